@@ -1,0 +1,17 @@
+# isotact_module(name DEPENDS modules... SOURCES files... PRIVATE_LINKS targets...)
+# One target a module: library isotact_<name>, alias isotact::<name>, headers installed as they lie.
+function(isotact_module name)
+  cmake_parse_arguments(arg "" "" "DEPENDS;SOURCES;PRIVATE_LINKS" ${ARGN})
+  set(target isotact_${name})
+  add_library(${target} ${arg_SOURCES})
+  add_library(isotact::${name} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+  isotact_compile(${target})
+  target_include_directories(${target} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  foreach(module IN LISTS arg_DEPENDS)
+    target_link_libraries(${target} PUBLIC isotact::${module})
+  endforeach()
+  target_link_libraries(${target} PRIVATE ${arg_PRIVATE_LINKS})
+  set_property(GLOBAL APPEND PROPERTY ISOTACT_MODULES ${name})
+endfunction()

@@ -1,0 +1,76 @@
+// Axis-aligned boxes. An empty box has lower > upper on every axis and swallows nothing.
+#pragma once
+
+#include <limits>
+
+#include "isotact/base/vec.h"
+
+namespace isotact {
+
+template <typename T>
+struct AabbOf {
+  Vector3<T> lower = Vector3<T>{1, 1, 1} * std::numeric_limits<T>::infinity();
+  Vector3<T> upper = Vector3<T>{1, 1, 1} * -std::numeric_limits<T>::infinity();
+
+  friend constexpr bool operator==(const AabbOf&, const AabbOf&) = default;
+};
+
+using Aabb = AabbOf<double>;
+using Aabbf = AabbOf<float>;
+
+template <typename T>
+constexpr bool is_empty(const AabbOf<T>& b) {
+  return !(b.lower.x <= b.upper.x && b.lower.y <= b.upper.y && b.lower.z <= b.upper.z);
+}
+
+template <typename T>
+constexpr void extend(AabbOf<T>& b, const Vector3<T>& p) {
+  b.lower = min(b.lower, p);
+  b.upper = max(b.upper, p);
+}
+
+template <typename T>
+constexpr void extend(AabbOf<T>& b, const AabbOf<T>& other) {
+  b.lower = min(b.lower, other.lower);
+  b.upper = max(b.upper, other.upper);
+}
+
+template <typename T>
+constexpr Vector3<T> center(const AabbOf<T>& b) {
+  return (b.lower + b.upper) * T(0.5);
+}
+
+template <typename T>
+constexpr Vector3<T> extent(const AabbOf<T>& b) {
+  return b.upper - b.lower;
+}
+
+template <typename T>
+constexpr T half_area(const AabbOf<T>& b) {
+  const Vector3<T> e = extent(b);
+  return e.x * e.y + e.y * e.z + e.z * e.x;
+}
+
+// Touching counts.
+template <typename T>
+constexpr bool overlaps(const AabbOf<T>& a, const AabbOf<T>& b) {
+  return a.lower.x <= b.upper.x && b.lower.x <= a.upper.x && a.lower.y <= b.upper.y &&
+         b.lower.y <= a.upper.y && a.lower.z <= b.upper.z && b.lower.z <= a.upper.z;
+}
+
+template <typename T>
+constexpr bool contains(const AabbOf<T>& b, const Vector3<T>& p) {
+  return b.lower.x <= p.x && p.x <= b.upper.x && b.lower.y <= p.y && p.y <= b.upper.y &&
+         b.lower.z <= p.z && p.z <= b.upper.z;
+}
+
+// Zero inside.
+template <typename T>
+constexpr T distance_sq(const AabbOf<T>& b, const Vector3<T>& p) {
+  const Vector3<T> outside = max(max(b.lower - p, p - b.upper), Vector3<T>{});
+  return length_sq(outside);
+}
+
+constexpr Aabb to_double(const Aabbf& b) { return {to_double(b.lower), to_double(b.upper)}; }
+
+}  // namespace isotact
