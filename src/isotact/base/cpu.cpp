@@ -6,8 +6,7 @@ namespace isotact {
 
 SimdLevel simd_level_of_cpu() {
 #if defined(__x86_64__)
-  // The whole of x86-64-v3, not AVX2 alone: kernels may use its bit operations too.
-  if (__builtin_cpu_supports("x86-64-v3")) return SimdLevel::kAvx2;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")) return SimdLevel::kAvx2;
 #endif
   return SimdLevel::kBaseline;
 }

@@ -8,7 +8,7 @@ namespace isotact {
 
 enum class SimdLevel {
   kBaseline,  // x86-64-v2 (SSE4.2), or whatever another processor's baseline is
-  kAvx2,      // x86-64-v3
+  kAvx2,      // AVX2 and BMI2; never fused multiply-add, which rounds differently
 };
 
 // The widest level that both the processor and the environment variable ISOTACT_SIMD allow
