@@ -2,6 +2,7 @@
 .PHONY: all build demo test tsan bench fuzz soak format lint clean deps
 .DEFAULT_GOAL := build
 
+QUIET := > /dev/null
 FUZZ_SECONDS ?= 60
 DATA := $(or $(ISOTACT_DATA),../shared/data)
 
@@ -54,5 +55,3 @@ lint:
 
 clean:
 	@rm -rf build
-
-QUIET = > /dev/null
