@@ -17,9 +17,9 @@ install(TARGETS ${isotact_targets} EXPORT isotactTargets
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(EXPORT isotactTargets NAMESPACE isotact:: DESTINATION ${isotact_package_dir})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/isotact DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-  FILES_MATCHING PATTERN "*.h" PATTERN detail EXCLUDE)
+  FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/adapters/bullet/isotact
-  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN detail EXCLUDE)
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/isotactConfig.cmake.in
   ${PROJECT_BINARY_DIR}/isotactConfig.cmake INSTALL_DESTINATION ${isotact_package_dir})

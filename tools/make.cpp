@@ -45,7 +45,7 @@ void print_catalogue() {
   for (const ShapeInfo& shape : shape_catalogue()) {
     fmt::print("{:<12} {}\n", shape.name, shape.help);
     for (const ShapeParameter& p : shape.parameters)
-      fmt::print("    {:<18} {:<10g} {}\n", p.name, p.default_value, p.help);
+      fmt::print("    {:<18} {:<10g} {}\n", p.name, p.value, p.help);
   }
 }
 
@@ -55,9 +55,9 @@ Json catalogue_as_json() {
     Json parameters = Json::array();
     for (const ShapeParameter& p : shape.parameters)
       parameters.push_back({{"name", p.name},
-                            {"default", p.default_value},
-                            {"min", p.min},
-                            {"max", p.max},
+                            {"default", p.value},
+                            {"min", p.minimum},
+                            {"max", p.maximum},
                             {"help", p.help}});
     shapes.push_back({{"name", shape.name}, {"help", shape.help}, {"parameters", parameters}});
   }
