@@ -147,8 +147,8 @@ class ObjReader {
   bool has_known_ = false;
   std::string first_unknown_;
   std::uint64_t first_unknown_line_ = 0;
-  Oddity unknown_{"lines with unknown statements were passed over"};
-  Oddity small_faces_{"faces with fewer than three corners were passed over"};
+  Oddity unknown_{"passed over lines with unknown statements"};
+  Oddity small_faces_{"passed over faces with fewer than three corners"};
 };
 
 }  // namespace

@@ -57,10 +57,10 @@ class OffReader {
     face_count_ = read_count("the number of faces");
     // Some writers leave out the number of edges, which nobody uses.
     if (!in_.is_at_line_end()) read_count("the number of edges");
-    in_.next_line();
     if (vertex_count_ > static_cast<std::int64_t>(MeshBuilder::kMaxPositions))
       in_.fail(fmt::format("the header promises {} vertices; at most {} can be read", vertex_count_,
                            MeshBuilder::kMaxPositions));
+    in_.next_line();
   }
 
   std::int64_t read_count(std::string_view what) {
@@ -102,7 +102,7 @@ class OffReader {
   MeshBuilder& builder_;
   std::int64_t vertex_count_ = 0;
   std::int64_t face_count_ = 0;
-  Oddity small_faces_{"faces with fewer than three corners were passed over"};
+  Oddity small_faces_{"passed over faces with fewer than three corners"};
 };
 
 }  // namespace

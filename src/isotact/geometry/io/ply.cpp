@@ -99,8 +99,8 @@ class PlyTextReader {
   TextInput& in_;
   const PlyHeader& header_;
   MeshBuilder& builder_;
-  Oddity long_rows_{"rows have more values than the header declares; the rest was passed over"};
-  Oddity small_faces_{"faces with fewer than three corners were passed over"};
+  Oddity long_rows_{"passed over values beyond those that the header declares, in rows"};
+  Oddity small_faces_{"passed over faces with fewer than three corners"};
 };
 
 }  // namespace

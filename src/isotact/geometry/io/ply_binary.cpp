@@ -178,12 +178,15 @@ class PlyBinaryReader {
                           element.properties.size() == 1 && size_of(*corners.count_type) == 1 &&
                           size_of(corners.type) == 4 && is_integer(corners.type);
     for (std::uint64_t row = 0; row < element.count; ++row) {
-      if (is_plain) row += read_plain_triangles(element.count - row);
+      if (is_plain)
+        row += swaps_bytes_ ? read_plain_triangles<true>(element.count - row)
+                            : read_plain_triangles<false>(element.count - row);
       if (row < element.count) read_row(element, row, is_wanted ? &sink : nullptr);
     }
   }
 
   // Takes as many triangles as stand in the window before anything else, without moving it.
+  template <bool kSwapsBytes>
   std::uint64_t read_plain_triangles(std::uint64_t most) {
     constexpr std::size_t kRow = 1 + 3 * 4;
     std::array<Triangle, 1024> block;
@@ -195,7 +198,7 @@ class PlyBinaryReader {
           {block.size(), most - total, static_cast<std::size_t>(window_.end() - p) / kRow});
       for (; count < limit && *p == 3; ++count, p += kRow) {
         Triangle& t = block[count];
-        for (std::size_t i = 0; i < 3; ++i) t[i] = load<std::uint32_t>(p + 1 + 4 * i, swaps_bytes_);
+        for (std::size_t i = 0; i < 3; ++i) t[i] = load<std::uint32_t>(p + 1 + 4 * i, kSwapsBytes);
         // What is out of range, as negative numbers are here, is left for the slow way to report.
         if (std::max({t[0], t[1], t[2]}) >= header_.vertex_count) break;
       }
@@ -237,7 +240,7 @@ class PlyBinaryReader {
   const PlyHeader& header_;
   MeshBuilder& builder_;
   bool swaps_bytes_;
-  Oddity small_faces_{"faces with fewer than three corners were passed over"};
+  Oddity small_faces_{"passed over faces with fewer than three corners"};
 };
 
 }  // namespace

@@ -111,7 +111,7 @@ class StlTextReader {
   TextInput in_;
   MeshBuilder& builder_;
   std::uint64_t count_ = 0;
-  Oddity small_loops_{"facets with fewer than three corners were passed over"};
+  Oddity small_loops_{"passed over facets with fewer than three corners"};
 };
 
 // How many facets to read, from what the header says and what the file can hold.

@@ -1,6 +1,7 @@
 #include "isotact/geometry/io/detail/mesh_builder.h"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 
 #include <fmt/format.h>
@@ -15,15 +16,23 @@ void scale_positions(std::vector<Vec3f>& positions, double scale) {
   for (Vec3f& p : positions) p = to_float(to_double(p) * scale);
 }
 
+// Without branches, since nearly always all are.
+bool are_finite(std::span<const Vec3f> positions) {
+  constexpr std::uint32_t kExponent = 0x7F800000U;
+  bool all = true;
+  for (const Vec3f& p : positions)
+    for (const float c : {p.x, p.y, p.z})
+      all &= (std::bit_cast<std::uint32_t>(c) & kExponent) != kExponent;
+  return all;
+}
+
 void warn_about(const TriangleMesh& mesh, std::vector<std::string>& warnings) {
-  std::size_t not_finite = 0;
-  std::size_t first = 0;
-  for (std::size_t i = 0; i < mesh.positions.size(); ++i)
-    if (!is_finite(mesh.positions[i]) && not_finite++ == 0) first = i;
-  if (not_finite > 0)
-    warnings.push_back(
-        fmt::format("{} vertices have coordinates that are not finite (the first: vertex {})",
-                    not_finite, first));
+  if (!are_finite(mesh.positions)) {
+    Oddity not_finite("vertices with coordinates that are not finite");
+    for (std::size_t i = 0; i < mesh.positions.size(); ++i)
+      if (!is_finite(mesh.positions[i])) not_finite.note(i);
+    not_finite.report_to(warnings, "vertex");
+  }
   if (mesh.triangles.empty()) warnings.emplace_back("there are no triangles");
 }
 
@@ -31,7 +40,7 @@ void warn_about(const TriangleMesh& mesh, std::vector<std::string>& warnings) {
 
 void Oddity::report_to(std::vector<std::string>& warnings, std::string_view place) const {
   if (count_ > 0)
-    warnings.push_back(fmt::format("{} {} (the first: {} {})", count_, text_, place, first_line_));
+    warnings.push_back(fmt::format("{}: {} (the first: {} {})", text_, count_, place, first_));
 }
 
 TriangleMesh MeshBuilder::finish(double scale, const Monitor& monitor) {

@@ -18,17 +18,17 @@ namespace isotact::detail {
 class Oddity {
  public:
   explicit Oddity(std::string_view text) : text_(text) {}
-  void note(std::uint64_t line) {
-    if (count_++ == 0) first_line_ = line;
+  void note(std::uint64_t place) {
+    if (count_++ == 0) first_ = place;
   }
   std::uint64_t count() const { return count_; }
-  // "12 lines ... (the first: line 7)", or nothing where none was noted.
+  // "faces passed over: 12 (the first: line 7)", or nothing where none was noted.
   void report_to(std::vector<std::string>& warnings, std::string_view place = "line") const;
 
  private:
-  std::string_view text_;  // follows the count
+  std::string_view text_;
   std::uint64_t count_ = 0;
-  std::uint64_t first_line_ = 0;
+  std::uint64_t first_ = 0;
 };
 
 class MeshBuilder {

@@ -68,7 +68,7 @@ void TextInput::skip_line(bool joins_lines) {
   }
 }
 
-bool TextInput::skip_to_word() {
+bool TextInput::skip_to_word_slowly() {
   while (peek() == '\n') {
     if (is_at_file_end()) return false;
     if (is_line_end(*window_.cursor()))

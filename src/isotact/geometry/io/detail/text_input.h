@@ -48,7 +48,7 @@ class TextInput {
   // The same for a comment or a name, where a backslash at the end is a part of the text.
   void skip_text_line() { skip_line(false); }
   // Skips blanks, comments and ends of lines; false at the end of the file.
-  bool skip_to_word();
+  bool skip_to_word() { return peek() != '\n' || skip_to_word_slowly(); }
 
   // Each takes what peek() found; `what` is used in messages: "a coordinate".
   float read_float(std::string_view what);
@@ -74,6 +74,7 @@ class TextInput {
 
  private:
   char peek_slowly();
+  bool skip_to_word_slowly();
   void skip_line(bool joins_lines);
   void skip_line_end();
   void finish_word_slowly(const char* end, std::string_view what);
@@ -93,6 +94,11 @@ inline float TextInput::read_float(std::string_view what) {
 }
 
 inline void TextInput::next_line() {
+  if (*window_.cursor() == '\n') {
+    window_.move_to(window_.cursor() + 1);
+    ++line_;
+    return;
+  }
   const bool is_comment = peek() == '\n' && *window_.cursor() == syntax_.comment;
   skip_line(syntax_.backslash_joins_lines && !is_comment);
 }
