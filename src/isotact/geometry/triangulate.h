@@ -11,10 +11,13 @@
 namespace isotact {
 
 // Appends the polygon.size() - 2 triangles of one polygon, whose corners index `positions` (all in
-// range), keeping its orientation. Convex polygons become a fan from their first corner; others are
-// cut ear by ear in their best-fitting plane. Fewer than three corners append nothing; degenerate
-// and self-crossing polygons still give their count of triangles. Cost: linear for convex polygons;
-// polygons with more corners than an ear search can afford become a fan.
+// range), keeping its orientation. Polygons that their first corner sees whole, convex ones above
+// all, become a fan from it; others are cut ear by ear, as seen along the axis that their
+// best-fitting plane faces most. Flat triangles appear only where corners leave no choice. Fewer
+// than three corners append nothing; degenerate, self-crossing and non-finite polygons still give
+// their count of triangles. Thread-safe. Cost: linear for fans (no memory for up to four corners);
+// ears take up to 1024 point tests a corner, enough for any polygon of a thousand corners; what is
+// left of a bigger one after that becomes a fan.
 void triangulate_polygon(std::span<const Vec3f> positions, std::span<const std::uint32_t> polygon,
                          std::vector<Triangle>& triangles);
 

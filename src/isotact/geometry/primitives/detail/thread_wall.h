@@ -23,7 +23,7 @@ struct ThreadWall {
   std::int64_t first = 0, last = 0;  // heights of the end rings, in units
   // Radius of a vertex, from its distance to the middle of the crest in pitches (-0.5 to 0.5) and
   // its height.
-  std::function<double(double pitches, double y)> radius;
+  std::function<double(double pitches, double y)> radius{};
   bool outside = true;  // of a bolt; false: of a hole
 };
 

@@ -1,0 +1,14 @@
+// Compiled with -mavx2. Include no header here whose inline functions other files share: the linker
+// keeps one copy of each, and an AVX2 copy would crash the library on older processors.
+#include "isotact/geometry/detail/closest_kernel.h"
+#include "isotact/geometry/detail/ray_kernel.h"
+
+namespace isotact::detail {
+
+using Avx2Closest = ClosestKernel<Lanes<float, 8>, Lanes<double, 4>>;
+using Avx2Ray = RayKernel<Lanes<float, 8>, Lanes<double, 4>>;
+
+const BvhKernels kAvx2Kernels{&Avx2Closest::find, &Avx2Ray::find_first, &Avx2Ray::find_any,
+                              &Avx2Ray::find_all};
+
+}  // namespace isotact::detail

@@ -1,0 +1,59 @@
+// The inner loops of the queries, compiled once for the baseline processor and once for AVX2. All
+// give the same bits. Nothing here has code: see lanes.h for why.
+#pragma once
+
+#include "isotact/geometry/detail/bvh_layout.h"
+#include "isotact/geometry/detail/triangle_lanes.h"
+
+namespace isotact::detail {
+
+// ---- closest points -------------------------------------------------------------------------
+
+struct ClosestSearch {
+  const BvhNode* nodes;
+  const TriangleBlock* blocks;
+  float point[3];
+  double margin;  // see closest_kernel.h
+};
+
+struct ClosestFound {
+  double distance_sq;  // on entry: what must be reached or beaten
+  std::uint32_t triangle;
+  std::uint32_t block, lane;
+};
+
+// ---- rays -----------------------------------------------------------------------------------
+
+// Times are counted along the axis in which the direction is longest, in metres.
+struct RaySearch {
+  const BvhNode* nodes;
+  const TriangleBlock* blocks;
+  ShearedRay<double> sheared;
+  float origin[3];
+  float inverse[3];  // of the direction, whose longest component is 1
+  bool backwards[3];
+  float padding;  // see ray_kernel.h
+  double t_min, t_max;
+};
+
+struct RayFound {
+  double t;  // on entry: what must be reached or beaten
+  std::uint32_t triangle;
+  double v, w;
+};
+
+using HitVisitor = void (*)(void* context, const RayFound& hit);
+
+// ---- which --------------------------------------------------------------------------------
+
+struct BvhKernels {
+  void (*find_closest)(const ClosestSearch& search, ClosestFound& best);
+  void (*find_first)(const RaySearch& search, RayFound& best);
+  bool (*find_any)(const RaySearch& search);
+  void (*find_all)(const RaySearch& search, HitVisitor visit, void* context);
+};
+
+extern const BvhKernels kBaselineKernels;
+extern const BvhKernels kAvx2Kernels;  // only where the processor has AVX2
+
+}  // namespace isotact::detail

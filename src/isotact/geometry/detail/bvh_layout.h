@@ -1,0 +1,46 @@
+// What a Bvh holds in memory: plain arrays, no pointers. Kernels compiled for several processors
+// read it, so nothing here has code.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace isotact::detail {
+
+inline constexpr int kNodeWidth = 8;
+inline constexpr int kBlockWidth = 4;
+
+// The child of a node is another node (its index) or a block of triangles (its index and this bit).
+inline constexpr std::uint32_t kBlockBit = 0x80000000U;
+
+// Boxes of up to eight children. Axis first, then child: eight lower.x lie side by side. Unused
+// children have lower = +infinity and upper = -infinity.
+struct alignas(64) BvhNode {
+  float lower[3][kNodeWidth];
+  float upper[3][kNodeWidth];
+  std::uint32_t child[kNodeWidth];
+  std::uint32_t child_count;
+  std::uint32_t end_block;  // blocks below this node are numbered lower than this
+  std::uint32_t unused[6];
+};
+static_assert(sizeof(BvhNode) == 256);
+static_assert(offsetof(BvhNode, child) == 192 && offsetof(BvhNode, child_count) == 224);
+
+// Up to four triangles, their corners side by side. Unused lanes have NaN corners, which every test
+// rejects, and triangle = 0xffffffff.
+struct alignas(32) TriangleBlock {
+  float corner[3][3][kBlockWidth];  // corner, axis, triangle
+  std::uint32_t triangle[kBlockWidth];
+};
+static_assert(sizeof(TriangleBlock) == 160 && offsetof(TriangleBlock, triangle) == 144);
+
+// The builder splits by surface area down to this depth and in halves below it. Halving ends after
+// at most 32 steps, since triangles are counted in 32 bits. No chain of children is longer:
+inline constexpr int kMaxAreaDepth = 64;
+inline constexpr int kMaxDepth = kMaxAreaDepth + 32;
+
+// Taking a node off the stack puts at most eight children on it, so each level but the last leaves
+// at most seven entries waiting.
+inline constexpr int kStackSize = 7 * kMaxDepth + 1;
+
+}  // namespace isotact::detail

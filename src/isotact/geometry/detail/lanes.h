@@ -1,0 +1,139 @@
+// N numbers that move through arithmetic together. Every operation rounds each lane as the scalar
+// operation would, so a formula written once over a lane type gives the same bits for any width,
+// plain float and double included. Everything is inlined by force: no symbol of this header may be
+// shared between files that are compiled for different processors.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+#define ISOTACT_INLINE __attribute__((always_inline)) inline
+
+namespace isotact::detail {
+
+template <typename T, int N>
+struct RawLanes;
+template <>
+struct RawLanes<float, 4> {
+  typedef float Type __attribute__((vector_size(16)));
+};
+template <>
+struct RawLanes<double, 2> {
+  typedef double Type __attribute__((vector_size(16)));
+  typedef float Narrow __attribute__((vector_size(8)));
+};
+#if defined(__AVX2__)
+template <>
+struct RawLanes<float, 8> {
+  typedef float Type __attribute__((vector_size(32)));
+};
+template <>
+struct RawLanes<double, 4> {
+  typedef double Type __attribute__((vector_size(32)));
+  typedef float Narrow __attribute__((vector_size(16)));
+};
+#endif
+
+template <typename T, int N>
+struct Lanes {
+  using Raw = typename RawLanes<T, N>::Type;
+  static constexpr int kWidth = N;
+
+  Raw v;
+
+  Lanes() = default;
+  ISOTACT_INLINE Lanes(Raw raw) : v(raw) {}
+  ISOTACT_INLINE Lanes(T scalar) : v(scalar - Raw{}) {}
+
+  friend ISOTACT_INLINE Lanes operator+(Lanes a, Lanes b) { return a.v + b.v; }
+  friend ISOTACT_INLINE Lanes operator-(Lanes a, Lanes b) { return a.v - b.v; }
+  friend ISOTACT_INLINE Lanes operator*(Lanes a, Lanes b) { return a.v * b.v; }
+  friend ISOTACT_INLINE Lanes operator/(Lanes a, Lanes b) { return a.v / b.v; }
+  friend ISOTACT_INLINE Lanes operator-(Lanes a) { return -a.v; }
+  friend ISOTACT_INLINE auto operator<(Lanes a, Lanes b) { return a.v < b.v; }
+  friend ISOTACT_INLINE auto operator<=(Lanes a, Lanes b) { return a.v <= b.v; }
+  friend ISOTACT_INLINE auto operator>(Lanes a, Lanes b) { return a.v > b.v; }
+  friend ISOTACT_INLINE auto operator>=(Lanes a, Lanes b) { return a.v >= b.v; }
+  friend ISOTACT_INLINE auto operator!=(Lanes a, Lanes b) { return a.v != b.v; }
+};
+
+// Where a is a NaN, lesser and greater return b, as the SSE instructions do.
+template <typename T, int N>
+ISOTACT_INLINE Lanes<T, N> lesser(Lanes<T, N> a, Lanes<T, N> b) {
+  return a.v < b.v ? a.v : b.v;
+}
+template <typename T, int N>
+ISOTACT_INLINE Lanes<T, N> greater(Lanes<T, N> a, Lanes<T, N> b) {
+  return a.v > b.v ? a.v : b.v;
+}
+template <typename Mask, typename T, int N>
+ISOTACT_INLINE Lanes<T, N> select(Mask mask, Lanes<T, N> a, Lanes<T, N> b) {
+  return mask ? a.v : b.v;
+}
+
+template <typename T>
+requires(sizeof(T) <= 8) ISOTACT_INLINE T lesser(T a, T b) { return a < b ? a : b; }
+template <typename T>
+requires(sizeof(T) <= 8) ISOTACT_INLINE T greater(T a, T b) { return a > b ? a : b; }
+template <typename T>
+requires(sizeof(T) <= 8) ISOTACT_INLINE T select(bool mask, T a, T b) { return mask ? a : b; }
+
+// Bit i is set where lane i of the mask is true.
+template <typename Mask>
+ISOTACT_INLINE unsigned bits_of(Mask mask) {
+  if constexpr (std::is_arithmetic_v<Mask>) {
+    return mask ? 1U : 0U;
+#if defined(__AVX2__)
+  } else if constexpr (sizeof(Mask) == 32 && sizeof(mask[0]) == 4) {
+    return static_cast<unsigned>(_mm256_movemask_ps(reinterpret_cast<__m256>(mask)));
+  } else if constexpr (sizeof(Mask) == 32 && sizeof(mask[0]) == 8) {
+    return static_cast<unsigned>(_mm256_movemask_pd(reinterpret_cast<__m256d>(mask)));
+#endif
+#if defined(__SSE2__)
+  } else if constexpr (sizeof(Mask) == 16 && sizeof(mask[0]) == 4) {
+    return static_cast<unsigned>(_mm_movemask_ps(reinterpret_cast<__m128>(mask)));
+  } else if constexpr (sizeof(Mask) == 16 && sizeof(mask[0]) == 8) {
+    return static_cast<unsigned>(_mm_movemask_pd(reinterpret_cast<__m128d>(mask)));
+#endif
+  } else {
+    unsigned bits = 0;
+    for (unsigned i = 0; i < sizeof(Mask) / sizeof(mask[0]); ++i)
+      bits |= (mask[i] != 0 ? 1U : 0U) << i;
+    return bits;
+  }
+}
+
+// From and to memory, which need not be aligned.
+template <typename L, typename T>
+ISOTACT_INLINE L load(const T* from) {
+  if constexpr (sizeof(L) == sizeof(T)) {
+    return static_cast<L>(*from);
+  } else {
+    L lanes;
+    __builtin_memcpy(&lanes.v, from, sizeof(lanes.v));
+    return lanes;
+  }
+}
+template <typename L, typename T>
+ISOTACT_INLINE void store(const L& lanes, T* to) {
+  __builtin_memcpy(to, &lanes, sizeof(lanes));
+}
+
+// Floats widened to doubles, which is exact.
+template <typename L>
+ISOTACT_INLINE L load_wide(const float* from) {
+  if constexpr (sizeof(L) == sizeof(double)) {
+    return static_cast<double>(*from);
+  } else {
+    typename RawLanes<double, L::kWidth>::Narrow narrow;
+    __builtin_memcpy(&narrow, from, sizeof(narrow));
+    return __builtin_convertvector(narrow, typename L::Raw);
+  }
+}
+
+}  // namespace isotact::detail

@@ -1,0 +1,180 @@
+// The search along a ray, over the widths that a processor offers.
+//
+// What is a hit: the watertight test of triangle_lanes.h says so, the ray passes the triangle's own
+// box by the slab test below, and t lies in range, where t is taken no earlier than the ray enters
+// that box. The slab test is made of float operations that are all monotonous: a larger box is
+// never entered later, left earlier or missed where a smaller one is not. So every node above a hit
+// is passed, and entered no later than the hit's t. Culling therefore cannot lose a hit, whatever
+// the rounding, and brute force, which runs the same three tests, finds the same hits.
+//
+// That the slab test does not reject a true hit is the second concern (or rays would slip through
+// shared edges after all). In exact arithmetic the hit point lies in the triangle, hence in its
+// box. The edge functions round in double, which moves the point by less than 2^-48 of the largest
+// distance L between the origin and the mesh; boxes are padded by 2^-44 L. The three roundings of
+// each slab's t in float, the rounding of the inverse direction, and the raising of components
+// below 1e-20 to that size (which moves the ray by less than the padding) are covered by kSlack.
+#pragma once
+
+#include "isotact/geometry/detail/bvh_kernels.h"
+
+namespace isotact::detail {
+
+inline constexpr double kRayPadding = 0x1p-44;
+
+template <typename F>
+struct Slab {
+  F enter, leave;
+};
+
+// near and far: by axis, the sides that the ray meets first and last.
+template <typename F>
+ISOTACT_INLINE Slab<F> find_slab(const RaySearch& ray, const F (&near)[3], const F (&far)[3]) {
+  const F kSlack(0x1p-20F);
+  F enter[3], leave[3];
+  for (int axis = 0; axis < 3; ++axis) {
+    const F origin(ray.origin[axis]), inverse(ray.inverse[axis]);
+    const F padding(ray.backwards[axis] ? -ray.padding : ray.padding);
+    enter[axis] = ((near[axis] - origin) - padding) * inverse;
+    leave[axis] = ((far[axis] - origin) + padding) * inverse;
+  }
+  const F first = greater(greater(enter[0], enter[1]), enter[2]);
+  const F last = lesser(lesser(leave[0], leave[1]), leave[2]);
+  return {first - greater(first, -first) * kSlack, last + greater(last, -last) * kSlack};
+}
+
+// Makes the final decision on a triangle that the watertight test hit. Corners as [corner][axis].
+ISOTACT_INLINE bool accept_hit(const RaySearch& ray, const float (&corner)[3][3], double& t) {
+  float near[3], far[3];
+  for (int axis = 0; axis < 3; ++axis) {
+    const float a = corner[0][axis], b = corner[1][axis], c = corner[2][axis];
+    const float lower = lesser(lesser(a, b), c), upper = greater(greater(a, b), c);
+    near[axis] = ray.backwards[axis] ? upper : lower;
+    far[axis] = ray.backwards[axis] ? lower : upper;
+  }
+  const Slab<float> slab = find_slab(ray, near, far);
+  t = greater(t, double{slab.enter});
+  return slab.enter <= slab.leave && t >= ray.t_min && t <= ray.t_max;
+}
+
+struct RayEntry {
+  float enter;
+  std::uint32_t child;
+};
+
+// Visit: bool(const RayFound&, double& limit); it may lower the limit, and ends the search by
+// false.
+template <typename F, typename D>
+struct RayKernel {
+  // Entry times of a node's children; returns which are met before the limit.
+  static ISOTACT_INLINE unsigned test_children(const RaySearch& ray, const BvhNode& node, F limit,
+                                               float* enters) {
+    unsigned met = 0;
+    for (int i = 0; i < kNodeWidth; i += F::kWidth) {
+      F near[3], far[3];
+      for (int axis = 0; axis < 3; ++axis) {
+        const F lower = load<F>(node.lower[axis] + i), upper = load<F>(node.upper[axis] + i);
+        near[axis] = ray.backwards[axis] ? upper : lower;
+        far[axis] = ray.backwards[axis] ? lower : upper;
+      }
+      const Slab<F> slab = find_slab(ray, near, far);
+      store(slab.enter, enters + i);
+      const F earliest(round_down(ray.t_min));
+      met |= bits_of((slab.enter <= slab.leave) & (slab.enter <= limit) & (slab.leave >= earliest))
+             << i;
+    }
+    return met & ((1U << node.child_count) - 1);
+  }
+
+  template <typename Visit>
+  static ISOTACT_INLINE bool test_block(const RaySearch& ray, const ShearedRay<D>& sheared,
+                                        const TriangleBlock& block, double& limit, Visit&& visit) {
+    for (int i = 0; i < kBlockWidth; i += D::kWidth) {
+      const auto corner = [&](int k) __attribute__((always_inline)) {
+        return Point3<D>{load_wide<D>(block.corner[k][sheared.kx] + i),
+                         load_wide<D>(block.corner[k][sheared.ky] + i),
+                         load_wide<D>(block.corner[k][sheared.kz] + i)};
+      };
+      const Crossing<D> crossing = find_crossing(sheared, corner(0), corner(1), corner(2));
+      unsigned hits = bits_of(crossing.hit);
+      for (; hits != 0; hits &= hits - 1) {
+        const int lane = __builtin_ctz(hits);
+        double t = crossing.t.v[lane];
+        float corners[3][3];
+        for (int k = 0; k < 3; ++k)
+          for (int axis = 0; axis < 3; ++axis) corners[k][axis] = block.corner[k][axis][i + lane];
+        if (!accept_hit(ray, corners, t)) continue;
+        const RayFound hit{t, block.triangle[i + lane], crossing.v.v[lane], crossing.w.v[lane]};
+        if (!visit(hit, limit)) return false;
+      }
+    }
+    return true;
+  }
+
+  // A float that is not below (above) the double.
+  static ISOTACT_INLINE float round_up(double x) {
+    return static_cast<float>(x + __builtin_fabs(x) * 0x1p-22 + 0x1p-140);
+  }
+  static ISOTACT_INLINE float round_down(double x) { return -round_up(-x); }
+
+  template <typename Visit>
+  static ISOTACT_INLINE void search(const RaySearch& ray, Visit&& visit) {
+    const ShearedRay<double>& s = ray.sheared;
+    const ShearedRay<D> sheared{
+        s.kx,         s.ky,         s.kz,     {D(s.origin.x), D(s.origin.y), D(s.origin.z)},
+        D(s.shear_x), D(s.shear_y), D(s.sign)};
+    RayEntry stack[kStackSize];
+    stack[0] = {-__builtin_inff(), 0};
+    int size = 1;
+    double limit = ray.t_max;
+    while (size > 0) {
+      const RayEntry entry = stack[--size];
+      if (double{entry.enter} > limit) continue;
+      if ((entry.child & kBlockBit) != 0) {
+        if (!test_block(ray, sheared, ray.blocks[entry.child & ~kBlockBit], limit, visit)) return;
+        continue;
+      }
+      const BvhNode& node = ray.nodes[entry.child];
+      alignas(32) float enters[kNodeWidth];
+      unsigned met = test_children(ray, node, F(round_up(limit)), enters);
+      const int first = size;
+      for (; met != 0; met &= met - 1) {  // nearest last, so that it is taken first
+        const int i = __builtin_ctz(met);
+        const RayEntry child{enters[i], node.child[i]};
+        int at = size++;
+        for (; at > first && stack[at - 1].enter < child.enter; --at) stack[at] = stack[at - 1];
+        stack[at] = child;
+      }
+    }
+  }
+
+  static void find_first(const RaySearch& ray, RayFound& best) {
+    search(
+        ray, [&best](const RayFound& hit, double& limit) __attribute__((always_inline)) {
+          if (hit.t < best.t || (hit.t == best.t && hit.triangle < best.triangle)) {
+            best = hit;
+            limit = hit.t;
+          }
+          return true;
+        });
+  }
+
+  static bool find_any(const RaySearch& ray) {
+    bool any = false;
+    search(
+        ray, [&any](const RayFound&, double&) __attribute__((always_inline)) {
+          any = true;
+          return false;
+        });
+    return any;
+  }
+
+  static void find_all(const RaySearch& ray, HitVisitor visit, void* context) {
+    search(
+        ray, [=](const RayFound& hit, double&) __attribute__((always_inline)) {
+          visit(context, hit);
+          return true;
+        });
+  }
+};
+
+}  // namespace isotact::detail

@@ -1,0 +1,364 @@
+#include "isotact/geometry/bvh.h"
+
+#include <algorithm>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "isotact/base/cpu.h"
+#include "isotact/base/error.h"
+#include "isotact/base/random.h"
+#include "isotact/geometry/brute_force.h"
+#include "isotact/geometry/bvh_visit.h"
+#include "isotact/geometry/detail/bvh_query.h"
+
+#include "geometry/search_meshes.h"
+
+namespace isotact {
+namespace {
+
+using search_test::make_search_meshes;
+using search_test::NamedMesh;
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+std::vector<SimdLevel> levels_here() {
+  std::vector<SimdLevel> levels{SimdLevel::kBaseline};
+  if (simd_level_of_cpu() == SimdLevel::kAvx2) levels.push_back(SimdLevel::kAvx2);
+  return levels;
+}
+
+// Somewhere in and around the mesh; often exactly on a corner, an edge or a face.
+Vec3f pick_point(Random& random, const NamedMesh& named, const Aabb& box) {
+  const TriangleMesh& mesh = named.mesh;
+  const Vec3 size = extent(box);
+  if (mesh.triangles.empty() || random.below(2) == 0)
+    return to_float(random.in_box(box.lower - size * 0.3, box.upper + size * 0.3));
+  const auto c = corners(mesh, random.below(static_cast<std::uint32_t>(mesh.triangles.size())));
+  const auto u = static_cast<float>(random.uniform());
+  switch (random.below(3)) {
+    case 0:
+      return c[random.below(3)];
+    case 1:
+      return lerp(c[0], c[1], u);
+    default:
+      return lerp(lerp(c[0], c[1], u), c[2], static_cast<float>(random.uniform()));
+  }
+}
+
+Aabb box_around(const Bvh& bvh) {
+  return bvh.triangle_count() == 0 ? Aabb{{0, 0, 0}, {1, 1, 1}} : to_double(bvh.bounds());
+}
+
+Ray pick_ray(Random& random, const NamedMesh& named, const Aabb& box) {
+  Ray ray{.origin = pick_point(random, named, box)};
+  ray.direction = random.below(2) == 0 ? pick_point(random, named, box) - ray.origin
+                                       : to_float(random.unit_vector());
+  if (random.below(4) == 0) ray.direction[random.below(3)] = 0;
+  if (random.below(8) == 0) ray.direction = ray.direction * 1e-6F;
+  if (random.below(4) == 0) ray.t_min = -kInfinity;
+  if (random.below(4) == 0) ray.t_max = static_cast<float>(random.uniform(0, 2));
+  return ray;
+}
+
+TEST(Bvh, ClosestPointsEqualBruteForceToTheBit) {
+  Random random(1);
+  for (const NamedMesh& named : make_search_meshes()) {
+    SCOPED_TRACE(named.name);
+    const Bvh bvh(named.mesh);
+    const Aabb box = box_around(bvh);
+    const double reach = length(extent(box));
+    int found = 0, limited = 0, on_face = 0;
+    constexpr int kCases = 600;
+    for (int i = 0; i < kCases; ++i) {
+      const Vec3f point = pick_point(random, named, box);
+      const bool limit = random.below(4) == 0;
+      const float max_distance =
+          limit ? static_cast<float>(random.uniform(0, 0.1) * reach) : kInfinity;
+      const ClosestPoint expected =
+          brute_force::find_closest_point(named.mesh, point, max_distance);
+      for (const SimdLevel level : levels_here())
+        ASSERT_EQ(detail::find_closest_point(bvh, point, max_distance, level), expected)
+            << i << " " << name(level);
+      found += expected.triangle != kNoTriangle ? 1 : 0;
+      limited += expected.triangle == kNoTriangle ? 1 : 0;
+      on_face += expected.feature == TriangleFeature::kFace ? 1 : 0;
+    }
+    if (bvh.triangle_count() < 100) continue;
+    EXPECT_GT(found, kCases / 2);
+    EXPECT_GT(limited, 0);
+    EXPECT_GT(on_face, kCases / 20);
+  }
+}
+
+TEST(Bvh, ClosestPointOfTiesIsTheLowestTriangle) {
+  const TriangleMesh grid = search_test::make_grid(8);
+  const Bvh bvh(grid);
+  for (std::uint32_t j = 0; j <= 8; ++j)
+    for (std::uint32_t i = 0; i <= 8; ++i) {
+      const Vec3f above{static_cast<float>(i), static_cast<float>(j), 0.5F};
+      std::uint32_t lowest = kNoTriangle;
+      for (std::uint32_t t = 0; t < grid.triangles.size(); ++t)
+        for (const std::uint32_t corner : grid.triangles[t])
+          if (corner == j * 9 + i) lowest = std::min(lowest, t);
+      const ClosestPoint closest = find_closest_point(bvh, above);
+      EXPECT_EQ(closest.triangle, lowest);
+      EXPECT_GE(closest.feature, TriangleFeature::kVertex0);
+      EXPECT_EQ(closest.distance, 0.5F);
+    }
+}
+
+TEST(Bvh, ClosestPointNamesTheFeature) {
+  const TriangleMesh mesh{{{0, 0, 0}, {4, 0, 0}, {0, 4, 0}}, {{0, 1, 2}}};
+  const Bvh bvh(mesh);
+  const std::pair<Vec3f, TriangleFeature> cases[] = {
+      {{1, 1, 3}, TriangleFeature::kFace},      {{2, -1, 1}, TriangleFeature::kEdge0},
+      {{3, 3, 1}, TriangleFeature::kEdge1},     {{-1, 2, 1}, TriangleFeature::kEdge2},
+      {{-1, -1, 0}, TriangleFeature::kVertex0}, {{6, -1, 0}, TriangleFeature::kVertex1},
+      {{-1, 7, 2}, TriangleFeature::kVertex2}};
+  for (const auto& [point, feature] : cases)
+    EXPECT_EQ(find_closest_point(bvh, point).feature, feature);
+  EXPECT_EQ(find_closest_point(bvh, {1, 1, 3}),
+            (ClosestPoint{0, TriangleFeature::kFace, {1, 1, 0}, 3}));
+  EXPECT_EQ(find_closest_point(bvh, {1, 1, 3}, 3).triangle, 0U);  // the limit is included
+  EXPECT_EQ(find_closest_point(bvh, {1, 1, 3}, 2.9F).triangle, kNoTriangle);
+}
+
+TEST(Bvh, NonsenseArgumentsFindNothing) {
+  const TriangleMesh mesh = search_test::make_sphere(1);
+  const Bvh bvh(mesh);
+  EXPECT_EQ(find_closest_point(bvh, {kNan, 0, 0}), ClosestPoint{});
+  EXPECT_EQ(find_closest_point(bvh, {0, kInfinity, 0}), ClosestPoint{});
+  EXPECT_EQ(find_closest_point(bvh, {0, 0, 0}, kNan), ClosestPoint{});
+  EXPECT_EQ(find_closest_point(bvh, {0, 0, 0}, -1), ClosestPoint{});
+  for (const Ray& ray : {Ray{{0, 0, 0}, {0, 0, 0}}, Ray{{0, 0, 0}, {kNan, 0, 1}},
+                         Ray{{kInfinity, 0, 0}, {1, 0, 0}}, Ray{{0, 0, 0}, {1, 0, 0}, kNan},
+                         Ray{{0, 0, 0}, {1, 0, 0}, 3, 2}, Ray{{0, 0, 0}, {kInfinity, 0, 0}}}) {
+    EXPECT_EQ(find_first_hit(bvh, ray), RayHit{});
+    EXPECT_FALSE(is_occluded(bvh, ray));
+    EXPECT_EQ(brute_force::find_first_hit(mesh, ray), RayHit{});
+  }
+}
+
+TEST(Bvh, BatchesEqualSingleQueriesForAnyNumberOfThreads) {
+  Random random(2);
+  for (const NamedMesh& named : make_search_meshes()) {
+    SCOPED_TRACE(named.name);
+    const Bvh bvh(named.mesh);
+    std::vector<Vec3f> points;
+    for (int i = 0; i < 2000; ++i) points.push_back(pick_point(random, named, box_around(bvh)));
+    points[7] = {kNan, 0, 0};
+    const auto reach = static_cast<float>(length(extent(box_around(bvh))) * 0.2);
+    for (const float max_distance : {kInfinity, reach}) {
+      std::vector<ClosestPoint> expected;
+      for (const Vec3f& p : points) expected.push_back(find_closest_point(bvh, p, max_distance));
+      for (const int threads : {1, 2, 7}) {
+        std::vector<ClosestPoint> results(points.size());
+        find_closest_points(bvh, points, results, Threads{threads}, max_distance);
+        EXPECT_EQ(results, expected);
+      }
+    }
+  }
+}
+
+TEST(Bvh, RaysEqualBruteForceToTheBit) {
+  Random random(3);
+  for (const NamedMesh& named : make_search_meshes()) {
+    SCOPED_TRACE(named.name);
+    const Bvh bvh(named.mesh);
+    int hit = 0, many = 0;
+    constexpr int kCases = 500;
+    for (int i = 0; i < kCases; ++i) {
+      const Ray ray = pick_ray(random, named, box_around(bvh));
+      std::array<RayHit, 8> buffer{}, expected_buffer{};
+      const RayHit expected = brute_force::find_first_hit(named.mesh, ray);
+      const AllHits expected_all = brute_force::find_all_hits(named.mesh, ray, expected_buffer);
+      for (const SimdLevel level : levels_here()) {
+        SCOPED_TRACE(name(level));
+        ASSERT_EQ(detail::find_first_hit(bvh, ray, level), expected) << i;
+        ASSERT_EQ(detail::is_occluded(bvh, ray, level), expected.triangle != kNoTriangle);
+        const AllHits all = detail::find_all_hits(bvh, ray, buffer, level);
+        ASSERT_EQ(all.status, expected_all.status);
+        ASSERT_EQ(all.found, expected_all.found);
+        ASSERT_TRUE(std::ranges::equal(all.hits, expected_all.hits));
+      }
+      hit += expected.triangle != kNoTriangle ? 1 : 0;
+      many += expected_all.found > 1 ? 1 : 0;
+    }
+    if (bvh.triangle_count() < 100) continue;
+    EXPECT_GT(hit, kCases / 10);
+    EXPECT_LT(hit, kCases);
+    EXPECT_GT(many, kCases / 20);
+  }
+}
+
+// From inside a closed mesh, every ray must leave, also through edges and corners.
+TEST(Bvh, RaysCannotSlipThroughSharedEdges) {
+  Random random(4);
+  for (const Vec3f offset : {Vec3f{}, Vec3f{1e3F, -1e3F, 1e3F}, Vec3f{1e5F, 1, 0}}) {
+    const TriangleMesh mesh = search_test::make_sphere(3, 1, offset);
+    const Bvh bvh(mesh);
+    for (int i = 0; i < 3000; ++i) {
+      const auto c = corners(mesh, random.below(static_cast<std::uint32_t>(mesh.triangles.size())));
+      const Vec3f origin = offset + to_float(random.in_unit_ball() * 0.5);
+      const Vec3f target =
+          i % 3 == 0 ? c[0] : lerp(c[0], c[1], static_cast<float>(random.uniform()));
+      const Ray ray{.origin = origin, .direction = target - origin};
+      const RayHit hit = find_first_hit(bvh, ray);
+      ASSERT_NE(hit.triangle, kNoTriangle) << i;
+      EXPECT_NEAR(hit.t, 1, 0.05);
+      EXPECT_EQ(hit, brute_force::find_first_hit(mesh, ray));
+    }
+  }
+}
+
+TEST(Bvh, HitsHaveTheirPlaceOnTheTriangle) {
+  const TriangleMesh mesh{{{0, 0, 2}, {4, 0, 2}, {0, 4, 2}}, {{0, 1, 2}}};
+  const RayHit hit = find_first_hit(Bvh(mesh), {.origin = {1, 2, 0}, .direction = {0, 0, 0.5F}});
+  EXPECT_EQ(hit, (RayHit{0, 4, 0.25F, 0.5F}));
+}
+
+TEST(Bvh, AllHitsKeepsTheNearestWhenTheBufferIsSmall) {
+  TriangleMesh mesh;
+  for (std::uint32_t i = 0; i < 50; ++i) {
+    const auto z = static_cast<float>((i * 7) % 50 + 1);
+    mesh.positions.insert(mesh.positions.end(), {{-1, -1, z}, {1, -1, z}, {0, 1, z}});
+    mesh.triangles.push_back({3 * i, 3 * i + 1, 3 * i + 2});
+  }
+  std::array<RayHit, 5> buffer{};
+  const AllHits all = find_all_hits(Bvh(mesh), {.direction = {0, 0, 1}}, buffer);
+  EXPECT_EQ(all.status, AllHitsStatus::kBufferTooSmall);
+  EXPECT_EQ(all.found, 50U);
+  ASSERT_EQ(all.hits.size(), 5U);
+  for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(all.hits[i].t, static_cast<float>(i + 1));
+  EXPECT_EQ(find_all_hits(Bvh(mesh), {.direction = {0, 0, 1}}, {}).found, 50U);
+}
+
+TEST(Bvh, BoxesEqualBruteForce) {
+  Random random(5);
+  for (const NamedMesh& named : make_search_meshes()) {
+    SCOPED_TRACE(named.name);
+    const Bvh bvh(named.mesh);
+    std::size_t visited = 0;
+    for (int i = 0; i < 200; ++i) {
+      Aabbf box;
+      const Vec3f p = pick_point(random, named, box_around(bvh));
+      extend(box, p);
+      const Vec3 size = extent(box_around(bvh)) * (0.2 * random.uniform());
+      if (i % 4 != 0) extend(box, p + to_float(size));
+      std::vector<std::uint32_t> triangles;
+      visit_triangles_in_box(bvh, box, [&](std::uint32_t t) { triangles.push_back(t); });
+      std::sort(triangles.begin(), triangles.end());
+      EXPECT_EQ(triangles, brute_force::find_triangles_in_box(named.mesh, box));
+      visited += triangles.size();
+    }
+    if (bvh.triangle_count() >= 100) {
+      EXPECT_GT(visited, 200U);
+      int calls = 0;
+      visit_triangles_in_box(bvh, bvh.bounds(), [&](std::uint32_t) { return ++calls < 3; });
+      EXPECT_EQ(calls, 3);
+    }
+  }
+}
+
+TEST(Bvh, OverlappingPairsEqualBruteForce) {
+  for (const NamedMesh& named : make_search_meshes()) {
+    SCOPED_TRACE(named.name);
+    const Bvh bvh(named.mesh);
+    using Pair = std::pair<std::uint32_t, std::uint32_t>;
+    std::vector<Pair> pairs;
+    for_each_overlapping_pair(bvh, [&](std::uint32_t a, std::uint32_t b) {
+      ASSERT_LT(a, b);
+      pairs.emplace_back(a, b);
+    });
+    std::sort(pairs.begin(), pairs.end());
+    EXPECT_EQ(pairs, brute_force::find_overlapping_pairs(named.mesh));
+    int calls = 0;
+    for_each_overlapping_pair(bvh, [&](std::uint32_t, std::uint32_t) {
+      ++calls;
+      return false;
+    });
+    EXPECT_EQ(calls, pairs.empty() ? 0 : 1);
+  }
+}
+
+TEST(Bvh, BuildsTheSameBytesWithAnyNumberOfThreads) {
+  Random random(6);
+  const TriangleMesh mesh = search_test::make_broken(random, 30000);
+  const Bvh one(mesh, {.threads = {1}});
+  EXPECT_GT(one.left_out_count(), 0U);
+  EXPECT_EQ(one.triangle_count() + one.left_out_count(), mesh.triangles.size());
+  for (const int threads : {2, 7})
+    EXPECT_EQ(Bvh(mesh, {.threads = {threads}}).content_hash(), one.content_hash());
+}
+
+TEST(Bvh, EveryTriangleLiesInOneBlockAndInTheBoxesAbove) {
+  for (const NamedMesh& named : make_search_meshes()) {
+    SCOPED_TRACE(named.name);
+    const Bvh bvh(named.mesh);
+    std::set<std::uint32_t> seen;
+    for (const detail::BvhNode& node : bvh.nodes())
+      for (std::uint32_t i = 0; i < node.child_count; ++i) {
+        if ((node.child[i] & detail::kBlockBit) == 0) continue;
+        const detail::TriangleBlock& block = bvh.blocks()[node.child[i] & ~detail::kBlockBit];
+        for (std::size_t lane = 0; lane < detail::kBlockWidth; ++lane) {
+          if (block.triangle[lane] == kNoTriangle) continue;
+          EXPECT_TRUE(seen.insert(block.triangle[lane]).second);
+          const Aabbf box = detail::lane_bounds(block, lane);
+          for (std::size_t axis = 0; axis < 3; ++axis) {
+            EXPECT_LE(node.lower[axis][i], box.lower[axis]);
+            EXPECT_GE(node.upper[axis][i], box.upper[axis]);
+          }
+        }
+      }
+    EXPECT_EQ(seen.size(), bvh.triangle_count());
+  }
+}
+
+// Splits by surface can peel off one triangle at a time: the depth must stay bounded all the same.
+TEST(Bvh, DegenerateCrowdsStayShallow) {
+  TriangleMesh same, line;
+  same.positions = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}};
+  same.triangles.assign(200000, Triangle{0, 1, 2});
+  for (std::uint32_t i = 0; i < 200; ++i) {  // sizes and places grow exponentially
+    const float x = std::ldexp(1.0F, static_cast<int>(i) - 100);
+    line.positions.push_back({x, x, 0});
+    line.triangles.push_back({i, i, i});
+  }
+  for (const TriangleMesh& mesh : {same, line}) {
+    const Bvh bvh(mesh);
+    std::vector<int> depth(bvh.nodes().size(), 1);
+    for (std::size_t n = 0; n < bvh.nodes().size(); ++n)
+      for (std::uint32_t i = 0; i < bvh.nodes()[n].child_count; ++i)
+        if (const std::uint32_t child = bvh.nodes()[n].child[i]; (child & detail::kBlockBit) == 0)
+          depth[child] = depth[n] + 1;
+    EXPECT_LT(*std::max_element(depth.begin(), depth.end()), detail::kMaxDepth);
+  }
+  const Bvh bvh(same);
+  EXPECT_EQ(find_closest_point(bvh, {0.2F, 0.2F, 1}).triangle, 0U);
+  EXPECT_EQ(find_first_hit(bvh, {{0.2F, 0.2F, 1}, {0, 0, -1}}).triangle, 0U);
+}
+
+TEST(Bvh, BuildingCanBeCancelledAndWatched) {
+  const TriangleMesh mesh = search_test::make_sphere(5);
+  CancelToken cancel;
+  cancel.cancel();
+  EXPECT_THROW(Bvh(mesh, {.monitor = {.cancel = &cancel}}), Cancelled);
+
+  CancelToken later;
+  BvhSettings settings{.threads = {2}, .monitor = {.cancel = &later}};
+  settings.monitor.on_progress = [&](const ProgressReport&) { later.cancel(); };
+  EXPECT_THROW(Bvh(mesh, settings), Cancelled);
+
+  std::uint64_t last = 0;
+  const Bvh bvh(mesh, {.threads = {2}, .monitor = {.on_progress = [&](const ProgressReport& r) {
+                                         EXPECT_GT(r.done, last);
+                                         EXPECT_EQ(r.total, mesh.triangles.size());
+                                         last = r.done;
+                                       }}});
+  EXPECT_EQ(last, mesh.triangles.size());
+}
+
+}  // namespace
+}  // namespace isotact
