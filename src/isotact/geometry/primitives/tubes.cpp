@@ -50,8 +50,9 @@ Curve knot_curve(const KnotShape& shape) {
 std::vector<Frame> stadium_frames(const LinkShape& shape) {
   const double bend = kPi * shape.bend_radius, straight = shape.straight;
   // Segments are dealt to the four parts so that the joints are vertices.
-  const int on_bend =
-      std::max(3, static_cast<int>(shape.segments * bend / (2 * (bend + straight))));
+  // An even number a bend, so that its apex is one too.
+  const double share = bend / (4 * (bend + straight));
+  const int on_bend = 2 * std::max(2, static_cast<int>(shape.segments * share + 0.5));
   const int on_straight = std::max(1, shape.segments / 2 - on_bend);
   std::vector<Frame> frames;
   for (const double side : {1.0, -1.0}) {

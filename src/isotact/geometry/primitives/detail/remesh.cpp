@@ -4,6 +4,9 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
+#include <span>
+#include <tuple>
 
 namespace isotact::detail {
 namespace {
