@@ -1,0 +1,95 @@
+#include <algorithm>
+#include <functional>
+
+#include "isotact/base/error.h"
+#include "isotact/geometry/primitives.h"
+#include "isotact/geometry/primitives/detail/tables.h"
+
+namespace isotact {
+namespace {
+
+using Values = std::map<std::string, double>;
+
+struct Maker {
+  ShapeInfo info;
+  std::function<TriangleMesh(const Values&)> make;
+};
+
+template <typename Shape>
+Maker maker(TriangleMesh (*make)(const Shape&)) {
+  return {detail::shape_info<Shape>(),
+          [make](const Values& values) { return make(detail::shape_from<Shape>(values)); }};
+}
+
+const std::vector<Maker>& makers() {
+  static const std::vector<Maker> all{maker(make_sphere),   maker(make_box),   maker(make_capsule),
+                                      maker(make_cylinder), maker(make_torus), maker(make_knot),
+                                      maker(make_bowl),     maker(make_gear),  maker(make_link),
+                                      maker(make_bolt),     maker(make_nut),   maker(make_terrain),
+                                      maker(make_pipe),     maker(make_ship),  maker(make_blob)};
+  return all;
+}
+
+// The least number of letters to add, drop or change (Levenshtein 1966).
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t changed = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({changed, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+// "; did you mean gear? Possible: sphere, box, ..."
+std::string suggest(std::string_view wrong, const std::vector<std::string>& names) {
+  std::string text;
+  const std::string_view start = wrong.substr(0, 64);
+  const auto nearest = std::min_element(names.begin(), names.end(), [&](auto& a, auto& b) {
+    return edit_distance(start, a) < edit_distance(start, b);
+  });
+  if (nearest != names.end() && edit_distance(start, *nearest) <= 1 + nearest->size() / 3)
+    text += "; did you mean " + *nearest + "?";
+  text += text.empty() ? "; possible: " : " Possible: ";
+  for (std::size_t i = 0; i < names.size(); ++i) text += (i == 0 ? "" : ", ") + names[i];
+  return text;
+}
+
+template <typename Range>
+std::vector<std::string> names_of(const Range& things) {
+  std::vector<std::string> names;
+  for (const auto& thing : things) names.push_back(thing.name);
+  return names;
+}
+
+}  // namespace
+
+const std::vector<ShapeInfo>& shape_catalogue() {
+  static const std::vector<ShapeInfo> catalogue = [] {
+    std::vector<ShapeInfo> infos;
+    for (const Maker& m : makers()) infos.push_back(m.info);
+    return infos;
+  }();
+  return catalogue;
+}
+
+TriangleMesh make_shape(std::string_view name, const Values& parameters) {
+  const auto found = std::find_if(makers().begin(), makers().end(),
+                                  [&](const Maker& m) { return m.info.name == name; });
+  if (found == makers().end())
+    throw Error("unknown shape '" + printable(name) + "'" +
+                suggest(name, names_of(shape_catalogue())));
+  const std::vector<std::string> known = names_of(found->info.parameters);
+  for (const auto& [parameter, value] : parameters)
+    if (std::find(known.begin(), known.end(), parameter) == known.end())
+      throw Error(found->info.name + ": unknown parameter '" + printable(parameter) + "'" +
+                  suggest(parameter, known));
+  return found->make(parameters);
+}
+
+}  // namespace isotact

@@ -1,0 +1,88 @@
+// Signed distances of a few solids, and ways to join them smoothly. Negative inside. Joined and
+// squeezed ones are no longer distances, but keep their sign and a gradient near 1. Basic
+// arithmetic and sqrt only.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include "isotact/base/vec.h"
+
+namespace isotact::detail {
+
+struct Vec2 {
+  double x, y;
+};
+
+inline double implicit_sphere(const Vec3& p, const Vec3& center, double radius) {
+  return length(p - center) - radius;
+}
+
+// First-order distance: exact on the surface, and close to it near by.
+inline double implicit_ellipsoid(const Vec3& p, const Vec3& center, const Vec3& radii) {
+  const Vec3 d = p - center;
+  const Vec3 unit{d.x / radii.x, d.y / radii.y, d.z / radii.z};
+  const Vec3 slope{unit.x / radii.x, unit.y / radii.y, unit.z / radii.z};
+  const double k = length(unit), g = length(slope);
+  return g > 1e-9 ? k * (k - 1) / g : -std::min({radii.x, radii.y, radii.z});
+}
+
+// The hull of two spheres, up to the slight tilt of its cone: the radius changes linearly along the
+// segment.
+inline double implicit_cone(const Vec3& p, const Vec3& a, const Vec3& b, double radius_a,
+                            double radius_b) {
+  const Vec3 ab = b - a;
+  const double t = std::clamp(dot(p - a, ab) / length_sq(ab), 0.0, 1.0);
+  return length(p - (a + ab * t)) - (radius_a + (radius_b - radius_a) * t);
+}
+
+// A box of any sort in the coordinates (u, v), each the distance to its own limit, with rounded
+// edges.
+inline double implicit_corner(double u, double v, double rounding) {
+  const double a = u + rounding, b = v + rounding;
+  const double p = std::max(a, 0.0), q = std::max(b, 0.0);
+  return std::min(std::max(a, b), 0.0) + std::sqrt(p * p + q * q) - rounding;
+}
+
+// A cylinder along x with rounded edges.
+inline double implicit_cylinder_x(const Vec3& p, const Vec3& center, double half_length,
+                                  double radius, double rounding) {
+  const Vec3 d = p - center;
+  return implicit_corner(std::sqrt(d.y * d.y + d.z * d.z) - radius, std::abs(d.x) - half_length,
+                         rounding);
+}
+
+// Distance to a polygon in the plane, negative inside.
+inline double implicit_polygon(const Vec2& p, std::span<const Vec2> corners) {
+  double nearest = 1e300;
+  bool inside = false;
+  for (std::size_t i = 0; i < corners.size(); ++i) {
+    const Vec2 a = corners[i], b = corners[i + 1 == corners.size() ? 0 : i + 1];
+    const double ex = b.x - a.x, ey = b.y - a.y, wx = p.x - a.x, wy = p.y - a.y;
+    const double t = std::clamp((wx * ex + wy * ey) / (ex * ex + ey * ey), 0.0, 1.0);
+    const double dx = wx - ex * t, dy = wy - ey * t;
+    nearest = std::min(nearest, dx * dx + dy * dy);
+    if ((a.y > p.y) != (b.y > p.y) && p.x < a.x + ex * (p.y - a.y) / ey) inside = !inside;
+  }
+  const double distance = std::sqrt(nearest);
+  return inside ? -distance : distance;
+}
+
+// The union with a fillet: both are pulled together where they differ by less than `blend`.
+inline double implicit_union(double a, double b, double blend) {
+  const double h = std::max(blend - std::abs(a - b), 0.0);
+  return std::min(a, b) - h * h / (4 * blend);
+}
+
+// What is in both, with a rounded edge.
+inline double implicit_intersection(double a, double b, double blend) {
+  return -implicit_union(-a, -b, blend);
+}
+
+// What is in a but not in b, with a rounded edge.
+inline double implicit_difference(double a, double b, double blend) {
+  return implicit_intersection(a, -b, blend);
+}
+
+}  // namespace isotact::detail

@@ -1,0 +1,33 @@
+// Implicit solids into meshes with a wished number of triangles.
+#pragma once
+
+#include <functional>
+
+#include "isotact/base/aabb.h"
+#include "isotact/geometry/mesh.h"
+
+namespace isotact::detail {
+
+// A solid where value() is negative, wholly inside the bounds. value() is called from many threads.
+struct ImplicitSolid {
+  std::function<double(const Vec3&)> value;
+  Aabb bounds;
+};
+
+// A mesh in double precision, while it is worked on.
+struct WorkMesh {
+  std::vector<Vec3> points;
+  std::vector<Triangle> triangles;
+};
+
+// Marching tetrahedra on a body-centred cubic lattice (Chan and Purisima 1998): always closed,
+// manifold and free of self-intersection. Vertices keep off the lattice points, so that no triangle
+// is degenerate; they are near the surface, not on it.
+WorkMesh march_tetrahedra(const ImplicitSolid& solid, double cell);
+
+// The surface with `triangles` triangles, a whole even number, and vertices on the surface: marched
+// somewhat finer, then made coarser and more even (remesh.h). Deterministic. Its pieces should be
+// several edges thick.
+TriangleMesh polygonise(const ImplicitSolid& solid, std::size_t triangles);
+
+}  // namespace isotact::detail
