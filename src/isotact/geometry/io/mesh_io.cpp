@@ -10,6 +10,7 @@
 #include "isotact/base/file.h"
 #include "isotact/geometry/io/detail/readers.h"
 #include "isotact/geometry/io/detail/recognise.h"
+#include "isotact/geometry/io/gltf.h"
 #include "isotact/geometry/io/mesh_encode.h"
 
 namespace isotact {
@@ -49,11 +50,6 @@ LoadedMesh read_as(MeshFormat format, Window& window, const MeshReadSettings& se
   return loaded;
 }
 
-LoadedMesh read_gltf_bytes(std::span<const std::byte> /*bytes*/, const std::filesystem::path& file,
-                           bool /*may_read_siblings*/, const MeshReadSettings& /*settings*/) {
-  throw Error({.file = file.string()}, "glTF is not built in");
-}
-
 bool is_gltf(MeshFormat format) {
   return format == MeshFormat::kGltf || format == MeshFormat::kGlb;
 }
@@ -73,8 +69,10 @@ std::string encode(MeshFormat format, const TriangleMesh& mesh, const MeshWriteS
       return settings.text ? encode_stl_text(mesh) : encode_stl(mesh);
     case MeshFormat::kPly:
       return settings.text ? encode_ply_text(mesh) : encode_ply(mesh);
-    case MeshFormat::kGlb:
-      throw Error("glTF is not built in");
+    case MeshFormat::kGlb: {
+      const std::vector<std::byte> bytes = write_glb(mesh);
+      return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+    }
     case MeshFormat::kOff:
     case MeshFormat::kGltf:
       break;
@@ -106,7 +104,7 @@ LoadedMesh read_mesh(const std::filesystem::path& path, const MeshReadSettings& 
   check_settings(settings);
   Window window(path, settings.monitor);
   const MeshFormat format = detail::recognise_mesh(window, path);
-  LoadedMesh loaded = is_gltf(format) ? read_gltf_bytes(window.take_rest(), path, true, settings)
+  LoadedMesh loaded = is_gltf(format) ? read_gltf(window.take_rest(), path, true, settings)
                                       : read_as(format, window, settings);
   warn_about_name(loaded, path);
   return loaded;
@@ -117,7 +115,7 @@ LoadedMesh read_mesh(std::span<const std::byte> bytes, std::string_view file_nam
   check_settings(settings);
   Window window(bytes, file_name, settings.monitor);
   const MeshFormat format = detail::recognise_mesh(window, file_name);
-  LoadedMesh loaded = is_gltf(format) ? read_gltf_bytes(bytes, file_name, false, settings)
+  LoadedMesh loaded = is_gltf(format) ? read_gltf(bytes, file_name, false, settings)
                                       : read_as(format, window, settings);
   warn_about_name(loaded, file_name);
   return loaded;
