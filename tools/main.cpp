@@ -39,7 +39,9 @@ void add_commands(CLI::App& app) {
   add_make(app);
   add_info(app);
   add_convert(app);
+  add_render(app);
   add_bench(app);
+  add_demo(app);
   add_doctor(app);
   add_completion(app);
 }
