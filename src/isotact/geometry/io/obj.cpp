@@ -23,6 +23,8 @@ constexpr std::array<std::string_view, 32> kOtherStatements = {
     "sp",     "end",  "con",   "bevel", "c_interp", "d_interp", "lod",  "ctech",
     "stech",  "call", "csh",   "bsp",   "bzp",      "cdc",      "cdp",  "res"};
 
+bool is_control(char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7F'; }
+
 class ObjReader {
  public:
   ObjReader(Window& window, MeshBuilder& builder)
@@ -103,9 +105,9 @@ class ObjReader {
     return static_cast<std::uint32_t>(number - 1);
   }
 
-  void check_forward_references() const {
+  void check_forward_references() {
     if (furthest_.number > static_cast<std::int64_t>(position_count_))
-      throw Error({.file = window_name(), .line = furthest_.line},
+      throw Error({.file = in_.window().name(), .line = furthest_.line},
                   fmt::format("a face uses vertex {}, but the file has {} vertices",
                               furthest_.number, position_count_));
   }
@@ -123,6 +125,8 @@ class ObjReader {
     if (is_one_of(kOtherStatements)) {
       has_known_ = true;
     } else {
+      if (std::any_of(word.begin(), word.end(), is_control))
+        in_.fail(fmt::format("expected text, found '{}'", printable(word)));
       if (unknown_.count() == 0) {
         first_unknown_ = printable(word);
         first_unknown_line_ = in_.line();
@@ -132,8 +136,6 @@ class ObjReader {
     in_.next_line();
   }
 
-  const std::string& window_name() const { return name_; }
-
   struct ForwardReference {
     std::int64_t number = 0;
     std::uint64_t line = 0;
@@ -141,7 +143,6 @@ class ObjReader {
 
   TextInput in_;
   MeshBuilder& builder_;
-  std::string name_ = in_.window().name();
   std::uint64_t position_count_ = 0;
   ForwardReference furthest_{};
   bool has_known_ = false;

@@ -1,6 +1,8 @@
 // Geomview OFF and its variants with normals, colours and texture coordinates, of which only the
 // positions and faces are taken. A vertex and a face are a line each, so that what follows the
 // needed numbers on a line can be passed over, whether the header announces it or not.
+#include <algorithm>
+#include <string>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -32,11 +34,13 @@ class OffReader {
  private:
   void read_keyword() {
     if (!in_.skip_to_word()) in_.fail("expected OFF, found the end of the file");
-    if (is_digit(in_.peek())) {
+    const char* const start = in_.window().cursor();
+    const std::string word(in_.read_word());
+    if (std::all_of(word.begin(), word.end(), is_digit)) {
       builder_.warnings.emplace_back("the keyword OFF is missing");
+      in_.window().move_to(start);
       return;
     }
-    const std::string word(in_.read_word());
     switch (off_variant(word)) {
       case OffVariant::kNone:
         in_.fail(fmt::format("expected OFF, found '{}'", printable(word)));

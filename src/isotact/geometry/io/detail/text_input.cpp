@@ -101,10 +101,10 @@ std::string_view TextInput::read_word() {
 }
 
 void TextInput::finish_word_slowly(const char* end, std::string_view what) {
-  if (end == window_.end()) {
-    if (!window_.is_last())
-      fail(fmt::format("{} of more than {} characters", what, Window::kMaxToken));
-  } else if (!ends_word(*end) && *end != '\\' && (*end != syntax_.comment || *end == '\0')) {
+  if (end - window_.cursor() >= kTooLong)
+    fail(fmt::format("expected {} of less than {} characters, found more", what, kTooLong));
+  if (end != window_.end() && !ends_word(*end) && *end != '\\' &&
+      (*end != syntax_.comment || *end == '\0')) {
     fail_expecting(what);
   }
   window_.move_to(end);

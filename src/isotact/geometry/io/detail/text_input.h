@@ -1,5 +1,6 @@
 // Words, numbers and lines of a text file in a Window. Lines end with LF, CR or CR LF, mixed as
-// they come, and may be of any length; a single word or number may not pass Window::kMaxToken.
+// they come, and may be of any length; a single word or number must be shorter than
+// Window::kMaxToken.
 #pragma once
 
 #include <cstdint>
@@ -61,7 +62,7 @@ class TextInput {
   // Where in the window something was read: checks that a word ends there, and moves there.
   void finish_word(const char* end, std::string_view what) {
     const char c = *end;
-    if (c == ' ' || c == '\n') {
+    if ((c == ' ' || c == '\n') && end - window_.cursor() < kTooLong) {
       window_.move_to(end);
       return;
     }
@@ -73,6 +74,8 @@ class TextInput {
   [[noreturn]] void fail_expecting(std::string_view what) const;
 
  private:
+  static constexpr std::ptrdiff_t kTooLong = Window::kMaxToken;
+
   char peek_slowly();
   bool skip_to_word_slowly();
   void skip_line(bool joins_lines);
