@@ -1,5 +1,7 @@
 #include "isotact/geometry/io/detail/gltf_accessor.h"
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -30,72 +32,95 @@ bool is_index_type(ComponentType type) {
          type == ComponentType::kUint32;
 }
 
+// Loaders are types, so that the loops over elements are compiled once for each and hold no calls.
 template <typename T>
-std::uint32_t load_index(const std::byte* from) {
-  T value{};
-  std::memcpy(&value, from, sizeof(T));
-  return value;
-}
+struct LoadIndex {
+  std::uint32_t operator()(const std::byte* from) const {
+    T value{};
+    std::memcpy(&value, from, sizeof(T));
+    return value;
+  }
+};
 
-using LoadIndex = std::uint32_t (*)(const std::byte*);
-
-LoadIndex index_loader(ComponentType type) {
+template <typename Use>
+void with_index_loader(ComponentType type, const Use& use) {
   switch (type) {
     case ComponentType::kUint8:
-      return load_index<std::uint8_t>;
+      return use(LoadIndex<std::uint8_t>{});
     case ComponentType::kUint16:
-      return load_index<std::uint16_t>;
+      return use(LoadIndex<std::uint16_t>{});
     default:
-      return load_index<std::uint32_t>;
+      return use(LoadIndex<std::uint32_t>{});
   }
 }
 
 // glTF 2.0, section 3.6.2.2 and KHR_mesh_quantization: normalized integers are fractions of their
 // largest value, and the least negative one is cut off at -1.
 template <typename T, bool kNormalized>
-Vec3 load_vec3(const std::byte* from) {
-  std::array<T, 3> raw{};
-  std::memcpy(raw.data(), from, sizeof(raw));
-  Vec3 v{static_cast<double>(raw[0]), static_cast<double>(raw[1]), static_cast<double>(raw[2])};
-  if constexpr (kNormalized)
-    v = max(v / static_cast<double>(std::numeric_limits<T>::max()), Vec3{-1, -1, -1});
-  return v;
+struct LoadVec3 {
+  Vec3 operator()(const std::byte* from) const {
+    std::array<T, 3> raw{};
+    std::memcpy(raw.data(), from, sizeof(raw));
+    Vec3 v{static_cast<double>(raw[0]), static_cast<double>(raw[1]), static_cast<double>(raw[2])};
+    if constexpr (kNormalized)
+      v = max(v / static_cast<double>(std::numeric_limits<T>::max()), Vec3{-1, -1, -1});
+    return v;
+  }
+};
+
+template <typename T, typename Use>
+void with_integer_loader(bool normalized, const Use& use) {
+  return normalized ? use(LoadVec3<T, true>{}) : use(LoadVec3<T, false>{});
 }
 
-using LoadVec3 = Vec3 (*)(const std::byte*);
-
-template <typename T>
-LoadVec3 integer_loader(bool normalized) {
-  return normalized ? load_vec3<T, true> : load_vec3<T, false>;
-}
-
-LoadVec3 vec3_loader(const Accessor& accessor) {
+template <typename Use>
+void with_vec3_loader(const Accessor& accessor, const Use& use) {
   switch (accessor.type) {
     case ComponentType::kInt8:
-      return integer_loader<std::int8_t>(accessor.normalized);
+      return with_integer_loader<std::int8_t>(accessor.normalized, use);
     case ComponentType::kUint8:
-      return integer_loader<std::uint8_t>(accessor.normalized);
+      return with_integer_loader<std::uint8_t>(accessor.normalized, use);
     case ComponentType::kInt16:
-      return integer_loader<std::int16_t>(accessor.normalized);
+      return with_integer_loader<std::int16_t>(accessor.normalized, use);
     case ComponentType::kUint16:
-      return integer_loader<std::uint16_t>(accessor.normalized);
+      return with_integer_loader<std::uint16_t>(accessor.normalized, use);
     default:
-      return load_vec3<float, false>;
+      return use(LoadVec3<float, false>{});
   }
+}
+
+// Writes convert(element) for each element of the accessor to out[0], out[1], ...
+template <typename Load, typename Convert, typename Out>
+void load_elements(const Accessor& accessor, const Load& load, const Convert& convert,
+                   std::span<Out> out) {
+  const StridedBytes& elements = accessor.elements;
+  if (elements.first == nullptr)
+    std::fill(out.begin(), out.end(), convert({}));
+  else
+    for (std::size_t i = 0; i < out.size(); ++i)
+      out[i] = convert(load(elements.first + i * elements.stride));
+  if (!accessor.sparse) return;
+  const SparseElements& sparse = *accessor.sparse;
+  with_index_loader(sparse.index_type, [&](const auto& load_at) {
+    for (std::size_t i = 0; i < sparse.count; ++i)
+      out[load_at(sparse.indices.first + i * sparse.indices.stride)] =
+          convert(load(sparse.values.first + i * sparse.values.stride));
+  });
 }
 
 void check_sparse_indices(JsonValue owner, const SparseElements& sparse, std::uint32_t count) {
-  const LoadIndex load = index_loader(sparse.index_type);
   std::int64_t last = -1;
-  for (std::size_t i = 0; i < sparse.count; ++i) {
-    const std::uint32_t index = load(sparse.indices.first + i * sparse.indices.stride);
-    if (index >= count)
-      owner.fail(
-          fmt::format("element {} is {}, but the accessor has {} elements", i, index, count));
-    if (index <= last)
-      owner.fail(fmt::format("element {} is {} after {}; they must increase", i, index, last));
-    last = index;
-  }
+  with_index_loader(sparse.index_type, [&](const auto& load) {
+    for (std::size_t i = 0; i < sparse.count; ++i) {
+      const std::uint32_t index = load(sparse.indices.first + i * sparse.indices.stride);
+      if (index >= count)
+        owner.fail(
+            fmt::format("element {} is {}, but the accessor has {} elements", i, index, count));
+      if (index <= last)
+        owner.fail(fmt::format("element {} is {} after {}; they must increase", i, index, last));
+      last = index;
+    }
+  });
 }
 
 }  // namespace
@@ -215,38 +240,27 @@ StridedBytes GltfAccessors::elements(JsonValue owner, std::size_t element_size, 
 
 std::uint64_t append_positions(const Accessor& accessor, const Affine& transform,
                                std::vector<Vec3f>& out) {
-  const LoadVec3 load = vec3_loader(accessor);
-  const bool is_plain = transform == Affine{};  // then even -0 and NaN stay as they are
-  const auto map = [&](const Vec3& p) { return to_float(is_plain ? p : transform * p); };
   const std::size_t begin = out.size();
-  if (accessor.elements.first == nullptr)
-    out.insert(out.end(), accessor.count, map({}));
-  else
-    for (std::size_t i = 0; i < accessor.count; ++i)
-      out.push_back(map(load(accessor.elements.first + i * accessor.elements.stride)));
-  if (const auto& sparse = accessor.sparse) {
-    const LoadIndex load_at = index_loader(sparse->index_type);
-    for (std::size_t i = 0; i < sparse->count; ++i)
-      out[begin + load_at(sparse->indices.first + i * sparse->indices.stride)] =
-          map(load(sparse->values.first + i * sparse->values.stride));
-  }
-  std::uint64_t odd = 0;
-  for (std::size_t i = begin; i < out.size(); ++i) odd += is_finite(out[i]) ? 0U : 1U;
-  return odd;
+  out.resize(begin + accessor.count);
+  const std::span<Vec3f> added = std::span(out).subspan(begin);
+  with_vec3_loader(accessor, [&](const auto& load) {
+    if (transform == Affine{})  // even -0 and NaN stay as they are
+      load_elements(
+          accessor, load, [](const Vec3& p) { return to_float(p); }, added);
+    else
+      load_elements(
+          accessor, load, [&](const Vec3& p) { return to_float(transform * p); }, added);
+  });
+  const auto is_odd = [](const Vec3f& p) { return !is_finite(p); };
+  return static_cast<std::uint64_t>(std::count_if(added.begin(), added.end(), is_odd));
 }
 
 void read_indices(const Accessor& accessor, std::vector<std::uint32_t>& out) {
-  const LoadIndex load = index_loader(accessor.type);
-  out.assign(accessor.count, 0);
-  if (accessor.elements.first != nullptr)
-    for (std::size_t i = 0; i < out.size(); ++i)
-      out[i] = load(accessor.elements.first + i * accessor.elements.stride);
-  if (const auto& sparse = accessor.sparse) {
-    const LoadIndex load_at = index_loader(sparse->index_type);
-    for (std::size_t i = 0; i < sparse->count; ++i)
-      out[load_at(sparse->indices.first + i * sparse->indices.stride)] =
-          load(sparse->values.first + i * sparse->values.stride);
-  }
+  out.resize(accessor.count);
+  with_index_loader(accessor.type, [&](const auto& load) {
+    load_elements(
+        accessor, load, [](std::uint32_t index) { return index; }, std::span(out));
+  });
 }
 
 }  // namespace isotact::detail

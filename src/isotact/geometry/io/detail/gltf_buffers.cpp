@@ -64,7 +64,7 @@ fs::path check_relative(JsonValue uri, std::string_view text) {
   const std::string decoded = decode_percent(uri, text);
   if (decoded.empty()) refuse("names no file");
   if (decoded.find('\0') != std::string::npos) refuse("contains a NUL");
-  const fs::path path(decoded);
+  fs::path path(decoded);
   if (path.is_absolute() || path.has_root_path()) refuse("is an absolute path");
   int depth = 0;
   for (const fs::path& part : path) {
@@ -81,7 +81,7 @@ fs::path check_relative(JsonValue uri, std::string_view text) {
 fs::path resolve_inside(JsonValue uri, const fs::path& folder, const fs::path& relative) {
   std::error_code error;
   const fs::path inside = fs::canonical(folder.empty() ? fs::path(".") : folder, error);
-  const fs::path target = error ? fs::path{} : fs::canonical(folder / relative, error);
+  fs::path target = error ? fs::path{} : fs::canonical(folder / relative, error);
   const std::string shown = printable(relative.string(), 80);
   if (error) uri.fail(fmt::format("cannot open \"{}\": {}", shown, error.message()));
   const auto end = std::mismatch(inside.begin(), inside.end(), target.begin(), target.end()).first;

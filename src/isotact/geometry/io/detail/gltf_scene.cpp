@@ -129,7 +129,9 @@ std::vector<std::uint32_t> find_roots(const GltfDocument& document,
 // Depth first with a stack of its own: a chain of nodes may be as long as the file.
 class TreeWalk {
  public:
-  TreeWalk(const GltfDocument& document, GltfScene& scene) : document_(document), scene_(scene) {}
+  using Visit = std::function<void(const MeshInstance&)>;
+
+  TreeWalk(const GltfDocument& document, const Visit& visit) : document_(document), visit_(visit) {}
 
   void run(std::uint32_t root, const Affine& world) {
     enter(root, world);
@@ -157,12 +159,8 @@ class TreeWalk {
     const JsonValue node = document_.nodes.at(number);
     const Affine local = parse_transform(node);
     const Affine transform = local == Affine{} ? parent : parent * local;
-    if (const auto mesh = node.find("mesh")) {
-      scene_.instances.push_back({document_.meshes.number_of(*mesh), transform});
-      if (node.find("skin")) ++scene_.skinned_count;
-      const auto extensions = node.find("extensions");
-      if (extensions && extensions->find("EXT_mesh_gpu_instancing")) ++scene_.gpu_instanced_count;
-    }
+    if (const auto mesh = node.find("mesh"))
+      visit_({node, document_.meshes.number_of(*mesh), transform});
     if (const auto children = node.find("children")) {
       const auto items = children->items();
       stack_.push_back({transform, items.begin(), items.end()});
@@ -170,26 +168,25 @@ class TreeWalk {
   }
 
   const GltfDocument& document_;
-  GltfScene& scene_;
+  const Visit& visit_;
   std::vector<Level> stack_;
 };
 
 }  // namespace
 
-GltfScene find_instances(const GltfDocument& document, double scale) {
-  GltfScene scene;
-  const Affine world{diagonal3({scale, scale, scale}), {}};
-  if (document.nodes.size() == 0) {
-    scene.has_nodes = false;
-    for (std::uint32_t i = 0; i < document.meshes.size(); ++i)
-      scene.instances.push_back({i, world});
-    return scene;
-  }
+GltfScene::GltfScene(const GltfDocument& document, double scale)
+    : document_(document), world_{diagonal3({scale, scale, scale}), {}} {
   const std::vector<std::uint32_t> parents = find_parents(document);
   check_no_cycle(document, parents);
-  TreeWalk walk(document, scene);
-  for (const std::uint32_t root : find_roots(document, parents)) walk.run(root, world);
-  return scene;
+  roots_ = find_roots(document, parents);
+}
+
+void GltfScene::for_each_instance(const std::function<void(const MeshInstance&)>& visit) const {
+  TreeWalk walk(document_, visit);
+  for (const std::uint32_t root : roots_) walk.run(root, world_);
+  if (has_nodes()) return;
+  for (std::uint32_t i = 0; i < document_.meshes.size(); ++i)
+    visit({document_.json.root(), i, world_});
 }
 
 }  // namespace isotact::detail

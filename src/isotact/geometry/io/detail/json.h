@@ -55,7 +55,7 @@ class JsonValue {
   [[noreturn]] void fail(std::string_view message) const;
 
  private:
-  void expect(JsonKind kind) const;
+  void expect(JsonKind expected) const;
   std::string_view number_text() const;
 
   const JsonDocument* document_;
