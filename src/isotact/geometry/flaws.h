@@ -31,9 +31,9 @@ struct FlawList {
 
 using MeshEdge = std::array<std::uint32_t, 2>;  // its vertices, lower first
 
-// The edge of a hole or sheet, as its vertices in the direction in which the triangles run it. No
-// vertex appears twice: where a boundary touches itself it is cut into several loops. An open chain
-// is left over where a boundary ends at an edge with three or more triangles.
+// The rim of a hole or sheet, as its vertices in the direction in which the triangles run it, from
+// the lowest one on. No vertex appears twice: a boundary that touches itself is cut into several
+// loops there. An open chain is left over where a boundary ends at a non-manifold edge.
 struct BoundaryLoop {
   std::vector<std::uint32_t> vertices;
   bool closed = true;
