@@ -25,8 +25,8 @@ TEST(Flaws, ClosedBoxHasNone) {
   EXPECT_EQ(f.vertices, 8U);
   EXPECT_EQ(f.triangles, 12U);
   EXPECT_EQ(f.bounds, (Aabbf{{0, 0, 0}, {1, 1, 1}}));
-  EXPECT_EQ(f.components.count, 1U);
-  EXPECT_EQ(f.components_by_vertices, 1U);
+  EXPECT_EQ(f.shells.count, 1U);
+  EXPECT_EQ(f.components, 1U);
   EXPECT_EQ(f.degenerate, 0U);
   EXPECT_DOUBLE_EQ(f.volume.value_or(0), 1);
   EXPECT_DOUBLE_EQ(f.area, 6);
@@ -43,7 +43,7 @@ TEST(Flaws, ExplodedBoxIsWatertightOnlyAfterMerging) {
   EXPECT_FALSE(stored.watertight);
   EXPECT_EQ(stored.boundary_edges.count, 36U);
   EXPECT_EQ(stored.boundary_loops.count, 12U);
-  EXPECT_EQ(stored.components.count, 12U);
+  EXPECT_EQ(stored.shells.count, 12U);
 }
 
 TEST(Flaws, OpenBoxHasOneHole) {
@@ -70,17 +70,17 @@ TEST(Flaws, FlippedFaceAndInwardBox) {
   const MeshFlaws in = find_flaws(test::flipped(test::make_box()));
   EXPECT_TRUE(in.inward && in.oriented && in.balanced);
   EXPECT_DOUBLE_EQ(in.volume.value_or(0), -1);
-  EXPECT_EQ(in.inward_components, 1U);
+  EXPECT_EQ(in.inward_shells, 1U);
   EXPECT_EQ(describe(in).size(), 1U);
 }
 
-TEST(Flaws, CavityIsAnInwardComponentOfAnOutwardMesh) {
+TEST(Flaws, CavityIsAnInwardShellOfAnOutwardMesh) {
   TriangleMesh m = test::make_box({0, 0, 0}, {3, 3, 3});
   test::append(m, test::flipped(test::make_box({1, 1, 1}, {2, 2, 2})));
   const MeshFlaws f = find_flaws(m);
   EXPECT_FALSE(f.inward);
-  EXPECT_EQ(f.inward_components, 1U);
-  EXPECT_EQ(f.components.count, 2U);
+  EXPECT_EQ(f.inward_shells, 1U);
+  EXPECT_EQ(f.shells.count, 2U);
   EXPECT_DOUBLE_EQ(f.volume.value_or(0), 26);
 }
 
@@ -99,7 +99,7 @@ TEST(Flaws, BoxesThatShareAnEdgeOrACorner) {
   EXPECT_EQ(e.non_manifold_edges.count, 1U);
   EXPECT_EQ(e.non_manifold_vertices.count, 2U);
   EXPECT_EQ(e.bow_tie_vertices.count, 0U);
-  EXPECT_EQ(e.components.count, 1U);
+  EXPECT_EQ(e.shells.count, 1U);
   EXPECT_FALSE(e.watertight || e.manifold);
   EXPECT_TRUE(e.balanced);  // two triangles run the edge each way
   EXPECT_DOUBLE_EQ(e.volume.value_or(0), 2);
@@ -109,8 +109,8 @@ TEST(Flaws, BoxesThatShareAnEdgeOrACorner) {
   const MeshFlaws c = find_flaws(corner);
   EXPECT_EQ(c.non_manifold_vertices.count, 1U);
   EXPECT_EQ(c.bow_tie_vertices.examples, (std::vector<std::uint32_t>{7}));
-  EXPECT_EQ(c.components.count, 2U);
-  EXPECT_EQ(c.components_by_vertices, 1U);
+  EXPECT_EQ(c.shells.count, 2U);
+  EXPECT_EQ(c.components, 1U);
   EXPECT_TRUE(c.watertight);
   EXPECT_FALSE(c.manifold);
 }
@@ -187,7 +187,7 @@ TEST(Flaws, NonFinitePositionsAreNeverMergedAndSpoilTheSolid) {
 TEST(Flaws, EmptyAndPointLikeMeshes) {
   const MeshFlaws none = find_flaws({}, {.self_intersections = true});
   EXPECT_FALSE(none.watertight);
-  EXPECT_EQ(none.components.count, 0U);
+  EXPECT_EQ(none.shells.count, 0U);
   EXPECT_EQ(describe(none), (std::vector<std::string>{"no triangles"}));
   TriangleMesh point = test::make_box();
   for (Vec3f& p : point.positions) p = {1, 1, 1};
@@ -219,7 +219,7 @@ TEST(Flaws, TextsCountRightly) {
 
 struct Oracle {
   std::map<MeshEdge, std::vector<std::uint32_t>> edges;  // their triangles
-  std::size_t inconsistent = 0, split = 0, bow_ties = 0, duplicates = 0, components = 0;
+  std::size_t inconsistent = 0, split = 0, bow_ties = 0, duplicates = 0, shells = 0;
   bool balanced = true;
 };
 
@@ -281,7 +281,7 @@ Oracle ask_oracle(const TriangleMesh& m) {
     o.split += count_groups(triangles, fan) > 1 ? 1U : 0U;
     o.bow_ties += count_groups(triangles, part) > 1 ? 1U : 0U;
   }
-  o.components =
+  o.shells =
       count_groups(live, [&](std::uint32_t a, std::uint32_t b) { return share(a, b, kAny, -1); });
   return o;
 }
@@ -333,7 +333,7 @@ TEST(Flaws, AgreeWithMapsAndSetsOnRandomMeshes) {
     ASSERT_EQ(f.non_manifold_vertices.count, o.split);
     ASSERT_EQ(f.bow_tie_vertices.count, o.bow_ties);
     ASSERT_EQ(f.duplicate_triangles.count, o.duplicates);
-    ASSERT_EQ(f.components.count, o.components);
+    ASSERT_EQ(f.shells.count, o.shells);
     ASSERT_EQ(f.balanced, o.balanced && !o.edges.empty());
     expect_loops_cover_boundary(f, o);
     balanced += f.balanced ? 1 : 0;

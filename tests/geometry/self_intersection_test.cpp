@@ -97,8 +97,7 @@ Contact oracle_contact(const WholeTriangle& a, const WholeTriangle& b) {
       middle = {{pu[0] + pv[0], pu[1] + pv[1], pu[2] + pv[2]}, 2 * u.w * v.w};
       const bool inside_a = place_in(a, middle) == Place::kInside;
       const bool inside_b = place_in(b, middle) == Place::kInside;
-      if (!coplanar && (inside_a || inside_b)) return Contact::kCross;
-      if (coplanar && inside_a && inside_b) return Contact::kOverlap;
+      if (inside_a && inside_b) return coplanar ? Contact::kOverlap : Contact::kCross;
     }
   // An area has pairs of corners whose middle is inside of both, or its own edges are in edges of
   // both; then three of its corners do not lie on one line.
@@ -151,7 +150,7 @@ TEST(TriangleContact, NamesTheWaysToMeet) {
   EXPECT_EQ(with({{{1, 1, 1}, {1, 1, 2}, {9, 9, 1}}}), Contact::kNone);
   EXPECT_EQ(with({{{1, 1, 0}, {1, 1, 1}, {9, 9, 1}}}), Contact::kTouch);   // corner on face
   EXPECT_EQ(with({{{2, 0, 0}, {1, 1, 1}, {9, 9, 1}}}), Contact::kTouch);   // corner on edge
-  EXPECT_EQ(with({{{1, 1, 0}, {2, 1, 0}, {1, 1, 1}}}), Contact::kCross);   // edge in face
+  EXPECT_EQ(with({{{1, 1, 0}, {2, 1, 0}, {1, 1, 1}}}), Contact::kTouch);   // edge in face
   EXPECT_EQ(with({{{1, 0, 0}, {2, 0, 0}, {1, -1, 1}}}), Contact::kTouch);  // edge on edge
   EXPECT_EQ(with({{{0, 0, 0}, {4, 0, 0}, {1, -1, 1}}}), Contact::kNone);   // shared edge
   EXPECT_EQ(with({{{0, 0, 0}, {-4, 0, 0}, {1, -1, 1}}}), Contact::kNone);  // shared corner
