@@ -31,7 +31,8 @@ double head(const Vec3& p) {
   h = implicit_union(h, implicit_sphere(p, {0.065, 0.515, 0.315}, 0.07), 0.05);
   h = implicit_union(h, implicit_sphere(p, {0, 0.535, 0.385}, 0.045), 0.04);
   const double socket = implicit_sphere(p, {0.155, 0.60, 0.325}, 0.045);
-  return implicit_difference(h, socket, 0.03);
+  h = implicit_difference(h, socket, 0.03);
+  return implicit_union(h, implicit_sphere(p, {0.112, 0.598, 0.315}, 0.026), 0.012);
 }
 
 // A flattened, bent horn, hollow in front.

@@ -146,7 +146,7 @@ WorkMesh march_tetrahedra(const ImplicitSolid& solid, double cell) {
 }
 
 TriangleMesh polygonise(const ImplicitSolid& solid, std::size_t triangles) {
-  constexpr double kFiner = 1.6;  // triangles to march for each one wished for
+  constexpr double kFiner = 4;  // triangles to march for each one wished for
   const double wished = static_cast<double>(triangles / 2 * 2);
   const Vec3 size = extent(solid.bounds);
   double cell = std::max({size.x, size.y, size.z}) / 40;
