@@ -296,10 +296,11 @@ void remesh(WorkMesh& mesh, const ImplicitSolid& solid, std::size_t triangles) {
   for (int round = 0; round < kRounds && mesh.triangles.size() > triangles; ++round) {
     const std::size_t left = (mesh.triangles.size() - triangles) / 2;
     // Late rounds take longer edges, so that the count is reached.
-    remesher.collapse(left, 0.7 + 0.1 * round);
+    remesher.collapse(left, 0.8 + 0.05 * round);
     remesher.flip_edges();
+    if (round % 3 != 2) continue;
     remesher.relax(1);
-    if (round % 4 == 3) remesher.measure_sizes();
+    remesher.measure_sizes();
   }
   for (int round = 0; round < 4; ++round) {
     remesher.flip_edges();
