@@ -31,7 +31,8 @@ double head(const Vec3& p) {
   h = implicit_union(h, implicit_sphere(p, {0.065, 0.515, 0.315}, 0.07), 0.05);
   h = implicit_union(h, implicit_sphere(p, {0, 0.535, 0.385}, 0.045), 0.04);
   const double socket = implicit_sphere(p, {0.155, 0.60, 0.325}, 0.045);
-  return implicit_difference(h, socket, 0.03);
+  h = implicit_difference(h, socket, 0.03);
+  return implicit_union(h, implicit_sphere(p, {0.103, 0.597, 0.308}, 0.028), 0.012);
 }
 
 // A flattened, bent horn, hollow in front.
@@ -55,7 +56,7 @@ double blob_value(const Vec3& point) {
 
 TriangleMesh make_blob(const BlobShape& shape) {
   check(shape);
-  const ImplicitSolid solid{blob_value, {{-0.32, -0.02, -0.53}, {0.32, 1.05, 0.48}}};
+  const ImplicitSolid solid{blob_value, {{-0.32, -0.02, -0.53}, {0.32, 1.05, 0.48}}, 0.025};
   TriangleMesh mesh = polygonise(solid, static_cast<std::size_t>(shape.triangles));
   const Aabbf box = bounds(mesh);
   const double scale = shape.height / (static_cast<double>(box.upper.y) - box.lower.y);

@@ -33,7 +33,7 @@ double wing(const Vec3& p) {
                                                  {-0.36, 0.15},
                                                  {-0.30, 0.02}}};
   const double out = std::min(std::max(p.z / 0.4, 0.0), 1.0);
-  const double half = 0.022 - 0.010 * out;
+  const double half = 0.024 - 0.009 * out;
   const double middle = -0.012 - 0.06 * out * out;
   return implicit_corner(implicit_polygon({p.x, p.z}, kOutline), std::abs(p.y - middle) - half,
                          0.9 * half);
@@ -41,9 +41,9 @@ double wing(const Vec3& p) {
 
 double wing_cannon(const Vec3& p) {
   const double barrel =
-      implicit_cone(p, {-0.36, -0.072, 0.40}, {-0.02, -0.072, 0.40}, 0.020, 0.012);
-  const double collar = implicit_cylinder_x(p, {-0.10, -0.072, 0.40}, 0.035, 0.021, 0.008);
-  return implicit_union(barrel, collar, 0.01);
+      implicit_cone(p, {-0.37, -0.072, 0.405}, {-0.06, -0.072, 0.405}, 0.026, 0.018);
+  const double collar = implicit_cylinder_x(p, {-0.16, -0.072, 0.405}, 0.05, 0.030, 0.012);
+  return implicit_union(barrel, collar, 0.015);
 }
 
 // A barrel with an intake in front and a hollow nozzle behind.
@@ -63,7 +63,7 @@ double fin(const Vec3& p) {
   constexpr double kLeanCos = 0.9285, kLeanSin = 0.3714;
   const double y = p.y - 0.04, z = p.z - 0.125;
   const double up = y * kLeanCos + z * kLeanSin, across = z * kLeanCos - y * kLeanSin;
-  const double half = 0.016 - 0.03 * std::min(std::max(up, 0.0), 0.19);
+  const double half = 0.019 - 0.03 * std::min(std::max(up, 0.0), 0.19);
   return implicit_corner(implicit_polygon({p.x, up}, kOutline), std::abs(across) - half,
                          0.9 * half);
 }
@@ -80,7 +80,7 @@ double ship_value(const Vec3& point) {
 
 TriangleMesh make_ship(const ShipShape& shape) {
   check(shape);
-  const ImplicitSolid solid{ship_value, {{-0.52, -0.13, -0.45}, {0.52, 0.26, 0.45}}};
+  const ImplicitSolid solid{ship_value, {{-0.52, -0.13, -0.45}, {0.52, 0.26, 0.45}}, 0.016};
   TriangleMesh mesh = polygonise(solid, static_cast<std::size_t>(shape.triangles));
   const Aabbf box = bounds(mesh);
   const double scale = shape.length / (static_cast<double>(box.upper.x) - box.lower.x);

@@ -146,16 +146,12 @@ WorkMesh march_tetrahedra(const ImplicitSolid& solid, double cell) {
 }
 
 TriangleMesh polygonise(const ImplicitSolid& solid, std::size_t triangles) {
-  constexpr double kFiner = 1.6;  // triangles to march for each one wished for
+  constexpr double kFiner = 3;  // triangles to march for each one wished for
   const double wished = static_cast<double>(triangles / 2 * 2);
-  const Vec3 size = extent(solid.bounds);
-  double cell = std::max({size.x, size.y, size.z}) / 40;
-  WorkMesh mesh = march_tetrahedra(solid, cell);
-  // The count goes with the inverse square of the cell; thin parts make it settle in two steps.
-  for (int step = 0; step < 2; ++step) {
-    cell *= std::sqrt(static_cast<double>(mesh.triangles.size()) / (kFiner * wished));
-    mesh = march_tetrahedra(solid, cell);
-  }
+  // The count goes with the inverse square of the cell.
+  WorkMesh mesh = march_tetrahedra(solid, solid.detail);
+  const double ratio = static_cast<double>(mesh.triangles.size()) / (kFiner * wished);
+  if (ratio < 1) mesh = march_tetrahedra(solid, solid.detail * std::sqrt(ratio));
   remesh(mesh, solid, triangles / 2 * 2);
   TriangleMesh result;
   for (const Vec3& p : mesh.points) result.positions.push_back(to_float(p));

@@ -12,6 +12,7 @@ namespace isotact::detail {
 struct ImplicitSolid {
   std::function<double(const Vec3&)> value;
   Aabb bounds;
+  double detail;  // cells of this size still catch every part in its right topology
 };
 
 // A mesh in double precision, while it is worked on.
@@ -26,8 +27,7 @@ struct WorkMesh {
 WorkMesh march_tetrahedra(const ImplicitSolid& solid, double cell);
 
 // The surface with `triangles` triangles, a whole even number, and vertices on the surface: marched
-// somewhat finer, then made coarser and more even (remesh.h). Deterministic. Its pieces should be
-// several edges thick.
+// somewhat finer, then made coarser and more even (remesh.h). Deterministic.
 TriangleMesh polygonise(const ImplicitSolid& solid, std::size_t triangles);
 
 }  // namespace isotact::detail

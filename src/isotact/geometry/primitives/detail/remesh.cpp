@@ -71,12 +71,38 @@ Vec3 project(const ImplicitSolid& solid, const Vec3& p, double step, double reac
 class Remesher {
  public:
   Remesher(WorkMesh& mesh, const ImplicitSolid& solid) : mesh_(mesh), solid_(solid) {
-    double area = 0;
-    for (const Triangle& t : mesh.triangles) area += length(area_normal(mesh, t)) / 2;
-    area_ = area;
+    for (const Triangle& t : mesh.triangles) area_ += length(area_normal(mesh, t)) / 2;
+    flattest_ = kFlattest / length(extent(solid.bounds));
+    measure_sizes();
   }
 
-  // Every vertex to the middle of its triangles, weighted by area, and back onto the surface.
+  // How long edges should be at each vertex, against others: short where the surface bends.
+  void measure_sizes() {
+    std::vector<Vec3> normals;
+    for (const Vec3& p : mesh_.points)
+      normals.push_back(normalized(gradient(solid_, p, 1e-3 * even_edge())));
+    std::vector<double> bend(mesh_.points.size(), 0);
+    for_each_edge([&](std::uint32_t a, std::uint32_t b) {
+      const double turn =
+          length(normals[a] - normals[b]) / length(mesh_.points[a] - mesh_.points[b]);
+      bend[a] = std::max(bend[a], turn);
+      bend[b] = std::max(bend[b], turn);
+    });
+    sizes_.resize(bend.size());
+    for (std::size_t v = 0; v < bend.size(); ++v) sizes_[v] = 1 / (bend[v] + flattest_);
+    // Small sizes spread a little, so that triangles grow gradually.
+    for (int round = 0; round < 3; ++round)
+      for_each_edge([&](std::uint32_t a, std::uint32_t b) {
+        sizes_[a] = std::min(sizes_[a], 1.3 * sizes_[b]);
+        sizes_[b] = std::min(sizes_[b], 1.3 * sizes_[a]);
+      });
+    double sum = 0;
+    for (const double size : sizes_) sum += size;
+    for (double& size : sizes_) size *= static_cast<double>(sizes_.size()) / sum;
+  }
+
+  // Every vertex to the middle of its triangles, weighted by their area against the wished one, and
+  // back onto the surface.
   void relax(int rounds) {
     const Neighbourhoods near(mesh_);
     const double edge = even_edge();
@@ -86,7 +112,8 @@ class Remesher {
         double weight = 0;
         for (const std::uint32_t t : near.around(v)) {
           const auto [a, b, c] = mesh_.triangles[t];
-          const double area = length(area_normal(mesh_, mesh_.triangles[t]));
+          const double size = sizes_[a] + sizes_[b] + sizes_[c];
+          const double area = length(area_normal(mesh_, mesh_.triangles[t])) / (size * size);
           middle += (mesh_.points[a] + mesh_.points[b] + mesh_.points[c]) * (area / 3);
           weight += area;
         }
@@ -97,21 +124,20 @@ class Remesher {
       }
   }
 
-  // Collapses up to `most` of the edges shorter than `longest`, the shortest first, no two next to
-  // each other. Returns how many.
-  std::size_t collapse(std::size_t most, double longest) {
+  // Collapses up to `most` of the edges shorter than `longest` (against their wished length), the
+  // shortest first, no two next to each other.
+  void collapse(std::size_t most, double longest) {
     const Neighbourhoods near(mesh_);
     struct Edge {
       double length_sq;
       std::uint32_t a, b;
     };
     std::vector<Edge> edges;
-    for (const Triangle& t : mesh_.triangles)
-      for (std::size_t i = 0; i < 3; ++i) {
-        const std::uint32_t a = t[i], b = t[(i + 1) % 3];
-        const double l = length_sq(mesh_.points[b] - mesh_.points[a]);
-        if (a < b && l < longest * longest) edges.push_back({l, a, b});
-      }
+    for_each_edge([&](std::uint32_t a, std::uint32_t b) {
+      const double wished = even_edge() * (sizes_[a] + sizes_[b]) / 2;
+      const double l = length_sq(mesh_.points[b] - mesh_.points[a]) / (wished * wished);
+      if (l < longest * longest) edges.push_back({l, a, b});
+    });
     std::sort(edges.begin(), edges.end(), [](const Edge& x, const Edge& y) {
       return std::tie(x.length_sq, x.a, x.b) < std::tie(y.length_sq, y.a, y.b);
     });
@@ -122,7 +148,6 @@ class Remesher {
       if (collapse_edge(near, e.a, e.b, touched)) ++done;
     }
     if (done > 0) drop_unused();
-    return done;
   }
 
   void flip_edges() {
@@ -138,6 +163,14 @@ class Remesher {
   }
 
  private:
+  // Each edge of the closed mesh once.
+  template <typename Visit>
+  void for_each_edge(Visit visit) const {
+    for (const Triangle& t : mesh_.triangles)
+      for (std::size_t i = 0; i < 3; ++i)
+        if (t[i] < t[(i + 1) % 3]) visit(t[i], t[(i + 1) % 3]);
+  }
+
   bool move_if_sound(const Neighbourhoods& near, std::uint32_t v, const Vec3& to) {
     for (const std::uint32_t t : near.around(v))
       if (!same_side(area_normal(mesh_, mesh_.triangles[t]),
@@ -202,9 +235,11 @@ class Remesher {
     for (std::size_t v = 0; v < place.size(); ++v)
       if (place[v] != 0) {
         mesh_.points[count] = mesh_.points[v];
+        sizes_[count] = sizes_[v];
         place[v] = count++;
       }
     mesh_.points.resize(count);
+    sizes_.resize(count);
     for (Triangle& t : mesh_.triangles)
       for (std::uint32_t& v : t) v = place[v];
   }
@@ -246,7 +281,10 @@ class Remesher {
 
   WorkMesh& mesh_;
   const ImplicitSolid& solid_;
-  double area_ = 0;
+  // The curvature below which all is as good as flat, over that of a sphere around the solid.
+  static constexpr double kFlattest = 12;
+  double area_ = 0, flattest_ = 0;
+  std::vector<double> sizes_;  // of each vertex; 1 on average
 };
 
 }  // namespace
@@ -258,9 +296,11 @@ void remesh(WorkMesh& mesh, const ImplicitSolid& solid, std::size_t triangles) {
   for (int round = 0; round < kRounds && mesh.triangles.size() > triangles; ++round) {
     const std::size_t left = (mesh.triangles.size() - triangles) / 2;
     // Late rounds take longer edges, so that the count is reached.
-    remesher.collapse(left, remesher.even_edge() * (0.7 + 0.1 * round));
+    remesher.collapse(left, 0.8 + 0.05 * round);
     remesher.flip_edges();
+    if (round % 3 != 2) continue;
     remesher.relax(1);
+    remesher.measure_sizes();
   }
   for (int round = 0; round < 4; ++round) {
     remesher.flip_edges();

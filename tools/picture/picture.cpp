@@ -1,0 +1,74 @@
+#include "picture/picture.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include <png.h>
+
+#include "isotact/base/error.h"
+
+namespace isotact::tool {
+namespace {
+
+// x^(1/5) for x in (0, 1], by Newton's method.
+double fifth_root(double x) {
+  double r = 1;
+  for (int i = 0; i < 60; ++i) {
+    const double r4 = r * r * r * r;
+    r -= (r * r4 - x) / (5 * r4);
+  }
+  return r;
+}
+
+// The linear light at which the encoded value passes from i to i + 1.
+std::array<double, 255> make_steps() {
+  std::array<double, 255> steps{};
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    steps[i] = decode_srgb((static_cast<double>(i) + 0.5) / 255);
+  return steps;
+}
+
+}  // namespace
+
+double decode_srgb(double encoded) {
+  if (encoded <= 0.04045) return std::max(encoded, 0.0) / 12.92;
+  const double x = (std::min(encoded, 1.0) + 0.055) / 1.055;
+  return x * x * fifth_root(x * x);  // x^2.4
+}
+
+std::uint8_t encode_srgb(double linear) {
+  static const std::array<double, 255> steps = make_steps();
+  return static_cast<std::uint8_t>(std::upper_bound(steps.begin(), steps.end(), linear) -
+                                   steps.begin());
+}
+
+Rgb8 encode_srgb(const Vec3& linear) {
+  return {encode_srgb(linear.x), encode_srgb(linear.y), encode_srgb(linear.z)};
+}
+
+Vec3 parse_colour(const std::string& text) {
+  const bool valid = text.size() == 7 && text[0] == '#' &&
+                     text.find_first_not_of("0123456789abcdefABCDEF", 1) == std::string::npos;
+  if (!valid) throw Error("'" + printable(text) + "' is not a colour like #8fb8de");
+  const unsigned long bits = std::stoul(text.substr(1), nullptr, 16);
+  const auto channel = [&](unsigned shift) {
+    return decode_srgb(static_cast<double>((bits >> shift) & 255U) / 255);
+  };
+  return {channel(16), channel(8), channel(0)};
+}
+
+void write_png(const std::filesystem::path& path, const Picture& picture) {
+  if (picture.width <= 0 || picture.height <= 0)
+    throw Error(FileSpot{path.string()}, "an empty picture cannot be written");
+  png_image image;
+  std::memset(&image, 0, sizeof image);
+  image.version = PNG_IMAGE_VERSION;
+  image.width = static_cast<png_uint_32>(picture.width);
+  image.height = static_cast<png_uint_32>(picture.height);
+  image.format = PNG_FORMAT_RGB;
+  if (png_image_write_to_file(&image, path.c_str(), 0, picture.pixels.data(), 0, nullptr) == 0)
+    throw Error(FileSpot{path.string()}, std::string("cannot write PNG: ") + image.message);
+}
+
+}  // namespace isotact::tool
