@@ -54,7 +54,7 @@ void write_and_read_shapes(const std::filesystem::path& folder, Story& story) {
     write_mesh(path, make_shape(shape.name));
     const LoadedMesh loaded = read_mesh(path);
     triangles += loaded.mesh.triangles.size();
-    watertight += find_flaws(loaded.mesh).watertight ? 1 : 0;
+    if (find_flaws(loaded.mesh).watertight) ++watertight;
   }
   const std::size_t count = shape_catalogue().size();
   story.facts["shapes"] = count;
@@ -104,7 +104,7 @@ void tell_inside_from_outside(const DemoOptions& options, Story& story) {
   find_winding_numbers(holed, points, without, options.common.thread_setting());
   std::size_t agree = 0;
   for (std::size_t i = 0; i < points.size(); ++i)
-    agree += (with[i] > 0.5) == (without[i] > 0.5) ? 1 : 0;
+    if ((with[i] > 0.5) == (without[i] > 0.5)) ++agree;
   story.facts["holes"] = flaws.boundary_loops.count;
   story.facts["inside_outside_agree"] =
       static_cast<double>(agree) / static_cast<double>(points.size());

@@ -72,7 +72,7 @@ Json as_json(const MeshInfo& info, const std::string& file) {
   j["nonmanifold_edges"] = f.non_manifold_edges.count;
   j["nonmanifold_vertices"] = f.non_manifold_vertices.count;
   j["inconsistent_edges"] = f.inconsistent_edges.count;
-  j["components"] = f.components.count;
+  j["components"] = f.components;
   j["degenerate"] = f.degenerate;
   j["duplicate"] = f.duplicate_triangles.count;
   j["unreferenced_vertices"] = f.unreferenced_vertices.count;
@@ -116,7 +116,7 @@ void print_table(const MeshInfo& info, const std::string& file) {
   }
   facts.emplace_back("watertight", format_watertight(f));
   facts.emplace_back("manifold", yes_or_no(f.manifold));
-  facts.emplace_back("components", format_count(f.components.count));
+  facts.emplace_back("components", format_count(f.components));
   facts.emplace_back("area", fmt::format("{:.6g} m^2", f.area));
   if (f.volume) facts.emplace_back("volume", fmt::format("{:.6g} m^3", *f.volume));
   if (info.mass.status == MassStatus::kSolid)
