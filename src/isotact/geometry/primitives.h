@@ -169,8 +169,8 @@ struct ShipShape {
 TriangleMesh make_ship(const ShipShape& shape);
 
 // Stands in for the Stanford bunny: sits on y = 0 with body, head, two ears, paws and tail, smooth
-// and concave. It looks to +z. triangles: their exact number, one less where odd. By default -0.059
-// to 0.059 in x, 0 to 0.2 in y, -0.097 to 0.088 in z.
+// and concave. It looks to +z. triangles: their exact number, one less where odd. By default -0.058
+// to 0.058 in x, 0 to 0.2 in y, -0.095 to 0.086 in z.
 struct BlobShape {
   double height = 0.2;
   int triangles = 16000;

@@ -222,7 +222,7 @@ struct ShapeTable<BlobShape> {
   static constexpr const char* kHelp = "smooth rabbit, stands in for the Stanford bunny";
   static constexpr std::array kParameters{
       parameter<&S::height>("height", kMinLength, kMaxLength, "from paws to ears"),
-      parameter<&S::triangles>("triangles", 2500, 2e6, "how many; one less where odd"),
+      parameter<&S::triangles>("triangles", 4000, 2e6, "how many; one less where odd"),
   };
 };
 
