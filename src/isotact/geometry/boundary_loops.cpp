@@ -133,6 +133,10 @@ class LoopBuilder {
     if (loops_.examples.size() >= max_examples_) return;
     BoundaryLoop loop{{}, closed};
     for (std::size_t i = begin; i < path_.size(); ++i) loop.vertices.push_back(names_[path_[i]]);
+    if (closed)
+      std::rotate(loop.vertices.begin(),
+                  std::min_element(loop.vertices.begin(), loop.vertices.end()),
+                  loop.vertices.end());
     loops_.examples.push_back(std::move(loop));
   }
 

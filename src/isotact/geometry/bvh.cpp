@@ -12,6 +12,7 @@
 
 #include "isotact/base/hash.h"
 #include "isotact/geometry/detail/lanes.h"
+#include "isotact/geometry/detail/orient_nodes.h"
 
 namespace isotact {
 namespace {
@@ -356,13 +357,17 @@ class Builder {
         nodes[at++] = node;
       }
     });
-    for (std::size_t n = nodes.size(); n-- > 0;)  // children lie behind their parents
+    for (std::size_t n = nodes.size(); n-- > 0;) {  // children lie behind their parents
+      nodes[n].begin_block = ~kBlockBit;
       for (std::uint32_t i = 0; i < nodes[n].child_count; ++i) {
-        const std::uint32_t child = nodes[n].child[i];
-        const std::uint32_t end =
-            (child & kBlockBit) != 0 ? (child & ~kBlockBit) + 1 : nodes[child].end_block;
-        nodes[n].end_block = std::max(nodes[n].end_block, end);
+        const std::uint32_t child = nodes[n].child[i], block = child & ~kBlockBit;
+        const bool is_block = (child & kBlockBit) != 0;
+        nodes[n].begin_block =
+            std::min(nodes[n].begin_block, is_block ? block : nodes[child].begin_block);
+        nodes[n].end_block =
+            std::max(nodes[n].end_block, is_block ? block + 1 : nodes[child].end_block);
       }
+    }
   }
 
   void report(std::size_t placed) {
@@ -393,11 +398,12 @@ Bvh::Bvh(const TriangleMesh& mesh, const BvhSettings& settings) {
   left_out_count_ = mesh.triangles.size() - triangle_count_;
   if (triangle_count_ == 0) return;
   builder.build(nodes_, blocks_);
+  oriented_nodes_ = detail::orient_nodes(nodes_, blocks_, settings.threads);
   for (std::uint32_t i = 0; i < nodes_[0].child_count; ++i)
     extend(bounds_, {{nodes_[0].lower[0][i], nodes_[0].lower[1][i], nodes_[0].lower[2][i]},
                      {nodes_[0].upper[0][i], nodes_[0].upper[1][i], nodes_[0].upper[2][i]}});
 }
 
-std::uint64_t Bvh::content_hash() const { return hash_range(nodes_, hash_range(blocks_)); }
+std::uint64_t Bvh::content_hash() const { return hash_range(oriented_nodes_, hash_range(nodes_, hash_range(blocks_))); }
 
 }  // namespace isotact

@@ -46,11 +46,13 @@ class Bvh {
 
   // For kernels and for tests of determinism: the flat arrays themselves.
   std::span<const detail::BvhNode> nodes() const { return nodes_; }
+  std::span<const detail::OrientedNode> oriented_nodes() const { return oriented_nodes_; }
   std::span<const detail::TriangleBlock> blocks() const { return blocks_; }
   std::uint64_t content_hash() const;
 
  private:
   std::vector<detail::BvhNode> nodes_;  // the root first; empty without triangles
+  std::vector<detail::OrientedNode> oriented_nodes_;  // the same tree, for closest points
   std::vector<detail::TriangleBlock> blocks_;
   Aabbf bounds_{};
   std::size_t triangle_count_ = 0;

@@ -28,7 +28,7 @@ std::array<Vec3f, 3> corners_of(const detail::TriangleBlock& block, std::uint32_
 
 ClosestSearch make_search(const Bvh& bvh, const Vec3f& point) {
   const Vec3 size = extent(to_double(bvh.bounds()));
-  return {.nodes = bvh.nodes().data(),
+  return {.nodes = bvh.oriented_nodes().data(),
           .blocks = bvh.blocks().data(),
           .point = {point.x, point.y, point.z},
           .margin = std::max({size.x, size.y, size.z}) * detail::kClosestMargin};

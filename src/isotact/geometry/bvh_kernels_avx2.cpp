@@ -2,6 +2,7 @@
 // keeps one copy of each, and an AVX2 copy would crash the library on older processors.
 #include "isotact/geometry/detail/closest_kernel.h"
 #include "isotact/geometry/detail/ray_kernel.h"
+#include "isotact/geometry/detail/winding_kernel.h"
 
 namespace isotact::detail {
 
@@ -10,5 +11,7 @@ using Avx2Ray = RayKernel<Lanes<float, 8>, Lanes<double, 4>>;
 
 const BvhKernels kAvx2Kernels{&Avx2Closest::find, &Avx2Ray::find_first, &Avx2Ray::find_any,
                               &Avx2Ray::find_all};
+
+double (*const kAvx2Winding)(const WindingSearch&) = &WindingKernel<Lanes<double, 4>>::find;
 
 }  // namespace isotact::detail

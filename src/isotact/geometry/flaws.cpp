@@ -44,7 +44,7 @@ class FlawFinder {
     check_triangles();
     check_edges();
     check_fans();
-    check_components();
+    check_shells();
     judge();
     if (settings_.self_intersections)
       flaws_.self_intersections = find_self_intersections(
@@ -174,9 +174,9 @@ class FlawFinder {
       if (sets[v] > 1) note(list, v);
   }
 
-  void check_components() {
-    std::vector<std::uint32_t> numbers(mesh_.triangles.size());  // of the component, at its root
-    std::vector<MeshComponent> all;
+  void check_shells() {
+    std::vector<std::uint32_t> numbers(mesh_.triangles.size());  // of the shell, at its root
+    std::vector<MeshShell> all;
     DisjointSets by_vertices(mesh_.positions.size());
     const Vec3 origin = is_empty(flaws_.bounds) ? Vec3{} : center(to_double(flaws_.bounds));
     for (std::uint32_t i = 0; i < numbers.size(); ++i) {
@@ -186,8 +186,8 @@ class FlawFinder {
         numbers[i] = static_cast<std::uint32_t>(all.size());
         all.push_back({.first_triangle = i});
       }
-      MeshComponent& component = all[numbers[root]];
-      ++component.triangles;
+      MeshShell& shell = all[numbers[root]];
+      ++shell.triangles;
       const Triangle& t = topology_.triangles[i];
       by_vertices.join(t[0], t[1]);
       by_vertices.join(t[1], t[2]);
@@ -195,20 +195,20 @@ class FlawFinder {
       const Vec3 pa = to_double(a) - origin, pb = to_double(b) - origin;
       const double volume = dot(pa, cross(pb, to_double(c) - origin)) / 6;
       if (std::isfinite(volume))
-        component.volume += volume;
+        shell.volume += volume;
       else
-        component.closed = false;
+        shell.closed = false;
     }
     for (const std::uint32_t triangle : unbalanced_)
       all[numbers[parts_.find(triangle)]].closed = false;
     std::vector<std::uint32_t> roots;
-    for (const MeshComponent& component : all) {
-      if (component.closed && component.volume < 0) ++flaws_.inward_components;
-      note(flaws_.components, component);
-      roots.push_back(by_vertices.find(topology_.triangles[component.first_triangle][0]));
+    for (const MeshShell& shell : all) {
+      if (shell.closed && shell.volume < 0) ++flaws_.inward_shells;
+      note(flaws_.shells, shell);
+      roots.push_back(by_vertices.find(topology_.triangles[shell.first_triangle][0]));
     }
     std::sort(roots.begin(), roots.end());
-    flaws_.components_by_vertices =
+    flaws_.components =
         static_cast<std::size_t>(std::unique(roots.begin(), roots.end()) - roots.begin());
   }
 
@@ -221,7 +221,7 @@ class FlawFinder {
       note(flaws_.duplicate_triangles, d);
       if (d.opposite) ++flaws_.opposite_duplicates;
     }
-    const bool usable = flaws_.components.count > 0 && flaws_.non_finite_triangles == 0;
+    const bool usable = flaws_.shells.count > 0 && flaws_.non_finite_triangles == 0;
     flaws_.watertight =
         usable && flaws_.boundary_edges.count == 0 && flaws_.non_manifold_edges.count == 0;
     flaws_.watertight_as_stored =

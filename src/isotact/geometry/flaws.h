@@ -31,9 +31,9 @@ struct FlawList {
 
 using MeshEdge = std::array<std::uint32_t, 2>;  // its vertices, lower first
 
-// The edge of a hole or sheet, as its vertices in the direction in which the triangles run it. No
-// vertex appears twice: where a boundary touches itself it is cut into several loops. An open chain
-// is left over where a boundary ends at an edge with three or more triangles.
+// The rim of a hole or sheet, as its vertices in the direction in which the triangles run it, from
+// the lowest one on. No vertex appears twice: a boundary that touches itself is cut into several
+// loops there. An open chain is left over where a boundary ends at a non-manifold edge.
 struct BoundaryLoop {
   std::vector<std::uint32_t> vertices;
   bool closed = true;
@@ -46,15 +46,15 @@ struct DuplicateTriangle {
 };
 
 // A part of the mesh that hangs together over edges.
-struct MeshComponent {
+struct MeshShell {
   std::uint32_t first_triangle = 0;
-  std::size_t triangles = 0;  // collapsed ones are in no component
+  std::size_t triangles = 0;  // collapsed ones are in no shell
   bool closed = true;         // and oriented: all edges are run as often one way as the other
   double volume = 0;          // signed; meaningless unless closed
 };
 
-// Edges, loops and components are those of the triangles with three distinct vertices; collapsed
-// triangles are only counted.
+// Edges, loops, shells and components are those of the triangles with three distinct vertices;
+// collapsed triangles are only counted.
 struct MeshFlaws {
   std::size_t merged_vertices = 0;  // that repeat the position of a lower one
 
@@ -75,10 +75,9 @@ struct MeshFlaws {
   FlawList<std::uint32_t> unreferenced_vertices;  // that no triangle names, equal positions or not
   FlawList<std::uint32_t> non_finite_vertices;    // NaN or infinite, used or not
   std::size_t non_finite_triangles = 0;           // that use one
-  FlawList<MeshComponent> components;             // no flaw; the largest numbers of some files are
-  std::size_t components_by_vertices = 0;         // that hang together over vertices as well
-  // Closed components with negative volume. Right for cavities, wrong for everything else.
-  std::size_t inward_components = 0;
+  FlawList<MeshShell> shells;                     // no flaw by themselves
+  // Closed shells with negative volume. Right for cavities, wrong for everything else.
+  std::size_t inward_shells = 0;
   std::optional<SelfIntersections> self_intersections;  // where they were asked for
 
   // Every edge has exactly two triangles, there are some, and their corners are finite. Says
@@ -92,10 +91,12 @@ struct MeshFlaws {
   bool balanced = false;
   bool inward = false;  // balanced, and the volume is negative
 
-  // The facts of `isotact info`, by the names of its keys; manifold and watertight are above.
+  // The facts of `isotact info`, by the names of its keys; manifold, watertight and boundary_loops
+  // are above.
   std::size_t vertices = 0;    // as stored
   std::size_t triangles = 0;   // as stored
   Aabbf bounds{};              // of the finite positions that triangles use
+  std::size_t components = 0;  // parts that hang together over vertices: one or more shells each
   std::size_t degenerate = 0;  // collapsed and collinear triangles
   double area = 0;
   std::optional<double>

@@ -35,10 +35,10 @@ void describe_surface(const MeshFlaws& f, std::vector<std::string>& lines) {
                                 counted(f.inconsistent_edges.count, "edge")));
   if (f.inward)
     lines.emplace_back("the surface faces inward (its volume is negative)");
-  else if (f.inward_components > 0)
+  else if (f.inward_shells > 0)
     lines.push_back(fmt::format("{} inward, as cavities do",
-                                counted(f.inward_components, "closed component") +
-                                    std::string(verb(f.inward_components, " faces", " face"))));
+                                counted(f.inward_shells, "closed shell") +
+                                    std::string(verb(f.inward_shells, " faces", " face"))));
 }
 
 void describe_triangles(const MeshFlaws& f, std::vector<std::string>& lines) {

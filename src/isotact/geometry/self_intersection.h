@@ -13,12 +13,11 @@ namespace isotact {
 // What two triangles have in common beyond the corners and the edge that they share (by position).
 enum class TriangleContact : std::uint8_t {
   kNone,
-  // Something, but no overlap: a corner on the other's face or edge, two edges that cross in a
-  // point, or edges that run along each other, as at a T-junction.
+  // Something, but neither runs through the other: a corner or an edge of one lies on the other, or
+  // two edges cross in a point or run along each other, as at a T-junction. (Where vertices were
+  // snapped to a grid, surfaces that do run through each other may show nothing but this.)
   kTouch,
-  // They are not coplanar and meet along a segment that runs through the inside of at least one of
-  // them (of one only where an edge lies in the other's face: surfaces whose vertices were snapped
-  // to a grid run through each other that way).
+  // They are not coplanar, and a segment runs through the inside of both.
   kCross,
   // They are coplanar and overlap in an area.
   kOverlap
@@ -45,6 +44,8 @@ struct SelfIntersectionSettings {
   Threads threads{};
 };
 
+// A surface is free of self-intersection only where all three counts are zero: pseudonormals can
+// fail at a mere touch.
 struct SelfIntersections {
   std::size_t crossing = 0;
   std::size_t overlapping = 0;

@@ -84,8 +84,8 @@ TriangleContact find_contact_across(const TriangleCorners& a, const Sides& a_sid
   if (a_starts < 0 || a_ends > 0) return TriangleContact::kNone;
   if (ia.is_point || ib.is_point || a_starts == 0 || a_ends == 0)
     return shared > 0 ? TriangleContact::kNone : TriangleContact::kTouch;  // in one point
-  const bool along_edges = count_zeros(a_sides) == 2 && count_zeros(b_sides) == 2;
-  if (!along_edges) return TriangleContact::kCross;
+  if (count_zeros(a_sides) < 2 && count_zeros(b_sides) < 2) return TriangleContact::kCross;
+  // Along an edge of one of them, or of both: the one that they share, if they share one.
   return shared == 2 ? TriangleContact::kNone : TriangleContact::kTouch;
 }
 

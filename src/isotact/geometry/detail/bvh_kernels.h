@@ -10,7 +10,7 @@ namespace isotact::detail {
 // ---- closest points -------------------------------------------------------------------------
 
 struct ClosestSearch {
-  const BvhNode* nodes;
+  const OrientedNode* nodes;
   const TriangleBlock* blocks;
   float point[3];
   double margin;  // see closest_kernel.h

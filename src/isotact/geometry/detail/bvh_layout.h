@@ -20,11 +20,29 @@ struct alignas(64) BvhNode {
   float upper[3][kNodeWidth];
   std::uint32_t child[kNodeWidth];
   std::uint32_t child_count;
-  std::uint32_t end_block;  // blocks below this node are numbered lower than this
-  std::uint32_t unused[6];
+  std::uint32_t begin_block, end_block;  // the blocks below this node, and no others
+  std::uint32_t unused[5];
 };
 static_assert(sizeof(BvhNode) == 256);
 static_assert(offsetof(BvhNode, child) == 192 && offsetof(BvhNode, child_count) == 224);
+
+// The same node for closest points. Its boxes are turned to lie along the surface: a patch that
+// lies aslant fills its axis-aligned box badly, and a search that comes from afar then has to look
+// into dozens of boxes that stick out towards it. Turned, the boxes are as thin as the patch. They
+// are also small: eight bits a side, rounded outwards, so that three cache lines hold a node.
+//   local coordinate i of p:  axes[i] . (p - origin)
+//   side of a child:          lower[i][child] * step[i], in float
+struct alignas(64) OrientedNode {
+  float origin[3];
+  float axes[3][3];  // rows, orthonormal but for rounding
+  float step[3];
+  std::int8_t lower[3][kNodeWidth];
+  std::int8_t upper[3][kNodeWidth];
+  std::uint32_t child[kNodeWidth];
+  std::uint32_t child_count;
+  std::uint32_t unused[12];
+};
+static_assert(sizeof(OrientedNode) == 192 && offsetof(OrientedNode, child) == 108);
 
 // Up to four triangles, their corners side by side. Unused lanes have NaN corners, which every test
 // rejects, and triangle = 0xffffffff.

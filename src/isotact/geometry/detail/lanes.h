@@ -25,7 +25,6 @@ struct RawLanes<float, 4> {
 template <>
 struct RawLanes<double, 2> {
   typedef double Type __attribute__((vector_size(16)));
-  typedef float Narrow __attribute__((vector_size(8)));
 };
 #if defined(__AVX2__)
 template <>
@@ -35,7 +34,6 @@ struct RawLanes<float, 8> {
 template <>
 struct RawLanes<double, 4> {
   typedef double Type __attribute__((vector_size(32)));
-  typedef float Narrow __attribute__((vector_size(16)));
 };
 #endif
 
@@ -62,13 +60,30 @@ struct Lanes {
   friend ISOTACT_INLINE auto operator!=(Lanes a, Lanes b) { return a.v != b.v; }
 };
 
-// Where a is a NaN, lesser and greater return b, as the SSE instructions do.
+// Where a is a NaN, lesser and greater return b, as the SSE instructions do. (GCC 12 does not find
+// those instructions by itself.)
 template <typename T, int N>
 ISOTACT_INLINE Lanes<T, N> lesser(Lanes<T, N> a, Lanes<T, N> b) {
+#if defined(__AVX2__)
+  if constexpr (sizeof(a) == 32 && sizeof(T) == 4) return _mm256_min_ps(a.v, b.v);
+  if constexpr (sizeof(a) == 32 && sizeof(T) == 8) return _mm256_min_pd(a.v, b.v);
+#endif
+#if defined(__SSE2__)
+  if constexpr (sizeof(a) == 16 && sizeof(T) == 4) return _mm_min_ps(a.v, b.v);
+  if constexpr (sizeof(a) == 16 && sizeof(T) == 8) return _mm_min_pd(a.v, b.v);
+#endif
   return a.v < b.v ? a.v : b.v;
 }
 template <typename T, int N>
 ISOTACT_INLINE Lanes<T, N> greater(Lanes<T, N> a, Lanes<T, N> b) {
+#if defined(__AVX2__)
+  if constexpr (sizeof(a) == 32 && sizeof(T) == 4) return _mm256_max_ps(a.v, b.v);
+  if constexpr (sizeof(a) == 32 && sizeof(T) == 8) return _mm256_max_pd(a.v, b.v);
+#endif
+#if defined(__SSE2__)
+  if constexpr (sizeof(a) == 16 && sizeof(T) == 4) return _mm_max_ps(a.v, b.v);
+  if constexpr (sizeof(a) == 16 && sizeof(T) == 8) return _mm_max_pd(a.v, b.v);
+#endif
   return a.v > b.v ? a.v : b.v;
 }
 template <typename Mask, typename T, int N>
@@ -127,13 +142,41 @@ ISOTACT_INLINE void store(const L& lanes, T* to) {
 // Floats widened to doubles, which is exact.
 template <typename L>
 ISOTACT_INLINE L load_wide(const float* from) {
+#if defined(__AVX2__)
+  if constexpr (sizeof(L) == 32) return _mm256_cvtps_pd(_mm_loadu_ps(from));
+#endif
+#if defined(__SSE2__)
+  if constexpr (sizeof(L) == 16)
+    return _mm_cvtps_pd(_mm_castpd_ps(_mm_load_sd(reinterpret_cast<const double*>(from))));
+#endif
   if constexpr (sizeof(L) == sizeof(double)) {
     return static_cast<double>(*from);
   } else {
-    typename RawLanes<double, L::kWidth>::Narrow narrow;
-    __builtin_memcpy(&narrow, from, sizeof(narrow));
-    return __builtin_convertvector(narrow, typename L::Raw);
+    L lanes;
+    for (int i = 0; i < L::kWidth; ++i) lanes.v[i] = static_cast<double>(from[i]);
+    return lanes;
   }
+}
+
+// Small integers as floats, which is exact.
+template <typename L>
+ISOTACT_INLINE L load_bytes(const std::int8_t* from) {
+#if defined(__AVX2__)
+  if constexpr (L::kWidth == 8) {
+    const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from));
+    return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(bytes));
+  }
+#endif
+#if defined(__SSE4_1__)
+  if constexpr (L::kWidth == 4) {
+    int bytes;
+    __builtin_memcpy(&bytes, from, sizeof(bytes));
+    return _mm_cvtepi32_ps(_mm_cvtepi8_epi32(_mm_cvtsi32_si128(bytes)));
+  }
+#endif
+  L lanes;
+  for (int i = 0; i < L::kWidth; ++i) lanes.v[i] = static_cast<float>(from[i]);
+  return lanes;
 }
 
 }  // namespace isotact::detail

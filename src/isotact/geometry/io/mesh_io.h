@@ -39,7 +39,13 @@ LoadedMesh read_mesh(const std::filesystem::path& path, const MeshReadSettings& 
 LoadedMesh read_mesh(std::span<const std::byte> bytes, std::string_view file_name,
                      const MeshReadSettings& settings = {});
 
-// Writes OBJ, binary STL, binary PLY or GLB, by the extension.
-void write_mesh(const std::filesystem::path& path, const TriangleMesh& mesh);
+struct MeshWriteSettings {
+  bool text = false;  // STL and PLY as text instead of binary
+};
+
+// Writes OBJ, STL, PLY or GLB, by the extension. Text has as many digits as it takes to read the
+// same floats again. Needs a mesh without find_flaw, and memory for the whole file.
+void write_mesh(const std::filesystem::path& path, const TriangleMesh& mesh,
+                const MeshWriteSettings& settings = {});
 
 }  // namespace isotact

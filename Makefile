@@ -1,0 +1,57 @@
+# Thin: every rule is a line or two of CMake. `make demo` and `make test` are all a newcomer needs.
+.PHONY: all build demo test tsan bench fuzz soak format lint clean deps
+.DEFAULT_GOAL := build
+
+QUIET := > /dev/null
+FUZZ_SECONDS ?= 60
+DATA := $(or $(ISOTACT_DATA),../shared/data)
+
+deps:
+	@scripts/deps
+
+build: deps
+	@cmake --preset release $(QUIET)
+	@cmake --build --preset release
+
+demo: build
+	@build/release/bin/isotact demo
+
+# The whole suite twice: as users get it, and under the address and undefined-behaviour sanitizers,
+# which also replay the fuzzers' corpus.
+test: build
+	@cmake --preset asan $(QUIET)
+	@cmake --build --preset asan
+	@ctest --preset release -j2
+	@ctest --preset asan -j2
+
+tsan: deps
+	@cmake --preset tsan $(QUIET)
+	@cmake --build --preset tsan
+	@ctest --preset tsan -j2
+
+bench:
+	@scripts/deps core bench
+	@cmake --preset release -DISOTACT_BUILD_BENCH=ON $(QUIET)
+	@cmake --build --preset release
+	@ISOTACT_DATA="$(DATA)" build/release/bin/isotact bench
+
+fuzz:
+	@scripts/deps core fuzz
+	@cmake --preset fuzz $(QUIET)
+	@cmake --build --preset fuzz
+	@scripts/fuzz $(FUZZ_SECONDS)
+
+# Long runs that the suite has no time for: the fuzzers for ten minutes each, and the suite under
+# the thread sanitizer.
+soak: tsan
+	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=600
+
+format:
+	@scripts/lint --fix
+
+lint:
+	@scripts/deps core lint
+	@scripts/lint
+
+clean:
+	@rm -rf build

@@ -1,0 +1,87 @@
+// What every mesh reader writes into: positions, triangles and polygons of any size, in memory for
+// the mesh itself. Readers check every index before they hand it over.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "isotact/base/progress.h"
+#include "isotact/geometry/io/detail/growing_array.h"
+#include "isotact/geometry/mesh.h"
+
+namespace isotact::detail {
+
+// Things that a reader found odd and passed over: one warning however many there were.
+class Oddity {
+ public:
+  explicit Oddity(std::string_view text) : text_(text) {}
+  void note(std::uint64_t place) {
+    if (count_++ == 0) first_ = place;
+  }
+  std::uint64_t count() const { return count_; }
+  // "faces passed over: 12 (the first: line 7)", or nothing where none was noted.
+  void report_to(std::vector<std::string>& warnings, std::string_view place = "line") const;
+
+ private:
+  std::string_view text_;
+  std::uint64_t count_ = 0;
+  std::uint64_t first_ = 0;
+};
+
+class MeshBuilder {
+ public:
+  static constexpr std::uint64_t kMaxPositions = 0xFFFFFFFFU;  // what 32-bit indices can name
+
+  std::vector<std::string> warnings;
+
+  // Where the file tells the counts and is long enough for them.
+  void expect_positions(std::size_t count) { positions_.expect(count); }
+  void expect_triangles(std::size_t count) { triangles_.expect(count); }
+
+  std::uint64_t position_count() const { return positions_.size(); }
+  std::uint64_t triangle_count() const { return triangles_.size(); }
+
+  void add_position(const Vec3f& position) { positions_.push_back(position); }
+  void add_positions(std::span<const Vec3f> positions) { positions_.append(positions); }
+  void add_triangle(const Triangle& triangle) { triangles_.push_back(triangle); }
+  void add_triangles(std::span<const Triangle> triangles) { triangles_.append(triangles); }
+
+  // A polygon comes corner by corner, so that its size costs nothing but its triangles.
+  void begin_polygon() { corner_count_ = 0; }
+  void add_corner(std::uint32_t index) {
+    if (corner_count_ == 0) first_corner_ = index;
+    if (corner_count_ >= 2) triangles_.push_back({first_corner_, last_corner_, index});
+    last_corner_ = index;
+    ++corner_count_;
+  }
+  // Returns false where there were fewer than three corners, and hence nothing was added.
+  bool end_polygon() {
+    if (corner_count_ > 3)
+      polygons_.push_back({triangles_.size() - (corner_count_ - 2), corner_count_ - 2});
+    return corner_count_ >= 3;
+  }
+
+  // Cuts the polygons and scales the positions; warns about what is not finite or missing.
+  TriangleMesh finish(double scale, const Monitor& monitor);
+
+ private:
+  // Kept as the fan from its first corner until all positions are there.
+  struct Polygon {
+    std::uint64_t first_triangle = 0;
+    std::uint64_t triangle_count = 0;
+  };
+
+  void cut_polygons(TriangleMesh& mesh, const Monitor& monitor);
+
+  GrowingArray<Vec3f> positions_;
+  GrowingArray<Triangle> triangles_;
+  GrowingArray<Polygon> polygons_;
+  std::uint64_t corner_count_ = 0;
+  std::uint32_t first_corner_ = 0;
+  std::uint32_t last_corner_ = 0;
+};
+
+}  // namespace isotact::detail

@@ -1,0 +1,30 @@
+// One reader a format: from the cursor of a window into a builder, or Error.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+#include "isotact/geometry/io/detail/mesh_builder.h"
+#include "isotact/geometry/io/detail/window.h"
+#include "isotact/geometry/io/mesh_io.h"
+
+namespace isotact::detail {
+
+void read_obj(Window& window, MeshBuilder& builder);
+void read_off(Window& window, MeshBuilder& builder);
+void read_ply(Window& window, MeshBuilder& builder);
+// Tells text from binary by content.
+void read_stl(Window& window, MeshBuilder& builder);
+
+// Whether these are the bytes of a binary STL: `head` is the beginning of a file of `file_size`
+// bytes (nothing: unknown).
+bool is_binary_stl(std::string_view head, std::optional<std::uint64_t> file_size);
+
+// Reads OBJ, STL, PLY or OFF as that format, whatever it looks like. What is read does not depend
+// on the size of the window.
+LoadedMesh read_mesh_as(MeshFormat format, std::span<const std::byte> bytes,
+                        std::string_view file_name, const MeshReadSettings& settings = {},
+                        std::size_t window_size = Window::kUsualSize);
+
+}  // namespace isotact::detail

@@ -1,0 +1,188 @@
+// STL, text and binary. Every triangle keeps its own three vertices, as stored; weld() joins them.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "isotact/base/error.h"
+#include "isotact/geometry/io/detail/readers.h"
+#include "isotact/geometry/io/detail/text_input.h"
+
+namespace isotact::detail {
+namespace {
+
+constexpr std::uint64_t kHeaderSize = 84;
+constexpr std::size_t kFacetSize = 50;  // normal, three corners, two bytes that mean nothing
+constexpr std::uint64_t kMaxFacets = MeshBuilder::kMaxPositions / 3;
+
+std::uint32_t load_little_endian(const char* bytes) {
+  std::uint32_t value = 0;
+  for (unsigned i = 0; i < 4; ++i)
+    value |= std::uint32_t{static_cast<unsigned char>(bytes[i])} << (8 * i);
+  return value;
+}
+
+bool begins_with_word(std::string_view text, std::string_view lower_case) {
+  return text.size() > lower_case.size() &&
+         equals_ignoring_case(text.substr(0, lower_case.size()), lower_case) &&
+         static_cast<unsigned char>(text[lower_case.size()]) <= ' ';
+}
+
+// Text begins with the word solid, or facet where that line is lost, and holds no zero bytes nor
+// other bytes below the blank but those that end lines and indent.
+bool looks_like_text(std::string_view head) {
+  head = head.substr(0, 1024);
+  head.remove_prefix(std::min(head.find_first_not_of(" \t\r\n"), head.size()));
+  if (!begins_with_word(head, "solid") && !begins_with_word(head, "facet")) return false;
+  return std::none_of(head.begin(), head.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte < ' ' && !is_blank(c) && !is_line_end(c);
+  });
+}
+
+class StlTextReader {
+ public:
+  StlTextReader(Window& window, MeshBuilder& builder) : in_(window), builder_(builder) {}
+
+  void read() {
+    bool is_inside = false;
+    bool had_solid = false;
+    while (in_.skip_to_word()) {
+      const std::string_view word = in_.read_word();
+      if (equals_ignoring_case(word, "facet")) {
+        read_facet();
+      } else if (equals_ignoring_case(word, "solid")) {
+        is_inside = had_solid = true;
+        in_.skip_text_line();  // its name
+      } else if (equals_ignoring_case(word, "endsolid")) {
+        is_inside = false;
+        in_.skip_text_line();
+      } else {
+        in_.fail(fmt::format("expected facet or endsolid, found '{}'", printable(word)));
+      }
+    }
+    if (!had_solid) builder_.warnings.emplace_back("the line 'solid' is missing");
+    if (is_inside) builder_.warnings.emplace_back("the line 'endsolid' is missing");
+    small_loops_.report_to(builder_.warnings);
+  }
+
+ private:
+  void read_facet() {
+    // The normal follows from the corners; here it may be anything.
+    do expect_more("'outer loop'");
+    while (!equals_ignoring_case(in_.read_word(), "outer"));
+    expect_word("loop");
+    builder_.begin_polygon();
+    for (;;) {
+      expect_more("vertex or endloop");
+      const std::string_view word = in_.read_word();
+      if (equals_ignoring_case(word, "endloop")) break;
+      if (!equals_ignoring_case(word, "vertex"))
+        in_.fail(fmt::format("expected vertex or endloop, found '{}'", printable(word)));
+      read_corner();
+    }
+    if (!builder_.end_polygon()) small_loops_.note(in_.line());
+    expect_word("endfacet");
+  }
+
+  void read_corner() {
+    if (count_ == MeshBuilder::kMaxPositions)
+      in_.fail(fmt::format("more than {} vertices", MeshBuilder::kMaxPositions));
+    Vec3f p;
+    p.x = in_.read_float("a coordinate");
+    p.y = in_.read_float("a coordinate");
+    p.z = in_.read_float("a coordinate");
+    builder_.add_position(p);
+    builder_.add_corner(static_cast<std::uint32_t>(count_++));
+  }
+
+  void expect_more(std::string_view what) {
+    if (!in_.skip_to_word()) in_.fail_expecting(what);
+  }
+  void expect_word(std::string_view lower_case) {
+    expect_more(lower_case);
+    const std::string_view word = in_.read_word();
+    if (!equals_ignoring_case(word, lower_case))
+      in_.fail(fmt::format("expected {}, found '{}'", lower_case, printable(word)));
+  }
+
+  TextInput in_;
+  MeshBuilder& builder_;
+  std::uint64_t count_ = 0;
+  Oddity small_loops_{"passed over facets with fewer than three corners"};
+};
+
+// How many facets to read, from what the header says and what the file can hold.
+std::uint64_t decide_facet_count(const Window& window, std::uint32_t promised,
+                                 std::vector<std::string>& warnings) {
+  if (!window.file_size()) return promised;
+  const std::uint64_t left = window.remaining().value_or(0);
+  const std::uint64_t held = left / kFacetSize;
+  if (promised == held && left % kFacetSize == 0) return promised;
+  // Writers that do not know the count in advance leave this.
+  if ((promised == 0 || promised == 0xFFFFFFFFU) && held > 0 && left % kFacetSize == 0) {
+    warnings.push_back(
+        fmt::format("the header promises {} triangles; the file's size says {}", promised, held));
+    return held;
+  }
+  if (promised > held)
+    throw Error(
+        {.file = window.name(), .byte = kHeaderSize - 4},
+        fmt::format("the header of a binary STL promises {} triangles of {} bytes, but only "
+                    "{} bytes follow",
+                    promised, kFacetSize, left));
+  warnings.push_back(fmt::format("{} bytes after the last triangle were passed over",
+                                 left - promised * kFacetSize));
+  return promised;
+}
+
+void read_stl_binary(Window& window, MeshBuilder& builder) {
+  if (!window.ensure(kHeaderSize))
+    throw Error(
+        {.file = window.name(), .byte = window.available()},
+        fmt::format("a binary STL has a header of {} bytes; the file ends inside it", kHeaderSize));
+  const std::uint32_t promised = load_little_endian(window.cursor() + kHeaderSize - 4);
+  window.move_to(window.cursor() + kHeaderSize);
+  const std::uint64_t count = decide_facet_count(window, promised, builder.warnings);
+  if (count > kMaxFacets)
+    throw Error({.file = window.name(), .byte = kHeaderSize - 4},
+                fmt::format("{} triangles; at most {} can be read", count, kMaxFacets));
+  if (window.file_size()) {
+    builder.expect_positions(3 * count);
+    builder.expect_triangles(count);
+  }
+  for (std::uint64_t i = 0; i < count; ++i) {
+    if (!window.ensure(kFacetSize))
+      throw Error({.file = window.name(), .byte = window.byte()},
+                  fmt::format("the file ends in triangle {} of {}", i, count));
+    const char* p = window.cursor() + 12;
+    std::array<Vec3f, 3> corners;
+    for (Vec3f& corner : corners)
+      for (std::size_t axis = 0; axis < 3; ++axis, p += 4)
+        corner[axis] = std::bit_cast<float>(load_little_endian(p));
+    builder.add_positions(corners);
+    const auto first = static_cast<std::uint32_t>(3 * i);
+    builder.add_triangle({first, first + 1, first + 2});
+    window.move_to(p + 2);
+  }
+}
+
+}  // namespace
+
+bool is_binary_stl(std::string_view head, std::optional<std::uint64_t> file_size) {
+  if (!file_size || head.size() < kHeaderSize) return false;
+  const std::uint64_t count = load_little_endian(head.data() + kHeaderSize - 4);
+  return *file_size == kHeaderSize + count * kFacetSize;
+}
+
+void read_stl(Window& window, MeshBuilder& builder) {
+  window.ensure_token();
+  if (!is_binary_stl(window.text(), window.file_size()) && looks_like_text(window.text()))
+    StlTextReader(window, builder).read();
+  else
+    read_stl_binary(window, builder);
+}
+
+}  // namespace isotact::detail

@@ -1,0 +1,27 @@
+#include "isotact/base/error.h"
+
+#include <gtest/gtest.h>
+
+#include "isotact/base/cpu.h"
+
+namespace isotact {
+namespace {
+
+TEST(Error, MessageBeginsWithThePlace) {
+  EXPECT_STREQ(Error({.file = "a.obj", .line = 12}, "bad").what(), "a.obj:12: bad");
+  EXPECT_STREQ(Error({.file = "a.stl", .byte = 84}, "bad").what(), "a.stl: byte 84: bad");
+  EXPECT_STREQ(Error({.file = "a.stl"}, "bad").what(), "a.stl: bad");
+}
+
+TEST(Error, PrintableTamesTerminalEscapesAndLength) {
+  EXPECT_EQ(printable("a\x1b[2Jb\n"), "a\\x1b[2Jb\\x0a");
+  EXPECT_EQ(printable(std::string(1000, 'x')), std::string(40, 'x') + "...");
+}
+
+TEST(Cpu, ChosenLevelNeverExceedsTheProcessors) {
+  EXPECT_LE(static_cast<int>(simd_level()), static_cast<int>(simd_level_of_cpu()));
+  EXPECT_EQ(name(SimdLevel::kBaseline), "baseline");
+}
+
+}  // namespace
+}  // namespace isotact

@@ -1,0 +1,49 @@
+#include "command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace isotact::tool {
+
+void add_common_options(CLI::App& command, CommonOptions& options) {
+  command.add_flag("--json", options.json, "Print one JSON object instead of a table");
+  command
+      .add_option("--threads", options.threads, "Threads to use; 0: as many as the machine has")
+      ->check(CLI::Range(0, 1024))
+      ->type_name("N");
+}
+
+CancelToken& interrupt_token() {
+  static CancelToken token;
+  return token;
+}
+
+void print_facts(const Facts& facts) {
+  std::size_t width = 0;
+  for (const auto& [key, value] : facts) width = std::max(width, key.size());
+  for (const auto& [key, value] : facts) fmt::print("{:<{}}  {}\n", key, width, value);
+}
+
+void print_json(const Json& object) {
+  // Names from files may hold bytes that are not UTF-8: shown as replacement characters.
+  fmt::print("{}\n", object.dump(2, ' ', false, Json::error_handler_t::replace));
+}
+
+void print_warnings(const std::vector<std::string>& warnings) {
+  for (const std::string& warning : warnings)
+    fmt::print(stderr, "isotact: warning: {}\n", warning);
+}
+
+std::string format_count(std::uint64_t count) {
+  const std::string digits = fmt::format("{}", count);
+  std::string grouped;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % 3 == 0) grouped += ',';
+    grouped += digits[i];
+  }
+  return grouped;
+}
+
+}  // namespace isotact::tool

@@ -1,0 +1,96 @@
+// isotact convert: one mesh format into another, mended on the way if asked.
+#include <fmt/format.h>
+
+#include "command.h"
+#include "isotact/geometry/repair.h"
+#include "mesh_input.h"
+
+namespace isotact::tool {
+namespace {
+
+struct ConvertOptions {
+  CommonOptions common;
+  MeshInputOptions input;
+  std::string output;
+  double weld = -1;  // negative: not asked for
+  bool clean = false;
+  bool orient = false;
+};
+
+// Mends in place; one sentence for each thing done.
+std::vector<std::string> mend(TriangleMesh& mesh, const ConvertOptions& options) {
+  std::vector<std::string> done;
+  const auto removed = [&](RemoveResult result, const char* what) {
+    if (result.removed > 0) done.push_back(fmt::format("removed {} {}", result.removed, what));
+    mesh = std::move(result.mesh);
+  };
+  const Threads threads = options.common.thread_setting();
+  if (options.weld >= 0) {
+    WeldResult result = weld(mesh, {.tolerance = options.weld, .threads = threads});
+    done.push_back(fmt::format("merged {} vertices", result.merged));
+    mesh = std::move(result.mesh);
+  }
+  if (options.clean) {
+    removed(remove_degenerate(mesh), "degenerate triangles");
+    removed(remove_duplicates(mesh), "duplicate triangles");
+    removed(remove_unreferenced(mesh), "unused vertices");
+  }
+  if (options.orient) {
+    OrientResult result = orient(mesh, {.outward = Outward::kByNesting, .threads = threads});
+    done.push_back(fmt::format("turned {} of {} triangles", result.flipped_triangles,
+                               result.mesh.triangles.size()));
+    if (result.non_orientable > 0)
+      done.push_back(fmt::format("left {} one-sided components as they are",
+                                 result.non_orientable));
+    mesh = std::move(result.mesh);
+  }
+  return done;
+}
+
+void run_convert(const ConvertOptions& options) {
+  LoadedMesh loaded = read_input(options.input);
+  const std::vector<std::string> done = mend(loaded.mesh, options);
+  write_mesh(options.output, loaded.mesh);
+  print_warnings(loaded.warnings);
+  if (options.common.json) {
+    print_json({{"input", options.input.file},
+                {"output", options.output},
+                {"vertices", loaded.mesh.positions.size()},
+                {"triangles", loaded.mesh.triangles.size()},
+                {"mended", done},
+                {"warnings", loaded.warnings}});
+    return;
+  }
+  fmt::print("{}: {} vertices, {} triangles\n", options.output,
+             format_count(loaded.mesh.positions.size()),
+             format_count(loaded.mesh.triangles.size()));
+  for (const std::string& sentence : done) fmt::print("  {}\n", sentence);
+}
+
+}  // namespace
+
+void add_convert(CLI::App& app) {
+  auto options = std::make_shared<ConvertOptions>();
+  CLI::App& command = *app.add_subcommand("convert", "Convert a mesh to another format");
+  command.footer(
+      "Examples:\n"
+      "  isotact convert part.stl part.glb --unit mm --weld 0\n"
+      "  isotact convert scan.ply scan.obj --clean --orient");
+  add_mesh_input(command, options->input, "Mesh to read: OBJ, STL, PLY, OFF, glTF, GLB");
+  command.add_option("OUT", options->output, "Mesh to write: .obj .stl .ply .glb")
+      ->required()
+      ->type_name("");
+  command
+      .add_option("--weld", options->weld,
+                  "Merge vertices that lie within this distance in metres; 0: equal ones")
+      ->check(CLI::Range(0.0, 1e9))
+      ->type_name("DISTANCE");
+  command.add_flag("--clean", options->clean,
+                   "Drop degenerate and duplicate triangles and unused vertices");
+  command.add_flag("--orient", options->orient,
+                   "Make each component consistent; closed ones face out, cavities in");
+  add_common_options(command, options->common);
+  command.callback([options] { run_convert(*options); });
+}
+
+}  // namespace isotact::tool

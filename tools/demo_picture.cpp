@@ -1,0 +1,62 @@
+#include "demo_picture.h"
+
+#include "isotact/geometry/primitives.h"
+
+namespace isotact::tool {
+namespace {
+
+constexpr double kPi = 3.14159265358979323846;
+
+void scale(TriangleMesh& mesh, double factor) {
+  for (Vec3f& p : mesh.positions) p *= static_cast<float>(factor);
+}
+
+// Stands on the ground at (x, z), turned about y.
+RenderItem standing(TriangleMesh mesh, double factor, double x, double z, double turn_degrees,
+                    const Vec3& colour) {
+  scale(mesh, factor);
+  const double lift = -static_cast<double>(bounds(mesh).lower.y);
+  const Quat turn = rotation_about({0, 1, 0}, turn_degrees * kPi / 180);
+  return {.mesh = std::move(mesh), .world_from_mesh = {turn, {x, lift, z}}, .colour = colour};
+}
+
+void add_bolt_and_nut(std::vector<RenderItem>& items, double factor, double x, double z) {
+  const BoltShape bolt;
+  const Vec3 steel{0.46, 0.49, 0.53}, brass{0.72, 0.48, 0.16};
+  items.push_back(standing(make_bolt(bolt), factor, x, z, 0, steel));
+  TriangleMesh nut = make_nut({});
+  scale(nut, factor);
+  Pose bolt_from = bolt_from_nut(bolt.pitch, 0.03);
+  bolt_from.translation *= factor;
+  items.push_back({.mesh = std::move(nut),
+                   .world_from_mesh = items.back().world_from_mesh * bolt_from,
+                   .colour = brass});
+}
+
+void add_gears(std::vector<RenderItem>& items, double factor, double x, double z) {
+  const GearShape large{.teeth = 24}, small{.teeth = 13};
+  const Vec3 grey{0.38, 0.41, 0.46}, blue{0.16, 0.33, 0.55};
+  items.push_back(standing(make_gear(large), factor, x, z, 0, grey));
+  // The small one lies towards +x of the large one, its teeth in the gaps.
+  const double apart = gear_center_distance(large.module, large.teeth, small.teeth) * factor;
+  const double turn = gear_mesh_angle(large.teeth, small.teeth, 0) * 180 / kPi;
+  items.push_back(standing(make_gear(small), factor, x + apart, z, turn, blue));
+}
+
+}  // namespace
+
+std::vector<RenderItem> demo_still_life() {
+  const Vec3 clay{0.66, 0.40, 0.27}, cream{0.76, 0.70, 0.58}, green{0.24, 0.42, 0.27},
+      red{0.62, 0.15, 0.11}, white{0.74, 0.75, 0.77};
+  std::vector<RenderItem> items;
+  items.push_back(standing(make_blob({}), 3.6, -0.62, 0, 20, cream));
+  add_bolt_and_nut(items, 9, 0, -0.2);
+  add_gears(items, 2.6, -0.05, 0.42);
+  items.push_back(standing(make_knot({}), 0.62, 0.62, -0.15, 25, red));
+  items.push_back(standing(make_bowl({}), 2.3, -0.62, 0.62, 0, clay));
+  items.push_back(standing(make_ship({}), 0.75, 0.95, 0.42, 35, white));
+  items.push_back(standing(make_link({}), 4.0, 0.33, -0.42, -30, green));
+  return items;
+}
+
+}  // namespace isotact::tool

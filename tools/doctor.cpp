@@ -1,0 +1,85 @@
+// isotact doctor: what this build is and what this machine offers.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "isotact/base/cpu.h"
+#include "isotact/base/parallel.h"
+
+namespace isotact::tool {
+namespace {
+
+#if defined(__clang__)
+constexpr const char* kCompiler = "clang " __clang_version__;
+#else
+constexpr const char* kCompiler = "gcc " __VERSION__;
+#endif
+
+double memory_gigabytes() {
+  return static_cast<double>(sysconf(_SC_PHYS_PAGES)) *
+         static_cast<double>(sysconf(_SC_PAGE_SIZE)) / 1e9;
+}
+
+Json diagnose(Threads threads) {
+  Json report;
+  report["version"] = ISOTACT_VERSION;
+  report["compiler"] = kCompiler;
+  report["build_type"] = ISOTACT_BUILD_TYPE;
+  report["sanitizers"] = ISOTACT_SANITIZERS;
+#ifdef NDEBUG
+  report["assertions"] = false;
+#else
+  report["assertions"] = true;
+#endif
+  report["threads"] = resolve(threads);
+  report["thread_backend"] = thread_backend();
+  report["simd_cpu"] = name(simd_level_of_cpu());
+  report["simd_used"] = name(simd_level());
+  report["memory_gb"] = memory_gigabytes();
+  report["gpu"] = "not built in";
+  report["readers"] = {"obj", "stl", "ply", "off", "gltf", "glb"};
+  report["writers"] = {"obj", "stl", "ply", "glb"};
+  return report;
+}
+
+std::string joined(const Json& list) {
+  std::string text;
+  for (const auto& item : list) text += (text.empty() ? "" : " ") + item.get<std::string>();
+  return text;
+}
+
+void print_report(const Json& r) {
+  const auto text = [&](const char* key) { return r[key].get<std::string>(); };
+  const std::string sanitizers = text("sanitizers");
+  print_facts({
+      {"isotact", text("version")},
+      {"compiler", text("compiler")},
+      {"build", fmt::format("{}, assertions {}{}{}", text("build_type"),
+                            r["assertions"].get<bool>() ? "on" : "off",
+                            sanitizers.empty() ? "" : ", sanitizers ", sanitizers)},
+      {"threads", fmt::format("{} ({})", r["threads"].get<int>(), text("thread_backend"))},
+      {"simd", fmt::format("{} used, processor offers {} (limit with ISOTACT_SIMD=baseline)",
+                           text("simd_used"), text("simd_cpu"))},
+      {"memory", fmt::format("{:.1f} GB", r["memory_gb"].get<double>())},
+      {"gpu", text("gpu")},
+      {"reads", joined(r["readers"])},
+      {"writes", joined(r["writers"])},
+  });
+}
+
+}  // namespace
+
+void add_doctor(CLI::App& app) {
+  auto options = std::make_shared<CommonOptions>();
+  CLI::App& command = *app.add_subcommand("doctor", "Show compiler, threads, SIMD, GPU, parts");
+  add_common_options(command, *options);
+  command.callback([options] {
+    const Json report = diagnose(options->thread_setting());
+    if (options->json)
+      print_json(report);
+    else
+      print_report(report);
+  });
+}
+
+}  // namespace isotact::tool

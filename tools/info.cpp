@@ -1,0 +1,151 @@
+// isotact info: facts and flaws of a mesh.
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "command.h"
+#include "isotact/geometry/flaws.h"
+#include "isotact/geometry/mass_properties.h"
+#include "mesh_input.h"
+
+namespace isotact::tool {
+namespace {
+
+struct InfoOptions {
+  CommonOptions common;
+  MeshInputOptions input;
+  bool self_intersections = false;
+};
+
+struct MeshInfo {
+  LoadedMesh loaded;
+  MeshFlaws flaws;
+  MassProperties mass;
+  double seconds = 0;
+};
+
+MeshInfo examine(const InfoOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  MeshInfo info;
+  info.loaded = read_input(options.input);
+  const Threads threads = options.common.thread_setting();
+  info.flaws = find_flaws(info.loaded.mesh,
+                          {.self_intersections = options.self_intersections, .threads = threads});
+  info.mass = mass_properties(info.loaded.mesh, {.density = 1, .threads = threads});
+  info.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return info;
+}
+
+Json to_json(const Vec3& v) { return {v.x, v.y, v.z}; }
+
+Json to_json(const Mat3& m) {
+  return {to_json(m.rows[0]), to_json(m.rows[1]), to_json(m.rows[2])};
+}
+
+Json to_json(const Aabbf& box) {
+  if (is_empty(box)) return nullptr;
+  return {{"min", to_json(to_double(box.lower))}, {"max", to_json(to_double(box.upper))}};
+}
+
+std::size_t crossing_pairs(const SelfIntersections& found) {
+  return found.crossing + found.overlapping;
+}
+
+Json as_json(const MeshInfo& info, const std::string& file) {
+  const MeshFlaws& f = info.flaws;
+  const MassProperties& m = info.mass;
+  const bool solid = m.status == MassStatus::kSolid;
+  Json j;
+  j["file"] = file;
+  j["kind"] = "mesh";
+  j["format"] = name(info.loaded.format);
+  j["vertices"] = f.vertices;
+  j["triangles"] = f.triangles;
+  j["bounds"] = to_json(f.bounds);
+  j["watertight"] = f.watertight;
+  j["watertight_as_stored"] = f.watertight_as_stored;
+  j["manifold"] = f.manifold;
+  j["oriented"] = f.oriented;
+  j["boundary_loops"] = f.boundary_loops.count;
+  j["boundary_edges"] = f.boundary_edges.count;
+  j["nonmanifold_edges"] = f.non_manifold_edges.count;
+  j["nonmanifold_vertices"] = f.non_manifold_vertices.count;
+  j["inconsistent_edges"] = f.inconsistent_edges.count;
+  j["components"] = f.components.count;
+  j["degenerate"] = f.degenerate;
+  j["duplicate"] = f.duplicate_triangles.count;
+  j["unreferenced_vertices"] = f.unreferenced_vertices.count;
+  j["nonfinite_vertices"] = f.non_finite_vertices.count;
+  j["self_intersections"] =
+      f.self_intersections ? Json(crossing_pairs(*f.self_intersections)) : Json(nullptr);
+  j["area"] = f.area;
+  j["volume"] = f.volume ? Json(*f.volume) : Json(nullptr);
+  j["center_of_mass"] = solid ? to_json(m.center) : Json(nullptr);
+  j["inertia"] = solid ? to_json(m.inertia) : Json(nullptr);
+  j["principal_moments"] = solid ? to_json(m.principal_moments) : Json(nullptr);
+  const Quat& q = m.mesh_from_principal;
+  j["principal_axes"] = solid ? Json{{"wxyz", {q.w, q.x, q.y, q.z}}} : Json(nullptr);
+  j["flaws"] = describe(f);
+  j["warnings"] = info.loaded.warnings;
+  j["seconds"] = info.seconds;
+  return j;
+}
+
+std::string yes_or_no(bool value) { return value ? "yes" : "no"; }
+
+std::string format_vector(const Vec3& v) {
+  return fmt::format("{:.6g}  {:.6g}  {:.6g}", v.x, v.y, v.z);
+}
+
+std::string format_watertight(const MeshFlaws& f) {
+  if (f.watertight && !f.watertight_as_stored) return "yes, once equal positions are merged";
+  return yes_or_no(f.watertight);
+}
+
+void print_table(const MeshInfo& info, const std::string& file) {
+  const MeshFlaws& f = info.flaws;
+  Facts facts = {
+      {"file", fmt::format("{} ({})", file, name(info.loaded.format))},
+      {"vertices", format_count(f.vertices)},
+      {"triangles", format_count(f.triangles)},
+  };
+  if (!is_empty(f.bounds)) {
+    facts.emplace_back("size", format_vector(to_double(extent(f.bounds))) + "  m");
+    facts.emplace_back("center", format_vector(to_double(center(f.bounds))) + "  m");
+  }
+  facts.emplace_back("watertight", format_watertight(f));
+  facts.emplace_back("manifold", yes_or_no(f.manifold));
+  facts.emplace_back("components", format_count(f.components.count));
+  facts.emplace_back("area", fmt::format("{:.6g} m^2", f.area));
+  if (f.volume) facts.emplace_back("volume", fmt::format("{:.6g} m^3", *f.volume));
+  if (info.mass.status == MassStatus::kSolid)
+    facts.emplace_back("mass center", format_vector(info.mass.center) + "  m");
+  for (const std::string& flaw : describe(f)) facts.emplace_back("flaw", flaw);
+  print_facts(facts);
+}
+
+}  // namespace
+
+void add_info(CLI::App& app) {
+  auto options = std::make_shared<InfoOptions>();
+  CLI::App& command = *app.add_subcommand("info", "Show facts and flaws of a mesh");
+  command.footer(
+      "Examples:\n"
+      "  isotact info bunny.ply\n"
+      "  isotact info part.stl --unit mm --json --self-intersections");
+  add_mesh_input(command, options->input, "Mesh: OBJ, STL, PLY, OFF, glTF, GLB");
+  command.add_flag("--self-intersections", options->self_intersections,
+                   "Also look for triangles that cross each other");
+  add_common_options(command, options->common);
+  command.callback([options] {
+    const MeshInfo info = examine(*options);
+    if (options->common.json)
+      print_json(as_json(info, options->input.file));
+    else
+      print_table(info, options->input.file);
+    print_warnings(info.loaded.warnings);
+  });
+}
+
+}  // namespace isotact::tool

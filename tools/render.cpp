@@ -1,0 +1,88 @@
+// isotact render: a shaded picture of meshes.
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "command.h"
+#include "mesh_input.h"
+#include "picture/render_mesh.h"
+
+namespace isotact::tool {
+namespace {
+
+struct RenderOptions {
+  CommonOptions common;
+  std::vector<std::string> files;
+  std::string unit;
+  std::string output;
+  bool no_ground = false;
+  RenderSettings settings;
+};
+
+// So that several parts can be told apart.
+Vec3 colour_of(std::size_t index) {
+  const Vec3 colours[] = {{0.55, 0.57, 0.60}, {0.72, 0.42, 0.20}, {0.22, 0.42, 0.62},
+                          {0.35, 0.52, 0.28}, {0.62, 0.50, 0.25}, {0.50, 0.30, 0.45}};
+  return colours[index % std::size(colours)];
+}
+
+void run_render(RenderOptions options) {
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<RenderItem> items;
+  for (const std::string& file : options.files) {
+    LoadedMesh loaded = read_input({file, options.unit});
+    print_warnings(loaded.warnings);
+    items.push_back({.mesh = std::move(loaded.mesh), .colour = colour_of(items.size())});
+  }
+  options.settings.ground = !options.no_ground;
+  options.settings.threads = options.common.thread_setting();
+  const Picture picture = render(items, options.settings);
+  write_png(options.output, picture);
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (options.common.json)
+    print_json({{"output", options.output},
+                {"width", picture.width},
+                {"height", picture.height},
+                {"seconds", seconds}});
+  else
+    fmt::print("{}: {} x {} pixels in {:.1f} s\n", options.output, picture.width, picture.height,
+               seconds);
+}
+
+}  // namespace
+
+void add_render(CLI::App& app) {
+  auto options = std::make_shared<RenderOptions>();
+  CLI::App& command = *app.add_subcommand("render", "Draw a shaded picture; no GPU needed");
+  command.footer(
+      "Examples:\n"
+      "  isotact render part.stl --unit mm -o part.png\n"
+      "  isotact render bolt.glb nut.glb -o pair.png --yaw 60 --pitch 10");
+  RenderSettings& s = options->settings;
+  command.add_option("FILE", options->files, "Meshes, drawn together where they lie")
+      ->required()
+      ->type_name("");
+  command.add_option("-o,--output", options->output, "Picture to write")
+      ->required()
+      ->type_name("PNG");
+  command.add_option("--unit", options->unit, "Unit of the files' numbers (default: m)")
+      ->check(CLI::IsMember({"m", "cm", "mm", "in"}))
+      ->type_name("m|cm|mm|in");
+  command.add_option("--width", s.width, "Pixels")->check(CLI::Range(1, 16384))->type_name("N");
+  command.add_option("--height", s.height, "Pixels")->check(CLI::Range(1, 16384))->type_name("N");
+  command.add_option("--yaw", s.yaw_degrees, "The camera around the y axis, in degrees")
+      ->check(CLI::Range(-360.0, 360.0))
+      ->type_name("A");
+  command.add_option("--pitch", s.pitch_degrees, "The camera above the ground, in degrees")
+      ->check(CLI::Range(-90.0, 90.0))
+      ->type_name("A");
+  command.add_option("--samples", s.sky_samples, "Rays a subpixel for the sky's light")
+      ->check(CLI::Range(1, 64))
+      ->type_name("N");
+  command.add_flag("--no-ground", options->no_ground, "Leave the ground out");
+  add_common_options(command, options->common);
+  command.callback([options] { run_render(*options); });
+}
+
+}  // namespace isotact::tool
