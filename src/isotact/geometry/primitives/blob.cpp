@@ -30,17 +30,17 @@ double head(const Vec3& p) {
   double h = implicit_ellipsoid(p, {0, 0.56, 0.23}, {0.14, 0.145, 0.17});
   h = implicit_union(h, implicit_sphere(p, {0.065, 0.515, 0.315}, 0.07), 0.05);
   h = implicit_union(h, implicit_sphere(p, {0, 0.535, 0.385}, 0.045), 0.04);
-  const double socket = implicit_sphere(p, {0.155, 0.60, 0.325}, 0.045);
-  h = implicit_difference(h, socket, 0.03);
-  return implicit_union(h, implicit_sphere(p, {0.103, 0.597, 0.308}, 0.028), 0.012);
+  return implicit_union(h, implicit_sphere(p, {0.106, 0.603, 0.312}, 0.027), 0.008);
 }
 
 // A flattened, bent horn, hollow in front.
 double ear(const Vec3& p) {
-  const Vec3 root{0.055, 0.65, 0.18}, middle{0.10, 0.82, 0.10}, tip{0.125, 0.955, 0.02};
-  double e = implicit_cone(p, root, middle, 0.042, 0.062);
-  e = implicit_union(e, implicit_cone(p, middle, tip, 0.062, 0.028), 0.03);
-  const double hollow = implicit_cone(p, {0.105, 0.765, 0.205}, {0.145, 0.90, 0.125}, 0.052, 0.05);
+  const Vec3 root{0.05, 0.64, 0.18}, middle{0.098, 0.82, 0.10}, tip{0.128, 0.97, 0.015};
+  double e = implicit_cone(p, root, middle, 0.045, 0.061);
+  e = implicit_union(e, implicit_cone(p, middle, tip, 0.061, 0.030), 0.01);
+  const Vec3 low{0.072, 0.70, 0.215}, deep{0.108, 0.83, 0.168}, high{0.140, 0.965, 0.085};
+  double hollow = implicit_cone(p, low, deep, 0.028, 0.057);
+  hollow = implicit_union(hollow, implicit_cone(p, deep, high, 0.057, 0.040), 0.03);
   return implicit_difference(e, hollow, 0.02);
 }
 

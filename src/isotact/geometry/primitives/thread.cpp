@@ -58,10 +58,9 @@ template <typename Shape>
 void check_thread(const char* name, const Shape& shape) {
   if (shape.segments % 48 != 0)
     throw_parameter(name, "segments", shape.segments, "a multiple of 48");
-  if (5 * shape.segments / 16 % shape.flank_rows != 0)
-    throw_parameter(
-        name, "flank_rows", shape.flank_rows,
-        "a divisor of 5/16 of segments (" + std::to_string(5 * shape.segments / 16) + ")");
+  if (shape.flank_rows > 5 * shape.segments / 16)
+    throw_parameter(name, "flank_rows", shape.flank_rows,
+                    "at most 5/16 of segments (" + std::to_string(5 * shape.segments / 16) + ")");
   if (!(shape.pitch <= 0.4 * shape.diameter))
     throw_parameter(name, "pitch", shape.pitch,
                     "at most 0.4 of the diameter, " + number_text(0.4 * shape.diameter));

@@ -211,7 +211,7 @@ struct ShapeTable<ShipShape> {
   static constexpr const char* kHelp = "small spaceship, nose towards +x";
   static constexpr std::array kParameters{
       parameter<&S::length>("length", kMinLength, kMaxLength, "from nose to nozzles"),
-      parameter<&S::triangles>("triangles", 4000, 2e6, "wished for, within 5 percent"),
+      parameter<&S::triangles>("triangles", 4000, 2e6, "how many; one less where odd"),
   };
 };
 
@@ -222,7 +222,7 @@ struct ShapeTable<BlobShape> {
   static constexpr const char* kHelp = "smooth rabbit, stands in for the Stanford bunny";
   static constexpr std::array kParameters{
       parameter<&S::height>("height", kMinLength, kMaxLength, "from paws to ears"),
-      parameter<&S::triangles>("triangles", 2500, 2e6, "wished for, within 5 percent"),
+      parameter<&S::triangles>("triangles", 4000, 2e6, "how many; one less where odd"),
   };
 };
 

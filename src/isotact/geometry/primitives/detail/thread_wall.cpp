@@ -108,7 +108,7 @@ double thread_depth(double pitches) {
 
 void add_thread_wall(SurfaceBuilder& builder, const ThreadWall& wall, const Ring& first,
                      const Ring& last) {
-  assert(wall.columns % 16 == 0 && 5 * wall.columns / 16 % wall.flank_rows == 0);
+  assert(wall.columns % 16 == 0 && wall.flank_rows <= 5 * wall.columns / 16);
   ThreadColumns columns(builder, wall, first, last);
   const std::vector<Knot> start = columns.column(0);
   std::vector<Knot> left = start;

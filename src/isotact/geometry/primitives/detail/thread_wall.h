@@ -18,7 +18,7 @@ double thread_depth(double pitches);
 // column, so that they meet the ends exactly on lattice points and leave no slivers.
 struct ThreadWall {
   int columns = 96;    // a multiple of 16
-  int flank_rows = 2;  // must divide 5 * columns / 16
+  int flank_rows = 2;  // at most 5 * columns / 16
   double pitch = 0.002;
   std::int64_t first = 0, last = 0;  // heights of the end rings, in units
   // Radius of a vertex, from its distance to the middle of the crest in pitches (-0.5 to 0.5) and

@@ -1,0 +1,121 @@
+#include "picture/picture.h"
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include "isotact/base/error.h"
+#include "isotact/base/hash.h"
+#include "isotact/geometry/primitives.h"
+
+#include "picture/render_mesh.h"
+
+namespace isotact::tool {
+namespace {
+
+TEST(Picture, SrgbIsTheStandardCurve) {
+  for (int i = 0; i <= 1000; ++i) {
+    const double linear = i / 1000.0;
+    const double encoded =
+        linear <= 0.0031308 ? 12.92 * linear : 1.055 * std::pow(linear, 1 / 2.4) - 0.055;
+    EXPECT_NEAR(encode_srgb(linear), encoded * 255, 0.501) << linear;
+    EXPECT_NEAR(decode_srgb(encoded), linear, 1e-4);
+  }
+  for (int i = 0; i < 256; ++i) EXPECT_EQ(encode_srgb(decode_srgb(i / 255.0)), i);
+  EXPECT_EQ(encode_srgb(-1.0), 0);
+  EXPECT_EQ(encode_srgb(7.0), 255);
+}
+
+TEST(Picture, ColoursAreReadOrRefused) {
+  EXPECT_EQ(parse_colour("#ffffff"), (Vec3{1, 1, 1}));
+  EXPECT_EQ(encode_srgb(parse_colour("#8fB80e")), (Rgb8{0x8f, 0xb8, 0x0e}));
+  for (const char* wrong : {"", "#fff", "ffffff0", "#gg0000", "#ffffff0"})
+    EXPECT_THROW(parse_colour(wrong), Error) << wrong;
+}
+
+TEST(Picture, PngFilesBeginAsTheyMustAndFailuresSayWhere) {
+  const auto folder = std::filesystem::temp_directory_path() / "isotact_picture_test";
+  std::filesystem::create_directories(folder);
+  const Picture picture{2, 1, {{255, 0, 0}, {0, 0, 255}}};
+  write_png(folder / "two.png", picture);
+  std::ifstream file(folder / "two.png", std::ios::binary);
+  std::string start(8, ' ');
+  file.read(start.data(), 8);
+  EXPECT_EQ(start, "\x89PNG\r\n\x1a\n");
+  EXPECT_THROW(write_png(folder / "two.png", {}), Error);
+  try {
+    write_png(folder / "missing" / "two.png", picture);
+    ADD_FAILURE() << "wrote into a missing folder";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("two.png"), std::string::npos) << error.what();
+  }
+  std::filesystem::remove_all(folder);
+}
+
+double brightness(const Picture& picture, int x, int y) {
+  const Rgb8& p = picture.pixels[static_cast<std::size_t>(y * picture.width + x)];
+  return (p[0] + p[1] + p[2]) / 3.0;
+}
+
+TEST(RenderMesh, SphereIsFramedLitFromTheLeftAndCastsAShadow) {
+  const RenderSettings settings{.width = 160, .height = 120};
+  const std::vector<RenderItem> items{{make_sphere({}), {}, {0.1, 0.1, 0.5}}};
+  const Picture picture = render(items, settings);
+  ASSERT_EQ(picture.pixels.size(), 160U * 120U);
+  const auto is_sphere = [&](int x, int y) {
+    const Rgb8& p = picture.pixels[static_cast<std::size_t>(y * 160 + x)];
+    return p[2] > p[0] + 30;
+  };
+  int lowest = 0, highest = 120, leftmost = 160, rightmost = 0;
+  for (int y = 0; y < 120; ++y)
+    for (int x = 0; x < 160; ++x)
+      if (is_sphere(x, y)) {
+        lowest = std::max(lowest, y), highest = std::min(highest, y);
+        leftmost = std::min(leftmost, x), rightmost = std::max(rightmost, x);
+      }
+  // It fills the height but for a margin, and is in the middle and round.
+  EXPECT_NEAR(lowest - highest, 0.86 * 120, 5);
+  EXPECT_NEAR(lowest + highest, 119, 4);
+  EXPECT_NEAR(leftmost + rightmost, 159, 4);
+  EXPECT_NEAR(rightmost - leftmost, lowest - highest, 4);
+  EXPECT_GT(brightness(picture, 65, 45), brightness(picture, 95, 85) + 20);
+  // The shadow falls to the right, on a ground that is elsewhere like the background.
+  EXPECT_LT(brightness(picture, 140, 90), brightness(picture, 20, 90) - 20);
+}
+
+TEST(RenderMesh, SamePictureForAnyNumberOfThreads) {
+  const std::vector<RenderItem> items{{make_torus({}), {}, {0.5, 0.3, 0.2}},
+                                      {make_box({}), {{}, {0, 1, 0}}, {0.3, 0.5, 0.2}}};
+  std::vector<std::uint64_t> hashes;
+  for (const int threads : {1, 2, 7})
+    hashes.push_back(
+        hash_range(render(items, {.width = 150, .height = 100, .threads = {threads}}).pixels));
+  EXPECT_EQ(hashes[0], hashes[1]);
+  EXPECT_EQ(hashes[0], hashes[2]);
+}
+
+TEST(RenderMesh, TakesFlawedMeshesAndRefusesWhatCannotBeDrawn) {
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+  // A good triangle, one on a line, one that is not finite.
+  const TriangleMesh flawed{{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {2, 0, 0}, {nan, 0, 0}},
+                            {{0, 1, 2}, {0, 1, 3}, {0, 1, 4}}};
+  EXPECT_EQ(render({{flawed, {}, {1, 1, 1}}}, {.width = 20, .height = 10}).pixels.size(), 200U);
+  const TriangleMesh flat{{{0, 0, 0}, {1, 0, 0}, {0, 0, 1}}, {{0, 1, 2}}};
+  for (const double pitch : {-90.0, 0.0, 90.0})
+    EXPECT_NO_THROW(
+        render({{flat, {}, {1, 1, 1}}}, {.width = 20, .height = 10, .pitch_degrees = pitch}));
+  EXPECT_THROW(render({}, {}), Error);
+  EXPECT_THROW(render({{TriangleMesh{}, {}, {}}}, {}), Error);
+  EXPECT_THROW(render({{TriangleMesh{{{0, 0, 0}}, {{0, 1, 2}}}, {}, {}}}, {}), Error);
+  const std::vector<RenderItem> good{{flat, {}, {1, 1, 1}}};
+  EXPECT_THROW(render(good, {.width = 0}), Error);
+  EXPECT_THROW(render(good, {.height = 20000}), Error);
+  EXPECT_THROW(render(good, {.pitch_degrees = std::nan("")}), Error);
+  EXPECT_THROW(render(good, {.sky_samples = 0}), Error);
+}
+
+}  // namespace
+}  // namespace isotact::tool
