@@ -17,11 +17,14 @@ namespace {
 using detail::parse_float;
 using detail::parse_integer;
 
+std::string padded(std::string text) { return text.append(detail::kNumberPadding, '\0'); }
+
 // Requires that the whole text is one number.
 float parse(const std::string& text) {
   float value = 0;
-  const char* end = parse_float(text.c_str(), value);
-  EXPECT_EQ(end, text.c_str() + text.size()) << text;
+  const std::string readable = padded(text);
+  const char* end = parse_float(readable.c_str(), value);
+  EXPECT_EQ(end, readable.c_str() + text.size()) << text;
   return value;
 }
 
@@ -82,8 +85,9 @@ TEST(ParseFloat, ReadsEverySpellingOfANumber) {
 TEST(ParseFloat, StopsWhereTheNumberStops) {
   const auto length = [](const char* text) {
     float value = 0;
-    const char* end = parse_float(text, value);
-    return end == nullptr ? -1 : static_cast<int>(end - text);
+    const std::string readable = padded(text);
+    const char* end = parse_float(readable.c_str(), value);
+    return end == nullptr ? -1 : static_cast<int>(end - readable.c_str());
   };
   EXPECT_EQ(length("1.5 2"), 3);
   EXPECT_EQ(length("1e+x"), 1);
@@ -146,10 +150,24 @@ TEST(ParseFloat, EqualsTheStandardLibraryBesideTheMiddleOfTwoFloats) {
   }
 }
 
+TEST(ParseInteger, ReadsEveryLengthAndStopsAtEveryByte) {
+  Random random(4);
+  for (int i = 0; i < 20000; ++i) {
+    const std::string digits = random_digits(random, 1 + random.below(18));
+    char stop = '0';
+    while (detail::is_digit(stop)) stop = static_cast<char>(random.below(256));
+    const std::string text = padded(digits + stop + random_digits(random, random.below(8)));
+    std::int64_t value = 0;
+    EXPECT_EQ(parse_integer(text.c_str(), value), text.c_str() + digits.size());
+    EXPECT_EQ(value, std::stoll(digits));
+  }
+}
+
 TEST(ParseInteger, SaturatesAndStops) {
   const auto value_of = [](const char* text) {
     std::int64_t value = -99;
-    const char* end = parse_integer(text, value);
+    const std::string readable = padded(text);
+    const char* end = parse_integer(readable.c_str(), value);
     return end == nullptr ? std::int64_t{-99} : value;
   };
   EXPECT_EQ(value_of("12/3"), 12);

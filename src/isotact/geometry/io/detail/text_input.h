@@ -75,6 +75,7 @@ class TextInput {
 
  private:
   static constexpr std::ptrdiff_t kTooLong = Window::kMaxToken;
+  static_assert(Window::kPadding >= kNumberPadding);
 
   char peek_slowly();
   bool skip_to_word_slowly();

@@ -24,9 +24,14 @@ void Window::start(std::size_t size) {
   task_ = "reading " + name_;
   // A small file needs no more than its size and the byte whose absence tells the end.
   capacity_ = file_size_ ? std::clamp<std::size_t>(*file_size_ + 1, 2 * kMaxToken, size) : size;
-  buffer_ = std::make_unique_for_overwrite<char[]>(capacity_ + 1);
+  buffer_ = std::make_unique_for_overwrite<char[]>(capacity_ + kPadding);
   cursor_ = end_ = buffer_.get();
   refill();
+}
+
+void Window::set_end(std::size_t position) {
+  end_ = buffer_.get() + position;
+  std::memset(buffer_.get() + position, 0, kPadding);
 }
 
 std::size_t Window::read_source(std::span<std::byte> target) {
@@ -57,8 +62,7 @@ void Window::refill() {
   count += read_source(std::as_writable_bytes(std::span(buffer + begin, capacity_ - begin)));
   if (encoding_ != Encoding::kBytes) count = decode_utf16(kept, count);
   cursor_ = buffer;
-  end_ = buffer + kept + count;
-  buffer[kept + count] = '\0';
+  set_end(kept + count);
 }
 
 bool Window::skip(std::uint64_t count) {
@@ -108,8 +112,7 @@ void Window::decode_text() {
     cursor_ += 2;
     const auto begin = static_cast<std::size_t>(cursor_ - buffer_.get());
     const std::size_t count = decode_utf16(begin, available());
-    end_ = cursor_ + count;
-    buffer_[begin + count] = '\0';
+    set_end(begin + count);
   }
 }
 

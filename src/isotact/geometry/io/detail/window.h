@@ -23,6 +23,7 @@ class Window {
   static constexpr std::size_t kUsualSize = std::size_t{1} << 18U;  // stays in a core's own cache
   // After ensure_token() this many bytes are in the window, unless the file ends before.
   static constexpr std::size_t kMaxToken = 1024;
+  static constexpr std::size_t kPadding = 8;  // zero bytes behind the end
 
   Window(const std::filesystem::path& path, const Monitor& monitor, std::size_t size = kUsualSize);
   Window(std::span<const std::byte> bytes, std::string_view name, const Monitor& monitor,
@@ -30,7 +31,8 @@ class Window {
 
   const std::string& name() const { return name_; }
   const char* cursor() const { return cursor_; }
-  // Past the last byte in the window; a zero byte stands here, so that scans need no other bound.
+  // Past the last byte in the window; zero bytes stand here, so that scans need no other bound
+  // and may look at several bytes at a time.
   const char* end() const { return end_; }
   std::size_t available() const { return static_cast<std::size_t>(end_ - cursor_); }
   std::string_view text() const { return {cursor_, available()}; }
@@ -75,6 +77,7 @@ class Window {
   enum class Encoding { kBytes, kUtf16Little, kUtf16Big };
 
   void start(std::size_t size);
+  void set_end(std::size_t position);
   std::size_t read_source(std::span<std::byte> target);
   std::size_t decode_utf16(std::size_t begin, std::size_t count);
 
