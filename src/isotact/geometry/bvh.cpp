@@ -25,6 +25,7 @@ using detail::TriangleBlock;
 using F4 = detail::Lanes<float, 4>;
 
 constexpr int kMaxBins = 16;
+constexpr std::size_t kBottomSize = 32;
 constexpr std::size_t kSubtreeShare = 128;  // subtrees this many times smaller than the whole ...
 constexpr std::size_t kMinSubtree = 512;    // ... or with fewer triangles than this are one task
 
@@ -207,14 +208,17 @@ class Builder {
     return index;
   }
 
-  // Splits the child with the largest surface until there are eight or all fit into blocks.
+  // Splits the child with the largest surface until there are eight or all are small enough: to fit
+  // into blocks, or, higher up, into the blocks of one node, since nodes with few children are
+  // searched at the cost of full ones.
   int split_into_children(const Range& range, std::array<Range, kNodeWidth>& children) {
     children[0] = range;
     int count = 1;
+    const std::size_t small = range.size() > kBottomSize ? kBottomSize : kBlockWidth;
     while (count < kNodeWidth) {
       Range* largest = nullptr;
       for (Range* child = children.data(); child != children.data() + count; ++child)
-        if (child->size() > kBlockWidth &&
+        if (child->size() > small &&
             (largest == nullptr || child->box.area() > largest->box.area()))
           largest = child;
       if (largest == nullptr) break;
@@ -404,6 +408,8 @@ Bvh::Bvh(const TriangleMesh& mesh, const BvhSettings& settings) {
                      {nodes_[0].upper[0][i], nodes_[0].upper[1][i], nodes_[0].upper[2][i]}});
 }
 
-std::uint64_t Bvh::content_hash() const { return hash_range(oriented_nodes_, hash_range(nodes_, hash_range(blocks_))); }
+std::uint64_t Bvh::content_hash() const {
+  return hash_range(oriented_nodes_, hash_range(nodes_, hash_range(blocks_)));
+}
 
 }  // namespace isotact

@@ -51,7 +51,7 @@ class Bvh {
   std::uint64_t content_hash() const;
 
  private:
-  std::vector<detail::BvhNode> nodes_;  // the root first; empty without triangles
+  std::vector<detail::BvhNode> nodes_;                // the root first; empty without triangles
   std::vector<detail::OrientedNode> oriented_nodes_;  // the same tree, for closest points
   std::vector<detail::TriangleBlock> blocks_;
   Aabbf bounds_{};

@@ -13,7 +13,7 @@ namespace {
 
 // Nodes with more blocks keep the axes of the mesh: their surface is too curved to gain by turning,
 // and each level that is turned costs a pass over all triangles.
-constexpr std::uint32_t kMaxTurnedBlocks = 256;
+constexpr std::uint32_t kMaxTurnedBlocks = 1024;
 
 using Boxes = std::array<Aabb, kNodeWidth>;  // one a child, in local coordinates
 
@@ -45,8 +45,8 @@ Aabb child_box(const BvhNode& node, std::uint32_t i) {
           {node.upper[0][i], node.upper[1][i], node.upper[2][i]}};
 }
 
-// The nearest float. The detour through memory is for GCC 12, whose vectoriser (-O2 and above) takes
-// a pair of doubles that are rounded to float and widened again for unchanged.
+// The nearest float. The detour through memory is for GCC 12, whose vectoriser (-O2 and above)
+// takes a pair of doubles that are rounded to float and widened again for unchanged.
 double rounded(double x) {
   const volatile float narrow = static_cast<float>(x);
   return double{narrow};
@@ -163,8 +163,8 @@ OrientedNode orient(const BvhNode& node, std::span<const BvhNode> nodes,
   if (!(length_sq(normal) > 0)) return quantised(straight, straight_boxes, node);
   const Frame turned = turned_along(normal, straight.origin);
   const Boxes turned_boxes = boxes_in(turned, node, nodes, blocks);
-  const bool gains = total_area(turned_boxes, node.child_count) <
-                     total_area(straight_boxes, node.child_count);
+  const bool gains =
+      total_area(turned_boxes, node.child_count) < total_area(straight_boxes, node.child_count);
   return gains ? quantised(turned, turned_boxes, node) : quantised(straight, straight_boxes, node);
 }
 
