@@ -53,7 +53,8 @@ struct SelfIntersections {
   std::vector<TrianglePair> pairs;  // ascending by a, then b
 };
 
-// By a BVH. Same result for any number of threads.
+// By a BVH. Same result for any number of threads. Cost: about 3 s of one thread for a million
+// triangles of a scanned surface; more where many boxes overlap.
 SelfIntersections find_self_intersections(const TriangleMesh& mesh,
                                           const SelfIntersectionSettings& settings = {});
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "isotact/geometry/predicates.h"
@@ -12,8 +13,8 @@ namespace {
 
 using Polygon = std::span<const std::uint32_t>;
 
-// What an ear search may spend on a corner, in points tested; polygons of fewer corners always
-// finish. It keeps a hostile file of huge comb-like faces from costing more than linear time.
+// What an ear search may spend on a corner, in points tested. It keeps a hostile file of huge faces
+// from costing more than linear time.
 constexpr std::size_t kPointTestsPerCorner = 1024;
 
 void append_fan(Polygon polygon, std::vector<Triangle>& triangles) {
@@ -98,7 +99,8 @@ class EarClipper {
       corners_[i] = {view(positions[polygon[i]]), i == 0 ? count - 1 : i - 1,
                      i + 1 == count ? 0 : i + 1};
     for (std::uint32_t i = 0; i < count; ++i)
-      if (turn(i) <= 0) blockers_.push_back(i);
+      if (turn(i) <= 0) blockers_.push_back({corners_[i].point.x, i});
+    std::sort(blockers_.begin(), blockers_.end());
   }
 
   void run(std::vector<Triangle>& triangles) {
@@ -132,6 +134,8 @@ class EarClipper {
     bool cut = false;
   };
 
+  using Blocker = std::pair<float, std::uint32_t>;  // x, to be found by, and the corner
+
   int turn(std::uint32_t i) const {
     const Corner& c = corners_[i];
     return orient2d(corners_[c.previous].point, c.point, corners_[c.next].point);
@@ -149,10 +153,12 @@ class EarClipper {
     const Point2f c = corners_[corners_[i].next].point;
     const float x_min = std::min({a.x, b.x, c.x}), x_max = std::max({a.x, b.x, c.x});
     const float y_min = std::min({a.y, b.y, c.y}), y_max = std::max({a.y, b.y, c.y});
-    spend(blockers_.size());
-    for (const std::uint32_t j : blockers_) {
-      const Point2f p = corners_[j].point;
-      if (p.x < x_min || p.x > x_max || p.y < y_min || p.y > y_max || corners_[j].cut) continue;
+    spend(1);
+    auto it = std::lower_bound(blockers_.begin(), blockers_.end(), Blocker{x_min, 0});
+    for (; it != blockers_.end() && it->first <= x_max; ++it) {
+      spend(1);
+      const Point2f p = corners_[it->second].point;
+      if (p.y < y_min || p.y > y_max || corners_[it->second].cut) continue;
       if (p == a || p == b || p == c) continue;
       if (orient2d(a, b, p) >= 0 && orient2d(b, c, p) >= 0 && orient2d(c, a, p) >= 0) return false;
     }
@@ -169,7 +175,7 @@ class EarClipper {
     --left_;
     // Halving the ring is the time to forget the blockers that are gone.
     if (left_ * 2 < left_at_purge_) {
-      std::erase_if(blockers_, [&](std::uint32_t j) { return corners_[j].cut; });
+      std::erase_if(blockers_, [&](const Blocker& j) { return corners_[j.second].cut; });
       left_at_purge_ = left_;
     }
     return c.previous;
@@ -186,7 +192,7 @@ class EarClipper {
 
   Polygon polygon_;
   std::vector<Corner> corners_;
-  std::vector<std::uint32_t> blockers_;
+  std::vector<Blocker> blockers_;  // ascending
   std::size_t left_;
   std::size_t left_at_purge_ = left_;
   std::size_t budget_;
