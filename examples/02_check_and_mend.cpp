@@ -40,7 +40,7 @@ int main() {
   mended = orient(mended, {.outward = Outward::kAll}).mesh;
   report("mended", mended);
 
-  const MassProperties mass = mass_properties(mended, {.density = 2400});
+  const MassProperties mass = find_mass_properties(mended, {.density = 2400});
   std::printf("in stoneware: %.3f kg, centre at height %.4f m\n", mass.mass, mass.center.y);
   return mass.status == MassStatus::kSolid ? 0 : 1;
 }

@@ -31,7 +31,7 @@ MeshInfo examine(const InfoOptions& options) {
   const Threads threads = options.common.thread_setting();
   info.flaws = find_flaws(info.loaded.mesh,
                           {.self_intersections = options.self_intersections, .threads = threads});
-  info.mass = mass_properties(info.loaded.mesh, {.density = 1, .threads = threads});
+  info.mass = find_mass_properties(info.loaded.mesh, {.density = 1, .threads = threads});
   info.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return info;

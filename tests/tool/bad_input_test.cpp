@@ -31,7 +31,7 @@ class BadInput : public testing::Test {
 };
 
 TEST_F(BadInput, WrongUsageExitsWithTwo) {
-  expect_failure({}, 2, "subcommand");
+  expect_failure({}, 2, "A subcommand is required");
   expect_failure({"fly"}, 2, "fly");
   expect_failure({"info"}, 2, "FILE");
   expect_failure({"info", "a.obj", "--no-such-option"}, 2, "--no-such-option");

@@ -103,7 +103,7 @@ SurfaceIntegrals integrate_surface(const TriangleMesh& mesh, Threads threads) {
       });
 }
 
-MassProperties mass_properties(const SurfaceIntegrals& integrals, bool closed,
+MassProperties find_mass_properties(const SurfaceIntegrals& integrals, bool closed,
                                const MassSettings& settings) {
   check(settings);
   MassProperties p;
@@ -129,7 +129,7 @@ MassProperties mass_properties(const SurfaceIntegrals& integrals, bool closed,
   return p;
 }
 
-MassProperties mass_properties(const TriangleMesh& mesh, const MassSettings& settings) {
+MassProperties find_mass_properties(const TriangleMesh& mesh, const MassSettings& settings) {
   check(settings);
   const auto names = detail::merge_equal_positions(mesh.positions, settings.threads);
   const auto topology = detail::build_topology(mesh, names, settings.threads);
@@ -140,7 +140,7 @@ MassProperties mass_properties(const TriangleMesh& mesh, const MassSettings& set
   });
   const SurfaceIntegrals integrals = integrate_surface(mesh, settings.threads);
   const bool closed = boundary + disagreeing + integrals.left_out == 0;
-  MassProperties p = mass_properties(integrals, closed, settings);
+  MassProperties p = find_mass_properties(integrals, closed, settings);
   if (boundary > 0)
     p.warnings.push_back(fmt::format(
         "the mesh is open ({} boundary edges): its volume and inertia are guesses", boundary));

@@ -61,11 +61,11 @@ struct MassProperties {
 // choices, the same in every run; a diagonal tensor with ascending moments gives the identity.
 // Throws an Error for a density or mass that is not a positive finite number. Cost: O(n log n), for
 // finding out whether the mesh is closed (positions that are equal count as one vertex).
-MassProperties mass_properties(const TriangleMesh& mesh, const MassSettings& settings = {});
+MassProperties find_mass_properties(const TriangleMesh& mesh, const MassSettings& settings = {});
 
 // For a surface whose integrals are at hand; `closed` says if each edge is run through as often one
 // way as the other. Adds no warning about what it was told.
-MassProperties mass_properties(const SurfaceIntegrals& integrals, bool closed,
+MassProperties find_mass_properties(const SurfaceIntegrals& integrals, bool closed,
                                const MassSettings& settings = {});
 
 }  // namespace isotact

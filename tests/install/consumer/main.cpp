@@ -10,7 +10,7 @@
 
 int main() {
   using namespace isotact;
-  const TriangleMesh box = make_box({.size = {2, 4, 6}});
+  const TriangleMesh box = make_box({.size_x = 2, .size_y = 4, .size_z = 6});
   const Bvh bvh(box);
   const ClosestPoint nearest = find_closest_point(bvh, {3, 0, 0});
   const MassProperties mass = find_mass_properties(box);
