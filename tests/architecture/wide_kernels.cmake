@@ -1,3 +1,5 @@
+cmake_minimum_required(VERSION 3.25)
+
 # Kernels compiled for a wider processor must share nothing with other files: of two copies of an
 # inline function the linker keeps one, and if it is the wide one, old machines stop with an illegal
 # instruction. So no weak symbol of theirs may be defined by any other object.
