@@ -54,6 +54,10 @@ LoadedMesh read_gltf_bytes(std::span<const std::byte> /*bytes*/, const std::file
   throw Error({.file = file.string()}, "glTF is not built in");
 }
 
+void write_glb_file(const std::filesystem::path& path, const TriangleMesh& /*mesh*/) {
+  throw Error({.file = path.string()}, "glTF is not built in");
+}
+
 bool is_gltf(MeshFormat format) {
   return format == MeshFormat::kGltf || format == MeshFormat::kGlb;
 }
@@ -73,10 +77,9 @@ std::string encode(MeshFormat format, const TriangleMesh& mesh, const MeshWriteS
       return settings.text ? encode_stl_text(mesh) : encode_stl(mesh);
     case MeshFormat::kPly:
       return settings.text ? encode_ply_text(mesh) : encode_ply(mesh);
-    case MeshFormat::kGlb:
-      throw Error("glTF is not built in");
     case MeshFormat::kOff:
     case MeshFormat::kGltf:
+    case MeshFormat::kGlb:
       break;
   }
   throw Error(fmt::format("{} cannot be written; .obj, .stl, .ply and .glb can", name(format)));
@@ -140,7 +143,10 @@ void write_mesh(const std::filesystem::path& path, const TriangleMesh& mesh,
                 fmt::format("the extension '{}' is no mesh format that can be written; .obj, .stl, "
                             ".ply and .glb can",
                             printable(path.extension().string())));
-  write_file(path, encode(*format, mesh, settings));
+  if (*format == MeshFormat::kGlb)
+    write_glb_file(path, mesh);
+  else
+    write_file(path, encode(*format, mesh, settings));
 }
 
 }  // namespace isotact

@@ -64,7 +64,7 @@ class Window {
 
   // Of the cursor in the file. Text: exact only in 8-bit encodings.
   std::uint64_t byte() const { return bytes_read_ - available(); }
-  // Of the file; nothing for pipes.
+  // Of the file; nothing for pipes of more than a window.
   std::optional<std::uint64_t> file_size() const { return file_size_; }
   // From the cursor on; nothing for pipes.
   std::optional<std::uint64_t> remaining() const;
