@@ -72,6 +72,8 @@ class Window {
   // Steps over a byte order mark at the cursor and decodes UTF-16 from here on, characters beyond
   // ASCII becoming '?'. To be called before anything was read.
   void decode_text();
+  // Whether the window holds characters instead of the file's bytes.
+  bool is_decoded() const { return encoding_ != Encoding::kBytes; }
 
  private:
   enum class Encoding { kBytes, kUtf16Little, kUtf16Big };
