@@ -191,15 +191,20 @@ TEST_F(MeshFile, FilesThatCannotBeReadSayWhy) {
 
 TEST_F(MeshFile, ReadsPipesOfUnknownSize) {
   const TriangleMesh mesh = random_mesh(2, 40000, 80000);
-  for (const std::string& content : {encode_obj(mesh), encode_ply(mesh), encode_ply_text(mesh)}) {
-    const fs::path pipe = path("pipe");
-    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const auto read_piped = [&](const std::string& content, const std::string& name) {
+    const fs::path pipe = path(name);
+    EXPECT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
     std::thread writer([&] { write_file(pipe, content); });
-    const LoadedMesh loaded = read_mesh(pipe);
+    TriangleMesh piped = read_mesh(pipe).mesh;
     writer.join();
-    EXPECT_EQ(loaded.mesh, mesh);
     fs::remove(pipe);
-  }
+    return piped;
+  };
+  for (const std::string& content : {encode_obj(mesh), encode_ply(mesh), encode_ply_text(mesh)})
+    EXPECT_EQ(read_piped(content, "pipe"), mesh);
+  EXPECT_EQ(read_piped(encode_stl(mesh), "pipe.stl").triangles.size(), mesh.triangles.size());
+  // What has no name and no mark of its own is known by its size, where that can be seen.
+  EXPECT_EQ(read_piped(encode_stl(tetrahedron()), "pipe").triangles.size(), 4U);
 }
 
 // Every prefix of every kind of file: a mesh without flaw, or an Error.

@@ -96,6 +96,12 @@ TEST(Obj, WarnsOfWhatItPassesOver) {
   EXPECT_EQ(joined(read("# nothing\n", "a.obj").warnings), "there are no triangles\n");
 }
 
+TEST(Obj, VerticesAloneAreEnoughToKnowIt) {
+  EXPECT_EQ(read("hello\nv 1 2 3\n", "a.obj").mesh.positions.size(), 1U);
+  EXPECT_EQ(error_of("v", "a.obj"), "a.obj:1: expected a coordinate, found the end of the file");
+  EXPECT_EQ(error_of("v\n", "a.obj"), "a.obj:1: expected a coordinate, found the end of the line");
+}
+
 TEST(Obj, TakesNotFiniteNumbersWithAWarning) {
   const LoadedMesh loaded = read("v 0 0 0\nv nan -inf 0\nv 0 1 -1.#IND\nf 1 2 3\n", "a.obj");
   EXPECT_EQ(loaded.mesh.triangles.size(), 1U);

@@ -106,6 +106,14 @@ TEST(Stl, WarnsOfMissingLines) {
             "the line 'endsolid' is missing\n");
 }
 
+TEST(Stl, TakesDecodedTextForNothingElse) {
+  std::string utf16 = "\xFF\xFE";
+  for (int i = 0; i < 100; ++i) utf16 += {'x', '\0'};
+  EXPECT_EQ(error_of(utf16, "a.stl"),
+            "a.stl:1: expected facet or endsolid, found "
+            "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...'");
+}
+
 TEST(Stl, RefusesBrokenText) {
   EXPECT_EQ(error_of("solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0\n", "a.stl"),
             "a.stl:4: expected a coordinate, found the end of the line");

@@ -69,12 +69,9 @@ std::string encode(MeshFormat format, const TriangleMesh& mesh, const MeshWriteS
       return settings.text ? encode_stl_text(mesh) : encode_stl(mesh);
     case MeshFormat::kPly:
       return settings.text ? encode_ply_text(mesh) : encode_ply(mesh);
-    case MeshFormat::kGlb: {
-      const std::vector<std::byte> bytes = write_glb(mesh);
-      return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-    }
     case MeshFormat::kOff:
     case MeshFormat::kGltf:
+    case MeshFormat::kGlb:
       break;
   }
   throw Error(fmt::format("{} cannot be written; .obj, .stl, .ply and .glb can", name(format)));
@@ -138,7 +135,10 @@ void write_mesh(const std::filesystem::path& path, const TriangleMesh& mesh,
                 fmt::format("the extension '{}' is no mesh format that can be written; .obj, .stl, "
                             ".ply and .glb can",
                             printable(path.extension().string())));
-  write_file(path, encode(*format, mesh, settings));
+  if (*format == MeshFormat::kGlb)
+    write_file(path, write_glb(mesh));
+  else
+    write_file(path, encode(*format, mesh, settings));
 }
 
 }  // namespace isotact

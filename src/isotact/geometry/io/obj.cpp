@@ -25,6 +25,9 @@ constexpr std::array<std::string_view, 32> kOtherStatements = {
 
 bool is_control(char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7F'; }
 
+// At the end of the file a zero byte stands behind the text.
+bool ends_keyword(char c) { return is_blank(c) || is_line_end(c) || c == '\0'; }
+
 class ObjReader {
  public:
   ObjReader(Window& window, MeshBuilder& builder)
@@ -33,7 +36,7 @@ class ObjReader {
   void read() {
     while (in_.skip_to_word()) read_statement();
     check_forward_references();
-    if (unknown_.count() > 0 && !has_known_)
+    if (unknown_.count() > 0 && !has_known_ && position_count_ == 0)
       throw Error({.file = in_.window().name(), .line = first_unknown_line_},
                   fmt::format("expected an OBJ statement, found '{}'", first_unknown_));
     unknown_.report_to(builder_.warnings);
@@ -43,10 +46,10 @@ class ObjReader {
  private:
   void read_statement() {
     const char* const p = in_.window().cursor();
-    if (p[0] == 'v' && is_blank(p[1])) {
+    if (p[0] == 'v' && ends_keyword(p[1])) {
       in_.window().move_to(p + 1);
       read_position();
-    } else if (p[0] == 'f' && (is_blank(p[1]) || is_line_end(p[1]))) {
+    } else if (p[0] == 'f' && ends_keyword(p[1])) {
       in_.window().move_to(p + 1);
       read_face();
     } else {

@@ -179,7 +179,10 @@ bool is_binary_stl(std::string_view head, std::optional<std::uint64_t> file_size
 
 void read_stl(Window& window, MeshBuilder& builder) {
   window.ensure_token();
-  if (!is_binary_stl(window.text(), window.file_size()) && looks_like_text(window.text()))
+  const bool is_binary =
+      !window.is_decoded() &&
+      (is_binary_stl(window.text(), window.file_size()) || !looks_like_text(window.text()));
+  if (!is_binary)
     StlTextReader(window, builder).read();
   else
     read_stl_binary(window, builder);

@@ -27,6 +27,8 @@ void Window::start(std::size_t size) {
   buffer_ = std::make_unique_for_overwrite<char[]>(capacity_ + kPadding);
   cursor_ = end_ = buffer_.get();
   refill();
+  // A pipe that is all in the window has a size after all.
+  if (is_last_ && bytes_read_ > 0) file_size_ = bytes_read_;
 }
 
 void Window::set_end(std::size_t position) {

@@ -64,7 +64,7 @@ class Window {
 
   // Of the cursor in the file. Text: exact only in 8-bit encodings.
   std::uint64_t byte() const { return bytes_read_ - available(); }
-  // Of the file; nothing for pipes.
+  // Of the file; nothing for pipes of more than a window.
   std::optional<std::uint64_t> file_size() const { return file_size_; }
   // From the cursor on; nothing for pipes.
   std::optional<std::uint64_t> remaining() const;
@@ -72,6 +72,8 @@ class Window {
   // Steps over a byte order mark at the cursor and decodes UTF-16 from here on, characters beyond
   // ASCII becoming '?'. To be called before anything was read.
   void decode_text();
+  // Whether the window holds characters instead of the file's bytes.
+  bool is_decoded() const { return encoding_ != Encoding::kBytes; }
 
  private:
   enum class Encoding { kBytes, kUtf16Little, kUtf16Big };
