@@ -120,11 +120,13 @@ inline std::vector<NamedMesh> make_search_meshes() {
   meshes.push_back({"soup", make_soup(random, 700)});
   meshes.push_back({"broken", make_broken(random, 700)});
   meshes.push_back({"sphere", make_sphere(3)});
+  meshes.push_back({"fine sphere", make_sphere(5)});
   meshes.push_back({"grid", make_grid(16)});
   meshes.push_back({"far", transformed(make_sphere(2), 3, {1e6F, -1e6F, 1e6F})});
   meshes.push_back({"tiny", transformed(make_soup(random, 300), 1e-6F, {})});
   meshes.push_back({"tiny and far", transformed(make_soup(random, 300), 1e-3F, {1e3F, 0, 0})});
   meshes.push_back({"huge", transformed(make_soup(random, 300), 1e30F, {})});
+  meshes.push_back({"extreme", transformed(make_soup(random, 300), 2.5e38F, {-1e38F, 0, 0})});
   meshes.push_back({"denormal", transformed(make_soup(random, 300), 1e-40F, {})});
   return meshes;
 }

@@ -43,11 +43,10 @@ void for_each_hit(const TriangleMesh& mesh, const Ray& ray, Visit&& visit) {
     const detail::Crossing<double> crossing = detail::find_crossing(
         search.sheared, permuted(search, c[0]), permuted(search, c[1]), permuted(search, c[2]));
     if (!crossing.hit) continue;
-    double t = crossing.t;
     const float rows[3][3] = {
         {c[0].x, c[0].y, c[0].z}, {c[1].x, c[1].y, c[1].z}, {c[2].x, c[2].y, c[2].z}};
-    if (detail::accept_hit(search, rows, t))
-      visit(detail::RayFound{t, static_cast<std::uint32_t>(i), crossing.v, crossing.w});
+    detail::RayFound hit{crossing.t, static_cast<std::uint32_t>(i), crossing.v, crossing.w};
+    if (detail::accept_hit(search, rows, crossing.determinant, hit)) visit(hit);
   }
 }
 

@@ -50,7 +50,9 @@ bool detail::prepare(const Ray& ray, const Aabbf& bounds, RaySearch& search) {
     reach = std::max({reach, std::abs(double{bounds.lower[axis]} - o[axis]),
                       std::abs(double{bounds.upper[axis]} - o[axis])});
   }
-  search.padding = static_cast<float>(reach * kRayPadding);
+  const auto padding = static_cast<float>(reach * kRayPadding);
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    search.padding[axis] = search.backwards[axis] ? -padding : padding;
   search.t_min = double{ray.t_min} * longest;
   search.t_max = double{ray.t_max} * longest;
   return true;

@@ -23,15 +23,11 @@
 #pragma once
 
 #include "isotact/geometry/detail/bvh_kernels.h"
+#include "isotact/geometry/detail/child_keys.h"
 
 namespace isotact::detail {
 
 inline constexpr double kClosestMargin = 0x1p-44;  // in extents of the mesh
-
-struct ClosestEntry {
-  std::int32_t key;
-  std::uint32_t child;
-};
 
 ISOTACT_INLINE float cull_bound(double best_sq, double margin) {
   constexpr double kTiny = 0x1p-120;
@@ -39,33 +35,12 @@ ISOTACT_INLINE float cull_bound(double best_sq, double margin) {
   return static_cast<float>(reach * reach + kTiny);
 }
 
-// The highest key of a distance within the bound.
-ISOTACT_INLINE std::int32_t key_of(float bound) {
-  std::int32_t bits;
-  __builtin_memcpy(&bits, &bound, sizeof(bits));
-  return bits | 7;
-}
-
 // F: float lanes for boxes, D: double lanes for triangles.
 template <typename F, typename D>
 struct ClosestKernel {
-  using Integers = decltype(F(0.0F) < F(0.0F));  // as many lanes as F
-  static constexpr unsigned kParts = kNodeWidth / F::kWidth;
-
-  static ISOTACT_INLINE Integers numbers_from(int first) {
-    Integers numbers;
-    for (int i = 0; i < F::kWidth; ++i) numbers[i] = first + i;
-    return numbers;
-  }
-
-  // What a node's children are sorted by: the squared distances to their boxes, which order like
-  // integers, with the child's number in the lowest bits so that all differ. -1: out of reach.
-  struct Keys {
-    Integers part[kParts];
-    unsigned within;  // which children are in reach
-  };
-
-  static ISOTACT_INLINE Keys test_children(const OrientedNode& node, const float* p, float bound) {
+  // Squared distances to the boxes of a node's children choose and order them.
+  static ISOTACT_INLINE ChildKeys<F> test_children(const OrientedNode& node, const float* p,
+                                                   float bound) {
     const float x = p[0] - node.origin[0], y = p[1] - node.origin[1], z = p[2] - node.origin[2];
     float local[3], sum = 0;
     for (int axis = 0; axis < 3; ++axis) {
@@ -74,9 +49,8 @@ struct ClosestKernel {
       sum += __builtin_fabsf(local[axis]);
     }
     const float slack = sum * 0x1p-21F + 0x1p-126F;
-    Keys keys;
-    keys.within = 0;
-    for (unsigned part = 0; part < kParts; ++part) {
+    ChildKeys<F> keys;
+    for (unsigned part = 0; part < ChildKeys<F>::kParts; ++part) {
       const int i = static_cast<int>(part) * F::kWidth;
       F square(0.0F);
       for (int axis = 0; axis < 3; ++axis) {
@@ -86,10 +60,7 @@ struct ClosestKernel {
         const F outside = greater(greater(below, above), F(0.0F));
         square = square + outside * outside;
       }
-      const Integers numbers = numbers_from(i);
-      const Integers within = (square <= F(bound)) & (numbers < static_cast<int>(node.child_count));
-      keys.part[part] = ((reinterpret_cast<Integers>(square.v) & ~7) | numbers) | ~within;
-      keys.within |= bits_of(within) << i;
+      keys.set(part, square, square <= F(bound), node.child_count);
     }
     return keys;
   }
@@ -121,54 +92,27 @@ struct ClosestKernel {
     return improved;
   }
 
-  // Most of a search is waiting for memory: what may be looked at soon is called for at once.
-  static ISOTACT_INLINE void prefetch(const ClosestSearch& search, std::uint32_t child) {
-    const char* node = reinterpret_cast<const char*>(search.nodes + child);
-    const char* block = reinterpret_cast<const char*>(search.blocks + (child & ~kBlockBit));
-    const char* address = (child & kBlockBit) != 0 ? block : node;
-    __builtin_prefetch(address);
-    __builtin_prefetch(address + 64);
-    __builtin_prefetch(address + 128);
-  }
-
-  // Nearest child last, so that it is taken first. Each child's place is the number of children
-  // that are further away, found without the branches of a sort.
-  static ISOTACT_INLINE int push_sorted(const ClosestSearch& search, const OrientedNode& node,
-                                        const Keys& keys, ClosestEntry* stack, int size) {
-    alignas(32) std::int32_t plain[kNodeWidth];
-    __builtin_memcpy(plain, keys.part, sizeof(plain));
-    for (unsigned within = keys.within; within != 0; within &= within - 1) {
-      const int i = __builtin_ctz(within);
-      unsigned further = 0;
-      for (unsigned part = 0; part < kParts; ++part)
-        further |= bits_of(keys.part[part] > plain[i]) << (part * unsigned{F::kWidth});
-      const std::uint32_t child = node.child[i];
-      prefetch(search, child);
-      stack[size + __builtin_popcount(further)] = {plain[i], child};
-    }
-    return size + __builtin_popcount(keys.within);
-  }
-
   static void find(const ClosestSearch& search, ClosestFound& best) {
     const Point3<D> p{D(double{search.point[0]}), D(double{search.point[1]}),
                       D(double{search.point[2]})};
-    ClosestEntry stack[kStackSize];
+    ChildEntry stack[kStackSize];
     stack[0] = {0, 0};
     int size = 1;
     float bound = cull_bound(best.distance_sq, search.margin);
-    std::int32_t last_key = key_of(bound);
+    std::int32_t last_key = last_key_at(bound);
     while (size > 0) {
-      const ClosestEntry entry = stack[--size];
+      const ChildEntry entry = stack[--size];
       if (entry.key > last_key) continue;
       if ((entry.child & kBlockBit) != 0) {
         const std::uint32_t block = entry.child & ~kBlockBit;
         if (test_block(search.blocks[block], block, p, best)) {
           bound = cull_bound(best.distance_sq, search.margin);
-          last_key = key_of(bound);
+          last_key = last_key_at(bound);
         }
       } else {
         const OrientedNode& node = search.nodes[entry.child];
-        size = push_sorted(search, node, test_children(node, search.point, bound), stack, size);
+        size = test_children(node, search.point, bound)
+                   .push(node, search.nodes, search.blocks, stack, size);
       }
     }
   }

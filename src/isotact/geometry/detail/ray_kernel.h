@@ -16,6 +16,7 @@
 #pragma once
 
 #include "isotact/geometry/detail/bvh_kernels.h"
+#include "isotact/geometry/detail/child_keys.h"
 
 namespace isotact::detail {
 
@@ -32,8 +33,7 @@ ISOTACT_INLINE Slab<F> find_slab(const RaySearch& ray, const F (&near)[3], const
   const F kSlack(0x1p-20F);
   F enter[3], leave[3];
   for (int axis = 0; axis < 3; ++axis) {
-    const F origin(ray.origin[axis]), inverse(ray.inverse[axis]);
-    const F padding(ray.backwards[axis] ? -ray.padding : ray.padding);
+    const F origin(ray.origin[axis]), inverse(ray.inverse[axis]), padding(ray.padding[axis]);
     enter[axis] = ((near[axis] - origin) - padding) * inverse;
     leave[axis] = ((far[axis] - origin) + padding) * inverse;
   }
@@ -42,8 +42,10 @@ ISOTACT_INLINE Slab<F> find_slab(const RaySearch& ray, const F (&near)[3], const
   return {first - greater(first, -first) * kSlack, last + greater(last, -last) * kSlack};
 }
 
-// Makes the final decision on a triangle that the watertight test hit. Corners as [corner][axis].
-ISOTACT_INLINE bool accept_hit(const RaySearch& ray, const float (&corner)[3][3], double& t) {
+// Makes the final decision on a triangle that the watertight test hit. Corners as [corner][axis];
+// the rest: one lane of a Crossing.
+ISOTACT_INLINE bool accept_hit(const RaySearch& ray, const float (&corner)[3][3],
+                               double determinant, RayFound& hit) {
   float near[3], far[3];
   for (int axis = 0; axis < 3; ++axis) {
     const float a = corner[0][axis], b = corner[1][axis], c = corner[2][axis];
@@ -52,37 +54,35 @@ ISOTACT_INLINE bool accept_hit(const RaySearch& ray, const float (&corner)[3][3]
     far[axis] = ray.backwards[axis] ? lower : upper;
   }
   const Slab<float> slab = find_slab(ray, near, far);
-  t = greater(t, double{slab.enter});
-  return slab.enter <= slab.leave && t >= ray.t_min && t <= ray.t_max;
+  hit.t = greater(hit.t / determinant, double{slab.enter});
+  hit.v /= determinant;
+  hit.w /= determinant;
+  return slab.enter <= slab.leave && hit.t >= ray.t_min && hit.t <= ray.t_max;
 }
-
-struct RayEntry {
-  float enter;
-  std::uint32_t child;
-};
 
 // Visit: bool(const RayFound&, double& limit); it may lower the limit, and ends the search by
 // false.
 template <typename F, typename D>
 struct RayKernel {
-  // Entry times of a node's children; returns which are met before the limit.
-  static ISOTACT_INLINE unsigned test_children(const RaySearch& ray, const BvhNode& node, F limit,
-                                               float* enters) {
-    unsigned met = 0;
-    for (int i = 0; i < kNodeWidth; i += F::kWidth) {
+  // The times at which the ray enters the boxes of a node's children choose and order them.
+  static ISOTACT_INLINE ChildKeys<F> test_children(const RaySearch& ray, const BvhNode& node,
+                                                   F earliest, F limit) {
+    ChildKeys<F> keys;
+    for (unsigned part = 0; part < ChildKeys<F>::kParts; ++part) {
+      const int i = static_cast<int>(part) * F::kWidth;
       F near[3], far[3];
       for (int axis = 0; axis < 3; ++axis) {
-        const F lower = load<F>(node.lower[axis] + i), upper = load<F>(node.upper[axis] + i);
-        near[axis] = ray.backwards[axis] ? upper : lower;
-        far[axis] = ray.backwards[axis] ? lower : upper;
+        const auto& near_sides = ray.backwards[axis] ? node.upper : node.lower;
+        const auto& far_sides = ray.backwards[axis] ? node.lower : node.upper;
+        near[axis] = load<F>(near_sides[axis] + i);
+        far[axis] = load<F>(far_sides[axis] + i);
       }
       const Slab<F> slab = find_slab(ray, near, far);
-      store(slab.enter, enters + i);
-      const F earliest(round_down(ray.t_min));
-      met |= bits_of((slab.enter <= slab.leave) & (slab.enter <= limit) & (slab.leave >= earliest))
-             << i;
+      keys.set(part, slab.enter,
+               (slab.enter <= slab.leave) & (slab.enter <= limit) & (slab.leave >= earliest),
+               node.child_count);
     }
-    return met & ((1U << node.child_count) - 1);
+    return keys;
   }
 
   template <typename Visit>
@@ -98,12 +98,12 @@ struct RayKernel {
       unsigned hits = bits_of(crossing.hit);
       for (; hits != 0; hits &= hits - 1) {
         const int lane = __builtin_ctz(hits);
-        double t = crossing.t.v[lane];
         float corners[3][3];
         for (int k = 0; k < 3; ++k)
           for (int axis = 0; axis < 3; ++axis) corners[k][axis] = block.corner[k][axis][i + lane];
-        if (!accept_hit(ray, corners, t)) continue;
-        const RayFound hit{t, block.triangle[i + lane], crossing.v.v[lane], crossing.w.v[lane]};
+        RayFound hit{crossing.t.v[lane], block.triangle[i + lane], crossing.v.v[lane],
+                     crossing.w.v[lane]};
+        if (!accept_hit(ray, corners, crossing.determinant.v[lane], hit)) continue;
         if (!visit(hit, limit)) return false;
       }
     }
@@ -122,27 +122,21 @@ struct RayKernel {
     const ShearedRay<D> sheared{
         s.kx,         s.ky,         s.kz,     {D(s.origin.x), D(s.origin.y), D(s.origin.z)},
         D(s.shear_x), D(s.shear_y), D(s.sign)};
-    RayEntry stack[kStackSize];
-    stack[0] = {-__builtin_inff(), 0};
+    const F earliest(round_down(ray.t_min));
+    ChildEntry stack[kStackSize];
+    stack[0] = {last_key_at(-__builtin_inff()), 0};
     int size = 1;
     double limit = ray.t_max;
     while (size > 0) {
-      const RayEntry entry = stack[--size];
-      if (double{entry.enter} > limit) continue;
+      const ChildEntry entry = stack[--size];
+      const float rounded_limit = round_up(limit);
+      if (entry.key > last_key_at(rounded_limit)) continue;
       if ((entry.child & kBlockBit) != 0) {
         if (!test_block(ray, sheared, ray.blocks[entry.child & ~kBlockBit], limit, visit)) return;
-        continue;
-      }
-      const BvhNode& node = ray.nodes[entry.child];
-      alignas(32) float enters[kNodeWidth];
-      unsigned met = test_children(ray, node, F(round_up(limit)), enters);
-      const int first = size;
-      for (; met != 0; met &= met - 1) {  // nearest last, so that it is taken first
-        const int i = __builtin_ctz(met);
-        const RayEntry child{enters[i], node.child[i]};
-        int at = size++;
-        for (; at > first && stack[at - 1].enter < child.enter; --at) stack[at] = stack[at - 1];
-        stack[at] = child;
+      } else {
+        const BvhNode& node = ray.nodes[entry.child];
+        size = test_children(ray, node, earliest, F(rounded_limit))
+                   .push(node, ray.nodes, ray.blocks, stack, size);
       }
     }
   }

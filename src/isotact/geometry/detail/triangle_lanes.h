@@ -90,8 +90,8 @@ template <typename D>
 struct Crossing {
   using Mask = decltype(D(0.0) < D(0.0));
   Mask hit;
-  D t;
-  D v, w;  // weights of corners 1 and 2
+  D determinant;
+  D t, v, w;  // time and weights of corners 1 and 2, to be divided by the determinant
 };
 
 // The corners are permuted as the ray is. In exact arithmetic the sign of each edge function says
@@ -113,8 +113,7 @@ ISOTACT_INLINE Crossing<D> find_crossing(const ShearedRay<D>& ray, const Point3<
   const auto in = (u >= zero) & (v >= zero) & (w >= zero);
   const auto out = (u <= zero) & (v <= zero) & (w <= zero);
   const typename Crossing<D>::Mask hit = (in | out) & (determinant != zero);
-  const D inverse = D(1.0) / determinant;
-  return {hit, (u * a.z + v * b.z + w * c.z) * inverse * ray.sign, v * inverse, w * inverse};
+  return {hit, determinant, (u * a.z + v * b.z + w * c.z) * ray.sign, v, w};
 }
 
 }  // namespace isotact::detail
