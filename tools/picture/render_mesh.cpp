@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <span>
 
 #include "isotact/base/error.h"
 #include "isotact/base/trig.h"
@@ -11,10 +13,9 @@
 namespace isotact::tool {
 namespace {
 
-constexpr int kPattern =
-    8;  // subpixels differ in their rays within 8 x 8 and share them by a filter
-constexpr int kMargin = 4;                      // half the filter's width
-constexpr int kTile = 64;                       // pixels
+constexpr int kPattern = 8;  // rays differ within 8 x 8 subpixels, and a filter shares them
+constexpr int kMargin = 4;   // half the filter's width
+constexpr int kTile = 64;    // pixels
 constexpr int kSide = 2 * kTile + 2 * kMargin;  // subpixels of a tile, two by two a pixel
 constexpr std::int32_t kNothing = -2, kGround = -1;
 
@@ -44,8 +45,8 @@ std::array<Vec3, 2> tangents(const Vec3& n) {
   return {u, cross(n, u)};
 }
 
-// Points of the unit disc, evenly spread: the golden spiral, or the R2 sequence (Roberts 2018) for
-// those that must be even in any part of their order.
+// The direction around z above a point of the unit disc: points spread evenly over the disc give
+// directions by the cosine law (Malley's method).
 Vec3 disc_point(double radius_sq, double turn) {
   const SinCos t = sin_cos(2 * kPi * turn);
   const double r = std::sqrt(radius_sq);
@@ -65,6 +66,7 @@ class RayTables {
       }
       rank_[i] = rank;
     }
+    // The R2 sequence (Roberts 2018): even in any part of its order.
     constexpr double g1 = 0.75487766624669276, g2 = 0.56984029099805327;
     const auto fraction = [](double x) { return x - std::floor(x); };
     const std::size_t count = kPattern * kPattern * static_cast<std::size_t>(sky_samples);
@@ -84,7 +86,6 @@ class RayTables {
   }
   const Vec3& sun(std::size_t rank) const { return sun_[rank]; }
   std::span<const Vec3> sky(std::size_t rank) const {
-    // Every 64th, so that the few of one subpixel are spread as well.
     return std::span(sky_).subspan(rank * samples_, samples_);
   }
 
@@ -109,8 +110,10 @@ class Renderer {
 
   void render_tile(int tile_x, int tile_y, Picture& picture) const {
     std::vector<Subpixel> tile(static_cast<std::size_t>(kSide) * kSide);
-    for (int y = 0; y < kSide; ++y)
-      for (int x = 0; x < kSide; ++x) {
+    const int rows = std::min(kSide, 2 * (settings_.height - tile_y * kTile) + 2 * kMargin);
+    const int columns = std::min(kSide, 2 * (settings_.width - tile_x * kTile) + 2 * kMargin);
+    for (int y = 0; y < rows; ++y)
+      for (int x = 0; x < columns; ++x) {
         const int sub_x = tile_x * 2 * kTile + x - kMargin,
                   sub_y = tile_y * 2 * kTile + y - kMargin;
         tile[index(x, y)] = look(sub_x, sub_y);
