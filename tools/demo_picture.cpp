@@ -53,8 +53,8 @@ std::vector<RenderItem> demo_still_life() {
   add_bolt_and_nut(items, 10, -0.04, -0.22);
   add_gears(items, 3.4, -0.02, 0.36);
   items.push_back(standing(make_knot({}), 0.62, 0.62, -0.30, 25, red));
-  items.push_back(standing(make_bowl({}), 2.1, -0.52, 0.50, 0, clay));
-  items.push_back(standing(make_ship({}), 0.72, 0.78, 0.40, 30, white));
+  items.push_back(standing(make_bowl({}), 2.1, -0.66, 0.46, 0, clay));
+  items.push_back(standing(make_ship({}), 0.72, 0.92, 0.36, 30, white));
   items.push_back(standing(make_link({}), 4.4, 0.30, -0.62, -30, green));
   return items;
 }

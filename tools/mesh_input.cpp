@@ -16,7 +16,6 @@ LoadedMesh read_input(const MeshInputOptions& options) {
   const double scale = options.unit.empty() ? 1.0 : metres_per_unit(options.unit);
   LoadedMesh loaded =
       read_mesh(options.file, {.scale = scale, .monitor = bar.monitor(&interrupt_token())});
-  if (loaded.mesh.triangles.empty()) loaded.warnings.emplace_back("the file has no triangles");
   if (options.unit.empty())
     if (auto odd = find_implausible_size(bounds(loaded.mesh))) loaded.warnings.push_back(*odd);
   return loaded;

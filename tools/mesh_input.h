@@ -16,7 +16,7 @@ struct MeshInputOptions {
 // The positional FILE and --unit.
 void add_mesh_input(CLI::App& command, MeshInputOptions& options, const std::string& help);
 
-// Reads it; `warnings` of the result also name an implausible size, and no triangles at all.
+// Reads it; `warnings` of the result also name an implausible size.
 LoadedMesh read_input(const MeshInputOptions& options);
 
 }  // namespace isotact::tool

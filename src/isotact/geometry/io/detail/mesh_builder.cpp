@@ -35,7 +35,7 @@ void warn_about(const TriangleMesh& mesh, std::vector<std::string>& warnings) {
       if (!is_finite(mesh.positions[i])) not_finite.note(i);
     not_finite.report_to(warnings, "vertex");
   }
-  if (mesh.triangles.empty()) warnings.emplace_back("there are no triangles");
+  if (mesh.triangles.empty()) warnings.emplace_back("the file has no triangles");
 }
 
 }  // namespace
