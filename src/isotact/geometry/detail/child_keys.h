@@ -33,7 +33,7 @@ class ChildKeys {
   // Children [part * width, (part + 1) * width), where the mask says so and the node has them.
   ISOTACT_INLINE void set(unsigned part, F order, Integers mask, std::uint32_t child_count) {
     const int first = static_cast<int>(part) * F::kWidth;
-    Integers numbers;
+    Integers numbers{};
     for (int i = 0; i < F::kWidth; ++i) numbers[i] = first + i;
     mask &= numbers < static_cast<int>(child_count);
     const Integers bits = reinterpret_cast<Integers>(order.v);

@@ -12,7 +12,8 @@
 // box. The edge functions round in double, which moves the point by less than 2^-48 of the largest
 // distance L between the origin and the mesh; boxes are padded by 2^-44 L. The three roundings of
 // each slab's t in float, the rounding of the inverse direction, and the raising of components
-// below 1e-20 to that size (which moves the ray by less than the padding) are covered by kSlack.
+// below 1e-20 to that size (which moves the ray by less than the padding) are covered by
+// kSlabSlack.
 #pragma once
 
 #include "isotact/geometry/detail/bvh_kernels.h"
@@ -21,6 +22,7 @@
 namespace isotact::detail {
 
 inline constexpr double kRayPadding = 0x1p-44;
+inline constexpr float kSlabSlack = 0x1p-20F;
 
 template <typename F>
 struct Slab {
@@ -30,7 +32,7 @@ struct Slab {
 // near and far: by axis, the sides that the ray meets first and last.
 template <typename F>
 ISOTACT_INLINE Slab<F> find_slab(const RaySearch& ray, const F (&near)[3], const F (&far)[3]) {
-  const F kSlack(0x1p-20F);
+  const F slack(kSlabSlack);
   F enter[3], leave[3];
   for (int axis = 0; axis < 3; ++axis) {
     const F origin(ray.origin[axis]), inverse(ray.inverse[axis]), padding(ray.padding[axis]);
@@ -39,7 +41,7 @@ ISOTACT_INLINE Slab<F> find_slab(const RaySearch& ray, const F (&near)[3], const
   }
   const F first = greater(greater(enter[0], enter[1]), enter[2]);
   const F last = lesser(lesser(leave[0], leave[1]), leave[2]);
-  return {first - greater(first, -first) * kSlack, last + greater(last, -last) * kSlack};
+  return {first - greater(first, -first) * slack, last + greater(last, -last) * slack};
 }
 
 // Makes the final decision on a triangle that the watertight test hit. Corners as [corner][axis];
