@@ -19,6 +19,10 @@ function(isotact_compile target)
     CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
   # Contracted multiply-adds would give other bytes on other machines (docs/determinism.md).
   target_compile_options(${target} PRIVATE -ffp-contract=off)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    # gcc 12's straight-line vectoriser drops the rounding in double(float(x)) of two neighbours.
+    target_compile_options(${target} PRIVATE -fno-tree-slp-vectorize)
+  endif()
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     target_compile_options(${target} PRIVATE -march=x86-64-v2)
   endif()

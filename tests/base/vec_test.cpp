@@ -12,6 +12,22 @@ TEST(Vec, CrossIsRightHanded) { EXPECT_EQ(cross(Vec3{1, 0, 0}, Vec3{0, 1, 0}), (
 
 TEST(Vec, NormalizedZeroStaysZero) { EXPECT_EQ(normalized(Vec3{}), Vec3{}); }
 
+// gcc 12 at -O2 takes the rounding to float and back for nothing where two doubles lie side by side,
+// unless its straight-line vectoriser is off. Ours is off (cmake/IsotactCompile.cmake).
+TEST(Vec, RoundingToFloatIsNotOptimisedAway) {
+  struct Pair {
+    double x, y;
+  };
+  volatile double tenth = 0.1;
+  const auto round = [](const Pair& a) __attribute__((noinline)) {
+    return Pair{static_cast<double>(static_cast<float>(a.x)),
+                static_cast<double>(static_cast<float>(a.y))};
+  };
+  const Pair rounded = round({tenth, 3 * tenth});
+  EXPECT_NE(rounded.x, tenth);
+  EXPECT_NE(rounded.y, 3 * tenth);
+}
+
 TEST(Vec, PublicStructsHaveNoPaddingAndNoAlignmentOfTheirOwn) {
   static_assert(sizeof(Vec3) == 24 && alignof(Vec3) == alignof(double));
   static_assert(sizeof(Vec3f) == 12 && alignof(Vec3f) == alignof(float));
