@@ -1,5 +1,5 @@
-// How far is it to the surface? Builds a hierarchy over a mesh and asks for closest points, one at a
-// time and many at once.
+// How far is it to the surface? Builds a hierarchy over a mesh and asks for closest points, one at
+// a time and many at once.
 #include <cstdio>
 #include <vector>
 

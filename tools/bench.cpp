@@ -1,15 +1,16 @@
 // isotact bench: runs the benchmark programs that stand beside this one. They link the peers that
 // they measure against; the tool itself links none.
-#include <fmt/format.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
-#include "command.h"
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "isotact/base/error.h"
+
+#include "command.h"
 
 namespace isotact::tool {
 namespace {
@@ -82,8 +83,8 @@ void run_bench(const BenchOptions& options) {
     throw Error("no benchmark was built beside this program; 'make bench' builds and runs them");
   for (const std::string& name : options.names)
     if (std::find(known.begin(), known.end(), name) == known.end())
-      throw Error(fmt::format("benchmark '{}' is not here; there are: {}", name,
-                              fmt::join(known, " ")));
+      throw Error(
+          fmt::format("benchmark '{}' is not here; there are: {}", name, fmt::join(known, " ")));
   Json all;
   std::vector<std::string> failed;
   for (const std::string& name : options.names.empty() ? known : options.names) {
@@ -103,18 +104,18 @@ void run_bench(const BenchOptions& options) {
 
 }  // namespace
 
-void add_bench(CLI::App& app) {
+void add_bench(CommandLine& line) {
   auto options = std::make_shared<BenchOptions>();
-  CLI::App& command = *app.add_subcommand("bench", "Run benchmarks beside their peers");
-  command.footer(
+  Command command = line.add_command("bench", "Run benchmarks beside their peers");
+  command.set_examples(
       "Meshes come from the folder that ISOTACT_DATA names (default: ../shared/data).\n"
       "Examples:\n"
       "  isotact bench --list\n"
       "  ISOTACT_DATA=~/meshes isotact bench mesh_io --json");
-  command.add_option("NAME", options->names, "Benchmarks to run (default: all)")->type_name("");
+  command.add_texts({.names = "NAME", .help = "Benchmarks to run (default: all)"}, options->names);
   command.add_flag("--list", options->list, "List the benchmarks that were built");
   add_common_options(command, options->common);
-  command.callback([options] { run_bench(*options); });
+  command.on_run([options] { run_bench(*options); });
 }
 
 }  // namespace isotact::tool

@@ -1,18 +1,18 @@
 #include "command.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdio>
 
+#include <fmt/format.h>
+
 namespace isotact::tool {
 
-void add_common_options(CLI::App& command, CommonOptions& options) {
+void add_common_options(Command& command, CommonOptions& options) {
   command.add_flag("--json", options.json, "Print one JSON object instead of a table");
-  command
-      .add_option("--threads", options.threads, "Threads to use; 0: as many as the machine has")
-      ->check(CLI::Range(0, 1024))
-      ->type_name("N");
+  command.add_whole({.names = "--threads",
+                     .help = "Threads to use; 0: as many as the machine has",
+                     .value_name = "N"},
+                    options.threads, {0, 1024});
 }
 
 CancelToken& interrupt_token() {
@@ -32,8 +32,7 @@ void print_json(const Json& object) {
 }
 
 void print_warnings(const std::vector<std::string>& warnings) {
-  for (const std::string& warning : warnings)
-    fmt::print(stderr, "isotact: warning: {}\n", warning);
+  for (const std::string& warning : warnings) fmt::print(stderr, "isotact: warning: {}\n", warning);
 }
 
 std::string format_count(std::uint64_t count) {

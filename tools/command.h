@@ -3,15 +3,18 @@
 // errors on stderr; exit 0 done, 1 failed or bad input, 2 wrong usage.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <cstdint>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "isotact/base/parallel.h"
 #include "isotact/base/progress.h"
+
+#include "options.h"
 
 namespace isotact::tool {
 
@@ -25,7 +28,7 @@ struct CommonOptions {
   Threads thread_setting() const { return {threads}; }
 };
 
-void add_common_options(CLI::App& command, CommonOptions& options);
+void add_common_options(Command& command, CommonOptions& options);
 
 // Set by Ctrl-C; long operations stop at it.
 CancelToken& interrupt_token();
@@ -43,13 +46,13 @@ void print_warnings(const std::vector<std::string>& warnings);
 std::string format_count(std::uint64_t count);
 
 // One file a subcommand; each adds itself with a callback that does the work.
-void add_make(CLI::App& app);
-void add_info(CLI::App& app);
-void add_convert(CLI::App& app);
-void add_render(CLI::App& app);
-void add_bench(CLI::App& app);
-void add_demo(CLI::App& app);
-void add_doctor(CLI::App& app);
-void add_completion(CLI::App& app);
+void add_make(CommandLine& line);
+void add_info(CommandLine& line);
+void add_convert(CommandLine& line);
+void add_render(CommandLine& line);
+void add_bench(CommandLine& line);
+void add_demo(CommandLine& line);
+void add_doctor(CommandLine& line);
+void add_completion(CommandLine& line);
 
 }  // namespace isotact::tool

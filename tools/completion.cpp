@@ -2,18 +2,12 @@
 // falls behind them.
 #include <fmt/format.h>
 
-#include "command.h"
 #include "isotact/geometry/primitives.h"
+
+#include "command.h"
 
 namespace isotact::tool {
 namespace {
-
-std::string words_of(const CLI::App& command) {
-  std::string words;
-  for (const CLI::Option* option : command.get_options())
-    for (const std::string& name : option->get_lnames()) words += " --" + name;
-  return words;
-}
 
 std::string shape_names() {
   std::string names;
@@ -21,11 +15,12 @@ std::string shape_names() {
   return names;
 }
 
-std::string bash_script(const CLI::App& app) {
+std::string bash_script(const CommandLine& line) {
   std::string verbs, cases;
-  for (const CLI::App* command : app.get_subcommands({})) {
-    verbs += " " + command->get_name();
-    cases += fmt::format("    {}) options=\"{}\" ;;\n", command->get_name(), words_of(*command));
+  for (const CommandNames& command : line.commands()) {
+    verbs += " " + command.name;
+    cases += fmt::format("    {}) options=\"{}\" ;;\n", command.name,
+                         fmt::join(command.long_options, " "));
   }
   return fmt::format(R"(# bash completion for isotact
 _isotact() {{
@@ -53,13 +48,13 @@ complete -o filenames -F _isotact isotact
 
 }  // namespace
 
-void add_completion(CLI::App& app) {
-  CLI::App& command = *app.add_subcommand("completion", "Print a shell completion script");
-  command.footer("Example:\n  source <(isotact completion bash)");
+void add_completion(CommandLine& line) {
+  Command command = line.add_command("completion", "Print a shell completion script");
+  command.set_examples("Example:\n  source <(isotact completion bash)");
   auto shell = std::make_shared<std::string>();
-  command.add_option("SHELL", *shell, "bash")->required()->check(CLI::IsMember({"bash"}))->type_name(
-      "");
-  command.callback([&app, shell] { fmt::print("{}", bash_script(app)); });
+  command.add_text({.names = "SHELL", .help = "bash", .required = true, .choices = {"bash"}},
+                   *shell);
+  command.on_run([&line, shell] { fmt::print("{}", bash_script(line)); });
 }
 
 }  // namespace isotact::tool

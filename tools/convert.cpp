@@ -1,8 +1,9 @@
 // isotact convert: one mesh format into another, mended on the way if asked.
 #include <fmt/format.h>
 
-#include "command.h"
 #include "isotact/geometry/repair.h"
+
+#include "command.h"
 #include "mesh_input.h"
 
 namespace isotact::tool {
@@ -40,8 +41,8 @@ std::vector<std::string> mend(TriangleMesh& mesh, const ConvertOptions& options)
     done.push_back(fmt::format("turned {} of {} triangles", result.flipped_triangles,
                                result.mesh.triangles.size()));
     if (result.non_orientable > 0)
-      done.push_back(fmt::format("left {} one-sided components as they are",
-                                 result.non_orientable));
+      done.push_back(
+          fmt::format("left {} one-sided components as they are", result.non_orientable));
     mesh = std::move(result.mesh);
   }
   return done;
@@ -69,28 +70,27 @@ void run_convert(const ConvertOptions& options) {
 
 }  // namespace
 
-void add_convert(CLI::App& app) {
+void add_convert(CommandLine& line) {
   auto options = std::make_shared<ConvertOptions>();
-  CLI::App& command = *app.add_subcommand("convert", "Convert a mesh to another format");
-  command.footer(
+  Command command = line.add_command("convert", "Convert a mesh to another format");
+  command.set_examples(
       "Examples:\n"
       "  isotact convert part.stl part.glb --unit mm --weld 0\n"
       "  isotact convert scan.ply scan.obj --clean --orient");
   add_mesh_input(command, options->input, "Mesh to read: OBJ, STL, PLY, OFF, glTF, GLB");
-  command.add_option("OUT", options->output, "Mesh to write: .obj .stl .ply .glb")
-      ->required()
-      ->type_name("");
-  command
-      .add_option("--weld", options->weld,
-                  "Merge vertices that lie within this distance in metres; 0: equal ones")
-      ->check(CLI::Range(0.0, 1e9))
-      ->type_name("DISTANCE");
+  command.add_text({.names = "OUT", .help = "Mesh to write: .obj .stl .ply .glb", .required = true},
+                   options->output);
+  command.add_number(
+      {.names = "--weld",
+       .help = "Merge vertices that lie within this distance in metres; 0: equal ones",
+       .value_name = "DISTANCE"},
+      options->weld, {0, 1e9});
   command.add_flag("--clean", options->clean,
                    "Drop degenerate and duplicate triangles and unused vertices");
   command.add_flag("--orient", options->orient,
                    "Make each component consistent; closed ones face out, cavities in");
   add_common_options(command, options->common);
-  command.callback([options] { run_convert(*options); });
+  command.on_run([options] { run_convert(*options); });
 }
 
 }  // namespace isotact::tool

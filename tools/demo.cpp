@@ -1,18 +1,19 @@
 // isotact demo: a tour of what is there, in under a minute, on shapes that it makes itself.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
 
-#include "command.h"
-#include "demo_picture.h"
+#include <fmt/format.h>
+
 #include "isotact/base/random.h"
 #include "isotact/geometry/bvh.h"
 #include "isotact/geometry/flaws.h"
 #include "isotact/geometry/io/mesh_io.h"
 #include "isotact/geometry/primitives.h"
 #include "isotact/geometry/winding.h"
+
+#include "command.h"
+#include "demo_picture.h"
 
 namespace isotact::tool {
 namespace {
@@ -167,15 +168,16 @@ void run_demo(const DemoOptions& options) {
 
 }  // namespace
 
-void add_demo(CLI::App& app) {
+void add_demo(CommandLine& line) {
   auto options = std::make_shared<DemoOptions>();
-  CLI::App& command = *app.add_subcommand("demo", "Take the one-minute tour");
-  command.footer("Example:\n  isotact demo -o tour");
-  command.add_option("-o,--output", options->folder, "Folder to write to")
-      ->type_name("FOLDER")
-      ->capture_default_str();
+  Command command = line.add_command("demo", "Take the one-minute tour");
+  command.set_examples("Example:\n  isotact demo -o tour");
+  command.add_text({.names = "-o,--output",
+                    .help = "Folder to write to (default: isotact-demo)",
+                    .value_name = "FOLDER"},
+                   options->folder);
   add_common_options(command, options->common);
-  command.callback([options] { run_demo(*options); });
+  command.on_run([options] { run_demo(*options); });
 }
 
 }  // namespace isotact::tool

@@ -1,11 +1,10 @@
 #include "demo_picture.h"
 
+#include "isotact/base/trig.h"
 #include "isotact/geometry/primitives.h"
 
 namespace isotact::tool {
 namespace {
-
-constexpr double kPi = 3.14159265358979323846;
 
 void scale(TriangleMesh& mesh, double factor) {
   for (Vec3f& p : mesh.positions) p *= static_cast<float>(factor);

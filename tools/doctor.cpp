@@ -2,9 +2,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "command.h"
 #include "isotact/base/cpu.h"
 #include "isotact/base/parallel.h"
+
+#include "command.h"
 
 namespace isotact::tool {
 namespace {
@@ -69,11 +70,11 @@ void print_report(const Json& r) {
 
 }  // namespace
 
-void add_doctor(CLI::App& app) {
+void add_doctor(CommandLine& line) {
   auto options = std::make_shared<CommonOptions>();
-  CLI::App& command = *app.add_subcommand("doctor", "Show compiler, threads, SIMD, GPU, parts");
+  Command command = line.add_command("doctor", "Show compiler, threads, SIMD, GPU, parts");
   add_common_options(command, *options);
-  command.callback([options] {
+  command.on_run([options] {
     const Json report = diagnose(options->thread_setting());
     if (options->json)
       print_json(report);

@@ -1,11 +1,12 @@
 // isotact info: facts and flaws of a mesh.
-#include <fmt/format.h>
-
 #include <chrono>
 
-#include "command.h"
+#include <fmt/format.h>
+
 #include "isotact/geometry/flaws.h"
 #include "isotact/geometry/mass_properties.h"
+
+#include "command.h"
 #include "mesh_input.h"
 
 namespace isotact::tool {
@@ -32,16 +33,13 @@ MeshInfo examine(const InfoOptions& options) {
   info.flaws = find_flaws(info.loaded.mesh,
                           {.self_intersections = options.self_intersections, .threads = threads});
   info.mass = find_mass_properties(info.loaded.mesh, {.density = 1, .threads = threads});
-  info.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  info.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return info;
 }
 
 Json to_json(const Vec3& v) { return {v.x, v.y, v.z}; }
 
-Json to_json(const Mat3& m) {
-  return {to_json(m.rows[0]), to_json(m.rows[1]), to_json(m.rows[2])};
-}
+Json to_json(const Mat3& m) { return {to_json(m.rows[0]), to_json(m.rows[1]), to_json(m.rows[2])}; }
 
 Json to_json(const Aabbf& box) {
   if (is_empty(box)) return nullptr;
@@ -127,10 +125,10 @@ void print_table(const MeshInfo& info, const std::string& file) {
 
 }  // namespace
 
-void add_info(CLI::App& app) {
+void add_info(CommandLine& line) {
   auto options = std::make_shared<InfoOptions>();
-  CLI::App& command = *app.add_subcommand("info", "Show facts and flaws of a mesh");
-  command.footer(
+  Command command = line.add_command("info", "Show facts and flaws of a mesh");
+  command.set_examples(
       "Examples:\n"
       "  isotact info bunny.ply\n"
       "  isotact info part.stl --unit mm --json --self-intersections");
@@ -138,7 +136,7 @@ void add_info(CLI::App& app) {
   command.add_flag("--self-intersections", options->self_intersections,
                    "Also look for triangles that cross each other");
   add_common_options(command, options->common);
-  command.callback([options] {
+  command.on_run([options] {
     const MeshInfo info = examine(*options);
     if (options->common.json)
       print_json(as_json(info, options->input.file));

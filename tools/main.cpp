@@ -1,19 +1,19 @@
 // The isotact program: reads the command line and turns every failure into one line on stderr.
-#include <fmt/format.h>
-
 #include <csignal>
 #include <cstdio>
 #include <new>
 
-#include "command.h"
+#include <fmt/format.h>
+
 #include "isotact/base/error.h"
+
+#include "command.h"
 
 namespace {
 
 using isotact::tool::interrupt_token;
 
 constexpr int kFailed = 1;
-constexpr int kWrongUsage = 2;
 
 extern "C" void on_interrupt(int /*signal*/) {
   interrupt_token().cancel();
@@ -25,44 +25,21 @@ int fail(const char* message) {
   return kFailed;
 }
 
-// The subcommand that was being parsed, for the hint under a usage error.
-std::string command_line_of(const CLI::App& app) {
-  const auto chosen = app.get_subcommands();
-  return chosen.empty() ? app.get_name() : app.get_name() + " " + chosen.front()->get_name();
-}
-
-void add_commands(CLI::App& app) {
-  using namespace isotact::tool;
-  app.require_subcommand(1);
-  app.set_version_flag("--version", "isotact " ISOTACT_VERSION, "Print the version and leave");
-  app.get_formatter()->column_width(32);
-  add_make(app);
-  add_info(app);
-  add_convert(app);
-  add_render(app);
-  add_bench(app);
-  add_demo(app);
-  add_doctor(app);
-  add_completion(app);
-}
-
 int run(int argc, char** argv) {
-  CLI::App app("Collision detection and contact with signed distance fields.", "isotact");
-  add_commands(app);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp& call) {
-    return app.exit(call);
-  } catch (const CLI::CallForVersion& call) {
-    return app.exit(call);
-  } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "isotact: error: {}\nTry '{} --help'.\n", error.what(),
-               command_line_of(app));
-    return kWrongUsage;
-  }
+  using namespace isotact::tool;
+  CommandLine line;
+  add_make(line);
+  add_info(line);
+  add_convert(line);
+  add_render(line);
+  add_bench(line);
+  add_demo(line);
+  add_doctor(line);
+  add_completion(line);
+  const int exit_code = line.run(argc, argv);
   // A full disk or a closed pipe shows only when the output is flushed.
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) return fail("cannot write to stdout");
-  return 0;
+  return exit_code;
 }
 
 }  // namespace

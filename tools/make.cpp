@@ -1,12 +1,15 @@
 // isotact make: procedural shapes as mesh files.
-#include <fmt/format.h>
-
+#include <algorithm>
+#include <charconv>
 #include <map>
 
-#include "command.h"
+#include <fmt/format.h>
+
 #include "isotact/base/error.h"
 #include "isotact/geometry/io/mesh_io.h"
 #include "isotact/geometry/primitives.h"
+
+#include "command.h"
 
 namespace isotact::tool {
 namespace {
@@ -20,17 +23,22 @@ struct MakeOptions {
   bool list = false;
 };
 
+UsageError not_a_setting(const std::string& text) {
+  return UsageError(fmt::format("--set: '{}' is not NAME=NUMBER", text));
+}
+
 std::map<std::string, double> parse_settings(const std::vector<std::string>& settings) {
   std::map<std::string, double> values;
   for (const std::string& setting : settings) {
     const std::size_t equals = setting.find('=');
+    const char* const end = setting.data() + setting.size();
     double value = 0;
-    if (equals == std::string::npos || equals == 0 ||
-        !CLI::detail::lexical_cast(setting.substr(equals + 1), value))
-      throw CLI::ValidationError("--set", fmt::format("'{}' is not NAME=NUMBER", setting));
-    if (!values.emplace(setting.substr(0, equals), value).second)
-      throw CLI::ValidationError("--set",
-                                 fmt::format("'{}' is set twice", setting.substr(0, equals)));
+    if (equals == std::string::npos || equals == 0) throw not_a_setting(setting);
+    const auto [stop, error] = std::from_chars(setting.data() + equals + 1, end, value);
+    if (error != std::errc{} || stop != end) throw not_a_setting(setting);
+    const std::string name = setting.substr(0, equals);
+    if (!values.emplace(name, value).second)
+      throw UsageError(fmt::format("--set: '{}' is set twice", name));
   }
   return values;
 }
@@ -72,8 +80,8 @@ void run_make(const MakeOptions& options) {
       print_catalogue();
     return;
   }
-  if (options.shape.empty()) throw CLI::RequiredError("SHAPE (or --list)");
-  if (options.output.empty()) throw CLI::RequiredError("-o MESH");
+  if (options.shape.empty()) throw UsageError("SHAPE is required (or --list)");
+  if (options.output.empty()) throw UsageError("-o MESH is required");
   TriangleMesh mesh = make_shape(options.shape, parse_settings(options.settings));
   if (options.size > 0) scale_to(mesh, options.size);
   write_mesh(options.output, mesh);
@@ -90,26 +98,30 @@ void run_make(const MakeOptions& options) {
 
 }  // namespace
 
-void add_make(CLI::App& app) {
+void add_make(CommandLine& line) {
   auto options = std::make_shared<MakeOptions>();
-  CLI::App& command = *app.add_subcommand("make", "Make a procedural shape");
-  command.footer(
+  Command command = line.add_command("make", "Make a procedural shape");
+  command.set_examples(
       "Examples:\n"
       "  isotact make --list\n"
       "  isotact make gear -o gear.obj --set teeth=24 --set bore_radius=0.01\n"
       "  isotact make blob -o blob.glb --size 0.2");
-  command.add_option("SHAPE", options->shape, "One of the names that --list shows")->type_name("");
-  command.add_option("-o,--output", options->output, "Mesh to write: .obj .stl .ply .glb")
-      ->type_name("MESH");
-  command.add_option("--size", options->size, "Scale so that the largest extent is S metres")
-      ->check(CLI::Range(1e-6, 1e6))
-      ->type_name("S");
-  command.add_option("--set", options->settings, "Set a parameter of the shape; may be repeated")
-      ->type_name("NAME=NUMBER")
-      ->allow_extra_args(false);
+  command.add_text({.names = "SHAPE", .help = "One of the names that --list shows"},
+                   options->shape);
+  command.add_text(
+      {.names = "-o,--output", .help = "Mesh to write: .obj .stl .ply .glb", .value_name = "MESH"},
+      options->output);
+  command.add_number({.names = "--size",
+                      .help = "Scale so that the largest extent is S metres",
+                      .value_name = "S"},
+                     options->size, {1e-6, 1e6});
+  command.add_texts({.names = "--set",
+                     .help = "Set a parameter of the shape; may be repeated",
+                     .value_name = "NAME=NUMBER"},
+                    options->settings);
   command.add_flag("--list", options->list, "List the shapes and their parameters");
   add_common_options(command, options->common);
-  command.callback([options] { run_make(*options); });
+  command.on_run([options] { run_make(*options); });
 }
 
 }  // namespace isotact::tool

@@ -4,11 +4,17 @@
 
 namespace isotact::tool {
 
-void add_mesh_input(CLI::App& command, MeshInputOptions& options, const std::string& help) {
-  command.add_option("FILE", options.file, help)->required()->type_name("");
-  command.add_option("--unit", options.unit, "Unit of the file's numbers (default: m)")
-      ->check(CLI::IsMember({"m", "cm", "mm", "in"}))
-      ->type_name("m|cm|mm|in");
+void add_mesh_input(Command& command, MeshInputOptions& options, const std::string& help) {
+  command.add_text({.names = "FILE", .help = help, .required = true}, options.file);
+  add_unit(command, options.unit);
+}
+
+void add_unit(Command& command, std::string& unit) {
+  command.add_text({.names = "--unit",
+                    .help = "Unit of the file's numbers (default: m)",
+                    .value_name = "m|cm|mm|in",
+                    .choices = {"m", "cm", "mm", "in"}},
+                   unit);
 }
 
 LoadedMesh read_input(const MeshInputOptions& options) {

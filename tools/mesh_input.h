@@ -3,8 +3,9 @@
 
 #include <string>
 
-#include "command.h"
 #include "isotact/geometry/io/mesh_io.h"
+
+#include "command.h"
 
 namespace isotact::tool {
 
@@ -14,7 +15,10 @@ struct MeshInputOptions {
 };
 
 // The positional FILE and --unit.
-void add_mesh_input(CLI::App& command, MeshInputOptions& options, const std::string& help);
+void add_mesh_input(Command& command, MeshInputOptions& options, const std::string& help);
+
+// The same --unit for commands with several files.
+void add_unit(Command& command, std::string& unit);
 
 // Reads it; `warnings` of the result also name an implausible size.
 LoadedMesh read_input(const MeshInputOptions& options);

@@ -1,7 +1,7 @@
 // isotact render: a shaded picture of meshes.
-#include <fmt/format.h>
-
 #include <chrono>
+
+#include <fmt/format.h>
 
 #include "command.h"
 #include "mesh_input.h"
@@ -52,37 +52,35 @@ void run_render(RenderOptions options) {
 
 }  // namespace
 
-void add_render(CLI::App& app) {
+void add_render(CommandLine& line) {
   auto options = std::make_shared<RenderOptions>();
-  CLI::App& command = *app.add_subcommand("render", "Draw a shaded picture; no GPU needed");
-  command.footer(
+  Command command = line.add_command("render", "Draw a shaded picture; no GPU needed");
+  command.set_examples(
       "Examples:\n"
       "  isotact render part.stl --unit mm -o part.png\n"
       "  isotact render bolt.glb nut.glb -o pair.png --yaw 60 --pitch 10");
   RenderSettings& s = options->settings;
-  command.add_option("FILE", options->files, "Meshes, drawn together where they lie")
-      ->required()
-      ->type_name("");
-  command.add_option("-o,--output", options->output, "Picture to write")
-      ->required()
-      ->type_name("PNG");
-  command.add_option("--unit", options->unit, "Unit of the files' numbers (default: m)")
-      ->check(CLI::IsMember({"m", "cm", "mm", "in"}))
-      ->type_name("m|cm|mm|in");
-  command.add_option("--width", s.width, "Pixels")->check(CLI::Range(1, 16384))->type_name("N");
-  command.add_option("--height", s.height, "Pixels")->check(CLI::Range(1, 16384))->type_name("N");
-  command.add_option("--yaw", s.yaw_degrees, "The camera around the y axis, in degrees")
-      ->check(CLI::Range(-360.0, 360.0))
-      ->type_name("A");
-  command.add_option("--pitch", s.pitch_degrees, "The camera above the ground, in degrees")
-      ->check(CLI::Range(-90.0, 90.0))
-      ->type_name("A");
-  command.add_option("--samples", s.sky_samples, "Rays a subpixel for the sky's light")
-      ->check(CLI::Range(1, 64))
-      ->type_name("N");
+  command.add_texts(
+      {.names = "FILE", .help = "Meshes, drawn together where they lie", .required = true},
+      options->files);
+  command.add_text(
+      {.names = "-o,--output", .help = "Picture to write", .value_name = "PNG", .required = true},
+      options->output);
+  add_unit(command, options->unit);
+  const auto whole = [&](const char* names, int& target, const char* help, NumberRange range) {
+    command.add_whole({.names = names, .help = help, .value_name = "N"}, target, range);
+  };
+  const auto angle = [&](const char* names, double& target, const char* help, NumberRange range) {
+    command.add_number({.names = names, .help = help, .value_name = "DEGREES"}, target, range);
+  };
+  whole("--width", s.width, "Pixels", {1, 16384});
+  whole("--height", s.height, "Pixels", {1, 16384});
+  angle("--yaw", s.yaw_degrees, "The camera around the y axis", {-360, 360});
+  angle("--pitch", s.pitch_degrees, "The camera above the ground", {-90, 90});
+  whole("--samples", s.sky_samples, "Rays a subpixel for the sky's light", {1, 64});
   command.add_flag("--no-ground", options->no_ground, "Leave the ground out");
   add_common_options(command, options->common);
-  command.callback([options] { run_render(*options); });
+  command.on_run([options] { run_render(*options); });
 }
 
 }  // namespace isotact::tool

@@ -1,7 +1,5 @@
 // Keeps the modules free of include cycles and of each other's private rooms: reads every include
 // line of src/isotact and holds it against ARCHITECTURE.md's table of who may see whom.
-#include <gtest/gtest.h>
-
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -9,6 +7,8 @@
 #include <set>
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 namespace isotact {
 namespace {
@@ -27,8 +27,8 @@ const std::map<std::string, std::set<std::string>> kMayInclude = {
 };
 
 // Libraries whose types or cost must not reach a user's compiler through our headers.
-const std::vector<std::string> kNotInHeaders = {"Eigen/",    "tbb/",      "oneapi/", "fmt/",
-                                                "nlohmann/", "xxhash.h",  "CLI/",    "glm/",
+const std::vector<std::string> kNotInHeaders = {"Eigen/",    "tbb/",       "oneapi/", "fmt/",
+                                                "nlohmann/", "xxhash.h",   "CLI/",    "glm/",
                                                 "btBullet",  "LinearMath/"};
 const std::set<std::string> kConverters = {"convert_eigen.h", "convert_glm.h"};
 

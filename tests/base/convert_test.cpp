@@ -1,7 +1,8 @@
 // The converters are compiled against each library's own types and turned back.
+#include "isotact/adapters/bullet/convert.h"
+
 #include <gtest/gtest.h>
 
-#include "isotact/adapters/bullet/convert.h"
 #include "isotact/base/convert_eigen.h"
 #include "isotact/base/convert_glm.h"
 #include "isotact/base/random.h"

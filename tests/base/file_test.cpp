@@ -1,15 +1,16 @@
 #include "isotact/base/file.h"
 
-#include <gtest/gtest.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <fstream>
 #include <string>
 #include <thread>
 
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "isotact/base/error.h"
 #include "isotact/base/hash.h"
+
 #include "support/scratch_folder.h"
 
 namespace isotact {

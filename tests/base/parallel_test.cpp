@@ -1,12 +1,12 @@
 #include "isotact/base/parallel.h"
 
-#include <gtest/gtest.h>
-
 #include <atomic>
 #include <chrono>
 #include <stdexcept>
 #include <string>
 #include <thread>
+
+#include <gtest/gtest.h>
 
 #include "isotact/base/random.h"
 

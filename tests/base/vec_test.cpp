@@ -12,8 +12,8 @@ TEST(Vec, CrossIsRightHanded) { EXPECT_EQ(cross(Vec3{1, 0, 0}, Vec3{0, 1, 0}), (
 
 TEST(Vec, NormalizedZeroStaysZero) { EXPECT_EQ(normalized(Vec3{}), Vec3{}); }
 
-// gcc 12 at -O2 takes the rounding to float and back for nothing where two doubles lie side by side,
-// unless its straight-line vectoriser is off. Ours is off (cmake/IsotactCompile.cmake).
+// gcc 12 at -O2 takes the rounding to float and back for nothing where two doubles lie side by
+// side, unless its straight-line vectoriser is off. Ours is off (cmake/IsotactCompile.cmake).
 TEST(Vec, RoundingToFloatIsNotOptimisedAway) {
   struct Pair {
     double x, y;

@@ -23,7 +23,8 @@ void expect_near(const Mat3& a, const Mat3& b, double tolerance) {
 }
 
 TEST(MassProperties, BoxHasItsClosedForm) {
-  const MassProperties p = find_mass_properties(test::make_box({1, 2, 3}, {2, 4, 6}), {.density = 2});
+  const MassProperties p =
+      find_mass_properties(test::make_box({1, 2, 3}, {2, 4, 6}), {.density = 2});
   EXPECT_EQ(p.status, MassStatus::kSolid);
   EXPECT_TRUE(p.warnings.empty());
   EXPECT_NEAR(p.volume, 6, 1e-12);
@@ -95,7 +96,8 @@ TEST(MassProperties, FarFromTheOriginNothingIsLost) {
 
 TEST(MassProperties, InwardMeshesAreTurnedOutAndSaySo) {
   const TriangleMesh box = test::make_box({0, 0, 0}, {1, 2, 3});
-  const MassProperties out = find_mass_properties(box), in = find_mass_properties(test::flipped(box));
+  const MassProperties out = find_mass_properties(box),
+                       in = find_mass_properties(test::flipped(box));
   EXPECT_FALSE(out.inward);
   EXPECT_TRUE(in.inward);
   EXPECT_EQ(in.warnings.size(), 1U);

@@ -1,11 +1,11 @@
 #include "support/run_program.h"
 
+#include <fstream>
+#include <iterator>
+
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <fstream>
-#include <iterator>
 
 #include "support/scratch_folder.h"
 
@@ -28,7 +28,8 @@ ProgramRun run_program(const std::string& program, const std::vector<std::string
                        const std::string& folder) {
   // Files rather than pipes: nothing to drain, so nothing can block.
   const ScratchFolder scratch;
-  const std::string out = (scratch.path() / "out").string(), err = (scratch.path() / "err").string();
+  const std::string out = (scratch.path() / "out").string(),
+                    err = (scratch.path() / "err").string();
   std::vector<std::string> words{program};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;

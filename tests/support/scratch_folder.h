@@ -1,11 +1,11 @@
 // A folder of a test's own, gone when the test ends.
 #pragma once
 
-#include <stdlib.h>
-
 #include <filesystem>
 #include <stdexcept>
 #include <string>
+
+#include <stdlib.h>
 
 namespace isotact {
 

@@ -1,12 +1,14 @@
 // Bad input and wrong usage, seen from outside: one line on stderr, the right exit code, nothing on
 // stdout, and never a crash.
+#include <filesystem>
+#include <fstream>
+
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <fstream>
-
 #include "isotact/base/random.h"
+
 #include "support/run_program.h"
 #include "support/scratch_folder.h"
 
@@ -60,6 +62,11 @@ TEST_F(BadInput, OutputThatCannotBeWritten) {
   expect_failure({"make", "box", "-o", "no/such/folder/b.obj"}, 1, "no/such/folder/b.obj");
   expect_failure({"make", "box", "-o", "b.xyz"}, 1, "b.xyz");
   expect_failure({"make", "box", "-o", "/dev/full.obj/x.obj"}, 1, "/dev/full.obj");
+  // The PNG library once deleted the device that it could not write to.
+  write("t.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
+  std::filesystem::create_directory(folder_.path() / "full");
+  expect_failure({"render", "t.obj", "-o", "full", "--width", "8", "--height", "8"}, 1, "full");
+  EXPECT_TRUE(std::filesystem::is_directory(folder_.path() / "full"));
 }
 
 TEST_F(BadInput, ShapesAndParametersThatDoNotExist) {

@@ -1,9 +1,9 @@
 // Runs the shell lines of the README, so that they stay true.
-#include <gtest/gtest.h>
-
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+
+#include <gtest/gtest.h>
 
 #include "support/run_program.h"
 #include "support/scratch_folder.h"

@@ -1,11 +1,12 @@
 // Drives the program as a user would: arguments in; stdout, stderr and exit code out.
-#include <gtest/gtest.h>
-
 #include <fstream>
+
+#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "isotact/geometry/io/mesh_io.h"
 #include "isotact/geometry/primitives.h"
+
 #include "support/run_program.h"
 #include "support/scratch_folder.h"
 
@@ -56,9 +57,8 @@ TEST_F(Tool, SizeScalesTheLargestExtent) {
 TEST_F(Tool, InfoHasEveryKeyOfTheContract) {
   run_json({"make", "box", "-o", "b.stl", "--json"});
   const Json info = run_json({"info", "b.stl", "--json"});
-  for (const char* key :
-       {"vertices", "triangles", "bounds", "watertight", "manifold", "boundary_loops",
-        "components", "degenerate", "volume", "area"})
+  for (const char* key : {"vertices", "triangles", "bounds", "watertight", "manifold",
+                          "boundary_loops", "components", "degenerate", "volume", "area"})
     EXPECT_TRUE(info.contains(key)) << key;
   EXPECT_EQ(info["format"], "stl");
   EXPECT_NEAR(info["volume"], 1, 1e-9);

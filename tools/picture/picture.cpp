@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstring>
+#include <span>
+#include <vector>
 
 #include <png.h>
 
 #include "isotact/base/error.h"
+#include "isotact/base/file.h"
 
 namespace isotact::tool {
 namespace {
@@ -67,8 +71,14 @@ void write_png(const std::filesystem::path& path, const Picture& picture) {
   image.width = static_cast<png_uint_32>(picture.width);
   image.height = static_cast<png_uint_32>(picture.height);
   image.format = PNG_FORMAT_RGB;
-  if (png_image_write_to_file(&image, path.c_str(), 0, picture.pixels.data(), 0, nullptr) == 0)
+  // To memory, and from there by our own writer: libpng's would delete what it failed to write to,
+  // be it a device.
+  std::vector<std::byte> bytes(PNG_IMAGE_PNG_SIZE_MAX(image));
+  png_alloc_size_t size = bytes.size();
+  if (png_image_write_to_memory(&image, bytes.data(), &size, 0, picture.pixels.data(), 0,
+                                nullptr) == 0)
     throw Error(FileSpot{path.string()}, std::string("cannot write PNG: ") + image.message);
+  write_file(path, std::span<const std::byte>(bytes).first(size));
 }
 
 }  // namespace isotact::tool

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "isotact/base/mat3.h"
+#include "isotact/base/trig.h"
 #include "isotact/base/vec.h"
 
 namespace isotact {
@@ -35,10 +36,11 @@ constexpr Vec3 rotate(const Quat& q, const Vec3& v) {
   return v + q.w * t + cross(u, t);
 }
 
-// The turn by angle (radians) about axis, which need not be a unit vector.
+// The turn by angle (radians, up to a million) about axis, which need not be a unit vector.
 inline Quat rotation_about(const Vec3& axis, double angle) {
-  const Vec3 u = normalized(axis) * std::sin(angle / 2);
-  return {std::cos(angle / 2), u.x, u.y, u.z};
+  const SinCos half = sin_cos(angle / 2);
+  const Vec3 u = normalized(axis) * half.sin;
+  return {half.cos, u.x, u.y, u.z};
 }
 
 constexpr Mat3 to_matrix(const Quat& q) {

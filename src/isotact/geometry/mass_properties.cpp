@@ -104,7 +104,7 @@ SurfaceIntegrals integrate_surface(const TriangleMesh& mesh, Threads threads) {
 }
 
 MassProperties find_mass_properties(const SurfaceIntegrals& integrals, bool closed,
-                               const MassSettings& settings) {
+                                    const MassSettings& settings) {
   check(settings);
   MassProperties p;
   p.area = integrals.area;

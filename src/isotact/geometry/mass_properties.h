@@ -66,6 +66,6 @@ MassProperties find_mass_properties(const TriangleMesh& mesh, const MassSettings
 // For a surface whose integrals are at hand; `closed` says if each edge is run through as often one
 // way as the other. Adds no warning about what it was told.
 MassProperties find_mass_properties(const SurfaceIntegrals& integrals, bool closed,
-                               const MassSettings& settings = {});
+                                    const MassSettings& settings = {});
 
 }  // namespace isotact

@@ -1,8 +1,8 @@
 #include "isotact/geometry/units.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+
+#include <fmt/format.h>
 
 #include "isotact/base/error.h"
 
@@ -21,11 +21,15 @@ std::optional<std::string> find_implausible_size(const Aabbf& bounds) {
   const Vec3f size = extent(bounds);
   const float largest = std::max({size.x, size.y, size.z});
   if (largest > 10)
-    return fmt::format("the mesh is {:.4g} m across; if its numbers are millimetres, say so "
-                       "(--unit mm)", largest);
+    return fmt::format(
+        "the mesh is {:.4g} m across; if its numbers are millimetres, say so "
+        "(--unit mm)",
+        largest);
   if (largest < 0.001F)
-    return fmt::format("the mesh is {:.4g} m across; if its numbers are not metres, say so "
-                       "(--unit)", largest);
+    return fmt::format(
+        "the mesh is {:.4g} m across; if its numbers are not metres, say so "
+        "(--unit)",
+        largest);
   return std::nullopt;
 }
 

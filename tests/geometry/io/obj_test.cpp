@@ -93,7 +93,7 @@ TEST(Obj, WarnsOfWhatItPassesOver) {
   EXPECT_EQ(joined(loaded.warnings),
             "passed over lines with unknown statements: 1 (the first: line 7)\n"
             "passed over faces with fewer than three corners: 2 (the first: line 5)\n");
-  EXPECT_EQ(joined(read("# nothing\n", "a.obj").warnings), "there are no triangles\n");
+  EXPECT_EQ(joined(read("# nothing\n", "a.obj").warnings), "the file has no triangles\n");
 }
 
 TEST(Obj, VerticesAloneAreEnoughToKnowIt) {

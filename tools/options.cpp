@@ -1,0 +1,119 @@
+#include "options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+namespace isotact::tool {
+namespace {
+
+constexpr int kWrongUsage = 2;
+
+CLI::Option& finish(CLI::Option& option, const OptionInfo& info) {
+  option.type_name(info.value_name);
+  if (info.required) option.required();
+  if (!info.choices.empty()) option.check(CLI::IsMember(info.choices));
+  return option;
+}
+
+// Without the range in the help text, which CLI11 would repeat after the value's name. Also refuses
+// NaN, which is in no range.
+CLI::Validator in_range(NumberRange range) {
+  return CLI::Validator(
+      [range](const std::string& text) -> std::string {
+        double value = 0;
+        if (CLI::detail::lexical_cast(text, value) && value >= range.lowest &&
+            value <= range.highest)
+          return {};
+        return fmt::format("'{}' is not a number from {} to {}", text, range.lowest, range.highest);
+      },
+      "");
+}
+
+// The subcommand that was chosen, for the hint under a usage error.
+std::string chosen_command(const CLI::App& app) {
+  const auto chosen = app.get_subcommands();
+  return chosen.empty() ? app.get_name() : app.get_name() + " " + chosen.front()->get_name();
+}
+
+int print_usage_error(const CLI::App& app, const char* message) {
+  fmt::print(stderr, "isotact: error: {}\nTry '{} --help'.\n", message, chosen_command(app));
+  return kWrongUsage;
+}
+
+}  // namespace
+
+void Command::add_flag(const std::string& names, bool& target, const std::string& help) {
+  app_->add_flag(names, target, help);
+}
+
+void Command::add_text(const OptionInfo& info, std::string& target) {
+  finish(*app_->add_option(info.names, target, info.help), info);
+}
+
+void Command::add_texts(const OptionInfo& info, std::vector<std::string>& target) {
+  CLI::Option& option = finish(*app_->add_option(info.names, target, info.help), info);
+  // One value each time it is named, so that positionals may follow it.
+  if (info.names.front() == '-') option.allow_extra_args(false);
+}
+
+void Command::add_number(const OptionInfo& info, double& target, NumberRange range) {
+  finish(*app_->add_option(info.names, target, info.help)->check(in_range(range)), info);
+}
+
+void Command::add_whole(const OptionInfo& info, int& target, NumberRange range) {
+  finish(*app_->add_option(info.names, target, info.help)->check(in_range(range)), info);
+}
+
+void Command::set_examples(const std::string& text) { app_->footer(text); }
+
+void Command::on_run(std::function<void()> run) { app_->callback(std::move(run)); }
+
+CommandLine::CommandLine()
+    : app_(new CLI::App("Collision detection and contact with signed distance fields.",
+                        "isotact")) {
+  app_->require_subcommand(1);
+  app_->set_version_flag("--version", "isotact " ISOTACT_VERSION, "Print the version and leave");
+  app_->get_formatter()->column_width(32);
+  app_->failure_message(CLI::FailureMessage::simple);
+}
+
+CommandLine::~CommandLine() { delete app_; }
+
+Command CommandLine::add_command(const std::string& name, const std::string& help) {
+  return Command(*app_->add_subcommand(name, help));
+}
+
+std::vector<CommandNames> CommandLine::commands() const {
+  std::vector<CommandNames> all;
+  for (const CLI::App* command : app_->get_subcommands({})) {
+    CommandNames names{.name = command->get_name(), .long_options = {}};
+    for (const CLI::Option* option : command->get_options())
+      for (const std::string& name : option->get_lnames()) names.long_options.push_back("--" + name);
+    all.push_back(std::move(names));
+  }
+  return all;
+}
+
+int CommandLine::run(int argc, char** argv) {
+  if (argc > 1 && argv[1][0] != '-' && app_->get_subcommand_no_throw(argv[1]) == nullptr) {
+    std::string verbs;
+    for (const CommandNames& command : commands()) verbs += " " + command.name;
+    return print_usage_error(
+        *app_, fmt::format("'{}' is not a subcommand; there are:{}", argv[1], verbs).c_str());
+  }
+  try {
+    app_->parse(argc, argv);
+  } catch (const CLI::CallForHelp& call) {
+    return app_->exit(call);
+  } catch (const CLI::CallForVersion& call) {
+    return app_->exit(call);
+  } catch (const CLI::ParseError& error) {
+    return print_usage_error(*app_, error.what());
+  } catch (const UsageError& error) {
+    return print_usage_error(*app_, error.what());
+  }
+  return 0;
+}
+
+}  // namespace isotact::tool

@@ -1,0 +1,78 @@
+// The command line, as the subcommands see it. CLI11 takes ten seconds to compile, so that only
+// options.cpp includes it.
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace isotact::tool {
+
+// Wrong usage that only shows once a subcommand runs: exit 2, as for any other.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+struct OptionInfo {
+  std::string names;              // "-o,--output", or "FILE" for a positional one
+  std::string help;
+  std::string value_name{};       // as help shows it
+  bool required = false;
+  std::vector<std::string> choices{};  // none: any
+};
+
+struct NumberRange {
+  double lowest = -std::numeric_limits<double>::infinity();
+  double highest = std::numeric_limits<double>::infinity();
+};
+
+// One subcommand while it is set up. Targets must live until the command line has been run.
+class Command {
+ public:
+  explicit Command(CLI::App& app) : app_(&app) {}
+
+  void add_flag(const std::string& names, bool& target, const std::string& help);
+  void add_text(const OptionInfo& info, std::string& target);
+  void add_texts(const OptionInfo& info, std::vector<std::string>& target);  // may be repeated
+  void add_number(const OptionInfo& info, double& target, NumberRange range);
+  void add_whole(const OptionInfo& info, int& target, NumberRange range);
+  void set_examples(const std::string& text);
+  void on_run(std::function<void()> run);
+
+ private:
+  CLI::App* app_;
+};
+
+// A subcommand's or the whole program's names, for completion.
+struct CommandNames {
+  std::string name;
+  std::vector<std::string> long_options;  // with their dashes
+};
+
+class CommandLine {
+ public:
+  CommandLine();
+  ~CommandLine();
+  CommandLine(const CommandLine&) = delete;
+  CommandLine& operator=(const CommandLine&) = delete;
+
+  Command add_command(const std::string& name, const std::string& help);
+  std::vector<CommandNames> commands() const;
+
+  // Parses, runs the chosen subcommand and returns the exit code: 0, or 2 for wrong usage, which it
+  // has printed. What the subcommand throws comes through.
+  int run(int argc, char** argv);
+
+ private:
+  CLI::App* app_;
+};
+
+}  // namespace isotact::tool
