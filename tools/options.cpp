@@ -1,8 +1,9 @@
 #include "options.h"
 
-#include <fmt/format.h>
+#include <algorithm>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 namespace isotact::tool {
 namespace {
@@ -34,6 +35,12 @@ CLI::Validator in_range(NumberRange range) {
 std::string chosen_command(const CLI::App& app) {
   const auto chosen = app.get_subcommands();
   return chosen.empty() ? app.get_name() : app.get_name() + " " + chosen.front()->get_name();
+}
+
+bool has_command(const CLI::App& app, const std::string& name) {
+  const auto all = app.get_subcommands({});
+  return std::any_of(all.begin(), all.end(),
+                     [&](const CLI::App* command) { return command->get_name() == name; });
 }
 
 int print_usage_error(const CLI::App& app, const char* message) {
@@ -70,8 +77,8 @@ void Command::set_examples(const std::string& text) { app_->footer(text); }
 void Command::on_run(std::function<void()> run) { app_->callback(std::move(run)); }
 
 CommandLine::CommandLine()
-    : app_(new CLI::App("Collision detection and contact with signed distance fields.",
-                        "isotact")) {
+    : app_(
+          new CLI::App("Collision detection and contact with signed distance fields.", "isotact")) {
   app_->require_subcommand(1);
   app_->set_version_flag("--version", "isotact " ISOTACT_VERSION, "Print the version and leave");
   app_->get_formatter()->column_width(32);
@@ -89,14 +96,15 @@ std::vector<CommandNames> CommandLine::commands() const {
   for (const CLI::App* command : app_->get_subcommands({})) {
     CommandNames names{.name = command->get_name(), .long_options = {}};
     for (const CLI::Option* option : command->get_options())
-      for (const std::string& name : option->get_lnames()) names.long_options.push_back("--" + name);
+      for (const std::string& name : option->get_lnames())
+        names.long_options.push_back("--" + name);
     all.push_back(std::move(names));
   }
   return all;
 }
 
 int CommandLine::run(int argc, char** argv) {
-  if (argc > 1 && argv[1][0] != '-' && app_->get_subcommand_no_throw(argv[1]) == nullptr) {
+  if (argc > 1 && argv[1][0] != '-' && !has_command(*app_, argv[1])) {
     std::string verbs;
     for (const CommandNames& command : commands()) verbs += " " + command.name;
     return print_usage_error(

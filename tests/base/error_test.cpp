@@ -13,6 +13,11 @@ TEST(Error, MessageBeginsWithThePlace) {
   EXPECT_STREQ(Error({.file = "a.stl"}, "bad").what(), "a.stl: bad");
 }
 
+TEST(Error, FileNamesCannotCommandTheTerminal) {
+  EXPECT_STREQ(Error({.file = "a\x1b[31m\xc3\xa9.obj"}, "bad").what(),
+               "a\\x1b[31m\xc3\xa9.obj: bad");
+}
+
 TEST(Error, PrintableTamesTerminalEscapesAndLength) {
   EXPECT_EQ(printable("a\x1b[2Jb\n"), "a\\x1b[2Jb\\x0a");
   EXPECT_EQ(printable(std::string(1000, 'x')), std::string(40, 'x') + "...");

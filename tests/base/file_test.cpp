@@ -79,6 +79,33 @@ TEST(File, WritingThroughALinkKeepsTheLink) {
   EXPECT_EQ(text_of(read_file(target)), "new");
 }
 
+TEST(File, LinksToNowhereAreFollowedAndLoopsAreErrors) {
+  const ScratchFolder folder;
+  const auto target = folder.path() / "later", link = folder.path() / "link";
+  std::filesystem::create_symlink("later", link);
+  write_file(link, "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(text_of(read_file(target)), "new");
+  const auto loop = folder.path() / "loop";
+  std::filesystem::create_symlink("loop", loop);
+  EXPECT_THROW(write_file(loop, "x"), Error);
+}
+
+// Two writers once shared a temporary file and failed each other.
+TEST(File, ManyThreadsMayWriteOnePath) {
+  const ScratchFolder folder;
+  const auto path = folder.path() / "shared";
+  std::vector<std::thread> writers;
+  for (char c = 'a'; c < 'e'; ++c)
+    writers.emplace_back([&, c] {
+      for (int i = 0; i < 50; ++i) EXPECT_NO_THROW(write_file(path, std::string(1000, c)));
+    });
+  for (std::thread& writer : writers) writer.join();
+  const std::string text = text_of(read_file(path));
+  EXPECT_EQ(text, std::string(1000, text.at(0)));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+}
+
 TEST(File, AFailedWriteLeavesNothingBehind) {
   const ScratchFolder folder;
   const auto path = folder.path() / "sub";

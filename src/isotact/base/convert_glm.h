@@ -12,7 +12,12 @@ namespace isotact {
 
 inline glm::dvec3 to_glm(const Vec3& v) { return {v.x, v.y, v.z}; }
 inline glm::vec3 to_glm(const Vec3f& v) { return {v.x, v.y, v.z}; }
-inline glm::dquat to_glm(const Quat& q) { return {q.w, q.x, q.y, q.z}; }
+// By name: glm's constructor takes w first or last, as its settings say.
+inline glm::dquat to_glm(const Quat& q) {
+  glm::dquat g;
+  g.w = q.w, g.x = q.x, g.y = q.y, g.z = q.z;
+  return g;
+}
 inline glm::dmat4 to_glm(const Pose& p) {
   glm::dmat4 m = glm::mat4_cast(to_glm(p.rotation));
   m[3] = glm::dvec4(to_glm(p.translation), 1.0);

@@ -5,9 +5,22 @@
 namespace isotact {
 
 std::string to_string(const FileSpot& spot) {
-  if (spot.line) return fmt::format("{}:{}", spot.file, *spot.line);
-  if (spot.byte) return fmt::format("{}: byte {}", spot.file, *spot.byte);
-  return spot.file;
+  const std::string file = without_control_codes(spot.file);
+  if (spot.line) return fmt::format("{}:{}", file, *spot.line);
+  if (spot.byte) return fmt::format("{}: byte {}", file, *spot.byte);
+  return file;
+}
+
+std::string without_control_codes(std::string_view raw) {
+  std::string text;
+  for (const char c : raw) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f)
+      text += fmt::format("\\x{:02x}", byte);
+    else
+      text += c;
+  }
+  return text;
 }
 
 Error::Error(const FileSpot& spot, std::string_view message)

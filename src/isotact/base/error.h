@@ -16,6 +16,9 @@ struct FileSpot {
   std::optional<std::uint64_t> byte{};
 };
 
+// A file's name made fit for a terminal: control codes as \\xNN, everything else (UTF-8) as it is.
+std::string without_control_codes(std::string_view raw);
+
 // "bunny.obj:12" or "part.stl: byte 84" or "part.stl".
 std::string to_string(const FileSpot& spot);
 

@@ -1,6 +1,7 @@
 #include "isotact/base/file.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <system_error>
 #include <utility>
@@ -69,6 +70,21 @@ void write_to(const std::filesystem::path& path, int flags, std::span<const std:
   if (::close(descriptor) != 0) throw_system(name_in_errors, "write", errno);
 }
 
+// Where writing to `path` ends up: a link stays a link, what it points to is replaced, also where
+// that does not exist yet.
+std::filesystem::path end_of_links(std::filesystem::path path) {
+  constexpr int kMostLinks = 40;  // as Linux follows
+  const std::filesystem::path first = path;
+  std::error_code error;
+  for (int i = 0; i < kMostLinks; ++i) {
+    if (!std::filesystem::is_symlink(path, error)) return path;
+    const std::filesystem::path next = std::filesystem::read_symlink(path, error);
+    if (error) throw_system(first, "follow the link", error.value());
+    path = next.is_absolute() ? next : path.parent_path() / next;
+  }
+  throw_system(first, "follow the link", ELOOP);
+}
+
 }  // namespace
 
 std::vector<std::byte> read_file(const std::filesystem::path& path, std::uint64_t max_bytes) {
@@ -100,11 +116,11 @@ void write_file(const std::filesystem::path& path, std::span<const std::byte> by
     write_to(path, 0, bytes, path);
     return;
   }
-  // A link stays a link: what it points to is replaced.
-  const std::filesystem::path target =
-      std::filesystem::is_symlink(path, ignored) ? std::filesystem::weakly_canonical(path) : path;
+  const std::filesystem::path target = end_of_links(path);
+  // Unique in this process by the counter and among processes by the pid.
+  static std::atomic<unsigned> counter{0};
   std::filesystem::path temporary = target;
-  temporary += fmt::format(".{}.part", ::getpid());
+  temporary += fmt::format(".{}.{}.part", ::getpid(), counter++);
   try {
     write_to(temporary, O_CREAT | O_TRUNC, bytes, path);
     if (::rename(temporary.c_str(), target.c_str()) != 0) throw_system(path, "replace", errno);

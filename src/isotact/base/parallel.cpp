@@ -11,6 +11,7 @@
 #include <tbb/version.h>
 #else
 #include <atomic>
+#include <system_error>
 #endif
 
 namespace isotact {
@@ -75,7 +76,11 @@ void run_on_threads(std::size_t chunk_count, int threads, detail::ChunkBody body
       run_one(i, body, context, first_error);
   };
   std::vector<std::thread> helpers;
-  for (int i = 1; i < threads; ++i) helpers.emplace_back(work);
+  try {
+    for (int i = 1; i < threads; ++i) helpers.emplace_back(work);
+  } catch (const std::system_error&) {
+    // The system has no more threads to give: those that run, and this one, do all the work.
+  }
   work();
   for (std::thread& helper : helpers) helper.join();
 }

@@ -75,7 +75,7 @@ void ProgressBar::update(const ProgressReport& report) {
   }
   last_draw_ = now;
   const double elapsed = std::chrono::duration<double>(now - task_start_).count();
-  fmt::print(stderr, "\r{}\x1b[K", format_progress(report, elapsed));
+  fmt::print(stderr, "\r{}\x1b[K", without_control_codes(format_progress(report, elapsed)));
   std::fflush(stderr);
   drawn_ = true;
 }
