@@ -141,7 +141,7 @@ void measure_speed(const DemoOptions& options, Story& story) {
 void draw(const DemoOptions& options, const std::filesystem::path& folder, Story& story) {
   const Stopwatch watch;
   const auto path = folder / "shapes.png";
-  RenderSettings settings{.height = 640, .yaw_degrees = 12, .zoom = 1.35};
+  RenderSettings settings{.height = 640, .yaw_degrees = 12, .zoom = 1.8};
   settings.threads = options.common.thread_setting();
   write_png(path, render(demo_still_life(), settings));
   story.facts["picture"] = path.string();

@@ -6,6 +6,7 @@
 #include <thread>
 
 #ifdef ISOTACT_THREADING_TBB
+#include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 #include <tbb/version.h>
@@ -59,6 +60,10 @@ void run_on_threads(std::size_t chunk_count, int threads, detail::ChunkBody body
         },
         tbb::simple_partitioner());
   };
+  // Asking for more than the host program allows would only earn a warning on stderr.
+  const std::size_t allowed =
+      tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism);
+  threads = static_cast<int>(std::min(static_cast<std::size_t>(threads), allowed));
   if (threads == tbb::this_task_arena::max_concurrency()) {
     loop();
   } else {
