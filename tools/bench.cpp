@@ -76,14 +76,17 @@ int run_program(const fs::path& program, const std::vector<std::string>& argumen
 void run_bench(const BenchOptions& options) {
   const std::vector<std::string> known = available();
   if (options.list) {
-    for (const std::string& name : known) fmt::print("{}\n", name);
+    if (options.common.json)
+      print_json({{"benchmarks", known}});
+    else
+      for (const std::string& name : known) fmt::print("{}\n", name);
     return;
   }
   if (known.empty())
     throw Error("no benchmark was built beside this program; 'make bench' builds and runs them");
   for (const std::string& name : options.names)
     if (std::find(known.begin(), known.end(), name) == known.end())
-      throw Error(
+      throw UsageError(
           fmt::format("benchmark '{}' is not here; there are: {}", name, fmt::join(known, " ")));
   Json all;
   std::vector<std::string> failed;

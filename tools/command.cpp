@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "isotact/base/error.h"
+
 namespace isotact::tool {
 
 void add_common_options(Command& command, CommonOptions& options) {
@@ -13,11 +15,6 @@ void add_common_options(Command& command, CommonOptions& options) {
                      .help = "Threads to use; 0: as many as the machine has",
                      .value_name = "N"},
                     options.threads, {0, 1024});
-}
-
-CancelToken& interrupt_token() {
-  static CancelToken token;
-  return token;
 }
 
 void print_facts(const Facts& facts) {
@@ -31,8 +28,9 @@ void print_json(const Json& object) {
   fmt::print("{}\n", object.dump(2, ' ', false, Json::error_handler_t::replace));
 }
 
-void print_warnings(const std::vector<std::string>& warnings) {
-  for (const std::string& warning : warnings) fmt::print(stderr, "isotact: warning: {}\n", warning);
+void print_warnings(const std::string& file, const std::vector<std::string>& warnings) {
+  for (const std::string& warning : warnings)
+    fmt::print(stderr, "isotact: warning: {}: {}\n", without_control_codes(file), warning);
 }
 
 std::string format_count(std::uint64_t count) {

@@ -12,7 +12,6 @@
 #include <nlohmann/json.hpp>
 
 #include "isotact/base/parallel.h"
-#include "isotact/base/progress.h"
 
 #include "options.h"
 
@@ -30,17 +29,14 @@ struct CommonOptions {
 
 void add_common_options(Command& command, CommonOptions& options);
 
-// Set by Ctrl-C; long operations stop at it.
-CancelToken& interrupt_token();
-
 // A line of a table: "vertices     34839".
 using Facts = std::vector<std::pair<std::string, std::string>>;
 void print_facts(const Facts& facts);
 
 void print_json(const Json& object);
 
-// "warning: ..." on stderr, one line each.
-void print_warnings(const std::vector<std::string>& warnings);
+// "isotact: warning: FILE: ..." on stderr, one line each.
+void print_warnings(const std::string& file, const std::vector<std::string>& warnings);
 
 // 34839 as "34,839".
 std::string format_count(std::uint64_t count);

@@ -9,41 +9,59 @@
 namespace isotact::tool {
 namespace {
 
-std::string shape_names() {
-  std::string names;
-  for (const ShapeInfo& shape : shape_catalogue()) names += " " + std::string(shape.name);
-  return names;
+std::string joined(const std::vector<std::string>& words) {
+  return fmt::format("{}", fmt::join(words, " "));
 }
 
 std::string bash_script(const CommandLine& line) {
-  std::string verbs, cases;
+  std::vector<std::string> verbs, shapes;
+  std::string cases, parameters;
   for (const CommandNames& command : line.commands()) {
-    verbs += " " + command.name;
-    cases += fmt::format("    {}) options=\"{}\" ;;\n", command.name,
-                         fmt::join(command.long_options, " "));
+    verbs.push_back(command.name);
+    cases += fmt::format("    {}) words=\"{}\" ;;\n", command.name, joined(command.long_options));
+  }
+  for (const ShapeInfo& shape : shape_catalogue()) {
+    shapes.push_back(shape.name);
+    std::vector<std::string> settings;
+    for (const ShapeParameter& p : shape.parameters) settings.push_back(p.name + "=");
+    parameters += fmt::format("      {}) parameters=\"{}\" ;;\n", shape.name, joined(settings));
   }
   return fmt::format(R"(# bash completion for isotact
 _isotact() {{
-  local current=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD-1]}} options=""
+  local IFS=$'\n' current=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD-1]}}
+  local words="" parameters=""
+  _isotact_words() {{ mapfile -t COMPREPLY < <(compgen -W "${{1// /$'\n'}}" -- "$current"); }}
   if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W "{} --help --version" -- "$current"))
+    _isotact_words "{} --help --version"
     return
   fi
-  case $previous in
-    --unit) COMPREPLY=($(compgen -W "m cm mm in" -- "$current")); return ;;
-    make) COMPREPLY=($(compgen -W "{} --help --list" -- "$current")); return ;;
-    completion) COMPREPLY=($(compgen -W "bash" -- "$current")); return ;;
-  esac
+  if [ "$previous" = --unit ]; then
+    _isotact_words "m cm mm in"
+    return
+  fi
   case ${{COMP_WORDS[1]}} in
 {}  esac
+  if [ "${{COMP_WORDS[1]}}" = make ]; then
+    if [ "$COMP_CWORD" -eq 2 ]; then
+      _isotact_words "{} $words"
+      return
+    fi
+    case ${{COMP_WORDS[2]}} in
+{}    esac
+    if [ "$previous" = --set ]; then
+      compopt -o nospace 2>/dev/null
+      _isotact_words "$parameters"
+      return
+    fi
+  fi
   case $current in
-    -*) COMPREPLY=($(compgen -W "$options" -- "$current")) ;;
-    *) COMPREPLY=($(compgen -f -- "$current")) ;;
+    -*) _isotact_words "$words" ;;
+    *) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
   esac
 }}
 complete -o filenames -F _isotact isotact
 )",
-                     verbs, shape_names(), cases);
+                     joined(verbs), cases, joined(shapes), parameters);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // isotact convert: one mesh format into another, mended on the way if asked.
 #include <fmt/format.h>
 
+#include "isotact/base/error.h"
 #include "isotact/geometry/repair.h"
 
 #include "command.h"
@@ -22,27 +23,31 @@ struct ConvertOptions {
 std::vector<std::string> mend(TriangleMesh& mesh, const ConvertOptions& options) {
   std::vector<std::string> done;
   const auto removed = [&](RemoveResult result, const char* what) {
-    if (result.removed > 0) done.push_back(fmt::format("removed {} {}", result.removed, what));
+    if (result.removed > 0)
+      done.push_back(fmt::format("removed {} {}", format_count(result.removed), what));
     mesh = std::move(result.mesh);
   };
   const Threads threads = options.common.thread_setting();
   if (options.weld >= 0) {
     WeldResult result = weld(mesh, {.tolerance = options.weld, .threads = threads});
-    done.push_back(fmt::format("merged {} vertices", result.merged));
+    done.push_back(fmt::format("merged {} vertices", format_count(result.merged)));
+    if (result.collapsed > 0)
+      done.push_back(fmt::format("collapsed {} triangles", format_count(result.collapsed)));
     mesh = std::move(result.mesh);
   }
   if (options.clean) {
     removed(remove_degenerate(mesh), "degenerate triangles");
-    removed(remove_duplicates(mesh), "duplicate triangles");
+    // Twins that face each other stay: dropping one of them would tear a hole.
+    removed(remove_duplicates(mesh, {.same_winding_only = true}), "duplicate triangles");
     removed(remove_unreferenced(mesh), "unused vertices");
   }
   if (options.orient) {
     OrientResult result = orient(mesh, {.outward = Outward::kByNesting, .threads = threads});
-    done.push_back(fmt::format("turned {} of {} triangles", result.flipped_triangles,
-                               result.mesh.triangles.size()));
+    done.push_back(fmt::format("turned {} of {} triangles", format_count(result.flipped_triangles),
+                               format_count(result.mesh.triangles.size())));
     if (result.non_orientable > 0)
       done.push_back(
-          fmt::format("left {} one-sided components as they are", result.non_orientable));
+          fmt::format("left one-sided components as they are: {}", result.non_orientable));
     mesh = std::move(result.mesh);
   }
   return done;
@@ -52,7 +57,7 @@ void run_convert(const ConvertOptions& options) {
   LoadedMesh loaded = read_input(options.input);
   const std::vector<std::string> done = mend(loaded.mesh, options);
   write_mesh(options.output, loaded.mesh);
-  print_warnings(loaded.warnings);
+  print_warnings(options.input.file, loaded.warnings);
   if (options.common.json) {
     print_json({{"input", options.input.file},
                 {"output", options.output},
@@ -62,7 +67,7 @@ void run_convert(const ConvertOptions& options) {
                 {"warnings", loaded.warnings}});
     return;
   }
-  fmt::print("{}: {} vertices, {} triangles\n", options.output,
+  fmt::print("{}: {} vertices, {} triangles\n", without_control_codes(options.output),
              format_count(loaded.mesh.positions.size()),
              format_count(loaded.mesh.triangles.size()));
   for (const std::string& sentence : done) fmt::print("  {}\n", sentence);

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "isotact/base/error.h"
 #include "isotact/base/random.h"
 #include "isotact/geometry/bvh.h"
 #include "isotact/geometry/flaws.h"
@@ -141,7 +142,7 @@ void measure_speed(const DemoOptions& options, Story& story) {
 void draw(const DemoOptions& options, const std::filesystem::path& folder, Story& story) {
   const Stopwatch watch;
   const auto path = folder / "shapes.png";
-  RenderSettings settings{.height = 640, .yaw_degrees = 12, .zoom = 1.8};
+  RenderSettings settings{.height = 640, .yaw_degrees = 12};
   settings.threads = options.common.thread_setting();
   write_png(path, render(demo_still_life(), settings));
   story.facts["picture"] = path.string();
@@ -150,7 +151,10 @@ void draw(const DemoOptions& options, const std::filesystem::path& folder, Story
 
 void run_demo(const DemoOptions& options) {
   const std::filesystem::path folder = options.folder;
-  std::filesystem::create_directories(folder);
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error || !std::filesystem::is_directory(folder))
+    throw Error({.file = options.folder}, "cannot make this folder: " + error.message());
   Story story(options.common.json);
   const Stopwatch watch;
   write_and_read_shapes(folder, story);

@@ -73,6 +73,7 @@ void print_report(const Json& r) {
 void add_doctor(CommandLine& line) {
   auto options = std::make_shared<CommonOptions>();
   Command command = line.add_command("doctor", "Show compiler, threads, SIMD, GPU, parts");
+  command.set_examples("Example:\n  isotact doctor --json");
   add_common_options(command, *options);
   command.on_run([options] {
     const Json report = diagnose(options->thread_setting());

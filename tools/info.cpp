@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "isotact/base/error.h"
 #include "isotact/geometry/flaws.h"
 #include "isotact/geometry/mass_properties.h"
 
@@ -65,6 +66,7 @@ Json as_json(const MeshInfo& info, const std::string& file) {
   j["watertight_as_stored"] = f.watertight_as_stored;
   j["manifold"] = f.manifold;
   j["oriented"] = f.oriented;
+  j["balanced"] = f.balanced;
   j["boundary_loops"] = f.boundary_loops.count;
   j["boundary_edges"] = f.boundary_edges.count;
   j["nonmanifold_edges"] = f.non_manifold_edges.count;
@@ -104,7 +106,7 @@ std::string format_watertight(const MeshFlaws& f) {
 void print_table(const MeshInfo& info, const std::string& file) {
   const MeshFlaws& f = info.flaws;
   Facts facts = {
-      {"file", fmt::format("{} ({})", file, name(info.loaded.format))},
+      {"file", fmt::format("{} ({})", without_control_codes(file), name(info.loaded.format))},
       {"vertices", format_count(f.vertices)},
       {"triangles", format_count(f.triangles)},
   };
@@ -142,7 +144,7 @@ void add_info(CommandLine& line) {
       print_json(as_json(info, options->input.file));
     else
       print_table(info, options->input.file);
-    print_warnings(info.loaded.warnings);
+    print_warnings(options->input.file, info.loaded.warnings);
   });
 }
 

@@ -1,5 +1,4 @@
 // The isotact program: reads the command line and turns every failure into one line on stderr.
-#include <csignal>
 #include <cstdio>
 #include <new>
 
@@ -11,14 +10,7 @@
 
 namespace {
 
-using isotact::tool::interrupt_token;
-
 constexpr int kFailed = 1;
-
-extern "C" void on_interrupt(int /*signal*/) {
-  interrupt_token().cancel();
-  std::signal(SIGINT, SIG_DFL);  // a second Ctrl-C stops at once
-}
 
 int fail(const char* message) {
   fmt::print(stderr, "isotact: error: {}\n", message);
@@ -45,7 +37,6 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::signal(SIGINT, on_interrupt);
   try {
     return run(argc, argv);
   } catch (const isotact::Error& error) {

@@ -53,7 +53,8 @@ void print_catalogue() {
   for (const ShapeInfo& shape : shape_catalogue()) {
     fmt::print("{:<12} {}\n", shape.name, shape.help);
     for (const ShapeParameter& p : shape.parameters)
-      fmt::print("    {:<18} {:<10g} {}\n", p.name, p.value, p.help);
+      fmt::print("    {:<22} {:<8g} {} ({:g} to {:g})\n", p.name, p.value, p.help, p.minimum,
+                 p.maximum);
   }
 }
 
@@ -66,10 +67,21 @@ Json catalogue_as_json() {
                             {"default", p.value},
                             {"min", p.minimum},
                             {"max", p.maximum},
+                            {"whole", p.whole},
                             {"help", p.help}});
     shapes.push_back({{"name", shape.name}, {"help", shape.help}, {"parameters", parameters}});
   }
   return {{"shapes", shapes}};
+}
+
+// Whatever is wrong with a shape was said on the command line.
+TriangleMesh make_as_asked(const MakeOptions& options) {
+  const std::map<std::string, double> parameters = parse_settings(options.settings);
+  try {
+    return make_shape(options.shape, parameters);
+  } catch (const Error& error) {
+    throw UsageError(error.what());
+  }
 }
 
 void run_make(const MakeOptions& options) {
@@ -82,7 +94,7 @@ void run_make(const MakeOptions& options) {
   }
   if (options.shape.empty()) throw UsageError("SHAPE is required (or --list)");
   if (options.output.empty()) throw UsageError("-o MESH is required");
-  TriangleMesh mesh = make_shape(options.shape, parse_settings(options.settings));
+  TriangleMesh mesh = make_as_asked(options);
   if (options.size > 0) scale_to(mesh, options.size);
   write_mesh(options.output, mesh);
   if (options.common.json) {
@@ -91,8 +103,9 @@ void run_make(const MakeOptions& options) {
                 {"vertices", mesh.positions.size()},
                 {"triangles", mesh.triangles.size()}});
   } else {
-    fmt::print("{}: {}, {} vertices, {} triangles\n", options.output, options.shape,
-               format_count(mesh.positions.size()), format_count(mesh.triangles.size()));
+    fmt::print("{}: {}, {} vertices, {} triangles\n", without_control_codes(options.output),
+               options.shape, format_count(mesh.positions.size()),
+               format_count(mesh.triangles.size()));
   }
 }
 

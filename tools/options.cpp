@@ -10,10 +10,20 @@ namespace {
 
 constexpr int kWrongUsage = 2;
 
+// Without a description, which CLI11 would print after the value's name.
+CLI::Validator one_of(const std::vector<std::string>& choices) {
+  return CLI::Validator(
+      [choices](const std::string& text) -> std::string {
+        if (std::find(choices.begin(), choices.end(), text) != choices.end()) return {};
+        return fmt::format("'{}' is not one of {}", text, fmt::join(choices, ", "));
+      },
+      "");
+}
+
 CLI::Option& finish(CLI::Option& option, const OptionInfo& info) {
   option.type_name(info.value_name);
   if (info.required) option.required();
-  if (!info.choices.empty()) option.check(CLI::IsMember(info.choices));
+  if (!info.choices.empty()) option.check(one_of(info.choices));
   return option;
 }
 

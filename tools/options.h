@@ -22,9 +22,9 @@ class UsageError : public std::runtime_error {
 };
 
 struct OptionInfo {
-  std::string names;              // "-o,--output", or "FILE" for a positional one
+  std::string names;  // "-o,--output", or "FILE" for a positional one
   std::string help;
-  std::string value_name{};       // as help shows it
+  std::string value_name{};  // as help shows it
   bool required = false;
   std::vector<std::string> choices{};  // none: any
 };

@@ -1,7 +1,12 @@
 // isotact render: a shaded picture of meshes.
+#include <algorithm>
+#include <cctype>
 #include <chrono>
+#include <filesystem>
 
 #include <fmt/format.h>
+
+#include "isotact/base/error.h"
 
 #include "command.h"
 #include "mesh_input.h"
@@ -26,12 +31,25 @@ Vec3 colour_of(std::size_t index) {
   return colours[index % std::size(colours)];
 }
 
+// Anything else than a PNG would only carry a wrong name; devices and pipes have none.
+void check_name(const std::filesystem::path& path) {
+  std::string extension = path.extension().string();
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::error_code ignored;
+  const bool is_file =
+      !std::filesystem::exists(path, ignored) || std::filesystem::is_regular_file(path, ignored);
+  if (is_file && extension != ".png")
+    throw UsageError(fmt::format("-o {}: pictures are written as .png", path.string()));
+}
+
 void run_render(RenderOptions options) {
+  check_name(options.output);
   const auto start = std::chrono::steady_clock::now();
   std::vector<RenderItem> items;
   for (const std::string& file : options.files) {
     LoadedMesh loaded = read_input({file, options.unit});
-    print_warnings(loaded.warnings);
+    print_warnings(file, loaded.warnings);
     items.push_back({.mesh = std::move(loaded.mesh), .colour = colour_of(items.size())});
   }
   options.settings.ground = !options.no_ground;
@@ -45,9 +63,9 @@ void run_render(RenderOptions options) {
                 {"width", picture.width},
                 {"height", picture.height},
                 {"seconds", seconds}});
-  else
-    fmt::print("{}: {} x {} pixels in {:.1f} s\n", options.output, picture.width, picture.height,
-               seconds);
+  else if (options.output != "/dev/stdout")
+    fmt::print("{}: {} x {} pixels in {:.1f} s\n", without_control_codes(options.output),
+               picture.width, picture.height, seconds);
 }
 
 }  // namespace
@@ -73,11 +91,13 @@ void add_render(CommandLine& line) {
   const auto angle = [&](const char* names, double& target, const char* help, NumberRange range) {
     command.add_number({.names = names, .help = help, .value_name = "DEGREES"}, target, range);
   };
-  whole("--width", s.width, "Pixels", {1, 16384});
-  whole("--height", s.height, "Pixels", {1, 16384});
-  angle("--yaw", s.yaw_degrees, "The camera around the y axis", {-360, 360});
-  angle("--pitch", s.pitch_degrees, "The camera above the ground", {-90, 90});
-  whole("--samples", s.sky_samples, "Rays a subpixel for the sky's light", {1, 64});
+  whole("--width", s.width, "Pixels (default: 1200)", {1, 16384});
+  whole("--height", s.height, "Pixels (default: 800)", {1, 16384});
+  angle("--yaw", s.yaw_degrees, "The camera around the y axis (default: 30)", {-360, 360});
+  angle("--pitch", s.pitch_degrees, "The camera above the ground, -90 to 90 (default: 20)",
+        {-90, 90});
+  whole("--samples", s.sky_samples, "Rays a subpixel for the sky's light, 1 to 64 (default: 3)",
+        {1, 64});
   command.add_flag("--no-ground", options->no_ground, "Leave the ground out");
   add_common_options(command, options->common);
   command.on_run([options] { run_render(*options); });

@@ -86,7 +86,8 @@ TEST_F(Tool, SelfIntersectionsOnlyWhenAsked) {
 TEST_F(Tool, UnitScalesAndImplausibleSizesWarn) {
   std::ofstream(file("mm.obj")) << "v 0 0 0\nv 100 0 0\nv 0 100 0\nf 1 2 3\n";
   const ProgramRun metres = run({"info", "mm.obj", "--json"});
-  EXPECT_NE(metres.err.find("isotact: warning: the mesh is 100 m across"), std::string::npos);
+  EXPECT_NE(metres.err.find("isotact: warning: mm.obj: the mesh is 100 m across"),
+            std::string::npos);
   const ProgramRun millimetres = run({"info", "mm.obj", "--json", "--unit", "mm"});
   EXPECT_EQ(millimetres.err, "");
   EXPECT_NEAR(Json::parse(millimetres.out)["bounds"]["max"][0], 0.1, 1e-8);
@@ -114,6 +115,16 @@ TEST_F(Tool, ConvertWeldsCleansAndOrients) {
   EXPECT_NEAR(good["volume"], 1.0 / 6, 1e-7);
 }
 
+// Dropping one of two triangles that face each other would leave the other's edges open.
+TEST_F(Tool, CleanTearsNoHoles) {
+  std::ofstream(file("twins.obj")) << "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n"
+                                      "f 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\nf 1 3 2\nf 1 2 3\n";
+  run_json({"convert", "twins.obj", "clean.obj", "--clean", "--json"});
+  const Json info = run_json({"info", "clean.obj", "--json"});
+  EXPECT_EQ(info["triangles"], 5);
+  EXPECT_EQ(info["boundary_edges"], 0);
+}
+
 TEST_F(Tool, RenderWritesAPng) {
   run_json({"make", "knot", "-o", "k.obj", "--json"});
   const Json r = run_json({"render", "k.obj", "-o", "k.png", "--width", "96", "--height", "64",
@@ -138,16 +149,20 @@ TEST_F(Tool, CompletionNamesEveryVerbAndShape) {
   for (const char* word : {"make", "info", "convert", "doctor", "demo", "--unit", "torus"})
     EXPECT_NE(r.out.find(word), std::string::npos) << word;
   // The script itself answers: source it and ask for words that begin with "inf".
-  std::ofstream(file("c.bash")) << r.out << "COMP_WORDS=(isotact inf); COMP_CWORD=1; _isotact\n"
-                                << "echo \"${COMPREPLY[@]}\"\n"
-                                << "COMP_WORDS=(isotact info --un); COMP_CWORD=2; _isotact\n"
-                                << "echo \"${COMPREPLY[@]}\"\n";
+  std::ofstream(file("c.bash"))
+      << r.out << "COMP_WORDS=(isotact inf); COMP_CWORD=1; _isotact\n"
+      << "echo \"${COMPREPLY[@]}\"\n"
+      << "COMP_WORDS=(isotact info --un); COMP_CWORD=2; _isotact\n"
+      << "echo \"${COMPREPLY[@]}\"\n"
+      << "COMP_WORDS=(isotact make gear --set tee); COMP_CWORD=4; _isotact\n"
+      << "echo \"${COMPREPLY[@]}\"\n";
   const ProgramRun bash = run_program("/bin/bash", {file("c.bash").string()});
-  EXPECT_EQ(bash.out, "info\n--unit\n") << bash.err;
+  EXPECT_EQ(bash.out, "info\n--unit\nteeth=\n") << bash.err;
 }
 
 TEST_F(Tool, EveryVerbHasHelpWithExamples) {
-  for (const char* verb : {"make", "info", "convert", "render", "bench", "demo", "completion"}) {
+  for (const char* verb :
+       {"make", "info", "convert", "render", "bench", "demo", "doctor", "completion"}) {
     const ProgramRun r = run({verb, "--help"});
     EXPECT_EQ(r.exit_code, 0);
     EXPECT_NE(r.out.find("Example"), std::string::npos) << verb;

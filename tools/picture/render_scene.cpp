@@ -123,8 +123,8 @@ Camera frame_scene(const RenderScene& scene, const RenderSettings& settings) {
   // of the view bounds x (or y) and the distance together. Planes touching the vertices:
   constexpr double kMargin = 0.86;
   std::array<double, 4> support{-1e300, -1e300, -1e300, -1e300};
-  const std::array<double, 2> slope{camera.tan_x * kMargin / settings.zoom,
-                                    camera.tan_y * kMargin / settings.zoom};
+  const std::array<double, 2> slope{camera.tan_x * kMargin * settings.zoom,
+                                    camera.tan_y * kMargin * settings.zoom};
   const Vec3 middle = center(scene.bounds);
   for (const Triangle& t : scene.mesh.triangles)
     for (const std::uint32_t v : t) {

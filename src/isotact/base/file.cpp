@@ -117,12 +117,17 @@ void write_file(const std::filesystem::path& path, std::span<const std::byte> by
     return;
   }
   const std::filesystem::path target = end_of_links(path);
+  struct stat before {};
+  const bool replaces = ::stat(target.c_str(), &before) == 0;
+  if (replaces && ::access(target.c_str(), W_OK) != 0) throw_system(path, "write", errno);
   // Unique in this process by the counter and among processes by the pid.
   static std::atomic<unsigned> counter{0};
   std::filesystem::path temporary = target;
   temporary += fmt::format(".{}.{}.part", ::getpid(), counter++);
   try {
     write_to(temporary, O_CREAT | O_TRUNC, bytes, path);
+    if (replaces && ::chmod(temporary.c_str(), before.st_mode & 07777U) != 0)
+      throw_system(path, "keep the permissions", errno);
     if (::rename(temporary.c_str(), target.c_str()) != 0) throw_system(path, "replace", errno);
   } catch (...) {
     ::unlink(temporary.c_str());
