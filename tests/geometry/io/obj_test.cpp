@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "isotact/geometry/io/detail/readers.h"
+
 #include "geometry/io/reading.h"
 
 namespace isotact {
@@ -119,6 +121,27 @@ TEST(Obj, ReadsLinesOfMegabytes) {
   EXPECT_EQ(mesh.positions, tetrahedron().positions);
   EXPECT_EQ(mesh.triangles.size(), 1'200'000U - 2);
   EXPECT_FALSE(find_flaw(mesh));
+}
+
+// Wherever in the window a word begins, it is taken or refused by its length alone.
+TEST(Obj, LongWordsDoNotDependOnTheWindow) {
+  constexpr std::size_t kWindow = 2 * detail::Window::kMaxToken;
+  for (const std::size_t length : {1022U, 1023U, 1024U, 1025U, 1100U}) {
+    const std::string number = "1." + std::string(length - 2, '0');
+    for (std::size_t size = kWindow - 1100; size < kWindow + 10; ++size) {
+      const std::string text = "#" + std::string(size, 'x') + "\nv 0 0 " + number + "\n#" +
+                               std::string(kWindow, 'y') + "\n";
+      const auto read_narrow = [&] {
+        return detail::read_mesh_as(MeshFormat::kObj, std::as_bytes(std::span(text)), "a.obj", {},
+                                    kWindow)
+            .mesh.positions;
+      };
+      if (length < detail::Window::kMaxToken)
+        ASSERT_EQ(read_narrow(), (std::vector<Vec3f>{{0, 0, 1}})) << length << " " << size;
+      else
+        ASSERT_THROW(read_narrow(), Error) << length << " " << size;
+    }
+  }
 }
 
 TEST(Obj, RefusesBadNumbersAndCorners) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "isotact/geometry/io/detail/readers.h"
+
 #include "geometry/io/reading.h"
 
 namespace isotact {
@@ -30,6 +32,17 @@ TEST(Off, ForgivesAMissingKeywordWhereTheNameSaysOff) {
   EXPECT_EQ(loaded.mesh, tetrahedron());
   EXPECT_EQ(joined(loaded.warnings), "the keyword OFF is missing\n");
   EXPECT_NE(error_of("4 4 6\n" + kBody, "a.txt").find("is not a mesh"), std::string::npos);
+}
+
+TEST(Off, AMissingKeywordMayBeNoticedAnywhereInTheWindow) {
+  constexpr std::size_t kWindow = 2 * detail::Window::kMaxToken;
+  const std::string tail = "#" + std::string(kWindow, 'y') + "\n";
+  for (std::size_t size = kWindow - 1100; size < kWindow + 10; ++size) {
+    const std::string text = "#" + std::string(size, 'x') + "\n 4 4 6\n" + tail + kBody;
+    const LoadedMesh loaded = detail::read_mesh_as(MeshFormat::kOff, std::as_bytes(std::span(text)),
+                                                   "a.off", {}, kWindow);
+    ASSERT_EQ(loaded.mesh, tetrahedron()) << size;
+  }
 }
 
 TEST(Off, PassesOverColoursAndNormals) {

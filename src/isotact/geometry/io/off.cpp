@@ -2,7 +2,6 @@
 // positions and faces are taken. A vertex and a face are a line each, so that what follows the
 // needed numbers on a line can be passed over, whether the header announces it or not.
 #include <algorithm>
-#include <string>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -34,12 +33,10 @@ class OffReader {
  private:
   void read_keyword() {
     if (!in_.skip_to_word()) in_.fail("expected OFF, found the end of the file");
-    const char* const start = in_.window().cursor();
-    const std::string word(in_.read_word());
+    const std::string_view word = in_.peek_word();
     if (std::all_of(word.begin(), word.end(), is_digit)) {
       builder_.warnings.emplace_back("the keyword OFF is missing");
-      in_.window().move_to(start);
-      return;
+      return;  // the word is the first count
     }
     switch (off_variant(word)) {
       case OffVariant::kNone:
@@ -52,6 +49,7 @@ class OffReader {
       case OffVariant::kThreeDimensional:
         break;
     }
+    in_.skip_word();
     if (in_.peek() == 'B') in_.fail("binary OFF cannot be read; only OFF in text");
   }
 

@@ -122,17 +122,16 @@ void find_roles(PlyHeader& header, const TextInput& in) {
 }
 
 // Data begin right behind the end of the line. Where lines end with CR alone, an LF is data.
-void skip_last_line_end(Window& window, bool lines_end_with_cr) {
-  window.ensure_token();
-  const char* p = window.cursor();
-  while (is_blank(*p)) ++p;
+void skip_last_line_end(TextInput& in, bool lines_end_with_cr) {
+  in.peek();  // steps over blanks, however many
+  const char* p = in.window().cursor();
   if (*p == '\r') {
     ++p;
     if (*p == '\n' && !lines_end_with_cr) ++p;
   } else if (*p == '\n') {
     ++p;
   }
-  window.move_to(p);
+  in.window().move_to(p);
 }
 
 }  // namespace
@@ -177,7 +176,7 @@ PlyHeader read_ply_header(TextInput& in) {
   header.encoding = *encoding;
   find_roles(header, in);
   if (header.encoding != PlyEncoding::kText)
-    skip_last_line_end(in.window(), lines_end_with_cr);
+    skip_last_line_end(in, lines_end_with_cr);
   else
     in.next_line();
   return header;

@@ -91,13 +91,17 @@ double TextInput::read_double(std::string_view what) {
   return value;
 }
 
-std::string_view TextInput::read_word() {
+std::string_view TextInput::peek_word() {
   peek();
-  const char* const start = window_.cursor();
-  const char* p = start;
+  const char* p = window_.cursor();
   while (p != window_.end() && !ends_word(*p)) ++p;
-  finish_word(p, "a word");
-  return {start, static_cast<std::size_t>(p - start)};
+  return {window_.cursor(), static_cast<std::size_t>(p - window_.cursor())};
+}
+
+std::string_view TextInput::read_word() {
+  const std::string_view word = peek_word();
+  finish_word(word.data() + word.size(), "a word");
+  return word;
 }
 
 void TextInput::finish_word_slowly(const char* end, std::string_view what) {

@@ -55,8 +55,10 @@ class TextInput {
   float read_float(std::string_view what);
   double read_double(std::string_view what);
   std::int64_t read_integer(std::string_view what);
-  // Up to the next blank or end of line; valid until the next call.
+  // Up to the next blank or end of line; valid until the next call of anything here.
   std::string_view read_word();
+  // The same without taking it; a word that is too long comes cut.
+  std::string_view peek_word();
   void skip_word() { read_word(); }
 
   // Where in the window something was read: checks that a word ends there, and moves there.

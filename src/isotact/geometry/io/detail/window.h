@@ -21,7 +21,8 @@ namespace isotact::detail {
 class Window {
  public:
   static constexpr std::size_t kUsualSize = std::size_t{1} << 18U;  // stays in a core's own cache
-  // After ensure_token() this many bytes are in the window, unless the file ends before.
+  // After ensure_token() more bytes than this are in the window, unless the file ends before: a
+  // blank and a word of this length, which is too long, can be told from a blank and a shorter one.
   static constexpr std::size_t kMaxToken = 1024;
   static constexpr std::size_t kPadding = 8;  // zero bytes behind the end
 
@@ -45,7 +46,7 @@ class Window {
     return cursor_ == end_;
   }
   void ensure_token() {
-    while (available() < kMaxToken && !is_last_) refill();
+    while (available() <= kMaxToken && !is_last_) refill();
   }
   // Whether `count` bytes (at most kMaxToken) lie ahead.
   bool ensure(std::size_t count) {
