@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "isotact/geometry/io/detail/readers.h"
+
 #include "geometry/io/reading.h"
 
 namespace isotact {
@@ -176,6 +178,77 @@ TEST(Ply, CutsStripsAtMinusOneAndTurnsEveryOtherTriangle) {
             (std::vector<Triangle>{{0, 1, 2}, {4, 3, 5}}));
   EXPECT_EQ(error_of(head + "3 0 1 -2\n", "a.ply"),
             "a.ply:16: element tristrips uses vertex -2; the 6 vertices are numbered from 0");
+}
+
+// Each element of faces announces its triangles; those of the elements before it are there already.
+TEST(Ply, JoinsSeveralElementsOfFacesAndStrips) {
+  const std::string vertices =
+      "element vertex 4\nproperty float x\nproperty float y\nproperty float z\n";
+  const std::string list = "property list uchar int vertex_indices\n";
+  Bytes positions(false);
+  for (const Vec3f& p : {Vec3f{0, 0, 0}, Vec3f{1, 0, 0}, Vec3f{1, 1, 0}, Vec3f{0, 1, 0}})
+    positions.add(p.x).add(p.y).add(p.z);
+  const auto add_row = [](Bytes& rows, const std::vector<std::int32_t>& corners) {
+    rows.add(static_cast<std::uint8_t>(corners.size()));
+    for (const std::int32_t corner : corners) rows.add(corner);
+  };
+  const std::vector<Triangle> cut_quad =
+      read("v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n", "a.obj").mesh.triangles;
+  for (const std::string first : {"tristrips", "face"}) {
+    for (const std::size_t quads : {1U, 20U, 100U}) {
+      Bytes rows(false);
+      add_row(rows, {0, 1, 2});
+      for (std::size_t i = 0; i < quads; ++i) add_row(rows, {0, 1, 2, 3});
+      // Faces first, too: their positions are not there yet.
+      const std::string faces = "element " + first + " 1\n" + list + "element face " +
+                                std::to_string(quads) + "\n" + list;
+      const std::string head = "ply\nformat binary_little_endian 1.0\n";
+      const TriangleMesh mesh =
+          read(head + vertices + faces + "end_header\n" + positions.bytes + rows.bytes, "a.ply")
+              .mesh;
+      std::vector<Triangle> expected = {{0, 1, 2}};
+      for (std::size_t i = 0; i < quads; ++i)
+        expected.insert(expected.end(), cut_quad.begin(), cut_quad.end());
+      EXPECT_EQ(mesh.triangles, expected) << first << " " << quads;
+      EXPECT_EQ(
+          read(head + faces + vertices + "end_header\n" + rows.bytes + positions.bytes, "a.ply")
+              .mesh,
+          mesh);
+    }
+  }
+}
+
+TEST(Ply, AFirstElementOfFacesMayBeEmptierThanItSeems) {
+  // The file is long enough for the triangles that the first element might have, but has none.
+  std::string file =
+      "ply\nformat binary_little_endian 1.0\nelement vertex 4\nproperty float x\nproperty float "
+      "y\nproperty float z\nelement face 70\nproperty list uchar int vertex_indices\nelement face "
+      "1\nproperty list uchar int vertex_indices\nend_header\n";
+  file.append(4 * 12 + 70, '\0');
+  file += std::string("\4\0\0\0\0\1\0\0\0\2\0\0\0\3\0\0\0", 17);
+  file.append(13 * 70, '\0');
+  EXPECT_EQ(read(file, "a.ply").mesh.triangles.size(), 2U);
+}
+
+TEST(Ply, RefusesASecondElementOfVertices) {
+  const std::string vertices =
+      "element vertex 1\nproperty float x\nproperty float y\nproperty float z\n";
+  EXPECT_EQ(error_of("ply\nformat ascii 1.0\n" + vertices + vertices + "end_header\n", "a.ply"),
+            "a.ply:11: element vertex is declared twice");
+}
+
+TEST(Ply, BlanksMayFollowTheHeader) {
+  const std::string binary = tetrahedron_in({}, false);
+  for (const std::size_t blanks : {1U, 1500U, 5000U}) {
+    const std::string file =
+        replaced(binary, "end_header\n", "end_header" + std::string(blanks, ' ') + "\n");
+    for (const std::size_t window : {2 * detail::Window::kMaxToken, detail::Window::kUsualSize})
+      EXPECT_EQ(detail::read_mesh_as(MeshFormat::kPly, std::as_bytes(std::span(file)), "a.ply", {},
+                                     window)
+                    .mesh,
+                tetrahedron())
+          << blanks;
+  }
 }
 
 TEST(Ply, WarnsOfSmallFacesAndLongRows) {

@@ -13,9 +13,10 @@ namespace isotact::detail {
 template <typename T>
 class GrowingArray {
  public:
-  // To be called while empty, where the final size is known: take() then moves instead of copying.
+  // Where the final size is known: take() then moves instead of copying. Does nothing after the
+  // first values, or another call: only the last block may have free places.
   void expect(std::size_t count) {
-    if (count > 0) add_block(count);
+    if (count > 0 && blocks_.empty()) add_block(count);
   }
   void push_back(const T& value) {
     if (free_ == 0) add_block(next_block_size());

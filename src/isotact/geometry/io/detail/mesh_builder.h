@@ -37,7 +37,8 @@ class MeshBuilder {
 
   std::vector<std::string> warnings;
 
-  // Where the file tells the counts and is long enough for them.
+  // Where the file tells the counts and is long enough for them; only the first call counts, and
+  // only before anything was added.
   void expect_positions(std::size_t count) { positions_.expect(count); }
   void expect_triangles(std::size_t count) { triangles_.expect(count); }
 
