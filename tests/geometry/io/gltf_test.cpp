@@ -253,6 +253,17 @@ TEST(Gltf, WarnsOfWhatItLeavesOut) {
             std::string::npos);
 }
 
+// The top level is no node: nothing is looked up there for each mesh.
+TEST(Gltf, WithoutNodesShowsEveryMeshAndTakesTheTopLevelForNoNode) {
+  const LoadedMesh loaded =
+      read_asset({.scene_parts = "",
+                  .nodes = "[]",
+                  .more = R"(,"skin":0,"skin":1,"extensions":{"EXT_mesh_gpu_instancing":{}})"});
+  EXPECT_EQ(loaded.mesh.triangles.size(), 4U);
+  EXPECT_EQ(loaded.warnings,
+            (std::vector<std::string>{"the file has no nodes; all meshes are read as they are"}));
+}
+
 TEST(Gltf, StopsWhenCancelled) {
   CancelToken token;
   token.cancel();

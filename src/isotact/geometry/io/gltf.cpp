@@ -140,7 +140,7 @@ LoadedMesh read_gltf(std::span<const std::byte> bytes, const std::filesystem::pa
   SizeLimit size(name);
   scene.for_each_instance([&](const MeshInstance& instance) {
     size.add(mesh_of(instance));
-    left_of_nodes.add(instance.node);
+    if (instance.node) left_of_nodes.add(*instance.node);
   });
   size.check(bytes.size() + buffers.sibling_bytes());
   loaded.mesh.positions.reserve(size.vertices());

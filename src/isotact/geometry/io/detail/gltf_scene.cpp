@@ -185,8 +185,7 @@ void GltfScene::for_each_instance(const std::function<void(const MeshInstance&)>
   TreeWalk walk(document_, visit);
   for (const std::uint32_t root : roots_) walk.run(root, world_);
   if (has_nodes()) return;
-  for (std::uint32_t i = 0; i < document_.meshes.size(); ++i)
-    visit({document_.json.root(), i, world_});
+  for (std::uint32_t i = 0; i < document_.meshes.size(); ++i) visit({std::nullopt, i, world_});
 }
 
 }  // namespace isotact::detail

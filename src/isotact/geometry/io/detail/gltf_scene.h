@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "isotact/geometry/io/detail/gltf_affine.h"
@@ -11,8 +12,8 @@
 namespace isotact::detail {
 
 struct MeshInstance {
-  JsonValue node;
-  std::uint32_t mesh = 0;  // in GltfDocument::meshes
+  std::optional<JsonValue> node;  // nothing where the file has no nodes
+  std::uint32_t mesh = 0;         // in GltfDocument::meshes
   Affine scene_from_mesh;
 };
 
