@@ -28,10 +28,20 @@ class JsonDocument::Parser {
   }
 
  private:
-  // Each value but the first stands behind one of these, and a key before ':'.
+  // Each value but the first stands behind one of these, and a key before ':'. A value takes two
+  // characters with what parts it from the next; only containers that are never closed take one.
   std::size_t most_values() const {
-    const auto opens = [](char c) { return c == ',' || c == ':' || c == '[' || c == '{'; };
-    return 1 + static_cast<std::size_t>(std::count_if(text_.begin(), text_.end(), opens));
+    std::size_t count = 1;
+    for (std::size_t i = 0; i < text_.size(); ++i) {
+      const char c = text_[i];
+      if (c == '"') {
+        for (++i; i < text_.size() && text_[i] != '"'; ++i)
+          if (text_[i] == '\\') ++i;
+      } else if (c == ',' || c == ':' || c == '[' || c == '{') {
+        ++count;
+      }
+    }
+    return std::min(count, (text_.size() + kMaxDepth) / 2 + 1);
   }
 
   void parse_in_container() {
