@@ -203,7 +203,13 @@ TEST_F(MeshFile, ReadsPipesOfUnknownSize) {
   for (const std::string& content : {encode_obj(mesh), encode_ply(mesh), encode_ply_text(mesh)})
     EXPECT_EQ(read_piped(content, "pipe"), mesh);
   EXPECT_EQ(read_piped(encode_stl(mesh), "pipe.stl").triangles.size(), mesh.triangles.size());
-  // What has no name and no mark of its own is known by its size, where that can be seen.
+  // What has no name and no mark of its own is known by its size, where that can be seen, and else
+  // by a count and triangles that make sense.
+  std::string solid = encode_stl(mesh);
+  for (const std::string header : {"solid part", "g part", "Tool"}) {
+    solid.replace(0, header.size(), header);
+    EXPECT_EQ(read_piped(solid, "pipe").triangles.size(), mesh.triangles.size()) << header;
+  }
   EXPECT_EQ(read_piped(encode_stl(tetrahedron()), "pipe").triangles.size(), 4U);
 }
 
@@ -297,6 +303,19 @@ TEST(GrowingArray, HoldsWhatWasAddedInAnyWay) {
     EXPECT_EQ(taken.capacity(), taken.size());
     EXPECT_EQ(array.size(), 0U);
   }
+}
+
+TEST(GrowingArray, ExpectsNothingMoreOnceItHasABlock) {
+  detail::GrowingArray<int> array;
+  array.expect(3);
+  array.expect(1000);
+  EXPECT_EQ(array.size(), 0U);
+  array.push_back(1);
+  array.expect(1000);
+  EXPECT_EQ(array.size(), 1U);
+  array.append(std::array<int, 4>{2, 3, 4, 5});
+  EXPECT_EQ(array.size(), 5U);
+  EXPECT_EQ(array.take(), (std::vector<int>{1, 2, 3, 4, 5}));
 }
 
 }  // namespace

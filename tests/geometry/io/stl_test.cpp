@@ -62,6 +62,26 @@ TEST(Stl, IsBinaryWithASolidHeaderAndAWrongSize) {
   EXPECT_EQ(joined(loaded.warnings), "4 bytes after the last triangle were passed over\n");
 }
 
+TEST(Stl, IsBinaryWithBytesAtItsEndWhateverItsHeaderSays) {
+  const std::string bytes = encode_stl(tetrahedron()) + "\r\n";
+  for (const std::string header : {"g part", "o part", "v 1 2 3", "# part", "OFF", "ply", "Tool"})
+    for (const char padding : {' ', '\0'}) {
+      std::string file = bytes;
+      file.replace(0, 80, header + std::string(80 - header.size(), padding));
+      const LoadedMesh loaded = read(file, "a.stl");
+      EXPECT_EQ(loaded.mesh, unwelded(tetrahedron())) << header;
+      EXPECT_EQ(joined(loaded.warnings), "2 bytes after the last triangle were passed over\n");
+    }
+}
+
+TEST(Stl, OtherFilesThatAreNamedAsStlAreReadAsWhatTheyAre) {
+  EXPECT_EQ(read(encode_obj(tetrahedron()), "a.stl").format, MeshFormat::kObj);
+  EXPECT_EQ(read(encode_ply(tetrahedron()), "a.stl").format, MeshFormat::kPly);
+  std::string utf16 = "\xFF\xFE";
+  for (const char c : encode_obj(tetrahedron())) utf16 += {c, '\0'};
+  EXPECT_EQ(read(utf16, "a.stl").format, MeshFormat::kObj);
+}
+
 TEST(Stl, TakesTheCountFromTheSizeWhereTheHeaderHasNone) {
   for (const std::uint32_t count : {0U, 0xFFFFFFFFU}) {
     const LoadedMesh loaded = read(with_count(encode_stl(tetrahedron()), count), "a.stl");

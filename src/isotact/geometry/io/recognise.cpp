@@ -129,6 +129,9 @@ MeshFormat recognise_mesh(Window& window, const std::filesystem::path& file) {
     if (first_statement(window.text()).starts_with('{')) return MeshFormat::kGltf;
   }
   if (is_foreign(window.text())) fail_as_foreign(window);
+  if (may_be_binary_stl(window.text(), window.file_size()) &&
+      (extension == MeshFormat::kStl || !window.file_size()))
+    return MeshFormat::kStl;
   window.decode_text();
   if (const auto format = format_of_content(window.text(), extension)) return *format;
   // Comments alone, binary data and broken beginnings fit any of these; their readers say more.

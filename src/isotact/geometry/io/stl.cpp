@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -30,16 +31,33 @@ bool begins_with_word(std::string_view text, std::string_view lower_case) {
          static_cast<unsigned char>(text[lower_case.size()]) <= ' ';
 }
 
-// Text begins with the word solid, or facet where that line is lost, and holds no zero bytes nor
-// other bytes below the blank but those that end lines and indent.
+// Bytes below the blank but those that end lines and indent.
+bool has_control_bytes(std::string_view bytes) {
+  return std::any_of(bytes.begin(), bytes.end(), [](char c) {
+    return static_cast<unsigned char>(c) < ' ' && !is_blank(c) && !is_line_end(c);
+  });
+}
+
+// Whether the corners in the first kilobyte are numbers as parts have them, which a quarter of all
+// bit patterns is not. Normals may be anything.
+bool begins_with_sane_facets(std::string_view head) {
+  constexpr float kFarthest = 1e20F;
+  head = head.substr(0, 1024);
+  for (std::size_t facet = kHeaderSize; facet + kFacetSize <= head.size(); facet += kFacetSize)
+    for (std::size_t i = 0; i < 9; ++i) {
+      const auto c = std::bit_cast<float>(load_little_endian(head.data() + facet + 12 + 4 * i));
+      if (!(std::abs(c) <= kFarthest)) return false;
+    }
+  return true;
+}
+
+// Text begins with the word solid, or facet where that line is lost, and holds no control
+// bytes.
 bool looks_like_text(std::string_view head) {
   head = head.substr(0, 1024);
   head.remove_prefix(std::min(head.find_first_not_of(" \t\r\n"), head.size()));
   if (!begins_with_word(head, "solid") && !begins_with_word(head, "facet")) return false;
-  return std::none_of(head.begin(), head.end(), [](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return byte < ' ' && !is_blank(c) && !is_line_end(c);
-  });
+  return !has_control_bytes(head);
 }
 
 class StlTextReader {
@@ -175,6 +193,18 @@ bool is_binary_stl(std::string_view head, std::optional<std::uint64_t> file_size
   if (!file_size || head.size() < kHeaderSize) return false;
   const std::uint64_t count = load_little_endian(head.data() + kHeaderSize - 4);
   return *file_size == kHeaderSize + count * kFacetSize;
+}
+
+bool may_be_binary_stl(std::string_view head, std::optional<std::uint64_t> file_size) {
+  if (head.size() < kHeaderSize + kFacetSize) return false;
+  if (head.starts_with("\xFF\xFE") || head.starts_with("\xFE\xFF")) return false;  // UTF-16
+  // The last of its four bytes is one that no text has, up to 150 million triangles.
+  if (!has_control_bytes(head.substr(kHeaderSize - 4, 4))) return false;
+  const std::uint64_t count = load_little_endian(head.data() + kHeaderSize - 4);
+  const std::uint64_t size = kHeaderSize + count * kFacetSize;
+  if (count == 0) return false;
+  if (file_size) return size <= *file_size;
+  return size >= head.size() && count <= kMaxFacets && begins_with_sane_facets(head);
 }
 
 void read_stl(Window& window, MeshBuilder& builder) {

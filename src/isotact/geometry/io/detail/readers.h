@@ -17,9 +17,13 @@ void read_ply(Window& window, MeshBuilder& builder);
 // Tells text from binary by content.
 void read_stl(Window& window, MeshBuilder& builder);
 
-// Whether these are the bytes of a binary STL: `head` is the beginning of a file of `file_size`
-// bytes (nothing: unknown).
+// Whether these are the bytes of a binary STL, by its size: `head` is the beginning of a file of
+// `file_size` bytes (nothing: unknown).
 bool is_binary_stl(std::string_view head, std::optional<std::uint64_t> file_size);
+// Whether they may be one with other bytes behind the last triangle, or of unknown size: the count
+// is no text and fits the size. A known size is all that is looked at, so that other binary files
+// may pass, and the name must say STL, too; without it the first triangles must make sense.
+bool may_be_binary_stl(std::string_view head, std::optional<std::uint64_t> file_size);
 
 // Reads OBJ, STL, PLY or OFF as that format, whatever it looks like. What is read does not depend
 // on the size of the window.
