@@ -169,6 +169,21 @@ TEST(Triangulate, HugeNeedlesTakeBoundedTimeAndGiveTheirCount) {
   EXPECT_EQ(triangulate(needles).size(), needles.size() - 2);
 }
 
+TEST(Triangulate, OneHugeFaceOverFewVerticesTakesBoundedTime) {
+  // Every ear has every blocker in its box, nearly on its edge: each test has to be exact. Without
+  // a limit for the whole face this takes a minute.
+  const Points points{{-1e4F, -1e4F, 0},   {1e4F, -1e4F, 0}, {1e4F, 1e4F, 0}, {-1e4F, 1e4F, 0},
+                      {1e-20F, 1e-20F, 0}, {1, 1, 0},        {10, 20, 0},     {5, 5, 0}};
+  std::vector<std::uint32_t> polygon{0, 1, 2, 3};
+  for (std::uint32_t i = 0; i < 4000; ++i) {
+    polygon.insert(polygon.end(), {4, 5, 6});
+    polygon.insert(polygon.end(), 125, 7);
+  }
+  std::vector<Triangle> triangles;
+  triangulate_polygon(points, polygon, triangles);
+  EXPECT_EQ(triangles.size(), polygon.size() - 2);
+}
+
 TEST(Triangulate, AnyInputGivesItsCountOfTriangles) {
   constexpr float nan = std::numeric_limits<float>::quiet_NaN();
   constexpr float inf = std::numeric_limits<float>::infinity();

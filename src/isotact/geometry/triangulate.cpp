@@ -16,6 +16,10 @@ using Polygon = std::span<const std::uint32_t>;
 // What an ear search may spend on a corner, in points tested. It keeps a hostile file of huge faces
 // from costing more than linear time.
 constexpr std::size_t kPointTestsPerCorner = 1024;
+// And on a polygon, however many corners it has: a file of one face must not take minutes.
+constexpr std::size_t kPointTestsPerPolygon = std::size_t{1} << 26U;
+// An orientation that doubles cannot decide takes as long as so many points tested.
+constexpr std::size_t kExactCost = 32;
 
 void append_fan(Polygon polygon, std::vector<Triangle>& triangles) {
   for (std::size_t i = 2; i < polygon.size(); ++i)
@@ -93,7 +97,7 @@ class EarClipper {
       : polygon_(polygon),
         corners_(polygon.size()),
         left_(polygon.size()),
-        budget_(kPointTestsPerCorner * polygon.size()) {
+        budget_(std::min(kPointTestsPerPolygon, kPointTestsPerCorner * polygon.size())) {
     const auto count = static_cast<std::uint32_t>(polygon.size());
     for (std::uint32_t i = 0; i < count; ++i)
       corners_[i] = {view(positions[polygon[i]]), i == 0 ? count - 1 : i - 1,
@@ -136,9 +140,18 @@ class EarClipper {
 
   using Blocker = std::pair<float, std::uint32_t>;  // x, to be found by, and the corner
 
-  int turn(std::uint32_t i) const {
+  int turn(std::uint32_t i) {
     const Corner& c = corners_[i];
-    return orient2d(corners_[c.previous].point, c.point, corners_[c.next].point);
+    return side(corners_[c.previous].point, c.point, corners_[c.next].point);
+  }
+
+  // orient2d, paid for where it has to be exact: where doubles lose about all that they have.
+  int side(const Point2f& a, const Point2f& b, const Point2f& c) {
+    const double left = (double{a.x} - c.x) * (double{b.y} - c.y);
+    const double right = (double{a.y} - c.y) * (double{b.x} - c.x);
+    const double sum = std::abs(left) + std::abs(right);
+    if (sum > 0 && std::abs(left - right) <= 0x1p-50 * sum) spend(kExactCost);
+    return orient2d(a, b, c);
   }
 
   void spend(std::size_t tests) { budget_ -= std::min(budget_, tests); }
@@ -160,7 +173,8 @@ class EarClipper {
       const Point2f p = corners_[it->second].point;
       if (p.y < y_min || p.y > y_max || corners_[it->second].cut) continue;
       if (p == a || p == b || p == c) continue;
-      if (orient2d(a, b, p) >= 0 && orient2d(b, c, p) >= 0 && orient2d(c, a, p) >= 0) return false;
+      if (side(a, b, p) >= 0 && side(b, c, p) >= 0 && side(c, a, p) >= 0) return false;
+      if (budget_ == 0) return false;
     }
     return true;
   }

@@ -16,8 +16,10 @@ namespace isotact {
 // best-fitting plane faces most. Flat triangles appear only where corners leave no choice. Fewer
 // than three corners append nothing; degenerate, self-crossing and non-finite polygons still give
 // their count of triangles. Thread-safe. Cost: linear for fans (no memory for up to four corners);
-// ears take up to 1024 point tests a corner, enough for any polygon of 300 corners and for usual
-// ones of thousands; what is left of a worse one after that becomes a fan.
+// ears take up to 1024 point tests a corner, and up to 2^26 in all, which is about half a second. A
+// decision on corners too near to one line for doubles counts as 32 tests. That is enough for any
+// polygon of 300 corners without many such, and for usual ones of thousands; what is left of a
+// worse one after that becomes a fan.
 void triangulate_polygon(std::span<const Vec3f> positions, std::span<const std::uint32_t> polygon,
                          std::vector<Triangle>& triangles);
 
