@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "isotact/base/error.h"
 #include "isotact/base/random.h"
 
 #include "support/small_meshes.h"
@@ -203,6 +204,24 @@ TEST(Flaws, ExamplesAreLimitedAndCountsAreNot) {
   EXPECT_EQ(f.boundary_edges.count, 36U);
   EXPECT_EQ(f.boundary_edges.examples.size(), 3U);
   EXPECT_EQ(f.boundary_loops.examples.size(), 3U);
+}
+
+TEST(Flaws, TextsSayWhereTheSearchForSelfIntersectionsGaveUp) {
+  MeshFlaws f = find_flaws(test::make_box(), {.self_intersections = true});
+  ASSERT_TRUE(f.self_intersections.has_value());
+  EXPECT_TRUE(f.self_intersections->complete);
+  EXPECT_TRUE(describe(f).empty());
+  f.self_intersections->complete = false;
+  ASSERT_EQ(describe(f).size(), 1U);
+  EXPECT_NE(describe(f)[0].find("there may be more"), std::string::npos);
+}
+
+TEST(Flaws, SearchingSelfIntersectionsCanBeCancelled) {
+  CancelToken cancel;
+  cancel.cancel();
+  const TriangleMesh box = test::make_box();
+  EXPECT_THROW(find_flaws(box, {.self_intersections = true, .monitor = {.cancel = &cancel}}),
+               Cancelled);
 }
 
 TEST(Flaws, TextsCountRightly) {

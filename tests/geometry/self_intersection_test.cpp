@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "isotact/base/error.h"
 #include "isotact/base/random.h"
 
 #include "support/small_meshes.h"
@@ -201,6 +202,13 @@ TEST(SelfIntersection, AgreesWithBruteForceOnSoupsForAnyNumberOfThreads) {
       for (Vec3f& p : soup.positions)
         for (std::size_t k = 0; k < 3; ++k) p[k] = std::round(p[k] * 8) / 8;
     if (i % 5 == 0) soup.positions[17].y = std::numeric_limits<float>::infinity();
+    if (i % 4 == 0)  // some are repeated, by other vertices and in another order
+      for (std::uint32_t k = 0; k < 40; ++k) {
+        const auto [a, b, c] = corners(soup, random.below(200));
+        const auto first = static_cast<std::uint32_t>(soup.positions.size());
+        soup.positions.insert(soup.positions.end(), {b, a, c});
+        soup.triangles.push_back({first, first + 1, first + 2});
+      }
     const SelfIntersections expected = find_self_intersections_brute_force(soup);
     for (const int threads : {1, 2, 7}) {
       const SelfIntersections found = find_self_intersections(soup, {.threads = {threads}});
@@ -208,12 +216,87 @@ TEST(SelfIntersection, AgreesWithBruteForceOnSoupsForAnyNumberOfThreads) {
       EXPECT_EQ(found.overlapping, expected.overlapping);
       EXPECT_EQ(found.touching, expected.touching);
       EXPECT_EQ(found.pairs, expected.pairs);
+      EXPECT_TRUE(found.complete);
     }
     pairs += expected.pairs.size();
     tested += 200 * 199 / 2;
   }
   EXPECT_GT(pairs, tested / 1000);
   EXPECT_LT(pairs, tested / 10);
+}
+
+TEST(SelfIntersection, CopiesAndLinesAreNotTestedInAllPairs) {
+  TriangleMesh m{{{0, 0, 0}, {4, 0, 0}, {0, 4, 0}, {1, 1, -1}, {1, 1, 1}, {9, 9, 1}, {2, 0, 0}},
+                 {{0, 1, 2}}};
+  m.triangles.insert(m.triangles.end(), 200'000, {1, 2, 0});
+  m.triangles.push_back({3, 4, 5});
+  m.triangles.insert(m.triangles.end(), 100'000, {0, 1, 6});
+  // Two pairs at most, whatever the number of copies.
+  const SelfIntersections found = find_self_intersections(m, {.max_tests = 2});
+  EXPECT_TRUE(found.complete);
+  EXPECT_EQ(found.pairs, (std::vector<TrianglePair>{{0, 200'001, Contact::kCross}}));
+  EXPECT_EQ(found.crossing, 1U);
+}
+
+TEST(SelfIntersection, AnyNumberOfPairsMayBeAskedFor) {
+  Random random(73);
+  const TriangleMesh soup = test::make_soup(random, 1000, 0.5);
+  const SelfIntersections all =
+      find_self_intersections(soup, {.max_pairs = std::numeric_limits<std::size_t>::max()});
+  ASSERT_GT(all.pairs.size(), 10'000U);  // tasks hand over several times
+  EXPECT_EQ(all.pairs, find_self_intersections_brute_force(soup).pairs);
+  for (const std::size_t max_pairs : {0U, 1U, 100U, 5000U}) {
+    const SelfIntersections some = find_self_intersections(soup, {.max_pairs = max_pairs});
+    EXPECT_EQ(some.crossing, all.crossing);
+    EXPECT_TRUE(std::equal(some.pairs.begin(), some.pairs.end(), all.pairs.begin()));
+    EXPECT_EQ(some.pairs.size(), max_pairs);
+  }
+}
+
+TEST(SelfIntersection, GivesUpTheSameWayForAnyNumberOfThreads) {
+  Random random(74);
+  const TriangleMesh soup = test::make_soup(random, 3000, 0.15);
+  const SelfIntersections all = find_self_intersections(soup);
+  ASSERT_TRUE(all.complete);
+  std::size_t partial = 0;
+  for (std::uint64_t max_tests = 0; max_tests < 1'000'000; max_tests = 3 * max_tests + 1000) {
+    const SelfIntersections one =
+        find_self_intersections(soup, {.max_tests = max_tests, .threads = {1}});
+    for (const int threads : {2, 7}) {
+      const SelfIntersections same =
+          find_self_intersections(soup, {.max_tests = max_tests, .threads = {threads}});
+      EXPECT_EQ(same.complete, one.complete);
+      EXPECT_EQ(same.crossing, one.crossing);
+      EXPECT_EQ(same.pairs, one.pairs);
+    }
+    EXPECT_LE(one.crossing, max_tests);
+    EXPECT_TRUE(one.complete ? one.crossing == all.crossing : one.crossing < all.crossing);
+    partial += !one.complete && one.crossing > 0 ? 1 : 0;
+  }
+  EXPECT_FALSE(find_self_intersections(soup, {.max_tests = 0}).complete);
+  EXPECT_GE(partial, 2U);
+}
+
+TEST(SelfIntersection, CanBeWatchedAndCancelled) {
+  Random random(75);
+  const TriangleMesh soup = test::make_soup(random, 3000, 0.1);
+  std::uint64_t last = 0, total = 0;
+  SelfIntersectionSettings settings{.threads = {2}};
+  settings.monitor.on_progress = [&](const ProgressReport& r) {
+    if (r.task != "searching self-intersections") return;
+    EXPECT_GT(r.done, last);
+    last = r.done;
+    total = r.total;
+  };
+  find_self_intersections(soup, settings);
+  EXPECT_GT(total, 700U);
+  EXPECT_EQ(last, total);
+  CancelToken cancel;
+  settings.monitor.cancel = &cancel;
+  settings.monitor.on_progress = [&](const ProgressReport& r) {
+    if (r.task == "searching self-intersections") cancel.cancel();
+  };
+  EXPECT_THROW(find_self_intersections(soup, settings), Cancelled);
 }
 
 }  // namespace

@@ -47,8 +47,10 @@ class FlawFinder {
     check_shells();
     judge();
     if (settings_.self_intersections)
-      flaws_.self_intersections = find_self_intersections(
-          mesh_, {.max_pairs = settings_.max_examples, .threads = settings_.threads});
+      flaws_.self_intersections =
+          find_self_intersections(mesh_, {.max_pairs = settings_.max_examples,
+                                          .threads = settings_.threads,
+                                          .monitor = settings_.monitor});
     return std::move(flaws_);
   }
 

@@ -9,6 +9,7 @@
 
 #include "isotact/base/aabb.h"
 #include "isotact/base/parallel.h"
+#include "isotact/base/progress.h"
 #include "isotact/geometry/mesh.h"
 #include "isotact/geometry/self_intersection.h"
 
@@ -21,6 +22,7 @@ struct FlawSettings {
   bool self_intersections = false;  // costs more than all the rest together
   std::size_t max_examples = 16;    // of each flaw
   Threads threads{};
+  Monitor monitor{};  // of the search for self-intersections; all else takes no time to speak of
 };
 
 template <typename T>
@@ -104,7 +106,8 @@ struct MeshFlaws {
 };
 
 // Needs indices in range (isotact::find_flaw); takes any positions. Same result for any number of
-// threads. Cost: O(n log n) without self-intersections, about 0.4 s for a million triangles.
+// threads. Throws Cancelled when the monitor says so. Cost: O(n log n) without self-intersections,
+// about 0.4 s for a million triangles; with them, see find_self_intersections, which may give up.
 MeshFlaws find_flaws(const TriangleMesh& mesh, const FlawSettings& settings = {});
 
 // One sentence a flaw, worst first: "5 holes (223 boundary edges)". Empty for a clean mesh.

@@ -63,6 +63,10 @@ void describe_contacts(const SelfIntersections& s, std::vector<std::string>& lin
   add(s.crossing, "of triangles that cross");
   add(s.overlapping, "of triangles that overlap in their plane");
   add(s.touching, "of triangles that touch beyond what they share");
+  if (!s.complete)
+    lines.emplace_back(
+        "too many triangles in one place to test them all for self-intersection: there may be "
+        "more");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "isotact/base/parallel.h"
+#include "isotact/base/progress.h"
 #include "isotact/geometry/mesh.h"
 
 namespace isotact {
@@ -41,7 +42,12 @@ struct TrianglePair {
 struct SelfIntersectionSettings {
   bool touching = true;               // count kTouch too; crossing and overlapping always
   std::size_t max_pairs = 1'000'000;  // that are kept; counts go on
+  // Pairs of triangles with overlapping boxes that may be tested: a scanned surface has about ten a
+  // triangle, a heap of triangles in one place half the square of their number. Brute force has no
+  // limit.
+  std::uint64_t max_tests = std::uint64_t{1} << 31U;
   Threads threads{};
+  Monitor monitor{};  // reports blocks of up to four triangles that were searched
 };
 
 // A surface is free of self-intersection only where all three counts are zero: pseudonormals can
@@ -51,10 +57,16 @@ struct SelfIntersections {
   std::size_t overlapping = 0;
   std::size_t touching = 0;
   std::vector<TrianglePair> pairs;  // ascending by a, then b
+  // False where the search gave up at max_tests. All else is then what part of the mesh showed: at
+  // least so much is there, and zeros prove nothing.
+  bool complete = true;
 };
 
-// By a BVH. Same result for any number of threads. Cost: about 3 s of one thread for a million
-// triangles of a scanned surface; more where many boxes overlap.
+// By a BVH. Of triangles on the same three positions only the first is tested, and stands for all:
+// find_flaws names the others. Same result for any number of threads, also where it gives up.
+// Throws Cancelled when the monitor says so. Cost: about 3 s of one thread for a million triangles
+// of a scanned surface; more where many boxes overlap, up to many minutes for max_tests. Memory:
+// that of the BVH, and 24 bytes for each of max_pairs, where there are so many.
 SelfIntersections find_self_intersections(const TriangleMesh& mesh,
                                           const SelfIntersectionSettings& settings = {});
 
