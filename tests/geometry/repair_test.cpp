@@ -93,6 +93,24 @@ TEST(Weld, TinyAndHugeTolerances) {
   EXPECT_THROW(weld(m, {.tolerance = std::numeric_limits<double>::quiet_NaN()}), Error);
 }
 
+TEST(Weld, TolerancesBelowWhatFloatsResolveMergeEqualPositionsOnly) {
+  Random random(95);
+  TriangleMesh m;
+  for (int i = 0; i < 100'000; ++i) {
+    Vec3f p = to_float(random.in_box({-1, -1, -1}, {1, 1, 1}));
+    if (i % 4 == 0) p = p * 1e-44F;  // a few units of the finest floats
+    if (i % 4 == 1) p = m.positions[random.below(static_cast<std::uint32_t>(i))];
+    m.positions.push_back(p);
+  }
+  const WeldResult exact = weld(m);
+  EXPECT_GT(exact.merged, 25'000U);
+  EXPECT_LT(exact.merged, 75'000U);
+  for (const double tolerance : {5e-324, 1e-310, 1e-300, 1.4e-45})
+    EXPECT_EQ(weld(m, {.tolerance = tolerance}).map, exact.map) << tolerance;
+  // At the finest step itself, neighbours are within the tolerance.
+  EXPECT_GT(weld(m, {.tolerance = 0x1p-149}).merged, exact.merged);
+}
+
 TEST(Remove, DegenerateDuplicateAndUnreferenced) {
   TriangleMesh m = test::make_box();
   m.positions.push_back({0.5F, 0, 0});
@@ -179,6 +197,65 @@ TEST(Orient, NestedShellsAlternate) {
     const OrientResult all = orient(m, {.outward = Outward::kAll});
     EXPECT_NEAR(find_flaws(all.mesh).volume.value_or(0), 1225, 1e-9);
   }
+}
+
+// Balls with few and with many triangles, in each other and beside each other at random: whether
+// one is a cavity follows from centers and radii.
+TEST(Orient, NestingOfBallsFollowsFromTheirCentersAndRadii) {
+  Random random(96);
+  std::size_t cavities = 0, balls = 0;
+  for (int i = 0; i < 60; ++i) {
+    struct Ball {
+      Vec3 center;
+      double radius;
+    };
+    std::vector<Ball> placed;
+    TriangleMesh m;
+    std::vector<std::size_t> first_triangle;
+    for (int k = 0; k < 60; ++k) {
+      const Ball ball{random.in_box({-1, -1, -1}, {1, 1, 1}), k % 2 == 0 ? 2.4 / (k + 2) : 0.05};
+      const bool clear = std::all_of(placed.begin(), placed.end(), [&](const Ball& other) {
+        const double d = length(ball.center - other.center);
+        const double large = std::max(ball.radius, other.radius);
+        const double small = std::min(ball.radius, other.radius);
+        return d > large + small || d + small < 0.7 * large;  // balls of triangles are smaller
+      });
+      if (!clear) continue;
+      TriangleMesh part = test::make_ball(1 + k % 3, 1);
+      for (Vec3f& p : part.positions) p = to_float(to_double(p) * ball.radius + ball.center);
+      first_triangle.push_back(m.triangles.size());
+      test::append(m, random.below(2) == 0 ? part : test::flipped(part));
+      placed.push_back(ball);
+    }
+    const OrientResult r = orient(m, {.outward = Outward::kByNesting, .threads = {1 + i % 3}});
+    ASSERT_EQ(r.components, placed.size());
+    for (std::size_t k = 0; k < placed.size(); ++k) {
+      std::size_t around = 0;
+      for (const Ball& other : placed)
+        if (other.radius > placed[k].radius &&
+            length(other.center - placed[k].center) < other.radius)
+          ++around;
+      const auto [a, b, c] = corners(r.mesh, first_triangle[k]);
+      const Vec3 normal = cross(to_double(b) - to_double(a), to_double(c) - to_double(a));
+      EXPECT_EQ(dot(normal, to_double(a) - placed[k].center) < 0, around % 2 == 1) << i << " " << k;
+      cavities += around % 2;
+    }
+    balls += placed.size();
+  }
+  EXPECT_GT(cavities, balls / 10);
+  EXPECT_LT(cavities, balls * 9 / 10);
+}
+
+TEST(Orient, ManyComponentsBesideEachOtherAreCheap) {
+  // A row along the rays that nesting is decided by, in one box: in all pairs, this takes a minute.
+  TriangleMesh m = test::make_box({-1, -1, -1}, {100'000, 2, 2});
+  for (int i = 0; i < 20'000; ++i) {
+    const auto x = static_cast<float>(2 * i);
+    test::append(m, test::make_box({x, 0, 0}, {x + 1, 1, 1}));
+  }
+  const OrientResult r = orient(m, {.outward = Outward::kByNesting});
+  EXPECT_EQ(r.components, 20'001U);
+  EXPECT_EQ(r.turned, 20'000U);
 }
 
 TEST(Orient, MoebiusStripsAreLeftAlone) {

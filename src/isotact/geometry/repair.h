@@ -1,6 +1,6 @@
 // Mends what can be mended without guessing: every function takes a mesh and returns a new one with
 // a report of what was changed. All need indices in range (find_flaw) and take any positions. None
-// depends on the number of threads; all are safe from many threads. Cost: O(n log n) at most.
+// depends on the number of threads; all are safe from many threads. Cost: O(n log n), unless said.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct WeldResult {
 // becomes the nearest of these (the first of equals), any other is kept. So no vertex moves
 // further than the tolerance, however long a chain of close vertices is, kept vertices are further
 // apart than it, and two close vertices may end at different kept ones. Positions that are not
-// finite are never merged.
+// finite are never merged. A tolerance below 2^-149 is as good as 0: no two floats are closer.
 WeldResult weld(const TriangleMesh& mesh, const WeldSettings& settings = {});
 
 struct RemoveResult {
@@ -87,7 +87,10 @@ struct OrientResult {
 // equal positions as one vertex. Within one, the side with fewer triangles is flipped, or at equal
 // numbers the side without the first triangle. Closed means that all its edges have two triangles.
 // Nesting asks for the winding number of each closed component around a vertex of the others
-// (whose boxes contain it), exactly; cost: components times triangles in the worst case.
+// (whose boxes contain it), exactly. Cost of that: O(n log n) for components beside each other,
+// plus, for each pair of a component and another whose box contains its vertex, a ray through that
+// other. So k components all inside each other cost k^2 / 2 rays of a tenth of a microsecond or
+// more: seconds for ten thousand, minutes for fifty thousand.
 OrientResult orient(const TriangleMesh& mesh, const OrientSettings& settings = {});
 
 }  // namespace isotact

@@ -94,6 +94,11 @@ std::vector<std::uint32_t> merge_near_positions(std::span<const Vec3f> positions
   return names;
 }
 
+// Coordinates of floats are multiples of 2^-149, so different positions are at least that far
+// apart: below it, a tolerance merges equal positions and nothing else. (The grid would overflow
+// there: a position divided by the tolerance has to stay finite, or all vertices share a cell.)
+constexpr double kFinestTolerance = 0x1p-149;
+
 bool is_collapsed(const Triangle& t) { return t[0] == t[1] || t[1] == t[2] || t[2] == t[0]; }
 
 }  // namespace
@@ -103,8 +108,9 @@ WeldResult weld(const TriangleMesh& mesh, const WeldSettings& settings) {
     throw Error(fmt::format("the tolerance of welding is {}; it must be finite and not negative",
                             settings.tolerance));
   const std::vector<std::uint32_t> names =
-      settings.tolerance > 0 ? merge_near_positions(mesh.positions, settings.tolerance)
-                             : detail::merge_equal_positions(mesh.positions, settings.threads);
+      settings.tolerance >= kFinestTolerance
+          ? merge_near_positions(mesh.positions, settings.tolerance)
+          : detail::merge_equal_positions(mesh.positions, settings.threads);
   WeldResult result;
   result.map.resize(names.size());
   double longest_sq = 0;
