@@ -182,6 +182,7 @@ TEST(Bvh, RaysEqualBruteForceToTheBit) {
         ASSERT_EQ(all.status, expected_all.status);
         ASSERT_EQ(all.found, expected_all.found);
         ASSERT_TRUE(std::ranges::equal(all.hits, expected_all.hits));
+        ASSERT_EQ(all.found == 0 ? RayHit{} : all.hits[0], expected);
       }
       hit += expected.triangle != kNoTriangle ? 1 : 0;
       many += expected_all.found > 1 ? 1 : 0;
@@ -233,6 +234,51 @@ TEST(Bvh, AllHitsKeepsTheNearestWhenTheBufferIsSmall) {
   ASSERT_EQ(all.hits.size(), 5U);
   for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(all.hits[i].t, static_cast<float>(i + 1));
   EXPECT_EQ(find_all_hits(Bvh(mesh), {.direction = {0, 0, 1}}, {}).found, 50U);
+}
+
+// Seen from far away, with units that a float overflows or underflows in, and backwards: whatever
+// rounds to the same float is at the same t, for every query.
+TEST(Bvh, HitsThatAFloatCannotTellApartAreOrderedByIndex) {
+  Random random(31);
+  int ties = 0, not_nearest = 0, cases = 0;
+  for (const std::uint32_t count : {2U, 3U, 40U})
+    for (const float unit : {1.0F, 0.7F, 1e-38F, 1e-44F, 3e38F, 1e30F})
+      for (const float from : {-1e8F, -1e6F, -2.0F, 0.25F, 1e7F, -1e-38F})
+        for (int i = 0; i < 4; ++i) {
+          TriangleMesh mesh;
+          for (std::uint32_t k = 0; k < count; ++k) {
+            const float z =
+                count == 2 ? (k == 0 ? 0.5F : 0.0F) : static_cast<float>(random.below(64)) / 64;
+            mesh.positions.insert(mesh.positions.end(), {{-1, -1, z}, {1, -1, z}, {0, 1, z}});
+            mesh.triangles.push_back({3 * k, 3 * k + 1, 3 * k + 2});
+          }
+          const Ray ray{.origin = {0, 0, from},
+                        .direction = {0, 0, i % 2 == 0 ? unit : -unit},
+                        .t_min = -kInfinity};
+          std::array<RayHit, 64> buffer{}, brute_buffer{};
+          const Bvh bvh(mesh);
+          const AllHits brute = brute_force::find_all_hits(mesh, ray, brute_buffer);
+          ASSERT_EQ(brute.found, count);
+          ASSERT_EQ(brute_force::find_first_hit(mesh, ray), brute.hits[0]);
+          for (const SimdLevel level : levels_here()) {
+            const AllHits all = detail::find_all_hits(bvh, ray, buffer, level);
+            ASSERT_TRUE(std::ranges::equal(all.hits, brute.hits));
+            ASSERT_EQ(detail::find_first_hit(bvh, ray, level), all.hits[0]) << unit << " " << from;
+          }
+          const auto height = [&](std::uint32_t k) {
+            return corners(mesh, brute.hits[k].triangle)[0].z;
+          };
+          ++cases;
+          ties += brute.hits[0].t == brute.hits[1].t ? 1 : 0;
+          not_nearest += (height(0) - height(1)) * ray.direction.z > 0 ? 1 : 0;
+        }
+  EXPECT_GT(ties, cases / 4);
+  EXPECT_GT(not_nearest, cases / 20);
+  const TriangleMesh two{
+      {{-1, -1, 0.5F}, {1, -1, 0.5F}, {0, 1, 0.5F}, {-1, -1, 0}, {1, -1, 0}, {0, 1, 0}},
+      {{0, 1, 2}, {3, 4, 5}}};
+  EXPECT_EQ(find_first_hit(Bvh(two), {.origin = {0, 0, -1e8F}, .direction = {0, 0, 1}}).triangle,
+            0U);
 }
 
 TEST(Bvh, BoxesEqualBruteForce) {

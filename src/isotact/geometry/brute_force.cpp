@@ -72,12 +72,12 @@ ClosestPoint find_closest_point(const TriangleMesh& mesh, const Vec3f& point, fl
 }
 
 RayHit find_first_hit(const TriangleMesh& mesh, const Ray& ray) {
-  detail::RayFound best{
-      .t = std::numeric_limits<double>::infinity(), .triangle = kNoTriangle, .v = 0, .w = 0};
-  for_each_hit(mesh, ray, [&best](const detail::RayFound& hit) {
-    if (hit.t < best.t) best = hit;
+  RayHit best;
+  for_each_hit(mesh, ray, [&](const detail::RayFound& found) {
+    const RayHit hit = detail::to_hit(ray, found);
+    if (hit.t < best.t || best.triangle == kNoTriangle) best = hit;
   });
-  return detail::to_hit(ray, best);
+  return best;
 }
 
 bool is_occluded(const TriangleMesh& mesh, const Ray& ray) {

@@ -98,6 +98,9 @@ struct RayHit {
 };
 
 // The hit with the lowest t in [t_min, t_max]; at the same t, the triangle with the lowest index.
+// The t that count are those in results: computed in double and rounded to float once, so hits that
+// a float cannot tell apart are at the same t. find_all_hits orders by the same rule, so its first
+// hit is this one.
 // Both sides of a triangle are hit. Watertight: a ray that crosses a mesh through a shared edge or
 // vertex hits at least one of the triangles there. A ray whose origin or direction is not finite,
 // or whose direction is zero, hits nothing. Neither throws nor allocates.
@@ -117,7 +120,10 @@ struct AllHits {
   std::span<RayHit> hits{};  // the used part of the buffer, ordered by t, then by triangle
 };
 
-// Every hit in [t_min, t_max]. A ray through a shared edge may hit both triangles.
+// Every hit in [t_min, t_max]. A ray through a shared edge may hit both triangles. Neither throws
+// nor allocates. Hits are inserted into the buffer as they are found, which is roughly from near to
+// far; cost beside the search: with k places used, up to k moves a hit where they come from far to
+// near, k^2 / 2 in all. Buffers of up to some hundred places never notice.
 AllHits find_all_hits(const Bvh& bvh, const Ray& ray, std::span<RayHit> buffer);
 
 }  // namespace isotact

@@ -8,6 +8,7 @@
 namespace isotact {
 namespace {
 
+using detail::FirstHitSearch;
 using detail::RayFound;
 using detail::RaySearch;
 
@@ -87,8 +88,9 @@ AllHits detail::HitBuffer::result() const {
 }
 
 RayHit detail::find_first_hit(const Bvh& bvh, const Ray& ray, SimdLevel level) {
-  RaySearch search;
+  FirstHitSearch search;
   if (!isotact::prepare(bvh, ray, search)) return {};
+  search.unit = longest_component(ray.direction);
   RayFound best = kNoHit;
   kernels_for(level).find_first(search, best);
   return to_hit(ray, best);

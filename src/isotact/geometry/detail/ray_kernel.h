@@ -21,6 +21,12 @@
 
 namespace isotact::detail {
 
+// What find_first takes: hits are ordered by the t that a caller sees, which is counted in lengths
+// of the direction and rounded to float, so it has to know the unit.
+struct FirstHitSearch : RaySearch {
+  double unit;  // the direction's longest component
+};
+
 inline constexpr double kRayPadding = 0x1p-44;
 inline constexpr float kSlabSlack = 0x1p-20F;
 
@@ -143,12 +149,20 @@ struct RayKernel {
     }
   }
 
+  // Needs a FirstHitSearch. The limit stays above all that round to the same float (which are
+  // within 2^-23 of each other, or 2^-149 among denormals): one of them may have a lower index.
+  // Beyond the range of float, all are at the same infinity.
   static void find_first(const RaySearch& ray, RayFound& best) {
+    const double unit = static_cast<const FirstHitSearch&>(ray).unit;
+    auto best_t = static_cast<float>(best.t / unit);
     search(
-        ray, [&best](const RayFound& hit, double& limit) __attribute__((always_inline)) {
-          if (hit.t < best.t || (hit.t == best.t && hit.triangle < best.triangle)) {
+        ray, [&](const RayFound& hit, double& limit) __attribute__((always_inline)) {
+          const auto t = static_cast<float>(hit.t / unit);
+          if (t < best_t || (t == best_t && hit.triangle < best.triangle)) {
             best = hit;
-            limit = hit.t;
+            best_t = t;
+            if (__builtin_isfinite(t))
+              limit = lesser(limit, hit.t + __builtin_fabs(hit.t) * 0x1p-22 + unit * 0x1p-148);
           }
           return true;
         });
