@@ -5,7 +5,7 @@
 namespace isotact {
 
 std::string to_string(const FileSpot& spot) {
-  const std::string file = without_control_codes(spot.file);
+  std::string file = without_control_codes(spot.file);
   if (spot.line) return fmt::format("{}:{}", file, *spot.line);
   if (spot.byte) return fmt::format("{}: byte {}", file, *spot.byte);
   return file;

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "isotact/base/error.h"
 #include "isotact/base/progress.h"
 #include "isotact/geometry/mesh.h"
 
