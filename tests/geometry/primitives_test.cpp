@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <tuple>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -13,6 +14,7 @@
 #include "isotact/base/hash.h"
 #include "isotact/base/random.h"
 #include "isotact/base/trig.h"
+#include "isotact/geometry/flaws.h"
 #include "isotact/geometry/self_intersection.h"
 
 namespace isotact {
@@ -137,6 +139,53 @@ TEST_P(EveryShape, IsSoundForRandomParameters) {
     EXPECT_EQ(found.crossing + found.overlapping, 0U);
   }
   EXPECT_GE(made, tries / 3) << "too few of the random parameters were possible";
+}
+
+// Further from the defaults, up to 4000 times; but 8 times where a long shape has many rows.
+double vary_wildly(const std::string& shape, const ShapeParameter& p, Random& random) {
+  static const std::set<std::string> with_rows{"capsule", "cylinder", "bolt", "nut", "terrain"};
+  if (p.name == "seed") return random.below(1000);
+  if (p.whole && p.minimum >= 48) return 48;
+  if (p.whole) {
+    const double most = p.name != "segments" ? 10 : with_rows.contains(shape) ? 24 : 120;
+    return std::floor(random.uniform(p.minimum, std::max(p.minimum, std::min(most, p.maximum))));
+  }
+  if (p.maximum <= 200) return random.uniform(p.minimum, p.maximum);
+  const std::uint32_t doublings =
+      random.below(2) == 0 ? random.below(with_rows.contains(shape) ? 3 : 12) : 0;
+  double factor = random.uniform(0.7, 1.4);
+  for (std::uint32_t i = 0; i < doublings; ++i) factor *= 2;
+  return std::clamp(random.below(2) == 0 ? p.value * factor : p.value / factor, p.minimum,
+                    p.maximum);
+}
+
+TEST_P(EveryShape, IsSoundOrRefusedAllOverItsRange) {
+  if (GetParam() == "ship" || GetParam() == "blob") GTEST_SKIP() << "has a scale only";
+  Random random(7);
+  int sound = 0;
+  for (int i = 0; i < 400 && sound < 30; ++i) {
+    Values values;
+    std::string text;
+    for (const ShapeParameter& p : info().parameters) {
+      if (random.below(2) == 0) continue;
+      values[p.name] = vary_wildly(GetParam(), p, random);
+      text += p.name + "=" + std::to_string(values[p.name]) + " ";
+    }
+    TriangleMesh mesh;
+    try {
+      mesh = make_shape(GetParam(), values);
+    } catch (const Error&) {
+      continue;
+    }
+    if (mesh.triangles.size() > 12000) continue;
+    ++sound;
+    const MeshFlaws flaws = find_flaws(mesh, {.self_intersections = true});
+    const SelfIntersections& found = *flaws.self_intersections;
+    EXPECT_TRUE(flaws.watertight && flaws.manifold && flaws.oriented && !flaws.inward) << text;
+    EXPECT_EQ(flaws.degenerate + flaws.merged_vertices, 0U) << text;
+    EXPECT_EQ(found.crossing + found.overlapping + found.touching, 0U) << text;
+  }
+  EXPECT_GE(sound, 10) << "too few of the random parameters were possible";
 }
 
 TEST_P(EveryShape, RefusesEveryParameterBeyondItsRange) {
@@ -291,6 +340,69 @@ TEST(Shapes, ErrorsNameTheParameterItsValueAndWhatIsAllowed) {
             std::string::npos);
   EXPECT_NE(message_of("pipe", {{"inner_radius", 0.2}}).find("does not touch itself"),
             std::string::npos);
+}
+
+// Settings that once gave meshes that ran through themselves or had collapsed triangles.
+TEST(Shapes, RefuseWhatWouldNotBeSoundAndNameTheParameter) {
+  const std::vector<std::tuple<std::string, Values, std::string>> cases{
+      // Windings that come near each other between two sample points.
+      {"knot",
+       {{"segments", 37}, {"tube_radius", 0.015}, {"winding_radius", 2.2e-5}},
+       "tube_radius"},
+      {"knot",
+       {{"p", 10}, {"ring_radius", 78}, {"tube_radius", 0.0856}, {"tube_segments", 24}},
+       "tube_radius"},
+      {"knot", {{"p", 22}, {"ring_radius", 290}, {"tube_radius", 0.0352}}, "tube_radius"},
+      // Fewer samples than windings.
+      {"pipe", {{"segments", 18}, {"windings", 100}, {"drop", 0.071}, {"sway", 0.728}}, "segments"},
+      {"pipe", {{"segments", 7}, {"span", 3.9}, {"sway", 0.35}, {"windings", 68}}, "segments"},
+      // Facets of the outside that reach through the wall.
+      {"bowl", {{"radius", 1.73315}, {"thickness", 0.00113676}, {"segments", 20}}, "thickness"},
+      {"bowl", {{"radius", 0.446}, {"rim_degrees", 71.3}, {"segments", 13}}, "thickness"},
+      // Too fine for float32.
+      {"knot",
+       {{"ring_radius", 1180},
+        {"tube_radius", 1.6e-5},
+        {"winding_radius", 0.04},
+        {"tube_segments", 50}},
+       "tube_radius"},
+      {"torus", {{"radius", 1e4}, {"tube_radius", 1e-3}}, "tube_radius"},
+      {"link", {{"bend_radius", 1e4}, {"wire_radius", 1e-3}}, "wire_radius"},
+      {"pipe", {{"span", 1e3}, {"wall", 1e-3}}, "wall"}};
+  for (const auto& [shape, values, parameter] : cases)
+    EXPECT_EQ(message_of(shape, values).find(shape + ": " + parameter + " is "), 0U)
+        << message_of(shape, values);
+}
+
+// 3e9 bands were once cast to an int.
+TEST(Shapes, BoltsTakeHeadsOfAnyProportion) {
+  const TriangleMesh bolt = make_bolt({.diameter = 2.5e-5,
+                                       .pitch = 1e-5,
+                                       .length = 2e-4,
+                                       .thread_length = 1e-4,
+                                       .head_height = 1e4,
+                                       .head_width = 1e4,
+                                       .segments = 48});
+  EXPECT_TRUE(find_flaws(bolt).watertight);
+}
+
+// Tubes must not be refused for more than the room that they need: a ring of two strands around
+// each other, which are 2 * winding_radius apart.
+TEST(Shapes, KnotsMayFillTheirRoomButNoMore) {
+  for (const int segments : {96, 200, 1000}) {
+    const auto knot = [&](double tube_radius) {
+      return KnotShape{.p = 2,
+                       .q = 1,
+                       .ring_radius = 1,
+                       .winding_radius = 0.1,
+                       .tube_radius = tube_radius,
+                       .segments = segments,
+                       .tube_segments = 12};
+    };
+    const SelfIntersections found = find_self_intersections(make_knot(knot(0.092)));
+    EXPECT_EQ(found.crossing + found.overlapping + found.touching, 0U);
+    EXPECT_THROW(make_knot(knot(0.101)), Error);
+  }
 }
 
 TEST(Shapes, UnknownNamesAreAnsweredWithTheNearestOnes) {

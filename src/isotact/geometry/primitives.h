@@ -4,9 +4,11 @@
 // Settings struct in, TriangleMesh out. Lengths are metres, y is up, angles whose name ends in
 // _degrees are degrees. Shapes with an axis have it along y, and an angle about it counts from +x
 // in the positive (right-hand) sense of +y, hence towards -z. The same settings give the same bytes
-// on every machine. Settings that are out of range, or that contradict each other, throw Error with
-// the name of the parameter, its value and what is allowed. Every function is safe to call from
-// many threads; cost is linear in the triangles unless said otherwise.
+// on every machine. Settings that are out of range, that contradict each other, that would make the
+// surface run through itself (as too few segments for the windings do), or whose triangles are too
+// small against the whole for float32, throw Error with the name of the parameter, its value and
+// what is allowed. Every function is safe to call from many threads; cost is linear in the
+// triangles unless said otherwise.
 #pragma once
 
 #include <cstdint>

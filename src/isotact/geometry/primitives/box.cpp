@@ -51,7 +51,9 @@ class BoxLattice {
       }
   }
 
-  TriangleMesh finish() const { return builder_.finish(); }
+  TriangleMesh finish(const detail::FinestParameter& finest) const {
+    return builder_.finish(finest);
+  }
 
  private:
   Vec3 size_;
@@ -79,7 +81,7 @@ TriangleMesh make_box(const BoxShape& shape) {
     lattice.add_side(axis, false);
     lattice.add_side(axis, true);
   }
-  return lattice.finish();
+  return lattice.finish({"box", "size_x", shape.size_x});
 }
 
 }  // namespace isotact

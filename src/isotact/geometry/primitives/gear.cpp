@@ -235,7 +235,7 @@ TriangleMesh make_gear(const GearShape& shape) {
     builder.stitch(above.bore, below.bore);
     below = std::move(above);
   }
-  return builder.finish();
+  return builder.finish({"gear", "module", shape.module});
 }
 
 double gear_center_distance(double module, int teeth_a, int teeth_b) {

@@ -57,7 +57,7 @@ class GeodesicSphere {
     }
   }
 
-  TriangleMesh finish() const { return builder_.finish(); }
+  TriangleMesh finish() const { return builder_.finish({"sphere", "radius", radius_}); }
 
  private:
   std::uint32_t add(const Vec3& direction) { return builder_.add(normalized(direction) * radius_); }
@@ -128,7 +128,7 @@ TriangleMesh make_capsule(const CapsuleShape& shape) {
     profile.push_back({shape.radius, -half + shape.length * i / straight});
   append_arc(profile, {0, half}, shape.radius, kPi / 2, kPi, quarter);
   profile.front().radius = profile.back().radius = 0;
-  return detail::revolve(profile, false, shape.segments);
+  return detail::revolve(profile, false, shape.segments, {"capsule", "radius", shape.radius});
 }
 
 TriangleMesh make_cylinder(const CylinderShape& shape) {
@@ -146,7 +146,7 @@ TriangleMesh make_cylinder(const CylinderShape& shape) {
   builder.skin(rings, false);
   builder.fill_disc(rings.front(), {0, -shape.height / 2, 0}, false);
   builder.fill_disc(rings.back(), {0, shape.height / 2, 0}, true);
-  return builder.finish();
+  return builder.finish({"cylinder", "radius", shape.radius});
 }
 
 TriangleMesh make_torus(const TorusShape& shape) {
@@ -159,7 +159,8 @@ TriangleMesh make_torus(const TorusShape& shape) {
   std::vector<ProfilePoint> profile;
   for (const SinCos& t : detail::full_turn(shape.tube_segments))
     profile.push_back({shape.radius + shape.tube_radius * t.cos, shape.tube_radius * t.sin});
-  return detail::revolve(profile, true, shape.segments);
+  return detail::revolve(profile, true, shape.segments,
+                         {"torus", "tube_radius", shape.tube_radius});
 }
 
 TriangleMesh make_bowl(const BowlShape& shape) {
@@ -183,6 +184,17 @@ TriangleMesh make_bowl(const BowlShape& shape) {
   const double start = angle_of(foot, std::sqrt(outer * outer - foot * foot));
   const ProfilePoint center{0, std::sqrt(outer * outer - foot * foot)};
   const double edge = 2 * kPi * outer / shape.segments;
+  const int outer_steps = steps_for((rim - start) * outer, edge);
+  // The facets of the outside reach this far into the wall, half of it along the profile and half
+  // around the axis; a margin for the bands between rings of different size.
+  const double into_wall =
+      1.5 * outer *
+      (2 - sin_cos((rim - start) / (2 * outer_steps)).cos - sin_cos(kPi / shape.segments).cos);
+  if (!(t >= into_wall))
+    detail::throw_parameter("bowl", "thickness", t,
+                            "at least " + detail::number_text(into_wall) +
+                                " for this radius and segments, so that the facets of the outside "
+                                "stay clear of the inside");
   const ProfilePoint rim_center{(outer - t / 2) * sin_cos(rim).sin,
                                 center.y - (outer - t / 2) * sin_cos(rim).cos};
 
@@ -190,14 +202,14 @@ TriangleMesh make_bowl(const BowlShape& shape) {
   profile.push_back({0, 0});
   for (int i = 1, n = steps_for(foot, edge); foot > 0 && i < n; ++i)
     profile.push_back({foot * i / n, 0});
-  append_arc(profile, center, outer, start, rim, steps_for((rim - start) * outer, edge));
+  append_arc(profile, center, outer, start, rim, outer_steps);
   if (foot == 0) profile.erase(profile.begin() + 1);
   profile.pop_back();
   append_arc(profile, rim_center, t / 2, rim, rim + kPi, 8);
   profile.pop_back();
   append_arc(profile, center, inner, rim, 0, steps_for(rim * inner, edge));
   profile.back().radius = 0;
-  return detail::revolve(profile, false, shape.segments);
+  return detail::revolve(profile, false, shape.segments, {"bowl", "thickness", t});
 }
 
 }  // namespace isotact

@@ -115,7 +115,7 @@ TriangleMesh make_terrain(const TerrainShape& shape) {
     below = std::move(above);
   }
   builder.fill_disc(bottom, {0, 0, 0}, false);
-  return builder.finish();
+  return builder.finish({"terrain", "size", shape.size});
 }
 
 }  // namespace isotact

@@ -51,7 +51,7 @@ void add_between(SurfaceBuilder& builder, const Ring& from, const Ring& to, int 
 }
 
 int bands_for(double length, double edge) {
-  return std::clamp(static_cast<int>(length / edge + 0.5), 1, 1000);
+  return static_cast<int>(std::clamp(length / edge + 0.5, 1.0, 1000.0));
 }
 
 template <typename Shape>
@@ -157,7 +157,7 @@ TriangleMesh make_bolt(const BoltShape& shape) {
   };
   add_thread_wall(builder, wall, runout, end);
   builder.fill_disc(end, {0, shape.length, 0}, true);
-  return builder.finish();
+  return builder.finish({"bolt", "pitch", shape.pitch});
 }
 
 TriangleMesh make_nut(const NutShape& shape) {
@@ -196,7 +196,7 @@ TriangleMesh make_nut(const NutShape& shape) {
     return std::max(full, mouth - (half - std::abs(y)));  // countersunk at 45 degrees
   };
   add_thread_wall(builder, wall, low_mouth, high_mouth);
-  return builder.finish();
+  return builder.finish({"nut", "pitch", shape.pitch});
 }
 
 Pose bolt_from_nut(double pitch, double y) {

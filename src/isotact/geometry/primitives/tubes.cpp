@@ -19,14 +19,15 @@ struct Curve {
   std::vector<Vec3> centers, tangents;
 };
 
-TriangleMesh make_closed_tube(const std::vector<Frame>& frames, double radius, int segments) {
+TriangleMesh make_closed_tube(const std::vector<Frame>& frames, double radius, int segments,
+                              const detail::FinestParameter& finest) {
   SurfaceBuilder builder;
   const auto turn = detail::full_turn(segments);
   std::vector<Ring> rings;
   rings.reserve(frames.size());
   for (const Frame& frame : frames) rings.push_back(add_circle(builder, frame, radius, turn));
   builder.skin(rings, true);
-  return builder.finish();
+  return builder.finish(finest);
 }
 
 Curve knot_curve(const KnotShape& shape) {
@@ -101,15 +102,40 @@ Curve pipe_curve(const PipeShape& shape) {
   return curve;
 }
 
-void check_tube(const char* shape, const char* parameter, double value, double radius,
-                const Curve& curve, bool closed) {
-  const double largest = detail::largest_tube_radius(curve.centers, closed);
+// The tube of a shape, as far as it must fit between its own windings.
+struct TubeFit {
+  const char *shape, *radius_name;
+  double radius;   // the parameter of that name
+  double outside;  // radius of the tube
+  int segments;
+};
+
+void check_tube(const TubeFit& tube, const Curve& curve, bool closed) {
+  const double bend = detail::largest_bend_radius(curve.centers, curve.tangents, closed);
+  if (!(bend > 0))
+    detail::throw_parameter(tube.shape, "segments", tube.segments,
+                            "larger, so that they follow the windings");
+  const double largest =
+      tube.outside < bend
+          ? std::min(bend, detail::least_gap(curve.centers, closed, tube.outside) / 2)
+          : bend;
   // A polygonal tube along a sampled curve needs a little more room than the true one.
-  if (!(radius < 0.97 * largest))
-    detail::throw_parameter(shape, parameter, value,
-                            "smaller: the tube's outside radius (" + detail::number_text(radius) +
-                                ") must stay below " + detail::number_text(0.97 * largest) +
+  if (!(tube.outside < 0.97 * largest))
+    detail::throw_parameter(tube.shape, tube.radius_name, tube.radius,
+                            "smaller: the tube's outside radius (" +
+                                detail::number_text(tube.outside) + ") must stay below " +
+                                detail::number_text(0.97 * largest) +
                                 " so that the tube does not touch itself");
+}
+
+// What is left between windings, or of a wall, must survive the rounding to float32: 1e-5 of the
+// coordinates are about 100 roundings, and the windings may leave 6 % of the tube's radius.
+void check_resolved(const char* shape, const char* parameter, double value, double reach) {
+  const double least = 1e-5 * reach;
+  if (!(value >= least))
+    detail::throw_parameter(shape, parameter, value,
+                            "at least " + detail::number_text(least) +
+                                ", 1e-5 of the shape's reach, to be more than float32 rounds off");
 }
 
 }  // namespace
@@ -129,10 +155,18 @@ TriangleMesh make_knot(const KnotShape& shape) {
                             "at least " + std::to_string(least) + " for these p and q");
   detail::check_triangles("knot", "segments", shape.segments,
                           2.0 * shape.segments * shape.tube_segments);
+  const double reach = shape.ring_radius + shape.winding_radius + shape.tube_radius;
+  check_resolved("knot", "tube_radius", shape.tube_radius, reach);
   const Curve curve = knot_curve(shape);
-  check_tube("knot", "tube_radius", shape.tube_radius, shape.tube_radius, curve, true);
+  check_tube({.shape = "knot",
+              .radius_name = "tube_radius",
+              .radius = shape.tube_radius,
+              .outside = shape.tube_radius,
+              .segments = shape.segments},
+             curve, true);
   return make_closed_tube(detail::make_frames(curve.centers, curve.tangents, true),
-                          shape.tube_radius, shape.tube_segments);
+                          shape.tube_radius, shape.tube_segments,
+                          {"knot", "tube_radius", shape.tube_radius});
 }
 
 TriangleMesh make_link(const LinkShape& shape) {
@@ -143,26 +177,34 @@ TriangleMesh make_link(const LinkShape& shape) {
         "less than bend_radius (" + detail::number_text(shape.bend_radius) + ")");
   detail::check_triangles("link", "segments", shape.segments,
                           2.0 * shape.segments * shape.wire_segments);
-  return make_closed_tube(stadium_frames(shape), shape.wire_radius, shape.wire_segments);
+  return make_closed_tube(stadium_frames(shape), shape.wire_radius, shape.wire_segments,
+                          {"link", "wire_radius", shape.wire_radius});
 }
 
 TriangleMesh make_pipe(const PipeShape& shape) {
   detail::check(shape);
   detail::check_triangles("pipe", "segments", shape.segments,
                           4.0 * (shape.segments + 1.0) * shape.tube_segments);
+  const double outside = shape.inner_radius + shape.wall;
+  const double reach = std::max({shape.span / 2, shape.drop, shape.sway}) + outside;
+  check_resolved("pipe", "inner_radius", shape.inner_radius, reach);
+  check_resolved("pipe", "wall", shape.wall, reach);
   const Curve curve = pipe_curve(shape);
-  check_tube("pipe", "inner_radius", shape.inner_radius, shape.inner_radius + shape.wall, curve,
-             false);
+  check_tube({.shape = "pipe",
+              .radius_name = "inner_radius",
+              .radius = shape.inner_radius,
+              .outside = outside,
+              .segments = shape.segments},
+             curve, false);
   SurfaceBuilder builder;
   const auto turn = detail::full_turn(shape.tube_segments);
   const auto frames = detail::make_frames(curve.centers, curve.tangents, false);
   std::vector<Ring> rings;  // out along the outside, back along the inside
-  for (const Frame& frame : frames)
-    rings.push_back(add_circle(builder, frame, shape.inner_radius + shape.wall, turn));
+  for (const Frame& frame : frames) rings.push_back(add_circle(builder, frame, outside, turn));
   for (std::size_t i = frames.size(); i-- > 0;)
     rings.push_back(add_circle(builder, frames[i], shape.inner_radius, turn));
   builder.skin(rings, true);
-  return builder.finish();
+  return builder.finish({"pipe", "wall", shape.wall});
 }
 
 }  // namespace isotact

@@ -4,7 +4,16 @@
 #include <cassert>
 #include <cmath>
 
+#include "isotact/geometry/primitives/detail/parameters.h"
+
 namespace isotact::detail {
+namespace {
+
+// Cosine of the largest turn of a triangle by rounding, 8 degrees. Triangles of a smooth surface
+// then keep their side of each other.
+constexpr double kLeastAgreement = 0.99;
+
+}  // namespace
 
 std::vector<SinCos> full_turn(int count) {
   std::vector<SinCos> turn(static_cast<std::size_t>(count));
@@ -100,11 +109,23 @@ void SurfaceBuilder::fill_disc(Ring ring, const Vec3& center, bool above) {
   fan(ring, add(center), above);
 }
 
-TriangleMesh SurfaceBuilder::finish() const {
+TriangleMesh SurfaceBuilder::finish(const FinestParameter& finest) const {
   TriangleMesh mesh;
   mesh.positions.reserve(points_.size());
   for (const Vec3& p : points_) mesh.positions.push_back(to_float(p));
   mesh.triangles = triangles_;
+  for (std::size_t i = 0; i < triangles_.size(); ++i) {
+    const auto [a, b, c] = corners(mesh, i);
+    const Vec3& origin = points_[triangles_[i][0]];
+    const Vec3 meant =
+        cross(points_[triangles_[i][1]] - origin, points_[triangles_[i][2]] - origin);
+    const Vec3 rounded = cross(to_double(b) - to_double(a), to_double(c) - to_double(a));
+    // Written so that a collapsed triangle fails.
+    if (!(dot(meant, rounded) > kLeastAgreement * length(meant) * length(rounded)))
+      throw_parameter(finest.shape, finest.name, finest.value,
+                      "larger against the size of the shape, whose smallest triangles float32 "
+                      "cannot hold otherwise");
+  }
   return mesh;
 }
 
@@ -132,7 +153,8 @@ std::vector<int> choose_halvings(const std::vector<ProfilePoint>& profile, int s
 
 }  // namespace
 
-TriangleMesh revolve(const std::vector<ProfilePoint>& profile, bool closed, int segments) {
+TriangleMesh revolve(const std::vector<ProfilePoint>& profile, bool closed, int segments,
+                     const FinestParameter& finest) {
   SurfaceBuilder builder;
   const std::vector<int> halvings =
       closed ? std::vector<int>(profile.size(), 0) : choose_halvings(profile, segments);
@@ -147,7 +169,7 @@ TriangleMesh revolve(const std::vector<ProfilePoint>& profile, bool closed, int 
     builder.fan(rings.front(), builder.add({0, profile.front().y, 0}), false);
     builder.fan(rings.back(), builder.add({0, profile.back().y, 0}), true);
   }
-  return builder.finish();
+  return builder.finish(finest);
 }
 
 }  // namespace isotact::detail

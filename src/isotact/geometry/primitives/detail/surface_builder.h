@@ -21,6 +21,13 @@ inline Vec3 around_y(double radius, const SinCos& angle, double y) {
 // sin_cos of k / count of a full turn, k = 0 .. count - 1, exact at the quarters.
 std::vector<SinCos> full_turn(int count);
 
+// The parameter of a shape that decides about its smallest triangles.
+struct FinestParameter {
+  const char* shape;
+  const char* name;
+  double value;
+};
+
 class SurfaceBuilder {
  public:
   std::uint32_t add(const Vec3& point) {
@@ -52,7 +59,9 @@ class SurfaceBuilder {
   // the middle.
   void fill_disc(Ring ring, const Vec3& center, bool above);
 
-  TriangleMesh finish() const;
+  // Throws Error, with the parameter that must be larger, where rounding to float32 would turn a
+  // triangle noticeably: where it is too small for its distance from the origin.
+  TriangleMesh finish(const FinestParameter& finest) const;
 
  private:
   void stitch_halving(const Ring& fine, const Ring& coarse, bool coarse_above);
@@ -67,7 +76,8 @@ struct ProfilePoint {
 
 // Revolves a profile around y. Outside is to the right of the profile as it goes (in a picture with
 // the radius to the right and y up). Open profiles begin and end with radius 0; the others have
-// positive radii. Rings near the axis have fewer segments.
-TriangleMesh revolve(const std::vector<ProfilePoint>& profile, bool closed, int segments);
+// positive radii. Rings near the axis have fewer segments. Throws as finish does.
+TriangleMesh revolve(const std::vector<ProfilePoint>& profile, bool closed, int segments,
+                     const FinestParameter& finest);
 
 }  // namespace isotact::detail

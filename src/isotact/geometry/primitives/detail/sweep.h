@@ -24,9 +24,16 @@ std::vector<Frame> make_frames(const std::vector<Vec3>& centers, const std::vect
 Ring add_circle(SurfaceBuilder& builder, const Frame& frame, double radius,
                 const std::vector<SinCos>& turn);
 
-// The largest radius, up to sampling, of a tube along the curve that does not touch itself: the
-// least radius of curvature, or half the least distance between parts that are apart along the
-// curve. Cost: quadratic in the points, of which at most about 1000 are looked at.
-double largest_tube_radius(const std::vector<Vec3>& centers, bool closed);
+// The largest radius at which each circle square to the curve lies wholly before the next one. Zero
+// where the points are too few to follow the curve: where a chord turns from a tangent at its ends
+// by more than 37 degrees, or a tangent from the next by more than 90.
+double largest_bend_radius(const std::vector<Vec3>& centers, const std::vector<Vec3>& tangents,
+                           bool closed);
+
+// The least distance between parts of the polyline through the points that are apart along it (by
+// more than pi / 2 times that distance), or 2.2 radii where that is less: a tube needs two radii.
+// Parts shorter than an eighth of the radius are smoothed over. Cost: n log n, unless a large share
+// of the curve runs within the radius.
+double least_gap(const std::vector<Vec3>& centers, bool closed, double radius);
 
 }  // namespace isotact::detail
