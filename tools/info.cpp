@@ -79,6 +79,8 @@ Json as_json(const MeshInfo& info, const std::string& file) {
   j["nonfinite_vertices"] = f.non_finite_vertices.count;
   j["self_intersections"] =
       f.self_intersections ? Json(crossing_pairs(*f.self_intersections)) : Json(nullptr);
+  j["self_intersections_complete"] =
+      f.self_intersections ? Json(f.self_intersections->complete) : Json(nullptr);
   j["area"] = f.area;
   j["volume"] = f.volume ? Json(*f.volume) : Json(nullptr);
   j["center_of_mass"] = solid ? to_json(m.center) : Json(nullptr);

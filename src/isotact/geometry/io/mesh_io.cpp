@@ -61,20 +61,25 @@ void warn_about_name(LoadedMesh& loaded, const std::filesystem::path& file) {
         fmt::format("named as {}, but its content is {}", name(*named), name(loaded.format)));
 }
 
-std::string encode(MeshFormat format, const TriangleMesh& mesh, const MeshWriteSettings& settings) {
+bool can_write(MeshFormat format) {
+  return format != MeshFormat::kOff && format != MeshFormat::kGltf;
+}
+
+void write_as(MeshFormat format, const std::filesystem::path& path, const TriangleMesh& mesh,
+              const MeshWriteSettings& settings) {
   switch (format) {
     case MeshFormat::kObj:
-      return encode_obj(mesh);
+      return write_file(path, encode_obj(mesh));
     case MeshFormat::kStl:
-      return settings.text ? encode_stl_text(mesh) : encode_stl(mesh);
+      return write_file(path, settings.text ? encode_stl_text(mesh) : encode_stl(mesh));
     case MeshFormat::kPly:
-      return settings.text ? encode_ply_text(mesh) : encode_ply(mesh);
+      return write_file(path, settings.text ? encode_ply_text(mesh) : encode_ply(mesh));
+    case MeshFormat::kGlb:
+      return write_file(path, write_glb(mesh));
     case MeshFormat::kOff:
     case MeshFormat::kGltf:
-    case MeshFormat::kGlb:
-      break;
+      assert(false);  // refused before
   }
-  throw Error(fmt::format("{} cannot be written; .obj, .stl, .ply and .glb can", name(format)));
 }
 
 }  // namespace
@@ -130,15 +135,12 @@ void write_mesh(const std::filesystem::path& path, const TriangleMesh& mesh,
                 const MeshWriteSettings& settings) {
   assert(!find_flaw(mesh));
   const std::optional<MeshFormat> format = detail::format_of_extension(path);
-  if (!format)
+  if (!format || !can_write(*format))
     throw Error({.file = path.string()},
                 fmt::format("the extension '{}' is no mesh format that can be written; .obj, .stl, "
                             ".ply and .glb can",
                             printable(path.extension().string())));
-  if (*format == MeshFormat::kGlb)
-    write_file(path, write_glb(mesh));
-  else
-    write_file(path, encode(*format, mesh, settings));
+  write_as(*format, path, mesh, settings);
 }
 
 }  // namespace isotact
