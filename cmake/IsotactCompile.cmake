@@ -44,8 +44,7 @@ function(isotact_compile target)
     target_compile_definitions(${target} PRIVATE _GLIBCXX_ASSERTIONS)
   endif()
   if(ISOTACT_SANITIZE)
-    # -O1: whole checks at twice the compile speed.
-    target_compile_options(${target} PRIVATE -fsanitize=${ISOTACT_SANITIZE} -O1
+    target_compile_options(${target} PRIVATE -fsanitize=${ISOTACT_SANITIZE}
       -fno-sanitize-recover=all -fno-omit-frame-pointer)
     target_link_options(${target} PUBLIC -fsanitize=${ISOTACT_SANITIZE})
     if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
