@@ -8,7 +8,6 @@
 namespace isotact {
 namespace {
 
-using detail::FirstHitSearch;
 using detail::RayFound;
 using detail::RaySearch;
 
@@ -56,6 +55,7 @@ bool detail::prepare(const Ray& ray, const Aabbf& bounds, RaySearch& search) {
     search.padding[axis] = search.backwards[axis] ? -padding : padding;
   search.t_min = double{ray.t_min} * longest;
   search.t_max = double{ray.t_max} * longest;
+  search.unit = longest;
   return true;
 }
 
@@ -88,9 +88,8 @@ AllHits detail::HitBuffer::result() const {
 }
 
 RayHit detail::find_first_hit(const Bvh& bvh, const Ray& ray, SimdLevel level) {
-  FirstHitSearch search;
+  RaySearch search;
   if (!isotact::prepare(bvh, ray, search)) return {};
-  search.unit = longest_component(ray.direction);
   RayFound best = kNoHit;
   kernels_for(level).find_first(search, best);
   return to_hit(ray, best);

@@ -21,12 +21,6 @@
 
 namespace isotact::detail {
 
-// What find_first takes: hits are ordered by the t that a caller sees, which is counted in lengths
-// of the direction and rounded to float, so it has to know the unit.
-struct FirstHitSearch : RaySearch {
-  double unit;  // the direction's longest component
-};
-
 inline constexpr double kRayPadding = 0x1p-44;
 inline constexpr float kSlabSlack = 0x1p-20F;
 
@@ -149,11 +143,11 @@ struct RayKernel {
     }
   }
 
-  // Needs a FirstHitSearch. The limit stays above all that round to the same float (which are
+  // Ordered by the t that a caller sees, which is rounded to float. The limit stays above all that round to the same float (which are
   // within 2^-23 of each other, or 2^-149 among denormals): one of them may have a lower index.
   // Beyond the range of float, all are at the same infinity.
   static void find_first(const RaySearch& ray, RayFound& best) {
-    const double unit = static_cast<const FirstHitSearch&>(ray).unit;
+    const double unit = ray.unit;
     auto best_t = static_cast<float>(best.t / unit);
     search(
         ray, [&](const RayFound& hit, double& limit) __attribute__((always_inline)) {
