@@ -32,7 +32,7 @@ struct RaySearch {
   float origin[3];
   float inverse[3];  // of the direction, whose longest component is 1
   bool backwards[3];
-  float padding[3];  // of boxes, against the direction: see ray_kernel.h
+  float padding[3];     // of boxes, against the direction: see ray_kernel.h
   double t_min, t_max;  // along a direction whose longest component is 1
   double unit;          // t / unit is what the caller sees: the given direction's longest component
 };

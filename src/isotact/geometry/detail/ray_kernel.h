@@ -143,9 +143,9 @@ struct RayKernel {
     }
   }
 
-  // Ordered by the t that a caller sees, which is rounded to float. The limit stays above all that round to the same float (which are
-  // within 2^-23 of each other, or 2^-149 among denormals): one of them may have a lower index.
-  // Beyond the range of float, all are at the same infinity.
+  // Ordered by the t that a caller sees, which is rounded to float. The limit stays above all that
+  // round to the same float (which are within 2^-23 of each other, or 2^-149 among denormals): one
+  // of them may have a lower index. Beyond the range of float, all are at the same infinity.
   static void find_first(const RaySearch& ray, RayFound& best) {
     const double unit = ray.unit;
     auto best_t = static_cast<float>(best.t / unit);
