@@ -68,6 +68,7 @@ std::vector<double> medians_of(std::size_t runs,
     for (std::size_t i = 0; i < contenders.size(); ++i)
       times[i].push_back(seconds_of(contenders[i]));
   std::vector<double> result;
+  result.reserve(times.size());
   for (const auto& t : times) result.push_back(median(t));
   return result;
 }

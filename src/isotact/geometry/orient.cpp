@@ -10,7 +10,6 @@
 namespace isotact {
 namespace {
 
-using detail::EdgeUse;
 using detail::HalfEdge;
 using detail::Topology;
 

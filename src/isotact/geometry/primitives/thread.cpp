@@ -102,7 +102,7 @@ Ring add_bolt_head(SurfaceBuilder& builder, const BoltShape& shape,
     seat.push_back(builder.add(detail::around_y(
         hexagon_radius(apothem, static_cast<int>(k), shape.segments), turn[k], 0)));
   add_between(builder, rim, seat, bands_for(shape.head_height, 2 * edge));
-  const Ring shank = builder.add_ring(shape.diameter / 2, 0, turn);
+  Ring shank = builder.add_ring(shape.diameter / 2, 0, turn);
   add_between(builder, seat, shank, bands_for(apothem - shape.diameter / 2, 2 * edge));
   return shank;
 }

@@ -1,6 +1,7 @@
 #include "isotact/geometry/io/detail/number.h"
 
 #include <algorithm>
+#include <cassert>
 #include <charconv>
 #include <string_view>
 #include <system_error>
@@ -16,9 +17,10 @@ constexpr bool is_letter_or_digit(char c) {
 
 // Past `word` (lower case) where the text begins with it in any case; nullptr elsewhere.
 const char* match(const char* text, std::string_view word) {
-  for (const char c : word)
-    if (to_lower(*text++) != c) return nullptr;
-  return text;
+  assert(text != nullptr);
+  for (std::size_t i = 0; i < word.size(); ++i)
+    if (to_lower(text[i]) != word[i]) return nullptr;
+  return text + word.size();
 }
 
 const char* parse_not_finite(const char* text, bool is_negative, float& value) {
