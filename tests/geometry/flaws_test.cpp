@@ -294,7 +294,9 @@ Oracle ask_oracle(const TriangleMesh& m) {
     });
   };
   constexpr std::size_t kAny = 1000;
-  for (const auto& [v, triangles] : at_vertex) {
+  for (const auto& entry : at_vertex) {
+    const auto v = entry.first;  // clang 14 captures no structured binding
+    const auto& triangles = entry.second;
     const auto fan = [&](std::uint32_t a, std::uint32_t b) { return share(a, b, 2, v); };
     const auto part = [&](std::uint32_t a, std::uint32_t b) { return share(a, b, kAny, v); };
     o.split += count_groups(triangles, fan) > 1 ? 1U : 0U;
