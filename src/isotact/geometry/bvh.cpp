@@ -11,7 +11,7 @@
 #include <mutex>
 
 #include "isotact/base/hash.h"
-#include "isotact/geometry/detail/lanes.h"
+#include "isotact/base/lanes.h"
 #include "isotact/geometry/detail/orient_nodes.h"
 
 namespace isotact {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "isotact/geometry/detail/bvh_layout.h"
-#include "isotact/geometry/detail/lanes.h"
+#include "isotact/base/lanes.h"
 
 namespace isotact::detail {
 

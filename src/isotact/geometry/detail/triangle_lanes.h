@@ -1,9 +1,9 @@
-// The two triangle tests that everything here rests on, over a lane type (detail/lanes.h): squared
+// The two triangle tests that everything here rests on, over a lane type (base/lanes.h): squared
 // distance to a point, and the crossing with a ray. Brute force and every SIMD kernel run this very
 // code, in double, and therefore agree to the last bit.
 #pragma once
 
-#include "isotact/geometry/detail/lanes.h"
+#include "isotact/base/lanes.h"
 
 namespace isotact::detail {
 

@@ -1,0 +1,55 @@
+// From a mesh to a BrickField.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "isotact/field/brick_field.h"
+#include "isotact/field/build/surface.h"
+
+namespace isotact {
+
+struct FieldSettings {
+  // Cells along the longest side of the mesh's padded box. At most one of the two may be set;
+  // neither means 128.
+  std::optional<int> resolution{};
+  std::optional<double> voxel_size{};  // metres
+  double padding = 4;                  // cells between the mesh and the box, at least 2
+  SignMethod sign = SignMethod::kAuto;
+  NestedRule nested = NestedRule::kWinding;
+  double shell_offset = 0;  // metres, for unsigned; 0: one voxel
+  // Points nearer to the surface than this, in cells, lie in bricks; at least 5, so that errors of
+  // the coarse level stay more than 4 cells away.
+  double band = 5;
+  // Coarse cells further away get bricks too, where their interpolant is estimated to be off by
+  // more than this part of the distance. 0 refines everything, 1 nothing.
+  double tolerance = 0.15;
+  std::uint64_t max_memory = 0;  // bytes for the field and for building it; 0: no limit
+  Threads threads{};
+  Monitor monitor{};
+};
+
+struct FieldReport {
+  SignReport sign;
+  Lattice lattice{};        // fine cells
+  std::uint64_t bytes = 0;  // of the field
+  std::size_t bricks = 0;
+  std::size_t bricks_in_band = 0;
+  double near_error = 0, far_error = 0;  // metres, bounds
+  double seconds = 0;
+  std::vector<std::string> warnings;  // the sign's too
+};
+
+struct FieldResult {
+  BrickField field;
+  FieldReport report;
+};
+
+// Throws Error for settings that cannot be met, a mesh without usable triangles, and a memory limit
+// that would not suffice (before allocating, with the figure that would). Throws Cancelled when the
+// monitor says so. The same bytes for any number of threads.
+FieldResult build_field(const TriangleMesh& mesh, const FieldSettings& settings = {});
+
+}  // namespace isotact
