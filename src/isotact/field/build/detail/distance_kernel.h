@@ -111,8 +111,7 @@ struct DistanceKernel {
     for (std::size_t i = 0; i < n; ++i) {
       unsigned mask = 0;
       for (unsigned part = 0; part < kParts; ++part)
-        mask |= bits_of(load<F>(w.squares[i].d + part * kLanes) <= limit[part])
-                << (part * kLanes);
+        mask |= bits_of(load<F>(w.squares[i].d + part * kLanes) <= limit[part]) << (part * kLanes);
       w.masks[i] = static_cast<std::uint8_t>(mask);
     }
   }
@@ -129,7 +128,8 @@ struct DistanceKernel {
         best[part] = lesser(measure(t, p.x[part], p.y[part], p.z[part]), best[part]);
     }
     alignas(32) float d[8];
-    for (unsigned part = 0; part < kParts; ++part) store(square_root(best[part]), d + part * kLanes);
+    for (unsigned part = 0; part < kParts; ++part)
+      store(square_root(best[part]), d + part * kLanes);
     for (int i = 0; i < 8; ++i) to[(i >> 2) * 64 + (i >> 1 & 1) * 8 + (i & 1)] = d[i];
   }
 

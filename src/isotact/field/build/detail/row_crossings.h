@@ -25,8 +25,8 @@ struct LineCrossing {
 
 // The lines of kSlabRows layers of nodes.
 struct CrossingSlab {
-  std::vector<std::uint32_t> first;  // place of each line's first crossing, and the end
-  std::vector<LineCrossing> crossings;   // of each line by ascending x
+  std::vector<std::uint32_t> first;     // place of each line's first crossing, and the end
+  std::vector<LineCrossing> crossings;  // of each line by ascending x
 };
 
 class RowCrossings {
