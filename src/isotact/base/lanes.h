@@ -98,6 +98,22 @@ requires(sizeof(T) <= 8) ISOTACT_INLINE T greater(T a, T b) { return a > b ? a :
 template <typename T>
 requires(sizeof(T) <= 8) ISOTACT_INLINE T select(bool mask, T a, T b) { return mask ? a : b; }
 
+template <typename T, int N>
+ISOTACT_INLINE Lanes<T, N> square_root(Lanes<T, N> a) {
+#if defined(__AVX2__)
+  if constexpr (sizeof(a) == 32 && sizeof(T) == 4) return _mm256_sqrt_ps(a.v);
+  if constexpr (sizeof(a) == 32 && sizeof(T) == 8) return _mm256_sqrt_pd(a.v);
+#endif
+#if defined(__SSE2__)
+  if constexpr (sizeof(a) == 16 && sizeof(T) == 4) return _mm_sqrt_ps(a.v);
+  if constexpr (sizeof(a) == 16 && sizeof(T) == 8) return _mm_sqrt_pd(a.v);
+#endif
+  for (int i = 0; i < N; ++i)
+    a.v[i] = sizeof(T) == 4 ? static_cast<T>(__builtin_sqrtf(static_cast<float>(a.v[i])))
+                            : static_cast<T>(__builtin_sqrt(a.v[i]));
+  return a;
+}
+
 // Bit i is set where lane i of the mask is true.
 template <typename Mask>
 ISOTACT_INLINE unsigned bits_of(Mask mask) {

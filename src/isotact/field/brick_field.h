@@ -68,10 +68,12 @@ struct BrickFieldHeader {
   std::uint32_t brick_count;
   float step;  // metres a unit of correction
   float lipschitz;
-  float near_error;           // metres: |value - true distance| in bricks that the band asked for
-  float far_error;            // metres: elsewhere in the box
-  float band;                 // metres: every point nearer to the surface lies in a brick
+  float near_error;           // metres: |value - true distance| nearer than `band`
+  float far_error;            // metres: the same elsewhere in the box
+  float band;                 // metres
+  float sample_error;         // metres: of coarse samples; fine ones add half a step
   std::uint32_t level_count;  // of the tree above the coarse cells
+  float shell_offset;         // metres; 0 for a signed field
   std::uint64_t total_bytes;
   std::uint64_t coarse_offset;  // float[nz + 1][ny + 1][nx + 1]
   std::uint64_t block_offset;   // BrickBlock[ceil(nz / 4)][ceil(ny / 4)][ceil(nx / 4)]
@@ -79,9 +81,15 @@ struct BrickFieldHeader {
   std::uint64_t tree_offset;    // ValueRange: level 1 first, where a node spans 2^3 coarse cells,
                                 // then 4^3, to one root; dims are rounded up
   std::uint64_t brick_offset;   // Brick[brick_count]
-  std::uint8_t unused[104];
+  std::uint8_t unused[112];
 };
 static_assert(sizeof(BrickFieldHeader) == 256 && offsetof(BrickFieldHeader, total_bytes) == 96);
+
+enum class Check : std::uint8_t {
+  kHeader,   // sizes and offsets: enough that no query leaves the buffer. Takes no time
+  kShallow,  // and all but the bricks
+  kDeep,     // every byte
+};
 
 // Immutable; copies share the buffer. Any number of threads may query it.
 class BrickField {
@@ -89,9 +97,9 @@ class BrickField {
   BrickField() = default;  // empty: nothing may be asked of it
 
   // Takes a buffer aligned to 64 bytes and keeps `owner` alive with it (a vector, a mapped file).
-  // Throws Error where find_flaw names one.
+  // Throws Error where find_flaw_in_brick_field names a flaw.
   static BrickField from_buffer(std::span<const std::byte> buffer,
-                                std::shared_ptr<const void> owner);
+                                std::shared_ptr<const void> owner, Check check = Check::kDeep);
   std::span<const std::byte> buffer() const { return buffer_; }
 
   // The Field concept. Cost of a value: some 20 ns in the caches, 100 ns from memory.
@@ -136,10 +144,10 @@ class BrickField {
 };
 
 // What is wrong with a buffer that claims to be a brick field: the part and the place, in words.
-// Everything that queries rely on is checked, and that all values are finite and agree where parts
-// repeat each other. Cost: one pass over the buffer with `deep`, else over all but the bricks.
+// A deep check also holds parts that repeat each other against each other (corners, shared faces,
+// ranges), so that a field that passes it keeps the contract of field.h.
 std::optional<std::string> find_flaw_in_brick_field(std::span<const std::byte> buffer,
-                                                    bool deep = true);
+                                                    Check check = Check::kDeep);
 
 // Many points at once, several times faster than one by one: the next points' memory is called for
 // while the first ones are computed. Gives the same bits as sample() rounded to float. Spans of

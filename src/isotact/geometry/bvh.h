@@ -14,7 +14,7 @@
 #include "isotact/base/aabb.h"
 #include "isotact/base/parallel.h"
 #include "isotact/base/progress.h"
-#include "isotact/geometry/detail/bvh_layout.h"
+#include "isotact/geometry/bvh_layout.h"
 #include "isotact/geometry/mesh.h"
 #include "isotact/geometry/triangle.h"
 

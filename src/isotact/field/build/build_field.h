@@ -16,7 +16,9 @@ struct FieldSettings {
   // neither means 128.
   std::optional<int> resolution{};
   std::optional<double> voxel_size{};  // metres
-  double padding = 4;                  // cells between the mesh and the box, at least 2
+  // Cells between the mesh and the box. Less than band + 1 counts as that, so that the field is as
+  // good on the box's sides as inside.
+  double padding = 6;
   SignMethod sign = SignMethod::kAuto;
   NestedRule nested = NestedRule::kWinding;
   double shell_offset = 0;  // metres, for unsigned; 0: one voxel
@@ -51,5 +53,11 @@ struct FieldResult {
 // that would not suffice (before allocating, with the figure that would). Throws Cancelled when the
 // monitor says so. The same bytes for any number of threads.
 FieldResult build_field(const TriangleMesh& mesh, const FieldSettings& settings = {});
+
+// The second half: from a prepared surface, on a lattice of the caller's choice, whose cells must
+// be a multiple of 8 along each axis, and whose box must reach at least band + 1 cells beyond the
+// surface (and beyond its shell). The settings' resolution, voxel size and padding do not count.
+FieldResult build_field(const Surface& surface, const Lattice& lattice,
+                        const FieldSettings& settings);
 
 }  // namespace isotact

@@ -2,7 +2,7 @@
 // give the same bits. Nothing here has code: see lanes.h for why.
 #pragma once
 
-#include "isotact/geometry/detail/bvh_layout.h"
+#include "isotact/geometry/bvh_layout.h"
 #include "isotact/geometry/detail/triangle_lanes.h"
 
 namespace isotact::detail {

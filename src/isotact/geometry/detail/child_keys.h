@@ -1,7 +1,7 @@
 // Which children of a node to visit, and in which order, over a lane type.
 #pragma once
 
-#include "isotact/geometry/detail/bvh_layout.h"
+#include "isotact/geometry/bvh_layout.h"
 #include "isotact/base/lanes.h"
 
 namespace isotact::detail {

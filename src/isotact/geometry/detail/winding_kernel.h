@@ -3,7 +3,7 @@
 // Soups and Clouds, 2018).
 #pragma once
 
-#include "isotact/geometry/detail/bvh_layout.h"
+#include "isotact/geometry/bvh_layout.h"
 #include "isotact/geometry/detail/solid_angle.h"
 
 namespace isotact::detail {

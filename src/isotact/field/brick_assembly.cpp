@@ -1,0 +1,301 @@
+#include "isotact/field/detail/brick_assembly.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <new>
+
+#include "isotact/field/detail/brick_layout.h"
+#include "isotact/field/detail/brick_reader.h"
+#include "isotact/field/detail/trilinear.h"
+
+namespace isotact::detail {
+namespace {
+
+constexpr std::size_t kAlignment = 64;
+constexpr std::size_t kBrickGrain = 64;
+
+// Largest correction of a distance in a brick, in cells: see brick_field.h.
+constexpr double kLargestCorrection = 6.9282032302755091741;  // 4 sqrt(3)
+constexpr double kHalfDiagonal = 0.86602540378443864676;      // of a fine cell
+
+// Coarse values along one row of nodes of a brick, as evenly spaced points on a line.
+struct Row {
+  float first, slope;
+};
+Row find_row(const float* corner, std::int32_t y, std::int32_t z) {
+  const float ty = static_cast<float>(y) * 0.125F, tz = static_cast<float>(z) * 0.125F;
+  const float at0 = mix(mix(corner[0], corner[2], ty), mix(corner[4], corner[6], ty), tz);
+  const float at1 = mix(mix(corner[1], corner[3], ty), mix(corner[5], corner[7], ty), tz);
+  return {at0, at1 - at0};
+}
+
+constexpr std::size_t sample_index(std::int32_t x, std::int32_t y, std::int32_t z) {
+  return static_cast<std::size_t>((z * kBrickNodes + y) * kBrickNodes + x);
+}
+
+ValueRange find_brick_range(const Brick& brick, float step) {
+  ValueRange range{std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity()};
+  for (std::int32_t z = 0; z < kBrickNodes; ++z)
+    for (std::int32_t y = 0; y < kBrickNodes; ++y) {
+      const Row row = find_row(brick.corner, y, z);
+      const std::int8_t* at = brick.correction + sample_index(0, y, z);
+      for (std::int32_t x = 0; x < kBrickNodes; ++x) {
+        const float v = row.first + row.slope * (static_cast<float>(x) * 0.125F) +
+                        step * static_cast<float>(at[x]);
+        range.min = v < range.min ? v : range.min;
+        range.max = v > range.max ? v : range.max;
+      }
+    }
+  return rounded_out(range);
+}
+
+}  // namespace
+
+AlignedBuffer::AlignedBuffer(std::size_t size)
+    : data_(static_cast<std::byte*>(::operator new (size, std::align_val_t{kAlignment}))),
+      size_(size) {}
+
+void AlignedBuffer::Free::operator()(std::byte* p) const {
+  ::operator delete (p, std::align_val_t{kAlignment});
+}
+
+void lay_out(BrickFieldHeader& h) {
+  const BrickParts parts = find_parts(h);
+  std::uint64_t end = sizeof(BrickFieldHeader);
+  const auto place = [&end](std::uint64_t bytes) {
+    const std::uint64_t at = end;
+    end = (end + bytes + kAlignment - 1) / kAlignment * kAlignment;
+    return at;
+  };
+  h.level_count = static_cast<std::uint32_t>(parts.level_count);
+  h.coarse_offset = place(parts.coarse_count * sizeof(float));
+  h.block_offset = place(parts.block_count * sizeof(BrickBlock));
+  h.range_offset = place(std::uint64_t{h.brick_count} * sizeof(ValueRange));
+  h.tree_offset = place(parts.tree_count * sizeof(ValueRange));
+  h.brick_offset = place(std::uint64_t{h.brick_count} * sizeof(Brick));
+  h.total_bytes = end;
+}
+
+BrickAssembly::BrickAssembly(const AssemblySettings& settings,
+                             std::span<const std::uint64_t> occupied, std::span<const float> coarse)
+    : settings_(settings) {
+  const double voxel = settings.lattice.spacing;
+  BrickFieldHeader h{};
+  std::memcpy(h.magic, "ISOBRICK", sizeof(h.magic));
+  h.version = 1;
+  h.brick_cells = kBrickCells;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    assert(settings.lattice.cells[axis] % kBrickCells == 0);
+    h.origin[axis] = settings.lattice.origin[axis];
+    h.coarse_cells[axis] = settings.lattice.cells[axis] / kBrickCells;
+  }
+  h.voxel_size = voxel;
+  for (const std::uint64_t bits : occupied)
+    h.brick_count += static_cast<std::uint32_t>(std::popcount(bits));
+  // Rounded up, so that the largest correction is 127 steps at most.
+  h.step = std::nextafter(static_cast<float>(kLargestCorrection * voxel / 127),
+                          std::numeric_limits<float>::infinity());
+  // Every sample is off by at most e, so along an edge of a cell values change by its length and
+  // 2 e at most, and the slope along each axis, a mean of four edges', is bounded by that.
+  const double fine_error = settings.sample_error + 0.5 * static_cast<double>(h.step);
+  h.lipschitz = static_cast<float>(std::sqrt(3.0) * (1 + 2 * fine_error / voxel) * 1.0001);
+  h.near_error = static_cast<float>((kHalfDiagonal * voxel + fine_error) * 1.0001);
+  h.far_error = static_cast<float>((kLargestCorrection * voxel + fine_error) * 1.0001);
+  h.band = static_cast<float>(settings.band);
+  h.sample_error = static_cast<float>(settings.sample_error * 1.0001);
+  h.shell_offset = static_cast<float>(settings.shell_offset);
+  lay_out(h);
+  buffer_ = AlignedBuffer(h.total_bytes);
+  std::byte* data = buffer_.bytes().data();
+  const BrickParts parts = find_parts(h);
+  header_ = reinterpret_cast<BrickFieldHeader*>(data);
+  *header_ = h;
+  coarse_ = {reinterpret_cast<float*>(data + h.coarse_offset), parts.coarse_count};
+  blocks_ = {reinterpret_cast<BrickBlock*>(data + h.block_offset), parts.block_count};
+  ranges_ = {reinterpret_cast<ValueRange*>(data + h.range_offset), h.brick_count};
+  tree_ = {reinterpret_cast<ValueRange*>(data + h.tree_offset), parts.tree_count};
+  bricks_ = {reinterpret_cast<Brick*>(data + h.brick_offset), h.brick_count};
+  const auto clear_behind = [data](const auto& part, std::uint64_t next) {
+    std::byte* end = reinterpret_cast<std::byte*>(part.data() + part.size());
+    std::fill(end, data + next, std::byte{});
+  };
+  clear_behind(coarse_, h.block_offset);
+  clear_behind(blocks_, h.range_offset);
+  clear_behind(ranges_, h.tree_offset);
+  clear_behind(tree_, h.brick_offset);
+  assert(coarse.size() == coarse_.size() && occupied.size() == blocks_.size());
+  std::copy(coarse.begin(), coarse.end(), coarse_.begin());
+  number_bricks(occupied);
+}
+
+void BrickAssembly::number_bricks(std::span<const std::uint64_t> occupied) {
+  const Index3 blocks = find_parts(*header_).blocks;
+  cells_.reserve(bricks_.size());
+  std::size_t b = 0;
+  for (std::int32_t z = 0; z < blocks[2]; ++z)
+    for (std::int32_t y = 0; y < blocks[1]; ++y)
+      for (std::int32_t x = 0; x < blocks[0]; ++x, ++b) {
+        blocks_[b] = {occupied[b], static_cast<std::uint32_t>(cells_.size()), 0};
+        for (std::uint64_t left = occupied[b]; left != 0; left &= left - 1) {
+          const int bit = std::countr_zero(left);
+          cells_.push_back({x * kBlockCells + (bit & 3), y * kBlockCells + (bit >> 2 & 3),
+                            z * kBlockCells + (bit >> 4)});
+        }
+      }
+}
+
+std::size_t BrickAssembly::brick_of(const Index3& cell) const {
+  const Index3 blocks = find_parts(*header_).blocks;
+  return BrickReader::brick_in(blocks_[flat_index(blocks, cell[0] / kBlockCells,
+                                                  cell[1] / kBlockCells, cell[2] / kBlockCells)],
+                               cell[0], cell[1], cell[2]);
+}
+
+void BrickAssembly::set(std::size_t number, std::span<const float> distance) {
+  assert(distance.size() == 512);
+  Brick& brick = bricks_[number];
+  const Index3 cell = cells_[number];
+  const Index3 nodes{header_->coarse_cells[0] + 1, header_->coarse_cells[1] + 1,
+                     header_->coarse_cells[2] + 1};
+  for (std::int32_t c = 0; c < 8; ++c)
+    brick.corner[c] =
+        coarse_[flat_index(nodes, cell[0] + (c & 1), cell[1] + (c >> 1 & 1), cell[2] + (c >> 2))];
+  const float per_step = 1 / header_->step;
+  std::size_t cut = 0;
+  for (std::int32_t z = 0; z < kBrickCells; ++z)
+    for (std::int32_t y = 0; y < kBrickCells; ++y) {
+      const Row row = find_row(brick.corner, y, z);
+      const float* from = distance.data() + (z * kBrickCells + y) * kBrickCells;
+      std::int8_t* to = brick.correction + sample_index(0, y, z);
+      for (std::int32_t x = 0; x < kBrickCells; ++x) {
+        const float coarse = row.first + row.slope * (static_cast<float>(x) * 0.125F);
+        float steps = (from[x] - coarse) * per_step;
+        cut += steps > 127.5F || steps < -127.5F ? 1U : 0U;
+        steps = steps < 127 ? steps : 127;
+        steps = steps > -127 ? steps : -127;
+        // Half away from zero: the same for a field and its mirror image.
+        to[x] = static_cast<std::int8_t>(static_cast<int>(steps + (steps < 0 ? -0.5F : 0.5F)));
+      }
+    }
+  brick.correction[0] = 0;  // the corner itself
+  std::fill(std::begin(brick.unused), std::end(brick.unused), std::int8_t{});
+  if (cut > 0) cut_ += cut;
+}
+
+// A node on faces, edges or corners of a brick is shared by all cells around. If all of them have
+// bricks, the one in which it is an own node (0 to 7 an axis) has its correction and the others
+// copy it. If not, the field there must be the coarse interpolant, which needs a correction of
+// zero. All sharers come to the same verdict, so nobody writes what another one reads.
+void BrickAssembly::bind(std::size_t number) {
+  Brick& brick = bricks_[number];
+  const Index3 cell = cells_[number];
+  const Index3 counts{header_->coarse_cells[0], header_->coarse_cells[1], header_->coarse_cells[2]};
+  const Index3 blocks = find_parts(*header_).blocks;
+  std::uint32_t around[27];
+  for (std::int32_t n = 0; n < 27; ++n) {
+    const Index3 at{cell[0] + n % 3 - 1, cell[1] + n / 3 % 3 - 1, cell[2] + n / 9 - 1};
+    bool in_box = true;
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      in_box = in_box && at[axis] >= 0 && at[axis] < counts[axis];
+    around[n] = BrickField::kNoBrick;
+    if (!in_box) continue;
+    const BrickBlock& block =
+        blocks_[flat_index(blocks, at[0] / kBlockCells, at[1] / kBlockCells, at[2] / kBlockCells)];
+    around[n] = BrickReader::brick_in(block, at[0], at[1], at[2]);
+  }
+  // Sides of the box have nobody beyond them: nothing to agree with, but no own nodes on the upper
+  // ones either. Those keep the coarse value.
+  for (std::int32_t side = 0; side < 27; ++side) {
+    const Index3 to{side % 3 - 1, side / 3 % 3 - 1, side / 9 - 1};
+    if (side == 13) continue;
+    bool shared = true;
+    for (std::int32_t n = 0; n < 27; ++n) {
+      const Index3 by{n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
+      bool sharer = true;
+      for (std::size_t axis = 0; axis < 3; ++axis)
+        sharer = sharer && (by[axis] == 0 || by[axis] == to[axis]);
+      if (sharer && around[n] == BrickField::kNoBrick) shared = false;
+    }
+    const Index3 owner_by{std::max(to[0], 0), std::max(to[1], 0), std::max(to[2], 0)};
+    const bool own = owner_by == Index3{0, 0, 0};
+    if (shared && own) continue;
+    const Brick* owner =
+        shared ? &bricks_[around[(owner_by[2] + 1) * 9 + (owner_by[1] + 1) * 3 + owner_by[0] + 1]]
+               : nullptr;
+    Index3 first, last;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      first[axis] = to[axis] < 0 ? 0 : to[axis] > 0 ? kBrickCells : 1;
+      last[axis] = to[axis] == 0 ? kBrickCells - 1 : first[axis];
+    }
+    for (std::int32_t z = first[2]; z <= last[2]; ++z)
+      for (std::int32_t y = first[1]; y <= last[1]; ++y)
+        for (std::int32_t x = first[0]; x <= last[0]; ++x)
+          brick.correction[sample_index(x, y, z)] =
+              owner == nullptr ? std::int8_t{0}
+                               : owner->correction[sample_index(x % kBrickCells, y % kBrickCells,
+                                                                z % kBrickCells)];
+  }
+}
+
+void BrickAssembly::build_tree() {
+  const Index3 cells{header_->coarse_cells[0], header_->coarse_cells[1], header_->coarse_cells[2]};
+  const Index3 nodes{cells[0] + 1, cells[1] + 1, cells[2] + 1};
+  const Index3 blocks = find_parts(*header_).blocks;
+  const auto cell_range = [&](std::int32_t x, std::int32_t y, std::int32_t z) {
+    const BrickBlock& block =
+        blocks_[flat_index(blocks, x / kBlockCells, y / kBlockCells, z / kBlockCells)];
+    const std::uint32_t brick = BrickReader::brick_in(block, x, y, z);
+    if (brick != BrickField::kNoBrick) return ranges_[brick];
+    ValueRange r{std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity()};
+    for (std::int32_t c = 0; c < 8; ++c) {
+      const float v = coarse_[flat_index(nodes, x + (c & 1), y + (c >> 1 & 1), z + (c >> 2))];
+      r = {std::min(r.min, v), std::max(r.max, v)};
+    }
+    return rounded_out(r);
+  };
+  std::span<ValueRange> below{}, level = tree_;
+  for (int l = 1; l <= static_cast<int>(header_->level_count); ++l) {
+    const Index3 dims = tree_dims(cells, l), below_dims = tree_dims(cells, l - 1);
+    parallel_for(
+        static_cast<std::size_t>(dims[2]), 1, settings_.threads,
+        [&](std::size_t begin, std::size_t end) {
+          for (std::int32_t z = static_cast<std::int32_t>(begin);
+               z < static_cast<std::int32_t>(end); ++z)
+            for (std::int32_t y = 0; y < dims[1]; ++y)
+              for (std::int32_t x = 0; x < dims[0]; ++x) {
+                ValueRange r{std::numeric_limits<float>::infinity(),
+                             -std::numeric_limits<float>::infinity()};
+                for (std::int32_t c = 0; c < 8; ++c) {
+                  const Index3 at{2 * x + (c & 1), 2 * y + (c >> 1 & 1), 2 * z + (c >> 2)};
+                  if (at[0] >= below_dims[0] || at[1] >= below_dims[1] || at[2] >= below_dims[2])
+                    continue;
+                  const ValueRange child = l == 1
+                                               ? cell_range(at[0], at[1], at[2])
+                                               : below[flat_index(below_dims, at[0], at[1], at[2])];
+                  r = {std::min(r.min, child.min), std::max(r.max, child.max)};
+                }
+                level[flat_index(dims, x, y, z)] = r;
+              }
+        });
+    below = level.first(count(dims));
+    level = level.subspan(count(dims));
+  }
+}
+
+BrickField BrickAssembly::finish() {
+  parallel_for(bricks_.size(), kBrickGrain, settings_.threads,
+               [&](std::size_t begin, std::size_t end) {
+                 for (std::size_t b = begin; b < end; ++b) {
+                   bind(b);
+                   ranges_[b] = find_brick_range(bricks_[b], header_->step);
+                 }
+               });
+  build_tree();
+  const auto owner = std::make_shared<AlignedBuffer>(std::move(buffer_));
+  return BrickField::from_buffer(owner->bytes(), owner, Check::kHeader);
+}
+
+}  // namespace isotact::detail

@@ -1,0 +1,226 @@
+// The validator of brick fields.
+#include <cmath>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "isotact/field/detail/brick_layout.h"
+#include "isotact/field/detail/brick_reader.h"
+
+namespace isotact {
+namespace {
+
+using Flaw = std::optional<std::string>;
+
+Flaw find_flaw_in_header(std::span<const std::byte> buffer) {
+  if (buffer.size() < sizeof(BrickFieldHeader))
+    return fmt::format("brick field: {} bytes are too few for its header", buffer.size());
+  if (reinterpret_cast<std::uintptr_t>(buffer.data()) % 64 != 0)
+    return "brick field: its memory is not aligned to 64 bytes";
+  const auto& h = *reinterpret_cast<const BrickFieldHeader*>(buffer.data());
+  if (std::memcmp(h.magic, "ISOBRICK", sizeof(h.magic)) != 0)
+    return "brick field: does not begin with ISOBRICK";
+  if (h.version != 1) return fmt::format("brick field: version {} is not 1", h.version);
+  if (h.brick_cells != kBrickCells)
+    return fmt::format("brick field: bricks of {} cells, expected {}", h.brick_cells, kBrickCells);
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    if (!std::isfinite(h.origin[axis])) return "brick field: its origin is not finite";
+    if (h.coarse_cells[axis] < 1 || h.coarse_cells[axis] > detail::kMaxCoarse)
+      return fmt::format("brick field: {} coarse cells along an axis, expected 1 to {}",
+                         h.coarse_cells[axis], detail::kMaxCoarse);
+  }
+  if (!(h.voxel_size > 0 && std::isfinite(h.voxel_size)))
+    return "brick field: its voxel size is not positive";
+  for (const float x :
+       {h.step, h.lipschitz, h.near_error, h.far_error, h.band, h.sample_error, h.shell_offset})
+    if (!(x >= 0 && std::isfinite(x))) return "brick field: a bound is negative or not finite";
+  BrickFieldHeader expected = h;
+  detail::lay_out(expected);
+  if (std::memcmp(&expected, &h, sizeof(h)) != 0)
+    return "brick field: its parts do not lie where its counts put them";
+  for (const std::uint8_t byte : h.unused)
+    if (byte != 0) return "brick field: unused bytes of the header are not zero";
+  if (h.total_bytes != buffer.size())
+    return fmt::format("brick field: {} bytes, but its header says {}", buffer.size(),
+                       h.total_bytes);
+  return std::nullopt;
+}
+
+template <typename T>
+std::span<const T> part(std::span<const std::byte> buffer, std::uint64_t offset, std::size_t n) {
+  return {reinterpret_cast<const T*>(buffer.data() + offset), n};
+}
+
+Flaw find_flaw_in_blocks(std::span<const BrickBlock> blocks, const detail::BrickParts& parts,
+                         std::uint32_t brick_count) {
+  std::uint64_t bricks = 0;
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    if (blocks[b].first_brick != bricks || blocks[b].unused != 0)
+      return fmt::format("brick field: block {} begins at brick {}, expected {}", b,
+                         blocks[b].first_brick, bricks);
+    const auto nx = static_cast<std::size_t>(parts.blocks[0]);
+    const auto ny = static_cast<std::size_t>(parts.blocks[1]);
+    const std::size_t at[3] = {b % nx, b / nx % ny, b / nx / ny};
+    for (std::uint64_t left = blocks[b].occupied; left != 0; left &= left - 1) {
+      const int bit = std::countr_zero(left);
+      const int in[3] = {bit & 3, bit >> 2 & 3, bit >> 4};
+      for (std::size_t axis = 0; axis < 3; ++axis)
+        if (static_cast<std::int32_t>(at[axis]) * detail::kBlockCells + in[axis] >=
+            parts.coarse_cells[axis])
+          return fmt::format("brick field: block {} has a brick outside of the box", b);
+    }
+    bricks += static_cast<std::uint64_t>(std::popcount(blocks[b].occupied));
+  }
+  if (bricks != brick_count)
+    return fmt::format("brick field: its blocks name {} bricks, its header {}", bricks,
+                       brick_count);
+  return std::nullopt;
+}
+
+Flaw find_flaw_in_ranges(std::span<const ValueRange> ranges, const char* what) {
+  for (std::size_t i = 0; i < ranges.size(); ++i)
+    if (!(ranges[i].min <= ranges[i].max && std::isfinite(ranges[i].min) &&
+          std::isfinite(ranges[i].max)))
+      return fmt::format("brick field: {} {}: min > max", what, i);
+  return std::nullopt;
+}
+
+Flaw find_flaw_in_padding(std::span<const std::byte> buffer, const BrickFieldHeader& h,
+                          const detail::BrickParts& parts) {
+  const auto check = [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t i = begin; i < end; ++i)
+      if (buffer[i] != std::byte{}) return false;
+    return true;
+  };
+  const std::uint64_t bricks = h.brick_count;
+  if (!check(h.coarse_offset + parts.coarse_count * sizeof(float), h.block_offset) ||
+      !check(h.block_offset + parts.block_count * sizeof(BrickBlock), h.range_offset) ||
+      !check(h.range_offset + bricks * sizeof(ValueRange), h.tree_offset) ||
+      !check(h.tree_offset + parts.tree_count * sizeof(ValueRange), h.brick_offset))
+    return "brick field: bytes between its parts are not zero";
+  return std::nullopt;
+}
+
+// The tree's nodes must hold what lies below them.
+Flaw find_flaw_in_tree(const BrickField& field) {
+  for (int level = 1; level <= static_cast<int>(field.header().level_count); ++level) {
+    const Index3 dims = field.tree_dims(level), below = field.tree_dims(level - 1);
+    const auto nodes = field.tree_level(level);
+    const auto children = level == 1 ? std::span<const ValueRange>{} : field.tree_level(level - 1);
+    for (std::int32_t z = 0; z < below[2]; ++z)
+      for (std::int32_t y = 0; y < below[1]; ++y)
+        for (std::int32_t x = 0; x < below[0]; ++x) {
+          const ValueRange child =
+              level == 1 ? field.cell_range({x, y, z}) : children[flat_index(below, x, y, z)];
+          const ValueRange& node = nodes[flat_index(dims, x / 2, y / 2, z / 2)];
+          if (!(node.min <= child.min && child.max <= node.max))
+            return fmt::format(
+                "brick field: tree level {}, node {} {} {}: its range does not hold "
+                "its child's",
+                level, x / 2, y / 2, z / 2);
+        }
+  }
+  return std::nullopt;
+}
+
+Flaw find_flaw_in_brick(const BrickField& field, const Index3& cell, std::uint32_t number) {
+  const Brick& brick = field.bricks()[number];
+  float corner[8];
+  detail::BrickReader(field).load_corners(cell[0], cell[1], cell[2], corner);
+  if (std::memcmp(corner, brick.corner, sizeof(corner)) != 0)
+    return fmt::format("brick field: brick {}: its corners differ from the coarse level", number);
+  for (const std::int8_t byte : brick.unused)
+    if (byte != 0) return fmt::format("brick field: brick {}: unused bytes are not zero", number);
+  const ValueRange& range = field.brick_ranges()[number];
+  for (std::int32_t z = 0; z < kBrickNodes; ++z)
+    for (std::int32_t y = 0; y < kBrickNodes; ++y)
+      for (std::int32_t x = 0; x < kBrickNodes; ++x) {
+        const auto sample = static_cast<std::size_t>((z * kBrickNodes + y) * kBrickNodes + x);
+        if (brick.correction[sample] == -128)
+          return fmt::format("brick field: brick {}: a correction of -128", number);
+        const Vec3f at{static_cast<float>(x) * 0.125F, static_cast<float>(y) * 0.125F,
+                       static_cast<float>(z) * 0.125F};
+        const float value = detail::interpolate(brick.corner, at) +
+                            field.header().step * static_cast<float>(brick.correction[sample]);
+        if (!(range.min <= value && value <= range.max))
+          return fmt::format("brick field: brick {}: its range does not hold sample {}", number,
+                             sample);
+      }
+  return std::nullopt;
+}
+
+// The correction at a node of the box, as the brick of one cell has it; 0 where it has none.
+int correction_at(const BrickField& field, const Index3& cell, const Index3& node) {
+  const std::uint32_t number = field.brick_at(cell);
+  if (number == BrickField::kNoBrick) return 0;
+  const Index3 in{node[0] - cell[0] * kBrickCells, node[1] - cell[1] * kBrickCells,
+                  node[2] - cell[2] * kBrickCells};
+  return field.bricks()[number].correction[(in[2] * kBrickNodes + in[1]) * kBrickNodes + in[0]];
+}
+
+// Towards its upper neighbours, and towards lower ones without brick, a brick must agree.
+Flaw find_flaw_between(const BrickField& field, const Index3& cell, std::uint32_t number) {
+  const Index3 counts = field.coarse_lattice().cells;
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    for (const std::int32_t direction : {-1, 1}) {
+      Index3 other = cell;
+      other[axis] += direction;
+      if (other[axis] < 0 || other[axis] >= counts[axis]) continue;
+      if (direction < 0 && field.brick_at(other) != BrickField::kNoBrick) continue;
+      for (std::int32_t a = 0; a < kBrickNodes; ++a)
+        for (std::int32_t b = 0; b < kBrickNodes; ++b) {
+          Index3 node{cell[0] * kBrickCells, cell[1] * kBrickCells, cell[2] * kBrickCells};
+          node[axis] += direction > 0 ? kBrickCells : 0;
+          node[(axis + 1) % 3] += a;
+          node[(axis + 2) % 3] += b;
+          if (correction_at(field, cell, node) != correction_at(field, other, node))
+            return fmt::format(
+                "brick field: brick {} and its neighbour differ on their common "
+                "face",
+                number);
+        }
+    }
+  return std::nullopt;
+}
+
+Flaw find_flaw_in_bricks(const BrickField& field) {
+  const Index3 counts = field.coarse_lattice().cells;
+  for (std::int32_t z = 0; z < counts[2]; ++z)
+    for (std::int32_t y = 0; y < counts[1]; ++y)
+      for (std::int32_t x = 0; x < counts[0]; ++x) {
+        const std::uint32_t number = field.brick_at({x, y, z});
+        if (number == BrickField::kNoBrick) continue;
+        if (Flaw flaw = find_flaw_in_brick(field, {x, y, z}, number)) return flaw;
+        if (Flaw flaw = find_flaw_between(field, {x, y, z}, number)) return flaw;
+      }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Flaw find_flaw_in_brick_field(std::span<const std::byte> buffer, Check check) {
+  if (Flaw flaw = find_flaw_in_header(buffer)) return flaw;
+  if (check == Check::kHeader) return std::nullopt;
+  const auto& h = *reinterpret_cast<const BrickFieldHeader*>(buffer.data());
+  const detail::BrickParts parts = detail::find_parts(h);
+  if (Flaw flaw = find_flaw_in_blocks(part<BrickBlock>(buffer, h.block_offset, parts.block_count),
+                                      parts, h.brick_count))
+    return flaw;
+  const auto coarse = part<float>(buffer, h.coarse_offset, parts.coarse_count);
+  for (std::size_t i = 0; i < coarse.size(); ++i)
+    if (!std::isfinite(coarse[i]))
+      return fmt::format("brick field: coarse value {} is not finite", i);
+  if (Flaw flaw = find_flaw_in_ranges(part<ValueRange>(buffer, h.range_offset, h.brick_count),
+                                      "range of brick"))
+    return flaw;
+  if (Flaw flaw = find_flaw_in_ranges(part<ValueRange>(buffer, h.tree_offset, parts.tree_count),
+                                      "tree node"))
+    return flaw;
+  if (Flaw flaw = find_flaw_in_padding(buffer, h, parts)) return flaw;
+  if (check == Check::kShallow) return std::nullopt;
+  const BrickField field = BrickField::from_buffer(buffer, nullptr, Check::kHeader);
+  if (Flaw flaw = find_flaw_in_tree(field)) return flaw;
+  return find_flaw_in_bricks(field);
+}
+
+}  // namespace isotact

@@ -1,0 +1,50 @@
+// Exact unsigned distances at nodes of a lattice, wherever they are wanted.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "isotact/base/cpu.h"
+#include "isotact/base/progress.h"
+#include "isotact/field/build/detail/kernel_types.h"
+#include "isotact/field/build/detail/marking.h"
+#include "isotact/field/lattice.h"
+#include "isotact/geometry/bvh.h"
+
+namespace isotact::detail {
+
+class DistancePass {
+ public:
+  // The hierarchy must be the mesh's and outlive this.
+  DistancePass(const TriangleMesh& mesh, const Bvh& bvh, const Lattice& lattice, Threads threads,
+               SimdLevel level = simd_level());
+
+  // Of all nodes of the coarse lattice, metres.
+  std::vector<float> find_coarse(const Monitor& monitor) const;
+
+  // Calls visit(cell, distances) for each marked coarse cell: of its own 8^3 nodes, in fine cells,
+  // node 64 z + 8 y + x. From several threads at once; the span may be written to.
+  using BrickVisitor = std::function<void(const Index3& cell, std::span<float> distance)>;
+  void for_each_brick(const CellBits& bits, const Monitor& monitor,
+                      const BrickVisitor& visit) const;
+
+  // How far results can be off, in fine cells. Coordinates along a triangle's axes are computed in
+  // double and rounded to float, which is off by 2^-25 of their size; they are at most as large as
+  // the lattice is wide, a dozen further operations of a similar size follow.
+  double error() const { return error_; }
+
+ private:
+  struct Scratch;
+  void find_eighths(const Index3& first_cell, unsigned bricks, Scratch& scratch,
+                    const BrickVisitor& visit) const;
+
+  const Bvh& bvh_;
+  Lattice lattice_;
+  Threads threads_;
+  const DistanceKernels& kernels_;
+  std::vector<TriangleFrame> frames_;
+  double error_ = 0;
+};
+
+}  // namespace isotact::detail

@@ -1,0 +1,39 @@
+// The solid angle of a triangle (van Oosterom and Strackee, The Solid Angle of a Plane Triangle,
+// 1983), as a complex number whose angle is half of it. Products of such numbers add the angles
+// without any arc tangent, and that is all it takes to follow a winding number modulo 1.
+#pragma once
+
+#include <array>
+#include <cmath>
+
+#include "isotact/base/trig.h"
+#include "isotact/base/vec.h"
+
+namespace isotact::surface_detail {
+
+struct Complex {
+  double re = 1, im = 0;
+
+  friend constexpr Complex operator*(const Complex& a, const Complex& b) {
+    return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+  }
+};
+constexpr Complex conjugate(const Complex& z) { return {z.re, -z.im}; }
+inline double magnitude(const Complex& z) { return std::sqrt(z.re * z.re + z.im * z.im); }
+
+// Of the triangle whose corners lie in the directions a, b, c (unit vectors) from the point: the
+// angle is positive where its back is seen, so that a closed mesh winds once around what it holds.
+// The length is at most 4; it is 0 only where the point lies on an edge.
+constexpr Complex half_solid_angle(const Vec3& a, const Vec3& b, const Vec3& c) {
+  return {1 + dot(a, b) + dot(b, c) + dot(c, a), dot(a, cross(b, c))};
+}
+
+// In radians; 0 in the triangle's plane.
+inline double find_half_solid_angle(const std::array<Vec3f, 3>& t, const Vec3& p) {
+  const Complex z =
+      half_solid_angle(normalized(to_double(t[0]) - p), normalized(to_double(t[1]) - p),
+                       normalized(to_double(t[2]) - p));
+  return z.im == 0 ? 0 : angle_of(z.im, z.re);
+}
+
+}  // namespace isotact::surface_detail

@@ -1,0 +1,9 @@
+#include "isotact/field/build/detail/distance_kernel.h"
+
+namespace isotact::detail {
+
+using WideKernel = DistanceKernel<Lanes<float, 8>>;
+
+const DistanceKernels kAvx2DistanceKernels = {WideKernel::refine, WideKernel::find_packet};
+
+}  // namespace isotact::detail

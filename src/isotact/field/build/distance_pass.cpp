@@ -1,0 +1,177 @@
+#include "isotact/field/build/detail/distance_pass.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+
+#include "isotact/field/build/detail/frames.h"
+#include "isotact/field/detail/brick_layout.h"
+#include "isotact/geometry/bvh_visit.h"
+
+namespace isotact::detail {
+namespace {
+
+const DistanceKernels& kernels_for([[maybe_unused]] SimdLevel level) {
+#if defined(ISOTACT_HAS_AVX2_KERNELS)
+  if (level == SimdLevel::kAvx2) return kAvx2DistanceKernels;
+#endif
+  return kBaselineDistanceKernels;
+}
+
+}  // namespace
+
+struct DistancePass::Scratch {
+  std::vector<std::uint32_t> triangles;
+  std::vector<NearTriangle> near;
+  std::vector<Eight> squares;
+  std::vector<std::uint8_t> masks;
+  std::array<std::vector<std::uint32_t>, kRefineLevels> lists;
+  std::vector<std::array<float, 512>> distance = std::vector<std::array<float, 512>>(8);
+
+  void make_room() {
+    const std::size_t n = triangles.size();
+    if (near.size() >= n) return;
+    const std::size_t room = n + n / 2 + 64;
+    near.resize(room);
+    squares.resize(room);
+    masks.resize(room);
+    for (auto& list : lists) list.resize(8 * room + 1);
+  }
+};
+
+DistancePass::DistancePass(const TriangleMesh& mesh, const Bvh& bvh, const Lattice& lattice,
+                           Threads threads, SimdLevel level)
+    : bvh_(bvh),
+      lattice_(lattice),
+      threads_(threads),
+      kernels_(kernels_for(level)),
+      frames_(make_frames(bvh, mesh, lattice, threads)) {
+  const std::int32_t widest = std::max({lattice.cells[0], lattice.cells[1], lattice.cells[2]});
+  error_ = widest * 0x1p-21 + 0x1p-16;
+}
+
+std::vector<float> DistancePass::find_coarse(const Monitor& monitor) const {
+  const Index3 nodes{lattice_.cells[0] / kBrickCells + 1, lattice_.cells[1] / kBrickCells + 1,
+                     lattice_.cells[2] / kBrickCells + 1};
+  std::vector<float> values(count(nodes));
+  const Index3 packets{(nodes[0] + 1) / 2, (nodes[1] + 1) / 2, (nodes[2] + 1) / 2};
+  const std::size_t rows =
+      static_cast<std::size_t>(packets[1]) * static_cast<std::size_t>(packets[2]);
+  parallel_for(rows, 16, threads_, [&](std::size_t begin, std::size_t end) {
+    monitor.check();
+    PacketWork work{};
+    work.nodes = bvh_.oriented_nodes().data();
+    work.frames = frames_.data();
+    for (std::size_t axis = 0; axis < 3; ++axis) work.origin[axis] = lattice_.origin[axis];
+    work.voxel_size = lattice_.spacing;
+    work.spacing = kBrickCells;
+    work.slack = static_cast<float>(2 * error_);
+    for (std::size_t row = begin; row < end; ++row) {
+      const std::int32_t y =
+          2 * static_cast<std::int32_t>(row % static_cast<std::size_t>(packets[1]));
+      const std::int32_t z =
+          2 * static_cast<std::int32_t>(row / static_cast<std::size_t>(packets[1]));
+      for (std::int32_t p = 0; p < packets[0]; ++p) {
+        // There and back again: neighbours in time are neighbours in space.
+        const std::int32_t x = 2 * (row % 2 == 0 ? p : packets[0] - 1 - p);
+        work.center[0] = (x + 0.5) * kBrickCells;
+        work.center[1] = (y + 0.5) * kBrickCells;
+        work.center[2] = (z + 0.5) * kBrickCells;
+        kernels_.find_packet(work);
+        for (std::int32_t i = 0; i < 8; ++i) {
+          const Index3 at{x + (i & 1), y + (i >> 1 & 1), z + (i >> 2)};
+          if (at[0] < nodes[0] && at[1] < nodes[1] && at[2] < nodes[2])
+            values[flat_index(nodes, at[0], at[1], at[2])] =
+                work.distance.d[i] * static_cast<float>(lattice_.spacing);
+        }
+      }
+    }
+  });
+  return values;
+}
+
+void DistancePass::find_eighths(const Index3& cell, unsigned bricks, Scratch& s,
+                                const BrickVisitor& visit) const {
+  // The nodes' own box, in metres, and how far from it a nearest triangle can be.
+  constexpr double kLast = 2 * kBrickCells - 1;
+  constexpr double kRadius = 0.8660254037844387 * kLast;
+  RefineWork work{};
+  PacketWork middle{};
+  middle.nodes = bvh_.oriented_nodes().data();
+  middle.frames = frames_.data();
+  Aabbf box;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    work.center[axis] = cell[axis] * kBrickCells + 0.5 * kLast;
+    middle.center[axis] = work.center[axis];
+    middle.origin[axis] = lattice_.origin[axis];
+  }
+  middle.voxel_size = lattice_.spacing;
+  middle.spacing = 0;
+  middle.slack = static_cast<float>(2 * error_);
+  middle.seed = s.triangles.empty() ? 0 : s.triangles[s.triangles.size() / 2];
+  kernels_.find_packet(middle);
+  const double reach = static_cast<double>(middle.distance.d[0]) + kRadius + 4 * error_;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const double c = lattice_.origin[axis] + work.center[axis] * lattice_.spacing;
+    const double half = (0.5 * kLast + reach) * lattice_.spacing;
+    const double rounding = 0x1p-22 * (std::abs(c) + half);
+    box.lower[axis] = static_cast<float>(c - half - rounding);
+    box.upper[axis] = static_cast<float>(c + half + rounding);
+  }
+  s.triangles.clear();
+  visit_blocks_in_box(bvh_, box, 0, [&](std::uint32_t block) {
+    for (std::uint32_t i = block * kBlockWidth; i < (block + 1) * kBlockWidth; ++i)
+      if (frames_[i].length >= 0) s.triangles.push_back(i);
+    return true;
+  });
+  s.make_room();
+  work.frames = frames_.data();
+  work.triangles = s.triangles.data();
+  work.triangle_count = s.triangles.size();
+  work.bricks = bricks;
+  work.near = s.near.data();
+  work.squares = s.squares.data();
+  work.masks = s.masks.data();
+  for (std::size_t l = 0; l < kRefineLevels; ++l) work.lists[l] = s.lists[l].data();
+  work.slack = static_cast<float>(4 * error_);
+  work.distance = reinterpret_cast<float(*)[512]>(s.distance.data());
+  kernels_.refine(work);
+  for (unsigned b = 0; b < 8; ++b)
+    if ((bricks >> b & 1U) != 0)
+      visit({cell[0] + static_cast<std::int32_t>(b & 1U),
+             cell[1] + static_cast<std::int32_t>(b >> 1U & 1U),
+             cell[2] + static_cast<std::int32_t>(b >> 2U)},
+            s.distance[b]);
+}
+
+void DistancePass::for_each_brick(const CellBits& bits, const Monitor& monitor,
+                                  const BrickVisitor& visit) const {
+  const Index3 blocks = find_parts(bits.cells()).blocks;
+  parallel_for(bits.words().size(), 4, threads_, [&](std::size_t begin, std::size_t end) {
+    monitor.check();
+    Scratch scratch;
+    for (std::size_t w = begin; w < end; ++w) {
+      const std::uint64_t word = bits.words()[w];
+      if (word == 0) continue;
+      const auto nx = static_cast<std::size_t>(blocks[0]), ny = static_cast<std::size_t>(blocks[1]);
+      const Index3 block{static_cast<std::int32_t>(w % nx), static_cast<std::int32_t>(w / nx % ny),
+                         static_cast<std::int32_t>(w / nx / ny)};
+      for (unsigned part = 0; part < 8; ++part) {
+        const unsigned first = (part & 1U) * 2 + (part >> 1U & 1U) * 8 + (part >> 2U) * 32;
+        unsigned bricks = 0;
+        for (unsigned b = 0; b < 8; ++b)
+          bricks |= static_cast<unsigned>(
+                        word >> (first + (b & 1U) + (b >> 1U & 1U) * 4 + (b >> 2U) * 16) & 1U)
+                    << b;
+        if (bricks == 0) continue;
+        find_eighths({block[0] * 4 + static_cast<std::int32_t>(part & 1U) * 2,
+                      block[1] * 4 + static_cast<std::int32_t>(part >> 1U & 1U) * 2,
+                      block[2] * 4 + static_cast<std::int32_t>(part >> 2U) * 2},
+                     bricks, scratch, visit);
+      }
+    }
+  });
+}
+
+}  // namespace isotact::detail

@@ -1,0 +1,179 @@
+#include "isotact/field/build/detail/marking.h"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cmath>
+
+#include "isotact/field/build/detail/frames.h"
+#include "isotact/field/detail/brick_layout.h"
+
+namespace isotact::detail {
+namespace {
+
+constexpr double kHalfCell = 0.5 * kBrickCells;  // of a coarse cell, in fine ones
+
+// Cells first to last, both included.
+struct CellBox {
+  Index3 first, last;
+};
+
+class TriangleMarker {
+ public:
+  TriangleMarker(const Vec3& a, const Vec3& b, const Vec3& c, double reach, CellBits& bits)
+      : a_(a),
+        b_(b),
+        c_(c),
+        low_(min(min(a, b), c)),
+        high_(max(max(a, b), c)),
+        reach_(reach),
+        bits_(bits) {
+    normal_ = normalized(cross(b - a, c - a));
+    reach_sq_ = reach * reach;
+  }
+
+  void mark() {
+    CellBox all;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const double last = static_cast<double>(bits_.cells()[axis] - 1);
+      all.first[axis] = static_cast<std::int32_t>(
+          std::clamp(std::floor((low_[axis] - reach_) / kBrickCells - 1e-9), 0.0, last));
+      all.last[axis] = static_cast<std::int32_t>(
+          std::clamp(std::floor((high_[axis] + reach_) / kBrickCells + 1e-9), 0.0, last));
+    }
+    visit(all);
+  }
+
+ private:
+  // Halves a box of cells until it is beyond reach or one cell. Halving a side of n cells ends
+  // after log2 n steps: the depth of calls is at most 3 x 13 + 1.
+  void visit(const CellBox& box) {  // NOLINT(misc-no-recursion)
+    Vec3 center, half;
+    std::size_t longest = 0;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const double begin = static_cast<double>(box.first[axis]);
+      const double end = static_cast<double>(box.last[axis]) + 1;
+      center[axis] = 0.5 * (begin + end) * kBrickCells;
+      half[axis] = (end - begin) * kHalfCell;
+      if (half[axis] > half[longest]) longest = axis;
+    }
+    if (is_beyond(center, half)) return;
+    if (box.first == box.last) {
+      bits_.set(box.first);
+      return;
+    }
+    const std::int32_t middle = (box.first[longest] + box.last[longest]) / 2;
+    CellBox part = box;
+    part.last[longest] = middle;
+    visit(part);
+    part = box;
+    part.first[longest] = middle + 1;
+    visit(part);
+  }
+
+  bool is_beyond(const Vec3& center, const Vec3& half) const {
+    double gap_sq = 0;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const double gap = std::max({low_[axis] - (center[axis] + half[axis]),
+                                   (center[axis] - half[axis]) - high_[axis], 0.0});
+      gap_sq += gap * gap;
+    }
+    if (gap_sq > reach_sq_) return true;
+    const double off_plane = std::abs(dot(normal_, center - a_)) -
+                             (half.x * std::abs(normal_.x) + half.y * std::abs(normal_.y) +
+                              half.z * std::abs(normal_.z));
+    if (off_plane > reach_) return true;
+    // Long thin triangles fill little of their box: three more axes, across each edge in the plane.
+    return is_beyond_edge(a_, b_, c_, center, half) || is_beyond_edge(b_, c_, a_, center, half) ||
+           is_beyond_edge(c_, a_, b_, center, half);
+  }
+
+  // Outwards of an edge, in the triangle's plane. The gap along any unit direction is at most the
+  // distance.
+  bool is_beyond_edge(const Vec3& from, const Vec3& to, const Vec3& apex, const Vec3& center,
+                      const Vec3& half) const {
+    const Vec3 out = normalized(cross(to - from, normal_));
+    const double side = dot(out, apex - from) > 0 ? -1.0 : 1.0;
+    const double gap =
+        side * dot(out, center - from) -
+        (half.x * std::abs(out.x) + half.y * std::abs(out.y) + half.z * std::abs(out.z));
+    return gap > reach_;
+  }
+
+  Vec3 a_, b_, c_, low_, high_, normal_;
+  double reach_, reach_sq_;
+  CellBits& bits_;
+};
+
+}  // namespace
+
+CellBits::CellBits(const Index3& cells)
+    : cells_(cells), blocks_(find_parts(cells).blocks), words_(count(blocks_), 0) {}
+
+std::size_t CellBits::word_of(const Index3& c) const {
+  return flat_index(blocks_, c[0] / kBlockCells, c[1] / kBlockCells, c[2] / kBlockCells);
+}
+
+unsigned CellBits::bit_of(const Index3& c) {
+  return static_cast<unsigned>((c[2] & 3) << 4 | (c[1] & 3) << 2 | (c[0] & 3));
+}
+
+void CellBits::set(const Index3& cell) {
+  std::atomic_ref<std::uint64_t> word(words_[word_of(cell)]);
+  const std::uint64_t bit = std::uint64_t{1} << bit_of(cell);
+  if ((word.load(std::memory_order_relaxed) & bit) == 0)
+    word.fetch_or(bit, std::memory_order_relaxed);
+}
+
+std::size_t CellBits::count_set() const {
+  std::size_t n = 0;
+  for (const std::uint64_t word : words_) n += static_cast<std::size_t>(std::popcount(word));
+  return n;
+}
+
+void mark_near(const TriangleMesh& mesh, const Lattice& lattice, double reach, Threads threads,
+               CellBits& bits) {
+  const double rounding = 1e-6;
+  parallel_for(mesh.triangles.size(), 4096, threads, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t t = begin; t < end; ++t) {
+      const auto c = corners(mesh, t);
+      TriangleMarker(to_cells(lattice, c[0]), to_cells(lattice, c[1]), to_cells(lattice, c[2]),
+                     reach + rounding, bits)
+          .mark();
+    }
+  });
+}
+
+void mark_creases(std::span<const float> coarse, const Lattice& lattice, double tolerance,
+                  Threads threads, CellBits& bits) {
+  const Index3 nodes = node_counts(lattice);
+  const float side = static_cast<float>(lattice.spacing);
+  const float wanted = static_cast<float>(tolerance);
+  // A crease at most this far away can be off by that much.
+  const float furthest = tolerance > 0 ? 0.5F * side / wanted : HUGE_VALF;
+  parallel_for(static_cast<std::size_t>(lattice.cells[2]), 1, threads,
+               [&](std::size_t begin, std::size_t end) {
+                 for (std::int32_t z = static_cast<std::int32_t>(begin);
+                      z < static_cast<std::int32_t>(end); ++z)
+                   for (std::int32_t y = 0; y < lattice.cells[1]; ++y) {
+                     const float* row = coarse.data() + flat_index(nodes, 0, y, z);
+                     const std::size_t up = static_cast<std::size_t>(nodes[0]);
+                     const std::size_t deep = up * static_cast<std::size_t>(nodes[1]);
+                     for (std::int32_t x = 0; x < lattice.cells[0]; ++x, ++row) {
+                       if (std::abs(row[0]) > furthest + 2 * side) continue;
+                       const float c0 = row[0], c1 = row[1], c2 = row[up], c3 = row[up + 1];
+                       const float c4 = row[deep], c5 = row[deep + 1], c6 = row[deep + up],
+                                   c7 = row[deep + up + 1];
+                       const float gx = (c1 - c0) + (c3 - c2) + (c5 - c4) + (c7 - c6);
+                       const float gy = (c2 - c0) + (c3 - c1) + (c6 - c4) + (c7 - c5);
+                       const float gz = (c4 - c0) + (c5 - c1) + (c6 - c2) + (c7 - c3);
+                       const float slope_sq = (gx * gx + gy * gy + gz * gz) / (16 * side * side);
+                       const float off = 0.5F * side * std::sqrt(std::max(0.0F, 1 - slope_sq));
+                       const float middle = 0.125F * (c0 + c1 + c2 + c3 + c4 + c5 + c6 + c7);
+                       if (off > wanted * std::abs(middle)) bits.set({x, y, z});
+                     }
+                   }
+               });
+}
+
+}  // namespace isotact::detail

@@ -1,0 +1,89 @@
+#include "isotact/field/build/detail/plan.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "isotact/base/error.h"
+#include "isotact/field/detail/brick_layout.h"
+
+namespace isotact::detail {
+namespace {
+
+constexpr int kDefaultResolution = 128;
+constexpr int kLeastResolution = 16;
+constexpr int kMostCells = kMaxCoarse * kBrickCells;
+
+void check(const FieldSettings& s) {
+  if (s.resolution && s.voxel_size)
+    throw Error("both resolution and voxel size are set: choose one");
+  if (s.resolution && (*s.resolution < kLeastResolution || *s.resolution > kMostCells))
+    throw Error(fmt::format("resolution {} is not between {} and {}", *s.resolution,
+                            kLeastResolution, kMostCells));
+  if (s.voxel_size && !(*s.voxel_size > 0 && std::isfinite(*s.voxel_size)))
+    throw Error(fmt::format("voxel size {} is not a positive length", *s.voxel_size));
+  if (!(s.padding >= 0 && s.padding <= 10000))
+    throw Error(fmt::format("padding {} is not between 0 and 10000 cells", s.padding));
+  if (!(s.band >= 5 && s.band <= 1000))
+    throw Error(fmt::format("band {} is not between 5 and 1000 cells", s.band));
+  if (!(s.tolerance >= 0 && s.tolerance <= 1))
+    throw Error(fmt::format("tolerance {} is not between 0 and 1", s.tolerance));
+  if (!(s.shell_offset >= 0 && std::isfinite(s.shell_offset)))
+    throw Error(fmt::format("shell offset {} is not a length", s.shell_offset));
+}
+
+}  // namespace
+
+Lattice make_lattice(const Aabb& box, const FieldSettings& settings) {
+  check(settings);
+  const Vec3 size = extent(box);
+  const double longest = std::max({size.x, size.y, size.z});
+  if (!(longest > 0)) throw Error("the mesh has no size: all its corners are at one point");
+  const double padding = std::max(settings.padding, settings.band + 1);
+  double voxel;
+  if (settings.voxel_size) {
+    voxel = *settings.voxel_size;
+  } else {
+    const double cells = settings.resolution.value_or(kDefaultResolution) - 2 * padding;
+    if (!(cells >= 1))
+      throw Error(
+          fmt::format("resolution {} leaves no cells for the mesh after {} cells of padding "
+                      "on each side",
+                      settings.resolution.value_or(kDefaultResolution), padding));
+    voxel = longest / cells;
+  }
+  Lattice lattice{.spacing = voxel};
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const double wanted = size[axis] / voxel + 2 * padding;
+    if (!(wanted <= kMostCells))
+      throw Error(
+          fmt::format("a voxel size of {:.3g} m needs {:.3g} cells along an axis of {:.3g} m; "
+                      "the most is {}",
+                      voxel, wanted, size[axis], kMostCells));
+    const double bricks = std::ceil(wanted / kBrickCells - 1e-9);
+    lattice.cells[axis] = static_cast<std::int32_t>(bricks) * kBrickCells;
+    lattice.origin[axis] =
+        0.5 * (box.lower[axis] + box.upper[axis]) - 0.5 * lattice.cells[axis] * voxel;
+  }
+  // Positions in cells must stay far above the rounding of the mesh's own coordinates.
+  const double furthest =
+      std::max({std::abs(box.lower.x), std::abs(box.upper.x), std::abs(box.lower.y),
+                std::abs(box.upper.y), std::abs(box.lower.z), std::abs(box.upper.z)});
+  if (furthest * 0x1p-24 > voxel)
+    throw Error(
+        fmt::format("cells of {:.3g} m are smaller than the rounding of coordinates {:.3g} m "
+                    "from the origin: move the mesh closer to it",
+                    voxel, furthest));
+  return lattice;
+}
+
+void check_memory(std::uint64_t needed, const FieldSettings& settings, const char* what) {
+  if (settings.max_memory == 0 || needed <= settings.max_memory) return;
+  constexpr double kMega = 1e6;
+  throw Error(fmt::format("{} would need {:.1f} MB, more than the limit of {:.1f} MB", what,
+                          static_cast<double>(needed) / kMega,
+                          static_cast<double>(settings.max_memory) / kMega));
+}
+
+}  // namespace isotact::detail

@@ -1,0 +1,207 @@
+#include "isotact/field/build/detail/row_crossings.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+#include "isotact/field/build/detail/frames.h"
+
+namespace isotact::detail {
+namespace {
+
+constexpr std::int64_t kCell = 4096;  // units of a snapped coordinate
+
+// Snapped, in the plane across the lines; both even.
+struct Corner {
+  std::int64_t y, z;
+};
+std::int64_t snap(double cells) {
+  return 2 * static_cast<std::int64_t>(std::floor(cells * (kCell / 2) + 0.5));
+}
+constexpr std::int64_t line_at(std::int32_t row) { return row * kCell + 1; }
+
+constexpr std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
+  const std::int64_t q = a / b;
+  return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
+}
+
+// First layer of lines above a snapped z.
+constexpr std::int32_t first_line_above(std::int64_t z) {
+  return static_cast<std::int32_t>(floor_divide(z - 1, kCell) + 1);
+}
+
+// How many lines j = 0, 1, ... of layer z lie at or below an edge that crosses the layer. Computed
+// from the lower end on, so that both triangles of the edge get the same number.
+std::int32_t lines_below(Corner a, Corner b, std::int64_t z) {
+  if (a.z > b.z) std::swap(a, b);
+  const std::int64_t rise = b.z - a.z;
+  // y of the crossing is a.y + (z - a.z)(b.y - a.y) / rise; line j is at j kCell + 1.
+  const std::int64_t scaled = (a.y - 1) * rise + (z - a.z) * (b.y - a.y);
+  return static_cast<std::int32_t>(floor_divide(scaled, rise * kCell) + 1);
+}
+
+struct Entry {
+  std::uint32_t line;
+  LineCrossing crossing;
+};
+
+// A triangle with its plane as x over (y, z).
+class TriangleLines {
+ public:
+  TriangleLines(const Lattice& lattice, const TriangleMesh& mesh, std::uint32_t triangle) {
+    const auto c = corners(mesh, triangle);
+    for (std::size_t i = 0; i < 3; ++i) {
+      p_[i] = to_cells(lattice, c[i]);
+      s_[i] = {snap(p_[i].y), snap(p_[i].z)};
+    }
+    const Vec3 n = cross(p_[1] - p_[0], p_[2] - p_[0]);
+    y_slope_ = n.x != 0 ? -n.y / n.x : 0;
+    z_slope_ = n.x != 0 ? -n.z / n.x : 0;
+    low_x_ = std::min({p_[0].x, p_[1].x, p_[2].x});
+    high_x_ = std::max({p_[0].x, p_[1].x, p_[2].x});
+  }
+
+  std::int32_t first_layer() const {
+    return first_line_above(std::min({s_[0].z, s_[1].z, s_[2].z}));
+  }
+  std::int32_t end_layer() const { return first_line_above(std::max({s_[0].z, s_[1].z, s_[2].z})); }
+
+  // Calls visit(j, crossing) for the lines of layer k that meet the triangle.
+  template <typename Visit>
+  void visit_layer(std::int32_t k, Visit&& visit) const {
+    const std::int64_t z = line_at(k);
+    std::int32_t up = 0, down = 0;
+    bool crosses = false;
+    for (std::size_t i = 0; i < 3; ++i) {
+      const Corner& a = s_[i];
+      const Corner& b = s_[(i + 1) % 3];
+      if ((a.z < z) == (b.z < z)) continue;
+      crosses = true;
+      (a.z < b.z ? up : down) = lines_below(a, b, z);
+    }
+    if (!crosses) return;
+    // Seen from positive x, a triangle that faces us runs counter-clockwise, and its upward edge is
+    // on the right: passing it along x leads out of the body.
+    const std::int32_t delta = up > down ? -1 : 1;
+    const double z_part = z_slope_ * (static_cast<double>(k) - p_[0].z) + p_[0].x;
+    for (std::int32_t j = std::min(up, down); j < std::max(up, down); ++j) {
+      double x = z_part + y_slope_ * (static_cast<double>(j) - p_[0].y);
+      x = std::clamp(x, low_x_, high_x_);  // a steep plane's x is noise beyond the triangle
+      visit(j, LineCrossing{static_cast<float>(x), delta});
+    }
+  }
+
+ private:
+  Vec3 p_[3];
+  Corner s_[3];
+  double y_slope_, z_slope_, low_x_, high_x_;
+};
+
+// Triangles of each slab, in ascending order.
+struct SlabLists {
+  std::vector<std::uint32_t> first, triangles;
+};
+SlabLists sort_into_slabs(const TriangleMesh& mesh, const Lattice& lattice, std::size_t slabs) {
+  const std::size_t n = mesh.triangles.size();
+  std::vector<std::int32_t> begin(n), end(n);
+  SlabLists lists;
+  lists.first.assign(slabs + 1, 0);
+  for (std::size_t t = 0; t < n; ++t) {
+    double low = HUGE_VAL, high = -HUGE_VAL;
+    for (const std::uint32_t v : mesh.triangles[t]) {
+      const double z =
+          (static_cast<double>(mesh.positions[v].z) - lattice.origin.z) / lattice.spacing;
+      low = std::min(low, z), high = std::max(high, z);
+    }
+    const std::int32_t layer = first_line_above(snap(low)), past = first_line_above(snap(high));
+    begin[t] = layer / RowCrossings::kSlabRows;
+    end[t] = layer == past ? begin[t] : (past - 1) / RowCrossings::kSlabRows + 1;
+    for (std::int32_t s = begin[t]; s < end[t]; ++s) ++lists.first[static_cast<std::size_t>(s) + 1];
+  }
+  for (std::size_t s = 0; s < slabs; ++s) lists.first[s + 1] += lists.first[s];
+  lists.triangles.resize(lists.first[slabs]);
+  std::vector<std::uint32_t> place(lists.first.begin(), lists.first.end() - 1);
+  for (std::size_t t = 0; t < n; ++t)
+    for (std::int32_t s = begin[t]; s < end[t]; ++s)
+      lists.triangles[place[static_cast<std::size_t>(s)]++] = static_cast<std::uint32_t>(t);
+  return lists;
+}
+
+void sort_by_x(std::span<LineCrossing> line) {
+  if (line.size() < 2) return;
+  std::sort(line.begin(), line.end(), [](const LineCrossing& a, const LineCrossing& b) {
+    return a.x != b.x ? a.x < b.x : a.delta < b.delta;
+  });
+}
+
+CrossingSlab fill_slab(const TriangleMesh& mesh, const Lattice& lattice,
+                       std::span<const std::uint32_t> triangles, std::int32_t slab,
+                       std::int32_t rows) {
+  const std::int32_t first_layer = slab * RowCrossings::kSlabRows;
+  std::vector<Entry> entries;
+  for (const std::uint32_t t : triangles) {
+    const TriangleLines lines(lattice, mesh, t);
+    const std::int32_t begin = std::max(lines.first_layer(), first_layer);
+    const std::int32_t end = std::min(lines.end_layer(), first_layer + RowCrossings::kSlabRows);
+    for (std::int32_t k = begin; k < end; ++k)
+      lines.visit_layer(k, [&](std::int32_t j, const LineCrossing& crossing) {
+        assert(j >= 0 && j < rows);
+        entries.push_back({static_cast<std::uint32_t>((k - first_layer) * rows + j), crossing});
+      });
+  }
+  CrossingSlab result;
+  const std::size_t lines = static_cast<std::size_t>(RowCrossings::kSlabRows * rows);
+  result.first.assign(lines + 1, 0);
+  for (const Entry& e : entries) ++result.first[e.line + 1];
+  for (std::size_t l = 0; l < lines; ++l) result.first[l + 1] += result.first[l];
+  result.crossings.resize(entries.size());
+  std::vector<std::uint32_t> place(result.first.begin(), result.first.end() - 1);
+  for (const Entry& e : entries) result.crossings[place[e.line]++] = e.crossing;
+  for (std::size_t l = 0; l < lines; ++l)
+    sort_by_x(std::span(result.crossings)
+                  .subspan(result.first[l], result.first[l + 1] - result.first[l]));
+  return result;
+}
+
+}  // namespace
+
+RowCrossings::RowCrossings(const Surface& surface, const Lattice& lattice, Threads threads,
+                           const Monitor& monitor)
+    : rows_(lattice.cells[1] + 1), nested_(surface.nested) {
+  const std::size_t slabs = static_cast<std::size_t>(lattice.cells[2] / kSlabRows + 1);
+  slabs_.resize(slabs);
+  const SlabLists lists = sort_into_slabs(surface.mesh, lattice, slabs);
+  parallel_for(slabs, 1, threads, [&](std::size_t begin, std::size_t end) {
+    monitor.check();
+    for (std::size_t s = begin; s < end; ++s)
+      slabs_[s] = fill_slab(
+          surface.mesh, lattice,
+          std::span(lists.triangles).subspan(lists.first[s], lists.first[s + 1] - lists.first[s]),
+          static_cast<std::int32_t>(s), rows_);
+  });
+}
+
+std::span<const LineCrossing> RowCrossings::row(std::int32_t j, std::int32_t k) const {
+  const CrossingSlab& slab = slabs_[static_cast<std::size_t>(k / kSlabRows)];
+  const std::size_t line = static_cast<std::size_t>(k % kSlabRows * rows_ + j);
+  return std::span(slab.crossings)
+      .subspan(slab.first[line], slab.first[line + 1] - slab.first[line]);
+}
+
+std::uint32_t RowCrossings::inside_bits(std::int32_t first, std::int32_t stride, std::int32_t nodes,
+                                        std::int32_t j, std::int32_t k) const {
+  std::uint32_t bits = 0;
+  std::int32_t winding = 0;
+  std::int32_t done = 0;  // nodes whose bit is decided
+  for (const LineCrossing& c : row(j, k)) {
+    while (done < nodes && static_cast<float>(first + done * stride) <= c.x)
+      bits |= (is_inside(winding) ? 1U : 0U) << static_cast<unsigned>(done++);
+    if (done == nodes) return bits;
+    winding += c.delta;
+  }
+  if (is_inside(winding))  // only where a line ends inside: never on a closed surface
+    for (; done < nodes; ++done) bits |= 1U << static_cast<unsigned>(done);
+  return bits;
+}
+
+}  // namespace isotact::detail

@@ -1,0 +1,251 @@
+#include "isotact/field/build/surface.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "isotact/base/error.h"
+#include "isotact/field/build/detail/clean.h"
+#include "isotact/field/build/detail/edges.h"
+#include "isotact/field/build/detail/evidence.h"
+#include "isotact/field/build/detail/membrane.h"
+#include "isotact/field/build/detail/parts.h"
+#include "isotact/field/build/detail/rims.h"
+#include "isotact/geometry/flaws.h"
+#include "isotact/geometry/repair.h"
+
+namespace isotact {
+namespace {
+
+using surface_detail::EdgeReport;
+using surface_detail::Rim;
+using Trouble = std::optional<std::string>;  // why winding numbers mean nothing here
+
+// A solid has more volume than this times the cube of its box's diagonal: a wire of a metre with a
+// square micrometre across.
+constexpr double kLeastVolume = 1e-12;
+// Where fans over the holes have less area than this part of the mesh, nobody doubts its sign.
+constexpr double kManyHoles = 0.2;
+// Least part of an open mesh that must have an inside behind it.
+constexpr double kLeastBacked = 0.9;
+// Largest part of space that may have another sign than the rule says.
+constexpr double kMostWrong = 0.02;
+
+void check(const TriangleMesh& mesh, const SurfaceSettings& settings) {
+  if (!(settings.voxel_size > 0) || !std::isfinite(settings.voxel_size))
+    throw Error(
+        fmt::format("the voxel size is {}; it must be positive and finite", settings.voxel_size));
+  if (!(settings.shell_offset >= 0) || !std::isfinite(settings.shell_offset))
+    throw Error(fmt::format("the shell offset is {}; it must be finite and not negative",
+                            settings.shell_offset));
+  if (const auto flaw = find_flaw(mesh)) throw Error(*flaw);
+  constexpr std::size_t kMost = std::size_t{1} << 30U;
+  if (mesh.triangles.size() >= kMost)
+    throw Error(fmt::format("the mesh has {} triangles; at most {} can be measured",
+                            mesh.triangles.size(), kMost - 1));
+}
+
+Surface take_clean(const TriangleMesh& mesh, const SurfaceSettings& settings, bool& all_finite) {
+  surface_detail::CleanMesh cleaned = surface_detail::clean(mesh);
+  Surface surface;
+  surface.mesh = std::move(cleaned.mesh);
+  surface.nested = settings.nested;
+  SignReport& report = surface.report;
+  report.dropped_triangles = cleaned.not_finite + cleaned.collapsed;
+  all_finite = cleaned.not_finite == 0;
+  if (cleaned.not_finite > 0)
+    report.warnings.push_back(fmt::format(
+        "{} triangles with a corner that is not finite were left out", cleaned.not_finite));
+  if (surface.mesh.triangles.empty())
+    throw Error(mesh.triangles.empty()
+                    ? "the mesh has no triangles"
+                    : fmt::format("none of the {} triangles has three distinct, finite corners",
+                                  mesh.triangles.size()));
+  return surface;
+}
+
+Surface make_shell(Surface surface, const SurfaceSettings& settings, std::string reason) {
+  SignReport& report = surface.report;
+  report.method = SignMethod::kUnsigned;
+  report.reason = std::move(reason);
+  report.shell_offset = settings.shell_offset > 0 ? settings.shell_offset : settings.voxel_size;
+  surface.given_triangles = surface.mesh.triangles.size();
+  return surface;
+}
+
+std::string holes_in_words(const SignReport& report) {
+  return fmt::format("{} {} with {} boundary edges", report.holes,
+                     report.holes == 1 ? "hole" : "holes", report.hole_edges);
+}
+
+bool has_inside(const TriangleMesh& mesh, double volume) {
+  const double diagonal = length(extent(to_double(bounds(mesh))));
+  return volume > kLeastVolume * diagonal * diagonal * diagonal;
+}
+
+// Only called for meshes that do not balance.
+class Closing {
+ public:
+  Closing(Surface& surface, const SurfaceSettings& settings)
+      : surface_(surface), settings_(settings), mesh_(surface.mesh), report_(surface.report) {}
+
+  Trouble run(EdgeReport edges) {
+    if (edges.same_way > 0) {
+      if (Trouble trouble = make_consistent()) return trouble;
+      edges = surface_detail::find_edges(mesh_);
+    }
+    const std::vector<Rim> rims = surface_detail::gather_rims(mesh_, edges.net);
+    if (Trouble trouble = turn_outward(rims)) return trouble;
+    const TriangleMesh given = mesh_;
+    close(edges);
+    if (Trouble trouble = judge(given, rims)) return trouble;
+    surface_.given_triangles = given.triangles.size();
+    surface_.mesh = std::move(mesh_);
+    surface_.report = std::move(report_);
+    return std::nullopt;
+  }
+
+ private:
+  Trouble make_consistent() {
+    OrientResult oriented = orient(mesh_, {.threads = settings_.threads});
+    if (oriented.non_orientable > 0)
+      return fmt::format("{} of {} components are one-sided, like a Moebius strip",
+                         oriented.non_orientable, oriented.components);
+    report_.consistent_components = oriented.made_consistent;
+    mesh_ = std::move(oriented.mesh);
+    return std::nullopt;
+  }
+
+  // Which way parts face is seen when their holes are closed, however roughly.
+  Trouble turn_outward(std::span<const Rim> rims) {
+    TriangleMesh closed = mesh_;
+    for (const Rim& rim : rims) surface_detail::add_fan(closed, rim);
+    const surface_detail::TurnResult turned = surface_detail::turn_inward_parts(
+        closed, surface_detail::find_edges(closed), settings_.threads);
+    if (!has_inside(closed, turned.volume)) return "the triangles enclose no volume";
+    report_.turned_components = turned.turned;
+    std::copy_n(closed.triangles.begin(), mesh_.triangles.size(), mesh_.triangles.begin());
+    return std::nullopt;
+  }
+
+  void close(const EdgeReport& edges) {
+    // Turning may have changed the direction of some rims.
+    const EdgeReport turned =
+        report_.turned_components > 0 ? surface_detail::find_edges(mesh_) : EdgeReport{};
+    const std::vector<Rim> rims =
+        surface_detail::gather_rims(mesh_, report_.turned_components > 0 ? turned.net : edges.net);
+    const std::size_t given = mesh_.triangles.size();
+    const surface_detail::MembraneReport membranes =
+        surface_detail::add_membranes(mesh_, rims,
+                                      {.voxel_size = settings_.voxel_size,
+                                       .threads = settings_.threads,
+                                       .monitor = settings_.monitor});
+    report_.holes = rims.size();
+    for (const Rim& rim : rims) {
+      report_.hole_edges += rim.edges.size();
+      report_.largest_hole = std::max(report_.largest_hole, 2 * rim.radius);
+    }
+    report_.membrane_triangles = mesh_.triangles.size() - given;
+    if (membranes.plain > 0)
+      report_.warnings.push_back(
+          fmt::format("{} holes are closed by plain fans, since the surface of winding number 1/2 "
+                      "could not be followed there",
+                      membranes.plain));
+  }
+
+  Trouble judge(const TriangleMesh& given, std::span<const Rim> rims) {
+    double fans = 0;
+    for (const Rim& rim : rims) fans += rim.fan_area;
+    if (fans < kManyHoles * surface_detail::find_area(given)) return std::nullopt;
+    const double backed = surface_detail::find_backed_share(given, settings_.threads);
+    if (backed < kLeastBacked)
+      return fmt::format("only {:.0f} % of the area have an inside behind them ({})", 100 * backed,
+                         holes_in_words(report_));
+    const double wrong =
+        surface_detail::find_wrong_share(given, mesh_, settings_.voxel_size, settings_.threads);
+    if (wrong > kMostWrong)
+      return fmt::format("{} leave too little to close them by", holes_in_words(report_));
+    return std::nullopt;
+  }
+
+  Surface& surface_;
+  const SurfaceSettings& settings_;
+  TriangleMesh mesh_;
+  SignReport report_;
+};
+
+std::string reason_for_winding(const SignReport& report) {
+  if (report.holes > 0) return fmt::format("open: {}, closed by membranes", holes_in_words(report));
+  if (report.consistent_components > 0)
+    return fmt::format("closed, after {} components were made consistent",
+                       report.consistent_components);
+  return "closed and oriented";
+}
+
+void check_for_pseudonormals(const TriangleMesh& mesh, const SurfaceSettings& settings) {
+  const MeshFlaws flaws = find_flaws(mesh, {.self_intersections = true,
+                                            .max_examples = 1,
+                                            .threads = settings.threads,
+                                            .monitor = settings.monitor});
+  const SelfIntersections& crossings = *flaws.self_intersections;
+  const bool crosses = crossings.crossing + crossings.overlapping + crossings.touching > 0;
+  if (flaws.watertight && flaws.manifold && flaws.oriented && !crosses && crossings.complete)
+    return;
+  std::string why;
+  for (const std::string& flaw : describe(flaws)) why += (why.empty() ? "" : "; ") + flaw;
+  throw Error(fmt::format(
+      "sign by pseudonormals needs a closed, manifold, oriented mesh free of self-intersection; "
+      "found: {}",
+      why.empty() ? "too many overlapping boxes to search for self-intersections" : why));
+}
+
+}  // namespace
+
+std::string_view name(SignMethod method) {
+  switch (method) {
+    case SignMethod::kAuto:
+      return "auto";
+    case SignMethod::kPseudonormal:
+      return "pseudonormal";
+    case SignMethod::kWinding:
+      return "winding";
+    case SignMethod::kUnsigned:
+      return "unsigned";
+  }
+  return "";
+}
+
+Surface prepare_surface(const TriangleMesh& mesh, const SurfaceSettings& settings) {
+  check(mesh, settings);
+  bool all_finite = true;
+  Surface surface = take_clean(mesh, settings, all_finite);
+  EdgeReport edges = surface_detail::find_edges(surface.mesh);
+  surface.report.watertight = all_finite && edges.not_two == 0;
+  settings.monitor.check();
+  if (settings.sign == SignMethod::kUnsigned)
+    return make_shell(std::move(surface), settings, "asked for");
+  if (settings.sign == SignMethod::kPseudonormal) check_for_pseudonormals(surface.mesh, settings);
+
+  Trouble trouble;
+  if (edges.net.empty()) {
+    const surface_detail::TurnResult turned =
+        surface_detail::turn_inward_parts(surface.mesh, edges, settings.threads);
+    surface.report.turned_components = turned.turned;
+    surface.given_triangles = surface.mesh.triangles.size();
+    if (!has_inside(surface.mesh, turned.volume)) trouble = "the triangles enclose no volume";
+  } else {
+    trouble = Closing(surface, settings).run(std::move(edges));
+  }
+  if (trouble && settings.sign != SignMethod::kAuto)
+    throw Error(fmt::format("this mesh has no sign: {}", *trouble));
+  if (trouble) return make_shell(std::move(surface), settings, std::move(*trouble));
+  surface.report.method =
+      settings.sign == SignMethod::kPseudonormal ? SignMethod::kPseudonormal : SignMethod::kWinding;
+  surface.report.reason = reason_for_winding(surface.report);
+  return surface;
+}
+
+}  // namespace isotact

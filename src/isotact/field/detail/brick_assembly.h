@@ -1,0 +1,78 @@
+// From sampled bricks to the flat buffer. A builder says which coarse cells have bricks, gets the
+// buffer with its blocks and corners filled in, writes the corrections of each brick's own 8^3
+// nodes, and lets finish() do what binds bricks together: shared faces, zeros towards cells without
+// brick, ranges and the tree.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "isotact/base/parallel.h"
+#include "isotact/field/brick_field.h"
+
+namespace isotact::detail {
+
+// Memory whose start is aligned as the buffer needs it, and which is not cleared first.
+class AlignedBuffer {
+ public:
+  AlignedBuffer() = default;
+  explicit AlignedBuffer(std::size_t size);
+  std::span<std::byte> bytes() const { return {data_.get(), size_}; }
+
+ private:
+  struct Free {
+    void operator()(std::byte* p) const;
+  };
+  std::unique_ptr<std::byte, Free> data_;
+  std::size_t size_ = 0;
+};
+
+struct AssemblySettings {
+  Lattice lattice{};  // of fine cells; a multiple of 8 an axis
+  double band = 0;    // metres
+  double sample_error = 0;
+  double shell_offset = 0;
+  Threads threads{};
+};
+
+class BrickAssembly {
+ public:
+  // One bit a coarse cell, in the order of BrickBlocks. Coarse values are metres at the nodes.
+  BrickAssembly(const AssemblySettings& settings, std::span<const std::uint64_t> occupied,
+                std::span<const float> coarse);
+
+  std::size_t brick_count() const { return bricks_.size(); }
+  Index3 cell_of(std::size_t brick) const { return cells_[brick]; }
+  std::size_t brick_of(const Index3& cell) const;
+
+  // Stores a brick's own nodes: node (x, y, z), each 0 to 7, has distance[64 z + 8 y + x], metres.
+  // Bricks may be set from different threads. The correction is rounded to nearest.
+  void set(std::size_t brick, std::span<const float> distance);
+  // Corrections beyond a byte are cut: that only happens where the distances change faster than
+  // space, and then a warning is due.
+  std::size_t cut_count() const { return cut_.load(); }
+
+  BrickField finish();
+
+ private:
+  void number_bricks(std::span<const std::uint64_t> occupied);
+  void bind(std::size_t brick);
+  void build_tree();
+
+  AssemblySettings settings_;
+  AlignedBuffer buffer_;
+  BrickFieldHeader* header_ = nullptr;
+  std::span<float> coarse_{};
+  std::span<BrickBlock> blocks_{};
+  std::span<ValueRange> ranges_{};
+  std::span<ValueRange> tree_{};
+  std::span<Brick> bricks_{};
+  std::vector<Index3> cells_;
+  std::atomic<std::size_t> cut_{0};
+};
+
+}  // namespace isotact::detail
