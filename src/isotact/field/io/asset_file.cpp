@@ -273,6 +273,12 @@ std::vector<std::byte> encode_sections(std::span<const AssetSection> sections) {
   return bytes;
 }
 
+std::uint64_t encoded_size(std::span<const AssetSection> sections) {
+  std::uint64_t size = front_size(sections.size());
+  for (const AssetSection& section : sections) size += align_up(section.bytes.size());
+  return size;
+}
+
 void write_sections(const std::filesystem::path& path, std::span<const AssetSection> sections) {
   const Front front = make_front(sections);
   write_file_in_pieces(path, [&](const AppendBytes& append) { append_all(front, append); });

@@ -83,6 +83,7 @@ AssetSections map_sections(const std::filesystem::path& path);
 // Sections in any order, each kind at most once, none empty: else Error. The same sections give the
 // same bytes. write_sections is atomic (see write_file) and copies no section.
 std::vector<std::byte> encode_sections(std::span<const AssetSection> sections);
+std::uint64_t encoded_size(std::span<const AssetSection> sections);
 void write_sections(const std::filesystem::path& path, std::span<const AssetSection> sections);
 
 }  // namespace isotact
