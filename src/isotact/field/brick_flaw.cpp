@@ -200,12 +200,12 @@ Flaw find_flaw_in_bricks(const BrickField& field) {
 
 Flaw find_flaw_in_brick_field(std::span<const std::byte> buffer, Check check) {
   if (Flaw flaw = find_flaw_in_header(buffer)) return flaw;
-  if (check == Check::kHeader) return std::nullopt;
   const auto& h = *reinterpret_cast<const BrickFieldHeader*>(buffer.data());
   const detail::BrickParts parts = detail::find_parts(h);
   if (Flaw flaw = find_flaw_in_blocks(part<BrickBlock>(buffer, h.block_offset, parts.block_count),
                                       parts, h.brick_count))
     return flaw;
+  if (check == Check::kHeader) return std::nullopt;
   const auto coarse = part<float>(buffer, h.coarse_offset, parts.coarse_count);
   for (std::size_t i = 0; i < coarse.size(); ++i)
     if (!std::isfinite(coarse[i]))
