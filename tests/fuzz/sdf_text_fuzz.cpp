@@ -11,7 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     const isotact::LatticeSamples read =
         isotact::read_sdf_text(std::as_bytes(std::span(data, size)), "fuzz.sdf");
-    if (read.values.size() != count(node_counts(read.lattice))) std::abort();
+    if (read.values.size() != isotact::count(node_counts(read.lattice))) std::abort();
     if (!(read.lattice.spacing > 0) || !is_finite(read.lattice.origin)) std::abort();
     for (const float value : read.values)
       if (!std::isfinite(value)) std::abort();
