@@ -65,8 +65,7 @@ bool is_exact(const BrickField& field, const Index3& node) {
   for (std::size_t axis = 0; axis < 3; ++axis) {
     last[axis] = node[axis] / kBrickCells;
     first[axis] = node[axis] % kBrickCells == 0 ? last[axis] - 1 : last[axis];
-    first[axis] = std::max(first[axis], 0);
-    last[axis] = std::min(last[axis], cells[axis] - 1);
+    if (first[axis] < 0 || last[axis] >= cells[axis]) return false;  // bricks end at the box
   }
   for (std::int32_t z = first[2]; z <= last[2]; ++z)
     for (std::int32_t y = first[1]; y <= last[1]; ++y)
