@@ -140,6 +140,33 @@ TEST(Asset, ForgedFieldsNeverCrash) {
   EXPECT_GT(refused, tried / 2);
 }
 
+TEST(Asset, ForgedBricksAreNamed) {
+  const BrickField field = make_ball_field(4);
+  const BrickFieldHeader& h = field.header();
+  const auto flaw_with = [&](std::size_t at, std::byte value) {
+    FlatRoom room = make_flat_room(field.buffer().size());
+    std::ranges::copy(field.buffer(), room.bytes.begin());
+    room.bytes[at] = value;
+    return find_flaw_in_brick_field(room.bytes).value_or("");
+  };
+  ASSERT_EQ(flaw_with(0, std::byte{'I'}), "");
+  const std::size_t correction = h.brick_offset + 3 * sizeof(Brick) + offsetof(Brick, correction);
+  const auto node = [&](std::size_t x, std::size_t y, std::size_t z) {
+    return correction + (z * 9 + y) * 9 + x;
+  };
+  const auto says = [](const std::string& flaw, const char* what) {
+    return flaw.find(what) != std::string::npos;
+  };
+  EXPECT_TRUE(says(flaw_with(node(4, 4, 4), std::byte{0x80}), "brick 3: its range"));
+  EXPECT_TRUE(says(flaw_with(node(4, 4, 4), std::byte{127}), "brick 3: its range"));
+  EXPECT_TRUE(says(flaw_with(node(8, 3, 4), field.buffer()[node(8, 3, 4)] ^ std::byte{1}),
+                   "differ on their common face"));
+  EXPECT_TRUE(says(flaw_with(correction - 1, std::byte{9}), "brick 3: its corners"));
+  EXPECT_TRUE(says(flaw_with(correction + 729, std::byte{9}), "brick 3: unused"));
+  EXPECT_TRUE(says(flaw_with(h.block_offset + 8, std::byte{9}), "block 0"));
+  EXPECT_TRUE(says(flaw_with(h.range_offset + 3, std::byte{0x7f}), "range of brick 0"));
+}
+
 TEST(Asset, RefusesSmallSectionsThatLie) {
   const auto error_with = [](SectionKind kind, std::vector<std::byte> bytes) {
     const std::vector<AssetSection> sections = {{kind, bytes}};

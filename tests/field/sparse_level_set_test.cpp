@@ -52,15 +52,17 @@ TEST(SparseLevelSet, HoldsTheNodesOfAllBricksAndTheSignElsewhere) {
 
 TEST(SparseLevelSet, AgreesWithTheBrickFieldInTheBand) {
   Random random(5);
+  const double h = ball().voxel_size();
   int near = 0;
   for (int n = 0; n < 20000; ++n) {
     const Vec3 p = random.in_box({-1.6, -1.6, -1.6}, {1.6, 1.6, 1.6});
-    if (std::abs(true_distance(p)) > 0.9 * static_cast<double>(ball().header().band)) continue;
+    // Where all corners of the cell are nearer than the background.
+    if (std::abs(true_distance(p)) > static_cast<double>(ball().header().band) - 2 * h) continue;
     ++near;
     EXPECT_NEAR(ball_level_set().value(p), ball().value(p), 1e-6);
     EXPECT_NEAR(length(ball_level_set().sample(p).gradient), 1, 0.1);
   }
-  EXPECT_GT(near, 1000);
+  EXPECT_GT(near, 300);
 }
 
 TEST(SparseLevelSet, BoundsHold) {
@@ -84,7 +86,7 @@ TEST(SparseLevelSet, BoundsHold) {
       EXPECT_LE(field.value(p), true_distance(p) + 0.9 * ball().voxel_size());
     }
   }
-  EXPECT_GT(bounded, 1000);
+  EXPECT_GT(bounded, 200);
   EXPECT_GT(outside, 4000);
 }
 

@@ -1,18 +1,22 @@
 #include "isotact/field/detail/brick_assembly.h"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <new>
 
+#include "isotact/base/lanes.h"
 #include "isotact/field/detail/brick_layout.h"
 #include "isotact/field/detail/brick_reader.h"
 #include "isotact/field/detail/trilinear.h"
 
 namespace isotact::detail {
 namespace {
+
+using Four = Lanes<float, 4>;
 
 constexpr std::size_t kAlignment = 64;
 constexpr std::size_t kBrickGrain = 64;
@@ -36,20 +40,86 @@ constexpr std::size_t sample_index(std::int32_t x, std::int32_t y, std::int32_t 
   return static_cast<std::size_t>((z * kBrickNodes + y) * kBrickNodes + x);
 }
 
+// Coarse values at nodes 0 to 3 and 4 to 7 of a row.
+struct RowLanes {
+  Four low, high;
+};
+RowLanes spread(const Row& row) {
+  constexpr float kEighths[8] = {0, 0.125F, 0.25F, 0.375F, 0.5F, 0.625F, 0.75F, 0.875F};
+  const Four first(row.first), slope(row.slope);
+  return {first + slope * load<Four>(kEighths), first + slope * load<Four>(kEighths + 4)};
+}
+
 ValueRange find_brick_range(const Brick& brick, float step) {
-  ValueRange range{std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity()};
+  Four low(std::numeric_limits<float>::infinity()), high(-std::numeric_limits<float>::infinity());
   for (std::int32_t z = 0; z < kBrickNodes; ++z)
     for (std::int32_t y = 0; y < kBrickNodes; ++y) {
       const Row row = find_row(brick.corner, y, z);
+      const RowLanes coarse = spread(row);
       const std::int8_t* at = brick.correction + sample_index(0, y, z);
-      for (std::int32_t x = 0; x < kBrickNodes; ++x) {
-        const float v = row.first + row.slope * (static_cast<float>(x) * 0.125F) +
-                        step * static_cast<float>(at[x]);
-        range.min = v < range.min ? v : range.min;
-        range.max = v > range.max ? v : range.max;
-      }
+      const Four a = coarse.low + Four(step) * load_bytes<Four>(at);
+      const Four b = coarse.high + Four(step) * load_bytes<Four>(at + 4);
+      const Four last(row.first + row.slope + step * static_cast<float>(at[8]));
+      low = lesser(lesser(a, b), lesser(last, low));
+      high = greater(greater(a, b), greater(last, high));
     }
-  return rounded_out(range);
+  float lows[4], highs[4];
+  store(low, lows);
+  store(high, highs);
+  return rounded_out({std::min({lows[0], lows[1], lows[2], lows[3]}),
+                      std::max({highs[0], highs[1], highs[2], highs[3]})});
+}
+
+// Rounds to the nearest whole number, to even from halfway, and cuts to a byte. Returns how many
+// had to be cut.
+unsigned quantise_row(const float* distance, const Row& row, float steps_a_metre, std::int8_t* to) {
+  const RowLanes coarse = spread(row);
+  const Four a = (load<Four>(distance) - coarse.low) * Four(steps_a_metre);
+  const Four b = (load<Four>(distance + 4) - coarse.high) * Four(steps_a_metre);
+  const Four most(127.0F), least(-127.0F);
+  const Four in_a = greater(lesser(a, most), least), in_b = greater(lesser(b, most), least);
+  const unsigned cut = bits_of((a > most + Four(0.5F)) | (a < least - Four(0.5F))) |
+                       bits_of((b > most + Four(0.5F)) | (b < least - Four(0.5F))) << 4U;
+#if defined(__SSE2__)
+  const __m128i words = _mm_packs_epi32(_mm_cvtps_epi32(in_a.v), _mm_cvtps_epi32(in_b.v));
+  _mm_storel_epi64(reinterpret_cast<__m128i*>(to), _mm_packs_epi16(words, words));
+#else
+  for (int i = 0; i < 4; ++i) {
+    to[i] = static_cast<std::int8_t>(std::lrint(in_a.v[i]));
+    to[i + 4] = static_cast<std::int8_t>(std::lrint(in_b.v[i]));
+  }
+#endif
+  return static_cast<unsigned>(std::popcount(cut));
+}
+
+// Places 3 x 3 x 3: a brick and its neighbours, or the parts of a brick's nodes: on a lower side,
+// within, on an upper side, along each axis.
+constexpr std::int32_t kPlaces = 27;
+constexpr Index3 offset_of(std::int32_t place) {
+  return {place % 3 - 1, place / 3 % 3 - 1, place / 9 - 1};
+}
+
+// Bit n: the neighbour in place n shares the nodes of this part.
+constexpr std::array<std::uint32_t, kPlaces> find_sharers() {
+  std::array<std::uint32_t, kPlaces> sharers{};
+  for (std::int32_t part = 0; part < kPlaces; ++part)
+    for (std::int32_t n = 0; n < kPlaces; ++n) {
+      const Index3 to = offset_of(part), by = offset_of(n);
+      bool shares = true;
+      for (std::size_t axis = 0; axis < 3; ++axis)
+        shares = shares && (by[axis] == 0 || by[axis] == to[axis]);
+      if (shares) sharers[static_cast<std::size_t>(part)] |= 1U << static_cast<unsigned>(n);
+    }
+  return sharers;
+}
+constexpr std::array<std::uint32_t, kPlaces> kSharers = find_sharers();
+
+// Nodes of a part along one axis.
+struct NodeSpan {
+  std::int32_t first, count;
+};
+constexpr NodeSpan span_of(std::int32_t offset) {
+  return offset == 0 ? NodeSpan{1, kBrickCells - 1} : NodeSpan{offset < 0 ? 0 : kBrickCells, 1};
 }
 
 }  // namespace
@@ -126,6 +196,7 @@ BrickAssembly::BrickAssembly(const AssemblySettings& settings,
   clear_behind(blocks_, h.range_offset);
   clear_behind(ranges_, h.tree_offset);
   clear_behind(tree_, h.brick_offset);
+  block_counts_ = parts.blocks;
   assert(coarse.size() == coarse_.size() && occupied.size() == blocks_.size());
   std::copy(coarse.begin(), coarse.end(), coarse_.begin());
   number_bricks(occupied);
@@ -148,8 +219,7 @@ void BrickAssembly::number_bricks(std::span<const std::uint64_t> occupied) {
 }
 
 std::size_t BrickAssembly::brick_of(const Index3& cell) const {
-  const Index3 blocks = find_parts(*header_).blocks;
-  return BrickReader::brick_in(blocks_[flat_index(blocks, cell[0] / kBlockCells,
+  return BrickReader::brick_in(blocks_[flat_index(block_counts_, cell[0] / kBlockCells,
                                                   cell[1] / kBlockCells, cell[2] / kBlockCells)],
                                cell[0], cell[1], cell[2]);
 }
@@ -163,23 +233,13 @@ void BrickAssembly::set(std::size_t number, std::span<const float> distance) {
   for (std::int32_t c = 0; c < 8; ++c)
     brick.corner[c] =
         coarse_[flat_index(nodes, cell[0] + (c & 1), cell[1] + (c >> 1 & 1), cell[2] + (c >> 2))];
-  const float per_step = 1 / header_->step;
+  const float steps_a_metre = 1 / header_->step;
   std::size_t cut = 0;
   for (std::int32_t z = 0; z < kBrickCells; ++z)
-    for (std::int32_t y = 0; y < kBrickCells; ++y) {
-      const Row row = find_row(brick.corner, y, z);
-      const float* from = distance.data() + (z * kBrickCells + y) * kBrickCells;
-      std::int8_t* to = brick.correction + sample_index(0, y, z);
-      for (std::int32_t x = 0; x < kBrickCells; ++x) {
-        const float coarse = row.first + row.slope * (static_cast<float>(x) * 0.125F);
-        float steps = (from[x] - coarse) * per_step;
-        cut += steps > 127.5F || steps < -127.5F ? 1U : 0U;
-        steps = steps < 127 ? steps : 127;
-        steps = steps > -127 ? steps : -127;
-        // Half away from zero: the same for a field and its mirror image.
-        to[x] = static_cast<std::int8_t>(static_cast<int>(steps + (steps < 0 ? -0.5F : 0.5F)));
-      }
-    }
+    for (std::int32_t y = 0; y < kBrickCells; ++y)
+      cut += quantise_row(distance.data() + (z * kBrickCells + y) * kBrickCells,
+                          find_row(brick.corner, y, z), steps_a_metre,
+                          brick.correction + sample_index(0, y, z));
   brick.correction[0] = 0;  // the corner itself
   std::fill(std::begin(brick.unused), std::end(brick.unused), std::int8_t{});
   if (cut > 0) cut_ += cut;
@@ -191,53 +251,51 @@ void BrickAssembly::set(std::size_t number, std::span<const float> distance) {
 // zero. All sharers come to the same verdict, so nobody writes what another one reads.
 void BrickAssembly::bind(std::size_t number) {
   Brick& brick = bricks_[number];
-  const Index3 cell = cells_[number];
+  std::uint32_t around[kPlaces];
+  const std::uint32_t present = find_neighbours(cells_[number], around);
+  for (std::int32_t part = 0; part < kPlaces; ++part) {
+    if (part == kPlaces / 2) continue;
+    const std::uint32_t sharers = kSharers[static_cast<std::size_t>(part)];
+    const bool shared = (present & sharers) == sharers;
+    const Index3 to = offset_of(part);
+    // In the owner, upper sides of this brick are lower ones.
+    const Index3 by{std::max(to[0], 0), std::max(to[1], 0), std::max(to[2], 0)};
+    const std::int32_t owner = (by[2] + 1) * 9 + (by[1] + 1) * 3 + by[0] + 1;
+    if (shared && owner == kPlaces / 2) continue;
+    const NodeSpan x = span_of(to[0]), y = span_of(to[1]), z = span_of(to[2]);
+    const std::int8_t* from = nullptr;
+    if (shared)
+      from = bricks_[around[owner]].correction + sample_index(x.first - by[0] * kBrickCells,
+                                                              y.first - by[1] * kBrickCells,
+                                                              z.first - by[2] * kBrickCells);
+    std::int8_t* at = brick.correction + sample_index(x.first, y.first, z.first);
+    for (std::int32_t k = 0; k < z.count; ++k)
+      for (std::int32_t j = 0; j < y.count; ++j) {
+        const std::size_t row = sample_index(0, j, k);
+        const auto bytes = static_cast<std::size_t>(x.count);
+        if (from != nullptr)
+          std::memcpy(at + row, from + row, bytes);
+        else
+          std::memset(at + row, 0, bytes);
+      }
+  }
+}
+
+// Numbers of the bricks around a cell, itself included, and a bit for each that is there. Beyond
+// the box there are none: on its sides, too, the field is the coarse interpolant.
+std::uint32_t BrickAssembly::find_neighbours(const Index3& cell, std::uint32_t* around) const {
   const Index3 counts{header_->coarse_cells[0], header_->coarse_cells[1], header_->coarse_cells[2]};
-  const Index3 blocks = find_parts(*header_).blocks;
-  std::uint32_t around[27];
-  for (std::int32_t n = 0; n < 27; ++n) {
-    const Index3 at{cell[0] + n % 3 - 1, cell[1] + n / 3 % 3 - 1, cell[2] + n / 9 - 1};
-    bool in_box = true;
-    for (std::size_t axis = 0; axis < 3; ++axis)
-      in_box = in_box && at[axis] >= 0 && at[axis] < counts[axis];
-    around[n] = BrickField::kNoBrick;
-    if (!in_box) continue;
-    const BrickBlock& block =
-        blocks_[flat_index(blocks, at[0] / kBlockCells, at[1] / kBlockCells, at[2] / kBlockCells)];
-    around[n] = BrickReader::brick_in(block, at[0], at[1], at[2]);
+  std::uint32_t present = 0;
+  for (std::int32_t n = 0; n < kPlaces; ++n) {
+    const Index3 by = offset_of(n);
+    const Index3 at{cell[0] + by[0], cell[1] + by[1], cell[2] + by[2]};
+    if (at[0] < 0 || at[1] < 0 || at[2] < 0 || at[0] >= counts[0] || at[1] >= counts[1] ||
+        at[2] >= counts[2])
+      continue;
+    around[n] = static_cast<std::uint32_t>(brick_of(at));
+    if (around[n] != BrickField::kNoBrick) present |= 1U << static_cast<unsigned>(n);
   }
-  // Sides of the box have nobody beyond them: nothing to agree with, but no own nodes on the upper
-  // ones either. Those keep the coarse value.
-  for (std::int32_t side = 0; side < 27; ++side) {
-    const Index3 to{side % 3 - 1, side / 3 % 3 - 1, side / 9 - 1};
-    if (side == 13) continue;
-    bool shared = true;
-    for (std::int32_t n = 0; n < 27; ++n) {
-      const Index3 by{n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
-      bool sharer = true;
-      for (std::size_t axis = 0; axis < 3; ++axis)
-        sharer = sharer && (by[axis] == 0 || by[axis] == to[axis]);
-      if (sharer && around[n] == BrickField::kNoBrick) shared = false;
-    }
-    const Index3 owner_by{std::max(to[0], 0), std::max(to[1], 0), std::max(to[2], 0)};
-    const bool own = owner_by == Index3{0, 0, 0};
-    if (shared && own) continue;
-    const Brick* owner =
-        shared ? &bricks_[around[(owner_by[2] + 1) * 9 + (owner_by[1] + 1) * 3 + owner_by[0] + 1]]
-               : nullptr;
-    Index3 first, last;
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      first[axis] = to[axis] < 0 ? 0 : to[axis] > 0 ? kBrickCells : 1;
-      last[axis] = to[axis] == 0 ? kBrickCells - 1 : first[axis];
-    }
-    for (std::int32_t z = first[2]; z <= last[2]; ++z)
-      for (std::int32_t y = first[1]; y <= last[1]; ++y)
-        for (std::int32_t x = first[0]; x <= last[0]; ++x)
-          brick.correction[sample_index(x, y, z)] =
-              owner == nullptr ? std::int8_t{0}
-                               : owner->correction[sample_index(x % kBrickCells, y % kBrickCells,
-                                                                z % kBrickCells)];
-  }
+  return present;
 }
 
 void BrickAssembly::build_tree() {

@@ -23,51 +23,49 @@ void for_each(const Index3& first, const Index3& past, const Visit& visit) {
       for (std::int32_t i = first[0]; i < past[0]; ++i) visit(i, j, k);
 }
 
-// The 8^3 nodes of a brick; true where one is new.
-void fill_leaf(const BrickField& field, const Index3& block, LevelSetLeaf& leaf) {
-  const Index3 nodes = node_counts(field.lattice());
+// Which of the coarse cells around the first node of a block have bricks: bit 0 of the place is set
+// for the cell before it along x, bit 1 along y, bit 2 along z.
+using Around = std::array<bool, 8>;
+
+Around find_bricks_around(const BrickField& field, const Index3& block) {
   const Index3 coarse = field.coarse_lattice().cells;
-  // A node is active where one of the up to eight coarse cells around it has a brick.
-  const auto is_in_brick = [&](const Index3& node) {
-    for (int corner = 0; corner < 8; ++corner) {
-      Index3 cell;
-      bool is_cell = true;
-      for (std::size_t axis = 0; axis < 3; ++axis) {
-        const bool lower = (corner >> axis & 1) != 0;
-        if (lower && node[axis] % kBrickCells != 0) is_cell = false;
-        cell[axis] = node[axis] / kBrickCells - (lower ? 1 : 0);
-        if (cell[axis] < 0 || cell[axis] >= coarse[axis]) is_cell = false;
-      }
-      if (is_cell && field.brick_at(cell) != BrickField::kNoBrick) return true;
-    }
-    return false;
-  };
+  Around around{};
+  for (std::size_t c = 0; c < around.size(); ++c) {
+    const Index3 cell{block[0] - static_cast<std::int32_t>(c & 1U),
+                      block[1] - static_cast<std::int32_t>(c >> 1U & 1U),
+                      block[2] - static_cast<std::int32_t>(c >> 2U)};
+    bool is_cell = true;
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      is_cell = is_cell && cell[axis] >= 0 && cell[axis] < coarse[axis];
+    around[c] = is_cell && field.brick_at(cell) != BrickField::kNoBrick;
+  }
+  return around;
+}
+
+// A node is active where one of the up to eight coarse cells around it has a brick.
+bool is_in_brick(const Around& around, std::int32_t x, std::int32_t y, std::int32_t z) {
+  // Only nodes on the lower faces of the block touch the cells before it.
+  const unsigned reach = (x == 0 ? 1U : 0U) | (y == 0 ? 2U : 0U) | (z == 0 ? 4U : 0U);
+  for (unsigned c = 0; c < 8; ++c)
+    if ((c & ~reach) == 0 && around[c]) return true;
+  return false;
+}
+
+void fill_leaf(const BrickField& field, const Index3& block, LevelSetLeaf& leaf) {
+  const Index3 last = field.lattice().cells;
+  const Around around = find_bricks_around(field, block);
   const float band = field.header().band;
   for_each({0, 0, 0}, {8, 8, 8}, [&](std::int32_t x, std::int32_t y, std::int32_t z) {
     const Index3 node{8 * block[0] + x, 8 * block[1] + y, 8 * block[2] + z};
-    const bool is_node = node[0] < nodes[0] && node[1] < nodes[1] && node[2] < nodes[2];
-    const Index3 inside{std::min(node[0], nodes[0] - 1), std::min(node[1], nodes[1] - 1),
-                        std::min(node[2], nodes[2] - 1)};
-    const float value = field.node_value(inside[0], inside[1], inside[2]);
-    const bool active = is_node && is_in_brick(node);
+    const bool is_node = node[0] <= last[0] && node[1] <= last[1] && node[2] <= last[2];
+    const bool active = is_node && is_in_brick(around, x, y, z);
+    const float value = field.node_value(std::min(node[0], last[0]), std::min(node[1], last[1]),
+                                         std::min(node[2], last[2]));
     leaf.values[leaf_index(x, y, z)] = active ? value : std::copysign(band, value);
     if (active)
       leaf.active[static_cast<std::size_t>(z)] |= std::uint64_t{1}
                                                   << static_cast<unsigned>(x + 8 * y);
   });
-}
-
-// Whether a block of nodes touches a brick: its own coarse cell's or one that ends on its faces.
-bool touches_brick(const BrickField& field, const Index3& block) {
-  const Index3 coarse = field.coarse_lattice().cells;
-  bool touches = false;
-  for_each({block[0] - 1, block[1] - 1, block[2] - 1}, {block[0] + 1, block[1] + 1, block[2] + 1},
-           [&](std::int32_t x, std::int32_t y, std::int32_t z) {
-             if (x < 0 || y < 0 || z < 0 || x >= coarse[0] || y >= coarse[1] || z >= coarse[2])
-               return;
-             touches = touches || field.brick_at({x, y, z}) != BrickField::kNoBrick;
-           });
-  return touches;
 }
 
 }  // namespace
@@ -106,19 +104,25 @@ std::optional<std::string> find_flaw(const SparseLevelSet& s) {
   return std::nullopt;
 }
 
-SparseLevelSet to_level_set(const BrickField& field) {
+SparseLevelSet to_level_set(const BrickField& field, Threads threads) {
   SparseLevelSet result{
       .lattice = field.lattice(), .background = field.header().band, .blocks = {}, .leaves = {}};
   const Index3 counts = block_counts(result.lattice);
   result.blocks.reserve(count(counts));
+  std::vector<Index3> block_of_leaf;
   for_each({0, 0, 0}, counts, [&](std::int32_t x, std::int32_t y, std::int32_t z) {
-    if (touches_brick(field, {x, y, z})) {
-      result.blocks.push_back(static_cast<std::int32_t>(result.leaves.size()));
-      fill_leaf(field, {x, y, z}, result.leaves.emplace_back());
+    const Around around = find_bricks_around(field, {x, y, z});
+    if (std::find(around.begin(), around.end(), true) != around.end()) {
+      result.blocks.push_back(static_cast<std::int32_t>(block_of_leaf.size()));
+      block_of_leaf.push_back({x, y, z});
     } else {
-      result.blocks.push_back(field.node_value(8 * x, 8 * y, 8 * z) < 0 ? SparseLevelSet::kInside
-                                                                        : SparseLevelSet::kOutside);
+      const bool is_inside = field.node_value(8 * x, 8 * y, 8 * z) < 0;
+      result.blocks.push_back(is_inside ? SparseLevelSet::kInside : SparseLevelSet::kOutside);
     }
+  });
+  result.leaves.resize(block_of_leaf.size());
+  parallel_for(result.leaves.size(), 64, threads, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) fill_leaf(field, block_of_leaf[i], result.leaves[i]);
   });
   return result;
 }
@@ -152,6 +156,10 @@ float LevelSetField::node_value(std::int32_t i, std::int32_t j, std::int32_t k) 
   return data_.leaves[static_cast<std::size_t>(block)].values[leaf_index(i, j, k)];
 }
 
+float LevelSetField::cut_value(std::int32_t i, std::int32_t j, std::int32_t k) const {
+  return std::clamp(node_value(i, j, k), -data_.background, data_.background);
+}
+
 bool LevelSetField::is_active(std::int32_t i, std::int32_t j, std::int32_t k) const {
   const std::int32_t block = data_.blocks[flat_index(block_counts_, i / 8, j / 8, k / 8)];
   if (block < 0) return false;
@@ -182,13 +190,13 @@ void LevelSetField::measure_block(const Index3& block) {
       if (block[axis] == 0 || past[axis] == nodes[axis]) cuts_body_ = cuts_body_ || range.min < 0;
   } else {
     for_each(first, past, [&](std::int32_t i, std::int32_t j, std::int32_t k) {
-      const float v = node_value(i, j, k);
+      const float v = cut_value(i, j, k);
       add(v);
       const Index3 at{i, j, k};
       for (std::size_t axis = 0; axis < 3; ++axis) {
         if (at[axis] == 0 || at[axis] == nodes[axis] - 1) cuts_body_ = cuts_body_ || v < 0;
         if (at[axis] + 1 >= past[axis]) continue;
-        const float other = node_value(i + (axis == 0), j + (axis == 1), k + (axis == 2));
+        const float other = cut_value(i + (axis == 0), j + (axis == 1), k + (axis == 2));
         steepest_[axis] = std::max(steepest_[axis], std::abs(other - v));
       }
     });
@@ -198,13 +206,14 @@ void LevelSetField::measure_block(const Index3& block) {
 }
 
 LevelSetField::Corners LevelSetField::corners_of(const Index3& cell) const {
-  Corners corners{.value = {}, .all_active = true};
+  Corners corners{.value = {}, .all_known = true};
   for (std::size_t c = 0; c < 8; ++c) {
     const auto i = cell[0] + static_cast<std::int32_t>(c & 1U);
     const auto j = cell[1] + static_cast<std::int32_t>(c >> 1U & 1U);
     const auto k = cell[2] + static_cast<std::int32_t>(c >> 2U);
-    corners.value[c] = node_value(i, j, k);
-    corners.all_active = corners.all_active && is_active(i, j, k);
+    corners.value[c] = cut_value(i, j, k);
+    corners.all_known =
+        corners.all_known && is_active(i, j, k) && std::abs(corners.value[c]) < data_.background;
   }
   return corners;
 }
@@ -277,7 +286,7 @@ Interval LevelSetField::distance_bounds(const Vec3& point) const {
   const double slack = 0.8661 * data_.lattice.spacing;
   const double inside = sample_inside(nearest).distance;
   Interval known{inside - slack, inside + slack};
-  if (!corners.all_active) {
+  if (!corners.all_known) {
     const auto [low, high] = std::minmax_element(corners.value.begin(), corners.value.end());
     if (*high > 0) known.upper = kInfinity;
     if (*low < 0) known.lower = -kInfinity;

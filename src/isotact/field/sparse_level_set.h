@@ -3,10 +3,11 @@
 // is the go-between for their files (adapters/openvdb) and a Field of its own; nothing of theirs is
 // needed for that.
 //
-// What kind of field it is. Between nodes it is trilinear; away from the band it stays at plus or
-// minus the background, so that it is a lower bound of how far the surface is, no distance. Bounds
-// trust the file: the values of active nodes are distances, and true distances elsewhere are at
-// least the background. Queries that ask for isosurfaces beyond the background need a BrickField.
+// What kind of field it is. Between nodes it is trilinear; beyond the background it stays at plus
+// or minus that, also where nodes know better, since their neighbours do not and the field would
+// jump: a lower bound of how far the surface is, no distance. Bounds trust the file: the values of
+// active nodes are distances, and true distances elsewhere are at least the background. Queries
+// that ask for isosurfaces beyond the background need a BrickField.
 #pragma once
 
 #include <array>
@@ -16,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "isotact/base/parallel.h"
 #include "isotact/field/brick_field.h"
 #include "isotact/field/field.h"
 #include "isotact/field/lattice.h"
@@ -52,7 +54,7 @@ std::optional<std::string> find_flaw(const SparseLevelSet& level_set);
 // The nodes of all bricks are active, with the field's own values; the background is the field's
 // band, and the sign elsewhere that of the coarse level. Active nodes in bricks that were refined
 // far away may exceed the background.
-SparseLevelSet to_level_set(const BrickField& field);
+SparseLevelSet to_level_set(const BrickField& field, Threads threads = {});
 
 // Field over a level set that it owns. Immutable; any number of threads may query it.
 class LevelSetField {
@@ -68,15 +70,16 @@ class LevelSetField {
   Interval distance_bounds(const Vec3& point) const;
 
   const SparseLevelSet& level_set() const { return data_; }
-  // Of a node of the lattice.
+  // Of a node of the lattice, as stored.
   float node_value(std::int32_t i, std::int32_t j, std::int32_t k) const;
   bool is_active(std::int32_t i, std::int32_t j, std::int32_t k) const;
 
  private:
   struct Corners {
-    std::array<float, 8> value;
-    bool all_active;
+    std::array<float, 8> value;  // cut to the background
+    bool all_known;              // all active and nearer than the background
   };
+  float cut_value(std::int32_t i, std::int32_t j, std::int32_t k) const;
   Corners corners_of(const Index3& cell) const;
   FieldSample sample_inside(const Vec3& point) const;
   void measure_block(const Index3& block);

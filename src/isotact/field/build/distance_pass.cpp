@@ -75,9 +75,9 @@ std::vector<float> DistancePass::find_coarse(const Monitor& monitor) const {
       for (std::int32_t p = 0; p < packets[0]; ++p) {
         // There and back again: neighbours in time are neighbours in space.
         const std::int32_t x = 2 * (row % 2 == 0 ? p : packets[0] - 1 - p);
-        work.center[0] = (x + 0.5) * kBrickCells;
-        work.center[1] = (y + 0.5) * kBrickCells;
-        work.center[2] = (z + 0.5) * kBrickCells;
+        work.center[0] = (static_cast<float>(x) + 0.5F) * kBrickCells;
+        work.center[1] = (static_cast<float>(y) + 0.5F) * kBrickCells;
+        work.center[2] = (static_cast<float>(z) + 0.5F) * kBrickCells;
         kernels_.find_packet(work);
         for (std::int32_t i = 0; i < 8; ++i) {
           const Index3 at{x + (i & 1), y + (i >> 1 & 1), z + (i >> 2)};
@@ -102,7 +102,8 @@ void DistancePass::find_eighths(const Index3& cell, unsigned bricks, Scratch& s,
   middle.frames = frames_.data();
   Aabbf box;
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    work.center[axis] = cell[axis] * kBrickCells + 0.5 * kLast;
+    work.center[axis] =
+        static_cast<float>(cell[axis] * kBrickCells) + 0.5F * static_cast<float>(kLast);
     middle.center[axis] = work.center[axis];
     middle.origin[axis] = lattice_.origin[axis];
   }
@@ -113,7 +114,8 @@ void DistancePass::find_eighths(const Index3& cell, unsigned bricks, Scratch& s,
   kernels_.find_packet(middle);
   const double reach = static_cast<double>(middle.distance.d[0]) + kRadius + 4 * error_;
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    const double c = lattice_.origin[axis] + work.center[axis] * lattice_.spacing;
+    const double c =
+        lattice_.origin[axis] + static_cast<double>(work.center[axis]) * lattice_.spacing;
     const double half = (0.5 * kLast + reach) * lattice_.spacing;
     const double rounding = 0x1p-22 * (std::abs(c) + half);
     box.lower[axis] = static_cast<float>(c - half - rounding);

@@ -45,14 +45,15 @@ TriangleFrame make_frame(const Vec3& a, const Vec3& b, const Vec3& c) {
   // Below this the apex lies on the edge but for rounding, and its direction would be noise.
   const bool flat = !(height > 1e-12 * base);
   const Vec3 across = flat ? any_across(along) : normalized(up);
-  f.anchor[0] = p.x, f.anchor[1] = p.y, f.anchor[2] = p.z;
+  store(p, f.anchor);
   store(along, f.along);
   store(across, f.across);
   store(cross(along, across), f.normal);
   f.length = static_cast<float>(base);
   const double apex = flat ? 0 : height;
-  store_edge(foot - base, apex, f.right_length, f.right_x, f.right_y);
+  f.apex = static_cast<float>(foot);
   store_edge(foot, apex, f.left_length, f.left_x, f.left_y);
+  store_edge(base - foot, apex, f.right_length, f.right_x, f.right_y);
   return f;
 }
 

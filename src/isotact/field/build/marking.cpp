@@ -11,6 +11,7 @@
 namespace isotact::detail {
 namespace {
 
+constexpr std::int64_t kFewCells = 100;
 constexpr double kHalfCell = 0.5 * kBrickCells;  // of a coarse cell, in fine ones
 
 // Cells first to last, both included.
@@ -45,23 +46,22 @@ class TriangleMarker {
   }
 
  private:
-  // Halves a box of cells until it is beyond reach or one cell. Halving a side of n cells ends
-  // after log2 n steps: the depth of calls is at most 3 x 13 + 1.
+  // Halves a box of cells until it is beyond reach or small. Halving a side of n cells ends after
+  // log2 n steps: the depth of calls is at most 3 x 13 + 1.
   void visit(const CellBox& box) {  // NOLINT(misc-no-recursion)
     Vec3 center, half;
     std::size_t longest = 0;
+    std::int64_t cells = 1;
     for (std::size_t axis = 0; axis < 3; ++axis) {
       const double begin = static_cast<double>(box.first[axis]);
       const double end = static_cast<double>(box.last[axis]) + 1;
       center[axis] = 0.5 * (begin + end) * kBrickCells;
       half[axis] = (end - begin) * kHalfCell;
       if (half[axis] > half[longest]) longest = axis;
+      cells *= box.last[axis] - box.first[axis] + 1;
     }
+    if (cells <= kFewCells) return mark_cells(box);
     if (is_beyond(center, half)) return;
-    if (box.first == box.last) {
-      bits_.set(box.first);
-      return;
-    }
     const std::int32_t middle = (box.first[longest] + box.last[longest]) / 2;
     CellBox part = box;
     part.last[longest] = middle;
@@ -69,6 +69,38 @@ class TriangleMarker {
     part = box;
     part.first[longest] = middle + 1;
     visit(part);
+  }
+
+  // One by one, by the plane and the box alone.
+  void mark_cells(const CellBox& box) {
+    const double plane_reach =
+        reach_ + kHalfCell * (std::abs(normal_.x) + std::abs(normal_.y) + std::abs(normal_.z));
+    Index3 cell;
+    for (cell[2] = box.first[2]; cell[2] <= box.last[2]; ++cell[2]) {
+      const double gap_z = gap_along(2, cell[2]), height_z = height_along(2, cell[2]);
+      for (cell[1] = box.first[1]; cell[1] <= box.last[1]; ++cell[1]) {
+        const double gap_y = gap_along(1, cell[1]), height_y = height_along(1, cell[1]) + height_z;
+        const double gap_sq = gap_y * gap_y + gap_z * gap_z;
+        if (gap_sq > reach_sq_) continue;
+        for (cell[0] = box.first[0]; cell[0] <= box.last[0]; ++cell[0]) {
+          const double gap_x = gap_along(0, cell[0]);
+          if (gap_x * gap_x + gap_sq <= reach_sq_ &&
+              std::abs(height_along(0, cell[0]) + height_y) <= plane_reach)
+            bits_.set(cell);
+        }
+      }
+    }
+  }
+
+  // Between a cell and the triangle's box.
+  double gap_along(std::size_t axis, std::int32_t cell) const {
+    const double begin = static_cast<double>(cell) * kBrickCells;
+    const double gap = std::max(low_[axis] - (begin + kBrickCells), begin - high_[axis]);
+    return gap > 0 ? gap : 0;
+  }
+  // An axis' part in the height of a cell's centre over the plane.
+  double height_along(std::size_t axis, std::int32_t cell) const {
+    return normal_[axis] * (static_cast<double>(cell) * kBrickCells + kHalfCell - a_[axis]);
   }
 
   bool is_beyond(const Vec3& center, const Vec3& half) const {

@@ -61,6 +61,7 @@ class BrickAssembly {
  private:
   void number_bricks(std::span<const std::uint64_t> occupied);
   void bind(std::size_t brick);
+  std::uint32_t find_neighbours(const Index3& cell, std::uint32_t* around) const;
   void build_tree();
 
   AssemblySettings settings_;
@@ -71,6 +72,7 @@ class BrickAssembly {
   std::span<ValueRange> ranges_{};
   std::span<ValueRange> tree_{};
   std::span<Brick> bricks_{};
+  Index3 block_counts_{};
   std::vector<Index3> cells_;
   std::atomic<std::size_t> cut_{0};
 };

@@ -32,7 +32,10 @@ template <typename T, std::optional<T> Asset::*member>
 constexpr SectionRules flat_rules(SectionKind kind) {
   return {kind,
           [](Asset& asset, const FlatBuffer& buffer, Check check) {
-            asset.*member = T::from_buffer(buffer.bytes, buffer.owner, check);
+            if constexpr (requires { T::from_buffer(buffer.bytes, buffer.owner, check); })
+              asset.*member = T::from_buffer(buffer.bytes, buffer.owner, check);
+            else  // checks everything always
+              asset.*member = T::from_buffer(buffer.bytes, buffer.owner);
           },
           [](const Asset& asset) -> FlatBuffer {
             if (!(asset.*member)) return {};

@@ -25,59 +25,68 @@ struct DistanceKernel {
 
   // The eight points around a centre.
   static ISOTACT_INLINE Points points_around(float x, float y, float z, float spacing) {
-    alignas(32) float px[8], py[8], pz[8];
-    const float half = 0.5F * spacing;
-    for (int i = 0; i < 8; ++i) {
-      px[i] = (i & 1) != 0 ? x + half : x - half;
-      py[i] = (i & 2) != 0 ? y + half : y - half;
-      pz[i] = (i & 4) != 0 ? z + half : z - half;
-    }
+    alignas(32) static constexpr float kX[8] = {-1, 1, -1, 1, -1, 1, -1, 1};
+    alignas(32) static constexpr float kY[8] = {-1, -1, 1, 1, -1, -1, 1, 1};
+    alignas(32) static constexpr float kZ[8] = {-1, -1, -1, -1, 1, 1, 1, 1};
+    const F half(0.5F * spacing);
     Points p;
     for (unsigned part = 0; part < kParts; ++part) {
-      p.x[part] = load<F>(px + part * kLanes);
-      p.y[part] = load<F>(py + part * kLanes);
-      p.z[part] = load<F>(pz + part * kLanes);
+      p.x[part] = F(x) + half * load<F>(kX + part * kLanes);
+      p.y[part] = F(y) + half * load<F>(kY + part * kLanes);
+      p.z[part] = F(z) + half * load<F>(kZ + part * kLanes);
     }
     return p;
   }
 
   static ISOTACT_INLINE F clamp(F t, F most) { return lesser(greater(t, F(0.0F)), most); }
 
-  // Squared distances.
-  static ISOTACT_INLINE F measure(const NearTriangle& t, F x, F y, F z) {
-    const auto turn = [&](int row, const float* axis) __attribute__((always_inline)) {
-      return ((F(axis[0]) * x + F(axis[1]) * y) + F(axis[2]) * z) + F(t.center[row]);
-    };
-    const F a = turn(0, t.along), b = turn(1, t.across), c = turn(2, t.normal);
-    const F length(t.length);
-    const F over = a - length;
-    // The longest edge.
+  // Squared distances of points given in the coordinates of a triangle's plane. The angles at the
+  // longest edge are acute, so below that edge (b < 0) it has the nearest point. Above, what is not
+  // inside is nearest to the left edge if it lies left of the apex, else to the right one: seen
+  // from the left, the nearest point of the right edge would be the apex, which the left one has
+  // too.
+  static ISOTACT_INLINE F measure_in_plane(const TriangleFrame& t, F a, F b, F c) {
+    const F zero(0.0F), length(t.length);
+    const auto left = a < F(t.apex);
+    const F from_end = select(left, a, length - a);
+    const F ux = select(left, F(t.left_x), F(t.right_x));
+    const F uy = select(left, F(t.left_y), F(t.right_y));
+    const F reach = select(left, F(t.left_length), F(t.right_length));
+    const F foot = clamp(from_end * ux + b * uy, reach);
+    const F rx = from_end - foot * ux, ry = b - foot * uy;
+    const F beside = rx * rx + ry * ry;
+    const F over = select(b * ux > from_end * uy, beside, zero);  // 0 inside
     const F r0 = a - clamp(a, length);
-    const F d0 = r0 * r0 + b * b;
-    // From its end to the apex.
-    const F rx(t.right_x), ry(t.right_y);
-    const F pr = clamp(over * rx + b * ry, F(t.right_length));
-    const F r1x = over - pr * rx, r1y = b - pr * ry;
-    const F d1 = r1x * r1x + r1y * r1y;
-    // From its beginning to the apex.
-    const F lx(t.left_x), ly(t.left_y);
-    const F pl = clamp(a * lx + b * ly, F(t.left_length));
-    const F r2x = a - pl * lx, r2y = b - pl * ly;
-    const F d2 = r2x * r2x + r2y * r2y;
-    const F zero(0.0F);
-    const auto inside = (b >= zero) & (rx * b - ry * over >= zero) & (lx * b - ly * a <= zero);
-    const F in_plane = select(inside, zero, lesser(lesser(d0, d1), d2));
-    return c * c + in_plane;
+    const F below = r0 * r0 + b * b;
+    return c * c + select(b < zero, below, over);
   }
 
-  static ISOTACT_INLINE void look_from(const TriangleFrame& f, const double* center,
+  static ISOTACT_INLINE F turn(const float* axis, F x, F y, F z) {
+    return (F(axis[0]) * x + F(axis[1]) * y) + F(axis[2]) * z;
+  }
+
+  // Points given relative to the block's centre.
+  static ISOTACT_INLINE F measure_near(const NearTriangle& t, F x, F y, F z) {
+    return measure_in_plane(t, turn(t.along, x, y, z) + F(t.anchor[0]),
+                            turn(t.across, x, y, z) + F(t.anchor[1]),
+                            turn(t.normal, x, y, z) + F(t.anchor[2]));
+  }
+
+  // Points given in the lattice.
+  static ISOTACT_INLINE F measure(const TriangleFrame& t, F px, F py, F pz) {
+    const F x = px - F(t.anchor[0]), y = py - F(t.anchor[1]), z = pz - F(t.anchor[2]);
+    return measure_in_plane(t, turn(t.along, x, y, z), turn(t.across, x, y, z),
+                            turn(t.normal, x, y, z));
+  }
+
+  static ISOTACT_INLINE void look_from(const TriangleFrame& f, const float* center,
                                        NearTriangle& t) {
-    const double q[3] = {center[0] - f.anchor[0], center[1] - f.anchor[1], center[2] - f.anchor[2]};
-    const float* axes[3] = {f.along, f.across, f.normal};
-    for (int row = 0; row < 3; ++row)
-      t.center[row] = static_cast<float>(double{axes[row][0]} * q[0] + double{axes[row][1]} * q[1] +
-                                         double{axes[row][2]} * q[2]);
-    __builtin_memcpy(t.along, f.along, 16 * sizeof(float));
+    const float x = center[0] - f.anchor[0], y = center[1] - f.anchor[1],
+                z = center[2] - f.anchor[2];
+    t = f;
+    t.anchor[0] = (f.along[0] * x + f.along[1] * y) + f.along[2] * z;
+    t.anchor[1] = (f.across[0] * x + f.across[1] * y) + f.across[2] * z;
+    t.anchor[2] = (f.normal[0] * x + f.normal[1] * y) + f.normal[2] * z;
   }
 
   // ---- refine ---------------------------------------------------------------------------------
@@ -94,7 +103,7 @@ struct DistanceKernel {
     for (std::size_t i = 0; i < n; ++i) {
       const NearTriangle& t = w.near[list[i]];
       for (unsigned part = 0; part < kParts; ++part) {
-        const F d = measure(t, p.x[part], p.y[part], p.z[part]);
+        const F d = measure_near(t, p.x[part], p.y[part], p.z[part]);
         store(d, w.squares[i].d + part * kLanes);
         best[part] = lesser(d, best[part]);
       }
@@ -125,7 +134,7 @@ struct DistanceKernel {
     for (std::size_t i = 0; i < n; ++i) {
       const NearTriangle& t = w.near[list[i]];
       for (unsigned part = 0; part < kParts; ++part)
-        best[part] = lesser(measure(t, p.x[part], p.y[part], p.z[part]), best[part]);
+        best[part] = lesser(measure_near(t, p.x[part], p.y[part], p.z[part]), best[part]);
     }
     alignas(32) float d[8];
     for (unsigned part = 0; part < kParts; ++part)
@@ -205,8 +214,8 @@ struct DistanceKernel {
   };
 
   struct Packet {
-    Points at;        // around the centre, cells
-    Points metres;    // in space
+    Points at;  // cells
+    Points metres;
     F best[kParts];   // squares, cells
     F bound[kParts];  // squares, metres: boxes beyond are culled
     float bound_max;
@@ -222,22 +231,32 @@ struct DistanceKernel {
     }
   };
 
-  static ISOTACT_INLINE bool try_frame(const TriangleFrame& frame, const double* center,
-                                       Packet& packet) {
-    NearTriangle t;
-    look_from(frame, center, t);
+  static ISOTACT_INLINE bool try_frame(const TriangleFrame& frame, Packet& packet) {
     unsigned better = 0;
     for (unsigned part = 0; part < kParts; ++part) {
-      const F d = measure(t, packet.at.x[part], packet.at.y[part], packet.at.z[part]);
+      const F d = measure(frame, packet.at.x[part], packet.at.y[part], packet.at.z[part]);
       better |= bits_of(d < packet.best[part]);
       packet.best[part] = lesser(d, packet.best[part]);
     }
     return better != 0;
   }
 
+  static ISOTACT_INLINE void prefetch(std::uint32_t child, const OrientedNode* nodes,
+                                      const TriangleFrame* frames) {
+    if ((child & kBlockBit) != 0) {
+      const char* at = reinterpret_cast<const char*>(frames + (child & ~kBlockBit) * kBlockWidth);
+      for (int line = 0; line < 5; ++line) __builtin_prefetch(at + 64 * line);
+    } else {
+      const char* at = reinterpret_cast<const char*>(nodes + child);
+      for (int line = 0; line < 3; ++line) __builtin_prefetch(at + 64 * line);
+    }
+  }
+
   // Puts the children that may hold something nearer on the stack, the furthest first.
-  static ISOTACT_INLINE int open_node(const OrientedNode& node, const Packet& packet,
-                                      Waiting* stack, int size) {
+  static ISOTACT_INLINE int open_node(const OrientedNode* nodes, const TriangleFrame* frames,
+                                      std::uint32_t number, const Packet& packet, Waiting* stack,
+                                      int size) {
+    const OrientedNode& node = nodes[number];
     F local[3][kParts], slack[kParts];
     for (unsigned part = 0; part < kParts; ++part) {
       const F x = packet.metres.x[part] - F(node.origin[0]);
@@ -271,6 +290,7 @@ struct DistanceKernel {
       if (near == 0) continue;
       float key = least.v[0];
       for (int i = 1; i < F::kWidth; ++i) key = least.v[i] < key ? least.v[i] : key;
+      prefetch(node.child[child], nodes, frames);
       int place = size++;
       for (; place > first && stack[place - 1].square < key; --place)
         stack[place] = stack[place - 1];
@@ -282,17 +302,14 @@ struct DistanceKernel {
   static void find_packet(PacketWork& w) {
     const float h = static_cast<float>(w.voxel_size);
     Packet packet;
-    packet.at = points_around(0, 0, 0, static_cast<float>(w.spacing));
-    const double c[3] = {w.origin[0] + w.center[0] * w.voxel_size,
-                         w.origin[1] + w.center[1] * w.voxel_size,
-                         w.origin[2] + w.center[2] * w.voxel_size};
+    packet.at = points_around(w.center[0], w.center[1], w.center[2], static_cast<float>(w.spacing));
     for (unsigned part = 0; part < kParts; ++part) {
       packet.best[part] = F(1.0e30F);
-      packet.metres.x[part] = packet.at.x[part] * F(h) + F(static_cast<float>(c[0]));
-      packet.metres.y[part] = packet.at.y[part] * F(h) + F(static_cast<float>(c[1]));
-      packet.metres.z[part] = packet.at.z[part] * F(h) + F(static_cast<float>(c[2]));
+      packet.metres.x[part] = packet.at.x[part] * F(h) + F(static_cast<float>(w.origin[0]));
+      packet.metres.y[part] = packet.at.y[part] * F(h) + F(static_cast<float>(w.origin[1]));
+      packet.metres.z[part] = packet.at.z[part] * F(h) + F(static_cast<float>(w.origin[2]));
     }
-    try_frame(w.frames[w.seed], w.center, packet);
+    try_frame(w.frames[w.seed], packet);
     packet.tighten(h, w.slack);
     Waiting stack[kStackSize];
     int size = 1;
@@ -301,13 +318,13 @@ struct DistanceKernel {
       const Waiting next = stack[--size];
       if (next.square > packet.bound_max) continue;
       if ((next.child & kBlockBit) == 0) {
-        size = open_node(w.nodes[next.child], packet, stack, size);
+        size = open_node(w.nodes, w.frames, next.child, packet, stack, size);
         continue;
       }
       const std::uint32_t begin = (next.child & ~kBlockBit) * kBlockWidth;
       bool better = false;
       for (std::uint32_t i = begin; i < begin + kBlockWidth && w.frames[i].length >= 0; ++i)
-        if (try_frame(w.frames[i], w.center, packet)) {
+        if (try_frame(w.frames[i], packet)) {
           better = true;
           w.seed = i;
         }

@@ -29,9 +29,9 @@ class DistancePass {
   void for_each_brick(const CellBits& bits, const Monitor& monitor,
                       const BrickVisitor& visit) const;
 
-  // How far results can be off, in fine cells. Coordinates along a triangle's axes are computed in
-  // double and rounded to float, which is off by 2^-25 of their size; they are at most as large as
-  // the lattice is wide, a dozen further operations of a similar size follow.
+  // How far results can be off, in fine cells. Coordinates of corners and along a triangle's axes
+  // are floats, at most as large as the lattice is wide and so off by at most 2^-24 of that; a
+  // dozen operations of similar size follow.
   double error() const { return error_; }
 
  private:

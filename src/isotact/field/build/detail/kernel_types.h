@@ -12,29 +12,23 @@ struct OrientedNode;
 // A triangle in a plane of its own: its longest edge from (0, 0) to (length, 0), its apex above
 // that edge. The squared distance of a point is then the square of its height over the plane plus
 // that of its distance in the plane, and no part of it loses digits to far corners.
-struct alignas(32) TriangleFrame {
-  double anchor[3];                      // where the plane's origin lies in the lattice
-  float along[3];                        // unit vectors: the longest edge,
-  float across[3];                       // towards the apex,
-  float normal[3];                       // and the height
-  float length;                          // negative in an unused place
-  float right_length, right_x, right_y;  // the edge from (length, 0) to the apex: unit direction
-  float left_length, left_x, left_y;     // the edge from (0, 0) to the apex
-  float unused[2];
-};
-static_assert(sizeof(TriangleFrame) == 96);
-
-// The same as seen from a block of nodes: instead of the anchor, the block's centre in the plane's
-// coordinates.
-struct alignas(32) NearTriangle {
-  float center[3];  // along, across, height
-  float along[3], across[3], normal[3];
-  float length;
-  float right_length, right_x, right_y;
+struct alignas(16) TriangleFrame {
+  float anchor[3];  // where the plane's origin lies in the lattice
+  float along[3];   // unit vectors: the longest edge,
+  float across[3];  // towards the apex,
+  float normal[3];  // and the height
+  float length;     // negative in an unused place
+  float apex;       // how far along it stands
+  // The edges from both ends of the longest one to the apex; the right one as in a mirror, so that
+  // both go up and to the right.
   float left_length, left_x, left_y;
-  float unused[5];
+  float right_length, right_x, right_y;
 };
-static_assert(sizeof(NearTriangle) == 96);
+static_assert(sizeof(TriangleFrame) == 80);
+
+// The same as seen from a block of nodes: its anchor is the block's centre in the plane's
+// coordinates (along, across, height).
+using NearTriangle = TriangleFrame;
 
 // One float for each of 2^3 points: bit 0 of the place is x, bit 1 y, bit 2 z.
 struct alignas(32) Eight {
@@ -49,8 +43,8 @@ struct RefineWork {
   const TriangleFrame* frames;  // of all triangles
   std::uint32_t* triangles;     // numbers of those that may be nearest to some node
   std::size_t triangle_count;
-  double center[3];  // of the block of nodes
-  unsigned bricks;   // bit b: the nodes of this eighth are wanted
+  float center[3];  // of the block of nodes
+  unsigned bricks;  // bit b: the nodes of this eighth are wanted
   // Scratch with room for triangle_count elements each.
   NearTriangle* near;
   Eight* squares;
@@ -65,7 +59,7 @@ struct RefineWork {
 struct PacketWork {
   const OrientedNode* nodes;    // of the Bvh, in metres
   const TriangleFrame* frames;  // four a block of the Bvh
-  double center[3];             // of the points, in cells
+  float center[3];              // of the points, in cells
   double origin[3];             // of the lattice, metres
   double voxel_size;            // metres
   double spacing;               // of the points, cells
