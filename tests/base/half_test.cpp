@@ -1,5 +1,6 @@
 #include "isotact/base/half.h"
 
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -25,6 +26,8 @@ TEST(Half, EveryFiniteNumberGoesThereAndBack) {
     if ((h & 0x7c00U) == 0x7c00U) continue;
     ASSERT_EQ(static_cast<double>(float_from_half(half)), decode(half)) << h;
     ASSERT_EQ(half_from_double(decode(half)), half);
+    ASSERT_EQ(std::bit_cast<std::uint32_t>(float_from_finite_half(half)),
+              std::bit_cast<std::uint32_t>(float_from_half(half)));
   }
 }
 

@@ -381,6 +381,41 @@ TEST(FirstOrderField, GivesTexelsAsATextureWantsThem) {
   EXPECT_NEAR(field.value(node), exact.distance, std::fabs(exact.distance) * kHalfRounding);
 }
 
+// What a shader with hardware filtering does: six fetches on the faces of the cell, as the header
+// says. A fetch is the bilinear mean of four texels.
+TEST(FirstOrderField, SixFilteredFetchesGiveTheSameValue) {
+  const FirstOrderField field = sample_first_order(Ring{}, cube(1, 9));
+  const double h = field.lattice().spacing;
+  Random random(17);
+  for (int n = 0; n < 1000; ++n) {
+    const Vec3 at = random.in_box({0, 0, 0}, {1, 1, 1});
+    Index3 cell{};
+    for (std::int32_t& c : cell) c = static_cast<std::int32_t>(random.below(9));
+    const auto fetch = [&](const Vec3& place) {  // trilinear, in the cell
+      std::array<double, 4> sum{};
+      for (std::int32_t c = 0; c < 8; ++c) {
+        const Vec3 w{(c & 1) != 0 ? place.x : 1 - place.x, (c & 2) != 0 ? place.y : 1 - place.y,
+                     (c & 4) != 0 ? place.z : 1 - place.z};
+        const auto t = field.texel(cell[0] + (c & 1), cell[1] + (c >> 1 & 1), cell[2] + (c >> 2));
+        for (std::size_t i = 0; i < 4; ++i) sum[i] += w.x * w.y * w.z * static_cast<double>(t[i]);
+      }
+      return sum;
+    };
+    double value = 0;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      Vec3 lower = at, upper = at;
+      lower[axis] = 0;
+      upper[axis] = 1;
+      const std::array<double, 4> f0 = fetch(lower), f1 = fetch(upper);
+      const double u = at[axis];
+      value += u * (1 - u) * (f0[axis] - f1[axis]);
+      if (axis == 0) value += (1 - u) * f0[3] + u * f1[3];
+    }
+    const Vec3 p = node_position(field.lattice(), cell[0], cell[1], cell[2]) + at * h;
+    ASSERT_NEAR(value * h, field.value(p), 1e-12);
+  }
+}
+
 TEST(FirstOrderField, RefusesWhatItCannotStore) {
   const auto sample_ring = [](const Lattice& lattice, const FirstOrderSettings& settings) {
     return sample_first_order(Ring{}, lattice, settings);

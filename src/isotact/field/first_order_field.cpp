@@ -165,8 +165,12 @@ Interval FirstOrderField::range(const Aabb& box) const {
   const Vec3 nearest = max(max(all.lower - box.upper, box.lower - all.upper), Vec3{});
   const Vec3 furthest = max(max(all.lower - box.lower, box.upper - all.upper), Vec3{});
   const double near_gap = length(nearest), far_gap = length(furthest);
-  return {near_gap > 0 ? extend_outside(found.lower, near_gap) : found.lower,
-          far_gap > 0 ? extend_outside(found.upper, far_gap) : found.upper};
+  if (!(far_gap > 0)) return found;
+  if (near_gap > 0) found.lower = extend_outside(found.lower, near_gap);
+  found.upper = extend_outside(found.upper, far_gap);
+  constexpr double kRootRounding = 1e-15;  // of the gap and of the root
+  return {found.lower - kRootRounding * std::fabs(found.lower),
+          found.upper + kRootRounding * std::fabs(found.upper)};
 }
 
 Interval FirstOrderField::distance_bounds(const Vec3& point) const {

@@ -250,6 +250,13 @@ double Voxmap::penetration(const Vec3& point, const Vec3& inward_normal) const {
   return gap > 0 ? -extend_outside(-value, gap) : value;
 }
 
+Vec3 Voxmap::closest_point_of_voxel(const Index3& voxel) const {
+  assert(encoding() == VoxmapEncoding::kSupport);
+  const SupportVoxel& v = support_[place(voxel)];
+  return voxel_center(voxel) -
+         to_double(Vec3f{v.gradient[0], v.gradient[1], v.gradient[2]}) * v.penetration;
+}
+
 double Voxmap::interpolated_penetration(const Vec3& point) const {
   assert(encoding() == VoxmapEncoding::kSupport);
   const Vec3 on_box = clamp_to(bounds(lattice_), point);

@@ -40,9 +40,12 @@ enum class VoxmapEncoding : std::uint32_t {
 
 // How the surface point nearest to a voxel is found (scaled and support).
 enum class ClosestPointMethod : std::uint32_t {
-  kExact = 0,      // by the triangles' hierarchy
-  kLayerWalk = 1,  // SSL14: along the layers' gradient to the first surface voxel, whose nearest
-                   // point counts. Never too near, often too far (see the tests for figures).
+  kExact = 0,  // by the triangles' hierarchy
+  // SSL14: straight along the layers' gradient at the voxel to the first surface voxel, whose
+  // nearest point counts. Never too near, often too far: on the Stanford bunny at 128 voxels by 0.1
+  // voxels in the median and 0.6 in the 99th percentile next to the surface, by 0.3 and 5 to 9 in
+  // layers 2 to 4, by 1.2 and 29 to 40 in layers 5 to 16. It takes half the time of kExact.
+  kLayerWalk = 1,
 };
 
 // One voxel of the support map. The paper's sign: positive inside, and the gradient points in.
@@ -130,6 +133,9 @@ class Voxmap {
   // voxels: to_first_order_field interpolates the same data continuously.
   double interpolated_penetration(const Vec3& point) const;
   double interpolated_distance(const Vec3& point) const { return -interpolated_penetration(point); }
+
+  // The surface point that was found for a voxel, support only: C - V_R grad V_R.
+  Vec3 closest_point_of_voxel(const Index3& voxel) const;
 
   // The true distance (ours, negative inside) of the voxel's centre lies in the result. Layers and
   // support only.

@@ -24,6 +24,13 @@ void require_memory(const VoxmapSettings& settings, std::uint64_t needed) {
         fmt::format("voxelmap: {} bytes are needed, the limit is {}", needed, settings.max_memory));
 }
 
+// Between passes, the only moments at which one thread runs.
+void report_pass(const VoxmapSettings& settings, std::uint64_t pass) {
+  settings.monitor.check();
+  const std::uint64_t total = settings.encoding == VoxmapEncoding::kLayers ? 3 : 5;
+  settings.monitor.report({.task = "building voxelmap", .done = pass, .total = total});
+}
+
 void require_input(const TriangleMesh& mesh, const Lattice& lattice,
                    const VoxmapSettings& settings) {
   if (const auto flaw = detail::find_flaw_in_voxmap_lattice(lattice))
@@ -81,10 +88,10 @@ void make_layers(Maker& maker) {
   const std::size_t voxels = count(cells);
   const std::uint64_t flat = voxels * (3 + detail::bytes_a_voxel(settings.encoding));
   require_memory(settings, flat);
-  settings.monitor.check();
+  report_pass(settings, 0);
   const std::vector<std::uint8_t> mask =
       detail::find_surface_voxels(maker.mesh, maker.lattice, settings.threads);
-  settings.monitor.check();
+  report_pass(settings, 1);
   const std::size_t rows = static_cast<std::size_t>(cells[1]) * static_cast<std::size_t>(cells[2]);
   const std::uint64_t run_bytes = detail::count_runs(mask, cells, settings.threads) *
                                       (sizeof(detail::Run) + 1 + 2 * sizeof(std::size_t)) +
@@ -92,7 +99,7 @@ void make_layers(Maker& maker) {
   require_memory(settings, flat + run_bytes);
   maker.layers.resize(voxels);
   detail::find_chessboard_distances(mask, cells, maker.layers, settings.threads);
-  settings.monitor.check();
+  report_pass(settings, 2);
   detail::apply_signs(detail::fill_outside(mask, cells, settings.threads), cells, maker.layers,
                       settings.threads);
 }
@@ -232,7 +239,11 @@ VoxmapResult build_voxmap(const TriangleMesh& mesh, const Lattice& lattice,
   Maker maker{.mesh = mesh, .lattice = lattice, .settings = settings};
   make_layers(maker);
   const detail::LayerCounts counts = detail::count_layers(maker.layers);
-  if (settings.encoding != VoxmapEncoding::kLayers) find_surface_points(maker, counts);
+  report_pass(settings, 3);
+  if (settings.encoding != VoxmapEncoding::kLayers) {
+    find_surface_points(maker, counts);
+    report_pass(settings, 4);
+  }
 
   const std::size_t total_bytes = detail::round_up_to_alignment(
       sizeof(VoxmapHeader) + maker.layers.size() * detail::bytes_a_voxel(settings.encoding));
@@ -254,6 +265,7 @@ VoxmapResult build_voxmap(const TriangleMesh& mesh, const Lattice& lattice,
       break;
     }
   }
+  if (settings.encoding != VoxmapEncoding::kLayers) report_pass(settings, 5);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   return {.voxmap = VoxmapAccess::adopt(buffer.bytes, std::move(buffer.owner)),
           .report = {.surface_voxels = counts.surface,

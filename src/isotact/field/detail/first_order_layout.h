@@ -59,16 +59,21 @@ struct TexelView {
     return {float_from_half(h[0]), float_from_half(h[1]), float_from_half(h[2]),
             float_from_half(h[3])};
   }
+  // Needs finite texels.
   FirstOrderCell cell(const Index3& at_cell) const {
+    const std::size_t first = flat_index(nodes, at_cell[0], at_cell[1], at_cell[2]);
+    const auto nx = static_cast<std::size_t>(nodes[0]), ny = static_cast<std::size_t>(nodes[1]);
     FirstOrderCell cell;
     for (std::size_t corner = 0; corner < 8; ++corner) {
-      const auto bit = [&](unsigned axis) {
-        return static_cast<std::int32_t>(corner >> axis & 1U);
+      const std::size_t node =
+          first + (corner & 1U) + (corner >> 1U & 1U) * nx + (corner >> 2U) * nx * ny;
+      const auto component = [&](std::size_t c) {
+        return static_cast<double>(halves == nullptr
+                                       ? floats[4 * node + c]
+                                       : float_from_finite_half(halves[4 * node + c]));
       };
-      const std::array<float, 4> t =
-          at(flat_index(nodes, at_cell[0] + bit(0), at_cell[1] + bit(1), at_cell[2] + bit(2)));
-      cell.a[corner] = to_double(Vec3f{t[0], t[1], t[2]});
-      cell.f[corner] = static_cast<double>(t[3]);
+      cell.a[corner] = {component(0), component(1), component(2)};
+      cell.f[corner] = component(3);
     }
     return cell;
   }
