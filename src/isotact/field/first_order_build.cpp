@@ -207,10 +207,8 @@ SampleErrors sample_nodes(const void* field, NodeSampler sampler, const Lattice&
 }
 
 TexelView view_of(const std::byte* texels, FirstOrderStorage storage, const Index3& cells) {
-  const bool half = storage == FirstOrderStorage::kHalf;
-  return {.floats = half ? nullptr : reinterpret_cast<const float*>(texels),
-          .halves = half ? reinterpret_cast<const std::uint16_t*>(texels) : nullptr,
-          .nodes = {cells[0] + 1, cells[1] + 1, cells[2] + 1}};
+  return {
+      .texels = texels, .storage = storage, .nodes = {cells[0] + 1, cells[1] + 1, cells[2] + 1}};
 }
 
 }  // namespace

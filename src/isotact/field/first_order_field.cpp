@@ -35,9 +35,8 @@ PlaceInCell find_place(const Lattice& lattice, const Vec3& point) {
 Vec3 clamp_to(const Aabb& box, const Vec3& point) { return max(box.lower, min(box.upper, point)); }
 
 detail::TexelView view(const FirstOrderField& field) {
-  const bool half = field.storage() == FirstOrderStorage::kHalf;
-  return {.floats = half ? nullptr : field.float_texels().data(),
-          .halves = half ? field.half_texels().data() : nullptr,
+  return {.texels = field.buffer().data() + field.header().texel_offset,
+          .storage = field.storage(),
           .nodes = node_counts(field.lattice())};
 }
 

@@ -48,16 +48,18 @@ constexpr FirstOrderLayout find_first_order_layout(const Index3& cells, FirstOrd
 
 // The texels of a buffer, in either storage.
 struct TexelView {
-  const float* floats = nullptr;
-  const std::uint16_t* halves = nullptr;
+  const std::byte* texels = nullptr;
+  FirstOrderStorage storage = FirstOrderStorage::kFloat32;
   Index3 nodes{};
 
+  const float* floats() const { return reinterpret_cast<const float*>(texels); }
+  const std::uint16_t* halves() const { return reinterpret_cast<const std::uint16_t*>(texels); }
   std::array<float, 4> at(std::size_t node) const {
-    if (halves == nullptr)
-      return {floats[4 * node], floats[4 * node + 1], floats[4 * node + 2], floats[4 * node + 3]};
-    const std::uint16_t* const h = halves + 4 * node;
-    return {float_from_half(h[0]), float_from_half(h[1]), float_from_half(h[2]),
-            float_from_half(h[3])};
+    std::array<float, 4> texel{};
+    for (std::size_t c = 0; c < 4; ++c)
+      texel[c] = storage == FirstOrderStorage::kHalf ? float_from_half(halves()[4 * node + c])
+                                                     : floats()[4 * node + c];
+    return texel;
   }
   // Needs finite texels.
   FirstOrderCell cell(const Index3& at_cell) const {
@@ -68,9 +70,9 @@ struct TexelView {
       const std::size_t node =
           first + (corner & 1U) + (corner >> 1U & 1U) * nx + (corner >> 2U) * nx * ny;
       const auto component = [&](std::size_t c) {
-        return static_cast<double>(halves == nullptr
-                                       ? floats[4 * node + c]
-                                       : float_from_finite_half(halves[4 * node + c]));
+        return static_cast<double>(storage == FirstOrderStorage::kHalf
+                                       ? float_from_finite_half(halves()[4 * node + c])
+                                       : floats()[4 * node + c]);
       };
       cell.a[corner] = {component(0), component(1), component(2)};
       cell.f[corner] = component(3);
