@@ -143,7 +143,7 @@ double measured_order(const F& shape, double lower, double upper) {
         sample_first_order(shape, cube(1, cells), {.storage = FirstOrderStorage::kFloat32});
     return max_error(field, shape, lower, upper, 4);
   };
-  return std::log2(error(16) / error(32));
+  return std::log2(error(32) / error(64));
 }
 
 TEST(FirstOrderField, ConvergesWithThirdOrderWhereTheShapeIsSmooth) {
