@@ -92,7 +92,8 @@ TEST(Csg, BoundsHoldTheTrueDistanceOfSpheres) {
   Tally tallies[3];
   Random random(41);
   for (int i = 0; i < 300; ++i) {
-    const auto [a, b] = random_pair(random);
+    const SpherePair pair = random_pair(random);
+    const SphereField &a = pair.a, &b = pair.b;
     for (int j = 0; j < 30; ++j) {
       const Vec3 p = random.in_box({-2, -2, -2}, {2, 2, 2}) * random.uniform();
       const auto check = [&](SphereCsg kind, const auto& field) {
@@ -113,7 +114,8 @@ TEST(Csg, BoundsHoldTheTrueDistanceOfOffsets) {
   Tally grown, shrunk;
   Random random(42);
   for (int i = 0; i < 400; ++i) {
-    const auto [a, b] = random_pair(random);
+    const SpherePair pair = random_pair(random);
+    const SphereField &a = pair.a, &b = pair.b;
     const double r = random.uniform(0.05, 0.4);
     for (int j = 0; j < 30; ++j) {
       const Vec3 p = random.in_box({-2, -2, -2}, {2, 2, 2}) * random.uniform();

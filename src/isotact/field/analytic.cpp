@@ -111,8 +111,8 @@ double BoxField::value(const Vec3& point) const {
 
 FieldSample BoxField::sample(const Vec3& point) const {
   const Vec3 p = point - center;
-  const Vec3 q = Vec3{std::abs(p.x), std::abs(p.y), std::abs(p.z)} - half_size;
-  const double distance = value(point);
+  const Vec3 a{std::abs(p.x), std::abs(p.y), std::abs(p.z)}, q = a - half_size;
+  const double distance = box_value(a, half_size);
   Vec3 gradient{};
   if (distance > 0) {
     for (std::size_t axis = 0; axis < 3; ++axis)

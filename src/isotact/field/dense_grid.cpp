@@ -18,27 +18,68 @@ std::size_t row_count(const Index3& n) {
   return static_cast<std::size_t>(n[1]) * static_cast<std::size_t>(n[2]);
 }
 
-// From the nearer end. For t < 1/2 the step is at most half of b - a and a rounding, so that the
-// sum cannot pass b; towards b, 1 - t is exact and the same holds from there.
-double mix(double a, double b, float t) {
-  const auto u = static_cast<double>(t);
-  return u < 0.5 ? a + u * (b - a) : b - (1 - u) * (b - a);
-}
-
-// The samples around a cell; bit 0 of the place is x, bit 1 y, bit 2 z.
+// The samples around a cell; bit 0 of the place is x, bit 1 y, bit 2 z. With `flip`, places are
+// counted from another corner.
 struct CellSamples {
   double at[8];
 };
-CellSamples cell_samples(const DenseGridParts& parts, const Index3& nodes, const Index3& cell) {
-  const std::size_t first = flat_index(nodes, cell[0], cell[1], cell[2]);
+CellSamples cell_samples(const DenseGridParts& parts, const Index3& nodes, const Index3& cell,
+                         std::size_t flip = 0) {
+  const float* first = parts.samples.data() + flat_index(nodes, cell[0], cell[1], cell[2]);
   const auto row = static_cast<std::size_t>(nodes[0]);
   const std::size_t slab = row * static_cast<std::size_t>(nodes[1]);
   CellSamples s{};
   for (std::size_t i = 0; i < 8; ++i) {
-    const std::size_t place = first + (i & 1U) + ((i >> 1U) & 1U) * row + (i >> 2U) * slab;
-    s.at[i] = static_cast<double>(parts.samples[place]);
+    const std::size_t corner = i ^ flip;
+    s.at[i] = static_cast<double>(
+        first[(corner & 1U) + ((corner >> 1U) & 1U) * row + (corner >> 2U) * slab]);
   }
   return s;
+}
+
+// A cell seen from the corner nearest to the point, so that all weights are at most 1/2.
+struct NearCorner {
+  CellSamples samples{};
+  double weight[3];  // of the far side, along each axis
+  double sign[3];    // -1 where the corner is at the axis' upper end
+};
+NearCorner find_near_corner(const DenseGridParts& parts, const Index3& nodes, const CellPoint& at) {
+  NearCorner near;
+  std::size_t flip = 0;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const auto t = static_cast<double>(at.fraction[axis]);
+    const bool upper = t >= 0.5;
+    near.weight[axis] = std::min(t, 1 - t);  // exact
+    near.sign[axis] = upper ? -1 : 1;
+    flip |= static_cast<std::size_t>(upper) << axis;
+  }
+  near.samples = cell_samples(parts, nodes, at.cell, flip);
+  return near;
+}
+
+// With t <= 1/2 the step is at most half of b - a and a rounding, so that the sum cannot pass b.
+double mix(double a, double b, double t) { return a + t * (b - a); }
+
+double mix4(double a, double b, double c, double d, double s, double t) {
+  return mix(mix(a, b, s), mix(c, d, s), t);
+}
+
+double interpolate(const NearCorner& near) {
+  const auto& s = near.samples.at;
+  const auto& w = near.weight;
+  return mix(mix4(s[0], s[1], s[2], s[3], w[0], w[1]), mix4(s[4], s[5], s[6], s[7], w[0], w[1]),
+             w[2]);
+}
+
+// Of the interpolant, a cell being 1 wide.
+Vec3 slope(const NearCorner& near) {
+  const auto& s = near.samples.at;
+  const auto& w = near.weight;
+  return {
+      near.sign[0] * mix4(s[1] - s[0], s[3] - s[2], s[5] - s[4], s[7] - s[6], w[1], w[2]),
+      near.sign[1] * mix4(s[2] - s[0], s[3] - s[1], s[6] - s[4], s[7] - s[5], w[0], w[2]),
+      near.sign[2] * mix4(s[4] - s[0], s[5] - s[1], s[6] - s[2], s[7] - s[3], w[0], w[1]),
+  };
 }
 
 std::optional<std::string> find_flaw_in_lattice(const Lattice& l) {
@@ -73,19 +114,18 @@ void for_rim(const DenseGridParts& parts, const Visit& visit) {
   }
 }
 
-// The derivative of a trilinear function along an axis is a mean of the differences along the four
-// edges in that direction, so it is at most the largest of them; and a continuous function with
-// |gradient| <= L in every cell has the Lipschitz constant L in their box, which is convex.
+// Along x the trilinear function's derivative is bilinear in y and z, and so on: as a function of
+// each coordinate alone, the gradient is affine. So it is a mean of the gradients at the eight
+// corners, and no longer than the longest of them; those are made of the edges that meet there. And
+// a continuous function with |gradient| <= L in every cell has the Lipschitz constant L in their
+// box, which is convex.
 double cell_slope_sq(const CellSamples& s) {
-  double sum = 0;
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    const std::size_t bit = std::size_t{1} << axis;
-    double most = 0;
-    for (std::size_t i = 0; i < 8; ++i)
-      if ((i & bit) == 0) most = std::max(most, std::abs(s.at[i | bit] - s.at[i]));
-    sum += most * most;
+  double most = 0;
+  for (std::size_t i = 0; i < 8; ++i) {
+    const double x = s.at[i ^ 1U] - s.at[i], y = s.at[i ^ 2U] - s.at[i], z = s.at[i ^ 4U] - s.at[i];
+    most = std::max(most, x * x + y * y + z * z);
   }
-  return sum;
+  return most;
 }
 
 double find_inner_lipschitz(const DenseGridParts& parts, Threads threads) {
@@ -178,19 +218,10 @@ std::optional<std::string> find_flaw(const DenseGrid& grid) {
   return std::nullopt;
 }
 
-double DenseGrid::interpolate(const CellPoint& at) const {
-  const CellSamples s = cell_samples(*parts_, nodes_, at.cell);
-  const double y0 = mix(mix(s.at[0], s.at[1], at.fraction.x), mix(s.at[2], s.at[3], at.fraction.x),
-                        at.fraction.y);
-  const double y1 = mix(mix(s.at[4], s.at[5], at.fraction.x), mix(s.at[6], s.at[7], at.fraction.x),
-                        at.fraction.y);
-  return mix(y0, y1, at.fraction.z);
-}
-
 double DenseGrid::value(const Vec3& point) const {
   const Aabb box = bounds();
   const Vec3 on_box = min(max(point, box.lower), box.upper);
-  const double inside = interpolate(locate(lattice(), on_box));
+  const double inside = interpolate(find_near_corner(*parts_, nodes_, locate(lattice(), on_box)));
   if (on_box == point) return inside;
   return extend_outside(inside, length(point - on_box));
 }
@@ -198,16 +229,8 @@ double DenseGrid::value(const Vec3& point) const {
 FieldSample DenseGrid::sample(const Vec3& point) const {
   const Aabb box = bounds();
   const Vec3 on_box = min(max(point, box.lower), box.upper);
-  const CellPoint at = locate(lattice(), on_box);
-  const CellSamples s = cell_samples(*parts_, nodes_, at.cell);
-  const auto& [u, v, w] = at.fraction;
-  const auto edge = [&](std::size_t from, std::size_t to) { return s.at[to] - s.at[from]; };
-  const Vec3 slope{
-      mix(mix(edge(0, 1), edge(2, 3), v), mix(edge(4, 5), edge(6, 7), v), w),
-      mix(mix(edge(0, 2), edge(1, 3), u), mix(edge(4, 6), edge(5, 7), u), w),
-      mix(mix(edge(0, 4), edge(1, 5), u), mix(edge(2, 6), edge(3, 7), u), v),
-  };
-  const FieldSample inside{interpolate(at), slope / lattice().spacing};
+  const NearCorner near = find_near_corner(*parts_, nodes_, locate(lattice(), on_box));
+  const FieldSample inside{interpolate(near), slope(near) / lattice().spacing};
   return on_box == point ? inside : extend_outside(inside, point, on_box);
 }
 

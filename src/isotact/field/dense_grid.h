@@ -33,7 +33,7 @@ std::optional<std::string> find_flaw(const DenseGridParts& parts);
 // Immutable; copies share the samples. Any number of threads may query it.
 //
 // A computed value never leaves the range of the eight samples around it, not even by a rounding:
-// every one of the seven interpolations starts at the nearer end. The place in the cell is rounded
+// all seven interpolations start at the nearer end. The place in the cell is rounded
 // to float (lattice.h), which moves a point by up to 3e-8 cells; bounds hold up to that.
 class DenseGrid {
  public:
@@ -44,6 +44,7 @@ class DenseGrid {
   double value(const Vec3& point) const;
   FieldSample sample(const Vec3& point) const;  // on a face between cells, the upper one's gradient
   Aabb bounds() const { return isotact::bounds(parts_->lattice); }
+  // Inside, the length of the steepest gradient of the interpolant: reached, but in one cell.
   double lipschitz() const { return lipschitz_; }
   // Of all samples of the cells that the box touches. Cost: one pass over them; nothing where the
   // box covers the whole grid. MinMaxOctree knows ranges of blocks without looking at samples.
@@ -64,7 +65,6 @@ class DenseGrid {
   std::uint64_t memory_bytes() const { return parts_->samples.size() * sizeof(float); }
 
  private:
-  double interpolate(const CellPoint& at) const;
   Interval node_bounds(const Vec3& point) const;
 
   std::shared_ptr<const DenseGridParts> parts_;
