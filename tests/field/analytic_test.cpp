@@ -5,7 +5,7 @@
 #include "isotact/base/error.h"
 #include "isotact/field/terrain_field.h"
 
-#include "field_checks.h"
+#include "field/field_checks.h"
 
 namespace isotact {
 namespace {

@@ -5,8 +5,8 @@
 #include "isotact/field/any_field.h"
 #include "isotact/field/dense_grid.h"
 
-#include "field_checks.h"
-#include "sphere_csg_oracle.h"
+#include "field/field_checks.h"
+#include "field/sphere_csg_oracle.h"
 
 namespace isotact {
 namespace {

@@ -8,8 +8,8 @@
 #include "isotact/field/any_field.h"
 #include "isotact/field/csg.h"
 
-#include "field_checks.h"
-#include "sphere_csg_oracle.h"
+#include "field/field_checks.h"
+#include "field/sphere_csg_oracle.h"
 
 namespace isotact {
 namespace {

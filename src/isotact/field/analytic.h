@@ -1,5 +1,5 @@
 // Fields given by formulas: exact signed distances inside and outside, exact gradients, all of
-// space. Plain structs; each models Field. Lengths are metres. A query costs a few nanoseconds.
+// space. Plain structs; each models Field. Lengths are metres. A query costs some ten nanoseconds.
 //
 // All of them are exact, hence their Lipschitz bound is 1, and distance_bounds() is the value give
 // or take the rounding of a few operations. On a crease (the middle of a sphere, the middle planes

@@ -40,7 +40,8 @@ class DenseGrid {
   explicit DenseGrid(DenseGridParts parts,
                      Threads threads = {});  // throws Error where find_flaw names one
 
-  // The Field concept. Outside of the box: extend_outside.
+  // The Field concept. Outside of the box: extend_outside. Cost of a value: some 30 ns in the
+  // caches, four lines of memory from elsewhere.
   double value(const Vec3& point) const;
   FieldSample sample(const Vec3& point) const;  // on a face between cells, the upper one's gradient
   Aabb bounds() const { return isotact::bounds(parts_->lattice); }
