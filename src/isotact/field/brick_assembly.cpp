@@ -71,8 +71,13 @@ ValueRange find_brick_range(const Brick& brick, float step) {
 }
 
 // Rounds to the nearest whole number, to even from halfway, and cuts to a byte. Returns how many
-// had to be cut.
-unsigned quantise_row(const float* distance, const Row& row, float steps_a_metre, std::int8_t* to) {
+// had to be cut. Halves of the row that are not exact become zero.
+unsigned quantise_row(const float* distance, const Row& row, float steps_a_metre, unsigned exact,
+                      std::int8_t* to) {
+  if (exact == 0) {
+    std::memset(to, 0, 8);
+    return 0;
+  }
   const RowLanes coarse = spread(row);
   const Four a = (load<Four>(distance) - coarse.low) * Four(steps_a_metre);
   const Four b = (load<Four>(distance + 4) - coarse.high) * Four(steps_a_metre);
@@ -89,7 +94,10 @@ unsigned quantise_row(const float* distance, const Row& row, float steps_a_metre
     to[i + 4] = static_cast<std::int8_t>(std::lrint(in_b.v[i]));
   }
 #endif
-  return static_cast<unsigned>(std::popcount(cut));
+  if (exact == 1) std::memset(to + 4, 0, 4);
+  if (exact == 2) std::memset(to, 0, 4);
+  const unsigned kept = (exact & 1U) * 0x0fU | (exact >> 1U) * 0xf0U;
+  return static_cast<unsigned>(std::popcount(cut & kept));
 }
 
 // Places 3 x 3 x 3: a brick and its neighbours, or the parts of a brick's nodes: on a lower side,
@@ -224,7 +232,7 @@ std::size_t BrickAssembly::brick_of(const Index3& cell) const {
                                cell[0], cell[1], cell[2]);
 }
 
-void BrickAssembly::set(std::size_t number, std::span<const float> distance) {
+void BrickAssembly::set(std::size_t number, std::span<const float> distance, unsigned exact) {
   assert(distance.size() == 512);
   Brick& brick = bricks_[number];
   const Index3 cell = cells_[number];
@@ -239,7 +247,9 @@ void BrickAssembly::set(std::size_t number, std::span<const float> distance) {
     for (std::int32_t y = 0; y < kBrickCells; ++y)
       cut += quantise_row(distance.data() + (z * kBrickCells + y) * kBrickCells,
                           find_row(brick.corner, y, z), steps_a_metre,
+                          exact >> ((z >> 2) * 4 + (y >> 2) * 2) & 3U,
                           brick.correction + sample_index(0, y, z));
+  brick.exact = static_cast<std::uint8_t>(exact);
   brick.correction[0] = 0;  // the corner itself
   std::fill(std::begin(brick.unused), std::end(brick.unused), std::int8_t{});
   if (cut > 0) cut_ += cut;

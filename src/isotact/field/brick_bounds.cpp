@@ -57,8 +57,9 @@ class RangeWalk {
                     -std::numeric_limits<float>::infinity()};
 };
 
-// Whether all coarse cells that share a fine node have bricks. Where one has none, the node's
-// correction was set to zero for continuity, and its value is no distance.
+// Whether the value at a fine node is a distance: all coarse cells that share it have bricks (where
+// one has none, the correction is zero for continuity), and the cube in which it is an own node was
+// measured.
 bool is_exact(const BrickField& field, const Index3& node) {
   const Index3 cells = field.coarse_lattice().cells;
   Index3 first, last;
@@ -71,7 +72,10 @@ bool is_exact(const BrickField& field, const Index3& node) {
     for (std::int32_t y = first[1]; y <= last[1]; ++y)
       for (std::int32_t x = first[0]; x <= last[0]; ++x)
         if (field.brick_at({x, y, z}) == BrickField::kNoBrick) return false;
-  return true;
+  const Brick& owner = field.bricks()[field.brick_at(last)];
+  const unsigned cube =
+      static_cast<unsigned>((node[0] & 4) / 4 | (node[1] & 4) / 2 | (node[2] & 4));
+  return (owner.exact >> cube & 1U) != 0;
 }
 
 // The true distance changes no faster than space: a sample of it, off by at most e, bounds it

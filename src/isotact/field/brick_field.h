@@ -41,9 +41,13 @@ inline constexpr int kBrickSamples = kBrickNodes * kBrickNodes * kBrickNodes;
 struct alignas(64) Brick {
   float corner[8];  // coarse values, metres; bit 0 of the place is x, bit 1 y, bit 2 z
   std::int8_t correction[kBrickSamples];  // in steps of BrickFieldHeader::step; x fastest
-  std::int8_t unused[7];
+  // Bit x + 2 y + 4 z: the samples of this cube of 4^3 nodes are distances. Cubes further away than
+  // the band may keep the coarse interpolant, with corrections of zero.
+  std::uint8_t exact;
+  std::int8_t unused[6];
 };
 static_assert(sizeof(Brick) == 768 && offsetof(Brick, correction) == 32);
+static_assert(offsetof(Brick, exact) == 761);
 
 // Which of 4^3 coarse cells have bricks: bit x + 4 y + 16 z. Bricks are numbered in the order of
 // blocks (x fastest) and of bits.

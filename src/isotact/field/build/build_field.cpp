@@ -22,6 +22,11 @@
 namespace isotact {
 namespace {
 
+// Every fine cell with a point in the band must have eight exact corners, which are this much
+// further away at most. A corner is exact if all coarse cells that share it have bricks, and those
+// have a point as near as the corner.
+constexpr double kCellDiagonal = 1.7320508075688773;
+
 // Turns unsigned coarse distances into signed ones.
 void sign_coarse(std::span<float> coarse, const Lattice& lattice, const detail::RowCrossings& rows,
                  Threads threads) {
@@ -43,7 +48,22 @@ void sign_coarse(std::span<float> coarse, const Lattice& lattice, const detail::
                });
 }
 
+// Where all nodes are further than half a cell from a closed surface, it passes between no two of
+// them, and one line tells the sign of all.
+bool has_one_sign(std::span<const float> distance) {
+  float least = HUGE_VALF;
+  for (const float d : distance) least = d < least ? d : least;
+  return least > 0.51F;
+}
+
 void sign_brick(std::span<float> distance, const Index3& cell, const detail::RowCrossings& rows) {
+  if (has_one_sign(distance)) {
+    const bool inside = rows.inside_bits(cell[0] * kBrickCells, 1, 1, cell[1] * kBrickCells,
+                                         cell[2] * kBrickCells) != 0;
+    if (inside)
+      for (float& d : distance) d = -d;
+    return;
+  }
   for (std::int32_t z = 0; z < kBrickCells; ++z)
     for (std::int32_t y = 0; y < kBrickCells; ++y) {
       std::uint32_t bits = rows.inside_bits(cell[0] * kBrickCells, 1, kBrickCells,
@@ -94,23 +114,27 @@ class FieldBuild {
       rows.emplace(surface_, lattice_, settings_.threads, settings_.monitor);
       sign_coarse(values, coarse_, *rows, settings_.threads);
     }
+    detail::CellBits creased(coarse_.cells);
     if (settings_.tolerance < 1)
-      detail::mark_creases(values, coarse_, settings_.tolerance, settings_.threads, bits_);
+      detail::mark_creases(values, coarse_, settings_.tolerance, settings_.threads, creased);
+    for (std::size_t w = 0; w < creased.words().size(); ++w) bits_.words()[w] |= creased.words()[w];
     check_bricks();
     detail::BrickAssembly assembly({.lattice = lattice_,
-                                    .band = (settings_.band - 1) * lattice_.spacing,
+                                    .band = settings_.band * lattice_.spacing,
                                     .sample_error = distances.error() * lattice_.spacing,
                                     .shell_offset = offset_,
                                     .threads = settings_.threads},
                                    bits_.words(), values);
     step("bricks", 3);
-    distances.for_each_brick(
-        bits_, settings_.monitor, [&](const Index3& cell, std::span<float> distance) {
-          if (rows) sign_brick(distance, cell, *rows);
-          const float h = static_cast<float>(lattice_.spacing), off = static_cast<float>(offset_);
-          for (float& d : distance) d = d * h - off;
-          assembly.set(assembly.brick_of(cell), distance);
-        });
+    const double off = offset_ / lattice_.spacing, reach = settings_.band + kCellDiagonal;
+    distances.for_each_brick(bits_, creased, {off - reach, off + reach}, settings_.monitor,
+                             [&](const Index3& cell, std::span<float> distance, unsigned exact) {
+                               if (rows) sign_brick(distance, cell, *rows);
+                               const float h = static_cast<float>(lattice_.spacing),
+                                           shell = static_cast<float>(offset_);
+                               for (float& d : distance) d = d * h - shell;
+                               assembly.set(assembly.brick_of(cell), distance, exact);
+                             });
     step("shared faces", 4);
     FieldResult result{.field = assembly.finish(), .report = {}};
     fill_report(result, assembly);
@@ -121,7 +145,8 @@ class FieldBuild {
   void mark_band() {
     step("cells near the surface", 0);
     bits_ = detail::CellBits(coarse_.cells);
-    detail::mark_near(surface_.mesh, lattice_, settings_.band + offset_ / lattice_.spacing,
+    detail::mark_near(surface_.mesh, lattice_,
+                      settings_.band + kCellDiagonal + offset_ / lattice_.spacing,
                       settings_.threads, bits_);
     in_band_ = bits_.count_set();
     check_bricks();

@@ -16,15 +16,15 @@ struct FieldSettings {
   // neither means 128.
   std::optional<int> resolution{};
   std::optional<double> voxel_size{};  // metres
-  // Cells between the mesh and the box. Less than band + 1 counts as that, so that the field is as
+  // Cells between the mesh and the box. Less than band + 2 counts as that, so that the field is as
   // good on the box's sides as inside.
   double padding = 6;
   SignMethod sign = SignMethod::kAuto;
   NestedRule nested = NestedRule::kWinding;
   double shell_offset = 0;  // metres, for unsigned; 0: one voxel
-  // Points nearer to the surface than this, in cells, lie in bricks; at least 5, so that errors of
-  // the coarse level stay more than 4 cells away.
-  double band = 5;
+  // Nearer to the surface than this, in cells, all samples are exact and near_error holds; at least
+  // 4.
+  double band = 4;
   // Coarse cells further away get bricks too, where their interpolant is estimated to be off by
   // more than this part of the distance. 0 refines everything, 1 nothing.
   double tolerance = 0.15;
@@ -55,7 +55,7 @@ struct FieldResult {
 FieldResult build_field(const TriangleMesh& mesh, const FieldSettings& settings = {});
 
 // The second half: from a prepared surface, on a lattice of the caller's choice, whose cells must
-// be a multiple of 8 along each axis, and whose box must reach at least band + 1 cells beyond the
+// be a multiple of 8 along each axis, and whose box must reach at least band + 2 cells beyond the
 // surface (and beyond its shell). The settings' resolution, voxel size and padding do not count.
 FieldResult build_field(const Surface& surface, const Lattice& lattice,
                         const FieldSettings& settings);

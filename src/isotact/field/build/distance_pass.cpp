@@ -12,6 +12,8 @@
 namespace isotact::detail {
 namespace {
 
+constexpr double kCubeRadius = 2.598076211353316;  // of 4^3 nodes: 1.5 sqrt(3)
+
 const DistanceKernels& kernels_for([[maybe_unused]] SimdLevel level) {
 #if defined(ISOTACT_HAS_AVX2_KERNELS)
   if (level == SimdLevel::kAvx2) return kAvx2DistanceKernels;
@@ -25,6 +27,7 @@ struct DistancePass::Scratch {
   std::vector<std::uint32_t> triangles;
   std::vector<NearTriangle> near;
   std::vector<Eight> squares;
+  std::vector<EightInPlane> in_plane;
   std::vector<std::uint8_t> masks;
   std::array<std::vector<std::uint32_t>, kRefineLevels> lists;
   std::vector<std::array<float, 512>> distance = std::vector<std::array<float, 512>>(8);
@@ -35,6 +38,7 @@ struct DistancePass::Scratch {
     const std::size_t room = n + n / 2 + 64;
     near.resize(room);
     squares.resize(room);
+    in_plane.resize(room);
     masks.resize(room);
     for (auto& list : lists) list.resize(8 * room + 1);
   }
@@ -91,8 +95,8 @@ std::vector<float> DistancePass::find_coarse(const Monitor& monitor) const {
   return values;
 }
 
-void DistancePass::find_eighths(const Index3& cell, unsigned bricks, Scratch& s,
-                                const BrickVisitor& visit) const {
+void DistancePass::find_eighths(const Index3& cell, const Wanted& wanted, unsigned bricks,
+                                unsigned whole, Scratch& s, const BrickVisitor& visit) const {
   // The nodes' own box, in metres, and how far from it a nearest triangle can be.
   constexpr double kLast = 2 * kBrickCells - 1;
   constexpr double kRadius = 0.8660254037844387 * kLast;
@@ -132,8 +136,14 @@ void DistancePass::find_eighths(const Index3& cell, unsigned bricks, Scratch& s,
   work.triangles = s.triangles.data();
   work.triangle_count = s.triangles.size();
   work.bricks = bricks;
+  work.whole = whole;
+  work.wanted_from = static_cast<float>(wanted.from - kCubeRadius);
+  work.wanted_to = static_cast<float>(wanted.to + kCubeRadius);
+  std::uint8_t exact[8];
+  work.exact = exact;
   work.near = s.near.data();
   work.squares = s.squares.data();
+  work.in_plane = s.in_plane.data();
   work.masks = s.masks.data();
   for (std::size_t l = 0; l < kRefineLevels; ++l) work.lists[l] = s.lists[l].data();
   work.slack = static_cast<float>(4 * error_);
@@ -144,12 +154,21 @@ void DistancePass::find_eighths(const Index3& cell, unsigned bricks, Scratch& s,
       visit({cell[0] + static_cast<std::int32_t>(b & 1U),
              cell[1] + static_cast<std::int32_t>(b >> 1U & 1U),
              cell[2] + static_cast<std::int32_t>(b >> 2U)},
-            s.distance[b]);
+            s.distance[b], exact[b]);
 }
 
-void DistancePass::for_each_brick(const CellBits& bits, const Monitor& monitor,
-                                  const BrickVisitor& visit) const {
+void DistancePass::for_each_brick(const CellBits& bits, const CellBits& whole, const Wanted& wanted,
+                                  const Monitor& monitor, const BrickVisitor& visit) const {
   const Index3 blocks = find_parts(bits.cells()).blocks;
+  // Bits of the eighth of a block that begins at bit `first`.
+  const auto eighth = [](std::uint64_t word, unsigned first) {
+    unsigned bricks = 0;
+    for (unsigned b = 0; b < 8; ++b)
+      bricks |= static_cast<unsigned>(
+                    word >> (first + (b & 1U) + (b >> 1U & 1U) * 4 + (b >> 2U) * 16) & 1U)
+                << b;
+    return bricks;
+  };
   parallel_for(bits.words().size(), 4, threads_, [&](std::size_t begin, std::size_t end) {
     monitor.check();
     Scratch scratch;
@@ -161,16 +180,12 @@ void DistancePass::for_each_brick(const CellBits& bits, const Monitor& monitor,
                          static_cast<std::int32_t>(w / nx / ny)};
       for (unsigned part = 0; part < 8; ++part) {
         const unsigned first = (part & 1U) * 2 + (part >> 1U & 1U) * 8 + (part >> 2U) * 32;
-        unsigned bricks = 0;
-        for (unsigned b = 0; b < 8; ++b)
-          bricks |= static_cast<unsigned>(
-                        word >> (first + (b & 1U) + (b >> 1U & 1U) * 4 + (b >> 2U) * 16) & 1U)
-                    << b;
+        const unsigned bricks = eighth(word, first);
         if (bricks == 0) continue;
         find_eighths({block[0] * 4 + static_cast<std::int32_t>(part & 1U) * 2,
                       block[1] * 4 + static_cast<std::int32_t>(part >> 1U & 1U) * 2,
                       block[2] * 4 + static_cast<std::int32_t>(part >> 2U) * 2},
-                     bricks, scratch, visit);
+                     wanted, bricks, eighth(whole.words()[w], first), scratch, visit);
       }
     }
   });

@@ -7,11 +7,13 @@
 
 #include "isotact/field/build/detail/frames.h"
 #include "isotact/field/detail/brick_layout.h"
+#include "isotact/geometry/triangle.h"
 
 namespace isotact::detail {
 namespace {
 
 constexpr std::int64_t kFewCells = 100;
+constexpr double kFloatSlack = 0.02;  // cells: what float coordinates make of any lattice
 constexpr double kHalfCell = 0.5 * kBrickCells;  // of a coarse cell, in fine ones
 
 // Cells first to last, both included.
@@ -85,11 +87,28 @@ class TriangleMarker {
         for (cell[0] = box.first[0]; cell[0] <= box.last[0]; ++cell[0]) {
           const double gap_x = gap_along(0, cell[0]);
           if (gap_x * gap_x + gap_sq <= reach_sq_ &&
-              std::abs(height_along(0, cell[0]) + height_y) <= plane_reach)
+              std::abs(height_along(0, cell[0]) + height_y) <= plane_reach && !bits_.at(cell) &&
+              !is_beyond_nearest(cell))
             bits_.set(cell);
         }
       }
     }
+  }
+
+  // Along the way from the cell's centre to the nearest point of the triangle: a triangle is
+  // convex, so it lies behind the plane across that way, and the gap between that and the cell is a
+  // lower bound of the distance, nearly always the best.
+  bool is_beyond_nearest(const Index3& cell) const {
+    const Vec3f center{static_cast<float>(cell[0]) * kBrickCells + static_cast<float>(kHalfCell),
+                       static_cast<float>(cell[1]) * kBrickCells + static_cast<float>(kHalfCell),
+                       static_cast<float>(cell[2]) * kBrickCells + static_cast<float>(kHalfCell)};
+    const TrianglePoint nearest =
+        find_closest_point_on_triangle(center, to_float(a_), to_float(b_), to_float(c_));
+    const double far = std::sqrt(nearest.distance_sq);
+    const Vec3 way = nearest.point - to_double(center);
+    const double cell_part =
+        kHalfCell * (std::abs(way.x) + std::abs(way.y) + std::abs(way.z)) / std::max(far, 1e-9);
+    return far - cell_part > reach_ + kFloatSlack;
   }
 
   // Between a cell and the triangle's box.
@@ -148,6 +167,11 @@ std::size_t CellBits::word_of(const Index3& c) const {
 
 unsigned CellBits::bit_of(const Index3& c) {
   return static_cast<unsigned>((c[2] & 3) << 4 | (c[1] & 3) << 2 | (c[0] & 3));
+}
+
+bool CellBits::at(const Index3& cell) const {
+  const std::atomic_ref<std::uint64_t> word(const_cast<std::uint64_t&>(words_[word_of(cell)]));
+  return (word.load(std::memory_order_relaxed) >> bit_of(cell) & 1U) != 0;
 }
 
 void CellBits::set(const Index3& cell) {

@@ -25,8 +25,8 @@ void check(const FieldSettings& s) {
     throw Error(fmt::format("voxel size {} is not a positive length", *s.voxel_size));
   if (!(s.padding >= 0 && s.padding <= 10000))
     throw Error(fmt::format("padding {} is not between 0 and 10000 cells", s.padding));
-  if (!(s.band >= 5 && s.band <= 1000))
-    throw Error(fmt::format("band {} is not between 5 and 1000 cells", s.band));
+  if (!(s.band >= 4 && s.band <= 1000))
+    throw Error(fmt::format("band {} is not between 4 and 1000 cells", s.band));
   if (!(s.tolerance >= 0 && s.tolerance <= 1))
     throw Error(fmt::format("tolerance {} is not between 0 and 1", s.tolerance));
   if (!(s.shell_offset >= 0 && std::isfinite(s.shell_offset)))
@@ -40,7 +40,7 @@ Lattice make_lattice(const Aabb& box, const FieldSettings& settings) {
   const Vec3 size = extent(box);
   const double longest = std::max({size.x, size.y, size.z});
   if (!(longest > 0)) throw Error("the mesh has no size: all its corners are at one point");
-  const double padding = std::max(settings.padding, settings.band + 1);
+  const double padding = std::max(settings.padding, settings.band + 2);
   double voxel;
   if (settings.voxel_size) {
     voxel = *settings.voxel_size;

@@ -50,8 +50,9 @@ class BrickAssembly {
   std::size_t brick_of(const Index3& cell) const;
 
   // Stores a brick's own nodes: node (x, y, z), each 0 to 7, has distance[64 z + 8 y + x], metres.
-  // Bricks may be set from different threads. The correction is rounded to nearest.
-  void set(std::size_t brick, std::span<const float> distance);
+  // Only cubes of 4^3 nodes whose bit is set in `exact` (see Brick) count. Bricks may be set from
+  // different threads. The correction is rounded to nearest.
+  void set(std::size_t brick, std::span<const float> distance, unsigned exact = 0xff);
   // Corrections beyond a byte are cut: that only happens where the distances change faster than
   // space, and then a warning is due.
   std::size_t cut_count() const { return cut_.load(); }

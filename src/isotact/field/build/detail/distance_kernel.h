@@ -65,13 +65,6 @@ struct DistanceKernel {
     return (F(axis[0]) * x + F(axis[1]) * y) + F(axis[2]) * z;
   }
 
-  // Points given relative to the block's centre.
-  static ISOTACT_INLINE F measure_near(const NearTriangle& t, F x, F y, F z) {
-    return measure_in_plane(t, turn(t.along, x, y, z) + F(t.anchor[0]),
-                            turn(t.across, x, y, z) + F(t.anchor[1]),
-                            turn(t.normal, x, y, z) + F(t.anchor[2]));
-  }
-
   // Points given in the lattice.
   static ISOTACT_INLINE F measure(const TriangleFrame& t, F px, F py, F pz) {
     const F x = px - F(t.anchor[0]), y = py - F(t.anchor[1]), z = pz - F(t.anchor[2]);
@@ -83,10 +76,15 @@ struct DistanceKernel {
                                        NearTriangle& t) {
     const float x = center[0] - f.anchor[0], y = center[1] - f.anchor[1],
                 z = center[2] - f.anchor[2];
-    t = f;
-    t.anchor[0] = (f.along[0] * x + f.along[1] * y) + f.along[2] * z;
-    t.anchor[1] = (f.across[0] * x + f.across[1] * y) + f.across[2] * z;
-    t.anchor[2] = (f.normal[0] * x + f.normal[1] * y) + f.normal[2] * z;
+    t.frame = f;
+    const float* axes[3] = {f.along, f.across, f.normal};
+    const Points cube = points_around(0, 0, 0, 1);
+    for (int row = 0; row < 3; ++row) {
+      const float* axis = axes[row];
+      t.frame.anchor[row] = (axis[0] * x + axis[1] * y) + axis[2] * z;
+      for (unsigned part = 0; part < kParts; ++part)
+        store(turn(axis, cube.x[part], cube.y[part], cube.z[part]), t.corner[row] + part * kLanes);
+    }
   }
 
   // ---- refine ---------------------------------------------------------------------------------
@@ -101,10 +99,18 @@ struct DistanceKernel {
                                           std::size_t n, const Points& p, F* best) {
     for (unsigned part = 0; part < kParts; ++part) best[part] = F(3.0e38F);
     for (std::size_t i = 0; i < n; ++i) {
-      const NearTriangle& t = w.near[list[i]];
+      const TriangleFrame& t = w.near[list[i]].frame;
       for (unsigned part = 0; part < kParts; ++part) {
-        const F d = measure_near(t, p.x[part], p.y[part], p.z[part]);
-        store(d, w.squares[i].d + part * kLanes);
+        const F x = p.x[part], y = p.y[part], z = p.z[part];
+        const F a = turn(t.along, x, y, z) + F(t.anchor[0]);
+        const F b = turn(t.across, x, y, z) + F(t.anchor[1]);
+        const F c = turn(t.normal, x, y, z) + F(t.anchor[2]);
+        const unsigned at = part * kLanes;
+        store(a, w.in_plane[i].at[0] + at);
+        store(b, w.in_plane[i].at[1] + at);
+        store(c, w.in_plane[i].at[2] + at);
+        const F d = measure_in_plane(t, a, b, c);
+        store(d, w.squares[i].d + at);
         best[part] = lesser(d, best[part]);
       }
     }
@@ -125,16 +131,23 @@ struct DistanceKernel {
     }
   }
 
-  // Nodes of one group of 2^3, the last level.
+  // Nodes of the groups of 2^3 in a cube, the last level: a group's centre is known in the plane of
+  // each triangle, and its nodes are that plus the corners of a unit cube.
   static ISOTACT_INLINE void finish_group(const RefineWork& w, const std::uint32_t* list,
-                                          std::size_t n, float x, float y, float z, float* to) {
-    const Points p = points_around(x, y, z, 1);
+                                          const std::uint32_t* places, std::size_t n,
+                                          unsigned group, float* to) {
     F best[kParts];
     for (unsigned part = 0; part < kParts; ++part) best[part] = F(3.0e38F);
     for (std::size_t i = 0; i < n; ++i) {
-      const NearTriangle& t = w.near[list[i]];
-      for (unsigned part = 0; part < kParts; ++part)
-        best[part] = lesser(measure_near(t, p.x[part], p.y[part], p.z[part]), best[part]);
+      const EightInPlane& center = w.in_plane[places[i]];
+      const NearTriangle& t = w.near[list[places[i]]];
+      for (unsigned part = 0; part < kParts; ++part) {
+        const unsigned at = part * kLanes;
+        const F a = F(center.at[0][group]) + load<F>(t.corner[0] + at);
+        const F b = F(center.at[1][group]) + load<F>(t.corner[1] + at);
+        const F c = F(center.at[2][group]) + load<F>(t.corner[2] + at);
+        best[part] = lesser(measure_in_plane(t.frame, a, b, c), best[part]);
+      }
     }
     alignas(32) float d[8];
     for (unsigned part = 0; part < kParts; ++part)
@@ -142,40 +155,65 @@ struct DistanceKernel {
     for (int i = 0; i < 8; ++i) to[(i >> 2) * 64 + (i >> 1 & 1) * 8 + (i & 1)] = d[i];
   }
 
-  // The eight cubes around (x, y, z), whose centres are `spacing` apart. Their nodes begin at `to`.
-  template <int spacing>
-  static void refine_level(const RefineWork& w, const std::uint32_t* list, std::size_t n, float x,
-                           float y, float z, float* to) {
-    constexpr int kLevel = spacing == 4 ? 1 : 2;
-    F best[kParts];
-    measure_list(w, list, n, points_around(x, y, z, spacing), best);
-    mark_list(w, n, best, radius_of(spacing));
-    // Masks are read before deeper levels overwrite them.
-    std::uint32_t* deeper = w.lists[kLevel];
-    std::size_t ends[9];
+  // Splits a list of n by the masks: places in it, child after child. Needs room for 8 n + 1.
+  static ISOTACT_INLINE void split(const std::uint8_t* masks, std::size_t n, std::uint32_t* places,
+                                   std::size_t* ends) {
     ends[0] = 0;
     for (unsigned child = 0; child < 8; ++child) {
       std::size_t end = ends[child];
       for (std::size_t i = 0; i < n; ++i) {
-        deeper[end] = list[i];
-        end += w.masks[i] >> child & 1U;
+        places[end] = static_cast<std::uint32_t>(i);
+        end += masks[i] >> child & 1U;
       }
       ends[child + 1] = end;
     }
-    constexpr float kHalf = 0.5F * static_cast<float>(spacing);
-    constexpr int kNodes = spacing;  // an axis of a child
-    for (int child = 0; child < 8; ++child) {
-      const float cx = (child & 1) != 0 ? x + kHalf : x - kHalf;
-      const float cy = (child & 2) != 0 ? y + kHalf : y - kHalf;
-      const float cz = (child & 4) != 0 ? z + kHalf : z - kHalf;
-      float* child_to =
-          to + (child >> 2) * kNodes * 64 + (child >> 1 & 1) * kNodes * 8 + (child & 1) * kNodes;
-      const std::uint32_t* child_list = deeper + ends[child];
-      const std::size_t child_n = ends[child + 1] - ends[child];
-      if constexpr (spacing == 4)
-        refine_level<2>(w, child_list, child_n, cx, cy, cz, child_to);
-      else
-        finish_group(w, child_list, child_n, cx, cy, cz, child_to);
+  }
+
+  static ISOTACT_INLINE float child_at(float center, int child, int axis, float half) {
+    return (child >> axis & 1) != 0 ? center + half : center - half;
+  }
+
+  // The 4^3 nodes around a centre.
+  static void refine_cube(const RefineWork& w, const std::uint32_t* list, std::size_t n, float x,
+                          float y, float z, float* to) {
+    F best[kParts];
+    measure_list(w, list, n, points_around(x, y, z, 2), best);
+    mark_list(w, n, best, radius_of(2));
+    std::size_t ends[9];
+    split(w.masks, n, w.lists[2], ends);
+    for (unsigned group = 0; group < 8; ++group)
+      finish_group(w, list, w.lists[2] + ends[group], ends[group + 1] - ends[group], group,
+                   to + (group >> 2U) * 128 + (group >> 1U & 1U) * 16 + (group & 1U) * 2);
+  }
+
+  // The 8^3 nodes of a brick.
+  static void refine_brick(const RefineWork& w, const std::uint32_t* list, std::size_t n,
+                           unsigned brick) {
+    const float x = child_at(0, static_cast<int>(brick), 0, 4);
+    const float y = child_at(0, static_cast<int>(brick), 1, 4);
+    const float z = child_at(0, static_cast<int>(brick), 2, 4);
+    F best[kParts];
+    measure_list(w, list, n, points_around(x, y, z, 4), best);
+    mark_list(w, n, best, radius_of(4));
+    alignas(32) float middle[8];
+    for (unsigned part = 0; part < kParts; ++part)
+      store(square_root(best[part]), middle + part * kLanes);
+    std::size_t ends[9];
+    std::uint32_t* lists = w.lists[1];
+    split(w.masks, n, lists, ends);
+    for (std::size_t i = 0; i < ends[8]; ++i) lists[i] = list[lists[i]];
+    w.exact[brick] = 0;
+    for (int cube = 0; cube < 8; ++cube) {
+      const bool wanted = w.wanted_from <= middle[cube] && middle[cube] <= w.wanted_to;
+      float* to = w.distance[brick] + (cube >> 2) * 256 + (cube >> 1 & 1) * 32 + (cube & 1) * 4;
+      if (!wanted && (w.whole >> brick & 1U) == 0) {
+        for (int row = 0; row < 16; ++row)
+          for (int i = 0; i < 4; ++i) to[(row >> 2) * 64 + (row & 3) * 8 + i] = middle[cube];
+        continue;
+      }
+      w.exact[brick] = static_cast<std::uint8_t>(w.exact[brick] | 1 << cube);
+      refine_cube(w, lists + ends[cube], ends[cube + 1] - ends[cube], child_at(x, cube, 0, 2),
+                  child_at(y, cube, 1, 2), child_at(z, cube, 2, 2), to);
     }
   }
 
@@ -187,23 +225,12 @@ struct DistanceKernel {
     F best[kParts];
     measure_list(w, w.lists[0], w.triangle_count, points_around(0, 0, 0, 8), best);
     mark_list(w, w.triangle_count, best, radius_of(8));
-    std::uint32_t* list = w.lists[3];
-    std::size_t n[9];
-    n[0] = 0;
-    for (unsigned brick = 0; brick < 8; ++brick) {
-      std::size_t end = n[brick];
-      if ((w.bricks >> brick & 1U) != 0)
-        for (std::size_t i = 0; i < w.triangle_count; ++i) {
-          list[end] = static_cast<std::uint32_t>(i);
-          end += w.masks[i] >> brick & 1U;
-        }
-      n[brick + 1] = end;
-    }
+    std::size_t ends[9];
+    std::uint32_t* lists = w.lists[3];
+    split(w.masks, w.triangle_count, lists, ends);
     for (unsigned brick = 0; brick < 8; ++brick)
       if ((w.bricks >> brick & 1U) != 0)
-        refine_level<4>(w, list + n[brick], n[brick + 1] - n[brick], (brick & 1U) != 0 ? 4.F : -4.F,
-                        (brick & 2U) != 0 ? 4.F : -4.F, (brick & 4U) != 0 ? 4.F : -4.F,
-                        w.distance[brick]);
+        refine_brick(w, lists + ends[brick], ends[brick + 1] - ends[brick], brick);
   }
 
   // ---- packets --------------------------------------------------------------------------------
@@ -270,6 +297,13 @@ struct DistanceKernel {
       }
       slack[part] = sum * F(0x1p-21F) + F(0x1p-126F);
     }
+    alignas(32) float low[3][kNodeWidth], high[3][kNodeWidth];
+    for (int axis = 0; axis < 3; ++axis)
+      for (unsigned part = 0; part < kParts; ++part) {
+        const unsigned at = part * kLanes;
+        store(load_bytes<F>(node.lower[axis] + at) * F(node.step[axis]), low[axis] + at);
+        store(load_bytes<F>(node.upper[axis] + at) * F(node.step[axis]), high[axis] + at);
+      }
     const int first = size;
     for (std::uint32_t child = 0; child < node.child_count; ++child) {
       unsigned near = 0;
@@ -277,10 +311,8 @@ struct DistanceKernel {
       for (unsigned part = 0; part < kParts; ++part) {
         F square(0.0F);
         for (int axis = 0; axis < 3; ++axis) {
-          const float low = static_cast<float>(node.lower[axis][child]) * node.step[axis];
-          const float high = static_cast<float>(node.upper[axis][child]) * node.step[axis];
-          const F below = F(low) - (local[axis][part] + slack[part]);
-          const F above = (local[axis][part] - slack[part]) - F(high);
+          const F below = F(low[axis][child]) - (local[axis][part] + slack[part]);
+          const F above = (local[axis][part] - slack[part]) - F(high[axis][child]);
           const F outside = greater(greater(below, above), F(0.0F));
           square = square + outside * outside;
         }

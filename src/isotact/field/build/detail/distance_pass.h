@@ -25,9 +25,15 @@ class DistancePass {
 
   // Calls visit(cell, distances) for each marked coarse cell: of its own 8^3 nodes, in fine cells,
   // node 64 z + 8 y + x. From several threads at once; the span may be written to.
-  using BrickVisitor = std::function<void(const Index3& cell, std::span<float> distance)>;
-  void for_each_brick(const CellBits& bits, const Monitor& monitor,
-                      const BrickVisitor& visit) const;
+  // Cubes of 4^3 nodes without a distance in the wanted interval are left out unless their cell is
+  // marked as whole; bit x + 2 y + 4 z of `exact` says which are there.
+  struct Wanted {
+    double from, to;  // fine cells
+  };
+  using BrickVisitor =
+      std::function<void(const Index3& cell, std::span<float> distance, unsigned exact)>;
+  void for_each_brick(const CellBits& bits, const CellBits& whole, const Wanted& wanted,
+                      const Monitor& monitor, const BrickVisitor& visit) const;
 
   // How far results can be off, in fine cells. Coordinates of corners and along a triangle's axes
   // are floats, at most as large as the lattice is wide and so off by at most 2^-24 of that; a
@@ -36,8 +42,8 @@ class DistancePass {
 
  private:
   struct Scratch;
-  void find_eighths(const Index3& first_cell, unsigned bricks, Scratch& scratch,
-                    const BrickVisitor& visit) const;
+  void find_eighths(const Index3& first_cell, const Wanted& wanted, unsigned bricks, unsigned whole,
+                    Scratch& scratch, const BrickVisitor& visit) const;
 
   const Bvh& bvh_;
   Lattice lattice_;

@@ -27,8 +27,18 @@ struct alignas(16) TriangleFrame {
 static_assert(sizeof(TriangleFrame) == 80);
 
 // The same as seen from a block of nodes: its anchor is the block's centre in the plane's
-// coordinates (along, across, height).
-using NearTriangle = TriangleFrame;
+// coordinates (along, across, height). Beside it, what the corners of a unit cube add to these.
+struct alignas(32) NearTriangle {
+  float corner[3][8];
+  TriangleFrame frame;
+  float unused[4];
+};
+static_assert(sizeof(NearTriangle) == 192);
+
+// Eight points in the plane's coordinates.
+struct alignas(32) EightInPlane {
+  float at[3][8];
+};
 
 // One float for each of 2^3 points: bit 0 of the place is x, bit 1 y, bit 2 z.
 struct alignas(32) Eight {
@@ -45,13 +55,17 @@ struct RefineWork {
   std::size_t triangle_count;
   float center[3];  // of the block of nodes
   unsigned bricks;  // bit b: the nodes of this eighth are wanted
+  unsigned whole;   // bit b: all of them; else only those in cubes of 4^3 that come near enough
+  float wanted_from, wanted_to;  // distances of the centres of such cubes
   // Scratch with room for triangle_count elements each.
   NearTriangle* near;
   Eight* squares;
+  EightInPlane* in_plane;
   std::uint8_t* masks;
   std::uint32_t* lists[kRefineLevels];
   float slack;             // cells: more than rounding can make of any distance here
   float (*distance)[512];  // results: of brick b, node 64 z + 8 y + x
+  std::uint8_t* exact;     // results: bit c of brick b: cube c has its distances
 };
 
 // ---- 2^3 nodes anywhere -----------------------------------------------------------------------

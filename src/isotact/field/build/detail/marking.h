@@ -20,7 +20,7 @@ class CellBits {
   const Index3& cells() const { return cells_; }
   std::span<const std::uint64_t> words() const { return words_; }
   std::span<std::uint64_t> words() { return words_; }
-  bool at(const Index3& cell) const { return (words_[word_of(cell)] >> bit_of(cell) & 1U) != 0; }
+  bool at(const Index3& cell) const;  // from any thread
   void set(const Index3& cell);  // from any thread
   std::size_t count_set() const;
 

@@ -5,11 +5,9 @@
 
 namespace isotact::detail {
 
-inline constexpr double kLeastPadding = 6;  // cells: see make_plan
-
 // Throws Error for settings that no mesh could satisfy, and for a lattice that is too large.
-// The box is padded by at least six cells whatever the settings say, so that on its sides, where
-// bricks end, the surface is further away than the band and one cell.
+// The box is padded by at least band + 2 cells whatever the settings say, so that cells with points
+// in the band do not touch its sides, where bricks end.
 Lattice make_lattice(const Aabb& mesh_bounds, const FieldSettings& settings);
 
 // Throws Error where `needed` bytes are more than the settings allow.
