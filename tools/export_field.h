@@ -1,0 +1,23 @@
+// Fields as files of other programs, as far as this build has them.
+#pragma once
+
+#include <string>
+
+#include "isotact/base/parallel.h"
+#include "isotact/field/brick_field.h"
+
+namespace isotact::tool {
+
+// By the name, in any case, whether this build has the format or not: .sdf .vti .vdb .nvdb.
+bool is_field_format(const std::string& file);
+
+// Those that this build has: ".sdf .vti .vdb".
+std::string field_formats();
+
+// "built in", "built in, without NanoVDB" or "not built in".
+std::string openvdb_support();
+
+// Throws Error where the build lacks the format.
+void export_field(const std::string& file, const BrickField& field, Threads threads);
+
+}  // namespace isotact::tool
