@@ -29,6 +29,7 @@
 #include "isotact/base/parallel.h"
 #include "isotact/field/field.h"
 #include "isotact/field/lattice.h"
+#include "isotact/field/value_range.h"
 
 namespace isotact {
 
@@ -56,10 +57,6 @@ struct BrickBlock {
   std::uint32_t unused;
 };
 static_assert(sizeof(BrickBlock) == 16);
-
-struct ValueRange {
-  float min, max;
-};
 
 // What the flat buffer begins with. Offsets are bytes from its start, multiples of 64.
 struct BrickFieldHeader {

@@ -1,0 +1,59 @@
+// A field of any kind behind one type, for trees that are put together at run time: those of a
+// scene file, or of a user who adds and cuts shapes one by one.
+//
+//   AnyField body{SphereField{}};
+//   body = AnyField{Difference{body, AnyField{BoxField{}}}};
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "isotact/field/field.h"
+
+namespace isotact {
+
+// Immutable; copies share what is inside. A query costs one indirect call more than the field's
+// own. Queries and destruction go down the tree by recursion: who builds trees from files must
+// limit their depth (a thousand levels are safe).
+class AnyField {
+ public:
+  template <typename F>
+  requires(!std::same_as<F, AnyField>) && Field<F> explicit AnyField(F field)
+      : field_(std::make_shared<const Model<F>>(std::move(field))) {}
+
+  double value(const Vec3& point) const { return field_->value(point); }
+  FieldSample sample(const Vec3& point) const { return field_->sample(point); }
+  Aabb bounds() const { return field_->bounds(); }
+  double lipschitz() const { return field_->lipschitz(); }
+  Interval range(const Aabb& box) const { return field_->range(box); }
+  Interval distance_bounds(const Vec3& point) const { return field_->distance_bounds(point); }
+
+ private:
+  struct Interface {
+    virtual ~Interface() = default;
+    virtual double value(const Vec3& point) const = 0;
+    virtual FieldSample sample(const Vec3& point) const = 0;
+    virtual Aabb bounds() const = 0;
+    virtual double lipschitz() const = 0;
+    virtual Interval range(const Aabb& box) const = 0;
+    virtual Interval distance_bounds(const Vec3& point) const = 0;
+  };
+
+  template <typename F>
+  struct Model final : Interface {
+    explicit Model(F f) : field(std::move(f)) {}
+    double value(const Vec3& point) const override { return field.value(point); }
+    FieldSample sample(const Vec3& point) const override { return field.sample(point); }
+    Aabb bounds() const override { return field.bounds(); }
+    double lipschitz() const override { return field.lipschitz(); }
+    Interval range(const Aabb& box) const override { return field.range(box); }
+    Interval distance_bounds(const Vec3& point) const override {
+      return field.distance_bounds(point);
+    }
+    F field;
+  };
+
+  std::shared_ptr<const Interface> field_;
+};
+
+}  // namespace isotact
