@@ -1,0 +1,81 @@
+// The passes that make a layered voxelmap.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "isotact/base/parallel.h"
+#include "isotact/field/lattice.h"
+#include "isotact/field/voxmap.h"
+#include "isotact/geometry/mesh.h"
+
+namespace isotact::detail {
+
+// 1 where a triangle meets the closed voxel, which is taken larger by 1e-9 of its side so that
+// rounding never opens a gap. Triangles that are not finite are left out.
+std::vector<std::uint8_t> find_surface_voxels(const TriangleMesh& mesh, const Lattice& lattice,
+                                              Threads threads);
+
+// Stretches of voxels along x without surface.
+struct Run {
+  std::int32_t begin = 0, end = 0;
+};
+struct Runs {
+  std::vector<std::size_t> row_start;  // first run of each row, and one more at the end
+  std::vector<Run> runs;
+  std::vector<std::uint8_t> outside;  // one a run
+};
+// Their number, before memory is taken for them.
+std::size_t count_runs(std::span<const std::uint8_t> surface, const Index3& cells, Threads threads);
+// Scan-line filling: a run is outside if it touches a face of the grid, or lies beside an outer run
+// in one of the four neighbouring rows. Surface voxels hold the whole surface, so two voxels
+// without surface that share as much as a corner lie on the same side.
+Runs fill_outside(std::span<const std::uint8_t> surface, const Index3& cells, Threads threads);
+
+// Chessboard distance of every voxel to the nearest one with mask 1; kNoLayer where there is none.
+inline constexpr std::int16_t kNoLayer = 32767;
+void find_chessboard_distances(std::span<const std::uint8_t> mask, const Index3& cells,
+                               std::span<std::int16_t> distances, Threads threads);
+
+// The paper's sign: inner runs stay positive, outer ones turn negative.
+void apply_signs(const Runs& runs, const Index3& cells, std::span<std::int16_t> layers,
+                 Threads threads);
+
+struct LayerCounts {
+  std::uint64_t surface = 0, inner = 0, outer = 0;
+  int deepest = 0, furthest = 0;
+};
+LayerCounts count_layers(std::span<const std::int16_t> layers);
+
+std::optional<std::string> find_flaw_in_counts(std::span<const std::int16_t> layers,
+                                               const VoxmapHeader& header);
+// Layers follow from the surface voxels: this fills them again and compares.
+std::optional<std::string> find_flaw_in_layers(std::span<const std::int16_t> layers,
+                                               const Index3& cells);
+
+// The first surface voxel from a voxel along the layers' gradient.
+struct LayerWalk {
+  std::size_t voxel = 0;  // flat index, of value 0
+  bool strayed = false;
+};
+LayerWalk walk_to_surface(std::span<const std::int16_t> layers, const Index3& cells,
+                          const Index3& from);
+
+// Shared by builder, validator and decoder.
+std::optional<std::string> find_flaw_in_voxmap_lattice(const Lattice& lattice);
+std::size_t bytes_a_voxel(VoxmapEncoding encoding);
+double power_of_ten(int exponent);  // -12 to 12, the nearest double
+
+}  // namespace isotact::detail
+
+namespace isotact {
+// The door for those who have made a buffer themselves and need no check.
+struct VoxmapAccess {
+  static Voxmap adopt(std::span<const std::byte> buffer, std::shared_ptr<const void> owner) {
+    return Voxmap::adopt(buffer, std::move(owner));
+  }
+};
+}  // namespace isotact
