@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace isotact::surface_detail {
 namespace {
@@ -60,6 +61,33 @@ std::vector<Rim> gather_rims(const TriangleMesh& mesh, std::span<const NetEdge> 
   }
   for (Rim& rim : rims) measure(rim, mesh);
   return rims;
+}
+
+std::vector<NetEdge> sum_edges(std::vector<NetEdge> edges) {
+  const auto name = [](const NetEdge& e) {
+    return std::pair(std::min(e.from, e.to), std::max(e.from, e.to));
+  };
+  std::sort(edges.begin(), edges.end(),
+            [&](const NetEdge& a, const NetEdge& b) { return name(a) < name(b); });
+  std::vector<NetEdge> net;
+  for (std::size_t i = 0; i < edges.size();) {
+    const auto [lower, upper] = name(edges[i]);
+    std::int64_t excess = 0;
+    for (; i < edges.size() && name(edges[i]) == std::pair(lower, upper); ++i)
+      excess +=
+          edges[i].from == lower ? std::int64_t{edges[i].excess} : -std::int64_t{edges[i].excess};
+    if (excess > 0) net.push_back({lower, upper, static_cast<std::uint32_t>(excess)});
+    if (excess < 0) net.push_back({upper, lower, static_cast<std::uint32_t>(-excess)});
+  }
+  return net;
+}
+
+std::vector<NetEdge> find_net(std::span<const Triangle> triangles) {
+  std::vector<NetEdge> edges;
+  edges.reserve(3 * triangles.size());
+  for (const auto& [a, b, c] : triangles)
+    edges.insert(edges.end(), {{a, b, 1}, {b, c, 1}, {c, a, 1}});
+  return sum_edges(std::move(edges));
 }
 
 void add_fan(TriangleMesh& mesh, const Rim& rim) {

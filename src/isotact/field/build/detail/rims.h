@@ -22,6 +22,11 @@ struct Rim {
 // In the order of their first edges.
 std::vector<Rim> gather_rims(const TriangleMesh& mesh, std::span<const NetEdge> net);
 
+// Adds up edges between the same vertices, by rising lower vertex, then upper; and the same for the
+// edges of a few triangles. Cost: O(n log n) in their number, not in that of the vertices.
+std::vector<NetEdge> sum_edges(std::vector<NetEdge> edges);
+std::vector<NetEdge> find_net(std::span<const Triangle> triangles);
+
 // Closes a rim by triangles to a new vertex at its center, or by one triangle where it has no more
 // than that. Balanced whatever the rim looks like.
 void add_fan(TriangleMesh& mesh, const Rim& rim);
