@@ -14,7 +14,7 @@ namespace isotact::surface_detail {
 namespace {
 
 constexpr std::uint32_t kNone = 0xffffffffU;
-constexpr double kCellsARim = 4000;          // aimed at; two or three triangles each
+constexpr double kCellsARim = 1000;          // aimed at; two or three triangles each
 constexpr std::size_t kMostCells = 200'000;  // a group of rims may have
 constexpr std::size_t kMostPieces = 4096;    // of one rim edge
 
@@ -292,10 +292,15 @@ MembraneReport add_membranes(TriangleMesh& mesh, std::span<const Rim> rims,
   MembraneReport report;
   std::vector<Rim> wide;
   for (const Rim& rim : rims) {
-    if (rim.radius > settings.voxel_size)
-      wide.push_back(rim);
-    else
+    if (rim.radius <= settings.voxel_size) {
       add_fan(mesh, rim);
+      continue;
+    }
+    const NarrowFill fill = find_narrow_fill(mesh, rim);
+    if (fill.width <= settings.voxel_size / 2)
+      mesh.triangles.insert(mesh.triangles.end(), fill.triangles.begin(), fill.triangles.end());
+    else
+      wide.push_back(rim);
   }
   const WindingPhase phase(mesh, wide);
   for (const Group& group : group_rims(wide)) {

@@ -18,30 +18,33 @@ WindingPhase::WindingPhase(const TriangleMesh& mesh, std::span<const Rim> rims) 
     cone.apex = rim.center;
     cone.radius = rim.radius;
     for (const NetEdge& e : rim.edges) {
-      const Vec3 from = to_double(mesh.positions[e.from]), to = to_double(mesh.positions[e.to]);
-      cone.edges.push_back({from, to, e.excess});
-      cone.area += cross(from - rim.center, to - rim.center) * (0.5 * e.excess);
+      const Vec3 from = to_double(mesh.positions[e.from]) - rim.center;
+      const Vec3 to = to_double(mesh.positions[e.to]) - rim.center;
+      cone.loop.push_back(from / rim.radius);
+      cone.area += cross(from, to) / 2;
     }
+    cone.loop.push_back(cone.loop.front());
   }
 }
 
-Complex WindingPhase::times_cone(Complex product, const Cone& cone, const Vec3& point) {
-  const Vec3 apex = isotact::normalized(cone.apex - point);
-  // Edges mostly follow each other, so that one direction serves twice.
-  Vec3 last_corner = cone.edges[0].from;
-  Vec3 last = isotact::normalized(last_corner - point);
-  int factors = 0;
-  for (const Edge& e : cone.edges) {
-    const Vec3 from = e.from == last_corner ? last : isotact::normalized(e.from - point);
-    const Vec3 to = isotact::normalized(e.to - point);
-    const Complex z = half_solid_angle(from, to, apex);
-    for (std::uint32_t i = 0; i < e.excess; ++i) {
-      product = product * z;
-      // Factors of length 4 at most, and seldom tiny: far from overflow and underflow.
-      if (++factors % 8 == 0) product = normalized(product);
-    }
-    last_corner = e.to;
-    last = to;
+// The point in radii from the apex, at most kFar of them away: so products of a few factors, each
+// some lengths cubed, stay far from overflow.
+Complex WindingPhase::find_cone(const Cone& cone, const Vec3& point) {
+  const Vec3 apex = -point;
+  const double apex_length = length(apex);
+  Vec3 from = cone.loop[0] - point;
+  double from_length = length(from);
+  Complex product{};
+  for (std::size_t i = 1; i < cone.loop.size(); ++i) {
+    const Vec3 to = cone.loop[i] - point;
+    const double to_length = length(to);
+    product =
+        product * Complex{from_length * to_length * apex_length + dot(from, to) * apex_length +
+                              dot(to, apex) * from_length + dot(apex, from) * to_length,
+                          dot(apex, cross(from, to))};
+    if (i % 8 == 0) product = normalized(product);
+    from = to;
+    from_length = to_length;
   }
   return normalized(product);
 }
@@ -55,7 +58,7 @@ Complex WindingPhase::at(const Vec3& point) const {
       product =
           product * Complex{1, dot(cone.area, r) / (2 * distance_sq * std::sqrt(distance_sq))};
     else
-      product = times_cone(product, cone, point);
+      product = product * find_cone(cone, -r / cone.radius);
   }
   return normalized(product);
 }

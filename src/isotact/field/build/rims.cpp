@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <unordered_map>
 #include <utility>
 
 namespace isotact::surface_detail {
@@ -25,42 +27,90 @@ void measure(Rim& rim, const TriangleMesh& mesh) {
   }
 }
 
-// Three edges that run once around a triangle.
-bool is_triangle(const Rim& rim) {
-  if (rim.edges.size() != 3) return false;
-  const NetEdge &a = rim.edges[0], &b = rim.edges[1], &c = rim.edges[2];
-  const bool forward = a.to == b.from && b.to == c.from && c.to == a.from;
-  const bool backward = a.to == c.from && c.to == b.from && b.to == a.from;
-  return (forward || backward) && a.excess == b.excess && b.excess == c.excess;
-}
+// Cuts net edges into loops that pass no vertex twice, as they are walked. At a vertex with several
+// ways on, one back to the walk is taken first, then the sharpest turn: so the two sides of a slit
+// that neighbouring triangles leave open become one narrow loop, and not two wide ones.
+class LoopCutter {
+ public:
+  LoopCutter(const TriangleMesh& mesh, std::span<const NetEdge> net) : mesh_(mesh) {
+    for (const NetEdge& e : net)
+      for (std::uint32_t i = 0; i < e.excess; ++i) ways_.push_back({e.from, e.to, false});
+    std::stable_sort(ways_.begin(), ways_.end(),
+                     [](const Way& a, const Way& b) { return a.from < b.from; });
+  }
+
+  std::vector<Rim> run() {
+    for (std::size_t first = 0; first < ways_.size(); ++first)
+      if (!ways_[first].used) walk_from(first);
+    return std::move(rims_);
+  }
+
+ private:
+  struct Way {
+    std::uint32_t from, to;
+    bool used;
+  };
+
+  void walk_from(std::size_t first) {
+    step(first);
+    while (!walk_.empty()) {
+      const std::uint32_t here = ways_[walk_.back()].to;
+      if (const auto at = place_.find(here); at != place_.end())
+        cut_loop(at->second);
+      else
+        step(choose(here));
+    }
+  }
+
+  void step(std::size_t way) {
+    ways_[way].used = true;
+    place_[ways_[way].from] = walk_.size();
+    walk_.push_back(way);
+  }
+
+  // There is a way on: edges come and go equally often at every vertex.
+  std::size_t choose(std::uint32_t here) const {
+    const Vec3 back = -direction(ways_[walk_.back()]);
+    std::size_t best = ways_.size();
+    double best_score = 0;
+    const auto range = std::equal_range(ways_.begin(), ways_.end(), Way{here, 0, false},
+                                        [](const Way& a, const Way& b) { return a.from < b.from; });
+    for (auto it = range.first; it != range.second; ++it) {
+      if (it->used) continue;
+      const double score = place_.contains(it->to) ? 2 : dot(direction(*it), back);
+      if (best != ways_.size() && score <= best_score) continue;
+      best = static_cast<std::size_t>(it - ways_.begin());
+      best_score = score;
+    }
+    return best;
+  }
+
+  Vec3 direction(const Way& way) const {
+    return normalized(position(mesh_, way.to) - position(mesh_, way.from));
+  }
+
+  void cut_loop(std::size_t start) {
+    Rim& rim = rims_.emplace_back();
+    for (std::size_t i = start; i < walk_.size(); ++i) {
+      const Way& way = ways_[walk_[i]];
+      rim.edges.push_back({way.from, way.to, 1});
+      place_.erase(way.from);
+    }
+    walk_.resize(start);
+    measure(rim, mesh_);
+  }
+
+  const TriangleMesh& mesh_;
+  std::vector<Way> ways_;                                 // by where they start
+  std::vector<std::size_t> walk_;                         // ways
+  std::unordered_map<std::uint32_t, std::size_t> place_;  // of a vertex in the walk
+  std::vector<Rim> rims_;
+};
 
 }  // namespace
 
 std::vector<Rim> gather_rims(const TriangleMesh& mesh, std::span<const NetEdge> net) {
-  std::vector<std::uint32_t> vertices;
-  for (const NetEdge& e : net) vertices.insert(vertices.end(), {e.from, e.to});
-  std::sort(vertices.begin(), vertices.end());
-  vertices.erase(std::unique(vertices.begin(), vertices.end()), vertices.end());
-  const auto number = [&](std::uint32_t v) {
-    return static_cast<std::uint32_t>(std::lower_bound(vertices.begin(), vertices.end(), v) -
-                                      vertices.begin());
-  };
-  DisjointSets sets(vertices.size());
-  for (const NetEdge& e : net) sets.join(number(e.from), number(e.to));
-
-  std::vector<Rim> rims;
-  constexpr std::size_t kNone = ~std::size_t{0};
-  std::vector<std::size_t> rim_of(vertices.size(), kNone);
-  for (const NetEdge& e : net) {
-    std::size_t& rim = rim_of[sets.find(number(e.from))];
-    if (rim == kNone) {
-      rim = rims.size();
-      rims.emplace_back();
-    }
-    rims[rim].edges.push_back(e);
-  }
-  for (Rim& rim : rims) measure(rim, mesh);
-  return rims;
+  return LoopCutter(mesh, net).run();
 }
 
 std::vector<NetEdge> sum_edges(std::vector<NetEdge> edges) {
@@ -90,17 +140,46 @@ std::vector<NetEdge> find_net(std::span<const Triangle> triangles) {
   return sum_edges(std::move(edges));
 }
 
+NarrowFill find_narrow_fill(const TriangleMesh& mesh, const Rim& rim) {
+  const std::size_t n = rim.edges.size();
+  std::vector<std::size_t> previous(n), next(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    next[i] = (i + 1) % n;
+    previous[next[i]] = i;
+  }
+  const auto vertex = [&](std::size_t i) { return rim.edges[i].from; };
+  const auto at = [&](std::size_t i) { return position(mesh, vertex(i)); };
+  using Corner = std::pair<double, std::size_t>;  // squared length of the edge that would cut it
+  const auto corner = [&](std::size_t i) {
+    return Corner{length_sq(at(previous[i]) - at(next[i])), i};
+  };
+  std::set<Corner> corners;
+  for (std::size_t i = 0; i < n; ++i) corners.insert(corner(i));
+
+  NarrowFill fill;
+  while (corners.size() > 2) {
+    const std::size_t i = corners.begin()->second, a = previous[i], b = next[i];
+    for (const std::size_t k : {a, i, b}) corners.erase(corner(k));
+    next[a] = b;
+    previous[b] = a;
+    for (const std::size_t k : {a, b}) corners.insert(corner(k));
+    fill.triangles.push_back({vertex(b), vertex(i), vertex(a)});
+    fill.area += length(cross(at(i) - at(a), at(b) - at(a))) / 2;
+  }
+  for (const NetEdge& e : rim.edges)
+    fill.width += length(position(mesh, e.to) - position(mesh, e.from)) / 2;
+  fill.width = fill.width > 0 ? fill.area / fill.width : 0;
+  return fill;
+}
+
 void add_fan(TriangleMesh& mesh, const Rim& rim) {
-  if (is_triangle(rim)) {
-    const NetEdge& e = rim.edges[0];
-    const std::uint32_t third = rim.edges[1].from == e.to ? rim.edges[1].to : rim.edges[1].from;
-    for (std::uint32_t i = 0; i < e.excess; ++i) mesh.triangles.push_back({e.to, e.from, third});
+  if (rim.edges.size() == 3) {
+    mesh.triangles.push_back({rim.edges[0].to, rim.edges[0].from, rim.edges[1].to});
     return;
   }
   const auto center = static_cast<std::uint32_t>(mesh.positions.size());
   mesh.positions.push_back(to_float(rim.center));
-  for (const NetEdge& e : rim.edges)
-    for (std::uint32_t i = 0; i < e.excess; ++i) mesh.triangles.push_back({e.to, e.from, center});
+  for (const NetEdge& e : rim.edges) mesh.triangles.push_back({e.to, e.from, center});
 }
 
 }  // namespace isotact::surface_detail
