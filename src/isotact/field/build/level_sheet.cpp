@@ -169,10 +169,13 @@ class Tracer {
       }
     const Vec3 mean = sum / count;
     Vec3 p = mean;
-    constexpr int kSteps = 2;
+    // A step from within a tenth of a cell ends within a hundredth.
+    constexpr int kSteps = 3;
     for (int i = 0; i < kSteps; ++i) {
       const Complex z = phase_from_level(p);
-      p -= gradient * (angle_of(z.im, z.re) / std::max(length_sq(gradient), 1e-300));
+      const Vec3 step = gradient * (angle_of(z.im, z.re) / std::max(length_sq(gradient), 1e-300));
+      p -= step;
+      if (length_sq(step) < 0.01 * settings_.spacing * settings_.spacing) break;
     }
     const bool near = length_sq(p - mean) < settings_.spacing * settings_.spacing;
     return near ? p : mean;
