@@ -145,7 +145,7 @@ class Tracer {
                  [&](std::size_t begin, std::size_t end) {
                    for (std::size_t c = begin; c < end; ++c) {
                      SheetCell& cell = sheet_.cells[c];
-                     if (cell.crossed && !cell.pierced) cell.vertex = find_vertex(cell);
+                     if (cell.crossed) cell.vertex = find_vertex(cell);
                    }
                  });
   }
@@ -168,6 +168,7 @@ class Tracer {
         count += 1;
       }
     const Vec3 mean = sum / count;
+    if (cell.pierced) return mean;
     Vec3 p = mean;
     // A step from within a tenth of a cell ends within a hundredth.
     constexpr int kSteps = 3;

@@ -14,9 +14,10 @@ namespace isotact::surface_detail {
 namespace {
 
 constexpr std::uint32_t kNone = 0xffffffffU;
-constexpr double kCellsARim = 1000;          // aimed at; two or three triangles each
-constexpr std::size_t kMostCells = 200'000;  // a group of rims may have
-constexpr std::size_t kMostPieces = 4096;    // of one rim edge
+constexpr double kCellsARim = 1000;        // aimed at; two or three triangles each
+constexpr double kPiecesARim = 400;        // that its edges are cut into at most, or so
+constexpr double kMostWork = 2e7;          // phases times rim edges, for one group and try
+constexpr std::size_t kMostPieces = 4096;  // of one rim edge
 
 // Rims near each other, which may share a membrane, as the two ends of a short tube do.
 using Group = std::vector<Rim>;
@@ -113,12 +114,14 @@ class GroupCloser {
       for (const NetEdge& e : rim.edges) add_rim_edge(e);
   }
 
-  // Nothing where the sheet does not end on these rims, or is too large.
+  // Nothing where the sheet is too large. Where it ends elsewhere than on these rims, something is
+  // left open.
   std::optional<Patch> run() {
     const LevelSheet sheet = trace_level_sheet(phase_, seeds_, lattice_);
-    if (!sheet.complete || !place_cells(sheet)) return std::nullopt;
+    if (!sheet.complete) return std::nullopt;
+    place_cells(sheet);
     for (const auto& quad : sheet.quads) add_quad(quad);
-    if (!join_to_rims()) return std::nullopt;
+    join_to_rims();
     patch_.triangles.insert(patch_.triangles.end(), slivers_.begin(), slivers_.end());
     return std::move(patch_);
   }
@@ -162,15 +165,14 @@ class GroupCloser {
     seeds_.push_back((position(a) + position(b)) / 2);
   }
 
-  bool place_cells(const LevelSheet& sheet) {
+  void place_cells(const LevelSheet& sheet) {
     vertex_of_.assign(sheet.cells.size(), kNone);
     for (std::size_t c = 0; c < sheet.cells.size(); ++c) {
       const SheetCell& cell = sheet.cells[c];
       if (!cell.crossed) continue;
-      vertex_of_[c] = cell.pierced ? nearest_.find(cell.index) : add_position(cell.vertex);
-      if (vertex_of_[c] == kNone) return false;
+      if (cell.pierced) vertex_of_[c] = nearest_.find(cell.index);
+      if (vertex_of_[c] == kNone) vertex_of_[c] = add_position(cell.vertex);
     }
-    return true;
   }
 
   void add_quad(const std::array<std::uint32_t, 4>& quad) {
@@ -185,15 +187,13 @@ class GroupCloser {
 
   // The sheet ends in edges between rim vertices that need not be neighbours: what lies between
   // such an edge and the rim is filled by a fan.
-  bool join_to_rims() {
+  void join_to_rims() {
     for (const NetEdge& e : find_net(patch_.triangles)) {
-      if (!rim_.contains(e.from) || !rim_.contains(e.to)) return false;
+      if (!rim_.contains(e.from) || !rim_.contains(e.to)) continue;
       const std::vector<std::uint32_t> path = rim_.find_path(e.to, e.from);
-      if (path.empty()) return false;
       for (std::uint32_t k = 0; k < e.excess; ++k)
         for (std::size_t i = 2; i < path.size(); ++i) add_triangle(path[0], path[i], path[i - 1]);
     }
-    return true;
   }
 
   const TriangleMesh& mesh_;
@@ -207,59 +207,85 @@ class GroupCloser {
   Patch patch_;
 };
 
-// What is left open of the group with the patch, as rims.
-std::vector<Rim> find_left_open(const TriangleMesh& mesh, const Group& group,
-                                std::span<const Triangle> patch) {
-  std::vector<NetEdge> edges = find_net(patch);
-  for (const Rim& rim : group) edges.insert(edges.end(), rim.edges.begin(), rim.edges.end());
-  return gather_rims(mesh, sum_edges(std::move(edges)));
+// Closes rims that need no sheet: those within a voxel, and slits narrower than half of one. The
+// others are returned.
+std::vector<Rim> close_small(TriangleMesh& mesh, std::span<const Rim> rims, double voxel_size) {
+  std::vector<Rim> wide;
+  for (const Rim& rim : rims) {
+    if (rim.radius <= voxel_size) {
+      add_fan(mesh, rim);
+      continue;
+    }
+    const NarrowFill fill = find_narrow_fill(mesh, rim);
+    if (fill.width <= voxel_size / 2)
+      mesh.triangles.insert(mesh.triangles.end(), fill.triangles.begin(), fill.triangles.end());
+    else
+      wide.push_back(rim);
+  }
+  return wide;
 }
 
-// Adds the patch, and fans where it leaves something small open. Leaves the mesh as it was where
-// that would be large.
-bool try_patch(TriangleMesh& mesh, const Group& group, const Patch& patch, double largest_fan) {
-  const std::size_t positions = mesh.positions.size();
+// Adds the patch, and closes what it leaves open as far as that is small. The rest is returned.
+std::vector<Rim> add_patch(TriangleMesh& mesh, const Group& group, const Patch& patch,
+                           double voxel_size) {
   mesh.positions.insert(mesh.positions.end(), patch.positions.begin(), patch.positions.end());
-  const std::vector<Rim> open = find_left_open(mesh, group, patch.triangles);
-  for (const Rim& rim : open)
-    if (rim.radius > largest_fan) {
-      mesh.positions.resize(positions);
-      return false;
-    }
   mesh.triangles.insert(mesh.triangles.end(), patch.triangles.begin(), patch.triangles.end());
-  for (const Rim& rim : open) add_fan(mesh, rim);
-  return true;
+  std::vector<NetEdge> edges = find_net(patch.triangles);
+  for (const Rim& rim : group) edges.insert(edges.end(), rim.edges.begin(), rim.edges.end());
+  return close_small(mesh, gather_rims(mesh, sum_edges(std::move(edges))), voxel_size);
 }
 
 SheetSettings choose_lattice(const Group& group, const MembraneSettings& settings) {
-  double area = 0, smallest = group[0].radius;
+  double area = 0, perimeter = 0, smallest = group[0].radius;
+  std::size_t edges = 0;
   Vec3 corner = group[0].center;
   for (const Rim& rim : group) {
     area += rim.fan_area;
+    perimeter += rim.perimeter;
     smallest = std::min(smallest, rim.radius);
+    edges += rim.edges.size();
     corner = min(corner, rim.center);
   }
-  const double affordable = std::sqrt(area / (kCellsARim * static_cast<double>(group.size())));
-  const double fine = std::min(2 * settings.voxel_size, smallest / 4);
-  const double spacing = std::max(fine, affordable);
+  const auto rims = static_cast<double>(group.size());
+  const double affordable =
+      std::max(std::sqrt(area / (kCellsARim * rims)), perimeter / (kPiecesARim * rims));
+  const double voxel = settings.voxel_size;
+  const double spacing = std::max(affordable, std::clamp(smallest / 3, voxel / 2, 2 * voxel));
   // The shift keeps nodes off planes and edges that many meshes have at round numbers.
   return {.origin = corner + Vec3{0.3771, 0.6137, 0.4593} * spacing,
           .spacing = spacing,
-          .max_cells = kMostCells,
+          .max_cells = static_cast<std::size_t>(kMostWork / static_cast<double>(edges)) + 1000,
           .threads = settings.threads,
           .monitor = settings.monitor};
 }
 
-bool close_group(TriangleMesh& mesh, const WindingPhase& phase, const Group& group,
-                 const MembraneSettings& settings) {
+double total_radius(std::span<const Rim> rims) {
+  double total = 0;
+  for (const Rim& rim : rims) total += rim.radius;
+  return total;
+}
+
+// Tries ever finer lattices, and takes the first that leaves nothing open, or else the one that
+// leaves least. Returns what is left.
+std::vector<Rim> close_group(TriangleMesh& mesh, const WindingPhase& phase, const Group& group,
+                             const MembraneSettings& settings) {
   constexpr int kTries = 3;
   SheetSettings lattice = choose_lattice(group, settings);
-  for (int i = 0; i < kTries; ++i) {
-    const std::optional<Patch> patch = GroupCloser(mesh, phase, group, lattice).run();
-    if (patch && try_patch(mesh, group, *patch, settings.voxel_size)) return true;
-    lattice.spacing /= 2;
+  std::vector<Rim> least = group;
+  const std::size_t positions = mesh.positions.size(), triangles = mesh.triangles.size();
+  std::optional<Patch> best;
+  for (int i = 0; i < kTries && !least.empty(); ++i, lattice.spacing /= 2) {
+    std::optional<Patch> patch = GroupCloser(mesh, phase, group, lattice).run();
+    if (!patch) continue;
+    std::vector<Rim> open = add_patch(mesh, group, *patch, settings.voxel_size);
+    if (open.empty()) return {};
+    mesh.positions.resize(positions);
+    mesh.triangles.resize(triangles);
+    if (total_radius(open) >= total_radius(least)) continue;
+    least = std::move(open);
+    best = std::move(patch);
   }
-  return false;
+  return best ? add_patch(mesh, group, *best, settings.voxel_size) : least;
 }
 
 std::vector<Group> group_rims(std::span<const Rim> rims) {
@@ -290,24 +316,13 @@ std::vector<Group> group_rims(std::span<const Rim> rims) {
 MembraneReport add_membranes(TriangleMesh& mesh, std::span<const Rim> rims,
                              const MembraneSettings& settings) {
   MembraneReport report;
-  std::vector<Rim> wide;
-  for (const Rim& rim : rims) {
-    if (rim.radius <= settings.voxel_size) {
-      add_fan(mesh, rim);
-      continue;
-    }
-    const NarrowFill fill = find_narrow_fill(mesh, rim);
-    if (fill.width <= settings.voxel_size / 2)
-      mesh.triangles.insert(mesh.triangles.end(), fill.triangles.begin(), fill.triangles.end());
-    else
-      wide.push_back(rim);
-  }
+  const std::vector<Rim> wide = close_small(mesh, rims, settings.voxel_size);
   const WindingPhase phase(mesh, wide);
   for (const Group& group : group_rims(wide)) {
     settings.monitor.check();
-    if (close_group(mesh, phase, group, settings)) continue;
-    for (const Rim& rim : group) add_fan(mesh, rim);
-    report.plain += group.size();
+    const std::vector<Rim> open = close_group(mesh, phase, group, settings);
+    for (const Rim& rim : open) add_fan(mesh, rim);
+    report.plain += open.size();
   }
   return report;
 }

@@ -3,7 +3,7 @@
 namespace isotact::surface_detail {
 namespace {
 
-constexpr double kFar = 10;  // radii
+constexpr double kFar = 5;  // radii
 
 Complex normalized(const Complex& z) {
   const double l = magnitude(z);
@@ -17,12 +17,17 @@ WindingPhase::WindingPhase(const TriangleMesh& mesh, std::span<const Rim> rims) 
     Cone& cone = cones_.emplace_back();
     cone.apex = rim.center;
     cone.radius = rim.radius;
+    double area = 0;
     for (const NetEdge& e : rim.edges) {
       const Vec3 from = to_double(mesh.positions[e.from]) - rim.center;
       const Vec3 to = to_double(mesh.positions[e.to]) - rim.center;
       cone.loop.push_back(from / rim.radius);
-      cone.area += cross(from, to) / 2;
+      const Vec3 half = cross(from, to) / 2;
+      cone.area += half;
+      cone.middle += (from + to) * (length(half) / 3);
+      area += length(half);
     }
+    cone.middle = cone.apex + (area > 0 ? cone.middle / area : Vec3{});
     cone.loop.push_back(cone.loop.front());
   }
 }
@@ -52,13 +57,14 @@ Complex WindingPhase::find_cone(const Cone& cone, const Vec3& point) {
 Complex WindingPhase::at(const Vec3& point) const {
   Complex product{};
   for (const Cone& cone : cones_) {
-    const Vec3 r = cone.apex - point;
-    const double distance_sq = length_sq(r);
-    if (distance_sq > kFar * kFar * cone.radius * cone.radius)
-      product =
-          product * Complex{1, dot(cone.area, r) / (2 * distance_sq * std::sqrt(distance_sq))};
-    else
-      product = product * find_cone(cone, -r / cone.radius);
+    const Vec3 r = point - cone.apex;
+    if (length_sq(r) <= kFar * kFar * cone.radius * cone.radius) {
+      product = product * find_cone(cone, r / cone.radius);
+      continue;
+    }
+    const Vec3 m = cone.middle - point;
+    const double l = length(m);
+    product = normalized(product * Complex{1, dot(cone.area, m) / (2 * l * l * l)});
   }
   return normalized(product);
 }

@@ -12,18 +12,17 @@ namespace {
 Vec3 position(const TriangleMesh& mesh, std::uint32_t v) { return to_double(mesh.positions[v]); }
 
 void measure(Rim& rim, const TriangleMesh& mesh) {
-  double total = 0;
   for (const NetEdge& e : rim.edges) {
     const Vec3 a = position(mesh, e.from), b = position(mesh, e.to);
     const double weight = length(b - a);
     rim.center += (a + b) * (weight / 2);
-    total += weight;
+    rim.perimeter += weight;
   }
-  rim.center = total > 0 ? rim.center / total : position(mesh, rim.edges[0].from);
+  rim.center = rim.perimeter > 0 ? rim.center / rim.perimeter : position(mesh, rim.edges[0].from);
   for (const NetEdge& e : rim.edges) {
     const Vec3 a = position(mesh, e.from) - rim.center, b = position(mesh, e.to) - rim.center;
     rim.radius = std::max(rim.radius, length(a));
-    rim.fan_area += e.excess * length(cross(a, b)) / 2;
+    rim.fan_area += length(cross(a, b)) / 2;
   }
 }
 
@@ -166,9 +165,7 @@ NarrowFill find_narrow_fill(const TriangleMesh& mesh, const Rim& rim) {
     fill.triangles.push_back({vertex(b), vertex(i), vertex(a)});
     fill.area += length(cross(at(i) - at(a), at(b) - at(a))) / 2;
   }
-  for (const NetEdge& e : rim.edges)
-    fill.width += length(position(mesh, e.to) - position(mesh, e.from)) / 2;
-  fill.width = fill.width > 0 ? fill.area / fill.width : 0;
+  fill.width = rim.perimeter > 0 ? 2 * fill.area / rim.perimeter : 0;
   return fill;
 }
 

@@ -30,7 +30,7 @@ constexpr double kLeastVolume = 1e-12;
 // Where fans over the holes have less area than this part of the mesh, nobody doubts its sign.
 constexpr double kManyHoles = 0.2;
 // Least part of an open mesh that must have an inside behind it.
-constexpr double kLeastBacked = 0.9;
+constexpr double kLeastBacked = 0.75;
 // Largest part of space that may have another sign than the rule says.
 constexpr double kMostWrong = 0.02;
 

@@ -36,7 +36,7 @@ struct SheetCell {
   std::array<std::int8_t, 12> crossings{};
   bool crossed = false;
   bool pierced = false;
-  Vec3 vertex{};  // on the surface; meaningless unless crossed and not pierced
+  Vec3 vertex{};  // on the surface, roughly where pierced; meaningless unless crossed
 };
 
 struct LevelSheet {

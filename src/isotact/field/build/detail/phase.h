@@ -20,14 +20,15 @@ class WindingPhase {
   WindingPhase(const TriangleMesh& mesh, std::span<const Rim> rims);
 
   // exp(2 pi i w), a unit number; 1 on the rims. Cost: about 10 ns for each edge of rims nearer
-  // than ten times their radius; the others enter as dipoles, which is within 0.001 of w.
+  // than five times their radius; the others enter as dipoles, within 0.001 of w.
   Complex at(const Vec3& point) const;
 
  private:
   struct Cone {
     std::vector<Vec3> loop;  // around the rim, the first again at the end; in radii from the apex
     Vec3 apex{};
-    Vec3 area{};  // vector area, as the mesh's own triangles run
+    Vec3 area{};    // vector area, as the mesh's own triangles run
+    Vec3 middle{};  // of the cone, by area
     double radius = 0;
   };
   static Complex find_cone(const Cone& cone, const Vec3& point);

@@ -16,7 +16,8 @@ struct Rim {
   std::vector<NetEdge> edges;  // one after the other, each once
   Vec3 center{};               // mean of the edges' midpoints, by length
   double radius = 0;           // of a ball about the center that holds it
-  double fan_area = 0;         // of the fan from the center
+  double perimeter = 0;
+  double fan_area = 0;  // of the fan from the center
 };
 std::vector<Rim> gather_rims(const TriangleMesh& mesh, std::span<const NetEdge> net);
 
