@@ -247,6 +247,9 @@ SheetSettings choose_lattice(const Group& group, const MembraneSettings& setting
     corner = min(corner, rim.center);
   }
   const auto rims = static_cast<double>(group.size());
+  // Of a phase: the edges of a few rims around, and a dipole for each other one.
+  const double cost =
+      std::min(static_cast<double>(edges), 3 * static_cast<double>(edges) / rims) + 2 * rims;
   const double affordable =
       std::max(std::sqrt(area / (kCellsARim * rims)), perimeter / (kPiecesARim * rims));
   const double voxel = settings.voxel_size;
@@ -254,7 +257,7 @@ SheetSettings choose_lattice(const Group& group, const MembraneSettings& setting
   // The shift keeps nodes off planes and edges that many meshes have at round numbers.
   return {.origin = corner + Vec3{0.3771, 0.6137, 0.4593} * spacing,
           .spacing = spacing,
-          .max_cells = static_cast<std::size_t>(kMostWork / static_cast<double>(edges)) + 1000,
+          .max_cells = static_cast<std::size_t>(kMostWork / cost) + 1000,
           .threads = settings.threads,
           .monitor = settings.monitor};
 }
@@ -265,8 +268,8 @@ double total_radius(std::span<const Rim> rims) {
   return total;
 }
 
-// Tries ever finer lattices, and takes the first that leaves nothing open, or else the one that
-// leaves least. Returns what is left.
+// Tries finer lattices (coarser, as long as the sheet is too large), and takes the first that
+// leaves nothing open, or else the one that leaves least. Returns what is left.
 std::vector<Rim> close_group(TriangleMesh& mesh, const WindingPhase& phase, const Group& group,
                              const MembraneSettings& settings) {
   constexpr int kTries = 3;
@@ -274,8 +277,10 @@ std::vector<Rim> close_group(TriangleMesh& mesh, const WindingPhase& phase, cons
   std::vector<Rim> least = group;
   const std::size_t positions = mesh.positions.size(), triangles = mesh.triangles.size();
   std::optional<Patch> best;
-  for (int i = 0; i < kTries && !least.empty(); ++i, lattice.spacing /= 2) {
+  for (int i = 0; i < kTries; ++i) {
     std::optional<Patch> patch = GroupCloser(mesh, phase, group, lattice).run();
+    if (!patch && best) break;
+    lattice.spacing *= patch ? 0.5 : 2.5;
     if (!patch) continue;
     std::vector<Rim> open = add_patch(mesh, group, *patch, settings.voxel_size);
     if (open.empty()) return {};

@@ -14,6 +14,7 @@
 #include "isotact/field/build/detail/membrane.h"
 #include "isotact/field/build/detail/parts.h"
 #include "isotact/field/build/detail/rims.h"
+#include "isotact/field/build/detail/stitch.h"
 #include "isotact/geometry/flaws.h"
 #include "isotact/geometry/repair.h"
 
@@ -29,6 +30,9 @@ using Trouble = std::optional<std::string>;  // why winding numbers mean nothing
 constexpr double kLeastVolume = 1e-12;
 // Where fans over the holes have less area than this part of the mesh, nobody doubts its sign.
 constexpr double kManyHoles = 0.2;
+constexpr const char* kNoVolume = "the triangles enclose no volume";
+// Rims are stitched where they meet within this part of the box's diagonal, whatever the voxel.
+constexpr double kStitch = 1e-5;
 // Least part of an open mesh that must have an inside behind it.
 constexpr double kLeastBacked = 0.75;
 // Largest part of space that may have another sign than the rule says.
@@ -71,6 +75,7 @@ Surface make_shell(Surface surface, const SurfaceSettings& settings, std::string
   SignReport& report = surface.report;
   report.method = SignMethod::kUnsigned;
   report.reason = std::move(reason);
+  report.turned_components = 0;
   report.shell_offset = settings.shell_offset > 0 ? settings.shell_offset : settings.voxel_size;
   surface.given_triangles = surface.mesh.triangles.size();
   return surface;
@@ -93,14 +98,17 @@ class Closing {
       : surface_(surface), settings_(settings), mesh_(surface.mesh), report_(surface.report) {}
 
   Trouble run(EdgeReport edges) {
+    stitch_rims(edges);
     if (edges.same_way > 0) {
       if (Trouble trouble = make_consistent()) return trouble;
       edges = surface_detail::find_edges(mesh_);
     }
-    const std::vector<Rim> rims = surface_detail::gather_rims(mesh_, edges.net);
+    std::vector<Rim> rims = surface_detail::gather_rims(mesh_, edges.net);
     if (Trouble trouble = turn_outward(rims)) return trouble;
+    if (report_.turned_components > 0)  // which turned rims, too
+      rims = surface_detail::gather_rims(mesh_, surface_detail::find_edges(mesh_).net);
     const TriangleMesh given = mesh_;
-    close(edges);
+    close(rims);
     if (Trouble trouble = judge(given, rims)) return trouble;
     surface_.given_triangles = given.triangles.size();
     surface_.mesh = std::move(mesh_);
@@ -109,6 +117,33 @@ class Closing {
   }
 
  private:
+  // A mesh whose triangles share no vertices but for rounding falls apart into as many pieces.
+  bool is_cracked(const EdgeReport& edges) const {
+    return edges.parts >= 8 && 4 * std::size_t{edges.parts} > mesh_.triangles.size();
+  }
+
+  void stitch_rims(EdgeReport& edges) {
+    const double diagonal = length(extent(to_double(bounds(mesh_))));
+    try_stitch(edges, kStitch * diagonal, 0.95);
+    for (const double part : {0.125, 0.5})
+      if (is_cracked(edges)) try_stitch(edges, part * settings_.voxel_size, 0.3);
+  }
+
+  // Keeps what it does where no more than `worth` of the net edges are left.
+  void try_stitch(EdgeReport& edges, double tolerance, double worth) {
+    surface_detail::StitchResult stitched = surface_detail::stitch(mesh_, edges.net, tolerance);
+    if (stitched.merged == 0 || stitched.mesh.triangles.empty()) return;
+    EdgeReport after = surface_detail::find_edges(stitched.mesh);
+    if (static_cast<double>(after.net.size()) > worth * static_cast<double>(edges.net.size()))
+      return;
+    mesh_ = std::move(stitched.mesh);
+    edges = std::move(after);
+    report_.dropped_triangles += stitched.collapsed;
+    report_.warnings.push_back(
+        fmt::format("{} vertices on open edges were merged with others up to {:.3g} m away",
+                    stitched.merged, stitched.longest_move));
+  }
+
   Trouble make_consistent() {
     OrientResult oriented = orient(mesh_, {.threads = settings_.threads});
     if (oriented.non_orientable > 0)
@@ -125,18 +160,13 @@ class Closing {
     for (const Rim& rim : rims) surface_detail::add_fan(closed, rim);
     const surface_detail::TurnResult turned = surface_detail::turn_inward_parts(
         closed, surface_detail::find_edges(closed), settings_.threads);
-    if (!has_inside(closed, turned.volume)) return "the triangles enclose no volume";
+    if (!has_inside(closed, turned.volume)) return kNoVolume;
     report_.turned_components = turned.turned;
     std::copy_n(closed.triangles.begin(), mesh_.triangles.size(), mesh_.triangles.begin());
     return std::nullopt;
   }
 
-  void close(const EdgeReport& edges) {
-    // Turning may have changed the direction of some rims.
-    const EdgeReport turned =
-        report_.turned_components > 0 ? surface_detail::find_edges(mesh_) : EdgeReport{};
-    const std::vector<Rim> rims =
-        surface_detail::gather_rims(mesh_, report_.turned_components > 0 ? turned.net : edges.net);
+  void close(std::span<const Rim> rims) {
     const std::size_t given = mesh_.triangles.size();
     const surface_detail::MembraneReport membranes =
         surface_detail::add_membranes(mesh_, rims,
@@ -235,7 +265,7 @@ Surface prepare_surface(const TriangleMesh& mesh, const SurfaceSettings& setting
         surface_detail::turn_inward_parts(surface.mesh, edges, settings.threads);
     surface.report.turned_components = turned.turned;
     surface.given_triangles = surface.mesh.triangles.size();
-    if (!has_inside(surface.mesh, turned.volume)) trouble = "the triangles enclose no volume";
+    if (!has_inside(surface.mesh, turned.volume)) trouble = kNoVolume;
   } else {
     trouble = Closing(surface, settings).run(std::move(edges));
   }
