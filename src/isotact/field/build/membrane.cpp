@@ -116,8 +116,9 @@ class GroupCloser {
 
   // Nothing where the sheet is too large. Where it ends elsewhere than on these rims, something is
   // left open.
-  std::optional<Patch> run() {
+  std::optional<Patch> run(std::size_t& cells) {
     const LevelSheet sheet = trace_level_sheet(phase_, seeds_, lattice_);
+    cells = sheet.cells.size();
     if (!sheet.complete) return std::nullopt;
     place_cells(sheet);
     for (const auto& quad : sheet.quads) add_quad(quad);
@@ -235,21 +236,24 @@ std::vector<Rim> add_patch(TriangleMesh& mesh, const Group& group, const Patch& 
   return close_small(mesh, gather_rims(mesh, sum_edges(std::move(edges))), voxel_size);
 }
 
+// Of a phase near the group, in rim edges: those of a few rims around, and a dipole for each other.
+double phase_cost(const Group& group) {
+  double edges = 0;
+  for (const Rim& rim : group) edges += static_cast<double>(rim.edges.size());
+  const auto rims = static_cast<double>(group.size());
+  return std::min(edges, 3 * edges / rims) + 2 * rims;
+}
+
 SheetSettings choose_lattice(const Group& group, const MembraneSettings& settings) {
   double area = 0, perimeter = 0, smallest = group[0].radius;
-  std::size_t edges = 0;
   Vec3 corner = group[0].center;
   for (const Rim& rim : group) {
     area += rim.fan_area;
     perimeter += rim.perimeter;
     smallest = std::min(smallest, rim.radius);
-    edges += rim.edges.size();
     corner = min(corner, rim.center);
   }
   const auto rims = static_cast<double>(group.size());
-  // Of a phase: the edges of a few rims around, and a dipole for each other one.
-  const double cost =
-      std::min(static_cast<double>(edges), 3 * static_cast<double>(edges) / rims) + 2 * rims;
   const double affordable =
       std::max(std::sqrt(area / (kCellsARim * rims)), perimeter / (kPiecesARim * rims));
   const double voxel = settings.voxel_size;
@@ -257,7 +261,6 @@ SheetSettings choose_lattice(const Group& group, const MembraneSettings& setting
   // The shift keeps nodes off planes and edges that many meshes have at round numbers.
   return {.origin = corner + Vec3{0.3771, 0.6137, 0.4593} * spacing,
           .spacing = spacing,
-          .max_cells = static_cast<std::size_t>(kMostWork / cost) + 1000,
           .threads = settings.threads,
           .monitor = settings.monitor};
 }
@@ -271,14 +274,18 @@ double total_radius(std::span<const Rim> rims) {
 // Tries finer lattices (coarser, as long as the sheet is too large), and takes the first that
 // leaves nothing open, or else the one that leaves least. Returns what is left.
 std::vector<Rim> close_group(TriangleMesh& mesh, const WindingPhase& phase, const Group& group,
-                             const MembraneSettings& settings) {
+                             const MembraneSettings& settings, double& work_left) {
   constexpr int kTries = 3;
   SheetSettings lattice = choose_lattice(group, settings);
   std::vector<Rim> least = group;
   const std::size_t positions = mesh.positions.size(), triangles = mesh.triangles.size();
   std::optional<Patch> best;
-  for (int i = 0; i < kTries; ++i) {
-    std::optional<Patch> patch = GroupCloser(mesh, phase, group, lattice).run();
+  const double cost = phase_cost(group);
+  for (int i = 0; i < kTries && work_left > 0; ++i) {
+    lattice.max_cells = static_cast<std::size_t>(std::min(work_left, kMostWork) / cost) + 1000;
+    std::size_t cells = 0;
+    std::optional<Patch> patch = GroupCloser(mesh, phase, group, lattice).run(cells);
+    work_left -= static_cast<double>(cells) * cost;
     if (!patch && best) break;
     lattice.spacing *= patch ? 0.5 : 2.5;
     if (!patch) continue;
@@ -295,7 +302,7 @@ std::vector<Rim> close_group(TriangleMesh& mesh, const WindingPhase& phase, cons
 
 std::vector<Group> group_rims(std::span<const Rim> rims) {
   constexpr std::size_t kMostPairs = 4'000'000;
-  constexpr double kNear = 1.5;
+  constexpr double kNear = 1.1;
   DisjointSets sets(rims.size());
   const bool too_many = rims.size() * rims.size() > kMostPairs;
   for (std::uint32_t i = 1; i < rims.size(); ++i)
@@ -320,16 +327,22 @@ std::vector<Group> group_rims(std::span<const Rim> rims) {
 
 MembraneReport add_membranes(TriangleMesh& mesh, std::span<const Rim> rims,
                              const MembraneSettings& settings) {
-  MembraneReport report;
-  const std::vector<Rim> wide = close_small(mesh, rims, settings.voxel_size);
-  const WindingPhase phase(mesh, wide);
-  for (const Group& group : group_rims(wide)) {
-    settings.monitor.check();
-    const std::vector<Rim> open = close_group(mesh, phase, group, settings);
-    for (const Rim& rim : open) add_fan(mesh, rim);
-    report.plain += open.size();
+  std::vector<Rim> open = close_small(mesh, rims, settings.voxel_size);
+  // What the first round leaves open are fewer and other rims, of a mesh that has membranes now.
+  constexpr int kRounds = 2;
+  double work_left = kWorkInAll;
+  for (int round = 0; round < kRounds && !open.empty(); ++round) {
+    const WindingPhase phase(mesh, open);
+    std::vector<Rim> left;
+    for (const Group& group : group_rims(open)) {
+      settings.monitor.check();
+      const std::vector<Rim> rest = close_group(mesh, phase, group, settings, work_left);
+      left.insert(left.end(), rest.begin(), rest.end());
+    }
+    open = std::move(left);
   }
-  return report;
+  for (const Rim& rim : open) add_fan(mesh, rim);
+  return {.plain = open.size()};
 }
 
 }  // namespace isotact::surface_detail
