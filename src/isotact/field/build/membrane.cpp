@@ -16,8 +16,9 @@ namespace {
 constexpr std::uint32_t kNone = 0xffffffffU;
 constexpr double kCellsARim = 1000;        // aimed at; two or three triangles each
 constexpr double kPiecesARim = 400;        // that its edges are cut into at most, or so
-constexpr double kMostWork = 2e7;          // phases times rim edges, for one group and try
 constexpr std::size_t kMostPieces = 4096;  // of one rim edge
+constexpr double kMostWork = 4e7;          // cells times the cost of a phase, for one try
+constexpr double kWorkInAll = 1.2e8;       // about two seconds
 
 // Rims near each other, which may share a membrane, as the two ends of a short tube do.
 using Group = std::vector<Rim>;
