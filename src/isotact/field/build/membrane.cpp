@@ -17,8 +17,8 @@ constexpr std::uint32_t kNone = 0xffffffffU;
 constexpr double kCellsARim = 1000;        // aimed at; two or three triangles each
 constexpr double kPiecesARim = 400;        // that its edges are cut into at most, or so
 constexpr std::size_t kMostPieces = 4096;  // of one rim edge
-constexpr double kMostWork = 4e7;          // cells times the cost of a phase, for one try
-constexpr double kWorkInAll = 1.2e8;       // about two seconds
+constexpr double kMostWork = 2e7;          // cells times the cost of a phase, for one try
+constexpr double kWorkInAll = 8e7;         // about two seconds
 
 // Rims near each other, which may share a membrane, as the two ends of a short tube do.
 using Group = std::vector<Rim>;
@@ -255,8 +255,11 @@ SheetSettings choose_lattice(const Group& group, const MembraneSettings& setting
     corner = min(corner, rim.center);
   }
   const auto rims = static_cast<double>(group.size());
+  // A sheet takes some five cells for each that it crosses squarely, its rims some ten a piece.
+  const double most = kMostWork / phase_cost(group);
   const double affordable =
-      std::max(std::sqrt(area / (kCellsARim * rims)), perimeter / (kPiecesARim * rims));
+      std::max({std::sqrt(area / (kCellsARim * rims)), perimeter / (kPiecesARim * rims),
+                std::sqrt(10 * area / most), 20 * perimeter / most});
   const double voxel = settings.voxel_size;
   const double spacing = std::max(affordable, std::clamp(smallest / 3, voxel / 2, 2 * voxel));
   // The shift keeps nodes off planes and edges that many meshes have at round numbers.
