@@ -6,6 +6,10 @@
 namespace isotact::surface_detail {
 namespace {
 
+// Keys hold 21 bits an axis; a few stay free for neighbours.
+constexpr std::int32_t kMiddle = 1 << 20;
+constexpr std::int32_t kMostIndex = kMiddle - 4;
+
 Index3 shifted(Index3 index, std::size_t axis, std::int32_t by) {
   index[axis] += by;
   return index;
@@ -48,7 +52,7 @@ class Tracer {
     std::size_t done = 0;
     while (done < sheet_.cells.size()) {
       settings_.monitor.check();
-      if (sheet_.cells.size() > settings_.max_cells) return std::move(sheet_);
+      if (sheet_.cells.size() > settings_.max_cells || out_of_range_) return std::move(sheet_);
       const std::size_t end = sheet_.cells.size();
       find_phases(done, end);
       for (; done < end; ++done) visit(done);
@@ -61,6 +65,7 @@ class Tracer {
 
  private:
   void add(const Index3& index) {
+    for (const std::int32_t i : index) out_of_range_ |= i <= -kMostIndex || i >= kMostIndex;
     if (cell_at_.emplace(key_of(index), static_cast<std::uint32_t>(sheet_.cells.size())).second)
       sheet_.cells.push_back({.index = index});
   }
@@ -204,18 +209,20 @@ class Tracer {
   std::unordered_map<std::uint64_t, std::uint32_t> cell_at_, node_at_;
   std::vector<Index3> nodes_;
   std::vector<Complex> phases_;  // of the nodes, as -exp(2 pi i w)
+  bool out_of_range_ = false;
 };
 
 }  // namespace
 
 Index3 cell_of(const Vec3& point, const SheetSettings& s) {
   const Vec3 p = (point - s.origin) / s.spacing;
-  const auto index = [](double x) { return static_cast<std::int32_t>(std::floor(x)); };
+  const auto index = [](double x) {
+    return static_cast<std::int32_t>(std::clamp(std::floor(x), -1.0 * kMiddle, 1.0 * kMiddle));
+  };
   return {index(p.x), index(p.y), index(p.z)};
 }
 
 std::uint64_t key_of(const Index3& index) {
-  constexpr std::int32_t kMiddle = 1 << 20;
   const auto part = [](std::int32_t i) { return static_cast<std::uint64_t>(i + kMiddle); };
   return part(index[0]) | part(index[1]) << 21U | part(index[2]) << 42U;
 }

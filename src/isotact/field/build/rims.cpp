@@ -67,21 +67,30 @@ class LoopCutter {
     walk_.push_back(way);
   }
 
-  // There is a way on: edges come and go equally often at every vertex.
-  std::size_t choose(std::uint32_t here) const {
+  // There is a way on: edges come and go equally often at every vertex. Only the first few are
+  // looked at, since a vertex may have very many.
+  std::size_t choose(std::uint32_t here) {
+    constexpr std::size_t kLooks = 64;
+    std::size_t& first = first_unused_.try_emplace(here, first_way_from(here)).first->second;
+    while (ways_[first].used) ++first;
     const Vec3 back = -direction(ways_[walk_.back()]);
-    std::size_t best = ways_.size();
-    double best_score = 0;
-    const auto range = std::equal_range(ways_.begin(), ways_.end(), Way{here, 0, false},
-                                        [](const Way& a, const Way& b) { return a.from < b.from; });
-    for (auto it = range.first; it != range.second; ++it) {
-      if (it->used) continue;
-      const double score = place_.contains(it->to) ? 2 : dot(direction(*it), back);
-      if (best != ways_.size() && score <= best_score) continue;
-      best = static_cast<std::size_t>(it - ways_.begin());
+    std::size_t best = first;
+    double best_score = -2;
+    const std::size_t end = std::min(first + kLooks, ways_.size());
+    for (std::size_t i = first; i < end && ways_[i].from == here; ++i) {
+      if (ways_[i].used) continue;
+      const double score = place_.contains(ways_[i].to) ? 2 : dot(direction(ways_[i]), back);
+      if (score <= best_score) continue;
+      best = i;
       best_score = score;
     }
     return best;
+  }
+
+  std::size_t first_way_from(std::uint32_t vertex) const {
+    const auto it = std::lower_bound(ways_.begin(), ways_.end(), vertex,
+                                     [](const Way& a, std::uint32_t v) { return a.from < v; });
+    return static_cast<std::size_t>(it - ways_.begin());
   }
 
   Vec3 direction(const Way& way) const {
@@ -100,9 +109,10 @@ class LoopCutter {
   }
 
   const TriangleMesh& mesh_;
-  std::vector<Way> ways_;                                 // by where they start
-  std::vector<std::size_t> walk_;                         // ways
-  std::unordered_map<std::uint32_t, std::size_t> place_;  // of a vertex in the walk
+  std::vector<Way> ways_;                                        // by where they start
+  std::vector<std::size_t> walk_;                                // ways
+  std::unordered_map<std::uint32_t, std::size_t> place_;         // of a vertex in the walk
+  std::unordered_map<std::uint32_t, std::size_t> first_unused_;  // way from a vertex, or earlier
   std::vector<Rim> rims_;
 };
 
