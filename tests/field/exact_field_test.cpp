@@ -56,7 +56,7 @@ TEST(ExactField, KnowsTheDistanceToABox) {
 }
 
 TEST(ExactField, AgreesWithBruteForceOnARoughShape) {
-  const TriangleMesh gear = make_gear({.teeth = 8});
+  const TriangleMesh gear = make_gear({.teeth = 12});
   const ExactField by_winding = make_field(gear, {.voxel_size = 0.001});
   const ExactField by_normals =
       make_field(gear, {.sign = SignMethod::kPseudonormal, .voxel_size = 0.001});
