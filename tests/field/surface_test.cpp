@@ -372,6 +372,15 @@ TEST(Surface, RepairsASoupThatIsOnlyTurnedAtRandom) {
   EXPECT_EQ(check_signs(surface, ball, 1.0 / 32, 0.1).wrong, 0U);
 }
 
+TEST(Surface, TakesOneOfEachTwoFacesThatCancel) {
+  const TriangleMesh ball = make_sphere({.radius = 1, .frequency = 6});
+  const Surface surface = prepare(joined(turned(ball), ball));
+  EXPECT_EQ(surface.report.method, SignMethod::kWinding) << surface.report.reason;
+  EXPECT_EQ(surface.report.dropped_triangles, ball.triangles.size());
+  EXPECT_EQ(surface.report.warnings.size(), 1U);
+  EXPECT_EQ(check_signs(surface, ball, 0.03, 0.1).wrong, 0U);
+}
+
 TEST(Surface, FallsBackToAShellWhereThereIsNoInside) {
   const auto flat = [](double, double) { return 0.0; };
   const auto hilly = [](double x, double z) { return 0.2 * std::sin(9 * x) * std::cos(7 * z); };

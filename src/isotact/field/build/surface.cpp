@@ -75,7 +75,6 @@ Surface make_shell(Surface surface, const SurfaceSettings& settings, std::string
   SignReport& report = surface.report;
   report.method = SignMethod::kUnsigned;
   report.reason = std::move(reason);
-  report.turned_components = 0;
   report.shell_offset = settings.shell_offset > 0 ? settings.shell_offset : settings.voxel_size;
   surface.given_triangles = surface.mesh.triangles.size();
   return surface;
@@ -207,6 +206,35 @@ class Closing {
   SignReport report_;
 };
 
+// Some files have every face twice, once for each side, for the sake of rendering. What they
+// enclose is seen with one of each.
+Trouble take_one_side(Surface& surface, const SurfaceSettings& settings) {
+  RemoveResult single = remove_duplicates(surface.mesh);
+  if (single.removed == 0) return kNoVolume;
+  Surface one_sided;
+  one_sided.nested = surface.nested;
+  one_sided.mesh = std::move(single.mesh);
+  one_sided.report = surface.report;
+  one_sided.report.dropped_triangles += single.removed;
+  one_sided.report.warnings.push_back(fmt::format(
+      "{} triangles that lie on others were dropped, since they cancel those", single.removed));
+  // What balanced before may now face either way, or be open.
+  if (Trouble trouble =
+          Closing(one_sided, settings).run(surface_detail::find_edges(one_sided.mesh)))
+    return trouble;
+  surface = std::move(one_sided);
+  return std::nullopt;
+}
+
+Trouble take_closed(Surface& surface, const EdgeReport& edges, const SurfaceSettings& settings) {
+  const surface_detail::TurnResult turned =
+      surface_detail::turn_inward_parts(surface.mesh, edges, settings.threads);
+  if (!has_inside(surface.mesh, turned.volume)) return take_one_side(surface, settings);
+  surface.report.turned_components = turned.turned;
+  surface.given_triangles = surface.mesh.triangles.size();
+  return std::nullopt;
+}
+
 std::string reason_for_winding(const SignReport& report) {
   if (report.holes > 0) return fmt::format("open: {}, closed by membranes", holes_in_words(report));
   if (report.consistent_components > 0)
@@ -259,19 +287,11 @@ Surface prepare_surface(const TriangleMesh& mesh, const SurfaceSettings& setting
     return make_shell(std::move(surface), settings, "asked for");
   if (settings.sign == SignMethod::kPseudonormal) check_for_pseudonormals(surface.mesh, settings);
 
-  Trouble trouble;
-  if (edges.net.empty()) {
-    const surface_detail::TurnResult turned =
-        surface_detail::turn_inward_parts(surface.mesh, edges, settings.threads);
-    surface.report.turned_components = turned.turned;
-    surface.given_triangles = surface.mesh.triangles.size();
-    if (!has_inside(surface.mesh, turned.volume)) trouble = kNoVolume;
-  } else {
-    trouble = Closing(surface, settings).run(std::move(edges));
-  }
+  const Trouble trouble = edges.net.empty() ? take_closed(surface, edges, settings)
+                                            : Closing(surface, settings).run(std::move(edges));
   if (trouble && settings.sign != SignMethod::kAuto)
     throw Error(fmt::format("this mesh has no sign: {}", *trouble));
-  if (trouble) return make_shell(std::move(surface), settings, std::move(*trouble));
+  if (trouble) return make_shell(std::move(surface), settings, *trouble);
   surface.report.method =
       settings.sign == SignMethod::kPseudonormal ? SignMethod::kPseudonormal : SignMethod::kWinding;
   surface.report.reason = reason_for_winding(surface.report);
