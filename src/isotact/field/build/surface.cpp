@@ -106,9 +106,11 @@ class Closing {
     if (Trouble trouble = turn_outward(rims)) return trouble;
     if (report_.turned_components > 0)  // which turned rims, too
       rims = surface_detail::gather_rims(mesh_, surface_detail::find_edges(mesh_).net);
+    const bool doubtful = is_doubtful(rims);
+    if (Trouble trouble = doubtful ? look_behind(rims) : std::nullopt) return trouble;
     const TriangleMesh given = mesh_;
     close(rims);
-    if (Trouble trouble = judge(given, rims)) return trouble;
+    if (Trouble trouble = doubtful ? compare_signs(given) : std::nullopt) return trouble;
     surface_.given_triangles = given.triangles.size();
     surface_.mesh = std::move(mesh_);
     surface_.report = std::move(report_);
@@ -173,10 +175,9 @@ class Closing {
                                        .threads = settings_.threads,
                                        .monitor = settings_.monitor});
     report_.holes = rims.size();
-    for (const Rim& rim : rims) {
-      report_.hole_edges += rim.edges.size();
+    report_.hole_edges = count_edges(rims);
+    for (const Rim& rim : rims)
       report_.largest_hole = std::max(report_.largest_hole, 2 * rim.radius);
-    }
     report_.membrane_triangles = mesh_.triangles.size() - given;
     if (membranes.plain > 0)
       report_.warnings.push_back(
@@ -185,19 +186,30 @@ class Closing {
                       membranes.plain));
   }
 
-  Trouble judge(const TriangleMesh& given, std::span<const Rim> rims) {
+  bool is_doubtful(std::span<const Rim> rims) const {
     double fans = 0;
     for (const Rim& rim : rims) fans += rim.fan_area;
-    if (fans < kManyHoles * surface_detail::find_area(given)) return std::nullopt;
-    const double backed = surface_detail::find_backed_share(given, settings_.threads);
-    if (backed < kLeastBacked)
-      return fmt::format("only {:.0f} % of the area have an inside behind them ({})", 100 * backed,
-                         holes_in_words(report_));
+    return fans > kManyHoles * surface_detail::find_area(mesh_);
+  }
+
+  Trouble look_behind(std::span<const Rim> rims) const {
+    const double backed = surface_detail::find_backed_share(mesh_, settings_.threads);
+    if (backed >= kLeastBacked) return std::nullopt;
+    return fmt::format("only {:.0f} % of the area have an inside behind them ({} open edges)",
+                       100 * backed, count_edges(rims));
+  }
+
+  Trouble compare_signs(const TriangleMesh& given) const {
     const double wrong =
         surface_detail::find_wrong_share(given, mesh_, settings_.voxel_size, settings_.threads);
-    if (wrong > kMostWrong)
-      return fmt::format("{} leave too little to close them by", holes_in_words(report_));
-    return std::nullopt;
+    if (wrong <= kMostWrong) return std::nullopt;
+    return fmt::format("{} leave too little to close them by", holes_in_words(report_));
+  }
+
+  static std::size_t count_edges(std::span<const Rim> rims) {
+    std::size_t count = 0;
+    for (const Rim& rim : rims) count += rim.edges.size();
+    return count;
   }
 
   Surface& surface_;
