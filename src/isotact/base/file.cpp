@@ -56,12 +56,15 @@ void write_all(int descriptor, std::span<const std::byte> bytes,
   }
 }
 
-void write_to(const std::filesystem::path& path, int flags, std::span<const std::byte> bytes,
+using Produce = std::function<void(const AppendBytes&)>;
+
+void write_to(const std::filesystem::path& path, int flags, const Produce& produce,
               const std::filesystem::path& name_in_errors) {
   const int descriptor = ::open(path.c_str(), flags | O_WRONLY | O_CLOEXEC, 0666);
   if (descriptor < 0) throw_system(name_in_errors, "create", errno);
   try {
-    write_all(descriptor, bytes, name_in_errors);
+    produce(
+        [&](std::span<const std::byte> piece) { write_all(descriptor, piece, name_in_errors); });
   } catch (...) {
     ::close(descriptor);
     throw;
@@ -108,12 +111,12 @@ std::vector<std::byte> read_file(const std::filesystem::path& path, std::uint64_
   return bytes;
 }
 
-void write_file(const std::filesystem::path& path, std::span<const std::byte> bytes) {
+void write_file_in_pieces(const std::filesystem::path& path, const Produce& produce) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored))
     throw Error({.file = path.string()}, "is a directory; cannot write a file there");
   if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored)) {
-    write_to(path, 0, bytes, path);
+    write_to(path, 0, produce, path);
     return;
   }
   const std::filesystem::path target = end_of_links(path);
@@ -125,7 +128,7 @@ void write_file(const std::filesystem::path& path, std::span<const std::byte> by
   std::filesystem::path temporary = target;
   temporary += fmt::format(".{}.{}.part", ::getpid(), counter++);
   try {
-    write_to(temporary, O_CREAT | O_TRUNC, bytes, path);
+    write_to(temporary, O_CREAT | O_TRUNC, produce, path);
     if (replaces && ::chmod(temporary.c_str(), before.st_mode & 07777U) != 0)
       throw_system(path, "keep the permissions", errno);
     if (::rename(temporary.c_str(), target.c_str()) != 0) throw_system(path, "replace", errno);
@@ -133,6 +136,10 @@ void write_file(const std::filesystem::path& path, std::span<const std::byte> by
     ::unlink(temporary.c_str());
     throw;
   }
+}
+
+void write_file(const std::filesystem::path& path, std::span<const std::byte> bytes) {
+  write_file_in_pieces(path, [&](const AppendBytes& append) { append(bytes); });
 }
 
 void write_file(const std::filesystem::path& path, std::string_view text) {

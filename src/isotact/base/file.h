@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -20,6 +21,12 @@ std::vector<std::byte> read_file(const std::filesystem::path& path,
 // there before. A path that is not a regular file (/dev/stdout, a pipe) is written to directly.
 void write_file(const std::filesystem::path& path, std::span<const std::byte> bytes);
 void write_file(const std::filesystem::path& path, std::string_view text);
+
+// The same for bytes that are made while they are written: produce(append) calls append for one
+// piece after the other. Where it throws, what was there before stays. Pieces are not buffered.
+using AppendBytes = std::function<void(std::span<const std::byte>)>;
+void write_file_in_pieces(const std::filesystem::path& path,
+                          const std::function<void(const AppendBytes&)>& produce);
 
 // A file's bytes read piece by piece, so that a reader's memory does not depend on the file's size.
 class FileStream {

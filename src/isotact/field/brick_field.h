@@ -87,7 +87,7 @@ struct BrickFieldHeader {
 static_assert(sizeof(BrickFieldHeader) == 256 && offsetof(BrickFieldHeader, total_bytes) == 96);
 
 enum class Check : std::uint8_t {
-  kHeader,   // sizes and offsets: enough that no query leaves the buffer. Takes no time
+  kHeader,   // sizes, offsets and blocks: enough that no query leaves the buffer. Takes hardly time
   kShallow,  // and all but the bricks
   kDeep,     // every byte
 };

@@ -1,5 +1,7 @@
 // The validator of brick fields.
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -123,75 +125,95 @@ Flaw find_flaw_in_tree(const BrickField& field) {
   return std::nullopt;
 }
 
-Flaw find_flaw_in_brick(const BrickField& field, const Index3& cell, std::uint32_t number) {
+// Whether the samples of one row lie in the range. `first` and `last` are the coarse interpolant at
+// its ends. Ranges are wider than rounding (rounded_out), so the order of operations does not
+// matter.
+bool is_row_in_range(const std::int8_t* correction, float first, float last, float step,
+                     const ValueRange& range) {
+  const float slope = (last - first) * 0.125F;
+  bool is_in = true;  // no early end, so that compilers work on the row at once; NaN is not in
+  for (int x = 0; x < kBrickNodes; ++x) {
+    const float value =
+        first + slope * static_cast<float>(x) + step * static_cast<float>(correction[x]);
+    is_in &= (range.min <= value) & (value <= range.max) & (correction[x] != -128);
+  }
+  return is_in;
+}
+
+Flaw find_flaw_in_brick(const BrickField& field, const detail::BrickReader& reader,
+                        const Index3& cell, std::uint32_t number) {
   const Brick& brick = field.bricks()[number];
   float corner[8];
-  detail::BrickReader(field).load_corners(cell[0], cell[1], cell[2], corner);
+  reader.load_corners(cell[0], cell[1], cell[2], corner);
   if (std::memcmp(corner, brick.corner, sizeof(corner)) != 0)
     return fmt::format("brick field: brick {}: its corners differ from the coarse level", number);
   for (const std::int8_t byte : brick.unused)
     if (byte != 0) return fmt::format("brick field: brick {}: unused bytes are not zero", number);
-  const ValueRange& range = field.brick_ranges()[number];
-  for (std::int32_t z = 0; z < kBrickNodes; ++z)
-    for (std::int32_t y = 0; y < kBrickNodes; ++y)
-      for (std::int32_t x = 0; x < kBrickNodes; ++x) {
-        const auto sample = static_cast<std::size_t>((z * kBrickNodes + y) * kBrickNodes + x);
-        if (brick.correction[sample] == -128)
-          return fmt::format("brick field: brick {}: a correction of -128", number);
-        const Vec3f at{static_cast<float>(x) * 0.125F, static_cast<float>(y) * 0.125F,
-                       static_cast<float>(z) * 0.125F};
-        const float value = detail::interpolate(brick.corner, at) +
-                            field.header().step * static_cast<float>(brick.correction[sample]);
-        if (!(range.min <= value && value <= range.max))
-          return fmt::format("brick field: brick {}: its range does not hold sample {}", number,
-                             sample);
-      }
+  const ValueRange range = field.brick_ranges()[number];
+  const float step = field.header().step;
+  for (int z = 0; z < kBrickNodes; ++z)
+    for (int y = 0; y < kBrickNodes; ++y) {
+      const float ty = static_cast<float>(y) * 0.125F, tz = static_cast<float>(z) * 0.125F;
+      if (!is_row_in_range(brick.correction + (z * kBrickNodes + y) * kBrickNodes,
+                           detail::interpolate(corner, {0, ty, tz}),
+                           detail::interpolate(corner, {1, ty, tz}), step, range))
+        return fmt::format(
+            "brick field: brick {}: its range does not hold the samples of row {} {}, or one of "
+            "them "
+            "is -128",
+            number, y, z);
+    }
   return std::nullopt;
 }
 
-// The correction at a node of the box, as the brick of one cell has it; 0 where it has none.
-int correction_at(const BrickField& field, const Index3& cell, const Index3& node) {
-  const std::uint32_t number = field.brick_at(cell);
-  if (number == BrickField::kNoBrick) return 0;
-  const Index3 in{node[0] - cell[0] * kBrickCells, node[1] - cell[1] * kBrickCells,
-                  node[2] - cell[2] * kBrickCells};
-  return field.bricks()[number].correction[(in[2] * kBrickNodes + in[1]) * kBrickNodes + in[0]];
+// The corrections on a face of a brick: those at `first` and on, in steps along the two other axes.
+struct Face {
+  const std::int8_t* first;  // nullptr: a cell without brick, where all are 0
+  std::ptrdiff_t along_a, along_b;
+};
+bool are_equal(const Face& one, const Face& other) {
+  for (int a = 0; a < kBrickNodes; ++a)
+    for (int b = 0; b < kBrickNodes; ++b) {
+      const std::ptrdiff_t at = a * one.along_a + b * one.along_b;
+      if (one.first[at] != (other.first == nullptr ? 0 : other.first[at])) return false;
+    }
+  return true;
 }
 
 // Towards its upper neighbours, and towards lower ones without brick, a brick must agree.
-Flaw find_flaw_between(const BrickField& field, const Index3& cell, std::uint32_t number) {
+Flaw find_flaw_between(const BrickField& field, const detail::BrickReader& reader,
+                       const Index3& cell, std::uint32_t number) {
+  constexpr std::array<std::ptrdiff_t, 3> kStride = {1, kBrickNodes, kBrickNodes * kBrickNodes};
   const Index3 counts = field.coarse_lattice().cells;
   for (std::size_t axis = 0; axis < 3; ++axis)
     for (const std::int32_t direction : {-1, 1}) {
-      Index3 other = cell;
-      other[axis] += direction;
-      if (other[axis] < 0 || other[axis] >= counts[axis]) continue;
-      if (direction < 0 && field.brick_at(other) != BrickField::kNoBrick) continue;
-      for (std::int32_t a = 0; a < kBrickNodes; ++a)
-        for (std::int32_t b = 0; b < kBrickNodes; ++b) {
-          Index3 node{cell[0] * kBrickCells, cell[1] * kBrickCells, cell[2] * kBrickCells};
-          node[axis] += direction > 0 ? kBrickCells : 0;
-          node[(axis + 1) % 3] += a;
-          node[(axis + 2) % 3] += b;
-          if (correction_at(field, cell, node) != correction_at(field, other, node))
-            return fmt::format(
-                "brick field: brick {} and its neighbour differ on their common "
-                "face",
-                number);
-        }
+      Index3 at = cell;
+      at[axis] += direction;
+      if (at[axis] < 0 || at[axis] >= counts[axis]) continue;
+      const std::uint32_t neighbour = reader.brick_at(at[0], at[1], at[2]);
+      if (direction < 0 && neighbour != BrickField::kNoBrick) continue;
+      const std::ptrdiff_t a = kStride[(axis + 1) % 3], b = kStride[(axis + 2) % 3];
+      const std::ptrdiff_t far = direction > 0 ? kBrickCells * kStride[axis] : 0;
+      const Face mine{field.bricks()[number].correction + far, a, b};
+      const Face its{
+          neighbour == BrickField::kNoBrick ? nullptr : field.bricks()[neighbour].correction, a, b};
+      if (!are_equal(mine, its))
+        return fmt::format("brick field: brick {} and its neighbour differ on their common face",
+                           number);
     }
   return std::nullopt;
 }
 
 Flaw find_flaw_in_bricks(const BrickField& field) {
   const Index3 counts = field.coarse_lattice().cells;
+  const detail::BrickReader reader(field);
   for (std::int32_t z = 0; z < counts[2]; ++z)
     for (std::int32_t y = 0; y < counts[1]; ++y)
       for (std::int32_t x = 0; x < counts[0]; ++x) {
-        const std::uint32_t number = field.brick_at({x, y, z});
+        const std::uint32_t number = reader.brick_at(x, y, z);
         if (number == BrickField::kNoBrick) continue;
-        if (Flaw flaw = find_flaw_in_brick(field, {x, y, z}, number)) return flaw;
-        if (Flaw flaw = find_flaw_between(field, {x, y, z}, number)) return flaw;
+        if (Flaw flaw = find_flaw_in_brick(field, reader, {x, y, z}, number)) return flaw;
+        if (Flaw flaw = find_flaw_between(field, reader, {x, y, z}, number)) return flaw;
       }
   return std::nullopt;
 }
@@ -200,12 +222,12 @@ Flaw find_flaw_in_bricks(const BrickField& field) {
 
 Flaw find_flaw_in_brick_field(std::span<const std::byte> buffer, Check check) {
   if (Flaw flaw = find_flaw_in_header(buffer)) return flaw;
-  if (check == Check::kHeader) return std::nullopt;
   const auto& h = *reinterpret_cast<const BrickFieldHeader*>(buffer.data());
   const detail::BrickParts parts = detail::find_parts(h);
   if (Flaw flaw = find_flaw_in_blocks(part<BrickBlock>(buffer, h.block_offset, parts.block_count),
                                       parts, h.brick_count))
     return flaw;
+  if (check == Check::kHeader) return std::nullopt;
   const auto coarse = part<float>(buffer, h.coarse_offset, parts.coarse_count);
   for (std::size_t i = 0; i < coarse.size(); ++i)
     if (!std::isfinite(coarse[i]))

@@ -1,0 +1,12 @@
+// From our level sets to OpenVDB's grids; only for the sources of this folder.
+#pragma once
+
+#include <openvdb/openvdb.h>
+
+#include "isotact/field/sparse_level_set.h"
+
+namespace isotact::detail {
+
+openvdb::FloatGrid::Ptr to_openvdb(const SparseLevelSet& level_set);
+
+}  // namespace isotact::detail

@@ -1,0 +1,40 @@
+// Bytes that many may share: in memory of our own, aligned for SIMD and GPUs, or in a mapped file.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <span>
+#include <utility>
+
+namespace isotact {
+
+inline constexpr std::size_t kFlatAlignment = 64;
+
+// `owner` keeps `bytes` alive. Copies share them.
+struct FlatBuffer {
+  std::span<const std::byte> bytes{};
+  std::shared_ptr<const void> owner{};
+};
+
+// Room to write to, not initialised; the span ends with its owner.
+struct FlatRoom {
+  std::span<std::byte> bytes{};
+  std::shared_ptr<void> owner{};
+};
+
+inline FlatRoom make_flat_room(std::size_t size) {
+  constexpr std::align_val_t kAlignment{kFlatAlignment};
+  auto* const start = static_cast<std::byte*>(::operator new(size, kAlignment));
+  return {{start, size},
+          std::shared_ptr<void>(start, [](void* p) { ::operator delete(p, kAlignment); })};
+}
+
+inline FlatBuffer copy_to_flat_buffer(std::span<const std::byte> bytes) {
+  FlatRoom room = make_flat_room(bytes.size());
+  if (!bytes.empty()) std::memcpy(room.bytes.data(), bytes.data(), bytes.size());
+  return {room.bytes, std::move(room.owner)};
+}
+
+}  // namespace isotact

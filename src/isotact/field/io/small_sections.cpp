@@ -1,0 +1,136 @@
+#include "isotact/field/io/detail/small_sections.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "isotact/base/error.h"
+
+namespace isotact::detail {
+namespace {
+
+struct SourceHead {
+  std::uint64_t mesh_hash;
+  std::uint32_t settings_size;     // bytes of text that follow this head
+  std::uint32_t sign_report_size;  // and of the text behind it, to the end of the section
+};
+static_assert(sizeof(SourceHead) == 16);
+
+struct MassBytes {
+  std::uint32_t status;  // 0 solid, 1 open, 2 no volume
+  std::uint32_t inward;  // 0 or 1
+  double volume;         // m^3
+  double area;           // m^2
+  double center[3];      // m
+  double inertia[6];     // m^5, density 1, about the centre: xx yy zz xy xz yz
+  double principal_moments[3];
+  double mesh_from_principal[4];  // w x y z
+};
+static_assert(sizeof(MassBytes) == 152);
+
+void check_text(std::string_view text, std::string_view what) {
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if ((byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7f)
+      throw Error(fmt::format("source: {} has the control code 0x{:02x}", what, byte));
+  }
+  if (text.size() > std::numeric_limits<std::uint32_t>::max())
+    throw Error(fmt::format("source: {} is longer than 4 GiB", what));
+}
+
+void check_mass(const MassBytes& m) {
+  const auto all_finite = [](std::span<const double> numbers) {
+    return std::all_of(numbers.begin(), numbers.end(), [](double x) { return std::isfinite(x); });
+  };
+  if (m.status > 2 || m.inward > 1) throw Error("mass properties: unknown status");
+  if (!(m.volume >= 0 && m.area >= 0 && std::isfinite(m.volume) && std::isfinite(m.area)))
+    throw Error("mass properties: volume or area is negative or not finite");
+  if (!all_finite(m.center) || !all_finite(m.inertia) || !all_finite(m.principal_moments))
+    throw Error("mass properties: centre or inertia is not finite");
+  double length_sq = 0;
+  for (const double x : m.mesh_from_principal) length_sq += x * x;
+  if (!(std::abs(length_sq - 1) < 1e-6))
+    throw Error("mass properties: the rotation of the principal axes is not a unit quaternion");
+}
+
+std::vector<std::byte> bytes_of(const void* start, std::size_t size) {
+  const auto* bytes = static_cast<const std::byte*>(start);
+  return {bytes, bytes + size};
+}
+
+}  // namespace
+
+std::vector<std::byte> encode_source(const SourceInfo& source) {
+  check_text(source.settings, "the settings");
+  check_text(source.sign_report, "the sign report");
+  const SourceHead head{source.mesh_hash, static_cast<std::uint32_t>(source.settings.size()),
+                        static_cast<std::uint32_t>(source.sign_report.size())};
+  std::vector<std::byte> bytes = bytes_of(&head, sizeof head);
+  for (const std::string& text : {source.settings, source.sign_report}) {
+    const auto letters = std::as_bytes(std::span(text));
+    bytes.insert(bytes.end(), letters.begin(), letters.end());
+  }
+  return bytes;
+}
+
+SourceInfo decode_source(std::span<const std::byte> bytes) {
+  SourceHead head;
+  if (bytes.size() < sizeof head) throw Error("source: is too short");
+  std::memcpy(&head, bytes.data(), sizeof head);
+  const std::size_t expected =
+      sizeof head + std::size_t{head.settings_size} + head.sign_report_size;
+  if (bytes.size() != expected)
+    throw Error(fmt::format("source: {} bytes, expected {}", bytes.size(), expected));
+  const auto* letters = reinterpret_cast<const char*>(bytes.data()) + sizeof head;
+  SourceInfo source{
+      .mesh_hash = head.mesh_hash,
+      .settings = std::string(letters, head.settings_size),
+      .sign_report = std::string(letters + head.settings_size, head.sign_report_size)};
+  check_text(source.settings, "the settings");
+  check_text(source.sign_report, "the sign report");
+  return source;
+}
+
+std::vector<std::byte> encode_mass(const MassProperties& given) {
+  const MassProperties p = with_density(given, 1);
+  const auto& r = p.inertia.rows;
+  const Quat& q = p.mesh_from_principal;
+  const MassBytes m{
+      .status = static_cast<std::uint32_t>(p.status),
+      .inward = p.inward ? 1U : 0U,
+      .volume = p.volume,
+      .area = p.area,
+      .center = {p.center.x, p.center.y, p.center.z},
+      .inertia = {r[0].x, r[1].y, r[2].z, r[0].y, r[0].z, r[1].z},
+      .principal_moments = {p.principal_moments.x, p.principal_moments.y, p.principal_moments.z},
+      .mesh_from_principal = {q.w, q.x, q.y, q.z}};
+  check_mass(m);
+  return bytes_of(&m, sizeof m);
+}
+
+MassProperties decode_mass(std::span<const std::byte> bytes) {
+  MassBytes m;
+  if (bytes.size() != sizeof m)
+    throw Error(fmt::format("mass properties: {} bytes, expected {}", bytes.size(), sizeof m));
+  std::memcpy(&m, bytes.data(), sizeof m);
+  check_mass(m);
+  const double* i = m.inertia;
+  const double* q = m.mesh_from_principal;
+  return {
+      .status = static_cast<MassStatus>(m.status),
+      .inward = m.inward == 1,
+      .volume = m.volume,
+      .area = m.area,
+      .mass = m.volume,
+      .density = 1,
+      .center = {m.center[0], m.center[1], m.center[2]},
+      .inertia = {{Vec3{i[0], i[3], i[4]}, Vec3{i[3], i[1], i[5]}, Vec3{i[4], i[5], i[2]}}},
+      .principal_moments = {m.principal_moments[0], m.principal_moments[1], m.principal_moments[2]},
+      .mesh_from_principal = {q[0], q[1], q[2], q[3]},
+      .warnings = {}};
+}
+
+}  // namespace isotact::detail

@@ -1,0 +1,103 @@
+// What must hold for any bytes at all: an asset is refused with Error, or it is the only way to
+// write what was read from it, and its field can be queried. Checksums would keep a fuzzer from
+// reaching anything behind them, so each input is tried a second time with checksums made right.
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "isotact/base/error.h"
+#include "isotact/base/hash.h"
+#include "isotact/field/io/asset.h"
+
+namespace isotact::fuzz {
+namespace {
+
+void require(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "%s\n", what);
+  std::abort();
+}
+
+template <typename Visit>
+void query(const BrickField& field, const Visit& visit) {
+  const Aabb box = field.bounds();
+  for (int i = 0; i < 64; ++i) {
+    const double t = i / 48.0 - 0.15;
+    const Vec3 p = box.lower + extent(box) * t;
+    visit(field.sample(p), field.range({p, p + extent(box) * 0.3}), field.distance_bounds(p));
+  }
+}
+
+void check_decoded(std::span<const std::byte> bytes) {
+  Asset asset;
+  try {
+    asset = decode_asset(bytes, "fuzz.isotact");
+  } catch (const Error&) {
+    return;
+  }
+  bool is_canonical = asset.notes.empty();
+  AssetHeader header;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  is_canonical = is_canonical && header.minor_version == kAssetMinorVersion;
+  if (is_canonical && header.section_count > 0 && bytes[64] == std::byte{1}) {
+    const std::vector<std::byte> again = encode_asset(asset);
+    require(
+        again.size() == bytes.size() && std::memcmp(again.data(), bytes.data(), again.size()) == 0,
+        "written again, the asset differs");
+  }
+  if (asset.field)
+    query(*asset.field, [](const FieldSample& s, const Interval&, const Interval&) {
+      require(!std::isnan(s.distance), "a field that was checked has a value that is none");
+    });
+}
+
+// Mapped files are checked less: their values may be rubbish, but no query may leave the buffer.
+void check_mapped(std::span<const std::byte> bytes) {
+  try {
+    const FlatBuffer copy = copy_to_flat_buffer(bytes);
+    for (const AssetSection& s : parse_sections(copy, "", AssetCheck::kTables).sections)
+      if (s.kind == SectionKind::kBrickField)
+        query(BrickField::from_buffer(s.bytes, copy.owner, Check::kHeader),
+              [](const FieldSample&, const Interval&, const Interval&) {});
+  } catch (const Error&) {
+    return;
+  }
+}
+
+void seal(std::vector<std::byte>& bytes) {
+  AssetHeader header;
+  if (bytes.size() < sizeof header) return;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  header.total_bytes = bytes.size();
+  header.checksum = 0;
+  const std::size_t front = (sizeof header + std::size_t{header.section_count} * 32 + 63) / 64 * 64;
+  if (header.section_count > kMostSections || front > bytes.size()) return;
+  for (std::size_t i = 0; i < header.section_count; ++i) {
+    SectionEntry entry;
+    std::byte* const at = bytes.data() + sizeof header + i * sizeof entry;
+    std::memcpy(&entry, at, sizeof entry);
+    if (entry.offset > bytes.size() || entry.size > bytes.size() - entry.offset) continue;
+    entry.checksum = hash_bytes(std::span(bytes).subspan(entry.offset, entry.size));
+    std::memcpy(at, &entry, sizeof entry);
+  }
+  std::memcpy(bytes.data(), &header, sizeof header);
+  header.checksum = hash_bytes(std::span(bytes).first(front));
+  std::memcpy(bytes.data(), &header, sizeof header);
+}
+
+}  // namespace
+}  // namespace isotact::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const auto given = std::as_bytes(std::span(data, size));
+  isotact::fuzz::check_decoded(given);
+  std::vector<std::byte> sealed(given.begin(), given.end());
+  isotact::fuzz::seal(sealed);
+  isotact::fuzz::check_decoded(sealed);
+  isotact::fuzz::check_mapped(sealed);
+  return 0;
+}

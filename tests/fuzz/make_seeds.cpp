@@ -1,0 +1,72 @@
+// Writes the seeds of the asset fuzzer: small assets, whole and broken in one place each.
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <vector>
+
+#include "isotact/base/file.h"
+#include "isotact/field/io/asset.h"
+#include "isotact/geometry/primitives.h"
+
+#include "support/ball_brick_field.h"
+
+namespace {
+
+using namespace isotact;
+namespace fs = std::filesystem;
+
+Asset small_asset(std::int32_t coarse_cells) {
+  const TriangleMesh mesh = make_sphere({.radius = 1, .frequency = 1});
+  Asset asset;
+  asset.source = {
+      .mesh_hash = hash_mesh(mesh), .settings = "{\"resolution\":8}", .sign_report = "closed"};
+  asset.mass = find_mass_properties(mesh, {.density = 1});
+  if (coarse_cells > 0) asset.field = test::make_ball_field(coarse_cells);
+  return asset;
+}
+
+void write_seeds(const fs::path& folder) {
+  fs::create_directories(folder);
+  const auto save = [&](const char* name, std::span<const std::byte> bytes) {
+    write_file(folder / name, bytes);
+  };
+  save("nothing.isotact", encode_sections({}));
+  save("source_only.isotact", encode_asset({}));
+  save("no_field.isotact", encode_asset(small_asset(0)));
+  save("one_brick.isotact", encode_asset(small_asset(1)));
+  save("few_bricks.isotact", encode_asset(small_asset(2)));
+  const std::vector<std::byte> raw(100, std::byte{7});
+  const std::vector<AssetSection> unknown = {{SectionKind::kPointshell, raw},
+                                             {static_cast<SectionKind>(4711), raw}};
+  save("unknown_kind.isotact", encode_sections(unknown));
+  const std::vector<std::byte> whole = encode_asset(small_asset(1));
+  const auto save_broken = [&](const char* name, std::size_t at, unsigned value) {
+    std::vector<std::byte> bytes = whole;
+    bytes[at] = static_cast<std::byte>(value);
+    save(name, bytes);
+  };
+  save_broken("broken_version.isotact", 8, 9);
+  save_broken("broken_count.isotact", 12, 255);
+  save_broken("broken_total.isotact", 23, 255);
+  save_broken("broken_checksum.isotact", 24, 0);
+  save_broken("broken_kind.isotact", 64, 3);
+  save_broken("broken_offset.isotact", 64 + 32 + 8, 65);
+  save_broken("broken_size.isotact", 64 + 32 + 20, 255);
+  save_broken("broken_field.isotact", whole.size() - 100, 99);
+  save("cut.isotact", std::span(whole).first(whole.size() / 2));
+  save("cut_header.isotact", std::span(whole).first(40));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: make_fuzz_seeds tests/fuzz/corpus\n");
+    return 2;
+  }
+  write_seeds(fs::path(argv[1]) / "asset");
+  return 0;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "error: %s\n", error.what());
+  return 1;
+}
