@@ -8,10 +8,6 @@
 namespace isotact::detail {
 namespace {
 
-ValueRange unite(const ValueRange& a, const ValueRange& b) {
-  return {std::min(a.min, b.min), std::max(a.max, b.max)};
-}
-
 // Walks down the tree: nodes inside the region answer for all below them.
 class RangeWalk {
  public:
