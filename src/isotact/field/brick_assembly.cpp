@@ -8,6 +8,10 @@
 #include <limits>
 #include <new>
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 #include "isotact/base/lanes.h"
 #include "isotact/field/detail/brick_layout.h"
 #include "isotact/field/detail/brick_reader.h"
@@ -19,6 +23,10 @@ namespace {
 using Four = Lanes<float, 4>;
 
 constexpr std::size_t kAlignment = 64;
+constexpr std::size_t kHugePage = std::size_t{1} << 21U;
+constexpr std::size_t alignment_of(std::size_t size) {
+  return size >= kHugePage ? kHugePage : kAlignment;
+}
 constexpr std::size_t kBrickGrain = 64;
 
 // Largest correction of a distance in a brick, in cells: see brick_field.h.
@@ -136,7 +144,7 @@ AlignedBuffer::AlignedBuffer(std::size_t size)
     : data_(static_cast<std::byte*>(::operator new (size, std::align_val_t{kAlignment}))),
       size_(size) {}
 
-void AlignedBuffer::Free::operator()(std::byte* p) const {
+void AlignedFree::operator()(std::byte* p) const {
   ::operator delete (p, std::align_val_t{kAlignment});
 }
 

@@ -12,6 +12,7 @@
 
 #include "isotact/base/cpu.h"
 #include "isotact/base/error.h"
+#include "isotact/base/lanes.h"
 #include "isotact/field/build/detail/distance_pass.h"
 #include "isotact/field/build/detail/marking.h"
 #include "isotact/field/build/detail/plan.h"
@@ -51,9 +52,15 @@ void sign_coarse(std::span<float> coarse, const Lattice& lattice, const detail::
 // Where all nodes are further than half a cell from a closed surface, it passes between no two of
 // them, and one line tells the sign of all.
 bool has_one_sign(std::span<const float> distance) {
-  float least = HUGE_VALF;
-  for (const float d : distance) least = d < least ? d : least;
-  return least > 0.51F;
+  using Four = detail::Lanes<float, 4>;
+  Four a(HUGE_VALF), b(HUGE_VALF);
+  for (std::size_t i = 0; i < distance.size(); i += 8) {
+    a = lesser(detail::load<Four>(distance.data() + i), a);
+    b = lesser(detail::load<Four>(distance.data() + i + 4), b);
+  }
+  float least[4];
+  detail::store(lesser(a, b), least);
+  return std::min({least[0], least[1], least[2], least[3]}) > 0.51F;
 }
 
 void sign_brick(std::span<float> distance, const Index3& cell, const detail::RowCrossings& rows) {
@@ -127,14 +134,14 @@ class FieldBuild {
                                    bits_.words(), values);
     step("bricks", 3);
     const double off = offset_ / lattice_.spacing, reach = settings_.band + kCellDiagonal;
-    distances.for_each_brick(bits_, creased, {off - reach, off + reach}, settings_.monitor,
-                             [&](const Index3& cell, std::span<float> distance, unsigned exact) {
-                               if (rows) sign_brick(distance, cell, *rows);
-                               const float h = static_cast<float>(lattice_.spacing),
-                                           shell = static_cast<float>(offset_);
-                               for (float& d : distance) d = d * h - shell;
-                               assembly.set(assembly.brick_of(cell), distance, exact);
-                             });
+    distances.for_each_brick(
+        {bits_, creased, values, {off - reach, off + reach}, offset_}, settings_.monitor,
+        [&](const Index3& cell, std::span<float> distance, unsigned exact) {
+          if (rows) sign_brick(distance, cell, *rows);
+          const float h = static_cast<float>(lattice_.spacing), shell = static_cast<float>(offset_);
+          for (float& d : distance) d = d * h - shell;
+          assembly.set(assembly.brick_of(cell), distance, exact);
+        });
     step("shared faces", 4);
     FieldResult result{.field = assembly.finish(), .report = {}};
     fill_report(result, assembly);

@@ -12,6 +12,7 @@
 namespace isotact::detail {
 namespace {
 
+constexpr double kBlockCenter = 7.5;               // of 16^3 nodes, from the first one
 constexpr double kCubeRadius = 2.598076211353316;  // of 4^3 nodes: 1.5 sqrt(3)
 
 const DistanceKernels& kernels_for([[maybe_unused]] SimdLevel level) {
@@ -95,32 +96,37 @@ std::vector<float> DistancePass::find_coarse(const Monitor& monitor) const {
   return values;
 }
 
-void DistancePass::find_eighths(const Index3& cell, const Wanted& wanted, unsigned bricks,
+// Of the centre of the 16^3 nodes that begin at a coarse cell, fine cells: half a cell's diagonal
+// away there is a coarse node, except where the lattice ends.
+double DistancePass::bound_distance(const BrickWork& work, const Index3& cell) const {
+  const Index3 nodes{lattice_.cells[0] / kBrickCells + 1, lattice_.cells[1] / kBrickCells + 1,
+                     lattice_.cells[2] / kBrickCells + 1};
+  Index3 at;
+  double apart_sq = 0;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    at[axis] = std::min(cell[axis] + 1, nodes[axis] - 1);
+    const double gap = (at[axis] - cell[axis]) * kBrickCells - kBlockCenter;
+    apart_sq += gap * gap;
+  }
+  const double value = static_cast<double>(work.coarse[flat_index(nodes, at[0], at[1], at[2])]);
+  // Signed or shifted: the distance itself is one of these at most.
+  const double most = std::max(std::abs(value), std::abs(value + work.shift));
+  return most / lattice_.spacing + std::sqrt(apart_sq) + error_;
+}
+
+void DistancePass::find_eighths(const BrickWork& bricks, const Index3& cell, unsigned wanted,
                                 unsigned whole, Scratch& s, const BrickVisitor& visit) const {
-  // The nodes' own box, in metres, and how far from it a nearest triangle can be.
-  constexpr double kLast = 2 * kBrickCells - 1;
-  constexpr double kRadius = 0.8660254037844387 * kLast;
+  constexpr double kRadius = 1.7320508075688773 * kBlockCenter;
   RefineWork work{};
-  PacketWork middle{};
-  middle.nodes = bvh_.oriented_nodes().data();
-  middle.frames = frames_.data();
   Aabbf box;
+  // A nearest triangle of some node is no further than this from the box of the nodes.
+  const double reach = bound_distance(bricks, cell) + kRadius + 4 * error_;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     work.center[axis] =
-        static_cast<float>(cell[axis] * kBrickCells) + 0.5F * static_cast<float>(kLast);
-    middle.center[axis] = work.center[axis];
-    middle.origin[axis] = lattice_.origin[axis];
-  }
-  middle.voxel_size = lattice_.spacing;
-  middle.spacing = 0;
-  middle.slack = static_cast<float>(2 * error_);
-  middle.seed = s.triangles.empty() ? 0 : s.triangles[s.triangles.size() / 2];
-  kernels_.find_packet(middle);
-  const double reach = static_cast<double>(middle.distance.d[0]) + kRadius + 4 * error_;
-  for (std::size_t axis = 0; axis < 3; ++axis) {
+        static_cast<float>(cell[axis] * kBrickCells) + static_cast<float>(kBlockCenter);
     const double c =
         lattice_.origin[axis] + static_cast<double>(work.center[axis]) * lattice_.spacing;
-    const double half = (0.5 * kLast + reach) * lattice_.spacing;
+    const double half = (kBlockCenter + reach) * lattice_.spacing;
     const double rounding = 0x1p-22 * (std::abs(c) + half);
     box.lower[axis] = static_cast<float>(c - half - rounding);
     box.upper[axis] = static_cast<float>(c + half + rounding);
@@ -135,10 +141,10 @@ void DistancePass::find_eighths(const Index3& cell, const Wanted& wanted, unsign
   work.frames = frames_.data();
   work.triangles = s.triangles.data();
   work.triangle_count = s.triangles.size();
-  work.bricks = bricks;
+  work.bricks = wanted;
   work.whole = whole;
-  work.wanted_from = static_cast<float>(wanted.from - kCubeRadius);
-  work.wanted_to = static_cast<float>(wanted.to + kCubeRadius);
+  work.wanted_from = static_cast<float>(bricks.distances.from - kCubeRadius);
+  work.wanted_to = static_cast<float>(bricks.distances.to + kCubeRadius);
   std::uint8_t exact[8];
   work.exact = exact;
   work.near = s.near.data();
@@ -150,15 +156,16 @@ void DistancePass::find_eighths(const Index3& cell, const Wanted& wanted, unsign
   work.distance = reinterpret_cast<float(*)[512]>(s.distance.data());
   kernels_.refine(work);
   for (unsigned b = 0; b < 8; ++b)
-    if ((bricks >> b & 1U) != 0)
+    if ((wanted >> b & 1U) != 0)
       visit({cell[0] + static_cast<std::int32_t>(b & 1U),
              cell[1] + static_cast<std::int32_t>(b >> 1U & 1U),
              cell[2] + static_cast<std::int32_t>(b >> 2U)},
             s.distance[b], exact[b]);
 }
 
-void DistancePass::for_each_brick(const CellBits& bits, const CellBits& whole, const Wanted& wanted,
-                                  const Monitor& monitor, const BrickVisitor& visit) const {
+void DistancePass::for_each_brick(const BrickWork& work, const Monitor& monitor,
+                                  const BrickVisitor& visit) const {
+  const CellBits& bits = work.bits;
   const Index3 blocks = find_parts(bits.cells()).blocks;
   // Bits of the eighth of a block that begins at bit `first`.
   const auto eighth = [](std::uint64_t word, unsigned first) {
@@ -182,10 +189,11 @@ void DistancePass::for_each_brick(const CellBits& bits, const CellBits& whole, c
         const unsigned first = (part & 1U) * 2 + (part >> 1U & 1U) * 8 + (part >> 2U) * 32;
         const unsigned bricks = eighth(word, first);
         if (bricks == 0) continue;
-        find_eighths({block[0] * 4 + static_cast<std::int32_t>(part & 1U) * 2,
+        find_eighths(work,
+                     {block[0] * 4 + static_cast<std::int32_t>(part & 1U) * 2,
                       block[1] * 4 + static_cast<std::int32_t>(part >> 1U & 1U) * 2,
                       block[2] * 4 + static_cast<std::int32_t>(part >> 2U) * 2},
-                     wanted, bricks, eighth(whole.words()[w], first), scratch, visit);
+                     bricks, eighth(work.whole.words()[w], first), scratch, visit);
       }
     }
   });

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <unordered_map>
+#include <utility>
 
 namespace isotact::surface_detail {
 namespace {
@@ -9,70 +12,181 @@ namespace {
 Vec3 position(const TriangleMesh& mesh, std::uint32_t v) { return to_double(mesh.positions[v]); }
 
 void measure(Rim& rim, const TriangleMesh& mesh) {
-  double total = 0;
   for (const NetEdge& e : rim.edges) {
     const Vec3 a = position(mesh, e.from), b = position(mesh, e.to);
     const double weight = length(b - a);
     rim.center += (a + b) * (weight / 2);
-    total += weight;
+    rim.perimeter += weight;
   }
-  rim.center = total > 0 ? rim.center / total : position(mesh, rim.edges[0].from);
+  rim.center = rim.perimeter > 0 ? rim.center / rim.perimeter : position(mesh, rim.edges[0].from);
   for (const NetEdge& e : rim.edges) {
     const Vec3 a = position(mesh, e.from) - rim.center, b = position(mesh, e.to) - rim.center;
     rim.radius = std::max(rim.radius, length(a));
-    rim.fan_area += e.excess * length(cross(a, b)) / 2;
+    rim.fan_area += length(cross(a, b)) / 2;
   }
 }
 
-// Three edges that run once around a triangle.
-bool is_triangle(const Rim& rim) {
-  if (rim.edges.size() != 3) return false;
-  const NetEdge &a = rim.edges[0], &b = rim.edges[1], &c = rim.edges[2];
-  const bool forward = a.to == b.from && b.to == c.from && c.to == a.from;
-  const bool backward = a.to == c.from && c.to == b.from && b.to == a.from;
-  return (forward || backward) && a.excess == b.excess && b.excess == c.excess;
-}
+// Cuts net edges into loops that pass no vertex twice, as they are walked. At a vertex with several
+// ways on, one back to the walk is taken first, then the sharpest turn: so the two sides of a slit
+// that neighbouring triangles leave open become one narrow loop, and not two wide ones.
+class LoopCutter {
+ public:
+  LoopCutter(const TriangleMesh& mesh, std::span<const NetEdge> net) : mesh_(mesh) {
+    for (const NetEdge& e : net)
+      for (std::uint32_t i = 0; i < e.excess; ++i) ways_.push_back({e.from, e.to, false});
+    std::stable_sort(ways_.begin(), ways_.end(),
+                     [](const Way& a, const Way& b) { return a.from < b.from; });
+  }
+
+  std::vector<Rim> run() {
+    for (std::size_t first = 0; first < ways_.size(); ++first)
+      if (!ways_[first].used) walk_from(first);
+    return std::move(rims_);
+  }
+
+ private:
+  struct Way {
+    std::uint32_t from, to;
+    bool used;
+  };
+
+  void walk_from(std::size_t first) {
+    step(first);
+    while (!walk_.empty()) {
+      const std::uint32_t here = ways_[walk_.back()].to;
+      if (const auto at = place_.find(here); at != place_.end())
+        cut_loop(at->second);
+      else
+        step(choose(here));
+    }
+  }
+
+  void step(std::size_t way) {
+    ways_[way].used = true;
+    place_[ways_[way].from] = walk_.size();
+    walk_.push_back(way);
+  }
+
+  // There is a way on: edges come and go equally often at every vertex. Only the first few are
+  // looked at, since a vertex may have very many.
+  std::size_t choose(std::uint32_t here) {
+    constexpr std::size_t kLooks = 64;
+    std::size_t& first = first_unused_.try_emplace(here, first_way_from(here)).first->second;
+    while (ways_[first].used) ++first;
+    const Vec3 back = -direction(ways_[walk_.back()]);
+    std::size_t best = first;
+    double best_score = -2;
+    const std::size_t end = std::min(first + kLooks, ways_.size());
+    for (std::size_t i = first; i < end && ways_[i].from == here; ++i) {
+      if (ways_[i].used) continue;
+      const double score = place_.contains(ways_[i].to) ? 2 : dot(direction(ways_[i]), back);
+      if (score <= best_score) continue;
+      best = i;
+      best_score = score;
+    }
+    return best;
+  }
+
+  std::size_t first_way_from(std::uint32_t vertex) const {
+    const auto it = std::lower_bound(ways_.begin(), ways_.end(), vertex,
+                                     [](const Way& a, std::uint32_t v) { return a.from < v; });
+    return static_cast<std::size_t>(it - ways_.begin());
+  }
+
+  Vec3 direction(const Way& way) const {
+    return normalized(position(mesh_, way.to) - position(mesh_, way.from));
+  }
+
+  void cut_loop(std::size_t start) {
+    Rim& rim = rims_.emplace_back();
+    for (std::size_t i = start; i < walk_.size(); ++i) {
+      const Way& way = ways_[walk_[i]];
+      rim.edges.push_back({way.from, way.to, 1});
+      place_.erase(way.from);
+    }
+    walk_.resize(start);
+    measure(rim, mesh_);
+  }
+
+  const TriangleMesh& mesh_;
+  std::vector<Way> ways_;                                        // by where they start
+  std::vector<std::size_t> walk_;                                // ways
+  std::unordered_map<std::uint32_t, std::size_t> place_;         // of a vertex in the walk
+  std::unordered_map<std::uint32_t, std::size_t> first_unused_;  // way from a vertex, or earlier
+  std::vector<Rim> rims_;
+};
 
 }  // namespace
 
 std::vector<Rim> gather_rims(const TriangleMesh& mesh, std::span<const NetEdge> net) {
-  std::vector<std::uint32_t> vertices;
-  for (const NetEdge& e : net) vertices.insert(vertices.end(), {e.from, e.to});
-  std::sort(vertices.begin(), vertices.end());
-  vertices.erase(std::unique(vertices.begin(), vertices.end()), vertices.end());
-  const auto number = [&](std::uint32_t v) {
-    return static_cast<std::uint32_t>(std::lower_bound(vertices.begin(), vertices.end(), v) -
-                                      vertices.begin());
-  };
-  DisjointSets sets(vertices.size());
-  for (const NetEdge& e : net) sets.join(number(e.from), number(e.to));
+  return LoopCutter(mesh, net).run();
+}
 
-  std::vector<Rim> rims;
-  constexpr std::size_t kNone = ~std::size_t{0};
-  std::vector<std::size_t> rim_of(vertices.size(), kNone);
-  for (const NetEdge& e : net) {
-    std::size_t& rim = rim_of[sets.find(number(e.from))];
-    if (rim == kNone) {
-      rim = rims.size();
-      rims.emplace_back();
-    }
-    rims[rim].edges.push_back(e);
+std::vector<NetEdge> sum_edges(std::vector<NetEdge> edges) {
+  const auto name = [](const NetEdge& e) {
+    return std::pair(std::min(e.from, e.to), std::max(e.from, e.to));
+  };
+  std::sort(edges.begin(), edges.end(),
+            [&](const NetEdge& a, const NetEdge& b) { return name(a) < name(b); });
+  std::vector<NetEdge> net;
+  for (std::size_t i = 0; i < edges.size();) {
+    const auto [lower, upper] = name(edges[i]);
+    std::int64_t excess = 0;
+    for (; i < edges.size() && name(edges[i]) == std::pair(lower, upper); ++i)
+      excess +=
+          edges[i].from == lower ? std::int64_t{edges[i].excess} : -std::int64_t{edges[i].excess};
+    if (excess > 0) net.push_back({lower, upper, static_cast<std::uint32_t>(excess)});
+    if (excess < 0) net.push_back({upper, lower, static_cast<std::uint32_t>(-excess)});
   }
-  for (Rim& rim : rims) measure(rim, mesh);
-  return rims;
+  return net;
+}
+
+std::vector<NetEdge> find_net(std::span<const Triangle> triangles) {
+  std::vector<NetEdge> edges;
+  edges.reserve(3 * triangles.size());
+  for (const auto& [a, b, c] : triangles)
+    edges.insert(edges.end(), {{a, b, 1}, {b, c, 1}, {c, a, 1}});
+  return sum_edges(std::move(edges));
+}
+
+NarrowFill find_narrow_fill(const TriangleMesh& mesh, const Rim& rim) {
+  const std::size_t n = rim.edges.size();
+  std::vector<std::size_t> previous(n), next(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    next[i] = (i + 1) % n;
+    previous[next[i]] = i;
+  }
+  const auto vertex = [&](std::size_t i) { return rim.edges[i].from; };
+  const auto at = [&](std::size_t i) { return position(mesh, vertex(i)); };
+  using Corner = std::pair<double, std::size_t>;  // squared length of the edge that would cut it
+  const auto corner = [&](std::size_t i) {
+    return Corner{length_sq(at(previous[i]) - at(next[i])), i};
+  };
+  std::set<Corner> corners;
+  for (std::size_t i = 0; i < n; ++i) corners.insert(corner(i));
+
+  NarrowFill fill;
+  while (corners.size() > 2) {
+    const std::size_t i = corners.begin()->second, a = previous[i], b = next[i];
+    for (const std::size_t k : {a, i, b}) corners.erase(corner(k));
+    next[a] = b;
+    previous[b] = a;
+    for (const std::size_t k : {a, b}) corners.insert(corner(k));
+    fill.triangles.push_back({vertex(b), vertex(i), vertex(a)});
+    fill.area += length(cross(at(i) - at(a), at(b) - at(a))) / 2;
+  }
+  fill.width = rim.perimeter > 0 ? 2 * fill.area / rim.perimeter : 0;
+  return fill;
 }
 
 void add_fan(TriangleMesh& mesh, const Rim& rim) {
-  if (is_triangle(rim)) {
-    const NetEdge& e = rim.edges[0];
-    const std::uint32_t third = rim.edges[1].from == e.to ? rim.edges[1].to : rim.edges[1].from;
-    for (std::uint32_t i = 0; i < e.excess; ++i) mesh.triangles.push_back({e.to, e.from, third});
+  if (rim.edges.size() == 3) {
+    mesh.triangles.push_back({rim.edges[0].to, rim.edges[0].from, rim.edges[1].to});
     return;
   }
   const auto center = static_cast<std::uint32_t>(mesh.positions.size());
   mesh.positions.push_back(to_float(rim.center));
-  for (const NetEdge& e : rim.edges)
-    for (std::uint32_t i = 0; i < e.excess; ++i) mesh.triangles.push_back({e.to, e.from, center});
+  for (const NetEdge& e : rim.edges) mesh.triangles.push_back({e.to, e.from, center});
 }
 
 }  // namespace isotact::surface_detail

@@ -14,6 +14,7 @@
 #include "isotact/field/build/detail/membrane.h"
 #include "isotact/field/build/detail/parts.h"
 #include "isotact/field/build/detail/rims.h"
+#include "isotact/field/build/detail/stitch.h"
 #include "isotact/geometry/flaws.h"
 #include "isotact/geometry/repair.h"
 
@@ -29,8 +30,11 @@ using Trouble = std::optional<std::string>;  // why winding numbers mean nothing
 constexpr double kLeastVolume = 1e-12;
 // Where fans over the holes have less area than this part of the mesh, nobody doubts its sign.
 constexpr double kManyHoles = 0.2;
+constexpr const char* kNoVolume = "the triangles enclose no volume";
+// Rims are stitched where they meet within this part of the box's diagonal, whatever the voxel.
+constexpr double kStitch = 1e-5;
 // Least part of an open mesh that must have an inside behind it.
-constexpr double kLeastBacked = 0.9;
+constexpr double kLeastBacked = 0.75;
 // Largest part of space that may have another sign than the rule says.
 constexpr double kMostWrong = 0.02;
 
@@ -93,15 +97,20 @@ class Closing {
       : surface_(surface), settings_(settings), mesh_(surface.mesh), report_(surface.report) {}
 
   Trouble run(EdgeReport edges) {
+    stitch_rims(edges);
     if (edges.same_way > 0) {
       if (Trouble trouble = make_consistent()) return trouble;
       edges = surface_detail::find_edges(mesh_);
     }
-    const std::vector<Rim> rims = surface_detail::gather_rims(mesh_, edges.net);
+    std::vector<Rim> rims = surface_detail::gather_rims(mesh_, edges.net);
     if (Trouble trouble = turn_outward(rims)) return trouble;
+    if (report_.turned_components > 0)  // which turned rims, too
+      rims = surface_detail::gather_rims(mesh_, surface_detail::find_edges(mesh_).net);
+    const bool doubtful = is_doubtful(rims);
+    if (Trouble trouble = doubtful ? look_behind(rims) : std::nullopt) return trouble;
     const TriangleMesh given = mesh_;
-    close(edges);
-    if (Trouble trouble = judge(given, rims)) return trouble;
+    close(rims);
+    if (Trouble trouble = doubtful ? compare_signs(given) : std::nullopt) return trouble;
     surface_.given_triangles = given.triangles.size();
     surface_.mesh = std::move(mesh_);
     surface_.report = std::move(report_);
@@ -109,6 +118,33 @@ class Closing {
   }
 
  private:
+  // A mesh whose triangles share no vertices but for rounding falls apart into as many pieces.
+  bool is_cracked(const EdgeReport& edges) const {
+    return edges.parts >= 8 && 4 * std::size_t{edges.parts} > mesh_.triangles.size();
+  }
+
+  void stitch_rims(EdgeReport& edges) {
+    const double diagonal = length(extent(to_double(bounds(mesh_))));
+    try_stitch(edges, kStitch * diagonal, 0.95);
+    for (const double part : {0.125, 0.5})
+      if (is_cracked(edges)) try_stitch(edges, part * settings_.voxel_size, 0.3);
+  }
+
+  // Keeps what it does where no more than `worth` of the net edges are left.
+  void try_stitch(EdgeReport& edges, double tolerance, double worth) {
+    surface_detail::StitchResult stitched = surface_detail::stitch(mesh_, edges.net, tolerance);
+    if (stitched.merged == 0 || stitched.mesh.triangles.empty()) return;
+    EdgeReport after = surface_detail::find_edges(stitched.mesh);
+    if (static_cast<double>(after.net.size()) > worth * static_cast<double>(edges.net.size()))
+      return;
+    mesh_ = std::move(stitched.mesh);
+    edges = std::move(after);
+    report_.dropped_triangles += stitched.collapsed;
+    report_.warnings.push_back(
+        fmt::format("{} vertices on open edges were merged with others up to {:.3g} m away",
+                    stitched.merged, stitched.longest_move));
+  }
+
   Trouble make_consistent() {
     OrientResult oriented = orient(mesh_, {.threads = settings_.threads});
     if (oriented.non_orientable > 0)
@@ -125,18 +161,13 @@ class Closing {
     for (const Rim& rim : rims) surface_detail::add_fan(closed, rim);
     const surface_detail::TurnResult turned = surface_detail::turn_inward_parts(
         closed, surface_detail::find_edges(closed), settings_.threads);
-    if (!has_inside(closed, turned.volume)) return "the triangles enclose no volume";
+    if (!has_inside(closed, turned.volume)) return kNoVolume;
     report_.turned_components = turned.turned;
     std::copy_n(closed.triangles.begin(), mesh_.triangles.size(), mesh_.triangles.begin());
     return std::nullopt;
   }
 
-  void close(const EdgeReport& edges) {
-    // Turning may have changed the direction of some rims.
-    const EdgeReport turned =
-        report_.turned_components > 0 ? surface_detail::find_edges(mesh_) : EdgeReport{};
-    const std::vector<Rim> rims =
-        surface_detail::gather_rims(mesh_, report_.turned_components > 0 ? turned.net : edges.net);
+  void close(std::span<const Rim> rims) {
     const std::size_t given = mesh_.triangles.size();
     const surface_detail::MembraneReport membranes =
         surface_detail::add_membranes(mesh_, rims,
@@ -144,10 +175,9 @@ class Closing {
                                        .threads = settings_.threads,
                                        .monitor = settings_.monitor});
     report_.holes = rims.size();
-    for (const Rim& rim : rims) {
-      report_.hole_edges += rim.edges.size();
+    report_.hole_edges = count_edges(rims);
+    for (const Rim& rim : rims)
       report_.largest_hole = std::max(report_.largest_hole, 2 * rim.radius);
-    }
     report_.membrane_triangles = mesh_.triangles.size() - given;
     if (membranes.plain > 0)
       report_.warnings.push_back(
@@ -156,19 +186,30 @@ class Closing {
                       membranes.plain));
   }
 
-  Trouble judge(const TriangleMesh& given, std::span<const Rim> rims) {
+  bool is_doubtful(std::span<const Rim> rims) const {
     double fans = 0;
     for (const Rim& rim : rims) fans += rim.fan_area;
-    if (fans < kManyHoles * surface_detail::find_area(given)) return std::nullopt;
-    const double backed = surface_detail::find_backed_share(given, settings_.threads);
-    if (backed < kLeastBacked)
-      return fmt::format("only {:.0f} % of the area have an inside behind them ({})", 100 * backed,
-                         holes_in_words(report_));
+    return fans > kManyHoles * surface_detail::find_area(mesh_);
+  }
+
+  Trouble look_behind(std::span<const Rim> rims) const {
+    const double backed = surface_detail::find_backed_share(mesh_, settings_.threads);
+    if (backed >= kLeastBacked) return std::nullopt;
+    return fmt::format("only {:.0f} % of the area have an inside behind them ({} open edges)",
+                       100 * backed, count_edges(rims));
+  }
+
+  Trouble compare_signs(const TriangleMesh& given) const {
     const double wrong =
         surface_detail::find_wrong_share(given, mesh_, settings_.voxel_size, settings_.threads);
-    if (wrong > kMostWrong)
-      return fmt::format("{} leave too little to close them by", holes_in_words(report_));
-    return std::nullopt;
+    if (wrong <= kMostWrong) return std::nullopt;
+    return fmt::format("{} leave too little to close them by", holes_in_words(report_));
+  }
+
+  static std::size_t count_edges(std::span<const Rim> rims) {
+    std::size_t count = 0;
+    for (const Rim& rim : rims) count += rim.edges.size();
+    return count;
   }
 
   Surface& surface_;
@@ -176,6 +217,35 @@ class Closing {
   TriangleMesh mesh_;
   SignReport report_;
 };
+
+// Some files have every face twice, once for each side, for the sake of rendering. What they
+// enclose is seen with one of each.
+Trouble take_one_side(Surface& surface, const SurfaceSettings& settings) {
+  RemoveResult single = remove_duplicates(surface.mesh);
+  if (single.removed == 0) return kNoVolume;
+  Surface one_sided;
+  one_sided.nested = surface.nested;
+  one_sided.mesh = std::move(single.mesh);
+  one_sided.report = surface.report;
+  one_sided.report.dropped_triangles += single.removed;
+  one_sided.report.warnings.push_back(fmt::format(
+      "{} triangles that lie on others were dropped, since they cancel those", single.removed));
+  // What balanced before may now face either way, or be open.
+  if (Trouble trouble =
+          Closing(one_sided, settings).run(surface_detail::find_edges(one_sided.mesh)))
+    return trouble;
+  surface = std::move(one_sided);
+  return std::nullopt;
+}
+
+Trouble take_closed(Surface& surface, const EdgeReport& edges, const SurfaceSettings& settings) {
+  const surface_detail::TurnResult turned =
+      surface_detail::turn_inward_parts(surface.mesh, edges, settings.threads);
+  if (!has_inside(surface.mesh, turned.volume)) return take_one_side(surface, settings);
+  surface.report.turned_components = turned.turned;
+  surface.given_triangles = surface.mesh.triangles.size();
+  return std::nullopt;
+}
 
 std::string reason_for_winding(const SignReport& report) {
   if (report.holes > 0) return fmt::format("open: {}, closed by membranes", holes_in_words(report));
@@ -229,19 +299,11 @@ Surface prepare_surface(const TriangleMesh& mesh, const SurfaceSettings& setting
     return make_shell(std::move(surface), settings, "asked for");
   if (settings.sign == SignMethod::kPseudonormal) check_for_pseudonormals(surface.mesh, settings);
 
-  Trouble trouble;
-  if (edges.net.empty()) {
-    const surface_detail::TurnResult turned =
-        surface_detail::turn_inward_parts(surface.mesh, edges, settings.threads);
-    surface.report.turned_components = turned.turned;
-    surface.given_triangles = surface.mesh.triangles.size();
-    if (!has_inside(surface.mesh, turned.volume)) trouble = "the triangles enclose no volume";
-  } else {
-    trouble = Closing(surface, settings).run(std::move(edges));
-  }
+  const Trouble trouble = edges.net.empty() ? take_closed(surface, edges, settings)
+                                            : Closing(surface, settings).run(std::move(edges));
   if (trouble && settings.sign != SignMethod::kAuto)
     throw Error(fmt::format("this mesh has no sign: {}", *trouble));
-  if (trouble) return make_shell(std::move(surface), settings, std::move(*trouble));
+  if (trouble) return make_shell(std::move(surface), settings, *trouble);
   surface.report.method =
       settings.sign == SignMethod::kPseudonormal ? SignMethod::kPseudonormal : SignMethod::kWinding;
   surface.report.reason = reason_for_winding(surface.report);

@@ -7,10 +7,17 @@
 // On a closed surface winding numbers are whole, and rays along grid lines find them exactly.
 //   * closed and oriented: as it is, nested and overlapping parts included;
 //   * components whose triangles disagree are made consistent; a closed component that faces
-//     inwards and lies in no other is turned over (a cavity faces inwards rightly);
-//   * holed: membranes;
+//     inwards and lies in no other is turned over with all that lies in it (so a cavity, which
+//     rightly faces inwards, stays one, also where the whole mesh is inside out);
+//   * holed: membranes, within a quarter of a voxel or so of where they should be. Rims within a
+//     voxel, and slits narrower than half of one, are closed by a few triangles. Rims that meet
+//     within 1e-5 of the mesh's size, or within half a voxel where triangles share no vertices at
+//     all, are stitched instead, and a warning says so;
+//   * faces that all lie on another that faces the other way: one of each;
 //   * neither orientable nor closable (random soups, one-sided strips, sheets without an inside):
-//     the shell, all points within `shell_offset` of the triangles.
+//     the shell, all points within `shell_offset` of the triangles. Where holes are as large as a
+//     fifth of the mesh, samples decide: less than three quarters of the area with an inside behind
+//     them, or signs that the membranes get wrong at more than 2 % of points, are too bad.
 #pragma once
 
 #include <cstddef>
@@ -58,7 +65,7 @@ struct SignReport {
   double largest_hole = 0;                // metres: diameter of its rim's bounding sphere or so
   std::size_t turned_components = 0;      // that faced inwards
   std::size_t consistent_components = 0;  // whose triangles disagreed, and were made to agree
-  std::size_t dropped_triangles = 0;      // not finite, or without three distinct corners
+  std::size_t dropped_triangles = 0;      // not finite, collapsed, or cancelling another
   double shell_offset = 0;                // metres; 0 unless unsigned
   std::vector<std::string> warnings;      // in words
 };
@@ -66,7 +73,8 @@ struct SignReport {
 // What builders measure.
 struct Surface {
   // Welded and finite; the membranes last. Every edge is run as often one way as the other, unless
-  // the method is kUnsigned.
+  // the method is kUnsigned. Membranes may have triangles without area (never without three
+  // distinct vertices), where they cut long rim edges into pieces.
   TriangleMesh mesh;
   std::size_t given_triangles = 0;  // the first ones; what follows are membranes
   NestedRule nested = NestedRule::kWinding;
@@ -74,7 +82,9 @@ struct Surface {
 };
 
 // Throws Error for a mesh without usable triangles, and where the settings ask for a sign that the
-// mesh does not have. The same bytes for any number of threads.
+// mesh does not have; throws Cancelled when the monitor says so. The same bytes for any number of
+// threads. Cost on one thread: about 0.1 microseconds a triangle where closed; holes add some ten
+// milliseconds each, two seconds at most or so.
 Surface prepare_surface(const TriangleMesh& mesh, const SurfaceSettings& settings);
 
 }  // namespace isotact

@@ -16,6 +16,11 @@
 
 namespace isotact::detail {
 
+struct AlignedFree {
+  std::size_t alignment = 64;
+  void operator()(std::byte* p) const;
+};
+
 // Memory whose start is aligned as the buffer needs it, and which is not cleared first.
 class AlignedBuffer {
  public:
@@ -24,10 +29,7 @@ class AlignedBuffer {
   std::span<std::byte> bytes() const { return {data_.get(), size_}; }
 
  private:
-  struct Free {
-    void operator()(std::byte* p) const;
-  };
-  std::unique_ptr<std::byte, Free> data_;
+  std::unique_ptr<std::byte, AlignedFree> data_;
   std::size_t size_ = 0;
 };
 

@@ -23,17 +23,23 @@ class DistancePass {
   // Of all nodes of the coarse lattice, metres.
   std::vector<float> find_coarse(const Monitor& monitor) const;
 
-  // Calls visit(cell, distances) for each marked coarse cell: of its own 8^3 nodes, in fine cells,
-  // node 64 z + 8 y + x. From several threads at once; the span may be written to.
-  // Cubes of 4^3 nodes without a distance in the wanted interval are left out unless their cell is
-  // marked as whole; bit x + 2 y + 4 z of `exact` says which are there.
   struct Wanted {
     double from, to;  // fine cells
   };
+  struct BrickWork {
+    const CellBits& bits;           // coarse cells whose nodes are wanted
+    const CellBits& whole;          // those of which all are
+    std::span<const float> coarse;  // what find_coarse found, whatever sign or offset it got since
+    Wanted distances;               // else, cubes of 4^3 nodes without such a distance are left out
+    double shift = 0;               // metres that were taken off coarse values
+  };
+  // Calls visit(cell, distances, exact) for each marked coarse cell: of its own 8^3 nodes, in fine
+  // cells, node 64 z + 8 y + x. Bit x + 2 y + 4 z of `exact` says which cubes are there. From
+  // several threads at once; the span may be written to.
   using BrickVisitor =
       std::function<void(const Index3& cell, std::span<float> distance, unsigned exact)>;
-  void for_each_brick(const CellBits& bits, const CellBits& whole, const Wanted& wanted,
-                      const Monitor& monitor, const BrickVisitor& visit) const;
+  void for_each_brick(const BrickWork& work, const Monitor& monitor,
+                      const BrickVisitor& visit) const;
 
   // How far results can be off, in fine cells. Coordinates of corners and along a triangle's axes
   // are floats, at most as large as the lattice is wide and so off by at most 2^-24 of that; a
@@ -42,8 +48,9 @@ class DistancePass {
 
  private:
   struct Scratch;
-  void find_eighths(const Index3& first_cell, const Wanted& wanted, unsigned bricks, unsigned whole,
-                    Scratch& scratch, const BrickVisitor& visit) const;
+  double bound_distance(const BrickWork& work, const Index3& cell) const;
+  void find_eighths(const BrickWork& bricks, const Index3& first_cell, unsigned wanted,
+                    unsigned whole, Scratch& scratch, const BrickVisitor& visit) const;
 
   const Bvh& bvh_;
   Lattice lattice_;

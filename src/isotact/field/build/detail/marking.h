@@ -21,7 +21,7 @@ class CellBits {
   std::span<const std::uint64_t> words() const { return words_; }
   std::span<std::uint64_t> words() { return words_; }
   bool at(const Index3& cell) const;  // from any thread
-  void set(const Index3& cell);  // from any thread
+  void set(const Index3& cell);       // from any thread
   std::size_t count_set() const;
 
   std::size_t word_of(const Index3& cell) const;

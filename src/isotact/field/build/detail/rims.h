@@ -10,20 +10,33 @@
 
 namespace isotact::surface_detail {
 
-// Net edges that hang together. They come and go equally often at every vertex, since they are the
-// boundary of a surface.
+// A loop of net edges that passes no vertex twice. Whatever the mesh, its net edges can be cut into
+// such loops, since they come and go equally often at every vertex.
 struct Rim {
-  std::vector<NetEdge> edges;
-  Vec3 center{};        // mean of the edges' midpoints, by length
-  double radius = 0;    // of a ball about the center that holds it
+  std::vector<NetEdge> edges;  // one after the other, each once
+  Vec3 center{};               // mean of the edges' midpoints, by length
+  double radius = 0;           // of a ball about the center that holds it
+  double perimeter = 0;
   double fan_area = 0;  // of the fan from the center
 };
-
-// In the order of their first edges.
 std::vector<Rim> gather_rims(const TriangleMesh& mesh, std::span<const NetEdge> net);
 
+// Adds up edges between the same vertices, by rising lower vertex, then upper; and the same for the
+// edges of a few triangles. Cost: O(n log n) in their number, not in that of the vertices.
+std::vector<NetEdge> sum_edges(std::vector<NetEdge> edges);
+std::vector<NetEdge> find_net(std::span<const Triangle> triangles);
+
 // Closes a rim by triangles to a new vertex at its center, or by one triangle where it has no more
-// than that. Balanced whatever the rim looks like.
+// edges than that.
 void add_fan(TriangleMesh& mesh, const Rim& rim);
+
+// Triangles between the rim's own vertices: its corners are cut off, the one with the shortest new
+// edge first. Follows narrow slits, however long and bent.
+struct NarrowFill {
+  std::vector<Triangle> triangles;
+  double area = 0;
+  double width = 0;  // area over length: how far apart the sides of the slit are
+};
+NarrowFill find_narrow_fill(const TriangleMesh& mesh, const Rim& rim);
 
 }  // namespace isotact::surface_detail

@@ -1,0 +1,55 @@
+// The surface on which a winding number is a half modulo 1, traced through a lattice.
+//
+// Away from the rims, a phase modulo 1 has a level surface like any function. It ends on the rims,
+// around which the phase runs once through all values (it is a Seifert surface of them). Here it is
+// made of quads dual to the crossed edges of a lattice (surface nets: Gibson, Constrained Elastic
+// Surface Nets, 1998): one vertex a cell. A lattice face around whose corners the phase turns once
+// is pierced by a rim; the quads end exactly there, in the cells of pierced faces, whatever the
+// shape and number of the rims.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "isotact/base/parallel.h"
+#include "isotact/base/progress.h"
+#include "isotact/field/build/detail/phase.h"
+#include "isotact/field/lattice.h"
+
+namespace isotact::surface_detail {
+
+struct SheetSettings {
+  Vec3 origin{};
+  double spacing = 0;
+  std::size_t max_cells = 0;
+  Threads threads{};
+  Monitor monitor{};
+};
+
+struct SheetCell {
+  Index3 index{};
+  // Of the edge along axis d with offsets u and v along the next two, at 4 d + u + 2 v: +1 where
+  // the surface faces along d, -1 against it, 0 where it does not cross.
+  std::array<std::int8_t, 12> crossings{};
+  bool crossed = false;
+  bool pierced = false;
+  Vec3 vertex{};  // on the surface, roughly where pierced; meaningless unless crossed
+};
+
+struct LevelSheet {
+  std::vector<SheetCell> cells;
+  std::vector<std::array<std::uint32_t, 4>> quads;  // of cells, facing the lower number
+  bool complete = false;                            // false: more cells than allowed
+};
+
+// All of the surface that hangs together with cells in which a seed lies, or next to them.
+LevelSheet trace_level_sheet(const WindingPhase& phase, const std::vector<Vec3>& seeds,
+                             const SheetSettings& settings);
+
+Index3 cell_of(const Vec3& point, const SheetSettings& settings);
+std::uint64_t key_of(const Index3& index);
+
+}  // namespace isotact::surface_detail
