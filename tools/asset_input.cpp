@@ -28,15 +28,31 @@ Asset read_asset_input(const std::string& file) {
   return asset;
 }
 
-const BrickField& require_field(const Asset& asset) {
-  if (!asset.field)
-    throw Error({.file = asset.file_name}, "holds no brick field; build it with --field brick");
-  return *asset.field;
+AssetField field_of(const Asset& asset) {
+  if (asset.field)
+    return {.field = AnyField(*asset.field),
+            .lattice = asset.field->lattice(),
+            .kind = "brick",
+            .brick = asset.field};
+  if (asset.dense)
+    return {.field = AnyField(*asset.dense), .lattice = asset.dense->lattice(), .kind = "dense"};
+  if (asset.first_order)
+    return {.field = AnyField(*asset.first_order),
+            .lattice = asset.first_order->lattice(),
+            .kind = "first-order"};
+  throw Error({.file = asset.file_name}, "holds no field; build it with --field brick");
 }
 
-int resolution_of(const BrickField& field) {
-  const Index3& cells = field.lattice().cells;
-  return *std::max_element(cells.begin(), cells.end());
+TriangleMesh extract(const AssetField& field, const IsosurfaceSettings& settings) {
+  if (field.brick) return extract_surface(*field.brick, settings);
+  Lattice lattice = field.lattice;
+  lattice.spacing *= settings.stride;
+  for (std::int32_t& n : lattice.cells) n = (n + settings.stride - 1) / settings.stride;
+  return extract_surface(field.field, lattice, settings);
+}
+
+int resolution_of(const Lattice& lattice) {
+  return *std::max_element(lattice.cells.begin(), lattice.cells.end());
 }
 
 Json sign_report_of(const Asset& asset) {

@@ -1,5 +1,5 @@
 // isotact build: from a mesh to an asset.
-#include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cmath>
 
@@ -10,6 +10,7 @@
 #include "isotact/field/build/build_field.h"
 #include "isotact/field/build/cache.h"
 #include "isotact/field/build/settings_text.h"
+#include "isotact/field/exact_field.h"
 
 #include "asset_input.h"
 #include "command.h"
@@ -27,6 +28,8 @@ struct BuildOptions {
   int resolution = kNotSaid;
   double voxel_size = kNotSaid;
   std::string field = "brick";
+  bool first_order = false;
+  std::string voxmap;
   std::string sign = "auto";
   std::string nested = "winding";
   double shell_offset = 0;
@@ -76,6 +79,55 @@ Json to_json(const FieldReport& report) {
           {"warnings", report.warnings}};
 }
 
+// "layers", "scaled:4" or "support".
+VoxmapSettings voxmap_settings(const std::string& text) {
+  VoxmapSettings settings;
+  if (text == "support") settings.encoding = VoxmapEncoding::kSupport;
+  if (text.starts_with("scaled:")) {
+    settings.encoding = VoxmapEncoding::kScaled;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data() + 7, end, settings.precision);
+    if (error != std::errc() || stop != end || std::abs(settings.precision) > kMaxVoxmapPrecision)
+      throw UsageError(
+          fmt::format("--voxmap {}: the precision must be a whole number from -{} to {}", text,
+                      kMaxVoxmapPrecision, kMaxVoxmapPrecision));
+  } else if (text != "layers" && text != "support") {
+    throw UsageError(fmt::format("--voxmap {}: expected layers, scaled:P or support", text));
+  }
+  return settings;
+}
+
+// What is sampled at every node: from exact distances to the surface that the field was built of.
+void add_sampled_sections(Asset& asset, const TriangleMesh& mesh, const FieldReport& report,
+                          const FieldSettings& settings, const BuildOptions& options) {
+  const bool dense = options.field == "dense";
+  if (!dense && !options.first_order && options.voxmap.empty()) return;
+  const Lattice& lattice = report.lattice;
+  const Surface surface = prepare_surface(mesh, {.sign = settings.sign,
+                                                 .nested = settings.nested,
+                                                 .voxel_size = lattice.spacing,
+                                                 .shell_offset = settings.shell_offset,
+                                                 .threads = settings.threads,
+                                                 .monitor = settings.monitor});
+  if (dense || options.first_order) {
+    const ExactField exact(surface, settings.threads);
+    if (dense) {
+      SampleSettings sampling{.holds_body = true, .threads = settings.threads};
+      if (settings.max_memory > 0) sampling.max_memory = settings.max_memory;
+      asset.dense = sample_on_lattice(exact, lattice, sampling);
+    }
+    if (options.first_order)
+      asset.first_order = sample_first_order(
+          exact, lattice, {.max_memory = settings.max_memory, .threads = settings.threads});
+  }
+  if (options.voxmap.empty()) return;
+  VoxmapSettings voxmap = voxmap_settings(options.voxmap);
+  voxmap.max_memory = settings.max_memory;
+  voxmap.threads = settings.threads;
+  voxmap.monitor = settings.monitor;
+  asset.voxmap = build_voxmap(surface.mesh, lattice, voxmap).voxmap;
+}
+
 BuildResult make_asset(const TriangleMesh& mesh, const BuildOptions& options) {
   ProgressBar bar;
   const FieldSettings settings = field_settings(options, bar.monitor());
@@ -89,15 +141,18 @@ BuildResult make_asset(const TriangleMesh& mesh, const BuildOptions& options) {
   MassProperties mass = find_mass_properties(mesh, {.density = 1, .threads = settings.threads});
   mass.warnings.clear();
   if (mass.status == MassStatus::kSolid) result.asset.mass = std::move(mass);
-  if (options.field != "none") result.asset.field = std::move(built.field);
+  if (options.field == "brick") result.asset.field = built.field;
+  add_sampled_sections(result.asset, mesh, built.report, settings, options);
   return result;
 }
 
 // Everything that goes into the asset must be in the key.
 BuildResult make_or_find_asset(const TriangleMesh& mesh, const BuildOptions& options) {
   if (!options.cache) return make_asset(mesh, options);
-  const CacheKey key = make_cache_key(
-      mesh, fmt::format("{} field={}", describe(field_settings(options, {})), options.field));
+  const CacheKey key =
+      make_cache_key(mesh, fmt::format("{} field={} first-order={} voxmap={}",
+                                       describe(field_settings(options, {})), options.field,
+                                       options.first_order, options.voxmap));
   CacheLookup found = find_in_cache(key);
   if (found.asset) {
     BuildResult result;
@@ -118,11 +173,15 @@ Json as_json(const BuildResult& result, const BuildOptions& options) {
   Json j;
   j["input"] = options.input.file;
   j["output"] = options.output;
+  if (asset.field || asset.dense || asset.first_order) {
+    const AssetField field = field_of(asset);
+    j["field"] = field.kind;
+    j["resolution"] = resolution_of(field.lattice);
+    j["dims"] = field.lattice.cells;
+    j["voxel_size"] = field.lattice.spacing;
+  }
   if (asset.field) {
     const BrickFieldHeader& h = asset.field->header();
-    j["resolution"] = resolution_of(*asset.field);
-    j["dims"] = asset.field->lattice().cells;
-    j["voxel_size"] = asset.field->voxel_size();
     j["bricks"] = h.brick_count;
     j["near_error"] = h.near_error;
     j["far_error"] = h.far_error;
@@ -152,6 +211,8 @@ void print_table(const Json& j) {
   if (j.contains("dims")) {
     const double voxel = j["voxel_size"].get<double>();
     facts.emplace_back("cells", format_dims(j["dims"]) + fmt::format(" of {:.6g} m", voxel));
+  }
+  if (j.contains("bricks")) {
     facts.emplace_back("bricks", format_count(j["bricks"].get<std::uint64_t>()));
     facts.emplace_back("error",
                        fmt::format("at most {:.3g} m near the surface, {:.3g} m elsewhere",
@@ -169,6 +230,7 @@ void print_table(const Json& j) {
 void run_build(const BuildOptions& options) {
   if (options.resolution != kNotSaid && options.voxel_size > 0)
     throw UsageError("--resolution and --voxel-size exclude each other");
+  if (!options.voxmap.empty()) voxmap_settings(options.voxmap);  // wrong usage shows before work
   LoadedMesh loaded = read_input(options.input);
   const auto start = std::chrono::steady_clock::now();
   BuildResult result = make_or_find_asset(loaded.mesh, options);
@@ -198,7 +260,14 @@ void add_field_options(Command& command, BuildOptions& o) {
   command.add_number(
       {.names = "--voxel-size", .help = "Side of a cell in metres", .value_name = "S"},
       o.voxel_size, {1e-12, 1e12});
-  choice("--field", o.field, "What is stored (default: brick)", "brick|none", {"brick", "none"});
+  choice("--field", o.field, "What is stored (default: brick)", "brick|dense|none",
+         {"brick", "dense", "none"});
+  command.add_flag("--first-order", o.first_order,
+                   "Store values and gradients at all nodes too, in 16 bits");
+  command.add_text({.names = "--voxmap",
+                    .help = "Store a voxelmap too, scaled by 10^P",
+                    .value_name = "layers|scaled:P|support"},
+                   o.voxmap);
   choice("--sign", o.sign, "How inside is told from outside (default: auto)",
          "auto|pseudonormal|winding|unsigned", {"auto", "pseudonormal", "winding", "unsigned"});
   choice("--nested", o.nested, "Which parts of nested surfaces are inside (default: winding)",

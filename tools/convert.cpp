@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/field/isosurface.h"
 #include "isotact/geometry/repair.h"
 
 #include "asset_input.h"
@@ -32,13 +31,13 @@ struct ConvertOptions {
   int stride = 0;  // not said
 };
 
-LoadedMesh extract(const BrickField& field, const ConvertOptions& options) {
+LoadedMesh extract_mesh(const AssetField& field, const ConvertOptions& options) {
   ProgressBar bar;
   LoadedMesh loaded;
-  loaded.mesh = extract_surface(field, {.iso = std::isnan(options.iso) ? 0 : options.iso,
-                                        .stride = std::max(options.stride, 1),
-                                        .threads = options.common.thread_setting(),
-                                        .monitor = bar.monitor()});
+  loaded.mesh = extract(field, {.iso = std::isnan(options.iso) ? 0 : options.iso,
+                                .stride = std::max(options.stride, 1),
+                                .threads = options.common.thread_setting(),
+                                .monitor = bar.monitor()});
   if (loaded.mesh.triangles.empty())
     throw Error({.file = options.input.file},
                 fmt::format("its field has no surface at {:.6g} m",
@@ -46,7 +45,7 @@ LoadedMesh extract(const BrickField& field, const ConvertOptions& options) {
   return loaded;
 }
 
-void run_export(const BrickField& field, const ConvertOptions& options) {
+void run_export(const AssetField& field, const ConvertOptions& options) {
   if (!std::isnan(options.iso) || options.stride > 0)
     throw UsageError("--iso and --stride make meshes: name an output .obj .stl .ply .glb");
   export_field(options.output, field, options.common.thread_setting());
@@ -54,12 +53,12 @@ void run_export(const BrickField& field, const ConvertOptions& options) {
     print_json({{"input", options.input.file}, {"output", options.output}});
   else
     fmt::print("{}: {} cells along the longest side\n", without_control_codes(options.output),
-               resolution_of(field));
+               resolution_of(field.lattice));
 }
 
 // A mesh as it is, or an asset's surface.
 LoadedMesh load(const ConvertOptions& options, const std::optional<Asset>& asset) {
-  if (asset) return extract(require_field(*asset), options);
+  if (asset) return extract_mesh(field_of(*asset), options);
   if (!std::isnan(options.iso) || options.stride > 0)
     throw UsageError("--iso and --stride are for assets; build one of the mesh first");
   return read_input(options.input);
@@ -103,7 +102,7 @@ void run_convert(const ConvertOptions& options) {
   std::optional<Asset> asset;
   if (is_asset(options.input.file)) asset = read_asset_input(options.input.file);
   if (asset && is_field_format(options.output)) {
-    run_export(require_field(*asset), options);
+    run_export(field_of(*asset), options);
     return;
   }
   LoadedMesh loaded = load(options, asset);

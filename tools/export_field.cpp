@@ -65,16 +65,18 @@ std::string openvdb_support() {
 #endif
 }
 
-void export_field(const std::string& file, const BrickField& field, Threads threads) {
+void export_field(const std::string& file, const AssetField& field, Threads threads) {
   const std::string extension = lower_extension(file);
   if (extension == ".sdf")
-    write_sdf_text(file, field, field.lattice(), threads);
+    write_sdf_text(file, field.field, field.lattice, threads);
   else if (extension == ".vti")
-    write_vti(file, field, field.lattice(), threads);
+    write_vti(file, field.field, field.lattice, threads);
+  else if (!field.brick)
+    throw Error({.file = file}, "level sets are made of brick fields only");
   else if (extension == ".vdb")
-    export_vdb(file, field);
+    export_vdb(file, *field.brick);
   else
-    export_nvdb(file, field);
+    export_nvdb(file, *field.brick);
 }
 
 }  // namespace isotact::tool

@@ -4,7 +4,8 @@
 #include <string>
 
 #include "isotact/base/parallel.h"
-#include "isotact/field/brick_field.h"
+
+#include "asset_input.h"
 
 namespace isotact::tool {
 
@@ -17,7 +18,7 @@ std::string field_formats();
 // "built in", "built in, without NanoVDB" or "not built in".
 std::string openvdb_support();
 
-// Throws Error where the build lacks the format.
-void export_field(const std::string& file, const BrickField& field, Threads threads);
+// Throws Error where the build lacks the format, and for level sets of what is no brick field.
+void export_field(const std::string& file, const AssetField& field, Threads threads);
 
 }  // namespace isotact::tool

@@ -19,18 +19,20 @@ Json list_sections(const Asset& asset) {
   return sections;
 }
 
-void add_field(Json& j, const BrickField& field) {
-  const BrickFieldHeader& h = field.header();
-  j["field"] = "brick";
-  j["resolution"] = resolution_of(field);
-  j["dims"] = field.lattice().cells;
-  j["voxel_size"] = field.voxel_size();
-  j["bounds"] = {{"min", to_json(field.bounds().lower)}, {"max", to_json(field.bounds().upper)}};
+void add_field(Json& j, const AssetField& field) {
+  const Aabb box = field.field.bounds();
+  j["field"] = field.kind;
+  j["resolution"] = resolution_of(field.lattice);
+  j["dims"] = field.lattice.cells;
+  j["voxel_size"] = field.lattice.spacing;
+  j["bounds"] = {{"min", to_json(box.lower)}, {"max", to_json(box.upper)}};
+  j["lipschitz"] = field.field.lipschitz();
+  if (!field.brick) return;
+  const BrickFieldHeader& h = field.brick->header();
   j["bricks"] = h.brick_count;
   j["near_error"] = h.near_error;
   j["far_error"] = h.far_error;
   j["band"] = h.band;
-  j["lipschitz"] = h.lipschitz;
 }
 
 }  // namespace
@@ -43,7 +45,7 @@ Json describe_asset(const std::string& file) {
   j["format"] = "isotact";
   j["bytes"] = asset.file.bytes.size();
   j["sections"] = list_sections(asset);
-  if (asset.field) add_field(j, *asset.field);
+  if (asset.field || asset.dense || asset.first_order) add_field(j, field_of(asset));
   const Json sign = sign_report_of(asset);
   for (const auto& [key, from] : {std::pair{"sign_method", "method"},
                                   {"sign_reason", "reason"},
@@ -87,6 +89,8 @@ void print_asset(const Json& j) {
     };
     facts.emplace_back("from", corner("min"));
     facts.emplace_back("to", corner("max"));
+  }
+  if (j.contains("bricks")) {
     facts.emplace_back("bricks", format_count(j["bricks"].get<std::uint64_t>()));
     facts.emplace_back("error",
                        fmt::format("at most {:.3g} m near the surface, {:.3g} m elsewhere",

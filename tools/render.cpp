@@ -1,4 +1,5 @@
 // isotact render: a shaded picture of meshes and of assets' fields.
+#include <algorithm>
 #include <chrono>
 
 #include <fmt/format.h>
@@ -31,15 +32,28 @@ Vec3 colour_of(std::size_t index) {
   return colours[index % std::size(colours)];
 }
 
+// A coarse surface tells the camera where the field's own lies.
+RenderItem field_item(const std::string& file, const RenderOptions& options) {
+  const AssetField field = field_of(read_asset_input(file));
+  RenderItem item{.field = RenderField{.field = field.field,
+                                       .voxel_size = field.lattice.spacing,
+                                       .iso = options.iso}};
+  item.mesh = extract(field, {.iso = options.iso,
+                              .stride = std::max(1, resolution_of(field.lattice) / 256),
+                              .threads = options.common.thread_setting()});
+  if (item.mesh.triangles.empty())
+    throw Error({.file = file}, fmt::format("its field has no surface at {:.6g} m", options.iso));
+  return item;
+}
+
 void run_render(RenderOptions options) {
   check_picture_name(options.output);
   const auto start = std::chrono::steady_clock::now();
   std::vector<RenderItem> items;
   for (const std::string& file : options.files) {
     if (is_asset(file)) {
-      items.push_back({.colour = colour_of(items.size()),
-                       .field = require_field(read_asset_input(file)),
-                       .iso = options.iso});
+      items.push_back(field_item(file, options));
+      items.back().colour = colour_of(items.size() - 1);
       continue;
     }
     LoadedMesh loaded = read_input({file, options.unit});

@@ -18,7 +18,8 @@ struct SampleOptions {
   bool gradient = false;
 };
 
-void sample_points(const BrickField& field, std::span<const Vec3f> points, std::span<float> values,
+template <Field F>
+void sample_points(const F& field, std::span<const Vec3f> points, std::span<float> values,
                    std::span<Vec3f> gradients, Threads threads) {
   parallel_for(points.size(), 4096, threads, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
@@ -46,13 +47,17 @@ std::vector<float> interleave(std::span<const float> values, std::span<const Vec
 
 void run_sample(const SampleOptions& options) {
   const Asset asset = read_asset_input(options.asset);
-  const BrickField& field = require_field(asset);
+  const AssetField field = field_of(asset);
   const Table table = read_table(options.points, 3);
   const std::span<const Vec3f> points = as_points(table);
   std::vector<float> values(points.size());
   std::vector<Vec3f> gradients(options.gradient ? points.size() : 0);
   const auto start = std::chrono::steady_clock::now();
-  sample_points(field, points, values, gradients, options.common.thread_setting());
+  const Threads threads = options.common.thread_setting();
+  if (field.brick)
+    sample_points(*field.brick, points, values, gradients, threads);
+  else
+    sample_points(field.field, points, values, gradients, threads);
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (options.gradient) {

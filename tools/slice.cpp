@@ -32,7 +32,8 @@ void run_slice(const SliceOptions& options) {
     throw UsageError("--at and --at-metres exclude each other");
   const auto start = std::chrono::steady_clock::now();
   const Asset asset = read_asset_input(options.asset);
-  const BrickField& field = require_field(asset);
+  const AssetField source = field_of(asset);
+  const AnyField& field = source.field;
   TriangleMesh mesh;
   if (!options.mesh.empty()) {
     LoadedMesh loaded = read_input({options.mesh, options.unit});

@@ -7,7 +7,6 @@
 
 #include "isotact/base/error.h"
 #include "isotact/base/trig.h"
-#include "isotact/field/isosurface.h"
 
 namespace isotact::tool {
 namespace {
@@ -89,23 +88,18 @@ void add_mesh(RenderScene& scene, const RenderItem& item, std::uint32_t number) 
   }
 }
 
-// A coarse surface says where the field's own lies, to within a cell or two.
-void add_field(RenderScene& scene, const RenderItem& item, std::uint32_t number, Threads threads) {
-  const BrickField& field = *item.field;
-  const Index3& cells = field.lattice().cells;
-  const int longest = std::max({cells[0], cells[1], cells[2]});
-  const TriangleMesh coarse = extract_surface(
-      field, {.iso = item.iso, .stride = std::max(1, longest / 256), .threads = threads});
-  if (coarse.triangles.empty())
-    throw Error("render: the field has no surface at " + std::to_string(item.iso) + " m");
-  for (const Vec3f& p : coarse.positions)
+void add_field(RenderScene& scene, const RenderItem& item, std::uint32_t number) {
+  if (const auto flaw = find_flaw(item.mesh)) throw Error("render: " + *flaw);
+  const RenderField& f = *item.field;
+  for (const Vec3f& p : item.mesh.positions)
     scene.outline.push_back(transform_point(item.world_from_mesh, to_double(p)));
   scene.fields.push_back({.item = number,
-                          .field = field,
+                          .field = f.field,
+                          .voxel_size = f.voxel_size,
                           .field_from_world = inverse(item.world_from_mesh),
-                          .settings = {.iso = item.iso,
-                                       .shortest_step = 0.1 * field.voxel_size(),
-                                       .box = find_surface_box(field, item.iso)}});
+                          .settings = {.iso = f.iso,
+                                       .shortest_step = 0.1 * f.voxel_size,
+                                       .box = find_surface_box(f.field, f.iso)}});
 }
 
 FieldRay in_frame(const FieldInScene& item, const Vec3& origin, const Vec3& direction) {
@@ -115,9 +109,11 @@ FieldRay in_frame(const FieldInScene& item, const Vec3& origin, const Vec3& dire
 
 // From differences over two cells, since the gradient of the interpolant itself jumps from cell to
 // cell; or over what is seen of a few pixels, so that the facets of a coarse mesh do not glitter.
-Vec3 smooth_normal(const RenderScene& scene, const BrickField& field, const Vec3& p) {
-  const double h = std::max(field.voxel_size(), scene.size / 400);
-  const auto difference = [&](const Vec3& by) { return field.value(p + by) - field.value(p - by); };
+Vec3 smooth_normal(const RenderScene& scene, const FieldInScene& item, const Vec3& p) {
+  const double h = std::max(item.voxel_size, scene.size / 400);
+  const auto difference = [&](const Vec3& by) {
+    return item.field.value(p + by) - item.field.value(p - by);
+  };
   return normalized(Vec3{difference({h, 0, 0}), difference({0, h, 0}), difference({0, 0, h})});
 }
 
@@ -145,12 +141,12 @@ void find_field_hit(const RenderScene& scene, const FieldInScene& item, const Ve
   if (hit.status != TraceStatus::kHit) return;
   const Vec3 normal =
       transform_vector(inverse(item.field_from_world),
-                       smooth_normal(scene, item.field, ray.origin + ray.direction * hit.t));
+                       smooth_normal(scene, item, ray.origin + ray.direction * hit.t));
   nearest = {.item = static_cast<std::int32_t>(item.item),
              .t = hit.t,
              .normal = normal,
              .face = normal,
-             .lift = std::max(2e-4 * scene.size, 0.75 * item.field.voxel_size())};
+             .lift = std::max(2e-4 * scene.size, 0.75 * item.voxel_size)};
 }
 
 }  // namespace
@@ -159,7 +155,7 @@ RenderScene make_scene(const std::vector<RenderItem>& items, const RenderSetting
   RenderScene scene;
   for (std::uint32_t item = 0; item < items.size(); ++item) {
     if (items[item].field)
-      add_field(scene, items[item], item, settings.threads);
+      add_field(scene, items[item], item);
     else
       add_mesh(scene, items[item], item);
   }
@@ -187,7 +183,7 @@ bool is_hidden(const RenderScene& scene, const Vec3& origin, const Vec3& directi
   return std::any_of(scene.fields.begin(), scene.fields.end(), [&](const FieldInScene& item) {
     // Light is soft: it does not notice what is thinner than half a cell.
     TraceSettings settings = item.settings;
-    settings.shortest_step = 0.5 * item.field.voxel_size();
+    settings.shortest_step = 0.5 * item.voxel_size;
     return is_blocked(item.field, in_frame(item, origin, direction), settings);
   });
 }

@@ -13,7 +13,8 @@ namespace isotact::tool {
 
 struct FieldInScene {
   std::uint32_t item;
-  BrickField field;
+  AnyField field;
+  double voxel_size;
   Pose field_from_world;
   TraceSettings settings;
 };
