@@ -1,5 +1,5 @@
-// isotact convert: one mesh format into another, mended on the way if asked; an asset's field into
-// a mesh of one of its isosurfaces, or into a file of another program.
+// isotact convert: one mesh format into another, mended on the way if asked; a field into a
+// mesh of one of its isosurfaces, or into a file of another program.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -12,7 +12,7 @@
 
 #include "asset_input.h"
 #include "command.h"
-#include "export_field.h"
+#include "field_file.h"
 #include "mesh_input.h"
 
 namespace isotact::tool {
@@ -56,11 +56,11 @@ void run_export(const AssetField& field, const ConvertOptions& options) {
                resolution_of(field.lattice));
 }
 
-// A mesh as it is, or an asset's surface.
-LoadedMesh load(const ConvertOptions& options, const std::optional<Asset>& asset) {
-  if (asset) return extract_mesh(field_of(*asset), options);
+// A mesh as it is, or a field's surface.
+LoadedMesh load(const ConvertOptions& options, const std::optional<AssetField>& field) {
+  if (field) return extract_mesh(*field, options);
   if (!std::isnan(options.iso) || options.stride > 0)
-    throw UsageError("--iso and --stride are for assets; build one of the mesh first");
+    throw UsageError("--iso and --stride are for fields; build one of the mesh first");
   return read_input(options.input);
 }
 
@@ -99,13 +99,13 @@ std::vector<std::string> mend(TriangleMesh& mesh, const ConvertOptions& options)
 }
 
 void run_convert(const ConvertOptions& options) {
-  std::optional<Asset> asset;
-  if (is_asset(options.input.file)) asset = read_asset_input(options.input.file);
-  if (asset && is_field_format(options.output)) {
-    run_export(field_of(*asset), options);
+  std::optional<AssetField> field;
+  if (is_field_file(options.input.file)) field = load_field(options.input.file);
+  if (field && is_field_format(options.output)) {
+    run_export(*field, options);
     return;
   }
-  LoadedMesh loaded = load(options, asset);
+  LoadedMesh loaded = load(options, field);
   const std::vector<std::string> done = mend(loaded.mesh, options);
   write_mesh(options.output, loaded.mesh);
   print_warnings(options.input.file, loaded.warnings);
@@ -128,26 +128,26 @@ void run_convert(const ConvertOptions& options) {
 
 void add_convert(CommandLine& line) {
   auto options = std::make_shared<ConvertOptions>();
-  Command command =
-      line.add_command("convert", "Convert a mesh, or an asset's field, to another format");
+  Command command = line.add_command("convert", "Convert a mesh or a field to another format");
   command.set_examples(
       "Examples:\n"
       "  isotact convert part.stl part.glb --unit mm --weld 0\n"
       "  isotact convert scan.ply scan.obj --clean --orient\n"
       "  isotact convert bunny.isotact grown.stl --iso 0.005\n"
       "  isotact convert bunny.isotact bunny.vti");
-  add_mesh_input(command, options->input, "Asset, or mesh: OBJ, STL, PLY, OFF, glTF, GLB");
+  add_mesh_input(command, options->input,
+                 "Asset or other field (.vdb .nvdb .sdf), or mesh: OBJ, STL, PLY, OFF, glTF, GLB");
   command.add_text(
       {.names = "OUT",
-       .help = "Mesh to write: .obj .stl .ply .glb; of an asset also its field: " + field_formats(),
+       .help = "Mesh to write: .obj .stl .ply .glb; of a field also: " + field_formats(),
        .required = true},
       options->output);
   command.add_number({.names = "--iso",
-                      .help = "Of an asset: the surface at this distance, metres (default: 0)",
+                      .help = "Of a field: the surface at this distance, metres (default: 0)",
                       .value_name = "S"},
                      options->iso, {-1e12, 1e12});
   command.add_whole({.names = "--stride",
-                     .help = "Of an asset: a coarser surface from every N-th node (default: 1)",
+                     .help = "Of a field: a coarser surface from every N-th node (default: 1)",
                      .value_name = "N"},
                     options->stride, {1, 1024});
   command.add_number(

@@ -6,7 +6,7 @@
 #include "isotact/base/parallel.h"
 
 #include "command.h"
-#include "export_field.h"
+#include "field_file.h"
 
 namespace isotact::tool {
 namespace {

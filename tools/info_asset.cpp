@@ -65,8 +65,8 @@ Json describe_asset(const std::string& file) {
 
 std::string format_bytes(std::uint64_t bytes) {
   if (bytes < 10000) return fmt::format("{} bytes", bytes);
-  if (bytes < 10000000) return fmt::format("{:.1f} kB", static_cast<double>(bytes) / 1e3);
-  return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
+  if (bytes < 1000000) return fmt::format("{:.1f} kB", static_cast<double>(bytes) / 1e3);
+  return fmt::format("{:.2f} MB", static_cast<double>(bytes) / 1e6);
 }
 
 void print_asset(const Json& j) {

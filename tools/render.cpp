@@ -6,8 +6,8 @@
 
 #include "isotact/base/error.h"
 
-#include "asset_input.h"
 #include "command.h"
+#include "field_file.h"
 #include "mesh_input.h"
 #include "picture/render_mesh.h"
 #include "picture_output.h"
@@ -34,7 +34,7 @@ Vec3 colour_of(std::size_t index) {
 
 // A coarse surface tells the camera where the field's own lies.
 RenderItem field_item(const std::string& file, const RenderOptions& options) {
-  const AssetField field = field_of(read_asset_input(file));
+  const AssetField field = load_field(file);
   RenderItem item{.field = RenderField{.field = field.field,
                                        .voxel_size = field.lattice.spacing,
                                        .iso = options.iso}};
@@ -51,7 +51,7 @@ void run_render(RenderOptions options) {
   const auto start = std::chrono::steady_clock::now();
   std::vector<RenderItem> items;
   for (const std::string& file : options.files) {
-    if (is_asset(file)) {
+    if (is_field_file(file)) {
       items.push_back(field_item(file, options));
       items.back().colour = colour_of(items.size() - 1);
       continue;

@@ -5,8 +5,8 @@
 
 #include "isotact/base/error.h"
 
-#include "asset_input.h"
 #include "command.h"
+#include "field_file.h"
 #include "point_file.h"
 
 namespace isotact::tool {
@@ -46,8 +46,7 @@ std::vector<float> interleave(std::span<const float> values, std::span<const Vec
 }
 
 void run_sample(const SampleOptions& options) {
-  const Asset asset = read_asset_input(options.asset);
-  const AssetField field = field_of(asset);
+  const AssetField field = load_field(options.asset);
   const Table table = read_table(options.points, 3);
   const std::span<const Vec3f> points = as_points(table);
   std::vector<float> values(points.size());

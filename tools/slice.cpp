@@ -7,8 +7,8 @@
 
 #include "isotact/base/error.h"
 
-#include "asset_input.h"
 #include "command.h"
+#include "field_file.h"
 #include "mesh_input.h"
 #include "picture/slice_picture.h"
 #include "picture_output.h"
@@ -31,8 +31,7 @@ void run_slice(const SliceOptions& options) {
   if (!std::isnan(options.at) && !std::isnan(options.at_metres))
     throw UsageError("--at and --at-metres exclude each other");
   const auto start = std::chrono::steady_clock::now();
-  const Asset asset = read_asset_input(options.asset);
-  const AssetField source = field_of(asset);
+  const AssetField source = load_field(options.asset);
   const AnyField& field = source.field;
   TriangleMesh mesh;
   if (!options.mesh.empty()) {

@@ -170,6 +170,7 @@ TEST(Isosurface, RefusesWhatCannotBeAndIsEmptyWhereThereIsNothing) {
   EXPECT_THROW(extract_surface(field, {.stride = 0}), Error);
   EXPECT_THROW(extract_surface(field, {.max_triangles = 100}), Error);
   EXPECT_THROW(extract_surface(BallField{1}, Lattice{}), Error);
+  EXPECT_THROW(extract_surface(BallField{1}, {.cells = {1, 1, 2147483647}}), Error);
 }
 
 }  // namespace

@@ -89,8 +89,11 @@ TriangleMesh extract_surface(const BrickField& field, const IsosurfaceSettings& 
                     settings.iso, cells_away, settings.max_triangles));
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const auto steps = [&](bool upper) {
-      return static_cast<std::int32_t>(
-          std::ceil(reach_beyond(field, axis, upper, settings.iso) / spacing + 1));
+      const double cells = reach_beyond(field, axis, upper, settings.iso) / spacing;
+      // A box that cuts the body deep inside; builders make none.
+      if (!(cells < 1e6))
+        throw Error("extract_surface: the surface reaches too far out of the box");
+      return static_cast<std::int32_t>(std::ceil(cells)) + 1;
     };
     source.first_node[axis] = -steps(false);
     source.last_node[axis] =

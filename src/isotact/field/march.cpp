@@ -281,9 +281,13 @@ class March {
 
 TriangleMesh march(const MarchSource& source, const IsosurfaceSettings& settings) {
   if (!std::isfinite(settings.iso)) throw Error("extract_surface: the value must be finite");
-  for (std::size_t axis = 0; axis < 3; ++axis)
+  constexpr std::int32_t kFurthestNode = 1 << 28;  // numbers around it still fit 32 bits
+  for (std::size_t axis = 0; axis < 3; ++axis) {
     if (source.last_node[axis] <= source.first_node[axis] || !(source.spacing > 0))
       throw Error("extract_surface: the lattice has no cells");
+    if (source.first_node[axis] < -kFurthestNode || source.last_node[axis] > kFurthestNode)
+      throw Error("extract_surface: the lattice has too many cells");
+  }
   return March(source, settings).run();
 }
 
