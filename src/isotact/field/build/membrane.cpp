@@ -246,22 +246,26 @@ double phase_cost(const Group& group) {
 }
 
 SheetSettings choose_lattice(const Group& group, const MembraneSettings& settings) {
-  double area = 0, perimeter = 0, smallest = group[0].radius;
+  double area = 0, perimeter = 0, edges = 0, smallest = group[0].radius;
   Vec3 corner = group[0].center;
   for (const Rim& rim : group) {
     area += rim.fan_area;
     perimeter += rim.perimeter;
+    edges += static_cast<double>(rim.edges.size());
     smallest = std::min(smallest, rim.radius);
     corner = min(corner, rim.center);
   }
   const auto rims = static_cast<double>(group.size());
+  // Smooth membranes need no more cells than this, but one along a jagged rim follows its teeth.
+  const double smooth = std::sqrt(area / (kCellsARim * rims));
+  const double jagged = std::max(perimeter / edges / 2, smooth / 4);
   // A sheet takes some five cells for each that it crosses squarely, its rims some ten a piece.
   const double most = kMostWork / phase_cost(group);
-  const double affordable =
-      std::max({std::sqrt(area / (kCellsARim * rims)), perimeter / (kPiecesARim * rims),
-                std::sqrt(10 * area / most), 20 * perimeter / most});
+  const double affordable = std::max(
+      {perimeter / (kPiecesARim * rims), std::sqrt(10 * area / most), 20 * perimeter / most});
   const double voxel = settings.voxel_size;
-  const double spacing = std::max(affordable, std::clamp(smallest / 3, voxel / 2, 2 * voxel));
+  const double fine = std::clamp(smallest / 3, voxel / 2, 2 * voxel);
+  const double spacing = std::max({fine, affordable, std::min(smooth, jagged)});
   // The shift keeps nodes off planes and edges that many meshes have at round numbers.
   return {.origin = corner + Vec3{0.3771, 0.6137, 0.4593} * spacing,
           .spacing = spacing,
