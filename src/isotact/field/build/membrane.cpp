@@ -9,6 +9,7 @@
 
 #include "isotact/field/build/detail/level_sheet.h"
 #include "isotact/field/build/detail/phase.h"
+#include "isotact/field/build/detail/refine.h"
 
 namespace isotact::surface_detail {
 namespace {
@@ -22,12 +23,6 @@ constexpr double kWorkInAll = 8e7;         // about two seconds
 
 // Rims near each other, which may share a membrane, as the two ends of a short tube do.
 using Group = std::vector<Rim>;
-
-// Triangles to be added for a group of rims: they only join the mesh if they close it.
-struct Patch {
-  std::vector<Vec3f> positions;  // numbered from the mesh's own on
-  std::vector<Triangle> triangles;
-};
 
 class RimGraph {
  public:
@@ -109,8 +104,8 @@ class NearestVertex {
 class GroupCloser {
  public:
   GroupCloser(const TriangleMesh& mesh, const WindingPhase& phase, const Group& group,
-              const SheetSettings& lattice)
-      : mesh_(mesh), phase_(phase), lattice_(lattice), nearest_(lattice) {
+              const SheetSettings& lattice, double tolerance)
+      : mesh_(mesh), phase_(phase), lattice_(lattice), tolerance_(tolerance), nearest_(lattice) {
     for (const Rim& rim : group)
       for (const NetEdge& e : rim.edges) add_rim_edge(e);
   }
@@ -124,6 +119,11 @@ class GroupCloser {
     place_cells(sheet);
     for (const auto& quad : sheet.quads) add_quad(quad);
     join_to_rims();
+    refine(patch_, mesh_, phase_,
+           [&](std::uint32_t a, std::uint32_t b) { return rim_.contains(a) && rim_.contains(b); },
+           {.tolerance = tolerance_,
+            .max_triangles = 4 * patch_.triangles.size(),
+            .threads = lattice_.threads});
     patch_.triangles.insert(patch_.triangles.end(), slivers_.begin(), slivers_.end());
     return std::move(patch_);
   }
@@ -201,6 +201,7 @@ class GroupCloser {
   const TriangleMesh& mesh_;
   const WindingPhase& phase_;
   SheetSettings lattice_;
+  double tolerance_;
   NearestVertex nearest_;
   RimGraph rim_;
   std::vector<Vec3> seeds_;
@@ -292,7 +293,8 @@ std::vector<Rim> close_group(TriangleMesh& mesh, const WindingPhase& phase, cons
   for (int i = 0; i < kTries && work_left > 0; ++i) {
     lattice.max_cells = static_cast<std::size_t>(std::min(work_left, kMostWork) / cost) + 1000;
     std::size_t cells = 0;
-    std::optional<Patch> patch = GroupCloser(mesh, phase, group, lattice).run(cells);
+    std::optional<Patch> patch =
+        GroupCloser(mesh, phase, group, lattice, settings.voxel_size / 4).run(cells);
     work_left -= static_cast<double>(cells) * cost;
     if (!patch && best) break;
     lattice.spacing *= patch ? 0.5 : 2.5;
