@@ -15,7 +15,7 @@ namespace isotact::surface_detail {
 namespace {
 
 constexpr std::uint32_t kNone = 0xffffffffU;
-constexpr double kCellsARim = 1000;        // aimed at; two or three triangles each
+constexpr double kCellsARim = 400;         // aimed at; two or three triangles each
 constexpr double kPiecesARim = 400;        // that its edges are cut into at most, or so
 constexpr std::size_t kMostPieces = 4096;  // of one rim edge
 constexpr double kMostWork = 2e7;          // cells times the cost of a phase, for one try
@@ -120,7 +120,6 @@ class GroupCloser {
     for (const auto& quad : sheet.quads) add_quad(quad);
     join_to_rims();
     refine(patch_, mesh_, phase_,
-           [&](std::uint32_t a, std::uint32_t b) { return rim_.contains(a) && rim_.contains(b); },
            {.tolerance = tolerance_,
             .max_triangles = 4 * patch_.triangles.size(),
             .threads = lattice_.threads});

@@ -26,11 +26,13 @@ class Refiner {
  public:
   Refiner(Patch& patch, const TriangleMesh& mesh, const WindingPhase& phase,
           const RefineSettings& settings)
-      : patch_(patch), mesh_(mesh), phase_(phase), settings_(settings) {}
+      : patch_(patch), mesh_(mesh), phase_(phase), settings_(settings) {
+    for (const NetEdge& e : find_net(patch.triangles)) place_[key(e.from, e.to)] = kWhole;
+  }
 
   // False when there is nothing more to do.
-  bool pass(const std::function<bool(std::uint32_t, std::uint32_t)>& are_fixed) {
-    gather_edges(are_fixed);
+  bool pass() {
+    gather_edges();
     parallel_for(edges_.size(), 64, settings_.threads, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) measure(edges_[i]);
     });
@@ -55,8 +57,8 @@ class Refiner {
                                                 : patch_.positions[v - mesh_.positions.size()]);
   }
 
-  // Those that were found good in an earlier pass are not looked at again.
-  void gather_edges(const std::function<bool(std::uint32_t, std::uint32_t)>& are_fixed) {
+  // Those of the patch's boundary are left out, and those found good in an earlier pass.
+  void gather_edges() {
     edges_.clear();
     for (const Triangle& t : patch_.triangles) {
       const Vec3 p = position(t[0]);
@@ -64,7 +66,7 @@ class Refiner {
       for (std::size_t k = 0; k < 3; ++k) {
         const std::uint32_t a = t[k], b = t[(k + 1) % 3];
         const auto [it, is_new] = place_.try_emplace(key(a, b), kWhole);
-        if (is_new && !are_fixed(a, b)) {
+        if (is_new) {
           it->second = static_cast<std::uint32_t>(edges_.size());
           edges_.push_back({.a = a, .b = b});
         }
@@ -145,10 +147,9 @@ class Refiner {
 }  // namespace
 
 void refine(Patch& patch, const TriangleMesh& mesh, const WindingPhase& phase,
-            const std::function<bool(std::uint32_t, std::uint32_t)>& are_fixed,
             const RefineSettings& settings) {
   Refiner refiner(patch, mesh, phase, settings);
-  for (int i = 0; i < kPasses && refiner.pass(are_fixed); ++i) {
+  for (int i = 0; i < kPasses && refiner.pass(); ++i) {
   }
 }
 

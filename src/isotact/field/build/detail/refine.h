@@ -1,7 +1,6 @@
 // Membranes brought nearer to their level surface where a coarse lattice left them off it.
 #pragma once
 
-#include <functional>
 #include <vector>
 
 #include "isotact/base/parallel.h"
@@ -23,10 +22,9 @@ struct RefineSettings {
 };
 
 // Splits edges whose middle is further off the surface on which the phase is a half, at the point
-// of the surface above or below, again and again. Both sides of an edge are split alike, so the
-// net edges stay the same but for splits. Edges that are_fixed are never split.
+// of the surface above or below, again and again. Net edges of the patch are never split, so they
+// stay the same.
 void refine(Patch& patch, const TriangleMesh& mesh, const WindingPhase& phase,
-            const std::function<bool(std::uint32_t, std::uint32_t)>& are_fixed,
             const RefineSettings& settings);
 
 }  // namespace isotact::surface_detail
