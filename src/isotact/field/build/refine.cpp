@@ -12,7 +12,7 @@ namespace isotact::surface_detail {
 namespace {
 
 constexpr std::uint32_t kWhole = 0xffffffffU;
-constexpr int kPasses = 5;
+constexpr int kPasses = 4;
 
 struct Edge {
   std::uint32_t a, b;
@@ -36,15 +36,18 @@ class Refiner {
     parallel_for(edges_.size(), 64, settings_.threads, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) measure(edges_[i]);
     });
+    std::size_t room =
+        settings_.max_triangles - std::min(settings_.max_triangles, patch_.triangles.size());
     bool any = false;
     for (Edge& e : edges_) {
-      if (!e.split) continue;
+      if (!e.split || room < 2) continue;  // a split adds a triangle on either side
+      room -= 2;
       any = true;
       e.middle = static_cast<std::uint32_t>(mesh_.positions.size() + patch_.positions.size());
       patch_.positions.push_back(to_float(e.point));
     }
     if (any) split_triangles();
-    return any && patch_.triangles.size() < settings_.max_triangles;
+    return any;
   }
 
  private:
@@ -88,18 +91,19 @@ class Refiner {
     const double size = length(b - a);
     if (size < 2 * settings_.tolerance || n == Vec3{}) return;
     const Vec3 middle = (a + b) / 2;
-    double s0 = 0, f0 = phase_angle(middle), s1 = 0.05 * size, f1 = phase_angle(middle + n * s1);
+    const double at_middle = phase_angle(middle);
+    double s0 = 0, f0 = at_middle, s1 = 0.05 * size, f1 = phase_angle(middle + n * s1);
     constexpr int kSteps = 3;
     for (int i = 0; i < kSteps && f1 != f0; ++i) {
       const double s = s1 - f1 * (s1 - s0) / (f1 - f0);
-      if (!(std::abs(s) < size / 2)) return;
+      if (!(std::abs(s) < size / 4)) return;
       if (i == 0 && std::abs(s) < settings_.tolerance) return;
       s0 = s1;
       f0 = f1;
       s1 = s;
       f1 = phase_angle(middle + n * s);
     }
-    e.split = true;
+    e.split = std::abs(f1) < 0.1 * std::abs(at_middle);  // it converges
     e.point = middle + n * s1;
   }
 
