@@ -11,7 +11,7 @@
 #include "isotact/field/exact_field.h"
 #include "isotact/geometry/primitives.h"
 
-#include "field/field_checks.h"
+#include "field/field_points.h"
 
 namespace isotact {
 namespace {
@@ -61,7 +61,9 @@ Truth compare(const TriangleMesh& mesh, const FieldSettings& settings, int point
     const double d = exact.value(p), value = built.field.value(p);
     const double off = std::abs(value - d);
     truth.inside += d < 0 ? 1 : 0;
-    if (std::abs(d) > h) EXPECT_EQ(value < 0, d < 0) << p.x << " " << p.y << " " << p.z;
+    if (std::abs(d) > h) {
+      EXPECT_EQ(value < 0, d < 0) << p.x << " " << p.y << " " << p.z;
+    }
     if (std::abs(d) < 4 * h) {
       errors.push_back(off / h);
       EXPECT_LE(off, built.report.near_error);
@@ -92,7 +94,7 @@ TEST(BuildField, IsRightOnEdgesAndThreads) {
   for (const char* shape : {"gear", "knot", "box", "bolt"}) {
     const Truth truth = compare(make_shape(shape, {}), {.resolution = 128}, 3000);
     EXPECT_GT(truth.near, 500U) << shape;
-    EXPECT_LT(truth.p99, 0.3) << shape;  // edges round off
+    EXPECT_LT(truth.p99, 0.4) << shape;  // edges round off
     EXPECT_LT(truth.worst, 0.6) << shape;
   }
 }
