@@ -73,22 +73,17 @@ void sign_brick(std::span<float> distance, const Index3& cell, const detail::Row
   }
   for (std::int32_t z = 0; z < kBrickCells; ++z)
     for (std::int32_t y = 0; y < kBrickCells; ++y) {
-      std::uint32_t bits = rows.inside_bits(cell[0] * kBrickCells, 1, kBrickCells,
-                                            cell[1] * kBrickCells + y, cell[2] * kBrickCells + z);
-      float* row = distance.data() + (z * kBrickCells + y) * kBrickCells;
+      const std::int32_t j = cell[1] * kBrickCells + y, k = cell[2] * kBrickCells + z;
+      const std::span<const detail::LineCrossing> row = rows.row(j, k);
+      // Most lines have left the body before the brick, or do not come to it.
+      if (row.empty() || row.back().x < static_cast<float>(cell[0] * kBrickCells)) continue;
+      std::uint32_t bits = rows.inside_bits(cell[0] * kBrickCells, 1, kBrickCells, j, k);
+      float* at = distance.data() + (z * kBrickCells + y) * kBrickCells;
       for (; bits != 0; bits &= bits - 1) {
-        float& value = row[std::countr_zero(bits)];
+        float& value = at[std::countr_zero(bits)];
         value = -value;
       }
     }
-}
-
-std::uint64_t field_bytes(const Index3& coarse_cells, std::size_t bricks) {
-  BrickFieldHeader h{};
-  std::copy(coarse_cells.begin(), coarse_cells.end(), h.coarse_cells);
-  h.brick_count = static_cast<std::uint32_t>(bricks);
-  detail::lay_out(h);
-  return h.total_bytes;
 }
 
 class FieldBuild {
@@ -107,7 +102,8 @@ class FieldBuild {
                      count(node_counts(coarse_)) * sizeof(float) +
                      static_cast<std::size_t>(lattice_.cells[1]) *
                          static_cast<std::size_t>(lattice_.cells[2]) * 24;
-    detail::check_memory(field_bytes(coarse_.cells, 0) + working_bytes_, settings_, "the build");
+    detail::check_memory(detail::field_bytes(coarse_.cells, 0) + working_bytes_, settings_,
+                         "the build");
     mark_band();
     const Bvh bvh(surface_.mesh, {.threads = settings_.threads});
     const detail::DistancePass distances(surface_.mesh, bvh, lattice_, settings_.threads);
@@ -164,7 +160,7 @@ class FieldBuild {
     if (bricks >= BrickField::kNoBrick)
       throw Error(
           fmt::format("{} bricks are more than a field can number: choose larger voxels", bricks));
-    detail::check_memory(field_bytes(coarse_.cells, bricks) + working_bytes_, settings_,
+    detail::check_memory(detail::field_bytes(coarse_.cells, bricks) + working_bytes_, settings_,
                          "the build");
   }
 
