@@ -18,18 +18,13 @@ struct SampleOptions {
   bool gradient = false;
 };
 
-template <Field F>
-void sample_points(const F& field, std::span<const Vec3f> points, std::span<float> values,
+void sample_points(const AnyField& field, std::span<const Vec3f> points, std::span<float> values,
                    std::span<Vec3f> gradients, Threads threads) {
   parallel_for(points.size(), 4096, threads, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
-      if (gradients.empty()) {
-        values[i] = static_cast<float>(field.value(to_double(points[i])));
-        continue;
-      }
       const FieldSample sample = field.sample(to_double(points[i]));
       values[i] = static_cast<float>(sample.distance);
-      gradients[i] = to_float(sample.gradient);
+      if (!gradients.empty()) gradients[i] = to_float(sample.gradient);
     }
   });
 }
@@ -54,7 +49,7 @@ void run_sample(const SampleOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   const Threads threads = options.common.thread_setting();
   if (field.brick)
-    sample_points(*field.brick, points, values, gradients, threads);
+    sample_field(*field.brick, points, values, gradients, threads);
   else
     sample_points(field.field, points, values, gradients, threads);
   const double seconds =
