@@ -33,9 +33,9 @@ AssetField field_of(const Asset& asset);
 // what leaves the lattice is cut off there.
 TriangleMesh extract(const AssetField& field, const IsosurfaceSettings& settings);
 
-// In words, where the surface leaves the field's box, so that it is not what the mesh's own would
-// be.
-std::vector<std::string> warn_of_iso(const AssetField& field, double iso);
+// In words, where an extracted surface leaves the field's box: there it is not the body's own.
+std::vector<std::string> warn_of_box(const AssetField& field, const TriangleMesh& surface,
+                                     double iso);
 
 // The cells along the longest side.
 int resolution_of(const Lattice& lattice);
