@@ -10,78 +10,17 @@
 
 #include <fmt/format.h>
 
-#include "isotact/base/cpu.h"
 #include "isotact/base/error.h"
-#include "isotact/base/lanes.h"
 #include "isotact/field/build/detail/distance_pass.h"
 #include "isotact/field/build/detail/marking.h"
 #include "isotact/field/build/detail/plan.h"
 #include "isotact/field/build/detail/row_crossings.h"
+#include "isotact/field/build/detail/signs.h"
 #include "isotact/field/detail/brick_assembly.h"
 #include "isotact/field/detail/brick_layout.h"
 
 namespace isotact {
 namespace {
-
-// Every fine cell with a point in the band must have eight exact corners, which are this much
-// further away at most. A corner is exact if all coarse cells that share it have bricks, and those
-// have a point as near as the corner.
-constexpr double kCellDiagonal = 1.7320508075688773;
-
-// Turns unsigned coarse distances into signed ones.
-void sign_coarse(std::span<float> coarse, const Lattice& lattice, const detail::RowCrossings& rows,
-                 Threads threads) {
-  const Index3 nodes = node_counts(lattice);
-  parallel_for(static_cast<std::size_t>(nodes[2]), 1, threads,
-               [&](std::size_t begin, std::size_t end) {
-                 for (std::int32_t z = static_cast<std::int32_t>(begin);
-                      z < static_cast<std::int32_t>(end); ++z)
-                   for (std::int32_t y = 0; y < nodes[1]; ++y)
-                     for (std::int32_t x = 0; x < nodes[0]; x += 32) {
-                       const std::int32_t n = std::min(32, nodes[0] - x);
-                       std::uint32_t bits = rows.inside_bits(x * kBrickCells, kBrickCells, n,
-                                                             y * kBrickCells, z * kBrickCells);
-                       for (; bits != 0; bits &= bits - 1) {
-                         float& value = coarse[flat_index(nodes, x + std::countr_zero(bits), y, z)];
-                         value = -value;
-                       }
-                     }
-               });
-}
-
-// Where all nodes are further than half a cell from a closed surface, it passes between no two of
-// them, and one line tells the sign of all.
-bool has_one_sign(std::span<const float> distance) {
-  using Four = detail::Lanes<float, 4>;
-  Four a(HUGE_VALF), b(HUGE_VALF);
-  for (std::size_t i = 0; i < distance.size(); i += 8) {
-    a = lesser(detail::load<Four>(distance.data() + i), a);
-    b = lesser(detail::load<Four>(distance.data() + i + 4), b);
-  }
-  float least[4];
-  detail::store(lesser(a, b), least);
-  return std::min({least[0], least[1], least[2], least[3]}) > 0.51F;
-}
-
-void sign_brick(std::span<float> distance, const Index3& cell, const detail::RowCrossings& rows) {
-  if (has_one_sign(distance)) {
-    const bool inside = rows.inside_bits(cell[0] * kBrickCells, 1, 1, cell[1] * kBrickCells,
-                                         cell[2] * kBrickCells) != 0;
-    if (inside)
-      for (float& d : distance) d = -d;
-    return;
-  }
-  for (std::int32_t z = 0; z < kBrickCells; ++z)
-    for (std::int32_t y = 0; y < kBrickCells; ++y) {
-      std::uint32_t bits = rows.inside_bits(cell[0] * kBrickCells, 1, kBrickCells,
-                                            cell[1] * kBrickCells + y, cell[2] * kBrickCells + z);
-      float* row = distance.data() + (z * kBrickCells + y) * kBrickCells;
-      for (; bits != 0; bits &= bits - 1) {
-        float& value = row[std::countr_zero(bits)];
-        value = -value;
-      }
-    }
-}
 
 std::uint64_t field_bytes(const Index3& coarse_cells, std::size_t bricks) {
   BrickFieldHeader h{};
@@ -119,7 +58,7 @@ class FieldBuild {
     } else {
       step("signs", 2);
       rows.emplace(surface_, lattice_, settings_.threads, settings_.monitor);
-      sign_coarse(values, coarse_, *rows, settings_.threads);
+      detail::sign_coarse(values, coarse_, *rows, settings_.threads);
     }
     detail::CellBits creased(coarse_.cells);
     if (settings_.tolerance < 1)
@@ -133,11 +72,11 @@ class FieldBuild {
                                     .threads = settings_.threads},
                                    bits_.words(), values);
     step("bricks", 3);
-    const double off = offset_ / lattice_.spacing, reach = settings_.band + kCellDiagonal;
+    const double off = offset_ / lattice_.spacing, reach = settings_.band + detail::kCellDiagonal;
     distances.for_each_brick(
         {bits_, creased, values, {off - reach, off + reach}, offset_}, settings_.monitor,
         [&](const Index3& cell, std::span<float> distance, unsigned exact) {
-          if (rows) sign_brick(distance, cell, *rows);
+          if (rows) detail::sign_brick(distance, cell, *rows);
           const float h = static_cast<float>(lattice_.spacing), shell = static_cast<float>(offset_);
           for (float& d : distance) d = d * h - shell;
           assembly.set(assembly.brick_of(cell), distance, exact);
@@ -153,7 +92,7 @@ class FieldBuild {
     step("cells near the surface", 0);
     bits_ = detail::CellBits(coarse_.cells);
     detail::mark_near(surface_.mesh, lattice_,
-                      settings_.band + kCellDiagonal + offset_ / lattice_.spacing,
+                      settings_.band + detail::kCellDiagonal + offset_ / lattice_.spacing,
                       settings_.threads, bits_);
     in_band_ = bits_.count_set();
     check_bricks();

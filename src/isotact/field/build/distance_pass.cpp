@@ -14,6 +14,8 @@ namespace {
 
 constexpr double kBlockCenter = 7.5;               // of 16^3 nodes, from the first one
 constexpr double kCubeRadius = 2.598076211353316;  // of 4^3 nodes: 1.5 sqrt(3)
+// Too far for any minimum; its square is still a float.
+constexpr float kHidden = 1e15F;
 
 const DistanceKernels& kernels_for([[maybe_unused]] SimdLevel level) {
 #if defined(ISOTACT_HAS_AVX2_KERNELS)
@@ -47,13 +49,56 @@ struct DistancePass::Scratch {
 
 DistancePass::DistancePass(const TriangleMesh& mesh, const Bvh& bvh, const Lattice& lattice,
                            Threads threads, SimdLevel level)
-    : bvh_(bvh),
+    : parts_{{&bvh, 0}},
       lattice_(lattice),
       threads_(threads),
       kernels_(kernels_for(level)),
       frames_(make_frames(bvh, mesh, lattice, threads)) {
   const std::int32_t widest = std::max({lattice.cells[0], lattice.cells[1], lattice.cells[2]});
   error_ = widest * 0x1p-21 + 0x1p-16;
+}
+
+void DistancePass::hide(std::size_t frame) {
+  for (float& x : frames_[frame].anchor) x = kHidden;
+}
+
+void DistancePass::set_added(const TriangleMesh& mesh, const Bvh& bvh) {
+  if (parts_.size() > 1) frames_.resize(parts_[1].first_frame);
+  parts_.resize(1, parts_[0]);
+  if (bvh.nodes().empty()) return;
+  parts_.push_back({&bvh, frames_.size()});
+  const std::vector<TriangleFrame> added = make_frames(bvh, mesh, lattice_, threads_);
+  frames_.insert(frames_.end(), added.begin(), added.end());
+}
+
+PacketWork DistancePass::make_packet_work(const Part& part) const {
+  PacketWork work{};
+  work.nodes = part.bvh->oriented_nodes().data();
+  work.frames = frames_.data() + part.first_frame;
+  for (std::size_t axis = 0; axis < 3; ++axis) work.origin[axis] = lattice_.origin[axis];
+  work.voxel_size = lattice_.spacing;
+  work.spacing = kBrickCells;
+  work.slack = static_cast<float>(2 * error_);
+  return work;
+}
+
+// One work a part.
+void DistancePass::find_packet(std::span<PacketWork> works, const Index3& node,
+                               std::span<float> values) const {
+  const Index3 nodes{lattice_.cells[0] / kBrickCells + 1, lattice_.cells[1] / kBrickCells + 1,
+                     lattice_.cells[2] / kBrickCells + 1};
+  for (PacketWork& work : works) {
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      work.center[axis] = (static_cast<float>(node[axis]) + 0.5F) * kBrickCells;
+    kernels_.find_packet(work);
+  }
+  for (std::int32_t i = 0; i < 8; ++i) {
+    const Index3 at{node[0] + (i & 1), node[1] + (i >> 1 & 1), node[2] + (i >> 2)};
+    if (at[0] >= nodes[0] || at[1] >= nodes[1] || at[2] >= nodes[2]) continue;
+    float least = works[0].distance.d[i];
+    for (const PacketWork& work : works.subspan(1)) least = std::min(least, work.distance.d[i]);
+    values[flat_index(nodes, at[0], at[1], at[2])] = least * static_cast<float>(lattice_.spacing);
+  }
 }
 
 std::vector<float> DistancePass::find_coarse(const Monitor& monitor) const {
@@ -65,13 +110,8 @@ std::vector<float> DistancePass::find_coarse(const Monitor& monitor) const {
       static_cast<std::size_t>(packets[1]) * static_cast<std::size_t>(packets[2]);
   parallel_for(rows, 16, threads_, [&](std::size_t begin, std::size_t end) {
     monitor.check();
-    PacketWork work{};
-    work.nodes = bvh_.oriented_nodes().data();
-    work.frames = frames_.data();
-    for (std::size_t axis = 0; axis < 3; ++axis) work.origin[axis] = lattice_.origin[axis];
-    work.voxel_size = lattice_.spacing;
-    work.spacing = kBrickCells;
-    work.slack = static_cast<float>(2 * error_);
+    std::vector<PacketWork> works;
+    for (const Part& part : parts_) works.push_back(make_packet_work(part));
     for (std::size_t row = begin; row < end; ++row) {
       const std::int32_t y =
           2 * static_cast<std::int32_t>(row % static_cast<std::size_t>(packets[1]));
@@ -80,20 +120,19 @@ std::vector<float> DistancePass::find_coarse(const Monitor& monitor) const {
       for (std::int32_t p = 0; p < packets[0]; ++p) {
         // There and back again: neighbours in time are neighbours in space.
         const std::int32_t x = 2 * (row % 2 == 0 ? p : packets[0] - 1 - p);
-        work.center[0] = (static_cast<float>(x) + 0.5F) * kBrickCells;
-        work.center[1] = (static_cast<float>(y) + 0.5F) * kBrickCells;
-        work.center[2] = (static_cast<float>(z) + 0.5F) * kBrickCells;
-        kernels_.find_packet(work);
-        for (std::int32_t i = 0; i < 8; ++i) {
-          const Index3 at{x + (i & 1), y + (i >> 1 & 1), z + (i >> 2)};
-          if (at[0] < nodes[0] && at[1] < nodes[1] && at[2] < nodes[2])
-            values[flat_index(nodes, at[0], at[1], at[2])] =
-                work.distance.d[i] * static_cast<float>(lattice_.spacing);
-        }
+        find_packet(works, {x, y, z}, values);
       }
     }
   });
   return values;
+}
+
+void DistancePass::update_coarse(std::span<const Index3> packets, std::span<float> values) const {
+  parallel_for(packets.size(), 256, threads_, [&](std::size_t begin, std::size_t end) {
+    std::vector<PacketWork> works;
+    for (const Part& part : parts_) works.push_back(make_packet_work(part));
+    for (std::size_t i = begin; i < end; ++i) find_packet(works, packets[i], values);
+  });
 }
 
 // Of the centre of the 16^3 nodes that begin at a coarse cell, fine cells: half a cell's diagonal
@@ -114,6 +153,17 @@ double DistancePass::bound_distance(const BrickWork& work, const Index3& cell) c
   return most / lattice_.spacing + std::sqrt(apart_sq) + error_;
 }
 
+void DistancePass::gather(const Aabbf& box, Scratch& s) const {
+  s.triangles.clear();
+  for (const Part& part : parts_)
+    visit_blocks_in_box(*part.bvh, box, 0, [&](std::uint32_t block) {
+      const std::size_t first = part.first_frame + std::size_t{block} * kBlockWidth;
+      for (std::size_t i = first; i < first + kBlockWidth; ++i)
+        if (frames_[i].length >= 0) s.triangles.push_back(static_cast<std::uint32_t>(i));
+      return true;
+    });
+}
+
 void DistancePass::find_eighths(const BrickWork& bricks, const Index3& cell, unsigned wanted,
                                 unsigned whole, Scratch& s, const BrickVisitor& visit) const {
   constexpr double kRadius = 1.7320508075688773 * kBlockCenter;
@@ -131,12 +181,7 @@ void DistancePass::find_eighths(const BrickWork& bricks, const Index3& cell, uns
     box.lower[axis] = static_cast<float>(c - half - rounding);
     box.upper[axis] = static_cast<float>(c + half + rounding);
   }
-  s.triangles.clear();
-  visit_blocks_in_box(bvh_, box, 0, [&](std::uint32_t block) {
-    for (std::uint32_t i = block * kBlockWidth; i < (block + 1) * kBlockWidth; ++i)
-      if (frames_[i].length >= 0) s.triangles.push_back(i);
-    return true;
-  });
+  gather(box, s);
   s.make_room();
   work.frames = frames_.data();
   work.triangles = s.triangles.data();
