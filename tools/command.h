@@ -44,6 +44,9 @@ std::string format_count(std::uint64_t count);
 // One file a subcommand; each adds itself with a callback that does the work.
 void add_make(CommandLine& line);
 void add_info(CommandLine& line);
+void add_build(CommandLine& line);
+void add_sample(CommandLine& line);
+void add_slice(CommandLine& line);
 void add_convert(CommandLine& line);
 void add_render(CommandLine& line);
 void add_bench(CommandLine& line);

@@ -1,14 +1,24 @@
-// isotact convert: one mesh format into another, mended on the way if asked.
+// isotact convert: one mesh format into another, mended on the way if asked; a field into a
+// mesh of one of its isosurfaces, or into a file of another program.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
 #include "isotact/geometry/repair.h"
 
+#include "asset_input.h"
 #include "command.h"
+#include "field_file.h"
 #include "mesh_input.h"
 
 namespace isotact::tool {
 namespace {
+
+constexpr double kNotSaid = std::numeric_limits<double>::quiet_NaN();
 
 struct ConvertOptions {
   CommonOptions common;
@@ -17,7 +27,42 @@ struct ConvertOptions {
   double weld = -1;  // negative: not asked for
   bool clean = false;
   bool orient = false;
+  double iso = kNotSaid;
+  int stride = 0;  // not said
 };
+
+LoadedMesh extract_mesh(const AssetField& field, const ConvertOptions& options) {
+  ProgressBar bar;
+  LoadedMesh loaded;
+  loaded.mesh = extract(field, {.iso = std::isnan(options.iso) ? 0 : options.iso,
+                                .stride = std::max(options.stride, 1),
+                                .threads = options.common.thread_setting(),
+                                .monitor = bar.monitor()});
+  if (loaded.mesh.triangles.empty())
+    throw Error({.file = options.input.file},
+                fmt::format("its field has no surface at {:.6g} m",
+                            std::isnan(options.iso) ? 0 : options.iso));
+  return loaded;
+}
+
+void run_export(const AssetField& field, const ConvertOptions& options) {
+  if (!std::isnan(options.iso) || options.stride > 0)
+    throw UsageError("--iso and --stride make meshes: name an output .obj .stl .ply .glb");
+  export_field(options.output, field, options.common.thread_setting());
+  if (options.common.json)
+    print_json({{"input", options.input.file}, {"output", options.output}});
+  else
+    fmt::print("{}: {} cells along the longest side\n", without_control_codes(options.output),
+               resolution_of(field.lattice));
+}
+
+// A mesh as it is, or a field's surface.
+LoadedMesh load(const ConvertOptions& options, const std::optional<AssetField>& field) {
+  if (field) return extract_mesh(*field, options);
+  if (!std::isnan(options.iso) || options.stride > 0)
+    throw UsageError("--iso and --stride are for fields; build one of the mesh first");
+  return read_input(options.input);
+}
 
 // Mends in place; one sentence for each thing done.
 std::vector<std::string> mend(TriangleMesh& mesh, const ConvertOptions& options) {
@@ -54,7 +99,13 @@ std::vector<std::string> mend(TriangleMesh& mesh, const ConvertOptions& options)
 }
 
 void run_convert(const ConvertOptions& options) {
-  LoadedMesh loaded = read_input(options.input);
+  std::optional<AssetField> field;
+  if (is_field_file(options.input.file)) field = load_field(options.input.file);
+  if (field && is_field_format(options.output)) {
+    run_export(*field, options);
+    return;
+  }
+  LoadedMesh loaded = load(options, field);
   const std::vector<std::string> done = mend(loaded.mesh, options);
   write_mesh(options.output, loaded.mesh);
   print_warnings(options.input.file, loaded.warnings);
@@ -77,14 +128,28 @@ void run_convert(const ConvertOptions& options) {
 
 void add_convert(CommandLine& line) {
   auto options = std::make_shared<ConvertOptions>();
-  Command command = line.add_command("convert", "Convert a mesh to another format");
+  Command command = line.add_command("convert", "Convert a mesh or a field to another format");
   command.set_examples(
       "Examples:\n"
       "  isotact convert part.stl part.glb --unit mm --weld 0\n"
-      "  isotact convert scan.ply scan.obj --clean --orient");
-  add_mesh_input(command, options->input, "Mesh to read: OBJ, STL, PLY, OFF, glTF, GLB");
-  command.add_text({.names = "OUT", .help = "Mesh to write: .obj .stl .ply .glb", .required = true},
-                   options->output);
+      "  isotact convert scan.ply scan.obj --clean --orient\n"
+      "  isotact convert bunny.isotact grown.stl --iso 0.005\n"
+      "  isotact convert bunny.isotact bunny.vti");
+  add_mesh_input(command, options->input,
+                 "Asset or other field (.vdb .nvdb .sdf), or mesh: OBJ, STL, PLY, OFF, glTF, GLB");
+  command.add_text(
+      {.names = "OUT",
+       .help = "Mesh to write: .obj .stl .ply .glb; of a field also: " + field_formats(),
+       .required = true},
+      options->output);
+  command.add_number({.names = "--iso",
+                      .help = "Of a field: the surface at this distance, metres (default: 0)",
+                      .value_name = "S"},
+                     options->iso, {-1e12, 1e12});
+  command.add_whole({.names = "--stride",
+                     .help = "Of a field: a coarser surface from every N-th node (default: 1)",
+                     .value_name = "N"},
+                    options->stride, {1, 1024});
   command.add_number(
       {.names = "--weld",
        .help = "Merge vertices that lie within this distance in metres; 0: equal ones",

@@ -6,6 +6,7 @@
 #include "isotact/base/parallel.h"
 
 #include "command.h"
+#include "field_file.h"
 
 namespace isotact::tool {
 namespace {
@@ -38,8 +39,10 @@ Json diagnose(Threads threads) {
   report["simd_used"] = name(simd_level());
   report["memory_gb"] = memory_gigabytes();
   report["gpu"] = "not built in";
+  report["openvdb"] = openvdb_support();
   report["readers"] = {"obj", "stl", "ply", "off", "gltf", "glb"};
   report["writers"] = {"obj", "stl", "ply", "glb"};
+  report["field_writers"] = field_formats();
   return report;
 }
 
@@ -63,8 +66,10 @@ void print_report(const Json& r) {
                            text("simd_used"), text("simd_cpu"))},
       {"memory", fmt::format("{:.1f} GB", r["memory_gb"].get<double>())},
       {"gpu", text("gpu")},
+      {"openvdb", text("openvdb")},
       {"reads", joined(r["readers"])},
       {"writes", joined(r["writers"])},
+      {"fields as", text("field_writers")},
   });
 }
 

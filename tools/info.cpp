@@ -1,4 +1,4 @@
-// isotact info: facts and flaws of a mesh.
+// isotact info: facts and flaws of meshes, facts of assets.
 #include <chrono>
 
 #include <fmt/format.h>
@@ -7,7 +7,9 @@
 #include "isotact/geometry/flaws.h"
 #include "isotact/geometry/mass_properties.h"
 
+#include "asset_input.h"
 #include "command.h"
+#include "info_asset.h"
 #include "mesh_input.h"
 
 namespace isotact::tool {
@@ -15,7 +17,8 @@ namespace {
 
 struct InfoOptions {
   CommonOptions common;
-  MeshInputOptions input;
+  std::vector<std::string> files;
+  std::string unit;
   bool self_intersections = false;
 };
 
@@ -26,10 +29,10 @@ struct MeshInfo {
   double seconds = 0;
 };
 
-MeshInfo examine(const InfoOptions& options) {
+MeshInfo examine(const std::string& file, const InfoOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   MeshInfo info;
-  info.loaded = read_input(options.input);
+  info.loaded = read_input({file, options.unit});
   const Threads threads = options.common.thread_setting();
   info.flaws = find_flaws(info.loaded.mesh,
                           {.self_intersections = options.self_intersections, .threads = threads});
@@ -127,27 +130,46 @@ void print_table(const MeshInfo& info, const std::string& file) {
   print_facts(facts);
 }
 
+// Prints the table, or returns what --json prints.
+Json show(const std::string& file, const InfoOptions& options) {
+  if (is_asset(file)) {
+    Json facts = describe_asset(file);
+    if (!options.common.json) print_asset(facts);
+    return facts;
+  }
+  const MeshInfo info = examine(file, options);
+  if (!options.common.json) print_table(info, file);
+  print_warnings(file, info.loaded.warnings);
+  return options.common.json ? as_json(info, file) : Json();
+}
+
+void run_info(const InfoOptions& options) {
+  Json all = Json::array();
+  for (const std::string& file : options.files) {
+    if (!options.common.json && !all.empty()) fmt::print("\n");
+    all.push_back(show(file, options));
+  }
+  if (options.common.json) print_json(all.size() == 1 ? all[0] : all);
+}
+
 }  // namespace
 
 void add_info(CommandLine& line) {
   auto options = std::make_shared<InfoOptions>();
-  Command command = line.add_command("info", "Show facts and flaws of a mesh");
+  Command command = line.add_command("info", "Show facts and flaws of meshes and assets");
   command.set_examples(
       "Examples:\n"
       "  isotact info bunny.ply\n"
+      "  isotact info bunny.isotact --json\n"
       "  isotact info part.stl --unit mm --json --self-intersections");
-  add_mesh_input(command, options->input, "Mesh: OBJ, STL, PLY, OFF, glTF, GLB");
+  command.add_texts(
+      {.names = "FILE", .help = "Assets; meshes: OBJ, STL, PLY, OFF, glTF, GLB", .required = true},
+      options->files);
+  add_unit(command, options->unit);
   command.add_flag("--self-intersections", options->self_intersections,
-                   "Also look for triangles that cross each other");
+                   "Also look for triangles of meshes that cross each other");
   add_common_options(command, options->common);
-  command.on_run([options] {
-    const MeshInfo info = examine(*options);
-    if (options->common.json)
-      print_json(as_json(info, options->input.file));
-    else
-      print_table(info, options->input.file);
-    print_warnings(options->input.file, info.loaded.warnings);
-  });
+  command.on_run([options] { run_info(*options); });
 }
 
 }  // namespace isotact::tool

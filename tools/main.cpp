@@ -23,6 +23,9 @@ int run(int argc, char** argv) {
   add_make(line);
   add_info(line);
   add_convert(line);
+  add_build(line);
+  add_sample(line);
+  add_slice(line);
   add_render(line);
   add_bench(line);
   add_demo(line);

@@ -1,16 +1,16 @@
-// isotact render: a shaded picture of meshes.
+// isotact render: a shaded picture of meshes and of assets' fields.
 #include <algorithm>
-#include <cctype>
 #include <chrono>
-#include <filesystem>
 
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
 
 #include "command.h"
+#include "field_file.h"
 #include "mesh_input.h"
 #include "picture/render_mesh.h"
+#include "picture_output.h"
 
 namespace isotact::tool {
 namespace {
@@ -21,6 +21,7 @@ struct RenderOptions {
   std::string unit;
   std::string output;
   bool no_ground = false;
+  double iso = 0;
   RenderSettings settings;
 };
 
@@ -31,23 +32,30 @@ Vec3 colour_of(std::size_t index) {
   return colours[index % std::size(colours)];
 }
 
-// Anything else than a PNG would only carry a wrong name; devices and pipes have none.
-void check_name(const std::filesystem::path& path) {
-  std::string extension = path.extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  std::error_code ignored;
-  const bool is_file =
-      !std::filesystem::exists(path, ignored) || std::filesystem::is_regular_file(path, ignored);
-  if (is_file && extension != ".png")
-    throw UsageError(fmt::format("-o {}: pictures are written as .png", path.string()));
+// A coarse surface tells the camera where the field's own lies.
+RenderItem field_item(const std::string& file, const RenderOptions& options) {
+  const AssetField field = load_field(file);
+  RenderItem item{.field = RenderField{.field = field.field,
+                                       .voxel_size = field.lattice.spacing,
+                                       .iso = options.iso}};
+  item.mesh = extract(field, {.iso = options.iso,
+                              .stride = std::max(1, resolution_of(field.lattice) / 256),
+                              .threads = options.common.thread_setting()});
+  if (item.mesh.triangles.empty())
+    throw Error({.file = file}, fmt::format("its field has no surface at {:.6g} m", options.iso));
+  return item;
 }
 
 void run_render(RenderOptions options) {
-  check_name(options.output);
+  check_picture_name(options.output);
   const auto start = std::chrono::steady_clock::now();
   std::vector<RenderItem> items;
   for (const std::string& file : options.files) {
+    if (is_field_file(file)) {
+      items.push_back(field_item(file, options));
+      items.back().colour = colour_of(items.size() - 1);
+      continue;
+    }
     LoadedMesh loaded = read_input({file, options.unit});
     print_warnings(file, loaded.warnings);
     items.push_back({.mesh = std::move(loaded.mesh), .colour = colour_of(items.size())});
@@ -63,9 +71,8 @@ void run_render(RenderOptions options) {
                 {"width", picture.width},
                 {"height", picture.height},
                 {"seconds", seconds}});
-  else if (options.output != "/dev/stdout")
-    fmt::print("{}: {} x {} pixels in {:.1f} s\n", without_control_codes(options.output),
-               picture.width, picture.height, seconds);
+  else
+    print_picture(options.output, picture, seconds);
 }
 
 }  // namespace
@@ -76,11 +83,13 @@ void add_render(CommandLine& line) {
   command.set_examples(
       "Examples:\n"
       "  isotact render part.stl --unit mm -o part.png\n"
+      "  isotact render bunny.isotact -o bunny.png --iso 0.002\n"
       "  isotact render bolt.glb nut.glb -o pair.png --yaw 60 --pitch 10");
   RenderSettings& s = options->settings;
-  command.add_texts(
-      {.names = "FILE", .help = "Meshes, drawn together where they lie", .required = true},
-      options->files);
+  command.add_texts({.names = "FILE",
+                     .help = "Assets and meshes, drawn together where they lie",
+                     .required = true},
+                    options->files);
   command.add_text(
       {.names = "-o,--output", .help = "Picture to write", .value_name = "PNG", .required = true},
       options->output);
@@ -98,6 +107,10 @@ void add_render(CommandLine& line) {
         {-90, 90});
   whole("--samples", s.sky_samples, "Rays a subpixel for the sky's light, 1 to 64 (default: 3)",
         {1, 64});
+  command.add_number({.names = "--iso",
+                      .help = "Show where the assets' fields have this value, metres (default: 0)",
+                      .value_name = "S"},
+                     options->iso, {-1e12, 1e12});
   command.add_flag("--no-ground", options->no_ground, "Leave the ground out");
   add_common_options(command, options->common);
   command.on_run([options] { run_render(*options); });

@@ -77,25 +77,25 @@ std::string choose_grid(openvdb::io::File& file, const std::string& wanted) {
 
 namespace detail {
 
-openvdb::FloatGrid::Ptr to_openvdb(const SparseLevelSet& s) {
+openvdb::FloatGrid::Ptr to_openvdb(const SparseLevelSet& level_set) {
   openvdb::initialize();
-  openvdb::FloatGrid::Ptr grid = openvdb::FloatGrid::create(s.background);
+  openvdb::FloatGrid::Ptr grid = openvdb::FloatGrid::create(level_set.background);
   grid->setName("distance");
   grid->setGridClass(openvdb::GRID_LEVEL_SET);
-  auto transform = openvdb::math::Transform::createLinearTransform(s.lattice.spacing);
-  const Vec3& origin = s.lattice.origin;
+  auto transform = openvdb::math::Transform::createLinearTransform(level_set.lattice.spacing);
+  const Vec3& origin = level_set.lattice.origin;
   transform->postTranslate(openvdb::Vec3d(origin.x, origin.y, origin.z));
   grid->setTransform(transform);
-  const Index3 counts = block_counts(s.lattice);
+  const Index3 counts = block_counts(level_set.lattice);
   openvdb::FloatTree& tree = grid->tree();
   for (std::int32_t z = 0; z < counts[2]; ++z)
     for (std::int32_t y = 0; y < counts[1]; ++y)
       for (std::int32_t x = 0; x < counts[0]; ++x) {
-        const std::int32_t block = s.blocks[flat_index(counts, x, y, z)];
+        const std::int32_t block = level_set.blocks[flat_index(counts, x, y, z)];
         const openvdb::Coord at(8 * x, 8 * y, 8 * z);
-        if (block == SparseLevelSet::kInside) tree.addTile(1, at, -s.background, false);
+        if (block == SparseLevelSet::kInside) tree.addTile(1, at, -level_set.background, false);
         if (block < 0) continue;
-        const LevelSetLeaf& ours = s.leaves[static_cast<std::size_t>(block)];
+        const LevelSetLeaf& ours = level_set.leaves[static_cast<std::size_t>(block)];
         openvdb::FloatTree::LeafNodeType& theirs = *tree.touchLeaf(at);
         for (std::size_t i = 0; i < 512; ++i) {
           if ((ours.active[i / 64] >> i % 64 & 1U) != 0)

@@ -60,7 +60,7 @@ TEST(Cache, SettingsThatMatterChangeTheText) {
   const std::string usual = describe(FieldSettings{});
   EXPECT_EQ(usual,
             "{\"resolution\":128,\"padding\":6,\"sign\":\"auto\",\"nested\":\"winding\","
-            "\"shell_offset\":0,\"band\":5,\"tolerance\":0.15}");
+            "\"shell_offset\":0,\"band\":4,\"tolerance\":0.15}");
   EXPECT_EQ(describe({.resolution = 128}), usual);
   EXPECT_EQ(describe({.max_memory = 1000, .threads = {.count = 3}}), usual);
   EXPECT_NE(describe({.resolution = 129}), usual);

@@ -432,6 +432,46 @@ TEST(Surface, IsTheSameForAnyNumberOfThreads) {
   }
 }
 
+TEST(Surface, ClosesOrDeclinesWhateverItIsGiven) {
+  // A dozen vertices and as many triangles between them: non-manifold, pinched, doubled, crossing.
+  Random random(11);
+  int signed_ones = 0;
+  for (int i = 0; i < 300; ++i) {
+    TriangleMesh mesh;
+    const std::uint32_t vertices = 4 + random.below(8);
+    for (std::uint32_t v = 0; v < vertices; ++v)
+      mesh.positions.push_back(to_float(random.in_unit_ball()));
+    const std::uint32_t triangles = 1 + random.below(16);
+    for (std::uint32_t t = 0; t < triangles; ++t)
+      mesh.triangles.push_back(
+          {random.below(vertices), random.below(vertices), random.below(vertices)});
+    try {
+      const Surface surface = prepare_surface(mesh, {.voxel_size = 0.2});
+      if (surface.report.method == SignMethod::kUnsigned) continue;
+      ++signed_ones;
+      ASSERT_TRUE(is_balanced(surface.mesh)) << i;
+      ASSERT_FALSE(find_flaw(surface.mesh)) << i;
+    } catch (const Error&) {  // only collapsed triangles
+    }
+  }
+  EXPECT_GT(signed_ones, 30);
+}
+
+TEST(Surface, BoundsItsWorkHoweverSmallTheVoxel) {
+  const TriangleMesh open = without(make_sphere({}), [](const Vec3f& p) { return p.y > 0.4F; });
+  for (const double voxel : {1e-12, 1e-5, 10.0}) {
+    const Surface surface = prepare_surface(open, {.voxel_size = voxel});
+    EXPECT_TRUE(is_balanced(surface.mesh));
+    EXPECT_LT(surface.report.membrane_triangles, 30'000U);
+  }
+}
+
+TEST(Surface, StopsWhenTold) {
+  CancelToken token;
+  token.cancel();
+  EXPECT_THROW(prepare(make_sphere({}), 64, {.monitor = {.cancel = &token}}), Cancelled);
+}
+
 TEST(Surface, NamesItsMethods) {
   EXPECT_EQ(name(SignMethod::kAuto), "auto");
   EXPECT_EQ(name(SignMethod::kPseudonormal), "pseudonormal");

@@ -9,9 +9,12 @@
 
 #include "isotact/base/error.h"
 #include "isotact/base/hash.h"
+#include "isotact/field/build/build_field.h"
 #include "isotact/geometry/primitives.h"
 
 #include "picture/render_mesh.h"
+#include "picture/slice_picture.h"
+#include "picture/text.h"
 
 namespace isotact::tool {
 namespace {
@@ -95,6 +98,100 @@ TEST(RenderMesh, SamePictureForAnyNumberOfThreads) {
         hash_range(render(items, {.width = 150, .height = 100, .threads = {threads}}).pixels));
   EXPECT_EQ(hashes[0], hashes[1]);
   EXPECT_EQ(hashes[0], hashes[2]);
+}
+
+RenderItem field_of_sphere() {
+  const TriangleMesh sphere = make_sphere({});
+  const BrickField field = build_field(sphere, {.resolution = 40}).field;
+  return {.mesh = sphere,
+          .colour = {0.1, 0.1, 0.5},
+          .field = RenderField{.field = AnyField(field), .voxel_size = field.voxel_size()}};
+}
+
+TEST(RenderField, LooksLikeTheMeshItWasBuiltFrom) {
+  const RenderSettings settings{.width = 90, .height = 60};
+  RenderItem item = field_of_sphere();
+  const Picture traced = render({item}, settings);
+  item.field.reset();
+  const Picture meshed = render({item}, settings);
+  double off = 0;
+  for (int y = 0; y < 60; ++y)
+    for (int x = 0; x < 90; ++x)
+      off += std::abs(brightness(traced, x, y) - brightness(meshed, x, y)) / (90 * 60);
+  EXPECT_LT(off, 2);  // of 255
+}
+
+TEST(RenderField, SamePictureForAnyNumberOfThreads) {
+  const std::vector<RenderItem> items{field_of_sphere()};
+  const auto hash = [&](int threads) {
+    return hash_range(render(items, {.width = 60, .height = 40, .threads = {threads}}).pixels);
+  };
+  EXPECT_EQ(hash(1), hash(2));
+  EXPECT_EQ(hash(1), hash(7));
+}
+
+TEST(SlicePicture, InsideIsOrangeOutsideBlueAndLinesLieWhereTheyShould) {
+  const auto ball = [](const Vec3& p) { return length(p) - 1; };
+  const SlicePicture slice = draw_slice(ball, {.box = {{-2, -2, -2}, {2, 2, 2}}, .width = 600});
+  const Picture& p = slice.picture;
+  ASSERT_EQ(p.pixels.size(), static_cast<std::size_t>(p.width * p.height));
+  EXPECT_NEAR(slice.lowest, -1, 0.01);
+  EXPECT_NEAR(slice.highest, std::sqrt(8.0) - 1, 0.02);
+  // The plot begins at (4, 17) and leaves 90 + 12 pixels for the legend.
+  const double side = 600 - 90 - 12;
+  const auto at = [&](double x, double y) {
+    return p.pixels[static_cast<std::size_t>(static_cast<int>(17 + side * (0.5 - y / 4)) * p.width +
+                                             static_cast<int>(4 + side * (0.5 + x / 4)))];
+  };
+  const Rgb8 inside = at(0.13, 0.33), outside = at(1.53, 1.53), zero = at(0.6, 0.8);
+  EXPECT_GT(inside[0], inside[2] + 30);
+  EXPECT_GT(outside[2], outside[0] + 30);
+  EXPECT_LT(zero[0] + zero[1] + zero[2], 200);
+}
+
+TEST(SlicePicture, SamePictureForAnyNumberOfThreadsAndRefusals) {
+  const auto ball = [](const Vec3& p) { return length(p) - 1; };
+  const TriangleMesh mesh = make_sphere({});
+  const auto hash = [&](int threads) {
+    return hash_range(draw_slice(ball, {.axis = 1,
+                                        .box = {{-2, -2, -2}, {2, 2, 2}},
+                                        .width = 250,
+                                        .outline = &mesh,
+                                        .threads = {threads}})
+                          .picture.pixels);
+  };
+  EXPECT_EQ(hash(1), hash(2));
+  EXPECT_EQ(hash(1), hash(7));
+  EXPECT_THROW(draw_slice(ball, {.box = {{-2, -2, -2}, {2, 2, 2}}, .width = 10}), Error);
+  EXPECT_THROW(draw_slice(ball, {}), Error);
+  EXPECT_THROW(draw_slice(ball, {.box = {{-1e-9, -2, -2}, {1e-9, 2, 2}}}), Error);
+}
+
+TEST(SlicePicture, CrossSectionsOfClosedMeshesAreClosed) {
+  const TriangleMesh mesh = make_torus({});
+  for (const double at : {0.0, 0.05, 0.124}) {
+    const auto segments = cut_mesh(mesh, 1, at);
+    EXPECT_GT(segments.size(), 50U);
+    double length_of_all = 0;
+    for (const auto& [a, b] : segments) {
+      length_of_all += length(b - a);
+      EXPECT_EQ(a.y, at);
+    }
+    // Two circles of radii 0.375 +- sqrt(0.125^2 - at^2).
+    EXPECT_NEAR(length_of_all, 4 * 3.14159265 * 0.375, 0.02);
+  }
+}
+
+TEST(Text, IsInkedWhereItIsWrittenAndCutAtTheEdge) {
+  Picture p{40, 20, std::vector<Rgb8>(800, Rgb8{255, 255, 255})};
+  draw_text(p, 2, 2, 1, "1", {0, 0, 0});
+  int inked = 0;
+  for (const Rgb8& pixel : p.pixels) inked += pixel[0] == 0 ? 1 : 0;
+  EXPECT_EQ(inked, 10);
+  EXPECT_NO_THROW(draw_text(p, -50, -3, 4, "far away \x01?", {0, 0, 0}));
+  EXPECT_NO_THROW(draw_text(p, 35, 15, 3, "edge", {0, 0, 0}));
+  EXPECT_NO_THROW(draw_line(p, {-1e30, 0, 1e30, 1e9, 3}, {0, 0, 0}));
+  EXPECT_EQ(text_width("ab", 2), 24);
 }
 
 TEST(RenderMesh, TakesFlawedMeshesAndRefusesWhatCannotBeDrawn) {

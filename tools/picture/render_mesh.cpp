@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <span>
 
 #include "isotact/base/error.h"
@@ -143,21 +142,19 @@ class Renderer {
                                              1 - (sub_y + 0.5) / settings_.height);
     Subpixel seen;
     seen.view = -direction;
-    const RayHit hit =
-        find_first_hit(scene_.bvh, {to_float(camera_.position), to_float(direction), 0, kFar});
+    const SurfaceHit hit = find_hit(scene_, camera_.position, direction);
     const double floor = scene_.bounds.lower.y;
     const double t_ground = direction.y < -1e-6 && camera_.position.y > floor
                                 ? (floor - camera_.position.y) / direction.y
                                 : 1e30;
     Vec3 face;
-    if (hit.triangle != kNoTriangle && static_cast<double>(hit.t) <= t_ground) {
-      const auto [a, b, c] = corners(scene_.mesh, hit.triangle);
-      const auto& n = scene_.normals[hit.triangle];
-      face = normalized(cross(to_double(b - a), to_double(c - a)));
-      seen.item = static_cast<std::int32_t>(scene_.items[hit.triangle]);
-      seen.position = camera_.position + direction * static_cast<double>(hit.t);
-      seen.normal = normalized(to_double(n[0] * (1 - hit.u - hit.v) + n[1] * hit.u + n[2] * hit.v));
-      if (dot(face, direction) > 0) face = -face, seen.normal = -seen.normal;
+    double lift = 2e-4 * scene_.size;
+    if (hit.item >= 0 && hit.t <= t_ground) {
+      seen.item = hit.item;
+      seen.position = camera_.position + direction * hit.t;
+      seen.normal = hit.normal;
+      face = hit.face;
+      lift = hit.lift;
     } else if (settings_.ground && t_ground < 1e30) {
       seen.item = kGround;
       seen.position = camera_.position + direction * t_ground;
@@ -165,25 +162,24 @@ class Renderer {
     } else {
       return seen;
     }
-    light(seen, face, tables_.rank(sub_x, sub_y));
+    light(seen, face, lift, tables_.rank(sub_x, sub_y));
     return seen;
   }
 
-  void light(Subpixel& s, const Vec3& face, std::size_t rank) const {
-    const Vec3f origin = to_float(s.position + face * (2e-4 * scene_.size));
+  void light(Subpixel& s, const Vec3& face, double lift, std::size_t rank) const {
+    const Vec3 origin = s.position + face * lift;
     const auto [u, v] = tangents(lights_.sun_direction);
     const Vec3& j = tables_.sun(rank);
     const Vec3 to_sun = lights_.sun_direction + (u * j.x + v * j.y) * lights_.sun_radius;
     if (dot(to_sun, face) > 0 && dot(to_sun, s.normal) > 0)
-      s.sun = is_occluded(scene_.bvh, {origin, to_float(to_sun), 0, kFar}) ? 0 : 1;
+      s.sun = is_hidden(scene_, origin, normalized(to_sun)) ? 0 : 1;
     const auto [p, q] = tangents(s.normal);
     const auto sky = tables_.sky(rank);
     for (const Vec3& d : sky) {
       const Vec3 direction = p * d.x + q * d.y + s.normal * d.z;
       const Vec3 full = sky_light(direction);
       // What hides the sky gives a little light back.
-      const bool hidden = dot(direction, face) <= 0 ||
-                          is_occluded(scene_.bvh, {origin, to_float(direction), 0, kFar});
+      const bool hidden = dot(direction, face) <= 0 || is_hidden(scene_, origin, direction);
       s.sky += hidden ? full * 0.16 : full;
     }
     s.sky = s.sky / static_cast<double>(sky.size());
@@ -244,8 +240,6 @@ class Renderer {
         lights_.sun_colour * (0.30 * spot * s.sun) + sky_light(bounce) * (mirror * s.sky.y);
     return Vec3{albedo.x * diffuse.x, albedo.y * diffuse.y, albedo.z * diffuse.z} + coat;
   }
-
-  static constexpr float kFar = std::numeric_limits<float>::infinity();
 
   const std::vector<RenderItem>& items_;
   const RenderSettings& settings_;

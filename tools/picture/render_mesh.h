@@ -1,21 +1,31 @@
-// Pictures of meshes: a small ray tracer on the CPU, with a sun, a sky and a ground that catches
-// shadows.
+// Pictures of meshes and fields: a small ray tracer on the CPU, with a sun, a sky and a ground that
+// catches shadows. Fields are sphere-traced: what is seen is the field itself, not a mesh of it.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "isotact/base/parallel.h"
 #include "isotact/base/pose.h"
+#include "isotact/field/any_field.h"
 #include "isotact/geometry/mesh.h"
 
 #include "picture/picture.h"
 
 namespace isotact::tool {
 
+struct RenderField {
+  AnyField field;         // with a finite box
+  double voxel_size = 0;  // metres: how fine it is
+  double iso = 0;         // metres: its surface is where it has this value
+};
+
 struct RenderItem {
-  TriangleMesh mesh;
+  TriangleMesh mesh{};
   Pose world_from_mesh{};
   Vec3 colour{0.55, 0.57, 0.60};  // share of the light that is given back, linear
+  // Drawn instead of the mesh, in its frame. The mesh is a coarse surface then, for the camera.
+  std::optional<RenderField> field{};
 };
 
 struct RenderSettings {
@@ -31,10 +41,11 @@ struct RenderSettings {
   Threads threads{};
 };
 
-// The items (at least one triangle between them, finite positions) from a camera that frames them
-// all. The same settings give the same picture for any number of threads. Throws Error for sizes
-// outside 1 to 16384, samples outside 1 to 64 and what is not finite. Cost: about 20 rays a pixel,
-// a few seconds for a million pixels on two cores; a few megabytes a thread beside the meshes.
+// The items (at least one triangle between them, finite positions) from a camera that
+// frames them all. The same settings give the same picture for any number of threads. Throws Error
+// for sizes outside 1 to 16384, samples outside 1 to 64 and what is not finite. Cost: about 20 rays
+// a pixel, a few seconds for a million pixels on two cores, some four times that for fields; a few
+// megabytes a thread beside the items.
 Picture render(const std::vector<RenderItem>& items, const RenderSettings& settings = {});
 
 }  // namespace isotact::tool

@@ -70,41 +70,122 @@ std::vector<std::array<Vec3f, 3>> make_normals(const TriangleMesh& mesh, double 
   return normals;
 }
 
+void add_mesh(RenderScene& scene, const RenderItem& item, std::uint32_t number) {
+  if (const auto flaw = find_flaw(item.mesh)) throw Error("render: " + *flaw);
+  const std::size_t base = scene.mesh.positions.size();
+  if (base + item.mesh.positions.size() > 0xffffffffULL)
+    throw Error("render: the items have more vertices than 32-bit indices can name");
+  for (const Vec3f& p : item.mesh.positions)
+    scene.mesh.positions.push_back(to_float(transform_point(item.world_from_mesh, to_double(p))));
+  for (Triangle t : item.mesh.triangles) {
+    for (std::uint32_t& v : t) v += static_cast<std::uint32_t>(base);
+    // Triangles without a finite place cannot be seen.
+    const auto is_placed = [&](std::uint32_t v) { return is_finite(scene.mesh.positions[v]); };
+    if (!std::all_of(t.begin(), t.end(), is_placed)) continue;
+    scene.mesh.triangles.push_back(t);
+    scene.items.push_back(number);
+    for (const std::uint32_t v : t) scene.outline.push_back(to_double(scene.mesh.positions[v]));
+  }
+}
+
+void add_field(RenderScene& scene, const RenderItem& item, std::uint32_t number) {
+  if (const auto flaw = find_flaw(item.mesh)) throw Error("render: " + *flaw);
+  const RenderField& f = *item.field;
+  for (const Vec3f& p : item.mesh.positions)
+    scene.outline.push_back(transform_point(item.world_from_mesh, to_double(p)));
+  scene.fields.push_back({.item = number,
+                          .field = f.field,
+                          .voxel_size = f.voxel_size,
+                          .field_from_world = inverse(item.world_from_mesh),
+                          .settings = {.iso = f.iso,
+                                       .shortest_step = 0.1 * f.voxel_size,
+                                       .box = find_surface_box(f.field, f.iso)}});
+}
+
+FieldRay in_frame(const FieldInScene& item, const Vec3& origin, const Vec3& direction) {
+  return {.origin = transform_point(item.field_from_world, origin),
+          .direction = transform_vector(item.field_from_world, direction)};
+}
+
+// From differences over two cells, since the gradient of the interpolant itself jumps from cell to
+// cell; or over what is seen of a few pixels, so that the facets of a coarse mesh do not glitter.
+Vec3 smooth_normal(const RenderScene& scene, const FieldInScene& item, const Vec3& p) {
+  const double h = std::max(item.voxel_size, scene.size / 400);
+  const auto difference = [&](const Vec3& by) {
+    return item.field.value(p + by) - item.field.value(p - by);
+  };
+  return normalized(Vec3{difference({h, 0, 0}), difference({0, h, 0}), difference({0, 0, h})});
+}
+
+void find_mesh_hit(const RenderScene& scene, const Vec3& origin, const Vec3& direction,
+                   SurfaceHit& nearest) {
+  const RayHit hit = find_first_hit(scene.bvh, {to_float(origin), to_float(direction)});
+  if (hit.triangle == kNoTriangle) return;
+  const auto [a, b, c] = corners(scene.mesh, hit.triangle);
+  const auto& n = scene.normals[hit.triangle];
+  nearest = {
+      .item = static_cast<std::int32_t>(scene.items[hit.triangle]),
+      .t = static_cast<double>(hit.t),
+      .normal = normalized(to_double(n[0] * (1 - hit.u - hit.v) + n[1] * hit.u + n[2] * hit.v)),
+      .face = normalized(cross(to_double(b - a), to_double(c - a))),
+      .lift = 2e-4 * scene.size};
+  if (dot(nearest.face, direction) > 0)
+    nearest.face = -nearest.face, nearest.normal = -nearest.normal;
+}
+
+void find_field_hit(const RenderScene& scene, const FieldInScene& item, const Vec3& origin,
+                    const Vec3& direction, SurfaceHit& nearest) {
+  FieldRay ray = in_frame(item, origin, direction);
+  ray.t_max = nearest.t;
+  const TraceHit hit = trace_ray(item.field, ray, item.settings);
+  if (hit.status != TraceStatus::kHit) return;
+  const Vec3 normal =
+      transform_vector(inverse(item.field_from_world),
+                       smooth_normal(scene, item, ray.origin + ray.direction * hit.t));
+  nearest = {.item = static_cast<std::int32_t>(item.item),
+             .t = hit.t,
+             .normal = normal,
+             .face = normal,
+             .lift = std::max(2e-4 * scene.size, 0.75 * item.voxel_size)};
+}
+
 }  // namespace
 
 RenderScene make_scene(const std::vector<RenderItem>& items, const RenderSettings& settings) {
   RenderScene scene;
   for (std::uint32_t item = 0; item < items.size(); ++item) {
-    const TriangleMesh& mesh = items[item].mesh;
-    if (const auto flaw = find_flaw(mesh)) throw Error("render: " + *flaw);
-    const std::size_t base = scene.mesh.positions.size();
-    if (base + mesh.positions.size() > 0xffffffffULL)
-      throw Error("render: the items have more vertices than 32-bit indices can name");
-    for (const Vec3f& p : mesh.positions)
-      scene.mesh.positions.push_back(
-          to_float(transform_point(items[item].world_from_mesh, to_double(p))));
-    for (Triangle t : mesh.triangles) {
-      for (std::uint32_t& v : t) v += static_cast<std::uint32_t>(base);
-      scene.mesh.triangles.push_back(t);
-      scene.items.push_back(item);
-    }
+    if (items[item].field)
+      add_field(scene, items[item], item);
+    else
+      add_mesh(scene, items[item], item);
   }
-  // Triangles without a finite place cannot be seen.
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < scene.mesh.triangles.size(); ++i) {
-    const auto [a, b, c] = corners(scene.mesh, i);
-    if (!is_finite(a) || !is_finite(b) || !is_finite(c)) continue;
-    scene.mesh.triangles[kept] = scene.mesh.triangles[i];
-    scene.items[kept++] = scene.items[i];
-  }
-  scene.mesh.triangles.resize(kept);
-  scene.items.resize(kept);
-  if (kept == 0) throw Error("render: there is no triangle to show");
-  scene.bounds = to_double(bounds(scene.mesh));
+  if (scene.outline.empty()) throw Error("render: there is no triangle to show");
+  for (const Vec3& p : scene.outline) extend(scene.bounds, p);
   scene.size = std::max(length(extent(scene.bounds)), 1e-6);
+  if (scene.mesh.triangles.empty()) return scene;
   scene.normals = make_normals(scene.mesh, settings.crease_degrees);
   scene.bvh = Bvh(scene.mesh, {.threads = settings.threads});
   return scene;
+}
+
+SurfaceHit find_hit(const RenderScene& scene, const Vec3& origin, const Vec3& direction) {
+  SurfaceHit nearest;
+  if (!scene.mesh.triangles.empty()) find_mesh_hit(scene, origin, direction, nearest);
+  for (const FieldInScene& item : scene.fields)
+    find_field_hit(scene, item, origin, direction, nearest);
+  return nearest;
+}
+
+bool is_hidden(const RenderScene& scene, const Vec3& origin, const Vec3& direction) {
+  if (!scene.mesh.triangles.empty() &&
+      is_occluded(scene.bvh, {to_float(origin), to_float(direction)}))
+    return true;
+  return std::any_of(scene.fields.begin(), scene.fields.end(), [&](const FieldInScene& item) {
+    // Light is soft: it does not notice what is thinner than half a cell.
+    TraceSettings settings = item.settings;
+    settings.shortest_step = 0.5 * item.voxel_size;
+    return is_blocked(item.field, in_frame(item, origin, direction), settings);
+  });
 }
 
 Camera frame_scene(const RenderScene& scene, const RenderSettings& settings) {
@@ -126,15 +207,14 @@ Camera frame_scene(const RenderScene& scene, const RenderSettings& settings) {
   const std::array<double, 2> slope{camera.tan_x * kMargin * settings.zoom,
                                     camera.tan_y * kMargin * settings.zoom};
   const Vec3 middle = center(scene.bounds);
-  for (const Triangle& t : scene.mesh.triangles)
-    for (const std::uint32_t v : t) {
-      const Vec3 p = to_double(scene.mesh.positions[v]) - middle;
-      const double x = dot(p, camera.right), y = dot(p, camera.up), z = dot(p, camera.back);
-      support[0] = std::max(support[0], x + z * slope[0]);
-      support[1] = std::max(support[1], -x + z * slope[0]);
-      support[2] = std::max(support[2], y + z * slope[1]);
-      support[3] = std::max(support[3], -y + z * slope[1]);
-    }
+  for (const Vec3& point : scene.outline) {
+    const Vec3 p = point - middle;
+    const double x = dot(p, camera.right), y = dot(p, camera.up), z = dot(p, camera.back);
+    support[0] = std::max(support[0], x + z * slope[0]);
+    support[1] = std::max(support[1], -x + z * slope[0]);
+    support[2] = std::max(support[2], y + z * slope[1]);
+    support[3] = std::max(support[3], -y + z * slope[1]);
+  }
   // x <= slope (distance - z) on both sides: the middle of the two supports, and their half sum.
   const double x = (support[0] - support[1]) / 2, y = (support[2] - support[3]) / 2;
   const double distance = std::max((support[0] + support[1]) / (2 * slope[0]),

@@ -1,24 +1,48 @@
-// What the ray tracer sees: all items as one mesh in the world, and a camera that frames it.
+// What the ray tracer sees: all meshes as one in the world, the fields, and a camera that frames
+// them.
 #pragma once
 
 #include <array>
 
+#include "isotact/field/trace_ray.h"
 #include "isotact/geometry/bvh.h"
 
 #include "picture/render_mesh.h"
 
 namespace isotact::tool {
 
+struct FieldInScene {
+  std::uint32_t item;
+  AnyField field;
+  double voxel_size;
+  Pose field_from_world;
+  TraceSettings settings;
+};
+
 struct RenderScene {
-  TriangleMesh mesh;
+  TriangleMesh mesh;                          // may be empty
   std::vector<std::uint32_t> items;           // of each triangle
   std::vector<std::array<Vec3f, 3>> normals;  // of each triangle's corners, unit
   Bvh bvh;
+  std::vector<FieldInScene> fields;
+  std::vector<Vec3> outline;  // points that the picture must hold
   Aabb bounds;
   double size = 1;  // of the bounds' diagonal
 };
 
 RenderScene make_scene(const std::vector<RenderItem>& items, const RenderSettings& settings);
+
+struct SurfaceHit {
+  std::int32_t item = -1;  // none
+  double t = std::numeric_limits<double>::infinity();
+  Vec3 normal{};  // for shading, unit, towards where the ray came from
+  Vec3 face{};    // of the surface itself
+  double lift{};  // along the face, for rays that leave from here
+};
+
+// The direction must be a unit vector.
+SurfaceHit find_hit(const RenderScene& scene, const Vec3& origin, const Vec3& direction);
+bool is_hidden(const RenderScene& scene, const Vec3& origin, const Vec3& direction);
 
 struct Camera {
   Vec3 position, right, up, back;  // the last three are unit vectors

@@ -290,11 +290,12 @@ void BrickAssembly::bind(std::size_t number) {
     for (std::int32_t k = 0; k < z.count; ++k)
       for (std::int32_t j = 0; j < y.count; ++j) {
         const std::size_t row = sample_index(0, j, k);
-        const auto bytes = static_cast<std::size_t>(x.count);
-        if (from != nullptr)
-          std::memcpy(at + row, from + row, bytes);
+        if (x.count == 1)
+          at[row] = from != nullptr ? from[row] : std::int8_t{0};
+        else if (from != nullptr)
+          std::memcpy(at + row, from + row, kBrickCells - 1);
         else
-          std::memset(at + row, 0, bytes);
+          std::memset(at + row, 0, kBrickCells - 1);
       }
   }
 }

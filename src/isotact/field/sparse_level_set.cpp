@@ -76,29 +76,32 @@ Index3 block_counts(const Lattice& lattice) {
   return counts;
 }
 
-std::optional<std::string> find_flaw(const SparseLevelSet& s) {
-  const Lattice& l = s.lattice;
+std::optional<std::string> find_flaw(const SparseLevelSet& level_set) {
+  const Lattice& l = level_set.lattice;
   for (std::size_t axis = 0; axis < 3; ++axis)
     if (l.cells[axis] < 1 || l.cells[axis] > (1 << 20))
       return fmt::format("level set: {} cells along an axis", l.cells[axis]);
   if (!(l.spacing > 0 && std::isfinite(l.spacing) && is_finite(l.origin)))
     return "level set: its lattice is not finite";
-  if (!(s.background > 0 && std::isfinite(s.background)))
+  if (!(level_set.background > 0 && std::isfinite(level_set.background)))
     return "level set: its background is not positive";
-  if (s.blocks.size() != count(block_counts(l)))
-    return fmt::format("level set: {} blocks, expected {}", s.blocks.size(),
+  if (level_set.blocks.size() != count(block_counts(l)))
+    return fmt::format("level set: {} blocks, expected {}", level_set.blocks.size(),
                        count(block_counts(l)));
   std::size_t next = 0;
-  for (std::size_t b = 0; b < s.blocks.size(); ++b) {
-    if (s.blocks[b] == SparseLevelSet::kOutside || s.blocks[b] == SparseLevelSet::kInside) continue;
-    if (s.blocks[b] < 0 || static_cast<std::size_t>(s.blocks[b]) != next)
-      return fmt::format("level set: block {} has leaf {}, expected {}", b, s.blocks[b], next);
+  for (std::size_t b = 0; b < level_set.blocks.size(); ++b) {
+    if (level_set.blocks[b] == SparseLevelSet::kOutside ||
+        level_set.blocks[b] == SparseLevelSet::kInside)
+      continue;
+    if (level_set.blocks[b] < 0 || static_cast<std::size_t>(level_set.blocks[b]) != next)
+      return fmt::format("level set: block {} has leaf {}, expected {}", b, level_set.blocks[b],
+                         next);
     ++next;
   }
-  if (next != s.leaves.size())
-    return fmt::format("level set: {} leaves, expected {}", s.leaves.size(), next);
-  for (std::size_t i = 0; i < s.leaves.size(); ++i)
-    for (const float v : s.leaves[i].values)
+  if (next != level_set.leaves.size())
+    return fmt::format("level set: {} leaves, expected {}", level_set.leaves.size(), next);
+  for (std::size_t i = 0; i < level_set.leaves.size(); ++i)
+    for (const float v : level_set.leaves[i].values)
       if (!std::isfinite(v))
         return fmt::format("level set: leaf {} has a value that is not finite", i);
   return std::nullopt;

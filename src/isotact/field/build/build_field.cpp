@@ -22,14 +22,6 @@
 namespace isotact {
 namespace {
 
-std::uint64_t field_bytes(const Index3& coarse_cells, std::size_t bricks) {
-  BrickFieldHeader h{};
-  std::copy(coarse_cells.begin(), coarse_cells.end(), h.coarse_cells);
-  h.brick_count = static_cast<std::uint32_t>(bricks);
-  detail::lay_out(h);
-  return h.total_bytes;
-}
-
 class FieldBuild {
  public:
   FieldBuild(const Surface& surface, const Lattice& lattice, const FieldSettings& settings)
@@ -46,7 +38,8 @@ class FieldBuild {
                      count(node_counts(coarse_)) * sizeof(float) +
                      static_cast<std::size_t>(lattice_.cells[1]) *
                          static_cast<std::size_t>(lattice_.cells[2]) * 24;
-    detail::check_memory(field_bytes(coarse_.cells, 0) + working_bytes_, settings_, "the build");
+    detail::check_memory(detail::field_bytes(coarse_.cells, 0) + working_bytes_, settings_,
+                         "the build");
     mark_band();
     const Bvh bvh(surface_.mesh, {.threads = settings_.threads});
     const detail::DistancePass distances(surface_.mesh, bvh, lattice_, settings_.threads);
@@ -103,7 +96,7 @@ class FieldBuild {
     if (bricks >= BrickField::kNoBrick)
       throw Error(
           fmt::format("{} bricks are more than a field can number: choose larger voxels", bricks));
-    detail::check_memory(field_bytes(coarse_.cells, bricks) + working_bytes_, settings_,
+    detail::check_memory(detail::field_bytes(coarse_.cells, bricks) + working_bytes_, settings_,
                          "the build");
   }
 

@@ -17,6 +17,12 @@ constexpr double kCubeRadius = 2.598076211353316;  // of 4^3 nodes: 1.5 sqrt(3)
 // Too far for any minimum; its square is still a float.
 constexpr float kHidden = 1e15F;
 
+Index3 unflatten(const Index3& n, std::size_t at) {
+  const auto nx = static_cast<std::size_t>(n[0]), ny = static_cast<std::size_t>(n[1]);
+  return {static_cast<std::int32_t>(at % nx), static_cast<std::int32_t>(at / nx % ny),
+          static_cast<std::int32_t>(at / nx / ny)};
+}
+
 const DistanceKernels& kernels_for([[maybe_unused]] SimdLevel level) {
 #if defined(ISOTACT_HAS_AVX2_KERNELS)
   if (level == SimdLevel::kAvx2) return kAvx2DistanceKernels;
@@ -42,8 +48,8 @@ struct DistancePass::Scratch {
     near.resize(room);
     squares.resize(room);
     in_plane.resize(room);
-    masks.resize(room);
-    for (auto& list : lists) list.resize(8 * room + 1);
+    masks.resize(room + 8);
+    for (auto& list : lists) list.resize(8 * room + 8);
   }
 };
 
@@ -56,6 +62,10 @@ DistancePass::DistancePass(const TriangleMesh& mesh, const Bvh& bvh, const Latti
       frames_(make_frames(bvh, mesh, lattice, threads)) {
   const std::int32_t widest = std::max({lattice.cells[0], lattice.cells[1], lattice.cells[2]});
   error_ = widest * 0x1p-21 + 0x1p-16;
+  const Aabb box = bounds(lattice);
+  const Vec3 reach = max(box.upper, -box.lower);
+  metres_error_ = std::max({std::abs(reach.x), std::abs(reach.y), std::abs(reach.z)}) * 0x1p-22 /
+                  lattice.spacing;
 }
 
 void DistancePass::hide(std::size_t frame) {
@@ -78,7 +88,7 @@ PacketWork DistancePass::make_packet_work(const Part& part) const {
   for (std::size_t axis = 0; axis < 3; ++axis) work.origin[axis] = lattice_.origin[axis];
   work.voxel_size = lattice_.spacing;
   work.spacing = kBrickCells;
-  work.slack = static_cast<float>(2 * error_);
+  work.slack = static_cast<float>(2 * error_ + metres_error_);
   return work;
 }
 
@@ -106,22 +116,24 @@ std::vector<float> DistancePass::find_coarse(const Monitor& monitor) const {
                      lattice_.cells[2] / kBrickCells + 1};
   std::vector<float> values(count(nodes));
   const Index3 packets{(nodes[0] + 1) / 2, (nodes[1] + 1) / 2, (nodes[2] + 1) / 2};
-  const std::size_t rows =
-      static_cast<std::size_t>(packets[1]) * static_cast<std::size_t>(packets[2]);
-  parallel_for(rows, 16, threads_, [&](std::size_t begin, std::size_t end) {
+  // Cubes of packets, so that what a thread looks at stays in its caches.
+  constexpr std::int32_t kCube = 8;
+  const Index3 cubes{(packets[0] - 1) / kCube + 1, (packets[1] - 1) / kCube + 1,
+                     (packets[2] - 1) / kCube + 1};
+  parallel_for(count(cubes), 1, threads_, [&](std::size_t begin, std::size_t) {
     monitor.check();
     std::vector<PacketWork> works;
     for (const Part& part : parts_) works.push_back(make_packet_work(part));
-    for (std::size_t row = begin; row < end; ++row) {
-      const std::int32_t y =
-          2 * static_cast<std::int32_t>(row % static_cast<std::size_t>(packets[1]));
-      const std::int32_t z =
-          2 * static_cast<std::int32_t>(row / static_cast<std::size_t>(packets[1]));
-      for (std::int32_t p = 0; p < packets[0]; ++p) {
-        // There and back again: neighbours in time are neighbours in space.
-        const std::int32_t x = 2 * (row % 2 == 0 ? p : packets[0] - 1 - p);
-        find_packet(works, {x, y, z}, values);
-      }
+    const Index3 cube = unflatten(cubes, begin);
+    for (std::int32_t p = 0; p < kCube * kCube * kCube; ++p) {
+      // There and back again: neighbours in time are neighbours in space.
+      const std::int32_t row = p / kCube, layer = row / kCube;
+      const Index3 packet{
+          cube[0] * kCube + (row % 2 == 0 ? p % kCube : kCube - 1 - p % kCube),
+          cube[1] * kCube + (layer % 2 == 0 ? row % kCube : kCube - 1 - row % kCube),
+          cube[2] * kCube + layer};
+      if (packet[0] < packets[0] && packet[1] < packets[1] && packet[2] < packets[2])
+        find_packet(works, {2 * packet[0], 2 * packet[1], 2 * packet[2]}, values);
     }
   });
   return values;
@@ -227,9 +239,7 @@ void DistancePass::for_each_brick(const BrickWork& work, const Monitor& monitor,
     for (std::size_t w = begin; w < end; ++w) {
       const std::uint64_t word = bits.words()[w];
       if (word == 0) continue;
-      const auto nx = static_cast<std::size_t>(blocks[0]), ny = static_cast<std::size_t>(blocks[1]);
-      const Index3 block{static_cast<std::int32_t>(w % nx), static_cast<std::int32_t>(w / nx % ny),
-                         static_cast<std::int32_t>(w / nx / ny)};
+      const Index3 block = unflatten(blocks, w);
       for (unsigned part = 0; part < 8; ++part) {
         const unsigned first = (part & 1U) * 2 + (part >> 1U & 1U) * 8 + (part >> 2U) * 32;
         const unsigned bricks = eighth(word, first);

@@ -9,25 +9,21 @@
 
 #include "isotact/field/build/detail/level_sheet.h"
 #include "isotact/field/build/detail/phase.h"
+#include "isotact/field/build/detail/refine.h"
 
 namespace isotact::surface_detail {
 namespace {
 
 constexpr std::uint32_t kNone = 0xffffffffU;
-constexpr double kCellsARim = 1000;        // aimed at; two or three triangles each
+// Aimed at; two or three triangles each. More where membranes may run between rims.
+constexpr double kCellsARim = 400, kCellsARimOfMany = 1000;
 constexpr double kPiecesARim = 400;        // that its edges are cut into at most, or so
 constexpr std::size_t kMostPieces = 4096;  // of one rim edge
 constexpr double kMostWork = 2e7;          // cells times the cost of a phase, for one try
-constexpr double kWorkInAll = 8e7;         // about two seconds
+constexpr double kWorkInAll = 3e7;         // about two seconds
 
 // Rims near each other, which may share a membrane, as the two ends of a short tube do.
 using Group = std::vector<Rim>;
-
-// Triangles to be added for a group of rims: they only join the mesh if they close it.
-struct Patch {
-  std::vector<Vec3f> positions;  // numbered from the mesh's own on
-  std::vector<Triangle> triangles;
-};
 
 class RimGraph {
  public:
@@ -109,8 +105,8 @@ class NearestVertex {
 class GroupCloser {
  public:
   GroupCloser(const TriangleMesh& mesh, const WindingPhase& phase, const Group& group,
-              const SheetSettings& lattice)
-      : mesh_(mesh), phase_(phase), lattice_(lattice), nearest_(lattice) {
+              const SheetSettings& lattice, double tolerance)
+      : mesh_(mesh), phase_(phase), lattice_(lattice), tolerance_(tolerance), nearest_(lattice) {
     for (const Rim& rim : group)
       for (const NetEdge& e : rim.edges) add_rim_edge(e);
   }
@@ -124,6 +120,10 @@ class GroupCloser {
     place_cells(sheet);
     for (const auto& quad : sheet.quads) add_quad(quad);
     join_to_rims();
+    refine(patch_, mesh_, phase_,
+           {.tolerance = tolerance_,
+            .max_triangles = 2 * patch_.triangles.size() + 1000,
+            .threads = lattice_.threads});
     patch_.triangles.insert(patch_.triangles.end(), slivers_.begin(), slivers_.end());
     return std::move(patch_);
   }
@@ -201,6 +201,7 @@ class GroupCloser {
   const TriangleMesh& mesh_;
   const WindingPhase& phase_;
   SheetSettings lattice_;
+  double tolerance_;
   NearestVertex nearest_;
   RimGraph rim_;
   std::vector<Vec3> seeds_;
@@ -237,31 +238,37 @@ std::vector<Rim> add_patch(TriangleMesh& mesh, const Group& group, const Patch& 
   return close_small(mesh, gather_rims(mesh, sum_edges(std::move(edges))), voxel_size);
 }
 
-// Of a phase near the group, in rim edges: those of a few rims around, and a dipole for each other.
-double phase_cost(const Group& group) {
+// Of a cell near the group, in rim edges of its phase: those of a few rims around, a dipole for
+// each other, and what a cell costs besides.
+double cell_cost(const Group& group) {
   double edges = 0;
   for (const Rim& rim : group) edges += static_cast<double>(rim.edges.size());
   const auto rims = static_cast<double>(group.size());
-  return std::min(edges, 3 * edges / rims) + 2 * rims;
+  return std::min(edges, 3 * edges / rims) + 2 * rims + 100;
 }
 
 SheetSettings choose_lattice(const Group& group, const MembraneSettings& settings) {
-  double area = 0, perimeter = 0, smallest = group[0].radius;
+  double area = 0, perimeter = 0, edges = 0, smallest = group[0].radius;
   Vec3 corner = group[0].center;
   for (const Rim& rim : group) {
     area += rim.fan_area;
     perimeter += rim.perimeter;
+    edges += static_cast<double>(rim.edges.size());
     smallest = std::min(smallest, rim.radius);
     corner = min(corner, rim.center);
   }
   const auto rims = static_cast<double>(group.size());
+  // Smooth membranes need no more cells than this, but one along a jagged rim follows its teeth.
+  const double smooth =
+      std::sqrt(area / ((group.size() == 1 ? kCellsARim : kCellsARimOfMany) * rims));
+  const double jagged = std::max(perimeter / edges / 2, smooth / 4);
   // A sheet takes some five cells for each that it crosses squarely, its rims some ten a piece.
-  const double most = kMostWork / phase_cost(group);
-  const double affordable =
-      std::max({std::sqrt(area / (kCellsARim * rims)), perimeter / (kPiecesARim * rims),
-                std::sqrt(10 * area / most), 20 * perimeter / most});
+  const double most = kMostWork / cell_cost(group);
+  const double affordable = std::max(
+      {perimeter / (kPiecesARim * rims), std::sqrt(10 * area / most), 20 * perimeter / most});
   const double voxel = settings.voxel_size;
-  const double spacing = std::max(affordable, std::clamp(smallest / 3, voxel / 2, 2 * voxel));
+  const double fine = std::clamp(smallest / 3, voxel / 2, 2 * voxel);
+  const double spacing = std::max({fine, affordable, std::min(smooth, jagged)});
   // The shift keeps nodes off planes and edges that many meshes have at round numbers.
   return {.origin = corner + Vec3{0.3771, 0.6137, 0.4593} * spacing,
           .spacing = spacing,
@@ -284,11 +291,12 @@ std::vector<Rim> close_group(TriangleMesh& mesh, const WindingPhase& phase, cons
   std::vector<Rim> least = group;
   const std::size_t positions = mesh.positions.size(), triangles = mesh.triangles.size();
   std::optional<Patch> best;
-  const double cost = phase_cost(group);
+  const double cost = cell_cost(group);
   for (int i = 0; i < kTries && work_left > 0; ++i) {
     lattice.max_cells = static_cast<std::size_t>(std::min(work_left, kMostWork) / cost) + 1000;
     std::size_t cells = 0;
-    std::optional<Patch> patch = GroupCloser(mesh, phase, group, lattice).run(cells);
+    std::optional<Patch> patch =
+        GroupCloser(mesh, phase, group, lattice, settings.voxel_size / 4).run(cells);
     work_left -= static_cast<double>(cells) * cost;
     if (!patch && best) break;
     lattice.spacing *= patch ? 0.5 : 2.5;

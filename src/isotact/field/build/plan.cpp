@@ -78,6 +78,14 @@ Lattice make_lattice(const Aabb& box, const FieldSettings& settings) {
   return lattice;
 }
 
+std::uint64_t field_bytes(const Index3& coarse_cells, std::size_t bricks) {
+  BrickFieldHeader h{};
+  std::copy(coarse_cells.begin(), coarse_cells.end(), h.coarse_cells);
+  h.brick_count = static_cast<std::uint32_t>(bricks);
+  lay_out(h);
+  return h.total_bytes;
+}
+
 void check_memory(std::uint64_t needed, const FieldSettings& settings, const char* what) {
   if (settings.max_memory == 0 || needed <= settings.max_memory) return;
   constexpr double kMega = 1e6;

@@ -61,11 +61,14 @@ void sign_brick(std::span<float> distance, const Index3& cell, const RowCrossing
   }
   for (std::int32_t z = 0; z < kBrickCells; ++z)
     for (std::int32_t y = 0; y < kBrickCells; ++y) {
-      std::uint32_t bits = rows.inside_bits(cell[0] * kBrickCells, 1, kBrickCells,
-                                            cell[1] * kBrickCells + y, cell[2] * kBrickCells + z);
-      float* row = distance.data() + (z * kBrickCells + y) * kBrickCells;
+      const std::int32_t j = cell[1] * kBrickCells + y, k = cell[2] * kBrickCells + z;
+      const std::span<const LineCrossing> row = rows.row(j, k);
+      // Most lines have left the body before the brick, or do not come to it.
+      if (row.empty() || row.back().x < static_cast<float>(cell[0] * kBrickCells)) continue;
+      std::uint32_t bits = rows.inside_bits(cell[0] * kBrickCells, 1, kBrickCells, j, k);
+      float* at = distance.data() + (z * kBrickCells + y) * kBrickCells;
       for (; bits != 0; bits &= bits - 1) {
-        float& value = row[std::countr_zero(bits)];
+        float& value = at[std::countr_zero(bits)];
         value = -value;
       }
     }

@@ -106,7 +106,9 @@ class BrickReader {
   }
 
   float value(const BrickSpot& spot) const {
-    const std::uint32_t number = brick_at(spot.coarse[0], spot.coarse[1], spot.coarse[2]);
+    return value(spot, brick_at(spot.coarse[0], spot.coarse[1], spot.coarse[2]));
+  }
+  float value(const BrickSpot& spot, std::uint32_t number) const {
     float corner[8];
     if (number == BrickField::kNoBrick) {
       load_corners(spot.coarse[0], spot.coarse[1], spot.coarse[2], corner);
@@ -120,7 +122,9 @@ class BrickReader {
 
   // The slope is in metres a metre.
   Trilinear sample(const BrickSpot& spot) const {
-    const std::uint32_t number = brick_at(spot.coarse[0], spot.coarse[1], spot.coarse[2]);
+    return sample(spot, brick_at(spot.coarse[0], spot.coarse[1], spot.coarse[2]));
+  }
+  Trilinear sample(const BrickSpot& spot, std::uint32_t number) const {
     float corner[8];
     if (number == BrickField::kNoBrick) {
       load_corners(spot.coarse[0], spot.coarse[1], spot.coarse[2], corner);

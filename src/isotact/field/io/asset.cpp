@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
 #include "isotact/base/hash.h"
+#include "isotact/field/io/detail/dense_section.h"
 #include "isotact/field/io/detail/small_sections.h"
 
 namespace isotact {
@@ -43,6 +45,22 @@ constexpr SectionRules flat_rules(SectionKind kind) {
           }};
 }
 
+void take_voxmap(Asset& asset, const FlatBuffer& buffer, Check) {
+  constexpr std::string_view kCompressed = "ISOLAYER";
+  const bool is_compressed =
+      buffer.bytes.size() >= kCompressed.size() &&
+      std::memcmp(buffer.bytes.data(), kCompressed.data(), kCompressed.size()) == 0;
+  asset.voxmap = is_compressed ? decompress_layers(buffer.bytes)
+                               : Voxmap::from_buffer(buffer.bytes, buffer.owner);
+}
+
+FlatBuffer give_voxmap(const Asset& asset) {
+  if (!asset.voxmap) return {};
+  if (asset.voxmap->encoding() == VoxmapEncoding::kLayers)
+    return shared(compress_layers(*asset.voxmap));
+  return {asset.voxmap->buffer(), nullptr};
+}
+
 constexpr std::array kRules = {
     SectionRules{SectionKind::kSource,
                  [](Asset& asset, const FlatBuffer& buffer, Check) {
@@ -57,6 +75,16 @@ constexpr std::array kRules = {
                    return asset.mass ? shared(detail::encode_mass(*asset.mass)) : FlatBuffer{};
                  }},
     flat_rules<BrickField, &Asset::field>(SectionKind::kBrickField),
+    SectionRules{SectionKind::kDenseGrid,
+                 [](Asset& asset, const FlatBuffer& buffer, Check) {
+                   asset.dense = detail::decode_dense_grid(buffer.bytes);
+                 },
+                 [](const Asset& asset) {
+                   return asset.dense ? shared(detail::encode_dense_grid(*asset.dense))
+                                      : FlatBuffer{};
+                 }},
+    flat_rules<FirstOrderField, &Asset::first_order>(SectionKind::kFirstOrderField),
+    SectionRules{SectionKind::kVoxmap, take_voxmap, give_voxmap},
 };
 
 const SectionRules* find_rules(SectionKind kind) {

@@ -12,8 +12,11 @@
 #include <vector>
 
 #include "isotact/field/brick_field.h"
+#include "isotact/field/dense_grid.h"
+#include "isotact/field/first_order_field.h"
 #include "isotact/field/flat_buffer.h"
 #include "isotact/field/io/asset_file.h"
+#include "isotact/field/voxmap.h"
 #include "isotact/geometry/mass_properties.h"
 #include "isotact/geometry/mesh.h"
 
@@ -43,6 +46,9 @@ struct Asset {
   SourceInfo source;
   std::optional<MassProperties> mass;  // of density 1: mass is the volume; no warnings
   std::optional<BrickField> field;
+  std::optional<DenseGrid> dense;
+  std::optional<FirstOrderField> first_order;
+  std::optional<Voxmap> voxmap;  // layers are compressed in files
   std::vector<RawSection> raw;
 
   // Where it was read from; empty for what was made in memory. Not written.

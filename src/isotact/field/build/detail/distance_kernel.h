@@ -13,6 +13,21 @@
 
 namespace isotact::detail {
 
+// Places of the set bits of each byte.
+struct BytePlaces {
+  std::uint8_t of[256][8];
+};
+constexpr BytePlaces find_byte_places() {
+  BytePlaces places{};
+  for (unsigned byte = 0; byte < 256; ++byte) {
+    unsigned n = 0;
+    for (unsigned bit = 0; bit < 8; ++bit)
+      if ((byte >> bit & 1U) != 0) places.of[byte][n++] = static_cast<std::uint8_t>(bit);
+  }
+  return places;
+}
+inline constexpr BytePlaces kPlaces = find_byte_places();
+
 // F: float lanes, of which the eight points take 8 / F::kWidth.
 template <typename F>
 struct DistanceKernel {
@@ -156,15 +171,24 @@ struct DistanceKernel {
     for (int i = 0; i < 8; ++i) to[(i >> 2) * 64 + (i >> 1 & 1) * 8 + (i & 1)] = d[i];
   }
 
-  // Splits a list of n by the masks: places in it, child after child. Needs room for 8 n + 1.
-  static ISOTACT_INLINE void split(const std::uint8_t* masks, std::size_t n, std::uint32_t* places,
+  // Splits a list of n by the masks: places in it, child after child. Needs room for 8 n + 8, and
+  // masks may be read and cleared up to the next multiple of eight. Eight masks at a time: the bits
+  // of a child in them are brought together by a multiplication, and a table has their places.
+  static ISOTACT_INLINE void split(std::uint8_t* masks, std::size_t n, std::uint32_t* places,
                                    std::size_t* ends) {
+    for (std::size_t i = n; i % 8 != 0; ++i) masks[i] = 0;
+    std::size_t end = 0;
     ends[0] = 0;
     for (unsigned child = 0; child < 8; ++child) {
-      std::size_t end = ends[child];
-      for (std::size_t i = 0; i < n; ++i) {
-        places[end] = static_cast<std::uint32_t>(i);
-        end += masks[i] >> child & 1U;
+      for (std::size_t i = 0; i < n; i += 8) {
+        std::uint64_t word;
+        __builtin_memcpy(&word, masks + i, sizeof(word));
+        const unsigned bits = static_cast<unsigned>(
+            (word >> child & 0x0101010101010101U) * 0x0102040810204080U >> 56U);
+        const std::uint8_t* set = kPlaces.of[bits];
+        std::uint32_t* to = places + end;
+        for (unsigned k = 0; k < 8; ++k) to[k] = static_cast<std::uint32_t>(i) + set[k];
+        end += static_cast<std::size_t>(__builtin_popcount(bits));
       }
       ends[child + 1] = end;
     }
@@ -285,44 +309,56 @@ struct DistanceKernel {
                                       std::uint32_t number, const Packet& packet, Waiting* stack,
                                       int size) {
     const OrientedNode& node = nodes[number];
-    F local[3][kParts], slack[kParts];
+    // Each point's place along the node's axes, moved by what rounding may make of it: up for lower
+    // sides, down for upper ones.
+    alignas(32) float up[3][8], down[3][8], bound[8];
     for (unsigned part = 0; part < kParts; ++part) {
+      const unsigned at = part * kLanes;
       const F x = packet.metres.x[part] - F(node.origin[0]);
       const F y = packet.metres.y[part] - F(node.origin[1]);
       const F z = packet.metres.z[part] - F(node.origin[2]);
-      F sum(0.0F);
+      F local[3];
+      F slack(0x1p-126F);
       for (int axis = 0; axis < 3; ++axis) {
-        const float* row = node.axes[axis];
-        local[axis][part] = (F(row[0]) * x + F(row[1]) * y) + F(row[2]) * z;
-        sum = sum + greater(local[axis][part], -local[axis][part]);
+        local[axis] = turn(node.axes[axis], x, y, z);
+        slack = slack + greater(local[axis], -local[axis]) * F(0x1p-21F);
       }
-      slack[part] = sum * F(0x1p-21F) + F(0x1p-126F);
+      for (int axis = 0; axis < 3; ++axis) {
+        store(local[axis] + slack, up[axis] + at);
+        store(local[axis] - slack, down[axis] + at);
+      }
+      store(packet.bound[part], bound + at);
     }
-    alignas(32) float low[3][kNodeWidth], high[3][kNodeWidth];
-    for (int axis = 0; axis < 3; ++axis)
-      for (unsigned part = 0; part < kParts; ++part) {
-        const unsigned at = part * kLanes;
-        store(load_bytes<F>(node.lower[axis] + at) * F(node.step[axis]), low[axis] + at);
-        store(load_bytes<F>(node.upper[axis] + at) * F(node.step[axis]), high[axis] + at);
+    // All children against one point after the other: no branch until the end.
+    alignas(32) float least[kNodeWidth];
+    unsigned near = 0;
+    for (unsigned part = 0; part < kNodeWidth / kLanes; ++part) {
+      const unsigned at = part * kLanes;
+      F low[3], high[3];
+      for (int axis = 0; axis < 3; ++axis) {
+        low[axis] = load_bytes<F>(node.lower[axis] + at) * F(node.step[axis]);
+        high[axis] = load_bytes<F>(node.upper[axis] + at) * F(node.step[axis]);
       }
-    const int first = size;
-    for (std::uint32_t child = 0; child < node.child_count; ++child) {
-      unsigned near = 0;
-      F least(3.0e38F);
-      for (unsigned part = 0; part < kParts; ++part) {
+      F nearest(3.0e38F);
+      auto within = nearest < nearest;
+      for (int point = 0; point < 8; ++point) {
         F square(0.0F);
         for (int axis = 0; axis < 3; ++axis) {
-          const F below = F(low[axis][child]) - (local[axis][part] + slack[part]);
-          const F above = (local[axis][part] - slack[part]) - F(high[axis][child]);
+          const F below = low[axis] - F(up[axis][point]);
+          const F above = F(down[axis][point]) - high[axis];
           const F outside = greater(greater(below, above), F(0.0F));
           square = square + outside * outside;
         }
-        near |= bits_of(square <= packet.bound[part]);
-        least = lesser(square, least);
+        within |= square <= F(bound[point]);
+        nearest = lesser(square, nearest);
       }
-      if (near == 0) continue;
-      float key = least.v[0];
-      for (int i = 1; i < F::kWidth; ++i) key = least.v[i] < key ? least.v[i] : key;
+      store(nearest, least + at);
+      near |= bits_of(within) << at;
+    }
+    const int first = size;
+    for (near &= (1U << node.child_count) - 1; near != 0; near &= near - 1) {
+      const int child = __builtin_ctz(near);
+      const float key = least[child];
       prefetch(node.child[child], nodes, frames);
       int place = size++;
       for (; place > first && stack[place - 1].square < key; --place)

@@ -76,6 +76,7 @@ class DistancePass {
   const DistanceKernels& kernels_;
   std::vector<TriangleFrame> frames_;
   double error_ = 0;
+  double metres_error_ = 0;  // cells: rounding of the hierarchy's coordinates, far from the origin
 };
 
 }  // namespace isotact::detail

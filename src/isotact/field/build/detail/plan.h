@@ -15,6 +15,9 @@ inline constexpr double kCellDiagonal = 1.7320508075688773;
 // in the band do not touch its sides, where bricks end.
 Lattice make_lattice(const Aabb& mesh_bounds, const FieldSettings& settings);
 
+// Of the buffer of a brick field.
+std::uint64_t field_bytes(const Index3& coarse_cells, std::size_t bricks);
+
 // Throws Error where `needed` bytes are more than the settings allow.
 void check_memory(std::uint64_t needed, const FieldSettings& settings, const char* what);
 

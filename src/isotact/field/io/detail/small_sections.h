@@ -13,7 +13,7 @@ namespace isotact::detail {
 std::vector<std::byte> encode_source(const SourceInfo& source);
 SourceInfo decode_source(std::span<const std::byte> bytes);
 
-std::vector<std::byte> encode_mass(const MassProperties& properties);
+std::vector<std::byte> encode_mass(const MassProperties& given);
 MassProperties decode_mass(std::span<const std::byte> bytes);
 
 }  // namespace isotact::detail

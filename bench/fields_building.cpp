@@ -1,0 +1,228 @@
+// Building: build_field beside OpenVDB's meshToLevelSet, from a mesh in memory, and how true both
+// come out.
+#include <algorithm>
+#include <cmath>
+
+#include "fields_report.h"
+#include "measure.h"
+
+namespace isotact::bench {
+namespace {
+
+constexpr std::size_t kPoints = 20000;
+constexpr double kMaxP99 = 0.1;  // cells, within kNear of the surface, at 256 and above
+constexpr double kNear = 4;      // cells
+// Nearer than this all eight voxels around a point lie in the peer's band.
+constexpr double kPeerNear = 1.25;  // cells, below 3 - sqrt(3)
+
+struct Accuracy {
+  ErrorSummary ours, peer;  // cells
+  std::size_t wrong_signs = 0, peer_wrong_signs = 0;
+  std::size_t judged_signs = 0;  // points further than a cell from the surface
+  std::size_t broken_bounds = 0;
+};
+
+struct Row {
+  std::string mesh;
+  int resolution = 0;
+  Seconds ours{}, peer{};  // with the number of threads asked for
+  Seconds ours_one{}, ours_two{}, peer_two{};
+  FieldReport report{};
+  std::uint64_t peer_bytes = 0;
+  Accuracy accuracy{};
+};
+
+bool overlap(const Interval& a, const Interval& b) {
+  return a.lower <= b.upper && b.lower <= a.upper;
+}
+
+// Sees each point with its true distance and judges signs and bounds.
+class Judge {
+ public:
+  Judge(const BrickField& field, const VdbLevelSet& peer, const ExactField& exact)
+      : field_(field), peer_(peer), exact_(exact) {}
+
+  void see(const std::vector<Vec3>& points, Accuracy& result) {
+    std::vector<double> distances(points.size());
+    find_signed_distances(exact_, points, distances);
+    const double cell = field_.voxel_size();
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      const double truth = distances[i], ours = field_.value(points[i]);
+      const double theirs = peer_.value(points[i]);
+      if (std::abs(truth) <= kNear * cell) errors_.push_back(std::abs(ours - truth) / cell);
+      if (std::abs(truth) <= kPeerNear * cell)
+        peer_errors_.push_back(std::abs(theirs - truth) / cell);
+      if (std::abs(truth) > cell) {
+        ++result.judged_signs;
+        result.wrong_signs += (ours < 0) != (truth < 0) ? 1U : 0U;
+        result.peer_wrong_signs += (theirs < 0) != (truth < 0) ? 1U : 0U;
+      }
+      see_bounds(points[i], result);
+    }
+    result.ours = summarize(errors_);
+    result.peer = summarize(peer_errors_);
+  }
+  void see_bounds(const Vec3& point, Accuracy& result) const {
+    // The oracle has a doubt of its own, from rounding.
+    const bool holds = overlap(field_.distance_bounds(point), exact_.distance_bounds(point));
+    result.broken_bounds += holds ? 0U : 1U;
+  }
+
+ private:
+  const BrickField& field_;
+  const VdbLevelSet& peer_;
+  const ExactField& exact_;
+  std::vector<double> errors_, peer_errors_;
+};
+
+Accuracy judge(const TriangleMesh& mesh, const BrickField& field, const VdbLevelSet& peer) {
+  const Surface surface = prepare_surface(mesh, {.voxel_size = field.voxel_size()});
+  const ExactField exact(surface);
+  Accuracy result;
+  Judge judge(field, peer, exact);
+  judge.see(points_near(surface.mesh, kNear * field.voxel_size(), kPoints, 1), result);
+  judge.see(points_in(field.bounds(), kPoints, 2), result);
+  const Vec3 pad = extent(field.bounds()) * 0.5;
+  const Aabb wide{field.bounds().lower - pad, field.bounds().upper + pad};
+  for (const Vec3& point : points_in(wide, kPoints / 4, 3)) judge.see_bounds(point, result);
+  return result;
+}
+
+void check(const Row& row, Report& report) {
+  const std::string where = fmt::format("{} at {}", row.mesh, row.resolution);
+  const Accuracy& a = row.accuracy;
+  if (row.resolution >= 256)
+    report.check(a.ours.p99 < kMaxP99,
+                 fmt::format("{}: p99 of the error is {:.3f} cells", where, a.ours.p99));
+  report.check(a.wrong_signs == 0,
+               fmt::format("{}: {} of {} signs", where, a.wrong_signs, a.judged_signs));
+  report.check(a.broken_bounds == 0,
+               fmt::format("{}: distance_bounds do not hold at {} points", where, a.broken_bounds));
+}
+
+FieldSettings settings_of(int resolution, int threads) {
+  return {.resolution = resolution, .threads = {threads}};
+}
+
+Row measure(const NamedMesh& named, const VdbMesh& vdb_mesh, int resolution, const Options& options,
+            Stock& stock) {
+  Row row{.mesh = named.name, .resolution = resolution};
+  FieldResult ours = build_field(named.mesh, settings_of(resolution, 2));
+  VdbLevelSet peer;
+  const double voxel_size = ours.field.voxel_size();
+  const auto build = [&](int threads) {
+    ours = {};
+    const ThreadLimit limit(threads);
+    ours = build_field(named.mesh, settings_of(resolution, threads));
+  };
+  const auto build_peer = [&](int threads) {
+    peer = {};
+    const ThreadLimit limit(threads);
+    peer = VdbLevelSet(vdb_mesh, voxel_size);
+  };
+  const std::size_t runs = resolution >= 1024 ? 3 : 5;
+  const std::size_t peer_runs = resolution >= 1024 ? 1 : resolution >= 512 ? 2 : 5;
+  const std::vector<Seconds> medians =
+      medians_of({{[&] { build(options.threads); }, runs},
+                  {[&] { build_peer(options.threads); }, peer_runs},
+                  {[&] { build(1); }, options.threads == 1 ? 0 : runs},
+                  {[&] { build(2); }, runs},
+                  {[&] { build_peer(2); }, 1}});
+  row.ours = medians[0];
+  row.peer = medians[1];
+  row.ours_one = options.threads == 1 ? medians[0] : medians[2];
+  row.ours_two = medians[3];
+  row.peer_two = medians[4];
+  row.report = ours.report;
+  row.peer_bytes = peer.memory_bytes();
+  row.accuracy = judge(named.mesh, ours.field, peer);
+  if (named.name == "bunny") stock.keep(resolution, std::move(ours), std::move(peer));
+  return row;
+}
+
+// One thread: processor time, which neighbours on the machine disturb less. Else the clock.
+double relevant(const Seconds& seconds, int threads) {
+  return threads == 1 ? seconds.processor : seconds.wall;
+}
+
+double megabytes(std::uint64_t bytes) { return 1e-6 * static_cast<double>(bytes); }
+
+Json to_json(const Row& row, int threads) {
+  const auto errors = [](const ErrorSummary& e) {
+    return Json{{"p50", e.p50}, {"p99", e.p99}, {"max", e.max}};
+  };
+  const double ours = relevant(row.ours, threads), peer = relevant(row.peer, threads);
+  const Accuracy& a = row.accuracy;
+  return {{"mesh", row.mesh},
+          {"resolution", row.resolution},
+          {"faster_than_openvdb", peer / ours},
+          {"two_threads_over_one", row.ours_one.wall / row.ours_two.wall},
+          {"two_threads_faster_than_openvdb", row.peer_two.wall / row.ours_two.wall},
+          {"seconds", ours},
+          {"openvdb_seconds", peer},
+          {"bytes", row.report.bytes},
+          {"openvdb_bytes", row.peer_bytes},
+          {"bricks", row.report.bricks},
+          {"voxel_size", row.report.lattice.spacing},
+          {"near_error_bound_cells", row.report.near_error / row.report.lattice.spacing},
+          {"error_cells", errors(a.ours)},
+          {"openvdb_error_cells", errors(a.peer)},
+          {"wrong_signs", a.wrong_signs},
+          {"openvdb_wrong_signs", a.peer_wrong_signs},
+          {"judged_signs", a.judged_signs}};
+}
+
+void print(const Row& row, const Options& options, Report& report) {
+  const double ours = relevant(row.ours, options.threads);
+  const double peer = relevant(row.peer, options.threads);
+  const Accuracy& a = row.accuracy;
+  report.print(
+      "{:>10} {:5} | {:6.2f} | {:7.3f} {:8.3f} | {:4.2f} {:7.2f} | {:6.1f} {:6.1f} {:7} | {:.3f} "
+      "{:.3f} {:.2f} {:5} | {:.3f} {:5} {:5}\n",
+      row.mesh, row.resolution, peer / ours, ours, peer, row.ours_one.wall / row.ours_two.wall,
+      row.peer_two.wall / row.ours_two.wall, megabytes(row.report.bytes), megabytes(row.peer_bytes),
+      row.report.bricks, a.ours.p50, a.ours.p99, a.ours.max, a.wrong_signs, a.peer.p99,
+      a.peer_wrong_signs, a.judged_signs);
+}
+
+void print_head(const Options& options, Report& report) {
+  report.print(
+      "\nBuilding, whole box (ours) beside OpenVDB's meshToLevelSet, band of {} voxels; {} "
+      "thread{}, {}\n"
+      "  x: times faster than OpenVDB. 2/1: two threads over one, by the clock; x2: faster than "
+      "OpenVDB with two.\n"
+      "  errors in cells against exact distance: ours within {} cells, OpenVDB's within {}; signs: "
+      "wrong ones further than a cell away\n"
+      "{:>10} {:>5} | {:>6} | {:>7} {:>8} | {:>4} {:>7} | {:>6} {:>6} {:>7} | {:>5} {:>5} {:>4} "
+      "{:>5} | {:>5} {:>5} {:>5}\n",
+      kVdbHalfWidth, options.threads, options.threads == 1 ? "" : "s",
+      options.threads == 1 ? "processor time" : "time by the clock", kNear, kPeerNear, "mesh",
+      "cells", "x", "ours s", "theirs s", "2/1", "x2", "MB", "theirs", "bricks", "p50", "p99",
+      "max", "signs", "p99", "signs", "of");
+}
+
+}  // namespace
+
+void bench_building(const Options& options, Stock& stock, Report& report) {
+  print_head(options, report);
+  const std::vector<int> resolutions =
+      options.quick ? std::vector<int>{128, 256} : std::vector<int>{128, 256, 512, 1024};
+  const std::vector<std::string> names{"bunny", "bunny_raw", "dragon"};
+  const auto is_chosen = [&](const std::string& name) {
+    return std::find(options.only.begin(), options.only.end(), name) != options.only.end();
+  };
+  const bool some = std::any_of(names.begin(), names.end(), is_chosen);
+  for (const std::string& name : names) {
+    if (some && !is_chosen(name)) continue;
+    const NamedMesh named = read_named(name);
+    const VdbMesh vdb_mesh(named.mesh);
+    for (const int resolution : resolutions) {
+      const Row row = measure(named, vdb_mesh, resolution, options, stock);
+      print(row, options, report);
+      report.json["building"].push_back(to_json(row, options.threads));
+      check(row, report);
+    }
+  }
+}
+
+}  // namespace isotact::bench

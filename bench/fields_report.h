@@ -1,0 +1,98 @@
+// What the parts of bench_fields share: options, the report, the bunny with its fields, and the
+// truth to hold them against.
+#pragma once
+
+#include <cstdio>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "isotact/field/build/build_field.h"
+#include "isotact/field/exact_field.h"
+
+#include "fields_peer.h"
+
+namespace isotact::bench {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  bool json = false, quick = false, full = false;
+  int threads = 1;
+  std::vector<std::string> only;  // parts and meshes; empty: all
+};
+
+// Tables go to stdout as they come, unless JSON is wanted; then numbers are kept for the end.
+class Report {
+ public:
+  explicit Report(bool as_json) : as_json_(as_json) {}
+
+  template <typename... T>
+  void print(fmt::format_string<T...> format, T&&... values) {
+    if (as_json_) return;
+    fmt::print(format, std::forward<T>(values)...);
+    std::fflush(stdout);
+  }
+  // A wrong answer makes the program fail, in the end: the other numbers are still of interest.
+  void check(bool condition, const std::string& what) {
+    if (condition) return;
+    failures_.push_back(what);
+    fmt::print(stderr, "bench_fields: wrong: {}\n", what);
+  }
+  const std::vector<std::string>& failures() const { return failures_; }
+  bool as_json() const { return as_json_; }
+
+  Json json;
+
+ private:
+  bool as_json_;
+  std::vector<std::string> failures_;
+};
+
+struct NamedMesh {
+  std::string name;
+  TriangleMesh mesh;
+};
+NamedMesh read_named(std::string_view name);  // "bunny", "bunny_raw" or "dragon"
+
+// The bunny with its holes closed, with fields of both sides, each built once and kept.
+class Stock {
+ public:
+  const TriangleMesh& mesh();
+  const FieldResult& field(int resolution);
+  VdbLevelSet& peer(int resolution);
+  const ExactField& exact();
+
+  void keep(int resolution, FieldResult field, VdbLevelSet peer);
+
+ private:
+  TriangleMesh mesh_;
+  std::map<int, FieldResult> fields_;
+  std::map<int, VdbLevelSet> peers_;
+  std::unique_ptr<ExactField> exact_;
+};
+
+// Random points that floats hold exactly, since ExactField rounds to them.
+// Near: a random point of the surface and up to `reach` away from it.
+std::vector<Vec3> points_near(const TriangleMesh& mesh, double reach, std::size_t count,
+                              std::uint64_t seed);
+std::vector<Vec3> points_in(const Aabb& box, std::size_t count, std::uint64_t seed);
+
+struct ErrorSummary {
+  double p50 = 0, p99 = 0, max = 0;
+};
+ErrorSummary summarize(const std::vector<double>& errors);
+
+// The parts, each a table.
+void bench_building(const Options& options, Stock& stock, Report& report);
+void bench_table1(const Options& options, Stock& stock, Report& report);
+void bench_loading(const Options& options, Stock& stock, Report& report);
+void bench_sampling(const Options& options, Stock& stock, Report& report);
+void bench_first_order(const Options& options, Stock& stock, Report& report);
+
+}  // namespace isotact::bench

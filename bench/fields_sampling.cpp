@@ -1,0 +1,139 @@
+// Values with gradients at a million points on one thread, beside OpenVDB and NanoVDB.
+#include <algorithm>
+#include <cmath>
+
+#include "fields_report.h"
+#include "measure.h"
+
+namespace isotact::bench {
+namespace {
+
+constexpr std::size_t kPoints = 1000000;
+constexpr std::size_t kJudged = 20000;
+constexpr std::size_t kRuns = 5;
+constexpr double kNear = 3;  // cells
+
+struct Way {
+  std::string name;  // as in JSON
+  std::string text;
+  std::function<void()> work;
+  double nanoseconds = 0;         // a point
+  ErrorSummary error{};           // cells
+  double gradient_error_p50 = 0;  // length of the difference to the exact unit vector
+};
+
+struct Results {
+  std::vector<float> values = std::vector<float>(kPoints);
+  std::vector<Vec3f> gradients = std::vector<Vec3f>(kPoints);
+};
+
+void sample_one_by_one(const BrickField& field, std::span<const Vec3f> points, Results& results) {
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const FieldSample sample = field.sample(to_double(points[i]));
+    results.values[i] = static_cast<float>(sample.distance);
+    results.gradients[i] = to_float(sample.gradient);
+  }
+}
+
+// Runs each way once more and holds the first points against the truth.
+void judge(const std::vector<Vec3>& points, const ExactField& exact, double cell,
+           const Results& results, std::vector<Way>& ways) {
+  std::vector<FieldSample> truth;
+  for (std::size_t i = 0; i < kJudged; ++i) truth.push_back(exact.sample(points[i]));
+  for (Way& way : ways) {
+    way.work();
+    std::vector<double> errors, gradient_errors;
+    for (std::size_t i = 0; i < kJudged; ++i) {
+      errors.push_back(std::abs(static_cast<double>(results.values[i]) - truth[i].distance) / cell);
+      gradient_errors.push_back(length(to_double(results.gradients[i]) - truth[i].gradient));
+    }
+    way.error = summarize(errors);
+    way.gradient_error_p50 = quantile(gradient_errors, 0.5);
+  }
+}
+
+double fastest_peer(const std::vector<Way>& ways) {
+  // Of the two ways with BoxSampler.
+  return std::min(ways[2].nanoseconds, ways[3].nanoseconds);
+}
+
+std::vector<Way> measure(const BrickField& field, VdbLevelSet& peer, const ExactField& exact,
+                         const std::vector<Vec3>& points) {
+  std::vector<Vec3f> floats;
+  for (const Vec3& p : points) floats.push_back(to_float(p));
+  Results results;
+  const auto vdb = [&](VdbGradient way) {
+    peer.prepare(way);
+    return [&, way] { peer.sample(way, floats, results.values, results.gradients); };
+  };
+  std::vector<Way> ways{
+      {"batch", "ours, batch", [&] { sample_one_by_one(field, floats, results); }},
+      {"single", "ours, one by one", [&] { sample_one_by_one(field, floats, results); }},
+      {"openvdb_box_sampler_nearest_voxel", "OpenVDB BoxSampler, ISGradient of the nearest voxel",
+       vdb(VdbGradient::kNearestVoxel)},
+      {"openvdb_box_sampler_seven", "OpenVDB BoxSampler, seven of them",
+       vdb(VdbGradient::kSevenSamples)},
+      {"openvdb_box_stencil", "OpenVDB BoxStencil", vdb(VdbGradient::kBoxStencil)}};
+  if (has_nanovdb())
+    ways.push_back({"nanovdb", "NanoVDB SampleFromVoxels", vdb(VdbGradient::kNanoVdb)});
+  std::vector<Contender> contenders;
+  for (const Way& way : ways) contenders.push_back({way.work, kRuns});
+  const std::vector<Seconds> medians = medians_of(contenders);
+  for (std::size_t i = 0; i < ways.size(); ++i)
+    ways[i].nanoseconds = 1e9 * medians[i].processor / static_cast<double>(kPoints);
+  judge(points, exact, field.voxel_size(), results, ways);
+  return ways;
+}
+
+void show(int resolution, bool near, const std::vector<Way>& ways, Report& report) {
+  const double peer = fastest_peer(ways);
+  report.print("{} cells, {}: batch {:.2f} times, one by one {:.2f} times the rate of OpenVDB\n",
+               resolution, near ? "within 3 cells of the surface" : "uniform in the box",
+               peer / ways[0].nanoseconds, peer / ways[1].nanoseconds);
+  Json json{{"resolution", resolution},
+            {"points", near ? "near" : "uniform"},
+            {"batch_faster_than_openvdb", peer / ways[0].nanoseconds},
+            {"single_faster_than_openvdb", peer / ways[1].nanoseconds},
+            {"ways", Json::array()}};
+  for (const Way& way : ways) {
+    report.print("  {:<52} {:7.1f} ns   batch {:5.2f} times   {:7.4f} {:7.4f}   {:.3f}\n", way.text,
+                 way.nanoseconds, way.nanoseconds / ways[0].nanoseconds, way.error.p50,
+                 way.error.p99, way.gradient_error_p50);
+    json["ways"].push_back({{"way", way.name},
+                            {"ns", way.nanoseconds},
+                            {"error_cells_p50", way.error.p50},
+                            {"error_cells_p99", way.error.p99},
+                            {"gradient_error_p50", way.gradient_error_p50}});
+  }
+  report.json["sampling"].push_back(std::move(json));
+}
+
+}  // namespace
+
+void bench_sampling(const Options& options, Stock& stock, Report& report) {
+  report.print(
+      "\nSampling with gradient, bunny, {} points in random order, one thread, processor time.\n"
+      "  Columns: a point; how much faster our batch is; error of the value in cells, p50 and p99; "
+      "of the gradient, p50.\n"
+      "  OpenVDB stands for the cheaper of the two ways with BoxSampler. Beyond its band, both "
+      "VDBs "
+      "know no distance.\n",
+      kPoints);
+  for (const int resolution : options.quick ? std::vector<int>{256} : std::vector<int>{256, 1024}) {
+    const BrickField& field = stock.field(resolution).field;
+    VdbLevelSet& peer = stock.peer(resolution);
+    for (const bool near : {true, false}) {
+      const std::vector<Vec3> points =
+          near ? points_near(stock.mesh(), kNear * field.voxel_size(), kPoints, 5)
+               : points_in(field.bounds(), kPoints, 6);
+      const std::vector<Way> ways = measure(field, peer, stock.exact(), points);
+      show(resolution, near, ways, report);
+      if (near)
+        report.check(ways[0].error.p99 < 0.1 && ways[1].error.p99 < 0.1,
+                     fmt::format("sampling at {}: p99 of the error is {:.3f} cells", resolution,
+                                 ways[0].error.p99));
+    }
+  }
+}
+
+}  // namespace isotact::bench

@@ -1,0 +1,105 @@
+#include "isotact/field/isosurface.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "isotact/base/error.h"
+#include "isotact/base/trig.h"
+
+namespace isotact {
+namespace {
+
+using detail::kMarchCells;
+using detail::kMarchNodes;
+using detail::MarchSource;
+
+// Blocks count in steps of the stride; stored values where there are any.
+struct StridedBricks {
+  const BrickField& field;
+  std::int32_t stride;
+};
+
+void fill(const MarchSource& source, const Index3& block, std::span<float> samples) {
+  const auto& [field, stride] = *static_cast<const StridedBricks*>(source.field);
+  const Index3& cells = field.lattice().cells;
+  std::size_t n = 0;
+  for (std::int32_t k = 0; k < kMarchNodes; ++k)
+    for (std::int32_t j = 0; j < kMarchNodes; ++j)
+      for (std::int32_t i = 0; i < kMarchNodes; ++i) {
+        const Index3 node{block[0] * kMarchCells + i, block[1] * kMarchCells + j,
+                          block[2] * kMarchCells + k};
+        const Index3 fine{node[0] * stride, node[1] * stride, node[2] * stride};
+        const bool inside = fine[0] >= 0 && fine[1] >= 0 && fine[2] >= 0 && fine[0] <= cells[0] &&
+                            fine[1] <= cells[1] && fine[2] <= cells[2];
+        samples[n++] = inside ? field.node_value(fine[0], fine[1], fine[2])
+                              : static_cast<float>(field.value(march_node(source, node)));
+      }
+}
+
+Interval range(const MarchSource& source, const Index3& first, const Index3& last) {
+  const auto& [field, stride] = *static_cast<const StridedBricks*>(source.field);
+  const Index3 coarse = field.tree_dims(0);
+  // A block of stride 1 is a coarse cell, whose range is exact and comes without its neighbours'.
+  const bool is_coarse_cell = stride == 1 && first == last && first[0] >= 0 && first[1] >= 0 &&
+                              first[2] >= 0 && first[0] < coarse[0] && first[1] < coarse[1] &&
+                              first[2] < coarse[2];
+  if (!is_coarse_cell) return field.range(march_box(source, first, last));
+  const ValueRange r = field.cell_range(first);
+  return {static_cast<double>(r.min), static_cast<double>(r.max)};
+}
+
+// How many metres beyond a side of the box the extension stays at or below the value. On the
+// extension's far side values are at least sqrt(gap^2 + lowest^2), or gap + lowest where the box
+// cuts the body (field.h).
+double reach_beyond(const BrickField& field, std::size_t axis, bool upper_side, double iso) {
+  Aabb side = field.bounds();
+  (upper_side ? side.lower : side.upper)[axis] = (upper_side ? side.upper : side.lower)[axis];
+  const double lowest = field.range(side).lower;
+  if (lowest > iso) return 0;
+  if (lowest < 0) return iso - lowest;
+  return std::sqrt(iso * iso - lowest * lowest);
+}
+
+}  // namespace
+
+TriangleMesh extract_surface(const BrickField& field, const IsosurfaceSettings& settings) {
+  if (!std::isfinite(settings.iso)) throw Error("extract_surface: the value must be finite");
+  if (settings.stride < 1 || settings.stride > 1024)
+    throw Error(fmt::format("extract_surface: the stride is {}; it must be from 1 to 1024",
+                            settings.stride));
+  const StridedBricks bricks{field, settings.stride};
+  const double spacing = field.voxel_size() * settings.stride;
+  MarchSource source{.field = &bricks,
+                     .origin = field.lattice().origin,
+                     .spacing = spacing,
+                     .first_node = {},
+                     .last_node = {},
+                     .fill = &fill,
+                     .range = &range};
+  // The surface around anything at distance iso has at least the area of a sphere, and no triangle
+  // more than twice that of a cell's side. Also keeps node numbers small.
+  const double cells_away = std::max(settings.iso, 0.0) / spacing;
+  if (2 * kPi * cells_away * cells_away > static_cast<double>(settings.max_triangles) ||
+      cells_away > 1e6)
+    throw Error(
+        fmt::format("the surface at {:.6g} m, {:.0f} cells away, would have more than {} "
+                    "triangles; extract it in coarser steps, or allow more",
+                    settings.iso, cells_away, settings.max_triangles));
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const auto steps = [&](bool upper) {
+      const double cells = reach_beyond(field, axis, upper, settings.iso) / spacing;
+      // A box that cuts the body deep inside; builders make none.
+      if (!(cells < 1e6))
+        throw Error("extract_surface: the surface reaches too far out of the box");
+      return static_cast<std::int32_t>(std::ceil(cells)) + 1;
+    };
+    source.first_node[axis] = -steps(false);
+    source.last_node[axis] =
+        (field.lattice().cells[axis] + settings.stride - 1) / settings.stride + steps(true);
+  }
+  return detail::march(source, settings);
+}
+
+}  // namespace isotact

@@ -1,0 +1,134 @@
+// Rays through fields by sphere tracing (Hart 1996), for pictures and picking.
+//
+// Soundness: a field changes no faster than its Lipschitz bound L, so that from a point with value
+// v there is no root within |v - iso| / L: steps of that length pass none. Steps are also at least
+// `shortest_step`, so that grazing rays come to an end; these may pass a body, but only one that
+// the ray crosses for less than that.
+#pragma once
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "isotact/field/field.h"
+
+namespace isotact {
+
+struct FieldRay {
+  Vec3 origin{};
+  Vec3 direction{};  // unit
+  double t_min = 0;
+  double t_max = std::numeric_limits<double>::infinity();
+};
+
+struct TraceSettings {
+  double iso = 0;
+  double shortest_step = 0;  // metres, positive: a tenth of a cell or so
+  Aabb box{};  // outside of it the field is above iso (find_surface_box); rays are cut to it
+  int max_steps = 4096;
+};
+
+enum class TraceStatus : std::uint8_t {
+  kMiss,
+  kHit,
+  kGaveUp,  // after max_steps, at t: nothing was found so far
+};
+
+struct TraceHit {
+  TraceStatus status = TraceStatus::kMiss;
+  double t = 0;     // of the hit, to within 2^-30 of a step; else how far the ray was followed
+  int steps = 0;    // values asked for, the root's not counted
+  bool entering{};  // of a hit: from values above iso to values below
+};
+
+// A box outside of which the field is above iso. Outside of its own box a field is at least
+// the distance to it plus its lowest value there, if that is negative (field.h). Needs a field with
+// a finite box.
+template <Field F>
+Aabb find_surface_box(const F& field, double iso) {
+  Aabb box = field.bounds();
+  double lowest = std::numeric_limits<double>::infinity();
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    for (const bool upper : {false, true}) {
+      Aabb side = box;
+      (upper ? side.lower : side.upper)[axis] = (upper ? side.upper : side.lower)[axis];
+      lowest = std::min(lowest, field.range(side).lower);
+    }
+  if (lowest > iso) return box;
+  const double reach = iso - std::min(lowest, 0.0);
+  return {box.lower - Vec3{reach, reach, reach}, box.upper + Vec3{reach, reach, reach}};
+}
+
+// Cuts [t_min, t_max] to the part of the ray in the box; false where there is none.
+inline bool clip(FieldRay& ray, const Aabb& box) {
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const double o = ray.origin[axis], d = ray.direction[axis];
+    if (d == 0) {
+      if (o < box.lower[axis] || o > box.upper[axis]) return false;
+      continue;
+    }
+    const double a = (box.lower[axis] - o) / d, b = (box.upper[axis] - o) / d;
+    ray.t_min = std::max(ray.t_min, std::min(a, b));
+    ray.t_max = std::min(ray.t_max, std::max(a, b));
+  }
+  return ray.t_min <= ray.t_max;
+}
+
+// The first place where the field passes iso along the ray, in either direction.
+template <Field F>
+TraceHit trace_ray(const F& field, FieldRay ray, const TraceSettings& settings) {
+  assert(settings.shortest_step > 0);
+  TraceHit result;
+  if (!clip(ray, settings.box)) return result;
+  const auto value_at = [&](double t) {
+    return field.value(ray.origin + ray.direction * t) - settings.iso;
+  };
+  const double per_value = 1 / field.lipschitz();
+  double t = ray.t_min;
+  double v = value_at(t);
+  const bool starts_inside = v < 0;
+  for (result.steps = 1; t < ray.t_max; ++result.steps) {
+    if (result.steps > settings.max_steps) {
+      result.status = TraceStatus::kGaveUp;
+      break;
+    }
+    const double next =
+        std::min(t + std::max(std::abs(v) * per_value, settings.shortest_step), ray.t_max);
+    const double v_next = value_at(next);
+    if ((v_next < 0) != starts_inside) {
+      double near = t, far = next;
+      for (int i = 0; i < 30; ++i) {
+        const double middle = near + (far - near) / 2;
+        ((value_at(middle) < 0) == starts_inside ? near : far) = middle;
+      }
+      result.status = TraceStatus::kHit;
+      result.entering = !starts_inside;
+      result.t = far;
+      return result;
+    }
+    t = next;
+    v = v_next;
+  }
+  result.t = t;
+  return result;
+}
+
+// Whether anything is in the way: trace_ray without the root.
+template <Field F>
+bool is_blocked(const F& field, FieldRay ray, const TraceSettings& settings) {
+  assert(settings.shortest_step > 0);
+  if (!clip(ray, settings.box)) return false;
+  const double per_value = 1 / field.lipschitz();
+  double t = ray.t_min;
+  for (int step = 0; step < settings.max_steps; ++step) {
+    const double v = field.value(ray.origin + ray.direction * t) - settings.iso;
+    if (v < 0) return true;
+    if (t >= ray.t_max) return false;
+    t = std::min(t + std::max(v * per_value, settings.shortest_step), ray.t_max);
+  }
+  return false;
+}
+
+}  // namespace isotact

@@ -1,0 +1,257 @@
+// From meshes to brick fields, held against exact distances and winding numbers.
+#include "isotact/field/build/build_field.h"
+
+#include <functional>
+
+#include <gtest/gtest.h>
+
+#include "isotact/base/error.h"
+#include "isotact/base/hash.h"
+#include "isotact/field/build/detail/distance_pass.h"
+#include "isotact/field/exact_field.h"
+#include "isotact/geometry/primitives.h"
+
+#include "field/field_points.h"
+
+namespace isotact {
+namespace {
+
+TriangleMesh joined(TriangleMesh a, const TriangleMesh& b, const Vec3f& by = {}) {
+  const auto first = static_cast<std::uint32_t>(a.positions.size());
+  for (const Vec3f& p : b.positions) a.positions.push_back(p + by);
+  for (const Triangle& t : b.triangles)
+    a.triangles.push_back({t[0] + first, t[1] + first, t[2] + first});
+  return a;
+}
+
+TriangleMesh turned(TriangleMesh mesh) {
+  for (Triangle& t : mesh.triangles) std::swap(t[1], t[2]);
+  return mesh;
+}
+
+TriangleMesh holed_sphere() {
+  TriangleMesh mesh = make_sphere({.radius = 0.5, .frequency = 12});
+  std::erase_if(mesh.triangles, [&](const Triangle& t) {
+    return mesh.positions[t[0]].y > 0.42F || mesh.positions[t[1]].x < -0.46F;
+  });
+  return mesh;
+}
+
+struct Truth {
+  double p99 = 0, worst = 0;  // cells, nearer than four
+  std::size_t near = 0, inside = 0;
+};
+
+// Holds a field against the exact one of the same surface, near the surface and in the box.
+Truth compare(const TriangleMesh& mesh, const FieldSettings& settings, int points) {
+  const FieldResult built = build_field(mesh, settings);
+  EXPECT_EQ(find_flaw_in_brick_field(built.field.buffer()), std::nullopt);
+  const double h = built.field.voxel_size();
+  const ExactField exact(prepare_surface(mesh, {.sign = settings.sign,
+                                                .nested = settings.nested,
+                                                .voxel_size = h,
+                                                .shell_offset = settings.shell_offset}));
+  Random random(11);
+  Truth truth;
+  std::vector<double> errors;
+  for (int i = 0; i < points; ++i) {
+    const Vec3 p =
+        rounded(i % 2 == 0 ? random_surface_point(mesh, random) + random.in_unit_ball() * (4 * h)
+                           : random_in_box(built.field.bounds(), random));
+    const double d = exact.value(p), value = built.field.value(p);
+    const double off = std::abs(value - d);
+    truth.inside += d < 0 ? 1 : 0;
+    if (std::abs(d) > h) {
+      EXPECT_EQ(value < 0, d < 0) << p.x << " " << p.y << " " << p.z;
+    }
+    if (std::abs(d) < 4 * h) {
+      errors.push_back(off / h);
+      EXPECT_LE(off, built.report.near_error);
+    }
+    EXPECT_LE(off, built.report.far_error);
+    const Interval bounds = built.field.distance_bounds(p);
+    EXPECT_LE(bounds.lower, d + 1e-4 * h);
+    EXPECT_GE(bounds.upper, d - 1e-4 * h);
+  }
+  truth.near = errors.size();
+  truth.p99 = quantile(errors, 0.99);
+  truth.worst = quantile(errors, 1);
+  return truth;
+}
+
+TEST(BuildField, IsRightOnSmoothShapes) {
+  for (const TriangleMesh& mesh : {make_sphere({.radius = 0.5, .frequency = 24}),
+                                   make_torus({.segments = 192, .tube_segments = 64})}) {
+    const Truth truth = compare(mesh, {.resolution = 128}, 4000);
+    EXPECT_GT(truth.near, 1000U);
+    EXPECT_GT(truth.inside, 100U);
+    EXPECT_LT(truth.p99, 0.1);
+    EXPECT_LT(truth.worst, 0.1);
+  }
+}
+
+TEST(BuildField, IsRightOnEdgesAndThreads) {
+  for (const char* shape : {"gear", "knot", "box", "bolt"}) {
+    const Truth truth = compare(make_shape(shape, {}), {.resolution = 128}, 3000);
+    EXPECT_GT(truth.near, 500U) << shape;
+    EXPECT_LT(truth.p99, 0.4) << shape;  // edges round off
+    EXPECT_LT(truth.worst, 0.6) << shape;
+  }
+}
+
+TEST(BuildField, SignsEveryKindOfMesh) {
+  const TriangleMesh ball = make_sphere({.radius = 0.5, .frequency = 10});
+  const TriangleMesh small = make_sphere({.radius = 0.25, .frequency = 6});
+  TriangleMesh some_flipped = ball;
+  for (std::size_t i = 0; i < some_flipped.triangles.size(); i += 7)
+    std::swap(some_flipped.triangles[i][1], some_flipped.triangles[i][2]);
+  struct Case {
+    const char* name;
+    TriangleMesh mesh;
+    NestedRule nested;
+  };
+  const Case cases[] = {
+      {"clean", ball, NestedRule::kWinding},
+      {"inward", turned(ball), NestedRule::kWinding},
+      {"flipped", some_flipped, NestedRule::kWinding},
+      {"holed", holed_sphere(), NestedRule::kWinding},
+      {"nested", joined(ball, small), NestedRule::kWinding},
+      {"nested, even-odd", joined(ball, small), NestedRule::kEvenOdd},
+      {"cavity", joined(ball, turned(small)), NestedRule::kWinding},
+      {"overlapping", joined(ball, ball, {0.4F, 0.1F, 0}), NestedRule::kWinding},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    const Truth truth = compare(c.mesh, {.resolution = 64, .nested = c.nested}, 1500);
+    EXPECT_GT(truth.inside, 50U);
+  }
+}
+
+// A soup has no inside: the field is the shell around its triangles.
+TEST(BuildField, FallsBackToAShell) {
+  Random random(12);
+  TriangleMesh soup;
+  for (std::uint32_t i = 0; i < 300; ++i) {
+    const Vec3 middle = random.in_unit_ball();
+    for (int k = 0; k < 3; ++k)
+      soup.positions.push_back(to_float(middle + random.in_unit_ball() * 0.2));
+    soup.triangles.push_back({3 * i, 3 * i + 1, 3 * i + 2});
+  }
+  const FieldResult built = build_field(soup, {.resolution = 64});
+  EXPECT_EQ(built.report.sign.method, SignMethod::kUnsigned);
+  EXPECT_FALSE(built.report.sign.reason.empty());
+  EXPECT_GT(compare(soup, {.resolution = 64}, 2000).inside, 100U);
+}
+
+TEST(BuildField, GivesTheSameBytesForAnyNumberOfThreads) {
+  const TriangleMesh mesh = joined(make_shape("knot", {}), holed_sphere(), {2, 0, 0});
+  std::uint64_t first = 0;
+  for (const int threads : {1, 2, 7}) {
+    const FieldResult built = build_field(mesh, {.resolution = 96, .threads = {threads}});
+    const std::uint64_t hash = hash_bytes(built.field.buffer());
+    if (threads == 1) first = hash;
+    EXPECT_EQ(hash, first) << threads;
+  }
+}
+
+TEST(BuildField, GivesTheSameBitsOnEveryProcessor) {
+  if (simd_level_of_cpu() == SimdLevel::kBaseline) GTEST_SKIP() << "no wider kernels here";
+  const TriangleMesh mesh = make_shape("gear", {});
+  const Surface surface = prepare_surface(mesh, {.voxel_size = 0.01});
+  const FieldResult built = build_field(mesh, {.resolution = 64});
+  const Bvh bvh(surface.mesh);
+  const Lattice& lattice = built.report.lattice;
+  const detail::DistancePass narrow(surface.mesh, bvh, lattice, {1}, SimdLevel::kBaseline);
+  const detail::DistancePass wide(surface.mesh, bvh, lattice, {1}, SimdLevel::kAvx2);
+  EXPECT_EQ(narrow.find_coarse({}), wide.find_coarse({}));
+  const std::vector<float> coarse = narrow.find_coarse({});
+  detail::CellBits all({lattice.cells[0] / 8, lattice.cells[1] / 8, lattice.cells[2] / 8});
+  detail::mark_near(surface.mesh, lattice, 5, {1}, all);
+  std::uint64_t hashes[2] = {0, 0};
+  const detail::DistancePass* passes[2] = {&narrow, &wide};
+  for (int i = 0; i < 2; ++i)
+    passes[i]->for_each_brick({all, all, coarse, {-10, 10}, 0}, {},
+                              [&](const Index3&, std::span<float> distance, unsigned exact) {
+                                hashes[i] = hash_range(distance, hashes[i] + exact);
+                              });
+  EXPECT_EQ(hashes[0], hashes[1]);
+  EXPECT_NE(hashes[0], 0U);
+}
+
+// Every sample of the coarse level and of bricks, against brute force.
+TEST(BuildField, SamplesAreExact) {
+  for (const char* shape : {"nut", "bowl"}) {
+    const TriangleMesh mesh = make_shape(shape, {});
+    const FieldResult built = build_field(mesh, {.resolution = 64});
+    const ExactField exact(prepare_surface(mesh, {.voxel_size = built.field.voxel_size()}));
+    const BrickFieldHeader& h = built.field.header();
+    const Lattice coarse = built.field.coarse_lattice();
+    const Index3 nodes = node_counts(coarse);
+    for (std::int32_t z = 0; z < nodes[2]; ++z)
+      for (std::int32_t y = 0; y < nodes[1]; ++y)
+        for (std::int32_t x = 0; x < nodes[0]; ++x)
+          EXPECT_NEAR(static_cast<double>(built.field.coarse_values()[flat_index(nodes, x, y, z)]),
+                      exact.value(node_position(coarse, x, y, z)),
+                      static_cast<double>(h.sample_error));
+    Random random(13);
+    int checked = 0;
+    for (int i = 0; i < 20000; ++i) {
+      const Vec3 p = random_in_box(built.field.bounds(), random);
+      const CellPoint at = locate(built.field.lattice(), p);
+      const Vec3 node = node_position(built.field.lattice(), at.cell[0], at.cell[1], at.cell[2]);
+      const double d = exact.value(node);
+      if (std::abs(d) > 5 * built.field.voxel_size()) continue;
+      ++checked;
+      EXPECT_NEAR(static_cast<double>(built.field.node_value(at.cell[0], at.cell[1], at.cell[2])),
+                  d, static_cast<double>(h.sample_error) + 0.51 * static_cast<double>(h.step));
+    }
+    EXPECT_GT(checked, 2000);
+  }
+}
+
+TEST(BuildField, RefusesImpossibleSettings) {
+  const TriangleMesh ball = make_sphere({.radius = 0.5, .frequency = 4});
+  const auto message = [&](const FieldSettings& s) -> std::string {
+    try {
+      build_field(ball, s);
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_NE(message({.resolution = 64, .voxel_size = 0.1}).find("choose one"), std::string::npos);
+  EXPECT_NE(message({.resolution = 0}).find("resolution 0"), std::string::npos);
+  EXPECT_NE(message({.resolution = 1 << 20}).find("resolution"), std::string::npos);
+  EXPECT_NE(message({.voxel_size = -1.0}).find("voxel size"), std::string::npos);
+  EXPECT_NE(message({.voxel_size = 1e-9}).find("cells"), std::string::npos);
+  EXPECT_NE(message({.resolution = 64, .padding = 40}).find("padding"), std::string::npos);
+  EXPECT_NE(message({.resolution = 512, .max_memory = 1 << 20}).find("MB"), std::string::npos);
+  EXPECT_NE(message({.tolerance = -1}).find("tolerance"), std::string::npos);
+  EXPECT_THROW(build_field(TriangleMesh{}, {}), Error);
+  TriangleMesh point = ball;
+  for (Vec3f& p : point.positions) p = {1, 2, 3};
+  EXPECT_THROW(build_field(point, {}), Error);
+}
+
+TEST(BuildField, StopsWhenCancelled) {
+  CancelToken cancel;
+  FieldSettings settings{.resolution = 128};
+  settings.monitor.cancel = &cancel;
+  settings.monitor.on_progress = [&](const ProgressReport& report) {
+    if (report.done == 2) cancel.cancel();
+  };
+  EXPECT_THROW(build_field(make_shape("gear", {}), settings), Cancelled);
+}
+
+// A mesh far from the origin, where floats are coarse, and one that is tiny.
+TEST(BuildField, WorksFarAwayAndAtAnySize) {
+  for (const float scale : {1e-6F, 1.0F, 1e5F}) {
+    TriangleMesh mesh = make_torus({.segments = 48, .tube_segments = 24});
+    for (Vec3f& p : mesh.positions) p = p * scale + Vec3f{100, -50, 20} * scale;
+    const Truth truth = compare(mesh, {.resolution = 64}, 1000);
+    EXPECT_LT(truth.p99, 0.2);
+  }
+}
+
+}  // namespace
+}  // namespace isotact

@@ -1,0 +1,320 @@
+// The verbs of fields as a user drives them: build, info, sample, slice, convert, render.
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "isotact/field/io/asset.h"
+#include "isotact/geometry/primitives.h"
+
+#include "support/run_program.h"
+#include "support/scratch_folder.h"
+
+namespace isotact {
+namespace {
+
+using Json = nlohmann::json;
+
+class FieldVerbs : public testing::Test {
+ protected:
+  ProgramRun run(const std::vector<std::string>& arguments) {
+    return run_program(ISOTACT_TOOL, arguments, folder_.path().string());
+  }
+  Json run_json(std::vector<std::string> arguments) {
+    arguments.emplace_back("--json");
+    const ProgramRun r = run(arguments);
+    EXPECT_EQ(r.exit_code, 0) << r.err;
+    return Json::parse(r.out);
+  }
+  void expect_failure(const std::vector<std::string>& arguments, int exit_code,
+                      const std::string& part_of_message) {
+    const ProgramRun r = run(arguments);
+    EXPECT_EQ(r.exit_code, exit_code) << r.err;
+    EXPECT_EQ(r.out, "");
+    EXPECT_EQ(r.err.rfind("isotact: error: ", 0), 0U) << r.err;
+    EXPECT_NE(r.err.find(part_of_message), std::string::npos) << r.err;
+  }
+  std::filesystem::path file(const std::string& name) { return folder_.path() / name; }
+  std::string bytes_of(const std::string& name) {
+    std::ostringstream text;
+    text << std::ifstream(file(name), std::ios::binary).rdbuf();
+    return text.str();
+  }
+  // A torus of ring 0.375 and tube 0.125 about y.
+  void build_torus(const std::vector<std::string>& more = {"--resolution", "40"}) {
+    run_json({"make", "torus", "-o", "torus.obj"});
+    std::vector<std::string> arguments{"build", "torus.obj", "-o", "torus.isotact"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    report_ = run_json(arguments);
+  }
+
+  ScratchFolder folder_;
+  Json report_;
+};
+
+TEST_F(FieldVerbs, BuildReportsEveryKeyOfTheContract) {
+  build_torus();
+  for (const char* key :
+       {"resolution", "dims", "voxel_size", "bytes", "build_seconds", "sign_method", "sign_reason",
+        "watertight", "points", "bricks", "near_error", "far_error", "holes", "warnings", "output"})
+    EXPECT_TRUE(report_.contains(key)) << key;
+  EXPECT_EQ(report_["resolution"], 40);
+  EXPECT_EQ(report_["dims"][0], 40);
+  EXPECT_EQ(report_["watertight"], true);
+  EXPECT_EQ(report_["sign_method"], "winding");
+  EXPECT_EQ(report_["bytes"], std::filesystem::file_size(file("torus.isotact")));
+  EXPECT_EQ(report_["warnings"], Json::array());
+  const ProgramRun table = run({"build", "torus.obj", "-o", "t.isotact", "--resolution", "40"});
+  EXPECT_NE(table.out.find("cells    40 x"), std::string::npos) << table.out;
+  EXPECT_EQ(bytes_of("t.isotact"), bytes_of("torus.isotact"));
+}
+
+TEST_F(FieldVerbs, InfoOfAssetsAndOfSeveralFiles) {
+  build_torus();
+  const Json info = run_json({"info", "torus.isotact"});
+  EXPECT_EQ(info["kind"], "asset");
+  for (const char* key : {"resolution", "dims", "voxel_size", "bytes", "sign_method"})
+    EXPECT_EQ(info[key], report_[key]) << key;
+  for (const char* key : {"sections", "bounds", "points"}) EXPECT_TRUE(info.contains(key)) << key;
+  EXPECT_NEAR(info["volume"], 0.115, 0.001);
+  const Json both = run_json({"info", "torus.obj", "torus.isotact"});
+  ASSERT_EQ(both.size(), 2U);
+  EXPECT_EQ(both[0]["kind"], "mesh");
+  EXPECT_EQ(both[1], info);
+  EXPECT_NE(run({"info", "torus.isotact"}).out.find("brick field"), std::string::npos);
+}
+
+TEST_F(FieldVerbs, BuildTakesItsSettings) {
+  build_torus({"--voxel-size", "0.05", "--padding", "12", "--threads", "1"});
+  EXPECT_NEAR(report_["voxel_size"], 0.05, 1e-12);
+  std::ofstream(file("sheet.obj")) << "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
+  const Json shell = run_json({"build", "sheet.obj", "-o", "s.isotact", "--resolution", "24",
+                               "--sign", "unsigned", "--shell-offset", "0.1"});
+  EXPECT_EQ(shell["sign_method"], "unsigned");
+  EXPECT_EQ(shell["watertight"], false);
+  run_json({"make", "box", "-o", "box.obj"});
+  const Json millimetres =
+      run_json({"build", "box.obj", "-o", "b.isotact", "--unit", "mm", "--resolution", "24"});
+  EXPECT_LT(millimetres["voxel_size"], 1e-3);
+}
+
+TEST_F(FieldVerbs, BuildRefusesWhatCannotBe) {
+  run_json({"make", "torus", "-o", "torus.obj"});
+  expect_failure({"build", "torus.obj"}, 2, "-o");
+  expect_failure(
+      {"build", "torus.obj", "-o", "t.isotact", "--resolution", "40", "--voxel-size", "0.1"}, 2,
+      "exclude");
+  expect_failure({"build", "torus.obj", "-o", "t.isotact", "--sign", "guess"}, 2, "guess");
+  expect_failure({"build", "torus.obj", "-o", "t.isotact", "--voxmap", "scaled:x"}, 2, "scaled:x");
+  expect_failure({"build", "torus.obj", "-o", "t.isotact", "--voxmap", "runs"}, 2, "runs");
+  expect_failure({"build", "missing.obj", "-o", "t.isotact"}, 1, "missing.obj");
+  expect_failure(
+      {"build", "torus.obj", "-o", "t.isotact", "--resolution", "1000", "--max-memory", "1"}, 1,
+      "limit");
+  std::ofstream(file("sheet.obj")) << "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
+  expect_failure({"build", "sheet.obj", "-o", "t.isotact", "--sign", "pseudonormal"}, 1, "");
+  EXPECT_FALSE(std::filesystem::exists(file("t.isotact")));
+}
+
+TEST_F(FieldVerbs, OtherSectionsAreStoredAndAnswer) {
+  build_torus({"--resolution", "32", "--field", "dense", "--first-order", "--voxmap", "layers"});
+  EXPECT_EQ(report_["field"], "dense");
+  const Asset asset = read_asset(file("torus.isotact"));
+  ASSERT_TRUE(asset.dense && asset.first_order && asset.voxmap);
+  EXPECT_FALSE(asset.field);
+  EXPECT_NEAR(asset.dense->value({0.375, 0, 0}), -0.125, 0.04);
+  EXPECT_NEAR(asset.first_order->value({0.375, 0, 0}), -0.125, 0.02);
+  EXPECT_TRUE(asset.voxmap->is_solid(asset.voxmap->voxel_at({0.375, 0, 0})));
+  std::ofstream(file("p.csv")) << "0,0,0\n";
+  run_json({"sample", "torus.isotact", "p.csv", "-o", "d.csv"});
+  EXPECT_NEAR(std::stod(bytes_of("d.csv").substr(2)), 0.25, 0.02);
+  EXPECT_GT(run_json({"convert", "torus.isotact", "t.obj"})["triangles"], 500);
+  build_torus({"--resolution", "32", "--field", "none", "--voxmap", "support"});
+  expect_failure({"sample", "torus.isotact", "p.csv", "-o", "d.csv"}, 1, "holds no field");
+  EXPECT_EQ(run_json({"info", "torus.isotact"})["sections"].size(), 3U);
+}
+
+TEST_F(FieldVerbs, TheCacheIsUsedWhenAskedFor) {
+  run_json({"make", "torus", "-o", "torus.obj"});
+  const std::string cache = "ISOTACT_CACHE=" + file("cache").string();
+  const auto build = [&](const char* output) {
+    const ProgramRun r = run_program("/usr/bin/env",
+                                     {cache, ISOTACT_TOOL, "build", "torus.obj", "-o", output,
+                                      "--resolution", "32", "--cache", "--json"},
+                                     folder_.path().string());
+    EXPECT_EQ(r.exit_code, 0) << r.err;
+    return Json::parse(r.out);
+  };
+  const Json first = build("a.isotact"), second = build("b.isotact");
+  EXPECT_EQ(first["from_cache"], false);
+  EXPECT_EQ(second["from_cache"], true);
+  EXPECT_EQ(second["sign_method"], first["sign_method"]);
+  EXPECT_EQ(bytes_of("a.isotact"), bytes_of("b.isotact"));
+}
+
+TEST_F(FieldVerbs, SampleReadsAndWritesEveryFormatAlike) {
+  build_torus();
+  const std::vector<float> points{0, 0, 0, 0.375F, 0, 0, 0.5F, 0.25F, -0.125F};
+  std::ofstream raw(file("p.f32"), std::ios::binary);
+  raw.write(reinterpret_cast<const char*>(points.data()), 36);
+  raw.close();
+  std::ofstream(file("p.csv")) << "x, y, z\n0,0,0\n# a remark\n+0.375 0 0\n\n0.5;0.25;-0.125\r\n";
+  const std::string header = "{'descr': '<f8', 'fortran_order': False, 'shape': (3, 3), }\n";
+  std::ofstream npy(file("p.npy"), std::ios::binary);
+  npy << "\x93NUMPY" << '\x02' << '\0' << static_cast<char>(header.size()) << '\0' << '\0' << '\0'
+      << header;
+  for (const float p : points) {
+    const double d = static_cast<double>(p);
+    npy.write(reinterpret_cast<const char*>(&d), sizeof d);
+  }
+  npy.close();
+  const Json report = run_json({"sample", "torus.isotact", "p.f32", "-o", "a.f32"});
+  EXPECT_EQ(report["points"], 3);
+  EXPECT_TRUE(report.contains("seconds"));
+  run_json({"sample", "torus.isotact", "p.csv", "-o", "b.f32"});
+  run_json({"sample", "torus.isotact", "p.npy", "-o", "c.f32"});
+  const std::string expected = bytes_of("a.f32");
+  ASSERT_EQ(expected.size(), 12U);
+  EXPECT_EQ(bytes_of("b.f32"), expected);
+  EXPECT_EQ(bytes_of("c.f32"), expected);
+  float first = 0;
+  std::memcpy(&first, expected.data(), sizeof first);
+  EXPECT_NEAR(first, 0.25, 0.01);
+  run_json({"sample", "torus.isotact", "p.csv", "-o", "d.npy", "--gradient"});
+  const std::string written = bytes_of("d.npy");
+  EXPECT_NE(written.find("'shape': (3, 4)"), std::string::npos);
+  EXPECT_EQ(written.size() % 64, 48U);  // a header of a multiple of 64, and 48 bytes
+  run_json({"sample", "torus.isotact", "p.csv", "-o", "d.csv", "--gradient"});
+  const std::string text = bytes_of("d.csv");
+  EXPECT_EQ(text.substr(0, 11), "d,gx,gy,gz\n");
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 4);
+  // Through pipes.
+  const ProgramRun piped =
+      run_program("/bin/bash", {"-c", "cat p.npy | " ISOTACT_TOOL " sample torus.isotact - -o -"},
+                  folder_.path().string());
+  EXPECT_EQ(piped.out, expected) << piped.err;
+}
+
+TEST_F(FieldVerbs, SampleSaysWhatIsWrongWithPoints) {
+  build_torus({"--resolution", "24"});
+  const auto expect_bad = [&](const std::string& name, const std::string& content,
+                              const std::string& message) {
+    std::ofstream(file(name), std::ios::binary) << content;
+    expect_failure({"sample", "torus.isotact", name, "-o", "d.csv"}, 1, message);
+  };
+  expect_bad("a.csv", "0,0,0\n0,zero,0\n", "a.csv:2");
+  expect_bad("b.csv", "x,y,z\n0,0\n", "b.csv:2");
+  expect_bad("c.csv", "0,0,0,0\n", "c.csv:1");
+  expect_bad("d.csv", "0,0,nan\n", "d.csv:1");
+  expect_bad("e.csv", "0,0,1e99\n", "e.csv:1");
+  expect_bad("f.csv", "0,0,1x\n", "f.csv:1");
+  expect_bad("g.csv", "0,0,0,\n", "g.csv:1");
+  expect_bad("a.f32", "12345", "5 bytes");
+  expect_bad("b.f32", std::string(8, '\0') + "\xff\xff\xff\xff", "byte 8");
+  const auto npy = [](const std::string& header) {
+    return "\x93NUMPY" + std::string("\x01\x00", 2) + static_cast<char>(header.size()) +
+           std::string(1, '\0') + header;
+  };
+  expect_bad("a.npy", "not numpy", "is no .npy");
+  expect_bad("b.npy", npy("{'descr': '<i4', 'fortran_order': False, 'shape': (0, 3), }"), "'<i4'");
+  expect_bad("c.npy", npy("{'descr': '<f4', 'fortran_order': True, 'shape': (0, 3), }"), "Fortran");
+  expect_bad("d.npy", npy("{'descr': '<f4', 'fortran_order': False, 'shape': (9, 2), }"), "(9, 2)");
+  expect_bad("e.npy",
+             npy("{'descr': '<f4', 'fortran_order': False, 'shape': (6148914691236517206, 3), }"),
+             "promises");
+  expect_bad("f.npy", npy("{}").substr(0, 11), "header");
+  expect_bad("g.npy", npy("{}"), "descr");
+  expect_failure({"sample", "torus.obj", "a.csv", "-o", "d.csv"}, 1, "torus.obj");
+}
+
+TEST_F(FieldVerbs, SliceDrawsACut) {
+  build_torus();
+  const Json slice = run_json({"slice", "torus.isotact", "--axis", "y", "--at", "0.5", "-o",
+                               "cut.png", "--width", "300", "--mesh", "torus.obj"});
+  EXPECT_EQ(slice["width"], 300);
+  EXPECT_EQ(bytes_of("cut.png").substr(1, 3), "PNG");
+  EXPECT_NEAR(slice["at_metres"], 0, 1e-9);
+  EXPECT_NEAR(slice["min"], -0.125, 0.01);
+  EXPECT_GT(slice["outline_segments"], 100);
+  EXPECT_EQ(run_json({"slice", "torus.isotact", "--at-metres", "0.3", "-o", "c.png", "--width",
+                      "200"})["at_metres"],
+            0.3);
+  expect_failure({"slice", "torus.isotact", "-o", "c.jpg"}, 2, ".png");
+  expect_failure({"slice", "torus.isotact", "-o", "c.png", "--axis", "w"}, 2, "w");
+  expect_failure({"slice", "torus.isotact", "-o", "c.png", "--at", "1.5"}, 2, "--at");
+  expect_failure({"slice", "torus.isotact", "-o", "c.png", "--at", "1", "--at-metres", "0"}, 2,
+                 "exclude");
+}
+
+TEST_F(FieldVerbs, ConvertExtractsClosedSurfaces) {
+  build_torus();
+  for (const char* iso : {"-0.05", "0", "0.2"}) {
+    run_json({"convert", "torus.isotact", "grown.stl", "--iso", iso});
+    const Json info = run_json({"info", "grown.stl"});
+    EXPECT_EQ(info["watertight"], true) << iso;
+    EXPECT_EQ(info["manifold"], true) << iso;
+    const double r = 0.125 + std::stod(iso);
+    EXPECT_NEAR(info["volume"], 2 * 9.8696 * 0.375 * r * r, 0.06 * r) << iso;
+  }
+  const Json fine = run_json({"convert", "torus.isotact", "a.obj"});
+  const Json coarse = run_json({"convert", "torus.isotact", "b.obj", "--stride", "2"});
+  EXPECT_GT(fine["triangles"], 3 * coarse["triangles"].get<int>());
+  expect_failure({"convert", "torus.isotact", "a.obj", "--iso", "-1"}, 1, "no surface");
+  expect_failure({"convert", "torus.isotact", "a.obj", "--iso", "1e9"}, 1, "triangles");
+  expect_failure({"convert", "torus.obj", "a.obj", "--iso", "0"}, 2, "--iso");
+  expect_failure({"convert", "torus.isotact", "a.vti", "--iso", "0"}, 2, "--iso");
+  expect_failure({"convert", "torus.isotact", "a.xyz"}, 1, ".xyz");
+}
+
+TEST_F(FieldVerbs, ConvertExportsFields) {
+  build_torus({"--resolution", "24"});
+  run_json({"convert", "torus.isotact", "t.sdf"});
+  std::istringstream numbers(bytes_of("t.sdf"));
+  int x = 0, y = 0, z = 0;
+  numbers >> x >> y >> z;
+  EXPECT_EQ(x, report_["dims"][0].get<int>() + 1);
+  const Json back = run_json({"convert", "t.sdf", "back.obj"});
+  EXPECT_EQ(back["triangles"], run_json({"convert", "torus.isotact", "own.obj"})["triangles"]);
+  run_json({"convert", "torus.isotact", "t.vti"});
+  EXPECT_NE(bytes_of("t.vti").find("ImageData"), std::string::npos);
+  const std::string formats = run_json({"doctor"})["field_writers"];
+  const std::string support = run_json({"doctor"})["openvdb"];
+  if (formats.find(".vdb") == std::string::npos) {
+    EXPECT_EQ(support, "not built in");
+    expect_failure({"convert", "torus.isotact", "t.vdb"}, 1, "OpenVDB");
+  } else {
+    run_json({"convert", "torus.isotact", "t.vdb"});
+    EXPECT_EQ(run_json({"convert", "t.vdb", "back.obj"})["triangles"], back["triangles"]);
+  }
+}
+
+TEST_F(FieldVerbs, RenderTracesAssetsAndMeshesTogether) {
+  build_torus();
+  run_json({"make", "sphere", "-o", "ball.obj", "--size", "0.3"});
+  const Json report = run_json({"render", "torus.isotact", "ball.obj", "-o", "pair.png", "--width",
+                                "60", "--height", "40", "--iso", "0.02"});
+  EXPECT_EQ(report["width"], 60);
+  EXPECT_EQ(bytes_of("pair.png").substr(1, 3), "PNG");
+  expect_failure({"render", "torus.isotact", "-o", "t.png", "--iso", "-1"}, 1, "no surface");
+}
+
+TEST_F(FieldVerbs, DamagedAssetsAreErrorsEverywhere) {
+  build_torus({"--resolution", "24"});
+  std::string bytes = bytes_of("torus.isotact");
+  bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
+  std::ofstream(file("bad.isotact"), std::ios::binary) << bytes;
+  std::ofstream(file("short.isotact"), std::ios::binary) << bytes.substr(0, 100);
+  for (const char* name : {"bad.isotact", "short.isotact"}) {
+    expect_failure({"info", name}, 1, name);
+    expect_failure({"render", name, "-o", "x.png"}, 1, name);
+    expect_failure({"slice", name, "-o", "x.png"}, 1, name);
+    expect_failure({"convert", name, "x.obj"}, 1, name);
+  }
+}
+
+}  // namespace
+}  // namespace isotact

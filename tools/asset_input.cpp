@@ -1,0 +1,63 @@
+#include "asset_input.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "isotact/base/error.h"
+#include "isotact/base/file.h"
+
+namespace isotact::tool {
+
+bool is_asset(const std::string& file) {
+  try {
+    std::array<std::byte, 8> start{};
+    FileStream stream(file);
+    return stream.size() > 0 && stream.read(start) == start.size() &&
+           std::memcmp(start.data(), "ISOTACT\x1a", start.size()) == 0;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+Asset read_asset_input(const std::string& file) {
+  Asset asset = read_asset(file);
+  print_warnings(file, asset.notes);
+  return asset;
+}
+
+AssetField field_of(const Asset& asset) {
+  if (asset.field)
+    return {.field = AnyField(*asset.field),
+            .lattice = asset.field->lattice(),
+            .kind = "brick",
+            .brick = asset.field};
+  if (asset.dense)
+    return {.field = AnyField(*asset.dense), .lattice = asset.dense->lattice(), .kind = "dense"};
+  if (asset.first_order)
+    return {.field = AnyField(*asset.first_order),
+            .lattice = asset.first_order->lattice(),
+            .kind = "first-order"};
+  throw Error({.file = asset.file_name}, "holds no field; build it with --field brick");
+}
+
+TriangleMesh extract(const AssetField& field, const IsosurfaceSettings& settings) {
+  if (field.brick) return extract_surface(*field.brick, settings);
+  Lattice lattice = field.lattice;
+  lattice.spacing *= settings.stride;
+  for (std::int32_t& n : lattice.cells) n = (n + settings.stride - 1) / settings.stride;
+  return extract_surface(field.field, lattice, settings);
+}
+
+int resolution_of(const Lattice& lattice) {
+  return *std::max_element(lattice.cells.begin(), lattice.cells.end());
+}
+
+Json sign_report_of(const Asset& asset) {
+  const Json report = Json::parse(asset.source.sign_report, nullptr, false);
+  return report.is_object() ? report : Json(nullptr);
+}
+
+}  // namespace isotact::tool

@@ -1,0 +1,42 @@
+// Reading an asset for a subcommand, and telling assets from meshes.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "isotact/field/any_field.h"
+#include "isotact/field/io/asset.h"
+#include "isotact/field/isosurface.h"
+
+#include "command.h"
+
+namespace isotact::tool {
+
+// By its first bytes. False for what cannot be read, so that the reader of meshes says why.
+bool is_asset(const std::string& file);
+
+// Copied and checked in full. Notes about what was passed over go to stderr.
+Asset read_asset_input(const std::string& file);
+
+// The field that an asset answers with: its brick field, else its dense grid, else its first-order
+// field; an Error that says how to get one where it has none. Shares the asset's memory.
+struct AssetField {
+  AnyField field;
+  Lattice lattice{};      // of its nodes
+  std::string_view kind;  // "brick", "dense" or "first-order"
+  std::optional<BrickField> brick{};
+};
+AssetField field_of(const Asset& asset);
+
+// A closed surface, by extract_surface. Only brick fields go on outside of their box; of others,
+// what leaves the lattice is cut off there.
+TriangleMesh extract(const AssetField& field, const IsosurfaceSettings& settings);
+
+// The cells along the longest side.
+int resolution_of(const Lattice& lattice);
+
+// How inside and outside were told apart: what build wrote into the asset, or null.
+Json sign_report_of(const Asset& asset);
+
+}  // namespace isotact::tool

@@ -1,0 +1,314 @@
+// isotact build: from a mesh to an asset.
+#include <charconv>
+#include <chrono>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "isotact/base/error.h"
+#include "isotact/base/progress.h"
+#include "isotact/field/build/build_field.h"
+#include "isotact/field/build/cache.h"
+#include "isotact/field/build/settings_text.h"
+#include "isotact/field/exact_field.h"
+
+#include "asset_input.h"
+#include "command.h"
+#include "mesh_input.h"
+
+namespace isotact::tool {
+namespace {
+
+constexpr int kNotSaid = -1;
+
+struct BuildOptions {
+  CommonOptions common;
+  MeshInputOptions input;
+  std::string output;
+  int resolution = kNotSaid;
+  double voxel_size = kNotSaid;
+  std::string field = "brick";
+  bool first_order = false;
+  std::string voxmap;
+  std::string sign = "auto";
+  std::string nested = "winding";
+  double shell_offset = 0;
+  double padding = FieldSettings{}.padding;
+  double tolerance = FieldSettings{}.tolerance;
+  double max_megabytes = 0;
+  bool cache = false;
+};
+
+struct BuildResult {
+  Asset asset;
+  Json sign;  // what the asset's source section says
+  std::vector<std::string> warnings;
+  bool from_cache = false;
+  double seconds = 0;
+};
+
+FieldSettings field_settings(const BuildOptions& o, const Monitor& monitor) {
+  FieldSettings s;
+  if (o.resolution != kNotSaid) s.resolution = o.resolution;
+  if (o.voxel_size > 0) s.voxel_size = o.voxel_size;
+  s.padding = o.padding;
+  s.tolerance = o.tolerance;
+  s.shell_offset = o.shell_offset;
+  s.max_memory = static_cast<std::uint64_t>(o.max_megabytes * 1e6);
+  for (const SignMethod method :
+       {SignMethod::kAuto, SignMethod::kPseudonormal, SignMethod::kWinding, SignMethod::kUnsigned})
+    if (o.sign == name(method)) s.sign = method;
+  s.nested = o.nested == "even-odd" ? NestedRule::kEvenOdd : NestedRule::kWinding;
+  s.threads = o.common.thread_setting();
+  s.monitor = monitor;
+  return s;
+}
+
+Json to_json(const FieldReport& report) {
+  const SignReport& sign = report.sign;
+  return {{"method", name(sign.method)},
+          {"reason", sign.reason},
+          {"watertight", sign.watertight},
+          {"holes", sign.holes},
+          {"hole_edges", sign.hole_edges},
+          {"largest_hole", sign.largest_hole},
+          {"turned_components", sign.turned_components},
+          {"consistent_components", sign.consistent_components},
+          {"dropped_triangles", sign.dropped_triangles},
+          {"shell_offset", sign.shell_offset},
+          {"warnings", report.warnings}};
+}
+
+// "layers", "scaled:4" or "support".
+VoxmapSettings voxmap_settings(const std::string& text) {
+  VoxmapSettings settings;
+  if (text == "support") settings.encoding = VoxmapEncoding::kSupport;
+  if (text.starts_with("scaled:")) {
+    settings.encoding = VoxmapEncoding::kScaled;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data() + 7, end, settings.precision);
+    if (error != std::errc() || stop != end || std::abs(settings.precision) > kMaxVoxmapPrecision)
+      throw UsageError(
+          fmt::format("--voxmap {}: the precision must be a whole number from -{} to {}", text,
+                      kMaxVoxmapPrecision, kMaxVoxmapPrecision));
+  } else if (text != "layers" && text != "support") {
+    throw UsageError(fmt::format("--voxmap {}: expected layers, scaled:P or support", text));
+  }
+  return settings;
+}
+
+// What is sampled at every node: from exact distances to the surface that the field was built of.
+void add_sampled_sections(Asset& asset, const TriangleMesh& mesh, const FieldReport& report,
+                          const FieldSettings& settings, const BuildOptions& options) {
+  const bool dense = options.field == "dense";
+  if (!dense && !options.first_order && options.voxmap.empty()) return;
+  const Lattice& lattice = report.lattice;
+  const Surface surface = prepare_surface(mesh, {.sign = settings.sign,
+                                                 .nested = settings.nested,
+                                                 .voxel_size = lattice.spacing,
+                                                 .shell_offset = settings.shell_offset,
+                                                 .threads = settings.threads,
+                                                 .monitor = settings.monitor});
+  if (dense || options.first_order) {
+    const ExactField exact(surface, settings.threads);
+    if (dense) {
+      SampleSettings sampling{.holds_body = true, .threads = settings.threads};
+      if (settings.max_memory > 0) sampling.max_memory = settings.max_memory;
+      asset.dense = sample_on_lattice(exact, lattice, sampling);
+    }
+    if (options.first_order)
+      asset.first_order = sample_first_order(
+          exact, lattice, {.max_memory = settings.max_memory, .threads = settings.threads});
+  }
+  if (options.voxmap.empty()) return;
+  VoxmapSettings voxmap = voxmap_settings(options.voxmap);
+  voxmap.max_memory = settings.max_memory;
+  voxmap.threads = settings.threads;
+  voxmap.monitor = settings.monitor;
+  asset.voxmap = build_voxmap(surface.mesh, lattice, voxmap).voxmap;
+}
+
+BuildResult make_asset(const TriangleMesh& mesh, const BuildOptions& options) {
+  ProgressBar bar;
+  const FieldSettings settings = field_settings(options, bar.monitor());
+  BuildResult result;
+  FieldResult built = build_field(mesh, settings);
+  result.sign = to_json(built.report);
+  result.asset.source = {
+      .mesh_hash = hash_mesh(mesh),
+      .settings = describe(settings),
+      .sign_report = result.sign.dump(-1, ' ', true, Json::error_handler_t::replace)};
+  MassProperties mass = find_mass_properties(mesh, {.density = 1, .threads = settings.threads});
+  mass.warnings.clear();
+  if (mass.status == MassStatus::kSolid) result.asset.mass = std::move(mass);
+  if (options.field == "brick") result.asset.field = built.field;
+  add_sampled_sections(result.asset, mesh, built.report, settings, options);
+  return result;
+}
+
+// Everything that goes into the asset must be in the key.
+BuildResult make_or_find_asset(const TriangleMesh& mesh, const BuildOptions& options) {
+  if (!options.cache) return make_asset(mesh, options);
+  const CacheKey key =
+      make_cache_key(mesh, fmt::format("{} field={} first-order={} voxmap={}",
+                                       describe(field_settings(options, {})), options.field,
+                                       options.first_order, options.voxmap));
+  CacheLookup found = find_in_cache(key);
+  if (found.asset) {
+    BuildResult result;
+    result.sign = sign_report_of(*found.asset);
+    result.asset = std::move(*found.asset);
+    result.from_cache = true;
+    return result;
+  }
+  BuildResult result = make_asset(mesh, options);
+  if (!found.note.empty()) result.warnings.push_back(found.note);
+  const CacheStore stored = store_in_cache(key, result.asset);
+  if (!stored.stored && !stored.note.empty()) result.warnings.push_back(stored.note);
+  return result;
+}
+
+Json as_json(const BuildResult& result, const BuildOptions& options) {
+  const Asset& asset = result.asset;
+  Json j;
+  j["input"] = options.input.file;
+  j["output"] = options.output;
+  if (asset.field || asset.dense || asset.first_order) {
+    const AssetField field = field_of(asset);
+    j["field"] = field.kind;
+    j["resolution"] = resolution_of(field.lattice);
+    j["dims"] = field.lattice.cells;
+    j["voxel_size"] = field.lattice.spacing;
+  }
+  if (asset.field) {
+    const BrickFieldHeader& h = asset.field->header();
+    j["bricks"] = h.brick_count;
+    j["near_error"] = h.near_error;
+    j["far_error"] = h.far_error;
+    j["field_bytes"] = h.total_bytes;
+  }
+  j["bytes"] = encoded_size(asset);
+  j["build_seconds"] = result.seconds;
+  j["from_cache"] = result.from_cache;
+  j["sign_method"] = result.sign["method"];
+  j["sign_reason"] = result.sign["reason"];
+  j["watertight"] = result.sign["watertight"];
+  j["holes"] = result.sign["holes"];
+  j["points"] = 0;
+  j["warnings"] = result.warnings;
+  return j;
+}
+
+std::string format_dims(const Json& dims) {
+  return fmt::format("{} x {} x {}", dims[0].get<int>(), dims[1].get<int>(), dims[2].get<int>());
+}
+
+void print_table(const Json& j) {
+  Facts facts = {
+      {"asset", without_control_codes(j["output"].get<std::string>())},
+      {"bytes", format_count(j["bytes"].get<std::uint64_t>())},
+  };
+  if (j.contains("dims")) {
+    const double voxel = j["voxel_size"].get<double>();
+    facts.emplace_back("cells", format_dims(j["dims"]) + fmt::format(" of {:.6g} m", voxel));
+  }
+  if (j.contains("bricks")) {
+    facts.emplace_back("bricks", format_count(j["bricks"].get<std::uint64_t>()));
+    facts.emplace_back("error",
+                       fmt::format("at most {:.3g} m near the surface, {:.3g} m elsewhere",
+                                   j["near_error"].get<double>(), j["far_error"].get<double>()));
+  }
+  facts.emplace_back("sign", fmt::format("{}: {}", j["sign_method"].get<std::string>(),
+                                         j["sign_reason"].get<std::string>()));
+  if (const auto holes = j["holes"].get<std::uint64_t>(); holes > 0)
+    facts.emplace_back("holes", format_count(holes) + ", closed");
+  facts.emplace_back("seconds", fmt::format("{:.3g}{}", j["build_seconds"].get<double>(),
+                                            j["from_cache"].get<bool>() ? ", from the cache" : ""));
+  print_facts(facts);
+}
+
+void run_build(const BuildOptions& options) {
+  if (options.resolution != kNotSaid && options.voxel_size > 0)
+    throw UsageError("--resolution and --voxel-size exclude each other");
+  if (!options.voxmap.empty()) voxmap_settings(options.voxmap);  // wrong usage shows before work
+  LoadedMesh loaded = read_input(options.input);
+  const auto start = std::chrono::steady_clock::now();
+  BuildResult result = make_or_find_asset(loaded.mesh, options);
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  for (const Json& warning : result.sign["warnings"]) result.warnings.push_back(warning);
+  result.warnings.insert(result.warnings.begin(), loaded.warnings.begin(), loaded.warnings.end());
+  write_asset(options.output, result.asset);
+  print_warnings(options.input.file, result.warnings);
+  const Json report = as_json(result, options);
+  if (options.common.json)
+    print_json(report);
+  else
+    print_table(report);
+}
+
+void add_field_options(Command& command, BuildOptions& o) {
+  const auto choice = [&](const char* names, std::string& target, const char* help,
+                          const char* value_name, std::vector<std::string> choices) {
+    command.add_text(
+        {.names = names, .help = help, .value_name = value_name, .choices = std::move(choices)},
+        target);
+  };
+  command.add_whole({.names = "--resolution",
+                     .help = "Cells along the longest side of the padded box (default: 128)",
+                     .value_name = "N"},
+                    o.resolution, {1, 1 << 20});
+  command.add_number(
+      {.names = "--voxel-size", .help = "Side of a cell in metres", .value_name = "S"},
+      o.voxel_size, {1e-12, 1e12});
+  choice("--field", o.field, "What is stored (default: brick)", "brick|dense|none",
+         {"brick", "dense", "none"});
+  command.add_flag("--first-order", o.first_order,
+                   "Store values and gradients at all nodes too, in 16 bits");
+  command.add_text({.names = "--voxmap",
+                    .help = "Store a voxelmap too, scaled by 10^P",
+                    .value_name = "layers|scaled:P|support"},
+                   o.voxmap);
+  choice("--sign", o.sign, "How inside is told from outside (default: auto)",
+         "auto|pseudonormal|winding|unsigned", {"auto", "pseudonormal", "winding", "unsigned"});
+  choice("--nested", o.nested, "Which parts of nested surfaces are inside (default: winding)",
+         "winding|even-odd", {"winding", "even-odd"});
+  command.add_number({.names = "--shell-offset",
+                      .help = "Thickness in metres around an unsigned surface (default: a cell)",
+                      .value_name = "S"},
+                     o.shell_offset, {0, 1e12});
+  command.add_number({.names = "--padding",
+                      .help = "Cells between mesh and box, at least 6 (default: 6)",
+                      .value_name = "CELLS"},
+                     o.padding, {0, 1e5});
+  command.add_number({.names = "--tolerance",
+                      .help = "Error away from the surface, as a part of the distance, above which "
+                              "cells are refined; 0: all, 1: none (default: 0.15)",
+                      .value_name = "T"},
+                     o.tolerance, {0, 1});
+  command.add_number({.names = "--max-memory",
+                      .help = "Refuse builds that need more megabytes than this",
+                      .value_name = "MB"},
+                     o.max_megabytes, {0, 1e9});
+}
+
+}  // namespace
+
+void add_build(CommandLine& line) {
+  auto options = std::make_shared<BuildOptions>();
+  Command command = line.add_command("build", "Build an asset, with its distance field, of a mesh");
+  command.set_examples(
+      "Examples:\n"
+      "  isotact build bunny.ply -o bunny.isotact --resolution 256\n"
+      "  isotact build part.stl --unit mm --voxel-size 0.0002 -o part.isotact --json");
+  add_mesh_input(command, options->input, "Mesh: OBJ, STL, PLY, OFF, glTF, GLB");
+  command.add_text(
+      {.names = "-o,--output", .help = "Asset to write", .value_name = "ASSET", .required = true},
+      options->output);
+  add_field_options(command, *options);
+  command.add_flag("--cache,!--no-cache", options->cache,
+                   "Keep and reuse results in the folder of ISOTACT_CACHE, or ~/.cache/isotact");
+  add_common_options(command, options->common);
+  command.on_run([options] { run_build(*options); });
+}
+
+}  // namespace isotact::tool

@@ -1,0 +1,105 @@
+#include "field_file.h"
+
+#include <filesystem>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "isotact/base/error.h"
+#include "isotact/field/io/sdf_export.h"
+#include "isotact/field/sparse_level_set.h"
+
+#ifdef ISOTACT_HAS_OPENVDB
+#include "isotact/adapters/openvdb/vdb.h"
+#endif
+
+namespace isotact::tool {
+namespace {
+
+std::string lower_extension(const std::string& file) {
+  std::string extension = std::filesystem::path(file).extension().string();
+  for (char& c : extension)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return extension;
+}
+
+#ifdef ISOTACT_HAS_OPENVDB
+void export_vdb(const std::string& file, const BrickField& field, bool nano) {
+  if (nano)
+    write_nvdb(file, to_level_set(field));
+  else
+    write_vdb(file, to_level_set(field));
+}
+
+SparseLevelSet import_vdb(const std::string& file, bool nano) {
+  return nano ? read_nvdb(file) : read_vdb(file);
+}
+#else
+[[noreturn]] void lack_openvdb(const std::string& file) {
+  throw Error({.file = file}, ".vdb and .nvdb files need OpenVDB, which is not built in");
+}
+void export_vdb(const std::string& file, const BrickField&, bool) { lack_openvdb(file); }
+SparseLevelSet import_vdb(const std::string& file, bool) { lack_openvdb(file); }
+#endif
+
+}  // namespace
+
+bool is_field_file(const std::string& file) {
+  const std::string extension = lower_extension(file);
+  return extension == ".vdb" || extension == ".nvdb" || extension == ".sdf" || is_asset(file);
+}
+
+AssetField load_field(const std::string& file) {
+  const std::string extension = lower_extension(file);
+  if (extension == ".vdb" || extension == ".nvdb") {
+    LevelSetField level_set(import_vdb(file, extension == ".nvdb"));
+    const Lattice lattice = level_set.level_set().lattice;
+    return {.field = AnyField(std::move(level_set)), .lattice = lattice, .kind = "level set"};
+  }
+  if (extension == ".sdf") {
+    constexpr double kUnknown = std::numeric_limits<double>::infinity();
+    LatticeSamples read = read_sdf_text(file);
+    DenseGrid grid({.lattice = read.lattice,
+                    .samples = std::move(read.values),
+                    .sample_error = {-kUnknown, kUnknown}});
+    return {.field = AnyField(grid), .lattice = grid.lattice(), .kind = "dense"};
+  }
+  return field_of(read_asset_input(file));
+}
+
+bool is_field_format(const std::string& file) {
+  const std::string extension = lower_extension(file);
+  return extension == ".sdf" || extension == ".vti" || extension == ".vdb" || extension == ".nvdb";
+}
+
+std::string field_formats() {
+  std::string formats = ".sdf .vti";
+#ifdef ISOTACT_HAS_OPENVDB
+  formats += " .vdb";
+  if (has_nanovdb()) formats += " .nvdb";
+#endif
+  return formats;
+}
+
+std::string openvdb_support() {
+#ifdef ISOTACT_HAS_OPENVDB
+  return has_nanovdb() ? "built in" : "built in, without NanoVDB";
+#else
+  return "not built in";
+#endif
+}
+
+void export_field(const std::string& file, const AssetField& field, Threads threads) {
+  const std::string extension = lower_extension(file);
+  if (extension == ".sdf")
+    write_sdf_text(file, field.field, field.lattice, threads);
+  else if (extension == ".vti")
+    write_vti(file, field.field, field.lattice, threads);
+  else if (!field.brick)
+    throw Error({.file = file}, "level sets are made of brick fields only");
+  else
+    export_vdb(file, *field.brick, extension == ".nvdb");
+}
+
+}  // namespace isotact::tool

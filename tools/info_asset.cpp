@@ -1,0 +1,107 @@
+#include "info_asset.h"
+
+#include <fmt/format.h>
+
+#include "isotact/base/error.h"
+
+#include "asset_input.h"
+
+namespace isotact::tool {
+namespace {
+
+Json to_json(const Vec3& v) { return {v.x, v.y, v.z}; }
+
+Json list_sections(const Asset& asset) {
+  Json sections = Json::array();
+  for (const AssetSection& section :
+       parse_sections(asset.file, asset.file_name, AssetCheck::kTables).sections)
+    sections.push_back({{"kind", name(section.kind)}, {"bytes", section.bytes.size()}});
+  return sections;
+}
+
+void add_field(Json& j, const AssetField& field) {
+  const Aabb box = field.field.bounds();
+  j["field"] = field.kind;
+  j["resolution"] = resolution_of(field.lattice);
+  j["dims"] = field.lattice.cells;
+  j["voxel_size"] = field.lattice.spacing;
+  j["bounds"] = {{"min", to_json(box.lower)}, {"max", to_json(box.upper)}};
+  j["lipschitz"] = field.field.lipschitz();
+  if (!field.brick) return;
+  const BrickFieldHeader& h = field.brick->header();
+  j["bricks"] = h.brick_count;
+  j["near_error"] = h.near_error;
+  j["far_error"] = h.far_error;
+  j["band"] = h.band;
+}
+
+}  // namespace
+
+Json describe_asset(const std::string& file) {
+  const Asset asset = read_asset_input(file);
+  Json j;
+  j["file"] = file;
+  j["kind"] = "asset";
+  j["format"] = "isotact";
+  j["bytes"] = asset.file.bytes.size();
+  j["sections"] = list_sections(asset);
+  if (asset.field || asset.dense || asset.first_order) add_field(j, field_of(asset));
+  const Json sign = sign_report_of(asset);
+  for (const auto& [key, from] : {std::pair{"sign_method", "method"},
+                                  {"sign_reason", "reason"},
+                                  {"watertight", "watertight"},
+                                  {"holes", "holes"}})
+    j[key] = sign.is_object() && sign.contains(from) ? sign[from] : Json(nullptr);
+  j["points"] = 0;
+  j["volume"] = asset.mass ? Json(asset.mass->volume) : Json(nullptr);
+  j["area"] = asset.mass ? Json(asset.mass->area) : Json(nullptr);
+  j["center_of_mass"] = asset.mass ? to_json(asset.mass->center) : Json(nullptr);
+  j["mesh_hash"] = fmt::format("{:016x}", asset.source.mesh_hash);
+  const Json settings = Json::parse(asset.source.settings, nullptr, false);
+  j["settings"] = settings.is_discarded() ? Json(asset.source.settings) : settings;
+  j["warnings"] = asset.notes;
+  return j;
+}
+
+std::string format_bytes(std::uint64_t bytes) {
+  if (bytes < 10000) return fmt::format("{} bytes", bytes);
+  if (bytes < 1000000) return fmt::format("{:.1f} kB", static_cast<double>(bytes) / 1e3);
+  return fmt::format("{:.2f} MB", static_cast<double>(bytes) / 1e6);
+}
+
+void print_asset(const Json& j) {
+  Facts facts = {
+      {"file", without_control_codes(j["file"].get<std::string>()) + " (asset)"},
+      {"size", format_bytes(j["bytes"].get<std::uint64_t>())},
+  };
+  for (const Json& section : j["sections"])
+    facts.emplace_back("section", fmt::format("{}, {}", section["kind"].get<std::string>(),
+                                              format_bytes(section["bytes"].get<std::uint64_t>())));
+  if (j.contains("dims")) {
+    const Json& dims = j["dims"];
+    facts.emplace_back(
+        "cells", fmt::format("{} x {} x {} of {:.6g} m", dims[0].get<int>(), dims[1].get<int>(),
+                             dims[2].get<int>(), j["voxel_size"].get<double>()));
+    const auto corner = [&](const char* end) {
+      const Json& p = j["bounds"][end];
+      return fmt::format("{:.6g}  {:.6g}  {:.6g}  m", p[0].get<double>(), p[1].get<double>(),
+                         p[2].get<double>());
+    };
+    facts.emplace_back("from", corner("min"));
+    facts.emplace_back("to", corner("max"));
+  }
+  if (j.contains("bricks")) {
+    facts.emplace_back("bricks", format_count(j["bricks"].get<std::uint64_t>()));
+    facts.emplace_back("error",
+                       fmt::format("at most {:.3g} m near the surface, {:.3g} m elsewhere",
+                                   j["near_error"].get<double>(), j["far_error"].get<double>()));
+  }
+  if (j["sign_method"].is_string())
+    facts.emplace_back("sign", fmt::format("{}: {}", j["sign_method"].get<std::string>(),
+                                           j["sign_reason"].get<std::string>()));
+  if (j["volume"].is_number())
+    facts.emplace_back("volume", fmt::format("{:.6g} m^3", j["volume"].get<double>()));
+  print_facts(facts);
+}
+
+}  // namespace isotact::tool

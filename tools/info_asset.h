@@ -1,0 +1,19 @@
+// Facts about an asset, for `info`.
+#pragma once
+
+#include <string>
+
+#include "command.h"
+
+namespace isotact::tool {
+
+// As `info --json` prints them; docs/tool.md lists the keys.
+Json describe_asset(const std::string& file);
+
+// The same as a table.
+void print_asset(const Json& facts);
+
+// "1.21 MB"
+std::string format_bytes(std::uint64_t bytes);
+
+}  // namespace isotact::tool

@@ -1,0 +1,33 @@
+#include "picture_output.h"
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "isotact/base/error.h"
+
+#include "options.h"
+
+namespace isotact::tool {
+
+void check_picture_name(const std::string& name) {
+  const std::filesystem::path path(name);
+  std::string extension = path.extension().string();
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::error_code ignored;
+  const bool is_file =
+      !std::filesystem::exists(path, ignored) || std::filesystem::is_regular_file(path, ignored);
+  if (is_file && extension != ".png")
+    throw UsageError(fmt::format("-o {}: pictures are written as .png", path.string()));
+}
+
+void print_picture(const std::string& path, const Picture& picture, double seconds) {
+  if (path != "/dev/stdout")
+    fmt::print("{}: {} x {} pixels in {:.1f} s\n", without_control_codes(path), picture.width,
+               picture.height, seconds);
+}
+
+}  // namespace isotact::tool

@@ -1,0 +1,39 @@
+// Tables of numbers as files: points in (three columns), distances out, later segments (six).
+// Formats: raw little-endian float32, NumPy's .npy, and .csv.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "isotact/base/vec.h"
+
+namespace isotact::tool {
+
+struct Table {
+  std::size_t columns = 0;
+  std::vector<float> values;  // row by row
+
+  std::size_t rows() const { return columns == 0 ? 0 : values.size() / columns; }
+};
+
+// "-" is stdin. .npy and .csv by their name; .f32, .bin and .raw are raw; anything else, and stdin,
+// by content: .npy by its first bytes, .csv where the start is plain text, raw otherwise.
+//   raw   float32, no header; the size must be a whole number of rows
+//   .npy  versions 1 to 3, float32 or float64 (rounded to float32), C order, shape (n, columns)
+//   .csv  numbers apart by comma, semicolon, space or tab; a first line that does not begin with a
+//         number is a header; empty lines and lines that begin with # do not count
+// Throws Error, with the line or byte, for anything else and for numbers that are not finite.
+// Memory: a few times the file's size, whatever its header promises.
+Table read_table(const std::string& file, std::size_t columns);
+
+// By the name: .npy (float32; shape (n,) for one column), .csv with the names as header, else raw.
+// "-" is raw on stdout.
+void write_table(const std::string& file, std::span<const std::string> column_names,
+                 std::span<const float> values);
+
+// Three columns as points; the spans see the same memory.
+std::span<const Vec3f> as_points(const Table& table);
+
+}  // namespace isotact::tool

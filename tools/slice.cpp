@@ -1,0 +1,108 @@
+// isotact slice: a cut through an asset's field as a picture.
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "isotact/base/error.h"
+
+#include "command.h"
+#include "field_file.h"
+#include "mesh_input.h"
+#include "picture/slice_picture.h"
+#include "picture_output.h"
+
+namespace isotact::tool {
+namespace {
+
+constexpr double kNotSaid = std::numeric_limits<double>::quiet_NaN();
+
+struct SliceOptions {
+  CommonOptions common;
+  std::string asset, output, mesh, unit;
+  std::string axis = "z";
+  double at = kNotSaid, at_metres = kNotSaid;
+  int width = SliceSettings{}.width;
+};
+
+void run_slice(const SliceOptions& options) {
+  check_picture_name(options.output);
+  if (!std::isnan(options.at) && !std::isnan(options.at_metres))
+    throw UsageError("--at and --at-metres exclude each other");
+  const auto start = std::chrono::steady_clock::now();
+  const AssetField source = load_field(options.asset);
+  const AnyField& field = source.field;
+  TriangleMesh mesh;
+  if (!options.mesh.empty()) {
+    LoadedMesh loaded = read_input({options.mesh, options.unit});
+    print_warnings(options.mesh, loaded.warnings);
+    mesh = std::move(loaded.mesh);
+  }
+  SliceSettings settings{.axis = static_cast<std::size_t>(options.axis[0] - 'x'),
+                         .box = field.bounds(),
+                         .width = options.width,
+                         .outline = options.mesh.empty() ? nullptr : &mesh,
+                         .threads = options.common.thread_setting()};
+  const double lower = settings.box.lower[settings.axis], upper = settings.box.upper[settings.axis];
+  const double fraction = std::isnan(options.at) ? 0.5 : options.at;
+  settings.at =
+      std::isnan(options.at_metres) ? lower + (upper - lower) * fraction : options.at_metres;
+  const SlicePicture slice = draw_slice([&](const Vec3& p) { return field.value(p); }, settings);
+  write_png(options.output, slice.picture);
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (options.common.json)
+    print_json({{"output", options.output},
+                {"width", slice.picture.width},
+                {"height", slice.picture.height},
+                {"axis", options.axis},
+                {"at", (settings.at - lower) / (upper - lower)},
+                {"at_metres", settings.at},
+                {"min", slice.lowest},
+                {"max", slice.highest},
+                {"isoline_spacing", slice.isoline_spacing},
+                {"outline_segments", slice.outline_segments},
+                {"seconds", seconds}});
+  else
+    print_picture(options.output, slice.picture, seconds);
+}
+
+}  // namespace
+
+void add_slice(CommandLine& line) {
+  auto options = std::make_shared<SliceOptions>();
+  Command command = line.add_command("slice", "Draw a cut through a field, with isolines");
+  command.set_examples(
+      "Examples:\n"
+      "  isotact slice bunny.isotact -o cut.png\n"
+      "  isotact slice gear.isotact --axis y --at 0.5 --mesh gear.obj -o gear.png");
+  command.add_text({.names = "ASSET", .help = "Made by isotact build", .required = true},
+                   options->asset);
+  command.add_text(
+      {.names = "-o,--output", .help = "Picture to write", .value_name = "PNG", .required = true},
+      options->output);
+  command.add_text({.names = "--axis",
+                    .help = "The cut is square to it (default: z)",
+                    .value_name = "x|y|z",
+                    .choices = {"x", "y", "z"}},
+                   options->axis);
+  command.add_number({.names = "--at",
+                      .help = "Where, as a part of the box: 0 to 1 (default: 0.5)",
+                      .value_name = "PART"},
+                     options->at, {0, 1});
+  command.add_number({.names = "--at-metres", .help = "Where, in metres", .value_name = "METRES"},
+                     options->at_metres, {-1e12, 1e12});
+  command.add_text({.names = "--mesh",
+                    .help = "Draw the exact cross-section of this mesh too",
+                    .value_name = "FILE"},
+                   options->mesh);
+  add_unit(command, options->unit);
+  command.add_whole(
+      {.names = "--width", .help = "Pixels, 200 to 16384 (default: 1200)", .value_name = "N"},
+      options->width, {200, 16384});
+  add_common_options(command, options->common);
+  command.on_run([options] { run_slice(*options); });
+}
+
+}  // namespace isotact::tool
