@@ -148,7 +148,10 @@ struct EditableField::State {
 
 EditableField::EditableField(TriangleMesh mesh, const FieldSettings& settings)
     : state_(std::make_unique<State>()) {
+  if (settings.keep_thin == KeepThin::kRefine || settings.keep_thin == KeepThin::kOffset)
+    throw Error("thin walls cannot be kept where a field is edited locally: choose voxels that do");
   state_->settings = settings;
+  state_->settings.keep_thin = KeepThin::kIgnore;
   state_->lattice = detail::make_lattice(to_double(bounds(mesh)), settings);
   state_->mesh = std::move(mesh);
   state_->surface = state_->prepare(state_->mesh);

@@ -45,7 +45,8 @@ struct EditReport {
 class EditableField {
  public:
   // The lattice is the one of a build from this mesh and does not change later: leave padding where
-  // the mesh is to grow. Throws as build_field does. Costs about one and a half builds.
+  // the mesh is to grow. Thin walls are not looked for. Throws as build_field does, and where they
+  // are to be kept. Costs about one and a half builds.
   explicit EditableField(TriangleMesh mesh, const FieldSettings& settings = {});
   EditableField(EditableField&&) noexcept;
   EditableField& operator=(EditableField&&) noexcept;
