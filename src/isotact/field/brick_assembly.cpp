@@ -317,60 +317,101 @@ std::uint32_t BrickAssembly::find_neighbours(const Index3& cell, std::uint32_t* 
   return present;
 }
 
+ValueRange BrickAssembly::find_cell_range(const Index3& cell) const {
+  const std::size_t brick = brick_of(cell);
+  if (brick != BrickField::kNoBrick) return ranges_[brick];
+  const Index3 nodes{header_->coarse_cells[0] + 1, header_->coarse_cells[1] + 1,
+                     header_->coarse_cells[2] + 1};
+  ValueRange r{std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity()};
+  for (std::int32_t c = 0; c < 8; ++c) {
+    const float v =
+        coarse_[flat_index(nodes, cell[0] + (c & 1), cell[1] + (c >> 1 & 1), cell[2] + (c >> 2))];
+    r = {std::min(r.min, v), std::max(r.max, v)};
+  }
+  return rounded_out(r);
+}
+
+ValueRange BrickAssembly::find_tree_range(int level, const Index3& node,
+                                          std::span<const ValueRange> below) const {
+  const Index3 cells{header_->coarse_cells[0], header_->coarse_cells[1], header_->coarse_cells[2]};
+  const Index3 dims = tree_dims(cells, level - 1);
+  ValueRange r{std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity()};
+  for (std::int32_t c = 0; c < 8; ++c) {
+    const Index3 at{2 * node[0] + (c & 1), 2 * node[1] + (c >> 1 & 1), 2 * node[2] + (c >> 2)};
+    if (at[0] >= dims[0] || at[1] >= dims[1] || at[2] >= dims[2]) continue;
+    const ValueRange child =
+        level == 1 ? find_cell_range(at) : below[flat_index(dims, at[0], at[1], at[2])];
+    r = {std::min(r.min, child.min), std::max(r.max, child.max)};
+  }
+  return r;
+}
+
 void BrickAssembly::build_tree() {
   const Index3 cells{header_->coarse_cells[0], header_->coarse_cells[1], header_->coarse_cells[2]};
-  const Index3 nodes{cells[0] + 1, cells[1] + 1, cells[2] + 1};
-  const Index3 blocks = find_parts(*header_).blocks;
-  const auto cell_range = [&](std::int32_t x, std::int32_t y, std::int32_t z) {
-    const BrickBlock& block =
-        blocks_[flat_index(blocks, x / kBlockCells, y / kBlockCells, z / kBlockCells)];
-    const std::uint32_t brick = BrickReader::brick_in(block, x, y, z);
-    if (brick != BrickField::kNoBrick) return ranges_[brick];
-    ValueRange r{std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity()};
-    for (std::int32_t c = 0; c < 8; ++c) {
-      const float v = coarse_[flat_index(nodes, x + (c & 1), y + (c >> 1 & 1), z + (c >> 2))];
-      r = {std::min(r.min, v), std::max(r.max, v)};
-    }
-    return rounded_out(r);
-  };
   std::span<ValueRange> below{}, level = tree_;
   for (int l = 1; l <= static_cast<int>(header_->level_count); ++l) {
-    const Index3 dims = tree_dims(cells, l), below_dims = tree_dims(cells, l - 1);
-    parallel_for(
-        static_cast<std::size_t>(dims[2]), 1, settings_.threads,
-        [&](std::size_t begin, std::size_t end) {
-          for (std::int32_t z = static_cast<std::int32_t>(begin);
-               z < static_cast<std::int32_t>(end); ++z)
-            for (std::int32_t y = 0; y < dims[1]; ++y)
-              for (std::int32_t x = 0; x < dims[0]; ++x) {
-                ValueRange r{std::numeric_limits<float>::infinity(),
-                             -std::numeric_limits<float>::infinity()};
-                for (std::int32_t c = 0; c < 8; ++c) {
-                  const Index3 at{2 * x + (c & 1), 2 * y + (c >> 1 & 1), 2 * z + (c >> 2)};
-                  if (at[0] >= below_dims[0] || at[1] >= below_dims[1] || at[2] >= below_dims[2])
-                    continue;
-                  const ValueRange child = l == 1
-                                               ? cell_range(at[0], at[1], at[2])
-                                               : below[flat_index(below_dims, at[0], at[1], at[2])];
-                  r = {std::min(r.min, child.min), std::max(r.max, child.max)};
-                }
-                level[flat_index(dims, x, y, z)] = r;
-              }
-        });
+    const Index3 dims = tree_dims(cells, l);
+    parallel_for(static_cast<std::size_t>(dims[2]), 1, settings_.threads,
+                 [&](std::size_t begin, std::size_t end) {
+                   for (std::int32_t z = static_cast<std::int32_t>(begin);
+                        z < static_cast<std::int32_t>(end); ++z)
+                     for (std::int32_t y = 0; y < dims[1]; ++y)
+                       for (std::int32_t x = 0; x < dims[0]; ++x)
+                         level[flat_index(dims, x, y, z)] = find_tree_range(l, {x, y, z}, below);
+                 });
     below = level.first(count(dims));
     level = level.subspan(count(dims));
   }
 }
 
+void BrickAssembly::update_tree(const Changes& changes) {
+  const std::span<const ValueRange> before{changes.before.tree_level(1).data(), tree_.size()};
+  std::copy(before.begin(), before.end(), tree_.begin());
+  const Index3 cells{header_->coarse_cells[0], header_->coarse_cells[1], header_->coarse_cells[2]};
+  std::vector<Index3> nodes(changes.cells.begin(), changes.cells.end());
+  std::span<ValueRange> below{}, level = tree_;
+  for (int l = 1; l <= static_cast<int>(header_->level_count); ++l) {
+    const Index3 dims = tree_dims(cells, l);
+    for (Index3& node : nodes) node = {node[0] / 2, node[1] / 2, node[2] / 2};
+    std::sort(nodes.begin(), nodes.end());
+    nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+    for (const Index3& n : nodes)
+      level[flat_index(dims, n[0], n[1], n[2])] = find_tree_range(l, n, below);
+    below = level.first(count(dims));
+    level = level.subspan(count(dims));
+  }
+}
+
+void BrickAssembly::bind_and_measure(std::size_t number) {
+  bind(number);
+  ranges_[number] = find_brick_range(bricks_[number], header_->step);
+}
+
+void BrickAssembly::adopt(std::size_t number, const Brick& finished, const ValueRange& range) {
+  bricks_[number] = finished;
+  ranges_[number] = range;
+}
+
 BrickField BrickAssembly::finish() {
   parallel_for(bricks_.size(), kBrickGrain, settings_.threads,
                [&](std::size_t begin, std::size_t end) {
-                 for (std::size_t b = begin; b < end; ++b) {
-                   bind(b);
-                   ranges_[b] = find_brick_range(bricks_[b], header_->step);
-                 }
+                 for (std::size_t b = begin; b < end; ++b) bind_and_measure(b);
                });
   build_tree();
+  return release();
+}
+
+BrickField BrickAssembly::finish(const Changes& changes) {
+  parallel_for(changes.bound.size(), kBrickGrain, settings_.threads,
+               [&](std::size_t begin, std::size_t end) {
+                 for (std::size_t i = begin; i < end; ++i)
+                   bind_and_measure(brick_of(changes.bound[i]));
+               });
+  update_tree(changes);
+  return release();
+}
+
+BrickField BrickAssembly::release() {
   const auto owner = std::make_shared<AlignedBuffer>(std::move(buffer_));
   return BrickField::from_buffer(owner->bytes(), owner, Check::kHeader);
 }

@@ -10,90 +10,28 @@
 
 #include <fmt/format.h>
 
-#include "isotact/base/cpu.h"
 #include "isotact/base/error.h"
-#include "isotact/base/lanes.h"
 #include "isotact/field/build/detail/distance_pass.h"
 #include "isotact/field/build/detail/marking.h"
 #include "isotact/field/build/detail/plan.h"
 #include "isotact/field/build/detail/row_crossings.h"
+#include "isotact/field/build/detail/signs.h"
 #include "isotact/field/detail/brick_assembly.h"
 #include "isotact/field/detail/brick_layout.h"
 
 namespace isotact {
 namespace {
 
-// Every fine cell with a point in the band must have eight exact corners, which are this much
-// further away at most. A corner is exact if all coarse cells that share it have bricks, and those
-// have a point as near as the corner.
-constexpr double kCellDiagonal = 1.7320508075688773;
-
-// Turns unsigned coarse distances into signed ones.
-void sign_coarse(std::span<float> coarse, const Lattice& lattice, const detail::RowCrossings& rows,
-                 Threads threads) {
-  const Index3 nodes = node_counts(lattice);
-  parallel_for(static_cast<std::size_t>(nodes[2]), 1, threads,
-               [&](std::size_t begin, std::size_t end) {
-                 for (std::int32_t z = static_cast<std::int32_t>(begin);
-                      z < static_cast<std::int32_t>(end); ++z)
-                   for (std::int32_t y = 0; y < nodes[1]; ++y)
-                     for (std::int32_t x = 0; x < nodes[0]; x += 32) {
-                       const std::int32_t n = std::min(32, nodes[0] - x);
-                       std::uint32_t bits = rows.inside_bits(x * kBrickCells, kBrickCells, n,
-                                                             y * kBrickCells, z * kBrickCells);
-                       for (; bits != 0; bits &= bits - 1) {
-                         float& value = coarse[flat_index(nodes, x + std::countr_zero(bits), y, z)];
-                         value = -value;
-                       }
-                     }
-               });
-}
-
-// Where all nodes are further than half a cell from a closed surface, it passes between no two of
-// them, and one line tells the sign of all.
-bool has_one_sign(std::span<const float> distance) {
-  using Four = detail::Lanes<float, 4>;
-  Four a(HUGE_VALF), b(HUGE_VALF);
-  for (std::size_t i = 0; i < distance.size(); i += 8) {
-    a = lesser(detail::load<Four>(distance.data() + i), a);
-    b = lesser(detail::load<Four>(distance.data() + i + 4), b);
-  }
-  float least[4];
-  detail::store(lesser(a, b), least);
-  return std::min({least[0], least[1], least[2], least[3]}) > 0.51F;
-}
-
-void sign_brick(std::span<float> distance, const Index3& cell, const detail::RowCrossings& rows) {
-  if (has_one_sign(distance)) {
-    const bool inside = rows.inside_bits(cell[0] * kBrickCells, 1, 1, cell[1] * kBrickCells,
-                                         cell[2] * kBrickCells) != 0;
-    if (inside)
-      for (float& d : distance) d = -d;
-    return;
-  }
-  for (std::int32_t z = 0; z < kBrickCells; ++z)
-    for (std::int32_t y = 0; y < kBrickCells; ++y) {
-      const std::int32_t j = cell[1] * kBrickCells + y, k = cell[2] * kBrickCells + z;
-      const std::span<const detail::LineCrossing> row = rows.row(j, k);
-      // Most lines have left the body before the brick, or do not come to it.
-      if (row.empty() || row.back().x < static_cast<float>(cell[0] * kBrickCells)) continue;
-      std::uint32_t bits = rows.inside_bits(cell[0] * kBrickCells, 1, kBrickCells, j, k);
-      float* at = distance.data() + (z * kBrickCells + y) * kBrickCells;
-      for (; bits != 0; bits &= bits - 1) {
-        float& value = at[std::countr_zero(bits)];
-        value = -value;
-      }
-    }
-}
-
 class FieldBuild {
  public:
-  FieldBuild(const Surface& surface, const Lattice& lattice, const FieldSettings& settings)
+  // The body is grown by `growth` metres on all sides.
+  FieldBuild(const Surface& surface, const Lattice& lattice, const FieldSettings& settings,
+             double growth)
       : surface_(surface), lattice_(lattice), settings_(settings) {
     coarse_ = {.origin = lattice.origin, .spacing = lattice.spacing * kBrickCells};
     for (std::size_t axis = 0; axis < 3; ++axis)
       coarse_.cells[axis] = lattice.cells[axis] / kBrickCells;
-    offset_ = surface.report.shell_offset;
+    offset_ = surface.report.shell_offset + growth;
   }
 
   FieldResult run() {
@@ -110,13 +48,13 @@ class FieldBuild {
     step("coarse distances", 1);
     std::vector<float> values = distances.find_coarse(settings_.monitor);
     std::optional<detail::RowCrossings> rows;
-    if (surface_.report.method == SignMethod::kUnsigned) {
-      for (float& v : values) v -= static_cast<float>(offset_);
-    } else {
+    if (surface_.report.method != SignMethod::kUnsigned) {
       step("signs", 2);
       rows.emplace(surface_, lattice_, settings_.threads, settings_.monitor);
-      sign_coarse(values, coarse_, *rows, settings_.threads);
+      detail::sign_coarse(values, coarse_, *rows, settings_.threads);
     }
+    if (offset_ != 0)
+      for (float& v : values) v -= static_cast<float>(offset_);
     detail::CellBits creased(coarse_.cells);
     if (settings_.tolerance < 1)
       detail::mark_creases(values, coarse_, settings_.tolerance, settings_.threads, creased);
@@ -125,15 +63,15 @@ class FieldBuild {
     detail::BrickAssembly assembly({.lattice = lattice_,
                                     .band = settings_.band * lattice_.spacing,
                                     .sample_error = distances.error() * lattice_.spacing,
-                                    .shell_offset = offset_,
+                                    .shell_offset = rows ? 0 : offset_,
                                     .threads = settings_.threads},
                                    bits_.words(), values);
     step("bricks", 3);
-    const double off = offset_ / lattice_.spacing, reach = settings_.band + kCellDiagonal;
+    const double off = offset_ / lattice_.spacing, reach = settings_.band + detail::kCellDiagonal;
     distances.for_each_brick(
         {bits_, creased, values, {off - reach, off + reach}, offset_}, settings_.monitor,
         [&](const Index3& cell, std::span<float> distance, unsigned exact) {
-          if (rows) sign_brick(distance, cell, *rows);
+          if (rows) detail::sign_brick(distance, cell, *rows);
           const float h = static_cast<float>(lattice_.spacing), shell = static_cast<float>(offset_);
           for (float& d : distance) d = d * h - shell;
           assembly.set(assembly.brick_of(cell), distance, exact);
@@ -141,6 +79,9 @@ class FieldBuild {
     step("shared faces", 4);
     FieldResult result{.field = assembly.finish(), .report = {}};
     fill_report(result, assembly);
+    if (settings_.keep_thin != KeepThin::kIgnore)
+      result.report.thin =
+          find_thin_features(result.field, surface_, bvh, {.threads = settings_.threads});
     return result;
   }
 
@@ -149,7 +90,7 @@ class FieldBuild {
     step("cells near the surface", 0);
     bits_ = detail::CellBits(coarse_.cells);
     detail::mark_near(surface_.mesh, lattice_,
-                      settings_.band + kCellDiagonal + offset_ / lattice_.spacing,
+                      settings_.band + detail::kCellDiagonal + offset_ / lattice_.spacing,
                       settings_.threads, bits_);
     in_band_ = bits_.count_set();
     check_bricks();
@@ -196,19 +137,32 @@ class FieldBuild {
   std::uint64_t working_bytes_ = 0;
 };
 
-}  // namespace
+class Stopwatch {
+ public:
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  }
 
-FieldResult build_field(const Surface& surface, const Lattice& lattice,
-                        const FieldSettings& settings) {
-  const auto begin = std::chrono::steady_clock::now();
-  FieldResult result = FieldBuild(surface, lattice, settings).run();
-  result.report.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+ private:
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+// A wall of thickness w needs w + 2 growth > 1.055 cells, see thin_features.h; curved ones more.
+constexpr double kSafeWall = 1.2;  // cells
+
+FieldResult build_and_grow(const Surface& surface, const Lattice& lattice,
+                           const FieldSettings& settings) {
+  FieldResult result = FieldBuild(surface, lattice, settings, 0).run();
+  if (settings.keep_thin != KeepThin::kOffset || result.report.thin.lost == 0) return result;
+  ThinReport thin = std::move(result.report.thin);
+  thin.offset = 0.5 * (kSafeWall * lattice.spacing - thin.thinnest);
+  result = FieldBuild(surface, lattice, settings, thin.offset).run();
+  thin.lost_afterwards = result.report.thin.lost;
+  result.report.thin = std::move(thin);
   return result;
 }
 
-FieldResult build_field(const TriangleMesh& mesh, const FieldSettings& settings) {
-  const auto begin = std::chrono::steady_clock::now();
+FieldResult build_from_mesh(const TriangleMesh& mesh, const FieldSettings& settings) {
   const Lattice lattice = detail::make_lattice(to_double(bounds(mesh)), settings);
   const Surface surface = prepare_surface(mesh, {.sign = settings.sign,
                                                  .nested = settings.nested,
@@ -216,9 +170,71 @@ FieldResult build_field(const TriangleMesh& mesh, const FieldSettings& settings)
                                                  .shell_offset = settings.shell_offset,
                                                  .threads = settings.threads,
                                                  .monitor = settings.monitor});
-  FieldResult result = build_field(surface, lattice, settings);
-  result.report.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return build_and_grow(surface, lattice, settings);
+}
+
+// Samples see a wall's thinnest part only by chance, so once may not be enough.
+void refine(const TriangleMesh& mesh, const FieldSettings& settings, FieldResult& result) {
+  constexpr int kTries = 3;
+  constexpr std::uint64_t kMostBytes = 4'000'000'000;
+  ThinReport thin = result.report.thin;
+  thin.refined_from = result.report.lattice.spacing;
+  FieldSettings finer = settings;
+  finer.resolution.reset();
+  if (finer.max_memory == 0) finer.max_memory = kMostBytes;
+  ThinReport last = thin;
+  for (int i = 0; i < kTries && last.lost > 0; ++i) {
+    finer.voxel_size = last.voxel_size_to_keep;
+    try {
+      result = build_from_mesh(mesh, finer);
+    } catch (const Error& error) {
+      throw Error(fmt::format("walls as thin as {:.3g} m would be kept by cells of {:.3g} m: {}",
+                              last.thinnest, last.voxel_size_to_keep, error.what()));
+    }
+    last = result.report.thin;
+    if (last.lost > 0) thin.thinnest = std::min(thin.thinnest, last.thinnest);
+  }
+  thin.lost_afterwards = last.lost;
+  result.report.thin = std::move(thin);
+}
+
+void add_thin_warning(FieldReport& report) {
+  if (std::string text = describe(report.thin, report.lattice.spacing); !text.empty())
+    report.warnings.push_back(std::move(text));
+}
+
+}  // namespace
+
+std::string_view name(KeepThin keep) {
+  switch (keep) {
+    case KeepThin::kIgnore:
+      return "ignore";
+    case KeepThin::kReport:
+      return "report";
+    case KeepThin::kRefine:
+      return "refine";
+    case KeepThin::kOffset:
+      return "offset";
+  }
+  return "";
+}
+
+FieldResult build_field(const Surface& surface, const Lattice& lattice,
+                        const FieldSettings& settings) {
+  const Stopwatch watch;
+  FieldResult result = build_and_grow(surface, lattice, settings);
+  add_thin_warning(result.report);
+  result.report.seconds = watch.seconds();
+  return result;
+}
+
+FieldResult build_field(const TriangleMesh& mesh, const FieldSettings& settings) {
+  const Stopwatch watch;
+  FieldResult result = build_from_mesh(mesh, settings);
+  if (settings.keep_thin == KeepThin::kRefine && result.report.thin.lost > 0)
+    refine(mesh, settings, result);
+  add_thin_warning(result.report);
+  result.report.seconds = watch.seconds();
   return result;
 }
 

@@ -8,8 +8,20 @@
 
 #include "isotact/field/brick_field.h"
 #include "isotact/field/build/surface.h"
+#include "isotact/field/build/thin_features.h"
 
 namespace isotact {
+
+// What to do about walls thinner than a cell, which trilinear samples may not see.
+enum class KeepThin : std::uint8_t {
+  kIgnore,  // do not look for them
+  kReport,  // look (a few milliseconds), and say in the report where they are
+  kRefine,  // and where some vanish, build with smaller cells, within the memory limit
+  // And where some vanish, grow the body by just enough, half a cell or so. All of it grows: the
+  // field is the distance to the given surface less an offset, and its bounds are meant so.
+  kOffset,
+};
+std::string_view name(KeepThin keep);  // "ignore", "report", "refine", "offset"
 
 struct FieldSettings {
   // Cells along the longest side of the mesh's padded box. At most one of the two may be set;
@@ -28,6 +40,7 @@ struct FieldSettings {
   // Coarse cells further away get bricks too, where their interpolant is estimated to be off by
   // more than this part of the distance. 0 refines everything, 1 nothing.
   double tolerance = 0.15;
+  KeepThin keep_thin = KeepThin::kReport;
   std::uint64_t max_memory = 0;  // bytes for the field and for building it; 0: no limit
   Threads threads{};
   Monitor monitor{};
@@ -40,8 +53,9 @@ struct FieldReport {
   std::size_t bricks = 0;
   std::size_t bricks_in_band = 0;
   double near_error = 0, far_error = 0;  // metres, bounds
+  ThinReport thin{};
   double seconds = 0;
-  std::vector<std::string> warnings;  // the sign's too
+  std::vector<std::string> warnings;  // the sign's and those about thin walls, too
 };
 
 struct FieldResult {
@@ -51,12 +65,14 @@ struct FieldResult {
 
 // Throws Error for settings that cannot be met, a mesh without usable triangles, and a memory limit
 // that would not suffice (before allocating, with the figure that would). Throws Cancelled when the
-// monitor says so. The same bytes for any number of threads.
+// monitor says so. The same bytes for any number of threads. Where cells are to be refined without
+// a memory limit, 4 GB are one.
 FieldResult build_field(const TriangleMesh& mesh, const FieldSettings& settings = {});
 
 // The second half: from a prepared surface, on a lattice of the caller's choice, whose cells must
 // be a multiple of 8 along each axis, and whose box must reach at least band + 2 cells beyond the
-// surface (and beyond its shell). The settings' resolution, voxel size and padding do not count.
+// surface (and beyond its shell; 3 where it may grow to keep thin walls). The settings' resolution,
+// voxel size and padding do not count, and cells are not refined to keep thin walls.
 FieldResult build_field(const Surface& surface, const Lattice& lattice,
                         const FieldSettings& settings);
 

@@ -14,6 +14,8 @@ namespace {
 
 constexpr double kBlockCenter = 7.5;               // of 16^3 nodes, from the first one
 constexpr double kCubeRadius = 2.598076211353316;  // of 4^3 nodes: 1.5 sqrt(3)
+// Too far for any minimum; its square is still a float.
+constexpr float kHidden = 1e15F;
 
 Index3 unflatten(const Index3& n, std::size_t at) {
   const auto nx = static_cast<std::size_t>(n[0]), ny = static_cast<std::size_t>(n[1]);
@@ -53,7 +55,7 @@ struct DistancePass::Scratch {
 
 DistancePass::DistancePass(const TriangleMesh& mesh, const Bvh& bvh, const Lattice& lattice,
                            Threads threads, SimdLevel level)
-    : bvh_(bvh),
+    : parts_{{&bvh, 0}},
       lattice_(lattice),
       threads_(threads),
       kernels_(kernels_for(level)),
@@ -64,6 +66,49 @@ DistancePass::DistancePass(const TriangleMesh& mesh, const Bvh& bvh, const Latti
   const Vec3 reach = max(box.upper, -box.lower);
   metres_error_ = std::max({std::abs(reach.x), std::abs(reach.y), std::abs(reach.z)}) * 0x1p-22 /
                   lattice.spacing;
+}
+
+void DistancePass::hide(std::size_t frame) {
+  for (float& x : frames_[frame].anchor) x = kHidden;
+}
+
+void DistancePass::set_added(const TriangleMesh& mesh, const Bvh& bvh) {
+  if (parts_.size() > 1) frames_.resize(parts_[1].first_frame);
+  parts_.resize(1, parts_[0]);
+  if (bvh.nodes().empty()) return;
+  parts_.push_back({&bvh, frames_.size()});
+  const std::vector<TriangleFrame> added = make_frames(bvh, mesh, lattice_, threads_);
+  frames_.insert(frames_.end(), added.begin(), added.end());
+}
+
+PacketWork DistancePass::make_packet_work(const Part& part) const {
+  PacketWork work{};
+  work.nodes = part.bvh->oriented_nodes().data();
+  work.frames = frames_.data() + part.first_frame;
+  for (std::size_t axis = 0; axis < 3; ++axis) work.origin[axis] = lattice_.origin[axis];
+  work.voxel_size = lattice_.spacing;
+  work.spacing = kBrickCells;
+  work.slack = static_cast<float>(2 * error_ + metres_error_);
+  return work;
+}
+
+// One work a part.
+void DistancePass::find_packet(std::span<PacketWork> works, const Index3& node,
+                               std::span<float> values) const {
+  const Index3 nodes{lattice_.cells[0] / kBrickCells + 1, lattice_.cells[1] / kBrickCells + 1,
+                     lattice_.cells[2] / kBrickCells + 1};
+  for (PacketWork& work : works) {
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      work.center[axis] = (static_cast<float>(node[axis]) + 0.5F) * kBrickCells;
+    kernels_.find_packet(work);
+  }
+  for (std::int32_t i = 0; i < 8; ++i) {
+    const Index3 at{node[0] + (i & 1), node[1] + (i >> 1 & 1), node[2] + (i >> 2)};
+    if (at[0] >= nodes[0] || at[1] >= nodes[1] || at[2] >= nodes[2]) continue;
+    float least = works[0].distance.d[i];
+    for (const PacketWork& work : works.subspan(1)) least = std::min(least, work.distance.d[i]);
+    values[flat_index(nodes, at[0], at[1], at[2])] = least * static_cast<float>(lattice_.spacing);
+  }
 }
 
 std::vector<float> DistancePass::find_coarse(const Monitor& monitor) const {
@@ -77,13 +122,8 @@ std::vector<float> DistancePass::find_coarse(const Monitor& monitor) const {
                      (packets[2] - 1) / kCube + 1};
   parallel_for(count(cubes), 1, threads_, [&](std::size_t begin, std::size_t) {
     monitor.check();
-    PacketWork work{};
-    work.nodes = bvh_.oriented_nodes().data();
-    work.frames = frames_.data();
-    for (std::size_t axis = 0; axis < 3; ++axis) work.origin[axis] = lattice_.origin[axis];
-    work.voxel_size = lattice_.spacing;
-    work.spacing = kBrickCells;
-    work.slack = static_cast<float>(2 * error_ + metres_error_);
+    std::vector<PacketWork> works;
+    for (const Part& part : parts_) works.push_back(make_packet_work(part));
     const Index3 cube = unflatten(cubes, begin);
     for (std::int32_t p = 0; p < kCube * kCube * kCube; ++p) {
       // There and back again: neighbours in time are neighbours in space.
@@ -92,20 +132,19 @@ std::vector<float> DistancePass::find_coarse(const Monitor& monitor) const {
           cube[0] * kCube + (row % 2 == 0 ? p % kCube : kCube - 1 - p % kCube),
           cube[1] * kCube + (layer % 2 == 0 ? row % kCube : kCube - 1 - row % kCube),
           cube[2] * kCube + layer};
-      if (packet[0] >= packets[0] || packet[1] >= packets[1] || packet[2] >= packets[2]) continue;
-      for (std::size_t axis = 0; axis < 3; ++axis)
-        work.center[axis] = (static_cast<float>(2 * packet[axis]) + 0.5F) * kBrickCells;
-      kernels_.find_packet(work);
-      for (std::int32_t i = 0; i < 8; ++i) {
-        const Index3 at{2 * packet[0] + (i & 1), 2 * packet[1] + (i >> 1 & 1),
-                        2 * packet[2] + (i >> 2)};
-        if (at[0] < nodes[0] && at[1] < nodes[1] && at[2] < nodes[2])
-          values[flat_index(nodes, at[0], at[1], at[2])] =
-              work.distance.d[i] * static_cast<float>(lattice_.spacing);
-      }
+      if (packet[0] < packets[0] && packet[1] < packets[1] && packet[2] < packets[2])
+        find_packet(works, {2 * packet[0], 2 * packet[1], 2 * packet[2]}, values);
     }
   });
   return values;
+}
+
+void DistancePass::update_coarse(std::span<const Index3> packets, std::span<float> values) const {
+  parallel_for(packets.size(), 256, threads_, [&](std::size_t begin, std::size_t end) {
+    std::vector<PacketWork> works;
+    for (const Part& part : parts_) works.push_back(make_packet_work(part));
+    for (std::size_t i = begin; i < end; ++i) find_packet(works, packets[i], values);
+  });
 }
 
 // Of the centre of the 16^3 nodes that begin at a coarse cell, fine cells: half a cell's diagonal
@@ -126,6 +165,17 @@ double DistancePass::bound_distance(const BrickWork& work, const Index3& cell) c
   return most / lattice_.spacing + std::sqrt(apart_sq) + error_;
 }
 
+void DistancePass::gather(const Aabbf& box, Scratch& s) const {
+  s.triangles.clear();
+  for (const Part& part : parts_)
+    visit_blocks_in_box(*part.bvh, box, 0, [&](std::uint32_t block) {
+      const std::size_t first = part.first_frame + std::size_t{block} * kBlockWidth;
+      for (std::size_t i = first; i < first + kBlockWidth; ++i)
+        if (frames_[i].length >= 0) s.triangles.push_back(static_cast<std::uint32_t>(i));
+      return true;
+    });
+}
+
 void DistancePass::find_eighths(const BrickWork& bricks, const Index3& cell, unsigned wanted,
                                 unsigned whole, Scratch& s, const BrickVisitor& visit) const {
   constexpr double kRadius = 1.7320508075688773 * kBlockCenter;
@@ -143,12 +193,7 @@ void DistancePass::find_eighths(const BrickWork& bricks, const Index3& cell, uns
     box.lower[axis] = static_cast<float>(c - half - rounding);
     box.upper[axis] = static_cast<float>(c + half + rounding);
   }
-  s.triangles.clear();
-  visit_blocks_in_box(bvh_, box, 0, [&](std::uint32_t block) {
-    for (std::uint32_t i = block * kBlockWidth; i < (block + 1) * kBlockWidth; ++i)
-      if (frames_[i].length >= 0) s.triangles.push_back(i);
-    return true;
-  });
+  gather(box, s);
   s.make_room();
   work.frames = frames_.data();
   work.triangles = s.triangles.data();

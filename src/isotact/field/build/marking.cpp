@@ -181,6 +181,10 @@ void CellBits::set(const Index3& cell) {
     word.fetch_or(bit, std::memory_order_relaxed);
 }
 
+void CellBits::clear(const Index3& cell) {
+  words_[word_of(cell)] &= ~(std::uint64_t{1} << bit_of(cell));
+}
+
 std::size_t CellBits::count_set() const {
   std::size_t n = 0;
   for (const std::uint64_t word : words_) n += static_cast<std::size_t>(std::popcount(word));
@@ -200,36 +204,62 @@ void mark_near(const TriangleMesh& mesh, const Lattice& lattice, double reach, T
   });
 }
 
+namespace {
+
+class CreaseTest {
+ public:
+  CreaseTest(const Lattice& lattice, double tolerance)
+      : side_(static_cast<float>(lattice.spacing)), wanted_(static_cast<float>(tolerance)) {
+    const Index3 nodes = node_counts(lattice);
+    up_ = static_cast<std::size_t>(nodes[0]);
+    deep_ = up_ * static_cast<std::size_t>(nodes[1]);
+    // A crease at most this far away can be off by that much.
+    const float furthest = tolerance > 0 ? 0.5F * side_ / wanted_ : HUGE_VALF;
+    limit_ = furthest + 2 * side_;
+  }
+
+  // From a cell's first corner.
+  bool operator()(const float* row) const {
+    if (std::abs(row[0]) > limit_) return false;
+    const float c0 = row[0], c1 = row[1], c2 = row[up_], c3 = row[up_ + 1];
+    const float c4 = row[deep_], c5 = row[deep_ + 1], c6 = row[deep_ + up_],
+                c7 = row[deep_ + up_ + 1];
+    const float gx = (c1 - c0) + (c3 - c2) + (c5 - c4) + (c7 - c6);
+    const float gy = (c2 - c0) + (c3 - c1) + (c6 - c4) + (c7 - c5);
+    const float gz = (c4 - c0) + (c5 - c1) + (c6 - c2) + (c7 - c3);
+    const float slope_sq = (gx * gx + gy * gy + gz * gz) / (16 * side_ * side_);
+    const float off = 0.5F * side_ * std::sqrt(std::max(0.0F, 1 - slope_sq));
+    const float middle = 0.125F * (c0 + c1 + c2 + c3 + c4 + c5 + c6 + c7);
+    return off > wanted_ * std::abs(middle);
+  }
+
+ private:
+  float side_, wanted_, limit_;
+  std::size_t up_, deep_;
+};
+
+}  // namespace
+
 void mark_creases(std::span<const float> coarse, const Lattice& lattice, double tolerance,
                   Threads threads, CellBits& bits) {
   const Index3 nodes = node_counts(lattice);
-  const float side = static_cast<float>(lattice.spacing);
-  const float wanted = static_cast<float>(tolerance);
-  // A crease at most this far away can be off by that much.
-  const float furthest = tolerance > 0 ? 0.5F * side / wanted : HUGE_VALF;
+  const CreaseTest is_creased_at(lattice, tolerance);
   parallel_for(static_cast<std::size_t>(lattice.cells[2]), 1, threads,
                [&](std::size_t begin, std::size_t end) {
                  for (std::int32_t z = static_cast<std::int32_t>(begin);
                       z < static_cast<std::int32_t>(end); ++z)
                    for (std::int32_t y = 0; y < lattice.cells[1]; ++y) {
                      const float* row = coarse.data() + flat_index(nodes, 0, y, z);
-                     const std::size_t up = static_cast<std::size_t>(nodes[0]);
-                     const std::size_t deep = up * static_cast<std::size_t>(nodes[1]);
-                     for (std::int32_t x = 0; x < lattice.cells[0]; ++x, ++row) {
-                       if (std::abs(row[0]) > furthest + 2 * side) continue;
-                       const float c0 = row[0], c1 = row[1], c2 = row[up], c3 = row[up + 1];
-                       const float c4 = row[deep], c5 = row[deep + 1], c6 = row[deep + up],
-                                   c7 = row[deep + up + 1];
-                       const float gx = (c1 - c0) + (c3 - c2) + (c5 - c4) + (c7 - c6);
-                       const float gy = (c2 - c0) + (c3 - c1) + (c6 - c4) + (c7 - c5);
-                       const float gz = (c4 - c0) + (c5 - c1) + (c6 - c2) + (c7 - c3);
-                       const float slope_sq = (gx * gx + gy * gy + gz * gz) / (16 * side * side);
-                       const float off = 0.5F * side * std::sqrt(std::max(0.0F, 1 - slope_sq));
-                       const float middle = 0.125F * (c0 + c1 + c2 + c3 + c4 + c5 + c6 + c7);
-                       if (off > wanted * std::abs(middle)) bits.set({x, y, z});
-                     }
+                     for (std::int32_t x = 0; x < lattice.cells[0]; ++x, ++row)
+                       if (is_creased_at(row)) bits.set({x, y, z});
                    }
                });
+}
+
+bool is_creased(std::span<const float> coarse, const Lattice& lattice, double tolerance,
+                const Index3& cell) {
+  return CreaseTest(lattice, tolerance)(
+      coarse.data() + flat_index(node_counts(lattice), cell[0], cell[1], cell[2]));
 }
 
 }  // namespace isotact::detail

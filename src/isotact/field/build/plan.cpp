@@ -40,7 +40,8 @@ Lattice make_lattice(const Aabb& box, const FieldSettings& settings) {
   const Vec3 size = extent(box);
   const double longest = std::max({size.x, size.y, size.z});
   if (!(longest > 0)) throw Error("the mesh has no size: all its corners are at one point");
-  const double padding = std::max(settings.padding, settings.band + 2);
+  const double growth = settings.keep_thin == KeepThin::kOffset ? 1 : 0;  // cells at most
+  const double padding = std::max(settings.padding, settings.band + 2 + growth);
   double voxel;
   if (settings.voxel_size) {
     voxel = *settings.voxel_size;

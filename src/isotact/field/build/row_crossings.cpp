@@ -127,6 +127,11 @@ SlabLists sort_into_slabs(const TriangleMesh& mesh, const Lattice& lattice, std:
   return lists;
 }
 
+std::span<const std::uint32_t> triangles_of(const SlabLists& lists, std::size_t slab) {
+  return std::span(lists.triangles)
+      .subspan(lists.first[slab], lists.first[slab + 1] - lists.first[slab]);
+}
+
 void sort_by_x(std::span<LineCrossing> line) {
   if (line.size() < 2) return;
   std::sort(line.begin(), line.end(), [](const LineCrossing& a, const LineCrossing& b) {
@@ -134,9 +139,10 @@ void sort_by_x(std::span<LineCrossing> line) {
   });
 }
 
-CrossingSlab fill_slab(const TriangleMesh& mesh, const Lattice& lattice,
-                       std::span<const std::uint32_t> triangles, std::int32_t slab,
-                       std::int32_t rows) {
+// All crossings of some triangles with the lines of a slab.
+std::vector<Entry> find_entries(const TriangleMesh& mesh, const Lattice& lattice,
+                                std::span<const std::uint32_t> triangles, std::int32_t slab,
+                                std::int32_t rows) {
   const std::int32_t first_layer = slab * RowCrossings::kSlabRows;
   std::vector<Entry> entries;
   for (const std::uint32_t t : triangles) {
@@ -149,6 +155,10 @@ CrossingSlab fill_slab(const TriangleMesh& mesh, const Lattice& lattice,
         entries.push_back({static_cast<std::uint32_t>((k - first_layer) * rows + j), crossing});
       });
   }
+  return entries;
+}
+
+CrossingSlab sort_into_lines(std::span<const Entry> entries, std::int32_t rows) {
   CrossingSlab result;
   const std::size_t lines = static_cast<std::size_t>(RowCrossings::kSlabRows * rows);
   result.first.assign(lines + 1, 0);
@@ -163,6 +173,24 @@ CrossingSlab fill_slab(const TriangleMesh& mesh, const Lattice& lattice,
   return result;
 }
 
+// A slab's crossings without those of some entries, each of which takes one like it away.
+std::vector<Entry> take_out(const CrossingSlab& slab, std::span<const Entry> removed) {
+  std::vector<std::uint8_t> gone(slab.crossings.size(), 0);
+  for (const Entry& e : removed)
+    for (std::uint32_t i = slab.first[e.line]; i < slab.first[e.line + 1]; ++i)
+      if (gone[i] == 0 && slab.crossings[i].x == e.crossing.x &&
+          slab.crossings[i].delta == e.crossing.delta) {
+        gone[i] = 1;
+        break;
+      }
+  std::vector<Entry> left;
+  left.reserve(slab.crossings.size());
+  for (std::uint32_t line = 0; line + 1 < slab.first.size(); ++line)
+    for (std::uint32_t i = slab.first[line]; i < slab.first[line + 1]; ++i)
+      if (gone[i] == 0) left.push_back({line, slab.crossings[i]});
+  return left;
+}
+
 }  // namespace
 
 RowCrossings::RowCrossings(const Surface& surface, const Lattice& lattice, Threads threads,
@@ -174,11 +202,27 @@ RowCrossings::RowCrossings(const Surface& surface, const Lattice& lattice, Threa
   parallel_for(slabs, 1, threads, [&](std::size_t begin, std::size_t end) {
     monitor.check();
     for (std::size_t s = begin; s < end; ++s)
-      slabs_[s] = fill_slab(
-          surface.mesh, lattice,
-          std::span(lists.triangles).subspan(lists.first[s], lists.first[s + 1] - lists.first[s]),
-          static_cast<std::int32_t>(s), rows_);
+      slabs_[s] = sort_into_lines(find_entries(surface.mesh, lattice, triangles_of(lists, s),
+                                               static_cast<std::int32_t>(s), rows_),
+                                  rows_);
   });
+}
+
+void RowCrossings::replace(const TriangleMesh& removed, const TriangleMesh& added,
+                           const Lattice& lattice) {
+  const SlabLists old_lists = sort_into_slabs(removed, lattice, slabs_.size());
+  const SlabLists new_lists = sort_into_slabs(added, lattice, slabs_.size());
+  for (std::size_t s = 0; s < slabs_.size(); ++s) {
+    const auto old_triangles = triangles_of(old_lists, s),
+               new_triangles = triangles_of(new_lists, s);
+    if (old_triangles.empty() && new_triangles.empty()) continue;
+    const auto slab = static_cast<std::int32_t>(s);
+    std::vector<Entry> entries =
+        take_out(slabs_[s], find_entries(removed, lattice, old_triangles, slab, rows_));
+    const std::vector<Entry> more = find_entries(added, lattice, new_triangles, slab, rows_);
+    entries.insert(entries.end(), more.begin(), more.end());
+    slabs_[s] = sort_into_lines(entries, rows_);
+  }
 }
 
 std::span<const LineCrossing> RowCrossings::row(std::int32_t j, std::int32_t k) const {

@@ -6,7 +6,7 @@ namespace isotact {
 std::string describe(const FieldSettings& settings) {
   // All members by name: one that is added later does not compile before it was thought of here.
   const auto& [resolution, voxel_size, padding, sign, nested, shell_offset, band, tolerance,
-               max_memory, threads, monitor] = settings;
+               keep_thin, max_memory, threads, monitor] = settings;
   static_cast<void>(max_memory);
   static_cast<void>(threads);
   static_cast<void>(monitor);
@@ -16,9 +16,9 @@ std::string describe(const FieldSettings& settings) {
     size += fmt::format("{}\"resolution\":{}", size.empty() ? "" : ",", resolution.value_or(128));
   return fmt::format(
       "{{{},\"padding\":{},\"sign\":\"{}\",\"nested\":\"{}\",\"shell_offset\":{},\"band\":{},"
-      "\"tolerance\":{}}}",
+      "\"tolerance\":{},\"keep_thin\":\"{}\"}}",
       size, padding, name(sign), nested == NestedRule::kEvenOdd ? "even-odd" : "winding",
-      shell_offset, band, tolerance);
+      shell_offset, band, tolerance, name(keep_thin));
 }
 
 }  // namespace isotact

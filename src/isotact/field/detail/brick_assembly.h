@@ -61,11 +61,31 @@ class BrickAssembly {
 
   BrickField finish();
 
+  // For local edits, instead of set() and finish(): takes over a brick of a finished field on the
+  // same lattice, whose corners and own nodes are the same, and whose neighbours were there before;
+  // binds only the bricks it is told (all that were set, and those beside bricks that were set or
+  // are gone), and updates the tree only above the cells it is told (of these bricks, and all whose
+  // corners or bricks changed).
+  void adopt(std::size_t brick, const Brick& finished, const ValueRange& range);
+  struct Changes {
+    const BrickField& before;
+    std::span<const Index3> bound;  // cells of the bricks to bind
+    std::span<const Index3> cells;
+  };
+  BrickField finish(const Changes& changes);
+
  private:
   void number_bricks(std::span<const std::uint64_t> occupied);
   void bind(std::size_t brick);
   std::uint32_t find_neighbours(const Index3& cell, std::uint32_t* around) const;
+  void bind_and_measure(std::size_t brick);
+  ValueRange find_cell_range(const Index3& cell) const;
+  // Of a node of the tree, from the level below, which is not needed above the cells.
+  ValueRange find_tree_range(int level, const Index3& node,
+                             std::span<const ValueRange> below) const;
   void build_tree();
+  void update_tree(const Changes& changes);
+  BrickField release();
 
   AssemblySettings settings_;
   AlignedBuffer buffer_;

@@ -70,7 +70,8 @@ struct DistanceKernel {
     const F foot = clamp(from_end * ux + b * uy, reach);
     const F rx = from_end - foot * ux, ry = b - foot * uy;
     const F beside = rx * rx + ry * ry;
-    const F over = select(b * ux > from_end * uy, beside, zero);  // 0 inside
+    // 0 inside. On the edge's line counts as outside: of a flat triangle that line is all there is.
+    const F over = select(from_end * uy <= b * ux, beside, zero);
     const F r0 = a - clamp(a, length);
     const F below = r0 * r0 + b * b;
     return c * c + select(b < zero, below, over);

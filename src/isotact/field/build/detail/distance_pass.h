@@ -23,6 +23,16 @@ class DistancePass {
   // Of all nodes of the coarse lattice, metres.
   std::vector<float> find_coarse(const Monitor& monitor) const;
 
+  // Of the 2^3 coarse nodes that begin at each of some nodes with even coordinates; the others keep
+  // their values.
+  void update_coarse(std::span<const Index3> packets, std::span<float> values) const;
+
+  // For local edits. A hidden triangle is no longer measured; a frame's number is its place in the
+  // hierarchy: kBlockWidth times its block plus its place there. Added triangles are measured
+  // beside the first ones, and replace those added before; their hierarchy must outlive this.
+  void hide(std::size_t frame);
+  void set_added(const TriangleMesh& mesh, const Bvh& bvh);
+
   struct Wanted {
     double from, to;  // fine cells
   };
@@ -47,12 +57,20 @@ class DistancePass {
   double error() const { return error_; }
 
  private:
+  // Triangles with a hierarchy of their own.
+  struct Part {
+    const Bvh* bvh;
+    std::size_t first_frame;
+  };
   struct Scratch;
+  PacketWork make_packet_work(const Part& part) const;
+  void find_packet(std::span<PacketWork> works, const Index3& node, std::span<float> values) const;
+  void gather(const Aabbf& box, Scratch& scratch) const;
   double bound_distance(const BrickWork& work, const Index3& cell) const;
   void find_eighths(const BrickWork& bricks, const Index3& first_cell, unsigned wanted,
                     unsigned whole, Scratch& scratch, const BrickVisitor& visit) const;
 
-  const Bvh& bvh_;
+  std::vector<Part> parts_;
   Lattice lattice_;
   Threads threads_;
   const DistanceKernels& kernels_;

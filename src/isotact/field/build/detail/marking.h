@@ -22,6 +22,7 @@ class CellBits {
   std::span<std::uint64_t> words() { return words_; }
   bool at(const Index3& cell) const;  // from any thread
   void set(const Index3& cell);       // from any thread
+  void clear(const Index3& cell);
   std::size_t count_set() const;
 
   std::size_t word_of(const Index3& cell) const;
@@ -46,5 +47,8 @@ void mark_near(const TriangleMesh& mesh, const Lattice& lattice, double reach, T
 // |g - g'| / 2 = sqrt(1 - |mean|^2). Only an estimate: what is guaranteed is far_error.
 void mark_creases(std::span<const float> coarse, const Lattice& coarse_lattice, double tolerance,
                   Threads threads, CellBits& bits);
+// The same for one cell.
+bool is_creased(std::span<const float> coarse, const Lattice& coarse_lattice, double tolerance,
+                const Index3& cell);
 
 }  // namespace isotact::detail

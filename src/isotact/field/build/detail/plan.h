@@ -5,6 +5,11 @@
 
 namespace isotact::detail {
 
+// Every fine cell with a point in the band must have eight exact corners, which are this much
+// further away at most. A corner is exact if all coarse cells that share it have bricks, and those
+// have a point as near as the corner.
+inline constexpr double kCellDiagonal = 1.7320508075688773;
+
 // Throws Error for settings that no mesh could satisfy, and for a lattice that is too large.
 // The box is padded by at least band + 2 cells whatever the settings say, so that cells with points
 // in the band do not touch its sides, where bricks end.

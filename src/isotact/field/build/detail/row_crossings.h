@@ -37,6 +37,10 @@ class RowCrossings {
   RowCrossings(const Surface& surface, const Lattice& lattice, Threads threads,
                const Monitor& monitor);
 
+  // For local edits: takes the crossings of some triangles out and puts those of others in, as if
+  // the surface had been so from the beginning. Cost: that of the slabs of layers they reach.
+  void replace(const TriangleMesh& removed, const TriangleMesh& added, const Lattice& lattice);
+
   // Along the line of nodes (., j, k).
   std::span<const LineCrossing> row(std::int32_t j, std::int32_t k) const;
 
