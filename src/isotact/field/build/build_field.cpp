@@ -22,6 +22,8 @@
 namespace isotact {
 namespace {
 
+constexpr std::size_t kManyBlocks = std::size_t{1} << 22U;  // 32 MB of marks
+
 class FieldBuild {
  public:
   // The body is grown by `growth` metres on all sides.
@@ -40,8 +42,10 @@ class FieldBuild {
                      count(node_counts(coarse_)) * sizeof(float) +
                      static_cast<std::size_t>(lattice_.cells[1]) *
                          static_cast<std::size_t>(lattice_.cells[2]) * 24;
-    detail::check_memory(detail::field_bytes(coarse_.cells, 0) + working_bytes_, settings_,
-                         "the build");
+    // Marking takes a bit a coarse cell; where even that is much, the bricks go uncounted.
+    if (detail::find_parts(coarse_.cells).block_count > kManyBlocks)
+      detail::check_memory(detail::field_bytes(coarse_.cells, 0) + working_bytes_, settings_,
+                           "the build, without its bricks,");
     mark_band();
     const Bvh bvh(surface_.mesh, {.threads = settings_.threads});
     const detail::DistancePass distances(surface_.mesh, bvh, lattice_, settings_.threads);

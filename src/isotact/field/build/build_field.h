@@ -41,7 +41,7 @@ struct FieldSettings {
   // more than this part of the distance. 0 refines everything, 1 nothing.
   double tolerance = 0.15;
   KeepThin keep_thin = KeepThin::kReport;
-  std::uint64_t max_memory = 0;  // bytes for the field and for building it; 0: no limit
+  std::uint64_t max_memory = 0;  // bytes for the field and for building it; 0: what the machine has
   Threads threads{};
   Monitor monitor{};
 };

@@ -43,18 +43,18 @@ struct RawSection {
 };
 
 struct Asset {
-  SourceInfo source;
-  std::optional<MassProperties> mass;  // of density 1: mass is the volume; no warnings
-  std::optional<BrickField> field;
-  std::optional<DenseGrid> dense;
-  std::optional<FirstOrderField> first_order;
-  std::optional<Voxmap> voxmap;  // layers are compressed in files
-  std::vector<RawSection> raw;
+  SourceInfo source{};
+  std::optional<MassProperties> mass{};  // of density 1: mass is the volume; no warnings
+  std::optional<BrickField> field{};
+  std::optional<DenseGrid> dense{};
+  std::optional<FirstOrderField> first_order{};
+  std::optional<Voxmap> voxmap{};  // layers are compressed in files
+  std::vector<RawSection> raw{};
 
   // Where it was read from; empty for what was made in memory. Not written.
-  FlatBuffer file;
-  std::string file_name;
-  std::vector<std::string> notes;  // in words: what was passed over while reading
+  FlatBuffer file{};
+  std::string file_name{};
+  std::vector<std::string> notes{};  // in words: what was passed over while reading
 };
 
 const RawSection* find_raw(const Asset& asset, SectionKind kind);
