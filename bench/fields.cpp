@@ -117,7 +117,7 @@ constexpr std::string_view kMeshes[] = {"bunny", "bunny_raw", "dragon"};
 
 constexpr const char* kUsage =
     "usage: bench_fields [--json] [--quick | --full] [--threads N] [--only NAME]...\n"
-    "  --quick      resolutions 128 and 256 only, under a minute\n"
+    "  --quick      resolutions 128 and 256 only, without the dragon, under a minute\n"
     "  --full       dense grids of 512 too\n"
     "  --threads N  for building, both sides (default: 1)\n"
     "  --only NAME  a part (building table1 loading sampling first-order) or, of building, a mesh\n"
@@ -172,7 +172,8 @@ int run(const Options& options) {
   for (const Part& part : kParts) {
     if (chosen && !is_among(options.only, part.name)) continue;
     if (meshes_only && part.name != "building") continue;
-    part.run(options, stock, report);
+    const double seconds = seconds_of([&] { part.run(options, stock, report); }).wall;
+    report.print("  ({} took {:.0f} s)\n", part.name, seconds);
   }
   report.json["failures"] = report.failures();
   if (options.json) fmt::print("{}\n", report.json.dump(2));

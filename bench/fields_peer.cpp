@@ -113,14 +113,13 @@ void sample_box_stencil(const openvdb::FloatGrid& grid, double cells_per_metre,
                         std::span<const Vec3f> points, std::span<float> values,
                         std::span<Vec3f> gradients) {
   openvdb::math::BoxStencil<openvdb::FloatGrid> stencil(grid);
-  const auto scale = static_cast<float>(cells_per_metre);
   for (std::size_t i = 0; i < points.size(); ++i) {
     const openvdb::Vec3d exact = index_point(cells_per_metre, points[i]);
     stencil.moveTo(exact);
     const openvdb::Vec3s at(exact);
     values[i] = stencil.interpolation(at);
     const openvdb::Vec3s g = stencil.gradient(at);
-    gradients[i] = {scale * g.x(), scale * g.y(), scale * g.z()};
+    gradients[i] = {g.x(), g.y(), g.z()};  // in the world's units already
   }
 }
 

@@ -49,18 +49,27 @@ inline Seconds median(const std::vector<Seconds>& runs) {
   return {quantile(wall, 0.5), quantile(processor, 0.5)};
 }
 
+// Each runs at least once, then until it has used up its runs or its time.
 struct Contender {
   std::function<void()> work;
-  std::size_t runs = 1;  // slow ones may run less often
+  std::size_t max_runs = 7;
+  double max_seconds = 2;  // by the clock
 };
 
 inline std::vector<Seconds> medians_of(const std::vector<Contender>& contenders) {
-  std::size_t rounds = 0;
-  for (const Contender& c : contenders) rounds = std::max(rounds, c.runs);
   std::vector<std::vector<Seconds>> times(contenders.size());
-  for (std::size_t round = 0; round < rounds; ++round)
-    for (std::size_t i = 0; i < contenders.size(); ++i)
-      if (round < contenders[i].runs) times[i].push_back(seconds_of(contenders[i].work));
+  std::vector<double> used(contenders.size());
+  for (bool is_running = true; is_running;) {
+    is_running = false;
+    for (std::size_t i = 0; i < contenders.size(); ++i) {
+      const Contender& c = contenders[i];
+      if (!times[i].empty() && (times[i].size() >= c.max_runs || used[i] >= c.max_seconds))
+        continue;
+      times[i].push_back(seconds_of(c.work));
+      used[i] += times[i].back().wall;
+      is_running = true;
+    }
+  }
   std::vector<Seconds> result;
   result.reserve(times.size());
   for (const auto& runs : times) result.push_back(median(runs));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -49,6 +50,17 @@ TriangleMesh extract(const AssetField& field, const IsosurfaceSettings& settings
   lattice.spacing *= settings.stride;
   for (std::int32_t& n : lattice.cells) n = (n + settings.stride - 1) / settings.stride;
   return extract_surface(field.field, lattice, settings);
+}
+
+std::vector<std::string> warn_of_box(const AssetField& field, const TriangleMesh& surface,
+                                     double iso) {
+  const Aabb box = field.field.bounds(), seen = to_double(bounds(surface));
+  if (contains(box, seen.lower) && contains(box, seen.upper)) return {};
+  return {fmt::format(
+      "the surface at {:.6g} m leaves the field's box, {}; build with --padding {} "
+      "to have it inside",
+      iso, field.brick ? "where distances are lower bounds and it bulges" : "and is cut off there",
+      std::ceil(std::max(iso, 0.0) / field.lattice.spacing) + 2)};
 }
 
 int resolution_of(const Lattice& lattice) {

@@ -33,6 +33,10 @@ AssetField field_of(const Asset& asset);
 // what leaves the lattice is cut off there.
 TriangleMesh extract(const AssetField& field, const IsosurfaceSettings& settings);
 
+// In words, where an extracted surface leaves the field's box: there it is not the body's own.
+std::vector<std::string> warn_of_box(const AssetField& field, const TriangleMesh& surface,
+                                     double iso);
+
 // The cells along the longest side.
 int resolution_of(const Lattice& lattice);
 

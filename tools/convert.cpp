@@ -42,6 +42,7 @@ LoadedMesh extract_mesh(const AssetField& field, const ConvertOptions& options) 
     throw Error({.file = options.input.file},
                 fmt::format("its field has no surface at {:.6g} m",
                             std::isnan(options.iso) ? 0 : options.iso));
+  loaded.warnings = warn_of_box(field, loaded.mesh, std::isnan(options.iso) ? 0 : options.iso);
   return loaded;
 }
 

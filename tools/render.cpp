@@ -43,6 +43,7 @@ RenderItem field_item(const std::string& file, const RenderOptions& options) {
                               .threads = options.common.thread_setting()});
   if (item.mesh.triangles.empty())
     throw Error({.file = file}, fmt::format("its field has no surface at {:.6g} m", options.iso));
+  print_warnings(file, warn_of_box(field, item.mesh, options.iso));
   return item;
 }
 

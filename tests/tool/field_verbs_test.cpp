@@ -278,6 +278,8 @@ TEST_F(FieldVerbs, ConvertExtractsClosedSurfaces) {
     const double r = 0.125 + std::stod(iso);
     EXPECT_NEAR(info["volume"], 2 * 9.8696 * 0.375 * r * r, 0.06 * r) << iso;
   }
+  EXPECT_NE(run({"convert", "torus.isotact", "far.stl", "--iso", "0.5"}).err.find("--padding"),
+            std::string::npos);
   const Json fine = run_json({"convert", "torus.isotact", "a.obj"});
   const Json coarse = run_json({"convert", "torus.isotact", "b.obj", "--stride", "2"});
   EXPECT_GT(fine["triangles"], 3 * coarse["triangles"].get<int>());

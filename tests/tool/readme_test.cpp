@@ -36,7 +36,7 @@ TEST(Readme, ShellLinesRun) {
       << block;
   const ProgramRun r = run_program("/bin/bash", {"lines.sh"}, folder.path().string());
   EXPECT_EQ(r.exit_code, 0) << r.err;
-  EXPECT_TRUE(std::filesystem::exists(folder.path() / "nut.png"));
+  EXPECT_TRUE(std::filesystem::exists(folder.path() / "gear.png"));
 }
 
 }  // namespace

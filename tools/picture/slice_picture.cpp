@@ -162,13 +162,16 @@ class SlicePainter {
     // Metres a pixel. Where the field hardly changes along the cut there are no lines, but patches
     // that the smallest error moves about: left out.
     const double slope = std::sqrt(dx * dx + dy * dy);
-    const double steep = std::clamp((slope / layout_.pixel - 0.15) / 0.25, 0.0, 1.0);
+    const auto fade = [&](double gone, double full) {
+      return std::clamp((slope / layout_.pixel - gone) / (full - gone), 0.0, 1.0);
+    };
     const double level = std::round(v / result_.isoline_spacing) * result_.isoline_spacing;
-    const auto line = [&](double off, double half_width) {
+    const auto line = [&](double off, double half_width, double steep) {
       return steep == 0 ? 0 : steep * std::clamp(half_width + 0.25 - off / slope, 0.0, 1.0);
     };
-    const double thin = level == 0 ? 0 : line(std::abs(v - level), 0.3 * layout_.scale);
-    const double bold = line(std::abs(v), 1.0 * layout_.scale);
+    const double thin =
+        level == 0 ? 0 : line(std::abs(v - level), 0.3 * layout_.scale, fade(0.15, 0.4));
+    const double bold = line(std::abs(v), 1.0 * layout_.scale, fade(0.02, 0.08));
     return blend(blend(colour(v), kInk, 0.6 * thin), kInk, bold);
   }
 
