@@ -35,6 +35,7 @@ struct BuildOptions {
   double shell_offset = 0;
   double padding = FieldSettings{}.padding;
   double tolerance = FieldSettings{}.tolerance;
+  std::string keep_thin = std::string(name(FieldSettings{}.keep_thin));
   double max_megabytes = 0;
   bool cache = false;
 };
@@ -59,9 +60,29 @@ FieldSettings field_settings(const BuildOptions& o, const Monitor& monitor) {
        {SignMethod::kAuto, SignMethod::kPseudonormal, SignMethod::kWinding, SignMethod::kUnsigned})
     if (o.sign == name(method)) s.sign = method;
   s.nested = o.nested == "even-odd" ? NestedRule::kEvenOdd : NestedRule::kWinding;
+  for (const KeepThin keep :
+       {KeepThin::kIgnore, KeepThin::kReport, KeepThin::kRefine, KeepThin::kOffset})
+    if (o.keep_thin == name(keep)) s.keep_thin = keep;
   s.threads = o.common.thread_setting();
   s.monitor = monitor;
   return s;
+}
+
+Json to_json(const ThinReport& thin) {
+  Json places = Json::array();
+  for (const ThinPlace& place : thin.places)
+    places.push_back({{"position", {place.position.x, place.position.y, place.position.z}},
+                      {"thickness", place.thickness},
+                      {"samples", place.samples}});
+  return {{"samples", thin.samples},
+          {"lost", thin.lost},
+          {"lost_share", thin.lost_share},
+          {"thinnest", thin.thinnest},
+          {"voxel_size_to_keep", thin.voxel_size_to_keep},
+          {"refined_from", thin.refined_from},
+          {"offset", thin.offset},
+          {"lost_afterwards", thin.lost_afterwards},
+          {"places", std::move(places)}};
 }
 
 Json to_json(const FieldReport& report) {
@@ -76,6 +97,7 @@ Json to_json(const FieldReport& report) {
           {"consistent_components", sign.consistent_components},
           {"dropped_triangles", sign.dropped_triangles},
           {"shell_offset", sign.shell_offset},
+          {"thin_features", to_json(report.thin)},
           {"warnings", report.warnings}};
 }
 
@@ -194,6 +216,7 @@ Json as_json(const BuildResult& result, const BuildOptions& options) {
   j["sign_reason"] = result.sign["reason"];
   j["watertight"] = result.sign["watertight"];
   j["holes"] = result.sign["holes"];
+  j["thin_features"] = result.sign["thin_features"];
   j["points"] = 0;
   j["warnings"] = result.warnings;
   return j;
@@ -230,6 +253,9 @@ void print_table(const Json& j) {
 void run_build(const BuildOptions& options) {
   if (options.resolution != kNotSaid && options.voxel_size > 0)
     throw UsageError("--resolution and --voxel-size exclude each other");
+  if (options.keep_thin == name(KeepThin::kOffset) &&
+      (options.field != "brick" || options.first_order || !options.voxmap.empty()))
+    throw UsageError("--keep-thin offset grows brick fields only");
   if (!options.voxmap.empty()) voxmap_settings(options.voxmap);  // wrong usage shows before work
   LoadedMesh loaded = read_input(options.input);
   const auto start = std::chrono::steady_clock::now();
@@ -285,6 +311,10 @@ void add_field_options(Command& command, BuildOptions& o) {
                               "cells are refined; 0: all, 1: none (default: 0.15)",
                       .value_name = "T"},
                      o.tolerance, {0, 1});
+  choice("--keep-thin", o.keep_thin,
+         "Walls that vanish between samples: only report them (default), build with smaller cells, "
+         "or grow the body by half a cell or so",
+         "ignore|report|refine|offset", {"ignore", "report", "refine", "offset"});
   command.add_number({.names = "--max-memory",
                       .help = "Refuse builds that need more megabytes than this",
                       .value_name = "MB"},

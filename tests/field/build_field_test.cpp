@@ -253,5 +253,27 @@ TEST(BuildField, WorksFarAwayAndAtAnySize) {
   }
 }
 
+// Of a triangle whose corners lie on one line, the ends were lost where a node lay in the plane
+// that stood in for its own: it was as near as that plane.
+TEST(DistancePass, FlatTrianglesEndWhereTheyEnd) {
+  TriangleMesh mesh;
+  mesh.positions = {{0, 0, 0}, {0.25F, 0, 0}, {1, 0, 0}};
+  mesh.triangles = {{0, 1, 2}};
+  const Lattice lattice{.origin = {-2, -2, -2}, .spacing = 0.125, .cells = {32, 32, 32}};
+  const Bvh bvh(mesh);
+  for (const SimdLevel level : {SimdLevel::kBaseline, simd_level()}) {
+    const detail::DistancePass pass(mesh, bvh, lattice, {}, level);
+    const std::vector<float> found = pass.find_coarse({});
+    for (std::int32_t i = 0; i < 125; ++i) {
+      const Vec3 at = node_position({.origin = {-2, -2, -2}, .spacing = 1, .cells = {4, 4, 4}},
+                                    i % 5, i / 5 % 5, i / 25);
+      const double x = at.x - std::clamp(at.x, 0.0, 1.0);
+      EXPECT_NEAR(static_cast<double>(found[static_cast<std::size_t>(i)]),
+                  length(Vec3{x, at.y, at.z}), 1e-5)
+          << at.x << " " << at.y << " " << at.z;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace isotact

@@ -60,7 +60,8 @@ TEST(Cache, SettingsThatMatterChangeTheText) {
   const std::string usual = describe(FieldSettings{});
   EXPECT_EQ(usual,
             "{\"resolution\":128,\"padding\":6,\"sign\":\"auto\",\"nested\":\"winding\","
-            "\"shell_offset\":0,\"band\":4,\"tolerance\":0.15}");
+            "\"shell_offset\":0,\"band\":4,\"tolerance\":0.15,"
+            "\"keep_thin\":\"report\"}");
   EXPECT_EQ(describe({.resolution = 128}), usual);
   EXPECT_EQ(describe({.max_memory = 1000, .threads = {.count = 3}}), usual);
   EXPECT_NE(describe({.resolution = 129}), usual);
@@ -71,6 +72,7 @@ TEST(Cache, SettingsThatMatterChangeTheText) {
   EXPECT_NE(describe({.shell_offset = 0.1}), usual);
   EXPECT_NE(describe({.band = 6}), usual);
   EXPECT_NE(describe({.tolerance = 0.1500000000000001}), usual);
+  EXPECT_NE(describe({.keep_thin = KeepThin::kOffset}), usual);
 }
 
 TEST(Cache, FindsWhatWasStored) {

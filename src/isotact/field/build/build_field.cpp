@@ -157,9 +157,10 @@ constexpr double kSafeWall = 1.2;  // cells
 FieldResult build_and_grow(const Surface& surface, const Lattice& lattice,
                            const FieldSettings& settings) {
   FieldResult result = FieldBuild(surface, lattice, settings, 0).run();
-  if (settings.keep_thin != KeepThin::kOffset || result.report.thin.lost == 0) return result;
+  if (settings.keep_thin != KeepThin::kOffset || result.report.thin.voxel_size_to_keep == 0)
+    return result;
   ThinReport thin = std::move(result.report.thin);
-  thin.offset = 0.5 * (kSafeWall * lattice.spacing - thin.thinnest);
+  thin.offset = 0.5 * std::max(kSafeWall * lattice.spacing - thin.voxel_size_to_keep, 0.0);
   result = FieldBuild(surface, lattice, settings, thin.offset).run();
   thin.lost_afterwards = result.report.thin.lost;
   result.report.thin = std::move(thin);
@@ -187,7 +188,7 @@ void refine(const TriangleMesh& mesh, const FieldSettings& settings, FieldResult
   finer.resolution.reset();
   if (finer.max_memory == 0) finer.max_memory = kMostBytes;
   ThinReport last = thin;
-  for (int i = 0; i < kTries && last.lost > 0; ++i) {
+  for (int i = 0; i < kTries && last.voxel_size_to_keep > 0; ++i) {
     finer.voxel_size = last.voxel_size_to_keep;
     try {
       result = build_from_mesh(mesh, finer);
@@ -235,7 +236,7 @@ FieldResult build_field(const Surface& surface, const Lattice& lattice,
 FieldResult build_field(const TriangleMesh& mesh, const FieldSettings& settings) {
   const Stopwatch watch;
   FieldResult result = build_from_mesh(mesh, settings);
-  if (settings.keep_thin == KeepThin::kRefine && result.report.thin.lost > 0)
+  if (settings.keep_thin == KeepThin::kRefine && result.report.thin.voxel_size_to_keep > 0)
     refine(mesh, settings, result);
   add_thin_warning(result.report);
   result.report.seconds = watch.seconds();

@@ -1,6 +1,7 @@
 #include "isotact/field/build/thin_features.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -15,6 +16,7 @@ constexpr double kSamplesPerCell = 2;  // square cell
 constexpr double kLeastToEdge = 1;     // cells
 constexpr double kRimCells = 2;        // how far the rounding of edges and corners reaches
 constexpr double kKeep = 0.8;          // cells a wall's thickness: 0.9 and what curvature takes
+constexpr double kScraps = 1.5e-4;     // of the surface: folds and slivers that scans are full of
 constexpr std::size_t kMostPlaces = 16;
 constexpr int kLooks = 4;  // through a wall
 
@@ -126,7 +128,18 @@ class ThinSearch {
     for (int i = 1; i <= kLooks; ++i)
       if (!(field_.value(point + inward * (thickness * i / (kLooks + 1))) > 0)) return 0;
     const Vec3 middle = point + inward * (thickness / 2);
-    return is_rounded_rim(middle, inward) ? 0 : thickness;
+    return is_inside(middle, inward) && !is_rounded_rim(middle, inward) ? thickness : 0;
+  }
+
+  // By the winding number: what lies behind a triangle of a fold need not be the body.
+  bool is_inside(const Vec3& point, const Vec3& way) const {
+    std::array<RayHit, 64> buffer;
+    const AllHits all =
+        find_all_hits(bvh_, {.origin = to_float(point), .direction = to_float(way)}, buffer);
+    int winding = 0;
+    for (const RayHit& hit : all.hits) winding += dot(way, normal_of(hit.triangle)) > 0 ? 1 : -1;
+    return all.status != AllHitsStatus::kComplete ||
+           (surface_.nested == NestedRule::kEvenOdd ? winding % 2 != 0 : winding > 0);
   }
 
   // Whether the wall ends near its middle, and is there further back: then it is only rounded off.
@@ -148,8 +161,9 @@ class ThinSearch {
   Vec3 find_way_back(const Vec3& middle, const Vec3& across) const {
     const Vec3 axis = std::abs(across.x) < 0.6 ? Vec3{1, 0, 0} : Vec3{0, 1, 0};
     const Vec3 u = normalized(cross(across, axis)), v = cross(across, u);
-    Vec3 rims[4], back{};
-    int count = 0;
+    std::array<Vec3, 4> rims;
+    std::size_t count = 0;
+    Vec3 back{};
     for (const Vec3& way : {u, -u, v, -v}) {
       const RayHit hit =
           find_first_hit(bvh_, {.origin = to_float(middle),
@@ -159,7 +173,8 @@ class ThinSearch {
       const Vec3 out = normal_of(hit.triangle);
       if (dot(way, out) < 0.5) continue;
       const Vec3 rim = normalized(out - across * dot(across, out));
-      if (std::any_of(rims, rims + count, [&](const Vec3& r) { return dot(r, rim) > 0.7; }))
+      if (std::any_of(rims.begin(), rims.begin() + count,
+                      [&](const Vec3& r) { return dot(r, rim) > 0.7; }))
         continue;
       rims[count++] = rim;
       back -= rim;
@@ -171,9 +186,12 @@ class ThinSearch {
     if (lost.empty()) return;
     report.lost = lost.size();
     report.lost_share = static_cast<double>(lost.size()) / static_cast<double>(report.samples);
-    report.thinnest = HUGE_VAL;
-    for (const Lost& l : lost) report.thinnest = std::min(report.thinnest, l.thickness);
-    report.voxel_size_to_keep = kKeep * report.thinnest;
+    std::vector<double> thicknesses;
+    for (const Lost& l : lost) thicknesses.push_back(l.thickness);
+    std::sort(thicknesses.begin(), thicknesses.end());
+    report.thinnest = thicknesses.front();
+    const auto scraps = static_cast<std::size_t>(kScraps * static_cast<double>(report.samples));
+    if (lost.size() > scraps) report.voxel_size_to_keep = kKeep * thicknesses[scraps];
     const Lattice coarse = field_.coarse_lattice();
     std::vector<std::pair<Index3, ThinPlace>> places;
     for (const Lost& l : lost)
@@ -218,7 +236,7 @@ ThinReport find_thin_features(const BrickField& field, const Surface& surface, c
 }
 
 std::string describe(const ThinReport& report, double voxel_size) {
-  if (report.lost == 0) return {};
+  if (report.voxel_size_to_keep == 0) return {};
   const ThinPlace& place = *std::min_element(
       report.places.begin(), report.places.end(),
       [](const ThinPlace& a, const ThinPlace& b) { return a.thickness < b.thickness; });
