@@ -37,12 +37,22 @@ constexpr double kHalfDiagonal = 0.86602540378443864676;      // of a fine cell
 struct Row {
   float first, slope;
 };
-Row find_row(const float* corner, std::int32_t y, std::int32_t z) {
-  const float ty = static_cast<float>(y) * 0.125F, tz = static_cast<float>(z) * 0.125F;
-  const float at0 = mix(mix(corner[0], corner[2], ty), mix(corner[4], corner[6], ty), tz);
-  const float at1 = mix(mix(corner[1], corner[3], ty), mix(corner[5], corner[7], ty), tz);
-  return {at0, at1 - at0};
-}
+// The rows of one layer: z first, then y, so that most is done once a layer.
+class LayerRows {
+ public:
+  LayerRows(const float* corner, std::int32_t z) {
+    const float t = static_cast<float>(z) * 0.125F;
+    for (std::size_t i = 0; i < 4; ++i) edge_[i] = mix(corner[i], corner[i + 4], t);
+  }
+  Row at(std::int32_t y) const {
+    const float t = static_cast<float>(y) * 0.125F;
+    const float first = mix(edge_[0], edge_[2], t);
+    return {first, mix(edge_[1], edge_[3], t) - first};
+  }
+
+ private:
+  float edge_[4];
+};
 
 constexpr std::size_t sample_index(std::int32_t x, std::int32_t y, std::int32_t z) {
   return static_cast<std::size_t>((z * kBrickNodes + y) * kBrickNodes + x);
@@ -60,9 +70,10 @@ RowLanes spread(const Row& row) {
 
 ValueRange find_brick_range(const Brick& brick, float step) {
   Four low(std::numeric_limits<float>::infinity()), high(-std::numeric_limits<float>::infinity());
-  for (std::int32_t z = 0; z < kBrickNodes; ++z)
+  for (std::int32_t z = 0; z < kBrickNodes; ++z) {
+    const LayerRows rows(brick.corner, z);
     for (std::int32_t y = 0; y < kBrickNodes; ++y) {
-      const Row row = find_row(brick.corner, y, z);
+      const Row row = rows.at(y);
       const RowLanes coarse = spread(row);
       const std::int8_t* at = brick.correction + sample_index(0, y, z);
       const Four a = coarse.low + Four(step) * load_bytes<Four>(at);
@@ -71,11 +82,18 @@ ValueRange find_brick_range(const Brick& brick, float step) {
       low = lesser(lesser(a, b), lesser(last, low));
       high = greater(greater(a, b), greater(last, high));
     }
+  }
   float lows[4], highs[4];
   store(low, lows);
   store(high, highs);
   return rounded_out({std::min({lows[0], lows[1], lows[2], lows[3]}),
                       std::max({highs[0], highs[1], highs[2], highs[3]})});
+}
+
+// Bits of what is further than half a step beyond a byte.
+unsigned count_beyond(const Four& a, const Four& b) {
+  const Four most(127.5F), least(-127.5F);
+  return bits_of((a > most) | (a < least)) | bits_of((b > most) | (b < least)) << 4U;
 }
 
 // Rounds to the nearest whole number, to even from halfway, and cuts to a byte. Returns how many
@@ -91,8 +109,8 @@ unsigned quantise_row(const float* distance, const Row& row, float steps_a_metre
   const Four b = (load<Four>(distance + 4) - coarse.high) * Four(steps_a_metre);
   const Four most(127.0F), least(-127.0F);
   const Four in_a = greater(lesser(a, most), least), in_b = greater(lesser(b, most), least);
-  const unsigned cut = bits_of((a > most + Four(0.5F)) | (a < least - Four(0.5F))) |
-                       bits_of((b > most + Four(0.5F)) | (b < least - Four(0.5F))) << 4U;
+  unsigned cut = bits_of(in_a != a) | bits_of(in_b != b) << 4U;
+  if (cut != 0) cut = count_beyond(a, b);  // rounding alone reaches a little over the last step
 #if defined(__SSE2__)
   const __m128i words = _mm_packs_epi32(_mm_cvtps_epi32(in_a.v), _mm_cvtps_epi32(in_b.v));
   _mm_storel_epi64(reinterpret_cast<__m128i*>(to), _mm_packs_epi16(words, words));
@@ -251,12 +269,13 @@ void BrickAssembly::set(std::size_t number, std::span<const float> distance, uns
         coarse_[flat_index(nodes, cell[0] + (c & 1), cell[1] + (c >> 1 & 1), cell[2] + (c >> 2))];
   const float steps_a_metre = 1 / header_->step;
   std::size_t cut = 0;
-  for (std::int32_t z = 0; z < kBrickCells; ++z)
+  for (std::int32_t z = 0; z < kBrickCells; ++z) {
+    const LayerRows rows(brick.corner, z);
     for (std::int32_t y = 0; y < kBrickCells; ++y)
-      cut += quantise_row(distance.data() + (z * kBrickCells + y) * kBrickCells,
-                          find_row(brick.corner, y, z), steps_a_metre,
-                          exact >> ((z >> 2) * 4 + (y >> 2) * 2) & 3U,
+      cut += quantise_row(distance.data() + (z * kBrickCells + y) * kBrickCells, rows.at(y),
+                          steps_a_metre, exact >> ((z >> 2) * 4 + (y >> 2) * 2) & 3U,
                           brick.correction + sample_index(0, y, z));
+  }
   brick.exact = static_cast<std::uint8_t>(exact);
   brick.correction[0] = 0;  // the corner itself
   std::fill(std::begin(brick.unused), std::end(brick.unused), std::int8_t{});

@@ -12,8 +12,7 @@
 namespace isotact::detail {
 namespace {
 
-constexpr double kBlockCenter = 7.5;               // of 16^3 nodes, from the first one
-constexpr double kCubeRadius = 2.598076211353316;  // of 4^3 nodes: 1.5 sqrt(3)
+constexpr double kBlockCenter = 7.5;  // of 16^3 nodes, from the first one
 // Too far for any minimum; its square is still a float.
 constexpr float kHidden = 1e15F;
 
@@ -200,8 +199,8 @@ void DistancePass::find_eighths(const BrickWork& bricks, const Index3& cell, uns
   work.triangle_count = s.triangles.size();
   work.bricks = wanted;
   work.whole = whole;
-  work.wanted_from = static_cast<float>(bricks.distances.from - kCubeRadius);
-  work.wanted_to = static_cast<float>(bricks.distances.to + kCubeRadius);
+  work.wanted_from = static_cast<float>(bricks.distances.from - 2 * error_);
+  work.wanted_to = static_cast<float>(bricks.distances.to + 2 * error_);
   std::uint8_t exact[8];
   work.exact = exact;
   work.near = s.near.data();

@@ -225,13 +225,6 @@ void RowCrossings::replace(const TriangleMesh& removed, const TriangleMesh& adde
   }
 }
 
-std::span<const LineCrossing> RowCrossings::row(std::int32_t j, std::int32_t k) const {
-  const CrossingSlab& slab = slabs_[static_cast<std::size_t>(k / kSlabRows)];
-  const std::size_t line = static_cast<std::size_t>(k % kSlabRows * rows_ + j);
-  return std::span(slab.crossings)
-      .subspan(slab.first[line], slab.first[line + 1] - slab.first[line]);
-}
-
 std::uint32_t RowCrossings::inside_bits(std::int32_t first, std::int32_t stride, std::int32_t nodes,
                                         std::int32_t j, std::int32_t k) const {
   std::uint32_t bits = 0;

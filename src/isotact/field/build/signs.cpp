@@ -59,14 +59,22 @@ void sign_brick(std::span<float> distance, const Index3& cell, const RowCrossing
       for (float& d : distance) d = -d;
     return;
   }
+  const float first = static_cast<float>(cell[0] * kBrickCells);
   for (std::int32_t z = 0; z < kBrickCells; ++z)
     for (std::int32_t y = 0; y < kBrickCells; ++y) {
       const std::int32_t j = cell[1] * kBrickCells + y, k = cell[2] * kBrickCells + z;
       const std::span<const LineCrossing> row = rows.row(j, k);
-      // Most lines have left the body before the brick, or do not come to it.
-      if (row.empty() || row.back().x < static_cast<float>(cell[0] * kBrickCells)) continue;
-      std::uint32_t bits = rows.inside_bits(cell[0] * kBrickCells, 1, kBrickCells, j, k);
       float* at = distance.data() + (z * kBrickCells + y) * kBrickCells;
+      // Most lines do not cross the surface between the first and the last node of a brick.
+      std::int32_t winding = 0;
+      std::size_t next = 0;
+      for (; next < row.size() && row[next].x < first; ++next) winding += row[next].delta;
+      if (next == row.size() || row[next].x >= first + (kBrickCells - 1)) {
+        if (rows.is_inside(winding))
+          for (std::int32_t x = 0; x < kBrickCells; ++x) at[x] = -at[x];
+        continue;
+      }
+      std::uint32_t bits = rows.inside_bits(cell[0] * kBrickCells, 1, kBrickCells, j, k);
       for (; bits != 0; bits &= bits - 1) {
         float& value = at[std::countr_zero(bits)];
         value = -value;

@@ -198,17 +198,30 @@ struct DistanceKernel {
     return (child >> axis & 1) != 0 ? center + half : center - half;
   }
 
-  // The 4^3 nodes around a centre.
-  static void refine_cube(const RefineWork& w, const std::uint32_t* list, std::size_t n, float x,
-                          float y, float z, float* to) {
+  // Whether one of eight points is near enough for something within a radius to be wanted.
+  static ISOTACT_INLINE unsigned find_wanted(const RefineWork& w, const F* best, float radius) {
+    unsigned wanted = 0;
+    for (unsigned part = 0; part < kParts; ++part) {
+      const F middle = square_root(best[part]);
+      wanted |= bits_of((middle >= F(w.wanted_from - radius)) & (middle <= F(w.wanted_to + radius)))
+                << (part * kLanes);
+    }
+    return wanted;
+  }
+
+  // The 4^3 nodes around a centre. False where none of them is wanted.
+  static bool refine_cube(const RefineWork& w, const std::uint32_t* list, std::size_t n, float x,
+                          float y, float z, bool whole, float* to) {
     F best[kParts];
     measure_list(w, list, n, points_around(x, y, z, 2), best);
+    if (!whole && find_wanted(w, best, radius_of(2)) == 0) return false;
     mark_list(w, n, best, radius_of(2));
     std::size_t ends[9];
     split(w.masks, n, w.lists[2], ends);
     for (unsigned group = 0; group < 8; ++group)
       finish_group(w, list, w.lists[2] + ends[group], ends[group + 1] - ends[group], group,
                    to + (group >> 2U) * 128 + (group >> 1U & 1U) * 16 + (group & 1U) * 2);
+    return true;
   }
 
   // The 8^3 nodes of a brick.
@@ -220,25 +233,23 @@ struct DistanceKernel {
     F best[kParts];
     measure_list(w, list, n, points_around(x, y, z, 4), best);
     mark_list(w, n, best, radius_of(4));
-    alignas(32) float middle[8];
-    for (unsigned part = 0; part < kParts; ++part)
-      store(square_root(best[part]), middle + part * kLanes);
+    const bool whole = (w.whole >> brick & 1U) != 0;
+    const unsigned wanted = whole ? 0xffU : find_wanted(w, best, radius_of(4));
     std::size_t ends[9];
     std::uint32_t* lists = w.lists[1];
     split(w.masks, n, lists, ends);
     for (std::size_t i = 0; i < ends[8]; ++i) lists[i] = list[lists[i]];
     w.exact[brick] = 0;
     for (int cube = 0; cube < 8; ++cube) {
-      const bool wanted = w.wanted_from <= middle[cube] && middle[cube] <= w.wanted_to;
       float* to = w.distance[brick] + (cube >> 2) * 256 + (cube >> 1 & 1) * 32 + (cube & 1) * 4;
-      if (!wanted && (w.whole >> brick & 1U) == 0) {
+      if ((wanted >> cube & 1U) != 0 &&
+          refine_cube(w, lists + ends[cube], ends[cube + 1] - ends[cube], child_at(x, cube, 0, 2),
+                      child_at(y, cube, 1, 2), child_at(z, cube, 2, 2), whole, to)) {
+        w.exact[brick] = static_cast<std::uint8_t>(w.exact[brick] | 1 << cube);
+      } else {  // far from any zero: nobody reads more of them than their sign
         for (int row = 0; row < 16; ++row)
-          for (int i = 0; i < 4; ++i) to[(row >> 2) * 64 + (row & 3) * 8 + i] = middle[cube];
-        continue;
+          for (int i = 0; i < 4; ++i) to[(row >> 2) * 64 + (row & 3) * 8 + i] = 1;
       }
-      w.exact[brick] = static_cast<std::uint8_t>(w.exact[brick] | 1 << cube);
-      refine_cube(w, lists + ends[cube], ends[cube + 1] - ends[cube], child_at(x, cube, 0, 2),
-                  child_at(y, cube, 1, 2), child_at(z, cube, 2, 2), to);
     }
   }
 

@@ -56,7 +56,7 @@ struct RefineWork {
   float center[3];  // of the block of nodes
   unsigned bricks;  // bit b: the nodes of this eighth are wanted
   unsigned whole;   // bit b: all of them; else only those in cubes of 4^3 that come near enough
-  float wanted_from, wanted_to;  // distances of the centres of such cubes
+  float wanted_from, wanted_to;  // distances of nodes
   // Scratch with room for triangle_count elements each.
   NearTriangle* near;
   Eight* squares;

@@ -42,7 +42,11 @@ class RowCrossings {
   void replace(const TriangleMesh& removed, const TriangleMesh& added, const Lattice& lattice);
 
   // Along the line of nodes (., j, k).
-  std::span<const LineCrossing> row(std::int32_t j, std::int32_t k) const;
+  std::span<const LineCrossing> row(std::int32_t j, std::int32_t k) const {
+    const CrossingSlab& slab = slabs_[static_cast<std::size_t>(k / kSlabRows)];
+    const std::size_t line = static_cast<std::size_t>(k % kSlabRows * rows_ + j);
+    return {slab.crossings.data() + slab.first[line], slab.first[line + 1] - slab.first[line]};
+  }
 
   bool is_inside(std::int32_t winding) const {
     return nested_ == NestedRule::kEvenOdd ? (winding & 1) != 0 : winding > 0;
