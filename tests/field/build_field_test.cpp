@@ -143,6 +143,26 @@ TEST(BuildField, FallsBackToAShell) {
   EXPECT_GT(compare(soup, {.resolution = 64}, 2000).inside, 100U);
 }
 
+// A shell thicker than the padding once left the box, and values outside of it were no lower
+// bounds.
+TEST(BuildField, BoxesHoldThickShells) {
+  const TriangleMesh ball = make_sphere({.radius = 0.5, .frequency = 10});
+  const FieldResult built =
+      build_field(ball, {.resolution = 64, .sign = SignMethod::kUnsigned, .shell_offset = 2});
+  Random random(14);
+  int outside = 0;
+  for (int i = 0; i < 2000; ++i) {
+    const Vec3 p = random.in_unit_ball() * 8.0;
+    const double d = std::abs(length(p) - 0.5) - 2;
+    outside += contains(built.field.bounds(), p) ? 0 : 1;
+    EXPECT_LE(built.field.value(p), d + built.report.far_error);
+    const Interval bounds = built.field.distance_bounds(p);
+    EXPECT_LE(bounds.lower, d + 0.01);
+    EXPECT_GE(bounds.upper, d - 0.01);
+  }
+  EXPECT_GT(outside, 500);
+}
+
 TEST(BuildField, GivesTheSameBytesForAnyNumberOfThreads) {
   const TriangleMesh mesh = joined(make_shape("knot", {}), holed_sphere(), {2, 0, 0});
   std::uint64_t first = 0;

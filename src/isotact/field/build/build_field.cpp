@@ -168,14 +168,17 @@ FieldResult build_and_grow(const Surface& surface, const Lattice& lattice,
 }
 
 FieldResult build_from_mesh(const TriangleMesh& mesh, const FieldSettings& settings) {
-  const Lattice lattice = detail::make_lattice(to_double(bounds(mesh)), settings);
+  const Aabb box = to_double(bounds(mesh));
+  const Lattice lattice = detail::make_lattice(box, settings);
   const Surface surface = prepare_surface(mesh, {.sign = settings.sign,
                                                  .nested = settings.nested,
                                                  .voxel_size = lattice.spacing,
                                                  .shell_offset = settings.shell_offset,
                                                  .threads = settings.threads,
                                                  .monitor = settings.monitor});
-  return build_and_grow(surface, lattice, settings);
+  return build_and_grow(
+      surface, detail::make_room_for_shell(lattice, box, settings, surface.report.shell_offset),
+      settings);
 }
 
 // Samples see a wall's thinnest part only by chance, so once may not be enough.

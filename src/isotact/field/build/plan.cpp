@@ -14,6 +14,7 @@ namespace {
 
 constexpr int kDefaultResolution = 128;
 constexpr int kLeastResolution = 16;
+constexpr int kMostPadding = 10000;  // cells
 constexpr int kMostCells = kMaxCoarse * kBrickCells;
 
 // 0 where the system does not say.
@@ -34,8 +35,8 @@ void check(const FieldSettings& s) {
                             kLeastResolution, kMostCells));
   if (s.voxel_size && !(*s.voxel_size > 0 && std::isfinite(*s.voxel_size)))
     throw Error(fmt::format("voxel size {} is not a positive length", *s.voxel_size));
-  if (!(s.padding >= 0 && s.padding <= 10000))
-    throw Error(fmt::format("padding {} is not between 0 and 10000 cells", s.padding));
+  if (!(s.padding >= 0 && s.padding <= kMostPadding))
+    throw Error(fmt::format("padding {} is not between 0 and {} cells", s.padding, kMostPadding));
   if (!(s.band >= 4 && s.band <= 1000))
     throw Error(fmt::format("band {} is not between 4 and 1000 cells", s.band));
   if (!(s.tolerance >= 0 && s.tolerance <= 1))
@@ -88,6 +89,19 @@ Lattice make_lattice(const Aabb& box, const FieldSettings& settings) {
                     "from the origin: move the mesh closer to it",
                     voxel, furthest));
   return lattice;
+}
+
+Lattice make_room_for_shell(const Lattice& lattice, const Aabb& box, const FieldSettings& settings,
+                            double shell_offset) {
+  if (shell_offset == 0) return lattice;
+  FieldSettings wider = settings;
+  wider.resolution.reset();
+  wider.voxel_size = lattice.spacing;
+  wider.padding = std::max(settings.padding, settings.band + 2) + shell_offset / lattice.spacing;
+  if (!(wider.padding <= kMostPadding))
+    throw Error(fmt::format("a shell offset of {:.3g} m is {:.3g} cells, more than {}",
+                            shell_offset, shell_offset / lattice.spacing, kMostPadding));
+  return make_lattice(box, wider);
 }
 
 std::uint64_t field_bytes(const Index3& coarse_cells, std::size_t bricks) {

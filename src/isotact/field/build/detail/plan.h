@@ -15,6 +15,11 @@ inline constexpr double kCellDiagonal = 1.7320508075688773;
 // in the band do not touch its sides, where bricks end.
 Lattice make_lattice(const Aabb& mesh_bounds, const FieldSettings& settings);
 
+// The same cells with room for a shell of this thickness around the mesh, too: the shell is the
+// surface then, and the box must hold it. Without a shell, the lattice itself.
+Lattice make_room_for_shell(const Lattice& lattice, const Aabb& mesh_bounds,
+                            const FieldSettings& settings, double shell_offset);
+
 // Of the buffer of a brick field.
 std::uint64_t field_bytes(const Index3& coarse_cells, std::size_t bricks);
 
