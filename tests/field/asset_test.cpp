@@ -162,7 +162,7 @@ TEST(Asset, ForgedBricksAreNamed) {
   EXPECT_TRUE(says(flaw_with(node(8, 3, 4), field.buffer()[node(8, 3, 4)] ^ std::byte{1}),
                    "differ on their common face"));
   EXPECT_TRUE(says(flaw_with(correction - 1, std::byte{9}), "brick 3: its corners"));
-  EXPECT_TRUE(says(flaw_with(correction + 730, std::byte{9}), "brick 3: unused"));
+  EXPECT_TRUE(says(flaw_with(correction + 732, std::byte{9}), "brick 3: unused"));
   EXPECT_TRUE(says(flaw_with(h.block_offset + 8, std::byte{9}), "block 0"));
   EXPECT_TRUE(says(flaw_with(h.range_offset + 3, std::byte{0x7f}), "range of brick 0"));
 }

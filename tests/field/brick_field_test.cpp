@@ -213,6 +213,25 @@ TEST(BrickField, BakesCombinationsWithSampledFields) {
   }
 }
 
+// A box that cuts the body promises nothing beyond it but that distances change no faster than
+// space.
+TEST(BrickField, IsSoundWhereItsBoxCutsABody) {
+  const PlaneField ground{.offset = 0.05};
+  const BrickField field =
+      bake_field(AnyField{ground}, settings_for({{-0.2, -0.2, -0.2}, {0.2, 0.2, 0.2}})).field;
+  Random random(10);
+  for (int i = 0; i < 3000; ++i) {
+    const Vec3 p = random.in_unit_ball(), q = p + random.in_unit_ball() * 0.1;
+    EXPECT_TRUE(contains(field.distance_bounds(p), ground.value(p)));
+    EXPECT_LE(std::abs(field.value(p) - field.value(q)), field.lipschitz() * length(p - q) + 1e-6);
+  }
+}
+
+TEST(BrickField, ABatchWithoutResultsDoesNothing) {
+  const std::vector<Vec3f> points(10);
+  sample_field(torus(), points, {}, {});
+}
+
 TEST(BrickField, RefusesWhatCannotBeBaked) {
   const AnyField sphere{SphereField{.radius = 0.2}};
   BakeSettings s = settings_for({{-0.2, -0.2, -0.2}, {0.2, 0.2, 0.2}});

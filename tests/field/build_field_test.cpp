@@ -163,6 +163,83 @@ TEST(BuildField, BoxesHoldThickShells) {
   EXPECT_GT(outside, 500);
 }
 
+// Corrections are zero towards cells without bricks, which makes the field steep there: the bound
+// must know of it.
+TEST(BuildField, NoCellIsSteeperThanTheBound) {
+  for (const char* shape : {"gear", "box", "bolt"}) {
+    const BrickField field = build_field(make_shape(shape, {}), {.resolution = 48}).field;
+    const Lattice& l = field.lattice();
+    double steepest = 0;
+    for (std::int32_t z = 0; z < l.cells[2]; ++z)
+      for (std::int32_t y = 0; y < l.cells[1]; ++y)
+        for (std::int32_t x = 0; x < l.cells[0]; ++x) {
+          const double v = static_cast<double>(field.node_value(x, y, z));
+          const Vec3 slope{static_cast<double>(field.node_value(x + 1, y, z)) - v,
+                           static_cast<double>(field.node_value(x, y + 1, z)) - v,
+                           static_cast<double>(field.node_value(x, y, z + 1)) - v};
+          steepest = std::max(steepest, length(slope) / l.spacing);
+        }
+    EXPECT_GE(field.lipschitz(), steepest) << shape;
+    EXPECT_GT(steepest, 1.0) << shape;
+    EXPECT_LT(field.lipschitz(), 8.0) << shape;
+  }
+}
+
+// Two nested open bowls: the membrane between their rims bulges out of the mesh's box.
+TEST(BuildField, BoxesHoldMembranes) {
+  TriangleMesh bowls = make_sphere({.radius = 0.5, .frequency = 12});
+  bowls = joined(bowls, turned(make_sphere({.radius = 0.45, .frequency = 12})));
+  std::erase_if(bowls.triangles, [&](const Triangle& t) {
+    return bowls.positions[t[0]].z > 0 && bowls.positions[t[1]].z > 0;
+  });
+  EXPECT_EQ(find_flaw_in_brick_field(build_field(bowls, {.resolution = 128}).field.buffer()),
+            std::nullopt);
+  const Surface ball = prepare_surface(make_sphere({}), {.voxel_size = 0.05});
+  const Lattice half{.origin = {0, 0, 0}, .spacing = 0.05, .cells = {32, 32, 32}};
+  EXPECT_THROW(build_field(ball, half, {}), Error);
+  EXPECT_THROW(
+      build_field(ball, {.origin = {-1, -1, -1}, .spacing = 0.05, .cells = {50, 50, 50}}, {}),
+      Error);
+}
+
+// Faces that run almost along grid lines once put crossings anywhere within their triangles, and
+// nodes tens of cells away got the wrong sign.
+TEST(BuildField, SignsPrismsThatLieAlmostAlongLines) {
+  Random random(15);
+  for (int i = 0; i < 40; ++i) {
+    TriangleMesh prism = make_box({.size_x = 1, .size_y = 0.4, .size_z = 0.6});
+    const double h = 1.0 / (64 - 12);
+    for (Vec3f& p : prism.positions) p.y += static_cast<float>(random.uniform(-0.02, 0.02) * h);
+    const FieldResult built = build_field(prism, {.resolution = 64});
+    const ExactField exact(prepare_surface(prism, {.voxel_size = h}));
+    const Index3 n = built.field.lattice().cells;
+    for (int k = 0; k < 400; ++k) {
+      const Index3 at{static_cast<std::int32_t>(random.below(static_cast<std::uint32_t>(n[0]))),
+                      static_cast<std::int32_t>(random.below(static_cast<std::uint32_t>(n[1]))),
+                      static_cast<std::int32_t>(random.below(static_cast<std::uint32_t>(n[2])))};
+      const double d = exact.value(node_position(built.field.lattice(), at[0], at[1], at[2]));
+      if (std::abs(d) < 0.2 * h) continue;
+      EXPECT_EQ(built.field.node_value(at[0], at[1], at[2]) < 0, d < 0);
+    }
+  }
+}
+
+// Needles and collinear triangles, whose normals are noise.
+TEST(BuildField, MeasuresSlivers) {
+  Random random(16);
+  TriangleMesh soup;
+  for (std::uint32_t i = 0; i < 60; ++i) {
+    const Vec3 a = random.in_unit_ball(), b = random.in_unit_ball();
+    const Vec3 c =
+        lerp(a, b, random.uniform(0.0, 1.0)) + random.in_unit_ball() * (i % 3 == 0 ? 0.0 : 1e-6);
+    for (const Vec3& p : {a, b, c}) soup.positions.push_back(to_float(p));
+    soup.triangles.push_back({3 * i, 3 * i + 1, 3 * i + 2});
+  }
+  const Truth truth =
+      compare(soup, {.resolution = 96, .sign = SignMethod::kUnsigned, .tolerance = 1}, 4000);
+  EXPECT_GT(truth.near, 1000U);
+}
+
 TEST(BuildField, GivesTheSameBytesForAnyNumberOfThreads) {
   const TriangleMesh mesh = joined(make_shape("knot", {}), holed_sphere(), {2, 0, 0});
   std::uint64_t first = 0;

@@ -8,10 +8,6 @@
 #include <limits>
 #include <new>
 
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
-
 #include "isotact/base/lanes.h"
 #include "isotact/field/detail/brick_layout.h"
 #include "isotact/field/detail/brick_reader.h"
@@ -23,10 +19,6 @@ namespace {
 using Four = Lanes<float, 4>;
 
 constexpr std::size_t kAlignment = 64;
-constexpr std::size_t kHugePage = std::size_t{1} << 21U;
-constexpr std::size_t alignment_of(std::size_t size) {
-  return size >= kHugePage ? kHugePage : kAlignment;
-}
 constexpr std::size_t kBrickGrain = 64;
 
 // Largest correction of a distance in a brick, in cells: see brick_field.h.
@@ -90,14 +82,83 @@ ValueRange find_brick_range(const Brick& brick, float step) {
                       std::max({highs[0], highs[1], highs[2], highs[3]})});
 }
 
+// A float rounded up to its upper half, and back.
+std::uint16_t round_slope_up(float slope) {
+  const auto bits = std::bit_cast<std::uint32_t>(slope);
+  return static_cast<std::uint16_t>((bits + 0xffffU) >> 16U);
+}
+
+// The largest difference of corrections `apart` bytes from each other, over a run of bytes.
+int find_largest_step(const std::int8_t* from, std::size_t length, std::size_t apart) {
+  int most = 0;
+  std::size_t i = 0;
+#if defined(__SSE4_1__)
+  __m128i largest = _mm_setzero_si128();
+  const __m128i middle = _mm_set1_epi8(-128);
+  const auto load_at = [&](std::size_t at) {
+    return _mm_xor_si128(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from + at)), middle);
+  };
+  for (; i + 16 <= length; i += 16) {
+    const __m128i a = load_at(i), b = load_at(i + apart);
+    largest = _mm_max_epu8(largest, _mm_sub_epi8(_mm_max_epu8(a, b), _mm_min_epu8(a, b)));
+  }
+  alignas(16) std::uint8_t bytes[16];
+  _mm_store_si128(reinterpret_cast<__m128i*>(bytes), largest);
+  for (const std::uint8_t byte : bytes) most = std::max(most, int{byte});
+#endif
+  for (; i < length; ++i) most = std::max(most, std::abs(from[i + apart] - from[i]));
+  return most;
+}
+
+// In a cell, the slope along an axis is a mean of its four edges', so no part of the slope is above
+// the steepest edge of its axis. Along an edge, values change by what the coarse interpolant does,
+// at most an eighth of its steepest edge along this axis, and by the corrections' difference.
+std::uint16_t find_brick_slope(const Brick& brick, float step, double voxel_size) {
+  constexpr std::size_t kRow = kBrickNodes, kSlice = kRow * kRow;
+  int steps[3] = {0, 0, 0};
+  for (std::size_t row = 0; row < kSlice; ++row) {
+    const std::int8_t* at = brick.correction + row * kRow;
+    for (std::size_t i = 0; i < kBrickCells; ++i)
+      steps[0] = std::max(steps[0], std::abs(at[i + 1] - at[i]));
+  }
+  for (std::size_t z = 0; z < kRow; ++z)
+    steps[1] =
+        std::max(steps[1], find_largest_step(brick.correction + z * kSlice, kSlice - kRow, kRow));
+  steps[2] = find_largest_step(brick.correction, kSlice * kBrickCells, kSlice);
+  float slope_sq = 0;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    float steepest = 0;
+    for (std::size_t c = 0; c < 8; ++c)
+      if ((c >> axis & 1U) == 0)
+        steepest = std::max(steepest,
+                            std::abs(brick.corner[c + (std::size_t{1} << axis)] - brick.corner[c]));
+    const float edge = steepest * 0.125F + step * static_cast<float>(steps[axis]);
+    slope_sq += edge * edge;
+  }
+  return round_slope_up(std::sqrt(slope_sq) / static_cast<float>(voxel_size) * 1.0001F);
+}
+
+// Of a cell's corners, a side apart: what no slope in it exceeds, times the side, squared.
+float find_steepest_sq(const float* corner) {
+  float sum = 0;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    float steepest = 0;
+    for (std::size_t c = 0; c < 8; ++c)
+      if ((c >> axis & 1U) == 0)
+        steepest = std::max(steepest, std::abs(corner[c + (std::size_t{1} << axis)] - corner[c]));
+    sum += steepest * steepest;
+  }
+  return sum;
+}
+
 // Bits of what is further than half a step beyond a byte.
 unsigned count_beyond(const Four& a, const Four& b) {
   const Four most(127.5F), least(-127.5F);
   return bits_of((a > most) | (a < least)) | bits_of((b > most) | (b < least)) << 4U;
 }
 
-// Rounds to the nearest whole number, to even from halfway, and cuts to a byte. Returns how many
-// had to be cut. Halves of the row that are not exact become zero.
+// Rounds to the nearest whole number, to even from halfway, and cuts to a byte. Returns a bit for
+// each that had to be cut. Halves of the row that are not exact become zero.
 unsigned quantise_row(const float* distance, const Row& row, float steps_a_metre, unsigned exact,
                       std::int8_t* to) {
   if (exact == 0) {
@@ -123,7 +184,7 @@ unsigned quantise_row(const float* distance, const Row& row, float steps_a_metre
   if (exact == 1) std::memset(to + 4, 0, 4);
   if (exact == 2) std::memset(to, 0, 4);
   const unsigned kept = (exact & 1U) * 0x0fU | (exact >> 1U) * 0xf0U;
-  return static_cast<unsigned>(std::popcount(cut & kept));
+  return cut & kept;
 }
 
 // Places 3 x 3 x 3: a brick and its neighbours, or the parts of a brick's nodes: on a lower side,
@@ -202,15 +263,13 @@ BrickAssembly::BrickAssembly(const AssemblySettings& settings,
   // Rounded up, so that the largest correction is 127 steps at most.
   h.step = std::nextafter(static_cast<float>(kLargestCorrection * voxel / 127),
                           std::numeric_limits<float>::infinity());
-  // Every sample is off by at most e, so along an edge of a cell values change by its length and
-  // 2 e at most, and the slope along each axis, a mean of four edges', is bounded by that.
   const double fine_error = settings.sample_error + 0.5 * static_cast<double>(h.step);
-  h.lipschitz = static_cast<float>(std::sqrt(3.0) * (1 + 2 * fine_error / voxel) * 1.0001);
   h.near_error = static_cast<float>((kHalfDiagonal * voxel + fine_error) * 1.0001);
   h.far_error = static_cast<float>((kLargestCorrection * voxel + fine_error) * 1.0001);
   h.band = static_cast<float>(settings.band);
   h.sample_error = static_cast<float>(settings.sample_error * 1.0001);
   h.shell_offset = static_cast<float>(settings.shell_offset);
+  h.open = settings.open ? 1 : 0;
   lay_out(h);
   buffer_ = AlignedBuffer(h.total_bytes);
   std::byte* data = buffer_.bytes().data();
@@ -269,14 +328,21 @@ void BrickAssembly::set(std::size_t number, std::span<const float> distance, uns
         coarse_[flat_index(nodes, cell[0] + (c & 1), cell[1] + (c >> 1 & 1), cell[2] + (c >> 2))];
   const float steps_a_metre = 1 / header_->step;
   std::size_t cut = 0;
+  unsigned inexact = 0;  // cubes with a sample that was cut
   for (std::int32_t z = 0; z < kBrickCells; ++z) {
     const LayerRows rows(brick.corner, z);
-    for (std::int32_t y = 0; y < kBrickCells; ++y)
-      cut += quantise_row(distance.data() + (z * kBrickCells + y) * kBrickCells, rows.at(y),
-                          steps_a_metre, exact >> ((z >> 2) * 4 + (y >> 2) * 2) & 3U,
-                          brick.correction + sample_index(0, y, z));
+    for (std::int32_t y = 0; y < kBrickCells; ++y) {
+      const int first_cube = (z >> 2) * 4 + (y >> 2) * 2;
+      const unsigned beyond = quantise_row(distance.data() + (z * kBrickCells + y) * kBrickCells,
+                                           rows.at(y), steps_a_metre, exact >> first_cube & 3U,
+                                           brick.correction + sample_index(0, y, z));
+      if (beyond == 0) continue;
+      cut += static_cast<std::size_t>(std::popcount(beyond));
+      if ((beyond & 0x0fU) != 0) inexact |= 1U << first_cube;
+      if ((beyond & 0xf0U) != 0) inexact |= 2U << first_cube;
+    }
   }
-  brick.exact = static_cast<std::uint8_t>(exact);
+  brick.exact = static_cast<std::uint8_t>(exact & ~inexact);
   brick.correction[0] = 0;  // the corner itself
   std::fill(std::begin(brick.unused), std::end(brick.unused), std::int8_t{});
   if (cut > 0) cut_ += cut;
@@ -404,6 +470,7 @@ void BrickAssembly::update_tree(const Changes& changes) {
 void BrickAssembly::bind_and_measure(std::size_t number) {
   bind(number);
   ranges_[number] = find_brick_range(bricks_[number], header_->step);
+  bricks_[number].slope = find_brick_slope(bricks_[number], header_->step, header_->voxel_size);
 }
 
 void BrickAssembly::adopt(std::size_t number, const Brick& finished, const ValueRange& range) {
@@ -430,7 +497,38 @@ BrickField BrickAssembly::finish(const Changes& changes) {
   return release();
 }
 
+// The steepest slope of all: of bricks as they know it, of other cells from their corners. Outside
+// of the box the extension is no steeper, unless the box may cut the body: then it adds a slope of
+// 1 across the side to the one along it.
+void BrickAssembly::find_lipschitz() {
+  const Index3 cells{header_->coarse_cells[0], header_->coarse_cells[1], header_->coarse_cells[2]};
+  const Index3 nodes{cells[0] + 1, cells[1] + 1, cells[2] + 1};
+  float steepest = 1;
+  for (const Brick& brick : bricks_) steepest = std::max(steepest, slope_of(brick.slope));
+  const float side = static_cast<float>(header_->voxel_size) * kBrickCells;
+  const float coarse = parallel_reduce(
+      static_cast<std::size_t>(cells[2]), 1, settings_.threads, 0.0F,
+      [&](std::size_t begin, std::size_t) {
+        const auto z = static_cast<std::int32_t>(begin);
+        float most_sq = 0;
+        for (std::int32_t y = 0; y < cells[1]; ++y)
+          for (std::int32_t x = 0; x < cells[0]; ++x) {
+            if (brick_of({x, y, z}) != BrickField::kNoBrick) continue;
+            float corner[8];
+            for (std::int32_t c = 0; c < 8; ++c)
+              corner[c] = coarse_[flat_index(nodes, x + (c & 1), y + (c >> 1 & 1), z + (c >> 2))];
+            most_sq = std::max(most_sq, find_steepest_sq(corner));
+          }
+        return std::sqrt(most_sq);
+      },
+      [](float a, float b) { return std::max(a, b); });
+  steepest = std::max(steepest, coarse / side);
+  if (header_->open != 0) steepest = std::sqrt(1 + steepest * steepest);
+  header_->lipschitz = steepest * 1.001F;  // more than rounding of values adds up to over a cell
+}
+
 BrickField BrickAssembly::release() {
+  find_lipschitz();
   const auto owner = std::make_shared<AlignedBuffer>(std::move(buffer_));
   return BrickField::from_buffer(owner->bytes(), owner, Check::kHeader);
 }

@@ -94,6 +94,7 @@ void sample_field(const BrickField& field, std::span<const Vec3f> points, std::s
                   std::span<Vec3f> gradients, Threads threads) {
   assert(values.empty() || values.size() == points.size());
   assert(gradients.empty() || gradients.size() == points.size());
+  if (values.empty() && gradients.empty()) return;
   parallel_for(points.size(), kGrain, threads, [&](std::size_t begin, std::size_t end) {
     BatchSampler sampler(field);
     for (std::size_t at = begin; at < end; at += kGroup) {

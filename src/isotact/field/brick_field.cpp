@@ -134,7 +134,10 @@ Interval BrickField::distance_bounds(const Vec3& point) const {
   const Interval on_box = detail::find_distance_bounds(*this, inside);
   const double gap = length(point - inside);
   if (gap == 0) return on_box;
-  return {extend_outside(std::max(on_box.lower, 0.0), gap), on_box.upper + gap};
+  // Where the box may cut the body, all that is known is that distances change no faster than
+  // space.
+  if (header().open != 0 || on_box.lower < 0) return {on_box.lower - gap, on_box.upper + gap};
+  return {extend_outside(on_box.lower, gap), on_box.upper + gap};
 }
 
 }  // namespace isotact

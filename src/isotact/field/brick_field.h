@@ -44,10 +44,12 @@ struct alignas(64) Brick {
   // Bit x + 2 y + 4 z: the samples of this cube of 4^3 nodes are distances. Cubes further away than
   // the band may keep the coarse interpolant, with corrections of zero.
   std::uint8_t exact;
-  std::int8_t unused[6];
+  // No slope in the brick is steeper: the upper half of a float, rounded up.
+  std::uint16_t slope;
+  std::int8_t unused[4];
 };
 static_assert(sizeof(Brick) == 768 && offsetof(Brick, correction) == 32);
-static_assert(offsetof(Brick, exact) == 761);
+static_assert(offsetof(Brick, exact) == 761 && offsetof(Brick, slope) == 762);
 
 // Which of 4^3 coarse cells have bricks: bit x + 4 y + 16 z. Bricks are numbered in the order of
 // blocks (x fastest) and of bits.
@@ -82,7 +84,8 @@ struct BrickFieldHeader {
   std::uint64_t tree_offset;    // ValueRange: level 1 first, where a node spans 2^3 coarse cells,
                                 // then 4^3, to one root; dims are rounded up
   std::uint64_t brick_offset;   // Brick[brick_count]
-  std::uint8_t unused[112];
+  std::uint32_t open;           // 1: the surface may leave the box, 0: it does not
+  std::uint8_t unused[108];
 };
 static_assert(sizeof(BrickFieldHeader) == 256 && offsetof(BrickFieldHeader, total_bytes) == 96);
 

@@ -26,16 +26,17 @@ Flaw find_flaw_in_header(std::span<const std::byte> buffer) {
   if (h.brick_cells != kBrickCells)
     return fmt::format("brick field: bricks of {} cells, expected {}", h.brick_cells, kBrickCells);
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    if (!std::isfinite(h.origin[axis])) return "brick field: its origin is not finite";
+    if (!(std::abs(h.origin[axis]) <= 1e36)) return "brick field: its origin is not finite";
     if (h.coarse_cells[axis] < 1 || h.coarse_cells[axis] > detail::kMaxCoarse)
       return fmt::format("brick field: {} coarse cells along an axis, expected 1 to {}",
                          h.coarse_cells[axis], detail::kMaxCoarse);
   }
-  if (!(h.voxel_size > 0 && std::isfinite(h.voxel_size)))
-    return "brick field: its voxel size is not positive";
+  if (!(h.voxel_size >= 1e-30 && h.voxel_size <= 1e30))
+    return "brick field: its voxel size is not between 1e-30 and 1e30";
   for (const float x :
        {h.step, h.lipschitz, h.near_error, h.far_error, h.band, h.sample_error, h.shell_offset})
     if (!(x >= 0 && std::isfinite(x))) return "brick field: a bound is negative or not finite";
+  if (h.open > 1) return "brick field: `open` is neither 0 nor 1";
   BrickFieldHeader expected = h;
   detail::lay_out(expected);
   if (std::memcmp(&expected, &h, sizeof(h)) != 0)

@@ -61,6 +61,27 @@ Aabb find_surface_box(const F& field, double iso) {
   return {box.lower - Vec3{reach, reach, reach}, box.upper + Vec3{reach, reach, reach}};
 }
 
+// How far no root of value - iso can be, from the difference at a point. Two bounds, the better
+// counts: |v| / lipschitz; and, for a field that is nowhere further than e from a true distance,
+// |v| - 2 e, since a root lies within e of a surface of the true distance, which is at least |v| -
+// e away. The first is better near the surface, the second far from it.
+class SafeStep {
+ public:
+  template <Field F>
+  SafeStep(const F& field, double iso) : per_value_(1 / field.lipschitz()) {
+    if constexpr (requires { field.header().far_error; })
+      if (iso <= 0) twice_error_ = 2 * static_cast<double>(field.header().far_error);
+  }
+  double operator()(double v) const {
+    const double a = std::abs(v);
+    return std::max(a * per_value_, a - twice_error_);
+  }
+
+ private:
+  double per_value_;
+  double twice_error_ = std::numeric_limits<double>::infinity();
+};
+
 // Cuts [t_min, t_max] to the part of the ray in the box; false where there is none.
 inline bool clip(FieldRay& ray, const Aabb& box) {
   for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -85,7 +106,7 @@ TraceHit trace_ray(const F& field, FieldRay ray, const TraceSettings& settings) 
   const auto value_at = [&](double t) {
     return field.value(ray.origin + ray.direction * t) - settings.iso;
   };
-  const double per_value = 1 / field.lipschitz();
+  const SafeStep safe_step(field, settings.iso);
   double t = ray.t_min;
   double v = value_at(t);
   const bool starts_inside = v < 0;
@@ -94,8 +115,7 @@ TraceHit trace_ray(const F& field, FieldRay ray, const TraceSettings& settings) 
       result.status = TraceStatus::kGaveUp;
       break;
     }
-    const double next =
-        std::min(t + std::max(std::abs(v) * per_value, settings.shortest_step), ray.t_max);
+    const double next = std::min(t + std::max(safe_step(v), settings.shortest_step), ray.t_max);
     const double v_next = value_at(next);
     if ((v_next < 0) != starts_inside) {
       double near = t, far = next;
@@ -120,13 +140,13 @@ template <Field F>
 bool is_blocked(const F& field, FieldRay ray, const TraceSettings& settings) {
   assert(settings.shortest_step > 0);
   if (!clip(ray, settings.box)) return false;
-  const double per_value = 1 / field.lipschitz();
+  const SafeStep safe_step(field, settings.iso);
   double t = ray.t_min;
   for (int step = 0; step < settings.max_steps; ++step) {
     const double v = field.value(ray.origin + ray.direction * t) - settings.iso;
     if (v < 0) return true;
     if (t >= ray.t_max) return false;
-    t = std::min(t + std::max(v * per_value, settings.shortest_step), ray.t_max);
+    t = std::min(t + std::max(safe_step(v), settings.shortest_step), ray.t_max);
   }
   return false;
 }

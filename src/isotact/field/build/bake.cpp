@@ -84,6 +84,20 @@ void mark_band(const AnyField& field, const Lattice& coarse, double reach,
       });
 }
 
+// Whether the surface may come to the box's sides: between nodes, values are lower by at most the
+// Lipschitz bound times half a cell's diagonal.
+bool may_leave(const AnyField& field, const Lattice& coarse, std::span<const float> values) {
+  const Index3 nodes = node_counts(coarse);
+  const double most = std::max(1.0, field.lipschitz()) * coarse.spacing * 0.8660254037844387;
+  for (std::int32_t z = 0; z < nodes[2]; ++z)
+    for (std::int32_t y = 0; y < nodes[1]; ++y) {
+      const bool side = z == 0 || y == 0 || z == coarse.cells[2] || y == coarse.cells[1];
+      for (std::int32_t x = 0; x < nodes[0]; x += side ? 1 : coarse.cells[0])
+        if (static_cast<double>(values[flat_index(nodes, x, y, z)]) < most) return true;
+    }
+  return false;
+}
+
 }  // namespace
 
 BakeResult bake_field(const AnyField& field, const BakeSettings& settings) {
@@ -91,17 +105,22 @@ BakeResult bake_field(const AnyField& field, const BakeSettings& settings) {
   const Lattice& fine = settings.lattice;
   const Lattice coarse = coarse_of(fine);
   const FieldSettings limit{.max_memory = settings.max_memory};
-  detail::check_memory(detail::field_bytes(coarse.cells, 0), limit, "the field");
+  detail::check_memory(detail::field_bytes(coarse.cells, 0), limit, "the field, without bricks,");
   const std::vector<float> values = sample_coarse(field, coarse, settings);
   detail::CellBits bits(coarse.cells);
   constexpr double kCellDiagonal = 1.7320508075688773;
   mark_band(field, coarse, (settings.band + kCellDiagonal) * fine.spacing, settings, bits);
   if (settings.tolerance < 1)
     detail::mark_creases(values, coarse, settings.tolerance, settings.threads, bits);
+  if (bits.count_set() >= BrickField::kNoBrick)
+    throw Error(fmt::format("{} bricks are more than a field can number: choose larger voxels",
+                            bits.count_set()));
   detail::check_memory(detail::field_bytes(coarse.cells, bits.count_set()), limit, "the field");
+  std::atomic<bool> all_finite{true};
   detail::BrickAssembly assembly({.lattice = fine,
                                   .band = settings.band * fine.spacing,
                                   .sample_error = settings.sample_error,
+                                  .open = may_leave(field, coarse, values),
                                   .threads = settings.threads},
                                  bits.words(), values);
   parallel_for(
@@ -114,9 +133,12 @@ BakeResult bake_field(const AnyField& field, const BakeSettings& settings) {
             distance[static_cast<std::size_t>(i)] = static_cast<float>(field.value(node_position(
                 fine, cell[0] * kBrickCells + (i & 7), cell[1] * kBrickCells + (i >> 3 & 7),
                 cell[2] * kBrickCells + (i >> 6))));
+          for (const float d : distance)
+            if (!std::isfinite(d)) all_finite = false;
           assembly.set(b, distance);
         }
       });
+  if (!all_finite) throw Error("the field has values that are not finite");
   BakeResult result{.field = assembly.finish(), .warnings = {}};
   if (assembly.cut_count() > 0)
     result.warnings.push_back(

@@ -30,9 +30,11 @@ struct BakeResult {
   std::vector<std::string> warnings;  // where values change faster than space, samples are cut
 };
 
-// Asks the field for its value at every sample, from many threads. Throws Error for a lattice that
-// cannot be, values that are not finite, and a memory limit that would not suffice. Cost: as many
-// values as samples, and one for each 4^3 cells near the surface.
+// The lattice should reach 7 cells and more beyond the body: else outside of it the field is known
+// to no better than space, and says so in distance_bounds. Asks the field for its value at every
+// sample, from many threads. Throws Error for a lattice that cannot be, values that are not finite,
+// and a memory limit that would not suffice. Cost: as many values as samples, and one for each 4^3
+// cells near the surface.
 BakeResult bake_field(const AnyField& field, const BakeSettings& settings);
 
 // A lattice for bake_field that holds the box with `padding` cells around it.

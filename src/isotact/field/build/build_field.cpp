@@ -34,6 +34,7 @@ class FieldBuild {
     for (std::size_t axis = 0; axis < 3; ++axis)
       coarse_.cells[axis] = lattice.cells[axis] / kBrickCells;
     offset_ = surface.report.shell_offset + growth;
+    detail::check_room(lattice, surface, settings.band, offset_);
   }
 
   FieldResult run() {
@@ -64,12 +65,13 @@ class FieldBuild {
       detail::mark_creases(values, coarse_, settings_.tolerance, settings_.threads, creased);
     for (std::size_t w = 0; w < creased.words().size(); ++w) bits_.words()[w] |= creased.words()[w];
     check_bricks();
-    detail::BrickAssembly assembly({.lattice = lattice_,
-                                    .band = settings_.band * lattice_.spacing,
-                                    .sample_error = distances.error() * lattice_.spacing,
-                                    .shell_offset = rows ? 0 : offset_,
-                                    .threads = settings_.threads},
-                                   bits_.words(), values);
+    detail::BrickAssembly assembly(
+        {.lattice = lattice_,
+         .band = settings_.band * lattice_.spacing,
+         .sample_error = (rows ? distances.signed_error() : distances.error()) * lattice_.spacing,
+         .shell_offset = rows ? 0 : offset_,
+         .threads = settings_.threads},
+        bits_.words(), values);
     step("bricks", 3);
     const double off = offset_ / lattice_.spacing, reach = settings_.band + detail::kCellDiagonal;
     distances.for_each_brick(
@@ -176,9 +178,7 @@ FieldResult build_from_mesh(const TriangleMesh& mesh, const FieldSettings& setti
                                                  .shell_offset = settings.shell_offset,
                                                  .threads = settings.threads,
                                                  .monitor = settings.monitor});
-  return build_and_grow(
-      surface, detail::make_room_for_shell(lattice, box, settings, surface.report.shell_offset),
-      settings);
+  return build_and_grow(surface, detail::make_room(lattice, box, surface, settings), settings);
 }
 
 // Samples see a wall's thinnest part only by chance, so once may not be enough.

@@ -244,12 +244,14 @@ class Rebuild {
   }
 
   BrickField assemble(const CellBits& after) {
-    BrickAssembly assembly({.lattice = lattice_,
-                            .band = work_.settings.band * lattice_.spacing,
-                            .sample_error = distances().error() * lattice_.spacing,
-                            .shell_offset = work_.shell_offset,
-                            .threads = work_.settings.threads},
-                           after.words(), values_);
+    BrickAssembly assembly(
+        {.lattice = lattice_,
+         .band = work_.settings.band * lattice_.spacing,
+         .sample_error = (work_.marks.rows ? distances().signed_error() : distances().error()) *
+                         lattice_.spacing,
+         .shell_offset = work_.shell_offset,
+         .threads = work_.settings.threads},
+        after.words(), values_);
     const BrickField& before = work_.before;
     parallel_for(assembly.brick_count(), 1024, work_.settings.threads,
                  [&](std::size_t begin, std::size_t end) {

@@ -155,8 +155,8 @@ EditableField::EditableField(TriangleMesh mesh, const FieldSettings& settings)
   state_->lattice = detail::make_lattice(to_double(bounds(mesh)), settings);
   state_->mesh = std::move(mesh);
   state_->surface = state_->prepare(state_->mesh);
-  state_->lattice = detail::make_room_for_shell(state_->lattice, to_double(bounds(state_->mesh)),
-                                                settings, state_->surface.report.shell_offset);
+  state_->lattice = detail::make_room(state_->lattice, to_double(bounds(state_->mesh)),
+                                      state_->surface, settings);
   state_->build_all();
 }
 

@@ -40,7 +40,9 @@ TriangleFrame make_frame(const Vec3& a, const Vec3& b, const Vec3& c) {
   const Vec3 along = base > 0 ? (q - p) / base : Vec3{1, 0, 0};
   const Vec3 side = r - p;
   const double foot = dot(side, along);
-  const Vec3 up = side - along * foot;
+  // Once more, since in a sliver the first difference has few digits left.
+  Vec3 up = side - along * foot;
+  up -= along * dot(up, along);
   const double height = length(up);
   // Below this the apex lies on the edge but for rounding, and its direction would be noise.
   const bool flat = !(height > 1e-12 * base);

@@ -31,7 +31,11 @@ class TriangleMarker {
         high_(max(max(a, b), c)),
         reach_(reach),
         bits_(bits) {
-    normal_ = normalized(cross(b - a, c - a));
+    // Below a millionth of a cell in height, the normal's direction is noise: leave it out.
+    const Vec3 across = cross(b - a, c - a);
+    const double longest =
+        std::sqrt(std::max({length_sq(b - a), length_sq(c - b), length_sq(a - c)}));
+    normal_ = length(across) > 1e-6 * longest ? normalized(across) : Vec3{};
     reach_sq_ = reach * reach;
   }
 
@@ -220,6 +224,7 @@ class CreaseTest {
 
   // From a cell's first corner.
   bool operator()(const float* row) const {
+    if (wanted_ == 0) return true;
     if (std::abs(row[0]) > limit_) return false;
     const float c0 = row[0], c1 = row[1], c2 = row[up_], c3 = row[up_ + 1];
     const float c4 = row[deep_], c5 = row[deep_ + 1], c6 = row[deep_ + up_],

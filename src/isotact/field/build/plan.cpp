@@ -49,6 +49,7 @@ void check(const FieldSettings& s) {
 
 Lattice make_lattice(const Aabb& box, const FieldSettings& settings) {
   check(settings);
+  if (is_empty(box)) throw Error("the mesh has no triangles with finite corners");
   const Vec3 size = extent(box);
   const double longest = std::max({size.x, size.y, size.z});
   if (!(longest > 0)) throw Error("the mesh has no size: all its corners are at one point");
@@ -91,17 +92,43 @@ Lattice make_lattice(const Aabb& box, const FieldSettings& settings) {
   return lattice;
 }
 
-Lattice make_room_for_shell(const Lattice& lattice, const Aabb& box, const FieldSettings& settings,
-                            double shell_offset) {
-  if (shell_offset == 0) return lattice;
+Lattice make_room(const Lattice& lattice, const Aabb& mesh_bounds, const Surface& surface,
+                  const FieldSettings& settings) {
+  const Aabb needed = to_double(bounds(surface.mesh));
+  const double shell = surface.report.shell_offset / lattice.spacing;
+  const bool inside = contains(mesh_bounds, needed.lower) && contains(mesh_bounds, needed.upper);
+  if (inside && shell == 0) return lattice;
   FieldSettings wider = settings;
   wider.resolution.reset();
   wider.voxel_size = lattice.spacing;
-  wider.padding = std::max(settings.padding, settings.band + 2) + shell_offset / lattice.spacing;
+  wider.padding = std::max(settings.padding, settings.band + 2) + shell;
   if (!(wider.padding <= kMostPadding))
     throw Error(fmt::format("a shell offset of {:.3g} m is {:.3g} cells, more than {}",
-                            shell_offset, shell_offset / lattice.spacing, kMostPadding));
+                            surface.report.shell_offset, shell, kMostPadding));
+  Aabb box = mesh_bounds;
+  extend(box, needed);
   return make_lattice(box, wider);
+}
+
+void check_room(const Lattice& l, const Surface& surface, double band, double offset) {
+  bool usable = l.spacing > 0 && std::isfinite(l.spacing) && is_finite(l.origin);
+  for (const std::int32_t n : l.cells)
+    usable = usable && n >= kBrickCells && n % kBrickCells == 0 && n <= kMostCells;
+  if (!usable)
+    throw Error(
+        fmt::format("the lattice is not one for bricks: its cells must be multiples of {}, "
+                    "at most {}, of a positive, finite size",
+                    kBrickCells, kMostCells));
+  const Aabb box = isotact::bounds(l), needed = to_double(isotact::bounds(surface.mesh));
+  // Sides are rounded up to whole bricks around the middle, so rounding may take a little away.
+  const double reach = (band + 2 - 1e-6) * l.spacing + offset;
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    if (!(needed.lower[axis] - reach >= box.lower[axis] &&
+          needed.upper[axis] + reach <= box.upper[axis]))
+      throw Error(
+          fmt::format("the surface comes nearer than {:.3g} m to the sides of the field's "
+                      "box: it needs {} cells of room around it, and that of its shell",
+                      reach, band + 2));
 }
 
 std::uint64_t field_bytes(const Index3& coarse_cells, std::size_t bricks) {

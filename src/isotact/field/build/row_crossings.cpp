@@ -18,6 +18,7 @@ struct Corner {
 std::int64_t snap(double cells) {
   return 2 * static_cast<std::int64_t>(std::floor(cells * (kCell / 2) + 0.5));
 }
+constexpr double kLineShift = 1.0 / kCell;
 constexpr std::int64_t line_at(std::int32_t row) { return row * kCell + 1; }
 
 constexpr std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
@@ -54,11 +55,6 @@ class TriangleLines {
       p_[i] = to_cells(lattice, c[i]);
       s_[i] = {snap(p_[i].y), snap(p_[i].z)};
     }
-    const Vec3 n = cross(p_[1] - p_[0], p_[2] - p_[0]);
-    y_slope_ = n.x != 0 ? -n.y / n.x : 0;
-    z_slope_ = n.x != 0 ? -n.z / n.x : 0;
-    low_x_ = std::min({p_[0].x, p_[1].x, p_[2].x});
-    high_x_ = std::max({p_[0].x, p_[1].x, p_[2].x});
   }
 
   std::int32_t first_layer() const {
@@ -71,6 +67,7 @@ class TriangleLines {
   void visit_layer(std::int32_t k, Visit&& visit) const {
     const std::int64_t z = line_at(k);
     std::int32_t up = 0, down = 0;
+    Vec3 at_up{}, at_down{};  // where the layer cuts the two edges
     bool crosses = false;
     for (std::size_t i = 0; i < 3; ++i) {
       const Corner& a = s_[i];
@@ -78,23 +75,32 @@ class TriangleLines {
       if ((a.z < z) == (b.z < z)) continue;
       crosses = true;
       (a.z < b.z ? up : down) = lines_below(a, b, z);
+      (a.z < b.z ? at_up : at_down) = cut(p_[i], p_[(i + 1) % 3], k);
     }
     if (!crosses) return;
     // Seen from positive x, a triangle that faces us runs counter-clockwise, and its upward edge is
     // on the right: passing it along x leads out of the body.
     const std::int32_t delta = up > down ? -1 : 1;
-    const double z_part = z_slope_ * (static_cast<double>(k) - p_[0].z) + p_[0].x;
+    // Along the chord between the two, and never beyond it: where triangle and line are nearly
+    // parallel, a plane's x would be anywhere.
+    const double across = at_up.y - at_down.y;
     for (std::int32_t j = std::min(up, down); j < std::max(up, down); ++j) {
-      double x = z_part + y_slope_ * (static_cast<double>(j) - p_[0].y);
-      x = std::clamp(x, low_x_, high_x_);  // a steep plane's x is noise beyond the triangle
+      const double part =
+          across != 0 ? (static_cast<double>(j) + kLineShift - at_down.y) / across : 0.5;
+      const double x = at_down.x + (at_up.x - at_down.x) * std::clamp(part, 0.0, 1.0);
       visit(j, LineCrossing{static_cast<float>(x), delta});
     }
   }
 
  private:
+  static Vec3 cut(const Vec3& a, const Vec3& b, std::int32_t k) {
+    const double rise = b.z - a.z;
+    const double part = rise != 0 ? (static_cast<double>(k) + kLineShift - a.z) / rise : 0.5;
+    return lerp(a, b, std::clamp(part, 0.0, 1.0));
+  }
+
   Vec3 p_[3];
   Corner s_[3];
-  double y_slope_, z_slope_, low_x_, high_x_;
 };
 
 // Triangles of each slab, in ascending order.

@@ -17,7 +17,6 @@
 namespace isotact::detail {
 
 struct AlignedFree {
-  std::size_t alignment = 64;
   void operator()(std::byte* p) const;
 };
 
@@ -38,6 +37,7 @@ struct AssemblySettings {
   double band = 0;    // metres
   double sample_error = 0;
   double shell_offset = 0;
+  bool open = false;  // the surface may leave the box
   Threads threads{};
 };
 
@@ -85,6 +85,7 @@ class BrickAssembly {
                              std::span<const ValueRange> below) const;
   void build_tree();
   void update_tree(const Changes& changes);
+  void find_lipschitz();
   BrickField release();
 
   AssemblySettings settings_;

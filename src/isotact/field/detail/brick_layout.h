@@ -1,6 +1,8 @@
 // Sizes of the parts of a brick field's buffer.
 #pragma once
 
+#include <bit>
+
 #include "isotact/field/brick_field.h"
 
 namespace isotact::detail {
@@ -52,6 +54,11 @@ constexpr ValueRange rounded_out(const ValueRange& r) {
   const float low = r.min < 0 ? -r.min : r.min, high = r.max < 0 ? -r.max : r.max;
   const float slack = (low > high ? low : high) * 0x1p-20F;
   return {r.min - slack, r.max + slack};
+}
+
+// What Brick::slope stands for.
+inline float slope_of(std::uint16_t stored) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(stored) << 16U);
 }
 
 // Of the coarse cells from first to last, both included.

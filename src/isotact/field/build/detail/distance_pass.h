@@ -55,6 +55,9 @@ class DistancePass {
   // are floats, at most as large as the lattice is wide and so off by at most 2^-24 of that; a
   // dozen operations of similar size follow.
   double error() const { return error_; }
+  // The same for signed results: grid lines see a surface that is snapped (row_crossings.h), so a
+  // distance below that may have the wrong sign.
+  double signed_error() const { return 2 * error_ + 0.002; }
 
  private:
   // Triangles with a hierarchy of their own.

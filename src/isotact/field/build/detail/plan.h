@@ -15,10 +15,14 @@ inline constexpr double kCellDiagonal = 1.7320508075688773;
 // in the band do not touch its sides, where bricks end.
 Lattice make_lattice(const Aabb& mesh_bounds, const FieldSettings& settings);
 
-// The same cells with room for a shell of this thickness around the mesh, too: the shell is the
-// surface then, and the box must hold it. Without a shell, the lattice itself.
-Lattice make_room_for_shell(const Lattice& lattice, const Aabb& mesh_bounds,
-                            const FieldSettings& settings, double shell_offset);
+// The same cells, more of them where the prepared surface needs it: membranes may leave the box of
+// the mesh, and a shell is the surface itself, so that the box must hold it.
+Lattice make_room(const Lattice& lattice, const Aabb& mesh_bounds, const Surface& surface,
+                  const FieldSettings& settings);
+
+// Throws Error unless the lattice is one for bricks and its box reaches band + 2 cells beyond the
+// surface, and beyond the `offset` metres by which that is grown.
+void check_room(const Lattice& lattice, const Surface& surface, double band, double offset);
 
 // Of the buffer of a brick field.
 std::uint64_t field_bytes(const Index3& coarse_cells, std::size_t bricks);
