@@ -13,8 +13,8 @@ namespace isotact::detail {
 namespace {
 
 constexpr int kDefaultResolution = 128;
-constexpr int kLeastResolution = 16;
-constexpr int kMostCells = kMaxCoarse * kBrickCells;
+constexpr int kMostCells = kMostResolution;
+static_assert(kMostCells == kMaxCoarse * kBrickCells);
 
 // 0 where the system does not say.
 std::uint64_t physical_memory() {
@@ -34,8 +34,8 @@ void check(const FieldSettings& s) {
                             kLeastResolution, kMostCells));
   if (s.voxel_size && !(*s.voxel_size > 0 && std::isfinite(*s.voxel_size)))
     throw Error(fmt::format("voxel size {} is not a positive length", *s.voxel_size));
-  if (!(s.padding >= 0 && s.padding <= 10000))
-    throw Error(fmt::format("padding {} is not between 0 and 10000 cells", s.padding));
+  if (!(s.padding >= 0 && s.padding <= kMostPadding))
+    throw Error(fmt::format("padding {} is not between 0 and {} cells", s.padding, kMostPadding));
   if (!(s.band >= 4 && s.band <= 1000))
     throw Error(fmt::format("band {} is not between 4 and 1000 cells", s.band));
   if (!(s.tolerance >= 0 && s.tolerance <= 1))
