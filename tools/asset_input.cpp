@@ -24,7 +24,7 @@ bool is_asset(const std::string& file) {
 }
 
 Asset read_asset_input(const std::string& file) {
-  Asset asset = read_asset(file);
+  Asset asset = read_asset(file, {.unpack_layers = false});
   print_warnings(file, asset.notes);
   return asset;
 }
@@ -67,8 +67,23 @@ int resolution_of(const Lattice& lattice) {
   return *std::max_element(lattice.cells.begin(), lattice.cells.end());
 }
 
+Json parse_text(std::string_view text) {
+  constexpr std::size_t kMostBytes = 1U << 20U;
+  constexpr int kDeepest = 32;
+  if (text.size() > kMostBytes) return nullptr;
+  // Brackets in strings count too: what has so many of them is not ours.
+  int depth = 0;
+  for (const char c : text) {
+    if (c == '[' || c == '{') ++depth;
+    if (c == ']' || c == '}') --depth;
+    if (depth > kDeepest) return nullptr;
+  }
+  Json parsed = Json::parse(text, nullptr, false);
+  return parsed.is_discarded() ? Json(nullptr) : parsed;
+}
+
 Json sign_report_of(const Asset& asset) {
-  const Json report = Json::parse(asset.source.sign_report, nullptr, false);
+  const Json report = parse_text(asset.source.sign_report);
   return report.is_object() ? report : Json(nullptr);
 }
 

@@ -16,7 +16,8 @@ namespace isotact::tool {
 // By its first bytes. False for what cannot be read, so that the reader of meshes says why.
 bool is_asset(const std::string& file);
 
-// Copied and checked in full. Notes about what was passed over go to stderr.
+// Copied and checked in full, but for voxmap layers, which stay compressed: nothing here needs
+// them, and a small file may stand for gigabytes. Notes about what was passed over go to stderr.
 Asset read_asset_input(const std::string& file);
 
 // The field that an asset answers with: its brick field, else its dense grid, else its first-order
@@ -39,6 +40,10 @@ std::vector<std::string> warn_of_box(const AssetField& field, const TriangleMesh
 
 // The cells along the longest side.
 int resolution_of(const Lattice& lattice);
+
+// A text of an asset as JSON; null where it is none, or longer or nested deeper than anything that
+// build writes: whoever made the file may mean to exhaust memory or stack.
+Json parse_text(std::string_view text);
 
 // How inside and outside were told apart: what build wrote into the asset, or null.
 Json sign_report_of(const Asset& asset);

@@ -119,18 +119,21 @@ VoxmapSettings voxmap_settings(const std::string& text) {
   return settings;
 }
 
+Surface surface_for(const TriangleMesh& mesh, double voxel_size, const FieldSettings& settings) {
+  return prepare_surface(mesh, {.sign = settings.sign,
+                                .nested = settings.nested,
+                                .voxel_size = voxel_size,
+                                .shell_offset = settings.shell_offset,
+                                .threads = settings.threads,
+                                .monitor = settings.monitor});
+}
+
 // What is sampled at every node: from exact distances to the surface that the field was built of.
-void add_sampled_sections(Asset& asset, const TriangleMesh& mesh, const FieldReport& report,
+void add_sampled_sections(Asset& asset, const TriangleMesh& mesh, const Lattice& lattice,
                           const FieldSettings& settings, const BuildOptions& options) {
   const bool dense = options.field == "dense";
   if (!dense && !options.first_order && options.voxmap.empty()) return;
-  const Lattice& lattice = report.lattice;
-  const Surface surface = prepare_surface(mesh, {.sign = settings.sign,
-                                                 .nested = settings.nested,
-                                                 .voxel_size = lattice.spacing,
-                                                 .shell_offset = settings.shell_offset,
-                                                 .threads = settings.threads,
-                                                 .monitor = settings.monitor});
+  const Surface surface = surface_for(mesh, lattice.spacing, settings);
   if (dense || options.first_order) {
     const ExactField exact(surface, settings.threads);
     if (dense) {
@@ -150,11 +153,24 @@ void add_sampled_sections(Asset& asset, const TriangleMesh& mesh, const FieldRep
   asset.voxmap = build_voxmap(surface.mesh, lattice, voxmap).voxmap;
 }
 
+// Bricks are built where they are stored, and to look for thin walls; not where nothing of them
+// would be left.
+FieldResult build_bricks(const TriangleMesh& mesh, const FieldSettings& settings,
+                         const BuildOptions& options) {
+  if (options.field != "none" || settings.keep_thin == KeepThin::kRefine)
+    return build_field(mesh, settings);
+  FieldResult nothing;
+  nothing.report.lattice = plan_lattice(mesh, settings);
+  nothing.report.sign = surface_for(mesh, nothing.report.lattice.spacing, settings).report;
+  nothing.report.warnings = nothing.report.sign.warnings;
+  return nothing;
+}
+
 BuildResult make_asset(const TriangleMesh& mesh, const BuildOptions& options) {
   ProgressBar bar;
   const FieldSettings settings = field_settings(options, bar.monitor());
   BuildResult result;
-  FieldResult built = build_field(mesh, settings);
+  FieldResult built = build_bricks(mesh, settings, options);
   result.sign = to_json(built.report);
   result.asset.source = {
       .mesh_hash = hash_mesh(mesh),
@@ -164,8 +180,19 @@ BuildResult make_asset(const TriangleMesh& mesh, const BuildOptions& options) {
   mass.warnings.clear();
   if (mass.status == MassStatus::kSolid) result.asset.mass = std::move(mass);
   if (options.field == "brick") result.asset.field = built.field;
-  add_sampled_sections(result.asset, mesh, built.report, settings, options);
+  add_sampled_sections(result.asset, mesh, built.report.lattice, settings, options);
   return result;
+}
+
+// Of a cached asset: as make_asset wrote it, so that what is printed of it is there.
+bool has_report(const Asset& asset) {
+  const Json sign = sign_report_of(asset);
+  const auto has = [&](const char* key, auto is) {
+    return sign.contains(key) && (sign[key].*is)();
+  };
+  return sign.is_object() && has("method", &Json::is_string) && has("reason", &Json::is_string) &&
+         has("watertight", &Json::is_boolean) && has("holes", &Json::is_number_unsigned) &&
+         has("thin_features", &Json::is_object) && has("warnings", &Json::is_array);
 }
 
 // Everything that goes into the asset must be in the key.
@@ -176,7 +203,7 @@ BuildResult make_or_find_asset(const TriangleMesh& mesh, const BuildOptions& opt
                                        describe(field_settings(options, {})), options.field,
                                        options.first_order, options.voxmap));
   CacheLookup found = find_in_cache(key);
-  if (found.asset) {
+  if (found.asset && has_report(*found.asset)) {
     BuildResult result;
     result.sign = sign_report_of(*found.asset);
     result.asset = std::move(*found.asset);
@@ -282,7 +309,7 @@ void add_field_options(Command& command, BuildOptions& o) {
   command.add_whole({.names = "--resolution",
                      .help = "Cells along the longest side of the padded box (default: 128)",
                      .value_name = "N"},
-                    o.resolution, {1, 1 << 20});
+                    o.resolution, {kLeastResolution, kMostResolution});
   command.add_number(
       {.names = "--voxel-size", .help = "Side of a cell in metres", .value_name = "S"},
       o.voxel_size, {1e-12, 1e12});
@@ -303,9 +330,9 @@ void add_field_options(Command& command, BuildOptions& o) {
                       .value_name = "S"},
                      o.shell_offset, {0, 1e12});
   command.add_number({.names = "--padding",
-                      .help = "Cells between mesh and box, at least 6 (default: 6)",
+                      .help = "Cells between mesh and box; less than 6 count as 6 (default: 6)",
                       .value_name = "CELLS"},
-                     o.padding, {0, 1e5});
+                     o.padding, {0, kMostPadding});
   command.add_number({.names = "--tolerance",
                       .help = "Error away from the surface, as a part of the distance, above which "
                               "cells are refined; 0: all, 1: none (default: 0.15)",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -31,6 +32,13 @@ void print_json(const Json& object) {
 void print_warnings(const std::string& file, const std::vector<std::string>& warnings) {
   for (const std::string& warning : warnings)
     fmt::print(stderr, "isotact: warning: {}: {}\n", without_control_codes(file), warning);
+}
+
+std::string lower_extension(const std::string& file) {
+  std::string extension = std::filesystem::path(file).extension().string();
+  for (char& c : extension)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return extension;
 }
 
 std::string format_count(std::uint64_t count) {

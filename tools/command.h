@@ -38,6 +38,9 @@ void print_json(const Json& object);
 // "isotact: warning: FILE: ..." on stderr, one line each.
 void print_warnings(const std::string& file, const std::vector<std::string>& warnings);
 
+// ".vdb" of "Cloud.VDB".
+std::string lower_extension(const std::string& file);
+
 // 34839 as "34,839".
 std::string format_count(std::uint64_t count);
 

@@ -17,13 +17,6 @@
 namespace isotact::tool {
 namespace {
 
-std::string lower_extension(const std::string& file) {
-  std::string extension = std::filesystem::path(file).extension().string();
-  for (char& c : extension)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return extension;
-}
-
 #ifdef ISOTACT_HAS_OPENVDB
 void export_vdb(const std::string& file, const BrickField& field, bool nano) {
   if (nano)

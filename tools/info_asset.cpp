@@ -19,6 +19,15 @@ Json list_sections(const Asset& asset) {
   return sections;
 }
 
+// The first part of a text that is no JSON of ours; whole letters.
+std::string shorten(const std::string& text) {
+  constexpr std::size_t kMost = 1000;
+  if (text.size() <= kMost) return text;
+  std::size_t end = kMost;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0U) == 0x80) --end;
+  return text.substr(0, end) + "...";
+}
+
 void add_field(Json& j, const AssetField& field) {
   const Aabb box = field.field.bounds();
   j["field"] = field.kind;
@@ -57,8 +66,8 @@ Json describe_asset(const std::string& file) {
   j["area"] = asset.mass ? Json(asset.mass->area) : Json(nullptr);
   j["center_of_mass"] = asset.mass ? to_json(asset.mass->center) : Json(nullptr);
   j["mesh_hash"] = fmt::format("{:016x}", asset.source.mesh_hash);
-  const Json settings = Json::parse(asset.source.settings, nullptr, false);
-  j["settings"] = settings.is_discarded() ? Json(asset.source.settings) : settings;
+  const Json settings = parse_text(asset.source.settings);
+  j["settings"] = settings.is_null() ? Json(shorten(asset.source.settings)) : settings;
   j["warnings"] = asset.notes;
   return j;
 }
@@ -96,9 +105,11 @@ void print_asset(const Json& j) {
                        fmt::format("at most {:.3g} m near the surface, {:.3g} m elsewhere",
                                    j["near_error"].get<double>(), j["far_error"].get<double>()));
   }
-  if (j["sign_method"].is_string())
-    facts.emplace_back("sign", fmt::format("{}: {}", j["sign_method"].get<std::string>(),
-                                           j["sign_reason"].get<std::string>()));
+  if (j["sign_method"].is_string()) {
+    std::string sign = j["sign_method"].get<std::string>();
+    if (j["sign_reason"].is_string()) sign += ": " + j["sign_reason"].get<std::string>();
+    facts.emplace_back("sign", without_control_codes(sign));
+  }
   if (j["volume"].is_number())
     facts.emplace_back("volume", fmt::format("{:.6g} m^3", j["volume"].get<double>()));
   print_facts(facts);

@@ -16,6 +16,8 @@
 #include "isotact/base/error.h"
 #include "isotact/base/file.h"
 
+#include "command.h"
+
 namespace isotact::tool {
 namespace {
 
@@ -24,13 +26,6 @@ static_assert(std::endian::native == std::endian::little);
 enum class Format { kRaw, kNpy, kCsv };
 
 constexpr std::string_view kNpyMagic = "\x93NUMPY";
-
-std::string lower_extension(const std::string& file) {
-  std::string extension = std::filesystem::path(file).extension().string();
-  for (char& c : extension)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return extension;
-}
 
 std::optional<Format> format_by_name(const std::string& file) {
   const std::string extension = lower_extension(file);

@@ -1,11 +1,16 @@
 #include "isotact/field/io/asset_file.h"
 
 #include <algorithm>
+#include <csignal>
 #include <cstring>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "isotact/base/error.h"
 #include "isotact/base/file.h"
@@ -161,6 +166,30 @@ TEST(AssetFile, TheCheapCheckPassesOverLargeSectionsOnly) {
   EXPECT_NE(error_of(bytes, AssetCheck::kAll), "");
   bytes[130] ^= std::byte{1};
   EXPECT_NE(error_of(bytes, AssetCheck::kTables), "");
+}
+
+// A pipe without an end is read as far as its header promises.
+TEST(AssetFile, PipesAreReadToTheirPromisedEnd) {
+  const ScratchFolder folder;
+  const auto path = folder.path() / "pipe";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  std::signal(SIGPIPE, SIG_IGN);  // the writer sees an error instead
+  const std::vector<std::byte> whole = encode_sections(some_sections());
+  for (const bool is_endless : {false, true}) {
+    std::thread writer([&] {
+      const int pipe = ::open(path.c_str(), O_WRONLY);
+      EXPECT_GT(::write(pipe, whole.data(), whole.size()), 0);
+      const std::vector<char> more(65536);
+      while (is_endless && ::write(pipe, more.data(), more.size()) > 0) {
+      }
+      ::close(pipe);
+    });
+    if (is_endless)
+      EXPECT_THROW(read_sections(path), Error);
+    else
+      EXPECT_EQ(read_sections(path).sections.size(), 3U);
+    writer.join();
+  }
 }
 
 TEST(AssetFile, WritesWhatItEncodes) {

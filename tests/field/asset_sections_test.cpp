@@ -6,10 +6,13 @@
 #include <gtest/gtest.h>
 
 #include "isotact/base/error.h"
+#include "isotact/base/file.h"
 #include "isotact/field/analytic.h"
 #include "isotact/field/io/asset.h"
 #include "isotact/field/io/detail/dense_section.h"
 #include "isotact/geometry/primitives.h"
+
+#include "support/scratch_folder.h"
 
 namespace isotact {
 namespace {
@@ -43,6 +46,37 @@ TEST(AssetSections, ComeBackWhole) {
     EXPECT_EQ(encode_asset(read), bytes);
     verify_asset(read);
   }
+}
+
+TEST(AssetSections, LayersAreUnpackedOnlyIfTheyMay) {
+  const Asset asset = make_asset(VoxmapEncoding::kLayers);
+  const std::vector<std::byte> bytes = encode_asset(asset);
+  const std::uint64_t size = asset.voxmap->buffer().size();
+  EXPECT_TRUE(decode_asset(bytes, "", {.max_unpacked_bytes = size}).voxmap);
+  EXPECT_THROW(decode_asset(bytes, "", {.max_unpacked_bytes = size - 1}), Error);
+  const Asset packed = decode_asset(bytes, "", {.unpack_layers = false, .max_unpacked_bytes = 0});
+  EXPECT_FALSE(packed.voxmap);
+  EXPECT_NE(find_raw(packed, SectionKind::kVoxmap), nullptr);
+  EXPECT_EQ(encode_asset(packed), bytes);
+  verify_asset(packed);
+  const std::vector<AssetSection> plain = {{SectionKind::kVoxmap, asset.voxmap->buffer()}};
+  EXPECT_THROW(decode_asset(encode_sections(plain), ""), Error);
+}
+
+TEST(AssetSections, MappingLooksAtTheHeadOfAFirstOrderFieldOnly) {
+  const ScratchFolder folder;
+  const auto path = folder.path() / "ball.isotact";
+  Asset asset;
+  const Lattice lattice{.origin = {-0.8, -0.8, -0.8}, .spacing = 0.05, .cells = {32, 32, 32}};
+  asset.first_order = sample_first_order(SphereField{.radius = 0.5}, lattice);
+  ASSERT_GT(asset.first_order->buffer().size(), kSmallSection);
+  std::vector<std::byte> bytes = encode_asset(asset);
+  bytes[bytes.size() / 2] ^= std::byte{1};
+  write_file(path, bytes);
+  EXPECT_THROW(read_asset(path), Error);
+  const Asset mapped = read_asset(path, {.map = true});
+  EXPECT_NEAR(mapped.first_order->value({0.45, 0.45, 0.45}), 0.2794, 0.001);
+  EXPECT_THROW(verify_asset(mapped), Error);
 }
 
 // The section's own validator, with checksums out of the way.

@@ -192,8 +192,14 @@ TEST(Asset, RefusesSmallSectionsThatLie) {
 
 TEST(Asset, RefusesToWriteWhatItWouldNotRead) {
   Asset asset;
-  asset.source.settings = "\x1b[31m";
-  EXPECT_THROW(encode_asset(asset), Error);
+  for (const char* text :
+       {"\x1b[31m", "\xff", "\x80", "\xc3", "\xc0\xaf", "\xe0\x80\xaf", "\xc3(", "\xed\xa0\x80",
+        "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xc2\x9b", "\xe2\x82", "\x7f"}) {
+    asset.source.settings = text;
+    EXPECT_THROW(encode_asset(asset), Error) << text;
+  }
+  asset.source.settings = "a\n\t~\u00a0\u00fc\u20ac\ud7ff\ufffd\U0001f600\U0010ffff";
+  EXPECT_NO_THROW(encode_asset(asset));
   asset = {};
   asset.mass.emplace().volume = std::numeric_limits<double>::quiet_NaN();
   EXPECT_THROW(encode_asset(asset), Error);

@@ -122,6 +122,20 @@ TEST(Cache, ForgetsWhatWasUsedLongestAgo) {
   EXPECT_TRUE(fs::exists(scratch.path() / "mine.isotact"));
 }
 
+TEST(Cache, RemovesWhatKilledProcessesLeft) {
+  const ScratchFolder scratch;
+  const std::string entry = to_string(key_of(1)) + ".isotact";
+  const std::vector<std::string> names = {entry + ".12.0.part", entry + ".13.0.part",
+                                          "mine.isotact.12.0.part", entry + ".mine.part"};
+  for (const std::string& name : names) write_file(scratch.path() / name, "x");
+  const auto now = fs::file_time_type::clock::now();
+  for (const std::size_t old : {0U, 2U, 3U})
+    fs::last_write_time(scratch.path() / names[old], now - std::chrono::hours(2));
+  EXPECT_TRUE(store_in_cache(key_of(2), asset_with("x"), {.folder = scratch.path()}).stored);
+  EXPECT_FALSE(fs::exists(scratch.path() / names[0]));
+  for (const std::size_t kept : {1U, 2U, 3U}) EXPECT_TRUE(fs::exists(scratch.path() / names[kept]));
+}
+
 TEST(Cache, NeverFailsABuild) {
   const ScratchFolder scratch;
   write_file(scratch.path() / "file", "x");

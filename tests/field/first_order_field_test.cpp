@@ -10,7 +10,7 @@
 #include "isotact/base/error.h"
 #include "isotact/base/half.h"
 #include "isotact/base/random.h"
-#include "isotact/field/detail/flat_buffer.h"
+#include "isotact/field/flat_buffer.h"
 
 namespace isotact {
 namespace {
@@ -435,18 +435,32 @@ TEST(FirstOrderField, RefusesWhatItCannotStore) {
 
 TEST(FirstOrderField, RoundTripsThroughItsBuffer) {
   const FirstOrderField field = sample_first_order(Ring{}, cube(1, 10));
-  detail::FlatBuffer copy = detail::make_flat_buffer(field.buffer().size());
+  FlatRoom copy = make_zeroed_room(field.buffer().size());
   std::memcpy(copy.bytes.data(), field.buffer().data(), copy.bytes.size());
   const FirstOrderField again = FirstOrderField::from_buffer(copy.bytes, copy.owner);
   EXPECT_EQ(again.value({0.1, 0.2, 0.3}), field.value({0.1, 0.2, 0.3}));
   EXPECT_EQ(again.storage(), FirstOrderStorage::kHalf);
 }
 
+// A mapped file may change under the field: what keeps queries in the buffer is read once.
+TEST(FirstOrderField, QueriesDoNotGoByTheHeader) {
+  const FirstOrderField field = sample_first_order(Ring{}, cube(1, 10));
+  FlatRoom copy = make_zeroed_room(field.buffer().size());
+  std::memcpy(copy.bytes.data(), field.buffer().data(), copy.bytes.size());
+  const FirstOrderField again = FirstOrderField::from_buffer(copy.bytes, copy.owner);
+  const std::uint64_t far = std::uint64_t{1} << 40U;
+  std::memcpy(copy.bytes.data() + offsetof(FirstOrderHeader, texel_offset), &far, sizeof far);
+  std::memcpy(copy.bytes.data() + offsetof(FirstOrderHeader, tree_offset), &far, sizeof far);
+  const Vec3 p{0.1, 0.2, 0.3};
+  EXPECT_EQ(again.value(p), field.value(p));
+  EXPECT_EQ(again.range({p, {1, 1, 1}}).lower, field.range({p, {1, 1, 1}}).lower);
+}
+
 // A buffer with changed bytes is refused, or is a field that can be asked without harm.
 TEST(FirstOrderField, CorruptedBuffersAreRefusedOrHarmless) {
   for (const FirstOrderStorage storage : {FirstOrderStorage::kHalf, FirstOrderStorage::kFloat32}) {
     const FirstOrderField field = sample_first_order(Ring{}, cube(1, 5), {.storage = storage});
-    detail::FlatBuffer copy = detail::make_flat_buffer(field.buffer().size());
+    FlatRoom copy = make_zeroed_room(field.buffer().size());
     Random random(13);
     int refused = 0;
     constexpr int kTrials = 2000;

@@ -95,6 +95,13 @@ TEST(TraceRay, MissesTheBoxAndHonoursTheEnds) {
   const FieldRay down{.origin = {0, 9, 0}, .direction = {0, -1, 0}};
   const TraceHit hit = trace_ray(field, down, settings);
   ASSERT_EQ(hit.status, TraceStatus::kHit);
+  // Given up is not free.
+  TraceSettings few = settings;
+  few.max_steps = 2;
+  const FieldRay beside{.origin = {0.9, 9, 0.9}, .direction = {0, -1, 0}};
+  EXPECT_FALSE(is_blocked(field, beside, settings));
+  EXPECT_EQ(trace_ray(field, beside, few).status, TraceStatus::kGaveUp);
+  EXPECT_TRUE(is_blocked(field, beside, few));
   FieldRay shorter = down, later = down;
   shorter.t_max = hit.t - 0.01;
   EXPECT_EQ(trace_ray(field, shorter, settings).status, TraceStatus::kMiss);

@@ -9,9 +9,9 @@
 
 #include "isotact/base/error.h"
 #include "isotact/base/random.h"
-#include "isotact/field/detail/flat_buffer.h"
 #include "isotact/field/detail/triangle_box.h"
 #include "isotact/field/detail/voxmap_layers.h"
+#include "isotact/field/flat_buffer.h"
 #include "isotact/geometry/bvh.h"
 #include "isotact/geometry/primitives.h"
 #include "isotact/geometry/winding.h"
@@ -436,7 +436,7 @@ TEST(Voxmap, CorruptedBuffersAreRefusedOrHarmless) {
   for (const VoxmapEncoding encoding :
        {VoxmapEncoding::kLayers, VoxmapEncoding::kScaled, VoxmapEncoding::kSupport}) {
     const Voxmap map = build_voxmap(ring, lattice, {.encoding = encoding}).voxmap;
-    detail::FlatBuffer copy = detail::make_flat_buffer(map.buffer().size());
+    FlatRoom copy = make_zeroed_room(map.buffer().size());
     Random random(6);
     int refused = 0;
     for (int trial = 0; trial < 1000; ++trial) {

@@ -22,8 +22,8 @@ void require(bool holds, const char* what) {
   std::abort();
 }
 
-template <typename Visit>
-void query(const BrickField& field, const Visit& visit) {
+template <typename F, typename Visit>
+void query(const F& field, const Visit& visit) {
   const Aabb box = field.bounds();
   for (int i = 0; i < 64; ++i) {
     const double t = i / 48.0 - 0.15;
@@ -32,10 +32,21 @@ void query(const BrickField& field, const Visit& visit) {
   }
 }
 
+void query_voxmap(const Voxmap& map) {
+  const Aabb box = bounds(map.lattice());
+  for (int i = 0; i < 64; ++i) {
+    const Vec3 p = box.lower + extent(box) * (i / 48.0 - 0.15);
+    require(!std::isnan(map.penetration(p, {0, 0, 1})), "a voxmap that was checked has no value");
+    if (map.encoding() == VoxmapEncoding::kSupport) map.interpolated_penetration(p);
+    if (map.encoding() != VoxmapEncoding::kScaled) map.distance_bounds_of_voxel(map.voxel_at(p));
+  }
+}
+
 void check_decoded(std::span<const std::byte> bytes) {
+  constexpr std::uint64_t kMostUnpacked = 1U << 20U;  // fuzzing wants small inputs in every sense
   Asset asset;
   try {
-    asset = decode_asset(bytes, "fuzz.isotact");
+    asset = decode_asset(bytes, "fuzz.isotact", {.max_unpacked_bytes = kMostUnpacked});
   } catch (const Error&) {
     return;
   }
@@ -49,20 +60,26 @@ void check_decoded(std::span<const std::byte> bytes) {
         again.size() == bytes.size() && std::memcmp(again.data(), bytes.data(), again.size()) == 0,
         "written again, the asset differs");
   }
-  if (asset.field)
-    query(*asset.field, [](const FieldSample& s, const Interval&, const Interval&) {
-      require(!std::isnan(s.distance), "a field that was checked has a value that is none");
-    });
+  const auto is_number = [](const FieldSample& s, const Interval&, const Interval&) {
+    require(!std::isnan(s.distance), "a field that was checked has a value that is none");
+  };
+  if (asset.field) query(*asset.field, is_number);
+  if (asset.dense) query(*asset.dense, is_number);
+  if (asset.first_order) query(*asset.first_order, is_number);
+  if (asset.voxmap) query_voxmap(*asset.voxmap);
 }
 
 // Mapped files are checked less: their values may be rubbish, but no query may leave the buffer.
 void check_mapped(std::span<const std::byte> bytes) {
   try {
     const FlatBuffer copy = copy_to_flat_buffer(bytes);
-    for (const AssetSection& s : parse_sections(copy, "", AssetCheck::kTables).sections)
+    const auto nothing = [](const FieldSample&, const Interval&, const Interval&) {};
+    for (const AssetSection& s : parse_sections(copy, "", AssetCheck::kTables).sections) {
       if (s.kind == SectionKind::kBrickField)
-        query(BrickField::from_buffer(s.bytes, copy.owner, Check::kHeader),
-              [](const FieldSample&, const Interval&, const Interval&) {});
+        query(BrickField::from_buffer(s.bytes, copy.owner, Check::kHeader), nothing);
+      if (s.kind == SectionKind::kFirstOrderField)
+        query(FirstOrderField::from_buffer(s.bytes, copy.owner, Check::kHeader), nothing);
+    }
   } catch (const Error&) {
     return;
   }

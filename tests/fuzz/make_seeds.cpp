@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "isotact/base/file.h"
+#include "isotact/field/analytic.h"
 #include "isotact/field/io/asset.h"
 #include "isotact/geometry/primitives.h"
 
@@ -25,6 +26,22 @@ Asset small_asset(std::int32_t coarse_cells) {
   return asset;
 }
 
+// What is sampled at all nodes: with `encoding` of the voxmap.
+Asset sampled_asset(VoxmapEncoding encoding) {
+  const Lattice lattice{.origin = {-1, -1, -1}, .spacing = 0.5, .cells = {4, 4, 4}};
+  const SphereField ball{.radius = 0.6};
+  Asset asset;
+  asset.dense = sample_on_lattice(ball, lattice, {.holds_body = true});
+  asset.first_order = sample_first_order(
+      ball, lattice,
+      {.storage = encoding == VoxmapEncoding::kLayers ? FirstOrderStorage::kHalf
+                                                      : FirstOrderStorage::kFloat32});
+  asset.voxmap = build_voxmap(make_sphere({.radius = 0.6, .frequency = 1}), lattice,
+                              {.encoding = encoding, .precision = 2})
+                     .voxmap;
+  return asset;
+}
+
 void write_seeds(const fs::path& folder) {
   fs::create_directories(folder);
   const auto save = [&](const char* name, std::span<const std::byte> bytes) {
@@ -35,6 +52,9 @@ void write_seeds(const fs::path& folder) {
   save("no_field.isotact", encode_asset(small_asset(0)));
   save("one_brick.isotact", encode_asset(small_asset(1)));
   save("few_bricks.isotact", encode_asset(small_asset(2)));
+  save("sampled_layers.isotact", encode_asset(sampled_asset(VoxmapEncoding::kLayers)));
+  save("sampled_scaled.isotact", encode_asset(sampled_asset(VoxmapEncoding::kScaled)));
+  save("sampled_support.isotact", encode_asset(sampled_asset(VoxmapEncoding::kSupport)));
   const std::vector<std::byte> raw(100, std::byte{7});
   const std::vector<AssetSection> unknown = {{SectionKind::kPointshell, raw},
                                              {static_cast<SectionKind>(4711), raw}};

@@ -129,6 +129,10 @@ TEST_F(FieldVerbs, BuildRefusesWhatCannotBe) {
   expect_failure({"build", "torus.obj", "-o", "t.isotact", "--sign", "guess"}, 2, "guess");
   expect_failure({"build", "torus.obj", "-o", "t.isotact", "--voxmap", "scaled:x"}, 2, "scaled:x");
   expect_failure({"build", "torus.obj", "-o", "t.isotact", "--voxmap", "runs"}, 2, "runs");
+  for (const char* cells : {"8", "65537"})
+    expect_failure({"build", "torus.obj", "-o", "t.isotact", "--resolution", cells}, 2,
+                   "--resolution");
+  expect_failure({"build", "torus.obj", "-o", "t.isotact", "--padding", "10001"}, 2, "--padding");
   expect_failure({"build", "missing.obj", "-o", "t.isotact"}, 1, "missing.obj");
   expect_failure(
       {"build", "torus.obj", "-o", "t.isotact", "--resolution", "1000", "--max-memory", "1"}, 1,
@@ -154,6 +158,9 @@ TEST_F(FieldVerbs, OtherSectionsAreStoredAndAnswer) {
   build_torus({"--resolution", "32", "--field", "none", "--voxmap", "support"});
   expect_failure({"sample", "torus.isotact", "p.csv", "-o", "d.csv"}, 1, "holds no field");
   EXPECT_EQ(run_json({"info", "torus.isotact"})["sections"].size(), 3U);
+  // Bricks that are not stored are not built either: these would take much more than a megabyte.
+  build_torus({"--resolution", "512", "--field", "none", "--max-memory", "1"});
+  EXPECT_EQ(report_["sign_method"], "winding");
 }
 
 TEST_F(FieldVerbs, TheCacheIsUsedWhenAskedFor) {

@@ -28,6 +28,7 @@
 
 #include "isotact/base/parallel.h"
 #include "isotact/field/field.h"
+#include "isotact/field/flat_buffer.h"
 #include "isotact/field/lattice.h"
 #include "isotact/field/value_range.h"
 
@@ -88,12 +89,6 @@ struct BrickFieldHeader {
   std::uint8_t unused[108];
 };
 static_assert(sizeof(BrickFieldHeader) == 256 && offsetof(BrickFieldHeader, total_bytes) == 96);
-
-enum class Check : std::uint8_t {
-  kHeader,   // sizes, offsets and blocks: enough that no query leaves the buffer. Takes hardly time
-  kShallow,  // and all but the bricks
-  kDeep,     // every byte
-};
 
 // Immutable; copies share the buffer. Any number of threads may query it.
 class BrickField {

@@ -223,7 +223,7 @@ FirstOrderField sample_first_order(const void* field, NodeSampler sampler, const
     throw Error(fmt::format("first-order field: {} bytes are needed, the limit is {}", needed,
                             settings.max_memory));
 
-  FlatBuffer buffer = make_flat_buffer(layout.total_bytes);
+  FlatRoom buffer = make_zeroed_room(layout.total_bytes);
   std::byte* const texels = buffer.bytes.data() + layout.texel_offset;
   const SampleErrors errors = sample_nodes(field, sampler, lattice, settings, texels);
   const FirstOrderSummary summary =
@@ -288,7 +288,7 @@ std::optional<std::string> find_flaw_in_first_order_field(std::span<const std::b
                                                           bool deep) {
   if (buffer.size() < sizeof(FirstOrderHeader))
     return fmt::format("{} bytes are too few for a header", buffer.size());
-  if (!detail::is_aligned(buffer.data())) return "the buffer is not aligned to 64 bytes";
+  if (!is_aligned(buffer.data())) return "the buffer is not aligned to 64 bytes";
   FirstOrderHeader header{};
   std::memcpy(&header, buffer.data(), sizeof(header));
   if (std::memcmp(header.magic, "ISOFIRST", 8) != 0) return "the magic is not ISOFIRST";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "isotact/base/error.h"
@@ -34,8 +35,12 @@ PlaceInCell find_place(const Lattice& lattice, const Vec3& point) {
 
 Vec3 clamp_to(const Aabb& box, const Vec3& point) { return max(box.lower, min(box.upper, point)); }
 
+// By the spans of the field, not by its header: that may lie in a mapped file, which others may
+// change after it was checked.
 detail::TexelView view(const FirstOrderField& field) {
-  return {.texels = field.buffer().data() + field.header().texel_offset,
+  return {.texels = field.storage() == FirstOrderStorage::kHalf
+                        ? std::as_bytes(field.half_texels()).data()
+                        : std::as_bytes(field.float_texels()).data(),
           .storage = field.storage(),
           .nodes = node_counts(field.lattice())};
 }
@@ -68,8 +73,8 @@ Interval distance_bounds_in_box(const FirstOrderField& field, const Vec3& point)
 }  // namespace
 
 FirstOrderField FirstOrderField::from_buffer(std::span<const std::byte> buffer,
-                                             std::shared_ptr<const void> owner) {
-  if (const auto flaw = find_flaw_in_first_order_field(buffer))
+                                             std::shared_ptr<const void> owner, Check check) {
+  if (const auto flaw = find_flaw_in_first_order_field(buffer, check == Check::kDeep))
     throw Error("first-order field: " + *flaw);
   return adopt(buffer, std::move(owner));
 }
@@ -79,7 +84,8 @@ FirstOrderField FirstOrderField::adopt(std::span<const std::byte> buffer,
   FirstOrderField field;
   field.buffer_ = buffer;
   field.owner_ = std::move(owner);
-  const FirstOrderHeader& header = field.header();
+  FirstOrderHeader header;  // read once
+  std::memcpy(&header, buffer.data(), sizeof header);
   field.lattice_ = {.origin = {header.origin[0], header.origin[1], header.origin[2]},
                     .spacing = header.spacing,
                     .cells = {header.cells[0], header.cells[1], header.cells[2]}};

@@ -39,6 +39,7 @@
 
 #include "isotact/base/parallel.h"
 #include "isotact/field/field.h"
+#include "isotact/field/flat_buffer.h"
 #include "isotact/field/lattice.h"
 
 namespace isotact {
@@ -104,9 +105,10 @@ class FirstOrderField {
   FirstOrderField() = default;  // empty: nothing may be asked of it
 
   // Takes a buffer aligned to 64 bytes and keeps `owner` alive with it (a vector, a mapped file).
-  // Throws Error where find_flaw_in_first_order_field names one.
+  // Throws Error where find_flaw_in_first_order_field names one; it looks at the contents for
+  // Check::kDeep only.
   static FirstOrderField from_buffer(std::span<const std::byte> buffer,
-                                     std::shared_ptr<const void> owner);
+                                     std::shared_ptr<const void> owner, Check check = Check::kDeep);
   std::span<const std::byte> buffer() const { return buffer_; }
 
   // The Field concept. value and sample read eight nodes. range reads at most 5^3 cells or ranges.

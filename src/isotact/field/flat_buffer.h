@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -11,6 +12,21 @@
 namespace isotact {
 
 inline constexpr std::size_t kFlatAlignment = 64;
+
+constexpr std::size_t round_up_to_alignment(std::size_t bytes) {
+  return (bytes + kFlatAlignment - 1) / kFlatAlignment * kFlatAlignment;
+}
+
+inline bool is_aligned(const void* pointer) {
+  return reinterpret_cast<std::uintptr_t>(pointer) % kFlatAlignment == 0;
+}
+
+// How closely a buffer that claims to be a field is looked at.
+enum class Check : std::uint8_t {
+  kHeader,   // sizes, offsets and blocks: enough that no query leaves the buffer. Takes hardly time
+  kShallow,  // and all but the bricks of brick fields
+  kDeep,     // every byte
+};
 
 // `owner` keeps `bytes` alive. Copies share them.
 struct FlatBuffer {
@@ -29,6 +45,12 @@ inline FlatRoom make_flat_room(std::size_t size) {
   auto* const start = static_cast<std::byte*>(::operator new(size, kAlignment));
   return {{start, size},
           std::shared_ptr<void>(start, [](void* p) { ::operator delete(p, kAlignment); })};
+}
+
+inline FlatRoom make_zeroed_room(std::size_t size) {
+  FlatRoom room = make_flat_room(size);
+  std::memset(room.bytes.data(), 0, size);
+  return room;
 }
 
 inline FlatBuffer copy_to_flat_buffer(std::span<const std::byte> bytes) {

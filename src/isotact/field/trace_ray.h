@@ -135,7 +135,8 @@ TraceHit trace_ray(const F& field, FieldRay ray, const TraceSettings& settings) 
   return result;
 }
 
-// Whether anything is in the way: trace_ray without the root.
+// Whether anything is in the way: trace_ray without the root. A ray that is given up after
+// max_steps counts as blocked: false says that the way was followed to its end.
 template <Field F>
 bool is_blocked(const F& field, FieldRay ray, const TraceSettings& settings) {
   assert(settings.shortest_step > 0);
@@ -148,7 +149,7 @@ bool is_blocked(const F& field, FieldRay ray, const TraceSettings& settings) {
     if (t >= ray.t_max) return false;
     t = std::min(t + std::max(safe_step(v), settings.shortest_step), ray.t_max);
   }
-  return false;
+  return true;
 }
 
 }  // namespace isotact

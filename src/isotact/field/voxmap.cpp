@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/field/detail/flat_buffer.h"
 #include "isotact/field/detail/voxmap_layers.h"
+#include "isotact/field/flat_buffer.h"
 
 namespace isotact {
 
@@ -145,7 +145,7 @@ double rounding_in(const Lattice& lattice) {
 std::optional<std::string> find_flaw_in_voxmap(std::span<const std::byte> buffer, bool deep) {
   if (buffer.size() < sizeof(VoxmapHeader))
     return fmt::format("{} bytes are too few for a header", buffer.size());
-  if (!detail::is_aligned(buffer.data())) return "the buffer is not aligned to 64 bytes";
+  if (!is_aligned(buffer.data())) return "the buffer is not aligned to 64 bytes";
   VoxmapHeader header{};
   std::memcpy(&header, buffer.data(), sizeof(header));
   if (std::memcmp(header.magic, "ISOVOXEL", 8) != 0) return "the magic is not ISOVOXEL";
@@ -162,7 +162,7 @@ std::optional<std::string> find_flaw_in_voxmap(std::span<const std::byte> buffer
   const Lattice lattice = lattice_of(header);
   if (auto flaw = detail::find_flaw_in_voxmap_lattice(lattice)) return flaw;
   const std::uint64_t voxels = count(lattice.cells);
-  const std::uint64_t needed = detail::round_up_to_alignment(
+  const std::uint64_t needed = round_up_to_alignment(
       sizeof(header) +
       voxels * detail::bytes_a_voxel(static_cast<VoxmapEncoding>(header.encoding)));
   if (header.total_bytes != needed || buffer.size() != needed ||

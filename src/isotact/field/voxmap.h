@@ -213,7 +213,9 @@ std::vector<std::byte> compress_layers(const Voxmap& voxmap);
 // Throws Error for code that is not valid, or whose map would take more than max_bytes (and half as
 // much again while it is made); memory is only taken after the whole code was found to be well
 // formed. Cost: some ten nanoseconds a voxel.
+// The size of the result does not follow from that of the code: a small file may ask for much.
+inline constexpr std::uint64_t kMaxUnpackedLayers = std::uint64_t{1} << 30U;  // 812^3 voxels
 Voxmap decompress_layers(std::span<const std::byte> code,
-                         std::uint64_t max_bytes = std::uint64_t{4} << 30U, Threads threads = {});
+                         std::uint64_t max_bytes = kMaxUnpackedLayers, Threads threads = {});
 
 }  // namespace isotact

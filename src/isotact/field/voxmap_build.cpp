@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/field/detail/flat_buffer.h"
 #include "isotact/field/detail/voxmap_layers.h"
+#include "isotact/field/flat_buffer.h"
 #include "isotact/geometry/bvh.h"
 #include "isotact/geometry/winding.h"
 
@@ -245,9 +245,9 @@ VoxmapResult build_voxmap(const TriangleMesh& mesh, const Lattice& lattice,
     report_pass(settings, 4);
   }
 
-  const std::size_t total_bytes = detail::round_up_to_alignment(
+  const std::size_t total_bytes = round_up_to_alignment(
       sizeof(VoxmapHeader) + maker.layers.size() * detail::bytes_a_voxel(settings.encoding));
-  detail::FlatBuffer buffer = detail::make_flat_buffer(total_bytes);
+  FlatRoom buffer = make_zeroed_room(total_bytes);
   const VoxmapHeader header = make_header(maker, counts, total_bytes);
   std::memcpy(buffer.bytes.data(), &header, sizeof(header));
   std::byte* const data = buffer.bytes.data() + header.data_offset;

@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/field/detail/flat_buffer.h"
 #include "isotact/field/detail/voxmap_layers.h"
+#include "isotact/field/flat_buffer.h"
 
 namespace isotact {
 
@@ -101,8 +101,7 @@ Voxmap decompress_layers(std::span<const std::byte> code, std::uint64_t max_byte
     throw Error("compressed voxelmap: " + *flaw);
   const Index3 cells{header.cells[0], header.cells[1], header.cells[2]};
   const std::uint64_t voxels = count(cells);
-  const std::uint64_t bytes =
-      detail::round_up_to_alignment(sizeof(header) + voxels * sizeof(std::int16_t));
+  const std::uint64_t bytes = round_up_to_alignment(sizeof(header) + voxels * sizeof(std::int16_t));
   if (bytes > max_bytes)
     throw Error(fmt::format("compressed voxelmap: it would take {} bytes, the limit is {}", bytes,
                             max_bytes));
@@ -114,7 +113,7 @@ Voxmap decompress_layers(std::span<const std::byte> code, std::uint64_t max_byte
   read_code(payload, voxels, [&](std::uint64_t first, std::uint64_t length, bool is_surface) {
     if (is_surface) std::memset(surface.data() + first, 1, length);
   });
-  detail::FlatBuffer buffer = detail::make_flat_buffer(bytes);
+  FlatRoom buffer = make_zeroed_room(bytes);
   std::memcpy(header.magic, "ISOVOXEL", 8);
   header.total_bytes = bytes;
   std::memcpy(buffer.bytes.data(), &header, sizeof(header));

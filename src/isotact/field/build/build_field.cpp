@@ -171,7 +171,7 @@ FieldResult build_and_grow(const Surface& surface, const Lattice& lattice,
 
 FieldResult build_from_mesh(const TriangleMesh& mesh, const FieldSettings& settings) {
   const Aabb box = to_double(bounds(mesh));
-  const Lattice lattice = detail::make_lattice(box, settings);
+  const Lattice lattice = plan_lattice(mesh, settings);
   const Surface surface = prepare_surface(mesh, {.sign = settings.sign,
                                                  .nested = settings.nested,
                                                  .voxel_size = lattice.spacing,
@@ -225,6 +225,10 @@ std::string_view name(KeepThin keep) {
       return "offset";
   }
   return "";
+}
+
+Lattice plan_lattice(const TriangleMesh& mesh, const FieldSettings& settings) {
+  return detail::make_lattice(to_double(bounds(mesh)), settings);
 }
 
 FieldResult build_field(const Surface& surface, const Lattice& lattice,

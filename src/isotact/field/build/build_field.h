@@ -23,13 +23,17 @@ enum class KeepThin : std::uint8_t {
 };
 std::string_view name(KeepThin keep);  // "ignore", "report", "refine", "offset"
 
+inline constexpr int kLeastResolution = 16;
+inline constexpr int kMostResolution = 65536;
+inline constexpr double kMostPadding = 10000;
+
 struct FieldSettings {
-  // Cells along the longest side of the mesh's padded box. At most one of the two may be set;
-  // neither means 128.
+  // Cells along the longest side of the mesh's padded box, from kLeastResolution to
+  // kMostResolution. At most one of the two may be set; neither means 128.
   std::optional<int> resolution{};
   std::optional<double> voxel_size{};  // metres
-  // Cells between the mesh and the box. Less than band + 2 counts as that, so that the field is as
-  // good on the box's sides as inside.
+  // Cells between the mesh and the box, from 0 to kMostPadding. Less than band + 2 counts as that,
+  // so that the field is as good on the box's sides as inside.
   double padding = 6;
   SignMethod sign = SignMethod::kAuto;
   NestedRule nested = NestedRule::kWinding;
@@ -68,6 +72,10 @@ struct FieldResult {
 // monitor says so. The same bytes for any number of threads. Where cells are to be refined without
 // a memory limit, 4 GB are one.
 FieldResult build_field(const TriangleMesh& mesh, const FieldSettings& settings = {});
+
+// The lattice that build_field begins with, without building anything: that of the same settings,
+// before cells are refined for thin walls. Throws Error for settings that cannot be met.
+Lattice plan_lattice(const TriangleMesh& mesh, const FieldSettings& settings = {});
 
 // The second half: from a prepared surface, on a lattice of the caller's choice, whose cells must
 // be a multiple of 8 along each axis, and whose box must reach at least band + 2 cells beyond the

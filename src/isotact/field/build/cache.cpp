@@ -1,7 +1,10 @@
 #include "isotact/field/build/cache.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
+#include <exception>
+#include <limits>
 #include <system_error>
 #include <vector>
 
@@ -28,6 +31,29 @@ bool is_entry(const fs::path& path) {
          name.find_first_not_of("0123456789abcdef") == 32;
 }
 
+// What write_asset writes to before it renames it: KEY.isotact.PID.NUMBER.part. One that was not
+// touched for an hour was left by a process that was killed.
+bool is_orphan(const fs::directory_entry& entry) {
+  const std::string name = entry.path().filename().string();
+  const std::size_t front = 32 + kExtension.size();
+  constexpr std::string_view kPart = ".part";
+  if (name.size() <= front + kPart.size() || !name.ends_with(kPart)) return false;
+  const std::string middle = name.substr(front, name.size() - front - kPart.size());
+  if (!is_entry(name.substr(0, front)) || middle.find_first_not_of(".0123456789") != middle.npos)
+    return false;
+  std::error_code gone;
+  const fs::file_time_type time = entry.last_write_time(gone);
+  return !gone && fs::file_time_type::clock::now() - time > std::chrono::hours(1);
+}
+
+void remove_orphans(const fs::path& folder) {
+  std::vector<fs::path> orphans;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
+    if (is_orphan(*at)) orphans.push_back(at->path());
+  for (const fs::path& path : orphans) fs::remove(path, error);
+}
+
 struct Entry {
   fs::path path;
   fs::file_time_type time;
@@ -52,6 +78,7 @@ std::vector<Entry> list_entries(const fs::path& folder) {
 }
 
 std::size_t evict(const fs::path& folder, const fs::path& keep, std::uint64_t max_bytes) {
+  remove_orphans(folder);
   const std::vector<Entry> entries = list_entries(folder);
   std::uint64_t total = 0;
   for (const Entry& entry : entries) total += entry.bytes;
@@ -109,12 +136,16 @@ CacheLookup find_in_cache(const CacheKey& key, const CacheSettings& settings) {
   std::error_code error;
   if (!fs::exists(path, error)) return {};
   try {
-    CacheLookup lookup{.asset = read_asset(path), .note = {}};
+    // What a build made may be found again whatever its size.
+    constexpr auto kNoLimit = std::numeric_limits<std::uint64_t>::max();
+    CacheLookup lookup{.asset = read_asset(path, {.max_unpacked_bytes = kNoLimit}), .note = {}};
     fs::last_write_time(path, fs::file_time_type::clock::now(), error);
     return lookup;
   } catch (const Error& problem) {
     fs::remove(path, error);
     return {.asset = {}, .note = fmt::format("a cached build was of no use: {}", problem.what())};
+  } catch (const std::exception& problem) {  // memory is short: the entry may be good
+    return {.asset = {}, .note = fmt::format("a cached build was not read: {}", problem.what())};
   }
 }
 
@@ -131,7 +162,7 @@ CacheStore store_in_cache(const CacheKey& key, const Asset& asset, const CacheSe
                                   bytes, settings.max_bytes)};
     write_asset(path, asset);
     return {.stored = true, .evicted = evict(*folder, path, settings.max_bytes), .note = {}};
-  } catch (const Error& problem) {
+  } catch (const std::exception& problem) {
     return {.note = fmt::format("the build could not be cached: {}", problem.what())};
   }
 }

@@ -13,9 +13,8 @@ namespace isotact::detail {
 namespace {
 
 constexpr int kDefaultResolution = 128;
-constexpr int kLeastResolution = 16;
-constexpr int kMostPadding = 10000;  // cells
-constexpr int kMostCells = kMaxCoarse * kBrickCells;
+constexpr int kMostCells = kMostResolution;
+static_assert(kMostCells == kMaxCoarse * kBrickCells);
 
 // 0 where the system does not say.
 std::uint64_t physical_memory() {

@@ -8,8 +8,8 @@
 
 #include "isotact/base/half.h"
 #include "isotact/field/detail/first_order_cell.h"
-#include "isotact/field/detail/flat_buffer.h"
 #include "isotact/field/first_order_field.h"
+#include "isotact/field/flat_buffer.h"
 
 namespace isotact::detail {
 

@@ -15,11 +15,18 @@
 namespace isotact {
 namespace {
 
+// How sections are looked at; see AssetReadSettings.
+struct Care {
+  Check check = Check::kDeep;
+  bool unpack_layers = true;
+  std::uint64_t max_unpacked_bytes = kMaxUnpackedLayers;
+};
+
 // How one kind of section gets into an Asset and out of it. `take` throws Error where the bytes are
-// not what they claim to be, looking at them as closely as `check` says.
+// not what they claim to be, looking at them as closely as `care` says.
 struct SectionRules {
   SectionKind kind;
-  void (*take)(Asset& asset, const FlatBuffer& buffer, Check check);
+  void (*take)(Asset& asset, const FlatBuffer& buffer, const Care& care);
   FlatBuffer (*give)(const Asset& asset);  // empty where the asset has no such section
 };
 
@@ -33,11 +40,8 @@ FlatBuffer shared(std::vector<std::byte> bytes) {
 template <typename T, std::optional<T> Asset::*member>
 constexpr SectionRules flat_rules(SectionKind kind) {
   return {kind,
-          [](Asset& asset, const FlatBuffer& buffer, Check check) {
-            if constexpr (requires { T::from_buffer(buffer.bytes, buffer.owner, check); })
-              asset.*member = T::from_buffer(buffer.bytes, buffer.owner, check);
-            else  // checks everything always
-              asset.*member = T::from_buffer(buffer.bytes, buffer.owner);
+          [](Asset& asset, const FlatBuffer& buffer, const Care& care) {
+            asset.*member = T::from_buffer(buffer.bytes, buffer.owner, care.check);
           },
           [](const Asset& asset) -> FlatBuffer {
             if (!(asset.*member)) return {};
@@ -45,13 +49,21 @@ constexpr SectionRules flat_rules(SectionKind kind) {
           }};
 }
 
-void take_voxmap(Asset& asset, const FlatBuffer& buffer, Check) {
+void take_voxmap(Asset& asset, const FlatBuffer& buffer, const Care& care) {
   constexpr std::string_view kCompressed = "ISOLAYER";
   const bool is_compressed =
       buffer.bytes.size() >= kCompressed.size() &&
       std::memcmp(buffer.bytes.data(), kCompressed.data(), kCompressed.size()) == 0;
-  asset.voxmap = is_compressed ? decompress_layers(buffer.bytes)
-                               : Voxmap::from_buffer(buffer.bytes, buffer.owner);
+  if (!is_compressed) {
+    asset.voxmap = Voxmap::from_buffer(buffer.bytes, buffer.owner);
+    // One encoding only for the same content.
+    if (asset.voxmap->encoding() == VoxmapEncoding::kLayers)
+      throw Error("voxelmap: layers must be compressed in files");
+  } else if (care.unpack_layers) {
+    asset.voxmap = decompress_layers(buffer.bytes, care.max_unpacked_bytes);
+  } else {
+    asset.raw.push_back({SectionKind::kVoxmap, buffer});
+  }
 }
 
 FlatBuffer give_voxmap(const Asset& asset) {
@@ -63,12 +75,12 @@ FlatBuffer give_voxmap(const Asset& asset) {
 
 constexpr std::array kRules = {
     SectionRules{SectionKind::kSource,
-                 [](Asset& asset, const FlatBuffer& buffer, Check) {
+                 [](Asset& asset, const FlatBuffer& buffer, const Care&) {
                    asset.source = detail::decode_source(buffer.bytes);
                  },
                  [](const Asset& asset) { return shared(detail::encode_source(asset.source)); }},
     SectionRules{SectionKind::kMassProperties,
-                 [](Asset& asset, const FlatBuffer& buffer, Check) {
+                 [](Asset& asset, const FlatBuffer& buffer, const Care&) {
                    asset.mass = detail::decode_mass(buffer.bytes);
                  },
                  [](const Asset& asset) {
@@ -76,7 +88,7 @@ constexpr std::array kRules = {
                  }},
     flat_rules<BrickField, &Asset::field>(SectionKind::kBrickField),
     SectionRules{SectionKind::kDenseGrid,
-                 [](Asset& asset, const FlatBuffer& buffer, Check) {
+                 [](Asset& asset, const FlatBuffer& buffer, const Care&) {
                    asset.dense = detail::decode_dense_grid(buffer.bytes);
                  },
                  [](const Asset& asset) {
@@ -93,9 +105,9 @@ const SectionRules* find_rules(SectionKind kind) {
   return at == kRules.end() ? nullptr : at;
 }
 
-void take_section(Asset& asset, SectionKind kind, const FlatBuffer& buffer, Check check) {
+void take_section(Asset& asset, SectionKind kind, const FlatBuffer& buffer, const Care& care) {
   if (const SectionRules* const rules = find_rules(kind))
-    rules->take(asset, buffer, check);
+    rules->take(asset, buffer, care);
   else if (name(kind) != "unknown")
     asset.raw.push_back({kind, buffer});
   else
@@ -105,13 +117,13 @@ void take_section(Asset& asset, SectionKind kind, const FlatBuffer& buffer, Chec
                     static_cast<std::uint32_t>(kind), buffer.bytes.size()));
 }
 
-Asset decode_sections(const AssetSections& parsed, std::string_view file_name, Check check) {
+Asset decode_sections(const AssetSections& parsed, std::string_view file_name, const Care& care) {
   Asset asset;
   asset.file = parsed.file;
   asset.file_name = file_name;
   for (const AssetSection& section : parsed.sections) {
     try {
-      take_section(asset, section.kind, {section.bytes, parsed.file.owner}, check);
+      take_section(asset, section.kind, {section.bytes, parsed.file.owner}, care);
     } catch (const Error& error) {
       const auto byte = static_cast<std::uint64_t>(section.bytes.data() - parsed.file.bytes.data());
       throw Error({.file = asset.file_name, .byte = byte}, error.what());
@@ -162,21 +174,33 @@ MassProperties with_density(const MassProperties& properties, double density) {
 }
 
 Asset read_asset(const std::filesystem::path& path, const AssetReadSettings& settings) {
-  if (settings.map) return decode_sections(map_sections(path), path.string(), Check::kHeader);
-  return decode_sections(read_sections(path), path.string(), Check::kDeep);
+  const Care care{.check = settings.map ? Check::kHeader : Check::kDeep,
+                  .unpack_layers = settings.unpack_layers,
+                  .max_unpacked_bytes = settings.max_unpacked_bytes};
+  return decode_sections(settings.map ? map_sections(path) : read_sections(path), path.string(),
+                         care);
 }
 
-Asset decode_asset(std::span<const std::byte> bytes, std::string_view name) {
+Asset decode_asset(std::span<const std::byte> bytes, std::string_view name,
+                   const AssetReadSettings& settings) {
   const FlatBuffer copy = copy_to_flat_buffer(bytes);
-  return decode_sections(parse_sections(copy, name, AssetCheck::kAll), name, Check::kDeep);
+  return decode_sections(parse_sections(copy, name, AssetCheck::kAll), name,
+                         {.check = Check::kDeep,
+                          .unpack_layers = settings.unpack_layers,
+                          .max_unpacked_bytes = settings.max_unpacked_bytes});
 }
 
 void verify_asset(const Asset& asset) {
   if (!asset.file.bytes.empty()) parse_sections(asset.file, asset.file_name, AssetCheck::kAll);
   const SectionList list = list_sections(asset);
+  // A voxmap that is in memory already may be made a second time.
+  Care care;
+  if (asset.voxmap)
+    care.max_unpacked_bytes =
+        std::max<std::uint64_t>(care.max_unpacked_bytes, asset.voxmap->buffer().size());
   Asset checked;
   for (std::size_t i = 0; i < list.sections.size(); ++i)
-    take_section(checked, list.sections[i].kind, list.buffers[i], Check::kDeep);
+    take_section(checked, list.sections[i].kind, list.buffers[i], care);
 }
 
 std::vector<std::byte> encode_asset(const Asset& asset) {

@@ -64,21 +64,28 @@ MassProperties with_density(const MassProperties& properties, double density);
 
 struct AssetReadSettings {
   // false: everything is copied and checked: each checksum, then each section by its own validator.
-  // true: the file is mapped, in a few hundred microseconds whatever its size, and its pages are
-  // read when they are first touched. Checked are header, table, padding, the sections of up to
-  // 64 KiB, and of larger ones what keeps queries inside of the buffer (Check::kHeader). Not
-  // checked are their checksums and that their numbers are finite and agree: a damaged file may
-  // give wrong distances until verify_asset has passed it.
+  // true: the file is mapped. Brick and first-order fields then take a few hundred microseconds
+  // whatever their size, and their pages are read when they are first touched; dense grids and
+  // voxmaps are copied or checked as a whole all the same. Checked are header, table, padding, the
+  // sections of up to 64 KiB, and of larger fields what keeps queries inside of the buffer
+  // (Check::kHeader). Not checked are their checksums and that their numbers are finite and agree:
+  // a damaged file may give wrong distances until verify_asset has passed it.
   // Hazard: if another process cuts the file short while it is mapped, reading the lost part kills
   // this process (SIGBUS). write_asset replaces files and is safe; cp over a mapped file is not.
   bool map = false;
+  // Compressed voxmap layers are the one section that takes more memory than its bytes in the file,
+  // and time for each voxel, also where the file is mapped: a few hundred bytes may stand for
+  // gigabytes. false leaves them as they are, in Asset::raw; they are written again as they were.
+  bool unpack_layers = true;
+  std::uint64_t max_unpacked_bytes = kMaxUnpackedLayers;  // a larger voxmap is an Error
 };
 
 // Throws Error with file, byte and reason for whatever is not an intact asset of a version that we
 // read. Sections of kinds that we do not know are passed over with a note.
 Asset read_asset(const std::filesystem::path& path, const AssetReadSettings& settings = {});
-// From memory; copied and checked in full.
-Asset decode_asset(std::span<const std::byte> bytes, std::string_view name);
+// From memory; copied and checked in full, whatever settings.map says.
+Asset decode_asset(std::span<const std::byte> bytes, std::string_view name,
+                   const AssetReadSettings& settings = {});
 
 // What read_asset left out for a mapped asset; also checks one that was made in memory. Throws
 // Error. Cost: one pass over everything.

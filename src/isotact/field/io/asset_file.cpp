@@ -196,15 +196,22 @@ void append_all(const Front& front, const Append& append) {
   }
 }
 
-// A pipe has no size to hold against the header before its end was read.
+std::uint64_t promised_size(std::span<const std::byte> start) {
+  return start.size() < sizeof(AssetHeader) ? start.size()
+                                            : load<AssetHeader>(start, 0).total_bytes;
+}
+
+// A pipe has no size to hold against the header, and may have no end. So memory grows with what has
+// come, and reading stops one byte behind what the header promises: a file that is longer shows.
 FlatBuffer read_pipe(FileStream& stream, std::span<const std::byte> start) {
   std::vector<std::byte> bytes(start.begin(), start.end());
+  const std::uint64_t most = std::max<std::uint64_t>(promised_size(start), start.size()) + 1;
   for (;;) {
     const std::size_t filled = bytes.size();
-    bytes.resize(std::max<std::size_t>(2 * filled, 65536));
+    bytes.resize(std::min<std::uint64_t>(std::max<std::size_t>(2 * filled, 65536), most));
     const std::size_t n = stream.read(std::span(bytes).subspan(filled));
     bytes.resize(filled + n);
-    if (n == 0) return copy_to_flat_buffer(bytes);
+    if (n == 0 || bytes.size() == most) return copy_to_flat_buffer(bytes);
   }
 }
 
@@ -246,8 +253,10 @@ AssetSections read_sections(const std::filesystem::path& path) {
   FileStream stream(path);
   std::array<std::byte, kLargestFront> front;
   const auto start = std::span(front).first(stream.read(front));
-  if (stream.size() == 0 && !start.empty())
+  if (stream.size() == 0 && !start.empty()) {
+    Parser(path.string(), promised_size(start)).parse_header(start);
     return parse_sections(read_pipe(stream, start), path.string(), AssetCheck::kAll);
+  }
   // Only a file that has the size which its header states is given memory.
   Parser(path.string(), stream.size()).parse_header(start);
   FlatRoom room = make_flat_room(stream.size());

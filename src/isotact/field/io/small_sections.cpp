@@ -31,11 +31,40 @@ struct MassBytes {
 };
 static_assert(sizeof(MassBytes) == 152);
 
+struct Letter {
+  std::uint32_t code = 0;
+  std::size_t bytes = 0;  // 0: no UTF-8
+};
+
+// The letter at the front of a text that is not empty. Longer forms than needed, halves of
+// surrogate pairs and codes beyond Unicode are no UTF-8 (RFC 3629).
+Letter first_letter(std::string_view text) {
+  const auto byte = [&](std::size_t i) {
+    return std::uint32_t{static_cast<unsigned char>(text[i])};
+  };
+  const std::uint32_t first = byte(0);
+  if (first < 0x80) return {first, 1};
+  const std::size_t bytes = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first > 0xf4 || text.size() < bytes) return {};
+  std::uint32_t code = first & (0x7fU >> bytes);
+  for (std::size_t i = 1; i < bytes; ++i) {
+    if ((byte(i) & 0xc0U) != 0x80) return {};
+    code = code << 6U | (byte(i) & 0x3fU);
+  }
+  const std::uint32_t least = bytes == 4 ? 0x10000 : bytes == 3 ? 0x800 : 0x80;
+  if (code < least || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) return {};
+  return {code, bytes};
+}
+
 void check_text(std::string_view text, std::string_view what) {
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if ((byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7f)
-      throw Error(fmt::format("source: {} has the control code 0x{:02x}", what, byte));
+  for (std::string_view rest = text; !rest.empty();) {
+    const auto [code, bytes] = first_letter(rest);
+    if (bytes == 0)
+      throw Error(
+          fmt::format("source: {} is not UTF-8 at byte {}", what, text.size() - rest.size()));
+    if ((code < 0x20 && code != '\n' && code != '\t') || (code >= 0x7f && code < 0xa0))
+      throw Error(fmt::format("source: {} has the control code 0x{:02x}", what, code));
+    rest.remove_prefix(bytes);
   }
   if (text.size() > std::numeric_limits<std::uint32_t>::max())
     throw Error(fmt::format("source: {} is longer than 4 GiB", what));

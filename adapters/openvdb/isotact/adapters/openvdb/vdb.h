@@ -10,7 +10,8 @@
 // A damaged file is an Error as far as their readers notice: OpenVDB 10 checks magic number,
 // version and types but has no checksums and trusts the counts inside a grid, so that a hostile
 // .vdb may exhaust memory or crash it. NanoVDB files are held against their sizes and checksums
-// before they are used. Do not read .vdb files from strangers in a process that must live.
+// before they are used, which finds damage but not forged offsets under a checksum that fits: their
+// reader follows those. Read neither from strangers in a process that must live.
 #pragma once
 
 #include <filesystem>
