@@ -147,7 +147,7 @@ void add_sampled_sections(Asset& asset, const TriangleMesh& mesh, const FieldRep
   voxmap.max_memory = settings.max_memory;
   voxmap.threads = settings.threads;
   voxmap.monitor = settings.monitor;
-  asset.voxmap = build_voxmap(surface.mesh, lattice, voxmap).voxmap;
+  asset.voxmap = build_voxmap(surface, lattice, voxmap).voxmap;
 }
 
 BuildResult make_asset(const TriangleMesh& mesh, const BuildOptions& options) {
