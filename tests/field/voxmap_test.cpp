@@ -470,6 +470,7 @@ TEST(Voxmap, RefusesBadInputBeforeTakingMemory) {
   EXPECT_THROW(build_voxmap(ball, lattice, {.max_memory = 10000}), Error);
   lattice.cells = {16384, 16384, 16384};
   EXPECT_THROW(build_voxmap(ball, lattice, {.max_memory = 1U << 30U}), Error);
+  EXPECT_THROW(build_voxmap(ball, lattice), Error);  // 22 TB: more than machines have
   lattice.cells = {0, 5, 5};
   EXPECT_THROW(build_voxmap(ball, lattice), Error);
   EXPECT_THROW(voxmap_lattice(to_double(bounds(ball)), 1e-6), Error);

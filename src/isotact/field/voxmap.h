@@ -195,6 +195,10 @@ struct VoxmapResult {
   VoxmapReport report;
 };
 
+// Bytes for the map and for building it, but for what depends on the surface (some bytes a voxel of
+// it). A double, since a hostile lattice may ask for more than 2^64.
+double voxmap_build_bytes(const Lattice& lattice, VoxmapEncoding encoding);
+
 // Surface voxels by the separating-axis test, then layers. Scan-line filling from the box's faces
 // finds the outside; a region that it does not reach is on the side of the surface's own rule of
 // sign (ExactField at one of its voxels), so that cavities are outside, nested parts what

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
+#include "isotact/base/memory_limit.h"
 #include "isotact/field/detail/flat_buffer.h"
-#include "isotact/field/detail/memory_limit.h"
 #include "isotact/field/detail/voxmap_layers.h"
 #include "isotact/field/exact_field.h"
 #include "isotact/geometry/bvh.h"
@@ -24,7 +24,7 @@ constexpr double kMaxScaled = 2147483647;
 constexpr double kHalfDiagonal = 0.8660254037844386 * (1 + 1e-6);
 
 void require_memory(const VoxmapSettings& settings, std::uint64_t needed) {
-  detail::check_memory(static_cast<double>(needed), settings.max_memory, "the voxelmap");
+  check_memory(static_cast<double>(needed), settings.max_memory, "the voxelmap");
 }
 
 // Between passes, the only moments at which one thread runs.
@@ -274,6 +274,12 @@ VoxmapHeader make_header(const Maker& maker, const detail::LayerCounts& counts,
 
 }  // namespace
 
+double voxmap_build_bytes(const Lattice& lattice, VoxmapEncoding encoding) {
+  double bytes = 3.0 + static_cast<double>(detail::bytes_a_voxel(encoding));
+  for (const std::int32_t n : lattice.cells) bytes *= n;
+  return bytes;
+}
+
 VoxmapResult build_voxmap(const TriangleMesh& mesh, const Lattice& lattice,
                           const VoxmapSettings& settings) {
   require_lattice(lattice);
@@ -291,7 +297,7 @@ VoxmapResult build_voxmap(const Surface& surface, const Lattice& lattice,
                           const VoxmapSettings& settings) {
   const auto start = std::chrono::steady_clock::now();
   require_input(surface, lattice, settings);
-  require_memory(settings, count(lattice.cells) * (3 + detail::bytes_a_voxel(settings.encoding)));
+  check_memory(voxmap_build_bytes(lattice, settings.encoding), settings.max_memory, "the voxelmap");
   Maker maker{.from = surface,
               .lattice = lattice,
               .settings = settings,

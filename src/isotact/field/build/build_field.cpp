@@ -224,6 +224,10 @@ std::string_view name(KeepThin keep) {
   return "";
 }
 
+Lattice find_field_lattice(const TriangleMesh& mesh, const FieldSettings& settings) {
+  return detail::make_lattice(to_double(bounds(mesh)), settings);
+}
+
 FieldResult build_field(const Surface& surface, const Lattice& lattice,
                         const FieldSettings& settings) {
   const Stopwatch watch;

@@ -63,6 +63,10 @@ struct FieldResult {
   FieldReport report;
 };
 
+// The lattice that build_field chooses, before it refines cells to keep thin walls: for plans of
+// what is to be built. Throws Error as that does.
+Lattice find_field_lattice(const TriangleMesh& mesh, const FieldSettings& settings);
+
 // Throws Error for settings that cannot be met, a mesh without usable triangles, and a memory limit
 // that would not suffice (before allocating, with the figure that would). Throws Cancelled when the
 // monitor says so. The same bytes for any number of threads. Where cells are to be refined without

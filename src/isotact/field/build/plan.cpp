@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
+#include "isotact/base/memory_limit.h"
 #include "isotact/field/detail/brick_layout.h"
-#include "isotact/field/detail/memory_limit.h"
 
 namespace isotact::detail {
 namespace {
@@ -89,7 +89,7 @@ std::uint64_t field_bytes(const Index3& coarse_cells, std::size_t bricks) {
 }
 
 void check_memory(std::uint64_t needed, const FieldSettings& settings, const char* what) {
-  check_memory(static_cast<double>(needed), settings.max_memory, what);
+  isotact::check_memory(static_cast<double>(needed), settings.max_memory, what);
 }
 
 }  // namespace isotact::detail

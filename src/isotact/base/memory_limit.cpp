@@ -1,11 +1,11 @@
-#include "isotact/field/detail/memory_limit.h"
+#include "isotact/base/memory_limit.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "isotact/base/error.h"
 
-namespace isotact::detail {
+namespace isotact {
 
 std::uint64_t physical_memory() {
 #if defined(_SC_PHYS_PAGES)
@@ -16,7 +16,7 @@ std::uint64_t physical_memory() {
   return 0;
 }
 
-void check_memory(double needed, std::uint64_t limit, const char* what) {
+void check_memory(double needed, std::uint64_t limit, std::string_view what) {
   constexpr double kMega = 1e6;
   if (limit != 0) {
     if (needed <= static_cast<double>(limit)) return;
@@ -29,4 +29,4 @@ void check_memory(double needed, std::uint64_t limit, const char* what) {
                           needed / kMega, machine / kMega));
 }
 
-}  // namespace isotact::detail
+}  // namespace isotact
