@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
+#include "isotact/base/memory_limit.h"
 #include "isotact/base/progress.h"
 #include "isotact/field/build/build_field.h"
 #include "isotact/field/build/cache.h"
@@ -128,29 +129,73 @@ Surface surface_for(const TriangleMesh& mesh, double voxel_size, const FieldSett
                                 .monitor = settings.monitor});
 }
 
-// What is sampled at every node: from exact distances to the surface that the field was built of.
+// What is sampled at every node takes memory by the lattice alone. All sections are held at once,
+// so their sum counts.
+struct SampledBytes {
+  double dense = 0, first_order = 0, voxmap = 0;
+
+  double total() const { return dense + first_order + voxmap; }
+};
+
+SampledBytes find_sampled_bytes(const Lattice& lattice, const BuildOptions& options) {
+  SampledBytes bytes;
+  if (options.field == "dense") bytes.dense = dense_grid_bytes(lattice);
+  if (options.first_order)
+    bytes.first_order = first_order_build_bytes(lattice, FirstOrderSettings{}.storage);
+  if (!options.voxmap.empty())
+    bytes.voxmap = voxmap_build_bytes(lattice, voxmap_settings(options.voxmap).encoding);
+  return bytes;
+}
+
+void check_sections(double field_bytes, const SampledBytes& sampled, std::uint64_t limit) {
+  if (sampled.total() == 0) return;  // the field's own build has looked
+  std::string parts;
+  const auto add = [&](const char* part, double size) {
+    if (size > 0)
+      parts += fmt::format("{}{} {:.1f} MB", parts.empty() ? "" : ", ", part, size / 1e6);
+  };
+  add("bricks", field_bytes);
+  add("dense", sampled.dense);
+  add("first order", sampled.first_order);
+  add("voxmap", sampled.voxmap);
+  check_memory(field_bytes + sampled.total(), limit, fmt::format("what is asked for ({})", parts));
+}
+
+// From exact distances to the surface that the field was built of.
 void add_sampled_sections(Asset& asset, const TriangleMesh& mesh, const Lattice& lattice,
                           const FieldSettings& settings, const BuildOptions& options) {
   const bool dense = options.field == "dense";
   if (!dense && !options.first_order && options.voxmap.empty()) return;
+  const SampledBytes bytes = find_sampled_bytes(lattice, options);
+  const double field_bytes =
+      asset.field ? static_cast<double>(asset.field->header().total_bytes) : 0;
+  check_sections(field_bytes, bytes, settings.max_memory);
+  // What the others leave of the limit.
+  const auto left_for = [&](double own) -> std::uint64_t {
+    if (settings.max_memory == 0) return 0;
+    return settings.max_memory - static_cast<std::uint64_t>(field_bytes + bytes.total() - own);
+  };
   const Surface surface = surface_for(mesh, lattice.spacing, settings);
   if (dense || options.first_order) {
     const ExactField exact(surface, settings.threads);
-    if (dense) {
-      SampleSettings sampling{.holds_body = true, .threads = settings.threads};
-      if (settings.max_memory > 0) sampling.max_memory = settings.max_memory;
-      asset.dense = sample_on_lattice(exact, lattice, sampling);
-    }
+    if (dense)
+      asset.dense = sample_on_lattice(exact, lattice,
+                                      {.holds_body = true,
+                                       .max_memory = left_for(bytes.dense),
+                                       .threads = settings.threads,
+                                       .monitor = settings.monitor});
     if (options.first_order)
-      asset.first_order = sample_first_order(
-          exact, lattice, {.max_memory = settings.max_memory, .threads = settings.threads});
+      asset.first_order = sample_first_order(exact, lattice,
+                                             {.max_memory = left_for(bytes.first_order),
+                                              .threads = settings.threads,
+                                              .monitor = settings.monitor});
   }
   if (options.voxmap.empty()) return;
   VoxmapSettings voxmap = voxmap_settings(options.voxmap);
-  voxmap.max_memory = settings.max_memory;
+  voxmap.max_memory = left_for(bytes.voxmap);
   voxmap.threads = settings.threads;
   voxmap.monitor = settings.monitor;
-  asset.voxmap = build_voxmap(surface.mesh, lattice, voxmap).voxmap;
+  asset.voxmap = build_voxmap(surface, lattice, voxmap).voxmap;
 }
 
 // Bricks are built where they are stored, and to look for thin walls; not where nothing of them
@@ -170,6 +215,9 @@ BuildResult make_asset(const TriangleMesh& mesh, const BuildOptions& options) {
   ProgressBar bar;
   const FieldSettings settings = field_settings(options, bar.monitor());
   BuildResult result;
+  if (!mesh.triangles.empty())  // else the build says what is wrong with the mesh
+    check_sections(0, find_sampled_bytes(plan_lattice(mesh, settings), options),
+                   settings.max_memory);
   FieldResult built = build_bricks(mesh, settings, options);
   result.sign = to_json(built.report);
   result.asset.source = {
@@ -180,6 +228,7 @@ BuildResult make_asset(const TriangleMesh& mesh, const BuildOptions& options) {
   mass.warnings.clear();
   if (mass.status == MassStatus::kSolid) result.asset.mass = std::move(mass);
   if (options.field == "brick") result.asset.field = built.field;
+  built.field = {};  // what is not kept makes room
   add_sampled_sections(result.asset, mesh, built.report.lattice, settings, options);
   return result;
 }
@@ -343,7 +392,8 @@ void add_field_options(Command& command, BuildOptions& o) {
          "or grow the body by half a cell or so",
          "ignore|report|refine|offset", {"ignore", "report", "refine", "offset"});
   command.add_number({.names = "--max-memory",
-                      .help = "Refuse builds that need more megabytes than this",
+                      .help = "Refuse builds that need more megabytes than this, all sections "
+                              "together (default: what the machine has)",
                       .value_name = "MB"},
                      o.max_megabytes, {0, 1e9});
 }

@@ -1,8 +1,8 @@
 // isotact doctor: what this build is and what this machine offers.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "isotact/base/cpu.h"
+#include "isotact/base/memory_limit.h"
 #include "isotact/base/parallel.h"
 
 #include "command.h"
@@ -17,10 +17,7 @@ constexpr const char* kCompiler = "clang " __clang_version__;
 constexpr const char* kCompiler = "gcc " __VERSION__;
 #endif
 
-double memory_gigabytes() {
-  return static_cast<double>(sysconf(_SC_PHYS_PAGES)) *
-         static_cast<double>(sysconf(_SC_PAGE_SIZE)) / 1e9;
-}
+double memory_gigabytes() { return static_cast<double>(physical_memory()) / 1e9; }
 
 Json diagnose(Threads threads) {
   Json report;

@@ -194,7 +194,37 @@ TEST(DenseGrid, PassesOnWhatIsNotKnown) {
   EXPECT_GT(share.inside_body, 30);
 }
 
+TEST(DenseGrid, SpeaksWhileItSamplesAndStopsWhenTold) {
+  CancelToken cancel;
+  std::uint64_t last = 0, total = 0, cancel_at = 1000;
+  const SampleSettings settings{.threads = {3},
+                                .monitor = {.on_progress =
+                                                [&](const ProgressReport& r) {
+                                                  EXPECT_GT(r.done, last);
+                                                  last = r.done;
+                                                  total = r.total;
+                                                  if (last >= cancel_at) cancel.cancel();
+                                                },
+                                            .cancel = &cancel}};
+  sample_on_lattice(kBall, cube(16), settings);
+  EXPECT_EQ(last, 17U * 17U);
+  EXPECT_EQ(total, last);
+  last = 0;
+  cancel_at = 100;
+  EXPECT_THROW(sample_on_lattice(kBall, cube(16), settings), Cancelled);
+  EXPECT_LT(last, 17U * 17U);
+}
+
 TEST(DenseGrid, RefusesGiantsBeforeAllocating) {
+  // By default the machine's memory is the limit: 4 * 32768^3 bytes are 141 TB.
+  EXPECT_THROW(sample_on_lattice(kBall, cube(32767)), Error);
+  try {
+    sample_on_lattice(kBall, cube(99), {.max_memory = 3'000'000});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("4.0 MB"), std::string::npos) << error.what();
+  }
+
   EXPECT_THROW(sample_on_lattice(kBall, cube(1 << 20)), Error);
   EXPECT_THROW(sample_on_lattice(kBall, cube(16), {.max_memory = 17 * 17 * 17 * 4 - 1}), Error);
   EXPECT_NO_THROW(sample_on_lattice(kBall, cube(16), {.max_memory = 17 * 17 * 17 * 4}));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include <gtest/gtest.h>
 
@@ -266,6 +267,51 @@ TEST(EditField, RefusesWhatItCannotDoAndStaysAsItWas) {
   EXPECT_THROW(edited.replace_triangles(all, {}), Error);
   EXPECT_EQ(edited.mesh(), mesh);
   EXPECT_TRUE(std::ranges::equal(edited.field().buffer(), before.buffer()));
+}
+
+TEST(EditField, StaysAsItWasWhereARebuildIsCancelled) {
+  std::optional<CancelToken> cancel(std::in_place);
+  int reports = 0, cancel_at = -1;
+  FieldSettings settings = small_field();
+  settings.monitor = {.on_progress =
+                          [&](const ProgressReport&) {
+                            if (reports++ == cancel_at) cancel->cancel();
+                          },
+                      .cancel = &*cancel};
+  EditableField edited(make_sphere({.frequency = 8}), settings);
+  const BrickField before = edited.field();
+  const TriangleMesh mesh = edited.mesh();
+  std::vector<std::uint32_t> all(mesh.triangles.size());
+  std::iota(all.begin(), all.end(), 0U);
+  const TriangleMesh other = make_torus({.segments = 32, .tube_segments = 12});
+  int cancelled = 0;
+  for (cancel_at = 0; cancel_at < 20; ++cancel_at) {
+    reports = 0;
+    try {
+      edited.replace_triangles(all, other);
+      break;
+    } catch (const Cancelled&) {
+      ++cancelled;
+    }
+    cancel.emplace();  // at the same address
+    ASSERT_EQ(edited.mesh(), mesh);
+    ASSERT_TRUE(std::ranges::equal(edited.field().buffer(), before.buffer()));
+    // What edits need is as it was too: one and its undoing give what a build does.
+    TriangleMesh body = make_sphere({.radius = 0.1, .frequency = 3});
+    reports = 1000;
+    const EditReport report = edited.replace_triangles(std::vector<std::uint32_t>{}, body);
+    ASSERT_FALSE(report.full_rebuild);
+    ASSERT_NO_FATAL_FAILURE(expect_same(edited.field(), rebuild(edited, small_field())));
+    std::vector<std::uint32_t> again(body.triangles.size());
+    std::iota(again.begin(), again.end(), static_cast<std::uint32_t>(mesh.triangles.size()));
+    edited.replace_triangles(again, {});
+    ASSERT_TRUE(std::ranges::equal(edited.field().buffer(), before.buffer()));
+    ASSERT_EQ(edited.mesh().triangles, mesh.triangles);
+    edited = EditableField(mesh, settings);
+  }
+  EXPECT_GE(cancelled, 3);
+  EXPECT_LT(cancel_at, 20) << "no rebuild came to its end";
+  ASSERT_NO_FATAL_FAILURE(expect_same(edited.field(), rebuild(edited, small_field())));
 }
 
 TEST(EditField, SaysWhyItBuiltAllAnew) {

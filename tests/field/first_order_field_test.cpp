@@ -416,6 +416,27 @@ TEST(FirstOrderField, SixFilteredFetchesGiveTheSameValue) {
   }
 }
 
+TEST(FirstOrderField, SpeaksWhileItSamplesAndStopsWhenTold) {
+  CancelToken cancel;
+  std::uint64_t last = 0, total = 0, cancel_at = 1000;
+  const FirstOrderSettings settings{.threads = {3},
+                                    .monitor = {.on_progress =
+                                                    [&](const ProgressReport& r) {
+                                                      EXPECT_GT(r.done, last);
+                                                      last = r.done;
+                                                      total = r.total;
+                                                      if (last >= cancel_at) cancel.cancel();
+                                                    },
+                                                .cancel = &cancel}};
+  sample_first_order(Ring{}, cube(1, 16), settings);
+  EXPECT_EQ(last, 17U * 17U);
+  EXPECT_EQ(total, last);
+  last = 0;
+  cancel_at = 100;
+  EXPECT_THROW(sample_first_order(Ring{}, cube(1, 16), settings), Cancelled);
+  EXPECT_LT(last, 17U * 17U);
+}
+
 TEST(FirstOrderField, RefusesWhatItCannotStore) {
   const auto sample_ring = [](const Lattice& lattice, const FirstOrderSettings& settings) {
     return sample_first_order(Ring{}, lattice, settings);
@@ -424,6 +445,13 @@ TEST(FirstOrderField, RefusesWhatItCannotStore) {
   EXPECT_THROW(sample_ring(cube(1, 20000), {}), Error);
   EXPECT_THROW(sample_ring({.origin = {}, .spacing = -1, .cells = {2, 2, 2}}, {}), Error);
   EXPECT_THROW(sample_ring(cube(1, 16384), {.max_memory = 1000000}), Error);
+  EXPECT_THROW(sample_ring(cube(1, 16384), {}), Error);  // 35 TB: more than machines have
+  try {
+    sample_ring(cube(1, 100), {.max_memory = 8'000'000});
+    FAIL();
+  } catch (const Error& error) {  // 8 * 101^3, and the tree
+    EXPECT_NE(std::string(error.what()).find("8.5 MB"), std::string::npos) << error.what();
+  }
   EXPECT_THROW(sample_ring(cube(0.7, 8), {}), Error);  // the ring reaches out
   Ball far;
   far.radius = 70000;

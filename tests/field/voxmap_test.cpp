@@ -11,6 +11,7 @@
 #include "isotact/base/random.h"
 #include "isotact/field/detail/triangle_box.h"
 #include "isotact/field/detail/voxmap_layers.h"
+#include "isotact/field/exact_field.h"
 #include "isotact/field/flat_buffer.h"
 #include "isotact/geometry/bvh.h"
 #include "isotact/geometry/primitives.h"
@@ -346,7 +347,84 @@ TEST(Voxmap, SameBytesForAnyNumberOfThreads) {
     }
 }
 
-TEST(Voxmap, OpenMeshesHaveNoInsideAndTurnedOnesHaveTheirs) {
+void append(TriangleMesh& mesh, const TriangleMesh& other, bool turned) {
+  const auto first = static_cast<std::uint32_t>(mesh.positions.size());
+  mesh.positions.insert(mesh.positions.end(), other.positions.begin(), other.positions.end());
+  for (const Triangle& t : other.triangles)
+    mesh.triangles.push_back({first + t[0], first + t[turned ? 2 : 1], first + t[turned ? 1 : 2]});
+}
+
+TriangleMesh nested_balls(bool turned) {
+  TriangleMesh mesh = make_sphere({.radius = 0.5, .frequency = 6});
+  append(mesh, make_sphere({.radius = 0.3, .frequency = 5}), turned);
+  return mesh;
+}
+
+// With two voxels or so between, every map knows all sides that the field knows.
+void expect_sides_of_the_field(const Surface& surface, const Lattice& lattice) {
+  const ExactField exact(surface);
+  const Voxmap layers = build_voxmap(surface, lattice).voxmap;
+  const Voxmap support =
+      build_voxmap(surface, lattice, {.encoding = VoxmapEncoding::kSupport}).voxmap;
+  ASSERT_FALSE(find_flaw_in_voxmap(layers.buffer()));
+  ASSERT_FALSE(find_flaw_in_voxmap(support.buffer()));
+  int inside = 0, outside = 0;
+  for_each_voxel(lattice.cells, [&](const Index3& v) {
+    const double distance = exact.value(layers.voxel_center(v));
+    ASSERT_NEAR(support.distance_of_voxel(v), distance, 1e-6);
+    ASSERT_EQ(support.signed_layer(v), layers.signed_layer(v));
+    if (std::fabs(distance) <= lattice.spacing) return;
+    ++(distance < 0 ? inside : outside);
+    ASSERT_EQ(layers.signed_layer(v) < 0, distance < 0) << distance;
+    ASSERT_NE(layers.signed_layer(v), 0);
+  });
+  EXPECT_GT(inside, 300);
+  EXPECT_GT(outside, 1000);
+  const Voxmap again = decompress_layers(compress_layers(layers));
+  ASSERT_EQ(again.buffer().size(), layers.buffer().size());
+  EXPECT_EQ(std::memcmp(again.buffer().data(), layers.buffer().data(), layers.buffer().size()), 0);
+}
+
+TEST(Voxmap, AgreesWithTheFieldOnCavitiesAndNestedParts) {
+  const TriangleMesh hollow = nested_balls(true), nested = nested_balls(false);
+  const Lattice lattice = lattice_for(hollow, 22);
+  const SurfaceSettings by_winding{.voxel_size = lattice.spacing},
+      even_odd{.nested = NestedRule::kEvenOdd, .voxel_size = lattice.spacing};
+  expect_sides_of_the_field(prepare_surface(hollow, by_winding), lattice);
+  expect_sides_of_the_field(prepare_surface(hollow, even_odd), lattice);
+  expect_sides_of_the_field(prepare_surface(nested, by_winding), lattice);
+  expect_sides_of_the_field(prepare_surface(nested, even_odd), lattice);
+  const auto at_middle = [&](const TriangleMesh& mesh, NestedRule rule) {
+    const Voxmap map =
+        build_voxmap(mesh, lattice, {.encoding = VoxmapEncoding::kSupport, .nested = rule}).voxmap;
+    return map.distance_of_voxel(map.voxel_at({0, 0, 0}));
+  };
+  EXPECT_GT(at_middle(hollow, NestedRule::kWinding), 0.25);
+  EXPECT_LT(at_middle(nested, NestedRule::kWinding), -0.25);
+  EXPECT_GT(at_middle(nested, NestedRule::kEvenOdd), 0.25);
+}
+
+TEST(Voxmap, AgreesWithTheFieldOnShells) {
+  const TriangleMesh ball = make_sphere({.radius = 0.5, .frequency = 6});
+  const Lattice lattice = lattice_for(ball, 28, 6);
+  const Surface shell = prepare_surface(
+      ball, {.sign = SignMethod::kUnsigned, .voxel_size = lattice.spacing, .shell_offset = 0.1});
+  expect_sides_of_the_field(shell, lattice);
+  EXPECT_THROW(build_voxmap(shell, lattice_for(ball, 28, 1)), Error);
+  EXPECT_THROW(build_voxmap(shell, lattice,
+                            {.encoding = VoxmapEncoding::kSupport,
+                             .closest = ClosestPointMethod::kLayerWalk}),
+               Error);
+  const Voxmap map = build_voxmap(ball, lattice,
+                                  {.encoding = VoxmapEncoding::kSupport,
+                                   .sign = SignMethod::kUnsigned,
+                                   .shell_offset = 0.1})
+                         .voxmap;
+  EXPECT_GT(map.distance_of_voxel(map.voxel_at({0, 0, 0})), 0.3);
+  EXPECT_LT(map.distance_of_voxel(map.voxel_at({0.5, 0, 0})), -0.05);
+}
+
+TEST(Voxmap, TurnedMeshesHaveTheirInsideAndOpenOnesAreClosed) {
   TriangleMesh ball = make_shape("sphere", {{"frequency", 4}});
   const Lattice lattice = lattice_for(ball, 20);
   const VoxmapResult closed = build_voxmap(ball, lattice, {.encoding = VoxmapEncoding::kSupport});
@@ -356,8 +434,10 @@ TEST(Voxmap, OpenMeshesHaveNoInsideAndTurnedOnesHaveTheirs) {
   for (std::size_t n = 0; n < closed.voxmap.support().size(); ++n)
     ASSERT_NEAR(closed.voxmap.support()[n].penetration, turned.voxmap.support()[n].penetration,
                 1e-7);
-  ball.triangles.resize(ball.triangles.size() / 2);
-  EXPECT_EQ(build_voxmap(ball, lattice).report.inner_voxels, 0U);
+  ball.triangles.resize(ball.triangles.size() - 1);
+  EXPECT_NEAR(static_cast<double>(build_voxmap(ball, lattice).report.inner_voxels),
+              static_cast<double>(closed.report.inner_voxels),
+              0.05 * static_cast<double>(closed.report.inner_voxels));
 }
 
 TEST(Voxmap, SpeaksBetweenPassesAndStopsWhenTold) {
@@ -384,11 +464,13 @@ TEST(Voxmap, SpeaksBetweenPassesAndStopsWhenTold) {
 TEST(Voxmap, RefusesBadInputBeforeTakingMemory) {
   const TriangleMesh ball = make_shape("sphere");
   Lattice lattice = lattice_for(ball, 16);
-  EXPECT_THROW(build_voxmap({}, lattice), Error);
+  EXPECT_THROW(build_voxmap(TriangleMesh{}, lattice), Error);
+  EXPECT_THROW(build_voxmap(Surface{}, lattice), Error);
   EXPECT_THROW(build_voxmap(ball, {.origin = {}, .spacing = 0.1, .cells = {4, 4, 4}}), Error);
   EXPECT_THROW(build_voxmap(ball, lattice, {.max_memory = 10000}), Error);
   lattice.cells = {16384, 16384, 16384};
   EXPECT_THROW(build_voxmap(ball, lattice, {.max_memory = 1U << 30U}), Error);
+  EXPECT_THROW(build_voxmap(ball, lattice), Error);  // 22 TB: more than machines have
   lattice.cells = {0, 5, 5};
   EXPECT_THROW(build_voxmap(ball, lattice), Error);
   EXPECT_THROW(voxmap_lattice(to_double(bounds(ball)), 1e-6), Error);
@@ -407,13 +489,12 @@ TEST(Voxmap, CompressesLayersWithoutLoss) {
   }
 }
 
-TEST(Voxmap, CorruptedCodeIsRefused) {
-  const TriangleMesh ring = make_shape("torus");
-  const Voxmap map = build_voxmap(ring, lattice_for(ring, 14)).voxmap;
+void expect_corrupted_code_is_refused(const TriangleMesh& mesh) {
+  const Voxmap map = build_voxmap(mesh, lattice_for(mesh, 14)).voxmap;
   const std::vector<std::byte> code = compress_layers(map);
   Random random(4);
   int refused = 0, harmless = 0;
-  for (int trial = 0; trial < 3000; ++trial) {
+  for (int trial = 0; trial < 1500; ++trial) {
     std::vector<std::byte> bad = code;
     const auto reach = trial % 2 == 0 ? 256U : static_cast<std::uint32_t>(bad.size());
     bad[random.below(reach)] ^= static_cast<std::byte>(1U << random.below(8));
@@ -426,8 +507,13 @@ TEST(Voxmap, CorruptedCodeIsRefused) {
       ++refused;
     }
   }
-  EXPECT_GT(refused, 2500);
+  EXPECT_GT(refused, 1250);
   EXPECT_GT(harmless, 0);
+}
+
+TEST(Voxmap, CorruptedCodeIsRefused) {
+  expect_corrupted_code_is_refused(make_shape("torus"));
+  expect_corrupted_code_is_refused(nested_balls(true));  // its code tells sides of regions too
 }
 
 TEST(Voxmap, CorruptedBuffersAreRefusedOrHarmless) {

@@ -91,6 +91,13 @@ TEST_F(FieldVerbs, InfoOfAssetsAndOfSeveralFiles) {
 TEST_F(FieldVerbs, BuildTakesItsSettings) {
   build_torus({"--voxel-size", "0.05", "--padding", "12", "--threads", "1"});
   EXPECT_NEAR(report_["voxel_size"], 0.05, 1e-12);
+  // Said before the first byte is taken, with the sum of all sections.
+  expect_failure({"build", "torus.obj", "-o", "t.isotact", "--first-order", "--resolution", "1024",
+                  "--max-memory", "500"},
+                 1, "first order");
+  expect_failure({"build", "torus.obj", "-o", "t.isotact", "--resolution", "64", "--field", "dense",
+                  "--first-order", "--voxmap", "support", "--max-memory", "4"},
+                 1, "would need");
   std::ofstream(file("sheet.obj")) << "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
   const Json shell = run_json({"build", "sheet.obj", "-o", "s.isotact", "--resolution", "24",
                                "--sign", "unsigned", "--shell-offset", "0.1"});
@@ -137,6 +144,13 @@ TEST_F(FieldVerbs, BuildRefusesWhatCannotBe) {
   expect_failure(
       {"build", "torus.obj", "-o", "t.isotact", "--resolution", "1000", "--max-memory", "1"}, 1,
       "limit");
+  // Said before the first byte is taken, with the sum of all sections.
+  expect_failure({"build", "torus.obj", "-o", "t.isotact", "--first-order", "--resolution", "1024",
+                  "--max-memory", "500"},
+                 1, "first order");
+  expect_failure({"build", "torus.obj", "-o", "t.isotact", "--resolution", "64", "--field", "dense",
+                  "--first-order", "--voxmap", "support", "--max-memory", "4"},
+                 1, "would need");
   std::ofstream(file("sheet.obj")) << "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
   expect_failure({"build", "sheet.obj", "-o", "t.isotact", "--sign", "pseudonormal"}, 1, "");
   EXPECT_FALSE(std::filesystem::exists(file("t.isotact")));

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
+#include "isotact/base/memory_limit.h"
 
 namespace isotact {
 namespace {
@@ -308,11 +309,10 @@ Interval DenseGrid::distance_bounds(const Vec3& point) const {
 
 void detail::check_sampling(const Lattice& lattice, const SampleSettings& settings) {
   if (const auto flaw = find_flaw_in_lattice(lattice)) throw Error("dense grid: " + *flaw);
-  const double bytes = dense_grid_bytes(lattice);
-  if (bytes > static_cast<double>(settings.max_memory))
-    throw Error(fmt::format("dense grid: {} * {} * {} cells need {:.0f} MB, the limit is {:.0f} MB",
-                            lattice.cells[0], lattice.cells[1], lattice.cells[2], bytes / 1e6,
-                            static_cast<double>(settings.max_memory) / 1e6));
+  settings.monitor.check();
+  check_memory(dense_grid_bytes(lattice), settings.max_memory,
+               fmt::format("a dense grid of {} * {} * {} cells", lattice.cells[0], lattice.cells[1],
+                           lattice.cells[2]));
 }
 
 Interval detail::error_of(float stored, const Interval& true_distance) {

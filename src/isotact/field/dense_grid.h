@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "isotact/base/parallel.h"
+#include "isotact/base/shared_progress.h"
 #include "isotact/field/field.h"
 #include "isotact/field/lattice.h"
 #include "isotact/field/value_range.h"
@@ -83,8 +84,9 @@ double dense_grid_bytes(const Lattice& lattice);
 struct SampleSettings {
   // Set it where the lattice's box is known to hold the whole body (DenseGridParts).
   bool holds_body = false;
-  std::uint64_t max_memory = std::uint64_t{16} << 30U;  // bytes
+  std::uint64_t max_memory = 0;  // bytes: dense_grid_bytes; 0: what the machine has
   Threads threads{};
+  Monitor monitor{};
 };
 
 namespace detail {
@@ -94,7 +96,9 @@ Interval error_of(float stored, const Interval& true_distance);
 }  // namespace detail
 
 // The field's values at all nodes, with an error that covers the field's own doubt at the nodes
-// (distance_bounds) and the rounding to float. The same bytes for any number of threads.
+// (distance_bounds) and the rounding to float. Throws Error for a memory limit that would not
+// suffice (before allocating, with the figure that would); Cancelled when the monitor says so. The
+// same bytes for any number of threads.
 template <Field F>
 DenseGrid sample_on_lattice(const F& field, const Lattice& lattice,
                             const SampleSettings& settings = {}) {
@@ -104,6 +108,7 @@ DenseGrid sample_on_lattice(const F& field, const Lattice& lattice,
                        .samples = std::vector<float>(count(nodes)),
                        .holds_body = settings.holds_body};
   const auto rows = static_cast<std::size_t>(nodes[1]) * static_cast<std::size_t>(nodes[2]);
+  SharedProgress progress(settings.monitor, "sampling values", rows);
   parts.sample_error = parallel_reduce(
       rows, 8, settings.threads, Interval{},
       [&](std::size_t begin, std::size_t end) {
@@ -118,6 +123,7 @@ DenseGrid sample_on_lattice(const F& field, const Lattice& lattice,
             error = unite(error, detail::error_of(stored, field.distance_bounds(at)));
           }
         }
+        progress.advance(end - begin);
         return error;
       },
       [](const Interval& a, const Interval& b) { return unite(a, b); });

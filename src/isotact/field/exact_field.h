@@ -14,7 +14,13 @@ namespace isotact {
 
 // A model of Field. Immutable: any number of threads may ask. The distance is that to the nearest
 // triangle, membranes and triangles inside of other parts included; the sign is that of the
-// surface's method. Points are rounded to float first.
+// surface's method.
+//
+// Points are rounded to float first, so the contract holds exactly at points that are floats.
+// Elsewhere the value is that of the nearest such point, off by up to 2^-23 of the point's distance
+// from the origin: it is piecewise constant at that scale, and |value(p) - value(q)| may be more
+// than |p - q| by twice as much. distance_bounds and range make up for it; who rests on lipschitz()
+// must add it.
 class ExactField {
  public:
   // Needs a Surface as prepare_surface returns it. Cost: that of a WindingTree.

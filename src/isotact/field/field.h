@@ -10,8 +10,9 @@
 //     quotient of value(), range(box) holds every value in the box.
 // Culling rests on the last line. It may never lose a contact.
 //
-// Models: BrickField (the default), DenseGrid, FirstOrderField, Voxmap's support map, ExactField
-// (the mesh itself), and the analytic shapes and their combinations.
+// Models: BrickField (the default), DenseGrid, FirstOrderField, ExactField (the mesh itself), and
+// the analytic shapes and their combinations. A Voxmap is none, since its values jump from voxel to
+// voxel; its support map becomes one by to_first_order_field.
 #pragma once
 
 #include <concepts>

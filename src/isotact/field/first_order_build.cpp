@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
+#include "isotact/base/memory_limit.h"
+#include "isotact/base/shared_progress.h"
 #include "isotact/field/detail/first_order_layout.h"
 
 namespace isotact {
@@ -189,6 +191,7 @@ SampleErrors sample_nodes(const void* field, NodeSampler sampler, const Lattice&
                           const FirstOrderSettings& settings, std::byte* texels) {
   const Index3 nodes = node_counts(lattice);
   const auto rows = static_cast<std::size_t>(nodes[1]) * static_cast<std::size_t>(nodes[2]);
+  SharedProgress progress(settings.monitor, "sampling values and gradients", rows);
   const auto sample_rows = [&](std::size_t begin, std::size_t end) {
     SampleErrors errors;
     for (std::size_t row = begin; row < end; ++row)
@@ -198,6 +201,7 @@ SampleErrors sample_nodes(const void* field, NodeSampler sampler, const Lattice&
                     {i, static_cast<std::int32_t>(row % ny), static_cast<std::int32_t>(row / ny)},
                     texels, errors);
       }
+    progress.advance(end - begin);
     return errors;
   };
   return parallel_reduce(
@@ -215,13 +219,11 @@ TexelView view_of(const std::byte* texels, FirstOrderStorage storage, const Inde
 
 FirstOrderField sample_first_order(const void* field, NodeSampler sampler, const Lattice& lattice,
                                    const FirstOrderSettings& settings) {
+  settings.monitor.check();
   if (const auto flaw = find_flaw_in_lattice(lattice)) throw Error("first-order field: " + *flaw);
   const FirstOrderLayout layout = find_first_order_layout(lattice.cells, settings.storage);
-  // The tree is held twice for a moment.
-  const std::size_t needed = layout.total_bytes + layout.tree_nodes * sizeof(FloatRange);
-  if (settings.max_memory != 0 && needed > settings.max_memory)
-    throw Error(fmt::format("first-order field: {} bytes are needed, the limit is {}", needed,
-                            settings.max_memory));
+  check_memory(first_order_build_bytes(lattice, settings.storage), settings.max_memory,
+               "the first-order field");
 
   FlatRoom buffer = make_zeroed_room(layout.total_bytes);
   std::byte* const texels = buffer.bytes.data() + layout.texel_offset;
@@ -253,6 +255,12 @@ FirstOrderField sample_first_order(const void* field, NodeSampler sampler, const
 }
 
 }  // namespace detail
+
+double first_order_build_bytes(const Lattice& lattice, FirstOrderStorage storage) {
+  const detail::FirstOrderLayout layout = detail::find_first_order_layout(lattice.cells, storage);
+  // The tree is held twice for a moment.
+  return static_cast<double>(layout.total_bytes + layout.tree_nodes * sizeof(detail::FloatRange));
+}
 
 namespace {
 

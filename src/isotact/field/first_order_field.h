@@ -38,6 +38,7 @@
 #include <string>
 
 #include "isotact/base/parallel.h"
+#include "isotact/base/progress.h"
 #include "isotact/field/field.h"
 #include "isotact/field/flat_buffer.h"
 #include "isotact/field/lattice.h"
@@ -83,9 +84,14 @@ struct FirstOrderSettings {
   // The lattice's box holds the whole body, as with the padded boxes of builders: then the bound of
   // extend_outside is proved. False for what reaches out of the box, such as a plane.
   bool holds_body = true;
-  std::uint64_t max_memory = 0;  // bytes for the field; 0: no limit
+  std::uint64_t max_memory = 0;  // bytes: first_order_build_bytes; 0: what the machine has
   Threads threads{};
+  Monitor monitor{};
 };
+
+// Bytes for the field and for building it. Needs a lattice of 1 to kMaxFirstOrderCells cells an
+// axis.
+double first_order_build_bytes(const Lattice& lattice, FirstOrderStorage storage);
 
 class FirstOrderField;
 
@@ -155,8 +161,8 @@ std::optional<std::string> find_flaw_in_first_order_field(std::span<const std::b
 
 // Asks the field for value, gradient and bounds at every node. Throws Error for a lattice that is
 // not usable, a sample that is not finite, a value too large for 16 bits (65504 cells), and a
-// memory limit that would not suffice (before allocating, with the figure that would). The same
-// bytes for any number of threads.
+// memory limit that would not suffice (before allocating, with the figure that would); Cancelled
+// when the monitor says so. The same bytes for any number of threads.
 template <Field F>
 FirstOrderField sample_first_order(const F& field, const Lattice& lattice,
                                    const FirstOrderSettings& settings = {}) {

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "isotact/base/error.h"
+#include "isotact/base/memory_limit.h"
 
 namespace isotact {
 namespace {
@@ -75,12 +75,9 @@ MinMaxOctree::MinMaxOctree(DenseGrid grid, const OctreeSettings& settings)
     : grid_(std::move(grid)), stores_leaves_(settings.store_leaves) {
   const Index3 cells = grid_.lattice().cells;
   const double bytes = octree_bytes(cells, settings.store_leaves);
-  if (bytes > static_cast<double>(settings.max_memory))
-    throw Error(
-        fmt::format("min-max octree: {} * {} * {} cells need {:.0f} MB ({:.0f} MB without leaves), "
-                    "the limit is {:.0f} MB",
-                    cells[0], cells[1], cells[2], bytes / 1e6, octree_bytes(cells, false) / 1e6,
-                    static_cast<double>(settings.max_memory) / 1e6));
+  check_memory(bytes, settings.max_memory,
+               fmt::format("a min-max octree of {} * {} * {} cells ({:.0f} MB without leaves)",
+                           cells[0], cells[1], cells[2], octree_bytes(cells, false) / 1e6));
   for (Index3 dims = cells;; dims = parent_dims(dims)) {
     const int level = level_count();
     std::vector<ValueRange> ranges(level > 0 || stores_leaves_ ? count(dims) : 0);

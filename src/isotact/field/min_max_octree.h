@@ -54,7 +54,7 @@ struct OctreeSettings {
   // when they are asked for. They are seven eighths of the tree: at 1024 cells an axis 8.6 of
   // 9.8 GB. (The paper's tree takes 17.1 GB.)
   bool store_leaves = true;
-  std::uint64_t max_memory = std::uint64_t{16} << 30U;  // bytes
+  std::uint64_t max_memory = 0;  // bytes for the tree; 0: what the machine has
   Threads threads{};
 };
 

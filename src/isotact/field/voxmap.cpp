@@ -61,7 +61,9 @@ std::optional<std::string> find_flaw_in_layers(std::span<const std::int16_t> lay
   for (std::size_t n = 0; n < layers.size(); ++n) surface[n] = layers[n] == 0 ? 1 : 0;
   std::vector<std::int16_t> expected(layers.size());
   find_chessboard_distances(surface, cells, expected, Threads{1});
-  apply_signs(fill_outside(surface, cells, Threads{1}), cells, expected, Threads{1});
+  Runs runs = fill_outside(surface, cells, Threads{1});
+  decide_enclosed(runs, cells, expected, [&](std::size_t place) { return layers[place] > 0; });
+  apply_signs(runs, cells, expected, Threads{1});
   for (std::size_t n = 0; n < layers.size(); ++n)
     if (layers[n] != expected[n])
       return fmt::format("voxel {} has layer {}, the surface voxels make it {}", n, layers[n],

@@ -7,10 +7,11 @@
 //
 // Encodings, from small to exact:
 //   layers   v = 0 where the surface touches the (closed) voxel, n in the n-th layer inside, -n in
-//            the n-th layer outside. The paper does not say which neighbours make a layer; we take
-//            all 26, so that the n-th layer is a shell one voxel thick on all sides (chessboard
-//            distance, as McNeely, Puterbaugh and Troy 2006 do for the same maps), and the distance
-//            of its centres is at least (n - 1/2) s and at most (n + 1/2) sqrt(3) s.
+//            the n-th layer outside (also in cavities). The paper does not say which neighbours
+//            make a layer; we take all 26, so that the n-th layer is a shell one voxel thick on all
+//            sides (chessboard distance, as McNeely, Puterbaugh and Troy 2006 do for the same
+//            maps), and the distance of its centres is at least (n - 1/2) s and at most (n + 1/2)
+//            sqrt(3) s.
 //   scaled   v = trunc(d 10^p): equation 1.
 //   support  d in double, and its gradient.
 #pragma once
@@ -25,6 +26,7 @@
 
 #include "isotact/base/parallel.h"
 #include "isotact/base/progress.h"
+#include "isotact/field/build/surface.h"
 #include "isotact/field/field.h"
 #include "isotact/field/first_order_field.h"
 #include "isotact/field/lattice.h"
@@ -169,8 +171,12 @@ struct VoxmapSettings {
   VoxmapEncoding encoding = VoxmapEncoding::kLayers;
   int precision = 4;  // p of equation 1, for scaled: 4 keeps tenths of a millimetre
   ClosestPointMethod closest = ClosestPointMethod::kExact;
+  // For meshes, see prepare_surface; a Surface brings its own.
+  SignMethod sign = SignMethod::kAuto;
+  NestedRule nested = NestedRule::kWinding;
+  double shell_offset = 0;       // metres; 0: one voxel (only for unsigned)
   std::uint64_t max_memory = 0;  // bytes for the map and for building it, beside the mesh and its
-                                 // hierarchy; 0: no limit
+                                 // hierarchy; 0: what the machine has
   Threads threads{};
   Monitor monitor{};
 };
@@ -189,12 +195,28 @@ struct VoxmapResult {
   VoxmapReport report;
 };
 
-// Surface voxels by the separating-axis test, inside and outside by scan-line filling from the
-// box's faces (what is not reached is inside), then layers. Holes wider than a voxel let the
-// filling in: close the mesh first. Throws Error for a mesh that has no finite triangle or sticks
-// out of the lattice, an unusable lattice, numbers that do not fit (scaled: with the p that would),
-// and a memory limit that would not suffice; Cancelled when the monitor says so. The same bytes for
-// any number of threads.
+// Bytes for the map and for building it, but for what depends on the surface (some bytes a voxel of
+// it). A double, since a hostile lattice may ask for more than 2^64.
+double voxmap_build_bytes(const Lattice& lattice, VoxmapEncoding encoding);
+
+// Surface voxels by the separating-axis test, then layers. Scan-line filling from the box's faces
+// finds the outside; a region that it does not reach is on the side of the surface's own rule of
+// sign (ExactField at one of its voxels), so that cavities are outside, nested parts what
+// Surface::nested says, and the map agrees with every field built of the same surface.
+//
+// An unsigned surface is the shell: its surface voxels are those whose centres are within half a
+// diagonal of the points at shell_offset (a few more than it touches; the bounds of layers hold),
+// at the cost of a search for every voxel. Scaled and support keep the field's value there, the
+// distance to the triangles less the offset, which deep between two sheets is nearer to zero than
+// the distance to the shell's surface, which layers count. It needs kExact (Error).
+//
+// Throws Error for a surface that sticks out of the lattice, an unusable lattice, numbers that do
+// not fit (scaled: with the p that would), and a memory limit that would not suffice; Cancelled
+// when the monitor says so. The same bytes for any number of threads.
+VoxmapResult build_voxmap(const Surface& surface, const Lattice& lattice,
+                          const VoxmapSettings& settings = {});
+
+// Of prepare_surface with voxels of the lattice's size, and as that throws.
 VoxmapResult build_voxmap(const TriangleMesh& mesh, const Lattice& lattice,
                           const VoxmapSettings& settings = {});
 
@@ -205,8 +227,9 @@ Lattice voxmap_lattice(const Aabb& box, double voxel_size, int padding = 2);
 // Needs a support map with two voxels an axis or more (Error).
 FirstOrderField to_first_order_field(const Voxmap& support, FirstOrderSettings settings = {});
 
-// Layers for files: the stretches of surface voxels as variable-length numbers. All other layers
-// follow from them, and are filled again on the way back: lossless, a hundredth or less of the map.
+// Layers for files: the stretches of surface voxels, and the sides of the regions they enclose, as
+// variable-length numbers. All other layers follow from them, and are filled again on the way back:
+// lossless, a hundredth or less of the map. Cost: some ten nanoseconds a voxel.
 // Needs the layers encoding (asserted).
 std::vector<std::byte> compress_layers(const Voxmap& voxmap);
 

@@ -1,4 +1,5 @@
-// From a mesh to a voxelmap: the layers, and the distances of their voxels (SSL14 section 2.1.1).
+// From a surface to a voxelmap: the layers, and the distances of their voxels (SSL14
+// section 2.1.1).
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -7,10 +8,11 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
+#include "isotact/base/memory_limit.h"
 #include "isotact/field/detail/voxmap_layers.h"
+#include "isotact/field/exact_field.h"
 #include "isotact/field/flat_buffer.h"
 #include "isotact/geometry/bvh.h"
-#include "isotact/geometry/winding.h"
 
 namespace isotact {
 
@@ -18,10 +20,11 @@ namespace {
 
 constexpr double kMaxScaled = 2147483647;
 
+// The middle of a closed voxel is no further from its other points, in voxels.
+constexpr double kHalfDiagonal = 0.8660254037844386 * (1 + 1e-6);
+
 void require_memory(const VoxmapSettings& settings, std::uint64_t needed) {
-  if (settings.max_memory != 0 && needed > settings.max_memory)
-    throw Error(
-        fmt::format("voxelmap: {} bytes are needed, the limit is {}", needed, settings.max_memory));
+  check_memory(static_cast<double>(needed), settings.max_memory, "the voxelmap");
 }
 
 // Between passes, the only moments at which one thread runs.
@@ -31,19 +34,32 @@ void report_pass(const VoxmapSettings& settings, std::uint64_t pass) {
   settings.monitor.report({.task = "building voxelmap", .done = pass, .total = total});
 }
 
-void require_input(const TriangleMesh& mesh, const Lattice& lattice,
-                   const VoxmapSettings& settings) {
+void require_lattice(const Lattice& lattice) {
   if (const auto flaw = detail::find_flaw_in_voxmap_lattice(lattice))
     throw Error("voxelmap: " + *flaw);
+}
+
+void require_input(const Surface& surface, const Lattice& lattice, const VoxmapSettings& settings) {
+  require_lattice(lattice);
   if (std::abs(settings.precision) > kMaxVoxmapPrecision)
     throw Error(fmt::format("voxelmap: precision {}; it must be from -{} to {}", settings.precision,
                             kMaxVoxmapPrecision, kMaxVoxmapPrecision));
-  if (const auto flaw = find_flaw(mesh)) throw Error("voxelmap: " + *flaw);
-  const Aabb box = to_double(bounds(mesh)), grid = bounds(lattice);
+  if (const auto flaw = find_flaw(surface.mesh)) throw Error("voxelmap: " + *flaw);
+  Aabb box = to_double(bounds(surface.mesh));
   if (is_empty(box)) throw Error("voxelmap: the mesh has no finite triangle");
+  const double offset = surface.report.shell_offset;
+  box = {box.lower - Vec3{offset, offset, offset}, box.upper + Vec3{offset, offset, offset}};
+  const Aabb grid = bounds(lattice);
+  if (surface.report.method == SignMethod::kUnsigned &&
+      settings.closest == ClosestPointMethod::kLayerWalk &&
+      settings.encoding != VoxmapEncoding::kLayers)
+    throw Error(
+        "voxelmap: the shell around an unsigned surface has no voxels to walk to: choose "
+        "the exact method");
   if (!contains(grid, box.lower) || !contains(grid, box.upper))
     throw Error(fmt::format(
-        "voxelmap: the mesh reaches from ({}, {}, {}) to ({}, {}, {}), out of the lattice's box, "
+        "voxelmap: the surface reaches from ({}, {}, {}) to ({}, {}, {}), out of the lattice's "
+        "box, "
         "which reaches from ({}, {}, {}) to ({}, {}, {})",
         box.lower.x, box.lower.y, box.lower.z, box.upper.x, box.upper.y, box.upper.z, grid.lower.x,
         grid.lower.y, grid.lower.z, grid.upper.x, grid.upper.y, grid.upper.z));
@@ -63,10 +79,10 @@ struct SurfaceVoxels {
 constexpr std::size_t kBytesASurfaceVoxel = 64;  // of that, with the points while it is made
 
 struct Maker {
-  const TriangleMesh& mesh;
+  const Surface& from;
   const Lattice& lattice;
   const VoxmapSettings& settings;
-  WindingTree tree{};
+  ExactField exact;
   std::vector<std::int16_t> layers{};
   SurfaceVoxels surface{};
 
@@ -80,17 +96,35 @@ struct Maker {
     const Index3 v = voxel(place);
     return lattice.origin + Vec3{v[0] + 0.5, v[1] + 0.5, v[2] + 0.5} * lattice.spacing;
   }
+  bool is_shell() const { return from.report.method == SignMethod::kUnsigned; }
+  bool is_inside(std::size_t place) const { return exact.value(centre(place)) < 0; }
 };
+
+// The points at the offset have no triangles. A field that changes no faster than space can be zero
+// in a voxel only if it is no more than half a diagonal at its middle.
+std::vector<std::uint8_t> find_shell_voxels(const Maker& maker) {
+  std::vector<std::uint8_t> mask(count(maker.lattice.cells), 0);
+  const double reach = kHalfDiagonal * maker.lattice.spacing;
+  parallel_for(mask.size(), 4096, maker.settings.threads, [&](std::size_t begin, std::size_t end) {
+    maker.settings.monitor.check();
+    for (std::size_t n = begin; n < end; ++n) {
+      const Interval bounds = maker.exact.distance_bounds(maker.centre(n));
+      mask[n] = bounds.lower <= reach && bounds.upper >= -reach ? 1 : 0;
+    }
+  });
+  return mask;
+}
 
 void make_layers(Maker& maker) {
   const VoxmapSettings& settings = maker.settings;
   const Index3& cells = maker.lattice.cells;
   const std::size_t voxels = count(cells);
   const std::uint64_t flat = voxels * (3 + detail::bytes_a_voxel(settings.encoding));
-  require_memory(settings, flat);
   report_pass(settings, 0);
   const std::vector<std::uint8_t> mask =
-      detail::find_surface_voxels(maker.mesh, maker.lattice, settings.threads);
+      maker.is_shell()
+          ? find_shell_voxels(maker)
+          : detail::find_surface_voxels(maker.from.mesh, maker.lattice, settings.threads);
   report_pass(settings, 1);
   const std::size_t rows = static_cast<std::size_t>(cells[1]) * static_cast<std::size_t>(cells[2]);
   const std::uint64_t run_bytes = detail::count_runs(mask, cells, settings.threads) *
@@ -100,8 +134,12 @@ void make_layers(Maker& maker) {
   maker.layers.resize(voxels);
   detail::find_chessboard_distances(mask, cells, maker.layers, settings.threads);
   report_pass(settings, 2);
-  detail::apply_signs(detail::fill_outside(mask, cells, settings.threads), cells, maker.layers,
-                      settings.threads);
+  detail::Runs runs = detail::fill_outside(mask, cells, settings.threads);
+  detail::decide_enclosed(runs, cells, maker.layers, [&](std::size_t place) {
+    settings.monitor.check();
+    return maker.is_inside(place);
+  });
+  detail::apply_signs(runs, cells, maker.layers, settings.threads);
 }
 
 void find_surface_points(Maker& maker, const detail::LayerCounts& counts) {
@@ -116,16 +154,15 @@ void find_surface_points(Maker& maker, const detail::LayerCounts& counts) {
   std::vector<Vec3f> centres(surface.places.size());
   for (std::size_t n = 0; n < centres.size(); ++n)
     centres[n] = to_float(maker.centre(surface.places[n]));
-  maker.tree = WindingTree(Bvh(maker.mesh, {.threads = settings.threads}));
   surface.closest.resize(centres.size());
-  find_closest_points(maker.tree.bvh(), centres, surface.closest, settings.threads);
+  find_closest_points(maker.exact.tree().bvh(), centres, surface.closest, settings.threads);
   settings.monitor.check();
-  std::vector<double> winding(centres.size());
-  find_winding_numbers(maker.tree, centres, winding, settings.threads);
   surface.inside.resize(centres.size());
-  // Either orientation: filling has decided what is inside, a mesh turned inside out has -1 there.
-  for (std::size_t n = 0; n < winding.size(); ++n)
-    surface.inside[n] = std::fabs(winding[n]) > 0.5 ? 1 : 0;
+  parallel_for(centres.size(), 1024, settings.threads, [&](std::size_t begin, std::size_t end) {
+    settings.monitor.check();
+    for (std::size_t n = begin; n < end; ++n)
+      surface.inside[n] = maker.is_inside(surface.places[n]) ? 1 : 0;
+  });
 }
 
 // The distance and its gradient in the paper's sign, from the nearest point as it was found.
@@ -134,15 +171,20 @@ SupportVoxel measure(const Maker& maker, std::size_t place, const ClosestPoint& 
   const bool inside = layer != 0 ? layer > 0 : maker.surface.inside[maker.surface.find(place)] != 0;
   const Vec3 away = maker.centre(place) - to_double(closest.point);
   const double distance = length(away);
+  if (maker.is_shell() && distance > 0) {
+    const Vec3f g = to_float(away / -distance);
+    return {maker.from.report.shell_offset - distance, {g.x, g.y, g.z}, layer};
+  }
   Vec3 gradient;
   if (distance > 1e-5 * maker.lattice.spacing) {
     gradient = away / (inside ? distance : -distance);
   } else {  // on the triangle: KGM section 4.3 takes its normal
-    const auto c = corners(maker.mesh, closest.triangle);
+    const auto c = corners(maker.from.mesh, closest.triangle);
     const Vec3 a = to_double(c[0]);
     gradient = -normalized(cross(to_double(c[1]) - a, to_double(c[2]) - a));
   }
   const Vec3f g = to_float(gradient);
+  if (maker.is_shell()) return {maker.from.report.shell_offset, {g.x, g.y, g.z}, layer};
   return {inside ? distance : -distance, {g.x, g.y, g.z}, layer};
 }
 
@@ -170,7 +212,7 @@ Measured measure_voxels(const Maker& maker, Put&& put) {
     } else {
       std::vector<Vec3f> centres(end - begin);
       for (std::size_t n = begin; n < end; ++n) centres[n - begin] = to_float(maker.centre(n));
-      find_closest_points(maker.tree.bvh(), centres, closest, Threads{1});
+      find_closest_points(maker.exact.tree().bvh(), centres, closest, Threads{1});
     }
     for (std::size_t n = begin; n < end; ++n) {
       const SupportVoxel voxel = measure(maker, n, closest[n - begin]);
@@ -232,11 +274,34 @@ VoxmapHeader make_header(const Maker& maker, const detail::LayerCounts& counts,
 
 }  // namespace
 
+double voxmap_build_bytes(const Lattice& lattice, VoxmapEncoding encoding) {
+  double bytes = 3.0 + static_cast<double>(detail::bytes_a_voxel(encoding));
+  for (const std::int32_t n : lattice.cells) bytes *= n;
+  return bytes;
+}
+
 VoxmapResult build_voxmap(const TriangleMesh& mesh, const Lattice& lattice,
                           const VoxmapSettings& settings) {
+  require_lattice(lattice);
+  if (const auto flaw = find_flaw(mesh)) throw Error("voxelmap: " + *flaw);
+  return build_voxmap(prepare_surface(mesh, {.sign = settings.sign,
+                                             .nested = settings.nested,
+                                             .voxel_size = lattice.spacing,
+                                             .shell_offset = settings.shell_offset,
+                                             .threads = settings.threads,
+                                             .monitor = settings.monitor}),
+                      lattice, settings);
+}
+
+VoxmapResult build_voxmap(const Surface& surface, const Lattice& lattice,
+                          const VoxmapSettings& settings) {
   const auto start = std::chrono::steady_clock::now();
-  require_input(mesh, lattice, settings);
-  Maker maker{.mesh = mesh, .lattice = lattice, .settings = settings};
+  require_input(surface, lattice, settings);
+  check_memory(voxmap_build_bytes(lattice, settings.encoding), settings.max_memory, "the voxelmap");
+  Maker maker{.from = surface,
+              .lattice = lattice,
+              .settings = settings,
+              .exact = ExactField(surface, settings.threads)};
   make_layers(maker);
   const detail::LayerCounts counts = detail::count_layers(maker.layers);
   report_pass(settings, 3);

@@ -1,7 +1,9 @@
-// Layers in files. They follow from the surface voxels alone (find_flaw_in_layers), so the code
-// tells only these: after a header, how many voxels without surface come first, how many with, how
-// many without, and so on to the last voxel. Numbers are base 128, low digits first, the top bit of
-// a byte saying that more follow.
+// Layers in files. They follow from the surface voxels and the sides of the regions that these
+// enclose (find_flaw_in_layers), so the code tells only those: after a header, how many voxels
+// without surface come first, how many with, how many without, and so on to the last voxel; then,
+// unless all enclosed regions are inside, how many of them (decide_enclosed gives their order) are
+// inside, how many after these are outside, and so on to the last. Numbers are base 128, low digits
+// first, the top bit of a byte saying that more follow.
 #include <algorithm>
 #include <cassert>
 #include <cstring>
@@ -40,11 +42,9 @@ struct Reader {
   }
 };
 
-// Calls visit(first, length, is_surface) for every stretch; false where the code is not well
-// formed.
+// Calls visit(first, length, is_surface) for every stretch; false where they are not well formed.
 template <typename Visit>
-bool read_code(std::span<const std::byte> code, std::uint64_t voxels, Visit&& visit) {
-  Reader reader{.code = code};
+bool read_stretches(Reader& reader, std::uint64_t voxels, Visit&& visit) {
   std::uint64_t told = 0;
   for (bool is_surface = false; told < voxels; is_surface = !is_surface) {
     const auto length = reader.number(voxels - told);
@@ -53,7 +53,59 @@ bool read_code(std::span<const std::byte> code, std::uint64_t voxels, Visit&& vi
     told += *length;
     if (*length == 0 && is_surface) return false;
   }
-  return reader.at == code.size();
+  return true;
+}
+
+// Where regions change from inside to outside or back: numbers of regions, ascending. Nothing where
+// the rest of the code is not well formed.
+std::optional<std::vector<std::uint64_t>> read_sides(Reader& reader, std::uint64_t voxels) {
+  std::vector<std::uint64_t> changes;
+  std::uint64_t told = 0;
+  while (reader.at < reader.code.size()) {
+    const auto length = reader.number(voxels - told);
+    if (!length || (*length == 0 && !changes.empty())) return std::nullopt;
+    changes.push_back(told += *length);
+  }
+  if (changes.size() == 1) return std::nullopt;  // all inside is told by silence
+  return changes;
+}
+
+void put_sides(std::vector<std::byte>& code, const std::vector<bool>& inside) {
+  if (std::find(inside.begin(), inside.end(), false) == inside.end()) return;
+  bool is_inside = true;
+  for (auto from = inside.begin(); from != inside.end(); is_inside = !is_inside) {
+    const auto to = std::find(from, inside.end(), !is_inside);
+    put_number(code, static_cast<std::uint64_t>(to - from));
+    from = to;
+  }
+}
+
+// The enclosed regions of a map, in their order.
+std::vector<bool> find_sides(std::span<const std::int16_t> layers, const Index3& cells) {
+  std::vector<std::uint8_t> surface(layers.size());
+  for (std::size_t n = 0; n < layers.size(); ++n) surface[n] = layers[n] == 0 ? 1 : 0;
+  detail::Runs runs = detail::fill_outside(surface, cells, Threads{});
+  std::vector<bool> inside;
+  detail::decide_enclosed(runs, cells, layers, [&](std::size_t place) {
+    inside.push_back(layers[place] > 0);
+    return inside.back();
+  });
+  return inside;
+}
+
+// Gives the enclosed regions the sides that were read.
+void apply_sides(detail::Runs& runs, const Index3& cells, std::span<const std::int16_t> depths,
+                 std::span<const std::uint64_t> changes) {
+  std::uint64_t region = 0;
+  std::size_t passed = 0;
+  detail::decide_enclosed(runs, cells, depths, [&](std::size_t) {
+    while (passed < changes.size() && changes[passed] <= region) ++passed;
+    ++region;
+    return passed % 2 == 0;
+  });
+  if (!changes.empty() && changes.back() != region)
+    throw Error(fmt::format("compressed voxelmap: {} enclosed regions, the code tells of {}",
+                            region, changes.back()));
 }
 
 // Everything but the code itself.
@@ -88,6 +140,7 @@ std::vector<std::byte> compress_layers(const Voxmap& voxmap) {
     put_number(code, static_cast<std::uint64_t>(to - from));
     from = to;
   }
+  put_sides(code, find_sides(layers, voxmap.lattice().cells));
   std::memcpy(header.magic, "ISOLAYER", 8);
   header.total_bytes = code.size();
   std::memcpy(code.data(), &header, sizeof(header));
@@ -106,11 +159,15 @@ Voxmap decompress_layers(std::span<const std::byte> code, std::uint64_t max_byte
     throw Error(fmt::format("compressed voxelmap: it would take {} bytes, the limit is {}", bytes,
                             max_bytes));
   const std::span<const std::byte> payload = code.subspan(sizeof(header));
-  if (!read_code(payload, voxels, [](std::uint64_t, std::uint64_t, bool) {}))
-    throw Error("compressed voxelmap: the code is not well formed");
+  Reader reader{.code = payload};
+  std::optional<std::vector<std::uint64_t>> sides;
+  if (read_stretches(reader, voxels, [](std::uint64_t, std::uint64_t, bool) {}))
+    sides = read_sides(reader, voxels);
+  if (!sides) throw Error("compressed voxelmap: the code is not well formed");
 
   std::vector<std::uint8_t> surface(voxels, 0);
-  read_code(payload, voxels, [&](std::uint64_t first, std::uint64_t length, bool is_surface) {
+  reader = {.code = payload};
+  read_stretches(reader, voxels, [&](std::uint64_t first, std::uint64_t length, bool is_surface) {
     if (is_surface) std::memset(surface.data() + first, 1, length);
   });
   FlatRoom buffer = make_zeroed_room(bytes);
@@ -120,7 +177,9 @@ Voxmap decompress_layers(std::span<const std::byte> code, std::uint64_t max_byte
   const std::span<std::int16_t> layers{
       reinterpret_cast<std::int16_t*>(buffer.bytes.data() + sizeof(header)), voxels};
   detail::find_chessboard_distances(surface, cells, layers, threads);
-  detail::apply_signs(detail::fill_outside(surface, cells, threads), cells, layers, threads);
+  detail::Runs runs = detail::fill_outside(surface, cells, threads);
+  apply_sides(runs, cells, layers, *sides);
+  detail::apply_signs(runs, cells, layers, threads);
   auto flaw = find_flaw_in_voxmap(buffer.bytes, false);
   if (!flaw) flaw = detail::find_flaw_in_counts(layers, header);
   if (flaw) throw Error("compressed voxelmap: " + *flaw);

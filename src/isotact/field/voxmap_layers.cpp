@@ -107,16 +107,30 @@ struct RunPlace {
   std::size_t row = 0, run = 0;
 };
 
-void mark_row(Runs& all, std::size_t row, const Run& beside, std::vector<RunPlace>& open) {
+// Gives a side to the enclosed runs of a row that lie beside a run, and notes them.
+void mark_row(Runs& all, std::size_t row, const Run& beside, Side side,
+              std::vector<RunPlace>& marked) {
   const auto first = all.runs.begin() + static_cast<std::ptrdiff_t>(all.row_start[row]);
   const auto last = all.runs.begin() + static_cast<std::ptrdiff_t>(all.row_start[row + 1]);
   auto it = std::partition_point(first, last, [&](const Run& r) { return r.end <= beside.begin; });
   for (; it != last && it->begin < beside.end; ++it) {
     const auto run = static_cast<std::size_t>(it - all.runs.begin());
-    if (all.outside[run] != 0) continue;
-    all.outside[run] = 1;
-    open.push_back({row, run});
+    if (all.sides[run] != Side::kEnclosed) continue;
+    all.sides[run] = side;
+    marked.push_back({row, run});
   }
+}
+
+// The same in the four rows around a run.
+void mark_around(Runs& all, const Index3& cells, const RunPlace& place, Side side,
+                 std::vector<RunPlace>& marked) {
+  const auto ny = static_cast<std::size_t>(cells[1]), nz = static_cast<std::size_t>(cells[2]);
+  const Run run = all.runs[place.run];
+  const std::size_t y = place.row % ny, z = place.row / ny;
+  if (y > 0) mark_row(all, place.row - 1, run, side, marked);
+  if (y + 1 < ny) mark_row(all, place.row + 1, run, side, marked);
+  if (z > 0) mark_row(all, place.row - ny, run, side, marked);
+  if (z + 1 < nz) mark_row(all, place.row + ny, run, side, marked);
 }
 
 // One line of Meijster, Roerdink and Hesselink (2000), A General Algorithm for Computing Distance
@@ -227,7 +241,7 @@ Runs fill_outside(std::span<const std::uint8_t> surface, const Index3& cells, Th
   Runs all;
   all.row_start = count_runs_by_row(surface, cells, threads);
   all.runs.resize(all.row_start.back());
-  all.outside.resize(all.runs.size(), 0);
+  all.sides.resize(all.runs.size(), Side::kEnclosed);
   parallel_for(row_count(cells), 256, threads, [&](std::size_t begin, std::size_t end) {
     for (std::size_t row = begin; row < end; ++row) {
       std::size_t next = all.row_start[row];
@@ -243,21 +257,40 @@ Runs fill_outside(std::span<const std::uint8_t> surface, const Index3& cells, Th
     const bool border_row = y == 0 || y == ny - 1 || z == 0 || z == nz - 1;
     for (std::size_t run = all.row_start[row]; run < all.row_start[row + 1]; ++run)
       if (border_row || all.runs[run].begin == 0 || all.runs[run].end == cells[0]) {
-        all.outside[run] = 1;
+        all.sides[run] = Side::kOutside;
         open.push_back({row, run});
       }
   }
   while (!open.empty()) {
     const RunPlace place = open.back();
     open.pop_back();
-    const Run run = all.runs[place.run];
-    const std::size_t y = place.row % ny, z = place.row / ny;
-    if (y > 0) mark_row(all, place.row - 1, run, open);
-    if (y + 1 < ny) mark_row(all, place.row + 1, run, open);
-    if (z > 0) mark_row(all, place.row - ny, run, open);
-    if (z + 1 < nz) mark_row(all, place.row + ny, run, open);
+    mark_around(all, cells, place, Side::kOutside, open);
   }
   return all;
+}
+
+void decide_enclosed(Runs& all, const Index3& cells, std::span<const std::int16_t> depths,
+                     const std::function<bool(std::size_t place)>& is_inside) {
+  const auto nx = static_cast<std::size_t>(cells[0]);
+  std::vector<RunPlace> region;
+  for (std::size_t row = 0; row < row_count(cells); ++row)
+    for (std::size_t first = all.row_start[row]; first < all.row_start[row + 1]; ++first) {
+      if (all.sides[first] != Side::kEnclosed) continue;
+      region.assign(1, {row, first});
+      all.sides[first] = Side::kInside;
+      std::size_t deepest = row * nx + static_cast<std::size_t>(all.runs[first].begin);
+      for (std::size_t n = 0; n < region.size(); ++n) {
+        const RunPlace place = region[n];
+        const Run& run = all.runs[place.run];
+        for (std::int32_t i = run.begin; i < run.end; ++i) {
+          const std::size_t voxel = place.row * nx + static_cast<std::size_t>(i);
+          if (std::abs(depths[voxel]) > std::abs(depths[deepest])) deepest = voxel;
+        }
+        mark_around(all, cells, place, Side::kInside, region);
+      }
+      if (is_inside(deepest)) continue;
+      for (const RunPlace& place : region) all.sides[place.run] = Side::kOutside;
+    }
 }
 
 void find_chessboard_distances(std::span<const std::uint8_t> mask, const Index3& cells,
@@ -290,7 +323,7 @@ void apply_signs(const Runs& runs, const Index3& cells, std::span<std::int16_t> 
   parallel_for(row_count(cells), 256, threads, [&](std::size_t begin, std::size_t end) {
     for (std::size_t row = begin; row < end; ++row)
       for (std::size_t run = runs.row_start[row]; run < runs.row_start[row + 1]; ++run) {
-        if (runs.outside[run] == 0) continue;
+        if (runs.sides[run] != Side::kOutside) continue;
         for (std::int32_t i = runs.runs[run].begin; i < runs.runs[run].end; ++i) {
           std::int16_t& v = layers[row * nx + static_cast<std::size_t>(i)];
           v = static_cast<std::int16_t>(-v);

@@ -55,13 +55,13 @@ TriangleMesh drop_unused(TriangleMesh mesh) {
 }  // namespace
 
 struct EditableField::State {
-  FieldSettings settings;
+  FieldSettings settings{};
   Lattice lattice{};
-  TriangleMesh mesh;
-  Surface surface;
-  FieldResult built;
-  std::unique_ptr<detail::EditTriangles> triangles;
-  detail::EditMarks marks;
+  TriangleMesh mesh{};
+  Surface surface{};
+  FieldResult built{};
+  std::unique_ptr<detail::EditTriangles> triangles{};
+  detail::EditMarks marks{};
 
   Surface prepare(const TriangleMesh& from) const {
     return prepare_surface(from, {.sign = settings.sign,
@@ -104,9 +104,14 @@ struct EditableField::State {
       marks.rows.emplace(surface, lattice, settings.threads, Monitor{});
   }
 
+  // Beside what there is, which stays where the build throws.
   EditReport rebuild_all(Surface after, std::string reason) {
-    surface = std::move(after);
-    build_all();
+    State next{.settings = settings, .lattice = lattice, .surface = std::move(after)};
+    next.build_all();
+    surface = std::move(next.surface);
+    built = std::move(next.built);
+    triangles = std::move(next.triangles);
+    marks = std::move(next.marks);
     const std::size_t bricks = built.report.bricks;
     return {.full_rebuild = true,
             .reason = std::move(reason),

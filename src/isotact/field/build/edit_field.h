@@ -59,8 +59,10 @@ class EditableField {
   // Takes out the triangles of mesh() with the given numbers, in any order, and puts those of
   // another mesh in, behind the others. Throws Error, with nothing changed, for numbers that mesh()
   // does not have, triangles nearer to the box's sides than band + 2 cells (and the shell), and as
-  // prepare_surface does. The settings' memory limit does not count here: besides the field there
-  // is for a moment the one before.
+  // prepare_surface and, where all is built anew, build_field do; Cancelled, with nothing changed,
+  // when the settings' monitor says so. After std::bad_alloc the object may only be destroyed. The
+  // settings' memory limit counts for the new field alone, and only where all is built anew:
+  // besides it there is for a moment the one before.
   EditReport replace_triangles(std::span<const std::uint32_t> removed, const TriangleMesh& added);
   // Takes out all triangles that lie in a box, touching its sides or not.
   EditReport replace_triangles(const Aabb& box, const TriangleMesh& added);

@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "isotact/base/error.h"
+#include "isotact/base/memory_limit.h"
 #include "isotact/field/detail/brick_layout.h"
 
 namespace isotact::detail {
@@ -15,16 +15,6 @@ namespace {
 constexpr int kDefaultResolution = 128;
 constexpr int kMostCells = kMostResolution;
 static_assert(kMostCells == kMaxCoarse * kBrickCells);
-
-// 0 where the system does not say.
-std::uint64_t physical_memory() {
-#if defined(_SC_PHYS_PAGES)
-  const long pages = ::sysconf(_SC_PHYS_PAGES), size = ::sysconf(_SC_PAGESIZE);
-  if (pages > 0 && size > 0)
-    return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(size);
-#endif
-  return 0;
-}
 
 void check(const FieldSettings& s) {
   if (s.resolution && s.voxel_size)
@@ -139,17 +129,7 @@ std::uint64_t field_bytes(const Index3& coarse_cells, std::size_t bricks) {
 }
 
 void check_memory(std::uint64_t needed, const FieldSettings& settings, const char* what) {
-  constexpr double kMega = 1e6;
-  const double megabytes = static_cast<double>(needed) / kMega;
-  if (settings.max_memory != 0) {
-    if (needed <= settings.max_memory) return;
-    throw Error(fmt::format("{} would need {:.1f} MB, more than the limit of {:.1f} MB", what,
-                            megabytes, static_cast<double>(settings.max_memory) / kMega));
-  }
-  const std::uint64_t machine = physical_memory();
-  if (machine == 0 || needed <= machine) return;
-  throw Error(fmt::format("{} would need {:.0f} MB, more than the {:.0f} MB of this machine", what,
-                          megabytes, static_cast<double>(machine) / kMega));
+  isotact::check_memory(static_cast<double>(needed), settings.max_memory, what);
 }
 
 }  // namespace isotact::detail

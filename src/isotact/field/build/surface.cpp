@@ -76,6 +76,11 @@ Surface make_shell(Surface surface, const SurfaceSettings& settings, std::string
   report.method = SignMethod::kUnsigned;
   report.reason = std::move(reason);
   report.shell_offset = settings.shell_offset > 0 ? settings.shell_offset : settings.voxel_size;
+  if (settings.sign != SignMethod::kUnsigned)
+    report.warnings.push_back(
+        fmt::format("no inside was found ({}): the field is that of a shell, {:.3g} m around the "
+                    "triangles",
+                    report.reason, report.shell_offset));
   surface.given_triangles = surface.mesh.triangles.size();
   return surface;
 }
@@ -307,6 +312,13 @@ Surface prepare_surface(const TriangleMesh& mesh, const SurfaceSettings& setting
   surface.report.method =
       settings.sign == SignMethod::kPseudonormal ? SignMethod::kPseudonormal : SignMethod::kWinding;
   surface.report.reason = reason_for_winding(surface.report);
+  if (surface.report.turned_components > 0)
+    surface.report.warnings.push_back(
+        fmt::format("{} faced inwards and {} turned over",
+                    surface.report.turned_components == 1
+                        ? std::string("one part")
+                        : fmt::format("{} parts", surface.report.turned_components),
+                    surface.report.turned_components == 1 ? "was" : "were"));
   return surface;
 }
 

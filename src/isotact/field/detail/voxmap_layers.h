@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,24 +24,32 @@ std::vector<std::uint8_t> find_surface_voxels(const TriangleMesh& mesh, const La
 struct Run {
   std::int32_t begin = 0, end = 0;
 };
+enum class Side : std::uint8_t { kEnclosed, kOutside, kInside };  // enclosed: not known yet
 struct Runs {
   std::vector<std::size_t> row_start;  // first run of each row, and one more at the end
   std::vector<Run> runs;
-  std::vector<std::uint8_t> outside;  // one a run
+  std::vector<Side> sides;  // one a run
 };
 // Their number, before memory is taken for them.
 std::size_t count_runs(std::span<const std::uint8_t> surface, const Index3& cells, Threads threads);
 // Scan-line filling: a run is outside if it touches a face of the grid, or lies beside an outer run
 // in one of the four neighbouring rows. Surface voxels hold the whole surface, so two voxels
-// without surface that share as much as a corner lie on the same side.
+// without surface that share as much as a corner lie on the same side. All other runs stay
+// enclosed.
 Runs fill_outside(std::span<const std::uint8_t> surface, const Index3& cells, Threads threads);
+
+// Asks for every region of enclosed voxels that share faces, in the order of their first voxels,
+// whether it is inside: is_inside(place) of one of its deepest voxels, always the same one;
+// `depths` are the chessboard distances, of either sign.
+void decide_enclosed(Runs& runs, const Index3& cells, std::span<const std::int16_t> depths,
+                     const std::function<bool(std::size_t place)>& is_inside);
 
 // Chessboard distance of every voxel to the nearest one with mask 1; kNoLayer where there is none.
 inline constexpr std::int16_t kNoLayer = 32767;
 void find_chessboard_distances(std::span<const std::uint8_t> mask, const Index3& cells,
                                std::span<std::int16_t> distances, Threads threads);
 
-// The paper's sign: inner runs stay positive, outer ones turn negative.
+// The paper's sign: outer runs turn negative, the others stay positive.
 void apply_signs(const Runs& runs, const Index3& cells, std::span<std::int16_t> layers,
                  Threads threads);
 
@@ -52,7 +61,8 @@ LayerCounts count_layers(std::span<const std::int16_t> layers);
 
 std::optional<std::string> find_flaw_in_counts(std::span<const std::int16_t> layers,
                                                const VoxmapHeader& header);
-// Layers follow from the surface voxels: this fills them again and compares.
+// Layers follow from the surface voxels and the sides of enclosed regions: this fills them again
+// and compares.
 std::optional<std::string> find_flaw_in_layers(std::span<const std::int16_t> layers,
                                                const Index3& cells);
 
