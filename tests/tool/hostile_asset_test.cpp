@@ -54,7 +54,8 @@ TEST_F(HostileAsset, DeepTextsAreShownCutShort) {
   EXPECT_EQ(facts["settings"].get<std::string>(), std::string(1000, '[') + "...");
   EXPECT_TRUE(facts["sign_method"].is_null());
   // Whole letters: the thousandth byte is the middle of one.
-  write_source({.settings = "x" + std::string(998, 'y') + "\u20ac" + std::string(50, 'z')});
+  write_source({.settings = "x" + std::string(998, 'y') + "\u20ac" + std::string(50, 'z'),
+                .sign_report = ""});
   const ProgramRun cut = run("info a.isotact --json");
   ASSERT_EQ(cut.exit_code, 0) << cut.err;
   EXPECT_EQ(Json::parse(cut.out)["settings"].get<std::string>(),
