@@ -156,6 +156,30 @@ TEST_F(FieldVerbs, BuildRefusesWhatCannotBe) {
   EXPECT_FALSE(std::filesystem::exists(file("t.isotact")));
 }
 
+TEST_F(FieldVerbs, VoxelmapsFollowTheRuleForNestedParts) {
+  const TriangleMesh outer = make_sphere({.radius = 0.5, .frequency = 6});
+  const TriangleMesh inner = make_sphere({.radius = 0.3, .frequency = 5});
+  std::ofstream obj(file("nested.obj"));
+  std::uint32_t first = 1;
+  for (const TriangleMesh* part : {&outer, &inner}) {
+    for (const Vec3f& p : part->positions) obj << "v " << p.x << ' ' << p.y << ' ' << p.z << '\n';
+    for (const Triangle& t : part->triangles)
+      obj << "f " << first + t[0] << ' ' << first + t[1] << ' ' << first + t[2] << '\n';
+    first += static_cast<std::uint32_t>(part->positions.size());
+  }
+  obj.close();
+  for (const char* rule : {"winding", "even-odd"}) {
+    run_json({"build", "nested.obj", "-o", "n.isotact", "--resolution", "40", "--voxmap", "support",
+              "--nested", rule});
+    const Asset asset = read_asset(file("n.isotact"));
+    ASSERT_TRUE(asset.field && asset.voxmap);
+    const Voxmap& map = *asset.voxmap;
+    const double of_field = asset.field->value({0, 0, 0});
+    EXPECT_EQ(of_field < 0, std::string(rule) == "winding");
+    EXPECT_NEAR(map.distance_of_voxel(map.voxel_at({0, 0, 0})), of_field, 0.05);
+  }
+}
+
 TEST_F(FieldVerbs, OtherSectionsAreStoredAndAnswer) {
   build_torus({"--resolution", "32", "--field", "dense", "--first-order", "--voxmap", "layers"});
   EXPECT_EQ(report_["field"], "dense");
