@@ -86,8 +86,10 @@ struct EditableField::State {
             inner.lower[axis], inner.upper[axis], "xyz"[axis], box.lower[axis], box.upper[axis]));
   }
 
-  void build_all() {
-    built = build_field(surface, lattice, settings);
+  void build_all(Surface from) {
+    FieldResult fresh = build_field(from, lattice, settings);  // what may throw comes first
+    surface = std::move(from);
+    built = std::move(fresh);
     triangles = std::make_unique<detail::EditTriangles>(surface.mesh, lattice, settings.threads);
     const Lattice coarse = built.field.coarse_lattice();
     marks.band = detail::CellBits(coarse.cells);
@@ -105,8 +107,7 @@ struct EditableField::State {
   }
 
   EditReport rebuild_all(Surface after, std::string reason) {
-    surface = std::move(after);
-    build_all();
+    build_all(std::move(after));
     const std::size_t bricks = built.report.bricks;
     return {.full_rebuild = true,
             .reason = std::move(reason),
@@ -154,8 +155,7 @@ EditableField::EditableField(TriangleMesh mesh, const FieldSettings& settings)
   state_->settings.keep_thin = KeepThin::kIgnore;
   state_->lattice = detail::make_lattice(to_double(bounds(mesh)), settings);
   state_->mesh = std::move(mesh);
-  state_->surface = state_->prepare(state_->mesh);
-  state_->build_all();
+  state_->build_all(state_->prepare(state_->mesh));
 }
 
 EditableField::EditableField(EditableField&&) noexcept = default;
