@@ -103,7 +103,8 @@ TEST_F(FieldVerbs, BuildTakesItsSettings) {
 }
 
 TEST_F(FieldVerbs, BuildFindsAndKeepsThinWalls) {
-  run_json({"make", "bowl", "-o", "bowl.obj", "--set", "thickness=0.003"});
+  run_json(
+      {"make", "bowl", "-o", "bowl.obj", "--set", "thickness=0.003", "--set", "foot_radius=0.01"});
   const auto build = [&](const char* keep) {
     return run_json(
         {"build", "bowl.obj", "-o", "bowl.isotact", "--voxel-size", "0.008", "--keep-thin", keep});
