@@ -121,7 +121,7 @@ struct Trial {
   FieldSettings settings;
 };
 
-FieldSettings small_field() { return {.resolution = 56, .padding = 12}; }
+FieldSettings small_field() { return {.resolution = 48, .padding = 11}; }
 
 Edit make_edit(int kind, const TriangleMesh& mesh, const Aabb& box, Random& random) {
   const double size = length(extent(box));
@@ -164,7 +164,7 @@ void compare_with_rebuilds(const std::vector<Trial>& trials) {
   }
   EXPECT_GE(local, 0.9 * edits);
   EXPECT_GE(with_holes, 3);
-  EXPECT_GE(untouched / local, 0.2) << "of bricks, on a lattice of 7^3 coarse cells at most";
+  EXPECT_GE(untouched / local, 0.1) << "of bricks, on a lattice of 6^3 coarse cells at most";
 }
 
 TEST(EditField, IsTheSameAsAFullRebuildOnRoundShapes) {
@@ -201,7 +201,7 @@ TEST(EditField, DrillsHolesThroughABox) {
 }
 
 TEST(EditField, LeavesMostOfALargerFieldUntouched) {
-  EditableField edited(make_sphere({.frequency = 40}), {.resolution = 192});
+  EditableField edited(make_sphere({.frequency = 30}), {.resolution = 160, .padding = 12});
   Random random(3);
   const BrickField before = edited.field();
   const std::vector<std::byte> bytes(before.buffer().begin(), before.buffer().end());
@@ -211,7 +211,7 @@ TEST(EditField, LeavesMostOfALargerFieldUntouched) {
   EXPECT_EQ(report.removed_triangles, edit.removed.size());
   EXPECT_EQ(report.added_triangles, edit.removed.size());
   EXPECT_GT(report.bricks_built, 10U);
-  EXPECT_LT(report.bricks_bound, 0.07 * static_cast<double>(report.bricks));
+  EXPECT_LT(report.bricks_bound, 0.1 * static_cast<double>(report.bricks));
   EXPECT_TRUE(std::ranges::equal(before.buffer(), bytes)) << "a copy of the field before changed";
 }
 
@@ -232,7 +232,7 @@ TEST(EditField, SurvivesManyEdits) {
   const FieldSettings settings{.resolution = 48, .padding = 10};
   EditableField edited(make_sphere({.frequency = 8}), settings);
   Random random(9);
-  for (int i = 0; i < 30; ++i) {
+  for (int i = 0; i < 15; ++i) {
     const Edit edit = make_dent(edited.mesh(), random, 0.2, 0.01);
     edited.replace_triangles(edit.removed, edit.added);
   }

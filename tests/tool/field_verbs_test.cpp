@@ -111,20 +111,19 @@ TEST_F(FieldVerbs, BuildTakesItsSettings) {
 
 TEST_F(FieldVerbs, BuildFindsAndKeepsThinWalls) {
   run_json(
-      {"make", "box", "-o", "plate.obj", "--size-x", "1", "--size-y", "0.01", "--size-z", "0.5"});
+      {"make", "bowl", "-o", "bowl.obj", "--set", "thickness=0.003", "--set", "foot_radius=0.01"});
   const auto build = [&](const char* keep) {
     return run_json(
-        {"build", "plate.obj", "-o", "plate.isotact", "--voxel-size", "0.03", "--keep-thin", keep});
+        {"build", "bowl.obj", "-o", "bowl.isotact", "--voxel-size", "0.008", "--keep-thin", keep});
   };
   const Json reported = build("report");
-  EXPECT_GT(reported["thin_features"]["lost_share"], 0.5);
+  EXPECT_GT(reported["thin_features"]["lost_share"], 0.2);
   EXPECT_EQ(reported["warnings"].size(), 1U);
-  EXPECT_LT(build("refine")["voxel_size"], 0.01);
-  EXPECT_GT(build("offset")["thin_features"]["offset"], 0.005);
+  EXPECT_LT(build("refine")["voxel_size"], 0.003);
+  EXPECT_GT(build("offset")["thin_features"]["offset"], 0.002);
   EXPECT_EQ(build("ignore")["thin_features"]["samples"], 0);
-  expect_failure(
-      {"build", "plate.obj", "-o", "p.isotact", "--keep-thin", "offset", "--first-order"}, 2,
-      "brick");
+  expect_failure({"build", "bowl.obj", "-o", "b.isotact", "--keep-thin", "offset", "--first-order"},
+                 2, "brick");
 }
 
 TEST_F(FieldVerbs, BuildRefusesWhatCannotBe) {

@@ -21,9 +21,8 @@ constexpr std::uint16_t half_from_double(double x) {
   const auto sign = static_cast<std::uint16_t>((bits >> 48U) & 0x8000U);
   const std::uint64_t magnitude = bits & 0x7fffffffffffffffU;
   constexpr std::uint64_t kInfinity = 0x7ff0000000000000U;
-  if (magnitude > kInfinity) return static_cast<std::uint16_t>(sign | 0x7e00U);
-  if (magnitude >= std::bit_cast<std::uint64_t>(65520.0))
-    return static_cast<std::uint16_t>(sign | 0x7c00U);
+  if (magnitude >= std::bit_cast<std::uint64_t>(65520.0))  // too large, infinite, or NaN
+    return static_cast<std::uint16_t>(sign | (magnitude > kInfinity ? 0x7e00U : 0x7c00U));
 
   const auto exponent = static_cast<int>(magnitude >> 52U) - 1023;
   std::uint64_t digits = 0;  // to be cut by `drop` bits

@@ -39,7 +39,11 @@ Flaw find_flaw_in_header(std::span<const std::byte> buffer) {
   if (h.open > 1) return "brick field: `open` is neither 0 nor 1";
   BrickFieldHeader expected = h;
   detail::lay_out(expected);
-  if (std::memcmp(&expected, &h, sizeof(h)) != 0)
+  const auto offsets = [](const BrickFieldHeader& b) {
+    return std::array{b.coarse_offset, b.block_offset, b.range_offset,
+                      b.tree_offset,   b.brick_offset, b.total_bytes};
+  };
+  if (offsets(expected) != offsets(h) || expected.level_count != h.level_count)
     return "brick field: its parts do not lie where its counts put them";
   for (const std::uint8_t byte : h.unused)
     if (byte != 0) return "brick field: unused bytes of the header are not zero";
@@ -146,7 +150,7 @@ Flaw find_flaw_in_brick(const BrickField& field, const detail::BrickReader& read
   const Brick& brick = field.bricks()[number];
   float corner[8];
   reader.load_corners(cell[0], cell[1], cell[2], corner);
-  if (std::memcmp(corner, brick.corner, sizeof(corner)) != 0)
+  if (!std::equal(std::begin(corner), std::end(corner), std::begin(brick.corner)))
     return fmt::format("brick field: brick {}: its corners differ from the coarse level", number);
   for (const std::int8_t byte : brick.unused)
     if (byte != 0) return fmt::format("brick field: brick {}: unused bytes are not zero", number);

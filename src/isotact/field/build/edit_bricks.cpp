@@ -193,7 +193,6 @@ class Rebuild {
   // zero and are not any more), those whose corners or own samples may have changed. A crease comes
   // or goes only with a corner.
   void find_bricks(const CellBits& before, const CellBits& after) {
-    const auto bricks = work_.before.bricks();
     for_each_set(after, [&](const Index3& cell) {
       if (!before.at(cell)) {
         anew_.set(cell);

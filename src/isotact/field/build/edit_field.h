@@ -46,7 +46,7 @@ class EditableField {
  public:
   // The lattice is the one of a build from this mesh and does not change later: leave padding where
   // the mesh is to grow. Thin walls are not looked for. Throws as build_field does, and where they
-  // are to be kept. Costs about one and a half builds.
+  // are to be kept. Costs about one and a third builds.
   explicit EditableField(TriangleMesh mesh, const FieldSettings& settings = {});
   EditableField(EditableField&&) noexcept;
   EditableField& operator=(EditableField&&) noexcept;

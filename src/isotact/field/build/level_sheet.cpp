@@ -191,7 +191,7 @@ class Tracer {
   void make_quads() {
     for (std::uint32_t c = 0; c < sheet_.cells.size(); ++c)
       for (std::size_t d = 0; d < 3; ++d) {
-        const int direction = sheet_.cells[c].crossings[4 * d];
+        const auto direction = sheet_.cells[c].crossings[4 * d];
         if (direction == 0) continue;
         const Index3 here = sheet_.cells[c].index;
         const std::size_t u = (d + 1) % 3, v = (d + 2) % 3;

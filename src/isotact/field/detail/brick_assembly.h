@@ -54,7 +54,7 @@ class BrickAssembly {
   // Stores a brick's own nodes: node (x, y, z), each 0 to 7, has distance[64 z + 8 y + x], metres.
   // Only cubes of 4^3 nodes whose bit is set in `exact` (see Brick) count. Bricks may be set from
   // different threads. The correction is rounded to nearest.
-  void set(std::size_t brick, std::span<const float> distance, unsigned exact = 0xff);
+  void set(std::size_t number, std::span<const float> distance, unsigned exact = 0xff);
   // Corrections beyond a byte are cut: that only happens where the distances change faster than
   // space, and then a warning is due.
   std::size_t cut_count() const { return cut_.load(); }
@@ -66,7 +66,7 @@ class BrickAssembly {
   // binds only the bricks it is told (all that were set, and those beside bricks that were set or
   // are gone), and updates the tree only above the cells it is told (of these bricks, and all whose
   // corners or bricks changed).
-  void adopt(std::size_t brick, const Brick& finished, const ValueRange& range);
+  void adopt(std::size_t number, const Brick& finished, const ValueRange& range);
   struct Changes {
     const BrickField& before;
     std::span<const Index3> bound;  // cells of the bricks to bind
@@ -76,9 +76,9 @@ class BrickAssembly {
 
  private:
   void number_bricks(std::span<const std::uint64_t> occupied);
-  void bind(std::size_t brick);
+  void bind(std::size_t number);
   std::uint32_t find_neighbours(const Index3& cell, std::uint32_t* around) const;
-  void bind_and_measure(std::size_t brick);
+  void bind_and_measure(std::size_t number);
   ValueRange find_cell_range(const Index3& cell) const;
   // Of a node of the tree, from the level below, which is not needed above the cells.
   ValueRange find_tree_range(int level, const Index3& node,

@@ -351,7 +351,7 @@ struct DistanceKernel {
         high[axis] = load_bytes<F>(node.upper[axis] + at) * F(node.step[axis]);
       }
       F nearest(3.0e38F);
-      auto within = nearest < nearest;
+      auto within = nearest < F(0.0F);  // none yet
       for (int point = 0; point < 8; ++point) {
         F square(0.0F);
         for (int axis = 0; axis < 3; ++axis) {

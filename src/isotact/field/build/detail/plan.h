@@ -13,7 +13,7 @@ inline constexpr double kCellDiagonal = 1.7320508075688773;
 // Throws Error for settings that no mesh could satisfy, and for a lattice that is too large.
 // The box is padded by at least band + 2 cells whatever the settings say, so that cells with points
 // in the band do not touch its sides, where bricks end.
-Lattice make_lattice(const Aabb& mesh_bounds, const FieldSettings& settings);
+Lattice make_lattice(const Aabb& box, const FieldSettings& settings);
 
 // The same cells, more of them where the prepared surface needs it: membranes may leave the box of
 // the mesh, and a shell is the surface itself, so that the box must hold it.
@@ -22,7 +22,7 @@ Lattice make_room(const Lattice& lattice, const Aabb& mesh_bounds, const Surface
 
 // Throws Error unless the lattice is one for bricks and its box reaches band + 2 cells beyond the
 // surface, and beyond the `offset` metres by which that is grown.
-void check_room(const Lattice& lattice, const Surface& surface, double band, double offset);
+void check_room(const Lattice& l, const Surface& surface, double band, double offset);
 
 // Of the buffer of a brick field.
 std::uint64_t field_bytes(const Index3& coarse_cells, std::size_t bricks);
