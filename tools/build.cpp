@@ -326,6 +326,15 @@ void print_table(const Json& j) {
   print_facts(facts);
 }
 
+// What is wrong with a mesh is wrong with its file.
+BuildResult make_named(const TriangleMesh& mesh, const BuildOptions& options) {
+  try {
+    return make_or_find_asset(mesh, options);
+  } catch (const Error& e) {
+    throw Error(FileSpot{.file = options.input.file}, e.what());
+  }
+}
+
 void run_build(const BuildOptions& options) {
   if (options.resolution != kNotSaid && options.voxel_size > 0)
     throw UsageError("--resolution and --voxel-size exclude each other");
@@ -333,9 +342,10 @@ void run_build(const BuildOptions& options) {
       (options.field != "brick" || options.first_order || !options.voxmap.empty()))
     throw UsageError("--keep-thin offset grows brick fields only");
   if (!options.voxmap.empty()) voxmap_settings(options.voxmap);  // wrong usage shows before work
+  refuse_same_file(options.input.file, options.output);
   LoadedMesh loaded = read_input(options.input);
   const auto start = std::chrono::steady_clock::now();
-  BuildResult result = make_or_find_asset(loaded.mesh, options);
+  BuildResult result = make_named(loaded.mesh, options);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   for (const Json& warning : result.sign["warnings"]) result.warnings.push_back(warning);
   result.warnings.insert(result.warnings.begin(), loaded.warnings.begin(), loaded.warnings.end());

@@ -34,6 +34,14 @@ void print_warnings(const std::string& file, const std::vector<std::string>& war
     fmt::print(stderr, "isotact: warning: {}: {}\n", without_control_codes(file), warning);
 }
 
+void refuse_same_file(const std::string& input, const std::string& output) {
+  std::error_code missing;
+  if (std::filesystem::is_regular_file(output, missing) &&
+      std::filesystem::equivalent(input, output, missing))
+    throw UsageError(
+        fmt::format("-o {} would replace what is read", without_control_codes(output)));
+}
+
 std::string lower_extension(const std::string& file) {
   std::string extension = std::filesystem::path(file).extension().string();
   for (char& c : extension)

@@ -38,6 +38,9 @@ void print_json(const Json& object);
 // "isotact: warning: FILE: ..." on stderr, one line each.
 void print_warnings(const std::string& file, const std::vector<std::string>& warnings);
 
+// Wrong usage where the output would replace a file that is read.
+void refuse_same_file(const std::string& input, const std::string& output);
+
 // ".vdb" of "Cloud.VDB".
 std::string lower_extension(const std::string& file);
 

@@ -41,6 +41,8 @@ std::vector<float> interleave(std::span<const float> values, std::span<const Vec
 }
 
 void run_sample(const SampleOptions& options) {
+  refuse_same_file(options.asset, options.output);
+  refuse_same_file(options.points, options.output);
   const AssetField field = load_field(options.asset);
   const Table table = read_table(options.points, 3);
   const std::span<const Vec3f> points = as_points(table);

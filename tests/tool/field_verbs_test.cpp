@@ -126,6 +126,15 @@ TEST_F(FieldVerbs, BuildFindsAndKeepsThinWalls) {
                  2, "brick");
 }
 
+TEST_F(FieldVerbs, OutputsNeverReplaceWhatIsRead) {
+  build_torus();
+  const std::string before = bytes_of("torus.obj");
+  expect_failure({"build", "torus.obj", "-o", "./torus.obj"}, 2, "would replace");
+  expect_failure({"sample", "torus.isotact", "torus.obj", "-o", "torus.isotact"}, 2,
+                 "would replace");
+  EXPECT_EQ(bytes_of("torus.obj"), before);
+}
+
 TEST_F(FieldVerbs, BuildRefusesWhatCannotBe) {
   run_json({"make", "torus", "-o", "torus.obj"});
   expect_failure({"build", "torus.obj"}, 2, "-o");
