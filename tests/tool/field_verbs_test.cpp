@@ -275,7 +275,7 @@ TEST_F(FieldVerbs, SampleSaysWhatIsWrongWithPoints) {
   const auto expect_bad = [&](const std::string& name, const std::string& content,
                               const std::string& message) {
     std::ofstream(file(name), std::ios::binary) << content;
-    expect_failure({"sample", "torus.isotact", name, "-o", "d.csv"}, 1, message);
+    expect_failure({"sample", "torus.isotact", name, "-o", "out.csv"}, 1, message);
   };
   expect_bad("a.csv", "0,0,0\n0,zero,0\n", "a.csv:2");
   expect_bad("b.csv", "x,y,z\n0,0\n", "b.csv:2");
@@ -299,7 +299,7 @@ TEST_F(FieldVerbs, SampleSaysWhatIsWrongWithPoints) {
              "promises");
   expect_bad("f.npy", npy("{}").substr(0, 11), "header");
   expect_bad("g.npy", npy("{}"), "descr");
-  expect_failure({"sample", "torus.obj", "a.csv", "-o", "d.csv"}, 1, "torus.obj");
+  expect_failure({"sample", "torus.obj", "a.csv", "-o", "out.csv"}, 1, "torus.obj");
 }
 
 TEST_F(FieldVerbs, SliceDrawsACut) {
