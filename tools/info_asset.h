@@ -11,7 +11,7 @@ namespace isotact::tool {
 Json describe_asset(const std::string& file);
 
 // The same as a table.
-void print_asset(const Json& facts);
+void print_asset(const Json& j);
 
 // "1.21 MB"
 std::string format_bytes(std::uint64_t bytes);

@@ -8,7 +8,7 @@
 namespace isotact::tool {
 
 // Anything else than a PNG would only carry a wrong name: UsageError. Devices and pipes have none.
-void check_picture_name(const std::string& path);
+void check_picture_name(const std::string& name);
 
 // "part.png: 1200 x 800 pixels in 1.2 s"; nothing where the picture itself went to stdout.
 void print_picture(const std::string& path, const Picture& picture, double seconds);

@@ -41,7 +41,7 @@ Runs fill_outside(std::span<const std::uint8_t> surface, const Index3& cells, Th
 // Asks for every region of enclosed voxels that share faces, in the order of their first voxels,
 // whether it is inside: is_inside(place) of one of its deepest voxels, always the same one;
 // `depths` are the chessboard distances, of either sign.
-void decide_enclosed(Runs& runs, const Index3& cells, std::span<const std::int16_t> depths,
+void decide_enclosed(Runs& all, const Index3& cells, std::span<const std::int16_t> depths,
                      const std::function<bool(std::size_t place)>& is_inside);
 
 // Chessboard distance of every voxel to the nearest one with mask 1; kNoLayer where there is none.
