@@ -275,6 +275,37 @@ TEST(BuildField, GivesTheSameBitsOnEveryProcessor) {
   EXPECT_NE(hashes[0], 0U);
 }
 
+// By lists of triangles, by walks through the hierarchy, and by lists that walks make: one result.
+TEST(DistancePass, ListsAndWalksGiveTheSameBits) {
+  for (const bool round : {false, true}) {
+    const TriangleMesh mesh =
+        round ? make_sphere({.radius = 0.5, .frequency = 24}) : make_shape("gear", {});
+    const Surface surface = prepare_surface(mesh, {.voxel_size = 0.02});
+    const Lattice lattice = plan_lattice(mesh, {.resolution = 48});
+    const Bvh bvh(surface.mesh);
+    detail::CellBits near({lattice.cells[0] / 8, lattice.cells[1] / 8, lattice.cells[2] / 8});
+    detail::mark_near(surface.mesh, lattice, 5, {1}, near);
+    detail::CellBits whole(near.cells());
+    for (std::size_t w = 0; w < whole.words().size(); ++w)
+      whole.words()[w] = near.words()[w] & 0x3333cccc3333ccccULL;  // every other one
+    for (const SimdLevel level : {SimdLevel::kBaseline, simd_level()}) {
+      std::vector<std::uint64_t> hashes;
+      for (const std::size_t longest : {std::size_t{1} << 30U, std::size_t{0}, std::size_t{150}}) {
+        detail::DistancePass pass(surface.mesh, bvh, lattice, {1}, level);
+        pass.set_longest_list(longest);
+        const std::vector<float> coarse = pass.find_coarse({});
+        hashes.push_back(0);
+        pass.for_each_brick({near, whole, coarse, {-5.8, 5.8}, 0}, {},
+                            [&](const Index3&, std::span<float> distance, unsigned exact) {
+                              hashes.back() = hash_range(distance, hashes.back() + exact);
+                            });
+      }
+      EXPECT_EQ(hashes[0], hashes[1]);
+      EXPECT_EQ(hashes[0], hashes[2]);
+    }
+  }
+}
+
 // Every sample of the coarse level and of bricks, against brute force.
 TEST(BuildField, SamplesAreExact) {
   for (const char* shape : {"nut", "bowl"}) {

@@ -4,7 +4,7 @@ namespace isotact::detail {
 
 using BaselineKernel = DistanceKernel<Lanes<float, 4>>;
 
-const DistanceKernels kBaselineDistanceKernels = {BaselineKernel::refine,
-                                                  BaselineKernel::find_packet};
+const DistanceKernels kBaselineDistanceKernels = {
+    BaselineKernel::refine, BaselineKernel::refine_by_search, BaselineKernel::find_packet};
 
 }  // namespace isotact::detail

@@ -32,6 +32,7 @@ const DistanceKernels& kernels_for([[maybe_unused]] SimdLevel level) {
 }  // namespace
 
 struct DistancePass::Scratch {
+  std::vector<PacketWork> searches;  // one a part
   std::vector<std::uint32_t> triangles;
   std::vector<NearTriangle> near;
   std::vector<Eight> squares;
@@ -164,15 +165,17 @@ double DistancePass::bound_distance(const BrickWork& work, const Index3& cell) c
   return most / lattice_.spacing + std::sqrt(apart_sq) + error_;
 }
 
-void DistancePass::gather(const Aabbf& box, Scratch& s) const {
+// False where there are more than lists are good for.
+bool DistancePass::gather(const Aabbf& box, Scratch& s) const {
   s.triangles.clear();
-  for (const Part& part : parts_)
-    visit_blocks_in_box(*part.bvh, box, 0, [&](std::uint32_t block) {
+  return std::all_of(parts_.begin(), parts_.end(), [&](const Part& part) {
+    return visit_blocks_in_box(*part.bvh, box, 0, [&](std::uint32_t block) {
       const std::size_t first = part.first_frame + std::size_t{block} * kBlockWidth;
       for (std::size_t i = first; i < first + kBlockWidth; ++i)
         if (frames_[i].length >= 0) s.triangles.push_back(static_cast<std::uint32_t>(i));
-      return true;
+      return s.triangles.size() <= longest_list_;
     });
+  });
 }
 
 void DistancePass::find_eighths(const BrickWork& bricks, const Index3& cell, unsigned wanted,
@@ -192,7 +195,7 @@ void DistancePass::find_eighths(const BrickWork& bricks, const Index3& cell, uns
     box.lower[axis] = static_cast<float>(c - half - rounding);
     box.upper[axis] = static_cast<float>(c + half + rounding);
   }
-  gather(box, s);
+  const bool by_lists = gather(box, s);
   s.make_room();
   work.frames = frames_.data();
   work.triangles = s.triangles.data();
@@ -210,7 +213,10 @@ void DistancePass::find_eighths(const BrickWork& bricks, const Index3& cell, uns
   for (std::size_t l = 0; l < kRefineLevels; ++l) work.lists[l] = s.lists[l].data();
   work.slack = static_cast<float>(4 * error_);
   work.distance = reinterpret_cast<float(*)[512]>(s.distance.data());
-  kernels_.refine(work);
+  work.room = std::min(s.near.size(), longest_list_);
+  work.searches = s.searches.data();
+  work.search_count = s.searches.size();
+  (by_lists ? kernels_.refine : kernels_.refine_by_search)(work);
   for (unsigned b = 0; b < 8; ++b)
     if ((wanted >> b & 1U) != 0)
       visit({cell[0] + static_cast<std::int32_t>(b & 1U),
@@ -235,6 +241,7 @@ void DistancePass::for_each_brick(const BrickWork& work, const Monitor& monitor,
   parallel_for(bits.words().size(), 4, threads_, [&](std::size_t begin, std::size_t end) {
     monitor.check();
     Scratch scratch;
+    for (const Part& part : parts_) scratch.searches.push_back(make_packet_work(part));
     for (std::size_t w = begin; w < end; ++w) {
       const std::uint64_t word = bits.words()[w];
       if (word == 0) continue;

@@ -147,6 +147,13 @@ struct DistanceKernel {
     }
   }
 
+  static ISOTACT_INLINE void store_group(const F* best, float* to) {
+    alignas(32) float d[8];
+    for (unsigned part = 0; part < kParts; ++part)
+      store(square_root(best[part]), d + part * kLanes);
+    for (int i = 0; i < 8; ++i) to[(i >> 2) * 64 + (i >> 1 & 1) * 8 + (i & 1)] = d[i];
+  }
+
   // Nodes of the groups of 2^3 in a cube, the last level: a group's centre is known in the plane of
   // each triangle, and its nodes are that plus the corners of a unit cube.
   static ISOTACT_INLINE void finish_group(const RefineWork& w, const std::uint32_t* list,
@@ -165,10 +172,7 @@ struct DistanceKernel {
         best[part] = lesser(measure_in_plane(t.frame, a, b, c), best[part]);
       }
     }
-    alignas(32) float d[8];
-    for (unsigned part = 0; part < kParts; ++part)
-      store(square_root(best[part]), d + part * kLanes);
-    for (int i = 0; i < 8; ++i) to[(i >> 2) * 64 + (i >> 1 & 1) * 8 + (i & 1)] = d[i];
+    store_group(best, to);
   }
 
   // Splits a list of n by the masks: places in it, child after child. Needs room for 8 n + 8, and
@@ -224,6 +228,22 @@ struct DistanceKernel {
     return true;
   }
 
+  // Calls fill(cube, to) for the wanted cubes of a brick, which may still refuse.
+  template <typename Fill>
+  static ISOTACT_INLINE void finish_brick(const RefineWork& w, unsigned brick, unsigned wanted,
+                                          const Fill& fill) {
+    w.exact[brick] = 0;
+    for (int cube = 0; cube < 8; ++cube) {
+      float* to = w.distance[brick] + (cube >> 2) * 256 + (cube >> 1 & 1) * 32 + (cube & 1) * 4;
+      if ((wanted >> cube & 1U) != 0 && fill(cube, to)) {
+        w.exact[brick] = static_cast<std::uint8_t>(w.exact[brick] | 1 << cube);
+      } else {  // far from any zero: nobody reads more of them than their sign
+        for (int row = 0; row < 16; ++row)
+          for (int i = 0; i < 4; ++i) to[(row >> 2) * 64 + (row & 3) * 8 + i] = 1;
+      }
+    }
+  }
+
   // The 8^3 nodes of a brick.
   static void refine_brick(const RefineWork& w, const std::uint32_t* list, std::size_t n,
                            unsigned brick) {
@@ -239,18 +259,11 @@ struct DistanceKernel {
     std::uint32_t* lists = w.lists[1];
     split(w.masks, n, lists, ends);
     for (std::size_t i = 0; i < ends[8]; ++i) lists[i] = list[lists[i]];
-    w.exact[brick] = 0;
-    for (int cube = 0; cube < 8; ++cube) {
-      float* to = w.distance[brick] + (cube >> 2) * 256 + (cube >> 1 & 1) * 32 + (cube & 1) * 4;
-      if ((wanted >> cube & 1U) != 0 &&
-          refine_cube(w, lists + ends[cube], ends[cube + 1] - ends[cube], child_at(x, cube, 0, 2),
-                      child_at(y, cube, 1, 2), child_at(z, cube, 2, 2), whole, to)) {
-        w.exact[brick] = static_cast<std::uint8_t>(w.exact[brick] | 1 << cube);
-      } else {  // far from any zero: nobody reads more of them than their sign
-        for (int row = 0; row < 16; ++row)
-          for (int i = 0; i < 4; ++i) to[(row >> 2) * 64 + (row & 3) * 8 + i] = 1;
-      }
-    }
+    finish_brick(w, brick, wanted, [&](int cube, float* to) {
+      return refine_cube(w, lists + ends[cube], ends[cube + 1] - ends[cube],
+                         child_at(x, cube, 0, 2), child_at(y, cube, 1, 2), child_at(z, cube, 2, 2),
+                         whole, to);
+    });
   }
 
   static void refine(const RefineWork& w) {
@@ -293,16 +306,6 @@ struct DistanceKernel {
       }
     }
   };
-
-  static ISOTACT_INLINE bool try_frame(const TriangleFrame& frame, Packet& packet) {
-    unsigned better = 0;
-    for (unsigned part = 0; part < kParts; ++part) {
-      const F d = measure(frame, packet.at.x[part], packet.at.y[part], packet.at.z[part]);
-      better |= bits_of(d < packet.best[part]);
-      packet.best[part] = lesser(d, packet.best[part]);
-    }
-    return better != 0;
-  }
 
   static ISOTACT_INLINE void prefetch(std::uint32_t child, const OrientedNode* nodes,
                                       const TriangleFrame* frames) {
@@ -379,17 +382,35 @@ struct DistanceKernel {
     return size;
   }
 
-  static void find_packet(PacketWork& w) {
+  static ISOTACT_INLINE Packet make_packet(const PacketWork& w, float x, float y, float z,
+                                           float spacing) {
     const float h = static_cast<float>(w.voxel_size);
+    const Points at = points_around(x, y, z, spacing);
     Packet packet;
-    packet.at = points_around(w.center[0], w.center[1], w.center[2], static_cast<float>(w.spacing));
     for (unsigned part = 0; part < kParts; ++part) {
       packet.best[part] = F(1.0e30F);
-      packet.metres.x[part] = packet.at.x[part] * F(h) + F(static_cast<float>(w.origin[0]));
-      packet.metres.y[part] = packet.at.y[part] * F(h) + F(static_cast<float>(w.origin[1]));
-      packet.metres.z[part] = packet.at.z[part] * F(h) + F(static_cast<float>(w.origin[2]));
+      packet.metres.x[part] = at.x[part] * F(h) + F(static_cast<float>(w.origin[0]));
+      packet.metres.y[part] = at.y[part] * F(h) + F(static_cast<float>(w.origin[1]));
+      packet.metres.z[part] = at.z[part] * F(h) + F(static_cast<float>(w.origin[2]));
     }
-    try_frame(w.frames[w.seed], packet);
+    return packet;
+  }
+
+  // Walks the hierarchy, the nearest box first. measure(frame, part) gives the squared distances of
+  // the packet's points.
+  template <typename Measure>
+  static ISOTACT_INLINE void search(PacketWork& w, Packet& packet, const Measure& measure_part) {
+    const float h = static_cast<float>(w.voxel_size);
+    const auto try_frame = [&](const TriangleFrame& frame) {
+      unsigned better = 0;
+      for (unsigned part = 0; part < kParts; ++part) {
+        const F d = measure_part(frame, part);
+        better |= bits_of(d < packet.best[part]);
+        packet.best[part] = lesser(d, packet.best[part]);
+      }
+      return better != 0;
+    };
+    try_frame(w.frames[w.seed]);
     packet.tighten(h, w.slack);
     Waiting stack[kStackSize];
     int size = 1;
@@ -404,14 +425,155 @@ struct DistanceKernel {
       const std::uint32_t begin = (next.child & ~kBlockBit) * kBlockWidth;
       bool better = false;
       for (std::uint32_t i = begin; i < begin + kBlockWidth && w.frames[i].length >= 0; ++i)
-        if (try_frame(w.frames[i], packet)) {
+        if (try_frame(w.frames[i])) {
           better = true;
           w.seed = i;
         }
       if (better) packet.tighten(h, w.slack);
     }
+  }
+
+  static void find_packet(PacketWork& w) {
+    const float spacing = static_cast<float>(w.spacing);
+    const Points at = points_around(w.center[0], w.center[1], w.center[2], spacing);
+    Packet packet = make_packet(w, w.center[0], w.center[1], w.center[2], spacing);
+    search(
+        w, packet, [&](const TriangleFrame& frame, unsigned part) __attribute__((always_inline)) {
+          return measure(frame, at.x[part], at.y[part], at.z[part]);
+        });
     for (unsigned part = 0; part < kParts; ++part)
       store(square_root(packet.best[part]), w.distance.d + part * kLanes);
+  }
+
+  // ---- refine by search -----------------------------------------------------------------------
+  // The same nodes, decisions and bits as refine(), by walks through the hierarchy instead of
+  // lists: every sum is made in the order in which refine() makes it.
+
+  // A block's centre in a triangle's plane.
+  struct CenterInPlane {
+    float at[3];
+  };
+  static ISOTACT_INLINE float turn_one(const float* axis, float x, float y, float z) {
+    return (axis[0] * x + axis[1] * y) + axis[2] * z;
+  }
+  static ISOTACT_INLINE CenterInPlane center_in_plane(const TriangleFrame& f, const float* center) {
+    const float x = center[0] - f.anchor[0], y = center[1] - f.anchor[1],
+                z = center[2] - f.anchor[2];
+    return {{turn_one(f.along, x, y, z), turn_one(f.across, x, y, z), turn_one(f.normal, x, y, z)}};
+  }
+
+  // As measure_list: eight points around one that is given from the block's centre.
+  static void search_points(const RefineWork& w, float x, float y, float z, float spacing,
+                            F* best) {
+    const Points at = points_around(x, y, z, spacing);
+    for (unsigned part = 0; part < kParts; ++part) best[part] = F(1.0e30F);
+    for (std::size_t i = 0; i < w.search_count; ++i) {
+      PacketWork& search_work = w.searches[i];
+      Packet packet =
+          make_packet(search_work, w.center[0] + x, w.center[1] + y, w.center[2] + z, spacing);
+      for (unsigned part = 0; part < kParts; ++part) packet.best[part] = best[part];
+      search(
+          search_work,
+          packet, [&](const TriangleFrame& t, unsigned part) __attribute__((always_inline)) {
+            const CenterInPlane center = center_in_plane(t, w.center);
+            return measure_in_plane(
+                t, turn(t.along, at.x[part], at.y[part], at.z[part]) + F(center.at[0]),
+                turn(t.across, at.x[part], at.y[part], at.z[part]) + F(center.at[1]),
+                turn(t.normal, at.x[part], at.y[part], at.z[part]) + F(center.at[2]));
+          });
+      for (unsigned part = 0; part < kParts; ++part) best[part] = packet.best[part];
+    }
+  }
+
+  // As finish_group: the 2^3 nodes around a point that is given from the block's centre.
+  static void search_group(const RefineWork& w, float x, float y, float z, float* to) {
+    const Points cube = points_around(0, 0, 0, 1);
+    F best[kParts];
+    for (unsigned part = 0; part < kParts; ++part) best[part] = F(1.0e30F);
+    for (std::size_t i = 0; i < w.search_count; ++i) {
+      PacketWork& search_work = w.searches[i];
+      Packet packet =
+          make_packet(search_work, w.center[0] + x, w.center[1] + y, w.center[2] + z, 1);
+      for (unsigned part = 0; part < kParts; ++part) packet.best[part] = best[part];
+      search(
+          search_work,
+          packet, [&](const TriangleFrame& t, unsigned part) __attribute__((always_inline)) {
+            const CenterInPlane center = center_in_plane(t, w.center);
+            const float a = turn_one(t.along, x, y, z) + center.at[0];
+            const float b = turn_one(t.across, x, y, z) + center.at[1];
+            const float c = turn_one(t.normal, x, y, z) + center.at[2];
+            return measure_in_plane(
+                t, F(a) + turn(t.along, cube.x[part], cube.y[part], cube.z[part]),
+                F(b) + turn(t.across, cube.x[part], cube.y[part], cube.z[part]),
+                F(c) + turn(t.normal, cube.x[part], cube.y[part], cube.z[part]));
+          });
+      for (unsigned part = 0; part < kParts; ++part) best[part] = packet.best[part];
+    }
+    store_group(best, to);
+  }
+
+  // The triangles that may be nearest to some of a brick's nodes, as w.near; the brick's centre is
+  // given from the block's, `best` are the squared distances of the centres of its cubes. Their
+  // number, or more than there is room for.
+  static std::size_t gather_near(const RefineWork& w, float x, float y, float z, const F* best) {
+    std::size_t n = 0;
+    for (std::size_t i = 0; i < w.search_count; ++i) {
+      const PacketWork& from = w.searches[i];
+      Packet packet = make_packet(from, w.center[0] + x, w.center[1] + y, w.center[2] + z, 4);
+      for (unsigned part = 0; part < kParts; ++part) packet.best[part] = best[part];
+      packet.tighten(static_cast<float>(from.voxel_size), from.slack + 2 * radius_of(4) + w.slack);
+      Waiting stack[kStackSize];
+      int size = 1;
+      stack[0] = {0, 0};
+      while (size > 0) {
+        const std::uint32_t next = stack[--size].child;
+        if ((next & kBlockBit) == 0) {
+          size = open_node(from.nodes, from.frames, next, packet, stack, size);
+          continue;
+        }
+        const std::uint32_t begin = (next & ~kBlockBit) * kBlockWidth;
+        for (std::uint32_t f = begin; f < begin + kBlockWidth && from.frames[f].length >= 0; ++f) {
+          if (n == w.room) return w.room + 1;
+          w.lists[0][n] = static_cast<std::uint32_t>(n);
+          look_from(from.frames[f], w.center, w.near[n++]);
+        }
+      }
+    }
+    return n;
+  }
+
+  static bool search_cube(const RefineWork& w, float x, float y, float z, bool whole, float* to) {
+    if (!whole) {
+      F best[kParts];
+      search_points(w, x, y, z, 2, best);
+      if (find_wanted(w, best, radius_of(2)) == 0) return false;
+    }
+    for (int group = 0; group < 8; ++group)
+      search_group(w, child_at(x, group, 0, 1), child_at(y, group, 1, 1), child_at(z, group, 2, 1),
+                   to + (group >> 2) * 128 + (group >> 1 & 1) * 16 + (group & 1) * 2);
+    return true;
+  }
+
+  static void refine_by_search(const RefineWork& w) {
+    for (unsigned brick = 0; brick < 8; ++brick) {
+      if ((w.bricks >> brick & 1U) == 0) continue;
+      const float x = child_at(0, static_cast<int>(brick), 0, 4);
+      const float y = child_at(0, static_cast<int>(brick), 1, 4);
+      const float z = child_at(0, static_cast<int>(brick), 2, 4);
+      const bool whole = (w.whole >> brick & 1U) != 0;
+      F best[kParts];
+      search_points(w, x, y, z, 4, best);
+      const std::size_t n = gather_near(w, x, y, z, best);
+      if (n <= w.room) {
+        refine_brick(w, w.lists[0], n, brick);
+        continue;
+      }
+      const unsigned wanted = whole ? 0xffU : find_wanted(w, best, radius_of(4));
+      finish_brick(w, brick, wanted, [&](int cube, float* to) {
+        return search_cube(w, child_at(x, cube, 0, 2), child_at(y, cube, 1, 2),
+                           child_at(z, cube, 2, 2), whole, to);
+      });
+    }
   }
 };
 

@@ -51,6 +51,10 @@ class DistancePass {
   void for_each_brick(const BrickWork& work, const Monitor& monitor,
                       const BrickVisitor& visit) const;
 
+  // Where more triangles than this may be nearest to a node of a block, the mesh is so much finer
+  // than the cells that walks through its hierarchy cost less than lists. Results are the same.
+  void set_longest_list(std::size_t triangles) { longest_list_ = triangles; }
+
   // How far results can be off, in fine cells. Coordinates of corners and along a triangle's axes
   // are floats, at most as large as the lattice is wide and so off by at most 2^-24 of that; a
   // dozen operations of similar size follow.
@@ -68,7 +72,7 @@ class DistancePass {
   struct Scratch;
   PacketWork make_packet_work(const Part& part) const;
   void find_packet(std::span<PacketWork> works, const Index3& node, std::span<float> values) const;
-  void gather(const Aabbf& box, Scratch& scratch) const;
+  bool gather(const Aabbf& box, Scratch& scratch) const;
   double bound_distance(const BrickWork& work, const Index3& cell) const;
   void find_eighths(const BrickWork& bricks, const Index3& first_cell, unsigned wanted,
                     unsigned whole, Scratch& scratch, const BrickVisitor& visit) const;
@@ -78,6 +82,7 @@ class DistancePass {
   Threads threads_;
   const DistanceKernels& kernels_;
   std::vector<TriangleFrame> frames_;
+  std::size_t longest_list_ = 1000;
   double error_ = 0;
   double metres_error_ = 0;  // cells: rounding of the hierarchy's coordinates, far from the origin
 };

@@ -45,6 +45,20 @@ struct alignas(32) Eight {
   float d[8];
 };
 
+// ---- 2^3 nodes anywhere -----------------------------------------------------------------------
+
+struct PacketWork {
+  const OrientedNode* nodes;    // of the Bvh, in metres
+  const TriangleFrame* frames;  // four a block of the Bvh
+  float center[3];              // of the points, in cells
+  double origin[3];             // of the lattice, metres
+  double voxel_size;            // metres
+  double spacing;               // of the points, cells
+  float slack;                  // cells: more than rounding can make of any distance here
+  std::uint32_t seed;  // a frame to begin with, and on return the last one that was nearest
+  Eight distance;      // results
+};
+
 // ---- the 16^3 nodes of up to eight bricks -----------------------------------------------------
 
 inline constexpr int kRefineLevels = 4;  // points 8, 4, 2 and 1 cells apart
@@ -66,24 +80,16 @@ struct RefineWork {
   float slack;             // cells: more than rounding can make of any distance here
   float (*distance)[512];  // results: of brick b, node 64 z + 8 y + x
   std::uint8_t* exact;     // results: bit c of brick b: cube c has its distances
-};
-
-// ---- 2^3 nodes anywhere -----------------------------------------------------------------------
-
-struct PacketWork {
-  const OrientedNode* nodes;    // of the Bvh, in metres
-  const TriangleFrame* frames;  // four a block of the Bvh
-  float center[3];              // of the points, in cells
-  double origin[3];             // of the lattice, metres
-  double voxel_size;            // metres
-  double spacing;               // of the points, cells
-  float slack;                  // cells: more than rounding can make of any distance here
-  std::uint32_t seed;  // a frame to begin with, and on return the last one that was nearest
-  Eight distance;      // results
+  // For refine_by_search, which is not told the triangles: the room in the scratch, and one search
+  // a hierarchy.
+  std::size_t room;
+  PacketWork* searches;
+  std::size_t search_count;
 };
 
 struct DistanceKernels {
   void (*refine)(const RefineWork& work);
+  void (*refine_by_search)(const RefineWork& work);  // the same results
   void (*find_packet)(PacketWork& work);
 };
 
