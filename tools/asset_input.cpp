@@ -87,4 +87,12 @@ Json sign_report_of(const Asset& asset) {
   return report.is_object() ? report : Json(nullptr);
 }
 
+std::string format_errors(const Json& j) {
+  std::string text = fmt::format("at most {:.3g} m near the surface, {:.3g} m elsewhere",
+                                 j["near_error"].get<double>(), j["far_error"].get<double>());
+  if (const double from = j["sparse_from"].get<double>(); from > 0)
+    text += fmt::format(", {:.3g} m from {:.3g} m on", j["sparse_error"].get<double>(), from);
+  return text;
+}
+
 }  // namespace isotact::tool

@@ -48,4 +48,7 @@ Json parse_text(std::string_view text);
 // How inside and outside were told apart: what build wrote into the asset, or null.
 Json sign_report_of(const Asset& asset);
 
+// A brick field's bounds of error in words, from its JSON.
+std::string format_errors(const Json& j);
+
 }  // namespace isotact::tool

@@ -283,6 +283,8 @@ Json as_json(const BuildResult& result, const BuildOptions& options) {
     j["bricks"] = h.brick_count;
     j["near_error"] = h.near_error;
     j["far_error"] = h.far_error;
+    j["sparse_error"] = h.sparse_error;
+    j["sparse_from"] = h.sparse_from;
     j["field_bytes"] = h.total_bytes;
   }
   j["bytes"] = encoded_size(asset);
@@ -313,9 +315,7 @@ void print_table(const Json& j) {
   }
   if (j.contains("bricks")) {
     facts.emplace_back("bricks", format_count(j["bricks"].get<std::uint64_t>()));
-    facts.emplace_back("error",
-                       fmt::format("at most {:.3g} m near the surface, {:.3g} m elsewhere",
-                                   j["near_error"].get<double>(), j["far_error"].get<double>()));
+    facts.emplace_back("error", format_errors(j));
   }
   facts.emplace_back("sign", fmt::format("{}: {}", j["sign_method"].get<std::string>(),
                                          j["sign_reason"].get<std::string>()));

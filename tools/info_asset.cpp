@@ -41,6 +41,8 @@ void add_field(Json& j, const AssetField& field) {
   j["bricks"] = h.brick_count;
   j["near_error"] = h.near_error;
   j["far_error"] = h.far_error;
+  j["sparse_error"] = h.sparse_error;
+  j["sparse_from"] = h.sparse_from;
   j["band"] = h.band;
 }
 
@@ -101,9 +103,7 @@ void print_asset(const Json& j) {
   }
   if (j.contains("bricks")) {
     facts.emplace_back("bricks", format_count(j["bricks"].get<std::uint64_t>()));
-    facts.emplace_back("error",
-                       fmt::format("at most {:.3g} m near the surface, {:.3g} m elsewhere",
-                                   j["near_error"].get<double>(), j["far_error"].get<double>()));
+    facts.emplace_back("error", format_errors(j));
   }
   if (j["sign_method"].is_string()) {
     std::string sign = j["sign_method"].get<std::string>();

@@ -39,7 +39,7 @@ TriangleMesh holed_sphere() {
 
 struct Truth {
   double p99 = 0, worst = 0;  // cells, nearer than four
-  std::size_t near = 0, inside = 0;
+  std::size_t near = 0, inside = 0, sparse = 0;
 };
 
 // Holds a field against the exact one of the same surface, near the surface and in the box.
@@ -68,7 +68,10 @@ Truth compare(const TriangleMesh& mesh, const FieldSettings& settings, int point
       errors.push_back(off / h);
       EXPECT_LE(off, built.report.near_error);
     }
-    EXPECT_LE(off, built.report.far_error);
+    const bool is_sparse =
+        built.report.sparse_from > 0 && std::abs(value) >= built.report.sparse_from;
+    truth.sparse += is_sparse ? 1 : 0;
+    EXPECT_LE(off, is_sparse ? built.report.sparse_error : built.report.far_error);
     const Interval bounds = built.field.distance_bounds(p);
     EXPECT_LE(bounds.lower, d + 1e-4 * h);
     EXPECT_GE(bounds.upper, d - 1e-4 * h);
@@ -88,6 +91,27 @@ TEST(BuildField, IsRightOnSmoothShapes) {
     EXPECT_LT(truth.p99, 0.1);
     EXPECT_LT(truth.worst, 0.1);
   }
+}
+
+// Far away coarse nodes are interpolated, and bounds know of it.
+TEST(BuildField, IsRightFarFromTheSurface) {
+  FieldSettings settings{.resolution = 400, .padding = 160};
+  EXPECT_GT(compare(make_shape("nut", {}), settings, 3000).sparse, 1000U);
+  EXPECT_GT(compare(holed_sphere(), settings, 1000).sparse, 300U);
+  settings.sign = SignMethod::kUnsigned;
+  EXPECT_GT(compare(make_shape("nut", {}), settings, 1000).sparse, 300U);
+  settings.keep_thin = KeepThin::kOffset;
+  compare(make_shape("nut", {}), settings, 1000);
+  settings.tolerance = 0.05;
+  settings.band = 12;
+  compare(make_shape("nut", {}), settings, 1000);
+}
+
+// The middle of a ball is far from all of its surface, too.
+TEST(BuildField, IsRightFarInside) {
+  const Truth truth =
+      compare(make_sphere({.radius = 0.5, .frequency = 10}), {.resolution = 320}, 3000);
+  EXPECT_GT(truth.sparse, 200U);
 }
 
 TEST(BuildField, IsRightOnEdgesAndThreads) {
@@ -260,8 +284,8 @@ TEST(BuildField, GivesTheSameBitsOnEveryProcessor) {
   const Lattice& lattice = built.report.lattice;
   const detail::DistancePass narrow(surface.mesh, bvh, lattice, {1}, SimdLevel::kBaseline);
   const detail::DistancePass wide(surface.mesh, bvh, lattice, {1}, SimdLevel::kAvx2);
-  EXPECT_EQ(narrow.find_coarse({}), wide.find_coarse({}));
-  const std::vector<float> coarse = narrow.find_coarse({});
+  EXPECT_EQ(narrow.find_coarse({}, {}), wide.find_coarse({}, {}));
+  const std::vector<float> coarse = narrow.find_coarse({}, {});
   detail::CellBits all({lattice.cells[0] / 8, lattice.cells[1] / 8, lattice.cells[2] / 8});
   detail::mark_near(surface.mesh, lattice, 5, {1}, all);
   std::uint64_t hashes[2] = {0, 0};
@@ -293,7 +317,7 @@ TEST(DistancePass, ListsAndWalksGiveTheSameBits) {
       for (const std::size_t longest : {std::size_t{1} << 30U, std::size_t{0}, std::size_t{150}}) {
         detail::DistancePass pass(surface.mesh, bvh, lattice, {1}, level);
         pass.set_longest_list(longest);
-        const std::vector<float> coarse = pass.find_coarse({});
+        const std::vector<float> coarse = pass.find_coarse({}, {});
         hashes.push_back(0);
         pass.for_each_brick({near, whole, coarse, {-5.8, 5.8}, 0}, {},
                             [&](const Index3&, std::span<float> distance, unsigned exact) {
@@ -391,7 +415,7 @@ TEST(DistancePass, FlatTrianglesEndWhereTheyEnd) {
   const Bvh bvh(mesh);
   for (const SimdLevel level : {SimdLevel::kBaseline, simd_level()}) {
     const detail::DistancePass pass(mesh, bvh, lattice, {}, level);
-    const std::vector<float> found = pass.find_coarse({});
+    const std::vector<float> found = pass.find_coarse({}, {});
     for (std::int32_t i = 0; i < 125; ++i) {
       const Vec3 at = node_position({.origin = {-2, -2, -2}, .spacing = 1, .cells = {4, 4, 4}},
                                     i % 5, i / 5 % 5, i / 25);

@@ -188,6 +188,16 @@ TEST(EditField, IsTheSameAsAFullRebuildOnShapesWithEdges) {
   compare_with_rebuilds({{box, small_field()}, {box, smooth}, {box, shell}, {gear, small_field()}});
 }
 
+// With room enough for coarse nodes that are interpolated.
+TEST(EditField, IsTheSameAsAFullRebuildFarAway) {
+  const FieldSettings settings{.resolution = 288, .padding = 120};
+  FieldSettings shell = settings;
+  shell.sign = SignMethod::kUnsigned;
+  const TriangleMesh sphere = make_sphere({.frequency = 6}),
+                     gear = make_gear({.teeth = 12, .bore_radius = 0.01});
+  compare_with_rebuilds({{sphere, settings}, {gear, settings}, {gear, shell}});
+}
+
 TEST(EditField, DrillsHolesThroughABox) {
   const FieldSettings settings{.resolution = 64};
   const TriangleMesh box = make_box({.size_y = 0.5, .segments = 8});

@@ -266,6 +266,9 @@ BrickAssembly::BrickAssembly(const AssemblySettings& settings,
   const double fine_error = settings.sample_error + 0.5 * static_cast<double>(h.step);
   h.near_error = static_cast<float>((kHalfDiagonal * voxel + fine_error) * 1.0001);
   h.far_error = static_cast<float>((kLargestCorrection * voxel + fine_error) * 1.0001);
+  h.sparse_from = static_cast<float>(settings.sparse_from);
+  h.sparse_error =
+      static_cast<float>((2 * kLargestCorrection * voxel + settings.sample_error) * 1.0001);
   h.band = static_cast<float>(settings.band);
   h.sample_error = static_cast<float>(settings.sample_error * 1.0001);
   h.shell_offset = static_cast<float>(settings.shell_offset);

@@ -4,6 +4,7 @@
 
 #include "isotact/field/detail/brick_layout.h"
 #include "isotact/field/detail/brick_reader.h"
+#include "isotact/field/detail/sparse_nodes.h"
 
 namespace isotact::detail {
 namespace {
@@ -97,6 +98,17 @@ Interval find_distance_bounds(const BrickField& field, const Vec3& point) {
   const Lattice& fine = field.lattice();
   const double coarse_error = static_cast<double>(h.sample_error);
   const double fine_error = coarse_error + 0.5 * static_cast<double>(h.step);
+  const SparseNodes sparse(field.coarse_values(), node_counts(coarse), h.sparse_from);
+  const Index3 block{spot.coarse[0] / 2, spot.coarse[1] / 2, spot.coarse[2] / 2};
+  if (sparse.is_block_sparse(block)) {  // some of the nodes nearest by are not distances
+    for (std::int32_t corner = 0; corner < 8; ++corner) {
+      const Index3 c{2 * (block[0] + (corner & 1)), 2 * (block[1] + (corner >> 1 & 1)),
+                     2 * (block[2] + (corner >> 2))};
+      narrow(bounds, static_cast<double>(*reader.coarse_at(c[0], c[1], c[2])),
+             length(point - node_position(coarse, c[0], c[1], c[2])), coarse_error);
+    }
+    return bounds;
+  }
   const bool refined = field.brick_at(spot.coarse) != BrickField::kNoBrick;
   for (std::int32_t corner = 0; corner < 8; ++corner) {
     const Index3 by{corner & 1, corner >> 1 & 1, corner >> 2};

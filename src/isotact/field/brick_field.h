@@ -15,6 +15,9 @@
 //   sqrt(3) h,
 // so that one byte with steps of 4 sqrt(3) h / 127 = 0.0546 h never overflows, and is off by at
 // most 0.0273 h.
+//
+// Far from the surface every other coarse node is enough, and those between are interpolated: see
+// sparse_from in the header, and detail/sparse_nodes.h.
 #pragma once
 
 #include <array>
@@ -73,7 +76,7 @@ struct BrickFieldHeader {
   float step;  // metres a unit of correction
   float lipschitz;
   float near_error;           // metres: |value - true distance| nearer than `band`
-  float far_error;            // metres: the same elsewhere in the box
+  float far_error;            // metres: the same elsewhere in the box, up to sparse_from
   float band;                 // metres
   float sample_error;         // metres: of coarse samples; fine ones add half a step
   std::uint32_t level_count;  // of the tree above the coarse cells
@@ -86,7 +89,11 @@ struct BrickFieldHeader {
                                 // then 4^3, to one root; dims are rounded up
   std::uint64_t brick_offset;   // Brick[brick_count]
   std::uint32_t open;           // 1: the surface may leave the box, 0: it does not
-  std::uint8_t unused[108];
+  // Metres. Where the eight even coarse nodes around 2^3 coarse cells are as far from zero, nodes
+  // between them that no other cells share are interpolated; 0: nowhere.
+  float sparse_from;
+  float sparse_error;  // metres: |value - true distance| where |value| is at least sparse_from
+  std::uint8_t unused[100];
 };
 static_assert(sizeof(BrickFieldHeader) == 256 && offsetof(BrickFieldHeader, total_bytes) == 96);
 

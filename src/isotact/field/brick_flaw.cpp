@@ -8,6 +8,7 @@
 
 #include "isotact/field/detail/brick_layout.h"
 #include "isotact/field/detail/brick_reader.h"
+#include "isotact/field/detail/sparse_nodes.h"
 
 namespace isotact {
 namespace {
@@ -33,8 +34,8 @@ Flaw find_flaw_in_header(std::span<const std::byte> buffer) {
   }
   if (!(h.voxel_size >= 1e-30 && h.voxel_size <= 1e30))
     return "brick field: its voxel size is not between 1e-30 and 1e30";
-  for (const float x :
-       {h.step, h.lipschitz, h.near_error, h.far_error, h.band, h.sample_error, h.shell_offset})
+  for (const float x : {h.step, h.lipschitz, h.near_error, h.far_error, h.band, h.sample_error,
+                        h.shell_offset, h.sparse_from, h.sparse_error})
     if (!(x >= 0 && std::isfinite(x))) return "brick field: a bound is negative or not finite";
   if (h.open > 1) return "brick field: `open` is neither 0 nor 1";
   BrickFieldHeader expected = h;
@@ -223,6 +224,22 @@ Flaw find_flaw_in_bricks(const BrickField& field) {
   return std::nullopt;
 }
 
+// Nodes that count as interpolated must be.
+Flaw find_flaw_in_sparse_nodes(const BrickField& field) {
+  const Index3 nodes = node_counts(field.coarse_lattice());
+  const auto coarse = field.coarse_values();
+  const detail::SparseNodes sparse(coarse, nodes, field.header().sparse_from);
+  if (field.header().sparse_from == 0) return std::nullopt;
+  for (std::int32_t z = 0; z < nodes[2]; ++z)
+    for (std::int32_t y = 0; y < nodes[1]; ++y)
+      for (std::int32_t x = 0; x < nodes[0]; ++x)
+        if (sparse.is_interpolated({x, y, z}) &&
+            std::abs(coarse[flat_index(nodes, x, y, z)]) != sparse.interpolate({x, y, z}))
+          return fmt::format("brick field: node {} {} {} is not the mean of those around it", x, y,
+                             z);
+  return std::nullopt;
+}
+
 }  // namespace
 
 Flaw find_flaw_in_brick_field(std::span<const std::byte> buffer, Check check) {
@@ -246,6 +263,7 @@ Flaw find_flaw_in_brick_field(std::span<const std::byte> buffer, Check check) {
   if (Flaw flaw = find_flaw_in_padding(buffer, h, parts)) return flaw;
   if (check == Check::kShallow) return std::nullopt;
   const BrickField field = BrickField::from_buffer(buffer, nullptr, Check::kHeader);
+  if (Flaw flaw = find_flaw_in_sparse_nodes(field)) return flaw;
   if (Flaw flaw = find_flaw_in_tree(field)) return flaw;
   return find_flaw_in_bricks(field);
 }

@@ -64,22 +64,29 @@ Aabb find_surface_box(const F& field, double iso) {
 // How far no root of value - iso can be, from the difference at a point. Two bounds, the better
 // counts: |v| / lipschitz; and, for a field that is nowhere further than e from a true distance,
 // |v| - 2 e, since a root lies within e of a surface of the true distance, which is at least |v| -
-// e away. The first is better near the surface, the second far from it.
+// e away. The first is better near the surface, the second far from it. A brick field's far values
+// may be off by more than those near its roots.
 class SafeStep {
  public:
   template <Field F>
   SafeStep(const F& field, double iso) : per_value_(1 / field.lipschitz()) {
     if constexpr (requires { field.header().far_error; })
       if (iso <= 0) twice_error_ = 2 * static_cast<double>(field.header().far_error);
+    if constexpr (requires { field.header().sparse_from; })
+      if (const auto& h = field.header(); h.sparse_from > 0) {
+        more_from_ = static_cast<double>(h.sparse_from) - std::abs(iso);
+        more_ = std::max(static_cast<double>(h.sparse_error - h.far_error), 0.0);
+      }
   }
   double operator()(double v) const {
     const double a = std::abs(v);
-    return std::max(a * per_value_, a - twice_error_);
+    return std::max(a * per_value_, a - twice_error_ - (a >= more_from_ ? more_ : 0));
   }
 
  private:
   double per_value_;
   double twice_error_ = std::numeric_limits<double>::infinity();
+  double more_from_ = std::numeric_limits<double>::infinity(), more_ = 0;
 };
 
 // Cuts [t_min, t_max] to the part of the ray in the box; false where there is none.

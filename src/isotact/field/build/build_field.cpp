@@ -51,14 +51,24 @@ class FieldBuild {
     const Bvh bvh(surface_.mesh, {.threads = settings_.threads});
     const detail::DistancePass distances(surface_.mesh, bvh, lattice_, settings_.threads);
     step("coarse distances", 1);
-    std::vector<float> values = distances.find_coarse(settings_.monitor);
+    // Whether a node is sparse is told by its value as it is stored, which signed growth shifts
+    // either way: that case does without.
+    const bool is_signed = surface_.report.method != SignMethod::kUnsigned;
+    const double off = offset_ / lattice_.spacing;
+    const double sparse_from =
+        is_signed && offset_ != 0 ? 0
+                                  : detail::find_sparse_distance(settings_, off) * lattice_.spacing;
+    std::vector<float> values =
+        distances.find_coarse({.sparse_from = static_cast<float>(sparse_from),
+                               .shift = is_signed ? 0 : static_cast<float>(offset_)},
+                              settings_.monitor);
     std::optional<detail::RowCrossings> rows;
-    if (surface_.report.method != SignMethod::kUnsigned) {
+    if (is_signed) {
       step("signs", 2);
       rows.emplace(surface_, lattice_, settings_.threads, settings_.monitor);
       detail::sign_coarse(values, coarse_, *rows, settings_.threads);
     }
-    if (offset_ != 0)
+    if (is_signed && offset_ != 0)
       for (float& v : values) v -= static_cast<float>(offset_);
     detail::CellBits creased(coarse_.cells);
     if (settings_.tolerance < 1)
@@ -70,10 +80,11 @@ class FieldBuild {
          .band = settings_.band * lattice_.spacing,
          .sample_error = (rows ? distances.signed_error() : distances.error()) * lattice_.spacing,
          .shell_offset = rows ? 0 : offset_,
+         .sparse_from = sparse_from,
          .threads = settings_.threads},
         bits_.words(), values);
     step("bricks", 3);
-    const double off = offset_ / lattice_.spacing, reach = settings_.band + detail::kCellDiagonal;
+    const double reach = settings_.band + detail::kCellDiagonal;
     distances.for_each_brick(
         {bits_, creased, values, {off - reach, off + reach}, offset_}, settings_.monitor,
         [&](const Index3& cell, std::span<float> distance, unsigned exact) {
@@ -126,6 +137,8 @@ class FieldBuild {
     r.bricks_in_band = in_band_;
     r.near_error = static_cast<double>(h.near_error);
     r.far_error = static_cast<double>(h.far_error);
+    r.sparse_from = static_cast<double>(h.sparse_from);
+    r.sparse_error = static_cast<double>(h.sparse_error);
     r.warnings = surface_.report.warnings;
     if (assembly.cut_count() > 0)
       r.warnings.push_back(

@@ -56,7 +56,9 @@ struct FieldReport {
   std::uint64_t bytes = 0;  // of the field
   std::size_t bricks = 0;
   std::size_t bricks_in_band = 0;
-  double near_error = 0, far_error = 0;  // metres, bounds
+  // Metres. Bounds of |value - distance|: in the band, elsewhere, and where |value| is at least
+  // sparse_from (0: nowhere).
+  double near_error = 0, far_error = 0, sparse_error = 0, sparse_from = 0;
   ThinReport thin{};
   double seconds = 0;
   std::vector<std::string> warnings;  // the sign's and those about thin walls, too

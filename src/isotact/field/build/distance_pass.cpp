@@ -7,6 +7,7 @@
 
 #include "isotact/field/build/detail/frames.h"
 #include "isotact/field/detail/brick_layout.h"
+#include "isotact/field/detail/sparse_nodes.h"
 #include "isotact/geometry/bvh_visit.h"
 
 namespace isotact::detail {
@@ -20,6 +21,12 @@ Index3 unflatten(const Index3& n, std::size_t at) {
   const auto nx = static_cast<std::size_t>(n[0]), ny = static_cast<std::size_t>(n[1]);
   return {static_cast<std::int32_t>(at % nx), static_cast<std::int32_t>(at / nx % ny),
           static_cast<std::int32_t>(at / nx / ny)};
+}
+
+Index3 node_of(const Index3& first, std::int32_t stride, unsigned corner) {
+  return {first[0] + stride * static_cast<std::int32_t>(corner & 1U),
+          first[1] + stride * static_cast<std::int32_t>(corner >> 1U & 1U),
+          first[2] + stride * static_cast<std::int32_t>(corner >> 2U)};
 }
 
 const DistanceKernels& kernels_for([[maybe_unused]] SimdLevel level) {
@@ -68,6 +75,11 @@ DistancePass::DistancePass(const TriangleMesh& mesh, const Bvh& bvh, const Latti
                   lattice.spacing;
 }
 
+Index3 DistancePass::coarse_nodes() const {
+  return {lattice_.cells[0] / kBrickCells + 1, lattice_.cells[1] / kBrickCells + 1,
+          lattice_.cells[2] / kBrickCells + 1};
+}
+
 void DistancePass::hide(std::size_t frame) {
   for (float& x : frames_[frame].anchor) x = kHidden;
 }
@@ -87,35 +99,50 @@ PacketWork DistancePass::make_packet_work(const Part& part) const {
   work.frames = frames_.data() + part.first_frame;
   for (std::size_t axis = 0; axis < 3; ++axis) work.origin[axis] = lattice_.origin[axis];
   work.voxel_size = lattice_.spacing;
-  work.spacing = kBrickCells;
   work.slack = static_cast<float>(2 * error_ + metres_error_);
   return work;
 }
 
 // One work a part.
-void DistancePass::find_packet(std::span<PacketWork> works, const Index3& node,
+void DistancePass::find_packet(const CoarseRule& rule, std::int32_t stride,
+                               std::span<PacketWork> works, const Index3& first,
                                std::span<float> values) const {
-  const Index3 nodes{lattice_.cells[0] / kBrickCells + 1, lattice_.cells[1] / kBrickCells + 1,
-                     lattice_.cells[2] / kBrickCells + 1};
+  const Index3 nodes = coarse_nodes();
+  const SparseNodes sparse(values, nodes, rule.sparse_from);
+  const bool between = stride == 1 && rule.sparse_from > 0;
+  unsigned wanted = 0;
+  for (unsigned i = 0; i < 8; ++i) {
+    const Index3 at = node_of(first, stride, i);
+    if (at[0] >= nodes[0] || at[1] >= nodes[1] || at[2] >= nodes[2] || (between && i == 0))
+      continue;
+    if (between && sparse.is_interpolated(at))
+      values[flat_index(nodes, at[0], at[1], at[2])] = sparse.interpolate(at);
+    else
+      wanted |= 1U << i;
+  }
+  if (wanted == 0) return;
   for (PacketWork& work : works) {
+    work.spacing = kBrickCells * stride;
     for (std::size_t axis = 0; axis < 3; ++axis)
-      work.center[axis] = (static_cast<float>(node[axis]) + 0.5F) * kBrickCells;
+      work.center[axis] =
+          static_cast<float>(first[axis] * kBrickCells) + 0.5F * static_cast<float>(work.spacing);
     kernels_.find_packet(work);
   }
-  for (std::int32_t i = 0; i < 8; ++i) {
-    const Index3 at{node[0] + (i & 1), node[1] + (i >> 1 & 1), node[2] + (i >> 2)};
-    if (at[0] >= nodes[0] || at[1] >= nodes[1] || at[2] >= nodes[2]) continue;
+  for (unsigned i = 0; i < 8; ++i) {
+    if ((wanted >> i & 1U) == 0) continue;
+    const Index3 at = node_of(first, stride, i);
     float least = works[0].distance.d[i];
     for (const PacketWork& work : works.subspan(1)) least = std::min(least, work.distance.d[i]);
-    values[flat_index(nodes, at[0], at[1], at[2])] = least * static_cast<float>(lattice_.spacing);
+    values[flat_index(nodes, at[0], at[1], at[2])] =
+        least * static_cast<float>(lattice_.spacing) - rule.shift;
   }
 }
 
-std::vector<float> DistancePass::find_coarse(const Monitor& monitor) const {
-  const Index3 nodes{lattice_.cells[0] / kBrickCells + 1, lattice_.cells[1] / kBrickCells + 1,
-                     lattice_.cells[2] / kBrickCells + 1};
-  std::vector<float> values(count(nodes));
-  const Index3 packets{(nodes[0] + 1) / 2, (nodes[1] + 1) / 2, (nodes[2] + 1) / 2};
+void DistancePass::find_packets(const CoarseRule& rule, std::int32_t stride, const Monitor& monitor,
+                                std::span<float> values) const {
+  const std::int32_t width = 2 * stride;  // of a packet
+  Index3 packets = coarse_nodes();
+  for (std::int32_t& n : packets) n = (n - 1) / width + 1;
   // Cubes of packets, so that what a thread looks at stays in its caches.
   constexpr std::int32_t kCube = 8;
   const Index3 cubes{(packets[0] - 1) / kCube + 1, (packets[1] - 1) / kCube + 1,
@@ -133,25 +160,32 @@ std::vector<float> DistancePass::find_coarse(const Monitor& monitor) const {
           cube[1] * kCube + (layer % 2 == 0 ? row % kCube : kCube - 1 - row % kCube),
           cube[2] * kCube + layer};
       if (packet[0] < packets[0] && packet[1] < packets[1] && packet[2] < packets[2])
-        find_packet(works, {2 * packet[0], 2 * packet[1], 2 * packet[2]}, values);
+        find_packet(rule, stride, works, {width * packet[0], width * packet[1], width * packet[2]},
+                    values);
     }
   });
+}
+
+std::vector<float> DistancePass::find_coarse(const CoarseRule& rule, const Monitor& monitor) const {
+  std::vector<float> values(count(coarse_nodes()));
+  if (rule.sparse_from > 0) find_packets(rule, 2, monitor, values);
+  find_packets(rule, 1, monitor, values);
   return values;
 }
 
-void DistancePass::update_coarse(std::span<const Index3> packets, std::span<float> values) const {
+void DistancePass::update_coarse(const CoarseRule& rule, std::int32_t stride,
+                                 std::span<const Index3> packets, std::span<float> values) const {
   parallel_for(packets.size(), 256, threads_, [&](std::size_t begin, std::size_t end) {
     std::vector<PacketWork> works;
     for (const Part& part : parts_) works.push_back(make_packet_work(part));
-    for (std::size_t i = begin; i < end; ++i) find_packet(works, packets[i], values);
+    for (std::size_t i = begin; i < end; ++i) find_packet(rule, stride, works, packets[i], values);
   });
 }
 
 // Of the centre of the 16^3 nodes that begin at a coarse cell, fine cells: half a cell's diagonal
 // away there is a coarse node, except where the lattice ends.
 double DistancePass::bound_distance(const BrickWork& work, const Index3& cell) const {
-  const Index3 nodes{lattice_.cells[0] / kBrickCells + 1, lattice_.cells[1] / kBrickCells + 1,
-                     lattice_.cells[2] / kBrickCells + 1};
+  const Index3 nodes = coarse_nodes();
   Index3 at;
   double apart_sq = 0;
   for (std::size_t axis = 0; axis < 3; ++axis) {

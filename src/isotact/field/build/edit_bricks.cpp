@@ -60,6 +60,8 @@ class Rebuild {
     slack_ = 4 * distances().error() + kSnapped;
     offset_ = work.shell_offset / lattice_.spacing;
     reach_ = work.settings.band + kCellDiagonal;
+    rule_ = {.sparse_from = work.before.header().sparse_from,
+             .shift = work.marks.rows ? 0 : static_cast<float>(work.shell_offset)};
   }
 
   BrickField run() {
@@ -91,39 +93,67 @@ class Rebuild {
     return bits;
   }
 
-  // Coarse nodes, and which cells have a corner whose value is another one now: touched.
+  // Coarse nodes, and which cells have a corner whose value is another one now: touched. Even nodes
+  // first, where others are interpolated between them.
   void update_coarse() {
-    const std::vector<Index3> packets = find_packets();
-    distances().update_coarse(packets, values_);
-    report_.coarse_nodes_built = 8 * packets.size();
+    const bool sparse = rule_.sparse_from > 0;
+    if (sparse) update_packets(2, [](const Index3&) { return false; });
+    const CellBits even = touched_;
+    update_packets(1, [&](const Index3& first) { return sparse && touches(even, first); });
+  }
+
+  template <typename Also>
+  void update_packets(std::int32_t stride, const Also& also) {
+    const std::vector<Index3> packets = find_packets(stride, also);
+    distances().update_coarse(rule_, stride, packets, values_);
+    report_.coarse_nodes_built += 8 * packets.size();
     const Index3 nodes = node_counts(coarse_);
     const auto before = work_.before.coarse_values();
+    const bool between = stride == 1 && rule_.sparse_from > 0;
     for (const Index3& p : packets)
-      for (std::int32_t i = 0; i < 8; ++i) {
-        const Index3 at{p[0] + (i & 1), p[1] + (i >> 1 & 1), p[2] + (i >> 2)};
+      for (std::int32_t i = between ? 1 : 0; i < 8; ++i) {
+        const Index3 at{p[0] + stride * (i & 1), p[1] + stride * (i >> 1 & 1),
+                        p[2] + stride * (i >> 2)};
         if (at[0] >= nodes[0] || at[1] >= nodes[1] || at[2] >= nodes[2]) continue;
         float& value = values_[flat_index(nodes, at[0], at[1], at[2])];
-        if (!work_.marks.rows)
-          value -= static_cast<float>(work_.shell_offset);
-        else if (is_coarse_node_inside(at, *work_.marks.rows))
-          value = -value;
+        if (work_.marks.rows && is_coarse_node_inside(at, *work_.marks.rows)) value = -value;
         if (std::bit_cast<std::uint32_t>(value) !=
             std::bit_cast<std::uint32_t>(before[flat_index(nodes, at[0], at[1], at[2])]))
           touch_around(at);
       }
   }
 
-  // First nodes of the packets with a node that may change.
-  std::vector<Index3> find_packets() const {
+  // Whether an even node has changed that bounds one of the 2^3 blocks around the first node, on
+  // which the nodes of its packet depend: then the cells around it are touched.
+  bool touches(const CellBits& even, const Index3& first) const {
     const Index3 nodes = node_counts(coarse_);
-    const auto layers = static_cast<std::size_t>((nodes[2] + 1) / 2);
+    for (std::int32_t i = 0; i < 27; ++i) {
+      const Index3 at{first[0] + 2 * (i % 3 - 1), first[1] + 2 * (i / 3 % 3 - 1),
+                      first[2] + 2 * (i / 9 - 1)};
+      if (at[0] < 0 || at[1] < 0 || at[2] < 0 || at[0] >= nodes[0] || at[1] >= nodes[1] ||
+          at[2] >= nodes[2])
+        continue;
+      if (even.at({std::min(at[0], coarse_.cells[0] - 1), std::min(at[1], coarse_.cells[1] - 1),
+                   std::min(at[2], coarse_.cells[2] - 1)}))
+        return true;
+    }
+    return false;
+  }
+
+  // First nodes of the packets with a node that may change.
+  template <typename Also>
+  std::vector<Index3> find_packets(std::int32_t stride, const Also& also) const {
+    const Index3 nodes = node_counts(coarse_);
+    const std::int32_t width = 2 * stride;
+    const auto layers = static_cast<std::size_t>((nodes[2] - 1) / width + 1);
     std::vector<std::vector<Index3>> found(layers);
     parallel_for(layers, 1, work_.settings.threads, [&](std::size_t begin, std::size_t end) {
       for (std::size_t layer = begin; layer < end; ++layer) {
-        const std::int32_t z = 2 * static_cast<std::int32_t>(layer);
-        for (std::int32_t y = 0; y < nodes[1]; y += 2)
-          for (std::int32_t x = 0; x < nodes[0]; x += 2)
-            if (may_packet_change({x, y, z})) found[layer].push_back({x, y, z});
+        const std::int32_t z = width * static_cast<std::int32_t>(layer);
+        for (std::int32_t y = 0; y < nodes[1]; y += width)
+          for (std::int32_t x = 0; x < nodes[0]; x += width)
+            if (may_packet_change({x, y, z}, stride) || also(Index3{x, y, z}))
+              found[layer].push_back({x, y, z});
       }
     });
     std::vector<Index3> packets;
@@ -131,18 +161,22 @@ class Rebuild {
     return packets;
   }
 
-  bool may_packet_change(const Index3& first) const {
+  // Judged by values before the edit. One that was interpolated changes with the nodes around it,
+  // and stays what it is while they do.
+  bool may_packet_change(const Index3& first, std::int32_t stride) const {
     const Index3 nodes = node_counts(coarse_);
-    for (std::int32_t z = first[2]; z < std::min(first[2] + 2, nodes[2]); ++z)
-      for (std::int32_t y = first[1]; y < std::min(first[1] + 2, nodes[1]); ++y)
-        for (std::int32_t x = first[0]; x < std::min(first[0] + 2, nodes[0]); ++x) {
-          const double value = static_cast<double>(values_[flat_index(nodes, x, y, z)]);
-          const double distance = std::abs(value + work_.shell_offset) / lattice_.spacing;
-          const Vec3 at =
-              Vec3{static_cast<double>(x), static_cast<double>(y), static_cast<double>(z)} *
-              static_cast<double>(kBrickCells);
-          if (may_change({at, at}, distance)) return true;
-        }
+    const auto before = work_.before.coarse_values();
+    for (std::int32_t i = 0; i < 8; ++i) {
+      const Index3 n{first[0] + stride * (i & 1), first[1] + stride * (i >> 1 & 1),
+                     first[2] + stride * (i >> 2)};
+      if (n[0] >= nodes[0] || n[1] >= nodes[1] || n[2] >= nodes[2]) continue;
+      const double value = static_cast<double>(before[flat_index(nodes, n[0], n[1], n[2])]);
+      const double distance = std::abs(value + work_.shell_offset) / lattice_.spacing;
+      const Vec3 at =
+          Vec3{static_cast<double>(n[0]), static_cast<double>(n[1]), static_cast<double>(n[2])} *
+          static_cast<double>(kBrickCells);
+      if (may_change({at, at}, distance)) return true;
+    }
     return false;
   }
 
@@ -249,6 +283,7 @@ class Rebuild {
          .sample_error = (work_.marks.rows ? distances().signed_error() : distances().error()) *
                          lattice_.spacing,
          .shell_offset = work_.shell_offset,
+         .sparse_from = static_cast<double>(rule_.sparse_from),
          .threads = work_.settings.threads},
         after.words(), values_);
     const BrickField& before = work_.before;
@@ -284,6 +319,7 @@ class Rebuild {
   EditReport& report_;
   Lattice lattice_, coarse_;
   std::vector<float> values_;
+  DistancePass::CoarseRule rule_{};
   CellBits touched_;  // cells whose range may change
   CellBits anew_;     // bricks to compute
   std::vector<Index3> bound_;

@@ -120,6 +120,12 @@ void check_room(const Lattice& l, const Surface& surface, double band, double of
                       reach, band + 2));
 }
 
+double find_sparse_distance(const FieldSettings& settings, double offset_cells) {
+  if (settings.tolerance == 0) return 0;
+  return std::max({64.0, 8 / settings.tolerance, 4 / settings.tolerance + 36,
+                   2 * (settings.band + offset_cells) + 36});
+}
+
 std::uint64_t field_bytes(const Index3& coarse_cells, std::size_t bricks) {
   BrickFieldHeader h{};
   std::copy(coarse_cells.begin(), coarse_cells.end(), h.coarse_cells);

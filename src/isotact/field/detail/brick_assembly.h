@@ -37,7 +37,8 @@ struct AssemblySettings {
   double band = 0;    // metres
   double sample_error = 0;
   double shell_offset = 0;
-  bool open = false;  // the surface may leave the box
+  double sparse_from = 0;  // metres; see BrickFieldHeader
+  bool open = false;       // the surface may leave the box
   Threads threads{};
 };
 

@@ -20,12 +20,18 @@ class DistancePass {
   DistancePass(const TriangleMesh& mesh, const Bvh& bvh, const Lattice& lattice, Threads threads,
                SimdLevel level = simd_level());
 
+  struct CoarseRule {
+    float sparse_from = 0;  // metres, of values: see sparse_nodes.h
+    float shift = 0;        // metres that are taken off distances
+  };
   // Of all nodes of the coarse lattice, metres.
-  std::vector<float> find_coarse(const Monitor& monitor) const;
+  std::vector<float> find_coarse(const CoarseRule& rule, const Monitor& monitor) const;
 
-  // Of the 2^3 coarse nodes that begin at each of some nodes with even coordinates; the others keep
-  // their values.
-  void update_coarse(std::span<const Index3> packets, std::span<float> values) const;
+  // Of the 2^3 coarse nodes, `stride` apart, that begin at each of some nodes; the others keep
+  // their values. A stride of 2 is for even nodes. One of 1, for nodes that begin at even ones,
+  // leaves those as they are where the rule makes some nodes sparse: they must be known by then.
+  void update_coarse(const CoarseRule& rule, std::int32_t stride, std::span<const Index3> packets,
+                     std::span<float> values) const;
 
   // For local edits. A hidden triangle is no longer measured; a frame's number is its place in the
   // hierarchy: kBlockWidth times its block plus its place there. Added triangles are measured
@@ -70,8 +76,12 @@ class DistancePass {
     std::size_t first_frame;
   };
   struct Scratch;
+  Index3 coarse_nodes() const;
   PacketWork make_packet_work(const Part& part) const;
-  void find_packet(std::span<PacketWork> works, const Index3& node, std::span<float> values) const;
+  void find_packet(const CoarseRule& rule, std::int32_t stride, std::span<PacketWork> works,
+                   const Index3& first, std::span<float> values) const;
+  void find_packets(const CoarseRule& rule, std::int32_t stride, const Monitor& monitor,
+                    std::span<float> values) const;
   bool gather(const Aabbf& box, Scratch& scratch) const;
   double bound_distance(const BrickWork& work, const Index3& cell) const;
   void find_eighths(const BrickWork& bricks, const Index3& first_cell, unsigned wanted,

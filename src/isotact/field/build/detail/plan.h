@@ -24,6 +24,14 @@ Lattice make_room(const Lattice& lattice, const Aabb& mesh_bounds, const Surface
 // surface, and beyond the `offset` metres by which that is grown.
 void check_room(const Lattice& l, const Surface& surface, double band, double offset);
 
+// From which distance coarse nodes are sparse (sparse_nodes.h), cells; 0: nowhere. So far away no
+// cell has a brick: the corners of 2^3 coarse cells are within 28 cells of any point in them, so
+// none with a point marked as in the band is sparse (marks reach too far by a factor of sqrt(2) at
+// most), nor one that passes for creased (marking.cpp), which is at most half a side over the
+// tolerance and two sides away. What interpolation over sides of 16 cells loses to a crease is then
+// within the tolerance, too.
+double find_sparse_distance(const FieldSettings& settings, double offset_cells);
+
 // Of the buffer of a brick field.
 std::uint64_t field_bytes(const Index3& coarse_cells, std::size_t bricks);
 
