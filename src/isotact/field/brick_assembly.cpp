@@ -110,17 +110,41 @@ int find_largest_step(const std::int8_t* from, std::size_t length, std::size_t a
   return most;
 }
 
+// The same between neighbours in each row of a brick.
+int find_largest_step_in_rows(const std::int8_t* from) {
+  constexpr std::size_t kRows = kBrickNodes * kBrickNodes;
+  int most = 0;
+#if defined(__SSE4_1__)
+  __m128i largest = _mm_setzero_si128();
+  const __m128i middle = _mm_set1_epi8(-128);
+  const auto load_at = [&](const std::int8_t* at) {
+    return _mm_xor_si128(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(at)), middle);
+  };
+  for (std::size_t row = 0; row < kRows; ++row) {
+    const std::int8_t* at = from + row * kBrickNodes;
+    const __m128i a = load_at(at), b = load_at(at + 1);
+    largest = _mm_max_epu8(largest, _mm_sub_epi8(_mm_max_epu8(a, b), _mm_min_epu8(a, b)));
+  }
+  alignas(16) std::uint8_t bytes[16];
+  _mm_store_si128(reinterpret_cast<__m128i*>(bytes), largest);
+  for (const std::uint8_t byte : bytes) most = std::max(most, int{byte});
+#else
+  for (std::size_t row = 0; row < kRows; ++row) {
+    const std::int8_t* at = from + row * kBrickNodes;
+    for (std::size_t i = 0; i < kBrickCells; ++i)
+      most = std::max(most, std::abs(at[i + 1] - at[i]));
+  }
+#endif
+  return most;
+}
+
 // In a cell, the slope along an axis is a mean of its four edges', so no part of the slope is above
 // the steepest edge of its axis. Along an edge, values change by what the coarse interpolant does,
 // at most an eighth of its steepest edge along this axis, and by the corrections' difference.
 std::uint16_t find_brick_slope(const Brick& brick, float step, double voxel_size) {
   constexpr std::size_t kRow = kBrickNodes, kSlice = kRow * kRow;
   int steps[3] = {0, 0, 0};
-  for (std::size_t row = 0; row < kSlice; ++row) {
-    const std::int8_t* at = brick.correction + row * kRow;
-    for (std::size_t i = 0; i < kBrickCells; ++i)
-      steps[0] = std::max(steps[0], std::abs(at[i + 1] - at[i]));
-  }
+  steps[0] = find_largest_step_in_rows(brick.correction);
   for (std::size_t z = 0; z < kRow; ++z)
     steps[1] =
         std::max(steps[1], find_largest_step(brick.correction + z * kSlice, kSlice - kRow, kRow));

@@ -110,12 +110,13 @@ void DistancePass::find_packet(const CoarseRule& rule, std::int32_t stride,
   const Index3 nodes = coarse_nodes();
   const SparseNodes sparse(values, nodes, rule.sparse_from);
   const bool between = stride == 1 && rule.sparse_from > 0;
+  const unsigned interpolated = between ? sparse.find_interpolated(first) : 0;
   unsigned wanted = 0;
   for (unsigned i = 0; i < 8; ++i) {
     const Index3 at = node_of(first, stride, i);
     if (at[0] >= nodes[0] || at[1] >= nodes[1] || at[2] >= nodes[2] || (between && i == 0))
       continue;
-    if (between && sparse.is_interpolated(at))
+    if ((interpolated >> i & 1U) != 0)
       values[flat_index(nodes, at[0], at[1], at[2])] = sparse.interpolate(at);
     else
       wanted |= 1U << i;

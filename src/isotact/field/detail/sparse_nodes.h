@@ -50,6 +50,30 @@ class SparseNodes {
     return true;
   }
 
+  // Bit i: is_interpolated() of node i of the 2^3 that begin at an even one.
+  unsigned find_interpolated(const Index3& first) const {
+    unsigned sparse = 0;  // bit i: of the blocks that share the first node; beyond the box there
+                          // are none to be shared with
+    for (std::int32_t i = 0; i < 8; ++i) {
+      const Index3 block{first[0] / 2 - 1 + (i & 1), first[1] / 2 - 1 + (i >> 1 & 1),
+                         first[2] / 2 - 1 + (i >> 2)};
+      const bool beyond = block[0] < 0 || block[1] < 0 || block[2] < 0 ||
+                          2 * block[0] + 1 >= nodes_[0] || 2 * block[1] + 1 >= nodes_[1] ||
+                          2 * block[2] + 1 >= nodes_[2];
+      if (beyond || is_block_sparse(block)) sparse |= 1U << static_cast<unsigned>(i);
+    }
+    // A node that is odd along an axis is shared by the upper blocks only.
+    constexpr unsigned kUpper[3] = {0xaaU, 0xccU, 0xf0U};
+    unsigned interpolated = 0;
+    for (unsigned node = 1; node < 8; ++node) {
+      unsigned sharers = 0xffU;
+      for (unsigned axis = 0; axis < 3; ++axis)
+        if ((node >> axis & 1U) != 0) sharers &= kUpper[axis];
+      if ((sparse & sharers) == sharers) interpolated |= 1U << node;
+    }
+    return interpolated;
+  }
+
   // The mean of the two, four or eight even nodes around, without sign: they have one.
   float interpolate(const Index3& node) const {
     float sum = 0;
