@@ -1,0 +1,125 @@
+// A segment inside a lattice's box, and what one cell sees of it. Everything here is a function of
+// the segment and of the cell alone, so that it does not matter how a search came to the cell.
+//
+// Lengths are cells. Time u runs from 0 to 1 over the part of the segment in the box. A plane
+// between cells is crossed at u = (plane - origin) * inverse; these are monotonic in the plane, so
+// cells follow each other without gap or overlap. Cells that a segment touches only for a moment
+// have an interval of no length and are passed over.
+#pragma once
+
+#include <cstdint>
+
+#include "isotact/base/lanes.h"
+
+namespace isotact::detail {
+
+struct SegmentPath {
+  float origin[3];
+  float direction[3];
+  float inverse[3];    // 1 / direction, at most 1e30
+  double begin, end;   // times along the whole segment at which u is 0 and 1
+  float cells_a_time;  // length of the direction
+};
+
+inline constexpr float kLargestInverse = 1e30F;
+
+template <typename F>
+struct PathLanes {
+  F origin[3], direction[3], inverse[3];
+};
+
+// A box of cells as a path sees it.
+template <typename F>
+struct BoxSpan {
+  F in, out;            // times
+  F first[3], last[3];  // where it enters and leaves, 0 to 1 along each side of the box
+};
+
+template <typename F>
+struct BoxTimes {
+  F in, out;
+  F enter[3], leave[3];  // of each axis
+};
+
+template <typename F>
+ISOTACT_INLINE BoxTimes<F> find_box_times(const PathLanes<F>& path, const F* lower,
+                                          const F* upper) {
+  BoxTimes<F> t;
+  t.in = F(0.0F);
+  t.out = F(1.0F);
+  for (int axis = 0; axis < 3; ++axis) {
+    const F a = (lower[axis] - path.origin[axis]) * path.inverse[axis];
+    const F b = (upper[axis] - path.origin[axis]) * path.inverse[axis];
+    t.enter[axis] = lesser(a, b);
+    t.leave[axis] = greater(a, b);
+    t.in = greater(t.in, t.enter[axis]);
+    t.out = lesser(t.out, t.leave[axis]);
+  }
+  return t;
+}
+
+// Where the path crosses a side of the box it is on it exactly: two cells that share the side then
+// see the same place.
+template <typename F>
+ISOTACT_INLINE BoxSpan<F> find_box_span(const PathLanes<F>& path, const F* lower, const F* upper,
+                                        F cells_inverse) {
+  const BoxTimes<F> t = find_box_times(path, lower, upper);
+  const F zero(0.0F), one(1.0F);
+  BoxSpan<F> span;
+  span.in = t.in;
+  span.out = t.out;
+  for (int axis = 0; axis < 3; ++axis) {
+    const auto up = path.inverse[axis] >= zero;
+    const F near = select(up, zero, one), far = select(up, one, zero);
+    const F at_in =
+        ((path.origin[axis] + t.in * path.direction[axis]) - lower[axis]) * cells_inverse;
+    const F at_out =
+        ((path.origin[axis] + t.out * path.direction[axis]) - lower[axis]) * cells_inverse;
+    span.first[axis] = select(t.enter[axis] >= t.in, near, lesser(greater(at_in, zero), one));
+    span.last[axis] = select(t.leave[axis] <= t.out, far, lesser(greater(at_out, zero), one));
+  }
+  return span;
+}
+
+// a exactly at 0, b exactly at 1.
+template <typename F>
+ISOTACT_INLINE F blend(F a, F b, F t) {
+  return a * (F(1.0F) - t) + b * t;
+}
+
+// The values of a trilinear function at the corners of a box inside its cell: bit 0 of the place is
+// x, bit 1 y, bit 2 z.
+template <typename F>
+ISOTACT_INLINE void find_sub_box(const F* corner, const F* first, const F* last, F* result) {
+  F x[8], y[8];
+  for (int i = 0; i < 8; i += 2) {
+    x[i] = blend(corner[i], corner[i + 1], first[0]);
+    x[i + 1] = blend(corner[i], corner[i + 1], last[0]);
+  }
+  for (int i = 0; i < 8; i += 4)
+    for (int k = 0; k < 2; ++k) {
+      y[i + k] = blend(x[i + k], x[i + 2 + k], first[1]);
+      y[i + 2 + k] = blend(x[i + k], x[i + 2 + k], last[1]);
+    }
+  for (int i = 0; i < 4; ++i) {
+    result[i] = blend(y[i], y[i + 4], first[2]);
+    result[i + 4] = blend(y[i], y[i + 4], last[2]);
+  }
+}
+
+// The field along the path through a cell, in Bernstein form over its span. A trilinear function is
+// linear in each coordinate, so its polar form is read off the corners of the box between the two
+// ends. Corners are given less iso: blends of numbers on one side of zero stay there, so that no
+// cell with corners on one side ever seems to be entered.
+template <typename F>
+ISOTACT_INLINE void find_cubic(const F* corner, const BoxSpan<F>& span, F* b) {
+  F g[8];
+  find_sub_box(corner, span.first, span.last, g);
+  const F third(1.0F / 3.0F);
+  b[0] = g[0];
+  b[1] = ((g[1] + g[2]) + g[4]) * third;
+  b[2] = ((g[3] + g[5]) + g[6]) * third;
+  b[3] = g[7];
+}
+
+}  // namespace isotact::detail

@@ -1,0 +1,141 @@
+#include "isotact/queries/segment.h"
+
+#include <algorithm>
+
+#include "isotact/queries/detail/segment_search.h"
+
+namespace isotact {
+
+std::string_view name(Traversal traversal) {
+  switch (traversal) {
+    case Traversal::kUniform:
+      return "uniform";
+    case Traversal::kOctree:
+      return "octree";
+    case Traversal::kFast:
+      return "fast";
+  }
+  return "";
+}
+
+struct SegmentTracer::State {
+  SegmentSettings settings{};
+  std::optional<BrickField> bricks{};
+  std::optional<DenseGrid> grid{};
+  std::optional<MinMaxOctree> octree{};
+  Lattice lattice{};
+  detail::Rim rim{};
+
+  double value(const Vec3& p) const { return bricks ? bricks->value(p) : grid->value(p); }
+
+  void walk(const detail::SegmentPath& path, detail::IntervalSink& sink,
+            SegmentCounts& counts) const {
+    const detail::CellSettings cell{static_cast<float>(settings.iso), settings.roots};
+    const Traversal way = settings.traversal;
+    if (bricks && way == Traversal::kUniform)
+      detail::walk_bricks(*bricks, path, cell, sink, counts);
+    else if (bricks)
+      detail::walk_brick_tree(*bricks, path, cell, sink, counts);
+    else if (way == Traversal::kUniform)
+      detail::walk_dense(*grid, path, cell, sink, counts);
+    else
+      detail::walk_octree(*octree, way == Traversal::kOctree, path, cell, sink, counts);
+  }
+
+  std::size_t trace(const Segment& segment, std::span<SegmentInterval> to,
+                    SegmentCounts& counts) const {
+    detail::IntervalSink sink(settings.mode, to);
+    if (const auto path = detail::make_path(lattice, segment)) {
+      detail::walk_outside(rim, segment, 0, path->begin, settings.iso, sink);
+      if (!sink.is_done()) walk(*path, sink, counts);
+      if (!sink.is_done()) detail::walk_outside(rim, segment, path->end, 1, settings.iso, sink);
+    } else if (segment.from == segment.to || contains(bounds(lattice), to_double(segment.from))) {
+      sink.set_side(0, value(to_double(segment.from)) <= settings.iso);
+    } else {
+      detail::walk_outside(rim, segment, 0, 1, settings.iso, sink);
+    }
+    sink.finish();
+    return sink.count();
+  }
+};
+
+namespace {
+
+constexpr std::size_t kGrain = 256;
+
+}  // namespace
+
+SegmentTracer::SegmentTracer(const BrickField& field, const SegmentSettings& settings) {
+  auto state = std::make_unique<State>();
+  state->settings = settings;
+  state->bricks = field;
+  state->lattice = field.lattice();
+  state->rim = detail::find_rim(field.coarse_lattice(), field.coarse_values());
+  state_ = std::move(state);
+}
+
+SegmentTracer::SegmentTracer(const DenseGrid& grid, const SegmentSettings& settings) {
+  auto state = std::make_unique<State>();
+  state->settings = settings;
+  state->grid = grid;
+  if (settings.traversal != Traversal::kUniform)
+    state->octree.emplace(grid, OctreeSettings{.store_leaves = false, .threads = settings.threads});
+  state->lattice = grid.lattice();
+  state->rim = detail::find_rim(grid.lattice(), grid.samples());
+  state_ = std::move(state);
+}
+
+SegmentTracer::SegmentTracer(const MinMaxOctree& octree, const SegmentSettings& settings) {
+  auto state = std::make_unique<State>();
+  state->settings = settings;
+  state->grid = octree.grid();
+  state->octree = octree;
+  state->lattice = octree.grid().lattice();
+  state->rim = detail::find_rim(state->lattice, octree.grid().samples());
+  state_ = std::move(state);
+}
+
+SegmentTracer::SegmentTracer(SegmentTracer&&) noexcept = default;
+SegmentTracer& SegmentTracer::operator=(SegmentTracer&&) noexcept = default;
+SegmentTracer::~SegmentTracer() = default;
+
+const SegmentSettings& SegmentTracer::settings() const { return state_->settings; }
+std::uint64_t SegmentTracer::memory_bytes() const { return sizeof(State); }
+
+std::size_t SegmentTracer::trace(const Segment& segment, std::span<SegmentInterval> intervals,
+                                 SegmentCounts* counts) const {
+  SegmentCounts mine;
+  const std::size_t n = state_->trace(segment, intervals, mine);
+  if (counts != nullptr) *counts += mine;
+  return n;
+}
+
+void SegmentTracer::trace(std::span<const Segment> segments, SegmentResults& results,
+                          SegmentCounts* counts) const {
+  const std::size_t pieces = (segments.size() + kGrain - 1) / kGrain;
+  std::vector<std::vector<SegmentInterval>> found(pieces);
+  std::vector<SegmentCounts> tallies(pieces);
+  results.first.assign(segments.size() + 1, 0);
+  parallel_for(
+      segments.size(), kGrain, state_->settings.threads, [&](std::size_t begin, std::size_t end) {
+        std::vector<SegmentInterval> room(16);
+        auto& mine = found[begin / kGrain];
+        for (std::size_t i = begin; i < end; ++i) {
+          std::size_t n = trace(segments[i], room, &tallies[begin / kGrain]);
+          if (n > room.size()) {
+            room.resize(n);
+            n = trace(segments[i], room);
+          }
+          mine.insert(mine.end(), room.begin(), room.begin() + static_cast<std::ptrdiff_t>(n));
+          results.first[i + 1] = n;
+        }
+      });
+  for (std::size_t i = 0; i < segments.size(); ++i) results.first[i + 1] += results.first[i];
+  results.intervals.clear();
+  for (const auto& piece : found)
+    results.intervals.insert(results.intervals.end(), piece.begin(), piece.end());
+  if (counts != nullptr)
+    for (const SegmentCounts& tally : tallies) *counts += tally;
+}
+
+}  // namespace isotact
