@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "isotact/queries/detail/segment_search.h"
+#include "isotact/queries/detail/segment_fast.h"
 
 namespace isotact {
 
@@ -25,6 +25,7 @@ struct SegmentTracer::State {
   std::optional<MinMaxOctree> octree{};
   Lattice lattice{};
   detail::Rim rim{};
+  detail::SegmentIndex index{};  // of bricks, for kFast
 
   double value(const Vec3& p) const { return bricks ? bricks->value(p) : grid->value(p); }
 
@@ -34,6 +35,8 @@ struct SegmentTracer::State {
     const Traversal way = settings.traversal;
     if (bricks && way == Traversal::kUniform)
       detail::walk_bricks(*bricks, path, cell, sink, counts);
+    else if (bricks && way == Traversal::kFast)
+      detail::walk_indexed(*bricks, index, path, cell, sink, counts);
     else if (bricks)
       detail::walk_brick_tree(*bricks, path, cell, sink, counts);
     else if (way == Traversal::kUniform)
@@ -71,6 +74,9 @@ SegmentTracer::SegmentTracer(const BrickField& field, const SegmentSettings& set
   state->bricks = field;
   state->lattice = field.lattice();
   state->rim = detail::find_rim(field.coarse_lattice(), field.coarse_values());
+  if (settings.traversal == Traversal::kFast)
+    state->index =
+        detail::build_segment_index(field, static_cast<float>(settings.iso), settings.threads);
   state_ = std::move(state);
 }
 
@@ -100,7 +106,7 @@ SegmentTracer& SegmentTracer::operator=(SegmentTracer&&) noexcept = default;
 SegmentTracer::~SegmentTracer() = default;
 
 const SegmentSettings& SegmentTracer::settings() const { return state_->settings; }
-std::uint64_t SegmentTracer::memory_bytes() const { return sizeof(State); }
+std::uint64_t SegmentTracer::memory_bytes() const { return state_->index.memory_bytes(); }
 
 std::size_t SegmentTracer::trace(const Segment& segment, std::span<SegmentInterval> intervals,
                                  SegmentCounts* counts) const {

@@ -111,6 +111,10 @@ class CellWalk {
     return true;
   }
   bool leave_cell() { return leave(cell_, {cell_[0] + 1, cell_[1] + 1, cell_[2] + 1}); }
+  // To the cell at a time in which the path is in the block.
+  void move_within(float u, const Index3& lower, const Index3& upper) {
+    for (std::size_t axis = 0; axis < 3; ++axis) move_to(axis, u, lower[axis], upper[axis]);
+  }
   // To the cell at a later time u. False where the path ends.
   bool skip_to(float u) {
     if (u >= 1) return false;
