@@ -69,20 +69,29 @@ FieldSettings field_settings(const BuildOptions& o, const Monitor& monitor) {
   return s;
 }
 
-Json to_json(const ThinReport& thin) {
+// The voxel size is that of the field in which they were looked for at first.
+Json to_json(const ThinReport& thin, double voxel_size) {
   Json places = Json::array();
   for (const ThinPlace& place : thin.places)
     places.push_back({{"position", {place.position.x, place.position.y, place.position.z}},
+                      {"kind", place.is_wall ? "wall" : "rod or tip"},
                       {"thickness", place.thickness},
+                      {"thickness_cells", place.thickness / voxel_size},
+                      {"extent", place.extent},
+                      {"area", place.area},
                       {"samples", place.samples}});
   return {{"samples", thin.samples},
           {"lost", thin.lost},
+          {"crumbs", thin.crumbs},
+          {"parts", thin.parts},
+          {"lost_area", thin.lost_area},
           {"lost_share", thin.lost_share},
           {"thinnest", thin.thinnest},
           {"voxel_size_to_keep", thin.voxel_size_to_keep},
           {"refined_from", thin.refined_from},
           {"offset", thin.offset},
           {"lost_afterwards", thin.lost_afterwards},
+          {"area_afterwards", thin.area_afterwards},
           {"places", std::move(places)}};
 }
 
@@ -98,7 +107,9 @@ Json to_json(const FieldReport& report) {
           {"consistent_components", sign.consistent_components},
           {"dropped_triangles", sign.dropped_triangles},
           {"shell_offset", sign.shell_offset},
-          {"thin_features", to_json(report.thin)},
+          {"thin_features",
+           to_json(report.thin, report.thin.refined_from > 0 ? report.thin.refined_from
+                                                             : report.lattice.spacing)},
           {"warnings", report.warnings}};
 }
 
