@@ -352,6 +352,10 @@ void run_build(const BuildOptions& options) {
   if (options.keep_thin == name(KeepThin::kOffset) &&
       (options.field != "brick" || options.first_order || !options.voxmap.empty()))
     throw UsageError("--keep-thin offset grows brick fields only");
+  if (options.shell_offset > 0 && options.sign != "auto" && options.sign != "unsigned")
+    throw UsageError(
+        fmt::format("--shell-offset is for unsigned surfaces, not for --sign {}", options.sign));
+  const bool to_stdout = is_stdout(options.output, options.common);
   if (!options.voxmap.empty()) voxmap_settings(options.voxmap);  // wrong usage shows before work
   refuse_same_file(options.input.file, options.output);
   LoadedMesh loaded = read_input(options.input);
@@ -360,8 +364,16 @@ void run_build(const BuildOptions& options) {
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   for (const Json& warning : result.sign["warnings"]) result.warnings.push_back(warning);
   result.warnings.insert(result.warnings.begin(), loaded.warnings.begin(), loaded.warnings.end());
-  write_asset(options.output, result.asset);
+  if (options.shell_offset > 0 && result.sign["method"] != name(SignMethod::kUnsigned))
+    result.warnings.push_back(
+        fmt::format("--shell-offset does nothing here: the sign is told by {}",
+                    result.sign["method"].get<std::string>()));
+  if (to_stdout)
+    write_stdout(encode_asset(result.asset));
+  else
+    write_asset(options.output, result.asset);
   print_warnings(options.input.file, result.warnings);
+  if (to_stdout) return;
   const Json report = as_json(result, options);
   if (options.common.json)
     print_json(report);
@@ -409,8 +421,8 @@ void add_field_options(Command& command, BuildOptions& o) {
                       .value_name = "T"},
                      o.tolerance, {0, 1});
   choice("--keep-thin", o.keep_thin,
-         "Walls that vanish between samples: only report them (default), build with smaller cells, "
-         "or grow the body by half a cell or so",
+         "Walls and rods that vanish between samples: only report them (default), build with "
+         "smaller cells, or grow the body by a cell at most",
          "ignore|report|refine|offset", {"ignore", "report", "refine", "offset"});
   command.add_number({.names = "--max-memory",
                       .help = "Refuse builds that need more megabytes than this, all sections "

@@ -347,6 +347,13 @@ TEST(ThinFeatures, CornersOfCubesAndOctahedraAreNotLost) {
   }
 }
 
+TEST(ThinFeatures, SharesArePrintedInPlainNumbers) {
+  ThinReport report{.lost = 1, .lost_share = 1, .places = {{}}};
+  EXPECT_NE(describe(report, kCell).find(" 100 % of"), std::string::npos);
+  report.lost_share = 0.0123;
+  EXPECT_NE(describe(report, kCell).find(" 1.2 % of"), std::string::npos);
+}
+
 TEST(ThinFeatures, IsTheSameOnAnyNumberOfThreads) {
   const TriangleMesh plate = turned(make_plate(0.3 * kCell), Random(9).rotation());
   const auto find = [&](int threads) {

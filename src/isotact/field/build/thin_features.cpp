@@ -277,6 +277,7 @@ ThinReport find_thin_features(const BrickField& field, const Surface& surface, c
 }
 
 std::string describe(const ThinReport& report, double voxel_size) {
+  const double percent = 100 * report.lost_share;
   if (report.lost == 0) return {};
   const ThinPlace& place = *std::min_element(
       report.places.begin(), report.places.end(),
@@ -296,11 +297,13 @@ std::string describe(const ThinReport& report, double voxel_size) {
                           report.area_afterwards);
     return text;
   }
-  return text + fmt::format(
-                    ", vanish: {} part{} of {:.2g} m^2 in all, {:.2g} % of the surface; build with "
-                    "voxels of {:.3g} m, or keep them by --keep-thin refine or offset",
-                    report.parts, report.parts == 1 ? "" : "s", report.lost_area,
-                    100 * report.lost_share, report.voxel_size_to_keep);
+  return text +
+         fmt::format(
+             ", vanish: {} part{} of {:.2g} m^2 in all, {} % of the surface; build with "
+             "voxels of {:.3g} m, or keep them by --keep-thin refine or offset",
+             report.parts, report.parts == 1 ? "" : "s", report.lost_area,
+             percent < 9.95 ? fmt::format("{:.2g}", percent) : fmt::format("{:.0f}", percent),
+             report.voxel_size_to_keep);
 }
 
 }  // namespace isotact
