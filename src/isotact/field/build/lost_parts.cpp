@@ -18,8 +18,8 @@ constexpr double kKeepWall = 0.8, kKeepRod = 0.55;
 // And as thicknesses after growing, in cells.
 constexpr double kSafeWall = 1.2, kSafeRod = 1.6, kMostGrowth = 0.95;
 // Of a part that tapers, this share of its lost area may be thinner than what is called its
-// thickness: tips have none at all.
-constexpr double kThinnerShare = 0.1;
+// thickness: tips have none at all at their end, however small the cells.
+constexpr double kThinnerOfWall = 0.1, kThinnerOfRod = 0.5;
 
 struct Boxed {
   Index3 box{};
@@ -137,17 +137,18 @@ LostPart sum_up(Group group, double voxel_size) {
     lost += point->area;
     if (point->is_wall) walls += point->area;
   }
+  place.is_wall = walls > 0.5 * lost;
   place.area = lost;
   for (const LostPoint* point : group.bare) place.area += point->area;
   std::stable_sort(group.lost.begin(), group.lost.end(),
                    [](const auto* a, const auto* b) { return a->thickness < b->thickness; });
+  const double share = place.is_wall ? kThinnerOfWall : kThinnerOfRod;
   double thinner = 0;
   std::size_t at = 0;
-  while (at + 1 < group.lost.size() && thinner + group.lost[at]->area <= kThinnerShare * lost)
+  while (at + 1 < group.lost.size() && thinner + group.lost[at]->area <= share * lost)
     thinner += group.lost[at++]->area;
   place.position = group.lost[at]->position;
   place.thickness = group.lost[at]->thickness;
-  place.is_wall = walls > 0.5 * lost;
   part.voxel_size_to_keep = (place.is_wall ? kKeepWall : kKeepRod) * place.thickness;
   const double safe = (place.is_wall ? kSafeWall : kSafeRod) * voxel_size;
   part.growth_to_keep =

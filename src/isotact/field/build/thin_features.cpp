@@ -269,6 +269,11 @@ class ThinSearch {
   double least_ = 0;
 };
 
+// Two digits, and no powers of ten for what is large.
+std::string format_plain(double x) {
+  return x < 9.95 ? fmt::format("{:.2g}", x) : fmt::format("{:.0f}", x);
+}
+
 }  // namespace
 
 ThinReport find_thin_features(const BrickField& field, const Surface& surface, const Bvh& bvh,
@@ -277,7 +282,6 @@ ThinReport find_thin_features(const BrickField& field, const Surface& surface, c
 }
 
 std::string describe(const ThinReport& report, double voxel_size) {
-  const double percent = 100 * report.lost_share;
   if (report.lost == 0) return {};
   const ThinPlace& place = *std::min_element(
       report.places.begin(), report.places.end(),
@@ -293,17 +297,15 @@ std::string describe(const ThinReport& report, double voxel_size) {
     text += fmt::format(": the body was grown by {:.3g} m on all sides", report.offset);
   if (report.refined_from > 0 || report.offset > 0) {
     if (report.lost_afterwards > 0)
-      text += fmt::format("; {:.2g} m^2 of their surface are lost all the same",
-                          report.area_afterwards);
+      text += fmt::format("; {} m^2 of their surface are lost all the same",
+                          format_plain(report.area_afterwards));
     return text;
   }
-  return text +
-         fmt::format(
-             ", vanish: {} part{} of {:.2g} m^2 in all, {} % of the surface; build with "
-             "voxels of {:.3g} m, or keep them by --keep-thin refine or offset",
-             report.parts, report.parts == 1 ? "" : "s", report.lost_area,
-             percent < 9.95 ? fmt::format("{:.2g}", percent) : fmt::format("{:.0f}", percent),
-             report.voxel_size_to_keep);
+  return text + fmt::format(
+                    ", vanish: {} part{} of {} m^2 in all, {} % of the surface; build with "
+                    "voxels of {:.3g} m, or keep them by --keep-thin refine or offset",
+                    report.parts, report.parts == 1 ? "" : "s", format_plain(report.lost_area),
+                    format_plain(100 * report.lost_share), report.voxel_size_to_keep);
 }
 
 }  // namespace isotact

@@ -29,7 +29,7 @@ namespace isotact {
 // A connected part of the surface, no smaller than a cell, where the field has nothing.
 struct ThinPlace {
   Vec3 position{};       // on the surface, where the part is thinnest
-  double thickness = 0;  // metres; of a part that tapers, what a tenth of its area is thinner than
+  double thickness = 0;  // metres; exceeded by 9/10 of a wall, by half of a rod or tip
   double extent = 0;     // metres: between the points that are furthest apart
   double area = 0;       // square metres of the surface, both sides
   bool is_wall = false;  // thin in one direction; else a rod, a tip or a crumb
