@@ -69,20 +69,29 @@ FieldSettings field_settings(const BuildOptions& o, const Monitor& monitor) {
   return s;
 }
 
-Json to_json(const ThinReport& thin) {
+// The voxel size is that of the field in which they were looked for at first.
+Json to_json(const ThinReport& thin, double voxel_size) {
   Json places = Json::array();
   for (const ThinPlace& place : thin.places)
     places.push_back({{"position", {place.position.x, place.position.y, place.position.z}},
+                      {"kind", place.is_wall ? "wall" : "rod or tip"},
                       {"thickness", place.thickness},
+                      {"thickness_cells", place.thickness / voxel_size},
+                      {"extent", place.extent},
+                      {"area", place.area},
                       {"samples", place.samples}});
   return {{"samples", thin.samples},
           {"lost", thin.lost},
+          {"crumbs", thin.crumbs},
+          {"parts", thin.parts},
+          {"lost_area", thin.lost_area},
           {"lost_share", thin.lost_share},
           {"thinnest", thin.thinnest},
           {"voxel_size_to_keep", thin.voxel_size_to_keep},
           {"refined_from", thin.refined_from},
           {"offset", thin.offset},
           {"lost_afterwards", thin.lost_afterwards},
+          {"area_afterwards", thin.area_afterwards},
           {"places", std::move(places)}};
 }
 
@@ -98,7 +107,9 @@ Json to_json(const FieldReport& report) {
           {"consistent_components", sign.consistent_components},
           {"dropped_triangles", sign.dropped_triangles},
           {"shell_offset", sign.shell_offset},
-          {"thin_features", to_json(report.thin)},
+          {"thin_features",
+           to_json(report.thin, report.thin.refined_from > 0 ? report.thin.refined_from
+                                                             : report.lattice.spacing)},
           {"warnings", report.warnings}};
 }
 
@@ -341,6 +352,10 @@ void run_build(const BuildOptions& options) {
   if (options.keep_thin == name(KeepThin::kOffset) &&
       (options.field != "brick" || options.first_order || !options.voxmap.empty()))
     throw UsageError("--keep-thin offset grows brick fields only");
+  if (options.shell_offset > 0 && options.sign != "auto" && options.sign != "unsigned")
+    throw UsageError(
+        fmt::format("--shell-offset is for unsigned surfaces, not for --sign {}", options.sign));
+  const bool to_stdout = is_stdout(options.output, options.common);
   if (!options.voxmap.empty()) voxmap_settings(options.voxmap);  // wrong usage shows before work
   refuse_same_file(options.input.file, options.output);
   LoadedMesh loaded = read_input(options.input);
@@ -349,8 +364,16 @@ void run_build(const BuildOptions& options) {
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   for (const Json& warning : result.sign["warnings"]) result.warnings.push_back(warning);
   result.warnings.insert(result.warnings.begin(), loaded.warnings.begin(), loaded.warnings.end());
-  write_asset(options.output, result.asset);
+  if (options.shell_offset > 0 && result.sign["method"] != name(SignMethod::kUnsigned))
+    result.warnings.push_back(
+        fmt::format("--shell-offset does nothing here: the sign is told by {}",
+                    result.sign["method"].get<std::string>()));
+  if (to_stdout)
+    write_stdout(encode_asset(result.asset));
+  else
+    write_asset(options.output, result.asset);
   print_warnings(options.input.file, result.warnings);
+  if (to_stdout) return;
   const Json report = as_json(result, options);
   if (options.common.json)
     print_json(report);
@@ -398,8 +421,8 @@ void add_field_options(Command& command, BuildOptions& o) {
                       .value_name = "T"},
                      o.tolerance, {0, 1});
   choice("--keep-thin", o.keep_thin,
-         "Walls that vanish between samples: only report them (default), build with smaller cells, "
-         "or grow the body by half a cell or so",
+         "Walls and rods that vanish between samples: only report them (default), build with "
+         "smaller cells, or grow the body by a cell at most",
          "ignore|report|refine|offset", {"ignore", "report", "refine", "offset"});
   command.add_number({.names = "--max-memory",
                       .help = "Refuse builds that need more megabytes than this, all sections "

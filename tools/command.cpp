@@ -42,6 +42,22 @@ void refuse_same_file(const std::string& input, const std::string& output) {
         fmt::format("-o {} would replace what is read", without_control_codes(output)));
 }
 
+bool is_stdout(const std::string& output, const CommonOptions& options) {
+  if (output != "-") return false;
+  if (options.json) throw UsageError("-o - and --json both write to stdout");
+  return true;
+}
+
+void write_stdout(std::span<const std::byte> bytes) {
+  if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) != bytes.size() ||
+      std::fflush(stdout) != 0)
+    throw Error("cannot write to stdout");
+}
+
+void refuse_unit(const std::string& unit, const std::string& why) {
+  if (!unit.empty()) throw UsageError(fmt::format("--unit {}: {}", unit, why));
+}
+
 std::string lower_extension(const std::string& file) {
   std::string extension = std::filesystem::path(file).extension().string();
   for (char& c : extension)

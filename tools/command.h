@@ -3,8 +3,10 @@
 // errors on stderr; exit 0 done, 1 failed or bad input, 2 wrong usage.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,6 +42,14 @@ void print_warnings(const std::string& file, const std::vector<std::string>& war
 
 // Wrong usage where the output would replace a file that is read.
 void refuse_same_file(const std::string& input, const std::string& output);
+
+// For results of one file, where an output named "-" means stdout: nothing else may be printed
+// there, so with --json that is wrong usage.
+bool is_stdout(const std::string& output, const CommonOptions& options);
+void write_stdout(std::span<const std::byte> bytes);
+
+// Wrong usage where a unit is given and no mesh is read.
+void refuse_unit(const std::string& unit, const std::string& why);
 
 // ".vdb" of "Cloud.VDB".
 std::string lower_extension(const std::string& file);

@@ -101,7 +101,10 @@ std::vector<std::string> mend(TriangleMesh& mesh, const ConvertOptions& options)
 
 void run_convert(const ConvertOptions& options) {
   std::optional<AssetField> field;
-  if (is_field_file(options.input.file)) field = load_field(options.input.file);
+  if (is_field_file(options.input.file)) {
+    refuse_unit(options.input.unit, "fields are in metres");
+    field = load_field(options.input.file);
+  }
   if (field && is_field_format(options.output)) {
     run_export(*field, options);
     return;

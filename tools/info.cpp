@@ -1,4 +1,5 @@
 // isotact info: facts and flaws of meshes, facts of assets.
+#include <algorithm>
 #include <chrono>
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 
 #include "asset_input.h"
 #include "command.h"
+#include "field_file.h"
 #include "info_asset.h"
 #include "mesh_input.h"
 
@@ -132,8 +134,8 @@ void print_table(const MeshInfo& info, const std::string& file) {
 
 // Prints the table, or returns what --json prints.
 Json show(const std::string& file, const InfoOptions& options) {
-  if (is_asset(file)) {
-    Json facts = describe_asset(file);
+  if (is_field_file(file)) {
+    Json facts = is_asset(file) ? describe_asset(file) : describe_field_file(file);
     if (!options.common.json) print_asset(facts);
     return facts;
   }
@@ -144,6 +146,8 @@ Json show(const std::string& file, const InfoOptions& options) {
 }
 
 void run_info(const InfoOptions& options) {
+  if (std::all_of(options.files.begin(), options.files.end(), is_field_file))
+    refuse_unit(options.unit, "no mesh is read, and fields are in metres");
   Json all = Json::array();
   for (const std::string& file : options.files) {
     if (!options.common.json && !all.empty()) fmt::print("\n");
@@ -156,14 +160,16 @@ void run_info(const InfoOptions& options) {
 
 void add_info(CommandLine& line) {
   auto options = std::make_shared<InfoOptions>();
-  Command command = line.add_command("info", "Show facts and flaws of meshes and assets");
+  Command command = line.add_command("info", "Show facts and flaws of meshes, assets and fields");
   command.set_examples(
       "Examples:\n"
       "  isotact info bunny.ply\n"
       "  isotact info bunny.isotact --json\n"
       "  isotact info part.stl --unit mm --json --self-intersections");
   command.add_texts(
-      {.names = "FILE", .help = "Assets; meshes: OBJ, STL, PLY, OFF, glTF, GLB", .required = true},
+      {.names = "FILE",
+       .help = "Assets; fields: .vdb .nvdb .sdf; meshes: OBJ, STL, PLY, OFF, glTF, GLB",
+       .required = true},
       options->files);
   add_unit(command, options->unit);
   command.add_flag("--self-intersections", options->self_intersections,

@@ -1,10 +1,13 @@
 #include "info_asset.h"
 
+#include <filesystem>
+
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
 
 #include "asset_input.h"
+#include "field_file.h"
 
 namespace isotact::tool {
 namespace {
@@ -74,6 +77,18 @@ Json describe_asset(const std::string& file) {
   return j;
 }
 
+Json describe_field_file(const std::string& file) {
+  const AssetField field = load_field(file);
+  Json j;
+  j["file"] = file;
+  j["kind"] = "field";
+  j["format"] = lower_extension(file).substr(1);
+  j["bytes"] = std::filesystem::file_size(file);
+  add_field(j, field);
+  j["warnings"] = Json::array();
+  return j;
+}
+
 std::string format_bytes(std::uint64_t bytes) {
   if (bytes < 10000) return fmt::format("{} bytes", bytes);
   if (bytes < 1000000) return fmt::format("{:.1f} kB", static_cast<double>(bytes) / 1e3);
@@ -82,10 +97,11 @@ std::string format_bytes(std::uint64_t bytes) {
 
 void print_asset(const Json& j) {
   Facts facts = {
-      {"file", without_control_codes(j["file"].get<std::string>()) + " (asset)"},
+      {"file", fmt::format("{} ({})", without_control_codes(j["file"].get<std::string>()),
+                           j["kind"] == "asset" ? "asset" : j["format"].get<std::string>())},
       {"size", format_bytes(j["bytes"].get<std::uint64_t>())},
   };
-  for (const Json& section : j["sections"])
+  for (const Json& section : j.value("sections", Json::array()))
     facts.emplace_back("section", fmt::format("{}, {}", section["kind"].get<std::string>(),
                                               format_bytes(section["bytes"].get<std::uint64_t>())));
   if (j.contains("dims")) {
@@ -105,12 +121,13 @@ void print_asset(const Json& j) {
     facts.emplace_back("bricks", format_count(j["bricks"].get<std::uint64_t>()));
     facts.emplace_back("error", format_errors(j));
   }
-  if (j["sign_method"].is_string()) {
+  if (j["kind"] != "asset") facts.emplace_back("field", j["field"].get<std::string>());
+  if (j.contains("sign_method") && j["sign_method"].is_string()) {
     std::string sign = j["sign_method"].get<std::string>();
     if (j["sign_reason"].is_string()) sign += ": " + j["sign_reason"].get<std::string>();
     facts.emplace_back("sign", without_control_codes(sign));
   }
-  if (j["volume"].is_number())
+  if (j.contains("volume") && j["volume"].is_number())
     facts.emplace_back("volume", fmt::format("{:.6g} m^3", j["volume"].get<double>()));
   print_facts(facts);
 }

@@ -10,7 +10,10 @@ namespace isotact::tool {
 // As `info --json` prints them; docs/tool.md lists the keys.
 Json describe_asset(const std::string& file);
 
-// The same as a table.
+// The same of a .vdb, .nvdb or .sdf.
+Json describe_field_file(const std::string& file);
+
+// Either as a table.
 void print_asset(const Json& j);
 
 // "1.21 MB"

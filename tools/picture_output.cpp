@@ -12,7 +12,8 @@
 
 namespace isotact::tool {
 
-void check_picture_name(const std::string& name) {
+void check_picture_name(const std::string& name, const CommonOptions& options) {
+  if (is_stdout(name, options)) return;
   const std::filesystem::path path(name);
   std::string extension = path.extension().string();
   std::transform(extension.begin(), extension.end(), extension.begin(),
@@ -24,8 +25,15 @@ void check_picture_name(const std::string& name) {
     throw UsageError(fmt::format("-o {}: pictures are written as .png", path.string()));
 }
 
+void write_picture(const std::string& path, const Picture& picture) {
+  if (path == "-")
+    write_stdout(encode_png(picture));
+  else
+    write_png(path, picture);
+}
+
 void print_picture(const std::string& path, const Picture& picture, double seconds) {
-  if (path != "/dev/stdout")
+  if (path != "-" && path != "/dev/stdout")
     fmt::print("{}: {} x {} pixels in {:.1f} s\n", without_control_codes(path), picture.width,
                picture.height, seconds);
 }

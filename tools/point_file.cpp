@@ -84,8 +84,9 @@ class TableReader {
       std::string_view line = rest.substr(0, end);
       rest.remove_prefix(std::min(end + 1, rest.size()));
       ++line_number;
+      line = line.substr(0, line.find('#'));
       const std::size_t first = line.find_first_not_of(" \t\r");
-      if (first == std::string_view::npos || line[first] == '#') continue;
+      if (first == std::string_view::npos) continue;
       if (may_be_header && !begins_with_number(line.substr(first))) {
         may_be_header = false;
         continue;
@@ -176,8 +177,11 @@ class TableReader {
       throw Error({.file = name_},
                   fmt::format("holds numbers of type {}; '<f4' and '<f8' can be read",
                               printable(type.substr(0, type.find(',')), 20)));
-    if (!entry(header, "fortran_order").starts_with("False"))
-      throw Error({.file = name_}, "is in Fortran order; C order is expected");
+    const std::string_view order = entry(header, "fortran_order");
+    const bool by_columns = order.starts_with("True");
+    if (!by_columns && !order.starts_with("False"))
+      throw Error({.file = name_}, fmt::format("its fortran_order '{}' is neither True nor False",
+                                               printable(order.substr(0, order.find(',')), 20)));
     const std::size_t rows = read_shape(entry(header, "shape"));
     const std::string_view data = bytes_.substr(offset);
     const std::size_t row_size = columns_ * (is_double ? 8 : 4);
@@ -185,27 +189,47 @@ class TableReader {
       throw Error({.file = name_, .byte = offset},
                   fmt::format("its header promises {} rows of {} bytes; {} bytes follow", rows,
                               row_size, data.size()));
-    return is_double ? copy<double>(data, offset) : copy<float>(data, offset);
+    Table table = is_double ? copy<double>(data, offset) : copy<float>(data, offset);
+    if (by_columns) table.values = turn_columns(table.values, rows);
+    return table;
   }
 
+  // From column after column to row after row.
+  std::vector<float> turn_columns(const std::vector<float>& values, std::size_t rows) const {
+    std::vector<float> turned(values.size());
+    for (std::size_t column = 0; column < columns_; ++column)
+      for (std::size_t row = 0; row < rows; ++row)
+        turned[row * columns_ + column] = values[column * rows + row];
+    return turned;
+  }
+
+  // "(12, 3)": whole numbers, with or without blanks, and perhaps a comma at the end.
   std::size_t read_shape(std::string_view text) const {
     const std::string_view shape = text.substr(0, std::min(text.find(')'), text.size()) + 1);
-    std::vector<std::size_t> sides;
-    for (std::size_t i = 0; i < shape.size();) {
-      std::size_t side = 0;
-      const auto [end, error] =
-          std::from_chars(shape.data() + i, shape.data() + shape.size(), side);
-      if (error == std::errc::result_out_of_range) side = static_cast<std::size_t>(-1);
-      if (error == std::errc::invalid_argument) {
-        ++i;
-      } else {
-        sides.push_back(side);
-        i = static_cast<std::size_t>(end - shape.data());
-      }
-    }
-    if (sides.size() != 2 || sides[1] != columns_)
+    const auto fail_shape = [&] {
       throw Error({.file = name_}, fmt::format("has the shape {}; (n, {}) is expected",
                                                printable(shape, 30), columns_));
+    };
+    std::string_view rest = shape;
+    const auto skip_blanks = [&] {
+      rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+    };
+    std::vector<std::size_t> sides;
+    if (!rest.starts_with('(')) fail_shape();
+    rest.remove_prefix(1);
+    for (skip_blanks(); !rest.starts_with(')'); skip_blanks()) {
+      std::size_t side = 0;
+      const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), side);
+      if (error != std::errc() || sides.size() == 2) fail_shape();
+      sides.push_back(side);
+      rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+      skip_blanks();
+      if (rest.starts_with(','))
+        rest.remove_prefix(1);
+      else if (!rest.starts_with(')'))
+        fail_shape();
+    }
+    if (sides.size() != 2 || sides[1] != columns_) fail_shape();
     return sides[0];
   }
 
@@ -260,8 +284,7 @@ void write_table(const std::string& file, std::span<const std::string> column_na
                  std::span<const float> values) {
   assert(!column_names.empty() && values.size() % column_names.size() == 0);
   if (file == "-") {
-    if (std::fwrite(values.data(), sizeof(float), values.size(), stdout) != values.size())
-      throw Error("cannot write to stdout");
+    write_stdout(std::as_bytes(values));
     return;
   }
   switch (format_by_name(file).value_or(Format::kRaw)) {

@@ -21,9 +21,10 @@ struct Table {
 // "-" is stdin. .npy and .csv by their name; .f32, .bin and .raw are raw; anything else, and stdin,
 // by content: .npy by its first bytes, .csv where the start is plain text, raw otherwise.
 //   raw   float32, no header; the size must be a whole number of rows
-//   .npy  versions 1 to 3, float32 or float64 (rounded to float32), C order, shape (n, columns)
+//   .npy  versions 1 to 3, float32 or float64 (rounded to float32), either order, shape (n,
+//         columns)
 //   .csv  numbers apart by comma, semicolon, space or tab; a first line that does not begin with a
-//         number is a header; empty lines and lines that begin with # do not count
+//         number is a header; empty lines do not count, nor does what follows a #
 // Throws Error, with the line or byte, for anything else and for numbers that are not finite.
 // Memory: a few times the file's size, whatever its header promises.
 Table read_table(const std::string& file, std::size_t columns);

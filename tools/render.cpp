@@ -48,7 +48,9 @@ RenderItem field_item(const std::string& file, const RenderOptions& options) {
 }
 
 void run_render(RenderOptions options) {
-  check_picture_name(options.output);
+  check_picture_name(options.output, options.common);
+  if (std::all_of(options.files.begin(), options.files.end(), is_field_file))
+    refuse_unit(options.unit, "no mesh is drawn, and fields are in metres");
   const auto start = std::chrono::steady_clock::now();
   std::vector<RenderItem> items;
   for (const std::string& file : options.files) {
@@ -64,7 +66,7 @@ void run_render(RenderOptions options) {
   options.settings.ground = !options.no_ground;
   options.settings.threads = options.common.thread_setting();
   const Picture picture = render(items, options.settings);
-  write_png(options.output, picture);
+  write_picture(options.output, picture);
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (options.common.json)

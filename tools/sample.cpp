@@ -41,6 +41,7 @@ std::vector<float> interleave(std::span<const float> values, std::span<const Vec
 }
 
 void run_sample(const SampleOptions& options) {
+  const bool to_stdout = is_stdout(options.output, options.common);
   refuse_same_file(options.asset, options.output);
   refuse_same_file(options.points, options.output);
   const AssetField field = load_field(options.asset);
@@ -63,7 +64,7 @@ void run_sample(const SampleOptions& options) {
     const std::string names[] = {"d"};
     write_table(options.output, names, values);
   }
-  if (options.output == "-") return;
+  if (to_stdout) return;
   if (options.common.json)
     print_json({{"output", options.output},
                 {"points", points.size()},

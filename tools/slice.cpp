@@ -27,7 +27,9 @@ struct SliceOptions {
 };
 
 void run_slice(const SliceOptions& options) {
-  check_picture_name(options.output);
+  check_picture_name(options.output, options.common);
+  if (options.mesh.empty())
+    refuse_unit(options.unit, "is for the mesh of --mesh; fields are in metres");
   if (!std::isnan(options.at) && !std::isnan(options.at_metres))
     throw UsageError("--at and --at-metres exclude each other");
   const auto start = std::chrono::steady_clock::now();
@@ -49,7 +51,7 @@ void run_slice(const SliceOptions& options) {
   settings.at =
       std::isnan(options.at_metres) ? lower + (upper - lower) * fraction : options.at_metres;
   const SlicePicture slice = draw_slice([&](const Vec3& p) { return field.value(p); }, settings);
-  write_png(options.output, slice.picture);
+  write_picture(options.output, slice.picture);
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (options.common.json)

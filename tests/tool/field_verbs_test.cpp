@@ -292,7 +292,6 @@ TEST_F(FieldVerbs, SampleSaysWhatIsWrongWithPoints) {
   };
   expect_bad("a.npy", "not numpy", "is no .npy");
   expect_bad("b.npy", npy("{'descr': '<i4', 'fortran_order': False, 'shape': (0, 3), }"), "'<i4'");
-  expect_bad("c.npy", npy("{'descr': '<f4', 'fortran_order': True, 'shape': (0, 3), }"), "Fortran");
   expect_bad("d.npy", npy("{'descr': '<f4', 'fortran_order': False, 'shape': (9, 2), }"), "(9, 2)");
   expect_bad("e.npy",
              npy("{'descr': '<f4', 'fortran_order': False, 'shape': (6148914691236517206, 3), }"),
@@ -387,6 +386,95 @@ TEST_F(FieldVerbs, DamagedAssetsAreErrorsEverywhere) {
     expect_failure({"slice", name, "-o", "x.png"}, 1, name);
     expect_failure({"convert", name, "x.obj"}, 1, name);
   }
+}
+
+TEST_F(FieldVerbs, SampleReadsRemarksBehindNumbers) {
+  build_torus();
+  std::ofstream(file("p.csv")) << "x,y,z # metres\n0,0,0 # the middle\n# none\n0.375 0 0#ring\n";
+  EXPECT_EQ(run_json({"sample", "torus.isotact", "p.csv", "-o", "d.csv"})["points"], 2);
+}
+
+TEST_F(FieldVerbs, SampleReadsNpyInEitherOrderAndRefusesOddShapes) {
+  build_torus();
+  const auto write_npy = [&](const std::string& shape, const std::string& type,
+                             const std::string& order, auto... numbers) {
+    std::string header =
+        "{'descr': '" + type + "', 'fortran_order': " + order + ", 'shape': " + shape + ", }";
+    header.resize(117, ' ');
+    header += '\n';
+    std::ofstream out(file("p.npy"), std::ios::binary);
+    out << "\x93NUMPY" << '\1' << '\0' << static_cast<char>(header.size()) << '\0' << header;
+    (out.write(reinterpret_cast<const char*>(&numbers), sizeof numbers), ...);
+  };
+  const auto distances = [&] {
+    run_json({"sample", "torus.isotact", "p.npy", "-o", "d.csv"});
+    return bytes_of("d.csv");
+  };
+  write_npy("(2, 3)", "<f4", "False", 0.375F, 0.0F, 0.0F, 0.0F, 0.5F, 0.25F);
+  const std::string expected = distances();
+  write_npy("(2,3,)", "<f8", "False", 0.375, 0.0, 0.0, 0.0, 0.5, 0.25);
+  EXPECT_EQ(distances(), expected);
+  write_npy("(2, 3)", "<f8", "True", 0.375, 0.0, 0.0, 0.5, 0.0, 0.25);
+  EXPECT_EQ(distances(), expected);
+  write_npy("(2, 3)", "<f4", "True", 0.375F, 0.0F, 0.0F, 0.5F, 0.0F, 0.25F);
+  EXPECT_EQ(distances(), expected);
+  for (const char* shape : {"(-1, 3)", "(3,)", "()", "(1, -3)", "(1, 3", "(1 3)", "(1, 3, 1)",
+                            "(99999999999999999999999, 3)", "(1x, 3)", "1, 3)", "(,1,3)"}) {
+    write_npy(shape, "<f4", "False", 0.0F, 0.0F, 0.0F);
+    expect_failure({"sample", "torus.isotact", "p.npy", "-o", "d.csv"}, 1, "has the shape");
+  }
+  write_npy("(6148914691236517206, 3)", "<f4", "True", 0.0F, 0.0F, 0.0F);
+  expect_failure({"sample", "torus.isotact", "p.npy", "-o", "d.csv"}, 1, "its header promises");
+  write_npy("(1, 3)", "<i4", "False", 0, 0, 0);
+  expect_failure({"sample", "torus.isotact", "p.npy", "-o", "d.csv"}, 1, "'<f4' and '<f8'");
+  write_npy("(1, 3)", "<f4", "Maybe", 0.0F, 0.0F, 0.0F);
+  expect_failure({"sample", "torus.isotact", "p.npy", "-o", "d.csv"}, 1, "neither True nor False");
+}
+
+TEST_F(FieldVerbs, InfoDescribesFieldsOfOtherPrograms) {
+  build_torus();
+  run_json({"convert", "torus.isotact", "torus.sdf"});
+  const Json info = run_json({"info", "torus.sdf"});
+  EXPECT_EQ(info["kind"], "field");
+  EXPECT_EQ(info["format"], "sdf");
+  EXPECT_NEAR(info["voxel_size"], report_["voxel_size"].get<double>(), 1e-6);
+  EXPECT_EQ(info["dims"], report_["dims"]);
+  EXPECT_NE(run({"info", "torus.sdf"}).out.find("(sdf)"), std::string::npos);
+  std::ofstream(file("bad.sdf")) << "no field\n";
+  expect_failure({"info", "bad.sdf"}, 1, "bad.sdf");
+}
+
+TEST_F(FieldVerbs, OutputsGoToStdout) {
+  build_torus();
+  const ProgramRun built = run({"build", "torus.obj", "-o", "-", "--resolution", "40"});
+  EXPECT_EQ(built.exit_code, 0) << built.err;
+  EXPECT_EQ(built.out, bytes_of("torus.isotact"));
+  run({"slice", "torus.isotact", "-o", "cut.png", "--width", "200"});
+  EXPECT_EQ(run({"slice", "torus.isotact", "-o", "-", "--width", "200"}).out, bytes_of("cut.png"));
+  const ProgramRun drawn =
+      run({"render", "torus.obj", "-o", "-", "--width", "32", "--height", "32"});
+  EXPECT_EQ(drawn.out.substr(1, 3), "PNG");
+  EXPECT_FALSE(std::filesystem::exists(file("-")));
+  for (const char* verb : {"slice", "render", "build"})
+    expect_failure({verb, verb[0] == 'b' ? "torus.obj" : "torus.isotact", "-o", "-", "--json"}, 2,
+                   "both write to stdout");
+}
+
+TEST_F(FieldVerbs, OptionsThatMeanNothingAreNotPassedOver) {
+  build_torus();
+  const Json report = run_json(
+      {"build", "torus.obj", "-o", "t.isotact", "--resolution", "40", "--shell-offset", "0.1"});
+  ASSERT_EQ(report["warnings"].size(), 1U);
+  EXPECT_NE(report["warnings"][0].get<std::string>().find("--shell-offset does nothing"),
+            std::string::npos);
+  expect_failure(
+      {"build", "torus.obj", "-o", "t.isotact", "--shell-offset", "0.1", "--sign", "winding"}, 2,
+      "--shell-offset is for unsigned");
+  expect_failure({"info", "torus.isotact", "--unit", "mm"}, 2, "--unit mm");
+  expect_failure({"convert", "torus.isotact", "t.obj", "--unit", "mm"}, 2, "--unit mm");
+  expect_failure({"slice", "torus.isotact", "-o", "t.png", "--unit", "mm"}, 2, "--unit mm");
+  expect_failure({"render", "torus.isotact", "-o", "t.png", "--unit", "mm"}, 2, "--unit mm");
+  EXPECT_EQ(run({"info", "torus.isotact", "torus.obj", "--unit", "mm"}).exit_code, 0);
 }
 
 }  // namespace

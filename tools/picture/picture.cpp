@@ -62,9 +62,8 @@ Vec3 parse_colour(const std::string& text) {
   return {channel(16), channel(8), channel(0)};
 }
 
-void write_png(const std::filesystem::path& path, const Picture& picture) {
-  if (picture.width <= 0 || picture.height <= 0)
-    throw Error(FileSpot{path.string()}, "an empty picture cannot be written");
+std::vector<std::byte> encode_png(const Picture& picture) {
+  if (picture.width <= 0 || picture.height <= 0) throw Error("an empty picture cannot be written");
   png_image image;
   std::memset(&image, 0, sizeof image);
   image.version = PNG_IMAGE_VERSION;
@@ -77,8 +76,13 @@ void write_png(const std::filesystem::path& path, const Picture& picture) {
   png_alloc_size_t size = bytes.size();
   if (png_image_write_to_memory(&image, bytes.data(), &size, 0, picture.pixels.data(), 0,
                                 nullptr) == 0)
-    throw Error(FileSpot{path.string()}, std::string("cannot write PNG: ") + image.message);
-  write_file(path, std::span<const std::byte>(bytes).first(size));
+    throw Error(std::string("cannot write PNG: ") + image.message);
+  bytes.resize(size);
+  return bytes;
+}
+
+void write_png(const std::filesystem::path& path, const Picture& picture) {
+  write_file(path, encode_png(picture));
 }
 
 }  // namespace isotact::tool

@@ -27,7 +27,9 @@ double decode_srgb(double encoded);
 // Of "#rrggbb"; anything else throws Error.
 Vec3 parse_colour(const std::string& text);
 
-// Throws Error where the file cannot be written, or the picture is empty.
+// Throws Error where the picture is empty.
+std::vector<std::byte> encode_png(const Picture& picture);
+// And where the file cannot be written.
 void write_png(const std::filesystem::path& path, const Picture& picture);
 
 }  // namespace isotact::tool

@@ -26,10 +26,11 @@ constexpr std::size_t kManyBlocks = std::size_t{1} << 22U;  // 32 MB of marks
 
 class FieldBuild {
  public:
-  // The body is grown by `growth` metres on all sides.
+  // The body is grown by `growth` metres on all sides. Thin parts below `least_extent` metres, and
+  // below a cell, do not count.
   FieldBuild(const Surface& surface, const Lattice& lattice, const FieldSettings& settings,
-             double growth)
-      : surface_(surface), lattice_(lattice), settings_(settings) {
+             double growth, double least_extent)
+      : surface_(surface), lattice_(lattice), settings_(settings), least_extent_(least_extent) {
     coarse_ = {.origin = lattice.origin, .spacing = lattice.spacing * kBrickCells};
     for (std::size_t axis = 0; axis < 3; ++axis)
       coarse_.cells[axis] = lattice.cells[axis] / kBrickCells;
@@ -98,7 +99,8 @@ class FieldBuild {
     fill_report(result, assembly);
     if (settings_.keep_thin != KeepThin::kIgnore)
       result.report.thin =
-          find_thin_features(result.field, surface_, bvh, {.threads = settings_.threads});
+          find_thin_features(result.field, surface_, bvh,
+                             {.least_extent = least_extent_, .threads = settings_.threads});
     return result;
   }
 
@@ -150,6 +152,7 @@ class FieldBuild {
   const Surface& surface_;
   Lattice lattice_, coarse_;
   const FieldSettings& settings_;
+  double least_extent_;
   double offset_ = 0;
   detail::CellBits bits_;
   std::size_t in_band_ = 0;
@@ -166,23 +169,29 @@ class Stopwatch {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-// A wall of thickness w needs w + 2 growth > 1.055 cells, see thin_features.h; curved ones more.
-constexpr double kSafeWall = 1.2;  // cells
+// In cells. A body grown by this much has every point of its surface well inside: half the diagonal
+// of a cell, and the quantisation.
+constexpr double kSafeGrowth = 0.95;
 
 FieldResult build_and_grow(const Surface& surface, const Lattice& lattice,
-                           const FieldSettings& settings) {
-  FieldResult result = FieldBuild(surface, lattice, settings, 0).run();
-  if (settings.keep_thin != KeepThin::kOffset || result.report.thin.voxel_size_to_keep == 0)
-    return result;
+                           const FieldSettings& settings, double least_extent) {
+  FieldResult result = FieldBuild(surface, lattice, settings, 0, least_extent).run();
+  if (settings.keep_thin != KeepThin::kOffset || result.report.thin.lost == 0) return result;
   ThinReport thin = std::move(result.report.thin);
-  thin.offset = 0.5 * std::max(kSafeWall * lattice.spacing - thin.voxel_size_to_keep, 0.0);
-  result = FieldBuild(surface, lattice, settings, thin.offset).run();
+  const double most = kSafeGrowth * lattice.spacing;
+  for (const double growth : {std::min(thin.growth_to_keep, most), most}) {
+    thin.offset = growth;
+    result = FieldBuild(surface, lattice, settings, growth, least_extent).run();
+    if (result.report.thin.lost == 0) break;
+  }
   thin.lost_afterwards = result.report.thin.lost;
+  thin.area_afterwards = result.report.thin.lost_area;
   result.report.thin = std::move(thin);
   return result;
 }
 
-FieldResult build_from_mesh(const TriangleMesh& mesh, const FieldSettings& settings) {
+FieldResult build_from_mesh(const TriangleMesh& mesh, const FieldSettings& settings,
+                            double least_extent) {
   const Aabb box = to_double(bounds(mesh));
   const Lattice lattice = plan_lattice(mesh, settings);
   const Surface surface = prepare_surface(mesh, {.sign = settings.sign,
@@ -191,10 +200,12 @@ FieldResult build_from_mesh(const TriangleMesh& mesh, const FieldSettings& setti
                                                  .shell_offset = settings.shell_offset,
                                                  .threads = settings.threads,
                                                  .monitor = settings.monitor});
-  return build_and_grow(surface, detail::make_room(lattice, box, surface, settings), settings);
+  return build_and_grow(surface, detail::make_room(lattice, box, surface, settings), settings,
+                        least_extent);
 }
 
-// Samples see a wall's thinnest part only by chance, so once may not be enough.
+// Once may not be enough: a part may be thinner in places than where it was lost. Tips always end
+// within a cell, however small, so what counts is parts larger than a cell was at first.
 void refine(const TriangleMesh& mesh, const FieldSettings& settings, FieldResult& result) {
   constexpr int kTries = 3;
   constexpr std::uint64_t kMostBytes = 4'000'000'000;
@@ -204,18 +215,20 @@ void refine(const TriangleMesh& mesh, const FieldSettings& settings, FieldResult
   finer.resolution.reset();
   if (finer.max_memory == 0) finer.max_memory = kMostBytes;
   ThinReport last = thin;
-  for (int i = 0; i < kTries && last.voxel_size_to_keep > 0; ++i) {
+  for (int i = 0; i < kTries && last.lost > 0; ++i) {
     finer.voxel_size = last.voxel_size_to_keep;
     try {
-      result = build_from_mesh(mesh, finer);
+      result = build_from_mesh(mesh, finer, thin.refined_from);
     } catch (const Error& error) {
-      throw Error(fmt::format("walls as thin as {:.3g} m would be kept by cells of {:.3g} m: {}",
+      if (i > 0) break;  // most of it is kept, and the report says what is not
+      throw Error(fmt::format("parts as thin as {:.3g} m would be kept by cells of {:.3g} m: {}",
                               last.thinnest, last.voxel_size_to_keep, error.what()));
     }
     last = result.report.thin;
     if (last.lost > 0) thin.thinnest = std::min(thin.thinnest, last.thinnest);
   }
   thin.lost_afterwards = last.lost;
+  thin.area_afterwards = last.lost_area;
   result.report.thin = std::move(thin);
 }
 
@@ -247,7 +260,7 @@ Lattice plan_lattice(const TriangleMesh& mesh, const FieldSettings& settings) {
 FieldResult build_field(const Surface& surface, const Lattice& lattice,
                         const FieldSettings& settings) {
   const Stopwatch watch;
-  FieldResult result = build_and_grow(surface, lattice, settings);
+  FieldResult result = build_and_grow(surface, lattice, settings, 0);
   add_thin_warning(result.report);
   result.report.seconds = watch.seconds();
   return result;
@@ -255,8 +268,8 @@ FieldResult build_field(const Surface& surface, const Lattice& lattice,
 
 FieldResult build_field(const TriangleMesh& mesh, const FieldSettings& settings) {
   const Stopwatch watch;
-  FieldResult result = build_from_mesh(mesh, settings);
-  if (settings.keep_thin == KeepThin::kRefine && result.report.thin.voxel_size_to_keep > 0)
+  FieldResult result = build_from_mesh(mesh, settings, 0);
+  if (settings.keep_thin == KeepThin::kRefine && result.report.thin.lost > 0)
     refine(mesh, settings, result);
   add_thin_warning(result.report);
   result.report.seconds = watch.seconds();

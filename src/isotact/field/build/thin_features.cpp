@@ -3,132 +3,183 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
+#include "isotact/field/build/detail/lost_parts.h"
+#include "isotact/field/build/detail/surface_looks.h"
 #include "isotact/field/lattice.h"
 
 namespace isotact {
 namespace {
 
-constexpr double kThickest = 1.25;     // cells: beyond, no wall is lost
-constexpr double kSamplesPerCell = 2;  // square cell
-constexpr double kLeastToEdge = 1;     // cells
-constexpr double kRimCells = 2;        // how far the rounding of edges and corners reaches
-constexpr double kKeep = 0.8;          // cells a wall's thickness: 0.9 and what curvature takes
-constexpr double kScraps = 1.5e-4;     // of the surface: folds and slivers that scans are full of
+constexpr double kThickest = 1.25;   // cells: beyond, no wall is lost
+constexpr double kFurthest = 1.25;   // cells from the surface to solid that is its own
+constexpr double kLeastToEdge = 1;   // cells
+constexpr double kRimCells = 2;      // how far the rounding of edges and corners reaches
+constexpr double kRodCells = 1.6;    // across; beyond, nothing is lost for lack of width
+constexpr double kSafeShell = 0.95;  // cells: more than half a cell's diagonal and the quantisation
 constexpr std::size_t kMostPlaces = 16;
+constexpr std::size_t kMostSuspects = 32768;
 constexpr int kLooks = 4;  // through a wall
 
-struct Lost {
-  Vec3 position{};
-  double thickness = 0;
+using detail::LostPoint;
+using detail::Suspect;
+
+struct Found {
+  std::vector<LostPoint> lost, bare;
 };
 
 class ThinSearch {
  public:
   ThinSearch(const BrickField& field, const Surface& surface, const Bvh& bvh,
              const ThinSettings& settings)
-      : field_(field), surface_(surface), bvh_(bvh), settings_(settings) {
+      : field_(field),
+        surface_(surface),
+        bvh_(bvh),
+        settings_(settings),
+        is_shell_(surface.report.method == SignMethod::kUnsigned),
+        h_(field.voxel_size()) {
     const Aabb box = field.bounds();
     const Vec3 reach = max(box.upper, -box.lower);
     // More than what rounding makes of a point and of the ray's hits.
-    least_ = std::max(1e-6 * std::max({reach.x, reach.y, reach.z}), 1e-5 * field.voxel_size());
+    least_ = std::max(1e-6 * std::max({reach.x, reach.y, reach.z}), 1e-5 * h_);
   }
 
   ThinReport run() {
     ThinReport report;
-    add_up_areas();
-    const double total = ends_.empty() ? 0 : ends_.back(), h = field_.voxel_size();
-    if (!(total > 0)) return report;
-    const double wanted = kSamplesPerCell * total / (h * h);
-    report.samples = wanted < static_cast<double>(settings_.max_samples)
-                         ? static_cast<std::size_t>(wanted) + 1
-                         : settings_.max_samples;
-    report.area_per_sample = total / static_cast<double>(report.samples);
-    const std::vector<Lost> lost = parallel_reduce(
-        report.samples, 2048, settings_.threads, std::vector<Lost>{},
-        [&](std::size_t begin, std::size_t end) { return look(begin, end, report); },
-        [](std::vector<Lost> all, const std::vector<Lost>& more) {
-          all.insert(all.end(), more.begin(), more.end());
+    // A node lies in every ball of this radius, and the field is negative at its centre.
+    if (is_shell_ && surface_.report.shell_offset >= kSafeShell * h_) return report;
+    const detail::SurfaceLooks looks = detail::look_at_surface(field_, surface_, settings_.threads);
+    report.samples = looks.pieces;
+    const std::size_t stride = looks.suspects.size() / kMostSuspects + 1;
+    const std::size_t count = (looks.suspects.size() + stride - 1) / stride;
+    const auto spread = static_cast<double>(stride);
+    const Found found = parallel_reduce(
+        count, 512, settings_.threads, Found{},
+        [&](std::size_t begin, std::size_t end) {
+          Found some;
+          for (std::size_t i = begin; i < end; ++i) {
+            Suspect suspect = looks.suspects[i * stride];
+            suspect.area *= spread;
+            if (const auto point = examine(suspect))
+              some.lost.push_back(*point);
+            else
+              some.bare.push_back({.position = suspect.position, .area = suspect.area});
+          }
+          return some;
+        },
+        [](Found all, const Found& more) {
+          all.lost.insert(all.lost.end(), more.lost.begin(), more.lost.end());
+          all.bare.insert(all.bare.end(), more.bare.begin(), more.bare.end());
           return all;
         });
-    sum_up(lost, report);
+    sum_up(found, 2 * h_ * std::sqrt(spread), looks.area, report);
     return report;
   }
 
  private:
-  void add_up_areas() {
-    const std::size_t n = surface_.given_triangles;
-    ends_.resize(n);
-    double sum = 0;
-    for (std::size_t t = 0; t < n; ++t) {
-      const auto c = corners(surface_.mesh, t);
-      const Vec3 a = to_double(c[0]);
-      sum += 0.5 * length(cross(to_double(c[1]) - a, to_double(c[2]) - a));
-      ends_[t] = sum;
-    }
-  }
-
-  // Samples begin to end: evenly spaced along the sum of areas, so that each triangle gets its
-  // share, and spread in it by a sequence that leaves no gaps (Roberts 2018, the plastic number).
-  std::vector<Lost> look(std::size_t begin, std::size_t end, const ThinReport& report) const {
-    std::vector<Lost> lost;
-    const auto area_at = [&](std::size_t i) {
-      return (static_cast<double>(i) + 0.5) * report.area_per_sample;
-    };
-    auto at = std::lower_bound(ends_.begin(), ends_.end(), area_at(begin));
-    for (std::size_t i = begin; i < end; ++i) {
-      while (at != ends_.end() && *at < area_at(i)) ++at;
-      if (at == ends_.end()) break;
-      const auto triangle = static_cast<std::size_t>(at - ends_.begin());
-      double u = static_cast<double>(i) * 0.7548776662466927;
-      double v = static_cast<double>(i) * 0.5698402909980532;
-      u -= std::floor(u), v -= std::floor(v);
-      if (u + v > 1) u = 1 - u, v = 1 - v;
-      if (const double thickness = find_lost_thickness(triangle, u, v); thickness > 0)
-        lost.push_back({point_on(triangle, u, v), thickness});
-    }
-    return lost;
-  }
-
-  Vec3 point_on(std::size_t triangle, double u, double v) const {
-    const auto c = corners(surface_.mesh, triangle);
-    const Vec3 a = to_double(c[0]);
-    return a + (to_double(c[1]) - a) * u + (to_double(c[2]) - a) * v;
-  }
-
   Vec3 normal_of(std::size_t triangle) const {
     const auto c = corners(surface_.mesh, triangle);
     const Vec3 a = to_double(c[0]);
     return normalized(cross(to_double(c[1]) - a, to_double(c[2]) - a));
   }
 
-  // Of the wall behind a point, or 0 where it is thick or still there.
-  double find_lost_thickness(std::size_t triangle, double u, double v) const {
-    const Vec3 point = point_on(triangle, u, v);
-    const double h = field_.voxel_size();
-    if (surface_.report.method == SignMethod::kUnsigned)
-      return field_.value(point) > 0 ? 2 * surface_.report.shell_offset : 0;
-    const Vec3 inward = -normal_of(triangle);
-    // Half a cell behind the surface nearly all bodies are there: one look is all that most points
-    // cost.
-    if (!(field_.value(point + inward * (0.5 * h)) > 0)) return 0;
-    const RayHit hit = find_first_hit(bvh_, {.origin = to_float(point),
-                                             .direction = to_float(inward),
-                                             .t_min = static_cast<float>(least_),
-                                             .t_max = static_cast<float>(kThickest * h)});
-    if (hit.triangle == kNoTriangle) return 0;
+  RayHit shoot(const Vec3& from, const Vec3& way, double t_min, double t_max) const {
+    return find_first_hit(bvh_, {.origin = to_float(from),
+                                 .direction = to_float(way),
+                                 .t_min = static_cast<float>(t_min),
+                                 .t_max = static_cast<float>(t_max)});
+  }
+
+  std::optional<LostPoint> examine(const Suspect& at) const {
+    LostPoint lost{.position = at.position, .area = at.area, .is_wall = true};
+    if (is_shell_) {
+      lost.thickness = 2 * surface_.report.shell_offset;
+      return lost;
+    }
+    const Vec3 inward = -normal_of(at.triangle);
+    const RayHit hit = shoot(at.position, inward, least_, kThickest * h_);
+    const double depth = hit.triangle == kNoTriangle ? kThickest * h_ : static_cast<double>(hit.t);
+    const Vec3 middle = at.position + inward * (depth / 2);
+    if (!is_lost_wall(at.position, inward, hit)) {
+      if (has_solid_near(at.position, inward)) return {};
+      lost.gap = kFurthest * h_;
+    }
+    if (!is_inside(middle, inward)) return {};
+    const double across = find_width(middle, inward);
+    lost.is_wall = across > kRodCells * h_;
+    lost.thickness = std::min(depth, across);
+    return lost;
+  }
+
+  bool is_lost_wall(const Vec3& point, const Vec3& inward, const RayHit& hit) const {
+    if (hit.triangle == kNoTriangle) return false;
     const double thickness = static_cast<double>(hit.t);
     // Both faces meet at an angle a, in an edge thickness / tan a away.
     const double cosine = dot(inward, normal_of(hit.triangle));
-    if (!(cosine > 0)) return 0;
+    if (!(cosine > 0)) return false;
     const double sine = std::sqrt(std::max(0.0, 1 - cosine * cosine));
-    if (thickness * cosine < kLeastToEdge * h * sine) return 0;
+    if (thickness * cosine < kLeastToEdge * h_ * sine) return false;
     for (int i = 1; i <= kLooks; ++i)
-      if (!(field_.value(point + inward * (thickness * i / (kLooks + 1))) > 0)) return 0;
-    const Vec3 middle = point + inward * (thickness / 2);
-    return is_inside(middle, inward) && !is_rounded_rim(middle, inward) ? thickness : 0;
+      if (!(field_.value(point + inward * (thickness * i / (kLooks + 1))) > 0)) return false;
+    return !is_rounded_rim(point + inward * (thickness / 2), inward);
+  }
+
+  // Of its own: one that is reached within the body. A rod next to a block does not live in it.
+  bool has_solid_near(const Vec3& point, const Vec3& inward) const {
+    const Vec3 from = point + inward * least_;
+    return walks_into_solid(from) || has_solid_node_near(from, inward);
+  }
+
+  bool is_way_free(const Vec3& from, const Vec3& to) const {
+    return !is_occluded(
+        bvh_, {.origin = to_float(from), .direction = to_float(to - from), .t_min = 0, .t_max = 1});
+  }
+
+  // Downhill: that finds it at once behind edges and corners.
+  bool walks_into_solid(const Vec3& from) const {
+    Vec3 at = from;
+    for (int i = 0; i < 8 && length(at - from) <= kFurthest * h_; ++i) {
+      const FieldSample here = field_.sample(at);
+      if (here.distance <= 0) return is_way_free(from, at);
+      const double slope = length(here.gradient);
+      if (!(slope > 0)) return false;
+      at -= here.gradient * (std::max(here.distance, 0.15 * h_) / slope);
+    }
+    return false;
+  }
+
+  // A cell is solid somewhere only if one of its nodes is, so solid is met on the way to a node.
+  bool has_solid_node_near(const Vec3& from, const Vec3& inward) const {
+    const Lattice& lattice = field_.lattice();
+    const Vec3 at = (from - lattice.origin) / h_;
+    Index3 low, high;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      constexpr double kNodes = 2.25;
+      const double last = lattice.cells[axis], x = axis == 0 ? at.x : axis == 1 ? at.y : at.z;
+      low[axis] = static_cast<std::int32_t>(std::clamp(std::ceil(x - kNodes), 0.0, last));
+      high[axis] = static_cast<std::int32_t>(std::clamp(std::floor(x + kNodes), 0.0, last));
+    }
+    for (std::int32_t k = low[2]; k <= high[2]; ++k)
+      for (std::int32_t j = low[1]; j <= high[1]; ++j)
+        for (std::int32_t i = low[0]; i <= high[0]; ++i)
+          if (const Vec3 node = node_position(i, j, k); dot(node - from, inward) > 0 &&
+                                                        field_.node_value(i, j, k) <= 0 &&
+                                                        is_solid_towards(from, node))
+            return true;
+    return false;
+  }
+
+  Vec3 node_position(std::int32_t i, std::int32_t j, std::int32_t k) const {
+    return field_.lattice().origin + Vec3{h_ * i, h_ * j, h_ * k};
+  }
+
+  bool is_solid_towards(const Vec3& from, const Vec3& node) const {
+    const double away = length(node - from), reach = kFurthest * h_;
+    const Vec3 at = away <= reach ? node : from + (node - from) * (reach / away);
+    return field_.value(at) <= 0 && is_way_free(from, at);
   }
 
   // By the winding number: what lies behind a triangle of a fold need not be the body.
@@ -142,14 +193,24 @@ class ThinSearch {
            (surface_.nested == NestedRule::kEvenOdd ? winding % 2 != 0 : winding > 0);
   }
 
+  // The shortest way through the body across the given one, of four; infinite beyond four cells.
+  double find_width(const Vec3& middle, const Vec3& across) const {
+    const Vec3 axis = std::abs(across.x) < 0.6 ? Vec3{1, 0, 0} : Vec3{0, 1, 0};
+    const Vec3 u = normalized(cross(across, axis)), v = cross(across, u);
+    double width = std::numeric_limits<double>::infinity();
+    for (const Vec3& way : {u, v, normalized(u + v), normalized(u - v)})
+      width = std::min(width, static_cast<double>(shoot(middle, way, 0, kRimCells * h_).t) +
+                                  static_cast<double>(shoot(middle, -way, 0, kRimCells * h_).t));
+    return width;
+  }
+
   // Whether the wall ends near its middle, and is there further back: then it is only rounded off.
   bool is_rounded_rim(const Vec3& middle, const Vec3& across) const {
-    const double h = field_.voxel_size();
     const Vec3 back = find_way_back(middle, across);
     if (length_sq(back) < 0.5) return false;
     int in_a_row = 0;
     for (const double cells : {1.0, 1.5, 2.0, 2.5, 3.0, 3.5}) {
-      in_a_row = field_.value(middle + back * (cells * h)) <= 0 ? in_a_row + 1 : 0;
+      in_a_row = field_.value(middle + back * (cells * h_)) <= 0 ? in_a_row + 1 : 0;
       if (in_a_row == 2) return true;
     }
     return false;
@@ -165,10 +226,7 @@ class ThinSearch {
     std::size_t count = 0;
     Vec3 back{};
     for (const Vec3& way : {u, -u, v, -v}) {
-      const RayHit hit =
-          find_first_hit(bvh_, {.origin = to_float(middle),
-                                .direction = to_float(way),
-                                .t_max = static_cast<float>(kRimCells * field_.voxel_size())});
+      const RayHit hit = shoot(middle, way, 0, kRimCells * h_);
       if (hit.triangle == kNoTriangle) continue;
       const Vec3 out = normal_of(hit.triangle);
       if (dot(way, out) < 0.5) continue;
@@ -182,51 +240,39 @@ class ThinSearch {
     return back;
   }
 
-  void sum_up(const std::vector<Lost>& lost, ThinReport& report) const {
-    if (lost.empty()) return;
-    report.lost = lost.size();
-    report.lost_share = static_cast<double>(lost.size()) / static_cast<double>(report.samples);
-    std::vector<double> thicknesses;
-    for (const Lost& l : lost) thicknesses.push_back(l.thickness);
-    std::sort(thicknesses.begin(), thicknesses.end());
-    report.thinnest = thicknesses.front();
-    const auto scraps = static_cast<std::size_t>(kScraps * static_cast<double>(report.samples));
-    if (lost.size() > scraps) report.voxel_size_to_keep = kKeep * thicknesses[scraps];
-    const Lattice coarse = field_.coarse_lattice();
-    std::vector<std::pair<Index3, ThinPlace>> places;
-    for (const Lost& l : lost)
-      places.push_back({locate(coarse, l.position).cell,
-                        {.position = l.position, .thickness = l.thickness, .samples = 1}});
-    std::stable_sort(places.begin(), places.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-    std::size_t merged = 0;
-    for (std::size_t i = 1; i < places.size(); ++i) {
-      ThinPlace& place = places[merged].second;
-      if (places[i].first != places[merged].first) {
-        places[++merged] = places[i];
+  void sum_up(const Found& found, double near, double area, ThinReport& report) const {
+    const double least_extent = std::max(settings_.least_extent, h_);
+    for (const detail::LostPart& part :
+         detail::gather_lost_parts(found.lost, found.bare, near, h_)) {
+      if (part.place.extent < least_extent) {
+        report.crumbs += part.place.samples;
         continue;
       }
-      ++place.samples;
-      if (places[i].second.thickness < place.thickness) {
-        place.thickness = places[i].second.thickness;
-        place.position = places[i].second.position;
-      }
+      const bool first = report.parts++ == 0;
+      const auto lowest = [&](double a, double b) { return first ? b : std::min(a, b); };
+      report.lost += part.place.samples;
+      report.lost_area += part.place.area;
+      report.thinnest = lowest(report.thinnest, part.place.thickness);
+      report.voxel_size_to_keep = lowest(report.voxel_size_to_keep, part.voxel_size_to_keep);
+      report.growth_to_keep = std::max(report.growth_to_keep, part.growth_to_keep);
+      if (report.places.size() < kMostPlaces) report.places.push_back(part.place);
     }
-    places.resize(merged + 1);
-    std::stable_sort(places.begin(), places.end(), [](const auto& a, const auto& b) {
-      return a.second.samples > b.second.samples;
-    });
-    for (std::size_t i = 0; i < std::min(places.size(), kMostPlaces); ++i)
-      report.places.push_back(places[i].second);
+    if (area > 0) report.lost_share = report.lost_area / area;
   }
 
   const BrickField& field_;
   const Surface& surface_;
   const Bvh& bvh_;
   const ThinSettings& settings_;
-  std::vector<double> ends_;  // sum of the areas up to each given triangle
+  bool is_shell_;
+  double h_;
   double least_ = 0;
 };
+
+// Two digits, and no powers of ten for what is large.
+std::string format_plain(double x) {
+  return x < 9.95 ? fmt::format("{:.2g}", x) : fmt::format("{:.0f}", x);
+}
 
 }  // namespace
 
@@ -236,29 +282,30 @@ ThinReport find_thin_features(const BrickField& field, const Surface& surface, c
 }
 
 std::string describe(const ThinReport& report, double voxel_size) {
-  if (report.voxel_size_to_keep == 0) return {};
+  if (report.lost == 0) return {};
   const ThinPlace& place = *std::min_element(
       report.places.begin(), report.places.end(),
       [](const ThinPlace& a, const ThinPlace& b) { return a.thickness < b.thickness; });
+  const double asked = report.refined_from > 0 ? report.refined_from : voxel_size;
   std::string text = fmt::format(
-      "walls as thin as {:.3g} m, such as at ({:.4g}, {:.4g}, {:.4g}), are thinner than a cell of "
-      "{:.3g} m",
-      report.thinnest, place.position.x, place.position.y, place.position.z,
-      report.refined_from > 0 ? report.refined_from : voxel_size);
+      "{} as thin as {:.3g} m, such as at ({:.4g}, {:.4g}, {:.4g}), {:.2g} of a cell of {:.3g} m",
+      place.is_wall ? "walls" : "rods or tips", report.thinnest, place.position.x, place.position.y,
+      place.position.z, report.thinnest / asked, asked);
   if (report.refined_from > 0)
     text += fmt::format(": cells were made smaller, {:.3g} m", voxel_size);
   if (report.offset > 0)
     text += fmt::format(": the body was grown by {:.3g} m on all sides", report.offset);
   if (report.refined_from > 0 || report.offset > 0) {
     if (report.lost_afterwards > 0)
-      text += fmt::format("; at {} of {} points they are lost all the same", report.lost_afterwards,
-                          report.samples);
+      text += fmt::format("; {} m^2 of their surface are lost all the same",
+                          format_plain(report.area_afterwards));
     return text;
   }
   return text + fmt::format(
-                    " and vanish ({:.2g} % of the surface): build with voxels of {:.3g} m, or keep "
-                    "them by --keep-thin refine or offset",
-                    100 * report.lost_share, report.voxel_size_to_keep);
+                    ", vanish: {} part{} of {} m^2 in all, {} % of the surface; build with "
+                    "voxels of {:.3g} m, or keep them by --keep-thin refine or offset",
+                    report.parts, report.parts == 1 ? "" : "s", format_plain(report.lost_area),
+                    format_plain(100 * report.lost_share), report.voxel_size_to_keep);
 }
 
 }  // namespace isotact

@@ -1,11 +1,19 @@
-// Walls that a field loses. Where a body is thinner than a cell, no node may lie in it, and the
-// trilinear samples do not see it at all: a sheet of paper in a field of centimetres is not there.
+// Parts of a body that a field loses. Where a body is thinner than a cell, no node may lie in it,
+// and the trilinear samples do not see it at all: a sheet of paper or a wire in a field of
+// centimetres is not there.
 //
 // What holds: on the middle plane of a flat wall of thickness w, the samples around are at
 // distances |s_i| - w / 2, where the s_i, weighted as the interpolation does, have the mean 0 and a
 // spread of at most h / 2 (the side of a cell: h). The mean of |s_i| is at most their spread, so
 // the value there is at most (h - w) / 2, and below zero wherever w > h, quantisation (0.055 h)
-// aside. A wall of 1.1 cells never vanishes; thinner ones may, in parts, as nodes happen to lie.
+// aside. A wall of 1.1 cells never vanishes; thinner ones may, in parts, as nodes happen to lie. On
+// the axis of a rod the spread is h / sqrt(2): one 1.53 cells thick never vanishes.
+//
+// Sharp edges and corners recede too, and are no loss. In a wedge or cone of half-angle a, the ball
+// that has room r from the tip for a node in it leaves (1 / sin a - 1) r of the tip bare, where r
+// is less than h / sqrt(2) for edges (nodes lie no further from the lines of a square grid) and h
+// sqrt(3) / 2 for corners: 0.3 cells for a right-angled edge, 0.64 for a cube's corner. What is
+// bare by more than 1.25 cells was sharper than 42 degrees as an edge, 48 as a cone.
 #pragma once
 
 #include <cstddef>
@@ -18,46 +26,57 @@
 
 namespace isotact {
 
-// Somewhere in this place, a cube of 8 cells, the field is positive all through a wall.
+// A connected part of the surface, no smaller than a cell, where the field has nothing.
 struct ThinPlace {
-  Vec3 position{};       // on the surface, where the wall is thinnest
-  double thickness = 0;  // metres
+  Vec3 position{};       // on the surface, where the part is thinnest
+  double thickness = 0;  // metres; exceeded by 9/10 of a wall, by half of a rod or tip
+  double extent = 0;     // metres: between the points that are furthest apart
+  double area = 0;       // square metres of the surface, both sides
+  bool is_wall = false;  // thin in one direction; else a rod, a tip or a crumb
   std::size_t samples = 0;
 };
 
 struct ThinReport {
-  std::size_t samples = 0;     // points of the surface that were looked at
-  double area_per_sample = 0;  // square metres: what is smaller may be missed
-  std::size_t lost = 0;        // of the samples, in walls that have vanished
-  double lost_share = 0;       // of the surface's area, about
-  double thinnest = 0;         // metres, of the lost ones
-  // Metres: with cells of this size they would not be lost. 0 where that is not worth it: no more
-  // than 0.015 % of the surface is lost, which may be folds and slivers of a scan.
-  double voxel_size_to_keep = 0;
-  std::vector<ThinPlace> places;  // at most 16, those with most samples first
+  std::size_t samples = 0;        // pieces of the surface that were looked at
+  std::size_t lost = 0;           // of the samples, in parts that have vanished
+  std::size_t crumbs = 0;         // other lost samples: in parts smaller than a cell
+  std::size_t parts = 0;          // that have vanished
+  double lost_area = 0;           // square metres
+  double lost_share = 0;          // of the surface's area
+  double thinnest = 0;            // metres, of the parts
+  double voxel_size_to_keep = 0;  // metres: with cells of this size they would not be lost
+  double growth_to_keep = 0;      // metres: nor if the body grew by this much on all sides
+  std::vector<ThinPlace> places;  // at most 16, those of the largest area first
   // What was done about it, on request (FieldSettings::keep_thin).
   double refined_from = 0;          // metres: the voxel size before
   double offset = 0;                // metres: how much the body grew on all sides
   std::size_t lost_afterwards = 0;  // samples
+  double area_afterwards = 0;       // square metres that are lost all the same
 };
 
 struct ThinSettings {
-  std::size_t max_samples = 65536;
+  double least_extent = 0;  // metres: smaller parts are crumbs; less than a cell counts as that
   Threads threads{};
 };
 
-// Looks at points spread evenly over the given triangles, one or two a square cell but max_samples
-// at most. A point is lost if a ray along its inward normal leaves the body within 1.25 cells
-// through a face that looks the other way, and the field is positive all along. Edges and corners
-// lose their tips too, without being thin: where both faces meet less than a cell away, or the wall
-// ends within two cells and is there further back, nothing counts as lost. Of an unsigned surface
-// the shell is the wall.
-// The hierarchy must be that of the surface. Cost: some 0.2 microseconds a sample and 10 ns a
-// triangle. The same result for any number of threads.
+// What the built field has lost of the given triangles, whatever its shape. Every piece of the
+// surface of a cell's size is looked at. It is lost
+//   * if no solid of the field is reached within the body in 1.25 cells; edges and corners recede
+//   by less, see above;
+//   * or, in a wall, if a ray along its inward normal leaves the body within 1.25 cells through a
+//     face that looks the other way, and the field is positive all along. Where both faces meet
+//     less than a cell away, or the wall ends within two cells and is there further back, its edge
+//     has only been rounded off.
+// Lost pieces next to each other are a part, which counts if it is as large as a cell. The part
+// reaches as far as no solid lies half a cell behind the surface. Of an unsigned surface the shell
+// is the wall. The hierarchy must be that of the surface. Cost on one thread: some 10 ns a square
+// cell and 20 ns a triangle, and a microsecond for each piece at an edge or in a thin part; of
+// those no more than 32768 are looked at, evenly spread where there are more. The same result for
+// any number of threads.
 ThinReport find_thin_features(const BrickField& field, const Surface& surface, const Bvh& bvh,
                               const ThinSettings& settings = {});
 
-// One sentence for a report of `field`s of this voxel size; empty where nothing worth it is lost.
+// One sentence for a report of `field`s of this voxel size; empty where nothing is lost.
 std::string describe(const ThinReport& report, double voxel_size);
 
 }  // namespace isotact

@@ -1,0 +1,46 @@
+// Looks at every triangle of a surface, whatever its size, for places where the built field may
+// have no solid behind it. Cheap where the body is thick, which is nearly everywhere.
+//
+// Why nothing is missed. A ball of the body, of radius R cells about c, is found again in the
+// field: a value is the mean, as trilinear interpolation weighs them, of the samples at eight nodes
+// n, each at most |n - c| - R + e, where e is the error of a sample. With weights of mean x and of
+// variance 3/4 at most (three axes of 1/4 each) the mean of |n - c| is at most sqrt(|x - c|^2 +
+// 3/4). So the field is solid wherever |x - c|^2 <= (R - e)^2 - 3/4. The other way round, a value
+// of -v at c says that the body's ball there has R^2 >= (v - e)^2 - 3/4: no sample is lower than
+// -|n - p| - e, for p the nearest point of the surface. Hence one value, taken deep behind a
+// triangle, shows that all points within some reach of c have solid within 1.25 cells: those of the
+// triangle, if its corners are, and often those of the next ones in the mesh too. Since the body's
+// ball has no surface in it, a thin part can hide before it only if it and the gap behind it are
+// less than 1.1 cells together; then the field's surface is still that near. Triangles that are too
+// large are cut; pieces of about a cell that no ball covers are looked at half a cell behind their
+// centre.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "isotact/field/brick_field.h"
+#include "isotact/field/build/surface.h"
+
+namespace isotact::detail {
+
+// A piece of a triangle with no solid half a cell behind it.
+struct Suspect {
+  Vec3 position{};  // its centre
+  double area = 0;  // square metres
+  std::uint32_t triangle = 0;
+};
+
+struct SurfaceLooks {
+  std::size_t pieces = 0;
+  double area = 0;  // square metres, of all
+  std::vector<Suspect> suspects;
+};
+
+// At the given triangles of the surface. Cost on one thread: some 50 ns a piece of six square
+// cells, or a triangle where they are smaller. Surfaces of more than 100 million square cells are
+// looked at as often as if they had that many, with gaps in between.
+SurfaceLooks look_at_surface(const BrickField& field, const Surface& surface, Threads threads);
+
+}  // namespace isotact::detail
