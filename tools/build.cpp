@@ -43,7 +43,6 @@ struct BuildOptions {
 
 struct BuildResult {
   Asset asset;
-  Json sign;  // what the asset's source section says
   std::vector<std::string> warnings;
   bool from_cache = false;
   double seconds = 0;
@@ -230,11 +229,10 @@ BuildResult make_asset(const TriangleMesh& mesh, const BuildOptions& options) {
     check_sections(0, find_sampled_bytes(plan_lattice(mesh, settings), options),
                    settings.max_memory);
   FieldResult built = build_bricks(mesh, settings, options);
-  result.sign = to_json(built.report);
   result.asset.source = {
       .mesh_hash = hash_mesh(mesh),
       .settings = describe(settings),
-      .sign_report = result.sign.dump(-1, ' ', true, Json::error_handler_t::replace)};
+      .sign_report = to_json(built.report).dump(-1, ' ', true, Json::error_handler_t::replace)};
   MassProperties mass = find_mass_properties(mesh, {.density = 1, .threads = settings.threads});
   mass.warnings.clear();
   if (mass.status == MassStatus::kSolid) result.asset.mass = std::move(mass);
@@ -265,7 +263,6 @@ BuildResult make_or_find_asset(const TriangleMesh& mesh, const BuildOptions& opt
   CacheLookup found = find_in_cache(key);
   if (found.asset && has_report(*found.asset)) {
     BuildResult result;
-    result.sign = sign_report_of(*found.asset);
     result.asset = std::move(*found.asset);
     result.from_cache = true;
     return result;
@@ -301,11 +298,12 @@ Json as_json(const BuildResult& result, const BuildOptions& options) {
   j["bytes"] = encoded_size(asset);
   j["build_seconds"] = result.seconds;
   j["from_cache"] = result.from_cache;
-  j["sign_method"] = result.sign["method"];
-  j["sign_reason"] = result.sign["reason"];
-  j["watertight"] = result.sign["watertight"];
-  j["holes"] = result.sign["holes"];
-  j["thin_features"] = result.sign["thin_features"];
+  const Json sign = sign_report_of(asset);
+  j["sign_method"] = sign["method"];
+  j["sign_reason"] = sign["reason"];
+  j["watertight"] = sign["watertight"];
+  j["holes"] = sign["holes"];
+  j["thin_features"] = sign["thin_features"];
   j["points"] = 0;
   j["warnings"] = result.warnings;
   return j;
@@ -362,7 +360,8 @@ void run_build(const BuildOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   BuildResult result = make_named(loaded.mesh, options);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  for (const Json& warning : result.sign["warnings"]) result.warnings.push_back(warning);
+  const Json sign = sign_report_of(result.asset);
+  for (const Json& warning : sign["warnings"]) result.warnings.push_back(warning);
   result.warnings.insert(result.warnings.begin(), loaded.warnings.begin(), loaded.warnings.end());
   if (options.shell_offset > 0 && result.sign["method"] != name(SignMethod::kUnsigned))
     result.warnings.push_back(

@@ -11,6 +11,7 @@
 
 #include "level_set_grid.h"
 #include "vdb_grid.h"
+#include "vdb_length.h"
 
 namespace isotact {
 namespace {
@@ -131,6 +132,7 @@ void write_vdb(const std::filesystem::path& path, const SparseLevelSet& level_se
 
 SparseLevelSet read_vdb(const std::filesystem::path& path, const VdbReadSettings& settings) {
   return detail::with_file_name(path, [&] {
+    detail::check_vdb_length(path);
     openvdb::initialize();
     openvdb::io::File file(path.string());
     file.open(false);  // all at once: no half of the file is left for later

@@ -7,11 +7,13 @@
 // A .vdb carries a random identity of its own, so that two writes differ in bytes; .nvdb do not.
 //
 // What their libraries throw arrives as Error with the file's name. Files are replaced in one step.
-// A damaged file is an Error as far as their readers notice: OpenVDB 10 checks magic number,
-// version and types but has no checksums and trusts the counts inside a grid, so that a hostile
-// .vdb may exhaust memory or crash it. NanoVDB files are held against their sizes and checksums
-// before they are used, which finds damage but not forged offsets under a checksum that fits: their
-// reader follows those. Read neither from strangers in a process that must live.
+// A file that was cut short is an Error, but for .vdb files whose grids have no offsets (written to
+// a stream) or whose format is older than 222. A damaged file is an Error as far as their readers
+// notice: OpenVDB 10 checks magic number, version and types but has no checksums and trusts the
+// counts inside a grid, so that a hostile .vdb may exhaust memory or crash it. NanoVDB files are
+// held against their sizes and checksums before they are used, which finds damage but not forged
+// offsets under a checksum that fits: their reader follows those. Read neither from strangers in a
+// process that must live.
 #pragma once
 
 #include <filesystem>
