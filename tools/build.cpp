@@ -363,10 +363,10 @@ void run_build(const BuildOptions& options) {
   const Json sign = sign_report_of(result.asset);
   for (const Json& warning : sign["warnings"]) result.warnings.push_back(warning);
   result.warnings.insert(result.warnings.begin(), loaded.warnings.begin(), loaded.warnings.end());
-  if (options.shell_offset > 0 && result.sign["method"] != name(SignMethod::kUnsigned))
+  if (options.shell_offset > 0 && sign["method"] != name(SignMethod::kUnsigned))
     result.warnings.push_back(
         fmt::format("--shell-offset does nothing here: the sign is told by {}",
-                    result.sign["method"].get<std::string>()));
+                    sign["method"].get<std::string>()));
   if (to_stdout)
     write_stdout(encode_asset(result.asset));
   else
