@@ -415,16 +415,30 @@ void BrickAssembly::bind(std::size_t number) {
 // Numbers of the bricks around a cell, itself included, and a bit for each that is there. Beyond
 // the box there are none: on its sides, too, the field is the coarse interpolant.
 std::uint32_t BrickAssembly::find_neighbours(const Index3& cell, std::uint32_t* around) const {
-  const Index3 counts{header_->coarse_cells[0], header_->coarse_cells[1], header_->coarse_cells[2]};
+  // Along each axis, for -1, 0 and 1: the block, as a step in their array, and the bit in it.
+  std::size_t block[3][3];
+  unsigned bit[3][3];
+  bool is_there[3][3];
+  std::size_t stride = 1;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    for (std::size_t k = 0; k < 3; ++k) {
+      const std::int32_t at = cell[axis] + static_cast<std::int32_t>(k) - 1;
+      is_there[axis][k] = at >= 0 && at < header_->coarse_cells[axis];
+      block[axis][k] = static_cast<std::size_t>(std::max(at, 0) / kBlockCells) * stride;
+      bit[axis][k] = (static_cast<unsigned>(at) & 3U) << (2 * axis);
+    }
+    stride *= static_cast<std::size_t>(block_counts_[axis]);
+  }
   std::uint32_t present = 0;
-  for (std::int32_t n = 0; n < kPlaces; ++n) {
-    const Index3 by = offset_of(n);
-    const Index3 at{cell[0] + by[0], cell[1] + by[1], cell[2] + by[2]};
-    if (at[0] < 0 || at[1] < 0 || at[2] < 0 || at[0] >= counts[0] || at[1] >= counts[1] ||
-        at[2] >= counts[2])
-      continue;
-    around[n] = static_cast<std::uint32_t>(brick_of(at));
-    if (around[n] != BrickField::kNoBrick) present |= 1U << static_cast<unsigned>(n);
+  for (std::size_t n = 0; n < kPlaces; ++n) {
+    const std::size_t x = n % 3, y = n / 3 % 3, z = n / 9;
+    if (!(is_there[0][x] && is_there[1][y] && is_there[2][z])) continue;
+    const BrickBlock& there = blocks_[block[0][x] + block[1][y] + block[2][z]];
+    const unsigned place = bit[0][x] | bit[1][y] | bit[2][z];
+    if ((there.occupied >> place & 1U) == 0) continue;
+    const std::uint64_t before = there.occupied & ((std::uint64_t{1} << place) - 1);
+    around[n] = there.first_brick + static_cast<std::uint32_t>(std::popcount(before));
+    present |= 1U << n;
   }
   return present;
 }

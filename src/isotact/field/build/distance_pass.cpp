@@ -111,13 +111,14 @@ void DistancePass::find_packet(const CoarseRule& rule, std::int32_t stride,
   const SparseNodes sparse(values, nodes, rule.sparse_from);
   const bool between = stride == 1 && rule.sparse_from > 0;
   const unsigned interpolated = between ? sparse.find_interpolated(first) : 0;
+  float means[8];
+  if (interpolated != 0) sparse.interpolate(first, interpolated, means);
   unsigned wanted = 0;
-  for (unsigned i = 0; i < 8; ++i) {
+  for (unsigned i = between ? 1 : 0; i < 8; ++i) {
     const Index3 at = node_of(first, stride, i);
-    if (at[0] >= nodes[0] || at[1] >= nodes[1] || at[2] >= nodes[2] || (between && i == 0))
-      continue;
+    if (at[0] >= nodes[0] || at[1] >= nodes[1] || at[2] >= nodes[2]) continue;
     if ((interpolated >> i & 1U) != 0)
-      values[flat_index(nodes, at[0], at[1], at[2])] = sparse.interpolate(at);
+      values[flat_index(nodes, at[0], at[1], at[2])] = means[i];
     else
       wanted |= 1U << i;
   }

@@ -122,7 +122,7 @@ void check_room(const Lattice& l, const Surface& surface, double band, double of
 
 double find_sparse_distance(const FieldSettings& settings, double offset_cells) {
   if (settings.tolerance == 0) return 0;
-  return std::max({64.0, 8 / settings.tolerance, 4 / settings.tolerance + 36,
+  return std::max({56.0, 8 / settings.tolerance, 4 / settings.tolerance + 31,
                    2 * (settings.band + offset_cells) + 36});
 }
 

@@ -9,6 +9,7 @@
 // the x_i nearer (a square is convex): at most 16 h sqrt(3/4) = 8 sqrt(3) h.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <span>
 
@@ -72,6 +73,21 @@ class SparseNodes {
       if ((sparse & sharers) == sharers) interpolated |= 1U << node;
     }
     return interpolated;
+  }
+
+  // interpolate() of those of these nodes that are interpolated.
+  void interpolate(const Index3& first, unsigned interpolated, float* result) const {
+    float even[8];
+    for (std::int32_t i = 0; i < 8; ++i)
+      even[i] = std::abs(at(std::min(first[0] + 2 * (i & 1), nodes_[0] - 1),  // none is used beyond
+                            std::min(first[1] + 2 * (i >> 1 & 1), nodes_[1] - 1),
+                            std::min(first[2] + 2 * (i >> 2), nodes_[2] - 1)));
+    for (unsigned node = 1; node < 8; ++node) {
+      if ((interpolated >> node & 1U) == 0) continue;
+      float sum = 0;
+      for (unsigned i = 0; i < 8; ++i) sum += even[i & node];
+      result[node] = sum * 0.125F;
+    }
   }
 
   // The mean of the two, four or eight even nodes around, without sign: they have one.
