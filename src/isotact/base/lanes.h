@@ -114,6 +114,20 @@ ISOTACT_INLINE Lanes<T, N> square_root(Lanes<T, N> a) {
   return a;
 }
 
+// Without the fraction; for numbers that fit into an int.
+template <typename T, int N>
+ISOTACT_INLINE Lanes<T, N> truncate(Lanes<T, N> a) {
+#if defined(__AVX2__)
+  if constexpr (sizeof(a) == 32 && sizeof(T) == 4)
+    return _mm256_cvtepi32_ps(_mm256_cvttps_epi32(a.v));
+#endif
+#if defined(__SSE2__)
+  if constexpr (sizeof(a) == 16 && sizeof(T) == 4) return _mm_cvtepi32_ps(_mm_cvttps_epi32(a.v));
+#endif
+  for (int i = 0; i < N; ++i) a.v[i] = static_cast<T>(static_cast<int>(a.v[i]));
+  return a;
+}
+
 // Bit i is set where lane i of the mask is true.
 template <typename Mask>
 ISOTACT_INLINE unsigned bits_of(Mask mask) {

@@ -2,9 +2,16 @@
 
 #include <algorithm>
 
+#include "isotact/queries/detail/batch_tracer.h"
 #include "isotact/queries/detail/segment_fast.h"
 
 namespace isotact {
+namespace {
+
+constexpr std::size_t kGrain = 64 * detail::kBatchSegments;
+constexpr std::size_t kMostMacros = std::size_t{1} << 31U;
+
+}  // namespace
 
 std::string_view name(Traversal traversal) {
   switch (traversal) {
@@ -60,13 +67,83 @@ struct SegmentTracer::State {
     sink.finish();
     return sink.count();
   }
+
+  void add_alone(const Segment& segment, std::vector<SegmentInterval>& to, std::uint64_t& n,
+                 SegmentCounts& counts) const {
+    SegmentInterval some[16];
+    n = trace(segment, some, counts);
+    if (n <= std::size(some)) {
+      to.insert(to.end(), some, some + n);
+      return;
+    }
+    const std::size_t first = to.size();
+    to.resize(first + n);
+    trace(segment, std::span(to).subspan(first), counts);
+  }
+
+  // Appends the intervals and sets how many each segment has.
+  void trace_many(std::span<const Segment> segments, std::vector<SegmentInterval>& to,
+                  std::uint64_t* n, SegmentCounts& counts) const {
+    const bool batched = bricks && settings.traversal == Traversal::kFast &&
+                         settings.roots == RootSearch::kAll && count(index.macros) < kMostMacros;
+    if (!batched) {
+      for (std::size_t i = 0; i < segments.size(); ++i) add_alone(segments[i], to, n[i], counts);
+      return;
+    }
+    to.reserve(segments.size());
+    detail::BatchTracer tracer(*bricks, index, static_cast<float>(settings.iso));
+    std::vector<std::optional<detail::SegmentPath>> paths;
+    for (std::size_t begin = 0; begin < segments.size(); begin += detail::kBatchSegments) {
+      const std::size_t end = std::min(begin + detail::kBatchSegments, segments.size());
+      paths.clear();
+      for (std::size_t i = begin; i < end; ++i)
+        paths.push_back(detail::make_path(lattice, segments[i]));
+      tracer.run(paths, counts);
+      for (std::size_t i = begin; i < end; ++i) {
+        const auto& path = paths[i - begin];
+        const bool alone = !path || !tracer.is_sure(i - begin) ||
+                           (rim.least <= settings.iso && (path->begin > 0 || path->end < 1));
+        if (alone)
+          add_alone(segments[i], to, n[i], counts);
+        else
+          n[i] = assemble(*path, tracer, i - begin, to);
+      }
+    }
+  }
+
+  std::uint64_t assemble(const detail::SegmentPath& path, const detail::BatchTracer& tracer,
+                         std::size_t i, std::vector<SegmentInterval>& to) const {
+    const std::size_t before = to.size();
+    const auto found = tracer.found(i);
+    bool inside = false;
+    float entered = 0;
+    const auto set_side = [&](float u, bool side) {
+      if (side == inside) return;
+      inside = side;
+      const double t = path.begin + static_cast<double>(u) * (path.end - path.begin);
+      if (side)
+        entered = static_cast<float>(t);
+      else
+        to.push_back({entered, static_cast<float>(t)});
+    };
+    set_side(0, tracer.starts_inside(i));
+    for (const detail::Found& cell : found) {
+      bool side = cell.inside;
+      set_side(cell.in, side);
+      for (unsigned k = 0; k < cell.crossings; ++k) {
+        side = !side;
+        set_side(cell.time[k], side);
+      }
+    }
+    // Beyond the box it is outside: else the segment would have been walked alone.
+    if (inside) to.push_back({entered, static_cast<float>(path.end)});
+    if (settings.mode != SegmentMode::kIntervals && to.size() > before) {
+      to.resize(before + 1);
+      to.back().exit = to.back().enter;
+    }
+    return to.size() - before;
+  }
 };
-
-namespace {
-
-constexpr std::size_t kGrain = 256;
-
-}  // namespace
 
 SegmentTracer::SegmentTracer(const BrickField& field, const SegmentSettings& settings) {
   auto state = std::make_unique<State>();
@@ -122,22 +199,15 @@ void SegmentTracer::trace(std::span<const Segment> segments, SegmentResults& res
   std::vector<std::vector<SegmentInterval>> found(pieces);
   std::vector<SegmentCounts> tallies(pieces);
   results.first.assign(segments.size() + 1, 0);
-  parallel_for(
-      segments.size(), kGrain, state_->settings.threads, [&](std::size_t begin, std::size_t end) {
-        std::vector<SegmentInterval> room(16);
-        auto& mine = found[begin / kGrain];
-        for (std::size_t i = begin; i < end; ++i) {
-          std::size_t n = trace(segments[i], room, &tallies[begin / kGrain]);
-          if (n > room.size()) {
-            room.resize(n);
-            n = trace(segments[i], room);
-          }
-          mine.insert(mine.end(), room.begin(), room.begin() + static_cast<std::ptrdiff_t>(n));
-          results.first[i + 1] = n;
-        }
-      });
+  parallel_for(segments.size(), kGrain, state_->settings.threads,
+               [&](std::size_t begin, std::size_t end) {
+                 const std::size_t piece = begin / kGrain;
+                 state_->trace_many(segments.subspan(begin, end - begin), found[piece],
+                                    results.first.data() + begin + 1, tallies[piece]);
+               });
   for (std::size_t i = 0; i < segments.size(); ++i) results.first[i + 1] += results.first[i];
   results.intervals.clear();
+  results.intervals.reserve(results.first.back());
   for (const auto& piece : found)
     results.intervals.insert(results.intervals.end(), piece.begin(), piece.end());
   if (counts != nullptr)

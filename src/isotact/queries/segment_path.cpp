@@ -10,12 +10,16 @@ std::optional<SegmentPath> make_path(const Lattice& lattice, const Segment& segm
   SegmentPath path{};
   path.begin = 0;
   path.end = 1;
-  bool moves = false;
+  bool moves = false, inside = true;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     from[axis] = (static_cast<double>(segment.from[axis]) - lattice.origin[axis]) * scale;
     to[axis] = (static_cast<double>(segment.to[axis]) - lattice.origin[axis]) * scale;
+    const double top = static_cast<double>(lattice.cells[axis]);
+    moves = moves || from[axis] != to[axis];
+    inside = inside && from[axis] >= 0 && from[axis] <= top && to[axis] >= 0 && to[axis] <= top;
+  }
+  for (std::size_t axis = 0; axis < 3 && !inside; ++axis) {
     const double top = static_cast<double>(lattice.cells[axis]), d = to[axis] - from[axis];
-    moves = moves || d != 0;
     if (d == 0) {
       if (from[axis] < 0 || from[axis] > top) return std::nullopt;
       continue;

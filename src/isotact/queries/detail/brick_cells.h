@@ -22,7 +22,7 @@ ISOTACT_INLINE void find_fine_corners(const F* coarse, const F* cell, const F* c
 
 inline constexpr std::size_t kCornerSample[8] = {0,  1,  kBrickNodes,      kBrickNodes + 1,
                                                  81, 82, 81 + kBrickNodes, 82 + kBrickNodes};
-constexpr std::size_t first_sample(std::int32_t x, std::int32_t y, std::int32_t z) {
+ISOTACT_INLINE constexpr std::size_t first_sample(std::int32_t x, std::int32_t y, std::int32_t z) {
   return static_cast<std::size_t>((z * kBrickNodes + y) * kBrickNodes + x);
 }
 

@@ -50,7 +50,7 @@ ISOTACT_INLINE F find_cubic_root(const F* b, F lo, F at_lo, F hi, F at_hi) {
 
 // All crossings from one side to the other, in order; 0 to 3. There is an odd number of them where
 // b0 and b3 lie on different sides, an even one otherwise.
-inline int find_crossings(const float* b, float* s) {
+ISOTACT_INLINE int find_crossings(const float* b, float* s) {
   const bool side[4] = {b[0] <= 0, b[1] <= 0, b[2] <= 0, b[3] <= 0};
   const int changes =
       (side[0] != side[1] ? 1 : 0) + (side[1] != side[2] ? 1 : 0) + (side[2] != side[3] ? 1 : 0);

@@ -1,0 +1,415 @@
+// The stages of segment_batch.h over a lane type.
+#pragma once
+
+#include "isotact/base/lanes.h"
+#include "isotact/queries/detail/brick_cells.h"
+#include "isotact/queries/detail/cubic.h"
+#include "isotact/queries/detail/segment_batch.h"
+
+namespace isotact::detail {
+
+template <typename F>
+struct BatchKernel {
+  static constexpr unsigned kLanes = F::kWidth;
+
+  // ---- rows to columns ------------------------------------------------------------------------
+
+  // column[k] has number k of each row.
+  static ISOTACT_INLINE void load_columns(const float* const* row, F* column) {
+#if defined(__AVX2__)
+    if constexpr (kLanes == 8) {
+      __m256 r[8], a[8], b[8];
+      for (int i = 0; i < 8; ++i) r[i] = _mm256_loadu_ps(row[i]);
+      for (int i = 0; i < 8; i += 2) {
+        a[i] = _mm256_unpacklo_ps(r[i], r[i + 1]);
+        a[i + 1] = _mm256_unpackhi_ps(r[i], r[i + 1]);
+      }
+      for (int i = 0; i < 8; i += 4) {
+        b[i] = _mm256_shuffle_ps(a[i], a[i + 2], 0x44);
+        b[i + 1] = _mm256_shuffle_ps(a[i], a[i + 2], 0xee);
+        b[i + 2] = _mm256_shuffle_ps(a[i + 1], a[i + 3], 0x44);
+        b[i + 3] = _mm256_shuffle_ps(a[i + 1], a[i + 3], 0xee);
+      }
+      for (int i = 0; i < 4; ++i) {
+        column[i] = _mm256_permute2f128_ps(b[i], b[i + 4], 0x20);
+        column[i + 4] = _mm256_permute2f128_ps(b[i], b[i + 4], 0x31);
+      }
+      return;
+    }
+#endif
+    for (int k = 0; k < 8; ++k) {
+      float numbers[kLanes];
+      for (unsigned lane = 0; lane < kLanes; ++lane) numbers[lane] = row[lane][k];
+      column[k] = load<F>(numbers);
+    }
+  }
+
+  // ---- trace ----------------------------------------------------------------------------------
+
+  struct Axis {
+    F origin, direction, inverse;
+  };
+
+  // The macro cell along an axis in which a path is at a time: the last one entered then or before
+  // (CellWalk::move_to). Rounding misplaces it by one at most.
+  static ISOTACT_INLINE F find_macro(const Axis& axis, F u, F last) {
+    const F zero(0.0F), one(1.0F), side(static_cast<float>(kMacroCells));
+    const F at = (axis.origin + u * axis.direction) * F(1.0F / kMacroCells);
+    const F i = truncate(lesser(greater(at, zero), last));
+    const F low = (i * side - axis.origin) * axis.inverse;
+    const F high = ((i + one) * side - axis.origin) * axis.inverse;
+    const auto up = axis.inverse >= zero;
+    const F enter = select(up, low, high), leave = select(up, high, low);
+    const F forth = select(up, one, -one);
+    const F moved = i + select(enter > u, -forth, select(leave <= u, forth, zero));
+    return lesser(greater(moved, zero), last);
+  }
+
+  static ISOTACT_INLINE void trace(BatchWork& w) {
+    const float last[3] = {static_cast<float>(w.macros[0] - 1), static_cast<float>(w.macros[1] - 1),
+                           static_cast<float>(w.macros[2] - 1)};
+    const F side(static_cast<float>(kMacroCells)), zero(0.0F), one(1.0F);
+    alignas(32) float soa[10][kLanes];  // origin, direction, inverse, times a cell
+    alignas(32) float u[kLanes];
+    std::uint32_t path[kLanes];
+    unsigned live = 0;
+    std::size_t next = 0;
+    const auto fill = [&](unsigned lane) {
+      if (next == w.path_count) return false;
+      const BatchPath& p = w.paths[next];
+      const float* from = p.origin;  // all in a row
+      for (int k = 0; k < 10; ++k) soa[k][lane] = from[k];
+      u[lane] = 0;
+      path[lane] = static_cast<std::uint32_t>(next++);
+      return true;
+    };
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+      for (auto& row : soa) row[lane] = 1;
+      u[lane] = 0;
+      path[lane] = 0;
+      if (fill(lane)) live |= 1U << lane;
+    }
+    while (live != 0) {
+      Axis axis[3];
+      F macro[3], leave(3.0e38F);
+      const F time = load<F>(u);
+      for (int a = 0; a < 3; ++a) {
+        axis[a] = {load<F>(soa[a]), load<F>(soa[a + 3]), load<F>(soa[a + 6])};
+        macro[a] = find_macro(axis[a], time, F(last[a]));
+        const F near = select(axis[a].inverse >= zero, macro[a] + one, macro[a]);
+        leave = lesser((near * side - axis[a].origin) * axis[a].inverse, leave);
+      }
+      alignas(32) float at[3][kLanes], out[kLanes];
+      for (int a = 0; a < 3; ++a) store(macro[a], at[a]);
+      store(leave, out);
+      for (unsigned bits = live; bits != 0; bits &= bits - 1) {
+        const auto lane = static_cast<unsigned>(__builtin_ctz(bits));
+        const auto x = static_cast<std::size_t>(at[0][lane]),
+                   y = static_cast<std::size_t>(at[1][lane]),
+                   z = static_cast<std::size_t>(at[2][lane]);
+        const std::size_t number = (z * w.macros[1] + y) * w.macros[0] + x;
+        const int free = w.free_distance[number];
+        float then = out[lane];
+        if (free == 0) {
+          w.queues->macros.push(
+              {path[lane],
+               static_cast<std::uint32_t>(number),
+               {at[0][lane] * kMacroCells, at[1][lane] * kMacroCells, at[2][lane] * kMacroCells}},
+              w.grow);
+        } else {
+          const int quarters = (free < 0 ? -free : free) - 1;
+          then += static_cast<float>(quarters * (kMacroCells / 4)) * 0.9999F * soa[9][lane];
+        }
+        if (u[lane] == 0) w.first_side[path[lane]] = free > 0 ? 1 : free < 0 ? -1 : 0;
+        if (!(then > u[lane])) {  // stuck at the box's side
+          w.first_side[path[lane]] = kWalkAlone;
+          then = 1;
+        }
+        u[lane] = then;
+        if (!(then < 1) && !fill(lane)) live &= ~(1U << lane);
+      }
+    }
+  }
+
+  // ---- open -----------------------------------------------------------------------------------
+
+  // The 2^3 coarse cells of a macro cell at once: three planes an axis cut the path, and each cell
+  // lies between two of them.
+  static ISOTACT_INLINE void open(BatchWork& w) {
+    for (const MacroVisit& visit : w.queues->macros) {
+      const BatchPath& p = w.paths[visit.path];
+      const float inverse[3] = {p.inverse_x, p.inverse_y, p.inverse_z};
+      float low[3][2], high[3][2];  // times of the sides of the lower and of the upper cells
+      for (int axis = 0; axis < 3; ++axis) {
+        float t[3];
+        for (int k = 0; k < 3; ++k)
+          t[k] = ((visit.lower[axis] + static_cast<float>(k * kBrickCells)) - p.origin[axis]) *
+                 inverse[axis];
+        for (int k = 0; k < 2; ++k) {
+          low[axis][k] = lesser(t[k], t[k + 1]);
+          high[axis][k] = greater(t[k], t[k + 1]);
+        }
+      }
+      const std::uint64_t word = w.occupied[visit.macro / 64];
+      const std::uint64_t before = word & ((std::uint64_t{1} << visit.macro % 64) - 1);
+      const IndexedMacro& macro =
+          w.occupied_macros[w.rank[visit.macro / 64] +
+                            static_cast<std::uint32_t>(__builtin_popcountll(before))];
+      // In the order in which the path comes by: from its first corner, cells are passed by number
+      // of steps. Later stages keep the order, and the end sorts the few that are equal.
+      std::uint32_t number = macro.first;
+      for (unsigned bits = macro.cells; bits != 0; bits &= bits - 1, ++number) {
+        const int cell = __builtin_ctz(bits);
+        const float in = greater(greater(low[0][cell & 1], low[1][cell >> 1 & 1]),
+                                 greater(low[2][cell >> 2], 0.0F));
+        const float out = lesser(lesser(high[0][cell & 1], high[1][cell >> 1 & 1]),
+                                 lesser(high[2][cell >> 2], 1.0F));
+        if (!(out > in)) continue;
+        __builtin_prefetch(&w.cells[number]);
+        w.queues->visits.push({visit.path, number, in, out}, w.grow);
+      }
+    }
+  }
+
+  // ---- clip -----------------------------------------------------------------------------------
+
+  static ISOTACT_INLINE void clip(BatchWork& w) {
+    for (const CellVisit& visit : w.queues->visits) {
+      const IndexedCell& cell = w.cells[visit.cell];
+      const BatchPath& p = w.paths[visit.path];
+      if (cell.brick == BrickField::kNoBrick) {
+        w.queues->parts.push(visit, w.grow);
+        continue;
+      }
+      float at = 0, slope = 0;
+      for (int axis = 0; axis < 3; ++axis) {
+        at += cell.normal[axis] *
+              (p.origin[axis] - static_cast<float>(int{cell.at[axis]} * kBrickCells));
+        slope += cell.normal[axis] * p.direction[axis];
+      }
+      CellVisit part = visit;
+      if ((slope < 0 ? -slope : slope) < 1e-6F) {
+        if (at < cell.least - 1 || at > cell.most + 1) continue;
+      } else {
+        const float inverse = 1 / slope;
+        const float a = (cell.least - at) * inverse, b = (cell.most - at) * inverse;
+        part.from = greater(part.from, lesser(a, b));
+        part.to = lesser(part.to, greater(a, b));
+        if (!(part.from <= part.to)) continue;
+      }
+      __builtin_prefetch(&w.bricks[cell.brick]);
+      w.queues->parts.push(part, w.grow);
+    }
+  }
+
+  // ---- step -----------------------------------------------------------------------------------
+
+  static ISOTACT_INLINE void step(BatchWork& w) {
+    for (const CellVisit& part : w.queues->parts) {
+      const IndexedCell& cell = w.cells[part.cell];
+      if (cell.brick == BrickField::kNoBrick)
+        add_coarse(w, part.path, cell);
+      else
+        walk_brick(w, part, cell);
+    }
+  }
+
+  static ISOTACT_INLINE void add_coarse(BatchWork& w, std::uint32_t path, const IndexedCell& cell) {
+    const float* from = w.coarse + static_cast<std::size_t>(cell.at[2]) * w.coarse_slice +
+                        static_cast<std::size_t>(cell.at[1]) * w.coarse_row +
+                        static_cast<std::size_t>(cell.at[0]);
+    const std::size_t row = w.coarse_row, slice = w.coarse_slice;
+    const auto place = static_cast<std::uint32_t>(w.queues->corners.raw.size);
+    w.queues->corners.push({{from[0], from[1], from[row], from[row + 1], from[slice],
+                             from[slice + 1], from[slice + row], from[slice + row + 1]}},
+                           w.grow);
+    w.queues->looks.push({path,
+                          place,
+                          nullptr,
+                          {static_cast<float>(int{cell.at[0]} * kBrickCells),
+                           static_cast<float>(int{cell.at[1]} * kBrickCells),
+                           static_cast<float>(int{cell.at[2]} * kBrickCells)},
+                          {0, 0, 0}},
+                         w.grow);
+  }
+
+  // As CellWalk, between the planes of one brick.
+  static ISOTACT_INLINE void walk_brick(BatchWork& w, const CellVisit& part,
+                                        const IndexedCell& cell) {
+    const BatchPath& p = w.paths[part.path];
+    const float inverse[3] = {p.inverse_x, p.inverse_y, p.inverse_z};
+    int lower[3], i[3];
+    for (int axis = 0; axis < 3; ++axis) {
+      lower[axis] = int{cell.at[axis]} * kBrickCells;
+      const float o = p.origin[axis];
+      const auto plane_time = [&](int plane) {
+        return (static_cast<float>(plane) - o) * inverse[axis];
+      };
+      const float at = o + part.from * p.direction[axis];
+      const int first = lower[axis], last = first + kBrickCells - 1;
+      int at_cell = static_cast<int>(at);
+      at_cell = at_cell < first ? first : at_cell > last ? last : at_cell;
+      if (inverse[axis] >= 0) {
+        while (at_cell > first && plane_time(at_cell) > part.from) --at_cell;
+        while (at_cell < last && plane_time(at_cell + 1) <= part.from) ++at_cell;
+      } else {
+        while (at_cell < last && plane_time(at_cell + 1) > part.from) ++at_cell;
+        while (at_cell > first && plane_time(at_cell) <= part.from) --at_cell;
+      }
+      i[axis] = at_cell - first;
+    }
+    const std::int8_t* correction = w.bricks[cell.brick].correction;
+    for (;;) {
+      float in = 0, out = 1, leave[3];
+      for (int axis = 0; axis < 3; ++axis) {
+        const float a =
+            (static_cast<float>(lower[axis] + i[axis]) - p.origin[axis]) * inverse[axis];
+        const float b =
+            (static_cast<float>(lower[axis] + i[axis] + 1) - p.origin[axis]) * inverse[axis];
+        leave[axis] = greater(a, b);
+        in = greater(in, lesser(a, b));
+        out = lesser(out, leave[axis]);
+      }
+      if (out > in) {
+        const std::int8_t* first = correction + first_sample(i[0], i[1], i[2]);
+        __builtin_prefetch(first);
+        __builtin_prefetch(first + 81 + kBrickNodes + 1);
+        w.queues->looks.push(
+            {part.path,
+             cell.brick,
+             first,
+             {static_cast<float>(lower[0] + i[0]), static_cast<float>(lower[1] + i[1]),
+              static_cast<float>(lower[2] + i[2])},
+             {static_cast<float>(i[0]) * 0.125F, static_cast<float>(i[1]) * 0.125F,
+              static_cast<float>(i[2]) * 0.125F}},
+            w.grow);
+      }
+      if (out > part.to || out >= 1) return;
+      for (int axis = 0; axis < 3; ++axis)
+        if (leave[axis] <= out) {
+          i[axis] += inverse[axis] >= 0 ? 1 : -1;
+          if (i[axis] < 0 || i[axis] >= kBrickCells) return;
+        }
+    }
+  }
+
+  // ---- look -----------------------------------------------------------------------------------
+
+  static ISOTACT_INLINE void look(BatchWork& w) {
+    const Look* looks = w.queues->looks.begin();
+    const std::size_t count = w.queues->looks.raw.size;
+    w.looks += count;
+    for (std::size_t begin = 0; begin < count; begin += kLanes) {
+      const Look* of[kLanes];
+      for (std::size_t lane = 0; lane < kLanes; ++lane)
+        of[lane] = &looks[begin + lane < count ? begin + lane : count - 1];
+      look_at(w, of, count - begin < kLanes ? count - begin : kLanes);
+    }
+  }
+
+  static ISOTACT_INLINE void look_at(BatchWork& w, const Look* const* of, std::size_t n) {
+    static constexpr std::int8_t kNone[128] = {};
+    const float *path_row[kLanes], *path_rest[kLanes], *corner_row[kLanes];
+    alignas(32) float lower[3][kLanes], first[3][kLanes], side[kLanes], width[kLanes];
+    alignas(32) std::int8_t bytes[8][kLanes];
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+      const Look& look = *of[lane];
+      path_row[lane] = w.paths[look.path].origin;
+      path_rest[lane] = &w.paths[look.path].inverse_z;
+      const bool fine = look.correction != nullptr;
+      corner_row[lane] =
+          fine ? w.bricks[look.corners].corner : w.queues->corners.begin()[look.corners].value;
+      side[lane] = fine ? 1 : kBrickCells;
+      width[lane] = fine ? 0.125F : 1;
+      for (int axis = 0; axis < 3; ++axis) {
+        lower[axis][lane] = look.lower[axis];
+        first[axis][lane] = look.first[axis];
+      }
+      const std::int8_t* from = fine ? look.correction : kNone;
+      for (int k = 0; k < 8; ++k) bytes[k][lane] = from[kCornerSample[k]];
+    }
+    F row[8], rest[8], coarse[8], corner[8];
+    load_columns(path_row, row);
+    load_columns(path_rest, rest);
+    load_columns(corner_row, coarse);
+    PathLanes<F> path;
+    F low[3], high[3], from[3], to[3];
+    const F sides = load<F>(side), widths = load<F>(width);
+    for (int axis = 0; axis < 3; ++axis) {
+      path.origin[axis] = row[axis];
+      path.direction[axis] = row[3 + axis];
+      low[axis] = load<F>(lower[axis]);
+      high[axis] = low[axis] + sides;
+      from[axis] = load<F>(first[axis]);
+      to[axis] = from[axis] + widths;
+    }
+    path.inverse[0] = row[6];
+    path.inverse[1] = row[7];
+    path.inverse[2] = rest[0];
+    const BoxSpan<F> span = find_box_span(path, low, high, F(1.0F) / sides);
+    find_sub_box(coarse, from, to, corner);
+    const F zero(0.0F), step(w.step), iso(w.iso);
+    F largest(0.0F);
+    for (int k = 0; k < 8; ++k) {
+      corner[k] = (corner[k] + step * load_bytes<F>(bytes[k])) - iso;
+      largest = greater(largest, greater(corner[k], -corner[k]));
+    }
+    F b[4];
+    find_cubic(corner, span, b);
+    unsigned in_corner[8], in_b[4];
+    for (int k = 0; k < 8; ++k) in_corner[k] = bits_of(corner[k] <= zero);
+    for (int k = 0; k < 4; ++k) in_b[k] = bits_of(b[k] <= zero);
+    unsigned all = in_corner[0], any = in_corner[0];
+    for (int k = 1; k < 8; ++k) {
+      all &= in_corner[k];
+      any |= in_corner[k];
+    }
+    const unsigned mixed = any & ~all;
+    // One change of side among the coefficients: one root.
+    const unsigned c0 = in_b[0] ^ in_b[1], c1 = in_b[1] ^ in_b[2], c2 = in_b[2] ^ in_b[3];
+    const unsigned changes = c0 | c1 | c2;
+    const unsigned several = (c0 & c1) | (c0 & c2) | (c1 & c2);
+    const F limit = largest * F(kDoubtful);
+    const F end0 = greater(b[0], -b[0]), end3 = greater(b[3], -b[3]);
+    const unsigned doubtful = bits_of((end0 < limit) | (end3 < limit));
+    alignas(32) float root[kLanes], in[kLanes], out[kLanes], coefficient[4][kLanes];
+    store(span.in, in);
+    store(span.out, out);
+    for (int k = 0; k < 4; ++k) store(b[k], coefficient[k]);
+    if ((changes & ~several & mixed) != 0)
+      store(find_cubic_root(b, F(0.0F), b[0], F(1.0F), b[3]), root);
+    for (unsigned lane = 0; lane < n; ++lane) {
+      if ((mixed >> lane & 1U) == 0) continue;
+      ++w.cubics;
+      Found found{of[lane]->path,
+                  0,
+                  (in_b[0] >> lane & 1U) != 0,
+                  of[lane]->correction == nullptr && (doubtful >> lane & 1U) != 0,
+                  in[lane],
+                  {}};
+      float s[3] = {0, 0, 0};
+      if ((several >> lane & 1U) != 0) {
+        const float one[4] = {coefficient[0][lane], coefficient[1][lane], coefficient[2][lane],
+                              coefficient[3][lane]};
+        found.crossings = static_cast<std::uint16_t>(find_crossings(one, s));
+      } else if ((changes >> lane & 1U) != 0) {
+        found.crossings = 1;
+        s[0] = root[lane];
+      }
+      for (unsigned i = 0; i < found.crossings; ++i)
+        found.time[i] = in[lane] + s[i] * (out[lane] - in[lane]);
+      w.queues->found.push(found, w.grow);
+    }
+  }
+
+  static void run(BatchWork& w) {
+    trace(w);
+    open(w);
+    w.nodes += w.queues->macros.raw.size + w.queues->visits.raw.size;
+    clip(w);
+    step(w);
+    look(w);
+  }
+};
+
+}  // namespace isotact::detail
