@@ -2,6 +2,7 @@
 
 namespace isotact::detail {
 
-const BatchKernels kAvx2BatchKernels = {BatchKernel<Lanes<float, 8>>::run};
+const BatchKernels kAvx2BatchKernels = {BatchKernel<Lanes<float, 8>>::run,
+                                        BatchKernel<Lanes<float, 8>>::look_only};
 
 }  // namespace isotact::detail

@@ -2,6 +2,7 @@
 
 namespace isotact::detail {
 
-const BatchKernels kBaselineBatchKernels = {BatchKernel<Lanes<float, 4>>::run};
+const BatchKernels kBaselineBatchKernels = {BatchKernel<Lanes<float, 4>>::run,
+                                            BatchKernel<Lanes<float, 4>>::look_only};
 
 }  // namespace isotact::detail

@@ -37,7 +37,8 @@ void for_each_queue(BatchQueues& q, Visit&& visit) {
 
 }  // namespace
 
-BatchTracer::BatchTracer(const BrickField& field, const SegmentIndex& index, float iso) {
+BatchTracer::BatchTracer(const BrickField& field, const SegmentIndex& index, float iso)
+    : field_(field), lattice_(field.lattice()) {
   work_.free_distance = index.free_distance.data();
   work_.occupied = index.occupied.data();
   work_.rank = index.rank.data();
@@ -62,6 +63,7 @@ BatchTracer::~BatchTracer() {
 
 void BatchTracer::run(std::span<const std::optional<SegmentPath>> paths, SegmentCounts& counts) {
   for_each_queue(queues_, [](RawQueue& queue) { queue.size = 0; });
+  given_ = paths;
   paths_.clear();
   number_.assign(paths.size(), kNoPath);
   for (std::size_t i = 0; i < paths.size(); ++i) {
@@ -97,6 +99,53 @@ void BatchTracer::run(std::span<const std::optional<SegmentPath>> paths, Segment
   for (std::size_t i = 0; i < paths_.size(); ++i)
     std::sort(sorted_.begin() + first_[i], sorted_.begin() + first_[i + 1],
               [](const Found& a, const Found& b) { return a.in < b.in; });
+  find_starts();
+}
+
+// Where a path starts in a macro cell with the isosurface but does not come near to that: a look at
+// its first cell tells the side.
+void BatchTracer::find_starts() {
+  for_each_queue(queues_, [](RawQueue& queue) { queue.size = 0; });
+  const Index3 nodes = node_counts(field_.coarse_lattice());
+  for (std::size_t i = 0; i < given_.size(); ++i) {
+    const std::uint32_t n = number_[i];
+    if (n == kNoPath || side_[n] != 0 || first_[n] < first_[n + 1]) continue;
+    const CellWalk walk(*given_[i], lattice_.cells);
+    const Index3 c = walk.cell(), coarse{c[0] >> 3, c[1] >> 3, c[2] >> 3};
+    const std::uint32_t number = field_.brick_at(coarse);
+    const bool fine = number != BrickField::kNoBrick;
+    const Index3 lower = fine ? c : Index3{coarse[0] << 3, coarse[1] << 3, coarse[2] << 3};
+    const BoxSpan<float> span = walk.span(lower, fine ? 1 : kBrickCells);
+    if (!(span.out > span.in)) {
+      side_[n] = kWalkAlone;
+      continue;
+    }
+    Look look{.path = n,
+              .corners = number,
+              .correction = nullptr,
+              .lower = {static_cast<float>(lower[0]), static_cast<float>(lower[1]),
+                        static_cast<float>(lower[2])},
+              .first = {0, 0, 0}};
+    if (fine) {
+      const std::int32_t in[3] = {c[0] & 7, c[1] & 7, c[2] & 7};
+      look.correction = field_.bricks()[number].correction + first_sample(in[0], in[1], in[2]);
+      for (int axis = 0; axis < 3; ++axis) look.first[axis] = static_cast<float>(in[axis]) * 0.125F;
+      __builtin_prefetch(look.correction);
+      __builtin_prefetch(field_.bricks()[number].corner);
+    } else {
+      look.corners = static_cast<std::uint32_t>(queues_.corners.raw.size);
+      CoarseCorners corners{};
+      for (std::int32_t k = 0; k < 8; ++k)
+        corners.value[k] = field_.coarse_values()[flat_index(
+            nodes, coarse[0] + (k & 1), coarse[1] + (k >> 1 & 1), coarse[2] + (k >> 2))];
+      queues_.corners.push(corners, grow_queue);
+    }
+    queues_.looks.push(look, grow_queue);
+  }
+  if (queues_.looks.raw.size == 0) return;
+  work_.are_starts = true;
+  kernels().look(work_);
+  work_.are_starts = false;
 }
 
 bool BatchTracer::is_sure(std::size_t path) const {

@@ -13,8 +13,7 @@ struct Part {
 Part clip_to_slab(const IndexedCell& cell, const PathLanes<float>& path, const Part& part) {
   float at = 0, slope = 0;
   for (int axis = 0; axis < 3; ++axis) {
-    at += cell.normal[axis] *
-          (path.origin[axis] - static_cast<float>(int{cell.at[axis]} * kBrickCells));
+    at += cell.normal[axis] * path.origin[axis];
     slope += cell.normal[axis] * path.direction[axis];
   }
   if (std::abs(slope) < 1e-6F) return at < cell.least - 1 || at > cell.most + 1 ? Part{1, 0} : part;

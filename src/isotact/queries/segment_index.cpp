@@ -10,8 +10,11 @@
 namespace isotact::detail {
 namespace {
 
-// More than rounding makes of the place of a root, cells.
-constexpr float kSlabSlack = 1e-3F;
+// More than rounding makes of the place of a root, cells: sums of a few products as large as the
+// lattice is wide.
+float find_slab_slack(const Index3& cells) {
+  return 1e-3F + static_cast<float>(std::max({cells[0], cells[1], cells[2]})) * 0x1p-19F;
+}
 constexpr std::int32_t kMostDistance = 126;
 
 // Values at the nodes of a brick, less iso, in cells.
@@ -63,7 +66,7 @@ bool find_mixed(const BrickValues& v, MixedRows& mixed) {
 }
 
 // The mean slope of the mixed cells, and what that leaves.
-void fit_slab(const BrickValues& v, const MixedRows& mixed, IndexedCell& cell) {
+void fit_slab(const BrickValues& v, const MixedRows& mixed, float slack, IndexedCell& cell) {
   float sum[3] = {0, 0, 0}, count = 0;
   std::uint16_t nodes[kBrickNodes][kBrickNodes] = {};  // corners of mixed cells
   for (int z = 0; z < kBrickCells; ++z)
@@ -97,8 +100,11 @@ void fit_slab(const BrickValues& v, const MixedRows& mixed, IndexedCell& cell) {
         least = std::min(least, rest);
         most = std::max(most, rest);
       }
-  cell.least = least - kSlabSlack;
-  cell.most = most + kSlabSlack;
+  float shift = 0;
+  for (int axis = 0; axis < 3; ++axis)
+    shift += cell.normal[axis] * static_cast<float>(int{cell.at[axis]} * kBrickCells);
+  cell.least = (least + shift) - slack;
+  cell.most = (most + shift) + slack;
 }
 
 class IndexBuild {
@@ -107,6 +113,7 @@ class IndexBuild {
       : field_(field), iso_(iso), threads_(threads), coarse_(field.coarse_lattice().cells) {
     for (std::size_t axis = 0; axis < 3; ++axis) index_.macros[axis] = (coarse_[axis] + 1) / 2;
     sides_.resize(count(coarse_));
+    slab_slack_ = find_slab_slack(field.lattice().cells);
   }
 
   SegmentIndex run() {
@@ -176,7 +183,7 @@ class IndexBuild {
         side = values.at[0][0][0] > 0 ? 1 : -1;
         return false;
       }
-      fit_slab(values, mixed, cell);
+      fit_slab(values, mixed, slab_slack_, cell);
     }
     found.push_back(cell);
     return true;
@@ -255,6 +262,7 @@ class IndexBuild {
 
   const BrickField& field_;
   float iso_;
+  float slab_slack_ = 0;
   Threads threads_;
   Index3 coarse_;
   SegmentIndex index_;

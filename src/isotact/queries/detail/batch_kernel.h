@@ -65,7 +65,7 @@ struct BatchKernel {
     return lesser(greater(moved, zero), last);
   }
 
-  static ISOTACT_INLINE void trace(BatchWork& w) {
+  static __attribute__((noinline)) void trace(BatchWork& w) {
     const float last[3] = {static_cast<float>(w.macros[0] - 1), static_cast<float>(w.macros[1] - 1),
                            static_cast<float>(w.macros[2] - 1)};
     const F side(static_cast<float>(kMacroCells)), zero(0.0F), one(1.0F);
@@ -135,76 +135,113 @@ struct BatchKernel {
 
   // The 2^3 coarse cells of a macro cell at once: three planes an axis cut the path, and each cell
   // lies between two of them.
-  static ISOTACT_INLINE void open(BatchWork& w) {
+  static __attribute__((noinline)) void open(BatchWork& w) {
+    // All ones in the lanes of upper cells, of 2^3.
+    alignas(32) static constexpr float kUpper[3][8] = {
+        {0, 1, 0, 1, 0, 1, 0, 1}, {0, 0, 1, 1, 0, 0, 1, 1}, {0, 0, 0, 0, 1, 1, 1, 1}};
+    constexpr unsigned kParts = 8 / kLanes;
+    const F half(0.5F);
     for (const MacroVisit& visit : w.queues->macros) {
       const BatchPath& p = w.paths[visit.path];
-      const float inverse[3] = {p.inverse_x, p.inverse_y, p.inverse_z};
-      float low[3][2], high[3][2];  // times of the sides of the lower and of the upper cells
-      for (int axis = 0; axis < 3; ++axis) {
-        float t[3];
-        for (int k = 0; k < 3; ++k)
-          t[k] = ((visit.lower[axis] + static_cast<float>(k * kBrickCells)) - p.origin[axis]) *
-                 inverse[axis];
-        for (int k = 0; k < 2; ++k) {
-          low[axis][k] = lesser(t[k], t[k + 1]);
-          high[axis][k] = greater(t[k], t[k + 1]);
-        }
-      }
       const std::uint64_t word = w.occupied[visit.macro / 64];
       const std::uint64_t before = word & ((std::uint64_t{1} << visit.macro % 64) - 1);
       const IndexedMacro& macro =
           w.occupied_macros[w.rank[visit.macro / 64] +
                             static_cast<std::uint32_t>(__builtin_popcountll(before))];
-      // In the order in which the path comes by: from its first corner, cells are passed by number
-      // of steps. Later stages keep the order, and the end sorts the few that are equal.
-      std::uint32_t number = macro.first;
-      for (unsigned bits = macro.cells; bits != 0; bits &= bits - 1, ++number) {
-        const int cell = __builtin_ctz(bits);
-        const float in = greater(greater(low[0][cell & 1], low[1][cell >> 1 & 1]),
-                                 greater(low[2][cell >> 2], 0.0F));
-        const float out = lesser(lesser(high[0][cell & 1], high[1][cell >> 1 & 1]),
-                                 lesser(high[2][cell >> 2], 1.0F));
-        if (!(out > in)) continue;
+      const float inverse[3] = {p.inverse_x, p.inverse_y, p.inverse_z};
+      F in[kParts], out[kParts];
+      for (unsigned part = 0; part < kParts; ++part) {
+        in[part] = F(0.0F);
+        out[part] = F(1.0F);
+      }
+      for (int axis = 0; axis < 3; ++axis) {
+        float t[3];
+        for (int k = 0; k < 3; ++k)
+          t[k] = ((visit.lower[axis] + static_cast<float>(k * kBrickCells)) - p.origin[axis]) *
+                 inverse[axis];
+        const F low(lesser(t[0], t[1])), low_up(lesser(t[1], t[2]));
+        const F high(greater(t[0], t[1])), high_up(greater(t[1], t[2]));
+        for (unsigned part = 0; part < kParts; ++part) {
+          const auto up = load<F>(kUpper[axis] + part * kLanes) > half;
+          in[part] = greater(select(up, low_up, low), in[part]);
+          out[part] = lesser(select(up, high_up, high), out[part]);
+        }
+      }
+      alignas(32) float from[8], to[8];
+      unsigned hit = 0;
+      for (unsigned part = 0; part < kParts; ++part) {
+        hit |= bits_of(out[part] > in[part]) << (part * kLanes);
+        store(in[part], from + part * kLanes);
+        store(out[part], to + part * kLanes);
+      }
+      for (unsigned bits = hit & macro.cells; bits != 0; bits &= bits - 1) {
+        const unsigned cell = static_cast<unsigned>(__builtin_ctz(bits));
+        const std::uint32_t number =
+            macro.first +
+            static_cast<std::uint32_t>(__builtin_popcount(macro.cells & ((1U << cell) - 1)));
         __builtin_prefetch(&w.cells[number]);
-        w.queues->visits.push({visit.path, number, in, out}, w.grow);
+        w.queues->visits.push({visit.path, number, from[cell], to[cell]}, w.grow);
       }
     }
   }
 
   // ---- clip -----------------------------------------------------------------------------------
 
-  static ISOTACT_INLINE void clip(BatchWork& w) {
-    for (const CellVisit& visit : w.queues->visits) {
-      const IndexedCell& cell = w.cells[visit.cell];
-      const BatchPath& p = w.paths[visit.path];
-      if (cell.brick == BrickField::kNoBrick) {
-        w.queues->parts.push(visit, w.grow);
-        continue;
+  static __attribute__((noinline)) void clip(BatchWork& w) {
+    const CellVisit* visits = w.queues->visits.begin();
+    const std::size_t count = w.queues->visits.raw.size;
+    const F one(1.0F);
+    for (std::size_t begin = 0; begin < count; begin += kLanes) {
+      const float *path_row[kLanes], *cell_row[kLanes];
+      alignas(32) float from[kLanes], to[kLanes];
+      unsigned coarse = 0;
+      for (unsigned lane = 0; lane < kLanes; ++lane) {
+        const CellVisit& visit = visits[begin + lane < count ? begin + lane : count - 1];
+        const IndexedCell& cell = w.cells[visit.cell];
+        path_row[lane] = w.paths[visit.path].origin;
+        cell_row[lane] = cell.normal;
+        from[lane] = visit.from;
+        to[lane] = visit.to;
+        coarse |= (cell.brick == BrickField::kNoBrick ? 1U : 0U) << lane;
       }
-      float at = 0, slope = 0;
-      for (int axis = 0; axis < 3; ++axis) {
-        at += cell.normal[axis] *
-              (p.origin[axis] - static_cast<float>(int{cell.at[axis]} * kBrickCells));
-        slope += cell.normal[axis] * p.direction[axis];
+      F path[8], cell[8];
+      load_columns(path_row, path);
+      load_columns(cell_row, cell);
+      F at = cell[0] * path[0], slope = cell[0] * path[3];
+      for (int axis = 1; axis < 3; ++axis) {
+        at = at + cell[axis] * path[axis];
+        slope = slope + cell[axis] * path[3 + axis];
       }
-      CellVisit part = visit;
-      if ((slope < 0 ? -slope : slope) < 1e-6F) {
-        if (at < cell.least - 1 || at > cell.most + 1) continue;
-      } else {
-        const float inverse = 1 / slope;
-        const float a = (cell.least - at) * inverse, b = (cell.most - at) * inverse;
-        part.from = greater(part.from, lesser(a, b));
-        part.to = lesser(part.to, greater(a, b));
-        if (!(part.from <= part.to)) continue;
+      const F size = greater(slope, -slope);
+      const auto is_along = size < F(1e-6F);
+      const F inverse = one / slope;
+      const F a = (cell[3] - at) * inverse, b = (cell[4] - at) * inverse;
+      const F first = load<F>(from), last = load<F>(to);
+      const F new_first = greater(lesser(a, b), first), new_last = lesser(greater(a, b), last);
+      const auto near_enough = (at >= cell[3] - one) & (at <= cell[4] + one);
+      const unsigned along = bits_of(is_along), near = bits_of(near_enough),
+                     cut = bits_of(new_first <= new_last);
+      store(new_first, from);
+      store(new_last, to);
+      const std::size_t n = count - begin < kLanes ? count - begin : kLanes;
+      for (unsigned bits = coarse | (along & near) | (cut & ~along); bits != 0; bits &= bits - 1) {
+        const auto lane = static_cast<unsigned>(__builtin_ctz(bits));
+        if (lane >= n) break;
+        CellVisit part = visits[begin + lane];
+        if (((coarse | along) >> lane & 1U) == 0) {
+          part.from = from[lane];
+          part.to = to[lane];
+        }
+        const std::uint32_t brick = w.cells[part.cell].brick;
+        if (brick != BrickField::kNoBrick) __builtin_prefetch(&w.bricks[brick]);
+        w.queues->parts.push(part, w.grow);
       }
-      __builtin_prefetch(&w.bricks[cell.brick]);
-      w.queues->parts.push(part, w.grow);
     }
   }
 
   // ---- step -----------------------------------------------------------------------------------
 
-  static ISOTACT_INLINE void step(BatchWork& w) {
+  static __attribute__((noinline)) void step(BatchWork& w) {
     for (const CellVisit& part : w.queues->parts) {
       const IndexedCell& cell = w.cells[part.cell];
       if (cell.brick == BrickField::kNoBrick)
@@ -295,7 +332,7 @@ struct BatchKernel {
 
   // ---- look -----------------------------------------------------------------------------------
 
-  static ISOTACT_INLINE void look(BatchWork& w) {
+  static __attribute__((noinline)) void look(BatchWork& w) {
     const Look* looks = w.queues->looks.begin();
     const std::size_t count = w.queues->looks.raw.size;
     w.looks += count;
@@ -364,6 +401,11 @@ struct BatchKernel {
       all &= in_corner[k];
       any |= in_corner[k];
     }
+    if (w.are_starts) {
+      for (unsigned lane = 0; lane < n; ++lane)
+        w.first_side[of[lane]->path] = (in_b[0] >> lane & 1U) != 0 ? -1 : 1;
+      return;
+    }
     const unsigned mixed = any & ~all;
     // One change of side among the coefficients: one root.
     const unsigned c0 = in_b[0] ^ in_b[1], c1 = in_b[1] ^ in_b[2], c2 = in_b[2] ^ in_b[3];
@@ -401,6 +443,8 @@ struct BatchKernel {
       w.queues->found.push(found, w.grow);
     }
   }
+
+  static void look_only(BatchWork& w) { look(w); }
 
   static void run(BatchWork& w) {
     trace(w);

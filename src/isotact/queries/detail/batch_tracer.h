@@ -23,6 +23,11 @@ class BatchTracer {
   std::span<const Found> found(std::size_t path) const;
 
  private:
+  void find_starts();
+
+  const BrickField& field_;
+  Lattice lattice_;
+  std::span<const std::optional<SegmentPath>> given_;
   BatchWork work_{};
   BatchQueues queues_{};
   std::vector<BatchPath> paths_;

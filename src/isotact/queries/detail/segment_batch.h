@@ -110,6 +110,7 @@ struct BatchWork {
   std::size_t path_count;
   // Of each path: 1 outside, -1 inside, 0 not known; kWalkAlone: it must be walked by itself.
   std::int8_t* first_side;
+  bool are_starts;  // looks are at the first cells of their paths, and set first_side only
   BatchQueues* queues;
   void (*grow)(RawQueue&);
   std::uint64_t nodes, looks, cubics;  // counted
@@ -117,6 +118,7 @@ struct BatchWork {
 
 struct BatchKernels {
   void (*run)(BatchWork& work);
+  void (*look)(BatchWork& work);  // the last stage alone
 };
 extern const BatchKernels kBaselineBatchKernels;
 extern const BatchKernels kAvx2BatchKernels;  // only where the processor has AVX2

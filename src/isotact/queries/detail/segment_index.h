@@ -24,7 +24,7 @@ inline constexpr int kMacroCells = 16;  // fine cells along a macro cell
 // value at the corners, and the isosurface is only in cells with corners on both sides.
 struct IndexedCell {
   float normal[3];      // g, of the field in cells
-  float least, most;    // of g . x, with x in fine cells from the coarse cell's first corner
+  float least, most;    // of g . x, with x in fine cells of the lattice
   std::uint32_t brick;  // kNoBrick: the cell is one
   std::int16_t at[3];   // coarse cell
   std::int16_t unused;
