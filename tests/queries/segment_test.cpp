@@ -109,5 +109,125 @@ TEST(Segments, EveryTraversalGivesTheSameAnswer) {
   EXPECT_GT(several, segments / 20);
 }
 
+// One by one and in batches, for any number of threads.
+TEST(Segments, BatchesGiveTheSameAnswer) {
+  std::size_t hits = 0, all = 0;
+  for (const char* shape : {"gear", "knot", "terrain"}) {
+    const BrickField field = make_field(shape, 96);
+    for (const double cells : {0.0, -1.0, 2.5, 9.0, 40.0}) {
+      Random random(11);
+      std::vector<Segment> segments;
+      for (int i = 0; i < 3000; ++i) segments.push_back(random_segment(field.bounds(), random));
+      segments[7].to = segments[7].from;
+      for (const SegmentMode mode :
+           {SegmentMode::kIntervals, SegmentMode::kFirst, SegmentMode::kAny}) {
+        const double iso = cells * field.voxel_size();
+        const SegmentTracer slow(field,
+                                 {.iso = iso, .mode = mode, .traversal = Traversal::kUniform});
+        const SegmentTracer one(field, {.iso = iso, .mode = mode, .threads = {1}});
+        const SegmentTracer two(field, {.iso = iso, .mode = mode, .threads = {2}});
+        SegmentResults a, b;
+        one.trace(segments, a);
+        two.trace(segments, b);
+        ASSERT_EQ(a.first, b.first);
+        ASSERT_EQ(a.intervals, b.intervals);
+        for (std::size_t i = 0; i < segments.size(); ++i) {
+          SegmentInterval want[64];
+          const std::size_t n = slow.trace(segments[i], want);
+          ASSERT_EQ(a.first[i + 1] - a.first[i], n) << shape << " " << cells << " " << i;
+          for (std::size_t k = 0; k < n; ++k)
+            ASSERT_EQ(a.intervals[a.first[i] + k], want[k]) << shape << " " << cells << " " << i;
+          hits += n > 0 ? 1 : 0;
+          ++all;
+        }
+      }
+    }
+  }
+  EXPECT_GT(hits, all / 3);
+  EXPECT_LT(hits, all);
+}
+
+// A field that is the distance to the plane y = 0.5, on a lattice whose nodes lie on it.
+DenseGrid make_plane() {
+  DenseGridParts parts{.lattice = {.origin = {0, 0, 0}, .spacing = 0.125, .cells = {8, 8, 8}}};
+  for (int z = 0; z <= 8; ++z)
+    for (int y = 0; y <= 8; ++y)
+      for (int x = 0; x <= 8; ++x) parts.samples.push_back(static_cast<float>(y) * 0.125F - 0.5F);
+  return DenseGrid(std::move(parts));
+}
+
+TEST(Segments, EveryPositionIsDefined) {
+  const DenseGrid grid = make_plane();
+  struct Case {
+    const char* name;
+    Segment segment;
+    std::vector<SegmentInterval> want;
+  };
+  const Case cases[] = {
+      {"through", {{0.3F, 1, 0.3F}, {0.3F, 0, 0.3F}}, {{0.5F, 1}}},
+      {"starts inside", {{0.3F, 0, 0.3F}, {0.4F, 1, 0.3F}}, {{0, 0.5F}}},
+      {"all inside", {{0.1F, 0.1F, 0.1F}, {0.9F, 0.4F, 0.8F}}, {{0, 1}}},
+      {"all outside", {{0.1F, 0.6F, 0.1F}, {0.9F, 0.9F, 0.8F}}, {}},
+      {"along the surface", {{0.1F, 0.5F, 0.1F}, {0.9F, 0.5F, 0.1F}}, {{0, 1}}},
+      {"along the surface on a plane of nodes",
+       {{0.125F, 0.5F, 0.25F}, {0.75F, 0.5F, 0.25F}},
+       {{0, 1}}},
+      {"no length, on the surface", {{0.3F, 0.5F, 0.3F}, {0.3F, 0.5F, 0.3F}}, {{0, 1}}},
+      {"no length, outside", {{0.3F, 0.6F, 0.3F}, {0.3F, 0.6F, 0.3F}}, {}},
+      {"ends on the surface", {{0.3F, 1, 0.3F}, {0.3F, 0.5F, 0.3F}}, {{1, 1}}},
+      {"along a side of the box", {{0, 1, 0}, {0, 0, 0}}, {{0.5F, 1}}},
+      {"along the last side", {{1, 1, 1}, {1, 0, 1}}, {{0.5F, 1}}},
+      {"through corners of cells", {{1, 1, 1}, {0, 0, 0}}, {{0.5F, 1}}},
+  };
+  for (const Case& c : cases)
+    for (const Traversal way : {Traversal::kUniform, Traversal::kOctree, Traversal::kFast}) {
+      SCOPED_TRACE(testing::Message() << c.name << ", " << name(way));
+      const SegmentTracer tracer(grid, {.traversal = way});
+      SegmentInterval found[8];
+      const std::size_t n = tracer.trace(c.segment, found);
+      if (c.want == std::vector<SegmentInterval>{{1, 1}} && n == 0) continue;  // touches only
+      ASSERT_EQ(n, c.want.size());
+      for (std::size_t i = 0; i < n; ++i) {
+        EXPECT_FLOAT_EQ(found[i].enter, c.want[i].enter);
+        EXPECT_FLOAT_EQ(found[i].exit, c.want[i].exit);
+      }
+    }
+}
+
+// Two roots in one cell: the paper's search finds none.
+TEST(Segments, FindsTwoRootsInACell) {
+  DenseGridParts parts{.lattice = {.origin = {0, 0, 0}, .spacing = 1, .cells = {1, 1, 1}}};
+  // A saddle: positive at two opposite edges, negative between them.
+  parts.samples = {1, -2, -2, 1, 1, -2, -2, 1};
+  const DenseGrid grid(std::move(parts));
+  const Segment diagonal{{0, 0, 0.5F}, {1, 1, 0.5F}};
+  SegmentInterval found[4];
+  const SegmentTracer all(grid, {.traversal = Traversal::kUniform});
+  ASSERT_EQ(all.trace(diagonal, found), 1U);
+  EXPECT_NEAR(found[0].enter, (6 - std::sqrt(12.0)) / 12, 1e-6);
+  EXPECT_NEAR(found[0].exit, (6 + std::sqrt(12.0)) / 12, 1e-6);
+  const SegmentTracer paper(grid, {.traversal = Traversal::kUniform, .roots = RootSearch::kPaper});
+  EXPECT_EQ(paper.trace(diagonal, found), 0U);
+}
+
+// A ball's isosurfaces far outside of the box.
+TEST(Segments, FollowsTheIsosurfaceOutOfTheBox) {
+  const BrickField field =
+      build_field(make_sphere({.radius = 0.5, .frequency = 16}), {.resolution = 48}).field;
+  Random random(3);
+  int hits = 0;
+  for (const double iso : {0.2, 0.5, 2.0}) {
+    const SegmentTracer tracer(field, {.iso = iso});
+    for (int i = 0; i < 500; ++i) {
+      const Segment s{to_float(random.in_unit_ball() * 5.0), to_float(random.in_unit_ball() * 5.0)};
+      SegmentInterval found[8];
+      const std::size_t n = tracer.trace(s, found);
+      ASSERT_NO_FATAL_FAILURE(check_values(field, s, iso, std::span(found, n), field.voxel_size()));
+      hits += n > 0 ? 1 : 0;
+    }
+  }
+  EXPECT_GT(hits, 200);
+}
+
 }  // namespace
 }  // namespace isotact

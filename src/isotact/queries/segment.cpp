@@ -92,42 +92,36 @@ struct SegmentTracer::State {
     }
     to.reserve(segments.size());
     detail::BatchTracer tracer(*bricks, index, static_cast<float>(settings.iso));
-    std::vector<std::optional<detail::SegmentPath>> paths;
     for (std::size_t begin = 0; begin < segments.size(); begin += detail::kBatchSegments) {
       const std::size_t end = std::min(begin + detail::kBatchSegments, segments.size());
-      paths.clear();
-      for (std::size_t i = begin; i < end; ++i)
-        paths.push_back(detail::make_path(lattice, segments[i]));
-      tracer.run(paths, counts);
+      tracer.run(segments.subspan(begin, end - begin), counts);
       for (std::size_t i = begin; i < end; ++i) {
-        const auto& path = paths[i - begin];
-        const bool alone = !path || !tracer.is_sure(i - begin) ||
-                           (rim.least <= settings.iso && (path->begin > 0 || path->end < 1));
-        if (alone)
+        const bool sure = tracer.is_sure(i - begin);
+        const std::uint32_t path = tracer.path_of(i - begin);
+        if (!sure || (rim.least <= settings.iso && !tracer.is_whole(path)))
           add_alone(segments[i], to, n[i], counts);
         else
-          n[i] = assemble(*path, tracer, i - begin, to);
+          n[i] = assemble(tracer, path, to);
       }
     }
   }
 
-  std::uint64_t assemble(const detail::SegmentPath& path, const detail::BatchTracer& tracer,
-                         std::size_t i, std::vector<SegmentInterval>& to) const {
+  std::uint64_t assemble(const detail::BatchTracer& tracer, std::uint32_t path,
+                         std::vector<SegmentInterval>& to) const {
     const std::size_t before = to.size();
-    const auto found = tracer.found(i);
     bool inside = false;
     float entered = 0;
     const auto set_side = [&](float u, bool side) {
       if (side == inside) return;
       inside = side;
-      const double t = path.begin + static_cast<double>(u) * (path.end - path.begin);
+      const float t = static_cast<float>(tracer.time(path, u));
       if (side)
-        entered = static_cast<float>(t);
+        entered = t;
       else
-        to.push_back({entered, static_cast<float>(t)});
+        to.push_back({entered, t});
     };
-    set_side(0, tracer.starts_inside(i));
-    for (const detail::Found& cell : found) {
+    set_side(0, tracer.starts_inside(path));
+    for (const detail::Found& cell : tracer.found(path)) {
       bool side = cell.inside;
       set_side(cell.in, side);
       for (unsigned k = 0; k < cell.crossings; ++k) {
@@ -136,7 +130,7 @@ struct SegmentTracer::State {
       }
     }
     // Beyond the box it is outside: else the segment would have been walked alone.
-    if (inside) to.push_back({entered, static_cast<float>(path.end)});
+    if (inside) to.push_back({entered, static_cast<float>(tracer.end(path))});
     if (settings.mode != SegmentMode::kIntervals && to.size() > before) {
       to.resize(before + 1);
       to.back().exit = to.back().enter;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <new>
 
@@ -38,7 +39,10 @@ void for_each_queue(BatchQueues& q, Visit&& visit) {
 }  // namespace
 
 BatchTracer::BatchTracer(const BrickField& field, const SegmentIndex& index, float iso)
-    : field_(field), lattice_(field.lattice()) {
+    : field_(field), lattice_(field.lattice()), scale_(1 / field.lattice().spacing) {
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    last_[axis] = static_cast<float>(lattice_.cells[axis]);
+  paths_.reserve(kBatchSegments);
   work_.free_distance = index.free_distance.data();
   work_.occupied = index.occupied.data();
   work_.rank = index.rank.data();
@@ -61,22 +65,53 @@ BatchTracer::~BatchTracer() {
   for_each_queue(queues_, [](RawQueue& queue) { std::free(queue.data); });
 }
 
-void BatchTracer::run(std::span<const std::optional<SegmentPath>> paths, SegmentCounts& counts) {
+// As make_path, which does what is not simple: a segment inside of the box that moves along all
+// axes.
+bool BatchTracer::add_path(const Segment& segment) {
+  const std::size_t n = paths_.size();
+  BatchPath p;
+  bool simple = true;
+  float length_sq = 0, inverse[3];
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const double from = (static_cast<double>(segment.from[axis]) - lattice_.origin[axis]) * scale_;
+    const double to = (static_cast<double>(segment.to[axis]) - lattice_.origin[axis]) * scale_;
+    const double top = static_cast<double>(last_[axis]);
+    const float first = static_cast<float>(from), d = static_cast<float>(to) - first;
+    simple &= (from >= 0) & (from <= top) & (to >= 0) & (to <= top) & (std::abs(d) > 1e-20F);
+    p.origin[axis] = first;
+    p.direction[axis] = d;
+    inverse[axis] = 1 / d;
+    length_sq += d * d;
+  }
+  begin_[n] = 0;
+  end_[n] = 1;
+  if (simple) {
+    p.inverse_x = inverse[0];
+    p.inverse_y = inverse[1];
+    p.inverse_z = inverse[2];
+    p.times_a_cell = 1 / std::sqrt(length_sq);
+  } else {
+    const auto path = make_path(lattice_, segment);
+    if (!path) return false;
+    std::copy(path->origin, path->origin + 3, p.origin);
+    std::copy(path->direction, path->direction + 3, p.direction);
+    p.inverse_x = path->inverse[0];
+    p.inverse_y = path->inverse[1];
+    p.inverse_z = path->inverse[2];
+    p.times_a_cell = 1 / path->cells_a_time;
+    begin_[n] = path->begin;
+    end_[n] = path->end;
+  }
+  paths_.push_back(p);
+  return true;
+}
+
+void BatchTracer::run(std::span<const Segment> segments, SegmentCounts& counts) {
   for_each_queue(queues_, [](RawQueue& queue) { queue.size = 0; });
-  given_ = paths;
   paths_.clear();
-  number_.assign(paths.size(), kNoPath);
-  for (std::size_t i = 0; i < paths.size(); ++i) {
-    if (!paths[i]) continue;
-    const SegmentPath& p = *paths[i];
-    number_[i] = static_cast<std::uint32_t>(paths_.size());
-    paths_.push_back({{p.origin[0], p.origin[1], p.origin[2]},
-                      {p.direction[0], p.direction[1], p.direction[2]},
-                      p.inverse[0],
-                      p.inverse[1],
-                      p.inverse[2],
-                      1 / p.cells_a_time,
-                      {}});
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    const auto n = static_cast<std::uint32_t>(paths_.size());
+    number_[i] = add_path(segments[i]) ? n : kNoPath;
   }
   side_.assign(paths_.size(), 0);
   work_.paths = paths_.data();
@@ -97,8 +132,9 @@ void BatchTracer::run(std::span<const std::optional<SegmentPath>> paths, Segment
   next.assign(first_.begin(), first_.end() - 1);
   for (const Found& f : queues_.found) sorted_[next[f.path]++] = f;
   for (std::size_t i = 0; i < paths_.size(); ++i)
-    std::sort(sorted_.begin() + first_[i], sorted_.begin() + first_[i + 1],
-              [](const Found& a, const Found& b) { return a.in < b.in; });
+    if (first_[i + 1] - first_[i] > 1)
+      std::sort(sorted_.begin() + first_[i], sorted_.begin() + first_[i + 1],
+                [](const Found& a, const Found& b) { return a.in < b.in; });
   find_starts();
 }
 
@@ -107,10 +143,16 @@ void BatchTracer::run(std::span<const std::optional<SegmentPath>> paths, Segment
 void BatchTracer::find_starts() {
   for_each_queue(queues_, [](RawQueue& queue) { queue.size = 0; });
   const Index3 nodes = node_counts(field_.coarse_lattice());
-  for (std::size_t i = 0; i < given_.size(); ++i) {
-    const std::uint32_t n = number_[i];
-    if (n == kNoPath || side_[n] != 0 || first_[n] < first_[n + 1]) continue;
-    const CellWalk walk(*given_[i], lattice_.cells);
+  for (std::uint32_t n = 0; n < paths_.size(); ++n) {
+    if (side_[n] != 0 || first_[n] < first_[n + 1]) continue;
+    const BatchPath& p = paths_[n];
+    const SegmentPath path{{p.origin[0], p.origin[1], p.origin[2]},
+                           {p.direction[0], p.direction[1], p.direction[2]},
+                           {p.inverse_x, p.inverse_y, p.inverse_z},
+                           0,
+                           1,
+                           0};
+    const CellWalk walk(path, lattice_.cells);
     const Index3 c = walk.cell(), coarse{c[0] >> 3, c[1] >> 3, c[2] >> 3};
     const std::uint32_t number = field_.brick_at(coarse);
     const bool fine = number != BrickField::kNoBrick;
@@ -148,21 +190,9 @@ void BatchTracer::find_starts() {
   work_.are_starts = false;
 }
 
-bool BatchTracer::is_sure(std::size_t path) const {
-  const std::uint32_t n = number_[path];
-  if (n == kNoPath || side_[n] == kWalkAlone) return false;
-  return side_[n] != 0 || first_[n] < first_[n + 1];
-}
-
-// All before the first cell that was looked at is on one side: the one on which that is entered.
-bool BatchTracer::starts_inside(std::size_t path) const {
-  const auto cells = found(path);
-  return cells.empty() ? side_[number_[path]] < 0 : cells[0].inside;
-}
-
-std::span<const Found> BatchTracer::found(std::size_t path) const {
-  const std::uint32_t n = number_[path];
-  return std::span(sorted_).subspan(first_[n], first_[n + 1] - first_[n]);
+bool BatchTracer::is_sure(std::size_t segment) const {
+  const std::uint32_t n = number_[segment];
+  return n != kNoPath && side_[n] != kWalkAlone;
 }
 
 }  // namespace isotact::detail

@@ -34,8 +34,9 @@ class IndexedWalk {
         counts_(counts),
         walk_(path, field.lattice().cells) {}
 
-  void run() {
-    if (!set_first_side()) return;
+  // False where it cannot be sure, and all cells must be walked.
+  bool run() {
+    if (!set_first_side()) return !is_doubtful_;
     bool goes_on = true;
     while (goes_on && !sink_.is_done()) {
       const Index3 macro{walk_.cell()[0] / kMacroCells, walk_.cell()[1] / kMacroCells,
@@ -45,6 +46,7 @@ class IndexedWalk {
       ++counts_.nodes;
       goes_on = free == 0 ? walk_macro(macro, index_.macro_at(number)) : skip(macro, free);
     }
+    return !is_doubtful_;
   }
 
  private:
@@ -121,11 +123,26 @@ class IndexedWalk {
     return false;
   }
 
+  // Cells that were passed over are proved to lie on one side in the way they compute it. A coarse
+  // cell beside a brick computes the values of their common face in another way: where those are
+  // all but zero, it may see the other side there.
+  void check_ends(const Index3& lower, const float* corner) {
+    float above[8], largest = 0, b[4];
+    for (int i = 0; i < 8; ++i) {
+      above[i] = corner[i] - settings_.iso;
+      largest = std::max(largest, std::abs(above[i]));
+    }
+    find_cubic(above, walk_.span(lower, kBrickCells), b);
+    is_doubtful_ = is_doubtful_ || std::abs(b[0]) < largest * kDoubtful ||
+                   std::abs(b[3]) < largest * kDoubtful;
+  }
+
   void look_at(const IndexedCell& cell, const Index3& lower) {
     float corner[8];
     ++counts_.nodes;
     if (cell.brick == BrickField::kNoBrick) {
       cells_.load_coarse({lower[0] >> 3, lower[1] >> 3, lower[2] >> 3}, corner);
+      check_ends(lower, corner);
       look_at_cell(walk_, walk_.span(lower, kBrickCells), corner, settings_, sink_, counts_);
       return;
     }
@@ -155,13 +172,17 @@ class IndexedWalk {
   IntervalSink& sink_;
   SegmentCounts& counts_;
   CellWalk walk_;
+  bool is_doubtful_ = false;
 };
 
 }  // namespace
 
 void walk_indexed(const BrickField& field, const SegmentIndex& index, const SegmentPath& path,
                   const CellSettings& settings, IntervalSink& sink, SegmentCounts& counts) {
-  IndexedWalk(field, index, path, settings, sink, counts).run();
+  const IntervalSink before = sink;
+  if (IndexedWalk(field, index, path, settings, sink, counts).run()) return;
+  sink = before;
+  walk_brick_tree(field, path, settings, sink, counts);
 }
 
 }  // namespace isotact::detail

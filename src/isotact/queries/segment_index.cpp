@@ -238,7 +238,7 @@ class IndexBuild {
                 take_least(along_y, flat_index(planes, 0, y, cell), gap_sq(z, cell), all,
                            flat_index(m, 0, y, z));
         });
-    index_.free_distance.resize(count(m));
+    index_.free_distance.resize(count(m) + 4);  // four bytes are read at once
     for (std::int32_t z = 0; z < m[2]; ++z)
       for (std::int32_t y = 0; y < m[1]; ++y)
         for (std::int32_t x = 0; x < m[0]; ++x) {

@@ -34,7 +34,8 @@ std::optional<SegmentPath> make_path(const Lattice& lattice, const Segment& segm
     const double top = static_cast<double>(lattice.cells[axis]), d = to[axis] - from[axis];
     const float last = static_cast<float>(lattice.cells[axis]);
     const float first = static_cast<float>(std::clamp(from[axis] + path.begin * d, 0.0, top));
-    const float second = static_cast<float>(std::clamp(from[axis] + path.end * d, 0.0, top));
+    const float second =
+        static_cast<float>(inside ? to[axis] : std::clamp(from[axis] + path.end * d, 0.0, top));
     path.origin[axis] = first;
     path.direction[axis] = second - first;
     if (std::abs(path.direction[axis]) < 1 / kLargestInverse) {

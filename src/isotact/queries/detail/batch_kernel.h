@@ -44,6 +44,24 @@ struct BatchKernel {
     }
   }
 
+  // The first and the second of each pair.
+  static ISOTACT_INLINE void load_byte_pairs(const std::int8_t* pairs, F* result) {
+#if defined(__AVX2__)
+    if constexpr (kLanes == 8) {
+      const __m256i words =
+          _mm256_cvtepi16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(pairs)));
+      result[0] = _mm256_cvtepi32_ps(_mm256_srai_epi32(_mm256_slli_epi32(words, 24), 24));
+      result[1] = _mm256_cvtepi32_ps(_mm256_srai_epi32(words, 8));
+      return;
+    }
+#endif
+    for (unsigned k = 0; k < 2; ++k) {
+      std::int8_t bytes[kLanes];
+      for (unsigned lane = 0; lane < kLanes; ++lane) bytes[lane] = pairs[2 * lane + k];
+      result[k] = load_bytes<F>(bytes);
+    }
+  }
+
   // ---- trace ----------------------------------------------------------------------------------
 
   struct Axis {
@@ -99,35 +117,76 @@ struct BatchKernel {
         const F near = select(axis[a].inverse >= zero, macro[a] + one, macro[a]);
         leave = lesser((near * side - axis[a].origin) * axis[a].inverse, leave);
       }
-      alignas(32) float at[3][kLanes], out[kLanes];
-      for (int a = 0; a < 3; ++a) store(macro[a], at[a]);
-      store(leave, out);
-      for (unsigned bits = live; bits != 0; bits &= bits - 1) {
+      alignas(32) std::int32_t number[kLanes], free[kLanes];
+      find_free(w, macro, number, free);
+      const F distance = load_ints(free), away = greater(distance, -distance);
+      // Past the macro cell, or past the ball around its exit that nothing is in.
+      const F quarter(0.9999F * kMacroCells / 4);
+      const F then = leave + greater(away - one, zero) * quarter * load<F>(soa[9]);
+      const unsigned start = bits_of(time <= zero) & live, full = bits_of(away <= zero) & live;
+      const unsigned stuck = bits_of(then <= time) & live;
+      const unsigned done = bits_of(then >= one) & live;
+      store(then, u);
+      for (unsigned bits = full; bits != 0; bits &= bits - 1) {
         const auto lane = static_cast<unsigned>(__builtin_ctz(bits));
-        const auto x = static_cast<std::size_t>(at[0][lane]),
-                   y = static_cast<std::size_t>(at[1][lane]),
-                   z = static_cast<std::size_t>(at[2][lane]);
-        const std::size_t number = (z * w.macros[1] + y) * w.macros[0] + x;
-        const int free = w.free_distance[number];
-        float then = out[lane];
-        if (free == 0) {
-          w.queues->macros.push(
-              {path[lane],
-               static_cast<std::uint32_t>(number),
-               {at[0][lane] * kMacroCells, at[1][lane] * kMacroCells, at[2][lane] * kMacroCells}},
-              w.grow);
-        } else {
-          const int quarters = (free < 0 ? -free : free) - 1;
-          then += static_cast<float>(quarters * (kMacroCells / 4)) * 0.9999F * soa[9][lane];
-        }
-        if (u[lane] == 0) w.first_side[path[lane]] = free > 0 ? 1 : free < 0 ? -1 : 0;
-        if (!(then > u[lane])) {  // stuck at the box's side
-          w.first_side[path[lane]] = kWalkAlone;
-          then = 1;
-        }
-        u[lane] = then;
-        if (!(then < 1) && !fill(lane)) live &= ~(1U << lane);
+        const auto x = static_cast<std::size_t>(number[lane]);
+        const std::size_t row = x / w.macros[0];
+        w.queues->macros.push({path[lane],
+                               static_cast<std::uint32_t>(number[lane]),
+                               {static_cast<float>(x % w.macros[0]) * kMacroCells,
+                                static_cast<float>(row % w.macros[1]) * kMacroCells,
+                                static_cast<float>(row / w.macros[1]) * kMacroCells}},
+                              w.grow);
       }
+      for (unsigned bits = start; bits != 0; bits &= bits - 1) {
+        const auto lane = static_cast<unsigned>(__builtin_ctz(bits));
+        w.first_side[path[lane]] = free[lane] > 0 ? 1 : free[lane] < 0 ? -1 : 0;
+      }
+      for (unsigned bits = stuck | done; bits != 0; bits &= bits - 1) {
+        const auto lane = static_cast<unsigned>(__builtin_ctz(bits));
+        if ((stuck >> lane & 1U) != 0) w.first_side[path[lane]] = kWalkAlone;  // at the box's side
+        if (!fill(lane)) live &= ~(1U << lane);
+      }
+    }
+  }
+
+  static ISOTACT_INLINE F load_ints(const std::int32_t* from) {
+#if defined(__AVX2__)
+    if constexpr (kLanes == 8)
+      return _mm256_cvtepi32_ps(_mm256_load_si256(reinterpret_cast<const __m256i*>(from)));
+#endif
+    float numbers[kLanes];
+    for (unsigned lane = 0; lane < kLanes; ++lane) numbers[lane] = static_cast<float>(from[lane]);
+    return load<F>(numbers);
+  }
+
+  // Numbers of macro cells and their free distances. Four bytes are read for each.
+  static ISOTACT_INLINE void find_free(const BatchWork& w, const F* macro, std::int32_t* number,
+                                       std::int32_t* free) {
+#if defined(__AVX2__)
+    if constexpr (kLanes == 8) {
+      const __m256i x = _mm256_cvttps_epi32(macro[0].v), y = _mm256_cvttps_epi32(macro[1].v),
+                    z = _mm256_cvttps_epi32(macro[2].v);
+      const __m256i nx = _mm256_set1_epi32(static_cast<int>(w.macros[0])),
+                    ny = _mm256_set1_epi32(static_cast<int>(w.macros[1]));
+      const __m256i n = _mm256_add_epi32(
+          _mm256_mullo_epi32(_mm256_add_epi32(_mm256_mullo_epi32(z, ny), y), nx), x);
+      const __m256i words =
+          _mm256_i32gather_epi32(reinterpret_cast<const int*>(w.free_distance), n, 1);
+      _mm256_store_si256(reinterpret_cast<__m256i*>(number), n);
+      _mm256_store_si256(reinterpret_cast<__m256i*>(free),
+                         _mm256_srai_epi32(_mm256_slli_epi32(words, 24), 24));
+      return;
+    }
+#endif
+    alignas(32) float at[3][kLanes];
+    for (int axis = 0; axis < 3; ++axis) store(macro[axis], at[axis]);
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+      number[lane] = (static_cast<std::int32_t>(at[2][lane]) * static_cast<int>(w.macros[1]) +
+                      static_cast<std::int32_t>(at[1][lane])) *
+                         static_cast<int>(w.macros[0]) +
+                     static_cast<std::int32_t>(at[0][lane]);
+      free[lane] = w.free_distance[number[lane]];
     }
   }
 
@@ -136,11 +195,11 @@ struct BatchKernel {
   // The 2^3 coarse cells of a macro cell at once: three planes an axis cut the path, and each cell
   // lies between two of them.
   static __attribute__((noinline)) void open(BatchWork& w) {
-    // All ones in the lanes of upper cells, of 2^3.
-    alignas(32) static constexpr float kUpper[3][8] = {
-        {0, 1, 0, 1, 0, 1, 0, 1}, {0, 0, 1, 1, 0, 0, 1, 1}, {0, 0, 0, 0, 1, 1, 1, 1}};
+    constexpr float kSide = kBrickCells;
+    alignas(32) static constexpr float kLower[3][8] = {{0, kSide, 0, kSide, 0, kSide, 0, kSide},
+                                                       {0, 0, kSide, kSide, 0, 0, kSide, kSide},
+                                                       {0, 0, 0, 0, kSide, kSide, kSide, kSide}};
     constexpr unsigned kParts = 8 / kLanes;
-    const F half(0.5F);
     for (const MacroVisit& visit : w.queues->macros) {
       const BatchPath& p = w.paths[visit.path];
       const std::uint64_t word = w.occupied[visit.macro / 64];
@@ -153,18 +212,12 @@ struct BatchKernel {
       for (unsigned part = 0; part < kParts; ++part) {
         in[part] = F(0.0F);
         out[part] = F(1.0F);
-      }
-      for (int axis = 0; axis < 3; ++axis) {
-        float t[3];
-        for (int k = 0; k < 3; ++k)
-          t[k] = ((visit.lower[axis] + static_cast<float>(k * kBrickCells)) - p.origin[axis]) *
-                 inverse[axis];
-        const F low(lesser(t[0], t[1])), low_up(lesser(t[1], t[2]));
-        const F high(greater(t[0], t[1])), high_up(greater(t[1], t[2]));
-        for (unsigned part = 0; part < kParts; ++part) {
-          const auto up = load<F>(kUpper[axis] + part * kLanes) > half;
-          in[part] = greater(select(up, low_up, low), in[part]);
-          out[part] = lesser(select(up, high_up, high), out[part]);
+        for (int axis = 0; axis < 3; ++axis) {
+          const F lower = F(visit.lower[axis]) + load<F>(kLower[axis] + part * kLanes);
+          const F a = (lower - F(p.origin[axis])) * F(inverse[axis]);
+          const F b = ((lower + F(kSide)) - F(p.origin[axis])) * F(inverse[axis]);
+          in[part] = greater(lesser(a, b), in[part]);
+          out[part] = lesser(greater(a, b), out[part]);
         }
       }
       alignas(32) float from[8], to[8];
@@ -348,7 +401,7 @@ struct BatchKernel {
     static constexpr std::int8_t kNone[128] = {};
     const float *path_row[kLanes], *path_rest[kLanes], *corner_row[kLanes];
     alignas(32) float lower[3][kLanes], first[3][kLanes], side[kLanes], width[kLanes];
-    alignas(32) std::int8_t bytes[8][kLanes];
+    alignas(32) std::int8_t pairs[4][2 * kLanes];  // neighbours along x, lane after lane
     for (unsigned lane = 0; lane < kLanes; ++lane) {
       const Look& look = *of[lane];
       path_row[lane] = w.paths[look.path].origin;
@@ -363,7 +416,8 @@ struct BatchKernel {
         first[axis][lane] = look.first[axis];
       }
       const std::int8_t* from = fine ? look.correction : kNone;
-      for (int k = 0; k < 8; ++k) bytes[k][lane] = from[kCornerSample[k]];
+      for (int k = 0; k < 8; k += 2)
+        __builtin_memcpy(&pairs[k / 2][2 * lane], from + kCornerSample[k], 2);
     }
     F row[8], rest[8], coarse[8], corner[8];
     load_columns(path_row, row);
@@ -387,9 +441,13 @@ struct BatchKernel {
     find_sub_box(coarse, from, to, corner);
     const F zero(0.0F), step(w.step), iso(w.iso);
     F largest(0.0F);
-    for (int k = 0; k < 8; ++k) {
-      corner[k] = (corner[k] + step * load_bytes<F>(bytes[k])) - iso;
-      largest = greater(largest, greater(corner[k], -corner[k]));
+    for (int k = 0; k < 8; k += 2) {
+      F correction[2];
+      load_byte_pairs(pairs[k / 2], correction);
+      for (int i = 0; i < 2; ++i) {
+        corner[k + i] = (corner[k + i] + step * correction[i]) - iso;
+        largest = greater(largest, greater(corner[k + i], -corner[k + i]));
+      }
     }
     F b[4];
     find_cubic(corner, span, b);

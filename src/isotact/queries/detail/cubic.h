@@ -24,7 +24,7 @@ ISOTACT_INLINE CubicValue<F> evaluate_cubic(const F* b, F s) {
 // The root between lo and hi, whose values must be on different sides. Newton's method, or half of
 // what is left where that would leave it. A step from a root stays there, so that ending earlier
 // gives the same bits.
-inline constexpr int kRootSteps = 10;
+inline constexpr int kRootSteps = 12;
 
 template <typename F>
 ISOTACT_INLINE F find_cubic_root(const F* b, F lo, F at_lo, F hi, F at_hi) {
@@ -40,9 +40,7 @@ ISOTACT_INLINE F find_cubic_root(const F* b, F lo, F at_lo, F hi, F at_hi) {
     const F newton = s - at.value / at.slope;
     const auto good = (newton >= lo) & (newton <= hi);
     const F next = select(good, newton, (lo + hi) * half);
-    if constexpr (sizeof(F) == sizeof(float)) {
-      if (next == s) break;
-    }
+    if (bits_of(next != s) == 0) break;
     s = next;
   }
   return s;

@@ -123,8 +123,4 @@ struct BatchKernels {
 extern const BatchKernels kBaselineBatchKernels;
 extern const BatchKernels kAvx2BatchKernels;  // only where the processor has AVX2
 
-// Ends of a coarse cell without brick so near to zero that a brick beside it, which computes the
-// same values in another way, may see another side. In parts of the largest corner.
-inline constexpr float kDoubtful = 1e-5F;
-
 }  // namespace isotact::detail

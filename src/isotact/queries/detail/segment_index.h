@@ -58,6 +58,10 @@ struct SegmentIndex {
   }
 };
 
+// Ends of a coarse cell without brick so near to zero that a brick beside it, which computes the
+// same values in another way, may see another side. In parts of the largest corner.
+inline constexpr float kDoubtful = 1e-5F;
+
 SegmentIndex build_segment_index(const BrickField& field, float iso, Threads threads);
 
 }  // namespace isotact::detail
