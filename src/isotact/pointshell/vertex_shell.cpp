@@ -1,0 +1,42 @@
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "isotact/base/error.h"
+#include "isotact/pointshell/detail/measure.h"
+#include "isotact/pointshell/detail/sharp_edges.h"
+#include "isotact/pointshell/point_shell.h"
+
+namespace isotact {
+
+PointShell sample_vertices(const TriangleMesh& mesh, const VertexShellSettings& settings) {
+  if (!(settings.edge_spacing >= 0 && std::isfinite(settings.edge_spacing)))
+    throw Error("pointshell: edge_spacing must be positive, or 0 for its default");
+  const ShellSettings& common = settings.common;
+  const detail::ShellSurface surface = detail::prepare_shell_surface(mesh, common);
+  double used = 0;
+  for (const bool is_used : surface.is_used) used += is_used ? 1 : 0;
+  detail::check_point_count(used, common);
+  PointShell shell;
+  shell.spacing = detail::spacing_for(surface.area, used);
+  shell.how = "vertices";
+  if (common.sample_edges) {
+    const double spacing = settings.edge_spacing > 0 ? settings.edge_spacing : shell.spacing * 2;
+    detail::EdgeSamples edges = detail::sample_long_edges(surface, common.sharp_degrees, spacing);
+    detail::check_point_count(used + static_cast<double>(edges.points.size()), common);
+    shell.edge_points = edges.points.size();
+    shell.points = std::move(edges.points);
+    shell.normals = std::move(edges.normals);
+    if (shell.edge_points > 0)
+      shell.how += fmt::format(", and {} points on long sharp edges", shell.edge_points);
+  }
+  for (std::size_t v = 0; v < surface.mesh.positions.size(); ++v) {
+    if (!surface.is_used[v]) continue;
+    shell.points.push_back(surface.mesh.positions[v]);
+    shell.normals.push_back(surface.vertex_normals[v]);
+  }
+  detail::measure_shell(surface, shell, common);
+  return shell;
+}
+
+}  // namespace isotact
