@@ -86,6 +86,20 @@ TEST(PointShell, VerticesWithAreasAndRadius) {
     EXPECT_GT(dot(shell.normals[i], shell.points[i]), 0.49F);
 }
 
+TEST(PointShell, EqualVerticesAreMergedOrKept) {
+  TriangleMesh soup;  // each triangle with corners of its own
+  const TriangleMesh mesh = make_sphere({.radius = 0.5, .frequency = 2});
+  for (std::uint32_t t = 0; t < mesh.triangles.size(); ++t) {
+    for (const Vec3f& c : corners(mesh, t)) soup.positions.push_back(c);
+    soup.triangles.push_back({3 * t, 3 * t + 1, 3 * t + 2});
+  }
+  soup.positions.push_back({7, 7, 7});  // used by nobody
+  EXPECT_EQ(sample_vertices(soup).points.size(), mesh.positions.size());
+  const PointShell all = sample_vertices(soup, {.keep_equal = true});
+  EXPECT_EQ(all.points.size(), mesh.triangles.size() * 3);
+  EXPECT_NEAR(sum_of(all.areas), area_of(mesh), 1e-5 * area_of(mesh));
+}
+
 TEST(PointShell, VerticesOfACoarseBoxGetEdges) {
   const TriangleMesh mesh = make_box({.size_x = 4, .size_y = 1, .size_z = 1});
   const PointShell shell = sample_vertices(mesh, {.edge_spacing = 0.25});

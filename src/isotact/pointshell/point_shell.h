@@ -61,6 +61,9 @@ struct ShellSettings {
 // added on sharp edges that are longer than `edge_spacing`.
 struct VertexShellSettings {
   ShellSettings common{};
+  // Keeps vertices at equal positions, for shells of as many points as the mesh has vertices; all
+  // but the first of them stand for no area.
+  bool keep_equal = false;
   double edge_spacing = 0;  // metres; 0: twice the mean spacing of the vertices
 };
 PointShell sample_vertices(const TriangleMesh& mesh, const VertexShellSettings& settings = {});

@@ -14,8 +14,15 @@ PointShell sample_vertices(const TriangleMesh& mesh, const VertexShellSettings& 
     throw Error("pointshell: edge_spacing must be positive, or 0 for its default");
   const ShellSettings& common = settings.common;
   const detail::ShellSurface surface = detail::prepare_shell_surface(mesh, common);
-  double used = 0;
-  for (const bool is_used : surface.is_used) used += is_used ? 1 : 0;
+  std::vector<std::uint32_t> vertices;  // of the welded mesh
+  if (settings.keep_equal) {
+    for (const std::uint32_t v : surface.map)
+      if (surface.is_used[v]) vertices.push_back(v);
+  } else {
+    for (std::uint32_t v = 0; v < surface.mesh.positions.size(); ++v)
+      if (surface.is_used[v]) vertices.push_back(v);
+  }
+  const auto used = static_cast<double>(vertices.size());
   detail::check_point_count(used, common);
   PointShell shell;
   shell.spacing = detail::spacing_for(surface.area, used);
@@ -30,12 +37,12 @@ PointShell sample_vertices(const TriangleMesh& mesh, const VertexShellSettings& 
     if (shell.edge_points > 0)
       shell.how += fmt::format(", and {} points on long sharp edges", shell.edge_points);
   }
-  for (std::size_t v = 0; v < surface.mesh.positions.size(); ++v) {
-    if (!surface.is_used[v]) continue;
+  for (const std::uint32_t v : vertices) {
     shell.points.push_back(surface.mesh.positions[v]);
     shell.normals.push_back(surface.vertex_normals[v]);
   }
-  detail::measure_shell(surface, shell, common);
+  constexpr double kPieceSize = 1;  // triangles are about as small as cells here: thirds do
+  detail::measure_shell(surface, shell, common, kPieceSize);
   return shell;
 }
 

@@ -9,8 +9,6 @@
 namespace isotact::detail {
 namespace {
 
-constexpr double kPieceSize = 0.5;  // spacings: pieces whose corners disagree are halved to this
-
 struct Corner {
   Vec3 at;
   std::uint32_t nearest;
@@ -58,12 +56,13 @@ LongestEdge find_longest(const Piece& p) {
 
 class Measure {
  public:
-  Measure(const ShellSurface& surface, const PointShell& shell, const ShellSettings& settings)
+  Measure(const ShellSurface& surface, const PointShell& shell, const ShellSettings& settings,
+          double piece_size)
       : surface_(surface),
         samples_(shell.points),
         nearest_(shell.points, settings.threads),
         tolerance_(settings.covering_tolerance),
-        size_(shell.spacing * kPieceSize),
+        size_(shell.spacing * piece_size),
         // Areas are summed as whole numbers, so that threads may add in any order.
         unit_(surface.area * 0x1p-60),
         sums_(shell.points.size(), 0) {}
@@ -148,8 +147,9 @@ class Measure {
 
 }  // namespace
 
-void measure_shell(const ShellSurface& surface, PointShell& shell, const ShellSettings& settings) {
-  Measure measure(surface, shell, settings);
+void measure_shell(const ShellSurface& surface, PointShell& shell, const ShellSettings& settings,
+                   double piece_size) {
+  Measure measure(surface, shell, settings, piece_size);
   const std::size_t n = surface.mesh.triangles.size();
   const std::size_t grain = std::clamp<std::size_t>(n / 256, 1, 1024);
   using Found = Measure::Found;

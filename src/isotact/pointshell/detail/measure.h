@@ -17,6 +17,9 @@ namespace isotact::detail {
 // Pieces are halved further only while their bound is above the largest lower bound by more than
 // the tolerance. The result is the largest bound of any piece: nothing of the surface lies between
 // pieces. Degenerate triangles, which were left out, are edges of others in meshes without cracks.
-void measure_shell(const ShellSurface& surface, PointShell& shell, const ShellSettings& settings);
+// `piece_size`, in spacings, is how small is for areas: a piece whose corners disagree is shared
+// out by thirds.
+void measure_shell(const ShellSurface& surface, PointShell& shell, const ShellSettings& settings,
+                   double piece_size = 0.5);
 
 }  // namespace isotact::detail

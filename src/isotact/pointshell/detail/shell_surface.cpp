@@ -1,6 +1,7 @@
 #include "isotact/pointshell/detail/shell_surface.h"
 
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -52,7 +53,9 @@ ShellSurface prepare_shell_surface(const TriangleMesh& mesh, const ShellSettings
   check_memory(kBytesPerTriangle * static_cast<double>(mesh.triangles.size()), settings.max_memory,
                "the pointshell's mesh");
   ShellSurface surface;
-  surface.mesh = weld(mesh, {.threads = settings.threads}).mesh;
+  WeldResult welded = weld(mesh, {.threads = settings.threads});
+  surface.mesh = std::move(welded.mesh);
+  surface.map = std::move(welded.map);
   std::size_t kept = 0;
   for (std::size_t t = 0; t < surface.mesh.triangles.size(); ++t) {
     const auto c = corners(surface.mesh, t);

@@ -17,6 +17,7 @@ struct ShellSurface {
   std::vector<Vec3f> vertex_normals;   // unit, weighted by angle; zero where they cancel
   std::vector<double> triangle_areas;  // m^2, positive
   std::vector<bool> is_used;           // of the vertices: by a triangle
+  std::vector<std::uint32_t> map;      // which vertex each of the given mesh's became
   double area = 0;                     // m^2
 };
 
