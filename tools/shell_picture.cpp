@@ -41,14 +41,17 @@ std::vector<RenderItem> draw_points(const PointSphereTree& tree, int level) {
   const std::size_t count =
       last == tree.level_count() ? tree.point_count() : tree.level(last).node_count;
   const TriangleMesh ball = make_ball(count);
-  // Dots of the finest level shown leave gaps; those above stand out.
+  // Dots of the finest level shown leave gaps, are small against the body, and those above stand
+  // out.
   const double spacing = std::sqrt(tree.header().surface_area / static_cast<double>(count));
+  const double dot_radius =
+      std::min(0.24 * spacing, 0.015 * static_cast<double>(tree.bounding_sphere().radius));
   std::vector<RenderItem> items;
   for (int l = 0; l <= last; ++l) {
     const auto from_finest = static_cast<std::size_t>(last - l);
     RenderItem item{.colour = colour_of_level(from_finest)};
     const double growth = std::min(1 + 0.45 * static_cast<double>(from_finest), 3.0);
-    const auto radius = static_cast<float>(0.24 * spacing * growth);
+    const auto radius = static_cast<float>(dot_radius * growth);
     const auto draw = [&](std::uint32_t point) {
       if (is_drawn[point]) return;
       is_drawn[point] = true;
