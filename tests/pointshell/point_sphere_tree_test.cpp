@@ -97,19 +97,15 @@ TEST(PointSphereTree, EveryPointIsInAllSpheresAboveIt) {
   }
 }
 
-TEST(PointSphereTree, ClustersAreFullAndEven) {
+TEST(PointSphereTree, ClustersAreNearlyFull) {
   const PointShell shell = ball_shell(5000);
   for (const int k : {4, 8}) {
     const PointSphereTree tree = build_point_sphere_tree(shell, {.cluster_size = k});
-    std::uint32_t least = 100, most = 0;
     const int last = tree.level_count() - 1;
-    for (const ShellNode& node : tree.level(last).nodes) {
-      if (node.child_count == 0) continue;
-      least = std::min(least, node.child_count);
-      most = std::max(most, node.child_count);
-    }
-    EXPECT_LE(most, static_cast<std::uint32_t>(k));
-    EXPECT_GE(least, static_cast<std::uint32_t>(k) / 2);
+    std::uint32_t most = 0;
+    for (const ShellNode& node : tree.level(last).nodes) most = std::max(most, node.child_count);
+    EXPECT_EQ(most, static_cast<std::uint32_t>(k));
+    EXPECT_GT(5000.0 / tree.level(last).node_count, 0.65 * k);
     // Spheres shrink as their content does.
     for (int l = 1; l < tree.level_count(); ++l)
       EXPECT_LT(tree.header().levels[l].mean_radius, tree.header().levels[l - 1].mean_radius);
@@ -148,18 +144,29 @@ TEST(PointSphereTree, SameBytesForAnyNumberOfThreads) {
   }
 }
 
+float widest_leaf(const PointSphereTree& tree) {
+  return tree.header().levels[tree.level_count() - 1].max_radius;
+}
+
+// Points in two clumps far apart.
+PointShell two_clumps(std::size_t first, std::size_t second) {
+  PointShell shell = ball_shell(first + second);
+  for (std::size_t i = 0; i < first + second; ++i)
+    shell.points[i] = {(i < first ? 0.0F : 100.0F) + 0.01F * static_cast<float>(i), 0, 0};
+  return shell;
+}
+
+TEST(PointSphereTree, SplitsFollowGaps) {
+  // Halves of four and four would mix them.
+  EXPECT_LT(widest_leaf(build_point_sphere_tree(two_clumps(5, 3), {.cluster_size = 4})), 1);
+}
+
 TEST(PointSphereTree, OutliersLeaveTheirClusters) {
-  // Eight points in two clumps far apart, of sizes 5 and 3: halves of four mix them.
-  PointShell shell = ball_shell(8);
-  for (std::size_t i = 0; i < 8; ++i) {
-    const float side = i < 5 ? 0.0F : 100.0F;
-    shell.points[i] = {side + 0.01F * static_cast<float>(i), 0, 0};
-  }
-  const auto widest = [](const PointSphereTree& tree) {
-    return tree.header().levels[tree.level_count() - 1].max_radius;
-  };
-  EXPECT_GT(widest(build_point_sphere_tree(shell, {.cluster_size = 4})), 40);
-  EXPECT_LT(widest(build_point_sphere_tree(shell, {.cluster_size = 4, .outlier_factor = 1.5})), 1);
+  // Sixteen points fill a tree of two levels: a cluster of both clumps cannot be helped.
+  const PointShell full = two_clumps(9, 7);
+  EXPECT_GT(widest_leaf(build_point_sphere_tree(full, {.cluster_size = 4})), 40);
+  EXPECT_LT(widest_leaf(build_point_sphere_tree(full, {.cluster_size = 4, .outlier_factor = 1.5})),
+            1);
 }
 
 TEST(PointSphereTree, NormalsKeepTheSidesOfASheetApart) {

@@ -193,20 +193,20 @@ struct PointSphereTreeSettings {
   double normal_weight = 4;
   // The outlier pass of SSL14 2.1.2. A child that is further from its parent's point than this
   // times the level's mean leaves its cluster, for the nearest cluster that is near enough and has
-  // room, or for one of its own. 0: no such pass. With 2, leaves get smaller by a tenth to a fourth
-  // and nodes more by as much; children need more room.
+  // room, or for one of its own. 0: no such pass. It makes the largest spheres smaller, but there
+  // must be room for more children than K, and splits leave few outliers: queries gain nothing.
   double outlier_factor = 0;
   std::uint64_t max_memory = 0;  // bytes; 0: what the machine has
   Threads threads{};
   Monitor monitor{};
 };
 
-// Clusters come from splitting the points at medians along the longest side, again and again, so
-// that all of a level are of nearly equal size. (SSL14 chains nearest neighbours, which leaves
-// stragglers; the outlier pass mends those.) The same bytes for any number of threads.
-// Throws Error for a shell that is empty, too large, of arrays of different lengths or not finite
-// (coordinates up to 1e15), and for settings out of range.
-// Cost: about half a microsecond a point on one thread.
+// Clusters come from splitting the points in two, again and again, each time along the axis and at
+// the place that leave the smallest boxes, as far as all fit into clusters of K. (SSL14 chains
+// nearest neighbours, which leaves stragglers; the outlier pass mends those.) The same bytes for
+// any number of threads. Throws Error for a shell that is empty, too large, of arrays of different
+// lengths or not finite (coordinates up to 1e15), and for settings out of range. Cost: one to two
+// microseconds a point on one thread.
 PointSphereTree build_point_sphere_tree(const PointShell& shell,
                                         const PointSphereTreeSettings& settings = {});
 
