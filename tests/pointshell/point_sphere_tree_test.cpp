@@ -169,6 +169,20 @@ TEST(PointSphereTree, OutliersLeaveTheirClusters) {
             1);
 }
 
+TEST(PointSphereTree, EqualPointsAndLinesHaveTreesToo) {
+  for (const PointSphereTreeSettings& settings : all_kinds()) {
+    PointShell shell = ball_shell(300);
+    for (Vec3f& p : shell.points) p = {1, 2, 3};
+    const PointSphereTree same = build_point_sphere_tree(shell, settings);
+    EXPECT_EQ(find_flaw_in_point_sphere_tree(same.buffer()), std::nullopt);
+    EXPECT_EQ(same.bounding_sphere().radius, 0);
+    for (std::size_t i = 0; i < 300; ++i)  // far apart, and tiny
+      shell.points[i] = {i % 2 == 0 ? 1e15F : 1e-30F * static_cast<float>(i), 0, 0};
+    const PointSphereTree line = build_point_sphere_tree(shell, settings);
+    EXPECT_EQ(find_flaw_in_point_sphere_tree(line.buffer()), std::nullopt);
+  }
+}
+
 TEST(PointSphereTree, NormalsKeepTheSidesOfASheetApart) {
   PointShell shell;
   Random random(3);
