@@ -15,6 +15,8 @@
 #include "isotact/pointshell/detail/nearest_points.h"
 #include "isotact/pointshell/detail/thinning.h"
 
+#include "support/small_meshes.h"
+
 namespace isotact {
 namespace {
 
@@ -28,7 +30,8 @@ double area_of(const TriangleMesh& mesh) {
   double area = 0;
   for (std::size_t t = 0; t < mesh.triangles.size(); ++t) {
     const auto c = corners(mesh, t);
-    area += length(cross(to_double(c[1] - c[0]), to_double(c[2] - c[0]))) / 2;
+    const Vec3 a = to_double(c[0]);
+    area += length(cross(to_double(c[1]) - a, to_double(c[2]) - a)) / 2;
   }
   return area;
 }
@@ -156,6 +159,18 @@ TEST(PointShell, SurfaceVoxelsAreThinned) {
   const Voxmap scaled = build_voxmap(mesh, lattice, {.encoding = VoxmapEncoding::kScaled}).voxmap;
   EXPECT_THROW(sample_surface_voxels(mesh, scaled), Error);
   EXPECT_THROW(sample_surface_voxels(make_sphere({.radius = 30}), map), Error);
+}
+
+TEST(PointShell, SoupsAndSliversAreCoveredToo) {
+  Random random(21);
+  for (int round = 0; round < 4; ++round) {
+    TriangleMesh mesh = test::make_soup(random, 25, 0.3);
+    if (round % 2 == 1)  // thin as needles
+      for (std::size_t t = 0; t < mesh.triangles.size(); ++t)
+        mesh.positions[3 * t + 2] = mesh.positions[3 * t + 1] + Vec3f{0, 1e-4F, 1e-5F};
+    expect_good(mesh, sample_by_repulsion(mesh, {.count = 400, .rounds = 6}), 150);
+    expect_good(mesh, sample_vertices(mesh), 150);
+  }
 }
 
 TEST(PointShell, NormalsFromTheField) {

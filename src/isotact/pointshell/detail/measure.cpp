@@ -24,6 +24,10 @@ struct PieceBounds {
   double lower, upper;
 };
 
+PieceBounds join(const PieceBounds& a, const PieceBounds& b) {
+  return {std::max(a.lower, b.lower), std::max(a.upper, b.upper)};
+}
+
 PieceBounds find_bounds(const Piece& p, std::span<const Vec3f> samples) {
   PieceBounds b{0, std::numeric_limits<double>::infinity()};
   for (const Corner& from : p.corner) {
@@ -89,13 +93,13 @@ class Measure {
     return found;
   }
 
-  // The bound of a piece, halved until it is below `good` or as near to a lower bound as wished.
-  double refine(const Piece& p, double good) const {
+  // The bounds of a piece, halved until they differ by `step` at most or the upper one is below
+  // `good`.
+  PieceBounds refine(const Piece& p, double good, double step) const {
     const PieceBounds b = find_bounds(p, samples_);
-    const double step = good / (1 + tolerance_) * tolerance_;
-    if (b.upper <= good || b.upper - b.lower <= step || is_of_one(p)) return b.upper;
+    if (b.upper <= good || b.upper - b.lower <= step || is_of_one(p)) return b;
     const auto [first, second] = halve(p);
-    return std::max(refine(first, good), refine(second, good));
+    return join(refine(first, good, step), refine(second, good, step));
   }
 
   double tolerance() const { return tolerance_; }
@@ -165,17 +169,23 @@ void measure_shell(const ShellSurface& surface, PointShell& shell, const ShellSe
         a.pending.insert(a.pending.end(), b.pending.begin(), b.pending.end());
         return a;
       });
-  // Where samples stand at every corner that was looked at, nothing is known from below.
-  const double good = std::max(all.lower, shell.spacing * 1e-3) * (1 + measure.tolerance());
-  const double refined = parallel_reduce(
-      all.pending.size(), 64, settings.threads, 0.0,
-      [&](std::size_t begin, std::size_t end) {
-        double most = 0;
-        for (std::size_t i = begin; i < end; ++i)
-          most = std::max(most, measure.refine(all.pending[i], good));
-        return most;
-      },
-      [](double a, double b) { return std::max(a, b); });
+  // Coarsely first: the better the lower bound, the fewer pieces are looked at closely.
+  double lower = std::max(all.lower, shell.spacing * 1e-3), refined = 0;
+  for (const double tolerance : {std::max(0.2, measure.tolerance()), measure.tolerance()}) {
+    const double good = lower * (1 + tolerance), step = lower * tolerance;
+    const PieceBounds found = parallel_reduce(
+        all.pending.size(), 64, settings.threads, PieceBounds{0, 0},
+        [&](std::size_t begin, std::size_t end) {
+          settings.monitor.check();
+          PieceBounds most{0, 0};
+          for (std::size_t i = begin; i < end; ++i)
+            most = join(most, measure.refine(all.pending[i], good, step));
+          return most;
+        },
+        join);
+    lower = std::max(lower, found.lower);
+    refined = found.upper;
+  }
   constexpr double kRounding = 1 + 1e-12;  // distances and middles are good to some 1e-15
   shell.covering_radius = std::max(all.upper, refined) * kRounding;
   shell.surface_area = surface.area;
