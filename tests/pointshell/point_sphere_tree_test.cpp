@@ -352,6 +352,35 @@ TEST(PointSphereTree, HostileBuffersAreRefusedOrSafe) {
   }
 }
 
+TEST(PointSphereTree, TheValidatorNamesWhatIsWrong) {
+  const PointSphereTree tree = build_point_sphere_tree(ball_shell(200));
+  const PointSphereTreeHeader& h = tree.header();
+  const auto flaw_with = [&](std::uint64_t at, auto value) {
+    const FlatRoom room = make_flat_room(tree.buffer().size());
+    std::memcpy(room.bytes.data(), tree.buffer().data(), room.bytes.size());
+    std::memcpy(room.bytes.data() + at, &value, sizeof value);
+    return find_flaw_in_point_sphere_tree(room.bytes).value_or("none");
+  };
+  const ShellLevelEntry& leaves = h.levels[h.level_count - 1];
+  const auto expect = [](const std::string& flaw, const std::string& part) {
+    EXPECT_NE(flaw.find(part), std::string::npos) << flaw;
+  };
+  expect(flaw_with(h.x_offset + 4 * 17, 9.0F), "does not hold point 17");
+  expect(flaw_with(h.x_offset + 4 * 17, std::nanf("")), "point 17 is not finite");
+  expect(flaw_with(h.normal_offset, 9.0F), "normal 0");
+  expect(flaw_with(h.area_offset, -1.0F), "area 0");
+  expect(flaw_with(h.original_offset, 500U), "which cannot be");
+  expect(flaw_with(h.levels[0].group_offset + 96, 0.3F), "level 0, node 0: its sphere");
+  expect(flaw_with(leaves.node_offset + 4, 3000000000U), "too many children");
+  expect(flaw_with(leaves.node_offset + 16, 199U), "representative is not below");
+  expect(flaw_with(leaves.node_offset + 28, 0.0F), "reach");
+  expect(flaw_with(h.levels[1].node_offset, 800000U), "children begin at 800000");
+  expect(flaw_with(std::uint64_t{12}, 33U), "33 levels");
+  expect(flaw_with(std::uint64_t{16}, 0U), "0 points");
+  expect(flaw_with(h.z_offset + 4 * 200, 1.0F), "not zero");
+  EXPECT_EQ(flaw_with(std::uint64_t{8}, 1U), "none");
+}
+
 TEST(PointSphereTree, GoesThroughAnAsset) {
   const PointSphereTree tree = build_point_sphere_tree(ball_shell(500));
   Asset asset;
