@@ -16,6 +16,7 @@
 #include "asset_input.h"
 #include "command.h"
 #include "mesh_input.h"
+#include "shell_options.h"
 
 namespace isotact::tool {
 namespace {
@@ -31,6 +32,7 @@ struct BuildOptions {
   std::string field = "brick";
   bool first_order = false;
   std::string voxmap;
+  ShellOptions shell;
   std::string sign = "auto";
   std::string nested = "winding";
   double shell_offset = 0;
@@ -208,6 +210,17 @@ void add_sampled_sections(Asset& asset, const TriangleMesh& mesh, const Lattice&
   asset.voxmap = build_voxmap(surface, lattice, voxmap).voxmap;
 }
 
+void add_points(BuildResult& result, const TriangleMesh& mesh, const Lattice& lattice,
+                const FieldSettings& settings, const BuildOptions& options) {
+  if (!options.shell.is_asked_for()) return;
+  const Surface surface = surface_for(mesh, lattice.spacing, settings);
+  if (surface.report.method == SignMethod::kUnsigned)
+    result.warnings.push_back(
+        "the points lie on the triangles, not on the shell around them that the field has");
+  set_point_sphere_tree(result.asset,
+                        build_shell_tree(surface, result.asset.field, options.shell, settings));
+}
+
 // Bricks are built where they are stored, and to look for thin walls; not where nothing of them
 // would be left.
 FieldResult build_bricks(const TriangleMesh& mesh, const FieldSettings& settings,
@@ -239,6 +252,7 @@ BuildResult make_asset(const TriangleMesh& mesh, const BuildOptions& options) {
   if (options.field == "brick") result.asset.field = built.field;
   built.field = {};  // what is not kept makes room
   add_sampled_sections(result.asset, mesh, built.report.lattice, settings, options);
+  add_points(result, mesh, built.report.lattice, settings, options);
   return result;
 }
 
@@ -256,10 +270,10 @@ bool has_report(const Asset& asset) {
 // Everything that goes into the asset must be in the key.
 BuildResult make_or_find_asset(const TriangleMesh& mesh, const BuildOptions& options) {
   if (!options.cache) return make_asset(mesh, options);
-  const CacheKey key =
-      make_cache_key(mesh, fmt::format("{} field={} first-order={} voxmap={}",
-                                       describe(field_settings(options, {})), options.field,
-                                       options.first_order, options.voxmap));
+  const CacheKey key = make_cache_key(
+      mesh,
+      fmt::format("{} field={} first-order={} voxmap={} {}", describe(field_settings(options, {})),
+                  options.field, options.first_order, options.voxmap, describe(options.shell)));
   CacheLookup found = find_in_cache(key);
   if (found.asset && has_report(*found.asset)) {
     BuildResult result;
@@ -305,6 +319,10 @@ Json as_json(const BuildResult& result, const BuildOptions& options) {
   j["holes"] = sign["holes"];
   j["thin_features"] = sign["thin_features"];
   j["points"] = 0;
+  if (const auto tree = find_point_sphere_tree(asset, Check::kHeader)) {
+    j["points"] = tree->point_count();
+    j["point_tree"] = describe_tree(*tree);
+  }
   j["warnings"] = result.warnings;
   return j;
 }
@@ -326,6 +344,7 @@ void print_table(const Json& j) {
     facts.emplace_back("bricks", format_count(j["bricks"].get<std::uint64_t>()));
     facts.emplace_back("error", format_errors(j));
   }
+  if (j.contains("point_tree")) facts.emplace_back("points", format_points(j));
   facts.emplace_back("sign", fmt::format("{}: {}", j["sign_method"].get<std::string>(),
                                          j["sign_reason"].get<std::string>()));
   if (const auto holes = j["holes"].get<std::uint64_t>(); holes > 0)
@@ -355,6 +374,9 @@ void run_build(const BuildOptions& options) {
         fmt::format("--shell-offset is for unsigned surfaces, not for --sign {}", options.sign));
   const bool to_stdout = is_stdout(options.output, options.common);
   if (!options.voxmap.empty()) voxmap_settings(options.voxmap);  // wrong usage shows before work
+  check_usage(options.shell);
+  if (options.shell.normals == "field" && options.field != "brick")
+    throw UsageError("--point-normals field needs --field brick");
   refuse_same_file(options.input.file, options.output);
   LoadedMesh loaded = read_input(options.input);
   const auto start = std::chrono::steady_clock::now();
@@ -402,6 +424,7 @@ void add_field_options(Command& command, BuildOptions& o) {
                     .help = "Store a voxelmap too, scaled by 10^P",
                     .value_name = "layers|scaled:P|support"},
                    o.voxmap);
+  add_shell_options(command, o.shell);
   choice("--sign", o.sign, "How inside is told from outside (default: auto)",
          "auto|pseudonormal|winding|unsigned", {"auto", "pseudonormal", "winding", "unsigned"});
   choice("--nested", o.nested, "Which parts of nested surfaces are inside (default: winding)",
@@ -438,7 +461,8 @@ void add_build(CommandLine& line) {
   command.set_examples(
       "Examples:\n"
       "  isotact build bunny.ply -o bunny.isotact --resolution 256\n"
-      "  isotact build part.stl --unit mm --voxel-size 0.0002 -o part.isotact --json");
+      "  isotact build part.stl --unit mm --voxel-size 0.0002 -o part.isotact --json\n"
+      "  isotact build gear.stl -o gear.isotact --points 20000");
   add_mesh_input(command, options->input, "Mesh: OBJ, STL, PLY, OFF, glTF, GLB");
   command.add_text(
       {.names = "-o,--output", .help = "Asset to write", .value_name = "ASSET", .required = true},

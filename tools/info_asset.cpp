@@ -8,6 +8,7 @@
 
 #include "asset_input.h"
 #include "field_file.h"
+#include "shell_options.h"
 
 namespace isotact::tool {
 namespace {
@@ -67,6 +68,10 @@ Json describe_asset(const std::string& file) {
                                   {"holes", "holes"}})
     j[key] = sign.is_object() && sign.contains(from) ? sign[from] : Json(nullptr);
   j["points"] = 0;
+  if (const auto tree = find_point_sphere_tree(asset)) {
+    j["points"] = tree->point_count();
+    j["point_tree"] = describe_tree(*tree);
+  }
   j["volume"] = asset.mass ? Json(asset.mass->volume) : Json(nullptr);
   j["area"] = asset.mass ? Json(asset.mass->area) : Json(nullptr);
   j["center_of_mass"] = asset.mass ? to_json(asset.mass->center) : Json(nullptr);
@@ -121,6 +126,7 @@ void print_asset(const Json& j) {
     facts.emplace_back("bricks", format_count(j["bricks"].get<std::uint64_t>()));
     facts.emplace_back("error", format_errors(j));
   }
+  if (j.contains("point_tree")) add_point_facts(facts, j);
   if (j["kind"] != "asset") facts.emplace_back("field", j["field"].get<std::string>());
   if (j.contains("sign_method") && j["sign_method"].is_string()) {
     std::string sign = j["sign_method"].get<std::string>();

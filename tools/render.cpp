@@ -5,12 +5,14 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
+#include "isotact/pointshell/asset_section.h"
 
 #include "command.h"
 #include "field_file.h"
 #include "mesh_input.h"
 #include "picture/render_mesh.h"
 #include "picture_output.h"
+#include "shell_picture.h"
 
 namespace isotact::tool {
 namespace {
@@ -22,6 +24,7 @@ struct RenderOptions {
   std::string output;
   bool no_ground = false;
   double iso = 0;
+  int points_level = kNoLevel, balls_level = kNoLevel;
   RenderSettings settings;
 };
 
@@ -47,13 +50,36 @@ RenderItem field_item(const std::string& file, const RenderOptions& options) {
   return item;
 }
 
+// The points of an asset's tree, on its body, or the spheres.
+void add_shell_items(std::vector<RenderItem>& items, const std::string& file,
+                     const RenderOptions& options) {
+  const Asset asset = read_asset_input(file);
+  const auto tree = find_point_sphere_tree(asset);
+  if (!tree)
+    throw Error({.file = file}, "has no points to show: build it with --points or --spacing");
+  const auto add = [&](std::vector<RenderItem> more) {
+    for (RenderItem& item : more) items.push_back(std::move(item));
+  };
+  if (options.balls_level != kNoLevel) add(draw_balls(*tree, options.balls_level));
+  if (options.points_level == kNoLevel) return;
+  add(draw_points(*tree, options.points_level));
+  if (options.balls_level != kNoLevel || !(asset.field || asset.dense || asset.first_order)) return;
+  items.push_back(field_item(file, options));
+  items.back().colour = {0.62, 0.62, 0.60};
+}
+
 void run_render(RenderOptions options) {
   check_picture_name(options.output, options.common);
   if (std::all_of(options.files.begin(), options.files.end(), is_field_file))
     refuse_unit(options.unit, "no mesh is drawn, and fields are in metres");
   const auto start = std::chrono::steady_clock::now();
   std::vector<RenderItem> items;
+  const bool shell = options.points_level != kNoLevel || options.balls_level != kNoLevel;
   for (const std::string& file : options.files) {
+    if (shell && is_asset(file)) {
+      add_shell_items(items, file, options);
+      continue;
+    }
     if (is_field_file(file)) {
       items.push_back(field_item(file, options));
       items.back().colour = colour_of(items.size() - 1);
@@ -87,7 +113,8 @@ void add_render(CommandLine& line) {
       "Examples:\n"
       "  isotact render part.stl --unit mm -o part.png\n"
       "  isotact render bunny.isotact -o bunny.png --iso 0.002\n"
-      "  isotact render bolt.glb nut.glb -o pair.png --yaw 60 --pitch 10");
+      "  isotact render bolt.glb nut.glb -o pair.png --yaw 60 --pitch 10\n"
+      "  isotact render bunny.isotact -o levels.png --shell 3");
   RenderSettings& s = options->settings;
   command.add_texts({.names = "FILE",
                      .help = "Assets and meshes, drawn together where they lie",
@@ -114,6 +141,15 @@ void add_render(CommandLine& line) {
                       .help = "Show where the assets' fields have this value, metres (default: 0)",
                       .value_name = "S"},
                      options->iso, {-1e12, 1e12});
+  command.add_whole({.names = "--shell",
+                     .help = "Show the assets' points, levels 0 to N of their trees by colour and "
+                             "size; behind the last level come all points",
+                     .value_name = "N"},
+                    options->points_level, {0, kMaxShellLevels});
+  command.add_whole({.names = "--balls",
+                     .help = "Show the spheres of level N of the assets' point trees",
+                     .value_name = "N"},
+                    options->balls_level, {0, kMaxShellLevels});
   command.add_flag("--no-ground", options->no_ground, "Leave the ground out");
   add_common_options(command, options->common);
   command.on_run([options] { run_render(*options); });

@@ -12,6 +12,7 @@
 #include "isotact/base/error.h"
 #include "isotact/base/hash.h"
 #include "isotact/field/io/asset.h"
+#include "isotact/pointshell/asset_section.h"
 
 namespace isotact::fuzz {
 namespace {
@@ -42,6 +43,39 @@ void query_voxmap(const Voxmap& map) {
   }
 }
 
+// By links alone, as queries do: whatever was checked, they stay in the buffer.
+void walk_tree(const PointSphereTree& tree, bool is_checked) {
+  std::uint64_t points = 0;
+  for (int l = 0; l < tree.level_count(); ++l) {
+    const ShellLevel level = tree.level(l);
+    const bool last = l + 1 == tree.level_count();
+    for (std::uint32_t i = 0; i < level.nodes.size(); ++i) {
+      const ShellNode& node = level.nodes[i];
+      if (node.child_count == 0) continue;
+      const Spheref ball = sphere(level, i);
+      for (std::uint32_t c = node.first_child; c < node.first_child + node.child_count; ++c) {
+        if (!last) {
+          require(tree.level(l + 1).nodes[c].parent == i, "a child has another parent");
+          continue;
+        }
+        ++points;
+        const float d = length_sq(tree.point(c) - ball.center);
+        require(!is_checked || d <= ball.radius * ball.radius, "a point is not in its sphere");
+      }
+    }
+  }
+  require(points == tree.point_count(), "a walk does not meet all points");
+}
+
+void check_tree(const Asset& asset, Check check) {
+  try {
+    if (const auto tree = find_point_sphere_tree(asset, check))
+      walk_tree(*tree, check == Check::kDeep);
+  } catch (const Error&) {
+    return;
+  }
+}
+
 void check_decoded(std::span<const std::byte> bytes) {
   constexpr std::uint64_t kMostUnpacked = 1U << 20U;  // fuzzing wants small inputs in every sense
   Asset asset;
@@ -67,6 +101,8 @@ void check_decoded(std::span<const std::byte> bytes) {
   if (asset.dense) query(*asset.dense, is_number);
   if (asset.first_order) query(*asset.first_order, is_number);
   if (asset.voxmap) query_voxmap(*asset.voxmap);
+  check_tree(asset, Check::kDeep);
+  check_tree(asset, Check::kHeader);
 }
 
 // Mapped files are checked less: their values may be rubbish, but no query may leave the buffer.

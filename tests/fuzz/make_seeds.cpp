@@ -8,6 +8,7 @@
 #include "isotact/field/analytic.h"
 #include "isotact/field/io/asset.h"
 #include "isotact/geometry/primitives.h"
+#include "isotact/pointshell/asset_section.h"
 
 #include "support/ball_brick_field.h"
 
@@ -42,6 +43,14 @@ Asset sampled_asset(VoxmapEncoding encoding) {
   return asset;
 }
 
+Asset shell_asset(const PointSphereTreeSettings& settings) {
+  Asset asset;
+  set_point_sphere_tree(
+      asset, build_point_sphere_tree(sample_vertices(make_sphere({.radius = 1, .frequency = 2})),
+                                     settings));
+  return asset;
+}
+
 void write_seeds(const fs::path& folder) {
   fs::create_directories(folder);
   const auto save = [&](const char* name, std::span<const std::byte> bytes) {
@@ -55,6 +64,9 @@ void write_seeds(const fs::path& folder) {
   save("sampled_layers.isotact", encode_asset(sampled_asset(VoxmapEncoding::kLayers)));
   save("sampled_scaled.isotact", encode_asset(sampled_asset(VoxmapEncoding::kScaled)));
   save("sampled_support.isotact", encode_asset(sampled_asset(VoxmapEncoding::kSupport)));
+  save("shell.isotact", encode_asset(shell_asset({.cluster_size = 4})));
+  save("shell_nested.isotact",
+       encode_asset(shell_asset({.cluster_size = 3, .spheres = SphereKind::kNested})));
   const std::vector<std::byte> raw(100, std::byte{7});
   const std::vector<AssetSection> unknown = {{SectionKind::kPointshell, raw},
                                              {static_cast<SectionKind>(4711), raw}};

@@ -88,6 +88,42 @@ TEST_F(FieldVerbs, InfoOfAssetsAndOfSeveralFiles) {
   EXPECT_NE(run({"info", "torus.isotact"}).out.find("brick field"), std::string::npos);
 }
 
+TEST_F(FieldVerbs, BuildStoresPoints) {
+  build_torus({"--resolution", "32", "--points", "500"});
+  EXPECT_EQ(report_["points"], 500);
+  const Json info = run_json({"info", "torus.isotact"});
+  EXPECT_EQ(info["points"], 500);
+  EXPECT_EQ(info["point_tree"], report_["point_tree"]);
+  EXPECT_EQ(info["point_tree"]["levels"].size(), 3U);  // 8, 64 and 512 points at most
+  EXPECT_GT(info["point_tree"]["covering_radius"], 0);
+  EXPECT_NEAR(info["point_tree"]["area"], 1.85, 0.02);
+  EXPECT_NE(run({"info", "torus.isotact"}).out.find("level 2"), std::string::npos);
+  const ProgramRun picture = run({"render", "torus.isotact", "-o", "p.png", "--shell", "1",
+                                  "--width", "60", "--height", "40"});
+  EXPECT_EQ(picture.exit_code, 0) << picture.err;
+  const ProgramRun balls = run({"render", "torus.isotact", "-o", "b.png", "--balls", "2", "--width",
+                                "60", "--height", "40"});
+  EXPECT_EQ(balls.exit_code, 0) << balls.err;
+  build_torus({"--field", "none", "--points", "vertices", "--cluster", "4"});
+  EXPECT_EQ(report_["points"], 96 * 32);
+  build_torus({"--resolution", "32", "--spacing", "0.05", "--points-by", "voxels",
+               "--point-normals", "field", "--spheres", "nested"});
+  EXPECT_GT(report_["points"], 300);
+  const std::vector<std::string> build{"build", "torus.obj", "-o", "t.isotact"};
+  const auto refuse = [&](std::vector<std::string> more, const std::string& message) {
+    more.insert(more.begin(), build.begin(), build.end());
+    expect_failure(more, 2, message);
+  };
+  refuse({"--points", "many"}, "--points many");
+  refuse({"--points", "10", "--spacing", "1"}, "exclude");
+  refuse({"--points", "10", "--points-by", "voxels"}, "--spacing");
+  refuse({"--points", "10", "--point-normals", "field", "--field", "none"}, "--field brick");
+  expect_failure({"build", "torus.obj", "-o", "t.isotact", "--field", "none", "--spacing", "1e-9"},
+                 1, "points");
+  build_torus();
+  expect_failure({"render", "torus.isotact", "-o", "p.png", "--shell", "1"}, 1, "no points");
+}
+
 TEST_F(FieldVerbs, BuildTakesItsSettings) {
   build_torus({"--voxel-size", "0.05", "--padding", "12", "--threads", "1"});
   EXPECT_NEAR(report_["voxel_size"], 0.05, 1e-12);

@@ -44,6 +44,16 @@ class HostileAsset : public testing::Test {
   ScratchFolder folder_;
 };
 
+TEST_F(HostileAsset, PointshellsThatAreNoneAreRefused) {
+  Asset asset;
+  std::vector<std::byte> rubbish(4096, std::byte{0xff});
+  std::memcpy(rubbish.data(), "ISOSHELL", 8);
+  asset.raw.push_back({SectionKind::kPointshell, copy_to_flat_buffer(rubbish)});
+  write_asset(folder_.path() / "a.isotact", asset);
+  expect_failure("info a.isotact", 1, "pointshell: version");
+  expect_failure("render a.isotact -o p.png --shell 1", 1, "pointshell: version");
+}
+
 TEST_F(HostileAsset, DeepTextsAreShownCutShort) {
   const std::string deep(400000, '[');
   write_source({.settings = deep, .sign_report = deep});

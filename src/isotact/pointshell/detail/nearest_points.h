@@ -1,0 +1,80 @@
+// A static kd-tree over points, for nearest neighbours. Ours rather than the Bvh, which is for
+// triangles.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "isotact/base/parallel.h"
+#include "isotact/base/vec.h"
+
+namespace isotact::detail {
+
+inline constexpr std::uint32_t kNoPoint = 0xffffffffU;
+
+struct NearestPoint {
+  std::uint32_t index = kNoPoint;
+  double distance_sq = std::numeric_limits<double>::infinity();
+};
+
+class NearestPoints {
+ public:
+  // Finite points, fewer than 2^31. The same for any number of threads.
+  explicit NearestPoints(std::span<const Vec3f> points, Threads threads = {});
+
+  // The nearest point that is nearer than `limit` says or as near; of equals the lowest index. A
+  // good first guess makes it fast: `hint` may be any point's index.
+  NearestPoint find(const Vec3& at, std::uint32_t hint = kNoPoint,
+                    double limit_sq = std::numeric_limits<double>::infinity()) const;
+
+  // Calls visit(index, distance_sq) for each point within the radius, in an order that does not
+  // depend on threads.
+  template <typename Visit>
+  void for_each_within(const Vec3& at, double radius, Visit&& visit) const;
+
+ private:
+  struct Item {
+    Vec3f point;
+    std::uint32_t index;
+  };
+  // The middle item of [begin, end) splits it along an axis; up to kLeaf items are a leaf.
+  static constexpr std::size_t kLeaf = 8;
+  void build(std::size_t begin, std::size_t end, int depth, Threads threads);
+
+  std::vector<Item> items_;
+  std::vector<std::uint8_t> axes_;    // of the middle item
+  std::vector<std::uint32_t> place_;  // of each point among the items
+};
+
+template <typename Visit>
+void NearestPoints::for_each_within(const Vec3& at, double radius, Visit&& visit) const {
+  struct Range {
+    std::size_t begin, end;
+  };
+  Range stack[64];  // halves: at most one waits on each of 32 levels
+  int waiting = 0;
+  stack[waiting++] = {0, items_.size()};
+  const double radius_sq = radius * radius;
+  const auto look = [&](const Item& item) {
+    const double d = length_sq(to_double(item.point) - at);
+    if (d <= radius_sq) visit(item.index, d);
+  };
+  while (waiting > 0) {
+    const Range r = stack[--waiting];
+    if (r.end - r.begin <= kLeaf) {
+      for (std::size_t i = r.begin; i < r.end; ++i) look(items_[i]);
+      continue;
+    }
+    const std::size_t middle = r.begin + (r.end - r.begin) / 2;
+    const std::size_t axis = axes_[middle];
+    const double side = at[axis] - static_cast<double>(items_[middle].point[axis]);
+    look(items_[middle]);
+    if (side <= radius) stack[waiting++] = {r.begin, middle};
+    if (side >= -radius) stack[waiting++] = {middle + 1, r.end};
+  }
+}
+
+}  // namespace isotact::detail

@@ -1,0 +1,26 @@
+// Points cut into parts, and these into parts, from one root down to clusters of points.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "isotact/pointshell/point_sphere_tree.h"
+
+namespace isotact::detail {
+
+// A level: whose child each of the next level's nodes is.
+struct Parents {
+  std::vector<std::uint32_t> of_children;
+  std::uint32_t count = 0;  // of this level's nodes
+};
+
+struct Split {
+  std::vector<Parents> levels;
+  std::vector<std::uint32_t> order;
+};
+
+// On the last level children are points, by their place in `order`. No node has more than K
+// children. Deterministic.
+Split split_shell(const PointShell& shell, const PointSphereTreeSettings& settings);
+
+}  // namespace isotact::detail

@@ -1,0 +1,150 @@
+#include "shell_options.h"
+
+#include <charconv>
+
+#include <fmt/format.h>
+
+namespace isotact::tool {
+namespace {
+
+// 0 where the text is no number of points.
+std::uint32_t parse_count(const std::string& text) {
+  std::uint32_t count = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, count);
+  return error == std::errc() && stop == end && count <= kMaxShellPoints ? count : 0;
+}
+
+PointShell sample_surface(const Surface& surface, const ShellOptions& options,
+                          const FieldSettings& settings) {
+  const ShellSettings common{.sharp_degrees = options.sharp_degrees,
+                             .max_memory = settings.max_memory,
+                             .threads = settings.threads,
+                             .monitor = settings.monitor};
+  if (options.points == "vertices")
+    return sample_vertices(surface.mesh, {.common = common, .edge_spacing = options.spacing});
+  if (options.method == "repulsion")
+    return sample_by_repulsion(
+        surface.mesh,
+        {.common = common, .count = parse_count(options.points), .spacing = options.spacing});
+  const ProjectionShellSettings projection{.common = common};
+  const Lattice lattice =
+      voxmap_lattice(to_double(bounds(surface.mesh)), options.spacing / projection.alpha);
+  const Voxmap map = build_voxmap(surface, lattice,
+                                  {.max_memory = settings.max_memory,
+                                   .threads = settings.threads,
+                                   .monitor = settings.monitor})
+                         .voxmap;
+  return sample_surface_voxels(surface.mesh, map, projection);
+}
+
+}  // namespace
+
+void add_shell_options(Command& command, ShellOptions& o) {
+  command.add_text({.names = "--points",
+                    .help = "Store a pointshell: this many points, or the mesh's vertices",
+                    .value_name = "N|vertices"},
+                   o.points);
+  command.add_number({.names = "--spacing",
+                      .help = "Store a pointshell with points this far apart, metres; with "
+                              "--points vertices: only on sharp edges",
+                      .value_name = "S"},
+                     o.spacing, {1e-12, 1e12});
+  command.add_text({.names = "--points-by",
+                    .help = "How points are spread; voxels, with --spacing: centres of surface "
+                            "voxels, projected and thinned (default: repulsion)",
+                    .value_name = "repulsion|voxels",
+                    .choices = {"repulsion", "voxels"}},
+                   o.method);
+  command.add_text({.names = "--point-normals",
+                    .help = "Where the points' normals come from (default: mesh)",
+                    .value_name = "mesh|field",
+                    .choices = {"mesh", "field"}},
+                   o.normals);
+  command.add_text({.names = "--spheres",
+                    .help = "What the spheres of the points' tree hold: the points below, or the "
+                            "spheres below (default: points)",
+                    .value_name = "points|nested",
+                    .choices = {"points", "nested"}},
+                   o.spheres);
+  command.add_whole({.names = "--cluster",
+                     .help = "Children of a node of the points' tree, 2 to 16 (default: 8)",
+                     .value_name = "K"},
+                    o.cluster_size, {2, kMaxChildren});
+  command.add_number({.names = "--sharp",
+                      .help = "Edges that turn by more than this get points of their own (default: "
+                              "30)",
+                      .value_name = "DEGREES"},
+                     o.sharp_degrees, {0, 180});
+}
+
+void check_usage(const ShellOptions& o) {
+  if (!o.points.empty() && o.points != "vertices") {
+    if (parse_count(o.points) == 0)
+      throw UsageError(fmt::format("--points {}: expected a number from 1 to {}, or vertices",
+                                   o.points, kMaxShellPoints));
+    if (o.spacing > 0) throw UsageError("--points N and --spacing exclude each other");
+  }
+  if (o.method == "voxels" && (o.spacing <= 0 || !o.points.empty()))
+    throw UsageError("--points-by voxels goes with --spacing alone");
+}
+
+std::string describe(const ShellOptions& o) {
+  if (!o.is_asked_for()) return "points=none";
+  return fmt::format("points={} spacing={} by={} normals={} spheres={} cluster={} sharp={}",
+                     o.points, o.spacing, o.method, o.normals, o.spheres, o.cluster_size,
+                     o.sharp_degrees);
+}
+
+PointSphereTree build_shell_tree(const Surface& surface, const std::optional<BrickField>& field,
+                                 const ShellOptions& options, const FieldSettings& settings) {
+  PointShell shell = sample_surface(surface, options, settings);
+  if (options.normals == "field" && field) take_normals(shell, *field, settings.threads);
+  return build_point_sphere_tree(
+      shell, {.cluster_size = options.cluster_size,
+              .spheres = options.spheres == "nested" ? SphereKind::kNested : SphereKind::kPoints,
+              .max_memory = settings.max_memory,
+              .threads = settings.threads,
+              .monitor = settings.monitor});
+}
+
+Json describe_tree(const PointSphereTree& tree) {
+  const PointSphereTreeHeader& h = tree.header();
+  Json levels = Json::array();
+  for (int l = 0; l < tree.level_count(); ++l)
+    levels.push_back({{"nodes", h.levels[l].node_count},
+                      {"mean_radius", h.levels[l].mean_radius},
+                      {"max_radius", h.levels[l].max_radius},
+                      {"covering_radius", tree.covering_radius(l)}});
+  return {{"how", tree.how()},
+          {"edge_points", h.edge_points},
+          {"covering_radius", h.covering_radius},
+          {"spacing", h.spacing},
+          {"area", h.surface_area},
+          {"cluster_size", h.cluster_size},
+          {"spheres", h.sphere_kind == 1 ? "nested" : "points"},
+          {"bytes", h.total_bytes},
+          {"levels", std::move(levels)}};
+}
+
+std::string format_points(const Json& report) {
+  const Json& tree = report["point_tree"];
+  return fmt::format("{} ({}), covering radius {:.4g} m, {} levels",
+                     format_count(report["points"].get<std::uint64_t>()),
+                     tree["how"].get<std::string>(), tree["covering_radius"].get<double>(),
+                     tree["levels"].size());
+}
+
+void add_point_facts(Facts& facts, const Json& report) {
+  facts.emplace_back("points", format_points(report));
+  std::size_t number = 0;
+  for (const Json& level : report["point_tree"]["levels"])
+    facts.emplace_back(
+        fmt::format("level {}", number++),
+        fmt::format("{} nodes, radius {:.4g} m, at most {:.4g} m; covers within {:.4g} m",
+                    format_count(level["nodes"].get<std::uint64_t>()),
+                    level["mean_radius"].get<double>(), level["max_radius"].get<double>(),
+                    level["covering_radius"].get<double>()));
+}
+
+}  // namespace isotact::tool
