@@ -13,6 +13,11 @@ namespace isotact::detail {
 namespace {
 
 constexpr int kDefaultResolution = 128;
+// Cells. Faces of a box, or of two boxes side by side, would lie on planes of nodes if the padding
+// were whole: then it is for rounding to say on which side the nodes of an edge or a corner are,
+// and crumbs of surface stand alone there. So the mesh's box lies this much off the nodes, if it
+// does not by itself.
+constexpr double kOffNodes = 0.19, kOnNodes = 0.1;
 constexpr int kMostCells = kMostResolution;
 static_assert(kMostCells == kMaxCoarse * kBrickCells);
 
@@ -43,7 +48,7 @@ Lattice make_lattice(const Aabb& box, const FieldSettings& settings) {
   const double longest = std::max({size.x, size.y, size.z});
   if (!(longest > 0)) throw Error("the mesh has no size: all its corners are at one point");
   const double growth = settings.keep_thin == KeepThin::kOffset ? 1 : 0;  // cells at most
-  const double padding = std::max(settings.padding, settings.band + 2 + growth);
+  const double padding = std::max(settings.padding, settings.band + 2 + growth) + kOffNodes;
   double voxel;
   if (settings.voxel_size) {
     voxel = *settings.voxel_size;
@@ -53,7 +58,7 @@ Lattice make_lattice(const Aabb& box, const FieldSettings& settings) {
       throw Error(
           fmt::format("resolution {} leaves no cells for the mesh after {} cells of padding "
                       "on each side",
-                      settings.resolution.value_or(kDefaultResolution), padding));
+                      settings.resolution.value_or(kDefaultResolution), padding - kOffNodes));
     voxel = longest / cells;
   }
   Lattice lattice{.spacing = voxel};
@@ -66,8 +71,10 @@ Lattice make_lattice(const Aabb& box, const FieldSettings& settings) {
                       voxel, wanted, size[axis], kMostCells));
     const double bricks = std::ceil(wanted / kBrickCells - 1e-9);
     lattice.cells[axis] = static_cast<std::int32_t>(bricks) * kBrickCells;
+    const double before = 0.5 * (lattice.cells[axis] - size[axis] / voxel);  // the mesh's box
+    const double shift = std::abs(before - std::round(before)) < kOnNodes ? kOffNodes : 0;
     lattice.origin[axis] =
-        0.5 * (box.lower[axis] + box.upper[axis]) - 0.5 * lattice.cells[axis] * voxel;
+        0.5 * (box.lower[axis] + box.upper[axis]) - (0.5 * lattice.cells[axis] + shift) * voxel;
   }
   // Positions in cells must stay far above the rounding of the mesh's own coordinates.
   const double furthest =
