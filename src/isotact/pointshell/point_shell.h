@@ -23,16 +23,15 @@ namespace isotact {
 // Metres, in the mesh's frame. The three arrays are of one length.
 struct PointShell {
   std::vector<Vec3f> points;
-  std::vector<Vec3f> normals;  // unit, OUTWARD. (SSL14 has them point into the body.) Zero where
-                               // the mesh has no direction there: only degenerate triangles
-  std::vector<float> areas;    // m^2: of the surface that is nearer to this sample than to others;
-                               // they sum to the surface's area
-  double covering_radius = 0;  // metres: an upper bound, at most covering_tolerance too large
-  double spacing = 0;          // metres: what was asked for, or follows from count and area
-  double surface_area = 0;     // m^2
-  std::size_t edge_points =
-      0;            // samples put on sharp edges and corners on purpose; they come first
-  std::string how;  // one line in words: "vertices", "repulsion, 16 rounds"
+  std::vector<Vec3f> normals;   // unit, OUTWARD. (SSL14 has them point into the body.) Zero where
+                                // the mesh has no direction there: only degenerate triangles
+  std::vector<float> areas;     // m^2: of the surface that is nearer to this sample than to others;
+                                // they sum to the surface's area
+  double covering_radius = 0;   // metres: an upper bound, at most covering_tolerance too large
+  double spacing = 0;           // metres: what was asked for, or follows from count and area
+  double surface_area = 0;      // m^2
+  std::size_t edge_points = 0;  // samples put on sharp edges and corners on purpose; the first ones
+  std::string how;              // one line in words: "vertices", "repulsion, 16 rounds"
 };
 
 inline constexpr std::uint32_t kMaxShellPoints = 1U << 27U;
@@ -40,8 +39,8 @@ inline constexpr std::uint32_t kMaxShellPoints = 1U << 27U;
 // What all makers share.
 struct ShellSettings {
   // Edges whose two faces' normals turn by more than this, edges with one face only or more than
-  // two, and the corners where they end, meet or bend as sharply, get samples of their own, no
-  // further apart than the spacing (XB14 section 6 names them as the weakness of point sampling).
+  // two, and the corners where they end, meet or bend as sharply, get samples of their own, about a
+  // spacing apart (XB14 section 6 names them as the weakness of point sampling).
   bool sample_edges = true;
   double sharp_degrees = 30;         // 0 to 180
   double covering_tolerance = 0.02;  // share of the covering radius, 0.001 to 1; finer costs time
@@ -85,7 +84,7 @@ PointShell sample_surface_voxels(const TriangleMesh& mesh, const Voxmap& voxmap,
 // Starts from a deterministic spread in proportion to area. Either count or spacing must be given;
 // the other follows, as for a hexagonal pattern. Corners and edges are sampled first and stand
 // still; where they would take more than half of the count they are thinned.
-// Cost: some 3 microseconds a point and round on one thread.
+// Cost: some two microseconds a point and round on one thread.
 struct RepulsionShellSettings {
   ShellSettings common{};
   std::uint32_t count = 0;  // points in all

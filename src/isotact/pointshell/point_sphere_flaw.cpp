@@ -54,7 +54,7 @@ Flaw find_flaw_in_header(std::span<const std::byte> buffer) {
   const auto& h = *reinterpret_cast<const PointSphereTreeHeader*>(buffer.data());
   if (std::memcmp(h.magic, detail::kTreeMagic, sizeof(h.magic)) != 0)
     return "pointshell: does not begin with ISOSHELL";
-  if (const Flaw flaw = find_flaw_in_facts(h)) return flaw;
+  if (Flaw flaw = find_flaw_in_facts(h)) return flaw;
   for (std::uint32_t l = 0; l < h.level_count; ++l) {
     const std::uint64_t least = l == 0 ? 1 : h.levels[l - 1].node_count;
     const std::uint64_t most = l == 0 ? 1 : least * h.child_stride;
@@ -70,10 +70,11 @@ Flaw find_flaw_in_header(std::span<const std::byte> buffer) {
   expected.unused0 = 0;
   for (std::uint32_t l = 0; l < h.level_count; ++l) {
     expected.levels[l].node_count = h.levels[l].node_count;
-    std::memcpy(&expected.levels[l].mean_radius, &h.levels[l].mean_radius, 2 * sizeof(float));
+    expected.levels[l].mean_radius = h.levels[l].mean_radius;
+    expected.levels[l].max_radius = h.levels[l].max_radius;
   }
   detail::lay_out(expected);
-  if (std::memcmp(&expected, &h, sizeof h) != 0)
+  if (!std::ranges::equal(std::as_bytes(std::span(&expected, 1)), buffer.first(sizeof h)))
     return "pointshell: its parts do not lie where its counts put them, or unused bytes are not "
            "zero";
   if (h.total_bytes != buffer.size())

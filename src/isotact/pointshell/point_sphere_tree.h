@@ -9,8 +9,8 @@
 //
 // Layout. Levels are arrays, the root's first. The children of a node are contiguous on the next
 // level, and so are all points below a node. Spheres lie in groups of eight lanes: node i is lane
-// i % 8 of group i / 8. The children of a node begin at a multiple of `child_stride` (4, 8 or 16;
-// the least that holds max_children), so that one aligned load a coordinate fetches eight of
+// i % 8 of group i / 8. The children of a node begin at a multiple of `child_stride` (4, 8 or 16:
+// room for as many as a node may have), so that one aligned load a coordinate fetches eight of
 // them. Places that this leaves empty have child_count 0, and in their group the centre of the
 // sibling before them with the radius kEmptyRadius. Tests that add to the radius fail there by
 // themselves; tests that square it must mask by child_count.

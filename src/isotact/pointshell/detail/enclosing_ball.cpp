@@ -54,6 +54,15 @@ bool solve(std::array<Row, 3> g, int count, Row& b, Row& c) {
   return true;
 }
 
+// The least s >= 0 with |u + s v| = s: of (v.v - 1) s^2 + 2 u.v s + u.u = 0.
+std::optional<double> find_smallest_length(const Vec3& u, const Vec3& v) {
+  const double a = length_sq(v) - 1, b = dot(u, v), c = length_sq(u);
+  const double square = b * b - a * c;
+  if (a < 0) return (b + std::sqrt(square)) / -a;  // c >= 0: roots of both signs
+  if (!(b < 0) || square < 0) return std::nullopt;
+  return c / (-b + std::sqrt(square));
+}
+
 // The ball that all given ones touch from inside, with its centre in the span of theirs. With d
 // from the first centre, q_i to the others, and s = R - r_0, |d| = s and |d - q_i| = s - (r_i -
 // r_0) give
@@ -81,17 +90,9 @@ std::optional<Solution> find_touching_ball(const Support& of) {
     u += q[i] * a[i];
     v += q[i] * b[i];
   }
-  // (v.v - 1) s^2 + 2 u.v s + u.u = 0
-  const double A = length_sq(v) - 1, B = dot(u, v), C = length_sq(u);
-  double s = 0;
-  if (A >= 0) {
-    if (!(B < 0)) return std::nullopt;
-    const double D = B * B - A * C;
-    if (D < 0) return std::nullopt;
-    s = C / (-B + std::sqrt(D));
-  } else {
-    s = (B + std::sqrt(B * B - A * C)) / -A;
-  }
+  const std::optional<double> root = find_smallest_length(u, v);
+  if (!root) return std::nullopt;
+  const double s = *root;
   if (!(s >= most)) return std::nullopt;
   double rest = 1;
   bool in_hull = true;
