@@ -173,5 +173,18 @@ TEST(Isosurface, RefusesWhatCannotBeAndIsEmptyWhereThereIsNothing) {
   EXPECT_THROW(extract_surface(BallField{1}, {.cells = {1, 1, 2147483647}}), Error);
 }
 
+// Where faces lay on planes of nodes, crumbs stood alone at corners and along edges.
+TEST(Isosurface, ABoxComesOutInOnePiece) {
+  for (const double size : {1.0, 0.3}) {
+    const TriangleMesh box = make_box({.size_y = size});
+    for (const FieldSettings& settings :
+         {FieldSettings{.resolution = 64}, FieldSettings{.voxel_size = 0.02},
+          FieldSettings{.resolution = 96, .padding = 9}}) {
+      const TriangleMesh surface = extract_surface(build_field(box, settings).field);
+      EXPECT_EQ(find_flaws(surface).components, 1U);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace isotact
