@@ -25,6 +25,7 @@ int run(int argc, char** argv) {
   add_convert(line);
   add_build(line);
   add_sample(line);
+  add_segments(line);
   add_slice(line);
   add_render(line);
   add_bench(line);

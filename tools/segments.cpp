@@ -1,0 +1,131 @@
+// isotact segments: when points that move along line segments are inside.
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include "isotact/base/error.h"
+#include "isotact/queries/segment.h"
+
+#include "command.h"
+#include "field_file.h"
+#include "point_file.h"
+
+namespace isotact::tool {
+namespace {
+
+struct SegmentOptions {
+  CommonOptions common;
+  std::string asset, segments, output, mode = "intervals", traversal = "fast";
+  double iso = 0;
+};
+
+SegmentSettings settings_of(const SegmentOptions& options) {
+  SegmentSettings settings{.iso = options.iso, .threads = options.common.thread_setting()};
+  if (options.mode == "first") settings.mode = SegmentMode::kFirst;
+  if (options.mode == "any") settings.mode = SegmentMode::kAny;
+  for (const Traversal way : {Traversal::kUniform, Traversal::kOctree, Traversal::kFast})
+    if (options.traversal == name(way)) settings.traversal = way;
+  return settings;
+}
+
+SegmentTracer make_tracer(const AssetField& field, const SegmentSettings& settings) {
+  if (field.brick) return {*field.brick, settings};
+  return {sample_on_lattice(field.field, field.lattice, {.threads = settings.threads}), settings};
+}
+
+void write_intervals(const SegmentOptions& options, const SegmentResults& results) {
+  std::vector<float> rows;
+  rows.reserve(results.intervals.size() * 3);
+  for (std::size_t i = 0; i + 1 < results.first.size(); ++i)
+    for (std::uint64_t k = results.first[i]; k < results.first[i + 1]; ++k)
+      rows.insert(rows.end(),
+                  {static_cast<float>(i), results.intervals[k].enter, results.intervals[k].exit});
+  const std::string names[] = {"segment", "t_enter", "t_exit"};
+  write_table(options.output, names, rows);
+}
+
+void run_segments(const SegmentOptions& options) {
+  // Numbers of segments are written as float32.
+  constexpr std::size_t kMost = std::size_t{1} << 24U;
+  const bool to_stdout = is_stdout(options.output, options.common);
+  refuse_same_file(options.asset, options.output);
+  refuse_same_file(options.segments, options.output);
+  const AssetField field = load_field(options.asset);
+  const Table table = read_table(options.segments, 6);
+  if (table.rows() > kMost)
+    throw Error(fmt::format("{}: {} segments are more than {} at once", options.segments,
+                            table.rows(), kMost));
+  std::vector<Segment> segments(table.rows());
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    const float* row = table.values.data() + 6 * i;
+    segments[i] = {{row[0], row[1], row[2]}, {row[3], row[4], row[5]}};
+  }
+  const auto start = std::chrono::steady_clock::now();
+  const SegmentTracer tracer = make_tracer(field, settings_of(options));
+  const auto ready = std::chrono::steady_clock::now();
+  SegmentResults results;
+  SegmentCounts counts;
+  tracer.trace(segments, results, &counts);
+  const auto end = std::chrono::steady_clock::now();
+  write_intervals(options, results);
+  if (to_stdout) return;
+  std::size_t hits = 0;
+  for (std::size_t i = 0; i < segments.size(); ++i)
+    hits += results.first[i] < results.first[i + 1] ? 1U : 0U;
+  const double seconds = std::chrono::duration<double>(end - ready).count();
+  if (options.common.json)
+    print_json({{"output", options.output},
+                {"segments", segments.size()},
+                {"intervals", results.intervals.size()},
+                {"hits", hits},
+                {"iso", options.iso},
+                {"mode", options.mode},
+                {"traversal", options.traversal},
+                {"nodes", counts.nodes},
+                {"cells", counts.cells},
+                {"prepare_seconds", std::chrono::duration<double>(ready - start).count()},
+                {"seconds", seconds}});
+  else
+    fmt::print("{}: {} of {} segments come inside, {} intervals, in {:.3g} s\n",
+               without_control_codes(options.output), format_count(hits),
+               format_count(segments.size()), format_count(results.intervals.size()), seconds);
+}
+
+}  // namespace
+
+void add_segments(CommandLine& line) {
+  auto options = std::make_shared<SegmentOptions>();
+  Command command = line.add_command("segments", "Find when moving points are inside");
+  command.set_examples(
+      "Examples:\n"
+      "  isotact segments bunny.isotact paths.npy -o times.csv\n"
+      "  printf '0 2 0 0 -2 0\\n' | isotact segments bunny.isotact - -o times.csv --iso 0.01");
+  command.add_text({.names = "ASSET", .help = "Made by isotact build", .required = true},
+                   options->asset);
+  command.add_text({.names = "SEGMENTS",
+                    .help = "Two ends a row, x y z x y z: .npy, .csv or raw float32; - for stdin",
+                    .required = true},
+                   options->segments);
+  command.add_text({.names = "-o,--output",
+                    .help = "A row an interval, segment t_enter t_exit, with times from 0 to 1: "
+                            ".npy, .csv, else raw float32; - for stdout",
+                    .value_name = "FILE",
+                    .required = true},
+                   options->output);
+  command.add_number({.names = "--iso",
+                      .help = "Inside is where the distance is at most this, metres (0)",
+                      .value_name = "S"},
+                     options->iso, {.lowest = -1e30, .highest = 1e30});
+  command.add_text({.names = "--mode",
+                    .help = "All intervals, the first time inside, or any",
+                    .choices = {"intervals", "first", "any"}},
+                   options->mode);
+  command.add_text({.names = "--traversal",
+                    .help = "How to look: the answer is the same",
+                    .choices = {"uniform", "octree", "fast"}},
+                   options->traversal);
+  add_common_options(command, options->common);
+  command.on_run([options] { run_segments(*options); });
+}
+
+}  // namespace isotact::tool
