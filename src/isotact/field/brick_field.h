@@ -23,6 +23,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -76,7 +77,7 @@ struct BrickFieldHeader {
   float step;  // metres a unit of correction
   float lipschitz;
   float near_error;           // metres: |value - true distance| nearer than `band`
-  float far_error;            // metres: the same elsewhere in the box, up to sparse_from
+  float far_error;            // metres: the same elsewhere, up to sparse_error_from()
   float band;                 // metres
   float sample_error;         // metres: of coarse samples; fine ones add half a step
   std::uint32_t level_count;  // of the tree above the coarse cells
@@ -92,10 +93,19 @@ struct BrickFieldHeader {
   // Metres. Where the eight even coarse nodes around 2^3 coarse cells are as far from zero, nodes
   // between them that no other cells share are interpolated; 0: nowhere.
   float sparse_from;
-  float sparse_error;  // metres: |value - true distance| where |value| is at least sparse_from
+  float sparse_error;  // metres: |value - true distance| from sparse_error_from() on
   std::uint8_t unused[100];
 };
 static_assert(sizeof(BrickFieldHeader) == 256 && offsetof(BrickFieldHeader, total_bytes) == 96);
+
+// From which |value| on sparse_error holds instead of far_error. Among sparse cells there may be
+// nodes that are distances, on a face shared with cells that are not: they are within 8 sqrt(2)
+// fine cells of an even node, so values are below sparse_from by no more than that and their own
+// error.
+inline double sparse_error_from(const BrickFieldHeader& h) {
+  if (h.sparse_from == 0) return std::numeric_limits<double>::infinity();
+  return static_cast<double>(h.sparse_from) - 12 * h.voxel_size;
+}
 
 // Immutable; copies share the buffer. Any number of threads may query it.
 class BrickField {

@@ -74,8 +74,9 @@ class SafeStep {
       if (iso <= 0) twice_error_ = 2 * static_cast<double>(field.header().far_error);
     if constexpr (requires { field.header().sparse_from; })
       if (const auto& h = field.header(); h.sparse_from > 0) {
-        more_from_ = static_cast<double>(h.sparse_from) - std::abs(iso);
+        more_from_ = sparse_error_from(h) - std::abs(iso);
         more_ = std::max(static_cast<double>(h.sparse_error - h.far_error), 0.0);
+        if (more_from_ <= 0) more_ *= 2;  // roots, too, may be among sparse nodes
       }
   }
   double operator()(double v) const {

@@ -57,8 +57,9 @@ class FieldBuild {
     const bool is_signed = surface_.report.method != SignMethod::kUnsigned;
     const double off = offset_ / lattice_.spacing;
     const double sparse_from =
-        is_signed && offset_ != 0 ? 0
-                                  : detail::find_sparse_distance(settings_, off) * lattice_.spacing;
+        is_signed && offset_ != 0
+            ? 0
+            : detail::find_sparse_distance(lattice_, settings_, off) * lattice_.spacing;
     std::vector<float> values =
         distances.find_coarse({.sparse_from = static_cast<float>(sparse_from),
                                .shift = is_signed ? 0 : static_cast<float>(offset_)},
@@ -139,7 +140,7 @@ class FieldBuild {
     r.bricks_in_band = in_band_;
     r.near_error = static_cast<double>(h.near_error);
     r.far_error = static_cast<double>(h.far_error);
-    r.sparse_from = static_cast<double>(h.sparse_from);
+    r.sparse_from = h.sparse_from > 0 ? sparse_error_from(h) : 0;
     r.sparse_error = static_cast<double>(h.sparse_error);
     r.warnings = surface_.report.warnings;
     if (assembly.cut_count() > 0)

@@ -127,10 +127,14 @@ void check_room(const Lattice& l, const Surface& surface, double band, double of
                       reach, band + 2));
 }
 
-double find_sparse_distance(const FieldSettings& settings, double offset_cells) {
+double find_sparse_distance(const Lattice& lattice, const FieldSettings& settings,
+                            double offset_cells) {
   if (settings.tolerance == 0) return 0;
-  return std::max({56.0, 8 / settings.tolerance, 4 / settings.tolerance + 31,
-                   2 * (settings.band + offset_cells) + 36});
+  const double distance = std::max({56.0, 8 / settings.tolerance, 4 / settings.tolerance + 31,
+                                    2 * (settings.band + offset_cells) + 36});
+  // Further than any two points of the box are apart there is nothing.
+  const double most = 1.8 * std::max({lattice.cells[0], lattice.cells[1], lattice.cells[2]});
+  return distance < most ? distance : 0;
 }
 
 std::uint64_t field_bytes(const Index3& coarse_cells, std::size_t bricks) {

@@ -30,7 +30,8 @@ void check_room(const Lattice& l, const Surface& surface, double band, double of
 // most), nor one that passes for creased (marking.cpp), which is at most half a side over the
 // tolerance and two sides away. What interpolation over sides of 16 cells loses to a crease is then
 // within the tolerance, too.
-double find_sparse_distance(const FieldSettings& settings, double offset_cells);
+double find_sparse_distance(const Lattice& lattice, const FieldSettings& settings,
+                            double offset_cells);
 
 // Of the buffer of a brick field.
 std::uint64_t field_bytes(const Index3& coarse_cells, std::size_t bricks);
