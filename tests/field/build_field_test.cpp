@@ -107,6 +107,47 @@ TEST(BuildField, IsRightFarFromTheSurface) {
   compare(make_shape("nut", {}), settings, 1000);
 }
 
+// Nodes that are distances among those that are interpolated bring values below sparse_from that
+// are off by more than far_error: seen on small bodies so far apart that a block is just sparse.
+TEST(BuildField, SparseErrorsBeginEarlyEnough) {
+  TriangleMesh mesh;
+  const auto add = [&](const Vec3& at) {
+    const auto first = static_cast<std::uint32_t>(mesh.positions.size());
+    for (const Vec3f& corner :
+         {Vec3f{0, 0, 0}, Vec3f{0.01F, 0, 0}, Vec3f{0, 0.01F, 0}, Vec3f{0, 0, 0.01F}})
+      mesh.positions.push_back(corner + to_float(at));
+    for (const Triangle& t :
+         {Triangle{0, 2, 1}, Triangle{0, 1, 3}, Triangle{0, 3, 2}, Triangle{1, 2, 3}})
+      mesh.triangles.push_back({first + t[0], first + t[1], first + t[2]});
+  };
+  for (int i = 0; i < 8; ++i)
+    add(normalized(
+            Vec3{(i & 1) != 0 ? 1.0 : -1.0, (i & 2) != 0 ? 1.0 : -1.0, (i & 4) != 0 ? 1.0 : -1.0}) *
+        70.87);
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    for (const double side : {-64.7, 64.7}) {
+      Vec3 at{};
+      at[axis] = side;
+      add(at);
+    }
+  const Surface surface = prepare_surface(mesh, {.voxel_size = 1});
+  const FieldResult built =
+      build_field(surface, {.origin = {-104, -104, -104}, .spacing = 1, .cells = {208, 208, 208}},
+                  {.voxel_size = 1, .tolerance = 1, .keep_thin = KeepThin::kIgnore});
+  const ExactField exact(surface);
+  int sparse = 0;
+  Random random(19);
+  for (int i = 0; i < 4000; ++i) {
+    const Vec3 p = random.in_box({-20, -20, -20}, {20, 20, 20});
+    const double value = built.field.value(p);
+    const bool is_sparse = std::abs(value) >= built.report.sparse_from;
+    sparse += is_sparse ? 1 : 0;
+    EXPECT_LE(std::abs(value - exact.value(p)),
+              is_sparse ? built.report.sparse_error : built.report.far_error);
+  }
+  EXPECT_GT(sparse, 400);
+}
+
 // The middle of a ball is far from all of its surface, too.
 TEST(BuildField, IsRightFarInside) {
   const Truth truth =

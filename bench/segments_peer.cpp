@@ -1,0 +1,87 @@
+#include "segments_peer.h"
+
+#include <algorithm>
+
+#include <embree3/rtcore.h>
+
+namespace isotact::bench {
+namespace {
+
+struct Collector {
+  RTCIntersectContext context;  // first: Embree hands back a pointer to it
+  struct Hit {
+    float time;
+    unsigned triangle;
+  };
+  std::vector<Hit> hits;
+};
+
+void collect(const RTCFilterFunctionNArguments* arguments) {
+  auto* collector = reinterpret_cast<Collector*>(arguments->context);
+  const auto* ray = reinterpret_cast<const RTCRay*>(arguments->ray);
+  const auto* hit = reinterpret_cast<const RTCHit*>(arguments->hit);
+  collector->hits.push_back({ray->tfar, hit->primID});
+  arguments->valid[0] = 0;  // go on
+}
+
+}  // namespace
+
+struct EmbreeSegments::Parts {
+  std::vector<Vec3f> positions;
+  std::vector<Triangle> triangles;
+  RTCDevice device{};
+  RTCScene scene{};
+  Collector collector{};
+};
+
+EmbreeSegments::EmbreeSegments(const TriangleMesh& mesh) : parts_(std::make_unique<Parts>()) {
+  Parts& p = *parts_;
+  p.positions = mesh.positions;
+  p.positions.emplace_back();  // Embree reads a little beyond the last position
+  p.triangles = mesh.triangles;
+  p.device = rtcNewDevice("threads=1");
+  p.scene = rtcNewScene(p.device);
+  rtcSetSceneFlags(p.scene, RTC_SCENE_FLAG_ROBUST);
+  rtcSetSceneBuildQuality(p.scene, RTC_BUILD_QUALITY_HIGH);
+  RTCGeometry geometry = rtcNewGeometry(p.device, RTC_GEOMETRY_TYPE_TRIANGLE);
+  rtcSetSharedGeometryBuffer(geometry, RTC_BUFFER_TYPE_VERTEX, 0, RTC_FORMAT_FLOAT3,
+                             p.positions.data(), 0, sizeof(Vec3f), mesh.positions.size());
+  rtcSetSharedGeometryBuffer(geometry, RTC_BUFFER_TYPE_INDEX, 0, RTC_FORMAT_UINT3,
+                             p.triangles.data(), 0, sizeof(Triangle), p.triangles.size());
+  rtcSetGeometryIntersectFilterFunction(geometry, collect);
+  rtcCommitGeometry(geometry);
+  rtcAttachGeometryByID(p.scene, geometry, 0);
+  rtcReleaseGeometry(geometry);
+  rtcCommitScene(p.scene);
+}
+
+EmbreeSegments::~EmbreeSegments() {
+  rtcReleaseScene(parts_->scene);
+  rtcReleaseDevice(parts_->device);
+}
+
+void EmbreeSegments::find_all(const Segment& s, std::vector<float>& times) const {
+  Collector& collector = parts_->collector;
+  collector.hits.clear();
+  rtcInitIntersectContext(&collector.context);
+  RTCRayHit ray{};
+  ray.ray.org_x = s.from.x;
+  ray.ray.org_y = s.from.y;
+  ray.ray.org_z = s.from.z;
+  ray.ray.dir_x = s.to.x - s.from.x;
+  ray.ray.dir_y = s.to.y - s.from.y;
+  ray.ray.dir_z = s.to.z - s.from.z;
+  ray.ray.tfar = 1;
+  ray.ray.mask = 0xffffffffU;
+  ray.hit.geomID = RTC_INVALID_GEOMETRY_ID;
+  rtcIntersect1(parts_->scene, &collector.context, &ray);
+  auto& hits = collector.hits;
+  std::sort(hits.begin(), hits.end(), [](const Collector::Hit& a, const Collector::Hit& b) {
+    return a.time != b.time ? a.time < b.time : a.triangle < b.triangle;
+  });
+  times.clear();
+  for (std::size_t i = 0; i < hits.size(); ++i)
+    if (i == 0 || hits[i].triangle != hits[i - 1].triangle) times.push_back(hits[i].time);
+}
+
+}  // namespace isotact::bench

@@ -1,0 +1,47 @@
+// Peers of segment queries. Their headers stay in segments_peer.cpp and segments_vdb.cpp.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "isotact/geometry/mesh.h"
+#include "isotact/queries/segment.h"
+
+namespace isotact::bench {
+
+// Embree 3 on the exact triangles.
+class EmbreeSegments {
+ public:
+  explicit EmbreeSegments(const TriangleMesh& mesh);
+  ~EmbreeSegments();
+  EmbreeSegments(const EmbreeSegments&) = delete;
+  EmbreeSegments& operator=(const EmbreeSegments&) = delete;
+
+  // Times of all crossings of a segment, sorted, a triangle once.
+  void find_all(const Segment& segment, std::vector<float>& times) const;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+// OpenVDB's level set of the mesh, half-width 3. First crossings only.
+class VdbSegments {
+ public:
+  VdbSegments(const TriangleMesh& mesh, double voxel_size);
+  ~VdbSegments();
+  VdbSegments(const VdbSegments&) = delete;
+  VdbSegments& operator=(const VdbSegments&) = delete;
+
+  bool has_nanovdb() const;
+  std::size_t count_by_nanovdb(std::span<const Segment> segments) const;  // HDDA, ZeroCrossing
+  std::size_t count_by_openvdb(std::span<const Segment> segments) const;  // LevelSetRayIntersector
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace isotact::bench
