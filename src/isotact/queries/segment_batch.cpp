@@ -162,12 +162,14 @@ void BatchTracer::find_starts() {
       side_[n] = kWalkAlone;
       continue;
     }
-    Look look{.path = n,
-              .corners = number,
-              .correction = nullptr,
-              .lower = {static_cast<float>(lower[0]), static_cast<float>(lower[1]),
+    Look look{.lower = {static_cast<float>(lower[0]), static_cast<float>(lower[1]),
                         static_cast<float>(lower[2])},
-              .first = {0, 0, 0}};
+              .first = {0, 0, 0},
+              .side = fine ? 1.0F : static_cast<float>(kBrickCells),
+              .width = fine ? 0.125F : 1.0F,
+              .correction = nullptr,
+              .path = n,
+              .corners = number};
     if (fine) {
       const std::int32_t in[3] = {c[0] & 7, c[1] & 7, c[2] & 7};
       look.correction = field_.bricks()[number].correction + first_sample(in[0], in[1], in[2]);

@@ -295,12 +295,21 @@ struct BatchKernel {
   // ---- step -----------------------------------------------------------------------------------
 
   static __attribute__((noinline)) void step(BatchWork& w) {
-    for (const CellVisit& part : w.queues->parts) {
-      const IndexedCell& cell = w.cells[part.cell];
-      if (cell.brick == BrickField::kNoBrick)
-        add_coarse(w, part.path, cell);
-      else
-        walk_brick(w, part, cell);
+    const CellVisit* parts = w.queues->parts.begin();
+    const std::size_t count = w.queues->parts.raw.size;
+    for (std::size_t begin = 0; begin < count; begin += kLanes) {
+      const CellVisit* of[kLanes];
+      unsigned live = 0;
+      for (unsigned lane = 0; lane < kLanes; ++lane) {
+        of[lane] = &parts[begin + lane < count ? begin + lane : count - 1];
+        if (begin + lane >= count) continue;
+        const IndexedCell& cell = w.cells[of[lane]->cell];
+        if (cell.brick == BrickField::kNoBrick)
+          add_coarse(w, of[lane]->path, cell);
+        else
+          live |= 1U << lane;
+      }
+      if (live != 0) walk_bricks(w, of, live);
     }
   }
 
@@ -313,73 +322,88 @@ struct BatchKernel {
     w.queues->corners.push({{from[0], from[1], from[row], from[row + 1], from[slice],
                              from[slice + 1], from[slice + row], from[slice + row + 1]}},
                            w.grow);
-    w.queues->looks.push({path,
-                          place,
-                          nullptr,
-                          {static_cast<float>(int{cell.at[0]} * kBrickCells),
+    w.queues->looks.push({{static_cast<float>(int{cell.at[0]} * kBrickCells),
                            static_cast<float>(int{cell.at[1]} * kBrickCells),
                            static_cast<float>(int{cell.at[2]} * kBrickCells)},
-                          {0, 0, 0}},
+                          {0, 0, 0},
+                          kBrickCells,
+                          1,
+                          nullptr,
+                          path,
+                          place},
                          w.grow);
   }
 
-  // As CellWalk, between the planes of one brick.
-  static ISOTACT_INLINE void walk_brick(BatchWork& w, const CellVisit& part,
-                                        const IndexedCell& cell) {
-    const BatchPath& p = w.paths[part.path];
-    const float inverse[3] = {p.inverse_x, p.inverse_y, p.inverse_z};
-    int lower[3], i[3];
-    for (int axis = 0; axis < 3; ++axis) {
-      lower[axis] = int{cell.at[axis]} * kBrickCells;
-      const float o = p.origin[axis];
-      const auto plane_time = [&](int plane) {
-        return (static_cast<float>(plane) - o) * inverse[axis];
-      };
-      const float at = o + part.from * p.direction[axis];
-      const int first = lower[axis], last = first + kBrickCells - 1;
-      int at_cell = static_cast<int>(at);
-      at_cell = at_cell < first ? first : at_cell > last ? last : at_cell;
-      if (inverse[axis] >= 0) {
-        while (at_cell > first && plane_time(at_cell) > part.from) --at_cell;
-        while (at_cell < last && plane_time(at_cell + 1) <= part.from) ++at_cell;
-      } else {
-        while (at_cell < last && plane_time(at_cell + 1) > part.from) ++at_cell;
-        while (at_cell > first && plane_time(at_cell) <= part.from) --at_cell;
-      }
-      i[axis] = at_cell - first;
+  // As CellWalk, each between the planes of a brick of its own.
+  static ISOTACT_INLINE void walk_bricks(BatchWork& w, const CellVisit* const* of, unsigned live) {
+    const float *path_row[kLanes], *path_rest[kLanes];
+    alignas(32) float corner[3][kLanes], from[kLanes], to[kLanes];
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+      path_row[lane] = w.paths[of[lane]->path].origin;
+      path_rest[lane] = &w.paths[of[lane]->path].inverse_z;
+      from[lane] = of[lane]->from;
+      to[lane] = of[lane]->to;
+      for (int axis = 0; axis < 3; ++axis)
+        corner[axis][lane] =
+            static_cast<float>(int{w.cells[of[lane]->cell].at[axis]} * kBrickCells);
     }
-    const std::int8_t* correction = w.bricks[cell.brick].correction;
-    for (;;) {
-      float in = 0, out = 1, leave[3];
+    F row[8], rest[8];
+    load_columns(path_row, row);
+    load_columns(path_rest, rest);
+    const F inverse[3] = {row[6], row[7], rest[0]};
+    const F zero(0.0F), one(1.0F), last_cell(kBrickCells - 1.0F), end = load<F>(to);
+    F cell[3], lower[3], forth[3];  // cells from the brick's first corner
+    for (int axis = 0; axis < 3; ++axis) {
+      const F u = load<F>(from);
+      lower[axis] = load<F>(corner[axis]);
+      const auto up = inverse[axis] >= zero;
+      forth[axis] = select(up, one, -one);
+      const F at = (row[axis] + u * row[3 + axis]) - lower[axis];
+      const F i = truncate(lesser(greater(at, zero), last_cell));
+      const F low = ((lower[axis] + i) - row[axis]) * inverse[axis];
+      const F high = ((lower[axis] + i + one) - row[axis]) * inverse[axis];
+      const F enter = select(up, low, high), leave = select(up, high, low);
+      const F moved = i + select(enter > u, -forth[axis], select(leave <= u, forth[axis], zero));
+      cell[axis] = lesser(greater(moved, zero), last_cell);
+    }
+    while (live != 0) {
+      F in = zero, out = one, leave[3];
       for (int axis = 0; axis < 3; ++axis) {
-        const float a =
-            (static_cast<float>(lower[axis] + i[axis]) - p.origin[axis]) * inverse[axis];
-        const float b =
-            (static_cast<float>(lower[axis] + i[axis] + 1) - p.origin[axis]) * inverse[axis];
+        const F at = lower[axis] + cell[axis];
+        const F a = (at - row[axis]) * inverse[axis], b = ((at + one) - row[axis]) * inverse[axis];
         leave[axis] = greater(a, b);
         in = greater(in, lesser(a, b));
         out = lesser(out, leave[axis]);
       }
-      if (out > in) {
-        const std::int8_t* first = correction + first_sample(i[0], i[1], i[2]);
-        __builtin_prefetch(first);
-        __builtin_prefetch(first + 81 + kBrickNodes + 1);
-        w.queues->looks.push(
-            {part.path,
-             cell.brick,
-             first,
-             {static_cast<float>(lower[0] + i[0]), static_cast<float>(lower[1] + i[1]),
-              static_cast<float>(lower[2] + i[2])},
-             {static_cast<float>(i[0]) * 0.125F, static_cast<float>(i[1]) * 0.125F,
-              static_cast<float>(i[2]) * 0.125F}},
-            w.grow);
+      alignas(32) float at[3][kLanes], first[3][kLanes], sample[kLanes];
+      const F nine(static_cast<float>(kBrickNodes));
+      store((cell[2] * nine + cell[1]) * nine + cell[0], sample);
+      for (int axis = 0; axis < 3; ++axis) {
+        store(lower[axis] + cell[axis], at[axis]);
+        store(cell[axis] * F(0.125F), first[axis]);
       }
-      if (out > part.to || out >= 1) return;
-      for (int axis = 0; axis < 3; ++axis)
-        if (leave[axis] <= out) {
-          i[axis] += inverse[axis] >= 0 ? 1 : -1;
-          if (i[axis] < 0 || i[axis] >= kBrickCells) return;
-        }
+      for (unsigned bits = live & bits_of(out > in); bits != 0; bits &= bits - 1) {
+        const auto lane = static_cast<unsigned>(__builtin_ctz(bits));
+        const std::uint32_t brick = w.cells[of[lane]->cell].brick;
+        const std::int8_t* corrections =
+            w.bricks[brick].correction + static_cast<int>(sample[lane]);
+        __builtin_prefetch(corrections);
+        __builtin_prefetch(corrections + 81 + kBrickNodes + 1);
+        w.queues->looks.push({{at[0][lane], at[1][lane], at[2][lane]},
+                              {first[0][lane], first[1][lane], first[2][lane]},
+                              1,
+                              0.125F,
+                              corrections,
+                              of[lane]->path,
+                              brick},
+                             w.grow);
+      }
+      live &= ~bits_of((out > end) | (out >= one));
+      if (live == 0) return;
+      for (int axis = 0; axis < 3; ++axis) {
+        cell[axis] = cell[axis] + select(leave[axis] <= out, forth[axis], zero);
+        live &= bits_of((cell[axis] >= zero) & (cell[axis] <= last_cell));
+      }
     }
   }
 
@@ -399,39 +423,36 @@ struct BatchKernel {
 
   static ISOTACT_INLINE void look_at(BatchWork& w, const Look* const* of, std::size_t n) {
     static constexpr std::int8_t kNone[128] = {};
-    const float *path_row[kLanes], *path_rest[kLanes], *corner_row[kLanes];
-    alignas(32) float lower[3][kLanes], first[3][kLanes], side[kLanes], width[kLanes];
+    const float *path_row[kLanes], *path_rest[kLanes], *corner_row[kLanes], *look_row[kLanes];
     alignas(32) std::int8_t pairs[4][2 * kLanes];  // neighbours along x, lane after lane
+    unsigned coarse_cells = 0;
     for (unsigned lane = 0; lane < kLanes; ++lane) {
       const Look& look = *of[lane];
       path_row[lane] = w.paths[look.path].origin;
       path_rest[lane] = &w.paths[look.path].inverse_z;
+      look_row[lane] = look.lower;
       const bool fine = look.correction != nullptr;
+      coarse_cells |= (fine ? 0U : 1U) << lane;
       corner_row[lane] =
           fine ? w.bricks[look.corners].corner : w.queues->corners.begin()[look.corners].value;
-      side[lane] = fine ? 1 : kBrickCells;
-      width[lane] = fine ? 0.125F : 1;
-      for (int axis = 0; axis < 3; ++axis) {
-        lower[axis][lane] = look.lower[axis];
-        first[axis][lane] = look.first[axis];
-      }
       const std::int8_t* from = fine ? look.correction : kNone;
       for (int k = 0; k < 8; k += 2)
         __builtin_memcpy(&pairs[k / 2][2 * lane], from + kCornerSample[k], 2);
     }
-    F row[8], rest[8], coarse[8], corner[8];
+    F row[8], rest[8], place[8], coarse[8], corner[8];
     load_columns(path_row, row);
     load_columns(path_rest, rest);
+    load_columns(look_row, place);
     load_columns(corner_row, coarse);
     PathLanes<F> path;
     F low[3], high[3], from[3], to[3];
-    const F sides = load<F>(side), widths = load<F>(width);
+    const F sides = place[6], widths = place[7];
     for (int axis = 0; axis < 3; ++axis) {
       path.origin[axis] = row[axis];
       path.direction[axis] = row[3 + axis];
-      low[axis] = load<F>(lower[axis]);
+      low[axis] = place[axis];
       high[axis] = low[axis] + sides;
-      from[axis] = load<F>(first[axis]);
+      from[axis] = place[3 + axis];
       to[axis] = from[axis] + widths;
     }
     path.inverse[0] = row[6];
@@ -478,9 +499,11 @@ struct BatchKernel {
     for (int k = 0; k < 4; ++k) store(b[k], coefficient[k]);
     if ((changes & ~several & mixed) != 0)
       store(find_cubic_root(b, F(0.0F), b[0], F(1.0F), b[3]), root);
-    for (unsigned lane = 0; lane < n; ++lane) {
-      if ((mixed >> lane & 1U) == 0) continue;
-      ++w.cubics;
+    w.cubics += static_cast<std::uint64_t>(__builtin_popcount(mixed & ((1U << n) - 1)));
+    // What is not crossed tells nothing, but for the ends of coarse cells.
+    for (unsigned bits = mixed & (changes | coarse_cells) & ((1U << n) - 1); bits != 0;
+         bits &= bits - 1) {
+      const auto lane = static_cast<unsigned>(__builtin_ctz(bits));
       Found found{of[lane]->path,
                   0,
                   (in_b[0] >> lane & 1U) != 0,

@@ -45,13 +45,16 @@ struct CellVisit {
 };
 
 // A cell to look at: a fine one, or a coarse one without brick.
-struct Look {
-  std::uint32_t path;
-  std::uint32_t corners;          // place in `corners` of a coarse cell, or number of a brick
-  const std::int8_t* correction;  // of the first corner; null in a coarse cell
+struct alignas(16) Look {
+  // A row of eight.
   float lower[3];                 // fine cells
   float first[3];                 // in the coarse cell, 0 to 1
+  float side, width;              // of the cell: in fine cells, and as part of the coarse one
+  const std::int8_t* correction;  // of the first corner; null in a coarse cell
+  std::uint32_t path;
+  std::uint32_t corners;  // place in `corners` of a coarse cell, or number of a brick
 };
+static_assert(sizeof(Look) == 48);
 
 // What a look found; in the order of looks.
 struct Found {
