@@ -186,7 +186,7 @@ struct BatchKernel {
                       static_cast<std::int32_t>(at[1][lane])) *
                          static_cast<int>(w.macros[0]) +
                      static_cast<std::int32_t>(at[0][lane]);
-      free[lane] = w.free_distance[number[lane]];
+      free[lane] = static_cast<std::int32_t>(w.free_distance[number[lane]]);
     }
   }
 
