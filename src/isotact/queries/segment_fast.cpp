@@ -42,7 +42,7 @@ class IndexedWalk {
       const Index3 macro{walk_.cell()[0] / kMacroCells, walk_.cell()[1] / kMacroCells,
                          walk_.cell()[2] / kMacroCells};
       const std::size_t number = flat_index(index_.macros, macro[0], macro[1], macro[2]);
-      const auto free = static_cast<std::int32_t>(index_.free_distance[number]);
+      const auto free = static_cast<std::int32_t>(index_.free_at(number));
       ++counts_.nodes;
       goes_on = free == 0 ? walk_macro(macro, index_.macro_at(number)) : skip(macro, free);
     }
@@ -74,7 +74,7 @@ class IndexedWalk {
     const Index3 macro{walk_.cell()[0] / kMacroCells, walk_.cell()[1] / kMacroCells,
                        walk_.cell()[2] / kMacroCells};
     const auto free = static_cast<std::int32_t>(
-        index_.free_distance[flat_index(index_.macros, macro[0], macro[1], macro[2])]);
+        index_.free_at(flat_index(index_.macros, macro[0], macro[1], macro[2])));
     if (free != 0) {
       sink_.set_side(walk_.time(0), free < 0);
       return !sink_.is_done();

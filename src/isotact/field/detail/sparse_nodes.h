@@ -9,7 +9,6 @@
 // the x_i nearer (a square is convex): at most 16 h sqrt(3/4) = 8 sqrt(3) h.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <span>
 
@@ -78,10 +77,11 @@ class SparseNodes {
   // interpolate() of those of these nodes that are interpolated.
   void interpolate(const Index3& first, unsigned interpolated, float* result) const {
     float even[8];
+    Index3 by;  // beyond the box there is none, and none is used
+    for (std::size_t axis = 0; axis < 3; ++axis) by[axis] = first[axis] + 2 < nodes_[axis] ? 2 : 0;
     for (std::int32_t i = 0; i < 8; ++i)
-      even[i] = std::abs(at(std::min(first[0] + 2 * (i & 1), nodes_[0] - 1),  // none is used beyond
-                            std::min(first[1] + 2 * (i >> 1 & 1), nodes_[1] - 1),
-                            std::min(first[2] + 2 * (i >> 2), nodes_[2] - 1)));
+      even[i] = std::abs(at(first[0] + by[0] * (i & 1), first[1] + by[1] * (i >> 1 & 1),
+                            first[2] + by[2] * (i >> 2)));
     for (unsigned node = 1; node < 8; ++node) {
       if ((interpolated >> node & 1U) == 0) continue;
       float sum = 0;

@@ -51,6 +51,7 @@ struct SegmentIndex {
     return free_distance.size() + occupied.size() * 8 + rank.size() * 4 +
            occupied_macros.size() * sizeof(IndexedMacro) + cells.size() * sizeof(IndexedCell);
   }
+  std::int8_t free_at(std::size_t macro) const { return free_distance[macro]; }
   const IndexedMacro& macro_at(std::size_t number) const {
     const std::uint64_t before = occupied[number / 64] & ((std::uint64_t{1} << number % 64) - 1);
     return occupied_macros[rank[number / 64] +
