@@ -12,6 +12,8 @@
 #include "isotact/field/build/cache.h"
 #include "isotact/field/build/settings_text.h"
 #include "isotact/field/exact_field.h"
+#include "isotact/field/isosurface.h"
+#include "isotact/geometry/mass_properties.h"
 
 #include "asset_input.h"
 #include "command.h"
@@ -75,7 +77,9 @@ Json to_json(const ThinReport& thin, double voxel_size) {
   Json places = Json::array();
   for (const ThinPlace& place : thin.places)
     places.push_back({{"position", {place.position.x, place.position.y, place.position.z}},
-                      {"kind", place.is_wall ? "wall" : "rod or tip"},
+                      {"kind", place.is_film   ? "film"
+                               : place.is_wall ? "wall"
+                                               : "rod or tip"},
                       {"thickness", place.thickness},
                       {"thickness_cells", place.thickness / voxel_size},
                       {"extent", place.extent},
@@ -89,10 +93,16 @@ Json to_json(const ThinReport& thin, double voxel_size) {
           {"lost_share", thin.lost_share},
           {"thinnest", thin.thinnest},
           {"voxel_size_to_keep", thin.voxel_size_to_keep},
+          {"films", thin.films},
+          {"film_area", thin.film_area},
+          {"film_share", thin.film_share},
+          {"thinnest_film", thin.thinnest_film},
           {"refined_from", thin.refined_from},
+          {"memory_limited", thin.memory_limited},
           {"offset", thin.offset},
           {"lost_afterwards", thin.lost_afterwards},
           {"area_afterwards", thin.area_afterwards},
+          {"films_afterwards", thin.films_afterwards},
           {"places", std::move(places)}};
 }
 
@@ -104,6 +114,11 @@ Json to_json(const FieldReport& report) {
           {"holes", sign.holes},
           {"hole_edges", sign.hole_edges},
           {"largest_hole", sign.largest_hole},
+          {"membrane_area", sign.membrane_area},
+          {"membrane_share", sign.membrane_share},
+          {"cancelled_pairs", sign.cancelled_pairs},
+          {"overlap_volume", report.overlap_volume},
+          {"overlap_share", report.overlap_share},
           {"turned_components", sign.turned_components},
           {"consistent_components", sign.consistent_components},
           {"dropped_triangles", sign.dropped_triangles},
@@ -234,6 +249,22 @@ FieldResult build_bricks(const TriangleMesh& mesh, const FieldSettings& settings
   return nothing;
 }
 
+// Where the sum of its parts is not the body that the field has: overlaps count twice or not at
+// all in it, and an open mesh has no volume.
+bool is_mesh_no_measure(const FieldReport& report) {
+  return report.overlap_volume > 0 || report.sign.holes > 0;
+}
+
+// Of the field's own surface; of every second node or so where there are many, which is off by no
+// more than cells are small.
+MassProperties find_mass_of(const BrickField& field, const FieldSettings& settings) {
+  constexpr int kEnough = 384;
+  const int stride = (resolution_of(field.lattice()) + kEnough - 1) / kEnough;
+  const TriangleMesh surface = extract_surface(
+      field, {.stride = stride, .threads = settings.threads, .monitor = settings.monitor});
+  return find_mass_properties(surface, {.density = 1, .threads = settings.threads});
+}
+
 BuildResult make_asset(const TriangleMesh& mesh, const BuildOptions& options) {
   ProgressBar bar;
   const FieldSettings settings = field_settings(options, bar.monitor());
@@ -242,13 +273,20 @@ BuildResult make_asset(const TriangleMesh& mesh, const BuildOptions& options) {
     check_sections(0, find_sampled_bytes(plan_lattice(mesh, settings), options),
                    settings.max_memory);
   FieldResult built = build_bricks(mesh, settings, options);
-  result.asset.source = {
-      .mesh_hash = hash_mesh(mesh),
-      .settings = describe(settings),
-      .sign_report = to_json(built.report).dump(-1, ' ', true, Json::error_handler_t::replace)};
-  MassProperties mass = find_mass_properties(mesh, {.density = 1, .threads = settings.threads});
+  Json report = to_json(built.report);
+  const bool by_field = is_mesh_no_measure(built.report) && options.field != "none";
+  MassProperties mass =
+      by_field ? find_mass_of(built.field, settings)
+               : find_mass_properties(mesh, {.density = 1, .threads = settings.threads});
   mass.warnings.clear();
-  if (mass.status == MassStatus::kSolid) result.asset.mass = std::move(mass);
+  report["mass_from"] = nullptr;
+  if (mass.status == MassStatus::kSolid) {
+    report["mass_from"] = by_field ? "field" : "mesh";
+    result.asset.mass = std::move(mass);
+  }
+  result.asset.source = {.mesh_hash = hash_mesh(mesh),
+                         .settings = describe(settings),
+                         .sign_report = report.dump(-1, ' ', true, Json::error_handler_t::replace)};
   if (options.field == "brick") result.asset.field = built.field;
   built.field = {};  // what is not kept makes room
   add_sampled_sections(result.asset, mesh, built.report.lattice, settings, options);
@@ -316,7 +354,9 @@ Json as_json(const BuildResult& result, const BuildOptions& options) {
   j["sign_method"] = sign["method"];
   j["sign_reason"] = sign["reason"];
   j["watertight"] = sign["watertight"];
-  j["holes"] = sign["holes"];
+  for (const char* key : {"holes", "largest_hole", "membrane_area", "membrane_share",
+                          "cancelled_pairs", "overlap_volume", "overlap_share", "mass_from"})
+    j[key] = sign.value(key, Json());
   j["thin_features"] = sign["thin_features"];
   j["points"] = 0;
   if (const auto tree = find_point_sphere_tree(asset, Check::kHeader)) {
@@ -329,6 +369,18 @@ Json as_json(const BuildResult& result, const BuildOptions& options) {
 
 std::string format_dims(const Json& dims) {
   return fmt::format("{} x {} x {}", dims[0].get<int>(), dims[1].get<int>(), dims[2].get<int>());
+}
+
+std::string format_holes(const Json& j, std::uint64_t holes) {
+  std::string text = format_count(holes) + ", closed";
+  if (!j["membrane_area"].is_number() || !j["membrane_share"].is_number() ||
+      !j["largest_hole"].is_number())
+    return text;
+  return text +
+         fmt::format(
+             " by membranes of {:.3g} m^2, {:.2g} % of the surface, the largest {:.3g} m across",
+             j["membrane_area"].get<double>(), 100 * j["membrane_share"].get<double>(),
+             j["largest_hole"].get<double>());
 }
 
 void print_table(const Json& j) {
@@ -348,7 +400,7 @@ void print_table(const Json& j) {
   facts.emplace_back("sign", fmt::format("{}: {}", j["sign_method"].get<std::string>(),
                                          j["sign_reason"].get<std::string>()));
   if (const auto holes = j["holes"].get<std::uint64_t>(); holes > 0)
-    facts.emplace_back("holes", format_count(holes) + ", closed");
+    facts.emplace_back("holes", format_holes(j, holes));
   facts.emplace_back("seconds", fmt::format("{:.3g}{}", j["build_seconds"].get<double>(),
                                             j["from_cache"].get<bool>() ? ", from the cache" : ""));
   print_facts(facts);

@@ -192,6 +192,37 @@ TEST(BuildField, SignsEveryKindOfMesh) {
   }
 }
 
+TEST(BuildField, SaysWherePartsOverlap) {
+  const TriangleMesh box = make_box({.size_x = 1, .size_y = 1, .size_z = 1});
+  const auto report = [](const TriangleMesh& mesh, NestedRule nested, int threads) {
+    return build_field(mesh, {.resolution = 64, .nested = nested, .threads = {threads}}).report;
+  };
+  const TriangleMesh overlapping = joined(box, box, {0.5F, 0.5F, 0.5F});
+  const FieldReport two = report(overlapping, NestedRule::kWinding, 1);
+  EXPECT_NEAR(two.overlap_volume, 0.125, 0.01);
+  EXPECT_NEAR(two.overlap_share, 0.125 / 1.875, 0.005);
+  ASSERT_EQ(two.warnings.size(), 1U);
+  EXPECT_NE(two.warnings[0].find("parts overlap"), std::string::npos) << two.warnings[0];
+  const FieldReport again = report(overlapping, NestedRule::kWinding, 3);
+  EXPECT_EQ(again.overlap_volume, two.overlap_volume);
+  EXPECT_EQ(again.warnings, two.warnings);
+  // Where it is a cavity, it is none of the body's.
+  const FieldReport odd = report(overlapping, NestedRule::kEvenOdd, 1);
+  EXPECT_GT(odd.overlap_volume, 0.1);
+  EXPECT_TRUE(odd.warnings.empty());
+  EXPECT_EQ(report(box, NestedRule::kWinding, 1).overlap_volume, 0);
+  EXPECT_EQ(report(joined(box, box, {1.5F, 0, 0}), NestedRule::kWinding, 1).overlap_volume, 0);
+}
+
+// Two boxes with a side in common: no zeros in the middle.
+TEST(BuildField, PartsThatShareASideHaveNoWallBetweenThem) {
+  const TriangleMesh box = make_box({.size_x = 1, .size_y = 1, .size_z = 1});
+  const FieldResult built = build_field(joined(box, box, {1, 0, 0}), {.resolution = 64});
+  EXPECT_NEAR(built.field.value({0.5, 0, 0}), -0.5, 0.05);
+  EXPECT_EQ(built.report.overlap_volume, 0);
+  EXPECT_EQ(built.report.sign.cancelled_pairs, 2U);
+}
+
 // A soup has no inside: the field is the shell around its triangles.
 TEST(BuildField, FallsBackToAShell) {
   Random random(12);

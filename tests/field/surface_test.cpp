@@ -306,7 +306,9 @@ TEST(Surface, ClosesHolesWhereTheWindingNumberIsOneHalf) {
       EXPECT_TRUE(is_balanced(surface.mesh));
       EXPECT_EQ(surface.report.holes, shape.holes);
       EXPECT_FALSE(surface.report.watertight);
-      EXPECT_EQ(surface.report.warnings.size(), surface.report.turned_components > 0 ? 1U : 0U);
+      EXPECT_EQ(surface.report.warnings.size(),
+                (surface.report.turned_components > 0 ? 1U : 0U) +
+                    (surface.report.membrane_share > 0.03 ? 1U : 0U));
       EXPECT_EQ(surface.report.membrane_triangles,
                 surface.mesh.triangles.size() - surface.given_triangles);
       const double voxel = extent_of(shape.mesh) / resolution;
@@ -379,6 +381,57 @@ TEST(Surface, TakesOneOfEachTwoFacesThatCancel) {
   EXPECT_EQ(surface.report.dropped_triangles, ball.triangles.size());
   EXPECT_GE(surface.report.warnings.size(), 1U);
   EXPECT_EQ(check_signs(surface, ball, 0.03, 0.1).wrong, 0U);
+}
+
+// The wall between two boxes used to stay in the field as zeros.
+TEST(Surface, BodiesThatShareASideBecomeOne) {
+  const TriangleMesh box = make_box({.segments = 3});
+  for (const bool open : {false, true}) {
+    TriangleMesh both = joined(box, moved(box, {1, 0, 0}));
+    if (open) both.triangles.pop_back();  // a hole elsewhere does not matter
+    const Surface surface = prepare(both);
+    EXPECT_EQ(surface.report.method, SignMethod::kWinding) << surface.report.reason;
+    EXPECT_EQ(surface.report.cancelled_pairs, 18U);
+    EXPECT_EQ(surface.given_triangles, both.triangles.size() - 36);
+    EXPECT_GE(surface.report.warnings.size(), 1U);
+    for (std::size_t t = 0; t < surface.mesh.triangles.size(); ++t) {
+      const auto c = corners(surface.mesh, t);
+      EXPECT_FALSE(c[0].x == 0.5F && c[1].x == 0.5F && c[2].x == 0.5F);
+    }
+    EXPECT_NEAR(brute_force::find_winding_number(surface.mesh, {0.45F, 0.1F, 0.2F}), 1, 1e-6);
+  }
+  // Three boxes in one place: winding numbers stay as they are, and so do the triangles.
+  EXPECT_EQ(prepare(joined(box, joined(box, box))).report.cancelled_pairs, 0U);
+}
+
+// Distances to a sheet without thickness mean something where it is not within a body.
+TEST(Surface, SheetsOfTwoSidesStayOutsideOfBodies) {
+  const TriangleMesh box = make_box({.segments = 3});
+  TriangleMesh sheet = moved(make_sheet(4, [](double, double) { return 0.0; }), {0, 2, 0});
+  const TriangleMesh outside = joined(box, joined(sheet, turned(sheet)));
+  EXPECT_EQ(prepare(outside).report.cancelled_pairs, 0U);
+  EXPECT_EQ(prepare(outside).mesh.triangles.size(), outside.triangles.size());
+  for (Vec3f& p : sheet.positions) p = {0.3F * p.x, 0.1F, 0.3F * p.z};
+  EXPECT_EQ(prepare(joined(box, joined(sheet, turned(sheet)))).report.cancelled_pairs, 32U);
+}
+
+// A bowl without thickness was filled without a word.
+TEST(Surface, WideOpeningsAreToldOf) {
+  const TriangleMesh ball = make_sphere({.radius = 1, .frequency = 24});
+  const auto cut_above = [&](float y) {
+    return prepare(without(ball, [y](const Vec3f& p) { return p.y > y; })).report;
+  };
+  const SignReport bowl = cut_above(0.2F), pinhole = cut_above(0.99F);
+  EXPECT_EQ(bowl.holes, 1U);
+  EXPECT_NEAR(bowl.largest_hole, 2, 0.1);
+  EXPECT_GT(bowl.membrane_area, 3);  // at least the disc, pi
+  EXPECT_GT(bowl.membrane_share, 0.3);
+  ASSERT_EQ(bowl.warnings.size(), 1U);
+  EXPECT_NE(bowl.warnings[0].find("--sign unsigned"), std::string::npos) << bowl.warnings[0];
+  EXPECT_EQ(pinhole.holes, 1U);
+  EXPECT_GT(pinhole.membrane_share, 0);
+  EXPECT_LT(pinhole.membrane_share, 0.03);
+  EXPECT_TRUE(pinhole.warnings.empty());
 }
 
 TEST(Surface, FallsBackToAShellWhereThereIsNoInside) {

@@ -9,6 +9,7 @@
 #include "isotact/base/random.h"
 #include "isotact/base/trig.h"
 #include "isotact/field/build/build_field.h"
+#include "isotact/field/build/detail/lost_parts.h"
 #include "isotact/geometry/primitives.h"
 
 namespace isotact {
@@ -65,6 +66,29 @@ TriangleMesh with_needle(double across, double height) {
   for (const auto& t : needle.triangles)
     box.triangles.push_back({t[0] + first, t[1] + first, t[2] + first});
   return box;
+}
+
+// A box with a fin on it, which leans so that no plane of nodes runs along it.
+TriangleMesh with_fin(double thickness, double height) {
+  const TriangleMesh fin =
+      turned(make_box({.size_x = thickness, .size_y = height + 0.1, .size_z = 0.1}),
+             normalized(Quat{0.1, 0.05, 0.2, 1}));
+  TriangleMesh box = make_box({.size_x = 0.8, .size_y = 0.4, .size_z = 0.6});
+  const auto first = static_cast<std::uint32_t>(box.positions.size());
+  const auto up = static_cast<float>(0.2 + height / 2 - 0.05);
+  for (const Vec3f& p : fin.positions) box.positions.push_back(p + Vec3f{0.1F, up, 0.07F});
+  for (const auto& t : fin.triangles)
+    box.triangles.push_back({t[0] + first, t[1] + first, t[2] + first});
+  return box;
+}
+
+// The second one moved along x.
+TriangleMesh joined(TriangleMesh a, const TriangleMesh& b, float apart) {
+  const auto first = static_cast<std::uint32_t>(a.positions.size());
+  for (const Vec3f& p : b.positions) a.positions.push_back(p + Vec3f{apart, 0, 0});
+  for (const auto& t : b.triangles)
+    a.triangles.push_back({t[0] + first, t[1] + first, t[2] + first});
+  return a;
 }
 
 // Base about the origin, tip at (0, height, 0).
@@ -216,18 +240,108 @@ TEST(ThinFeatures, RefiningKeepsWalls) {
   EXPECT_EQ(refined.report.thin.lost_afterwards, 0U);
 }
 
-TEST(ThinFeatures, RefiningStopsAtTheMemoryLimit) {
+// It used to fail where the first step was too large.
+TEST(ThinFeatures, RefiningGoesAsFarAsTheMemoryLimitAllows) {
   const TriangleMesh plate = turned(make_plate(0.05 * kCell), Random(7).rotation());
-  const FieldSettings settings{
+  FieldSettings settings{
       .voxel_size = kCell, .keep_thin = KeepThin::kRefine, .max_memory = 20'000'000};
-  try {
-    build_field(plate, settings);
-    FAIL() << "built";
-  } catch (const Error& error) {
-    const std::string text = error.what();
-    EXPECT_NE(text.find("parts as thin as"), std::string::npos) << text;
-    EXPECT_NE(text.find("MB"), std::string::npos) << text;
+  const FieldReport report = build_field(plate, settings).report;
+  EXPECT_LT(report.lattice.spacing, 0.7 * kCell);
+  EXPECT_LT(report.bytes, settings.max_memory);
+  EXPECT_GT(report.bytes, settings.max_memory / 4);
+  EXPECT_TRUE(report.thin.memory_limited);
+  EXPECT_GT(report.thin.lost_afterwards, 0U);
+  ASSERT_EQ(report.warnings.size(), 1U);
+  EXPECT_NE(report.warnings[0].find("as far as the memory limit allows"), std::string::npos);
+  EXPECT_NE(report.warnings[0].find("lost all the same"), std::string::npos);
+  // And where nothing smaller fits, the first build stays.
+  const auto fits = [&](std::uint64_t limit) {
+    try {
+      build_field(plate, {.voxel_size = kCell, .max_memory = limit});
+      return true;
+    } catch (const Error&) {
+      return false;
+    }
+  };
+  settings.max_memory = 100'000;
+  while (!fits(settings.max_memory)) settings.max_memory += settings.max_memory / 16;
+  const FieldReport same = build_field(plate, settings).report;
+  EXPECT_EQ(same.lattice.spacing, kCell);
+  EXPECT_EQ(same.thin.refined_from, 0);
+  EXPECT_TRUE(same.thin.memory_limited);
+  EXPECT_NE(same.warnings[0].find("allows no smaller ones"), std::string::npos);
+}
+
+TEST(ThinFeatures, RefiningCanBeCancelled) {
+  const TriangleMesh plate = turned(make_plate(0.3 * kCell), Random(7).rotation());
+  int builds = 0;
+  CancelToken token;
+  FieldSettings settings{.voxel_size = kCell, .keep_thin = KeepThin::kRefine};
+  settings.monitor.cancel = &token;
+  settings.monitor.on_progress = [&](const ProgressReport& progress) {
+    if (progress.done == 0 && progress.total == 5 && ++builds == 2) token.cancel();
+  };
+  EXPECT_THROW(build_field(plate, settings), Cancelled);
+  EXPECT_EQ(builds, 2);
+}
+
+// A fold of the mesh, as a bad hole filling leaves: it asked for cells of a thousandth the size,
+// which no memory holds, or for a body that is fatter by a cell.
+TEST(ThinFeatures, FilmsAreToldApartAndAskForNothing) {
+  const TriangleMesh body = with_fin(0.005 * kCell, 4 * kCell);
+  const FieldResult plain = build(body);
+  const ThinReport& thin = plain.report.thin;
+  EXPECT_EQ(thin.lost, 0U);
+  EXPECT_EQ(thin.parts, 0U);
+  EXPECT_EQ(thin.voxel_size_to_keep, 0);
+  EXPECT_EQ(thin.films, 1U);
+  EXPECT_NEAR(thin.thinnest_film, 0.005 * kCell, 1e-3 * kCell);
+  EXPECT_GT(thin.film_share, 0);
+  EXPECT_LT(thin.film_share, kFilmShare);
+  ASSERT_EQ(thin.places.size(), 1U);
+  EXPECT_TRUE(thin.places[0].is_film);
+  ASSERT_EQ(plain.report.warnings.size(), 1U);
+  EXPECT_NE(plain.report.warnings[0].find("1 film thinner than 1/8 of a cell"), std::string::npos)
+      << plain.report.warnings[0];
+  for (const KeepThin keep : {KeepThin::kRefine, KeepThin::kOffset}) {
+    const FieldResult kept = build(body, keep);
+    EXPECT_EQ(kept.report.thin.offset, 0);
+    EXPECT_EQ(kept.report.thin.refined_from, 0);
+    EXPECT_EQ(kept.report.warnings, plain.report.warnings);
   }
+}
+
+TEST(ThinFeatures, FilmsDoNotHideWalls) {
+  const TriangleMesh body =
+      joined(with_fin(0.005 * kCell, 4 * kCell), with_fin(0.4 * kCell, 5 * kCell), 1.2F);
+  const ThinReport plain = build(body).report.thin;
+  EXPECT_EQ(plain.films, 1U);
+  EXPECT_EQ(plain.parts, 1U);
+  EXPECT_NEAR(plain.thinnest, 0.4 * kCell, 0.05 * kCell);
+  EXPECT_GT(plain.voxel_size_to_keep, 0.1 * kCell);
+  const FieldReport refined = build(body, KeepThin::kRefine).report;
+  EXPECT_EQ(refined.thin.lost_afterwards, 0U);
+  EXPECT_EQ(refined.thin.films_afterwards, 1U);
+  EXPECT_GT(refined.lattice.spacing, 0.1 * kCell);
+  ASSERT_GE(refined.warnings.size(), 2U);
+  EXPECT_NE(refined.warnings.back().find("1 film thinner"), std::string::npos);
+}
+
+// Slivers with a normal of their own seem to be thick, and the advice was the present cell.
+TEST(ThinFeatures, AdviceIsAlwaysASmallerCell) {
+  const std::vector<detail::LostPoint> lost = {
+      {.position = {0, 0, 0}, .area = 1e-9, .thickness = 1.25, .gap = 1.25, .is_wall = true}};
+  const auto parts = detail::gather_lost_parts(lost, {}, 2, 1);
+  ASSERT_EQ(parts.size(), 1U);
+  EXPECT_LE(parts[0].voxel_size_to_keep, 0.7);
+  const ThinReport report{.lost = 1,
+                          .parts = 1,
+                          .thinnest = 1.25,
+                          .voxel_size_to_keep = 0.7,
+                          .places = {parts[0].place}};
+  const std::string text = describe(report, 1);
+  EXPECT_EQ(text.find("thin as"), std::string::npos) << text;
+  EXPECT_NE(text.find("1 part of the surface is missing in the field"), std::string::npos) << text;
 }
 
 TEST(ThinFeatures, GrowingKeepsWalls) {
@@ -362,16 +476,32 @@ TEST(ThinFeatures, SharesArePrintedInPlainNumbers) {
 }
 
 TEST(ThinFeatures, IsTheSameOnAnyNumberOfThreads) {
+  // A plate of more places than are looked at, and a crowd of thin parts of many sizes.
   const TriangleMesh plate = turned(make_plate(0.3 * kCell), Random(9).rotation());
-  const auto find = [&](int threads) {
-    return build_field(plate, {.voxel_size = kCell / 4, .threads = {threads}}).report.thin;
+  Random random(15);
+  TriangleMesh crowd;
+  for (int i = 0; i < 150; ++i) {
+    const TriangleMesh part = turned(make_box({.size_x = kCell * random.uniform(0.01, 0.5),
+                                               .size_y = kCell * random.uniform(0.3, 2),
+                                               .size_z = kCell * random.uniform(2, 6)}),
+                                     random.rotation());
+    const auto first = static_cast<std::uint32_t>(crowd.positions.size());
+    const Vec3f at = to_float(random.in_unit_ball());
+    for (const Vec3f& p : part.positions) crowd.positions.push_back(p + at);
+    for (const auto& t : part.triangles)
+      crowd.triangles.push_back({t[0] + first, t[1] + first, t[2] + first});
+  }
+  const auto find = [&](const TriangleMesh& mesh, double size, int threads) {
+    return build_field(mesh, {.voxel_size = size, .threads = {threads}}).report;
   };
-  const ThinReport one = find(1), three = find(3);
-  EXPECT_EQ(one.lost, three.lost);
-  EXPECT_EQ(one.thinnest, three.thinnest);
-  ASSERT_EQ(one.places.size(), three.places.size());
-  for (std::size_t i = 0; i < one.places.size(); ++i)
-    EXPECT_EQ(one.places[i].position, three.places[i].position);
+  EXPECT_EQ(find(plate, kCell / 4, 1).thin, find(plate, kCell / 4, 3).thin);
+  const FieldReport one = find(crowd, kCell, 1);
+  EXPECT_GT(one.thin.parts, 30U);
+  for (const int threads : {2, 3, 7}) {
+    const FieldReport more = find(crowd, kCell, threads);
+    EXPECT_EQ(one.thin, more.thin) << threads;
+    EXPECT_EQ(one.warnings, more.warnings) << threads;
+  }
 }
 
 }  // namespace

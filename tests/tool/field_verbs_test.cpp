@@ -162,6 +162,36 @@ TEST_F(FieldVerbs, BuildFindsAndKeepsThinWalls) {
                  2, "brick");
 }
 
+// The mass that was stored was that of both parts, overlap twice.
+TEST_F(FieldVerbs, MassIsThatOfTheBodyThatTheFieldHas) {
+  const auto volume = [&](const char* boxes, const char* nested, const char* from) {
+    const Json built = run_json({"build", boxes, "-o", "b.isotact", "--nested", nested});
+    EXPECT_EQ(built["mass_from"], from) << boxes;
+    return run_json({"info", "b.isotact"})["volume"].get<double>();
+  };
+  std::string text;
+  const auto add_box = [&](int first, double at) {
+    std::ostringstream out;
+    for (int i = 0; i < 8; ++i)
+      out << "v " << at + i % 2 << ' ' << at + i / 2 % 2 << ' ' << at + i / 4 << '\n';
+    constexpr int kSides[6][4] = {{0, 2, 3, 1}, {4, 5, 7, 6}, {0, 1, 5, 4},
+                                  {2, 6, 7, 3}, {0, 4, 6, 2}, {1, 3, 7, 5}};
+    for (const auto& side : kSides) {
+      out << 'f';
+      for (const int corner : side) out << ' ' << first + corner;
+      out << '\n';
+    }
+    text += out.str();
+  };
+  add_box(1, 0);
+  std::ofstream(file("one.obj")) << text;
+  add_box(9, 0.5);
+  std::ofstream(file("two.obj")) << text;
+  EXPECT_NEAR(volume("one.obj", "winding", "mesh"), 1, 1e-9);
+  EXPECT_NEAR(volume("two.obj", "winding", "field"), 1.875, 0.01);
+  EXPECT_NEAR(volume("two.obj", "even-odd", "field"), 1.75, 0.02);
+}
+
 TEST_F(FieldVerbs, OutputsNeverReplaceWhatIsRead) {
   build_torus();
   const std::string before = bytes_of("torus.obj");

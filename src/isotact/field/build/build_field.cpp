@@ -7,6 +7,7 @@
 #include <cmath>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -98,6 +99,7 @@ class FieldBuild {
     step("shared faces", 4);
     FieldResult result{.field = assembly.finish(), .report = {}};
     fill_report(result, assembly);
+    if (rows) report_overlap(*rows, result.report);
     if (settings_.keep_thin != KeepThin::kIgnore)
       result.report.thin =
           find_thin_features(result.field, surface_, bvh,
@@ -150,6 +152,22 @@ class FieldBuild {
                       assembly.cut_count()));
   }
 
+  void report_overlap(const detail::RowCrossings& rows, FieldReport& r) const {
+    constexpr double kLeastCells = 8, kLeastShare = 1e-4;
+    const double inside = rows.inside_cells(), overlap = rows.overlap_cells();
+    if (overlap < kLeastCells || overlap < kLeastShare * inside) return;
+    const double h = lattice_.spacing;
+    r.overlap_volume = overlap * h * h * h;
+    r.overlap_share = overlap / inside;
+    if (surface_.nested == NestedRule::kEvenOdd) return;  // then such places are outside
+    r.warnings.push_back(fmt::format(
+        "parts overlap or lie in one another, in {:.3g} m^3 or {:.2g} % of the body: it is solid "
+        "there, but walls within it count as surface, so that depths near them are too small and "
+        "the field is zero on them; join the parts first (a boolean union), or make cavities of "
+        "inner parts by --nested even-odd",
+        r.overlap_volume, 100 * r.overlap_share));
+  }
+
   const Surface& surface_;
   Lattice lattice_, coarse_;
   const FieldSettings& settings_;
@@ -187,6 +205,7 @@ FieldResult build_and_grow(const Surface& surface, const Lattice& lattice,
   }
   thin.lost_afterwards = result.report.thin.lost;
   thin.area_afterwards = result.report.thin.lost_area;
+  thin.films_afterwards = result.report.thin.films;
   result.report.thin = std::move(thin);
   return result;
 }
@@ -205,37 +224,60 @@ FieldResult build_from_mesh(const TriangleMesh& mesh, const FieldSettings& setti
                         least_extent);
 }
 
+// With cells of the wished size, or of the smallest one that the memory limit allows (or whatever
+// else forbids them); nothing where that would not be smaller than those of the last build.
+std::optional<FieldResult> build_finer(const TriangleMesh& mesh, FieldSettings settings,
+                                       double wished, double least_extent, const FieldReport& last,
+                                       bool& limited) {
+  constexpr double kStep = 1.15, kWorthIt = 0.95;
+  const double h = last.lattice.spacing;
+  // Memory goes with the surface in square cells, more or less.
+  const double fitting =
+      0.85 * h *
+      std::sqrt(static_cast<double>(last.bytes) / static_cast<double>(settings.max_memory));
+  for (double size = wished; size < kWorthIt * h; size = std::max(size * kStep, fitting)) {
+    settings.voxel_size = size;
+    try {
+      return build_from_mesh(mesh, settings, least_extent);
+    } catch (const Cancelled&) {
+      throw;
+    } catch (const Error&) {  // of the size: the mesh and the other settings have been built before
+      limited = true;
+    }
+  }
+  return std::nullopt;
+}
+
 // Once may not be enough: a part may be thinner in places than where it was lost. Tips always end
 // within a cell, however small, so what counts is parts larger than a cell was at first.
 void refine(const TriangleMesh& mesh, const FieldSettings& settings, FieldResult& result) {
   constexpr int kTries = 3;
   constexpr std::uint64_t kMostBytes = 4'000'000'000;
   ThinReport thin = result.report.thin;
-  thin.refined_from = result.report.lattice.spacing;
+  const double first_size = result.report.lattice.spacing;
   FieldSettings finer = settings;
   finer.resolution.reset();
   if (finer.max_memory == 0) finer.max_memory = kMostBytes;
   ThinReport last = thin;
-  for (int i = 0; i < kTries && last.lost > 0; ++i) {
-    finer.voxel_size = last.voxel_size_to_keep;
-    try {
-      result = build_from_mesh(mesh, finer, thin.refined_from);
-    } catch (const Error& error) {
-      if (i > 0) break;  // most of it is kept, and the report says what is not
-      throw Error(fmt::format("parts as thin as {:.3g} m would be kept by cells of {:.3g} m: {}",
-                              last.thinnest, last.voxel_size_to_keep, error.what()));
-    }
+  for (int i = 0; i < kTries && last.lost > 0 && !thin.memory_limited; ++i) {
+    std::optional<FieldResult> next = build_finer(mesh, finer, last.voxel_size_to_keep, first_size,
+                                                  result.report, thin.memory_limited);
+    if (!next) break;
+    result = std::move(*next);
     last = result.report.thin;
+    thin.refined_from = first_size;
     if (last.lost > 0) thin.thinnest = std::min(thin.thinnest, last.thinnest);
   }
   thin.lost_afterwards = last.lost;
   thin.area_afterwards = last.lost_area;
+  thin.films_afterwards = last.films;
   result.report.thin = std::move(thin);
 }
 
 void add_thin_warning(FieldReport& report) {
-  if (std::string text = describe(report.thin, report.lattice.spacing); !text.empty())
-    report.warnings.push_back(std::move(text));
+  for (std::string text : {describe(report.thin, report.lattice.spacing),
+                           describe_films(report.thin, report.lattice.spacing)})
+    if (!text.empty()) report.warnings.push_back(std::move(text));
 }
 
 }  // namespace

@@ -16,7 +16,9 @@ namespace isotact {
 enum class KeepThin : std::uint8_t {
   kIgnore,  // do not look for them
   kReport,  // look (a few milliseconds), and say in the report where they are
-  kRefine,  // and where some vanish, build with smaller cells, within the memory limit
+  // And where some vanish, build with smaller cells, as far as the memory limit allows. Films
+  // (thin_features.h) ask for nothing, here and below.
+  kRefine,
   // And where some vanish, grow the body by just enough, half a cell or so. All of it grows: the
   // field is the distance to the given surface less an offset, and its bounds are meant so.
   kOffset,
@@ -60,8 +62,12 @@ struct FieldReport {
   // sparse_from (0: nowhere).
   double near_error = 0, far_error = 0, sparse_error = 0, sparse_from = 0;
   ThinReport thin{};
+  // Where the winding number is above 1, since parts overlap or lie in one another: cubic metres,
+  // as lines a cell apart see it, and the share of all that the surface encloses. Less than 8 cells
+  // or 1e-4 of the body count as none: folds and slivers.
+  double overlap_volume = 0, overlap_share = 0;
   double seconds = 0;
-  std::vector<std::string> warnings;  // the sign's and those about thin walls, too
+  std::vector<std::string> warnings;  // the sign's and those about overlap and thin walls, too
 };
 
 struct FieldResult {
@@ -72,7 +78,8 @@ struct FieldResult {
 // Throws Error for settings that cannot be met, a mesh without usable triangles, and a memory limit
 // that would not suffice (before allocating, with the figure that would). Throws Cancelled when the
 // monitor says so. The same bytes for any number of threads. Where cells are to be refined without
-// a memory limit, 4 GB are one.
+// a memory limit, 4 GB are one; where those that would keep everything do not fit, the report says
+// so, with what is lost all the same.
 FieldResult build_field(const TriangleMesh& mesh, const FieldSettings& settings = {});
 
 // The lattice that build_field begins with, without building anything: that of the same settings,

@@ -100,4 +100,37 @@ CleanMesh clean(const TriangleMesh& mesh) {
   return result;
 }
 
+std::vector<std::uint8_t> find_cancelling(const TriangleMesh& mesh, std::size_t count) {
+  struct Named {
+    Triangle corners;  // ascending
+    std::uint32_t triangle;
+    bool even;  // whether they are run in this order
+  };
+  std::vector<Named> named(count);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const Triangle& t = mesh.triangles[i];
+    Triangle sorted = t;
+    std::sort(sorted.begin(), sorted.end());
+    const auto first = std::find(t.begin(), t.end(), sorted[0]) - t.begin();
+    named[i] = {sorted, i, t[(static_cast<std::size_t>(first) + 1) % 3] == sorted[1]};
+  }
+  std::sort(named.begin(), named.end(), [](const Named& a, const Named& b) {
+    return std::tie(a.corners, a.triangle) < std::tie(b.corners, b.triangle);
+  });
+  std::vector<std::uint8_t> gone(count, 0);
+  for (std::size_t begin = 0, end = 0; begin < count; begin = end) {
+    std::size_t even = 0;
+    for (end = begin; end < count && named[end].corners == named[begin].corners; ++end)
+      even += named[end].even ? 1U : 0U;
+    const std::size_t pairs = std::min(even, end - begin - even);
+    std::size_t left[2] = {pairs, pairs};
+    for (std::size_t i = begin; i < end && pairs > 0; ++i)
+      if (std::size_t& more = left[named[i].even ? 1 : 0]; more > 0) {
+        --more;
+        gone[named[i].triangle] = 1;
+      }
+  }
+  return gone;
+}
+
 }  // namespace isotact::surface_detail

@@ -15,6 +15,8 @@ namespace {
 // stays if r > sqrt(1/2) + 0.055 cells; a ball if r > sqrt(3/4) + 0.055. Less, for what curvature
 // takes.
 constexpr double kKeepWall = 0.8, kKeepRod = 0.55;
+// What is lost asks for smaller cells, however thick it seems: its normals may be those of slivers.
+constexpr double kFiner = 0.7;
 // And as thicknesses after growing, in cells.
 constexpr double kSafeWall = 1.2, kSafeRod = 1.6, kMostGrowth = 0.95;
 // Of a part that tapers, this share of its lost area may be thinner than what is called its
@@ -127,6 +129,16 @@ double find_extent(const Group& group) {
   return extent;
 }
 
+// The first of the points, which come by thickness, that thinner ones of no more than `area`
+// precede.
+const LostPoint* find_thinner(std::span<const LostPoint* const> points, double area) {
+  double thinner = 0;
+  std::size_t at = 0;
+  while (at + 1 < points.size() && thinner + points[at]->area <= area)
+    thinner += points[at++]->area;
+  return points[at];
+}
+
 LostPart sum_up(Group group, double voxel_size) {
   LostPart part;
   ThinPlace& place = part.place;
@@ -142,14 +154,13 @@ LostPart sum_up(Group group, double voxel_size) {
   for (const LostPoint* point : group.bare) place.area += point->area;
   std::stable_sort(group.lost.begin(), group.lost.end(),
                    [](const auto* a, const auto* b) { return a->thickness < b->thickness; });
-  const double share = place.is_wall ? kThinnerOfWall : kThinnerOfRod;
-  double thinner = 0;
-  std::size_t at = 0;
-  while (at + 1 < group.lost.size() && thinner + group.lost[at]->area <= share * lost)
-    thinner += group.lost[at++]->area;
-  place.position = group.lost[at]->position;
-  place.thickness = group.lost[at]->thickness;
-  part.voxel_size_to_keep = (place.is_wall ? kKeepWall : kKeepRod) * place.thickness;
+  const LostPoint& thin =
+      *find_thinner(group.lost, (place.is_wall ? kThinnerOfWall : kThinnerOfRod) * lost);
+  place.position = thin.position;
+  place.thickness = thin.thickness;
+  part.typical_thickness = find_thinner(group.lost, 0.5 * lost)->thickness;
+  part.voxel_size_to_keep =
+      std::min((place.is_wall ? kKeepWall : kKeepRod) * place.thickness, kFiner * voxel_size);
   const double safe = (place.is_wall ? kSafeWall : kSafeRod) * voxel_size;
   part.growth_to_keep =
       std::clamp(0.5 * (safe - kKeepWall * place.thickness), 0.0, kMostGrowth * voxel_size);

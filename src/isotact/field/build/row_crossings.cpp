@@ -145,6 +145,16 @@ void sort_by_x(std::span<LineCrossing> line) {
   });
 }
 
+void measure(std::span<const LineCrossing> line, CrossingSlab& slab) {
+  std::int32_t winding = 0;
+  for (std::size_t i = 0; i + 1 < line.size(); ++i) {
+    winding += line[i].delta;
+    const double length = static_cast<double>(line[i + 1].x) - static_cast<double>(line[i].x);
+    if (winding > 0) slab.inside += length;
+    if (winding > 1) slab.overlap += length;
+  }
+}
+
 // All crossings of some triangles with the lines of a slab.
 std::vector<Entry> find_entries(const TriangleMesh& mesh, const Lattice& lattice,
                                 std::span<const std::uint32_t> triangles, std::int32_t slab,
@@ -173,9 +183,12 @@ CrossingSlab sort_into_lines(std::span<const Entry> entries, std::int32_t rows) 
   result.crossings.resize(entries.size());
   std::vector<std::uint32_t> place(result.first.begin(), result.first.end() - 1);
   for (const Entry& e : entries) result.crossings[place[e.line]++] = e.crossing;
-  for (std::size_t l = 0; l < lines; ++l)
-    sort_by_x(std::span(result.crossings)
-                  .subspan(result.first[l], result.first[l + 1] - result.first[l]));
+  for (std::size_t l = 0; l < lines; ++l) {
+    const auto line =
+        std::span(result.crossings).subspan(result.first[l], result.first[l + 1] - result.first[l]);
+    sort_by_x(line);
+    measure(line, result);
+  }
   return result;
 }
 
@@ -229,6 +242,18 @@ void RowCrossings::replace(const TriangleMesh& removed, const TriangleMesh& adde
     entries.insert(entries.end(), more.begin(), more.end());
     slabs_[s] = sort_into_lines(entries, rows_);
   }
+}
+
+double RowCrossings::inside_cells() const {
+  double sum = 0;
+  for (const CrossingSlab& slab : slabs_) sum += slab.inside;
+  return sum;
+}
+
+double RowCrossings::overlap_cells() const {
+  double sum = 0;
+  for (const CrossingSlab& slab : slabs_) sum += slab.overlap;
+  return sum;
 }
 
 std::uint32_t RowCrossings::inside_bits(std::int32_t first, std::int32_t stride, std::int32_t nodes,

@@ -17,6 +17,7 @@
 #include "isotact/field/build/detail/stitch.h"
 #include "isotact/geometry/flaws.h"
 #include "isotact/geometry/repair.h"
+#include "isotact/geometry/winding.h"
 
 namespace isotact {
 namespace {
@@ -35,6 +36,9 @@ constexpr const char* kNoVolume = "the triangles enclose no volume";
 constexpr double kStitch = 1e-5;
 // Least part of an open mesh that must have an inside behind it.
 constexpr double kLeastBacked = 0.75;
+// Membranes of more than this part of the area are openings to be told of: bowls, cut bodies. The
+// holes that scanners leave are less (2 % on the Stanford bunny).
+constexpr double kWideHoles = 0.03;
 // Largest part of space that may have another sign than the rule says.
 constexpr double kMostWrong = 0.02;
 
@@ -174,6 +178,7 @@ class Closing {
 
   void close(std::span<const Rim> rims) {
     const std::size_t given = mesh_.triangles.size();
+    const double area = surface_detail::find_area(mesh_);
     const surface_detail::MembraneReport membranes =
         surface_detail::add_membranes(mesh_, rims,
                                       {.voxel_size = settings_.voxel_size,
@@ -184,6 +189,8 @@ class Closing {
     for (const Rim& rim : rims)
       report_.largest_hole = std::max(report_.largest_hole, 2 * rim.radius);
     report_.membrane_triangles = mesh_.triangles.size() - given;
+    report_.membrane_area = surface_detail::find_area(mesh_) - area;
+    report_.membrane_share = report_.membrane_area / area;
     if (membranes.plain > 0)
       report_.warnings.push_back(
           fmt::format("{} holes are closed by plain fans, since the surface of winding number 1/2 "
@@ -222,6 +229,63 @@ class Closing {
   TriangleMesh mesh_;
   SignReport report_;
 };
+
+void warn_of_membranes(SignReport& report) {
+  if (report.membrane_share <= kWideHoles) return;
+  const bool one = report.holes == 1;
+  report.warnings.push_back(fmt::format(
+      "{} by membranes of {:.3g} m^2, {:.2g} % of the surface ({} {:.3g} m across): what lies "
+      "behind {} is solid in the field, so nothing can enter there; --sign unsigned keeps openings "
+      "open, as a shell around the triangles",
+      one ? "an opening is closed" : fmt::format("{} openings are closed", report.holes),
+      report.membrane_area, 100 * report.membrane_share, one ? "it is" : "the largest is",
+      report.largest_hole, one ? "it" : "them"));
+}
+
+// Whether the middle of a triangle lies within a body. The same for all on the same corners.
+bool is_within(const WindingTree& body, const TriangleMesh& mesh, Triangle t, NestedRule nested) {
+  std::sort(t.begin(), t.end());
+  const Vec3 middle = (to_double(mesh.positions[t[0]]) + to_double(mesh.positions[t[1]]) +
+                       to_double(mesh.positions[t[2]])) /
+                      3;
+  const long winding = std::lround(find_winding_number(body, to_float(middle)));
+  return nested == NestedRule::kEvenOdd ? winding % 2 != 0 : winding > 0;
+}
+
+TriangleMesh without(const TriangleMesh& mesh, std::span<const std::uint8_t> gone) {
+  TriangleMesh left{.positions = mesh.positions, .triangles = {}};
+  for (std::size_t t = 0; t < mesh.triangles.size(); ++t)
+    if (t >= gone.size() || gone[t] == 0) left.triangles.push_back(mesh.triangles[t]);
+  return left;
+}
+
+// Triangles on the same corners that face opposite ways cancel in every winding number, and leave
+// every edge balanced. Within a body they are a wall that is none, where two parts touch. Elsewhere
+// they are sheets without thickness, and stay, since distances to them mean something.
+void drop_cancelling_pairs(Surface& surface, Threads threads) {
+  std::vector<std::uint8_t> gone =
+      surface_detail::find_cancelling(surface.mesh, surface.given_triangles);
+  if (std::find(gone.begin(), gone.end(), 1) == gone.end()) return;
+  const TriangleMesh rest = without(surface.mesh, gone);
+  if (rest.triangles.empty()) return;
+  const WindingTree body(rest, {.threads = threads});
+  parallel_for(gone.size(), 1024, threads, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t t = begin; t < end; ++t)
+      if (gone[t] != 0 && !is_within(body, surface.mesh, surface.mesh.triangles[t], surface.nested))
+        gone[t] = 0;
+  });
+  const auto dropped = static_cast<std::size_t>(std::count(gone.begin(), gone.end(), 1));
+  if (dropped == 0) return;
+  surface.mesh = without(surface.mesh, gone);
+  surface.given_triangles -= dropped;
+  SignReport& report = surface.report;
+  report.cancelled_pairs = dropped / 2;
+  report.dropped_triangles += dropped;
+  report.warnings.push_back(
+      fmt::format("{} pairs of triangles within the body lie on each other and face opposite ways: "
+                  "they were left out, so that parts which share a side are one body",
+                  report.cancelled_pairs));
+}
 
 // Some files have every face twice, once for each side, for the sake of rendering. What they
 // enclose is seen with one of each.
@@ -299,6 +363,7 @@ Surface prepare_surface(const TriangleMesh& mesh, const SurfaceSettings& setting
   Surface surface = take_clean(mesh, settings, all_finite);
   EdgeReport edges = surface_detail::find_edges(surface.mesh);
   surface.report.watertight = all_finite && edges.not_two == 0;
+  const bool may_cancel = edges.not_two > 0;  // where triangles lie on others, so do their edges
   settings.monitor.check();
   if (settings.sign == SignMethod::kUnsigned)
     return make_shell(std::move(surface), settings, "asked for");
@@ -312,6 +377,8 @@ Surface prepare_surface(const TriangleMesh& mesh, const SurfaceSettings& setting
   surface.report.method =
       settings.sign == SignMethod::kPseudonormal ? SignMethod::kPseudonormal : SignMethod::kWinding;
   surface.report.reason = reason_for_winding(surface.report);
+  warn_of_membranes(surface.report);
+  if (may_cancel) drop_cancelling_pairs(surface, settings.threads);
   if (surface.report.turned_components > 0)
     surface.report.warnings.push_back(
         fmt::format("{} faced inwards and {} turned over",

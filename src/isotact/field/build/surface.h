@@ -14,6 +14,8 @@
 //     within 1e-5 of the mesh's size, or within half a voxel where triangles share no vertices at
 //     all, are stitched instead, and a warning says so;
 //   * faces that all lie on another that faces the other way: one of each;
+//   * such pairs of triangles within a body (two boxes with a side in common): they are left out,
+//     since they enclose nothing, and a warning says so;
 //   * neither orientable nor closable (random soups, one-sided strips, sheets without an inside):
 //     the shell, all points within `shell_offset` of the triangles. Where holes are as large as a
 //     fifth of the mesh, samples decide: less than three quarters of the area with an inside behind
@@ -63,6 +65,9 @@ struct SignReport {
   std::size_t hole_edges = 0;                // boundary edges around them
   std::size_t membrane_triangles = 0;
   double largest_hole = 0;                // metres: diameter of its rim's bounding sphere or so
+  double membrane_area = 0;               // square metres
+  double membrane_share = 0;              // of the given triangles' area
+  std::size_t cancelled_pairs = 0;        // of triangles on the same corners, within the body
   std::size_t turned_components = 0;      // that faced inwards
   std::size_t consistent_components = 0;  // whose triangles disagreed, and were made to agree
   std::size_t dropped_triangles = 0;      // not finite, collapsed, or cancelling another

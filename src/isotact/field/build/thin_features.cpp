@@ -20,6 +20,7 @@ constexpr double kLeastToEdge = 1;   // cells
 constexpr double kRimCells = 2;      // how far the rounding of edges and corners reaches
 constexpr double kRodCells = 1.6;    // across; beyond, nothing is lost for lack of width
 constexpr double kSafeShell = 0.95;  // cells: more than half a cell's diagonal and the quantisation
+constexpr double kLeastKept = 0.8;   // cells a thickness, of the thinnest walls that are no films
 constexpr std::size_t kMostPlaces = 16;
 constexpr std::size_t kMostSuspects = 32768;
 constexpr int kLooks = 4;  // through a wall
@@ -242,22 +243,45 @@ class ThinSearch {
 
   void sum_up(const Found& found, double near, double area, ThinReport& report) const {
     const double least_extent = std::max(settings_.least_extent, h_);
-    for (const detail::LostPart& part :
-         detail::gather_lost_parts(found.lost, found.bare, near, h_)) {
-      if (part.place.extent < least_extent) {
+    const double film = kFilmCells * least_extent;
+    std::vector<detail::LostPart> parts =
+        detail::gather_lost_parts(found.lost, found.bare, near, h_);
+    double film_area = 0;
+    for (const detail::LostPart& part : parts) {
+      if (part.place.extent < least_extent)
         report.crumbs += part.place.samples;
-        continue;
-      }
-      const bool first = report.parts++ == 0;
-      const auto lowest = [&](double a, double b) { return first ? b : std::min(a, b); };
-      report.lost += part.place.samples;
-      report.lost_area += part.place.area;
-      report.thinnest = lowest(report.thinnest, part.place.thickness);
-      report.voxel_size_to_keep = lowest(report.voxel_size_to_keep, part.voxel_size_to_keep);
-      report.growth_to_keep = std::max(report.growth_to_keep, part.growth_to_keep);
-      if (report.places.size() < kMostPlaces) report.places.push_back(part.place);
+      else if (part.typical_thickness < film)
+        film_area += part.place.area;
     }
-    if (area > 0) report.lost_share = report.lost_area / area;
+    std::erase_if(parts, [&](const auto& part) { return part.place.extent < least_extent; });
+    const bool tell_apart = film_area < kFilmShare * area;
+    for (detail::LostPart& part : parts) {
+      part.place.is_film = tell_apart && part.typical_thickness < film;
+      // What tapers to nothing is not to be had at its end either.
+      if (tell_apart)
+        part.voxel_size_to_keep = std::max(part.voxel_size_to_keep, kLeastKept * film);
+      add(part, report);
+    }
+    if (!(area > 0)) return;
+    report.lost_share = report.lost_area / area;
+    report.film_share = report.film_area / area;
+  }
+
+  static void add(const detail::LostPart& part, ThinReport& report) {
+    const auto lowest = [](bool first, double a, double b) { return first ? b : std::min(a, b); };
+    const ThinPlace& place = part.place;
+    if (report.places.size() < kMostPlaces) report.places.push_back(place);
+    if (place.is_film) {
+      report.thinnest_film = lowest(report.films++ == 0, report.thinnest_film, place.thickness);
+      report.film_area += place.area;
+      return;
+    }
+    const bool first = report.parts++ == 0;
+    report.lost += place.samples;
+    report.lost_area += place.area;
+    report.thinnest = lowest(first, report.thinnest, place.thickness);
+    report.voxel_size_to_keep = lowest(first, report.voxel_size_to_keep, part.voxel_size_to_keep);
+    report.growth_to_keep = std::max(report.growth_to_keep, part.growth_to_keep);
   }
 
   const BrickField& field_;
@@ -274,6 +298,34 @@ std::string format_plain(double x) {
   return x < 9.95 ? fmt::format("{:.2g}", x) : fmt::format("{:.0f}", x);
 }
 
+std::string format_place(const Vec3& p) {
+  return fmt::format("({:.4g}, {:.4g}, {:.4g})", p.x, p.y, p.z);
+}
+
+// The thinnest of the films, or of the parts that are none. There is one, unless all places told of
+// are of the other kind.
+const ThinPlace* find_thinnest(const ThinReport& report, bool film) {
+  const ThinPlace* thinnest = nullptr;
+  for (const ThinPlace& place : report.places)
+    if (place.is_film == film && (thinnest == nullptr || place.thickness < thinnest->thickness))
+      thinnest = &place;
+  return thinnest;
+}
+
+// "walls as thin as 0.001 m, 0.5 of a cell of 0.002 m, such as at (1, 2, 3)"
+std::string describe_thinnest(const ThinReport& report, double voxel_size) {
+  const ThinPlace* place = find_thinnest(report, false);
+  const double cells = report.thinnest / voxel_size;
+  // Slivers and folds lose what is thick enough, too.
+  std::string text =
+      cells < 1 ? fmt::format("{} as thin as {:.3g} m, {:.2g} of a cell of {:.3g} m",
+                              place == nullptr || place->is_wall ? "walls" : "rods or tips",
+                              report.thinnest, cells, voxel_size)
+                : fmt::format("cells of {:.3g} m do not show them", voxel_size);
+  if (place != nullptr) text += ", such as at " + format_place(place->position);
+  return text;
+}
+
 }  // namespace
 
 ThinReport find_thin_features(const BrickField& field, const Surface& surface, const Bvh& bvh,
@@ -283,29 +335,49 @@ ThinReport find_thin_features(const BrickField& field, const Surface& surface, c
 
 std::string describe(const ThinReport& report, double voxel_size) {
   if (report.lost == 0) return {};
-  const ThinPlace& place = *std::min_element(
-      report.places.begin(), report.places.end(),
-      [](const ThinPlace& a, const ThinPlace& b) { return a.thickness < b.thickness; });
+  const bool one = report.parts == 1;
   const double asked = report.refined_from > 0 ? report.refined_from : voxel_size;
-  std::string text = fmt::format(
-      "{} as thin as {:.3g} m, such as at ({:.4g}, {:.4g}, {:.4g}), {:.2g} of a cell of {:.3g} m",
-      place.is_wall ? "walls" : "rods or tips", report.thinnest, place.position.x, place.position.y,
-      place.position.z, report.thinnest / asked, asked);
+  std::string text =
+      fmt::format("{} part{} of the surface {} missing in the field, {} m^2 or {} % of it: {}",
+                  report.parts, one ? "" : "s", one ? "is" : "are", format_plain(report.lost_area),
+                  format_plain(100 * report.lost_share), describe_thinnest(report, asked));
   if (report.refined_from > 0)
-    text += fmt::format(": cells were made smaller, {:.3g} m", voxel_size);
+    text += fmt::format("; cells were made smaller, {:.3g} m{}", voxel_size,
+                        report.memory_limited ? ", as far as the memory limit allows" : "");
   if (report.offset > 0)
-    text += fmt::format(": the body was grown by {:.3g} m on all sides", report.offset);
-  if (report.refined_from > 0 || report.offset > 0) {
-    if (report.lost_afterwards > 0)
-      text += fmt::format("; {} m^2 of their surface are lost all the same",
-                          format_plain(report.area_afterwards));
-    return text;
-  }
+    text += fmt::format("; the body was grown by {:.3g} m on all sides", report.offset);
+  if (report.refined_from > 0 || report.offset > 0)
+    return text + (report.lost_afterwards > 0
+                       ? fmt::format("; {} m^2 of their surface are lost all the same",
+                                     format_plain(report.area_afterwards))
+                       : std::string("; now they are there"));
+  if (report.memory_limited)
+    return text + fmt::format(
+                      "; cells of {:.3g} m would keep them, but the memory limit allows no "
+                      "smaller ones",
+                      report.voxel_size_to_keep);
   return text + fmt::format(
-                    ", vanish: {} part{} of {} m^2 in all, {} % of the surface; build with "
-                    "voxels of {:.3g} m, or keep them by --keep-thin refine or offset",
-                    report.parts, report.parts == 1 ? "" : "s", format_plain(report.lost_area),
-                    format_plain(100 * report.lost_share), report.voxel_size_to_keep);
+                    "; build with voxels of {:.3g} m, or keep them by --keep-thin refine or offset",
+                    report.voxel_size_to_keep);
+}
+
+std::string describe_films(const ThinReport& report, double voxel_size) {
+  const bool acted = report.refined_from > 0 || report.offset > 0;
+  const std::size_t count = acted ? report.films_afterwards : report.films;
+  if (count == 0) return {};
+  const double asked = report.refined_from > 0 ? report.refined_from : voxel_size;
+  std::string text = fmt::format("{} film{} thinner than 1/8 of a cell of {:.3g} m", count,
+                                 count == 1 ? "" : "s", asked);
+  if (report.films > 0)
+    text += fmt::format(", {} % of the surface", format_plain(100 * report.film_share));
+  if (const ThinPlace* place = find_thinnest(report, true))
+    text += fmt::format(", such as at {}, {:.3g} m thin", format_place(place->position),
+                        place->thickness);
+  return text +
+         fmt::format(
+             ", {} missing in the field and cannot be kept by finer cells; where the mesh folds "
+             "over itself nothing is lost, but a sheet that matters must be made thicker",
+             count == 1 ? "is" : "are");
 }
 
 }  // namespace isotact

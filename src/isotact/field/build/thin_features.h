@@ -26,6 +26,12 @@
 
 namespace isotact {
 
+// Films are parts whose greater half is thinner than this share of a cell, where all of them
+// together are less than kFilmShare of the surface: folds of a mesh and the like. Finer cells
+// cannot keep them within reason (a hundred times the memory and more), so they are told apart, and
+// ask for nothing. A body that is as thin in large parts is made of such walls, and those count.
+inline constexpr double kFilmCells = 0.125, kFilmShare = 0.01;
+
 // A connected part of the surface, no smaller than a cell, where the field has nothing.
 struct ThinPlace {
   Vec3 position{};       // on the surface, where the part is thinnest
@@ -33,29 +39,44 @@ struct ThinPlace {
   double extent = 0;     // metres: between the points that are furthest apart
   double area = 0;       // square metres of the surface, both sides
   bool is_wall = false;  // thin in one direction; else a rod, a tip or a crumb
+  bool is_film = false;  // see above
   std::size_t samples = 0;
+
+  friend bool operator==(const ThinPlace&, const ThinPlace&) = default;
 };
 
 struct ThinReport {
-  std::size_t samples = 0;        // pieces of the surface that were looked at
-  std::size_t lost = 0;           // of the samples, in parts that have vanished
-  std::size_t crumbs = 0;         // other lost samples: in parts smaller than a cell
-  std::size_t parts = 0;          // that have vanished
-  double lost_area = 0;           // square metres
-  double lost_share = 0;          // of the surface's area
-  double thinnest = 0;            // metres, of the parts
-  double voxel_size_to_keep = 0;  // metres: with cells of this size they would not be lost
+  std::size_t samples = 0;  // pieces of the surface that were looked at
+  std::size_t lost = 0;     // of the samples, in parts that have vanished, without films
+  std::size_t crumbs = 0;   // other lost samples: in parts smaller than a cell
+  std::size_t parts = 0;    // that have vanished, without films
+  double lost_area = 0;     // square metres
+  double lost_share = 0;    // of the surface's area
+  double thinnest = 0;      // metres, of the parts
+  // Metres: with cells of this size they would not be lost, as far as that is to be had. At most
+  // 0.7 of the present ones.
+  double voxel_size_to_keep = 0;
   double growth_to_keep = 0;      // metres: nor if the body grew by this much on all sides
-  std::vector<ThinPlace> places;  // at most 16, those of the largest area first
+  std::size_t films = 0;          // parts that are films
+  double film_area = 0;           // square metres
+  double film_share = 0;          // of the surface's area
+  double thinnest_film = 0;       // metres
+  std::vector<ThinPlace> places;  // at most 16 of parts and films, the largest area first
   // What was done about it, on request (FieldSettings::keep_thin).
-  double refined_from = 0;          // metres: the voxel size before
+  double refined_from = 0;          // metres: the voxel size before; 0: the same as now
+  bool memory_limited = false;      // cells as small as they should be did not fit
   double offset = 0;                // metres: how much the body grew on all sides
   std::size_t lost_afterwards = 0;  // samples
   double area_afterwards = 0;       // square metres that are lost all the same
+  std::size_t films_afterwards = 0;
+
+  friend bool operator==(const ThinReport&, const ThinReport&) = default;
 };
 
 struct ThinSettings {
-  double least_extent = 0;  // metres: smaller parts are crumbs; less than a cell counts as that
+  // Metres: smaller parts are crumbs, and films are thinner than kFilmCells of it. Less than a cell
+  // counts as that.
+  double least_extent = 0;
   Threads threads{};
 };
 
@@ -76,7 +97,9 @@ struct ThinSettings {
 ThinReport find_thin_features(const BrickField& field, const Surface& surface, const Bvh& bvh,
                               const ThinSettings& settings = {});
 
-// One sentence for a report of `field`s of this voxel size; empty where nothing is lost.
+// One sentence each for a report of `field`s of this voxel size: on the parts that are lost, and on
+// films. Empty where there are none.
 std::string describe(const ThinReport& report, double voxel_size);
+std::string describe_films(const ThinReport& report, double voxel_size);
 
 }  // namespace isotact

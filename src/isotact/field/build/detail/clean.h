@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <vector>
 
 #include "isotact/geometry/mesh.h"
 
@@ -16,5 +18,10 @@ struct CleanMesh {
 
 // Needs indices in range. Like isotact::weld and remove_degenerate, in one pass over the mesh.
 CleanMesh clean(const TriangleMesh& mesh);
+
+// Marks, of the first `count` triangles, those that another one on the same three vertices cancels
+// because it faces the other way. As many of each way, the first ones. Cost: about 0.1 microseconds
+// a triangle.
+std::vector<std::uint8_t> find_cancelling(const TriangleMesh& mesh, std::size_t count);
 
 }  // namespace isotact::surface_detail

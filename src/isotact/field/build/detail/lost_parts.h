@@ -20,6 +20,7 @@ struct LostPoint {
 
 struct LostPart {
   ThinPlace place;
+  double typical_thickness = 0;   // metres: exceeded by half of it
   double voxel_size_to_keep = 0;  // metres
   double growth_to_keep = 0;      // metres
 };

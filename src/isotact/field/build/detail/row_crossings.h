@@ -27,6 +27,8 @@ struct LineCrossing {
 struct CrossingSlab {
   std::vector<std::uint32_t> first;     // place of each line's first crossing, and the end
   std::vector<LineCrossing> crossings;  // of each line by ascending x
+  // Length of its lines where the winding number is above 0, and above 1; cells.
+  double inside = 0, overlap = 0;
 };
 
 class RowCrossings {
@@ -47,6 +49,11 @@ class RowCrossings {
     const std::size_t line = static_cast<std::size_t>(k % kSlabRows * rows_ + j);
     return {slab.crossings.data() + slab.first[line], slab.first[line + 1] - slab.first[line]};
   }
+
+  // Volumes in cubic cells: where the winding number is above 0, and above 1, where parts overlap
+  // or lie in one another. As far as lines a cell apart see them.
+  double inside_cells() const;
+  double overlap_cells() const;
 
   bool is_inside(std::int32_t winding) const {
     return nested_ == NestedRule::kEvenOdd ? (winding & 1) != 0 : winding > 0;
