@@ -34,6 +34,25 @@ AssetField field_of(const Asset& asset);
 // what leaves the lattice is cut off there.
 TriangleMesh extract(const AssetField& field, const IsosurfaceSettings& settings);
 
+// The stride to extract with: `wanted`, or 0 to have one chosen, `least` or what keeps a surface
+// far outside of the box at `most_triangles` or so, with a note in words. An Error with the
+// estimate where no stride would do, or the wanted one does not.
+struct StrideChoice {
+  int stride = 1;
+  std::vector<std::string> notes{};
+};
+struct StrideWish {
+  double iso = 0;
+  int wanted = 0, least = 1;
+  double most_triangles = 0;
+};
+StrideChoice choose_stride(const AssetField& field, const StrideWish& wish,
+                           const std::string& file);
+
+// The surface, or an Error that names the file where there is none at this value.
+TriangleMesh extract_or_fail(const AssetField& field, const IsosurfaceSettings& settings,
+                             const std::string& file);
+
 // In words, where an extracted surface leaves the field's box: there it is not the body's own.
 std::vector<std::string> warn_of_box(const AssetField& field, const TriangleMesh& surface,
                                      double iso);
@@ -48,7 +67,9 @@ Json parse_text(std::string_view text);
 // How inside and outside were told apart: what build wrote into the asset, or null.
 Json sign_report_of(const Asset& asset);
 
-// A brick field's bounds of error in words, from its JSON.
+// A brick field's facts: its bricks, its bounds of error, and the largest value that it has.
+void add_brick_facts(Json& j, const BrickField& field);
+// The bounds in words.
 std::string format_errors(const Json& j);
 
 }  // namespace isotact::tool

@@ -9,9 +9,9 @@
 #include "isotact/base/memory_limit.h"
 #include "isotact/base/progress.h"
 #include "isotact/field/build/build_field.h"
+#include "isotact/field/build/build_nodes.h"
 #include "isotact/field/build/cache.h"
 #include "isotact/field/build/settings_text.h"
-#include "isotact/field/exact_field.h"
 #include "isotact/field/isosurface.h"
 #include "isotact/geometry/mass_properties.h"
 
@@ -168,7 +168,7 @@ SampledBytes find_sampled_bytes(const Lattice& lattice, const BuildOptions& opti
   SampledBytes bytes;
   if (options.field == "dense") bytes.dense = dense_grid_bytes(lattice);
   if (options.first_order)
-    bytes.first_order = first_order_build_bytes(lattice, FirstOrderSettings{}.storage);
+    bytes.first_order = build_first_order_field_bytes(lattice, FirstOrderSettings{}.storage);
   if (!options.voxmap.empty())
     bytes.voxmap = voxmap_build_bytes(lattice, voxmap_settings(options.voxmap).encoding);
   return bytes;
@@ -203,20 +203,16 @@ void add_sampled_sections(Asset& asset, const TriangleMesh& mesh, const Lattice&
     return settings.max_memory - static_cast<std::uint64_t>(field_bytes + bytes.total() - own);
   };
   const Surface surface = surface_for(mesh, lattice.spacing, settings);
-  if (dense || options.first_order) {
-    const ExactField exact(surface, settings.threads);
-    if (dense)
-      asset.dense = sample_on_lattice(exact, lattice,
-                                      {.holds_body = true,
-                                       .max_memory = left_for(bytes.dense),
-                                       .threads = settings.threads,
-                                       .monitor = settings.monitor});
-    if (options.first_order)
-      asset.first_order = sample_first_order(exact, lattice,
-                                             {.max_memory = left_for(bytes.first_order),
-                                              .threads = settings.threads,
-                                              .monitor = settings.monitor});
+  if (dense) {
+    FieldSettings own = settings;
+    own.max_memory = left_for(bytes.dense);
+    asset.dense = build_dense_grid(surface, lattice, own);
   }
+  if (options.first_order)
+    asset.first_order = build_first_order_field(surface, lattice,
+                                                {.max_memory = left_for(bytes.first_order),
+                                                 .threads = settings.threads,
+                                                 .monitor = settings.monitor});
   if (options.voxmap.empty()) return;
   VoxmapSettings voxmap = voxmap_settings(options.voxmap);
   voxmap.max_memory = left_for(bytes.voxmap);
@@ -339,13 +335,8 @@ Json as_json(const BuildResult& result, const BuildOptions& options) {
     j["voxel_size"] = field.lattice.spacing;
   }
   if (asset.field) {
-    const BrickFieldHeader& h = asset.field->header();
-    j["bricks"] = h.brick_count;
-    j["near_error"] = h.near_error;
-    j["far_error"] = h.far_error;
-    j["sparse_error"] = h.sparse_error;
-    j["sparse_from"] = h.sparse_from;
-    j["field_bytes"] = h.total_bytes;
+    add_brick_facts(j, *asset.field);
+    j["field_bytes"] = asset.field->header().total_bytes;
   }
   j["bytes"] = encoded_size(asset);
   j["build_seconds"] = result.seconds;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <sstream>
 
 #include <fmt/format.h>
 
@@ -73,6 +74,19 @@ std::string format_count(std::uint64_t count) {
     grouped += digits[i];
   }
   return grouped;
+}
+
+std::string format_count(std::uint64_t count, const std::string& thing) {
+  return format_count(count) + " " + thing + (count == 1 ? "" : "s");
+}
+
+void check_extension(const std::string& output, const std::string& writable) {
+  const std::string extension = lower_extension(output);
+  std::istringstream words(writable);
+  for (std::string word; words >> word;)
+    if (word == extension) return;
+  throw UsageError(fmt::format("{}: cannot be written, expected a name that ends in one of {}",
+                               without_control_codes(output), writable));
 }
 
 }  // namespace isotact::tool

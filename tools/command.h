@@ -56,6 +56,12 @@ std::string lower_extension(const std::string& file);
 
 // 34839 as "34,839".
 std::string format_count(std::uint64_t count);
+// "1 point", "34,839 points".
+std::string format_count(std::uint64_t count, const std::string& thing);
+
+// Wrong usage unless the name's extension is one of those that can be written, ".obj .stl".
+void check_extension(const std::string& output, const std::string& writable);
+inline constexpr const char* kWritableMeshes = ".obj .stl .ply .glb";
 
 // One file a subcommand; each adds itself with a callback that does the work.
 void add_make(CommandLine& line);

@@ -32,17 +32,22 @@ struct ConvertOptions {
 };
 
 LoadedMesh extract_mesh(const AssetField& field, const ConvertOptions& options) {
+  constexpr double kMostTriangles = 4e6;  // some seconds
+  const std::string& file = options.input.file;
+  const double iso = std::isnan(options.iso) ? 0 : options.iso;
+  StrideChoice choice = choose_stride(
+      field, {.iso = iso, .wanted = options.stride, .most_triangles = kMostTriangles}, file);
   ProgressBar bar;
   LoadedMesh loaded;
-  loaded.mesh = extract(field, {.iso = std::isnan(options.iso) ? 0 : options.iso,
-                                .stride = std::max(options.stride, 1),
-                                .threads = options.common.thread_setting(),
-                                .monitor = bar.monitor()});
-  if (loaded.mesh.triangles.empty())
-    throw Error({.file = options.input.file},
-                fmt::format("its field has no surface at {:.6g} m",
-                            std::isnan(options.iso) ? 0 : options.iso));
-  loaded.warnings = warn_of_box(field, loaded.mesh, std::isnan(options.iso) ? 0 : options.iso);
+  loaded.mesh = extract_or_fail(field,
+                                {.iso = iso,
+                                 .stride = choice.stride,
+                                 .threads = options.common.thread_setting(),
+                                 .monitor = bar.monitor()},
+                                file);
+  loaded.warnings = std::move(choice.notes);
+  for (std::string& warning : warn_of_box(field, loaded.mesh, iso))
+    loaded.warnings.push_back(std::move(warning));
   return loaded;
 }
 
@@ -101,7 +106,12 @@ std::vector<std::string> mend(TriangleMesh& mesh, const ConvertOptions& options)
 
 void run_convert(const ConvertOptions& options) {
   std::optional<AssetField> field;
-  if (is_field_file(options.input.file)) {
+  const bool is_field = is_field_file(options.input.file);
+  // Formats that this build lacks say so themselves.
+  if (!(is_field && is_field_format(options.output)))
+    check_extension(options.output,
+                    kWritableMeshes + (is_field ? " " + field_formats() : std::string()));
+  if (is_field) {
     refuse_unit(options.input.unit, "fields are in metres");
     field = load_field(options.input.file);
   }

@@ -7,6 +7,9 @@
 
 #include "isotact/base/error.h"
 #include "isotact/base/random.h"
+#include "isotact/field/build/build_field.h"
+#include "isotact/field/build/settings_text.h"
+#include "isotact/field/io/asset.h"
 #include "isotact/geometry/bvh.h"
 #include "isotact/geometry/flaws.h"
 #include "isotact/geometry/io/mesh_io.h"
@@ -15,6 +18,7 @@
 
 #include "command.h"
 #include "demo_picture.h"
+#include "picture/slice_picture.h"
 
 namespace isotact::tool {
 namespace {
@@ -139,6 +143,48 @@ void measure_speed(const DemoOptions& options, Story& story) {
       build_seconds * 1e3));
 }
 
+// Built, stored, read again, cut open and asked.
+void build_and_ask_field(const DemoOptions& options, const std::filesystem::path& folder,
+                         Story& story) {
+  const Threads threads = options.common.thread_setting();
+  const TriangleMesh knot = make_shape("knot");
+  const FieldSettings settings{.resolution = 128, .threads = threads};
+  const Stopwatch watch;
+  const FieldResult built = build_field(knot, settings);
+  const double seconds = watch.seconds();
+  const auto path = folder / "knot.isotact", cut = folder / "knot-cut.png";
+  Asset asset;
+  asset.source.mesh_hash = hash_mesh(knot);
+  asset.source.settings = describe(settings);
+  asset.field = built.field;
+  write_asset(path, asset);
+  const BrickField field = *read_asset(path).field;
+  const Aabb box = field.bounds();
+  const SlicePicture slice =
+      draw_slice([&](const Vec3& p) { return field.value(p); }, {.axis = 1,
+                                                                 .at = center(box).y,
+                                                                 .box = box,
+                                                                 .width = 900,
+                                                                 .outline = &knot,
+                                                                 .threads = threads});
+  write_png(cut, slice.picture);
+  const Vec3 point = center(to_double(bounds(knot)));
+  const double distance = field.value(point);
+  const Bvh bvh(knot, {.threads = threads});
+  const double exact = static_cast<double>(find_closest_point(bvh, to_float(point)).distance);
+  story.facts["field"] = path.string();
+  story.facts["field_seconds"] = seconds;
+  story.facts["slice"] = cut.string();
+  story.facts["field_distance_mm"] = distance * 1e3;
+  story.facts["exact_distance_mm"] = exact * 1e3;
+  story.tell(fmt::format(
+      "5. Built a distance field of the knot, {} cells along its longest side, in {:.0f} ms: "
+      "{:.2f} MB. It says that the knot is {:.3f} mm away from its middle (the triangles say "
+      "{:.3f} mm). A cut through it: {}",
+      *settings.resolution, seconds * 1e3, static_cast<double>(built.report.bytes) / 1e6,
+      distance * 1e3, exact * 1e3, cut.string()));
+}
+
 void draw(const DemoOptions& options, const std::filesystem::path& folder, Story& story) {
   const Stopwatch watch;
   const auto path = folder / "shapes.png";
@@ -146,7 +192,7 @@ void draw(const DemoOptions& options, const std::filesystem::path& folder, Story
   settings.threads = options.common.thread_setting();
   write_png(path, render(demo_still_life(), settings));
   story.facts["picture"] = path.string();
-  story.tell(fmt::format("5. Drew some of them: {} ({:.1f} s)", path.string(), watch.seconds()));
+  story.tell(fmt::format("6. Drew some of them: {} ({:.1f} s)", path.string(), watch.seconds()));
 }
 
 void run_demo(const DemoOptions& options) {
@@ -161,13 +207,16 @@ void run_demo(const DemoOptions& options) {
   measure_thread_gap(options, story);
   tell_inside_from_outside(options, story);
   measure_speed(options, story);
+  build_and_ask_field(options, folder, story);
   draw(options, folder, story);
   story.facts["seconds"] = watch.seconds();
   if (options.common.json)
     print_json(story.facts);
   else
-    fmt::print("Done in {:.0f} s. Next: isotact make --list; isotact info {}/nut.glb\n",
-               watch.seconds(), options.folder);
+    fmt::print(
+        "Done in {:.0f} s. Next: isotact make --list; isotact info {}/nut.glb; isotact render "
+        "{}/knot.isotact -o knot.png\n",
+        watch.seconds(), options.folder, options.folder);
 }
 
 }  // namespace

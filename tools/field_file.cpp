@@ -1,5 +1,7 @@
 #include "field_file.h"
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <limits>
 #include <utility>
@@ -36,6 +38,11 @@ void export_vdb(const std::string& file, const BrickField&, bool) { lack_openvdb
 SparseLevelSet import_vdb(const std::string& file, bool) { lack_openvdb(file); }
 #endif
 
+bool is_mesh_name(const std::string& extension) {
+  constexpr std::array kNames{".obj", ".stl", ".ply", ".off", ".gltf", ".glb"};
+  return std::find(kNames.begin(), kNames.end(), extension) != kNames.end();
+}
+
 }  // namespace
 
 bool is_field_file(const std::string& file) {
@@ -58,6 +65,9 @@ AssetField load_field(const std::string& file) {
                     .sample_error = {-kUnknown, kUnknown}});
     return {.field = AnyField(grid), .lattice = grid.lattice(), .kind = "dense"};
   }
+  if (is_mesh_name(extension) && !is_asset(file) && std::filesystem::is_regular_file(file))
+    throw Error({.file = file},
+                "is a mesh; make an asset of it first: isotact build MESH -o ASSET.isotact");
   return field_of(read_asset_input(file));
 }
 

@@ -1,6 +1,7 @@
 // isotact info: facts and flaws of meshes, facts of assets.
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 
 #include <fmt/format.h>
 
@@ -148,12 +149,27 @@ Json show(const std::string& file, const InfoOptions& options) {
 void run_info(const InfoOptions& options) {
   if (std::all_of(options.files.begin(), options.files.end(), is_field_file))
     refuse_unit(options.unit, "no mesh is read, and fields are in metres");
+  if (options.files.size() == 1) {
+    const Json facts = show(options.files[0], options);
+    if (options.common.json) print_json(facts);
+    return;
+  }
+  // One bad file of several does not keep the others from being shown.
   Json all = Json::array();
+  bool failed = false;
   for (const std::string& file : options.files) {
     if (!options.common.json && !all.empty()) fmt::print("\n");
-    all.push_back(show(file, options));
+    std::fflush(stdout);
+    try {
+      all.push_back(show(file, options));
+    } catch (const Error& error) {
+      fmt::print(stderr, "isotact: error: {}\n", error.what());
+      all.push_back({{"file", file}, {"error", error.what()}});
+      failed = true;
+    }
   }
-  if (options.common.json) print_json(all.size() == 1 ? all[0] : all);
+  if (options.common.json) print_json(all);
+  if (failed) throw AlreadyReported();
 }
 
 }  // namespace

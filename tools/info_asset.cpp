@@ -1,5 +1,7 @@
 #include "info_asset.h"
 
+#include <algorithm>
+#include <cstring>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -41,13 +43,89 @@ void add_field(Json& j, const AssetField& field) {
   j["bounds"] = {{"min", to_json(box.lower)}, {"max", to_json(box.upper)}};
   j["lipschitz"] = field.field.lipschitz();
   if (!field.brick) return;
-  const BrickFieldHeader& h = field.brick->header();
-  j["bricks"] = h.brick_count;
-  j["near_error"] = h.near_error;
-  j["far_error"] = h.far_error;
-  j["sparse_error"] = h.sparse_error;
-  j["sparse_from"] = h.sparse_from;
-  j["band"] = h.band;
+  add_brick_facts(j, *field.brick);
+  j["band"] = field.brick->header().band;
+}
+
+// Of samples at nodes; between them a field that is interpolated is off by more.
+void add_sampled(Json& j, const Asset& asset) {
+  if (asset.dense) {
+    const Interval error = asset.dense->parts().sample_error;
+    j["dense"] = {{"dims", asset.dense->lattice().cells},
+                  {"voxel_size", asset.dense->lattice().spacing},
+                  {"node_error", std::max(-error.lower, error.upper)}};
+  }
+  if (!asset.first_order) return;
+  const FirstOrderHeader& h = asset.first_order->header();
+  j["first_order"] = {{"dims", asset.first_order->lattice().cells},
+                      {"voxel_size", h.spacing},
+                      {"bits", asset.first_order->storage() == FirstOrderStorage::kHalf ? 16 : 32},
+                      {"near_node_error", h.near_error},
+                      {"far_node_error", h.far_error}};
+}
+
+// Compressed layers are still as they are in the file; they begin with the same header, whose magic
+// only is different. What it holds was not checked as a whole, so numbers are only shown.
+void add_voxmap(Json& j, const Asset& asset) {
+  VoxmapHeader h{};
+  if (asset.voxmap) {
+    h = asset.voxmap->header();
+  } else {
+    const auto raw = std::find_if(asset.raw.begin(), asset.raw.end(), [](const RawSection& s) {
+      return s.kind == SectionKind::kVoxmap && s.buffer.bytes.size() >= sizeof(VoxmapHeader);
+    });
+    if (raw == asset.raw.end()) return;
+    std::memcpy(&h, raw->buffer.bytes.data(), sizeof(h));
+  }
+  const auto encoding = static_cast<VoxmapEncoding>(h.encoding);
+  Json& v = j["voxmap"];
+  v["dims"] = h.cells;
+  v["voxel_size"] = h.voxel_size;
+  v["encoding"] = encoding == VoxmapEncoding::kLayers   ? "layers"
+                  : encoding == VoxmapEncoding::kScaled ? "scaled"
+                                                        : "support";
+  v["precision"] = encoding == VoxmapEncoding::kScaled ? Json(h.precision) : Json(nullptr);
+  v["surface_voxels"] = h.surface_voxels;
+  v["inner_voxels"] = h.inner_voxels;
+  v["outer_voxels"] = h.outer_voxels;
+}
+
+// What was passed over in the file, then what build had to say about the mesh.
+Json list_warnings(const Asset& asset, const Json& sign) {
+  Json warnings = asset.notes;
+  if (sign.is_object() && sign.contains("warnings") && sign["warnings"].is_array())
+    for (const Json& warning : sign["warnings"])
+      if (warning.is_string()) warnings.push_back(warning);
+  return warnings;
+}
+
+std::string format_cells(const Json& part) {
+  const Json& dims = part["dims"];
+  return fmt::format("{} x {} x {} of {:.6g} m", dims[0].get<int>(), dims[1].get<int>(),
+                     dims[2].get<int>(), part["voxel_size"].get<double>());
+}
+
+void add_sampled_facts(Facts& facts, const Json& j) {
+  if (j.contains("dense")) {
+    const Json& error = j["dense"]["node_error"];
+    facts.emplace_back("dense", fmt::format("{}, samples off by at most {:.3g} m",
+                                            format_cells(j["dense"]), error.get<double>()));
+  }
+  if (j.contains("first_order")) {
+    const Json& f = j["first_order"];
+    facts.emplace_back(
+        "first order",
+        fmt::format("{}, {} bits, samples off by at most {:.3g} m near the surface, {:.3g} m "
+                    "elsewhere",
+                    format_cells(f), f["bits"].get<int>(), f["near_node_error"].get<double>(),
+                    f["far_node_error"].get<double>()));
+  }
+  if (j.contains("voxmap")) {
+    const Json& v = j["voxmap"];
+    std::string text = fmt::format("{}, {}", format_cells(v), v["encoding"].get<std::string>());
+    if (v["precision"].is_number()) text += fmt::format(" by 10^{}", v["precision"].get<int>());
+    facts.emplace_back("voxmap", text);
+  }
 }
 
 }  // namespace
@@ -61,6 +139,8 @@ Json describe_asset(const std::string& file) {
   j["bytes"] = asset.file.bytes.size();
   j["sections"] = list_sections(asset);
   if (asset.field || asset.dense || asset.first_order) add_field(j, field_of(asset));
+  add_sampled(j, asset);
+  add_voxmap(j, asset);
   const Json sign = sign_report_of(asset);
   for (const auto& [key, from] : {std::pair{"sign_method", "method"},
                                   {"sign_reason", "reason"},
@@ -78,7 +158,7 @@ Json describe_asset(const std::string& file) {
   j["mesh_hash"] = fmt::format("{:016x}", asset.source.mesh_hash);
   const Json settings = parse_text(asset.source.settings);
   j["settings"] = settings.is_null() ? Json(shorten(asset.source.settings)) : settings;
-  j["warnings"] = asset.notes;
+  j["warnings"] = list_warnings(asset, sign);
   return j;
 }
 
@@ -110,10 +190,7 @@ void print_asset(const Json& j) {
     facts.emplace_back("section", fmt::format("{}, {}", section["kind"].get<std::string>(),
                                               format_bytes(section["bytes"].get<std::uint64_t>())));
   if (j.contains("dims")) {
-    const Json& dims = j["dims"];
-    facts.emplace_back(
-        "cells", fmt::format("{} x {} x {} of {:.6g} m", dims[0].get<int>(), dims[1].get<int>(),
-                             dims[2].get<int>(), j["voxel_size"].get<double>()));
+    facts.emplace_back("cells", format_cells(j));
     const auto corner = [&](const char* end) {
       const Json& p = j["bounds"][end];
       return fmt::format("{:.6g}  {:.6g}  {:.6g}  m", p[0].get<double>(), p[1].get<double>(),
@@ -126,6 +203,7 @@ void print_asset(const Json& j) {
     facts.emplace_back("bricks", format_count(j["bricks"].get<std::uint64_t>()));
     facts.emplace_back("error", format_errors(j));
   }
+  add_sampled_facts(facts, j);
   if (j.contains("point_tree")) add_point_facts(facts, j);
   if (j["kind"] != "asset") facts.emplace_back("field", j["field"].get<std::string>());
   if (j.contains("sign_method") && j["sign_method"].is_string()) {
@@ -135,6 +213,8 @@ void print_asset(const Json& j) {
   }
   if (j.contains("volume") && j["volume"].is_number())
     facts.emplace_back("volume", fmt::format("{:.6g} m^3", j["volume"].get<double>()));
+  for (const Json& warning : j["warnings"])
+    facts.emplace_back("warning", without_control_codes(warning.get<std::string>()));
   print_facts(facts);
 }
 

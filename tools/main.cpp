@@ -32,7 +32,11 @@ int run(int argc, char** argv) {
   add_demo(line);
   add_doctor(line);
   add_completion(line);
-  const int exit_code = line.run(argc, argv);
+  int exit_code = kFailed;
+  try {
+    exit_code = line.run(argc, argv);
+  } catch (const AlreadyReported&) {
+  }
   // A full disk or a closed pipe shows only when the output is flushed.
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) return fail("cannot write to stdout");
   return exit_code;

@@ -94,6 +94,7 @@ void run_make(const MakeOptions& options) {
   }
   if (options.shape.empty()) throw UsageError("SHAPE is required (or --list)");
   if (options.output.empty()) throw UsageError("-o MESH is required");
+  check_extension(options.output, kWritableMeshes);
   TriangleMesh mesh = make_as_asked(options);
   if (options.size > 0) scale_to(mesh, options.size);
   write_mesh(options.output, mesh);

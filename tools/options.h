@@ -2,6 +2,7 @@
 // options.cpp includes it.
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <limits>
 #include <stdexcept>
@@ -20,6 +21,9 @@ class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
+
+// A failure that has been printed: exit 1.
+class AlreadyReported : public std::exception {};
 
 struct OptionInfo {
   std::string names;  // "-o,--output", or "FILE" for a positional one

@@ -1,6 +1,8 @@
 // isotact render: a shaded picture of meshes and of assets' fields.
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -23,7 +25,7 @@ struct RenderOptions {
   std::string unit;
   std::string output;
   bool no_ground = false;
-  double iso = 0;
+  double iso = std::numeric_limits<double>::quiet_NaN();  // not said
   int points_level = kNoLevel, balls_level = kNoLevel;
   RenderSettings settings;
 };
@@ -41,11 +43,17 @@ RenderItem field_item(const std::string& file, const RenderOptions& options) {
   RenderItem item{.field = RenderField{.field = field.field,
                                        .voxel_size = field.lattice.spacing,
                                        .iso = options.iso}};
-  item.mesh = extract(field, {.iso = options.iso,
-                              .stride = std::max(1, resolution_of(field.lattice) / 256),
-                              .threads = options.common.thread_setting()});
-  if (item.mesh.triangles.empty())
-    throw Error({.file = file}, fmt::format("its field has no surface at {:.6g} m", options.iso));
+  constexpr double kMostTriangles = 5e5;
+  const StrideChoice choice =
+      choose_stride(field,
+                    {.iso = options.iso,
+                     .least = std::max(1, resolution_of(field.lattice) / 256),
+                     .most_triangles = kMostTriangles},
+                    file);
+  item.mesh = extract_or_fail(
+      field,
+      {.iso = options.iso, .stride = choice.stride, .threads = options.common.thread_setting()},
+      file);
   print_warnings(file, warn_of_box(field, item.mesh, options.iso));
   return item;
 }
@@ -72,6 +80,10 @@ void run_render(RenderOptions options) {
   check_picture_name(options.output, options.common);
   if (std::all_of(options.files.begin(), options.files.end(), is_field_file))
     refuse_unit(options.unit, "no mesh is drawn, and fields are in metres");
+  if (!std::isnan(options.iso) &&
+      std::none_of(options.files.begin(), options.files.end(), is_field_file))
+    throw UsageError("--iso is for fields, and no file is one; build an asset of the mesh first");
+  if (std::isnan(options.iso)) options.iso = 0;
   const auto start = std::chrono::steady_clock::now();
   std::vector<RenderItem> items;
   const bool shell = options.points_level != kNoLevel || options.balls_level != kNoLevel;

@@ -1,4 +1,5 @@
 // isotact sample: distances, and gradients if asked, at many points.
+#include <algorithm>
 #include <chrono>
 
 #include <fmt/format.h>
@@ -57,6 +58,9 @@ void run_sample(const SampleOptions& options) {
     sample_points(field.field, points, values, gradients, threads);
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const Aabb box = field.field.bounds();
+  const auto outside = static_cast<std::size_t>(std::count_if(
+      points.begin(), points.end(), [&](const Vec3f& p) { return !contains(box, to_double(p)); }));
   if (options.gradient) {
     const std::string names[] = {"d", "gx", "gy", "gz"};
     write_table(options.output, names, interleave(values, gradients));
@@ -68,11 +72,17 @@ void run_sample(const SampleOptions& options) {
   if (options.common.json)
     print_json({{"output", options.output},
                 {"points", points.size()},
+                {"outside", outside},
                 {"gradient", options.gradient},
                 {"seconds", seconds}});
   else
-    fmt::print("{}: {} points in {:.3g} s\n", without_control_codes(options.output),
-               format_count(points.size()), seconds);
+    fmt::print("{}: {}{} in {:.3g} s\n", without_control_codes(options.output),
+               format_count(points.size(), "point"),
+               outside > 0 ? fmt::format(", {} of them outside of the field's box, where values "
+                                         "are lower bounds,",
+                                         format_count(outside))
+                           : "",
+               seconds);
 }
 
 }  // namespace

@@ -47,6 +47,11 @@ void run_slice(const SliceOptions& options) {
                          .outline = options.mesh.empty() ? nullptr : &mesh,
                          .threads = options.common.thread_setting()};
   const double lower = settings.box.lower[settings.axis], upper = settings.box.upper[settings.axis];
+  if (!std::isnan(options.at_metres) && !(lower <= options.at_metres && options.at_metres <= upper))
+    throw Error({.file = options.asset},
+                fmt::format("--at-metres {:.6g} is outside of the field's box, which reaches from "
+                            "{:.6g} to {:.6g} m along {}",
+                            options.at_metres, lower, upper, options.axis));
   const double fraction = std::isnan(options.at) ? 0.5 : options.at;
   settings.at =
       std::isnan(options.at_metres) ? lower + (upper - lower) * fraction : options.at_metres;

@@ -60,7 +60,7 @@ TEST_F(BadInput, FilesThatAreNotThereOrNotFiles) {
 
 TEST_F(BadInput, OutputThatCannotBeWritten) {
   expect_failure({"make", "box", "-o", "no/such/folder/b.obj"}, 1, "no/such/folder/b.obj");
-  expect_failure({"make", "box", "-o", "b.xyz"}, 1, "b.xyz");
+  expect_failure({"make", "box", "-o", "b.xyz"}, 2, "b.xyz");
   expect_failure({"make", "box", "-o", "/dev/full.obj/x.obj"}, 1, "/dev/full.obj");
   // The PNG library once deleted the device that it could not write to.
   write("t.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");

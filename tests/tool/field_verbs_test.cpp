@@ -405,7 +405,7 @@ TEST_F(FieldVerbs, ConvertExtractsClosedSurfaces) {
   expect_failure({"convert", "torus.isotact", "a.obj", "--iso", "1e9"}, 1, "triangles");
   expect_failure({"convert", "torus.obj", "a.obj", "--iso", "0"}, 2, "--iso");
   expect_failure({"convert", "torus.isotact", "a.vti", "--iso", "0"}, 2, "--iso");
-  expect_failure({"convert", "torus.isotact", "a.xyz"}, 1, ".xyz");
+  expect_failure({"convert", "torus.isotact", "a.xyz"}, 2, ".xyz");
 }
 
 TEST_F(FieldVerbs, ConvertExportsFields) {

@@ -25,8 +25,8 @@ ExactField::ExactField(const Surface& surface, Threads threads)
   if (method_ == SignMethod::kPseudonormal) find_pseudonormals();
 }
 
-ExactField::Nearest ExactField::find_nearest(const Vec3f& point) const {
-  const ClosestPoint closest = find_closest_point(tree_.bvh(), point);
+ExactField::Nearest ExactField::find_nearest(const Vec3f& point, float most_distance) const {
+  const ClosestPoint closest = find_closest_point(tree_.bvh(), point, most_distance);
   if (closest.triangle == kNoTriangle) return {.distance = kInfinity};
   // Again in double: the search rounds its answer to float.
   const auto [a, b, c] = corners(mesh_, closest.triangle);
@@ -50,18 +50,31 @@ double ExactField::value(const Vec3& point) const {
   return is_inside(p, nearest) ? -nearest.distance : nearest.distance;
 }
 
-FieldSample ExactField::sample(const Vec3& point) const {
-  const Vec3f p = to_float(point);
-  const Nearest nearest = find_nearest(p);
+FieldSample ExactField::sample_by(const Vec3f& point, const Nearest& nearest,
+                                  std::optional<bool> inside) const {
   if (nearest.distance == kInfinity) return {.distance = kInfinity};
   // On the surface there is no offset to tell a direction by.
   const Vec3 direction =
       nearest.distance > 0 ? normalized(nearest.offset) : face_normal(nearest.triangle);
   if (method_ == SignMethod::kUnsigned)
     return {.distance = nearest.distance - shell_offset_, .gradient = direction};
-  if (nearest.distance > 0 && is_inside(p, nearest))
+  if (nearest.distance > 0 && (inside ? *inside : is_inside(point, nearest)))
     return {.distance = -nearest.distance, .gradient = -direction};
   return {.distance = nearest.distance, .gradient = direction};
+}
+
+FieldSample ExactField::sample(const Vec3& point) const {
+  const Vec3f p = to_float(point);
+  return sample_by(p, find_nearest(p), std::nullopt);
+}
+
+FieldSample ExactField::sample(const Vec3& point, const Known& known) const {
+  const Vec3f p = to_float(point);
+  // Of the point as it is rounded.
+  const double most = known.most_distance + 0x1p-22 * length(point) + 0x1p-148;
+  Nearest nearest = find_nearest(p, static_cast<float>(most * (1 + 0x1p-22)));
+  if (nearest.distance == kInfinity) nearest = find_nearest(p);
+  return sample_by(p, nearest, known.inside);
 }
 
 Aabb ExactField::bounds() const { return {Vec3{1, 1, 1} * -kInfinity, Vec3{1, 1, 1} * kInfinity}; }
@@ -77,7 +90,10 @@ Interval ExactField::range(const Aabb& box) const {
 }
 
 Interval ExactField::distance_bounds(const Vec3& point) const {
-  const double distance = value(point);
+  return distance_bounds(point, value(point));
+}
+
+Interval ExactField::distance_bounds(const Vec3& point, double distance) const {
   // Rounding moves a coordinate by 2^-24 of it at most (or by the least float), and the search may
   // take any of the triangles whose distances are the same float.
   const double moved = 0x1p-23 * length(point) + 0x1p-148;

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <array>
+#include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -28,10 +30,19 @@ class ExactField {
 
   double value(const Vec3& point) const;
   FieldSample sample(const Vec3& point) const;  // gradient: a unit vector, or zero without surface
-  Aabb bounds() const;                          // all of space
+  // The same, where more is known: that the surface is at most this far away (metres), and perhaps
+  // on which side of it the point lies. A search that knows where to end takes half the time, and
+  // the sign is most of the rest.
+  struct Known {
+    double most_distance;
+    std::optional<bool> inside{};
+  };
+  FieldSample sample(const Vec3& point, const Known& known) const;
+  Aabb bounds() const;  // all of space
   static constexpr double lipschitz() { return 1; }
   Interval range(const Aabb& box) const;  // by the value at the middle: wide for large boxes
   Interval distance_bounds(const Vec3& point) const;
+  Interval distance_bounds(const Vec3& point, double value) const;  // of the value there
 
   const WindingTree& tree() const { return tree_; }
 
@@ -42,7 +53,10 @@ class ExactField {
     Vec3 offset{};  // from the surface to the point
     double distance = 0;
   };
-  Nearest find_nearest(const Vec3f& point) const;
+  Nearest find_nearest(const Vec3f& point,
+                       float most_distance = std::numeric_limits<float>::infinity()) const;
+  FieldSample sample_by(const Vec3f& point, const Nearest& nearest,
+                        std::optional<bool> inside) const;
   bool is_inside(const Vec3f& point, const Nearest& nearest) const;
   Vec3 face_normal(std::uint32_t triangle) const;
   const Vec3& pseudonormal(const Nearest& nearest) const;

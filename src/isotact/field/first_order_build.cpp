@@ -161,7 +161,7 @@ void sample_node(const void* field, NodeSampler sampler, const Lattice& lattice,
                  SampleErrors& errors) {
   const Vec3 node = node_position(lattice, at[0], at[1], at[2]);
   NodeSample result;
-  sampler(field, node, result);
+  sampler(field, node, at, result);
   const Vec3 half = result.sample.gradient * 0.5;
   const std::array<double, 4> exact{half.x, half.y, half.z,
                                     result.sample.distance / lattice.spacing};

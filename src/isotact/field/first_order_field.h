@@ -100,7 +100,8 @@ struct NodeSample {
   FieldSample sample{};
   Interval bounds{};
 };
-using NodeSampler = void (*)(const void* field, const Vec3& node, NodeSample& result);
+using NodeSampler = void (*)(const void* field, const Vec3& position, const Index3& node,
+                             NodeSample& result);
 FirstOrderField sample_first_order(const void* field, NodeSampler sampler, const Lattice& lattice,
                                    const FirstOrderSettings& settings);
 }  // namespace detail
@@ -168,9 +169,9 @@ FirstOrderField sample_first_order(const F& field, const Lattice& lattice,
                                    const FirstOrderSettings& settings = {}) {
   return detail::sample_first_order(
       &field,
-      [](const void* opaque, const Vec3& node, detail::NodeSample& result) {
+      [](const void* opaque, const Vec3& at, const Index3&, detail::NodeSample& result) {
         const F& f = *static_cast<const F*>(opaque);
-        result = {f.sample(node), f.distance_bounds(node)};
+        result = {f.sample(at), f.distance_bounds(at)};
       },
       lattice, settings);
 }

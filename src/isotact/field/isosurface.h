@@ -90,6 +90,12 @@ Interval blocks_range(const MarchSource& source, const Index3& first, const Inde
 // more triangles than allowed; Cancelled. The same mesh for any number of threads.
 TriangleMesh extract_surface(const BrickField& field, const IsosurfaceSettings& settings = {});
 
+// About how many triangles a surface that leaves the field's box would have, before any work: those
+// of the grown box. 0 where it stays inside, so that the field's own resolution bounds them.
+// extract_surface refuses what is estimated at twice max_triangles or more. Needs a finite value
+// and a stride of 1 or more.
+double estimate_triangles(const BrickField& field, double iso, int stride);
+
 // Of any field, on the lattice of the caller's choice: what lies beyond it is cut off and closed
 // by a cap along the lattice's sides. The stride does not count.
 template <Field F>

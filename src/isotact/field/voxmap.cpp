@@ -311,7 +311,8 @@ Lattice voxmap_lattice(const Aabb& box, double voxel_size, int padding) {
 namespace {
 
 // A voxel's centre as a node of the lattice of centres.
-void sample_support_node(const void* opaque, const Vec3& node, detail::NodeSample& result) {
+void sample_support_node(const void* opaque, const Vec3& node, const Index3&,
+                         detail::NodeSample& result) {
   const Voxmap& map = *static_cast<const Voxmap*>(opaque);
   const Index3 voxel = map.voxel_at(node);
   const SupportVoxel& v =

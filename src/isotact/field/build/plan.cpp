@@ -19,6 +19,7 @@ constexpr int kDefaultResolution = 128;
 // does not by itself.
 constexpr double kOffNodes = 0.19, kOnNodes = 0.1;
 constexpr int kMostCells = kMostResolution;
+constexpr double kMostMetres = 1e17;  // squares of what is 10 times as far are still floats
 static_assert(kMostCells == kMaxCoarse * kBrickCells);
 
 void check(const FieldSettings& s) {
@@ -46,6 +47,14 @@ Lattice make_lattice(const Aabb& box, const FieldSettings& settings) {
   if (is_empty(box)) throw Error("the mesh has no triangles with finite corners");
   const Vec3 size = extent(box);
   const double longest = std::max({size.x, size.y, size.z});
+  const double furthest =
+      std::max({std::abs(box.lower.x), std::abs(box.upper.x), std::abs(box.lower.y),
+                std::abs(box.upper.y), std::abs(box.lower.z), std::abs(box.upper.z)});
+  if (!(furthest <= kMostMetres))
+    throw Error(
+        fmt::format("the mesh reaches {:.3g} m from the origin, and distances beyond {:.0g} m "
+                    "cannot be measured: are its unit and all its corners right?",
+                    furthest, kMostMetres));
   if (!(longest > 0)) throw Error("the mesh has no size: all its corners are at one point");
   const double growth = settings.keep_thin == KeepThin::kOffset ? 1 : 0;  // cells at most
   const double padding = std::max(settings.padding, settings.band + 2 + growth) + kOffNodes;
@@ -77,9 +86,6 @@ Lattice make_lattice(const Aabb& box, const FieldSettings& settings) {
         0.5 * (box.lower[axis] + box.upper[axis]) - (0.5 * lattice.cells[axis] + shift) * voxel;
   }
   // Positions in cells must stay far above the rounding of the mesh's own coordinates.
-  const double furthest =
-      std::max({std::abs(box.lower.x), std::abs(box.upper.x), std::abs(box.lower.y),
-                std::abs(box.upper.y), std::abs(box.lower.z), std::abs(box.upper.z)});
   if (furthest * 0x1p-24 > voxel)
     throw Error(
         fmt::format("cells of {:.3g} m are smaller than the rounding of coordinates {:.3g} m "
