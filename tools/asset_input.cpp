@@ -64,12 +64,13 @@ StrideChoice choose_stride(const AssetField& field, const StrideWish& wish,
   const auto estimate = [&](int stride) {
     return estimate_triangles(*field.brick, wish.iso, stride);
   };
-  const auto grows = [&](int stride, double most) { return estimate(stride) > most; };
   const auto most_allowed = static_cast<double>(IsosurfaceSettings{}.max_triangles);
+  // What surfaces inside of the box may have is fine outside of it, too.
+  const Vec3 side = extent(field.field.bounds()) / (field.lattice.spacing * choice.stride);
+  const double own = 12 * (side.x * side.y + side.y * side.z + side.z * side.x);
+  const double most = wish.wanted > 0 ? most_allowed : std::max(own, wish.most_triangles);
   int enough = choice.stride;
-  while (enough <= kMostStride &&
-         grows(enough, wish.wanted > 0 ? most_allowed : wish.most_triangles))
-    enough += (enough + 7) / 8;
+  while (enough <= kMostStride && estimate(enough) > most) enough += (enough + 7) / 8;
   const double most_away = 1e6 * field.lattice.spacing * std::min(enough, kMostStride);
   if (enough > kMostStride || wish.iso > most_away)
     throw Error({.file = file},

@@ -186,5 +186,22 @@ TEST(Isosurface, ABoxComesOutInOnePiece) {
   }
 }
 
+// What was wrong: minutes of work, and only then too many triangles.
+TEST(ExtractSurface, FarOutsideTrianglesAreEstimatedAndRefusedBeforeWork) {
+  const BrickField field = build_field(make_torus({}), {.resolution = 24}).field;
+  EXPECT_EQ(estimate_triangles(field, 0, 1), 0);  // inside of the box
+  const double side = extent(field.bounds()).x;
+  for (const double iso : {side, 3 * side}) {
+    for (const int stride : {1, 3}) {
+      const auto made = static_cast<double>(
+          extract_surface(field, {.iso = iso, .stride = stride}).triangles.size());
+      EXPECT_GT(estimate_triangles(field, iso, stride), made / 2) << iso << " " << stride;
+      EXPECT_LT(estimate_triangles(field, iso, stride), made * 2) << iso << " " << stride;
+    }
+  }
+  EXPECT_THROW(extract_surface(field, {.iso = 2000 * side}), Error);
+  EXPECT_THROW(extract_surface(field, {.iso = 1e300}), Error);
+}
+
 }  // namespace
 }  // namespace isotact

@@ -31,8 +31,8 @@ class ExactField {
   double value(const Vec3& point) const;
   FieldSample sample(const Vec3& point) const;  // gradient: a unit vector, or zero without surface
   // The same, where more is known: that the surface is at most this far away (metres), and perhaps
-  // on which side of it the point lies. A search that knows where to end takes half the time, and
-  // the sign is most of the rest.
+  // on which side of it the point lies. By winding numbers the side takes longer than the search,
+  // and a search that knows where to end takes four fifths of the time.
   struct Known {
     double most_distance;
     std::optional<bool> inside{};

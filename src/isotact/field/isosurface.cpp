@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -62,17 +63,36 @@ double reach_beyond(const BrickField& field, std::size_t axis, bool upper_side, 
   return std::sqrt(iso * iso - lowest * lowest);
 }
 
+// Of a few thousand points on the sides of the box. Ranges of whole bricks there would do for a
+// bound, but reach so far in that they often hold the body.
+double find_lowest_on_rim(const BrickField& field) {
+  constexpr int kSteps = 32;
+  const Aabb box = field.bounds();
+  const Vec3 step = extent(box) / kSteps;
+  double lowest = std::numeric_limits<double>::infinity();
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    for (int i = 0; i <= kSteps; ++i)
+      for (int j = 0; j <= kSteps; ++j)
+        for (const int k : {0, kSteps}) {
+          Vec3 at;
+          at[axis] = k;
+          at[(axis + 1) % 3] = i;
+          at[(axis + 2) % 3] = j;
+          lowest = std::min(
+              lowest, field.value(box.lower + Vec3{at.x * step.x, at.y * step.y, at.z * step.z}));
+        }
+  return lowest;
+}
+
 }  // namespace
 
 // A convex body of surface S and integral of mean curvature M, grown by g, has the surface
 // S + 2 M g + 4 pi g^2 (Steiner); M of a box is pi times the sum of its sides. Marching cubes make
 // about three triangles for the square of a step.
 double estimate_triangles(const BrickField& field, double iso, int stride) {
-  double reach = 0;
-  for (std::size_t axis = 0; axis < 3; ++axis)
-    for (const bool upper : {false, true})
-      reach = std::max(reach, reach_beyond(field, axis, upper, iso));
-  if (!(reach > 0)) return 0;
+  const double lowest = find_lowest_on_rim(field);
+  if (lowest > iso) return 0;
+  const double reach = lowest < 0 ? iso - lowest : std::sqrt(iso * iso - lowest * lowest);
   constexpr double kTrianglesAStep = 3;
   const double step = field.voxel_size() * stride;
   const Vec3 side = extent(field.bounds()) / step;

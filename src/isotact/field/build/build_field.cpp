@@ -101,9 +101,10 @@ class FieldBuild {
     fill_report(result, assembly);
     if (rows) report_overlap(*rows, result.report);
     if (settings_.keep_thin != KeepThin::kIgnore)
-      result.report.thin =
-          find_thin_features(result.field, surface_, bvh,
-                             {.least_extent = least_extent_, .threads = settings_.threads});
+      result.report.thin = find_thin_features(result.field, surface_, bvh,
+                                              {.least_extent = least_extent_,
+                                               .threads = settings_.threads,
+                                               .monitor = settings_.monitor});
     return result;
   }
 

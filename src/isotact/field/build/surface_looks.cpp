@@ -14,9 +14,10 @@ constexpr double kMostByDeepBall = 2.7, kMostByBall = 1.6, kMostByLook = 0.8;
 constexpr double kReach = 1.25;   // cells from the field's solid to points that need no other
 constexpr double kHidden = 1.1;   // cells from the body's ball to the same: room for a thin part
 constexpr double kSpread = 0.75;  // square cells: variance of interpolation, at most
-constexpr double kLargePiece = 4096;      // square cells: work for one thread
-constexpr double kMostArea = 1e8;         // square cells
-constexpr std::size_t kTriangles = 4096;  // for one thread
+constexpr double kLargePiece = 4096;         // square cells: work for one thread
+constexpr double kMostArea = 1e8;            // square cells
+constexpr std::size_t kTriangles = 4096;     // for one thread
+constexpr std::size_t kMostSuspects = 2048;  // of one thread's work: 80 kB
 
 struct Piece {
   std::array<Vec3, 3> corners{};
@@ -112,16 +113,47 @@ class Looker {
     return {piece, center, inward, area, size_sq / (h_ * h_ * scale_ * scale_)};
   }
 
-  // Into similar ones of the size wanted, in cells; slivers into two, which are less so. Depth of
-  // recursion: a side of at most 10^5 cells is halved each second time or so.
+  // One short side: cut across the two long ones, into about as many pieces as it is long. (Halving
+  // the longest side would leave a piece as long as the whole, and give length^1.6 of them.) Where
+  // no side is short it is flat, and two halves of its longest side have one each.
+  template <typename Visit>
+  bool cut_needle(double wanted, const Sized& whole, const Visit& visit) const {
+    const auto& c = whole.piece.corners;
+    std::size_t tip = 0;  // opposite to the shortest side
+    double side_sq[3];
+    for (std::size_t i = 0; i < 3; ++i) {
+      side_sq[i] = length_sq(c[(i + 1) % 3] - c[(i + 2) % 3]);
+      if (side_sq[i] < side_sq[tip]) tip = i;
+    }
+    const double longest_sq = std::max({side_sq[0], side_sq[1], side_sq[2]});
+    if (side_sq[tip] > 0.16 * longest_sq) return false;
+    const Vec3 p = c[tip], q = c[(tip + 1) % 3] - p, r = c[(tip + 2) % 3] - p;
+    const int n = static_cast<int>(std::sqrt(longest_sq) / (wanted * h_ * scale_)) + 1;
+    const double inverse = 1.0 / n;
+    const auto visit_part = [&](const Vec3& x, const Vec3& y, const Vec3& z) {
+      Piece part = whole.piece;
+      part.corners = {x, y, z};
+      cut_to(wanted, measure(part, whole.inward, area_of(part.corners)), visit);
+    };
+    for (int k = 0; k < n; ++k) {
+      const Vec3 a = p + q * (k * inverse), b = p + r * (k * inverse);
+      const Vec3 next_a = p + q * ((k + 1) * inverse), next_b = p + r * ((k + 1) * inverse);
+      visit_part(a, next_a, next_b);
+      if (k > 0) visit_part(a, next_b, b);
+    }
+    return true;
+  }
+
+  // Into similar ones of the size wanted, in cells; slivers so that they are less so.
   template <typename Visit>
   void cut_to(double wanted, const Sized& whole, const Visit& visit) const {
     constexpr double kSliver = 0.3;  // of the area of the square over its size
     const auto& c = whole.piece.corners;
     if (whole.size_sq <= wanted * wanted) return visit(whole);
     if (whole.area < kSliver * whole.size_sq * h_ * h_ * scale_ * scale_) {
-      for (const Piece& half : cut(whole.piece))
-        cut_to(wanted, measure(half, whole.inward, whole.area / 2), visit);
+      if (!cut_needle(wanted, whole, visit))
+        for (const Piece& half : cut(whole.piece))
+          cut_to(wanted, measure(half, whole.inward, whole.area / 2), visit);
       return;
     }
     const int n = static_cast<int>(std::sqrt(whole.size_sq) / wanted) + 1;
@@ -179,7 +211,24 @@ class Looker {
 
   void look_behind(const Sized& part, double depth) {
     if (field_.value(part.center + part.inward * depth) > 0)
-      looks_.found.suspects.push_back({part.center, part.area, part.piece.triangle});
+      add_suspect({part.center, part.area, part.piece.triangle});
+  }
+
+  // A sheet may be all suspects: then only every second one is kept, every fourth, ..., standing
+  // for its neighbours too.
+  void add_suspect(Suspect suspect) {
+    std::vector<Suspect>& all = looks_.found.suspects;
+    if (passed_++ % stride_ != 0) return;
+    suspect.area *= static_cast<double>(stride_);
+    all.push_back(suspect);
+    if (all.size() < kMostSuspects) return;
+    for (std::size_t i = 0; 2 * i < all.size(); ++i) {
+      all[i] = all[2 * i];
+      all[i].area *= 2;
+    }
+    all.resize((all.size() + 1) / 2);
+    stride_ *= 2;
+    passed_ = 0;
   }
 
   bool is_covered(const Sized& part) const {
@@ -208,12 +257,14 @@ class Looker {
   double h_, error_;  // metres, cells
   Vec3 ball_{};       // the last one
   double reach_sq_ = -1;
+  std::size_t stride_ = 1, passed_ = 0;
   std::vector<Sized> batch_;
   std::vector<Vec3f> points_;
   Looks looks_;
 };
 
-Looks join(Looks all, const Looks& more) {
+Looks join(Looks all, Looks&& more) {
+  if (all.found.pieces == 0 && all.large.empty()) return std::move(more);
   all.found.pieces += more.found.pieces;
   all.found.area += more.found.area;
   all.found.suspects.insert(all.found.suspects.end(), more.found.suspects.begin(),
@@ -253,7 +304,8 @@ double find_area(const Surface& surface, Threads threads) {
 
 }  // namespace
 
-SurfaceLooks look_at_surface(const BrickField& field, const Surface& surface, Threads threads) {
+SurfaceLooks look_at_surface(const BrickField& field, const Surface& surface, Threads threads,
+                             const Monitor& monitor) {
   const double h = field.voxel_size();
   const bool is_shell = surface.report.method == SignMethod::kUnsigned;
   const double cells = find_area(surface, threads) / (h * h);
@@ -261,6 +313,7 @@ SurfaceLooks look_at_surface(const BrickField& field, const Surface& surface, Th
   Looks all = parallel_reduce(
       surface.given_triangles, kTriangles, threads, Looks{},
       [&](std::size_t begin, std::size_t end) {
+        monitor.check();
         Looker looker(field, is_shell, scale);
         for (std::size_t t = begin; t < end; ++t)
           looker.look_at_triangle({corners_of(surface, t), static_cast<std::uint32_t>(t)});
@@ -268,15 +321,16 @@ SurfaceLooks look_at_surface(const BrickField& field, const Surface& surface, Th
       },
       join);
   const std::vector<Piece> pieces = cut_large(all.large, kLargePiece * h * h * scale * scale);
-  const Looks more = parallel_reduce(
+  Looks more = parallel_reduce(
       pieces.size(), 4, threads, Looks{},
       [&](std::size_t begin, std::size_t end) {
+        monitor.check();
         Looker looker(field, is_shell, scale);
         for (std::size_t i = begin; i < end; ++i) looker.look_at_part(pieces[i]);
         return looker.finish();
       },
       join);
-  return join(std::move(all), more).found;
+  return join(std::move(all), std::move(more)).found;
 }
 
 }  // namespace isotact::detail

@@ -52,7 +52,8 @@ class ThinSearch {
     ThinReport report;
     // A node lies in every ball of this radius, and the field is negative at its centre.
     if (is_shell_ && surface_.report.shell_offset >= kSafeShell * h_) return report;
-    const detail::SurfaceLooks looks = detail::look_at_surface(field_, surface_, settings_.threads);
+    const detail::SurfaceLooks looks =
+        detail::look_at_surface(field_, surface_, settings_.threads, settings_.monitor);
     report.samples = looks.pieces;
     const std::size_t stride = looks.suspects.size() / kMostSuspects + 1;
     const std::size_t count = (looks.suspects.size() + stride - 1) / stride;
@@ -60,6 +61,7 @@ class ThinSearch {
     const Found found = parallel_reduce(
         count, 512, settings_.threads, Found{},
         [&](std::size_t begin, std::size_t end) {
+          settings_.monitor.check();
           Found some;
           for (std::size_t i = begin; i < end; ++i) {
             Suspect suspect = looks.suspects[i * stride];

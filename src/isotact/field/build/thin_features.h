@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "isotact/base/progress.h"
 #include "isotact/field/brick_field.h"
 #include "isotact/field/build/surface.h"
 #include "isotact/geometry/bvh.h"
@@ -78,6 +79,7 @@ struct ThinSettings {
   // counts as that.
   double least_extent = 0;
   Threads threads{};
+  Monitor monitor{};  // may cancel it
 };
 
 // What the built field has lost of the given triangles, whatever its shape. Every piece of the

@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "isotact/base/progress.h"
 #include "isotact/field/brick_field.h"
 #include "isotact/field/build/surface.h"
 
@@ -41,6 +42,7 @@ struct SurfaceLooks {
 // At the given triangles of the surface. Cost on one thread: some 50 ns a piece of six square
 // cells, or a triangle where they are smaller. Surfaces of more than 100 million square cells are
 // looked at as often as if they had that many, with gaps in between.
-SurfaceLooks look_at_surface(const BrickField& field, const Surface& surface, Threads threads);
+SurfaceLooks look_at_surface(const BrickField& field, const Surface& surface, Threads threads,
+                             const Monitor& monitor = {});
 
 }  // namespace isotact::detail
