@@ -42,7 +42,7 @@ class ExactField {
   static constexpr double lipschitz() { return 1; }
   Interval range(const Aabb& box) const;  // by the value at the middle: wide for large boxes
   Interval distance_bounds(const Vec3& point) const;
-  Interval distance_bounds(const Vec3& point, double value) const;  // of the value there
+  Interval distance_bounds(const Vec3& point, double distance) const;  // which is its value
 
   const WindingTree& tree() const { return tree_; }
 
