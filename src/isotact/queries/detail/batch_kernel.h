@@ -83,70 +83,88 @@ struct BatchKernel {
     return lesser(greater(moved, zero), last);
   }
 
+  // Paths on their way, one a lane. A lane whose path has ended takes the next one.
+  struct Walkers {
+    alignas(32) float path[10][kLanes];  // origin, direction, inverse, times a cell
+    alignas(32) float u[kLanes];
+    std::uint32_t number[kLanes];
+    unsigned live;
+  };
+
+  static ISOTACT_INLINE bool take_next(BatchWork& w, Walkers& walkers, unsigned lane,
+                                       std::size_t& next) {
+    if (next == w.path_count) return false;
+    const float* from = w.paths[next].origin;  // all in a row
+    for (int k = 0; k < 10; ++k) walkers.path[k][lane] = from[k];
+    walkers.u[lane] = 0;
+    walkers.number[lane] = static_cast<std::uint32_t>(next++);
+    return true;
+  }
+
+  static ISOTACT_INLINE void start(BatchWork& w, Walkers& walkers, std::size_t& next) {
+    walkers.live = 0;
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+      for (auto& row : walkers.path) row[lane] = 1;
+      walkers.u[lane] = 0;
+      walkers.number[lane] = 0;
+      if (take_next(w, walkers, lane, next)) walkers.live |= 1U << lane;
+    }
+  }
+
+  // Two sets of paths in turns: while one waits for the cache, the other computes.
   static __attribute__((noinline)) void trace(BatchWork& w) {
+    Walkers one, two;
+    std::size_t next = 0;
+    start(w, one, next);
+    start(w, two, next);
+    while ((one.live | two.live) != 0) {
+      if (one.live != 0) advance(w, one, next);
+      if (two.live != 0) advance(w, two, next);
+    }
+  }
+
+  static ISOTACT_INLINE void advance(BatchWork& w, Walkers& walkers, std::size_t& next) {
+    const F side(static_cast<float>(kMacroCells)), zero(0.0F), one(1.0F);
     const float last[3] = {static_cast<float>(w.macros[0] - 1), static_cast<float>(w.macros[1] - 1),
                            static_cast<float>(w.macros[2] - 1)};
-    const F side(static_cast<float>(kMacroCells)), zero(0.0F), one(1.0F);
-    alignas(32) float soa[10][kLanes];  // origin, direction, inverse, times a cell
-    alignas(32) float u[kLanes];
-    std::uint32_t path[kLanes];
-    unsigned live = 0;
-    std::size_t next = 0;
-    const auto fill = [&](unsigned lane) {
-      if (next == w.path_count) return false;
-      const BatchPath& p = w.paths[next];
-      const float* from = p.origin;  // all in a row
-      for (int k = 0; k < 10; ++k) soa[k][lane] = from[k];
-      u[lane] = 0;
-      path[lane] = static_cast<std::uint32_t>(next++);
-      return true;
-    };
-    for (unsigned lane = 0; lane < kLanes; ++lane) {
-      for (auto& row : soa) row[lane] = 1;
-      u[lane] = 0;
-      path[lane] = 0;
-      if (fill(lane)) live |= 1U << lane;
+    const unsigned live = walkers.live;
+    Axis axis[3];
+    F macro[3], leave(3.0e38F);
+    const F time = load<F>(walkers.u);
+    for (int a = 0; a < 3; ++a) {
+      axis[a] = {load<F>(walkers.path[a]), load<F>(walkers.path[a + 3]),
+                 load<F>(walkers.path[a + 6])};
+      macro[a] = find_macro(axis[a], time, F(last[a]));
+      const F near = select(axis[a].inverse >= zero, macro[a] + one, macro[a]);
+      leave = lesser((near * side - axis[a].origin) * axis[a].inverse, leave);
     }
-    while (live != 0) {
-      Axis axis[3];
-      F macro[3], leave(3.0e38F);
-      const F time = load<F>(u);
-      for (int a = 0; a < 3; ++a) {
-        axis[a] = {load<F>(soa[a]), load<F>(soa[a + 3]), load<F>(soa[a + 6])};
-        macro[a] = find_macro(axis[a], time, F(last[a]));
-        const F near = select(axis[a].inverse >= zero, macro[a] + one, macro[a]);
-        leave = lesser((near * side - axis[a].origin) * axis[a].inverse, leave);
-      }
-      alignas(32) std::int32_t number[kLanes], free[kLanes];
-      find_free(w, macro, number, free);
-      const F distance = load_ints(free), away = greater(distance, -distance);
-      // Past the macro cell, or past the ball around its exit that nothing is in.
-      const F quarter(0.9999F * kMacroCells / 4);
-      const F then = leave + greater(away - one, zero) * quarter * load<F>(soa[9]);
-      const unsigned start = bits_of(time <= zero) & live, full = bits_of(away <= zero) & live;
-      const unsigned stuck = bits_of(then <= time) & live;
-      const unsigned done = bits_of(then >= one) & live;
-      store(then, u);
-      for (unsigned bits = full; bits != 0; bits &= bits - 1) {
-        const auto lane = static_cast<unsigned>(__builtin_ctz(bits));
-        const auto x = static_cast<std::size_t>(number[lane]);
-        const std::size_t row = x / w.macros[0];
-        w.queues->macros.push({path[lane],
-                               static_cast<std::uint32_t>(number[lane]),
-                               {static_cast<float>(x % w.macros[0]) * kMacroCells,
-                                static_cast<float>(row % w.macros[1]) * kMacroCells,
-                                static_cast<float>(row / w.macros[1]) * kMacroCells}},
-                              w.grow);
-      }
-      for (unsigned bits = start; bits != 0; bits &= bits - 1) {
-        const auto lane = static_cast<unsigned>(__builtin_ctz(bits));
-        w.first_side[path[lane]] = free[lane] > 0 ? 1 : free[lane] < 0 ? -1 : 0;
-      }
-      for (unsigned bits = stuck | done; bits != 0; bits &= bits - 1) {
-        const auto lane = static_cast<unsigned>(__builtin_ctz(bits));
-        if ((stuck >> lane & 1U) != 0) w.first_side[path[lane]] = kWalkAlone;  // at the box's side
-        if (!fill(lane)) live &= ~(1U << lane);
-      }
+    alignas(32) std::int32_t number[kLanes], free[kLanes];
+    find_free(w, macro, number, free);
+    const F distance = load_ints(free), away = greater(distance, -distance);
+    // Past the macro cell, or past the ball around its exit that nothing is in.
+    const F quarter(0.9999F * kMacroCells / 4);
+    const F then = leave + greater(away - one, zero) * quarter * load<F>(walkers.path[9]);
+    const unsigned first = bits_of(time <= zero) & live, full = bits_of(away <= zero) & live;
+    const unsigned stuck = bits_of(then <= time) & live, done = bits_of(then >= one) & live;
+    store(then, walkers.u);
+    alignas(32) float at[3][kLanes];
+    for (int a = 0; a < 3; ++a) store(macro[a] * side, at[a]);
+    for (unsigned bits = full; bits != 0; bits &= bits - 1) {
+      const auto lane = static_cast<unsigned>(__builtin_ctz(bits));
+      w.queues->macros.push({walkers.number[lane],
+                             static_cast<std::uint32_t>(number[lane]),
+                             {at[0][lane], at[1][lane], at[2][lane]}},
+                            w.grow);
+    }
+    for (unsigned bits = first; bits != 0; bits &= bits - 1) {
+      const auto lane = static_cast<unsigned>(__builtin_ctz(bits));
+      w.first_side[walkers.number[lane]] = free[lane] > 0 ? 1 : free[lane] < 0 ? -1 : 0;
+    }
+    for (unsigned bits = stuck | done; bits != 0; bits &= bits - 1) {
+      const auto lane = static_cast<unsigned>(__builtin_ctz(bits));
+      if ((stuck >> lane & 1U) != 0)
+        w.first_side[walkers.number[lane]] = kWalkAlone;  // at the box's side
+      if (!take_next(w, walkers, lane, next)) walkers.live &= ~(1U << lane);
     }
   }
 
