@@ -58,7 +58,7 @@ function(isotact_compile target)
   endif()
 endfunction()
 
-# For targets that are mostly the code of others (gtest's macros, OpenVDB's templates): under
+# For targets that are mostly the code of others (gtest, OpenVDB, CLI11 and JSON): under
 # sanitizers, where that code takes most of the time, optimise less and leave out the checks at each
 # use of a pointer that the address sanitizer also makes, in its way. The library keeps all of them.
 function(isotact_sanitize_less target)

@@ -48,8 +48,11 @@ bool find_mixed(const BrickValues& v, MixedRows& mixed) {
     for (int y = 0; y < kBrickNodes; ++y) {
       unsigned in = 0, out = 0;
       for (int x = 0; x < kBrickNodes; ++x) {
-        in |= (v.at[z][y][x] <= kNearly ? 1U : 0U) << static_cast<unsigned>(x);
-        out |= (v.at[z][y][x] >= -kNearly ? 1U : 0U) << static_cast<unsigned>(x);
+        // Not in one expression: gcc 12's undefined-behaviour sanitizer computes another one then.
+        const float value = v.at[z][y][x];
+        const unsigned bit = 1U << static_cast<unsigned>(x);
+        if (value <= kNearly) in |= bit;
+        if (value >= -kNearly) out |= bit;
       }
       low[z][y] = static_cast<std::uint16_t>(in | in >> 1U);
       high[z][y] = static_cast<std::uint16_t>(out | out >> 1U);
