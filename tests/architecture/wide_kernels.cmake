@@ -2,13 +2,12 @@ cmake_minimum_required(VERSION 3.25)
 
 # Kernels compiled for a wider processor must share nothing with other files: of two copies of an
 # inline function the linker keeps one, and if it is the wide one, old machines stop with an illegal
-# instruction. So no weak function of theirs may be defined by any other object; constants
-# may, they are the same in both.
+# instruction. So no weak symbol of theirs may be defined by any other object.
 # Called with -DNM=..., -DOBJECTS=... (of all modules)
 function(weak_symbols object result)
   execute_process(COMMAND ${NM} --defined-only ${object} OUTPUT_VARIABLE text
     COMMAND_ERROR_IS_FATAL ANY)
-  string(REGEX MATCHALL " W [^\n]+" symbols "${text}")
+  string(REGEX MATCHALL " [WVu] [^\n]+" symbols "${text}")
   set(${result} "${symbols}" PARENT_SCOPE)
 endfunction()
 

@@ -161,8 +161,6 @@ TEST_F(FieldMessages, HugeMeshesAreRefusedInWords) {
   expect_failure({"build", "huge.obj", "-o", "huge.isotact"}, 1, {"huge.obj", "1e+30 m"});
 }
 
-// It draws pictures, which takes minutes where every access is checked.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST_F(FieldMessages, TheDemoBuildsAField) {
   const Json demo = run_json({"demo", "-o", "tour"});
   EXPECT_TRUE(std::filesystem::exists(folder_.path() / demo["slice"].get<std::string>()));
@@ -170,7 +168,6 @@ TEST_F(FieldMessages, TheDemoBuildsAField) {
   EXPECT_NEAR(demo["field_distance_mm"], demo["exact_distance_mm"],
               0.05 * demo["exact_distance_mm"].get<double>());
 }
-#endif
 
 }  // namespace
 }  // namespace isotact

@@ -26,11 +26,11 @@ constexpr BytePlaces find_byte_places() {
   }
   return places;
 }
-inline constexpr BytePlaces kPlaces = find_byte_places();
 
 // F: float lanes, of which the eight points take 8 / F::kWidth.
 template <typename F>
 struct DistanceKernel {
+  static constexpr BytePlaces kPlaces = find_byte_places();  // a table of its own for each kernel
   static constexpr unsigned kLanes = F::kWidth;
   static constexpr unsigned kParts = 8 / kLanes;
 
