@@ -3,28 +3,13 @@
 #include <filesystem>
 #include <fstream>
 
-#include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
-
-#include "support/run_program.h"
-#include "support/scratch_folder.h"
+#include "support/tool_test.h"
 
 namespace isotact {
 namespace {
 
-using Json = nlohmann::json;
-
-class FieldMessages : public testing::Test {
+class FieldMessages : public ToolTest {
  protected:
-  ProgramRun run(const std::vector<std::string>& arguments) {
-    return run_program(ISOTACT_TOOL, arguments, folder_.path().string());
-  }
-  Json run_json(std::vector<std::string> arguments) {
-    arguments.emplace_back("--json");
-    const ProgramRun r = run(arguments);
-    EXPECT_EQ(r.exit_code, 0) << r.err;
-    return Json::parse(r.out);
-  }
   void expect_failure(const std::vector<std::string>& arguments, int exit_code,
                       const std::vector<std::string>& parts_of_message) {
     const ProgramRun r = run(arguments);
@@ -40,11 +25,6 @@ class FieldMessages : public testing::Test {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return run_json(arguments);
   }
-  void write(const std::string& name, const std::string& text) {
-    std::ofstream(folder_.path() / name) << text;
-  }
-
-  ScratchFolder folder_;
 };
 
 // They ran for minutes first, and then gave up on too many triangles.

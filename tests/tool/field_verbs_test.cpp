@@ -5,31 +5,16 @@
 #include <fstream>
 #include <sstream>
 
-#include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
-
 #include "isotact/field/io/asset.h"
 #include "isotact/geometry/primitives.h"
 
-#include "support/run_program.h"
-#include "support/scratch_folder.h"
+#include "support/tool_test.h"
 
 namespace isotact {
 namespace {
 
-using Json = nlohmann::json;
-
-class FieldVerbs : public testing::Test {
+class FieldVerbs : public ToolTest {
  protected:
-  ProgramRun run(const std::vector<std::string>& arguments) {
-    return run_program(ISOTACT_TOOL, arguments, folder_.path().string());
-  }
-  Json run_json(std::vector<std::string> arguments) {
-    arguments.emplace_back("--json");
-    const ProgramRun r = run(arguments);
-    EXPECT_EQ(r.exit_code, 0) << r.err;
-    return Json::parse(r.out);
-  }
   void expect_failure(const std::vector<std::string>& arguments, int exit_code,
                       const std::string& part_of_message) {
     const ProgramRun r = run(arguments);
@@ -52,7 +37,6 @@ class FieldVerbs : public testing::Test {
     report_ = run_json(arguments);
   }
 
-  ScratchFolder folder_;
   Json report_;
 };
 

@@ -2,22 +2,13 @@
 #include <fstream>
 #include <sstream>
 
-#include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
-
-#include "support/run_program.h"
-#include "support/scratch_folder.h"
+#include "support/tool_test.h"
 
 namespace isotact {
 namespace {
 
-using Json = nlohmann::json;
-
-class SegmentsVerb : public testing::Test {
+class SegmentsVerb : public ToolTest {
  protected:
-  ProgramRun run(const std::vector<std::string>& arguments) {
-    return run_program(ISOTACT_TOOL, arguments, folder_.path().string());
-  }
   void build(const std::string& field) {
     ASSERT_EQ(run({"make", "sphere", "-o", "ball.obj"}).exit_code, 0);
     ASSERT_EQ(
@@ -25,17 +16,12 @@ class SegmentsVerb : public testing::Test {
             .exit_code,
         0);
   }
-  void write(const std::string& name, const std::string& text) {
-    std::ofstream(folder_.path() / name) << text;
-  }
   std::vector<std::string> lines_of(const std::string& name) {
     std::ifstream in(folder_.path() / name);
     std::vector<std::string> lines;
     for (std::string line; std::getline(in, line);) lines.push_back(line);
     return lines;
   }
-
-  ScratchFolder folder_;
 };
 
 // A ball of radius 0.5 is entered by a line through its middle at a quarter and left at three.
