@@ -1,0 +1,38 @@
+// Where spheres may go without touching what a field has at or below one value: how far it is at
+// least from each block of 8^3 cells to the nearest block that has such a place in it.
+//
+// It needs no Lipschitz bound: distances are those between blocks. A field steeper than 1, or a
+// wrong one, loses nothing.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "isotact/base/parallel.h"
+#include "isotact/field/brick_field.h"
+#include "isotact/field/dense_grid.h"
+
+namespace isotact::detail {
+
+inline constexpr int kBlockCells = kBrickCells;
+
+// Lengths are in blocks, places from the corner of the lattice.
+struct FreeSpace {
+  Index3 blocks{};
+  // Of each block, x fastest: the distance in quarters of a block, rounded down. At most
+  // kMostFree quarters, however far away.
+  std::vector<std::uint8_t> quarters;
+  Vec3f size{};  // of the lattice
+  // Where the isosurface leaves the box, no place outside at or below the value is further than
+  // this from a block on the box's side that has one, too.
+  double reach = 0;
+};
+inline constexpr int kMostFree = 252;
+
+// `least_on_sides`: of the field's values on the sides of its box.
+FreeSpace build_free_space(const BrickField& field, double iso, double least_on_sides,
+                           Threads threads);
+FreeSpace build_free_space(const DenseGrid& grid, double iso, double least_on_sides,
+                           Threads threads);
+
+}  // namespace isotact::detail

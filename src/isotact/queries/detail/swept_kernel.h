@@ -1,0 +1,130 @@
+// find_touching (swept_lanes.h) over a lane type.
+//
+// A sphere steps along its way. Let x be where its centre is, p the nearest point of the box to it
+// and D the free distance of p's block. All places that matter lie in the box, which is convex, so
+// that each is at least sqrt(|x - p|^2 + D^2) from x (field.h). Where that is more than the radius
+// the sphere is free, and stays so for the difference; inside of the box first up to the end of the
+// block, for all of which D holds, and from there for the difference.
+#pragma once
+
+#include "isotact/queries/detail/swept_lanes.h"
+
+namespace isotact::detail {
+
+template <typename F>
+struct SweptKernel {
+  static constexpr unsigned kLanes = F::kWidth;
+
+  struct Way {
+    F origin[3], direction[3], inverse[3];
+    F times_a_block;  // 1 / length
+    F radius;
+  };
+
+  static ISOTACT_INLINE F apply(const BlockMap& map, int axis, F x, F y, F z) {
+    return ((F(map.linear[axis][0]) * x + F(map.linear[axis][1]) * y) +
+            F(map.linear[axis][2]) * z) +
+           F(map.offset[axis]);
+  }
+
+  static ISOTACT_INLINE void prepare(Way& way) {
+    const F tiny(1e-20F);
+    F sum(0.0F);
+    for (int axis = 0; axis < 3; ++axis) {
+      sum = sum + way.direction[axis] * way.direction[axis];
+      way.inverse[axis] = F(1.0F) / way.direction[axis];
+    }
+    way.times_a_block = F(1.0F) / greater(square_root(sum), tiny);
+  }
+
+  static ISOTACT_INLINE F find_free(const FreeGrid& grid, const F (&block)[3]) {
+    float at[3][kLanes], quarters[kLanes];
+    for (int axis = 0; axis < 3; ++axis) store(block[axis], at[axis]);
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+      const auto x = static_cast<std::uint32_t>(static_cast<std::int32_t>(at[0][lane]));
+      const auto y = static_cast<std::uint32_t>(static_cast<std::int32_t>(at[1][lane]));
+      const auto z = static_cast<std::uint32_t>(static_cast<std::int32_t>(at[2][lane]));
+      const std::size_t row = std::size_t{z} * grid.blocks[1] + y;
+      quarters[lane] = static_cast<float>(grid.quarters[row * grid.blocks[0] + x]);
+    }
+    return load<F>(quarters) * F(0.25F);
+  }
+
+  // Moves the time of each lane on to the first at which its sphere may touch. Lanes in which it
+  // does so are those of the result; the others reach `end`.
+  static ISOTACT_INLINE unsigned step_on(const FreeGrid& grid, const Way& way, F& time, F end,
+                                         unsigned active) {
+    const F zero(0.0F), infinite(__builtin_inff()), one(1.0F);
+    unsigned touching = 0;
+    for (int step = 0; step < kMostSteps && active != 0; ++step) {
+      F block[3], outside_sq(zero), leave(infinite);
+      for (int axis = 0; axis < 3; ++axis) {
+        const F size(grid.size[axis]), last(static_cast<float>(grid.blocks[axis] - 1));
+        const F x = way.origin[axis] + time * way.direction[axis];
+        const F in_box = lesser(greater(x, zero), size);
+        outside_sq = outside_sq + (x - in_box) * (x - in_box);
+        block[axis] = truncate(lesser(in_box, last));
+        const F wall = select(way.direction[axis] > zero, block[axis] + one, block[axis]);
+        const F at_wall = (wall - way.origin[axis]) * way.inverse[axis];
+        leave = lesser(leave, select(way.direction[axis] != zero, at_wall, infinite));
+      }
+      const F free = find_free(grid, block);
+      const F distance_sq = outside_sq + free * free;
+      const auto touches = distance_sq <= way.radius * way.radius;
+      const F more = (square_root(distance_sq) - way.radius) * way.times_a_block;
+      const F from = select(outside_sq > zero, time, greater(leave, time));
+      const F next = greater(from + more, time + F(kGap) * way.times_a_block);
+      const unsigned now = active & bits_of(touches);
+      touching |= now;
+      active &= ~now;
+      // Lanes that touch stay; what the others that are done do does not matter.
+      time = select(touches, time, next);
+      active &= bits_of(time <= end);
+    }
+    return touching | active;
+  }
+
+  static ISOTACT_INLINE unsigned run_lanes(const FreeGrid& grid, const SphereLanes& spheres,
+                                           unsigned first, unsigned wanted, const SweptTask& task,
+                                           SweptTimes& times) {
+    const F x = load<F>(spheres.x + first), y = load<F>(spheres.y + first),
+            z = load<F>(spheres.z + first);
+    Way way;
+    for (int axis = 0; axis < 3; ++axis) {
+      way.origin[axis] = apply(*task.from, axis, x, y, z);
+      way.direction[axis] = apply(*task.to, axis, x, y, z) - way.origin[axis];
+    }
+    way.radius = F(task.margin);
+    if (spheres.radius != nullptr)
+      way.radius = way.radius + load<F>(spheres.radius + first) * F(task.blocks_a_metre);
+    prepare(way);
+    F begin(task.begin);
+    unsigned touching = step_on(grid, way, begin, F(task.end), wanted);
+    store(begin, times.begin + first);
+    F end(task.end);
+    if (task.shrink_end && touching != 0) {
+      for (int axis = 0; axis < 3; ++axis) {
+        way.origin[axis] = way.origin[axis] + way.direction[axis];
+        way.direction[axis] = -way.direction[axis];
+        way.inverse[axis] = -way.inverse[axis];
+      }
+      F back(1.0F - task.end);
+      touching &= step_on(grid, way, back, F(1.0F) - begin, touching);
+      end = F(1.0F) - back;
+    }
+    store(end, times.end + first);
+    return touching;
+  }
+
+  static ISOTACT_INLINE unsigned run(const FreeGrid& grid, const SphereLanes& spheres,
+                                     const SweptTask& task, SweptTimes& times) {
+    unsigned touching = 0;
+    for (unsigned first = 0; first < 8; first += kLanes) {
+      const unsigned wanted = spheres.wanted >> first & ((1U << kLanes) - 1);
+      if (wanted != 0) touching |= run_lanes(grid, spheres, first, wanted, task, times) << first;
+    }
+    return touching;
+  }
+};
+
+}  // namespace isotact::detail

@@ -1,0 +1,165 @@
+// One motion of a shell through free space: which points are left to be traced.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "isotact/pointshell/point_sphere_tree.h"
+#include "isotact/queries/detail/free_space.h"
+#include "isotact/queries/detail/swept_lanes.h"
+#include "isotact/queries/swept.h"
+
+namespace isotact::detail {
+
+// A point on one piece of its path.
+struct PieceOfPoint {
+  std::uint32_t point, piece;
+
+  friend auto operator<=>(const PieceOfPoint&, const PieceOfPoint&) = default;
+};
+
+// Time is halved again and again, as far as spheres are small: a range of a level of the tree is
+// one of 2^s pieces, which count as one straight way plus what they bend away from it.
+class SweptSearch {
+ public:
+  SweptSearch(const FreeSpace& space, const Lattice& lattice);
+
+  // Keeps references to all until the next call.
+  void start(const PointSphereTree& tree, const ShellPath& path);
+
+  // All that may touch, in order.
+  void find_all(std::vector<PieceOfPoint>& found, SweptCounts& counts);
+
+  // In the order of the earliest time at which a point may touch. `trace` tells when it really
+  // does, kNever if not; what can only touch later than the earliest such time is left out.
+  template <typename Trace>
+  void find_first(Trace&& trace, SweptCounts& counts);
+
+ private:
+  struct Item {
+    std::uint32_t node, range;
+    float begin, end;  // of the range: 0 to 1
+  };
+  // A node, or a point, that waits for its time.
+  struct Waiting {
+    float time;
+    std::uint32_t level;
+    Item item;
+  };
+
+  bool is_point(std::size_t level) const { return level == levels_.size(); }
+  float time_of(const Item& item, std::size_t level) const;
+  // Calls visit(item) for each child, or point, that may touch.
+  template <typename Visit>
+  void expand(const Item& item, std::size_t level, SweptCounts& counts, Visit&& visit);
+  template <typename Visit>
+  void test(const SphereLanes& spheres, std::uint32_t first, std::uint32_t range, float begin,
+            float end, std::size_t level, Visit&& visit);
+  template <typename Visit>
+  void test_root(SweptCounts& counts, Visit&& visit);
+
+  FreeGrid grid_{};
+  const FreeSpace* space_;
+  Lattice lattice_;
+  FindTouching find_touching_;
+
+  const PointSphereTree* tree_ = nullptr;
+  std::vector<ShellLevel> levels_;
+  const float *x_ = nullptr, *y_ = nullptr, *z_ = nullptr;
+  std::vector<BlockMap> maps_;
+  std::vector<unsigned> halvings_;  // of each level, and of points: s
+  std::vector<float> margins_;      // the same, blocks
+  unsigned most_halvings_ = 0;
+  float blocks_a_metre_ = 0;
+  std::vector<Item> front_, next_;
+  std::vector<Waiting> heap_;
+};
+
+template <typename Visit>
+void SweptSearch::test(const SphereLanes& spheres, std::uint32_t first, std::uint32_t range,
+                       float begin, float end, std::size_t level, Visit&& visit) {
+  const std::size_t pieces = std::size_t{1} << halvings_[level];
+  const SweptTask task{&maps_[range * pieces],
+                       &maps_[(range + 1) * pieces],
+                       blocks_a_metre_,
+                       margins_[level],
+                       begin,
+                       end,
+                       !is_point(level)};
+  SweptTimes times;
+  unsigned touching = find_touching_(grid_, spheres, task, times);
+  for (; touching != 0; touching &= touching - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctz(touching));
+    visit(Item{first + lane, range, times.begin[lane], times.end[lane]});
+  }
+}
+
+template <typename Visit>
+void SweptSearch::expand(const Item& item, std::size_t level, SweptCounts& counts, Visit&& visit) {
+  const ShellNode& node = levels_[level].nodes[item.node];
+  const std::size_t below = level + 1;
+  const unsigned shift = halvings_[level] - halvings_[below];
+  const std::uint32_t parts = 1U << shift;
+  const float scale = static_cast<float>(parts);
+  const auto first_part = static_cast<std::uint32_t>(item.begin * scale);
+  const auto last_part = static_cast<std::uint32_t>(item.end * scale);
+  for (std::uint32_t part = first_part; part <= std::min(last_part, parts - 1); ++part) {
+    const float before = static_cast<float>(part);
+    const float begin = std::max(item.begin * scale - before, 0.0F);
+    const float end = std::min(item.end * scale - before, 1.0F);
+    const std::uint32_t range = (item.range << shift) + part;
+    std::uint32_t left = node.child_count;
+    for (std::uint32_t at = node.first_child; left > 0;) {
+      if (is_point(below)) {
+        const std::uint32_t n = std::min(left, 8U);
+        counts.points += n;
+        test({x_ + at, y_ + at, z_ + at, nullptr, (1U << n) - 1}, at, range, begin, end, below,
+             visit);
+        at += n;
+        left -= n;
+      } else {
+        const SphereGroup& group = levels_[below].groups[at / 8];
+        const std::uint32_t n = std::min(left, 8 - at % 8);
+        counts.spheres += n;
+        test({group.x, group.y, group.z, group.radius, ((1U << n) - 1) << at % 8}, at - at % 8,
+             range, begin, end, below, visit);
+        at += n;
+        left -= n;
+      }
+    }
+  }
+}
+
+template <typename Visit>
+void SweptSearch::test_root(SweptCounts& counts, Visit&& visit) {
+  const SphereGroup& group = levels_[0].groups[0];
+  const std::uint32_t ranges = 1U << (most_halvings_ - halvings_[0]);
+  for (std::uint32_t range = 0; range < ranges; ++range) {
+    ++counts.spheres;
+    test({group.x, group.y, group.z, group.radius, 1}, 0, range, 0, 1, 0, visit);
+  }
+}
+
+template <typename Trace>
+void SweptSearch::find_first(Trace&& trace, SweptCounts& counts) {
+  const auto later = [](const Waiting& a, const Waiting& b) { return a.time > b.time; };
+  heap_.clear();
+  const auto push = [&](const Item& item, std::size_t level) {
+    heap_.push_back({time_of(item, level), static_cast<std::uint32_t>(level), item});
+    std::push_heap(heap_.begin(), heap_.end(), later);
+  };
+  test_root(counts, [&](const Item& item) { push(item, 0); });
+  float best = kNever;
+  while (!heap_.empty() && heap_.front().time <= best) {
+    std::pop_heap(heap_.begin(), heap_.end(), later);
+    const Waiting now = heap_.back();
+    heap_.pop_back();
+    if (is_point(now.level))
+      best = std::min(best, trace(PieceOfPoint{now.item.node, now.item.range}));
+    else
+      expand(now.item, now.level, counts, [&](const Item& item) { push(item, now.level + 1); });
+  }
+}
+
+}  // namespace isotact::detail

@@ -1,0 +1,344 @@
+#include "isotact/queries/motion.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace isotact {
+namespace {
+
+constexpr int kMostDegree = 8;
+
+// ---- turns --------------------------------------------------------------------------------------
+
+// The shorter of the two turns that a quaternion stands for: axis times angle.
+Vec3 find_turn(const Quat& rotation) {
+  const Quat q =
+      rotation.w < 0 ? Quat{-rotation.w, -rotation.x, -rotation.y, -rotation.z} : rotation;
+  const Vec3 v{q.x, q.y, q.z};
+  const double sine = length(v);
+  if (sine < 1e-100) return {};
+  return v * (2 * angle_of(sine, q.w) / sine);
+}
+
+Quat to_quat(const Vec3& turn) { return rotation_about(turn, length(turn)); }
+
+// ---- constant rates -----------------------------------------------------------------------------
+
+Pose with_unit_rotation(const Pose& pose) { return {normalized(pose.rotation), pose.translation}; }
+
+Vec3 pivot_place(const BodyMotion& body, const Pose& pose) {
+  return transform_point(with_unit_rotation(pose), body.pivot);
+}
+
+Pose find_pose(const BodyMotion& body, double time) {
+  if (time <= 0) return with_unit_rotation(body.from);
+  if (time >= 1) return with_unit_rotation(body.to);
+  const Quat from = normalized(body.from.rotation), to = normalized(body.to.rotation);
+  const Quat turned = normalized(from * to_quat(find_turn(conjugate(from) * to) * time));
+  const Vec3 pivot = lerp(pivot_place(body, body.from), pivot_place(body, body.to), time);
+  return {turned, pivot - rotate(turned, body.pivot)};
+}
+
+double turn_rate(const BodyMotion& body) {
+  return length(
+      find_turn(conjugate(normalized(body.from.rotation)) * normalized(body.to.rotation)));
+}
+
+// Let y be the place of a shell's point seen from the field's pivot, without the field's turn B:
+// the path is x = B^T y + const, and
+//   x'' = B^T (y'' - 2 w_b x y' + w_b x (w_b x y)),
+// where y = A p + c with a turn A of rate w_a, p from the shell's pivot and c straight at speed v.
+double bound_rates(const ShellMotion& motion, const Sphere& ball) {
+  const double wa = turn_rate(motion.shell), wb = turn_rate(motion.field);
+  const double p = length(ball.center - motion.shell.pivot) + ball.radius;
+  const Vec3 first =
+      pivot_place(motion.shell, motion.shell.from) - pivot_place(motion.field, motion.field.from);
+  const Vec3 last =
+      pivot_place(motion.shell, motion.shell.to) - pivot_place(motion.field, motion.field.to);
+  // A straight line is furthest away at one of its ends.
+  const double c = std::max(length(first), length(last)), v = length(last - first);
+  return wa * wa * p + 2 * wb * (wa * p + v) + wb * wb * (p + c);
+}
+
+// ---- screws -------------------------------------------------------------------------------------
+
+// What a screw does in a time t: points turn by t * turn and drift by t * shift, all the while.
+struct Screw {
+  Vec3 turn{}, shift{};
+};
+
+// (1 - cos a) / a^2 and (a - sin a) / a^3: Taylor series where they cancel.
+struct ScrewFactors {
+  double first, second;
+};
+ScrewFactors find_factors(double a) {
+  const double z = a * a;
+  if (a < 0.25)
+    return {0.5 - z / 24 * (1 - z / 30 * (1 - z / 56 * (1 - z / 90))),
+            1.0 / 6 - z / 120 * (1 - z / 42 * (1 - z / 72 * (1 - z / 110)))};
+  const double half = sin_cos(a / 2).sin;
+  return {2 * half * half / z, (a - sin_cos(a).sin) / (z * a)};
+}
+
+Pose find_pose(const Screw& screw, double time) {
+  const Vec3 turn = screw.turn * time, shift = screw.shift * time;
+  const ScrewFactors f = find_factors(length(turn));
+  const Vec3 once = cross(turn, shift);
+  return {to_quat(turn), shift + once * f.first + cross(turn, once) * f.second};
+}
+
+// The inverse: shift = t - w x t / 2 + k w x (w x t), with k = (1 - (a / 2) cot(a / 2)) / a^2.
+Screw find_screw(const Pose& motion) {
+  const Vec3 turn = find_turn(motion.rotation), t = motion.translation;
+  const double a = length(turn), z = a * a;
+  double k = 1.0 / 12 + z / 720 + z * z / 30240 + z * z * z / 1209600;
+  if (a >= 0.25) {
+    const SinCos half = sin_cos(a / 2);
+    k = (1 - a / 2 * half.cos / half.sin) / z;
+  }
+  const Vec3 once = cross(turn, t);
+  return {turn, t - once * 0.5 + cross(turn, once) * k};
+}
+
+struct FieldFromShell {
+  Pose from{}, to{};
+};
+FieldFromShell find_ends(const ShellMotion& m) {
+  return {inverse(with_unit_rotation(m.field.from)) * with_unit_rotation(m.shell.from),
+          inverse(with_unit_rotation(m.field.to)) * with_unit_rotation(m.shell.to)};
+}
+
+// A point's acceleration is w x (w x x + shift): as long all the way, since its distance from the
+// axis does not change.
+double bound_screw(const Screw& screw, const Pose& from, const Sphere& ball) {
+  const Vec3 x = transform_point(from, ball.center), w = screw.turn;
+  return length(cross(w, cross(w, x) + screw.shift)) + length_sq(w) * ball.radius;
+}
+
+// ---- polynomials --------------------------------------------------------------------------------
+
+int degree_of(const ShellMotion& motion) {
+  return motion.through.empty() ? motion.degree : static_cast<int>(motion.through.size()) - 1;
+}
+
+struct Places {
+  std::array<AffineMap, kMostDegree + 1> map{};
+  int degree = 0;
+};
+
+Places find_places(const ShellMotion& motion) {
+  Places places;
+  places.degree = degree_of(motion);
+  for (int k = 0; k <= places.degree; ++k) {
+    const double time = static_cast<double>(k) / places.degree;
+    const auto i = static_cast<std::size_t>(k);
+    places.map[i] = to_affine(motion.through.empty() ? inverse(find_pose(motion.field, time)) *
+                                                           find_pose(motion.shell, time)
+                                                     : with_unit_rotation(motion.through[i]));
+  }
+  return places;
+}
+
+using Weights = std::array<double, kMostDegree + 1>;
+
+AffineMap combine(const Places& places, const Weights& weights) {
+  AffineMap sum{Mat3{}, {}};
+  for (std::size_t k = 0; k <= static_cast<std::size_t>(places.degree); ++k) {
+    sum.linear = sum.linear + places.map[k].linear * weights[k];
+    sum.offset += places.map[k].offset * weights[k];
+  }
+  return sum;
+}
+
+// Lagrange's: the polynomial through the places is their weighted sum.
+AffineMap find_map(const Places& places, double time) {
+  Weights weights{};
+  for (int k = 0; k <= places.degree; ++k) {
+    double w = 1;
+    for (int i = 0; i <= places.degree; ++i)
+      if (i != k) w *= (time * places.degree - i) / (k - i);
+    weights[static_cast<std::size_t>(k)] = w;
+  }
+  return combine(places, weights);
+}
+
+// Coefficients of powers of time of the weight of place k.
+Weights expand_weight(int degree, int k) {
+  Weights c{1};
+  for (int i = 0; i <= degree; ++i) {
+    if (i == k) continue;
+    Weights next{};
+    for (std::size_t j = 0; j <= kMostDegree; ++j) {
+      next[j] -= c[j] * i / (k - i);
+      if (j > 0) next[j] += c[j - 1] * degree / (k - i);
+    }
+    c = next;
+  }
+  return c;
+}
+
+// A polynomial stays within the hull of its Bernstein coefficients. Those of the second derivative
+// are maps of places, too; a map takes a ball into one around the image of its centre, whose radius
+// grows by no more than the Frobenius norm.
+double bound_polynomial(const Places& places, const Sphere& ball) {
+  const int n = places.degree - 2;
+  if (n < 0) return 0;
+  std::array<Weights, kMostDegree + 1> second{};  // [power][place]
+  for (int k = 0; k <= places.degree; ++k) {
+    const Weights c = expand_weight(places.degree, k);
+    for (int j = 0; j <= n; ++j)
+      second[static_cast<std::size_t>(j)][static_cast<std::size_t>(k)] =
+          c[static_cast<std::size_t>(j + 2)] * (j + 2) * (j + 1);
+  }
+  double most = 0;
+  for (int i = 0; i <= n; ++i) {
+    Weights bernstein{};
+    double share = 1;  // binomial(i, j) / binomial(n, j)
+    for (int j = 0; j <= i; ++j) {
+      for (std::size_t k = 0; k < bernstein.size(); ++k)
+        bernstein[k] += share * second[static_cast<std::size_t>(j)][k];
+      if (j < i) share *= static_cast<double>(i - j) / (n - j);
+    }
+    const AffineMap map = combine(places, bernstein);
+    double norm = 0;
+    for (const Vec3& row : map.linear.rows) norm += length_sq(row);
+    most = std::max(most, length(map * ball.center) + std::sqrt(norm) * ball.radius);
+  }
+  return most;
+}
+
+// |L v|^2 <= |v|^2 + |v . (L^T L - 1) v|, and the Frobenius norm bounds the last.
+double bound_stretch(const Mat3& linear) {
+  const Mat3 product = transpose(linear) * linear + identity3() * -1.0;
+  double norm = 0;
+  for (const Vec3& row : product.rows) norm += length_sq(row);
+  return std::sqrt(1 + std::sqrt(norm));
+}
+
+int count_pieces(double acceleration, double tolerance) {
+  int pieces = 1;
+  while (pieces < kMostPieces && acceleration / (8.0 * pieces * pieces) > tolerance) pieces *= 2;
+  return pieces;
+}
+
+}  // namespace
+
+std::string_view name(MotionModel model) {
+  switch (model) {
+    case MotionModel::kStraight:
+      return "straight";
+    case MotionModel::kConstantRates:
+      return "rates";
+    case MotionModel::kScrew:
+      return "screw";
+    case MotionModel::kPolynomial:
+      return "polynomial";
+  }
+  return "";
+}
+
+std::optional<MotionModel> find_motion_model(std::string_view text) {
+  for (const auto model : {MotionModel::kStraight, MotionModel::kConstantRates, MotionModel::kScrew,
+                           MotionModel::kPolynomial})
+    if (name(model) == text) return model;
+  return std::nullopt;
+}
+
+std::optional<std::string> find_flaw(const ShellMotion& motion) {
+  const auto look_at = [](const Pose& pose, std::string_view what) -> std::optional<std::string> {
+    const Quat& q = pose.rotation;
+    if (!is_finite(pose.translation) || !std::isfinite(length_sq(q)))
+      return fmt::format("{} is not finite", what);
+    if (std::abs(length_sq(q) - 1) > 1e-5)
+      return fmt::format("{} has a quaternion of length {:.6g}, which should be 1", what,
+                         std::sqrt(length_sq(q)));
+    return std::nullopt;
+  };
+  if (!motion.through.empty()) {
+    if (motion.model != MotionModel::kPolynomial)
+      return "poses to go through are for polynomial motion alone";
+    if (motion.through.size() < 2 || motion.through.size() > kMostDegree + 1)
+      return fmt::format("{} poses to go through, which should be 2 to {}", motion.through.size(),
+                         kMostDegree + 1);
+    for (const Pose& pose : motion.through)
+      if (auto flaw = look_at(pose, "a pose to go through")) return flaw;
+    return std::nullopt;
+  }
+  if (motion.model == MotionModel::kPolynomial &&
+      (motion.degree < 1 || motion.degree > kMostDegree))
+    return fmt::format("a polynomial of degree {}, which should be 1 to {}", motion.degree,
+                       kMostDegree);
+  for (const BodyMotion* body : {&motion.shell, &motion.field}) {
+    const std::string_view whose = body == &motion.shell ? "shell" : "field";
+    if (auto flaw = look_at(body->from, fmt::format("the first pose of the {}", whose)))
+      return flaw;
+    if (auto flaw = look_at(body->to, fmt::format("the last pose of the {}", whose))) return flaw;
+    if (!is_finite(body->pivot)) return fmt::format("the pivot of the {} is not finite", whose);
+  }
+  return std::nullopt;
+}
+
+AffineMap find_map(const ShellMotion& motion, double time) {
+  assert(!find_flaw(motion));
+  const FieldFromShell ends = find_ends(motion);
+  switch (motion.model) {
+    case MotionModel::kStraight: {
+      const AffineMap a = to_affine(ends.from), b = to_affine(ends.to);
+      return {a.linear * (1 - time) + b.linear * time, lerp(a.offset, b.offset, time)};
+    }
+    case MotionModel::kConstantRates:
+      return to_affine(inverse(find_pose(motion.field, time)) * find_pose(motion.shell, time));
+    case MotionModel::kScrew:
+      if (time >= 1) return to_affine(ends.to);
+      return to_affine(find_pose(find_screw(ends.to * inverse(ends.from)), time) * ends.from);
+    case MotionModel::kPolynomial:
+      return find_map(find_places(motion), time);
+  }
+  return {};
+}
+
+// A chord of a curve with |x''| <= a over a time T is nowhere further away than a T^2 / 8.
+void find_shell_path(const ShellMotion& motion, const Sphere& ball, double tolerance,
+                     ShellPath& path) {
+  assert(!find_flaw(motion));
+  const FieldFromShell ends = find_ends(motion);
+  Screw screw;
+  Places places;
+  path.acceleration = 0;
+  if (motion.model == MotionModel::kConstantRates) {
+    path.acceleration = bound_rates(motion, ball);
+  } else if (motion.model == MotionModel::kScrew) {
+    screw = find_screw(ends.to * inverse(ends.from));
+    path.acceleration = bound_screw(screw, ends.from, ball);
+  } else if (motion.model == MotionModel::kPolynomial) {
+    places = find_places(motion);
+    path.acceleration = bound_polynomial(places, ball);
+  }
+  const int pieces = count_pieces(path.acceleration, tolerance);
+  path.error = path.acceleration / (8.0 * pieces * pieces);
+  path.stretch = 1 + 1e-9;
+  path.maps.resize(static_cast<std::size_t>(pieces) + 1);
+  for (int k = 0; k <= pieces; ++k) {
+    const double time = static_cast<double>(k) / pieces;
+    AffineMap& map = path.maps[static_cast<std::size_t>(k)];
+    if (motion.model == MotionModel::kPolynomial) {
+      map = find_map(places, time);
+      // Between two maps the linear part is their mean with weights, which is no longer.
+      path.stretch = std::max(path.stretch, bound_stretch(map.linear));
+    } else if (k == 0) {
+      map = to_affine(ends.from);
+    } else if (k == pieces) {
+      map = to_affine(ends.to);
+    } else if (motion.model == MotionModel::kConstantRates) {
+      map = to_affine(inverse(find_pose(motion.field, time)) * find_pose(motion.shell, time));
+    } else {
+      map = to_affine(find_pose(screw, time) * ends.from);
+    }
+  }
+}
+
+}  // namespace isotact

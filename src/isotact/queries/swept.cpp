@@ -1,0 +1,215 @@
+#include "isotact/queries/swept.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "isotact/base/error.h"
+#include "isotact/queries/detail/segment_search.h"
+#include "isotact/queries/detail/swept_search.h"
+
+namespace isotact {
+namespace {
+
+constexpr std::size_t kGrain = 4;  // motions
+
+SegmentSettings for_segments(const SweptSettings& settings) {
+  if (!std::isfinite(settings.iso)) throw Error("the isosurface's value is not finite");
+  if (!(settings.path_tolerance > 0 && settings.path_tolerance <= 1e6))
+    throw Error(fmt::format("a path tolerance of {} cells, which should be above 0, at most 1e6",
+                            settings.path_tolerance));
+  return {.iso = settings.iso,
+          .mode = settings.mode == SweptMode::kAll ? SegmentMode::kIntervals : SegmentMode::kFirst,
+          .threads = settings.threads};
+}
+
+Sphere ball_of(const PointSphereTree& tree) {
+  const Spheref ball = tree.bounding_sphere();
+  return {to_double(ball.center), static_cast<double>(ball.radius)};
+}
+
+}  // namespace
+
+struct SweptTracer::State {
+  SweptSettings settings{};
+  Lattice lattice{};
+  detail::FreeSpace space{};
+  SegmentTracer tracer;
+
+  State(const BrickField& field, const SweptSettings& s)
+      : settings(s), lattice(field.lattice()), tracer(field, for_segments(s)) {
+    const double least = detail::find_rim(field.coarse_lattice(), field.coarse_values()).least;
+    space = detail::build_free_space(field, s.iso, least, s.threads);
+  }
+  State(const DenseGrid& grid, const SweptSettings& s)
+      : settings(s), lattice(grid.lattice()), tracer(grid, for_segments(s)) {
+    const double least = detail::find_rim(grid.lattice(), grid.samples()).least;
+    space = detail::build_free_space(grid, s.iso, least, s.threads);
+  }
+
+  struct Work {
+    ShellPath path;
+    detail::SweptSearch search;
+    std::vector<detail::PieceOfPoint> pieces;
+    std::vector<Segment> segments;
+    SegmentResults traced;
+  };
+
+  static Segment segment_of(const PointSphereTree& tree, const ShellPath& path,
+                            const detail::PieceOfPoint& p) {
+    const Vec3 point = to_double(tree.point(p.point));
+    return {to_float(path.maps[p.piece] * point), to_float(path.maps[p.piece + 1] * point)};
+  }
+  static float time_of(const ShellPath& path, std::uint32_t piece, float u) {
+    return (static_cast<float>(piece) + u) / static_cast<float>(path.piece_count());
+  }
+
+  void trace(const PointSphereTree& tree, const ShellMotion& motion, Work& work,
+             SweptResults& results) const {
+    find_shell_path(motion, ball_of(tree), settings.path_tolerance * lattice.spacing, work.path);
+    SweptSummary summary;
+    summary.path_error = work.path.error;
+    summary.first_hit = results.hits.size();
+    const bool linear = settings.traversal == ShellTraversal::kLinear;
+    if (!linear) work.search.start(tree, work.path);
+    if (settings.mode == SweptMode::kFirst && !linear) {
+      find_first(tree, work, summary);
+    } else {
+      list_pieces(tree, work, linear, summary.counts);
+      trace_pieces(tree, work, summary.counts);
+      settings.mode == SweptMode::kAll ? collect(work, summary, results)
+                                       : take_first(work, summary);
+    }
+    if (settings.mode == SweptMode::kFirst && summary.point != kNoPoint) {
+      results.hits.push_back({summary.point, 1, results.intervals.size()});
+      results.intervals.push_back({summary.time, summary.time});
+    }
+    summary.hit_count = results.hits.size() - summary.first_hit;
+    results.motions.push_back(summary);
+  }
+
+  static void list_pieces(const PointSphereTree& tree, Work& work, bool linear,
+                          SweptCounts& counts) {
+    if (!linear) {
+      work.search.find_all(work.pieces, counts);
+      return;
+    }
+    const auto pieces = static_cast<std::uint32_t>(work.path.piece_count());
+    work.pieces.clear();
+    for (std::uint32_t point = 0; point < tree.point_count(); ++point)
+      for (std::uint32_t piece = 0; piece < pieces; ++piece) work.pieces.push_back({point, piece});
+    counts.points += tree.point_count();
+  }
+
+  void trace_pieces(const PointSphereTree& tree, Work& work, SweptCounts& counts) const {
+    work.segments.resize(work.pieces.size());
+    for (std::size_t i = 0; i < work.pieces.size(); ++i)
+      work.segments[i] = segment_of(tree, work.path, work.pieces[i]);
+    tracer.trace(work.segments, work.traced, &counts.tracing);
+    counts.segments += work.segments.size();
+  }
+
+  // Pieces of a point come one after the other. An interval that goes on in the next piece is one.
+  static void collect(const Work& work, SweptSummary& summary, SweptResults& results) {
+    for (std::size_t i = 0; i < work.pieces.size(); ++i) {
+      const auto [point, piece] = work.pieces[i];
+      for (std::size_t k = work.traced.first[i]; k < work.traced.first[i + 1]; ++k) {
+        const SegmentInterval& now = work.traced.intervals[k];
+        const SegmentInterval interval{time_of(work.path, piece, now.enter),
+                                       time_of(work.path, piece, now.exit)};
+        const bool is_new =
+            results.hits.size() == summary.first_hit || results.hits.back().point != point;
+        if (is_new) {
+          results.hits.push_back({point, 0, results.intervals.size()});
+          if (interval.enter < summary.time) {
+            summary.time = interval.enter;
+            summary.point = point;
+          }
+        }
+        SweptHit& hit = results.hits.back();
+        if (!is_new && results.intervals.back().exit >= interval.enter) {
+          results.intervals.back().exit = interval.exit;
+        } else {
+          results.intervals.push_back(interval);
+          ++hit.interval_count;
+        }
+      }
+    }
+  }
+
+  static void note_first(SweptSummary& summary, std::uint32_t point, float time) {
+    if (time < summary.time || (time == summary.time && point < summary.point)) {
+      summary.time = time;
+      summary.point = point;
+    }
+  }
+
+  static void take_first(const Work& work, SweptSummary& summary) {
+    for (std::size_t i = 0; i < work.pieces.size(); ++i)
+      if (work.traced.first[i + 1] > work.traced.first[i])
+        note_first(summary, work.pieces[i].point,
+                   time_of(work.path, work.pieces[i].piece,
+                           work.traced.intervals[work.traced.first[i]].enter));
+  }
+
+  void find_first(const PointSphereTree& tree, Work& work, SweptSummary& summary) const {
+    work.search.find_first(
+        [&](const detail::PieceOfPoint& p) {
+          SegmentInterval interval;
+          ++summary.counts.segments;
+          if (tracer.trace(segment_of(tree, work.path, p), std::span(&interval, 1),
+                           &summary.counts.tracing) == 0)
+            return kNever;
+          const float time = time_of(work.path, p.piece, interval.enter);
+          note_first(summary, p.point, time);
+          return time;
+        },
+        summary.counts);
+  }
+};
+
+SweptTracer::SweptTracer(const BrickField& field, const SweptSettings& settings)
+    : state_(std::make_unique<const State>(field, settings)) {}
+SweptTracer::SweptTracer(const DenseGrid& grid, const SweptSettings& settings)
+    : state_(std::make_unique<const State>(grid, settings)) {}
+SweptTracer::SweptTracer(SweptTracer&&) noexcept = default;
+SweptTracer& SweptTracer::operator=(SweptTracer&&) noexcept = default;
+SweptTracer::~SweptTracer() = default;
+
+const SweptSettings& SweptTracer::settings() const { return state_->settings; }
+std::uint64_t SweptTracer::memory_bytes() const {
+  return state_->space.quarters.size() + state_->tracer.memory_bytes();
+}
+
+void SweptTracer::trace(const PointSphereTree& tree, std::span<const ShellMotion> motions,
+                        SweptResults& results) const {
+  for (const ShellMotion& motion : motions)
+    if (const auto flaw = find_flaw(motion)) throw Error(*flaw);
+  results.motions.clear();
+  results.hits.clear();
+  results.intervals.clear();
+  const std::size_t chunks = (motions.size() + kGrain - 1) / kGrain;
+  std::vector<SweptResults> parts(chunks > 1 ? chunks : 0);
+  parallel_for(
+      motions.size(), kGrain, state_->settings.threads, [&](std::size_t begin, std::size_t end) {
+        State::Work work{{}, detail::SweptSearch(state_->space, state_->lattice), {}, {}, {}};
+        SweptResults& mine = chunks > 1 ? parts[begin / kGrain] : results;
+        for (std::size_t i = begin; i < end; ++i) state_->trace(tree, motions[i], work, mine);
+      });
+  for (const SweptResults& part : parts) {
+    const std::size_t hits = results.hits.size(), intervals = results.intervals.size();
+    for (SweptSummary summary : part.motions) {
+      summary.first_hit += hits;
+      results.motions.push_back(summary);
+    }
+    for (SweptHit hit : part.hits) {
+      hit.first_interval += intervals;
+      results.hits.push_back(hit);
+    }
+    results.intervals.insert(results.intervals.end(), part.intervals.begin(), part.intervals.end());
+  }
+}
+
+}  // namespace isotact
