@@ -11,6 +11,7 @@ namespace isotact {
 namespace {
 
 constexpr int kMostDegree = 8;
+constexpr double kFurthest = 1e15;  // metres
 
 // ---- turns --------------------------------------------------------------------------------------
 
@@ -253,6 +254,9 @@ std::optional<std::string> find_flaw(const ShellMotion& motion) {
     const Quat& q = pose.rotation;
     if (!is_finite(pose.translation) || !std::isfinite(length_sq(q)))
       return fmt::format("{} is not finite", what);
+    if (length(pose.translation) > kFurthest)
+      return fmt::format("{} is {:.3g} metres away, which is more than {:.0e}", what,
+                         length(pose.translation), kFurthest);
     if (std::abs(length_sq(q) - 1) > 1e-5)
       return fmt::format("{} has a quaternion of length {:.6g}, which should be 1", what,
                          std::sqrt(length_sq(q)));

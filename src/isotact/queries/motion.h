@@ -32,7 +32,8 @@ enum class MotionModel : std::uint8_t {
 std::string_view name(MotionModel model);  // "straight", "rates", "screw", "polynomial"
 std::optional<MotionModel> find_motion_model(std::string_view name);
 
-// world_from_body at time 0 and at time 1. Quaternions must be unit ones.
+// world_from_body at time 0 and at time 1. Quaternions must be unit ones, translations at most 1e15
+// metres.
 struct BodyMotion {
   Pose from{}, to{};
   Vec3 pivot{};  // in the body's frame: what goes straight in kConstantRates. A body that flies

@@ -1,4 +1,3 @@
-#include "isotact/base/cpu.h"
 #include "isotact/queries/detail/swept_kernel.h"
 
 namespace isotact::detail {
@@ -8,9 +7,9 @@ unsigned find_touching_baseline(const FreeGrid& grid, const SphereLanes& spheres
   return SweptKernel<Lanes<float, 4>>::run(grid, spheres, task, times);
 }
 
-FindTouching choose_find_touching() {
+FindTouching choose_find_touching([[maybe_unused]] SimdLevel level) {
 #if defined(ISOTACT_HAS_AVX2_KERNELS)
-  if (simd_level() == SimdLevel::kAvx2) return find_touching_avx2;
+  if (level == SimdLevel::kAvx2) return find_touching_avx2;
 #endif
   return find_touching_baseline;
 }

@@ -25,7 +25,7 @@ BlockMap to_blocks(const AffineMap& map, const Vec3& origin, double blocks_a_met
 }  // namespace
 
 SweptSearch::SweptSearch(const FreeSpace& space, const Lattice& lattice)
-    : space_(&space), lattice_(lattice), find_touching_(choose_find_touching()) {
+    : space_(&space), lattice_(lattice), find_touching_(choose_find_touching(simd_level())) {
   grid_.quarters = space.quarters.data();
   for (std::size_t axis = 0; axis < 3; ++axis) {
     grid_.blocks[axis] = static_cast<std::uint32_t>(space.blocks[axis]);

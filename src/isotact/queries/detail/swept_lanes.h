@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "isotact/base/cpu.h"
 #include "isotact/base/lanes.h"
 
 namespace isotact::detail {
@@ -52,6 +53,6 @@ unsigned find_touching_baseline(const FreeGrid& grid, const SphereLanes& spheres
                                 const SweptTask& task, SweptTimes& times);
 unsigned find_touching_avx2(const FreeGrid& grid, const SphereLanes& spheres, const SweptTask& task,
                             SweptTimes& times);
-FindTouching choose_find_touching();
+FindTouching choose_find_touching(SimdLevel level);
 
 }  // namespace isotact::detail
