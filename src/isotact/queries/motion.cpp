@@ -35,15 +35,6 @@ Vec3 pivot_place(const BodyMotion& body, const Pose& pose) {
   return transform_point(with_unit_rotation(pose), body.pivot);
 }
 
-Pose find_pose(const BodyMotion& body, double time) {
-  if (time <= 0) return with_unit_rotation(body.from);
-  if (time >= 1) return with_unit_rotation(body.to);
-  const Quat from = normalized(body.from.rotation), to = normalized(body.to.rotation);
-  const Quat turned = normalized(from * to_quat(find_turn(conjugate(from) * to) * time));
-  const Vec3 pivot = lerp(pivot_place(body, body.from), pivot_place(body, body.to), time);
-  return {turned, pivot - rotate(turned, body.pivot)};
-}
-
 double turn_rate(const BodyMotion& body) {
   return length(
       find_turn(conjugate(normalized(body.from.rotation)) * normalized(body.to.rotation)));
@@ -284,6 +275,22 @@ std::optional<std::string> find_flaw(const ShellMotion& motion) {
     if (!is_finite(body->pivot)) return fmt::format("the pivot of the {} is not finite", whose);
   }
   return std::nullopt;
+}
+
+Pose find_pose(const BodyMotion& body, double time) {
+  if (time <= 0) return with_unit_rotation(body.from);
+  if (time >= 1) return with_unit_rotation(body.to);
+  const Quat from = normalized(body.from.rotation), to = normalized(body.to.rotation);
+  const Quat turned = normalized(from * to_quat(find_turn(conjugate(from) * to) * time));
+  const Vec3 pivot = lerp(pivot_place(body, body.from), pivot_place(body, body.to), time);
+  return {turned, pivot - rotate(turned, body.pivot)};
+}
+
+Vec3 place_on(const ShellPath& path, const Vec3& point, double time) {
+  const double at = std::clamp(time, 0.0, 1.0) * path.piece_count();
+  const int piece = std::min(static_cast<int>(at), path.piece_count() - 1);
+  const auto i = static_cast<std::size_t>(piece);
+  return lerp(path.maps[i] * point, path.maps[i + 1] * point, at - piece);
 }
 
 AffineMap find_map(const ShellMotion& motion, double time) {

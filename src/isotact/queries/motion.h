@@ -87,7 +87,13 @@ struct ShellPath {
 void find_shell_path(const ShellMotion& motion, const Sphere& ball, double tolerance,
                      ShellPath& path);
 
+// Where the chain has a point of the shell at a time.
+Vec3 place_on(const ShellPath& path, const Vec3& point, double time);
+
 // The true motion: field_from_shell at a time.
 AffineMap find_map(const ShellMotion& motion, double time);
+
+// world_from_body at a time, by constant rates.
+Pose find_pose(const BodyMotion& body, double time);
 
 }  // namespace isotact

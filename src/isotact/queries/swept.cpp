@@ -25,12 +25,12 @@ SegmentSettings for_segments(const SweptSettings& settings) {
           .threads = settings.threads};
 }
 
+}  // namespace
+
 Sphere ball_of(const PointSphereTree& tree) {
   const Spheref ball = tree.bounding_sphere();
   return {to_double(ball.center), static_cast<double>(ball.radius)};
 }
-
-}  // namespace
 
 struct SweptTracer::State {
   SweptSettings settings{};

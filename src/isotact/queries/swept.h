@@ -88,6 +88,9 @@ struct SweptResults {
   std::vector<SegmentInterval> intervals;
 };
 
+// Holds all points of the tree.
+Sphere ball_of(const PointSphereTree& tree);
+
 // One field, one iso. Any number of threads may use it.
 class SweptTracer {
  public:

@@ -1,0 +1,24 @@
+// What two bodies have in common where they touch. All queries of pairs give this one type.
+#pragma once
+
+#include <cstdint>
+
+#include "isotact/base/vec.h"
+
+namespace isotact {
+
+enum class Body : std::uint8_t { kA, kB };
+
+// In the world's frame, metres.
+struct Contact {
+  Vec3 position{};    // midway between the two points
+  Vec3 point_on_a{};  //
+  Vec3 point_on_b{};  //
+  Vec3 normal{};  // unit, from B towards A, as KGM has it. (FCL's goes from the first body to the
+                  // second: the opposite)
+  double depth = 0;            // positive where the bodies overlap, negative across a gap
+  Body sampled_by = Body::kA;  // whose point found it
+  std::uint32_t point = 0;     // of that body's pointshell, in the order of its tree
+};
+
+}  // namespace isotact

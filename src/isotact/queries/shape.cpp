@@ -1,0 +1,104 @@
+#include "isotact/queries/shape.h"
+
+#include <algorithm>
+#include <mutex>
+
+#include "isotact/base/error.h"
+#include "isotact/field/build/bake.h"
+#include "isotact/field/isosurface.h"
+#include "isotact/pointshell/asset_section.h"
+
+namespace isotact {
+namespace {
+
+constexpr std::size_t kMostTracers = 4;
+constexpr double kSpacing = 2;  // cells
+
+bool is_same(const SweptSettings& a, const SweptSettings& b) {
+  return a.iso == b.iso && a.mode == b.mode && a.traversal == b.traversal &&
+         a.path_tolerance == b.path_tolerance && a.threads.count == b.threads.count;
+}
+
+PointSphereTree sample(const TriangleMesh& mesh, double voxel_size, const ShapeSettings& settings) {
+  const FieldSettings& f = settings.field;
+  RepulsionShellSettings sampling{
+      .common = {.max_memory = f.max_memory, .threads = f.threads, .monitor = f.monitor},
+      .count = settings.points,
+      .spacing = settings.spacing};
+  if (settings.points == 0 && settings.spacing == 0) sampling.spacing = kSpacing * voxel_size;
+  PointSphereTreeSettings tree = settings.tree;
+  tree.threads = f.threads;
+  return build_point_sphere_tree(sample_by_repulsion(mesh, sampling), tree);
+}
+
+}  // namespace
+
+struct Shape::Tracers {
+  struct Entry {
+    SweptSettings settings{};
+    std::shared_ptr<const SweptTracer> tracer;
+  };
+  std::mutex mutex;
+  std::vector<Entry> entries;  // the last used at the end
+};
+
+Shape::Shape(Data data) {
+  if (!data.field && !data.tree) throw Error("a shape needs a field, a pointshell, or both");
+  data.tracers = std::make_shared<Tracers>();
+  data_ = std::make_shared<const Data>(std::move(data));
+}
+
+Shape Shape::from_mesh(const TriangleMesh& mesh, const ShapeSettings& settings) {
+  const FieldSettings& f = settings.field;
+  FieldResult built = build_field(mesh, f);
+  // Points lie on the surface that the field is of: without what was left out as broken.
+  const Surface surface = prepare_surface(mesh, {.sign = f.sign,
+                                                 .nested = f.nested,
+                                                 .voxel_size = built.field.voxel_size(),
+                                                 .shell_offset = f.shell_offset,
+                                                 .threads = f.threads,
+                                                 .monitor = f.monitor});
+  PointSphereTree tree = sample(surface.mesh, built.field.voxel_size(), settings);
+  return Shape(Data{std::move(built.field), std::move(tree), std::move(built.report.warnings), {}});
+}
+
+Shape Shape::from_field(const AnyField& field, const Aabb& box, double voxel_size,
+                        const ShapeSettings& settings) {
+  const FieldSettings& f = settings.field;
+  BakeResult baked = bake_field(field, {.lattice = make_brick_lattice(box, voxel_size),
+                                        .max_memory = f.max_memory,
+                                        .threads = f.threads,
+                                        .monitor = f.monitor});
+  const TriangleMesh surface =
+      extract_surface(baked.field, {.threads = f.threads, .monitor = f.monitor});
+  PointSphereTree tree = sample(surface, voxel_size, settings);
+  return Shape(Data{std::move(baked.field), std::move(tree), std::move(baked.warnings), {}});
+}
+
+Shape Shape::from_asset(const Asset& asset) {
+  Data data{asset.field, find_point_sphere_tree(asset), {}, {}};
+  if (!data.field && !data.tree)
+    throw Error({.file = asset.file_name}, "has neither a brick field nor a pointshell");
+  return Shape(std::move(data));
+}
+
+Shape Shape::from_parts(std::optional<BrickField> field, std::optional<PointSphereTree> tree) {
+  return Shape(Data{std::move(field), std::move(tree), {}, {}});
+}
+
+std::shared_ptr<const SweptTracer> Shape::swept_tracer(const SweptSettings& settings) const {
+  Tracers& tracers = *data_->tracers;
+  const std::scoped_lock lock(tracers.mutex);
+  auto& entries = tracers.entries;
+  for (std::size_t i = 0; i < entries.size(); ++i)
+    if (is_same(entries[i].settings, settings)) {
+      std::rotate(entries.begin() + static_cast<std::ptrdiff_t>(i),
+                  entries.begin() + static_cast<std::ptrdiff_t>(i) + 1, entries.end());
+      return entries.back().tracer;
+    }
+  if (entries.size() == kMostTracers) entries.erase(entries.begin());
+  entries.push_back({settings, std::make_shared<const SweptTracer>(*data_->field, settings)});
+  return entries.back().tracer;
+}
+
+}  // namespace isotact
