@@ -8,6 +8,7 @@
 #include "isotact/base/random.h"
 #include "isotact/field/build/build_field.h"
 #include "isotact/geometry/primitives.h"
+#include "isotact/queries/closest_approach.h"
 #include "isotact/queries/detail/swept_lanes.h"
 
 #include "motions.h"
@@ -261,6 +262,34 @@ TEST(Swept, KernelsGiveTheSameBits) {
   }
   EXPECT_GT(touched, tested / 10);
   EXPECT_LT(touched, tested * 9 / 10);
+}
+
+TEST(ClosestApproach, IsTheLeastOfManyLooks) {
+  Random random(16);
+  const BrickField field = make_field("gear", 48);
+  const double size = length(extent(field.bounds())) / 2, h = field.voxel_size();
+  const PointSphereTree tree = make_tree("link", 300, size / 20);
+  int clear = 0;
+  for (int i = 0; i < 40; ++i) {
+    const ShellMotion motion = random_meeting(random, size);
+    const Approach got = find_closest_approach(field, tree, motion);
+    ASSERT_EQ(got.status, ApproachStatus::kDone);
+    EXPECT_LE(got.distance - got.lower_bound, 0.1001 * h);
+    ShellPath path;
+    find_shell_path(motion, ball_of(tree), h / 32, path);
+    const auto value = [&](std::uint32_t point, double time) {
+      return field.value(place_on(path, to_double(tree.point(point)), time));
+    };
+    EXPECT_EQ(value(got.point, got.time), got.distance);
+    for (int k = 0; k < 20000; ++k)
+      ASSERT_GE(value(random.below(tree.point_count()), random.uniform()), got.lower_bound - 1e-9);
+    clear += got.distance > 0 ? 1 : 0;
+  }
+  EXPECT_GT(clear, 4);
+  EXPECT_LT(clear, 36);
+  const Approach gave_up = find_closest_approach(field, tree, {}, {.max_values = 5});
+  EXPECT_EQ(gave_up.status, ApproachStatus::kGaveUp);
+  EXPECT_LT(gave_up.lower_bound, gave_up.distance);
 }
 
 TEST(Swept, RefusesWhatMakesNoSense) {

@@ -1,0 +1,122 @@
+#include "isotact/queries/closest_approach.h"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+namespace isotact {
+namespace {
+
+// A node, or a point on the level behind the last, for some of the time: many pieces of the path,
+// or a part of one.
+struct Candidate {
+  double bound;  // no point below has a smaller value then
+  double begin, end;
+  std::uint32_t level, node;
+};
+
+class Search {
+ public:
+  Search(const BrickField& field, const PointSphereTree& tree, const ShellPath& path)
+      : field_(field), tree_(tree), path_(path), slope_(field.lipschitz()) {
+    for (int level = 0; level < tree.level_count(); ++level) levels_.push_back(tree.level(level));
+    best_.distance = std::numeric_limits<double>::infinity();
+  }
+
+  Approach run(double tolerance, std::uint64_t max_values) {
+    push(0, 0, 0, 1);
+    while (!heap_.empty() && heap_.front().bound < best_.distance - tolerance &&
+           best_.values < max_values) {
+      std::pop_heap(heap_.begin(), heap_.end(), is_later);
+      const Candidate now = heap_.back();
+      heap_.pop_back();
+      split(now);
+    }
+    best_.lower_bound =
+        heap_.empty() ? best_.distance : std::min(heap_.front().bound, best_.distance);
+    if (best_.lower_bound < best_.distance - tolerance) best_.status = ApproachStatus::kGaveUp;
+    return best_;
+  }
+
+ private:
+  static bool is_later(const Candidate& a, const Candidate& b) { return a.bound > b.bound; }
+  bool is_point(std::uint32_t level) const { return level == levels_.size(); }
+
+  Spheref ball(std::uint32_t level, std::uint32_t node) const {
+    if (is_point(level)) return {tree_.point(node), 0};
+    return sphere(levels_[level], node);
+  }
+
+  // The centre's way: a chord, and how far the chain of pieces bends from it. Halves of time, and
+  // halves of these, begin and end where pieces do, or lie within one.
+  struct Chord {
+    Vec3 from, to;
+    double bend;
+  };
+  Chord chord(const Vec3& center, double begin, double end) const {
+    const double span = end - begin;
+    const bool bends = span * path_.piece_count() > 1;
+    return {place_on(path_, center, begin), place_on(path_, center, end),
+            bends ? path_.acceleration * span * span / 8 : 0};
+  }
+
+  // All points below are within the radius, the bend and half of the chord from its middle.
+  void push(std::uint32_t level, std::uint32_t node, double begin, double end) {
+    const Spheref s = ball(level, node);
+    const Chord way = chord(to_double(s.center), begin, end);
+    const double around =
+        path_.stretch * static_cast<double>(s.radius) + way.bend + length(way.to - way.from) * 0.5;
+    ++best_.values;
+    const double bound = field_.value((way.from + way.to) * 0.5) - slope_ * around;
+    if (bound >= best_.distance) return;
+    const std::uint32_t point = is_point(level) ? node : levels_[level].nodes[node].representative;
+    for (const double time : {begin, (begin + end) * 0.5, end}) try_point(point, time);
+    heap_.push_back({bound, begin, end, level, node});
+    std::push_heap(heap_.begin(), heap_.end(), is_later);
+  }
+
+  void try_point(std::uint32_t point, double time) {
+    ++best_.values;
+    const double value = field_.value(place_on(path_, to_double(tree_.point(point)), time));
+    if (value >= best_.distance) return;
+    best_.distance = value;
+    best_.time = time;
+    best_.point = point;
+  }
+
+  // What is larger: the sphere, or its way?
+  void split(const Candidate& c) {
+    const Spheref s = ball(c.level, c.node);
+    const Chord way = chord(to_double(s.center), c.begin, c.end);
+    const double move = way.bend + length(way.to - way.from) * 0.5;
+    if (is_point(c.level) || move > static_cast<double>(s.radius)) {
+      const double middle = (c.begin + c.end) * 0.5;
+      push(c.level, c.node, c.begin, middle);
+      push(c.level, c.node, middle, c.end);
+    } else {
+      const ShellNode& node = levels_[c.level].nodes[c.node];
+      for (std::uint32_t i = 0; i < node.child_count; ++i)
+        push(c.level + 1, node.first_child + i, c.begin, c.end);
+    }
+  }
+
+  const BrickField& field_;
+  const PointSphereTree& tree_;
+  const ShellPath& path_;
+  double slope_;
+  std::vector<ShellLevel> levels_;
+  std::vector<Candidate> heap_;
+  Approach best_;
+};
+
+}  // namespace
+
+Approach find_closest_approach(const BrickField& field, const PointSphereTree& tree,
+                               const ShellMotion& motion, const ApproachSettings& settings) {
+  const double cell = field.voxel_size();
+  ShellPath path;
+  find_shell_path(motion, ball_of(tree), settings.path_tolerance * cell, path);
+  return Search(field, tree, path).run(settings.tolerance * cell, settings.max_values);
+}
+
+}  // namespace isotact
