@@ -287,7 +287,9 @@ TEST(ClosestApproach, IsTheLeastOfManyLooks) {
   }
   EXPECT_GT(clear, 4);
   EXPECT_LT(clear, 36);
-  const Approach gave_up = find_closest_approach(field, tree, {}, {.max_values = 5});
+  const ShellMotion across{.shell = {.from = {.translation = {-size, 0, 0}},
+                                     .to = {.translation = {size, 0.1 * size, 0}}}};
+  const Approach gave_up = find_closest_approach(field, tree, across, {.max_values = 10});
   EXPECT_EQ(gave_up.status, ApproachStatus::kGaveUp);
   EXPECT_LT(gave_up.lower_bound, gave_up.distance);
 }

@@ -1,0 +1,139 @@
+#include "collide_picture.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "isotact/field/isosurface.h"
+#include "isotact/geometry/primitives.h"
+
+#include "picture/render_mesh.h"
+
+namespace isotact::tool {
+namespace {
+
+constexpr double kDots = 6000;  // about as many of a shell are drawn
+constexpr int kWays = 60;       // of points that touch
+
+void add_ball(TriangleMesh& mesh, const TriangleMesh& ball, const Vec3& center, double radius) {
+  const auto first = static_cast<std::uint32_t>(mesh.positions.size());
+  for (const Vec3f& p : ball.positions)
+    mesh.positions.push_back(to_float(center) + p * static_cast<float>(radius));
+  for (const Triangle& t : ball.triangles)
+    mesh.triangles.push_back({first + t[0], first + t[1], first + t[2]});
+}
+
+// A thin tube along a chain of places.
+void add_way(TriangleMesh& mesh, const std::vector<Vec3>& places, double radius) {
+  for (std::size_t i = 0; i + 1 < places.size(); ++i) {
+    const Vec3 along = normalized(places[i + 1] - places[i]);
+    const Vec3 other = std::abs(along.x) < 0.8 ? Vec3{1, 0, 0} : Vec3{0, 1, 0};
+    const Vec3 u = normalized(cross(along, other)), v = cross(along, u);
+    const auto first = static_cast<std::uint32_t>(mesh.positions.size());
+    constexpr std::uint32_t kSides = 5;
+    for (std::uint32_t k = 0; k < kSides; ++k) {
+      const SinCos turn = sin_cos(2 * kPi * k / kSides);
+      const Vec3 out = (u * turn.cos + v * turn.sin) * radius;
+      mesh.positions.push_back(to_float(places[i] + out));
+      mesh.positions.push_back(to_float(places[i + 1] + out));
+    }
+    for (std::uint32_t k = 0; k < kSides; ++k) {
+      const std::uint32_t a = first + 2 * k, b = first + 2 * ((k + 1) % kSides);
+      mesh.triangles.push_back({a, b, a + 1});
+      mesh.triangles.push_back({b, b + 1, a + 1});
+    }
+  }
+}
+
+class Drawing {
+ public:
+  explicit Drawing(const CollidePicture& what)
+      : what_(what),
+        tree_(*what.a.tree()),
+        time_(std::isfinite(what.result.time_of_contact) ? what.result.time_of_contact : 1),
+        stride_(std::max(1U, static_cast<std::uint32_t>(tree_.point_count() / kDots))),
+        dot_(0.3 * std::sqrt(tree_.header().surface_area * stride_ / tree_.point_count())),
+        ball_(make_sphere({.radius = 1, .frequency = 2})),
+        touches_(tree_.point_count(), false) {
+    for (const TouchingPoint& p : what.result.points)
+      if (p.body == Body::kA) touches_[p.point] = true;
+    // World from shell is world from field times the chain that was searched.
+    motion_ = {.shell = what.motion_of_a,
+               .field = what.motion_of_b,
+               .model = what.request.model,
+               .degree = what.request.degree};
+    find_shell_path(motion_, ball_of(tree_), dot_ * 0.1, path_);
+  }
+
+  std::vector<RenderItem> items() {
+    std::vector<RenderItem> all;
+    all.push_back(body(what_.b, find_pose(what_.motion_of_b, time_), {0.55, 0.57, 0.60}));
+    all.push_back(dots(0, 0.5, false, {0.62, 0.64, 0.66}));
+    all.push_back(dots(time_, 1, false, {0.16, 0.34, 0.60}));
+    all.push_back(dots(time_, 1.25, true, {0.80, 0.42, 0.06}));
+    all.push_back(ways());
+    if (what_.result.status == ContinuousStatus::kContact) {
+      RenderItem contact{.colour = {0.72, 0.05, 0.05}};
+      add_ball(contact.mesh, ball_, what_.result.contact.position, 4 * dot_);
+      all.push_back(std::move(contact));
+    }
+    std::erase_if(all, [](const RenderItem& item) { return item.mesh.triangles.empty(); });
+    return all;
+  }
+
+ private:
+  Vec3 place(std::uint32_t point, double time) const {
+    return transform_point(find_pose(what_.motion_of_b, time),
+                           place_on(path_, to_double(tree_.point(point)), time));
+  }
+
+  static RenderItem body(const Shape& shape, const Pose& pose, const Vec3& colour) {
+    RenderItem item{.world_from_mesh = pose, .colour = colour};
+    const BrickField& field = *shape.field();
+    item.field = RenderField{.field = AnyField{field}, .voxel_size = field.voxel_size()};
+    const auto longest =
+        std::max({field.lattice().cells[0], field.lattice().cells[1], field.lattice().cells[2]});
+    item.mesh = extract_surface(field, {.stride = std::max(1, longest / 128)});
+    return item;
+  }
+
+  RenderItem dots(double time, double size, bool touching, const Vec3& colour) const {
+    RenderItem item{.colour = colour};
+    for (std::uint32_t i = 0; i < tree_.point_count(); i += stride_)
+      if (touches_[i] == touching || time == 0)
+        add_ball(item.mesh, ball_, place(i, time), dot_ * size);
+    return item;
+  }
+
+  RenderItem ways() const {
+    RenderItem item{.colour = {0.80, 0.42, 0.06}};
+    std::vector<std::uint32_t> touching;
+    for (std::uint32_t i = 0; i < tree_.point_count(); ++i)
+      if (touches_[i]) touching.push_back(i);
+    const std::size_t step = touching.size() / kWays + 1;
+    for (std::size_t k = 0; k < touching.size(); k += step) {
+      std::vector<Vec3> places;
+      for (int i = 0; i <= 24; ++i) places.push_back(place(touching[k], time_ * i / 24));
+      add_way(item.mesh, places, dot_ * 0.3);
+    }
+    return item;
+  }
+
+  const CollidePicture& what_;
+  const PointSphereTree& tree_;
+  double time_;
+  std::uint32_t stride_;
+  double dot_;  // metres
+  TriangleMesh ball_;
+  std::vector<bool> touches_;
+  ShellMotion motion_{};
+  ShellPath path_{};
+};
+
+}  // namespace
+
+Picture draw_collision(const CollidePicture& what, int width, Threads threads) {
+  return render(Drawing(what).items(),
+                {.width = width, .height = width * 2 / 3, .ground = false, .threads = threads});
+}
+
+}  // namespace isotact::tool

@@ -1,0 +1,23 @@
+// A body for a query out of a file: a mesh that is cooked on the spot, or an asset.
+#pragma once
+
+#include <string>
+
+#include "isotact/queries/shape.h"
+
+#include "command.h"
+
+namespace isotact::tool {
+
+struct ShapeInputOptions {
+  std::string unit;          // of meshes
+  int resolution = 128;      // of meshes
+  std::uint32_t points = 0;  // of bodies without; 0: as Shape has it
+  Threads threads{};
+};
+
+// Of meshes, and of assets without points, these are sampled; fields of another kind than bricks
+// are sampled as such. Warnings go to stderr.
+Shape load_shape(const std::string& file, const ShapeInputOptions& options);
+
+}  // namespace isotact::tool
