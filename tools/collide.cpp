@@ -65,12 +65,14 @@ std::optional<Approach> find_nearest(const Shape& a, const BodyMotion& motion_of
                                      const BodyMotion& motion_of_b,
                                      const ContinuousRequest& request) {
   std::optional<Approach> best;
-  const ApproachSettings settings{.path_tolerance = request.path_tolerance};
   const ShellMotion forward{
       .shell = motion_of_a, .field = motion_of_b, .model = request.model, .degree = request.degree};
   const auto look = [&](const Shape& points, const Shape& field, const ShellMotion& motion) {
     if (!points.tree() || !field.field()) return;
-    const Approach now = find_closest_approach(*field.field(), *points.tree(), motion, settings);
+    const Approach now =
+        find_closest_approach(*field.field(), *points.tree(), motion,
+                              {.field_points = field.tree() ? &*field.tree() : nullptr,
+                               .path_tolerance = request.path_tolerance});
     if (!best || now.distance < best->distance) best = now;
   };
   if (request.roles != Roles::kPointsOfB) look(a, b, forward);

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "isotact/field/isosurface.h"
 #include "isotact/geometry/primitives.h"
 
-#include "picture/render_mesh.h"
+#include "picture/render_scene.h"
+#include "picture/text.h"
 
 namespace isotact::tool {
 namespace {
@@ -129,11 +132,38 @@ class Drawing {
   ShellPath path_{};
 };
 
+// A ring around a place, which may lie behind a body, and words in the corner.
+void point_out(Picture& picture, const Camera& camera, const Vec3& place,
+               const std::string& words) {
+  constexpr Rgb8 kRed{196, 22, 42};
+  const Vec3 seen = place - camera.position;
+  const double depth = -dot(seen, camera.back);
+  const double x = (1 + dot(seen, camera.right) / (depth * camera.tan_x)) * picture.width / 2;
+  const double y = (1 - dot(seen, camera.up) / (depth * camera.tan_y)) * picture.height / 2;
+  const double radius = picture.width / 60.0;
+  constexpr int kSides = 48;
+  for (int i = 0; i < kSides; ++i) {
+    const SinCos a = sin_cos(2 * kPi * i / kSides), b = sin_cos(2 * kPi * (i + 1) / kSides);
+    draw_line(picture,
+              {x + radius * a.cos, y + radius * a.sin, x + radius * b.cos, y + radius * b.sin, 3},
+              kRed);
+  }
+  const int scale = std::max(1, picture.width / 600), gap = 8 * scale;
+  draw_text(picture, gap, gap, scale, words, kRed);
+}
+
 }  // namespace
 
 Picture draw_collision(const CollidePicture& what, int width, Threads threads) {
-  return render(Drawing(what).items(),
-                {.width = width, .height = width * 2 / 3, .ground = false, .threads = threads});
+  const RenderSettings settings{
+      .width = width, .height = width * 2 / 3, .ground = false, .threads = threads};
+  const std::vector<RenderItem> items = Drawing(what).items();
+  Picture picture = render(items, settings);
+  if (what.result.status == ContinuousStatus::kContact)
+    point_out(picture, frame_scene(make_scene(items, settings), settings),
+              what.result.contact.position,
+              fmt::format("first contact at {:.4g}", what.result.time_of_contact));
+  return picture;
 }
 
 }  // namespace isotact::tool

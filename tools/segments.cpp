@@ -1,5 +1,8 @@
 // isotact segments: when points that move along line segments are inside.
+#include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -8,6 +11,8 @@
 
 #include "command.h"
 #include "field_file.h"
+#include "picture/slice_picture.h"
+#include "picture_output.h"
 #include "point_file.h"
 
 namespace isotact::tool {
@@ -16,7 +21,8 @@ namespace {
 struct SegmentOptions {
   CommonOptions common;
   std::string asset, segments, output, mode = "intervals", traversal = "fast";
-  double iso = 0;
+  std::string picture, axis = "z";
+  double iso = 0, at = 0.5;
 };
 
 SegmentSettings settings_of(const SegmentOptions& options) {
@@ -44,12 +50,49 @@ void write_intervals(const SegmentOptions& options, const SegmentResults& result
   write_table(options.output, names, rows);
 }
 
+// Over a cut through the field: the segments nearest to it, and where they are inside.
+Picture draw_segments(const SegmentOptions& options, const AssetField& field,
+                      std::span<const Segment> segments, const SegmentResults& results) {
+  constexpr std::size_t kMost = 400;
+  constexpr Rgb8 kWay{70, 72, 76}, kInside{196, 22, 42};
+  const auto axis = static_cast<std::size_t>(options.axis[0] - 'x');
+  const Aabb box = field.field.bounds();
+  const double at = box.lower[axis] + (box.upper[axis] - box.lower[axis]) * options.at;
+  const auto off = [&](std::size_t i) {
+    return std::max(std::abs(static_cast<double>(segments[i].from[axis]) - at),
+                    std::abs(static_cast<double>(segments[i].to[axis]) - at));
+  };
+  std::vector<std::size_t> order(segments.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return off(a) < off(b); });
+  order.resize(std::min(order.size(), kMost));
+  SliceSettings settings{
+      .axis = axis, .at = at, .box = box, .threads = options.common.thread_setting()};
+  for (const bool inside : {false, true})
+    for (const std::size_t i : order) {
+      const Vec3 from = to_double(segments[i].from), to = to_double(segments[i].to);
+      if (!inside) {
+        settings.strokes.push_back({from, to, 0.6, kWay});
+        continue;
+      }
+      for (std::uint64_t k = results.first[i]; k < results.first[i + 1]; ++k) {
+        const SegmentInterval& in = results.intervals[k];
+        settings.strokes.push_back({lerp(from, to, static_cast<double>(in.enter)),
+                                    lerp(from, to, static_cast<double>(in.exit)), 2, kInside});
+      }
+    }
+  const auto value = [&](const Vec3& p) { return field.field.value(p) - options.iso; };
+  return draw_slice(value, settings).picture;
+}
+
 void run_segments(const SegmentOptions& options) {
   // Numbers of segments are written as float32.
   constexpr std::size_t kMost = std::size_t{1} << 24U;
   const bool to_stdout = is_stdout(options.output, options.common);
   refuse_same_file(options.asset, options.output);
   refuse_same_file(options.segments, options.output);
+  if (!options.picture.empty()) check_picture_name(options.picture, options.common);
   const AssetField field = load_field(options.asset);
   const Table table = read_table(options.segments, 6);
   if (table.rows() > kMost)
@@ -68,6 +111,8 @@ void run_segments(const SegmentOptions& options) {
   tracer.trace(segments, results, &counts);
   const auto end = std::chrono::steady_clock::now();
   write_intervals(options, results);
+  if (!options.picture.empty())
+    write_picture(options.picture, draw_segments(options, field, segments, results));
   if (to_stdout) return;
   std::size_t hits = 0;
   for (std::size_t i = 0; i < segments.size(); ++i)
@@ -124,6 +169,19 @@ void add_segments(CommandLine& line) {
                     .help = "How to look: the answer is the same",
                     .choices = {"uniform", "octree", "fast"}},
                    options->traversal);
+  command.add_text({.names = "--picture",
+                    .help = "Draw them over a cut through the field, those nearest to it first",
+                    .value_name = "PNG"},
+                   options->picture);
+  command.add_text({.names = "--axis",
+                    .help = "The cut is square to it (default: z)",
+                    .value_name = "x|y|z",
+                    .choices = {"x", "y", "z"}},
+                   options->axis);
+  command.add_number({.names = "--at",
+                      .help = "Where the cut is, as a part of the box: 0 to 1 (default: 0.5)",
+                      .value_name = "PART"},
+                     options->at, {0, 1});
   add_common_options(command, options->common);
   command.on_run([options] { run_segments(*options); });
 }

@@ -294,6 +294,25 @@ TEST(ClosestApproach, IsTheLeastOfManyLooks) {
   EXPECT_LT(gave_up.lower_bound, gave_up.distance);
 }
 
+TEST(ClosestApproach, MeasuresOutsideOfTheBox) {
+  const BrickField field = make_field("torus", 32);
+  const PointSphereTree tree = make_tree("torus", 3000);
+  Random random(17);
+  for (int i = 0; i < 20; ++i) {
+    const ShellMotion rest{.shell = at_rest(random_pose(random, 4))};
+    const Approach got = find_closest_approach(field, tree, rest, {.field_points = &tree});
+    double want = HUGE_VAL;
+    for (std::uint32_t a = 0; a < tree.point_count(); a += 3) {
+      const Vec3 x = transform_point(rest.shell.from, to_double(tree.point(a)));
+      for (std::uint32_t b = 0; b < tree.point_count(); b += 3)
+        want = std::min(want, length(x - to_double(tree.point(b))));
+    }
+    EXPECT_LE(got.lower_bound, want);
+    if (got.distance < field.voxel_size() * 6) continue;
+    EXPECT_NEAR(got.distance, want, 3 * tree.covering_radius());
+  }
+}
+
 TEST(Swept, RefusesWhatMakesNoSense) {
   const BrickField field = make_field("box", 16);
   const PointSphereTree tree = make_tree("box", 50);

@@ -105,7 +105,7 @@ class SlicePainter {
     p.pixels.assign(static_cast<std::size_t>(p.width) * static_cast<std::size_t>(p.height), kPaper);
     sample();
     paint_plot();
-    if (settings_.outline != nullptr) paint_outline();
+    paint_lines();
     paint_title();
     paint_scale_bar();
     paint_legend();
@@ -197,24 +197,33 @@ class SlicePainter {
   }
 
   // Cut to the plot: margins stay clean.
-  void paint_outline() {
-    const auto segments = cut_mesh(*settings_.outline, settings_.axis, settings_.at);
-    result_.outline_segments = segments.size();
+  void paint_lines() {
+    if (settings_.outline == nullptr && settings_.strokes.empty()) return;
     Picture plot{layout_.width, layout_.height, {}};
     copy_plot(plot, true);
-    const Vec3 middle = center(settings_.box);
-    for (const auto& [a, b] : segments) {
-      const auto x = [&](const Vec3& p) {
-        return layout_.width / 2.0 +
-               view_.right_sign * (p[view_.right] - middle[view_.right]) / layout_.pixel;
-      };
-      const auto y = [&](const Vec3& p) {
-        return layout_.height / 2.0 -
-               view_.up_sign * (p[view_.up] - middle[view_.up]) / layout_.pixel;
-      };
-      draw_line(plot, {x(a), y(a), x(b), y(b), 0.75 * layout_.scale}, kOutline);
+    if (settings_.outline != nullptr) {
+      const auto segments = cut_mesh(*settings_.outline, settings_.axis, settings_.at);
+      result_.outline_segments = segments.size();
+      for (const auto& [a, b] : segments) paint_line(plot, {a, b, 0.75, kOutline});
     }
+    for (const SliceStroke& stroke : settings_.strokes) paint_line(plot, stroke);
     copy_plot(plot, false);
+  }
+
+  void paint_line(Picture& plot, const SliceStroke& stroke) const {
+    const Vec3 middle = center(settings_.box);
+    const auto x = [&](const Vec3& p) {
+      return layout_.width / 2.0 +
+             view_.right_sign * (p[view_.right] - middle[view_.right]) / layout_.pixel;
+    };
+    const auto y = [&](const Vec3& p) {
+      return layout_.height / 2.0 -
+             view_.up_sign * (p[view_.up] - middle[view_.up]) / layout_.pixel;
+    };
+    draw_line(
+        plot,
+        {x(stroke.from), y(stroke.from), x(stroke.to), y(stroke.to), stroke.width * layout_.scale},
+        stroke.ink);
   }
 
   void copy_plot(Picture& plot, bool out) {

@@ -15,12 +15,20 @@
 
 namespace isotact::tool {
 
+// A line on top of the cut, projected onto it.
+struct SliceStroke {
+  Vec3 from{}, to{};  // metres
+  double width = 1;   // a thin line is 1
+  Rgb8 ink{};
+};
+
 struct SliceSettings {
   std::size_t axis = 2;                   // the cut is square to it
   double at = 0;                          // where along it, metres
   Aabb box{};                             // what is shown, metres; not empty along the other axes
   int width = 1200;                       // pixels, legend included
   const TriangleMesh* outline = nullptr;  // its exact cross-section is drawn on top
+  std::vector<SliceStroke> strokes{};     // over all that
   Threads threads{};
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <vector>
 
 namespace isotact {
@@ -15,17 +16,65 @@ struct Candidate {
   std::uint32_t level, node;
 };
 
+// The nearest point of a tree, by depth first, nearest child first.
+class NearestPoint {
+ public:
+  explicit NearestPoint(const PointSphereTree& tree) : tree_(tree) {
+    for (int level = 0; level < tree.level_count(); ++level) levels_.push_back(tree.level(level));
+  }
+
+  double distance(const Vec3& x) {
+    best_ = std::numeric_limits<double>::infinity();
+    visit(0, 0, x);
+    return best_;
+  }
+
+ private:
+  struct Child {
+    double bound;
+    std::uint32_t place;
+  };
+
+  void visit(std::size_t level, std::uint32_t place, const Vec3& x) {
+    const ShellNode& node = levels_[level].nodes[place];
+    if (level + 1 == levels_.size()) {
+      for (std::uint32_t i = 0; i < node.point_count; ++i)
+        best_ = std::min(best_, length(to_double(tree_.point(node.first_point + i)) - x));
+      return;
+    }
+    Child children[kMaxChildren];
+    for (std::uint32_t i = 0; i < node.child_count; ++i) {
+      const Spheref s = sphere(levels_[level + 1], node.first_child + i);
+      children[i] = {length(to_double(s.center) - x) - static_cast<double>(s.radius),
+                     node.first_child + i};
+    }
+    std::sort(children, children + node.child_count,
+              [](const Child& a, const Child& b) { return a.bound < b.bound; });
+    for (std::uint32_t i = 0; i < node.child_count && children[i].bound < best_; ++i)
+      visit(level + 1, children[i].place, x);
+  }
+
+  const PointSphereTree& tree_;
+  std::vector<ShellLevel> levels_;
+  double best_ = 0;
+};
+
 class Search {
  public:
-  Search(const BrickField& field, const PointSphereTree& tree, const ShellPath& path)
-      : field_(field), tree_(tree), path_(path), slope_(field.lipschitz()) {
+  Search(const BrickField& field, const PointSphereTree& tree, const ShellPath& path,
+         const PointSphereTree* field_points)
+      : field_(field), tree_(tree), path_(path), slope_(field.lipschitz()), box_(field.bounds()) {
+    if (field_points != nullptr) {
+      outside_.emplace(*field_points);
+      covering_radius_ = field_points->covering_radius();
+    }
     for (int level = 0; level < tree.level_count(); ++level) levels_.push_back(tree.level(level));
     best_.distance = std::numeric_limits<double>::infinity();
   }
 
   Approach run(double tolerance, std::uint64_t max_values) {
     push(0, 0, 0, 1);
-    while (!heap_.empty() && heap_.front().bound < best_.distance - tolerance &&
+    while (!heap_.empty() && heap_.front().bound < best_.distance - slack(tolerance) &&
            best_.values < max_values) {
       std::pop_heap(heap_.begin(), heap_.end(), is_later);
       const Candidate now = heap_.back();
@@ -34,11 +83,18 @@ class Search {
     }
     best_.lower_bound =
         heap_.empty() ? best_.distance : std::min(heap_.front().bound, best_.distance);
-    if (best_.lower_bound < best_.distance - tolerance) best_.status = ApproachStatus::kGaveUp;
+    if (best_.lower_bound < best_.distance - slack(tolerance))
+      best_.status = ApproachStatus::kGaveUp;
     return best_;
   }
 
  private:
+  // What the best distance is known to.
+  double slack(double tolerance) const {
+    return best_is_outside_ ? tolerance + covering_radius_ : tolerance;
+  }
+  bool is_outside(const Vec3& x) const { return outside_.has_value() && !contains(box_, x); }
+
   static bool is_later(const Candidate& a, const Candidate& b) { return a.bound > b.bound; }
   bool is_point(std::uint32_t level) const { return level == levels_.size(); }
 
@@ -67,7 +123,11 @@ class Search {
     const double around =
         path_.stretch * static_cast<double>(s.radius) + way.bend + length(way.to - way.from) * 0.5;
     ++best_.values;
-    const double bound = field_.value((way.from + way.to) * 0.5) - slope_ * around;
+    const Vec3 middle = (way.from + way.to) * 0.5;
+    double bound = field_.value(middle) - slope_ * around;
+    // The surface is no nearer than its nearest sample, less the covering radius.
+    if (is_outside(middle))
+      bound = std::max(bound, outside_->distance(middle) - covering_radius_ - around);
     if (bound >= best_.distance) return;
     const std::uint32_t point = is_point(level) ? node : levels_[level].nodes[node].representative;
     for (const double time : {begin, (begin + end) * 0.5, end}) try_point(point, time);
@@ -77,8 +137,11 @@ class Search {
 
   void try_point(std::uint32_t point, double time) {
     ++best_.values;
-    const double value = field_.value(place_on(path_, to_double(tree_.point(point)), time));
+    const Vec3 x = place_on(path_, to_double(tree_.point(point)), time);
+    const bool outside = is_outside(x);
+    const double value = outside ? outside_->distance(x) : field_.value(x);
     if (value >= best_.distance) return;
+    best_is_outside_ = outside;
     best_.distance = value;
     best_.time = time;
     best_.point = point;
@@ -104,6 +167,10 @@ class Search {
   const PointSphereTree& tree_;
   const ShellPath& path_;
   double slope_;
+  Aabb box_;
+  std::optional<NearestPoint> outside_;
+  double covering_radius_ = 0;
+  bool best_is_outside_ = false;
   std::vector<ShellLevel> levels_;
   std::vector<Candidate> heap_;
   Approach best_;
@@ -116,7 +183,8 @@ Approach find_closest_approach(const BrickField& field, const PointSphereTree& t
   const double cell = field.voxel_size();
   ShellPath path;
   find_shell_path(motion, ball_of(tree), settings.path_tolerance * cell, path);
-  return Search(field, tree, path).run(settings.tolerance * cell, settings.max_values);
+  return Search(field, tree, path, settings.field_points)
+      .run(settings.tolerance * cell, settings.max_values);
 }
 
 }  // namespace isotact

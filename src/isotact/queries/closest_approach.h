@@ -8,6 +8,9 @@
 namespace isotact {
 
 struct ApproachSettings {
+  // The points of the field's own body. Outside of its box a field is only a lower bound of the
+  // distance (field.h); with these it is known there to within their covering radius.
+  const PointSphereTree* field_points = nullptr;
   double tolerance = 0.1;            // cells of the field: the distance is at most this too large
   double path_tolerance = 1.0 / 32;  // cells, as in SweptSettings
   std::uint64_t max_values = 4'000'000;  // of the field to look up before giving up

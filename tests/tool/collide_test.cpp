@@ -1,0 +1,99 @@
+// isotact collide as a user drives it.
+#include <cmath>
+#include <fstream>
+
+#include "support/tool_test.h"
+
+namespace isotact {
+namespace {
+
+class CollideVerb : public ToolTest {
+ protected:
+  void make_ball() { ASSERT_EQ(run({"make", "sphere", "-o", "ball.obj"}).exit_code, 0); }
+  Json collide(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"collide"});
+    arguments.insert(arguments.end(), {"--json", "--resolution", "32"});
+    const ProgramRun r = run(arguments);
+    EXPECT_EQ(r.exit_code, 0) << r.err;
+    return r.exit_code == 0 ? Json::parse(r.out) : Json();
+  }
+};
+
+// Balls of radius 0.5.
+TEST_F(CollideVerb, TellsWhenBallsMeet) {
+  make_ball();
+  const Json j = collide({"ball.obj", "ball.obj", "--pose-a", "xyz=-3,0,0", "--to-pose-a",
+                          "xyz=1,0,0", "--pose-b", "xyz=0,0,0 wxyz=1,0,0,0"});
+  EXPECT_EQ(j["status"], "contact");
+  EXPECT_EQ(j["method"], "swept");
+  EXPECT_NEAR(j["time_of_contact"].get<double>(), 0.5, 0.01);
+  ASSERT_EQ(j["intervals"].size(), 1U);
+  EXPECT_NEAR(j["intervals"][0][0].get<double>(), 0.5, 0.01);
+  EXPECT_NEAR(j["intervals"][0][1].get<double>(), 1, 0.01);
+  const Json& contact = j["contacts"][0];
+  EXPECT_NEAR(contact["normal"][0].get<double>(), -1, 0.02);
+  EXPECT_NEAR(contact["position"][0].get<double>(), -0.5, 0.02);
+  EXPECT_NEAR(contact["depth"].get<double>(), 0, 1e-3);
+  EXPECT_GT(j["touching_points"].get<int>(), 10);
+  EXPECT_GE(j["seconds"].get<double>(), 0);
+  EXPECT_LT(j["min_distance"].get<double>(), 0);
+}
+
+TEST_F(CollideVerb, TellsTheDistanceAtRest) {
+  make_ball();
+  const Json j = collide({"ball.obj", "ball.obj", "--pose-a", "xyz=0,1.5,0"});
+  EXPECT_EQ(j["status"], "free");
+  EXPECT_TRUE(j["time_of_contact"].is_null());
+  EXPECT_NEAR(j["min_distance"].get<double>(), 0.5, 0.02);
+  EXPECT_TRUE(j["contacts"].empty());
+  const Json near = collide({"ball.obj", "ball.obj", "--pose-a", "xyz=0,1.5,0", "--margin", "0.6"});
+  EXPECT_EQ(near["status"], "contact");
+  const Json inside = collide({"ball.obj", "ball.obj", "--pose-a", "xyz=0,0.9,0"});
+  EXPECT_EQ(inside["status"], "contact");
+  EXPECT_NEAR(inside["min_distance"].get<double>(), -0.1, 0.02);
+}
+
+TEST_F(CollideVerb, TakesAssetsAndEveryMotion) {
+  make_ball();
+  for (const char* field : {"brick", "dense"}) {
+    ASSERT_EQ(run({"build", "ball.obj", "-o", "ball.isotact", "--resolution", "32", "--field",
+                   field, "--points", "500"})
+                  .exit_code,
+              0);
+    for (const char* motion : {"straight", "rates", "screw", "polynomial"}) {
+      const Json j =
+          collide({"ball.isotact", "ball.isotact", "--pose-a", "xyz=-2,0,0", "--to-pose-a",
+                   "xyz=2,0,0 wxyz=0.8,0,0.6,0", "--motion", motion, "--first"});
+      EXPECT_EQ(j["status"], "contact") << motion;
+      EXPECT_EQ(j["contacts"].size(), 1U);
+    }
+  }
+}
+
+TEST_F(CollideVerb, WritesIntervalsAndAPicture) {
+  make_ball();
+  collide({"ball.obj", "ball.obj", "--pose-a", "xyz=-2,0,0", "--to-pose-a", "xyz=2,0,0", "-o",
+           "times.csv", "--picture", "contact.png", "--width", "200", "--points", "300"});
+  std::ifstream in(folder_.path() / "times.csv");
+  std::string line;
+  std::getline(in, line);
+  EXPECT_EQ(line, "body,point,t_enter,t_exit");
+  int rows = 0;
+  while (std::getline(in, line)) ++rows;
+  EXPECT_GT(rows, 100);
+  EXPECT_TRUE(std::filesystem::exists(folder_.path() / "contact.png"));
+}
+
+TEST_F(CollideVerb, SaysWhatIsWrong) {
+  make_ball();
+  EXPECT_EQ(run({"collide", "ball.obj"}).exit_code, 2);
+  EXPECT_EQ(run({"collide", "ball.obj", "none.obj"}).exit_code, 1);
+  EXPECT_EQ(run({"collide", "ball.obj", "ball.obj", "--pose-a", "xyz=1,2"}).exit_code, 1);
+  EXPECT_EQ(run({"collide", "ball.obj", "ball.obj", "--pose-a", "wxyz=2,0,0,0"}).exit_code, 1);
+  EXPECT_EQ(run({"collide", "ball.obj", "ball.obj", "--method", "magic"}).exit_code, 2);
+  EXPECT_EQ(run({"collide", "ball.obj", "ball.obj", "--first", "-o", "x.csv"}).exit_code, 2);
+  EXPECT_EQ(run({"collide", "ball.obj", "ball.obj", "--picture", "x.jpg"}).exit_code, 2);
+}
+
+}  // namespace
+}  // namespace isotact
