@@ -74,14 +74,17 @@ struct SweptTracer::State {
     summary.first_hit = results.hits.size();
     const bool linear = settings.traversal == ShellTraversal::kLinear;
     if (!linear) work.search.start(tree, work.path);
-    if (settings.mode == SweptMode::kFirst && !linear) {
+    const auto look_at = [&](const std::vector<detail::PieceOfPoint>& pieces) {
+      trace_pieces(tree, pieces, work, summary.counts);
+      settings.mode == SweptMode::kAll ? collect(pieces, work, summary, results)
+                                       : take_first(pieces, work, summary);
+    };
+    if (linear)
+      list_all(tree, work, summary.counts, look_at);
+    else if (settings.mode == SweptMode::kAll)
+      work.search.find_all(work.pieces, summary.counts, look_at);
+    else
       find_first(tree, work, summary);
-    } else {
-      list_pieces(tree, work, linear, summary.counts);
-      trace_pieces(tree, work, summary.counts);
-      settings.mode == SweptMode::kAll ? collect(work, summary, results)
-                                       : take_first(work, summary);
-    }
     if (settings.mode == SweptMode::kFirst && summary.point != kNoPoint) {
       results.hits.push_back({summary.point, 1, results.intervals.size()});
       results.intervals.push_back({summary.time, summary.time});
@@ -90,31 +93,33 @@ struct SweptTracer::State {
     results.motions.push_back(summary);
   }
 
-  static void list_pieces(const PointSphereTree& tree, Work& work, bool linear,
-                          SweptCounts& counts) {
-    if (!linear) {
-      work.search.find_all(work.pieces, counts);
-      return;
-    }
+  template <typename Use>
+  static void list_all(const PointSphereTree& tree, Work& work, SweptCounts& counts, Use&& use) {
     const auto pieces = static_cast<std::uint32_t>(work.path.piece_count());
     work.pieces.clear();
-    for (std::uint32_t point = 0; point < tree.point_count(); ++point)
+    for (std::uint32_t point = 0; point < tree.point_count(); ++point) {
       for (std::uint32_t piece = 0; piece < pieces; ++piece) work.pieces.push_back({point, piece});
+      if (work.pieces.size() < detail::kPiecesAtOnce && point + 1 < tree.point_count()) continue;
+      use(work.pieces);
+      work.pieces.clear();
+    }
     counts.points += tree.point_count();
   }
 
-  void trace_pieces(const PointSphereTree& tree, Work& work, SweptCounts& counts) const {
-    work.segments.resize(work.pieces.size());
-    for (std::size_t i = 0; i < work.pieces.size(); ++i)
-      work.segments[i] = segment_of(tree, work.path, work.pieces[i]);
+  void trace_pieces(const PointSphereTree& tree, const std::vector<detail::PieceOfPoint>& pieces,
+                    Work& work, SweptCounts& counts) const {
+    work.segments.resize(pieces.size());
+    for (std::size_t i = 0; i < pieces.size(); ++i)
+      work.segments[i] = segment_of(tree, work.path, pieces[i]);
     tracer.trace(work.segments, work.traced, &counts.tracing);
     counts.segments += work.segments.size();
   }
 
   // Pieces of a point come one after the other. An interval that goes on in the next piece is one.
-  static void collect(const Work& work, SweptSummary& summary, SweptResults& results) {
-    for (std::size_t i = 0; i < work.pieces.size(); ++i) {
-      const auto [point, piece] = work.pieces[i];
+  static void collect(const std::vector<detail::PieceOfPoint>& pieces, const Work& work,
+                      SweptSummary& summary, SweptResults& results) {
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      const auto [point, piece] = pieces[i];
       for (std::size_t k = work.traced.first[i]; k < work.traced.first[i + 1]; ++k) {
         const SegmentInterval& now = work.traced.intervals[k];
         const SegmentInterval interval{time_of(work.path, piece, now.enter),
@@ -146,12 +151,13 @@ struct SweptTracer::State {
     }
   }
 
-  static void take_first(const Work& work, SweptSummary& summary) {
-    for (std::size_t i = 0; i < work.pieces.size(); ++i)
+  static void take_first(const std::vector<detail::PieceOfPoint>& pieces, const Work& work,
+                         SweptSummary& summary) {
+    for (std::size_t i = 0; i < pieces.size(); ++i)
       if (work.traced.first[i + 1] > work.traced.first[i])
-        note_first(summary, work.pieces[i].point,
-                   time_of(work.path, work.pieces[i].piece,
-                           work.traced.intervals[work.traced.first[i]].enter));
+        note_first(
+            summary, pieces[i].point,
+            time_of(work.path, pieces[i].piece, work.traced.intervals[work.traced.first[i]].enter));
   }
 
   void find_first(const PointSphereTree& tree, Work& work, SweptSummary& summary) const {

@@ -81,19 +81,19 @@ float SweptSearch::time_of(const Item& item, std::size_t level) const {
   return (static_cast<float>(item.range) + item.begin) / ranges;
 }
 
-void SweptSearch::find_all(std::vector<PieceOfPoint>& found, SweptCounts& counts) {
+void SweptSearch::find_last_nodes(SweptCounts& counts) {
   front_.clear();
   test_root(counts, [&](const Item& item) { front_.push_back(item); });
-  for (std::size_t level = 0; level < levels_.size(); ++level) {
+  for (std::size_t level = 0; level + 1 < levels_.size(); ++level) {
     next_.clear();
     for (const Item& item : front_)
       expand(item, level, counts, [&](const Item& child) { next_.push_back(child); });
     front_.swap(next_);
   }
-  found.clear();
-  for (const Item& item : front_) found.push_back({item.node, item.range});
-  // Of several ranges of a node, each has its points.
-  if (most_halvings_ > 0) std::sort(found.begin(), found.end());
+  if (most_halvings_ > 0)
+    std::sort(front_.begin(), front_.end(), [](const Item& a, const Item& b) {
+      return a.node != b.node ? a.node < b.node : a.range < b.range;
+    });
 }
 
 }  // namespace isotact::detail

@@ -1,8 +1,10 @@
 // One motion of a shell through free space: which points are left to be traced.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "isotact/pointshell/point_sphere_tree.h"
@@ -19,6 +21,9 @@ struct PieceOfPoint {
   friend auto operator<=>(const PieceOfPoint&, const PieceOfPoint&) = default;
 };
 
+// So many pieces are listed at a time, and a few more.
+inline constexpr std::size_t kPiecesAtOnce = std::size_t{1} << 18U;
+
 // Time is halved again and again, as far as spheres are small: a range of a level of the tree is
 // one of 2^s pieces, which count as one straight way plus what they bend away from it.
 class SweptSearch {
@@ -28,8 +33,9 @@ class SweptSearch {
   // Keeps references to all until the next call.
   void start(const PointSphereTree& tree, const ShellPath& path);
 
-  // All that may touch, in order.
-  void find_all(std::vector<PieceOfPoint>& found, SweptCounts& counts);
+  // All that may touch, in order: use(pieces) is called for the pieces of some points at a time.
+  template <typename Use>
+  void find_all(std::vector<PieceOfPoint>& pieces, SweptCounts& counts, Use&& use);
 
   // In the order of the earliest time at which a point may touch. `trace` tells when it really
   // does, kNever if not; what can only touch later than the earliest such time is left out.
@@ -58,6 +64,8 @@ class SweptSearch {
             float end, std::size_t level, Visit&& visit);
   template <typename Visit>
   void test_root(SweptCounts& counts, Visit&& visit);
+  // Leaves the nodes of the last level that may touch in front_, in order.
+  void find_last_nodes(SweptCounts& counts);
 
   FreeGrid grid_{};
   const FreeSpace* space_;
@@ -138,6 +146,26 @@ void SweptSearch::test_root(SweptCounts& counts, Visit&& visit) {
   for (std::uint32_t range = 0; range < ranges; ++range) {
     ++counts.spheres;
     test({group.x, group.y, group.z, group.radius, 1}, 0, range, 0, 1, 0, visit);
+  }
+}
+
+template <typename Use>
+void SweptSearch::find_all(std::vector<PieceOfPoint>& pieces, SweptCounts& counts, Use&& use) {
+  find_last_nodes(counts);
+  const std::size_t last = levels_.size() - 1;
+  pieces.clear();
+  for (std::size_t i = 0; i < front_.size();) {
+    const std::uint32_t node = front_[i].node;
+    const auto first = static_cast<std::ptrdiff_t>(pieces.size());
+    for (; i < front_.size() && front_[i].node == node; ++i)
+      expand(front_[i], last, counts, [&](const Item& point) {
+        pieces.push_back({point.node, point.range});
+      });
+    // Of several ranges of a node, each has its points.
+    if (most_halvings_ > 0) std::sort(pieces.begin() + first, pieces.end());
+    if (pieces.size() < kPiecesAtOnce && i < front_.size()) continue;
+    use(std::as_const(pieces));
+    pieces.clear();
   }
 }
 
