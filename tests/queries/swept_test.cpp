@@ -6,6 +6,7 @@
 
 #include "isotact/base/error.h"
 #include "isotact/base/random.h"
+#include "isotact/field/analytic.h"
 #include "isotact/field/build/build_field.h"
 #include "isotact/geometry/primitives.h"
 #include "isotact/queries/closest_approach.h"
@@ -157,6 +158,46 @@ TEST(Swept, AgreesOnFieldsAsSteepAsTheyLike) {
         compare(grid, tree, motions, {.iso = -0.12 + 0.02 * i, .path_tolerance = 1}, tally));
   }
   EXPECT_GT(tally.hits, tally.cases / 50);
+}
+
+// Fields without cells: halved by their slope.
+TEST(Swept, TakesFieldsOfAnyKind) {
+  Tally tally;
+  Random random(18);
+  const PointSphereTree tree = make_tree("gear", 700, 10);
+  const AnyField fields[] = {AnyField{PlaneField{}}, AnyField{SphereField{{0.2, 0, 0}, 0.7}},
+                             AnyField{TorusField{}}};
+  for (const AnyField& field : fields) {
+    std::vector<ShellMotion> motions;
+    for (int k = 0; k < 30; ++k) motions.push_back(random_meeting(random, 0.8));
+    const auto compare_any = [&](double iso) {
+      SweptResults all, first, linear;
+      const double cell = 0.02;
+      SweptTracer(field, cell, {.iso = iso}).trace(tree, motions, all);
+      SweptTracer(field, cell, {.iso = iso, .mode = SweptMode::kFirst}).trace(tree, motions, first);
+      SweptTracer(field, cell, {.iso = iso, .traversal = ShellTraversal::kLinear})
+          .trace(tree, motions, linear);
+      ASSERT_NO_FATAL_FAILURE(expect_same(all, linear));
+      for (std::size_t i = 0; i < motions.size(); ++i) {
+        ASSERT_EQ(first.motions[i].time, linear.motions[i].time);
+        tally.cases += tree.point_count();
+        tally.hits += linear.motions[i].hit_count;
+      }
+    };
+    for (const double iso : {0.0, 0.1}) ASSERT_NO_FATAL_FAILURE(compare_any(iso));
+  }
+  EXPECT_GT(tally.hits, tally.cases / 20);
+  EXPECT_LT(tally.hits, tally.cases / 2);
+  // A point through a plane, to the digit.
+  const PointSphereTree one = build_point_sphere_tree(
+      {.points = {{0, 0, 0}}, .normals = {{0, 1, 0}}, .areas = {1}, .how = "one"}, {});
+  SweptResults r;
+  SweptTracer(fields[0], 0.01)
+      .trace(one,
+             {.shell = {.from = {.translation = {0, 3, 0}}, .to = {.translation = {0, -1, 0}}}}, r);
+  EXPECT_NEAR(r.motions[0].time, 0.75, 1e-6);
+  EXPECT_EQ(r.intervals[0].exit, 1);
+  EXPECT_THROW(SweptTracer(fields[0], 0), Error);
 }
 
 // Values along true paths against the intervals found.

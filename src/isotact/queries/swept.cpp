@@ -34,19 +34,32 @@ Sphere ball_of(const PointSphereTree& tree) {
 
 struct SweptTracer::State {
   SweptSettings settings{};
-  Lattice lattice{};
+  Lattice lattice{};  // of a field without, only the spacing means something
   detail::FreeSpace space{};
-  SegmentTracer tracer;
+  std::optional<SegmentTracer> tracer;
+  std::optional<AnyField> any{};  // instead of both
 
   State(const BrickField& field, const SweptSettings& s)
-      : settings(s), lattice(field.lattice()), tracer(field, for_segments(s)) {
+      : settings(s), lattice(field.lattice()), tracer(std::in_place, field, for_segments(s)) {
     const double least = detail::find_rim(field.coarse_lattice(), field.coarse_values()).least;
     space = detail::build_free_space(field, s.iso, least, s.threads);
   }
   State(const DenseGrid& grid, const SweptSettings& s)
-      : settings(s), lattice(grid.lattice()), tracer(grid, for_segments(s)) {
+      : settings(s), lattice(grid.lattice()), tracer(std::in_place, grid, for_segments(s)) {
     const double least = detail::find_rim(grid.lattice(), grid.samples()).least;
     space = detail::build_free_space(grid, s.iso, least, s.threads);
+  }
+
+  State(const AnyField& field, double cell, const SweptSettings& s) : settings(s), any(field) {
+    for_segments(s);  // looks for what makes no sense
+    if (!(cell > 0 && std::isfinite(cell)))
+      throw Error(fmt::format("a cell of {} m, which should be positive", cell));
+    lattice.spacing = cell;
+  }
+
+  detail::SweptSearch make_search() const {
+    if (any) return {*any, settings.iso, lattice.spacing * detail::kBlockCells};
+    return {space, lattice};
   }
 
   struct Work {
@@ -111,7 +124,10 @@ struct SweptTracer::State {
     work.segments.resize(pieces.size());
     for (std::size_t i = 0; i < pieces.size(); ++i)
       work.segments[i] = segment_of(tree, work.path, pieces[i]);
-    tracer.trace(work.segments, work.traced, &counts.tracing);
+    if (any)
+      detail::trace_any(*any, settings, work.segments, work.traced, counts.tracing);
+    else
+      tracer->trace(work.segments, work.traced, &counts.tracing);
     counts.segments += work.segments.size();
   }
 
@@ -165,9 +181,12 @@ struct SweptTracer::State {
         [&](const detail::PieceOfPoint& p) {
           SegmentInterval interval;
           ++summary.counts.segments;
-          if (tracer.trace(segment_of(tree, work.path, p), std::span(&interval, 1),
-                           &summary.counts.tracing) == 0)
-            return kNever;
+          const Segment segment = segment_of(tree, work.path, p);
+          const std::span<SegmentInterval> room(&interval, 1);
+          const std::size_t n =
+              any ? detail::trace_any(*any, settings, segment, room, summary.counts.tracing)
+                  : tracer->trace(segment, room, &summary.counts.tracing);
+          if (n == 0) return kNever;
           const float time = time_of(work.path, p.piece, interval.enter);
           note_first(summary, p.point, time);
           return time;
@@ -180,13 +199,15 @@ SweptTracer::SweptTracer(const BrickField& field, const SweptSettings& settings)
     : state_(std::make_unique<const State>(field, settings)) {}
 SweptTracer::SweptTracer(const DenseGrid& grid, const SweptSettings& settings)
     : state_(std::make_unique<const State>(grid, settings)) {}
+SweptTracer::SweptTracer(const AnyField& field, double cell, const SweptSettings& settings)
+    : state_(std::make_unique<const State>(field, cell, settings)) {}
 SweptTracer::SweptTracer(SweptTracer&&) noexcept = default;
 SweptTracer& SweptTracer::operator=(SweptTracer&&) noexcept = default;
 SweptTracer::~SweptTracer() = default;
 
 const SweptSettings& SweptTracer::settings() const { return state_->settings; }
 std::uint64_t SweptTracer::memory_bytes() const {
-  return state_->space.quarters.size() + state_->tracer.memory_bytes();
+  return state_->any ? 0 : state_->space.quarters.size() + state_->tracer->memory_bytes();
 }
 
 void SweptTracer::trace(const PointSphereTree& tree, std::span<const ShellMotion> motions,
@@ -198,12 +219,13 @@ void SweptTracer::trace(const PointSphereTree& tree, std::span<const ShellMotion
   results.intervals.clear();
   const std::size_t chunks = (motions.size() + kGrain - 1) / kGrain;
   std::vector<SweptResults> parts(chunks > 1 ? chunks : 0);
-  parallel_for(
-      motions.size(), kGrain, state_->settings.threads, [&](std::size_t begin, std::size_t end) {
-        State::Work work{{}, detail::SweptSearch(state_->space, state_->lattice), {}, {}, {}};
-        SweptResults& mine = chunks > 1 ? parts[begin / kGrain] : results;
-        for (std::size_t i = begin; i < end; ++i) state_->trace(tree, motions[i], work, mine);
-      });
+  parallel_for(motions.size(), kGrain, state_->settings.threads,
+               [&](std::size_t begin, std::size_t end) {
+                 State::Work work{{}, state_->make_search(), {}, {}, {}};
+                 SweptResults& mine = chunks > 1 ? parts[begin / kGrain] : results;
+                 for (std::size_t i = begin; i < end; ++i)
+                   state_->trace(tree, motions[i], work, mine);
+               });
   for (const SweptResults& part : parts) {
     const std::size_t hits = results.hits.size(), intervals = results.intervals.size();
     for (SweptSummary summary : part.motions) {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "isotact/base/parallel.h"
+#include "isotact/field/any_field.h"
 #include "isotact/field/brick_field.h"
 #include "isotact/field/dense_grid.h"
 #include "isotact/pointshell/point_sphere_tree.h"
@@ -98,6 +99,10 @@ class SweptTracer {
   // 1024 cells an axis.
   SweptTracer(const BrickField& field, const SweptSettings& settings = {});
   SweptTracer(const DenseGrid& grid, const SweptSettings& settings = {});
+  // Of a field of any kind, such as an analytic ground. It has no cells: `cell` (metres) stands for
+  // one. Culling rests on the field's Lipschitz bound; times are found to about 1e-7 of a path, and
+  // stays inside that are shorter than that may be missed.
+  SweptTracer(const AnyField& field, double cell, const SweptSettings& settings = {});
   SweptTracer(SweptTracer&&) noexcept;
   SweptTracer& operator=(SweptTracer&&) noexcept;
   ~SweptTracer();

@@ -25,13 +25,19 @@ BlockMap to_blocks(const AffineMap& map, const Vec3& origin, double blocks_a_met
 }  // namespace
 
 SweptSearch::SweptSearch(const FreeSpace& space, const Lattice& lattice)
-    : space_(&space), lattice_(lattice), find_touching_(choose_find_touching(simd_level())) {
+    : find_touching_(choose_find_touching(simd_level())),
+      origin_(lattice.origin),
+      block_(lattice.spacing * kBlockCells),
+      reach_(space.reach) {
   grid_.quarters = space.quarters.data();
   for (std::size_t axis = 0; axis < 3; ++axis) {
     grid_.blocks[axis] = static_cast<std::uint32_t>(space.blocks[axis]);
     grid_.size[axis] = space.size[axis];
   }
 }
+
+SweptSearch::SweptSearch(const AnyField& field, double iso, double block)
+    : any_(&field), iso_(iso), block_(block) {}
 
 void SweptSearch::start(const PointSphereTree& tree, const ShellPath& path) {
   tree_ = &tree;
@@ -41,23 +47,23 @@ void SweptSearch::start(const PointSphereTree& tree, const ShellPath& path) {
   y_ = tree.y().data();
   z_ = tree.z().data();
 
-  const double blocks_a_metre = 1 / (lattice_.spacing * kBlockCells);
+  const double blocks_a_metre = 1 / block_;
   const Spheref ball = tree.bounding_sphere();
   const double furthest =
       length(to_double(ball.center)) + static_cast<double>(ball.radius);  // in the shell
   double largest = 0;
   maps_.clear();
   for (const AffineMap& map : path.maps) {
-    maps_.push_back(to_blocks(map, lattice_.origin, blocks_a_metre));
+    maps_.push_back(to_blocks(map, origin_, blocks_a_metre));
     largest = std::max(largest, path.stretch * furthest + length(map.offset));
   }
-  largest = (largest + length(lattice_.origin)) * blocks_a_metre +
+  largest = (largest + length(origin_)) * blocks_a_metre +
             static_cast<double>(std::max({grid_.size[0], grid_.size[1], grid_.size[2]}));
   blocks_a_metre_ = static_cast<float>(path.stretch * blocks_a_metre * (1 + 1e-6));
 
   most_halvings_ = 0;
   while ((1 << most_halvings_) < path.piece_count()) ++most_halvings_;
-  const double fixed = space_->reach + static_cast<double>(kGap) + kAbsolute + kRelative * largest;
+  const double fixed = reach_ + static_cast<double>(kGap) + kAbsolute + kRelative * largest;
   halvings_.assign(levels_.size() + 1, 0);
   margins_.assign(levels_.size() + 1, static_cast<float>(fixed));
   // Vertices of the chain lie on the true path, which bends from the chord of a range by no more

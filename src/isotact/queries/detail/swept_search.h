@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "isotact/pointshell/point_sphere_tree.h"
+#include "isotact/queries/detail/any_trace.h"
 #include "isotact/queries/detail/free_space.h"
 #include "isotact/queries/detail/swept_lanes.h"
 #include "isotact/queries/swept.h"
@@ -29,6 +30,8 @@ inline constexpr std::size_t kPiecesAtOnce = std::size_t{1} << 18U;
 class SweptSearch {
  public:
   SweptSearch(const FreeSpace& space, const Lattice& lattice);
+  // Of a field without a grid, by its slope; lengths are in `block` then.
+  SweptSearch(const AnyField& field, double iso, double block);
 
   // Keeps references to all until the next call.
   void start(const PointSphereTree& tree, const ShellPath& path);
@@ -68,9 +71,12 @@ class SweptSearch {
   void find_last_nodes(SweptCounts& counts);
 
   FreeGrid grid_{};
-  const FreeSpace* space_;
-  Lattice lattice_;
-  FindTouching find_touching_;
+  FindTouching find_touching_ = nullptr;
+  const AnyField* any_ = nullptr;  // instead of the grid
+  double iso_ = 0;
+  Vec3 origin_{};     // of the grid, metres
+  double block_ = 1;  // metres
+  double reach_ = 0;  // blocks
 
   const PointSphereTree* tree_ = nullptr;
   std::vector<ShellLevel> levels_;
@@ -96,7 +102,9 @@ void SweptSearch::test(const SphereLanes& spheres, std::uint32_t first, std::uin
                        end,
                        !is_point(level)};
   SweptTimes times;
-  unsigned touching = find_touching_(grid_, spheres, task, times);
+  unsigned touching = any_ == nullptr
+                          ? find_touching_(grid_, spheres, task, times)
+                          : find_touching_any({*any_, iso_, block_}, spheres, task, times);
   for (; touching != 0; touching &= touching - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(touching));
     visit(Item{first + lane, range, times.begin[lane], times.end[lane]});

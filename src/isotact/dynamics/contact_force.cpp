@@ -1,0 +1,269 @@
+#include "isotact/dynamics/contact_force.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace isotact {
+namespace {
+
+// What is integrated over time.
+struct Rate {
+  Vec3 force{};       // on the shell's body, N
+  Vec3 moment{};      // about the world's origin
+  double normal = 0;  // N, its normal part
+
+  Rate& operator+=(const Rate& b) {
+    force += b.force;
+    moment += b.moment;
+    normal += b.normal;
+    return *this;
+  }
+  friend Rate operator*(const Rate& a, double s) {
+    return {a.force * s, a.moment * s, a.normal * s};
+  }
+  friend Rate operator-(const Rate& a, const Rate& b) {
+    return {a.force - b.force, a.moment - b.moment, a.normal - b.normal};
+  }
+};
+
+// A point at a time.
+struct Moment {
+  Vec3 place{};   // world
+  Vec3 normal{};  // world, unit: pushes the shell's body
+  Vec3 slip{};    // velocity of the shell's body past the field's, world
+  double depth = 0;
+  AffineMap world_from_field{};
+};
+
+template <typename F>
+class Role {
+ public:
+  Role(const F& field, const RoleInput& in, const ForceSettings& settings)
+      : field_(field), in_(in), s_(settings) {
+    const int pieces = in.path.piece_count();
+    for (int k = 0; k <= pieces; ++k)
+      world_.push_back(to_affine(find_pose(in.field.motion, static_cast<double>(k) / pieces)));
+  }
+
+  RoleImpulse integrate(std::vector<PointStick>& sticks) {
+    std::size_t old = 0;
+    for (const SweptHit& hit : in_.hits) {
+      while (old < sticks.size() && sticks[old].point < hit.point) ++old;
+      const bool known = old < sticks.size() && sticks[old].point == hit.point;
+      add_point(hit, known ? sticks[old].drag : Vec3{});
+    }
+    sticks.swap(next_);
+    return result_;
+  }
+
+  // At the end of the step, as if it were all along.
+  RoleImpulse take_end(std::vector<PointStick>& sticks) {
+    std::size_t old = 0;
+    for (std::uint32_t point = 0; point < in_.tree.point_count(); ++point) {
+      const Moment end = look(point, 1);
+      if (end.depth <= 0) continue;
+      while (old < sticks.size() && sticks[old].point < point) ++old;
+      const bool known = old < sticks.size() && sticks[old].point == point;
+      ++result_.points;
+      const Rate whole = rate(point, end);
+      add(whole);
+      finish_point(point, end, end, whole.normal, 1, known ? sticks[old].drag : Vec3{});
+    }
+    sticks.swap(next_);
+    return result_;
+  }
+
+ private:
+  double area(std::uint32_t point) const { return static_cast<double>(in_.tree.areas()[point]); }
+
+  AffineMap world_at(double time) const {
+    const double at = time * in_.path.piece_count();
+    const auto k =
+        static_cast<std::size_t>(std::min(static_cast<int>(at), in_.path.piece_count() - 1));
+    const double u = at - static_cast<double>(k);
+    const AffineMap &a = world_[k], &b = world_[k + 1];
+    return {a.linear * (1 - u) + b.linear * u, lerp(a.offset, b.offset, u)};
+  }
+
+  Moment look(std::uint32_t point, double time) const {
+    const Vec3 x = place_on(in_.path, to_double(in_.tree.point(point)), time);
+    const FieldSample sample = field_.sample(x);
+    Moment m;
+    m.depth = -sample.distance;
+    if (m.depth <= 0) return m;
+    m.world_from_field = world_at(time);
+    m.place = m.world_from_field * x;
+    m.normal = normalized(m.world_from_field.linear * sample.gradient);
+    if (s_.direction == ForceDirection::kPoint || length_sq(m.normal) == 0) {
+      const Quat turn = find_pose(in_.shell.motion, time).rotation;
+      const Vec3 own = -rotate(turn, to_double(in_.tree.normals()[point]));
+      if (length_sq(own) > 0) m.normal = own;
+    }
+    m.slip = velocity(in_.shell, m.place, time) - velocity(in_.field, m.place, time);
+    return m;
+  }
+
+  static Vec3 velocity(const BodyStep& body, const Vec3& place, double time) {
+    const Vec3 center = lerp(body.center_from, body.center_to, time);
+    return body.velocity + cross(body.angular_velocity, place - center);
+  }
+
+  // Spring and damper.
+  Rate rate(std::uint32_t point, const Moment& m) const {
+    if (m.depth <= 0) return {};
+    const ContactMaterial& c = s_.material;
+    double pressure = c.stiffness * m.depth;
+    Vec3 along = m.normal * pressure;
+    if (s_.damping == DampingRule::kNormal) {
+      // A damper that pulled would glue bodies together.
+      pressure = std::max(pressure - c.damping * dot(m.slip, m.normal), 0.0);
+      along = m.normal * pressure;
+    } else {
+      along -= m.slip * c.damping;
+    }
+    const Vec3 force = along * area(point);
+    return {force, cross(m.place, force), pressure * area(point)};
+  }
+
+  Rate rate_at(std::uint32_t point, double time) const { return rate(point, look(point, time)); }
+
+  // The mean rate in an interval, by Gauss's rule of three points within Kronrod's of seven.
+  struct Estimate {
+    Rate mean{};
+    double error = 0;
+  };
+  Estimate estimate(std::uint32_t point, double from, double to) const {
+    constexpr std::array<double, 4> kAt = {0, 0.434243749346802558, 0.774596669241483377,
+                                           0.960491268708020283};
+    constexpr std::array<double, 4> kKronrod = {0.450916538658474142 / 2, 0.401397414775962223 / 2,
+                                                0.268488089868333440 / 2, 0.104656226026467265 / 2};
+    constexpr std::array<double, 4> kGauss = {8.0 / 18, 0, 5.0 / 18, 0};
+    Rate all{}, few{};
+    const double middle = (from + to) * 0.5, half = (to - from) * 0.5;
+    for (std::size_t k = 0; k < 4; ++k)
+      for (const double side : {-1.0, 1.0}) {
+        if (k == 0 && side > 0) continue;
+        const Rate r = rate_at(point, middle + side * kAt[k] * half);
+        all += r * kKronrod[k];
+        few += r * kGauss[k];
+      }
+    return {all, length((all - few).force)};
+  }
+
+  // Time is that of the step, 0 to 1. Halves are as good as they get at a depth of 6.
+  Rate adapt(std::uint32_t point, double from, double to, int depth) {
+    const Estimate e = estimate(point, from, to);
+    if (e.error > s_.tolerance * length(e.mean.force) && depth < 6) {
+      const double middle = (from + to) * 0.5;
+      Rate both = adapt(point, from, middle, depth + 1);
+      both += adapt(point, middle, to, depth + 1);
+      return both;
+    }
+    result_.error += e.error * (to - from) * in_.step;
+    return e.mean * (to - from);
+  }
+
+  Rate sum_midpoints(std::uint32_t point, double from, double to) const {
+    Rate sum{};
+    const double width = (to - from) / s_.midpoints;
+    for (int i = 0; i < s_.midpoints; ++i) sum += rate_at(point, from + (i + 0.5) * width) * width;
+    return sum;
+  }
+
+  void add(const Rate& share) {
+    result_.impulse += share.force * in_.step;
+    result_.angular_impulse += share.moment * in_.step;
+  }
+
+  void add_point(const SweptHit& hit, const Vec3& drag) {
+    Rate whole{};
+    double time = 0;
+    Moment middle{};
+    for (std::uint32_t k = 0; k < hit.interval_count; ++k) {
+      const SegmentInterval& in = in_.intervals[hit.first_interval + k];
+      const auto from = static_cast<double>(in.enter), to = static_cast<double>(in.exit);
+      if (!(to > from)) continue;
+      whole += s_.quadrature == Quadrature::kAdaptive ? adapt(hit.point, from, to, 0)
+                                                      : sum_midpoints(hit.point, from, to);
+      time += to - from;
+      const Moment now = look(hit.point, (from + to) * 0.5);
+      if (now.depth > 0) middle = now;
+    }
+    if (time <= 0 || middle.depth <= 0) return;
+    ++result_.points;
+    add(whole);
+    finish_point(hit.point, middle, look(hit.point, 1), whole.normal, time, drag);
+  }
+
+  // Friction, and what is noted of the end. The tangential spring of a point is dragged along while
+  // it touches; where it would pull harder than Coulomb allows, the point slips, and the spring
+  // gives way (Cundall and Strack 1979).
+  void finish_point(std::uint32_t point, const Moment& middle, const Moment& end,
+                    double normal_force, double time, Vec3 drag) {
+    const ContactMaterial& c = s_.material;
+    const double stiffness = c.stick_stiffness > 0 ? c.stick_stiffness : c.stiffness;
+    const double damping = c.stick_damping > 0 ? c.stick_damping : c.damping;
+    bool sticks = false;
+    if (c.friction > 0 && time > 0) {
+      const Mat3 field_from_world = transpose(middle.world_from_field.linear);
+      Vec3 world_drag = middle.world_from_field.linear * drag;
+      const double most = c.friction * normal_force / (area(point) * time);  // pressure
+      const Vec3 slip = along_surface(middle.slip, middle.normal);
+      world_drag = along_surface(world_drag, middle.normal) + slip * (time * in_.step);
+      Vec3 pull = -(world_drag * stiffness + slip * damping);
+      const double size = length(pull);
+      sticks = size <= most;
+      if (!sticks) {
+        pull *= most / size;
+        const double longest = most / stiffness;
+        if (length(world_drag) > longest) world_drag *= longest / length(world_drag);
+      }
+      const Vec3 force = pull * (area(point) * time);
+      add({force, cross(middle.place, force), 0});
+      drag = field_from_world * world_drag;
+    }
+    if (end.depth <= 0) return;
+    result_.sticking += sticks ? 1U : 0U;
+    result_.area += area(point);
+    result_.energy += 0.5 * c.stiffness * area(point) * end.depth * end.depth;
+    if (end.depth > result_.depth) {
+      result_.depth = end.depth;
+      result_.place = end.place;
+      result_.normal = end.normal;
+    }
+    if (c.friction > 0) next_.push_back({point, drag});
+  }
+
+  static Vec3 along_surface(const Vec3& v, const Vec3& normal) {
+    return v - normal * dot(v, normal);
+  }
+
+  const F& field_;
+  const RoleInput& in_;
+  const ForceSettings& s_;
+  std::vector<AffineMap> world_;  // from field, at the ends of pieces
+  RoleImpulse result_;
+  std::vector<PointStick> next_;
+};
+
+}  // namespace
+
+RoleImpulse find_role_impulse(const BrickField& field, const RoleInput& input,
+                              const ForceSettings& settings, std::vector<PointStick>& sticks) {
+  return Role<BrickField>(field, input, settings).integrate(sticks);
+}
+RoleImpulse find_role_impulse(const AnyField& field, const RoleInput& input,
+                              const ForceSettings& settings, std::vector<PointStick>& sticks) {
+  return Role<AnyField>(field, input, settings).integrate(sticks);
+}
+RoleImpulse find_discrete_impulse(const BrickField& field, const RoleInput& input,
+                                  const ForceSettings& settings, std::vector<PointStick>& sticks) {
+  return Role<BrickField>(field, input, settings).take_end(sticks);
+}
+RoleImpulse find_discrete_impulse(const AnyField& field, const RoleInput& input,
+                                  const ForceSettings& settings, std::vector<PointStick>& sticks) {
+  return Role<AnyField>(field, input, settings).take_end(sticks);
+}
+
+}  // namespace isotact
