@@ -205,7 +205,7 @@ class Role {
     const double stiffness = c.stick_stiffness > 0 ? c.stick_stiffness : c.stiffness;
     const double damping = c.stick_damping > 0 ? c.stick_damping : c.damping;
     bool sticks = false;
-    if (c.friction > 0 && time > 0) {
+    if (c.friction > 0 && area(point) > 0) {
       const Mat3 field_from_world = transpose(middle.world_from_field.linear);
       Vec3 world_drag = middle.world_from_field.linear * drag;
       const double most = c.friction * normal_force / (area(point) * time);  // pressure

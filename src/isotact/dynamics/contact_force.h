@@ -73,9 +73,9 @@ struct PointStick {
 
 // What one role of a pair comes to: the points of one body in the field of the other.
 struct RoleImpulse {
-  Vec3 impulse{};          // N s, on the shell's body; the field's gets the opposite
-  Vec3 angular_impulse{};  // N m s, on the shell's body, about the WORLD'S ORIGIN: the same for
-                           // both, so that angular momentum is conserved, too
+  Vec3 impulse{};              // N s, on the shell's body; the field's gets the opposite
+  Vec3 angular_impulse{};      // N m s, on the shell's body, about the WORLD'S ORIGIN: the same for
+                               // both, so that angular momentum is conserved, too
   std::uint32_t points = 0;    // in contact at some time
   std::uint32_t sticking = 0;  // among them, at the end
   double area = 0;             // m^2, of points in contact at the end

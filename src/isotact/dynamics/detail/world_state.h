@@ -1,0 +1,76 @@
+// What a World holds.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "isotact/dynamics/world.h"
+
+namespace isotact {
+
+namespace detail {
+
+struct WorldBody {
+  BodySettings settings{};
+  RigidBody body{};
+  Load load{};             // of the user, until the next step
+  Pose target{};           // of a kinematic body
+  BodyStep step{};         // the present one
+  Vec3 ball_center{};      // in the body's frame
+  double ball_radius = 0;  // of its surface, about that; infinite for fields without end
+  double area = 0;         // m^2; 0: it has no points
+  std::shared_ptr<const SweptTracer> all{}, first{};  // of its field
+
+  bool has_points() const { return settings.shape && settings.shape->tree(); }
+  bool has_field() const { return all != nullptr; }
+  const PointSphereTree& tree() const { return *settings.shape->tree(); }
+  bool is_dynamic() const { return body.kind == BodyKind::kDynamic; }
+};
+
+// What a pair remembers from step to step.
+struct PairState {
+  BodyPair pair{};
+  std::vector<PointStick> sticks[2]{};    // of points of A in B, of points of B in A
+  Vec3 impulse{};                         // N s on A, for the next step
+  Vec3 angular_impulse{};                 // the same about the world's origin
+  bool touches = false, touched = false;  // in this step, in the one before
+  Contact contact{};                      // the deepest, or what it last was
+  bool apart = false;                     // their boxes have left each other
+  // Of the present step.
+  std::uint32_t points = 0, sticking = 0;
+  double area = 0, depth = 0, energy = 0;
+  bool impact = false;
+  SweptCounts counts{};
+  double detection_seconds = 0, force_seconds = 0;
+};
+
+}  // namespace detail
+
+struct World::State {
+  WorldSettings settings{};
+  std::vector<detail::WorldBody> bodies{};
+  std::vector<detail::PairState> pairs{};  // sorted; those of the last step
+  std::map<BodyPair, ContactMaterial> materials{};
+  std::vector<BodyPair> ignored{};  // sorted
+  std::vector<PairContact> contacts{};
+  StepReport report{};
+  std::optional<Trouble> trouble{};
+  double energy_start = 0, energy_bound = 0;  // J: see look_for_trouble
+
+  // The parts of a step, in order.
+  void note_start();
+  void apply_loads();  // momenta change
+  void move_bodies();  // poses change; `step` of each says how
+  void find_pairs();   // that may touch
+  void resolve_impacts();
+  void find_contacts();  // and the impulses of the next step
+  void list_contacts();
+  void look_for_trouble();
+
+  void look_at_pair(detail::PairState& pair) const;
+  static void keep_if_ended(detail::PairState& pair, std::vector<detail::PairState>& next);
+  ContactMaterial material_of(const BodyPair& pair) const;
+  Energies energies() const;
+};
+
+}  // namespace isotact

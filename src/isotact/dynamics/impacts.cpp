@@ -1,0 +1,221 @@
+// Bodies that are too fast for a penalty: moved to their first contact, pushed apart there, and on.
+#include "isotact/dynamics/detail/impacts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "isotact/queries/continuous_collide.h"
+
+namespace isotact {
+
+using detail::PairState;
+using detail::WorldBody;
+
+namespace {
+
+constexpr int kMostImpacts = 8;    // of a pair in a step, before it is stopped
+constexpr double kFastMove = 0.1;  // of a body's radius in a step
+constexpr double kNoTime = std::numeric_limits<double>::infinity();
+
+// The rest of a body's step: since its last impact, or the beginning.
+struct Rest {
+  double begin = 0;  // 0 to 1
+  BodyMotion motion{};
+};
+
+struct Impact {
+  double time = kNoTime;  // of the step, 0 to 1
+  std::size_t pair = 0;
+  Contact contact{};
+};
+
+// The way a body takes from a time on.
+BodyMotion motion_from(const Rest& rest, double time) {
+  if (time <= rest.begin) return rest.motion;
+  const double share = (time - rest.begin) / (1 - rest.begin);
+  return {find_pose(rest.motion, share), rest.motion.to, rest.motion.pivot};
+}
+
+class Impacts {
+ public:
+  Impacts(std::vector<WorldBody>& bodies, std::vector<PairState>& pairs,
+          const WorldSettings& settings)
+      : bodies_(bodies), pairs_(pairs), settings_(settings), rests_(bodies.size()) {
+    for (std::size_t k = 0; k < bodies.size(); ++k) rests_[k].motion = bodies[k].step.motion;
+  }
+
+  void run(const std::vector<ContactMaterial>& materials) {
+    std::vector<Impact> next(pairs_.size());
+    std::vector<int> counts(pairs_.size(), 0);
+    for (std::size_t k = 0; k < pairs_.size(); ++k) next[k] = look(k);
+    for (;;) {
+      const auto first =
+          std::min_element(next.begin(), next.end(),
+                           [](const Impact& a, const Impact& b) { return a.time < b.time; });
+      if (first == next.end() || first->time == kNoTime) return;
+      const auto k = static_cast<std::size_t>(first - next.begin());
+      const BodyPair pair = pairs_[k].pair;
+      resolve(*first, materials[k], ++counts[k] > kMostImpacts);
+      // Whoever one of them may meet now meets it elsewhere.
+      for (std::size_t other = 0; other < pairs_.size(); ++other) {
+        const BodyPair& p = pairs_[other].pair;
+        const bool shares = p.a == pair.a || p.a == pair.b || p.b == pair.a || p.b == pair.b;
+        if (shares) next[other] = counts[other] > kMostImpacts ? Impact{} : look(other);
+      }
+    }
+  }
+
+ private:
+  // What the faster body moves by, against its size.
+  bool is_fast(const WorldBody& a, const WorldBody& b) const {
+    if (settings_.impacts == ImpactRule::kOff) return false;
+    if (a.settings.fast || b.settings.fast) return true;
+    return settings_.impacts == ImpactRule::kAuto && allowed_move(a, b) < relative_move(a, b);
+  }
+  static double allowed_move(const WorldBody& a, const WorldBody& b) {
+    double least = kNoTime;
+    for (const WorldBody* w : {&a, &b})
+      if (w->is_dynamic() && std::isfinite(w->ball_radius)) least = std::min(least, w->ball_radius);
+    return kFastMove * least;
+  }
+  double relative_move(const WorldBody& a, const WorldBody& b) const {
+    const auto turn = [](const WorldBody& w) {
+      return std::isfinite(w.ball_radius) ? length(w.step.angular_velocity) * w.ball_radius : 0.0;
+    };
+    return (length(a.step.velocity - b.step.velocity) + turn(a) + turn(b)) * settings_.step;
+  }
+
+  Impact look(std::size_t k) const {
+    const BodyPair pair = pairs_[k].pair;
+    if (pairs_[k].apart) return {};
+    const WorldBody &a = bodies_[pair.a], &b = bodies_[pair.b];
+    if (!is_fast(a, b)) return {};
+    const double begin = std::max(rests_[pair.a].begin, rests_[pair.b].begin);
+    if (begin >= 1) return {};
+    const BodyMotion of_a = motion_from(rests_[pair.a], begin);
+    const BodyMotion of_b = motion_from(rests_[pair.b], begin);
+    Impact best{kNoTime, k, {}};
+    for (const bool points_of_a : {true, false}) {
+      const WorldBody &shell = points_of_a ? a : b, &field = points_of_a ? b : a;
+      if (!shell.has_points() || !field.has_field()) continue;
+      const ShellMotion motion{.shell = points_of_a ? of_a : of_b,
+                               .field = points_of_a ? of_b : of_a,
+                               .model = MotionModel::kConstantRates};
+      const auto found = find_first(shell, field, motion, points_of_a);
+      if (!found) continue;
+      const double time = begin + found->time * (1 - begin);
+      if (time < best.time && is_hard(a, b, found->contact, 1 - time)) {
+        best.time = time;
+        best.contact = found->contact;
+      }
+    }
+    return best;
+  }
+
+  static std::optional<TimedContact> find_first(const WorldBody& shell, const WorldBody& field,
+                                                const ShellMotion& motion, bool points_of_a) {
+    SweptResults swept;
+    field.first->trace(shell.tree(), motion, swept);
+    const SweptSummary& first = swept.motions[0];
+    if (first.point == kNoPoint) return std::nullopt;
+    const auto time = static_cast<double>(first.time);
+    const AffineMap map = find_map(motion, time);
+    const Vec3 x = map * to_double(shell.tree().point(first.point));
+    const FieldSample sample = field.settings.field ? field.settings.field->sample(x)
+                                                    : field.settings.shape->field()->sample(x);
+    Vec3 out = normalized(sample.gradient);
+    if (length_sq(out) == 0) out = {0, 1, 0};
+    const Pose world = find_pose(motion.field, time);
+    const Vec3 place = transform_point(world, x), normal = transform_vector(world, out);
+    return TimedContact{time,
+                        {.position = place,
+                         .point_on_a = place,
+                         .point_on_b = place,
+                         .normal = points_of_a ? normal : -normal,
+                         .depth = -sample.distance,
+                         .sampled_by = points_of_a ? Body::kA : Body::kB,
+                         .point = first.point}};
+  }
+
+  // Whether what is left of the step would take them deeper into each other than a penalty should
+  // be asked to push back.
+  bool is_hard(const WorldBody& a, const WorldBody& b, const Contact& contact, double left) const {
+    const double approach = -dot(slip(a, b, contact.position), contact.normal);
+    return approach * left * settings_.step > allowed_move(a, b) * 0.5;
+  }
+
+  static Vec3 velocity_of(const WorldBody& w, const Vec3& place) {
+    if (w.is_dynamic()) return velocity_at(w.body, place);
+    return w.step.velocity + cross(w.step.angular_velocity, place - w.step.center_to);
+  }
+  static Vec3 slip(const WorldBody& a, const WorldBody& b, const Vec3& place) {
+    return velocity_of(a, place) - velocity_of(b, place);
+  }
+
+  void place_at(BodyId id, double time) {
+    const Rest& rest = rests_[id];
+    WorldBody& w = bodies_[id];
+    if (!w.is_dynamic()) return;
+    const double share = (time - rest.begin) / (1 - rest.begin);
+    set_pose(w.body, find_pose(rest.motion, share));
+  }
+
+  void go_on(BodyId id, double time, bool stop) {
+    WorldBody& w = bodies_[id];
+    if (!w.is_dynamic()) return;
+    Rest& rest = rests_[id];
+    rest.motion.from = world_from_body(w.body);
+    rest.begin = time;
+    const double left = (1 - time) * settings_.step;
+    if (!stop && left > 0) drift(w.body, left, settings_.turns);
+    rest.motion.to = world_from_body(w.body);
+    detail::finish_body_step(w, settings_.step);
+  }
+
+  // Coulomb's law for impulses, at one place.
+  void resolve(const Impact& impact, const ContactMaterial& material, bool stop) {
+    PairState& pair = pairs_[impact.pair];
+    WorldBody &a = bodies_[pair.pair.a], &b = bodies_[pair.pair.b];
+    place_at(pair.pair.a, impact.time);
+    place_at(pair.pair.b, impact.time);
+    const Contact& c = impact.contact;
+    const Vec3 v = slip(a, b, c.position);
+    const double along = dot(v, c.normal);
+    const auto give = [&](const Vec3& d) {
+      return mobility(a.body, c.position, d) + mobility(b.body, c.position, d);
+    };
+    const double restitution =
+        std::max(a.settings.material.restitution, b.settings.material.restitution);
+    if (along < 0 && give(c.normal) > 0) {
+      const double size = -(1 + restitution) * along / give(c.normal);
+      Vec3 impulse = c.normal * size;
+      const Vec3 across = v - c.normal * along, way = normalized(across);
+      if (length_sq(way) > 0)
+        impulse -= way * std::min(material.friction * size, length(across) / give(way));
+      push(a.body, c.position, impulse);
+      push(b.body, c.position, -impulse);
+    }
+    pair.impact = true;
+    pair.contact = c;
+    go_on(pair.pair.a, impact.time, stop);
+    go_on(pair.pair.b, impact.time, stop);
+  }
+
+  std::vector<WorldBody>& bodies_;
+  std::vector<PairState>& pairs_;
+  const WorldSettings& settings_;
+  std::vector<Rest> rests_;
+};
+
+}  // namespace
+
+void World::State::resolve_impacts() {
+  if (settings.impacts == ImpactRule::kOff || pairs.empty()) return;
+  std::vector<ContactMaterial> of_pairs;
+  of_pairs.reserve(pairs.size());
+  for (const PairState& p : pairs) of_pairs.push_back(material_of(p.pair));
+  Impacts(bodies, pairs, settings).run(of_pairs);
+}
+
+}  // namespace isotact

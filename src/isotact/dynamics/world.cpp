@@ -1,0 +1,326 @@
+#include "isotact/dynamics/world.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "isotact/base/error.h"
+#include "isotact/base/hash.h"
+#include "isotact/dynamics/detail/world_state.h"
+
+namespace isotact {
+
+using detail::PairState;
+using detail::WorldBody;
+
+namespace {
+
+constexpr double kDefaultStiffness = 0.25;  // K h^2 / m, of the whole surface
+constexpr double kContactShare = 0.1;       // of a surface that touches, for the damping ratio
+constexpr double kMostDamping = 1;          // C h / m, of the whole surface
+constexpr double kStickDamping = 0.25;      // of the damping
+
+void check(const WorldSettings& s) {
+  if (!(s.step > 0 && std::isfinite(s.step)))
+    throw Error(fmt::format("a time step of {} s, which should be positive", s.step));
+  if (!is_finite(s.gravity)) throw Error("gravity is not finite");
+  if (!(s.energy_factor > 1)) throw Error("the energy factor should be more than 1");
+  if (s.forces.midpoints < 1) throw Error("quadrature needs one midpoint at least");
+  if (!(s.forces.tolerance > 0)) throw Error("the quadrature's tolerance should be positive");
+}
+
+void check(const SurfaceMaterial& m, const std::string& name) {
+  const bool good = m.stiffness >= 0 && std::isfinite(m.stiffness) && m.damping_ratio >= 0 &&
+                    std::isfinite(m.damping_ratio) && m.friction >= 0 &&
+                    std::isfinite(m.friction) && m.restitution >= 0 && m.restitution <= 1;
+  if (!good) throw Error(fmt::format("body '{}': its material has a number out of range", name));
+}
+
+BodyPair pair_of(BodyId a, BodyId b) { return a < b ? BodyPair{a, b} : BodyPair{b, a}; }
+
+}  // namespace
+
+ContactMaterial pair_material(const PairSides& s) {
+  // Of infinite masses one of them may be.
+  const double mass = 1 / (1 / s.mass_a + 1 / s.mass_b);
+  const double bearable = kDefaultStiffness * mass / (s.step * s.step * s.area);
+  const auto stiffness_of = [&](const SurfaceMaterial& m) {
+    return m.stiffness > 0 ? m.stiffness : 2 * bearable;  // two in a row: as bearable
+  };
+  ContactMaterial material;
+  material.stiffness = 1 / (1 / stiffness_of(s.a) + 1 / stiffness_of(s.b));
+  // C = 2 zeta sqrt(K m) of what usually touches, no more than the whole surface bears, and no less
+  // than the spring asks for.
+  const double ratio = (s.a.damping_ratio + s.b.damping_ratio) / 2;
+  const double critical = 2 * std::sqrt(material.stiffness * mass / (kContactShare * s.area));
+  material.damping = std::max(std::min(ratio * critical, kMostDamping * mass / (s.step * s.area)),
+                              0.75 * material.stiffness * s.step);
+  material.stick_damping = kStickDamping * material.damping;
+  material.friction = std::sqrt(s.a.friction * s.b.friction);
+  return material;
+}
+
+World::World(const WorldSettings& settings) : state_(std::make_unique<State>()) {
+  check(settings);
+  state_->settings = settings;
+}
+World::World(World&&) noexcept = default;
+World& World::operator=(World&&) noexcept = default;
+World::~World() = default;
+
+BodyId World::add_body(const BodySettings& settings) {
+  WorldBody body{.settings = settings};
+  const std::string& name = settings.name;
+  check(settings.material, name);
+  body.body.kind = settings.kind;
+  body.body.mass = settings.mass;
+  if (settings.kind == BodyKind::kDynamic)
+    body.body.mass =
+        make_body_mass(settings.mass.mass, settings.mass.center, settings.mass.inertia);
+  if (settings.shape && settings.field)
+    throw Error(fmt::format("body '{}' has a shape and a field: it can have one of them", name));
+  set_pose(body.body, settings.pose);
+  set_velocity(body.body, settings.velocity, settings.angular_velocity);
+  if (settings.kind != BodyKind::kDynamic)
+    body.body.state.momentum = body.body.state.angular_momentum = {};
+  if (const auto flaw = find_flaw(body.body.state))
+    throw Error(fmt::format("body '{}': {}", name, *flaw));
+  body.target = world_from_body(body.body);
+
+  const SweptSettings swept{.traversal = state_->settings.traversal, .threads = {1}};
+  SweptSettings first = swept;
+  first.mode = SweptMode::kFirst;
+  first.traversal = ShellTraversal::kTree;
+  first.path_tolerance = 0.5;  // what spins fast has long paths
+  body.ball_center = settings.mass.center;
+  if (settings.field) {
+    body.all = std::make_shared<const SweptTracer>(*settings.field, settings.field_cell, swept);
+    body.first = std::make_shared<const SweptTracer>(*settings.field, settings.field_cell, first);
+    const Aabb box = settings.field->bounds();
+    body.ball_radius = length(extent(box)) / 2;
+    if (std::isfinite(body.ball_radius))
+      body.ball_center = center(box);
+    else
+      body.ball_radius = std::numeric_limits<double>::infinity();
+  } else if (settings.shape) {
+    if (settings.shape->field()) {
+      body.all = settings.shape->swept_tracer(swept);
+      body.first = settings.shape->swept_tracer(first);
+      const Aabb box = settings.shape->field()->bounds();
+      body.ball_center = center(box);
+      body.ball_radius = length(extent(box)) / 2;
+    }
+    if (body.has_points()) {
+      const Sphere ball = ball_of(body.tree());
+      body.ball_center = ball.center;
+      body.ball_radius = ball.radius + body.tree().covering_radius();
+      body.area = body.tree().header().surface_area;
+    }
+  }
+  state_->bodies.push_back(std::move(body));
+  return static_cast<BodyId>(state_->bodies.size() - 1);
+}
+
+const WorldSettings& World::settings() const { return state_->settings; }
+std::size_t World::body_count() const { return state_->bodies.size(); }
+const RigidBody& World::body(BodyId id) const { return state_->bodies[id].body; }
+RigidBody& World::body(BodyId id) { return state_->bodies[id].body; }
+const BodySettings& World::body_settings(BodyId id) const { return state_->bodies[id].settings; }
+void World::add_load(BodyId id, const Load& load) { state_->bodies[id].load += load; }
+void World::move_to(BodyId id, const Pose& world_from_body) {
+  assert(state_->bodies[id].body.kind == BodyKind::kKinematic);
+  state_->bodies[id].target = {normalized(world_from_body.rotation), world_from_body.translation};
+}
+void World::set_pair_material(BodyId a, BodyId b, const ContactMaterial& material) {
+  state_->materials[pair_of(a, b)] = material;
+}
+void World::ignore_pair(BodyId a, BodyId b) {
+  auto& ignored = state_->ignored;
+  const BodyPair pair = pair_of(a, b);
+  const auto at = std::lower_bound(ignored.begin(), ignored.end(), pair);
+  if (at == ignored.end() || *at != pair) ignored.insert(at, pair);
+}
+const StepReport& World::report() const { return state_->report; }
+std::span<const PairContact> World::contacts() const { return state_->contacts; }
+const std::optional<Trouble>& World::find_trouble() const { return state_->trouble; }
+Energies World::energies() const { return state_->energies(); }
+
+// ---- snapshots ----------------------------------------------------------------------------------
+
+namespace {
+
+constexpr std::uint64_t kMagic = 0x3150414e534f5349;  // "ISOSNAP1"
+
+class Writer {
+ public:
+  template <typename T>
+  void add(const T& value) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    const auto* from = reinterpret_cast<const std::byte*>(&value);
+    bytes.insert(bytes.end(), from, from + sizeof(T));
+  }
+  std::vector<std::byte> bytes;
+};
+
+class Reader {
+ public:
+  explicit Reader(std::span<const std::byte> bytes) : left_(bytes) {}
+  template <typename T>
+  T take() {
+    static_assert(std::is_trivially_copyable_v<T>);
+    if (left_.size() < sizeof(T)) throw Error("the snapshot is cut short");
+    T value;
+    std::memcpy(&value, left_.data(), sizeof(T));
+    left_ = left_.subspan(sizeof(T));
+    return value;
+  }
+  // A count of things of that many bytes each, which must still be there.
+  std::uint64_t take_count(std::size_t bytes_each) {
+    const auto n = take<std::uint64_t>();
+    if (n > left_.size() / bytes_each) throw Error("the snapshot is cut short");
+    return n;
+  }
+  bool is_done() const { return left_.empty(); }
+
+ private:
+  std::span<const std::byte> left_;
+};
+
+void write_vec(Writer& w, const Vec3& v) {
+  w.add(v.x);
+  w.add(v.y);
+  w.add(v.z);
+}
+Vec3 read_vec(Reader& r) {
+  const auto x = r.take<double>(), y = r.take<double>();
+  return {x, y, r.take<double>()};
+}
+void write_quat(Writer& w, const Quat& q) {
+  w.add(q.w);
+  write_vec(w, {q.x, q.y, q.z});
+}
+Quat read_quat(Reader& r) {
+  const auto w = r.take<double>();
+  const Vec3 v = read_vec(r);
+  return {w, v.x, v.y, v.z};
+}
+
+void write_contact(Writer& w, const Contact& c) {
+  for (const Vec3* v : {&c.position, &c.point_on_a, &c.point_on_b, &c.normal}) write_vec(w, *v);
+  w.add(c.depth);
+  w.add(static_cast<std::uint32_t>(c.sampled_by));
+  w.add(c.point);
+}
+Contact read_contact(Reader& r) {
+  Contact c;
+  for (Vec3* v : {&c.position, &c.point_on_a, &c.point_on_b, &c.normal}) *v = read_vec(r);
+  c.depth = r.take<double>();
+  c.sampled_by = r.take<std::uint32_t>() == 0 ? Body::kA : Body::kB;
+  c.point = r.take<std::uint32_t>();
+  return c;
+}
+
+void write_pair(Writer& w, const PairState& p) {
+  w.add(p.pair.a);
+  w.add(p.pair.b);
+  write_vec(w, p.impulse);
+  write_vec(w, p.angular_impulse);
+  w.add(static_cast<std::uint32_t>(p.touches));
+  w.add(p.energy);
+  write_contact(w, p.contact);
+  for (const auto& sticks : p.sticks) {
+    w.add(static_cast<std::uint64_t>(sticks.size()));
+    for (const PointStick& s : sticks) {
+      w.add(static_cast<std::uint64_t>(s.point));
+      write_vec(w, s.drag);
+    }
+  }
+}
+PairState read_pair(Reader& r, std::size_t bodies) {
+  PairState p;
+  p.pair.a = r.take<std::uint32_t>();
+  p.pair.b = r.take<std::uint32_t>();
+  if (p.pair.a >= p.pair.b || p.pair.b >= bodies)
+    throw Error("the snapshot has a pair of bodies that are not there");
+  p.impulse = read_vec(r);
+  p.angular_impulse = read_vec(r);
+  p.touches = r.take<std::uint32_t>() != 0;
+  p.energy = r.take<double>();
+  p.contact = read_contact(r);
+  for (auto& sticks : p.sticks) {
+    const std::uint64_t n = r.take_count(32);
+    for (std::uint64_t i = 0; i < n; ++i) {
+      const auto point = static_cast<std::uint32_t>(r.take<std::uint64_t>());
+      sticks.push_back({point, read_vec(r)});
+    }
+  }
+  return p;
+}
+
+}  // namespace
+
+std::vector<std::byte> World::save() const {
+  Writer w;
+  w.add(kMagic);
+  w.add(state_->report.number);
+  w.add(state_->report.time);
+  w.add(state_->energy_start);
+  w.add(state_->energy_bound);
+  w.add(static_cast<std::uint64_t>(state_->bodies.size()));
+  for (const WorldBody& b : state_->bodies) {
+    write_vec(w, b.body.state.center);
+    write_quat(w, b.body.state.rotation);
+    write_vec(w, b.body.state.momentum);
+    write_vec(w, b.body.state.angular_momentum);
+    write_vec(w, b.load.force);
+    write_vec(w, b.load.torque);
+    write_quat(w, b.target.rotation);
+    write_vec(w, b.target.translation);
+  }
+  w.add(static_cast<std::uint64_t>(state_->pairs.size()));
+  for (const PairState& p : state_->pairs) write_pair(w, p);
+  return std::move(w.bytes);
+}
+
+void World::restore(std::span<const std::byte> snapshot) {
+  Reader r(snapshot);
+  if (r.take<std::uint64_t>() != kMagic) throw Error("these bytes are no snapshot of a world");
+  StepReport report;
+  report.number = r.take<std::uint64_t>();
+  report.time = r.take<double>();
+  const auto energy_start = r.take<double>(), energy_bound = r.take<double>();
+  const auto bodies = r.take<std::uint64_t>();
+  if (bodies != state_->bodies.size())
+    throw Error(
+        fmt::format("the snapshot has {} bodies, and the world {}", bodies, state_->bodies.size()));
+  std::vector<WorldBody> restored = state_->bodies;
+  for (WorldBody& b : restored) {
+    b.body.state.center = read_vec(r);
+    b.body.state.rotation = read_quat(r);
+    b.body.state.momentum = read_vec(r);
+    b.body.state.angular_momentum = read_vec(r);
+    b.load.force = read_vec(r);
+    b.load.torque = read_vec(r);
+    b.target.rotation = read_quat(r);
+    b.target.translation = read_vec(r);
+  }
+  std::vector<PairState> pairs;
+  const std::uint64_t n = r.take_count(100);
+  for (std::uint64_t i = 0; i < n; ++i) pairs.push_back(read_pair(r, restored.size()));
+  if (!r.is_done()) throw Error("the snapshot is longer than it should be");
+  state_->bodies = std::move(restored);
+  state_->pairs = std::move(pairs);
+  state_->report = report;
+  state_->energy_start = energy_start;
+  state_->energy_bound = energy_bound;
+  state_->contacts.clear();
+  state_->trouble.reset();
+}
+
+std::uint64_t World::hash() const { return hash_bytes(save()); }
+
+}  // namespace isotact

@@ -1,0 +1,366 @@
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "isotact/dynamics/detail/impacts.h"
+#include "isotact/dynamics/detail/world_state.h"
+#include "isotact/field/analytic.h"
+
+namespace isotact {
+
+using detail::PairState;
+using detail::WorldBody;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// The turn from one rotation to another, the shorter way, as a rate.
+Vec3 mean_rate(const Quat& from, const Quat& to, double step) {
+  Quat q = to * conjugate(from);
+  if (q.w < 0) q = {-q.w, -q.x, -q.y, -q.z};
+  const Vec3 v{q.x, q.y, q.z};
+  const double sine = length(v);
+  return sine < 1e-100 ? Vec3{} : v * (2 * angle_of(sine, q.w) / (sine * step));
+}
+
+// Two poses with balls in them, and how far the ball's centre bulges out between them.
+Aabb find_swept_box(const WorldBody& b, double step) {
+  if (std::isinf(b.ball_radius)) return all_of_space();
+  const BodyMotion& m = b.step.motion;
+  const double angle = length(b.step.angular_velocity) * step;
+  const double bulge = length(b.ball_center - m.pivot) * angle * angle / 8;
+  const double around = b.ball_radius + bulge;
+  Aabb box;
+  for (const Pose* pose : {&m.from, &m.to}) {
+    const Vec3 c = transform_point(*pose, b.ball_center), r{around, around, around};
+    extend(box, c - r);
+    extend(box, c + r);
+  }
+  return box;
+}
+
+bool can_touch(const WorldBody& a, const WorldBody& b) {
+  return (a.has_points() && b.has_field()) || (b.has_points() && a.has_field());
+}
+
+double mass_of(const WorldBody& b) {
+  return b.is_dynamic() ? b.body.mass.mass : std::numeric_limits<double>::infinity();
+}
+
+}  // namespace
+
+const StepReport& World::step() {
+  State& s = *state_;
+  StepReport& report = s.report;
+  const std::uint64_t number = report.number + 1;
+  report = {.number = number, .time = static_cast<double>(number) * s.settings.step};
+  if (number == 1) s.note_start();
+  auto start = Clock::now();
+  s.apply_loads();
+  s.move_bodies();
+  report.seconds.motion = seconds_since(start);
+  start = Clock::now();
+  s.find_pairs();
+  report.seconds.broad = seconds_since(start);
+  start = Clock::now();
+  s.resolve_impacts();
+  report.seconds.motion += seconds_since(start);
+  s.find_contacts();
+  s.list_contacts();
+  s.look_for_trouble();
+  return report;
+}
+
+void World::State::note_start() {
+  const Energies now = energies();
+  energy_start = now.total();
+  energy_bound = now.kinetic;
+  for (const WorldBody& b : bodies) {
+    if (!b.is_dynamic()) continue;
+    const double size = std::isfinite(b.ball_radius) ? b.ball_radius : 1;
+    energy_bound += b.body.mass.mass * length(settings.gravity) * size;
+  }
+}
+
+// An angular impulse about the world's origin is one about the centre of mass and that of the
+// impulse at the centre: so both kinds of angular momentum sum up to what they were.
+void World::State::apply_loads() {
+  const double h = settings.step;
+  std::vector<Load> loads(bodies.size());
+  for (const PairState& p : pairs) {
+    const Vec3 &i = p.impulse, &j = p.angular_impulse;
+    if (i == Vec3{} && j == Vec3{}) continue;
+    loads[p.pair.a] += {i / h, (j - cross(bodies[p.pair.a].body.state.center, i)) / h};
+    loads[p.pair.b] += {-i / h, -(j - cross(bodies[p.pair.b].body.state.center, i)) / h};
+  }
+  for (std::size_t k = 0; k < bodies.size(); ++k) {
+    WorldBody& b = bodies[k];
+    if (!b.is_dynamic()) continue;
+    Load load = loads[k];
+    load.force += settings.gravity * b.body.mass.mass;
+    load += b.load;
+    const double work =
+        dot(b.load.force, velocity(b.body)) + dot(b.load.torque, angular_velocity(b.body));
+    energy_bound += std::max(work, 0.0) * h;
+    kick(b.body, load, h);
+  }
+  for (WorldBody& b : bodies) b.load = {};
+}
+
+void World::State::move_bodies() {
+  const double h = settings.step;
+  parallel_for(bodies.size(), 64, settings.threads, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t k = begin; k < end; ++k) {
+      WorldBody& b = bodies[k];
+      BodyStep& s = b.step;
+      s.motion = {world_from_body(b.body), {}, b.body.mass.center};
+      s.center_from = b.body.state.center;
+      if (b.is_dynamic())
+        drift(b.body, h, settings.turns);
+      else if (b.body.kind == BodyKind::kKinematic)
+        set_pose(b.body, b.target);
+      detail::finish_body_step(b, h);
+    }
+  });
+}
+
+void detail::finish_body_step(WorldBody& b, double step) {
+  BodyStep& s = b.step;
+  s.motion.to = world_from_body(b.body);
+  s.center_to = b.body.state.center;
+  s.velocity = (s.center_to - s.center_from) / step;
+  s.angular_velocity = mean_rate(s.motion.from.rotation, s.motion.to.rotation, step);
+}
+
+void World::State::find_pairs() {
+  std::vector<SweptBox> boxes(bodies.size());
+  for (std::size_t k = 0; k < bodies.size(); ++k)
+    boxes[k] = {find_swept_box(bodies[k], settings.step), bodies[k].is_dynamic()};
+  std::vector<BodyPair> found;
+  if (settings.contact != ContactRule::kOff) find_box_pairs(boxes, found);
+  std::vector<PairState> next;
+  std::size_t old = 0, ignore = 0;
+  for (const BodyPair& pair : found) {
+    while (ignore < ignored.size() && ignored[ignore] < pair) ++ignore;
+    if (ignore < ignored.size() && ignored[ignore] == pair) continue;
+    if (!can_touch(bodies[pair.a], bodies[pair.b])) continue;
+    while (old < pairs.size() && pairs[old].pair < pair) keep_if_ended(pairs[old++], next);
+    if (old < pairs.size() && pairs[old].pair == pair)
+      next.push_back(std::move(pairs[old++]));
+    else
+      next.push_back({.pair = pair});
+    PairState& p = next.back();
+    p.touched = p.touches;
+    p.touches = p.impact = false;
+  }
+  while (old < pairs.size()) keep_if_ended(pairs[old++], next);
+  pairs = std::move(next);
+  report.pairs = static_cast<std::uint32_t>(pairs.size());
+}
+
+// A pair whose boxes have left each other while it touched: told of once more.
+void World::State::keep_if_ended(PairState& pair, std::vector<PairState>& next) {
+  if (!pair.touches) return;
+  next.push_back({.pair = pair.pair, .touched = true, .contact = pair.contact, .apart = true});
+}
+
+ContactMaterial World::State::material_of(const BodyPair& pair) const {
+  const auto given = materials.find(pair);
+  if (given != materials.end()) return given->second;
+  const WorldBody &a = bodies[pair.a], &b = bodies[pair.b];
+  double area = std::numeric_limits<double>::infinity();
+  for (const WorldBody* w : {&a, &b})
+    if (w->area > 0) area = std::min(area, w->area);
+  return pair_material({.a = a.settings.material,
+                        .b = b.settings.material,
+                        .mass_a = mass_of(a),
+                        .mass_b = mass_of(b),
+                        .area = area,
+                        .step = settings.step});
+}
+
+namespace {
+
+struct RoleContext {
+  const WorldBody &shell, &field;
+  const WorldSettings& settings;
+  const ForceSettings& forces;
+};
+
+RoleImpulse find_impulse(const RoleContext& c, const RoleInput& input,
+                         std::vector<PointStick>& sticks) {
+  const bool discrete = c.settings.contact == ContactRule::kDiscrete;
+  const auto with = [&](const auto& field) {
+    return discrete ? find_discrete_impulse(field, input, c.forces, sticks)
+                    : find_role_impulse(field, input, c.forces, sticks);
+  };
+  return c.field.settings.field ? with(*c.field.settings.field)
+                                : with(*c.field.settings.shape->field());
+}
+
+RoleImpulse look_at_role(const RoleContext& c, PairState& pair, std::vector<PointStick>& sticks) {
+  const ShellMotion motion{
+      .shell = c.shell.step.motion, .field = c.field.step.motion, .model = c.settings.motion};
+  SweptResults swept;
+  ShellPath path;
+  auto start = Clock::now();
+  const PointSphereTree& tree = c.shell.tree();
+  // The discrete twin looks at the end of the step: at rest there.
+  ShellMotion looked_at = motion;
+  if (c.settings.contact == ContactRule::kDiscrete) {
+    looked_at.shell.from = looked_at.shell.to;
+    looked_at.field.from = looked_at.field.to;
+  }
+  c.field.all->trace(tree, looked_at, swept);
+  pair.counts += swept.motions[0].counts;
+  pair.detection_seconds += seconds_since(start);
+  if (swept.hits.empty()) {
+    sticks.clear();
+    return {};
+  }
+  start = Clock::now();
+  const double cell = c.field.settings.field ? c.field.settings.field_cell
+                                             : c.field.settings.shape->field()->voxel_size();
+  find_shell_path(motion, ball_of(tree), c.field.all->settings().path_tolerance * cell, path);
+  const RoleInput input{tree,         path,         swept.hits,     swept.intervals,
+                        c.shell.step, c.field.step, c.settings.step};
+  const RoleImpulse result = find_impulse(c, input, sticks);
+  pair.force_seconds += seconds_since(start);
+  return result;
+}
+
+// Of the deepest point of a role; `of_a`: points of A.
+Contact make_contact(const RoleImpulse& role, bool of_a) {
+  const Vec3 on_shell = role.place, on_field = role.place + role.normal * role.depth;
+  return {.position = (on_shell + on_field) * 0.5,
+          .point_on_a = of_a ? on_shell : on_field,
+          .point_on_b = of_a ? on_field : on_shell,
+          .normal = of_a ? role.normal : -role.normal,
+          .depth = role.depth,
+          .sampled_by = of_a ? Body::kA : Body::kB};
+}
+
+}  // namespace
+
+void World::State::look_at_pair(PairState& pair) const {
+  const WorldBody &a = bodies[pair.pair.a], &b = bodies[pair.pair.b];
+  const bool roles[2] = {a.has_points() && b.has_field(), b.has_points() && a.has_field()};
+  ForceSettings forces = settings.forces;
+  forces.material = material_of(pair.pair);
+  // Both surfaces are sampled: each carries half.
+  if (roles[0] && roles[1]) {
+    forces.material.stiffness *= 0.5;
+    forces.material.damping *= 0.5;
+    forces.material.stick_stiffness *= 0.5;
+    forces.material.stick_damping *= 0.5;
+  }
+  for (std::size_t role = 0; role < 2; ++role) {
+    if (!roles[role]) continue;
+    const WorldBody &shell = role == 0 ? a : b, &field = role == 0 ? b : a;
+    const RoleImpulse r = look_at_role({shell, field, settings, forces}, pair, pair.sticks[role]);
+    const double sign = role == 0 ? 1 : -1;
+    pair.impulse += r.impulse * sign;
+    pair.angular_impulse += r.angular_impulse * sign;
+    pair.points += r.points;
+    pair.sticking += r.sticking;
+    pair.energy += r.energy;
+    pair.area = std::max(pair.area, r.area);
+    if (r.depth > pair.depth) {
+      pair.depth = r.depth;
+      pair.contact = make_contact(r, role == 0);
+    }
+  }
+  pair.touches = pair.points > 0 || pair.impact;
+}
+
+void World::State::find_contacts() {
+  parallel_for(pairs.size(), 1, settings.threads, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t k = begin; k < end; ++k) {
+      PairState& p = pairs[k];
+      p.impulse = p.angular_impulse = {};
+      p.points = p.sticking = 0;
+      p.area = p.depth = p.energy = 0;
+      p.counts = {};
+      p.detection_seconds = p.force_seconds = 0;
+      if (!p.apart) look_at_pair(p);
+    }
+  });
+}
+
+void World::State::list_contacts() {
+  contacts.clear();
+  for (const PairState& p : pairs) {
+    report.counts += p.counts;
+    report.seconds.detection += p.detection_seconds;
+    report.seconds.forces += p.force_seconds;
+    report.points += p.points;
+    report.depth = std::max(report.depth, p.depth);
+    for (const BodyId id : {p.pair.a, p.pair.b}) {
+      // What a body that goes where it is told puts in.
+      const WorldBody& b = bodies[id];
+      if (b.body.kind != BodyKind::kKinematic) continue;
+      const Vec3 v =
+          b.step.velocity + cross(b.step.angular_velocity, p.contact.position - b.step.center_to);
+      energy_bound += std::abs(dot(p.impulse, v));
+    }
+    if (!p.touches && !p.touched) continue;
+    contacts.push_back({.pair = p.pair,
+                        .phase = !p.touches  ? ContactPhase::kEnd
+                                 : p.touched ? ContactPhase::kPersist
+                                             : ContactPhase::kBegin,
+                        .contact = p.contact,
+                        .impulse = p.impulse,
+                        .area = p.area,
+                        .points = p.points,
+                        .sticking = p.sticking,
+                        .impact = p.impact});
+    report.contacts += p.touches ? 1U : 0U;
+  }
+  report.energies = energies();
+}
+
+Energies World::State::energies() const {
+  Energies e;
+  for (const WorldBody& b : bodies) {
+    if (!b.is_dynamic()) continue;
+    e.kinetic += kinetic_energy(b.body);
+    e.potential -= b.body.mass.mass * dot(settings.gravity, b.body.state.center);
+  }
+  for (const PairState& p : pairs) e.springs += p.energy;
+  return e;
+}
+
+void World::State::look_for_trouble() {
+  for (std::size_t k = 0; k < bodies.size(); ++k)
+    if (const auto flaw = find_flaw(bodies[k].body.state)) {
+      trouble = {
+          static_cast<BodyId>(k), report.time,
+          fmt::format("body '{}' at {:.6g} s: {}; a smaller time step or a softer contact may "
+                      "help",
+                      bodies[k].settings.name, report.time, *flaw)};
+      return;
+    }
+  const double grown = report.energies.total() - energy_start;
+  if (!(grown > settings.energy_factor * energy_bound)) return;
+  std::size_t worst = 0;
+  double most = -1;
+  for (std::size_t k = 0; k < bodies.size(); ++k) {
+    if (!bodies[k].is_dynamic() || kinetic_energy(bodies[k].body) <= most) continue;
+    most = kinetic_energy(bodies[k].body);
+    worst = k;
+  }
+  trouble = {
+      static_cast<BodyId>(worst), report.time,
+      fmt::format("body '{}' at {:.6g} s: the energy has grown by {:.3g} J, where {:.3g} J were "
+                  "there or put in: the contact is too stiff for the time step of {:.3g} s, or "
+                  "bodies overlapped at the start",
+                  bodies[worst].settings.name, report.time, grown, energy_bound, settings.step)};
+}
+
+}  // namespace isotact

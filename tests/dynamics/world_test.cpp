@@ -1,0 +1,311 @@
+#include "isotact/dynamics/world.h"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "isotact/base/error.h"
+#include "isotact/base/random.h"
+#include "isotact/field/analytic.h"
+#include "isotact/geometry/primitives.h"
+
+namespace isotact {
+namespace {
+
+struct Part {
+  Shape shape;
+  BodyMass mass;
+};
+Part make_part(const TriangleMesh& mesh, int resolution, std::uint32_t points,
+               double density = 1000) {
+  return {Shape::from_mesh(mesh, {.field = {.resolution = resolution}, .points = points}),
+          make_body_mass(find_mass_properties(mesh), density)};
+}
+const Part& cube() {  // of side 0.2
+  static const Part part =
+      make_part(make_shape("box", {{"size_x", 0.2}, {"size_y", 0.2}, {"size_z", 0.2}}), 32, 600);
+  return part;
+}
+const Part& ball() {  // of radius 0.1
+  static const Part part = make_part(make_sphere({.radius = 0.1, .frequency = 12}), 32, 800);
+  return part;
+}
+AnyField ground(const Vec3& normal = {0, 1, 0}) { return AnyField{PlaneField{.normal = normal}}; }
+
+BodySettings standing(const Part& part, const Pose& pose) {
+  return {.name = "body", .shape = part.shape, .mass = part.mass, .pose = pose};
+}
+BodySettings make_ground(const Vec3& normal = {0, 1, 0}) {
+  return {.name = "ground", .kind = BodyKind::kStatic, .field = ground(normal)};
+}
+
+TEST(World, RestingDepthIsWeightOverSummedStiffness) {
+  World world({.step = 1e-3});
+  world.add_body(make_ground());
+  const BodyId id = world.add_body(standing(cube(), {.translation = {0, 0.1, 0}}));
+  const double stiffness = 4e6;
+  world.set_pair_material(0, id, {.stiffness = stiffness, .damping = 5e4, .friction = 0.5});
+  for (int i = 0; i < 1500; ++i) world.step();
+  // Of the points below the plane; those on edges stand for a part of the sides, too.
+  const double area = world.contacts()[0].area;
+  EXPECT_NEAR(area, 0.2 * 0.2, 0.01);
+  const double weight = cube().mass.mass * 9.81;
+  const double want = weight / (stiffness * area);
+  EXPECT_NEAR(0.1 - world.body(id).state.center.y, want, 0.01 * want);
+  EXPECT_LT(length(velocity(world.body(id))), 1e-6);
+  EXPECT_FALSE(world.find_trouble());
+}
+
+TEST(World, DefaultsAreStable) {
+  for (const double step : {2e-4, 1e-3, 4e-3}) {
+    World world({.step = step});
+    world.add_body(make_ground());
+    Random random(1);
+    world.add_body(standing(cube(), {random.rotation(), {0, 0.3, 0}}));
+    world.add_body(standing(cube(), {random.rotation(), {0.05, 0.7, 0}}));
+    for (int i = 0; i < static_cast<int>(2 / step); ++i) {
+      world.step();
+      ASSERT_FALSE(world.find_trouble()) << world.find_trouble()->message;
+    }
+    EXPECT_LT(world.energies().kinetic, 0.2) << step;
+    EXPECT_LT(world.report().depth, 20 * step + 0.01)
+        << step;  // large steps bear soft springs only
+  }
+}
+
+// Two bodies in space: what one gets the other loses.
+TEST(World, ContactConservesMomentum) {
+  World world({.step = 1e-3, .gravity = {}, .impacts = ImpactRule::kOff});
+  BodySettings a = standing(cube(), {.translation = {-0.3, 0.03, 0.01}});
+  a.velocity = {2, 0, 0};
+  a.angular_velocity = {1, 2, 3};
+  BodySettings b = standing(ball(), {.translation = {0.1, 0, 0}});
+  const BodyId ia = world.add_body(a), ib = world.add_body(b);
+  const auto momentum = [&] {
+    return world.body(ia).state.momentum + world.body(ib).state.momentum;
+  };
+  const auto angular = [&] {
+    Vec3 sum{};
+    for (const BodyId id : {ia, ib}) {
+      const BodyState& s = world.body(id).state;
+      sum += s.angular_momentum + cross(s.center, s.momentum);
+    }
+    return sum;
+  };
+  const Vec3 p = momentum(), l = angular();
+  int touching = 0;
+  for (int i = 0; i < 400; ++i) {
+    world.step();
+    touching += world.report().contacts > 0 ? 1 : 0;
+  }
+  EXPECT_GT(touching, 3);
+  EXPECT_GT(world.body(ib).state.momentum.x, 1);  // it was hit
+  EXPECT_LE(length(momentum() - p), 1e-12 * length(p));
+  EXPECT_LE(length(angular() - l), 1e-11 * length(l));
+}
+
+TEST(World, AnInclineHoldsUpToCoulombsAngle) {
+  const double friction = 0.5, critical = std::atan(friction);
+  for (const double share : {0.9, 1.1}) {
+    const double angle = critical * share;
+    const Vec3 normal{std::sin(angle), std::cos(angle), 0},
+        down{std::cos(angle), -std::sin(angle), 0};
+    World world({.step = 1e-3});
+    world.add_body(make_ground(normal));
+    const Quat turn = rotation_about({0, 0, 1}, -angle);
+    const BodyId id = world.add_body(standing(cube(), {turn, normal * 0.0995}));
+    world.set_pair_material(0, id, {.stiffness = 4e6, .damping = 1e5, .friction = friction});
+    for (int i = 0; i < 300; ++i) world.step();
+    const double before = dot(world.body(id).state.center, down);
+    const double speed_before = dot(velocity(world.body(id)), down);
+    for (int i = 0; i < 500; ++i) world.step();
+    const double moved = dot(world.body(id).state.center, down) - before;
+    if (share < 1) {
+      EXPECT_LT(std::abs(moved), 1e-5);
+      EXPECT_GT(world.contacts()[0].sticking, world.contacts()[0].points / 2);
+    } else {
+      const double pull = 9.81 * (std::sin(angle) - friction * std::cos(angle));
+      EXPECT_NEAR(moved, speed_before * 0.5 + pull * 0.125, 0.05 * moved);
+    }
+  }
+}
+
+// Without damping a ball comes back to where it fell from; continuous contact loses little.
+TEST(World, ABallBounces) {
+  World world({.step = 2e-4, .impacts = ImpactRule::kOff});
+  world.add_body(make_ground());
+  const BodyId id = world.add_body(standing(ball(), {.translation = {0, 0.35, 0}}));
+  const double drop = 0.25;
+  world.set_pair_material(0, id, {.stiffness = 3e8, .damping = 6e4, .friction = 0});
+  double highest = 0;
+  bool bounced = false;
+  for (int i = 0; i < 5000; ++i) {
+    world.step();
+    bounced = bounced || world.report().contacts > 0;
+    if (bounced && world.report().contacts == 0)
+      highest = std::max(highest, world.body(id).state.center.y - 0.1);
+  }
+  EXPECT_TRUE(bounced);
+  EXPECT_GT(highest, 0.3 * drop);
+  EXPECT_LT(highest, 1.02 * drop);
+}
+
+TEST(World, NoBulletTunnels) {
+  const Part plate =
+      make_part(make_shape("box", {{"size_x", 0.02}, {"size_y", 1}, {"size_z", 1}}), 128, 4000);
+  for (const double lengths : {0.3, 1.0, 3.0, 10.0}) {
+    const double step = 1e-3;
+    World world({.step = step, .gravity = {}});
+    BodySettings wall = standing(plate, {});
+    wall.kind = BodyKind::kStatic;
+    world.add_body(wall);
+    Random random(5);
+    std::vector<BodyId> bullets;
+    for (int i = 0; i < 2; ++i) {
+      BodySettings bullet =
+          standing(ball(), {random.rotation(),
+                            {-0.7 - random.uniform(), -0.25 + 0.5 * i, random.uniform(-0.3, 0.3)}});
+      bullet.velocity = {0.2 * lengths / step, 0, 0};
+      bullet.angular_velocity = random.unit_vector() * 100;
+      bullets.push_back(world.add_body(bullet));
+    }
+    for (int i = 0; i < 40; ++i) {
+      world.step();
+      for (const BodyId id : bullets) ASSERT_LT(world.body(id).state.center.x, 0.1) << lengths;
+    }
+    for (const BodyId id : bullets) EXPECT_LT(world.body(id).state.momentum.x, 0) << lengths;
+  }
+}
+
+TEST(World, TellsWhenContactsBeginAndEnd) {
+  World world({.step = 1e-3});
+  world.add_body(make_ground());
+  const BodyId id = world.add_body(standing(ball(), {.translation = {0, 0.12, 0}}));
+  world.set_pair_material(0, id, {.stiffness = 1e8, .damping = 1e4, .friction = 0});
+  int begun = 0, ended = 0, going_on = 0;
+  for (int i = 0; i < 400; ++i) {
+    world.step();
+    for (const PairContact& c : world.contacts()) {
+      begun += c.phase == ContactPhase::kBegin ? 1 : 0;
+      going_on += c.phase == ContactPhase::kPersist ? 1 : 0;
+      ended += c.phase == ContactPhase::kEnd ? 1 : 0;
+      EXPECT_EQ(c.pair, (BodyPair{0, id}));
+      if (c.phase != ContactPhase::kEnd && c.contact.depth > 0) {
+        EXPECT_NEAR(c.contact.normal.y, -1, 1e-6);  // from B, the ball, towards A
+      }
+    }
+  }
+  EXPECT_GT(begun, 1);
+  EXPECT_GT(going_on, begun);
+  EXPECT_GE(ended, begun - 1);
+}
+
+std::uint64_t run_pile(int threads, int steps, std::vector<std::byte>* half = nullptr,
+                       bool resume = false) {
+  World world({.step = 1e-3, .threads = {threads}});
+  world.add_body(make_ground());
+  Random random(9);
+  for (int i = 0; i < 8; ++i)
+    world.add_body(standing(i % 2 == 0 ? cube() : ball(),
+                            {random.rotation(), {0.02 * i, 0.2 + 0.25 * i, 0.01 * i}}));
+  int begin = 0;
+  if (resume) {
+    world.restore(*half);
+    begin = steps / 2;
+  }
+  for (int i = begin; i < steps; ++i) {
+    if (half != nullptr && !resume && i == steps / 2) *half = world.save();
+    world.step();
+  }
+  return world.hash();
+}
+
+TEST(World, SameBytesForAnyThreadsAndAfterResuming) {
+  std::vector<std::byte> half;
+  const std::uint64_t want = run_pile(1, 600, &half);
+  EXPECT_EQ(run_pile(2, 600), want);
+  EXPECT_EQ(run_pile(7, 600), want);
+  EXPECT_EQ(run_pile(1, 600, &half, true), want);
+  // What is no snapshot is told.
+  World empty;
+  EXPECT_THROW(empty.restore(half), Error);
+  half.resize(half.size() / 2);
+  World other;
+  EXPECT_THROW(other.restore(half), Error);
+  EXPECT_THROW(other.restore({}), Error);
+}
+
+TEST(World, KinematicBodiesPush) {
+  World world({.step = 1e-3});
+  world.add_body(make_ground());
+  const BodyId box = world.add_body(standing(cube(), {.translation = {0, 0.0995, 0}}));
+  BodySettings pusher = standing(cube(), {.translation = {-0.3, 0.12, 0}});
+  pusher.kind = BodyKind::kKinematic;
+  const BodyId id = world.add_body(pusher);
+  for (int i = 0; i < 1000; ++i) {
+    world.move_to(id, {.translation = {-0.3 + 0.3e-3 * i, 0.12, 0}});
+    world.step();
+  }
+  EXPECT_NEAR(world.body(box).state.center.x, 0.2, 0.02);
+  EXPECT_FALSE(world.find_trouble());
+}
+
+TEST(World, StopsWhenEnergyGrows) {
+  World world({.step = 1e-2, .impacts = ImpactRule::kOff});
+  world.add_body(make_ground());
+  const BodyId id = world.add_body(standing(cube(), {.translation = {0, 0.11, 0}}));
+  world.set_pair_material(0, id, {.stiffness = 1e9, .damping = 0, .friction = 0});
+  int steps = 0;
+  for (; steps < 1000 && !world.find_trouble(); ++steps) world.step();
+  ASSERT_TRUE(world.find_trouble());
+  EXPECT_EQ(world.find_trouble()->body, id);
+  EXPECT_NE(world.find_trouble()->message.find("time step"), std::string::npos);
+}
+
+TEST(World, DiscreteTwinRestsAlike) {
+  for (const ContactRule rule : {ContactRule::kContinuous, ContactRule::kDiscrete}) {
+    World world({.step = 5e-4, .contact = rule});
+    world.add_body(make_ground());
+    const BodyId id = world.add_body(standing(cube(), {.translation = {0, 0.1, 0}}));
+    world.set_pair_material(0, id, {.stiffness = 4e6, .damping = 5e4, .friction = 0.5});
+    for (int i = 0; i < 2000; ++i) world.step();
+    EXPECT_NEAR(world.body(id).state.center.y, 0.1 - 78.48 / (4e6 * world.contacts()[0].area),
+                2e-6);
+  }
+}
+
+TEST(World, RefusesWhatMakesNoSense) {
+  EXPECT_THROW(World({.step = 0}), Error);
+  EXPECT_THROW(World({.gravity = {std::nan(""), 0, 0}}), Error);
+  World world;
+  BodySettings both = make_ground();
+  both.shape = cube().shape;
+  EXPECT_THROW(world.add_body(both), Error);
+  BodySettings light = standing(cube(), {});
+  light.mass.mass = 0;
+  EXPECT_THROW(world.add_body(light), Error);
+  BodySettings odd = standing(cube(), {});
+  odd.material.friction = -1;
+  EXPECT_THROW(world.add_body(odd), Error);
+}
+
+TEST(BroadPhase, FindsAllPairs) {
+  Random random(2);
+  for (int round = 0; round < 50; ++round) {
+    std::vector<SweptBox> boxes;
+    for (int i = 0; i < 60; ++i) {
+      const Vec3 c = random.in_unit_ball() * 3, r = random.in_box({0, 0, 0}, {1, 1, 1});
+      boxes.push_back({{c - r, c + r}, random.below(4) != 0});
+    }
+    boxes.push_back({all_of_space(), false});
+    boxes.push_back({Aabb{}, true});
+    std::vector<BodyPair> got, want;
+    find_box_pairs(boxes, got);
+    brute_force::find_box_pairs(boxes, want);
+    ASSERT_EQ(got, want);
+    EXPECT_GT(got.size(), 60U);
+  }
+}
+
+}  // namespace
+}  // namespace isotact
