@@ -10,6 +10,7 @@
 
 #include "isotact/base/error.h"
 #include "isotact/base/hash.h"
+#include "isotact/dynamics/detail/joint_solver.h"
 #include "isotact/dynamics/detail/world_state.h"
 
 namespace isotact {
@@ -144,6 +145,36 @@ void World::ignore_pair(BodyId a, BodyId b) {
   const auto at = std::lower_bound(ignored.begin(), ignored.end(), pair);
   if (at == ignored.end() || *at != pair) ignored.insert(at, pair);
 }
+std::size_t World::add_joint(const JointSettings& j) {
+  const std::size_t bodies = state_->bodies.size();
+  if (j.a >= bodies || j.b >= bodies) throw Error("a joint of bodies that are not there");
+  if (j.a == j.b) throw Error("a joint of a body with itself");
+  const bool drives = j.kind == JointKind::kHinge || j.kind == JointKind::kSlider;
+  if (!drives && (j.motor || j.limits))
+    throw Error(fmt::format("a {} joint has no motor and no limits", isotact::name(j.kind)));
+  if (j.motor && !(std::isfinite(j.motor->velocity) && j.motor->max_force >= 0))
+    throw Error("a motor's velocity is not finite, or its force is negative");
+  if (j.limits && !(j.limits->lower <= j.limits->upper))
+    throw Error("the lower limit of a joint is above the upper one");
+  JointSettings joint = j;
+  for (Pose* frame : {&joint.a_from_joint, &joint.b_from_joint}) {
+    if (!is_finite(frame->translation) || !(std::abs(length_sq(frame->rotation) - 1) < 1e-5))
+      throw Error("a joint's frame is not finite, or its quaternion not a unit one");
+    frame->rotation = normalized(frame->rotation);
+  }
+  if (!j.may_touch) ignore_pair(j.a, j.b);
+  state_->joints.push_back(joint);
+  return state_->joints.size() - 1;
+}
+std::span<const JointSettings> World::joints() const { return state_->joints; }
+void World::set_motor(std::size_t joint, const Motor& motor) {
+  state_->joints[joint].motor = motor;
+}
+double World::joint_position(std::size_t joint) const {
+  const JointSettings& j = state_->joints[joint];
+  return detail::find_joint_position(j, body(j.a), body(j.b));
+}
+
 const StepReport& World::report() const { return state_->report; }
 std::span<const PairContact> World::contacts() const { return state_->contacts; }
 const std::optional<Trouble>& World::find_trouble() const { return state_->trouble; }
@@ -269,6 +300,7 @@ std::vector<std::byte> World::save() const {
   w.add(state_->report.number);
   w.add(state_->report.time);
   w.add(state_->energy_start);
+  w.add(state_->potential_start);
   w.add(state_->energy_bound);
   w.add(static_cast<std::uint64_t>(state_->bodies.size()));
   for (const WorldBody& b : state_->bodies) {
@@ -292,7 +324,8 @@ void World::restore(std::span<const std::byte> snapshot) {
   StepReport report;
   report.number = r.take<std::uint64_t>();
   report.time = r.take<double>();
-  const auto energy_start = r.take<double>(), energy_bound = r.take<double>();
+  const auto energy_start = r.take<double>(), potential_start = r.take<double>();
+  const auto energy_bound = r.take<double>();
   const auto bodies = r.take<std::uint64_t>();
   if (bodies != state_->bodies.size())
     throw Error(
@@ -316,6 +349,7 @@ void World::restore(std::span<const std::byte> snapshot) {
   state_->pairs = std::move(pairs);
   state_->report = report;
   state_->energy_start = energy_start;
+  state_->potential_start = potential_start;
   state_->energy_bound = energy_bound;
   state_->contacts.clear();
   state_->trouble.reset();

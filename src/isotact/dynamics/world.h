@@ -20,6 +20,7 @@
 #include "isotact/base/parallel.h"
 #include "isotact/dynamics/broad_phase.h"
 #include "isotact/dynamics/contact_force.h"
+#include "isotact/dynamics/joint.h"
 #include "isotact/dynamics/rigid_body.h"
 #include "isotact/queries/contact.h"
 #include "isotact/queries/shape.h"
@@ -48,7 +49,8 @@ struct PairSides {
 // Stable by default. A spring of stiffness K between bodies of reduced mass m, with the force of a
 // step applied in the next, needs K h^2 / m < 4 and a damper C h / m > K h^2 / (2 m)
 // (docs/dynamics.md). Where a stiffness is 0 it is chosen such that the whole surface inside at
-// once would come to K h^2 / m = 0.25, and the damper is never less than that asks for nor more than C h / m = 1.
+// once would come to K h^2 / m = 0.25, and the damper is never less than that asks for nor more
+// than C h / m = 1.
 ContactMaterial pair_material(const PairSides& sides);
 
 struct BodySettings {
@@ -158,7 +160,14 @@ class World {
   void add_load(BodyId id, const Load& load);
   void move_to(BodyId id, const Pose& world_from_body);
   void set_pair_material(BodyId a, BodyId b, const ContactMaterial& material);
-  void ignore_pair(BodyId a, BodyId b);  // bodies of one joint, say
+  void ignore_pair(BodyId a, BodyId b);
+
+  // Throws Error for bodies that are not there or the same, limits and motors out of range or of a
+  // joint that has none. Two bodies of a joint do not touch each other, unless it says so.
+  std::size_t add_joint(const JointSettings& settings);
+  std::span<const JointSettings> joints() const;
+  void set_motor(std::size_t joint, const Motor& motor);
+  double joint_position(std::size_t joint) const;  // of a hinge: radians; of a slider: metres
 
   // Throws nothing and stops nothing: find_trouble tells whether it makes sense to go on.
   const StepReport& step();

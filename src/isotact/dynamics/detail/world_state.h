@@ -52,14 +52,16 @@ struct World::State {
   std::vector<detail::PairState> pairs{};  // sorted; those of the last step
   std::map<BodyPair, ContactMaterial> materials{};
   std::vector<BodyPair> ignored{};  // sorted
+  std::vector<JointSettings> joints{};
   std::vector<PairContact> contacts{};
   StepReport report{};
   std::optional<Trouble> trouble{};
-  double energy_start = 0, energy_bound = 0;  // J: see look_for_trouble
+  double energy_start = 0, potential_start = 0, energy_bound = 0;  // J: see look_for_trouble
 
   // The parts of a step, in order.
   void note_start();
   void apply_loads();  // momenta change
+  void hold_joints();
   void move_bodies();  // poses change; `step` of each says how
   void find_pairs();   // that may touch
   void resolve_impacts();
