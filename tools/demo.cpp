@@ -28,6 +28,9 @@ struct DemoOptions {
   std::string folder = "isotact-demo";
 };
 
+// Under sanitizers, ten times slower, the tour has shorter ways.
+constexpr bool kShort = sizeof(ISOTACT_SANITIZERS) > 1;
+
 class Story {
  public:
   explicit Story(bool quiet) : quiet_(quiet) {}
@@ -103,7 +106,7 @@ void tell_inside_from_outside(const DemoOptions& options, Story& story) {
   const MeshFlaws flaws = find_flaws(blob);
   const WindingTree holed(blob);
   const Aabb box = to_double(bounds(blob));
-  std::vector<Vec3f> points(20'000);
+  std::vector<Vec3f> points(kShort ? 1'000 : 20'000);
   for (Vec3f& p : points) p = to_float(random.in_box(box.lower, box.upper));
   std::vector<double> with(points.size()), without(points.size());
   find_winding_numbers(closed, points, with, options.common.thread_setting());
@@ -123,13 +126,13 @@ void tell_inside_from_outside(const DemoOptions& options, Story& story) {
 }
 
 void measure_speed(const DemoOptions& options, Story& story) {
-  const TriangleMesh blob = make_blob({.triangles = 70'000});
+  const TriangleMesh blob = make_blob({.triangles = kShort ? 7'000 : 70'000});
   const Stopwatch build_watch;
   const Bvh bvh(blob, {.threads = options.common.thread_setting()});
   const double build_seconds = build_watch.seconds();
   const Aabb box = to_double(bvh.bounds());
   Random random(2);
-  std::vector<Vec3f> points(200'000);
+  std::vector<Vec3f> points(kShort ? 2'000 : 200'000);
   for (Vec3f& p : points) p = to_float(random.in_box(box.lower, box.upper));
   std::vector<ClosestPoint> results(points.size());
   const Stopwatch watch;
@@ -148,7 +151,7 @@ void build_and_ask_field(const DemoOptions& options, const std::filesystem::path
                          Story& story) {
   const Threads threads = options.common.thread_setting();
   const TriangleMesh knot = make_shape("knot");
-  const FieldSettings settings{.resolution = 128, .threads = threads};
+  const FieldSettings settings{.resolution = kShort ? 64 : 128, .threads = threads};
   const Stopwatch watch;
   const FieldResult built = build_field(knot, settings);
   const double seconds = watch.seconds();
@@ -164,7 +167,7 @@ void build_and_ask_field(const DemoOptions& options, const std::filesystem::path
       draw_slice([&](const Vec3& p) { return field.value(p); }, {.axis = 1,
                                                                  .at = center(box).y,
                                                                  .box = box,
-                                                                 .width = 900,
+                                                                 .width = kShort ? 200 : 900,
                                                                  .outline = &knot,
                                                                  .threads = threads});
   write_png(cut, slice.picture);
@@ -188,7 +191,8 @@ void build_and_ask_field(const DemoOptions& options, const std::filesystem::path
 void draw(const DemoOptions& options, const std::filesystem::path& folder, Story& story) {
   const Stopwatch watch;
   const auto path = folder / "shapes.png";
-  RenderSettings settings{.height = 640, .yaw_degrees = 12};
+  RenderSettings settings{
+      .width = kShort ? 240 : 1200, .height = kShort ? 128 : 640, .yaw_degrees = 12};
   settings.threads = options.common.thread_setting();
   write_png(path, render(demo_still_life(), settings));
   story.facts["picture"] = path.string();

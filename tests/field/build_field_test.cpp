@@ -12,6 +12,7 @@
 #include "isotact/geometry/primitives.h"
 
 #include "field/field_points.h"
+#include "support/slow_build.h"
 
 namespace isotact {
 namespace {
@@ -43,7 +44,7 @@ struct Truth {
 };
 
 // Holds a field against the exact one of the same surface, near the surface and in the box.
-Truth compare(const TriangleMesh& mesh, const FieldSettings& settings, int points) {
+Truth compare(const TriangleMesh& mesh, const FieldSettings& settings, std::size_t points) {
   const FieldResult built = build_field(mesh, settings);
   EXPECT_EQ(find_flaw_in_brick_field(built.field.buffer()), std::nullopt);
   const double h = built.field.voxel_size();
@@ -54,7 +55,7 @@ Truth compare(const TriangleMesh& mesh, const FieldSettings& settings, int point
   Random random(11);
   Truth truth;
   std::vector<double> errors;
-  for (int i = 0; i < points; ++i) {
+  for (std::size_t i = 0; i < points; ++i) {
     const Vec3 p =
         rounded(i % 2 == 0 ? random_surface_point(mesh, random) + random.in_unit_ball() * (4 * h)
                            : random_in_box(built.field.bounds(), random));
@@ -85,9 +86,10 @@ Truth compare(const TriangleMesh& mesh, const FieldSettings& settings, int point
 TEST(BuildField, IsRightOnSmoothShapes) {
   for (const TriangleMesh& mesh : {make_sphere({.radius = 0.5, .frequency = 24}),
                                    make_torus({.segments = 192, .tube_segments = 64})}) {
-    const Truth truth = compare(mesh, {.resolution = 128}, 4000);
-    EXPECT_GT(truth.near, 1000U);
-    EXPECT_GT(truth.inside, 100U);
+    const std::size_t points = unless_slow(4000U, 800U);
+    const Truth truth = compare(mesh, {.resolution = 128}, points);
+    EXPECT_GT(truth.near, points / 4);
+    EXPECT_GT(truth.inside, points / 40);
     EXPECT_LT(truth.p99, 0.1);
     EXPECT_LT(truth.worst, 0.1);
   }
@@ -96,15 +98,16 @@ TEST(BuildField, IsRightOnSmoothShapes) {
 // Far away coarse nodes are interpolated, and bounds know of it.
 TEST(BuildField, IsRightFarFromTheSurface) {
   FieldSettings settings{.resolution = 400, .padding = 160};
-  EXPECT_GT(compare(make_shape("nut", {}), settings, 3000).sparse, 1000U);
-  EXPECT_GT(compare(holed_sphere(), settings, 1000).sparse, 300U);
+  const std::size_t points = unless_slow(1000U, 200U);
+  EXPECT_GT(compare(make_shape("nut", {}), settings, 3 * points).sparse, points);
+  EXPECT_GT(compare(holed_sphere(), settings, points).sparse, points * 3 / 10);
   settings.sign = SignMethod::kUnsigned;
-  EXPECT_GT(compare(make_shape("nut", {}), settings, 1000).sparse, 300U);
+  EXPECT_GT(compare(make_shape("nut", {}), settings, points).sparse, points * 3 / 10);
   settings.keep_thin = KeepThin::kOffset;
-  compare(make_shape("nut", {}), settings, 1000);
+  compare(make_shape("nut", {}), settings, points);
   settings.tolerance = 0.05;
   settings.band = 12;
-  compare(make_shape("nut", {}), settings, 1000);
+  compare(make_shape("nut", {}), settings, points);
 }
 
 // Nodes that are distances among those that are interpolated bring values below sparse_from that
@@ -157,8 +160,9 @@ TEST(BuildField, IsRightFarInside) {
 
 TEST(BuildField, IsRightOnEdgesAndThreads) {
   for (const char* shape : {"gear", "knot", "box", "bolt"}) {
-    const Truth truth = compare(make_shape(shape, {}), {.resolution = 128}, 3000);
-    EXPECT_GT(truth.near, 500U) << shape;
+    const std::size_t points = unless_slow(3000U, 600U);
+    const Truth truth = compare(make_shape(shape, {}), {.resolution = 128}, points);
+    EXPECT_GT(truth.near, points / 6) << shape;
     EXPECT_LT(truth.p99, 0.4) << shape;  // edges round off
     EXPECT_LT(truth.worst, 0.6) << shape;
   }
@@ -187,8 +191,9 @@ TEST(BuildField, SignsEveryKindOfMesh) {
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
-    const Truth truth = compare(c.mesh, {.resolution = 64, .nested = c.nested}, 1500);
-    EXPECT_GT(truth.inside, 50U);
+    const std::size_t points = unless_slow(1500U, 300U);
+    const Truth truth = compare(c.mesh, {.resolution = 64, .nested = c.nested}, points);
+    EXPECT_GT(truth.inside, points / 30);
   }
 }
 
@@ -243,8 +248,8 @@ TEST(BuildField, FallsBackToAShell) {
 // bounds.
 TEST(BuildField, BoxesHoldThickShells) {
   const TriangleMesh ball = make_sphere({.radius = 0.5, .frequency = 10});
-  const FieldResult built =
-      build_field(ball, {.resolution = 64, .sign = SignMethod::kUnsigned, .shell_offset = 2});
+  const FieldResult built = build_field(
+      ball, {.resolution = unless_slow(64, 32), .sign = SignMethod::kUnsigned, .shell_offset = 2});
   Random random(14);
   int outside = 0;
   for (int i = 0; i < 2000; ++i) {
@@ -377,7 +382,7 @@ TEST(DistancePass, ListsAndWalksGiveTheSameBits) {
     const TriangleMesh mesh =
         round ? make_sphere({.radius = 0.5, .frequency = 24}) : make_shape("gear", {});
     const Surface surface = prepare_surface(mesh, {.voxel_size = 0.02});
-    const Lattice lattice = plan_lattice(mesh, {.resolution = 48});
+    const Lattice lattice = plan_lattice(mesh, {.resolution = unless_slow(48, 32)});
     const Bvh bvh(surface.mesh);
     detail::CellBits near({lattice.cells[0] / 8, lattice.cells[1] / 8, lattice.cells[2] / 8});
     detail::mark_near(surface.mesh, lattice, 5, {1}, near);
@@ -419,7 +424,8 @@ TEST(BuildField, SamplesAreExact) {
                       static_cast<double>(h.sample_error));
     Random random(13);
     int checked = 0;
-    for (int i = 0; i < 20000; ++i) {
+    const int points = unless_slow(20000, 4000);
+    for (int i = 0; i < points; ++i) {
       const Vec3 p = random_in_box(built.field.bounds(), random);
       const CellPoint at = locate(built.field.lattice(), p);
       const Vec3 node = node_position(built.field.lattice(), at.cell[0], at.cell[1], at.cell[2]);
@@ -429,7 +435,7 @@ TEST(BuildField, SamplesAreExact) {
       EXPECT_NEAR(static_cast<double>(built.field.node_value(at.cell[0], at.cell[1], at.cell[2])),
                   d, static_cast<double>(h.sample_error) + 0.51 * static_cast<double>(h.step));
     }
-    EXPECT_GT(checked, 2000);
+    EXPECT_GT(checked, points / 10);
   }
 }
 

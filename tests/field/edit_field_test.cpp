@@ -11,6 +11,8 @@
 #include "isotact/base/random.h"
 #include "isotact/geometry/primitives.h"
 
+#include "support/slow_build.h"
+
 namespace isotact {
 namespace {
 
@@ -141,7 +143,8 @@ Edit make_edit(int kind, const TriangleMesh& mesh, const Aabb& box, Random& rand
   }
 }
 
-// Edit after edit on each mesh.
+// Edit after edit on each mesh. Edits build on each other: what one leaves wrong, a comparison
+// after a later one sees, too.
 void compare_with_rebuilds(const std::vector<Trial>& trials) {
   int edits = 0, local = 0, with_holes = 0;
   double untouched = 0;
@@ -153,7 +156,9 @@ void compare_with_rebuilds(const std::vector<Trial>& trials) {
       const Edit edit = make_edit(kind, edited.mesh(), to_double(bounds(trial.mesh)), random);
       const EditReport report = edited.replace_triangles(edit.removed, edit.added);
       SCOPED_TRACE(testing::Message() << "trial " << seed - 2 << " edit " << kind);
-      ASSERT_NO_FATAL_FAILURE(expect_same(edited.field(), rebuild(edited, trial.settings)));
+      if (!kSlowBuild || kind % 3 == 2) {
+        ASSERT_NO_FATAL_FAILURE(expect_same(edited.field(), rebuild(edited, trial.settings)));
+      }
       if (report.sign.holes > 0) ++with_holes;
       if (report.full_rebuild) continue;
       ++local;

@@ -17,6 +17,8 @@
 #include "isotact/geometry/primitives.h"
 #include "isotact/geometry/winding.h"
 
+#include "support/slow_build.h"
+
 namespace isotact {
 namespace {
 
@@ -387,7 +389,7 @@ void expect_sides_of_the_field(const Surface& surface, const Lattice& lattice) {
 
 TEST(Voxmap, AgreesWithTheFieldOnCavitiesAndNestedParts) {
   const TriangleMesh hollow = nested_balls(true), nested = nested_balls(false);
-  const Lattice lattice = lattice_for(hollow, 22);
+  const Lattice lattice = lattice_for(hollow, unless_slow(22, 18));
   const SurfaceSettings by_winding{.voxel_size = lattice.spacing},
       even_odd{.nested = NestedRule::kEvenOdd, .voxel_size = lattice.spacing};
   expect_sides_of_the_field(prepare_surface(hollow, by_winding), lattice);

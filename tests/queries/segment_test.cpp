@@ -8,6 +8,8 @@
 #include "isotact/field/build/build_field.h"
 #include "isotact/geometry/primitives.h"
 
+#include "support/slow_build.h"
+
 namespace isotact {
 namespace {
 
@@ -83,7 +85,7 @@ TEST(Segments, EveryTraversalGivesTheSameAnswer) {
         on_grid.emplace_back(grid, SegmentSettings{.iso = iso, .traversal = way});
       }
       Random random(7);
-      for (int i = 0; i < 400; ++i, ++segments) {
+      for (int i = 0; i < unless_slow(400, 100); ++i, ++segments) {
         const Segment s = random_segment(field.bounds(), random);
         SegmentInterval want[64], got[64];
         for (const auto* tracers : {&on_bricks, &on_grid}) {
@@ -117,7 +119,8 @@ TEST(Segments, BatchesGiveTheSameAnswer) {
     for (const double cells : {0.0, -1.0, 2.5, 9.0, 40.0}) {
       Random random(11);
       std::vector<Segment> segments;
-      for (int i = 0; i < 3000; ++i) segments.push_back(random_segment(field.bounds(), random));
+      for (int i = 0; i < unless_slow(3000, 600); ++i)
+        segments.push_back(random_segment(field.bounds(), random));
       segments[7].to = segments[7].from;
       for (const SegmentMode mode :
            {SegmentMode::kIntervals, SegmentMode::kFirst, SegmentMode::kAny}) {

@@ -13,6 +13,7 @@
 #include "isotact/queries/detail/swept_lanes.h"
 
 #include "motions.h"
+#include "support/slow_build.h"
 
 namespace isotact {
 namespace {
@@ -127,7 +128,7 @@ TEST(Swept, TreeAndPointByPointAgree) {
                     {.cluster_size = 3 + static_cast<int>(random.below(12)),
                      .spheres = random.below(2) == 0 ? SphereKind::kPoints : SphereKind::kNested});
       std::vector<ShellMotion> motions;
-      for (int i = 0; i < 40; ++i) motions.push_back(random_meeting(random, size));
+      for (int i = 0; i < unless_slow(40, 4); ++i) motions.push_back(random_meeting(random, size));
       for (const double cells : {0.0, -1.5, 3.0, 30.0})
         ASSERT_NO_FATAL_FAILURE(compare(
             field, tree, motions, {.iso = cells * field.voxel_size(), .path_tolerance = 2}, tally))
@@ -140,7 +141,7 @@ TEST(Swept, TreeAndPointByPointAgree) {
   RecordProperty("share_of_hits", std::to_string(share));
   std::printf("%llu cases, %.1f %% hit, %.1f %% of segments culled\n",
               static_cast<unsigned long long>(tally.cases), 100 * share, 100 * culled);
-  EXPECT_GE(tally.cases, 1000000U);
+  EXPECT_GE(tally.cases, unless_slow(1000000U, 50000U));
   EXPECT_GT(share, 0.05);
   EXPECT_LT(share, 0.6);
   EXPECT_GT(culled, 0.3);
@@ -150,7 +151,7 @@ TEST(Swept, AgreesOnFieldsAsSteepAsTheyLike) {
   Tally tally;
   Random random(12);
   const PointSphereTree tree = make_tree("torus", 900, 0.3);
-  for (int i = 0; i < 6; ++i) {
+  for (int i = 0; i < unless_slow(6, 2); ++i) {
     const DenseGrid grid = make_noise({{-1, -1, -1}, {1, 1, 1}}, 19 + i, random);
     std::vector<ShellMotion> motions;
     for (int k = 0; k < 20; ++k) motions.push_back(random_meeting(random, 1.5));
@@ -169,7 +170,7 @@ TEST(Swept, TakesFieldsOfAnyKind) {
                              AnyField{TorusField{}}};
   for (const AnyField& field : fields) {
     std::vector<ShellMotion> motions;
-    for (int k = 0; k < 30; ++k) motions.push_back(random_meeting(random, 0.8));
+    for (int k = 0; k < unless_slow(30, 6); ++k) motions.push_back(random_meeting(random, 0.8));
     const auto compare_any = [&](double iso) {
       SweptResults all, first, linear;
       const double cell = 0.02;
@@ -209,7 +210,7 @@ TEST(Swept, FollowsTrueMotions) {
   const SweptTracer tracer(field, {.path_tolerance = 0.05});
   std::uint64_t inside_times = 0, outside_times = 0;
   SweptResults results;
-  for (int i = 0; i < 60; ++i) {
+  for (int i = 0; i < unless_slow(60, 12); ++i) {
     const ShellMotion motion = random_meeting(random, size / 3);
     tracer.trace(tree, motion, results);
     const SweptSummary& summary = results.motions[0];
@@ -322,7 +323,7 @@ TEST(ClosestApproach, IsTheLeastOfManyLooks) {
       return field.value(place_on(path, to_double(tree.point(point)), time));
     };
     EXPECT_EQ(value(got.point, got.time), got.distance);
-    for (int k = 0; k < 20000; ++k)
+    for (int k = 0; k < unless_slow(20000, 1000); ++k)
       ASSERT_GE(value(random.below(tree.point_count()), random.uniform()), got.lower_bound - 1e-9);
     clear += got.distance > 0 ? 1 : 0;
   }
@@ -339,7 +340,7 @@ TEST(ClosestApproach, MeasuresOutsideOfTheBox) {
   const BrickField field = make_field("torus", 32);
   const PointSphereTree tree = make_tree("torus", 3000);
   Random random(17);
-  for (int i = 0; i < 20; ++i) {
+  for (int i = 0; i < unless_slow(20, 4); ++i) {
     const ShellMotion rest{.shell = at_rest(random_pose(random, 4))};
     const Approach got = find_closest_approach(field, tree, rest, {.field_points = &tree});
     double want = HUGE_VAL;

@@ -12,6 +12,7 @@
 
 #include "support/run_program.h"
 #include "support/scratch_folder.h"
+#include "support/slow_build.h"
 
 namespace isotact {
 namespace {
@@ -23,9 +24,7 @@ class HostileAsset : public testing::Test {
   // In 2 GB of address space: what takes more dies. Sanitizers need more than that for themselves.
   ProgramRun run(const std::string& arguments) {
     std::string command = "exec '" ISOTACT_TOOL "' " + arguments;
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-    command = "ulimit -v 2000000; " + command;
-#endif
+    if (!kSlowBuild) command = "ulimit -v 2000000; " + command;
     return run_program("/bin/sh", {"-c", command}, folder_.path().string());
   }
   void expect_failure(const std::string& arguments, int exit_code,
