@@ -19,6 +19,8 @@
 namespace isotact::bench {
 namespace {
 
+constexpr double kClosestError = 1e-6;  // of find_least_distance, in triangle sizes
+
 // Seven integers: three fractions and the truth.
 class RowReader {
  public:
@@ -156,11 +158,13 @@ bool advance_to_contact(const PointAndTriangle& p, double reach) {
 // Adds what one piece of time has to say.
 void answer_piece(const PointAndTriangle& p, int resolution, VertexFaceAnswer& answer) {
   answer.closest = std::min(answer.closest, find_least_distance(p));
+  answer.slack = std::max(answer.slack, p.slack + kClosestError);
   if (are_collinear(p.corner[0], p.corner[1], p.corner[2])) {
     constexpr double kReach = 1e-3;
     answer.posing = Posing::kDegenerate;
     answer.found = answer.found || advance_to_contact(p, kReach);
     answer.allowed = std::max(answer.allowed, p.slack + 2 * kReach);
+    answer.cell = kReach;
     return;
   }
   const TriangleMesh mesh{{p.corner[0], p.corner[1], p.corner[2]}, {{0, 1, 2}}};
@@ -173,13 +177,10 @@ void answer_piece(const PointAndTriangle& p, int resolution, VertexFaceAnswer& a
   const SegmentTracer tracer(field, {.iso = iso, .mode = SegmentMode::kAny, .threads = {1}});
   SegmentInterval interval[1];
   answer.found = answer.found || tracer.trace(p.path, interval) > 0;
-  const BrickFieldHeader& h = field.header();
-  // The distance is above the field's value by near_error at most; and once more the slack, since
-  // `closest` has it too, and the rounding in covering_iso.
-  const double error = static_cast<double>(h.near_error);
-  answer.allowed =
-      std::max(answer.allowed, 2 * (iso + static_cast<double>(h.shell_offset)) - p.slack + 1e-6);
-  answer.allowed = std::max(answer.allowed, 2 * error);
+  // A value is below the distance less the offset by near_error at most; and the rounding that
+  // covering_iso allows for counts once more.
+  const double offset = static_cast<double>(field.header().shell_offset);
+  answer.allowed = std::max(answer.allowed, 2 * (iso + offset) - p.slack + kClosestError);
   answer.cell = field.voxel_size();
 }
 

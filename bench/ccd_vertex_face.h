@@ -39,9 +39,11 @@ struct VertexFaceAnswer {
   Posing posing = Posing::kResting;
   bool found = false;     // what the field says
   bool is_point = false;  // the vertex does not move against the triangle
-  double closest = 0;     // least distance of the two, in sizes of the triangle, to 1e-6
-  double allowed = 0;     // up to this distance a "yes" may be the field's error; the same unit
-  double cell = 0;        // the same unit
+  // In units of the triangle's size, a power of two.
+  double closest = 0;  // least distance of the two, to 1e-6
+  double slack = 0;    // those that meet are no further apart, by closest's measure
+  double allowed = 0;  // up to this distance a "yes" may be the field's error
+  double cell = 0;     // of the field; the least step where there is none
 };
 
 // The vertex as a point that moves straight in the frame of the triangle, traced through the shell

@@ -41,16 +41,27 @@ std::vector<Hit> find_hits_slowly(const TriangleMesh& mesh, const Segment& s) {
   return hits;
 }
 
+// On which side a stretch without hits lies, by its place furthest from the surface.
+bool is_stretch_inside(const ExactField& field, const Segment& s, double begin, double end) {
+  double furthest = 0;
+  for (int k = 1; k < 16; ++k) {
+    const double t = begin + (end - begin) * k / 16;
+    const double d = field.value(lerp(to_double(s.from), to_double(s.to), t));
+    if (std::abs(d) > std::abs(furthest)) furthest = d;
+  }
+  return furthest < 0;
+}
+
 // Where all hits are plain, they alone say on which side each piece lies, since the surface winds
 // around each point once or not at all. Elsewhere the exact field says it.
 ExactCrossings find_crossings_slowly(const TriangleMesh& mesh, const ExactField& field,
                                      const Segment& s, bool& was_plain) {
   const std::vector<Hit> hits = find_hits_slowly(mesh, s);
   was_plain = std::all_of(hits.begin(), hits.end(), [](const Hit& h) { return h.to_inside != 0; });
-  const Vec3 from = to_double(s.from), by = to_double(s.to) - from;
   ExactCrossings result;
   if (was_plain) {
-    result.starts_inside = hits.empty() ? field.value(from) < 0 : hits.front().to_inside < 0;
+    result.starts_inside =
+        hits.empty() ? is_stretch_inside(field, s, 0, 1) : hits.front().to_inside < 0;
     bool inside = result.starts_inside;
     for (const Hit& h : hits) {
       EXPECT_EQ(h.to_inside > 0, !inside);
@@ -63,7 +74,7 @@ ExactCrossings find_crossings_slowly(const TriangleMesh& mesh, const ExactField&
   for (std::size_t i = 0; i <= hits.size(); ++i) {
     const double begin = i == 0 ? 0 : hits[i - 1].time, end = i < hits.size() ? hits[i].time : 1;
     if (end - begin <= 1e-7) continue;
-    const bool next = field.value(from + by * (0.5 * (begin + end))) < 0;
+    const bool next = is_stretch_inside(field, s, begin, end);
     if (is_first)
       result.starts_inside = next;
     else if (next != inside)
@@ -72,6 +83,23 @@ ExactCrossings find_crossings_slowly(const TriangleMesh& mesh, const ExactField&
     is_first = false;
   }
   return result;
+}
+
+bool is_inside(const ExactCrossings& c, double time) {
+  const auto passed = std::count_if(c.crossings.begin(), c.crossings.end(),
+                                    [&](const SurfaceCrossing& x) { return x.time <= time; });
+  return c.starts_inside != (passed % 2 != 0);
+}
+
+// Two oracles put a point on the same side, unless it is nearer to the surface than floats can
+// tell.
+void check_sides(const ExactField& field, const Segment& s, const ExactCrossings& a,
+                 const ExactCrossings& b) {
+  const Vec3 from = to_double(s.from), to = to_double(s.to);
+  for (double t = 0.005; t < 1; t += 0.01) {
+    if (is_inside(a, t) == is_inside(b, t)) continue;
+    EXPECT_LE(std::abs(field.value(lerp(from, to, t))), 1e-6 * (length(from) + length(to)));
+  }
 }
 
 // Through the box, short ones at the surface, through two vertices, along an edge.
@@ -115,7 +143,9 @@ std::vector<Trial> make_trials() {
   trials.push_back(
       {"plate", make_box({.size_x = 1, .size_y = 0.02, .size_z = 0.7}), {24, 64, 128}});
   trials.push_back(
-      {"bowl", make_bowl({.radius = 0.1, .thickness = 0.004, .foot_radius = 0.02, .segments = 24}), {32, 96}});
+      {"bowl",
+       make_bowl({.radius = 0.1, .thickness = 0.004, .foot_radius = 0.02, .segments = 24}),
+       {32, 96}});
   trials.push_back({"gear",
                     make_gear({.teeth = 9,
                                .bore_radius = 0.008,
@@ -131,7 +161,7 @@ std::vector<Trial> make_trials() {
 
 TEST(SegmentsAgainstTriangles, DifferOnlyWithinTheStoredError) {
   CrossingAccount all;
-  int plain = 0, segments = 0, oracle_differs = 0;
+  int plain = 0, segments = 0;
   double furthest = 0;  // cells
   for (const Trial& trial : make_trials())
     for (const int resolution : trial.resolutions) {
@@ -157,26 +187,13 @@ TEST(SegmentsAgainstTriangles, DifferOnlyWithinTheStoredError) {
         account_for_differences(field, exact_tracer, s, slow, {intervals, n}, account);
         ASSERT_EQ(account.unexplained, 0U) << "segment " << i;
 
-        // The tracer that uses the hierarchy sees the same, but for what floats cannot tell.
         ExactCrossings fast;
         exact_tracer.trace(s, fast);
-        if (fast.crossings.size() != slow.crossings.size()) {
-          ++oracle_differs;
-          continue;
-        }
-        EXPECT_EQ(fast.starts_inside, slow.starts_inside);
-        for (std::size_t k = 0; k < fast.crossings.size(); ++k)
-          EXPECT_NEAR(fast.crossings[k].time, slow.crossings[k].time, 1e-6);
+        check_sides(exact_tracer.field(), s, slow, fast);
       }
       EXPECT_TRUE(account.adds_up());
       furthest = std::max(furthest, account.largest_distance / cell);
       all += account;
-      std::printf(
-          "  %s at %d: %lu exact, %lu field, %lu same, %lu shifted, %lu+%lu grazes, %lu lost, "
-          "%lu+%lu+%lu cut, furthest %.3f cells\n",
-          trial.name, resolution, account.exact_crossings, account.field_crossings, account.same,
-          account.shifted, account.exact_grazes, account.field_grazes, account.lost_features,
-          account.exact_cut, account.field_cut, account.cut, account.largest_distance / cell);
     }
   EXPECT_TRUE(all.adds_up());
   std::printf(
@@ -186,11 +203,38 @@ TEST(SegmentsAgainstTriangles, DifferOnlyWithinTheStoredError) {
       all.field_grazes, all.lost_features, all.exact_cut + all.field_cut + all.cut, furthest);
   EXPECT_GT(plain, segments * 8 / 10);
   EXPECT_LT(plain, segments);  // there were edges and vertices to decide about, too
-  EXPECT_LE(oracle_differs, segments / 100);
   EXPECT_GT(all.matched(), all.exact_crossings * 8 / 10);
   EXPECT_GT(all.lost_features, 50U);
   EXPECT_GT(all.exact_grazes, 5U);
   EXPECT_GT(all.field_grazes, 5U);
+}
+
+// Answers that are wrong by more than the error are not explained away.
+TEST(SegmentsAgainstTriangles, WrongAnswersAreNotExplained) {
+  const TriangleMesh mesh = make_sphere({.radius = 0.5, .frequency = 5});
+  const FieldSettings settings{.resolution = 48};
+  const Lattice lattice = plan_lattice(mesh, settings);
+  const Surface surface = prepare_surface(mesh, {.voxel_size = lattice.spacing});
+  const BrickField field = build_field(surface, lattice, settings).field;
+  const ExactSegmentTracer exact_tracer(surface);
+  const SegmentTracer grown(field, {.iso = 1.5 * lattice.spacing});
+  CrossingAccount account, blind;
+  Random random(5);
+  ExactCrossings exact;
+  for (int i = 0; i < 100; ++i) {
+    const Vec3 from = random.unit_vector();
+    const Segment s{to_float(from), to_float(random.in_unit_ball() * 0.4 - from)};
+    exact_tracer.trace(s, exact);
+    SegmentInterval intervals[8];
+    const std::size_t n = grown.trace(s, intervals);
+    account_for_differences(field, exact_tracer, s, exact, {intervals, n}, account);
+    account_for_differences(field, exact_tracer, s, exact, {}, blind);
+  }
+  ASSERT_GT(account.exact_crossings, 150U);
+  EXPECT_TRUE(account.adds_up());
+  EXPECT_GE(account.unexplained, account.exact_crossings * 9 / 10);
+  EXPECT_TRUE(blind.adds_up());
+  EXPECT_GE(blind.unexplained, blind.exact_crossings / 2 * 9 / 10);
 }
 
 }  // namespace

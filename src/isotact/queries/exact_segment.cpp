@@ -23,6 +23,20 @@ std::vector<RayHit> find_hits(const Bvh& bvh, const Segment& s) {
   return hits;
 }
 
+// Of a stretch without hits. The middle may touch the surface without a hit, and say nothing then:
+// the place furthest from the surface decides.
+bool is_stretch_inside(const ExactField& field, const Segment& s, double begin, double end) {
+  const Vec3 from = to_double(s.from), to = to_double(s.to);
+  const double clear = 0x1p-20 * (length(from) + length(to));
+  double furthest = 0;
+  for (const double part : {0.5, 0.25, 0.75, 0.125, 0.875}) {
+    const double d = field.value(lerp(from, to, begin + (end - begin) * part));
+    if (std::abs(d) > std::abs(furthest)) furthest = d;
+    if (std::abs(d) > clear) break;
+  }
+  return furthest < 0;
+}
+
 }  // namespace
 
 ExactSegmentTracer::ExactSegmentTracer(const Surface& surface, Threads threads)
@@ -40,9 +54,8 @@ Vec3 ExactSegmentTracer::normal(std::uint32_t triangle) const {
 void ExactSegmentTracer::trace(const Segment& segment, ExactCrossings& result) const {
   result.crossings.clear();
   const std::vector<RayHit> hits = find_hits(field_.tree().bvh(), segment);
-  const Vec3 from = to_double(segment.from), by = to_double(segment.to) - from;
   const auto is_inside = [&](double a, double b) {
-    return field_.value(from + by * (0.5 * (a + b))) < 0;
+    return is_stretch_inside(field_, segment, a, b);
   };
   const auto time = [&](std::size_t i) {
     return i < hits.size() ? static_cast<double>(hits[i].t) : 1.0;
