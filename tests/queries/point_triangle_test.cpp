@@ -1,6 +1,7 @@
 // A point that moves through a single triangle, against the shell field of that triangle: at
 // covering_iso no passage may be lost, however thin the triangle and however it is met.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -22,7 +23,7 @@ Corners random_triangle(Random& random, int number) {
   const double size = std::ldexp(1.0, static_cast<int>(random.below(13)) - 6);
   Corners t{random.in_unit_ball(), random.in_unit_ball(), random.in_unit_ball()};
   if (number % 3 == 0) {
-    const double thin = number % 2 == 0 ? 1e-2 : 1e-4;
+    const double thin = std::array{1e-2, 1e-4, 1e-7}[random.below(3)];
     t.c = lerp(t.a, t.b, random.uniform()) + random.in_unit_ball() * thin;
   }
   const Vec3 place = random.in_unit_ball() * (2 * size);
