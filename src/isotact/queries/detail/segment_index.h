@@ -1,9 +1,9 @@
 // What makes segments fast on a brick field: a small picture of where one isosurface lies.
 //
-// Three levels. A byte for each 2^3 coarse cells, few enough for the second cache: how far away
-// from all of them no coarse cell has the isosurface in it. Below, a bit for each coarse cell that
-// has. And for each of these a slab, two planes between which it lies, so that most segments that
-// come by are done without a look at a brick.
+// Three levels. Of each macro cell, 2^3 coarse cells, for each of the eight octants of directions:
+// how large a cube of macro cells into that octant has no isosurface in it. Below, for each macro
+// cell that has, a slab and a bit for each coarse cell of it that has. And for each of these a slab
+// again, so that most segments that come by are done without a look at a brick.
 #pragma once
 
 #include <cstdint>
@@ -12,50 +12,51 @@
 
 #include "isotact/base/parallel.h"
 #include "isotact/field/brick_field.h"
+#include "isotact/queries/detail/segment_slab.h"
 
 namespace isotact::detail {
 
 inline constexpr int kMacroCells = 16;  // fine cells along a macro cell
 
 // A coarse cell that the isosurface enters.
-//
-// The slab. Let phi be the field less iso and g any vector: where phi is zero at a place x, g . x
-// is g . x - phi(x). In a fine cell that is trilinear, so it lies between its least and its largest
-// value at the corners, and the isosurface is only in cells with corners on both sides.
 struct IndexedCell {
-  float normal[3];      // g, of the field in cells
-  float least, most;    // of g . x, with x in fine cells of the lattice
-  std::uint32_t brick;  // kNoBrick: the cell is one
-  std::int16_t at[3];   // coarse cell
-  std::int16_t unused;
+  Slab slab;
+  std::uint32_t brick;   // kNoBrick: the cell is one
+  std::int16_t at[3];    // coarse cell
+  std::uint16_t inside;  // of what is below and above the slab: bits 0 and 1
 };
 static_assert(sizeof(IndexedCell) == 32);
 
 // A macro cell with indexed cells in it.
 struct IndexedMacro {
-  std::uint32_t first;  // indexed cell
-  std::uint32_t cells;  // bit x + 2 y + 4 z: that of the 2^3 is one
+  Slab slab;                // around all of its indexed cells
+  std::uint32_t first;      // indexed cell
+  std::int16_t at[3];       // macro cell
+  std::uint8_t cells;       // bit x + 2 y + 4 z: that of the 2^3 is one
+  std::uint8_t free_cells;  // such a bit: that one is not, and inside
 };
+static_assert(sizeof(IndexedMacro) == 32);
 
 struct SegmentIndex {
   Index3 macros{};  // numbers an axis
-  // Of each macro cell, x fastest. 0: it has indexed cells. Else it lies on one side, inside if
-  // negative. Less one it is the free distance around it, in quarters of a macro cell.
-  std::vector<std::int8_t> free_distance;
+  // Of each macro cell, x fastest, for one octant after the other. 0: it has indexed cells. Else it
+  // lies on one side, inside if negative, and so do all of a cube of so many macro cells a side
+  // that has it for its corner and reaches into the octant. Bits 0, 1, 2 of the octant: down along
+  // x, y, z.
+  std::vector<std::int8_t> free_cubes;
   std::vector<std::uint64_t> occupied;  // a bit each
   std::vector<std::uint32_t> rank;      // bits set before each word
   std::vector<IndexedMacro> occupied_macros;
+  std::vector<std::uint8_t> slab_sides;  // of occupied macros: as IndexedCell::inside
   std::vector<IndexedCell> cells;
 
   std::uint64_t memory_bytes() const {
-    return free_distance.size() + occupied.size() * 8 + rank.size() * 4 +
-           occupied_macros.size() * sizeof(IndexedMacro) + cells.size() * sizeof(IndexedCell);
+    return free_cubes.size() + occupied.size() * 8 + rank.size() * 4 +
+           occupied_macros.size() * (sizeof(IndexedMacro) + 1) + cells.size() * sizeof(IndexedCell);
   }
-  std::int8_t free_at(std::size_t macro) const { return free_distance[macro]; }
-  const IndexedMacro& macro_at(std::size_t number) const {
-    const std::uint64_t before = occupied[number / 64] & ((std::uint64_t{1} << number % 64) - 1);
-    return occupied_macros[rank[number / 64] +
-                           static_cast<std::uint32_t>(__builtin_popcountll(before))];
+  std::uint32_t place_of(std::size_t macro) const {  // in occupied_macros
+    const std::uint64_t before = occupied[macro / 64] & ((std::uint64_t{1} << macro % 64) - 1);
+    return rank[macro / 64] + static_cast<std::uint32_t>(__builtin_popcountll(before));
   }
 };
 

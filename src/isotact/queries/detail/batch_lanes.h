@@ -1,0 +1,174 @@
+// What the stages of segment_batch.h do with lanes beyond arithmetic: rows of memory to columns of
+// lanes and back, and lanes that are kept packed to the end of a table.
+#pragma once
+
+#include "isotact/queries/detail/segment_batch.h"
+
+namespace isotact::detail {
+
+template <typename F>
+struct BatchLanes {
+  static constexpr unsigned kLanes = F::kWidth;
+  static constexpr unsigned kAll = (1U << kLanes) - 1;
+  using Ints = decltype(F{} < F{});  // so many of 32 bits
+
+  static ISOTACT_INLINE Ints to_ints(F a) { return __builtin_convertvector(a.v, Ints); }
+  static ISOTACT_INLINE F to_floats(Ints a) { return __builtin_convertvector(a, typename F::Raw); }
+  static ISOTACT_INLINE Ints bits_as_ints(F a) { return reinterpret_cast<Ints>(a.v); }
+  static ISOTACT_INLINE F bits_as_floats(Ints a) { return reinterpret_cast<typename F::Raw>(a); }
+  static ISOTACT_INLINE F absolute(F a) { return greater(a, -a); }
+
+#if defined(__AVX2__)
+  static ISOTACT_INLINE void transpose(const __m256* r, F* column) {
+    __m256 a[8], b[8];
+    for (int i = 0; i < 8; i += 2) {
+      a[i] = _mm256_unpacklo_ps(r[i], r[i + 1]);
+      a[i + 1] = _mm256_unpackhi_ps(r[i], r[i + 1]);
+    }
+    for (int i = 0; i < 8; i += 4) {
+      b[i] = _mm256_shuffle_ps(a[i], a[i + 2], 0x44);
+      b[i + 1] = _mm256_shuffle_ps(a[i], a[i + 2], 0xee);
+      b[i + 2] = _mm256_shuffle_ps(a[i + 1], a[i + 3], 0x44);
+      b[i + 3] = _mm256_shuffle_ps(a[i + 1], a[i + 3], 0xee);
+    }
+    for (int i = 0; i < 4; ++i) {
+      column[i] = _mm256_permute2f128_ps(b[i], b[i + 4], 0x20);
+      column[i + 4] = _mm256_permute2f128_ps(b[i], b[i + 4], 0x31);
+    }
+  }
+#endif
+
+  // column[k] has number k of each row.
+  static ISOTACT_INLINE void load_columns(const float* const* row, F* column) {
+#if defined(__AVX2__)
+    if constexpr (kLanes == 8) {
+      __m256 r[8];
+      for (int i = 0; i < 8; ++i) r[i] = _mm256_loadu_ps(row[i]);
+      transpose(r, column);
+      return;
+    }
+#endif
+    for (int k = 0; k < 8; ++k) {
+      float numbers[kLanes];
+      for (unsigned lane = 0; lane < kLanes; ++lane) numbers[lane] = row[lane][k];
+      column[k] = load<F>(numbers);
+    }
+  }
+
+  // To rows of eight, one after the other.
+  static ISOTACT_INLINE void store_rows(const F* column, float* rows) {
+#if defined(__AVX2__)
+    if constexpr (kLanes == 8) {
+      __m256 c[8];
+      F row[8];
+      for (int i = 0; i < 8; ++i) c[i] = column[i].v;
+      transpose(c, row);
+      for (int i = 0; i < 8; ++i) store(row[i], rows + 8 * i);
+      return;
+    }
+#endif
+    for (unsigned k = 0; k < 8; ++k) {
+      float numbers[kLanes];
+      store(column[k], numbers);
+      for (unsigned lane = 0; lane < kLanes; ++lane) rows[8 * lane + k] = numbers[lane];
+    }
+  }
+
+  // Neighbours of two bytes, from a place of its own for each lane.
+  static ISOTACT_INLINE void load_byte_pairs(const std::int8_t* const* from, std::size_t offset,
+                                             F* result) {
+#if defined(__SSE4_1__)
+    short pair[kLanes];
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+      __builtin_memcpy(&pair[lane], from[lane] + offset, 2);
+    __m128i words = _mm_cvtsi32_si128(pair[0]);
+    words = _mm_insert_epi16(words, pair[1], 1);
+    words = _mm_insert_epi16(words, pair[2], 2);
+    words = _mm_insert_epi16(words, pair[3], 3);
+#if defined(__AVX2__)
+    if constexpr (kLanes == 8) {
+      words = _mm_insert_epi16(words, pair[4], 4);
+      words = _mm_insert_epi16(words, pair[5], 5);
+      words = _mm_insert_epi16(words, pair[6], 6);
+      words = _mm_insert_epi16(words, pair[7], 7);
+      const __m256i wide = _mm256_cvtepi16_epi32(words);
+      result[0] = _mm256_cvtepi32_ps(_mm256_srai_epi32(_mm256_slli_epi32(wide, 24), 24));
+      result[1] = _mm256_cvtepi32_ps(_mm256_srai_epi32(wide, 8));
+      return;
+    }
+#endif
+    if constexpr (kLanes == 4) {
+      const __m128i wide = _mm_cvtepi16_epi32(words);
+      result[0] = _mm_cvtepi32_ps(_mm_srai_epi32(_mm_slli_epi32(wide, 24), 24));
+      result[1] = _mm_cvtepi32_ps(_mm_srai_epi32(wide, 8));
+      return;
+    }
+#endif
+    for (unsigned k = 0; k < 2; ++k) {
+      std::int8_t bytes[kLanes];
+      for (unsigned lane = 0; lane < kLanes; ++lane) bytes[lane] = from[lane][offset + k];
+      result[k] = load_bytes<F>(bytes);
+    }
+  }
+
+  // ---- packing --------------------------------------------------------------------------------
+
+  // For each set of lanes, their numbers in order.
+  struct Orders {
+    std::uint8_t lane[1U << kLanes][8];
+
+    constexpr Orders() : lane() {
+      for (unsigned bits = 0; bits <= kAll; ++bits) {
+        unsigned n = 0;
+        for (unsigned i = 0; i < kLanes; ++i)
+          if ((bits >> i & 1U) != 0) lane[bits][n++] = static_cast<std::uint8_t>(i);
+      }
+    }
+  };
+  static constexpr Orders kOrders{};
+
+  static ISOTACT_INLINE Ints load_order(unsigned bits) {
+    const std::uint8_t* from = kOrders.lane[bits];
+#if defined(__AVX2__)
+    if constexpr (kLanes == 8)
+      return reinterpret_cast<Ints>(
+          _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from))));
+#endif
+    Ints order;
+    for (unsigned i = 0; i < kLanes; ++i) order[i] = from[i];
+    return order;
+  }
+  static ISOTACT_INLINE F permute(F a, Ints order) {
+#if defined(__AVX2__)
+    if constexpr (kLanes == 8)
+      return _mm256_permutevar8x32_ps(a.v, reinterpret_cast<__m256i>(order));
+#endif
+    return __builtin_shuffle(a.v, order);
+  }
+
+  // Appends the lanes whose bits are set.
+  template <std::size_t N>
+  static ISOTACT_INLINE void push(const BatchWork& w, Table<N>& table, unsigned bits,
+                                  const F* number) {
+    if (table.raw.size + kLanes > table.raw.capacity) w.grow(table.raw);
+    const Ints order = load_order(bits);
+    for (std::size_t k = 0; k < N; ++k)
+      store(permute(number[k], order), table.column(k) + table.raw.size);
+    table.raw.size += static_cast<unsigned>(__builtin_popcount(bits));
+  }
+
+  // Makes whole groups of lanes of a table: what is behind its end repeats the last item.
+  template <std::size_t N>
+  static ISOTACT_INLINE void pad(const BatchWork& w, Table<N>& table) {
+    const std::size_t n = table.raw.size;
+    if (n == 0) return;
+    if (n + kLanes > table.raw.capacity) w.grow(table.raw);
+    for (std::size_t k = 0; k < N; ++k)
+      for (std::size_t i = n; i < n + kLanes; ++i) table.column(k)[i] = table.column(k)[n - 1];
+  }
+  static ISOTACT_INLINE unsigned live_lanes(std::size_t size, std::size_t begin) {
+    return size - begin < kLanes ? (1U << (size - begin)) - 1 : kAll;
+  }
+};
+
+}  // namespace isotact::detail

@@ -1,0 +1,227 @@
+// The stages of segment_batch.h in cells, over a lane type.
+#pragma once
+
+#include "isotact/queries/detail/batch_clip.h"
+#include "isotact/queries/detail/brick_cells.h"
+#include "isotact/queries/detail/cubic.h"
+
+namespace isotact::detail {
+
+template <typename F>
+struct BatchLook : BatchLanes<F> {
+  using L = BatchLanes<F>;
+  using Ints = typename L::Ints;
+  using L::kLanes;
+
+  // ---- step -----------------------------------------------------------------------------------
+
+  // As CellWalk, each between the planes of a brick of its own.
+  static __attribute__((noinline)) void step(BatchWork& w) {
+    const Table<7>& parts = w.tables->parts;
+    const F zero(0.0F), one(1.0F), last_cell(kBrickCells - 1.0F);
+    for (std::size_t begin = 0; begin < parts.raw.size; begin += kLanes) {
+      const float* row[kLanes];
+      for (unsigned lane = 0; lane < kLanes; ++lane)
+        row[lane] = w.paths[parts.number(0, begin + lane)].origin;
+      F path[8], inverse[3], cell[3], lower[3], forth[3];  // cells from the brick's first corner
+      L::load_columns(row, path);
+      const F u = load<F>(parts.column(2) + begin), end = load<F>(parts.column(3) + begin);
+      for (int axis = 0; axis < 3; ++axis) {
+        inverse[axis] = BatchTrace<F>::find_inverse(path[3 + axis]);
+        lower[axis] = load<F>(parts.column(static_cast<std::size_t>(4 + axis)) + begin);
+        forth[axis] = select(inverse[axis] >= zero, one, -one);
+        cell[axis] = find_cell_in_block(path[axis], path[3 + axis], inverse[axis], u, lower[axis],
+                                        last_cell);
+      }
+      unsigned live = L::live_lanes(parts.raw.size, begin);
+      F look[6] = {load<F>(parts.column(0) + begin), load<F>(parts.column(1) + begin)};
+      while (live != 0) {
+        F in = zero, out = one, leave[3];
+        for (int axis = 0; axis < 3; ++axis) {
+          const F at = lower[axis] + cell[axis];
+          const F a = (at - path[axis]) * inverse[axis];
+          const F b = ((at + one) - path[axis]) * inverse[axis];
+          leave[axis] = greater(a, b);
+          in = greater(in, lesser(a, b));
+          out = lesser(out, leave[axis]);
+          look[2 + axis] = at;
+        }
+        const F nine(static_cast<float>(kBrickNodes));
+        look[5] = L::bits_as_floats(L::to_ints((cell[2] * nine + cell[1]) * nine + cell[0]));
+        add_looks(w, live & bits_of(out > in), look);
+        live &= ~bits_of((out > end) | (out >= one));
+        for (int axis = 0; axis < 3; ++axis) {
+          cell[axis] = cell[axis] + select(leave[axis] <= out, forth[axis], zero);
+          live &= bits_of((cell[axis] >= zero) & (cell[axis] <= last_cell));
+        }
+      }
+    }
+    L::pad(w, w.tables->looks);
+  }
+
+  static ISOTACT_INLINE void add_looks(BatchWork& w, unsigned bits, const F* look) {
+    Table<6>& looks = w.tables->looks;
+    std::size_t place = looks.raw.size;
+    L::push(w, looks, bits, look);
+    for (; place < looks.raw.size; ++place) {
+      const std::int8_t* first =
+          w.bricks[looks.number(1, place)].correction + looks.number(5, place);
+      __builtin_prefetch(first);
+      __builtin_prefetch(first + 81 + kBrickNodes + 1);
+    }
+  }
+
+  // ---- look -----------------------------------------------------------------------------------
+
+  static __attribute__((noinline)) void look(BatchWork& w) {
+    const Table<6>& looks = w.tables->looks;
+    w.looks += looks.raw.size;
+    for (std::size_t begin = 0; begin < looks.raw.size; begin += kLanes) {
+      const float *path_row[kLanes], *corner_row[kLanes];
+      const std::int8_t* sample[kLanes];
+      for (unsigned lane = 0; lane < kLanes; ++lane) {
+        const Brick& brick = w.bricks[looks.number(1, begin + lane)];
+        path_row[lane] = w.paths[looks.number(0, begin + lane)].origin;
+        corner_row[lane] = brick.corner;
+        sample[lane] = brick.correction + looks.number(5, begin + lane);
+      }
+      F path[8], coarse[8], corner[8], low[3], from[3], to[3];
+      L::load_columns(path_row, path);
+      L::load_columns(corner_row, coarse);
+      for (int axis = 0; axis < 3; ++axis) {
+        low[axis] = load<F>(looks.column(static_cast<std::size_t>(2 + axis)) + begin);
+        const F part = low[axis] * F(0.125F);  // exact, as all of these
+        from[axis] = part - truncate(part);
+        to[axis] = from[axis] + F(0.125F);
+      }
+      find_sub_box(coarse, from, to, corner);
+      const F step(w.step), iso(w.iso);
+      for (std::size_t k = 0; k < 8; k += 2) {
+        F correction[2];
+        L::load_byte_pairs(sample, kCornerSample[k], correction);
+        for (std::size_t i = 0; i < 2; ++i)
+          corner[k + i] = (corner[k + i] + step * correction[i]) - iso;
+      }
+      look_at(w, path, low, 1.0F, corner, load<F>(looks.column(0) + begin),
+              L::live_lanes(looks.raw.size, begin));
+    }
+  }
+
+  // At coarse cells without brick.
+  static __attribute__((noinline)) void look_coarse(BatchWork& w) {
+    const Table<2>& looks = w.tables->coarse;
+    w.looks += looks.raw.size;
+    for (std::size_t begin = 0; begin < looks.raw.size; begin += kLanes) {
+      const float* path_row[kLanes];
+      alignas(32) float value[8][kLanes], lower[3][kLanes];
+      for (unsigned lane = 0; lane < kLanes; ++lane) {
+        path_row[lane] = w.paths[looks.number(0, begin + lane)].origin;
+        const IndexedCell& cell = w.cells[looks.number(1, begin + lane)];
+        const float* from = w.coarse + static_cast<std::size_t>(cell.at[2]) * w.coarse_slice +
+                            static_cast<std::size_t>(cell.at[1]) * w.coarse_row +
+                            static_cast<std::size_t>(cell.at[0]);
+        for (std::size_t k = 0; k < 8; ++k)
+          value[k][lane] =
+              from[(k & 1U) + (k >> 1U & 1U) * w.coarse_row + (k >> 2U) * w.coarse_slice];
+        for (int axis = 0; axis < 3; ++axis)
+          lower[axis][lane] = static_cast<float>(int{cell.at[axis]} * kBrickCells);
+      }
+      F path[8], corner[8], low[3];
+      L::load_columns(path_row, path);
+      for (int k = 0; k < 8; ++k) corner[k] = load<F>(value[k]) - F(w.iso);
+      for (int axis = 0; axis < 3; ++axis) low[axis] = load<F>(lower[axis]);
+      const unsigned live = L::live_lanes(looks.raw.size, begin);
+      const Ends ends =
+          look_at(w, path, low, kBrickCells, corner, load<F>(looks.column(0) + begin), live);
+      // Rounding may see the next cell on another side: see walk_indexed.
+      F largest(0.0F);
+      for (int k = 0; k < 8; ++k) largest = greater(largest, L::absolute(corner[k]));
+      const F limit = largest * F(kDoubtful);
+      const auto doubtful = (L::absolute(ends.first) < limit) | (L::absolute(ends.last) < limit);
+      for (unsigned bits = bits_of(doubtful) & live; bits != 0; bits &= bits - 1)
+        w.first_side[looks.number(0, begin + static_cast<unsigned>(__builtin_ctz(bits)))] =
+            kWalkAlone;
+    }
+  }
+
+  struct Ends {
+    F first, last;  // values
+  };
+
+  // At cells of some side, whose corners are given less iso.
+  static ISOTACT_INLINE Ends look_at(BatchWork& w, const F* path, const F* low, float side,
+                                     const F* corner, F number, unsigned live) {
+    const F zero(0.0F);
+    PathLanes<F> lanes;
+    F high[3], b[4];
+    for (int axis = 0; axis < 3; ++axis) {
+      lanes.origin[axis] = path[axis];
+      lanes.direction[axis] = path[3 + axis];
+      lanes.inverse[axis] = BatchTrace<F>::find_inverse(path[3 + axis]);
+      high[axis] = low[axis] + F(side);
+    }
+    const BoxSpan<F> span = find_box_span(lanes, low, high, F(1 / side));
+    find_cubic(corner, span, b);
+    F least = corner[0], most = corner[0];
+    for (int k = 1; k < 8; ++k) {
+      least = lesser(least, corner[k]);
+      most = greater(most, corner[k]);
+    }
+    const unsigned mixed = bits_of(least <= zero) & ~bits_of(most <= zero) & live;
+    w.cubics += static_cast<std::uint64_t>(__builtin_popcount(mixed));
+    unsigned in_b[4];
+    for (int k = 0; k < 4; ++k) in_b[k] = bits_of(b[k] <= zero);
+    const unsigned starts = bits_of(span.in <= zero) & live;
+    for (unsigned bits = starts; bits != 0; bits &= bits - 1) {
+      const auto lane = static_cast<unsigned>(__builtin_ctz(bits));
+      BatchClip<F>::set_side(w, static_cast<std::uint32_t>(L::bits_as_ints(number)[lane]),
+                             (in_b[0] >> lane & 1U) != 0);
+    }
+    // One change of side among the coefficients: one root.
+    const auto c0 = (b[0] <= zero) ^ (b[1] <= zero), c1 = (b[1] <= zero) ^ (b[2] <= zero),
+               c2 = (b[2] <= zero) ^ (b[3] <= zero);
+    const auto several = (c0 & c1) | (c0 & c2) | (c1 & c2);
+    const F cubic[8] = {b[0],    b[1],     b[2],   b[3],
+                        span.in, span.out, number, L::bits_as_floats(several)};
+    L::push(w, w.tables->cubics, bits_of(c0 | c1 | c2) & mixed, cubic);
+    return {b[0], b[3]};
+  }
+
+  // ---- solve ----------------------------------------------------------------------------------
+
+  static __attribute__((noinline)) void solve(BatchWork& w) {
+    Table<8>& cubics = w.tables->cubics;
+    L::pad(w, cubics);
+    FoundList& list = w.tables->found;
+    while (list.capacity < cubics.raw.size) w.grow_found(list);
+    list.size = cubics.raw.size;
+    for (std::size_t begin = 0; begin < cubics.raw.size; begin += kLanes) {
+      F b[4];
+      for (std::size_t k = 0; k < 4; ++k) b[k] = load<F>(cubics.column(k) + begin);
+      const F in = load<F>(cubics.column(4) + begin), out = load<F>(cubics.column(5) + begin);
+      const F root = find_cubic_root(b, F(0.0F), b[0], F(1.0F), b[3]);
+      alignas(32) float time[kLanes];
+      store(in + root * (out - in), time);
+      for (std::size_t i = begin; i < cubics.raw.size && i < begin + kLanes; ++i) {
+        Found& found = list.data[i];
+        found = {cubics.number(6, i),
+                 1,
+                 cubics.column(0)[i] <= 0,
+                 cubics.column(4)[i],
+                 {time[i - begin], 0, 0}};
+        if (cubics.number(7, i) != 0) solve_several(cubics, i, found);
+      }
+    }
+  }
+
+  static ISOTACT_INLINE void solve_several(const Table<8>& cubics, std::size_t i, Found& found) {
+    const float b[4] = {cubics.column(0)[i], cubics.column(1)[i], cubics.column(2)[i],
+                        cubics.column(3)[i]};
+    const float in = cubics.column(4)[i], out = cubics.column(5)[i];
+    float s[3] = {0, 0, 0};
+    found.crossings = static_cast<std::uint16_t>(find_crossings(b, s));
+    for (int k = 0; k < 3; ++k) found.time[k] = in + s[k] * (out - in);
+  }
+};
+
+}  // namespace isotact::detail
