@@ -59,7 +59,7 @@ BatchTracer::BatchTracer(const BrickField& field, const SegmentIndex& index, flo
   work_.occupied = index.occupied.data();
   work_.rank = index.rank.data();
   work_.occupied_macros = index.occupied_macros.data();
-  work_.slab_sides = index.slab_sides.data();
+  work_.masks = index.masks.data();
   work_.cells = index.cells.data();
   for (std::size_t axis = 0; axis < 3; ++axis) {
     work_.macros[axis] = index.macros[axis];

@@ -115,47 +115,44 @@ class IndexedWalk {
   void walk_macro(std::uint32_t place, const Part& whole) {
     const IndexedMacro& macro = index_.occupied_macros[place];
     const SlabPart slab = clip_to_slab(macro.slab, path_, whole);
-    if (!is_started_) set_first_side(whole, slab, index_.slab_sides[place]);
+    if (!is_started_) set_first_side(whole, slab, macro.inside);
     if (!(slab.part.from <= slab.part.to) || sink_.is_done()) return;
-    // The 2^3 coarse cells at once, by halves: below and above along z.
-    float in[8], out[8];
-    unsigned hit = 0;
-    for (int half = 0; half < 2; ++half) {
-      Axes enter(0.0F), leave(1.0F);
-      for (int axis = 0; axis < 3; ++axis) {
-        const float low = static_cast<float>(macro.at[axis] * kMacroCells), o = path_.origin[axis],
-                    inverse = path_.inverse[axis];
-        const float plane[3] = {(low - o) * inverse, ((low + kBrickCells) - o) * inverse,
-                                ((low + 2 * kBrickCells) - o) * inverse};
-        float a[4], b[4];
-        for (int i = 0; i < 4; ++i) {
-          const int above = axis == 2 ? half : i >> axis & 1;
-          a[i] = plane[above];
-          b[i] = plane[above + 1];
-        }
-        enter = greater(lesser(load<Axes>(a), load<Axes>(b)), enter);
-        leave = lesser(greater(load<Axes>(a), load<Axes>(b)), leave);
-      }
-      hit |= bits_of(leave > enter) << (4 * half);
-      store(enter, in + 4 * half);
-      store(leave, out + 4 * half);
-    }
-    // In the order of time.
-    while (hit != 0 && !sink_.is_done()) {
-      unsigned cell = static_cast<unsigned>(__builtin_ctz(hit));
-      for (unsigned bits = hit & (hit - 1); bits != 0; bits &= bits - 1) {
-        const auto other = static_cast<unsigned>(__builtin_ctz(bits));
-        if (in[other] < in[cell]) cell = other;
-      }
-      hit &= ~(1U << cell);
-      if ((macro.cells >> cell & 1U) == 0) {
-        if (in[cell] <= 0) set_first_side((macro.free_cells >> cell & 1U) != 0);
-        continue;
-      }
-      const Part part{std::max(in[cell], slab.part.from), std::min(out[cell], slab.part.to)};
-      if (!(part.from <= part.to)) continue;
-      const unsigned before = macro.cells & ((1U << cell) - 1);
-      look_at(index_.cells[macro.first + static_cast<unsigned>(__builtin_popcount(before))], part);
+    const MacroMasks& masks = index_.masks[place];
+    walk_block(make_axes(macro.at, kMacroCells), kBrickCells, kMacroSide - 1, slab.part,
+               [&](Axes cell, Axes, const Part& in) {
+                 const auto bit =
+                     std::uint64_t{1} << static_cast<unsigned>(
+                         (cell.v[2] * kMacroSide + cell.v[1]) * kMacroSide + cell.v[0]);
+                 if ((masks.indexed & bit) == 0) {
+                   if (in.from <= 0) set_first_side((masks.inside & bit) != 0);
+                   return;
+                 }
+                 const auto before =
+                     static_cast<unsigned>(__builtin_popcountll(masks.indexed & (bit - 1)));
+                 look_at(index_.cells[macro.first + before],
+                         {std::max(in.from, slab.part.from), std::min(in.to, slab.part.to)});
+               });
+  }
+
+  // Through the cells of a block in the given part of the path: calls visit(cell, its lower corner,
+  // its part) of those that the path spends some time in.
+  template <typename Visit>
+  ISOTACT_INLINE void walk_block(Axes lower, float width, float last_cell, const Part& part,
+                                 const Visit& visit) {
+    const Axes zero(0.0F), one(1.0F), last(last_cell), side(width);
+    const Axes forth = select(inverse_ >= zero, one, -one);
+    Axes cell =
+        find_cell_in_block(origin_, direction_, inverse_, Axes(part.from), lower, last, side);
+    while (!sink_.is_done()) {
+      const Axes at = lower + cell * side;
+      const Axes a = (at - origin_) * inverse_, b = ((at + side) - origin_) * inverse_;
+      const Axes leave = greater(a, b);
+      const float in = greater(find_largest(lesser(a, b)), 0.0F),
+                  out = lesser(find_least(leave), 1.0F);
+      if (out > in) visit(cell, at, Part{in, out});
+      if (out > part.to || out >= 1) return;
+      cell = cell + select(leave <= Axes(out), forth, zero);
+      if (bits_of((cell >= zero) & (cell <= last)) != 15U) return;
     }
   }
 
@@ -168,7 +165,15 @@ class IndexedWalk {
     is_started_ = true;
     const Axes lower = make_axes(cell.at, kBrickCells);
     if (cell.brick != BrickField::kNoBrick) {
-      walk_brick(cells_.field().bricks()[cell.brick], lower, slab.part);
+      const Brick& brick = cells_.field().bricks()[cell.brick];
+      walk_block(lower, 1, kBrickCells - 1, slab.part, [&](Axes, Axes at, const Part&) {
+        float corner[8];
+        cells_.load_fine(brick,
+                         {static_cast<std::int32_t>(at.v[0]), static_cast<std::int32_t>(at.v[1]),
+                          static_cast<std::int32_t>(at.v[2])},
+                         corner);
+        look_at_cell(path_, find_span(at, 1), corner, settings_, sink_, counts_);
+      });
       return;
     }
     float corner[8];
@@ -196,30 +201,6 @@ class IndexedWalk {
     find_cubic(above, span, b);
     is_doubtful_ = is_doubtful_ || std::abs(b[0]) < largest * kDoubtful ||
                    std::abs(b[3]) < largest * kDoubtful;
-  }
-
-  void walk_brick(const Brick& brick, Axes lower, const Part& part) {
-    const Axes zero(0.0F), one(1.0F), last(kBrickCells - 1.0F);
-    const Axes forth = select(inverse_ >= zero, one, -one);
-    Axes cell = find_cell_in_block(origin_, direction_, inverse_, Axes(part.from), lower, last);
-    while (!sink_.is_done()) {
-      const Axes at = lower + cell;
-      const Axes a = (at - origin_) * inverse_, b = ((at + one) - origin_) * inverse_;
-      const Axes leave = greater(a, b);
-      const float in = greater(find_largest(lesser(a, b)), 0.0F),
-                  out = lesser(find_least(leave), 1.0F);
-      if (out > in) {
-        float corner[8];
-        cells_.load_fine(brick,
-                         {static_cast<std::int32_t>(at.v[0]), static_cast<std::int32_t>(at.v[1]),
-                          static_cast<std::int32_t>(at.v[2])},
-                         corner);
-        look_at_cell(path_, find_span(at, 1), corner, settings_, sink_, counts_);
-      }
-      if (out > part.to || out >= 1) return;
-      cell = cell + select(leave <= Axes(out), forth, zero);
-      if (bits_of((cell >= zero) & (cell <= last)) != 15U) return;
-    }
   }
 
   BrickCells cells_;

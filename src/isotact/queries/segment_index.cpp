@@ -18,7 +18,8 @@ class IndexBuild {
  public:
   IndexBuild(const BrickField& field, float iso, Threads threads)
       : field_(field), iso_(iso), threads_(threads), coarse_(field.coarse_lattice().cells) {
-    for (std::size_t axis = 0; axis < 3; ++axis) index_.macros[axis] = (coarse_[axis] + 1) / 2;
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      index_.macros[axis] = (coarse_[axis] + kMacroSide - 1) / kMacroSide;
     sides_.resize(count(coarse_));
     slab_slack_ = find_slab_slack(field.lattice().cells);
   }
@@ -37,7 +38,7 @@ class IndexBuild {
   struct Layer {
     std::vector<IndexedCell> cells;
     std::vector<IndexedMacro> macros;
-    std::vector<std::uint8_t> slab_sides;
+    std::vector<MacroMasks> masks;
     std::vector<std::uint32_t> numbers;
   };
 
@@ -45,7 +46,7 @@ class IndexBuild {
   void find_cells() {
     std::vector<Layer> layers(static_cast<std::size_t>(index_.macros[2]));
     parallel_for(layers.size(), 1, threads_, [&](std::size_t begin, std::size_t end) {
-      std::vector<SlabCells> room(8);
+      std::vector<SlabCells> room(kMacroSide * kMacroSide * kMacroSide);
       for (std::size_t z = begin; z < end; ++z)
         for (std::int32_t y = 0; y < index_.macros[1]; ++y)
           for (std::int32_t x = 0; x < index_.macros[0]; ++x)
@@ -59,7 +60,7 @@ class IndexBuild {
       for (IndexedMacro& m : layer.macros) m.first += first;
       append(index_.cells, layer.cells);
       append(index_.occupied_macros, layer.macros);
-      append(index_.slab_sides, layer.slab_sides);
+      append(index_.masks, layer.masks);
       append(occupied_numbers_, layer.numbers);
     }
   }
@@ -67,32 +68,33 @@ class IndexBuild {
   void look_at_macro(const Index3& macro, std::vector<SlabCells>& room, Layer& layer) {
     IndexedMacro entry{};
     entry.first = static_cast<std::uint32_t>(layer.cells.size());
-    const SlabCells* parts[8];
+    MacroMasks masks{};
+    const SlabCells* parts[kMacroSide * kMacroSide * kMacroSide];
     std::size_t count = 0;
-    for (unsigned i = 0; i < 8; ++i) {
-      const Index3 c{2 * macro[0] + static_cast<std::int32_t>(i & 1U),
-                     2 * macro[1] + static_cast<std::int32_t>(i >> 1U & 1U),
-                     2 * macro[2] + static_cast<std::int32_t>(i >> 2U)};
-      if (c[0] >= coarse_[0] || c[1] >= coarse_[1] || c[2] >= coarse_[2]) continue;
-      const auto bit = static_cast<std::uint8_t>(1U << i);
-      if (look_at(c, room[count], layer.cells)) {
-        entry.cells |= bit;
-        parts[count] = &room[count];
-        ++count;
-      } else if (side_of(c) < 0) {
-        entry.free_cells |= bit;
-      }
-    }
-    if (count == 0) return;
-    entry.slab = fit_slab(parts, count, slab_slack_);
     Index3 lower{}, upper{};
     for (std::size_t axis = 0; axis < 3; ++axis) {
       entry.at[axis] = static_cast<std::int16_t>(macro[axis]);
-      lower[axis] = 2 * macro[axis];
-      upper[axis] = std::min(lower[axis] + 2, coarse_[axis]);
+      lower[axis] = kMacroSide * macro[axis];
+      upper[axis] = std::min(lower[axis] + kMacroSide, coarse_[axis]);
     }
+    for (std::int32_t z = lower[2]; z < upper[2]; ++z)
+      for (std::int32_t y = lower[1]; y < upper[1]; ++y)
+        for (std::int32_t x = lower[0]; x < upper[0]; ++x) {
+          const auto i = static_cast<unsigned>(
+              ((z - lower[2]) * kMacroSide + (y - lower[1])) * kMacroSide + (x - lower[0]));
+          if (look_at({x, y, z}, room[count], layer.cells)) {
+            masks.indexed |= std::uint64_t{1} << i;
+            parts[count] = &room[count];
+            ++count;
+          } else if (side_of({x, y, z}) < 0) {
+            masks.inside |= std::uint64_t{1} << i;
+          }
+        }
+    if (count == 0) return;
+    entry.slab = fit_slab(parts, count, slab_slack_);
+    entry.inside = static_cast<std::uint16_t>(find_sides(entry.slab, lower, upper));
     layer.macros.push_back(entry);
-    layer.slab_sides.push_back(static_cast<std::uint8_t>(find_sides(entry.slab, lower, upper)));
+    layer.masks.push_back(masks);
     layer.numbers.push_back(
         static_cast<std::uint32_t>(flat_index(index_.macros, macro[0], macro[1], macro[2])));
   }
@@ -184,7 +186,8 @@ class IndexBuild {
               continue;
             least = std::min(least, std::abs(int{cubes[flat_index(m, c[0], c[1], c[2])]}));
           }
-          const int side = sides_[flat_index(coarse_, 2 * at[0], 2 * at[1], 2 * at[2])];
+          const int side = sides_[flat_index(coarse_, kMacroSide * at[0], kMacroSide * at[1],
+                                             kMacroSide * at[2])];
           cubes[n] = static_cast<std::int8_t>(side * (least + 1));
         }
   }

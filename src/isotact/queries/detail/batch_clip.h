@@ -56,140 +56,151 @@ struct BatchClip : BatchLanes<F> {
     L::pad(w, macros);
   }
 
-  static __attribute__((noinline)) void clip(BatchWork& w) {
-    Table<4>& macros = w.tables->macros;
-    for (std::size_t begin = 0; begin < macros.raw.size; begin += kLanes) {
-      const float *path_row[kLanes], *macro_row[kLanes];
-      for (unsigned lane = 0; lane < kLanes; ++lane) {
-        path_row[lane] = w.paths[macros.number(0, begin + lane)].origin;
-        macro_row[lane] = w.occupied_macros[macros.number(1, begin + lane)].slab.normal;
-      }
-      F path[8], macro[8], number[4];
-      L::load_columns(path_row, path);
-      L::load_columns(macro_row, macro);
-      for (std::size_t k = 0; k < 4; ++k) number[k] = load<F>(macros.column(k) + begin);
-      const unsigned live = L::live_lanes(macros.raw.size, begin);
-      const Clip c = clip_to_slab(path, macro, number[2], number[3]);
-      const unsigned starts = bits_of(number[2] <= F(0.0F)) & live & (c.below | c.above);
-      for (unsigned bits = starts; bits != 0; bits &= bits - 1) {
-        const auto lane = static_cast<unsigned>(__builtin_ctz(bits));
-        const unsigned sides = w.slab_sides[macros.number(1, begin + lane)];
-        set_side(w, macros.number(0, begin + lane), (sides >> (c.above >> lane & 1U) & 1U) != 0);
-      }
-      number[2] = c.from;
-      number[3] = c.to;
-      L::push(w, w.tables->near_macros, c.meets & live, number);
+  // Lanes of a table of visits (path, number; from, to) and what they visit, a row of Indexed...
+  struct Visits {
+    unsigned live;
+    F number[2];
+    Clip clip;
+    F lower[3];  // fine cells
+    F sixth;     // of the row
+  };
+  template <typename Table, typename Row>
+  static ISOTACT_INLINE Visits visit(BatchWork& w, const Table& table, std::size_t begin,
+                                     const Row* rows, float side) {
+    const float *path_row[kLanes], *row[kLanes];
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+      path_row[lane] = w.paths[table.number(0, begin + lane)].origin;
+      row[lane] = rows[table.number(1, begin + lane)].slab.normal;
     }
+    F path[8], of[8];
+    L::load_columns(path_row, path);
+    L::load_columns(row, of);
+    Visits v;
+    v.live = L::live_lanes(table.raw.size, begin);
+    for (std::size_t k = 0; k < 2; ++k) v.number[k] = load<F>(table.column(k) + begin);
+    const F from = load<F>(table.column(2) + begin), to = load<F>(table.column(3) + begin);
+    v.clip = clip_to_slab(path, of, from, to);
+    v.sixth = of[5];
+    // Three places of 16 bits, then the sides of the slab.
+    const Ints two = L::bits_as_ints(of[6]), last = L::bits_as_ints(of[7]);
+    const Ints at[3] = {(two << 16) >> 16, two >> 16, (last << 16) >> 16};
+    for (int axis = 0; axis < 3; ++axis) v.lower[axis] = L::to_floats(at[axis]) * F(side);
+    // Paths that start on one side of the slab.
+    unsigned starts = bits_of(from <= F(0.0F)) & v.live & (v.clip.below | v.clip.above);
+    for (; starts != 0; starts &= starts - 1) {
+      const auto lane = static_cast<unsigned>(__builtin_ctz(starts));
+      const unsigned sides = rows[table.number(1, begin + lane)].inside;
+      set_side(w, table.number(0, begin + lane), (sides >> (v.clip.above >> lane & 1U) & 1U) != 0);
+    }
+    return v;
+  }
+
+  static __attribute__((noinline)) void clip(BatchWork& w) {
+    const Table<4>& macros = w.tables->macros;
+    Table<7>& near = w.tables->near_macros;
+    for (std::size_t begin = 0; begin < macros.raw.size; begin += kLanes) {
+      const Visits v = visit(w, macros, begin, w.occupied_macros, kMacroCells);
+      const F kept[7] = {v.number[0], v.number[1], v.clip.from, v.clip.to,
+                         v.lower[0],  v.lower[1],  v.lower[2]};
+      std::size_t place = near.raw.size;
+      L::push(w, near, v.clip.meets & v.live, kept);
+      for (; place < near.raw.size; ++place) __builtin_prefetch(&w.masks[near.number(1, place)]);
+    }
+    L::pad(w, near);
   }
 
   // ---- open -----------------------------------------------------------------------------------
 
-  // The 2^3 coarse cells of a macro cell at once: three planes an axis cut the path, and each cell
-  // lies between two of them.
+  // As CellWalk over coarse cells, each between the planes of a macro cell of its own.
   static __attribute__((noinline)) void open(BatchWork& w) {
-    constexpr float kSide = kBrickCells;
-    alignas(32) static constexpr float kLower[3][8] = {{0, kSide, 0, kSide, 0, kSide, 0, kSide},
-                                                       {0, 0, kSide, kSide, 0, 0, kSide, kSide},
-                                                       {0, 0, 0, 0, kSide, kSide, kSide, kSide}};
-    constexpr unsigned kParts = 8 / kLanes;
-    const Table<4>& near = w.tables->near_macros;
-    Table<4>& cells = w.tables->cells;
-    for (std::size_t i = 0; i < near.raw.size; ++i) {
-      const std::uint32_t path = near.number(0, i);
-      const BatchPath& p = w.paths[path];
-      const IndexedMacro& macro = w.occupied_macros[near.number(1, i)];
-      const float begin = near.column(2)[i], end = near.column(3)[i];
-      F in[kParts], out[kParts];
-      for (unsigned part = 0; part < kParts; ++part) {
-        in[part] = F(0.0F);
-        out[part] = F(1.0F);
-      }
+    const Table<7>& near = w.tables->near_macros;
+    const F zero(0.0F), one(1.0F), side(static_cast<float>(kBrickCells)), last(kMacroSide - 1.0F),
+        across(static_cast<float>(kMacroSide));
+    for (std::size_t begin = 0; begin < near.raw.size; begin += kLanes) {
+      const float* row[kLanes];
+      for (unsigned lane = 0; lane < kLanes; ++lane)
+        row[lane] = w.paths[near.number(0, begin + lane)].origin;
+      F path[8], inverse[3], cell[3], lower[3], forth[3];
+      L::load_columns(row, path);
+      const F first = load<F>(near.column(2) + begin), end = load<F>(near.column(3) + begin);
       for (int axis = 0; axis < 3; ++axis) {
-        const F lowest(static_cast<float>(int{macro.at[axis]} * kMacroCells));
-        const F origin(p.origin[axis]);
-        const F inverse = BatchTrace<F>::find_inverse(F(p.direction[axis]));
-        for (unsigned part = 0; part < kParts; ++part) {
-          const F lower = lowest + load<F>(kLower[axis] + part * kLanes);
-          const F a = (lower - origin) * inverse, b = ((lower + F(kSide)) - origin) * inverse;
-          in[part] = greater(lesser(a, b), in[part]);
-          out[part] = lesser(greater(a, b), out[part]);
+        inverse[axis] = BatchTrace<F>::find_inverse(path[3 + axis]);
+        lower[axis] = load<F>(near.column(static_cast<std::size_t>(4 + axis)) + begin);
+        forth[axis] = select(inverse[axis] >= zero, one, -one);
+        cell[axis] = find_cell_in_block(path[axis], path[3 + axis], inverse[axis], first,
+                                        lower[axis], last, side);
+      }
+      unsigned live = L::live_lanes(near.raw.size, begin);
+      F visit[5] = {load<F>(near.column(0) + begin), load<F>(near.column(1) + begin)};
+      while (live != 0) {
+        F in = zero, out = one, leave[3];
+        for (int axis = 0; axis < 3; ++axis) {
+          const F at = lower[axis] + cell[axis] * side;
+          const F a = (at - path[axis]) * inverse[axis];
+          const F b = ((at + side) - path[axis]) * inverse[axis];
+          leave[axis] = greater(a, b);
+          in = greater(in, lesser(a, b));
+          out = lesser(out, leave[axis]);
+        }
+        visit[2] = greater(in, first);
+        visit[3] = lesser(out, end);
+        visit[4] = L::bits_as_floats(L::to_ints((cell[2] * across + cell[1]) * across + cell[0]));
+        add_cells(w, live & bits_of(out > in), visit);
+        live &= ~bits_of((out > end) | (out >= one));
+        for (int axis = 0; axis < 3; ++axis) {
+          cell[axis] = cell[axis] + select(leave[axis] <= out, forth[axis], zero);
+          live &= bits_of((cell[axis] >= zero) & (cell[axis] <= last));
         }
       }
-      alignas(32) float from[8], to[8];
-      unsigned hit = 0, meets = 0, starts = 0;
-      for (unsigned part = 0; part < kParts; ++part) {
-        const F first = greater(in[part], F(begin)), last = lesser(out[part], F(end));
-        const unsigned shift = part * kLanes;
-        hit |= bits_of(out[part] > in[part]) << shift;
-        meets |= bits_of(first <= last) << shift;
-        starts |= bits_of(in[part] <= F(0.0F)) << shift;
-        store(first, from + shift);
-        store(last, to + shift);
-      }
-      const unsigned free_start = starts & hit & ~unsigned{macro.cells};
-      if (free_start != 0) set_side(w, path, (macro.free_cells & free_start) != 0);
-      for (unsigned bits = hit & meets & macro.cells; bits != 0; bits &= bits - 1) {
-        const unsigned cell = static_cast<unsigned>(__builtin_ctz(bits));
-        const std::uint32_t number =
-            macro.first +
-            static_cast<std::uint32_t>(__builtin_popcount(macro.cells & ((1U << cell) - 1)));
-        __builtin_prefetch(&w.cells[number]);
-        if (cells.raw.size == cells.raw.capacity) w.grow(cells.raw);
-        const std::size_t place = cells.raw.size++;
-        cells.set_number(0, place, path);
-        cells.set_number(1, place, number);
-        cells.column(2)[place] = from[cell];
-        cells.column(3)[place] = to[cell];
-      }
     }
-    L::pad(w, cells);
+    L::pad(w, w.tables->cells);
+  }
+
+  // Keeps those that are indexed.
+  static ISOTACT_INLINE void add_cells(BatchWork& w, unsigned bits, const F* visit) {
+    Table<5>& cells = w.tables->cells;
+    const std::size_t begin = cells.raw.size;
+    L::push(w, cells, bits, visit);
+    const std::size_t end = cells.raw.size;
+    std::size_t to = begin;
+    for (std::size_t i = begin; i < end; ++i) {
+      const std::uint32_t path = cells.number(0, i), macro = cells.number(1, i);
+      const std::uint64_t bit = std::uint64_t{1} << cells.number(4, i);
+      const MacroMasks& masks = w.masks[macro];
+      const std::uint32_t number =
+          w.occupied_macros[macro].first +
+          static_cast<std::uint32_t>(__builtin_popcountll(masks.indexed & (bit - 1)));
+      const bool indexed = (masks.indexed & bit) != 0;
+      const float from = cells.column(2)[i], until = cells.column(3)[i];
+      if ((from <= 0) & !indexed) set_side(w, path, (masks.inside & bit) != 0);
+      __builtin_prefetch(&w.cells[number]);
+      cells.set_number(0, to, path);
+      cells.set_number(1, to, number);
+      cells.column(2)[to] = from;
+      cells.column(3)[to] = until;
+      to += indexed ? 1 : 0;
+    }
+    cells.raw.size = to;
   }
 
   // ---- refine ---------------------------------------------------------------------------------
 
   static __attribute__((noinline)) void refine(BatchWork& w) {
-    Table<4>& cells = w.tables->cells;
+    const Table<5>& cells = w.tables->cells;
+    Table<7>& parts = w.tables->parts;
     for (std::size_t begin = 0; begin < cells.raw.size; begin += kLanes) {
-      const float *path_row[kLanes], *cell_row[kLanes];
-      for (unsigned lane = 0; lane < kLanes; ++lane) {
-        path_row[lane] = w.paths[cells.number(0, begin + lane)].origin;
-        cell_row[lane] = w.cells[cells.number(1, begin + lane)].slab.normal;
-      }
-      F path[8], cell[8];
-      L::load_columns(path_row, path);
-      L::load_columns(cell_row, cell);
-      const F from = load<F>(cells.column(2) + begin);
-      const unsigned live = L::live_lanes(cells.raw.size, begin);
-      const Clip c = clip_to_slab(path, cell, from, load<F>(cells.column(3) + begin));
-      const unsigned starts = bits_of(from <= F(0.0F)) & live & (c.below | c.above);
-      for (unsigned bits = starts; bits != 0; bits &= bits - 1) {
-        const auto lane = static_cast<unsigned>(__builtin_ctz(bits));
-        const unsigned sides = w.cells[cells.number(1, begin + lane)].inside;
-        set_side(w, cells.number(0, begin + lane), (sides >> (c.above >> lane & 1U) & 1U) != 0);
-      }
-      // Of an indexed cell's row: a brick, three places of 16 bits.
-      const Ints brick = L::bits_as_ints(cell[5]), two = L::bits_as_ints(cell[6]);
-      const Ints x = (two << 16) >> 16, y = two >> 16, z = (L::bits_as_ints(cell[7]) << 16) >> 16;
-      const F side(static_cast<float>(kBrickCells));
-      const F numbers = load<F>(cells.column(0) + begin);
-      const F part[7] = {numbers,
-                         cell[5],
-                         c.from,
-                         c.to,
-                         L::to_floats(x) * side,
-                         L::to_floats(y) * side,
-                         L::to_floats(z) * side};
-      const unsigned coarse =
-          bits_of(brick == static_cast<std::int32_t>(BrickField::kNoBrick)) & c.meets & live;
-      std::size_t place = w.tables->parts.raw.size;
-      L::push(w, w.tables->parts, c.meets & live & ~coarse, part);
-      for (; place < w.tables->parts.raw.size; ++place)
-        __builtin_prefetch(&w.bricks[w.tables->parts.number(1, place)]);
-      if (coarse == 0) continue;
-      const F whole[2] = {numbers, load<F>(cells.column(1) + begin)};
-      L::push(w, w.tables->coarse, coarse, whole);
+      const Visits v = visit(w, cells, begin, w.cells, kBrickCells);
+      const auto whole =
+          L::bits_as_ints(v.sixth) == static_cast<std::int32_t>(BrickField::kNoBrick);
+      const unsigned kept = v.clip.meets & v.live, coarse = bits_of(whole) & kept;
+      const F part[7] = {v.number[0], v.sixth,    v.clip.from, v.clip.to,
+                         v.lower[0],  v.lower[1], v.lower[2]};
+      std::size_t place = parts.raw.size;
+      L::push(w, parts, kept & ~coarse, part);
+      for (; place < parts.raw.size; ++place) __builtin_prefetch(&w.bricks[parts.number(1, place)]);
+      if (coarse != 0) L::push(w, w.tables->coarse, coarse, v.number);
     }
-    L::pad(w, w.tables->parts);
+    L::pad(w, parts);
     L::pad(w, w.tables->coarse);
   }
 };

@@ -7,7 +7,7 @@
 // (segment_walk.h), so that results are the same to the last bit.
 //   1. trace:  through macro cells, over what is free; those with indexed cells are noted
 //   2. clip:   to the slab of each
-//   3. open:   which of the 2^3 coarse cells of a macro cell the path goes through in that time
+//   3. open:   from coarse cell to coarse cell in that time, those that are indexed
 //   4. refine: to the slab of each coarse cell
 //   5. step:   from fine cell to fine cell between the slab's planes
 //   6. look:   the cubic in each
@@ -73,8 +73,8 @@ struct FoundList {
 struct BatchTables {
   Table<12> active;      // origin, direction, inverse; time; path, place of its octant
   Table<4> macros;       // path, macro cell (number, then place in the index); from, to
-  Table<4> near_macros;  // the same, clipped
-  Table<4> cells;        // path, indexed cell; from, to
+  Table<7> near_macros;  // the same, clipped, with the lower corner
+  Table<5> cells;        // path, indexed cell; from, to; a number
   Table<7> parts;        // path, brick; from, to; lower corner
   Table<2> coarse;       // path, indexed cell: one without brick
   Table<6> looks;        // path, brick; lower corner; first sample
@@ -92,7 +92,7 @@ struct BatchWork {
   const std::uint64_t* occupied;
   const std::uint32_t* rank;
   const IndexedMacro* occupied_macros;
-  const std::uint8_t* slab_sides;
+  const MacroMasks* masks;
   const IndexedCell* cells;
   std::int32_t macros[3];
   std::int32_t macro_count;

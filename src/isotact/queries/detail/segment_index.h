@@ -1,9 +1,10 @@
 // What makes segments fast on a brick field: a small picture of where one isosurface lies.
 //
-// Three levels. Of each macro cell, 2^3 coarse cells, for each of the eight octants of directions:
+// Three levels. Of each macro cell, 4^3 coarse cells, for each of the eight octants of directions:
 // how large a cube of macro cells into that octant has no isosurface in it. Below, for each macro
 // cell that has, a slab and a bit for each coarse cell of it that has. And for each of these a slab
-// again, so that most segments that come by are done without a look at a brick.
+// again, so that most segments that come by are done without a look at a brick. All but the last
+// fits into the second cache.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,8 @@
 
 namespace isotact::detail {
 
-inline constexpr int kMacroCells = 16;  // fine cells along a macro cell
+inline constexpr int kMacroSide = 4;  // coarse cells along a macro cell
+inline constexpr int kMacroCells = kMacroSide * kBrickCells;
 
 // A coarse cell that the isosurface enters.
 struct IndexedCell {
@@ -27,15 +29,20 @@ struct IndexedCell {
 };
 static_assert(sizeof(IndexedCell) == 32);
 
-// A macro cell with indexed cells in it.
+// A macro cell with indexed cells in it; as those.
 struct IndexedMacro {
-  Slab slab;                // around all of its indexed cells
-  std::uint32_t first;      // indexed cell
-  std::int16_t at[3];       // macro cell
-  std::uint8_t cells;       // bit x + 2 y + 4 z: that of the 2^3 is one
-  std::uint8_t free_cells;  // such a bit: that one is not, and inside
+  Slab slab;             // around all of its indexed cells
+  std::uint32_t first;   // indexed cell
+  std::int16_t at[3];    // macro cell
+  std::uint16_t inside;  // as of a cell
 };
 static_assert(sizeof(IndexedMacro) == 32);
+
+// Its coarse cells: bit x + 4 y + 16 z.
+struct MacroMasks {
+  std::uint64_t indexed;
+  std::uint64_t inside;  // among the others
+};
 
 struct SegmentIndex {
   Index3 macros{};  // numbers an axis
@@ -47,12 +54,13 @@ struct SegmentIndex {
   std::vector<std::uint64_t> occupied;  // a bit each
   std::vector<std::uint32_t> rank;      // bits set before each word
   std::vector<IndexedMacro> occupied_macros;
-  std::vector<std::uint8_t> slab_sides;  // of occupied macros: as IndexedCell::inside
+  std::vector<MacroMasks> masks;  // of occupied macros
   std::vector<IndexedCell> cells;
 
   std::uint64_t memory_bytes() const {
     return free_cubes.size() + occupied.size() * 8 + rank.size() * 4 +
-           occupied_macros.size() * (sizeof(IndexedMacro) + 1) + cells.size() * sizeof(IndexedCell);
+           occupied_macros.size() * (sizeof(IndexedMacro) + sizeof(MacroMasks)) +
+           cells.size() * sizeof(IndexedCell);
   }
   std::uint32_t place_of(std::size_t macro) const {  // in occupied_macros
     const std::uint64_t before = occupied[macro / 64] & ((std::uint64_t{1} << macro % 64) - 1);
