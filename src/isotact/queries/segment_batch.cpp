@@ -66,11 +66,7 @@ BatchTracer::BatchTracer(const BrickField& field, const SegmentIndex& index, flo
     work_.top[axis] = static_cast<float>(lattice_.cells[axis]);
   }
   work_.macro_count = static_cast<std::int32_t>(count(index.macros));
-  work_.bricks = field.bricks().data();
-  work_.coarse = field.coarse_values().data();
-  const Index3 nodes = node_counts(field.coarse_lattice());
-  work_.coarse_row = static_cast<std::size_t>(nodes[0]);
-  work_.coarse_slice = work_.coarse_row * static_cast<std::size_t>(nodes[1]);
+  work_.blocks = index.blocks.data();
   work_.step = field.header().step;
   work_.iso = iso;
   for (std::size_t i = 0; i < 12; ++i) work_.origin[i] = lattice_.origin[i % 3];

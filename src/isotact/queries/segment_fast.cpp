@@ -119,7 +119,7 @@ class IndexedWalk {
     if (!(slab.part.from <= slab.part.to) || sink_.is_done()) return;
     const MacroMasks& masks = index_.masks[place];
     walk_block(make_axes(macro.at, kMacroCells), kBrickCells, kMacroSide - 1, slab.part,
-               [&](Axes cell, Axes, const Part& in) {
+               [&](Axes cell, Axes at, const Part& in) {
                  const auto bit =
                      std::uint64_t{1} << static_cast<unsigned>(
                          (cell.v[2] * kMacroSide + cell.v[1]) * kMacroSide + cell.v[0]);
@@ -129,7 +129,7 @@ class IndexedWalk {
                  }
                  const auto before =
                      static_cast<unsigned>(__builtin_popcountll(masks.indexed & (bit - 1)));
-                 look_at(index_.cells[macro.first + before],
+                 look_at(index_.cells[macro.first + before], at,
                          {std::max(in.from, slab.part.from), std::min(in.to, slab.part.to)});
                });
   }
@@ -156,31 +156,36 @@ class IndexedWalk {
     }
   }
 
-  void look_at(const IndexedCell& cell, const Part& whole) {
+  void look_at(const IndexedCell& cell, Axes lower, const Part& whole) {
     ++counts_.nodes;
     const SlabPart slab = clip_to_slab(cell.slab, path_, whole);
     if (!is_started_) set_first_side(whole, slab, cell.inside);
     if (!(slab.part.from <= slab.part.to) || sink_.is_done()) return;
-    // From here on the look at the first cell tells the first side.
-    is_started_ = true;
-    const Axes lower = make_axes(cell.at, kBrickCells);
-    if (cell.brick != BrickField::kNoBrick) {
-      const Brick& brick = cells_.field().bricks()[cell.brick];
-      walk_block(lower, 1, kBrickCells - 1, slab.part, [&](Axes, Axes at, const Part&) {
-        float corner[8];
-        cells_.load_fine(brick,
-                         {static_cast<std::int32_t>(at.v[0]), static_cast<std::int32_t>(at.v[1]),
-                          static_cast<std::int32_t>(at.v[2])},
-                         corner);
-        look_at_cell(path_, find_span(at, 1), corner, settings_, sink_, counts_);
-      });
+    if (cell.first_block != IndexedCell::kNoBlocks) {
+      walk_block(lower, 1, kBrickCells - 1, slab.part,
+                 [&](Axes in, Axes at, const Part& part) { look_at_fine(cell, in, at, part); });
       return;
     }
-    float corner[8];
-    cells_.load_coarse({cell.at[0], cell.at[1], cell.at[2]}, corner);
+    is_started_ = true;
     const BoxSpan<float> span = find_span(lower, kBrickCells);
-    check_ends(span, corner);
-    look_at_cell(path_, span, corner, settings_, sink_, counts_);
+    check_ends(span, cell.corner);
+    look_at_cell(path_, span, cell.corner, settings_, sink_, counts_);
+  }
+
+  void look_at_fine(const IndexedCell& cell, Axes in, Axes at, const Part& part) {
+    const std::int32_t c[3] = {static_cast<std::int32_t>(in.v[0]),
+                               static_cast<std::int32_t>(in.v[1]),
+                               static_cast<std::int32_t>(in.v[2])};
+    const auto bit = 1U << static_cast<unsigned>((c[0] >> 2) | (c[1] >> 2) << 1 | (c[2] >> 2) << 2);
+    if ((cell.blocks & bit) == 0) {
+      if (part.from <= 0) set_first_side((cell.inside_blocks & bit) != 0);
+      return;
+    }
+    is_started_ = true;  // the look at the first cell tells
+    const auto before = static_cast<unsigned>(__builtin_popcount(cell.blocks & (bit - 1)));
+    float corner[8];
+    cells_.load_fine(cell, index_.blocks[cell.first_block + before], c, corner);
+    look_at_cell(path_, find_span(at, 1), corner, settings_, sink_, counts_);
   }
 
   BoxSpan<float> find_span(Axes lower, float side) const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "isotact/field/min_max_octree.h"
+#include "isotact/queries/detail/brick_cells.h"
 
 namespace isotact::detail {
 namespace {
@@ -37,6 +38,7 @@ class IndexBuild {
   // What one layer of macro cells gives.
   struct Layer {
     std::vector<IndexedCell> cells;
+    std::vector<SampleBlock> blocks;
     std::vector<IndexedMacro> macros;
     std::vector<MacroMasks> masks;
     std::vector<std::uint32_t> numbers;
@@ -55,9 +57,17 @@ class IndexBuild {
     const auto append = [](auto& to, const auto& from) {
       to.insert(to.end(), from.begin(), from.end());
     };
+    std::size_t blocks = 0;
+    for (const Layer& layer : layers) blocks += layer.blocks.size();
+    index_.blocks.reserve(blocks);
     for (Layer& layer : layers) {
-      const auto first = static_cast<std::uint32_t>(index_.cells.size());
+      const auto first = static_cast<std::uint32_t>(index_.cells.size()),
+                 first_block = static_cast<std::uint32_t>(index_.blocks.size());
       for (IndexedMacro& m : layer.macros) m.first += first;
+      for (IndexedCell& cell : layer.cells)
+        if (cell.first_block != IndexedCell::kNoBlocks) cell.first_block += first_block;
+      append(index_.blocks, layer.blocks);
+      std::vector<SampleBlock>().swap(layer.blocks);
       append(index_.cells, layer.cells);
       append(index_.occupied_macros, layer.macros);
       append(index_.masks, layer.masks);
@@ -82,7 +92,7 @@ class IndexBuild {
         for (std::int32_t x = lower[0]; x < upper[0]; ++x) {
           const auto i = static_cast<unsigned>(
               ((z - lower[2]) * kMacroSide + (y - lower[1])) * kMacroSide + (x - lower[0]));
-          if (look_at({x, y, z}, room[count], layer.cells)) {
+          if (look_at({x, y, z}, room[count], layer)) {
             masks.indexed |= std::uint64_t{1} << i;
             parts[count] = &room[count];
             ++count;
@@ -92,7 +102,7 @@ class IndexBuild {
         }
     if (count == 0) return;
     entry.slab = fit_slab(parts, count, slab_slack_);
-    entry.inside = static_cast<std::uint16_t>(find_sides(entry.slab, lower, upper));
+    entry.inside = static_cast<std::uint8_t>(find_sides(entry.slab, lower, upper));
     layer.macros.push_back(entry);
     layer.masks.push_back(masks);
     layer.numbers.push_back(
@@ -102,24 +112,53 @@ class IndexBuild {
   std::int8_t& side_of(const Index3& c) { return sides_[flat_index(coarse_, c[0], c[1], c[2])]; }
 
   // Whether the isosurface may be in a coarse cell; else notes the cell's side.
-  bool look_at(const Index3& c, SlabCells& part, std::vector<IndexedCell>& found) {
+  bool look_at(const Index3& c, SlabCells& part, Layer& layer) {
     std::int8_t& side = side_of(c);
     const BlockSide known = classify(field_.cell_range(c), static_cast<double>(iso_));
     side = known == BlockSide::kOutside ? 1 : known == BlockSide::kInside ? -1 : kMixed;
     if (side != kMixed) return false;
-    IndexedCell cell{};
-    for (std::size_t axis = 0; axis < 3; ++axis) cell.at[axis] = static_cast<std::int16_t>(c[axis]);
-    cell.brick = field_.brick_at(c);
-    if (!load_slab_cells(field_, c, cell.brick, iso_, part)) {
+    const std::uint32_t brick = field_.brick_at(c);
+    if (!load_slab_cells(field_, c, brick, iso_, part)) {
       side = part.node[0][0][0] > 0 ? 1 : -1;
       return false;
     }
+    IndexedCell cell{};
     const SlabCells* parts[1] = {&part};
     cell.slab = fit_slab(parts, 1, slab_slack_);
     cell.inside =
-        static_cast<std::uint16_t>(find_sides(cell.slab, c, {c[0] + 1, c[1] + 1, c[2] + 1}));
-    found.push_back(cell);
+        static_cast<std::uint8_t>(find_sides(cell.slab, c, {c[0] + 1, c[1] + 1, c[2] + 1}));
+    if (brick == BrickField::kNoBrick) {
+      cell.first_block = IndexedCell::kNoBlocks;
+      BrickCells(field_).load_coarse(c, cell.corner);
+    } else {
+      cell.first_block = static_cast<std::uint32_t>(layer.blocks.size());
+      std::copy_n(field_.bricks()[brick].corner, 8, cell.corner);
+      for (unsigned i = 0; i < 8; ++i) add_block(part, field_.bricks()[brick], i, cell, layer);
+    }
+    layer.cells.push_back(cell);
     return true;
+  }
+
+  // One of a brick's 2^3, if the isosurface may be in it.
+  static void add_block(const SlabCells& part, const Brick& brick, unsigned i, IndexedCell& cell,
+                        Layer& layer) {
+    const int x = kBlockCells * static_cast<int>(i & 1U),
+              y = kBlockCells * static_cast<int>(i >> 1U & 1U),
+              z = kBlockCells * static_cast<int>(i >> 2U);
+    unsigned mixed = 0;
+    for (int k = z; k < z + kBlockCells; ++k)
+      for (int j = y; j < y + kBlockCells; ++j) mixed |= unsigned{part.mixed[k][j]} >> x & 15U;
+    const auto bit = static_cast<std::uint8_t>(1U << i);
+    if (mixed == 0) {
+      if (part.node[z][y][x] <= 0) cell.inside_blocks |= bit;
+      return;
+    }
+    cell.blocks |= bit;
+    SampleBlock& block = layer.blocks.emplace_back();
+    std::int8_t* to = block.correction;
+    for (int k = z; k < z + kBlockNodes; ++k)
+      for (int j = y; j < y + kBlockNodes; ++j)
+        to = std::copy_n(brick.correction + first_sample(x, j, k), kBlockNodes, to);
   }
 
   // Of a box of coarse cells: whether its outermost corners below and above the slab are inside.

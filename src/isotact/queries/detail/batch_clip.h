@@ -61,30 +61,24 @@ struct BatchClip : BatchLanes<F> {
     unsigned live;
     F number[2];
     Clip clip;
-    F lower[3];  // fine cells
-    F sixth;     // of the row
+    F row[8];
   };
   template <typename Table, typename Row>
   static ISOTACT_INLINE Visits visit(BatchWork& w, const Table& table, std::size_t begin,
-                                     const Row* rows, float side) {
+                                     const Row* rows) {
     const float *path_row[kLanes], *row[kLanes];
     for (unsigned lane = 0; lane < kLanes; ++lane) {
       path_row[lane] = w.paths[table.number(0, begin + lane)].origin;
       row[lane] = rows[table.number(1, begin + lane)].slab.normal;
     }
-    F path[8], of[8];
-    L::load_columns(path_row, path);
-    L::load_columns(row, of);
+    F path[8];
     Visits v;
+    L::load_columns(path_row, path);
+    L::load_columns(row, v.row);
     v.live = L::live_lanes(table.raw.size, begin);
     for (std::size_t k = 0; k < 2; ++k) v.number[k] = load<F>(table.column(k) + begin);
     const F from = load<F>(table.column(2) + begin), to = load<F>(table.column(3) + begin);
-    v.clip = clip_to_slab(path, of, from, to);
-    v.sixth = of[5];
-    // Three places of 16 bits, then the sides of the slab.
-    const Ints two = L::bits_as_ints(of[6]), last = L::bits_as_ints(of[7]);
-    const Ints at[3] = {(two << 16) >> 16, two >> 16, (last << 16) >> 16};
-    for (int axis = 0; axis < 3; ++axis) v.lower[axis] = L::to_floats(at[axis]) * F(side);
+    v.clip = clip_to_slab(path, v.row, from, to);
     // Paths that start on one side of the slab.
     unsigned starts = bits_of(from <= F(0.0F)) & v.live & (v.clip.below | v.clip.above);
     for (; starts != 0; starts &= starts - 1) {
@@ -99,9 +93,15 @@ struct BatchClip : BatchLanes<F> {
     const Table<4>& macros = w.tables->macros;
     Table<7>& near = w.tables->near_macros;
     for (std::size_t begin = 0; begin < macros.raw.size; begin += kLanes) {
-      const Visits v = visit(w, macros, begin, w.occupied_macros, kMacroCells);
+      const Visits v = visit(w, macros, begin, w.occupied_macros);
+      // Three places of 16 bits.
+      const Ints two = L::bits_as_ints(v.row[6]), last = L::bits_as_ints(v.row[7]);
+      const Ints at[3] = {(two << 16) >> 16, two >> 16, (last << 16) >> 16};
+      F lower[3];
+      for (int axis = 0; axis < 3; ++axis)
+        lower[axis] = L::to_floats(at[axis]) * F(static_cast<float>(kMacroCells));
       const F kept[7] = {v.number[0], v.number[1], v.clip.from, v.clip.to,
-                         v.lower[0],  v.lower[1],  v.lower[2]};
+                         lower[0],    lower[1],    lower[2]};
       std::size_t place = near.raw.size;
       L::push(w, near, v.clip.meets & v.live, kept);
       for (; place < near.raw.size; ++place) __builtin_prefetch(&w.masks[near.number(1, place)]);
@@ -131,7 +131,7 @@ struct BatchClip : BatchLanes<F> {
                                         lower[axis], last, side);
       }
       unsigned live = L::live_lanes(near.raw.size, begin);
-      F visit[5] = {load<F>(near.column(0) + begin), load<F>(near.column(1) + begin)};
+      F visit[8] = {load<F>(near.column(0) + begin), load<F>(near.column(1) + begin)};
       while (live != 0) {
         F in = zero, out = one, leave[3];
         for (int axis = 0; axis < 3; ++axis) {
@@ -141,10 +141,11 @@ struct BatchClip : BatchLanes<F> {
           leave[axis] = greater(a, b);
           in = greater(in, lesser(a, b));
           out = lesser(out, leave[axis]);
+          visit[4 + axis] = at;
         }
         visit[2] = greater(in, first);
         visit[3] = lesser(out, end);
-        visit[4] = L::bits_as_floats(L::to_ints((cell[2] * across + cell[1]) * across + cell[0]));
+        visit[7] = L::bits_as_floats(L::to_ints((cell[2] * across + cell[1]) * across + cell[0]));
         add_cells(w, live & bits_of(out > in), visit);
         live &= ~bits_of((out > end) | (out >= one));
         for (int axis = 0; axis < 3; ++axis) {
@@ -158,26 +159,24 @@ struct BatchClip : BatchLanes<F> {
 
   // Keeps those that are indexed.
   static ISOTACT_INLINE void add_cells(BatchWork& w, unsigned bits, const F* visit) {
-    Table<5>& cells = w.tables->cells;
+    Table<8>& cells = w.tables->cells;
     const std::size_t begin = cells.raw.size;
     L::push(w, cells, bits, visit);
     const std::size_t end = cells.raw.size;
     std::size_t to = begin;
     for (std::size_t i = begin; i < end; ++i) {
       const std::uint32_t path = cells.number(0, i), macro = cells.number(1, i);
-      const std::uint64_t bit = std::uint64_t{1} << cells.number(4, i);
+      const std::uint64_t bit = std::uint64_t{1} << cells.number(7, i);
       const MacroMasks& masks = w.masks[macro];
       const std::uint32_t number =
           w.occupied_macros[macro].first +
           static_cast<std::uint32_t>(__builtin_popcountll(masks.indexed & (bit - 1)));
       const bool indexed = (masks.indexed & bit) != 0;
-      const float from = cells.column(2)[i], until = cells.column(3)[i];
-      if ((from <= 0) & !indexed) set_side(w, path, (masks.inside & bit) != 0);
+      if ((cells.column(2)[i] <= 0) & !indexed) set_side(w, path, (masks.inside & bit) != 0);
       __builtin_prefetch(&w.cells[number]);
       cells.set_number(0, to, path);
       cells.set_number(1, to, number);
-      cells.column(2)[to] = from;
-      cells.column(3)[to] = until;
+      for (std::size_t k = 2; k < 7; ++k) cells.column(k)[to] = cells.column(k)[i];
       to += indexed ? 1 : 0;
     }
     cells.raw.size = to;
@@ -186,21 +185,23 @@ struct BatchClip : BatchLanes<F> {
   // ---- refine ---------------------------------------------------------------------------------
 
   static __attribute__((noinline)) void refine(BatchWork& w) {
-    const Table<5>& cells = w.tables->cells;
-    Table<7>& parts = w.tables->parts;
+    const Table<8>& cells = w.tables->cells;
     for (std::size_t begin = 0; begin < cells.raw.size; begin += kLanes) {
-      const Visits v = visit(w, cells, begin, w.cells, kBrickCells);
+      const Visits v = visit(w, cells, begin, w.cells);
+      const unsigned kept = v.clip.meets & v.live;
       const auto whole =
-          L::bits_as_ints(v.sixth) == static_cast<std::int32_t>(BrickField::kNoBrick);
-      const unsigned kept = v.clip.meets & v.live, coarse = bits_of(whole) & kept;
-      const F part[7] = {v.number[0], v.sixth,    v.clip.from, v.clip.to,
-                         v.lower[0],  v.lower[1], v.lower[2]};
-      std::size_t place = parts.raw.size;
-      L::push(w, parts, kept & ~coarse, part);
-      for (; place < parts.raw.size; ++place) __builtin_prefetch(&w.bricks[parts.number(1, place)]);
-      if (coarse != 0) L::push(w, w.tables->coarse, coarse, v.number);
+          L::bits_as_ints(v.row[5]) == static_cast<std::int32_t>(IndexedCell::kNoBlocks);
+      const unsigned coarse = bits_of(whole) & kept;
+      F lower[3];
+      for (std::size_t k = 0; k < 3; ++k) lower[k] = load<F>(cells.column(4 + k) + begin);
+      const F part[9] = {v.number[0], v.number[1], v.clip.from, v.clip.to, lower[0],
+                         lower[1],    lower[2],    v.row[5],    v.row[6]};
+      L::push(w, w.tables->parts, kept & ~coarse, part);
+      if (coarse == 0) continue;
+      const F look[5] = {v.number[0], v.number[1], lower[0], lower[1], lower[2]};
+      L::push(w, w.tables->coarse, coarse, look);
     }
-    L::pad(w, parts);
+    L::pad(w, w.tables->parts);
     L::pad(w, w.tables->coarse);
   }
 };

@@ -74,40 +74,57 @@ struct BatchLanes {
     }
   }
 
-  // Neighbours of two bytes, from a place of its own for each lane.
-  static ISOTACT_INLINE void load_byte_pairs(const std::int8_t* const* from, std::size_t offset,
-                                             F* result) {
+  // The corrections at the corners of a cell in a SampleBlock, from a place of its own for each
+  // lane. Two times eight bytes are read, of which 0, 1, 5 and 6 are wanted.
+  static ISOTACT_INLINE void load_corner_bytes(const std::int8_t* const* from, F* corner) {
+    constexpr std::size_t kSlice = kBlockNodes * kBlockNodes;
 #if defined(__SSE4_1__)
-    short pair[kLanes];
-    for (unsigned lane = 0; lane < kLanes; ++lane)
-      __builtin_memcpy(&pair[lane], from[lane] + offset, 2);
-    __m128i words = _mm_cvtsi32_si128(pair[0]);
-    words = _mm_insert_epi16(words, pair[1], 1);
-    words = _mm_insert_epi16(words, pair[2], 2);
-    words = _mm_insert_epi16(words, pair[3], 3);
+    const __m128i wanted = _mm_setr_epi8(0, 1, 5, 6, 8, 9, 13, 14, -1, -1, -1, -1, -1, -1, -1, -1);
+    __m128i r[kLanes], pair[kLanes / 2], four[kLanes / 2];
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+      long long slice[2];
+      __builtin_memcpy(&slice[0], from[lane], 8);
+      __builtin_memcpy(&slice[1], from[lane] + kSlice, 8);
+      r[lane] =
+          _mm_shuffle_epi8(_mm_insert_epi64(_mm_cvtsi64_si128(slice[0]), slice[1], 1), wanted);
+    }
+    // Bytes of lanes beside each other: of two, then of four.
+    for (unsigned i = 0; i < kLanes / 2; ++i) pair[i] = _mm_unpacklo_epi8(r[2 * i], r[2 * i + 1]);
+    for (unsigned i = 0; i < kLanes / 4; ++i) {
+      four[2 * i] = _mm_unpacklo_epi16(pair[2 * i], pair[2 * i + 1]);  // corners 0 to 3
+      four[2 * i + 1] = _mm_unpackhi_epi16(pair[2 * i], pair[2 * i + 1]);
+    }
 #if defined(__AVX2__)
     if constexpr (kLanes == 8) {
-      words = _mm_insert_epi16(words, pair[4], 4);
-      words = _mm_insert_epi16(words, pair[5], 5);
-      words = _mm_insert_epi16(words, pair[6], 6);
-      words = _mm_insert_epi16(words, pair[7], 7);
-      const __m256i wide = _mm256_cvtepi16_epi32(words);
-      result[0] = _mm256_cvtepi32_ps(_mm256_srai_epi32(_mm256_slli_epi32(wide, 24), 24));
-      result[1] = _mm256_cvtepi32_ps(_mm256_srai_epi32(wide, 8));
+      for (unsigned half = 0; half < 2; ++half) {
+        const __m128i low = _mm_unpacklo_epi32(four[half], four[half + 2]),
+                      high = _mm_unpackhi_epi32(four[half], four[half + 2]);
+        F* to = corner + 4 * half;
+        to[0] = _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(low));
+        to[1] = _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_srli_si128(low, 8)));
+        to[2] = _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(high));
+        to[3] = _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_srli_si128(high, 8)));
+      }
       return;
     }
 #endif
     if constexpr (kLanes == 4) {
-      const __m128i wide = _mm_cvtepi16_epi32(words);
-      result[0] = _mm_cvtepi32_ps(_mm_srai_epi32(_mm_slli_epi32(wide, 24), 24));
-      result[1] = _mm_cvtepi32_ps(_mm_srai_epi32(wide, 8));
+      for (unsigned half = 0; half < 2; ++half) {
+        const __m128i all = four[half];
+        F* to = corner + 4 * half;
+        to[0] = _mm_cvtepi32_ps(_mm_cvtepi8_epi32(all));
+        to[1] = _mm_cvtepi32_ps(_mm_cvtepi8_epi32(_mm_srli_si128(all, 4)));
+        to[2] = _mm_cvtepi32_ps(_mm_cvtepi8_epi32(_mm_srli_si128(all, 8)));
+        to[3] = _mm_cvtepi32_ps(_mm_cvtepi8_epi32(_mm_srli_si128(all, 12)));
+      }
       return;
     }
 #endif
-    for (unsigned k = 0; k < 2; ++k) {
+    for (unsigned k = 0; k < 8; ++k) {
       std::int8_t bytes[kLanes];
-      for (unsigned lane = 0; lane < kLanes; ++lane) bytes[lane] = from[lane][offset + k];
-      result[k] = load_bytes<F>(bytes);
+      for (unsigned lane = 0; lane < kLanes; ++lane)
+        bytes[lane] = from[lane][(k & 1U) + (k >> 1U & 1U) * kBlockNodes + (k >> 2U) * kSlice];
+      corner[k] = load_bytes<F>(bytes);
     }
   }
 

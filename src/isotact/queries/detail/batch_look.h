@@ -17,7 +17,7 @@ struct BatchLook : BatchLanes<F> {
 
   // As CellWalk, each between the planes of a brick of its own.
   static __attribute__((noinline)) void step(BatchWork& w) {
-    const Table<7>& parts = w.tables->parts;
+    const Table<9>& parts = w.tables->parts;
     const F zero(0.0F), one(1.0F), last_cell(kBrickCells - 1.0F);
     for (std::size_t begin = 0; begin < parts.raw.size; begin += kLanes) {
       const float* row[kLanes];
@@ -34,7 +34,9 @@ struct BatchLook : BatchLanes<F> {
                                         last_cell);
       }
       unsigned live = L::live_lanes(parts.raw.size, begin);
-      F look[6] = {load<F>(parts.column(0) + begin), load<F>(parts.column(1) + begin)};
+      F look[8] = {load<F>(parts.column(0) + begin), load<F>(parts.column(1) + begin)};
+      look[7] = load<F>(parts.column(7) + begin);  // the first block
+      const Ints masks = L::bits_as_ints(load<F>(parts.column(8) + begin));
       while (live != 0) {
         F in = zero, out = one, leave[3];
         for (int axis = 0; axis < 3; ++axis) {
@@ -46,9 +48,25 @@ struct BatchLook : BatchLanes<F> {
           out = lesser(out, leave[axis]);
           look[2 + axis] = at;
         }
-        const F nine(static_cast<float>(kBrickNodes));
-        look[5] = L::bits_as_floats(L::to_ints((cell[2] * nine + cell[1]) * nine + cell[0]));
-        add_looks(w, live & bits_of(out > in), look);
+        // In 4^3 cells: which of 2^3, and where.
+        const F half(1.0F / kBlockCells), five(static_cast<float>(kBlockNodes));
+        F block[3], part[3];
+        for (int axis = 0; axis < 3; ++axis) {
+          block[axis] = truncate(cell[axis] * half);
+          part[axis] = cell[axis] - block[axis] * F(static_cast<float>(kBlockCells));
+        }
+        look[5] = L::bits_as_floats(L::to_ints((part[2] * five + part[1]) * five + part[0]));
+        const Ints number = L::to_ints((block[2] + block[2] + block[1]) * F(2.0F) + block[0]);
+        const Ints bit = (Ints{} + 1) << number, zeros{};
+        look[6] = L::bits_as_floats(masks & (bit - 1) & 255);  // blocks before it
+        const unsigned visited = live & bits_of(out > in), there = bits_of((masks & bit) != zeros);
+        unsigned starts = visited & ~there & bits_of(in <= zero);
+        for (; starts != 0; starts &= starts - 1) {
+          const auto lane = static_cast<unsigned>(__builtin_ctz(starts));
+          BatchClip<F>::set_side(w, parts.number(0, begin + lane),
+                                 ((masks[lane] >> 8 & bit[lane]) != 0));
+        }
+        add_looks(w, visited & there, look);
         live &= ~bits_of((out > end) | (out >= one));
         for (int axis = 0; axis < 3; ++axis) {
           cell[axis] = cell[axis] + select(leave[axis] <= out, forth[axis], zero);
@@ -60,30 +78,33 @@ struct BatchLook : BatchLanes<F> {
   }
 
   static ISOTACT_INLINE void add_looks(BatchWork& w, unsigned bits, const F* look) {
-    Table<6>& looks = w.tables->looks;
+    Table<8>& looks = w.tables->looks;
     std::size_t place = looks.raw.size;
     L::push(w, looks, bits, look);
     for (; place < looks.raw.size; ++place) {
-      const std::int8_t* first =
-          w.bricks[looks.number(1, place)].correction + looks.number(5, place);
+      const std::uint32_t block =
+          looks.number(7, place) +
+          static_cast<std::uint32_t>(__builtin_popcount(looks.number(6, place)));
+      looks.set_number(6, place, block);
+      const std::int8_t* first = w.blocks[block].correction + looks.number(5, place);
       __builtin_prefetch(first);
-      __builtin_prefetch(first + 81 + kBrickNodes + 1);
+      __builtin_prefetch(first + kBlockCornerSample[7]);
     }
   }
 
   // ---- look -----------------------------------------------------------------------------------
 
   static __attribute__((noinline)) void look(BatchWork& w) {
-    const Table<6>& looks = w.tables->looks;
+    const Table<8>& looks = w.tables->looks;
     w.looks += looks.raw.size;
     for (std::size_t begin = 0; begin < looks.raw.size; begin += kLanes) {
       const float *path_row[kLanes], *corner_row[kLanes];
       const std::int8_t* sample[kLanes];
       for (unsigned lane = 0; lane < kLanes; ++lane) {
-        const Brick& brick = w.bricks[looks.number(1, begin + lane)];
         path_row[lane] = w.paths[looks.number(0, begin + lane)].origin;
-        corner_row[lane] = brick.corner;
-        sample[lane] = brick.correction + looks.number(5, begin + lane);
+        corner_row[lane] = w.cells[looks.number(1, begin + lane)].corner;
+        sample[lane] =
+            w.blocks[looks.number(6, begin + lane)].correction + looks.number(5, begin + lane);
       }
       F path[8], coarse[8], corner[8], low[3], from[3], to[3];
       L::load_columns(path_row, path);
@@ -96,12 +117,9 @@ struct BatchLook : BatchLanes<F> {
       }
       find_sub_box(coarse, from, to, corner);
       const F step(w.step), iso(w.iso);
-      for (std::size_t k = 0; k < 8; k += 2) {
-        F correction[2];
-        L::load_byte_pairs(sample, kCornerSample[k], correction);
-        for (std::size_t i = 0; i < 2; ++i)
-          corner[k + i] = (corner[k + i] + step * correction[i]) - iso;
-      }
+      F correction[8];
+      L::load_corner_bytes(sample, correction);
+      for (int k = 0; k < 8; ++k) corner[k] = (corner[k] + step * correction[k]) - iso;
       look_at(w, path, low, 1.0F, corner, load<F>(looks.column(0) + begin),
               L::live_lanes(looks.raw.size, begin));
     }
@@ -109,27 +127,20 @@ struct BatchLook : BatchLanes<F> {
 
   // At coarse cells without brick.
   static __attribute__((noinline)) void look_coarse(BatchWork& w) {
-    const Table<2>& looks = w.tables->coarse;
+    const Table<5>& looks = w.tables->coarse;
     w.looks += looks.raw.size;
     for (std::size_t begin = 0; begin < looks.raw.size; begin += kLanes) {
-      const float* path_row[kLanes];
-      alignas(32) float value[8][kLanes], lower[3][kLanes];
+      const float *path_row[kLanes], *corner_row[kLanes];
       for (unsigned lane = 0; lane < kLanes; ++lane) {
         path_row[lane] = w.paths[looks.number(0, begin + lane)].origin;
-        const IndexedCell& cell = w.cells[looks.number(1, begin + lane)];
-        const float* from = w.coarse + static_cast<std::size_t>(cell.at[2]) * w.coarse_slice +
-                            static_cast<std::size_t>(cell.at[1]) * w.coarse_row +
-                            static_cast<std::size_t>(cell.at[0]);
-        for (std::size_t k = 0; k < 8; ++k)
-          value[k][lane] =
-              from[(k & 1U) + (k >> 1U & 1U) * w.coarse_row + (k >> 2U) * w.coarse_slice];
-        for (int axis = 0; axis < 3; ++axis)
-          lower[axis][lane] = static_cast<float>(int{cell.at[axis]} * kBrickCells);
+        corner_row[lane] = w.cells[looks.number(1, begin + lane)].corner;
       }
       F path[8], corner[8], low[3];
       L::load_columns(path_row, path);
-      for (int k = 0; k < 8; ++k) corner[k] = load<F>(value[k]) - F(w.iso);
-      for (int axis = 0; axis < 3; ++axis) low[axis] = load<F>(lower[axis]);
+      L::load_columns(corner_row, corner);
+      for (int k = 0; k < 8; ++k) corner[k] = corner[k] - F(w.iso);
+      for (std::size_t axis = 0; axis < 3; ++axis)
+        low[axis] = load<F>(looks.column(2 + axis) + begin);
       const unsigned live = L::live_lanes(looks.raw.size, begin);
       const Ends ends =
           look_at(w, path, low, kBrickCells, corner, load<F>(looks.column(0) + begin), live);

@@ -74,10 +74,10 @@ struct BatchTables {
   Table<12> active;      // origin, direction, inverse; time; path, place of its octant
   Table<4> macros;       // path, macro cell (number, then place in the index); from, to
   Table<7> near_macros;  // the same, clipped, with the lower corner
-  Table<5> cells;        // path, indexed cell; from, to; a number
-  Table<7> parts;        // path, brick; from, to; lower corner
-  Table<2> coarse;       // path, indexed cell: one without brick
-  Table<6> looks;        // path, brick; lower corner; first sample
+  Table<8> cells;        // path, indexed cell; from, to; lower corner; a number
+  Table<9> parts;        // path, indexed cell; from, to; lower corner; first block, masks
+  Table<5> coarse;       // path, indexed cell: one without blocks; lower corner
+  Table<8> looks;        // path, indexed cell; lower corner; first sample, block; a number
   Table<8> cubics;       // coefficients; in, out; path, whether it may have several roots
   FoundList found;
 };
@@ -96,9 +96,7 @@ struct BatchWork {
   const IndexedCell* cells;
   std::int32_t macros[3];
   std::int32_t macro_count;
-  const Brick* bricks;
-  const float* coarse;  // values at the nodes
-  std::size_t coarse_row, coarse_slice;
+  const SampleBlock* blocks;
   float step, iso;
   float top[3];       // cells an axis
   double origin[12];  // of the box, metres: x, y, z again and again

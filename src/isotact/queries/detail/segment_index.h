@@ -3,8 +3,9 @@
 // Three levels. Of each macro cell, 4^3 coarse cells, for each of the eight octants of directions:
 // how large a cube of macro cells into that octant has no isosurface in it. Below, for each macro
 // cell that has, a slab and a bit for each coarse cell of it that has. And for each of these a slab
-// again, so that most segments that come by are done without a look at a brick. All but the last
-// fits into the second cache.
+// again, so that most segments that come by are done without a look at the field. What a look needs
+// is copied, so that it lies close together. The levels above the coarse cells fit into the second
+// cache.
 #pragma once
 
 #include <cstdint>
@@ -20,21 +21,37 @@ namespace isotact::detail {
 inline constexpr int kMacroSide = 4;  // coarse cells along a macro cell
 inline constexpr int kMacroCells = kMacroSide * kBrickCells;
 
-// A coarse cell that the isosurface enters.
-struct IndexedCell {
-  Slab slab;
-  std::uint32_t brick;   // kNoBrick: the cell is one
-  std::int16_t at[3];    // coarse cell
-  std::uint16_t inside;  // of what is below and above the slab: bits 0 and 1
+// Corrections (BrickField) of 4^3 fine cells of a brick, x fastest: the same bytes in two lines of
+// the cache. Only blocks that the isosurface enters are there.
+inline constexpr int kBlockCells = 4;
+inline constexpr int kBlockNodes = kBlockCells + 1;
+struct alignas(64) SampleBlock {
+  std::int8_t correction[kBlockNodes * kBlockNodes * kBlockNodes];
+  std::int8_t unused[3];  // two times eight bytes hold the corners of a cell
 };
-static_assert(sizeof(IndexedCell) == 32);
+static_assert(sizeof(SampleBlock) == 128);
 
-// A macro cell with indexed cells in it; as those.
+// A coarse cell that the isosurface enters.
+struct alignas(64) IndexedCell {
+  Slab slab;
+  std::uint32_t first_block;   // kNoBlocks: the cell is one
+  std::uint8_t blocks;         // bit x + 2 y + 4 z: this block is there
+  std::uint8_t inside_blocks;  // such a bit: it is not, and is inside
+  std::uint8_t inside;         // of what is below and above the slab: bits 0 and 1
+  std::uint8_t unused[5];
+  float corner[8];  // coarse values
+
+  static constexpr std::uint32_t kNoBlocks = 0xffffffffU;
+};
+static_assert(sizeof(IndexedCell) == 64);
+
+// A macro cell with indexed cells in it.
 struct IndexedMacro {
-  Slab slab;             // around all of its indexed cells
-  std::uint32_t first;   // indexed cell
-  std::int16_t at[3];    // macro cell
-  std::uint16_t inside;  // as of a cell
+  Slab slab;            // around all of its indexed cells
+  std::uint32_t first;  // indexed cell
+  std::int16_t at[3];   // macro cell
+  std::uint8_t inside;  // as of a cell
+  std::uint8_t unused;
 };
 static_assert(sizeof(IndexedMacro) == 32);
 
@@ -56,11 +73,12 @@ struct SegmentIndex {
   std::vector<IndexedMacro> occupied_macros;
   std::vector<MacroMasks> masks;  // of occupied macros
   std::vector<IndexedCell> cells;
+  std::vector<SampleBlock> blocks;
 
   std::uint64_t memory_bytes() const {
     return free_cubes.size() + occupied.size() * 8 + rank.size() * 4 +
            occupied_macros.size() * (sizeof(IndexedMacro) + sizeof(MacroMasks)) +
-           cells.size() * sizeof(IndexedCell);
+           cells.size() * sizeof(IndexedCell) + blocks.size() * sizeof(SampleBlock);
   }
   std::uint32_t place_of(std::size_t macro) const {  // in occupied_macros
     const std::uint64_t before = occupied[macro / 64] & ((std::uint64_t{1} << macro % 64) - 1);
