@@ -54,6 +54,15 @@ SlabPart clip_to_slab(const Slab& slab, const SegmentPath& path, const Part& par
   return result;
 }
 
+// An indexed cell that the path comes through.
+struct CellPart {
+  const IndexedCell* cell;
+  Axes lower;
+  Part part;
+};
+
+// Cells wait for their turn, and their memory is called for: where all intervals are wanted, those
+// of a whole path.
 class IndexedWalk {
  public:
   IndexedWalk(const BrickField& field, const SegmentIndex& index, const SegmentPath& path,
@@ -92,11 +101,14 @@ class IndexedWalk {
         walk_macro(index_.place_of(number), {u, std::min(leave, 1.0F)});
       else if (u <= 0)
         set_first_side(free < 0);
-      if (sink_.is_done()) return true;
-      if (!is_started_ || is_doubtful_) return false;
+      // Some want but the first, and the first one's side must be known.
+      if (!is_started_ || sink_.mode() != SegmentMode::kIntervals) look_at_waiting();
+      if (sink_.is_done()) return !is_doubtful_;
+      if (!is_started_) return false;
       u = leave;
     }
-    return true;
+    look_at_waiting();
+    return !is_doubtful_;
   }
 
  private:
@@ -129,8 +141,11 @@ class IndexedWalk {
                  }
                  const auto before =
                      static_cast<unsigned>(__builtin_popcountll(masks.indexed & (bit - 1)));
-                 look_at(index_.cells[macro.first + before], at,
-                         {std::max(in.from, slab.part.from), std::min(in.to, slab.part.to)});
+                 const IndexedCell* next = &index_.cells[macro.first + before];
+                 __builtin_prefetch(next);
+                 if (waiting_count_ == std::size(waiting_)) look_at_waiting();
+                 waiting_[waiting_count_++] = {
+                     next, at, {std::max(in.from, slab.part.from), std::min(in.to, slab.part.to)}};
                });
   }
 
@@ -156,14 +171,40 @@ class IndexedWalk {
     }
   }
 
-  void look_at(const IndexedCell& cell, Axes lower, const Part& whole) {
-    ++counts_.nodes;
-    const SlabPart slab = clip_to_slab(cell.slab, path_, whole);
-    if (!is_started_) set_first_side(whole, slab, cell.inside);
-    if (!(slab.part.from <= slab.part.to) || sink_.is_done()) return;
+  void look_at_waiting() {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < waiting_count_; ++i) {
+      CellPart next = waiting_[i];
+      ++counts_.nodes;
+      const SlabPart slab = clip_to_slab(next.cell->slab, path_, next.part);
+      if (!is_started_ && kept == 0) set_first_side(next.part, slab, next.cell->inside);
+      if (!(slab.part.from <= slab.part.to)) continue;
+      next.part = slab.part;
+      call_for_block(next);
+      waiting_[kept++] = next;
+    }
+    waiting_count_ = 0;
+    for (std::size_t i = 0; i < kept && !sink_.is_done(); ++i)
+      look_at(*waiting_[i].cell, waiting_[i].lower, waiting_[i].part);
+  }
+
+  // The block in which the part is first.
+  void call_for_block(const CellPart& next) const {
+    const IndexedCell& cell = *next.cell;
+    if (cell.first_block == IndexedCell::kNoBlocks) return;
+    const Axes in =
+        ((origin_ + Axes(next.part.from) * direction_) - next.lower) * Axes(1.0F / kBlockCells);
+    const unsigned bit = 1U << (bits_of(in >= Axes(1.0F)) & 7U);
+    const auto before = static_cast<unsigned>(__builtin_popcount(cell.blocks & (bit - 1)));
+    const SampleBlock* block = index_.blocks.data() + cell.first_block + before;
+    __builtin_prefetch(block);
+    __builtin_prefetch(block->correction + 64);
+  }
+
+  void look_at(const IndexedCell& cell, Axes lower, const Part& part) {
     if (cell.first_block != IndexedCell::kNoBlocks) {
-      walk_block(lower, 1, kBrickCells - 1, slab.part,
-                 [&](Axes in, Axes at, const Part& part) { look_at_fine(cell, in, at, part); });
+      walk_block(lower, 1, kBrickCells - 1, part,
+                 [&](Axes in, Axes at, const Part& time) { look_at_fine(cell, in, at, time); });
       return;
     }
     is_started_ = true;
@@ -217,6 +258,8 @@ class IndexedWalk {
   SegmentCounts& counts_;
   Axes origin_, direction_, inverse_;
   bool is_started_ = false, is_doubtful_ = false;
+  std::size_t waiting_count_ = 0;
+  CellPart waiting_[32];
 };
 
 }  // namespace

@@ -45,6 +45,7 @@ class IntervalSink {
   // Whether nothing that follows matters.
   bool is_done() const { return mode_ != SegmentMode::kIntervals && count_ > 0; }
   bool is_inside() const { return inside_; }
+  SegmentMode mode() const { return mode_; }
   std::size_t count() const { return count_; }
 
  private:
