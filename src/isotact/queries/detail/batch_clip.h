@@ -118,8 +118,13 @@ struct BatchClip : BatchLanes<F> {
         across(static_cast<float>(kMacroSide));
     for (std::size_t begin = 0; begin < near.raw.size; begin += kLanes) {
       const float* row[kLanes];
-      for (unsigned lane = 0; lane < kLanes; ++lane)
+      Ints low_mask, high_mask;
+      for (unsigned lane = 0; lane < kLanes; ++lane) {
         row[lane] = w.paths[near.number(0, begin + lane)].origin;
+        const std::uint64_t mask = w.masks[near.number(1, begin + lane)].indexed;
+        low_mask[lane] = static_cast<std::int32_t>(mask);
+        high_mask[lane] = static_cast<std::int32_t>(mask >> 32U);
+      }
       F path[8], inverse[3], cell[3], lower[3], forth[3];
       L::load_columns(row, path);
       const F first = load<F>(near.column(2) + begin), end = load<F>(near.column(3) + begin);
@@ -145,8 +150,18 @@ struct BatchClip : BatchLanes<F> {
         }
         visit[2] = greater(in, first);
         visit[3] = lesser(out, end);
-        visit[7] = L::bits_as_floats(L::to_ints((cell[2] * across + cell[1]) * across + cell[0]));
-        add_cells(w, live & bits_of(out > in), visit);
+        const Ints number = L::to_ints((cell[2] * across + cell[1]) * across + cell[0]);
+        visit[7] = L::bits_as_floats(number);
+        const Ints zeros{}, mask = number < 32 ? low_mask : high_mask;
+        const unsigned there = bits_of((mask >> (number & 31) & 1) != zeros);
+        const unsigned visited = live & bits_of(out > in);
+        unsigned starts = visited & ~there & bits_of(in <= zero);
+        for (; starts != 0; starts &= starts - 1) {
+          const auto lane = static_cast<unsigned>(__builtin_ctz(starts));
+          const std::uint64_t inside = w.masks[near.number(1, begin + lane)].inside;
+          set_side(w, near.number(0, begin + lane), (inside >> number[lane] & 1U) != 0);
+        }
+        add_cells(w, visited & there, visit);
         live &= ~bits_of((out > end) | (out >= one));
         for (int axis = 0; axis < 3; ++axis) {
           cell[axis] = cell[axis] + select(leave[axis] <= out, forth[axis], zero);
@@ -157,29 +172,19 @@ struct BatchClip : BatchLanes<F> {
     L::pad(w, w.tables->cells);
   }
 
-  // Keeps those that are indexed.
   static ISOTACT_INLINE void add_cells(BatchWork& w, unsigned bits, const F* visit) {
     Table<8>& cells = w.tables->cells;
-    const std::size_t begin = cells.raw.size;
+    std::size_t place = cells.raw.size;
     L::push(w, cells, bits, visit);
-    const std::size_t end = cells.raw.size;
-    std::size_t to = begin;
-    for (std::size_t i = begin; i < end; ++i) {
-      const std::uint32_t path = cells.number(0, i), macro = cells.number(1, i);
-      const std::uint64_t bit = std::uint64_t{1} << cells.number(7, i);
-      const MacroMasks& masks = w.masks[macro];
-      const std::uint32_t number =
+    for (; place < cells.raw.size; ++place) {
+      const std::uint32_t macro = cells.number(1, place);
+      const std::uint64_t before = (std::uint64_t{1} << cells.number(7, place)) - 1;
+      const std::uint32_t cell =
           w.occupied_macros[macro].first +
-          static_cast<std::uint32_t>(__builtin_popcountll(masks.indexed & (bit - 1)));
-      const bool indexed = (masks.indexed & bit) != 0;
-      if ((cells.column(2)[i] <= 0) & !indexed) set_side(w, path, (masks.inside & bit) != 0);
-      __builtin_prefetch(&w.cells[number]);
-      cells.set_number(0, to, path);
-      cells.set_number(1, to, number);
-      for (std::size_t k = 2; k < 7; ++k) cells.column(k)[to] = cells.column(k)[i];
-      to += indexed ? 1 : 0;
+          static_cast<std::uint32_t>(__builtin_popcountll(w.masks[macro].indexed & before));
+      __builtin_prefetch(&w.cells[cell]);
+      cells.set_number(1, place, cell);
     }
-    cells.raw.size = to;
   }
 
   // ---- refine ---------------------------------------------------------------------------------

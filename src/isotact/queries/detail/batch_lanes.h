@@ -169,8 +169,9 @@ struct BatchLanes {
                                   const F* number) {
     if (table.raw.size + kLanes > table.raw.capacity) w.grow(table.raw);
     const Ints order = load_order(bits);
-    for (std::size_t k = 0; k < N; ++k)
-      store(permute(number[k], order), table.column(k) + table.raw.size);
+    float* to = table.raw.data + table.raw.size;
+    const std::size_t stride = table.raw.capacity;
+    for (std::size_t k = 0; k < N; ++k, to += stride) store(permute(number[k], order), to);
     table.raw.size += static_cast<unsigned>(__builtin_popcount(bits));
   }
 

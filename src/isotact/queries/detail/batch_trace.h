@@ -131,7 +131,9 @@ struct BatchTrace : BatchLanes<F> {
       active.raw.size = 0;  // packed anew in place: what is written was read
       for (std::size_t begin = 0; begin < n; begin += kLanes) {
         F state[12];
-        for (std::size_t k = 0; k < 12; ++k) state[k] = load<F>(active.column(k) + begin);
+        const float* from = active.raw.data + begin;
+        const std::size_t stride = active.raw.capacity;
+        for (std::size_t k = 0; k < 12; ++k, from += stride) state[k] = load<F>(from);
         advance<false>(w, state, L::live_lanes(n, begin), 0);
       }
     }

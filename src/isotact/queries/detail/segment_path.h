@@ -87,20 +87,18 @@ ISOTACT_INLINE BoxSpan<F> find_box_span(const PathLanes<F>& path, const F* lower
 
 // The cell along an axis in which a path is at a time: the last one between the block's first, at
 // `lower`, and its last that is entered then or before (CellWalk::move_to). Counted from the first;
-// they are `side` wide. Rounding misplaces it by one at most.
+// they are `side` wide. The place at that time is rounded, but by far less than half a cell: only
+// of the nearest plane it is not sure whether the path has crossed it.
 template <typename F>
 ISOTACT_INLINE F find_cell_in_block(F origin, F direction, F inverse, F u, F lower, F last,
                                     F side = F(1.0F)) {
   const F zero(0.0F), one(1.0F);
   const F at = ((origin + u * direction) - lower) * (one / side);
-  const F i = truncate(lesser(greater(at, zero), last));
-  const F low = ((lower + i * side) - origin) * inverse;
-  const F high = ((lower + (i + one) * side) - origin) * inverse;
-  const auto up = inverse >= zero;
-  const F enter = select(up, low, high), leave = select(up, high, low);
-  const F forth = select(up, one, -one);
-  const F moved = i + select(enter > u, -forth, select(leave <= u, forth, zero));
-  return lesser(greater(moved, zero), last);
+  const F plane = truncate(greater(at, zero) + F(0.5F));
+  const F time = ((lower + plane * side) - origin) * inverse;
+  const F before = plane - one;
+  const F up = select(time <= u, plane, before), down = select(time <= u, before, plane);
+  return lesser(greater(select(inverse >= zero, up, down), zero), last);
 }
 template <typename F>
 ISOTACT_INLINE F find_block(F origin, F direction, F inverse, F u, F side, F last) {
