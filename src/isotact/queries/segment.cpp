@@ -90,7 +90,6 @@ struct SegmentTracer::State {
       for (std::size_t i = 0; i < segments.size(); ++i) add_alone(segments[i], to, n[i], counts);
       return;
     }
-    to.reserve(segments.size());
     detail::BatchTracer tracer(*bricks, index, static_cast<float>(settings.iso));
     for (std::size_t begin = 0; begin < segments.size(); begin += detail::kBatchSegments) {
       const std::size_t end = std::min(begin + detail::kBatchSegments, segments.size());
@@ -158,23 +157,34 @@ std::size_t SegmentTracer::trace(const Segment& segment, std::span<SegmentInterv
 
 void SegmentTracer::trace(std::span<const Segment> segments, SegmentResults& results,
                           SegmentCounts* counts) const {
+  results.first.assign(segments.size() + 1, 0);
+  results.intervals.clear();
+  SegmentCounts mine;
+  if (segments.size() <= kGrain || resolve(state_->settings.threads) == 1)
+    state_->trace_many(segments, results.intervals, results.first.data() + 1, mine);
+  else
+    trace_in_pieces(segments, results, mine);
+  for (std::size_t i = 0; i < segments.size(); ++i) results.first[i + 1] += results.first[i];
+  if (counts != nullptr) *counts += mine;
+}
+
+void SegmentTracer::trace_in_pieces(std::span<const Segment> segments, SegmentResults& results,
+                                    SegmentCounts& counts) const {
   const std::size_t pieces = (segments.size() + kGrain - 1) / kGrain;
   std::vector<std::vector<SegmentInterval>> found(pieces);
   std::vector<SegmentCounts> tallies(pieces);
-  results.first.assign(segments.size() + 1, 0);
   parallel_for(segments.size(), kGrain, state_->settings.threads,
                [&](std::size_t begin, std::size_t end) {
                  const std::size_t piece = begin / kGrain;
                  state_->trace_many(segments.subspan(begin, end - begin), found[piece],
                                     results.first.data() + begin + 1, tallies[piece]);
                });
-  for (std::size_t i = 0; i < segments.size(); ++i) results.first[i + 1] += results.first[i];
-  results.intervals.clear();
-  results.intervals.reserve(results.first.back());
+  std::size_t sum = 0;
+  for (const auto& piece : found) sum += piece.size();
+  results.intervals.reserve(sum);
   for (const auto& piece : found)
     results.intervals.insert(results.intervals.end(), piece.begin(), piece.end());
-  if (counts != nullptr)
-    for (const SegmentCounts& tally : tallies) *counts += tally;
+  for (const SegmentCounts& tally : tallies) counts += tally;
 }
 
 }  // namespace isotact

@@ -3,7 +3,6 @@
 #include <cstring>
 #include <new>
 
-#include "isotact/base/cpu.h"
 #include "isotact/queries/detail/batch_tracer.h"
 
 namespace isotact::detail {
@@ -32,9 +31,9 @@ void grow_found(FoundList& list) {
   list.capacity = capacity;
 }
 
-const BatchKernels& kernels() {
+const BatchKernels& kernels_for([[maybe_unused]] SimdLevel level) {
 #if defined(ISOTACT_HAS_AVX2_KERNELS)
-  if (simd_level() == SimdLevel::kAvx2) return kAvx2BatchKernels;
+  if (level == SimdLevel::kAvx2) return kAvx2BatchKernels;
 #endif
   return kBaselineBatchKernels;
 }
@@ -53,8 +52,9 @@ void for_each_table(BatchTables& t, Visit&& visit) {
 
 }  // namespace
 
-BatchTracer::BatchTracer(const BrickField& field, const SegmentIndex& index, float iso)
-    : lattice_(field.lattice()) {
+BatchTracer::BatchTracer(const BrickField& field, const SegmentIndex& index, float iso,
+                         SimdLevel level)
+    : lattice_(field.lattice()), kernels_(kernels_for(level)) {
   work_.free_cubes = index.free_cubes.data();
   work_.occupied = index.occupied.data();
   work_.rank = index.rank.data();
@@ -108,7 +108,7 @@ void BatchTracer::run(std::span<const Segment> segments, SegmentCounts& counts) 
   work_.segments = &segments[0].from[0];
   work_.count = segments.size();
   work_.nodes = work_.looks = work_.cubics = 0;
-  kernels().run(work_);
+  kernels_.run(work_);
   counts += {work_.nodes, work_.looks, work_.cubics};
   sort_found();
 }

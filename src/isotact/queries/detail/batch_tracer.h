@@ -1,6 +1,7 @@
 // The batches of a SegmentTracer.
 #pragma once
 
+#include "isotact/base/cpu.h"
 #include "isotact/queries/detail/segment_batch.h"
 #include "isotact/queries/detail/segment_search.h"
 
@@ -9,7 +10,8 @@ namespace isotact::detail {
 // One thread's.
 class BatchTracer {
  public:
-  BatchTracer(const BrickField& field, const SegmentIndex& index, float iso);
+  BatchTracer(const BrickField& field, const SegmentIndex& index, float iso,
+              SimdLevel level = simd_level());
   ~BatchTracer();
   BatchTracer(const BatchTracer&) = delete;
   BatchTracer& operator=(const BatchTracer&) = delete;
@@ -39,6 +41,7 @@ class BatchTracer {
   }
 
   Lattice lattice_;
+  const BatchKernels& kernels_;
   std::span<const Segment> segments_{};
   BatchWork work_{};
   BatchTables tables_{};
