@@ -15,16 +15,8 @@ Axes make_axes(const std::int16_t* xyz, int side) {
                          static_cast<float>(xyz[2] * side), 0};
   return load<Axes>(four);
 }
-float find_least(Axes a) {
-  const Axes b =
-      lesser(a, Axes(__builtin_shuffle(a.v, __extension__(decltype(a.v < a.v)){2, 3, 0, 1})));
-  return lesser(b.v[0], b.v[1]);
-}
-float find_largest(Axes a) {
-  const Axes b =
-      greater(a, Axes(__builtin_shuffle(a.v, __extension__(decltype(a.v < a.v)){2, 3, 0, 1})));
-  return greater(b.v[0], b.v[1]);
-}
+float find_least(Axes a) { return lesser(lesser(a.v[0], a.v[1]), a.v[2]); }
+float find_largest(Axes a) { return greater(greater(a.v[0], a.v[1]), a.v[2]); }
 
 // Part of a path, in time.
 struct Part {

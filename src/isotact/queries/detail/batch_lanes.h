@@ -160,7 +160,16 @@ struct BatchLanes {
     if constexpr (kLanes == 8)
       return _mm256_permutevar8x32_ps(a.v, reinterpret_cast<__m256i>(order));
 #endif
-    return __builtin_shuffle(a.v, order);
+#if defined(__SSE4_1__)
+    if constexpr (kLanes == 4) {
+      const Ints bytes = order * 0x04040404 + 0x03020100;
+      return reinterpret_cast<typename F::Raw>(
+          _mm_shuffle_epi8(reinterpret_cast<__m128i>(a.v), reinterpret_cast<__m128i>(bytes)));
+    }
+#endif
+    F result;
+    for (unsigned i = 0; i < kLanes; ++i) result.v[i] = a.v[order[i]];
+    return result;
   }
 
   // Appends the lanes whose bits are set.
