@@ -36,7 +36,7 @@ struct BatchClip : BatchLanes<F> {
             bits_of(at > slab[4])};
   }
 
-  // Paths that start on one side of a slab. `inside` has the bits of IndexedCell::inside.
+  // Where a path starts, if that is not known yet.
   static ISOTACT_INLINE void set_side(BatchWork& w, std::uint32_t path, bool is_inside) {
     if (w.first_side[path] == 0) w.first_side[path] = is_inside ? -1 : 1;
   }
@@ -56,7 +56,8 @@ struct BatchClip : BatchLanes<F> {
     L::pad(w, macros);
   }
 
-  // Lanes of a table of visits (path, number; from, to) and what they visit, a row of Indexed...
+  // Lanes of a table of visits (path, number; from, to) and of what they visit, its first eight
+  // numbers: a slab and what follows.
   struct Visits {
     unsigned live;
     F number[2];
@@ -111,63 +112,73 @@ struct BatchClip : BatchLanes<F> {
 
   // ---- open -----------------------------------------------------------------------------------
 
-  // As CellWalk over coarse cells, each between the planes of a macro cell of its own.
+  // As CellWalk, each lane through a block of cells of its own: those of a table's visits, whose
+  // columns from 4 on are the block's lower corner. Calls visit(cell, its lower corner, in, out,
+  // lanes that spend some time in it).
+  template <typename Visits, typename Visit>
+  static ISOTACT_INLINE void walk_blocks(BatchWork& w, const Visits& visits, std::size_t begin,
+                                         float width, float last_cell, const Visit& visit) {
+    const F zero(0.0F), one(1.0F), side(width), last(last_cell);
+    const float* row[kLanes];
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+      row[lane] = w.paths[visits.number(0, begin + lane)].origin;
+    F path[8], inverse[3], cell[3], lower[3], forth[3];
+    L::load_columns(row, path);
+    const F u = load<F>(visits.column(2) + begin), end = load<F>(visits.column(3) + begin);
+    for (int axis = 0; axis < 3; ++axis) {
+      inverse[axis] = BatchTrace<F>::find_inverse(path[3 + axis]);
+      lower[axis] = load<F>(visits.column(static_cast<std::size_t>(4 + axis)) + begin);
+      forth[axis] = select(inverse[axis] >= zero, one, -one);
+      cell[axis] =
+          find_cell_in_block(path[axis], path[3 + axis], inverse[axis], u, lower[axis], last, side);
+    }
+    for (unsigned live = L::live_lanes(visits.raw.size, begin); live != 0;) {
+      F in = zero, out = one, leave[3], at[3];
+      for (int axis = 0; axis < 3; ++axis) {
+        at[axis] = lower[axis] + cell[axis] * side;
+        const F a = (at[axis] - path[axis]) * inverse[axis];
+        const F b = ((at[axis] + side) - path[axis]) * inverse[axis];
+        leave[axis] = greater(a, b);
+        in = greater(in, lesser(a, b));
+        out = lesser(out, leave[axis]);
+      }
+      visit(cell, at, in, out, live & bits_of(out > in));
+      live &= ~bits_of((out > end) | (out >= one));
+      for (int axis = 0; axis < 3; ++axis) {
+        cell[axis] = cell[axis] + select(leave[axis] <= out, forth[axis], zero);
+        live &= bits_of((cell[axis] >= zero) & (cell[axis] <= last));
+      }
+    }
+  }
+
   static __attribute__((noinline)) void open(BatchWork& w) {
     const Table<7>& near = w.tables->near_macros;
-    const F zero(0.0F), one(1.0F), side(static_cast<float>(kBrickCells)), last(kMacroSide - 1.0F),
-        across(static_cast<float>(kMacroSide));
+    const F zero(0.0F), across(static_cast<float>(kMacroSide));
     for (std::size_t begin = 0; begin < near.raw.size; begin += kLanes) {
-      const float* row[kLanes];
       Ints low_mask, high_mask;
       for (unsigned lane = 0; lane < kLanes; ++lane) {
-        row[lane] = w.paths[near.number(0, begin + lane)].origin;
         const std::uint64_t mask = w.masks[near.number(1, begin + lane)].indexed;
         low_mask[lane] = static_cast<std::int32_t>(mask);
         high_mask[lane] = static_cast<std::int32_t>(mask >> 32U);
       }
-      F path[8], inverse[3], cell[3], lower[3], forth[3];
-      L::load_columns(row, path);
+      const F path = load<F>(near.column(0) + begin), macro = load<F>(near.column(1) + begin);
       const F first = load<F>(near.column(2) + begin), end = load<F>(near.column(3) + begin);
-      for (int axis = 0; axis < 3; ++axis) {
-        inverse[axis] = BatchTrace<F>::find_inverse(path[3 + axis]);
-        lower[axis] = load<F>(near.column(static_cast<std::size_t>(4 + axis)) + begin);
-        forth[axis] = select(inverse[axis] >= zero, one, -one);
-        cell[axis] = find_cell_in_block(path[axis], path[3 + axis], inverse[axis], first,
-                                        lower[axis], last, side);
-      }
-      unsigned live = L::live_lanes(near.raw.size, begin);
-      F visit[8] = {load<F>(near.column(0) + begin), load<F>(near.column(1) + begin)};
-      while (live != 0) {
-        F in = zero, out = one, leave[3];
-        for (int axis = 0; axis < 3; ++axis) {
-          const F at = lower[axis] + cell[axis] * side;
-          const F a = (at - path[axis]) * inverse[axis];
-          const F b = ((at + side) - path[axis]) * inverse[axis];
-          leave[axis] = greater(a, b);
-          in = greater(in, lesser(a, b));
-          out = lesser(out, leave[axis]);
-          visit[4 + axis] = at;
-        }
-        visit[2] = greater(in, first);
-        visit[3] = lesser(out, end);
+      const auto visit = [&](const F* cell, const F* at, F in, F out, unsigned visited)
+          __attribute__((always_inline)) {
         const Ints number = L::to_ints((cell[2] * across + cell[1]) * across + cell[0]);
-        visit[7] = L::bits_as_floats(number);
         const Ints zeros{}, mask = number < 32 ? low_mask : high_mask;
         const unsigned there = bits_of((mask >> (number & 31) & 1) != zeros);
-        const unsigned visited = live & bits_of(out > in);
         unsigned starts = visited & ~there & bits_of(in <= zero);
         for (; starts != 0; starts &= starts - 1) {
           const auto lane = static_cast<unsigned>(__builtin_ctz(starts));
           const std::uint64_t inside = w.masks[near.number(1, begin + lane)].inside;
           set_side(w, near.number(0, begin + lane), (inside >> number[lane] & 1U) != 0);
         }
-        add_cells(w, visited & there, visit);
-        live &= ~bits_of((out > end) | (out >= one));
-        for (int axis = 0; axis < 3; ++axis) {
-          cell[axis] = cell[axis] + select(leave[axis] <= out, forth[axis], zero);
-          live &= bits_of((cell[axis] >= zero) & (cell[axis] <= last));
-        }
-      }
+        const F found[8] = {path,  macro, greater(in, first),       lesser(out, end), at[0],
+                            at[1], at[2], L::bits_as_floats(number)};
+        add_cells(w, visited & there, found);
+      };
+      walk_blocks(w, near, begin, kBrickCells, kMacroSide - 1, visit);
     }
     L::pad(w, w.tables->cells);
   }

@@ -15,64 +15,43 @@ struct BatchLook : BatchLanes<F> {
 
   // ---- step -----------------------------------------------------------------------------------
 
-  // As CellWalk, each between the planes of a brick of its own.
   static __attribute__((noinline)) void step(BatchWork& w) {
     const Table<9>& parts = w.tables->parts;
-    const F zero(0.0F), one(1.0F), last_cell(kBrickCells - 1.0F);
+    const F zero(0.0F), two(2.0F), side(static_cast<float>(kBlockCells)),
+        across(static_cast<float>(kBlockNodes));
     for (std::size_t begin = 0; begin < parts.raw.size; begin += kLanes) {
-      const float* row[kLanes];
-      for (unsigned lane = 0; lane < kLanes; ++lane)
-        row[lane] = w.paths[parts.number(0, begin + lane)].origin;
-      F path[8], inverse[3], cell[3], lower[3], forth[3];  // cells from the brick's first corner
-      L::load_columns(row, path);
-      const F u = load<F>(parts.column(2) + begin), end = load<F>(parts.column(3) + begin);
-      for (int axis = 0; axis < 3; ++axis) {
-        inverse[axis] = BatchTrace<F>::find_inverse(path[3 + axis]);
-        lower[axis] = load<F>(parts.column(static_cast<std::size_t>(4 + axis)) + begin);
-        forth[axis] = select(inverse[axis] >= zero, one, -one);
-        cell[axis] = find_cell_in_block(path[axis], path[3 + axis], inverse[axis], u, lower[axis],
-                                        last_cell);
-      }
-      unsigned live = L::live_lanes(parts.raw.size, begin);
-      F look[8] = {load<F>(parts.column(0) + begin), load<F>(parts.column(1) + begin)};
-      look[7] = load<F>(parts.column(7) + begin);  // the first block
+      const F path = load<F>(parts.column(0) + begin), of = load<F>(parts.column(1) + begin),
+              first_block = load<F>(parts.column(7) + begin);
       const Ints masks = L::bits_as_ints(load<F>(parts.column(8) + begin));
-      while (live != 0) {
-        F in = zero, out = one, leave[3];
-        for (int axis = 0; axis < 3; ++axis) {
-          const F at = lower[axis] + cell[axis];
-          const F a = (at - path[axis]) * inverse[axis];
-          const F b = ((at + one) - path[axis]) * inverse[axis];
-          leave[axis] = greater(a, b);
-          in = greater(in, lesser(a, b));
-          out = lesser(out, leave[axis]);
-          look[2 + axis] = at;
-        }
-        // In 4^3 cells: which of 2^3, and where.
-        const F half(1.0F / kBlockCells), five(static_cast<float>(kBlockNodes));
+      const auto visit = [&](const F* cell, const F* at, F in, F, unsigned visited)
+          __attribute__((always_inline)) {
+        // Which of the 2^3 blocks, and where in it.
         F block[3], part[3];
         for (int axis = 0; axis < 3; ++axis) {
-          block[axis] = truncate(cell[axis] * half);
-          part[axis] = cell[axis] - block[axis] * F(static_cast<float>(kBlockCells));
+          block[axis] = truncate(cell[axis] * F(1.0F / kBlockCells));
+          part[axis] = cell[axis] - block[axis] * side;
         }
-        look[5] = L::bits_as_floats(L::to_ints((part[2] * five + part[1]) * five + part[0]));
-        const Ints number = L::to_ints((block[2] + block[2] + block[1]) * F(2.0F) + block[0]);
+        const Ints sample = L::to_ints((part[2] * across + part[1]) * across + part[0]);
+        const Ints number = L::to_ints((block[2] * two + block[1]) * two + block[0]);
         const Ints bit = (Ints{} + 1) << number, zeros{};
-        look[6] = L::bits_as_floats(masks & (bit - 1) & 255);  // blocks before it
-        const unsigned visited = live & bits_of(out > in), there = bits_of((masks & bit) != zeros);
+        const unsigned there = bits_of((masks & bit) != zeros);
         unsigned starts = visited & ~there & bits_of(in <= zero);
         for (; starts != 0; starts &= starts - 1) {
           const auto lane = static_cast<unsigned>(__builtin_ctz(starts));
           BatchClip<F>::set_side(w, parts.number(0, begin + lane),
-                                 ((masks[lane] >> 8 & bit[lane]) != 0));
+                                 (masks[lane] >> 8 & bit[lane]) != 0);
         }
-        add_looks(w, visited & there, look);
-        live &= ~bits_of((out > end) | (out >= one));
-        for (int axis = 0; axis < 3; ++axis) {
-          cell[axis] = cell[axis] + select(leave[axis] <= out, forth[axis], zero);
-          live &= bits_of((cell[axis] >= zero) & (cell[axis] <= last_cell));
-        }
-      }
+        const F found[8] = {path,
+                            of,
+                            at[0],
+                            at[1],
+                            at[2],
+                            L::bits_as_floats(sample),
+                            L::bits_as_floats(masks & (bit - 1) & 255),  // blocks before it
+                            first_block};
+        add_looks(w, visited & there, found);
+      };
+      BatchClip<F>::walk_blocks(w, parts, begin, 1, kBrickCells - 1, visit);
     }
     L::pad(w, w.tables->looks);
   }

@@ -39,8 +39,7 @@ bool load_slab_cells(const BrickField& field, const Index3& coarse, std::uint32_
 // `slack`: more than rounding makes of the place of a root, cells.
 Slab fit_slab(const SlabCells* const* cells, std::size_t count, float slack);
 
-// Times at which a path is between the planes; nothing where from > to. Their arithmetic loses less
-// than the slack. Paths all but along the planes are taken whole, or not at all.
+// A path whose g . x changes by less is all but along the planes: it is taken whole, or not at all.
 inline constexpr float kAlongSlab = 1e-6F;
 
 }  // namespace isotact::detail
