@@ -25,8 +25,15 @@ void load_nodes(const Brick& brick, float step, float iso, float cells_a_metre, 
     }
 }
 
+// Values are sums and products of a dozen numbers no larger than the corners, at 2^-24 each.
+float find_rounding(const float* corner, float cells_a_metre) {
+  float largest = 0;
+  for (int i = 0; i < 8; ++i) largest = std::max(largest, std::abs(corner[i]));
+  return 2e-6F * largest * cells_a_metre;
+}
+
 bool find_mixed(SlabCells& cells) {
-  constexpr float kNearly = 1e-4F;
+  const float nearly = 1e-4F + cells.rounding;
   std::uint16_t low[kBrickNodes][kBrickNodes], high[kBrickNodes][kBrickNodes];
   for (int z = 0; z < kBrickNodes; ++z)
     for (int y = 0; y < kBrickNodes; ++y) {
@@ -35,8 +42,8 @@ bool find_mixed(SlabCells& cells) {
         // Not in one expression: gcc 12's undefined-behaviour sanitizer computes another one then.
         const float value = cells.node[z][y][x];
         const unsigned bit = 1U << static_cast<unsigned>(x);
-        if (value <= kNearly) in |= bit;
-        if (value >= -kNearly) out |= bit;
+        if (value <= nearly) in |= bit;
+        if (value >= -nearly) out |= bit;
       }
       low[z][y] = static_cast<std::uint16_t>(in | in >> 1U);
       high[z][y] = static_cast<std::uint16_t>(out | out >> 1U);
@@ -134,10 +141,12 @@ bool load_slab_cells(const BrickField& field, const Index3& coarse, std::uint32_
   cells.is_fine = brick != BrickField::kNoBrick;
   const auto cells_a_metre = static_cast<float>(1 / field.voxel_size());
   if (cells.is_fine) {
+    cells.rounding = find_rounding(field.bricks()[brick].corner, cells_a_metre);
     load_nodes(field.bricks()[brick], field.header().step, iso, cells_a_metre, cells);
     return find_mixed(cells);
   }
   BrickCells(field).load_coarse(coarse, cells.corner);
+  cells.rounding = find_rounding(cells.corner, cells_a_metre);
   for (float& c : cells.corner) c = (c - iso) * cells_a_metre;
   return true;
 }
@@ -152,7 +161,8 @@ Slab fit_slab(const SlabCells* const* cells, std::size_t count, float slack) {
     float shift = 0;
     for (std::size_t axis = 0; axis < 3; ++axis)
       shift += slab.normal[axis] * static_cast<float>(cells[i]->lower[axis]);
-    const float more = slack + (cells[i]->is_fine ? 0 : find_slack_of_corners(*cells[i]));
+    const float more =
+        slack + cells[i]->rounding + (cells[i]->is_fine ? 0 : find_slack_of_corners(*cells[i]));
     all.add((rest.least + shift) - more);
     all.add((rest.most + shift) + more);
   }

@@ -27,6 +27,7 @@ struct SlabCells {
   // Values less iso, in cells: at the nodes (z, y, x), or at the corners of a cell without brick.
   float node[kBrickNodes][kBrickNodes][kBrickNodes];
   float corner[8];
+  float rounding = 0;  // more than values here lose to it, cells
   // Bit x of [z][y]: the fine cell has corners on both sides, or so nearly that rounding may
   // decide.
   std::uint8_t mixed[kBrickCells][kBrickCells];
@@ -36,7 +37,7 @@ struct SlabCells {
 bool load_slab_cells(const BrickField& field, const Index3& coarse, std::uint32_t brick, float iso,
                      SlabCells& cells);
 
-// `slack`: more than rounding makes of the place of a root, cells.
+// `slack`: more than rounding makes of g . x along a path, cells.
 Slab fit_slab(const SlabCells* const* cells, std::size_t count, float slack);
 
 // A path whose g . x changes by less is all but along the planes: it is taken whole, or not at all.
