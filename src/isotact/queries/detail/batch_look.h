@@ -32,7 +32,8 @@ struct BatchLook : BatchLanes<F> {
           part[axis] = cell[axis] - block[axis] * side;
         }
         const Ints sample = L::to_ints((part[2] * across + part[1]) * across + part[0]);
-        const Ints number = L::to_ints((block[2] * two + block[1]) * two + block[0]);
+        // Lanes that are done may be anywhere.
+        const Ints number = L::to_ints((block[2] * two + block[1]) * two + block[0]) & 7;
         const Ints bit = (Ints{} + 1) << number, zeros{};
         const unsigned there = bits_of((masks & bit) != zeros);
         unsigned starts = visited & ~there & bits_of(in <= zero);
