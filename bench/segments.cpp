@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -105,20 +106,42 @@ void compare_with_triangles(const SegmentTracer& tracer, const EmbreeSegments& e
     throw Error("wrong answer: too many crossings without a partner among the triangles");
 }
 
+// In the order of run_peers.
+void print_ratios(const std::vector<Seconds>& times) {
+  const auto ratio = [&](std::size_t peer, std::size_t ours) {
+    return times[peer].processor / times[ours].processor;
+  };
+  fmt::print(
+      "  batch, times faster than: Embree (all hits) {:.2f}, NanoVDB (first hit) {:.2f}, "
+      "OpenVDB (first hit) {:.2f}\n",
+      ratio(3, 0), ratio(4, 0), ratio(5, 0));
+  fmt::print(
+      "  one by one, times faster than: Embree {:.2f}, NanoVDB {:.2f}, OpenVDB {:.2f}; "
+      "first times only: NanoVDB {:.2f}\n",
+      ratio(3, 1), ratio(4, 1), ratio(5, 1), ratio(4, 2));
+}
+
 void run_peers(const TriangleMesh& mesh, std::size_t n) {
   const BrickField field = build_field(mesh, {.resolution = 1024, .threads = {1}}).field;
   const double cell = field.voxel_size();
   const EmbreeSegments embree(mesh);
   const VdbSegments vdb(mesh, cell);
-  fmt::print("\nBeside peers at 1024, one thread, nanoseconds a segment (processor time)\n");
-  fmt::print("  {:>8} {:>5} | {:>9} {:>9} {:>8} | {:>9} {:>9} {:>9} | {:>8} {:>8}\n", "segments",
-             "iso", "batch", "one", "first", "Embree", "NanoVDB", "OpenVDB", "x Embree", "x Nano");
+  fmt::print(
+      "\nBeside peers at 1024, one thread, {} segments, nanoseconds each (processor time).\n", n);
+  fmt::print("Ours: all intervals in a batch and one by one, first times one by one.\n");
+  fmt::print("  {:>8} {:>5} | {:>9} {:>9} {:>8} | {:>9} {:>9} {:>9} | {:>9} {:>9}\n", "segments",
+             "iso", "batch", "one", "first", "Embree", "NanoVDB", "OpenVDB", "index MB", "built s");
   const std::vector<Segment> random = make_random(field.bounds(), n),
                              close = make_short(mesh, field.bounds(), n);
   for (const bool is_short : {false, true}) {
     const std::vector<Segment>& segments = is_short ? close : random;
     for (const double iso : {0.0, 1.0, 4.0, 16.0, 64.0}) {
-      const SegmentTracer tracer(field, {.iso = iso * cell, .threads = {1}});
+      std::optional<SegmentTracer> made;
+      const double built =
+          seconds_of([&] {
+            made.emplace(field, SegmentSettings{.iso = iso * cell, .threads = {1}});
+          }).processor;
+      const SegmentTracer& tracer = *made;
       const SegmentTracer first(field,
                                 {.iso = iso * cell, .mode = SegmentMode::kFirst, .threads = {1}});
       SegmentResults results;
@@ -136,13 +159,12 @@ void run_peers(const TriangleMesh& mesh, std::size_t n) {
       const std::vector<Seconds> times = medians_of(contenders);
       fmt::print("  {:>8} {:>5.0f} | {:>9.1f} {:>9.1f} {:>8.1f} |", is_short ? "short" : "random",
                  iso, nanoseconds(times[0], n), nanoseconds(times[1], n), nanoseconds(times[2], n));
-      if (iso == 0)
-        fmt::print(" {:>9.1f} {:>9.1f} {:>9.1f} | {:>8.2f} {:>8.2f}\n", nanoseconds(times[3], n),
-                   nanoseconds(times[4], n), nanoseconds(times[5], n),
-                   times[3].processor / times[0].processor,
-                   times[4].processor / times[0].processor);
-      else
-        fmt::print("\n");
+      for (std::size_t k = 3; k < 6; ++k)
+        fmt::print(" {:>9}",
+                   k < times.size() ? fmt::format("{:.1f}", nanoseconds(times[k], n)) : "");
+      fmt::print(" | {:>9.2f} {:>9.3f}\n", static_cast<double>(tracer.memory_bytes()) * 1e-6,
+                 built);
+      if (iso == 0) print_ratios(times);
       if (iso == 0) compare_with_triangles(tracer, embree, segments, cell);
     }
   }
@@ -151,9 +173,9 @@ void run_peers(const TriangleMesh& mesh, std::size_t n) {
 // The paper's own traversals on its own structure, and ours, in nodes and cells.
 void run_table2(const TriangleMesh& mesh, std::size_t n, bool full) {
   fmt::print("\nXB14, Table 2: seconds for 10^6 segments (ours: from {} of them)\n", n);
-  fmt::print("  {:>5} | {:>8} {:>8} | {:>9} {:>9} {:>9} | {:>22} {:>22} {:>22}\n", "cells",
-             "paper u", "paper o", "uniform", "octree", "fast", "uniform nodes/cells",
-             "octree nodes/cells", "fast nodes/cells");
+  fmt::print("  {:>5} | {:>8} {:>8} {:>6} | {:>9} {:>9} {:>6} {:>9} | {:>22} {:>22} {:>22}\n",
+             "cells", "paper u", "paper o", "u / o", "uniform", "octree", "u / o", "fast",
+             "uniform nodes/cells", "octree nodes/cells", "fast nodes/cells");
   for (std::size_t r = 0; r < std::size(kResolutions); ++r) {
     const int resolution = kResolutions[r];
     if (resolution == 1024 && !full) continue;
@@ -179,10 +201,13 @@ void run_table2(const TriangleMesh& mesh, std::size_t n, bool full) {
       return fmt::format("{:.1f} / {:.1f}", static_cast<double>(c.nodes) / static_cast<double>(n),
                          static_cast<double>(c.cells) / static_cast<double>(n));
     };
-    fmt::print("  {:>5} | {:>8.1f} {:>8.1f} | {:>9.2f} {:>9.2f} {:>9.3f} | {:>22} {:>22} {:>22}\n",
-               resolution, kPaperUniform[r], kPaperOctree[r], seconds[0] * scale,
-               seconds[1] * scale, seconds[2] * scale, looked(counts[0]), looked(counts[1]),
-               looked(counts[2]));
+    fmt::print(
+        "  {:>5} | {:>8.1f} {:>8.1f} {:>6.1f} | {:>9.2f} {:>9.2f} {:>6.1f} {:>9.3f} | {:>22} "
+        "{:>22} "
+        "{:>22}\n",
+        resolution, kPaperUniform[r], kPaperOctree[r], kPaperUniform[r] / kPaperOctree[r],
+        seconds[0] * scale, seconds[1] * scale, seconds[0] / seconds[1], seconds[2] * scale,
+        looked(counts[0]), looked(counts[1]), looked(counts[2]));
   }
 }
 

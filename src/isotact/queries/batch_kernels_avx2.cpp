@@ -2,7 +2,6 @@
 
 namespace isotact::detail {
 
-const BatchKernels kAvx2BatchKernels = {BatchKernel<Lanes<float, 8>>::run,
-                                        BatchKernel<Lanes<float, 8>>::look_only};
+const BatchKernels kAvx2BatchKernels = {BatchKernel<Lanes<float, 8>>::run};
 
 }  // namespace isotact::detail

@@ -2,7 +2,6 @@
 
 namespace isotact::detail {
 
-const BatchKernels kBaselineBatchKernels = {BatchKernel<Lanes<float, 4>>::run,
-                                            BatchKernel<Lanes<float, 4>>::look_only};
+const BatchKernels kBaselineBatchKernels = {BatchKernel<Lanes<float, 4>>::run};
 
 }  // namespace isotact::detail

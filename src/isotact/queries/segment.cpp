@@ -9,7 +9,6 @@ namespace isotact {
 namespace {
 
 constexpr std::size_t kGrain = 64 * detail::kBatchSegments;
-constexpr std::size_t kMostMacros = std::size_t{1} << 31U;
 
 }  // namespace
 
@@ -85,57 +84,26 @@ struct SegmentTracer::State {
   void trace_many(std::span<const Segment> segments, std::vector<SegmentInterval>& to,
                   std::uint64_t* n, SegmentCounts& counts) const {
     const bool batched = bricks && settings.traversal == Traversal::kFast &&
-                         settings.roots == RootSearch::kAll && count(index.macros) < kMostMacros;
+                         settings.roots == RootSearch::kAll &&
+                         count(index.macros) < detail::kMostBatchMacros;
     if (!batched) {
       for (std::size_t i = 0; i < segments.size(); ++i) add_alone(segments[i], to, n[i], counts);
       return;
     }
-    to.reserve(segments.size());
     detail::BatchTracer tracer(*bricks, index, static_cast<float>(settings.iso));
     for (std::size_t begin = 0; begin < segments.size(); begin += detail::kBatchSegments) {
       const std::size_t end = std::min(begin + detail::kBatchSegments, segments.size());
       tracer.run(segments.subspan(begin, end - begin), counts);
       for (std::size_t i = begin; i < end; ++i) {
-        const bool sure = tracer.is_sure(i - begin);
-        const std::uint32_t path = tracer.path_of(i - begin);
-        if (!sure || (rim.least <= settings.iso && !tracer.is_whole(path)))
-          add_alone(segments[i], to, n[i], counts);
+        const std::size_t k = i - begin;
+        // Beyond the box it is outside, or it is walked alone.
+        const bool sure = tracer.is_sure(k) && (rim.least > settings.iso || tracer.is_whole(k));
+        if (sure)
+          n[i] = tracer.append(k, settings.mode, to);
         else
-          n[i] = assemble(tracer, path, to);
+          add_alone(segments[i], to, n[i], counts);
       }
     }
-  }
-
-  std::uint64_t assemble(const detail::BatchTracer& tracer, std::uint32_t path,
-                         std::vector<SegmentInterval>& to) const {
-    const std::size_t before = to.size();
-    bool inside = false;
-    float entered = 0;
-    const auto set_side = [&](float u, bool side) {
-      if (side == inside) return;
-      inside = side;
-      const float t = static_cast<float>(tracer.time(path, u));
-      if (side)
-        entered = t;
-      else
-        to.push_back({entered, t});
-    };
-    set_side(0, tracer.starts_inside(path));
-    for (const detail::Found& cell : tracer.found(path)) {
-      bool side = cell.inside;
-      set_side(cell.in, side);
-      for (unsigned k = 0; k < cell.crossings; ++k) {
-        side = !side;
-        set_side(cell.time[k], side);
-      }
-    }
-    // Beyond the box it is outside: else the segment would have been walked alone.
-    if (inside) to.push_back({entered, static_cast<float>(tracer.end(path))});
-    if (settings.mode != SegmentMode::kIntervals && to.size() > before) {
-      to.resize(before + 1);
-      to.back().exit = to.back().enter;
-    }
-    return to.size() - before;
   }
 };
 
@@ -189,23 +157,34 @@ std::size_t SegmentTracer::trace(const Segment& segment, std::span<SegmentInterv
 
 void SegmentTracer::trace(std::span<const Segment> segments, SegmentResults& results,
                           SegmentCounts* counts) const {
+  results.first.assign(segments.size() + 1, 0);
+  results.intervals.clear();
+  SegmentCounts mine;
+  if (segments.size() <= kGrain || resolve(state_->settings.threads) == 1)
+    state_->trace_many(segments, results.intervals, results.first.data() + 1, mine);
+  else
+    trace_in_pieces(segments, results, mine);
+  for (std::size_t i = 0; i < segments.size(); ++i) results.first[i + 1] += results.first[i];
+  if (counts != nullptr) *counts += mine;
+}
+
+void SegmentTracer::trace_in_pieces(std::span<const Segment> segments, SegmentResults& results,
+                                    SegmentCounts& counts) const {
   const std::size_t pieces = (segments.size() + kGrain - 1) / kGrain;
   std::vector<std::vector<SegmentInterval>> found(pieces);
   std::vector<SegmentCounts> tallies(pieces);
-  results.first.assign(segments.size() + 1, 0);
   parallel_for(segments.size(), kGrain, state_->settings.threads,
                [&](std::size_t begin, std::size_t end) {
                  const std::size_t piece = begin / kGrain;
                  state_->trace_many(segments.subspan(begin, end - begin), found[piece],
                                     results.first.data() + begin + 1, tallies[piece]);
                });
-  for (std::size_t i = 0; i < segments.size(); ++i) results.first[i + 1] += results.first[i];
-  results.intervals.clear();
-  results.intervals.reserve(results.first.back());
+  std::size_t sum = 0;
+  for (const auto& piece : found) sum += piece.size();
+  results.intervals.reserve(sum);
   for (const auto& piece : found)
     results.intervals.insert(results.intervals.end(), piece.begin(), piece.end());
-  if (counts != nullptr)
-    for (const SegmentCounts& tally : tallies) *counts += tally;
+  for (const SegmentCounts& tally : tallies) counts += tally;
 }
 
 }  // namespace isotact

@@ -114,6 +114,11 @@ class SegmentTracer {
 
  private:
   struct State;
+
+  // Of each segment the number of intervals is left behind its place in `first`.
+  void trace_in_pieces(std::span<const Segment> segments, SegmentResults& results,
+                       SegmentCounts& counts) const;
+
   std::unique_ptr<const State> state_;
 };
 

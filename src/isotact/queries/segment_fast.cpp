@@ -3,25 +3,58 @@
 namespace isotact::detail {
 namespace {
 
+// The axes side by side; the fourth lane is one along which nothing moves.
+using Axes = Lanes<float, 4>;
+
+Axes make_axes(const float* xyz, float fourth) {
+  const float four[4] = {xyz[0], xyz[1], xyz[2], fourth};
+  return load<Axes>(four);
+}
+Axes make_axes(const std::int16_t* xyz, int side) {
+  const float four[4] = {static_cast<float>(xyz[0] * side), static_cast<float>(xyz[1] * side),
+                         static_cast<float>(xyz[2] * side), 0};
+  return load<Axes>(four);
+}
+float find_least(Axes a) { return lesser(lesser(a.v[0], a.v[1]), a.v[2]); }
+float find_largest(Axes a) { return greater(greater(a.v[0], a.v[1]), a.v[2]); }
+
 // Part of a path, in time.
 struct Part {
   float from, to;
 };
 
-// The part of a path through a coarse cell in which it is between the planes of the slab. Times are
-// rounded outwards by more than their arithmetic loses: g . x is off by some 2^-20 cells.
-Part clip_to_slab(const IndexedCell& cell, const PathLanes<float>& path, const Part& part) {
-  float at = 0, slope = 0;
-  for (int axis = 0; axis < 3; ++axis) {
-    at += cell.normal[axis] * path.origin[axis];
-    slope += cell.normal[axis] * path.direction[axis];
+// The part of a path in which it is between the planes of a slab. Times are rounded outwards by
+// more than their arithmetic loses: g . x is off by some 2^-20 cells.
+struct SlabPart {
+  Part part;
+  bool is_below, is_above;  // the path's origin
+};
+SlabPart clip_to_slab(const Slab& slab, const SegmentPath& path, const Part& part) {
+  float at = slab.normal[0] * path.origin[0], slope = slab.normal[0] * path.direction[0];
+  for (int axis = 1; axis < 3; ++axis) {
+    at += slab.normal[axis] * path.origin[axis];
+    slope += slab.normal[axis] * path.direction[axis];
   }
-  if (std::abs(slope) < 1e-6F) return at < cell.least - 1 || at > cell.most + 1 ? Part{1, 0} : part;
+  SlabPart result{part, at<slab.least, at> slab.most};
+  if (std::abs(slope) < kAlongSlab) {
+    if (at < slab.least - 1 || at > slab.most + 1) result.part = {1, 0};
+    return result;
+  }
   const float inverse = 1 / slope;
-  const float a = (cell.least - at) * inverse, b = (cell.most - at) * inverse;
-  return {std::max(part.from, std::min(a, b)), std::min(part.to, std::max(a, b))};
+  const float a = (slab.least - at) * inverse, b = (slab.most - at) * inverse;
+  result.part = {std::max(part.from, std::min(a, b)), std::min(part.to, std::max(a, b))};
+  return result;
 }
 
+// An indexed cell that the path comes through.
+struct CellPart {
+  const IndexedCell* cell;
+  Axes lower;
+  Part part;
+};
+
+// Cells wait for their turn, and their memory is called for: where all intervals are wanted, those
+// of a whole path.
 class IndexedWalk {
  public:
   IndexedWalk(const BrickField& field, const SegmentIndex& index, const SegmentPath& path,
@@ -29,150 +62,196 @@ class IndexedWalk {
       : cells_(field),
         index_(index),
         path_(path),
+        lanes_(lanes_of(path)),
         settings_(settings),
         sink_(sink),
         counts_(counts),
-        walk_(path, field.lattice().cells) {}
+        origin_(make_axes(path.origin, 0)),
+        direction_(make_axes(path.direction, 0)),
+        inverse_(make_axes(path.inverse, kLargestInverse)) {}
 
   // False where it cannot be sure, and all cells must be walked.
   bool run() {
-    if (!set_first_side()) return !is_doubtful_;
-    bool goes_on = true;
-    while (goes_on && !sink_.is_done()) {
-      const Index3 macro{walk_.cell()[0] / kMacroCells, walk_.cell()[1] / kMacroCells,
-                         walk_.cell()[2] / kMacroCells};
-      const std::size_t number = flat_index(index_.macros, macro[0], macro[1], macro[2]);
-      const auto free = static_cast<std::int32_t>(index_.free_at(number));
+    const Axes zero(0.0F), one(1.0F), side(static_cast<float>(kMacroCells));
+    const Index3& m = index_.macros;
+    const float last_macro[3] = {static_cast<float>(m[0] - 1), static_cast<float>(m[1] - 1),
+                                 static_cast<float>(m[2] - 1)};
+    const Axes last = make_axes(last_macro, 0);
+    const std::int8_t* cubes =
+        index_.free_cubes.data() + (bits_of(inverse_ < zero) & 7U) * count(index_.macros);
+    for (float u = 0; u < 1;) {
+      const Axes macro = find_block(origin_, direction_, inverse_, Axes(u), side, last);
+      const auto at = __builtin_convertvector(macro.v, decltype(macro.v < macro.v));
+      const std::size_t number = flat_index(m, at[0], at[1], at[2]);
+      const int free = cubes[number];
+      const float size = static_cast<float>(std::max(std::abs(free), 1));
+      const Axes plane = macro + select(inverse_ >= zero, Axes(size), Axes(1 - size));
+      const float leave = find_least((plane * side - origin_) * inverse_);
       ++counts_.nodes;
-      goes_on = free == 0 ? walk_macro(macro, index_.macro_at(number)) : skip(macro, free);
+      if (leave <= u) return false;  // at the box's side
+      if (free == 0)
+        walk_macro(index_.place_of(number), {u, std::min(leave, 1.0F)});
+      else if (u <= 0)
+        set_first_side(free < 0);
+      // Some want but the first, and the first one's side must be known.
+      if (!is_started_ || sink_.mode() != SegmentMode::kIntervals) look_at_waiting();
+      if (sink_.is_done()) return !is_doubtful_;
+      if (!is_started_) return false;
+      u = leave;
     }
+    look_at_waiting();
     return !is_doubtful_;
   }
 
  private:
-  Index3 lower_of(const Index3& macro) const {
-    return {macro[0] * kMacroCells, macro[1] * kMacroCells, macro[2] * kMacroCells};
-  }
-  Index3 upper_of(const Index3& macro) const {
-    const Index3& n = cells_.field().lattice().cells;
-    return {std::min((macro[0] + 1) * kMacroCells, n[0]),
-            std::min((macro[1] + 1) * kMacroCells, n[1]),
-            std::min((macro[2] + 1) * kMacroCells, n[2])};
+  void set_first_side(bool inside) {
+    if (is_started_) return;
+    is_started_ = true;
+    sink_.set_side(time_of(path_, 0), inside);
   }
 
-  // Past the macro cell, or past the ball around its exit that nothing is in.
-  bool skip(const Index3& macro, std::int32_t free) {
-    const Index3 lower = lower_of(macro), upper = upper_of(macro);
-    const float cells = static_cast<float>((std::abs(free) - 1) * (kMacroCells / 4));
-    if (cells <= 0) return walk_.leave(lower, upper);
-    const BoxTimes<float> t = walk_.times(lower, upper);
-    return walk_.skip_to(t.out + cells * 0.9999F / path_.cells_a_time);
+  // Where it starts on one side of a slab.
+  void set_first_side(const Part& part, const SlabPart& slab, unsigned inside) {
+    if (part.from > 0 || !(slab.is_below || slab.is_above)) return;
+    set_first_side((inside >> (slab.is_above ? 1U : 0U) & 1U) != 0);
   }
 
-  // As the walk through all cells would find it in the first one.
-  bool set_first_side() {
-    const Index3 macro{walk_.cell()[0] / kMacroCells, walk_.cell()[1] / kMacroCells,
-                       walk_.cell()[2] / kMacroCells};
-    const auto free = static_cast<std::int32_t>(
-        index_.free_at(flat_index(index_.macros, macro[0], macro[1], macro[2])));
-    if (free != 0) {
-      sink_.set_side(walk_.time(0), free < 0);
-      return !sink_.is_done();
-    }
-    // In the first cell that the path has some time in.
-    CellWalk first = walk_;
-    for (;;) {
-      const Index3 c = first.cell(), coarse{c[0] >> 3, c[1] >> 3, c[2] >> 3};
-      const std::uint32_t number = cells_.field().brick_at(coarse);
-      const bool fine = number != BrickField::kNoBrick;
-      const Index3 lower = fine ? c : Index3{coarse[0] << 3, coarse[1] << 3, coarse[2] << 3};
-      const std::int32_t size = fine ? 1 : kBrickCells;
-      const BoxSpan<float> span = first.span(lower, size);
-      if (!(span.out > span.in)) {
-        if (!first.leave(lower, {lower[0] + size, lower[1] + size, lower[2] + size})) return false;
-        continue;
-      }
-      float corner[8], b[4];
-      if (fine)
-        cells_.load_fine(cells_.field().bricks()[number], c, corner);
-      else
-        cells_.load_coarse(coarse, corner);
-      for (float& x : corner) x -= settings_.iso;
-      find_cubic(corner, span, b);
-      sink_.set_side(walk_.time(span.in), b[0] <= 0);
-      return !sink_.is_done();
-    }
+  void walk_macro(std::uint32_t place, const Part& whole) {
+    const IndexedMacro& macro = index_.occupied_macros[place];
+    const SlabPart slab = clip_to_slab(macro.slab, path_, whole);
+    if (!is_started_) set_first_side(whole, slab, macro.inside);
+    if (!(slab.part.from <= slab.part.to) || sink_.is_done()) return;
+    const MacroMasks& masks = index_.masks[place];
+    walk_block(make_axes(macro.at, kMacroCells), kBrickCells, kMacroSide - 1, slab.part,
+               [&](Axes cell, Axes at, const Part& in) {
+                 const auto bit =
+                     std::uint64_t{1} << static_cast<unsigned>(
+                         (cell.v[2] * kMacroSide + cell.v[1]) * kMacroSide + cell.v[0]);
+                 if ((masks.indexed & bit) == 0) {
+                   if (in.from <= 0) set_first_side((masks.inside & bit) != 0);
+                   return;
+                 }
+                 const auto before =
+                     static_cast<unsigned>(__builtin_popcountll(masks.indexed & (bit - 1)));
+                 const IndexedCell* next = &index_.cells[macro.first + before];
+                 __builtin_prefetch(next);
+                 if (waiting_count_ == std::size(waiting_)) look_at_waiting();
+                 waiting_[waiting_count_++] = {
+                     next, at, {std::max(in.from, slab.part.from), std::min(in.to, slab.part.to)}};
+               });
   }
 
-  bool walk_macro(const Index3& macro, const IndexedMacro& entry) {
+  // Through the cells of a block in the given part of the path: calls visit(cell, its lower corner,
+  // its part) of those that the path spends some time in.
+  template <typename Visit>
+  ISOTACT_INLINE void walk_block(Axes lower, float width, float last_cell, const Part& part,
+                                 const Visit& visit) {
+    const Axes zero(0.0F), one(1.0F), last(last_cell), side(width);
+    const Axes forth = select(inverse_ >= zero, one, -one);
+    Axes cell =
+        find_cell_in_block(origin_, direction_, inverse_, Axes(part.from), lower, last, side);
     while (!sink_.is_done()) {
-      const Index3 coarse{walk_.cell()[0] >> 3, walk_.cell()[1] >> 3, walk_.cell()[2] >> 3};
-      const unsigned bit =
-          static_cast<unsigned>((coarse[0] & 1) | (coarse[1] & 1) << 1 | (coarse[2] & 1) << 2);
-      const Index3 lower{coarse[0] << 3, coarse[1] << 3, coarse[2] << 3};
-      if ((entry.cells >> bit & 1U) != 0) {
-        const unsigned before = entry.cells & ((1U << bit) - 1);
-        look_at(index_.cells[entry.first + static_cast<unsigned>(__builtin_popcount(before))],
-                lower);
-      }
-      if (!walk_.leave(lower, {lower[0] + 8, lower[1] + 8, lower[2] + 8})) return false;
-      if (walk_.cell()[0] / kMacroCells != macro[0] || walk_.cell()[1] / kMacroCells != macro[1] ||
-          walk_.cell()[2] / kMacroCells != macro[2])
-        return true;
+      const Axes at = lower + cell * side;
+      const Axes a = (at - origin_) * inverse_, b = ((at + side) - origin_) * inverse_;
+      const Axes leave = greater(a, b);
+      const float in = greater(find_largest(lesser(a, b)), 0.0F),
+                  out = lesser(find_least(leave), 1.0F);
+      if (out > in) visit(cell, at, Part{in, out});
+      if (out > part.to || out >= 1) return;
+      cell = cell + select(leave <= Axes(out), forth, zero);
+      if (bits_of((cell >= zero) & (cell <= last)) != 15U) return;
     }
-    return false;
+  }
+
+  void look_at_waiting() {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < waiting_count_; ++i) {
+      CellPart next = waiting_[i];
+      ++counts_.nodes;
+      const SlabPart slab = clip_to_slab(next.cell->slab, path_, next.part);
+      if (!is_started_ && kept == 0) set_first_side(next.part, slab, next.cell->inside);
+      if (!(slab.part.from <= slab.part.to)) continue;
+      next.part = slab.part;
+      call_for_block(next);
+      waiting_[kept++] = next;
+    }
+    waiting_count_ = 0;
+    for (std::size_t i = 0; i < kept && !sink_.is_done(); ++i)
+      look_at(*waiting_[i].cell, waiting_[i].lower, waiting_[i].part);
+  }
+
+  // The block in which the part is first.
+  void call_for_block(const CellPart& next) const {
+    const IndexedCell& cell = *next.cell;
+    if (cell.first_block == IndexedCell::kNoBlocks) return;
+    const Axes in =
+        ((origin_ + Axes(next.part.from) * direction_) - next.lower) * Axes(1.0F / kBlockCells);
+    const unsigned bit = 1U << (bits_of(in >= Axes(1.0F)) & 7U);
+    const auto before = static_cast<unsigned>(__builtin_popcount(cell.blocks & (bit - 1)));
+    const SampleBlock* block = index_.blocks.data() + cell.first_block + before;
+    __builtin_prefetch(block);
+    __builtin_prefetch(block->correction + 64);
+  }
+
+  void look_at(const IndexedCell& cell, Axes lower, const Part& part) {
+    if (cell.first_block != IndexedCell::kNoBlocks) {
+      walk_block(lower, 1, kBrickCells - 1, part,
+                 [&](Axes in, Axes at, const Part& time) { look_at_fine(cell, in, at, time); });
+      return;
+    }
+    is_started_ = true;
+    const BoxSpan<float> span = find_span(lower, kBrickCells);
+    check_ends(span, cell.corner);
+    look_at_cell(path_, span, cell.corner, settings_, sink_, counts_);
+  }
+
+  void look_at_fine(const IndexedCell& cell, Axes in, Axes at, const Part& part) {
+    const std::int32_t c[3] = {static_cast<std::int32_t>(in.v[0]),
+                               static_cast<std::int32_t>(in.v[1]),
+                               static_cast<std::int32_t>(in.v[2])};
+    const auto bit = 1U << static_cast<unsigned>((c[0] >> 2) | (c[1] >> 2) << 1 | (c[2] >> 2) << 2);
+    if ((cell.blocks & bit) == 0) {
+      if (part.from <= 0) set_first_side((cell.inside_blocks & bit) != 0);
+      return;
+    }
+    is_started_ = true;  // the look at the first cell tells
+    const auto before = static_cast<unsigned>(__builtin_popcount(cell.blocks & (bit - 1)));
+    float corner[8];
+    cells_.load_fine(cell, index_.blocks[cell.first_block + before], c, corner);
+    look_at_cell(path_, find_span(at, 1), corner, settings_, sink_, counts_);
+  }
+
+  BoxSpan<float> find_span(Axes lower, float side) const {
+    const float low[3] = {lower.v[0], lower.v[1], lower.v[2]};
+    const float high[3] = {low[0] + side, low[1] + side, low[2] + side};
+    return find_box_span(lanes_, low, high, 1 / side);
   }
 
   // Cells that were passed over are proved to lie on one side in the way they compute it. A coarse
   // cell beside a brick computes the values of their common face in another way: where those are
   // all but zero, it may see the other side there.
-  void check_ends(const Index3& lower, const float* corner) {
+  void check_ends(const BoxSpan<float>& span, const float* corner) {
     float above[8], largest = 0, b[4];
     for (int i = 0; i < 8; ++i) {
       above[i] = corner[i] - settings_.iso;
       largest = std::max(largest, std::abs(above[i]));
     }
-    find_cubic(above, walk_.span(lower, kBrickCells), b);
+    find_cubic(above, span, b);
     is_doubtful_ = is_doubtful_ || std::abs(b[0]) < largest * kDoubtful ||
                    std::abs(b[3]) < largest * kDoubtful;
-  }
-
-  void look_at(const IndexedCell& cell, const Index3& lower) {
-    float corner[8];
-    ++counts_.nodes;
-    if (cell.brick == BrickField::kNoBrick) {
-      cells_.load_coarse({lower[0] >> 3, lower[1] >> 3, lower[2] >> 3}, corner);
-      check_ends(lower, corner);
-      look_at_cell(walk_, walk_.span(lower, kBrickCells), corner, settings_, sink_, counts_);
-      return;
-    }
-    const Index3 upper{lower[0] + 8, lower[1] + 8, lower[2] + 8};
-    const BoxTimes<float> t = walk_.times(lower, upper);
-    const Part part = clip_to_slab(cell, walk_.lanes(), {t.in, t.out});
-    if (!(part.from <= part.to)) return;
-    const Brick& brick = cells_.field().bricks()[cell.brick];
-    CellWalk fine = walk_;
-    fine.move_within(part.from, lower, upper);
-    while (!sink_.is_done()) {
-      const Index3 c = fine.cell();
-      const BoxSpan<float> span = fine.span(c, 1);
-      cells_.load_fine(brick, c, corner);
-      look_at_cell(fine, span, corner, settings_, sink_, counts_);
-      if (span.out > part.to || !fine.leave_cell()) return;
-      const Index3& next = fine.cell();
-      if (next[0] >> 3 != c[0] >> 3 || next[1] >> 3 != c[1] >> 3 || next[2] >> 3 != c[2] >> 3)
-        return;
-    }
   }
 
   BrickCells cells_;
   const SegmentIndex& index_;
   const SegmentPath& path_;
+  PathLanes<float> lanes_;
   const CellSettings& settings_;
   IntervalSink& sink_;
   SegmentCounts& counts_;
-  CellWalk walk_;
-  bool is_doubtful_ = false;
+  Axes origin_, direction_, inverse_;
+  bool is_started_ = false, is_doubtful_ = false;
+  std::size_t waiting_count_ = 0;
+  CellPart waiting_[32];
 };
 
 }  // namespace

@@ -1,8 +1,6 @@
 #include "isotact/queries/detail/segment_index.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "isotact/field/min_max_octree.h"
 #include "isotact/queries/detail/brick_cells.h"
@@ -15,106 +13,14 @@ namespace {
 float find_slab_slack(const Index3& cells) {
   return 1e-3F + static_cast<float>(std::max({cells[0], cells[1], cells[2]})) * 0x1p-19F;
 }
-constexpr std::int32_t kMostDistance = 126;
-
-// Values at the nodes of a brick, less iso, in cells.
-struct BrickValues {
-  float at[kBrickNodes][kBrickNodes][kBrickNodes];  // z, y, x
-
-  BrickValues(const Brick& brick, float step, float iso, float cells_a_metre) {
-    for (int z = 0; z < kBrickNodes; ++z)
-      for (int y = 0; y < kBrickNodes; ++y) {
-        const float tz = static_cast<float>(z) * 0.125F, ty = static_cast<float>(y) * 0.125F;
-        const float* c = brick.corner;
-        const float first = blend(blend(c[0], c[2], ty), blend(c[4], c[6], ty), tz);
-        const float last = blend(blend(c[1], c[3], ty), blend(c[5], c[7], ty), tz);
-        const std::int8_t* from = brick.correction + first_sample(0, y, z);
-        for (int x = 0; x < kBrickNodes; ++x)
-          at[z][y][x] = ((blend(first, last, static_cast<float>(x) * 0.125F) +
-                          step * static_cast<float>(from[x])) -
-                         iso) *
-                        cells_a_metre;
-      }
-  }
-};
-
-// Bit x of [z][y]: the fine cell has corners on both sides, or so nearly that rounding may decide.
-using MixedRows = std::uint8_t[kBrickCells][kBrickCells];
-
-bool find_mixed(const BrickValues& v, MixedRows& mixed) {
-  constexpr float kNearly = 1e-4F;
-  std::uint16_t low[kBrickNodes][kBrickNodes], high[kBrickNodes][kBrickNodes];
-  for (int z = 0; z < kBrickNodes; ++z)
-    for (int y = 0; y < kBrickNodes; ++y) {
-      unsigned in = 0, out = 0;
-      for (int x = 0; x < kBrickNodes; ++x) {
-        // Not in one expression: gcc 12's undefined-behaviour sanitizer computes another one then.
-        const float value = v.at[z][y][x];
-        const unsigned bit = 1U << static_cast<unsigned>(x);
-        if (value <= kNearly) in |= bit;
-        if (value >= -kNearly) out |= bit;
-      }
-      low[z][y] = static_cast<std::uint16_t>(in | in >> 1U);
-      high[z][y] = static_cast<std::uint16_t>(out | out >> 1U);
-    }
-  unsigned any = 0;
-  for (int z = 0; z < kBrickCells; ++z)
-    for (int y = 0; y < kBrickCells; ++y) {
-      const unsigned in = low[z][y] | low[z][y + 1] | low[z + 1][y] | low[z + 1][y + 1];
-      const unsigned out = high[z][y] | high[z][y + 1] | high[z + 1][y] | high[z + 1][y + 1];
-      mixed[z][y] = static_cast<std::uint8_t>(in & out);
-      any |= mixed[z][y];
-    }
-  return any != 0;
-}
-
-// The mean slope of the mixed cells, and what that leaves.
-void fit_slab(const BrickValues& v, const MixedRows& mixed, float slack, IndexedCell& cell) {
-  float sum[3] = {0, 0, 0}, count = 0;
-  std::uint16_t nodes[kBrickNodes][kBrickNodes] = {};  // corners of mixed cells
-  for (int z = 0; z < kBrickCells; ++z)
-    for (int y = 0; y < kBrickCells; ++y) {
-      const unsigned row = mixed[z][y];
-      const auto both = static_cast<std::uint16_t>(row | row << 1U);
-      for (int k = 0; k < 4; ++k)
-        nodes[z + (k >> 1)][y + (k & 1)] =
-            static_cast<std::uint16_t>(nodes[z + (k >> 1)][y + (k & 1)] | both);
-      for (unsigned left = row; left != 0; left &= left - 1) {
-        const int x = __builtin_ctz(left);
-        const float a0 = v.at[z][y][x], a1 = v.at[z][y][x + 1], b0 = v.at[z][y + 1][x],
-                    b1 = v.at[z][y + 1][x + 1], c0 = v.at[z + 1][y][x], c1 = v.at[z + 1][y][x + 1],
-                    d0 = v.at[z + 1][y + 1][x], d1 = v.at[z + 1][y + 1][x + 1];
-        sum[0] += (a1 - a0) + (b1 - b0) + (c1 - c0) + (d1 - d0);
-        sum[1] += (b0 - a0) + (b1 - a1) + (d0 - c0) + (d1 - c1);
-        sum[2] += (c0 - a0) + (c1 - a1) + (d0 - b0) + (d1 - b1);
-        count += 4;
-      }
-    }
-  for (int axis = 0; axis < 3; ++axis) cell.normal[axis] = sum[axis] / count;
-  float least = HUGE_VALF, most = -HUGE_VALF;
-  for (int z = 0; z < kBrickNodes; ++z)
-    for (int y = 0; y < kBrickNodes; ++y)
-      for (unsigned left = nodes[z][y]; left != 0; left &= left - 1) {
-        const int x = __builtin_ctz(left);
-        const float on =
-            (cell.normal[0] * static_cast<float>(x) + cell.normal[1] * static_cast<float>(y)) +
-            cell.normal[2] * static_cast<float>(z);
-        const float rest = on - v.at[z][y][x];
-        least = std::min(least, rest);
-        most = std::max(most, rest);
-      }
-  float shift = 0;
-  for (int axis = 0; axis < 3; ++axis)
-    shift += cell.normal[axis] * static_cast<float>(int{cell.at[axis]} * kBrickCells);
-  cell.least = (least + shift) - slack;
-  cell.most = (most + shift) + slack;
-}
+constexpr int kLargestCube = 126;
 
 class IndexBuild {
  public:
   IndexBuild(const BrickField& field, float iso, Threads threads)
       : field_(field), iso_(iso), threads_(threads), coarse_(field.coarse_lattice().cells) {
-    for (std::size_t axis = 0; axis < 3; ++axis) index_.macros[axis] = (coarse_[axis] + 1) / 2;
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      index_.macros[axis] = (coarse_[axis] + kMacroSide - 1) / kMacroSide;
     sides_.resize(count(coarse_));
     slab_slack_ = find_slab_slack(field.lattice().cells);
   }
@@ -122,74 +28,150 @@ class IndexBuild {
   SegmentIndex run() {
     find_cells();
     number_macros();
-    find_distances();
+    find_cubes();
     return std::move(index_);
   }
 
  private:
   static constexpr std::int8_t kMixed = 0;
 
-  // Layer by layer of macro cells, so that cells come in the order of macro cells.
+  // What one layer of macro cells gives.
+  struct Layer {
+    std::vector<IndexedCell> cells;
+    std::vector<SampleBlock> blocks;
+    std::vector<IndexedMacro> macros;
+    std::vector<MacroMasks> masks;
+    std::vector<std::uint32_t> numbers;
+  };
+
+  // Layer by layer, so that cells come in the order of macro cells.
   void find_cells() {
-    const auto layers = static_cast<std::size_t>(index_.macros[2]);
-    std::vector<std::vector<IndexedCell>> found(layers);
-    std::vector<std::vector<IndexedMacro>> macros(layers);
-    std::vector<std::vector<std::uint32_t>> numbers(layers);
-    parallel_for(layers, 1, threads_, [&](std::size_t begin, std::size_t end) {
+    std::vector<Layer> layers(static_cast<std::size_t>(index_.macros[2]));
+    parallel_for(layers.size(), 1, threads_, [&](std::size_t begin, std::size_t end) {
+      std::vector<SlabCells> room(kMacroSide * kMacroSide * kMacroSide);
       for (std::size_t z = begin; z < end; ++z)
         for (std::int32_t y = 0; y < index_.macros[1]; ++y)
-          for (std::int32_t x = 0; x < index_.macros[0]; ++x) {
-            const Index3 macro{x, y, static_cast<std::int32_t>(z)};
-            IndexedMacro entry{static_cast<std::uint32_t>(found[z].size()), 0};
-            for (unsigned i = 0; i < 8; ++i) {
-              const Index3 c{2 * x + static_cast<std::int32_t>(i & 1U),
-                             2 * y + static_cast<std::int32_t>(i >> 1U & 1U),
-                             2 * macro[2] + static_cast<std::int32_t>(i >> 2U)};
-              if (c[0] < coarse_[0] && c[1] < coarse_[1] && c[2] < coarse_[2] &&
-                  look_at(c, found[z]))
-                entry.cells |= 1U << i;
-            }
-            if (entry.cells == 0) continue;
-            macros[z].push_back(entry);
-            numbers[z].push_back(static_cast<std::uint32_t>(
-                flat_index(index_.macros, macro[0], macro[1], macro[2])));
-          }
+          for (std::int32_t x = 0; x < index_.macros[0]; ++x)
+            look_at_macro({x, y, static_cast<std::int32_t>(z)}, room, layers[z]);
     });
-    for (std::size_t z = 0; z < layers; ++z) {
-      const auto first = static_cast<std::uint32_t>(index_.cells.size());
-      for (IndexedMacro& m : macros[z]) m.first += first;
-      index_.cells.insert(index_.cells.end(), found[z].begin(), found[z].end());
-      index_.occupied_macros.insert(index_.occupied_macros.end(), macros[z].begin(),
-                                    macros[z].end());
-      occupied_numbers_.insert(occupied_numbers_.end(), numbers[z].begin(), numbers[z].end());
+    const auto append = [](auto& to, const auto& from) {
+      to.insert(to.end(), from.begin(), from.end());
+    };
+    std::size_t blocks = 0;
+    for (const Layer& layer : layers) blocks += layer.blocks.size();
+    index_.blocks.reserve(blocks);
+    for (Layer& layer : layers) {
+      const auto first = static_cast<std::uint32_t>(index_.cells.size()),
+                 first_block = static_cast<std::uint32_t>(index_.blocks.size());
+      for (IndexedMacro& m : layer.macros) m.first += first;
+      for (IndexedCell& cell : layer.cells)
+        if (cell.first_block != IndexedCell::kNoBlocks) cell.first_block += first_block;
+      append(index_.blocks, layer.blocks);
+      std::vector<SampleBlock>().swap(layer.blocks);
+      append(index_.cells, layer.cells);
+      append(index_.occupied_macros, layer.macros);
+      append(index_.masks, layer.masks);
+      append(occupied_numbers_, layer.numbers);
     }
   }
 
+  void look_at_macro(const Index3& macro, std::vector<SlabCells>& room, Layer& layer) {
+    IndexedMacro entry{};
+    entry.first = static_cast<std::uint32_t>(layer.cells.size());
+    MacroMasks masks{};
+    const SlabCells* parts[kMacroSide * kMacroSide * kMacroSide];
+    std::size_t count = 0;
+    Index3 lower{}, upper{};
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      entry.at[axis] = static_cast<std::int16_t>(macro[axis]);
+      lower[axis] = kMacroSide * macro[axis];
+      upper[axis] = std::min(lower[axis] + kMacroSide, coarse_[axis]);
+    }
+    for (std::int32_t z = lower[2]; z < upper[2]; ++z)
+      for (std::int32_t y = lower[1]; y < upper[1]; ++y)
+        for (std::int32_t x = lower[0]; x < upper[0]; ++x) {
+          const auto i = static_cast<unsigned>(
+              ((z - lower[2]) * kMacroSide + (y - lower[1])) * kMacroSide + (x - lower[0]));
+          if (look_at({x, y, z}, room[count], layer)) {
+            masks.indexed |= std::uint64_t{1} << i;
+            parts[count] = &room[count];
+            ++count;
+          } else if (side_of({x, y, z}) < 0) {
+            masks.inside |= std::uint64_t{1} << i;
+          }
+        }
+    if (count == 0) return;
+    entry.slab = fit_slab(parts, count, slab_slack_);
+    entry.inside = static_cast<std::uint8_t>(find_sides(entry.slab, lower, upper));
+    layer.macros.push_back(entry);
+    layer.masks.push_back(masks);
+    layer.numbers.push_back(
+        static_cast<std::uint32_t>(flat_index(index_.macros, macro[0], macro[1], macro[2])));
+  }
+
+  std::int8_t& side_of(const Index3& c) { return sides_[flat_index(coarse_, c[0], c[1], c[2])]; }
+
   // Whether the isosurface may be in a coarse cell; else notes the cell's side.
-  bool look_at(const Index3& c, std::vector<IndexedCell>& found) {
-    std::int8_t& side = sides_[flat_index(coarse_, c[0], c[1], c[2])];
+  bool look_at(const Index3& c, SlabCells& part, Layer& layer) {
+    std::int8_t& side = side_of(c);
     const BlockSide known = classify(field_.cell_range(c), static_cast<double>(iso_));
     side = known == BlockSide::kOutside ? 1 : known == BlockSide::kInside ? -1 : kMixed;
     if (side != kMixed) return false;
-    IndexedCell cell{};
-    for (std::size_t axis = 0; axis < 3; ++axis) cell.at[axis] = static_cast<std::int16_t>(c[axis]);
-    cell.brick = field_.brick_at(c);
-    if (cell.brick == BrickField::kNoBrick) {
-      cell.least = -std::numeric_limits<float>::max();
-      cell.most = std::numeric_limits<float>::max();
-    } else {
-      const auto cells_a_metre = static_cast<float>(1 / field_.voxel_size());
-      const BrickValues values(field_.bricks()[cell.brick], field_.header().step, iso_,
-                               cells_a_metre);
-      MixedRows mixed;
-      if (!find_mixed(values, mixed)) {
-        side = values.at[0][0][0] > 0 ? 1 : -1;
-        return false;
-      }
-      fit_slab(values, mixed, slab_slack_, cell);
+    const std::uint32_t brick = field_.brick_at(c);
+    if (!load_slab_cells(field_, c, brick, iso_, part)) {
+      side = part.node[0][0][0] > 0 ? 1 : -1;
+      return false;
     }
-    found.push_back(cell);
+    IndexedCell cell{};
+    const SlabCells* parts[1] = {&part};
+    cell.slab = fit_slab(parts, 1, slab_slack_);
+    cell.inside =
+        static_cast<std::uint8_t>(find_sides(cell.slab, c, {c[0] + 1, c[1] + 1, c[2] + 1}));
+    if (brick == BrickField::kNoBrick) {
+      cell.first_block = IndexedCell::kNoBlocks;
+      BrickCells(field_).load_coarse(c, cell.corner);
+    } else {
+      cell.first_block = static_cast<std::uint32_t>(layer.blocks.size());
+      std::copy_n(field_.bricks()[brick].corner, 8, cell.corner);
+      for (unsigned i = 0; i < 8; ++i) add_block(part, field_.bricks()[brick], i, cell, layer);
+    }
+    layer.cells.push_back(cell);
     return true;
+  }
+
+  // One of a brick's 2^3, if the isosurface may be in it.
+  static void add_block(const SlabCells& part, const Brick& brick, unsigned i, IndexedCell& cell,
+                        Layer& layer) {
+    const int x = kBlockCells * static_cast<int>(i & 1U),
+              y = kBlockCells * static_cast<int>(i >> 1U & 1U),
+              z = kBlockCells * static_cast<int>(i >> 2U);
+    unsigned mixed = 0;
+    for (int k = z; k < z + kBlockCells; ++k)
+      for (int j = y; j < y + kBlockCells; ++j) mixed |= unsigned{part.mixed[k][j]} >> x & 15U;
+    const auto bit = static_cast<std::uint8_t>(1U << i);
+    if (mixed == 0) {
+      if (part.node[z][y][x] <= 0) cell.inside_blocks |= bit;
+      return;
+    }
+    cell.blocks |= bit;
+    SampleBlock& block = layer.blocks.emplace_back();
+    std::int8_t* to = block.correction;
+    for (int k = z; k < z + kBlockNodes; ++k)
+      for (int j = y; j < y + kBlockNodes; ++j)
+        to = std::copy_n(brick.correction + first_sample(x, j, k), kBlockNodes, to);
+  }
+
+  // Of a box of coarse cells: whether its outermost corners below and above the slab are inside.
+  unsigned find_sides(const Slab& slab, const Index3& lower, const Index3& upper) const {
+    unsigned sides = 0;
+    for (unsigned above = 0; above < 2; ++above) {
+      Index3 c{};
+      for (std::size_t axis = 0; axis < 3; ++axis)
+        c[axis] =
+            ((slab.normal[axis] > 0) == (above == 1) ? upper[axis] : lower[axis]) * kBrickCells;
+      if (field_.node_value(c[0], c[1], c[2]) <= iso_) sides |= 1U << above;
+    }
+    return sides;
   }
 
   void number_macros() {
@@ -205,62 +187,48 @@ class IndexBuild {
     }
   }
 
-  // Squared gaps between macro cells and indexed coarse cells in coarse cells, axis after axis: the
-  // least sum over all indexed cells splits into three minima.
-  void find_distances() {
-    constexpr std::int32_t kFar = 1 << 28;
-    const Index3 m = index_.macros;
-    const auto gap_sq = [](std::int32_t macro, std::int32_t cell) {
-      const std::int32_t gap = std::max({0, 2 * macro - (cell + 1), cell - (2 * macro + 2)});
-      return gap * gap;
-    };
-    // Along x: the nearest mixed cell before and behind.
-    const Index3 rows{m[0], coarse_[1], coarse_[2]};
-    std::vector<std::int32_t> along_x(count(rows), kFar);
-    for (const IndexedCell& c : index_.cells)
-      for (std::int32_t x = 0; x < m[0]; ++x) {
-        std::int32_t& to = along_x[flat_index(rows, x, c.at[1], c.at[2])];
-        to = std::min(to, gap_sq(x, c.at[0]));
-      }
-    const Index3 planes{m[0], m[1], coarse_[2]};
-    std::vector<std::int32_t> along_y(count(planes), kFar);
-    parallel_for(
-        static_cast<std::size_t>(coarse_[2]), 1, threads_, [&](std::size_t begin, std::size_t end) {
-          for (auto z = static_cast<std::int32_t>(begin); z < static_cast<std::int32_t>(end); ++z)
-            for (std::int32_t y = 0; y < m[1]; ++y)
-              for (std::int32_t cell = 0; cell < coarse_[1]; ++cell)
-                take_least(along_x, flat_index(rows, 0, cell, z), gap_sq(y, cell), along_y,
-                           flat_index(planes, 0, y, z));
-        });
-    std::vector<std::int32_t> all(count(m), kFar);
-    parallel_for(
-        static_cast<std::size_t>(m[2]), 1, threads_, [&](std::size_t begin, std::size_t end) {
-          for (auto z = static_cast<std::int32_t>(begin); z < static_cast<std::int32_t>(end); ++z)
-            for (std::int32_t cell = 0; cell < coarse_[2]; ++cell)
-              for (std::int32_t y = 0; y < m[1]; ++y)
-                take_least(along_y, flat_index(planes, 0, y, cell), gap_sq(z, cell), all,
-                           flat_index(m, 0, y, z));
-        });
-    index_.free_distance.resize(count(m) + 4);  // four bytes are read at once
-    for (std::int32_t z = 0; z < m[2]; ++z)
-      for (std::int32_t y = 0; y < m[1]; ++y)
-        for (std::int32_t x = 0; x < m[0]; ++x) {
-          const std::size_t n = flat_index(m, x, y, z);
-          if ((index_.occupied[n / 64] >> n % 64 & 1U) != 0) continue;
-          // Half a macro cell to a coarse one, quarters are stored; rounded down.
-          const double quarters = 2 * std::sqrt(static_cast<double>(all[n]));
-          const auto distance =
-              static_cast<std::int32_t>(std::min(quarters, static_cast<double>(kMostDistance)));
-          const std::int8_t side = sides_[flat_index(coarse_, 2 * x, 2 * y, 2 * z)];
-          index_.free_distance[n] = static_cast<std::int8_t>(side * (distance + 1));
-        }
+  bool is_occupied(std::size_t macro) const {
+    return (index_.occupied[macro / 64] >> macro % 64 & 1U) != 0;
   }
 
-  void take_least(const std::vector<std::int32_t>& from, std::size_t at, std::int32_t more,
-                  std::vector<std::int32_t>& to, std::size_t to_at) const {
-    const std::int32_t* a = from.data() + at;
-    std::int32_t* b = to.data() + to_at;
-    for (std::int32_t x = 0; x < index_.macros[0]; ++x) b[x] = std::min(b[x], a[x] + more);
+  // The cube at a macro cell is one larger than the least of those at its seven neighbours into the
+  // octant; the box's end bounds none.
+  void find_cubes() {
+    const Index3 m = index_.macros;
+    index_.free_cubes.assign(8 * count(m) + 4, 0);  // four bytes are read at once
+    parallel_for(8, 1, threads_, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t octant = begin; octant < end; ++octant)
+        find_cubes_of(octant, index_.free_cubes.data() + octant * count(m));
+    });
+  }
+
+  void find_cubes_of(std::size_t octant, std::int8_t* cubes) const {
+    const Index3 m = index_.macros;
+    Index3 step{};
+    for (std::size_t axis = 0; axis < 3; ++axis) step[axis] = (octant >> axis & 1U) != 0 ? -1 : 1;
+    // From the octant's far end.
+    const auto place = [&](std::size_t axis, std::int32_t i) {
+      return step[axis] < 0 ? i : m[axis] - 1 - i;
+    };
+    for (std::int32_t k = 0; k < m[2]; ++k)
+      for (std::int32_t j = 0; j < m[1]; ++j)
+        for (std::int32_t i = 0; i < m[0]; ++i) {
+          const Index3 at{place(0, i), place(1, j), place(2, k)};
+          const std::size_t n = flat_index(m, at[0], at[1], at[2]);
+          if (is_occupied(n)) continue;
+          int least = kLargestCube;
+          for (int beside = 1; beside < 8; ++beside) {
+            const Index3 c{at[0] + ((beside & 1) != 0 ? step[0] : 0),
+                           at[1] + ((beside & 2) != 0 ? step[1] : 0),
+                           at[2] + ((beside & 4) != 0 ? step[2] : 0)};
+            if (c[0] < 0 || c[1] < 0 || c[2] < 0 || c[0] >= m[0] || c[1] >= m[1] || c[2] >= m[2])
+              continue;
+            least = std::min(least, std::abs(int{cubes[flat_index(m, c[0], c[1], c[2])]}));
+          }
+          const int side = sides_[flat_index(coarse_, kMacroSide * at[0], kMacroSide * at[1],
+                                             kMacroSide * at[2])];
+          cubes[n] = static_cast<std::int8_t>(side * (least + 1));
+        }
   }
 
   const BrickField& field_;

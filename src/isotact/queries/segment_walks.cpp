@@ -21,7 +21,7 @@ float find_free_cells(const float* corner, float iso, float cells_a_value) {
 bool skip_block(CellWalk& walk, const Index3& lower, const Index3& upper, bool inside,
                 IntervalSink& sink) {
   const BoxTimes<float> t = walk.times(lower, upper);
-  if (t.out > t.in) sink.set_side(walk.time(t.in), inside);
+  if (t.out > t.in) sink.set_side(time_of(walk.path(), t.in), inside);
   return walk.leave(lower, upper);
 }
 
@@ -33,7 +33,7 @@ void walk_dense(const DenseGrid& grid, const SegmentPath& path, const CellSettin
   do {
     float corner[8];
     load_corners(grid, walk.cell(), corner);
-    look_at_cell(walk, walk.span(walk.cell(), 1), corner, settings, sink, counts);
+    look_at_cell(walk.path(), walk.span(walk.cell(), 1), corner, settings, sink, counts);
   } while (!sink.is_done() && walk.leave_cell());
 }
 
@@ -52,7 +52,7 @@ void walk_octree(const MinMaxOctree& octree, bool from_root, const SegmentPath& 
       const float free =
           inside == 0 || inside == 8 ? find_free_cells(corner, settings.iso, cells_a_value) : 0;
       const BoxSpan<float> span = walk.span(walk.cell(), 1);
-      look_at_cell(walk, span, corner, settings, sink, counts);
+      look_at_cell(walk.path(), span, corner, settings, sink, counts);
       // From where it leaves the cell; less than this is not worth a jump.
       goes_on = free > 3 ? walk.skip_to(span.out + free / path.cells_a_time) : walk.leave_cell();
       continue;
@@ -67,7 +67,7 @@ void walk_octree(const MinMaxOctree& octree, bool from_root, const SegmentPath& 
     }
     float corner[8];
     load_corners(grid, walk.cell(), corner);
-    look_at_cell(walk, walk.span(walk.cell(), 1), corner, settings, sink, counts);
+    look_at_cell(walk.path(), walk.span(walk.cell(), 1), corner, settings, sink, counts);
     goes_on = walk.leave_cell();
   }
 }
@@ -83,13 +83,13 @@ bool walk_coarse_cell(const BrickCells& cells, CellWalk& walk, const CellSetting
   float corner[8];
   if (number == BrickField::kNoBrick) {
     cells.load_coarse(coarse, corner);
-    look_at_cell(walk, walk.span(lower, kBrickCells), corner, settings, sink, counts);
+    look_at_cell(walk.path(), walk.span(lower, kBrickCells), corner, settings, sink, counts);
     return walk.leave(lower, {lower[0] + 8, lower[1] + 8, lower[2] + 8});
   }
   const Brick& brick = cells.field().bricks()[number];
   while (!sink.is_done()) {
     cells.load_fine(brick, walk.cell(), corner);
-    look_at_cell(walk, walk.span(walk.cell(), 1), corner, settings, sink, counts);
+    look_at_cell(walk.path(), walk.span(walk.cell(), 1), corner, settings, sink, counts);
     if (!walk.leave_cell()) return false;
     const Index3& c = walk.cell();
     if (c[0] >> 3 != coarse[0] || c[1] >> 3 != coarse[1] || c[2] >> 3 != coarse[2]) break;

@@ -1,6 +1,7 @@
 // The batches of a SegmentTracer.
 #pragma once
 
+#include "isotact/base/cpu.h"
 #include "isotact/queries/detail/segment_batch.h"
 #include "isotact/queries/detail/segment_search.h"
 
@@ -9,7 +10,8 @@ namespace isotact::detail {
 // One thread's.
 class BatchTracer {
  public:
-  BatchTracer(const BrickField& field, const SegmentIndex& index, float iso);
+  BatchTracer(const BrickField& field, const SegmentIndex& index, float iso,
+              SimdLevel level = simd_level());
   ~BatchTracer();
   BatchTracer(const BatchTracer&) = delete;
   BatchTracer& operator=(const BatchTracer&) = delete;
@@ -17,37 +19,41 @@ class BatchTracer {
   // Of at most kBatchSegments.
   void run(std::span<const Segment> segments, SegmentCounts& counts);
   // Of the segments of the last run. One that is not sure must be walked alone.
-  bool is_sure(std::size_t segment) const;
-  bool is_whole(std::uint32_t path) const { return begin_[path] == 0 && end_[path] == 1; }
-  double time(std::uint32_t path, float u) const {
-    return begin_[path] + static_cast<double>(u) * (end_[path] - begin_[path]);
+  bool is_sure(std::size_t segment) const {
+    return kind_[segment] != kNone && side_[segment] != kWalkAlone &&
+           (side_[segment] != 0 || first_[segment] < first_[segment + 1]);
   }
-  double end(std::uint32_t path) const { return end_[path]; }
-  std::uint32_t path_of(std::size_t segment) const { return number_[segment]; }
-  // All before the first cell that was looked at is on one side: the one on which that is entered.
-  bool starts_inside(std::uint32_t path) const {
-    return first_[path] < first_[path + 1] ? sorted_[first_[path]].inside : side_[path] < 0;
+  bool is_whole(std::size_t segment) const {
+    return kind_[segment] == kSimple || (begin_[segment] == 0 && end_[segment] == 1);
   }
-  std::span<const Found> found(std::uint32_t path) const {
-    return {sorted_.data() + first_[path], sorted_.data() + first_[path + 1]};
-  }
+  // Appends the intervals of one that is sure, and is outside beyond the box; returns how many.
+  std::size_t append(std::size_t segment, SegmentMode mode, std::vector<SegmentInterval>& to) const;
 
  private:
-  bool add_path(const Segment& segment);
-  void find_starts();
+  enum Kind : std::uint8_t { kSimple, kClipped, kNone };
 
-  const BrickField& field_;
+  static bool make_path(BatchWork& work, std::size_t segment);
+  void sort_found();
+  float time(std::size_t segment, float u) const {
+    if (kind_[segment] == kSimple) return u;
+    return static_cast<float>(begin_[segment] +
+                              static_cast<double>(u) * (end_[segment] - begin_[segment]));
+  }
+
   Lattice lattice_;
-  double scale_;
-  float last_[3];
-  double begin_[kBatchSegments], end_[kBatchSegments];
+  const BatchKernels& kernels_;
+  std::span<const Segment> segments_{};
   BatchWork work_{};
-  BatchQueues queues_{};
-  std::vector<BatchPath> paths_;
-  std::uint32_t number_[kBatchSegments];  // of each segment's path
-  std::vector<std::int8_t> side_;
-  std::vector<std::uint32_t> first_, next_;  // of each path in sorted_
-  std::vector<Found> sorted_;
+  BatchTables tables_{};
+  // With room for whole groups of lanes.
+  float places_[6 * kBatchSegments + kMostLanes];
+  BatchPath paths_[kBatchSegments + kMostLanes];
+  std::int32_t side_[kBatchSegments + kMostLanes];
+  // Of those that are not simple: the times at which the path begins and ends.
+  double begin_[kBatchSegments], end_[kBatchSegments];
+  Kind kind_[kBatchSegments];
+  std::uint32_t first_[kBatchSegments + 2];  // of each segment in order_
+  std::vector<std::uint32_t> order_;         // places in tables_.found, by segment and time
 };
 
 }  // namespace isotact::detail

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "isotact/field/brick_field.h"
+#include "isotact/queries/detail/segment_index.h"
 #include "isotact/queries/detail/segment_path.h"
 
 namespace isotact::detail {
@@ -26,6 +27,20 @@ ISOTACT_INLINE constexpr std::size_t first_sample(std::int32_t x, std::int32_t y
   return static_cast<std::size_t>((z * kBrickNodes + y) * kBrickNodes + x);
 }
 
+// The same in a block of an index: rows of five.
+inline constexpr std::size_t kBlockCornerSample[8] = {0,
+                                                      1,
+                                                      kBlockNodes,
+                                                      kBlockNodes + 1,
+                                                      kBlockNodes* kBlockNodes,
+                                                      kBlockNodes* kBlockNodes + 1,
+                                                      kBlockNodes* kBlockNodes + kBlockNodes,
+                                                      kBlockNodes* kBlockNodes + kBlockNodes + 1};
+ISOTACT_INLINE constexpr std::size_t first_block_sample(std::int32_t x, std::int32_t y,
+                                                        std::int32_t z) {
+  return static_cast<std::size_t>(((z & 3) * kBlockNodes + (y & 3)) * kBlockNodes + (x & 3));
+}
+
 class BrickCells {
  public:
   explicit BrickCells(const BrickField& field)
@@ -46,6 +61,17 @@ class BrickCells {
     float correction[8];
     for (std::size_t i = 0; i < 8; ++i) correction[i] = static_cast<float>(from[kCornerSample[i]]);
     find_fine_corners(brick.corner, at, correction, step_, corner);
+  }
+  // The same of a block of an index (0 to 7 along each axis of its cell).
+  void load_fine(const IndexedCell& cell, const SampleBlock& block, const std::int32_t* in,
+                 float* corner) const {
+    const float at[3] = {static_cast<float>(in[0]), static_cast<float>(in[1]),
+                         static_cast<float>(in[2])};
+    const std::int8_t* from = block.correction + first_block_sample(in[0], in[1], in[2]);
+    float correction[8];
+    for (std::size_t i = 0; i < 8; ++i)
+      correction[i] = static_cast<float>(from[kBlockCornerSample[i]]);
+    find_fine_corners(cell.corner, at, correction, step_, corner);
   }
   const BrickField& field() const { return field_; }
 

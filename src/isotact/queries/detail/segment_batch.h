@@ -1,15 +1,19 @@
 // Many segments through a brick field at once. Plain data: kernels for different processors share
 // it.
 //
-// A batch goes through stages. Each works on a queue of many items, eight at a time where it
-// computes, and calls for the memory that the next one reads: what would be a wait for memory per
-// segment becomes a stream. The arithmetic is that of the walk of one segment (segment_walk.h), so
-// that results are the same to the last bit.
-//   1. trace: through macro cells, over what is free; those with indexed cells are queued
-//   2. open:  which of the 2^3 coarse cells of a macro cell the path goes through
-//   3. clip:  to the slab of each
-//   4. step:  from fine cell to fine cell between the slab's planes
-//   5. look:  the cubic in each, eight at a time, and its roots
+// A batch goes through stages. Each works on a table of many items, eight at a time, and calls for
+// the memory that the next one reads: what would be a wait for memory per segment becomes a stream.
+// What goes on is packed without branches. The arithmetic is that of the walk of one segment
+// (segment_walk.h), so that results are the same to the last bit.
+//   1. trace:  through macro cells, over what is free; those with indexed cells are noted
+//   2. clip:   to the slab of each
+//   3. open:   from coarse cell to coarse cell in that time, those that are indexed
+//   4. refine: to the slab of each coarse cell
+//   5. step:   from fine cell to fine cell between the slab's planes
+//   6. look:   the cubic in each
+//   7. solve:  for the roots of those that have some
+// Where a path starts on one side of a slab, or in a cell without the isosurface, its first side is
+// known with that; else the look at its first cell tells.
 #pragma once
 
 #include <cstdint>
@@ -21,107 +25,100 @@
 namespace isotact::detail {
 
 inline constexpr std::size_t kBatchSegments = 256;
-inline constexpr std::int8_t kWalkAlone = 2;  // see BatchWork::first_side
+inline constexpr std::size_t kMostLanes = 8;
+inline constexpr std::size_t kMostBatchMacros = std::size_t{1} << 27U;  // numbers are ints
 
-// A path as the stages read it: two rows of eight.
-struct alignas(64) BatchPath {
-  float origin[3], direction[3], inverse_x, inverse_y;
-  float inverse_z;
-  float times_a_cell;  // 1 / length of the direction
-  float unused[6];
+// A path as the stages read it: a row of eight. The inverse of its direction is computed anew.
+struct alignas(32) BatchPath {
+  float origin[3], direction[3], unused[2];
 };
-static_assert(sizeof(BatchPath) == 64);
+static_assert(sizeof(BatchPath) == 32);
 
-struct MacroVisit {
-  std::uint32_t path;
-  std::uint32_t macro;  // number
-  float lower[3];       // fine cells
+// Columns of numbers of four bytes, floats or bits of integers. It grows when it must, by a
+// function that is compiled for every processor: kernels share no code with others.
+struct RawTable {
+  float* data = nullptr;
+  std::size_t size = 0, capacity = 0;
+  std::size_t columns = 1;
 };
+template <std::size_t N>
+struct Table {
+  RawTable raw{nullptr, 0, 0, N};
 
-struct CellVisit {
-  std::uint32_t path;
-  std::uint32_t cell;  // indexed
-  float from, to;
-};
-
-// A cell to look at: a fine one, or a coarse one without brick.
-struct alignas(16) Look {
-  // A row of eight.
-  float lower[3];                 // fine cells
-  float first[3];                 // in the coarse cell, 0 to 1
-  float side, width;              // of the cell: in fine cells, and as part of the coarse one
-  const std::int8_t* correction;  // of the first corner; null in a coarse cell
-  std::uint32_t path;
-  std::uint32_t corners;  // place in `corners` of a coarse cell, or number of a brick
-};
-static_assert(sizeof(Look) == 48);
-
-// What a look found; in the order of looks.
-struct Found {
-  std::uint32_t path;
-  std::uint16_t crossings;
-  bool inside;       // where the path enters
-  bool is_doubtful;  // rounding may see the next cell on another side: see walk_indexed
-  float in;
-  float time[3];  // of crossings
-};
-
-struct CoarseCorners {
-  float value[8];
-};
-
-// A list that grows when it must, by a function that is compiled for every processor: kernels
-// share no code with others.
-struct RawQueue {
-  void* data = nullptr;
-  std::size_t size = 0, capacity = 0, item_bytes = 1;
-};
-template <typename T>
-struct Queue {
-  RawQueue raw{nullptr, 0, 0, sizeof(T)};
-
-  ISOTACT_INLINE const T* begin() const { return static_cast<const T*>(raw.data); }
-  ISOTACT_INLINE const T* end() const { return begin() + raw.size; }
-  ISOTACT_INLINE void push(const T& item, void (*grow)(RawQueue&)) {
-    if (raw.size == raw.capacity) grow(raw);
-    static_cast<T*>(raw.data)[raw.size++] = item;
+  ISOTACT_INLINE std::size_t size() const { return raw.size; }
+  ISOTACT_INLINE float* column(std::size_t k) const { return raw.data + k * raw.capacity; }
+  ISOTACT_INLINE std::uint32_t number(std::size_t k, std::size_t i) const {
+    std::uint32_t n;
+    __builtin_memcpy(&n, column(k) + i, sizeof(n));
+    return n;
+  }
+  ISOTACT_INLINE void set_number(std::size_t k, std::size_t i, std::uint32_t n) {
+    __builtin_memcpy(column(k) + i, &n, sizeof(n));
   }
 };
 
-struct BatchQueues {
-  Queue<MacroVisit> macros;
-  Queue<CellVisit> visits, parts;
-  Queue<Look> looks;
-  Queue<CoarseCorners> corners;
-  Queue<Found> found;
+// A cell with crossings.
+struct Found {
+  std::uint32_t path;
+  std::uint16_t crossings;
+  bool inside;  // where the path enters
+  float in;
+  float time[3];  // of crossings
 };
+struct FoundList {
+  Found* data = nullptr;
+  std::size_t size = 0, capacity = 0;
+};
+
+struct BatchTables {
+  Table<12> active;      // origin, direction, inverse; time; path, place of its octant
+  Table<4> macros;       // path, macro cell (number, then place in the index); from, to
+  Table<7> near_macros;  // the same, clipped, with the lower corner
+  Table<8> cells;        // path, indexed cell; from, to; lower corner; a number
+  Table<9> parts;        // path, indexed cell; from, to; lower corner; first block, masks
+  Table<5> coarse;       // path, indexed cell: one without blocks; lower corner
+  Table<8> looks;        // path, indexed cell; lower corner; first sample, block; a number
+  Table<8> cubics;       // coefficients; in, out; path, whether it may have several roots
+  FoundList found;
+};
+
+// first_side of a path: positive outside, negative inside, 0 not known, kWalkAlone: it must be
+// walked by itself.
+inline constexpr std::int32_t kWalkAlone = 1 << 20;
 
 struct BatchWork {
   // The field and its index.
-  const std::int8_t* free_distance;
+  const std::int8_t* free_cubes;
   const std::uint64_t* occupied;
   const std::uint32_t* rank;
   const IndexedMacro* occupied_macros;
+  const MacroMasks* masks;
   const IndexedCell* cells;
-  std::size_t macros[3];
-  const Brick* bricks;
-  const float* coarse;  // values at the nodes
-  std::size_t coarse_row, coarse_slice;
+  std::int32_t macros[3];
+  std::int32_t macro_count;
+  const SampleBlock* blocks;
   float step, iso;
-  // The paths.
-  const BatchPath* paths;
-  std::size_t path_count;
-  // Of each path: 1 outside, -1 inside, 0 not known; kWalkAlone: it must be walked by itself.
-  std::int8_t* first_side;
-  bool are_starts;  // looks are at the first cells of their paths, and set first_side only
-  BatchQueues* queues;
-  void (*grow)(RawQueue&);
+  float top[3];       // cells an axis
+  double origin[12];  // of the box, metres: x, y, z again and again
+  double scale;       // cells a metre
+  // The segments, from and to in metres one after the other, and room for them in cells.
+  const float* segments;
+  std::size_t count;
+  float* places;
+  // Their paths. Those that are not simple (a segment inside of the box that moves along all axes)
+  // are made by make_path; false: there is none.
+  BatchPath* paths;
+  bool (*make_path)(BatchWork& work, std::size_t segment);
+  void* context;
+  std::int32_t* first_side;
+  BatchTables* tables;
+  void (*grow)(RawTable&);
+  void (*grow_found)(FoundList&);
   std::uint64_t nodes, looks, cubics;  // counted
 };
 
 struct BatchKernels {
   void (*run)(BatchWork& work);
-  void (*look)(BatchWork& work);  // the last stage alone
 };
 extern const BatchKernels kBaselineBatchKernels;
 extern const BatchKernels kAvx2BatchKernels;  // only where the processor has AVX2

@@ -1,9 +1,11 @@
 // What makes segments fast on a brick field: a small picture of where one isosurface lies.
 //
-// Three levels. A byte for each 2^3 coarse cells, few enough for the second cache: how far away
-// from all of them no coarse cell has the isosurface in it. Below, a bit for each coarse cell that
-// has. And for each of these a slab, two planes between which it lies, so that most segments that
-// come by are done without a look at a brick.
+// Three levels. Of each macro cell, 4^3 coarse cells, for each of the eight octants of directions:
+// how large a cube of macro cells into that octant has no isosurface in it. Below, for each macro
+// cell that has, a slab and a bit for each coarse cell of it that has. And for each of these a slab
+// again, so that most segments that come by are done without a look at the field. What a look needs
+// is copied, so that it lies close together. The levels above the coarse cells fit into the second
+// cache.
 #pragma once
 
 #include <cstdint>
@@ -12,50 +14,75 @@
 
 #include "isotact/base/parallel.h"
 #include "isotact/field/brick_field.h"
+#include "isotact/queries/detail/segment_slab.h"
 
 namespace isotact::detail {
 
-inline constexpr int kMacroCells = 16;  // fine cells along a macro cell
+inline constexpr int kMacroSide = 4;  // coarse cells along a macro cell
+inline constexpr int kMacroCells = kMacroSide * kBrickCells;
+
+// Corrections (BrickField) of 4^3 fine cells of a brick, x fastest: the same bytes in two lines of
+// the cache. Only blocks that the isosurface enters are there.
+inline constexpr int kBlockCells = 4;
+inline constexpr int kBlockNodes = kBlockCells + 1;
+struct alignas(64) SampleBlock {
+  std::int8_t correction[kBlockNodes * kBlockNodes * kBlockNodes];
+  std::int8_t unused[3];  // two times eight bytes hold the corners of a cell
+};
+static_assert(sizeof(SampleBlock) == 128);
 
 // A coarse cell that the isosurface enters.
-//
-// The slab. Let phi be the field less iso and g any vector: where phi is zero at a place x, g . x
-// is g . x - phi(x). In a fine cell that is trilinear, so it lies between its least and its largest
-// value at the corners, and the isosurface is only in cells with corners on both sides.
-struct IndexedCell {
-  float normal[3];      // g, of the field in cells
-  float least, most;    // of g . x, with x in fine cells of the lattice
-  std::uint32_t brick;  // kNoBrick: the cell is one
-  std::int16_t at[3];   // coarse cell
-  std::int16_t unused;
+struct alignas(64) IndexedCell {
+  Slab slab;
+  std::uint32_t first_block;   // kNoBlocks: the cell is one
+  std::uint8_t blocks;         // bit x + 2 y + 4 z: this block is there
+  std::uint8_t inside_blocks;  // such a bit: it is not, and is inside
+  std::uint8_t inside;         // of what is below and above the slab: bits 0 and 1
+  std::uint8_t unused[5];
+  float corner[8];  // coarse values
+
+  static constexpr std::uint32_t kNoBlocks = 0xffffffffU;
 };
-static_assert(sizeof(IndexedCell) == 32);
+static_assert(sizeof(IndexedCell) == 64);
 
 // A macro cell with indexed cells in it.
 struct IndexedMacro {
+  Slab slab;            // around all of its indexed cells
   std::uint32_t first;  // indexed cell
-  std::uint32_t cells;  // bit x + 2 y + 4 z: that of the 2^3 is one
+  std::int16_t at[3];   // macro cell
+  std::uint8_t inside;  // as of a cell
+  std::uint8_t unused;
+};
+static_assert(sizeof(IndexedMacro) == 32);
+
+// Its coarse cells: bit x + 4 y + 16 z.
+struct MacroMasks {
+  std::uint64_t indexed;
+  std::uint64_t inside;  // among the others
 };
 
 struct SegmentIndex {
   Index3 macros{};  // numbers an axis
-  // Of each macro cell, x fastest. 0: it has indexed cells. Else it lies on one side, inside if
-  // negative. Less one it is the free distance around it, in quarters of a macro cell.
-  std::vector<std::int8_t> free_distance;
+  // Of each macro cell, x fastest, for one octant after the other. 0: it has indexed cells. Else it
+  // lies on one side, inside if negative, and so do all of a cube of so many macro cells a side
+  // that has it for its corner and reaches into the octant. Bits 0, 1, 2 of the octant: down along
+  // x, y, z.
+  std::vector<std::int8_t> free_cubes;
   std::vector<std::uint64_t> occupied;  // a bit each
   std::vector<std::uint32_t> rank;      // bits set before each word
   std::vector<IndexedMacro> occupied_macros;
+  std::vector<MacroMasks> masks;  // of occupied macros
   std::vector<IndexedCell> cells;
+  std::vector<SampleBlock> blocks;
 
   std::uint64_t memory_bytes() const {
-    return free_distance.size() + occupied.size() * 8 + rank.size() * 4 +
-           occupied_macros.size() * sizeof(IndexedMacro) + cells.size() * sizeof(IndexedCell);
+    return free_cubes.size() + occupied.size() * 8 + rank.size() * 4 +
+           occupied_macros.size() * (sizeof(IndexedMacro) + sizeof(MacroMasks)) +
+           cells.size() * sizeof(IndexedCell) + blocks.size() * sizeof(SampleBlock);
   }
-  std::int8_t free_at(std::size_t macro) const { return free_distance[macro]; }
-  const IndexedMacro& macro_at(std::size_t number) const {
-    const std::uint64_t before = occupied[number / 64] & ((std::uint64_t{1} << number % 64) - 1);
-    return occupied_macros[rank[number / 64] +
-                           static_cast<std::uint32_t>(__builtin_popcountll(before))];
+  std::uint32_t place_of(std::size_t macro) const {  // in occupied_macros
+    const std::uint64_t before = occupied[macro / 64] & ((std::uint64_t{1} << macro % 64) - 1);
+    return rank[macro / 64] + static_cast<std::uint32_t>(__builtin_popcountll(before));
   }
 };
 

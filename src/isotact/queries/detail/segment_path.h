@@ -23,6 +23,10 @@ struct SegmentPath {
 
 inline constexpr float kLargestInverse = 1e30F;
 
+ISOTACT_INLINE double time_of(const SegmentPath& path, float u) {
+  return path.begin + static_cast<double>(u) * (path.end - path.begin);
+}
+
 template <typename F>
 struct PathLanes {
   F origin[3], direction[3], inverse[3];
@@ -79,6 +83,26 @@ ISOTACT_INLINE BoxSpan<F> find_box_span(const PathLanes<F>& path, const F* lower
     span.last[axis] = select(t.leave[axis] <= t.out, far, lesser(greater(at_out, zero), one));
   }
   return span;
+}
+
+// The cell along an axis in which a path is at a time: the last one between the block's first, at
+// `lower`, and its last that is entered then or before (CellWalk::move_to). Counted from the first;
+// they are `side` wide. The place at that time is rounded, but by far less than half a cell: only
+// of the nearest plane it is not sure whether the path has crossed it.
+template <typename F>
+ISOTACT_INLINE F find_cell_in_block(F origin, F direction, F inverse, F u, F lower, F last,
+                                    F side = F(1.0F)) {
+  const F zero(0.0F), one(1.0F);
+  const F at = ((origin + u * direction) - lower) * (one / side);
+  const F plane = truncate(greater(at, zero) + F(0.5F));
+  const F time = ((lower + plane * side) - origin) * inverse;
+  const F before = plane - one;
+  const F up = select(time <= u, plane, before), down = select(time <= u, before, plane);
+  return lesser(greater(select(inverse >= zero, up, down), zero), last);
+}
+template <typename F>
+ISOTACT_INLINE F find_block(F origin, F direction, F inverse, F u, F side, F last) {
+  return find_cell_in_block(origin, direction, inverse, u, F(0.0F), last, side);
 }
 
 // a exactly at 0, b exactly at 1.

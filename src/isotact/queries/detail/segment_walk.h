@@ -45,6 +45,7 @@ class IntervalSink {
   // Whether nothing that follows matters.
   bool is_done() const { return mode_ != SegmentMode::kIntervals && count_ > 0; }
   bool is_inside() const { return inside_; }
+  SegmentMode mode() const { return mode_; }
   std::size_t count() const { return count_; }
 
  private:
@@ -75,9 +76,7 @@ class CellWalk {
 
   const Index3& cell() const { return cell_; }
   const PathLanes<float>& lanes() const { return lanes_; }
-  double time(float u) const {
-    return path_.begin + static_cast<double>(u) * (path_.end - path_.begin);
-  }
+  const SegmentPath& path() const { return path_; }
   bool is_up(std::size_t axis) const { return path_.inverse[axis] >= 0; }
 
   BoxTimes<float> times(const Index3& lower, const Index3& upper) const {
@@ -153,7 +152,7 @@ struct CellSettings {
 };
 
 // Looks at the crossings in one cell. Values that are all on one side tell without a search.
-inline void look_at_cell(const CellWalk& walk, const BoxSpan<float>& span, const float* corner,
+inline void look_at_cell(const SegmentPath& path, const BoxSpan<float>& span, const float* corner,
                          const CellSettings& settings, IntervalSink& sink, SegmentCounts& counts) {
   if (!(span.out > span.in)) return;
   float above[8];
@@ -164,21 +163,21 @@ inline void look_at_cell(const CellWalk& walk, const BoxSpan<float>& span, const
   }
   ++counts.cells;
   if (inside == 0 || inside == 8) {
-    sink.set_side(walk.time(span.in), inside == 8);
+    sink.set_side(time_of(path, span.in), inside == 8);
     return;
   }
   ++counts.cubics;
   float b[4], s[3] = {0, 0, 0};
   find_cubic(above, span, b);
   bool side = b[0] <= 0;
-  sink.set_side(walk.time(span.in), side);
+  sink.set_side(time_of(path, span.in), side);
   const int n =
       settings.roots == RootSearch::kAll
           ? find_crossings(b, s)
           : find_crossing_of_paper(b, s, [&](float at) { return evaluate_cubic(b, at).value; });
   for (int i = 0; i < n; ++i) {
     side = !side;
-    sink.set_side(walk.time(span.in + s[i] * (span.out - span.in)), side);
+    sink.set_side(time_of(path, span.in + s[i] * (span.out - span.in)), side);
   }
 }
 
