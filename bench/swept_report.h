@@ -57,8 +57,9 @@ class Stock {
 // about its middle, and any rotations. Bodies turn about that centre.
 std::vector<ShellMotion> make_random_pairs(const Shell& shell, std::size_t count);
 
-// As in a simulation: the shell is moved along a random line up to the first contact and up to half
-// a hundredth of the box beyond; from there it goes a hundredth of the box and turns by 0.05.
+// As in a simulation: the shell is moved along a random line up to the first contact, less a
+// quarter or more up to half a hundredth of the box; from there it goes a hundredth of the box in
+// any direction and turns by 0.05.
 std::vector<ShellMotion> make_small_steps(const Shell& shell, std::size_t count);
 
 std::vector<ShellMotion> with_model(std::vector<ShellMotion> motions, MotionModel model);
@@ -66,7 +67,7 @@ std::vector<ShellMotion> with_model(std::vector<ShellMotion> motions, MotionMode
 // One tracer a mode and traversal, one thread, iso 0.
 struct Tracers {
   explicit Tracers(const BrickField& field, double iso = 0);
-  SweptTracer tree, linear, first;
+  SweptTracer tree, linear, first, any;
 };
 
 struct Traced {

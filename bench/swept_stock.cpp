@@ -141,7 +141,7 @@ std::vector<ShellMotion> make_small_steps(const Shell& shell, std::size_t count)
                  results);
     if (results.motions[0].point == kNoPoint) continue;
     const Vec3 contact = lerp(start, goal, static_cast<double>(results.motions[0].time));
-    const Vec3 place = contact + normalized(goal - start) * (random.uniform(0, 0.005) * size);
+    const Vec3 place = contact + normalized(goal - start) * (random.uniform(-0.0025, 0.005) * size);
     const Quat turned = normalized(rotation_about(random.unit_vector(), 0.05) * rotation);
     const Vec3 next = place + random.unit_vector() * (0.01 * size);
     motions.push_back({.shell = {pose_at(rotation, place), pose_at(turned, next), shell.center()}});

@@ -54,7 +54,7 @@ struct SweptTracer::State {
     space = detail::build_free_space(f, s.iso, least, s.threads);
   }
 
-  State(const AnyField& field, double cell, const SweptSettings& s) : settings(s), any(field) {
+  State(const AnyField& f, double cell, const SweptSettings& s) : settings(s), any(f) {
     for_segments(s);  // looks for what makes no sense
     if (!(cell > 0 && std::isfinite(cell)))
       throw Error(fmt::format("a cell of {} m, which should be positive", cell));
