@@ -161,7 +161,7 @@ bool read_options(int argc, char** argv, Options& options) {
 }
 
 int run(const Options& options) {
-  Report report(options.json);
+  Report report("bench_fields", options.json);
   const std::string ours = fmt::format("{}, SIMD kernels: {}, threads: {}", ISOTACT_BENCH_FLAGS,
                                        name(simd_level()), thread_backend());
   report.print("ours: {}\npeer: {}\n", ours, describe_vdb());

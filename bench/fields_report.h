@@ -1,57 +1,24 @@
-// What the parts of bench_fields share: options, the report, the bunny with its fields, and the
-// truth to hold them against.
+// What the parts of bench_fields share: options, the bunny with its fields, and the truth to hold
+// them against.
 #pragma once
 
-#include <cstdio>
 #include <map>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
-
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "isotact/field/build/build_field.h"
 #include "isotact/field/exact_field.h"
 
 #include "fields_peer.h"
+#include "report.h"
 
 namespace isotact::bench {
-
-using Json = nlohmann::ordered_json;
 
 struct Options {
   bool json = false, quick = false, full = false;
   int threads = 1;
   std::vector<std::string> only;  // parts and meshes; empty: all
-};
-
-// Tables go to stdout as they come, unless JSON is wanted; then numbers are kept for the end.
-class Report {
- public:
-  explicit Report(bool as_json) : as_json_(as_json) {}
-
-  template <typename... T>
-  void print(fmt::format_string<T...> format, T&&... values) {
-    if (as_json_) return;
-    fmt::print(format, std::forward<T>(values)...);
-    std::fflush(stdout);
-  }
-  // A wrong answer makes the program fail, in the end: the other numbers are still of interest.
-  void check(bool condition, const std::string& what) {
-    if (condition) return;
-    failures_.push_back(what);
-    fmt::print(stderr, "bench_fields: wrong: {}\n", what);
-  }
-  const std::vector<std::string>& failures() const { return failures_; }
-  bool as_json() const { return as_json_; }
-
-  Json json;
-
- private:
-  bool as_json_;
-  std::vector<std::string> failures_;
 };
 
 struct NamedMesh {

@@ -90,16 +90,31 @@ void expect_same(const SweptResults& a, const SweptResults& b) {
   ASSERT_EQ(a.intervals, b.intervals);
 }
 
-// The tree against point by point, all and first.
+bool has_contact(const SweptResults& all, const SweptSummary& motion, std::uint32_t point,
+                 float time) {
+  for (std::uint64_t h = motion.first_hit; h < motion.first_hit + motion.hit_count; ++h) {
+    const SweptHit& hit = all.hits[h];
+    if (hit.point != point) continue;
+    for (std::uint64_t k = 0; k < hit.interval_count; ++k) {
+      const SegmentInterval& i = all.intervals[hit.first_interval + k];
+      if (i.enter <= time && time <= i.exit) return true;
+    }
+  }
+  return false;
+}
+
+// The tree against point by point, all, first and any.
 template <typename F>
 void compare(const F& field, const PointSphereTree& tree, std::span<const ShellMotion> motions,
              SweptSettings settings, Tally& tally) {
-  SweptResults all, first, linear;
+  SweptResults all, first, any, linear;
   settings.mode = SweptMode::kAll;
   settings.traversal = ShellTraversal::kTree;
   SweptTracer(field, settings).trace(tree, motions, all);
   settings.mode = SweptMode::kFirst;
   SweptTracer(field, settings).trace(tree, motions, first);
+  settings.mode = SweptMode::kAny;
+  SweptTracer(field, settings).trace(tree, motions, any);
   settings.mode = SweptMode::kAll;
   settings.traversal = ShellTraversal::kLinear;
   SweptTracer(field, settings).trace(tree, motions, linear);
@@ -107,6 +122,10 @@ void compare(const F& field, const PointSphereTree& tree, std::span<const ShellM
   for (std::size_t i = 0; i < motions.size(); ++i) {
     ASSERT_EQ(first.motions[i].time, linear.motions[i].time);
     ASSERT_EQ(first.motions[i].point, linear.motions[i].point);
+    const SweptSummary& one = any.motions[i];
+    ASSERT_EQ(one.point == kNoPoint, linear.motions[i].hit_count == 0);
+    ASSERT_TRUE(one.point == kNoPoint ||
+                has_contact(linear, linear.motions[i], one.point, one.time));
     tally.cases += tree.point_count();
     tally.hits += linear.motions[i].hit_count;
     tally.traced += linear.motions[i].counts.segments;

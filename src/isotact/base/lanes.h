@@ -128,6 +128,24 @@ ISOTACT_INLINE Lanes<T, N> truncate(Lanes<T, N> a) {
   return a;
 }
 
+// Without the fraction, as integers to memory, which need not be aligned; for numbers that fit.
+template <int N>
+ISOTACT_INLINE void store_truncated(Lanes<float, N> a, std::int32_t* to) {
+#if defined(__AVX2__)
+  if constexpr (N == 8) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm256_cvttps_epi32(a.v));
+    return;
+  }
+#endif
+#if defined(__SSE2__)
+  if constexpr (N == 4) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm_cvttps_epi32(a.v));
+    return;
+  }
+#endif
+  for (int i = 0; i < N; ++i) to[i] = static_cast<std::int32_t>(a.v[i]);
+}
+
 // Bit i is set where lane i of the mask is true.
 template <typename Mask>
 ISOTACT_INLINE unsigned bits_of(Mask mask) {

@@ -108,6 +108,7 @@ void continuous_collide(const Shape& a, const BodyMotion& motion_of_a, const Sha
     for (const SweptHit& hit : swept.hits)
       touches.push_back({swept.intervals[hit.first_interval].enter, i, hit.point});
     if (request.mode == SweptMode::kAll) add_points(way, swept, result);
+    if (request.mode == SweptMode::kAny && !touches.empty()) break;
   }
 
   result.status = touches.empty() ? ContinuousStatus::kFree : ContinuousStatus::kContact;
@@ -124,7 +125,7 @@ void continuous_collide(const Shape& a, const BodyMotion& motion_of_a, const Sha
   if (touches.empty()) return;
   result.time_of_contact = result.contacts[0].time;
   result.contact = result.contacts[0].contact;
-  if (request.mode == SweptMode::kFirst) result.contacts.resize(1);
+  if (request.mode != SweptMode::kAll) result.contacts.resize(1);
 }
 
 ContinuousResult continuous_collide(const Shape& a, const BodyMotion& motion_of_a, const Shape& b,

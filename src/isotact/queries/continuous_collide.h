@@ -27,8 +27,10 @@ enum class Roles : std::uint8_t {
 struct ContinuousRequest {
   double margin = 0;  // metres: they touch where they are as near as this
   MotionModel model = MotionModel::kConstantRates;
-  int degree = 3;                      // of MotionModel::kPolynomial
-  SweptMode mode = SweptMode::kFirst;  // kAll: every point that ever touches, with its intervals
+  int degree = 3;  // of MotionModel::kPolynomial
+  // kAll: every point that ever touches, with its intervals. kAny: whether some does; the time and
+  // contact are then those of whichever was found.
+  SweptMode mode = SweptMode::kFirst;
   Roles roles = Roles::kBoth;
   std::size_t max_contacts = 16;     // of kAll: the earliest ones are worked out
   double path_tolerance = 1.0 / 32;  // cells of the field: see ShellPath::error

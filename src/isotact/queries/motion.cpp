@@ -35,6 +35,30 @@ Vec3 pivot_place(const BodyMotion& body, const Pose& pose) {
   return transform_point(with_unit_rotation(pose), body.pivot);
 }
 
+// What does not change with time.
+struct Rates {
+  Pose from{}, to{};
+  Vec3 turn{};  // from first to last, in the body's frame
+  Vec3 pivot{}, pivot_from{}, pivot_to{};
+};
+Rates find_rates(const BodyMotion& body) {
+  const Pose from = with_unit_rotation(body.from), to = with_unit_rotation(body.to);
+  return {from,
+          to,
+          find_turn(conjugate(from.rotation) * to.rotation),
+          body.pivot,
+          transform_point(from, body.pivot),
+          transform_point(to, body.pivot)};
+}
+
+Pose find_pose(const Rates& rates, double time) {
+  if (time <= 0) return rates.from;
+  if (time >= 1) return rates.to;
+  const Quat turned = normalized(rates.from.rotation * to_quat(rates.turn * time));
+  const Vec3 pivot = lerp(rates.pivot_from, rates.pivot_to, time);
+  return {turned, pivot - rotate(turned, rates.pivot)};
+}
+
 double turn_rate(const BodyMotion& body) {
   return length(
       find_turn(conjugate(normalized(body.from.rotation)) * normalized(body.to.rotation)));
@@ -124,13 +148,14 @@ struct Places {
 
 Places find_places(const ShellMotion& motion) {
   Places places;
+  const Rates field = find_rates(motion.field), shell = find_rates(motion.shell);
   places.degree = degree_of(motion);
   for (int k = 0; k <= places.degree; ++k) {
     const double time = static_cast<double>(k) / places.degree;
     const auto i = static_cast<std::size_t>(k);
-    places.map[i] = to_affine(motion.through.empty() ? inverse(find_pose(motion.field, time)) *
-                                                           find_pose(motion.shell, time)
-                                                     : with_unit_rotation(motion.through[i]));
+    places.map[i] =
+        to_affine(motion.through.empty() ? inverse(find_pose(field, time)) * find_pose(shell, time)
+                                         : with_unit_rotation(motion.through[i]));
   }
   return places;
 }
@@ -277,14 +302,7 @@ std::optional<std::string> find_flaw(const ShellMotion& motion) {
   return std::nullopt;
 }
 
-Pose find_pose(const BodyMotion& body, double time) {
-  if (time <= 0) return with_unit_rotation(body.from);
-  if (time >= 1) return with_unit_rotation(body.to);
-  const Quat from = normalized(body.from.rotation), to = normalized(body.to.rotation);
-  const Quat turned = normalized(from * to_quat(find_turn(conjugate(from) * to) * time));
-  const Vec3 pivot = lerp(pivot_place(body, body.from), pivot_place(body, body.to), time);
-  return {turned, pivot - rotate(turned, body.pivot)};
-}
+Pose find_pose(const BodyMotion& body, double time) { return find_pose(find_rates(body), time); }
 
 Vec3 place_on(const ShellPath& path, const Vec3& point, double time) {
   const double at = std::clamp(time, 0.0, 1.0) * path.piece_count();
@@ -319,8 +337,11 @@ void find_shell_path(const ShellMotion& motion, const Sphere& ball, double toler
   const FieldFromShell ends = find_ends(motion);
   Screw screw;
   Places places;
+  Rates field, shell;
   path.acceleration = 0;
   if (motion.model == MotionModel::kConstantRates) {
+    field = find_rates(motion.field);
+    shell = find_rates(motion.shell);
     path.acceleration = bound_rates(motion, ball);
   } else if (motion.model == MotionModel::kScrew) {
     screw = find_screw(ends.to * inverse(ends.from));
@@ -345,7 +366,7 @@ void find_shell_path(const ShellMotion& motion, const Sphere& ball, double toler
     } else if (k == pieces) {
       map = to_affine(ends.to);
     } else if (motion.model == MotionModel::kConstantRates) {
-      map = to_affine(inverse(find_pose(motion.field, time)) * find_pose(motion.shell, time));
+      map = to_affine(inverse(find_pose(field, time)) * find_pose(shell, time));
     } else {
       map = to_affine(find_pose(screw, time) * ends.from);
     }

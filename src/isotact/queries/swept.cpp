@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <variant>
 
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
+#include "isotact/queries/detail/rough_field.h"
 #include "isotact/queries/detail/segment_search.h"
 #include "isotact/queries/detail/swept_search.h"
 
@@ -34,23 +36,25 @@ Sphere ball_of(const PointSphereTree& tree) {
 
 struct SweptTracer::State {
   SweptSettings settings{};
+  std::variant<std::monostate, BrickField, DenseGrid> field{};  // keeps what `rough` reads
+  detail::RoughField rough{};
   Lattice lattice{};  // of a field without, only the spacing means something
   detail::FreeSpace space{};
   std::optional<SegmentTracer> tracer;
   std::optional<AnyField> any{};  // instead of both
 
-  State(const BrickField& field, const SweptSettings& s)
-      : settings(s), lattice(field.lattice()), tracer(std::in_place, field, for_segments(s)) {
-    const double least = detail::find_rim(field.coarse_lattice(), field.coarse_values()).least;
-    space = detail::build_free_space(field, s.iso, least, s.threads);
-  }
-  State(const DenseGrid& grid, const SweptSettings& s)
-      : settings(s), lattice(grid.lattice()), tracer(std::in_place, grid, for_segments(s)) {
-    const double least = detail::find_rim(grid.lattice(), grid.samples()).least;
-    space = detail::build_free_space(grid, s.iso, least, s.threads);
+  template <typename F>
+  State(const F& f, const SweptSettings& s)
+      : settings(s),
+        field(f),
+        rough(detail::make_rough(f)),
+        lattice(f.lattice()),
+        tracer(std::in_place, f, for_segments(s)) {
+    const double least = detail::find_rim(rough.lattice, rough.samples).least;
+    space = detail::build_free_space(f, s.iso, least, s.threads);
   }
 
-  State(const AnyField& field, double cell, const SweptSettings& s) : settings(s), any(field) {
+  State(const AnyField& f, double cell, const SweptSettings& s) : settings(s), any(f) {
     for_segments(s);  // looks for what makes no sense
     if (!(cell > 0 && std::isfinite(cell)))
       throw Error(fmt::format("a cell of {} m, which should be positive", cell));
@@ -96,9 +100,11 @@ struct SweptTracer::State {
       list_all(tree, work, summary.counts, look_at);
     else if (settings.mode == SweptMode::kAll)
       work.search.find_all(work.pieces, summary.counts, look_at);
-    else
+    else if (settings.mode == SweptMode::kFirst)
       find_first(tree, work, summary);
-    if (settings.mode == SweptMode::kFirst && summary.point != kNoPoint) {
+    else
+      find_any(tree, work, summary);
+    if (settings.mode != SweptMode::kAll && summary.point != kNoPoint) {
       results.hits.push_back({summary.point, 1, results.intervals.size()});
       results.intervals.push_back({summary.time, summary.time});
     }
@@ -176,20 +182,39 @@ struct SweptTracer::State {
             time_of(work.path, pieces[i].piece, work.traced.intervals[work.traced.first[i]].enter));
   }
 
+  // The first time of a piece of a point inside, or kNever.
+  float trace_piece(const PointSphereTree& tree, const ShellPath& path,
+                    const detail::PieceOfPoint& p, SweptSummary& summary) const {
+    SegmentInterval interval;
+    ++summary.counts.segments;
+    const Segment segment = segment_of(tree, path, p);
+    const std::span<SegmentInterval> room(&interval, 1);
+    const std::size_t n =
+        any ? detail::trace_any(*any, settings, segment, room, summary.counts.tracing)
+            : tracer->trace(segment, room, &summary.counts.tracing);
+    if (n == 0) return kNever;
+    const float time = time_of(path, p.piece, interval.enter);
+    note_first(summary, p.point, time);
+    return time;
+  }
+
   void find_first(const PointSphereTree& tree, Work& work, SweptSummary& summary) const {
     work.search.find_first(
+        [&](const detail::PieceOfPoint& p) { return trace_piece(tree, work.path, p, summary); },
+        summary.counts);
+  }
+
+  void find_any(const PointSphereTree& tree, Work& work, SweptSummary& summary) const {
+    work.search.find_any(
+        [&](std::uint32_t point, std::size_t first_piece, std::size_t pieces, float time) {
+          const Vec3 p = to_double(tree.point(point));
+          const Vec3 from = work.path.maps[first_piece] * p;
+          const Vec3 to = work.path.maps[first_piece + pieces] * p;
+          const Vec3 place = lerp(from, to, static_cast<double>(time));
+          return any ? static_cast<float>(any->value(place)) : rough.value(place);
+        },
         [&](const detail::PieceOfPoint& p) {
-          SegmentInterval interval;
-          ++summary.counts.segments;
-          const Segment segment = segment_of(tree, work.path, p);
-          const std::span<SegmentInterval> room(&interval, 1);
-          const std::size_t n =
-              any ? detail::trace_any(*any, settings, segment, room, summary.counts.tracing)
-                  : tracer->trace(segment, room, &summary.counts.tracing);
-          if (n == 0) return kNever;
-          const float time = time_of(work.path, p.piece, interval.enter);
-          note_first(summary, p.point, time);
-          return time;
+          return trace_piece(tree, work.path, p, summary) != kNever;
         },
         summary.counts);
   }

@@ -31,6 +31,8 @@ enum class SweptMode : std::uint8_t {
   kAll,    // every point that is ever inside, with its intervals
   kFirst,  // the first one only, with an interval that ends where it begins. Much cheaper: the
            // search is in the order of time, and ends there
+  kAny,    // any one, in the same way. Cheaper still: the search goes first where points are likely
+           // to be deep inside. What a broad answer of yes or no asks for
 };
 
 enum class ShellTraversal : std::uint8_t {
@@ -75,7 +77,7 @@ inline constexpr std::uint32_t kNoPoint = 0xffffffffU;
 
 // Of one motion.
 struct SweptSummary {
-  float time = kNever;             // of the first contact
+  float time = kNever;             // of the first contact; for kAny, of some contact
   std::uint32_t point = kNoPoint;  // that has it; of several the lowest
   std::uint64_t first_hit = 0, hit_count = 0;
   double path_error = 0;  // metres: of the chains of segments against the motion's true paths

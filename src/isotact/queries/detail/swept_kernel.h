@@ -38,12 +38,13 @@ struct SweptKernel {
   }
 
   static ISOTACT_INLINE F find_free(const FreeGrid& grid, const F (&block)[3]) {
-    float at[3][kLanes], quarters[kLanes];
-    for (int axis = 0; axis < 3; ++axis) store(block[axis], at[axis]);
+    std::int32_t at[3][kLanes];
+    float quarters[kLanes];
+    for (int axis = 0; axis < 3; ++axis) store_truncated(block[axis], at[axis]);
     for (unsigned lane = 0; lane < kLanes; ++lane) {
-      const auto x = static_cast<std::uint32_t>(static_cast<std::int32_t>(at[0][lane]));
-      const auto y = static_cast<std::uint32_t>(static_cast<std::int32_t>(at[1][lane]));
-      const auto z = static_cast<std::uint32_t>(static_cast<std::int32_t>(at[2][lane]));
+      const auto x = static_cast<std::uint32_t>(at[0][lane]);
+      const auto y = static_cast<std::uint32_t>(at[1][lane]);
+      const auto z = static_cast<std::uint32_t>(at[2][lane]);
       const std::size_t row = std::size_t{z} * grid.blocks[1] + y;
       quarters[lane] = static_cast<float>(grid.quarters[row * grid.blocks[0] + x]);
     }

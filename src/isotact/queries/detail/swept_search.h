@@ -40,19 +40,26 @@ class SweptSearch {
   template <typename Use>
   void find_all(std::vector<PieceOfPoint>& pieces, SweptCounts& counts, Use&& use);
 
-  // In the order of the earliest time at which a point may touch. `trace` tells when it really
-  // does, kNever if not; what can only touch later than the earliest such time is left out.
+  // In the order of the earliest time at which a point may touch, of equal times in that of points.
+  // `trace` tells when it really does, kNever if not; what can only touch later than the earliest
+  // such time, or at the same time as a lower point, is left out.
   template <typename Trace>
   void find_first(Trace&& trace, SweptCounts& counts);
+
+  // In the order of what `judge` says of a place, lowest first, less the radius of a sphere; ends
+  // with the first point that `trace` says touches. A node's place is that of its representative.
+  template <typename Judge, typename Trace>
+  void find_any(Judge&& judge, Trace&& trace, SweptCounts& counts);
 
  private:
   struct Item {
     std::uint32_t node, range;
     float begin, end;  // of the range: 0 to 1
   };
-  // A node, or a point, that waits for its time.
+  // A node, or a point, that waits for its turn.
   struct Waiting {
-    float time;
+    float time;           // or what it was judged
+    std::uint32_t point;  // the lowest below
     std::uint32_t level;
     Item item;
   };
@@ -179,22 +186,53 @@ void SweptSearch::find_all(std::vector<PieceOfPoint>& pieces, SweptCounts& count
 
 template <typename Trace>
 void SweptSearch::find_first(Trace&& trace, SweptCounts& counts) {
-  const auto later = [](const Waiting& a, const Waiting& b) { return a.time > b.time; };
+  const auto later = [](const Waiting& a, const Waiting& b) {
+    return a.time != b.time ? a.time > b.time : a.point > b.point;
+  };
   heap_.clear();
   const auto push = [&](const Item& item, std::size_t level) {
-    heap_.push_back({time_of(item, level), static_cast<std::uint32_t>(level), item});
+    const std::uint32_t point =
+        is_point(level) ? item.node : levels_[level].nodes[item.node].first_point;
+    heap_.push_back({time_of(item, level), point, static_cast<std::uint32_t>(level), item});
     std::push_heap(heap_.begin(), heap_.end(), later);
   };
   test_root(counts, [&](const Item& item) { push(item, 0); });
-  float best = kNever;
-  while (!heap_.empty() && heap_.front().time <= best) {
+  Waiting best{kNever, kNoPoint, 0, {}};
+  while (!heap_.empty() && later(best, heap_.front())) {
     std::pop_heap(heap_.begin(), heap_.end(), later);
     const Waiting now = heap_.back();
     heap_.pop_back();
-    if (is_point(now.level))
-      best = std::min(best, trace(PieceOfPoint{now.item.node, now.item.range}));
-    else
+    if (is_point(now.level)) {
+      const Waiting found{trace(PieceOfPoint{now.item.node, now.item.range}), now.point, 0, {}};
+      if (later(best, found)) best = found;
+    } else {
       expand(now.item, now.level, counts, [&](const Item& item) { push(item, now.level + 1); });
+    }
+  }
+}
+
+template <typename Judge, typename Trace>
+void SweptSearch::find_any(Judge&& judge, Trace&& trace, SweptCounts& counts) {
+  const auto worse = [](const Waiting& a, const Waiting& b) { return a.time > b.time; };
+  heap_.clear();
+  const auto push = [&](const Item& item, std::size_t level) {
+    const std::uint32_t pieces = 1U << halvings_[level];
+    const float radius = is_point(level) ? 0 : sphere(levels_[level], item.node).radius;
+    const std::uint32_t point =
+        is_point(level) ? item.node : levels_[level].nodes[item.node].representative;
+    const float value = judge(point, item.range * pieces, pieces, item.begin);
+    heap_.push_back({value - radius, point, static_cast<std::uint32_t>(level), item});
+    std::push_heap(heap_.begin(), heap_.end(), worse);
+  };
+  test_root(counts, [&](const Item& item) { push(item, 0); });
+  while (!heap_.empty()) {
+    std::pop_heap(heap_.begin(), heap_.end(), worse);
+    const Waiting now = heap_.back();
+    heap_.pop_back();
+    if (!is_point(now.level))
+      expand(now.item, now.level, counts, [&](const Item& item) { push(item, now.level + 1); });
+    else if (trace(PieceOfPoint{now.item.node, now.item.range}))
+      return;
   }
 }
 
