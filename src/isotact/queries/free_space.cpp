@@ -106,8 +106,8 @@ FreeSpace build(const Lattice& lattice, double iso, double least_on_sides, Threa
                 LeastOfBlock&& least_of_block) {
   FreeSpace space;
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    space.blocks[axis] = (lattice.cells[axis] + kBlockCells - 1) / kBlockCells;
-    space.size[axis] = static_cast<float>(lattice.cells[axis]) / kBlockCells;
+    space.blocks[axis] = (lattice.cells[axis] + kFreeBlockCells - 1) / kFreeBlockCells;
+    space.size[axis] = static_cast<float>(lattice.cells[axis]) / kFreeBlockCells;
   }
   const double most = iso + kNearly * lattice.spacing;
   std::vector<std::uint8_t> marked(count(space.blocks));
@@ -122,7 +122,7 @@ FreeSpace build(const Lattice& lattice, double iso, double least_on_sides, Threa
                      }
                });
   space.quarters = Distances(space.blocks, marked, threads).quarters();
-  space.reach = find_reach(most, least_on_sides) / (lattice.spacing * kBlockCells);
+  space.reach = find_reach(most, least_on_sides) / (lattice.spacing * kFreeBlockCells);
   return space;
 }
 
@@ -142,8 +142,8 @@ FreeSpace build_free_space(const DenseGrid& grid, double iso, double least_on_si
     float least = std::numeric_limits<float>::infinity();
     Index3 first{}, last{};
     for (std::size_t axis = 0; axis < 3; ++axis) {
-      first[axis] = block[axis] * kBlockCells;
-      last[axis] = std::min(first[axis] + kBlockCells, lattice.cells[axis]);
+      first[axis] = block[axis] * kFreeBlockCells;
+      last[axis] = std::min(first[axis] + kFreeBlockCells, lattice.cells[axis]);
     }
     for (std::int32_t z = first[2]; z <= last[2]; ++z)
       for (std::int32_t y = first[1]; y <= last[1]; ++y)

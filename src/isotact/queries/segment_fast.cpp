@@ -184,8 +184,8 @@ class IndexedWalk {
   void call_for_block(const CellPart& next) const {
     const IndexedCell& cell = *next.cell;
     if (cell.first_block == IndexedCell::kNoBlocks) return;
-    const Axes in =
-        ((origin_ + Axes(next.part.from) * direction_) - next.lower) * Axes(1.0F / kBlockCells);
+    const Axes in = ((origin_ + Axes(next.part.from) * direction_) - next.lower) *
+                    Axes(1.0F / kIndexBlockCells);
     const unsigned bit = 1U << (bits_of(in >= Axes(1.0F)) & 7U);
     const auto before = static_cast<unsigned>(__builtin_popcount(cell.blocks & (bit - 1)));
     const SampleBlock* block = index_.blocks.data() + cell.first_block + before;

@@ -142,12 +142,12 @@ class IndexBuild {
   // One of a brick's 2^3, if the isosurface may be in it.
   static void add_block(const SlabCells& part, const Brick& brick, unsigned i, IndexedCell& cell,
                         Layer& layer) {
-    const int x = kBlockCells * static_cast<int>(i & 1U),
-              y = kBlockCells * static_cast<int>(i >> 1U & 1U),
-              z = kBlockCells * static_cast<int>(i >> 2U);
+    const int x = kIndexBlockCells * static_cast<int>(i & 1U),
+              y = kIndexBlockCells * static_cast<int>(i >> 1U & 1U),
+              z = kIndexBlockCells * static_cast<int>(i >> 2U);
     unsigned mixed = 0;
-    for (int k = z; k < z + kBlockCells; ++k)
-      for (int j = y; j < y + kBlockCells; ++j) mixed |= unsigned{part.mixed[k][j]} >> x & 15U;
+    for (int k = z; k < z + kIndexBlockCells; ++k)
+      for (int j = y; j < y + kIndexBlockCells; ++j) mixed |= unsigned{part.mixed[k][j]} >> x & 15U;
     const auto bit = static_cast<std::uint8_t>(1U << i);
     if (mixed == 0) {
       if (part.node[z][y][x] <= 0) cell.inside_blocks |= bit;

@@ -62,7 +62,7 @@ struct SweptTracer::State {
   }
 
   detail::SweptSearch make_search() const {
-    if (any) return {*any, settings.iso, lattice.spacing * detail::kBlockCells};
+    if (any) return {*any, settings.iso, lattice.spacing * detail::kFreeBlockCells};
     return {space, lattice};
   }
 

@@ -27,7 +27,7 @@ BlockMap to_blocks(const AffineMap& map, const Vec3& origin, double blocks_a_met
 SweptSearch::SweptSearch(const FreeSpace& space, const Lattice& lattice)
     : find_touching_(choose_find_touching(simd_level())),
       origin_(lattice.origin),
-      block_(lattice.spacing * kBlockCells),
+      block_(lattice.spacing * kFreeBlockCells),
       reach_(space.reach) {
   grid_.quarters = space.quarters.data();
   for (std::size_t axis = 0; axis < 3; ++axis) {

@@ -17,7 +17,7 @@ struct BatchLook : BatchLanes<F> {
 
   static __attribute__((noinline)) void step(BatchWork& w) {
     const Table<9>& parts = w.tables->parts;
-    const F zero(0.0F), two(2.0F), side(static_cast<float>(kBlockCells)),
+    const F zero(0.0F), two(2.0F), side(static_cast<float>(kIndexBlockCells)),
         across(static_cast<float>(kBlockNodes));
     for (std::size_t begin = 0; begin < parts.raw.size; begin += kLanes) {
       const F path = load<F>(parts.column(0) + begin), of = load<F>(parts.column(1) + begin),
@@ -28,7 +28,7 @@ struct BatchLook : BatchLanes<F> {
         // Which of the 2^3 blocks, and where in it.
         F block[3], part[3];
         for (int axis = 0; axis < 3; ++axis) {
-          block[axis] = truncate(cell[axis] * F(1.0F / kBlockCells));
+          block[axis] = truncate(cell[axis] * F(1.0F / kIndexBlockCells));
           part[axis] = cell[axis] - block[axis] * side;
         }
         const Ints sample = L::to_ints((part[2] * across + part[1]) * across + part[0]);

@@ -14,7 +14,7 @@
 
 namespace isotact::detail {
 
-inline constexpr int kBlockCells = kBrickCells;
+inline constexpr int kFreeBlockCells = kBrickCells;
 
 // Lengths are in blocks, places from the corner of the lattice.
 struct FreeSpace {

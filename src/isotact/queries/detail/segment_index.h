@@ -23,8 +23,8 @@ inline constexpr int kMacroCells = kMacroSide * kBrickCells;
 
 // Corrections (BrickField) of 4^3 fine cells of a brick, x fastest: the same bytes in two lines of
 // the cache. Only blocks that the isosurface enters are there.
-inline constexpr int kBlockCells = 4;
-inline constexpr int kBlockNodes = kBlockCells + 1;
+inline constexpr int kIndexBlockCells = 4;
+inline constexpr int kBlockNodes = kIndexBlockCells + 1;
 struct alignas(64) SampleBlock {
   std::int8_t correction[kBlockNodes * kBlockNodes * kBlockNodes];
   std::int8_t unused[3];  // two times eight bytes hold the corners of a cell
