@@ -175,7 +175,7 @@ TEST(Swept, AgreesOnFieldsAsSteepAsTheyLike) {
     std::vector<ShellMotion> motions;
     for (int k = 0; k < 20; ++k) motions.push_back(random_meeting(random, 1.5));
     ASSERT_NO_FATAL_FAILURE(
-        compare(grid, tree, motions, {.iso = -0.12 + 0.02 * i, .path_tolerance = 1}, tally));
+        compare(grid, tree, motions, {.iso = -0.02 - 0.02 * i, .path_tolerance = 1}, tally));
   }
   EXPECT_GT(tally.hits, tally.cases / 50);
 }
