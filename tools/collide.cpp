@@ -96,6 +96,10 @@ Json to_json(const TimedContact& c, bool moves) {
 
 // body (0: A, 1: B), point, enter, exit.
 void write_intervals(const std::string& output, const ContinuousResult& result) {
+  constexpr std::uint32_t kMost = 1U << 24U;  // numbers are written as float32
+  for (const TouchingPoint& p : result.points)
+    if (p.point >= kMost)
+      throw Error(fmt::format("{}: points beyond number {} cannot be written", output, kMost));
   std::vector<float> rows;
   for (const TouchingPoint& p : result.points)
     for (std::uint32_t k = 0; k < p.interval_count; ++k) {
@@ -132,7 +136,10 @@ void print_report(const CollideOptions& options, const Report& r) {
     facts.emplace_back("points",
                        fmt::format("{} touch, {} intervals", format_count(r.result.points.size()),
                                    format_count(r.result.intervals.size())));
-  if (r.nearest)
+  if (r.nearest && r.nearest->status == ApproachStatus::kGaveUp)
+    facts.emplace_back("distance", fmt::format("at least {:.6g} m, at most {:.6g} m (gave up)",
+                                               r.nearest->lower_bound, r.nearest->distance));
+  else if (r.nearest)
     facts.emplace_back(
         r.moves ? "closest approach" : "distance",
         r.moves ? fmt::format("{:.6g} m at {:.4g} of the way", r.nearest->distance, r.nearest->time)
@@ -177,9 +184,11 @@ void print_json_report(const CollideOptions& options, const Report& r) {
          {"points", r.result.counts.points},
          {"segments", r.result.counts.segments},
          {"seconds", r.seconds}};
-  if (r.nearest) {
+  if (r.nearest && r.nearest->status == ApproachStatus::kDone) {
     j["min_distance"] = r.nearest->distance;
     j["min_distance_time"] = r.nearest->time;
+  } else if (r.nearest) {
+    j["min_distance_above"] = r.nearest->lower_bound;  // it gave up
   }
   if (touches) j["time_of_contact"] = r.result.time_of_contact;
   print_json(j);

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "isotact/base/random.h"
+#include "isotact/field/analytic.h"
+#include "isotact/field/build/bake.h"
 #include "isotact/field/build/build_field.h"
 #include "isotact/geometry/primitives.h"
 
@@ -198,6 +200,50 @@ TEST(Segments, EveryPositionIsDefined) {
 }
 
 // Two roots in one cell: the paper's search finds none.
+// A way that begins on a side of the box and leaves it goes on outside; and one that only ends in
+// it is inside there. (Both were taken for places once.)
+TEST(Segments, WaysThatLeaveFromASideAreFollowed) {
+  DenseGridParts parts{.lattice = {{0, 0, 0}, 0.125, {8, 8, 8}}};
+  for (int z = 0; z <= 8; ++z)
+    for (int y = 0; y <= 8; ++y)
+      for (int x = 0; x <= 8; ++x) parts.samples.push_back(1 - 0.125F * static_cast<float>(y));
+  const DenseGrid grid(std::move(parts));
+  for (const Traversal way : {Traversal::kUniform, Traversal::kOctree, Traversal::kFast}) {
+    const SegmentTracer tracer(grid, {.iso = 0.3, .traversal = way});
+    SegmentInterval got[4], beside[4];
+    ASSERT_EQ(tracer.trace({{1, 0.1F, 0.5F}, {1.1F, 0.9F, 0.5F}}, got), 1U);
+    ASSERT_EQ(tracer.trace({{0.9999F, 0.1F, 0.5F}, {1.1F, 0.9F, 0.5F}}, beside), 1U);
+    EXPECT_NEAR(got[0].enter, beside[0].enter, 1e-3);
+    EXPECT_EQ(got[0].exit, 1);
+    ASSERT_EQ(tracer.trace({{1, 0.9F, 0.5F}, {3, 0.9F, 0.5F}}, got), 1U);
+    EXPECT_LT(got[0].exit, 0.2);
+    ASSERT_EQ(tracer.trace({{1e18F, 0.9F, 0.5F}, {1, 0.9F, 0.5F}}, got), 1U);
+    EXPECT_EQ(got[0].exit, 1);
+  }
+}
+
+// Slabs of steep fields: rounding grows with the slope.
+TEST(Segments, SteepBricksLoseNothing) {
+  Random random(23);
+  for (const double slope : {1.0, 40.0, 1e3, 1e4}) {
+    const Vec3 n = random.unit_vector();
+    const AnyField plane{
+        PlaneField{.normal = n * slope, .offset = slope * dot(n, Vec3{0.5, 0.5, 0.5})}};
+    const BrickField field =
+        bake_field(plane, {.lattice = make_brick_lattice({{0, 0, 0}, {1, 1, 1}}, 1.0 / 256, 0)})
+            .field;
+    const SegmentTracer fast(field), octree(field, {.traversal = Traversal::kOctree});
+    std::vector<Segment> segments;
+    for (int i = 0; i < unless_slow(4000, 400); ++i)
+      segments.push_back(random_segment(field.bounds(), random));
+    SegmentResults batch, want;
+    fast.trace(segments, batch);
+    octree.trace(segments, want);
+    EXPECT_EQ(batch.first, want.first) << slope;
+    EXPECT_EQ(batch.intervals, want.intervals) << slope;
+  }
+}
+
 TEST(Segments, FindsTwoRootsInACell) {
   DenseGridParts parts{.lattice = {.origin = {0, 0, 0}, .spacing = 1, .cells = {1, 1, 1}}};
   // A saddle: positive at two opposite edges, negative between them.

@@ -374,6 +374,54 @@ TEST(ClosestApproach, MeasuresOutsideOfTheBox) {
   }
 }
 
+// A way along a side whose other parts are next to nothing: 0 times the inverse of that was NaN,
+// and the sphere leapt over the block.
+TEST(Swept, DenormalWaysAreNotLost) {
+  DenseGridParts parts{.lattice = {{0, 0, 0}, 1, {64, 64, 64}}};
+  for (std::size_t i = 0; i < count(node_counts(parts.lattice)); ++i) {
+    const std::size_t x = i % 65;
+    parts.samples.push_back(x >= 40 && x <= 42 ? -1.0F : 30.0F);
+  }
+  const DenseGrid grid(std::move(parts));
+  PointShell shell{.points = {{4, -1e-40F, 4}}, .normals = {{0, 1, 0}}, .areas = {1}, .how = "one"};
+  const PointSphereTree tree = build_point_sphere_tree(shell, {});
+  Tally tally;
+  const ShellMotion along{.shell = {.to = {.translation = {146, 1e-40, 0}}}};
+  ASSERT_NO_FATAL_FAILURE(compare(grid, tree, std::span(&along, 1), {}, tally));
+  EXPECT_EQ(tally.hits, 1U);
+}
+
+// Places of bodies far from the origin are differences of large numbers.
+TEST(Swept, FarFromTheOriginNothingIsLost) {
+  Random random(19);
+  const BrickField field = make_field("gear", 32);
+  const double size = length(extent(field.bounds())) / 2;
+  const PointSphereTree tree = make_tree("link", 300, size / 10);
+  for (const double away : {1e8, 1e13, 9e14}) {
+    std::vector<ShellMotion> motions;
+    for (int i = 0; i < 12; ++i) {
+      ShellMotion motion = random_meeting(random, size);
+      const Vec3 shift = random.unit_vector() * away;
+      for (Pose* pose :
+           {&motion.shell.from, &motion.shell.to, &motion.field.from, &motion.field.to})
+        pose->translation += shift;
+      motions.push_back(motion);
+    }
+    Tally tally;
+    ASSERT_NO_FATAL_FAILURE(compare(field, tree, motions, {.path_tolerance = 2}, tally)) << away;
+  }
+}
+
+// A point that slides along an analytic ground takes few values.
+TEST(Swept, SlidingAlongAGroundIsCheap) {
+  const PointSphereTree one = build_point_sphere_tree(
+      {.points = {{0, 1e-9F, 0}}, .normals = {{0, 1, 0}}, .areas = {1}, .how = "one"}, {});
+  SweptResults r;
+  SweptTracer(AnyField{PlaneField{}}, 1e-3)
+      .trace(one, {.shell = {.to = {.translation = {0.01, 0, 0}}}}, r);
+  EXPECT_LT(r.motions[0].counts.tracing.nodes, 100000U);
+}
+
 TEST(Swept, RefusesWhatMakesNoSense) {
   const BrickField field = make_field("box", 16);
   const PointSphereTree tree = make_tree("box", 50);

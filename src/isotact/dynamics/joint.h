@@ -17,7 +17,7 @@ enum class JointKind : std::uint8_t {
   kFixed,   // they move as one
 };
 std::string_view name(JointKind kind);  // "ball", "hinge", "slider", "fixed"
-std::optional<JointKind> find_joint_kind(std::string_view name);
+std::optional<JointKind> find_joint_kind(std::string_view text);
 
 // Drives a hinge (rad/s, N m) or a slider (m/s, N).
 struct Motor {

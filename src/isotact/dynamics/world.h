@@ -164,7 +164,7 @@ class World {
 
   // Throws Error for bodies that are not there or the same, limits and motors out of range or of a
   // joint that has none. Two bodies of a joint do not touch each other, unless it says so.
-  std::size_t add_joint(const JointSettings& settings);
+  std::size_t add_joint(const JointSettings& j);
   std::span<const JointSettings> joints() const;
   void set_motor(std::size_t joint, const Motor& motor);
   double joint_position(std::size_t joint) const;  // of a hinge: radians; of a slider: metres

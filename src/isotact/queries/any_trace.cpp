@@ -8,18 +8,19 @@
 namespace isotact::detail {
 namespace {
 
-constexpr int kHalvings = 23;  // times are floats
+constexpr int kHalvings = 23;        // times are floats
+constexpr double kLeastRise = 1e-3;  // cells
 
 // Halves of a segment, until each lies on one side by the field's slope or is as short as it gets.
 class Halving {
  public:
-  Halving(const AnyField& field, double iso, const Segment& segment, IntervalSink& sink,
-          SegmentCounts& counts)
-      : field_(field),
-        iso_(iso),
+  Halving(const AnyTrace& how, const Segment& segment, IntervalSink& sink, SegmentCounts& counts)
+      : field_(how.field),
+        iso_(how.iso),
+        least_(kLeastRise * how.cell),
         from_(to_double(segment.from)),
         by_(to_double(segment.to) - to_double(segment.from)),
-        rise_(field.lipschitz() * length(by_)),
+        rise_(how.field.lipschitz() * length(by_)),
         sink_(sink),
         counts_(counts) {}
 
@@ -34,7 +35,8 @@ class Halving {
     ++counts_.nodes;
     const double middle = (begin + end) * 0.5;
     const double above = field_.value(from_ + by_ * middle) - iso_;
-    if (std::abs(above) >= rise_ * (end - begin) * 0.5 || depth == kHalvings) {
+    const double rise = rise_ * (end - begin) * 0.5;
+    if (std::abs(above) >= rise || rise <= least_ || depth == kHalvings) {
       sink_.set_side(begin, above <= 0);
       return;
     }
@@ -43,7 +45,7 @@ class Halving {
   }
 
   const AnyField& field_;
-  double iso_;
+  double iso_, least_;
   Vec3 from_, by_;
   double rise_;
   IntervalSink& sink_;
@@ -104,24 +106,23 @@ unsigned find_touching_any(const AnySpace& space, const SphereLanes& spheres, co
   return touching;
 }
 
-std::size_t trace_any(const AnyField& field, const SweptSettings& settings, const Segment& segment,
+std::size_t trace_any(const AnyTrace& how, const Segment& segment,
                       std::span<SegmentInterval> intervals, SegmentCounts& counts) {
-  IntervalSink sink(
-      settings.mode == SweptMode::kAll ? SegmentMode::kIntervals : SegmentMode::kFirst, intervals);
-  Halving(field, settings.iso, segment, sink, counts).run();
+  IntervalSink sink(how.mode, intervals);
+  Halving(how, segment, sink, counts).run();
   return sink.count();
 }
 
-void trace_any(const AnyField& field, const SweptSettings& settings,
-               std::span<const Segment> segments, SegmentResults& results, SegmentCounts& counts) {
+void trace_any(const AnyTrace& how, std::span<const Segment> segments, SegmentResults& results,
+               SegmentCounts& counts) {
   results.first.assign(1, 0);
   results.intervals.clear();
   std::vector<SegmentInterval> room(16);
   for (const Segment& segment : segments) {
-    std::size_t n = trace_any(field, settings, segment, room, counts);
+    std::size_t n = trace_any(how, segment, room, counts);
     if (n > room.size()) {
       room.resize(n);
-      n = trace_any(field, settings, segment, room, counts);
+      n = trace_any(how, segment, room, counts);
     }
     results.intervals.insert(results.intervals.end(), room.begin(),
                              room.begin() + static_cast<std::ptrdiff_t>(n));

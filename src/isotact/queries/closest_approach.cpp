@@ -113,7 +113,7 @@ class Search {
     const double span = end - begin;
     const bool bends = span * path_.piece_count() > 1;
     return {place_on(path_, center, begin), place_on(path_, center, end),
-            bends ? path_.acceleration * span * span / 8 : 0};
+            (bends ? path_.acceleration * span * span / 8 : 0) + 2 * path_.rounding};
   }
 
   // All points below are within the radius, the bend and half of the chord from its middle.

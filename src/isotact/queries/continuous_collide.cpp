@@ -48,6 +48,14 @@ Contact make_contact(const Way& way, std::uint32_t point, double time) {
           .point = point};
 }
 
+// How far the field's values are from distances about its isosurface at the margin.
+double error_at(const BrickField& field, double margin) {
+  const BrickFieldHeader& h = field.header();
+  if (std::abs(margin) + static_cast<double>(h.near_error) < static_cast<double>(h.band))
+    return static_cast<double>(h.near_error);
+  return static_cast<double>(std::max({h.near_error, h.far_error, h.sparse_error}));
+}
+
 void add_points(const Way& way, const SweptResults& swept, ContinuousResult& result) {
   const std::size_t before = result.intervals.size();
   for (const SweptHit& hit : swept.hits)
@@ -104,7 +112,7 @@ void continuous_collide(const Shape& a, const BodyMotion& motion_of_a, const Sha
     result.path_error = std::max(result.path_error, summary.path_error);
     result.blind_depth =
         std::max(result.blind_depth, way.tree.covering_radius() + summary.path_error +
-                                         static_cast<double>(way.field.header().near_error));
+                                         error_at(way.field, request.margin));
     for (const SweptHit& hit : swept.hits)
       touches.push_back({swept.intervals[hit.first_interval].enter, i, hit.point});
     if (request.mode == SweptMode::kAll) add_points(way, swept, result);

@@ -25,7 +25,10 @@ enum class Roles : std::uint8_t {
 };
 
 struct ContinuousRequest {
-  double margin = 0;  // metres: they touch where they are as near as this
+  // Metres: they touch where the field says that they are as near as this. Outside of its box a
+  // field is a lower bound of the distance (field.h): margins beyond the padding may be met from
+  // further away.
+  double margin = 0;
   MotionModel model = MotionModel::kConstantRates;
   int degree = 3;  // of MotionModel::kPolynomial
   // kAll: every point that ever touches, with its intervals. kAny: whether some does; the time and
@@ -65,9 +68,9 @@ struct ContinuousResult {
   std::vector<TouchingPoint> points;
   std::vector<SegmentInterval> intervals;
   std::vector<TimedContact> contacts;
-  // Metres. No part of a surface goes deeper into the other body, beyond the margin, unseen: the
-  // sum of the shell's covering radius, the field's error at its surface and the path's error; the
-  // larger of both ways.
+  // Metres. No part of a surface that was sampled goes deeper into the other body, beyond the
+  // margin, unseen: the sum of the shell's covering radius, the field's error there and the path's;
+  // the larger of the ways that were looked at. Of a body whose points were not, nothing is said.
   double blind_depth = 0;
   double path_error = 0;  // metres
   SweptCounts counts{};

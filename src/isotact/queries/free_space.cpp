@@ -109,7 +109,9 @@ FreeSpace build(const Lattice& lattice, double iso, double least_on_sides, Threa
     space.blocks[axis] = (lattice.cells[axis] + kFreeBlockCells - 1) / kFreeBlockCells;
     space.size[axis] = static_cast<float>(lattice.cells[axis]) / kFreeBlockCells;
   }
-  const double most = iso + kNearly * lattice.spacing;
+  // Traces take a float for it.
+  const double traced = static_cast<double>(static_cast<float>(iso));
+  const double most = std::max(iso, traced) + kNearly * lattice.spacing;
   std::vector<std::uint8_t> marked(count(space.blocks));
   parallel_for(static_cast<std::size_t>(space.blocks[2]), 1, threads,
                [&](std::size_t begin, std::size_t end) {

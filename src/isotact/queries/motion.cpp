@@ -236,6 +236,16 @@ double bound_stretch(const Mat3& linear) {
   return std::sqrt(1 + std::sqrt(norm));
 }
 
+// Of a place in the field's frame, that comes out of differences between places of the world: a few
+// operations on numbers as large as these.
+double find_rounding(const ShellMotion& motion) {
+  double sum = 0;
+  for (const BodyMotion* body : {&motion.shell, &motion.field})
+    sum += length(body->from.translation) + length(body->to.translation) + length(body->pivot);
+  for (const Pose& pose : motion.through) sum += length(pose.translation);
+  return 4e-15 * sum;
+}
+
 int count_pieces(double acceleration, double tolerance) {
   int pieces = 1;
   while (pieces < kMostPieces && acceleration / (8.0 * pieces * pieces) > tolerance) pieces *= 2;
@@ -297,7 +307,8 @@ std::optional<std::string> find_flaw(const ShellMotion& motion) {
     if (auto flaw = look_at(body->from, fmt::format("the first pose of the {}", whose)))
       return flaw;
     if (auto flaw = look_at(body->to, fmt::format("the last pose of the {}", whose))) return flaw;
-    if (!is_finite(body->pivot)) return fmt::format("the pivot of the {} is not finite", whose);
+    if (!is_finite(body->pivot) || length(body->pivot) > kFurthest)
+      return fmt::format("the pivot of the {} is not finite, or too far away", whose);
   }
   return std::nullopt;
 }
@@ -351,7 +362,8 @@ void find_shell_path(const ShellMotion& motion, const Sphere& ball, double toler
     path.acceleration = bound_polynomial(places, ball);
   }
   const int pieces = count_pieces(path.acceleration, tolerance);
-  path.error = path.acceleration / (8.0 * pieces * pieces);
+  path.rounding = find_rounding(motion);
+  path.error = path.acceleration / (8.0 * pieces * pieces) + path.rounding;
   path.stretch = 1 + 1e-9;
   path.maps.resize(static_cast<std::size_t>(pieces) + 1);
   for (int k = 0; k <= pieces; ++k) {

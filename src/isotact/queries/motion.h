@@ -30,7 +30,7 @@ enum class MotionModel : std::uint8_t {
                    // places (XB14's future work)
 };
 std::string_view name(MotionModel model);  // "straight", "rates", "screw", "polynomial"
-std::optional<MotionModel> find_motion_model(std::string_view name);
+std::optional<MotionModel> find_motion_model(std::string_view text);
 
 // world_from_body at time 0 and at time 1. Quaternions must be unit ones, translations at most 1e15
 // metres.
@@ -74,8 +74,9 @@ inline constexpr int kMostPieces = 4096;
 // Piece k goes from maps[k] to maps[k + 1], all in equal times. Their number is a power of two.
 struct ShellPath {
   std::vector<AffineMap> maps;
-  double error = 0;         // metres: no point of the shell is further from its path. Above the
-                            // tolerance where that would take more than kMostPieces
+  double error = 0;     // metres: no point of the shell is further from its path. Above the
+                        // tolerance where that would take more than kMostPieces
+  double rounding = 0;  // metres: of places, where world coordinates are large; part of the error
   double acceleration = 0;  // metres: bounds the second derivative of every point's true path, with
                             // time from 0 to 1
   double stretch = 1;       // no two points are ever further apart than this many times as at rest

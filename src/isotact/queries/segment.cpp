@@ -58,13 +58,23 @@ struct SegmentTracer::State {
       detail::walk_outside(rim, segment, 0, path->begin, settings.iso, sink);
       if (!sink.is_done()) walk(*path, sink, counts);
       if (!sink.is_done()) detail::walk_outside(rim, segment, path->end, 1, settings.iso, sink);
-    } else if (segment.from == segment.to || contains(bounds(lattice), to_double(segment.from))) {
-      sink.set_side(0, value(to_double(segment.from)) <= settings.iso);
     } else {
-      detail::walk_outside(rim, segment, 0, 1, settings.iso, sink);
+      trace_off_the_box(segment, sink);
     }
     sink.finish();
     return sink.count();
+  }
+
+  // Of no length in the box: a place in it, or a way that at most begins or ends on it.
+  void trace_off_the_box(const Segment& segment, detail::IntervalSink& sink) const {
+    const Aabb box = bounds(lattice);
+    const Vec3 from = to_double(segment.from), to = to_double(segment.to);
+    if (from == to || (contains(box, from) && contains(box, to))) {
+      sink.set_side(0, value(from) <= settings.iso);
+      return;
+    }
+    detail::walk_outside(rim, segment, 0, 1, settings.iso, sink);
+    if (contains(box, to) && !sink.is_done()) sink.set_side(1, value(to) <= settings.iso);
   }
 
   void add_alone(const Segment& segment, std::vector<SegmentInterval>& to, std::uint64_t& n,

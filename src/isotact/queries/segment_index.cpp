@@ -225,8 +225,8 @@ class IndexBuild {
               continue;
             least = std::min(least, std::abs(int{cubes[flat_index(m, c[0], c[1], c[2])]}));
           }
-          const int side = sides_[flat_index(coarse_, kMacroSide * at[0], kMacroSide * at[1],
-                                             kMacroSide * at[2])];
+          const int side = int{sides_[flat_index(coarse_, kMacroSide * at[0], kMacroSide * at[1],
+                                                 kMacroSide * at[2])]};
           cubes[n] = static_cast<std::int8_t>(side * (least + 1));
         }
   }

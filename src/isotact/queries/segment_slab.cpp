@@ -155,14 +155,17 @@ Slab fit_slab(const SlabCells* const* cells, std::size_t count, float slack) {
   float sum[3] = {0, 0, 0}, edges = 0;
   for (std::size_t i = 0; i < count; ++i) edges += add_slopes(*cells[i], sum);
   Slab slab{{sum[0] / edges, sum[1] / edges, sum[2] / edges}, 0, 0};
+  // Rounding of g . x grows with g.
+  const float steep = std::max(
+      1.0F, std::abs(slab.normal[0]) + std::abs(slab.normal[1]) + std::abs(slab.normal[2]));
   Extent all;
   for (std::size_t i = 0; i < count; ++i) {
     const Extent rest = find_rest(*cells[i], slab.normal);
     float shift = 0;
     for (std::size_t axis = 0; axis < 3; ++axis)
       shift += slab.normal[axis] * static_cast<float>(cells[i]->lower[axis]);
-    const float more =
-        slack + cells[i]->rounding + (cells[i]->is_fine ? 0 : find_slack_of_corners(*cells[i]));
+    const float more = slack * steep + cells[i]->rounding +
+                       (cells[i]->is_fine ? 0 : find_slack_of_corners(*cells[i]));
     all.add((rest.least + shift) - more);
     all.add((rest.most + shift) + more);
   }

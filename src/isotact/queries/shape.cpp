@@ -40,6 +40,16 @@ struct Shape::Tracers {
   };
   std::mutex mutex;
   std::vector<Entry> entries;  // the last used at the end
+
+  std::shared_ptr<const SweptTracer> find(const SweptSettings& settings) {
+    const std::scoped_lock lock(mutex);
+    for (auto at = entries.begin(); at != entries.end(); ++at) {
+      if (!is_same(at->settings, settings)) continue;
+      std::rotate(at, at + 1, entries.end());
+      return entries.back().tracer;
+    }
+    return nullptr;
+  }
 };
 
 Shape::Shape(Data data) {
@@ -88,17 +98,14 @@ Shape Shape::from_parts(std::optional<BrickField> field, std::optional<PointSphe
 
 std::shared_ptr<const SweptTracer> Shape::swept_tracer(const SweptSettings& settings) const {
   Tracers& tracers = *data_->tracers;
+  if (auto known = tracers.find(settings)) return known;
+  // Not under the lock: loops over threads may take up work that asks for a tracer, too.
+  auto made = std::make_shared<const SweptTracer>(*data_->field, settings);
+  if (auto known = tracers.find(settings)) return known;
   const std::scoped_lock lock(tracers.mutex);
-  auto& entries = tracers.entries;
-  for (std::size_t i = 0; i < entries.size(); ++i)
-    if (is_same(entries[i].settings, settings)) {
-      std::rotate(entries.begin() + static_cast<std::ptrdiff_t>(i),
-                  entries.begin() + static_cast<std::ptrdiff_t>(i) + 1, entries.end());
-      return entries.back().tracer;
-    }
-  if (entries.size() == kMostTracers) entries.erase(entries.begin());
-  entries.push_back({settings, std::make_shared<const SweptTracer>(*data_->field, settings)});
-  return entries.back().tracer;
+  if (tracers.entries.size() == kMostTracers) tracers.entries.erase(tracers.entries.begin());
+  tracers.entries.push_back({settings, made});
+  return made;
 }
 
 }  // namespace isotact

@@ -61,6 +61,10 @@ struct SweptTracer::State {
     lattice.spacing = cell;
   }
 
+  detail::AnyTrace any_trace() const {
+    return {*any, settings.iso, lattice.spacing, for_segments(settings).mode};
+  }
+
   detail::SweptSearch make_search() const {
     if (any) return {*any, settings.iso, lattice.spacing * detail::kFreeBlockCells};
     return {space, lattice};
@@ -131,7 +135,7 @@ struct SweptTracer::State {
     for (std::size_t i = 0; i < pieces.size(); ++i)
       work.segments[i] = segment_of(tree, work.path, pieces[i]);
     if (any)
-      detail::trace_any(*any, settings, work.segments, work.traced, counts.tracing);
+      detail::trace_any(any_trace(), work.segments, work.traced, counts.tracing);
     else
       tracer->trace(work.segments, work.traced, &counts.tracing);
     counts.segments += work.segments.size();
@@ -190,7 +194,7 @@ struct SweptTracer::State {
     const Segment segment = segment_of(tree, path, p);
     const std::span<SegmentInterval> room(&interval, 1);
     const std::size_t n =
-        any ? detail::trace_any(*any, settings, segment, room, summary.counts.tracing)
+        any ? detail::trace_any(any_trace(), segment, room, summary.counts.tracing)
             : tracer->trace(segment, room, &summary.counts.tracing);
     if (n == 0) return kNever;
     const float time = time_of(path, p.piece, interval.enter);

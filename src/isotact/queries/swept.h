@@ -102,8 +102,9 @@ class SweptTracer {
   SweptTracer(const BrickField& field, const SweptSettings& settings = {});
   SweptTracer(const DenseGrid& grid, const SweptSettings& settings = {});
   // Of a field of any kind, such as an analytic ground. It has no cells: `cell` (metres) stands for
-  // one. Culling rests on the field's Lipschitz bound; times are found to about 1e-7 of a path, and
-  // stays inside that are shorter than that may be missed.
+  // one. Culling rests on the field's Lipschitz bound. Where a path stays within a thousandth of a
+  // cell of the isosurface, the side of its middle counts for all of it. Cost: some fifty values of
+  // the field a crossing.
   SweptTracer(const AnyField& field, double cell, const SweptSettings& settings = {});
   SweptTracer(SweptTracer&&) noexcept;
   SweptTracer& operator=(SweptTracer&&) noexcept;

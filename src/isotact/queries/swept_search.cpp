@@ -63,7 +63,8 @@ void SweptSearch::start(const PointSphereTree& tree, const ShellPath& path) {
 
   most_halvings_ = 0;
   while ((1 << most_halvings_) < path.piece_count()) ++most_halvings_;
-  const double fixed = reach_ + static_cast<double>(kGap) + kAbsolute + kRelative * largest;
+  const double fixed = reach_ + static_cast<double>(kGap) + kAbsolute + kRelative * largest +
+                       2 * path.rounding * blocks_a_metre;
   halvings_.assign(levels_.size() + 1, 0);
   margins_.assign(levels_.size() + 1, static_cast<float>(fixed));
   // Vertices of the chain lie on the true path, which bends from the chord of a range by no more

@@ -20,10 +20,18 @@ struct AnySpace {
 unsigned find_touching_any(const AnySpace& space, const SphereLanes& spheres, const SweptTask& task,
                            SweptTimes& times);
 
-// As SegmentTracer::trace.
-std::size_t trace_any(const AnyField& field, const SweptSettings& settings, const Segment& segment,
+// As SegmentTracer::trace. Parts of a segment that stay nearer to the isosurface than a thousandth
+// of a cell are not looked into: what slides along it would take as many values as there are
+// floats.
+struct AnyTrace {
+  const AnyField& field;
+  double iso;
+  double cell;  // metres
+  SegmentMode mode;
+};
+std::size_t trace_any(const AnyTrace& how, const Segment& segment,
                       std::span<SegmentInterval> intervals, SegmentCounts& counts);
-void trace_any(const AnyField& field, const SweptSettings& settings,
-               std::span<const Segment> segments, SegmentResults& results, SegmentCounts& counts);
+void trace_any(const AnyTrace& how, std::span<const Segment> segments, SegmentResults& results,
+               SegmentCounts& counts);
 
 }  // namespace isotact::detail

@@ -56,7 +56,7 @@ struct BatchTrace : BatchLanes<F> {
     L::load_columns(row, place);
     const F zero(0.0F), one(1.0F), least(1e-20F);
     Paths p;
-    auto simple = zero <= zero;
+    auto simple = zero < one;
     F column[8];
     for (int axis = 0; axis < 3; ++axis) {
       const F from = place[axis], to = place[3 + axis], top(w.top[axis]), d = to - from;

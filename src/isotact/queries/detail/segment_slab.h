@@ -37,7 +37,7 @@ struct SlabCells {
 bool load_slab_cells(const BrickField& field, const Index3& coarse, std::uint32_t brick, float iso,
                      SlabCells& cells);
 
-// `slack`: more than rounding makes of g . x along a path, cells.
+// `slack`: more than rounding makes of g . x along a path, cells, for a g of length 1.
 Slab fit_slab(const SlabCells* const* cells, std::size_t count, float slack);
 
 // A path whose g . x changes by less is all but along the planes: it is taken whole, or not at all.

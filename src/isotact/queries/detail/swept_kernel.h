@@ -93,7 +93,9 @@ struct SweptKernel {
     Way way;
     for (int axis = 0; axis < 3; ++axis) {
       way.origin[axis] = apply(*task.from, axis, x, y, z);
-      way.direction[axis] = apply(*task.to, axis, x, y, z) - way.origin[axis];
+      const F by = apply(*task.to, axis, x, y, z) - way.origin[axis];
+      // Next to nothing is nothing: its inverse would be infinite.
+      way.direction[axis] = select(by * by > F(1e-36F), by, F(0.0F));
     }
     way.radius = F(task.margin);
     if (spheres.radius != nullptr)
