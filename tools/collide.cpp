@@ -12,6 +12,7 @@
 
 #include "collide_picture.h"
 #include "command.h"
+#include "field_file.h"
 #include "mesh_input.h"
 #include "picture_output.h"
 #include "point_file.h"
@@ -35,15 +36,22 @@ struct CollideOptions {
   bool first_only = false;
 };
 
-Vec3 parse_place(const std::string& text) {
-  return text.empty() ? Vec3{} : parse_pose("xyz=" + text).translation;
+// What a pose is wrong in, with the option's name.
+Pose parse_option(const std::string& option, const std::string& text) {
+  try {
+    return parse_pose(text);
+  } catch (const Error& error) {
+    throw UsageError(option + ": " + error.what());
+  }
 }
 
-BodyMotion motion_of(const BodyOptions& body) {
+BodyMotion motion_of(const BodyOptions& body, const std::string& letter) {
   BodyMotion motion;
-  if (!body.pose.empty()) motion.from = parse_pose(body.pose);
-  motion.to = body.to_pose.empty() ? motion.from : parse_pose(body.to_pose);
-  motion.pivot = parse_place(body.pivot);
+  if (!body.pose.empty()) motion.from = parse_option("--pose-" + letter, body.pose);
+  motion.to =
+      body.to_pose.empty() ? motion.from : parse_option("--to-pose-" + letter, body.to_pose);
+  if (!body.pivot.empty())
+    motion.pivot = parse_option("--pivot-" + letter, "xyz=" + body.pivot).translation;
   return motion;
 }
 
@@ -116,6 +124,7 @@ struct Report {
   std::optional<Approach> nearest;
   bool moves;
   double seconds;
+  std::vector<std::string> warnings;
 };
 
 void print_report(const CollideOptions& options, const Report& r) {
@@ -142,8 +151,8 @@ void print_report(const CollideOptions& options, const Report& r) {
   else if (r.nearest)
     facts.emplace_back(
         r.moves ? "closest approach" : "distance",
-        r.moves ? fmt::format("{:.6g} m at {:.4g} of the way", r.nearest->distance, r.nearest->time)
-                : fmt::format("{:.6g} m", r.nearest->distance));
+        r.moves ? fmt::format("{:.4g} m at {:.4g} of the way", r.nearest->distance, r.nearest->time)
+                : fmt::format("{:.4g} m", r.nearest->distance));
   facts.emplace_back("unseen", fmt::format("nothing deeper than {:.4g} m", r.result.blind_depth));
   facts.emplace_back("time", fmt::format("{:.3g} s", r.seconds));
   print_facts(facts);
@@ -183,7 +192,9 @@ void print_json_report(const CollideOptions& options, const Report& r) {
          {"spheres", r.result.counts.spheres},
          {"points", r.result.counts.points},
          {"segments", r.result.counts.segments},
+         {"warnings", r.warnings},
          {"seconds", r.seconds}};
+  if (options.first_only) j["intervals"] = j["touching_points"] = nullptr;
   if (r.nearest && r.nearest->status == ApproachStatus::kDone) {
     j["min_distance"] = r.nearest->distance;
     j["min_distance_time"] = r.nearest->time;
@@ -195,7 +206,11 @@ void print_json_report(const CollideOptions& options, const Report& r) {
 }
 
 void run_collide(CollideOptions options) {
+  if (options.picture == "-" || options.output == "-")
+    throw UsageError("results go to stdout: -o and --picture need files");
   if (!options.picture.empty()) check_picture_name(options.picture, options.common);
+  if (is_field_file(options.a.file) && is_field_file(options.b.file))
+    refuse_unit(options.input.unit, "no mesh is read, and fields are in metres");
   for (const std::string* input : {&options.a.file, &options.b.file}) {
     refuse_same_file(*input, options.output);
     refuse_same_file(*input, options.picture);
@@ -204,17 +219,21 @@ void run_collide(CollideOptions options) {
     throw UsageError("-o writes the intervals of all points, --first looks for one only");
   options.input.threads = options.common.thread_setting();
   options.input.points = static_cast<std::uint32_t>(options.points);
-  const BodyMotion of_a = motion_of(options.a), of_b = motion_of(options.b);
+  const BodyMotion of_a = motion_of(options.a, "a"), of_b = motion_of(options.b, "b");
   const bool moves = of_a.from != of_a.to || of_b.from != of_b.to;
   const ContinuousRequest request = request_of(options);
-  const Shape a = load_shape(options.a.file, options.input);
-  const Shape b = load_shape(options.b.file, options.input);
+  options.input.margin = options.margin;
+  const LoadedShape loaded_a = load_shape(options.a.file, options.input);
+  const LoadedShape loaded_b = load_shape(options.b.file, options.input);
+  const Shape &a = loaded_a.shape, &b = loaded_b.shape;
   ContinuousResult result = continuous_collide(a, of_a, b, of_b, request);  // prepares
   const auto start = std::chrono::steady_clock::now();
   continuous_collide(a, of_a, b, of_b, request, result);
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  const Report report{result, find_nearest(a, of_a, b, of_b, request), moves, seconds};
+  Report report{result, find_nearest(a, of_a, b, of_b, request), moves, seconds, {}};
+  for (const std::string& w : loaded_a.warnings) report.warnings.push_back("A: " + w);
+  for (const std::string& w : loaded_b.warnings) report.warnings.push_back("B: " + w);
   if (!options.output.empty()) write_intervals(options.output, result);
   if (!options.picture.empty()) {
     if (!a.tree() || !b.field())
@@ -304,6 +323,18 @@ void add_collide(CommandLine& line) {
                      .help = "Points on each body that has none (default: two cells apart)",
                      .value_name = "N"},
                     options->points, {1, kMaxShellPoints});
+  command.add_text({.names = "--sign",
+                    .help = "Of meshes: how inside is told from outside (default: auto)",
+                    .value_name = "auto|pseudonormal|winding|unsigned",
+                    .choices = {"auto", "pseudonormal", "winding", "unsigned"}},
+                   options->input.sign);
+  command.add_text(
+      {.names = "--keep-thin",
+       .help = "Of meshes: walls that vanish between samples are kept by a body that is "
+               "grown by a cell at most (default), by smaller cells, or only told of",
+       .value_name = "offset|refine|report",
+       .choices = {"offset", "refine", "report"}},
+      options->input.keep_thin);
   add_unit(command, options->input.unit);
   command.add_text(
       {.names = "-o,--output",

@@ -70,9 +70,9 @@ class Drawing {
   std::vector<RenderItem> items() {
     std::vector<RenderItem> all;
     all.push_back(body(what_.b, find_pose(what_.motion_of_b, time_), {0.55, 0.57, 0.60}));
-    all.push_back(dots(0, 0.5, false, {0.62, 0.64, 0.66}));
-    all.push_back(dots(time_, 1, false, {0.16, 0.34, 0.60}));
-    all.push_back(dots(time_, 1.25, true, {0.80, 0.42, 0.06}));
+    if (time_ > 0) all.push_back(dots(0, 0.5, Which::kAll, {0.62, 0.64, 0.66}));
+    all.push_back(dots(time_, 1, Which::kFree, {0.16, 0.34, 0.60}));
+    all.push_back(dots(time_, 1.25, Which::kTouching, {0.80, 0.42, 0.06}));
     all.push_back(ways());
     if (what_.result.status == ContinuousStatus::kContact) {
       RenderItem contact{.colour = {0.72, 0.05, 0.05}};
@@ -99,10 +99,11 @@ class Drawing {
     return item;
   }
 
-  RenderItem dots(double time, double size, bool touching, const Vec3& colour) const {
+  enum class Which { kAll, kFree, kTouching };
+  RenderItem dots(double time, double size, Which which, const Vec3& colour) const {
     RenderItem item{.colour = colour};
     for (std::uint32_t i = 0; i < tree_.point_count(); i += stride_)
-      if (touches_[i] == touching || time == 0)
+      if (which == Which::kAll || touches_[i] == (which == Which::kTouching))
         add_ball(item.mesh, ball_, place(i, time), dot_ * size);
     return item;
   }
@@ -162,7 +163,9 @@ Picture draw_collision(const CollidePicture& what, int width, Threads threads) {
   if (what.result.status == ContinuousStatus::kContact)
     point_out(picture, frame_scene(make_scene(items, settings), settings),
               what.result.contact.position,
-              fmt::format("first contact at {:.4g}", what.result.time_of_contact));
+              what.result.time_of_contact > 0
+                  ? fmt::format("first contact at {:.4g}", what.result.time_of_contact)
+                  : "contact");
   return picture;
 }
 

@@ -102,6 +102,8 @@ void run_segments(const SegmentOptions& options) {
   for (std::size_t i = 0; i < segments.size(); ++i) {
     const float* row = table.values.data() + 6 * i;
     segments[i] = {{row[0], row[1], row[2]}, {row[3], row[4], row[5]}};
+    if (!is_finite(segments[i].from) || !is_finite(segments[i].to))
+      throw Error(fmt::format("{}: segment {} is not finite", options.segments, i));
   }
   const auto start = std::chrono::steady_clock::now();
   const SegmentTracer tracer = make_tracer(field, settings_of(options));
@@ -163,10 +165,12 @@ void add_segments(CommandLine& line) {
                      options->iso, {.lowest = -1e30, .highest = 1e30});
   command.add_text({.names = "--mode",
                     .help = "All intervals, the first time inside, or any",
+                    .value_name = "intervals|first|any",
                     .choices = {"intervals", "first", "any"}},
                    options->mode);
   command.add_text({.names = "--traversal",
                     .help = "How to look: the answer is the same",
+                    .value_name = "uniform|octree|fast",
                     .choices = {"uniform", "octree", "fast"}},
                    options->traversal);
   command.add_text({.names = "--picture",

@@ -1,5 +1,12 @@
 #include "shape_input.h"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "isotact/base/error.h"
 #include "isotact/field/build/bake.h"
 #include "isotact/pointshell/asset_section.h"
 
@@ -10,10 +17,26 @@
 namespace isotact::tool {
 namespace {
 
-ShapeSettings settings_of(const ShapeInputOptions& options) {
+ShapeSettings settings_of(const TriangleMesh& mesh, const ShapeInputOptions& options) {
   ShapeSettings settings;
-  settings.field.resolution = options.resolution;
-  settings.field.threads = options.threads;
+  FieldSettings& f = settings.field;
+  f.resolution = options.resolution;
+  f.threads = options.threads;
+  for (const SignMethod sign :
+       {SignMethod::kPseudonormal, SignMethod::kWinding, SignMethod::kUnsigned})
+    if (options.sign == name(sign)) f.sign = sign;
+  for (const KeepThin keep :
+       {KeepThin::kIgnore, KeepThin::kReport, KeepThin::kRefine, KeepThin::kOffset})
+    if (options.keep_thin == name(keep)) f.keep_thin = keep;
+  // So that distances up to the margin are distances: cells as large as without, and more of them.
+  const Vec3f size = extent(bounds(mesh));
+  const double longest = static_cast<double>(std::max({size.x, size.y, size.z}));
+  if (options.margin > 0 && longest > 0) {
+    const double cell = longest / (options.resolution - 2 * f.padding);
+    f.resolution.reset();
+    f.voxel_size = cell;
+    f.padding += std::min(std::ceil(options.margin / cell), 1.5 * options.resolution);
+  }
   settings.points = options.points;
   return settings;
 }
@@ -35,22 +58,60 @@ Shape shape_of_field(const AssetField& field, std::optional<PointSphereTree> tre
                                                            {.threads = options.threads}));
 }
 
+// The least value on the sides of its box.
+double box_distance(const BrickField& field) {
+  const Index3 n = node_counts(field.coarse_lattice());
+  float least = std::numeric_limits<float>::infinity();
+  for (std::int32_t z = 0; z < n[2]; ++z)
+    for (std::int32_t y = 0; y < n[1]; ++y)
+      for (std::int32_t x = 0; x < n[0]; ++x) {
+        const bool on_side =
+            x == 0 || y == 0 || z == 0 || x == n[0] - 1 || y == n[1] - 1 || z == n[2] - 1;
+        if (on_side) least = std::min(least, field.coarse_values()[flat_index(n, x, y, z)]);
+      }
+  return static_cast<double>(least);
+}
+
 }  // namespace
 
-Shape load_shape(const std::string& file, const ShapeInputOptions& options) {
+LoadedShape load_shape(const std::string& file, const ShapeInputOptions& options) {
+  const auto finish = [&](LoadedShape loaded) {
+    const auto& field = loaded.shape.field();
+    if (field && field->header().shell_offset > 0)
+      loaded.warnings.push_back(
+          fmt::format("the field is that of a shell, {:.3g} m thick on all sides of the surface",
+                      static_cast<double>(field->header().shell_offset)));
+    if (field && options.margin > box_distance(*field))
+      loaded.warnings.push_back(fmt::format(
+          "the margin of {:.3g} m is wider than the field's box, {:.3g} m off the body: outside of "
+          "it "
+          "distances are lower bounds, and contact may be told too soon; build with more --padding",
+          options.margin, box_distance(*field)));
+    print_warnings(file, loaded.warnings);
+    return loaded;
+  };
   if (is_asset(file)) {
     const Asset asset = read_asset_input(file);
     auto tree = find_point_sphere_tree(asset);
+    std::vector<std::string> warnings;
+    const Json sign = sign_report_of(asset);
+    if (sign.is_object() && sign.contains("warnings") && sign["warnings"].is_array())
+      for (const Json& warning : sign["warnings"])
+        if (warning.is_string())
+          warnings.push_back(without_control_codes(warning.get<std::string>()));
+    if (!asset.field && !asset.dense && !asset.first_order && !tree)
+      throw Error({.file = file}, "has neither a field nor points");
     if (!asset.field && !asset.dense && !asset.first_order)
-      return Shape::from_parts(std::nullopt, std::move(tree));
-    return shape_of_field(field_of(asset), std::move(tree), options);
+      return finish({Shape::from_parts(std::nullopt, std::move(tree)), std::move(warnings)});
+    return finish({shape_of_field(field_of(asset), std::move(tree), options), std::move(warnings)});
   }
-  if (is_field_file(file)) return shape_of_field(load_field(file), std::nullopt, options);
+  if (is_field_file(file)) return finish({shape_of_field(load_field(file), std::nullopt, options)});
   LoadedMesh loaded = read_input({file, options.unit});
-  print_warnings(file, loaded.warnings);
-  Shape shape = Shape::from_mesh(loaded.mesh, settings_of(options));
-  print_warnings(file, shape.warnings());
-  return shape;
+  if (loaded.mesh.triangles.empty()) throw Error({.file = file}, "has no triangles");
+  Shape shape = Shape::from_mesh(loaded.mesh, settings_of(loaded.mesh, options));
+  std::vector<std::string> warnings = std::move(loaded.warnings);
+  warnings.insert(warnings.end(), shape.warnings().begin(), shape.warnings().end());
+  return finish({std::move(shape), std::move(warnings)});
 }
 
 }  // namespace isotact::tool

@@ -10,6 +10,9 @@
 namespace isotact::tool {
 
 struct ShapeInputOptions {
+  // Of meshes, as build takes them. A wall that is lost is a contact that is missed.
+  std::string sign = "auto", keep_thin = "offset";
+  double margin = 0;         // metres: meshes get a box that holds it
   std::string unit;          // of meshes
   int resolution = 128;      // of meshes
   std::uint32_t points = 0;  // of bodies without; 0: as Shape has it
@@ -18,6 +21,10 @@ struct ShapeInputOptions {
 
 // Of meshes, and of assets without points, these are sampled; fields of another kind than bricks
 // are sampled as such. Warnings go to stderr.
-Shape load_shape(const std::string& file, const ShapeInputOptions& options);
+struct LoadedShape {
+  Shape shape;
+  std::vector<std::string> warnings{};  // of this build, or of that of the asset; printed, too
+};
+LoadedShape load_shape(const std::string& file, const ShapeInputOptions& options);
 
 }  // namespace isotact::tool

@@ -84,15 +84,28 @@ TEST_F(CollideVerb, WritesIntervalsAndAPicture) {
   EXPECT_TRUE(std::filesystem::exists(folder_.path() / "contact.png"));
 }
 
+// Plates thinner than a cell: grown rather than lost, and told of.
+TEST_F(CollideVerb, KeepsThinWalls) {
+  ASSERT_EQ(run({"make", "box", "--set", "size_y=0.001", "-o", "plate.obj"}).exit_code, 0);
+  const std::string turn = "wxyz=0.7071067811865476,0.7071067811865476,0,0";
+  const Json kept = collide({"plate.obj", "plate.obj", "--pose-b", turn});
+  EXPECT_EQ(kept["status"], "contact");
+  EXPECT_FALSE(kept["warnings"].empty());
+  const Json lost = collide({"plate.obj", "plate.obj", "--pose-b", turn, "--keep-thin", "report"});
+  EXPECT_EQ(lost["status"], "free");
+  EXPECT_FALSE(lost["warnings"].empty());
+}
+
 TEST_F(CollideVerb, SaysWhatIsWrong) {
   make_ball();
   EXPECT_EQ(run({"collide", "ball.obj"}).exit_code, 2);
   EXPECT_EQ(run({"collide", "ball.obj", "none.obj"}).exit_code, 1);
-  EXPECT_EQ(run({"collide", "ball.obj", "ball.obj", "--pose-a", "xyz=1,2"}).exit_code, 1);
-  EXPECT_EQ(run({"collide", "ball.obj", "ball.obj", "--pose-a", "wxyz=2,0,0,0"}).exit_code, 1);
+  EXPECT_EQ(run({"collide", "ball.obj", "ball.obj", "--pose-a", "xyz=1,2"}).exit_code, 2);
+  EXPECT_EQ(run({"collide", "ball.obj", "ball.obj", "--pose-a", "wxyz=2,0,0,0"}).exit_code, 2);
   EXPECT_EQ(run({"collide", "ball.obj", "ball.obj", "--method", "magic"}).exit_code, 2);
   EXPECT_EQ(run({"collide", "ball.obj", "ball.obj", "--first", "-o", "x.csv"}).exit_code, 2);
   EXPECT_EQ(run({"collide", "ball.obj", "ball.obj", "--picture", "x.jpg"}).exit_code, 2);
+  EXPECT_EQ(run({"collide", "ball.obj", "ball.obj", "-o", "-"}).exit_code, 2);
 }
 
 }  // namespace

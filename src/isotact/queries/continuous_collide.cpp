@@ -66,11 +66,25 @@ void add_points(const Way& way, const SweptResults& swept, ContinuousResult& res
 
 struct FirstTouch {
   float time;
+  float value;  // of the field, for those of the earliest time: the deepest first
   std::size_t way;
   std::uint32_t point;
 
   friend auto operator<=>(const FirstTouch&, const FirstTouch&) = default;
 };
+
+// Bodies that overlap from the start touch at many points at once.
+void judge_earliest(std::vector<Way>& ways, std::vector<FirstTouch>& touches) {
+  float first = kNever;
+  for (const FirstTouch& t : touches) first = std::min(first, t.time);
+  for (FirstTouch& t : touches) {
+    if (t.time != first) continue;
+    const Way& way = ways[t.way];
+    const Vec3 x =
+        place_on(way.path, to_double(way.tree.point(t.point)), static_cast<double>(first));
+    t.value = static_cast<float>(way.field.value(x));
+  }
+}
 
 }  // namespace
 
@@ -114,11 +128,12 @@ void continuous_collide(const Shape& a, const BodyMotion& motion_of_a, const Sha
         std::max(result.blind_depth, way.tree.covering_radius() + summary.path_error +
                                          error_at(way.field, request.margin));
     for (const SweptHit& hit : swept.hits)
-      touches.push_back({swept.intervals[hit.first_interval].enter, i, hit.point});
+      touches.push_back({swept.intervals[hit.first_interval].enter, 0, i, hit.point});
     if (request.mode == SweptMode::kAll) add_points(way, swept, result);
     if (request.mode == SweptMode::kAny && !touches.empty()) break;
   }
 
+  judge_earliest(ways, touches);
   result.status = touches.empty() ? ContinuousStatus::kFree : ContinuousStatus::kContact;
   result.time_of_contact = std::numeric_limits<double>::infinity();
   result.contact = {};

@@ -34,6 +34,19 @@ Sphere ball_of(const PointSphereTree& tree) {
   return {to_double(ball.center), static_cast<double>(ball.radius)};
 }
 
+namespace {
+
+// Places of points are rounded to floats of metres.
+double find_float_rounding(const PointSphereTree& tree, const ShellPath& path) {
+  const Sphere ball = ball_of(tree);
+  double furthest = 0;
+  for (const AffineMap& map : path.maps)
+    furthest = std::max(furthest, length(map * ball.center) + path.stretch * ball.radius);
+  return furthest * 0x1p-23;
+}
+
+}  // namespace
+
 struct SweptTracer::State {
   SweptSettings settings{};
   std::variant<std::monostate, BrickField, DenseGrid> field{};  // keeps what `rough` reads
@@ -91,7 +104,7 @@ struct SweptTracer::State {
              SweptResults& results) const {
     find_shell_path(motion, ball_of(tree), settings.path_tolerance * lattice.spacing, work.path);
     SweptSummary summary;
-    summary.path_error = work.path.error;
+    summary.path_error = work.path.error + find_float_rounding(tree, work.path);
     summary.first_hit = results.hits.size();
     const bool linear = settings.traversal == ShellTraversal::kLinear;
     if (!linear) work.search.start(tree, work.path);
