@@ -52,7 +52,7 @@ struct SceneShape {
   // Of meshes: at most one of each two. Nothing: a resolution of 64, points two cells apart.
   std::optional<int> resolution{};
   std::optional<double> voxel_size{};
-  std::optional<std::uint32_t> points{};
+  std::optional<std::uint32_t> points{};  // 0: a field only, for others' points to touch
   std::optional<double> spacing{};
 };
 

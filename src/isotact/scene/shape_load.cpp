@@ -37,9 +37,15 @@ LoadedShape cook(TriangleMesh mesh, const SceneShape& s, Threads threads) {
   settings.points = s.points.value_or(0);
   settings.spacing = s.spacing.value_or(0);
   settings.tree.threads = threads;
-  loaded.shape = Shape::from_mesh(mesh, settings);
+  if (s.points == 0U) {
+    FieldResult built = build_field(mesh, settings.field);
+    loaded.warnings = std::move(built.report.warnings);
+    loaded.shape = Shape::from_parts(std::move(built.field), std::nullopt);
+  } else {
+    loaded.shape = Shape::from_mesh(mesh, settings);
+    loaded.warnings = loaded.shape->warnings();
+  }
   loaded.mass = find_mass_properties(mesh, {.density = 1, .threads = threads});
-  loaded.warnings = loaded.shape->warnings();
   loaded.look = std::move(mesh);
   return loaded;
 }

@@ -105,7 +105,7 @@ void read_sampling(const JsonNode& node, SceneShape& shape) {
     return n.number({1e-6, 1e3});
   });
   read_if(node, "points", shape.points,
-          [](const auto& n) { return static_cast<std::uint32_t>(n.whole(8, 2000000)); });
+          [](const auto& n) { return static_cast<std::uint32_t>(n.whole(0, 2000000)); });
   read_if(node, "spacing", shape.spacing, [](const auto& n) { return n.number({1e-6, 1e3}); });
 }
 
