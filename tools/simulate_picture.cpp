@@ -60,8 +60,8 @@ Spot project(const ReplayView& view, const Vec3& place) {
 }
 
 void mark_contacts(Picture& picture, const ReplayFrame& frame, const ReplayView& view) {
-  const double dot_width = std::max(2.0, picture.width / 200.0);
-  const double reach = 0.03 * length(extent(*view.settings.frame));
+  const double dot_width = std::max(2.0, picture.width / 240.0);
+  const double reach = 0.015 * length(extent(*view.settings.frame));
   for (const ReplayContact& c : frame.contacts) {
     const Spot at = project(view, c.position), out = project(view, c.position + c.normal * reach);
     draw_line(picture, {at.x, at.y, out.x, out.y, dot_width / 3}, kContactInk);

@@ -49,16 +49,5 @@ TEST(ShippedScenes, AllAreReadAndRun) {
   }
 }
 
-TEST(ShippedScenes, APileSettles) {
-  Scene scene = read_scene(std::filesystem::path(ISOTACT_SOURCE_FOLDER) / "scenes/pile_small.json");
-  SceneRun run(scene);
-  const auto steps = unless_slow(std::uint64_t{300}, std::uint64_t{20});
-  EXPECT_TRUE(run.go(steps));
-  if (kSlowBuild) return;
-  EXPECT_GT(run.most_contacts(), 5U);
-  EXPECT_LT(run.deepest(), 0.012);
-  for (const Pose& pose : run.replay().frames.back().poses) EXPECT_GT(pose.translation.y, -0.05);
-}
-
 }  // namespace
 }  // namespace isotact
