@@ -140,6 +140,27 @@ TEST(SceneRun, StopsInTrouble) {
     for (const Pose& pose : frame.poses) EXPECT_TRUE(is_finite(pose.translation));
 }
 
+// Bodies that could never touch are told of, instead of falling through each other.
+TEST(SceneRun, RefusesPairsWithoutPoints) {
+  Scene scene = parse_scene(R"({"isotact_scene": 1, "bodies": [
+    {"name": "post", "kind": "static"},
+    {"name": "ground", "kind": "static", "shape": {"field": "plane"}},
+    {"name": "stone", "shape": {"make": "box", "resolution": 16, "points": 0}}]})",
+                            "x");
+  try {
+    SceneRun run(scene);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("'stone' and 'ground'"), std::string::npos)
+        << error.what();
+  }
+  scene.shapes[1].points = 50;
+  EXPECT_NO_THROW(SceneRun{scene});
+  scene.shapes[1].points = 0;
+  scene.world.contact = ContactRule::kOff;
+  EXPECT_NO_THROW(SceneRun{scene});
+}
+
 TEST(SceneRun, NamesWhatCannotBeLoaded) {
   const auto message = [](const std::string& shape) -> std::string {
     try {

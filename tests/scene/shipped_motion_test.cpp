@@ -108,9 +108,9 @@ TEST(ShippedMotion, TheChainHolds) {
 
 TEST(ShippedMotion, TheSmallPileStaysInItsTray) {
   SceneRun run(shipped("pile_small"), {.keep_frames = false, .keep_log = false});
-  ASSERT_TRUE(run.go(unless_slow(500, 4)));
+  ASSERT_TRUE(run.go(unless_slow(600, 4)));
   if (kSlowBuild) return;
-  EXPECT_GT(run.most_contacts(), 5U);
+  EXPECT_GT(run.most_contacts(), 3U);
   EXPECT_LT(run.deepest(), 0.005);
   for (BodyId k = 2; k < run.world().body_count(); ++k) {
     const Vec3 at = run.world().pose(k).translation;

@@ -1,6 +1,8 @@
 // Every scene that comes with the library is read, says what it is about, and runs.
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include <gtest/gtest.h>
 
@@ -47,6 +49,17 @@ TEST(ShippedScenes, AllAreReadAndRun) {
     EXPECT_EQ(run.world().report().number, 3U);
     EXPECT_GE(run.replay().frames.size(), 2U);
   }
+}
+
+TEST(ShippedScenes, TheOneInTheDocsRuns) {
+  std::ifstream in(std::filesystem::path(ISOTACT_SOURCE_FOLDER) / "docs" / "scenes.md");
+  std::string text((std::istreambuf_iterator<char>(in)), {});
+  const std::size_t begin = text.find("```json\n") + 8, end = text.find("```", begin);
+  ASSERT_LT(end, text.size());
+  Scene scene = parse_scene(text.substr(begin, end - begin), "docs/scenes.md");
+  make_coarse(scene);
+  SceneRun run(scene);
+  EXPECT_TRUE(run.go(3));
 }
 
 }  // namespace

@@ -86,6 +86,19 @@ TEST_F(SimulateVerb, GoesOnAfterABreak) {
   EXPECT_NE(other.err.find("half.snapshot"), std::string::npos) << other.err;
 }
 
+TEST_F(SimulateVerb, TakesAssets) {
+  ASSERT_EQ(run({"build", "part.obj", "-o", "part.isotact", "--resolution", "16", "--points", "60"})
+                .exit_code,
+            0);
+  std::string text = kDrop;
+  const std::string mesh = R"({"mesh": "part.obj", "resolution": 16, "points": 60})";
+  text.replace(text.find(mesh), mesh.size(), R"({"asset": "part.isotact"})");
+  write("asset.json", text);
+  const Json j = run_json({"simulate", "asset.json", "-o", "asset.glb"});
+  EXPECT_TRUE(j["trouble"].is_null());
+  EXPECT_EQ(run_json({"info", "asset.glb"})["components"], 3);
+}
+
 TEST_F(SimulateVerb, TakesAnotherStep) {
   const Json j =
       run_json({"simulate", "drop.json", "--dt", "0.001", "--steps", "10", "-o", "log.csv"});

@@ -101,6 +101,32 @@ JointSettings settings_of(const Scene& scene, const SceneJoint& joint) {
           .may_touch = joint.may_touch};
 }
 
+// Two bodies touch where one has points and the other a field. A pair that has neither way, one of
+// them dynamic, would pass through each other without a word. Those without a shape are meant to.
+void refuse_ghosts(const Scene& scene, const World& world) {
+  if (scene.world.contact == ContactRule::kOff) return;
+  // The first body of each sort: with points or without, with a field or without.
+  std::optional<BodyId> first[2][2], first_dynamic[2][2];
+  for (BodyId id = 0; id < world.body_count(); ++id) {
+    const BodySettings& b = world.body_settings(id);
+    if (!b.shape && !b.field) continue;
+    const bool points = b.shape && b.shape->tree(), field = b.field || b.shape->field();
+    if (!first[points][field]) first[points][field] = id;
+    if (b.kind == BodyKind::kDynamic && !first_dynamic[points][field])
+      first_dynamic[points][field] = id;
+  }
+  const auto check = [&](const std::optional<BodyId>& a, const std::optional<BodyId>& b,
+                         const char* what) {
+    if (!a || !b || a == b) return;
+    throw Error(
+        fmt::format("bodies '{}' and '{}' could not touch, since neither has {}; give one "
+                    "of their shapes {}",
+                    world.body_settings(*a).name, world.body_settings(*b).name, what, what));
+  };
+  check(first_dynamic[0][1], first[0][1], "points");
+  check(first_dynamic[1][0], first[1][0], "a field");
+}
+
 Colour colour_of(const Scene& scene, std::size_t k) {
   const SceneBody& body = scene.bodies[k];
   if (body.colour) return *body.colour;
@@ -156,6 +182,7 @@ SceneRun::SceneRun(const Scene& scene, const RunSettings& settings)
   std::vector<LoadedShape> shapes = load_shapes(scene, settings.threads, warnings_);
   for (const SceneBody& body : scene.bodies) world_.add_body(settings_of(scene, body, shapes));
   for (const SceneJoint& joint : scene.joints) world_.add_joint(settings_of(scene, joint));
+  refuse_ghosts(scene, world_);
   replay_.name = scene.name;
   fill_looks(scene, shapes, replay_);
   record(true);
