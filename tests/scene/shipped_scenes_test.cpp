@@ -43,7 +43,8 @@ TEST(ShippedScenes, AllAreReadAndRun) {
     EXPECT_GT(scene.about.size(), 100U);  // step and stiffness are explained
     EXPECT_GE(step_count(scene), 100U);
     make_coarse(scene);
-    if (kSlowBuild && scene.bodies.size() > 50) continue;
+    // Under sanitizers those whose shapes are soon made.
+    if (kSlowBuild && path.stem() != "chain" && path.stem() != "drop_bowl") continue;
     SceneRun run(scene);
     run.go(3);
     EXPECT_EQ(run.world().report().number, 3U);
