@@ -40,6 +40,7 @@ void check(const SimulateOptions& o) {
   if (!o.output.empty()) check_extension(o.output, ".glb .csv");
   if (!o.log.empty()) check_extension(o.log, ".csv");
   if (!o.animate.empty()) check_picture_name(o.animate, o.common);
+  if (o.animate == "-") throw UsageError("--animate needs the name of a file");
   if (o.every != 1 && o.frames.empty() && o.animate.empty())
     throw UsageError("--every goes with --frames or --animate");
   for (const std::string* file : {&o.output, &o.log, &o.animate, &o.save})

@@ -170,8 +170,9 @@ void check_replay_size(const Scene& scene) {
                     frames, scene.bodies.size(), bytes / 1e9));
 }
 
-std::uint64_t frame_at(double time, double rate) {
-  return static_cast<std::uint64_t>(std::floor(time * rate * (1 + 1e-12) + 1e-9));
+// The number of the frame that is due at a time or was due last.
+double frame_at(double time, double rate) {
+  return std::floor(time * rate * (1 + 1e-12) + 1e-9);
 }
 
 }  // namespace

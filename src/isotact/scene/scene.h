@@ -117,7 +117,7 @@ using SceneScript = std::variant<PoseScript, SteadyScript, LoadScript, MotorScri
 struct SceneView {
   double yaw_degrees = 30, pitch_degrees = 20;
   double zoom = 1;
-  // What the picture holds; nothing: all bodies at the start.
+  // What the picture holds; nothing: all bodies on all their ways.
   std::optional<Aabb> box{};
 };
 
