@@ -189,8 +189,7 @@ TEST(World, WhatDoesNotPartGoesOnTogether) {
       make_part(make_shape("capsule", {{"radius", 0.02}, {"length", 0.04}}), 32, 400);
   World world({.step = 1e-3, .gravity = {}});
   BodySettings wall = standing(plate, {});
-  BodySettings bullet =
-      standing(capsule, {rotation_about({0, 0, 1}, 1.55), {-0.4, -0.1, 0.02}});
+  BodySettings bullet = standing(capsule, {rotation_about({0, 0, 1}, 1.55), {-0.4, -0.1, 0.02}});
   wall.material.restitution = bullet.material.restitution = 0;
   bullet.velocity = {200, 0, 0};
   bullet.fast = true;

@@ -171,9 +171,7 @@ void check_replay_size(const Scene& scene) {
 }
 
 // The number of the frame that is due at a time or was due last.
-double frame_at(double time, double rate) {
-  return std::floor(time * rate * (1 + 1e-12) + 1e-9);
-}
+double frame_at(double time, double rate) { return std::floor(time * rate * (1 + 1e-12) + 1e-9); }
 
 }  // namespace
 
@@ -218,7 +216,7 @@ void SceneRun::record(bool even_between_frames) {
   for (std::size_t k = 0; k < world_.body_count(); ++k)
     frame.poses.push_back(world_.pose(static_cast<BodyId>(k)));
   for (const PairContact& c : world_.contacts())
-    if (c.phase != ContactPhase::kEnd && c.points > 0)
+    if (c.phase != ContactPhase::kEnd && (c.points > 0 || c.impact))
       frame.contacts.push_back({c.contact.position, c.contact.normal, c.contact.depth});
   replay_.frames.push_back(std::move(frame));
 }
