@@ -70,6 +70,7 @@ void add_build(CommandLine& line);
 void add_sample(CommandLine& line);
 void add_segments(CommandLine& line);
 void add_collide(CommandLine& line);
+void add_simulate(CommandLine& line);
 void add_slice(CommandLine& line);
 void add_convert(CommandLine& line);
 void add_render(CommandLine& line);

@@ -27,6 +27,7 @@ int run(int argc, char** argv) {
   add_sample(line);
   add_segments(line);
   add_collide(line);
+  add_simulate(line);
   add_slice(line);
   add_render(line);
   add_bench(line);

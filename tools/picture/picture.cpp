@@ -15,16 +15,6 @@
 namespace isotact::tool {
 namespace {
 
-// x^(1/5) for x in (0, 1], by Newton's method.
-double fifth_root(double x) {
-  double r = 1;
-  for (int i = 0; i < 60; ++i) {
-    const double r4 = r * r * r * r;
-    r -= (r * r4 - x) / (5 * r4);
-  }
-  return r;
-}
-
 // The linear light at which the encoded value passes from i to i + 1.
 std::array<double, 255> make_steps() {
   std::array<double, 255> steps{};
@@ -34,12 +24,6 @@ std::array<double, 255> make_steps() {
 }
 
 }  // namespace
-
-double decode_srgb(double encoded) {
-  if (encoded <= 0.04045) return std::max(encoded, 0.0) / 12.92;
-  const double x = (std::min(encoded, 1.0) + 0.055) / 1.055;
-  return x * x * fifth_root(x * x);  // x^2.4
-}
 
 std::uint8_t encode_srgb(double linear) {
   static const std::array<double, 255> steps = make_steps();

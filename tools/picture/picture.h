@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "isotact/base/srgb.h"
 #include "isotact/base/vec.h"
 
 namespace isotact::tool {
@@ -22,8 +23,6 @@ struct Picture {
 std::uint8_t encode_srgb(double linear);
 Rgb8 encode_srgb(const Vec3& linear);
 
-// Linear light of an sRGB value in [0, 1].
-double decode_srgb(double encoded);
 // Of "#rrggbb"; anything else throws Error.
 Vec3 parse_colour(const std::string& text);
 

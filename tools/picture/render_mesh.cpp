@@ -143,7 +143,7 @@ class Renderer {
     Subpixel seen;
     seen.view = -direction;
     const SurfaceHit hit = find_hit(scene_, camera_.position, direction);
-    const double floor = scene_.bounds.lower.y;
+    const double floor = settings_.ground_height.value_or(scene_.bounds.lower.y);
     const double t_ground = direction.y < -1e-6 && camera_.position.y > floor
                                 ? (floor - camera_.position.y) / direction.y
                                 : 1e30;

@@ -30,12 +30,15 @@ struct RenderItem {
 
 struct RenderSettings {
   int width = 1200, height = 800;
-  double yaw_degrees = 30;            // the camera goes around y; 0 looks along -z
-  double pitch_degrees = 20;          // and up; 90 looks straight down
-  double field_of_view_degrees = 26;  // of the picture's shorter side
-  double zoom = 1;                    // 1: the items fill the picture but for a margin
-  double crease_degrees = 35;         // edges sharper than that are seen; 0: flat triangles
-  bool ground = true;                 // below the lowest point of the items
+  double yaw_degrees = 30;                // the camera goes around y; 0 looks along -z
+  double pitch_degrees = 20;              // and up; 90 looks straight down
+  double field_of_view_degrees = 26;      // of the picture's shorter side
+  double zoom = 1;                        // 1: the items fill the picture but for a margin
+  double crease_degrees = 35;             // edges sharper than that are seen; 0: flat triangles
+  bool ground = true;                     // below the lowest point of the items
+  std::optional<double> ground_height{};  // metres: or there
+  // What the picture holds instead of all items, so that the camera stands still.
+  std::optional<Aabb> frame{};
   int sky_samples = 3;                // rays a subpixel for the light of the sky; more: less grain
   Vec3 background{0.80, 0.82, 0.85};  // linear
   Threads threads{};

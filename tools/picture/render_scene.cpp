@@ -151,6 +151,14 @@ void find_field_hit(const RenderScene& scene, const FieldInScene& item, const Ve
 
 }  // namespace
 
+std::vector<Vec3> corners_of(const Aabb& box) {
+  std::vector<Vec3> corners;
+  for (const double x : {box.lower.x, box.upper.x})
+    for (const double y : {box.lower.y, box.upper.y})
+      for (const double z : {box.lower.z, box.upper.z}) corners.push_back({x, y, z});
+  return corners;
+}
+
 RenderScene make_scene(const std::vector<RenderItem>& items, const RenderSettings& settings) {
   RenderScene scene;
   for (std::uint32_t item = 0; item < items.size(); ++item) {
@@ -160,6 +168,7 @@ RenderScene make_scene(const std::vector<RenderItem>& items, const RenderSetting
       add_mesh(scene, items[item], item);
   }
   if (scene.outline.empty()) throw Error("render: there is no triangle to show");
+  if (settings.frame) scene.outline = corners_of(*settings.frame);
   for (const Vec3& p : scene.outline) extend(scene.bounds, p);
   scene.size = std::max(length(extent(scene.bounds)), 1e-6);
   if (scene.mesh.triangles.empty()) return scene;

@@ -30,6 +30,7 @@ struct RenderScene {
   double size = 1;  // of the bounds' diagonal
 };
 
+std::vector<Vec3> corners_of(const Aabb& box);
 RenderScene make_scene(const std::vector<RenderItem>& items, const RenderSettings& settings);
 
 struct SurfaceHit {

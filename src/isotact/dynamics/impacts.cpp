@@ -30,6 +30,28 @@ struct Impact {
   Contact contact{};
 };
 
+// What cannot be parted goes on as one: both get the motion of the rigid body that they would make
+// together. Keeps momentum and angular momentum.
+void join(RigidBody& a, RigidBody& b) {
+  const double mass = a.mass.mass + b.mass.mass;
+  const Vec3 middle = (a.state.center * a.mass.mass + b.state.center * b.mass.mass) / mass;
+  const Vec3 velocity = (a.state.momentum + b.state.momentum) / mass;
+  Vec3 spin{};
+  Mat3 inertia{};
+  for (const RigidBody* body : {&a, &b}) {
+    const Vec3 r = body->state.center - middle;
+    const Mat3 turn = to_matrix(body->state.rotation);
+    spin += body->state.angular_momentum + cross(r, body->state.momentum);
+    inertia = inertia + turn * body->mass.inertia * transpose(turn) +
+              (identity3() * length_sq(r) + Mat3{{r * -r.x, r * -r.y, r * -r.z}}) * body->mass.mass;
+  }
+  const auto& [i, j, k] = inertia.rows;  // solved by Cramer's rule
+  const Vec3 rate =
+      (cross(j, k) * spin.x + cross(k, i) * spin.y + cross(i, j) * spin.z) / determinant(inertia);
+  for (RigidBody* body : {&a, &b})
+    set_velocity(*body, velocity + cross(rate, body->state.center - middle), rate);
+}
+
 // The way a body takes from a time on.
 BodyMotion motion_from(const Rest& rest, double time) {
   if (time <= rest.begin) return rest.motion;
@@ -198,6 +220,10 @@ class Impacts {
     }
     pair.impact = true;
     pair.contact = c;
+    if (stop && a.is_dynamic() && b.is_dynamic()) {
+      join(a.body, b.body);
+      stop = false;
+    }
     go_on(pair.pair.a, impact.time, stop);
     go_on(pair.pair.b, impact.time, stop);
   }

@@ -112,10 +112,12 @@ void World::State::apply_loads() {
     Load load = loads[k];
     load.force += settings.gravity * b.body.mass.mass;
     load += b.load;
-    const double work =
-        dot(b.load.force, velocity(b.body)) + dot(b.load.torque, angular_velocity(b.body));
-    energy_bound += std::max(work, 0.0) * h;
+    // At the mean of the velocities before and after: what rests is moved by it, too.
+    const Vec3 v = velocity(b.body), w = angular_velocity(b.body);
     kick(b.body, load, h);
+    const double work = dot(b.load.force, v + velocity(b.body)) / 2 +
+                        dot(b.load.torque, w + angular_velocity(b.body)) / 2;
+    energy_bound += std::max(work, 0.0) * h;
   }
   for (WorldBody& b : bodies) b.load = {};
 }

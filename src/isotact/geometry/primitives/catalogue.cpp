@@ -2,6 +2,7 @@
 #include <functional>
 
 #include "isotact/base/error.h"
+#include "isotact/base/suggest.h"
 #include "isotact/geometry/primitives.h"
 #include "isotact/geometry/primitives/detail/tables.h"
 
@@ -28,36 +29,6 @@ const std::vector<Maker>& makers() {
                                       maker(make_bolt),     maker(make_nut),   maker(make_terrain),
                                       maker(make_pipe),     maker(make_ship),  maker(make_blob)};
   return all;
-}
-
-// The least number of letters to add, drop or change (Levenshtein 1966).
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t changed = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({changed, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row[b.size()];
-}
-
-// "; did you mean gear? Possible: sphere, box, ..."
-std::string suggest(std::string_view wrong, const std::vector<std::string>& names) {
-  std::string text;
-  const std::string_view start = wrong.substr(0, 64);
-  const auto nearest = std::min_element(names.begin(), names.end(), [&](auto& a, auto& b) {
-    return edit_distance(start, a) < edit_distance(start, b);
-  });
-  if (nearest != names.end() && edit_distance(start, *nearest) <= 1 + nearest->size() / 3)
-    text += "; did you mean " + *nearest + "?";
-  text += text.empty() ? "; possible: " : " Possible: ";
-  for (std::size_t i = 0; i < names.size(); ++i) text += (i == 0 ? "" : ", ") + names[i];
-  return text;
 }
 
 template <typename Range>

@@ -1,0 +1,53 @@
+// What a run leaves behind: what bodies look like, where they were, and a log. And its files.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "isotact/base/pose.h"
+#include "isotact/dynamics/world.h"
+#include "isotact/geometry/mesh.h"
+#include "isotact/scene/scene.h"
+
+namespace isotact {
+
+struct ReplayBody {
+  std::string name{};
+  BodyKind kind = BodyKind::kDynamic;
+  std::optional<std::size_t> mesh{};  // of Replay::meshes
+  bool is_endless = false;            // its mesh is a part of a plane
+  Colour colour{};
+};
+
+// A contact of two bodies at its deepest place.
+struct ReplayContact {
+  Vec3 position{}, normal{};
+  double depth = 0;
+};
+
+struct ReplayFrame {
+  double time = 0;
+  std::vector<Pose> poses{};  // world_from_body, of each body
+  std::vector<ReplayContact> contacts{};
+};
+
+struct Replay {
+  std::string name{};
+  std::vector<TriangleMesh> meshes{};
+  std::vector<ReplayBody> bodies{};
+  std::vector<ReplayFrame> frames{};  // of ascending times; one at least
+  std::vector<StepReport> log{};
+};
+
+// An animated GLB (glTF 2.0): a node a body, each mesh once, a keyframe a frame for translations
+// and rotations of all that move. Any viewer plays it. The same replay gives the same bytes. Throws
+// Error where it would be larger than 4 GiB.
+std::vector<std::byte> write_replay_glb(const Replay& replay);
+
+// step,time,kinetic,potential,springs,total,pairs,contacts,points,depth and the seconds of each
+// phase; a row a step. Joules, metres, seconds. All but the last four are the same in every run.
+std::string write_log_csv(const Replay& replay);
+
+}  // namespace isotact

@@ -1,0 +1,302 @@
+#include "isotact/scene/run.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "isotact/base/error.h"
+#include "isotact/base/hash.h"
+#include "isotact/scene/detail/motion.h"
+#include "isotact/scene/detail/shape_load.h"
+
+namespace isotact {
+
+using detail::LoadedShape;
+
+namespace {
+
+constexpr double kMostReplayBytes = 2e9;
+constexpr double kPlaneSize = 4;  // half the side of what is drawn of a plane, in scenes
+
+// Told apart by the colour-blind, too (Okabe and Ito 2008, a little softer).
+constexpr Colour kPalette[] = {{0x5b, 0x9b, 0xc8}, {0xe0, 0xa0, 0x3c}, {0x4a, 0xa8, 0x8c},
+                               {0xc8, 0x78, 0xa8}, {0xd8, 0x6c, 0x4c}, {0x8c, 0x8c, 0xd0},
+                               {0xc8, 0xbc, 0x50}};
+constexpr Colour kStaticColour{0x96, 0x98, 0x9c};
+
+WorldSettings world_settings(const Scene& scene, Threads threads) {
+  WorldSettings settings = scene.world;
+  settings.threads = threads;
+  return settings;
+}
+
+std::string what_is(const Scene& scene, std::size_t shape) {
+  if (!scene.shapes[shape].name.empty()) return fmt::format("shape '{}'", scene.shapes[shape].name);
+  for (const SceneBody& body : scene.bodies)
+    if (body.shape == shape) return fmt::format("the shape of body '{}'", body.name);
+  return "a shape";
+}
+
+std::vector<LoadedShape> load_shapes(const Scene& scene, Threads threads,
+                                     std::vector<std::string>& warnings) {
+  std::vector<LoadedShape> all;
+  for (std::size_t k = 0; k < scene.shapes.size(); ++k) {
+    const bool used = std::any_of(scene.bodies.begin(), scene.bodies.end(),
+                                  [&](const SceneBody& b) { return b.shape == k; });
+    if (!used) {
+      all.emplace_back();
+      continue;
+    }
+    try {
+      all.push_back(detail::load_shape(scene.shapes[k], threads));
+    } catch (const Error& error) {
+      throw Error(fmt::format("{}: {}", what_is(scene, k), error.what()));
+    }
+    for (const std::string& text : all.back().warnings)
+      warnings.push_back(what_is(scene, k) + ": " + text);
+  }
+  return all;
+}
+
+BodyMass mass_of(const SceneBody& body, const LoadedShape& shape) {
+  if (!shape.mass || shape.mass->status == MassStatus::kNoVolume)
+    throw Error(
+        fmt::format("body '{}': its shape encloses no volume, so that it has no mass; it "
+                    "can be static or kinematic",
+                    body.name));
+  const double density = body.mass ? *body.mass / shape.mass->volume : body.density;
+  return make_body_mass(*shape.mass, density);
+}
+
+BodySettings settings_of(const Scene& scene, const SceneBody& body,
+                         const std::vector<LoadedShape>& shapes) {
+  BodySettings s{.name = body.name,
+                 .kind = body.kind,
+                 .pose = body.pose,
+                 .velocity = body.velocity,
+                 .angular_velocity = body.angular_velocity,
+                 .fast = body.fast};
+  if (body.material) s.material = scene.materials[*body.material].surface;
+  if (!body.shape) return s;
+  const LoadedShape& shape = shapes[*body.shape];
+  s.shape = shape.shape;
+  s.field = shape.field;
+  s.field_cell = shape.field_cell;
+  if (body.kind == BodyKind::kDynamic) s.mass = mass_of(body, shape);
+  return s;
+}
+
+JointSettings settings_of(const Scene& scene, const SceneJoint& joint) {
+  const JointFrames frames = find_joint_frames(scene.bodies[joint.a].pose,
+                                               scene.bodies[joint.b].pose, joint.place, joint.axis);
+  return {.kind = joint.kind,
+          .a = static_cast<std::uint32_t>(joint.a),
+          .b = static_cast<std::uint32_t>(joint.b),
+          .a_from_joint = frames.a_from_joint,
+          .b_from_joint = frames.b_from_joint,
+          .motor = joint.motor,
+          .limits = joint.limits,
+          .may_touch = joint.may_touch};
+}
+
+// Two bodies touch where one has points and the other a field. A pair that has neither way, one of
+// them dynamic, would pass through each other without a word. Those without a shape are meant to.
+void refuse_ghosts(const Scene& scene, const World& world) {
+  if (scene.world.contact == ContactRule::kOff) return;
+  // The first body of each sort: with points or without, with a field or without.
+  std::optional<BodyId> first[2][2], first_dynamic[2][2];
+  for (BodyId id = 0; id < world.body_count(); ++id) {
+    const BodySettings& b = world.body_settings(id);
+    if (!b.shape && !b.field) continue;
+    const bool points = b.shape && b.shape->tree(), field = b.field || b.shape->field();
+    if (!first[points][field]) first[points][field] = id;
+    if (b.kind == BodyKind::kDynamic && !first_dynamic[points][field])
+      first_dynamic[points][field] = id;
+  }
+  const auto check = [&](const std::optional<BodyId>& a, const std::optional<BodyId>& b,
+                         const char* what) {
+    if (!a || !b || a == b) return;
+    throw Error(
+        fmt::format("bodies '{}' and '{}' could not touch, since neither has {}; give one "
+                    "of their shapes {}",
+                    world.body_settings(*a).name, world.body_settings(*b).name, what, what));
+  };
+  check(first_dynamic[0][1], first[0][1], "points");
+  check(first_dynamic[1][0], first[1][0], "a field");
+}
+
+Colour colour_of(const Scene& scene, std::size_t k) {
+  const SceneBody& body = scene.bodies[k];
+  if (body.colour) return *body.colour;
+  if (body.material && scene.materials[*body.material].colour)
+    return *scene.materials[*body.material].colour;
+  return body.kind == BodyKind::kStatic ? kStaticColour : kPalette[k % std::size(kPalette)];
+}
+
+// The meshes move in; planes get a part that is large against all others.
+void fill_looks(const Scene& scene, std::vector<LoadedShape>& shapes, Replay& replay) {
+  Aabb all;
+  for (const SceneBody& body : scene.bodies)
+    if (body.shape)
+      for (const Vec3f& p : shapes[*body.shape].look.positions)
+        extend(all, transform_point(body.pose, to_double(p)));
+  const double half = is_empty(all) ? kPlaneSize : kPlaneSize * length(extent(all));
+  for (std::size_t k = 0; k < shapes.size(); ++k) {
+    if (shapes[k].is_endless)
+      shapes[k].look = detail::draw_plane(
+          std::get<PlaneField>(std::get<SceneField>(scene.shapes[k].source)), half);
+    replay.meshes.push_back(std::move(shapes[k].look));
+  }
+  for (std::size_t k = 0; k < scene.bodies.size(); ++k) {
+    const SceneBody& body = scene.bodies[k];
+    ReplayBody look{.name = body.name, .kind = body.kind, .colour = colour_of(scene, k)};
+    if (body.shape && !replay.meshes[*body.shape].triangles.empty()) look.mesh = body.shape;
+    look.is_endless = body.shape && shapes[*body.shape].is_endless;
+    replay.bodies.push_back(std::move(look));
+  }
+}
+
+void check_replay_size(const Scene& scene) {
+  const double seconds = static_cast<double>(step_count(scene)) * scene.world.step;
+  const double frames =
+      std::min(seconds * scene.frames_per_second, static_cast<double>(step_count(scene))) + 2;
+  const double bytes = frames * static_cast<double>(scene.bodies.size()) * sizeof(Pose);
+  if (bytes > kMostReplayBytes)
+    throw Error(
+        fmt::format("{:.0f} frames of {} bodies would take {:.1f} GB; ask for fewer frames a "
+                    "second",
+                    frames, scene.bodies.size(), bytes / 1e9));
+}
+
+// The number of the frame that is due at a time or was due last.
+double frame_at(double time, double rate) { return std::floor(time * rate * (1 + 1e-12) + 1e-9); }
+
+}  // namespace
+
+SceneRun::SceneRun(const Scene& scene, const RunSettings& settings)
+    : scene_(scene), settings_(settings), world_(world_settings(scene, settings.threads)) {
+  if (settings.keep_frames) check_replay_size(scene);
+  std::vector<LoadedShape> shapes = load_shapes(scene, settings.threads, warnings_);
+  for (const SceneBody& body : scene.bodies) world_.add_body(settings_of(scene, body, shapes));
+  for (const SceneJoint& joint : scene.joints) world_.add_joint(settings_of(scene, joint));
+  refuse_ghosts(scene, world_);
+  replay_.name = scene.name;
+  fill_looks(scene, shapes, replay_);
+  record(true);
+}
+
+void SceneRun::apply_scripts() {
+  const double end = static_cast<double>(world_.report().number + 1) * scene_.world.step;
+  const double middle = end - scene_.world.step / 2;
+  for (const SceneScript& script : scene_.scripts) {
+    if (const auto* s = std::get_if<PoseScript>(&script)) {
+      world_.move_to(static_cast<BodyId>(s->body), detail::pose_at(*s, end));
+    } else if (const auto* steady = std::get_if<SteadyScript>(&script)) {
+      world_.move_to(static_cast<BodyId>(steady->body),
+                     detail::pose_at(*steady, scene_.bodies[steady->body].pose, end));
+    } else if (const auto* load = std::get_if<LoadScript>(&script)) {
+      if (middle >= load->from && middle <= load->until)
+        world_.add_load(static_cast<BodyId>(load->body), load->load);
+    } else if (const auto* motor = std::get_if<MotorScript>(&script)) {
+      world_.set_motor(motor->joint, detail::motor_at(*motor, middle));
+    }
+  }
+}
+
+void SceneRun::record(bool even_between_frames) {
+  const StepReport& now = world_.report();
+  const double rate = scene_.frames_per_second;
+  const bool due = frame_at(now.time, rate) > frame_at(now.time - scene_.world.step, rate);
+  if (!settings_.keep_frames && !replay_.frames.empty()) return;
+  if (!due && !even_between_frames) return;
+  if (!replay_.frames.empty() && !(replay_.frames.back().time < now.time)) return;
+  ReplayFrame frame{.time = now.time};
+  for (std::size_t k = 0; k < world_.body_count(); ++k)
+    frame.poses.push_back(world_.pose(static_cast<BodyId>(k)));
+  for (const PairContact& c : world_.contacts())
+    if (c.phase != ContactPhase::kEnd && (c.points > 0 || c.impact))
+      frame.contacts.push_back({c.contact.position, c.contact.normal, c.contact.depth});
+  replay_.frames.push_back(std::move(frame));
+}
+
+bool SceneRun::step() {
+  apply_scripts();
+  const StepReport& report = world_.step();
+  deepest_ = std::max(deepest_, report.depth);
+  most_contacts_ = std::max(most_contacts_, report.contacts);
+  if (settings_.keep_log) replay_.log.push_back(report);
+  if (world_.find_trouble()) return false;  // its poses may be no numbers
+  record(false);
+  return true;
+}
+
+bool SceneRun::go(std::uint64_t steps, const Watch& watch) {
+  for (std::uint64_t k = 0; k < steps; ++k) {
+    if (!step()) return false;
+    if (watch && !watch(world_.report())) break;
+  }
+  record(true);
+  return true;
+}
+
+// ---- snapshots ----------------------------------------------------------------------------------
+// "ISORUN1\0", hash of the scene, hash of what follows, then the world's own bytes.
+
+namespace {
+
+constexpr char kMagic[8] = {'I', 'S', 'O', 'R', 'U', 'N', '1', '\0'};
+constexpr std::size_t kHeaderBytes = 24;
+
+}  // namespace
+
+// Of what a snapshot depends on: the bodies and the step. Not of the run's length or its looks.
+std::uint64_t SceneRun::scene_hash() const {
+  std::uint64_t hash = hash_bytes(std::as_bytes(std::span(&scene_.world.step, 1)));
+  for (std::size_t k = 0; k < world_.body_count(); ++k) {
+    const BodySettings& body = world_.body_settings(static_cast<BodyId>(k));
+    const double numbers[] = {body.mass.mass,
+                              static_cast<double>(body.kind),
+                              body.pose.translation.x,
+                              body.pose.translation.y,
+                              body.pose.translation.z,
+                              body.material.friction,
+                              body.material.stiffness,
+                              body.shape && body.shape->tree()
+                                  ? static_cast<double>(body.shape->tree()->point_count())
+                                  : 0.0};
+    hash = hash_range(numbers, hash);
+    hash = hash_range(body.name, hash);
+  }
+  return hash;
+}
+
+std::vector<std::byte> SceneRun::save() const {
+  const std::vector<std::byte> world = world_.save();
+  const std::uint64_t numbers[2] = {scene_hash(), hash_bytes(world)};
+  std::vector<std::byte> bytes(kHeaderBytes + world.size());
+  std::memcpy(bytes.data(), kMagic, sizeof kMagic);
+  std::memcpy(bytes.data() + sizeof kMagic, numbers, sizeof numbers);
+  std::copy(world.begin(), world.end(), bytes.begin() + kHeaderBytes);
+  return bytes;
+}
+
+void SceneRun::restore(std::span<const std::byte> snapshot) {
+  if (snapshot.size() < kHeaderBytes || std::memcmp(snapshot.data(), kMagic, sizeof kMagic) != 0)
+    throw Error("this is no snapshot of a run");
+  std::uint64_t numbers[2];
+  std::memcpy(numbers, snapshot.data() + sizeof kMagic, sizeof numbers);
+  const auto world = snapshot.subspan(kHeaderBytes);
+  if (hash_bytes(world) != numbers[1]) throw Error("the snapshot is cut short or broken");
+  if (numbers[0] != scene_hash())
+    throw Error("the snapshot is of another scene, or of one with other bodies or another step");
+  world_.restore(world);
+  replay_.frames.clear();
+  replay_.log.clear();
+  deepest_ = 0;
+  most_contacts_ = 0;
+  record(true);
+}
+
+}  // namespace isotact

@@ -1,0 +1,72 @@
+// Runs a scene and records what happens.
+//
+//   SceneRun run(scene);
+//   run.go(step_count(scene));
+//   write_file("chain.glb", write_replay_glb(run.replay()));  // replay.h
+//
+// The same scene gives the same bytes for any number of threads, but for the times in the log.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "isotact/base/parallel.h"
+#include "isotact/scene/replay.h"
+#include "isotact/scene/scene.h"
+
+namespace isotact {
+
+struct RunSettings {
+  Threads threads{};
+  bool keep_frames = true;  // poses and contacts at the scene's rate
+  bool keep_log = true;     // a row a step: 200 bytes
+};
+
+class SceneRun {
+ public:
+  // Reads files, cooks shapes, and builds the world: throws Error for what cannot be had, with the
+  // name of the body. Throws where the frames of the replay would take more than 2 GB.
+  explicit SceneRun(const Scene& scene, const RunSettings& settings = {});
+
+  const Scene& scene() const { return scene_; }
+  const World& world() const { return world_; }
+  const Replay& replay() const { return replay_; }
+  const std::vector<std::string>& warnings() const { return warnings_; }  // of loading
+
+  // Scripts, a step of the world, and what is recorded of it. False where the world is in trouble:
+  // there is no sense in going on.
+  bool step();
+  // That many steps, or until there is trouble, or `watch` says no after one. The last state
+  // becomes a frame, too.
+  using Watch = std::function<bool(const StepReport&)>;
+  bool go(std::uint64_t steps, const Watch& watch = {});
+
+  // Of the whole run.
+  double deepest() const { return deepest_; }  // metres
+  std::uint32_t most_contacts() const { return most_contacts_; }
+
+  // All that changes, sealed against other scenes and broken files. A run that is restored goes on
+  // with the same bytes; its replay begins there.
+  std::vector<std::byte> save() const;
+  void restore(std::span<const std::byte> snapshot);  // throws Error where it does not fit
+
+ private:
+  void apply_scripts();
+  void record(bool even_between_frames);
+  std::uint64_t scene_hash() const;
+
+  Scene scene_;
+  RunSettings settings_;
+  World world_;
+  Replay replay_{};
+  std::vector<std::string> warnings_{};
+  double deepest_ = 0;
+  std::uint32_t most_contacts_ = 0;
+};
+
+}  // namespace isotact

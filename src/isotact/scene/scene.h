@@ -1,0 +1,154 @@
+// A scene: bodies, what holds and drives them, and how the world runs. Read from JSON, as
+// docs/scenes.md describes it.
+//
+//   const Scene scene = read_scene("scenes/chain.json");
+//   SceneRun run(scene);  // run.h
+//
+// Metres, kilograms, seconds, radians; y is up unless gravity says otherwise.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "isotact/dynamics/world.h"
+#include "isotact/field/analytic.h"
+
+namespace isotact {
+
+using Colour = std::array<std::uint8_t, 3>;  // sRGB
+
+struct SceneMaterial {
+  std::string name{};
+  SurfaceMaterial surface{};
+  std::optional<Colour> colour{};
+};
+
+// Where a mesh, an asset or a field comes from.
+struct MadeShape {
+  std::string name{};                          // of the catalogue of geometry/primitives.h
+  std::map<std::string, double> parameters{};  // those that are not as by default
+  std::optional<double> size{};                // of the longest side, metres
+};
+struct MeshFile {
+  std::filesystem::path path{};  // as a reader can open it
+  std::string unit = "m";
+};
+struct AssetFile {
+  std::filesystem::path path{};
+};
+using SceneField =
+    std::variant<PlaneField, SphereField, BoxField, CapsuleField, CylinderField, TorusField>;
+
+struct SceneShape {
+  std::string name{};  // empty: a body's own
+  std::variant<MadeShape, MeshFile, AssetFile, SceneField> source{};
+  // Of meshes: at most one of each two. Nothing: a resolution of 64, points two cells apart.
+  std::optional<int> resolution{};
+  std::optional<double> voxel_size{};
+  std::optional<std::uint32_t> points{};  // 0: a field only, for others' points to touch
+  std::optional<double> spacing{};
+};
+
+struct SceneBody {
+  std::string name{};
+  BodyKind kind = BodyKind::kDynamic;
+  std::optional<std::size_t> shape{};     // of Scene::shapes; none: touches nothing
+  std::optional<std::size_t> material{};  // of Scene::materials
+  double density = 1000;                  // kg/m^3
+  std::optional<double> mass{};           // kg; where given, density does not count
+  Pose pose{};
+  Vec3 velocity{}, angular_velocity{};
+  bool fast = false;
+  std::optional<Colour> colour{};
+};
+
+struct SceneJoint {
+  std::string name{};
+  JointKind kind = JointKind::kBall;
+  std::size_t a = 0, b = 0;  // of Scene::bodies
+  Vec3 place{};              // in the world, at the start
+  Vec3 axis{1, 0, 0};        // unit
+  std::optional<Motor> motor{};
+  std::optional<JointLimits> limits{};
+  bool may_touch = false;
+};
+
+// Where a kinematic body goes: through poses, evenly between two of them and the shorter way round;
+// it waits before the first and after the last.
+struct PoseKey {
+  double time = 0;
+  Pose pose{};
+};
+struct PoseScript {
+  std::size_t body = 0;
+  std::vector<PoseKey> keys{};  // of ascending times
+};
+// Goes on and turns about its own origin from a time to another, from where it was at the start.
+struct SteadyScript {
+  std::size_t body = 0;
+  Vec3 velocity{}, angular_velocity{};
+  double from = 0, until = 0;
+};
+// Pushes a dynamic body, at its centre of mass.
+struct LoadScript {
+  std::size_t body = 0;
+  Load load{};
+  double from = 0, until = 0;
+};
+// Sets a motor: evenly between two keys, as the first before and as the last after them.
+struct MotorKey {
+  double time = 0;
+  Motor motor{};
+};
+struct MotorScript {
+  std::size_t joint = 0;
+  std::vector<MotorKey> keys{};
+};
+using SceneScript = std::variant<PoseScript, SteadyScript, LoadScript, MotorScript>;
+
+// From where pictures show it.
+struct SceneView {
+  double yaw_degrees = 30, pitch_degrees = 20;
+  double zoom = 1;
+  // What the picture holds; nothing: all bodies on all their ways.
+  std::optional<Aabb> box{};
+};
+
+struct Scene {
+  std::string name{}, about{};
+  WorldSettings world{};
+  // How long a run is: steps, or seconds where they are given.
+  std::uint64_t steps = 1000;
+  std::optional<double> seconds{};
+  double frames_per_second = 60;  // of the replay
+  SceneView view{};
+  std::vector<SceneMaterial> materials{};
+  std::vector<SceneShape> shapes{};
+  std::vector<SceneBody> bodies{};
+  std::vector<SceneJoint> joints{};
+  std::vector<SceneScript> scripts{};
+};
+
+// With the step that the world has now.
+std::uint64_t step_count(const Scene& scene);
+
+// Limits of what a file may ask for. None is near what a simulation can do in practice.
+inline constexpr std::size_t kMostSceneBytes = std::size_t{8} << 20U;
+inline constexpr std::size_t kMostSceneBodies = 10000;
+inline constexpr double kMostScenePlace = 1e6;  // metres from the origin
+
+// Throws Error with the JSON path for anything that does not fit: "drop.json:
+// bodies[3].shape.size: expected a number above 0, found "big"". `name` stands for the file; files
+// that the scene names are looked for beside it, but not opened here. Memory: 100 MB for the
+// largest texts, some 30 times the length of small ones.
+Scene parse_scene(std::string_view text, const std::filesystem::path& name);
+Scene read_scene(const std::filesystem::path& path);
+
+}  // namespace isotact

@@ -1,0 +1,174 @@
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "isotact/base/error.h"
+#include "isotact/base/file.h"
+#include "isotact/scene/detail/scene_reader.h"
+
+namespace isotact {
+
+using namespace detail;
+
+namespace {
+
+constexpr std::size_t kMostThings = 10000;  // of one kind
+constexpr double kMostFrames = 1e6;         // of a replay
+
+template <typename Enum>
+void read_choice(const JsonNode& object, const std::string& key, const JsonNode::Names& names,
+                 Enum& target) {
+  if (const auto node = object.find(key)) target = static_cast<Enum>(node->choice(names));
+}
+
+void read_world(const JsonNode& node, WorldSettings& world) {
+  node.expect_keys({"step", "gravity", "contact", "impacts", "motion", "traversal", "direction",
+                    "damping", "quadrature", "midpoints", "tolerance", "turns", "energy_factor"});
+  read_if(node, "step", world.step, [](const auto& n) { return n.number({1e-9, 1}); });
+  read_if(node, "gravity", world.gravity, [](const auto& n) { return n.vec(1e6); });
+  read_choice(node, "contact", {"continuous", "discrete", "off"}, world.contact);
+  read_choice(node, "impacts", {"off", "flagged", "auto"}, world.impacts);
+  read_choice(node, "motion", {"straight", "rates", "screw", "polynomial"}, world.motion);
+  if (const auto node_traversal = node.find("traversal"))
+    world.traversal = node_traversal->choice({"tree", "linear"}) == 0 ? ShellTraversal::kTree
+                                                                      : ShellTraversal::kLinear;
+  read_choice(node, "direction", {"field", "point"}, world.forces.direction);
+  read_choice(node, "damping", {"normal", "full"}, world.forces.damping);
+  read_choice(node, "quadrature", {"adaptive", "midpoint"}, world.forces.quadrature);
+  read_if(node, "midpoints", world.forces.midpoints,
+          [](const auto& n) { return static_cast<int>(n.whole(1, 1000)); });
+  read_if(node, "tolerance", world.forces.tolerance, [](const auto& n) {
+    return n.number({1e-9, 1});
+  });
+  read_choice(node, "turns", {"euler", "midpoint"}, world.turns);
+  read_if(node, "energy_factor", world.energy_factor, [](const auto& n) {
+    return n.number({1, 1e12, true});
+  });
+}
+
+void read_run(const JsonNode& node, Scene& scene) {
+  node.expect_keys({"steps", "seconds", "frames_per_second"});
+  node.choose_key({"steps", "seconds"}, true);
+  read_if(node, "steps", scene.steps, [](const auto& n) {
+    return static_cast<std::uint64_t>(n.whole(1, static_cast<std::int64_t>(kMostSteps)));
+  });
+  read_if(node, "seconds", scene.seconds,
+          [](const auto& n) { return n.number(above_zero(kMostSeconds)); });
+  read_if(node, "frames_per_second", scene.frames_per_second, [](const auto& n) {
+    return n.number({0.01, 100000});
+  });
+  const double seconds =
+      scene.seconds ? *scene.seconds : static_cast<double>(scene.steps) * scene.world.step;
+  if (seconds / scene.world.step > kMostSteps)
+    node.fail(fmt::format("{:g} s at a step of {:g} s are more than {:g} steps", seconds,
+                          scene.world.step, kMostSteps));
+  if (std::min(seconds * scene.frames_per_second, seconds / scene.world.step) > kMostFrames)
+    node.fail(fmt::format("makes {:g} frames; a replay may have {:g}",
+                          seconds * scene.frames_per_second, kMostFrames));
+}
+
+void read_view(const JsonNode& node, SceneView& view) {
+  node.expect_keys({"yaw", "pitch", "zoom", "box"});
+  read_if(node, "yaw", view.yaw_degrees, [](const auto& n) { return n.number(within(3600)); });
+  read_if(node, "pitch", view.pitch_degrees, [](const auto& n) { return n.number(within(89)); });
+  read_if(node, "zoom", view.zoom, [](const auto& n) { return n.number({0.01, 100}); });
+  if (const auto box = node.find("box")) {
+    const auto corners = box->items(2);
+    if (corners.size() != 2) box->fail_expecting("two corners");
+    const Aabb read{corners[0].vec(kMostScenePlace), corners[1].vec(kMostScenePlace)};
+    if (!(read.lower.x < read.upper.x && read.lower.y < read.upper.y &&
+          read.lower.z < read.upper.z))
+      box->fail("the second corner is not above the first along each axis");
+    view.box = read;
+  }
+}
+
+// A name that is taken is told of where it is given again.
+class UniqueNames {
+ public:
+  void add(const JsonNode& node, const std::string& name) {
+    if (!name.empty() && !names_.insert(name).second)
+      node.fail(fmt::format("there is another with the name '{}'", printable(name)));
+  }
+
+ private:
+  std::set<std::string> names_;
+};
+
+void read_things(const JsonNode& root, const std::filesystem::path& folder, Scene& scene) {
+  if (const auto materials = root.find("materials"))
+    for (const auto& [name, node] : materials->members()) {
+      scene.materials.push_back(read_material(node));
+      scene.materials.back().name = name;
+    }
+  if (const auto shapes = root.find("shapes"))
+    for (const auto& [name, node] : shapes->members()) {
+      scene.shapes.push_back(read_shape(node, folder));
+      scene.shapes.back().name = name;
+    }
+  UniqueNames bodies, joints;
+  for (const JsonNode& node : root.get("bodies").items(kMostSceneBodies)) {
+    const std::size_t first = scene.bodies.size();
+    read_body(node, folder, scene);
+    for (std::size_t k = first; k < scene.bodies.size(); ++k)
+      bodies.add(node.get("name"), scene.bodies[k].name);
+  }
+  if (scene.bodies.empty()) root.get("bodies").fail("a scene needs a body");
+  if (const auto list = root.find("joints"))
+    for (const JsonNode& node : list->items(kMostThings)) {
+      scene.joints.push_back(read_joint(node, scene));
+      joints.add(node, scene.joints.back().name);
+    }
+  if (const auto list = root.find("scripts"))
+    for (const JsonNode& node : list->items(kMostThings))
+      scene.scripts.push_back(read_script(node, scene));
+}
+
+}  // namespace
+
+SceneMaterial detail::read_material(const JsonNode& node) {
+  node.expect_keys({"stiffness", "damping_ratio", "friction", "restitution", "colour"});
+  SceneMaterial material;
+  SurfaceMaterial& surface = material.surface;
+  read_if(node, "stiffness", surface.stiffness, [](const auto& n) { return n.number({0, 1e18}); });
+  read_if(node, "damping_ratio", surface.damping_ratio, [](const auto& n) {
+    return n.number({0, 100});
+  });
+  read_if(node, "friction", surface.friction, [](const auto& n) { return n.number({0, 100}); });
+  read_if(node, "restitution", surface.restitution, [](const auto& n) { return n.number({0, 1}); });
+  read_if(node, "colour", material.colour, read_colour);
+  return material;
+}
+
+Scene parse_scene(std::string_view text, const std::filesystem::path& name) {
+  if (text.size() > kMostSceneBytes)
+    throw Error({.file = name.string()},
+                fmt::format("a scene of {} bytes; {} are allowed", text.size(), kMostSceneBytes));
+  const JsonText json(text, name.string());
+  const JsonNode root = json.root();
+  root.expect_keys({"isotact_scene", "name", "about", "world", "run", "view", "materials", "shapes",
+                    "bodies", "joints", "scripts"});
+  root.get("isotact_scene").whole(1, 1);
+  Scene scene{.name = name.stem().string()};
+  read_if(root, "name", scene.name, [](const auto& n) { return n.name(); });
+  if (const auto about = root.find("about")) {
+    // Long words in lines of a sensible length: an array of them.
+    if (about->is_array())
+      for (const JsonNode& line : about->items(1000)) scene.about += line.text(kMostText) + "\n";
+    else
+      scene.about = about->text(kMostText);
+  }
+  if (const auto world = root.find("world")) read_world(*world, scene.world);
+  if (const auto run = root.find("run")) read_run(*run, scene);
+  if (const auto view = root.find("view")) read_view(*view, scene.view);
+  read_things(root, name.parent_path(), scene);
+  return scene;
+}
+
+Scene read_scene(const std::filesystem::path& path) {
+  const std::vector<std::byte> bytes = read_file(path, kMostSceneBytes);
+  return parse_scene({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path);
+}
+
+}  // namespace isotact

@@ -1,0 +1,139 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "isotact/base/error.h"
+#include "isotact/base/suggest.h"
+#include "isotact/geometry/primitives.h"
+#include "isotact/geometry/units.h"
+#include "isotact/scene/detail/scene_reader.h"
+
+namespace isotact::detail {
+namespace {
+
+using Names = JsonNode::Names;
+
+MadeShape read_made(const JsonNode& node) {
+  Names names;
+  for (const ShapeInfo& info : shape_catalogue()) names.push_back(info.name);
+  const ShapeInfo& info = shape_catalogue()[node.get("make").choice(names)];
+  MadeShape made{.name = info.name};
+  if (const auto with = node.find("with")) {
+    Names known;
+    for (const ShapeParameter& p : info.parameters) known.push_back(p.name);
+    with->expect_keys(known);
+    for (const ShapeParameter& p : info.parameters)
+      if (const auto value = with->find(p.name)) {
+        made.parameters[p.name] =
+            p.whole ? static_cast<double>(value->whole(static_cast<std::int64_t>(p.minimum),
+                                                       static_cast<std::int64_t>(p.maximum)))
+                    : value->number({p.minimum, p.maximum});
+      }
+  }
+  read_if(node, "size", made.size, [](const auto& n) { return n.number(above_zero(1e4)); });
+  return made;
+}
+
+MeshFile read_mesh_file(const JsonNode& node, const std::filesystem::path& folder) {
+  MeshFile file{.path = folder / node.get("mesh").text(1000)};
+  if (const auto unit = node.find("unit")) {
+    const Names units{"m", "cm", "mm", "in"};
+    file.unit = units[unit->choice(units)];
+  }
+  return file;
+}
+
+constexpr double kMostLength = 1e4;
+double read_length(const JsonNode& node, const std::string& key) {
+  return node.get(key).number(above_zero(kMostLength));
+}
+
+SceneField read_field(const JsonNode& node) {
+  const Names kinds{"plane", "sphere", "box", "capsule", "cylinder", "torus"};
+  const auto allow = [&](Names keys) {
+    keys.insert(keys.begin(), "field");
+    node.expect_keys(keys);
+  };
+  switch (node.get("field").choice(kinds)) {
+    case 0: {
+      allow({"normal", "offset"});
+      PlaneField plane;
+      if (const auto normal = node.find("normal")) {
+        const Vec3 n = normal->vec(1e6);
+        if (!(length(n) > 1e-6))
+          normal->fail("expected a direction, found a vector without length");
+        plane.normal = normalized(n);
+      }
+      read_if(node, "offset", plane.offset,
+              [](const auto& n) { return n.number(within(kMostScenePlace)); });
+      return plane;
+    }
+    case 1:
+      allow({"radius"});
+      return SphereField{.radius = read_length(node, "radius")};
+    case 2: {
+      allow({"size"});
+      const auto s = node.get("size").numbers(3, above_zero(kMostLength));
+      return BoxField{.half_size = {s[0] / 2, s[1] / 2, s[2] / 2}};
+    }
+    case 3: {
+      allow({"radius", "length"});
+      const double half = read_length(node, "length") / 2;
+      return CapsuleField{
+          .a = {0, -half, 0}, .b = {0, half, 0}, .radius = read_length(node, "radius")};
+    }
+    case 4:
+      allow({"radius", "height"});
+      return CylinderField{.radius = read_length(node, "radius"),
+                           .height = read_length(node, "height")};
+    default: {
+      allow({"radius", "tube_radius"});
+      const TorusField torus{.radius = read_length(node, "radius"),
+                             .tube_radius = read_length(node, "tube_radius")};
+      if (const auto flaw = find_flaw(torus)) node.fail(*flaw);
+      return torus;
+    }
+  }
+}
+
+void read_sampling(const JsonNode& node, SceneShape& shape) {
+  node.choose_key({"resolution", "voxel_size"}, false);
+  node.choose_key({"points", "spacing"}, false);
+  read_if(node, "resolution", shape.resolution,
+          [](const auto& n) { return static_cast<int>(n.whole(kLeastResolution, 2048)); });
+  read_if(node, "voxel_size", shape.voxel_size, [](const auto& n) {
+    return n.number({1e-6, 1e3});
+  });
+  read_if(node, "points", shape.points,
+          [](const auto& n) { return static_cast<std::uint32_t>(n.whole(0, 2000000)); });
+  read_if(node, "spacing", shape.spacing, [](const auto& n) { return n.number({1e-6, 1e3}); });
+}
+
+}  // namespace
+
+SceneShape read_shape(const JsonNode& node, const std::filesystem::path& folder) {
+  if (!node.is_object()) node.fail_expecting("a shape's name or an object");
+  SceneShape shape;
+  const std::string kind = node.choose_key({"make", "mesh", "asset", "field"}, true);
+  const Names sampling{"resolution", "voxel_size", "points", "spacing"};
+  const auto allow = [&](Names keys) {
+    keys.insert(keys.end(), sampling.begin(), sampling.end());
+    node.expect_keys(keys);
+    read_sampling(node, shape);
+  };
+  if (kind == "make") {
+    allow({"make", "with", "size"});
+    shape.source = read_made(node);
+  } else if (kind == "mesh") {
+    allow({"mesh", "unit"});
+    shape.source = read_mesh_file(node, folder);
+  } else if (kind == "asset") {
+    node.expect_keys({"asset"});  // its field and points are what they are
+    shape.source = AssetFile{folder / node.get("asset").text(1000)};
+  } else {
+    shape.source = read_field(node);
+  }
+  return shape;
+}
+
+}  // namespace isotact::detail

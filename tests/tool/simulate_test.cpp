@@ -1,0 +1,150 @@
+// isotact simulate as a user drives it.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "support/tool_test.h"
+
+namespace isotact {
+namespace {
+
+constexpr const char* kDrop = R"({
+  "isotact_scene": 1,
+  "world": {"step": 0.002},
+  "run": {"steps": 60, "frames_per_second": 50},
+  "materials": {"soft": {"stiffness": 1e6}},
+  "bodies": [
+    {"name": "ground", "kind": "static", "shape": {"field": "plane"}, "material": "soft"},
+    {"name": "stone", "position": [0, 0.11, 0], "material": "soft",
+     "shape": {"make": "box", "size": 0.2, "resolution": 16, "points": 100}},
+    {"name": "part", "position": [0.3, 0.1, 0], "shape": {"mesh": "part.obj", "resolution": 16, "points": 60}}
+  ]
+})";
+
+class SimulateVerb : public ToolTest {
+ protected:
+  void SetUp() override {
+    write("drop.json", kDrop);
+    ASSERT_EQ(run({"make", "sphere", "-o", "part.obj", "--size", "0.1", "--set", "frequency=3"})
+                  .exit_code,
+              0);
+  }
+  std::string text_of(const std::string& name) {
+    std::ifstream in(folder_.path() / name, std::ios::binary);
+    std::ostringstream text;
+    text << in.rdbuf();
+    return text.str();
+  }
+  std::size_t count_files(const std::string& folder) {
+    std::size_t count = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_.path() / folder))
+      count += entry.path().extension() == ".png" ? 1U : 0U;
+    return count;
+  }
+};
+
+TEST_F(SimulateVerb, WritesReplayLogAndPictures) {
+  const Json j =
+      run_json({"simulate", "drop.json", "-o", "drop.glb", "--log", "drop.csv", "--frames",
+                "frames", "--animate", "drop.png", "--every", "3", "--width", "60"});
+  EXPECT_EQ(j["steps"], 60);
+  EXPECT_NEAR(j["time"].get<double>(), 0.12, 1e-12);
+  EXPECT_EQ(j["hash"].get<std::string>().size(), 16U);
+  EXPECT_TRUE(j["trouble"].is_null());
+  EXPECT_GT(j["contacts"].get<int>(), 0);
+  EXPECT_GT(j["deepest_penetration"].get<double>(), 0);
+  for (const char* key : {"kinetic", "potential", "springs", "total"})
+    EXPECT_TRUE(j["energy"][key].is_number()) << key;
+  EXPECT_GE(j["seconds"].get<double>(), 0);
+  EXPECT_EQ(j["frames"], 7);
+  EXPECT_EQ(text_of("drop.glb").substr(0, 4), "glTF");
+  const std::string csv = text_of("drop.csv");
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 61);
+  EXPECT_EQ(count_files("frames"), 3U);
+  const std::string picture = text_of("drop.png");
+  EXPECT_EQ(picture.substr(1, 3), "PNG");
+  EXPECT_NE(picture.find("acTL"), std::string::npos);
+  EXPECT_NE(picture.find("fdAT"), std::string::npos);
+  // A reader of meshes shows where it begins.
+  EXPECT_EQ(run_json({"info", "drop.glb"})["components"], 3);
+}
+
+TEST_F(SimulateVerb, GoesOnAfterABreak) {
+  const Json whole = run_json({"simulate", "drop.json"});
+  const Json half = run_json({"simulate", "drop.json", "--steps", "25", "--save", "half.snapshot"});
+  EXPECT_EQ(half["steps"], 25);
+  EXPECT_NE(half["hash"], whole["hash"]);
+  const Json rest =
+      run_json({"simulate", "drop.json", "--resume", "half.snapshot", "--threads", "2"});
+  EXPECT_EQ(rest["steps"], 60);
+  EXPECT_EQ(rest["steps_done"], 35);
+  EXPECT_EQ(rest["hash"], whole["hash"]);
+  const ProgramRun other =
+      run({"simulate", "drop.json", "--resume", "half.snapshot", "--dt", "0.001"});
+  EXPECT_EQ(other.exit_code, 1);
+  EXPECT_NE(other.err.find("half.snapshot"), std::string::npos) << other.err;
+}
+
+TEST_F(SimulateVerb, TakesAssets) {
+  ASSERT_EQ(run({"build", "part.obj", "-o", "part.isotact", "--resolution", "16", "--points", "60"})
+                .exit_code,
+            0);
+  std::string text = kDrop;
+  const std::string mesh = R"({"mesh": "part.obj", "resolution": 16, "points": 60})";
+  text.replace(text.find(mesh), mesh.size(), R"({"asset": "part.isotact"})");
+  write("asset.json", text);
+  const Json j = run_json({"simulate", "asset.json", "-o", "asset.glb"});
+  EXPECT_TRUE(j["trouble"].is_null());
+  EXPECT_EQ(run_json({"info", "asset.glb"})["components"], 3);
+}
+
+TEST_F(SimulateVerb, TakesAnotherStep) {
+  const Json j =
+      run_json({"simulate", "drop.json", "--dt", "0.001", "--steps", "10", "-o", "log.csv"});
+  EXPECT_NEAR(j["time"].get<double>(), 0.01, 1e-12);
+  EXPECT_EQ(text_of("log.csv").substr(0, 10), "step,time,");
+}
+
+TEST_F(SimulateVerb, StopsInTroubleAndKeepsWhatThereIs) {
+  std::string text = kDrop;
+  text.replace(text.find("1e6"), 3, "1e13");
+  text.replace(text.find("\"step\": 0.002"), 13, "\"step\": 0.01, \"impacts\": \"off\"");
+  write("hard.json", text);
+  const ProgramRun r =
+      run({"simulate", "hard.json", "-o", "hard.glb", "--log", "hard.csv", "--json"});
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_NE(r.err.find("body 'stone'"), std::string::npos) << r.err;
+  EXPECT_NE(r.err.find("time step"), std::string::npos) << r.err;
+  const Json j = Json::parse(r.out);
+  EXPECT_EQ(j["trouble"]["body"], "stone");
+  EXPECT_GT(j["trouble"]["time"].get<double>(), 0);
+  EXPECT_EQ(text_of("hard.glb").substr(0, 4), "glTF");
+  EXPECT_GT(text_of("hard.csv").size(), 150U);
+}
+
+TEST_F(SimulateVerb, SaysWhatIsWrong) {
+  EXPECT_EQ(run({"simulate"}).exit_code, 2);
+  EXPECT_EQ(run({"simulate", "none.json"}).exit_code, 1);
+  EXPECT_EQ(run({"simulate", "drop.json", "-o", "drop.obj"}).exit_code, 2);
+  EXPECT_EQ(run({"simulate", "drop.json", "-o", "drop.json"}).exit_code, 2);
+  EXPECT_EQ(run({"simulate", "drop.json", "--every", "2"}).exit_code, 2);
+  EXPECT_EQ(run({"simulate", "drop.json", "--dt", "0"}).exit_code, 2);
+  const ProgramRun page = run({"simulate", "drop.json", "-o", "drop.html"});
+  EXPECT_EQ(page.exit_code, 2);
+  EXPECT_NE(page.err.find(".glb"), std::string::npos) << page.err;
+  write("bad.json",
+        R"({"isotact_scene": 1, "bodies": [{"name": "a", "shape": {"make": "box", "size": -1}}]})");
+  const ProgramRun bad = run({"simulate", "bad.json"});
+  EXPECT_EQ(bad.exit_code, 1);
+  EXPECT_NE(bad.err.find("bad.json: bodies[0].shape.size: expected a number above 0"),
+            std::string::npos)
+      << bad.err;
+  std::filesystem::remove(folder_.path() / "part.obj");
+  const ProgramRun lost = run({"simulate", "drop.json"});
+  EXPECT_EQ(lost.exit_code, 1);
+  EXPECT_NE(lost.err.find("body 'part'"), std::string::npos) << lost.err;
+}
+
+}  // namespace
+}  // namespace isotact

@@ -1,0 +1,241 @@
+// isotact simulate: runs a scene, and writes what happened.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "isotact/base/error.h"
+#include "isotact/base/file.h"
+#include "isotact/base/progress.h"
+#include "isotact/scene/run.h"
+
+#include "command.h"
+#include "picture/animation.h"
+#include "picture_output.h"
+#include "simulate_picture.h"
+
+namespace isotact::tool {
+namespace {
+
+struct SimulateOptions {
+  CommonOptions common;
+  std::string scene, output, log, frames, animate, save, resume;
+  double step = 0, rate = 0;
+  int steps = 0, every = 1, width = 720;
+
+  bool wants_frames() const {
+    return !frames.empty() || !animate.empty() || lower_extension(output) == ".glb";
+  }
+  bool wants_log() const { return !log.empty() || lower_extension(output) == ".csv"; }
+};
+
+void check(const SimulateOptions& o) {
+  const std::string extension = lower_extension(o.output);
+  if (extension == ".html")
+    throw UsageError(
+        "a page that plays the run (.html) is not built in yet; write .glb, which any "
+        "glTF viewer plays");
+  if (!o.output.empty()) check_extension(o.output, ".glb .csv");
+  if (!o.log.empty()) check_extension(o.log, ".csv");
+  if (!o.animate.empty()) check_picture_name(o.animate, o.common);
+  if (o.animate == "-") throw UsageError("--animate needs the name of a file");
+  if (o.every != 1 && o.frames.empty() && o.animate.empty())
+    throw UsageError("--every goes with --frames or --animate");
+  for (const std::string* file : {&o.output, &o.log, &o.animate, &o.save})
+    if (!file->empty()) refuse_same_file(o.scene, *file);
+}
+
+Scene prepare(const SimulateOptions& o) {
+  Scene scene = read_scene(o.scene);
+  if (o.step > 0) scene.world.step = o.step;
+  if (o.rate > 0) scene.frames_per_second = o.rate;
+  if (o.steps > 0) {
+    scene.steps = static_cast<std::uint64_t>(o.steps);
+    scene.seconds.reset();
+  }
+  return scene;
+}
+
+void prepare_folder(const std::filesystem::path& folder) {
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  if (failed) throw Error(fmt::format("{}: {}", folder.string(), failed.message()));
+}
+
+void draw_pictures(const SceneRun& run, const SimulateOptions& o) {
+  if (o.frames.empty() && o.animate.empty()) return;
+  const Replay& replay = run.replay();
+  const ReplayView view =
+      make_replay_view(replay, run.scene().view, o.width, o.common.thread_setting());
+  const auto every = static_cast<std::size_t>(o.every);
+  Animation animation(run.scene().frames_per_second / o.every);
+  if (!o.frames.empty()) prepare_folder(o.frames);
+  ProgressBar bar;
+  const Monitor monitor = bar.monitor();
+  for (std::size_t k = 0; k < replay.frames.size(); k += every) {
+    monitor.report({"drawing", k, replay.frames.size()});
+    const Picture picture = draw_frame(replay, k, view);
+    if (!o.frames.empty())
+      write_png(std::filesystem::path(o.frames) / fmt::format("frame{:05}.png", k / every),
+                picture);
+    if (!o.animate.empty()) animation.add(picture);
+  }
+  if (!o.animate.empty()) write_file(o.animate, animation.encode());
+}
+
+void write_outputs(const SceneRun& run, const SimulateOptions& o) {
+  const std::string extension = lower_extension(o.output);
+  if (extension == ".glb") write_file(o.output, write_replay_glb(run.replay()));
+  if (o.wants_log()) {
+    const std::string csv = write_log_csv(run.replay());
+    if (extension == ".csv") write_file(o.output, csv);
+    if (!o.log.empty()) write_file(o.log, csv);
+  }
+  if (!o.save.empty() && !run.world().find_trouble()) write_file(o.save, run.save());
+  draw_pictures(run, o);
+}
+
+void print_report(const SceneRun& run, const SimulateOptions& o, std::uint64_t steps,
+                  double seconds) {
+  const World& world = run.world();
+  const Energies e = world.energies();
+  const auto& trouble = world.find_trouble();
+  const auto number = [](double v) { return std::isfinite(v) ? Json(v) : Json(nullptr); };
+  if (o.common.json) {
+    Json j{{"scene", run.scene().name},
+           {"bodies", world.body_count()},
+           {"joints", world.joints().size()},
+           {"steps", world.report().number},
+           {"steps_done", steps},
+           {"step", run.scene().world.step},
+           {"time", world.time()},
+           {"hash", fmt::format("{:016x}", world.hash())},
+           {"energy",
+            {{"kinetic", number(e.kinetic)},
+             {"potential", number(e.potential)},
+             {"springs", number(e.springs)},
+             {"total", number(e.total())}}},
+           {"deepest_penetration", run.deepest()},
+           {"contacts", world.report().contacts},
+           {"most_contacts", run.most_contacts()},
+           {"frames", run.replay().frames.size()},
+           {"seconds", seconds},
+           {"trouble", nullptr}};
+    if (trouble)
+      j["trouble"] = {{"body", world.body_settings(trouble->body).name},
+                      {"time", trouble->time},
+                      {"message", trouble->message}};
+    print_json(j);
+    return;
+  }
+  print_facts(
+      {{"scene", run.scene().name},
+       {"bodies", format_count(world.body_count())},
+       {"steps", fmt::format("{} of {:.4g} s: {:.6g} s", format_count(world.report().number),
+                             run.scene().world.step, world.time())},
+       {"energy", fmt::format("kinetic {:.4g} J, potential {:.4g} J, springs {:.4g} J", e.kinetic,
+                              e.potential, e.springs)},
+       {"contacts",
+        fmt::format("{} now, {} at most", world.report().contacts, run.most_contacts())},
+       {"deepest", fmt::format("{:.4g} m", run.deepest())},
+       {"hash", fmt::format("{:016x}", world.hash())},
+       {"time", fmt::format("{:.3g} s, {:.3g} ms a step", seconds,
+                            steps > 0 ? 1e3 * seconds / static_cast<double>(steps) : 0)}});
+}
+
+void run_simulate(const SimulateOptions& o) {
+  check(o);
+  const Scene scene = prepare(o);
+  SceneRun run(scene, {.threads = o.common.thread_setting(),
+                       .keep_frames = o.wants_frames(),
+                       .keep_log = o.wants_log()});
+  print_warnings(o.scene, run.warnings());
+  if (!o.resume.empty()) {
+    try {
+      run.restore(read_file(o.resume));
+    } catch (const Error& error) {
+      throw Error({.file = o.resume}, error.what());
+    }
+  }
+  // Of a resumed run, what is left of it.
+  const std::uint64_t done = run.world().report().number, all = step_count(scene);
+  const std::uint64_t left = o.steps > 0 ? all : all - std::min(all, done);
+  const auto start = std::chrono::steady_clock::now();
+  {
+    ProgressBar bar;
+    const Monitor monitor = bar.monitor();
+    run.go(left, [&](const StepReport& report) {
+      monitor.report({"simulating", report.number - done, left});
+      return true;
+    });
+  }
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  write_outputs(run, o);
+  print_report(run, o, run.world().report().number - done, seconds);
+  if (const auto& trouble = run.world().find_trouble()) {
+    fmt::print(stderr, "isotact: error: {}: the run was stopped: {}\n", o.scene, trouble->message);
+    throw AlreadyReported();
+  }
+}
+
+}  // namespace
+
+void add_simulate(CommandLine& line) {
+  auto options = std::make_shared<SimulateOptions>();
+  Command command = line.add_command("simulate", "Run a scene of bodies that move and touch");
+  command.set_examples(
+      "Examples:\n"
+      "  isotact simulate scenes/chain.json -o chain.glb --log chain.csv\n"
+      "  isotact simulate scenes/nut.json --animate nut.png --every 4\n"
+      "  isotact simulate scenes/pile.json --steps 500 --save half.snapshot\n"
+      "  isotact simulate scenes/pile.json --resume half.snapshot --json");
+  command.add_text({.names = "SCENE", .help = "A scene file (docs/scenes.md)", .required = true},
+                   options->scene);
+  command.add_text({.names = "-o,--output",
+                    .help = "The run: .glb, which any glTF viewer plays, or a log as .csv",
+                    .value_name = "RUN"},
+                   options->output);
+  command.add_text({.names = "--log",
+                    .help = "A row a step: energies, contacts, depth, times (.csv)",
+                    .value_name = "FILE"},
+                   options->log);
+  command.add_text({.names = "--frames",
+                    .help = "Draw the replay's frames as PNG files, contacts in red",
+                    .value_name = "FOLDER"},
+                   options->frames);
+  command.add_text(
+      {.names = "--animate", .help = "Draw them into one animated PNG", .value_name = "PNG"},
+      options->animate);
+  command.add_whole(
+      {.names = "--every", .help = "Draw every n-th frame only (default: 1)", .value_name = "N"},
+      options->every, {1, 1000000});
+  command.add_whole(
+      {.names = "--width", .help = "Of pictures, pixels (default: 720)", .value_name = "N"},
+      options->width, {16, 16384});
+  command.add_whole({.names = "--steps",
+                     .help = "Do so many, instead of the scene's (or what is left of them)",
+                     .value_name = "N"},
+                    options->steps, {1, 1e9});
+  command.add_number(
+      {.names = "--dt", .help = "Another time step than the scene's, seconds", .value_name = "S"},
+      options->step, {1e-9, 1});
+  command.add_number({.names = "--fps",
+                      .help = "Frames a second of the replay, instead of the scene's",
+                      .value_name = "N"},
+                     options->rate, {0.01, 100000});
+  command.add_text({.names = "--save",
+                    .help = "Write the last state, to go on from later",
+                    .value_name = "FILE"},
+                   options->save);
+  command.add_text({.names = "--resume",
+                    .help = "Go on from a saved state: the same bytes as without the break",
+                    .value_name = "FILE"},
+                   options->resume);
+  add_common_options(command, options->common);
+  command.on_run([options] { run_simulate(*options); });
+}
+
+}  // namespace isotact::tool

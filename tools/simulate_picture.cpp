@@ -1,0 +1,116 @@
+#include "simulate_picture.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "isotact/base/srgb.h"
+
+#include "picture/text.h"
+
+namespace isotact::tool {
+namespace {
+
+constexpr Rgb8 kContactInk{206, 24, 44}, kTextInk{60, 62, 68};
+
+Vec3 light_of(const Colour& colour) {
+  const auto channel = [&](std::size_t i) { return decode_srgb(colour[i] / 255.0); };
+  return {channel(0), channel(1), channel(2)};
+}
+
+Aabb box_of(const Replay& replay) {
+  std::vector<Aabbf> boxes;
+  for (const TriangleMesh& mesh : replay.meshes) boxes.push_back(bounds(mesh));
+  Aabb all;
+  for (const ReplayFrame& frame : replay.frames)
+    for (std::size_t k = 0; k < replay.bodies.size(); ++k) {
+      const ReplayBody& body = replay.bodies[k];
+      if (!body.mesh || body.is_endless) continue;
+      const Aabbf& box = boxes[*body.mesh];
+      for (const Vec3& corner : corners_of({to_double(box.lower), to_double(box.upper)}))
+        extend(all, transform_point(frame.poses[k], corner));
+    }
+  return is_empty(all) ? Aabb{{-1, -1, -1}, {1, 1, 1}} : all;
+}
+
+// Where a level plane is that faces up: the picture's own ground stands for it.
+bool is_ground(const Replay& replay, std::size_t k, const ReplayFrame& frame, double* height) {
+  const ReplayBody& body = replay.bodies[k];
+  if (!body.is_endless) return false;
+  const auto c = corners(replay.meshes[*body.mesh], 0);
+  const Pose& pose = frame.poses[k];
+  const Vec3 normal =
+      transform_vector(pose, normalized(cross(to_double(c[1] - c[0]), to_double(c[2] - c[0]))));
+  if (normal.y < 1 - 1e-9) return false;
+  if (height != nullptr) *height = transform_point(pose, to_double(c[0])).y;
+  return true;
+}
+
+// In pixels.
+struct Spot {
+  double x = 0, y = 0;
+};
+Spot project(const ReplayView& view, const Vec3& place) {
+  const Camera& camera = view.camera;
+  const Vec3 seen = place - camera.position;
+  const double depth = -dot(seen, camera.back);
+  return {(1 + dot(seen, camera.right) / (depth * camera.tan_x)) * view.settings.width / 2,
+          (1 - dot(seen, camera.up) / (depth * camera.tan_y)) * view.settings.height / 2};
+}
+
+void mark_contacts(Picture& picture, const ReplayFrame& frame, const ReplayView& view) {
+  const double dot_width = std::max(2.0, picture.width / 240.0);
+  const double reach = 0.015 * length(extent(*view.settings.frame));
+  for (const ReplayContact& c : frame.contacts) {
+    const Spot at = project(view, c.position), out = project(view, c.position + c.normal * reach);
+    draw_line(picture, {at.x, at.y, out.x, out.y, dot_width / 3}, kContactInk);
+    draw_line(picture, {at.x - 0.01, at.y, at.x + 0.01, at.y, dot_width}, kContactInk);
+  }
+}
+
+}  // namespace
+
+ReplayView make_replay_view(const Replay& replay, const SceneView& view, int width,
+                            Threads threads) {
+  ReplayView made;
+  RenderSettings& s = made.settings;
+  s = {.width = width,
+       .height = width * 2 / 3,
+       .yaw_degrees = view.yaw_degrees,
+       .pitch_degrees = view.pitch_degrees,
+       .zoom = view.zoom,
+       .ground = false,
+       .frame = view.box ? *view.box : box_of(replay),
+       .threads = threads};
+  for (std::size_t k = 0; k < replay.bodies.size(); ++k) {
+    double height = 0;
+    if (!is_ground(replay, k, replay.frames[0], &height)) continue;
+    s.ground = true;
+    s.ground_height = height;
+  }
+  RenderScene empty;
+  empty.outline = corners_of(*s.frame);
+  empty.bounds = *s.frame;
+  made.camera = frame_scene(empty, s);
+  return made;
+}
+
+Picture draw_frame(const Replay& replay, std::size_t number, const ReplayView& view) {
+  const ReplayFrame& frame = replay.frames[number];
+  std::vector<RenderItem> items;
+  for (std::size_t k = 0; k < replay.bodies.size(); ++k) {
+    const ReplayBody& body = replay.bodies[k];
+    if (!body.mesh || is_ground(replay, k, frame, nullptr)) continue;
+    items.push_back({.mesh = replay.meshes[*body.mesh],
+                     .world_from_mesh = frame.poses[k],
+                     .colour = light_of(body.colour)});
+  }
+  Picture picture = render(items, view.settings);
+  mark_contacts(picture, frame, view);
+  const int scale = std::max(1, picture.width / 600), gap = 6 * scale;
+  draw_text(picture, gap, gap, scale, fmt::format("{:.3f} s", frame.time), kTextInk);
+  return picture;
+}
+
+}  // namespace isotact::tool

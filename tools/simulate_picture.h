@@ -1,0 +1,23 @@
+// Pictures of a run.
+#pragma once
+
+#include "isotact/scene/replay.h"
+
+#include "picture/picture.h"
+#include "picture/render_scene.h"
+
+namespace isotact::tool {
+
+struct ReplayView {
+  RenderSettings settings{};  // with a frame, so that the camera stands still
+  Camera camera{};
+};
+
+// A camera that holds the scene's box, or all bodies on all their ways.
+ReplayView make_replay_view(const Replay& replay, const SceneView& view, int width,
+                            Threads threads);
+
+// Bodies as they are in a frame, its contacts on top as dots with their normals, and the time.
+Picture draw_frame(const Replay& replay, std::size_t frame, const ReplayView& view);
+
+}  // namespace isotact::tool
