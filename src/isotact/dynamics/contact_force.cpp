@@ -202,6 +202,8 @@ class Role {
   void finish_point(std::uint32_t point, const Moment& middle, const Moment& end,
                     double normal_force, double time, Vec3 drag) {
     const ContactMaterial& c = s_.material;
+    const double weight = area(point) * time * in_.step;
+    note_normal(middle, weight, normal_force);
     const double stiffness = c.stick_stiffness > 0 ? c.stick_stiffness : c.stiffness;
     const double damping = c.stick_damping > 0 ? c.stick_damping : c.damping;
     bool sticks = false;
@@ -219,6 +221,7 @@ class Role {
         const double longest = most / stiffness;
         if (length(world_drag) > longest) world_drag *= longest / length(world_drag);
       }
+      note_friction(middle, weight, slip, most, stiffness * in_.step, damping, sticks);
       const Vec3 force = pull * (area(point) * time);
       add({force, cross(middle.place, force), 0});
       drag = field_from_world * world_drag;
@@ -233,6 +236,38 @@ class Role {
       result_.normal = end.normal;
     }
     if (c.friction > 0) next_.push_back({point, drag});
+  }
+
+  // Over the next step the depth changes by its length times the velocity along the normal.
+  void note_normal(const Moment& m, double weight, double normal_force) {
+    const ContactMaterial& c = s_.material;
+    const Vec3 arm = m.place - in_.reference;
+    const double spring = weight * c.stiffness * in_.step, damper = weight * c.damping;
+    ContactResponse& r = result_.response;
+    r.spring += resist_along(m.normal, arm, spring);
+    r.normal_spring += wrench_of(m.normal, arm) * spring;
+    r.normal_damper += wrench_of(m.normal, arm) * damper;
+    if (s_.damping == DampingRule::kNormal)
+      r.damper += resist_along(m.normal, arm, damper);
+    else
+      r.damper += resist_all(arm, damper);
+    r.normal += normal_force * in_.step;
+  }
+
+  void note_friction(const Moment& m, double weight, const Vec3& slip, double most, double spring,
+                     double damper, bool sticks) {
+    const Vec3 arm = m.place - in_.reference;
+    const auto resist_along_surface = [&](double size) {
+      SpatialMatrix r = resist_all(arm, weight * size);
+      return r += resist_along(m.normal, arm, -weight * size);
+    };
+    ContactResponse& r = result_.response;
+    if (sticks) {
+      r.spring += resist_along_surface(spring);
+      r.damper += resist_along_surface(damper);
+    } else if (length_sq(slip) > 0) {
+      r.slide += resist_along_surface(std::min(most / length(slip), spring + damper));
+    }
   }
 
   static Vec3 along_surface(const Vec3& v, const Vec3& normal) {

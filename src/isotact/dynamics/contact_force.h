@@ -18,6 +18,7 @@
 #include <span>
 #include <vector>
 
+#include "isotact/dynamics/spatial.h"
 #include "isotact/field/any_field.h"
 #include "isotact/field/brick_field.h"
 #include "isotact/queries/motion.h"
@@ -71,6 +72,30 @@ struct PointStick {
   friend bool operator==(const PointStick&, const PointStick&) = default;
 };
 
+// How the impulse of a step answers to motion: what the next step would have of it where the bodies
+// move against each other. About a place; for implicit steps (see World).
+//
+// What slips is pulled by Coulomb's force, whatever its speed. It is written as a damper that makes
+// this force at the speed that there is: one that slips no longer is not pulled back.
+struct ContactResponse {
+  SpatialMatrix spring{};  // N s, a twist of the next step's: depth grows with the way it makes
+  SpatialMatrix damper{};  // N s, a change of the twist
+  SpatialMatrix slide{};   // N s, the twist: friction of points that slip, see below
+  Wrench normal_spring{};  // N s: the normal part alone, summed over points, in the same way
+  Wrench normal_damper{};
+  double normal = 0;  // N s: that part of the impulse
+
+  ContactResponse& operator+=(const ContactResponse& b) {
+    spring += b.spring;
+    damper += b.damper;
+    slide += b.slide;
+    normal_spring += b.normal_spring;
+    normal_damper += b.normal_damper;
+    normal += b.normal;
+    return *this;
+  }
+};
+
 // What one role of a pair comes to: the points of one body in the field of the other.
 struct RoleImpulse {
   Vec3 impulse{};              // N s, on the shell's body; the field's gets the opposite
@@ -83,6 +108,7 @@ struct RoleImpulse {
   Vec3 place{}, normal{};      // of the deepest, world; the normal pushes the shell's body
   double energy = 0;           // J, in the springs at the end
   double error = 0;            // N s: estimate of the quadrature's
+  ContactResponse response{};  // to the shell's motion against the field's, about the place given
 };
 
 // One role in one step. `hits` and `intervals` are a SweptTracer's for this tree, field and motion
@@ -94,7 +120,8 @@ struct RoleInput {
   std::span<const SweptHit> hits;
   std::span<const SegmentInterval> intervals;
   const BodyStep &shell, &field;
-  double step;  // seconds
+  double step;       // seconds
+  Vec3 reference{};  // world: the place of the response
 };
 RoleImpulse find_role_impulse(const BrickField& field, const RoleInput& input,
                               const ForceSettings& settings, std::vector<PointStick>& sticks);

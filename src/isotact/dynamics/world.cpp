@@ -20,10 +20,11 @@ using detail::WorldBody;
 
 namespace {
 
-constexpr double kDefaultStiffness = 0.25;  // K h^2 / m, of the whole surface
-constexpr double kContactShare = 0.1;       // of a surface that touches, for the damping ratio
-constexpr double kMostDamping = 1;          // C h / m, of the whole surface
-constexpr double kStickDamping = 0.25;      // of the damping
+constexpr double kImplicitStiffness = 2.5;  // K h^2 / m, of the whole surface
+constexpr double kExplicitStiffness = 0.25;
+constexpr double kContactShare = 0.1;   // of a surface that touches, for the damping ratio
+constexpr double kMostDamping = 1;      // C h / m, of the whole surface, for explicit steps
+constexpr double kStickDamping = 0.25;  // of the damping
 
 void check(const WorldSettings& s) {
   if (!(s.step > 0 && std::isfinite(s.step)))
@@ -48,18 +49,22 @@ BodyPair pair_of(BodyId a, BodyId b) { return a < b ? BodyPair{a, b} : BodyPair{
 ContactMaterial pair_material(const PairSides& s) {
   // Of infinite masses one of them may be.
   const double mass = 1 / (1 / s.mass_a + 1 / s.mass_b);
-  const double bearable = kDefaultStiffness * mass / (s.step * s.step * s.area);
+  const bool implicit = s.solve == ForceSolve::kImplicit;
+  const double bearable =
+      (implicit ? kImplicitStiffness : kExplicitStiffness) * mass / (s.step * s.step * s.area);
   const auto stiffness_of = [&](const SurfaceMaterial& m) {
     return m.stiffness > 0 ? m.stiffness : 2 * bearable;  // two in a row: as bearable
   };
   ContactMaterial material;
   material.stiffness = 1 / (1 / stiffness_of(s.a) + 1 / stiffness_of(s.b));
-  // C = 2 zeta sqrt(K m) of what usually touches, no more than the whole surface bears, and no less
-  // than the spring asks for.
+  // C = 2 zeta sqrt(K m) of what usually touches; for explicit steps no more than the whole surface
+  // bears, and no less than the spring asks for.
   const double ratio = (s.a.damping_ratio + s.b.damping_ratio) / 2;
   const double critical = 2 * std::sqrt(material.stiffness * mass / (kContactShare * s.area));
-  material.damping = std::max(std::min(ratio * critical, kMostDamping * mass / (s.step * s.area)),
-                              0.75 * material.stiffness * s.step);
+  material.damping = ratio * critical;
+  if (!implicit)
+    material.damping = std::max(std::min(material.damping, kMostDamping * mass / (s.step * s.area)),
+                                0.75 * material.stiffness * s.step);
   material.stick_damping = kStickDamping * material.damping;
   material.friction = std::sqrt(s.a.friction * s.b.friction);
   return material;
@@ -184,7 +189,7 @@ Energies World::energies() const { return state_->energies(); }
 
 namespace {
 
-constexpr std::uint64_t kMagic = 0x3150414e534f5349;  // "ISOSNAP1"
+constexpr std::uint64_t kMagic = 0x3250414e534f5349;  // "ISOSNAP2"
 
 class Writer {
  public:
@@ -255,11 +260,46 @@ Contact read_contact(Reader& r) {
   return c;
 }
 
+void write_matrix(Writer& w, const Mat3& m) {
+  for (const Vec3& row : m.rows) write_vec(w, row);
+}
+Mat3 read_matrix(Reader& r) {
+  Mat3 m;
+  for (Vec3& row : m.rows) row = read_vec(r);
+  return m;
+}
+
+void write_push(Writer& w, const detail::ContactPush& p) {
+  write_vec(w, p.place);
+  for (const Wrench* f : {&p.push, &p.normal_response}) {
+    write_vec(w, f->linear);
+    write_vec(w, f->angular);
+  }
+  for (const SpatialMatrix* m : {&p.response, &p.slide})
+    for (const Mat3* part : {&m->ll, &m->la, &m->aa}) write_matrix(w, *part);
+  w.add(p.normal);
+  w.add(p.found_normal);
+}
+detail::ContactPush read_push(Reader& r, const BodyPair& pair) {
+  detail::ContactPush p{.a = pair.a, .b = pair.b};
+  p.place = read_vec(r);
+  for (Wrench* f : {&p.push, &p.normal_response}) {
+    f->linear = read_vec(r);
+    f->angular = read_vec(r);
+  }
+  for (SpatialMatrix* m : {&p.response, &p.slide})
+    for (Mat3* part : {&m->ll, &m->la, &m->aa}) *part = read_matrix(r);
+  p.normal = r.take<double>();
+  p.found_normal = r.take<double>();
+  return p;
+}
+
 void write_pair(Writer& w, const PairState& p) {
   w.add(p.pair.a);
   w.add(p.pair.b);
   write_vec(w, p.impulse);
-  write_vec(w, p.angular_impulse);
+  write_push(w, p.push);
+  w.add(p.points);
   w.add(static_cast<std::uint32_t>(p.touches));
   w.add(p.energy);
   write_contact(w, p.contact);
@@ -278,7 +318,8 @@ PairState read_pair(Reader& r, std::size_t bodies) {
   if (p.pair.a >= p.pair.b || p.pair.b >= bodies)
     throw Error("the snapshot has a pair of bodies that are not there");
   p.impulse = read_vec(r);
-  p.angular_impulse = read_vec(r);
+  p.push = read_push(r, p.pair);
+  p.points = r.take<std::uint32_t>();
   p.touches = r.take<std::uint32_t>() != 0;
   p.energy = r.take<double>();
   p.contact = read_contact(r);

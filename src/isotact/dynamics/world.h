@@ -32,11 +32,18 @@ using BodyId = std::uint32_t;
 // What the surface of a body is like. A pair has the springs of both in a row, the root of the
 // product of frictions, the larger restitution, and the mean damping ratio.
 struct SurfaceMaterial {
-  // N/m^3: pressure a metre of depth. 0: as stiff as the time step bears, see pair_material.
+  // N/m^3: pressure a metre of depth. 0: by mass and time step, see pair_material.
   double stiffness = 0;
   double damping_ratio = 0.3;  // 1: critical, where a tenth of the smaller surface touches
   double friction = 0.5;       // Coulomb's
   double restitution = 0.3;    // of impacts of fast bodies (see WorldSettings::impacts)
+};
+
+enum class ForceSolve : std::uint8_t {
+  // The forces of the next step, which answer to its velocities: bodies that touch are solved for
+  // together. Bears any stiffness.
+  kImplicit,
+  kExplicit,  // XB14: what was found in a step acts in the next. Stiff contact needs small steps
 };
 
 // What the force law of a pair is made of.
@@ -45,12 +52,12 @@ struct PairSides {
   double mass_a = 0, mass_b = 0;  // kg; infinite for what nothing pushes
   double area = 0;                // m^2: of the smaller surface
   double step = 0;                // seconds
+  ForceSolve solve = ForceSolve::kImplicit;
 };
-// Stable by default. A spring of stiffness K between bodies of reduced mass m, with the force of a
-// step applied in the next, needs K h^2 / m < 4 and a damper C h / m > K h^2 / (2 m)
-// (docs/dynamics.md). Where a stiffness is 0 it is chosen such that the whole surface inside at
-// once would come to K h^2 / m = 0.25, and the damper is never less than that asks for nor more
-// than C h / m = 1.
+// Stable by default (docs/dynamics.md says why). Where a stiffness is 0 it is chosen by mass and
+// step: such that the whole surface inside at once would come to K h^2 / m = 2.5 for implicit
+// steps, and 0.25 for explicit ones, which bear no more. There the damper is held between what the
+// spring asks for and what the step bears, too.
 ContactMaterial pair_material(const PairSides& sides);
 
 struct BodySettings {
@@ -85,6 +92,7 @@ struct WorldSettings {
   double step = 1e-3;  // seconds
   Vec3 gravity{0, -9.81, 0};
   ContactRule contact = ContactRule::kContinuous;
+  ForceSolve solve = ForceSolve::kImplicit;
   ImpactRule impacts = ImpactRule::kAuto;
   // How points go within a step. Straight is the paper's, and enough for small turns.
   MotionModel motion = MotionModel::kStraight;
@@ -123,8 +131,9 @@ struct StepReport {
   double time = 0;           // seconds since the start
   std::uint32_t pairs = 0;   // that may touch
   std::uint32_t contacts = 0;
-  std::uint32_t points = 0;  // in contact
-  double depth = 0;          // metres: the deepest
+  std::uint32_t points = 0;                       // in contact
+  std::uint32_t islands = 0, largest_island = 0;  // sets of bodies solved together; bodies of one
+  double depth = 0;                               // metres: the deepest
   Energies energies{};
   SweptCounts counts{};
   PhaseTimes seconds{};

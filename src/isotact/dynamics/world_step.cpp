@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "isotact/dynamics/detail/impacts.h"
-#include "isotact/dynamics/detail/joint_solver.h"
+#include "isotact/dynamics/detail/velocity_solver.h"
 #include "isotact/dynamics/detail/world_state.h"
 #include "isotact/field/analytic.h"
 
@@ -64,7 +64,7 @@ const StepReport& World::step() {
   if (number == 1) s.note_start();
   auto start = Clock::now();
   s.apply_loads();
-  s.hold_joints();
+  s.solve_velocities();
   s.move_bodies();
   report.seconds.motion = seconds_since(start);
   start = Clock::now();
@@ -95,23 +95,12 @@ void World::State::note_start() {
   }
 }
 
-// An angular impulse about the world's origin is one about the centre of mass and that of the
-// impulse at the centre: so both kinds of angular momentum sum up to what they were.
 void World::State::apply_loads() {
   const double h = settings.step;
-  std::vector<Load> loads(bodies.size());
-  for (const PairState& p : pairs) {
-    const Vec3 &i = p.impulse, &j = p.angular_impulse;
-    if (i == Vec3{} && j == Vec3{}) continue;
-    loads[p.pair.a] += {i / h, (j - cross(bodies[p.pair.a].body.state.center, i)) / h};
-    loads[p.pair.b] += {-i / h, -(j - cross(bodies[p.pair.b].body.state.center, i)) / h};
-  }
-  for (std::size_t k = 0; k < bodies.size(); ++k) {
-    WorldBody& b = bodies[k];
+  for (WorldBody& b : bodies) {
     if (!b.is_dynamic()) continue;
-    Load load = loads[k];
+    Load load = b.load;
     load.force += settings.gravity * b.body.mass.mass;
-    load += b.load;
     // At the mean of the velocities before and after: what rests is moved by it, too.
     const Vec3 v = velocity(b.body), w = angular_velocity(b.body);
     kick(b.body, load, h);
@@ -122,22 +111,29 @@ void World::State::apply_loads() {
   for (WorldBody& b : bodies) b.load = {};
 }
 
-void World::State::hold_joints() {
-  if (joints.empty()) return;
+void World::State::solve_velocities() {
+  const double h = settings.step;
   std::vector<RigidBody*> all;
+  std::vector<Twist> twists(bodies.size());
   all.reserve(bodies.size());
-  for (WorldBody& b : bodies) {
-    // Joints feel where kinematic bodies go.
-    if (b.body.kind == BodyKind::kKinematic) {
-      RigidBody there = b.body;
-      set_pose(there, b.target);
-      const double h = settings.step;
-      set_velocity(b.body, (there.state.center - b.body.state.center) / h,
-                   mean_rate(b.body.state.rotation, there.state.rotation, h));
-    }
+  for (std::size_t k = 0; k < bodies.size(); ++k) {
+    WorldBody& b = bodies[k];
     all.push_back(&b.body);
+    if (b.body.kind != BodyKind::kKinematic) continue;
+    // Contacts and joints feel where it goes.
+    RigidBody there = b.body;
+    set_pose(there, b.target);
+    twists[k] = {(there.state.center - b.body.state.center) / h,
+                 mean_rate(b.body.state.rotation, there.state.rotation, h)};
   }
-  energy_bound += std::abs(detail::solve_joints(joints, all, settings.step, settings.threads));
+  std::vector<detail::ContactPush> pushes;
+  for (const PairState& p : pairs)
+    if (p.points > 0) pushes.push_back(p.push);
+  const detail::VelocityReport solved =
+      detail::solve_velocities({all, twists, pushes, joints, h, settings.threads});
+  energy_bound += std::abs(solved.motor_work);
+  report.islands = solved.islands;
+  report.largest_island = solved.largest;
 }
 
 void World::State::move_bodies() {
@@ -209,7 +205,8 @@ ContactMaterial World::State::material_of(const BodyPair& pair) const {
                         .mass_a = mass_of(a),
                         .mass_b = mass_of(b),
                         .area = area,
-                        .step = settings.step});
+                        .step = settings.step,
+                        .solve = settings.solve});
 }
 
 namespace {
@@ -255,8 +252,8 @@ RoleImpulse look_at_role(const RoleContext& c, PairState& pair, std::vector<Poin
   const double cell = c.field.settings.field ? c.field.settings.field_cell
                                              : c.field.settings.shape->field()->voxel_size();
   find_shell_path(motion, ball_of(tree), c.field.all->settings().path_tolerance * cell, path);
-  const RoleInput input{tree,         path,         swept.hits,     swept.intervals,
-                        c.shell.step, c.field.step, c.settings.step};
+  const RoleInput input{tree,         path,         swept.hits,      swept.intervals,
+                        c.shell.step, c.field.step, c.settings.step, pair.push.place};
   const RoleImpulse result = find_impulse(c, input, sticks);
   pair.force_seconds += seconds_since(start);
   return result;
@@ -273,6 +270,54 @@ Contact make_contact(const RoleImpulse& role, bool of_a) {
           .sampled_by = of_a ? Body::kA : Body::kB};
 }
 
+// Sums up the roles: `sign` is 1 where the shell is A's. The impulse's moment is about the world's
+// origin.
+void add_role(const RoleImpulse& r, double sign, PairState& pair, ContactResponse& response) {
+  pair.impulse += r.impulse * sign;
+  pair.push.push += moved(Wrench{r.impulse, r.angular_impulse}, pair.push.place) * sign;
+  response.spring += r.response.spring;
+  response.damper += r.response.damper;
+  response.slide += r.response.slide;
+  response.normal_spring += r.response.normal_spring * sign;
+  response.normal_damper += r.response.normal_damper * sign;
+  response.normal += r.response.normal;
+  pair.points += r.points;
+  pair.sticking += r.sticking;
+  pair.energy += r.energy;
+  pair.area = std::max(pair.area, r.area);
+  if (r.depth > pair.depth) {
+    pair.depth = r.depth;
+    pair.contact = make_contact(r, sign > 0);
+  }
+}
+
+// Let I be the impulse of this step, found with the velocity u0 of A against B, and u that of the
+// next. I stands for the middle of this step. Until the end of the next one the depth grows by the
+// way of half a step at u0 and one at u, while dampers act on u instead of u0:
+//
+//   I - spring (u0 / 2 + u) - (damper + slide) (u - u0).
+//
+// A very stiff spring would leave in one step, with the speed that this takes, and throw bodies off
+// each other. It leaves by half of the depth a step with as much again of `spring` as a damper:
+// kLag.
+constexpr double kLag = 1;
+void make_implicit(const ContactResponse& r, const Twist& slip, detail::ContactPush& push) {
+  push.push += r.damper * slip;
+  push.push += r.slide * slip;
+  push.push += r.spring * slip * -0.5;
+  push.response = r.spring * (1 + kLag);
+  push.response += r.damper;
+  push.slide = r.slide;
+  push.found_normal = r.normal;
+  push.normal = r.normal + dot(r.normal_damper, slip) - 0.5 * dot(r.normal_spring, slip);
+  push.normal_response = r.normal_spring * (1 + kLag);
+  push.normal_response += r.normal_damper;
+}
+
+Twist twist_at(const WorldBody& b, const Vec3& place) {
+  return moved(Twist{b.step.velocity, b.step.angular_velocity}, place - b.step.center_to);
+}
+
 }  // namespace
 
 void World::State::look_at_pair(PairState& pair) const {
@@ -287,21 +332,18 @@ void World::State::look_at_pair(PairState& pair) const {
     forces.material.stick_stiffness *= 0.5;
     forces.material.stick_damping *= 0.5;
   }
+  pair.push = {.a = pair.pair.a, .b = pair.pair.b};
+  pair.push.place = a.is_dynamic() ? a.step.center_to : b.step.center_to;
+  ContactResponse response;
   for (std::size_t role = 0; role < 2; ++role) {
     if (!roles[role]) continue;
     const WorldBody &shell = role == 0 ? a : b, &field = role == 0 ? b : a;
     const RoleImpulse r = look_at_role({shell, field, settings, forces}, pair, pair.sticks[role]);
-    const double sign = role == 0 ? 1 : -1;
-    pair.impulse += r.impulse * sign;
-    pair.angular_impulse += r.angular_impulse * sign;
-    pair.points += r.points;
-    pair.sticking += r.sticking;
-    pair.energy += r.energy;
-    pair.area = std::max(pair.area, r.area);
-    if (r.depth > pair.depth) {
-      pair.depth = r.depth;
-      pair.contact = make_contact(r, role == 0);
-    }
+    add_role(r, role == 0 ? 1 : -1, pair, response);
+  }
+  if (settings.solve == ForceSolve::kImplicit) {
+    const Vec3& place = pair.push.place;
+    make_implicit(response, twist_at(a, place) - twist_at(b, place), pair.push);
   }
   pair.touches = pair.points > 0 || pair.impact;
 }
@@ -310,7 +352,7 @@ void World::State::find_contacts() {
   parallel_for(pairs.size(), 1, settings.threads, [&](std::size_t begin, std::size_t end) {
     for (std::size_t k = begin; k < end; ++k) {
       PairState& p = pairs[k];
-      p.impulse = p.angular_impulse = {};
+      p.impulse = {};
       p.points = p.sticking = 0;
       p.area = p.depth = p.energy = 0;
       p.counts = {};
@@ -373,7 +415,11 @@ void World::State::look_for_trouble() {
                       bodies[k].settings.name, report.time, *flaw)};
       return;
     }
-  const double grown = report.energies.total() - energy_start;
+  // Implicit steps take out what stiff springs get by being entered within a step: it moves
+  // nothing.
+  const bool implicit = settings.solve == ForceSolve::kImplicit;
+  const double grown =
+      report.energies.total() - (implicit ? report.energies.springs : 0.0) - energy_start;
   // What falls may move as much.
   const double there = energy_bound + std::max(potential_start - report.energies.potential, 0.0);
   if (!(grown > settings.energy_factor * there)) return;

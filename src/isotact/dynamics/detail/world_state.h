@@ -4,6 +4,7 @@
 #include <map>
 #include <vector>
 
+#include "isotact/dynamics/detail/velocity_solver.h"
 #include "isotact/dynamics/world.h"
 
 namespace isotact {
@@ -31,8 +32,8 @@ struct WorldBody {
 struct PairState {
   BodyPair pair{};
   std::vector<PointStick> sticks[2]{};    // of points of A in B, of points of B in A
-  Vec3 impulse{};                         // N s on A, for the next step
-  Vec3 angular_impulse{};                 // the same about the world's origin
+  Vec3 impulse{};                         // N s on A, of the present step
+  ContactPush push{};                     // for the next
   bool touches = false, touched = false;  // in this step, in the one before
   Contact contact{};                      // the deepest, or what it last was
   bool apart = false;                     // their boxes have left each other
@@ -60,10 +61,10 @@ struct World::State {
 
   // The parts of a step, in order.
   void note_start();
-  void apply_loads();  // momenta change
-  void hold_joints();
-  void move_bodies();  // poses change; `step` of each says how
-  void find_pairs();   // that may touch
+  void apply_loads();       // momenta change
+  void solve_velocities();  // by contacts and joints
+  void move_bodies();       // poses change; `step` of each says how
+  void find_pairs();        // that may touch
   void resolve_impacts();
   void find_contacts();  // and the impulses of the next step
   void list_contacts();

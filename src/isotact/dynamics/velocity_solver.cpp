@@ -1,0 +1,371 @@
+#include "isotact/dynamics/detail/velocity_solver.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include <Eigen/Dense>
+
+#include "isotact/dynamics/detail/joint_rows.h"
+
+namespace isotact::detail {
+namespace {
+
+using Vector6 = Eigen::Matrix<double, 6, 1>;
+using Matrix6 = Eigen::Matrix<double, 6, 6>;
+
+constexpr int kMostRounds = 8;            // of contacts that begin to push, or end
+constexpr std::size_t kDenseBodies = 24;  // solved directly; more of them by conjugate gradients
+constexpr int kMostIterations = 400;
+constexpr double kResidual = 1e-10;    // of the right side
+constexpr double kSlideChange = 0.05;  // of friction, that is worth another round
+constexpr std::size_t kNoBody = static_cast<std::size_t>(-1);
+
+Vector6 to_vector(const Vec3& a, const Vec3& b) {
+  return (Vector6() << a.x, a.y, a.z, b.x, b.y, b.z).finished();
+}
+template <typename V>
+V from_vector(const Eigen::VectorXd& v, std::size_t body) {
+  const auto k = static_cast<Eigen::Index>(6 * body);
+  return {{v[k], v[k + 1], v[k + 2]}, {v[k + 3], v[k + 4], v[k + 5]}};
+}
+void add_to(Eigen::VectorXd& v, std::size_t body, const Wrench& w) {
+  v.segment<6>(static_cast<Eigen::Index>(6 * body)) += to_vector(w.linear, w.angular);
+}
+Eigen::Matrix3d to_eigen(const Mat3& m) {
+  Eigen::Matrix3d e;
+  for (int i = 0; i < 3; ++i)
+    for (int k = 0; k < 3; ++k)
+      e(i, k) = m.rows[static_cast<std::size_t>(i)][static_cast<std::size_t>(k)];
+  return e;
+}
+Matrix6 to_eigen(const SpatialMatrix& m) {
+  Matrix6 e;
+  e.topLeftCorner<3, 3>() = to_eigen(m.ll);
+  e.topRightCorner<3, 3>() = to_eigen(m.la);
+  e.bottomLeftCorner<3, 3>() = to_eigen(m.la).transpose();
+  e.bottomRightCorner<3, 3>() = to_eigen(m.aa);
+  return e;
+}
+// Takes a twist about a centre to that about a place `way` from it.
+Matrix6 move_matrix(const Vec3& way) {
+  Matrix6 t = Matrix6::Identity();
+  t.topRightCorner<3, 3>() << 0, way.z, -way.y, -way.z, 0, way.x, way.y, -way.x, 0;
+  return t;
+}
+Mat3 world_inertia(const RigidBody& b) {
+  const Mat3 turn = to_matrix(b.state.rotation);
+  return turn * b.mass.inertia * transpose(turn);
+}
+
+// A contact as an island sees it.
+struct Link {
+  const ContactPush* contact = nullptr;
+  std::array<std::size_t, 2> body{};  // of the island, or kNoBody
+  std::array<Vec3, 2> way{};          // from its centre to the place
+  Twist known{};                      // of A against B, as far as neither is of the island
+  bool acts = true;
+  double slides = 1;         // of the friction that was found
+  SpatialMatrix response{};  // with it
+};
+
+class Island {
+ public:
+  void add_body(std::size_t body) { members_.push_back(body); }
+  void add_contact(const ContactPush& c) { contacts_.push_back(&c); }
+  void add_joint(const JointSettings& j) { joints_.push_back(&j); }
+  bool is_free() const { return contacts_.empty() && joints_.empty(); }
+  std::size_t size() const { return members_.size(); }
+
+  double solve(const VelocityProblem& p) {
+    gather(p);
+    Eigen::VectorXd twists;
+    std::vector<JointRow> rows = make_rows(p);
+    std::vector<double> impulse;
+    for (int round = 1;; ++round) {
+      prepare();
+      twists = solve_for(right_side());
+      if (!rows.empty()) impulse = hold(p, rows, twists);
+      if (round == kMostRounds || !update_links(twists, round)) break;
+    }
+    apply(p, twists);
+    double work = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const double size = impulse[i];
+      if (rows[i].is_motor) work += size * rows[i].wanted;
+      push(*p.bodies[rows[i].a], rows[i].on_a * size);
+      push(*p.bodies[rows[i].b], rows[i].on_b * size);
+    }
+    return work;
+  }
+
+ private:
+  static void push(RigidBody& body, const Wrench& w) {
+    if (body.kind != BodyKind::kDynamic) return;
+    body.state.momentum += w.linear;
+    body.state.angular_momentum += w.angular;
+  }
+
+  std::size_t find(const VelocityProblem& p, std::size_t body) const {
+    if (p.bodies[body]->kind != BodyKind::kDynamic) return kNoBody;
+    return static_cast<std::size_t>(std::lower_bound(members_.begin(), members_.end(), body) -
+                                    members_.begin());
+  }
+
+  void gather(const VelocityProblem& p) {
+    for (const std::size_t m : members_) {
+      const RigidBody& b = *p.bodies[m];
+      masses_.push_back({{identity3() * b.mass.mass}, {}, world_inertia(b)});
+      momenta_.push_back({b.state.momentum, b.state.angular_momentum});
+    }
+    for (const ContactPush* c : contacts_) {
+      Link link{.contact = c};
+      const std::array<std::size_t, 2> bodies = {c->a, c->b};
+      for (std::size_t k = 0; k < 2; ++k) {
+        link.body[k] = find(p, bodies[k]);
+        link.way[k] = c->place - p.bodies[bodies[k]]->state.center;
+        if (link.body[k] == kNoBody)
+          link.known = link.known - moved(p.twists[bodies[k]], link.way[k]) * (k == 0 ? -1.0 : 1.0);
+      }
+      links_.push_back(link);
+    }
+  }
+
+  std::vector<JointRow> make_rows(const VelocityProblem& p) const {
+    std::vector<JointRow> rows;
+    for (const JointSettings* j : joints_)
+      add_joint_rows(*j, *p.bodies[j->a], *p.bodies[j->b], p.step, rows);
+    return rows;
+  }
+
+  Twist slip(const Link& link, const Eigen::VectorXd& twists) const {
+    Twist u = link.known;
+    for (std::size_t k = 0; k < 2; ++k)
+      if (link.body[k] != kNoBody)
+        u = u -
+            moved(from_vector<Twist>(twists, link.body[k]), link.way[k]) * (k == 0 ? -1.0 : 1.0);
+    return u;
+  }
+
+  Eigen::VectorXd right_side() const {
+    Eigen::VectorXd right = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(6 * size()));
+    for (std::size_t k = 0; k < size(); ++k) add_to(right, k, momenta_[k]);
+    for (const Link& link : links_)
+      if (link.acts) add_wrench(link, link.contact->push - link.response * link.known, right);
+    return right;
+  }
+  // On A, about the contact's place; the opposite on B.
+  static void add_wrench(const Link& link, const Wrench& w, Eigen::VectorXd& to) {
+    for (std::size_t k = 0; k < 2; ++k)
+      if (link.body[k] != kNoBody)
+        add_to(to, link.body[k], moved(w, -link.way[k]) * (k == 0 ? 1.0 : -1.0));
+  }
+
+  // ---- the matrix M + H ----
+
+  void prepare() {
+    const bool dense = size() <= kDenseBodies;
+    diagonal_.resize(size());
+    for (std::size_t k = 0; k < size(); ++k) diagonal_[k] = to_eigen(masses_[k]);
+    const auto n = static_cast<Eigen::Index>(6 * size());
+    Eigen::MatrixXd all;
+    if (dense) all = Eigen::MatrixXd::Zero(n, n);
+    for (Link& link : links_) {
+      if (!link.acts) continue;
+      link.response = link.contact->response;
+      link.response += link.contact->slide * link.slides;
+      const Matrix6 h = to_eigen(link.response);
+      std::array<Matrix6, 2> t{};
+      for (std::size_t k = 0; k < 2; ++k) {
+        if (link.body[k] == kNoBody) continue;
+        t[k] = move_matrix(link.way[k]);
+        diagonal_[link.body[k]] += t[k].transpose() * h * t[k];
+      }
+      if (!dense || link.body[0] == kNoBody || link.body[1] == kNoBody) continue;
+      const Matrix6 cross = t[0].transpose() * h * t[1];
+      const auto a = static_cast<Eigen::Index>(6 * link.body[0]);
+      const auto b = static_cast<Eigen::Index>(6 * link.body[1]);
+      all.block<6, 6>(a, b) -= cross;
+      all.block<6, 6>(b, a) -= cross.transpose();
+    }
+    if (dense) {
+      for (std::size_t k = 0; k < size(); ++k) {
+        const auto at = static_cast<Eigen::Index>(6 * k);
+        all.block<6, 6>(at, at) = diagonal_[k];
+      }
+      dense_.compute(all);
+      return;
+    }
+    factors_.clear();
+    for (const Matrix6& d : diagonal_) factors_.emplace_back(d);
+  }
+
+  Eigen::VectorXd multiply(const Eigen::VectorXd& x) const {
+    Eigen::VectorXd y = Eigen::VectorXd::Zero(x.size());
+    for (std::size_t k = 0; k < size(); ++k) add_to(y, k, masses_[k] * from_vector<Twist>(x, k));
+    for (const Link& link : links_) {
+      if (!link.acts) continue;
+      Link moving = link;
+      moving.known = {};
+      add_wrench(link, link.response * slip(moving, x), y);
+    }
+    return y;
+  }
+  Eigen::VectorXd divide_by_diagonal(const Eigen::VectorXd& x) const {
+    Eigen::VectorXd y(x.size());
+    for (std::size_t k = 0; k < size(); ++k) {
+      const auto at = static_cast<Eigen::Index>(6 * k);
+      y.segment<6>(at) = factors_[k].solve(x.segment<6>(at));
+    }
+    return y;
+  }
+
+  Eigen::VectorXd solve_for(const Eigen::VectorXd& right) const {
+    if (size() <= kDenseBodies) return dense_.solve(right);
+    // Conjugate gradients, with the bodies' own blocks taken out.
+    Eigen::VectorXd x = divide_by_diagonal(right), r = right - multiply(x);
+    Eigen::VectorXd z = divide_by_diagonal(r), way = z;
+    double size_now = r.dot(z);
+    const double enough = kResidual * kResidual * right.dot(divide_by_diagonal(right));
+    for (int i = 0; i < kMostIterations && size_now > enough; ++i) {
+      const Eigen::VectorXd there = multiply(way);
+      const double along = way.dot(there);
+      if (!(along > 0)) break;
+      const double share = size_now / along;
+      x += share * way;
+      r -= share * there;
+      z = divide_by_diagonal(r);
+      const double size_next = r.dot(z);
+      way = z + size_next / size_now * way;
+      size_now = size_next;
+    }
+    return x;
+  }
+
+  // ---- joints and contacts that end ----
+
+  double velocity_of(const VelocityProblem& p, const JointRow& row, const Eigen::VectorXd& twists,
+                     bool with_known) const {
+    double sum = 0;
+    for (const bool of_a : {true, false}) {
+      const std::size_t body = of_a ? row.a : row.b, at = find(p, body);
+      const Wrench& w = of_a ? row.on_a : row.on_b;
+      if (at != kNoBody)
+        sum += dot(w, from_vector<Twist>(twists, at));
+      else if (with_known)
+        sum += dot(w, p.twists[body]);
+    }
+    return sum;
+  }
+
+  // Twists that hold all joints, and the impulses that do so.
+  std::vector<double> hold(const VelocityProblem& p, const std::vector<JointRow>& rows,
+                           Eigen::VectorXd& twists) const {
+    const std::size_t n = rows.size();
+    std::vector<Eigen::VectorXd> answers;  // to a unit impulse of each row
+    std::vector<double> matrix(n * n), missing;
+    for (const JointRow& row : rows) {
+      Eigen::VectorXd push = Eigen::VectorXd::Zero(twists.size());
+      for (const bool of_a : {true, false}) {
+        const std::size_t at = find(p, of_a ? row.a : row.b);
+        if (at != kNoBody) add_to(push, at, of_a ? row.on_a : row.on_b);
+      }
+      answers.push_back(solve_for(push));
+      missing.push_back(row.wanted - velocity_of(p, row, twists, true));
+    }
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t k = 0; k < n; ++k)
+        matrix[i * n + k] = velocity_of(p, rows[i], answers[k], false);
+    std::vector<double> impulse = solve_joint_rows(rows, matrix, missing);
+    for (std::size_t k = 0; k < n; ++k) twists += answers[k] * impulse[k];
+    return impulse;
+  }
+
+  // Whether another round is needed. Towards the end what pushed once goes on doing so: a contact
+  // that pulls for a step harms less than one that is lost.
+  bool update_links(const Eigen::VectorXd& twists, int round) {
+    bool changed = false;
+    for (Link& link : links_) {
+      const ContactPush& c = *link.contact;
+      const double normal = c.normal - dot(c.normal_response, slip(link, twists));
+      const bool acts = normal >= 0 || (link.acts && round > kMostRounds / 2);
+      changed = changed || acts != link.acts;
+      link.acts = acts;
+      if (!(c.found_normal > 0)) continue;
+      const double slides = std::clamp(normal / c.found_normal, 0.0, 1.0);
+      changed = changed || std::abs(slides - link.slides) > kSlideChange;
+      link.slides = slides;
+    }
+    return changed;
+  }
+
+  void apply(const VelocityProblem& p, const Eigen::VectorXd& twists) const {
+    for (const Link& link : links_) {
+      if (!link.acts) continue;
+      const ContactPush& c = *link.contact;
+      const Wrench w = c.push - link.response * slip(link, twists);
+      push(*p.bodies[c.a], moved(w, -link.way[0]));
+      push(*p.bodies[c.b], moved(w, -link.way[1]) * -1.0);
+    }
+  }
+
+  std::vector<std::size_t> members_;  // bodies of the world, sorted
+  std::vector<const ContactPush*> contacts_;
+  std::vector<const JointSettings*> joints_;
+  std::vector<SpatialMatrix> masses_;
+  std::vector<Wrench> momenta_;
+  std::vector<Link> links_;
+  std::vector<Matrix6> diagonal_;
+  Eigen::LLT<Eigen::MatrixXd> dense_;
+  std::vector<Eigen::LLT<Matrix6>> factors_;
+};
+
+// Of each body, the least number of those that contacts and joints connect it with. What does not
+// move freely connects nothing.
+std::vector<std::size_t> find_sets(const VelocityProblem& p) {
+  std::vector<std::size_t> parent(p.bodies.size());
+  std::iota(parent.begin(), parent.end(), std::size_t{0});
+  const auto root = [&](std::size_t i) {
+    while (parent[i] != i) i = parent[i] = parent[parent[i]];
+    return i;
+  };
+  const auto connect = [&](std::size_t i, std::size_t k) {
+    if (p.bodies[i]->kind != BodyKind::kDynamic || p.bodies[k]->kind != BodyKind::kDynamic) return;
+    const std::size_t a = root(i), b = root(k);
+    parent[std::max(a, b)] = std::min(a, b);
+  };
+  for (const ContactPush& c : p.contacts) connect(c.a, c.b);
+  for (const JointSettings& j : p.joints) connect(j.a, j.b);
+  for (std::size_t i = 0; i < parent.size(); ++i) parent[i] = root(i);
+  return parent;
+}
+
+}  // namespace
+
+VelocityReport solve_velocities(const VelocityProblem& p) {
+  const std::vector<std::size_t> set_of = find_sets(p);
+  std::vector<Island> islands(p.bodies.size());
+  const auto island_of = [&](std::size_t a, std::size_t b) -> Island* {
+    if (p.bodies[a]->kind == BodyKind::kDynamic) return &islands[set_of[a]];
+    return p.bodies[b]->kind == BodyKind::kDynamic ? &islands[set_of[b]] : nullptr;
+  };
+  for (std::size_t k = 0; k < p.bodies.size(); ++k)
+    if (p.bodies[k]->kind == BodyKind::kDynamic) islands[set_of[k]].add_body(k);
+  for (const ContactPush& c : p.contacts)
+    if (Island* island = island_of(c.a, c.b)) island->add_contact(c);
+  for (const JointSettings& j : p.joints)
+    if (Island* island = island_of(j.a, j.b)) island->add_joint(j);
+  std::erase_if(islands, [](const Island& i) { return i.is_free(); });
+  std::vector<double> work(islands.size(), 0);
+  parallel_for(islands.size(), 1, p.threads, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t k = begin; k < end; ++k) work[k] = islands[k].solve(p);
+  });
+  VelocityReport report{.islands = static_cast<std::uint32_t>(islands.size())};
+  for (const Island& i : islands)
+    report.largest = std::max(report.largest, static_cast<std::uint32_t>(i.size()));
+  report.motor_work = std::accumulate(work.begin(), work.end(), 0.0);
+  return report;
+}
+
+}  // namespace isotact::detail

@@ -1,0 +1,59 @@
+// Implicit steps bear any stiffness; explicit ones do not.
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "isotact/dynamics/world.h"
+#include "isotact/field/analytic.h"
+#include "isotact/geometry/primitives.h"
+
+#include "support/slow_build.h"
+
+namespace isotact {
+namespace {
+
+constexpr double kSide = 0.2;
+
+World make_stack(int count, double stiffness, const WorldSettings& settings) {
+  const TriangleMesh mesh =
+      make_shape("box", {{"size_x", kSide}, {"size_y", kSide}, {"size_z", kSide}});
+  static const Shape shape = Shape::from_mesh(mesh, {.field = {.resolution = 24}, .points = 400});
+  World world(settings);
+  world.add_body({.name = "ground", .kind = BodyKind::kStatic, .field = AnyField{PlaneField{}}});
+  for (int i = 0; i < count; ++i) {
+    const BodyId id =
+        world.add_body({.name = "cube " + std::to_string(i),
+                        .shape = shape,
+                        .mass = make_body_mass(find_mass_properties(mesh), 1000),
+                        .pose = {.translation = {0, (0.5 + i) * kSide + 0.001 * i, 0}},
+                        .material = {.stiffness = stiffness}});
+    if (id > 0) world.set_pair_material(id - 1, id, {.stiffness = stiffness, .damping = 1e4});
+  }
+  return world;
+}
+
+TEST(StiffContact, StacksStandAtAnyStiffness) {
+  for (const double stiffness : {1e7, 1e9, 1e11}) {
+    for (const double step : {1e-3, 5e-3}) {
+      if (kSlowBuild && step < 5e-3) continue;
+      World world = make_stack(5, stiffness, {.step = step});
+      for (int i = 0; i < static_cast<int>(1.5 / step); ++i) {
+        world.step();
+        ASSERT_FALSE(world.find_trouble()) << world.find_trouble()->message;
+      }
+      EXPECT_LT(world.energies().kinetic, 1e-4) << stiffness << " " << step;
+      const BodyState& top = world.body(5).state;
+      EXPECT_LT(length(Vec3{top.center.x, 0, top.center.z}), 0.01) << stiffness << " " << step;
+      EXPECT_NEAR(top.center.y, 4.5 * kSide, 0.01) << stiffness << " " << step;
+    }
+  }
+}
+
+TEST(StiffContact, ExplicitStepsDoNotBearIt) {
+  World world = make_stack(5, 1e9, {.step = 5e-3, .solve = ForceSolve::kExplicit});
+  for (int i = 0; i < 300 && !world.find_trouble(); ++i) world.step();
+  EXPECT_TRUE(world.find_trouble());
+}
+
+}  // namespace
+}  // namespace isotact
