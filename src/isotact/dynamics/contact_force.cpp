@@ -27,6 +27,13 @@ struct Rate {
   }
 };
 
+// For how many steps depth is taken to grow on as it did. From the middle of one step to the end of
+// the next it is 1.5, and half a step more for each half of kLag (world_step.cpp), which is what
+// stops bodies that come head-on. Under what slides depth grows and shrinks with the roughness of a
+// surface that is made of cells, to which such foresight is a brake; 0.5 neither brakes nor drives
+// (docs/dynamics.md), and a little more is safe.
+constexpr double kHeadOnTrend = 2.5, kSlidingTrend = 0.75;
+
 // A point at a time.
 struct Moment {
   Vec3 place{};   // world
@@ -66,9 +73,11 @@ class Role {
       while (old < sticks.size() && sticks[old].point < point) ++old;
       const bool known = old < sticks.size() && sticks[old].point == point;
       ++result_.points;
-      const Rate whole = rate(point, end);
+      // Of that moment, too: by the velocity.
+      const double growth = -dot(end.slip, end.normal);
+      const Rate whole = rate(point, end, growth);
       add(whole);
-      finish_point(point, end, end, whole.normal, 1, known ? sticks[old].drag : Vec3{});
+      finish_point(point, {end, end, whole.normal, 1, growth}, known ? sticks[old].drag : Vec3{});
     }
     sticks.swap(next_);
     return result_;
@@ -109,15 +118,15 @@ class Role {
     return body.velocity + cross(body.angular_velocity, place - center);
   }
 
-  // Spring and damper.
-  Rate rate(std::uint32_t point, const Moment& m) const {
+  // Spring and damper. `growth` of the depth: m/s.
+  Rate rate(std::uint32_t point, const Moment& m, double growth) const {
     if (m.depth <= 0) return {};
     const ContactMaterial& c = s_.material;
     double pressure = c.stiffness * m.depth;
     Vec3 along = m.normal * pressure;
     if (s_.damping == DampingRule::kNormal) {
       // A damper that pulled would glue bodies together.
-      pressure = std::max(pressure - c.damping * dot(m.slip, m.normal), 0.0);
+      pressure = std::max(pressure + c.damping * growth, 0.0);
       along = m.normal * pressure;
     } else {
       along -= m.slip * c.damping;
@@ -126,48 +135,56 @@ class Role {
     return {force, cross(m.place, force), pressure * area(point)};
   }
 
-  Rate rate_at(std::uint32_t point, double time) const { return rate(point, look(point, time)); }
+  // An interval of a point, within the step (0 to 1); depth grows by so much in it.
+  struct Span {
+    std::uint32_t point = 0;
+    double from = 0, to = 0, growth = 0;
+  };
+
+  Rate rate_at(const Span& s, double time) const {
+    return rate(s.point, look(s.point, time), s.growth);
+  }
 
   // The mean rate in an interval, by Gauss's rule of three points within Kronrod's of seven.
   struct Estimate {
     Rate mean{};
     double error = 0;
   };
-  Estimate estimate(std::uint32_t point, double from, double to) const {
+  Estimate estimate(const Span& s) const {
     constexpr std::array<double, 4> kAt = {0, 0.434243749346802558, 0.774596669241483377,
                                            0.960491268708020283};
     constexpr std::array<double, 4> kKronrod = {0.450916538658474142 / 2, 0.401397414775962223 / 2,
                                                 0.268488089868333440 / 2, 0.104656226026467265 / 2};
     constexpr std::array<double, 4> kGauss = {8.0 / 18, 0, 5.0 / 18, 0};
     Rate all{}, few{};
-    const double middle = (from + to) * 0.5, half = (to - from) * 0.5;
+    const double middle = (s.from + s.to) * 0.5, half = (s.to - s.from) * 0.5;
     for (std::size_t k = 0; k < 4; ++k)
       for (const double side : {-1.0, 1.0}) {
         if (k == 0 && side > 0) continue;
-        const Rate r = rate_at(point, middle + side * kAt[k] * half);
+        const Rate r = rate_at(s, middle + side * kAt[k] * half);
         all += r * kKronrod[k];
         few += r * kGauss[k];
       }
     return {all, length((all - few).force)};
   }
 
-  // Time is that of the step, 0 to 1. Halves are as good as they get at a depth of 6.
-  Rate adapt(std::uint32_t point, double from, double to, int depth) {
-    const Estimate e = estimate(point, from, to);
+  // Halves are as good as they get at a depth of 6.
+  Rate adapt(const Span& s, int depth) {
+    const Estimate e = estimate(s);
     if (e.error > s_.tolerance * length(e.mean.force) && depth < 6) {
-      const double middle = (from + to) * 0.5;
-      Rate both = adapt(point, from, middle, depth + 1);
-      both += adapt(point, middle, to, depth + 1);
+      const double middle = (s.from + s.to) * 0.5;
+      Rate both = adapt({s.point, s.from, middle, s.growth}, depth + 1);
+      both += adapt({s.point, middle, s.to, s.growth}, depth + 1);
       return both;
     }
-    result_.error += e.error * (to - from) * in_.step;
-    return e.mean * (to - from);
+    result_.error += e.error * (s.to - s.from) * in_.step;
+    return e.mean * (s.to - s.from);
   }
 
-  Rate sum_midpoints(std::uint32_t point, double from, double to) const {
+  Rate sum_midpoints(const Span& s) const {
     Rate sum{};
-    const double width = (to - from) / s_.midpoints;
-    for (int i = 0; i < s_.midpoints; ++i) sum += rate_at(point, from + (i + 0.5) * width) * width;
+    const double width = (s.to - s.from) / s_.midpoints;
+    for (int i = 0; i < s_.midpoints; ++i) sum += rate_at(s, s.from + (i + 0.5) * width) * width;
     return sum;
   }
 
@@ -178,32 +195,47 @@ class Role {
 
   void add_point(const SweptHit& hit, const Vec3& drag) {
     Rate whole{};
-    double time = 0;
+    double time = 0, growth = 0;
     Moment middle{};
     for (std::uint32_t k = 0; k < hit.interval_count; ++k) {
       const SegmentInterval& in = in_.intervals[hit.first_interval + k];
-      const auto from = static_cast<double>(in.enter), to = static_cast<double>(in.exit);
-      if (!(to > from)) continue;
-      whole += s_.quadrature == Quadrature::kAdaptive ? adapt(hit.point, from, to, 0)
-                                                      : sum_midpoints(hit.point, from, to);
-      time += to - from;
-      const Moment now = look(hit.point, (from + to) * 0.5);
+      Span s{hit.point, static_cast<double>(in.enter), static_cast<double>(in.exit)};
+      if (!(s.to > s.from)) continue;
+      s.growth =
+          (depth_at(s.point, s.to) - depth_at(s.point, s.from)) / ((s.to - s.from) * in_.step);
+      whole += s_.quadrature == Quadrature::kAdaptive ? adapt(s, 0) : sum_midpoints(s);
+      time += s.to - s.from;
+      growth = s.to == 1 ? s.growth : 0;
+      const Moment now = look(hit.point, (s.from + s.to) * 0.5);
       if (now.depth > 0) middle = now;
     }
     if (time <= 0 || middle.depth <= 0) return;
     ++result_.points;
     add(whole);
-    finish_point(hit.point, middle, look(hit.point, 1), whole.normal, time, drag);
+    finish_point(hit.point, {middle, look(hit.point, 1), whole.normal, time, growth}, drag);
   }
+
+  // Where an interval begins or ends within the step, depth is none.
+  double depth_at(std::uint32_t point, double time) const {
+    if (time > 0 && time < 1) return 0;
+    return std::max(look(point, time).depth, 0.0);
+  }
+
+  // What a step of a point came to.
+  struct Passage {
+    Moment middle{}, end{};
+    double normal_force = 0, time = 0;  // N, share of the step
+    double growth = 0;                  // m/s, of depth at the end
+  };
 
   // Friction, and what is noted of the end. The tangential spring of a point is dragged along while
   // it touches; where it would pull harder than Coulomb allows, the point slips, and the spring
   // gives way (Cundall and Strack 1979).
-  void finish_point(std::uint32_t point, const Moment& middle, const Moment& end,
-                    double normal_force, double time, Vec3 drag) {
+  void finish_point(std::uint32_t point, const Passage& passage, Vec3 drag) {
+    const auto& [middle, end, normal_force, time, growth] = passage;
     const ContactMaterial& c = s_.material;
     const double weight = area(point) * time * in_.step;
-    note_normal(middle, weight, normal_force);
+    note_normal(passage, weight);
     const double stiffness = c.stick_stiffness > 0 ? c.stick_stiffness : c.stiffness;
     const double damping = c.stick_damping > 0 ? c.stick_damping : c.damping;
     bool sticks = false;
@@ -238,20 +270,27 @@ class Role {
     if (c.friction > 0) next_.push_back({point, drag});
   }
 
-  // Over the next step the depth changes by its length times the velocity along the normal.
-  void note_normal(const Moment& m, double weight, double normal_force) {
+  void note_normal(const Passage& p, double weight) {
     const ContactMaterial& c = s_.material;
+    const Moment& m = p.middle;
     const Vec3 arm = m.place - in_.reference;
     const double spring = weight * c.stiffness * in_.step, damper = weight * c.damping;
+    const Wrench along = wrench_of(m.normal, arm);
     ContactResponse& r = result_.response;
     r.spring += resist_along(m.normal, arm, spring);
-    r.normal_spring += wrench_of(m.normal, arm) * spring;
-    r.normal_damper += wrench_of(m.normal, arm) * damper;
+    const double across = dot(m.slip, m.normal), speed = length_sq(m.slip);
+    const double head_on = speed > 0 ? std::min(4 * across * across / speed, 1.0) : 0;
+    const double trend =
+        spring * p.growth * (kSlidingTrend * (1 - head_on) + kHeadOnTrend * head_on);
+    r.trend += along * trend;
     if (s_.damping == DampingRule::kNormal)
       r.damper += resist_along(m.normal, arm, damper);
     else
       r.damper += resist_all(arm, damper);
-    r.normal += normal_force * in_.step;
+    r.normal += p.normal_force * in_.step;
+    r.normal_trend += trend;
+    r.normal_spring += along * spring;
+    r.normal_damper += along * damper;
   }
 
   void note_friction(const Moment& m, double weight, const Vec3& slip, double most, double spring,
@@ -263,7 +302,7 @@ class Role {
     };
     ContactResponse& r = result_.response;
     if (sticks) {
-      r.spring += resist_along_surface(spring);
+      r.stick += resist_along_surface(spring);
       r.damper += resist_along_surface(damper);
     } else if (length_sq(slip) > 0) {
       r.slide += resist_along_surface(std::min(most / length(slip), spring + damper));

@@ -41,7 +41,7 @@ enum class ForceDirection : std::uint8_t {
   kPoint,  // against the point's own normal, as XB14
 };
 enum class DampingRule : std::uint8_t {
-  kNormal,  // along the force's direction only; friction takes care of the rest. Never pulls
+  kNormal,  // against the growth of depth only; friction takes care of the rest. Never pulls
   kFull,    // against the whole relative velocity, as XB14
 };
 enum class Quadrature : std::uint8_t {
@@ -73,26 +73,34 @@ struct PointStick {
 };
 
 // How the impulse of a step answers to motion: what the next step would have of it where the bodies
-// move against each other. About a place; for implicit steps (see World).
+// move against each other. About a place; for implicit steps (see World). All are impulses, of a
+// twist: that of the shell's body against the field's.
 //
-// What slips is pulled by Coulomb's force, whatever its speed. It is written as a damper that makes
-// this force at the speed that there is: one that slips no longer is not pulled back.
+// How depth goes on by itself is not told by the normals, which a surface made of cells has only
+// roughly, but by what it did in this step: bodies that slide would be braked otherwise.
 struct ContactResponse {
-  SpatialMatrix spring{};  // N s, a twist of the next step's: depth grows with the way it makes
-  SpatialMatrix damper{};  // N s, a change of the twist
-  SpatialMatrix slide{};   // N s, the twist: friction of points that slip, see below
-  Wrench normal_spring{};  // N s: the normal part alone, summed over points, in the same way
-  Wrench normal_damper{};
-  double normal = 0;  // N s: that part of the impulse
+  SpatialMatrix spring{};  // by the way that a step makes along normals
+  SpatialMatrix stick{};   // by the way along the surface, of points that stick
+  SpatialMatrix damper{};  // by velocity
+  // What slips is pulled by Coulomb's force, whatever its speed. It is written as a damper that
+  // makes this force at the speed that there is: what slips no longer is not pulled back.
+  SpatialMatrix slide{};
+  Wrench trend{};  // of springs, as depth grows on
+  // The normal part alone, summed up over points.
+  double normal = 0, normal_trend = 0;
+  Wrench normal_spring{}, normal_damper{};
 
-  ContactResponse& operator+=(const ContactResponse& b) {
+  // What another role adds: `sign` is -1 where shell and field change places.
+  void add(const ContactResponse& b, double sign) {
     spring += b.spring;
+    stick += b.stick;
     damper += b.damper;
     slide += b.slide;
-    normal_spring += b.normal_spring;
-    normal_damper += b.normal_damper;
+    trend += b.trend * sign;
     normal += b.normal;
-    return *this;
+    normal_trend += b.normal_trend;
+    normal_spring += b.normal_spring * sign;
+    normal_damper += b.normal_damper * sign;
   }
 };
 

@@ -275,12 +275,7 @@ Contact make_contact(const RoleImpulse& role, bool of_a) {
 void add_role(const RoleImpulse& r, double sign, PairState& pair, ContactResponse& response) {
   pair.impulse += r.impulse * sign;
   pair.push.push += moved(Wrench{r.impulse, r.angular_impulse}, pair.push.place) * sign;
-  response.spring += r.response.spring;
-  response.damper += r.response.damper;
-  response.slide += r.response.slide;
-  response.normal_spring += r.response.normal_spring * sign;
-  response.normal_damper += r.response.normal_damper * sign;
-  response.normal += r.response.normal;
+  response.add(r.response, sign);
   pair.points += r.points;
   pair.sticking += r.sticking;
   pair.energy += r.energy;
@@ -292,26 +287,29 @@ void add_role(const RoleImpulse& r, double sign, PairState& pair, ContactRespons
 }
 
 // Let I be the impulse of this step, found with the velocity u0 of A against B, and u that of the
-// next. I stands for the middle of this step. Until the end of the next one the depth grows by the
-// way of half a step at u0 and one at u, while dampers act on u instead of u0:
+// next. I stands for the middle of this step; until the end of the next one the depth grows on
+// (`trend`), and by what u differs from u0 (`spring`); what sticks is dragged by half a step at u0
+// and one at u; and dampers act on u instead of u0:
 //
-//   I - spring (u0 / 2 + u) - (damper + slide) (u - u0).
+//   I + trend - spring (u - u0) - stick (u0 / 2 + u) - (damper + slide) (u - u0).
 //
 // A very stiff spring would leave in one step, with the speed that this takes, and throw bodies off
-// each other. It leaves by half of the depth a step with as much again of `spring` as a damper:
-// kLag.
+// each other. With as much again as a damper (kLag) it leaves by half of the depth a step.
 constexpr double kLag = 1;
 void make_implicit(const ContactResponse& r, const Twist& slip, detail::ContactPush& push) {
-  push.push += r.damper * slip;
+  SpatialMatrix change = r.spring * (1 + kLag);  // what answers to u - u0
+  change += r.damper;
+  push.push += r.trend;
+  push.push += change * slip;
   push.push += r.slide * slip;
-  push.push += r.spring * slip * -0.5;
-  push.response = r.spring * (1 + kLag);
-  push.response += r.damper;
+  push.push += r.stick * slip * -0.5;
+  push.response = change;
+  push.response += r.stick * (1 + kLag);
   push.slide = r.slide;
   push.found_normal = r.normal;
-  push.normal = r.normal + dot(r.normal_damper, slip) - 0.5 * dot(r.normal_spring, slip);
   push.normal_response = r.normal_spring * (1 + kLag);
   push.normal_response += r.normal_damper;
+  push.normal = r.normal + r.normal_trend + dot(push.normal_response, slip);
 }
 
 Twist twist_at(const WorldBody& b, const Vec3& place) {

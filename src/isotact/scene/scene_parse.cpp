@@ -23,11 +23,13 @@ void read_choice(const JsonNode& object, const std::string& key, const JsonNode:
 }
 
 void read_world(const JsonNode& node, WorldSettings& world) {
-  node.expect_keys({"step", "gravity", "contact", "impacts", "motion", "traversal", "direction",
-                    "damping", "quadrature", "midpoints", "tolerance", "turns", "energy_factor"});
+  node.expect_keys({"step", "gravity", "contact", "solve", "impacts", "motion", "traversal",
+                    "direction", "damping", "quadrature", "midpoints", "tolerance", "turns",
+                    "energy_factor"});
   read_if(node, "step", world.step, [](const auto& n) { return n.number({1e-9, 1}); });
   read_if(node, "gravity", world.gravity, [](const auto& n) { return n.vec(1e6); });
   read_choice(node, "contact", {"continuous", "discrete", "off"}, world.contact);
+  read_choice(node, "solve", {"implicit", "explicit"}, world.solve);
   read_choice(node, "impacts", {"off", "flagged", "auto"}, world.impacts);
   read_choice(node, "motion", {"straight", "rates", "screw", "polynomial"}, world.motion);
   if (const auto node_traversal = node.find("traversal"))
