@@ -71,8 +71,7 @@ TEST(World, DefaultsAreStable) {
       ASSERT_FALSE(world.find_trouble()) << world.find_trouble()->message;
     }
     EXPECT_LT(world.energies().kinetic, 0.2) << step;
-    EXPECT_LT(world.report().depth, 20 * step + 0.01)
-        << step;  // large steps bear soft springs only
+    EXPECT_LT(world.report().depth, 100 * 9.81 * step * step + 1e-6) << step;
   }
 }
 

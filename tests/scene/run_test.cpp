@@ -124,8 +124,8 @@ TEST(SceneRun, SteadyBodiesTurn) {
 }
 
 TEST(SceneRun, StopsInTrouble) {
-  Scene scene = parse_scene(R"({"isotact_scene": 1, "world": {"step": 0.01, "impacts": "off"},
-    "materials": {"hard": {"stiffness": 1e12, "damping_ratio": 0}},
+  Scene scene = parse_scene(R"({"isotact_scene": 1, "world": {"step": 0.01, "impacts": "off",
+    "solve": "explicit"}, "materials": {"hard": {"stiffness": 1e12, "damping_ratio": 0}},
     "bodies": [{"name": "ground", "kind": "static", "shape": {"field": "plane"}, "material": "hard"},
                {"name": "stone", "position": [0, 0.11, 0], "material": "hard",
                 "shape": {"make": "box", "size": 0.2, "resolution": 16, "points": 100}}]})",

@@ -20,7 +20,7 @@ using detail::WorldBody;
 
 namespace {
 
-constexpr double kImplicitStiffness = 2.5;  // K h^2 / m, of the whole surface
+constexpr double kImplicitStiffness = 100.0;  // K h^2 / m, of the whole surface
 constexpr double kExplicitStiffness = 0.25;
 constexpr double kContactShare = 0.1;   // of a surface that touches, for the damping ratio
 constexpr double kMostDamping = 1;      // C h / m, of the whole surface, for explicit steps

@@ -5,8 +5,8 @@
 //   world.add_body({.name = "bunny", .shape = bunny, .mass = mass, .pose = {.translation = {0, 1,
 //   0}}}); for (int i = 0; i < 1000; ++i) world.step();
 //
-// A step: forces found in the step before and gravity change momenta (symplectic Euler), bodies
-// move, and what they touch on their ways makes the forces of the next step. Same bodies in the
+// A step: gravity, loads, joints and what bodies touched change momenta, bodies move (symplectic
+// Euler), and what they touch on their ways makes the forces of the next step. Same bodies in the
 // same order with the same settings: the same bytes, for any number of threads.
 #pragma once
 
@@ -55,7 +55,7 @@ struct PairSides {
   ForceSolve solve = ForceSolve::kImplicit;
 };
 // Stable by default (docs/dynamics.md says why). Where a stiffness is 0 it is chosen by mass and
-// step: such that the whole surface inside at once would come to K h^2 / m = 2.5 for implicit
+// step: such that the whole surface inside at once would come to K h^2 / m = 100 for implicit
 // steps, and 0.25 for explicit ones, which bear no more. There the damper is held between what the
 // spring asks for and what the step bears, too.
 ContactMaterial pair_material(const PairSides& sides);
