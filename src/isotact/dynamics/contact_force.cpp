@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <type_traits>
 
 namespace isotact {
 namespace {
@@ -34,12 +35,13 @@ struct Rate {
 // (docs/dynamics.md), and a little more is safe.
 constexpr double kHeadOnTrend = 2.5, kSlidingTrend = 0.75;
 
+constexpr double kMostCuts = 8;  // of an interval, by planes between cells, an axis
+
 // A point at a time.
 struct Moment {
   Vec3 place{};   // world
   Vec3 normal{};  // world, unit: pushes the shell's body
-  Vec3 slip{};    // velocity of the shell's body past the field's, world
-  double depth = 0;
+  double depth = 0, time = 0;
   AffineMap world_from_field{};
 };
 
@@ -51,6 +53,7 @@ class Role {
     const int pieces = in.path.piece_count();
     for (int k = 0; k <= pieces; ++k)
       world_.push_back(to_affine(find_pose(in.field.motion, static_cast<double>(k) / pieces)));
+    field_rests_ = in.field.motion.from == in.field.motion.to;
   }
 
   RoleImpulse integrate(std::vector<PointStick>& sticks) {
@@ -74,7 +77,7 @@ class Role {
       const bool known = old < sticks.size() && sticks[old].point == point;
       ++result_.points;
       // Of that moment, too: by the velocity.
-      const double growth = -dot(end.slip, end.normal);
+      const double growth = -dot(slip(end), end.normal);
       const Rate whole = rate(point, end, growth);
       add(whole);
       finish_point(point, {end, end, whole.normal, 1, growth}, known ? sticks[old].drag : Vec3{});
@@ -87,6 +90,7 @@ class Role {
   double area(std::uint32_t point) const { return static_cast<double>(in_.tree.areas()[point]); }
 
   AffineMap world_at(double time) const {
+    if (field_rests_) return world_[0];
     const double at = time * in_.path.piece_count();
     const auto k =
         static_cast<std::size_t>(std::min(static_cast<int>(at), in_.path.piece_count() - 1));
@@ -109,8 +113,13 @@ class Role {
       const Vec3 own = -rotate(turn, to_double(in_.tree.normals()[point]));
       if (length_sq(own) > 0) m.normal = own;
     }
-    m.slip = velocity(in_.shell, m.place, time) - velocity(in_.field, m.place, time);
+    m.time = time;
     return m;
+  }
+
+  // Velocity of the shell's body past the field's, world.
+  Vec3 slip(const Moment& m) const {
+    return velocity(in_.shell, m.place, m.time) - velocity(in_.field, m.place, m.time);
   }
 
   static Vec3 velocity(const BodyStep& body, const Vec3& place, double time) {
@@ -129,7 +138,7 @@ class Role {
       pressure = std::max(pressure + c.damping * growth, 0.0);
       along = m.normal * pressure;
     } else {
-      along -= m.slip * c.damping;
+      along -= slip(m) * c.damping;
     }
     const Vec3 force = along * area(point);
     return {force, cross(m.place, force), pressure * area(point)};
@@ -145,33 +154,29 @@ class Role {
     return rate(s.point, look(s.point, time), s.growth);
   }
 
-  // The mean rate in an interval, by Gauss's rule of three points within Kronrod's of seven.
+  // The mean rate in an interval, by Gauss's rule of two points within Kronrod's of five.
   struct Estimate {
     Rate mean{};
     double error = 0;
   };
   Estimate estimate(const Span& s) const {
-    constexpr std::array<double, 4> kAt = {0, 0.434243749346802558, 0.774596669241483377,
-                                           0.960491268708020283};
-    constexpr std::array<double, 4> kKronrod = {0.450916538658474142 / 2, 0.401397414775962223 / 2,
-                                                0.268488089868333440 / 2, 0.104656226026467265 / 2};
-    constexpr std::array<double, 4> kGauss = {8.0 / 18, 0, 5.0 / 18, 0};
-    Rate all{}, few{};
+    constexpr std::array<double, 3> kAt = {0, 0.577350269189625765, 0.925820099772551461};
+    constexpr std::array<double, 3> kKronrod = {28.0 / 90, 27.0 / 110, 98.0 / 990};
     const double middle = (s.from + s.to) * 0.5, half = (s.to - s.from) * 0.5;
-    for (std::size_t k = 0; k < 4; ++k)
+    Rate all = rate_at(s, middle) * kKronrod[0], few{};
+    for (std::size_t k = 1; k < 3; ++k)
       for (const double side : {-1.0, 1.0}) {
-        if (k == 0 && side > 0) continue;
         const Rate r = rate_at(s, middle + side * kAt[k] * half);
         all += r * kKronrod[k];
-        few += r * kGauss[k];
+        if (k == 1) few += r * 0.5;
       }
     return {all, length((all - few).force)};
   }
 
-  // Halves are as good as they get at a depth of 6.
+  // Halves are as good as they get at a depth of 3.
   Rate adapt(const Span& s, int depth) {
     const Estimate e = estimate(s);
-    if (e.error > s_.tolerance * length(e.mean.force) && depth < 6) {
+    if (e.error > s_.tolerance * length(e.mean.force) && depth < 3) {
       const double middle = (s.from + s.to) * 0.5;
       Rate both = adapt({s.point, s.from, middle, s.growth}, depth + 1);
       both += adapt({s.point, middle, s.to, s.growth}, depth + 1);
@@ -179,6 +184,55 @@ class Role {
     }
     result_.error += e.error * (s.to - s.from) * in_.step;
     return e.mean * (s.to - s.from);
+  }
+
+  // All at once where that is good enough, or from cell to cell: within one, depth is a polynomial
+  // along the way.
+  Rate sum_cells(const Span& s) {
+    const Estimate e = estimate(s);
+    if (e.error <= s_.tolerance * length(e.mean.force)) {
+      result_.error += e.error * (s.to - s.from) * in_.step;
+      return e.mean * (s.to - s.from);
+    }
+    find_cuts(s);
+    Rate sum{};
+    double from = s.from;
+    for (const double to : cuts_) {
+      if (to > from) sum += adapt({s.point, from, to, s.growth}, 0);
+      from = std::max(from, to);
+    }
+    return sum;
+  }
+
+  // Where the way of a point is cut, up to the end of the interval, in order.
+  void find_cuts(const Span& s) {
+    cuts_.clear();
+    const int pieces = in_.path.piece_count();
+    const Vec3 point = to_double(in_.tree.point(s.point));
+    for (int k = 0; k < pieces; ++k) {
+      const double begin = std::max(s.from, static_cast<double>(k) / pieces);
+      const double end = std::min(s.to, static_cast<double>(k + 1) / pieces);
+      if (!(end > begin)) continue;
+      const std::size_t first = cuts_.size();
+      add_cell_cuts(place_on(in_.path, point, begin), place_on(in_.path, point, end));
+      for (std::size_t i = first; i < cuts_.size(); ++i)
+        cuts_[i] = begin + (end - begin) * cuts_[i];
+      cuts_.push_back(end);
+    }
+    std::sort(cuts_.begin(), cuts_.end());
+  }
+  void add_cell_cuts(const Vec3& from, const Vec3& to) {
+    if constexpr (std::is_same_v<F, BrickField>) {
+      const Lattice& lattice = field_.lattice();
+      for (std::size_t axis = 0; axis < 3; ++axis) {
+        const double a = (from[axis] - lattice.origin[axis]) / lattice.spacing;
+        const double b = (to[axis] - lattice.origin[axis]) / lattice.spacing;
+        const double low = std::ceil(std::min(a, b)), high = std::floor(std::max(a, b));
+        if (!(high - low < kMostCuts)) continue;  // so many that halving does as well
+        for (double plane = low; plane <= high; ++plane)
+          if (a != b) cuts_.push_back(std::clamp((plane - a) / (b - a), 0.0, 1.0));
+      }
+    }
   }
 
   Rate sum_midpoints(const Span& s) const {
@@ -194,6 +248,7 @@ class Role {
   }
 
   void add_point(const SweptHit& hit, const Vec3& drag) {
+    const Moment end = look(hit.point, 1);
     Rate whole{};
     double time = 0, growth = 0;
     Moment middle{};
@@ -201,9 +256,11 @@ class Role {
       const SegmentInterval& in = in_.intervals[hit.first_interval + k];
       Span s{hit.point, static_cast<double>(in.enter), static_cast<double>(in.exit)};
       if (!(s.to > s.from)) continue;
-      s.growth =
-          (depth_at(s.point, s.to) - depth_at(s.point, s.from)) / ((s.to - s.from) * in_.step);
-      whole += s_.quadrature == Quadrature::kAdaptive ? adapt(s, 0) : sum_midpoints(s);
+      // Where an interval begins or ends within the step, depth is none.
+      const double last = s.to == 1 ? std::max(end.depth, 0.0) : 0;
+      const double first = s.from == 0 ? std::max(depth_at_start(s.point), 0.0) : 0;
+      s.growth = (last - first) / ((s.to - s.from) * in_.step);
+      whole += s_.quadrature == Quadrature::kAdaptive ? sum_cells(s) : sum_midpoints(s);
       time += s.to - s.from;
       growth = s.to == 1 ? s.growth : 0;
       const Moment now = look(hit.point, (s.from + s.to) * 0.5);
@@ -212,13 +269,11 @@ class Role {
     if (time <= 0 || middle.depth <= 0) return;
     ++result_.points;
     add(whole);
-    finish_point(hit.point, {middle, look(hit.point, 1), whole.normal, time, growth}, drag);
+    finish_point(hit.point, {middle, end, whole.normal, time, growth}, drag);
   }
 
-  // Where an interval begins or ends within the step, depth is none.
-  double depth_at(std::uint32_t point, double time) const {
-    if (time > 0 && time < 1) return 0;
-    return std::max(look(point, time).depth, 0.0);
+  double depth_at_start(std::uint32_t point) const {
+    return -field_.value(place_on(in_.path, to_double(in_.tree.point(point)), 0));
   }
 
   // What a step of a point came to.
@@ -243,9 +298,9 @@ class Role {
       const Mat3 field_from_world = transpose(middle.world_from_field.linear);
       Vec3 world_drag = middle.world_from_field.linear * drag;
       const double most = c.friction * normal_force / (area(point) * time);  // pressure
-      const Vec3 slip = along_surface(middle.slip, middle.normal);
-      world_drag = along_surface(world_drag, middle.normal) + slip * (time * in_.step);
-      Vec3 pull = -(world_drag * stiffness + slip * damping);
+      const Vec3 slid = along_surface(slip(middle), middle.normal);
+      world_drag = along_surface(world_drag, middle.normal) + slid * (time * in_.step);
+      Vec3 pull = -(world_drag * stiffness + slid * damping);
       const double size = length(pull);
       sticks = size <= most;
       if (!sticks) {
@@ -253,7 +308,7 @@ class Role {
         const double longest = most / stiffness;
         if (length(world_drag) > longest) world_drag *= longest / length(world_drag);
       }
-      note_friction(middle, weight, slip, most, stiffness * in_.step, damping, sticks);
+      note_friction(middle, weight, slid, most, stiffness * in_.step, damping, sticks);
       const Vec3 force = pull * (area(point) * time);
       add({force, cross(middle.place, force), 0});
       drag = field_from_world * world_drag;
@@ -278,7 +333,8 @@ class Role {
     const Wrench along = wrench_of(m.normal, arm);
     ContactResponse& r = result_.response;
     r.spring += resist_along(m.normal, arm, spring);
-    const double across = dot(m.slip, m.normal), speed = length_sq(m.slip);
+    const Vec3 moves = slip(m);
+    const double across = dot(moves, m.normal), speed = length_sq(moves);
     const double head_on = speed > 0 ? std::min(4 * across * across / speed, 1.0) : 0;
     const double trend =
         spring * p.growth * (kSlidingTrend * (1 - head_on) + kHeadOnTrend * head_on);
@@ -293,7 +349,7 @@ class Role {
     r.normal_damper += along * damper;
   }
 
-  void note_friction(const Moment& m, double weight, const Vec3& slip, double most, double spring,
+  void note_friction(const Moment& m, double weight, const Vec3& slid, double most, double spring,
                      double damper, bool sticks) {
     const Vec3 arm = m.place - in_.reference;
     const auto resist_along_surface = [&](double size) {
@@ -304,8 +360,8 @@ class Role {
     if (sticks) {
       r.stick += resist_along_surface(spring);
       r.damper += resist_along_surface(damper);
-    } else if (length_sq(slip) > 0) {
-      r.slide += resist_along_surface(std::min(most / length(slip), spring + damper));
+    } else if (length_sq(slid) > 0) {
+      r.slide += resist_along_surface(std::min(most / length(slid), spring + damper));
     }
   }
 
@@ -316,6 +372,8 @@ class Role {
   const F& field_;
   const RoleInput& in_;
   const ForceSettings& s_;
+  std::vector<double> cuts_;
+  bool field_rests_ = false;
   std::vector<AffineMap> world_;  // from field, at the ends of pieces
   RoleImpulse result_;
   std::vector<PointStick> next_;

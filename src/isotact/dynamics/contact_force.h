@@ -45,7 +45,7 @@ enum class DampingRule : std::uint8_t {
   kFull,    // against the whole relative velocity, as XB14
 };
 enum class Quadrature : std::uint8_t {
-  kAdaptive,  // by Kronrod's rule of seven points, halved where it is not good enough
+  kAdaptive,  // cell by cell by Kronrod's rule of five points, halved where that is not enough
   kMidpoint,  // XB14: so many points an interval
 };
 
@@ -55,7 +55,7 @@ struct ForceSettings {
   DampingRule damping = DampingRule::kNormal;
   Quadrature quadrature = Quadrature::kAdaptive;
   int midpoints = 20;
-  double tolerance = 1e-3;  // of an interval's impulse, for kAdaptive
+  double tolerance = 1e-2;  // of an interval's impulse, for kAdaptive
 };
 
 // A body in a step, in the world's frame.
