@@ -27,7 +27,7 @@ World make_stack(int count, double stiffness, const WorldSettings& settings) {
                         .mass = make_body_mass(find_mass_properties(mesh), 1000),
                         .pose = {.translation = {0, (0.5 + i) * kSide + 0.001 * i, 0}},
                         .material = {.stiffness = stiffness}});
-    if (id > 0) world.set_pair_material(id - 1, id, {.stiffness = stiffness, .damping = 1e4});
+    if (id > 0) world.set_pair_material(id - 1, id, {.stiffness = stiffness, .damping = 5e4});
   }
   return world;
 }

@@ -28,13 +28,6 @@ struct Rate {
   }
 };
 
-// For how many steps depth is taken to grow on as it did. From the middle of one step to the end of
-// the next it is 1.5, and half a step more for each half of kLag (world_step.cpp), which is what
-// stops bodies that come head-on. Under what slides depth grows and shrinks with the roughness of a
-// surface that is made of cells, to which such foresight is a brake; 0.5 neither brakes nor drives
-// (docs/dynamics.md), and a little more is safe.
-constexpr double kHeadOnTrend = 2.5, kSlidingTrend = 0.75;
-
 constexpr double kMostCuts = 8;  // of an interval, by planes between cells, an axis
 
 // A point at a time.
@@ -336,15 +329,17 @@ class Role {
     const Vec3 moves = slip(m);
     const double across = dot(moves, m.normal), speed = length_sq(moves);
     const double head_on = speed > 0 ? std::min(4 * across * across / speed, 1.0) : 0;
-    const double trend =
-        spring * p.growth * (kSlidingTrend * (1 - head_on) + kHeadOnTrend * head_on);
+    const double trend = spring * p.growth;
     r.trend += along * trend;
+    r.head_on += along * (trend * head_on);
+    r.stiffness += spring;
     if (s_.damping == DampingRule::kNormal)
       r.damper += resist_along(m.normal, arm, damper);
     else
       r.damper += resist_all(arm, damper);
     r.normal += p.normal_force * in_.step;
     r.normal_trend += trend;
+    r.normal_head_on += trend * head_on;
     r.normal_spring += along * spring;
     r.normal_damper += along * damper;
   }

@@ -85,9 +85,11 @@ struct ContactResponse {
   // What slips is pulled by Coulomb's force, whatever its speed. It is written as a damper that
   // makes this force at the speed that there is: what slips no longer is not pulled back.
   SpatialMatrix slide{};
-  Wrench trend{};  // of springs, as depth grows on
+  Wrench trend{};        // of springs, if depth grew for another step as it did
+  Wrench head_on{};      // the part of it that is not of what slides
+  double stiffness = 0;  // kg: of all springs, whatever their directions, times the step squared
   // The normal part alone, summed up over points.
-  double normal = 0, normal_trend = 0;
+  double normal = 0, normal_trend = 0, normal_head_on = 0;
   Wrench normal_spring{}, normal_damper{};
 
   // What another role adds: `sign` is -1 where shell and field change places.
@@ -97,8 +99,11 @@ struct ContactResponse {
     damper += b.damper;
     slide += b.slide;
     trend += b.trend * sign;
+    head_on += b.head_on * sign;
+    stiffness += b.stiffness;
     normal += b.normal;
     normal_trend += b.normal_trend;
+    normal_head_on += b.normal_head_on;
     normal_spring += b.normal_spring * sign;
     normal_damper += b.normal_damper * sign;
   }

@@ -287,19 +287,27 @@ void add_role(const RoleImpulse& r, double sign, PairState& pair, ContactRespons
 }
 
 // Let I be the impulse of this step, found with the velocity u0 of A against B, and u that of the
-// next. I stands for the middle of this step; until the end of the next one the depth grows on
-// (`trend`), and by what u differs from u0 (`spring`); what sticks is dragged by half a step at u0
-// and one at u; and dampers act on u instead of u0:
+// next. Depth grows on as it did for t steps (`trend`), and by what u differs from u0 (`spring`);
+// what sticks is dragged by half a step at u0 and one at u; and dampers act on u instead of u0:
 //
-//   I + trend - spring (u - u0) - stick (u0 / 2 + u) - (damper + slide) (u - u0).
+//   I + t trend - spring (u - u0) - stick (u0 / 2 + u) - (damper + slide) (u - u0).
+//
+// I stands for the middle of this step. t = 0.5 neither brakes nor drives, and is right for soft
+// springs. To stop what comes head-on, springs that are stiff for the step look ahead to the end of
+// the next one, and a step further: t = 2.5. Under what slides depth grows and shrinks with the
+// roughness of a surface made of cells, to which foresight is a brake: t = 0.75 at most.
 //
 // A very stiff spring would leave in one step, with the speed that this takes, and throw bodies off
 // each other. With as much again as a damper (kLag) it leaves by half of the depth a step.
 constexpr double kLag = 1;
-void make_implicit(const ContactResponse& r, const Twist& slip, detail::ContactPush& push) {
+void make_implicit(const ContactResponse& r, const Twist& slip, double mass,
+                   detail::ContactPush& push) {
+  const double stiff = r.stiffness / (r.stiffness + mass);  // 0 to 1
+  const double sliding = 0.5 + 0.25 * stiff, head_on = 1.75 * stiff;
   SpatialMatrix change = r.spring * (1 + kLag);  // what answers to u - u0
   change += r.damper;
-  push.push += r.trend;
+  push.push += r.trend * sliding;
+  push.push += r.head_on * head_on;
   push.push += change * slip;
   push.push += r.slide * slip;
   push.push += r.stick * slip * -0.5;
@@ -309,7 +317,8 @@ void make_implicit(const ContactResponse& r, const Twist& slip, detail::ContactP
   push.found_normal = r.normal;
   push.normal_response = r.normal_spring * (1 + kLag);
   push.normal_response += r.normal_damper;
-  push.normal = r.normal + r.normal_trend + dot(push.normal_response, slip);
+  push.normal = r.normal + sliding * r.normal_trend + head_on * r.normal_head_on +
+                dot(push.normal_response, slip);
 }
 
 Twist twist_at(const WorldBody& b, const Vec3& place) {
@@ -341,7 +350,8 @@ void World::State::look_at_pair(PairState& pair) const {
   }
   if (settings.solve == ForceSolve::kImplicit) {
     const Vec3& place = pair.push.place;
-    make_implicit(response, twist_at(a, place) - twist_at(b, place), pair.push);
+    const double mass = 1 / (1 / mass_of(a) + 1 / mass_of(b));
+    make_implicit(response, twist_at(a, place) - twist_at(b, place), mass, pair.push);
   }
   pair.touches = pair.points > 0 || pair.impact;
 }
