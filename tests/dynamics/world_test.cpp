@@ -184,6 +184,34 @@ TEST(World, NoBulletTunnels) {
   }
 }
 
+// Rods thrown on the ground, spinning.
+TEST(World, ImpactsAddNoEnergy) {
+  const Part rod = make_part(make_shape("capsule", {{"radius", 0.02}, {"length", 0.16}}), 32, 200);
+  Random random(11);
+  int impacts = 0;
+  for (int trial = 0; trial < unless_slow(40, 10); ++trial) {
+    World world({.step = 4e-3});
+    BodySettings below = make_ground();
+    below.material.restitution = trial % 3 * 0.5;
+    below.material.friction = trial % 4 * 0.4;
+    world.add_body(below);
+    BodySettings thrown = standing(rod, {random.rotation(), {0, 0.3, 0}});
+    thrown.velocity = {random.uniform(-10, 10), -10, 0};
+    thrown.angular_velocity = random.unit_vector() * 100;
+    thrown.material = below.material;
+    const BodyId id = world.add_body(thrown);
+    const auto energy = [&] { return world.energies().kinetic + world.energies().potential; };
+    const double start = energy();
+    for (int i = 0; i < 60; ++i) {
+      world.step();
+      for (const PairContact& c : world.contacts()) impacts += c.impact ? 1 : 0;
+      EXPECT_LE(energy(), 1.03 * start) << trial << " " << i;
+      ASSERT_GT(world.body(id).state.center.y, 0) << trial << " " << i;
+    }
+  }
+  EXPECT_GT(impacts, 20);
+}
+
 // A bullet that did not bounce and spun against a plate met it more often in a step than is looked
 // for: both were stopped where they were, step after step, with their momenta kept.
 TEST(World, WhatDoesNotPartGoesOnTogether) {

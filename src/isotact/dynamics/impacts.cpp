@@ -52,6 +52,47 @@ void join(RigidBody& a, RigidBody& b) {
     set_velocity(*body, velocity + cross(rate, body->state.center - middle), rate);
 }
 
+// The same with what nothing pushes.
+void rest_on(WorldBody& body, const WorldBody& other) {
+  const BodyStep& s = other.step;
+  set_velocity(body.body,
+               s.velocity + cross(s.angular_velocity, body.body.state.center - s.center_to),
+               s.angular_velocity);
+}
+
+// What a place of two bodies does when they meet there.
+struct Strike {
+  Vec3 velocity{};  // of A against B
+  Vec3 normal{};    // pushes A
+  Mat3 give{};      // velocity of A against B by impulses on A
+  double friction = 0, restitution = 0;
+};
+
+// Coulomb's law for impulses on A: what sticks loses all of its velocity along the surface, what
+// slides is pulled against it. No impact adds energy: where friction would, which bodies that
+// bounce and turn can come to, there is none.
+Vec3 find_impulse(const Strike& s) {
+  const double along = dot(s.velocity, s.normal);
+  const double straight = dot(s.normal, s.give * s.normal);
+  if (!(along < 0 && straight > 0)) return {};
+  const auto adds_nothing = [&](const Vec3& impulse) {
+    return dot(impulse, s.velocity + s.give * impulse * 0.5) <= 0;
+  };
+  const double bounce = -(1 + s.restitution) * along;
+  const Vec3 across = s.velocity - s.normal * along;
+  const auto& [i, j, k] = s.give.rows;  // solved by Cramer's rule
+  const Vec3 change = s.normal * bounce - across;
+  const Vec3 held = (cross(j, k) * change.x + cross(k, i) * change.y + cross(i, j) * change.z) /
+                    determinant(s.give);
+  const double push = dot(held, s.normal);
+  const bool sticks = push >= 0 && length(held - s.normal * push) <= s.friction * push;
+  if (sticks && adds_nothing(held)) return held;
+  const Vec3 way = s.normal - normalized(across) * s.friction;
+  const double yields = dot(s.normal, s.give * way);
+  const Vec3 slid = way * (bounce / yields);
+  return yields > 0 && !sticks && adds_nothing(slid) ? slid : s.normal * (bounce / straight);
+}
+
 // The way a body takes from a time on.
 BodyMotion motion_from(const Rest& rest, double time) {
   if (time <= rest.begin) return rest.motion;
@@ -124,40 +165,54 @@ class Impacts {
       const ShellMotion motion{.shell = points_of_a ? of_a : of_b,
                                .field = points_of_a ? of_b : of_a,
                                .model = MotionModel::kConstantRates};
-      const auto found = find_first(shell, field, motion, points_of_a);
-      if (!found) continue;
-      const double time = begin + found->time * (1 - begin);
-      if (time < best.time && is_hard(a, b, found->contact, 1 - time)) {
+      for (const TimedContact& found : find_contacts(shell, field, motion, points_of_a)) {
+        const double time = begin + found.time * (1 - begin);
+        if (time >= best.time || !is_hard(a, b, found.contact, 1 - time)) continue;
         best.time = time;
-        best.contact = found->contact;
+        best.contact = found.contact;
       }
     }
     return best;
   }
 
-  static std::optional<TimedContact> find_first(const WorldBody& shell, const WorldBody& field,
-                                                const ShellMotion& motion, bool points_of_a) {
+  // All points that enter, or are inside from the beginning: the first one may graze, or be
+  // leaving, where another is about to hit.
+  static std::vector<TimedContact> find_contacts(const WorldBody& shell, const WorldBody& field,
+                                                 const ShellMotion& motion, bool points_of_a) {
+    std::vector<TimedContact> contacts;
     SweptResults swept;
     field.first->trace(shell.tree(), motion, swept);
-    const SweptSummary& first = swept.motions[0];
-    if (first.point == kNoPoint) return std::nullopt;
-    const auto time = static_cast<double>(first.time);
-    const AffineMap map = find_map(motion, time);
-    const Vec3 x = map * to_double(shell.tree().point(first.point));
-    const FieldSample sample = field.settings.field ? field.settings.field->sample(x)
-                                                    : field.settings.shape->field()->sample(x);
+    if (swept.motions[0].point == kNoPoint) return contacts;
+    field.all->trace(shell.tree(), motion, swept);
+    for (const SweptHit& hit : swept.hits)
+      for (std::uint32_t k = 0; k < hit.interval_count; ++k) {
+        const auto time = static_cast<double>(swept.intervals[hit.first_interval + k].enter);
+        contacts.push_back(make_contact({shell, field, motion}, hit.point, time, points_of_a));
+      }
+    return contacts;
+  }
+
+  struct Meeting {
+    const WorldBody &shell, &field;
+    const ShellMotion& motion;
+  };
+  static TimedContact make_contact(const Meeting& m, std::uint32_t point, double time,
+                                   bool points_of_a) {
+    const Vec3 x = find_map(m.motion, time) * to_double(m.shell.tree().point(point));
+    const FieldSample sample = m.field.settings.field ? m.field.settings.field->sample(x)
+                                                      : m.field.settings.shape->field()->sample(x);
     Vec3 out = normalized(sample.gradient);
     if (length_sq(out) == 0) out = {0, 1, 0};
-    const Pose world = find_pose(motion.field, time);
+    const Pose world = find_pose(m.motion.field, time);
     const Vec3 place = transform_point(world, x), normal = transform_vector(world, out);
-    return TimedContact{time,
-                        {.position = place,
-                         .point_on_a = place,
-                         .point_on_b = place,
-                         .normal = points_of_a ? normal : -normal,
-                         .depth = -sample.distance,
-                         .sampled_by = points_of_a ? Body::kA : Body::kB,
-                         .point = first.point}};
+    return {time,
+            {.position = place,
+             .point_on_a = place,
+             .point_on_b = place,
+             .normal = points_of_a ? normal : -normal,
+             .depth = -sample.distance,
+             .sampled_by = points_of_a ? Body::kA : Body::kB,
+             .point = point}};
   }
 
   // Whether what is left of the step would take them deeper into each other than a penalty should
@@ -183,49 +238,43 @@ class Impacts {
     set_pose(w.body, find_pose(rest.motion, share));
   }
 
-  void go_on(BodyId id, double time, bool stop) {
+  void go_on(BodyId id, double time) {
     WorldBody& w = bodies_[id];
     if (!w.is_dynamic()) return;
     Rest& rest = rests_[id];
     rest.motion.from = world_from_body(w.body);
     rest.begin = time;
     const double left = (1 - time) * settings_.step;
-    if (!stop && left > 0) drift(w.body, left, settings_.turns);
+    if (left > 0) drift(w.body, left, settings_.turns);
     rest.motion.to = world_from_body(w.body);
     detail::finish_body_step(w, settings_.step);
   }
 
-  // Coulomb's law for impulses, at one place.
   void resolve(const Impact& impact, const ContactMaterial& material, bool stop) {
     PairState& pair = pairs_[impact.pair];
     WorldBody &a = bodies_[pair.pair.a], &b = bodies_[pair.pair.b];
     place_at(pair.pair.a, impact.time);
     place_at(pair.pair.b, impact.time);
     const Contact& c = impact.contact;
-    const Vec3 v = slip(a, b, c.position);
-    const double along = dot(v, c.normal);
-    const auto give = [&](const Vec3& d) {
-      return mobility(a.body, c.position, d) + mobility(b.body, c.position, d);
-    };
-    const double restitution =
-        std::max(a.settings.material.restitution, b.settings.material.restitution);
-    if (along < 0 && give(c.normal) > 0) {
-      const double size = -(1 + restitution) * along / give(c.normal);
-      Vec3 impulse = c.normal * size;
-      const Vec3 across = v - c.normal * along, way = normalized(across);
-      if (length_sq(way) > 0)
-        impulse -= way * std::min(material.friction * size, length(across) / give(way));
-      push(a.body, c.position, impulse);
-      push(b.body, c.position, -impulse);
-    }
+    const Strike strike{
+        .velocity = slip(a, b, c.position),
+        .normal = c.normal,
+        .give = mobility(a.body, c.position) + mobility(b.body, c.position),
+        .friction = material.friction,
+        .restitution = std::max(a.settings.material.restitution, b.settings.material.restitution)};
+    const Vec3 impulse = find_impulse(strike);
+    push(a.body, c.position, impulse);
+    push(b.body, c.position, -impulse);
     pair.impact = true;
     pair.contact = c;
-    if (stop && a.is_dynamic() && b.is_dynamic()) {
-      join(a.body, b.body);
-      stop = false;
+    if (stop) {
+      if (a.is_dynamic() && b.is_dynamic())
+        join(a.body, b.body);
+      else
+        rest_on(a.is_dynamic() ? a : b, a.is_dynamic() ? b : a);
     }
-    go_on(pair.pair.a, impact.time, stop);
-    go_on(pair.pair.b, impact.time, stop);
+    go_on(pair.pair.a, impact.time);
+    go_on(pair.pair.b, impact.time);
   }
 
   std::vector<WorldBody>& bodies_;

@@ -1,5 +1,6 @@
 #include "isotact/dynamics/rigid_body.h"
 
+#include <algorithm>
 #include <cassert>
 #include <cmath>
 
@@ -108,27 +109,53 @@ double mobility(const RigidBody& body, const Vec3& place, const Vec3& direction)
          dot(arm, turn(body.state, body.mass.inverse_inertia, arm));
 }
 
+Mat3 mobility(const RigidBody& body, const Vec3& place) {
+  Mat3 m{};
+  if (body.kind != BodyKind::kDynamic) return m;
+  const Vec3 arm = place - body.state.center;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    Vec3 unit{};
+    unit[axis] = 1;
+    const Vec3 turned = turn(body.state, body.mass.inverse_inertia, cross(arm, unit));
+    m.rows[axis] = unit / body.mass.mass + cross(turned, arm);
+  }
+  return m;
+}
+
 void kick(RigidBody& body, const Load& load, double step) {
   assert(body.kind == BodyKind::kDynamic && step > 0);
   body.state.momentum += load.force * step;
   body.state.angular_momentum += load.torque * step;
 }
 
+namespace {
+
+// At the rate in the middle, twice improved: its own turn is what it is found from.
+void turn_by_midpoint(RigidBody& body, double step) {
+  BodyState& s = body.state;
+  const Quat begin = s.rotation;
+  Vec3 rate = angular_velocity(body);
+  for (int i = 0; i < 2; ++i) {
+    s.rotation = turned(begin, rate * (0.5 * step));
+    rate = angular_velocity(body);
+  }
+  s.rotation = turned(begin, rate * step);
+}
+
+}  // namespace
+
 void drift(RigidBody& body, double step, TurnRule rule) {
   assert(body.kind == BodyKind::kDynamic && step > 0);
-  BodyState& s = body.state;
-  s.center += velocity(body) * step;
-  Vec3 rate = angular_velocity(body);
-  if (rule == TurnRule::kMidpoint) {
-    // The rate in the middle of the step, twice improved: its own turn is what it is found from.
-    const Quat begin = s.rotation;
-    for (int i = 0; i < 2; ++i) {
-      s.rotation = turned(begin, rate * (0.5 * step));
-      rate = angular_velocity(body);
-    }
-    s.rotation = begin;
+  body.state.center += velocity(body) * step;
+  const Vec3 rate = angular_velocity(body);
+  if (rule == TurnRule::kEuler) {
+    body.state.rotation = turned(body.state.rotation, rate * step);
+    return;
   }
-  s.rotation = turned(s.rotation, rate * step);
+  // What spins fast is turned in parts: the energy of its spin would go up and down otherwise.
+  constexpr double kLargeTurn = 0.1, kMostParts = 64;  // radians
+  const double parts = std::clamp(std::ceil(length(rate) * step / kLargeTurn), 1.0, kMostParts);
+  for (int i = 0; i < static_cast<int>(parts); ++i) turn_by_midpoint(body, step / parts);
 }
 
 void push(RigidBody& body, const Vec3& place, const Vec3& impulse) {

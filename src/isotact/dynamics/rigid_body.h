@@ -64,6 +64,8 @@ double kinetic_energy(const RigidBody& body);  // joules
 // By how much a unit force along a direction at a place speeds that place up along it: 1 / kg. Zero
 // for bodies that nothing pushes.
 double mobility(const RigidBody& body, const Vec3& place, const Vec3& direction);
+// The velocity that each unit impulse at a place gives to that place: symmetric.
+Mat3 mobility(const RigidBody& body, const Vec3& place);
 
 // What acts during a step, in the world's frame.
 struct Load {
@@ -81,7 +83,7 @@ struct Load {
 // quaternion drifts from the unit sphere; and momentum is conserved exactly by both.
 enum class TurnRule : std::uint8_t {
   kEuler,     // at the rate of the beginning (XB14): first order
-  kMidpoint,  // at the rate of the middle: second order
+  kMidpoint,  // at the rate of the middle: second order; in parts of a tenth of a radian
 };
 
 // Symplectic Euler, as XB14: forces change momenta first, and the new momenta move the body. Only
