@@ -231,7 +231,7 @@ class Writer {
     put(json.data(), json.size());
     if (!binary.empty()) {
       put_number(binary.size());
-      put("BIN\0", 4);
+      put("BIN", 4);  // and its end of string
       put(binary.data(), binary.size());
     }
     return out;
