@@ -30,6 +30,7 @@ void check(const WorldSettings& s) {
   if (!(s.step > 0 && std::isfinite(s.step)))
     throw Error(fmt::format("a time step of {} s, which should be positive", s.step));
   if (!is_finite(s.gravity)) throw Error("gravity is not finite");
+  if (!(s.sleep_speed >= 0)) throw Error("the speed of sleep should not be negative");
   if (!(s.energy_factor > 1)) throw Error("the energy factor should be more than 1");
   if (s.forces.midpoints < 1) throw Error("quadrature needs one midpoint at least");
   if (!(s.forces.tolerance > 0)) throw Error("the quadrature's tolerance should be positive");
@@ -150,6 +151,8 @@ void World::ignore_pair(BodyId a, BodyId b) {
   const auto at = std::lower_bound(ignored.begin(), ignored.end(), pair);
   if (at == ignored.end() || *at != pair) ignored.insert(at, pair);
 }
+bool World::is_asleep(BodyId id) const { return state_->bodies[id].asleep; }
+void World::wake(BodyId id) { state_->wake(id); }
 std::size_t World::add_joint(const JointSettings& j) {
   const std::size_t bodies = state_->bodies.size();
   if (j.a >= bodies || j.b >= bodies) throw Error("a joint of bodies that are not there");
@@ -173,7 +176,10 @@ std::size_t World::add_joint(const JointSettings& j) {
 }
 std::span<const JointSettings> World::joints() const { return state_->joints; }
 void World::set_motor(std::size_t joint, const Motor& motor) {
-  state_->joints[joint].motor = motor;
+  JointSettings& j = state_->joints[joint];
+  j.motor = motor;
+  state_->wake(j.a);
+  state_->wake(j.b);
 }
 double World::joint_position(std::size_t joint) const {
   const JointSettings& j = state_->joints[joint];
@@ -353,6 +359,8 @@ std::vector<std::byte> World::save() const {
     write_vec(w, b.load.torque);
     write_quat(w, b.target.rotation);
     write_vec(w, b.target.translation);
+    w.add(b.quiet);
+    w.add(static_cast<std::uint32_t>(b.asleep));
   }
   w.add(static_cast<std::uint64_t>(state_->pairs.size()));
   for (const PairState& p : state_->pairs) write_pair(w, p);
@@ -381,6 +389,9 @@ void World::restore(std::span<const std::byte> snapshot) {
     b.load.torque = read_vec(r);
     b.target.rotation = read_quat(r);
     b.target.translation = read_vec(r);
+    b.quiet = r.take<double>();
+    b.asleep = r.take<std::uint32_t>() != 0 && b.is_dynamic();
+    b.slept = b.body.state;
   }
   std::vector<PairState> pairs;
   const std::uint64_t n = r.take_count(100);

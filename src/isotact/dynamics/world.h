@@ -99,6 +99,9 @@ struct WorldSettings {
   ShellTraversal traversal = ShellTraversal::kTree;
   ForceSettings forces{};  // but for the material, which is each pair's
   TurnRule turns = TurnRule::kMidpoint;
+  // m/s. Bodies no place of which has been faster for half a second, nor of any that they hang
+  // together with, sleep until something touches or moves them. 0: none does.
+  double sleep_speed = 0;
   // Runs stop where the energy grows beyond this many times what there was and was put in.
   double energy_factor = 10;
   Threads threads{};
@@ -133,6 +136,7 @@ struct StepReport {
   std::uint32_t contacts = 0;
   std::uint32_t points = 0;                       // in contact
   std::uint32_t islands = 0, largest_island = 0;  // sets of bodies solved together; bodies of one
+  std::uint32_t asleep = 0;                       // bodies
   double depth = 0;                               // metres: the deepest
   Energies energies{};
   SweptCounts counts{};
@@ -170,6 +174,9 @@ class World {
   void move_to(BodyId id, const Pose& world_from_body);
   void set_pair_material(BodyId a, BodyId b, const ContactMaterial& material);
   void ignore_pair(BodyId a, BodyId b);
+
+  bool is_asleep(BodyId id) const;
+  void wake(BodyId id);  // with all that sleeps and hangs together with it
 
   // Throws Error for bodies that are not there or the same, limits and motors out of range or of a
   // joint that has none. Two bodies of a joint do not touch each other, unless it says so.

@@ -63,6 +63,7 @@ const StepReport& World::step() {
   report = {.number = number, .time = static_cast<double>(number) * s.settings.step};
   if (number == 1) s.note_start();
   auto start = Clock::now();
+  s.wake_changed();
   s.apply_loads();
   s.solve_velocities();
   s.move_bodies();
@@ -74,6 +75,8 @@ const StepReport& World::step() {
   s.resolve_impacts();
   report.seconds.motion += seconds_since(start);
   s.find_contacts();
+  s.wake_touched();
+  s.put_to_sleep();
   s.list_contacts();
   s.look_for_trouble();
   return report;
@@ -98,7 +101,7 @@ void World::State::note_start() {
 void World::State::apply_loads() {
   const double h = settings.step;
   for (WorldBody& b : bodies) {
-    if (!b.is_dynamic()) continue;
+    if (!b.moves()) continue;
     Load load = b.load;
     load.force += settings.gravity * b.body.mass.mass;
     // At the mean of the velocities before and after: what rests is moved by it, too.
@@ -114,11 +117,17 @@ void World::State::apply_loads() {
 void World::State::solve_velocities() {
   const double h = settings.step;
   std::vector<RigidBody*> all;
+  std::vector<RigidBody> held;  // those that sleep
   std::vector<Twist> twists(bodies.size());
   all.reserve(bodies.size());
+  held.reserve(bodies.size());
   for (std::size_t k = 0; k < bodies.size(); ++k) {
     WorldBody& b = bodies[k];
-    all.push_back(&b.body);
+    if (b.asleep) {
+      held.push_back(b.body);
+      held.back().kind = BodyKind::kStatic;
+    }
+    all.push_back(b.asleep ? &held.back() : &b.body);
     if (b.body.kind != BodyKind::kKinematic) continue;
     // Contacts and joints feel where it goes.
     RigidBody there = b.body;
@@ -128,7 +137,7 @@ void World::State::solve_velocities() {
   }
   std::vector<detail::ContactPush> pushes;
   for (const PairState& p : pairs)
-    if (p.points > 0) pushes.push_back(p.push);
+    if (p.points > 0 && !rests(p.pair)) pushes.push_back(p.push);
   const detail::VelocityReport solved =
       detail::solve_velocities({all, twists, pushes, joints, h, settings.threads});
   energy_bound += std::abs(solved.motor_work);
@@ -144,7 +153,7 @@ void World::State::move_bodies() {
       BodyStep& s = b.step;
       s.motion = {world_from_body(b.body), {}, b.body.mass.center};
       s.center_from = b.body.state.center;
-      if (b.is_dynamic())
+      if (b.moves())
         drift(b.body, h, settings.turns);
       else if (b.body.kind == BodyKind::kKinematic)
         set_pose(b.body, b.target);
@@ -360,11 +369,15 @@ void World::State::find_contacts() {
   parallel_for(pairs.size(), 1, settings.threads, [&](std::size_t begin, std::size_t end) {
     for (std::size_t k = begin; k < end; ++k) {
       PairState& p = pairs[k];
+      p.counts = {};
+      p.detection_seconds = p.force_seconds = 0;
+      if (!p.apart && rests(p.pair)) {
+        p.touches = p.touched;
+        continue;
+      }
       p.impulse = {};
       p.points = p.sticking = 0;
       p.area = p.depth = p.energy = 0;
-      p.counts = {};
-      p.detection_seconds = p.force_seconds = 0;
       if (!p.apart) look_at_pair(p);
     }
   });

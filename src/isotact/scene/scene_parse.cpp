@@ -44,6 +44,7 @@ void read_world(const JsonNode& node, WorldSettings& world) {
     return n.number({1e-9, 1});
   });
   read_choice(node, "turns", {"euler", "midpoint"}, world.turns);
+  read_if(node, "sleep_speed", world.sleep_speed, [](const auto& n) { return n.number({0, 1e3}); });
   read_if(node, "energy_factor", world.energy_factor, [](const auto& n) {
     return n.number({1, 1e12, true});
   });

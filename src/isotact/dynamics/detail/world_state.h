@@ -22,10 +22,15 @@ struct WorldBody {
   double area = 0;         // m^2; 0: it has no points
   std::shared_ptr<const SweptTracer> all{}, first{};  // of its field
 
+  double quiet = 0;  // seconds since it was last faster than the speed of sleep
+  bool asleep = false;
+  BodyState slept{};  // where it fell asleep
+
   bool has_points() const { return settings.shape && settings.shape->tree(); }
   bool has_field() const { return all != nullptr; }
   const PointSphereTree& tree() const { return *settings.shape->tree(); }
   bool is_dynamic() const { return body.kind == BodyKind::kDynamic; }
+  bool moves() const { return is_dynamic() && !asleep; }  // freely
 };
 
 // What a pair remembers from step to step.
@@ -70,6 +75,18 @@ struct World::State {
   void list_contacts();
   void look_for_trouble();
 
+  void wake_changed();
+  void wake(BodyId id);
+  void wake_touched();
+  void put_to_sleep();
+  template <typename Visit>
+  void for_each_link(Visit&& visit) const;
+
+  bool rests(const BodyPair& pair) const {  // neither of them moves
+    const detail::WorldBody &a = bodies[pair.a], &b = bodies[pair.b];
+    return (a.asleep && !b.moves() && b.body.kind != BodyKind::kKinematic) ||
+           (b.asleep && !a.moves() && a.body.kind != BodyKind::kKinematic);
+  }
   void look_at_pair(detail::PairState& pair) const;
   static void keep_if_ended(detail::PairState& pair, std::vector<detail::PairState>& next);
   ContactMaterial material_of(const BodyPair& pair) const;
