@@ -231,11 +231,11 @@ RoleImpulse find_impulse(const RoleContext& c, const RoleInput& input,
                                 : with(*c.field.settings.shape->field());
 }
 
-RoleImpulse look_at_role(const RoleContext& c, PairState& pair, std::vector<PointStick>& sticks) {
+RoleImpulse look_at_role(const RoleContext& c, PairState& pair, std::size_t role) {
   const ShellMotion motion{
       .shell = c.shell.step.motion, .field = c.field.step.motion, .model = c.settings.motion};
-  SweptResults swept;
-  ShellPath path;
+  auto& [places, swept, path] = pair.memory[role];
+  std::vector<PointStick>& sticks = pair.sticks[role];
   auto start = Clock::now();
   const PointSphereTree& tree = c.shell.tree();
   // The discrete twin looks at the end of the step: at rest there.
@@ -244,7 +244,7 @@ RoleImpulse look_at_role(const RoleContext& c, PairState& pair, std::vector<Poin
     looked_at.shell.from = looked_at.shell.to;
     looked_at.field.from = looked_at.field.to;
   }
-  c.field.all->trace(tree, looked_at, swept);
+  c.field.all->trace(tree, looked_at, places, swept);
   pair.counts += swept.motions[0].counts;
   pair.detection_seconds += seconds_since(start);
   if (swept.hits.empty()) {
@@ -290,7 +290,7 @@ void World::State::look_at_pair(PairState& pair) const {
   for (std::size_t role = 0; role < 2; ++role) {
     if (!roles[role]) continue;
     const WorldBody &shell = role == 0 ? a : b, &field = role == 0 ? b : a;
-    const RoleImpulse r = look_at_role({shell, field, settings, forces}, pair, pair.sticks[role]);
+    const RoleImpulse r = look_at_role({shell, field, settings, forces}, pair, role);
     const double sign = role == 0 ? 1 : -1;
     pair.impulse += r.impulse * sign;
     pair.angular_impulse += r.angular_impulse * sign;

@@ -27,6 +27,13 @@ struct WorldBody {
   bool is_dynamic() const { return body.kind == BodyKind::kDynamic; }
 };
 
+// What one role of a pair keeps to be faster in the next step. No result depends on it.
+struct RoleMemory {
+  SweptMemory places{};
+  SweptResults swept{};
+  ShellPath path{};
+};
+
 // What a pair remembers from step to step.
 struct PairState {
   BodyPair pair{};
@@ -42,6 +49,7 @@ struct PairState {
   bool impact = false;
   SweptCounts counts{};
   double detection_seconds = 0, force_seconds = 0;
+  RoleMemory memory[2]{};  // of points of A in B, of points of B in A
 };
 
 }  // namespace detail

@@ -1,0 +1,131 @@
+// The parts of a shell, each with how far it may move before one of its points can change sides.
+//
+// A front is a set of nodes of the tree, and of points below opened clusters, that together hold
+// all points once. Each place p (a point, or the centre of a node's sphere) has a room c, with
+// regard to a reference R: a map of the shell into the field, one for all. Whatever the field has
+// within c of R p is on one side of the isosurface; for a node, also what is further away by the
+// radius of its sphere. Let a motion be a chain of straight pieces between maps M_0 ... M_n. Places
+// go straight between these, and a ball is convex: where |M_k p - R p| < c for all k, p, or every
+// point of the node, stays on its side all the way. That is all a step has to look at, for eight
+// places at a time. Poses between which bodies were moved by others do not matter, and neither does
+// how they came to be where they are: a body that trembles uses nothing up.
+//
+// A place that has moved as far as it may is awake. Its room is measured anew at the end of the
+// motion, and if that is more than it moved in all of the motion, no more is to be done. Else a
+// node gives way to its children, and a point is to be traced.
+//
+// Where bodies slide on, a room measured at M_n has to be cut by |M_n p - R p| to hold around R.
+// When that has cost as many looks as it takes to move the reference, all rooms are cut by that
+// once, and M_n is the new R. Nodes are never put together again; now and then a front begins anew
+// from the root. All rules depend on counts alone.
+//
+// Room comes from a value v of the field: |v - iso| over its Lipschitz bound (field.h). It is less
+// by what rounding may do: of places to floats of metres and of cells, and of values, in the traces
+// as well as here.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "isotact/pointshell/point_sphere_tree.h"
+#include "isotact/queries/detail/front_lanes.h"
+#include "isotact/queries/swept.h"
+
+namespace isotact::detail {
+
+// One of the fields counts, the others are null.
+struct RoomProbe {
+  const BrickField* bricks;
+  const DenseGrid* grid;
+  const AnyField* any;
+  double iso;       // metres
+  double cell;      // metres
+  double furthest;  // metres: of the field's box from the origin of its frame
+
+  double value(const Vec3& place) const {
+    return bricks != nullptr ? bricks->value(place)
+           : grid != nullptr ? static_cast<double>(grid->value(place))
+                             : any->value(place);
+  }
+  double lipschitz() const {
+    return bricks != nullptr ? bricks->lipschitz()
+           : grid != nullptr ? grid->lipschitz()
+                             : any->lipschitz();
+  }
+};
+
+// A point that may be inside at some time.
+struct FrontPoint {
+  std::uint32_t point;
+  bool inside;  // it is, all the time; else it must be traced
+};
+
+class SweptFront {
+ public:
+  // Whether a front can tell something about a motion, and is likely to gain by it.
+  static bool can_follow(const ShellPath& path, const PointSphereTree& tree, double cell);
+
+  void begin(const PointSphereTree& tree);
+  // In the order of points; those left out are outside all the time. For a path that it can follow.
+  std::span<const FrontPoint> look(const ShellPath& path, const RoomProbe& probe,
+                                   SweptCounts& counts);
+
+  std::uint64_t memory_bytes() const;
+
+ private:
+  struct Node {
+    std::uint32_t level, place;
+  };
+  // Up to eight points of a cluster.
+  struct Leaf {
+    std::uint32_t first_point;
+    std::uint8_t point_count, inside, awake;
+  };
+  // Of a place, at the end of the motion.
+  struct Finding {
+    float room;     // with regard to the reference; none: -1
+    bool inside;    // where it is
+    bool is_clear;  // it, and all of its sphere, stayed on one side
+  };
+
+  void start_motion(const ShellPath& path, const RoomProbe& probe);
+  void begin_at_root();
+  Finding find_room(const Vec3& place, double radius, double steps);
+  bool wake_up();  // false: so many are awake that the front should begin anew
+  void settle_nodes(SweptCounts& counts);
+  void settle(const Node& node, SweptCounts& counts);
+  void add_node(const Node& node, float room);
+  void open_leaf(const ShellNode& cluster);
+  void settle_points(SweptCounts& counts);
+  void settle_leaf(std::uint32_t slot, SweptCounts& counts);
+  void move_reference();
+  std::size_t place_count() const { return nodes_.size() + 8 * leaves_.size(); }
+
+  PointSphereTree tree_;
+  std::vector<ShellLevel> levels_;
+  double furthest_ = 0;  // metres: of points from the origin of the shell's frame
+
+  bool is_new_ = true;
+  AffineMap reference_{}, end_{};  // R, and where the last motion ended
+  std::vector<Node> nodes_;
+  std::vector<FrontBlock> node_blocks_;
+  std::vector<std::uint8_t> awake_;  // bits of nodes
+  std::vector<Leaf> leaves_;
+  std::vector<FrontBlock> leaf_blocks_;
+  std::vector<std::uint32_t> order_;  // of leaves, by points
+  std::uint32_t looks_ = 0;           // since it began
+  std::size_t places_at_start_ = 0;
+  std::uint64_t wasted_ = 0;  // looks that another reference would have saved
+
+  // Of the present motion.
+  const RoomProbe* probe_ = nullptr;
+  double per_value_ = 0, margin_ = 0, rounding_ = 0, shift_error_ = 0;
+  std::vector<Shift> shifts_;    // of vertices from the reference
+  AffineMap from_reference_{};   // of the last one
+  std::vector<AffineMap> back_;  // of vertices from the last one
+  std::vector<Node> splitting_;  // a stack
+  std::vector<FrontPoint> found_;
+};
+
+}  // namespace isotact::detail
