@@ -229,7 +229,8 @@ TEST(SweptMemory, ServesWhoeverComes) {
     }
     if (i == 20) memory.forget();
   }
-  EXPECT_GT(touching, 60);
+  EXPECT_GT(touching, 40);
+  EXPECT_LT(touching, 120);
 }
 
 // A body at rest, and one that trembles by less than a hundredth of a cell: next to nothing is

@@ -1,6 +1,7 @@
 // What a World holds.
 #pragma once
 
+#include <array>
 #include <map>
 #include <vector>
 
@@ -49,7 +50,7 @@ struct PairState {
   bool impact = false;
   SweptCounts counts{};
   double detection_seconds = 0, force_seconds = 0;
-  RoleMemory memory[2]{};  // of points of A in B, of points of B in A
+  std::array<RoleMemory, 2> memory{};  // of points of A in B, of points of B in A
 };
 
 }  // namespace detail
