@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace isotact::detail {
 namespace {
@@ -18,12 +19,15 @@ constexpr double kShiftRounding = 1e-6;  // of what the terms of a shift add up 
 constexpr double kMostStretch = 1 + 1e-6;
 constexpr float kNoRoom = -1;
 
-constexpr double kMostMove = 0.1;     // of the shell's radius
-constexpr double kMostMoveCells = 2;  // or this
-constexpr double kSplitSteps = 4;     // a node that would sleep for less gives way
+constexpr double kMostMove = 0.1;        // of the shell's radius
+constexpr double kMostMoveCells = 2;     // or this
+constexpr double kSplitSteps = 1.5;      // a node that would sleep for less gives way
+constexpr double kCloseSteps = 6;        // a cluster that will sleep for more is a node again
+constexpr int kCloseAwake = 3;           // points, for which one look may do
+constexpr std::uint32_t kLooksNear = 4;  // so often is a point that is traced measured, too
 constexpr std::uint32_t kMostLooks = 256;
 constexpr std::size_t kFewPlaces = 256;
-constexpr std::uint64_t kLookCost = 16;  // against moving one place's reference
+constexpr std::uint64_t kLookCost = 64;  // against moving one place's reference
 
 AffineMap difference(const AffineMap& a, const AffineMap& b) {
   return {a.linear + b.linear * -1.0, a.offset - b.offset};
@@ -145,8 +149,20 @@ bool SweptFront::wake_up() {
   return count * 2 <= place_count() || place_count() < kFewPlaces;
 }
 
-SweptFront::Finding SweptFront::find_room(const Vec3& place, double radius, double steps) {
-  const double value = probe_->value(end_ * place), above = value - probe_->iso;
+void SweptFront::measure() {
+  values_.resize(places_.size());
+  if (places_.empty()) return;
+  if (probe_->bricks != nullptr) {
+    sample_field(*probe_->bricks, places_, values_, {}, {1});
+    return;
+  }
+  for (std::size_t i = 0; i < places_.size(); ++i)
+    values_[i] = static_cast<float>(probe_->value(to_double(places_[i])));
+}
+
+SweptFront::Finding SweptFront::judge(const Vec3& place, double radius, float measured,
+                                      double steps) {
+  const double value = static_cast<double>(measured), above = value - probe_->iso;
   const double size = std::abs(above) - kValueRounding * (std::abs(value) + std::abs(probe_->iso));
   const double room = size * per_value_ - radius * kMostStretch - margin_;
   double moved_sq = 0;
@@ -160,61 +176,75 @@ SweptFront::Finding SweptFront::find_room(const Vec3& place, double radius, doub
   return {has_room ? static_cast<float>(left) : kNoRoom, above <= 0, room > steps * moved};
 }
 
+SweptFront::Finding SweptFront::judge(const Node& node, float measured, double steps) {
+  const Spheref ball = sphere(levels_[node.level], node.place);
+  return judge(to_double(ball.center), static_cast<double>(ball.radius), measured, steps);
+}
+
 void SweptFront::settle_nodes(SweptCounts& counts) {
   // From the last on: what takes the place of one that goes has been looked at.
-  for (std::size_t i = awake_.size(); i-- > 0;) {
+  waking_.clear();
+  places_.clear();
+  for (std::size_t i = awake_.size(); i-- > 0;)
     for (unsigned left = awake_[i]; left != 0;) {
       const auto lane = static_cast<unsigned>(std::bit_width(left) - 1);
       left &= ~(1U << lane);
-      const std::size_t at = i * 8 + lane;
-      const Node node = nodes_[at];
-      const Vec3 place = place_of(node_blocks_[i], lane);
-      const auto radius = static_cast<double>(sphere(levels_[node.level], node.place).radius);
-      ++counts.spheres;
-      const Finding found = find_room(place, radius, kSplitSteps);
-      if (found.is_clear && !found.inside) {
-        node_blocks_[i].room[lane] = found.room;
-        continue;
-      }
-      splitting_.push_back(node);
-      const std::size_t last = nodes_.size() - 1;
-      FrontBlock &from = node_blocks_[last / 8], &to = node_blocks_[i];
-      nodes_[at] = nodes_[last];
-      to.x[lane] = from.x[last % 8];
-      to.y[lane] = from.y[last % 8];
-      to.z[lane] = from.z[last % 8];
-      to.room[lane] = from.room[last % 8];
-      from.room[last % 8] = std::numeric_limits<float>::infinity();
-      nodes_.pop_back();
-      if (nodes_.size() % 8 == 0) node_blocks_.pop_back();
+      waking_.push_back(static_cast<std::uint32_t>(i * 8 + lane));
+      add_place(place_of(node_blocks_[i], lane));
+    }
+  measure();
+  counts.spheres += waking_.size();
+  for (std::size_t i = 0; i < waking_.size(); ++i) {
+    const std::uint32_t at = waking_[i];
+    const Finding found = judge(nodes_[at], values_[i], kSplitSteps);
+    if (found.is_clear && !found.inside) {
+      node_blocks_[at / 8].room[at % 8] = found.room;
+    } else {
+      splitting_.push_back(nodes_[at]);
+      remove_node(at);
     }
   }
-  while (!splitting_.empty()) {
-    const Node node = splitting_.back();
-    splitting_.pop_back();
-    settle(node, counts);
+  while (!splitting_.empty()) split(counts);
+}
+
+// Children take the places of nodes; those for which that will not do give way in turn.
+void SweptFront::split(SweptCounts& counts) {
+  children_.clear();
+  places_.clear();
+  for (const Node& node : splitting_) {
+    if (node.level + 1 == levels_.size()) {
+      open_leaf(node.place);
+      continue;
+    }
+    const ShellNode& parent = levels_[node.level].nodes[node.place];
+    for (std::uint32_t k = 0; k < parent.child_count; ++k) {
+      children_.push_back({node.level + 1, parent.first_child + k});
+      add_place(to_double(sphere(levels_[node.level + 1], parent.first_child + k).center));
+    }
+  }
+  splitting_.clear();
+  measure();
+  counts.spheres += children_.size();
+  for (std::size_t i = 0; i < children_.size(); ++i) {
+    const Finding found = judge(children_[i], values_[i], kSplitSteps);
+    if (found.is_clear && !found.inside)
+      add_node(children_[i], found.room);
+    else
+      splitting_.push_back(children_[i]);
   }
 }
 
-// Its children take its place; a child for which that will not do gives way in turn.
-void SweptFront::settle(const Node& node, SweptCounts& counts) {
-  const ShellNode& parent = levels_[node.level].nodes[node.place];
-  if (node.level + 1 == levels_.size()) {
-    open_leaf(parent);
-    return;
-  }
-  const ShellLevel& below = levels_[node.level + 1];
-  for (std::uint32_t k = 0; k < parent.child_count; ++k) {
-    const Node child{node.level + 1, parent.first_child + k};
-    const Spheref ball = sphere(below, child.place);
-    ++counts.spheres;
-    const Finding found =
-        find_room(to_double(ball.center), static_cast<double>(ball.radius), kSplitSteps);
-    if (found.is_clear && !found.inside)
-      add_node(child, found.room);
-    else
-      splitting_.push_back(child);
-  }
+void SweptFront::remove_node(std::size_t at) {
+  const std::size_t last = nodes_.size() - 1;
+  FrontBlock &from = node_blocks_[last / 8], &to = node_blocks_[at / 8];
+  nodes_[at] = nodes_[last];
+  to.x[at % 8] = from.x[last % 8];
+  to.y[at % 8] = from.y[last % 8];
+  to.z[at % 8] = from.z[last % 8];
+  to.room[at % 8] = from.room[last % 8];
+  from.room[last % 8] = std::numeric_limits<float>::infinity();
+  nodes_.pop_back();
+  if (nodes_.size() % 8 == 0) node_blocks_.pop_back();
 }
 
 void SweptFront::add_node(const Node& node, float room) {
@@ -229,7 +259,8 @@ void SweptFront::add_node(const Node& node, float room) {
   nodes_.push_back(node);
 }
 
-void SweptFront::open_leaf(const ShellNode& cluster) {
+void SweptFront::open_leaf(std::uint32_t place) {
+  const ShellNode& cluster = levels_.back().nodes[place];
   for (std::uint32_t first = 0; first < cluster.child_count; first += 8) {
     const std::uint32_t n = std::min(cluster.child_count - first, 8U);
     const std::uint32_t point = cluster.first_child + first;
@@ -242,42 +273,96 @@ void SweptFront::open_leaf(const ShellNode& cluster) {
       block.room[k] = kNoRoom;
     }
     order_.push_back(static_cast<std::uint32_t>(leaves_.size()));
-    leaves_.push_back(
-        {point, static_cast<std::uint8_t>(n), 0, static_cast<std::uint8_t>((1U << n) - 1)});
+    leaves_.push_back({.first_point = point,
+                       .cluster = place,
+                       .inside = 0,
+                       .awake = static_cast<std::uint8_t>((1U << n) - 1),
+                       .near = 0,
+                       .is_new = true});
     leaf_blocks_.push_back(block);
   }
 }
 
 void SweptFront::settle_points(SweptCounts& counts) {
-  found_.clear();
+  close_leaves(counts);
   const auto before = [&](std::uint32_t a, std::uint32_t b) {
     return leaves_[a].first_point < leaves_[b].first_point;
   };
   // New ones are at the end.
   if (!std::is_sorted(order_.begin(), order_.end(), before))
     std::sort(order_.begin(), order_.end(), before);
+  looking_.clear();
+  places_.clear();
   for (const std::uint32_t slot : order_)
-    if ((leaves_[slot].awake | leaves_[slot].inside) != 0) settle_leaf(slot, counts);
+    if ((leaves_[slot].awake | leaves_[slot].inside) != 0) list_points(slot);
+  measure();
+  counts.points += values_.size();
+  std::size_t next = 0;
+  found_.clear();
+  for (const Looking& l : looking_) {
+    Leaf& leaf = leaves_[l.slot];
+    const std::uint32_t point = leaf.first_point + l.lane;
+    if (!l.is_measured) {
+      found_.push_back({point, l.inside});
+      continue;
+    }
+    FrontBlock& block = leaf_blocks_[l.slot];
+    const Finding found = judge(place_of(block, l.lane), 0, values_[next++], 1);
+    const unsigned bit = 1U << l.lane;
+    block.room[l.lane] = found.room;
+    leaf.inside = static_cast<std::uint8_t>((leaf.inside & ~bit) | (found.inside ? bit : 0));
+    leaf.near = static_cast<std::uint8_t>((leaf.near & ~bit) | (found.is_clear ? 0 : bit));
+    if (found.inside || !found.is_clear) found_.push_back({point, found.is_clear});
+  }
 }
 
-void SweptFront::settle_leaf(std::uint32_t slot, SweptCounts& counts) {
+// What is to be done about points of a leaf.
+void SweptFront::list_points(std::uint32_t slot) {
   Leaf& leaf = leaves_[slot];
-  FrontBlock& block = leaf_blocks_[slot];
+  const bool all = (looks_ + slot) % kLooksNear == 0;
   for (unsigned left = leaf.awake | leaf.inside; left != 0; left &= left - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(left));
     const unsigned bit = 1U << lane;
-    bool inside = (leaf.inside & bit) != 0, is_clear = true;
-    if ((leaf.awake & bit) != 0) {
-      ++counts.points;
-      const Finding found = find_room(place_of(block, lane), 0, 1);
-      block.room[lane] = found.room;
-      inside = found.inside;
-      is_clear = found.is_clear;
-      leaf.inside = static_cast<std::uint8_t>((leaf.inside & ~bit) | (inside ? bit : 0));
-    }
-    if (inside || !is_clear) found_.push_back({leaf.first_point + lane, is_clear});
+    const bool awake = (leaf.awake & bit) != 0;
+    const bool measured = awake && (all || (leaf.near & bit) == 0);
+    looking_.push_back({slot, static_cast<std::uint8_t>(lane), measured, !awake});
+    if (measured) add_place(place_of(leaf_blocks_[slot], lane));
   }
   leaf.awake = 0;
+  leaf.is_new = false;
+}
+
+// Where several points of a cluster are awake, one look may tell that all of them are far away by
+// now: then it is a node again.
+void SweptFront::close_leaves(SweptCounts& counts) {
+  waking_.clear();
+  places_.clear();
+  for (std::uint32_t slot = 0; slot < leaves_.size(); ++slot) {
+    const Leaf& leaf = leaves_[slot];
+    if (leaf.is_new || leaf.inside != 0 || std::popcount(leaf.awake) < kCloseAwake ||
+        (leaf.awake & leaf.near) != 0 || levels_.back().nodes[leaf.cluster].child_count > 8)
+      continue;
+    waking_.push_back(slot);
+    add_place(to_double(sphere(levels_.back(), leaf.cluster).center));
+  }
+  measure();
+  counts.spheres += waking_.size();
+  bool has_closed = false;
+  const auto level = static_cast<std::uint32_t>(levels_.size() - 1);
+  for (std::size_t i = waking_.size(); i-- > 0;) {
+    const Node node{level, leaves_[waking_[i]].cluster};
+    const Finding found = judge(node, values_[i], kCloseSteps);
+    if (!found.is_clear || found.inside) continue;
+    add_node(node, found.room);
+    leaves_[waking_[i]] = leaves_.back();
+    leaf_blocks_[waking_[i]] = leaf_blocks_.back();
+    leaves_.pop_back();
+    leaf_blocks_.pop_back();
+    has_closed = true;
+  }
+  if (!has_closed) return;
+  order_.resize(leaves_.size());
+  std::iota(order_.begin(), order_.end(), 0U);
 }
 
 // Of a room c around R p, what is left around M_n p.

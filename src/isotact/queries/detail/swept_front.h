@@ -77,10 +77,21 @@ class SweptFront {
   struct Node {
     std::uint32_t level, place;
   };
-  // Up to eight points of a cluster.
+  // Up to eight points of a cluster, as bits.
   struct Leaf {
     std::uint32_t first_point;
-    std::uint8_t point_count, inside, awake;
+    std::uint32_t cluster;  // on the last level
+    std::uint8_t inside;    // those that have room are
+    std::uint8_t awake;
+    std::uint8_t near;  // had to be traced when they were last measured
+    bool is_new;
+  };
+  // A point that may be inside.
+  struct Looking {
+    std::uint32_t slot;
+    std::uint8_t lane;
+    bool is_measured;  // else it is inside, or will be traced
+    bool inside;
   };
   // Of a place, at the end of the motion.
   struct Finding {
@@ -91,14 +102,19 @@ class SweptFront {
 
   void start_motion(const ShellPath& path, const RoomProbe& probe);
   void begin_at_root();
-  Finding find_room(const Vec3& place, double radius, double steps);
+  void add_place(const Vec3& place) { places_.push_back(to_float(end_ * place)); }
+  void measure();  // all places
+  Finding judge(const Vec3& place, double radius, float measured, double steps);
+  Finding judge(const Node& node, float measured, double steps);
   bool wake_up();  // false: so many are awake that the front should begin anew
   void settle_nodes(SweptCounts& counts);
-  void settle(const Node& node, SweptCounts& counts);
+  void split(SweptCounts& counts);
   void add_node(const Node& node, float room);
-  void open_leaf(const ShellNode& cluster);
+  void remove_node(std::size_t at);
+  void open_leaf(std::uint32_t place);
+  void close_leaves(SweptCounts& counts);
   void settle_points(SweptCounts& counts);
-  void settle_leaf(std::uint32_t slot, SweptCounts& counts);
+  void list_points(std::uint32_t slot);
   void move_reference();
   std::size_t place_count() const { return nodes_.size() + 8 * leaves_.size(); }
 
@@ -124,7 +140,11 @@ class SweptFront {
   std::vector<Shift> shifts_;    // of vertices from the reference
   AffineMap from_reference_{};   // of the last one
   std::vector<AffineMap> back_;  // of vertices from the last one
-  std::vector<Node> splitting_;  // a stack
+  std::vector<Node> splitting_, children_;
+  std::vector<std::uint32_t> waking_;
+  std::vector<Looking> looking_;
+  std::vector<Vec3f> places_;  // in the field, at the end
+  std::vector<float> values_;  // there
   std::vector<FrontPoint> found_;
 };
 
