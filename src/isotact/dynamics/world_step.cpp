@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "isotact/base/thread_scratch.h"
 #include "isotact/dynamics/detail/impacts.h"
 #include "isotact/dynamics/detail/joint_solver.h"
 #include "isotact/dynamics/detail/world_state.h"
@@ -231,10 +232,16 @@ RoleImpulse find_impulse(const RoleContext& c, const RoleInput& input,
                                 : with(*c.field.settings.shape->field());
 }
 
+struct RoleScratch {
+  SweptResults swept{};
+  ShellPath path{};
+};
+
 RoleImpulse look_at_role(const RoleContext& c, PairState& pair, std::size_t role) {
   const ShellMotion motion{
       .shell = c.shell.step.motion, .field = c.field.step.motion, .model = c.settings.motion};
-  auto& [places, swept, path] = pair.memory[role];
+  const ThreadScratch<RoleScratch> scratch;
+  auto& [swept, path] = *scratch;
   std::vector<PointStick>& sticks = pair.sticks[role];
   auto start = Clock::now();
   const PointSphereTree& tree = c.shell.tree();
@@ -244,7 +251,7 @@ RoleImpulse look_at_role(const RoleContext& c, PairState& pair, std::size_t role
     looked_at.shell.from = looked_at.shell.to;
     looked_at.field.from = looked_at.field.to;
   }
-  c.field.all->trace(tree, looked_at, places, swept);
+  c.field.all->trace(tree, looked_at, pair.memory[role], swept);
   pair.counts += swept.motions[0].counts;
   pair.detection_seconds += seconds_since(start);
   if (swept.hits.empty()) {

@@ -2,17 +2,13 @@
 
 namespace isotact::detail {
 
-std::uint64_t find_awake_baseline(const FrontBlock* blocks, std::size_t block_count,
-                                  const Shift* shifts, std::size_t shift_count,
-                                  std::uint8_t* awake) {
-  return FrontKernel<Lanes<float, 4>>::run(blocks, block_count, shifts, shift_count, awake);
-}
+const FrontKernels kBaselineFrontKernels = FrontKernel<Lanes<float, 4>>::kAll;
 
-FindAwake choose_find_awake([[maybe_unused]] SimdLevel level) {
+const FrontKernels& choose_front_kernels([[maybe_unused]] SimdLevel level) {
 #if defined(ISOTACT_HAS_AVX2_KERNELS)
-  if (level == SimdLevel::kAvx2) return find_awake_avx2;
+  if (level == SimdLevel::kAvx2) return kAvx2FrontKernels;
 #endif
-  return find_awake_baseline;
+  return kBaselineFrontKernels;
 }
 
 }  // namespace isotact::detail

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
+#include "isotact/base/thread_scratch.h"
 #include "isotact/queries/detail/rough_field.h"
 #include "isotact/queries/detail/segment_search.h"
 #include "isotact/queries/detail/swept_work.h"
@@ -17,6 +18,7 @@ namespace isotact {
 namespace {
 
 constexpr std::size_t kGrain = 4;  // motions
+constexpr std::size_t kFewSegments = 24;
 
 SegmentSettings for_segments(const SweptSettings& settings) {
   if (!std::isfinite(settings.iso)) throw Error("the isosurface's value is not finite");
@@ -127,7 +129,8 @@ struct SweptTracer::State {
     summary.first_hit = results.hits.size();
     const bool linear = settings.traversal == ShellTraversal::kLinear;
     if (!linear) {
-      if (!work.search) work.search.emplace(make_search());
+      if (work.searcher != number) work.search.emplace(make_search());
+      work.searcher = number;
       work.search->start(tree, work.path);
     }
     const auto look_at = [&](const std::vector<detail::PieceOfPoint>& pieces) {
@@ -153,7 +156,8 @@ struct SweptTracer::State {
     summary.path_error = work.path.error + find_float_rounding(tree, work.path);
     summary.first_hit = results.hits.size();
     const detail::RoomProbe probe = make_probe();
-    const std::span<const detail::FrontPoint> found = front.look(work.path, probe, summary.counts);
+    const std::span<const detail::FrontPoint> found =
+        work.fronts.look(front, tree, work.path, probe, summary.counts);
     if (settings.mode == SweptMode::kAll)
       collect(tree, found, work, summary, results);
     else
@@ -190,9 +194,28 @@ struct SweptTracer::State {
       work.segments[i] = segment_of(tree, work.path, pieces[i]);
     if (any)
       detail::trace_any(any_trace(), work.segments, work.traced, counts.tracing);
+    else if (work.segments.size() < kFewSegments)
+      trace_alone(work, counts.tracing);
     else
       tracer->trace(work.segments, work.traced, &counts.tracing);
     counts.segments += work.segments.size();
+  }
+
+  // A batch takes some microseconds to start.
+  void trace_alone(Work& work, SegmentCounts& counts) const {
+    work.traced.first.assign(1, 0);
+    work.traced.intervals.clear();
+    work.room.resize(std::max<std::size_t>(work.room.size(), 16));
+    for (const Segment& segment : work.segments) {
+      std::size_t n = tracer->trace(segment, work.room, &counts);
+      if (n > work.room.size()) {
+        work.room.resize(n);
+        n = tracer->trace(segment, work.room, &counts);
+      }
+      work.traced.intervals.insert(work.traced.intervals.end(), work.room.begin(),
+                                   work.room.begin() + static_cast<std::ptrdiff_t>(n));
+      work.traced.first.push_back(work.traced.intervals.size());
+    }
   }
 
   // Intervals of a point come one after the other. One that goes on in the next piece is the same.
@@ -343,11 +366,11 @@ void SweptTracer::trace(const PointSphereTree& tree, std::span<const ShellMotion
   std::vector<SweptResults> parts(chunks > 1 ? chunks : 0);
   parallel_for(motions.size(), kGrain, state_->settings.threads,
                [&](std::size_t begin, std::size_t end) {
-                 State::Work work;
+                 const ThreadScratch<State::Work> work;
                  SweptResults& mine = chunks > 1 ? parts[begin / kGrain] : results;
                  for (std::size_t i = begin; i < end; ++i) {
-                   state_->find_path(tree, motions[i], work);
-                   state_->trace(tree, work, mine);
+                   state_->find_path(tree, motions[i], *work);
+                   state_->trace(tree, *work, mine);
                  }
                });
   for (const SweptResults& part : parts) {
@@ -375,16 +398,16 @@ void SweptTracer::trace(const PointSphereTree& tree, const ShellMotion& motion, 
   if (m.tracer != state_->number || m.tree.buffer().data() != tree.buffer().data()) {
     m.tracer = state_->number;
     m.tree = tree;
-    m.front.begin(tree);
-    m.work.search.reset();
+    m.front = {};
   }
-  state_->find_path(tree, motion, m.work);
+  const ThreadScratch<State::Work> work;
+  state_->find_path(tree, motion, *work);
   const SweptSettings& s = state_->settings;
   if (s.mode != SweptMode::kAny && s.traversal == ShellTraversal::kTree &&
-      detail::SweptFront::can_follow(m.work.path, tree, state_->lattice.spacing))
-    state_->follow(tree, m.front, m.work, results);
+      detail::can_follow(work->path, tree, state_->lattice.spacing))
+    state_->follow(tree, m.front, *work, results);
   else
-    state_->trace(tree, m.work, results);
+    state_->trace(tree, *work, results);
 }
 
 }  // namespace isotact

@@ -4,7 +4,6 @@
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 namespace isotact::detail {
 namespace {
@@ -17,7 +16,6 @@ constexpr double kValueRounding = 1e-6;  // of a value
 constexpr double kRoomRounding = 1e-5;   // of a room: kernels square floats
 constexpr double kShiftRounding = 1e-6;  // of what the terms of a shift add up to
 constexpr double kMostStretch = 1 + 1e-6;
-constexpr float kNoRoom = -1;
 
 constexpr double kMostMove = 0.1;        // of the shell's radius
 constexpr double kMostMoveCells = 2;     // or this
@@ -25,6 +23,7 @@ constexpr double kSplitSteps = 1.5;      // a node that would sleep for less giv
 constexpr double kCloseSteps = 6;        // a cluster that will sleep for more is a node again
 constexpr int kCloseAwake = 3;           // points, for which one look may do
 constexpr std::uint32_t kLooksNear = 4;  // so often is a point that is traced measured, too
+constexpr std::uint32_t kClosed = 0xffffffffU;
 constexpr std::uint32_t kMostLooks = 256;
 constexpr std::size_t kFewPlaces = 256;
 constexpr std::uint64_t kLookCost = 64;  // against moving one place's reference
@@ -55,113 +54,135 @@ bool is_same(const AffineMap& a, const AffineMap& b) {
   return a.linear == b.linear && a.offset == b.offset;
 }
 
-FrontBlock empty_block() {
-  FrontBlock block{};
-  std::fill(std::begin(block.room), std::end(block.room), std::numeric_limits<float>::infinity());
-  return block;
+FrontNodes empty_nodes() {
+  FrontNodes nodes{};
+  std::fill(std::begin(nodes.room), std::end(nodes.room), std::numeric_limits<float>::infinity());
+  return nodes;
 }
 
-Vec3 place_of(const FrontBlock& block, std::size_t lane) {
-  return to_double(Vec3f{block.x[lane], block.y[lane], block.z[lane]});
+ShellPoints points_of(const PointSphereTree& tree) {
+  return {tree.x().data(), tree.y().data(), tree.z().data()};
+}
+
+const FrontKernels& kernels() {
+  static const FrontKernels& chosen = choose_front_kernels(simd_level());
+  return chosen;
+}
+
+// How far a shift moves any place of a ball.
+double bound_shift(const AffineMap& map, const Sphere& ball) {
+  return bound_shift({map.linear, map * ball.center}, ball.radius);
 }
 
 }  // namespace
 
-bool SweptFront::can_follow(const ShellPath& path, const PointSphereTree& tree, double cell) {
+bool can_follow(const ShellPath& path, const PointSphereTree& tree, double cell) {
   if (path.piece_count() > kMostMemoryPieces || path.stretch > kMostStretch) return false;
   const Sphere ball = ball_of(tree);
   const double most = std::max(kMostMove * ball.radius, kMostMoveCells * cell);
-  for (std::size_t k = 0; k + 1 < path.maps.size(); ++k) {
-    AffineMap by = difference(path.maps[k], path.maps.back());
-    by.offset = by * ball.center;
-    if (!(bound_shift(by, ball.radius) <= most)) return false;
-  }
+  for (std::size_t k = 0; k + 1 < path.maps.size(); ++k)
+    if (!(bound_shift(difference(path.maps[k], path.maps.back()), ball) <= most)) return false;
   return true;
 }
 
-void SweptFront::begin(const PointSphereTree& tree) {
-  tree_ = tree;
-  levels_.clear();
-  for (int level = 0; level < tree.level_count(); ++level) levels_.push_back(tree.level(level));
-  const Sphere ball = ball_of(tree);
-  furthest_ = length(ball.center) + ball.radius;
-  is_new_ = true;
-}
-
-std::span<const FrontPoint> SweptFront::look(const ShellPath& path, const RoomProbe& probe,
-                                             SweptCounts& counts) {
-  start_motion(path, probe);
-  const bool anew = is_new_ || ++looks_ >= kMostLooks ||
-                    place_count() > 2 * places_at_start_ + kFewPlaces || !wake_up();
+std::span<const FrontPoint> FrontLook::look(SweptFront& front, const PointSphereTree& tree,
+                                            const ShellPath& path, const RoomProbe& probe,
+                                            SweptCounts& counts) {
+  front_ = &front;
+  tree_ = &tree;
+  probe_ = &probe;
+  ball_ = ball_of(tree);
+  found_.clear();
+  if (is_quiet(path)) {
+    front.end = path.maps.back();
+    return found_;
+  }
+  start_motion(path);
+  const bool anew = front.is_new || ++front.looks >= kMostLooks ||
+                    front.place_count() > 2 * front.places_at_start + kFewPlaces || !wake_up();
   if (anew) begin_at_root();
   settle_nodes(counts);
   settle_points(counts);
-  if (anew) places_at_start_ = place_count();
-  if (wasted_ * kLookCost > place_count()) move_reference();
+  if (anew) front.places_at_start = front.place_count();
+  if (front.wasted * kLookCost > front.place_count()) move_reference();
   return found_;
 }
 
-void SweptFront::start_motion(const ShellPath& path, const RoomProbe& probe) {
-  probe_ = &probe;
-  per_value_ = (1 - kValueRounding) / probe.lipschitz();
-  double largest = probe.furthest + furthest_;
+bool FrontLook::is_quiet(const ShellPath& path) const {
+  if (front_->quiet_room <= 0) return false;
+  const double room = static_cast<double>(front_->quiet_room) * (1 - kRoomRounding);
+  for (const AffineMap& map : path.maps)
+    if (!(bound_shift(difference(map, front_->reference), ball_) < room)) return false;
+  return true;
+}
+
+void FrontLook::start_motion(const ShellPath& path) {
+  furthest_ = length(ball_.center) + ball_.radius;
+  per_value_ = (1 - kValueRounding) / probe_->lipschitz();
+  double largest = probe_->furthest + furthest_;
   for (const AffineMap& map : path.maps) largest = std::max(largest, bound_shift(map, furthest_));
-  margin_ = kTraceRounding * probe.cell + kPlaceRounding * (largest + probe.furthest);
+  margin_ = kTraceRounding * probe_->cell + kPlaceRounding * (largest + probe_->furthest);
   rounding_ = 1e-14 * largest;
   // Who sleeps has room where the last motion ended.
-  const std::size_t first = is_same(path.maps.front(), end_) ? 1 : 0;
+  const std::size_t first = is_same(path.maps.front(), front_->end) ? 1 : 0;
   shifts_.clear();
   for (std::size_t k = first; k < path.maps.size(); ++k)
-    shifts_.push_back(to_shift(difference(path.maps[k], reference_), furthest_, rounding_));
-  end_ = path.maps.back();
-  from_reference_ = difference(end_, reference_);
+    shifts_.push_back(to_shift(difference(path.maps[k], front_->reference), furthest_, rounding_));
+  front_->end = path.maps.back();
+  from_reference_ = difference(front_->end, front_->reference);
   shift_error_ = kShiftRounding * bound_shift(from_reference_, furthest_);
   back_.clear();
   for (std::size_t k = 0; k + 1 < path.maps.size(); ++k)
-    back_.push_back(difference(path.maps[k], end_));
+    back_.push_back(difference(path.maps[k], front_->end));
 }
 
-void SweptFront::begin_at_root() {
-  is_new_ = false;
-  looks_ = 0;
-  wasted_ = 0;
-  nodes_.clear();
-  node_blocks_.clear();
-  leaves_.clear();
-  leaf_blocks_.clear();
-  order_.clear();
-  reference_ = end_;
+void FrontLook::begin_at_root() {
+  SweptFront& f = *front_;
+  f.is_new = false;
+  f.looks = 0;
+  f.wasted = 0;
+  f.quiet_room = kNoRoom;
+  f.nodes.clear();
+  f.node_blocks.clear();
+  f.leaves.clear();
+  f.reference = f.end;
   from_reference_ = {Mat3{}, {}};
   shift_error_ = 0;
   awake_.clear();
   splitting_.assign(1, Node{0, 0});
 }
 
-bool SweptFront::wake_up() {
-  static const FindAwake find_awake = choose_find_awake(simd_level());
-  awake_.resize(std::max(node_blocks_.size(), leaf_blocks_.size()));
-  std::uint64_t count = find_awake(leaf_blocks_.data(), leaf_blocks_.size(), shifts_.data(),
-                                   shifts_.size(), awake_.data());
-  for (std::size_t i = 0; i < leaves_.size(); ++i) leaves_[i].awake = awake_[i];
-  awake_.resize(node_blocks_.size());
-  count += find_awake(node_blocks_.data(), node_blocks_.size(), shifts_.data(), shifts_.size(),
-                      awake_.data());
-  return count * 2 <= place_count() || place_count() < kFewPlaces;
+bool FrontLook::wake_up() {
+  SweptFront& f = *front_;
+  const FrontShifts shifts{shifts_.data(), shifts_.size()};
+  awake_.resize(f.node_blocks.size());
+  const Waking nodes =
+      kernels().wake_nodes(f.node_blocks.data(), f.node_blocks.size(), shifts, awake_.data());
+  const Waking leaves =
+      kernels().wake_leaves(f.leaves.data(), f.leaves.size(), points_of(*tree_), shifts);
+  const std::uint64_t awake = nodes.awake + leaves.awake;
+  const bool inside = std::any_of(f.leaves.begin(), f.leaves.end(),
+                                  [](const FrontLeaf& leaf) { return leaf.inside != 0; });
+  f.quiet_room = awake > 0 || inside ? kNoRoom : std::min(nodes.least_room, leaves.least_room);
+  return awake * 2 <= f.place_count() || f.place_count() < kFewPlaces;
 }
 
-void SweptFront::measure() {
+void FrontLook::measure() {
   values_.resize(places_.size());
   if (places_.empty()) return;
   if (probe_->bricks != nullptr) {
     sample_field(*probe_->bricks, places_, values_, {}, {1});
     return;
   }
-  for (std::size_t i = 0; i < places_.size(); ++i)
-    values_[i] = static_cast<float>(probe_->value(to_double(places_[i])));
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    const Vec3 place = to_double(places_[i]);
+    values_[i] = static_cast<float>(probe_->grid != nullptr ? probe_->grid->value(place)
+                                                            : probe_->any->value(place));
+  }
 }
 
-SweptFront::Finding SweptFront::judge(const Vec3& place, double radius, float measured,
-                                      double steps) {
+FrontLook::Finding FrontLook::judge(const Vec3& place, double radius, float measured,
+                                    double steps) {
   const double value = static_cast<double>(measured), above = value - probe_->iso;
   const double size = std::abs(above) - kValueRounding * (std::abs(value) + std::abs(probe_->iso));
   const double room = size * per_value_ - radius * kMostStretch - margin_;
@@ -170,18 +191,23 @@ SweptFront::Finding SweptFront::judge(const Vec3& place, double radius, float me
   const double moved = std::sqrt(moved_sq) * (1 + 1e-9) + rounding_;
   const double away = length(from_reference_ * place) + rounding_;
   const double left = (room - away) * (1 - kRoomRounding);
-  if (room > 2 * moved && left <= away + moved) ++wasted_;
+  if (room > 2 * moved && left <= away + moved) ++front_->wasted;
   // It is for the next motion, too, which begins where this one ends.
   const bool has_room = left > away * (1 + kRoomRounding) + shift_error_;
   return {has_room ? static_cast<float>(left) : kNoRoom, above <= 0, room > steps * moved};
 }
 
-SweptFront::Finding SweptFront::judge(const Node& node, float measured, double steps) {
-  const Spheref ball = sphere(levels_[node.level], node.place);
+Spheref FrontLook::sphere_of(const Node& node) const {
+  return sphere(tree_->level(static_cast<int>(node.level)), node.place);
+}
+
+FrontLook::Finding FrontLook::judge(const Node& node, float measured, double steps) {
+  const Spheref ball = sphere_of(node);
   return judge(to_double(ball.center), static_cast<double>(ball.radius), measured, steps);
 }
 
-void SweptFront::settle_nodes(SweptCounts& counts) {
+void FrontLook::settle_nodes(SweptCounts& counts) {
+  SweptFront& f = *front_;
   // From the last on: what takes the place of one that goes has been looked at.
   waking_.clear();
   places_.clear();
@@ -190,17 +216,17 @@ void SweptFront::settle_nodes(SweptCounts& counts) {
       const auto lane = static_cast<unsigned>(std::bit_width(left) - 1);
       left &= ~(1U << lane);
       waking_.push_back(static_cast<std::uint32_t>(i * 8 + lane));
-      add_place(place_of(node_blocks_[i], lane));
+      add_place(to_double(sphere_of(f.nodes[waking_.back()]).center));
     }
   measure();
   counts.spheres += waking_.size();
   for (std::size_t i = 0; i < waking_.size(); ++i) {
     const std::uint32_t at = waking_[i];
-    const Finding found = judge(nodes_[at], values_[i], kSplitSteps);
+    const Finding found = judge(f.nodes[at], values_[i], kSplitSteps);
     if (found.is_clear && !found.inside) {
-      node_blocks_[at / 8].room[at % 8] = found.room;
+      f.node_blocks[at / 8].room[at % 8] = found.room;
     } else {
-      splitting_.push_back(nodes_[at]);
+      splitting_.push_back(f.nodes[at]);
       remove_node(at);
     }
   }
@@ -208,18 +234,18 @@ void SweptFront::settle_nodes(SweptCounts& counts) {
 }
 
 // Children take the places of nodes; those for which that will not do give way in turn.
-void SweptFront::split(SweptCounts& counts) {
+void FrontLook::split(SweptCounts& counts) {
   children_.clear();
   places_.clear();
   for (const Node& node : splitting_) {
-    if (node.level + 1 == levels_.size()) {
+    if (static_cast<int>(node.level) + 1 == tree_->level_count()) {
       open_leaf(node.place);
       continue;
     }
-    const ShellNode& parent = levels_[node.level].nodes[node.place];
+    const ShellNode& parent = tree_->level(static_cast<int>(node.level)).nodes[node.place];
     for (std::uint32_t k = 0; k < parent.child_count; ++k) {
       children_.push_back({node.level + 1, parent.first_child + k});
-      add_place(to_double(sphere(levels_[node.level + 1], parent.first_child + k).center));
+      add_place(to_double(sphere_of(children_.back()).center));
     }
   }
   splitting_.clear();
@@ -234,82 +260,105 @@ void SweptFront::split(SweptCounts& counts) {
   }
 }
 
-void SweptFront::remove_node(std::size_t at) {
-  const std::size_t last = nodes_.size() - 1;
-  FrontBlock &from = node_blocks_[last / 8], &to = node_blocks_[at / 8];
-  nodes_[at] = nodes_[last];
+void FrontLook::add_node(const Node& node, float room) {
+  SweptFront& f = *front_;
+  const std::size_t lane = f.nodes.size() % 8;
+  if (lane == 0) f.node_blocks.push_back(empty_nodes());
+  const Vec3f center = sphere_of(node).center;
+  FrontNodes& block = f.node_blocks.back();
+  block.x[lane] = center.x;
+  block.y[lane] = center.y;
+  block.z[lane] = center.z;
+  block.room[lane] = room;
+  f.nodes.push_back(node);
+}
+
+void FrontLook::remove_node(std::size_t at) {
+  SweptFront& f = *front_;
+  const std::size_t last = f.nodes.size() - 1;
+  FrontNodes &from = f.node_blocks[last / 8], &to = f.node_blocks[at / 8];
+  f.nodes[at] = f.nodes[last];
   to.x[at % 8] = from.x[last % 8];
   to.y[at % 8] = from.y[last % 8];
   to.z[at % 8] = from.z[last % 8];
   to.room[at % 8] = from.room[last % 8];
   from.room[last % 8] = std::numeric_limits<float>::infinity();
-  nodes_.pop_back();
-  if (nodes_.size() % 8 == 0) node_blocks_.pop_back();
+  f.nodes.pop_back();
+  if (f.nodes.size() % 8 == 0) f.node_blocks.pop_back();
 }
 
-void SweptFront::add_node(const Node& node, float room) {
-  const std::size_t lane = nodes_.size() % 8;
-  if (lane == 0) node_blocks_.push_back(empty_block());
-  const Vec3f center = sphere(levels_[node.level], node.place).center;
-  FrontBlock& block = node_blocks_.back();
-  block.x[lane] = center.x;
-  block.y[lane] = center.y;
-  block.z[lane] = center.z;
-  block.room[lane] = room;
-  nodes_.push_back(node);
-}
-
-void SweptFront::open_leaf(std::uint32_t place) {
-  const ShellNode& cluster = levels_.back().nodes[place];
-  for (std::uint32_t first = 0; first < cluster.child_count; first += 8) {
-    const std::uint32_t n = std::min(cluster.child_count - first, 8U);
-    const std::uint32_t point = cluster.first_child + first;
-    FrontBlock block = empty_block();
-    for (std::uint32_t k = 0; k < n; ++k) {
-      const Vec3f p = tree_.point(point + k);
-      block.x[k] = p.x;
-      block.y[k] = p.y;
-      block.z[k] = p.z;
-      block.room[k] = kNoRoom;
-    }
-    order_.push_back(static_cast<std::uint32_t>(leaves_.size()));
-    leaves_.push_back({.first_point = point,
-                       .cluster = place,
-                       .inside = 0,
-                       .awake = static_cast<std::uint8_t>((1U << n) - 1),
-                       .near = 0,
-                       .is_new = true});
-    leaf_blocks_.push_back(block);
+void FrontLook::open_leaf(std::uint32_t cluster) {
+  const ShellNode& node = tree_->level(tree_->level_count() - 1).nodes[cluster];
+  for (std::uint32_t first = 0; first < node.child_count; first += 8) {
+    const std::uint32_t n = std::min(node.child_count - first, 8U);
+    FrontLeaf leaf{.room = {},
+                   .first_point = node.first_child + first,
+                   .cluster = cluster,
+                   .inside = 0,
+                   .awake = static_cast<std::uint8_t>((1U << n) - 1),
+                   .near = 0,
+                   .is_new = 1};
+    std::fill_n(leaf.room, n, kNoRoom);
+    std::fill(leaf.room + n, leaf.room + 8, std::numeric_limits<float>::infinity());
+    front_->leaves.push_back(leaf);
   }
 }
 
-void SweptFront::settle_points(SweptCounts& counts) {
+// Where several points of a cluster are awake, one look may tell that all of them are far away by
+// now: then it is a node again.
+void FrontLook::close_leaves(SweptCounts& counts) {
+  SweptFront& f = *front_;
+  const ShellLevel last = tree_->level(tree_->level_count() - 1);
+  waking_.clear();
+  places_.clear();
+  for (std::uint32_t i = 0; i < f.leaves.size(); ++i) {
+    const FrontLeaf& leaf = f.leaves[i];
+    if (std::popcount(leaf.awake) < kCloseAwake || leaf.is_new != 0 || leaf.inside != 0 ||
+        (leaf.awake & leaf.near) != 0 || last.nodes[leaf.cluster].child_count > 8)
+      continue;
+    waking_.push_back(i);
+    add_place(to_double(sphere(last, leaf.cluster).center));
+  }
+  if (waking_.empty()) return;
+  measure();
+  counts.spheres += waking_.size();
+  for (std::size_t i = 0; i < waking_.size(); ++i) {
+    FrontLeaf& leaf = f.leaves[waking_[i]];
+    const Node node{static_cast<std::uint32_t>(tree_->level_count() - 1), leaf.cluster};
+    const Finding found = judge(node, values_[i], kCloseSteps);
+    if (!found.is_clear || found.inside) continue;
+    add_node(node, found.room);
+    leaf.cluster = kClosed;
+  }
+  std::erase_if(f.leaves, [](const FrontLeaf& leaf) { return leaf.cluster == kClosed; });
+}
+
+void FrontLook::settle_points(SweptCounts& counts) {
+  SweptFront& f = *front_;
   close_leaves(counts);
-  const auto before = [&](std::uint32_t a, std::uint32_t b) {
-    return leaves_[a].first_point < leaves_[b].first_point;
+  const auto before = [](const FrontLeaf& a, const FrontLeaf& b) {
+    return a.first_point < b.first_point;
   };
   // New ones are at the end.
-  if (!std::is_sorted(order_.begin(), order_.end(), before))
-    std::sort(order_.begin(), order_.end(), before);
+  if (!f.leaves.empty() && f.leaves.back().is_new != 0)
+    std::sort(f.leaves.begin(), f.leaves.end(), before);
   looking_.clear();
   places_.clear();
-  for (const std::uint32_t slot : order_)
-    if ((leaves_[slot].awake | leaves_[slot].inside) != 0) list_points(slot);
+  for (std::uint32_t i = 0; i < f.leaves.size(); ++i)
+    if ((f.leaves[i].awake | f.leaves[i].inside) != 0) list_points(i);
   measure();
   counts.points += values_.size();
   std::size_t next = 0;
-  found_.clear();
   for (const Looking& l : looking_) {
-    Leaf& leaf = leaves_[l.slot];
+    FrontLeaf& leaf = f.leaves[l.leaf];
     const std::uint32_t point = leaf.first_point + l.lane;
     if (!l.is_measured) {
       found_.push_back({point, l.inside});
       continue;
     }
-    FrontBlock& block = leaf_blocks_[l.slot];
-    const Finding found = judge(place_of(block, l.lane), 0, values_[next++], 1);
+    const Finding found = judge(to_double(tree_->point(point)), 0, values_[next++], 1);
     const unsigned bit = 1U << l.lane;
-    block.room[l.lane] = found.room;
+    leaf.room[l.lane] = found.room;
     leaf.inside = static_cast<std::uint8_t>((leaf.inside & ~bit) | (found.inside ? bit : 0));
     leaf.near = static_cast<std::uint8_t>((leaf.near & ~bit) | (found.is_clear ? 0 : bit));
     if (found.inside || !found.is_clear) found_.push_back({point, found.is_clear});
@@ -317,82 +366,30 @@ void SweptFront::settle_points(SweptCounts& counts) {
 }
 
 // What is to be done about points of a leaf.
-void SweptFront::list_points(std::uint32_t slot) {
-  Leaf& leaf = leaves_[slot];
-  const bool all = (looks_ + slot) % kLooksNear == 0;
+void FrontLook::list_points(std::uint32_t i) {
+  FrontLeaf& leaf = front_->leaves[i];
+  const bool all = (front_->looks + i) % kLooksNear == 0;
   for (unsigned left = leaf.awake | leaf.inside; left != 0; left &= left - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(left));
     const unsigned bit = 1U << lane;
     const bool awake = (leaf.awake & bit) != 0;
     const bool measured = awake && (all || (leaf.near & bit) == 0);
-    looking_.push_back({slot, static_cast<std::uint8_t>(lane), measured, !awake});
-    if (measured) add_place(place_of(leaf_blocks_[slot], lane));
+    looking_.push_back({i, static_cast<std::uint8_t>(lane), measured, !awake});
+    if (measured) add_place(to_double(tree_->point(leaf.first_point + lane)));
   }
   leaf.awake = 0;
-  leaf.is_new = false;
-}
-
-// Where several points of a cluster are awake, one look may tell that all of them are far away by
-// now: then it is a node again.
-void SweptFront::close_leaves(SweptCounts& counts) {
-  waking_.clear();
-  places_.clear();
-  for (std::uint32_t slot = 0; slot < leaves_.size(); ++slot) {
-    const Leaf& leaf = leaves_[slot];
-    if (leaf.is_new || leaf.inside != 0 || std::popcount(leaf.awake) < kCloseAwake ||
-        (leaf.awake & leaf.near) != 0 || levels_.back().nodes[leaf.cluster].child_count > 8)
-      continue;
-    waking_.push_back(slot);
-    add_place(to_double(sphere(levels_.back(), leaf.cluster).center));
-  }
-  measure();
-  counts.spheres += waking_.size();
-  bool has_closed = false;
-  const auto level = static_cast<std::uint32_t>(levels_.size() - 1);
-  for (std::size_t i = waking_.size(); i-- > 0;) {
-    const Node node{level, leaves_[waking_[i]].cluster};
-    const Finding found = judge(node, values_[i], kCloseSteps);
-    if (!found.is_clear || found.inside) continue;
-    add_node(node, found.room);
-    leaves_[waking_[i]] = leaves_.back();
-    leaf_blocks_[waking_[i]] = leaf_blocks_.back();
-    leaves_.pop_back();
-    leaf_blocks_.pop_back();
-    has_closed = true;
-  }
-  if (!has_closed) return;
-  order_.resize(leaves_.size());
-  std::iota(order_.begin(), order_.end(), 0U);
+  leaf.is_new = 0;
 }
 
 // Of a room c around R p, what is left around M_n p.
-void SweptFront::move_reference() {
+void FrontLook::move_reference() {
+  SweptFront& f = *front_;
   const Shift shift = to_shift(from_reference_, furthest_, rounding_);
-  const auto cut = [&](FrontBlock& block) {
-    for (std::size_t lane = 0; lane < 8; ++lane) {
-      float by_sq = 0;
-      for (std::size_t axis = 0; axis < 3; ++axis) {
-        const float by = shift.linear[axis][0] * block.x[lane] +
-                         shift.linear[axis][1] * block.y[lane] +
-                         shift.linear[axis][2] * block.z[lane] + shift.offset[axis];
-        by_sq += by * by;
-      }
-      const float left = block.room[lane] * static_cast<float>(1 - kShiftRounding) -
-                         std::sqrt(by_sq) * static_cast<float>(1 + kRoomRounding) - shift.error;
-      block.room[lane] = std::max(left, kNoRoom);
-    }
-  };
-  for (FrontBlock& block : node_blocks_) cut(block);
-  for (FrontBlock& block : leaf_blocks_) cut(block);
-  reference_ = end_;
-  from_reference_ = {Mat3{}, {}};
-  wasted_ = 0;
-}
-
-std::uint64_t SweptFront::memory_bytes() const {
-  return nodes_.capacity() * sizeof(Node) + leaves_.capacity() * sizeof(Leaf) +
-         (node_blocks_.capacity() + leaf_blocks_.capacity()) * sizeof(FrontBlock) +
-         order_.capacity() * sizeof(std::uint32_t) + found_.capacity() * sizeof(FrontPoint);
+  kernels().cut_nodes(f.node_blocks.data(), f.node_blocks.size(), shift);
+  kernels().cut_leaves(f.leaves.data(), f.leaves.size(), points_of(*tree_), shift);
+  f.reference = f.end;
+  f.quiet_room = kNoRoom;
+  f.wasted = 0;
 }
 
 }  // namespace isotact::detail

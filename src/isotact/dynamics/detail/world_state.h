@@ -28,13 +28,6 @@ struct WorldBody {
   bool is_dynamic() const { return body.kind == BodyKind::kDynamic; }
 };
 
-// What one role of a pair keeps to be faster in the next step. No result depends on it.
-struct RoleMemory {
-  SweptMemory places{};
-  SweptResults swept{};
-  ShellPath path{};
-};
-
 // What a pair remembers from step to step.
 struct PairState {
   BodyPair pair{};
@@ -50,7 +43,8 @@ struct PairState {
   bool impact = false;
   SweptCounts counts{};
   double detection_seconds = 0, force_seconds = 0;
-  std::array<RoleMemory, 2> memory{};  // of points of A in B, of points of B in A
+  // Of the points of each in the field of the other. No result depends on it.
+  std::array<SweptMemory, 2> memory{};
 };
 
 }  // namespace detail

@@ -9,12 +9,32 @@
 
 namespace isotact::detail {
 
-// Metres, in the shell's frame.
-struct alignas(64) FrontBlock {
+// Of a place that is awake whatever happens.
+inline constexpr float kNoRoom = -1;
+
+// Centres of nodes. Metres, in the shell's frame.
+struct alignas(64) FrontNodes {
   float x[8], y[8], z[8];
-  float room[8];  // infinite where there is no place
+  float room[8];  // infinite where there is no node
 };
-static_assert(sizeof(FrontBlock) == 128);
+static_assert(sizeof(FrontNodes) == 128);
+
+// Up to eight points of a cluster. Bits are those of points.
+struct FrontLeaf {
+  float room[8];  // infinite behind the last
+  std::uint32_t first_point;
+  std::uint32_t cluster;  // on the tree's last level
+  std::uint8_t inside;    // where it has room
+  std::uint8_t awake;
+  std::uint8_t near;  // had to be traced when it was last measured
+  std::uint8_t is_new;
+};
+static_assert(sizeof(FrontLeaf) == 44);
+
+// All points of a shell, and seven numbers behind the last.
+struct ShellPoints {
+  const float *x, *y, *z;
+};
 
 // Between two maps of the shell into the field: what one does to a place less what the other does.
 struct Shift {
@@ -23,16 +43,27 @@ struct Shift {
   float error;  // metres: of rounding, at any place of the shell
 };
 
-// Sets of each block the bits of places that one of the shifts moves by as much as they may, or
-// more, and returns how many they are. NaNs are awake.
-using FindAwake = std::uint64_t (*)(const FrontBlock* blocks, std::size_t block_count,
-                                    const Shift* shifts, std::size_t shift_count,
-                                    std::uint8_t* awake);
-std::uint64_t find_awake_baseline(const FrontBlock* blocks, std::size_t block_count,
-                                  const Shift* shifts, std::size_t shift_count,
-                                  std::uint8_t* awake);
-std::uint64_t find_awake_avx2(const FrontBlock* blocks, std::size_t block_count,
-                              const Shift* shifts, std::size_t shift_count, std::uint8_t* awake);
-FindAwake choose_find_awake(SimdLevel level);
+struct FrontShifts {
+  const Shift* data;
+  std::size_t count;
+};
+
+struct Waking {
+  std::uint64_t awake;  // places
+  float least_room;     // of all
+};
+
+struct FrontKernels {
+  // Finds the places that one of the shifts moves by as much as they may, or more. NaNs are awake.
+  Waking (*wake_nodes)(const FrontNodes* nodes, std::size_t count, FrontShifts shifts,
+                       std::uint8_t* awake);
+  Waking (*wake_leaves)(FrontLeaf* leaves, std::size_t count, ShellPoints points,
+                        FrontShifts shifts);
+  // Cuts rooms by what the shift moves places by.
+  void (*cut_nodes)(FrontNodes* nodes, std::size_t count, const Shift& shift);
+  void (*cut_leaves)(FrontLeaf* leaves, std::size_t count, ShellPoints points, const Shift& shift);
+};
+extern const FrontKernels kBaselineFrontKernels, kAvx2FrontKernels;
+const FrontKernels& choose_front_kernels(SimdLevel level);
 
 }  // namespace isotact::detail

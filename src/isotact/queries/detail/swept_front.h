@@ -14,16 +14,21 @@
 // motion, and if that is more than it moved in all of the motion, no more is to be done. Else a
 // node gives way to its children, and a point is to be traced.
 //
+// A front none of whose places is awake or inside is quiet: as long as nothing of the shell has
+// moved by its least room, it need not even be looked at.
+//
 // Where bodies slide on, a room measured at M_n has to be cut by |M_n p - R p| to hold around R.
 // When that has cost as many looks as it takes to move the reference, all rooms are cut by that
-// once, and M_n is the new R. Nodes are never put together again; now and then a front begins anew
-// from the root. All rules depend on counts alone.
+// once, and M_n is the new R. A cluster whose points wake up far away is closed again; other nodes
+// are not put together, but now and then a front begins anew from the root. All rules depend on
+// rooms and counts alone.
 //
 // Room comes from a value v of the field: |v - iso| over its Lipschitz bound (field.h). It is less
 // by what rounding may do: of places to floats of metres and of cells, and of values, in the traces
 // as well as here.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -43,15 +48,33 @@ struct RoomProbe {
   double cell;      // metres
   double furthest;  // metres: of the field's box from the origin of its frame
 
-  double value(const Vec3& place) const {
-    return bricks != nullptr ? bricks->value(place)
-           : grid != nullptr ? static_cast<double>(grid->value(place))
-                             : any->value(place);
-  }
   double lipschitz() const {
     return bricks != nullptr ? bricks->lipschitz()
            : grid != nullptr ? grid->lipschitz()
                              : any->lipschitz();
+  }
+};
+
+// What is remembered.
+struct SweptFront {
+  struct Node {
+    std::uint32_t level, place;
+  };
+
+  AffineMap reference{}, end{};  // R, and where the last motion ended
+  float quiet_room = kNoRoom;    // if it is quiet, the least room
+  bool is_new = true;
+  std::uint32_t looks = 0;  // since it began
+  std::size_t places_at_start = 0;
+  std::uint64_t wasted = 0;  // looks that another reference would have saved
+  std::vector<Node> nodes{};
+  std::vector<FrontNodes> node_blocks{};  // the same nodes
+  std::vector<FrontLeaf> leaves{};        // in the order of points
+
+  std::size_t place_count() const { return nodes.size() + 8 * leaves.size(); }
+  std::uint64_t memory_bytes() const {
+    return nodes.capacity() * sizeof(Node) + node_blocks.capacity() * sizeof(FrontNodes) +
+           leaves.capacity() * sizeof(FrontLeaf);
   }
 };
 
@@ -61,85 +84,63 @@ struct FrontPoint {
   bool inside;  // it is, all the time; else it must be traced
 };
 
-class SweptFront {
- public:
-  // Whether a front can tell something about a motion, and is likely to gain by it.
-  static bool can_follow(const ShellPath& path, const PointSphereTree& tree, double cell);
+// Whether a front can tell something about a motion, and is likely to gain by it.
+bool can_follow(const ShellPath& path, const PointSphereTree& tree, double cell);
 
-  void begin(const PointSphereTree& tree);
-  // In the order of points; those left out are outside all the time. For a path that it can follow.
-  std::span<const FrontPoint> look(const ShellPath& path, const RoomProbe& probe,
+// Looks at fronts, one after the other; keeps nothing but memory.
+class FrontLook {
+ public:
+  // In the order of points; those left out are outside all the time. For a path that can be
+  // followed, of the tree that the front has always been asked about.
+  std::span<const FrontPoint> look(SweptFront& front, const PointSphereTree& tree,
+                                   const ShellPath& path, const RoomProbe& probe,
                                    SweptCounts& counts);
 
-  std::uint64_t memory_bytes() const;
-
  private:
-  struct Node {
-    std::uint32_t level, place;
-  };
-  // Up to eight points of a cluster, as bits.
-  struct Leaf {
-    std::uint32_t first_point;
-    std::uint32_t cluster;  // on the last level
-    std::uint8_t inside;    // those that have room are
-    std::uint8_t awake;
-    std::uint8_t near;  // had to be traced when they were last measured
-    bool is_new;
+  using Node = SweptFront::Node;
+  // Of a place, at the end of the motion.
+  struct Finding {
+    float room;     // with regard to the reference
+    bool inside;    // where it is
+    bool is_clear;  // it, and all of its sphere, stayed on one side
   };
   // A point that may be inside.
   struct Looking {
-    std::uint32_t slot;
+    std::uint32_t leaf;
     std::uint8_t lane;
     bool is_measured;  // else it is inside, or will be traced
     bool inside;
   };
-  // Of a place, at the end of the motion.
-  struct Finding {
-    float room;     // with regard to the reference; none: -1
-    bool inside;    // where it is
-    bool is_clear;  // it, and all of its sphere, stayed on one side
-  };
 
-  void start_motion(const ShellPath& path, const RoomProbe& probe);
+  bool is_quiet(const ShellPath& path) const;
+  void start_motion(const ShellPath& path);
   void begin_at_root();
-  void add_place(const Vec3& place) { places_.push_back(to_float(end_ * place)); }
+  bool wake_up();  // false: so many are awake that the front should begin anew
+  void add_place(const Vec3& place) { places_.push_back(to_float(front_->end * place)); }
   void measure();  // all places
   Finding judge(const Vec3& place, double radius, float measured, double steps);
   Finding judge(const Node& node, float measured, double steps);
-  bool wake_up();  // false: so many are awake that the front should begin anew
+  Spheref sphere_of(const Node& node) const;
   void settle_nodes(SweptCounts& counts);
   void split(SweptCounts& counts);
   void add_node(const Node& node, float room);
   void remove_node(std::size_t at);
-  void open_leaf(std::uint32_t place);
+  void open_leaf(std::uint32_t cluster);
   void close_leaves(SweptCounts& counts);
   void settle_points(SweptCounts& counts);
-  void list_points(std::uint32_t slot);
+  void list_points(std::uint32_t leaf);
   void move_reference();
-  std::size_t place_count() const { return nodes_.size() + 8 * leaves_.size(); }
 
-  PointSphereTree tree_;
-  std::vector<ShellLevel> levels_;
-  double furthest_ = 0;  // metres: of points from the origin of the shell's frame
-
-  bool is_new_ = true;
-  AffineMap reference_{}, end_{};  // R, and where the last motion ended
-  std::vector<Node> nodes_;
-  std::vector<FrontBlock> node_blocks_;
-  std::vector<std::uint8_t> awake_;  // bits of nodes
-  std::vector<Leaf> leaves_;
-  std::vector<FrontBlock> leaf_blocks_;
-  std::vector<std::uint32_t> order_;  // of leaves, by points
-  std::uint32_t looks_ = 0;           // since it began
-  std::size_t places_at_start_ = 0;
-  std::uint64_t wasted_ = 0;  // looks that another reference would have saved
-
-  // Of the present motion.
+  SweptFront* front_ = nullptr;
+  const PointSphereTree* tree_ = nullptr;
   const RoomProbe* probe_ = nullptr;
+  Sphere ball_{};        // of the shell
+  double furthest_ = 0;  // metres: of points from the origin of the shell's frame
   double per_value_ = 0, margin_ = 0, rounding_ = 0, shift_error_ = 0;
-  std::vector<Shift> shifts_;    // of vertices from the reference
-  AffineMap from_reference_{};   // of the last one
-  std::vector<AffineMap> back_;  // of vertices from the last one
+  AffineMap from_reference_{};       // of the last vertex
+  std::vector<Shift> shifts_;        // of vertices from the reference
+  std::vector<AffineMap> back_;      // of vertices from the last one
+  std::vector<std::uint8_t> awake_;  // bits of nodes
   std::vector<Node> splitting_, children_;
   std::vector<std::uint32_t> waking_;
   std::vector<Looking> looking_;

@@ -1,4 +1,4 @@
-// What traces of a shell write to while they run, and keep from one to the next.
+// What traces of a shell write to while they run, and what they remember.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +15,21 @@ namespace detail {
 
 struct SweptWork {
   ShellPath path{};
-  std::optional<SweptSearch> search{};  // made when it is needed
+  FrontLook fronts{};
+  std::uint64_t searcher = 0;  // the number of the tracer that `search` is of
+  std::optional<SweptSearch> search{};
   std::vector<PieceOfPoint> pieces{};
   std::vector<Segment> segments{};
   SegmentResults traced{};
+  std::vector<SegmentInterval> room{};  // of one segment
 };
 
 }  // namespace detail
 
 struct SweptMemory::State {
-  std::uint64_t tracer = 0;  // whose number it is; 0: none yet
+  std::uint64_t tracer = 0;  // the number of the tracer that it is of; 0: none yet
   PointSphereTree tree{};
   detail::SweptFront front{};
-  detail::SweptWork work{};
 };
 
 }  // namespace isotact
