@@ -117,6 +117,8 @@ bool FrontLook::is_quiet(const ShellPath& path) const {
 }
 
 void FrontLook::start_motion(const ShellPath& path) {
+  levels_.clear();
+  for (int level = 0; level < tree_->level_count(); ++level) levels_.push_back(tree_->level(level));
   furthest_ = length(ball_.center) + ball_.radius;
   per_value_ = (1 - kValueRounding) / probe_->lipschitz();
   double largest = probe_->furthest + furthest_;
@@ -198,7 +200,7 @@ FrontLook::Finding FrontLook::judge(const Vec3& place, double radius, float meas
 }
 
 Spheref FrontLook::sphere_of(const Node& node) const {
-  return sphere(tree_->level(static_cast<int>(node.level)), node.place);
+  return sphere(levels_[node.level], node.place);
 }
 
 FrontLook::Finding FrontLook::judge(const Node& node, float measured, double steps) {
@@ -238,11 +240,11 @@ void FrontLook::split(SweptCounts& counts) {
   children_.clear();
   places_.clear();
   for (const Node& node : splitting_) {
-    if (static_cast<int>(node.level) + 1 == tree_->level_count()) {
+    if (node.level + 1 == levels_.size()) {
       open_leaf(node.place);
       continue;
     }
-    const ShellNode& parent = tree_->level(static_cast<int>(node.level)).nodes[node.place];
+    const ShellNode& parent = levels_[node.level].nodes[node.place];
     for (std::uint32_t k = 0; k < parent.child_count; ++k) {
       children_.push_back({node.level + 1, parent.first_child + k});
       add_place(to_double(sphere_of(children_.back()).center));
@@ -288,7 +290,7 @@ void FrontLook::remove_node(std::size_t at) {
 }
 
 void FrontLook::open_leaf(std::uint32_t cluster) {
-  const ShellNode& node = tree_->level(tree_->level_count() - 1).nodes[cluster];
+  const ShellNode& node = levels_.back().nodes[cluster];
   for (std::uint32_t first = 0; first < node.child_count; first += 8) {
     const std::uint32_t n = std::min(node.child_count - first, 8U);
     FrontLeaf leaf{.room = {},
@@ -308,7 +310,7 @@ void FrontLook::open_leaf(std::uint32_t cluster) {
 // now: then it is a node again.
 void FrontLook::close_leaves(SweptCounts& counts) {
   SweptFront& f = *front_;
-  const ShellLevel last = tree_->level(tree_->level_count() - 1);
+  const ShellLevel& last = levels_.back();
   waking_.clear();
   places_.clear();
   for (std::uint32_t i = 0; i < f.leaves.size(); ++i) {
@@ -324,7 +326,7 @@ void FrontLook::close_leaves(SweptCounts& counts) {
   counts.spheres += waking_.size();
   for (std::size_t i = 0; i < waking_.size(); ++i) {
     FrontLeaf& leaf = f.leaves[waking_[i]];
-    const Node node{static_cast<std::uint32_t>(tree_->level_count() - 1), leaf.cluster};
+    const Node node{static_cast<std::uint32_t>(levels_.size() - 1), leaf.cluster};
     const Finding found = judge(node, values_[i], kCloseSteps);
     if (!found.is_clear || found.inside) continue;
     add_node(node, found.room);

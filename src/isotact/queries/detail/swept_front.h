@@ -134,8 +134,9 @@ class FrontLook {
   SweptFront* front_ = nullptr;
   const PointSphereTree* tree_ = nullptr;
   const RoomProbe* probe_ = nullptr;
-  Sphere ball_{};        // of the shell
-  double furthest_ = 0;  // metres: of points from the origin of the shell's frame
+  std::vector<ShellLevel> levels_;  // of the tree
+  Sphere ball_{};                   // of the shell
+  double furthest_ = 0;             // metres: of points from the origin of the shell's frame
   double per_value_ = 0, margin_ = 0, rounding_ = 0, shift_error_ = 0;
   AffineMap from_reference_{};       // of the last vertex
   std::vector<Shift> shifts_;        // of vertices from the reference
