@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "isotact/field/analytic.h"
+
 namespace isotact::detail {
 namespace {
 
@@ -23,6 +25,7 @@ constexpr double kSplitSteps = 1.5;      // a node that would sleep for less giv
 constexpr double kCloseSteps = 6;        // a cluster that will sleep for more is a node again
 constexpr int kCloseAwake = 3;           // points, for which one look may do
 constexpr std::uint32_t kLooksNear = 4;  // so often is a point that is traced measured, too
+constexpr double kFarMoves = 8;
 constexpr std::uint32_t kClosed = 0xffffffffU;
 constexpr std::uint32_t kMostLooks = 256;
 constexpr std::size_t kFewPlaces = 256;
@@ -136,6 +139,13 @@ void FrontLook::start_motion(const ShellPath& path) {
   back_.clear();
   for (std::size_t k = 0; k + 1 < path.maps.size(); ++k)
     back_.push_back(difference(path.maps[k], front_->end));
+  most_moved_ = most_away_ = rounding_;
+  for (const AffineMap& map : back_)
+    most_moved_ = std::max(most_moved_, bound_shift(map, ball_) + rounding_);
+  most_away_ = bound_shift(from_reference_, ball_) + rounding_;
+  box_ = probe_->bricks != nullptr ? probe_->bricks->bounds()
+         : probe_->grid != nullptr ? probe_->grid->bounds()
+                                   : all_of_space();
 }
 
 void FrontLook::begin_at_root() {
@@ -150,6 +160,7 @@ void FrontLook::begin_at_root() {
   f.reference = f.end;
   from_reference_ = {Mat3{}, {}};
   shift_error_ = 0;
+  most_away_ = rounding_;
   awake_.clear();
   splitting_.assign(1, Node{0, 0});
 }
@@ -169,29 +180,53 @@ bool FrontLook::wake_up() {
   return awake * 2 <= f.place_count() || f.place_count() < kFewPlaces;
 }
 
+void FrontLook::clear_places() {
+  balls_.clear();
+  places_.clear();
+  gaps_.clear();
+}
+
+void FrontLook::add_place(const Vec3f& place, float radius) {
+  balls_.push_back({place, radius});
+  const Vec3 at = front_->end * to_double(place);
+  const Vec3 in_box = max(box_.lower, min(box_.upper, at));
+  const double gap_sq = length_sq(at - in_box);
+  places_.push_back(to_float(in_box));
+  gaps_.push_back(gap_sq > 0 ? static_cast<float>(std::sqrt(gap_sq)) : 0.0F);
+}
+
 void FrontLook::measure() {
   values_.resize(places_.size());
   if (places_.empty()) return;
   if (probe_->bricks != nullptr) {
     sample_field(*probe_->bricks, places_, values_, {}, {1});
-    return;
+  } else {
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      const Vec3 place = to_double(places_[i]);
+      values_[i] = static_cast<float>(probe_->grid != nullptr ? probe_->grid->value(place)
+                                                              : probe_->any->value(place));
+    }
   }
-  for (std::size_t i = 0; i < places_.size(); ++i) {
-    const Vec3 place = to_double(places_[i]);
-    values_[i] = static_cast<float>(probe_->grid != nullptr ? probe_->grid->value(place)
-                                                            : probe_->any->value(place));
-  }
+  for (std::size_t i = 0; i < places_.size(); ++i)
+    if (gaps_[i] > 0)
+      values_[i] = static_cast<float>(
+          extend_outside(static_cast<double>(values_[i]), static_cast<double>(gaps_[i])));
 }
 
-FrontLook::Finding FrontLook::judge(const Vec3& place, double radius, float measured,
-                                    double steps) {
-  const double value = static_cast<double>(measured), above = value - probe_->iso;
+FrontLook::Finding FrontLook::judge(std::size_t i, double steps) {
+  const double value = static_cast<double>(values_[i]), above = value - probe_->iso;
   const double size = std::abs(above) - kValueRounding * (std::abs(value) + std::abs(probe_->iso));
-  const double room = size * per_value_ - radius * kMostStretch - margin_;
-  double moved_sq = 0;
-  for (const AffineMap& map : back_) moved_sq = std::max(moved_sq, length_sq(map * place));
-  const double moved = std::sqrt(moved_sq) * (1 + 1e-9) + rounding_;
-  const double away = length(from_reference_ * place) + rounding_;
+  const double room =
+      size * per_value_ - static_cast<double>(balls_[i].radius) * kMostStretch - margin_;
+  // What is far away need not know to the last bit.
+  double moved = most_moved_, away = most_away_;
+  if (room < kFarMoves * std::max(moved, away)) {
+    const Vec3 place = to_double(balls_[i].center);
+    double moved_sq = 0;
+    for (const AffineMap& map : back_) moved_sq = std::max(moved_sq, length_sq(map * place));
+    moved = std::sqrt(moved_sq) * (1 + 1e-9) + rounding_;
+    away = length(from_reference_ * place) + rounding_;
+  }
   const double left = (room - away) * (1 - kRoomRounding);
   if (room > 2 * moved && left <= away + moved) ++front_->wasted;
   // It is for the next motion, too, which begins where this one ends.
@@ -199,32 +234,28 @@ FrontLook::Finding FrontLook::judge(const Vec3& place, double radius, float meas
   return {has_room ? static_cast<float>(left) : kNoRoom, above <= 0, room > steps * moved};
 }
 
-Spheref FrontLook::sphere_of(const Node& node) const {
-  return sphere(levels_[node.level], node.place);
-}
-
-FrontLook::Finding FrontLook::judge(const Node& node, float measured, double steps) {
-  const Spheref ball = sphere_of(node);
-  return judge(to_double(ball.center), static_cast<double>(ball.radius), measured, steps);
+void FrontLook::add_place(const Node& node) {
+  const Spheref ball = sphere(levels_[node.level], node.place);
+  add_place(ball.center, ball.radius);
 }
 
 void FrontLook::settle_nodes(SweptCounts& counts) {
   SweptFront& f = *front_;
   // From the last on: what takes the place of one that goes has been looked at.
   waking_.clear();
-  places_.clear();
+  clear_places();
   for (std::size_t i = awake_.size(); i-- > 0;)
     for (unsigned left = awake_[i]; left != 0;) {
       const auto lane = static_cast<unsigned>(std::bit_width(left) - 1);
       left &= ~(1U << lane);
       waking_.push_back(static_cast<std::uint32_t>(i * 8 + lane));
-      add_place(to_double(sphere_of(f.nodes[waking_.back()]).center));
+      add_place(f.nodes[waking_.back()]);
     }
   measure();
   counts.spheres += waking_.size();
   for (std::size_t i = 0; i < waking_.size(); ++i) {
     const std::uint32_t at = waking_[i];
-    const Finding found = judge(f.nodes[at], values_[i], kSplitSteps);
+    const Finding found = judge(i, kSplitSteps);
     if (found.is_clear && !found.inside) {
       f.node_blocks[at / 8].room[at % 8] = found.room;
     } else {
@@ -238,7 +269,7 @@ void FrontLook::settle_nodes(SweptCounts& counts) {
 // Children take the places of nodes; those for which that will not do give way in turn.
 void FrontLook::split(SweptCounts& counts) {
   children_.clear();
-  places_.clear();
+  clear_places();
   for (const Node& node : splitting_) {
     if (node.level + 1 == levels_.size()) {
       open_leaf(node.place);
@@ -247,26 +278,25 @@ void FrontLook::split(SweptCounts& counts) {
     const ShellNode& parent = levels_[node.level].nodes[node.place];
     for (std::uint32_t k = 0; k < parent.child_count; ++k) {
       children_.push_back({node.level + 1, parent.first_child + k});
-      add_place(to_double(sphere_of(children_.back()).center));
+      add_place(children_.back());
     }
   }
   splitting_.clear();
   measure();
   counts.spheres += children_.size();
   for (std::size_t i = 0; i < children_.size(); ++i) {
-    const Finding found = judge(children_[i], values_[i], kSplitSteps);
+    const Finding found = judge(i, kSplitSteps);
     if (found.is_clear && !found.inside)
-      add_node(children_[i], found.room);
+      add_node(children_[i], balls_[i].center, found.room);
     else
       splitting_.push_back(children_[i]);
   }
 }
 
-void FrontLook::add_node(const Node& node, float room) {
+void FrontLook::add_node(const Node& node, const Vec3f& center, float room) {
   SweptFront& f = *front_;
   const std::size_t lane = f.nodes.size() % 8;
   if (lane == 0) f.node_blocks.push_back(empty_nodes());
-  const Vec3f center = sphere_of(node).center;
   FrontNodes& block = f.node_blocks.back();
   block.x[lane] = center.x;
   block.y[lane] = center.y;
@@ -312,24 +342,24 @@ void FrontLook::close_leaves(SweptCounts& counts) {
   SweptFront& f = *front_;
   const ShellLevel& last = levels_.back();
   waking_.clear();
-  places_.clear();
+  clear_places();
+  const auto level = static_cast<std::uint32_t>(levels_.size() - 1);
   for (std::uint32_t i = 0; i < f.leaves.size(); ++i) {
     const FrontLeaf& leaf = f.leaves[i];
     if (std::popcount(leaf.awake) < kCloseAwake || leaf.is_new != 0 || leaf.inside != 0 ||
         (leaf.awake & leaf.near) != 0 || last.nodes[leaf.cluster].child_count > 8)
       continue;
     waking_.push_back(i);
-    add_place(to_double(sphere(last, leaf.cluster).center));
+    add_place(Node{level, leaf.cluster});
   }
   if (waking_.empty()) return;
   measure();
   counts.spheres += waking_.size();
   for (std::size_t i = 0; i < waking_.size(); ++i) {
     FrontLeaf& leaf = f.leaves[waking_[i]];
-    const Node node{static_cast<std::uint32_t>(levels_.size() - 1), leaf.cluster};
-    const Finding found = judge(node, values_[i], kCloseSteps);
+    const Finding found = judge(i, kCloseSteps);
     if (!found.is_clear || found.inside) continue;
-    add_node(node, found.room);
+    add_node({level, leaf.cluster}, balls_[i].center, found.room);
     leaf.cluster = kClosed;
   }
   std::erase_if(f.leaves, [](const FrontLeaf& leaf) { return leaf.cluster == kClosed; });
@@ -345,7 +375,7 @@ void FrontLook::settle_points(SweptCounts& counts) {
   if (!f.leaves.empty() && f.leaves.back().is_new != 0)
     std::sort(f.leaves.begin(), f.leaves.end(), before);
   looking_.clear();
-  places_.clear();
+  clear_places();
   for (std::uint32_t i = 0; i < f.leaves.size(); ++i)
     if ((f.leaves[i].awake | f.leaves[i].inside) != 0) list_points(i);
   measure();
@@ -358,7 +388,7 @@ void FrontLook::settle_points(SweptCounts& counts) {
       found_.push_back({point, l.inside});
       continue;
     }
-    const Finding found = judge(to_double(tree_->point(point)), 0, values_[next++], 1);
+    const Finding found = judge(next++, 1);
     const unsigned bit = 1U << l.lane;
     leaf.room[l.lane] = found.room;
     leaf.inside = static_cast<std::uint8_t>((leaf.inside & ~bit) | (found.inside ? bit : 0));
@@ -377,7 +407,7 @@ void FrontLook::list_points(std::uint32_t i) {
     const bool awake = (leaf.awake & bit) != 0;
     const bool measured = awake && (all || (leaf.near & bit) == 0);
     looking_.push_back({i, static_cast<std::uint8_t>(lane), measured, !awake});
-    if (measured) add_place(to_double(tree_->point(leaf.first_point + lane)));
+    if (measured) add_place(tree_->point(leaf.first_point + lane), 0);
   }
   leaf.awake = 0;
   leaf.is_new = 0;

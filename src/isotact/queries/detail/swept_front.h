@@ -116,14 +116,14 @@ class FrontLook {
   void start_motion(const ShellPath& path);
   void begin_at_root();
   bool wake_up();  // false: so many are awake that the front should begin anew
-  void add_place(const Vec3& place) { places_.push_back(to_float(front_->end * place)); }
+  void clear_places();
+  void add_place(const Vec3f& place, float radius);
+  void add_place(const Node& node);
   void measure();  // all places
-  Finding judge(const Vec3& place, double radius, float measured, double steps);
-  Finding judge(const Node& node, float measured, double steps);
-  Spheref sphere_of(const Node& node) const;
+  Finding judge(std::size_t place, double steps);
   void settle_nodes(SweptCounts& counts);
   void split(SweptCounts& counts);
-  void add_node(const Node& node, float room);
+  void add_node(const Node& node, const Vec3f& center, float room);
   void remove_node(std::size_t at);
   void open_leaf(std::uint32_t cluster);
   void close_leaves(SweptCounts& counts);
@@ -137,16 +137,21 @@ class FrontLook {
   std::vector<ShellLevel> levels_;  // of the tree
   Sphere ball_{};                   // of the shell
   double furthest_ = 0;             // metres: of points from the origin of the shell's frame
+  Aabb box_{};                      // of the field
   double per_value_ = 0, margin_ = 0, rounding_ = 0, shift_error_ = 0;
-  AffineMap from_reference_{};       // of the last vertex
-  std::vector<Shift> shifts_;        // of vertices from the reference
-  std::vector<AffineMap> back_;      // of vertices from the last one
-  std::vector<std::uint8_t> awake_;  // bits of nodes
+  double most_moved_ = 0, most_away_ = 0;  // metres: of any place, from there to the end
+  AffineMap from_reference_{};             // of the last vertex
+  std::vector<Shift> shifts_;              // of vertices from the reference
+  std::vector<AffineMap> back_;            // of vertices from the last one
+  std::vector<std::uint8_t> awake_;        // bits of nodes
   std::vector<Node> splitting_, children_;
   std::vector<std::uint32_t> waking_;
   std::vector<Looking> looking_;
-  std::vector<Vec3f> places_;  // in the field, at the end
-  std::vector<float> values_;  // there
+  // To be measured:
+  std::vector<Spheref> balls_;  // in the shell
+  std::vector<Vec3f> places_;   // of their centres in the field at the end; the nearest in its box
+  std::vector<float> gaps_;     // metres from there
+  std::vector<float> values_;
   std::vector<FrontPoint> found_;
 };
 
