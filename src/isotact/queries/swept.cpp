@@ -54,11 +54,6 @@ std::uint64_t next_number() {
   return ++last;
 }
 
-double furthest_corner(const Lattice& lattice) {
-  const Aabb box = bounds(lattice);
-  return length(max(max(box.lower, box.upper), max(-box.lower, -box.upper)));
-}
-
 }  // namespace
 
 struct SweptTracer::State {
@@ -67,6 +62,7 @@ struct SweptTracer::State {
   detail::RoughField rough{};
   Lattice lattice{};  // of a field without, only the spacing means something
   detail::FreeSpace space{};
+  std::optional<detail::Steepness> slopes{};
   std::optional<SegmentTracer> tracer;
   std::optional<AnyField> any{};  // instead of both
   std::uint64_t number = next_number();
@@ -82,6 +78,7 @@ struct SweptTracer::State {
         tracer(std::in_place, f, for_segments(s)) {
     const double least = detail::find_rim(rough.lattice, rough.samples).least;
     space = detail::build_free_space(f, s.iso, least, s.threads);
+    slopes.emplace(std::get_if<BrickField>(&field), std::get_if<DenseGrid>(&field), least < 0);
   }
 
   State(const AnyField& f, double cell, const SweptSettings& s) : settings(s), any(f) {
@@ -106,7 +103,9 @@ struct SweptTracer::State {
             any ? &*any : nullptr,
             settings.iso,
             lattice.spacing,
-            any ? 0 : furthest_corner(lattice)};
+            lattice,
+            &space,
+            slopes ? &*slopes : nullptr};
   }
 
   static Segment segment_of(const PointSphereTree& tree, const ShellPath& path,

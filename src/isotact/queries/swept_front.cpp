@@ -123,10 +123,15 @@ void FrontLook::start_motion(const ShellPath& path) {
   levels_.clear();
   for (int level = 0; level < tree_->level_count(); ++level) levels_.push_back(tree_->level(level));
   furthest_ = length(ball_.center) + ball_.radius;
-  per_value_ = (1 - kValueRounding) / probe_->lipschitz();
-  double largest = probe_->furthest + furthest_;
+  box_ = probe_->any != nullptr ? all_of_space() : bounds(probe_->lattice);
+  steepest_ = probe_->bricks != nullptr ? probe_->bricks->lipschitz()
+              : probe_->grid != nullptr ? probe_->grid->lipschitz()
+                                        : probe_->any->lipschitz();
+  double largest = furthest_;
+  if (probe_->any == nullptr)
+    largest += length(max(max(box_.lower, box_.upper), max(-box_.lower, -box_.upper)));
   for (const AffineMap& map : path.maps) largest = std::max(largest, bound_shift(map, furthest_));
-  margin_ = kTraceRounding * probe_->cell + kPlaceRounding * (largest + probe_->furthest);
+  margin_ = kTraceRounding * probe_->cell + kPlaceRounding * 2 * largest;
   rounding_ = 1e-14 * largest;
   // Who sleeps has room where the last motion ended.
   const std::size_t first = is_same(path.maps.front(), front_->end) ? 1 : 0;
@@ -143,9 +148,6 @@ void FrontLook::start_motion(const ShellPath& path) {
   for (const AffineMap& map : back_)
     most_moved_ = std::max(most_moved_, bound_shift(map, ball_) + rounding_);
   most_away_ = bound_shift(from_reference_, ball_) + rounding_;
-  box_ = probe_->bricks != nullptr ? probe_->bricks->bounds()
-         : probe_->grid != nullptr ? probe_->grid->bounds()
-                                   : all_of_space();
 }
 
 void FrontLook::begin_at_root() {
@@ -213,11 +215,37 @@ void FrontLook::measure() {
           extend_outside(static_cast<double>(values_[i]), static_cast<double>(gaps_[i])));
 }
 
-FrontLook::Finding FrontLook::judge(std::size_t i, double steps) {
+// How far it is at least from a place to the other side of the isosurface.
+double FrontLook::find_room(std::size_t i) const {
   const double value = static_cast<double>(values_[i]), above = value - probe_->iso;
   const double size = std::abs(above) - kValueRounding * (std::abs(value) + std::abs(probe_->iso));
-  const double room =
-      size * per_value_ - static_cast<double>(balls_[i].radius) * kMostStretch - margin_;
+  if (probe_->any != nullptr) return size / steepest_;
+  const double side = probe_->cell * kFreeBlockCells, gap = static_cast<double>(gaps_[i]);
+  const FreeSpace& space = *probe_->space;
+  Index3 block{};
+  double inner = 0.5;  // blocks, to the nearest side of its own
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const double at = (static_cast<double>(places_[i][axis]) - probe_->lattice.origin[axis]) / side;
+    block[axis] = std::clamp(static_cast<std::int32_t>(at), 0, space.blocks[axis] - 1);
+    const double in = at - block[axis];
+    inner = std::min(inner, std::min(in, 1 - in));
+  }
+  const Steepness::Slopes slopes = probe_->slopes->find(block);
+  const auto here = static_cast<double>(slopes.here), around = static_cast<double>(slopes.around);
+  inner = gap > 0 ? 0 : std::max(inner, 0.0) * side;
+  // Climbs down: first in the block, then around it, then anywhere.
+  double room = size / here;
+  if (room > inner) room = inner + (size - inner * here) / around;
+  if (room > side) room = side + (size - inner * here - (side - inner) * around) / steepest_;
+  if (above <= 0) return room;
+  const double free =
+      0.25 * space.quarters[flat_index(space.blocks, block[0], block[1], block[2])] * side;
+  return std::max(room, std::sqrt(gap * gap + free * free) - space.reach * side);
+}
+
+FrontLook::Finding FrontLook::judge(std::size_t i, double steps) {
+  const double room = find_room(i) - static_cast<double>(balls_[i].radius) * kMostStretch - margin_;
+  const bool inside = static_cast<double>(values_[i]) <= probe_->iso;
   // What is far away need not know to the last bit.
   double moved = most_moved_, away = most_away_;
   if (room < kFarMoves * std::max(moved, away)) {
@@ -231,7 +259,7 @@ FrontLook::Finding FrontLook::judge(std::size_t i, double steps) {
   if (room > 2 * moved && left <= away + moved) ++front_->wasted;
   // It is for the next motion, too, which begins where this one ends.
   const bool has_room = left > away * (1 + kRoomRounding) + shift_error_;
-  return {has_room ? static_cast<float>(left) : kNoRoom, above <= 0, room > steps * moved};
+  return {has_room ? static_cast<float>(left) : kNoRoom, inside, room > steps * moved};
 }
 
 void FrontLook::add_place(const Node& node) {

@@ -23,9 +23,11 @@
 // are not put together, but now and then a front begins anew from the root. All rules depend on
 // rooms and counts alone.
 //
-// Room comes from a value v of the field: |v - iso| over its Lipschitz bound (field.h). It is less
-// by what rounding may do: of places to floats of metres and of cells, and of values, in the traces
-// as well as here.
+// Room comes from a value v of the field: |v - iso| over a bound of its slope: that of the place's
+// block as far as the block goes, that of the blocks around it beyond, and at last that of the
+// whole field (steepness.h). Far outside the distances between blocks say more (free_space.h). Room
+// is less by what rounding may do: of places to floats of metres and of cells, and of values, in
+// the traces as well as here.
 #pragma once
 
 #include <cstddef>
@@ -34,25 +36,23 @@
 #include <vector>
 
 #include "isotact/pointshell/point_sphere_tree.h"
+#include "isotact/queries/detail/free_space.h"
 #include "isotact/queries/detail/front_lanes.h"
+#include "isotact/queries/detail/steepness.h"
 #include "isotact/queries/swept.h"
 
 namespace isotact::detail {
 
-// One of the fields counts, the others are null.
+// A field and what is known of it: either one with cells, or one of any kind.
 struct RoomProbe {
   const BrickField* bricks;
   const DenseGrid* grid;
   const AnyField* any;
-  double iso;       // metres
-  double cell;      // metres
-  double furthest;  // metres: of the field's box from the origin of its frame
-
-  double lipschitz() const {
-    return bricks != nullptr ? bricks->lipschitz()
-           : grid != nullptr ? grid->lipschitz()
-                             : any->lipschitz();
-  }
+  double iso;               // metres
+  double cell;              // metres
+  Lattice lattice;          // of a field with cells
+  const FreeSpace* space;   // of the same
+  const Steepness* slopes;  // of the same
 };
 
 // What is remembered.
@@ -120,6 +120,7 @@ class FrontLook {
   void add_place(const Vec3f& place, float radius);
   void add_place(const Node& node);
   void measure();  // all places
+  double find_room(std::size_t place) const;
   Finding judge(std::size_t place, double steps);
   void settle_nodes(SweptCounts& counts);
   void split(SweptCounts& counts);
@@ -138,7 +139,7 @@ class FrontLook {
   Sphere ball_{};                   // of the shell
   double furthest_ = 0;             // metres: of points from the origin of the shell's frame
   Aabb box_{};                      // of the field
-  double per_value_ = 0, margin_ = 0, rounding_ = 0, shift_error_ = 0;
+  double steepest_ = 1, margin_ = 0, rounding_ = 0, shift_error_ = 0;
   double most_moved_ = 0, most_away_ = 0;  // metres: of any place, from there to the end
   AffineMap from_reference_{};             // of the last vertex
   std::vector<Shift> shifts_;              // of vertices from the reference
