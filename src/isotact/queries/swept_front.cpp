@@ -435,6 +435,8 @@ void FrontLook::list_points(std::uint32_t i) {
     const bool awake = (leaf.awake & bit) != 0;
     const bool measured = awake && (all || (leaf.near & bit) == 0);
     looking_.push_back({i, static_cast<std::uint8_t>(lane), measured, !awake});
+    // Who is asleep must have room where this motion ends: see start_motion.
+    if (awake) leaf.room[lane] = kNoRoom;
     if (measured) add_place(tree_->point(leaf.first_point + lane), 0);
   }
   leaf.awake = 0;
