@@ -47,6 +47,11 @@ Aabb find_swept_box(const WorldBody& b, double step) {
   return box;
 }
 
+struct PairScratch {
+  std::vector<SweptBox> boxes{};
+  std::vector<BodyPair> found{};
+};
+
 bool can_touch(const WorldBody& a, const WorldBody& b) {
   return (a.has_points() && b.has_field()) || (b.has_points() && a.has_field());
 }
@@ -167,12 +172,15 @@ void detail::finish_body_step(WorldBody& b, double step) {
 }
 
 void World::State::find_pairs() {
-  std::vector<SweptBox> boxes(bodies.size());
+  const ThreadScratch<PairScratch> scratch;
+  auto& [boxes, found] = *scratch;
+  boxes.resize(bodies.size());
+  found.clear();
   for (std::size_t k = 0; k < bodies.size(); ++k)
     boxes[k] = {find_swept_box(bodies[k], settings.step), bodies[k].is_dynamic()};
-  std::vector<BodyPair> found;
   if (settings.contact != ContactRule::kOff) find_box_pairs(boxes, found);
-  std::vector<PairState> next;
+  std::vector<PairState>& next = last_pairs;
+  next.clear();
   std::size_t old = 0, ignore = 0;
   for (const BodyPair& pair : found) {
     while (ignore < ignored.size() && ignored[ignore] < pair) ++ignore;
@@ -188,7 +196,8 @@ void World::State::find_pairs() {
     p.touches = p.impact = false;
   }
   while (old < pairs.size()) keep_if_ended(pairs[old++], next);
-  pairs = std::move(next);
+  pairs.swap(next);
+  next.clear();
   report.pairs = static_cast<std::uint32_t>(pairs.size());
 }
 

@@ -52,7 +52,8 @@ struct PairState {
 struct World::State {
   WorldSettings settings{};
   std::vector<detail::WorldBody> bodies{};
-  std::vector<detail::PairState> pairs{};  // sorted; those of the last step
+  std::vector<detail::PairState> pairs{};       // sorted; those of the last step
+  std::vector<detail::PairState> last_pairs{};  // empty between steps: keeps its memory
   std::map<BodyPair, ContactMaterial> materials{};
   std::vector<BodyPair> ignored{};  // sorted
   std::vector<JointSettings> joints{};
