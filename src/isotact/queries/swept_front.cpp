@@ -25,11 +25,11 @@ constexpr double kSplitSteps = 1.5;      // a node that would sleep for less giv
 constexpr double kCloseSteps = 6;        // a cluster that will sleep for more is a node again
 constexpr int kCloseAwake = 3;           // points, for which one look may do
 constexpr std::uint32_t kLooksNear = 4;  // so often is a point that is traced measured, too
-constexpr double kFarMoves = 8;
-constexpr std::uint32_t kClosed = 0xffffffffU;
-constexpr std::uint32_t kMostLooks = 256;
-constexpr std::size_t kFewPlaces = 256;
-constexpr std::uint64_t kLookCost = 64;  // against moving one place's reference
+constexpr double kFarMoves = 8;          // with more room than that, bounds for all will do
+constexpr std::uint32_t kClosed = 0xffffffffU;  // instead of a cluster
+constexpr std::uint32_t kMostLooks = 256;       // then it begins anew
+constexpr std::size_t kFewPlaces = 256;         // that may all wake up, or be added
+constexpr std::uint64_t kLookCost = 64;         // against moving one place's reference
 
 AffineMap difference(const AffineMap& a, const AffineMap& b) {
   return {a.linear + b.linear * -1.0, a.offset - b.offset};

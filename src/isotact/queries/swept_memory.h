@@ -15,9 +15,11 @@
 // than a tenth of the shell's radius, or of more than kMostMemoryPieces pieces) are traced without,
 // and so are SweptMode::kAny and ShellTraversal::kLinear.
 //
-// Cost of a trace: some two nanoseconds for each eight places that it remembers, some fifty for
-// each that has moved as far as it may, and the traces of points that come through the isosurface
-// or are about to. Memory: 16 to 20 bytes for each point near the isosurface.
+// Cost of a trace: half a microsecond; one or two nanoseconds for each place that it remembers, or
+// none at all for a shell that is only near; some seventy for each that has moved as far as it may;
+// and the traces of points that are about to come through the isosurface. Memory: 6 bytes for each
+// point near the isosurface, and 17 for each node further away. The tracer keeps 4 bytes for each
+// block of 8^3 cells of its field from the first such trace on.
 #pragma once
 
 #include <cstdint>
