@@ -19,7 +19,7 @@
 namespace isotact {
 namespace {
 
-constexpr int kSteps = kSlowBuild ? 100 : 800;
+constexpr int kSteps = kSlowBuild ? 100 : 600;
 
 BrickField make_field(const char* shape, int resolution) {
   return build_field(make_shape(shape, {}), {.resolution = resolution}).field;
