@@ -4,8 +4,9 @@
 //   ThreadScratch<Work> work;
 //   work->places.clear();
 //
-// Nothing may depend on what is in it. A call within a call gets another one, also where that is
-// the work of a parallel loop which the same thread happens to take on while it waits.
+// It stays as large as the largest call made it. Nothing may depend on what is in it. A call within
+// a call gets another one, also where that is the work of a parallel loop which the same thread
+// happens to take on while it waits.
 #pragma once
 
 #include <cstddef>

@@ -302,7 +302,7 @@ std::optional<std::string> find_flaw(const ShellMotion& motion) {
       (motion.degree < 1 || motion.degree > kMostDegree))
     return fmt::format("a polynomial of degree {}, which should be 1 to {}", motion.degree,
                        kMostDegree);
-  const auto name_of = [&](const BodyMotion& body, bool shell) -> std::optional<std::string> {
+  const auto look_at_body = [&](const BodyMotion& body, bool shell) -> std::optional<std::string> {
     if (auto flaw = look_at(body.from,
                             shell ? "the first pose of the shell" : "the first pose of the field"))
       return flaw;
@@ -314,8 +314,8 @@ std::optional<std::string> find_flaw(const ShellMotion& motion) {
                          shell ? "shell" : "field");
     return std::nullopt;
   };
-  if (auto flaw = name_of(motion.shell, true)) return flaw;
-  return name_of(motion.field, false);
+  if (auto flaw = look_at_body(motion.shell, true)) return flaw;
+  return look_at_body(motion.field, false);
 }
 
 Pose find_pose(const BodyMotion& body, double time) { return find_pose(find_rates(body), time); }
