@@ -1,4 +1,5 @@
-// Which bodies may come near each other in a step: boxes that overlap, by sort and sweep.
+// Which bodies may come near each other in a step: boxes that overlap, by sort and sweep in
+// columns.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +23,8 @@ struct SweptBox {
 };
 
 // All pairs of overlapping boxes, touching included, sorted. Empty boxes are left out. Keeps the
-// memory of pairs. Cost: n log n, and the pairs that overlap along the axis that spreads them most.
+// memory of pairs. Cost: n log n and the pairs, where boxes are about equally large; n for each
+// that is several times as wide as the mean.
 void find_box_pairs(std::span<const SweptBox> boxes, std::vector<BodyPair>& pairs);
 
 namespace brute_force {

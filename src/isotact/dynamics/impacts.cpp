@@ -30,6 +30,23 @@ struct Impact {
   Contact contact{};
 };
 
+// The next impact of a pair, as far as is known.
+struct Waiting {
+  Impact impact{};
+  std::uint32_t version = 0;  // how often it has changed
+  int count = 0;              // of impacts that were
+};
+
+// Of a pair, unless its next impact has changed since.
+struct Turn {
+  double time;
+  std::size_t pair;
+  std::uint32_t version;
+};
+bool is_later(const Turn& a, const Turn& b) {
+  return a.time != b.time ? a.time > b.time : a.pair > b.pair;
+}
+
 // What cannot be parted goes on as one: both get the motion of the rigid body that they would make
 // together. Keeps momentum and angular momentum.
 void join(RigidBody& a, RigidBody& b) {
@@ -108,24 +125,25 @@ class Impacts {
     for (std::size_t k = 0; k < bodies.size(); ++k) rests_[k].motion = bodies[k].step.motion;
   }
 
-  void run(const std::vector<ContactMaterial>& materials) {
-    std::vector<Impact> next(pairs_.size());
-    std::vector<int> counts(pairs_.size(), 0);
-    for (std::size_t k = 0; k < pairs_.size(); ++k) next[k] = look(k);
-    for (;;) {
-      const auto first =
-          std::min_element(next.begin(), next.end(),
-                           [](const Impact& a, const Impact& b) { return a.time < b.time; });
-      if (first == next.end() || first->time == kNoTime) return;
-      const auto k = static_cast<std::size_t>(first - next.begin());
-      const BodyPair pair = pairs_[k].pair;
-      resolve(*first, materials[k], ++counts[k] > kMostImpacts);
-      // Whoever one of them may meet now meets it elsewhere.
-      for (std::size_t other = 0; other < pairs_.size(); ++other) {
-        const BodyPair& p = pairs_[other].pair;
-        const bool shares = p.a == pair.a || p.a == pair.b || p.b == pair.a || p.b == pair.b;
-        if (shares) next[other] = counts[other] > kMostImpacts ? Impact{} : look(other);
-      }
+  // In the order of time, of equal times in that of pairs. Cost: a search for each pair, then for
+  // each impact one for every pair that one of its bodies is in.
+  template <typename MaterialOf>
+  void run(MaterialOf&& material_of) {
+    list_pairs_of_bodies();
+    waiting_.resize(pairs_.size());
+    parallel_for(pairs_.size(), 1, settings_.threads, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t k = begin; k < end; ++k) waiting_[k].impact = look(k);
+    });
+    for (std::size_t k = 0; k < pairs_.size(); ++k) add_turn(k);
+    while (!turns_.empty()) {
+      std::pop_heap(turns_.begin(), turns_.end(), is_later);
+      const Turn turn = turns_.back();
+      turns_.pop_back();
+      Waiting& now = waiting_[turn.pair];
+      if (turn.version != now.version) continue;
+      const Impact impact = now.impact;
+      resolve(impact, material_of(pairs_[turn.pair].pair), ++now.count > kMostImpacts);
+      look_again(pairs_[turn.pair].pair);
     }
   }
 
@@ -147,6 +165,40 @@ class Impacts {
       return std::isfinite(w.ball_radius) ? length(w.step.angular_velocity) * w.ball_radius : 0.0;
     };
     return (length(a.step.velocity - b.step.velocity) + turn(a) + turn(b)) * settings_.step;
+  }
+
+  void list_pairs_of_bodies() {
+    first_of_body_.assign(bodies_.size() + 1, 0);
+    for (const PairState& p : pairs_)
+      for (const BodyId id : {p.pair.a, p.pair.b}) ++first_of_body_[id + 1];
+    for (std::size_t i = 0; i < bodies_.size(); ++i) first_of_body_[i + 1] += first_of_body_[i];
+    pairs_of_body_.resize(2 * pairs_.size());
+    std::vector<std::size_t> next(first_of_body_.begin(), first_of_body_.end() - 1);
+    for (std::size_t k = 0; k < pairs_.size(); ++k)
+      for (const BodyId id : {pairs_[k].pair.a, pairs_[k].pair.b}) pairs_of_body_[next[id]++] = k;
+  }
+
+  void add_turn(std::size_t k) {
+    const Waiting& w = waiting_[k];
+    if (w.impact.time == kNoTime) return;
+    turns_.push_back({w.impact.time, k, w.version});
+    std::push_heap(turns_.begin(), turns_.end(), is_later);
+  }
+
+  // Whoever one of them may meet now meets it elsewhere. What nothing pushes goes on as before.
+  void look_again(const BodyPair& pair) {
+    for (const BodyId id : {pair.a, pair.b}) {
+      if (!bodies_[id].is_dynamic()) continue;
+      for (std::size_t i = first_of_body_[id]; i < first_of_body_[id + 1]; ++i) {
+        const std::size_t k = pairs_of_body_[i];
+        const bool is_own = pairs_[k].pair == pair;
+        if (is_own && id == pair.b && bodies_[pair.a].is_dynamic()) continue;  // has been
+        Waiting& w = waiting_[k];
+        ++w.version;
+        w.impact = w.count > kMostImpacts ? Impact{} : look(k);
+        add_turn(k);
+      }
+    }
   }
 
   Impact look(std::size_t k) const {
@@ -281,16 +333,16 @@ class Impacts {
   std::vector<PairState>& pairs_;
   const WorldSettings& settings_;
   std::vector<Rest> rests_;
+  std::vector<std::size_t> first_of_body_, pairs_of_body_;  // in order
+  std::vector<Waiting> waiting_;                            // of pairs
+  std::vector<Turn> turns_;                                 // a heap, the first one on top
 };
 
 }  // namespace
 
 void World::State::resolve_impacts() {
   if (settings.impacts == ImpactRule::kOff || pairs.empty()) return;
-  std::vector<ContactMaterial> of_pairs;
-  of_pairs.reserve(pairs.size());
-  for (const PairState& p : pairs) of_pairs.push_back(material_of(p.pair));
-  Impacts(bodies, pairs, settings).run(of_pairs);
+  Impacts(bodies, pairs, settings).run([&](const BodyPair& pair) { return material_of(pair); });
 }
 
 }  // namespace isotact

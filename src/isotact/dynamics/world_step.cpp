@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "isotact/base/thread_scratch.h"
 #include "isotact/dynamics/detail/impacts.h"
 #include "isotact/dynamics/detail/velocity_solver.h"
 #include "isotact/dynamics/detail/world_state.h"
@@ -45,6 +46,11 @@ Aabb find_swept_box(const WorldBody& b, double step) {
   }
   return box;
 }
+
+struct PairScratch {
+  std::vector<SweptBox> boxes{};
+  std::vector<BodyPair> found{};
+};
 
 bool can_touch(const WorldBody& a, const WorldBody& b) {
   return (a.has_points() && b.has_field()) || (b.has_points() && a.has_field());
@@ -171,12 +177,15 @@ void detail::finish_body_step(WorldBody& b, double step) {
 }
 
 void World::State::find_pairs() {
-  std::vector<SweptBox> boxes(bodies.size());
+  const ThreadScratch<PairScratch> scratch;
+  auto& [boxes, found] = *scratch;
+  boxes.resize(bodies.size());
+  found.clear();
   for (std::size_t k = 0; k < bodies.size(); ++k)
     boxes[k] = {find_swept_box(bodies[k], settings.step), bodies[k].is_dynamic()};
-  std::vector<BodyPair> found;
   if (settings.contact != ContactRule::kOff) find_box_pairs(boxes, found);
-  std::vector<PairState> next;
+  std::vector<PairState>& next = last_pairs;
+  next.clear();
   std::size_t old = 0, ignore = 0;
   for (const BodyPair& pair : found) {
     while (ignore < ignored.size() && ignored[ignore] < pair) ++ignore;
@@ -192,7 +201,8 @@ void World::State::find_pairs() {
     p.touches = p.impact = false;
   }
   while (old < pairs.size()) keep_if_ended(pairs[old++], next);
-  pairs = std::move(next);
+  pairs.swap(next);
+  next.clear();
   report.pairs = static_cast<std::uint32_t>(pairs.size());
 }
 
@@ -237,11 +247,17 @@ RoleImpulse find_impulse(const RoleContext& c, const RoleInput& input,
                                 : with(*c.field.settings.shape->field());
 }
 
-RoleImpulse look_at_role(const RoleContext& c, PairState& pair, std::vector<PointStick>& sticks) {
+struct RoleScratch {
+  SweptResults swept{};
+  ShellPath path{};
+};
+
+RoleImpulse look_at_role(const RoleContext& c, PairState& pair, std::size_t role) {
   const ShellMotion motion{
       .shell = c.shell.step.motion, .field = c.field.step.motion, .model = c.settings.motion};
-  SweptResults swept;
-  ShellPath path;
+  const ThreadScratch<RoleScratch> scratch;
+  auto& [swept, path] = *scratch;
+  std::vector<PointStick>& sticks = pair.sticks[role];
   auto start = Clock::now();
   const PointSphereTree& tree = c.shell.tree();
   // The discrete twin looks at the end of the step: at rest there.
@@ -250,7 +266,7 @@ RoleImpulse look_at_role(const RoleContext& c, PairState& pair, std::vector<Poin
     looked_at.shell.from = looked_at.shell.to;
     looked_at.field.from = looked_at.field.to;
   }
-  c.field.all->trace(tree, looked_at, swept);
+  c.field.all->trace(tree, looked_at, pair.memory[role], swept);
   pair.counts += swept.motions[0].counts;
   pair.detection_seconds += seconds_since(start);
   if (swept.hits.empty()) {
@@ -354,7 +370,7 @@ void World::State::look_at_pair(PairState& pair) const {
   for (std::size_t role = 0; role < 2; ++role) {
     if (!roles[role]) continue;
     const WorldBody &shell = role == 0 ? a : b, &field = role == 0 ? b : a;
-    const RoleImpulse r = look_at_role({shell, field, settings, forces}, pair, pair.sticks[role]);
+    const RoleImpulse r = look_at_role({shell, field, settings, forces}, pair, role);
     add_role(r, role == 0 ? 1 : -1, pair, response);
   }
   if (settings.solve == ForceSolve::kImplicit) {

@@ -302,15 +302,20 @@ std::optional<std::string> find_flaw(const ShellMotion& motion) {
       (motion.degree < 1 || motion.degree > kMostDegree))
     return fmt::format("a polynomial of degree {}, which should be 1 to {}", motion.degree,
                        kMostDegree);
-  for (const BodyMotion* body : {&motion.shell, &motion.field}) {
-    const std::string_view whose = body == &motion.shell ? "shell" : "field";
-    if (auto flaw = look_at(body->from, fmt::format("the first pose of the {}", whose)))
+  const auto look_at_body = [&](const BodyMotion& body, bool shell) -> std::optional<std::string> {
+    if (auto flaw = look_at(body.from,
+                            shell ? "the first pose of the shell" : "the first pose of the field"))
       return flaw;
-    if (auto flaw = look_at(body->to, fmt::format("the last pose of the {}", whose))) return flaw;
-    if (!is_finite(body->pivot) || length(body->pivot) > kFurthest)
-      return fmt::format("the pivot of the {} is not finite, or too far away", whose);
-  }
-  return std::nullopt;
+    if (auto flaw =
+            look_at(body.to, shell ? "the last pose of the shell" : "the last pose of the field"))
+      return flaw;
+    if (!is_finite(body.pivot) || length(body.pivot) > kFurthest)
+      return fmt::format("the pivot of the {} is not finite, or too far away",
+                         shell ? "shell" : "field");
+    return std::nullopt;
+  };
+  if (auto flaw = look_at_body(motion.shell, true)) return flaw;
+  return look_at_body(motion.field, false);
 }
 
 Pose find_pose(const BodyMotion& body, double time) { return find_pose(find_rates(body), time); }

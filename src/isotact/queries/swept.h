@@ -24,6 +24,7 @@
 #include "isotact/pointshell/point_sphere_tree.h"
 #include "isotact/queries/motion.h"
 #include "isotact/queries/segment.h"
+#include "isotact/queries/swept_memory.h"
 
 namespace isotact {
 
@@ -120,6 +121,10 @@ class SweptTracer {
   void trace(const PointSphereTree& tree, const ShellMotion& motion, SweptResults& results) const {
     trace(tree, std::span(&motion, 1), results);
   }
+  // The same results, sooner where the motion goes on from those that the memory has seen
+  // (swept_memory.h).
+  void trace(const PointSphereTree& tree, const ShellMotion& motion, SweptMemory& memory,
+             SweptResults& results) const;
 
  private:
   struct State;

@@ -1,6 +1,7 @@
 // What a World holds.
 #pragma once
 
+#include <array>
 #include <map>
 #include <vector>
 
@@ -48,6 +49,8 @@ struct PairState {
   bool impact = false;
   SweptCounts counts{};
   double detection_seconds = 0, force_seconds = 0;
+  // Of the points of each in the field of the other. No result depends on it.
+  std::array<SweptMemory, 2> memory{};
 };
 
 }  // namespace detail
@@ -55,7 +58,8 @@ struct PairState {
 struct World::State {
   WorldSettings settings{};
   std::vector<detail::WorldBody> bodies{};
-  std::vector<detail::PairState> pairs{};  // sorted; those of the last step
+  std::vector<detail::PairState> pairs{};       // sorted; those of the last step
+  std::vector<detail::PairState> last_pairs{};  // empty between steps: keeps its memory
   std::map<BodyPair, ContactMaterial> materials{};
   std::vector<BodyPair> ignored{};  // sorted
   std::vector<JointSettings> joints{};
