@@ -66,11 +66,11 @@ TEST(World, DefaultsAreStable) {
     Random random(1);
     world.add_body(standing(cube(), {random.rotation(), {0, 0.3, 0}}));
     world.add_body(standing(cube(), {random.rotation(), {0.05, 0.7, 0}}));
-    for (int i = 0; i < static_cast<int>(2 / step); ++i) {
+    for (int i = 0; i < static_cast<int>(3 / step); ++i) {
       world.step();
       ASSERT_FALSE(world.find_trouble()) << world.find_trouble()->message;
     }
-    EXPECT_LT(world.energies().kinetic, 0.2) << step;
+    EXPECT_LT(world.energies().kinetic, 1e-3) << step;
     EXPECT_LT(world.report().depth, 100 * 9.81 * step * step + 1e-6) << step;
   }
 }

@@ -94,8 +94,13 @@ class Role {
 
   Moment look(std::uint32_t point, double time) const {
     const Vec3 x = place_on(in_.path, to_double(in_.tree.point(point)), time);
-    const FieldSample sample = field_.sample(x);
+    return make_moment(point, time, x, field_.sample(x));
+  }
+
+  Moment make_moment(std::uint32_t point, double time, const Vec3& x,
+                     const FieldSample& sample) const {
     Moment m;
+    m.time = time;
     m.depth = -sample.distance;
     if (m.depth <= 0) return m;
     m.world_from_field = world_at(time);
@@ -106,7 +111,6 @@ class Role {
       const Vec3 own = -rotate(turn, to_double(in_.tree.normals()[point]));
       if (length_sq(own) > 0) m.normal = own;
     }
-    m.time = time;
     return m;
   }
 
@@ -137,74 +141,51 @@ class Role {
     return {force, cross(m.place, force), pressure * area(point)};
   }
 
-  // An interval of a point, within the step (0 to 1); depth grows by so much in it.
-  struct Span {
-    std::uint32_t point = 0;
-    double from = 0, to = 0, growth = 0;
+  // ---- integrals over the intervals of a point ----
+
+  struct Node {
+    double time = 0, weight = 0;  // both of the step
   };
-
-  Rate rate_at(const Span& s, double time) const {
-    return rate(s.point, look(s.point, time), s.growth);
-  }
-
-  // The mean rate in an interval, by Gauss's rule of two points within Kronrod's of five.
-  struct Estimate {
-    Rate mean{};
-    double error = 0;
+  // Three nodes of Gauss, from cell to cell: within one, depth is a polynomial along the way, of
+  // which they miss nothing.
+  struct Part {
+    std::size_t first = 0;
+    double from = 0, to = 0;
   };
-  Estimate estimate(const Span& s) const {
-    constexpr std::array<double, 3> kAt = {0, 0.577350269189625765, 0.925820099772551461};
-    constexpr std::array<double, 3> kKronrod = {28.0 / 90, 27.0 / 110, 98.0 / 990};
-    const double middle = (s.from + s.to) * 0.5, half = (s.to - s.from) * 0.5;
-    Rate all = rate_at(s, middle) * kKronrod[0], few{};
-    for (std::size_t k = 1; k < 3; ++k)
-      for (const double side : {-1.0, 1.0}) {
-        const Rate r = rate_at(s, middle + side * kAt[k] * half);
-        all += r * kKronrod[k];
-        if (k == 1) few += r * 0.5;
-      }
-    return {all, length((all - few).force)};
-  }
+  static constexpr double kAside = 0.774596669241483377;  // of half a part
 
-  // Halves are as good as they get at a depth of 3.
-  Rate adapt(const Span& s, int depth) {
-    const Estimate e = estimate(s);
-    if (e.error > s_.tolerance * length(e.mean.force) && depth < 3) {
-      const double middle = (s.from + s.to) * 0.5;
-      Rate both = adapt({s.point, s.from, middle, s.growth}, depth + 1);
-      both += adapt({s.point, middle, s.to, s.growth}, depth + 1);
-      return both;
-    }
-    result_.error += e.error * (s.to - s.from) * in_.step;
-    return e.mean * (s.to - s.from);
+  void add_node(std::uint32_t point, double time, double weight) {
+    nodes_.push_back({time, weight});
+    places_.push_back(place_on(in_.path, to_double(in_.tree.point(point)), time));
   }
-
-  // All at once where that is good enough, or from cell to cell: within one, depth is a polynomial
-  // along the way.
-  Rate sum_cells(const Span& s) {
-    const Estimate e = estimate(s);
-    if (e.error <= s_.tolerance * length(e.mean.force)) {
-      result_.error += e.error * (s.to - s.from) * in_.step;
-      return e.mean * (s.to - s.from);
+  void add_part(std::uint32_t point, double from, double to) {
+    parts_.push_back({nodes_.size(), from, to});
+    const double middle = (from + to) * 0.5, aside = (to - from) * 0.5 * kAside;
+    add_node(point, middle - aside, (to - from) * (5.0 / 18));
+    add_node(point, middle, (to - from) * (8.0 / 18));
+    add_node(point, middle + aside, (to - from) * (5.0 / 18));
+  }
+  void add_nodes(std::uint32_t point, double from, double to) {
+    if (s_.quadrature == Quadrature::kMidpoint) {
+      const double width = (to - from) / s_.midpoints;
+      for (int i = 0; i < s_.midpoints; ++i) add_node(point, from + (i + 0.5) * width, width);
+      return;
     }
-    find_cuts(s);
-    Rate sum{};
-    double from = s.from;
-    for (const double to : cuts_) {
-      if (to > from) sum += adapt({s.point, from, to, s.growth}, 0);
-      from = std::max(from, to);
+    find_cuts(point, from, to);
+    for (const double cut : cuts_) {
+      if (cut > from) add_part(point, from, cut);
+      from = std::max(from, cut);
     }
-    return sum;
   }
 
   // Where the way of a point is cut, up to the end of the interval, in order.
-  void find_cuts(const Span& s) {
+  void find_cuts(std::uint32_t number, double from, double to) {
     cuts_.clear();
     const int pieces = in_.path.piece_count();
-    const Vec3 point = to_double(in_.tree.point(s.point));
+    const Vec3 point = to_double(in_.tree.point(number));
     for (int k = 0; k < pieces; ++k) {
-      const double begin = std::max(s.from, static_cast<double>(k) / pieces);
-      const double end = std::min(s.to, static_cast<double>(k + 1) / pieces);
+      const double begin = std::max(from, static_cast<double>(k) / pieces);
+      const double end = std::min(to, static_cast<double>(k + 1) / pieces);
       if (!(end > begin)) continue;
       const std::size_t first = cuts_.size();
       add_cell_cuts(place_on(in_.path, point, begin), place_on(in_.path, point, end));
@@ -228,45 +209,116 @@ class Role {
     }
   }
 
-  Rate sum_midpoints(const Span& s) const {
+  void look_at_nodes(std::uint32_t point) {
+    samples_.resize(places_.size());
+    if constexpr (std::is_same_v<F, BrickField>)
+      field_.sample(places_, samples_);
+    else
+      for (std::size_t i = 0; i < places_.size(); ++i) samples_[i] = field_.sample(places_[i]);
+    moments_.resize(places_.size());
+    for (std::size_t i = 0; i < places_.size(); ++i)
+      moments_[i] = make_moment(point, nodes_[i].time, places_[i], samples_[i]);
+  }
+
+  // The mean over a part. Where the middle alone is wrong by a share e of it, three nodes are by
+  // something like e^3. Halves are as good as they get at a depth of 3.
+  struct Three {
+    Rate low{}, middle{}, high{};
+  };
+  Rate sum_part(std::uint32_t point, const Three& r, const Part& part, double growth, int depth) {
+    Rate mean = r.low * (5.0 / 18);
+    mean += r.middle * (8.0 / 18);
+    mean += r.high * (5.0 / 18);
+    const double size = length(mean.force), width = part.to - part.from;
+    const double off = size > 0 ? length((mean - r.middle).force) / size : 0;
+    const double error = std::min(off * off * off, off);
+    if (error <= s_.tolerance || depth == 3) {
+      result_.error += error * size * width * in_.step;
+      return mean * width;
+    }
+    const double middle = (part.from + part.to) * 0.5;
+    const auto sum_half = [&](double from, double to) {
+      const auto at = [&](double time) { return rate(point, look(point, time), growth); };
+      const double center = (from + to) * 0.5, aside = (to - from) * 0.5 * kAside;
+      return sum_part(point, {at(center - aside), at(center), at(center + aside)}, {0, from, to},
+                      growth, depth + 1);
+    };
+    Rate both = sum_half(part.from, middle);
+    both += sum_half(middle, part.to);
+    return both;
+  }
+
+  // An interval: its nodes and parts.
+  struct Span {
+    double from = 0, to = 0;
+    std::size_t first_node = 0, last_node = 0, first_part = 0, end_part = 0;
+  };
+
+  // By what depth grows in it, from its first node to its last: m/s.
+  double find_growth(const Span& s) const {
+    const double time = nodes_[s.last_node].time - nodes_[s.first_node].time;
+    if (!(time > 0)) return 0;
+    return (moments_[s.last_node].depth - moments_[s.first_node].depth) / (time * in_.step);
+  }
+
+  Rate integrate(std::uint32_t point, const Span& s, double growth) {
+    const auto at = [&](std::size_t i) { return rate(point, moments_[i], growth); };
     Rate sum{};
-    const double width = (s.to - s.from) / s_.midpoints;
-    for (int i = 0; i < s_.midpoints; ++i) sum += rate_at(s, s.from + (i + 0.5) * width) * width;
+    if (s_.quadrature == Quadrature::kMidpoint)
+      for (std::size_t i = s.first_node; i <= s.last_node; ++i) sum += at(i) * nodes_[i].weight;
+    else
+      for (std::size_t k = s.first_part; k < s.end_part; ++k) {
+        const std::size_t i = parts_[k].first;
+        sum += sum_part(point, {at(i), at(i + 1), at(i + 2)}, parts_[k], growth, 0);
+      }
     return sum;
   }
 
-  void add(const Rate& share) {
-    result_.impulse += share.force * in_.step;
-    result_.angular_impulse += share.moment * in_.step;
+  void gather(const SweptHit& hit) {
+    nodes_.clear();
+    places_.clear();
+    parts_.clear();
+    spans_.clear();
+    for (std::uint32_t k = 0; k < hit.interval_count; ++k) {
+      const SegmentInterval& in = in_.intervals[hit.first_interval + k];
+      Span s{static_cast<double>(in.enter),
+             static_cast<double>(in.exit),
+             nodes_.size(),
+             0,
+             parts_.size(),
+             0};
+      if (!(s.to > s.from)) continue;
+      add_nodes(hit.point, s.from, s.to);
+      s.last_node = nodes_.size() - 1;
+      s.end_part = parts_.size();
+      spans_.push_back(s);
+    }
+    add_node(hit.point, 1, 0);
+    look_at_nodes(hit.point);
   }
 
   void add_point(const SweptHit& hit, const Vec3& drag) {
-    const Moment end = look(hit.point, 1);
+    gather(hit);
     Rate whole{};
     double time = 0, growth = 0;
     Moment middle{};
-    for (std::uint32_t k = 0; k < hit.interval_count; ++k) {
-      const SegmentInterval& in = in_.intervals[hit.first_interval + k];
-      Span s{hit.point, static_cast<double>(in.enter), static_cast<double>(in.exit)};
-      if (!(s.to > s.from)) continue;
-      // Where an interval begins or ends within the step, depth is none.
-      const double last = s.to == 1 ? std::max(end.depth, 0.0) : 0;
-      const double first = s.from == 0 ? std::max(depth_at_start(s.point), 0.0) : 0;
-      s.growth = (last - first) / ((s.to - s.from) * in_.step);
-      whole += s_.quadrature == Quadrature::kAdaptive ? sum_cells(s) : sum_midpoints(s);
+    for (const Span& s : spans_) {
+      growth = find_growth(s);
+      whole += integrate(hit.point, s, growth);
       time += s.to - s.from;
-      growth = s.to == 1 ? s.growth : 0;
-      const Moment now = look(hit.point, (s.from + s.to) * 0.5);
+      if (s.to < 1) growth = 0;  // it has left
+      const Moment& now = moments_[(s.first_node + s.last_node) / 2];
       if (now.depth > 0) middle = now;
     }
     if (time <= 0 || middle.depth <= 0) return;
     ++result_.points;
     add(whole);
-    finish_point(hit.point, {middle, end, whole.normal, time, growth}, drag);
+    finish_point(hit.point, {middle, moments_.back(), whole.normal, time, growth}, drag);
   }
 
-  double depth_at_start(std::uint32_t point) const {
-    return -field_.value(place_on(in_.path, to_double(in_.tree.point(point)), 0));
+  void add(const Rate& share) {
+    result_.impulse += share.force * in_.step;
+    result_.angular_impulse += share.moment * in_.step;
   }
 
   // What a step of a point came to.
@@ -367,6 +419,13 @@ class Role {
   const F& field_;
   const RoleInput& in_;
   const ForceSettings& s_;
+  // Of one point.
+  std::vector<Node> nodes_;
+  std::vector<Vec3> places_;
+  std::vector<FieldSample> samples_;
+  std::vector<Moment> moments_;
+  std::vector<Part> parts_;
+  std::vector<Span> spans_;
   std::vector<double> cuts_;
   bool field_rests_ = false;
   std::vector<AffineMap> world_;  // from field, at the ends of pieces

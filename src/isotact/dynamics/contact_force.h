@@ -45,7 +45,7 @@ enum class DampingRule : std::uint8_t {
   kFull,    // against the whole relative velocity, as XB14
 };
 enum class Quadrature : std::uint8_t {
-  kAdaptive,  // cell by cell by Kronrod's rule of five points, halved where that is not enough
+  kAdaptive,  // cell by cell by Gauss's rule of three points, halved where that is not enough
   kMidpoint,  // XB14: so many points an interval
 };
 

@@ -91,13 +91,24 @@ double BrickField::value(const Vec3& point) const {
   return extend_outside(inside, std::sqrt(distance_sq(box, point)));
 }
 
-FieldSample BrickField::sample(const Vec3& point) const {
-  const detail::BrickReader reader(*this);
+namespace {
+
+FieldSample sample_with(const detail::BrickReader& reader, const Aabb& box, const Vec3& point) {
   const detail::Trilinear t = reader.sample(reader.locate(point));
   const FieldSample inside{static_cast<double>(t.value), to_double(t.slope)};
-  const Aabb box = bounds();
   if (contains(box, point)) return inside;
   return extend_outside(inside, point, max(box.lower, min(box.upper, point)));
+}
+
+}  // namespace
+
+FieldSample BrickField::sample(const Vec3& point) const {
+  return sample_with(detail::BrickReader(*this), bounds(), point);
+}
+void BrickField::sample(std::span<const Vec3> points, std::span<FieldSample> samples) const {
+  const detail::BrickReader reader(*this);
+  const Aabb box = bounds();
+  for (std::size_t i = 0; i < points.size(); ++i) samples[i] = sample_with(reader, box, points[i]);
 }
 
 Interval BrickField::range(const Aabb& box) const {
