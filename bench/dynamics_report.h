@@ -41,6 +41,7 @@ enum class DropModel { kBunnySmall, kBunny, kBowl, kDragon };
 DropBody make_drop_body(DropModel model, const Options& options);
 // Procedural, for the stability experiment: the same with and without data.
 DropBody make_blob_body(std::uint32_t points);
+DropBody make_box_body();  // 20 by 10 by 15 cm, on y = 0
 
 // XB14's experiments: the mean (or last) force of a step acts in the next, no impacts are resolved
 // apart, no run is stopped, one thread. The one place where that is said.

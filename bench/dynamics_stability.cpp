@@ -1,4 +1,294 @@
-#include "dynamics_report.h"
+// XB14's fourth experiment: how large a time step may be, with continuous and with discrete
+// contact. docs/stability.md says what is meant by stable, and why the figures are what they are.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "isotact/geometry/primitives.h"
+
+#include "dynamics_drop.h"
+
 namespace isotact::bench {
-void bench_stability(const Options&, Report& report) { report.print("\nstability\n"); }
+namespace {
+
+constexpr Method kMethods[] = {Method::kContinuous, Method::kDiscrete, Method::kLagged};
+
+// The largest value for which a test holds: up a ladder from `least` to the second failure in a
+// row, since near the limit failures are a matter of luck; then halving to 2 in 100. 0: none.
+double find_largest(double least, double most, const std::function<bool(double)>& holds) {
+  constexpr double kRung = 1.19;
+  double good = 0, bad = 0;
+  int failures = 0;
+  for (double x = least; x < most && failures < 2; x *= kRung) {
+    if (holds(x)) {
+      good = x;
+      failures = 0;
+    } else if (++failures == 1) {
+      bad = x;
+    }
+  }
+  if (good == 0 || failures == 0) return good;
+  while (bad / good > 1.02) {
+    const double middle = std::sqrt(good * bad);
+    (holds(middle) ? good : bad) = middle;
+  }
+  return good;
+}
+
+// ---- a contact that is held
+// -----------------------------------------------------------------------
+
+// The depth of a body on a spring, step by step: s = K h^2 / m, b = C h / m. Whether it grows.
+bool grows(Method method, double s, double b) {
+  double x0 = 0, x1 = 0.3, x2 = 1;
+  for (int i = 0; i < 4000; ++i) {
+    double next = x2 + (1 - b) * (x2 - x1);
+    if (method == Method::kContinuous) next -= s * (x2 + x1) / 2;
+    if (method == Method::kDiscrete) next -= s * x2;
+    if (method == Method::kLagged) next = 2 * x2 - x1 - b * (x1 - x0) - s * x1;
+    x0 = x1;
+    x1 = x2;
+    x2 = next;
+    if (std::abs(x2) > 1e3) return true;
+  }
+  return std::abs(x2) > 0.5;
+}
+
+// In units of sqrt(m / K).
+double held_limit_in_theory(Method method, double ratio) {
+  return find_largest(0.02, 4, [&](double w) { return !grows(method, w * w, 2 * ratio * w); });
+}
+
+// A box that lies flat on the ground, nudged a little: the same in the world.
+struct Slab {
+  DropBody body{};
+  double area = 0;  // of its lower face's points
+};
+
+Slab make_slab() {
+  Slab slab;
+  slab.body = make_box_body();
+  for (std::size_t i = 0; i < slab.body.point_count(); ++i)
+    if (slab.body.tree().point(static_cast<std::uint32_t>(i)).y < 1e-6F)
+      slab.area += static_cast<double>(slab.body.tree().areas()[i]);
+  return slab;
+}
+
+constexpr double kSlabStiffness = 1e7;
+
+double held_limit(const Slab& slab, Method method, double ratio) {
+  const double mass = slab.body.mass.mass;
+  const double period = std::sqrt(mass / (kSlabStiffness * slab.area));
+  const Spring spring = make_spring(kSlabStiffness, ratio, mass, slab.area);
+  const double depth = mass * 9.81 / (kSlabStiffness * slab.area);
+  const auto stays = [&](double w) {
+    const double h = w * period;
+    // The first steps are without the ground's force: an upward speed makes up for them.
+    const double missing = method == Method::kLagged ? 2 : 1;
+    const double lift = method == Method::kLagged ? 9.81 * h * h : 0;
+    Stage stage(slab.body, {.method = method,
+                            .law = ForceLaw::kOurs,
+                            .spring = spring,
+                            .step = h,
+                            .pose = {{}, {0, -depth * 1.001 - lift, 0}},
+                            .velocity = {0, missing * 9.81 * h, 0}});
+    // At rest it does not move, whatever the depth: speeds tell, down to what rounding leaves.
+    double early = 0, late = 0;
+    for (int i = 0; i < 1500; ++i) {
+      stage.step();
+      const double speed = std::abs(velocity(stage.world().body(stage.body())).y);
+      if (i >= 2 && i < 50) early = std::max(early, speed);
+      if (i >= 1400) late = std::max(late, speed);
+      if (!(speed * h < depth)) return false;
+    }
+    return late < std::max(0.7 * early, 1e-5 * 9.81 * h);
+  };
+  return find_largest(0.05, 4, stays);
+}
+
+void bench_held(const Options& options, Report& report, Json& json) {
+  report.print(
+      "\n  a contact that is held, largest step in sqrt(m / K): theory, and a box at rest in the "
+      "world\n"
+      "  {:>7} | {:>10} {:>6} | {:>10} {:>6} | {:>10} {:>6} | {:>9} {:>9}\n",
+      "damping", "continuous", "", "discrete", "", "lagged", "", "c over d", "c over l");
+  const Slab slab = make_slab();
+  json["held"] = Json::array();
+  for (const double ratio : {0.1, 0.2, 0.3, 0.5, 0.7, 1.0}) {
+    if (options.quick && ratio != 0.5 && ratio != 0.2) continue;
+    double theory[3], measured[3];
+    for (std::size_t k = 0; k < 3; ++k) {
+      theory[k] = held_limit_in_theory(kMethods[k], ratio);
+      measured[k] = held_limit(slab, kMethods[k], ratio);
+      report.check(std::abs(measured[k] / theory[k] - 1) < 0.05,
+                   fmt::format("held, {}, damping {}: {:.3f} and not {:.3f}", name(kMethods[k]),
+                               ratio, measured[k], theory[k]));
+    }
+    report.print(
+        "  {:>7.2f} | {:>10.2f} {:>6.2f} | {:>10.2f} {:>6.2f} | {:>10.2f} {:>6.2f} | {:>9.2f} "
+        "{:>9.2f}\n",
+        ratio, theory[0], measured[0], theory[1], measured[1], theory[2], measured[2],
+        measured[0] / measured[1], measured[0] / measured[2]);
+    json["held"].push_back({{"damping_ratio", ratio},
+                            {"continuous", measured[0]},
+                            {"discrete", measured[1]},
+                            {"lagged", measured[2]},
+                            {"theory", {theory[0], theory[1], theory[2]}}});
+  }
+}
+
+// ---- drops
+// ------------------------------------------------------------------------------------------
+
+constexpr double kStiffness = 5e8;
+constexpr double kLeastStep = 3e-4, kMostStep = 2e-2;
+constexpr double kDamping = 0.6;  // of the paper's three figures: near the best for all methods
+
+struct AllDrops {
+  bool stable = true;
+  double deepest = 0;
+};
+// Of a body in some orientations.
+struct Falls {
+  DropBody body{};
+  int orientations = 3;
+};
+AllDrops run_all(const Falls& falls, Drop drop, bool stop_early) {
+  AllDrops all;
+  for (int k = 1; k <= falls.orientations; ++k) {
+    drop.orientation = k;
+    const DropOutcome out = run_drop(falls.body, drop);
+    all.stable = all.stable && out.stable;
+    all.deepest = std::max(all.deepest, out.deepest);
+    if (stop_early && !all.stable) break;
+  }
+  return all;
+}
+
+struct Limit {
+  double step = 0, deepest = 0;
+};
+// The largest step at which all drops are stable, and no deeper than allowed.
+Limit find_limit(const Falls& falls, Drop drop,
+                 double deepest = std::numeric_limits<double>::infinity()) {
+  Limit limit;
+  limit.step = find_largest(kLeastStep, kMostStep, [&](double step) {
+    drop.step = step;
+    const AllDrops all = run_all(falls, drop, true);
+    return all.stable && all.deepest <= deepest;
+  });
+  drop.step = limit.step;
+  if (limit.step > 0) limit.deepest = run_all(falls, drop, false).deepest;
+  return limit;
+}
+
+double ratio_of(double a, double b) { return b > 0 ? a / b : 0; }
+
+void bench_drops(const Options& options, const Falls& falls, bool has_twin, ForceLaw law,
+                 Report& report, Json& json) {
+  report.print(
+      "\n  drops onto {}, forces as {}: largest stable step in ms, deepest in mm\n"
+      "  {:>7} | {:>10} {:>6} | {:>10} {:>6} | {:>10} {:>6} | {:>9} {:>9}\n",
+      has_twin ? "a fixed twin and the ground" : "the ground",
+      law == ForceLaw::kPaper ? "the paper's" : "ours", "damping", "continuous", "deep", "discrete",
+      "deep", "lagged", "deep", "c over d", "c over l");
+  for (const double ratio : {0.2, 0.4, 0.6, 0.8, 1.2}) {
+    if ((options.quick || has_twin) && ratio != 0.6) continue;
+    Limit limits[3];
+    for (std::size_t k = 0; k < 3; ++k)
+      limits[k] = find_limit(falls, {.method = kMethods[k],
+                                     .law = law,
+                                     .stiffness = kStiffness,
+                                     .damping_ratio = ratio,
+                                     .has_twin = has_twin});
+    report.print("  {:>7.2f} |", ratio);
+    for (const Limit& l : limits)
+      report.print(" {:>10.2f} {:>6.1f} |", l.step * 1e3, l.deepest * 1e3);
+    report.print(" {:>9.2f} {:>9.2f}\n", ratio_of(limits[0].step, limits[1].step),
+                 ratio_of(limits[0].step, limits[2].step));
+    Json row{{"twin", has_twin},
+             {"law", law == ForceLaw::kPaper ? "paper" : "ours"},
+             {"damping_ratio", ratio}};
+    for (std::size_t k = 0; k < 3; ++k)
+      row[name(kMethods[k])] = {{"step", limits[k].step}, {"deepest", limits[k].deepest}};
+    json["drops"].push_back(row);
+  }
+}
+
+// What the paper compares. Equal stiffness: largest steps. Equal penetration: the same, with the
+// continuous one no deeper than 5 in 100 more than the other. Softened: the deepest of the other,
+// at the step of the continuous one, with the stiffness that it bears there.
+struct PaperFigures {
+  Limit continuous{}, other{};
+  double equal_depth_step = 0;
+  double softened = 0, softened_deepest = 0;  // N/m^3, metres
+};
+
+PaperFigures find_paper_figures(const Falls& falls, Method method) {
+  Drop drop{.stiffness = kStiffness, .damping_ratio = kDamping};
+  PaperFigures f;
+  f.continuous = find_limit(falls, drop);
+  f.equal_depth_step = f.continuous.step;
+  drop.method = method;
+  f.other = find_limit(falls, drop);
+  drop.method = Method::kContinuous;
+  if (f.continuous.deepest > 1.05 * f.other.deepest)
+    f.equal_depth_step = find_limit(falls, drop, 1.05 * f.other.deepest).step;
+  drop.method = method;
+  drop.step = f.continuous.step;
+  f.softened = find_largest(kStiffness / 100, kStiffness, [&](double stiffness) {
+    drop.stiffness = stiffness;
+    return run_all(falls, drop, true).stable;
+  });
+  drop.stiffness = f.softened;
+  if (f.softened > 0) f.softened_deepest = run_all(falls, drop, false).deepest;
+  return f;
+}
+
+void bench_figures(const Falls& falls, Report& report, Json& json) {
+  report.print("\n  the paper's figures, at a damping of {}\n  {:>34} | {:>6} {:>9} {:>9}\n",
+               kDamping, "", "paper", "discrete", "lagged");
+  PaperFigures of[2];
+  double steps[2], equal[2], softened[2];
+  for (std::size_t k = 0; k < 2; ++k) {
+    const PaperFigures& f = of[k] = find_paper_figures(falls, kMethods[k + 1]);
+    steps[k] = ratio_of(f.continuous.step, f.other.step);
+    equal[k] = ratio_of(f.equal_depth_step, f.other.step);
+    softened[k] = ratio_of(f.softened_deepest, f.continuous.deepest);
+    json["figures"].push_back({{"against", name(kMethods[k + 1])},
+                               {"continuous_step", f.continuous.step},
+                               {"step", f.other.step},
+                               {"step_ratio", steps[k]},
+                               {"equal_penetration_step_ratio", equal[k]},
+                               {"softened_stiffness", f.softened},
+                               {"softened_penetration_ratio", softened[k]}});
+  }
+  const auto row = [&](const char* what, double paper, const double(&ours)[2]) {
+    report.print("  {:>34} | {:>6.2f} {:>9.2f} {:>9.2f}\n", what, paper, ours[0], ours[1]);
+  };
+  row("step, equal stiffness", 3, steps);
+  row("step, equal stiffness and depth", 2.6, equal);
+  row("depth of the other, softened", 2.75, softened);
+  report.check(steps[0] > 1.2, "continuous contact bears no larger step than discrete");
+  report.check(steps[1] > 2.4, "continuous contact bears no larger step than lagged");
+}
+
+}  // namespace
+
+void bench_stability(const Options& options, Report& report) {
+  report.print("\nXB14's fourth experiment: docs/stability.md\n");
+  Json json;
+  bench_held(options, report, json);
+  json["drops"] = Json::array();
+  const Falls falls{make_blob_body(777), options.quick ? 1 : 3};
+  bench_drops(options, falls, false, ForceLaw::kPaper, report, json);
+  if (!options.quick) {
+    bench_drops(options, falls, false, ForceLaw::kOurs, report, json);
+    bench_drops(options, falls, true, ForceLaw::kPaper, report, json);
+    bench_figures(falls, report, json);
+  }
+  report.json["stability"] = json;
+}
+
 }  // namespace isotact::bench

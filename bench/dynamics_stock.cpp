@@ -121,6 +121,13 @@ DropBody make_blob_body(std::uint32_t points) {
   return finish(body, repel(body.mesh, points), kStabilityCells);
 }
 
+DropBody make_box_body() {
+  DropBody body{.name = "box", .how = "repulsion"};
+  body.mesh = make_box({.size_x = 0.2, .size_y = 0.1, .size_z = 0.15, .segments = 4});
+  place(body.mesh, bounds(body.mesh));
+  return finish(body, repel(body.mesh, 600), kStabilityCells);
+}
+
 WorldSettings make_paper_world(double step, ContactRule contact, ForceLaw law) {
   WorldSettings settings{.step = step,
                          .contact = contact,

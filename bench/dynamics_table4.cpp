@@ -13,7 +13,7 @@
 namespace isotact::bench {
 namespace {
 
-constexpr BodyId kBody = 2;  // after the ground and the twin
+constexpr BodyId kTwin = 1, kBody = 2;  // after the ground
 // Point by point: no more than so many points are traced a role.
 constexpr std::size_t kMostPoints = 100'000'000;
 // So many points' worth of frames are also stepped point by point, from the first contact on.
@@ -24,25 +24,17 @@ struct Model {
   std::size_t frames;
   double step;                      // seconds
   double paper_linear, paper_tree;  // XB14 Table 4, seconds; 0: not there
-  Pose pose;
+  Quat rotation;
+  double shift, height;  // of the centre of mass, along x from that of the twin, and above ground
 };
 
-// As high as they just do not touch at the start, or a little more.
+// Drops that stay on the twin for most of the frames, which is the dearer kind: most others slide
+// off, and then there is nothing to look at.
 const Model kModels[] = {
-    {DropModel::kBunnySmall,
-     2600,
-     1e-3,
-     8,
-     2.5,
-     {rotation_about({0.6, 0, 0.8}, 0.9), {0.02, 0.26, 0}}},
-    {DropModel::kBunny, 2600, 1e-3, 0, 0, {rotation_about({0.6, 0, 0.8}, 0.9), {0.02, 0.26, 0}}},
-    {DropModel::kBowl,
-     2000,
-     5e-4,
-     20.3,
-     4.5,
-     {rotation_about({0.6, 0, 0.8}, 0.9), {0.05, 0.16, 0.02}}},
-    {DropModel::kDragon, 1160, 5e-4, 671.6, 2.6, {rotation_about({0, 0, 1}, 0.5), {0.02, 0.19, 0}}},
+    {DropModel::kBunnySmall, 2600, 1e-3, 8, 2.5, rotation_about({0, 0, 1}, 3.1), 0, 0.26},
+    {DropModel::kBunny, 2600, 1e-3, 0, 0, rotation_about({0, 0, 1}, 3.1), 0, 0.26},
+    {DropModel::kBowl, 2000, 5e-4, 20.3, 4.5, {}, 0.02, 0.17},
+    {DropModel::kDragon, 1160, 5e-4, 671.6, 2.6, rotation_about({0, 1, 0}, 1.0), 0, 0.20},
 };
 
 World make_drop(const DropBody& body, const Model& model, ShellTraversal traversal) {
@@ -51,6 +43,7 @@ World make_drop(const DropBody& body, const Model& model, ShellTraversal travers
   WorldSettings settings = make_paper_world(model.step, ContactRule::kContinuous, ForceLaw::kOurs);
   settings.traversal = traversal;
   World world(settings);
+  const Vec3 c = body.mass.center, start{c.x + model.shift, model.height, c.z};
   world.add_body({.name = "ground",
                   .kind = BodyKind::kStatic,
                   .field = AnyField{PlaneField{}},
@@ -60,7 +53,7 @@ World make_drop(const DropBody& body, const Model& model, ShellTraversal travers
   world.add_body({.name = "body",
                   .shape = body.shape,
                   .mass = body.mass,
-                  .pose = model.pose,
+                  .pose = {model.rotation, start - rotate(model.rotation, c)},
                   .material = rubber});
   return world;
 }
@@ -74,8 +67,8 @@ struct Drop {
   double deepest = 0;
   std::size_t first_contact = 0;
   std::vector<std::byte> at_contact{};
-  double energy_start = 0, energy_end = 0, energy_most = 0;  // J, over that of the ground
-  std::vector<std::uint64_t> hashes{};                       // after each frame
+  double energy_start = 0, energy_most = 0;  // J, without springs, from the ground up
+  std::vector<std::uint64_t> hashes{};       // after each frame
 };
 
 Drop run_drop(const DropBody& body, const Model& model, std::size_t frames, Report& report) {
@@ -96,20 +89,20 @@ Drop run_drop(const DropBody& body, const Model& model, std::size_t frames, Repo
     drop.seconds.detection += r.seconds.detection;
     drop.seconds.forces += r.seconds.forces;
     drop.seconds.motion += r.seconds.motion;
-    drop.touching += r.points > 0 ? 1U : 0U;
+    for (const PairContact& contact : world.contacts())
+      drop.touching += contact.pair.a == kTwin && contact.points > 0 ? 1U : 0U;
     drop.deepest = std::max(drop.deepest, r.depth);
-    drop.energy_most = std::max(drop.energy_most, r.energies.total());
+    drop.energy_most = std::max(drop.energy_most, r.energies.kinetic + r.energies.potential);
     drop.hashes.push_back(world.hash());
     if (drop.at_contact.empty() && r.points > 0) {
       drop.first_contact = i;
       drop.at_contact = std::move(before);
     }
   }
-  drop.energy_end = world.energies().total();
   const std::string what = fmt::format("{}, {} points", body.name, body.point_count());
   report.check(!world.find_trouble(), what + ": the world is in trouble");
   report.check(!drop.at_contact.empty(), what + ": nothing was touched");
-  report.check(drop.energy_most < drop.energy_start * 1.01,
+  report.check(drop.energy_most < drop.energy_start * 1.02,
                fmt::format("{}: energy went from {:.4f} to {:.4f} J", what, drop.energy_start,
                            drop.energy_most));
   report.check(drop.deepest < 0.02, what + ": deeper than a tenth of its size");
@@ -232,7 +225,8 @@ void bench_table4(const Options& options, Report& report) {
   report.print(
       "  spheres, points, traced: looked at a frame. World: the whole run, the ground included; "
       "its\n"
-      "  detection, its share of the steps, and the share of frames in which something touches.\n");
+      "  detection, its share of the steps, and the share of frames in which it touches the "
+      "twin.\n");
   report.json["table4"] = rows;
 }
 
