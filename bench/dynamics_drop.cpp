@@ -14,7 +14,7 @@ constexpr double kHeight = 0.3, kTwinHeight = 0.4;  // of the centre of mass, me
 // Of the surface: what usually touches. The damping ratio is that of this area.
 constexpr double kTouching = 0.02;
 
-constexpr double kMostGained = 0.02, kMostRest = 0.01;  // of the drop's energy
+constexpr double kMostGained = 0.02, kMostRest = 0.05;  // of the drop's energy
 constexpr double kExploded = 20;                        // times the drop's energy
 
 ContactRule rule_of(Method method) {
