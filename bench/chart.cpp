@@ -75,7 +75,7 @@ tool::Picture draw_log_chart(const LogChart& chart) {
   tool::draw_text(picture, kLeft, 12, 1, chart.title, kInk);
   tool::draw_text(picture, kWidth - kRight - tool::text_width(chart.x_name, 1), kHeight - 18, 1,
                   chart.x_name, kInk);
-  tool::draw_text(picture, 8, kTop - 10, 1, chart.y_name, kInk);
+  tool::draw_text(picture, 8, 12, 1, chart.y_name, kInk);
   return picture;
 }
 
