@@ -171,62 +171,83 @@ Replayed replay(const DropBody& body, const std::vector<ShellMotion>& motions, s
 
 double as_double(std::size_t n) { return static_cast<double>(n); }
 
-void bench_model(const Options& options, const Model& model, Json& rows, Report& report) {
-  const DropBody body = make_drop_body(model.model, options);
-  const std::size_t frames = options.quick ? model.frames / 4 : model.frames;
-  const Drop drop = run_drop(body, model, frames, report);
-  const std::size_t stepped = step_linear(body, model, drop, report);
+struct Row {
+  std::size_t frames = 0, linear_frames = 0, nth = 1;
+  double linear = 0;  // seconds, of all frames
+  Replayed tree{};
+  Drop drop{};
+  std::size_t stepped = 0;  // point by point, by the world
+
+  double share(double PhaseTimes::*phase) const {
+    const PhaseTimes& s = drop.seconds;
+    return s.*phase / (s.broad + s.detection + s.forces + s.motion);
+  }
+};
+
+Row measure(const Options& options, const DropBody& body, const Model& model, Report& report) {
+  Row row{.frames = options.quick ? model.frames / 4 : model.frames};
+  row.drop = run_drop(body, model, row.frames, report);
+  row.stepped = step_linear(body, model, row.drop, report);
   const std::size_t most = options.quick ? kMostPoints / 10 : kMostPoints;
-  const std::size_t nth = body.point_count() * frames / most + 1;
-  const Replayed tree = replay(body, drop.motions, 1, ShellTraversal::kTree);
-  const Replayed sampled = nth > 1 ? replay(body, drop.motions, nth, ShellTraversal::kTree) : tree;
-  const Replayed linear = replay(body, drop.motions, nth, ShellTraversal::kLinear);
+  row.nth = body.point_count() * row.frames / most + 1;
+  const std::vector<ShellMotion>& motions = row.drop.motions;
+  row.tree = replay(body, motions, 1, ShellTraversal::kTree);
+  const Replayed sampled =
+      row.nth > 1 ? replay(body, motions, row.nth, ShellTraversal::kTree) : row.tree;
+  const Replayed linear = replay(body, motions, row.nth, ShellTraversal::kLinear);
   report.check(linear.hash == sampled.hash,
                fmt::format("{}, {} points: the tree finds other contacts than point by point",
                            body.name, body.point_count()));
-  const double n = as_double(frames);
-  const std::size_t traced = (frames - nth / 2 + nth - 1) / nth;
-  const double linear_seconds = linear.seconds * n / as_double(traced);
-  const PhaseTimes& s = drop.seconds;
-  const double all = s.broad + s.detection + s.forces + s.motion;
-  const double share = s.detection / all, force_share = s.forces / all;
-  report.print("  {:>11} {:>7} {:>6} |", body.name, body.point_count(), frames);
+  row.linear_frames = (row.frames - row.nth / 2 + row.nth - 1) / row.nth;
+  row.linear = linear.seconds * as_double(row.frames) / as_double(row.linear_frames);
+  return row;
+}
+
+void print_row(const DropBody& body, const Model& model, const Row& row, Report& report) {
+  const double n = as_double(row.frames);
+  report.print("  {:>11} {:>7} {:>6} |", body.name, body.point_count(), row.frames);
   if (model.paper_tree > 0)
     report.print(" {:>7.1f} {:>7.1f} {:>6.1f} |", model.paper_linear, model.paper_tree,
                  model.paper_linear / model.paper_tree);
   else
     report.print(" {:>7} {:>7} {:>6} |", "", "", "");
   report.print(
-      " {:>8.3f} {:>7.3f} {:>6.0f} | {:>8.0f} {:>7.0f} {:>7.0f} | {:>7.3f} {:>7.3f} {:>5.0f}% "
+      " {:>8.3f} {:>7.3f} {:>6.1f} | {:>8.0f} {:>7.0f} {:>7.0f} | {:>7.3f} {:>7.3f} {:>5.0f}% "
       "{:>5.0f}% {:>5.0f}%\n",
-      linear_seconds, tree.seconds, linear_seconds / tree.seconds,
-      as_double(tree.counts.spheres) / n, as_double(tree.counts.points) / n,
-      as_double(tree.counts.segments) / n, s.detection, drop.processor, 100 * share,
-      100 * force_share, 100 * as_double(drop.touching) / n);
-  if (nth > 1)
-    report.print("  {:>11} linear: from every {}th frame, {} of them\n", "", nth, traced);
-  rows.push_back({{"model", body.name},
-                  {"how", body.how},
-                  {"points", body.point_count()},
-                  {"frames", frames},
-                  {"step", kStep},
-                  {"paper_linear_seconds", model.paper_linear},
-                  {"paper_tree_seconds", model.paper_tree},
-                  {"linear_seconds", linear_seconds},
-                  {"linear_frames", traced},
-                  {"tree_seconds", tree.seconds},
-                  {"ratio", linear_seconds / tree.seconds},
-                  {"spheres_a_frame", as_double(tree.counts.spheres) / n},
-                  {"points_a_frame", as_double(tree.counts.points) / n},
-                  {"segments_a_frame", as_double(tree.counts.segments) / n},
-                  {"world_detection_seconds", s.detection},
-                  {"world_seconds", drop.processor},
-                  {"detection_share", share},
-                  {"force_share", force_share},
-                  {"frames_touching", drop.touching},
-                  {"frames_stepped_linear", stepped},
-                  {"deepest", drop.deepest},
-                  {"hash", fmt::format("{:016x}", drop.hashes.back())}});
+      row.linear, row.tree.seconds, row.linear / row.tree.seconds,
+      as_double(row.tree.counts.spheres) / n, as_double(row.tree.counts.points) / n,
+      as_double(row.tree.counts.segments) / n, row.drop.seconds.detection, row.drop.processor,
+      100 * row.share(&PhaseTimes::detection), 100 * row.share(&PhaseTimes::forces),
+      100 * as_double(row.drop.touching) / n);
+  if (row.nth > 1)
+    report.print("  {:>11} linear: from every {}th frame, {} of them\n", "", row.nth,
+                 row.linear_frames);
+}
+
+Json to_json(const DropBody& body, const Model& model, const Row& row) {
+  const double n = as_double(row.frames);
+  return {{"model", body.name},
+          {"how", body.how},
+          {"points", body.point_count()},
+          {"frames", row.frames},
+          {"step", kStep},
+          {"paper_linear_seconds", model.paper_linear},
+          {"paper_tree_seconds", model.paper_tree},
+          {"linear_seconds", row.linear},
+          {"linear_frames", row.linear_frames},
+          {"tree_seconds", row.tree.seconds},
+          {"ratio", row.linear / row.tree.seconds},
+          {"spheres_a_frame", as_double(row.tree.counts.spheres) / n},
+          {"points_a_frame", as_double(row.tree.counts.points) / n},
+          {"segments_a_frame", as_double(row.tree.counts.segments) / n},
+          {"world_detection_seconds", row.drop.seconds.detection},
+          {"world_seconds", row.drop.processor},
+          {"detection_share", row.share(&PhaseTimes::detection)},
+          {"force_share", row.share(&PhaseTimes::forces)},
+          {"frames_touching", row.drop.touching},
+          {"frames_stepped_linear", row.stepped},
+          {"deepest", row.drop.deepest},
+          {"hash", fmt::format("{:016x}", row.drop.hashes.back())}};
 }
 
 }  // namespace
@@ -242,15 +263,16 @@ void bench_table4(const Options& options, Report& report) {
       "tree", "ratio", "spheres", "points", "traced", "detect", "world", "share", "forces",
       "touch");
   Json rows = Json::array();
-  for (const Model& model : kModels)
-    if (!options.quick || model.model != DropModel::kDragon)
-      bench_model(options, model, rows, report);
+  for (const Model& model : kModels) {
+    if (options.quick && model.model == DropModel::kDragon) continue;
+    const DropBody body = make_drop_body(model.model, options);
+    const Row row = measure(options, body, model, report);
+    print_row(body, model, row, report);
+    rows.push_back(to_json(body, model, row));
+  }
   report.print(
-      "  spheres, points, traced: looked at a frame. World: the whole run, the ground included; "
-      "its\n"
-      "  detection by the clock, its share of the steps, that of forces, and the share of frames "
-      "in which it touches the "
-      "twin.\n");
+      "  spheres, points, traced: looked at a frame. World: the whole run, the ground included;\n"
+      "  detection by the clock, its share and that of forces, and frames that touch the twin.\n");
   report.json["table4"] = rows;
 }
 
