@@ -76,7 +76,7 @@ struct DropOutcome {
 };
 DropOutcome run_drop(const DropBody& body, const Drop& drop, bool keep_poses = false);
 
-// Poses a fifth of a second apart, the later the darker.
+// Poses a tenth of a second apart, the later the darker.
 void draw_figure6(const DropBody& body, const Drop& drop, double continuous_step,
                   double discrete_step, const std::filesystem::path& file);
 

@@ -9,8 +9,8 @@
 namespace isotact::bench {
 namespace {
 
-constexpr int kWidth = 240, kHeight = 300;
-constexpr std::size_t kEvery = 6, kMost = 72;  // of poses 1/30 s apart
+constexpr int kWidth = 240, kHeight = 320;
+constexpr std::size_t kEvery = 3, kMost = 48;  // of poses 1/30 s apart
 constexpr Vec3 kPale{0.62, 0.70, 0.78}, kStrong{0.12, 0.33, 0.55};
 constexpr tool::Rgb8 kInk{60, 62, 68};
 
@@ -27,12 +27,16 @@ tool::Picture draw_panel(const DropBody& body, const Drop& drop, const std::stri
                                                .height = kHeight,
                                                .yaw_degrees = 30,
                                                .pitch_degrees = 8,
-                                               .zoom = 1.2,
+                                               .zoom = 1.25,
                                                .ground_height = 0.0,
-                                               .frame = Aabb{{-0.25, 0, -0.25}, {0.25, 0.6, 0.25}},
+                                               .frame = Aabb{{-0.3, 0, -0.3}, {0.3, 0.8, 0.3}},
                                                .sky_samples = 8,
                                                .threads = {1}});
   tool::draw_text(picture, 8, 8, 1, caption, kInk);
+  if (poses.size() < kMost)
+    tool::draw_text(picture, 8, 8 + tool::kTextHeight + 4, 1,
+                    fmt::format("gone after {:.2f} s", static_cast<double>(poses.size()) / 30),
+                    kInk);
   return picture;
 }
 
