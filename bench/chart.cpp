@@ -72,7 +72,8 @@ tool::Picture draw_log_chart(const LogChart& chart) {
   draw_lines(picture, chart.points, x, y, 2, kLine);
   for (const ChartPoint& p : chart.points)
     tool::draw_line(picture, {x.at(p.x) - 0.01, y.at(p.y), x.at(p.x) + 0.01, y.at(p.y), 8}, kLine);
-  tool::draw_text(picture, kLeft, 12, 1, chart.title, kInk);
+  tool::draw_text(picture, kWidth - kRight - tool::text_width(chart.title, 1), 12, 1, chart.title,
+                  kInk);
   tool::draw_text(picture, kWidth - kRight - tool::text_width(chart.x_name, 1), kHeight - 18, 1,
                   chart.x_name, kInk);
   tool::draw_text(picture, 8, 12, 1, chart.y_name, kInk);
