@@ -122,7 +122,7 @@ Drop run_drop(const DropBody& body, const Model& model, std::size_t frames, Repo
   const std::string what = fmt::format("{}, {} points", body.name, body.point_count());
   report.check(!world.find_trouble(), what + ": the world is in trouble");
   report.check(!drop.at_contact.empty(), what + ": nothing was touched");
-  report.check(drop.energy_most < drop.energy_start * 1.02,
+  report.check(drop.energy_most < drop.energy_start * 1.01,
                fmt::format("{}: energy went from {:.4f} to {:.4f} J", what, drop.energy_start,
                            drop.energy_most));
   report.check(drop.deepest < 0.02, what + ": deeper than a tenth of its size");
