@@ -6,6 +6,7 @@
 
 #include "data_folder.h"
 #include "swept_report.h"
+#include "vertex_shell.h"
 
 namespace isotact::bench {
 namespace {
@@ -15,25 +16,6 @@ std::shared_ptr<const Body> make_body(const char* file, int resolution) {
   body.mesh = read_mesh(data_folder() / file).mesh;
   body.field = build_field(body.mesh, {.resolution = resolution}).field;
   return std::make_shared<const Body>(std::move(body));
-}
-
-// Vertices as they are: no samples on edges, and equal ones stay.
-PointShell take_vertices(const TriangleMesh& mesh) {
-  return sample_vertices(mesh, {.common = {.sample_edges = false}, .keep_equal = true});
-}
-
-// Vertices that no triangle uses, for shells of as many points as the paper's. They have no normal
-// and stand for no area.
-void add_unused_vertices(const TriangleMesh& mesh, PointShell& shell) {
-  std::vector<bool> used(mesh.positions.size());
-  for (const Triangle& t : mesh.triangles)
-    for (const std::uint32_t corner : t) used[corner] = true;
-  for (std::size_t i = 0; i < used.size(); ++i) {
-    if (used[i]) continue;
-    shell.points.push_back(mesh.positions[i]);
-    shell.normals.emplace_back();
-    shell.areas.push_back(0);
-  }
 }
 
 }  // namespace

@@ -1,0 +1,297 @@
+// XB14's fourth experiment: how large a time step may be, with continuous and with discrete
+// contact. docs/stability.md says what is meant by stable, and why the figures are what they are.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "isotact/geometry/primitives.h"
+
+#include "dynamics_drop.h"
+
+namespace isotact::bench {
+namespace {
+
+constexpr Method kMethods[] = {Method::kContinuous, Method::kDiscrete, Method::kLagged};
+
+// The largest value up to which a test holds: up a ladder from `least` to the first failure, then
+// halving to 2 in 100. 0: not even the least.
+double find_largest(double least, double most, const std::function<bool(double)>& holds) {
+  constexpr double kRung = 1.19;
+  double good = 0, bad = least;
+  for (; bad < most && holds(bad); bad *= kRung) good = bad;
+  if (good == 0 || bad >= most) return good;
+  while (bad / good > 1.02) {
+    const double middle = std::sqrt(good * bad);
+    (holds(middle) ? good : bad) = middle;
+  }
+  return good;
+}
+
+// ---- a contact that is held
+// -----------------------------------------------------------------------
+
+// The depth of a body on a spring, step by step: s = K h^2 / m, b = C h / m. Whether it grows.
+bool grows(Method method, double s, double b) {
+  double x0 = 0, x1 = 0.3, x2 = 1;
+  for (int i = 0; i < 4000; ++i) {
+    double next = x2 + (1 - b) * (x2 - x1);
+    if (method == Method::kContinuous) next -= s * (x2 + x1) / 2;
+    if (method == Method::kDiscrete) next -= s * x2;
+    if (method == Method::kLagged) next = 2 * x2 - x1 - b * (x1 - x0) - s * x1;
+    x0 = x1;
+    x1 = x2;
+    x2 = next;
+    if (std::abs(x2) > 1e3) return true;
+  }
+  return std::abs(x2) > 0.5;
+}
+
+// In units of sqrt(m / K).
+double held_limit_in_theory(Method method, double ratio) {
+  return find_largest(0.02, 4, [&](double w) { return !grows(method, w * w, 2 * ratio * w); });
+}
+
+// A box that lies flat on the ground, nudged a little: the same in the world.
+struct Slab {
+  DropBody body{};
+  double area = 0;  // of its lower face's points
+};
+
+Slab make_slab() {
+  Slab slab;
+  slab.body = make_box_body();
+  for (std::size_t i = 0; i < slab.body.point_count(); ++i)
+    if (slab.body.tree().point(static_cast<std::uint32_t>(i)).y < 1e-6F)
+      slab.area += static_cast<double>(slab.body.tree().areas()[i]);
+  return slab;
+}
+
+constexpr double kSlabStiffness = 1e7;
+
+double held_limit(const Slab& slab, Method method, double ratio, double expected) {
+  const double mass = slab.body.mass.mass;
+  const double period = std::sqrt(mass / (kSlabStiffness * slab.area));
+  const Spring spring = make_spring(kSlabStiffness, ratio, mass, slab.area);
+  const double depth = mass * 9.81 / (kSlabStiffness * slab.area);
+  const auto stays = [&](double w) {
+    const double h = w * period;
+    // The first steps are without the ground's force: an upward speed makes up for them.
+    const double missing = method == Method::kLagged ? 2 : 1;
+    const double lift = method == Method::kLagged ? 9.81 * h * h : 0;
+    Stage stage(slab.body, {.method = method,
+                            .law = ForceLaw::kOurs,
+                            .spring = spring,
+                            .step = h,
+                            .pose = {{}, {0, -depth * 1.001 - lift, 0}},
+                            .velocity = {0, missing * 9.81 * h, 0}});
+    // At rest it does not move, whatever the depth: speeds tell, down to what rounding leaves.
+    double early = 0, late = 0;
+    for (int i = 0; i < 1500; ++i) {
+      stage.step();
+      const double speed = std::abs(velocity(stage.world().body(stage.body())).y);
+      if (i >= 2 && i < 8) early = std::max(early, speed);
+      if (i >= 1400) late = std::max(late, speed);
+      if (!(speed * h < depth)) return false;
+    }
+    return late < std::max(0.7 * early, 1e-5 * 9.81 * h);
+  };
+  return find_largest(0.6 * expected, 4, stays);
+}
+
+void bench_held(const Options& options, Report& report, Json& json) {
+  report.print(
+      "\n  a contact that is held, largest step in sqrt(m / K): theory, and a box at rest in the "
+      "world\n"
+      "  {:>7} | {:>10} {:>6} | {:>10} {:>6} | {:>10} {:>6} | {:>9} {:>9}\n",
+      "damping", "continuous", "", "discrete", "", "lagged", "", "c over d", "c over l");
+  const Slab slab = make_slab();
+  json["held"] = Json::array();
+  for (const double ratio : {0.1, 0.2, 0.3, 0.5, 0.7, 1.0}) {
+    if (options.quick && ratio != 0.5) continue;
+    double theory[3], measured[3];
+    for (std::size_t k = 0; k < 3; ++k) {
+      theory[k] = held_limit_in_theory(kMethods[k], ratio);
+      measured[k] = held_limit(slab, kMethods[k], ratio, theory[k]);
+      report.check(std::abs(measured[k] / theory[k] - 1) < 0.05,
+                   fmt::format("held, {}, damping {}: {:.3f} and not {:.3f}", name(kMethods[k]),
+                               ratio, measured[k], theory[k]));
+    }
+    report.print(
+        "  {:>7.2f} | {:>10.2f} {:>6.2f} | {:>10.2f} {:>6.2f} | {:>10.2f} {:>6.2f} | {:>9.2f} "
+        "{:>9.2f}\n",
+        ratio, theory[0], measured[0], theory[1], measured[1], theory[2], measured[2],
+        measured[0] / measured[1], measured[0] / measured[2]);
+    json["held"].push_back({{"damping_ratio", ratio},
+                            {"continuous", measured[0]},
+                            {"discrete", measured[1]},
+                            {"lagged", measured[2]},
+                            {"theory", {theory[0], theory[1], theory[2]}}});
+  }
+}
+
+// ---- drops
+// ------------------------------------------------------------------------------------------
+
+constexpr double kStiffness = 5e8;
+constexpr double kLeastStep = 2.5e-4, kMostStep = 2e-2;
+constexpr double kDamping = 0.6;  // of the paper's three figures: near the best for all methods
+
+struct AllDrops {
+  bool stable = true;
+  double deepest = 0;
+};
+// Of a body in some orientations.
+struct Falls {
+  DropBody body{};
+  int orientations = 1;
+};
+AllDrops run_all(const Falls& falls, Drop drop, bool stop_early) {
+  AllDrops all;
+  for (int k = 1; k <= falls.orientations; ++k) {
+    drop.orientation = k;
+    const DropOutcome out = run_drop(falls.body, drop);
+    all.stable = all.stable && out.stable;
+    all.deepest = std::max(all.deepest, out.deepest);
+    if (stop_early && !all.stable) break;
+  }
+  return all;
+}
+
+struct Limit {
+  double step = 0, deepest = 0;
+};
+// The largest step at which all drops are stable, and no deeper than allowed.
+Limit find_limit(const Falls& falls, Drop drop,
+                 double deepest = std::numeric_limits<double>::infinity()) {
+  Limit limit;
+  limit.step = find_largest(kLeastStep, kMostStep, [&](double step) {
+    drop.step = step;
+    const AllDrops all = run_all(falls, drop, true);
+    return all.stable && all.deepest <= deepest;
+  });
+  drop.step = limit.step;
+  if (limit.step > 0) limit.deepest = run_all(falls, drop, false).deepest;
+  return limit;
+}
+
+double ratio_of(double a, double b) { return b > 0 ? a / b : 0; }
+
+// Those of kMethods, in this order.
+using Limits = std::array<Limit, 3>;
+
+// Returns the limits at kDamping.
+Limits bench_drops(const Options& options, const Falls& falls, bool has_twin, ForceLaw law,
+                   Report& report, Json& json) {
+  report.print(
+      "\n  drops onto {}, forces as {}: largest stable step in ms, deepest in mm\n"
+      "  {:>7} | {:>10} {:>6} | {:>10} {:>6} | {:>10} {:>6} | {:>9} {:>9}\n",
+      has_twin ? "a fixed twin and the ground" : "the ground",
+      law == ForceLaw::kPaper ? "the paper's" : "ours", "damping", "continuous", "deep", "discrete",
+      "deep", "lagged", "deep", "c over d", "c over l");
+  Limits at_kept{};
+  for (const double ratio : {0.4, kDamping, 1.0}) {
+    const bool is_short = options.quick || has_twin || law == ForceLaw::kOurs;
+    if (is_short && ratio != kDamping) continue;
+    Limits limits;
+    for (std::size_t k = 0; k < 3; ++k)
+      limits[k] = find_limit(falls, {.method = kMethods[k],
+                                     .law = law,
+                                     .stiffness = kStiffness,
+                                     .damping_ratio = ratio,
+                                     .has_twin = has_twin});
+    report.print("  {:>7.2f} |", ratio);
+    for (const Limit& l : limits)
+      report.print(" {:>10.2f} {:>6.1f} |", l.step * 1e3, l.deepest * 1e3);
+    report.print(" {:>9.2f} {:>9.2f}\n", ratio_of(limits[0].step, limits[1].step),
+                 ratio_of(limits[0].step, limits[2].step));
+    Json row{{"twin", has_twin},
+             {"law", law == ForceLaw::kPaper ? "paper" : "ours"},
+             {"damping_ratio", ratio}};
+    for (std::size_t k = 0; k < 3; ++k)
+      row[name(kMethods[k])] = {{"step", limits[k].step}, {"deepest", limits[k].deepest}};
+    json["drops"].push_back(row);
+    if (ratio == kDamping) at_kept = limits;
+  }
+  return at_kept;
+}
+
+// What the paper compares: the continuous method against another. Equal stiffness: largest steps.
+// Equal penetration: the same, with the continuous one no deeper than a tenth more than the other.
+// Softened: the deepest of the other at the step of the continuous one, softened until it is
+// stable.
+struct PaperFigures {
+  double steps = 0, equal_steps = 0, deeper = 0;  // ratios; 0: there is none
+  double softened = 0;                            // N/m^3
+};
+
+PaperFigures find_paper_figures(const Falls& falls, Method method, const Limit& continuous,
+                                const Limit& other) {
+  Drop drop{.stiffness = kStiffness, .damping_ratio = kDamping};
+  PaperFigures f;
+  f.steps = ratio_of(continuous.step, other.step);
+  const double allowed = 1.1 * other.deepest;
+  f.equal_steps = continuous.deepest <= allowed
+                      ? f.steps
+                      : ratio_of(find_limit(falls, drop, allowed).step, other.step);
+  drop.method = method;
+  drop.step = continuous.step;
+  // Softer by this: the ladder goes up from 1, and what fails is what is stable.
+  const double softer = find_largest(1, 100, [&](double factor) {
+    drop.stiffness = kStiffness / factor;
+    return !run_all(falls, drop, true).stable;
+  });
+  f.softened = kStiffness / (1.02 * std::max(softer, 1 / 1.02));
+  drop.stiffness = f.softened;
+  f.deeper = ratio_of(run_all(falls, drop, false).deepest, continuous.deepest);
+  return f;
+}
+
+void bench_figures(const Options& options, const Falls& falls, const Limits& limits, Report& report,
+                   Json& json) {
+  report.print(
+      "\n  the paper's figures, drops onto the ground at a damping of {}\n  {:>42} | {:>6} {:>9} "
+      "{:>9}\n",
+      kDamping, "", "paper", "discrete", "lagged");
+  PaperFigures of[2];
+  for (std::size_t k = 0; k < 2; ++k) {
+    const PaperFigures& f = of[k] =
+        find_paper_figures(falls, kMethods[k + 1], limits[0], limits[k + 1]);
+    json["figures"].push_back({{"against", name(kMethods[k + 1])},
+                               {"step_ratio", f.steps},
+                               {"equal_penetration_step_ratio", f.equal_steps},
+                               {"softened_stiffness", f.softened},
+                               {"softened_penetration_ratio", f.deeper}});
+  }
+  const auto row = [&](const char* what, double paper, double PaperFigures::*part) {
+    report.print("  {:>42} | {:>6.2f} {:>9.2f} {:>9.2f}\n", what, paper, of[0].*part, of[1].*part);
+  };
+  row("larger step, equal stiffness", 3, &PaperFigures::steps);
+  row("larger step, equal stiffness and depth", 2.6, &PaperFigures::equal_steps);
+  row("deeper, softened to bear the step", 2.75, &PaperFigures::deeper);
+  if (!options.output.empty())
+    draw_figure6(falls.body, {.stiffness = kStiffness, .damping_ratio = kDamping}, limits[0].step,
+                 limits[1].step, options.output / "figure6.png");
+  report.check(of[0].steps > 1.2, "continuous contact bears hardly a larger step than discrete");
+  report.check(of[1].steps > 2.2, "continuous contact bears hardly a larger step than lagged");
+}
+
+}  // namespace
+
+void bench_stability(const Options& options, Report& report) {
+  report.print("\nXB14's fourth experiment: docs/stability.md\n");
+  Json json;
+  bench_held(options, report, json);
+  json["drops"] = Json::array();
+  const Falls falls{make_blob_body(777), options.quick ? 1 : 5};
+  const Limits limits = bench_drops(options, falls, false, ForceLaw::kPaper, report, json);
+  if (!options.quick) {
+    bench_drops(options, falls, false, ForceLaw::kOurs, report, json);
+    bench_drops(options, falls, true, ForceLaw::kPaper, report, json);
+    bench_figures(options, falls, limits, report, json);
+  }
+  report.json["stability"] = json;
+}
+
+}  // namespace isotact::bench
