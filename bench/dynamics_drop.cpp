@@ -20,6 +20,7 @@ constexpr double kExploded = 20;                        // times the drop's ener
 ContactRule rule_of(Method method) {
   switch (method) {
     case Method::kContinuous:
+    case Method::kImplicit:
       return ContactRule::kContinuous;
     case Method::kDiscrete:
       return ContactRule::kDiscrete;
@@ -51,19 +52,29 @@ const char* name(Method method) {
     case Method::kDiscrete:
       return "discrete";
     case Method::kLagged:
+      return "lagged";
+    case Method::kImplicit:
       break;
   }
-  return "lagged";
+  return "implicit";
 }
 
 Spring make_spring(double stiffness, double damping_ratio, double mass, double area) {
   return {stiffness, 2 * damping_ratio * std::sqrt(stiffness * mass / area)};
 }
 
+namespace {
+
+WorldSettings make_world(const Stage::Settings& s) {
+  WorldSettings world = make_paper_world(s.step, rule_of(s.method), s.law);
+  if (s.method == Method::kImplicit) world.solve = ForceSolve::kImplicit;
+  return world;
+}
+
+}  // namespace
+
 Stage::Stage(const DropBody& body, const Settings& settings)
-    : what_(body),
-      settings_(settings),
-      world_(make_paper_world(settings.step, rule_of(settings.method), settings.law)) {
+    : what_(body), settings_(settings), world_(make_world(settings)) {
   const BodyId ground = world_.add_body(
       {.name = "ground", .kind = BodyKind::kStatic, .field = AnyField{PlaneField{}}});
   body_id_ = world_.add_body({.name = "body",

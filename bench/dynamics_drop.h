@@ -11,6 +11,7 @@ enum class Method {
   kContinuous,  // the mean force of a step acts in the next: XB14
   kDiscrete,    // the force at the end of a step acts in the next
   kLagged,      // the force at the beginning of a step acts in the next
+  kImplicit,    // continuous, and the force answers to the motion of the next step: what worlds do
 };
 const char* name(Method method);
 

@@ -131,6 +131,7 @@ DropBody make_box_body() {
 WorldSettings make_paper_world(double step, ContactRule contact, ForceLaw law) {
   WorldSettings settings{.step = step,
                          .contact = contact,
+                         .solve = ForceSolve::kExplicit,
                          .impacts = ImpactRule::kOff,
                          .energy_factor = 1e12,
                          .threads = {1}};
