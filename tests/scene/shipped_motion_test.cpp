@@ -40,9 +40,9 @@ TEST(ShippedMotion, TheNutFollowsItsThread) {
     turns.follow(run.world().pose(1).rotation);
     return true;
   };
-  ASSERT_TRUE(run.go(800, follow));  // its flanks touch by now
+  ASSERT_TRUE(run.go(160, follow));  // its flanks touch by now
   const double height = run.world().pose(1).translation.y, angle = turns.angle();
-  ASSERT_TRUE(run.go(1000, follow));
+  ASSERT_TRUE(run.go(200, follow));
   const double turned = turns.angle() - angle;
   const double sunk = height - run.world().pose(1).translation.y;
   EXPECT_LT(turned, -0.5);  // a right-handed thread
@@ -53,9 +53,9 @@ TEST(ShippedMotion, TheNutFollowsItsThread) {
 TEST(ShippedMotion, TheDryNutLocks) {
   if (kSlowBuild) GTEST_SKIP() << "a tenth of a second of motion";
   SceneRun run(shipped("nut_locked"), {.keep_frames = false, .keep_log = false});
-  ASSERT_TRUE(run.go(300));
+  ASSERT_TRUE(run.go(100));
   const Pose before = run.world().pose(1);
-  ASSERT_TRUE(run.go(300));
+  ASSERT_TRUE(run.go(100));
   EXPECT_LT(length(run.world().pose(1).translation - before.translation), 2e-6);
   EXPECT_LT(std::abs((run.world().pose(1).rotation * conjugate(before.rotation)).y), 1e-3);
 }
@@ -70,7 +70,7 @@ TEST(ShippedMotion, GearsKeepTheirRatio) {
   }
   SceneRun run(scene, {.keep_frames = false, .keep_log = false});
   Turns turns[3];
-  ASSERT_TRUE(run.go(1200, [&](const StepReport&) {
+  ASSERT_TRUE(run.go(600, [&](const StepReport&) {
     for (BodyId k = 0; k < 3; ++k) turns[k].follow(run.world().pose(k + 1).rotation);
     return true;
   }));
@@ -95,7 +95,7 @@ TEST(ShippedMotion, TheBulletStaysInFront) {
 // Every link hangs on the one before.
 TEST(ShippedMotion, TheChainHolds) {
   SceneRun run(shipped("chain"), {.keep_frames = false, .keep_log = false});
-  ASSERT_TRUE(run.go(unless_slow(150, 4)));
+  ASSERT_TRUE(run.go(unless_slow(75, 4)));
   for (BodyId k = 2; k < run.world().body_count(); ++k) {
     const double apart =
         length(run.world().pose(k).translation - run.world().pose(k - 1).translation);
@@ -108,7 +108,7 @@ TEST(ShippedMotion, TheChainHolds) {
 TEST(ShippedMotion, TheSmallPileStaysInItsTray) {
   if (kSlowBuild) GTEST_SKIP() << "a third of a second of motion";
   SceneRun run(shipped("pile_small"), {.keep_frames = false, .keep_log = false});
-  ASSERT_TRUE(run.go(600));
+  ASSERT_TRUE(run.go(300));
   EXPECT_GT(run.most_contacts(), 3U);
   EXPECT_LT(run.deepest(), 0.005);
   for (BodyId k = 2; k < run.world().body_count(); ++k) {
