@@ -296,6 +296,12 @@ TEST(World, SameBytesForAnyThreadsAndAfterResuming) {
   EXPECT_THROW(other.restore({}), Error);
 }
 
+// A change of this hash is a change of all motions: meant, or a machine or compiler that computes
+// otherwise.
+TEST(World, TheGoldenRun) {
+  for (const int threads : {1, 2, 7}) EXPECT_EQ(run_pile(threads, 120), 3747887152299650301ULL) << threads;
+}
+
 TEST(World, KinematicBodiesPush) {
   World world({.step = 1e-3});
   world.add_body(make_ground());
