@@ -43,6 +43,14 @@ void check(const SurfaceMaterial& m, const std::string& name) {
   if (!good) throw Error(fmt::format("body '{}': its material has a number out of range", name));
 }
 
+// Of the surface that the points cover.
+Aabb box_of(const PointSphereTree& tree) {
+  Aabb box;
+  for (std::uint32_t i = 0; i < tree.point_count(); ++i) extend(box, to_double(tree.point(i)));
+  const double around = tree.covering_radius();
+  return {box.lower - Vec3{around, around, around}, box.upper + Vec3{around, around, around}};
+}
+
 BodyPair pair_of(BodyId a, BodyId b) { return a < b ? BodyPair{a, b} : BodyPair{b, a}; }
 
 }  // namespace
@@ -109,22 +117,25 @@ BodyId World::add_body(const BodySettings& settings) {
     body.first = std::make_shared<const SweptTracer>(*settings.field, settings.field_cell, first);
     const Aabb box = settings.field->bounds();
     body.ball_radius = length(extent(box)) / 2;
-    if (std::isfinite(body.ball_radius))
+    if (std::isfinite(body.ball_radius)) {
       body.ball_center = center(box);
-    else
+      body.box = box;
+    } else {
       body.ball_radius = std::numeric_limits<double>::infinity();
+    }
   } else if (settings.shape) {
     if (settings.shape->field()) {
       body.all = settings.shape->swept_tracer(swept);
       body.first = settings.shape->swept_tracer(first);
-      const Aabb box = settings.shape->field()->bounds();
-      body.ball_center = center(box);
-      body.ball_radius = length(extent(box)) / 2;
+      body.box = settings.shape->field()->bounds();
+      body.ball_center = center(body.box);
+      body.ball_radius = length(extent(body.box)) / 2;
     }
     if (body.has_points()) {
       const Sphere ball = ball_of(body.tree());
       body.ball_center = ball.center;
       body.ball_radius = ball.radius + body.tree().covering_radius();
+      body.box = box_of(body.tree());
       body.area = body.tree().header().surface_area;
     }
   }

@@ -31,20 +31,32 @@ Vec3 mean_rate(const Quat& from, const Quat& to, double step) {
   return sine < 1e-100 ? Vec3{} : v * (2 * angle_of(sine, q.w) / (sine * step));
 }
 
-// Two poses with balls in them, and how far the ball's centre bulges out between them.
+// The body's box and ball at two poses, and by how much places bulge out between them: one that is
+// r from the pivot goes on an arc, off its chord by r (1 - cos(angle / 2)) at most, which is no
+// more than r angle^2 / 8.
 Aabb find_swept_box(const WorldBody& b, double step) {
   if (std::isinf(b.ball_radius)) return all_of_space();
   const BodyMotion& m = b.step.motion;
   const double angle = length(b.step.angular_velocity) * step;
-  const double bulge = length(b.ball_center - m.pivot) * angle * angle / 8;
-  const double around = b.ball_radius + bulge;
-  Aabb box;
+  const double reach = length(b.ball_center - m.pivot) + b.ball_radius;
+  const double bulge = reach * angle * angle / 8;
+  const Vec3 half = extent(b.box) * 0.5;
+  Aabb all;
   for (const Pose* pose : {&m.from, &m.to}) {
-    const Vec3 c = transform_point(*pose, b.ball_center), r{around, around, around};
-    extend(box, c - r);
-    extend(box, c + r);
+    const Mat3 turn = to_matrix(pose->rotation);
+    const Vec3 in_box = transform_point(*pose, center(b.box));
+    const Vec3 in_ball = transform_point(*pose, b.ball_center);
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const Vec3& row = turn.rows[axis];
+      const double side =
+          std::abs(row.x) * half.x + std::abs(row.y) * half.y + std::abs(row.z) * half.z;
+      const double lower = std::max(in_box[axis] - side, in_ball[axis] - b.ball_radius);
+      const double upper = std::min(in_box[axis] + side, in_ball[axis] + b.ball_radius);
+      all.lower[axis] = std::min(all.lower[axis], lower - bulge);
+      all.upper[axis] = std::max(all.upper[axis], upper + bulge);
+    }
   }
-  return box;
+  return all;
 }
 
 struct PairScratch {

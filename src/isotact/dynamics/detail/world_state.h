@@ -20,6 +20,7 @@ struct WorldBody {
   BodyStep step{};         // the present one
   Vec3 ball_center{};      // in the body's frame
   double ball_radius = 0;  // of its surface, about that; infinite for fields without end
+  Aabb box{};              // of its surface, in the body's frame; empty where the ball is infinite
   double area = 0;         // m^2; 0: it has no points
   std::shared_ptr<const SweptTracer> all{}, first{};  // of its field
 
