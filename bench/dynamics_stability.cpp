@@ -265,8 +265,9 @@ void bench_figures(const Options& options, const Falls& falls, const Limits& lim
                       .law = ForceLaw::kOurs,
                       .stiffness = kStiffness,
                       .damping_ratio = kDamping};
-  const Contender continuous{.limit = limits[0]}, discrete{Method::kDiscrete, {}, limits[1]},
-      lagged{Method::kLagged, {}, limits[2]},
+  const Contender continuous{.limit = limits[0]},
+      discrete{.method = Method::kDiscrete, .limit = limits[1]},
+      lagged{.method = Method::kLagged, .limit = limits[2]},
       default_one{Method::kImplicit, ForceLaw::kOurs, find_limit(falls, implicit)};
   const std::pair<Contender, Contender> matches[] = {
       {continuous, discrete}, {continuous, lagged}, {default_one, discrete}};

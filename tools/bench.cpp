@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
+#include <sstream>
 
 #include <fmt/format.h>
 #include <sys/wait.h>
@@ -22,8 +24,14 @@ constexpr const char* kPrefix = "bench_";
 struct BenchOptions {
   CommonOptions common;
   std::vector<std::string> names;
+  std::string pass;
   bool list = false;
 };
+
+std::vector<std::string> split_words(const std::string& text) {
+  std::istringstream stream(text);
+  return {std::istream_iterator<std::string>(stream), {}};
+}
 
 // The folder of the running program.
 fs::path own_folder() { return fs::read_symlink("/proc/self/exe").parent_path(); }
@@ -94,8 +102,8 @@ void run_bench(const BenchOptions& options) {
     const fs::path program = own_folder() / (kPrefix + name);
     std::string output;
     if (!options.common.json) fmt::print("== {}\n", name);
-    const std::vector<std::string> arguments =
-        options.common.json ? std::vector<std::string>{"--json"} : std::vector<std::string>{};
+    std::vector<std::string> arguments = split_words(options.pass);
+    if (options.common.json) arguments.emplace_back("--json");
     if (run_program(program, arguments, options.common.json ? &output : nullptr) != 0)
       failed.push_back(name);
     else if (options.common.json)
@@ -114,8 +122,11 @@ void add_bench(CommandLine& line) {
       "Meshes come from the folder that ISOTACT_DATA names (default: ../shared/data).\n"
       "Examples:\n"
       "  isotact bench --list\n"
-      "  ISOTACT_DATA=~/meshes isotact bench mesh_io --json");
+      "  ISOTACT_DATA=~/meshes isotact bench mesh_io --json\n"
+      "  isotact bench dynamics --pass '--only nut --quick'");
   command.add_texts({.names = "NAME", .help = "Benchmarks to run (default: all)"}, options->names);
+  command.add_text({.names = "--pass", .help = "Options for the benchmarks themselves, in quotes"},
+                   options->pass);
   command.add_flag("--list", options->list, "List the benchmarks that were built");
   add_common_options(command, options->common);
   command.on_run([options] { run_bench(*options); });
