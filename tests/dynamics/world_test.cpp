@@ -58,6 +58,39 @@ TEST(World, RestingDepthIsWeightOverSummedStiffness) {
   EXPECT_FALSE(world.find_trouble());
 }
 
+// Points stand for areas: four times as many of them push as hard. (Those on sharp edges stand for
+// a part of two faces, so that boxes stand on a strip more, which is half as wide.)
+TEST(World, DepthDoesNotDependOnSampling) {
+  const TriangleMesh mesh = make_sphere({.radius = 0.1, .frequency = 12});
+  double depth[2];
+  for (const int k : {0, 1}) {
+    const Part part = make_part(mesh, 24, k == 0 ? 800 : 3200);
+    World world({.step = 2e-3});
+    world.add_body(make_ground());
+    const BodyId id = world.add_body(standing(part, {.translation = {0, 0.1, 0}}));
+    world.set_pair_material(0, id, {.stiffness = 1e6, .damping = 1e4});
+    for (int i = 0; i < 700; ++i) world.step();
+    depth[k] = 0.1 - world.body(id).state.center.y;
+  }
+  EXPECT_NEAR(depth[1] / depth[0], 1, 0.03);
+  // By the volume that is inside, pi R d^2, as flat as the cap is.
+  EXPECT_NEAR(depth[1], std::sqrt(ball().mass.mass * 9.81 / (1e6 * kPi * 0.1)), 0.05 * depth[1]);
+}
+
+// On fields of any kind: a ball finds the lowest place of a ring.
+TEST(World, AnalyticFieldsBear) {
+  World world({.step = 2e-3});
+  world.add_body({.name = "ring",
+                  .kind = BodyKind::kStatic,
+                  .field = AnyField{TorusField{.radius = 0.1, .tube_radius = 0.03}}});
+  const BodyId id = world.add_body(standing(ball(), {.translation = {0.01, 0.15, 0.005}}));
+  for (int i = 0; i < 2500; ++i) world.step();
+  const Vec3 at = world.body(id).state.center;
+  EXPECT_NEAR(at.y, std::sqrt(0.13 * 0.13 - 0.1 * 0.1), 2e-3);  // touches all around
+  EXPECT_NEAR(at.x, 0, 2e-3);
+  EXPECT_NEAR(at.z, 0, 2e-3);
+}
+
 TEST(World, DefaultsAreStable) {
   for (const double step : {4e-3, 1e-3, 2e-4}) {
     if (kSlowBuild && step < 4e-3) break;
@@ -299,7 +332,8 @@ TEST(World, SameBytesForAnyThreadsAndAfterResuming) {
 // A change of this hash is a change of all motions: meant, or a machine or compiler that computes
 // otherwise.
 TEST(World, TheGoldenRun) {
-  for (const int threads : {1, 2, 7}) EXPECT_EQ(run_pile(threads, 120), 3747887152299650301ULL) << threads;
+  for (const int threads : {1, 2, 7})
+    EXPECT_EQ(run_pile(threads, 120), 3747887152299650301ULL) << threads;
 }
 
 TEST(World, KinematicBodiesPush) {
