@@ -18,6 +18,6 @@ ReplayView make_replay_view(const Replay& replay, const SceneView& view, int wid
                             Threads threads);
 
 // Bodies as they are in a frame, its contacts on top as dots with their normals, and the time.
-Picture draw_frame(const Replay& replay, std::size_t frame, const ReplayView& view);
+Picture draw_frame(const Replay& replay, std::size_t number, const ReplayView& view);
 
 }  // namespace isotact::tool

@@ -120,8 +120,8 @@ class FrontLook {
   void add_place(const Vec3f& place, float radius);
   void add_place(const Node& node);
   void measure();  // all places
-  double find_room(std::size_t place) const;
-  Finding judge(std::size_t place, double steps);
+  double find_room(std::size_t i) const;
+  Finding judge(std::size_t i, double steps);
   void settle_nodes(SweptCounts& counts);
   void split(SweptCounts& counts);
   void add_node(const Node& node, const Vec3f& center, float room);
@@ -129,7 +129,7 @@ class FrontLook {
   void open_leaf(std::uint32_t cluster);
   void close_leaves(SweptCounts& counts);
   void settle_points(SweptCounts& counts);
-  void list_points(std::uint32_t leaf);
+  void list_points(std::uint32_t i);
   void move_reference();
 
   SweptFront* front_ = nullptr;
