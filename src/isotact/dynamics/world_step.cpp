@@ -198,7 +198,7 @@ void World::State::find_pairs() {
       next.push_back({.pair = pair});
     PairState& p = next.back();
     p.touched = p.touches;
-    p.touches = p.impact = false;
+    p.touches = p.impact = p.apart = false;
   }
   while (old < pairs.size()) keep_if_ended(pairs[old++], next);
   pairs.swap(next);
