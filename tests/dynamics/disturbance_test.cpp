@@ -28,6 +28,9 @@ BodySettings plate(BodyKind kind) {
   static const Part part = make_box_part(0.6, 0.1, 0.6);
   return {.name = "plate", .kind = kind, .shape = part.shape, .mass = part.mass};
 }
+BodySettings ground() {
+  return {.name = "ground", .kind = BodyKind::kStatic, .field = AnyField{PlaneField{}}};
+}
 
 // A pair that had parted in a step and met again in the next was never looked at again: what was
 // put away and back fell through its table.
@@ -52,6 +55,32 @@ TEST(Disturbance, WhatIsPutAwayAndBackTouchesAgain) {
   }
   EXPECT_NEAR(world.body(1).state.center.y, rest.center.y, 1e-4);
   EXPECT_EQ(world.hash(), other.hash());
+}
+
+// Steps threw what queries say of poses that are nowhere, and named neither body nor time.
+TEST(Disturbance, WhatIsNowhereIsToldOf) {
+  const double nan = std::nan(""), infinite = HUGE_VAL;
+  const auto spoil = [](int what, double x, World& world) {
+    BodyState& s = world.body(1).state;
+    if (what == 0) s.center.x = x;
+    if (what == 1) s.rotation.y = x;
+    if (what == 2) s.momentum.x = x;
+    if (what == 3) s.angular_momentum.z = x;
+    if (what == 4) world.add_load(1, {.force = {x, 0, 0}});
+    if (what == 5) s.rotation = {0, 0, 0, 0};
+  };
+  for (int what = 0; what < 6; ++what)
+    for (const double x : {nan, infinite, 1e200}) {
+      World world({.step = 1e-3});
+      world.add_body(ground());
+      world.add_body(cube({0, 0.099, 0}));
+      world.add_body(cube({0, 0.298, 0}));
+      for (int i = 0; i < 3; ++i) world.step();
+      spoil(what, x, world);
+      for (int i = 0; i < 3; ++i) ASSERT_NO_THROW(world.step()) << what << ' ' << x;
+      ASSERT_TRUE(world.find_trouble()) << what << ' ' << x;
+      EXPECT_NE(world.find_trouble()->message.find("cube"), std::string::npos);
+    }
 }
 
 }  // namespace

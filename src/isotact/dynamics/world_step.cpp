@@ -68,18 +68,22 @@ const StepReport& World::step() {
   const std::uint64_t number = report.number + 1;
   report = {.number = number, .time = static_cast<double>(number) * s.settings.step};
   if (number == 1) s.note_start();
+  s.contacts.clear();
+  if (s.find_flawed_body()) return report;
   auto start = Clock::now();
   s.wake_changed();
   s.apply_loads();
   s.solve_velocities();
   s.move_bodies();
   report.seconds.motion = seconds_since(start);
+  if (s.find_flawed_body()) return report;
   start = Clock::now();
   s.find_pairs();
   report.seconds.broad = seconds_since(start);
   start = Clock::now();
   s.resolve_impacts();
   report.seconds.motion += seconds_since(start);
+  if (s.find_flawed_body()) return report;
   s.find_contacts();
   s.wake_touched();
   s.put_to_sleep();
@@ -442,7 +446,8 @@ Energies World::State::energies() const {
   return e;
 }
 
-void World::State::look_for_trouble() {
+// A body that is nowhere, with which no query can do anything. It is told of.
+bool World::State::find_flawed_body() {
   for (std::size_t k = 0; k < bodies.size(); ++k)
     if (const auto flaw = find_flaw(bodies[k].body.state)) {
       trouble = {
@@ -450,8 +455,13 @@ void World::State::look_for_trouble() {
           fmt::format("body '{}' at {:.6g} s: {}; a smaller time step or a softer contact may "
                       "help",
                       bodies[k].settings.name, report.time, *flaw)};
-      return;
+      report.energies = energies();
+      return true;
     }
+  return false;
+}
+
+void World::State::look_for_trouble() {
   // Implicit steps take out what stiff springs get by being entered within a step: it moves
   // nothing.
   const bool implicit = settings.solve == ForceSolve::kImplicit;

@@ -77,6 +77,7 @@ struct World::State {
   void resolve_impacts();
   void find_contacts();  // and the impulses of the next step
   void list_contacts();
+  bool find_flawed_body();
   void look_for_trouble();
 
   void wake_changed();
