@@ -83,5 +83,44 @@ TEST(Disturbance, WhatIsNowhereIsToldOf) {
     }
 }
 
+// What a user put in was taken for energy that came from nowhere.
+TEST(Disturbance, UsersMayPutEnergyIn) {
+  World world({.step = 1e-3, .gravity = {}}), other({.step = 1e-3, .gravity = {}});
+  world.add_body(cube({}));
+  other.add_body(cube({}));
+  for (int i = 0; i < 3; ++i) world.step();
+  set_velocity(world.body(0), {1, 0, 0}, {});
+  other.restore(world.save());
+  for (int i = 0; i < 3; ++i) {
+    world.step();
+    other.step();
+  }
+  EXPECT_FALSE(world.find_trouble());
+  EXPECT_EQ(world.hash(), other.hash());
+  World falling({.step = 1e-3});
+  falling.add_body(cube({}));
+  falling.step();
+  falling.body(0).state.center.y += 100;
+  falling.step();
+  EXPECT_FALSE(falling.find_trouble());
+}
+
+// The same of bodies that go where they are told, and take others along by joints.
+TEST(Disturbance, BodiesThatAreLedPutEnergyIn) {
+  World world({.step = 1e-3, .gravity = {}});
+  BodySettings hand = cube({});
+  hand.kind = BodyKind::kKinematic;
+  world.add_body(hand);
+  world.add_body(cube({0.5, 0, 0}));
+  world.add_joint(
+      {.kind = JointKind::kFixed, .a = 0, .b = 1, .a_from_joint = {.translation = {0.5, 0, 0}}});
+  for (int i = 1; i <= 100; ++i) {
+    world.move_to(0, {rotation_about({0, 0, 1}, 1e-3 * i), {0, 1e-3 * i, 0}});
+    world.step();
+    ASSERT_FALSE(world.find_trouble()) << world.find_trouble()->message;
+  }
+  EXPECT_GT(world.energies().kinetic, 1);
+}
+
 }  // namespace
 }  // namespace isotact

@@ -348,7 +348,7 @@ std::vector<std::byte> World::save() const {
   w.add(state_->report.time);
   w.add(state_->energy_start);
   w.add(state_->potential_start);
-  w.add(state_->energy_bound);
+  w.add(state_->bound_energy());
   w.add(static_cast<std::uint64_t>(state_->bodies.size()));
   for (const WorldBody& b : state_->bodies) {
     write_vec(w, b.body.state.center);
@@ -403,6 +403,7 @@ void World::restore(std::span<const std::byte> snapshot) {
   state_->energy_start = energy_start;
   state_->potential_start = potential_start;
   state_->energy_bound = energy_bound;
+  state_->report.energies = state_->energies();
   state_->contacts.clear();
   state_->trouble.reset();
 }

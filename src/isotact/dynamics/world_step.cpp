@@ -66,6 +66,7 @@ const StepReport& World::step() {
   State& s = *state_;
   StepReport& report = s.report;
   const std::uint64_t number = report.number + 1;
+  s.energy_bound = s.bound_energy();
   report = {.number = number, .time = static_cast<double>(number) * s.settings.step};
   if (number == 1) s.note_start();
   s.contacts.clear();
@@ -106,6 +107,12 @@ void World::State::note_start() {
                                                      : std::sqrt(gyration);
     energy_bound += b.body.mass.mass * length(settings.gravity) * size;
   }
+}
+
+// With what users put in since the last step, by setting states.
+double World::State::bound_energy() const {
+  if (report.number == 0) return energy_bound;
+  return energy_bound + std::max(0.0, energies().total() - report.energies.total());
 }
 
 void World::State::apply_loads() {
@@ -150,7 +157,7 @@ void World::State::solve_velocities() {
     if (p.points > 0 && !rests(p.pair)) pushes.push_back(p.push);
   const detail::VelocityReport solved =
       detail::solve_velocities({all, twists, pushes, joints, h, settings.threads});
-  energy_bound += std::abs(solved.motor_work);
+  energy_bound += std::abs(solved.joint_work);
   report.islands = solved.islands;
   report.largest_island = solved.largest;
 }

@@ -68,6 +68,7 @@ struct World::State {
   std::optional<Trouble> trouble{};
   double energy_start = 0, potential_start = 0, energy_bound = 0;  // J: see look_for_trouble
 
+  double bound_energy() const;
   // The parts of a step, in order.
   void note_start();
   void apply_loads();       // momenta change
