@@ -122,5 +122,57 @@ TEST(Disturbance, BodiesThatAreLedPutEnergyIn) {
   EXPECT_GT(world.energies().kinetic, 1);
 }
 
+World make_sleepers() {
+  World world({.step = 2e-3, .sleep_speed = 0.01});
+  world.add_body(ground());
+  world.add_body(cube({0, 0.1, 0}));
+  world.add_body(cube({0, 0.3, 0}));
+  for (int i = 0; i < 400; ++i) world.step();
+  return world;
+}
+
+// Who was moved in its sleep stayed where it was after a restore, in mid-air.
+TEST(Disturbance, SleepersThatWereMovedWakeAfterARestore) {
+  World world = make_sleepers(), other = make_sleepers();
+  ASSERT_TRUE(world.is_asleep(2));
+  world.body(2).state.center.y += 1;
+  other.restore(world.save());
+  for (int i = 0; i < 20; ++i) {
+    world.step();
+    other.step();
+  }
+  EXPECT_FALSE(other.is_asleep(2));
+  EXPECT_EQ(world.hash(), other.hash());
+}
+
+TEST(Disturbance, SleepersWakeWhenRulesChange) {
+  const auto wakes = [](auto&& change) {
+    World world = make_sleepers();
+    EXPECT_TRUE(world.is_asleep(1));
+    change(world);
+    world.step();
+    return !world.is_asleep(1) && !world.is_asleep(2);
+  };
+  EXPECT_TRUE(wakes([](World& w) { w.add_joint({.a = 0, .b = 1}); }));
+  EXPECT_TRUE(wakes([](World& w) { w.ignore_pair(0, 1); }));
+  EXPECT_TRUE(wakes([](World& w) { w.set_pair_material(0, 1, {.friction = 0}); }));
+}
+
+// By discrete contact, what it lay on had gone before it was looked at.
+TEST(Disturbance, SleepersFallWhenTheirTableGoes) {
+  for (const ContactRule rule : {ContactRule::kContinuous, ContactRule::kDiscrete}) {
+    World world({.step = 2e-3, .contact = rule, .sleep_speed = 0.01});
+    world.add_body(plate(BodyKind::kKinematic));
+    world.add_body(cube({0, 0.15, 0}));
+    for (int i = 0; i < 400; ++i) world.step();
+    ASSERT_TRUE(world.is_asleep(1));
+    for (int i = 1; i < 20; ++i) {
+      world.move_to(0, {.translation = {0, -0.01 * i, 0}});
+      world.step();
+    }
+    EXPECT_LT(world.body(1).state.center.y, 0.149);
+  }
+}
+
 }  // namespace
 }  // namespace isotact

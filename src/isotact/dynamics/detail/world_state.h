@@ -83,6 +83,7 @@ struct World::State {
 
   void wake_changed();
   void wake(BodyId id);
+  void wake_pair(BodyId a, BodyId b);
   void wake_touched();
   void put_to_sleep();
   template <typename Visit>
