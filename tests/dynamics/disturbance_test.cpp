@@ -174,5 +174,21 @@ TEST(Disturbance, SleepersFallWhenTheirTableGoes) {
   }
 }
 
+TEST(Disturbance, PairsOfASnapshotAreInOrder) {
+  World world({.step = 1e-3});
+  world.add_body(ground());
+  world.add_body(cube({0, 0.0999, 0}));
+  world.step();
+  std::vector<std::byte> twice = world.save();
+  // Seven numbers, then bodies, then the number of pairs.
+  const std::size_t head = 7 * 8, body = 13 * 8 + 6 * 8 + 7 * 8 + 8 + 4, at = head + 2 * body;
+  ASSERT_EQ(static_cast<int>(twice[at]), 1);
+  const std::vector<std::byte> pair(twice.begin() + static_cast<std::ptrdiff_t>(at + 8),
+                                    twice.end());
+  twice.insert(twice.end(), pair.begin(), pair.end());
+  twice[at] = std::byte{2};
+  EXPECT_THROW(world.restore(twice), Error);
+}
+
 }  // namespace
 }  // namespace isotact

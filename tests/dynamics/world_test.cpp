@@ -299,7 +299,8 @@ TEST(World, SameBytesForAnyThreadsAndAfterResuming) {
 // A change of this hash is a change of all motions: meant, or a machine or compiler that computes
 // otherwise.
 TEST(World, TheGoldenRun) {
-  for (const int threads : {1, 2, 7}) EXPECT_EQ(run_pile(threads, 120), 3747887152299650301ULL) << threads;
+  for (const int threads : {1, 2, 7})
+    EXPECT_EQ(run_pile(threads, 120), 3747887152299650301ULL) << threads;
 }
 
 TEST(World, KinematicBodiesPush) {

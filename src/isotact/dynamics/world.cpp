@@ -404,7 +404,11 @@ void World::restore(std::span<const std::byte> snapshot) {
   }
   std::vector<PairState> pairs;
   const std::uint64_t n = r.take_count(100);
-  for (std::uint64_t i = 0; i < n; ++i) pairs.push_back(read_pair(r, restored.size()));
+  for (std::uint64_t i = 0; i < n; ++i) {
+    pairs.push_back(read_pair(r, restored.size()));
+    if (i > 0 && !(pairs[i - 1].pair < pairs[i].pair))
+      throw Error("the pairs of the snapshot are not in order");
+  }
   if (!r.is_done()) throw Error("the snapshot is longer than it should be");
   state_->bodies = std::move(restored);
   state_->pairs = std::move(pairs);
