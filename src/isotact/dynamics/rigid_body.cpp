@@ -11,6 +11,8 @@
 namespace isotact {
 namespace {
 
+constexpr double kFurthest = 1e14;  // metres: less than where motions end to make sense (motion.h)
+
 // Of a symmetric matrix with a determinant that is not zero.
 Mat3 invert(const Mat3& m) {
   const auto& [a, b, c] = m.rows;
@@ -154,7 +156,9 @@ void drift(RigidBody& body, double step, TurnRule rule) {
   }
   // What spins fast is turned in parts: the energy of its spin would go up and down otherwise.
   constexpr double kLargeTurn = 0.1, kMostParts = 64;  // radians
-  const double parts = std::clamp(std::ceil(length(rate) * step / kLargeTurn), 1.0, kMostParts);
+  // In this order, what is not a number counts as 1.
+  const double parts =
+      std::min(std::max(1.0, std::ceil(length(rate) * step / kLargeTurn)), kMostParts);
   for (int i = 0; i < static_cast<int>(parts); ++i) turn_by_midpoint(body, step / parts);
 }
 
@@ -166,7 +170,9 @@ void push(RigidBody& body, const Vec3& place, const Vec3& impulse) {
 
 std::optional<std::string> find_flaw(const BodyState& s) {
   if (!is_finite(s.center)) return "its place is not finite";
+  if (length(s.center) > kFurthest) return fmt::format("it is more than {} m away", kFurthest);
   if (!std::isfinite(length_sq(s.rotation))) return "its rotation is not finite";
+  if (std::abs(length_sq(s.rotation) - 1) > 1e-5) return "its rotation is no unit quaternion";
   if (!is_finite(s.momentum)) return "its momentum is not finite";
   if (!is_finite(s.angular_momentum)) return "its angular momentum is not finite";
   return std::nullopt;

@@ -94,7 +94,8 @@ void drift(RigidBody& body, double step, TurnRule rule = TurnRule::kMidpoint);
 // An impulse (N s) at a place.
 void push(RigidBody& body, const Vec3& place, const Vec3& impulse);
 
-// What is wrong with a state, in words: a number that is not finite.
+// What is wrong with a state, in words: a number that is not finite, a place further away than 1e14
+// m, or a rotation that is no unit quaternion.
 std::optional<std::string> find_flaw(const BodyState& state);
 
 }  // namespace isotact

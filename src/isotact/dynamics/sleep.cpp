@@ -64,15 +64,24 @@ void World::State::wake(BodyId id) {
   }
 }
 
-// By what touches them, or drives them by a joint.
+// As far as they are there.
+void World::State::wake_pair(BodyId a, BodyId b) {
+  for (const BodyId id : {a, b})
+    if (id < bodies.size()) wake(id);
+}
+
+// By what touches them or leaves them, or drives them by a joint.
 void World::State::wake_touched() {
   if (settings.sleep_speed <= 0) return;
   std::vector<BodyId> woken;
-  for_each_link([&](BodyId a, BodyId b) {
+  const auto look = [&](BodyId a, BodyId b) {
     for (const auto& [sleeper, other] : {std::pair{a, b}, std::pair{b, a}})
       if (bodies[sleeper].asleep && (bodies[other].moves() || is_moved(bodies[other])))
         woken.push_back(sleeper);
-  });
+  };
+  for_each_link(look);
+  for (const PairState& p : pairs)
+    if (p.touched && !p.touches) look(p.pair.a, p.pair.b);
   for (const BodyId id : woken) wake(id);
 }
 

@@ -94,6 +94,7 @@ class Island {
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const double size = impulse[i];
       if (rows[i].is_motor) work += size * rows[i].wanted;
+      work -= size * known_velocity(p, rows[i]);
       push(*p.bodies[rows[i].a], rows[i].on_a * size);
       push(*p.bodies[rows[i].b], rows[i].on_b * size);
     }
@@ -245,16 +246,21 @@ class Island {
 
   // ---- joints and contacts that end ----
 
-  double velocity_of(const VelocityProblem& p, const JointRow& row, const Eigen::VectorXd& twists,
-                     bool with_known) const {
+  // The share of bodies of the island in what a row is about, and that of the others.
+  double velocity_of(const VelocityProblem& p, const JointRow& row,
+                     const Eigen::VectorXd& twists) const {
     double sum = 0;
     for (const bool of_a : {true, false}) {
-      const std::size_t body = of_a ? row.a : row.b, at = find(p, body);
-      const Wrench& w = of_a ? row.on_a : row.on_b;
-      if (at != kNoBody)
-        sum += dot(w, from_vector<Twist>(twists, at));
-      else if (with_known)
-        sum += dot(w, p.twists[body]);
+      const std::size_t at = find(p, of_a ? row.a : row.b);
+      if (at != kNoBody) sum += dot(of_a ? row.on_a : row.on_b, from_vector<Twist>(twists, at));
+    }
+    return sum;
+  }
+  double known_velocity(const VelocityProblem& p, const JointRow& row) const {
+    double sum = 0;
+    for (const bool of_a : {true, false}) {
+      const std::size_t body = of_a ? row.a : row.b;
+      if (find(p, body) == kNoBody) sum += dot(of_a ? row.on_a : row.on_b, p.twists[body]);
     }
     return sum;
   }
@@ -272,11 +278,10 @@ class Island {
         if (at != kNoBody) add_to(push, at, of_a ? row.on_a : row.on_b);
       }
       answers.push_back(solve_for(push));
-      missing.push_back(row.wanted - velocity_of(p, row, twists, true));
+      missing.push_back(row.wanted - known_velocity(p, row) - velocity_of(p, row, twists));
     }
     for (std::size_t i = 0; i < n; ++i)
-      for (std::size_t k = 0; k < n; ++k)
-        matrix[i * n + k] = velocity_of(p, rows[i], answers[k], false);
+      for (std::size_t k = 0; k < n; ++k) matrix[i * n + k] = velocity_of(p, rows[i], answers[k]);
     std::vector<double> impulse = solve_joint_rows(rows, matrix, missing);
     for (std::size_t k = 0; k < n; ++k) twists += answers[k] * impulse[k];
     return impulse;
@@ -364,7 +369,7 @@ VelocityReport solve_velocities(const VelocityProblem& p) {
   VelocityReport report{.islands = static_cast<std::uint32_t>(islands.size())};
   for (const Island& i : islands)
     report.largest = std::max(report.largest, static_cast<std::uint32_t>(i.size()));
-  report.motor_work = std::accumulate(work.begin(), work.end(), 0.0);
+  report.joint_work = std::accumulate(work.begin(), work.end(), 0.0);
   return report;
 }
 

@@ -155,12 +155,14 @@ void World::move_to(BodyId id, const Pose& world_from_body) {
 }
 void World::set_pair_material(BodyId a, BodyId b, const ContactMaterial& material) {
   state_->materials[pair_of(a, b)] = material;
+  state_->wake_pair(a, b);
 }
 void World::ignore_pair(BodyId a, BodyId b) {
   auto& ignored = state_->ignored;
   const BodyPair pair = pair_of(a, b);
   const auto at = std::lower_bound(ignored.begin(), ignored.end(), pair);
   if (at == ignored.end() || *at != pair) ignored.insert(at, pair);
+  state_->wake_pair(a, b);
 }
 bool World::is_asleep(BodyId id) const { return state_->bodies[id].asleep; }
 void World::wake(BodyId id) { state_->wake(id); }
@@ -183,14 +185,14 @@ std::size_t World::add_joint(const JointSettings& j) {
   }
   if (!j.may_touch) ignore_pair(j.a, j.b);
   state_->joints.push_back(joint);
+  state_->wake_pair(j.a, j.b);
   return state_->joints.size() - 1;
 }
 std::span<const JointSettings> World::joints() const { return state_->joints; }
 void World::set_motor(std::size_t joint, const Motor& motor) {
   JointSettings& j = state_->joints[joint];
   j.motor = motor;
-  state_->wake(j.a);
-  state_->wake(j.b);
+  state_->wake_pair(j.a, j.b);
 }
 double World::joint_position(std::size_t joint) const {
   const JointSettings& j = state_->joints[joint];
@@ -207,6 +209,9 @@ Energies World::energies() const { return state_->energies(); }
 namespace {
 
 constexpr std::uint64_t kMagic = 0x3250414e534f5349;  // "ISOSNAP2"
+
+// Who sleeps may have been moved since the last step, and wakes up in the next.
+enum class Rest : std::uint32_t { kAwake, kAsleep, kMoved };
 
 class Writer {
  public:
@@ -359,7 +364,7 @@ std::vector<std::byte> World::save() const {
   w.add(state_->report.time);
   w.add(state_->energy_start);
   w.add(state_->potential_start);
-  w.add(state_->energy_bound);
+  w.add(state_->bound_energy());
   w.add(static_cast<std::uint64_t>(state_->bodies.size()));
   for (const WorldBody& b : state_->bodies) {
     write_vec(w, b.body.state.center);
@@ -371,7 +376,9 @@ std::vector<std::byte> World::save() const {
     write_quat(w, b.target.rotation);
     write_vec(w, b.target.translation);
     w.add(b.quiet);
-    w.add(static_cast<std::uint32_t>(b.asleep));
+    w.add(static_cast<std::uint32_t>(!b.asleep                 ? Rest::kAwake
+                                     : b.slept == b.body.state ? Rest::kAsleep
+                                                               : Rest::kMoved));
   }
   w.add(static_cast<std::uint64_t>(state_->pairs.size()));
   for (const PairState& p : state_->pairs) write_pair(w, p);
@@ -401,12 +408,18 @@ void World::restore(std::span<const std::byte> snapshot) {
     b.target.rotation = read_quat(r);
     b.target.translation = read_vec(r);
     b.quiet = r.take<double>();
-    b.asleep = r.take<std::uint32_t>() != 0 && b.is_dynamic();
+    const auto rest = static_cast<Rest>(r.take<std::uint32_t>());
+    b.asleep = rest != Rest::kAwake && b.is_dynamic();
     b.slept = b.body.state;
+    if (rest == Rest::kMoved) b.slept.rotation = {0, 0, 0, 0};  // that of no body
   }
   std::vector<PairState> pairs;
   const std::uint64_t n = r.take_count(100);
-  for (std::uint64_t i = 0; i < n; ++i) pairs.push_back(read_pair(r, restored.size()));
+  for (std::uint64_t i = 0; i < n; ++i) {
+    pairs.push_back(read_pair(r, restored.size()));
+    if (i > 0 && !(pairs[i - 1].pair < pairs[i].pair))
+      throw Error("the pairs of the snapshot are not in order");
+  }
   if (!r.is_done()) throw Error("the snapshot is longer than it should be");
   state_->bodies = std::move(restored);
   state_->pairs = std::move(pairs);
@@ -414,6 +427,7 @@ void World::restore(std::span<const std::byte> snapshot) {
   state_->energy_start = energy_start;
   state_->potential_start = potential_start;
   state_->energy_bound = energy_bound;
+  state_->report.energies = state_->energies();
   state_->contacts.clear();
   state_->trouble.reset();
 }

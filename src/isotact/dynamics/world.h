@@ -185,7 +185,8 @@ class World {
   void set_motor(std::size_t joint, const Motor& motor);
   double joint_position(std::size_t joint) const;  // of a hinge: radians; of a slider: metres
 
-  // Throws nothing and stops nothing: find_trouble tells whether it makes sense to go on.
+  // Throws nothing and stops nothing: find_trouble tells whether it makes sense to go on. With a
+  // body that is nowhere (find_flaw of its state) a step ends where that is noticed.
   const StepReport& step();
   const StepReport& report() const;               // of the last step
   std::span<const PairContact> contacts() const;  // of it, in the order of pairs

@@ -78,20 +78,25 @@ const StepReport& World::step() {
   State& s = *state_;
   StepReport& report = s.report;
   const std::uint64_t number = report.number + 1;
+  s.energy_bound = s.bound_energy();
   report = {.number = number, .time = static_cast<double>(number) * s.settings.step};
   if (number == 1) s.note_start();
+  s.contacts.clear();
+  if (s.find_flawed_body()) return report;
   auto start = Clock::now();
   s.wake_changed();
   s.apply_loads();
   s.solve_velocities();
   s.move_bodies();
   report.seconds.motion = seconds_since(start);
+  if (s.find_flawed_body()) return report;
   start = Clock::now();
   s.find_pairs();
   report.seconds.broad = seconds_since(start);
   start = Clock::now();
   s.resolve_impacts();
   report.seconds.motion += seconds_since(start);
+  if (s.find_flawed_body()) return report;
   s.find_contacts();
   s.wake_touched();
   s.put_to_sleep();
@@ -114,6 +119,12 @@ void World::State::note_start() {
                                                      : std::sqrt(gyration);
     energy_bound += b.body.mass.mass * length(settings.gravity) * size;
   }
+}
+
+// With what users put in since the last step, by setting states.
+double World::State::bound_energy() const {
+  if (report.number == 0) return energy_bound;
+  return energy_bound + std::max(0.0, energies().total() - report.energies.total());
 }
 
 void World::State::apply_loads() {
@@ -158,7 +169,7 @@ void World::State::solve_velocities() {
     if (p.points > 0 && !rests(p.pair)) pushes.push_back(p.push);
   const detail::VelocityReport solved =
       detail::solve_velocities({all, twists, pushes, joints, h, settings.threads});
-  energy_bound += std::abs(solved.motor_work);
+  energy_bound += std::abs(solved.joint_work);
   report.islands = solved.islands;
   report.largest_island = solved.largest;
 }
@@ -210,7 +221,7 @@ void World::State::find_pairs() {
       next.push_back({.pair = pair});
     PairState& p = next.back();
     p.touched = p.touches;
-    p.touches = p.impact = false;
+    p.touches = p.impact = p.apart = false;
   }
   while (old < pairs.size()) keep_if_ended(pairs[old++], next);
   pairs.swap(next);
@@ -454,7 +465,8 @@ Energies World::State::energies() const {
   return e;
 }
 
-void World::State::look_for_trouble() {
+// A body that is nowhere, with which no query can do anything. It is told of.
+bool World::State::find_flawed_body() {
   for (std::size_t k = 0; k < bodies.size(); ++k)
     if (const auto flaw = find_flaw(bodies[k].body.state)) {
       trouble = {
@@ -462,8 +474,13 @@ void World::State::look_for_trouble() {
           fmt::format("body '{}' at {:.6g} s: {}; a smaller time step or a softer contact may "
                       "help",
                       bodies[k].settings.name, report.time, *flaw)};
-      return;
+      report.energies = energies();
+      return true;
     }
+  return false;
+}
+
+void World::State::look_for_trouble() {
   // Implicit steps take out what stiff springs get by being entered within a step: it moves
   // nothing.
   const bool implicit = settings.solve == ForceSolve::kImplicit;

@@ -45,7 +45,7 @@ struct VelocityProblem {
 struct VelocityReport {
   std::uint32_t islands = 0;  // sets of bodies that contacts or joints hold together
   std::uint32_t largest = 0;  // bodies of the largest
-  double motor_work = 0;      // J
+  double joint_work = 0;      // J: by motors, and by bodies that go where they are told
 };
 
 // Changes momenta. What A gets, B loses: momentum is conserved to rounding however well equations

@@ -69,6 +69,7 @@ struct World::State {
   std::optional<Trouble> trouble{};
   double energy_start = 0, potential_start = 0, energy_bound = 0;  // J: see look_for_trouble
 
+  double bound_energy() const;
   // The parts of a step, in order.
   void note_start();
   void apply_loads();       // momenta change
@@ -78,10 +79,12 @@ struct World::State {
   void resolve_impacts();
   void find_contacts();  // and the impulses of the next step
   void list_contacts();
+  bool find_flawed_body();
   void look_for_trouble();
 
   void wake_changed();
   void wake(BodyId id);
+  void wake_pair(BodyId a, BodyId b);
   void wake_touched();
   void put_to_sleep();
   template <typename Visit>
