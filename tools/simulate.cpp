@@ -152,6 +152,7 @@ void run_simulate(const SimulateOptions& o) {
                        .keep_frames = o.wants_frames(),
                        .keep_log = o.wants_log()});
   print_warnings(o.scene, run.warnings());
+  const std::size_t warned = run.warnings().size();
   if (!o.resume.empty()) {
     try {
       run.restore(read_file(o.resume));
@@ -173,6 +174,8 @@ void run_simulate(const SimulateOptions& o) {
   }
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  print_warnings(o.scene, {run.warnings().begin() + static_cast<std::ptrdiff_t>(warned),
+                           run.warnings().end()});
   write_outputs(run, o);
   print_report(run, o, run.world().report().number - done, seconds);
   if (const auto& trouble = run.world().find_trouble()) {

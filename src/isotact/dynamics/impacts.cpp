@@ -16,6 +16,7 @@ namespace {
 
 constexpr int kMostImpacts = 8;    // of a pair in a step, before it is stopped
 constexpr double kFastMove = 0.1;  // of a body's radius in a step
+constexpr double kDeepMove = 0.5;  // of the depth of a body
 constexpr double kNoTime = std::numeric_limits<double>::infinity();
 
 // The rest of a body's step: since its last impact, or the beginning.
@@ -154,11 +155,16 @@ class Impacts {
     if (a.settings.fast || b.settings.fast) return true;
     return settings_.impacts == ImpactRule::kAuto && allowed_move(a, b) < relative_move(a, b);
   }
+  // A part of the smaller one's size, and of how deep there is anything inside of what is hit.
   static double allowed_move(const WorldBody& a, const WorldBody& b) {
     double least = kNoTime;
-    for (const WorldBody* w : {&a, &b})
-      if (w->is_dynamic() && std::isfinite(w->ball_radius)) least = std::min(least, w->ball_radius);
-    return kFastMove * least;
+    for (const WorldBody* w : {&a, &b}) {
+      if (w->is_dynamic() && std::isfinite(w->ball_radius))
+        least = std::min(least, kFastMove * w->ball_radius);
+      const WorldBody& other = w == &a ? b : a;
+      if (w->has_field() && other.has_points()) least = std::min(least, kDeepMove * w->inner_depth);
+    }
+    return least;
   }
   double relative_move(const WorldBody& a, const WorldBody& b) const {
     const auto turn = [](const WorldBody& w) {

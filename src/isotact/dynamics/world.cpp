@@ -116,6 +116,7 @@ BodyId World::add_body(const BodySettings& settings) {
     body.all = std::make_shared<const SweptTracer>(*settings.field, settings.field_cell, swept);
     body.first = std::make_shared<const SweptTracer>(*settings.field, settings.field_cell, first);
     const Aabb box = settings.field->bounds();
+    body.inner_depth = -settings.field->range(box).lower;
     body.ball_radius = length(extent(box)) / 2;
     if (std::isfinite(body.ball_radius)) {
       body.ball_center = center(box);
@@ -128,6 +129,7 @@ BodyId World::add_body(const BodySettings& settings) {
       body.all = settings.shape->swept_tracer(swept);
       body.first = settings.shape->swept_tracer(first);
       body.box = settings.shape->field()->bounds();
+      body.inner_depth = -settings.shape->field()->range(body.box).lower;
       body.ball_center = center(body.box);
       body.ball_radius = length(extent(body.box)) / 2;
     }

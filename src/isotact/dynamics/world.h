@@ -79,7 +79,8 @@ struct BodySettings {
 enum class ImpactRule : std::uint8_t {
   kOff,
   kFlagged,  // of bodies that are called fast
-  kAuto,     // and of those that move by more than a tenth of their size in a step
+  kAuto,     // and of those that move by more than a tenth of their size in a step, or half of what
+             // is the deepest inside of one: thin walls
 };
 
 enum class ContactRule : std::uint8_t {

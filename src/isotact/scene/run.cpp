@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -170,6 +171,35 @@ void check_replay_size(const Scene& scene) {
                     frames, scene.bodies.size(), bytes / 1e9));
 }
 
+// Of its points; infinite without.
+double radius_of(const World& world, BodyId id) {
+  const BodySettings& body = world.body_settings(id);
+  return body.shape && body.shape->tree() ? ball_of(*body.shape->tree()).radius
+                                          : std::numeric_limits<double>::infinity();
+}
+
+// The smallest body against the coarsest field.
+void warn_of_coarse_fields(const World& world, std::vector<std::string>& warnings) {
+  std::optional<BodyId> coarsest, smallest;
+  const auto cell_of = [&](BodyId id) {
+    return world.body_settings(id).shape->field()->voxel_size();
+  };
+  for (BodyId id = 0; id < world.body_count(); ++id) {
+    const BodySettings& body = world.body_settings(id);
+    if (body.shape && body.shape->field() && (!coarsest || cell_of(id) > cell_of(*coarsest)))
+      coarsest = id;
+    if (!smallest || radius_of(world, id) < radius_of(world, *smallest)) smallest = id;
+  }
+  if (!coarsest || coarsest == smallest) return;
+  if (cell_of(*coarsest) <= radius_of(world, *smallest)) return;
+  warnings.push_back(
+      fmt::format("body '{}' has a radius of {:.3g} m, less than a cell of '{}' ({:.3g} m): "
+                  "contact between them "
+                  "is as coarse as that; a higher resolution there would help",
+                  world.body_settings(*smallest).name, radius_of(world, *smallest),
+                  world.body_settings(*coarsest).name, cell_of(*coarsest)));
+}
+
 // The number of the frame that is due at a time or was due last.
 double frame_at(double time, double rate) { return std::floor(time * rate * (1 + 1e-12) + 1e-9); }
 
@@ -182,9 +212,25 @@ SceneRun::SceneRun(const Scene& scene, const RunSettings& settings)
   for (const SceneBody& body : scene.bodies) world_.add_body(settings_of(scene, body, shapes));
   for (const SceneJoint& joint : scene.joints) world_.add_joint(settings_of(scene, joint));
   refuse_ghosts(scene, world_);
+  warn_of_coarse_fields(world_, warnings_);
   replay_.name = scene.name;
   fill_looks(scene, shapes, replay_);
   record(true);
+}
+
+void SceneRun::warn_of_overlaps() {
+  constexpr double kDeep = 0.02;  // of the smaller one's radius
+  constexpr std::size_t kMost = 8;
+  std::size_t count = 0;
+  for (const PairContact& c : world_.contacts()) {
+    const double size = std::min(radius_of(world_, c.pair.a), radius_of(world_, c.pair.b));
+    if (!(c.contact.depth > kDeep * size) || ++count > kMost) continue;
+    warnings_.push_back(fmt::format("bodies '{}' and '{}' overlap by {:.3g} m at the start",
+                                    world_.body_settings(c.pair.a).name,
+                                    world_.body_settings(c.pair.b).name, c.contact.depth));
+  }
+  if (count > kMost)
+    warnings_.push_back(fmt::format("{} more pairs overlap at the start", count - kMost));
 }
 
 void SceneRun::apply_scripts() {
@@ -227,6 +273,7 @@ bool SceneRun::step() {
   deepest_ = std::max(deepest_, report.depth);
   most_contacts_ = std::max(most_contacts_, report.contacts);
   if (settings_.keep_log) replay_.log.push_back(report);
+  if (report.number == 1) warn_of_overlaps();
   if (world_.find_trouble()) return false;  // its poses may be no numbers
   record(false);
   return true;

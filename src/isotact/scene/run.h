@@ -36,7 +36,8 @@ class SceneRun {
   const Scene& scene() const { return scene_; }
   const World& world() const { return world_; }
   const Replay& replay() const { return replay_; }
-  const std::vector<std::string>& warnings() const { return warnings_; }  // of loading
+  // Of loading, and of the first step: bodies that overlap there.
+  const std::vector<std::string>& warnings() const { return warnings_; }
 
   // Scripts, a step of the world, and what is recorded of it. False where the world is in trouble:
   // there is no sense in going on.
@@ -57,6 +58,7 @@ class SceneRun {
 
  private:
   void apply_scripts();
+  void warn_of_overlaps();
   void record(bool even_between_frames);
   std::uint64_t scene_hash() const;
 

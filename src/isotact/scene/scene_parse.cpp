@@ -25,7 +25,7 @@ void read_choice(const JsonNode& object, const std::string& key, const JsonNode:
 void read_world(const JsonNode& node, WorldSettings& world) {
   node.expect_keys({"step", "gravity", "contact", "solve", "impacts", "motion", "traversal",
                     "direction", "damping", "quadrature", "midpoints", "tolerance", "turns",
-                    "energy_factor"});
+                    "energy_factor", "sleep_speed"});
   read_if(node, "step", world.step, [](const auto& n) { return n.number({1e-9, 1}); });
   read_if(node, "gravity", world.gravity, [](const auto& n) { return n.vec(1e6); });
   read_choice(node, "contact", {"continuous", "discrete", "off"}, world.contact);

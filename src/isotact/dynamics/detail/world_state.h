@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <limits>
 #include <map>
 #include <vector>
 
@@ -22,6 +23,8 @@ struct WorldBody {
   double ball_radius = 0;  // of its surface, about that; infinite for fields without end
   Aabb box{};              // of its surface, in the body's frame; empty where the ball is infinite
   double area = 0;         // m^2; 0: it has no points
+  // Metres: no place is deeper inside. What goes deeper than that comes out on the other side.
+  double inner_depth = std::numeric_limits<double>::infinity();
   std::shared_ptr<const SweptTracer> all{}, first{};  // of its field
 
   double quiet = 0;  // seconds since it was last faster than the speed of sleep
