@@ -217,6 +217,29 @@ TEST(World, NoBulletTunnels) {
   }
 }
 
+// Thrown back by one wall, it meets another in the same step.
+TEST(World, NoBulletTunnelsOnItsWayBack) {
+  const Part plate =
+      make_part(make_shape("box", {{"size_x", 0.02}, {"size_y", 1}, {"size_z", 1}}), 128, 4000);
+  World world({.step = 1e-3, .gravity = {}});
+  for (const double place : {-0.5, 0.5}) {
+    BodySettings wall = standing(plate, {.translation = {place, 0, 0}});
+    wall.kind = BodyKind::kStatic;
+    wall.material = {.friction = 0, .restitution = 1};
+    world.add_body(wall);
+  }
+  BodySettings bullet = standing(ball(), {.translation = {-0.35, 0, 0}});
+  bullet.velocity = {2000, 0, 0};  // ten lengths a step
+  bullet.material = {.friction = 0, .restitution = 1};
+  const BodyId id = world.add_body(bullet);
+  for (int i = 0; i < 20; ++i) {
+    world.step();
+    const Vec3 at = world.body(id).state.center;
+    ASSERT_LT(std::abs(at.x), 0.45) << i;
+    if (std::abs(at.y) > 0.4 || std::abs(at.z) > 0.4) break;  // out at a side
+  }
+}
+
 // Rods thrown on the ground, spinning.
 TEST(World, ImpactsAddNoEnergy) {
   const Part rod = make_part(make_shape("capsule", {{"radius", 0.02}, {"length", 0.16}}), 32, 200);

@@ -56,7 +56,11 @@ Aabb find_swept_box(const WorldBody& b, double step) {
       all.upper[axis] = std::max(all.upper[axis], upper + bulge);
     }
   }
-  return all;
+  const double way = (length(b.step.velocity) + length(b.step.angular_velocity) * reach) * step;
+  if (!b.is_dynamic() || way <= b.ball_radius) return all;
+  const double around = way + reach;
+  const Vec3 begin = transform_point(m.from, m.pivot), r{around, around, around};
+  return {begin - r, begin + r};
 }
 
 struct PairScratch {
