@@ -145,6 +145,21 @@ TEST(Disturbance, SleepersThatWereMovedWakeAfterARestore) {
   EXPECT_EQ(world.hash(), other.hash());
 }
 
+// What a log says of pairs that sleep was gone after a restore.
+TEST(Disturbance, ContactsOfSleepersAreRestored) {
+  World world = make_sleepers(), other = make_sleepers();
+  other.restore(world.save());
+  world.step();
+  other.step();
+  EXPECT_GT(world.report().depth, 0);
+  EXPECT_EQ(world.report().depth, other.report().depth);
+  ASSERT_EQ(world.contacts().size(), other.contacts().size());
+  for (std::size_t i = 0; i < world.contacts().size(); ++i) {
+    EXPECT_EQ(world.contacts()[i].area, other.contacts()[i].area);
+    EXPECT_EQ(world.contacts()[i].sticking, other.contacts()[i].sticking);
+  }
+}
+
 TEST(Disturbance, SleepersWakeWhenRulesChange) {
   const auto wakes = [](auto&& change) {
     World world = make_sleepers();

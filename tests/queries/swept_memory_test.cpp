@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 #include <gtest/gtest.h>
 
+#include "isotact/base/error.h"
 #include "isotact/base/random.h"
 #include "isotact/field/analytic.h"
 #include "isotact/field/build/build_field.h"
@@ -232,6 +234,48 @@ TEST(SweptMemory, ServesWhoeverComes) {
   }
   EXPECT_GT(touching, 40);
   EXPECT_LT(touching, 120);
+}
+
+// A plane that fails at one of its values, as memory may while a front is looked at.
+struct FailingPlane : PlaneField {
+  std::shared_ptr<int> left = std::make_shared<int>(-1);
+  double value(const Vec3& point) const {
+    if (--*left == 0) throw Error("no more");
+    return PlaneField::value(point);
+  }
+};
+
+// Half of a look was taken for the whole, and went on in the next look of any other memory.
+TEST(SweptMemory, SurvivesWhatThrows) {
+  const PointSphereTree tree = make_tree("torus", 300);
+  const FailingPlane plane;
+  const SweptTracer tracer(AnyField{plane}, size_of(tree) / 50, {.threads = {1}});
+  SweptMemory memory, other;
+  SweptResults with, without;
+  Random random(16);
+  int failures = 0;
+  Pose pose{.translation = {0, size_of(tree) * 0.3, 0}};
+  for (int i = 0; i < unless_slow(600, 100); ++i) {
+    ShellMotion motion{.shell = at_rest(pose)};
+    pose.translation += (Vec3{0, i % 100 < 50 ? -0.3 : 0.3, 0} + random.in_unit_ball() * 0.3) *
+                        (size_of(tree) * 0.03);
+    motion.shell.to = pose;
+    tracer.trace(tree, motion, without);
+    if (i % 2 == 0) {
+      *plane.left = static_cast<int>(1 + random.below(300));
+      try {
+        tracer.trace(tree, motion, memory, with);
+      } catch (const Error&) {
+        ++failures;
+      }
+      *plane.left = -1;
+    }
+    for (SweptMemory* m : {&other, &memory}) {
+      tracer.trace(tree, motion, *m, with);
+      ASSERT_NO_FATAL_FAILURE(expect_same(with, without)) << i;
+    }
+  }
+  EXPECT_GT(failures, 10);
 }
 
 // A body at rest, and one that trembles by less than a hundredth of a cell: next to nothing is

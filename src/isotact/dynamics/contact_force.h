@@ -7,8 +7,7 @@
 //   * (3) F = -k d N with d < 0 and the point's outward normal N points out of the point's body: it
 //     is what pushes the FIELD's body. The point's body gets the opposite.
 //   * (10) damping is written over the whole step. It belongs to the times of contact, as the
-//   spring
-//     does: otherwise it would brake bodies that do not touch.
+//     spring does: otherwise it would brake bodies that do not touch.
 // And it goes beyond them: forces are pressures times the area that a point stands for, so that
 // they do not depend on how densely a surface is sampled; the field's gradient may give the
 // direction, which makes the spring conservative; and there is friction.

@@ -170,7 +170,7 @@ void push(RigidBody& body, const Vec3& place, const Vec3& impulse) {
 
 std::optional<std::string> find_flaw(const BodyState& s) {
   if (!is_finite(s.center)) return "its place is not finite";
-  if (length(s.center) > kFurthest) return fmt::format("it is more than {} m away", kFurthest);
+  if (length(s.center) > kFurthest) return fmt::format("it is more than {:.0e} m away", kFurthest);
   if (!std::isfinite(length_sq(s.rotation))) return "its rotation is not finite";
   if (std::abs(length_sq(s.rotation) - 1) > 1e-5) return "its rotation is no unit quaternion";
   if (!is_finite(s.momentum)) return "its momentum is not finite";

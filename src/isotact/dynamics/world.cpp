@@ -210,7 +210,7 @@ Energies World::energies() const { return state_->energies(); }
 
 namespace {
 
-constexpr std::uint64_t kMagic = 0x3250414e534f5349;  // "ISOSNAP2"
+constexpr std::uint64_t kMagic = 0x3350414e534f5349;  // "ISOSNAP3"
 
 // Who sleeps may have been moved since the last step, and wakes up in the next.
 enum class Rest : std::uint32_t { kAwake, kAsleep, kMoved };
@@ -326,6 +326,10 @@ void write_pair(Writer& w, const PairState& p) {
   w.add(p.points);
   w.add(static_cast<std::uint32_t>(p.touches));
   w.add(p.energy);
+  // Of pairs that sleep, which are not looked at again.
+  w.add(p.sticking);
+  w.add(p.area);
+  w.add(p.depth);
   write_contact(w, p.contact);
   for (const auto& sticks : p.sticks) {
     w.add(static_cast<std::uint64_t>(sticks.size()));
@@ -346,6 +350,9 @@ PairState read_pair(Reader& r, std::size_t bodies) {
   p.points = r.take<std::uint32_t>();
   p.touches = r.take<std::uint32_t>() != 0;
   p.energy = r.take<double>();
+  p.sticking = r.take<std::uint32_t>();
+  p.area = r.take<double>();
+  p.depth = r.take<double>();
   p.contact = read_contact(r);
   for (auto& sticks : p.sticks) {
     const std::uint64_t n = r.take_count(32);

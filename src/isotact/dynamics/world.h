@@ -2,8 +2,8 @@
 //
 //   World world({.step = 1e-3});
 //   world.add_body({.name = "ground", .kind = BodyKind::kStatic, .field = AnyField{PlaneField{}}});
-//   world.add_body({.name = "bunny", .shape = bunny, .mass = mass, .pose = {.translation = {0, 1,
-//   0}}}); for (int i = 0; i < 1000; ++i) world.step();
+//   world.add_body({.name = "bunny", .shape = bunny, .mass = mass, .pose = start});
+//   for (int i = 0; i < 1000; ++i) world.step();
 //
 // A step: gravity, loads, joints and what bodies touched change momenta, bodies move (symplectic
 // Euler), and what they touch on their ways makes the forces of the next step. Same bodies in the

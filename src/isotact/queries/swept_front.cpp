@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "isotact/field/analytic.h"
 
@@ -100,14 +101,17 @@ std::span<const FrontPoint> FrontLook::look(SweptFront& front, const PointSphere
     front.end = path.maps.back();
     return found_;
   }
+  // Until all is known again: what throws in between leaves nothing to rest on.
+  const bool was_new = std::exchange(front.is_new, true);
   start_motion(path);
-  const bool anew = front.is_new || ++front.looks >= kMostLooks ||
+  const bool anew = was_new || ++front.looks >= kMostLooks ||
                     front.place_count() > 2 * front.places_at_start + kFewPlaces || !wake_up();
   if (anew) begin_at_root();
   settle_nodes(counts);
   settle_points(counts);
   if (anew) front.places_at_start = front.place_count();
   if (front.wasted * kLookCost > front.place_count()) move_reference();
+  front.is_new = false;
   return found_;
 }
 
@@ -120,6 +124,7 @@ bool FrontLook::is_quiet(const ShellPath& path) const {
 }
 
 void FrontLook::start_motion(const ShellPath& path) {
+  splitting_.clear();
   levels_.clear();
   for (int level = 0; level < tree_->level_count(); ++level) levels_.push_back(tree_->level(level));
   furthest_ = length(ball_.center) + ball_.radius;
@@ -152,7 +157,6 @@ void FrontLook::start_motion(const ShellPath& path) {
 
 void FrontLook::begin_at_root() {
   SweptFront& f = *front_;
-  f.is_new = false;
   f.looks = 0;
   f.wasted = 0;
   f.quiet_room = kNoRoom;
