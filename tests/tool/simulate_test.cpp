@@ -109,7 +109,8 @@ TEST_F(SimulateVerb, TakesAnotherStep) {
 TEST_F(SimulateVerb, StopsInTroubleAndKeepsWhatThereIs) {
   std::string text = kDrop;
   text.replace(text.find("1e6"), 3, "1e13");
-  text.replace(text.find("\"step\": 0.002"), 13, "\"step\": 0.01, \"impacts\": \"off\"");
+  text.replace(text.find("\"step\": 0.002"), 13,
+               "\"step\": 0.01, \"impacts\": \"off\", \"solve\": \"explicit\"");
   write("hard.json", text);
   const ProgramRun r =
       run({"simulate", "hard.json", "-o", "hard.glb", "--log", "hard.csv", "--json"});
