@@ -200,7 +200,10 @@ TEST(EditField, IsTheSameAsAFullRebuildFarAway) {
   shell.sign = SignMethod::kUnsigned;
   const TriangleMesh sphere = make_sphere({.frequency = 6}),
                      gear = make_gear({.teeth = 12, .bore_radius = 0.01});
-  compare_with_rebuilds({{sphere, settings}, {gear, settings}, {gear, shell}});
+  if (kSlowBuild)
+    compare_with_rebuilds({{sphere, settings}, {gear, shell}});
+  else
+    compare_with_rebuilds({{sphere, settings}, {gear, settings}, {gear, shell}});
 }
 
 TEST(EditField, DrillsHolesThroughABox) {
