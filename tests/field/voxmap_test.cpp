@@ -401,8 +401,8 @@ TEST(Voxmap, AgreesWithTheFieldOnCavitiesAndNestedParts) {
         build_voxmap(mesh, lattice, {.encoding = VoxmapEncoding::kSupport, .nested = rule}).voxmap;
     return map.distance_of_voxel(map.voxel_at({0, 0, 0}));
   };
-  // The voxel's centre lies up to half its diagonal off the middle of the ball, whose flat faces are
-  // a little nearer than its radius.
+  // The voxel's centre lies up to half its diagonal off the middle of the ball, whose flat faces
+  // are a little nearer than its radius.
   const double least = 0.97 * 0.3 - 0.87 * lattice.spacing;
   EXPECT_GT(at_middle(hollow, NestedRule::kWinding), least);
   EXPECT_LT(at_middle(nested, NestedRule::kWinding), -least);
