@@ -106,7 +106,7 @@ TEST(ShippedMotion, TheChainHolds) {
 
 TEST(ShippedMotion, TheSmallPileStaysInItsTray) {
   SceneRun run(shipped("pile_small"), {.keep_frames = false, .keep_log = false});
-  ASSERT_TRUE(run.go(unless_slow(300, 220)));
+  ASSERT_TRUE(run.go(300));
   EXPECT_GT(run.most_contacts(), 3U);
   EXPECT_LT(run.deepest(), 0.005);
   for (BodyId k = 2; k < run.world().body_count(); ++k) {
