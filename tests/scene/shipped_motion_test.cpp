@@ -33,7 +33,6 @@ class Turns {
 
 // The nut sinks by the pitch a turn.
 TEST(ShippedMotion, TheNutFollowsItsThread) {
-  if (kSlowBuild) GTEST_SKIP() << "a third of a second of motion";
   SceneRun run(shipped("nut"), {.keep_frames = false, .keep_log = false});
   Turns turns;
   const auto follow = [&](const StepReport&) {
@@ -51,7 +50,6 @@ TEST(ShippedMotion, TheNutFollowsItsThread) {
 }
 
 TEST(ShippedMotion, TheDryNutLocks) {
-  if (kSlowBuild) GTEST_SKIP() << "a tenth of a second of motion";
   SceneRun run(shipped("nut_locked"), {.keep_frames = false, .keep_log = false});
   ASSERT_TRUE(run.go(100));
   const Pose before = run.world().pose(1);
