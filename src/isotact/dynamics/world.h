@@ -41,7 +41,7 @@ struct SurfaceMaterial {
 
 enum class ForceSolve : std::uint8_t {
   // The forces of the next step, which answer to its velocities: bodies that touch are solved for
-  // together. Bears any stiffness.
+  // together. Bears stiff contact.
   kImplicit,
   kExplicit,  // XB14: what was found in a step acts in the next. Stiff contact needs small steps
 };
