@@ -1,0 +1,105 @@
+// What the points of a shell are held against: a field or voxelmap prepared for it, or a solid given
+// by a formula. SSL14, section 2.
+//
+// A target answers two questions about eight things at once: may this sphere hold a point that
+// counts, and how far is this point from the surface? The first answer may be yes too often, never
+// no too often:
+//   * fields on grids and voxelmaps have a small grid of clearances: how far it is at least from
+//     each block of cells to any place whose value is at most max_margin. One byte a sphere, and no
+//     bound on slopes is needed;
+//   * formulas are exact distances, and change no faster than space;
+//   * an AnyField is culled by its own Lipschitz bound.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "isotact/base/parallel.h"
+#include "isotact/field/analytic.h"
+#include "isotact/field/any_field.h"
+#include "isotact/field/brick_field.h"
+#include "isotact/field/voxmap.h"
+
+namespace isotact {
+
+// A convex polytope, perhaps rounded: all points within `radius` of it. Exact inside and outside.
+// Not a Field by itself: it is made for targets. Frames and lengths as the caller has them.
+struct HullSolid {
+  struct Plane {
+    Vec3 normal{};      // unit, outward
+    double offset = 0;  // dot(normal, x) <= offset inside
+  };
+  std::vector<Plane> planes;
+  std::vector<Vec3> corners;
+  std::vector<std::uint32_t> triangles;  // of corners, three each, for exact distances outside
+  double radius = 0;
+};
+
+// Along y: the base circle at center - height/2, the apex at center + height/2.
+struct ConeSolid {
+  Vec3 center{};
+  double radius = 0.5, height = 1;
+  double rounding = 0;  // all points within this of the cone
+};
+
+enum class TargetKind : std::uint8_t {
+  kPlane, kBox, kSphere, kCapsule, kCylinder, kCone, kHull, kBrickField, kVoxmap, kAnyField
+};
+
+struct TargetSettings {
+  // Metres: no query may ask for a larger margin. What is larger culls less.
+  double max_margin = 0;
+  Threads threads{};  // for preparing
+};
+
+namespace detail {
+struct GridTarget;
+struct ShellTargetAccess;
+}  // namespace detail
+
+// Immutable; copies share what was prepared. Any number of threads may use it.
+class ShellTarget {
+ public:
+  // Formulas: no preparation, no allocation. `rounding`: all points within this of the solid.
+  explicit ShellTarget(const PlaneField& plane);
+  explicit ShellTarget(const BoxField& box, double rounding = 0);
+  explicit ShellTarget(const SphereField& sphere);
+  explicit ShellTarget(const CapsuleField& capsule);
+  explicit ShellTarget(const CylinderField& cylinder, double rounding = 0);
+  explicit ShellTarget(const ConeSolid& cone);
+  explicit ShellTarget(std::shared_ptr<const HullSolid> hull);  // not empty
+  // Keep the field or map alive. Cost: some ten milliseconds for a field of 256 cells an axis.
+  // Throw Error for a margin that is negative or not finite.
+  explicit ShellTarget(const BrickField& field, const TargetSettings& settings = {});
+  explicit ShellTarget(const Voxmap& voxmap, const TargetSettings& settings = {});
+  // Of a field of any kind. A sphere costs an indirect call.
+  explicit ShellTarget(const AnyField& field);
+
+  TargetKind kind() const { return kind_; }
+  double max_margin() const;            // infinite for formulas
+  std::uint64_t memory_bytes() const;   // of what was prepared
+  const BrickField* field() const;      // null for the others
+  const Voxmap* voxmap() const;
+
+  // The distance of one point, as queries see it, metres, negative inside, in the target's frame.
+  // `outward_normal` is the shell's at the point, turned into that frame: voxelmaps need it
+  // (equation 4; a support map has equation 5 and does not). And the unit direction out of the
+  // solid: the field's gradient; of a voxelmap without gradient, minus the normal; zero where there
+  // is none.
+  FieldSample sample(const Vec3& point, const Vec3& outward_normal) const;
+
+  // Unknown solids change no faster than this a metre; infinite for voxelmaps, whose values jump.
+  double lipschitz() const;
+
+ private:
+  friend struct detail::ShellTargetAccess;
+  TargetKind kind_;
+  // Of formulas: in float for the kernels would be too coarse far from the origin, so double.
+  double numbers_[8]{};
+  std::shared_ptr<const HullSolid> hull_;
+  std::shared_ptr<const detail::GridTarget> grid_;
+  std::shared_ptr<const AnyField> any_;
+};
+
+}  // namespace isotact
