@@ -227,7 +227,7 @@ ShellCounts ShellSearch::search_any(const ShellBuffers& buffers) const {
       counts.spheres_seen += node.child_count;
       for (std::uint32_t k = 0; k < node.child_count; k += 8) {
         const std::uint32_t child = node.first_child + k;
-        unsigned bits = test_group(view_.levels[level + 1].groups[child / 8]);
+        unsigned bits = test_group(view_.levels[level + 1].groups[child / 8]) >> child % 8;
         for (; bits != 0; bits &= bits - 1) {
           const auto lane = static_cast<std::uint32_t>(__builtin_ctz(bits));
           if (k + lane < node.child_count) buffers.front[in ^ 1U][next++] = child + lane;
