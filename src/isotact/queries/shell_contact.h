@@ -45,7 +45,7 @@ ShellForce find_force(const PointSphereTree& tree, const ShellTarget& target,
 // Four hits at most that stand for all: the deepest, the one furthest from it, the one furthest
 // from the line through both, and the one furthest on the other side of that line, as seen along
 // the direction at the deepest. Their places in `hits`, deepest first, distinct. Points nearer to
-// each other than a thousandth of the patch do not count as two. Cost: three passes.
+// each other than a thousandth of the patch do not count as two. Cost: three passes over the hits.
 struct Manifold {
   std::uint32_t count = 0;
   std::uint32_t hit[4]{};
