@@ -158,6 +158,7 @@ void add_force(const Role& role, const Pose& world_from_a, const CollideRequest&
   const double sign = role.sampled_by == Body::kA ? share : -share;
   result.force = result.force + sign * transform_vector(role.world_from_field, f.force);
   result.torque = result.torque + sign * transform_vector(role.world_from_field, f.torque);
+  result.area += share * f.area;
 }
 
 // What is left of a budget for one of the ways.
@@ -204,6 +205,7 @@ const CollideResult& collide(const Shape& a, const Pose& world_from_a, const Sha
   result.distance = kInfinite;
   result.lower_bound = kInfinite;
   result.force = result.torque = {};
+  result.area = 0;
   result.blind_depth = 0;
   result.work = {};
   result.level = kMaxShellLevels;

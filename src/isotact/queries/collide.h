@@ -61,6 +61,7 @@ struct CollideResult {
   // On A, in the world's frame, N and Nm, about A's origin; where asked for. Where both ways were
   // taken, the mean of what each alone gives: they are two samplings of one contact.
   Vec3 force{}, torque{};
+  double area = 0;  // m^2 that overlaps, so, too
   // Metres: covering radius and error of the field, the larger of the ways that were taken.
   double blind_depth = 0;
   ShellWork work{};
