@@ -100,9 +100,11 @@ void print_histogram(Report& report, const std::vector<double>& wall, Json& json
 }
 
 void run_unlimited(const HapticsCase& c, const Options& options, Report& report, Json& json) {
-  const std::vector<LoopStep> steps = run_loop(c, {.paced = !options.fast});
+  std::vector<LoopStep> steps = run_loop(c, {.paced = !options.fast});
+  ask_again(c, {}, steps);
   const auto wall = column(steps, [](const LoopStep& s) { return s.wall; });
   const auto processor = column(steps, [](const LoopStep& s) { return s.processor; });
+  const auto again = column(steps, [](const LoopStep& s) { return s.again; });
   const auto touching =
       column(steps, [](const LoopStep& s) { return static_cast<double>(s.touching); });
   const auto force = column(steps, [](const LoopStep& s) { return length(s.force); });
@@ -115,37 +117,56 @@ void run_unlimited(const HapticsCase& c, const Options& options, Report& report,
       quantile(touching, 0.5), quantile(force, 1));
   print_row(report, "wall", wall);
   print_row(report, "processor", processor);
+  print_row(report, "slowest asked again", again);
   print_histogram(report, wall, json);
   check_steps(c, steps, report);
   json["queries"] = steps.size();
   json["touching_max"] = quantile(touching, 1);
   json["wall"] = summary(wall);
   json["processor"] = summary(processor);
+  json["again"] = summary(again);
   if (c.must_hold)
-    report.check(quantile(processor, 0.999) < kLimit,
+    report.check(quantile(again, 0.999) < kLimit,
                  c.name + ": fewer than 99.9 % of the queries took less than a millisecond");
 }
 
 void run_limited(const HapticsCase& c, double budget, const Options& options, Report& report,
                  Json& json) {
-  const std::vector<LoopStep> steps = run_loop(c, {.paced = !options.fast, .budget = budget});
-  std::vector<double> wall, processor;
+  const LoopSettings settings{.paced = !options.fast, .budget = budget};
+  std::vector<LoopStep> steps = run_loop(c, settings);
+  ask_again(c, settings, steps);
+  std::vector<double> wall, processor, again;
   for (const LoopStep& s : steps) {
     if (s.complete) continue;
     wall.push_back(s.wall - budget);
     processor.push_back(s.processor - budget);
+    again.push_back(s.again - budget);
   }
   report.print(
-      "    budget {:.1f} us: {} queries cut short; past the deadline: median {:.2f}, 99.9 % "
-      "{:.2f}, "
-      "max {:.2f} us (processor: {:.2f}, {:.2f}, {:.2f})\n",
-      budget, wall.size(), quantile(wall, 0.5), quantile(wall, 0.999), quantile(wall, 1),
-      quantile(processor, 0.5), quantile(processor, 0.999), quantile(processor, 1));
+      "    budget {:.1f} us: {} queries cut short. Past the deadline (negative: before):\n", budget,
+      wall.size());
+  if (!wall.empty()) {
+    print_row(report, "wall", wall);
+    print_row(report, "processor", processor);
+    print_row(report, "slowest asked again", again);
+  }
   check_steps(c, steps, report);
   json.push_back({{"budget", budget},
                   {"cut_short", wall.size()},
                   {"past_wall", summary(wall)},
-                  {"past_processor", summary(processor)}});
+                  {"past_processor", summary(processor)},
+                  {"past_again", summary(again)}});
+}
+
+// What it costs to be able to stop: the time of all queries in contact with a budget that is never
+// spent, over that of those without. Medians of steps, so that other work counts little.
+double stoppable_ratio(const HapticsCase& c) {
+  const std::vector<LoopStep> plain = run_loop(c, {.paced = false});
+  const std::vector<LoopStep> stoppable = run_loop(c, {.paced = false, .budget = 1e6});
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < plain.size(); ++i)
+    if (plain[i].touching > 0) ratios.push_back(stoppable[i].processor / plain[i].processor);
+  return quantile(ratios, 0.5);
 }
 
 int run(const Options& options) {
@@ -175,6 +196,9 @@ int run(const Options& options) {
     const double tight = std::max(2.0, json["wall"]["median"].get<double>() * 0.5);
     run_limited(c, options.budget, options, report, json["limited"]);
     run_limited(c, tight, options, report, json["limited"]);
+    const double ratio = stoppable_ratio(c);
+    report.print("    a search that may be stopped, and is not: {:.2f} times as long\n", ratio);
+    json["stoppable_ratio"] = ratio;
     report.json["cases"].push_back(json);
   }
   report.json["failures"] = report.failures();

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <ctime>
 #include <limits>
@@ -15,6 +16,16 @@ double thread_time() {
   timespec time{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return 1e6 * static_cast<double>(time.tv_sec) + 1e-3 * static_cast<double>(time.tv_nsec);
+}
+
+// What reading that clock takes by itself, which is a call into the system.
+double thread_time_cost() {
+  double least = 1e6;
+  for (int i = 0; i < 1000; ++i) {
+    const double start = thread_time();
+    least = std::min(least, thread_time() - start);
+  }
+  return least;
 }
 
 CollideRequest request_of(const HapticsCase& c, double budget) {
@@ -47,6 +58,7 @@ std::vector<LoopStep> run_loop(const HapticsCase& c, const LoopSettings& setting
   set_pose(tool, device);
   collide(c.tool, device, c.part, {}, request, state);  // prepares
   std::vector<LoopStep> steps(static_cast<std::size_t>(c.path.duration() / kStep));
+  const double clock_cost = thread_time_cost();
   auto next = Clock::now();
   for (std::size_t i = 0; i < steps.size(); ++i) {
     LoopStep& step = steps[i];
@@ -63,7 +75,7 @@ std::vector<LoopStep> run_loop(const HapticsCase& c, const LoopSettings& setting
     const auto start = Clock::now();
     const CollideResult& touch = collide(c.tool, step.tool, c.part, {}, request, state);
     const auto end = Clock::now();
-    step.processor = thread_time() - processor;
+    step.processor = thread_time() - processor - clock_cost;
     step.wall = std::chrono::duration<double, std::micro>(end - start).count();
     step.touching = touch.touching_points;
     step.distance = touch.distance;
@@ -76,6 +88,28 @@ std::vector<LoopStep> run_loop(const HapticsCase& c, const LoopSettings& setting
       step_tool(tool, {before, device}, make_tool_contact(touch, tool, c.force), c.coupling, kStep);
   }
   return steps;
+}
+
+void ask_again(const HapticsCase& c, const LoopSettings& settings, std::vector<LoopStep>& steps) {
+  constexpr int kTimes = 5;
+  constexpr double kSlow = 0.02;  // share of the steps
+  const CollideRequest request = request_of(c, settings.budget);
+  std::vector<std::size_t> order(steps.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i, steps[i].again = steps[i].processor;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return steps[a].processor > steps[b].processor;
+  });
+  order.resize(1 + static_cast<std::size_t>(kSlow * static_cast<double>(steps.size())));
+  std::vector<std::uint64_t> other(1U << 17U);  // a megabyte: what a loop's other work would touch
+  const double clock_cost = thread_time_cost();
+  CollideState state;
+  for (int k = 0; k < kTimes; ++k)
+    for (const std::size_t i : order) {
+      for (std::uint64_t& x : other) x = x * 3 + i;
+      const double start = thread_time();
+      collide(c.tool, steps[i].tool, c.part, {}, request, state);
+      steps[i].again = std::min(steps[i].again, thread_time() - start - clock_cost);
+    }
 }
 
 void check_steps(const HapticsCase& c, const std::vector<LoopStep>& steps, Report& report) {

@@ -51,11 +51,17 @@ struct LoopStep {
   std::uint64_t touching = 0;
   double distance = 0, lower_bound = 0;  // metres
   Vec3 force{}, torque{};                // N, N m
+  double again = 0;  // microseconds of the query, less what it lost to other work: see ask_again
   bool complete = true;
   std::uint64_t nodes = 0;  // looked at
 };
 // One query and one step of the coupling each millisecond of the path.
 std::vector<LoopStep> run_loop(const HapticsCase& c, const LoopSettings& settings);
+
+// Other work takes a processor away, or shares its caches, and neither clock can tell all of that.
+// So the slowest steps are asked again at the same poses, each a few times after something else
+// has been through the caches; the least is `again`. That of the other steps is their own time.
+void ask_again(const HapticsCase& c, const LoopSettings& settings, std::vector<LoopStep>& steps);
 
 // Some steps against testing every point: the same answer where it was complete, and no point
 // below the bound where it was not.

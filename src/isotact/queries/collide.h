@@ -83,6 +83,7 @@ class CollideState {
     const void* tree = nullptr;
     const void* field = nullptr;
     double margin = -1;
+    double microseconds = 0;  // that it may need: of its last search, more if that was cut short
   };
   Way ways_[2];  // A's points in B, B's points in A
   CollideResult result_{};

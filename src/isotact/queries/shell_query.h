@@ -46,10 +46,11 @@ struct ShellRequest {
   // Look at this level's representatives (0: the root's) and no further. From level_count() of the
   // tree on, or negative: at all points.
   int level = -1;
-  std::uint64_t max_nodes = 0;  // spheres and points to look at; 0: no limit. Repeatable
-  double max_microseconds = 0;  // 0: no limit. The one thing that may change an answer
-  bool want_distance = false;   // where there are no hits: the nearest point, found by a search of
-                                // its own
+  std::uint64_t max_nodes = 0;   // spheres and points to look at; 0: no limit. Repeatable
+  double max_microseconds = 0;   // 0: no limit. The one thing that may change an answer
+  double nanoseconds_a_hit = 0;  // of that time, left over for what the caller does with each hit
+  bool want_distance = false;    // where there are no hits: the nearest point, found by a search of
+                                 // its own
 };
 
 enum class ShellStatus : std::uint8_t {
