@@ -31,11 +31,16 @@ double ease(double time, double from, double to) {
   return x * x * (3 - 2 * x);
 }
 
-// Rounded, so that the files are small and the same everywhere.
-Pose rounded(const Pose& pose) {
-  const auto cut = [](double x, double unit) { return std::round(x / unit) * unit; };
-  const Vec3& t = pose.translation;
-  return {pose.rotation, {cut(t.x, 1e-7), cut(t.y, 1e-7), cut(t.z, 1e-7)}};
+// Few digits, so that files are small.
+ToolPath rounded(ToolPath path) {
+  const auto cut = [](double x, double unit) { return std::round(x * unit) / unit; };
+  for (auto& [time, pose] : path.keys) {
+    for (double* x : {&pose.translation.x, &pose.translation.y, &pose.translation.z})
+      *x = cut(*x, 1e7);
+    for (double* x : {&pose.rotation.w, &pose.rotation.x, &pose.rotation.y, &pose.rotation.z})
+      *x = cut(*x, 1e9);
+  }
+  return path;
 }
 
 template <typename At>
@@ -44,10 +49,12 @@ ToolPath record(double seconds, At at) {
   ToolPath path;
   for (int i = 0; i <= static_cast<int>(seconds * kRate); ++i) {
     const double time = static_cast<double>(i) / kRate;
-    path.keys.push_back({time, rounded(at(time))});
+    path.keys.push_back({time, at(time)});
   }
-  return path;
+  return rounded(std::move(path));
 }
+
+ToolPath as_read(const ToolPath& path) { return parse_tool_path(format_tool_path(path)); }
 
 // The longest side to the size, its middle at the origin.
 void center(TriangleMesh& mesh) {
@@ -87,7 +94,7 @@ HapticsCase make_peg_case() {
           .tool = Shape::from_mesh(peg, {.field = {.resolution = 160}, .points = 20000}),
           .part = Shape::from_field(block, box, 0.0002, {.points = 40000}),
           .mass = make_body_mass(find_mass_properties(peg), 8000),
-          .path = make_peg_path(),
+          .path = as_read(make_peg_path()),
           .force = {.stiffness = 2e9}};
 }
 
@@ -106,7 +113,7 @@ void add_glides(const std::string& name, const std::string& what, const Shape& p
                      .tool = rod.shape,
                      .part = part,
                      .mass = rod.mass,
-                     .path = make_glide_path(),
+                     .path = as_read(make_glide_path()),
                      .roles = roles,
                      .force = {.stiffness = 2e9},
                      .is_rigid = is_rigid});

@@ -378,7 +378,8 @@ ShellAnswer find_hits(const PointSphereTree& tree, const ShellTarget& target,
                  : search.search(detail::ShellStateAccess::buffers(state));
     answer = detail::collect(tree, search, placement, request.margin, counts, state);
   }
-  if (request.want_distance && answer.hits.empty()) detail::find_nearest(search, state, answer);
+  if (request.want_distance && answer.hits.empty() && answer.status == ShellStatus::kComplete)
+    detail::find_nearest(search, state, answer);
   return answer;
 }
 
