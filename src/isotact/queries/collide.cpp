@@ -151,7 +151,7 @@ void make_contacts(std::span<Role> roles, const CollideRequest& request, Collide
 
 void add_force(const Role& role, const Pose& world_from_a, const CollideRequest& request,
                double share, CollideResult& result) {
-  ForceSettings settings = request.force;
+  ShellForceSettings settings = request.force;
   settings.center = transform_point(inverse(role.world_from_field), world_from_a.translation);
   const ShellForce f =
       find_force(role.tree, role.target, role.placement, role.answer.hits, settings);

@@ -8,7 +8,7 @@ namespace {}  // namespace
 
 ShellForce find_force(const PointSphereTree& tree, const ShellTarget& target,
                       const ShellPlacement& placement, std::span<const ShellHit> hits,
-                      const ForceSettings& settings) {
+                      const ShellForceSettings& settings) {
   ShellForce result;
   double weighted_depth = 0;
   for (const ShellHit& hit : hits) {
@@ -16,7 +16,7 @@ ShellForce find_force(const PointSphereTree& tree, const ShellTarget& target,
     const double depth = -static_cast<double>(hit.distance), area = static_cast<double>(hit.area);
     // The shell's outward normal points into the other body: the push is the other way.
     const Vec3 push =
-        settings.normal == ForceNormal::kField
+        settings.normal == ShellForceNormal::kField
             ? direction_at(tree, target, placement, hit.point)
             : -rotate(placement.field_from_shell.rotation, to_double(tree.normals()[hit.point]));
     const Vec3 force = (settings.stiffness * depth * area) * push;
@@ -27,7 +27,7 @@ ShellForce find_force(const PointSphereTree& tree, const ShellTarget& target,
     weighted_depth += depth * area;
   }
   if (result.area > 0) result.mean_depth = weighted_depth / result.area;
-  if (settings.scale == ForceScale::kMeanDepth && result.area > 0) {
+  if (settings.scale == ShellForceScale::kMeanDepth && result.area > 0) {
     result.force = result.force / result.area;
     result.torque = result.torque / result.area;
   }
