@@ -93,14 +93,6 @@ class Distances {
   std::vector<Square> square_, next_;
 };
 
-// Outside of its box a field is sqrt(g^2 + v^2), with the distance g to the box and the value v at
-// the nearest point of it, or g + v where v is negative (field.h). Where that is at most iso, v is
-// as well, and g is no more than this.
-double find_reach(double iso, double least) {
-  if (iso < least) return 0;
-  return least >= 0 ? std::sqrt(iso * iso - least * least) : iso - least;
-}
-
 template <typename LeastOfBlock>
 FreeSpace build(const Lattice& lattice, double iso, double least_on_sides, Threads threads,
                 LeastOfBlock&& least_of_block) {
@@ -123,12 +115,24 @@ FreeSpace build(const Lattice& lattice, double iso, double least_on_sides, Threa
                        if (least <= most) marked[flat_index(space.blocks, x, y, k)] = 1;
                      }
                });
-  space.quarters = Distances(space.blocks, marked, threads).quarters();
-  space.reach = find_reach(most, least_on_sides) / (lattice.spacing * kFreeBlockCells);
+  space.quarters = find_block_distances(space.blocks, marked, threads);
+  space.reach = find_free_reach(most, least_on_sides) / (lattice.spacing * kFreeBlockCells);
   return space;
 }
 
 }  // namespace
+
+std::vector<std::uint8_t> find_block_distances(const Index3& blocks,
+                                               const std::vector<std::uint8_t>& marked,
+                                               Threads threads) {
+  return Distances(blocks, marked, threads).quarters();
+}
+
+double find_free_reach(double iso, double least_on_sides) {
+  if (iso < least_on_sides) return 0;
+  return least_on_sides >= 0 ? std::sqrt(iso * iso - least_on_sides * least_on_sides)
+                             : iso - least_on_sides;
+}
 
 FreeSpace build_free_space(const BrickField& field, double iso, double least_on_sides,
                            Threads threads) {

@@ -32,9 +32,9 @@ struct ForceSettings {
 
 // On the shell's body, in the field's frame.
 struct ShellForce {
-  Vec3 force{};        // N
-  Vec3 torque{};       // Nm
-  double area = 0;     // m^2 that overlaps
+  Vec3 force{};           // N
+  Vec3 torque{};          // Nm
+  double area = 0;        // m^2 that overlaps
   double mean_depth = 0;  // metres
 };
 // Hits with a distance of 0 or more have no force.
@@ -42,10 +42,10 @@ ShellForce find_force(const PointSphereTree& tree, const ShellTarget& target,
                       const ShellPlacement& placement, std::span<const ShellHit> hits,
                       const ForceSettings& settings);
 
-// Four hits at most that stand for all: the deepest, the one furthest from it, the one furthest from
-// the line through both, and the one furthest on the other side of that line, as seen along the
-// direction at the deepest. Their places in `hits`, deepest first, distinct. Points nearer to each
-// other than a thousandth of the patch do not count as two. Cost: three passes.
+// Four hits at most that stand for all: the deepest, the one furthest from it, the one furthest
+// from the line through both, and the one furthest on the other side of that line, as seen along
+// the direction at the deepest. Their places in `hits`, deepest first, distinct. Points nearer to
+// each other than a thousandth of the patch do not count as two. Cost: three passes.
 struct Manifold {
   std::uint32_t count = 0;
   std::uint32_t hit[4]{};
@@ -55,9 +55,9 @@ Manifold choose_manifold(const PointSphereTree& tree, const ShellTarget& target,
                          const ShellPlacement& placement, std::span<const ShellHit> hits,
                          std::uint32_t max_count = kManifoldSize);
 
-// The level of the tree whose number of nodes is nearest to m (in ratio), and its nodes as ranges of
-// points: segment i has the points from first_point[i] up to first_point[i + 1]. (The paper's count
-// is about 15; with four children a node it takes 16.)
+// The level of the tree whose number of nodes is nearest to m (in ratio), and its nodes as ranges
+// of points: segment i has the points from first_point[i] up to first_point[i + 1]. (The paper's
+// count is about 15; with four children a node it takes 16.)
 struct ShellSegments {
   int level = 0;
   std::vector<std::uint32_t> first_point;  // ascending; one more than there are segments

@@ -1,15 +1,16 @@
 // Voxmap-pointshell: which points of a shell are inside of a field, and how deep? SSL14, section 2.
 //
-// From the root of the point-sphere tree down, breadth first: children of spheres that may touch are
-// looked at, and at the end their points (Algorithm 1). All hits together are those of testing every
-// point; they come in the order of points, whatever was culled, so that sums over them are the same
-// to the last bit.
+// From the root of the point-sphere tree down, breadth first: children of spheres that may touch
+// are looked at, and at the end their points (Algorithm 1). All hits together are those of testing
+// every point; they come in the order of points, whatever was culled, so that sums over them are
+// the same to the last bit.
 //
-// Reading Algorithm 1: its line 20 and 31 add the cross product with the SUMMED force to the torque,
-// which counts earlier points again; the point's own force is meant. Line 13 passes over spheres by
-// V <= R, with V positive inside: V >= -R is meant. Lines 2 and 39 start the distance at 0 and
-// compare the wrong way round. Line 18 of the segmented version (2.4) keeps a point if V <= delta;
-// the deepest is meant, V >= delta. Normals point into the shell's body there and out of it here.
+// Reading Algorithm 1: its line 20 and 31 add the cross product with the SUMMED force to the
+// torque, which counts earlier points again; the point's own force is meant. Line 13 passes over
+// spheres by V <= R, with V positive inside: V >= -R is meant. Lines 2 and 39 start the distance at
+// 0 and compare the wrong way round. Line 18 of the segmented version (2.4) keeps a point if V <=
+// delta; the deepest is meant, V >= delta. Normals point into the shell's body there and out of it
+// here.
 //
 // Level of detail: each node of the tree has one of its points as representative; those of a level
 // are a coarse shell by themselves. A query may stop at a level, after some work, or after some
@@ -23,6 +24,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -80,46 +82,50 @@ struct ShellAnswer {
   double distance = std::numeric_limits<double>::infinity();
   std::uint32_t nearest_point = kNoHit;
   // Metres: no point of the shell at all has a distance less than this. Equal to `distance` where
-  // all points were looked at and there are hits or a distance. Where there are none and no distance
-  // was asked for, the margin.
+  // all points were looked at and there are hits or a distance. Where there are none and no
+  // distance was asked for, the margin.
   double lower_bound = -std::numeric_limits<double>::infinity();
   ShellWork work{};
 };
+
+namespace detail {
+struct ShellStateAccess;
+}  // namespace detail
 
 // What a query needs beside its arguments, and what it remembers of the last one. One thread at a
 // time.
 class ShellState {
  public:
   ShellState() = default;
-  // Allocates all that queries with this tree will need; else the first does. Some 24 bytes a point.
+  // Allocates all that queries with this tree will need; else the first does. Some 24 bytes a
+  // point.
   void reserve(const PointSphereTree& tree);
 
   // Remember which clusters were near, and start from them while the shell has moved less than
   // that (at rest and in slow motion two to three times faster). It never changes an answer. Only
   // for one tree, target and margin: others make it forget.
-  void set_coherent(bool on);
+  void set_coherent(bool on) { coherent_ = on, anchor_.reset(); }
   bool coherent() const { return coherent_; }
-  void forget() { anchor_.valid = false; }
+  void forget() { anchor_.reset(); }
 
  private:
-  friend struct ShellStateAccess;
+  friend struct detail::ShellStateAccess;
   struct Anchor {
-    bool valid = false;
-    const void* tree = nullptr;
-    const void* target = nullptr;
-    double margin = 0, reach = 0;   // metres of the field: how far points may have moved
+    PointSphereTree tree{};
+    std::optional<ShellTarget> target{};
     ShellPlacement placement{};
-    std::vector<std::uint32_t> clusters;  // places on the last level, in order
-    double speed = 0;                     // metres a query, lately
+    double margin = 0, reach = 0;  // metres: how far points may have moved since
   };
   bool coherent_ = false;
-  Anchor anchor_{};
+  std::optional<Anchor> anchor_{};
+  ShellPlacement last_{};                // of the last query
+  std::vector<std::uint32_t> clusters_;  // of the anchor: places on the last level, in order
+  std::size_t cluster_count_ = 0;
   std::vector<std::uint32_t> front_[2];
-  std::vector<float> values_[2];        // of representatives of the fronts
-  std::vector<std::uint32_t> points_;   // candidates
+  std::vector<float> values_[2];       // of representatives of the fronts
+  std::vector<std::uint32_t> points_;  // candidates
   std::vector<float> distances_;
   std::vector<ShellHit> hits_;
-  std::size_t hit_count_ = 0;
 };
 
 // Does not allocate once the state has seen the tree. The margin must not be above

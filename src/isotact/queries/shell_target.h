@@ -1,5 +1,5 @@
-// What the points of a shell are held against: a field or voxelmap prepared for it, or a solid given
-// by a formula. SSL14, section 2.
+// What the points of a shell are held against: a field or voxelmap prepared for it, or a solid
+// given by a formula. SSL14, section 2.
 //
 // A target answers two questions about eight things at once: may this sphere hold a point that
 // counts, and how far is this point from the surface? The first answer may be yes too often, never
@@ -44,7 +44,16 @@ struct ConeSolid {
 };
 
 enum class TargetKind : std::uint8_t {
-  kPlane, kBox, kSphere, kCapsule, kCylinder, kCone, kHull, kBrickField, kVoxmap, kAnyField
+  kPlane,
+  kBox,
+  kSphere,
+  kCapsule,
+  kCylinder,
+  kCone,
+  kHull,
+  kBrickField,
+  kVoxmap,
+  kAnyField
 };
 
 struct TargetSettings {
@@ -55,6 +64,7 @@ struct TargetSettings {
 
 namespace detail {
 struct GridTarget;
+struct HullTarget;
 struct ShellTargetAccess;
 }  // namespace detail
 
@@ -77,9 +87,9 @@ class ShellTarget {
   explicit ShellTarget(const AnyField& field);
 
   TargetKind kind() const { return kind_; }
-  double max_margin() const;            // infinite for formulas
-  std::uint64_t memory_bytes() const;   // of what was prepared
-  const BrickField* field() const;      // null for the others
+  double max_margin() const;           // infinite for formulas
+  std::uint64_t memory_bytes() const;  // of what was prepared
+  const BrickField* field() const;     // null for the others
   const Voxmap* voxmap() const;
 
   // The distance of one point, as queries see it, metres, negative inside, in the target's frame.
@@ -89,15 +99,18 @@ class ShellTarget {
   // is none.
   FieldSample sample(const Vec3& point, const Vec3& outward_normal) const;
 
-  // Unknown solids change no faster than this a metre; infinite for voxelmaps, whose values jump.
+  // Distances of two points p and q differ by at most lipschitz() |p - q| + jump(). Values of
+  // voxelmaps jump between voxels; where the map was made by SSL14's walk along layers they are
+  // bound by nothing, and the jump is infinite.
   double lipschitz() const;
+  double jump() const;
 
  private:
   friend struct detail::ShellTargetAccess;
   TargetKind kind_;
-  // Of formulas: in float for the kernels would be too coarse far from the origin, so double.
-  double numbers_[8]{};
-  std::shared_ptr<const HullSolid> hull_;
+  Vec3 center_{}, axis_{};  // of formulas; a plane's normal, a capsule's b - a
+  double sizes_[3]{}, rounding_ = 0;
+  std::shared_ptr<const detail::HullTarget> hull_;
   std::shared_ptr<const detail::GridTarget> grid_;
   std::shared_ptr<const AnyField> any_;
 };

@@ -29,6 +29,17 @@ struct FreeSpace {
 };
 inline constexpr int kMostFree = 252;
 
+// From each block to the nearest marked one, in quarters of a block, rounded down: between the
+// nearest points of the two.
+std::vector<std::uint8_t> find_block_distances(const Index3& blocks,
+                                               const std::vector<std::uint8_t>& marked,
+                                               Threads threads);
+
+// Outside of its box a field is sqrt(g^2 + v^2), with the distance g to the box and the value v at
+// the nearest point of it, or g + v where v is negative (field.h). Where that is at most iso, v is
+// as well, and g is no more than this.
+double find_free_reach(double iso, double least_on_sides);
+
 // `least_on_sides`: of the field's values on the sides of its box.
 FreeSpace build_free_space(const BrickField& field, double iso, double least_on_sides,
                            Threads threads);

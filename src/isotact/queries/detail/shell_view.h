@@ -1,0 +1,108 @@
+// Plain data that shell kernels for different processors share.
+#pragma once
+
+#include <cstdint>
+
+#include "isotact/base/cpu.h"
+#include "isotact/pointshell/point_sphere_tree.h"
+
+namespace isotact::detail {
+
+// A tree as pointers.
+struct ShellView {
+  struct Level {
+    const SphereGroup* groups;
+    const ShellNode* nodes;
+  };
+  Level levels[kMaxShellLevels];
+  int level_count;
+  std::uint32_t point_count;
+  const float *x, *y, *z;
+};
+
+// Places of the shell, seen from a target: metres for formulas, blocks for grids.
+struct ShellMap {
+  float linear[3][3];
+  float offset[3];
+  float radius_scale;  // of spheres; rounded up
+  float cull;          // what is added to each radius: the margin, and more than rounding can make
+  float margin;        // points at most this far away are hits
+};
+
+// Numbers of formulas, metres, about the centre that the map's offset has taken in.
+//   plane     the map's first row is the normal in the shell's frame, its offset the plane's
+//   box       half sizes
+//   sphere    none
+//   capsule   b - a, 1 / |b - a|^2
+//   cylinder  radius, half height
+//   cone      radius, half height, and of the side: its outward normal (r, y), the direction from
+//             rim to apex (r, y), its length
+// `rounding` is what is taken off each distance: a sphere's radius, too.
+struct FormulaNumbers {
+  float number[8];
+  float rounding;
+  const float* planes;  // of a hull: x, y, z, offset of each
+  std::uint32_t plane_count;
+};
+
+// Distances between blocks, as of FreeSpace, with blocks of any size.
+struct ClearanceView {
+  const std::uint8_t* quarters;
+  std::uint32_t blocks[3];
+  float size[3];
+};
+
+struct ShellTask {
+  const ShellView* view;
+  const ShellMap* map;
+  const FormulaNumbers* formula;
+  const ClearanceView* clearance;
+};
+
+enum class SphereTest : std::uint8_t {
+  kPlane,
+  kBox,
+  kSphere,
+  kCapsule,
+  kCylinder,
+  kCone,
+  kHull,
+  kClearance
+};
+
+// Room: both fronts and points for as many entries as a level has places, or the shell points, and
+// kPushRoom more. `distances` is written by formulas but for hulls; the others leave candidates
+// behind whose distances are to be looked up.
+inline constexpr std::uint32_t kPushRoom = 16;
+struct ShellBuffers {
+  std::uint32_t* front[2];
+  std::uint32_t* points;
+  float* distances;
+};
+struct ShellCounts {
+  std::uint32_t points = 0;  // found
+  std::uint64_t spheres_seen = 0, points_seen = 0;
+};
+
+struct ShellKernels {
+  // All levels, from the root.
+  ShellCounts (*search)(SphereTest test, const ShellTask& task, const ShellBuffers& buffers);
+  // The points of given clusters of the last level.
+  ShellCounts (*search_clusters)(SphereTest test, const ShellTask& task,
+                                 const std::uint32_t* clusters, std::uint32_t count,
+                                 const ShellBuffers& buffers);
+  // All clusters of the last level that may touch, into front[0]; how many are `points`.
+  ShellCounts (*find_clusters)(SphereTest test, const ShellTask& task, const ShellBuffers& buffers);
+  // Every point.
+  ShellCounts (*search_linear)(SphereTest test, const ShellTask& task, const ShellBuffers& buffers);
+  // Bits of the group's eight spheres that may touch.
+  unsigned (*test_group)(SphereTest test, const ShellTask& task, const SphereGroup& group);
+  // Distances of points, by number; eight at most. Not for hulls and clearances.
+  void (*measure)(SphereTest test, const ShellTask& task, const std::uint32_t* points,
+                  std::uint32_t count, float* distances);
+};
+const ShellKernels& shell_kernels_baseline();
+const ShellKernels& shell_kernels_avx2();
+const ShellKernels& choose_shell_kernels(SimdLevel level);
+
+}  // namespace isotact::detail

@@ -1,0 +1,113 @@
+#include "isotact/queries/shell_contact.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace isotact {
+namespace {}  // namespace
+
+ShellForce find_force(const PointSphereTree& tree, const ShellTarget& target,
+                      const ShellPlacement& placement, std::span<const ShellHit> hits,
+                      const ForceSettings& settings) {
+  ShellForce result;
+  double weighted_depth = 0;
+  for (const ShellHit& hit : hits) {
+    if (!(hit.distance < 0)) continue;
+    const double depth = -static_cast<double>(hit.distance), area = static_cast<double>(hit.area);
+    // The shell's outward normal points into the other body: the push is the other way.
+    const Vec3 push =
+        settings.normal == ForceNormal::kField
+            ? direction_at(tree, target, placement, hit.point)
+            : -rotate(placement.field_from_shell.rotation, to_double(tree.normals()[hit.point]));
+    const Vec3 force = (settings.stiffness * depth * area) * push;
+    result.force = result.force + force;
+    result.torque =
+        result.torque + cross(place_of(tree, placement, hit.point) - settings.center, force);
+    result.area += area;
+    weighted_depth += depth * area;
+  }
+  if (result.area > 0) result.mean_depth = weighted_depth / result.area;
+  if (settings.scale == ForceScale::kMeanDepth && result.area > 0) {
+    result.force = result.force / result.area;
+    result.torque = result.torque / result.area;
+  }
+  return result;
+}
+
+Manifold choose_manifold(const PointSphereTree& tree, const ShellTarget& target,
+                         const ShellPlacement& placement, std::span<const ShellHit> hits,
+                         std::uint32_t max_count) {
+  Manifold chosen;
+  if (hits.empty() || max_count == 0) return chosen;
+  std::uint32_t deepest = 0;
+  for (std::uint32_t i = 1; i < hits.size(); ++i)
+    if (hits[i].distance < hits[deepest].distance) deepest = i;
+  chosen.count = 1;
+  chosen.hit[0] = deepest;
+  if (max_count == 1 || hits.size() == 1) return chosen;
+
+  // The plane of the contact, in the shell's frame: points need not be moved.
+  const Vec3f origin = tree.point(hits[deepest].point);
+  const Vec3 direction = direction_at(tree, target, placement, hits[deepest].point);
+  const Vec3f normal = to_float(rotate(conjugate(placement.field_from_shell.rotation), direction));
+  const auto flat = [&](std::uint32_t i) {
+    const Vec3f d = tree.point(hits[i].point) - origin;
+    return d - dot(d, normal) * normal;
+  };
+  // Of equals the first one.
+  const auto find_most = [&](auto&& measure) {
+    std::uint32_t best = kNoHit;
+    float most = 0;
+    for (std::uint32_t i = 0; i < hits.size(); ++i)
+      if (const float m = measure(flat(i)); m > most) most = m, best = i;
+    return std::pair{best, most};
+  };
+
+  const auto [far, far_sq] = find_most([](const Vec3f& d) { return length_sq(d); });
+  if (far == kNoHit) return chosen;
+  chosen.hit[chosen.count++] = far;
+  if (max_count == 2) return chosen;
+  const Vec3f line = flat(far), across = cross(normal, line);
+  // A thousandth of the patch is no side.
+  const float least = 1e-3F * far_sq;
+  const auto [left, left_area] = find_most([&](const Vec3f& d) { return dot(across, d); });
+  const auto [right, right_area] = find_most([&](const Vec3f& d) { return -dot(across, d); });
+  const bool left_first = left_area >= right_area;
+  const auto take = [&](std::uint32_t hit, float area) {
+    if (hit != kNoHit && area > least && chosen.count < max_count) chosen.hit[chosen.count++] = hit;
+  };
+  take(left_first ? left : right, left_first ? left_area : right_area);
+  take(left_first ? right : left, left_first ? right_area : left_area);
+  return chosen;
+}
+
+ShellSegments segments_of_level(const PointSphereTree& tree, int level) {
+  ShellSegments result;
+  result.level = std::clamp(level, 0, tree.level_count() - 1);
+  for (const ShellNode& node : tree.level(result.level).nodes)
+    if (node.child_count > 0) result.first_point.push_back(node.first_point);
+  result.first_point.push_back(tree.point_count());
+  return result;
+}
+
+ShellSegments find_segments(const PointSphereTree& tree, std::uint32_t m) {
+  const double wanted = std::max(1.0, static_cast<double>(m));
+  const auto off_by = [&](int level) {
+    const double ratio = tree.header().levels[level].node_count / wanted;
+    return std::max(ratio, 1 / ratio);
+  };
+  int best = 0;
+  for (int level = 1; level < tree.level_count(); ++level)
+    if (off_by(level) < off_by(best)) best = level;
+  return segments_of_level(tree, best);
+}
+
+std::span<const ShellHit> hits_of_segment(const ShellSegments& segments, std::uint32_t i,
+                                          std::span<const ShellHit> hits) {
+  const auto before = [](const ShellHit& hit, std::uint32_t point) { return hit.point < point; };
+  const auto first = std::lower_bound(hits.begin(), hits.end(), segments.first_point[i], before);
+  const auto last = std::lower_bound(first, hits.end(), segments.first_point[i + 1], before);
+  return {first, last};
+}
+
+}  // namespace isotact

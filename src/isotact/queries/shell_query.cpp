@@ -1,0 +1,407 @@
+#include "isotact/queries/shell_query.h"
+
+#include <algorithm>
+#include <cassert>
+#include <chrono>
+#include <cmath>
+
+#include "isotact/queries/detail/shell_search.h"
+
+namespace isotact {
+namespace detail {
+
+struct ShellStateAccess {
+  using Anchor = ShellState::Anchor;
+
+  static ShellBuffers buffers(ShellState& s) {
+    return {{s.front_[0].data(), s.front_[1].data()}, s.points_.data(), s.distances_.data()};
+  }
+  static std::vector<ShellHit>& hits(ShellState& s) { return s.hits_; }
+  static std::vector<std::uint32_t>& points(ShellState& s) { return s.points_; }
+  static std::vector<float>& distances(ShellState& s) { return s.distances_; }
+  static std::vector<std::uint32_t>& front(ShellState& s, unsigned i) { return s.front_[i]; }
+  static std::vector<float>& values(ShellState& s, unsigned i) { return s.values_[i]; }
+  static std::optional<Anchor>& anchor(ShellState& s) { return s.anchor_; }
+  static ShellPlacement& last(ShellState& s) { return s.last_; }
+  static std::vector<std::uint32_t>& clusters(ShellState& s) { return s.clusters_; }
+  static std::size_t& cluster_count(ShellState& s) { return s.cluster_count_; }
+};
+
+namespace {
+
+using Access = ShellStateAccess;
+using Clock = std::chrono::steady_clock;
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+
+// Turns candidates into hits, in place: those at most the margin away.
+ShellAnswer collect(const PointSphereTree& tree, const ShellSearch& search,
+                    const ShellPlacement& placement, double margin, const ShellCounts& counts,
+                    ShellState& state) {
+  const std::span<const std::uint32_t> points(Access::points(state).data(), counts.points);
+  float* distances = Access::distances(state).data();
+  if (!search.has_distances()) search.measure(points, distances);
+  const float* areas = tree.areas().data();
+  const auto area_scale = static_cast<float>(placement.shell_scale * placement.shell_scale);
+  const auto most = static_cast<float>(margin);
+  ShellHit* hits = Access::hits(state).data();
+  std::uint32_t count = 0, deepest = kNoHit;
+  float least = std::numeric_limits<float>::infinity();
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (!(distances[i] <= most)) continue;
+    if (distances[i] < least) least = distances[i], deepest = count;
+    hits[count++] = {points[i], distances[i], areas[points[i]] * area_scale};
+  }
+  ShellAnswer answer;
+  answer.level = tree.level_count();
+  answer.hits = {hits, count};
+  answer.deepest = deepest;
+  answer.lower_bound = margin;
+  if (count > 0) {
+    answer.distance = static_cast<double>(least);
+    answer.lower_bound = answer.distance;
+    answer.nearest_point = hits[deepest].point;
+  }
+  answer.work = {counts.spheres_seen, counts.points_seen};
+  return answer;
+}
+
+// A query that may stop before the last points. On each level it keeps nodes that may hold hits,
+// with the distances of their representatives, so that there is an answer at any time.
+class LimitedSearch {
+ public:
+  LimitedSearch(const PointSphereTree& tree, const ShellSearch& search,
+                const ShellPlacement& placement, const ShellRequest& request, ShellState& state)
+      : tree_(tree),
+        search_(search),
+        placement_(placement),
+        request_(request),
+        state_(state),
+        margin_(static_cast<float>(request.margin)) {
+    if (request.max_microseconds > 0)
+      deadline_ = Clock::now() + std::chrono::nanoseconds(static_cast<std::int64_t>(
+                                     std::min(request.max_microseconds, 1e9) * 1000));
+    last_level_ =
+        request.level < 0 ? tree.level_count() : std::min(request.level, tree.level_count());
+  }
+
+  ShellAnswer run() {
+    const ShellView& view = search_.view();
+    work_.spheres = 1;
+    if ((search_.test_group(view.levels[0].groups[0]) & 1U) == 0) {
+      level_ = last_level_;
+      return finish(0, 0, 0);
+    }
+    Access::front(state_, 0)[0] = 0;
+    measure_front(0, 0, 0, 1);
+    std::uint32_t count = 1;
+    for (level_ = 0; level_ < last_level_; ++level_, in_ ^= 1U) {
+      const bool last = level_ + 1 == view.level_count;
+      std::uint32_t next = 0, i = 0;
+      for (; i < count; ++i) {
+        if (is_spent(count - i + next)) return finish(i, count, last ? 0 : next);
+        const ShellNode& node = view.levels[level_].nodes[Access::front(state_, in_)[i]];
+        if (last)
+          look_at_points(node);
+        else
+          next = open(node, next);
+      }
+      if (last) {
+        level_ = tree_.level_count();
+        return finish(0, 0, 0);
+      }
+      count = next;
+    }
+    return finish(0, count, 0);
+  }
+
+ private:
+  bool is_spent(std::uint32_t open_nodes) {
+    if (request_.max_nodes > 0 && work_.spheres + work_.points >= request_.max_nodes) {
+      status_ = ShellStatus::kOutOfWork;
+      return true;
+    }
+    // Each open node is still to be written down.
+    constexpr std::int64_t kNanosecondsAnOpenNode = 4;
+    if (request_.max_microseconds > 0 &&
+        Clock::now() + std::chrono::nanoseconds(kNanosecondsAnOpenNode * open_nodes) >= deadline_) {
+      status_ = ShellStatus::kOutOfTime;
+      return true;
+    }
+    return false;
+  }
+
+  // Distances of the representatives of nodes first to last of a front.
+  void measure_front(int level, unsigned which, std::uint32_t first, std::uint32_t last) {
+    const ShellNode* nodes = search_.view().levels[level].nodes;
+    std::uint32_t points[16];
+    const std::uint32_t* front = Access::front(state_, which).data();
+    for (std::uint32_t at = first; at < last; at += 16) {
+      const std::uint32_t n = std::min<std::uint32_t>(16, last - at);
+      for (std::uint32_t i = 0; i < n; ++i) points[i] = nodes[front[at + i]].representative;
+      search_.measure({points, n}, Access::values(state_, which).data() + at);
+    }
+    work_.points += last - first;
+  }
+
+  std::uint32_t open(const ShellNode& node, std::uint32_t next) {
+    const SphereGroup* groups = search_.view().levels[level_ + 1].groups;
+    std::uint32_t* to = Access::front(state_, in_ ^ 1U).data();
+    const std::uint32_t before = next;
+    for (std::uint32_t k = 0; k < node.child_count; k += 8) {
+      const std::uint32_t child = node.first_child + k;
+      unsigned bits = search_.test_group(groups[child / 8]);
+      for (; bits != 0; bits &= bits - 1) {
+        const auto lane = static_cast<std::uint32_t>(__builtin_ctz(bits));
+        if (k + lane < node.child_count) to[next++] = child + lane;
+      }
+    }
+    work_.spheres += node.child_count;
+    measure_front(level_ + 1, in_ ^ 1U, before, next);
+    return next;
+  }
+
+  void add(std::uint32_t point, float distance, float area) {
+    ShellHit* hits = Access::hits(state_).data();
+    if (distance < least_) least_ = distance, nearest_ = point;
+    if (!(distance <= margin_)) return;
+    if (deepest_ == kNoHit || distance < hits[deepest_].distance) deepest_ = hit_count_;
+    const auto scale = static_cast<float>(placement_.shell_scale * placement_.shell_scale);
+    hits[hit_count_++] = {point, distance, area * scale};
+  }
+
+  void look_at_points(const ShellNode& node) {
+    std::uint32_t points[kMaxChildren];
+    float distances[kMaxChildren];
+    for (std::uint32_t i = 0; i < node.point_count; ++i) points[i] = node.first_point + i;
+    search_.measure({points, node.point_count}, distances);
+    for (std::uint32_t i = 0; i < node.point_count; ++i)
+      add(points[i], distances[i], tree_.areas()[points[i]]);
+    work_.points += node.point_count;
+  }
+
+  // Nodes first to last of the present front, and the `next` first ones of the one below, stand for
+  // their points. Those below come first: they are children of nodes before `first`.
+  ShellAnswer finish(std::uint32_t first, std::uint32_t last, std::uint32_t next) {
+    const ShellView& view = search_.view();
+    double lower = request_.margin;
+    const auto represent = [&](int level, unsigned which, std::uint32_t begin, std::uint32_t end) {
+      for (std::uint32_t i = begin; i < end; ++i) {
+        const ShellNode& node = view.levels[level].nodes[Access::front(state_, which)[i]];
+        const float value = Access::values(state_, which)[i];
+        lower = std::min(lower, search_.find_least(value, node.reach));
+        add(node.representative, value, node.area);
+      }
+    };
+    if (next > 0) represent(level_ + 1, in_ ^ 1U, 0, next);
+    represent(level_, in_, first, last);
+    ShellAnswer answer;
+    answer.status = status_;
+    answer.level = level_;
+    answer.hits = {Access::hits(state_).data(), hit_count_};
+    answer.deepest = deepest_;
+    answer.work = work_;
+    answer.lower_bound = lower;
+    if (deepest_ != kNoHit) {
+      answer.distance = static_cast<double>(least_);
+      answer.nearest_point = nearest_;
+      answer.lower_bound = std::min(lower, answer.distance);
+    }
+    return answer;
+  }
+
+  const PointSphereTree& tree_;
+  const ShellSearch& search_;
+  const ShellPlacement& placement_;
+  const ShellRequest& request_;
+  ShellState& state_;
+  float margin_;
+  Clock::time_point deadline_{};
+  int last_level_ = 0, level_ = 0;
+  unsigned in_ = 0;
+  ShellStatus status_ = ShellStatus::kComplete;
+  ShellWork work_{};
+  std::uint32_t hit_count_ = 0, deepest_ = kNoHit, nearest_ = kNoHit;
+  float least_ = std::numeric_limits<float>::infinity();
+};
+
+// The nearest point of a shell that is apart. Level by level; a node is passed over if no point
+// below can be nearer than the nearest one that is known.
+void find_nearest(const ShellSearch& search, ShellState& state, ShellAnswer& answer) {
+  const ShellView& view = search.view();
+  float best = std::numeric_limits<float>::infinity();
+  std::uint32_t point = kNoHit;
+  const auto take = [&](std::span<const std::uint32_t> points, float* distances) {
+    search.measure(points, distances);
+    for (std::size_t i = 0; i < points.size(); ++i)
+      if (distances[i] < best || (distances[i] == best && points[i] < point))
+        best = distances[i], point = points[i];
+    answer.work.points += points.size();
+  };
+  unsigned in = 0;
+  Access::front(state, 0)[0] = 0;
+  std::uint32_t first = view.levels[0].nodes[0].representative;
+  take({&first, 1}, Access::values(state, 0).data());
+  std::uint32_t count = 1;
+  for (int level = 0; level < view.level_count; ++level, in ^= 1U) {
+    const ShellNode* nodes = view.levels[level].nodes;
+    const bool last = level + 1 == view.level_count;
+    std::uint32_t next = 0;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const ShellNode& node = nodes[Access::front(state, in)[i]];
+      if (search.find_least(Access::values(state, in)[i], node.reach) > static_cast<double>(best))
+        continue;
+      std::uint32_t points[kMaxChildren];
+      float distances[kMaxChildren];
+      for (std::uint32_t k = 0; k < node.child_count; ++k) {
+        const std::uint32_t child = node.first_child + k;
+        points[k] = last ? child : view.levels[level + 1].nodes[child].representative;
+      }
+      take({points, node.child_count}, distances);
+      if (last) continue;
+      for (std::uint32_t k = 0; k < node.child_count; ++k) {
+        Access::front(state, in ^ 1U)[next] = node.first_child + k;
+        Access::values(state, in ^ 1U)[next++] = distances[k];
+      }
+    }
+    count = next;
+  }
+  answer.distance = static_cast<double>(best);
+  answer.nearest_point = point;
+  answer.lower_bound = answer.distance;
+}
+
+// No point of the tree is moved further than this from one placement to the other, metres: its
+// centre's way, and how far the rest can turn and grow about it.
+double find_motion(const PointSphereTree& tree, const ShellPlacement& a, const ShellPlacement& b) {
+  const Spheref ball = tree.bounding_sphere();
+  const Vec3 center = to_double(ball.center);
+  const Mat3 ra = to_matrix(a.field_from_shell.rotation),
+             rb = to_matrix(b.field_from_shell.rotation);
+  double square = 0;
+  for (std::size_t i = 0; i < 3; ++i)
+    square += length_sq(ra.rows[i] * a.shell_scale - rb.rows[i] * b.shell_scale);
+  const Vec3 way = transform_point(a.field_from_shell, center * a.shell_scale) -
+                   transform_point(b.field_from_shell, center * b.shell_scale);
+  return length(way) + std::sqrt(square) * static_cast<double>(ball.radius);
+}
+
+// A list of clusters near the surface is good while no point has moved further than it was widened
+// by. The list is widened by some steps' motion, and made anew when that is used up; a shell that
+// moves by more than its clusters are wide gains nothing and is looked at from the root.
+ShellCounts search_coherently(const PointSphereTree& tree, const ShellTarget& target,
+                              const ShellSearch& search, const ShellPlacement& placement,
+                              double margin, ShellState& state) {
+  constexpr double kSteps = 12, kLeast = 0.05, kMost = 1;  // in radii of clusters
+  const ShellBuffers buffers = Access::buffers(state);
+  std::optional<Access::Anchor>& anchor = Access::anchor(state);
+  const bool known = anchor && anchor->margin == margin &&
+                     anchor->tree.buffer().data() == tree.buffer().data() &&
+                     ShellTargetAccess::is_same(*anchor->target, target) &&
+                     anchor->placement.field_scale == placement.field_scale;
+  if (known && find_motion(tree, anchor->placement, placement) * (1 + 1e-9) <= anchor->reach) {
+    Access::last(state) = placement;
+    return search.search_clusters({Access::clusters(state).data(), Access::cluster_count(state)},
+                                  buffers);
+  }
+  const ShellLevelEntry& leaves = tree.header().levels[tree.level_count() - 1];
+  const double radius = static_cast<double>(leaves.mean_radius) * placement.shell_scale;
+  const double step = known ? find_motion(tree, Access::last(state), placement) : kInfinite;
+  Access::last(state) = placement;
+  if (!known) {
+    anchor.emplace();
+    anchor->tree = tree;
+    anchor->target = target;
+    anchor->margin = margin;
+    anchor->reach = -1;
+    anchor->placement = placement;
+  }
+  if (!(step * 4 <= kMost * radius)) {
+    anchor->reach = -1;
+    return search.search(buffers);
+  }
+  anchor->reach = std::clamp(kSteps * step, kLeast * radius, kMost * radius);
+  anchor->placement = placement;
+  const ShellCounts found = search.find_clusters(anchor->reach, buffers);
+  std::copy_n(buffers.front[0], found.points, Access::clusters(state).data());
+  Access::cluster_count(state) = found.points;
+  ShellCounts counts =
+      search.search_clusters({Access::clusters(state).data(), found.points}, buffers);
+  counts.spheres_seen = found.spheres_seen;
+  return counts;
+}
+
+}  // namespace
+}  // namespace detail
+
+using detail::ShellSearch;
+
+void ShellState::reserve(const PointSphereTree& tree) {
+  std::size_t places = 0;
+  for (int level = 0; level < tree.level_count(); ++level)
+    places = std::max<std::size_t>(places, tree.header().levels[level].place_count);
+  places += detail::kPushRoom;
+  const std::size_t points = std::size_t{tree.point_count()} + detail::kPushRoom;
+  const auto grow = [](auto& vector, std::size_t size) {
+    if (vector.size() < size) vector.resize(size);
+  };
+  for (unsigned i = 0; i < 2; ++i) grow(front_[i], places), grow(values_[i], places);
+  if (coherent_) grow(clusters_, places);
+  grow(points_, points);
+  grow(distances_, points);
+  grow(hits_, points);
+}
+
+ShellAnswer find_hits(const PointSphereTree& tree, const ShellTarget& target,
+                      const ShellPlacement& placement, const ShellRequest& request,
+                      ShellState& state) {
+  assert(request.margin <= target.max_margin() * placement.field_scale * (1 + 1e-12));
+  state.reserve(tree);
+  const ShellSearch search(tree, target, placement, request.margin);
+  const bool all = request.level < 0 || request.level >= tree.level_count();
+  const bool limited = !all || request.max_nodes > 0 || request.max_microseconds > 0;
+  ShellAnswer answer;
+  if (limited) {
+    answer = detail::LimitedSearch(tree, search, placement, request, state).run();
+  } else {
+    const bool coherent = state.coherent() && target.kind() != TargetKind::kAnyField;
+    const detail::ShellCounts counts =
+        coherent ? detail::search_coherently(tree, target, search, placement, request.margin, state)
+                 : search.search(detail::ShellStateAccess::buffers(state));
+    answer = detail::collect(tree, search, placement, request.margin, counts, state);
+  }
+  if (request.want_distance && answer.hits.empty()) detail::find_nearest(search, state, answer);
+  return answer;
+}
+
+ShellAnswer find_hits_linear(const PointSphereTree& tree, const ShellTarget& target,
+                             const ShellPlacement& placement, const ShellRequest& request,
+                             ShellState& state) {
+  state.reserve(tree);
+  const ShellSearch search(tree, target, placement, request.margin);
+  const detail::ShellCounts counts = search.search_linear(detail::ShellStateAccess::buffers(state));
+  ShellAnswer answer = detail::collect(tree, search, placement, request.margin, counts, state);
+  if (!request.want_distance || !answer.hits.empty()) return answer;
+  std::vector<float> distances(tree.point_count());
+  std::vector<std::uint32_t> points(tree.point_count());
+  for (std::uint32_t i = 0; i < tree.point_count(); ++i) points[i] = i;
+  search.measure(points, distances.data());
+  const auto nearest = std::min_element(distances.begin(), distances.end());
+  answer.distance = static_cast<double>(*nearest);
+  answer.nearest_point = static_cast<std::uint32_t>(nearest - distances.begin());
+  answer.lower_bound = answer.distance;
+  return answer;
+}
+
+Vec3 place_of(const PointSphereTree& tree, const ShellPlacement& placement, std::uint32_t point) {
+  return transform_point(placement.field_from_shell,
+                         to_double(tree.point(point)) * placement.shell_scale);
+}
+
+Vec3 direction_at(const PointSphereTree& tree, const ShellTarget& target,
+                  const ShellPlacement& placement, std::uint32_t point) {
+  const Vec3 normal = rotate(placement.field_from_shell.rotation, to_double(tree.normals()[point]));
+  const Vec3 place = place_of(tree, placement, point) / placement.field_scale;
+  return target.sample(place, normal).gradient;
+}
+
+}  // namespace isotact
