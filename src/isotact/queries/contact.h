@@ -9,6 +9,14 @@ namespace isotact {
 
 enum class Body : std::uint8_t { kA, kB };
 
+// Which way two bodies are held against each other.
+enum class Roles : std::uint8_t {
+  kBoth,       // needs a field or points of each body, so that one way at least is possible; takes
+               // both ways where they are
+  kPointsOfA,  // in the field of B
+  kPointsOfB,  // in the field of A
+};
+
 // In the world's frame, metres.
 struct Contact {
   Vec3 position{};    // midway between the two points

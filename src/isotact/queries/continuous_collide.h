@@ -17,13 +17,6 @@
 
 namespace isotact {
 
-enum class Roles : std::uint8_t {
-  kBoth,       // needs a field or points of each body, so that one way at least is possible; takes
-               // both ways where they are
-  kPointsOfA,  // in the field of B
-  kPointsOfB,  // in the field of A
-};
-
 struct ContinuousRequest {
   // Metres: they touch where the field says that they are as near as this. Outside of its box a
   // field is a lower bound of the distance (field.h): margins beyond the padding may be met from

@@ -39,7 +39,8 @@ struct Shape::Tracers {
     std::shared_ptr<const SweptTracer> tracer;
   };
   std::mutex mutex;
-  std::vector<Entry> entries;  // the last used at the end
+  std::vector<Entry> entries;                               // the last used at the end
+  std::vector<std::shared_ptr<const ShellTarget>> targets;  // so, too
 
   std::shared_ptr<const SweptTracer> find(const SweptSettings& settings) {
     const std::scoped_lock lock(mutex);
@@ -50,10 +51,21 @@ struct Shape::Tracers {
     }
     return nullptr;
   }
+
+  std::shared_ptr<const ShellTarget> find_target(double max_margin) {
+    const std::scoped_lock lock(mutex);
+    for (auto at = targets.begin(); at != targets.end(); ++at) {
+      if ((*at)->max_margin() != max_margin) continue;
+      std::rotate(at, at + 1, targets.end());
+      return targets.back();
+    }
+    return nullptr;
+  }
 };
 
 Shape::Shape(Data data) {
-  if (!data.field && !data.tree) throw Error("a shape needs a field, a pointshell, or both");
+  if (!data.field && !data.tree && !data.voxmap)
+    throw Error("a shape needs a field, a pointshell, or both");
   data.tracers = std::make_shared<Tracers>();
   data_ = std::make_shared<const Data>(std::move(data));
 }
@@ -69,7 +81,8 @@ Shape Shape::from_mesh(const TriangleMesh& mesh, const ShapeSettings& settings) 
                                                  .threads = f.threads,
                                                  .monitor = f.monitor});
   PointSphereTree tree = sample(surface.mesh, built.field.voxel_size(), settings);
-  return Shape(Data{std::move(built.field), std::move(tree), std::move(built.report.warnings), {}});
+  return Shape(
+      Data{std::move(built.field), std::move(tree), {}, std::move(built.report.warnings), {}});
 }
 
 Shape Shape::from_field(const AnyField& field, const Aabb& box, double voxel_size,
@@ -82,18 +95,20 @@ Shape Shape::from_field(const AnyField& field, const Aabb& box, double voxel_siz
   const TriangleMesh surface =
       extract_surface(baked.field, {.threads = f.threads, .monitor = f.monitor});
   PointSphereTree tree = sample(surface, voxel_size, settings);
-  return Shape(Data{std::move(baked.field), std::move(tree), std::move(baked.warnings), {}});
+  return Shape(Data{std::move(baked.field), std::move(tree), {}, std::move(baked.warnings), {}});
 }
 
 Shape Shape::from_asset(const Asset& asset) {
-  Data data{asset.field, find_point_sphere_tree(asset), {}, {}};
-  if (!data.field && !data.tree)
-    throw Error({.file = asset.file_name}, "has neither a brick field nor a pointshell");
+  Data data{asset.field, find_point_sphere_tree(asset), asset.voxmap, {}, {}};
+  if (!data.field && !data.tree && !data.voxmap)
+    throw Error({.file = asset.file_name},
+                "has neither a brick field, a voxelmap nor a pointshell");
   return Shape(std::move(data));
 }
 
-Shape Shape::from_parts(std::optional<BrickField> field, std::optional<PointSphereTree> tree) {
-  return Shape(Data{std::move(field), std::move(tree), {}, {}});
+Shape Shape::from_parts(std::optional<BrickField> field, std::optional<PointSphereTree> tree,
+                        std::optional<Voxmap> voxmap) {
+  return Shape(Data{std::move(field), std::move(tree), std::move(voxmap), {}, {}});
 }
 
 std::shared_ptr<const SweptTracer> Shape::swept_tracer(const SweptSettings& settings) const {
@@ -105,6 +120,19 @@ std::shared_ptr<const SweptTracer> Shape::swept_tracer(const SweptSettings& sett
   const std::scoped_lock lock(tracers.mutex);
   if (tracers.entries.size() == kMostTracers) tracers.entries.erase(tracers.entries.begin());
   tracers.entries.push_back({settings, made});
+  return made;
+}
+
+std::shared_ptr<const ShellTarget> Shape::shell_target(double max_margin) const {
+  Tracers& tracers = *data_->tracers;
+  if (auto known = tracers.find_target(max_margin)) return known;
+  const TargetSettings settings{.max_margin = max_margin};
+  auto made = data_->field ? std::make_shared<const ShellTarget>(*data_->field, settings)
+                           : std::make_shared<const ShellTarget>(*data_->voxmap, settings);
+  if (auto known = tracers.find_target(max_margin)) return known;
+  const std::scoped_lock lock(tracers.mutex);
+  if (tracers.targets.size() == kMostTracers) tracers.targets.erase(tracers.targets.begin());
+  tracers.targets.push_back(made);
   return made;
 }
 

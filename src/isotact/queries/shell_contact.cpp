@@ -8,7 +8,7 @@ namespace {}  // namespace
 
 ShellForce find_force(const PointSphereTree& tree, const ShellTarget& target,
                       const ShellPlacement& placement, std::span<const ShellHit> hits,
-                      const ForceSettings& settings) {
+                      const ShellForceSettings& settings) {
   ShellForce result;
   double weighted_depth = 0;
   for (const ShellHit& hit : hits) {
@@ -16,7 +16,7 @@ ShellForce find_force(const PointSphereTree& tree, const ShellTarget& target,
     const double depth = -static_cast<double>(hit.distance), area = static_cast<double>(hit.area);
     // The shell's outward normal points into the other body: the push is the other way.
     const Vec3 push =
-        settings.normal == ForceNormal::kField
+        settings.normal == ShellForceNormal::kField
             ? direction_at(tree, target, placement, hit.point)
             : -rotate(placement.field_from_shell.rotation, to_double(tree.normals()[hit.point]));
     const Vec3 force = (settings.stiffness * depth * area) * push;
@@ -27,7 +27,7 @@ ShellForce find_force(const PointSphereTree& tree, const ShellTarget& target,
     weighted_depth += depth * area;
   }
   if (result.area > 0) result.mean_depth = weighted_depth / result.area;
-  if (settings.scale == ForceScale::kMeanDepth && result.area > 0) {
+  if (settings.scale == ShellForceScale::kMeanDepth && result.area > 0) {
     result.force = result.force / result.area;
     result.torque = result.torque / result.area;
   }
@@ -46,32 +46,34 @@ Manifold choose_manifold(const PointSphereTree& tree, const ShellTarget& target,
   chosen.hit[0] = deepest;
   if (max_count == 1 || hits.size() == 1) return chosen;
 
-  // The plane of the contact, in the shell's frame: points need not be moved.
+  // In the plane of the contact, in the shell's frame: points need not be moved. Distances are from
+  // the deepest point, sides are of the line to the furthest one.
   const Vec3f origin = tree.point(hits[deepest].point);
-  const Vec3 direction = direction_at(tree, target, placement, hits[deepest].point);
-  const Vec3f normal = to_float(rotate(conjugate(placement.field_from_shell.rotation), direction));
-  const auto flat = [&](std::uint32_t i) {
-    const Vec3f d = tree.point(hits[i].point) - origin;
-    return d - dot(d, normal) * normal;
+  const Vec3f normal = to_float(rotate(conjugate(placement.field_from_shell.rotation),
+                                       direction_at(tree, target, placement, hits[deepest].point)));
+  const float *x = tree.x().data(), *y = tree.y().data(), *z = tree.z().data();
+  const auto place = [&](std::uint32_t i) {
+    const std::uint32_t p = hits[i].point;
+    return Vec3f{x[p] - origin.x, y[p] - origin.y, z[p] - origin.z};
   };
-  // Of equals the first one.
-  const auto find_most = [&](auto&& measure) {
-    std::uint32_t best = kNoHit;
-    float most = 0;
-    for (std::uint32_t i = 0; i < hits.size(); ++i)
-      if (const float m = measure(flat(i)); m > most) most = m, best = i;
-    return std::pair{best, most};
-  };
-
-  const auto [far, far_sq] = find_most([](const Vec3f& d) { return length_sq(d); });
+  std::uint32_t far = kNoHit, left = kNoHit, right = kNoHit;
+  float far_sq = 0, left_area = 0, right_area = 0;
+  for (std::uint32_t i = 0; i < hits.size(); ++i) {
+    const Vec3f d = place(i);
+    const float along = dot(d, normal), flat_sq = length_sq(d) - along * along;
+    if (flat_sq > far_sq) far_sq = flat_sq, far = i;
+  }
   if (far == kNoHit) return chosen;
   chosen.hit[chosen.count++] = far;
   if (max_count == 2) return chosen;
-  const Vec3f line = flat(far), across = cross(normal, line);
+  const Vec3f across = cross(normal, place(far));
   // A thousandth of the patch is no side.
   const float least = 1e-3F * far_sq;
-  const auto [left, left_area] = find_most([&](const Vec3f& d) { return dot(across, d); });
-  const auto [right, right_area] = find_most([&](const Vec3f& d) { return -dot(across, d); });
+  for (std::uint32_t i = 0; i < hits.size(); ++i) {
+    const float area = dot(across, place(i));
+    if (area > left_area) left_area = area, left = i;
+    if (-area > right_area) right_area = -area, right = i;
+  }
   const bool left_first = left_area >= right_area;
   const auto take = [&](std::uint32_t hit, float area) {
     if (hit != kNoHit && area > least && chosen.count < max_count) chosen.hit[chosen.count++] = hit;

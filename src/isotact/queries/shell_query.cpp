@@ -149,7 +149,7 @@ class LimitedSearch {
     const std::uint32_t before = next;
     for (std::uint32_t k = 0; k < node.child_count; k += 8) {
       const std::uint32_t child = node.first_child + k;
-      unsigned bits = search_.test_group(groups[child / 8]);
+      unsigned bits = search_.test_group(groups[child / 8]) >> child % 8;
       for (; bits != 0; bits &= bits - 1) {
         const auto lane = static_cast<std::uint32_t>(__builtin_ctz(bits));
         if (k + lane < node.child_count) to[next++] = child + lane;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "isotact/base/lanes.h"
+#include "isotact/queries/detail/brick_lanes.h"
 #include "isotact/queries/detail/shell_view.h"
 
 namespace isotact::detail {
@@ -217,8 +218,9 @@ struct ShellKernel {
       counts.spheres_seen += node.child_count;
       for (std::uint32_t k = 0; k < node.child_count; k += 8) {
         const std::uint32_t first = node.first_child + k;
-        const unsigned mask =
-            test_group<Test>(task, groups[first / 8]) & first_bits(node.child_count - k);
+        // With strides of 4, children may begin in the middle of a group.
+        const unsigned mask = (test_group<Test>(task, groups[first / 8]) >> first % 8) &
+                              first_bits(node.child_count - k);
         push(first, mask, next, count);
       }
     }
@@ -375,6 +377,7 @@ struct ShellKernel {
               with_test(test,
                         [&](auto t) { measure<decltype(t)>(task, points, count, distances); });
             },
+        .measure_bricks = BrickKernel<F>::measure,
     };
   }
 };
