@@ -2,7 +2,7 @@
 // must be the principal ones, since Bullet keeps three moments of inertia and no products.
 //
 //   BodyInfo info = make_body_info(*cook_bullet_shape(mesh), {.density = 7800});
-//   btDefaultMotionState state(to_bullet(world_from_mesh), info.mesh_from_bullet());
+//   btDefaultMotionState state(to_bullet(world_from_mesh), info.center_of_mass_offset());
 //   btRigidBody body({info.mass, &state, info.shape.get(), info.inertia});
 #pragma once
 
