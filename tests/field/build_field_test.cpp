@@ -12,23 +12,11 @@
 #include "isotact/geometry/primitives.h"
 
 #include "field/field_points.h"
+#include "field/joined.h"
 #include "support/slow_build.h"
 
 namespace isotact {
 namespace {
-
-TriangleMesh joined(TriangleMesh a, const TriangleMesh& b, const Vec3f& by = {}) {
-  const auto first = static_cast<std::uint32_t>(a.positions.size());
-  for (const Vec3f& p : b.positions) a.positions.push_back(p + by);
-  for (const Triangle& t : b.triangles)
-    a.triangles.push_back({t[0] + first, t[1] + first, t[2] + first});
-  return a;
-}
-
-TriangleMesh turned(TriangleMesh mesh) {
-  for (Triangle& t : mesh.triangles) std::swap(t[1], t[2]);
-  return mesh;
-}
 
 TriangleMesh holed_sphere() {
   TriangleMesh mesh = make_sphere({.radius = 0.5, .frequency = 12});

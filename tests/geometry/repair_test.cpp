@@ -9,12 +9,12 @@
 #include "isotact/base/error.h"
 #include "isotact/geometry/flaws.h"
 
+#include "support/nan.h"
 #include "support/small_meshes.h"
 
 namespace isotact {
 namespace {
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInf = std::numeric_limits<float>::infinity();
 
 TEST(Weld, EqualPositionsBecomeOne) {

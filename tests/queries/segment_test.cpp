@@ -10,14 +10,12 @@
 #include "isotact/field/build/build_field.h"
 #include "isotact/geometry/primitives.h"
 
+#include "shape_field.h"
 #include "support/slow_build.h"
 
 namespace isotact {
 namespace {
 
-BrickField make_field(const char* shape, int resolution) {
-  return build_field(make_shape(shape, {}), {.resolution = resolution}).field;
-}
 DenseGrid make_grid(const BrickField& field) {
   const Lattice& l = field.lattice();
   const Index3 n = node_counts(l);
