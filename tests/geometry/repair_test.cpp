@@ -10,6 +10,7 @@
 #include "isotact/geometry/flaws.h"
 
 #include "support/nan.h"
+#include "support/slow_build.h"
 #include "support/small_meshes.h"
 
 namespace isotact {
@@ -204,7 +205,7 @@ TEST(Orient, NestedShellsAlternate) {
 TEST(Orient, NestingOfBallsFollowsFromTheirCentersAndRadii) {
   Random random(96);
   std::size_t cavities = 0, balls = 0;
-  for (int i = 0; i < 60; ++i) {
+  for (int i = 0; i < unless_slow(60, 12); ++i) {
     struct Ball {
       Vec3 center;
       double radius;
