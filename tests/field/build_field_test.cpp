@@ -372,7 +372,7 @@ TEST(DistancePass, ListsAndWalksGiveTheSameBits) {
     const TriangleMesh mesh =
         round ? make_sphere({.radius = 0.5, .frequency = 24}) : make_shape("gear", {});
     const Surface surface = prepare_surface(mesh, {.voxel_size = 0.02});
-    const Lattice lattice = plan_lattice(mesh, {.resolution = unless_slow(48, 24)});
+    const Lattice lattice = plan_lattice(mesh, {.resolution = unless_slow(48, 32)});
     const Bvh bvh(surface.mesh);
     detail::CellBits near({lattice.cells[0] / 8, lattice.cells[1] / 8, lattice.cells[2] / 8});
     detail::mark_near(surface.mesh, lattice, 5, {1}, near);
