@@ -33,7 +33,7 @@ struct HapticsCase {
   BodyMass mass{};  // the tool's
   ToolPath path{};
   Roles roles = Roles::kBoth;
-  ForceSettings force{};
+  ShellForceSettings force{};
   CouplingSettings coupling{.max_force = 15, .max_torque = 0.5};
   bool is_rigid = false;  // the tool is where the device is: nothing stops it
   bool must_hold = true;  // the limit of a millisecond

@@ -8,13 +8,11 @@
 namespace isotact::tool {
 namespace {
 
-Json to_json(const Vec3& v) { return {v.x, v.y, v.z}; }
-
 Json to_json(const Contact& c) {
-  return {{"position", to_json(c.position)},
-          {"point_on_a", to_json(c.point_on_a)},
-          {"point_on_b", to_json(c.point_on_b)},
-          {"normal", to_json(c.normal)},
+  return {{"position", to_list(c.position)},
+          {"point_on_a", to_list(c.point_on_a)},
+          {"point_on_b", to_list(c.point_on_b)},
+          {"normal", to_list(c.normal)},
           {"depth", c.depth},
           {"sampled_by", c.sampled_by == Body::kA ? "a" : "b"},
           {"point", c.point}};
@@ -172,8 +170,8 @@ void print_json_report(const RestReport& r) {
          {"time_of_contact", nullptr},
          {"intervals", Json::array()},
          {"touching_points", result.touching_points},
-         {"force", to_json(result.force)},
-         {"torque", to_json(result.torque)},
+         {"force", to_list(result.force)},
+         {"torque", to_list(result.torque)},
          {"area", result.area},
          {"stiffness", r.request.force.stiffness},
          {"manifolds", manifolds},

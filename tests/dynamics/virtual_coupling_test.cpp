@@ -106,10 +106,10 @@ TEST(VirtualCoupling, StopsAtTheContact) {
   const Shape ball = Shape::from_mesh(mesh, {.field = {.resolution = 32}, .points = 2000});
   RigidBody tool;
   tool.mass = make_body_mass(find_mass_properties(mesh), 5000);
-  for (const ForceScale scale : {ForceScale::kPressure, ForceScale::kMeanDepth}) {
+  for (const ShellForceScale scale : {ShellForceScale::kPressure, ShellForceScale::kMeanDepth}) {
     const CollideRequest request{
         .want_force = true,
-        .force = {.stiffness = scale == ForceScale::kPressure ? 1e11 : 1e6, .scale = scale}};
+        .force = {.stiffness = scale == ShellForceScale::kPressure ? 1e11 : 1e6, .scale = scale}};
     CollideState state;
     set_pose(tool, {.translation = {0, 0.04, 0}});
     set_velocity(tool, {}, {});

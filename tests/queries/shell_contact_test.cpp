@@ -28,7 +28,7 @@ const ShellTarget& ground() {
 }
 
 ShellForce force_on(const PointSphereTree& tree, const ShellTarget& target,
-                    const ShellPlacement& placement, const ForceSettings& settings,
+                    const ShellPlacement& placement, const ShellForceSettings& settings,
                     int level = -1) {
   ShellState state;
   const ShellAnswer answer = find_hits(tree, target, placement, {.level = level}, state);
@@ -45,11 +45,11 @@ TEST(ShellContact, PressureDoesNotDependOnSampling) {
     SCOPED_TRACE(points);
     const PointSphereTree tree = make_tree(ball, points);
     const double tolerance = points < 1000 ? 0.06 : 0.025;
-    ForceSettings settings{.stiffness = kStiffness, .normal = ForceNormal::kField};
+    ShellForceSettings settings{.stiffness = kStiffness, .normal = ShellForceNormal::kField};
     const double straight = kStiffness * kPi * kRadius * kDepth * kDepth;
     const ShellForce by_field = force_on(tree, ground(), placement, settings);
     EXPECT_NEAR(by_field.force.y, straight, tolerance * straight);
-    settings.normal = ForceNormal::kShell;
+    settings.normal = ShellForceNormal::kShell;
     const double cap = kStiffness * kPi * kDepth * kDepth * (3 * kRadius - kDepth) / 3;
     const ShellForce by_shell = force_on(tree, ground(), placement, settings);
     EXPECT_NEAR(by_shell.force.y, cap, tolerance * cap);
@@ -65,13 +65,13 @@ TEST(ShellContact, PressureDoesNotDependOnSampling) {
 // By SSL14's equations 2 and 3, one point after the other.
 ShellForce force_by_definition(const PointSphereTree& tree, const ShellTarget& target,
                                const ShellPlacement& placement, std::span<const ShellHit> hits,
-                               const ForceSettings& settings) {
+                               const ShellForceSettings& settings) {
   ShellForce sum;
   for (const ShellHit& hit : hits) {
     if (hit.distance >= 0) continue;
     const double depth = -static_cast<double>(hit.distance), area = static_cast<double>(hit.area);
     const Vec3 push =
-        settings.normal == ForceNormal::kField
+        settings.normal == ShellForceNormal::kField
             ? direction_at(tree, target, placement, hit.point)
             : -rotate(placement.field_from_shell.rotation, to_double(tree.normals()[hit.point]));
     const Vec3 force = settings.stiffness * depth * area * push;
@@ -79,7 +79,7 @@ ShellForce force_by_definition(const PointSphereTree& tree, const ShellTarget& t
     sum.torque = sum.torque + cross(place_of(tree, placement, hit.point) - settings.center, force);
     sum.area += area;
   }
-  if (settings.scale == ForceScale::kMeanDepth && sum.area > 0) {
+  if (settings.scale == ShellForceScale::kMeanDepth && sum.area > 0) {
     sum.force = sum.force / sum.area;
     sum.torque = sum.torque / sum.area;
   }
@@ -98,10 +98,10 @@ TEST(ShellContact, ForceAndTorqueAreThoseOfTheirDefinition) {
                                    random.uniform(0.5, 1.5)};
     const ShellAnswer answer =
         find_hits(tree, target, placement, {.margin = 0.01 * placement.field_scale}, state);
-    const ForceSettings settings{
+    const ShellForceSettings settings{
         .stiffness = 1e5,
-        .scale = random.below(2) == 0 ? ForceScale::kPressure : ForceScale::kMeanDepth,
-        .normal = random.below(2) == 0 ? ForceNormal::kShell : ForceNormal::kField,
+        .scale = random.below(2) == 0 ? ShellForceScale::kPressure : ShellForceScale::kMeanDepth,
+        .normal = random.below(2) == 0 ? ShellForceNormal::kShell : ShellForceNormal::kField,
         .center = random.in_unit_ball()};
     const ShellForce fast = find_force(tree, target, placement, answer.hits, settings);
     const ShellForce slow = force_by_definition(tree, target, placement, answer.hits, settings);
@@ -133,14 +133,15 @@ TEST(ShellContact, MeanDepthPushesAsHardWithEndAndSide) {
   constexpr double kDepth = 0.005;
   const ShellPlacement end{{.translation = {0, 0.5 - kDepth, 0}}};
   const ShellPlacement side{{rotation_about({0, 0, 1}, kPi / 2), {0, 0.1 - kDepth, 0}}};
-  const auto push = [&](const ShellPlacement& placement, ForceScale scale) {
+  const auto push = [&](const ShellPlacement& placement, ShellForceScale scale) {
     return force_on(peg, ground(), placement, {.stiffness = 1000, .scale = scale}).force.y;
   };
-  const double by_end = push(end, ForceScale::kMeanDepth),
-               by_side = push(side, ForceScale::kMeanDepth);
+  const double by_end = push(end, ShellForceScale::kMeanDepth),
+               by_side = push(side, ShellForceScale::kMeanDepth);
   EXPECT_NEAR(by_end, 1000 * kDepth, 100 * kDepth);
   EXPECT_NEAR(by_side / by_end, 1, 0.1);
-  EXPECT_NEAR(push(side, ForceScale::kPressure) / push(end, ForceScale::kPressure), 5, 0.3);
+  EXPECT_NEAR(push(side, ShellForceScale::kPressure) / push(end, ShellForceScale::kPressure), 5,
+              0.3);
 }
 
 TEST(ShellContact, ManifoldsAreDeepestFirstAndDistinct) {

@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kHeader = "time,x,y,z,qw,qx,qy,qz";
 constexpr std::size_t kColumns = 8;
 constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20U;
-constexpr double kFurthest = 1e6;        // metres
+constexpr double kFurthestPlace = 1e6;   // metres
 constexpr double kUnitTolerance = 1e-6;  // as in pose_text.h
 constexpr double kMostTime = 1e9;        // seconds: steps of a millisecond still count there
 
@@ -48,8 +48,8 @@ PathKey make_key(const std::array<double, kColumns>& n, const FileSpot& spot) {
   if (std::abs(key.time) > kMostTime)
     throw Error(spot, fmt::format("the time {} s is beyond {} s", key.time, kMostTime));
   for (std::size_t i = 1; i <= 3; ++i)
-    if (std::abs(n[i]) > kFurthest)
-      throw Error(spot, fmt::format("a place at {} m is beyond {} m", n[i], kFurthest));
+    if (std::abs(n[i]) > kFurthestPlace)
+      throw Error(spot, fmt::format("a place at {} m is beyond {} m", n[i], kFurthestPlace));
   const double length = std::sqrt(length_sq(key.pose.rotation));
   if (!(std::abs(length - 1) <= kUnitTolerance))
     throw Error(spot, fmt::format("the quaternion's length is {}, expected 1", length));

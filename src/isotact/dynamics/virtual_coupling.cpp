@@ -94,13 +94,14 @@ void check(const CouplingSettings& settings) {
 }
 
 ToolContact make_tool_contact(const CollideResult& result, const RigidBody& tool,
-                              const ForceSettings& settings) {
+                              const ShellForceSettings& settings) {
   ToolContact contact;
   if (!(result.area > 0)) return contact;
   const Vec3 center = tool.state.center, origin = world_from_body(tool).translation;
   contact.load = {result.force, result.torque - cross(center - origin, result.force)};
-  const double whole = settings.scale == ForceScale::kPressure ? settings.stiffness * result.area
-                                                               : settings.stiffness;
+  const double whole = settings.scale == ShellForceScale::kPressure
+                           ? settings.stiffness * result.area
+                           : settings.stiffness;
   const double each = whole / static_cast<double>(result.contacts.size());
   for (const Contact& c : result.contacts) {
     const Vec3 arm = cross(c.position - center, c.normal);

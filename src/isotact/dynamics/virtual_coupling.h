@@ -57,7 +57,7 @@ struct ToolContact {
 // area that touches, with kPressure). The contacts are the ends of the patch, so that turning is
 // held at least as hard as by the patch itself.
 ToolContact make_tool_contact(const CollideResult& result, const RigidBody& tool,
-                              const ForceSettings& settings);
+                              const ShellForceSettings& settings);
 
 // The spring alone, at rest: what it does to the tool (its torque about the centre of mass).
 Load find_coupling(const RigidBody& tool, const Pose& device, const CouplingSettings& settings);

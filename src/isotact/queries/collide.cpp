@@ -71,8 +71,8 @@ void prepare(CollideAccess::Way& way, const Shape& points, const Shape& field,
 }
 
 // For all contacts that there can be, on top of those of the other way.
-void make_room(const CollideAccess::Way& way, const CollideRequest& request,
-               CollideResult& result) {
+void reserve_contacts(const CollideAccess::Way& way, const CollideRequest& request,
+                      CollideResult& result) {
   const std::size_t segments = way.segments.first_point.size();  // one more than there are
   result.contacts.reserve(2 * segments * request.max_contacts);
   result.first_contact.reserve(2 * segments);
@@ -166,7 +166,7 @@ void make_contacts(std::span<Role> roles, const CollideRequest& request, Collide
 
 void add_force(const Role& role, const Pose& world_from_a, const CollideRequest& request,
                double share, CollideResult& result) {
-  ForceSettings settings = request.force;
+  ShellForceSettings settings = request.force;
   settings.center = transform_point(inverse(role.world_from_field), world_from_a.translation);
   const ShellForce f =
       find_force(role.tree, role.target, role.placement, role.answer.hits, settings);
@@ -254,7 +254,7 @@ const CollideResult& collide(const Shape& a, const Pose& world_from_a, const Sha
                        const Pose& field_from_shell, const Pose& world_from_field) {
     CollideAccess::Way& way = CollideAccess::way(state, sampled_by == Body::kA ? 0 : 1);
     prepare(way, points, field, request);
-    make_room(way, request, result);
+    reserve_contacts(way, request, result);
     Role& role = roles[count++].emplace(
         Role{sampled_by, *points.tree(), *way.target, {field_from_shell}, world_from_field});
     role.segments = &way.segments;

@@ -37,7 +37,7 @@ struct CollideRequest {
   bool want_distance = false;  // where they are apart. Outside of a field's box it is a lower bound
                                // (field.h); distance() below knows better, and takes longer
   bool want_force = false;
-  ForceSettings force{};  // its centre does not count: torques are about A's origin
+  ShellForceSettings force{};  // its centre does not count: torques are about A's origin
 };
 
 enum class CollideStatus : std::uint8_t {

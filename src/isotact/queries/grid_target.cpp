@@ -10,7 +10,7 @@ namespace isotact::detail {
 namespace {
 
 // Blocks an axis that are aimed at. More cull better, and fall out of the caches.
-constexpr std::int32_t kBlocksAimedAt = 96;
+constexpr std::int32_t kBlocksAimedAt = 160;
 // More than rounding makes of a value; in cells.
 constexpr double kNearly = 1e-3;
 
@@ -79,11 +79,30 @@ void mark_in_brick(const BrickField& field, const Index3& coarse, std::int32_t b
       }
 }
 
+BrickView view_bricks(const BrickField& field) {
+  constexpr std::size_t kBlockCells = 4;  // coarse, of a BrickBlock
+  BrickView view{};
+  view.coarse = field.coarse_values().data();
+  view.blocks = field.blocks().data();
+  view.bricks = field.bricks().data();
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    view.cells[axis] = static_cast<std::uint32_t>(field.lattice().cells[axis]);
+  for (std::size_t axis = 0; axis < 2; ++axis) {
+    const std::size_t coarse = view.cells[axis] / kBrickCells;
+    view.nodes[axis] = coarse + 1;
+    view.block_count[axis] = (coarse + kBlockCells - 1) / kBlockCells;
+  }
+  view.step = field.header().step;
+  view.cell = static_cast<float>(field.voxel_size());
+  return view;
+}
+
 }  // namespace
 
 GridTarget prepare_grid(const BrickField& field, double max_margin, Threads threads) {
   GridTarget target;
   target.field = field;
+  target.bricks = view_bricks(field);
   target.max_margin = max_margin;
   const Lattice& lattice = field.lattice();
   target.origin = lattice.origin;

@@ -51,9 +51,9 @@ Sums sum_in_field(const PointSphereTree& tree, const ShellTarget& target,
 
 ShellForce find_force(const PointSphereTree& tree, const ShellTarget& target,
                       const ShellPlacement& placement, std::span<const ShellHit> hits,
-                      const ForceSettings& settings) {
+                      const ShellForceSettings& settings) {
   Sums sums;
-  if (settings.normal == ForceNormal::kField) {
+  if (settings.normal == ShellForceNormal::kField) {
     sums = sum_in_field(tree, target, placement, hits);
   } else {
     sums = sum_in_shell(tree, hits);
@@ -66,8 +66,9 @@ ShellForce find_force(const PointSphereTree& tree, const ShellTarget& target,
   }
   ShellForce result;
   if (!(sums.area > 0)) return result;
-  const double scale = settings.scale == ForceScale::kMeanDepth ? settings.stiffness / sums.area
-                                                                : settings.stiffness;
+  const double scale = settings.scale == ShellForceScale::kMeanDepth
+                           ? settings.stiffness / sums.area
+                           : settings.stiffness;
   result.force = sums.normal * scale;
   result.torque = (sums.moment - cross(settings.center, sums.normal)) * scale;
   result.area = sums.area;

@@ -10,7 +10,7 @@
 
 namespace isotact {
 
-enum class ForceScale : std::uint8_t {
+enum class ShellForceScale : std::uint8_t {
   // Depth times the area that a point stands for: the force of an elastic layer over all that
   // overlaps. Stiffness in N/m^3. The same for all samplings, but for their resolution.
   kPressure,
@@ -18,15 +18,15 @@ enum class ForceScale : std::uint8_t {
   // as with its side, as SSL14 (end of 2.2) would have it.
   kMeanDepth,
 };
-enum class ForceNormal : std::uint8_t {
+enum class ShellForceNormal : std::uint8_t {
   kShell,  // of the points, as SSL14 has it: costs nothing
   kField,  // the field's gradient: right at edges of the field's body too; a lookup a hit
 };
 
-struct ForceSettings {
+struct ShellForceSettings {
   double stiffness = 1e7;
-  ForceScale scale = ForceScale::kPressure;
-  ForceNormal normal = ForceNormal::kShell;
+  ShellForceScale scale = ShellForceScale::kPressure;
+  ShellForceNormal normal = ShellForceNormal::kShell;
   Vec3 center{};  // torques are about it; in the field's frame
 };
 
@@ -40,7 +40,7 @@ struct ShellForce {
 // Hits with a distance of 0 or more have no force.
 ShellForce find_force(const PointSphereTree& tree, const ShellTarget& target,
                       const ShellPlacement& placement, std::span<const ShellHit> hits,
-                      const ForceSettings& settings);
+                      const ShellForceSettings& settings);
 
 // Four hits at most that stand for all: the deepest, the one furthest from it, the one furthest
 // from the line through both, and the one furthest on the other side of that line, as seen along

@@ -1,7 +1,6 @@
 #include "isotact/queries/detail/shell_search.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace isotact::detail {
@@ -156,6 +155,12 @@ void ShellSearch::prepare_grid() {
     for (std::size_t k = 0; k < 3; ++k)
       map_.linear[axis][k] = static_cast<float>(linear_.rows[axis][k] * per_block);
     const double at = (offset_[axis] - grid.origin[axis]) * per_block;
+    if (grid.field) {
+      const double per_cell = 1 / grid.field->voxel_size();
+      for (std::size_t k = 0; k < 3; ++k)
+        cells_.linear[axis][k] = static_cast<float>(linear_.rows[axis][k] * per_cell);
+      cells_.offset[axis] = static_cast<float>((offset_[axis] - grid.origin[axis]) * per_cell);
+    }
     map_.offset[axis] = static_cast<float>(at);
     largest += std::abs(at) + static_cast<double>(grid.view.size[axis]);
   }
@@ -263,17 +268,11 @@ void ShellSearch::measure(std::span<const std::uint32_t> points, float* distance
 }
 
 void ShellSearch::measure_in_field(std::span<const std::uint32_t> points, float* distances) const {
-  constexpr std::size_t kGroup = 256;
-  std::array<Vec3f, kGroup> places;
+  kernels_->measure_bricks(Access::grid(target_)->bricks, cells_, view_, points.data(),
+                           points.size(), distances);
   const auto scale = static_cast<float>(placement_.field_scale);
-  for (std::size_t at = 0; at < points.size(); at += kGroup) {
-    const std::size_t n = std::min(kGroup, points.size() - at);
-    for (std::size_t i = 0; i < n; ++i) places[i] = to_float(place_in_target(points[at + i]));
-    sample_field(*target_.field(), std::span(places.data(), n), std::span(distances + at, n), {},
-                 Threads{1});
-    if (scale != 1)
-      for (std::size_t i = 0; i < n; ++i) distances[at + i] *= scale;
-  }
+  if (scale == 1) return;
+  for (std::size_t i = 0; i < points.size(); ++i) distances[i] *= scale;
 }
 
 void ShellSearch::measure_one_by_one(std::span<const std::uint32_t> points,

@@ -8,6 +8,7 @@
 #include "isotact/base/parallel.h"
 #include "isotact/field/brick_field.h"
 #include "isotact/field/voxmap.h"
+#include "isotact/queries/detail/brick_lanes.h"
 #include "isotact/queries/detail/shell_view.h"
 
 namespace isotact::detail {
@@ -21,6 +22,7 @@ struct GridTarget {
   double block = 1;  // metres
   std::vector<std::uint8_t> quarters;
   ClearanceView view{};
+  BrickView bricks{};  // where there is a field
   // Blocks: where what counts leaves the box, it is no further than this from a marked block.
   double reach = 0;
 };

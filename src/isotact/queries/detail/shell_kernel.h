@@ -6,6 +6,7 @@
 #pragma once
 
 #include "isotact/base/lanes.h"
+#include "isotact/queries/detail/brick_lanes.h"
 #include "isotact/queries/detail/shell_view.h"
 
 namespace isotact::detail {
@@ -376,6 +377,7 @@ struct ShellKernel {
               with_test(test,
                         [&](auto t) { measure<decltype(t)>(task, points, count, distances); });
             },
+        .measure_bricks = BrickKernel<F>::measure,
     };
   }
 };

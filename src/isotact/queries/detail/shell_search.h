@@ -58,6 +58,7 @@ class ShellSearch {
   Vec3 offset_{};
   ShellView view_{};
   ShellMap map_{};
+  ShellMap cells_{};  // into fine cells, of a brick field
   FormulaNumbers numbers_{};
   const ClearanceView* clearance_ = nullptr;
   SphereTest test_ = SphereTest::kClearance;

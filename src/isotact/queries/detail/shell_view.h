@@ -52,6 +52,8 @@ struct ClearanceView {
   float size[3];
 };
 
+struct BrickView;
+
 struct ShellTask {
   const ShellView* view;
   const ShellMap* map;
@@ -100,6 +102,9 @@ struct ShellKernels {
   // Distances of points, by number; eight at most. Not for hulls and clearances.
   void (*measure)(SphereTest test, const ShellTask& task, const std::uint32_t* points,
                   std::uint32_t count, float* distances);
+  // Values of a brick field at points; the map takes them into fine cells (brick_lanes.h).
+  void (*measure_bricks)(const BrickView& field, const ShellMap& map, const ShellView& shell,
+                         const std::uint32_t* points, std::size_t count, float* distances);
 };
 const ShellKernels& shell_kernels_baseline();
 const ShellKernels& shell_kernels_avx2();

@@ -1,0 +1,265 @@
+#include "algorithm.h"
+
+#include <algorithm>
+#include <cmath>
+#include <typeinfo>
+
+#include <BulletCollision/CollisionDispatch/btCollisionDispatcher.h>
+#include <BulletCollision/CollisionDispatch/btManifoldResult.h>
+#include <BulletDynamics/Dynamics/btRigidBody.h>
+#include <fmt/format.h>
+
+#include "isotact/adapters/bullet/convert.h"
+#include "isotact/adapters/bullet/report.h"
+#include "pair.h"
+
+namespace isotact::detail {
+namespace {
+
+const IsotactShape& ours_of(const btCollisionObjectWrapper& wrap) {
+  return static_cast<const IsotactShape&>(*wrap.getCollisionShape());
+}
+
+// Which ways are open between the two; none is an error.
+bool is_possible(const PairNow& now, PairKind kind, const PairState& state) {
+  const BulletBody& a = now.ours.body();
+  if (kind == PairKind::kOurs) {
+    const BulletBody& b = now.second->body();
+    if ((a.tree && b.target) || (b.tree && a.target)) return true;
+    report_bullet_error(
+        "two shapes of Isotact's without contact: one must have points, the other a field or "
+        "voxelmap");
+    return false;
+  }
+  if (a.tree || (a.target && kind == PairKind::kMesh)) return true;
+  if (a.target && !state.solid.edges.empty()) return true;
+  report_bullet_error(
+      fmt::format("a shape of Isotact's without points has no contact with Bullet's {}",
+                  now.other_shape->getName()));
+  return false;
+}
+
+void refresh_solid(const PairNow& now, PairState& state) {
+  if (state.kind != PairKind::kSolid) return;
+  if (state.solid_of == now.other_shape && is_up_to_date(*now.other_shape, state.solid)) return;
+  make_other_solid(*now.other_shape, state.solid);
+  state.solid_of = now.other_shape;
+  state.memory.points_0.forget();
+}
+
+double contact_distance(const PairNow& now) {
+  const auto of = [](const Ours& o) { return o.body().settings.contact_distance * o.scale; };
+  return now.second ? std::max(of(now.ours), of(*now.second)) : of(now.ours);
+}
+
+// How far apart contacts are looked for: so that they persist, and that what comes nearer is met
+// before it sinks in.
+double find_reach(const PairNow& now, const PairState& state, double time_step) {
+  const double least = contact_distance(now);
+  const double known = state.manifolds.approach_speed(*now.body_0, *now.body_1);
+  const double nearer = known >= 0 ? known * time_step : motion_bound(now, time_step);
+  const auto most = [](const Ours& o) { return o.body().settings.fast_motion * o.scale; };
+  const double cap = now.second ? std::min(most(now.ours), most(*now.second)) : most(now.ours);
+  return least + std::min(1.05 * nearer, cap);
+}
+
+double fast_threshold(const PairNow& now) {
+  double threshold = now.ours.body().settings.fast_motion * now.ours.scale;
+  if (now.second)
+    threshold = std::min(threshold, now.second->body().settings.fast_motion * now.second->scale);
+  for (const btCollisionObject* body : {now.body_0, now.body_1})
+    if (const auto own = static_cast<double>(body->getCcdMotionThreshold()); own > 0)
+      threshold = own;
+  return threshold;
+}
+
+// The candidates of one slot, in one run.
+using Visit = void (*)(std::uint32_t, std::span<const Candidate>);
+
+std::size_t most_points(const PairNow& now) {
+  const std::size_t a = now.ours.body().settings.points_per_manifold;
+  return now.second ? std::max<std::size_t>(a, now.second->body().settings.points_per_manifold) : a;
+}
+
+Choice choose(std::span<const Candidate> all, std::span<const std::uint64_t> last_keys,
+              double slack, std::size_t most) {
+  std::size_t last[kMostChosen];
+  std::size_t last_count = 0, deepest = 0;
+  for (std::size_t i = 1; i < all.size(); ++i)
+    if (all[i].distance < all[deepest].distance) deepest = i;
+  for (const std::uint64_t key : last_keys)
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (all[i].key == key) {
+        last[last_count++] = i;
+        break;
+      }
+  for (const std::size_t i : std::span(last, last_count))
+    if (all[i].distance <= all[deepest].distance + slack) {
+      deepest = i;
+      break;
+    }
+  return choose_spread(all.size(), deepest, std::span(last, last_count), all[deepest].normal, most,
+                       [&](std::size_t i) { return all[i].on_0; });
+}
+
+void write(const PairNow& now, const btCollisionObjectWrapper& wrap_0,
+           const btCollisionObjectWrapper& wrap_1, double time_step, PairState& state) {
+  auto& all = state.memory.candidates;
+  const auto by_slot = [](const Candidate& a, const Candidate& b) { return a.slot < b.slot; };
+  if (!std::is_sorted(all.begin(), all.end(), by_slot))
+    std::stable_sort(all.begin(), all.end(), by_slot);
+  const double contact = contact_distance(now);
+  const WriteSettings settings{.time_step = time_step,
+                               .bounce_speed = now.ours.body().settings.bounce_speed,
+                               .nearness = 5 * contact};
+  state.manifolds.begin();
+  for (std::size_t begin = 0; begin < all.size();) {
+    std::size_t end = begin;
+    while (end < all.size() && all[end].slot == all[begin].slot) ++end;
+    const std::span<const Candidate> part(all.data() + begin, end - begin);
+    const std::uint32_t slot = part.front().slot;
+    const Choice choice =
+        choose(part, state.manifolds.keys(slot), 0.1 * contact, most_points(now));
+    Candidate chosen[kMostChosen];
+    for (std::size_t i = 0; i < choice.count; ++i) chosen[i] = part[choice.index[i]];
+    state.manifolds.write(slot, {chosen, choice.count}, wrap_0, wrap_1, settings);
+    begin = end;
+  }
+  state.manifolds.end();
+}
+
+// Into whatever the callback makes of it: contactTest, or a manifold that others write to.
+void hand_over(btManifoldResult& result, const PairNow& now, PairState& state) {
+  result.setPersistentManifold(&state.manifolds.any(now.body_0, now.body_1));
+  for (const Candidate& c : state.memory.candidates)
+    result.addContactPoint(to_bullet(c.normal), to_bullet(c.on_1),
+                           static_cast<btScalar>(c.distance));
+}
+
+}  // namespace
+
+PairNow pair_at(const PairState& state, const btCollisionObjectWrapper& wrap_0,
+                const btTransform& world_from_0, const btCollisionObjectWrapper& wrap_1,
+                const btTransform& world_from_1) {
+  PairNow now{.body_0 = wrap_0.getCollisionObject(), .body_1 = wrap_1.getCollisionObject()};
+  const bool first = state.ours_is_0;
+  now.ours = view(ours_of(first ? wrap_0 : wrap_1), first ? world_from_0 : world_from_1, first);
+  now.other_shape = (first ? wrap_1 : wrap_0).getCollisionShape();
+  now.world_from_other = first ? world_from_1 : world_from_0;
+  if (state.kind == PairKind::kOurs) now.second = view(ours_of(wrap_1), world_from_1, false);
+  return now;
+}
+
+Placed placed_solid(const PairState& state, const PairNow& now) {
+  if (!state.solid.target) return {};
+  return {.target = &*state.solid.target,
+          .world_from_target = from_bullet(now.world_from_other) * state.solid.shape_from_target};
+}
+
+Placed placed(const Ours& ours) {
+  if (!ours.body().target) return {};
+  return {.target = &*ours.body().target,
+          .world_from_target = ours.world_from_shape,
+          .scale = ours.scale,
+          .margin = ours.margin};
+}
+
+double motion_bound(const PairNow& now, double time_step) {
+  const Sphere ball = now.ours.world_ball();
+  const Vec3 v = velocity_at(*now.body_0, ball.center) - velocity_at(*now.body_1, ball.center);
+  const auto spin = [](const btCollisionObject& body) {
+    if (body.isStaticObject()) return 0.0;
+    const btRigidBody* rigid = btRigidBody::upcast(&body);
+    return static_cast<double>((rigid != nullptr ? rigid->getAngularVelocity()
+                                                 : body.getInterpolationAngularVelocity())
+                                   .length());
+  };
+  // A point of ours, seen from the other: that of the ball's middle, and the turns of both about it.
+  return (length(v) + (spin(*now.body_0) + spin(*now.body_1)) * ball.radius) * time_step;
+}
+
+void gather(const PairNow& now, const GatherRequest& request, PairState& state) {
+  GatherMemory& m = state.memory;
+  m.candidates.clear();
+  const bool both = !now.second ||
+                    (now.ours.body().settings.roles == PairRoles::kBoth &&
+                     now.second->body().settings.roles == PairRoles::kBoth);
+  if (state.kind == PairKind::kMesh) {
+    gather_mesh(now.ours, static_cast<const btConcaveShape&>(*now.other_shape),
+                now.world_from_other, request, m);
+    return;
+  }
+  const double far = std::max(request.reach, request.nearest_reach);
+  if (state.kind == PairKind::kSolid) {
+    const Placed solid = placed_solid(state, now);
+    if (solid.target != nullptr && !may_touch(now.ours, solid, far)) return;
+    if (solid.target != nullptr && now.ours.body().tree)
+      gather_points(now.ours, solid, request, m.points_0, m.candidates);
+    if (!state.solid.edges.empty())
+      gather_edges(now.ours, state.solid.edges, state.solid.radius,
+                   from_bullet(now.world_from_other), request, m);
+    return;
+  }
+  const Ours &a = now.ours, &b = *now.second;
+  const Placed in_a = placed(a), in_b = placed(b);
+  bool a_in_b = a.body().tree && in_b.target != nullptr;
+  bool b_in_a = b.body().tree && in_a.target != nullptr;
+  if (!both && a_in_b && b_in_a) {
+    const bool a_is_smaller = a.body().tree->point_count() <= b.body().tree->point_count();
+    (a_is_smaller ? b_in_a : a_in_b) = false;
+  }
+  if (in_b.target != nullptr && !may_touch(a, in_b, far)) return;
+  if (in_a.target != nullptr && !may_touch(b, in_a, far)) return;
+  if (a_in_b) gather_points(a, in_b, request, m.points_0, m.candidates);
+  if (b_in_a) gather_points(b, in_a, request, m.points_1, m.candidates);
+}
+
+PairAlgorithm::PairAlgorithm(const btCollisionAlgorithmConstructionInfo& info,
+                             const btCollisionObjectWrapper* wrap_0,
+                             const btCollisionObjectWrapper* wrap_1, PairKind kind, bool ours_is_0)
+    : btActivatingCollisionAlgorithm(info, wrap_0, wrap_1),
+      state_(std::make_unique<PairState>(*info.m_dispatcher1, info.m_manifold, kind, ours_is_0)) {
+  if (kind != PairKind::kUnsupported) return;
+  const btCollisionObjectWrapper* other = ours_is_0 ? wrap_1 : wrap_0;
+  report_bullet_error(fmt::format("shapes of Isotact's have no contact with Bullet's {} (type {})",
+                                  other->getCollisionShape()->getName(),
+                                  other->getCollisionShape()->getShapeType()));
+}
+
+PairAlgorithm::~PairAlgorithm() = default;
+
+void PairAlgorithm::processCollision(const btCollisionObjectWrapper* wrap_0,
+                                     const btCollisionObjectWrapper* wrap_1,
+                                     const btDispatcherInfo& info, btManifoldResult* result) {
+  PairState& state = *state_;
+  if (state.kind == PairKind::kUnsupported) return;
+  const PairNow now =
+      pair_at(state, *wrap_0, wrap_0->getWorldTransform(), *wrap_1, wrap_1->getWorldTransform());
+  refresh_solid(now, state);
+  if (!is_possible(now, state.kind, state)) return;
+
+  const bool plain = typeid(*result) == typeid(btManifoldResult) && !state.is_shared;
+  const auto threshold = static_cast<double>(result->m_closestPointDistanceThreshold);
+  if (!plain || threshold > 0) {
+    gather(now,
+           {.reach = contact_distance(now),
+            .want_nearest = threshold > 0,
+            .nearest_reach = threshold,
+            .last = &state.manifolds},
+           state);
+    hand_over(*result, now, state);
+    return;
+  }
+  const auto time_step = static_cast<double>(info.m_timeStep);
+  gather(now, {.reach = find_reach(now, state, time_step), .last = &state.manifolds}, state);
+  if (state.memory.candidates.empty() && state.kind != PairKind::kMesh &&
+      motion_bound(now, time_step) > fast_threshold(now))
+    gather_fast(*wrap_0, *wrap_1, now, time_step, state);
+  write(now, *wrap_0, *wrap_1, time_step, state);
+}
+
+void PairAlgorithm::getAllContactManifolds(btManifoldArray& manifolds) {
+  state_->manifolds.list(manifolds);
+}
+
+}  // namespace isotact::detail

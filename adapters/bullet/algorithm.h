@@ -1,0 +1,45 @@
+// The collision algorithm of all pairs with one of our shapes. Private to the plug-in.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include <BulletCollision/CollisionDispatch/btActivatingCollisionAlgorithm.h>
+
+namespace isotact::detail {
+
+enum class PairKind : std::uint8_t {
+  kSolid,        // ours and a convex shape or a plane
+  kMesh,         // ours and triangles
+  kOurs,         // both ours
+  kUnsupported,  // reports it once, and finds nothing
+};
+
+struct PairState;
+
+// All state is of the object: pairs may be dispatched on any number of threads. What it holds is on
+// the heap: the dispatcher's pool has room for Bullet's own algorithms and does not check.
+class PairAlgorithm final : public btActivatingCollisionAlgorithm {
+ public:
+  // `ours_is_0`: whose shape is ours; of two, the first.
+  PairAlgorithm(const btCollisionAlgorithmConstructionInfo& info,
+                const btCollisionObjectWrapper* wrap_0, const btCollisionObjectWrapper* wrap_1,
+                PairKind kind, bool ours_is_0);
+  ~PairAlgorithm() override;
+
+  void processCollision(const btCollisionObjectWrapper* wrap_0,
+                        const btCollisionObjectWrapper* wrap_1, const btDispatcherInfo& info,
+                        btManifoldResult* result) override;
+  // Fast bodies are met in processCollision.
+  btScalar calculateTimeOfImpact(btCollisionObject*, btCollisionObject*, const btDispatcherInfo&,
+                                 btManifoldResult*) override {
+    return 1;
+  }
+  void getAllContactManifolds(btManifoldArray& manifolds) override;
+
+ private:
+  std::unique_ptr<PairState> state_;
+};
+static_assert(sizeof(PairAlgorithm) <= 32);
+
+}  // namespace isotact::detail

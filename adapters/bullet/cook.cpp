@@ -1,0 +1,176 @@
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "isotact/adapters/bullet/body.h"
+#include "isotact/adapters/bullet/convert.h"
+#include "isotact/adapters/bullet/shape.h"
+#include "isotact/base/error.h"
+#include "isotact/field/isosurface.h"
+#include "isotact/geometry/repair.h"
+#include "isotact/pointshell/asset_section.h"
+
+namespace isotact {
+namespace {
+
+void check(const BulletShapeSettings& s) {
+  const auto need = [](double value, const char* name) {
+    if (!(value >= 0) || !std::isfinite(value))
+      throw Error(fmt::format("{} is {}, must be finite and not negative", name, value));
+  };
+  need(s.margin, "margin");
+  need(s.contact_distance, "contact_distance");
+  need(s.max_approach, "max_approach");
+  need(s.meshes.thickness, "meshes.thickness");
+  need(s.bounce_speed, "bounce_speed");
+  need(s.fast_motion, "fast_motion");
+  if (s.points_per_manifold > kManifoldSize)
+    throw Error(fmt::format("points_per_manifold is {}, must be 0 to 4", s.points_per_manifold));
+  if (s.segments == 0) throw Error("segments is 0, must be 1 or more");
+}
+
+Aabb find_box(const detail::BulletBody& body) {
+  if (body.mesh) return to_double(bounds(*body.mesh));
+  Aabb box;
+  if (body.tree) {
+    for (std::uint32_t i = 0; i < body.tree->point_count(); ++i)
+      extend(box, to_double(body.tree->point(i)));
+    const double c = body.tree->covering_radius();
+    return {box.lower - Vec3{c, c, c}, box.upper + Vec3{c, c, c}};
+  }
+  return body.field ? body.field->bounds() : bounds(body.voxmap->lattice());
+}
+
+// What settings leave at 0.
+void fill_in(BulletShapeSettings& s, const detail::BulletBody& body) {
+  const double radius = body.ball.radius;
+  if (s.contact_distance == 0) s.contact_distance = 0.001 * radius;
+  if (s.max_approach == 0) s.max_approach = std::max(0.01 * radius, body.cell);
+  s.max_approach = std::max(s.max_approach, s.contact_distance);
+  if (s.meshes.thickness == 0) s.meshes.thickness = body.smallest_side / 4;
+  if (s.fast_motion == 0) s.fast_motion = body.smallest_side / 2;
+  const bool cut = s.segments > 1 || s.segment_level > 0;
+  if (s.points_per_manifold == 0) s.points_per_manifold = cut ? 1 : kManifoldSize;
+}
+
+}  // namespace
+
+std::unique_ptr<IsotactShape> cook_bullet_shape(BulletShapeParts parts,
+                                                const BulletShapeSettings& settings) {
+  check(settings);
+  if (!parts.tree && !parts.field && !parts.voxmap)
+    throw Error("a shape needs a pointshell, a field or a voxelmap");
+  auto body = std::make_shared<detail::BulletBody>();
+  body->tree = std::move(parts.tree);
+  body->field = std::move(parts.field);
+  if (!body->field) body->voxmap = std::move(parts.voxmap);
+  body->mesh = std::move(parts.mesh);
+  body->box = find_box(*body);
+  if (is_empty(body->box)) throw Error("the mesh of a shape has no triangles");
+  body->ball = {center(body->box), length(extent(body->box)) / 2};
+  const Vec3 side = extent(body->box);
+  body->smallest_side = std::min({side.x, side.y, side.z});
+  if (body->field) body->cell = body->field->voxel_size();
+  if (body->voxmap) body->cell = body->voxmap->voxel_size();
+  body->settings = settings;
+  fill_in(body->settings, *body);
+
+  // Room for margins of both bodies: that of the other is not known, but rarely larger than ours.
+  const TargetSettings target{.max_margin = body->settings.max_approach + 2 * settings.margin};
+  if (body->field) body->target.emplace(*body->field, target);
+  if (body->voxmap) body->target.emplace(*body->voxmap, target);
+  if (body->tree)
+    body->segments = settings.segment_level >= 0
+                         ? segments_of_level(*body->tree, settings.segment_level)
+                         : find_segments(*body->tree, settings.segments);
+  body->mass = std::move(parts.mass);
+  if (!body->mass && body->mesh)
+    body->mass = find_mass_properties(*body->mesh, {.density = 1});
+  else if (!body->mass && body->field)
+    body->mass = find_mass_properties(*body->surface().mesh, {.density = 1});
+  return std::make_unique<IsotactShape>(std::move(body));
+}
+
+std::unique_ptr<IsotactShape> cook_bullet_shape(const Shape& shape,
+                                                const BulletShapeSettings& settings) {
+  return cook_bullet_shape(BulletShapeParts{.tree = shape.tree(), .field = shape.field()},
+                           settings);
+}
+
+std::unique_ptr<IsotactShape> cook_bullet_shape(const Asset& asset,
+                                                const BulletShapeSettings& settings) {
+  return cook_bullet_shape(BulletShapeParts{.tree = find_point_sphere_tree(asset),
+                                            .field = asset.field,
+                                            .voxmap = asset.voxmap,
+                                            .mass = asset.mass},
+                           settings);
+}
+
+std::unique_ptr<IsotactShape> cook_bullet_shape(const TriangleMesh& mesh,
+                                                const CookSettings& settings) {
+  const Shape shape = Shape::from_mesh(mesh, settings.shape);
+  return cook_bullet_shape(BulletShapeParts{.tree = shape.tree(),
+                                            .field = shape.field(),
+                                            .mesh = std::make_shared<const TriangleMesh>(mesh)},
+                           settings.bullet);
+}
+
+namespace {
+
+// Bullet hands triangles over one by one, scaled.
+class Collector final : public btInternalTriangleIndexCallback {
+ public:
+  void internalProcessTriangleIndex(btVector3* corner, int, int) override {
+    const auto first = static_cast<std::uint32_t>(mesh.positions.size());
+    for (std::size_t i = 0; i < 3; ++i) mesh.positions.push_back(to_float(from_bullet(corner[i])));
+    mesh.triangles.push_back({first, first + 1, first + 2});
+  }
+  TriangleMesh mesh;
+};
+
+}  // namespace
+
+TriangleMesh from_bullet(const btStridingMeshInterface& mesh) {
+  Collector collector;
+  constexpr btScalar kAll = BT_LARGE_FLOAT;
+  mesh.InternalProcessAllTriangles(&collector, {-kAll, -kAll, -kAll}, {kAll, kAll, kAll});
+  return weld(collector.mesh).mesh;
+}
+
+std::unique_ptr<IsotactShape> cook_bullet_shape(const btStridingMeshInterface& mesh,
+                                                const CookSettings& settings) {
+  return cook_bullet_shape(from_bullet(mesh), settings);
+}
+
+btTransform BodyInfo::center_of_mass_offset() const { return to_bullet(inverse(mesh_from_body)); }
+
+btTransform BodyInfo::world_from_body(const Pose& world_from_mesh) const {
+  return to_bullet(world_from_mesh * mesh_from_body);
+}
+
+Pose BodyInfo::world_from_mesh(const btTransform& world_from_body) const {
+  return isotact::from_bullet(world_from_body) * inverse(mesh_from_body);
+}
+
+BodyInfo make_body_info(const IsotactShape& shape, const MassSettings& settings) {
+  if (!shape.body().mass || !(shape.body().mass->volume > 0))
+    throw Error("the shape has no volume: give it mass properties, a field or a closed mesh");
+  const MassProperties unit = *shape.body().mass;
+  const double s = shape.scale();
+  // Of the frame that was cooked, scaled; the shape's own frame does not count.
+  const Pose shape_from_body{unit.mesh_from_principal, unit.center};
+  BodyInfo info;
+  info.shape = std::make_unique<IsotactShape>(shape.shared_body(), inverse(shape_from_body));
+  info.shape->setLocalScaling(shape.getLocalScaling());
+  info.shape->setMargin(shape.getMargin());
+  const double mass = settings.mass.value_or(settings.density * unit.volume * s * s * s);
+  if (!(mass > 0) || !std::isfinite(mass))
+    throw Error(fmt::format("a mass of {} kg: must be positive and finite", mass));
+  info.mass = static_cast<btScalar>(mass);
+  info.inertia = to_bullet(unit.principal_moments * (mass / unit.mass * s * s));
+  info.mesh_from_body = {shape_from_body.rotation, shape_from_body.translation * s};
+  return info;
+}
+
+}  // namespace isotact

@@ -1,0 +1,211 @@
+#include "gather.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "isotact/adapters/bullet/convert.h"
+
+namespace isotact::detail {
+namespace {
+
+ShellPlacement placement_of(const Ours& ours, const Placed& other) {
+  return {.field_from_shell = inverse(other.world_from_target) * ours.world_from_shape,
+          .shell_scale = ours.scale,
+          .field_scale = other.scale};
+}
+
+// The largest margin that the target was prepared for.
+double cap_reach(const Placed& other, double reach) {
+  return std::min(reach, other.target->max_margin() * other.scale);
+}
+
+// One hit as a candidate.
+Candidate make_candidate(const Ours& ours, const Placed& other, const ShellPlacement& placement,
+                         std::uint32_t point, double distance, std::uint32_t slot) {
+  const PointSphereTree& tree = *ours.body().tree;
+  const Vec3 out = transform_vector(other.world_from_target,
+                                    direction_at(tree, *other.target, placement, point));
+  const Vec3 place =
+      transform_point(other.world_from_target, place_of(tree, placement, point));
+  const Vec3 on_ours = place - out * ours.margin;
+  const Vec3 on_other = place - out * (distance - other.margin);
+  Candidate c{.key = make_key(ours.is_0 ? Finder::kPointsOf0 : Finder::kPointsOf1, point),
+              .slot = slot,
+              .on_0 = ours.is_0 ? on_ours : on_other,
+              .on_1 = ours.is_0 ? on_other : on_ours,
+              .normal = ours.is_0 ? out : -out,
+              .distance = distance - ours.margin - other.margin};
+  return c;
+}
+
+// Where points of last step's contacts are among the hits, which are in the order of points.
+std::size_t find_last(std::span<const std::uint64_t> keys, Finder finder,
+                      std::span<const ShellHit> hits, std::span<std::size_t> places) {
+  std::size_t count = 0;
+  for (const std::uint64_t key : keys) {
+    if ((key >> 60U) != static_cast<std::uint64_t>(finder)) continue;
+    const auto point = static_cast<std::uint32_t>(key);
+    const auto at = std::lower_bound(
+        hits.begin(), hits.end(), point,
+        [](const ShellHit& hit, std::uint32_t p) { return hit.point < p; });
+    if (at != hits.end() && at->point == point)
+      places[count++] = static_cast<std::size_t>(at - hits.begin());
+  }
+  return count;
+}
+
+// Of the hits of one segment.
+struct ChosenHits {
+  const PointSphereTree& tree;
+  std::span<const ShellHit> hits;
+  std::span<const std::uint64_t> last_keys;
+  Finder finder;
+  double slack;  // metres
+  std::size_t most;
+
+  template <typename Normal>
+  Choice choose(const Normal& normal_at) const {
+    std::size_t last[kMostChosen];
+    const std::size_t last_count = find_last(last_keys, finder, hits, last);
+    std::size_t deepest = 0;
+    for (std::size_t i = 1; i < hits.size(); ++i)
+      if (hits[i].distance < hits[deepest].distance) deepest = i;
+    const double enough = static_cast<double>(hits[deepest].distance) + slack;
+    for (const std::size_t i : std::span(last, last_count))
+      if (static_cast<double>(hits[i].distance) <= enough) {
+        deepest = i;
+        break;
+      }
+    if (most == 1) return {.count = 1, .index = {deepest}};
+    const auto x = tree.x(), y = tree.y(), z = tree.z();
+    return choose_spread(hits.size(), deepest, std::span(last, last_count), normal_at(deepest),
+                         most, [&](std::size_t i) {
+                           const std::uint32_t p = hits[i].point;
+                           return Vec3{x[p], y[p], z[p]};
+                         });
+  }
+};
+
+bool is_cut(const Ours& ours) { return ours.body().segments.first_point.size() > 2; }
+
+// Calls visit(segment, hits of it) for segments that have any.
+template <typename Visit>
+void for_each_segment(const Ours& ours, std::span<const ShellHit> hits, const Visit& visit) {
+  if (!is_cut(ours)) {
+    if (!hits.empty()) visit(0U, hits);
+    return;
+  }
+  const auto& first = ours.body().segments.first_point;
+  for (std::size_t begin = 0; begin < hits.size();) {
+    const auto after = std::upper_bound(first.begin(), first.end(), hits[begin].point);
+    std::size_t end = begin;
+    while (end < hits.size() && hits[end].point < *after) ++end;
+    visit(static_cast<std::uint32_t>(after - first.begin()) - 1, hits.subspan(begin, end - begin));
+    begin = end;
+  }
+}
+
+std::uint32_t slot_of(const Ours& ours, std::uint32_t segment) {
+  return is_cut(ours) ? (ours.is_0 ? kSlotOf0 : kSlotOf1) + segment : 0;
+}
+
+double slack_of(const Ours& ours) { return 0.1 * ours.body().settings.contact_distance * ours.scale; }
+
+}  // namespace
+
+Ours view(const IsotactShape& shape, const btTransform& world_from_bullet, bool is_0) {
+  return {.shape = &shape,
+          .world_from_shape = from_bullet(world_from_bullet) * shape.scaled_frame(),
+          .scale = shape.scale(),
+          .margin = static_cast<double>(shape.getMargin()),
+          .is_0 = is_0};
+}
+
+void gather_points(const Ours& ours, const Placed& other, const GatherRequest& request,
+                   ShellState& state, std::vector<Candidate>& candidates) {
+  const PointSphereTree& tree = *ours.body().tree;
+  const ShellPlacement placement = placement_of(ours, other);
+  const double grown = ours.margin + other.margin;
+  const ShellAnswer answer =
+      find_hits(tree, *other.target, placement,
+                {.margin = cap_reach(other, request.reach + grown),
+                 .want_distance = request.want_nearest},
+                state);
+  if (answer.hits.empty()) {
+    if (request.want_nearest && answer.nearest_point != kNoHit &&
+        answer.distance - grown <= request.nearest_reach)
+      candidates.push_back(make_candidate(ours, other, placement, answer.nearest_point,
+                                          answer.distance, slot_of(ours, 0)));
+    return;
+  }
+  const Finder finder = ours.is_0 ? Finder::kPointsOf0 : Finder::kPointsOf1;
+  const Quat shell_from_field = conjugate(placement.field_from_shell.rotation);
+  for_each_segment(ours, answer.hits, [&](std::uint32_t segment, std::span<const ShellHit> hits) {
+    const std::uint32_t slot = slot_of(ours, segment);
+    const ChosenHits all{.tree = tree,
+                         .hits = hits,
+                         .last_keys = request.last->keys(slot),
+                         .finder = finder,
+                         .slack = slack_of(ours),
+                         .most = ours.body().settings.points_per_manifold};
+    const Choice choice = all.choose([&](std::size_t i) {
+      return rotate(shell_from_field, direction_at(tree, *other.target, placement, hits[i].point));
+    });
+    for (std::size_t i = 0; i < choice.count; ++i) {
+      const ShellHit& hit = hits[choice.index[i]];
+      candidates.push_back(make_candidate(ours, other, placement, hit.point,
+                                          static_cast<double>(hit.distance), slot));
+    }
+  });
+}
+
+void gather_edges(const Ours& ours, std::span<const FeatureEdge> edges, double radius,
+                  const Pose& world_from_edges, const GatherRequest& request,
+                  GatherMemory& memory) {
+  const BulletBody& body = ours.body();
+  if (!body.field && !body.voxmap) return;
+  const double s = ours.scale;
+  const Pose shape_from_edges = inverse(ours.world_from_shape) * world_from_edges;
+  const double reach = request.want_nearest ? request.nearest_reach : request.reach;
+  memory.edges.clear();
+  for (const FeatureEdge& e : edges)
+    memory.edges.push_back({transform_point(shape_from_edges, e.a) / s,
+                            transform_point(shape_from_edges, e.b) / s});
+  const FeatureRequest query{.margin = (reach + ours.margin) / s, .radius = radius / s};
+  if (body.field)
+    find_hits_edges_field(*body.field, memory.edges, query, memory.edge_hits);
+  else
+    find_hits_edges_field(*body.voxmap, memory.edges, query, memory.edge_hits);
+  for (const FeatureHit& hit : memory.edge_hits) {
+    if (length_sq(hit.direction) < 0.5) continue;
+    const Vec3 out = transform_vector(ours.world_from_shape, hit.direction);
+    const Vec3 place = transform_point(ours.world_from_shape, hit.point * s);
+    const double distance = hit.distance * s - ours.margin;
+    const Vec3 on_other = place - out * radius, on_ours = on_other - out * distance;
+    memory.candidates.push_back({.key = make_key(Finder::kEdges, hit.edge),
+                                 .slot = is_cut(ours) ? kSlotOfEdges : 0,
+                                 .on_0 = ours.is_0 ? on_ours : on_other,
+                                 .on_1 = ours.is_0 ? on_other : on_ours,
+                                 .normal = ours.is_0 ? -out : out,
+                                 .distance = distance});
+  }
+}
+
+bool may_touch(const Ours& ours, const Placed& other, double reach) {
+  const double lipschitz = other.target->lipschitz();
+  if (!std::isfinite(lipschitz)) return true;
+  const Sphere ball = ours.world_ball();
+  const Vec3 center = transform_point(inverse(other.world_from_target), ball.center);
+  const double value = other.target->sample(center / other.scale, {}).distance * other.scale;
+  return value - other.margin <= ball.radius * lipschitz + reach;
+}
+
+double find_clearance(const Ours& ours, const Placed& other, double most, ShellState& state) {
+  const double grown = ours.margin + other.margin;
+  const ShellAnswer answer =
+      find_hits(*ours.body().tree, *other.target, placement_of(ours, other),
+                {.margin = cap_reach(other, grown), .want_distance = true}, state);
+  return std::min(most, answer.distance - grown);
+}
+
+}  // namespace isotact::detail

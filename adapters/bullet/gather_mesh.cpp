@@ -1,0 +1,199 @@
+// Meshes and height fields of Bullet's, triangle by triangle.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <tuple>
+
+#include <BulletCollision/CollisionShapes/btHeightfieldTerrainShape.h>
+#include <BulletCollision/CollisionShapes/btTriangleCallback.h>
+
+#include "gather.h"
+#include "isotact/adapters/bullet/convert.h"
+#include "isotact/base/hash.h"
+#include "isotact/queries/triangle_query.h"
+
+namespace isotact::detail {
+namespace {
+
+struct FlatTriangle {
+  Vec3 corner[3]{};
+  Vec3 normal{};
+  int part = 0, index = 0;
+};
+
+// In the mesh's frame, facing outward.
+class Collector final : public btTriangleCallback {
+ public:
+  explicit Collector(const btConcaveShape& mesh) {
+    if (mesh.getShapeType() == TERRAIN_SHAPE_PROXYTYPE)
+      up_axis_ = static_cast<const btHeightfieldTerrainShape&>(mesh).getUpAxis();
+  }
+  void processTriangle(btVector3* corner, int part, int index) override {
+    FlatTriangle t{.part = part, .index = index};
+    for (std::size_t i = 0; i < 3; ++i) t.corner[i] = from_bullet(corner[i]);
+    t.normal = normalized(cross(t.corner[1] - t.corner[0], t.corner[2] - t.corner[0]));
+    // Which way round a height field's triangles go depends on its axis and flags.
+    if (up_axis_ >= 0 && t.normal[static_cast<std::size_t>(up_axis_)] < 0) {
+      std::swap(t.corner[1], t.corner[2]);
+      t.normal = -t.normal;
+    }
+    if (length_sq(t.normal) > 0.5) triangles.push_back(t);
+  }
+  std::vector<FlatTriangle> triangles;
+
+ private:
+  int up_axis_ = -1;
+};
+
+struct Side {
+  Vec3 a{}, b{};  // a before b, so that both triangles of an edge agree
+  std::uint32_t triangle = 0;
+};
+auto ends(const Side& s) { return std::tie(s.a.x, s.a.y, s.a.z, s.b.x, s.b.y, s.b.z); }
+
+// A ridge: two triangles that turn away from each other, or one without neighbour.
+struct Ridge {
+  FeatureEdge edge{};
+  std::uint32_t left = 0, right = 0;  // triangles; equal where there is one only
+};
+
+constexpr double kFlat = 0.02;  // sine of the angle below which an edge is no ridge
+
+// Edges inside of flat and hollow parts are left out: bodies must not catch on them.
+std::vector<Ridge> find_ridges(const std::vector<FlatTriangle>& triangles) {
+  std::vector<Side> sides;
+  for (std::uint32_t t = 0; t < triangles.size(); ++t)
+    for (std::size_t i = 0; i < 3; ++i) {
+      Side side{triangles[t].corner[i], triangles[t].corner[(i + 1) % 3], t};
+      if (std::tie(side.b.x, side.b.y, side.b.z) < std::tie(side.a.x, side.a.y, side.a.z))
+        std::swap(side.a, side.b);
+      sides.push_back(side);
+    }
+  std::stable_sort(sides.begin(), sides.end(),
+                   [](const Side& s, const Side& t) { return ends(s) < ends(t); });
+  std::vector<Ridge> ridges;
+  for (std::size_t i = 0; i < sides.size();) {
+    std::size_t end = i + 1;
+    while (end < sides.size() && ends(sides[end]) == ends(sides[i])) ++end;
+    const FlatTriangle& s = triangles[sides[i].triangle];
+    const std::uint32_t other = sides[end - 1].triangle;
+    bool is_ridge = end - i != 2;
+    if (!is_ridge) {
+      const FlatTriangle& t = triangles[other];
+      // The middle of the other triangle lies below this one's plane where the edge is a ridge.
+      const Vec3 middle = (t.corner[0] + t.corner[1] + t.corner[2]) / 3.0 - sides[i].a;
+      is_ridge = dot(s.normal, middle) < -kFlat * length(middle) &&
+                 length(cross(s.normal, t.normal)) > kFlat;
+    }
+    if (is_ridge) ridges.push_back({{sides[i].a, sides[i].b}, sides[i].triangle, other});
+    i = end;
+  }
+  return ridges;
+}
+
+// Of a point that several triangles see, the one it is the least deep in counts: behind a ridge
+// both prisms hold it, and the nearer face is the way out.
+void keep_shallowest(GatherMemory& m) {
+  m.order.resize(m.triangle_hits.size());
+  std::iota(m.order.begin(), m.order.end(), 0U);
+  std::sort(m.order.begin(), m.order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    const ShellHit &x = m.triangle_hits[a], &y = m.triangle_hits[b];
+    return std::tuple(x.point, -x.distance, a) < std::tuple(y.point, -y.distance, b);
+  });
+  m.kept_hits.clear(), m.kept_triangle.clear();
+  for (const std::uint32_t i : m.order) {
+    if (!m.kept_hits.empty() && m.kept_hits.back().point == m.triangle_hits[i].point) continue;
+    m.kept_hits.push_back(m.triangle_hits[i]);
+    m.kept_triangle.push_back(m.hit_triangle[i]);
+  }
+}
+
+void add_points(const Ours& ours, const std::vector<FlatTriangle>& triangles,
+                const Pose& world_from_mesh, const GatherRequest& request, GatherMemory& m) {
+  const PointSphereTree& tree = *ours.body().tree;
+  const ShellPlacement placement{.field_from_shell = inverse(world_from_mesh) * ours.world_from_shape,
+                                 .shell_scale = ours.scale};
+  const TriangleRequest query{.margin = request.reach + ours.margin,
+                              .thickness = ours.body().settings.meshes.thickness * ours.scale,
+                              .widen = 1e-5 * ours.body().ball.radius * ours.scale};
+  m.triangle_hits.clear(), m.hit_triangle.clear();
+  for (std::uint32_t t = 0; t < triangles.size(); ++t) {
+    const auto& c = triangles[t].corner;
+    find_hits_triangle(tree, placement, c[0], c[1], c[2], query, m.triangle_hits);
+    m.hit_triangle.resize(m.triangle_hits.size(), t);
+  }
+  keep_shallowest(m);
+  for (std::size_t i = 0; i < m.kept_hits.size(); ++i) {
+    const FlatTriangle& t = triangles[m.kept_triangle[i]];
+    const Vec3 out = transform_vector(world_from_mesh, t.normal);
+    const std::uint32_t point = m.kept_hits[i].point;
+    const Vec3 place = transform_point(
+        world_from_mesh,
+        transform_point(placement.field_from_shell, to_double(tree.point(point)) * ours.scale));
+    const double distance = static_cast<double>(m.kept_hits[i].distance);
+    const Vec3 on_ours = place - out * ours.margin, on_other = place - out * distance;
+    Candidate c{.key = make_key(ours.is_0 ? Finder::kPointsOf0 : Finder::kPointsOf1, point),
+                .on_0 = ours.is_0 ? on_ours : on_other,
+                .on_1 = ours.is_0 ? on_other : on_ours,
+                .normal = ours.is_0 ? out : -out,
+                .distance = distance - ours.margin};
+    (ours.is_0 ? c.part_1 : c.part_0) = t.part;
+    (ours.is_0 ? c.index_1 : c.index_0) = t.index;
+    m.candidates.push_back(c);
+  }
+}
+
+// A ridge pushes between the normals of its two faces, and a rim without neighbour away from its
+// one face's back; directions beyond are turned to the nearer face's.
+void mend_directions(const Ours& ours, const std::vector<FlatTriangle>& triangles,
+                     const std::vector<Ridge>& ridges, const Pose& world_from_mesh,
+                     std::size_t first, std::vector<Candidate>& candidates) {
+  std::size_t kept = first;
+  for (std::size_t i = first; i < candidates.size(); ++i) {
+    Candidate c = candidates[i];
+    const Ridge& ridge = ridges[static_cast<std::uint32_t>(c.key)];
+    const FlatTriangle &s = triangles[ridge.left], &t = triangles[ridge.right];
+    const Vec3 n1 = transform_vector(world_from_mesh, s.normal);
+    const Vec3 n2 = transform_vector(world_from_mesh, t.normal);
+    const Vec3 out = ours.is_0 ? c.normal : -c.normal;  // away from the mesh
+    const double a = dot(out, n1), b = dot(out, n2);
+    if (a < -0.2 && b < -0.2) continue;
+    const double between = dot(n1, n2);
+    if (ridge.left != ridge.right && std::min(a, b) < between - 1e-6) {
+      const Vec3 nearer = a > b ? n1 : n2;
+      c.normal = ours.is_0 ? nearer : -nearer;
+    }
+    (ours.is_0 ? c.part_1 : c.part_0) = s.part;
+    (ours.is_0 ? c.index_1 : c.index_0) = s.index;
+    c.key = make_key(Finder::kEdges, hash_bytes(std::as_bytes(std::span(&ridge.edge, 1))) >> 4U);
+    candidates[kept++] = c;
+  }
+  candidates.resize(kept);
+}
+
+}  // namespace
+
+void gather_mesh(const Ours& ours, const btConcaveShape& mesh, const btTransform& world_from_mesh_in,
+                 const GatherRequest& request, GatherMemory& memory) {
+  const Pose world_from_mesh = from_bullet(world_from_mesh_in);
+  // Our box in the mesh's frame. The frame of ours is only turned against Bullet's body's.
+  const Pose world_from_bullet = ours.world_from_shape * inverse(ours.shape->scaled_frame());
+  btVector3 lower, upper;
+  ours.shape->getAabb(to_bullet(inverse(world_from_mesh) * world_from_bullet), lower, upper);
+  const auto grow = static_cast<btScalar>(request.reach + 1e-6);
+  Collector collector(mesh);
+  mesh.processAllTriangles(&collector, lower - btVector3(grow, grow, grow),
+                           upper + btVector3(grow, grow, grow));
+  if (collector.triangles.empty()) return;
+  if (ours.body().tree)
+    add_points(ours, collector.triangles, world_from_mesh, request, memory);
+  if (!ours.body().field && !ours.body().voxmap) return;
+  const std::vector<Ridge> ridges = find_ridges(collector.triangles);
+  std::vector<FeatureEdge> edges;
+  for (const Ridge& ridge : ridges) edges.push_back(ridge.edge);
+  const std::size_t first = memory.candidates.size();
+  gather_edges(ours, edges, 0, world_from_mesh, request, memory);
+  mend_directions(ours, collector.triangles, ridges, world_from_mesh, first, memory.candidates);
+}
+
+}  // namespace isotact::detail

@@ -1,0 +1,79 @@
+#include "isotact/adapters/bullet/install.h"
+
+#include <new>
+
+#include <BulletCollision/BroadphaseCollision/btBroadphaseProxy.h>
+#include <BulletCollision/CollisionDispatch/btCollisionCreateFunc.h>
+#include <BulletCollision/CollisionDispatch/btCollisionDispatcher.h>
+
+#include "algorithm.h"
+
+namespace isotact {
+namespace detail {
+namespace {
+
+class Create final : public btCollisionAlgorithmCreateFunc {
+ public:
+  Create(PairKind kind, bool ours_is_0) : kind_(kind), ours_is_0_(ours_is_0) {}
+  btCollisionAlgorithm* CreateCollisionAlgorithm(
+      btCollisionAlgorithmConstructionInfo& info, const btCollisionObjectWrapper* wrap_0,
+      const btCollisionObjectWrapper* wrap_1) override {
+    void* memory = info.m_dispatcher1->allocateCollisionAlgorithm(sizeof(PairAlgorithm));
+    return new (memory) PairAlgorithm(info, wrap_0, wrap_1, kind_, ours_is_0_);
+  }
+
+ private:
+  PairKind kind_;
+  bool ours_is_0_;
+};
+
+PairKind kind_of(int type) {
+  switch (type) {
+    case FAST_CONCAVE_MESH_PROXYTYPE: return PairKind::kOurs;
+    case STATIC_PLANE_PROXYTYPE: return PairKind::kSolid;
+    case TRIANGLE_MESH_SHAPE_PROXYTYPE:
+    case SCALED_TRIANGLE_MESH_SHAPE_PROXYTYPE:
+    case TERRAIN_SHAPE_PROXYTYPE:
+    case GIMPACT_SHAPE_PROXYTYPE:
+    case MULTIMATERIAL_TRIANGLE_MESH_PROXYTYPE: return PairKind::kMesh;
+    default:
+      return btBroadphaseProxy::isConvex(type) ? PairKind::kSolid : PairKind::kUnsupported;
+  }
+}
+
+}  // namespace
+
+struct CreateFunctions {
+  Create of[4][2] = {
+      {{PairKind::kSolid, false}, {PairKind::kSolid, true}},
+      {{PairKind::kMesh, false}, {PairKind::kMesh, true}},
+      {{PairKind::kOurs, false}, {PairKind::kOurs, true}},
+      {{PairKind::kUnsupported, false}, {PairKind::kUnsupported, true}},
+  };
+};
+
+}  // namespace detail
+
+BulletPlugin::BulletPlugin(btCollisionDispatcher& dispatcher)
+    : functions_(std::make_unique<detail::CreateFunctions>()) {
+  constexpr int kOurs = FAST_CONCAVE_MESH_PROXYTYPE;
+  for (int type = 0; type < MAX_BROADPHASE_COLLISION_TYPES; ++type) {
+    // Compounds go through their children; an empty shape has no contact with anything.
+    if (type == COMPOUND_SHAPE_PROXYTYPE || type == EMPTY_SHAPE_PROXYTYPE) continue;
+    auto& [second, first] = functions_->of[static_cast<int>(detail::kind_of(type))];
+    if (type != kOurs) {
+      dispatcher.registerCollisionCreateFunc(type, kOurs, &second);
+      dispatcher.registerClosestPointsCreateFunc(type, kOurs, &second);
+    }
+    dispatcher.registerCollisionCreateFunc(kOurs, type, &first);
+    dispatcher.registerClosestPointsCreateFunc(kOurs, type, &first);
+  }
+}
+
+BulletPlugin::BulletPlugin(BulletPlugin&&) noexcept = default;
+BulletPlugin& BulletPlugin::operator=(BulletPlugin&&) noexcept = default;
+BulletPlugin::~BulletPlugin() = default;
+
+BulletPlugin install(btCollisionDispatcher& dispatcher) { return BulletPlugin(dispatcher); }
+
+}  // namespace isotact

@@ -1,0 +1,8 @@
+// All of the plug-in for Bullet: docs/bullet.md.
+#pragma once
+
+#include "isotact/adapters/bullet/body.h"
+#include "isotact/adapters/bullet/convert.h"
+#include "isotact/adapters/bullet/install.h"
+#include "isotact/adapters/bullet/report.h"
+#include "isotact/adapters/bullet/shape.h"

@@ -1,0 +1,39 @@
+// One call makes a dispatcher know Isotact's shapes.
+//
+//   btDefaultCollisionConfiguration configuration;
+//   btCollisionDispatcher dispatcher(&configuration);
+//   const auto isotact = isotact::install(dispatcher);
+#pragma once
+
+#include <memory>
+
+class btCollisionDispatcher;
+
+namespace isotact {
+
+namespace detail {
+struct CreateFunctions;
+}
+
+// Must live as long as the dispatcher is used: it owns the functions that the dispatcher calls. It
+// may be destroyed before or after the dispatcher itself.
+class BulletPlugin {
+ public:
+  explicit BulletPlugin(btCollisionDispatcher& dispatcher);
+  BulletPlugin(BulletPlugin&&) noexcept;
+  BulletPlugin& operator=(BulletPlugin&&) noexcept;
+  ~BulletPlugin();
+
+ private:
+  std::unique_ptr<detail::CreateFunctions> functions_;
+};
+
+// Registers ours against plane, box, sphere, capsule, cylinder, cone, hull and every other convex
+// shape, triangle mesh, height field, GImpact mesh, and ours, in both orders, for contacts and for
+// closest points (contactTest, contactPairTest). Compounds are Bullet's own matter: their children
+// come here one by one. Other pairs (soft bodies, Bullet's own signed distance fields) are an error
+// that is reported once (report.h), and have no contact.
+// Call it after btGImpactCollisionAlgorithm::registerAlgorithm, which would take pairs away.
+[[nodiscard]] BulletPlugin install(btCollisionDispatcher& dispatcher);
+
+}  // namespace isotact

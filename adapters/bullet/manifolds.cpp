@@ -1,0 +1,288 @@
+#include "manifolds.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <BulletCollision/BroadphaseCollision/btDispatcher.h>
+#include <BulletCollision/CollisionDispatch/btManifoldResult.h>
+#include <BulletCollision/NarrowPhaseCollision/btPersistentManifold.h>
+#include <BulletDynamics/Dynamics/btRigidBody.h>
+
+#include "isotact/adapters/bullet/convert.h"
+
+namespace isotact::detail {
+namespace {
+
+constexpr double kMostBounceDepth = 0.02;  // metres, see bounce()
+
+Vec3 gravity_of(const btCollisionObject& body) {
+  const btRigidBody* rigid = btRigidBody::upcast(&body);
+  return rigid != nullptr && rigid->getInvMass() > 0 ? from_bullet(rigid->getGravity()) : Vec3{};
+}
+
+// As btManifoldResult::addContactPoint fills them in.
+void combine_materials(btManifoldPoint& point, const btCollisionObject* a,
+                       const btCollisionObject* b) {
+  point.m_combinedFriction = gCalculateCombinedFrictionCallback(a, b);
+  point.m_combinedRestitution = gCalculateCombinedRestitutionCallback(a, b);
+  point.m_combinedRollingFriction = gCalculateCombinedRollingFrictionCallback(a, b);
+  point.m_combinedSpinningFriction = gCalculateCombinedSpinningFrictionCallback(a, b);
+  const int flags = a->getCollisionFlags() | b->getCollisionFlags();
+  if ((flags & btCollisionObject::CF_HAS_CONTACT_STIFFNESS_DAMPING) != 0) {
+    point.m_combinedContactDamping1 = gCalculateCombinedContactDampingCallback(a, b);
+    point.m_combinedContactStiffness1 = gCalculateCombinedContactStiffnessCallback(a, b);
+    point.m_contactPointFlags |= BT_CONTACT_FLAG_CONTACT_STIFFNESS_DAMPING;
+  }
+  if ((flags & btCollisionObject::CF_HAS_FRICTION_ANCHOR) != 0)
+    point.m_contactPointFlags |= BT_CONTACT_FLAG_FRICTION_ANCHOR;
+  btPlaneSpace1(point.m_normalWorldOnB, point.m_lateralFrictionDir1, point.m_lateralFrictionDir2);
+}
+
+btManifoldPoint make_point(const Candidate& c, const btCollisionObjectWrapper& wrap_0,
+                           const btCollisionObjectWrapper& wrap_1) {
+  const btCollisionObject* a = wrap_0.getCollisionObject();
+  const btCollisionObject* b = wrap_1.getCollisionObject();
+  const btVector3 on_a = to_bullet(c.on_0), on_b = to_bullet(c.on_1);
+  btManifoldPoint point(a->getWorldTransform().invXform(on_a),
+                        b->getWorldTransform().invXform(on_b), to_bullet(c.normal),
+                        static_cast<btScalar>(c.distance));
+  point.m_positionWorldOnA = on_a;
+  point.m_positionWorldOnB = on_b;
+  // Children of compounds know their number; a triangle's is the candidate's.
+  point.m_partId0 = c.part_0 >= 0 ? c.part_0 : wrap_0.m_partId;
+  point.m_index0 = c.index_0 >= 0 ? c.index_0 : wrap_0.m_index;
+  point.m_partId1 = c.part_1 >= 0 ? c.part_1 : wrap_1.m_partId;
+  point.m_index1 = c.index_1 >= 0 ? c.index_1 : wrap_1.m_index;
+  combine_materials(point, a, b);
+  return point;
+}
+
+void call_contact_added(btManifoldPoint& point, const btCollisionObjectWrapper& wrap_0,
+                        const btCollisionObjectWrapper& wrap_1) {
+  constexpr int kWanted = btCollisionObject::CF_CUSTOM_MATERIAL_CALLBACK;
+  if (gContactAddedCallback == nullptr ||
+      ((wrap_0.getCollisionObject()->getCollisionFlags() |
+        wrap_1.getCollisionObject()->getCollisionFlags()) &
+       kWanted) == 0)
+    return;
+  gContactAddedCallback(point, &wrap_0, point.m_partId0, point.m_index0, &wrap_1, point.m_partId1,
+                        point.m_index1);
+}
+
+}  // namespace
+
+Vec3 velocity_at(const btCollisionObject& body, const Vec3& place) {
+  const Vec3 arm = place - from_bullet(body.getWorldTransform().getOrigin());
+  if (const btRigidBody* rigid = btRigidBody::upcast(&body))
+    return from_bullet(rigid->getLinearVelocity()) +
+           cross(from_bullet(rigid->getAngularVelocity()), arm);
+  if (body.isStaticObject()) return {};
+  return from_bullet(body.getInterpolationLinearVelocity()) +
+         cross(from_bullet(body.getInterpolationAngularVelocity()), arm);
+}
+
+Manifolds::~Manifolds() {
+  for (const Slot& slot : slots_)
+    if (slot.manifold != shared_) dispatcher_.releaseManifold(slot.manifold);
+}
+
+Manifolds::Slot& Manifolds::find_or_make(std::uint32_t id, const btCollisionObject* body_0,
+                                         const btCollisionObject* body_1) {
+  const auto at = std::lower_bound(slots_.begin(), slots_.end(), id,
+                                   [](const Slot& s, std::uint32_t i) { return s.id < i; });
+  if (at != slots_.end() && at->id == id) return *at;
+  Slot slot{.id = id};
+  slot.manifold = shared_ != nullptr ? shared_ : dispatcher_.getNewManifold(body_0, body_1);
+  return *slots_.insert(at, slot);
+}
+
+btPersistentManifold& Manifolds::any(const btCollisionObject* body_0,
+                                     const btCollisionObject* body_1) {
+  return *(slots_.empty() ? find_or_make(0, body_0, body_1) : slots_.front()).manifold;
+}
+
+std::span<const std::uint64_t> Manifolds::keys(std::uint32_t id) const {
+  const auto at = std::lower_bound(slots_.begin(), slots_.end(), id,
+                                   [](const Slot& s, std::uint32_t i) { return s.id < i; });
+  if (at == slots_.end() || at->id != id) return {};
+  return {at->keys, at->count};
+}
+
+void Manifolds::begin() {
+  for (Slot& slot : slots_) {
+    slot.written = false;
+    // Others may empty manifolds: a body that was moved by hand, or cleaned from its pairs.
+    if (static_cast<std::size_t>(slot.manifold->getNumContacts()) != slot.count && shared_ == nullptr) {
+      slot.manifold->clearManifold();
+      slot.count = 0;
+    }
+  }
+}
+
+void Manifolds::end() {
+  if (shared_ != nullptr) return;
+  for (Slot& slot : slots_)
+    if (!slot.written && slot.count > 0) {
+      slot.manifold->clearManifold();
+      slot.count = 0;
+    }
+  for (std::size_t i = slots_.size(); i-- > 1;)
+    if (!slots_[i].written) {
+      dispatcher_.releaseManifold(slots_[i].manifold);
+      slots_.erase(slots_.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+}
+
+// For each chosen candidate the place of the old point that it goes on from, or -1: the one of the
+// same key, or else one that is near.
+void Manifolds::match(const Slot& slot, std::span<const Candidate> chosen, const WriteSettings& settings,
+                      const btCollisionObject& body_0, std::span<int> place_of) const {
+  bool taken[kMostChosen]{};
+  for (std::size_t c = 0; c < chosen.size(); ++c) {
+    place_of[c] = -1;
+    for (std::size_t i = 0; i < slot.count; ++i)
+      if (!taken[i] && slot.memory[i].key == chosen[c].key) {
+        place_of[c] = static_cast<int>(i), taken[i] = true;
+        break;
+      }
+  }
+  for (std::size_t c = 0; c < chosen.size(); ++c) {
+    if (place_of[c] >= 0) continue;
+    const btVector3 local = body_0.getWorldTransform().invXform(to_bullet(chosen[c].on_0));
+    double best = settings.nearness * settings.nearness;
+    for (std::size_t i = 0; i < slot.count; ++i) {
+      if (taken[i]) continue;
+      const btManifoldPoint& old = slot.manifold->getContactPoint(static_cast<int>(i));
+      const auto d = static_cast<double>((old.m_localPointA - local).length2());
+      if (d < best) best = d, place_of[c] = static_cast<int>(i);
+    }
+    if (place_of[c] >= 0) taken[place_of[c]] = true;
+  }
+}
+
+void Manifolds::write(std::uint32_t id, std::span<const Candidate> chosen,
+                      const btCollisionObjectWrapper& wrap_0,
+                      const btCollisionObjectWrapper& wrap_1, const WriteSettings& settings) {
+  const btCollisionObject& body_0 = *wrap_0.getCollisionObject();
+  const btCollisionObject& body_1 = *wrap_1.getCollisionObject();
+  Slot& slot = find_or_make(id, &body_0, &body_1);
+  btPersistentManifold& manifold = *slot.manifold;
+  slot.written = true;
+  const bool was_empty = slot.count == 0;
+  int place_of[kMostChosen];
+  match(slot, chosen, settings, body_0, place_of);
+
+  // Old points that nothing goes on from leave; the last one takes the place of each.
+  bool kept[kMostChosen]{};
+  for (std::size_t c = 0; c < chosen.size(); ++c)
+    if (place_of[c] >= 0) kept[place_of[c]] = true;
+  double energy_left = 0;  // of impacts whose points are not among the chosen ones any more
+  for (int i = static_cast<int>(slot.count) - 1; i >= 0; --i) {
+    if (kept[i]) continue;
+    energy_left = std::max(energy_left, slot.memory[i].energy);
+    const int last = static_cast<int>(slot.count) - 1;
+    manifold.removeContactPoint(i);
+    slot.memory[i] = slot.memory[last];
+    for (int& place : std::span(place_of).first(chosen.size()))
+      if (place == last) place = i;
+    --slot.count;
+  }
+  for (std::size_t c = 0; c < chosen.size(); ++c) {
+    const btManifoldPoint point = make_point(chosen[c], wrap_0, wrap_1);
+    int at = place_of[c];
+    if (at >= 0) {
+      manifold.replaceContactPoint(point, at);
+      manifold.getContactPoint(at).m_lifeTime += 1;
+      if (gContactProcessedCallback != nullptr)
+        gContactProcessedCallback(manifold.getContactPoint(at), const_cast<btCollisionObject*>(&body_0),
+                                  const_cast<btCollisionObject*>(&body_1));
+    } else {
+      // Predictive: contacts of fast bodies are further apart than the breaking threshold.
+      at = manifold.addManifoldPoint(point, true);
+      slot.memory[at] = {.energy = energy_left};
+      ++slot.count;
+    }
+    slot.memory[at].key = chosen[c].key;
+    btManifoldPoint& written = manifold.getContactPoint(at);
+    call_contact_added(written, wrap_0, wrap_1);
+    bounce(written, slot.memory[at], settings, body_0, body_1);
+  }
+  for (std::size_t i = 0; i < slot.count; ++i) slot.keys[i] = slot.memory[i].key;
+  if (was_empty && slot.count > 0 && gContactStartedCallback != nullptr)
+    gContactStartedCallback(&manifold);
+}
+
+// What Bullet's solver does with a contact: across a gap d it lets bodies come together by d in this
+// step, v >= restitution u - d / dt, with u the speed of approach. So a contact that is seen before
+// it touches loses d / dt of its bounce, and all of it where that is more (Bullet's own spheres do
+// not rebound at 200 Hz). In overlap it adds erp depth / dt, which bounces what should not.
+// So an impact takes two steps here. In the first, the gap is given without restitution: the body
+// comes to touch, and the impact's energy is kept. In the next the solver gets a small overlap and
+// the erp with which v >= w, the speed of the rebound. A body that is found in overlap, with no gap
+// before, bounces at once.
+//
+// The speed. Bullet steps v first, then x by the new v. Under gravity g along the normal such a
+// flight keeps E = v^2/2 + g x - g dt v/2 (in the place of v^2/2 + g x: put both steps in to see
+// it). Restitution e is e^2 of E at x = 0. The rebound is at x = d before the step and at d + w dt
+// after: w^2/2 + g d + g dt w/2 = e^2 E, so that heights are right for any step (SSL14, Figure 6).
+void Manifolds::bounce(btManifoldPoint& point, Memory& memory, const WriteSettings& settings,
+                       const btCollisionObject& body_0, const btCollisionObject& body_1) {
+  const double e = static_cast<double>(point.m_combinedRestitution), dt = settings.time_step;
+  constexpr int kOwnStiffness = BT_CONTACT_FLAG_CONTACT_STIFFNESS_DAMPING |
+                                BT_CONTACT_FLAG_HAS_CONTACT_CFM | BT_CONTACT_FLAG_HAS_CONTACT_ERP;
+  if (!(e > 0) || !(dt > 0) || (point.m_contactPointFlags & kOwnStiffness) != 0) {
+    memory.energy = 0;
+    return;
+  }
+  const Vec3 normal = from_bullet(point.m_normalWorldOnB);
+  const double speed =
+      -dot(normal, velocity_at(body_0, from_bullet(point.m_positionWorldOnA)) -
+                       velocity_at(body_1, from_bullet(point.m_positionWorldOnB)));
+  const double g = std::max(-dot(normal, gravity_of(body_0) - gravity_of(body_1)), 0.0);
+  const double d = static_cast<double>(point.m_distance1);
+  point.m_combinedRestitution = 0;
+
+  const double energy_now = speed * speed / 2 + g * d + g * dt * speed / 2;
+  const bool is_impact = speed > settings.bounce_speed;
+  if (memory.energy == 0) {
+    if (!is_impact || d > (speed + g * dt) * dt) return;
+    if (d > 0) {
+      memory.energy = energy_now;
+      return;
+    }
+    memory.energy = energy_now;
+  }
+  // Other contacts may have held it off: then it is no more than what it is now.
+  const bool touches = d <= 0.25 * std::sqrt(2 * memory.energy) * dt;
+  const double energy = touches ? memory.energy : 0;
+  memory.energy = 0;
+  const double a = g * dt / 2, under_root = a * a + 2 * (e * e * energy - g * d);
+  if (!touches || !(under_root > a * a)) return;
+  const double w = std::sqrt(under_root) - a;
+  // Deeper than btContactSolverInfo::m_splitImpulsePenetrationThreshold (0.04) the solver would
+  // move the body instead of giving it speed.
+  const double overlap = std::clamp(-d, 1e-4, kMostBounceDepth);
+  point.m_distance1 = static_cast<btScalar>(-overlap);
+  point.m_contactERP = static_cast<btScalar>(w * dt / overlap);
+  point.m_contactPointFlags |= BT_CONTACT_FLAG_HAS_CONTACT_ERP;
+}
+
+void Manifolds::list(btManifoldArray& manifolds) const {
+  if (shared_ != nullptr) return;
+  for (const Slot& slot : slots_) manifolds.push_back(slot.manifold);
+}
+
+double Manifolds::approach_speed(const btCollisionObject& body_0,
+                                 const btCollisionObject& body_1) const {
+  double most = -1;
+  for (const Slot& slot : slots_)
+    for (int i = 0; i < slot.manifold->getNumContacts(); ++i) {
+      const btManifoldPoint& p = slot.manifold->getContactPoint(i);
+      const Vec3 place = from_bullet(p.m_positionWorldOnB);
+      const Vec3 v = velocity_at(body_0, place) - velocity_at(body_1, place);
+      most = std::max({most, 0.0, -dot(from_bullet(p.m_normalWorldOnB), v)});
+    }
+  return most;
+}
+
+}  // namespace isotact::detail

@@ -1,0 +1,187 @@
+#include "isotact/queries/feature_query.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "isotact/field/trace_ray.h"
+
+namespace isotact {
+namespace {
+
+constexpr int kRefinements = 12;  // of the deepest place: to 1/300 of a step
+
+// What walking needs to know of a field: values, steps that pass no place at or below the limit,
+// and how fast values change.
+template <Field F>
+struct FieldWalk {
+  const F& field;
+  SafeStep safe;
+  double limit, lipschitz, half_cell;
+  Aabb box;  // outside of it, values are above the limit
+
+  FieldWalk(const F& f, double cell, double limit_in)
+      : field(f),
+        safe(f, limit_in),
+        limit(limit_in),
+        lipschitz(f.lipschitz()),
+        half_cell(cell / 2),
+        box(f.bounds()) {
+    if constexpr (requires { f.header().open; })
+      if (f.header().open != 0) {
+        box = find_surface_box(f, limit_in);
+        return;
+      }
+    // Outside, a field is at least the distance to its box (field.h).
+    const double reach = std::max(limit_in, 0.0);
+    box = {box.lower - Vec3{reach, reach, reach}, box.upper + Vec3{reach, reach, reach}};
+  }
+  double value(const Vec3& p) const { return field.value(p); }
+  Vec3 direction(const Vec3& p) const { return normalized(field.sample(p).gradient); }
+  double step_outside(double v) const { return safe(v - limit); }
+  double step_to_deeper(double v, double deepest) const { return (v - deepest) / lipschitz; }
+};
+
+struct VoxmapWalk {
+  const Voxmap& map;
+  double limit, half_cell;
+  Aabb box;
+
+  VoxmapWalk(const Voxmap& m, double limit_in)
+      : map(m), limit(limit_in), half_cell(m.voxel_size() / 2), box(bounds(m.lattice())) {
+    const double reach = std::max(limit, 0.0);
+    box = {box.lower - Vec3{reach, reach, reach}, box.upper + Vec3{reach, reach, reach}};
+  }
+  double value(const Vec3& p) const {
+    if (map.encoding() == VoxmapEncoding::kSupport) return map.interpolated_distance(p);
+    return map.distance(p, {});  // without a normal: the voxel's own value
+  }
+  Vec3 direction(const Vec3& p) const {
+    const double h = 2 * half_cell;
+    Vec3 g{};
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      Vec3 up = p, down = p;
+      up[axis] += h, down[axis] -= h;
+      g[axis] = value(up) - value(down);
+    }
+    return normalized(g);
+  }
+  double step_outside(double) const { return half_cell; }
+  double step_to_deeper(double, double) const { return half_cell; }
+};
+
+// Along one edge. t counts metres from a.
+template <typename Walk>
+class EdgeWalk {
+ public:
+  EdgeWalk(const Walk& walk, const FeatureEdge& edge) : walk_(walk), a_(edge.a) {
+    const Vec3 ab = edge.b - edge.a;
+    length_ = length(ab);
+    u_ = length_ > 0 ? ab / length_ : Vec3{};
+  }
+
+  template <typename Report>
+  void find(Report&& report) {
+    FieldRay ray{.origin = a_, .direction = u_, .t_min = 0, .t_max = length_};
+    if (!clip(ray, walk_.box)) return;
+    double t = ray.t_min, v = value(t);
+    for (;;) {
+      if (v <= walk_.limit) {
+        Deepest deepest{t, v};
+        const double begin = t;
+        t = pass_stretch(t, v, ray.t_max, deepest);
+        refine(deepest, begin, t);
+        report(deepest.t, deepest.value, length_);
+        if (t >= ray.t_max) return;
+        v = value(t);
+        continue;
+      }
+      if (t >= ray.t_max) return;
+      t = std::min(t + std::max(walk_.step_outside(v), walk_.half_cell), ray.t_max);
+      v = value(t);
+    }
+  }
+
+  Vec3 at(double t) const { return a_ + u_ * t; }
+
+ private:
+  struct Deepest {
+    double t, value;
+  };
+  double value(double t) const { return walk_.value(at(t)); }
+
+  // From a place inside to the first step outside, or to the end.
+  double pass_stretch(double t, double v, double end, Deepest& deepest) const {
+    while (t < end) {
+      t = std::min(t + std::max(walk_.step_to_deeper(v, deepest.value), walk_.half_cell), end);
+      v = value(t);
+      if (v > walk_.limit) return t;
+      if (v < deepest.value) deepest = {t, v};
+    }
+    return t;
+  }
+
+  // Golden sections around the deepest step. Values may have several dents there; what is found is
+  // at least as deep as the step.
+  void refine(Deepest& deepest, double begin, double end) const {
+    constexpr double kGolden = 0.6180339887498949;
+    double lower = std::max(begin, deepest.t - walk_.half_cell);
+    double upper = std::min(end, deepest.t + walk_.half_cell);
+    if (!(upper > lower)) return;
+    double c = upper - kGolden * (upper - lower), d = lower + kGolden * (upper - lower);
+    double vc = value(c), vd = value(d);
+    for (int i = 0; i < kRefinements; ++i) {
+      if (vc < deepest.value) deepest = {c, vc};
+      if (vd < deepest.value) deepest = {d, vd};
+      if (vc < vd) {
+        upper = d, d = c, vd = vc;
+        c = upper - kGolden * (upper - lower), vc = value(c);
+      } else {
+        lower = c, c = d, vc = vd;
+        d = lower + kGolden * (upper - lower), vd = value(d);
+      }
+    }
+  }
+
+  const Walk& walk_;
+  Vec3 a_, u_{};
+  double length_ = 0;
+};
+
+template <typename Walk>
+void walk_edges(const Walk& walk, std::span<const FeatureEdge> edges, double radius,
+                std::vector<FeatureHit>& hits) {
+  hits.clear();
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    EdgeWalk<Walk> along(walk, edges[i]);
+    along.find([&](double t, double v, double length) {
+      const Vec3 p = along.at(t);
+      hits.push_back({.edge = static_cast<std::uint32_t>(i),
+                      .t = length > 0 ? t / length : 0,
+                      .point = p,
+                      .distance = v - radius,
+                      .direction = walk.direction(p)});
+    });
+  }
+}
+
+}  // namespace
+
+void find_hits_edges_field(const BrickField& field, std::span<const FeatureEdge> edges,
+                           const FeatureRequest& request, std::vector<FeatureHit>& hits) {
+  const double limit = request.margin + request.radius;
+  walk_edges(FieldWalk<BrickField>(field, field.voxel_size(), limit), edges, request.radius, hits);
+}
+
+void find_hits_edges_field(const AnyField& field, double cell, std::span<const FeatureEdge> edges,
+                           const FeatureRequest& request, std::vector<FeatureHit>& hits) {
+  const double limit = request.margin + request.radius;
+  walk_edges(FieldWalk<AnyField>(field, cell, limit), edges, request.radius, hits);
+}
+
+void find_hits_edges_field(const Voxmap& voxmap, std::span<const FeatureEdge> edges,
+                           const FeatureRequest& request, std::vector<FeatureHit>& hits) {
+  walk_edges(VoxmapWalk(voxmap, request.margin + request.radius), edges, request.radius, hits);
+}
+
+}  // namespace isotact
