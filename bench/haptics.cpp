@@ -122,6 +122,20 @@ void run_unlimited(const HapticsCase& c, const Options& options, Report& report,
   check_steps(c, steps, report);
   json["queries"] = steps.size();
   json["touching_max"] = quantile(touching, 1);
+  std::vector<double> in_contact;
+  double time = 0, nodes = 0;
+  for (const LoopStep& step : steps) {
+    if (step.touching == 0) continue;
+    in_contact.push_back(step.processor);
+    time += step.again;
+    nodes += static_cast<double>(step.nodes);
+  }
+  constexpr double kLeaf = 8;  // spheres or points
+  const double leaf = nodes > 0 ? kLeaf * time / nodes : 0;
+  report.print("    in contact: median {:.2f} us; one leaf's work: {:.3f} us\n",
+               quantile(in_contact, 0.5), leaf);
+  json["contact_median"] = quantile(in_contact, 0.5);
+  json["leaf"] = leaf;
   json["wall"] = summary(wall);
   json["processor"] = summary(processor);
   json["again"] = summary(again);
@@ -193,7 +207,8 @@ int run(const Options& options) {
               {"points_of_part", c.part.tree()->point_count()}};
     run_unlimited(c, options, report, json);
     json["limited"] = Json::array();
-    const double tight = std::max(2.0, json["wall"]["median"].get<double>() * 0.5);
+    // Half of what a contact takes, but no less than is needed for any answer.
+    const double tight = std::max(30.0, 0.5 * json["contact_median"].get<double>());
     run_limited(c, options.budget, options, report, json["limited"]);
     run_limited(c, tight, options, report, json["limited"]);
     const double ratio = stoppable_ratio(c);

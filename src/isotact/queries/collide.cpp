@@ -22,12 +22,12 @@ namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-// What is left over of a time budget for what comes after the searches; about twice of what it
+// What is left over of a time budget for what comes after the searches; more than it
 // takes with warm caches.
-constexpr double kNanosecondsAForce = 10, kNanosecondsAContact = 10;
-// And for eight contacts whose points and cells no cache has, but no more than a part of the
-// budget.
-constexpr double kFixedMicroseconds = 3, kMostFixed = 0.3;
+constexpr double kNanosecondsAForce = 15, kNanosecondsAContact = 15;
+// And for contacts whose points and cells are in no cache, of which no more than a part of the
+// budget can be set aside.
+constexpr double kFixedMicroseconds = 10, kMostFixed = 0.3;
 
 // The points of one body in the field of the other.
 struct Role {
