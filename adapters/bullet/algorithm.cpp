@@ -11,6 +11,7 @@
 
 #include "isotact/adapters/bullet/convert.h"
 #include "isotact/adapters/bullet/report.h"
+
 #include "pair.h"
 
 namespace isotact::detail {
@@ -118,8 +119,7 @@ void write(const PairNow& now, const btCollisionObjectWrapper& wrap_0,
     while (end < all.size() && all[end].slot == all[begin].slot) ++end;
     const std::span<const Candidate> part(all.data() + begin, end - begin);
     const std::uint32_t slot = part.front().slot;
-    const Choice choice =
-        choose(part, state.manifolds.keys(slot), 0.1 * contact, most_points(now));
+    const Choice choice = choose(part, state.manifolds.keys(slot), 0.1 * contact, most_points(now));
     Candidate chosen[kMostChosen];
     for (std::size_t i = 0; i < choice.count; ++i) chosen[i] = part[choice.index[i]];
     state.manifolds.write(slot, {chosen, choice.count}, wrap_0, wrap_1, settings);
@@ -170,26 +170,26 @@ double motion_bound(const PairNow& now, double time_step) {
   const auto spin = [](const btCollisionObject& body) {
     if (body.isStaticObject()) return 0.0;
     const btRigidBody* rigid = btRigidBody::upcast(&body);
-    return static_cast<double>((rigid != nullptr ? rigid->getAngularVelocity()
-                                                 : body.getInterpolationAngularVelocity())
-                                   .length());
+    return static_cast<double>(
+        (rigid != nullptr ? rigid->getAngularVelocity() : body.getInterpolationAngularVelocity())
+            .length());
   };
-  // A point of ours, seen from the other: that of the ball's middle, and the turns of both about it.
+  // A point of ours, seen from the other: that of the ball's middle, and the turns of both about
+  // it.
   return (length(v) + (spin(*now.body_0) + spin(*now.body_1)) * ball.radius) * time_step;
 }
 
 void gather(const PairNow& now, const GatherRequest& request, PairState& state) {
   GatherMemory& m = state.memory;
   m.candidates.clear();
-  const bool both = !now.second ||
-                    (now.ours.body().settings.roles == PairRoles::kBoth &&
-                     now.second->body().settings.roles == PairRoles::kBoth);
+  const bool both = !now.second || (now.ours.body().settings.roles == PairRoles::kBoth &&
+                                    now.second->body().settings.roles == PairRoles::kBoth);
   if (state.kind == PairKind::kMesh) {
     gather_mesh(now.ours, static_cast<const btConcaveShape&>(*now.other_shape),
                 now.world_from_other, request, m);
     return;
   }
-  const double far = std::max(request.reach, request.nearest_reach);
+  const double far = request.furthest();
   if (state.kind == PairKind::kSolid) {
     const Placed solid = placed_solid(state, now);
     if (solid.target != nullptr && !may_touch(now.ours, solid, far)) return;

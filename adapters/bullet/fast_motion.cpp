@@ -3,8 +3,8 @@
 // Both bodies are moved along their velocities by parts of the step. From a pose whose clearance is
 // c, no point touches before it has moved by c against the other: so the parts are c over a bound
 // of the relative motion, and nothing is passed over but what is thinner than the shortest part
-// (conservative advancement: Mirtich 1996). Where they touch, contacts are made, and carried back to
-// where the bodies are now: the gap there tells the solver how far they may still go.
+// (conservative advancement: Mirtich 1996). Where they touch, contacts are made, and carried back
+// to where the bodies are now: the gap there tells the solver how far they may still go.
 #include <algorithm>
 #include <cmath>
 
@@ -12,6 +12,7 @@
 #include <LinearMath/btTransformUtil.h>
 
 #include "isotact/adapters/bullet/convert.h"
+
 #include "pair.h"
 
 namespace isotact::detail {
@@ -25,10 +26,10 @@ btTransform moved(const btCollisionObjectWrapper& wrap, double seconds) {
   const btCollisionObject& body = *wrap.getCollisionObject();
   if (body.isStaticObject()) return wrap.getWorldTransform();
   const btRigidBody* rigid = btRigidBody::upcast(&body);
-  const btVector3 v = rigid != nullptr ? rigid->getLinearVelocity()
-                                       : body.getInterpolationLinearVelocity();
-  const btVector3 w = rigid != nullptr ? rigid->getAngularVelocity()
-                                       : body.getInterpolationAngularVelocity();
+  const btVector3 v =
+      rigid != nullptr ? rigid->getLinearVelocity() : body.getInterpolationLinearVelocity();
+  const btVector3 w =
+      rigid != nullptr ? rigid->getAngularVelocity() : body.getInterpolationAngularVelocity();
   btTransform then;
   btTransformUtil::integrateTransform(body.getWorldTransform(), v, w,
                                       static_cast<btScalar>(seconds), then);
@@ -65,15 +66,13 @@ void gather_fast(const btCollisionObjectWrapper& wrap_0, const btCollisionObject
     if (clearance <= touch) break;
     t += std::max(clearance / motion, kShortestPart);
     if (t >= 1 || part == kMostParts) return;
-    then = pair_at(state, wrap_0, moved(wrap_0, t * time_step), wrap_1,
-                   moved(wrap_1, t * time_step));
+    then =
+        pair_at(state, wrap_0, moved(wrap_0, t * time_step), wrap_1, moved(wrap_1, t * time_step));
   }
   gather(then, {.reach = 2 * touch, .last = &state.manifolds}, state);
   // Back to now: each place goes with its body.
-  const btTransform back_0 =
-      wrap_0.getWorldTransform() * moved(wrap_0, t * time_step).inverse();
-  const btTransform back_1 =
-      wrap_1.getWorldTransform() * moved(wrap_1, t * time_step).inverse();
+  const btTransform back_0 = wrap_0.getWorldTransform() * moved(wrap_0, t * time_step).inverse();
+  const btTransform back_1 = wrap_1.getWorldTransform() * moved(wrap_1, t * time_step).inverse();
   for (Candidate& c : state.memory.candidates) {
     c.on_0 = from_bullet(back_0(to_bullet(c.on_0)));
     c.on_1 = from_bullet(back_1(to_bullet(c.on_1)));

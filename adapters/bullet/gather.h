@@ -2,15 +2,16 @@
 // of the other in our field. Private to the plug-in.
 #pragma once
 
-#include <functional>
+#include <algorithm>
 #include <span>
 #include <vector>
 
 #include <BulletCollision/CollisionShapes/btConcaveShape.h>
 
-#include "candidate.h"
 #include "isotact/adapters/bullet/shape.h"
 #include "isotact/queries/shell_query.h"
+
+#include "candidate.h"
 #include "manifolds.h"
 #include "other_solid.h"
 
@@ -53,6 +54,8 @@ struct GatherRequest {
   bool want_nearest = false;  // one, however far, up to `nearest_reach`
   double nearest_reach = 0;
   const Manifolds* last = nullptr;
+
+  double furthest() const { return want_nearest ? std::max(reach, nearest_reach) : reach; }
 };
 
 // Points of `ours` against a target. Up to four candidates for each segment.

@@ -76,10 +76,10 @@ struct BulletBody {
   std::optional<ShellTarget> target{};
   std::optional<MassProperties> mass{};  // of density 1
   std::shared_ptr<const TriangleMesh> mesh{};
-  Sphere ball{};            // holds the body
-  Aabb box{};               // the same
+  Sphere ball{};  // holds the body
+  Aabb box{};     // the same
   double smallest_side = 0;
-  double cell = 0;          // metres; 0 without field and voxelmap
+  double cell = 0;  // metres; 0 without field and voxelmap
   ShellSegments segments{};
   BulletShapeSettings settings{};
 
