@@ -70,14 +70,19 @@ void call_contact_added(btManifoldPoint& point, const btCollisionObjectWrapper& 
 
 }  // namespace
 
-Vec3 velocity_at(const btCollisionObject& body, const Vec3& place) {
-  const Vec3 arm = place - from_bullet(body.getWorldTransform().getOrigin());
-  if (const btRigidBody* rigid = btRigidBody::upcast(&body))
-    return from_bullet(rigid->getLinearVelocity()) +
-           cross(from_bullet(rigid->getAngularVelocity()), arm);
+Vec3 turn_rate(const btCollisionObject& body) {
   if (body.isStaticObject()) return {};
-  return from_bullet(body.getInterpolationLinearVelocity()) +
-         cross(from_bullet(body.getInterpolationAngularVelocity()), arm);
+  const btRigidBody* rigid = btRigidBody::upcast(&body);
+  return from_bullet(rigid != nullptr ? rigid->getAngularVelocity()
+                                      : body.getInterpolationAngularVelocity());
+}
+
+Vec3 velocity_at(const btCollisionObject& body, const Vec3& place) {
+  if (body.isStaticObject()) return {};
+  const btRigidBody* rigid = btRigidBody::upcast(&body);
+  const Vec3 linear = from_bullet(rigid != nullptr ? rigid->getLinearVelocity()
+                                                   : body.getInterpolationLinearVelocity());
+  return linear + cross(turn_rate(body), place - from_bullet(body.getWorldTransform().getOrigin()));
 }
 
 Manifolds::~Manifolds() {
@@ -273,17 +278,8 @@ void Manifolds::list(btManifoldArray& manifolds) const {
   for (const Slot& slot : slots_) manifolds.push_back(slot.manifold);
 }
 
-double Manifolds::approach_speed(const btCollisionObject& body_0,
-                                 const btCollisionObject& body_1) const {
-  double most = -1;
-  for (const Slot& slot : slots_)
-    for (int i = 0; i < slot.manifold->getNumContacts(); ++i) {
-      const btManifoldPoint& p = slot.manifold->getContactPoint(i);
-      const Vec3 place = from_bullet(p.m_positionWorldOnB);
-      const Vec3 v = velocity_at(body_0, place) - velocity_at(body_1, place);
-      most = std::max({most, 0.0, -dot(from_bullet(p.m_normalWorldOnB), v)});
-    }
-  return most;
+bool Manifolds::has_contacts() const {
+  return std::any_of(slots_.begin(), slots_.end(), [](const Slot& s) { return s.count > 0; });
 }
 
 }  // namespace isotact::detail

@@ -148,7 +148,7 @@ TEST(BulletDynamics, RollsAsASphereDoes) {
   body.setFriction(1);
   bullet.step(120);
   const double expected = 0.5 * (5.0 / 7) * 10 * slope.sin * 4;
-  EXPECT_NEAR(dot(place(body), down), expected, 0.05 * expected);
+  EXPECT_NEAR(dot(place(body), down), expected, 0.1 * expected);  // 3000 points: it has facets
   EXPECT_NEAR(dot(place(body), up), kBallRadius, 2e-3);
 }
 

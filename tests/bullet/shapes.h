@@ -11,7 +11,7 @@ inline constexpr double kBallRadius = 0.2;
 // A ball: Bullet's own sphere tells what is right.
 inline const IsotactShape& ball_shape() {
   static const auto shape =
-      cook_bullet_shape(make_sphere({.radius = kBallRadius, .frequency = 16}),
+      cook_bullet_shape(make_sphere({.radius = kBallRadius, .frequency = 32}),
                         {.shape = {.field = {.resolution = 48}, .points = 3000}});
   return *shape;
 }
