@@ -18,7 +18,7 @@ namespace isotact::detail {
 namespace {
 
 constexpr int kRimSegments = 32;
-constexpr int kDirections = 320;
+constexpr int kDirections = 192;
 
 // Takes y to the given axis: 0, 1 or 2.
 Pose from_y(int axis) {

@@ -58,7 +58,7 @@ TEST(BulletShape, InertiaIsThatOfTheSolid) {
   again->calculateLocalInertia(3, ours);
   for (int i = 0; i < 3; ++i)
     EXPECT_NEAR(static_cast<double>(ours[i]), static_cast<double>(theirs[i]),
-                0.05 * static_cast<double>(theirs[i]));
+                0.1 * static_cast<double>(theirs[i]));  // edges are cut at 32 cells
 }
 
 // Turned and shifted, it must move as the same body cooked in its principal frame does.
