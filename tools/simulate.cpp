@@ -21,7 +21,7 @@ namespace {
 
 struct SimulateOptions {
   CommonOptions common;
-  std::string scene, output, log, frames, animate, save, resume;
+  std::string scene, output, log, frames, animate, save, resume, engine;
   double step = 0, rate = 0;
   int steps = 0, every = 1, width = 720;
 
@@ -49,6 +49,7 @@ void check(const SimulateOptions& o) {
 
 Scene prepare(const SimulateOptions& o) {
   Scene scene = read_scene(o.scene);
+  if (!o.engine.empty()) scene.engine = o.engine;
   if (o.step > 0) scene.world.step = o.step;
   if (o.rate > 0) scene.frames_per_second = o.rate;
   if (o.steps > 0) {
@@ -93,7 +94,7 @@ void write_outputs(const SceneRun& run, const SimulateOptions& o) {
     if (extension == ".csv") write_file(o.output, csv);
     if (!o.log.empty()) write_file(o.log, csv);
   }
-  if (!o.save.empty() && !run.world().find_trouble()) write_file(o.save, run.save());
+  if (!o.save.empty() && !run.find_trouble()) write_file(o.save, run.save());
   draw_pictures(run, o);
 }
 
@@ -101,16 +102,17 @@ void print_report(const SceneRun& run, const SimulateOptions& o, std::uint64_t s
                   double seconds) {
   const World& world = run.world();
   const Energies e = world.energies();
-  const auto& trouble = world.find_trouble();
+  const auto trouble = run.find_trouble();
   const auto number = [](double v) { return std::isfinite(v) ? Json(v) : Json(nullptr); };
   if (o.common.json) {
     Json j{{"scene", run.scene().name},
+           {"engine", run.scene().engine},
            {"bodies", world.body_count()},
            {"joints", world.joints().size()},
-           {"steps", world.report().number},
+           {"steps", run.report().number},
            {"steps_done", steps},
            {"step", run.scene().world.step},
-           {"time", world.time()},
+           {"time", run.report().time},
            {"hash", fmt::format("{:016x}", world.hash())},
            {"energy",
             {{"kinetic", number(e.kinetic)},
@@ -118,7 +120,7 @@ void print_report(const SceneRun& run, const SimulateOptions& o, std::uint64_t s
              {"springs", number(e.springs)},
              {"total", number(e.total())}}},
            {"deepest_penetration", run.deepest()},
-           {"contacts", world.report().contacts},
+           {"contacts", run.report().contacts},
            {"most_contacts", run.most_contacts()},
            {"frames", run.replay().frames.size()},
            {"seconds", seconds},
@@ -133,12 +135,11 @@ void print_report(const SceneRun& run, const SimulateOptions& o, std::uint64_t s
   print_facts(
       {{"scene", run.scene().name},
        {"bodies", format_count(world.body_count())},
-       {"steps", fmt::format("{} of {:.4g} s: {:.6g} s", format_count(world.report().number),
-                             run.scene().world.step, world.time())},
+       {"steps", fmt::format("{} of {:.4g} s: {:.6g} s", format_count(run.report().number),
+                             run.scene().world.step, run.report().time)},
        {"energy", fmt::format("kinetic {:.4g} J, potential {:.4g} J, springs {:.4g} J", e.kinetic,
                               e.potential, e.springs)},
-       {"contacts",
-        fmt::format("{} now, {} at most", world.report().contacts, run.most_contacts())},
+       {"contacts", fmt::format("{} now, {} at most", run.report().contacts, run.most_contacts())},
        {"deepest", fmt::format("{:.4g} m", run.deepest())},
        {"hash", fmt::format("{:016x}", world.hash())},
        {"time", fmt::format("{:.3g} s, {:.3g} ms a step", seconds,
@@ -161,7 +162,7 @@ void run_simulate(const SimulateOptions& o) {
     }
   }
   // Of a resumed run, what is left of it.
-  const std::uint64_t done = run.world().report().number, all = step_count(scene);
+  const std::uint64_t done = run.report().number, all = step_count(scene);
   const std::uint64_t left = o.steps > 0 ? all : all - std::min(all, done);
   const auto start = std::chrono::steady_clock::now();
   {
@@ -177,8 +178,8 @@ void run_simulate(const SimulateOptions& o) {
   print_warnings(o.scene, {run.warnings().begin() + static_cast<std::ptrdiff_t>(warned),
                            run.warnings().end()});
   write_outputs(run, o);
-  print_report(run, o, run.world().report().number - done, seconds);
-  if (const auto& trouble = run.world().find_trouble()) {
+  print_report(run, o, run.report().number - done, seconds);
+  if (const auto trouble = run.find_trouble()) {
     fmt::print(stderr, "isotact: error: {}: the run was stopped: {}\n", o.scene, trouble->message);
     throw AlreadyReported();
   }
@@ -237,6 +238,13 @@ void add_simulate(CommandLine& line) {
                     .help = "Go on from a saved state: the same bytes as without the break",
                     .value_name = "FILE"},
                    options->resume);
+  command.add_text(
+      {.names = "--engine",
+       .help = "What moves the bodies, instead of the scene's: our own world, or Bullet "
+               "with our contacts",
+       .value_name = "isotact|bullet",
+       .choices = {"isotact", "bullet"}},
+      options->engine);
   add_common_options(command, options->common);
   command.on_run([options] { run_simulate(*options); });
 }

@@ -213,16 +213,50 @@ SceneRun::SceneRun(const Scene& scene, const RunSettings& settings)
   for (const SceneJoint& joint : scene.joints) world_.add_joint(settings_of(scene, joint));
   refuse_ghosts(scene, world_);
   warn_of_coarse_fields(world_, warnings_);
+  start_engine();
   replay_.name = scene.name;
   fill_looks(scene, shapes, replay_);
   record(true);
+}
+
+void SceneRun::start_engine() {
+  if (scene_.engine == "isotact") return;
+  const auto maker = settings_.engines.find(scene_.engine);
+  if (maker == settings_.engines.end())
+    throw Error(fmt::format(
+        "the scene asks for the engine '{}', which this program is built without", scene_.engine));
+  engine_ = maker->second(scene_, world_);
+  report_.energies = world_.energies();
+}
+
+std::span<const PairContact> SceneRun::contacts() const {
+  return engine_ ? std::span<const PairContact>(contacts_) : world_.contacts();
+}
+
+std::optional<Trouble> SceneRun::find_trouble() const {
+  if (!engine_) return world_.find_trouble();
+  for (BodyId id = 0; id < world_.body_count(); ++id)
+    if (const auto flaw = find_flaw(world_.body(id).state))
+      return Trouble{id, report_.time,
+                     fmt::format("body '{}': {}", world_.body_settings(id).name, *flaw)};
+  return {};
+}
+
+void SceneRun::step_engine() {
+  ++report_.number;
+  report_.time = static_cast<double>(report_.number) * scene_.world.step;
+  engine_->step(world_, report_, contacts_);
+  report_.energies = world_.energies();
+  report_.contacts = static_cast<std::uint32_t>(contacts_.size());
+  report_.depth = 0;
+  for (const PairContact& c : contacts_) report_.depth = std::max(report_.depth, c.contact.depth);
 }
 
 void SceneRun::warn_of_overlaps() {
   constexpr double kDeep = 0.02;  // of the smaller one's radius
   constexpr std::size_t kMost = 8;
   std::size_t count = 0;
-  for (const PairContact& c : world_.contacts()) {
+  for (const PairContact& c : contacts()) {
     const double size = std::min(radius_of(world_, c.pair.a), radius_of(world_, c.pair.b));
     if (!(c.contact.depth > kDeep * size) || ++count > kMost) continue;
     warnings_.push_back(fmt::format("bodies '{}' and '{}' overlap by {:.3g} m at the start",
@@ -234,25 +268,30 @@ void SceneRun::warn_of_overlaps() {
 }
 
 void SceneRun::apply_scripts() {
-  const double end = static_cast<double>(world_.report().number + 1) * scene_.world.step;
+  const double end = static_cast<double>(report().number + 1) * scene_.world.step;
   const double middle = end - scene_.world.step / 2;
+  const auto move = [&](std::size_t body, const Pose& pose) {
+    const auto id = static_cast<BodyId>(body);
+    engine_ ? engine_->move_to(id, pose) : world_.move_to(id, pose);
+  };
   for (const SceneScript& script : scene_.scripts) {
     if (const auto* s = std::get_if<PoseScript>(&script)) {
-      world_.move_to(static_cast<BodyId>(s->body), detail::pose_at(*s, end));
+      move(s->body, detail::pose_at(*s, end));
     } else if (const auto* steady = std::get_if<SteadyScript>(&script)) {
-      world_.move_to(static_cast<BodyId>(steady->body),
-                     detail::pose_at(*steady, scene_.bodies[steady->body].pose, end));
+      move(steady->body, detail::pose_at(*steady, scene_.bodies[steady->body].pose, end));
     } else if (const auto* load = std::get_if<LoadScript>(&script)) {
-      if (middle >= load->from && middle <= load->until)
-        world_.add_load(static_cast<BodyId>(load->body), load->load);
+      if (middle < load->from || middle > load->until) continue;
+      const auto id = static_cast<BodyId>(load->body);
+      engine_ ? engine_->add_load(id, load->load) : world_.add_load(id, load->load);
     } else if (const auto* motor = std::get_if<MotorScript>(&script)) {
-      world_.set_motor(motor->joint, detail::motor_at(*motor, middle));
+      const Motor now = detail::motor_at(*motor, middle);
+      engine_ ? engine_->set_motor(motor->joint, now) : world_.set_motor(motor->joint, now);
     }
   }
 }
 
 void SceneRun::record(bool even_between_frames) {
-  const StepReport& now = world_.report();
+  const StepReport& now = report();
   const double rate = scene_.frames_per_second;
   const bool due = frame_at(now.time, rate) > frame_at(now.time - scene_.world.step, rate);
   if (!settings_.keep_frames && !replay_.frames.empty()) return;
@@ -261,7 +300,7 @@ void SceneRun::record(bool even_between_frames) {
   ReplayFrame frame{.time = now.time};
   for (std::size_t k = 0; k < world_.body_count(); ++k)
     frame.poses.push_back(world_.pose(static_cast<BodyId>(k)));
-  for (const PairContact& c : world_.contacts())
+  for (const PairContact& c : contacts())
     if (c.phase != ContactPhase::kEnd && (c.points > 0 || c.impact))
       frame.contacts.push_back({c.contact.position, c.contact.normal, c.contact.depth});
   replay_.frames.push_back(std::move(frame));
@@ -269,12 +308,16 @@ void SceneRun::record(bool even_between_frames) {
 
 bool SceneRun::step() {
   apply_scripts();
-  const StepReport& report = world_.step();
-  deepest_ = std::max(deepest_, report.depth);
-  most_contacts_ = std::max(most_contacts_, report.contacts);
-  if (settings_.keep_log) replay_.log.push_back(report);
-  if (report.number == 1) warn_of_overlaps();
-  if (world_.find_trouble()) return false;  // its poses may be no numbers
+  if (engine_)
+    step_engine();
+  else
+    world_.step();
+  const StepReport& now = report();
+  deepest_ = std::max(deepest_, now.depth);
+  most_contacts_ = std::max(most_contacts_, now.contacts);
+  if (settings_.keep_log) replay_.log.push_back(now);
+  if (now.number == 1) warn_of_overlaps();
+  if (find_trouble()) return false;  // its poses may be no numbers
   record(false);
   return true;
 }
@@ -282,7 +325,7 @@ bool SceneRun::step() {
 bool SceneRun::go(std::uint64_t steps, const Watch& watch) {
   for (std::uint64_t k = 0; k < steps; ++k) {
     if (!step()) return false;
-    if (watch && !watch(world_.report())) break;
+    if (watch && !watch(report())) break;
   }
   record(true);
   return true;
@@ -320,6 +363,7 @@ std::uint64_t SceneRun::scene_hash() const {
 }
 
 std::vector<std::byte> SceneRun::save() const {
+  if (engine_) throw Error("runs of another engine cannot be saved");
   const std::vector<std::byte> world = world_.save();
   const std::uint64_t numbers[2] = {scene_hash(), hash_bytes(world)};
   std::vector<std::byte> bytes(kHeaderBytes + world.size());
@@ -330,6 +374,7 @@ std::vector<std::byte> SceneRun::save() const {
 }
 
 void SceneRun::restore(std::span<const std::byte> snapshot) {
+  if (engine_) throw Error("runs of another engine cannot be resumed");
   if (snapshot.size() < kHeaderBytes || std::memcmp(snapshot.data(), kMagic, sizeof kMagic) != 0)
     throw Error("this is no snapshot of a run");
   std::uint64_t numbers[2];

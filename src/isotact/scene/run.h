@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "isotact/base/parallel.h"
+#include "isotact/scene/engine.h"
 #include "isotact/scene/replay.h"
 #include "isotact/scene/scene.h"
 
@@ -25,16 +26,23 @@ struct RunSettings {
   Threads threads{};
   bool keep_frames = true;  // poses and contacts at the scene's rate
   bool keep_log = true;     // a row a step: 200 bytes
+  SceneEngines engines{};   // by the name that scenes have for them, beside our own
 };
 
 class SceneRun {
  public:
   // Reads files, cooks shapes, and builds the world: throws Error for what cannot be had, with the
-  // name of the body. Throws where the frames of the replay would take more than 2 GB.
+  // name of the body. Throws where the frames of the replay would take more than 2 GB, and where
+  // the scene's engine is not among those given.
   explicit SceneRun(const Scene& scene, const RunSettings& settings = {});
 
   const Scene& scene() const { return scene_; }
+  // The bodies as they are now, whatever engine moves them.
   const World& world() const { return world_; }
+  // Of the last step.
+  const StepReport& report() const { return engine_ ? report_ : world_.report(); }
+  std::span<const PairContact> contacts() const;
+  std::optional<Trouble> find_trouble() const;
   const Replay& replay() const { return replay_; }
   // Of loading, and of the first step: bodies that overlap there.
   const std::vector<std::string>& warnings() const { return warnings_; }
@@ -52,11 +60,13 @@ class SceneRun {
   std::uint32_t most_contacts() const { return most_contacts_; }
 
   // All that changes, sealed against other scenes and broken files. A run that is restored goes on
-  // with the same bytes; its replay begins there.
+  // with the same bytes; its replay begins there. Throws Error with another engine than ours.
   std::vector<std::byte> save() const;
   void restore(std::span<const std::byte> snapshot);  // throws Error where it does not fit
 
  private:
+  void start_engine();
+  void step_engine();
   void apply_scripts();
   void warn_of_overlaps();
   void record(bool even_between_frames);
@@ -65,6 +75,9 @@ class SceneRun {
   Scene scene_;
   RunSettings settings_;
   World world_;
+  std::unique_ptr<SceneEngine> engine_{};
+  StepReport report_{};                  // of the engine
+  std::vector<PairContact> contacts_{};  // so, too
   Replay replay_{};
   std::vector<std::string> warnings_{};
   double deepest_ = 0;

@@ -124,6 +124,8 @@ struct SceneView {
 struct Scene {
   std::string name{}, about{};
   WorldSettings world{};
+  // What steps it: our own world, or another engine that the program brings (engine.h).
+  std::string engine = "isotact";
   // How long a run is: steps, or seconds where they are given.
   std::uint64_t steps = 1000;
   std::optional<double> seconds{};

@@ -22,10 +22,13 @@ void read_choice(const JsonNode& object, const std::string& key, const JsonNode:
   if (const auto node = object.find(key)) target = static_cast<Enum>(node->choice(names));
 }
 
-void read_world(const JsonNode& node, WorldSettings& world) {
-  node.expect_keys({"step", "gravity", "contact", "solve", "impacts", "motion", "traversal",
-                    "direction", "damping", "quadrature", "midpoints", "tolerance", "turns",
-                    "energy_factor", "sleep_speed"});
+void read_world(const JsonNode& node, Scene& scene) {
+  WorldSettings& world = scene.world;
+  node.expect_keys({"engine", "step", "gravity", "contact", "solve", "impacts", "motion",
+                    "traversal", "direction", "damping", "quadrature", "midpoints", "tolerance",
+                    "turns", "energy_factor", "sleep_speed"});
+  const JsonNode::Names engines{"isotact", "bullet"};
+  if (const auto engine = node.find("engine")) scene.engine = engines[engine->choice(engines)];
   read_if(node, "step", world.step, [](const auto& n) { return n.number({1e-9, 1}); });
   read_if(node, "gravity", world.gravity, [](const auto& n) { return n.vec(1e6); });
   read_choice(node, "contact", {"continuous", "discrete", "off"}, world.contact);
@@ -162,7 +165,7 @@ Scene parse_scene(std::string_view text, const std::filesystem::path& name) {
     else
       scene.about = about->text(kMostText);
   }
-  if (const auto world = root.find("world")) read_world(*world, scene.world);
+  if (const auto world = root.find("world")) read_world(*world, scene);
   if (const auto run = root.find("run")) read_run(*run, scene);
   if (const auto view = root.find("view")) read_view(*view, scene.view);
   read_things(root, name.parent_path(), scene);
