@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 
 #include <BulletCollision/CollisionDispatch/btEmptyCollisionAlgorithm.h>
 #include <BulletCollision/Gimpact/btGImpactCollisionAlgorithm.h>
@@ -19,15 +20,25 @@ std::unique_ptr<btCollisionShape> make_ground(Ground ground) {
   return std::make_unique<btBoxShape>(btVector3(2, btScalar(0.25), 2));
 }
 
+// Reading the processor's time takes part of a microsecond: only what is long is measured by it.
+constexpr double kLong = 100;  // microseconds
+double processor_microseconds() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return 1e6 * static_cast<double>(time.tv_sec) + 1e-3 * static_cast<double>(time.tv_nsec);
+}
+
 }  // namespace
 
 void TimedDispatcher::dispatchAllCollisionPairs(btOverlappingPairCache* cache,
                                                 const btDispatcherInfo& info,
                                                 btDispatcher* dispatcher) {
+  const double processor_start = processor_microseconds();
   const auto start = std::chrono::steady_clock::now();
   btCollisionDispatcher::dispatchAllCollisionPairs(cache, info, dispatcher);
   const auto end = std::chrono::steady_clock::now();
   microseconds = std::chrono::duration<double, std::micro>(end - start).count();
+  if (microseconds > kLong) microseconds = processor_microseconds() - processor_start;
 }
 
 Stage::Stage(const StageSettings& settings) : settings_(settings) {

@@ -57,7 +57,7 @@ const Bunny& Stock::bunny() {
   } else {
     const TriangleMesh blob = make_blob({.triangles = 71890});
     bunny = {
-        .name = "blob", .closed = blob, .scan = blob, .coarse = make_blob({.triangles = 3800})};
+        .name = "blob", .closed = blob, .scan = blob, .coarse = make_blob({.triangles = 4000})};
   }
   place(bunny);
   return bunny_.emplace(std::move(bunny));
