@@ -37,6 +37,11 @@ Json diagnose(Threads threads) {
   report["memory_gb"] = memory_gigabytes();
   report["gpu"] = "not built in";
   report["openvdb"] = openvdb_support();
+#if defined(ISOTACT_HAS_BULLET)
+  report["bullet"] = "built in (scenes with \"engine\": \"bullet\")";
+#else
+  report["bullet"] = "not built in";
+#endif
   report["readers"] = {"obj", "stl", "ply", "off", "gltf", "glb"};
   report["writers"] = {"obj", "stl", "ply", "glb"};
   report["field_writers"] = field_formats();
@@ -64,6 +69,7 @@ void print_report(const Json& r) {
       {"memory", fmt::format("{:.1f} GB", r["memory_gb"].get<double>())},
       {"gpu", text("gpu")},
       {"openvdb", text("openvdb")},
+      {"bullet", text("bullet")},
       {"reads", joined(r["readers"])},
       {"writes", joined(r["writers"])},
       {"fields as", text("field_writers")},

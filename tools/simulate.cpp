@@ -10,6 +10,9 @@
 #include "isotact/base/file.h"
 #include "isotact/base/progress.h"
 #include "isotact/scene/run.h"
+#if defined(ISOTACT_HAS_BULLET)
+#include "isotact/adapters/bullet/scene_engine.h"
+#endif
 
 #include "command.h"
 #include "picture/animation.h"
@@ -146,12 +149,21 @@ void print_report(const SceneRun& run, const SimulateOptions& o, std::uint64_t s
                             steps > 0 ? 1e3 * seconds / static_cast<double>(steps) : 0)}});
 }
 
+SceneEngines built_in_engines() {
+#if defined(ISOTACT_HAS_BULLET)
+  return {{"bullet", make_bullet_engine}};
+#else
+  return {};
+#endif
+}
+
 void run_simulate(const SimulateOptions& o) {
   check(o);
   const Scene scene = prepare(o);
   SceneRun run(scene, {.threads = o.common.thread_setting(),
                        .keep_frames = o.wants_frames(),
-                       .keep_log = o.wants_log()});
+                       .keep_log = o.wants_log(),
+                       .engines = built_in_engines()});
   print_warnings(o.scene, run.warnings());
   const std::size_t warned = run.warnings().size();
   if (!o.resume.empty()) {

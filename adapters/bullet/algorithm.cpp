@@ -6,15 +6,17 @@
 
 #include <BulletCollision/CollisionDispatch/btCollisionDispatcher.h>
 #include <BulletCollision/CollisionDispatch/btManifoldResult.h>
-#include <BulletDynamics/Dynamics/btRigidBody.h>
 #include <fmt/format.h>
 
 #include "isotact/adapters/bullet/convert.h"
 #include "isotact/adapters/bullet/report.h"
+
 #include "pair.h"
 
 namespace isotact::detail {
 namespace {
+
+constexpr double kMoreWhileTouching = 5;  // contact distances
 
 const IsotactShape& ours_of(const btCollisionObjectWrapper& wrap) {
   return static_cast<const IsotactShape&>(*wrap.getCollisionShape());
@@ -53,14 +55,45 @@ double contact_distance(const PairNow& now) {
 }
 
 // How far apart contacts are looked for: so that they persist, and that what comes nearer is met
-// before it sinks in.
+// before it sinks in. Bodies that touch already may turn: then a little more is enough.
 double find_reach(const PairNow& now, const PairState& state, double time_step) {
   const double least = contact_distance(now);
-  const double known = state.manifolds.approach_speed(*now.body_0, *now.body_1);
-  const double nearer = known >= 0 ? known * time_step : motion_bound(now, time_step);
+  const double motion = 1.05 * motion_bound(now, time_step);
+  if (state.manifolds.has_contacts()) return least + std::min(motion, kMoreWhileTouching * least);
   const auto most = [](const Ours& o) { return o.body().settings.fast_motion * o.scale; };
   const double cap = now.second ? std::min(most(now.ours), most(*now.second)) : most(now.ours);
-  return least + std::min(1.05 * nearer, cap);
+  return least + std::min(motion, cap);
+}
+
+RelativeMotion motion_of(const PairNow& now, double time_step) {
+  const bool first = now.ours.is_0;
+  const btCollisionObject& ours = first ? *now.body_0 : *now.body_1;
+  const btCollisionObject& other = first ? *now.body_1 : *now.body_0;
+  const Vec3 center = from_bullet(ours.getWorldTransform().getOrigin());
+  return {.center = center,
+          .linear = velocity_at(ours, center) - velocity_at(other, center),
+          .angular = turn_rate(ours) - turn_rate(other),
+          .time_step = time_step,
+          .of_0 = first};
+}
+
+// Contacts are lines of motion to Bullet's solver, but points of a body that turns go along arcs.
+// Where a ball rolls, points ahead of the lowest one would seem to go into the ground, and hold it
+// up. So all but the deepest contact get the difference added to their gap; and as much again, as
+// far as the deepest is in overlap, since those ahead will be where it is now. At rest this is
+// nothing.
+void allow_for_turning(const RelativeMotion& motion, std::vector<Candidate>& candidates) {
+  if (candidates.size() < 2) return;
+  const auto deepest = std::min_element(
+      candidates.begin(), candidates.end(),
+      [](const Candidate& a, const Candidate& b) { return a.distance < b.distance; });
+  const double overlap = std::max(-deepest->distance, 0.0);
+  for (Candidate& c : candidates) {
+    if (c.key == deepest->key) continue;
+    const double bend = motion.of_0 ? dot(c.normal, motion.bend_at(c.on_0))
+                                    : -dot(c.normal, motion.bend_at(c.on_1));
+    if (bend > 0) c.distance += bend + std::min(bend, overlap);
+  }
 }
 
 double fast_threshold(const PairNow& now) {
@@ -72,9 +105,6 @@ double fast_threshold(const PairNow& now) {
       threshold = own;
   return threshold;
 }
-
-// The candidates of one slot, in one run.
-using Visit = void (*)(std::uint32_t, std::span<const Candidate>);
 
 std::size_t most_points(const PairNow& now) {
   const std::size_t a = now.ours.body().settings.points_per_manifold;
@@ -118,8 +148,7 @@ void write(const PairNow& now, const btCollisionObjectWrapper& wrap_0,
     while (end < all.size() && all[end].slot == all[begin].slot) ++end;
     const std::span<const Candidate> part(all.data() + begin, end - begin);
     const std::uint32_t slot = part.front().slot;
-    const Choice choice =
-        choose(part, state.manifolds.keys(slot), 0.1 * contact, most_points(now));
+    const Choice choice = choose(part, state.manifolds.keys(slot), 0.1 * contact, most_points(now));
     Candidate chosen[kMostChosen];
     for (std::size_t i = 0; i < choice.count; ++i) chosen[i] = part[choice.index[i]];
     state.manifolds.write(slot, {chosen, choice.count}, wrap_0, wrap_1, settings);
@@ -167,34 +196,28 @@ Placed placed(const Ours& ours) {
 double motion_bound(const PairNow& now, double time_step) {
   const Sphere ball = now.ours.world_ball();
   const Vec3 v = velocity_at(*now.body_0, ball.center) - velocity_at(*now.body_1, ball.center);
-  const auto spin = [](const btCollisionObject& body) {
-    if (body.isStaticObject()) return 0.0;
-    const btRigidBody* rigid = btRigidBody::upcast(&body);
-    return static_cast<double>((rigid != nullptr ? rigid->getAngularVelocity()
-                                                 : body.getInterpolationAngularVelocity())
-                                   .length());
-  };
-  // A point of ours, seen from the other: that of the ball's middle, and the turns of both about it.
+  const auto spin = [](const btCollisionObject& body) { return length(turn_rate(body)); };
+  // A point of ours, seen from the other: that of the ball's middle, and the turns of both about
+  // it.
   return (length(v) + (spin(*now.body_0) + spin(*now.body_1)) * ball.radius) * time_step;
 }
 
 void gather(const PairNow& now, const GatherRequest& request, PairState& state) {
   GatherMemory& m = state.memory;
   m.candidates.clear();
-  const bool both = !now.second ||
-                    (now.ours.body().settings.roles == PairRoles::kBoth &&
-                     now.second->body().settings.roles == PairRoles::kBoth);
+  const bool both = !now.second || (now.ours.body().settings.roles == PairRoles::kBoth &&
+                                    now.second->body().settings.roles == PairRoles::kBoth);
   if (state.kind == PairKind::kMesh) {
     gather_mesh(now.ours, static_cast<const btConcaveShape&>(*now.other_shape),
                 now.world_from_other, request, m);
     return;
   }
-  const double far = std::max(request.reach, request.nearest_reach);
+  const double far = request.furthest();
   if (state.kind == PairKind::kSolid) {
     const Placed solid = placed_solid(state, now);
     if (solid.target != nullptr && !may_touch(now.ours, solid, far)) return;
     if (solid.target != nullptr && now.ours.body().tree)
-      gather_points(now.ours, solid, request, m.points_0, m.candidates);
+      gather_points(now.ours, solid, request, m.points_0, m);
     if (!state.solid.edges.empty())
       gather_edges(now.ours, state.solid.edges, state.solid.radius,
                    from_bullet(now.world_from_other), request, m);
@@ -210,8 +233,8 @@ void gather(const PairNow& now, const GatherRequest& request, PairState& state) 
   }
   if (in_b.target != nullptr && !may_touch(a, in_b, far)) return;
   if (in_a.target != nullptr && !may_touch(b, in_a, far)) return;
-  if (a_in_b) gather_points(a, in_b, request, m.points_0, m.candidates);
-  if (b_in_a) gather_points(b, in_a, request, m.points_1, m.candidates);
+  if (a_in_b) gather_points(a, in_b, request, m.points_0, m);
+  if (b_in_a) gather_points(b, in_a, request, m.points_1, m);
 }
 
 PairAlgorithm::PairAlgorithm(const btCollisionAlgorithmConstructionInfo& info,
@@ -251,10 +274,18 @@ void PairAlgorithm::processCollision(const btCollisionObjectWrapper* wrap_0,
     return;
   }
   const auto time_step = static_cast<double>(info.m_timeStep);
-  gather(now, {.reach = find_reach(now, state, time_step), .last = &state.manifolds}, state);
+  const RelativeMotion motion = motion_of(now, time_step);
+  gather(now,
+         {.reach = find_reach(now, state, time_step),
+          .last = &state.manifolds,
+          .contact_distance = contact_distance(now),
+          .motion = &motion},
+         state);
   if (state.memory.candidates.empty() && state.kind != PairKind::kMesh &&
       motion_bound(now, time_step) > fast_threshold(now))
     gather_fast(*wrap_0, *wrap_1, now, time_step, state);
+  else
+    allow_for_turning(motion, state.memory.candidates);
   write(now, *wrap_0, *wrap_1, time_step, state);
 }
 

@@ -22,11 +22,11 @@ constexpr std::uint32_t kSlotOf0 = 0, kSlotOf1 = 0x40000000U, kSlotOfEdges = 0x8
 
 // In the world's frame, metres.
 struct Candidate {
-  std::uint64_t key = 0;   // the same from step to step
+  std::uint64_t key = 0;  // the same from step to step
   std::uint32_t slot = 0;
-  Vec3 on_0{}, on_1{};     // on the surfaces of Bullet's bodies 0 and 1
-  Vec3 normal{};           // unit, from body 1 to body 0
-  double distance = 0;     // negative where they overlap
+  Vec3 on_0{}, on_1{};  // on the surfaces of Bullet's bodies 0 and 1
+  Vec3 normal{};        // unit, from body 1 to body 0
+  double distance = 0;  // negative where they overlap
   int part_0 = -1, index_0 = -1, part_1 = -1, index_1 = -1;
 };
 

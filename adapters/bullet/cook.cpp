@@ -45,7 +45,7 @@ Aabb find_box(const detail::BulletBody& body) {
 // What settings leave at 0.
 void fill_in(BulletShapeSettings& s, const detail::BulletBody& body) {
   const double radius = body.ball.radius;
-  if (s.contact_distance == 0) s.contact_distance = 0.001 * radius;
+  if (s.contact_distance == 0) s.contact_distance = 0.0005 * radius;
   if (s.max_approach == 0) s.max_approach = std::max(0.01 * radius, body.cell);
   s.max_approach = std::max(s.max_approach, s.contact_distance);
   if (s.meshes.thickness == 0) s.meshes.thickness = body.smallest_side / 4;

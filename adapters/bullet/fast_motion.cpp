@@ -2,9 +2,9 @@
 //
 // Both bodies are moved along their velocities by parts of the step. From a pose whose clearance is
 // c, no point touches before it has moved by c against the other: so the parts are c over a bound
-// of the relative motion, and nothing is passed over but what is thinner than the shortest part
-// (conservative advancement: Mirtich 1996). Where they touch, contacts are made, and carried back to
-// where the bodies are now: the gap there tells the solver how far they may still go.
+// of the relative motion, and nothing is passed over (conservative
+// advancement: Mirtich 1996). Where they touch, contacts are made, and carried back
+// to where the bodies are now: the gap there tells the solver how far they may still go.
 #include <algorithm>
 #include <cmath>
 
@@ -12,23 +12,25 @@
 #include <LinearMath/btTransformUtil.h>
 
 #include "isotact/adapters/bullet/convert.h"
+
 #include "pair.h"
 
 namespace isotact::detail {
 namespace {
 
 constexpr int kMostParts = 256;
-constexpr double kShortestPart = 1.0 / 128;  // of the step
+constexpr double kShortestPart = 0.02;  // of our smallest side
+constexpr std::uint32_t kPlanePoints = 64;
 
 // Where a wrapper's shape will be after a part of the step.
 btTransform moved(const btCollisionObjectWrapper& wrap, double seconds) {
   const btCollisionObject& body = *wrap.getCollisionObject();
   if (body.isStaticObject()) return wrap.getWorldTransform();
   const btRigidBody* rigid = btRigidBody::upcast(&body);
-  const btVector3 v = rigid != nullptr ? rigid->getLinearVelocity()
-                                       : body.getInterpolationLinearVelocity();
-  const btVector3 w = rigid != nullptr ? rigid->getAngularVelocity()
-                                       : body.getInterpolationAngularVelocity();
+  const btVector3 v =
+      rigid != nullptr ? rigid->getLinearVelocity() : body.getInterpolationLinearVelocity();
+  const btVector3 w =
+      rigid != nullptr ? rigid->getAngularVelocity() : body.getInterpolationAngularVelocity();
   btTransform then;
   btTransformUtil::integrateTransform(body.getWorldTransform(), v, w,
                                       static_cast<btScalar>(seconds), then);
@@ -52,33 +54,69 @@ double clearance_of(const PairNow& now, double most, PairState& state) {
   return clearance;
 }
 
+// Not more than what fields are prepared for, or nothing would be found there.
+double shortest_part(const Ours& ours) {
+  const double part = kShortestPart * ours.body().smallest_side;
+  const double most = ours.body().target ? ours.body().target->max_margin() / 2 : part;
+  return std::min(part, most) * ours.scale;
+}
+
+// One contact lets a body turn about it, and its middle goes on. So in this one step the plane of
+// the contact holds all of the body: some of its points, spread out, are contacts as well.
+void add_plane_points(const Ours& ours, std::vector<Candidate>& candidates) {
+  if (!ours.body().tree) return;
+  const Candidate first = *std::min_element(
+      candidates.begin(), candidates.end(),
+      [](const Candidate& a, const Candidate& b) { return a.distance < b.distance; });
+  const PointSphereTree& tree = *ours.body().tree;
+  int level = 0;
+  while (level + 1 < tree.level_count() && tree.level(level).node_count < kPlanePoints) ++level;
+  const auto place_of = [&](std::uint32_t point) {
+    return transform_point(ours.world_from_shape, to_double(tree.point(point)) * ours.scale);
+  };
+  for (const ShellNode& node : tree.level(level).nodes) {
+    if (node.child_count == 0) continue;
+    Candidate c = first;
+    c.key = make_key(ours.is_0 ? Finder::kPointsOf0 : Finder::kPointsOf1, node.representative);
+    const Vec3 p = place_of(node.representative);
+    c.distance = ours.is_0 ? dot(c.normal, p - first.on_1) : dot(c.normal, first.on_0 - p);
+    c.on_0 = ours.is_0 ? p : p + c.normal * c.distance;
+    c.on_1 = ours.is_0 ? p - c.normal * c.distance : p;
+    if (c.distance > first.distance) candidates.push_back(c);
+  }
+}
+
 }  // namespace
 
 void gather_fast(const btCollisionObjectWrapper& wrap_0, const btCollisionObjectWrapper& wrap_1,
                  const PairNow& now, double time_step, PairState& state) {
   const double motion = motion_bound(now, time_step);
-  const double touch = now.ours.body().settings.contact_distance * now.ours.scale;
+  double touch = shortest_part(now.ours);
+  if (now.second) touch = std::min(touch, shortest_part(*now.second));
   double t = 0;
   PairNow then = now;
   for (int part = 0;; ++part) {
     const double clearance = clearance_of(then, 2 * motion, state);
     if (clearance <= touch) break;
-    t += std::max(clearance / motion, kShortestPart);
+    t += clearance / motion;
     if (t >= 1 || part == kMostParts) return;
-    then = pair_at(state, wrap_0, moved(wrap_0, t * time_step), wrap_1,
-                   moved(wrap_1, t * time_step));
+    then =
+        pair_at(state, wrap_0, moved(wrap_0, t * time_step), wrap_1, moved(wrap_1, t * time_step));
   }
-  gather(then, {.reach = 2 * touch, .last = &state.manifolds}, state);
+  gather(then, {.reach = 1.5 * touch, .last = &state.manifolds}, state);
   // Back to now: each place goes with its body.
-  const btTransform back_0 =
-      wrap_0.getWorldTransform() * moved(wrap_0, t * time_step).inverse();
-  const btTransform back_1 =
-      wrap_1.getWorldTransform() * moved(wrap_1, t * time_step).inverse();
+  const btTransform back_0 = wrap_0.getWorldTransform() * moved(wrap_0, t * time_step).inverse();
+  const btTransform back_1 = wrap_1.getWorldTransform() * moved(wrap_1, t * time_step).inverse();
   for (Candidate& c : state.memory.candidates) {
     c.on_0 = from_bullet(back_0(to_bullet(c.on_0)));
     c.on_1 = from_bullet(back_1(to_bullet(c.on_1)));
     c.distance = dot(c.normal, c.on_0 - c.on_1);
+    c.slot = 0;
   }
+  if (state.memory.candidates.empty()) return;
+  const bool second_is_smaller =
+      now.second && now.second->world_ball().radius < now.ours.world_ball().radius;
+  add_plane_points(second_is_smaller ? *now.second : now.ours, state.memory.candidates);
 }
 
 }  // namespace isotact::detail

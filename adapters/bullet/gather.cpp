@@ -25,8 +25,7 @@ Candidate make_candidate(const Ours& ours, const Placed& other, const ShellPlace
   const PointSphereTree& tree = *ours.body().tree;
   const Vec3 out = transform_vector(other.world_from_target,
                                     direction_at(tree, *other.target, placement, point));
-  const Vec3 place =
-      transform_point(other.world_from_target, place_of(tree, placement, point));
+  const Vec3 place = transform_point(other.world_from_target, place_of(tree, placement, point));
   const Vec3 on_ours = place - out * ours.margin;
   const Vec3 on_other = place - out * (distance - other.margin);
   Candidate c{.key = make_key(ours.is_0 ? Finder::kPointsOf0 : Finder::kPointsOf1, point),
@@ -45,9 +44,9 @@ std::size_t find_last(std::span<const std::uint64_t> keys, Finder finder,
   for (const std::uint64_t key : keys) {
     if ((key >> 60U) != static_cast<std::uint64_t>(finder)) continue;
     const auto point = static_cast<std::uint32_t>(key);
-    const auto at = std::lower_bound(
-        hits.begin(), hits.end(), point,
-        [](const ShellHit& hit, std::uint32_t p) { return hit.point < p; });
+    const auto at =
+        std::lower_bound(hits.begin(), hits.end(), point,
+                         [](const ShellHit& hit, std::uint32_t p) { return hit.point < p; });
     if (at != hits.end() && at->point == point)
       places[count++] = static_cast<std::size_t>(at - hits.begin());
   }
@@ -109,7 +108,40 @@ std::uint32_t slot_of(const Ours& ours, std::uint32_t segment) {
   return is_cut(ours) ? (ours.is_0 ? kSlotOf0 : kSlotOf1) + segment : 0;
 }
 
-double slack_of(const Ours& ours) { return 0.1 * ours.body().settings.contact_distance * ours.scale; }
+// Hits that touch or will touch in this step. Directions are taken to be that at the deepest one,
+// so that the gap at the end of the step is the distance and a linear function of the place.
+std::span<const ShellHit> drop_those_apart(const Ours& ours, const Placed& other,
+                                           const ShellPlacement& placement,
+                                           const ShellAnswer& answer, const GatherRequest& request,
+                                           std::vector<ShellHit>& kept) {
+  const double touching = request.contact_distance + ours.margin + other.margin;
+  if (request.motion == nullptr || request.reach <= request.contact_distance) return answer.hits;
+  const PointSphereTree& tree = *ours.body().tree;
+  const ShellHit& deepest = answer.hits[answer.deepest];
+  const Vec3 out = transform_vector(other.world_from_target,
+                                    direction_at(tree, *other.target, placement, deepest.point));
+  // The gap that closes, at four places: a linear function is known by these.
+  const RelativeMotion& m = *request.motion;
+  const double sign = ours.is_0 == m.of_0 ? 1 : -1;
+  const auto change = [&](const Vec3& local) {
+    const Vec3 p = transform_point(ours.world_from_shape, local * ours.scale);
+    return dot(out, m.velocity_at(p) * (sign * m.time_step) + m.bend_at(p) * sign);
+  };
+  const double at_0 = change({});
+  const Vec3 slope{change({1, 0, 0}) - at_0, change({0, 1, 0}) - at_0, change({0, 0, 1}) - at_0};
+  kept.clear();
+  for (const ShellHit& hit : answer.hits) {
+    const auto d = static_cast<double>(hit.distance);
+    if (d <= touching || d + at_0 + dot(slope, to_double(tree.point(hit.point))) <= touching ||
+        hit.point == deepest.point)
+      kept.push_back(hit);
+  }
+  return kept;
+}
+
+double slack_of(const Ours& ours) {
+  return 0.1 * ours.body().settings.contact_distance * ours.scale;
+}
 
 }  // namespace
 
@@ -122,15 +154,15 @@ Ours view(const IsotactShape& shape, const btTransform& world_from_bullet, bool 
 }
 
 void gather_points(const Ours& ours, const Placed& other, const GatherRequest& request,
-                   ShellState& state, std::vector<Candidate>& candidates) {
+                   ShellState& state, GatherMemory& memory) {
+  std::vector<Candidate>& candidates = memory.candidates;
   const PointSphereTree& tree = *ours.body().tree;
   const ShellPlacement placement = placement_of(ours, other);
   const double grown = ours.margin + other.margin;
-  const ShellAnswer answer =
-      find_hits(tree, *other.target, placement,
-                {.margin = cap_reach(other, request.reach + grown),
-                 .want_distance = request.want_nearest},
-                state);
+  const ShellAnswer answer = find_hits(
+      tree, *other.target, placement,
+      {.margin = cap_reach(other, request.reach + grown), .want_distance = request.want_nearest},
+      state);
   if (answer.hits.empty()) {
     if (request.want_nearest && answer.nearest_point != kNoHit &&
         answer.distance - grown <= request.nearest_reach)
@@ -140,7 +172,9 @@ void gather_points(const Ours& ours, const Placed& other, const GatherRequest& r
   }
   const Finder finder = ours.is_0 ? Finder::kPointsOf0 : Finder::kPointsOf1;
   const Quat shell_from_field = conjugate(placement.field_from_shell.rotation);
-  for_each_segment(ours, answer.hits, [&](std::uint32_t segment, std::span<const ShellHit> hits) {
+  const std::span<const ShellHit> near =
+      drop_those_apart(ours, other, placement, answer, request, memory.near_hits);
+  for_each_segment(ours, near, [&](std::uint32_t segment, std::span<const ShellHit> hits) {
     const std::uint32_t slot = slot_of(ours, segment);
     const ChosenHits all{.tree = tree,
                          .hits = hits,
@@ -166,12 +200,12 @@ void gather_edges(const Ours& ours, std::span<const FeatureEdge> edges, double r
   if (!body.field && !body.voxmap) return;
   const double s = ours.scale;
   const Pose shape_from_edges = inverse(ours.world_from_shape) * world_from_edges;
-  const double reach = request.want_nearest ? request.nearest_reach : request.reach;
   memory.edges.clear();
   for (const FeatureEdge& e : edges)
-    memory.edges.push_back({transform_point(shape_from_edges, e.a) / s,
-                            transform_point(shape_from_edges, e.b) / s});
-  const FeatureRequest query{.margin = (reach + ours.margin) / s, .radius = radius / s};
+    memory.edges.push_back(
+        {transform_point(shape_from_edges, e.a) / s, transform_point(shape_from_edges, e.b) / s});
+  const FeatureRequest query{.margin = (request.furthest() + ours.margin) / s,
+                             .radius = radius / s};
   if (body.field)
     find_hits_edges_field(*body.field, memory.edges, query, memory.edge_hits);
   else

@@ -2,15 +2,16 @@
 // of the other in our field. Private to the plug-in.
 #pragma once
 
-#include <functional>
+#include <algorithm>
 #include <span>
 #include <vector>
 
 #include <BulletCollision/CollisionShapes/btConcaveShape.h>
 
-#include "candidate.h"
 #include "isotact/adapters/bullet/shape.h"
 #include "isotact/queries/shell_query.h"
+
+#include "candidate.h"
 #include "manifolds.h"
 #include "other_solid.h"
 
@@ -34,7 +35,7 @@ Ours view(const IsotactShape& shape, const btTransform& world_from_bullet, bool 
 // What queries write to; kept from step to step so that nothing is allocated.
 struct GatherMemory {
   ShellState points_0{}, points_1{};
-  std::vector<ShellHit> triangle_hits{}, kept_hits{};
+  std::vector<ShellHit> near_hits{}, triangle_hits{}, kept_hits{};
   std::vector<std::uint32_t> hit_triangle{}, kept_triangle{}, order{};
   std::vector<FeatureEdge> edges{};
   std::vector<FeatureHit> edge_hits{};
@@ -48,16 +49,37 @@ struct Placed {
   double scale = 1, margin = 0;
 };
 
+// How our body moves against the other, in the world's frame.
+struct RelativeMotion {
+  Vec3 center{};   // of mass, of ours
+  Vec3 linear{};   // m/s, there
+  Vec3 angular{};  // rad/s
+  double time_step = 0;
+  bool of_0 = true;  // "ours" is Bullet's body 0
+
+  Vec3 velocity_at(const Vec3& place) const { return linear + cross(angular, place - center); }
+  // By how much a point that turns goes less far than straight on, in this step, metres.
+  Vec3 bend_at(const Vec3& place) const {
+    const Vec3 inward = cross(angular, cross(angular, place - center));
+    return inward * (time_step * time_step / 2);
+  }
+};
+
 struct GatherRequest {
   double reach = 0;           // metres: contacts up to this far apart
   bool want_nearest = false;  // one, however far, up to `nearest_reach`
   double nearest_reach = 0;
   const Manifolds* last = nullptr;
+  // Of what is further apart than contact_distance, only points that will touch in this step count.
+  double contact_distance = 0;
+  const RelativeMotion* motion = nullptr;  // of the first of two; null: all count
+
+  double furthest() const { return want_nearest ? std::max(reach, nearest_reach) : reach; }
 };
 
 // Points of `ours` against a target. Up to four candidates for each segment.
 void gather_points(const Ours& ours, const Placed& other, const GatherRequest& request,
-                   ShellState& state, std::vector<Candidate>& candidates);
+                   ShellState& state, GatherMemory& memory);
 // The other's edges (in its own frame) against the field of `ours`. All of them.
 void gather_edges(const Ours& ours, std::span<const FeatureEdge> edges, double radius,
                   const Pose& world_from_edges, const GatherRequest& request, GatherMemory& memory);

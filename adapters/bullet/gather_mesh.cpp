@@ -7,10 +7,11 @@
 #include <BulletCollision/CollisionShapes/btHeightfieldTerrainShape.h>
 #include <BulletCollision/CollisionShapes/btTriangleCallback.h>
 
-#include "gather.h"
 #include "isotact/adapters/bullet/convert.h"
 #include "isotact/base/hash.h"
 #include "isotact/queries/triangle_query.h"
+
+#include "gather.h"
 
 namespace isotact::detail {
 namespace {
@@ -111,9 +112,10 @@ void keep_shallowest(GatherMemory& m) {
 void add_points(const Ours& ours, const std::vector<FlatTriangle>& triangles,
                 const Pose& world_from_mesh, const GatherRequest& request, GatherMemory& m) {
   const PointSphereTree& tree = *ours.body().tree;
-  const ShellPlacement placement{.field_from_shell = inverse(world_from_mesh) * ours.world_from_shape,
-                                 .shell_scale = ours.scale};
-  const TriangleRequest query{.margin = request.reach + ours.margin,
+  const ShellPlacement placement{
+      .field_from_shell = inverse(world_from_mesh) * ours.world_from_shape,
+      .shell_scale = ours.scale};
+  const TriangleRequest query{.margin = request.furthest() + ours.margin,
                               .thickness = ours.body().settings.meshes.thickness * ours.scale,
                               .widen = 1e-5 * ours.body().ball.radius * ours.scale};
   m.triangle_hits.clear(), m.hit_triangle.clear();
@@ -173,20 +175,20 @@ void mend_directions(const Ours& ours, const std::vector<FlatTriangle>& triangle
 
 }  // namespace
 
-void gather_mesh(const Ours& ours, const btConcaveShape& mesh, const btTransform& world_from_mesh_in,
-                 const GatherRequest& request, GatherMemory& memory) {
+void gather_mesh(const Ours& ours, const btConcaveShape& mesh,
+                 const btTransform& world_from_mesh_in, const GatherRequest& request,
+                 GatherMemory& memory) {
   const Pose world_from_mesh = from_bullet(world_from_mesh_in);
   // Our box in the mesh's frame. The frame of ours is only turned against Bullet's body's.
   const Pose world_from_bullet = ours.world_from_shape * inverse(ours.shape->scaled_frame());
   btVector3 lower, upper;
   ours.shape->getAabb(to_bullet(inverse(world_from_mesh) * world_from_bullet), lower, upper);
-  const auto grow = static_cast<btScalar>(request.reach + 1e-6);
+  const auto grow = static_cast<btScalar>(request.furthest() + 1e-6);
   Collector collector(mesh);
   mesh.processAllTriangles(&collector, lower - btVector3(grow, grow, grow),
                            upper + btVector3(grow, grow, grow));
   if (collector.triangles.empty()) return;
-  if (ours.body().tree)
-    add_points(ours, collector.triangles, world_from_mesh, request, memory);
+  if (ours.body().tree) add_points(ours, collector.triangles, world_from_mesh, request, memory);
   if (!ours.body().field && !ours.body().voxmap) return;
   const std::vector<Ridge> ridges = find_ridges(collector.triangles);
   std::vector<FeatureEdge> edges;

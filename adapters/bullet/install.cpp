@@ -15,9 +15,9 @@ namespace {
 class Create final : public btCollisionAlgorithmCreateFunc {
  public:
   Create(PairKind kind, bool ours_is_0) : kind_(kind), ours_is_0_(ours_is_0) {}
-  btCollisionAlgorithm* CreateCollisionAlgorithm(
-      btCollisionAlgorithmConstructionInfo& info, const btCollisionObjectWrapper* wrap_0,
-      const btCollisionObjectWrapper* wrap_1) override {
+  btCollisionAlgorithm* CreateCollisionAlgorithm(btCollisionAlgorithmConstructionInfo& info,
+                                                 const btCollisionObjectWrapper* wrap_0,
+                                                 const btCollisionObjectWrapper* wrap_1) override {
     void* memory = info.m_dispatcher1->allocateCollisionAlgorithm(sizeof(PairAlgorithm));
     return new (memory) PairAlgorithm(info, wrap_0, wrap_1, kind_, ours_is_0_);
   }
@@ -29,13 +29,16 @@ class Create final : public btCollisionAlgorithmCreateFunc {
 
 PairKind kind_of(int type) {
   switch (type) {
-    case FAST_CONCAVE_MESH_PROXYTYPE: return PairKind::kOurs;
-    case STATIC_PLANE_PROXYTYPE: return PairKind::kSolid;
+    case FAST_CONCAVE_MESH_PROXYTYPE:
+      return PairKind::kOurs;
+    case STATIC_PLANE_PROXYTYPE:
+      return PairKind::kSolid;
     case TRIANGLE_MESH_SHAPE_PROXYTYPE:
     case SCALED_TRIANGLE_MESH_SHAPE_PROXYTYPE:
     case TERRAIN_SHAPE_PROXYTYPE:
     case GIMPACT_SHAPE_PROXYTYPE:
-    case MULTIMATERIAL_TRIANGLE_MESH_PROXYTYPE: return PairKind::kMesh;
+    case MULTIMATERIAL_TRIANGLE_MESH_PROXYTYPE:
+      return PairKind::kMesh;
     default:
       return btBroadphaseProxy::isConvex(type) ? PairKind::kSolid : PairKind::kUnsupported;
   }

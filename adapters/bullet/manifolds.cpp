@@ -60,10 +60,9 @@ btManifoldPoint make_point(const Candidate& c, const btCollisionObjectWrapper& w
 void call_contact_added(btManifoldPoint& point, const btCollisionObjectWrapper& wrap_0,
                         const btCollisionObjectWrapper& wrap_1) {
   constexpr int kWanted = btCollisionObject::CF_CUSTOM_MATERIAL_CALLBACK;
-  if (gContactAddedCallback == nullptr ||
-      ((wrap_0.getCollisionObject()->getCollisionFlags() |
-        wrap_1.getCollisionObject()->getCollisionFlags()) &
-       kWanted) == 0)
+  if (gContactAddedCallback == nullptr || ((wrap_0.getCollisionObject()->getCollisionFlags() |
+                                            wrap_1.getCollisionObject()->getCollisionFlags()) &
+                                           kWanted) == 0)
     return;
   gContactAddedCallback(point, &wrap_0, point.m_partId0, point.m_index0, &wrap_1, point.m_partId1,
                         point.m_index1);
@@ -71,14 +70,19 @@ void call_contact_added(btManifoldPoint& point, const btCollisionObjectWrapper& 
 
 }  // namespace
 
-Vec3 velocity_at(const btCollisionObject& body, const Vec3& place) {
-  const Vec3 arm = place - from_bullet(body.getWorldTransform().getOrigin());
-  if (const btRigidBody* rigid = btRigidBody::upcast(&body))
-    return from_bullet(rigid->getLinearVelocity()) +
-           cross(from_bullet(rigid->getAngularVelocity()), arm);
+Vec3 turn_rate(const btCollisionObject& body) {
   if (body.isStaticObject()) return {};
-  return from_bullet(body.getInterpolationLinearVelocity()) +
-         cross(from_bullet(body.getInterpolationAngularVelocity()), arm);
+  const btRigidBody* rigid = btRigidBody::upcast(&body);
+  return from_bullet(rigid != nullptr ? rigid->getAngularVelocity()
+                                      : body.getInterpolationAngularVelocity());
+}
+
+Vec3 velocity_at(const btCollisionObject& body, const Vec3& place) {
+  if (body.isStaticObject()) return {};
+  const btRigidBody* rigid = btRigidBody::upcast(&body);
+  const Vec3 linear = from_bullet(rigid != nullptr ? rigid->getLinearVelocity()
+                                                   : body.getInterpolationLinearVelocity());
+  return linear + cross(turn_rate(body), place - from_bullet(body.getWorldTransform().getOrigin()));
 }
 
 Manifolds::~Manifolds() {
@@ -112,7 +116,8 @@ void Manifolds::begin() {
   for (Slot& slot : slots_) {
     slot.written = false;
     // Others may empty manifolds: a body that was moved by hand, or cleaned from its pairs.
-    if (static_cast<std::size_t>(slot.manifold->getNumContacts()) != slot.count && shared_ == nullptr) {
+    if (static_cast<std::size_t>(slot.manifold->getNumContacts()) != slot.count &&
+        shared_ == nullptr) {
       slot.manifold->clearManifold();
       slot.count = 0;
     }
@@ -135,8 +140,9 @@ void Manifolds::end() {
 
 // For each chosen candidate the place of the old point that it goes on from, or -1: the one of the
 // same key, or else one that is near.
-void Manifolds::match(const Slot& slot, std::span<const Candidate> chosen, const WriteSettings& settings,
-                      const btCollisionObject& body_0, std::span<int> place_of) const {
+void Manifolds::match(const Slot& slot, std::span<const Candidate> chosen,
+                      const WriteSettings& settings, const btCollisionObject& body_0,
+                      std::span<int> place_of) const {
   bool taken[kMostChosen]{};
   for (std::size_t c = 0; c < chosen.size(); ++c) {
     place_of[c] = -1;
@@ -194,7 +200,8 @@ void Manifolds::write(std::uint32_t id, std::span<const Candidate> chosen,
       manifold.replaceContactPoint(point, at);
       manifold.getContactPoint(at).m_lifeTime += 1;
       if (gContactProcessedCallback != nullptr)
-        gContactProcessedCallback(manifold.getContactPoint(at), const_cast<btCollisionObject*>(&body_0),
+        gContactProcessedCallback(manifold.getContactPoint(at),
+                                  const_cast<btCollisionObject*>(&body_0),
                                   const_cast<btCollisionObject*>(&body_1));
     } else {
       // Predictive: contacts of fast bodies are further apart than the breaking threshold.
@@ -212,14 +219,14 @@ void Manifolds::write(std::uint32_t id, std::span<const Candidate> chosen,
     gContactStartedCallback(&manifold);
 }
 
-// What Bullet's solver does with a contact: across a gap d it lets bodies come together by d in this
-// step, v >= restitution u - d / dt, with u the speed of approach. So a contact that is seen before
-// it touches loses d / dt of its bounce, and all of it where that is more (Bullet's own spheres do
-// not rebound at 200 Hz). In overlap it adds erp depth / dt, which bounces what should not.
-// So an impact takes two steps here. In the first, the gap is given without restitution: the body
-// comes to touch, and the impact's energy is kept. In the next the solver gets a small overlap and
-// the erp with which v >= w, the speed of the rebound. A body that is found in overlap, with no gap
-// before, bounces at once.
+// What Bullet's solver does with a contact: across a gap d it lets bodies come together by d in
+// this step, v >= restitution u - d / dt, with u the speed of approach. So a contact that is seen
+// before it touches loses d / dt of its bounce, and all of it where that is more (Bullet's own
+// spheres do not rebound at 200 Hz). In overlap it adds erp depth / dt, which bounces what should
+// not. So an impact takes two steps here. In the first, the gap is given without restitution: the
+// body comes to touch, and the impact's energy is kept. In the next the solver gets a small overlap
+// and the erp with which v >= w, the speed of the rebound. A body that is found in overlap, with no
+// gap before, bounces at once.
 //
 // The speed. Bullet steps v first, then x by the new v. Under gravity g along the normal such a
 // flight keeps E = v^2/2 + g x - g dt v/2 (in the place of v^2/2 + g x: put both steps in to see
@@ -235,9 +242,8 @@ void Manifolds::bounce(btManifoldPoint& point, Memory& memory, const WriteSettin
     return;
   }
   const Vec3 normal = from_bullet(point.m_normalWorldOnB);
-  const double speed =
-      -dot(normal, velocity_at(body_0, from_bullet(point.m_positionWorldOnA)) -
-                       velocity_at(body_1, from_bullet(point.m_positionWorldOnB)));
+  const double speed = -dot(normal, velocity_at(body_0, from_bullet(point.m_positionWorldOnA)) -
+                                        velocity_at(body_1, from_bullet(point.m_positionWorldOnB)));
   const double g = std::max(-dot(normal, gravity_of(body_0) - gravity_of(body_1)), 0.0);
   const double d = static_cast<double>(point.m_distance1);
   point.m_combinedRestitution = 0;
@@ -272,17 +278,8 @@ void Manifolds::list(btManifoldArray& manifolds) const {
   for (const Slot& slot : slots_) manifolds.push_back(slot.manifold);
 }
 
-double Manifolds::approach_speed(const btCollisionObject& body_0,
-                                 const btCollisionObject& body_1) const {
-  double most = -1;
-  for (const Slot& slot : slots_)
-    for (int i = 0; i < slot.manifold->getNumContacts(); ++i) {
-      const btManifoldPoint& p = slot.manifold->getContactPoint(i);
-      const Vec3 place = from_bullet(p.m_positionWorldOnB);
-      const Vec3 v = velocity_at(body_0, place) - velocity_at(body_1, place);
-      most = std::max({most, 0.0, -dot(from_bullet(p.m_normalWorldOnB), v)});
-    }
-  return most;
+bool Manifolds::has_contacts() const {
+  return std::any_of(slots_.begin(), slots_.end(), [](const Slot& s) { return s.count > 0; });
 }
 
 }  // namespace isotact::detail

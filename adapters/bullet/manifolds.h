@@ -46,9 +46,8 @@ class Manifolds {
   void end();
 
   void list(btManifoldArray& manifolds) const;
-  // How fast bodies came together, in the direction of the contacts of the last step, m/s; negative
-  // where there are none.
-  double approach_speed(const btCollisionObject& body_0, const btCollisionObject& body_1) const;
+  // Whether there were contacts in the last step.
+  bool has_contacts() const;
 
  private:
   // Of one contact, in the order of the manifold's points.
@@ -77,6 +76,8 @@ class Manifolds {
   std::vector<Slot> slots_;
 };
 
+// rad/s.
+Vec3 turn_rate(const btCollisionObject& body);
 // m/s, at a place of the world.
 Vec3 velocity_at(const btCollisionObject& body, const Vec3& place);
 

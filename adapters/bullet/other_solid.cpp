@@ -18,7 +18,7 @@ namespace isotact::detail {
 namespace {
 
 constexpr int kRimSegments = 32;
-constexpr int kDirections = 320;
+constexpr int kDirections = 192;
 
 // Takes y to the given axis: 0, 1 or 2.
 Pose from_y(int axis) {
@@ -80,8 +80,7 @@ void make_cone(const btConeShape& cone, OtherSolid& solid) {
   const double height = static_cast<double>(cone.getHeight());
   solid.radius = static_cast<double>(cone.getMargin());
   solid.shape_from_target = from_y(cone.getConeUpIndex());
-  solid.target.emplace(
-      ConeSolid{.radius = radius, .height = height, .rounding = solid.radius});
+  solid.target.emplace(ConeSolid{.radius = radius, .height = height, .rounding = solid.radius});
   add_rim(solid, radius, -height / 2);
   add_edge(solid, {0, height / 2, 0}, {0, height / 2, 0});
 }
@@ -171,7 +170,9 @@ bool make_other_solid(const btCollisionShape& shape, OtherSolid& solid) {
                                       static_cast<double>(plane.getPlaneConstant())});
       return true;
     }
-    case BOX_SHAPE_PROXYTYPE: make_box(static_cast<const btBoxShape&>(shape), solid); return true;
+    case BOX_SHAPE_PROXYTYPE:
+      make_box(static_cast<const btBoxShape&>(shape), solid);
+      return true;
     case SPHERE_SHAPE_PROXYTYPE:
       solid.radius = static_cast<double>(static_cast<const btSphereShape&>(shape).getRadius());
       solid.target.emplace(SphereField{{}, solid.radius});

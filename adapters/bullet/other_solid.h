@@ -26,7 +26,7 @@ struct OtherSolid {
 
 // Boxes, cylinders, spheres and capsules as Bullet's own algorithms have them: with their margin
 // inside. Cones and hulls: grown by their margin, rounded. All other convex shapes: the hull of the
-// support points in some 300 directions, grown by the margin; round ones are too small by up to a
+// support points in some 200 directions, grown by the margin; round ones are too small by up to a
 // hundredth of their size. False for what is neither convex nor a plane.
 bool make_other_solid(const btCollisionShape& shape, OtherSolid& solid);
 bool is_up_to_date(const btCollisionShape& shape, const OtherSolid& solid);

@@ -10,8 +10,12 @@
 namespace isotact::detail {
 
 struct PairState {
-  PairState(btDispatcher& dispatcher, btPersistentManifold* shared, PairKind kind_in, bool ours_is_0_in)
-      : kind(kind_in), ours_is_0(ours_is_0_in), is_shared(shared != nullptr), manifolds(dispatcher, shared) {}
+  PairState(btDispatcher& dispatcher, btPersistentManifold* shared, PairKind kind_in,
+            bool ours_is_0_in)
+      : kind(kind_in),
+        ours_is_0(ours_is_0_in),
+        is_shared(shared != nullptr),
+        manifolds(dispatcher, shared) {}
   PairKind kind;
   bool ours_is_0, is_shared;
   Manifolds manifolds;

@@ -125,8 +125,8 @@ void IsotactShape::calculateLocalInertia(btScalar mass, btVector3& inertia) cons
   const double m = static_cast<double>(mass);
   if (!body_->mass || !(body_->mass->mass > 0)) {
     const Vec3 e = extent(box_) * scale_;
-    inertia = to_bullet(
-        Vec3{e.y * e.y + e.z * e.z, e.x * e.x + e.z * e.z, e.x * e.x + e.y * e.y} * (m / 12));
+    inertia = to_bullet(Vec3{e.y * e.y + e.z * e.z, e.x * e.x + e.z * e.z, e.x * e.x + e.y * e.y} *
+                        (m / 12));
     return;
   }
   const Mat3 r = to_matrix(bullet_from_shape_.rotation);
@@ -141,8 +141,10 @@ namespace {
 class Sender {
  public:
   Sender(const IsotactShape& shape, btTriangleCallback& callback)
-      : mesh_(*shape.body().surface().mesh), frame_(shape.bullet_from_shape()),
-        scale_(shape.scale()), callback_(callback) {}
+      : mesh_(*shape.body().surface().mesh),
+        frame_(shape.bullet_from_shape()),
+        scale_(shape.scale()),
+        callback_(callback) {}
   void send(std::uint32_t triangle) {
     btVector3 corner[3];
     for (std::size_t i = 0; i < 3; ++i) {
@@ -191,7 +193,9 @@ void IsotactShape::processAllTriangles(btTriangleCallback* callback, const btVec
   }
   Aabbf box;
   for (unsigned i = 0; i < 8; ++i) {
-    const auto clamp = [](btScalar x) { return std::min(std::max(x, btScalar(-1e18)), btScalar(1e18)); };
+    const auto clamp = [](btScalar x) {
+      return std::min(std::max(x, btScalar(-1e18)), btScalar(1e18));
+    };
     extend(box, sender.to_shape({clamp((i & 1U) != 0 ? upper.x() : lower.x()),
                                  clamp((i & 2U) != 0 ? upper.y() : lower.y()),
                                  clamp((i & 4U) != 0 ? upper.z() : lower.z())}));

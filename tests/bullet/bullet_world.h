@@ -29,6 +29,10 @@ class BulletWorld {
     bodies_.back()->setActivationState(DISABLE_DEACTIVATION);
     return *bodies_.back();
   }
+  void remove_last() {
+    world.removeRigidBody(bodies_.back().get());
+    bodies_.pop_back();
+  }
   void step(int count, double dt = 1.0 / 60) {
     for (int i = 0; i < count; ++i) world.stepSimulation(static_cast<btScalar>(dt), 0);
   }

@@ -57,19 +57,6 @@ Vec3 with_fixed_sign(const Vec3& v) {
   return v[largest] < 0 ? -v : v;
 }
 
-void find_principal_axes(MassProperties& p) {
-  Eigen::Matrix3d tensor = to_eigen(p.inertia);
-  // Rounding beside the diagonal would turn the axes of a ball or a cube at will.
-  const double negligible = kRounding * tensor.trace();
-  for (const auto& [i, j] : {std::pair{0, 1}, {0, 2}, {1, 2}})
-    if (std::abs(tensor(i, j)) <= negligible) tensor(i, j) = tensor(j, i) = 0;
-  const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> solver(tensor);
-  p.principal_moments = from_eigen(Eigen::Vector3d(solver.eigenvalues()));
-  const Vec3 x = with_fixed_sign(from_eigen(Eigen::Vector3d(solver.eigenvectors().col(0))));
-  const Vec3 y = with_fixed_sign(from_eigen(Eigen::Vector3d(solver.eigenvectors().col(1))));
-  p.mesh_from_principal = to_quat(transpose(Mat3{{x, y, cross(x, y)}}));
-}
-
 void check(const MassSettings& settings) {
   const double value = settings.mass.value_or(settings.density);
   if (!(value > 0) || !std::isfinite(value))
@@ -78,6 +65,19 @@ void check(const MassSettings& settings) {
 }
 
 }  // namespace
+
+PrincipalAxes find_principal_axes(const Mat3& inertia) {
+  Eigen::Matrix3d tensor = to_eigen(inertia);
+  // Rounding beside the diagonal would turn the axes of a ball or a cube at will.
+  const double negligible = kRounding * tensor.trace();
+  for (const auto& [i, j] : {std::pair{0, 1}, {0, 2}, {1, 2}})
+    if (std::abs(tensor(i, j)) <= negligible) tensor(i, j) = tensor(j, i) = 0;
+  const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> solver(tensor);
+  const Vec3 x = with_fixed_sign(from_eigen(Eigen::Vector3d(solver.eigenvectors().col(0))));
+  const Vec3 y = with_fixed_sign(from_eigen(Eigen::Vector3d(solver.eigenvectors().col(1))));
+  return {from_eigen(Eigen::Vector3d(solver.eigenvalues())),
+          to_quat(transpose(Mat3{{x, y, cross(x, y)}}))};
+}
 
 SurfaceIntegrals integrate_surface(const TriangleMesh& mesh, Threads threads) {
   const Aabb box = to_double(bounds(mesh));
@@ -125,7 +125,9 @@ MassProperties find_mass_properties(const SurfaceIntegrals& integrals, bool clos
   // Divided by the signed volume, an inward surface gives the moments of its solid.
   const Mat3 second = integrals.second * (1 / integrals.volume) + outer(center, center) * -1;
   p.inertia = inertia_from_second(second) * p.mass;
-  find_principal_axes(p);
+  const PrincipalAxes axes = find_principal_axes(p.inertia);
+  p.principal_moments = axes.moments;
+  p.mesh_from_principal = axes.mesh_from_principal;
   return p;
 }
 

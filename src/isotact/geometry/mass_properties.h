@@ -59,6 +59,12 @@ struct MassProperties {
 // Principal axes are right-handed; of the two directions of the first two axes, that whose largest
 // component (the first of equals) is positive. Where moments are equal the axes are one of many
 // choices, the same in every run; a diagonal tensor with ascending moments gives the identity.
+struct PrincipalAxes {
+  Vec3 moments{};              // ascending
+  Quat mesh_from_principal{};  // turns the x, y, z axes onto the axes of those three moments
+};
+PrincipalAxes find_principal_axes(const Mat3& inertia);
+
 // Throws an Error for a density or mass that is not a positive finite number. Cost: O(n log n), for
 // finding out whether the mesh is closed (positions that are equal count as one vertex).
 MassProperties find_mass_properties(const TriangleMesh& mesh, const MassSettings& settings = {});

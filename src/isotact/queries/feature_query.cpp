@@ -9,6 +9,7 @@
 namespace isotact {
 namespace {
 
+constexpr int kOutsideLooks = 8;
 constexpr int kRefinements = 12;  // of the deepest place: to 1/300 of a step
 
 // What walking needs to know of a field: values, steps that pass no place at or below the limit,
@@ -37,9 +38,38 @@ struct FieldWalk {
     box = {box.lower - Vec3{reach, reach, reach}, box.upper + Vec3{reach, reach, reach}};
   }
   double value(const Vec3& p) const { return field.value(p); }
-  Vec3 direction(const Vec3& p) const { return normalized(field.sample(p).gradient); }
+  FieldSample look(const Vec3& p) const {
+    FieldSample sample = field.sample(p);
+    const Aabb inside = field.bounds();
+    if (!contains(inside, p)) return look_from_outside(p, inside);
+    sample.gradient = normalized(sample.gradient);
+    return sample;
+  }
   double step_outside(double v) const { return safe(v - limit); }
   double step_to_deeper(double v, double deepest) const { return (v - deepest) / lipschitz; }
+
+ private:
+  // Outside of its box the field is only a lower bound. A place s of the surface is found from the
+  // box's side, and again from where the line from s leaves the box, until it stays. The distance
+  // to s is never less than the true one: nothing seems nearer than it is.
+  FieldSample look_from_outside(const Vec3& p, const Aabb& inside) const {
+    Vec3 on_box = min(max(p, inside.lower), inside.upper), surface = on_box;
+    double least = std::numeric_limits<double>::infinity();
+    for (int i = 0; i < kOutsideLooks; ++i) {
+      Vec3 s = on_box;  // far from the surface values are coarse: go there in several steps
+      for (int k = 0; k < 3; ++k) {
+        const FieldSample at = field.sample(s);
+        s -= normalized(at.gradient) * at.distance;
+      }
+      const double d = length(p - s);
+      if (!(d < least)) break;
+      least = d, surface = s;
+      FieldRay back{.origin = s, .direction = (p - s) / d, .t_min = 0, .t_max = d};
+      if (!clip(back, inside)) break;
+      on_box = s + back.direction * back.t_max;
+    }
+    return {least, normalized(p - surface)};
+  }
 };
 
 struct VoxmapWalk {
@@ -56,7 +86,7 @@ struct VoxmapWalk {
     if (map.encoding() == VoxmapEncoding::kSupport) return map.interpolated_distance(p);
     return map.distance(p, {});  // without a normal: the voxel's own value
   }
-  Vec3 direction(const Vec3& p) const {
+  FieldSample look(const Vec3& p) const {
     const double h = 2 * half_cell;
     Vec3 g{};
     for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -64,7 +94,7 @@ struct VoxmapWalk {
       up[axis] += h, down[axis] -= h;
       g[axis] = value(up) - value(down);
     }
-    return normalized(g);
+    return {value(p), normalized(g)};
   }
   double step_outside(double) const { return half_cell; }
   double step_to_deeper(double, double) const { return half_cell; }
@@ -91,7 +121,7 @@ class EdgeWalk {
         const double begin = t;
         t = pass_stretch(t, v, ray.t_max, deepest);
         refine(deepest, begin, t);
-        report(deepest.t, deepest.value, length_);
+        report(deepest.t, length_);
         if (t >= ray.t_max) return;
         v = value(t);
         continue;
@@ -154,13 +184,15 @@ void walk_edges(const Walk& walk, std::span<const FeatureEdge> edges, double rad
   hits.clear();
   for (std::size_t i = 0; i < edges.size(); ++i) {
     EdgeWalk<Walk> along(walk, edges[i]);
-    along.find([&](double t, double v, double length) {
+    along.find([&](double t, double length) {
       const Vec3 p = along.at(t);
+      const FieldSample sample = walk.look(p);
+      if (sample.distance > walk.limit) return;
       hits.push_back({.edge = static_cast<std::uint32_t>(i),
                       .t = length > 0 ? t / length : 0,
                       .point = p,
-                      .distance = v - radius,
-                      .direction = walk.direction(p)});
+                      .distance = sample.distance - radius,
+                      .direction = sample.gradient});
     });
   }
 }

@@ -8,8 +8,10 @@
 //
 // Soundness: from a place whose value is above the limit, the walk goes as far as SafeStep
 // (field/trace_ray.h) allows, and half a cell at least. It may pass over a stretch that is shorter
-// than half a cell, and over no other. Inside of a stretch steps are half a cell, or longer where
-// the slope's bound says that nothing deeper can lie between.
+// than half a cell, and over no other. (Outside of the field's box, which matters for radii beyond
+// its padding, distances are those to a place of the surface that was searched for: nothing seems
+// nearer than it is, and something may seem a little further.) Inside of a stretch steps are half a
+// cell, or longer where the slope's bound says that nothing deeper can lie between.
 #pragma once
 
 #include <cstdint>

@@ -29,9 +29,9 @@ constexpr std::size_t kStackSize = std::size_t{kMaxShellLevels} * kMaxChildren;
 
 }  // namespace
 
-void find_hits_triangle(const PointSphereTree& tree, const ShellPlacement& placement,
-                        const Vec3& a, const Vec3& b, const Vec3& c,
-                        const TriangleRequest& request, std::vector<ShellHit>& hits) {
+void find_hits_triangle(const PointSphereTree& tree, const ShellPlacement& placement, const Vec3& a,
+                        const Vec3& b, const Vec3& c, const TriangleRequest& request,
+                        std::vector<ShellHit>& hits) {
   const double scale = placement.shell_scale;
   const Pose shell_from_field = inverse(placement.field_from_shell);
   const std::array<Vec3, 3> corner{transform_point(shell_from_field, a) / scale,

@@ -24,8 +24,8 @@ struct TriangleRequest {
 // Corners in the field's frame of the placement (whose field_scale does not count), counter-
 // clockwise seen from outside. Appends to `hits`, in the order of points, metres of the world. A
 // triangle without area has none. Cost: a few nanoseconds for each sphere and point looked at.
-void find_hits_triangle(const PointSphereTree& tree, const ShellPlacement& placement,
-                        const Vec3& a, const Vec3& b, const Vec3& c,
-                        const TriangleRequest& request, std::vector<ShellHit>& hits);
+void find_hits_triangle(const PointSphereTree& tree, const ShellPlacement& placement, const Vec3& a,
+                        const Vec3& b, const Vec3& c, const TriangleRequest& request,
+                        std::vector<ShellHit>& hits);
 
 }  // namespace isotact

@@ -43,8 +43,8 @@ struct BulletShapeSettings {
   // Metres by which the surface is grown, all around. Unlike the margins of Bullet's own shapes it
   // is not needed: the field knows depths.
   double margin = 0;
-  // Metres: contacts are reported from this far apart on, so that they persist; 0: a twentieth of
-  // the breaking threshold that Bullet would give the shape (a fiftieth of its radius).
+  // Metres: contacts are kept up to this far apart, so that they persist; 0: 1/2000 of the radius.
+  // More lets curved bodies roll less smoothly, and costs time.
   double contact_distance = 0;
   // Metres: bodies that come nearer are met this far apart, so that they do not sink in first, and
   // fields are prepared for it; 0: a hundredth of the radius, or a cell of the field if that is
@@ -76,10 +76,10 @@ struct BulletBody {
   std::optional<ShellTarget> target{};
   std::optional<MassProperties> mass{};  // of density 1
   std::shared_ptr<const TriangleMesh> mesh{};
-  Sphere ball{};            // holds the body
-  Aabb box{};               // the same
+  Sphere ball{};  // holds the body
+  Aabb box{};     // the same
   double smallest_side = 0;
-  double cell = 0;          // metres; 0 without field and voxelmap
+  double cell = 0;  // metres; 0 without field and voxelmap
   ShellSegments segments{};
   BulletShapeSettings settings{};
 

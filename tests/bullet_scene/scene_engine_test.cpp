@@ -1,0 +1,123 @@
+#include "isotact/adapters/bullet/scene_engine.h"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "isotact/base/error.h"
+#include "isotact/scene/run.h"
+
+#include "support/slow_build.h"
+
+namespace isotact {
+namespace {
+
+RunSettings with_bullet() { return {.engines = {{"bullet", make_bullet_engine}}}; }
+
+Scene scene_of(const std::string& engine, const std::string& rest) {
+  return parse_scene(
+      R"({"isotact_scene": 1, "world": {"step": 0.002, "engine": ")" + engine + "\"}," + rest + "}",
+      "test.json");
+}
+
+constexpr const char* kBox = R"({"make": "box", "size": 0.1, "resolution": 24})";
+
+// Where a body is after some time, on either engine.
+Pose run_for(const Scene& scene, double seconds, BodyId body) {
+  SceneRun run(scene, with_bullet());
+  EXPECT_TRUE(run.go(static_cast<std::uint64_t>(seconds / scene.world.step)));
+  return run.world().pose(body);
+}
+
+TEST(SceneEngine, IsRefusedWhereThereIsNone) {
+  const Scene scene = scene_of("bullet", R"("bodies": [{"name": "a", "kind": "static"}])");
+  EXPECT_THROW(SceneRun run(scene), Error);
+  EXPECT_NO_THROW(SceneRun(scene, with_bullet()));
+  EXPECT_THROW(scene_of("havok", R"("bodies": [{"name": "a", "kind": "static"}])"), Error);
+}
+
+TEST(SceneEngine, BodiesComeToRestWhereTheyDoInOurWorld) {
+  const std::string rest = std::string(R"("bodies": [
+    {"name": "ground", "kind": "static", "shape": {"field": "plane"}},
+    {"name": "box", "shape": )") +
+                           kBox + R"(, "position": [0, 0.12, 0]}])";
+  const Pose ours = run_for(scene_of("isotact", rest), 1, 1);
+  const Pose bullet = run_for(scene_of("bullet", rest), 1, 1);
+  EXPECT_NEAR(bullet.translation.y, 0.05, 1e-3);
+  EXPECT_NEAR(ours.translation.y, bullet.translation.y, 1e-3);
+}
+
+TEST(SceneEngine, TellsWhoTouches) {
+  const std::string rest = std::string(R"("bodies": [
+    {"name": "ground", "kind": "static", "shape": {"field": "box", "size": [1, 0.2, 1]}},
+    {"name": "box", "shape": )") +
+                           kBox + R"(, "position": [0, 0.151, 0]}])";
+  SceneRun run(scene_of("bullet", rest), with_bullet());
+  EXPECT_TRUE(run.contacts().empty());
+  EXPECT_TRUE(run.go(200));
+  ASSERT_EQ(run.contacts().size(), 1U);
+  const PairContact& c = run.contacts()[0];
+  EXPECT_EQ(c.pair, (BodyPair{0, 1}));
+  EXPECT_EQ(c.phase, ContactPhase::kPersist);
+  EXPECT_NEAR(c.contact.normal.y, -1, 1e-3);  // from the box down to the ground, which is A
+  const double weight = run.world().body_settings(1).mass.mass * 9.81 * 0.002;
+  EXPECT_NEAR(-c.impulse.y, weight, 0.05 * weight);
+  EXPECT_EQ(run.report().number, 200U);
+  EXPECT_NEAR(run.report().energies.kinetic, 0, 1e-4);
+  EXPECT_THROW(run.save(), Error);
+}
+
+// The same scripts, motors and limits mean the same on both engines.
+TEST(SceneEngine, JointsAndMotorsTurnTheSameWay) {
+  const auto rest = [](const std::string& joint) {
+    return std::string(R"("bodies": [{"name": "wall", "kind": "static"},
+      {"name": "box", "shape": )") +
+           kBox + R"(, "position": [0.2, 0, 0]}],
+      "joints": [)" +
+           joint + "]";
+  };
+  const auto compare = [&](const std::string& joint, double place, double turn) {
+    SCOPED_TRACE(joint);
+    const Pose ours = run_for(scene_of("isotact", rest(joint)), 0.3, 1);
+    const Pose bullet = run_for(scene_of("bullet", rest(joint)), 0.3, 1);
+    EXPECT_NEAR(length(ours.translation - bullet.translation), 0, place);
+    const Quat between = ours.rotation * conjugate(bullet.rotation);
+    EXPECT_NEAR(std::abs(between.w), 1, turn);
+  };
+  compare(R"({"kind": "hinge", "a": "wall", "b": "box", "place": [0.2, 0, 0], "axis": [0, 0, 1],
+             "motor": {"velocity": 2, "max_force": 100}})",
+          2e-3, 1e-3);
+  compare(R"({"kind": "hinge", "a": "wall", "b": "box", "place": [0, 0, 0], "axis": [0, 0, 1],
+             "limits": {"lower": -0.3, "upper": 0.5}})",
+          1e-2, 1e-2);
+  compare(R"({"kind": "slider", "a": "wall", "b": "box", "place": [0, 0, 0], "axis": [1, 0, 0],
+             "motor": {"velocity": 0.5, "max_force": 100}})",
+          3e-3, 1e-3);
+  compare(R"({"kind": "slider", "a": "wall", "b": "box", "place": [0, 0, 0], "axis": [0, 1, 0],
+             "limits": {"lower": -0.1, "upper": 0.2}})",
+          1e-2, 1e-3);
+  compare(R"({"kind": "ball", "a": "wall", "b": "box", "place": [0, 0, 0]})", 5e-3, 1e-2);
+  compare(R"({"kind": "fixed", "a": "wall", "b": "box", "place": [0, 0, 0]})", 2e-3, 1e-3);
+}
+
+TEST(SceneEngine, ScriptsMoveAndPush) {
+  const std::string rest = std::string(R"("bodies": [
+    {"name": "ram", "kind": "kinematic", "shape": {"field": "box", "size": [0.1, 0.1, 0.1]}},
+    {"name": "box", "shape": )") +
+                           kBox + R"(, "position": [0.12, 0, 0]},
+    {"name": "far", "shape": )" +
+                           kBox + R"(, "position": [9, 0, 0]}],
+    "scripts": [{"body": "ram", "velocity": [0.5, 0, 0], "from": 0, "until": 1},
+                {"body": "far", "force": [1, 9.81, 0], "from": 0, "until": 1}])";
+  Scene scene = scene_of("bullet", rest);
+  scene.world.gravity = {};
+  SceneRun run(scene, with_bullet());
+  EXPECT_TRUE(run.go(250));
+  EXPECT_NEAR(run.world().pose(0).translation.x, 0.25, 2e-3);
+  EXPECT_GT(run.world().pose(1).translation.x, 0.25 + 0.099);
+  const double mass = run.world().body_settings(2).mass.mass;
+  EXPECT_NEAR(run.world().pose(2).translation.x, 9 + 0.125 / mass, 0.01 * 0.125 / mass + 1e-3);
+}
+
+}  // namespace
+}  // namespace isotact
