@@ -18,14 +18,17 @@ struct Part {
   void (*run)(const Options&, Stock&, Report&);
 };
 constexpr Part kParts[] = {
-    {"drop", bench_drop}, {"ball", bench_ball}, {"levels", bench_levels}, {"slow", bench_slow}};
+    {"drop", bench_drop},       {"pair", bench_pair},     {"truth", bench_truth},
+    {"ball", bench_ball},       {"levels", bench_levels}, {"slow", bench_slow},
+    {"figures", bench_figures}, {"roll", bench_roll},     {"stack", bench_stack}};
 
 constexpr const char* kPeers = "Bullet 3.24 (single precision), packaged";
 
 constexpr const char* kUsage =
     "usage: bench_bullet [--json] [--quick] [--only NAME]... [--plots FOLDER]\n"
     "  --quick         fewer rotations, repeats, poses and steps\n"
-    "  --only NAME     a part: drop ball levels slow; may be repeated\n"
+    "  --only NAME     a part: drop pair truth ball levels slow figures roll stack; may be "
+    "repeated\n"
     "  --plots FOLDER  writes figures there, as .svg and .csv\n";
 
 bool is_part(std::string_view name) {

@@ -39,7 +39,9 @@ std::vector<FallStep> run_fall(const Bunny& bunny, const OwnedShape& shape, int 
                                const FallSettings& settings) {
   std::vector<FallStep> steps(settings.steps);
   for (std::size_t repeat = 0; repeat < settings.repeats; ++repeat) {
-    Stage stage({.ground = settings.ground, .step = 1 / settings.hertz});
+    Stage stage({.ground = settings.mapped_ground != nullptr ? Ground::kNone : settings.ground,
+                 .step = 1 / settings.hertz});
+    if (settings.mapped_ground != nullptr) stage.add(*settings.mapped_ground, {.mass = 0});
     btRigidBody& body =
         stage.add(shape, {.mass = kBunnyMass,
                           .inertia = bunny.inertia,

@@ -11,6 +11,7 @@ namespace isotact::bench {
 
 struct FallSettings {
   Ground ground = Ground::kPlane;
+  const OwnedShape* mapped_ground = nullptr;  // in the place of `ground`
   double hertz = 200;
   std::size_t steps = 600;
   std::size_t repeats = 3;  // of the same motion: each step counts with its least time

@@ -64,8 +64,13 @@ OwnedShape make_ours(std::string name, const PointSphereTree& tree, const BrickF
 
 // The parts, each a table.
 void bench_drop(const Options& options, Stock& stock, Report& report);
+void bench_pair(const Options& options, Stock& stock, Report& report);
+void bench_truth(const Options& options, Stock& stock, Report& report);
 void bench_ball(const Options& options, Stock& stock, Report& report);
 void bench_levels(const Options& options, Stock& stock, Report& report);
 void bench_slow(const Options& options, Stock& stock, Report& report);
+void bench_figures(const Options& options, Stock& stock, Report& report);
+void bench_roll(const Options& options, Stock& stock, Report& report);
+void bench_stack(const Options& options, Stock& stock, Report& report);
 
 }  // namespace isotact::bench
