@@ -23,27 +23,29 @@ struct Part {
 
 double size_of(const TriangleMesh& mesh) { return length(to_double(extent(bounds(mesh)))); }
 
-// The middle of its box in the origin.
-void center_mesh(TriangleMesh& mesh) {
-  const Vec3f c = center(bounds(mesh));
-  for (Vec3f& p : mesh.positions) p = p - c;
+// To a longest side of 0.2 m, the middle of its box in the origin.
+void place(TriangleMesh& mesh) {
+  const Vec3f c = center(bounds(mesh)), e = extent(bounds(mesh));
+  const float scale = 0.2F / std::max({e.x, e.y, e.z});
+  for (Vec3f& p : mesh.positions) p = (p - c) * scale;
 }
 
 Part make_part(std::string name, TriangleMesh mesh, int cells) {
-  center_mesh(mesh);
-  Shape shape = Shape::from_mesh(mesh, {.field = {.resolution = cells}});
+  place(mesh);
+  Shape shape = Shape::from_mesh(mesh, {.field = {.resolution = cells}, .points = 20000});
   return {std::move(name), std::move(mesh), std::move(shape)};
 }
 
 std::vector<Part> make_parts(const Options& options, Stock& stock) {
-  const int cells = options.quick ? 96 : 192;
+  const int cells = options.quick ? 128 : 256;
   std::vector<Part> parts;
   parts.push_back(make_part(stock.bunny().name, stock.bunny().closed, cells));
   parts.push_back(make_part("gear", make_gear({}), cells));
   parts.push_back(make_part("knot", make_knot({}), cells));
   parts.push_back(make_part("bowl", make_bowl({}), cells));
   if (!options.has_data()) return parts;
-  for (const char* file : {"03_mech/bullet_diff_arm.stl", "03_mech/factory_bolt_m16_tight.obj"})
+  for (const char* file : {"03_mech/bullet_diff_arm.stl", "03_mech/factory_bolt_m16_tight.obj",
+                           "02_classic/rocker-arm.obj"})
     parts.push_back(make_part(std::filesystem::path(file).stem().string(),
                               read_mesh(data_folder() / file).mesh, cells));
   return parts;
@@ -92,7 +94,7 @@ Tally compare(const Part& a, const Part& b, std::size_t count, std::uint64_t see
                                            .count = count,
                                            .size = size_of(a.mesh) + size_of(b.mesh),
                                            .least = -4 * tally.band,
-                                           .most = 4 * tally.band});
+                                           .most = 8 * tally.band});
   for (const Pose& pose : poses) {
     ++tally.poses;
     // Points within the margin tell how far apart bodies are that do not overlap.
@@ -141,7 +143,7 @@ void bench_truth(const Options& options, Stock& stock, Report& report) {
       "FCL,\n"
       "only ours: disagreements outside of the band. Depth: poses where the least distance is not\n"
       "that of all points. Distance: of those apart, how far at most it is off, in bands\n");
-  report.print("  {:<34} {:>6} {:>8} {:>6} {:>8} {:>8} {:>8} {:>9} {:>9} {:>6} {:>9}\n", "",
+  report.print("  {:<46} {:>6} {:>8} {:>6} {:>8} {:>8} {:>8} {:>9} {:>9} {:>6} {:>9}\n", "",
                "poses", "band mm", "apart", "overlap", "in band", "inside", "only FCL", "only ours",
                "depth", "distance");
   const auto parts = make_parts(options, stock);
@@ -152,7 +154,7 @@ void bench_truth(const Options& options, Stock& stock, Report& report) {
     for (const std::size_t k : {i, j}) {
       const Tally t = compare(parts[i], parts[k], count, 10 * i + k);
       const std::string name = parts[i].name + ", " + parts[k].name;
-      report.print("  {:<34} {:>6} {:>8.3f} {:>6} {:>8} {:>8} {:>8} {:>9} {:>9} {:>6} {:>9.2f}\n",
+      report.print("  {:<46} {:>6} {:>8.3f} {:>6} {:>8} {:>8} {:>8} {:>9} {:>9} {:>6} {:>9.2f}\n",
                    name, t.poses, t.band * 1e3, t.apart, t.overlapping, t.in_band, t.contained,
                    t.fcl_only, t.ours_only, t.other_depth, t.most_off);
       report.json["truth"]["rows"].push_back({{"name", name},
@@ -172,10 +174,10 @@ void bench_truth(const Options& options, Stock& stock, Report& report) {
                    fmt::format("truth, {}: {} distances are off by more than the "
                                "band",
                                name, t.far_distance));
-      report.check(t.apart * 20 > t.poses && t.overlapping * 20 > t.poses,
-                   fmt::format("truth, {}: poses are one-sided", name));
       all.poses += t.poses;
       all.in_band += t.in_band;
+      all.apart += t.apart;
+      all.overlapping += t.overlapping;
       all.distances += t.distances;
       all.fcl_only += t.fcl_only + t.ours_only;
     }
