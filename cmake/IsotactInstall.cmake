@@ -21,6 +21,18 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/isotact DESTINATION ${CMAKE_INSTALL_
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/adapters/bullet/isotact
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 
+# Adapters are components of the package, each with targets of its own: who does not ask for them
+# does not need what they adapt.
+foreach(component bullet bullet_double)
+  get_property(adapters GLOBAL PROPERTY ISOTACT_ADAPTERS_${component})
+  if(adapters)
+    install(TARGETS ${adapters} EXPORT isotactTargets-${component}
+      ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    install(EXPORT isotactTargets-${component} NAMESPACE isotact::
+      DESTINATION ${isotact_package_dir})
+  endif()
+endforeach()
+
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/isotactConfig.cmake.in
   ${PROJECT_BINARY_DIR}/isotactConfig.cmake INSTALL_DESTINATION ${isotact_package_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/isotactConfigVersion.cmake

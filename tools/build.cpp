@@ -23,14 +23,14 @@
 namespace isotact::tool {
 namespace {
 
-constexpr int kNotSaid = -1;
+constexpr int kNotGiven = -1;
 
 struct BuildOptions {
   CommonOptions common;
   MeshInputOptions input;
   std::string output;
-  int resolution = kNotSaid;
-  double voxel_size = kNotSaid;
+  int resolution = kNotGiven;
+  double voxel_size = kNotGiven;
   std::string field = "brick";
   bool first_order = false;
   std::string voxmap;
@@ -54,7 +54,7 @@ struct BuildResult {
 
 FieldSettings field_settings(const BuildOptions& o, const Monitor& monitor) {
   FieldSettings s;
-  if (o.resolution != kNotSaid) s.resolution = o.resolution;
+  if (o.resolution != kNotGiven) s.resolution = o.resolution;
   if (o.voxel_size > 0) s.voxel_size = o.voxel_size;
   s.padding = o.padding;
   s.tolerance = o.tolerance;
@@ -407,7 +407,7 @@ BuildResult make_named(const TriangleMesh& mesh, const BuildOptions& options) {
 }
 
 void run_build(const BuildOptions& options) {
-  if (options.resolution != kNotSaid && options.voxel_size > 0)
+  if (options.resolution != kNotGiven && options.voxel_size > 0)
     throw UsageError("--resolution and --voxel-size exclude each other");
   if (options.keep_thin == name(KeepThin::kOffset) &&
       (options.field != "brick" || options.first_order || !options.voxmap.empty()))

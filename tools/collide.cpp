@@ -88,13 +88,11 @@ std::optional<Approach> find_nearest(const Shape& a, const BodyMotion& motion_of
   return best;
 }
 
-Json to_json(const Vec3& v) { return {v.x, v.y, v.z}; }
-
 Json to_json(const TimedContact& c, bool moves) {
-  Json j{{"position", to_json(c.contact.position)},
-         {"point_on_a", to_json(c.contact.point_on_a)},
-         {"point_on_b", to_json(c.contact.point_on_b)},
-         {"normal", to_json(c.contact.normal)},
+  Json j{{"position", to_list(c.contact.position)},
+         {"point_on_a", to_list(c.contact.point_on_a)},
+         {"point_on_b", to_list(c.contact.point_on_b)},
+         {"normal", to_list(c.contact.normal)},
          {"depth", c.contact.depth},
          {"sampled_by", c.contact.sampled_by == Body::kA ? "a" : "b"},
          {"point", c.contact.point}};

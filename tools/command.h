@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -14,12 +15,19 @@
 #include <nlohmann/json.hpp>
 
 #include "isotact/base/parallel.h"
+#include "isotact/base/vec.h"
 
 #include "options.h"
 
 namespace isotact::tool {
 
 using Json = nlohmann::ordered_json;
+
+// [x, y, z].
+inline Json to_list(const Vec3& v) { return {v.x, v.y, v.z}; }
+
+// The value of a number that was not given.
+inline constexpr double kNotSaid = std::numeric_limits<double>::quiet_NaN();
 
 // Options that every subcommand has.
 struct CommonOptions {

@@ -2,7 +2,6 @@
 // mesh of one of its isosurfaces, or into a file of another program.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 
 #include <fmt/format.h>
@@ -17,8 +16,6 @@
 
 namespace isotact::tool {
 namespace {
-
-constexpr double kNotSaid = std::numeric_limits<double>::quiet_NaN();
 
 struct ConvertOptions {
   CommonOptions common;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -30,6 +31,7 @@ struct DemoOptions {
 
 // Under sanitizers, ten times slower, the tour has shorter ways.
 constexpr bool kShort = sizeof(ISOTACT_SANITIZERS) > 1;
+constexpr int kFewTriangles = 4'000;
 
 class Story {
  public:
@@ -55,12 +57,19 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
+std::map<std::string, double> parameters_of(const ShapeInfo& shape) {
+  std::map<std::string, double> parameters;
+  for (const ShapeParameter& p : shape.parameters)
+    if (kShort && p.name == "triangles") parameters[p.name] = kFewTriangles;
+  return parameters;
+}
+
 void write_and_read_shapes(const std::filesystem::path& folder, Story& story) {
   std::size_t triangles = 0, watertight = 0;
   const Stopwatch watch;
   for (const ShapeInfo& shape : shape_catalogue()) {
     const auto path = folder / (shape.name + ".glb");
-    write_mesh(path, make_shape(shape.name));
+    write_mesh(path, make_shape(shape.name, parameters_of(shape)));
     const LoadedMesh loaded = read_mesh(path);
     triangles += loaded.mesh.triangles.size();
     if (find_flaws(loaded.mesh).watertight) ++watertight;
@@ -98,7 +107,7 @@ void measure_thread_gap(const DemoOptions& options, Story& story) {
 }
 
 void tell_inside_from_outside(const DemoOptions& options, Story& story) {
-  TriangleMesh blob = make_blob({});
+  TriangleMesh blob = make_blob({.triangles = kShort ? kFewTriangles : BlobShape{}.triangles});
   const WindingTree closed(blob);
   const std::size_t before = blob.triangles.size();
   Random random(1);
@@ -126,7 +135,7 @@ void tell_inside_from_outside(const DemoOptions& options, Story& story) {
 }
 
 void measure_speed(const DemoOptions& options, Story& story) {
-  const TriangleMesh blob = make_blob({.triangles = kShort ? 7'000 : 70'000});
+  const TriangleMesh blob = make_blob({.triangles = kShort ? kFewTriangles : 70'000});
   const Stopwatch build_watch;
   const Bvh bvh(blob, {.threads = options.common.thread_setting()});
   const double build_seconds = build_watch.seconds();
@@ -194,7 +203,7 @@ void draw(const DemoOptions& options, const std::filesystem::path& folder, Story
   RenderSettings settings{
       .width = kShort ? 240 : 1200, .height = kShort ? 128 : 640, .yaw_degrees = 12};
   settings.threads = options.common.thread_setting();
-  write_png(path, render(demo_still_life(), settings));
+  write_png(path, render(demo_still_life(kShort), settings));
   story.facts["picture"] = path.string();
   story.tell(fmt::format("6. Drew some of them: {} ({:.1f} s)", path.string(), watch.seconds()));
 }

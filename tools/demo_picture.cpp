@@ -44,16 +44,19 @@ void add_gears(std::vector<RenderItem>& items, double factor, double x, double z
 
 }  // namespace
 
-std::vector<RenderItem> demo_still_life() {
+std::vector<RenderItem> demo_still_life(bool coarse) {
   const Vec3 clay{0.66, 0.40, 0.27}, cream{0.76, 0.70, 0.58}, green{0.24, 0.42, 0.27},
       red{0.62, 0.15, 0.11}, white{0.74, 0.75, 0.77};
+  BlobShape blob;
+  ShipShape ship;
+  if (coarse) blob.triangles = ship.triangles = 4000;
   std::vector<RenderItem> items;
-  items.push_back(standing(make_blob({}), 3.6, -0.60, -0.05, 20, cream));
+  items.push_back(standing(make_blob(blob), 3.6, -0.60, -0.05, 20, cream));
   add_bolt_and_nut(items, 10, -0.04, -0.22);
   add_gears(items, 3.4, -0.02, 0.36);
   items.push_back(standing(make_knot({}), 0.62, 0.62, -0.30, 25, red));
   items.push_back(standing(make_bowl({}), 2.1, -0.66, 0.46, 0, clay));
-  items.push_back(standing(make_ship({}), 0.72, 0.92, 0.36, 30, white));
+  items.push_back(standing(make_ship(ship), 0.72, 0.92, 0.36, 30, white));
   items.push_back(standing(make_link({}), 4.4, 0.30, -0.62, -30, green));
   return items;
 }

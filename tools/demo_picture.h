@@ -7,6 +7,7 @@
 
 namespace isotact::tool {
 
-std::vector<RenderItem> demo_still_life();
+// With few triangles if `coarse`, for slow builds.
+std::vector<RenderItem> demo_still_life(bool coarse);
 
 }  // namespace isotact::tool

@@ -44,13 +44,11 @@ MeshInfo examine(const std::string& file, const InfoOptions& options) {
   return info;
 }
 
-Json to_json(const Vec3& v) { return {v.x, v.y, v.z}; }
-
-Json to_json(const Mat3& m) { return {to_json(m.rows[0]), to_json(m.rows[1]), to_json(m.rows[2])}; }
+Json to_json(const Mat3& m) { return {to_list(m.rows[0]), to_list(m.rows[1]), to_list(m.rows[2])}; }
 
 Json to_json(const Aabbf& box) {
   if (is_empty(box)) return nullptr;
-  return {{"min", to_json(to_double(box.lower))}, {"max", to_json(to_double(box.upper))}};
+  return {{"min", to_list(to_double(box.lower))}, {"max", to_list(to_double(box.upper))}};
 }
 
 std::size_t crossing_pairs(const SelfIntersections& found) {
@@ -89,9 +87,9 @@ Json as_json(const MeshInfo& info, const std::string& file) {
       f.self_intersections ? Json(f.self_intersections->complete) : Json(nullptr);
   j["area"] = f.area;
   j["volume"] = f.volume ? Json(*f.volume) : Json(nullptr);
-  j["center_of_mass"] = solid ? to_json(m.center) : Json(nullptr);
+  j["center_of_mass"] = solid ? to_list(m.center) : Json(nullptr);
   j["inertia"] = solid ? to_json(m.inertia) : Json(nullptr);
-  j["principal_moments"] = solid ? to_json(m.principal_moments) : Json(nullptr);
+  j["principal_moments"] = solid ? to_list(m.principal_moments) : Json(nullptr);
   const Quat& q = m.mesh_from_principal;
   j["principal_axes"] = solid ? Json{{"wxyz", {q.w, q.x, q.y, q.z}}} : Json(nullptr);
   j["flaws"] = describe(f);

@@ -15,8 +15,6 @@
 namespace isotact::tool {
 namespace {
 
-Json to_json(const Vec3& v) { return {v.x, v.y, v.z}; }
-
 Json list_sections(const Asset& asset) {
   Json sections = Json::array();
   for (const AssetSection& section :
@@ -40,7 +38,7 @@ void add_field(Json& j, const AssetField& field) {
   j["resolution"] = resolution_of(field.lattice);
   j["dims"] = field.lattice.cells;
   j["voxel_size"] = field.lattice.spacing;
-  j["bounds"] = {{"min", to_json(box.lower)}, {"max", to_json(box.upper)}};
+  j["bounds"] = {{"min", to_list(box.lower)}, {"max", to_list(box.upper)}};
   j["lipschitz"] = field.field.lipschitz();
   if (!field.brick) return;
   add_brick_facts(j, *field.brick);
@@ -154,7 +152,7 @@ Json describe_asset(const std::string& file) {
   }
   j["volume"] = asset.mass ? Json(asset.mass->volume) : Json(nullptr);
   j["area"] = asset.mass ? Json(asset.mass->area) : Json(nullptr);
-  j["center_of_mass"] = asset.mass ? to_json(asset.mass->center) : Json(nullptr);
+  j["center_of_mass"] = asset.mass ? to_list(asset.mass->center) : Json(nullptr);
   j["mesh_hash"] = fmt::format("{:016x}", asset.source.mesh_hash);
   const Json settings = parse_text(asset.source.settings);
   j["settings"] = settings.is_null() ? Json(shorten(asset.source.settings)) : settings;

@@ -1,7 +1,6 @@
 // isotact slice: a cut through an asset's field as a picture.
 #include <chrono>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -15,8 +14,6 @@
 
 namespace isotact::tool {
 namespace {
-
-constexpr double kNotSaid = std::numeric_limits<double>::quiet_NaN();
 
 struct SliceOptions {
   CommonOptions common;

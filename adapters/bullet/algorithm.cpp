@@ -59,7 +59,9 @@ double contact_distance(const PairNow& now) {
 double find_reach(const PairNow& now, const PairState& state, double time_step) {
   const double least = contact_distance(now);
   const double motion = 1.05 * motion_bound(now, time_step);
-  if (state.manifolds.has_contacts()) return least + std::min(motion, kMoreWhileTouching * least);
+  // One of two, so that queries with a memory can go on from the last one.
+  if (state.manifolds.has_contacts())
+    return motion <= least ? 2 * least : (1 + kMoreWhileTouching) * least;
   const auto most = [](const Ours& o) { return o.body().settings.fast_motion * o.scale; };
   const double cap = now.second ? std::min(most(now.ours), most(*now.second)) : most(now.ours);
   return least + std::min(motion, cap);
@@ -242,6 +244,8 @@ PairAlgorithm::PairAlgorithm(const btCollisionAlgorithmConstructionInfo& info,
                              const btCollisionObjectWrapper* wrap_1, PairKind kind, bool ours_is_0)
     : btActivatingCollisionAlgorithm(info, wrap_0, wrap_1),
       state_(std::make_unique<PairState>(*info.m_dispatcher1, info.m_manifold, kind, ours_is_0)) {
+  state_->memory.points_0.set_coherent(true);
+  state_->memory.points_1.set_coherent(true);
   if (kind != PairKind::kUnsupported) return;
   const btCollisionObjectWrapper* other = ours_is_0 ? wrap_1 : wrap_0;
   report_bullet_error(fmt::format("shapes of Isotact's have no contact with Bullet's {} (type {})",

@@ -6,15 +6,12 @@
 #include "isotact/field/analytic.h"
 #include "isotact/geometry/primitives.h"
 
+#include "dynamics/part.h"
 #include "support/slow_build.h"
 
 namespace isotact {
 namespace {
 
-struct Part {
-  Shape shape;
-  BodyMass mass;
-};
 Part make_part(const char* name, std::uint32_t points, int resolution) {
   const TriangleMesh mesh = make_shape(name, {});
   return {Shape::from_mesh(mesh, {.field = {.resolution = resolution}, .points = points}),

@@ -8,13 +8,11 @@
 #include "isotact/field/analytic.h"
 #include "isotact/geometry/primitives.h"
 
+#include "dynamics/part.h"
+
 namespace isotact {
 namespace {
 
-struct Part {
-  Shape shape;
-  BodyMass mass;
-};
 Part make_box_part(double x, double y, double z) {
   const TriangleMesh mesh = make_shape("box", {{"size_x", x}, {"size_y", y}, {"size_z", z}});
   return {Shape::from_mesh(mesh, {.field = {.resolution = 24}, .points = 300}),

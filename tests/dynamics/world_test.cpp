@@ -9,15 +9,12 @@
 #include "isotact/field/analytic.h"
 #include "isotact/geometry/primitives.h"
 
+#include "dynamics/part.h"
 #include "support/slow_build.h"
 
 namespace isotact {
 namespace {
 
-struct Part {
-  Shape shape;
-  BodyMass mass;
-};
 Part make_part(const TriangleMesh& mesh, int resolution, std::uint32_t points,
                double density = 1000) {
   return {Shape::from_mesh(mesh, {.field = {.resolution = resolution}, .points = points}),

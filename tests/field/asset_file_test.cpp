@@ -37,7 +37,7 @@ std::vector<AssetSection> some_sections() {
   return {{SectionKind::kVoxmap, kLarge}, {SectionKind::kSource, kSmall}, {kUnknown, kSmall}};
 }
 
-std::string error_of(std::span<const std::byte> bytes, AssetCheck check = AssetCheck::kAll) {
+std::string file_error(std::span<const std::byte> bytes, AssetCheck check = AssetCheck::kAll) {
   try {
     parse_sections(copy_to_flat_buffer(bytes), "a.isotact", check);
   } catch (const Error& error) {
@@ -89,7 +89,7 @@ TEST(AssetFile, TheSameSectionsGiveTheSameBytes) {
   std::reverse(turned.begin(), turned.end());
   EXPECT_EQ(encode_sections(some_sections()), encode_sections(turned));
   EXPECT_EQ(encode_sections({}).size(), 64U);
-  EXPECT_EQ(error_of(encode_sections({})), "");
+  EXPECT_EQ(file_error(encode_sections({})), "");
 }
 
 TEST(AssetFile, RefusesSectionsTwiceOrEmpty) {
@@ -100,12 +100,12 @@ TEST(AssetFile, RefusesSectionsTwiceOrEmpty) {
 
 TEST(AssetFile, NoByteChangesUnseen) {
   const std::vector<std::byte> right = encode_sections(some_sections());
-  ASSERT_EQ(error_of(right), "");
+  ASSERT_EQ(file_error(right), "");
   std::vector<std::byte> wrong = right;
   for (std::size_t i = 0; i < right.size(); ++i) {
     for (const unsigned flip : {1U, 128U, 255U}) {
       wrong[i] = right[i] ^ static_cast<std::byte>(flip);
-      EXPECT_NE(error_of(wrong), "") << "byte " << i;
+      EXPECT_NE(file_error(wrong), "") << "byte " << i;
     }
     wrong[i] = right[i];
   }
@@ -114,27 +114,27 @@ TEST(AssetFile, NoByteChangesUnseen) {
 TEST(AssetFile, NoCutIsAccepted) {
   std::vector<std::byte> bytes = encode_sections(some_sections());
   for (std::size_t size = 0; size < bytes.size(); ++size)
-    EXPECT_NE(error_of(std::span(bytes).first(size)), "") << size;
+    EXPECT_NE(file_error(std::span(bytes).first(size)), "") << size;
   bytes.resize(bytes.size() + 64);
-  EXPECT_NE(error_of(bytes), "");
+  EXPECT_NE(file_error(bytes), "");
 }
 
 TEST(AssetFile, ErrorsNameFileByteAndReason) {
-  EXPECT_EQ(error_of({}), "a.isotact: byte 0: is empty; an asset file was expected");
-  EXPECT_EQ(error_of(kSmall),
+  EXPECT_EQ(file_error({}), "a.isotact: byte 0: is empty; an asset file was expected");
+  EXPECT_EQ(file_error(kSmall),
             "a.isotact: byte 0: is no asset file: it does not begin with 'ISOTACT'");
-  EXPECT_EQ(error_of(forged([](auto& b) { put<std::uint16_t>(b, 8, 2); })),
+  EXPECT_EQ(file_error(forged([](auto& b) { put<std::uint16_t>(b, 8, 2); })),
             "a.isotact: byte 8: has version 2.0; this library reads version 1.x");
-  EXPECT_EQ(error_of(forged([](auto& b) { put<std::uint32_t>(b, 12, 4000000000U); })),
+  EXPECT_EQ(file_error(forged([](auto& b) { put<std::uint32_t>(b, 12, 4000000000U); })),
             "a.isotact: byte 12: promises 4000000000 sections; at most 64 are possible");
-  EXPECT_EQ(error_of(forged([](auto& b) { b.pop_back(); })),
+  EXPECT_EQ(file_error(forged([](auto& b) { b.pop_back(); })),
             "a.isotact: byte 16: should have 768 bytes but has 767: it was cut or damaged");
 }
 
 TEST(AssetFile, RefusesTablesThatLie) {
   constexpr std::size_t kEntry = 64 + 32;  // the second one
   const auto error_with = [&](std::size_t at, std::uint64_t value) {
-    return error_of(forged([&](auto& b) { put(b, kEntry + at, value); }));
+    return file_error(forged([&](auto& b) { put(b, kEntry + at, value); }));
   };
   EXPECT_NE(error_with(0, 1).find("kinds do not ascend"), std::string::npos);
   EXPECT_NE(error_with(0, 6 | (1ULL << 40U)).find("reserved field"), std::string::npos);
@@ -145,9 +145,9 @@ TEST(AssetFile, RefusesTablesThatLie) {
   EXPECT_NE(error_with(16, 1ULL << 47U).find("beyond the file"), std::string::npos);
   EXPECT_NE(error_with(16, 64).find("expected"), std::string::npos);
   EXPECT_NE(error_with(24, 0).find("section 'voxmap' of 320 bytes is damaged"), std::string::npos);
-  EXPECT_NE(error_of(forged([](auto& b) { b[40] = std::byte{1}; })).find("reserved byte"),
+  EXPECT_NE(file_error(forged([](auto& b) { b[40] = std::byte{1}; })).find("reserved byte"),
             std::string::npos);
-  EXPECT_NE(error_of(forged([](auto& b) { b[180] = std::byte{1}; })).find("padding"),
+  EXPECT_NE(file_error(forged([](auto& b) { b[180] = std::byte{1}; })).find("padding"),
             std::string::npos);
 }
 
@@ -162,10 +162,10 @@ TEST(AssetFile, TheCheapCheckPassesOverLargeSectionsOnly) {
                                               {SectionKind::kBrickField, large}};
   std::vector<std::byte> bytes = encode_sections(sections);
   bytes[bytes.size() - 1000] ^= std::byte{1};
-  EXPECT_EQ(error_of(bytes, AssetCheck::kTables), "");
-  EXPECT_NE(error_of(bytes, AssetCheck::kAll), "");
+  EXPECT_EQ(file_error(bytes, AssetCheck::kTables), "");
+  EXPECT_NE(file_error(bytes, AssetCheck::kAll), "");
   bytes[130] ^= std::byte{1};
-  EXPECT_NE(error_of(bytes, AssetCheck::kTables), "");
+  EXPECT_NE(file_error(bytes, AssetCheck::kTables), "");
 }
 
 // A pipe without an end is read as far as its header promises.

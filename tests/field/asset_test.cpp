@@ -51,7 +51,7 @@ void expect_equal(const Asset& a, const Asset& b) {
   EXPECT_TRUE(std::ranges::equal(find_raw(b, SectionKind::kPointshell)->buffer.bytes, kPointshell));
 }
 
-std::string error_of(std::span<const std::byte> bytes) {
+std::string asset_error(std::span<const std::byte> bytes) {
   try {
     decode_asset(bytes, "a.isotact");
   } catch (const Error& error) {
@@ -99,17 +99,17 @@ TEST(Asset, MayHoldNothingButItsSource) {
 TEST(Asset, NoByteOfItChangesUnseen) {
   Asset asset = make_asset(2);
   const std::vector<std::byte> right = encode_asset(asset);
-  ASSERT_EQ(error_of(right), "");
+  ASSERT_EQ(asset_error(right), "");
   std::vector<std::byte> wrong = right;
   std::size_t accepted = 0;
   for (std::size_t i = 0; i < right.size(); ++i) {
     wrong[i] = right[i] ^ static_cast<std::byte>(1U + i % 255);
-    accepted += error_of(wrong).empty() ? 1U : 0U;
+    accepted += asset_error(wrong).empty() ? 1U : 0U;
     wrong[i] = right[i];
   }
   EXPECT_EQ(accepted, 0U);
   for (std::size_t size = 0; size < right.size(); size += size < 1000 ? 1 : 61)
-    EXPECT_NE(error_of(std::span(right).first(size)), "") << size;
+    EXPECT_NE(asset_error(std::span(right).first(size)), "") << size;
 }
 
 // A checksum can be forged; what lies behind it is checked all the same.
@@ -120,7 +120,7 @@ TEST(Asset, ValidatorsSpeakWithFileAndByte) {
   broken[16 + 7] = std::byte{0x7f};  // origin
   broken[16 + 6] = std::byte{0xf8};
   const std::vector<AssetSection> sections = {{SectionKind::kBrickField, broken}};
-  const std::string error = error_of(encode_sections(sections));
+  const std::string error = asset_error(encode_sections(sections));
   EXPECT_EQ(error, "a.isotact: byte 128: brick field: its origin is not finite");
 }
 
@@ -134,7 +134,7 @@ TEST(Asset, ForgedFieldsNeverCrash) {
     const std::byte before = forged[i];
     forged[i] = static_cast<std::byte>(~static_cast<unsigned>(before) & 0xffU);
     const std::vector<AssetSection> sections = {{SectionKind::kBrickField, forged}};
-    refused += error_of(encode_sections(sections)).empty() ? 0U : 1U;
+    refused += asset_error(encode_sections(sections)).empty() ? 0U : 1U;
     forged[i] = before;
   }
   EXPECT_GT(refused, tried / 2);
@@ -170,7 +170,7 @@ TEST(Asset, ForgedBricksAreNamed) {
 TEST(Asset, RefusesSmallSectionsThatLie) {
   const auto error_with = [](SectionKind kind, std::vector<std::byte> bytes) {
     const std::vector<AssetSection> sections = {{kind, bytes}};
-    return error_of(encode_sections(sections));
+    return asset_error(encode_sections(sections));
   };
   std::vector<std::byte> source(20);
   EXPECT_NE(error_with(SectionKind::kSource, source).find("20 bytes, expected 16"),

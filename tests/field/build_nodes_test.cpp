@@ -10,6 +10,8 @@
 #include "isotact/field/exact_field.h"
 #include "isotact/geometry/primitives.h"
 
+#include "support/slow_build.h"
+
 namespace isotact {
 namespace {
 
@@ -48,7 +50,7 @@ Lattice uneven_lattice(const TriangleMesh& mesh, int cells) {
 
 TEST(BuildDenseGrid, AgreesWithTheExactFieldAtEveryNode) {
   for (const Case& c : cases()) {
-    const Lattice lattice = uneven_lattice(c.mesh, 29);
+    const Lattice lattice = uneven_lattice(c.mesh, unless_slow(29, 21));
     const Surface surface = prepare(c, lattice.spacing);
     const DenseGrid fast = build_dense_grid(surface, lattice);
     const DenseGrid slow = sample_on_lattice(ExactField(surface), lattice, {.holds_body = true});
@@ -107,7 +109,7 @@ TEST(BuildDenseGrid, RefusesWhatItCannotDo) {
 
 TEST(BuildFirstOrderField, IsThatOfTheExactField) {
   for (const Case& c : cases()) {
-    const Lattice lattice = uneven_lattice(c.mesh, 25);
+    const Lattice lattice = uneven_lattice(c.mesh, unless_slow(25, 19));
     const Surface surface = prepare(c, lattice.spacing);
     const FirstOrderField fast = build_first_order_field(surface, lattice);
     const FirstOrderField slow = sample_first_order(ExactField(surface), lattice);

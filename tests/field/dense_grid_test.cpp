@@ -14,8 +14,8 @@
 namespace isotact {
 namespace {
 
-const SphereField kBall{.center = {0.05, -0.1, 0.02}, .radius = 0.6};
-const TorusField kRing{.radius = 0.6, .tube_radius = 0.25};
+const SphereField kSmallBall{.center = {0.05, -0.1, 0.02}, .radius = 0.6};
+const TorusField kSmallRing{.radius = 0.6, .tube_radius = 0.25};
 
 Lattice cube(int cells) {
   return {.origin = {-1, -1, -1}, .spacing = 2.0 / cells, .cells = {cells, cells, cells}};
@@ -37,7 +37,7 @@ constexpr CheckSettings kSampled{.step = 1e-4,
                                  .range_is_exact = false};
 
 TEST(DenseGrid, KeepsTheContract) {
-  check_field(sample_on_lattice(kBall, cube(17)), kSampled);
+  check_field(sample_on_lattice(kSmallBall, cube(17)), kSampled);
   check_field(sample_on_lattice(PlaneField{}, cube(4)), kSampled);  // its box cuts the body
   check_field(random_grid(1, 0), kSampled);
   check_field(random_grid(2, -1), kSampled);
@@ -96,8 +96,8 @@ TEST(DenseGrid, IsContinuousAcrossFacesOfCellsAndOfTheBox) {
 }
 
 TEST(DenseGrid, GivesTheSameBitsHoweverItIsAsked) {
-  const DenseGrid one = sample_on_lattice(kRing, cube(9), {.threads = {1}});
-  const DenseGrid many = sample_on_lattice(AnyField{kRing}, cube(9), {.threads = {7}});
+  const DenseGrid one = sample_on_lattice(kSmallRing, cube(9), {.threads = {1}});
+  const DenseGrid many = sample_on_lattice(AnyField{kSmallRing}, cube(9), {.threads = {7}});
   ASSERT_EQ(std::memcmp(one.samples().data(), many.samples().data(), one.memory_bytes()), 0);
   EXPECT_EQ(one.lipschitz(), many.lipschitz());
   EXPECT_EQ(one.parts().sample_error, many.parts().sample_error);
@@ -127,12 +127,12 @@ double largest_error(const F& field, int cells) {
 }
 
 TEST(DenseGrid, ConvergesWithSecondOrder) {
-  const double ball[] = {largest_error(kBall, 16), largest_error(kBall, 32),
-                         largest_error(kBall, 64)};
+  const double ball[] = {largest_error(kSmallBall, 16), largest_error(kSmallBall, 32),
+                         largest_error(kSmallBall, 64)};
   EXPECT_GT(std::log2(ball[0] / ball[1]), 1.9);
   EXPECT_GT(std::log2(ball[1] / ball[2]), 1.9);
-  const double ring[] = {largest_error(kRing, 24), largest_error(kRing, 48),
-                         largest_error(kRing, 96)};
+  const double ring[] = {largest_error(kSmallRing, 24), largest_error(kSmallRing, 48),
+                         largest_error(kSmallRing, 96)};
   EXPECT_GT(std::log2(ring[0] / ring[1]), 1.9);
   EXPECT_GT(std::log2(ring[1] / ring[2]), 1.9);
 }
@@ -163,8 +163,8 @@ Share expect_bounds(const DenseGrid& grid, double allowed_width, const Truth& tr
 TEST(DenseGrid, BoundsHoldTheTrueDistance) {
   const double diagonal = std::sqrt(3.0) * cube(12).spacing;
   const auto near_width = diagonal + 1e-6;  // twice the nearest node, at most half a diagonal away
-  Share share = expect_bounds(sample_on_lattice(kRing, cube(12), {.holds_body = true}), near_width,
-                              [](const Vec3& p) { return kRing.value(p); });
+  Share share = expect_bounds(sample_on_lattice(kSmallRing, cube(12), {.holds_body = true}),
+                              near_width, [](const Vec3& p) { return kSmallRing.value(p); });
   EXPECT_GT(share.outside_box, 1000);
   EXPECT_GT(share.inside_body, 10);
   share = expect_bounds(sample_on_lattice(PlaneField{}, cube(12)), near_width,
@@ -173,11 +173,11 @@ TEST(DenseGrid, BoundsHoldTheTrueDistance) {
 }
 
 TEST(DenseGrid, BoundsOutsideGrowLikeTheDistanceWhenTheBoxHoldsTheBody) {
-  const DenseGrid grid = sample_on_lattice(kBall, cube(12), {.holds_body = true});
+  const DenseGrid grid = sample_on_lattice(kSmallBall, cube(12), {.holds_body = true});
   const Vec3 far{0.05, 40, 0.02};
   EXPECT_GT(grid.distance_bounds(far).lower, 38.9);
-  EXPECT_LE(grid.distance_bounds(far).lower, kBall.value(far));
-  const DenseGrid cut = sample_on_lattice(kBall, cube(12));
+  EXPECT_LE(grid.distance_bounds(far).lower, kSmallBall.value(far));
+  const DenseGrid cut = sample_on_lattice(kSmallBall, cube(12));
   EXPECT_LT(cut.distance_bounds(far).lower, 0);
 }
 
@@ -206,36 +206,37 @@ TEST(DenseGrid, SpeaksWhileItSamplesAndStopsWhenTold) {
                                                   if (last >= cancel_at) cancel.cancel();
                                                 },
                                             .cancel = &cancel}};
-  sample_on_lattice(kBall, cube(16), settings);
+  sample_on_lattice(kSmallBall, cube(16), settings);
   EXPECT_EQ(last, 17U * 17U);
   EXPECT_EQ(total, last);
   last = 0;
   cancel_at = 100;
-  EXPECT_THROW(sample_on_lattice(kBall, cube(16), settings), Cancelled);
+  EXPECT_THROW(sample_on_lattice(kSmallBall, cube(16), settings), Cancelled);
   EXPECT_LT(last, 17U * 17U);
 }
 
 TEST(DenseGrid, RefusesGiantsBeforeAllocating) {
   // By default the machine's memory is the limit: 4 * 32768^3 bytes are 141 TB.
-  EXPECT_THROW(sample_on_lattice(kBall, cube(32767)), Error);
+  EXPECT_THROW(sample_on_lattice(kSmallBall, cube(32767)), Error);
   try {
-    sample_on_lattice(kBall, cube(99), {.max_memory = 3'000'000});
+    sample_on_lattice(kSmallBall, cube(99), {.max_memory = 3'000'000});
     FAIL();
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("4.0 MB"), std::string::npos) << error.what();
   }
 
-  EXPECT_THROW(sample_on_lattice(kBall, cube(1 << 20)), Error);
-  EXPECT_THROW(sample_on_lattice(kBall, cube(16), {.max_memory = 17 * 17 * 17 * 4 - 1}), Error);
-  EXPECT_NO_THROW(sample_on_lattice(kBall, cube(16), {.max_memory = 17 * 17 * 17 * 4}));
+  EXPECT_THROW(sample_on_lattice(kSmallBall, cube(1 << 20)), Error);
+  EXPECT_THROW(sample_on_lattice(kSmallBall, cube(16), {.max_memory = 17 * 17 * 17 * 4 - 1}),
+               Error);
+  EXPECT_NO_THROW(sample_on_lattice(kSmallBall, cube(16), {.max_memory = 17 * 17 * 17 * 4}));
   constexpr std::int32_t kMost = std::numeric_limits<std::int32_t>::max();
-  EXPECT_THROW(sample_on_lattice(kBall, {.cells = {kMost, kMost, kMost}}), Error);
-  EXPECT_THROW(sample_on_lattice(kBall, {.cells = {kMost, 1, 1}}), Error);
+  EXPECT_THROW(sample_on_lattice(kSmallBall, {.cells = {kMost, kMost, kMost}}), Error);
+  EXPECT_THROW(sample_on_lattice(kSmallBall, {.cells = {kMost, 1, 1}}), Error);
 }
 
 TEST(DenseGrid, NamesWhatIsWrong) {
   EXPECT_FALSE(find_flaw(random_grid(1, -1)));
-  const DenseGridParts good = sample_on_lattice(kBall, cube(3), {.holds_body = true}).parts();
+  const DenseGridParts good = sample_on_lattice(kSmallBall, cube(3), {.holds_body = true}).parts();
   EXPECT_FALSE(find_flaw(good));
   const auto expect_flaw = [&](const auto& change) {
     DenseGridParts parts = good;

@@ -9,6 +9,8 @@
 #include "isotact/geometry/brute_force.h"
 #include "isotact/geometry/primitives.h"
 
+#include "field/joined.h"
+
 namespace isotact {
 namespace {
 
@@ -17,14 +19,6 @@ static_assert(Field<ExactField>);
 TriangleMesh scaled(TriangleMesh mesh, float by) {
   for (Vec3f& p : mesh.positions) p = p * by;
   return mesh;
-}
-
-TriangleMesh joined(TriangleMesh a, const TriangleMesh& b) {
-  const auto offset = static_cast<std::uint32_t>(a.positions.size());
-  a.positions.insert(a.positions.end(), b.positions.begin(), b.positions.end());
-  for (const auto& [i, j, k] : b.triangles)
-    a.triangles.push_back({i + offset, j + offset, k + offset});
-  return a;
 }
 
 ExactField make_field(const TriangleMesh& mesh, const SurfaceSettings& settings) {

@@ -15,10 +15,10 @@
 namespace isotact {
 namespace {
 
-const Lattice kLattice{.origin = {-0.1, 1.0 / 3, 2}, .spacing = 0.07, .cells = {3, 4, 5}};
+const Lattice kSdfLattice{.origin = {-0.1, 1.0 / 3, 2}, .spacing = 0.07, .cells = {3, 4, 5}};
 
 // Distance to the origin less one: enough of a field for the writers.
-struct Ball {
+struct UnitBall {
   double value(const Vec3& p) const { return length(p) - 1; }
   FieldSample sample(const Vec3& p) const { return {value(p), p / length(p)}; }
   Aabb bounds() const { return {{-1, -1, -1}, {1, 1, 1}}; }
@@ -26,14 +26,14 @@ struct Ball {
   Interval range(const Aabb&) const { return {-1, 1e9}; }
   Interval distance_bounds(const Vec3& p) const { return {value(p), value(p)}; }
 };
-static_assert(Field<Ball>);
+static_assert(Field<UnitBall>);
 
 std::string text_of(const std::filesystem::path& path) {
   const std::vector<std::byte> bytes = read_file(path);
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-std::string error_of(std::string_view text) {
+std::string sdf_error(std::string_view text) {
   try {
     read_sdf_text(std::as_bytes(std::span(text)), "a.sdf");
   } catch (const Error& error) {
@@ -45,15 +45,15 @@ std::string error_of(std::string_view text) {
 TEST(SdfExport, TextComesBackInTheSameBits) {
   const ScratchFolder folder;
   const auto path = folder.path() / "ball.sdf";
-  write_sdf_text(path, Ball{}, kLattice);
+  write_sdf_text(path, UnitBall{}, kSdfLattice);
   const LatticeSamples read = read_sdf_text(path);
-  EXPECT_EQ(read.lattice, kLattice);
+  EXPECT_EQ(read.lattice, kSdfLattice);
   ASSERT_EQ(read.values.size(), 4U * 5 * 6);
   for (std::int32_t k = 0; k <= 5; ++k)
     for (std::int32_t j = 0; j <= 4; ++j)
       for (std::int32_t i = 0; i <= 3; ++i)
-        EXPECT_EQ(read.values[flat_index(node_counts(kLattice), i, j, k)],
-                  static_cast<float>(Ball{}.value(node_position(kLattice, i, j, k))));
+        EXPECT_EQ(read.values[flat_index(node_counts(kSdfLattice), i, j, k)],
+                  static_cast<float>(UnitBall{}.value(node_position(kSdfLattice, i, j, k))));
   const std::string text = text_of(path);
   EXPECT_EQ(text.substr(0, text.find('\n')), "4 5 6");
 }
@@ -82,7 +82,7 @@ TEST(SdfExport, AnyFloatComesBack) {
 TEST(SdfExport, ImageDataHoldsTheValuesBehindItsHeader) {
   const ScratchFolder folder;
   const auto path = folder.path() / "ball.vti";
-  write_vti(path, Ball{}, kLattice, {.count = 2});
+  write_vti(path, UnitBall{}, kSdfLattice, {.count = 2});
   const std::string text = text_of(path);
   EXPECT_NE(text.find("WholeExtent=\"0 3 0 4 0 5\""), std::string::npos);
   EXPECT_NE(text.find("Spacing=\"0.07 0.07 0.07\""), std::string::npos);
@@ -92,14 +92,14 @@ TEST(SdfExport, ImageDataHoldsTheValuesBehindItsHeader) {
   EXPECT_EQ(size, 4U * 5 * 6 * 4);
   float last = 0;
   std::memcpy(&last, text.data() + data + 8 + size - 4, sizeof last);
-  EXPECT_EQ(last, static_cast<float>(Ball{}.value(node_position(kLattice, 3, 4, 5))));
+  EXPECT_EQ(last, static_cast<float>(UnitBall{}.value(node_position(kSdfLattice, 3, 4, 5))));
   EXPECT_EQ(text.substr(data + 8 + size), "\n  </AppendedData>\n</VTKFile>\n");
 }
 
 TEST(SdfExport, RefusesALatticeWithoutCells) {
   const ScratchFolder folder;
-  EXPECT_THROW(write_vti(folder.path() / "a.vti", Ball{}, Lattice{}), Error);
-  EXPECT_THROW(write_sdf_text(folder.path() / "a.sdf", Ball{}, Lattice{}), Error);
+  EXPECT_THROW(write_vti(folder.path() / "a.vti", UnitBall{}, Lattice{}), Error);
+  EXPECT_THROW(write_sdf_text(folder.path() / "a.sdf", UnitBall{}, Lattice{}), Error);
 }
 
 TEST(SdfImport, ReadsAnyBlanksBetweenNumbers) {
@@ -117,26 +117,27 @@ TEST(SdfImport, ReadsNumbersAcrossItsWindow) {
 }
 
 TEST(SdfImport, ErrorsNameTheLine) {
-  EXPECT_EQ(error_of(""),
+  EXPECT_EQ(sdf_error(""),
             "a.sdf:1: the file ends where the number of samples along an axis was expected");
-  EXPECT_EQ(error_of("2 2\n1\n"), "a.sdf:2: 1 samples along an axis; at least 2 are needed");
-  EXPECT_EQ(error_of("2 2 2\n0 0 nan\n"), "a.sdf:2: a coordinate of the origin is not finite");
-  EXPECT_EQ(error_of("2 2 2\n0 0 0\n-1\n"), "a.sdf:3: the spacing is not positive");
-  EXPECT_EQ(error_of("2 2 2\n0 0 0\n1\n1 2 3 x4 5 6 7 8"), "a.sdf:4: expected a value, found 'x4'");
-  EXPECT_EQ(error_of("2 2 2\n0 0 0\n1\n1 2 3 1e60 5 6 7 8"),
+  EXPECT_EQ(sdf_error("2 2\n1\n"), "a.sdf:2: 1 samples along an axis; at least 2 are needed");
+  EXPECT_EQ(sdf_error("2 2 2\n0 0 nan\n"), "a.sdf:2: a coordinate of the origin is not finite");
+  EXPECT_EQ(sdf_error("2 2 2\n0 0 0\n-1\n"), "a.sdf:3: the spacing is not positive");
+  EXPECT_EQ(sdf_error("2 2 2\n0 0 0\n1\n1 2 3 x4 5 6 7 8"),
+            "a.sdf:4: expected a value, found 'x4'");
+  EXPECT_EQ(sdf_error("2 2 2\n0 0 0\n1\n1 2 3 1e60 5 6 7 8"),
             "a.sdf:4: expected a value, found '1e60'");
-  EXPECT_EQ(error_of("2 2 2\n0 0 0\n1\n1 2 3 4 5 6 7\n"),
+  EXPECT_EQ(sdf_error("2 2 2\n0 0 0\n1\n1 2 3 4 5 6 7\n"),
             "a.sdf:5: the file ends where a value was expected");
-  EXPECT_EQ(error_of("2 2 2\n0 0 0\n1\n1 2 3 4 5 6 7 8 9"), "a.sdf:4: more than 8 values");
+  EXPECT_EQ(sdf_error("2 2 2\n0 0 0\n1\n1 2 3 4 5 6 7 8 9"), "a.sdf:4: more than 8 values");
 }
 
 TEST(SdfImport, AllocatesNothingOnTheWordOfAFile) {
-  EXPECT_NE(error_of("100000 100000 100000\n0 0 0\n1\n1 2 3").find("do not fit"),
+  EXPECT_NE(sdf_error("100000 100000 100000\n0 0 0\n1\n1 2 3").find("do not fit"),
             std::string::npos);
-  EXPECT_NE(error_of("2000000000 2000000000 2000000000\n0 0 0\n1\n").find("too many"),
+  EXPECT_NE(sdf_error("2000000000 2000000000 2000000000\n0 0 0\n1\n").find("too many"),
             std::string::npos);
-  EXPECT_NE(error_of("99999999999999999999 2 2\n").find("expected"), std::string::npos);
-  EXPECT_NE(error_of(std::string(100000, '1')).find("too long"), std::string::npos);
+  EXPECT_NE(sdf_error("99999999999999999999 2 2\n").find("expected"), std::string::npos);
+  EXPECT_NE(sdf_error(std::string(100000, '1')).find("too long"), std::string::npos);
 }
 
 }  // namespace

@@ -14,23 +14,11 @@
 #include "isotact/geometry/primitives.h"
 #include "isotact/geometry/winding.h"
 
+#include "field/joined.h"
 #include "support/slow_build.h"
 
 namespace isotact {
 namespace {
-
-TriangleMesh joined(TriangleMesh a, const TriangleMesh& b) {
-  const auto offset = static_cast<std::uint32_t>(a.positions.size());
-  a.positions.insert(a.positions.end(), b.positions.begin(), b.positions.end());
-  for (const auto& [i, j, k] : b.triangles)
-    a.triangles.push_back({i + offset, j + offset, k + offset});
-  return a;
-}
-
-TriangleMesh turned(TriangleMesh mesh) {
-  for (Triangle& t : mesh.triangles) std::swap(t[1], t[2]);
-  return mesh;
-}
 
 TriangleMesh moved(TriangleMesh mesh, const Vec3f& by) {
   for (Vec3f& p : mesh.positions) p += by;

@@ -196,10 +196,10 @@ TEST(Voxmap, KeepsThePapersSignAndOffersOurs) {
   EXPECT_LT(map.penetration({0, 9, 0}, {0, 1, 0}), -8);
 }
 
-struct Truth {
+struct MeshTruth {
   WindingTree tree;
 
-  explicit Truth(const TriangleMesh& mesh) : tree(mesh) {}
+  explicit MeshTruth(const TriangleMesh& mesh) : tree(mesh) {}
   double distance(const Vec3& p) const {
     const auto d = static_cast<double>(find_closest_point(tree.bvh(), to_float(p)).distance);
     return find_winding_number(tree, to_float(p)) > 0.5 ? -d : d;
@@ -209,7 +209,7 @@ struct Truth {
 TEST(Voxmap, BoundsOfLayersAndOfBothMethodsHoldTheDistance) {
   const TriangleMesh knot = make_shape("knot", {{"segments", 96}, {"tube_segments", 12}});
   const Lattice lattice = lattice_for(knot, 20);
-  const Truth truth(knot);
+  const MeshTruth truth(knot);
   const Voxmap layers = build_voxmap(knot, lattice).voxmap;
   const Voxmap exact = build_voxmap(knot, lattice, {.encoding = VoxmapEncoding::kSupport}).voxmap;
   const Voxmap walked = build_voxmap(knot, lattice,
@@ -267,7 +267,7 @@ TEST(Voxmap, EquationsFourAndFiveAgreeWithTheDistance) {
   const Voxmap scaled =
       build_voxmap(ball, lattice, {.encoding = VoxmapEncoding::kScaled, .precision = 4}).voxmap;
   const Voxmap support = build_voxmap(ball, lattice, {.encoding = VoxmapEncoding::kSupport}).voxmap;
-  const Truth truth(ball);
+  const MeshTruth truth(ball);
   Random random(2);
   double worst_layers = 0, worst_scaled = 0, worst_support = 0;
   for (int n = 0; n < 2000; ++n) {
@@ -315,7 +315,7 @@ TEST(Voxmap, SupportMapBecomesAContinuousField) {
   const FirstOrderField field = to_first_order_field(
       build_voxmap(ring, lattice, {.encoding = VoxmapEncoding::kSupport}).voxmap);
   EXPECT_EQ(field.header().holds_body, 1U);
-  const Truth truth(ring);
+  const MeshTruth truth(ring);
   Random random(3);
   for (int n = 0; n < 2000; ++n) {
     const Vec3 p = random.in_box(field.bounds().lower - Vec3{1, 1, 1} * 0.1,

@@ -13,6 +13,7 @@
 #include "isotact/geometry/detail/bvh_query.h"
 
 #include "geometry/search_meshes.h"
+#include "support/nan.h"
 
 namespace isotact {
 namespace {
@@ -21,7 +22,6 @@ using search_test::make_search_meshes;
 using search_test::NamedMesh;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 std::vector<SimdLevel> levels_here() {
   std::vector<SimdLevel> levels{SimdLevel::kBaseline};

@@ -11,12 +11,11 @@
 #include "isotact/base/error.h"
 #include "isotact/base/random.h"
 
+#include "support/nan.h"
 #include "support/small_meshes.h"
 
 namespace isotact {
 namespace {
-
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 TEST(Flaws, ClosedBoxHasNone) {
   const MeshFlaws f = find_flaws(test::make_box(), {.self_intersections = true});

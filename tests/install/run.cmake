@@ -29,6 +29,12 @@ run(${CMAKE_COMMAND} -S ${SOURCE}/consumer -B ${WORK}/build -DCMAKE_CXX_COMPILER
 run(${CMAKE_COMMAND} --build ${WORK}/build)
 run(${WORK}/build/consumer)
 check_answer("find_package")
+if(EXISTS ${prefix}/${LIBDIR}/cmake/isotact/isotactTargets-bullet.cmake)
+  run(${WORK}/build/bullet_consumer)
+  if(NOT output MATCHES "^0\\.1[23]")
+    message(FATAL_ERROR "bullet: expected a ring at rest at 0.12 or 0.13, found '${output}'")
+  endif()
+endif()
 
 set(ENV{PKG_CONFIG_PATH} ${prefix}/${LIBDIR}/pkgconfig)
 run(${PKG_CONFIG} --cflags --libs isotact)

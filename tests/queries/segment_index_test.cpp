@@ -9,12 +9,10 @@
 #include "isotact/geometry/primitives.h"
 #include "isotact/queries/detail/batch_tracer.h"
 
+#include "shape_field.h"
+
 namespace isotact::detail {
 namespace {
-
-BrickField make_field(const char* shape, int resolution) {
-  return build_field(make_shape(shape, {}), {.resolution = resolution}).field;
-}
 
 enum class Claim { kNone, kFree, kSlabOfMacro, kFreeCell, kSlabOfCell, kFreeBlock, kCount };
 

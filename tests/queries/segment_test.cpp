@@ -10,14 +10,12 @@
 #include "isotact/field/build/build_field.h"
 #include "isotact/geometry/primitives.h"
 
+#include "shape_field.h"
 #include "support/slow_build.h"
 
 namespace isotact {
 namespace {
 
-BrickField make_field(const char* shape, int resolution) {
-  return build_field(make_shape(shape, {}), {.resolution = resolution}).field;
-}
 DenseGrid make_grid(const BrickField& field) {
   const Lattice& l = field.lattice();
   const Index3 n = node_counts(l);
@@ -117,11 +115,11 @@ TEST(Segments, EveryTraversalGivesTheSameAnswer) {
 TEST(Segments, BatchesGiveTheSameAnswer) {
   std::size_t hits = 0, all = 0;
   for (const char* shape : {"gear", "knot", "terrain"}) {
-    const BrickField field = make_field(shape, 96);
+    const BrickField field = make_field(shape, unless_slow(96, 64));
     for (const double cells : {0.0, -1.0, 2.5, 9.0, 40.0}) {
       Random random(11);
       std::vector<Segment> segments;
-      for (int i = 0; i < unless_slow(3000, 600); ++i)
+      for (int i = 0; i < unless_slow(3000, 300); ++i)
         segments.push_back(random_segment(field.bounds(), random));
       segments[7].to = segments[7].from;
       for (const SegmentMode mode :

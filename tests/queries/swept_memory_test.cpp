@@ -16,6 +16,7 @@
 #include "isotact/queries/swept.h"
 
 #include "motions.h"
+#include "shape_field.h"
 #include "support/slow_build.h"
 
 namespace isotact {
@@ -23,11 +24,7 @@ namespace {
 
 constexpr int kSteps = kSlowBuild ? 100 : 600;
 
-BrickField make_field(const char* shape, int resolution) {
-  return build_field(make_shape(shape, {}), {.resolution = resolution}).field;
-}
-
-PointSphereTree make_tree(const char* shape, std::uint32_t points, int cluster_size = 8) {
+PointSphereTree make_shell_tree(const char* shape, std::uint32_t points, int cluster_size = 8) {
   return build_point_sphere_tree(
       sample_by_repulsion(make_shape(shape, {}),
                           {.common = {.covering_tolerance = 1}, .count = points, .rounds = 2}),
@@ -84,12 +81,12 @@ class Walk {
   std::uint32_t model_ = 0;
 };
 
-struct Tally {
+struct MemoryTally {
   int steps = 0, touching = 0;
   std::uint64_t hits = 0, changing = 0, traced = 0, traced_without = 0;
 };
 
-void expect_same(const SweptResults& with, const SweptResults& without) {
+void expect_same_step(const SweptResults& with, const SweptResults& without) {
   ASSERT_EQ(with.motions.size(), 1U);
   ASSERT_EQ(with.motions[0].time, without.motions[0].time);
   ASSERT_EQ(with.motions[0].point, without.motions[0].point);
@@ -107,14 +104,14 @@ void expect_same(const SweptResults& with, const SweptResults& without) {
 
 // Steps of a walk with memory and without, all points and the first.
 void compare(const SweptTracer& all, const SweptTracer& first, const PointSphereTree& tree,
-             Walk walk, int steps, Tally& tally) {
+             Walk walk, int steps, MemoryTally& tally) {
   SweptMemory of_all, of_first;
   SweptResults with, without;
   for (int i = 0; i < steps; ++i) {
     const ShellMotion motion = walk.next();
     all.trace(tree, motion, without);
     all.trace(tree, motion, of_all, with);
-    ASSERT_NO_FATAL_FAILURE(expect_same(with, without)) << "step " << i;
+    ASSERT_NO_FATAL_FAILURE(expect_same_step(with, without)) << "step " << i;
     ++tally.steps;
     tally.touching += without.hits.empty() ? 0 : 1;
     tally.hits += without.hits.size();
@@ -124,12 +121,12 @@ void compare(const SweptTracer& all, const SweptTracer& first, const PointSphere
     tally.traced_without += without.motions[0].counts.segments;
     first.trace(tree, motion, without);
     first.trace(tree, motion, of_first, with);
-    ASSERT_NO_FATAL_FAILURE(expect_same(with, without)) << "step " << i << ", first";
+    ASSERT_NO_FATAL_FAILURE(expect_same_step(with, without)) << "step " << i << ", first";
   }
 }
 
 template <typename... Field>
-void compare(const PointSphereTree& tree, const Walk& walk, Tally& tally, double iso,
+void compare(const PointSphereTree& tree, const Walk& walk, MemoryTally& tally, double iso,
              const Field&... field) {
   const SweptTracer all(field..., SweptSettings{.iso = iso, .threads = {1}});
   const SweptTracer first(field...,
@@ -150,7 +147,7 @@ Pose resting_on(const BrickField& field, const PointSphereTree& tree) {
   return {.translation = {0, highest - lowest, 0}};
 }
 
-void expect_worth(const Tally& tally) {
+void expect_worth(const MemoryTally& tally) {
   EXPECT_GT(tally.touching, tally.steps / 5);
   EXPECT_LT(tally.touching, tally.steps);
   EXPECT_GT(tally.changing, tally.hits / 200);
@@ -158,11 +155,11 @@ void expect_worth(const Tally& tally) {
 }
 
 TEST(SweptMemory, NeverChangesTheAnswerInBricks) {
-  Tally tally;
+  MemoryTally tally;
   std::uint64_t seed = 1;
   for (const char* shape : {"gear", "torus", "box", "bowl"}) {
     const BrickField field = make_field(shape, 48);
-    const PointSphereTree tree = make_tree(shape, 700, shape[0] == 'b' ? 8 : 13);
+    const PointSphereTree tree = make_shell_tree(shape, 700, shape[0] == 'b' ? 8 : 13);
     const Walk walk(seed++, resting_on(field, tree), size_of(tree));
     compare(tree, walk, tally, 0, field);
     if (testing::Test::HasFatalFailure()) return;
@@ -171,9 +168,9 @@ TEST(SweptMemory, NeverChangesTheAnswerInBricks) {
 }
 
 TEST(SweptMemory, NeverChangesTheAnswerOfNutAndBolt) {
-  Tally tally;
+  MemoryTally tally;
   const BrickField bolt = make_field("bolt", 96);
-  const PointSphereTree nut = make_tree("nut", 1500);
+  const PointSphereTree nut = make_shell_tree("nut", 1500);
   compare(nut, Walk(5, {.translation = {0, 0.03, 0}}, size_of(nut)), tally, 0, bolt);
   compare(nut, Walk(6, {.translation = {0, 0.03, 0}}, 1e-3), tally, -2e-4, bolt);
   compare(nut, Walk(7, {.translation = {0, 0.02, 0}}, 1e-4), tally, 1e-3, bolt);
@@ -181,8 +178,8 @@ TEST(SweptMemory, NeverChangesTheAnswerOfNutAndBolt) {
 }
 
 TEST(SweptMemory, NeverChangesTheAnswerOfAnalyticFields) {
-  Tally tally;
-  const PointSphereTree tree = make_tree("gear", 600);
+  MemoryTally tally;
+  const PointSphereTree tree = make_shell_tree("gear", 600);
   const double size = size_of(tree);
   const AnyField plane{PlaneField{.normal = {0, 1, 0}}}, ball{SphereField{.radius = size}};
   compare(tree, Walk(8, {.translation = {0, size * 0.1, 0}}, size), tally, 0, plane, 1e-3);
@@ -194,8 +191,8 @@ TEST(SweptMemory, NeverChangesTheAnswerOfAnalyticFields) {
 // No distance at all, and as steep as it likes.
 TEST(SweptMemory, NeverChangesTheAnswerInNoise) {
   Random random(10);
-  Tally tally;
-  const PointSphereTree tree = make_tree("torus", 400);
+  MemoryTally tally;
+  const PointSphereTree tree = make_shell_tree("torus", 400);
   const double size = size_of(tree);
   const int cells = 12;
   DenseGridParts parts{
@@ -211,7 +208,7 @@ TEST(SweptMemory, NeverChangesTheAnswerInNoise) {
 // A memory that meets another tree or tracer starts anew, also where the old one is gone.
 TEST(SweptMemory, ServesWhoeverComes) {
   const BrickField gear = make_field("gear", 32), torus = make_field("torus", 32);
-  const PointSphereTree a = make_tree("gear", 300), b = make_tree("torus", 200);
+  const PointSphereTree a = make_shell_tree("gear", 300), b = make_shell_tree("torus", 200);
   SweptMemory memory;
   SweptResults with, without;
   Random random(12);
@@ -227,7 +224,7 @@ TEST(SweptMemory, ServesWhoeverComes) {
       motion.shell.to = pose;
       tracer.trace(tree, motion, without);
       tracer.trace(tree, motion, memory, with);
-      ASSERT_NO_FATAL_FAILURE(expect_same(with, without));
+      ASSERT_NO_FATAL_FAILURE(expect_same_step(with, without));
       touching += with.hits.empty() ? 0 : 1;
     }
     if (i == 20) memory.forget();
@@ -247,7 +244,7 @@ struct FailingPlane : PlaneField {
 
 // Half of a look was taken for the whole, and went on in the next look of any other memory.
 TEST(SweptMemory, SurvivesWhatThrows) {
-  const PointSphereTree tree = make_tree("torus", 300);
+  const PointSphereTree tree = make_shell_tree("torus", 300);
   const FailingPlane plane;
   const SweptTracer tracer(AnyField{plane}, size_of(tree) / 50, {.threads = {1}});
   SweptMemory memory, other;
@@ -272,7 +269,7 @@ TEST(SweptMemory, SurvivesWhatThrows) {
     }
     for (SweptMemory* m : {&other, &memory}) {
       tracer.trace(tree, motion, *m, with);
-      ASSERT_NO_FATAL_FAILURE(expect_same(with, without)) << i;
+      ASSERT_NO_FATAL_FAILURE(expect_same_step(with, without)) << i;
     }
   }
   EXPECT_GT(failures, 10);
@@ -282,7 +279,7 @@ TEST(SweptMemory, SurvivesWhatThrows) {
 // looked at, but for points that are as near to the surface.
 TEST(SweptMemory, SavesTheWork) {
   const BrickField field = make_field("gear", 64);
-  const PointSphereTree tree = make_tree("gear", 4000);
+  const PointSphereTree tree = make_shell_tree("gear", 4000);
   const SweptTracer tracer(field, {.threads = {1}});
   SweptMemory memory;
   SweptResults with, without;
@@ -298,7 +295,7 @@ TEST(SweptMemory, SavesTheWork) {
     motion.shell.to = pose;
     tracer.trace(tree, motion, without);
     tracer.trace(tree, motion, memory, with);
-    ASSERT_NO_FATAL_FAILURE(expect_same(with, without));
+    ASSERT_NO_FATAL_FAILURE(expect_same_step(with, without));
     sum += with.motions[0].counts;
     sum_without += without.motions[0].counts;
     hits += with.hits.size();

@@ -13,14 +13,11 @@
 #include "isotact/queries/detail/swept_lanes.h"
 
 #include "motions.h"
+#include "shape_field.h"
 #include "support/slow_build.h"
 
 namespace isotact {
 namespace {
-
-BrickField make_field(const char* shape, int resolution) {
-  return build_field(make_shape(shape, {}), {.resolution = resolution}).field;
-}
 
 PointSphereTree make_tree(const char* shape, std::uint32_t points, double scale = 1,
                           const PointSphereTreeSettings& settings = {}) {

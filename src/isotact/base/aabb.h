@@ -51,6 +51,12 @@ constexpr T half_area(const AabbOf<T>& b) {
   return e.x * e.y + e.y * e.z + e.z * e.x;
 }
 
+// The point of the box nearest to p.
+template <typename T>
+constexpr Vector3<T> clamp_to(const AabbOf<T>& b, const Vector3<T>& p) {
+  return max(b.lower, min(b.upper, p));
+}
+
 // Touching counts.
 template <typename T>
 constexpr bool overlaps(const AabbOf<T>& a, const AabbOf<T>& b) {

@@ -10,8 +10,8 @@
 namespace isotact::detail {
 namespace {
 
-constexpr double kCorrection = 0.2;  // of what is off, mended in a step
-constexpr int kMostRounds = 12;      // of motors and limits that reach their bounds
+constexpr double kCorrection = 0.2;   // of what is off, mended in a step
+constexpr int kMostLimitRounds = 12;  // of motors and limits that reach their bounds
 
 struct Frames {
   Pose a, b;   // world_from_joint, as each body has it
@@ -221,7 +221,7 @@ std::vector<double> solve_joint_rows(std::span<const JointRow> rows, std::span<c
   std::vector<bool> held(rows.size(), false);
   for (std::size_t i = 0; i < rows.size(); ++i) held[i] = rows[i].least == 0 || rows[i].most == 0;
   Eigen::VectorXd impulse = Eigen::VectorXd::Zero(n);
-  for (int round = 0; round < kMostRounds; ++round) {
+  for (int round = 0; round < kMostLimitRounds; ++round) {
     solve_free(m, right, held, impulse);
     if (!update({rows, m, right}, held, impulse)) break;
   }

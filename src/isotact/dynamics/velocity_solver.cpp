@@ -15,7 +15,7 @@ namespace {
 using Vector6 = Eigen::Matrix<double, 6, 1>;
 using Matrix6 = Eigen::Matrix<double, 6, 6>;
 
-constexpr int kMostRounds = 8;            // of contacts that begin to push, or end
+constexpr int kMostContactRounds = 8;     // of contacts that begin to push, or end
 constexpr std::size_t kDenseBodies = 24;  // solved directly; more of them by conjugate gradients
 constexpr int kMostIterations = 400;
 constexpr double kResidual = 1e-10;    // of the right side
@@ -87,7 +87,7 @@ class Island {
       prepare();
       twists = solve_for(right_side());
       if (!rows.empty()) impulse = hold(p, rows, twists);
-      if (round == kMostRounds || !update_links(twists, round)) break;
+      if (round == kMostContactRounds || !update_links(twists, round)) break;
     }
     apply(p, twists);
     double work = 0;
@@ -294,7 +294,7 @@ class Island {
     for (Link& link : links_) {
       const ContactPush& c = *link.contact;
       const double normal = c.normal - dot(c.normal_response, slip(link, twists));
-      const bool acts = normal >= 0 || (link.acts && round > kMostRounds / 2);
+      const bool acts = normal >= 0 || (link.acts && round > kMostContactRounds / 2);
       changed = changed || acts != link.acts;
       link.acts = acts;
       if (!(c.found_normal > 0)) continue;

@@ -213,7 +213,7 @@ namespace {
 constexpr std::uint64_t kMagic = 0x3350414e534f5349;  // "ISOSNAP3"
 
 // Who sleeps may have been moved since the last step, and wakes up in the next.
-enum class Rest : std::uint32_t { kAwake, kAsleep, kMoved };
+enum class SavedRest : std::uint32_t { kAwake, kAsleep, kMoved };
 
 class Writer {
  public:
@@ -385,9 +385,9 @@ std::vector<std::byte> World::save() const {
     write_quat(w, b.target.rotation);
     write_vec(w, b.target.translation);
     w.add(b.quiet);
-    w.add(static_cast<std::uint32_t>(!b.asleep                 ? Rest::kAwake
-                                     : b.slept == b.body.state ? Rest::kAsleep
-                                                               : Rest::kMoved));
+    w.add(static_cast<std::uint32_t>(!b.asleep                 ? SavedRest::kAwake
+                                     : b.slept == b.body.state ? SavedRest::kAsleep
+                                                               : SavedRest::kMoved));
   }
   w.add(static_cast<std::uint64_t>(state_->pairs.size()));
   for (const PairState& p : state_->pairs) write_pair(w, p);
@@ -417,10 +417,10 @@ void World::restore(std::span<const std::byte> snapshot) {
     b.target.rotation = read_quat(r);
     b.target.translation = read_vec(r);
     b.quiet = r.take<double>();
-    const auto rest = static_cast<Rest>(r.take<std::uint32_t>());
-    b.asleep = rest != Rest::kAwake && b.is_dynamic();
+    const auto rest = static_cast<SavedRest>(r.take<std::uint32_t>());
+    b.asleep = rest != SavedRest::kAwake && b.is_dynamic();
     b.slept = b.body.state;
-    if (rest == Rest::kMoved) b.slept.rotation = {0, 0, 0, 0};  // that of no body
+    if (rest == SavedRest::kMoved) b.slept.rotation = {0, 0, 0, 0};  // that of no body
   }
   std::vector<PairState> pairs;
   const std::uint64_t n = r.take_count(100);

@@ -7,7 +7,6 @@
 namespace isotact {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // No formula here loses more than eight roundings of its largest intermediate number.
 constexpr double kRounding = 8 * std::numeric_limits<double>::epsilon();
 
@@ -154,7 +153,8 @@ FieldSample CapsuleField::sample(const Vec3& point) const {
 // corner, and it lies above its tangent planes: f(y) >= f(c) + g . (y - c) for the gradient g at c,
 // also where that is of one side of a crease. (This bound is never worse than Lipschitz's.)
 Interval CapsuleField::range(const Aabb& box) const {
-  if (!is_finite(box.lower) || !is_finite(box.upper)) return {-radius, kInfinity};
+  if (!is_finite(box.lower) || !is_finite(box.upper))
+    return {-radius, std::numeric_limits<double>::infinity()};
   const Vec3 middle = isotact::center(box), half = extent(box) * 0.5;
   const FieldSample at = sample(middle);
   const double drop = std::abs(at.gradient.x) * half.x + std::abs(at.gradient.y) * half.y +

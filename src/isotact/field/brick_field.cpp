@@ -9,15 +9,7 @@
 #include "isotact/field/detail/brick_reader.h"
 
 namespace isotact {
-namespace {
-
-template <typename T>
-std::span<const T> part(std::span<const std::byte> buffer, std::uint64_t offset,
-                        std::size_t count_of) {
-  return {reinterpret_cast<const T*>(buffer.data() + offset), count_of};
-}
-
-}  // namespace
+namespace {}  // namespace
 
 BrickField BrickField::from_buffer(std::span<const std::byte> buffer,
                                    std::shared_ptr<const void> owner, Check check) {
@@ -35,11 +27,11 @@ BrickField BrickField::from_buffer(std::span<const std::byte> buffer,
       .cells = {parts.coarse_cells[0] * kBrickCells, parts.coarse_cells[1] * kBrickCells,
                 parts.coarse_cells[2] * kBrickCells}};
   field.cells_per_metre_ = 1 / h.voxel_size;
-  field.coarse_ = part<float>(buffer, h.coarse_offset, parts.coarse_count);
-  field.blocks_ = part<BrickBlock>(buffer, h.block_offset, parts.block_count);
-  field.ranges_ = part<ValueRange>(buffer, h.range_offset, h.brick_count);
-  field.tree_ = part<ValueRange>(buffer, h.tree_offset, parts.tree_count);
-  field.bricks_ = part<Brick>(buffer, h.brick_offset, h.brick_count);
+  field.coarse_ = detail::part_at<float>(buffer, h.coarse_offset, parts.coarse_count);
+  field.blocks_ = detail::part_at<BrickBlock>(buffer, h.block_offset, parts.block_count);
+  field.ranges_ = detail::part_at<ValueRange>(buffer, h.range_offset, h.brick_count);
+  field.tree_ = detail::part_at<ValueRange>(buffer, h.tree_offset, parts.tree_count);
+  field.bricks_ = detail::part_at<Brick>(buffer, h.brick_offset, h.brick_count);
   return field;
 }
 

@@ -54,11 +54,6 @@ Flaw find_flaw_in_header(std::span<const std::byte> buffer) {
   return std::nullopt;
 }
 
-template <typename T>
-std::span<const T> part(std::span<const std::byte> buffer, std::uint64_t offset, std::size_t n) {
-  return {reinterpret_cast<const T*>(buffer.data() + offset), n};
-}
-
 Flaw find_flaw_in_blocks(std::span<const BrickBlock> blocks, const detail::BrickParts& parts,
                          std::uint32_t brick_count) {
   std::uint64_t bricks = 0;
@@ -246,19 +241,20 @@ Flaw find_flaw_in_brick_field(std::span<const std::byte> buffer, Check check) {
   if (Flaw flaw = find_flaw_in_header(buffer)) return flaw;
   const auto& h = *reinterpret_cast<const BrickFieldHeader*>(buffer.data());
   const detail::BrickParts parts = detail::find_parts(h);
-  if (Flaw flaw = find_flaw_in_blocks(part<BrickBlock>(buffer, h.block_offset, parts.block_count),
-                                      parts, h.brick_count))
+  if (Flaw flaw = find_flaw_in_blocks(
+          detail::part_at<BrickBlock>(buffer, h.block_offset, parts.block_count), parts,
+          h.brick_count))
     return flaw;
   if (check == Check::kHeader) return std::nullopt;
-  const auto coarse = part<float>(buffer, h.coarse_offset, parts.coarse_count);
+  const auto coarse = detail::part_at<float>(buffer, h.coarse_offset, parts.coarse_count);
   for (std::size_t i = 0; i < coarse.size(); ++i)
     if (!std::isfinite(coarse[i]))
       return fmt::format("brick field: coarse value {} is not finite", i);
-  if (Flaw flaw = find_flaw_in_ranges(part<ValueRange>(buffer, h.range_offset, h.brick_count),
-                                      "range of brick"))
+  if (Flaw flaw = find_flaw_in_ranges(
+          detail::part_at<ValueRange>(buffer, h.range_offset, h.brick_count), "range of brick"))
     return flaw;
-  if (Flaw flaw = find_flaw_in_ranges(part<ValueRange>(buffer, h.tree_offset, parts.tree_count),
-                                      "tree node"))
+  if (Flaw flaw = find_flaw_in_ranges(
+          detail::part_at<ValueRange>(buffer, h.tree_offset, parts.tree_count), "tree node"))
     return flaw;
   if (Flaw flaw = find_flaw_in_padding(buffer, h, parts)) return flaw;
   if (check == Check::kShallow) return std::nullopt;

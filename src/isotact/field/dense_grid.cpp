@@ -13,7 +13,7 @@ namespace isotact {
 namespace {
 
 constexpr std::int32_t kMostCells = 1 << 20;  // an axis
-constexpr std::size_t kRowGrain = 16;
+constexpr std::size_t kGridGrain = 16;
 
 std::size_t row_count(const Index3& n) {
   return static_cast<std::size_t>(n[1]) * static_cast<std::size_t>(n[2]);
@@ -133,7 +133,7 @@ double find_inner_lipschitz(const DenseGridParts& parts, Threads threads) {
   const Index3 nodes = node_counts(parts.lattice);
   const Index3& cells = parts.lattice.cells;
   const double most = parallel_reduce(
-      row_count(cells), kRowGrain, threads, 0.0,
+      row_count(cells), kGridGrain, threads, 0.0,
       [&](std::size_t begin, std::size_t end) {
         double most_here = 0;
         for (std::size_t row = begin; row < end; ++row) {

@@ -17,7 +17,7 @@ namespace detail {
 
 namespace {
 
-constexpr std::int32_t kBlockCells = 4;  // spanned by a node of level 1
+constexpr std::int32_t kNodeCells = 4;  // spanned by a node of level 1
 
 struct BlockBounds {
   double gradient_sq = 0;
@@ -38,8 +38,8 @@ FloatRange summarise_block(const TexelView& texels, const Index3& cells, const I
   Interval range{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
   Index3 first{}, end{};
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    first[axis] = block[axis] * kBlockCells;
-    end[axis] = std::min(first[axis] + kBlockCells, cells[axis]);
+    first[axis] = block[axis] * kNodeCells;
+    end[axis] = std::min(first[axis] + kNodeCells, cells[axis]);
   }
   const auto on_hull = [&](std::size_t axis, std::int32_t i) {
     return i == 0 || i == cells[axis] - 1;

@@ -12,7 +12,7 @@ namespace isotact {
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNoBound = std::numeric_limits<double>::infinity();
 
 // As locate(), but with the place in the cell in double: differences of values are then smooth down
 // to the rounding of the position itself.
@@ -32,8 +32,6 @@ PlaceInCell find_place(const Lattice& lattice, const Vec3& point) {
   }
   return place;
 }
-
-Vec3 clamp_to(const Aabb& box, const Vec3& point) { return max(box.lower, min(box.upper, point)); }
 
 // By the spans of the field, not by its header: that may lie in a mapped file, which others may
 // change after it was checked.
@@ -56,7 +54,7 @@ Interval distance_bounds_in_box(const FirstOrderField& field, const Vec3& point)
   const PlaceInCell place = find_place(field.lattice(), point);
   const detail::FirstOrderCell cell = view(field).cell(place.cell);
   const double h = field.lattice().spacing;
-  Interval bounds{-kInfinity, kInfinity};
+  Interval bounds{-kNoBound, kNoBound};
   for (std::size_t corner = 0; corner < 8; ++corner) {
     const Vec3 foot{static_cast<double>(corner & 1U), static_cast<double>(corner >> 1U & 1U),
                     static_cast<double>(corner >> 2U)};
@@ -146,7 +144,7 @@ Interval FirstOrderField::range_in_box(const Aabb& part) const {
     return {static_cast<double>(node[0]), static_cast<double>(node[1])};
   };
   const unsigned shift = level == 0 ? 0 : level + 1;
-  Interval found{kInfinity, -kInfinity};
+  Interval found{kNoBound, -kNoBound};
   for (std::int32_t k = first[2] >> shift; k <= last[2] >> shift; ++k)
     for (std::int32_t j = first[1] >> shift; j <= last[1] >> shift; ++j)
       for (std::int32_t i = first[0] >> shift; i <= last[0] >> shift; ++i)
@@ -158,7 +156,7 @@ Interval FirstOrderField::range_in_box(const Aabb& part) const {
 // what they have in common. Outside, extend_outside grows with the value on the box and with the
 // gap, so that the ends go with the ends.
 Interval FirstOrderField::range(const Aabb& box) const {
-  if (is_empty(box)) return {kInfinity, -kInfinity};
+  if (is_empty(box)) return {kNoBound, -kNoBound};
   const Aabb all = bounds();
   const Aabb part{clamp_to(all, box.lower), clamp_to(all, box.upper)};
   Interval found = range_in_box(part);

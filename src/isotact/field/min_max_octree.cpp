@@ -10,7 +10,7 @@
 namespace isotact {
 namespace {
 
-constexpr std::size_t kRowGrain = 16;
+constexpr std::size_t kOctreeGrain = 16;
 
 Index3 parent_dims(const Index3& n) { return {(n[0] + 1) / 2, (n[1] + 1) / 2, (n[2] + 1) / 2}; }
 
@@ -20,7 +20,7 @@ bool is_root(const Index3& n) { return n[0] == 1 && n[1] == 1 && n[2] == 1; }
 template <typename Visit>
 void for_nodes(const Index3& dims, Threads threads, const Visit& visit) {
   const auto ny = static_cast<std::size_t>(dims[1]);
-  parallel_for(ny * static_cast<std::size_t>(dims[2]), kRowGrain, threads,
+  parallel_for(ny * static_cast<std::size_t>(dims[2]), kOctreeGrain, threads,
                [&](std::size_t begin, std::size_t end) {
                  for (std::size_t row = begin; row < end; ++row) {
                    const auto j = static_cast<std::int32_t>(row % ny);

@@ -26,7 +26,7 @@ Place find_place(double x, double origin, double spacing, std::int32_t cells) {
 }
 
 // From the nearer end, so that rounding cannot lead out of [a, b], and both ends are met.
-double mix(double a, double b, double t) {
+double mix_within(double a, double b, double t) {
   return t < 0.5 ? a + t * (b - a) : b - (1 - t) * (b - a);
 }
 
@@ -46,10 +46,11 @@ Ground find_ground(const TerrainHeights& t, double at_x, double at_z) {
   const Place x = find_place(at_x, t.origin_x, t.spacing, t.cells_x);
   const Place z = find_place(at_z, t.origin_z, t.spacing, t.cells_z);
   const Patch p = patch_at(t, x.cell, z.cell);
-  const double low = mix(p.h00, p.h10, x.fraction), high = mix(p.h01, p.h11, x.fraction);
+  const double low = mix_within(p.h00, p.h10, x.fraction),
+               high = mix_within(p.h01, p.h11, x.fraction);
   return {
-      .height = mix(low, high, z.fraction),
-      .slope_x = x.clamped ? 0 : mix(p.h10 - p.h00, p.h11 - p.h01, z.fraction) / t.spacing,
+      .height = mix_within(low, high, z.fraction),
+      .slope_x = x.clamped ? 0 : mix_within(p.h10 - p.h00, p.h11 - p.h01, z.fraction) / t.spacing,
       .slope_z = z.clamped ? 0 : (high - low) / t.spacing,
   };
 }

@@ -131,8 +131,6 @@ std::optional<std::string> find_flaw_in_contents(std::span<const std::byte> buff
   return detail::find_flaw_in_layers(values, cells);
 }
 
-Vec3 clamp_to(const Aabb& box, const Vec3& point) { return max(box.lower, min(box.upper, point)); }
-
 // Room for the rounding of a closest point to float32, at the coordinates of the box.
 double rounding_in(const Lattice& lattice) {
   const Aabb box = bounds(lattice);

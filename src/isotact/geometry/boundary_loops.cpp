@@ -11,7 +11,7 @@
 namespace isotact::detail {
 namespace {
 
-constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t kNoEnd = std::numeric_limits<std::uint32_t>::max();
 
 // Of boundary edge e, end 2 e is where its triangle starts it and end 2 e + 1 where it arrives.
 using End = std::uint32_t;
@@ -30,7 +30,7 @@ class LoopBuilder {
   LoopBuilder(const Topology& topology, std::span<const HalfEdge> boundary, DisjointSets& fans,
               std::size_t max_examples)
       : vertices_(2 * boundary.size()),
-        partners_(2 * boundary.size(), kNone),
+        partners_(2 * boundary.size(), kNoEnd),
         edge_used_(boundary.size()),
         max_examples_(max_examples) {
     std::vector<EndPlace> ends;
@@ -58,7 +58,7 @@ class LoopBuilder {
     // left, which may start anywhere.
     for (const End start : {0U, 1U})
       for (std::uint32_t e = 0; e < edges; ++e)
-        if (!edge_used_[e] && partners_[2 * e + start] == kNone) walk(2 * e + start);
+        if (!edge_used_[e] && partners_[2 * e + start] == kNoEnd) walk(2 * e + start);
     for (std::uint32_t e = 0; e < edges; ++e)
       if (!edge_used_[e]) walk(2 * e);
     return std::move(loops_);
@@ -71,7 +71,7 @@ class LoopBuilder {
       if (names_.empty() || names_.back() != place.vertex) names_.push_back(place.vertex);
       vertices_[place.end] = static_cast<std::uint32_t>(names_.size() - 1);
     }
-    places_.assign(names_.size(), kNone);
+    places_.assign(names_.size(), kNoEnd);
   }
 
   void pair(End a, End b) {
@@ -102,18 +102,18 @@ class LoopBuilder {
   void walk(End start) {
     path_.clear();
     push(vertices_[start]);
-    for (End end = start; end != kNone && !edge_used_[end / 2];) {
+    for (End end = start; end != kNoEnd && !edge_used_[end / 2];) {
       edge_used_[end / 2] = true;
       end = other_end(end);
       const std::uint32_t v = vertices_[end];
-      if (places_[v] != kNone)
+      if (places_[v] != kNoEnd)
         close_loop(places_[v]);
       else
         push(v);
       end = partners_[end];
     }
     if (path_.size() > 1) emit(0, false);
-    for (const std::uint32_t v : path_) places_[v] = kNone;
+    for (const std::uint32_t v : path_) places_[v] = kNoEnd;
   }
 
   void push(std::uint32_t v) {
@@ -124,7 +124,7 @@ class LoopBuilder {
   // The path came back to the vertex at `begin`: what lies behind it is a loop.
   void close_loop(std::uint32_t begin) {
     emit(begin, true);
-    for (std::size_t i = begin + 1; i < path_.size(); ++i) places_[path_[i]] = kNone;
+    for (std::size_t i = begin + 1; i < path_.size(); ++i) places_[path_[i]] = kNoEnd;
     path_.resize(begin + 1);
   }
 

@@ -17,7 +17,7 @@ constexpr std::uint32_t kMaxTurnedBlocks = 1024;
 
 using Boxes = std::array<Aabb, kNodeWidth>;  // one a child, in local coordinates
 
-struct Frame {
+struct BoxFrame {
   std::array<Vec3, 3> axes{Vec3{1, 0, 0}, Vec3{0, 1, 0}, Vec3{0, 0, 1}};
   Vec3 origin{};
 };
@@ -53,7 +53,7 @@ double rounded(double x) {
 }
 
 // The axes and the origin that queries will see.
-Frame rounded(Frame frame) {
+BoxFrame rounded(BoxFrame frame) {
   for (std::size_t k = 0; k < 3; ++k) {
     for (Vec3& axis : frame.axes) axis[k] = rounded(axis[k]);
     frame.origin[k] = rounded(frame.origin[k]);
@@ -63,7 +63,7 @@ Frame rounded(Frame frame) {
 
 // The third axis along the mean normal, the first near the coordinate axis that fits best: the
 // children were split along coordinate axes.
-Frame turned_along(const Vec3& normal, const Vec3& origin) {
+BoxFrame turned_along(const Vec3& normal, const Vec3& origin) {
   const Vec3 n = normalized(normal);
   const Vec3 size{std::abs(n.x), std::abs(n.y), std::abs(n.z)};
   Vec3 least{1, 0, 0};
@@ -73,7 +73,7 @@ Frame turned_along(const Vec3& normal, const Vec3& origin) {
   return rounded({.axes = {u, cross(n, u), n}, .origin = origin});
 }
 
-Boxes boxes_in(const Frame& frame, const BvhNode& node, std::span<const BvhNode> nodes,
+Boxes boxes_in(const BoxFrame& frame, const BvhNode& node, std::span<const BvhNode> nodes,
                std::span<const TriangleBlock> blocks) {
   Boxes boxes;
   for (std::uint32_t i = 0; i < node.child_count; ++i) {
@@ -120,7 +120,7 @@ std::int8_t byte_above(double x, float step) {
   return static_cast<std::int8_t>(-byte_below(-x, step));
 }
 
-OrientedNode quantised(const Frame& frame, const Boxes& boxes, const BvhNode& node) {
+OrientedNode quantised(const BoxFrame& frame, const Boxes& boxes, const BvhNode& node) {
   OrientedNode result{};
   result.child_count = node.child_count;
   std::copy(std::begin(node.child), std::end(node.child), std::begin(result.child));
@@ -144,7 +144,7 @@ OrientedNode orient(const BvhNode& node, std::span<const BvhNode> nodes,
                     std::span<const TriangleBlock> blocks) {
   Aabb whole;
   for (std::uint32_t i = 0; i < node.child_count; ++i) extend(whole, child_box(node, i));
-  const Frame straight = rounded({.origin = center(whole)});
+  const BoxFrame straight = rounded({.origin = center(whole)});
   Boxes straight_boxes;
   for (std::uint32_t i = 0; i < node.child_count; ++i) {
     const Aabb box = child_box(node, i);
@@ -161,7 +161,7 @@ OrientedNode orient(const BvhNode& node, std::span<const BvhNode> nodes,
       blocks.subspan(node.begin_block, node.end_block - node.begin_block),
       [&](const Vec3& a, const Vec3& b, const Vec3& c) { normal += cross(b - a, c - a); });
   if (!(length_sq(normal) > 0)) return quantised(straight, straight_boxes, node);
-  const Frame turned = turned_along(normal, straight.origin);
+  const BoxFrame turned = turned_along(normal, straight.origin);
   const Boxes turned_boxes = boxes_in(turned, node, nodes, blocks);
   const bool gains =
       total_area(turned_boxes, node.child_count) < total_area(straight_boxes, node.child_count);

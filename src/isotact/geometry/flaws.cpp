@@ -18,7 +18,7 @@ using detail::HalfEdge;
 using detail::Topology;
 using Uses = std::span<const EdgeUse>;
 
-constexpr std::size_t kGrain = 1 << 13;
+constexpr std::size_t kFlawGrain = 1 << 13;
 constexpr double kVolumeRounding = 1e-12;  // relative to the sizes of what it is summed from
 
 class FlawFinder {
@@ -73,15 +73,16 @@ class FlawFinder {
   void check_triangles() {
     enum : std::uint8_t { kFine, kCollinear, kNonFinite };
     std::vector<std::uint8_t> states(mesh_.triangles.size());
-    parallel_for(states.size(), kGrain, settings_.threads, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) {
-        const auto [a, b, c] = corners(mesh_, i);
-        if (!is_finite(a) || !is_finite(b) || !is_finite(c))
-          states[i] = kNonFinite;
-        else if (are_collinear(a, b, c))
-          states[i] = kCollinear;
-      }
-    });
+    parallel_for(states.size(), kFlawGrain, settings_.threads,
+                 [&](std::size_t begin, std::size_t end) {
+                   for (std::size_t i = begin; i < end; ++i) {
+                     const auto [a, b, c] = corners(mesh_, i);
+                     if (!is_finite(a) || !is_finite(b) || !is_finite(c))
+                       states[i] = kNonFinite;
+                     else if (are_collinear(a, b, c))
+                       states[i] = kCollinear;
+                   }
+                 });
     for (std::uint32_t i = 0; i < states.size(); ++i) {
       const auto [a, b, c] = corners(mesh_, i);
       if (states[i] == kNonFinite) ++flaws_.non_finite_triangles;

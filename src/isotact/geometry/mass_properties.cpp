@@ -16,7 +16,7 @@
 namespace isotact {
 namespace {
 
-constexpr std::size_t kGrain = 1 << 13;
+constexpr std::size_t kMassGrain = 1 << 13;
 constexpr double kRounding = 1e-12;  // relative to the sizes of what was summed up
 
 Mat3 outer(const Vec3& a, const Vec3& b) { return {{a.x * b, a.y * b, a.z * b}}; }
@@ -85,7 +85,7 @@ SurfaceIntegrals integrate_surface(const TriangleMesh& mesh, Threads threads) {
   if (!is_empty(box)) identity.origin = center(box);
   const Vec3 origin = identity.origin;
   return parallel_reduce(
-      mesh.triangles.size(), kGrain, threads, identity,
+      mesh.triangles.size(), kMassGrain, threads, identity,
       [&](std::size_t begin, std::size_t end) {
         SurfaceIntegrals part;
         for (std::size_t i = begin; i < end; ++i) {

@@ -13,7 +13,7 @@ namespace {
 using detail::HalfEdge;
 using detail::Topology;
 
-constexpr std::uint32_t kNone = 0xffffffffU;
+constexpr std::uint32_t kUnset = 0xffffffffU;
 constexpr std::size_t kComponentsPerTask = 64;
 
 struct Component {
@@ -125,8 +125,8 @@ class Orienter {
         topology_(detail::build_topology(
             mesh, detail::merge_equal_positions(mesh.positions, settings.threads),
             settings.threads)),
-        neighbours_(3 * mesh.triangles.size(), kNone),
-        component_of_(mesh.triangles.size(), kNone),
+        neighbours_(3 * mesh.triangles.size(), kUnset),
+        component_of_(mesh.triangles.size(), kUnset),
         flip_(mesh.triangles.size()) {}
 
   OrientResult run() {
@@ -136,7 +136,7 @@ class Orienter {
       neighbours_[uses[1].half_edge] = uses[0].half_edge;
     });
     for (std::uint32_t i = 0; i < mesh_.triangles.size(); ++i)
-      if (!topology_.collapsed[i] && component_of_[i] == kNone) flood(i);
+      if (!topology_.collapsed[i] && component_of_[i] == kUnset) flood(i);
     result_.components = components_.size();
     if (settings_.outward != Outward::kLeave) turn_outward();
     result_.mesh = mesh_;
@@ -161,14 +161,14 @@ class Orienter {
       flips += flip_[t];
       for (HalfEdge h = 3 * t; h < 3 * t + 3; ++h) {
         const HalfEdge n = neighbours_[h];
-        if (n == kNone) {
+        if (n == kUnset) {
           c.closed = false;
           continue;
         }
         const bool disagree =
             detail::from_vertex(topology_, h) == detail::from_vertex(topology_, n);
         const bool flip = (flip_[t] != 0) != disagree;
-        if (component_of_[n / 3] == kNone) {
+        if (component_of_[n / 3] == kUnset) {
           component_of_[n / 3] = number;
           flip_[n / 3] = flip;
           c.triangles.push_back(n / 3);

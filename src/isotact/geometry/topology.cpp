@@ -13,7 +13,7 @@
 namespace isotact::detail {
 namespace {
 
-constexpr std::size_t kGrain = 1 << 14;
+constexpr std::size_t kTopologyGrain = 1 << 14;
 
 // The elements [0, keys.size()) gathered by key: those of key k are
 // members[first[k], first[k + 1]), in ascending order.
@@ -49,14 +49,14 @@ std::vector<std::uint32_t> merge_equal_positions(std::span<const Vec3f> position
                                                  Threads threads) {
   const std::size_t bucket_count = std::bit_ceil(positions.size() + 1);
   std::vector<std::uint32_t> keys(positions.size());
-  parallel_for(positions.size(), kGrain, threads, [&](std::size_t begin, std::size_t end) {
+  parallel_for(positions.size(), kTopologyGrain, threads, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i)
       keys[i] = static_cast<std::uint32_t>(hash_position(positions[i]) & (bucket_count - 1));
   });
   Buckets buckets = gather_by_key(keys, bucket_count);
   std::vector<std::uint32_t> names(positions.size());
   std::iota(names.begin(), names.end(), 0U);
-  parallel_for(bucket_count, kGrain, threads, [&](std::size_t begin, std::size_t end) {
+  parallel_for(bucket_count, kTopologyGrain, threads, [&](std::size_t begin, std::size_t end) {
     for (std::size_t k = begin; k < end; ++k) {
       const auto lower = buckets.members.begin() + buckets.first[k];
       const auto non_finite = [&](std::uint32_t i) { return !is_finite(positions[i]); };
@@ -102,13 +102,14 @@ Topology build_topology(const TriangleMesh& mesh, std::span<const std::uint32_t>
       t.uses[next[low]++] = {high, static_cast<HalfEdge>(3 * i + k)};
     }
   }
-  parallel_for(mesh.positions.size(), kGrain, threads, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t v = begin; v < end; ++v)
-      std::sort(t.uses.begin() + t.first_use[v], t.uses.begin() + t.first_use[v + 1],
-                [](const EdgeUse& a, const EdgeUse& b) {
-                  return std::tuple(a.high, a.half_edge) < std::tuple(b.high, b.half_edge);
-                });
-  });
+  parallel_for(
+      mesh.positions.size(), kTopologyGrain, threads, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t v = begin; v < end; ++v)
+          std::sort(t.uses.begin() + t.first_use[v], t.uses.begin() + t.first_use[v + 1],
+                    [](const EdgeUse& a, const EdgeUse& b) {
+                      return std::tuple(a.high, a.half_edge) < std::tuple(b.high, b.half_edge);
+                    });
+      });
   return t;
 }
 

@@ -16,40 +16,40 @@ namespace {
 // A cell of the grid whose cells are as wide as the tolerance. Whole numbers as doubles: where they
 // are too big to count by ones, float positions are further apart than the tolerance anyway, and
 // equal positions still share a cell.
-using Cell = std::array<double, 3>;
+using WeldCell = std::array<double, 3>;
 
-Cell cell_of(const Vec3f& p, double tolerance) {
+WeldCell cell_of(const Vec3f& p, double tolerance) {
   return {std::floor(p.x / tolerance), std::floor(p.y / tolerance), std::floor(p.z / tolerance)};
 }
 
-constexpr std::uint32_t kNone = 0xffffffffU;
+constexpr std::uint32_t kNoPoint = 0xffffffffU;
 
 // The kept vertices, found by cell. A cell holds few of them, since they are further apart than its
 // width. Cells are searched in a sorted list instead of a hash table, so that no input is slow.
 class KeptVertices {
  public:
   KeptVertices(std::span<const Vec3f> positions, double tolerance)
-      : positions_(positions), tolerance_(tolerance), next_(positions.size(), kNone) {
+      : positions_(positions), tolerance_(tolerance), next_(positions.size(), kNoPoint) {
     for (const Vec3f& p : positions)
       if (is_finite(p)) cells_.push_back(cell_of(p, tolerance));
     std::sort(cells_.begin(), cells_.end());
     cells_.erase(std::unique(cells_.begin(), cells_.end()), cells_.end());
-    heads_.assign(cells_.size(), kNone);
+    heads_.assign(cells_.size(), kNoPoint);
   }
 
   // The nearest kept vertex within the tolerance; the first of equally near ones.
   std::uint32_t find_near(std::uint32_t vertex) const {
-    const Cell cell = cell_of(positions_[vertex], tolerance_);
-    std::uint32_t best = kNone;
+    const WeldCell cell = cell_of(positions_[vertex], tolerance_);
+    std::uint32_t best = kNoPoint;
     double best_sq = tolerance_ * tolerance_;
     for (const double dx : {-1.0, 0.0, 1.0})
       for (const double dy : {-1.0, 0.0, 1.0}) {
         const double x = cell[0] + dx, y = cell[1] + dy;
         // The three cells along z stand side by side in the list.
-        auto it = std::lower_bound(cells_.begin(), cells_.end(), Cell{x, y, cell[2] - 1});
+        auto it = std::lower_bound(cells_.begin(), cells_.end(), WeldCell{x, y, cell[2] - 1});
         for (; it != cells_.end() && (*it)[0] == x && (*it)[1] == y && (*it)[2] <= cell[2] + 1;
              ++it)
-          for (std::uint32_t k = heads_[index(it)]; k != kNone; k = next_[k]) {
+          for (std::uint32_t k = heads_[index(it)]; k != kNoPoint; k = next_[k]) {
             const double d = length_sq(to_double(positions_[k]) - to_double(positions_[vertex]));
             if (d < best_sq || (d == best_sq && k < best)) {
               best = k;
@@ -68,13 +68,13 @@ class KeptVertices {
   }
 
  private:
-  std::size_t index(std::vector<Cell>::const_iterator it) const {
+  std::size_t index(std::vector<WeldCell>::const_iterator it) const {
     return static_cast<std::size_t>(it - cells_.begin());
   }
 
   std::span<const Vec3f> positions_;
   double tolerance_;
-  std::vector<Cell> cells_;
+  std::vector<WeldCell> cells_;
   std::vector<std::uint32_t> heads_, next_;  // a list of kept vertices for each cell
 };
 
@@ -86,7 +86,7 @@ std::vector<std::uint32_t> merge_near_positions(std::span<const Vec3f> positions
   for (std::uint32_t i = 0; i < positions.size(); ++i) {
     if (!is_finite(positions[i])) continue;
     const std::uint32_t near = kept.find_near(i);
-    if (near == kNone)
+    if (near == kNoPoint)
       kept.keep(i);
     else
       names[i] = near;

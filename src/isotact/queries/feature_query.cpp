@@ -9,7 +9,7 @@
 namespace isotact {
 namespace {
 
-constexpr int kOutsideLooks = 8;
+constexpr int kOutsideLooks = 32;
 constexpr int kRefinements = 12;  // of the deepest place: to 1/300 of a step
 
 // What walking needs to know of a field: values, steps that pass no place at or below the limit,
@@ -50,23 +50,25 @@ struct FieldWalk {
 
  private:
   // Outside of its box the field is only a lower bound. A place s of the surface is found from the
-  // box's side, and again from where the line from s leaves the box, until it stays. The distance
+  // box's side, and again from a little towards p, until it stays. The distance
   // to s is never less than the true one: nothing seems nearer than it is.
   FieldSample look_from_outside(const Vec3& p, const Aabb& inside) const {
-    Vec3 on_box = min(max(p, inside.lower), inside.upper), surface = on_box;
+    Vec3 from = min(max(p, inside.lower), inside.upper), surface = from, last = p;
     double least = std::numeric_limits<double>::infinity();
     for (int i = 0; i < kOutsideLooks; ++i) {
-      Vec3 s = on_box;  // far from the surface values are coarse: go there in several steps
+      Vec3 s = from;  // far from the surface values are coarse: go there in several steps
       for (int k = 0; k < 3; ++k) {
         const FieldSample at = field.sample(s);
         s -= normalized(at.gradient) * at.distance;
       }
       const double d = length(p - s);
-      if (!(d < least)) break;
-      least = d, surface = s;
+      const bool stays = length(s - last) < 1e-3 * half_cell;
+      if (d < least) least = d, surface = s;
+      if (stays) break;
+      last = s;
       FieldRay back{.origin = s, .direction = (p - s) / d, .t_min = 0, .t_max = d};
       if (!clip(back, inside)) break;
-      on_box = s + back.direction * back.t_max;
+      from = s + back.direction * std::min(back.t_max, 6 * half_cell);  // samples are fine there
     }
     return {least, normalized(p - surface)};
   }

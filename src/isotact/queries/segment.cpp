@@ -8,7 +8,7 @@
 namespace isotact {
 namespace {
 
-constexpr std::size_t kGrain = 64 * detail::kBatchSegments;
+constexpr std::size_t kSegmentGrain = 64 * detail::kBatchSegments;
 
 }  // namespace
 
@@ -170,7 +170,7 @@ void SegmentTracer::trace(std::span<const Segment> segments, SegmentResults& res
   results.first.assign(segments.size() + 1, 0);
   results.intervals.clear();
   SegmentCounts mine;
-  if (segments.size() <= kGrain || resolve(state_->settings.threads) == 1)
+  if (segments.size() <= kSegmentGrain || resolve(state_->settings.threads) == 1)
     state_->trace_many(segments, results.intervals, results.first.data() + 1, mine);
   else
     trace_in_pieces(segments, results, mine);
@@ -180,12 +180,12 @@ void SegmentTracer::trace(std::span<const Segment> segments, SegmentResults& res
 
 void SegmentTracer::trace_in_pieces(std::span<const Segment> segments, SegmentResults& results,
                                     SegmentCounts& counts) const {
-  const std::size_t pieces = (segments.size() + kGrain - 1) / kGrain;
+  const std::size_t pieces = (segments.size() + kSegmentGrain - 1) / kSegmentGrain;
   std::vector<std::vector<SegmentInterval>> found(pieces);
   std::vector<SegmentCounts> tallies(pieces);
-  parallel_for(segments.size(), kGrain, state_->settings.threads,
+  parallel_for(segments.size(), kSegmentGrain, state_->settings.threads,
                [&](std::size_t begin, std::size_t end) {
-                 const std::size_t piece = begin / kGrain;
+                 const std::size_t piece = begin / kSegmentGrain;
                  state_->trace_many(segments.subspan(begin, end - begin), found[piece],
                                     results.first.data() + begin + 1, tallies[piece]);
                });

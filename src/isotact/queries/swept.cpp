@@ -17,7 +17,7 @@
 namespace isotact {
 namespace {
 
-constexpr std::size_t kGrain = 4;  // motions
+constexpr std::size_t kMotionGrain = 4;  // motions
 constexpr std::size_t kFewSegments = 24;
 
 SegmentSettings for_segments(const SweptSettings& settings) {
@@ -361,12 +361,12 @@ void SweptTracer::trace(const PointSphereTree& tree, std::span<const ShellMotion
   results.motions.clear();
   results.hits.clear();
   results.intervals.clear();
-  const std::size_t chunks = (motions.size() + kGrain - 1) / kGrain;
+  const std::size_t chunks = (motions.size() + kMotionGrain - 1) / kMotionGrain;
   std::vector<SweptResults> parts(chunks > 1 ? chunks : 0);
-  parallel_for(motions.size(), kGrain, state_->settings.threads,
+  parallel_for(motions.size(), kMotionGrain, state_->settings.threads,
                [&](std::size_t begin, std::size_t end) {
                  const ThreadScratch<State::Work> work;
-                 SweptResults& mine = chunks > 1 ? parts[begin / kGrain] : results;
+                 SweptResults& mine = chunks > 1 ? parts[begin / kMotionGrain] : results;
                  for (std::size_t i = begin; i < end; ++i) {
                    state_->find_path(tree, motions[i], *work);
                    state_->trace(tree, *work, mine);

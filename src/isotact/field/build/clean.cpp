@@ -9,7 +9,7 @@
 namespace isotact::surface_detail {
 namespace {
 
-constexpr std::uint32_t kNone = 0xffffffffU;
+constexpr std::uint32_t kNoVertex = 0xffffffffU;
 
 std::uint64_t hash_position(const Vec3f& p) {
   // Adding +0 turns -0 into +0.
@@ -28,7 +28,7 @@ auto as_tuple(const Vec3f& p) { return std::tuple(p.x, p.y, p.z); }
 void name_by_sorting(const std::vector<Vec3f>& positions, std::vector<std::uint32_t>& names) {
   std::vector<std::uint32_t> order;
   for (std::uint32_t i = 0; i < names.size(); ++i)
-    if (names[i] != kNone) order.push_back(i);
+    if (names[i] != kNoVertex) order.push_back(i);
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
     return std::tuple(as_tuple(positions[a]), a) < std::tuple(as_tuple(positions[b]), b);
   });
@@ -39,16 +39,16 @@ void name_by_sorting(const std::vector<Vec3f>& positions, std::vector<std::uint3
 
 // The same by a table with open addressing. False where an input made for that crowds it.
 bool name_by_table(const std::vector<Vec3f>& positions, std::vector<std::uint32_t>& names) {
-  std::vector<std::uint32_t> table(std::bit_ceil(2 * positions.size() + 1), kNone);
+  std::vector<std::uint32_t> table(std::bit_ceil(2 * positions.size() + 1), kNoVertex);
   std::size_t steps_left = 64 * positions.size();
   for (std::uint32_t i = 0; i < names.size(); ++i) {
-    if (names[i] == kNone) continue;
+    if (names[i] == kNoVertex) continue;
     std::size_t slot = hash_position(positions[i]) & (table.size() - 1);
-    while (table[slot] != kNone && !(positions[table[slot]] == positions[i])) {
+    while (table[slot] != kNoVertex && !(positions[table[slot]] == positions[i])) {
       if (steps_left-- == 0) return false;
       slot = (slot + 1) & (table.size() - 1);
     }
-    if (table[slot] == kNone) table[slot] = i;
+    if (table[slot] == kNoVertex) table[slot] = i;
     names[i] = table[slot];
   }
   return true;
@@ -60,7 +60,7 @@ bool is_collapsed(const Triangle& t) { return t[0] == t[1] || t[1] == t[2] || t[
 
 CleanMesh clean(const TriangleMesh& mesh) {
   CleanMesh result;
-  std::vector<std::uint32_t> names(mesh.positions.size(), kNone);
+  std::vector<std::uint32_t> names(mesh.positions.size(), kNoVertex);
   const auto is_usable = [&](const Triangle& t) {
     return is_finite(mesh.positions[t[0]]) && is_finite(mesh.positions[t[1]]) &&
            is_finite(mesh.positions[t[2]]);
@@ -76,7 +76,7 @@ CleanMesh clean(const TriangleMesh& mesh) {
   }
   // The lowest vertex of a position comes first, so its new index is known when others need it.
   for (std::uint32_t i = 0; i < names.size(); ++i) {
-    if (names[i] == kNone) continue;
+    if (names[i] == kNoVertex) continue;
     if (names[i] != i) {
       names[i] = names[names[i]];
       ++result.merged;

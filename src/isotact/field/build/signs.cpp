@@ -13,11 +13,11 @@ namespace {
 // Where all nodes are further than half a cell from a closed surface, it passes between no two of
 // them, and one line tells the sign of all.
 bool has_one_sign(std::span<const float> distance) {
-  using Four = Lanes<float, 4>;
-  Four a(HUGE_VALF), b(HUGE_VALF);
+  using Floats = Lanes<float, 4>;
+  Floats a(HUGE_VALF), b(HUGE_VALF);
   for (std::size_t i = 0; i < distance.size(); i += 8) {
-    a = lesser(load<Four>(distance.data() + i), a);
-    b = lesser(load<Four>(distance.data() + i + 4), b);
+    a = lesser(load<Floats>(distance.data() + i), a);
+    b = lesser(load<Floats>(distance.data() + i + 4), b);
   }
   float least[4];
   store(lesser(a, b), least);

@@ -11,8 +11,9 @@ constexpr double kDeep = 4, kLessDeep = 2;  // cells behind the surface: within 
 // Cells from the centre of a piece to its corners. Balls cover no larger ones where the body is
 // flat.
 constexpr double kMostByDeepBall = 2.7, kMostByBall = 1.6, kMostByLook = 0.8;
-constexpr double kReach = 1.25;   // cells from the field's solid to points that need no other
-constexpr double kHidden = 1.1;   // cells from the body's ball to the same: room for a thin part
+constexpr double kReach = 1.25;  // cells from the field's solid to points that need no other
+constexpr double kHiddenReach =
+    1.1;                          // cells from the body's ball to the same: room for a thin part
 constexpr double kSpread = 0.75;  // square cells: variance of interpolation, at most
 constexpr double kLargePiece = 4096;         // square cells: work for one thread
 constexpr double kMostArea = 1e8;            // square cells
@@ -246,7 +247,7 @@ class Looker {
     const double radius = std::sqrt(radius_sq), solid = radius - error_;
     const double solid_sq = solid * solid - kSpread;
     if (!(solid > 0) || !(solid_sq > 0)) return;
-    const double reach = std::min(std::sqrt(solid_sq) + kReach, radius + kHidden) * h_;
+    const double reach = std::min(std::sqrt(solid_sq) + kReach, radius + kHiddenReach) * h_;
     ball_ = at;
     reach_sq_ = reach * reach;
   }

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <bit>
+#include <cstddef>
+#include <span>
 
 #include "isotact/field/brick_field.h"
 
@@ -40,6 +42,12 @@ constexpr BrickParts find_parts(const Index3& coarse_cells) {
     parts.tree_count += count(dims);
   } while (dims != Index3{1, 1, 1});
   return parts;
+}
+
+// n elements of a buffer that was checked to hold them, aligned.
+template <typename T>
+std::span<const T> part_at(std::span<const std::byte> buffer, std::uint64_t offset, std::size_t n) {
+  return {reinterpret_cast<const T*>(buffer.data() + offset), n};
 }
 
 constexpr BrickParts find_parts(const BrickFieldHeader& h) {

@@ -14,7 +14,7 @@
 namespace isotact::detail {
 namespace {
 
-constexpr std::uint64_t kHeaderSize = 84;
+constexpr std::uint64_t kStlHeaderSize = 84;
 constexpr std::size_t kFacetSize = 50;  // normal, three corners, two bytes that mean nothing
 constexpr std::uint64_t kMaxFacets = MeshBuilder::kMaxPositions / 3;
 
@@ -43,7 +43,7 @@ bool has_control_bytes(std::string_view bytes) {
 bool begins_with_sane_facets(std::string_view head) {
   constexpr float kFarthest = 1e20F;
   head = head.substr(0, 1024);
-  for (std::size_t facet = kHeaderSize; facet + kFacetSize <= head.size(); facet += kFacetSize)
+  for (std::size_t facet = kStlHeaderSize; facet + kFacetSize <= head.size(); facet += kFacetSize)
     for (std::size_t i = 0; i < 9; ++i) {
       const auto c = std::bit_cast<float>(load_little_endian(head.data() + facet + 12 + 4 * i));
       if (!(std::abs(c) <= kFarthest)) return false;
@@ -147,7 +147,7 @@ std::uint64_t decide_facet_count(const Window& window, std::uint32_t promised,
   }
   if (promised > held)
     throw Error(
-        {.file = window.name(), .byte = kHeaderSize - 4},
+        {.file = window.name(), .byte = kStlHeaderSize - 4},
         fmt::format("the header of a binary STL promises {} triangles of {} bytes, but only "
                     "{} bytes follow",
                     promised, kFacetSize, left));
@@ -157,15 +157,15 @@ std::uint64_t decide_facet_count(const Window& window, std::uint32_t promised,
 }
 
 void read_stl_binary(Window& window, MeshBuilder& builder) {
-  if (!window.ensure(kHeaderSize))
-    throw Error(
-        {.file = window.name(), .byte = window.available()},
-        fmt::format("a binary STL has a header of {} bytes; the file ends inside it", kHeaderSize));
-  const std::uint32_t promised = load_little_endian(window.cursor() + kHeaderSize - 4);
-  window.move_to(window.cursor() + kHeaderSize);
+  if (!window.ensure(kStlHeaderSize))
+    throw Error({.file = window.name(), .byte = window.available()},
+                fmt::format("a binary STL has a header of {} bytes; the file ends inside it",
+                            kStlHeaderSize));
+  const std::uint32_t promised = load_little_endian(window.cursor() + kStlHeaderSize - 4);
+  window.move_to(window.cursor() + kStlHeaderSize);
   const std::uint64_t count = decide_facet_count(window, promised, builder.warnings);
   if (count > kMaxFacets)
-    throw Error({.file = window.name(), .byte = kHeaderSize - 4},
+    throw Error({.file = window.name(), .byte = kStlHeaderSize - 4},
                 fmt::format("{} triangles; at most {} can be read", count, kMaxFacets));
   if (window.file_size()) {
     builder.expect_positions(3 * count);
@@ -190,18 +190,18 @@ void read_stl_binary(Window& window, MeshBuilder& builder) {
 }  // namespace
 
 bool is_binary_stl(std::string_view head, std::optional<std::uint64_t> file_size) {
-  if (!file_size || head.size() < kHeaderSize) return false;
-  const std::uint64_t count = load_little_endian(head.data() + kHeaderSize - 4);
-  return *file_size == kHeaderSize + count * kFacetSize;
+  if (!file_size || head.size() < kStlHeaderSize) return false;
+  const std::uint64_t count = load_little_endian(head.data() + kStlHeaderSize - 4);
+  return *file_size == kStlHeaderSize + count * kFacetSize;
 }
 
 bool may_be_binary_stl(std::string_view head, std::optional<std::uint64_t> file_size) {
-  if (head.size() < kHeaderSize + kFacetSize) return false;
+  if (head.size() < kStlHeaderSize + kFacetSize) return false;
   if (head.starts_with("\xFF\xFE") || head.starts_with("\xFE\xFF")) return false;  // UTF-16
   // The last of its four bytes is one that no text has, up to 150 million triangles.
-  if (!has_control_bytes(head.substr(kHeaderSize - 4, 4))) return false;
-  const std::uint64_t count = load_little_endian(head.data() + kHeaderSize - 4);
-  const std::uint64_t size = kHeaderSize + count * kFacetSize;
+  if (!has_control_bytes(head.substr(kStlHeaderSize - 4, 4))) return false;
+  const std::uint64_t count = load_little_endian(head.data() + kStlHeaderSize - 4);
+  const std::uint64_t size = kStlHeaderSize + count * kFacetSize;
   if (count == 0) return false;
   if (file_size) return size <= *file_size;
   return size >= head.size() && count <= kMaxFacets && begins_with_sane_facets(head);

@@ -3,7 +3,7 @@
 //
 //   BodyInfo info = make_body_info(*cook_bullet_shape(mesh), {.density = 7800});
 //   btDefaultMotionState state(to_bullet(world_from_mesh), info.center_of_mass_offset());
-//   btRigidBody body({info.mass, &state, info.shape.get(), info.inertia});
+//   btRigidBody body(info.mass, &state, info.shape.get(), info.inertia);
 #pragma once
 
 #include <LinearMath/btTransform.h>

@@ -1,7 +1,7 @@
 // Isotact's bodies as Bullet's collision shapes.
 //
 //   auto shape = isotact::cook_bullet_shape(mesh);     // btStridingMeshInterface or TriangleMesh
-//   btRigidBody body({mass, &motion_state, shape.get(), inertia});
+//   btRigidBody body(mass, &motion_state, shape.get(), inertia);
 //
 // Three kinds, as SSL14 (3.2) has them: with a pointshell only, with a field or voxelmap only, and
 // with both. Two shapes collide where one has points and the other a field or voxelmap; shapes of

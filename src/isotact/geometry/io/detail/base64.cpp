@@ -8,11 +8,11 @@ namespace {
 
 constexpr std::string_view kLetters =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-constexpr std::uint8_t kNone = 0xff;
+constexpr std::uint8_t kNoDigit = 0xff;
 
 constexpr std::array<std::uint8_t, 256> make_values() {
   std::array<std::uint8_t, 256> values{};
-  for (std::uint8_t& value : values) value = kNone;
+  for (std::uint8_t& value : values) value = kNoDigit;
   for (std::size_t i = 0; i < kLetters.size(); ++i)
     values[static_cast<unsigned char>(kLetters[i])] = static_cast<std::uint8_t>(i);
   return values;
@@ -30,7 +30,7 @@ Base64Result decode_base64(std::string_view text) {
   int bit_count = 0;
   for (std::size_t i = 0; i < letters; ++i) {
     const std::uint8_t value = kValues[static_cast<unsigned char>(text[i])];
-    if (value == kNone) return {{}, i};
+    if (value == kNoDigit) return {{}, i};
     bits = (bits << 6U) | value;
     bit_count += 6;
     if (bit_count < 8) continue;

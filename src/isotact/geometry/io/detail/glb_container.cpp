@@ -13,7 +13,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "GLB is read in place");
 
-constexpr std::size_t kHeaderSize = 12;
+constexpr std::size_t kGlbHeaderSize = 12;
 constexpr std::size_t kChunkHeaderSize = 8;
 constexpr std::uint32_t kMagic = 0x46546C67;      // "glTF"
 constexpr std::uint32_t kJsonChunk = 0x4E4F534A;  // "JSON"
@@ -28,7 +28,7 @@ std::uint32_t read_u32(std::span<const std::byte> bytes, std::size_t at) {
 // The part of the file that the header claims.
 std::span<const std::byte> check_header(std::span<const std::byte> bytes, const std::string& file,
                                         std::vector<std::string>& warnings) {
-  if (bytes.size() < kHeaderSize)
+  if (bytes.size() < kGlbHeaderSize)
     throw Error({.file = file, .byte = bytes.size()},
                 "the file ends within the GLB header of 12 bytes");
   if (const std::uint32_t version = read_u32(bytes, 4); version != 2)
@@ -39,7 +39,7 @@ std::span<const std::byte> check_header(std::span<const std::byte> bytes, const 
     throw Error({.file = file, .byte = 8},
                 fmt::format("the header promises {} bytes, but the file has {}: it was cut short",
                             length, bytes.size()));
-  if (length < kHeaderSize + kChunkHeaderSize)
+  if (length < kGlbHeaderSize + kChunkHeaderSize)
     throw Error({.file = file, .byte = 8},
                 fmt::format("the header promises {} bytes, too few for a JSON chunk", length));
   if (length < bytes.size())
@@ -57,7 +57,7 @@ bool is_glb(std::span<const std::byte> bytes) {
 GlbChunks split_glb(std::span<const std::byte> bytes, const std::string& file) {
   GlbChunks chunks;
   const std::span<const std::byte> body = check_header(bytes, file, chunks.warnings);
-  std::size_t at = kHeaderSize;
+  std::size_t at = kGlbHeaderSize;
   for (std::size_t number = 0; at < body.size(); ++number) {
     if (body.size() - at < kChunkHeaderSize)
       throw Error({.file = file, .byte = at},

@@ -10,7 +10,7 @@
 namespace isotact::detail {
 namespace {
 
-constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t kNoNode = std::numeric_limits<std::uint32_t>::max();
 
 template <std::size_t kCount>
 std::array<double, kCount> parse_numbers(JsonValue value) {
@@ -73,16 +73,16 @@ Affine parse_transform(JsonValue node) {
   return transform;
 }
 
-// The parent of each node, or kNone; Error where one has two.
+// The parent of each node, or kNoNode; Error where one has two.
 std::vector<std::uint32_t> find_parents(const GltfDocument& document) {
   const GltfList& nodes = document.nodes;
-  std::vector<std::uint32_t> parents(nodes.size(), kNone);
+  std::vector<std::uint32_t> parents(nodes.size(), kNoNode);
   for (std::uint32_t i = 0; i < nodes.size(); ++i) {
     const auto children = nodes.at(i).find("children");
     if (!children) continue;
     for (const JsonValue child : children->items()) {
       std::uint32_t& parent = parents[nodes.number_of(child)];
-      if (parent != kNone)
+      if (parent != kNoNode)
         child.fail(
             fmt::format("node {} is already a child of node {}", nodes.number_of(child), parent));
       parent = i;
@@ -93,11 +93,11 @@ std::vector<std::uint32_t> find_parents(const GltfDocument& document) {
 
 // Follows each chain of parents until a node that is known to hang below a root.
 void check_no_cycle(const GltfDocument& document, std::span<const std::uint32_t> parents) {
-  std::vector<std::uint32_t> walk_of(parents.size(), kNone);  // which walk passed here first
+  std::vector<std::uint32_t> walk_of(parents.size(), kNoNode);  // which walk passed here first
   for (std::uint32_t start = 0; start < parents.size(); ++start) {
     std::uint32_t at = start;
-    for (; at != kNone && walk_of[at] == kNone; at = parents[at]) walk_of[at] = start;
-    if (at != kNone && walk_of[at] == start)
+    for (; at != kNoNode && walk_of[at] == kNoNode; at = parents[at]) walk_of[at] = start;
+    if (at != kNoNode && walk_of[at] == start)
       document.nodes.at(at).fail(fmt::format("node {} is its own ancestor", at));
   }
 }
@@ -107,7 +107,7 @@ std::vector<std::uint32_t> find_roots(const GltfDocument& document,
   std::vector<std::uint32_t> roots;
   if (document.scenes.size() == 0) {
     for (std::uint32_t i = 0; i < parents.size(); ++i)
-      if (parents[i] == kNone) roots.push_back(i);
+      if (parents[i] == kNoNode) roots.push_back(i);
     return roots;
   }
   const auto scene = document.json.root().find("scene");
@@ -117,7 +117,7 @@ std::vector<std::uint32_t> find_roots(const GltfDocument& document,
   std::vector<bool> is_listed(parents.size());
   for (const JsonValue item : listed->items()) {
     const std::uint32_t node = document.nodes.number_of(item);
-    if (parents[node] != kNone)
+    if (parents[node] != kNoNode)
       item.fail(fmt::format("node {} is no root: it is a child of node {}", node, parents[node]));
     if (is_listed[node]) item.fail(fmt::format("node {} is listed twice", node));
     is_listed[node] = true;
