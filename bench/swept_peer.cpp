@@ -5,6 +5,7 @@
 #include <fcl/math/motion/interp_motion.h>
 #include <fcl/narrowphase/collision.h>
 #include <fcl/narrowphase/continuous_collision.h>
+#include <fcl/narrowphase/distance.h>
 
 namespace isotact::bench {
 namespace {
@@ -29,6 +30,16 @@ Motion to_fcl(const BodyMotion& m) {
           to_fcl(m.to.translation), to_fcl(m.pivot)};
 }
 
+void fill(const TriangleMesh& mesh, Model& model) {
+  std::vector<fcl::Vector3d> positions;
+  std::vector<fcl::Triangle> triangles;
+  for (const Vec3f& p : mesh.positions) positions.push_back(to_fcl(to_double(p)));
+  for (const Triangle& t : mesh.triangles) triangles.emplace_back(t[0], t[1], t[2]);
+  model.beginModel();
+  model.addSubModel(positions, triangles);
+  model.endModel();
+}
+
 }  // namespace
 
 std::string describe_fcl() { return "FCL " FCL_VERSION ", double, BVHModel<OBBRSS>, packaged"; }
@@ -44,16 +55,10 @@ struct FclBodies::Parts {
   }
 };
 
-FclBodies::FclBodies(const TriangleMesh& mesh) : parts_(std::make_unique<Parts>()) {
-  std::vector<fcl::Vector3d> positions;
-  std::vector<fcl::Triangle> triangles;
-  for (const Vec3f& p : mesh.positions) positions.push_back(to_fcl(to_double(p)));
-  for (const Triangle& t : mesh.triangles) triangles.emplace_back(t[0], t[1], t[2]);
-  for (Model* model : {&parts_->moving, &parts_->resting}) {
-    model->beginModel();
-    model->addSubModel(positions, triangles);
-    model->endModel();
-  }
+FclBodies::FclBodies(const TriangleMesh& moving, const TriangleMesh& resting)
+    : parts_(std::make_unique<Parts>()) {
+  fill(moving, parts_->moving);
+  fill(resting, parts_->resting);
 }
 FclBodies::~FclBodies() = default;
 
@@ -63,6 +68,12 @@ std::size_t FclBodies::count_contacts(const Pose& pose, std::size_t most_contact
   fcl::CollisionResultd result;
   return fcl::collide<double>(&parts_->moving, to_fcl(pose), &parts_->resting,
                               fcl::Transform3d::Identity(), request, result);
+}
+
+double FclBodies::distance(const Pose& pose) const {
+  fcl::DistanceResultd result;
+  return fcl::distance<double>(&parts_->moving, to_fcl(pose), &parts_->resting,
+                               fcl::Transform3d::Identity(), fcl::DistanceRequestd(), result);
 }
 
 double FclBodies::advance(const BodyMotion& motion) const {

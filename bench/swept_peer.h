@@ -12,17 +12,21 @@ namespace isotact::bench {
 
 std::string describe_fcl();
 
-// Two bodies of one mesh, as hierarchies of oriented boxes and swept spheres (OBBRSS): what FCL
-// recommends for meshes. The other body rests at the origin.
+// Two bodies, of one mesh or two, as hierarchies of oriented boxes and swept spheres (OBBRSS): what
+// FCL recommends for meshes. The other body rests at the origin.
 class FclBodies {
  public:
-  explicit FclBodies(const TriangleMesh& mesh);
+  explicit FclBodies(const TriangleMesh& mesh) : FclBodies(mesh, mesh) {}
+  FclBodies(const TriangleMesh& moving, const TriangleMesh& resting);
   ~FclBodies();
   FclBodies(const FclBodies&) = delete;
   FclBodies& operator=(const FclBodies&) = delete;
 
   // fcl::collide. Without contacts it ends at the first pair of triangles that meet.
   std::size_t count_contacts(const Pose& pose, std::size_t most_contacts, bool with_contacts) const;
+
+  // fcl::distance: between the triangles, metres; 0 where they meet.
+  double distance(const Pose& pose) const;
 
   // fcl::continuousCollide, with its InterpMotion, which is our kConstantRates. The time, or
   // kNoTime.

@@ -205,6 +205,24 @@ TEST(ShellQuery, ConesAndHullsAreExact) {
     }
 }
 
+// Directions of support maps went from the surface point nearest to the voxel's centre to the point
+// asked for: sideways on flat ground, where a ball then bounced off at any angle.
+TEST(ShellQuery, DirectionsOfSupportMapsAreSquareToFlatGround) {
+  constexpr double kVoxel = 0.01;
+  const TriangleMesh box = make_box({.size_x = 0.4, .size_y = 0.2, .size_z = 0.4});
+  const Lattice lattice = voxmap_lattice(to_double(bounds(box)), kVoxel, 4);
+  const ShellTarget target(
+      build_voxmap(box, lattice, {.encoding = VoxmapEncoding::kSupport}).voxmap,
+      {.max_margin = 0.03});
+  Random random(70);
+  for (int i = 0; i < 2000; ++i) {
+    const Vec3 point = random.in_box({-0.1, 0.07, -0.1}, {0.1, 0.13, 0.1});
+    const FieldSample sample = target.sample(point, random.unit_vector());
+    ASSERT_NEAR(sample.distance, point.y - 0.1, 1e-6);
+    ASSERT_NEAR(sample.gradient.y, 1, 1e-6);
+  }
+}
+
 TEST(ShellQuery, EveryWidthGivesTheSameBits) {
 #if defined(__x86_64__)
   if (simd_level_of_cpu() != SimdLevel::kAvx2) GTEST_SKIP() << "needs AVX2";

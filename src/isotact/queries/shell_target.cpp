@@ -101,9 +101,13 @@ FieldSample sample_cone(double radius, double half_height, const Vec3& p) {
 FieldSample sample_voxmap(const Voxmap& map, const Vec3& point, const Vec3& outward_normal) {
   if (map.encoding() != VoxmapEncoding::kSupport)
     return {map.distance(point, -outward_normal), -outward_normal};
-  const Vec3 closest = map.closest_point_of_voxel(map.voxel_at(point));
-  const double distance = map.interpolated_distance(point);
-  return {distance, normalized(distance < 0 ? closest - point : point - closest)};
+  // The voxel's own direction. That from its surface point to `point` would lean sideways, the more
+  // the nearer the point is to the surface: that surface point is the nearest to the voxel's
+  // centre.
+  const Index3 at = map.voxel_at(point);
+  const SupportVoxel& v = map.support()[flat_index(map.lattice().cells, at[0], at[1], at[2])];
+  const Vec3 inward{v.gradient[0], v.gradient[1], v.gradient[2]};
+  return {map.interpolated_distance(point), -normalized(inward)};
 }
 
 }  // namespace

@@ -1,0 +1,120 @@
+// Bunny on bunny: both have points and fields, and both ways are taken.
+#include <algorithm>
+#include <chrono>
+
+#include "isotact/adapters/bullet/convert.h"
+#include "isotact/base/random.h"
+
+#include "bullet_fall.h"
+#include "bullet_poses.h"
+#include "measure.h"
+
+namespace isotact::bench {
+namespace {
+
+constexpr double kFaster = 1000;
+
+// Dispatch of two bodies of one shape, at given poses of the first.
+struct PairTimes {
+  FallTimes times{};
+  std::size_t touching = 0;  // poses with contacts
+};
+
+PairTimes time_pair(const Bunny& bunny, const OwnedShape& shape, const std::vector<Pose>& poses,
+                    std::size_t repeats) {
+  Stage stage({.ground = Ground::kNone});
+  stage.add(shape, {.inertia = bunny.inertia});
+  btRigidBody& moving = stage.add(shape, {.inertia = bunny.inertia});
+  PairTimes result;
+  std::size_t touching = 0;
+  result.times = time_on_poses(poses, repeats, [&](const Pose& pose) {
+    stage.detect(moving, pose);
+    if (stage.contact_count() > 0) ++touching;
+    return stage.microseconds();
+  });
+  result.touching = touching / repeats;
+  return result;
+}
+
+FallTimes time_fcl(const FclBodies& bodies, const std::vector<Pose>& poses, std::size_t contacts) {
+  return time_on_poses(poses, 2, [&](const Pose& pose) {
+    return 1e6 * seconds_of([&] { bodies.count_contacts(pose, contacts, contacts > 1); }).processor;
+  });
+}
+
+}  // namespace
+
+std::vector<Pose> make_near_poses(const FclBodies& bodies, const NearPoses& settings) {
+  Random random(settings.seed);
+  std::vector<Pose> poses;
+  while (poses.size() < settings.count) {
+    const Quat turn = random.rotation();
+    const Vec3 way = random.unit_vector();
+    // A line past the middle, so that not only what sticks out meets.
+    const Vec3 aside = random.in_unit_ball() * (0.2 * settings.size);
+    const auto at = [&](double s) { return Pose{turn, aside + way * s}; };
+    double apart = settings.size, inside = 0;
+    if (bodies.count_contacts(at(inside), 1, false) == 0) continue;
+    for (int i = 0; i < 24; ++i) {
+      const double middle = (apart + inside) / 2;
+      (bodies.count_contacts(at(middle), 1, false) > 0 ? inside : apart) = middle;
+    }
+    poses.push_back(at(inside - random.uniform(settings.least, settings.most)));
+  }
+  return poses;
+}
+
+namespace {
+
+// One depth of overlap.
+void run_depth(const Options& options, Stock& stock, Report& report, const FclBodies& fcl,
+               const OwnedShape& ours, double least, double most) {
+  const Bunny& bunny = stock.bunny();
+  const auto poses =
+      make_near_poses(fcl, {.count = static_cast<std::size_t>(options.quick ? 20 : 100),
+                            .size = 0.5,
+                            .least = least,
+                            .most = most});
+  const std::vector<Pose> few(poses.begin(), poses.begin() + (options.quick ? 4 : 20));
+  const PairTimes our = time_pair(bunny, ours, poses, 5), same = time_pair(bunny, ours, few, 5);
+  const PairTimes gimpact = time_pair(bunny, stock.gimpact(), few, 2);
+  const PairTimes hulls = time_pair(bunny, stock.hulls_12(), poses, 3);
+  const FallTimes any = time_fcl(fcl, poses, 1), many = time_fcl(fcl, poses, 1000);
+  report.print("  {:g} to {:g} mm on from where triangles meet\n", least * 1e3, most * 1e3);
+  const auto row = [&](const std::string& name, const FallTimes& t, const FallTimes& base,
+                       const std::string& touching) {
+    report.print("    {:<38} {:>11.2f} {:>11.2f} {:>10.1f} {:>9}\n", name, t.mean, t.median,
+                 t.mean / base.mean, touching);
+    report.json["pair"]["rows"].push_back(
+        {{"most_mm", most * 1e3}, {"name", name}, {"mean_us", t.mean}, {"median_us", t.median}});
+  };
+  const auto share = [](std::size_t n, std::size_t of) { return fmt::format("{}/{}", n, of); };
+  row("ours, 35,947 points each", our.times, our.times, share(our.touching, poses.size()));
+  row(fmt::format("GImpact, {} of the poses", few.size()), gimpact.times, same.times,
+      share(gimpact.touching, few.size()));
+  row(stock.hulls_12().name, hulls.times, our.times, share(hulls.touching, poses.size()));
+  row("FCL collide, one contact", any, our.times, "");
+  row("FCL collide, up to 1000 contacts", many, our.times, "");
+  report.check(
+      our.touching == poses.size(),
+      fmt::format("pair: contacts at {} of {} poses that overlap", our.touching, poses.size()));
+  const double ratio = gimpact.times.mean / same.times.mean;
+  judge(report, "pair", ratio >= kFaster,
+        fmt::format("{:.4g} times as fast as GImpact on the same {} poses; wanted {:g}", ratio,
+                    few.size(), kFaster));
+}
+
+}  // namespace
+
+void bench_pair(const Options& options, Stock& stock, Report& report) {
+  report.print("\npair: two bunnies, fields of 256 cells, both ways; dispatch, microseconds\n");
+  report.print("    {:<38} {:>11} {:>11} {:>10} {:>9}\n", "", "mean", "median", "of ours",
+               "touching");
+  const FclBodies fcl(stock.bunny().closed);
+  const OwnedShape ours = make_ours("ours", stock.bunny_vertices(), stock.bunny_field());
+  run_depth(options, stock, report, fcl, ours, 0, 0.002);
+  run_depth(options, stock, report, fcl, ours, 0.005, 0.02);
+  run_depth(options, stock, report, fcl, ours, 0.05, 0.1);
+}
+
+}  // namespace isotact::bench
