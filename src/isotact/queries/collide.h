@@ -30,8 +30,8 @@ struct CollideRequest {
   std::uint32_t max_contacts = 4;
   // About how many segments each shell is cut into (SSL14 2.4; its m is about 15). 1: none.
   std::uint32_t segments = 1;
-  // Level of detail and budgets, as in ShellRequest; budgets are for both ways together, and that of
-  // time for contacts and force as well. One query in a hundred passes its deadline: by a few
+  // Level of detail and budgets, as in ShellRequest; budgets are for both ways together, and that
+  // of time for contacts and force as well. One query in a hundred passes its deadline: by a few
   // microseconds of 500, by some twenty of 30 to 100 (docs/benchmarks.md).
   int level = -1;
   std::uint64_t max_nodes = 0;
