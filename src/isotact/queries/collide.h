@@ -31,8 +31,8 @@ struct CollideRequest {
   // About how many segments each shell is cut into (SSL14 2.4; its m is about 15). 1: none.
   std::uint32_t segments = 1;
   // Level of detail and budgets, as in ShellRequest; budgets are for both ways together, and that
-  // of time for contacts and force as well. These take some ten microseconds where no cache has
-  // their points: a budget near that is not kept.
+  // of time for contacts and force as well. One query in a hundred passes its deadline: by a few
+  // microseconds of 500, by some twenty of 30 to 100 (docs/benchmarks.md).
   int level = -1;
   std::uint64_t max_nodes = 0;
   double max_microseconds = 0;
