@@ -29,7 +29,7 @@ OwnedShape make_mapped_ground() {
   for (Vec3f& p : mesh.positions) p.y -= 0.1F;
   const Lattice lattice = voxmap_lattice({{-0.4, -0.2, -0.4}, {0.4, 0, 0.4}}, kVoxel, 4);
   const Voxmap map = build_voxmap(mesh, lattice, {.encoding = VoxmapEncoding::kSupport}).voxmap;
-  return own("map", cook_bullet_shape(BulletShapeParts{.voxmap = map}, {.max_approach = 0.03}));
+  return own("map", cook_bullet_shape(BulletShapeParts{.voxmap = map}));
 }
 
 struct Bounce {

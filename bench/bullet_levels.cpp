@@ -1,6 +1,5 @@
 // Segmented traversal: SSL14's Table 2, and how low the frequency may be (4.2.2).
 #include <algorithm>
-#include <map>
 
 #include "bullet_fall.h"
 
@@ -75,67 +74,77 @@ namespace {
 struct Slow {
   double sunk = 0;  // metres: deepest of the lowest vertices, of all rotations and steps
   double end = 0;   // at the end
+  int through = 0;  // rotations whose centre of mass came below the plane
 };
 
-Slow run_slow(const Options& options, Stock& stock, const OwnedShape& shape, double hertz) {
+Slow run_slow(const Bunny& bunny, const OwnedShape& shape, double hertz, int rotations) {
   Slow slow;
-  for (int r = 0; r < (options.quick ? 3 : 10); ++r) {
+  for (int r = 0; r < rotations; ++r) {
     Stage stage({.step = 1 / hertz});
-    btRigidBody& body = stage.add(shape, {.mass = kBunnyMass,
-                                          .inertia = stock.bunny().inertia,
-                                          .pose = {start_rotation(r), {0, 0.5, 0}}});
-    const auto steps = static_cast<int>(4 * hertz);
-    for (int i = 0; i < steps; ++i) {
+    btRigidBody& body = stage.add(
+        shape,
+        {.mass = kBunnyMass, .inertia = bunny.inertia, .pose = {start_rotation(r), {0, 0.5, 0}}});
+    bool is_above = true;
+    double low = 0;
+    for (int i = 0; i < static_cast<int>(4 * hertz); ++i) {
       stage.step();
-      const double low = -lowest_vertex(stock.bunny().coarse, pose_of(body));
+      low = -lowest_vertex(bunny.coarse, pose_of(body));
       slow.sunk = std::max(slow.sunk, low);
-      if (i + 1 == steps) slow.end = std::max(slow.end, low);
+      is_above = is_above && pose_of(body).translation.y > 0;
     }
+    slow.end = std::max(slow.end, low);
+    if (!is_above) ++slow.through;
   }
   return slow;
 }
 
-// A bunny that has its middle below ground has fallen through.
-constexpr double kThrough = 0.05;
+// One contact a manifold, as SSL14 has it; or as ours is by default.
+struct SlowShape {
+  OwnedShape shape{};
+  double wanted = 0;  // Hz; 0: nothing
+};
+
+void run_slow_row(const Options& options, Stock& stock, Report& report, std::uint32_t points,
+                  const SlowShape& row) {
+  constexpr double kHertz[] = {60, 50, 40, 30, 25, 20, 15, 10};
+  const int rotations = options.quick ? 3 : 10;
+  double slowest = 0;
+  bool has_held = true;
+  report.print("  {:>7} {:<14}", points, row.shape.name);
+  for (const double hz : kHertz) {
+    const Slow slow = run_slow(stock.bunny(), row.shape, hz, rotations);
+    has_held = has_held && slow.through == 0;
+    if (has_held) slowest = hz;
+    report.print(" {:>13}",
+                 fmt::format("{:.0f} {:.1f} {}", slow.sunk * 1e3, slow.end * 1e3, slow.through));
+    report.json["slow"]["rows"].push_back({{"points", points},
+                                           {"name", row.shape.name},
+                                           {"hertz", hz},
+                                           {"sunk_mm", slow.sunk * 1e3},
+                                           {"end_mm", slow.end * 1e3},
+                                           {"through", slow.through}});
+  }
+  report.print("\n");
+  if (row.wanted == 0) return;
+  judge(report, "slow", slowest > 0 && slowest <= row.wanted,
+        fmt::format(
+            "{} points, {}: above the plane {}; SSL14 and wanted {:g} Hz", points, row.shape.name,
+            slowest > 0 ? fmt::format("down to {:g} Hz", slowest) : "at no frequency", row.wanted));
+}
 
 }  // namespace
 
 void bench_slow(const Options& options, Stock& stock, Report& report) {
   report.print(
-      "\nslow: the bunny on the plane at low frequencies, one contact a manifold, 4 s; how deep "
-      "its\n"
-      "lowest vertex was, and is at the end, in mm\n");
-  constexpr double kHertz[] = {60, 50, 40, 30, 25, 20, 15, 10};
-  constexpr int kLevels[] = {1, 4, 5};
-  report.print("  {:>7} {:>3}", "points", "L");
-  for (const double hz : kHertz) report.print(" {:>12}", fmt::format("{:g} Hz", hz));
-  report.print("\n");
+      "\nslow: the bunny on the plane at 60, 50, 40, 30, 25, 20, 15 and 10 Hz, 4 s. How deep its\n"
+      "lowest vertex was, and is at the end, mm; and how many had their centre of mass below\n");
   for (const std::uint32_t points : {kLow, kHigh}) {
     const PointSphereTree tree = stock.bunny_points(points, kPaperChildren);
-    for (const int level : kLevels) {
-      const OwnedShape shape = make_segmented(stock, tree, level);
-      double slowest = 1e9;
-      bool held = true;
-      report.print("  {:>7} {:>3}", points, level);
-      for (const double hz : kHertz) {
-        const Slow slow = run_slow(options, stock, shape, hz);
-        held = held && slow.sunk < kThrough && slow.end < kThrough;
-        if (held) slowest = hz;
-        report.print(" {:>12}", fmt::format("{:.1f} {:.1f}", slow.sunk * 1e3, slow.end * 1e3));
-        report.json["slow"]["rows"].push_back({{"points", points},
-                                               {"level", level},
-                                               {"hertz", hz},
-                                               {"sunk_mm", slow.sunk * 1e3},
-                                               {"end_mm", slow.end * 1e3}});
-      }
-      report.print("\n");
-      const double wanted = level == 1 ? 30 : 10;
-      judge(
-          report, "slow", slowest <= wanted,
-          fmt::format("{} points, L = {}: stays above the plane down to {:g} Hz; SSL14 and wanted "
-                      "{:g}",
-                      points, level, slowest, wanted));
-    }
+    run_slow_row(options, stock, report, points, {make_segmented(stock, tree, 1), 30});
+    run_slow_row(options, stock, report, points, {make_segmented(stock, tree, 4), 10});
+    run_slow_row(options, stock, report, points, {make_segmented(stock, tree, 5), 10});
+    run_slow_row(options, stock, report, points,
+                 {make_ours("our default", tree, stock.bunny_field())});
   }
 }
 

@@ -75,9 +75,8 @@ void run_depth(const Options& options, Stock& stock, Report& report, const FclBo
                             .size = 0.5,
                             .least = least,
                             .most = most});
-  const std::vector<Pose> few(poses.begin(), poses.begin() + (options.quick ? 4 : 20));
+  const std::vector<Pose> few(poses.begin(), poses.begin() + (options.quick ? 2 : 5));
   const PairTimes our = time_pair(bunny, ours, poses, 5), same = time_pair(bunny, ours, few, 5);
-  const PairTimes gimpact = time_pair(bunny, stock.gimpact(), few, 2);
   const PairTimes hulls = time_pair(bunny, stock.hulls_12(), poses, 3);
   const FallTimes any = time_fcl(fcl, poses, 1), many = time_fcl(fcl, poses, 1000);
   report.print("  {:g} to {:g} mm on from where triangles meet\n", least * 1e3, most * 1e3);
@@ -89,19 +88,26 @@ void run_depth(const Options& options, Stock& stock, Report& report, const FclBo
         {{"most_mm", most * 1e3}, {"name", name}, {"mean_us", t.mean}, {"median_us", t.median}});
   };
   const auto share = [](std::size_t n, std::size_t of) { return fmt::format("{}/{}", n, of); };
+  std::vector<double> ratios;
   row("ours, 35,947 points each", our.times, our.times, share(our.touching, poses.size()));
-  row(fmt::format("GImpact, {} of the poses", few.size()), gimpact.times, same.times,
-      share(gimpact.touching, few.size()));
+  for (const double margin : {kGImpactMargin, kThinMargin}) {
+    const PairTimes gimpact = time_pair(bunny, stock.gimpact(margin), few, 2);
+    row(fmt::format("{}, {} poses", stock.gimpact(margin).name, few.size()), gimpact.times,
+        same.times, share(gimpact.touching, few.size()));
+    ratios.push_back(gimpact.times.mean / same.times.mean);
+  }
   row(stock.hulls_12().name, hulls.times, our.times, share(hulls.touching, poses.size()));
   row("FCL collide, one contact", any, our.times, "");
   row("FCL collide, up to 1000 contacts", many, our.times, "");
   report.check(
       our.touching == poses.size(),
       fmt::format("pair: contacts at {} of {} poses that overlap", our.touching, poses.size()));
-  const double ratio = gimpact.times.mean / same.times.mean;
-  judge(report, "pair", ratio >= kFaster,
-        fmt::format("{:.4g} times as fast as GImpact on the same {} poses; wanted {:g}", ratio,
-                    few.size(), kFaster));
+  judge(report, "pair", ratios[0] >= kFaster,
+        fmt::format("{:.4g} times as fast as GImpact with its margin of 1 cm; wanted {:g}",
+                    ratios[0], kFaster));
+  judge(report, "pair", ratios[1] >= kFaster,
+        fmt::format("{:.4g} times as fast as GImpact with a margin of 1 mm; wanted {:g}", ratios[1],
+                    kFaster));
 }
 
 }  // namespace

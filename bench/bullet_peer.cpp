@@ -12,8 +12,6 @@
 namespace isotact::bench {
 namespace {
 
-constexpr auto kMargin = static_cast<btScalar>(kPeerMargin);
-
 struct GImpactParts {
   std::vector<Vec3f> positions;
   std::vector<int> corners;
@@ -30,7 +28,7 @@ std::unique_ptr<btConvexHullShape> make_hull(const std::vector<btVector3>& point
   auto hull = std::make_unique<btConvexHullShape>();
   for (const btVector3& p : points) hull->addPoint(p, false);
   hull->recalcLocalAabb();
-  hull->setMargin(kMargin);
+  hull->setMargin(static_cast<btScalar>(kHullMargin));
   return hull;
 }
 
@@ -77,7 +75,7 @@ OwnedShape own(std::string name, std::unique_ptr<btCollisionShape> shape) {
   return {.name = std::move(name), .shape = std::move(shape)};
 }
 
-OwnedShape make_gimpact(const TriangleMesh& mesh) {
+OwnedShape make_gimpact(const TriangleMesh& mesh, double margin) {
   auto parts = std::make_shared<GImpactParts>();
   parts->positions = mesh.positions;
   for (const Triangle& t : mesh.triangles)
@@ -87,9 +85,11 @@ OwnedShape make_gimpact(const TriangleMesh& mesh) {
       static_cast<int>(3 * sizeof(int)), static_cast<int>(parts->positions.size()),
       &parts->positions[0].x, static_cast<int>(sizeof(Vec3f)));
   parts->shape = std::make_unique<btGImpactMeshShape>(parts->array.get());
-  parts->shape->setMargin(kMargin);
+  parts->shape->setMargin(static_cast<btScalar>(margin));
   parts->shape->updateBound();
-  return {.name = "GImpact", .shape = {parts, parts->shape.get()}, .is_gimpact = true};
+  return {.name = fmt::format("GImpact, margin {:g} mm", margin * 1e3),
+          .shape = {parts, parts->shape.get()},
+          .is_gimpact = true};
 }
 
 OwnedShape make_hulls(const TriangleMesh& mesh, const HacdSettings& settings) {

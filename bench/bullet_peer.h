@@ -20,10 +20,13 @@ struct OwnedShape {
   bool is_gimpact = false;
 };
 
-// Metres: of every peer. Bullet's own default, 4 cm, is a sixth of the bunny.
-inline constexpr double kPeerMargin = 0.001;
+// Metres: of hulls. Bullet's own default, 4 cm, is a sixth of the bunny.
+inline constexpr double kHullMargin = 0.001;
 
-OwnedShape make_gimpact(const TriangleMesh& mesh);
+// GImpact's time goes with its margin: that of Bullet, if nothing is set, and one as small as that
+// of the hulls.
+inline constexpr double kGImpactMargin = 0.01, kThinMargin = 0.001;
+OwnedShape make_gimpact(const TriangleMesh& mesh, double margin);
 
 // About `hulls` of them. Takes seconds for a thousand vertices, and grows fast.
 struct HacdSettings {

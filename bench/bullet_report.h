@@ -45,17 +45,17 @@ class Stock {
   const BrickField& bunny_field();          // 256 cells
   const PointSphereTree& bunny_vertices();  // 35,947: all of the scan
   PointSphereTree bunny_points(std::uint32_t count, int cluster_size);
-  const OwnedShape& gimpact();   // of the scan
-  const OwnedShape& hulls_12();  // HACD
-  const OwnedShape& hulls_8();   // HACD, 100 vertices each at most
-  const OwnedShape& one_hull();  // of 42 vertices at most
+  const OwnedShape& gimpact(double margin);  // of the scan
+  const OwnedShape& hulls_12();              // HACD
+  const OwnedShape& hulls_8();               // HACD, 100 vertices each at most
+  const OwnedShape& one_hull();              // of 42 vertices at most
 
  private:
   const Options& options_;
   std::optional<Bunny> bunny_;
   std::optional<BrickField> field_;
   std::optional<PointSphereTree> vertices_;
-  std::optional<OwnedShape> gimpact_, hulls_12_, hulls_8_, one_hull_;
+  std::optional<OwnedShape> gimpact_, thin_gimpact_, hulls_12_, hulls_8_, one_hull_;
 };
 
 // Ours, with points and field.

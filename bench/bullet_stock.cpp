@@ -81,9 +81,10 @@ PointSphereTree Stock::bunny_points(std::uint32_t count, int cluster_size) {
       {.cluster_size = cluster_size});
 }
 
-const OwnedShape& Stock::gimpact() {
-  if (!gimpact_) gimpact_ = make_gimpact(bunny().scan);
-  return *gimpact_;
+const OwnedShape& Stock::gimpact(double margin) {
+  auto& shape = margin == kGImpactMargin ? gimpact_ : thin_gimpact_;
+  if (!shape) shape = make_gimpact(bunny().scan, margin);
+  return *shape;
 }
 const OwnedShape& Stock::hulls_12() {
   if (!hulls_12_) hulls_12_ = make_hulls(bunny().coarse, {.hulls = 12});
