@@ -108,9 +108,15 @@ double fast_threshold(const PairNow& now) {
   return threshold;
 }
 
+// One contact a step of a body that is not cut gathers in the manifold, up to four of them.
 std::size_t most_points(const PairNow& now) {
-  const std::size_t a = now.ours.body().settings.points_per_manifold;
-  return now.second ? std::max<std::size_t>(a, now.second->body().settings.points_per_manifold) : a;
+  const auto of = [](const BulletBody& body) -> std::size_t {
+    const bool is_cut = body.segments.first_point.size() > 2;
+    const std::size_t most = body.settings.points_per_manifold;
+    return most == 1 && !is_cut ? kMostChosen : most;
+  };
+  const std::size_t a = of(now.ours.body());
+  return now.second ? std::max(a, of(now.second->body())) : a;
 }
 
 Choice choose(std::span<const Candidate> all, std::span<const std::uint64_t> last_keys,

@@ -61,6 +61,7 @@ struct ChosenHits {
   Finder finder;
   double slack;  // metres
   std::size_t most;
+  bool keeps_old;
 
   template <typename Normal>
   Choice choose(const Normal& normal_at) const {
@@ -75,7 +76,13 @@ struct ChosenHits {
         deepest = i;
         break;
       }
-    if (most == 1) return {.count = 1, .index = {deepest}};
+    if (most == 1) {
+      // One new contact a step; what it found in the steps before stays while it is near.
+      Choice choice{.count = 1, .index = {deepest}};
+      for (const std::size_t i : std::span(last, keeps_old ? last_count : 0))
+        if (i != deepest && choice.count < kMostChosen) choice.index[choice.count++] = i;
+      return choice;
+    }
     const auto x = tree.x(), y = tree.y(), z = tree.z();
     return choose_spread(hits.size(), deepest, std::span(last, last_count), normal_at(deepest),
                          most, [&](std::size_t i) {
@@ -181,7 +188,8 @@ void gather_points(const Ours& ours, const Placed& other, const GatherRequest& r
                          .last_keys = request.last->keys(slot),
                          .finder = finder,
                          .slack = slack_of(ours),
-                         .most = ours.body().settings.points_per_manifold};
+                         .most = ours.body().settings.points_per_manifold,
+                         .keeps_old = !is_cut(ours)};
     const Choice choice = all.choose([&](std::size_t i) {
       return rotate(shell_from_field, direction_at(tree, *other.target, placement, hits[i].point));
     });

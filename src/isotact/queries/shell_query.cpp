@@ -300,7 +300,7 @@ double find_motion(const PointSphereTree& tree, const ShellPlacement& a, const S
 ShellCounts search_coherently(const PointSphereTree& tree, const ShellTarget& target,
                               const ShellSearch& search, const ShellPlacement& placement,
                               double margin, ShellState& state) {
-  constexpr double kSteps = 12, kLeast = 0.05, kMost = 1;  // in radii of clusters
+  constexpr double kSteps = 6, kLeast = 0.02, kMost = 0.3;  // in radii of clusters
   const ShellBuffers buffers = Access::buffers(state);
   std::optional<Access::Anchor>& anchor = Access::anchor(state);
   const bool known = anchor && anchor->margin == margin &&
@@ -324,7 +324,7 @@ ShellCounts search_coherently(const PointSphereTree& tree, const ShellTarget& ta
     anchor->reach = -1;
     anchor->placement = placement;
   }
-  if (!(step * 4 <= kMost * radius)) {
+  if (!(step * 2 <= kMost * radius)) {
     anchor->reach = -1;
     return search.search(buffers);
   }

@@ -24,7 +24,6 @@ constexpr BitTable make_bit_table() {
   }
   return table;
 }
-inline constexpr BitTable kBitTable = make_bit_table();
 
 template <typename F>
 struct ShellFormulas {
@@ -128,6 +127,7 @@ template <typename F>
 struct ShellKernel {
   using Formulas = ShellFormulas<F>;
   static constexpr unsigned kLanes = F::kWidth;
+  static constexpr BitTable kBitTable = make_bit_table();
 
   template <typename Formula>
   struct FormulaTest {

@@ -54,7 +54,9 @@ struct BulletShapeSettings {
   std::uint32_t segments = 1;
   // In place of `segments`: the nodes of this level of the tree. Negative: not used.
   int segment_level = -1;
-  // Contacts of a manifold, 1 to 4; 0: four, or one a manifold where it is cut, as SSL14 has it.
+  // Contacts of a manifold, 1 to 4; 0: four, or one a manifold where it is cut, as SSL14 has it. 1
+  // for a body that is not cut: one new contact a step, and those of the steps before stay as long
+  // as they are near, up to four (SSL14's L = 1, with Bullet's manifolds).
   std::uint32_t points_per_manifold = 0;
   PairRoles roles = PairRoles::kBoth;
   MeshContactSettings meshes{};
