@@ -16,6 +16,9 @@
 namespace isotact::detail {
 namespace {
 
+// Of the motion in a step, for what touches already.
+constexpr double kShareWhileTouching = 0.5;
+constexpr double kLongFall = 0.05;        // radii a step
 constexpr double kMoreWhileTouching = 5;  // contact distances
 
 const IsotactShape& ours_of(const btCollisionObjectWrapper& wrap) {
@@ -55,16 +58,21 @@ double contact_distance(const PairNow& now) {
 }
 
 // How far apart contacts are looked for: so that they persist, and that what comes nearer is met
-// before it sinks in. Bodies that touch already may turn: then a little more is enough.
+// before it sinks in. Bodies that touch already may turn: a little more is enough while steps are
+// short. The result is one of a few, so that queries with a memory can go on from the last one.
 double find_reach(const PairNow& now, const PairState& state, double time_step) {
-  const double least = contact_distance(now);
+  const double least = contact_distance(now), fall = fall_of(now, time_step);
   const double motion = 1.05 * motion_bound(now, time_step);
-  // One of two, so that queries with a memory can go on from the last one.
-  if (state.manifolds.has_contacts())
-    return motion <= least ? 2 * least : (1 + kMoreWhileTouching) * least;
   const auto most = [](const Ours& o) { return o.body().settings.fast_motion * o.scale; };
   const double cap = now.second ? std::min(most(now.ours), most(*now.second)) : most(now.ours);
-  return least + std::min(motion, cap);
+  if (!state.manifolds.has_contacts()) return least + std::min(motion + fall, cap);
+  // What is held does not fall, but may tip over: that matters where steps are long.
+  const bool is_long = fall > kLongFall * now.ours.world_ball().radius;
+  if (motion <= least && !is_long) return 2 * least;
+  const double wanted = kShareWhileTouching * (motion + (is_long ? fall : 0.0));
+  double reach = (1 + kMoreWhileTouching) * least;
+  while (reach < wanted && reach < cap) reach *= 2;
+  return reach;
 }
 
 RelativeMotion motion_of(const PairNow& now, double time_step) {
@@ -141,7 +149,8 @@ Choice choose(std::span<const Candidate> all, std::span<const std::uint64_t> las
 }
 
 void write(const PairNow& now, const btCollisionObjectWrapper& wrap_0,
-           const btCollisionObjectWrapper& wrap_1, double time_step, PairState& state) {
+           const btCollisionObjectWrapper& wrap_1, double time_step, std::size_t most,
+           PairState& state) {
   auto& all = state.memory.candidates;
   const auto by_slot = [](const Candidate& a, const Candidate& b) { return a.slot < b.slot; };
   if (!std::is_sorted(all.begin(), all.end(), by_slot))
@@ -156,7 +165,7 @@ void write(const PairNow& now, const btCollisionObjectWrapper& wrap_0,
     while (end < all.size() && all[end].slot == all[begin].slot) ++end;
     const std::span<const Candidate> part(all.data() + begin, end - begin);
     const std::uint32_t slot = part.front().slot;
-    const Choice choice = choose(part, state.manifolds.keys(slot), 0.1 * contact, most_points(now));
+    const Choice choice = choose(part, state.manifolds.keys(slot), 0.1 * contact, most);
     Candidate chosen[kMostChosen];
     for (std::size_t i = 0; i < choice.count; ++i) chosen[i] = part[choice.index[i]];
     state.manifolds.write(slot, {chosen, choice.count}, wrap_0, wrap_1, settings);
@@ -208,6 +217,10 @@ double motion_bound(const PairNow& now, double time_step) {
   // A point of ours, seen from the other: that of the ball's middle, and the turns of both about
   // it.
   return (length(v) + (spin(*now.body_0) + spin(*now.body_1)) * ball.radius) * time_step;
+}
+
+double fall_of(const PairNow& now, double time_step) {
+  return length(gravity_of(*now.body_0) - gravity_of(*now.body_1)) * time_step * time_step;
 }
 
 void gather(const PairNow& now, const GatherRequest& request, PairState& state) {
@@ -291,12 +304,13 @@ void PairAlgorithm::processCollision(const btCollisionObjectWrapper* wrap_0,
           .contact_distance = contact_distance(now),
           .motion = &motion},
          state);
-  if (state.memory.candidates.empty() && state.kind != PairKind::kMesh &&
-      motion_bound(now, time_step) > fast_threshold(now))
+  const bool is_fast = state.memory.candidates.empty() && state.kind != PairKind::kMesh &&
+                       motion_bound(now, time_step) + fall_of(now, time_step) > fast_threshold(now);
+  if (is_fast)
     gather_fast(*wrap_0, *wrap_1, now, time_step, state);
   else
     allow_for_turning(motion, state.memory.candidates);
-  write(now, *wrap_0, *wrap_1, time_step, state);
+  write(now, *wrap_0, *wrap_1, time_step, is_fast ? kMostChosen : most_points(now), state);
 }
 
 void PairAlgorithm::getAllContactManifolds(btManifoldArray& manifolds) {

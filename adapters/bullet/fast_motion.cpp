@@ -22,13 +22,15 @@ constexpr int kMostParts = 256;
 constexpr double kShortestPart = 0.02;  // of our smallest side
 constexpr std::uint32_t kPlanePoints = 64;
 
-// Where a wrapper's shape will be after a part of the step.
-btTransform moved(const btCollisionObjectWrapper& wrap, double seconds) {
+// Where a wrapper's shape will be after a part of the step. Bullet adds gravity to velocities
+// before it moves bodies: it acts on all of the step.
+btTransform moved(const btCollisionObjectWrapper& wrap, double seconds, double time_step) {
   const btCollisionObject& body = *wrap.getCollisionObject();
   if (body.isStaticObject()) return wrap.getWorldTransform();
   const btRigidBody* rigid = btRigidBody::upcast(&body);
   const btVector3 v =
-      rigid != nullptr ? rigid->getLinearVelocity() : body.getInterpolationLinearVelocity();
+      (rigid != nullptr ? rigid->getLinearVelocity() : body.getInterpolationLinearVelocity()) +
+      to_bullet(gravity_of(body) * time_step);
   const btVector3 w =
       rigid != nullptr ? rigid->getAngularVelocity() : body.getInterpolationAngularVelocity();
   btTransform then;
@@ -90,7 +92,7 @@ void add_plane_points(const Ours& ours, std::vector<Candidate>& candidates) {
 
 void gather_fast(const btCollisionObjectWrapper& wrap_0, const btCollisionObjectWrapper& wrap_1,
                  const PairNow& now, double time_step, PairState& state) {
-  const double motion = motion_bound(now, time_step);
+  const double motion = motion_bound(now, time_step) + fall_of(now, time_step);
   double touch = shortest_part(now.ours);
   if (now.second) touch = std::min(touch, shortest_part(*now.second));
   double t = 0;
@@ -100,13 +102,15 @@ void gather_fast(const btCollisionObjectWrapper& wrap_0, const btCollisionObject
     if (clearance <= touch) break;
     t += clearance / motion;
     if (t >= 1 || part == kMostParts) return;
-    then =
-        pair_at(state, wrap_0, moved(wrap_0, t * time_step), wrap_1, moved(wrap_1, t * time_step));
+    then = pair_at(state, wrap_0, moved(wrap_0, t * time_step, time_step), wrap_1,
+                   moved(wrap_1, t * time_step, time_step));
   }
   gather(then, {.reach = 1.5 * touch, .last = &state.manifolds}, state);
   // Back to now: each place goes with its body.
-  const btTransform back_0 = wrap_0.getWorldTransform() * moved(wrap_0, t * time_step).inverse();
-  const btTransform back_1 = wrap_1.getWorldTransform() * moved(wrap_1, t * time_step).inverse();
+  const btTransform back_0 =
+      wrap_0.getWorldTransform() * moved(wrap_0, t * time_step, time_step).inverse();
+  const btTransform back_1 =
+      wrap_1.getWorldTransform() * moved(wrap_1, t * time_step, time_step).inverse();
   for (Candidate& c : state.memory.candidates) {
     c.on_0 = from_bullet(back_0(to_bullet(c.on_0)));
     c.on_1 = from_bullet(back_1(to_bullet(c.on_1)));

@@ -15,11 +15,6 @@ namespace {
 
 constexpr double kMostBounceDepth = 0.02;  // metres, see bounce()
 
-Vec3 gravity_of(const btCollisionObject& body) {
-  const btRigidBody* rigid = btRigidBody::upcast(&body);
-  return rigid != nullptr && rigid->getInvMass() > 0 ? from_bullet(rigid->getGravity()) : Vec3{};
-}
-
 // As btManifoldResult::addContactPoint fills them in.
 void combine_materials(btManifoldPoint& point, const btCollisionObject* a,
                        const btCollisionObject* b) {
@@ -69,6 +64,11 @@ void call_contact_added(btManifoldPoint& point, const btCollisionObjectWrapper& 
 }
 
 }  // namespace
+
+Vec3 gravity_of(const btCollisionObject& body) {
+  const btRigidBody* rigid = btRigidBody::upcast(&body);
+  return rigid != nullptr && rigid->getInvMass() > 0 ? from_bullet(rigid->getGravity()) : Vec3{};
+}
 
 Vec3 turn_rate(const btCollisionObject& body) {
   if (body.isStaticObject()) return {};

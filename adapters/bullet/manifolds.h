@@ -76,6 +76,7 @@ class Manifolds {
   std::vector<Slot> slots_;
 };
 
+Vec3 gravity_of(const btCollisionObject& body);  // m/s^2; zero for what does not fall
 // rad/s.
 Vec3 turn_rate(const btCollisionObject& body);
 // m/s, at a place of the world.

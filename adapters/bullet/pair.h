@@ -48,6 +48,8 @@ void gather(const PairNow& now, const GatherRequest& request, PairState& state);
 
 // Metres that points of one may come nearer to the other in a step, at most.
 double motion_bound(const PairNow& now, double time_step);
+// What gravity adds to it.
+double fall_of(const PairNow& now, double time_step);
 
 // Bodies that move further in this step than their shapes allow (docs/bullet.md): candidates where
 // they will first touch, as they are now, across the gap. Nothing where they will not.

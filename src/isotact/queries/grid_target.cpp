@@ -12,7 +12,7 @@ namespace {
 // Blocks an axis that are aimed at. More cull better, and fall out of the caches.
 constexpr std::int32_t kBlocksAimedAt = 160;
 // More than rounding makes of a value; in cells.
-constexpr double kNearly = 1e-3;
+constexpr double kValueRounding = 1e-3;
 
 // 1, 2, 4 or 8 cells.
 std::int32_t choose_block_cells(const Index3& cells) {
@@ -109,7 +109,7 @@ GridTarget prepare_grid(const BrickField& field, double max_margin, Threads thre
   const std::int32_t block_cells = choose_block_cells(lattice.cells);
   const Index3 blocks = count_blocks(lattice.cells, block_cells);
   const Index3 coarse = count_blocks(lattice.cells, kBrickCells);
-  const double most = max_margin + kNearly * lattice.spacing;
+  const double most = max_margin + kValueRounding * lattice.spacing;
   std::vector<std::uint8_t> marked(count(blocks));
   // Coarse cells have blocks of their own: layers do not write to the same places.
   parallel_for(
@@ -137,7 +137,7 @@ GridTarget prepare_grid(const Voxmap& voxmap, double max_margin, Threads threads
   const std::int32_t block_cells = choose_block_cells(lattice.cells);
   const Index3 blocks = count_blocks(lattice.cells, block_cells);
   const double local = 0.5 * std::sqrt(3.0) * (1 + 1e-3) * lattice.spacing;
-  const double most = max_margin + kNearly * lattice.spacing;
+  const double most = max_margin + kValueRounding * lattice.spacing;
   std::vector<std::uint8_t> marked(count(blocks));
   double least_on_sides = std::numeric_limits<double>::infinity();
   const auto is_side = [](std::int32_t i, std::int32_t n) { return i == 0 || i == n - 1; };

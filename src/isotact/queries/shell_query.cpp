@@ -235,7 +235,7 @@ class LimitedSearch {
 
 // The nearest point of a shell that is apart. Level by level; a node is passed over if no point
 // below can be nearer than the nearest one that is known.
-void find_nearest(const ShellSearch& search, ShellState& state, ShellAnswer& answer) {
+void find_nearest_point(const ShellSearch& search, ShellState& state, ShellAnswer& answer) {
   const ShellView& view = search.view();
   float best = std::numeric_limits<float>::infinity();
   std::uint32_t point = kNoHit;
@@ -379,7 +379,7 @@ ShellAnswer find_hits(const PointSphereTree& tree, const ShellTarget& target,
     answer = detail::collect(tree, search, placement, request.margin, counts, state);
   }
   if (request.want_distance && answer.hits.empty() && answer.status == ShellStatus::kComplete)
-    detail::find_nearest(search, state, answer);
+    detail::find_nearest_point(search, state, answer);
   return answer;
 }
 

@@ -7,8 +7,8 @@ namespace isotact::detail {
 namespace {
 
 // Places are floats after some operations. Of the largest number in them; float's step is 6e-8.
-constexpr double kRelative = 2e-6;
-constexpr double kWiden = 1 + 1e-6;  // radii
+constexpr double kPlaceRounding = 2e-6;
+constexpr double kWidenRadius = 1 + 1e-6;  // radii
 
 using Access = ShellTargetAccess;
 
@@ -140,9 +140,9 @@ void ShellSearch::prepare_formula() {
   const Spheref ball = tree_.bounding_sphere();
   const double shell = placement_.shell_scale * units_a_metre_;
   largest += shell * (length(to_double(ball.center)) + static_cast<double>(ball.radius));
-  map_.radius_scale = static_cast<float>(shell * kWiden);
+  map_.radius_scale = static_cast<float>(shell * kWidenRadius);
   map_.margin = static_cast<float>(margin_ * units_a_metre_);
-  map_.cull = static_cast<float>(margin_ * units_a_metre_ + kRelative * largest);
+  map_.cull = static_cast<float>(margin_ * units_a_metre_ + kPlaceRounding * largest);
 }
 
 void ShellSearch::prepare_grid() {
@@ -167,8 +167,8 @@ void ShellSearch::prepare_grid() {
   const Spheref ball = tree_.bounding_sphere();
   const double shell = placement_.shell_scale * units_a_metre_;
   largest += shell * (length(to_double(ball.center)) + static_cast<double>(ball.radius));
-  map_.radius_scale = static_cast<float>(shell * kWiden);
-  map_.cull = static_cast<float>(grid.reach + kRelative * largest);
+  map_.radius_scale = static_cast<float>(shell * kWidenRadius);
+  map_.cull = static_cast<float>(grid.reach + kPlaceRounding * largest);
 }
 
 bool ShellSearch::has_distances() const {
@@ -197,7 +197,7 @@ ShellCounts ShellSearch::search_clusters(std::span<const std::uint32_t> clusters
 
 ShellCounts ShellSearch::find_clusters(double reach, const ShellBuffers& buffers) const {
   ShellMap wider = map_;
-  wider.cull += static_cast<float>(reach * units_a_metre_ * kWiden);
+  wider.cull += static_cast<float>(reach * units_a_metre_ * kWidenRadius);
   const ShellTask task{&view_, &wider, &numbers_, clearance_};
   return kernels_->find_clusters(test_, task, buffers);
 }
@@ -211,8 +211,8 @@ unsigned ShellSearch::test_group(const SphereGroup& group) const {
     const Vec3 center =
         linear_ * to_double(Vec3f{group.x[lane], group.y[lane], group.z[lane]}) + offset_;
     const double value = any->value(center) * placement_.field_scale;
-    const double reach = slope_ * static_cast<double>(group.radius[lane]) * kWiden +
-                         kRelative * length(center) * placement_.field_scale;
+    const double reach = slope_ * static_cast<double>(group.radius[lane]) * kWidenRadius +
+                         kPlaceRounding * length(center) * placement_.field_scale;
     if (!(value > margin_ + reach)) bits |= 1U << lane;
   }
   return bits;
