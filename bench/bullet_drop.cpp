@@ -28,24 +28,6 @@ Falls run_falls(const Bunny& bunny, const OwnedShape& shape, int rotations,
   return falls;
 }
 
-std::vector<Pose> poses_of(const Falls& falls, std::size_t every) {
-  std::vector<Pose> poses;
-  for (const auto& fall : falls)
-    for (std::size_t i = kFirstStep; i < fall.size(); i += every) poses.push_back(fall[i].pose);
-  return poses;
-}
-
-// Detection alone, at given poses. Twice at each: the first makes what lives on.
-FallTimes time_dispatch(const Bunny& bunny, const OwnedShape& shape, Ground ground,
-                        const std::vector<Pose>& poses, bool has_plugin, std::size_t repeats) {
-  Stage stage({.ground = ground, .has_plugin = has_plugin});
-  btRigidBody& body = stage.add(shape, {.inertia = bunny.inertia});
-  return time_on_poses(poses, repeats, [&](const Pose& pose) {
-    stage.detect(body, pose);
-    return stage.microseconds();
-  });
-}
-
 // The query alone, as the plug-in asks it.
 FallTimes time_query(const PointSphereTree& tree, const OwnedShape& shape, Ground ground,
                      const std::vector<Pose>& poses, bool is_coherent) {
