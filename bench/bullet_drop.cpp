@@ -65,6 +65,11 @@ void check_motion(const Falls& falls, const char* ground, Report& report) {
   }
 }
 
+double longest_side(const TriangleMesh& mesh) {
+  const Vec3f e = extent(bounds(mesh));
+  return static_cast<double>(std::max({e.x, e.y, e.z}));
+}
+
 double lowest_of(const Falls& falls) {
   double lowest = 0;
   for (const auto& fall : falls)
@@ -122,7 +127,8 @@ void run_ground(const Options& options, Stock& stock, Report& report, const Owne
 void bench_drop(const Options& options, Stock& stock, Report& report) {
   report.print(
       "\ndrop: {} dropped from 0.5 m, 200 Hz, dispatch of steps 200 to 600, microseconds\n",
-      stock.bunny().name);
+      fmt::format("{} ({:.0f} mm long)", stock.bunny().name,
+                  longest_side(stock.bunny().closed) * 1e3));
   const OwnedShape ours =
       make_ours(fmt::format("ours, {} points", stock.bunny_vertices().point_count()),
                 stock.bunny_vertices(), stock.bunny_field());

@@ -19,6 +19,7 @@ OwnedShape make_segmented(Stock& stock, const PointSphereTree& tree, int paper_l
 struct LevelRow {
   FallTimes times{};          // of its own motion
   double manifolds = 0;       // mean of the steps that are timed
+  double end_energy = 0;      // J: mean of the rotations, after the last step
   FallTimes same_times{};     // on poses that are the same for all levels
   double same_manifolds = 0;  // the mean there
 };
@@ -40,6 +41,12 @@ double mean_manifolds(const Falls& falls) {
   return sum / count;
 }
 
+double mean_end_energy(const Falls& falls) {
+  double sum = 0;
+  for (const auto& fall : falls) sum += fall.back().kinetic_energy;
+  return sum / static_cast<double>(falls.size());
+}
+
 double mean_manifolds(const Bunny& bunny, const OwnedShape& shape, const std::vector<Pose>& poses) {
   Stage stage({.ground = Ground::kPlane});
   btRigidBody& body = stage.add(shape, {.inertia = bunny.inertia});
@@ -57,6 +64,7 @@ LevelRow run_level(const Options& options, Stock& stock, const PointSphereTree& 
   const Falls falls = run_falls(options, stock, shape);
   return {.times = times_of(falls),
           .manifolds = mean_manifolds(falls),
+          .end_energy = mean_end_energy(falls),
           .same_times = time_dispatch(stock.bunny(), shape, Ground::kPlane, poses, true, 5),
           .same_manifolds = mean_manifolds(stock.bunny(), shape, poses)};
 }
@@ -69,8 +77,9 @@ void bench_levels(const Options& options, Stock& stock, Report& report) {
       "differ from\n"
       "level to level; on the right the same poses for all, 0.2 mm lower than those of our "
       "default\n");
-  report.print("  {:>7} {:>3} {:>10} {:>10} {:>12} {:>11} {:>10} {:>16}\n", "points", "L",
-               "SSL14 us", "mean us", "manifolds", "same poses", "manifolds", "us per manifold");
+  report.print("  {:>7} {:>3} {:>10} {:>10} {:>12} {:>10} {:>11} {:>10} {:>16}\n", "points", "L",
+               "SSL14 us", "mean us", "manifolds", "end mJ", "same poses", "manifolds",
+               "us per manifold");
   constexpr double kPaper[2][5] = {{102.2, 102.1, 104.2, 102.3, 102.8},
                                    {1387.9, 1477.5, 1407.4, 1449.6, 1494.3}};
   for (int res = 0; res < 2; ++res) {
@@ -87,10 +96,11 @@ void bench_levels(const Options& options, Stock& stock, Report& report) {
       const double more = row.same_manifolds - first.same_manifolds;
       const double each = (row.same_times.mean - first.same_times.mean) / more;
       if (more > 0.2) worst = std::max(worst, each);
-      report.print("  {:>7} {:>3} {:>10.1f} {:>10.2f} {:>12.2f} {:>11.2f} {:>10.2f} {:>16}\n",
-                   points, level, kPaper[res][level - 1], row.times.mean, row.manifolds,
-                   row.same_times.mean, row.same_manifolds,
-                   more > 0.2 ? fmt::format("{:.2f}", each) : "");
+      report.print(
+          "  {:>7} {:>3} {:>10.1f} {:>10.2f} {:>12.2f} {:>10.3f} {:>11.2f} {:>10.2f} {:>16}\n",
+          points, level, kPaper[res][level - 1], row.times.mean, row.manifolds,
+          row.end_energy * 1e3, row.same_times.mean, row.same_manifolds,
+          more > 0.2 ? fmt::format("{:.2f}", each) : "");
       report.json["levels"]["rows"].push_back({{"points", points},
                                                {"level", level},
                                                {"mean_us", row.times.mean},
