@@ -22,13 +22,14 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/adapters/bullet/isotact
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 
 # Adapters are components of the package, each with targets of its own: who does not ask for them
-# does not need what they adapt.
+# does not need what they adapt. (Their files must not begin with "isotactTargets-": those are all
+# read with isotactTargets.cmake.)
 foreach(component bullet bullet_double)
   get_property(adapters GLOBAL PROPERTY ISOTACT_ADAPTERS_${component})
   if(adapters)
-    install(TARGETS ${adapters} EXPORT isotactTargets-${component}
+    install(TARGETS ${adapters} EXPORT isotact_${component}Targets
       ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-    install(EXPORT isotactTargets-${component} NAMESPACE isotact::
+    install(EXPORT isotact_${component}Targets NAMESPACE isotact::
       DESTINATION ${isotact_package_dir})
   endif()
 endforeach()

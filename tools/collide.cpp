@@ -1,16 +1,14 @@
 // isotact collide: whether two bodies touch, at rest or on their ways.
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
 #include "isotact/base/pose_text.h"
-#include "isotact/queries/closest_approach.h"
-#include "isotact/queries/continuous_collide.h"
 
 #include "collide_picture.h"
+#include "collide_report.h"
 #include "command.h"
 #include "field_file.h"
 #include "mesh_input.h"
@@ -33,6 +31,9 @@ struct CollideOptions {
   std::string output, picture;
   double margin = 0, path_tolerance = ContinuousRequest{}.path_tolerance;
   int degree = 3, max_contacts = 16, width = 1200, points = 0;
+  // Of vps; negative: not given.
+  int level = -1, max_nodes = -1, segments = -1;
+  double time_budget = -1, stiffness = -1;
   bool first_only = false;
 };
 
@@ -88,18 +89,6 @@ std::optional<Approach> find_nearest(const Shape& a, const BodyMotion& motion_of
   return best;
 }
 
-Json to_json(const TimedContact& c, bool moves) {
-  Json j{{"position", to_list(c.contact.position)},
-         {"point_on_a", to_list(c.contact.point_on_a)},
-         {"point_on_b", to_list(c.contact.point_on_b)},
-         {"normal", to_list(c.contact.normal)},
-         {"depth", c.contact.depth},
-         {"sampled_by", c.contact.sampled_by == Body::kA ? "a" : "b"},
-         {"point", c.contact.point}};
-  if (moves) j["time"] = c.time;
-  return j;
-}
-
 // body (0: A, 1: B), point, enter, exit.
 void write_intervals(const std::string& output, const ContinuousResult& result) {
   constexpr std::uint32_t kMost = 1U << 24U;  // numbers are written as float32
@@ -117,90 +106,109 @@ void write_intervals(const std::string& output, const ContinuousResult& result) 
   write_table(output, names, rows);
 }
 
-struct Report {
-  const ContinuousResult& result;
-  std::optional<Approach> nearest;
-  bool moves;
-  double seconds;
+bool has_rest_options(const CollideOptions& o) {
+  return o.level >= 0 || o.max_nodes >= 0 || o.segments >= 0 || o.time_budget >= 0 ||
+         o.stiffness >= 0;
+}
+
+// Points at rest are the quickest where nothing moves, and know force; intervals are of motions.
+bool is_at_rest(const CollideOptions& options, bool moves) {
+  const bool wants_intervals = options.first_only || !options.output.empty();
+  if (options.method == "vps" && moves)
+    throw UsageError("--method vps is for bodies at rest; those that move need swept");
+  if (options.method == "vps" && wants_intervals)
+    throw UsageError("--method vps has no intervals: -o and --first are of swept");
+  const bool at_rest =
+      options.method == "vps" || (options.method == "auto" && !moves && !wants_intervals);
+  if (!at_rest && has_rest_options(options))
+    throw UsageError(
+        "--level, --max-nodes, --time-budget, --segments and --stiffness are of --method vps, for "
+        "bodies at rest");
+  return at_rest;
+}
+
+CollideRequest rest_request_of(const CollideOptions& o) {
+  CollideRequest request{
+      .margin = o.margin,
+      .roles = request_of(o).roles,
+      .max_contacts = std::min(kManifoldSize, static_cast<std::uint32_t>(o.max_contacts)),
+      .level = o.level,
+      .want_distance = true,
+      .want_force = true};
+  if (o.segments > 0) request.segments = static_cast<std::uint32_t>(o.segments);
+  if (o.max_nodes > 0) request.max_nodes = static_cast<std::uint64_t>(o.max_nodes);
+  if (o.time_budget > 0) request.max_microseconds = o.time_budget;
+  if (o.stiffness >= 0) request.force.stiffness = o.stiffness;
+  return request;
+}
+
+struct Pair {
+  const Shape &a, &b;
+  BodyMotion of_a, of_b;
   std::vector<std::string> warnings;
 };
 
-void print_report(const CollideOptions& options, const Report& r) {
-  const bool touches = r.result.status == ContinuousStatus::kContact;
-  Facts facts{{"status", touches ? "contact" : "free"}};
-  if (touches && r.moves)
-    facts.emplace_back("first contact",
-                       fmt::format("at {:.6g} of the way", r.result.time_of_contact));
-  if (touches) {
-    const Contact& c = r.result.contact;
-    facts.emplace_back("position", fmt::format("{:.6g} {:.6g} {:.6g} m", c.position.x, c.position.y,
-                                               c.position.z));
-    facts.emplace_back("normal", fmt::format("{:.4g} {:.4g} {:.4g} (from B towards A)", c.normal.x,
-                                             c.normal.y, c.normal.z));
-    facts.emplace_back("depth", fmt::format("{:.4g} m", c.depth));
-  }
-  if (!options.first_only)
-    facts.emplace_back("points",
-                       fmt::format("{} touch, {} intervals", format_count(r.result.points.size()),
-                                   format_count(r.result.intervals.size())));
-  if (r.nearest && r.nearest->status == ApproachStatus::kGaveUp)
-    facts.emplace_back("distance", fmt::format("at least {:.6g} m, at most {:.6g} m (gave up)",
-                                               r.nearest->lower_bound, r.nearest->distance));
-  else if (r.nearest)
-    facts.emplace_back(
-        r.moves ? "closest approach" : "distance",
-        r.moves ? fmt::format("{:.4g} m at {:.4g} of the way", r.nearest->distance, r.nearest->time)
-                : fmt::format("{:.4g} m", r.nearest->distance));
-  facts.emplace_back("unseen", fmt::format("nothing deeper than {:.4g} m", r.result.blind_depth));
-  facts.emplace_back("time", fmt::format("{:.3g} s", r.seconds));
-  print_facts(facts);
+template <typename Work>
+double seconds_of(Work work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-void print_json_report(const CollideOptions& options, const Report& r) {
-  const bool touches = r.result.status == ContinuousStatus::kContact;
-  Json contacts = Json::array(), intervals = Json::array();
-  for (const TimedContact& c : r.result.contacts) contacts.push_back(to_json(c, r.moves));
-  if (touches && !options.first_only) {
-    // All points together: when the bodies touch at all.
-    std::vector<SegmentInterval> all = r.result.intervals;
-    std::sort(all.begin(), all.end(),
-              [](const auto& x, const auto& y) { return x.enter < y.enter; });
-    std::vector<SegmentInterval> merged;
-    for (const SegmentInterval& in : all) {
-      if (!merged.empty() && in.enter <= merged.back().exit)
-        merged.back().exit = std::max(merged.back().exit, in.exit);
-      else
-        merged.push_back(in);
-    }
-    for (const SegmentInterval& in : merged) intervals.push_back({in.enter, in.exit});
+void draw(const CollideOptions& options, const Pair& pair, const ContinuousResult& result) {
+  if (options.picture.empty()) return;
+  if (!pair.a.tree() || !pair.b.field())
+    throw Error("the picture shows the points of A and the body of B, and one has none");
+  write_picture(options.picture,
+                draw_collision({pair.a, pair.b, pair.of_a, pair.of_b, request_of(options), result},
+                               options.width, options.input.threads));
+}
+
+void run_swept(const CollideOptions& options, const Pair& pair, bool moves) {
+  const ContinuousRequest request = request_of(options);
+  const auto& [a, b, of_a, of_b, warnings] = pair;
+  ContinuousResult result = continuous_collide(a, of_a, b, of_b, request);  // prepares
+  const double seconds = seconds_of(
+      [&] { continuous_collide(pair.a, pair.of_a, pair.b, pair.of_b, request, result); });
+  const SweptReport report{.result = result,
+                           .motion = options.motion,
+                           .margin = options.margin,
+                           .first_only = options.first_only,
+                           .nearest = find_nearest(a, of_a, b, of_b, request),
+                           .moves = moves,
+                           .seconds = seconds,
+                           .warnings = warnings};
+  if (!options.output.empty()) write_intervals(options.output, result);
+  draw(options, pair, result);
+  options.common.json ? print_json_report(report) : print_report(report);
+}
+
+void run_at_rest(const CollideOptions& options, const Pair& pair) {
+  const CollideRequest request = rest_request_of(options);
+  CollideState state;
+  const auto ask = [&]() -> const CollideResult& {
+    return collide(pair.a, pair.of_a.from, pair.b, pair.of_b.from, request, state);
+  };
+  const CollideResult& result = ask();  // prepares; the next answer is in the same place
+  const double seconds = seconds_of(ask);
+  const RestReport report{
+      .result = result,
+      .request = request,
+      .motion = options.motion,
+      .nearest = find_nearest(pair.a, pair.of_a, pair.b, pair.of_b, request_of(options)),
+      .seconds = seconds,
+      .warnings = pair.warnings};
+  if (!options.picture.empty()) {
+    // Points that touch, as the other query has them, and the deepest contact of this one.
+    ContinuousResult touching;
+    if (pair.a.tree() && pair.b.field())
+      touching = continuous_collide(pair.a, pair.of_a, pair.b, pair.of_b, request_of(options));
+    touching.status =
+        result.contacts.empty() ? ContinuousStatus::kFree : ContinuousStatus::kContact;
+    if (!result.contacts.empty()) touching.contact = result.contacts.front();
+    draw(options, pair, touching);
   }
-  Json j{{"status", touches ? "contact" : "free"},
-         {"method", "swept"},
-         {"motion", options.motion},
-         {"contacts", contacts},
-         {"min_distance", nullptr},
-         {"time_of_contact", nullptr},
-         {"intervals", intervals},
-         {"touching_points", r.result.points.size()},
-         {"force", nullptr},
-         {"torque", nullptr},
-         {"margin", options.margin},
-         {"blind_depth", r.result.blind_depth},
-         {"path_error", r.result.path_error},
-         {"spheres", r.result.counts.spheres},
-         {"points", r.result.counts.points},
-         {"segments", r.result.counts.segments},
-         {"warnings", r.warnings},
-         {"seconds", r.seconds}};
-  if (options.first_only) j["intervals"] = j["touching_points"] = nullptr;
-  if (r.nearest && r.nearest->status == ApproachStatus::kDone) {
-    j["min_distance"] = r.nearest->distance;
-    j["min_distance_time"] = r.nearest->time;
-  } else if (r.nearest) {
-    j["min_distance_above"] = r.nearest->lower_bound;  // it gave up
-  }
-  if (touches) j["time_of_contact"] = r.result.time_of_contact;
-  print_json(j);
+  options.common.json ? print_json_report(report) : print_report(report);
 }
 
 void run_collide(CollideOptions options) {
@@ -219,30 +227,14 @@ void run_collide(CollideOptions options) {
   options.input.points = static_cast<std::uint32_t>(options.points);
   const BodyMotion of_a = motion_of(options.a, "a"), of_b = motion_of(options.b, "b");
   const bool moves = of_a.from != of_a.to || of_b.from != of_b.to;
-  const ContinuousRequest request = request_of(options);
+  const bool at_rest = is_at_rest(options, moves);
   options.input.margin = options.margin;
   const LoadedShape loaded_a = load_shape(options.a.file, options.input);
   const LoadedShape loaded_b = load_shape(options.b.file, options.input);
-  const Shape &a = loaded_a.shape, &b = loaded_b.shape;
-  ContinuousResult result = continuous_collide(a, of_a, b, of_b, request);  // prepares
-  const auto start = std::chrono::steady_clock::now();
-  continuous_collide(a, of_a, b, of_b, request, result);
-  const double seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  Report report{result, find_nearest(a, of_a, b, of_b, request), moves, seconds, {}};
-  for (const std::string& w : loaded_a.warnings) report.warnings.push_back("A: " + w);
-  for (const std::string& w : loaded_b.warnings) report.warnings.push_back("B: " + w);
-  if (!options.output.empty()) write_intervals(options.output, result);
-  if (!options.picture.empty()) {
-    if (!a.tree() || !b.field())
-      throw Error("the picture shows the points of A and the body of B, and one has none");
-    write_picture(options.picture, draw_collision({a, b, of_a, of_b, request, result},
-                                                  options.width, options.input.threads));
-  }
-  if (options.common.json)
-    print_json_report(options, report);
-  else
-    print_report(options, report);
+  Pair pair{loaded_a.shape, loaded_b.shape, of_a, of_b, {}};
+  for (const std::string& w : loaded_a.warnings) pair.warnings.push_back("A: " + w);
+  for (const std::string& w : loaded_b.warnings) pair.warnings.push_back("B: " + w);
+  at_rest ? run_at_rest(options, pair) : run_swept(options, pair, moves);
 }
 
 void add_body(Command& command, BodyOptions& body, const std::string& letter) {
@@ -263,6 +255,32 @@ void add_body(Command& command, BodyOptions& body, const std::string& letter) {
                    body.pivot);
 }
 
+void add_rest_options(Command& command, CollideOptions& options) {
+  command.add_whole({.names = "--level",
+                     .help = "At rest: look at this level of the point trees and no further, 0 for "
+                             "the root (default: all points)",
+                     .value_name = "N"},
+                    options.level, {0, 1000});
+  command.add_whole({.names = "--max-nodes",
+                     .help = "At rest: spheres and points to look at (default: no limit)",
+                     .value_name = "N"},
+                    options.max_nodes, {1, 2e9});
+  command.add_number({.names = "--time-budget",
+                      .help = "At rest: time for the query (default: no limit); the answer depends "
+                              "on the machine then",
+                      .value_name = "MICROSECONDS"},
+                     options.time_budget, {1e-3, 1e9});
+  command.add_whole({.names = "--segments",
+                     .help = "At rest: cut each body into about so many, each with contacts of its "
+                             "own (default: 1)",
+                     .value_name = "N"},
+                    options.segments, {1, 1e6});
+  command.add_number({.names = "--stiffness",
+                      .help = "At rest: of the force, N/m^3: times depth and area (default: 1e7)",
+                      .value_name = "K"},
+                     options.stiffness, {0, 1e30});
+}
+
 }  // namespace
 
 void add_collide(CommandLine& line) {
@@ -279,11 +297,13 @@ void add_collide(CommandLine& line) {
   add_body(command, options->a, "a");
   add_body(command, options->b, "b");
   command.add_text({.names = "--method",
-                    .help = "swept: points of each body through the field of the other (default: "
-                            "auto, which is swept)",
-                    .value_name = "auto|swept",
-                    .choices = {"auto", "swept"}},
+                    .help = "vps: points of each body in the field of the other, at rest, with "
+                            "force; swept: on their ways (default: auto, vps where nothing moves "
+                            "and no intervals are asked for)",
+                    .value_name = "auto|swept|vps",
+                    .choices = {"auto", "swept", "vps"}},
                    options->method);
+  add_rest_options(command, *options);
   command.add_text({.names = "--motion",
                     .help = "Between the poses: straight point paths, constant rates of each body, "
                             "one screw, or a polynomial (default: rates)",
@@ -306,7 +326,8 @@ void add_collide(CommandLine& line) {
   command.add_flag("--first", options->first_only,
                    "Stop at the first contact: the quickest answer");
   command.add_whole({.names = "--max-contacts",
-                     .help = "The earliest ones, 1 to 100000 (default: 16)",
+                     .help = "The earliest ones, 1 to 100000 (default: 16); at rest 4 at most, of "
+                             "each segment",
                      .value_name = "N"},
                     options->max_contacts, {1, 100000});
   command.add_number({.names = "--path-tolerance",

@@ -91,7 +91,10 @@ LoadedShape load_shape(const std::string& file, const ShapeInputOptions& options
     return loaded;
   };
   if (is_asset(file)) {
-    const Asset asset = read_asset_input(file);
+    Asset asset = read_asset_input(file);
+    const bool has_field = asset.field || asset.dense || asset.first_order;
+    // Only where nothing else will do are its layers worth their memory.
+    if (!has_field && !asset.voxmap) asset = read_asset(file);
     auto tree = find_point_sphere_tree(asset);
     std::vector<std::string> warnings;
     const Json sign = sign_report_of(asset);
@@ -99,10 +102,9 @@ LoadedShape load_shape(const std::string& file, const ShapeInputOptions& options
       for (const Json& warning : sign["warnings"])
         if (warning.is_string())
           warnings.push_back(without_control_codes(warning.get<std::string>()));
-    if (!asset.field && !asset.dense && !asset.first_order && !tree)
-      throw Error({.file = file}, "has neither a field nor points");
-    if (!asset.field && !asset.dense && !asset.first_order)
-      return finish({Shape::from_parts(std::nullopt, std::move(tree)), std::move(warnings)});
+    if (!has_field && !asset.voxmap && !tree)
+      throw Error({.file = file}, "has neither a field, a voxelmap nor points");
+    if (!has_field) return finish({Shape::from_asset(asset), std::move(warnings)});
     return finish({shape_of_field(field_of(asset), std::move(tree), options), std::move(warnings)});
   }
   if (is_field_file(file)) return finish({shape_of_field(load_field(file), std::nullopt, options)});

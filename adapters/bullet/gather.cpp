@@ -226,12 +226,11 @@ void gather_edges(const Ours& ours, std::span<const FeatureEdge> edges, double r
 }
 
 bool may_touch(const Ours& ours, const Placed& other, double reach) {
-  const double lipschitz = other.target->lipschitz();
-  if (!std::isfinite(lipschitz)) return true;
+  const double jump = other.target->jump() * other.scale;  // infinite where nothing is known
   const Sphere ball = ours.world_ball();
   const Vec3 center = transform_point(inverse(other.world_from_target), ball.center);
   const double value = other.target->sample(center / other.scale, {}).distance * other.scale;
-  return value - other.margin <= ball.radius * lipschitz + reach;
+  return value - other.margin <= ball.radius * other.target->lipschitz() + jump + reach;
 }
 
 double find_clearance(const Ours& ours, const Placed& other, double most, ShellState& state) {

@@ -29,7 +29,7 @@ run(${CMAKE_COMMAND} -S ${SOURCE}/consumer -B ${WORK}/build -DCMAKE_CXX_COMPILER
 run(${CMAKE_COMMAND} --build ${WORK}/build)
 run(${WORK}/build/consumer)
 check_answer("find_package")
-if(EXISTS ${prefix}/${LIBDIR}/cmake/isotact/isotactTargets-bullet.cmake)
+if(EXISTS ${prefix}/${LIBDIR}/cmake/isotact/isotact_bulletTargets.cmake)
   run(${WORK}/build/bullet_consumer)
   if(NOT output MATCHES "^0\\.1[23]")
     message(FATAL_ERROR "bullet: expected a ring at rest at 0.12 or 0.13, found '${output}'")

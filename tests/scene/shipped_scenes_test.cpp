@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "isotact/dynamics/tool_path.h"
 #include "isotact/scene/run.h"
 
 #include "support/slow_build.h"
@@ -50,6 +51,21 @@ TEST(ShippedScenes, AllAreReadAndRun) {
     EXPECT_EQ(run.world().report().number, 3U);
     EXPECT_GE(run.replay().frames.size(), 2U);
   }
+}
+
+// Hands that a haptics loop plays: their steps are small enough to be followed.
+TEST(ShippedScenes, RecordedHandsAreRead) {
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(
+           std::filesystem::path(ISOTACT_SOURCE_FOLDER) / "scenes" / "haptics")) {
+    SCOPED_TRACE(entry.path().string());
+    const ToolPath path = read_tool_path(entry.path());
+    EXPECT_GE(path.duration(), 3);
+    for (std::size_t i = 1; i < path.keys.size(); ++i)
+      ASSERT_LT(length(path.keys[i].pose.translation - path.keys[i - 1].pose.translation), 0.01);
+    ++count;
+  }
+  EXPECT_EQ(count, 2);
 }
 
 TEST(ShippedScenes, TheOneInTheDocsRuns) {

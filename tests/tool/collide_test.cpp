@@ -84,6 +84,77 @@ TEST_F(CollideVerb, WritesIntervalsAndAPicture) {
   EXPECT_TRUE(std::filesystem::exists(folder_.path() / "contact.png"));
 }
 
+// Balls of radius 0.5, 0.2 deep in each other: what overlaps pushes as an elastic layer would. The
+// force of each shell's cap of height 0.1 is the volume of that cap and its mirror image.
+TEST_F(CollideVerb, TellsForceAtRest) {
+  make_ball();
+  const std::vector<std::string> pair{"ball.obj", "ball.obj", "--pose-a", "xyz=0,0.8,0"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), pair.begin(), pair.end());
+    return collide(more);
+  };
+  const Json j = with({});
+  EXPECT_EQ(j["status"], "contact");
+  EXPECT_EQ(j["method"], "vps");
+  EXPECT_EQ(j["time_of_contact"], 0);
+  EXPECT_TRUE(j["complete"].get<bool>());
+  EXPECT_NEAR(j["min_distance"].get<double>(), -0.2, 0.02);
+  EXPECT_NEAR(j["contacts"][0]["depth"].get<double>(), 0.2, 0.02);
+  EXPECT_NEAR(j["contacts"][0]["normal"][1].get<double>(), 1, 0.02);
+  EXPECT_LE(j["contacts"].size(), 4U);
+  const double force = j["force"][1].get<double>();
+  EXPECT_GT(force, 0);
+  EXPECT_NEAR(j["force"][0].get<double>(), 0, 0.05 * force);
+  EXPECT_NEAR(j["torque"][1].get<double>(), 0, 0.05 * force);
+  const Json twice = with({"--stiffness", "2e7"});
+  EXPECT_NEAR(twice["force"][1].get<double>(), 2 * force, 1e-6 * force);
+  EXPECT_GT(with({"--segments", "16"})["manifolds"].size(), 1U);
+  EXPECT_EQ(with({"--method", "swept"})["method"], "swept");
+}
+
+TEST_F(CollideVerb, GivesUpWhereABudgetEnds) {
+  make_ball();
+  // Their boxes overlap, the balls do not.
+  const std::vector<std::string> apart{"ball.obj", "ball.obj", "--pose-a", "xyz=0.71,0.71,0"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), apart.begin(), apart.end());
+    return collide(more);
+  };
+  const Json cut = with({"--max-nodes", "1"});
+  EXPECT_EQ(cut["status"], "gave_up");
+  EXPECT_FALSE(cut["complete"].get<bool>());
+  EXPECT_LT(cut["lower_bound"].get<double>(), 0);
+  const Json coarse = with({"--level", "1"});
+  EXPECT_EQ(coarse["level"], 1);
+  const Json enough = with({"--time-budget", "1e6"});
+  EXPECT_EQ(enough["status"], "free");
+  EXPECT_TRUE(enough["complete"].get<bool>());
+}
+
+TEST_F(CollideVerb, TakesVoxelmapsAndPoints) {
+  make_ball();
+  for (const char* voxmap : {"layers", "scaled:3", "support"}) {
+    ASSERT_EQ(run({"build", "ball.obj", "-o", "map.isotact", "--resolution", "32", "--field",
+                   "none", "--voxmap", voxmap, "--points", "500"})
+                  .exit_code,
+              0);
+    const Json j = collide({"map.isotact", "map.isotact", "--pose-a", "xyz=0,0.8,0"});
+    EXPECT_EQ(j["status"], "contact") << voxmap;
+    EXPECT_NEAR(j["min_distance"].get<double>(), -0.2, 0.1) << voxmap;
+    EXPECT_GT(j["force"][1].get<double>(), 0) << voxmap;
+    EXPECT_EQ(run({"collide", "map.isotact", "map.isotact", "--to-pose-a", "xyz=0,1,0"}).exit_code,
+              1);
+  }
+}
+
+TEST_F(CollideVerb, DrawsBodiesAtRest) {
+  make_ball();
+  const Json j = collide({"ball.obj", "ball.obj", "--pose-a", "xyz=0,0.8,0", "--picture",
+                          "rest.png", "--width", "200", "--points", "300"});
+  EXPECT_EQ(j["method"], "vps");
+  EXPECT_TRUE(std::filesystem::exists(folder_.path() / "rest.png"));
+}
+
 // Plates thinner than a cell: grown rather than lost, and told of.
 TEST_F(CollideVerb, KeepsThinWalls) {
   ASSERT_EQ(run({"make", "box", "--set", "size_y=0.001", "-o", "plate.obj"}).exit_code, 0);
@@ -106,6 +177,15 @@ TEST_F(CollideVerb, SaysWhatIsWrong) {
   EXPECT_EQ(run({"collide", "ball.obj", "ball.obj", "--first", "-o", "x.csv"}).exit_code, 2);
   EXPECT_EQ(run({"collide", "ball.obj", "ball.obj", "--picture", "x.jpg"}).exit_code, 2);
   EXPECT_EQ(run({"collide", "ball.obj", "ball.obj", "-o", "-"}).exit_code, 2);
+  const std::vector<std::string> moving{"collide", "ball.obj", "ball.obj", "--to-pose-a",
+                                        "xyz=1,0,0"};
+  for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{
+           {"--method", "vps"}, {"--level", "2"}, {"--stiffness", "1"}, {"--time-budget", "5"}}) {
+    std::vector<std::string> all = moving;
+    all.insert(all.end(), more.begin(), more.end());
+    EXPECT_EQ(run(all).exit_code, 2) << more[0];
+  }
+  EXPECT_EQ(run({"collide", "ball.obj", "ball.obj", "--method", "vps", "--first"}).exit_code, 2);
 }
 
 }  // namespace

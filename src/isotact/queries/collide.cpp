@@ -22,6 +22,13 @@ namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
+// What is left over of a time budget for what comes after the searches; more than it
+// takes with warm caches.
+constexpr double kNanosecondsAForce = 15, kNanosecondsAContact = 15;
+// And for contacts whose points and cells are in no cache, of which no more than a part of the
+// budget can be set aside.
+constexpr double kFixedMicroseconds = 10, kMostFixed = 0.3;
+
 // The points of one body in the field of the other.
 struct Role {
   Body sampled_by;
@@ -61,6 +68,14 @@ void prepare(CollideAccess::Way& way, const Shape& points, const Shape& field,
     way.wanted_segments = request.segments;
     way.tree = tree_data;
   }
+}
+
+// For all contacts that there can be, on top of those of the other way.
+void reserve_contacts(const CollideAccess::Way& way, const CollideRequest& request,
+                      CollideResult& result) {
+  const std::size_t segments = way.segments.first_point.size();  // one more than there are
+  result.contacts.reserve(2 * segments * request.max_contacts);
+  result.first_contact.reserve(2 * segments);
 }
 
 double find_blind_depth(const Role& role) {
@@ -158,11 +173,26 @@ void add_force(const Role& role, const Pose& world_from_a, const CollideRequest&
   const double sign = role.sampled_by == Body::kA ? share : -share;
   result.force = result.force + sign * transform_vector(role.world_from_field, f.force);
   result.torque = result.torque + sign * transform_vector(role.world_from_field, f.torque);
+  result.area += share * f.area;
 }
 
-// What is left of a budget for one of the ways.
+using Clock = std::chrono::steady_clock;
+
+double microseconds_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+}
+
+// Of the time that is left, the part of the way that comes next: by what both took the last time.
+// With halves, the way with more to do would be cut short while the other leaves time over.
+double share_of_time(const CollideAccess::Way& next, const CollideAccess::Way& other) {
+  constexpr double kLeast = 0.1;
+  const double both = next.microseconds + other.microseconds;
+  return both > 0 ? std::clamp(next.microseconds / both, kLeast, 1 - kLeast) : 0.5;
+}
+
+// What is left of a budget for one of the ways; `share`: of the time.
 ShellRequest request_of(const CollideRequest& request, const CollideResult& so_far, int ways_left,
-                        std::chrono::steady_clock::time_point start) {
+                        double share, Clock::time_point start) {
   ShellRequest r{
       .margin = request.margin, .level = request.level, .want_distance = request.want_distance};
   if (request.max_nodes > 0) {
@@ -171,8 +201,14 @@ ShellRequest request_of(const CollideRequest& request, const CollideResult& so_f
     r.max_nodes = std::max<std::uint64_t>(1, left / static_cast<std::uint64_t>(ways_left));
   }
   if (request.max_microseconds > 0) {
-    const std::chrono::duration<double, std::micro> used = std::chrono::steady_clock::now() - start;
-    r.max_microseconds = std::max(1e-3, (request.max_microseconds - used.count()) / ways_left);
+    // Contacts and force take three to four passes over the hits.
+    r.nanoseconds_a_hit =
+        request.want_force ? kNanosecondsAForce + kNanosecondsAContact : kNanosecondsAContact;
+    const double promised =
+        1e-3 * r.nanoseconds_a_hit * static_cast<double>(so_far.touching_points);
+    const double fixed = std::min(kFixedMicroseconds, kMostFixed * request.max_microseconds);
+    const double left = request.max_microseconds - microseconds_since(start) - promised - fixed;
+    r.max_microseconds = std::max(1e-3, left * share);
   }
   return r;
 }
@@ -187,7 +223,7 @@ const CollideResult& collide(const Shape& a, const Pose& world_from_a, const Sha
                              const Pose& world_from_b, const CollideRequest& request,
                              CollideState& state) {
   check(request);
-  const auto start = std::chrono::steady_clock::now();
+  const Clock::time_point start = Clock::now();
   bool a_in_b = is_possible(a, b) && request.roles != Roles::kPointsOfB;
   bool b_in_a = is_possible(b, a) && request.roles != Roles::kPointsOfA;
   if (!a_in_b && !b_in_a)
@@ -204,6 +240,7 @@ const CollideResult& collide(const Shape& a, const Pose& world_from_a, const Sha
   result.distance = kInfinite;
   result.lower_bound = kInfinite;
   result.force = result.torque = {};
+  result.area = 0;
   result.blind_depth = 0;
   result.work = {};
   result.level = kMaxShellLevels;
@@ -217,12 +254,19 @@ const CollideResult& collide(const Shape& a, const Pose& world_from_a, const Sha
                        const Pose& field_from_shell, const Pose& world_from_field) {
     CollideAccess::Way& way = CollideAccess::way(state, sampled_by == Body::kA ? 0 : 1);
     prepare(way, points, field, request);
+    reserve_contacts(way, request, result);
     Role& role = roles[count++].emplace(
         Role{sampled_by, *points.tree(), *way.target, {field_from_shell}, world_from_field});
     role.segments = &way.segments;
-    role.answer = find_hits(role.tree, role.target, role.placement,
-                            request_of(request, result, left--, start), way.shell);
+    const bool is_last = left == 1;
+    const double time_share =
+        is_last ? 1 : share_of_time(way, CollideAccess::way(state, sampled_by == Body::kA ? 1 : 0));
+    const ShellRequest wanted = request_of(request, result, left--, time_share, start);
+    const Clock::time_point search_start = Clock::now();
+    role.answer = find_hits(role.tree, role.target, role.placement, wanted, way.shell);
     const ShellAnswer& r = role.answer;
+    way.microseconds =
+        microseconds_since(search_start) * (r.status == ShellStatus::kComplete ? 1 : 1.5);
     result.complete = result.complete && r.status == ShellStatus::kComplete;
     result.level = std::min(result.level, r.level);
     result.touching_points += r.hits.size();

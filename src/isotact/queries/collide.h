@@ -30,7 +30,9 @@ struct CollideRequest {
   std::uint32_t max_contacts = 4;
   // About how many segments each shell is cut into (SSL14 2.4; its m is about 15). 1: none.
   std::uint32_t segments = 1;
-  // Level of detail and budgets, as in ShellRequest; budgets are for both ways together.
+  // Level of detail and budgets, as in ShellRequest; budgets are for both ways together, and that
+  // of time for contacts and force as well. One query in a hundred passes its deadline: by a few
+  // microseconds of 500, by some twenty of 30 to 100 (docs/benchmarks.md).
   int level = -1;
   std::uint64_t max_nodes = 0;
   double max_microseconds = 0;
@@ -61,6 +63,7 @@ struct CollideResult {
   // On A, in the world's frame, N and Nm, about A's origin; where asked for. Where both ways were
   // taken, the mean of what each alone gives: they are two samplings of one contact.
   Vec3 force{}, torque{};
+  double area = 0;  // m^2 that overlaps, so, too
   // Metres: covering radius and error of the field, the larger of the ways that were taken.
   double blind_depth = 0;
   ShellWork work{};
@@ -82,6 +85,7 @@ class CollideState {
     const void* tree = nullptr;
     const void* field = nullptr;
     double margin = -1;
+    double microseconds = 0;  // that it may need: of its last search, more if that was cut short
   };
   Way ways_[2];  // A's points in B, B's points in A
   CollideResult result_{};

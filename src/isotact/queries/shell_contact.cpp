@@ -4,33 +4,75 @@
 #include <cmath>
 
 namespace isotact {
-namespace {}  // namespace
+namespace {
+
+// Sums over hits, of depth times area: of the normals, and of their moments about the origin.
+struct Sums {
+  Vec3 normal{}, moment{};
+  double area = 0, depth_area = 0;
+};
+
+// With the points' own normals all of it can be summed in the shell's frame, and turned once.
+Sums sum_in_shell(const PointSphereTree& tree, std::span<const ShellHit> hits) {
+  Sums sums;
+  const float *x = tree.x().data(), *y = tree.y().data(), *z = tree.z().data();
+  const Vec3f* normals = tree.normals().data();
+  for (const ShellHit& hit : hits) {
+    if (!(hit.distance < 0)) continue;
+    const double area = static_cast<double>(hit.area);
+    const double weight = -static_cast<double>(hit.distance) * area;
+    const Vec3 normal = to_double(normals[hit.point]) * weight;
+    const Vec3 place = to_double(Vec3f{x[hit.point], y[hit.point], z[hit.point]});
+    sums.normal = sums.normal + normal;
+    sums.moment = sums.moment + cross(place, normal);
+    sums.area += area;
+    sums.depth_area += weight;
+  }
+  return sums;
+}
+
+Sums sum_in_field(const PointSphereTree& tree, const ShellTarget& target,
+                  const ShellPlacement& placement, std::span<const ShellHit> hits) {
+  Sums sums;
+  for (const ShellHit& hit : hits) {
+    if (!(hit.distance < 0)) continue;
+    const double area = static_cast<double>(hit.area);
+    const double weight = -static_cast<double>(hit.distance) * area;
+    const Vec3 push = direction_at(tree, target, placement, hit.point) * weight;
+    sums.normal = sums.normal + push;
+    sums.moment = sums.moment + cross(place_of(tree, placement, hit.point), push);
+    sums.area += area;
+    sums.depth_area += weight;
+  }
+  return sums;
+}
+
+}  // namespace
 
 ShellForce find_force(const PointSphereTree& tree, const ShellTarget& target,
                       const ShellPlacement& placement, std::span<const ShellHit> hits,
                       const ShellForceSettings& settings) {
+  Sums sums;
+  if (settings.normal == ShellForceNormal::kField) {
+    sums = sum_in_field(tree, target, placement, hits);
+  } else {
+    sums = sum_in_shell(tree, hits);
+    // A place of the shell is at R (s p) + t. Its outward normal points into the other body: the
+    // push is the other way.
+    const Pose& pose = placement.field_from_shell;
+    sums.normal = -rotate(pose.rotation, sums.normal);
+    sums.moment = rotate(pose.rotation, sums.moment) * -placement.shell_scale +
+                  cross(pose.translation, sums.normal);
+  }
   ShellForce result;
-  double weighted_depth = 0;
-  for (const ShellHit& hit : hits) {
-    if (!(hit.distance < 0)) continue;
-    const double depth = -static_cast<double>(hit.distance), area = static_cast<double>(hit.area);
-    // The shell's outward normal points into the other body: the push is the other way.
-    const Vec3 push =
-        settings.normal == ShellForceNormal::kField
-            ? direction_at(tree, target, placement, hit.point)
-            : -rotate(placement.field_from_shell.rotation, to_double(tree.normals()[hit.point]));
-    const Vec3 force = (settings.stiffness * depth * area) * push;
-    result.force = result.force + force;
-    result.torque =
-        result.torque + cross(place_of(tree, placement, hit.point) - settings.center, force);
-    result.area += area;
-    weighted_depth += depth * area;
-  }
-  if (result.area > 0) result.mean_depth = weighted_depth / result.area;
-  if (settings.scale == ShellForceScale::kMeanDepth && result.area > 0) {
-    result.force = result.force / result.area;
-    result.torque = result.torque / result.area;
-  }
+  if (!(sums.area > 0)) return result;
+  const double scale = settings.scale == ShellForceScale::kMeanDepth
+                           ? settings.stiffness / sums.area
+                           : settings.stiffness;
+  result.force = sums.normal * scale;
+  result.torque = (sums.moment - cross(settings.center, sums.normal)) * scale;
+  result.area = sums.area;
+  result.mean_depth = sums.depth_area / sums.area;
   return result;
 }
 

@@ -100,6 +100,7 @@ class LimitedSearch {
       for (; i < count; ++i) {
         if (is_spent(count - i + next)) return finish(i, count, last ? 0 : next);
         const ShellNode& node = view.levels[level_].nodes[Access::front(state_, in_)[i]];
+        if (Access::values(state_, in_)[i] <= margin_) --open_hits_;
         if (last)
           look_at_points(node);
         else
@@ -120,14 +121,19 @@ class LimitedSearch {
       status_ = ShellStatus::kOutOfWork;
       return true;
     }
-    // Each open node is still to be written down.
-    constexpr std::int64_t kNanosecondsAnOpenNode = 4;
-    if (request_.max_microseconds > 0 &&
-        Clock::now() + std::chrono::nanoseconds(kNanosecondsAnOpenNode * open_nodes) >= deadline_) {
+    if (request_.max_microseconds > 0 && Clock::now() + time_to_finish(open_nodes) >= deadline_) {
       status_ = ShellStatus::kOutOfTime;
       return true;
     }
     return false;
+  }
+
+  // Each open node is still to be written down, and the caller has work with each hit.
+  std::chrono::nanoseconds time_to_finish(std::uint32_t open_nodes) const {
+    constexpr double kNanosecondsAnOpenNode = 8;  // with cold caches
+    const double hits = static_cast<double>(hit_count_) + static_cast<double>(open_hits_);
+    return std::chrono::nanoseconds(static_cast<std::int64_t>(kNanosecondsAnOpenNode * open_nodes +
+                                                              request_.nanoseconds_a_hit * hits));
   }
 
   // Distances of the representatives of nodes first to last of a front.
@@ -138,7 +144,9 @@ class LimitedSearch {
     for (std::uint32_t at = first; at < last; at += 16) {
       const std::uint32_t n = std::min<std::uint32_t>(16, last - at);
       for (std::uint32_t i = 0; i < n; ++i) points[i] = nodes[front[at + i]].representative;
-      search_.measure({points, n}, Access::values(state_, which).data() + at);
+      float* values = Access::values(state_, which).data() + at;
+      search_.measure({points, n}, values);
+      for (std::uint32_t i = 0; i < n; ++i) open_hits_ += values[i] <= margin_ ? 1 : 0;
     }
     work_.points += last - first;
   }
@@ -221,6 +229,7 @@ class LimitedSearch {
   ShellStatus status_ = ShellStatus::kComplete;
   ShellWork work_{};
   std::uint32_t hit_count_ = 0, deepest_ = kNoHit, nearest_ = kNoHit;
+  std::uint32_t open_hits_ = 0;  // nodes of the fronts whose representatives are hits
   float least_ = std::numeric_limits<float>::infinity();
 };
 
@@ -369,7 +378,8 @@ ShellAnswer find_hits(const PointSphereTree& tree, const ShellTarget& target,
                  : search.search(detail::ShellStateAccess::buffers(state));
     answer = detail::collect(tree, search, placement, request.margin, counts, state);
   }
-  if (request.want_distance && answer.hits.empty()) detail::find_nearest(search, state, answer);
+  if (request.want_distance && answer.hits.empty() && answer.status == ShellStatus::kComplete)
+    detail::find_nearest(search, state, answer);
   return answer;
 }
 

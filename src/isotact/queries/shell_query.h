@@ -46,10 +46,12 @@ struct ShellRequest {
   // Look at this level's representatives (0: the root's) and no further. From level_count() of the
   // tree on, or negative: at all points.
   int level = -1;
-  std::uint64_t max_nodes = 0;  // spheres and points to look at; 0: no limit. Repeatable
-  double max_microseconds = 0;  // 0: no limit. The one thing that may change an answer
-  bool want_distance = false;   // where there are no hits: the nearest point, found by a search of
-                                // its own
+  std::uint64_t max_nodes = 0;   // spheres and points to look at; 0: no limit. Repeatable
+  double max_microseconds = 0;   // 0: no limit. The one thing that may change an answer
+  double nanoseconds_a_hit = 0;  // of that time, left over for what the caller does with each hit
+  // Where there are no hits: the nearest point, found by a search of its own, which no budget
+  // bounds; it is left out where a budget has ended before.
+  bool want_distance = false;
 };
 
 enum class ShellStatus : std::uint8_t {
@@ -78,7 +80,7 @@ struct ShellAnswer {
   std::span<const ShellHit> hits{};  // of the state, until its next query; in the order of points
   std::uint32_t deepest = kNoHit;    // of hits; of equals the first
   // Metres. The least distance of any point that was looked at, and which; known where there are
-  // hits, and where it was asked for. Else infinite.
+  // hits, and where it was asked for and no budget ended. Else infinite.
   double distance = std::numeric_limits<double>::infinity();
   std::uint32_t nearest_point = kNoHit;
   // Metres: no point of the shell at all has a distance less than this. Equal to `distance` where

@@ -1,9 +1,10 @@
 // The plug-in for Bullet, from outside: a ring comes to rest on a plane.
+#include "isotact/adapters/bullet/bullet.h"
+
 #include <cstdio>
 
 #include <btBulletDynamicsCommon.h>
 
-#include "isotact/adapters/bullet/bullet.h"
 #include "isotact/geometry/primitives.h"
 
 int main() {

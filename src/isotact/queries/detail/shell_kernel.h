@@ -193,12 +193,30 @@ struct ShellKernel {
     return bits;
   }
 
-  // Writes eight, counts those of the mask.
+  // Writes eight, counts those of the mask. (Compilers see that bytes of the table may be what is
+  // written to, and go one by one.)
   static ISOTACT_INLINE void push(std::uint32_t base, unsigned mask, std::uint32_t* to,
                                   std::uint32_t& count) {
     const std::uint8_t* places = kBitTable.place[mask];
+#if defined(__AVX2__)
+    const __m256i place =
+        _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(places)));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + count),
+                        _mm256_add_epi32(place, _mm256_set1_epi32(static_cast<int>(base))));
+#else
     for (unsigned i = 0; i < 8; ++i) to[count + i] = base + places[i];
+#endif
     count += static_cast<std::uint32_t>(__builtin_popcount(mask));
+  }
+  // The same of numbers: those of the mask, in order.
+  static ISOTACT_INLINE void push_numbers(const float* from, unsigned mask, float* to) {
+#if defined(__AVX2__)
+    const __m256i place = _mm256_cvtepu8_epi32(
+        _mm_loadl_epi64(reinterpret_cast<const __m128i*>(kBitTable.place[mask])));
+    _mm256_storeu_ps(to, _mm256_permutevar8x32_ps(_mm256_loadu_ps(from), place));
+#else
+    for (; mask != 0; mask &= mask - 1) *to++ = from[__builtin_ctz(mask)];
+#endif
   }
 
   static ISOTACT_INLINE unsigned first_bits(std::uint32_t count) {
@@ -241,11 +259,7 @@ struct ShellKernel {
             Test::points(task, v.x + at + lane, v.y + at + lane, v.z + at + lane, distances + lane)
             << lane;
       mask &= first_bits(count - k);
-      if constexpr (Test::kMeasures) {
-        std::uint32_t n = counts.points;
-        for (unsigned left = mask; left != 0; left &= left - 1)
-          to.distances[n++] = distances[static_cast<unsigned>(__builtin_ctz(left))];
-      }
+      if constexpr (Test::kMeasures) push_numbers(distances, mask, to.distances + counts.points);
       push(at, mask, to.points, counts.points);
     }
     counts.points_seen += count;
@@ -266,7 +280,11 @@ struct ShellKernel {
   }
 
   template <typename Test>
-  static ShellCounts search(const ShellTask& task, const ShellBuffers& buffers) {
+  static ShellCounts search(const ShellTask& given, const ShellBuffers& buffers) {
+    // Copies: what is written cannot change them.
+    const ShellMap map = *given.map;
+    const FormulaNumbers formula = *given.formula;
+    const ShellTask task{given.view, &map, &formula, given.clearance};
     ShellCounts counts;
     unsigned in = 0;
     const std::uint32_t front = descend<Test>(task, buffers, counts, in);

@@ -1,0 +1,200 @@
+// Two bodies at rest, both ways.
+#include "isotact/queries/collide.h"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "isotact/base/error.h"
+#include "isotact/base/random.h"
+#include "isotact/geometry/primitives.h"
+
+#include "motions.h"
+#include "support/allocation_count.h"
+#include "support/slow_build.h"
+
+namespace isotact {
+namespace {
+
+const Shape& gear() {
+  static const Shape shape =
+      Shape::from_mesh(make_shape("gear", {}), {.field = {.resolution = 48}, .points = 1500});
+  return shape;
+}
+const Shape& knot() {
+  static const Shape shape =
+      Shape::from_mesh(make_shape("knot", {}), {.field = {.resolution = 48}, .points = 1500});
+  return shape;
+}
+
+TEST(Collide, ForceIsTheSameForBothBodies) {
+  Random random(81);
+  CollideState one, other;
+  int touching = 0;
+  for (int i = 0; i < unless_slow(200, 40); ++i) {
+    const Pose a = random_pose(random, 0.3), b = random_pose(random, 0.3);
+    const CollideRequest request{.want_force = true};
+    const CollideResult& ab = collide(gear(), a, knot(), b, request, one);
+    const CollideResult& ba = collide(knot(), b, gear(), a, request, other);
+    const double scale = 1 + length(ab.force);
+    ASSERT_EQ(ab.status, ba.status);
+    ASSERT_EQ(ab.touching_points, ba.touching_points);
+    ASSERT_NEAR(length(ab.force + ba.force), 0, 1e-9 * scale);
+    const Vec3 about_b = ab.torque - cross(b.translation - a.translation, ab.force);
+    ASSERT_NEAR(length(about_b + ba.torque), 0, 1e-9 * scale);
+    ASSERT_NEAR(ab.area, ba.area, 1e-12);
+    if (ab.contacts.empty()) continue;
+    ++touching;
+    ASSERT_EQ(ab.contacts[0].depth, ba.contacts[0].depth);
+    ASSERT_NEAR(length(ab.contacts[0].normal + ba.contacts[0].normal), 0, 1e-9);
+    ASSERT_NEAR(length(ab.contacts[0].point_on_a - ba.contacts[0].point_on_b), 0, 1e-9);
+  }
+  EXPECT_GT(touching, unless_slow(80, 15));
+}
+
+// A way alone misses it: the points of what encloses are all outside.
+TEST(Collide, ContainmentIsContact) {
+  const Shape large = Shape::from_mesh(make_sphere({.radius = 0.5, .frequency = 8}),
+                                       {.field = {.resolution = 32}, .points = 100});
+  const Shape small = Shape::from_mesh(make_sphere({.radius = 0.05, .frequency = 8}),
+                                       {.field = {.resolution = 32}, .points = 100});
+  const Pose inside{.translation = {0.1, 0.05, 0}};
+  for (const bool swapped : {false, true}) {
+    const Shape &a = swapped ? small : large, &b = swapped ? large : small;
+    const CollideResult both = collide(a, swapped ? inside : Pose{}, b, swapped ? Pose{} : inside);
+    EXPECT_EQ(both.status, CollideStatus::kContact);
+    EXPECT_EQ(both.touching_points, small.tree()->point_count());
+    EXPECT_NEAR(both.contacts[0].depth, 0.5 - 0.112 + 0.05, 0.02);
+  }
+  const CollideResult blind = collide(large, {}, small, inside, {.roles = Roles::kPointsOfA});
+  EXPECT_EQ(blind.status, CollideStatus::kFree);
+}
+
+TEST(Collide, BudgetsNeverSayFreeOfWhatTouches) {
+  Random random(82);
+  CollideState full_state, cut_state;
+  int gave_up = 0, cut = 0, free = 0;
+  const int count = unless_slow(600, 80);
+  for (int i = 0; i < count; ++i) {
+    const Pose pose = random_pose(random, 0.6);
+    const CollideResult& full = collide(gear(), pose, knot(), {}, {.want_force = true}, full_state);
+    CollideRequest request{.want_force = true};
+    if (i % 2 == 0)
+      request.max_nodes = 1 + random.below(300);
+    else
+      request.max_microseconds = random.uniform(1e-3, 5);
+    const CollideResult& part = collide(gear(), pose, knot(), {}, request, cut_state);
+    ASSERT_LE(part.lower_bound, std::min(full.distance, 0.0) + 1e-6);
+    ASSERT_TRUE(!part.complete || part.status == full.status);
+    ASSERT_TRUE(part.status == CollideStatus::kGaveUp || part.status == full.status);
+    gave_up += part.status == CollideStatus::kGaveUp ? 1 : 0;
+    cut += part.complete ? 0 : 1;
+    free += part.status == CollideStatus::kFree ? 1 : 0;
+  }
+  EXPECT_GT(gave_up, count / 20);
+  EXPECT_GT(cut, count / 4);
+  EXPECT_GT(free, count / 20);
+}
+
+TEST(Collide, TakesVoxelmaps) {
+  const TriangleMesh mesh = make_shape("knot", {});
+  const double voxel = 0.02;
+  const Lattice lattice = voxmap_lattice(to_double(bounds(mesh)), voxel);
+  Random random(83);
+  for (const VoxmapEncoding encoding :
+       {VoxmapEncoding::kLayers, VoxmapEncoding::kScaled, VoxmapEncoding::kSupport}) {
+    const Shape map = Shape::from_parts(std::nullopt, knot().tree(),
+                                        build_voxmap(mesh, lattice, {.encoding = encoding}).voxmap);
+    CollideState state, other;
+    int touching = 0;
+    for (int i = 0; i < unless_slow(60, 20); ++i) {
+      const Pose pose = random_pose(random, 0.3);
+      const CollideRequest request{.roles = Roles::kPointsOfA, .want_force = true};
+      const CollideResult& by_map = collide(gear(), pose, map, {}, request, state);
+      const CollideResult& by_field = collide(gear(), pose, knot(), {}, request, other);
+      if (by_field.status == CollideStatus::kContact && by_field.distance < -2 * voxel) {
+        ASSERT_EQ(by_map.status, CollideStatus::kContact);
+        EXPECT_NEAR(by_map.distance, by_field.distance, 3 * voxel);
+        ++touching;
+      }
+      // The other way there is nothing to hold points against but the gear's field.
+      const CollideResult& both = collide(gear(), pose, map, {}, {}, state);
+      EXPECT_GE(both.touching_points, by_map.touching_points);
+    }
+    EXPECT_GT(touching, unless_slow(8, 2));
+  }
+}
+
+TEST(Collide, RefusesWhatItCannotAnswer) {
+  const Shape points = Shape::from_parts(std::nullopt, gear().tree());
+  const Shape field = Shape::from_parts(gear().field(), std::nullopt);
+  EXPECT_THROW(collide(points, {}, points, {}), Error);
+  EXPECT_THROW(collide(field, {}, field, {}), Error);
+  EXPECT_THROW(collide(points, {}, field, {}, {.roles = Roles::kPointsOfB}), Error);
+  EXPECT_NO_THROW(collide(points, {}, field, {}));
+  EXPECT_THROW(collide(gear(), {}, knot(), {}, {.max_contacts = 5}), Error);
+  EXPECT_THROW(collide(gear(), {}, knot(), {}, {.segments = 0}), Error);
+  EXPECT_THROW(collide(gear(), {}, knot(), {}, {.margin = std::nan("")}), Error);
+}
+
+// Apart, and inside of the field's box: the two searches agree. Further away collide's is a lower
+// bound.
+TEST(Collide, DistanceApartIsThatOfTheClosestApproach) {
+  const Shape ball = Shape::from_parts(
+      std::nullopt,
+      build_point_sphere_tree(sample_by_repulsion(make_sphere({.radius = 0.05, .frequency = 8}),
+                                                  {.count = 300, .rounds = 2})));
+  const TriangleMesh mesh = make_shape("knot", {});
+  constexpr double kCell = 0.02;
+  const Shape body = Shape::from_parts(
+      build_field(mesh, {.voxel_size = kCell, .padding = 20}).field, std::nullopt);
+  const BrickField& field = *body.field();
+  const double tolerance = 0.1 * kCell + static_cast<double>(field.header().far_error);
+  Random random(84);
+  CollideState state;
+  int near = 0, apart = 0;
+  for (int i = 0; i < unless_slow(300, 60); ++i) {
+    const Pose pose = random_pose(random, 0.9);
+    const CollideResult& quick = collide(ball, pose, body, {}, {.want_distance = true}, state);
+    if (quick.status == CollideStatus::kContact) continue;
+    ++apart;
+    const DistanceResult exact = distance(ball, pose, body, {});
+    ASSERT_LE(quick.distance, exact.distance + 1e-5);
+    ASSERT_EQ(quick.lower_bound, quick.distance);
+    if (exact.distance > 0.2) continue;
+    ASSERT_NEAR(quick.distance, exact.distance, tolerance);
+    ++near;
+  }
+  EXPECT_GT(near, unless_slow(60, 10));
+  EXPECT_GT(apart, unless_slow(150, 25));
+}
+
+TEST(Collide, DoesNotAllocate) {
+#ifdef ISOTACT_SANITIZED
+  GTEST_SKIP() << "sanitizers allocate for themselves";
+#endif
+  for (const bool coherent : {false, true})
+    for (const std::uint32_t segments : {1U, 15U})
+      for (const double budget : {0.0, 20.0}) {
+        CollideState state;
+        state.set_coherent(coherent);
+        const CollideRequest request{.segments = segments,
+                                     .max_microseconds = budget,
+                                     .want_distance = true,
+                                     .want_force = true};
+        // Apart, so that nothing that it finds has made room for what it will find.
+        collide(gear(), {.translation = {5, 0, 0}}, knot(), {}, request, state);
+        const std::size_t before = allocation_count();
+        std::uint64_t touching = 0;
+        for (int i = 0; i < 100; ++i)
+          touching +=
+              collide(gear(), {.translation = {1 - 0.01 * i, 0, 0}}, knot(), {}, request, state)
+                  .touching_points;
+        EXPECT_EQ(allocation_count() - before, 0U)
+            << "coherent " << coherent << ", segments " << segments << ", budget " << budget;
+        EXPECT_GT(touching, 1000U);
+      }
+}
+
+}  // namespace
+}  // namespace isotact

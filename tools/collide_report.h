@@ -1,0 +1,40 @@
+// What isotact collide says: of bodies that may move (swept), and of bodies at rest (vps).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "isotact/queries/closest_approach.h"
+#include "isotact/queries/collide.h"
+#include "isotact/queries/continuous_collide.h"
+
+#include "command.h"
+
+namespace isotact::tool {
+
+struct SweptReport {
+  const ContinuousResult& result;
+  std::string motion;
+  double margin = 0;
+  bool first_only = false;
+  std::optional<Approach> nearest;
+  bool moves = false;
+  double seconds = 0;
+  std::vector<std::string> warnings;
+};
+void print_report(const SweptReport& report);
+void print_json_report(const SweptReport& report);
+
+struct RestReport {
+  const CollideResult& result;
+  CollideRequest request{};
+  std::string motion;  // as asked for, though nothing moves: the key is always there
+  std::optional<Approach> nearest;
+  double seconds = 0;
+  std::vector<std::string> warnings;
+};
+void print_report(const RestReport& report);
+void print_json_report(const RestReport& report);
+
+}  // namespace isotact::tool
