@@ -5,10 +5,13 @@
 #include <exception>
 #include <string_view>
 
+#include <LinearMath/btScalar.h>
+
 #include "isotact/base/cpu.h"
 
 #include "bullet_report.h"
 #include "measure.h"
+#include "swept_peer.h"
 
 namespace isotact::bench {
 namespace {
@@ -22,7 +25,9 @@ constexpr Part kParts[] = {
     {"ball", bench_ball},       {"levels", bench_levels}, {"slow", bench_slow},
     {"figures", bench_figures}, {"roll", bench_roll},     {"stack", bench_stack}};
 
-constexpr const char* kPeers = "Bullet 3.24 (single precision), packaged";
+std::string describe_peers() {
+  return fmt::format("Bullet {} (single precision), packaged; {}", btGetVersion(), describe_fcl());
+}
 
 constexpr const char* kUsage =
     "usage: bench_bullet [--json] [--quick] [--only NAME]... [--plots FOLDER]\n"
@@ -58,9 +63,10 @@ int run(const Options& options) {
   Report report("bench_bullet", options.json);
   const std::string ours =
       fmt::format("{}, SIMD kernels: {}", ISOTACT_BENCH_FLAGS, name(simd_level()));
-  report.print("ours: {}\npeer: {}\none thread, times by the clock{}\n", ours, kPeers,
+  const std::string peers = describe_peers();
+  report.print("ours: {}\npeer: {}\none thread, times by the clock{}\n", ours, peers,
                options.has_data() ? "" : "; no folder with data: procedural stand-ins");
-  report.json = {{"flags", ours}, {"peer", kPeers}, {"data", options.has_data()}};
+  report.json = {{"flags", ours}, {"peer", peers}, {"data", options.has_data()}};
   if (!options.plots.empty()) std::filesystem::create_directories(options.plots);
   Stock stock(options);
   for (const Part& part : kParts) {

@@ -28,24 +28,6 @@ Falls run_falls(const Bunny& bunny, const OwnedShape& shape, int rotations,
   return falls;
 }
 
-std::vector<Pose> poses_of(const Falls& falls, std::size_t every) {
-  std::vector<Pose> poses;
-  for (const auto& fall : falls)
-    for (std::size_t i = kFirstStep; i < fall.size(); i += every) poses.push_back(fall[i].pose);
-  return poses;
-}
-
-// Detection alone, at given poses. Twice at each: the first makes what lives on.
-FallTimes time_dispatch(const Bunny& bunny, const OwnedShape& shape, Ground ground,
-                        const std::vector<Pose>& poses, bool has_plugin, std::size_t repeats) {
-  Stage stage({.ground = ground, .has_plugin = has_plugin});
-  btRigidBody& body = stage.add(shape, {.inertia = bunny.inertia});
-  return time_on_poses(poses, repeats, [&](const Pose& pose) {
-    stage.detect(body, pose);
-    return stage.microseconds();
-  });
-}
-
 // The query alone, as the plug-in asks it.
 FallTimes time_query(const PointSphereTree& tree, const OwnedShape& shape, Ground ground,
                      const std::vector<Pose>& poses, bool is_coherent) {
@@ -81,6 +63,11 @@ void check_motion(const Falls& falls, const char* ground, Report& report) {
                  fmt::format("drop on the {}, rotation {}: still {:.4f} J in the end", ground, r,
                              last.kinetic_energy));
   }
+}
+
+double longest_side(const TriangleMesh& mesh) {
+  const Vec3f e = extent(bounds(mesh));
+  return static_cast<double>(std::max({e.x, e.y, e.z}));
 }
 
 double lowest_of(const Falls& falls) {
@@ -140,7 +127,8 @@ void run_ground(const Options& options, Stock& stock, Report& report, const Owne
 void bench_drop(const Options& options, Stock& stock, Report& report) {
   report.print(
       "\ndrop: {} dropped from 0.5 m, 200 Hz, dispatch of steps 200 to 600, microseconds\n",
-      stock.bunny().name);
+      fmt::format("{} ({:.0f} mm long)", stock.bunny().name,
+                  longest_side(stock.bunny().closed) * 1e3));
   const OwnedShape ours =
       make_ours(fmt::format("ours, {} points", stock.bunny_vertices().point_count()),
                 stock.bunny_vertices(), stock.bunny_field());

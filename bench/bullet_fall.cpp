@@ -80,4 +80,21 @@ FallTimes time_on_poses(const std::vector<Pose>& poses, std::size_t repeats,
   return summarise(times);
 }
 
+FallTimes time_dispatch(const Bunny& bunny, const OwnedShape& shape, Ground ground,
+                        const std::vector<Pose>& poses, bool has_plugin, std::size_t repeats) {
+  Stage stage({.ground = ground, .has_plugin = has_plugin});
+  btRigidBody& body = stage.add(shape, {.inertia = bunny.inertia});
+  return time_on_poses(poses, repeats, [&](const Pose& pose) {
+    stage.detect(body, pose);
+    return stage.microseconds();
+  });
+}
+
+std::vector<Pose> poses_of(const std::vector<std::vector<FallStep>>& falls, std::size_t every) {
+  std::vector<Pose> poses;
+  for (const auto& fall : falls)
+    for (std::size_t i = kFirstStep; i < fall.size(); i += every) poses.push_back(fall[i].pose);
+  return poses;
+}
+
 }  // namespace isotact::bench

@@ -48,4 +48,11 @@ FallTimes times_of(const std::vector<std::vector<FallStep>>& falls);
 FallTimes time_on_poses(const std::vector<Pose>& poses, std::size_t repeats,
                         const std::function<double(const Pose&)>& microseconds_of);
 
+// Dispatch alone, at given poses and without speed. `has_plugin` as in StageSettings.
+FallTimes time_dispatch(const Bunny& bunny, const OwnedShape& shape, Ground ground,
+                        const std::vector<Pose>& poses, bool has_plugin, std::size_t repeats);
+
+// Those of steps 200 to 600.
+std::vector<Pose> poses_of(const std::vector<std::vector<FallStep>>& falls, std::size_t every);
+
 }  // namespace isotact::bench

@@ -28,7 +28,7 @@ inline constexpr double kHullMargin = 0.001;
 inline constexpr double kGImpactMargin = 0.01, kThinMargin = 0.001;
 OwnedShape make_gimpact(const TriangleMesh& mesh, double margin);
 
-// About `hulls` of them. Takes seconds for a thousand vertices, and grows fast.
+// About `hulls` of them.
 struct HacdSettings {
   std::size_t hulls = 12;
   std::size_t vertices_per_hull = 100;

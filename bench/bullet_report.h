@@ -31,7 +31,7 @@ struct Bunny {
   std::string name{};
   TriangleMesh closed{};  // for fields, FCL and drawing
   TriangleMesh scan{};    // as it is in the file, with holes: for GImpact; its vertices for ours
-  TriangleMesh coarse{};  // of some 1,900 vertices: what HACD can take
+  TriangleMesh coarse{};  // of some 1,900 vertices: for HACD and one hull
   btVector3 inertia{};
 };
 inline constexpr double kBunnyMass = 1;  // kg
