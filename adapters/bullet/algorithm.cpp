@@ -116,6 +116,15 @@ double fast_threshold(const PairNow& now) {
   return threshold;
 }
 
+// Now, or in the step before.
+bool touches(const PairNow& now, const PairState& state) {
+  const double contact = contact_distance(now);
+  const auto& all = state.memory.candidates;
+  return state.manifolds.has_contacts() ||
+         std::any_of(all.begin(), all.end(),
+                     [&](const Candidate& c) { return c.distance <= contact; });
+}
+
 // One contact a step of a body that is not cut gathers in the manifold, up to four of them.
 std::size_t most_points(const PairNow& now) {
   const auto of = [](const BulletBody& body) -> std::size_t {
@@ -304,12 +313,14 @@ void PairAlgorithm::processCollision(const btCollisionObjectWrapper* wrap_0,
           .contact_distance = contact_distance(now),
           .motion = &motion},
          state);
-  const bool is_fast = state.memory.candidates.empty() && state.kind != PairKind::kMesh &&
+  const bool is_fast = state.kind != PairKind::kMesh && !touches(now, state) &&
                        motion_bound(now, time_step) + fall_of(now, time_step) > fast_threshold(now);
-  if (is_fast)
+  if (!is_fast)
+    allow_for_turning(motion, state.memory.candidates);
+  else if (state.memory.candidates.empty())
     gather_fast(*wrap_0, *wrap_1, now, time_step, state);
   else
-    allow_for_turning(motion, state.memory.candidates);
+    hold_whole_body(now, state);
   write(now, *wrap_0, *wrap_1, time_step, is_fast ? kMostChosen : most_points(now), state);
 }
 

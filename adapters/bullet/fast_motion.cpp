@@ -115,9 +115,13 @@ void gather_fast(const btCollisionObjectWrapper& wrap_0, const btCollisionObject
     c.on_0 = from_bullet(back_0(to_bullet(c.on_0)));
     c.on_1 = from_bullet(back_1(to_bullet(c.on_1)));
     c.distance = dot(c.normal, c.on_0 - c.on_1);
-    c.slot = 0;
   }
+  hold_whole_body(now, state);
+}
+
+void hold_whole_body(const PairNow& now, PairState& state) {
   if (state.memory.candidates.empty()) return;
+  for (Candidate& c : state.memory.candidates) c.slot = 0;
   const bool second_is_smaller =
       now.second && now.second->world_ball().radius < now.ours.world_ball().radius;
   add_plane_points(second_is_smaller ? *now.second : now.ours, state.memory.candidates);

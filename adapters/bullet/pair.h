@@ -55,5 +55,8 @@ double fall_of(const PairNow& now, double time_step);
 // they will first touch, as they are now, across the gap. Nothing where they will not.
 void gather_fast(const btCollisionObjectWrapper& wrap_0, const btCollisionObjectWrapper& wrap_1,
                  const PairNow& now, double time_step, PairState& state);
+// For candidates across a gap that is closed in this step by a body that is fast: the plane of the
+// nearest holds all of it.
+void hold_whole_body(const PairNow& now, PairState& state);
 
 }  // namespace isotact::detail
