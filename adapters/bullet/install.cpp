@@ -10,11 +10,10 @@
 
 namespace isotact {
 namespace detail {
-namespace {
 
-class Create final : public btCollisionAlgorithmCreateFunc {
+class CreatePair final : public btCollisionAlgorithmCreateFunc {
  public:
-  Create(PairKind kind, bool ours_is_0) : kind_(kind), ours_is_0_(ours_is_0) {}
+  CreatePair(PairKind kind, bool ours_is_0) : kind_(kind), ours_is_0_(ours_is_0) {}
   btCollisionAlgorithm* CreateCollisionAlgorithm(btCollisionAlgorithmConstructionInfo& info,
                                                  const btCollisionObjectWrapper* wrap_0,
                                                  const btCollisionObjectWrapper* wrap_1) override {
@@ -26,6 +25,8 @@ class Create final : public btCollisionAlgorithmCreateFunc {
   PairKind kind_;
   bool ours_is_0_;
 };
+
+namespace {
 
 PairKind kind_of(int type) {
   switch (type) {
@@ -47,7 +48,7 @@ PairKind kind_of(int type) {
 }  // namespace
 
 struct CreateFunctions {
-  Create of[4][2] = {
+  CreatePair of[4][2] = {
       {{PairKind::kSolid, false}, {PairKind::kSolid, true}},
       {{PairKind::kMesh, false}, {PairKind::kMesh, true}},
       {{PairKind::kOurs, false}, {PairKind::kOurs, true}},

@@ -17,7 +17,7 @@
 namespace isotact {
 namespace {
 
-PointSphereTree make_tree(const char* shape, std::uint32_t points,
+PointSphereTree sample_shape(const char* shape, std::uint32_t points,
                           const PointSphereTreeSettings& settings = {}) {
   return build_point_sphere_tree(
       sample_by_repulsion(make_shape(shape, {}),
@@ -121,8 +121,8 @@ void expect_same(const ShellAnswer& fast, const ShellAnswer& slow) {
 
 TEST(ShellQuery, FindsWhatTestingEveryPointFinds) {
   const PointSphereTree trees[] = {
-      make_tree("gear", 3000), make_tree("bowl", 500, {.cluster_size = 3}),
-      make_tree("torus", 700, {.cluster_size = 16}), make_tree("box", 9)};
+      sample_shape("gear", 3000), sample_shape("bowl", 500, {.cluster_size = 3}),
+      sample_shape("torus", 700, {.cluster_size = 16}), sample_shape("box", 9)};
   Random random(61);
   ShellState fast_state, slow_state;
   for (const NamedTarget& t : all_targets()) {
@@ -148,7 +148,7 @@ TEST(ShellQuery, FindsWhatTestingEveryPointFinds) {
 }
 
 TEST(ShellQuery, DistancesAreThoseOfTheTarget) {
-  const PointSphereTree tree = make_tree("gear", 500);
+  const PointSphereTree tree = sample_shape("gear", 500);
   Random random(62);
   ShellState state;
   for (const NamedTarget& t : all_targets()) {
@@ -263,7 +263,7 @@ TEST(ShellQuery, EveryWidthGivesTheSameBits) {
 }
 
 TEST(ShellQuery, LevelsComeNearerAndStateWhatTheyMayMiss) {
-  const PointSphereTree tree = make_tree("gear", 3000);
+  const PointSphereTree tree = sample_shape("gear", 3000);
   Random random(66);
   ShellState state, slow_state;
   std::vector<double> error(static_cast<std::size_t>(tree.level_count()) + 1, 0.0);
@@ -302,7 +302,7 @@ TEST(ShellQuery, LevelsComeNearerAndStateWhatTheyMayMiss) {
 }
 
 TEST(ShellQuery, WorkBudgetsAreKeptAndRepeatable) {
-  const PointSphereTree tree = make_tree("gear", 3000);
+  const PointSphereTree tree = sample_shape("gear", 3000);
   Random random(67);
   ShellState state, again_state, slow_state;
   int cut = 0;
@@ -332,7 +332,7 @@ TEST(ShellQuery, WorkBudgetsAreKeptAndRepeatable) {
 }
 
 TEST(ShellQuery, TimeBudgetsGiveAnAnswer) {
-  const PointSphereTree tree = make_tree("gear", 3000);
+  const PointSphereTree tree = sample_shape("gear", 3000);
   const ShellTarget& target = all_targets()[9].target;
   ShellState state, slow_state;
   Random random(68);
@@ -348,7 +348,7 @@ TEST(ShellQuery, TimeBudgetsGiveAnAnswer) {
 
 // At rest, slowly, faster, and with jumps in between.
 TEST(ShellQuery, CoherenceNeverChangesAnAnswer) {
-  const PointSphereTree tree = make_tree("gear", 3000);
+  const PointSphereTree tree = sample_shape("gear", 3000);
   Random random(69);
   for (const NamedTarget& t : all_targets()) {
     SCOPED_TRACE(t.name);

@@ -40,7 +40,7 @@ struct Role {
   const ShellSegments* segments = nullptr;
 };
 
-bool is_possible(const Shape& points, const Shape& field) {
+bool can_hold(const Shape& points, const Shape& field) {
   return points.tree().has_value() && (field.field().has_value() || field.voxmap().has_value());
 }
 
@@ -224,8 +224,8 @@ const CollideResult& collide(const Shape& a, const Pose& world_from_a, const Sha
                              CollideState& state) {
   check(request);
   const Clock::time_point start = Clock::now();
-  bool a_in_b = is_possible(a, b) && request.roles != Roles::kPointsOfB;
-  bool b_in_a = is_possible(b, a) && request.roles != Roles::kPointsOfA;
+  bool a_in_b = can_hold(a, b) && request.roles != Roles::kPointsOfB;
+  bool b_in_a = can_hold(b, a) && request.roles != Roles::kPointsOfA;
   if (!a_in_b && !b_in_a)
     throw Error("these shapes cannot be tested: one needs points, and the other a field");
   if (a_in_b && b_in_a && request.only_fewer_points) {

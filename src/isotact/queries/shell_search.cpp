@@ -7,7 +7,7 @@ namespace isotact::detail {
 namespace {
 
 // Places are floats after some operations. Of the largest number in them; float's step is 6e-8.
-constexpr double kPlaceRounding = 2e-6;
+constexpr double kShellRounding = 2e-6;
 constexpr double kWidenRadius = 1 + 1e-6;  // radii
 
 using Access = ShellTargetAccess;
@@ -142,7 +142,7 @@ void ShellSearch::prepare_formula() {
   largest += shell * (length(to_double(ball.center)) + static_cast<double>(ball.radius));
   map_.radius_scale = static_cast<float>(shell * kWidenRadius);
   map_.margin = static_cast<float>(margin_ * units_a_metre_);
-  map_.cull = static_cast<float>(margin_ * units_a_metre_ + kPlaceRounding * largest);
+  map_.cull = static_cast<float>(margin_ * units_a_metre_ + kShellRounding * largest);
 }
 
 void ShellSearch::prepare_grid() {
@@ -168,7 +168,7 @@ void ShellSearch::prepare_grid() {
   const double shell = placement_.shell_scale * units_a_metre_;
   largest += shell * (length(to_double(ball.center)) + static_cast<double>(ball.radius));
   map_.radius_scale = static_cast<float>(shell * kWidenRadius);
-  map_.cull = static_cast<float>(grid.reach + kPlaceRounding * largest);
+  map_.cull = static_cast<float>(grid.reach + kShellRounding * largest);
 }
 
 bool ShellSearch::has_distances() const {
@@ -212,7 +212,7 @@ unsigned ShellSearch::test_group(const SphereGroup& group) const {
         linear_ * to_double(Vec3f{group.x[lane], group.y[lane], group.z[lane]}) + offset_;
     const double value = any->value(center) * placement_.field_scale;
     const double reach = slope_ * static_cast<double>(group.radius[lane]) * kWidenRadius +
-                         kPlaceRounding * length(center) * placement_.field_scale;
+                         kShellRounding * length(center) * placement_.field_scale;
     if (!(value > margin_ + reach)) bits |= 1U << lane;
   }
   return bits;
