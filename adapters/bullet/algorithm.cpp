@@ -13,7 +13,7 @@
 
 #include "pair.h"
 
-namespace isotact::detail {
+namespace isotact::bullet_detail {
 namespace {
 
 // Of the motion in a step, for what touches already.
@@ -328,4 +328,4 @@ void PairAlgorithm::getAllContactManifolds(btManifoldArray& manifolds) {
   state_->manifolds.list(manifolds);
 }
 
-}  // namespace isotact::detail
+}  // namespace isotact::bullet_detail

@@ -6,7 +6,7 @@
 
 #include <BulletCollision/CollisionDispatch/btActivatingCollisionAlgorithm.h>
 
-namespace isotact::detail {
+namespace isotact::bullet_detail {
 
 enum class PairKind : std::uint8_t {
   kSolid,        // ours and a convex shape or a plane
@@ -42,4 +42,4 @@ class PairAlgorithm final : public btActivatingCollisionAlgorithm {
 };
 static_assert(sizeof(PairAlgorithm) <= 32);
 
-}  // namespace isotact::detail
+}  // namespace isotact::bullet_detail

@@ -9,7 +9,7 @@
 
 #include "isotact/base/vec.h"
 
-namespace isotact::detail {
+namespace isotact::bullet_detail {
 
 // Who found a contact: the upper bits of a key. The lower ones are a point or an edge.
 enum class Finder : std::uint64_t { kPointsOf0 = 1, kPointsOf1 = 2, kEdges = 3 };
@@ -93,4 +93,4 @@ Choice choose_spread(std::size_t count, std::size_t deepest, std::span<const std
   return choice;
 }
 
-}  // namespace isotact::detail
+}  // namespace isotact::bullet_detail

@@ -30,7 +30,7 @@ void check(const BulletShapeSettings& s) {
   if (s.segments == 0) throw Error("segments is 0, must be 1 or more");
 }
 
-Aabb find_box(const detail::BulletBody& body) {
+Aabb find_box(const bullet_detail::BulletBody& body) {
   if (body.mesh) return to_double(bounds(*body.mesh));
   Aabb box;
   if (body.tree) {
@@ -43,7 +43,7 @@ Aabb find_box(const detail::BulletBody& body) {
 }
 
 // What settings leave at 0.
-void fill_in(BulletShapeSettings& s, const detail::BulletBody& body) {
+void fill_in(BulletShapeSettings& s, const bullet_detail::BulletBody& body) {
   const double radius = body.ball.radius;
   if (s.contact_distance == 0) s.contact_distance = 0.0005 * radius;
   if (s.max_approach == 0) s.max_approach = std::max(0.01 * radius, body.cell);
@@ -61,7 +61,7 @@ std::unique_ptr<IsotactShape> cook_bullet_shape(BulletShapeParts parts,
   check(settings);
   if (!parts.tree && !parts.field && !parts.voxmap)
     throw Error("a shape needs a pointshell, a field or a voxelmap");
-  auto body = std::make_shared<detail::BulletBody>();
+  auto body = std::make_shared<bullet_detail::BulletBody>();
   body->tree = std::move(parts.tree);
   body->field = std::move(parts.field);
   if (!body->field) body->voxmap = std::move(parts.voxmap);

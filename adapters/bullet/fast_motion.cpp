@@ -15,7 +15,7 @@
 
 #include "pair.h"
 
-namespace isotact::detail {
+namespace isotact::bullet_detail {
 namespace {
 
 constexpr int kMostParts = 256;
@@ -127,4 +127,4 @@ void hold_whole_body(const PairNow& now, PairState& state) {
   add_plane_points(second_is_smaller ? *now.second : now.ours, state.memory.candidates);
 }
 
-}  // namespace isotact::detail
+}  // namespace isotact::bullet_detail

@@ -5,7 +5,7 @@
 
 #include "isotact/adapters/bullet/convert.h"
 
-namespace isotact::detail {
+namespace isotact::bullet_detail {
 namespace {
 
 ShellPlacement placement_of(const Ours& ours, const Placed& other) {
@@ -249,4 +249,4 @@ double find_clearance(const Ours& ours, const Placed& other, double most, ShellS
   return std::min(most, answer.distance - grown);
 }
 
-}  // namespace isotact::detail
+}  // namespace isotact::bullet_detail

@@ -15,7 +15,7 @@
 #include "manifolds.h"
 #include "other_solid.h"
 
-namespace isotact::detail {
+namespace isotact::bullet_detail {
 
 // One of our bodies as it is now.
 struct Ours {
@@ -94,4 +94,4 @@ bool may_touch(const Ours& ours, const Placed& other, double reach);
 // that move far in a step. A lower bound, metres; at most `most`.
 double find_clearance(const Ours& ours, const Placed& other, double most, ShellState& state);
 
-}  // namespace isotact::detail
+}  // namespace isotact::bullet_detail

@@ -13,7 +13,7 @@
 
 #include "gather.h"
 
-namespace isotact::detail {
+namespace isotact::bullet_detail {
 namespace {
 
 struct FlatTriangle {
@@ -198,4 +198,4 @@ void gather_mesh(const Ours& ours, const btConcaveShape& mesh,
   mend_directions(ours, collector.triangles, ridges, world_from_mesh, first, memory.candidates);
 }
 
-}  // namespace isotact::detail
+}  // namespace isotact::bullet_detail

@@ -9,7 +9,7 @@
 #include "algorithm.h"
 
 namespace isotact {
-namespace detail {
+namespace bullet_detail {
 
 class CreatePair final : public btCollisionAlgorithmCreateFunc {
  public:
@@ -56,15 +56,15 @@ struct CreateFunctions {
   };
 };
 
-}  // namespace detail
+}  // namespace bullet_detail
 
 BulletPlugin::BulletPlugin(btCollisionDispatcher& dispatcher)
-    : functions_(std::make_unique<detail::CreateFunctions>()) {
+    : functions_(std::make_unique<bullet_detail::CreateFunctions>()) {
   constexpr int kOurs = FAST_CONCAVE_MESH_PROXYTYPE;
   for (int type = 0; type < MAX_BROADPHASE_COLLISION_TYPES; ++type) {
     // Compounds go through their children; an empty shape has no contact with anything.
     if (type == COMPOUND_SHAPE_PROXYTYPE || type == EMPTY_SHAPE_PROXYTYPE) continue;
-    auto& [second, first] = functions_->of[static_cast<int>(detail::kind_of(type))];
+    auto& [second, first] = functions_->of[static_cast<int>(bullet_detail::kind_of(type))];
     if (type != kOurs) {
       dispatcher.registerCollisionCreateFunc(type, kOurs, &second);
       dispatcher.registerClosestPointsCreateFunc(type, kOurs, &second);

@@ -10,7 +10,7 @@
 
 #include "isotact/adapters/bullet/convert.h"
 
-namespace isotact::detail {
+namespace isotact::bullet_detail {
 namespace {
 
 constexpr double kMostBounceDepth = 0.02;  // metres, see bounce()
@@ -282,4 +282,4 @@ bool Manifolds::has_contacts() const {
   return std::any_of(slots_.begin(), slots_.end(), [](const Slot& s) { return s.count > 0; });
 }
 
-}  // namespace isotact::detail
+}  // namespace isotact::bullet_detail

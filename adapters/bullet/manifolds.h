@@ -15,7 +15,7 @@ class btDispatcher;
 class btPersistentManifold;
 class btManifoldPoint;
 
-namespace isotact::detail {
+namespace isotact::bullet_detail {
 
 struct WriteSettings {
   double time_step = 0;     // s
@@ -82,4 +82,4 @@ Vec3 turn_rate(const btCollisionObject& body);
 // m/s, at a place of the world.
 Vec3 velocity_at(const btCollisionObject& body, const Vec3& place);
 
-}  // namespace isotact::detail
+}  // namespace isotact::bullet_detail

@@ -14,7 +14,7 @@
 #include "isotact/adapters/bullet/convert.h"
 #include "isotact/base/trig.h"
 
-namespace isotact::detail {
+namespace isotact::bullet_detail {
 namespace {
 
 constexpr int kRimSegments = 32;
@@ -193,4 +193,4 @@ bool make_other_solid(const btCollisionShape& shape, OtherSolid& solid) {
   }
 }
 
-}  // namespace isotact::detail
+}  // namespace isotact::bullet_detail

@@ -11,7 +11,7 @@
 #include "isotact/queries/feature_query.h"
 #include "isotact/queries/shell_target.h"
 
-namespace isotact::detail {
+namespace isotact::bullet_detail {
 
 struct OtherSolid {
   std::optional<ShellTarget> target{};
@@ -31,4 +31,4 @@ struct OtherSolid {
 bool make_other_solid(const btCollisionShape& shape, OtherSolid& solid);
 bool is_up_to_date(const btCollisionShape& shape, const OtherSolid& solid);
 
-}  // namespace isotact::detail
+}  // namespace isotact::bullet_detail

@@ -7,7 +7,7 @@
 #include "algorithm.h"
 #include "gather.h"
 
-namespace isotact::detail {
+namespace isotact::bullet_detail {
 
 struct PairState {
   PairState(btDispatcher& dispatcher, btPersistentManifold* shared, PairKind kind_in,
@@ -59,4 +59,4 @@ void gather_fast(const btCollisionObjectWrapper& wrap_0, const btCollisionObject
 // nearest holds all of it.
 void hold_whole_body(const PairNow& now, PairState& state);
 
-}  // namespace isotact::detail
+}  // namespace isotact::bullet_detail

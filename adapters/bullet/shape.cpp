@@ -42,7 +42,7 @@ TriangleMesh extract_voxmap(const Voxmap& map) {
 
 }  // namespace
 
-const detail::BulletBody::Surface& detail::BulletBody::surface() const {
+const bullet_detail::BulletBody::Surface& bullet_detail::BulletBody::surface() const {
   std::call_once(once_, [this] {
     if (mesh)
       surface_.mesh = mesh;
@@ -57,7 +57,7 @@ const detail::BulletBody::Surface& detail::BulletBody::surface() const {
   return surface_;
 }
 
-IsotactShape::IsotactShape(std::shared_ptr<const detail::BulletBody> body,
+IsotactShape::IsotactShape(std::shared_ptr<const bullet_detail::BulletBody> body,
                            const Pose& bullet_from_shape)
     : body_(std::move(body)), bullet_from_shape_(bullet_from_shape) {
   // CUSTOM_CONCAVE_SHAPE_TYPE would be the natural choice, but is also the number of Bullet's own

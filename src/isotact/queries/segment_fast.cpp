@@ -29,7 +29,7 @@ struct SlabPart {
   Part part;
   bool is_below, is_above;  // the path's origin
 };
-SlabPart clip_to_slab(const Slab& slab, const SegmentPath& path, const Part& part) {
+SlabPart clip_to_slab(const SegmentSlab& slab, const SegmentPath& path, const Part& part) {
   float at = slab.normal[0] * path.origin[0], slope = slab.normal[0] * path.direction[0];
   for (int axis = 1; axis < 3; ++axis) {
     at += slab.normal[axis] * path.origin[axis];

@@ -162,7 +162,7 @@ class IndexBuild {
   }
 
   // Of a box of coarse cells: whether its outermost corners below and above the slab are inside.
-  unsigned find_sides(const Slab& slab, const Index3& lower, const Index3& upper) const {
+  unsigned find_sides(const SegmentSlab& slab, const Index3& lower, const Index3& upper) const {
     unsigned sides = 0;
     for (unsigned above = 0; above < 2; ++above) {
       Index3 c{};

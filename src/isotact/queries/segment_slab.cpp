@@ -151,10 +151,10 @@ bool load_slab_cells(const BrickField& field, const Index3& coarse, std::uint32_
   return true;
 }
 
-Slab fit_slab(const SlabCells* const* cells, std::size_t count, float slack) {
+SegmentSlab fit_slab(const SlabCells* const* cells, std::size_t count, float slack) {
   float sum[3] = {0, 0, 0}, edges = 0;
   for (std::size_t i = 0; i < count; ++i) edges += add_slopes(*cells[i], sum);
-  Slab slab{{sum[0] / edges, sum[1] / edges, sum[2] / edges}, 0, 0};
+  SegmentSlab slab{{sum[0] / edges, sum[1] / edges, sum[2] / edges}, 0, 0};
   // Rounding of g . x grows with g.
   const float steep = std::max(
       1.0F, std::abs(slab.normal[0]) + std::abs(slab.normal[1]) + std::abs(slab.normal[2]));

@@ -33,7 +33,7 @@ static_assert(sizeof(SampleBlock) == 128);
 
 // A coarse cell that the isosurface enters.
 struct alignas(64) IndexedCell {
-  Slab slab;
+  SegmentSlab slab;
   std::uint32_t first_block;   // kNoBlocks: the cell is one
   std::uint8_t blocks;         // bit x + 2 y + 4 z: this block is there
   std::uint8_t inside_blocks;  // such a bit: it is not, and is inside
@@ -47,7 +47,7 @@ static_assert(sizeof(IndexedCell) == 64);
 
 // A macro cell with indexed cells in it.
 struct IndexedMacro {
-  Slab slab;            // around all of its indexed cells
+  SegmentSlab slab;     // around all of its indexed cells
   std::uint32_t first;  // indexed cell
   std::int16_t at[3];   // macro cell
   std::uint8_t inside;  // as of a cell

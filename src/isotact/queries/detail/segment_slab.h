@@ -15,7 +15,7 @@
 
 namespace isotact::detail {
 
-struct Slab {
+struct SegmentSlab {
   float normal[3];    // g, of the field in cells
   float least, most;  // of g . x, with x in fine cells of the lattice
 };
@@ -38,7 +38,7 @@ bool load_slab_cells(const BrickField& field, const Index3& coarse, std::uint32_
                      SlabCells& cells);
 
 // `slack`: more than rounding makes of g . x along a path, cells, for a g of length 1.
-Slab fit_slab(const SlabCells* const* cells, std::size_t count, float slack);
+SegmentSlab fit_slab(const SlabCells* const* cells, std::size_t count, float slack);
 
 // A path whose g . x changes by less is all but along the planes: it is taken whole, or not at all.
 inline constexpr float kAlongSlab = 1e-6F;

@@ -11,7 +11,7 @@ class btCollisionDispatcher;
 
 namespace isotact {
 
-namespace detail {
+namespace bullet_detail {
 struct CreateFunctions;
 }
 
@@ -25,7 +25,7 @@ class BulletPlugin {
   ~BulletPlugin();
 
  private:
-  std::unique_ptr<detail::CreateFunctions> functions_;
+  std::unique_ptr<bullet_detail::CreateFunctions> functions_;
 };
 
 // Registers ours against plane, box, sphere, capsule, cylinder, cone, hull and every other convex

@@ -67,7 +67,7 @@ struct BulletShapeSettings {
   double fast_motion = 0;
 };
 
-namespace detail {
+namespace bullet_detail {
 
 // What shapes of different frames and scales share. Immutable but for what is made when first
 // asked for.
@@ -97,19 +97,19 @@ struct BulletBody {
   mutable Surface surface_{};
 };
 
-}  // namespace detail
+}  // namespace bullet_detail
 
 class IsotactShape final : public btConcaveShape {
  public:
   BT_DECLARE_ALIGNED_ALLOCATOR();
-  explicit IsotactShape(std::shared_ptr<const detail::BulletBody> body,
+  explicit IsotactShape(std::shared_ptr<const bullet_detail::BulletBody> body,
                         const Pose& bullet_from_shape = {});
   ~IsotactShape() override;
 
   // Where the cooked frame lies in that of Bullet's body, without scaling.
   const Pose& bullet_from_shape() const { return bullet_from_shape_; }
-  const detail::BulletBody& body() const { return *body_; }
-  std::shared_ptr<const detail::BulletBody> shared_body() const { return body_; }
+  const bullet_detail::BulletBody& body() const { return *body_; }
+  std::shared_ptr<const bullet_detail::BulletBody> shared_body() const { return body_; }
   const BulletShapeSettings& settings() const { return body_->settings; }
   double scale() const { return scale_; }
   // bullet_from_shape as a pose of the scaled body: its translation is scaled, too.
@@ -136,7 +136,7 @@ class IsotactShape final : public btConcaveShape {
  private:
   void update_box();
 
-  std::shared_ptr<const detail::BulletBody> body_;
+  std::shared_ptr<const bullet_detail::BulletBody> body_;
   Pose bullet_from_shape_;
   double scale_ = 1;
   btVector3 scaling_{1, 1, 1};
