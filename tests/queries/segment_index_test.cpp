@@ -22,7 +22,7 @@ struct Told {
 };
 
 // Below or above a slab, by a good deal.
-bool is_beside(const Slab& slab, const Vec3& at, unsigned sides, bool& inside) {
+bool is_beside(const SegmentSlab& slab, const Vec3& at, unsigned sides, bool& inside) {
   double on = 0;
   for (std::size_t axis = 0; axis < 3; ++axis)
     on += static_cast<double>(slab.normal[axis]) * at[axis];
