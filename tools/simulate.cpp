@@ -160,6 +160,8 @@ SceneEngines built_in_engines() {
 void run_simulate(const SimulateOptions& o) {
   check(o);
   const Scene scene = prepare(o);
+  if (scene.engine != "isotact" && !(o.save.empty() && o.resume.empty()))
+    throw UsageError("runs of another engine than ours cannot be saved or resumed");
   SceneRun run(scene, {.threads = o.common.thread_setting(),
                        .keep_frames = o.wants_frames(),
                        .keep_log = o.wants_log(),

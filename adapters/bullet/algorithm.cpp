@@ -65,6 +65,8 @@ double find_reach(const PairNow& now, const PairState& state, double time_step) 
   const double motion = 1.05 * motion_bound(now, time_step);
   const auto most = [](const Ours& o) { return o.body().settings.fast_motion * o.scale; };
   const double cap = now.second ? std::min(most(now.ours), most(*now.second)) : most(now.ours);
+  // Triangles are not searched for along the way: all that may be met in the step counts.
+  if (state.kind == PairKind::kMesh && motion > cap) return least + motion + fall;
   if (!state.manifolds.has_contacts()) return least + std::min(motion + fall, cap);
   // What is held does not fall, but may tip over: that matters where steps are long.
   const bool is_long = fall > kLongFall * now.ours.world_ball().radius;
@@ -110,10 +112,11 @@ double fast_threshold(const PairNow& now) {
   double threshold = now.ours.body().settings.fast_motion * now.ours.scale;
   if (now.second)
     threshold = std::min(threshold, now.second->body().settings.fast_motion * now.second->scale);
+  double wished = 0;
   for (const btCollisionObject* body : {now.body_0, now.body_1})
     if (const auto own = static_cast<double>(body->getCcdMotionThreshold()); own > 0)
-      threshold = own;
-  return threshold;
+      wished = wished > 0 ? std::min(wished, own) : own;
+  return wished > 0 ? wished : threshold;
 }
 
 // Now, or in the step before.
@@ -313,14 +316,18 @@ void PairAlgorithm::processCollision(const btCollisionObjectWrapper* wrap_0,
           .contact_distance = contact_distance(now),
           .motion = &motion},
          state);
-  const bool is_fast = state.kind != PairKind::kMesh && !touches(now, state) &&
-                       motion_bound(now, time_step) + fall_of(now, time_step) > fast_threshold(now);
-  if (!is_fast)
+  const bool goes_far =
+      state.kind != PairKind::kMesh &&
+      motion_bound(now, time_step) + fall_of(now, time_step) > fast_threshold(now);
+  const bool is_fast = goes_far && !touches(now, state);
+  if (!is_fast) {
     allow_for_turning(motion, state.memory.candidates);
-  else if (state.memory.candidates.empty())
+    if (goes_far) gather_ahead(*wrap_0, *wrap_1, now, time_step, state);
+  } else if (state.memory.candidates.empty()) {
     gather_fast(*wrap_0, *wrap_1, now, time_step, state);
-  else
+  } else {
     hold_whole_body(now, state);
+  }
   write(now, *wrap_0, *wrap_1, time_step, is_fast ? kMostChosen : most_points(now), state);
 }
 

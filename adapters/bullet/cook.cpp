@@ -94,8 +94,9 @@ std::unique_ptr<IsotactShape> cook_bullet_shape(BulletShapeParts parts,
 
 std::unique_ptr<IsotactShape> cook_bullet_shape(const Shape& shape,
                                                 const BulletShapeSettings& settings) {
-  return cook_bullet_shape(BulletShapeParts{.tree = shape.tree(), .field = shape.field()},
-                           settings);
+  return cook_bullet_shape(
+      BulletShapeParts{.tree = shape.tree(), .field = shape.field(), .voxmap = shape.voxmap()},
+      settings);
 }
 
 std::unique_ptr<IsotactShape> cook_bullet_shape(const Asset& asset,

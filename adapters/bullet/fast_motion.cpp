@@ -101,7 +101,8 @@ void gather_fast(const btCollisionObjectWrapper& wrap_0, const btCollisionObject
     const double clearance = clearance_of(then, 2 * motion, state);
     if (clearance <= touch) break;
     t += clearance / motion;
-    if (t >= 1 || part == kMostParts) return;
+    if (t >= 1) return;
+    if (part == kMostParts) break;  // so many steps are only made next to the surface
     then = pair_at(state, wrap_0, moved(wrap_0, t * time_step, time_step), wrap_1,
                    moved(wrap_1, t * time_step, time_step));
   }
@@ -117,6 +118,38 @@ void gather_fast(const btCollisionObjectWrapper& wrap_0, const btCollisionObject
     c.distance = dot(c.normal, c.on_0 - c.on_1);
   }
   hold_whole_body(now, state);
+}
+
+// Conservative advancement does not get off the ground where bodies touch. Here looks follow each
+// other so closely that each sees what may be met before the next. What is already near, and not
+// about to be run into, does not count.
+void gather_ahead(const btCollisionObjectWrapper& wrap_0, const btCollisionObjectWrapper& wrap_1,
+                  const PairNow& now, double time_step, PairState& state) {
+  const double motion = motion_bound(now, time_step) + fall_of(now, time_step);
+  double reach = 2 * shortest_part(now.ours);
+  if (now.second) reach = std::min(reach, 2 * shortest_part(*now.second));
+  const double part = std::max(reach / motion, 1.0 / kMostParts);
+  std::vector<Candidate> found = state.memory.candidates;
+  for (double t = part; t < 1; t += part) {
+    const btTransform then_0 = moved(wrap_0, t * time_step, time_step);
+    const btTransform then_1 = moved(wrap_1, t * time_step, time_step);
+    const PairNow then = pair_at(state, wrap_0, then_0, wrap_1, then_1);
+    gather(then, {.reach = reach, .last = &state.manifolds}, state);
+    const btTransform back_0 = wrap_0.getWorldTransform() * then_0.inverse();
+    const btTransform back_1 = wrap_1.getWorldTransform() * then_1.inverse();
+    const std::size_t before = found.size();
+    for (Candidate c : state.memory.candidates) {
+      const Vec3 v = velocity_at(*now.body_0, c.on_0) - velocity_at(*now.body_1, c.on_1);
+      const double left = dot(c.normal, v) * (1 - t) * time_step;
+      if (c.distance + left > -reach) continue;
+      c.on_0 = from_bullet(back_0(to_bullet(c.on_0)));
+      c.on_1 = from_bullet(back_1(to_bullet(c.on_1)));
+      c.distance = dot(c.normal, c.on_0 - c.on_1);
+      found.push_back(c);
+    }
+    if (found.size() > before) break;
+  }
+  state.memory.candidates = std::move(found);
 }
 
 void hold_whole_body(const PairNow& now, PairState& state) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "isotact/adapters/bullet/convert.h"
+#include "isotact/adapters/bullet/report.h"
 
 namespace isotact::bullet_detail {
 namespace {
@@ -15,8 +16,15 @@ ShellPlacement placement_of(const Ours& ours, const Placed& other) {
 }
 
 // The largest margin that the target was prepared for.
-double cap_reach(const Placed& other, double reach) {
-  return std::min(reach, other.target->max_margin() * other.scale);
+double cap_reach(const Placed& other, double reach, double grown) {
+  const double most = other.target->max_margin() * other.scale;
+  if (grown > most * (1 + 1e-6))
+    report_bullet_error(
+        "the margins of two shapes are more together than a field was prepared for, so that "
+        "contact "
+        "begins too late: give the margin when cooking (BulletShapeSettings::margin), or a larger "
+        "max_approach");
+  return std::min(reach, most);
 }
 
 // One hit as a candidate.
@@ -166,10 +174,10 @@ void gather_points(const Ours& ours, const Placed& other, const GatherRequest& r
   const PointSphereTree& tree = *ours.body().tree;
   const ShellPlacement placement = placement_of(ours, other);
   const double grown = ours.margin + other.margin;
-  const ShellAnswer answer = find_hits(
-      tree, *other.target, placement,
-      {.margin = cap_reach(other, request.reach + grown), .want_distance = request.want_nearest},
-      state);
+  const ShellAnswer answer = find_hits(tree, *other.target, placement,
+                                       {.margin = cap_reach(other, request.reach + grown, grown),
+                                        .want_distance = request.want_nearest},
+                                       state);
   if (answer.hits.empty()) {
     if (request.want_nearest && answer.nearest_point != kNoHit &&
         answer.distance - grown <= request.nearest_reach)
@@ -209,9 +217,12 @@ void gather_edges(const Ours& ours, std::span<const FeatureEdge> edges, double r
   const double s = ours.scale;
   const Pose shape_from_edges = inverse(ours.world_from_shape) * world_from_edges;
   memory.edges.clear();
-  for (const FeatureEdge& e : edges)
-    memory.edges.push_back(
-        {transform_point(shape_from_edges, e.a) / s, transform_point(shape_from_edges, e.b) / s});
+  for (const FeatureEdge& e : edges) {
+    const Vec3 a = transform_point(shape_from_edges, e.a) / s;
+    const Vec3 b = transform_point(shape_from_edges, e.b) / s;
+    if (!is_finite(a) || !is_finite(b)) return;  // a body that is nowhere
+    memory.edges.push_back({a, b});
+  }
   const FeatureRequest query{.margin = (request.furthest() + ours.margin) / s,
                              .radius = radius / s};
   if (body.field)
@@ -245,7 +256,7 @@ double find_clearance(const Ours& ours, const Placed& other, double most, ShellS
   const double grown = ours.margin + other.margin;
   const ShellAnswer answer =
       find_hits(*ours.body().tree, *other.target, placement_of(ours, other),
-                {.margin = cap_reach(other, grown), .want_distance = true}, state);
+                {.margin = cap_reach(other, grown, grown), .want_distance = true}, state);
   return std::min(most, answer.distance - grown);
 }
 

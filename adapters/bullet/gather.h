@@ -32,7 +32,7 @@ struct Ours {
 };
 Ours view(const IsotactShape& shape, const btTransform& world_from_bullet, bool is_0);
 
-// What queries write to; kept from step to step so that nothing is allocated.
+// What queries write to, kept from step to step. (Meshes' triangles are collected anew.)
 struct GatherMemory {
   ShellState points_0{}, points_1{};
   std::vector<ShellHit> near_hits{}, triangle_hits{}, kept_hits{};

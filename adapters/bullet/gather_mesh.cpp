@@ -28,10 +28,14 @@ class Collector final : public btTriangleCallback {
   explicit Collector(const btConcaveShape& mesh) {
     if (mesh.getShapeType() == TERRAIN_SHAPE_PROXYTYPE)
       up_axis_ = static_cast<const btHeightfieldTerrainShape&>(mesh).getUpAxis();
+    // A mirrored mesh is turned inside out.
+    const btVector3& scale = mesh.getLocalScaling();
+    is_mirrored_ = scale.x() * scale.y() * scale.z() < 0;
   }
   void processTriangle(btVector3* corner, int part, int index) override {
     FlatTriangle t{.part = part, .index = index};
     for (std::size_t i = 0; i < 3; ++i) t.corner[i] = from_bullet(corner[i]);
+    if (is_mirrored_) std::swap(t.corner[1], t.corner[2]);
     t.normal = normalized(cross(t.corner[1] - t.corner[0], t.corner[2] - t.corner[0]));
     // Which way round a height field's triangles go depends on its axis and flags.
     if (up_axis_ >= 0 && t.normal[static_cast<std::size_t>(up_axis_)] < 0) {
@@ -44,6 +48,7 @@ class Collector final : public btTriangleCallback {
 
  private:
   int up_axis_ = -1;
+  bool is_mirrored_ = false;
 };
 
 struct Side {

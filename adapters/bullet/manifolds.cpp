@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <BulletCollision/BroadphaseCollision/btDispatcher.h>
 #include <BulletCollision/CollisionDispatch/btManifoldResult.h>
@@ -118,6 +119,9 @@ void Manifolds::begin() {
     // Others may empty manifolds: a body that was moved by hand, or cleaned from its pairs.
     if (static_cast<std::size_t>(slot.manifold->getNumContacts()) != slot.count &&
         shared_ == nullptr) {
+      // An impact that has begun goes on.
+      for (std::size_t i = 0; i < slot.count; ++i)
+        slot.energy_left = std::max(slot.energy_left, slot.memory[i].energy);
       slot.manifold->clearManifold();
       slot.count = 0;
     }
@@ -174,7 +178,6 @@ void Manifolds::write(std::uint32_t id, std::span<const Candidate> chosen,
   Slot& slot = find_or_make(id, &body_0, &body_1);
   btPersistentManifold& manifold = *slot.manifold;
   slot.written = true;
-  const bool was_empty = slot.count == 0;
   int place_of[kMostChosen];
   match(slot, chosen, settings, body_0, place_of);
 
@@ -182,7 +185,8 @@ void Manifolds::write(std::uint32_t id, std::span<const Candidate> chosen,
   bool kept[kMostChosen]{};
   for (std::size_t c = 0; c < chosen.size(); ++c)
     if (place_of[c] >= 0) kept[place_of[c]] = true;
-  double energy_left = 0;  // of impacts whose points are not among the chosen ones any more
+  // Of impacts whose points are not among the chosen ones any more.
+  double energy_left = std::exchange(slot.energy_left, 0.0);
   for (int i = static_cast<int>(slot.count) - 1; i >= 0; --i) {
     if (kept[i]) continue;
     energy_left = std::max(energy_left, slot.memory[i].energy);
@@ -193,6 +197,7 @@ void Manifolds::write(std::uint32_t id, std::span<const Candidate> chosen,
       if (place == last) place = i;
     --slot.count;
   }
+  const bool was_empty = slot.count == 0;
   for (std::size_t c = 0; c < chosen.size(); ++c) {
     const btManifoldPoint point = make_point(chosen[c], wrap_0, wrap_1);
     int at = place_of[c];

@@ -59,6 +59,7 @@ class Manifolds {
   struct Slot {
     std::uint32_t id = 0;
     btPersistentManifold* manifold = nullptr;
+    double energy_left = 0;  // of impacts, where others emptied the manifold
     std::size_t count = 0;
     Memory memory[kMostChosen]{};
     std::uint64_t keys[kMostChosen]{};

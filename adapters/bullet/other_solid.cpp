@@ -12,6 +12,7 @@
 #include <LinearMath/btConvexHullComputer.h>
 
 #include "isotact/adapters/bullet/convert.h"
+#include "isotact/adapters/bullet/report.h"
 #include "isotact/base/trig.h"
 
 namespace isotact::bullet_detail {
@@ -145,6 +146,9 @@ bool make_hull(const btConvexShape& shape, OtherSolid& solid) {
   }
   if (hull->planes.size() < 4) {
     // Flat, a line, or a point: no solid for our points, but its edges still meet our field.
+    report_bullet_error(
+        "a convex shape of Bullet's without volume (a triangle, a flat hull): bodies of Isotact's "
+        "meet its edges only, not its face; give it some thickness");
     if (solid.edges.empty() && !hull->corners.empty())
       add_edge(solid, hull->corners[0], hull->corners[0]);
     return true;
@@ -153,16 +157,31 @@ bool make_hull(const btConvexShape& shape, OtherSolid& solid) {
   return true;
 }
 
+int corner_count_of(const btCollisionShape& shape) {
+  if (shape.getShapeType() != CONVEX_HULL_SHAPE_PROXYTYPE) return 0;
+  return static_cast<const btConvexHullShape&>(shape).getNumPoints();
+}
+
 }  // namespace
 
 bool is_up_to_date(const btCollisionShape& shape, const OtherSolid& solid) {
-  return solid.scaling == shape.getLocalScaling() && solid.margin == shape.getMargin();
+  if (solid.scaling != shape.getLocalScaling() || solid.margin != shape.getMargin() ||
+      solid.type != shape.getShapeType() || solid.corner_count != corner_count_of(shape))
+    return false;
+  // A plane has no box; others of another size have another one.
+  if (shape.getShapeType() == STATIC_PLANE_PROXYTYPE) return true;
+  btVector3 lower, upper;
+  shape.getAabb(btTransform::getIdentity(), lower, upper);
+  return lower == solid.lower && upper == solid.upper;
 }
 
 bool make_other_solid(const btCollisionShape& shape, OtherSolid& solid) {
   solid = {};
   solid.scaling = shape.getLocalScaling();
   solid.margin = shape.getMargin();
+  solid.type = shape.getShapeType();
+  solid.corner_count = corner_count_of(shape);
+  shape.getAabb(btTransform::getIdentity(), solid.lower, solid.upper);
   switch (shape.getShapeType()) {
     case STATIC_PLANE_PROXYTYPE: {
       const auto& plane = static_cast<const btStaticPlaneShape&>(shape);

@@ -22,6 +22,8 @@ struct OtherSolid {
   // What it was made from: made anew where these change.
   btVector3 scaling{0, 0, 0};
   btScalar margin = -1;
+  int type = -1, corner_count = 0;
+  btVector3 lower{0, 0, 0}, upper{0, 0, 0};  // its box
 };
 
 // Boxes, cylinders, spheres and capsules as Bullet's own algorithms have them: with their margin

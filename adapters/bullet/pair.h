@@ -55,6 +55,10 @@ double fall_of(const PairNow& now, double time_step);
 // they will first touch, as they are now, across the gap. Nothing where they will not.
 void gather_fast(const btCollisionObjectWrapper& wrap_0, const btCollisionObjectWrapper& wrap_1,
                  const PairNow& now, double time_step, PairState& state);
+// The same for bodies that touch, and may run into something else in this step: adds to the
+// candidates.
+void gather_ahead(const btCollisionObjectWrapper& wrap_0, const btCollisionObjectWrapper& wrap_1,
+                  const PairNow& now, double time_step, PairState& state);
 // For candidates across a gap that is closed in this step by a body that is fast: the plane of the
 // nearest holds all of it.
 void hold_whole_body(const PairNow& now, PairState& state);

@@ -238,10 +238,11 @@ class BulletEngine final : public SceneEngine {
   BulletPlugin plugin_ = install(dispatcher_);
   btDbvtBroadphase broad_phase_;
   btSequentialImpulseConstraintSolver solver_;
-  btDiscreteDynamicsWorld dynamics_{&dispatcher_, &broad_phase_, &solver_, &configuration_};
+  // Before the world, which looks at them when it goes.
   std::map<std::size_t, std::unique_ptr<IsotactShape>> cooked_;
   std::vector<EngineBody> bodies_;
   std::vector<std::unique_ptr<btGeneric6DofSpring2Constraint>> joints_;
+  btDiscreteDynamicsWorld dynamics_{&dispatcher_, &broad_phase_, &solver_, &configuration_};
   std::vector<int> motor_axis_;
   std::vector<BodyPair> touching_;  // in the last step, in order
 };

@@ -44,6 +44,12 @@ bool can_hold(const Shape& points, const Shape& field) {
   return points.tree().has_value() && (field.field().has_value() || field.voxmap().has_value());
 }
 
+bool is_finite(const Pose& pose) {
+  const Quat& q = pose.rotation;
+  return isotact::is_finite(pose.translation) && std::isfinite(q.w) && std::isfinite(q.x) &&
+         std::isfinite(q.y) && std::isfinite(q.z);
+}
+
 void check(const CollideRequest& request) {
   if (!std::isfinite(request.margin)) throw Error("the margin is not finite");
   if (request.max_contacts < 1 || request.max_contacts > kManifoldSize)
@@ -54,19 +60,20 @@ void check(const CollideRequest& request) {
 
 void prepare(CollideAccess::Way& way, const Shape& points, const Shape& field,
              const CollideRequest& request) {
-  const void* field_data =
-      field.field() ? field.field()->buffer().data() : field.voxmap()->buffer().data();
+  const auto data_of = [](const Shape& shape) {
+    return shape.field() ? shape.field()->buffer().data() : shape.voxmap()->buffer().data();
+  };
   const double margin = std::max(request.margin, 0.0);
-  if (way.field != field_data || way.margin != margin || !way.target) {
+  if (!way.field || data_of(*way.field) != data_of(field) || way.margin != margin) {
     way.target = field.shell_target(margin);
-    way.field = field_data;
+    way.field = field;
     way.margin = margin;
   }
-  const void* tree_data = points.tree()->buffer().data();
-  if (way.tree != tree_data || way.wanted_segments != request.segments) {
+  if (!way.tree || way.tree->buffer().data() != points.tree()->buffer().data() ||
+      way.wanted_segments != request.segments) {
     way.segments = find_segments(*points.tree(), request.segments);
     way.wanted_segments = request.segments;
-    way.tree = tree_data;
+    way.tree = points.tree();
   }
 }
 
@@ -223,6 +230,7 @@ const CollideResult& collide(const Shape& a, const Pose& world_from_a, const Sha
                              const Pose& world_from_b, const CollideRequest& request,
                              CollideState& state) {
   check(request);
+  if (!is_finite(world_from_a) || !is_finite(world_from_b)) throw Error("a pose is not finite");
   const Clock::time_point start = Clock::now();
   bool a_in_b = can_hold(a, b) && request.roles != Roles::kPointsOfB;
   bool b_in_a = can_hold(b, a) && request.roles != Roles::kPointsOfA;
@@ -280,7 +288,8 @@ const CollideResult& collide(const Shape& a, const Pose& world_from_a, const Sha
   if (b_in_a) run(Body::kB, b, a, inverse(b_from_a), world_from_a);
 
   result.status = result.touching_points > 0 ? CollideStatus::kContact : CollideStatus::kFree;
-  if (result.touching_points == 0 && !result.complete && result.lower_bound < request.margin)
+  // Nothing was found, but what was not looked at may touch: a budget or a level was the end.
+  if (result.touching_points == 0 && result.lower_bound < request.margin)
     result.status = CollideStatus::kGaveUp;
   // Moved into a plain array: both are there, or the first alone.
   if (count == 2) {

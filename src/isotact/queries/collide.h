@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -82,8 +83,9 @@ class CollideState {
     ShellState shell;
     ShellSegments segments;
     std::uint32_t wanted_segments = 0;
-    const void* tree = nullptr;
-    const void* field = nullptr;
+    // Kept alive, so that no other can take their place in memory unnoticed.
+    std::optional<PointSphereTree> tree;
+    std::optional<Shape> field;
     double margin = -1;
     double microseconds = 0;  // that it may need: of its last search, more if that was cut short
   };

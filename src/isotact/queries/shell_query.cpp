@@ -378,7 +378,9 @@ ShellAnswer find_hits(const PointSphereTree& tree, const ShellTarget& target,
                  : search.search(detail::ShellStateAccess::buffers(state));
     answer = detail::collect(tree, search, placement, request.margin, counts, state);
   }
-  if (request.want_distance && answer.hits.empty() && answer.status == ShellStatus::kComplete)
+  // Where a level or a budget left something that may be a hit, the nearest is not asked for.
+  if (request.want_distance && answer.hits.empty() && answer.status == ShellStatus::kComplete &&
+      answer.lower_bound >= request.margin)
     detail::find_nearest_point(search, state, answer);
   return answer;
 }
