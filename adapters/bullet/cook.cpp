@@ -85,18 +85,21 @@ std::unique_ptr<IsotactShape> cook_bullet_shape(BulletShapeParts parts,
                          ? segments_of_level(*body->tree, settings.segment_level)
                          : find_segments(*body->tree, settings.segments);
   body->mass = std::move(parts.mass);
-  if (!body->mass && body->mesh)
-    body->mass = find_mass_properties(*body->mesh, {.density = 1});
-  else if (!body->mass && body->field)
-    body->mass = find_mass_properties(*body->surface().mesh, {.density = 1});
+  if (!body->mass && body->mesh) body->mass = find_mass_properties(*body->mesh, {.density = 1});
+  // An open or wrongly turned mesh has no inertia to speak of; its field's surface is closed.
+  if ((!body->mass || body->mass->status != MassStatus::kSolid) && body->field)
+    body->mass = find_mass_properties(extract_surface(*body->field), {.density = 1});
+  body->warnings = std::move(parts.warnings);
   return std::make_unique<IsotactShape>(std::move(body));
 }
 
 std::unique_ptr<IsotactShape> cook_bullet_shape(const Shape& shape,
                                                 const BulletShapeSettings& settings) {
-  return cook_bullet_shape(
-      BulletShapeParts{.tree = shape.tree(), .field = shape.field(), .voxmap = shape.voxmap()},
-      settings);
+  return cook_bullet_shape(BulletShapeParts{.tree = shape.tree(),
+                                            .field = shape.field(),
+                                            .voxmap = shape.voxmap(),
+                                            .warnings = shape.warnings()},
+                           settings);
 }
 
 std::unique_ptr<IsotactShape> cook_bullet_shape(const Asset& asset,
@@ -113,7 +116,8 @@ std::unique_ptr<IsotactShape> cook_bullet_shape(const TriangleMesh& mesh,
   const Shape shape = Shape::from_mesh(mesh, settings.shape);
   return cook_bullet_shape(BulletShapeParts{.tree = shape.tree(),
                                             .field = shape.field(),
-                                            .mesh = std::make_shared<const TriangleMesh>(mesh)},
+                                            .mesh = std::make_shared<const TriangleMesh>(mesh),
+                                            .warnings = shape.warnings()},
                            settings.bullet);
 }
 
@@ -158,6 +162,12 @@ BodyInfo make_body_info(const IsotactShape& shape, const MassSettings& settings)
   if (!shape.body().mass || !(shape.body().mass->volume > 0))
     throw Error("the shape has no volume: give it mass properties, a field or a closed mesh");
   const MassProperties unit = *shape.body().mass;
+  const Vec3& moments = unit.principal_moments;  // ascending
+  if (!(moments.x > 0) || moments.z > 1.001 * (moments.x + moments.y))
+    throw Error(
+        "the shape's inertia is that of no body: its mesh is open, or faces both ways; cook it "
+        "with "
+        "a field, or give mass properties");
   const double s = shape.scale();
   // Of the frame that was cooked, scaled; the shape's own frame does not count.
   const Pose shape_from_body{unit.mesh_from_principal, unit.center};

@@ -129,7 +129,15 @@ void gather_ahead(const btCollisionObjectWrapper& wrap_0, const btCollisionObjec
   double reach = 2 * shortest_part(now.ours);
   if (now.second) reach = std::min(reach, 2 * shortest_part(*now.second));
   const double part = std::max(reach / motion, 1.0 / kMostParts);
+  const auto is_run_into = [&](const Candidate& c, double t) {
+    const Vec3 v = velocity_at(*now.body_0, c.on_0) - velocity_at(*now.body_1, c.on_1);
+    return c.distance + dot(c.normal, v) * (1 - t) * time_step < -reach;
+  };
   std::vector<Candidate> found = state.memory.candidates;
+  // Then what it touches is what stops it.
+  if (std::any_of(found.begin(), found.end(),
+                  [&](const Candidate& c) { return is_run_into(c, 0); }))
+    return;
   for (double t = part; t < 1; t += part) {
     const btTransform then_0 = moved(wrap_0, t * time_step, time_step);
     const btTransform then_1 = moved(wrap_1, t * time_step, time_step);
@@ -139,9 +147,7 @@ void gather_ahead(const btCollisionObjectWrapper& wrap_0, const btCollisionObjec
     const btTransform back_1 = wrap_1.getWorldTransform() * then_1.inverse();
     const std::size_t before = found.size();
     for (Candidate c : state.memory.candidates) {
-      const Vec3 v = velocity_at(*now.body_0, c.on_0) - velocity_at(*now.body_1, c.on_1);
-      const double left = dot(c.normal, v) * (1 - t) * time_step;
-      if (c.distance + left > -reach) continue;
+      if (!is_run_into(c, t)) continue;
       c.on_0 = from_bullet(back_0(to_bullet(c.on_0)));
       c.on_1 = from_bullet(back_1(to_bullet(c.on_1)));
       c.distance = dot(c.normal, c.on_0 - c.on_1);

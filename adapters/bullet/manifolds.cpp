@@ -211,7 +211,8 @@ void Manifolds::write(std::uint32_t id, std::span<const Candidate> chosen,
     } else {
       // Predictive: contacts of fast bodies are further apart than the breaking threshold.
       at = manifold.addManifoldPoint(point, true);
-      slot.memory[at] = {.energy = energy_left};
+      // To one point: each that got it would give it back.
+      slot.memory[at] = {.energy = std::exchange(energy_left, 0.0)};
       ++slot.count;
     }
     slot.memory[at].key = chosen[c].key;

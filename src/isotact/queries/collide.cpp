@@ -44,10 +44,10 @@ bool can_hold(const Shape& points, const Shape& field) {
   return points.tree().has_value() && (field.field().has_value() || field.voxmap().has_value());
 }
 
-bool is_finite(const Pose& pose) {
-  const Quat& q = pose.rotation;
-  return isotact::is_finite(pose.translation) && std::isfinite(q.w) && std::isfinite(q.x) &&
-         std::isfinite(q.y) && std::isfinite(q.z);
+void check(const Pose& pose) {
+  if (!is_finite(pose.translation)) throw Error("a pose is not finite");
+  if (!(std::abs(length_sq(pose.rotation) - 1) < 1e-3))
+    throw Error("the rotation of a pose is no unit quaternion");
 }
 
 void check(const CollideRequest& request) {
@@ -230,7 +230,8 @@ const CollideResult& collide(const Shape& a, const Pose& world_from_a, const Sha
                              const Pose& world_from_b, const CollideRequest& request,
                              CollideState& state) {
   check(request);
-  if (!is_finite(world_from_a) || !is_finite(world_from_b)) throw Error("a pose is not finite");
+  check(world_from_a);
+  check(world_from_b);
   const Clock::time_point start = Clock::now();
   bool a_in_b = can_hold(a, b) && request.roles != Roles::kPointsOfB;
   bool b_in_a = can_hold(b, a) && request.roles != Roles::kPointsOfA;
@@ -291,6 +292,9 @@ const CollideResult& collide(const Shape& a, const Pose& world_from_a, const Sha
   // Nothing was found, but what was not looked at may touch: a budget or a level was the end.
   if (result.touching_points == 0 && result.lower_bound < request.margin)
     result.status = CollideStatus::kGaveUp;
+  // What a level or a budget left unseen may be as deep as the bound.
+  result.blind_depth +=
+      std::max(std::min(result.distance, request.margin) - result.lower_bound, 0.0);
   // Moved into a plain array: both are there, or the first alone.
   if (count == 2) {
     Role both[2] = {*roles[0], *roles[1]};

@@ -119,9 +119,7 @@ void ShellSearch::prepare_formula() {
       const double radius = size(0), half = size(1);
       const double side = std::sqrt(radius * radius + 4 * half * half);
       n[0] = static_cast<float>(radius), n[1] = static_cast<float>(half);
-      // A cone of no size is a point: any side will do.
-      n[2] = side > 0 ? static_cast<float>(2 * half / side) : 1.0F;
-      n[3] = side > 0 ? static_cast<float>(radius / side) : 0.0F;
+      n[2] = static_cast<float>(2 * half / side), n[3] = static_cast<float>(radius / side);
       n[4] = -n[3], n[5] = n[2], n[6] = static_cast<float>(side);
       largest += radius + half;
       break;

@@ -82,9 +82,7 @@ void check(const TargetSettings& settings) {
 // Exactly as the kernel has it (shell_kernel.h), in double.
 FieldSample sample_cone(double radius, double half_height, const Vec3& p) {
   const double side = std::sqrt(radius * radius + 4 * half_height * half_height);
-  // A cone of no size is a point: any side will do.
-  const double normal_r = side > 0 ? 2 * half_height / side : 1;
-  const double normal_y = side > 0 ? radius / side : 0;
+  const double normal_r = 2 * half_height / side, normal_y = radius / side;
   const double r = std::sqrt(p.x * p.x + p.z * p.z);
   const Vec3 outward = r > 0 ? Vec3{p.x / r, 0, p.z / r} : Vec3{1, 0, 0};
   const double out = r - radius, up = p.y + half_height;
@@ -133,8 +131,9 @@ ShellTarget::ShellTarget(const CylinderField& cylinder, double rounding)
       center_(cylinder.center),
       sizes_{cylinder.radius, cylinder.height / 2},
       rounding_(rounding) {}
+// A cone of no size is a point, grown to a sphere.
 ShellTarget::ShellTarget(const ConeSolid& cone)
-    : kind_(TargetKind::kCone),
+    : kind_(cone.radius > 0 || cone.height > 0 ? TargetKind::kCone : TargetKind::kSphere),
       center_(cone.center),
       sizes_{cone.radius, cone.height / 2},
       rounding_(cone.rounding) {}

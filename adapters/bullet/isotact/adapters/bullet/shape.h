@@ -14,6 +14,8 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include <BulletCollision/CollisionShapes/btConcaveShape.h>
 #include <BulletCollision/CollisionShapes/btStridingMeshInterface.h>
@@ -84,6 +86,7 @@ struct BulletBody {
   double cell = 0;  // metres; 0 without field and voxelmap
   ShellSegments segments{};
   BulletShapeSettings settings{};
+  std::vector<std::string> warnings{};  // of building: holes that were closed, thin walls
 
   struct Surface {
     std::shared_ptr<const TriangleMesh> mesh;
@@ -112,6 +115,8 @@ class IsotactShape final : public btConcaveShape {
   std::shared_ptr<const bullet_detail::BulletBody> shared_body() const { return body_; }
   const BulletShapeSettings& settings() const { return body_->settings; }
   double scale() const { return scale_; }
+  // Of cooking, in words: holes that were closed, walls too thin for the field.
+  const std::vector<std::string>& warnings() const { return body_->warnings; }
   // bullet_from_shape as a pose of the scaled body: its translation is scaled, too.
   Pose scaled_frame() const {
     return {bullet_from_shape_.rotation, bullet_from_shape_.translation * scale_};
@@ -168,6 +173,7 @@ struct BulletShapeParts {
   std::optional<Voxmap> voxmap{};  // in place of a field
   std::optional<MassProperties> mass{};
   std::shared_ptr<const TriangleMesh> mesh{};
+  std::vector<std::string> warnings{};  // of building
 };
 std::unique_ptr<IsotactShape> cook_bullet_shape(BulletShapeParts parts,
                                                 const BulletShapeSettings& settings = {});
