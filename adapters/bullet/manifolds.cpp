@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include <BulletCollision/BroadphaseCollision/btDispatcher.h>
@@ -121,7 +122,7 @@ void Manifolds::begin() {
         shared_ == nullptr) {
       // An impact that has begun goes on.
       for (std::size_t i = 0; i < slot.count; ++i)
-        slot.energy_left = std::max(slot.energy_left, slot.memory[i].energy);
+        if (slot.memory[i].energy > slot.left.energy) slot.left = slot.memory[i];
       slot.manifold->clearManifold();
       slot.count = 0;
     }
@@ -186,10 +187,10 @@ void Manifolds::write(std::uint32_t id, std::span<const Candidate> chosen,
   for (std::size_t c = 0; c < chosen.size(); ++c)
     if (place_of[c] >= 0) kept[place_of[c]] = true;
   // Of impacts whose points are not among the chosen ones any more.
-  double energy_left = std::exchange(slot.energy_left, 0.0);
+  Memory left = std::exchange(slot.left, {});
   for (int i = static_cast<int>(slot.count) - 1; i >= 0; --i) {
     if (kept[i]) continue;
-    energy_left = std::max(energy_left, slot.memory[i].energy);
+    if (slot.memory[i].energy > left.energy) left = slot.memory[i];
     const int last = static_cast<int>(slot.count) - 1;
     manifold.removeContactPoint(i);
     slot.memory[i] = slot.memory[last];
@@ -212,7 +213,7 @@ void Manifolds::write(std::uint32_t id, std::span<const Candidate> chosen,
       // Predictive: contacts of fast bodies are further apart than the breaking threshold.
       at = manifold.addManifoldPoint(point, true);
       // To one point: each that got it would give it back.
-      slot.memory[at] = {.energy = std::exchange(energy_left, 0.0)};
+      slot.memory[at] = std::exchange(left, {});
       ++slot.count;
     }
     slot.memory[at].key = chosen[c].key;
@@ -224,6 +225,36 @@ void Manifolds::write(std::uint32_t id, std::span<const Candidate> chosen,
   if (was_empty && slot.count > 0 && gContactStartedCallback != nullptr)
     gContactStartedCallback(&manifold);
 }
+
+namespace {
+
+// J. Infinite for a pair one of which goes where it is told: it may put energy in.
+double kinetic_energy_of(const btCollisionObject& body) {
+  if (body.isStaticObject()) return 0;
+  const btRigidBody* rigid = btRigidBody::upcast(&body);
+  if (rigid == nullptr || body.isKinematicObject() || !(rigid->getInvMass() > 0))
+    return std::numeric_limits<double>::infinity();
+  const btVector3 turn =
+      rigid->getWorldTransform().getBasis().transpose() * rigid->getAngularVelocity();
+  const btVector3& inverse = rigid->getInvInertiaDiagLocal();
+  double twice = static_cast<double>(rigid->getLinearVelocity().length2() / rigid->getInvMass());
+  for (int i = 0; i < 3; ++i)
+    if (inverse[i] > 0) twice += static_cast<double>(turn[i] * turn[i] / inverse[i]);
+  return twice / 2;
+}
+
+// 1/kg: how much a unit impulse along the normal at a contact changes the speed between the bodies.
+double mobility_at(const btManifoldPoint& point, const btCollisionObject& body_0,
+                   const btCollisionObject& body_1) {
+  const auto of = [&](const btCollisionObject& body, const btVector3& place) {
+    const btRigidBody* rigid = btRigidBody::upcast(&body);
+    if (rigid == nullptr || !(rigid->getInvMass() > 0)) return 0.0;
+    return static_cast<double>(rigid->computeImpulseDenominator(place, point.m_normalWorldOnB));
+  };
+  return of(body_0, point.m_positionWorldOnA) + of(body_1, point.m_positionWorldOnB);
+}
+
+}  // namespace
 
 // What Bullet's solver does with a contact: across a gap d it lets bodies come together by d in
 // this step, v >= restitution u - d / dt, with u the speed of approach. So a contact that is seen
@@ -255,14 +286,17 @@ void Manifolds::bounce(btManifoldPoint& point, Memory& memory, const WriteSettin
   point.m_combinedRestitution = 0;
 
   const double energy_now = speed * speed / 2 + g * d + g * dt * speed / 2;
+  const double kinetic_now = kinetic_energy_of(body_0) + kinetic_energy_of(body_1);
   const bool is_impact = speed > settings.bounce_speed;
   if (memory.energy == 0) {
     if (!is_impact || d > (speed + g * dt) * dt) return;
     if (d > 0) {
       memory.energy = energy_now;
+      memory.kinetic = kinetic_now;
       return;
     }
     memory.energy = energy_now;
+    memory.kinetic = kinetic_now;
   }
   // Other contacts may have held it off: then it is no more than what it is now.
   const bool touches = d <= 0.25 * std::sqrt(2 * memory.energy) * dt;
@@ -270,7 +304,17 @@ void Manifolds::bounce(btManifoldPoint& point, Memory& memory, const WriteSettin
   memory.energy = 0;
   const double a = g * dt / 2, under_root = a * a + 2 * (e * e * energy - g * d);
   if (!touches || !(under_root > a * a)) return;
-  const double w = std::sqrt(under_root) - a;
+  double w = std::sqrt(under_root) - a;
+  // Bodies that hit with several points, one after the other, must not gain by it: together with
+  // what they have now, the bounce may come to no more than what they had before it. (A point that
+  // gets the speed w changes the energy by (w^2 - speed^2) / 2 mobility.)
+  const double mobility = mobility_at(point, body_0, body_1);
+  const double room = memory.kinetic - kinetic_now;
+  if (std::isfinite(room) && mobility > 0) {
+    const double most_sq = 2 * room * mobility + speed * speed;
+    if (!(most_sq > 0)) return;
+    w = std::min(w, std::sqrt(most_sq));
+  }
   // Deeper than btContactSolverInfo::m_splitImpulsePenetrationThreshold (0.04) the solver would
   // move the body instead of giving it speed.
   const double overlap = std::clamp(-d, 1e-4, kMostBounceDepth);

@@ -54,12 +54,13 @@ class Manifolds {
   struct Memory {
     std::uint64_t key = 0;
     // J/kg: of an impact that was braked to touch in this step, and is to bounce in the next.
+    double kinetic = 0;  // J: of both bodies before an impact
     double energy = 0;
   };
   struct Slot {
     std::uint32_t id = 0;
     btPersistentManifold* manifold = nullptr;
-    double energy_left = 0;  // of impacts, where others emptied the manifold
+    Memory left{};  // of an impact, where others emptied the manifold
     std::size_t count = 0;
     Memory memory[kMostChosen]{};
     std::uint64_t keys[kMostChosen]{};
