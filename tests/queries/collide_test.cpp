@@ -196,5 +196,36 @@ TEST(Collide, DoesNotAllocate) {
       }
 }
 
+// A level that saw no point inside said that the bodies were free.
+TEST(Collide, LevelsNeverSayFreeOfWhatTouches) {
+  const Shape ball = Shape::from_mesh(make_sphere({.radius = 0.5, .frequency = 8}),
+                                      {.field = {.resolution = 32}, .points = 500});
+  Random random(90);
+  int gave_up = 0;
+  for (int i = 0; i < 60; ++i) {
+    const Pose at{random.rotation(), random.unit_vector() * random.uniform(0.85, 1.05)};
+    const CollideResult all = collide(ball, at, ball, {});
+    for (int level = 0; level < ball.tree()->level_count(); ++level) {
+      const CollideResult part =
+          collide(ball, at, ball, {}, {.level = level, .want_distance = true});
+      EXPECT_FALSE(all.status == CollideStatus::kContact && part.status == CollideStatus::kFree);
+      if (part.status == CollideStatus::kGaveUp) {
+        ++gave_up;
+        EXPECT_GT(part.blind_depth, all.blind_depth);
+      }
+    }
+  }
+  EXPECT_GT(gave_up, 20);
+}
+
+TEST(Collide, RefusesPosesThatAreNone) {
+  const Shape ball = Shape::from_mesh(make_sphere({.radius = 0.5, .frequency = 4}),
+                                      {.field = {.resolution = 16}, .points = 50});
+  Pose nowhere;
+  nowhere.translation.x = std::nan("");
+  EXPECT_THROW(collide(ball, nowhere, ball, {}), Error);
+  EXPECT_THROW(collide(ball, {{2, 0, 0, 0}, {}}, ball, {}), Error);
+}
+
 }  // namespace
 }  // namespace isotact
