@@ -103,7 +103,8 @@ TEST(ToolPath, SurvivesNoise) {
   for (int i = 0; i < 3000; ++i) {
     std::string text = good;
     for (std::uint32_t k = 0; k <= random.below(4); ++k) {
-      const auto at = static_cast<std::size_t>(random.below(static_cast<std::uint32_t>(text.size())));
+      const auto at =
+          static_cast<std::size_t>(random.below(static_cast<std::uint32_t>(text.size())));
       if (random.below(2) == 0)
         text[at] = static_cast<char>(random.below(256));
       else
