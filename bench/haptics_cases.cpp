@@ -77,7 +77,7 @@ Tool make_rod() {
           make_body_mass(find_mass_properties(mesh), 8000)};
 }
 
-Shape make_part(TriangleMesh mesh, const PointShell& shell, int resolution) {
+Shape make_part(const TriangleMesh& mesh, const PointShell& shell, int resolution) {
   return Shape::from_parts(build_field(mesh, {.resolution = resolution}).field,
                            build_point_sphere_tree(shell));
 }

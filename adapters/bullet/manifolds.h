@@ -33,14 +33,14 @@ class Manifolds {
   ~Manifolds();
 
   // Keys of the contacts of the last step of a slot.
-  std::span<const std::uint64_t> keys(std::uint32_t slot) const;
+  std::span<const std::uint64_t> keys(std::uint32_t id) const;
   // Any manifold, for callbacks that want one.
   btPersistentManifold& any(const btCollisionObject* body_0, const btCollisionObject* body_1);
 
   // Between begin and end, each slot that has contacts is written once. Slots that are not are
   // emptied, and their manifolds given back, but for the first.
   void begin();
-  void write(std::uint32_t slot, std::span<const Candidate> chosen,
+  void write(std::uint32_t id, std::span<const Candidate> chosen,
              const btCollisionObjectWrapper& wrap_0, const btCollisionObjectWrapper& wrap_1,
              const WriteSettings& settings);
   void end();

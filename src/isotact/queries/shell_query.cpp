@@ -11,7 +11,7 @@ namespace isotact {
 namespace detail {
 
 struct ShellStateAccess {
-  using Anchor = ShellState::Anchor;
+  using Anchor = ShellAnchor;
 
   static ShellBuffers buffers(ShellState& s) {
     return {{s.front_[0].data(), s.front_[1].data()}, s.points_.data(), s.distances_.data()};

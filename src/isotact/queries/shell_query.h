@@ -92,6 +92,14 @@ struct ShellAnswer {
 
 namespace detail {
 struct ShellStateAccess;
+
+// Since when a list of clusters is good.
+struct ShellAnchor {
+  PointSphereTree tree{};
+  std::optional<ShellTarget> target{};
+  ShellPlacement placement{};
+  double margin = 0, reach = 0;  // metres: how far points may have moved since
+};
 }  // namespace detail
 
 // What a query needs beside its arguments, and what it remembers of the last one. One thread at a
@@ -112,14 +120,8 @@ class ShellState {
 
  private:
   friend struct detail::ShellStateAccess;
-  struct Anchor {
-    PointSphereTree tree{};
-    std::optional<ShellTarget> target{};
-    ShellPlacement placement{};
-    double margin = 0, reach = 0;  // metres: how far points may have moved since
-  };
   bool coherent_ = false;
-  std::optional<Anchor> anchor_{};
+  std::optional<detail::ShellAnchor> anchor_{};
   ShellPlacement last_{};                // of the last query
   std::vector<std::uint32_t> clusters_;  // of the anchor: places on the last level, in order
   std::size_t cluster_count_ = 0;
