@@ -1,6 +1,7 @@
 #include "isotact/adapters/bullet/scene_engine.h"
 
 #include <cmath>
+#include <filesystem>
 
 #include <gtest/gtest.h>
 
@@ -117,6 +118,45 @@ TEST(SceneEngine, ScriptsMoveAndPush) {
   EXPECT_GT(run.world().pose(1).translation.x, 0.25 + 0.099);
   const double mass = run.world().body_settings(2).mass.mass;
   EXPECT_NEAR(run.world().pose(2).translation.x, 9 + 0.125 / mass, 0.01 * 0.125 / mass + 1e-3);
+}
+
+Scene read_shipped(const char* name) {
+  return read_scene(std::filesystem::path(ISOTACT_SOURCE_FOLDER) / "scenes" / "bullet" / name);
+}
+
+// The nut goes down by its pitch of 2 mm a turn.
+TEST(SceneEngine, TheNutTurnsDownItsBolt) {
+  Scene scene = read_shipped("nut.json");
+  for (SceneShape& shape : scene.shapes)
+    if (kSlowBuild) shape.voxel_size = 0.0008;
+  SceneRun run(scene, with_bullet());
+  double angle = 0;
+  Quat last = run.world().pose(1).rotation;
+  const double from = run.world().pose(1).translation.y;
+  for (int step = 0; step < unless_slow(1200, 200); ++step) {
+    ASSERT_TRUE(run.step());
+    const Quat now = run.world().pose(1).rotation, turn = now * conjugate(last);
+    angle += 2 * turn.y * (turn.w < 0 ? -1 : 1);
+    last = now;
+  }
+  const double sunk = from - run.world().pose(1).translation.y;
+  if (kSlowBuild) return;
+  EXPECT_GT(sunk, 0.002);
+  EXPECT_NEAR(sunk, 0.002 * std::abs(angle) / (2 * kPi), 0.3 * sunk);
+}
+
+// Two knots in each other stay so.
+TEST(SceneEngine, KnotsHoldEachOther) {
+  Scene scene = read_shipped("knots.json");
+  for (SceneShape& shape : scene.shapes) {
+    shape.resolution = unless_slow(96, 48);
+    shape.spacing = unless_slow(0.015, 0.03);
+  }
+  SceneRun run(scene, with_bullet());
+  ASSERT_TRUE(run.go(unless_slow(750, 100)));
+  EXPECT_GT(run.world().pose(1).translation.y, -0.75);
+  EXPECT_TRUE(run.warnings().empty());  // they do not overlap at the start
+  EXPECT_TRUE(kSlowBuild || !run.contacts().empty());
 }
 
 }  // namespace
