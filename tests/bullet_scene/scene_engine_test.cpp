@@ -127,13 +127,16 @@ Scene read_shipped(const char* name) {
 // The nut goes down by its pitch of 2 mm a turn.
 TEST(SceneEngine, TheNutTurnsDownItsBolt) {
   Scene scene = read_shipped("nut.json");
-  for (SceneShape& shape : scene.shapes)
-    if (kSlowBuild) shape.voxel_size = 0.0008;
+  if (kSlowBuild)
+    for (SceneShape& shape : scene.shapes) {
+      shape.voxel_size = 0.0016;
+      if (!shape.points) shape.spacing = 0.004;
+    }
   SceneRun run(scene, with_bullet());
   double angle = 0;
   Quat last = run.world().pose(1).rotation;
   const double from = run.world().pose(1).translation.y;
-  for (int step = 0; step < unless_slow(1200, 200); ++step) {
+  for (int step = 0; step < unless_slow(1200, 50); ++step) {
     ASSERT_TRUE(run.step());
     const Quat now = run.world().pose(1).rotation, turn = now * conjugate(last);
     angle += 2 * turn.y * (turn.w < 0 ? -1 : 1);
@@ -149,11 +152,11 @@ TEST(SceneEngine, TheNutTurnsDownItsBolt) {
 TEST(SceneEngine, KnotsHoldEachOther) {
   Scene scene = read_shipped("knots.json");
   for (SceneShape& shape : scene.shapes) {
-    shape.resolution = unless_slow(96, 48);
-    shape.spacing = unless_slow(0.015, 0.03);
+    shape.resolution = unless_slow(96, 32);
+    shape.spacing = unless_slow(0.015, 0.04);
   }
   SceneRun run(scene, with_bullet());
-  ASSERT_TRUE(run.go(unless_slow(750, 100)));
+  ASSERT_TRUE(run.go(unless_slow(750, 60)));
   EXPECT_GT(run.world().pose(1).translation.y, -0.75);
   EXPECT_TRUE(run.warnings().empty());  // they do not overlap at the start
   EXPECT_TRUE(kSlowBuild || !run.contacts().empty());
