@@ -6,6 +6,7 @@
 
 #include <BulletCollision/CollisionDispatch/btCollisionDispatcher.h>
 #include <BulletCollision/CollisionDispatch/btManifoldResult.h>
+#include <BulletCollision/Gimpact/btGImpactShape.h>
 #include <fmt/format.h>
 
 #include "isotact/adapters/bullet/convert.h"
@@ -270,6 +271,17 @@ void gather(const PairNow& now, const GatherRequest& request, PairState& state) 
   if (b_in_a) gather_points(b, in_a, request, m.points_1, m);
 }
 
+namespace {
+
+// GImpact's compound has the type of its meshes, but hands no triangles over.
+PairKind refine(PairKind kind, const btCollisionShape& other) {
+  if (other.getShapeType() != GIMPACT_SHAPE_PROXYTYPE) return kind;
+  const auto type = static_cast<const btGImpactShapeInterface&>(other).getGImpactShapeType();
+  return type == CONST_GIMPACT_COMPOUND_SHAPE ? PairKind::kUnsupported : kind;
+}
+
+}  // namespace
+
 PairAlgorithm::PairAlgorithm(const btCollisionAlgorithmConstructionInfo& info,
                              const btCollisionObjectWrapper* wrap_0,
                              const btCollisionObjectWrapper* wrap_1, PairKind kind, bool ours_is_0)
@@ -277,8 +289,9 @@ PairAlgorithm::PairAlgorithm(const btCollisionAlgorithmConstructionInfo& info,
       state_(std::make_unique<PairState>(*info.m_dispatcher1, info.m_manifold, kind, ours_is_0)) {
   state_->memory.points_0.set_coherent(true);
   state_->memory.points_1.set_coherent(true);
-  if (kind != PairKind::kUnsupported) return;
   const btCollisionObjectWrapper* other = ours_is_0 ? wrap_1 : wrap_0;
+  state_->kind = refine(kind, *other->getCollisionShape());
+  if (state_->kind != PairKind::kUnsupported) return;
   report_bullet_error(fmt::format("shapes of Isotact's have no contact with Bullet's {} (type {})",
                                   other->getCollisionShape()->getName(),
                                   other->getCollisionShape()->getShapeType()));

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include <BulletCollision/CollisionShapes/btScaledBvhTriangleMeshShape.h>
+#include <BulletCollision/Gimpact/btGImpactShape.h>
 #include <gtest/gtest.h>
 
 #include "isotact/base/error.h"
@@ -144,6 +145,26 @@ TEST(BulletRegression, InertiaIsThatOfABody) {
   const auto points =
       cook_bullet_shape(BulletShapeParts{.tree = shape->body().tree, .mass = broken});
   EXPECT_THROW(make_body_info(*points, {.mass = 1.0}), Error);
+}
+
+// GImpact's compounds have the type of its meshes, and no triangles: bodies fell through in
+// silence.
+TEST(BulletRegression, CompoundsOfGImpactAreAnError) {
+  std::string said;
+  set_bullet_error_handler([&](const std::string& text) { said += text; });
+  {
+    BulletWorld bullet;
+    btGImpactCompoundShape compound;
+    btBoxShape box({1, 1, 1});
+    compound.addChildShape(btTransform::getIdentity(), &box);
+    compound.updateBound();
+    bullet.add(compound, 0);
+    IsotactShape ball = copy(ball_shape());
+    bullet.add(ball, 1, {0, 1.1, 0});
+    bullet.step(3);
+  }
+  set_bullet_error_handler({});
+  EXPECT_NE(said.find("no contact"), std::string::npos) << said;
 }
 
 }  // namespace
