@@ -258,12 +258,11 @@ double mobility_at(const btManifoldPoint& point, const btCollisionObject& body_0
 
 // What Bullet's solver does with a contact: across a gap d it lets bodies come together by d in
 // this step, v >= restitution u - d / dt, with u the speed of approach. So a contact that is seen
-// before it touches loses d / dt of its bounce, and all of it where that is more (Bullet's own
-// spheres do not rebound at 200 Hz). In overlap it adds erp depth / dt, which bounces what should
-// not. So an impact takes two steps here. In the first, the gap is given without restitution: the
-// body comes to touch, and the impact's energy is kept. In the next the solver gets a small overlap
-// and the erp with which v >= w, the speed of the rebound. A body that is found in overlap, with no
-// gap before, bounces at once.
+// before it touches loses d / dt of its bounce, and all of it where that is more. In overlap it
+// adds erp depth / dt, which bounces what should not. So an impact takes two steps here. In the
+// first, the gap is given without restitution: the body comes to touch, and the impact's energy is
+// kept. In the next the solver gets a small overlap and the erp with which v >= w, the speed of the
+// rebound. A body that is found in overlap, with no gap before, bounces at once.
 //
 // The speed. Bullet steps v first, then x by the new v. Under gravity g along the normal such a
 // flight keeps E = v^2/2 + g x - g dt v/2 (in the place of v^2/2 + g x: put both steps in to see
