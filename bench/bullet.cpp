@@ -2,7 +2,6 @@
 // tables and figures. One thread, peers in the same run. Answers and motions are checked in the
 // run: a wrong one is exit code 1; a time that misses its bound is said, no more.
 #include <algorithm>
-#include <exception>
 #include <string_view>
 
 #include <LinearMath/btScalar.h>
@@ -70,36 +69,17 @@ int run(const Options& options) {
   if (!options.plots.empty()) std::filesystem::create_directories(options.plots);
   Stock stock(options);
   for (const Part& part : kParts) {
-    if (!options.only.empty() &&
-        std::find(options.only.begin(), options.only.end(), part.name) == options.only.end())
-      continue;
+    if (!is_chosen(options.only, part.name)) continue;
     const double seconds = seconds_of([&] { part.run(options, stock, report); }).wall;
     report.print("  ({} took {:.0f} s)\n", part.name, seconds);
   }
-  report.json["failures"] = report.failures();
-  if (options.json) fmt::print("{}\n", report.json.dump(2));
-  if (report.failures().empty()) {
-    report.print("\nAll answers and motions were right.\n");
-    return 0;
-  }
-  fmt::print(stderr, "bench_bullet: error: {} wrong answers, named above\n",
-             report.failures().size());
-  return 1;
+  return report.finish("All answers and motions were right.");
 }
 
 }  // namespace
 }  // namespace isotact::bench
 
 int main(int argc, char** argv) {
-  isotact::bench::Options options;
-  if (!isotact::bench::read_options(argc, argv, options)) {
-    fmt::print(stderr, "{}", isotact::bench::kUsage);
-    return 2;
-  }
-  try {
-    return isotact::bench::run(options);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "bench_bullet: error: {}\n", error.what());
-    return 1;
-  }
+  using namespace isotact::bench;
+  return run_program("bench_bullet", kUsage, argc, argv, read_options, run);
 }

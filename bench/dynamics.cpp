@@ -1,7 +1,6 @@
 // Worlds of bodies: XB14's Table 4 and its stability experiment, a nut on its bolt, and a pile that
 // grows. One thread. Motions are checked in the run: a wrong one is exit code 1.
 #include <algorithm>
-#include <exception>
 #include <string_view>
 
 #include "isotact/base/cpu.h"
@@ -59,36 +58,17 @@ int run(const Options& options) {
   report.json = {{"flags", ours}, {"data", options.has_data()}};
   if (!options.output.empty()) std::filesystem::create_directories(options.output);
   for (const Part& part : kParts) {
-    if (!options.only.empty() &&
-        std::find(options.only.begin(), options.only.end(), part.name) == options.only.end())
-      continue;
+    if (!is_chosen(options.only, part.name)) continue;
     const double seconds = seconds_of([&] { part.run(options, report); }).wall;
     report.print("  ({} took {:.0f} s)\n", part.name, seconds);
   }
-  report.json["failures"] = report.failures();
-  if (options.json) fmt::print("{}\n", report.json.dump(2));
-  if (report.failures().empty()) {
-    report.print("\nAll motions were right.\n");
-    return 0;
-  }
-  fmt::print(stderr, "bench_dynamics: error: {} wrong answers, named above\n",
-             report.failures().size());
-  return 1;
+  return report.finish("All motions were right.");
 }
 
 }  // namespace
 }  // namespace isotact::bench
 
 int main(int argc, char** argv) {
-  isotact::bench::Options options;
-  if (!isotact::bench::read_options(argc, argv, options)) {
-    fmt::print(stderr, "{}", isotact::bench::kUsage);
-    return 2;
-  }
-  try {
-    return isotact::bench::run(options);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "bench_dynamics: error: {}\n", error.what());
-    return 1;
-  }
+  using namespace isotact::bench;
+  return run_program("bench_dynamics", kUsage, argc, argv, read_options, run);
 }

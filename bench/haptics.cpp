@@ -3,7 +3,6 @@
 // code 1.
 #include <algorithm>
 #include <charconv>
-#include <exception>
 #include <string_view>
 
 #include "isotact/base/cpu.h"
@@ -216,30 +215,13 @@ int run(const Options& options) {
     json["stoppable_ratio"] = ratio;
     report.json["cases"].push_back(json);
   }
-  report.json["failures"] = report.failures();
-  if (options.json) fmt::print("{}\n", report.json.dump(2));
-  if (report.failures().empty()) {
-    report.print("\nAll answers were right.\n");
-    return 0;
-  }
-  fmt::print(stderr, "bench_haptics: error: {} wrong answers, named above\n",
-             report.failures().size());
-  return 1;
+  return report.finish("All answers were right.");
 }
 
 }  // namespace
 }  // namespace isotact::bench
 
 int main(int argc, char** argv) {
-  isotact::bench::Options options;
-  if (!isotact::bench::read_options(argc, argv, options)) {
-    fmt::print(stderr, "{}", isotact::bench::kUsage);
-    return 2;
-  }
-  try {
-    return isotact::bench::run(options);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "bench_haptics: error: {}\n", error.what());
-    return 1;
-  }
+  using namespace isotact::bench;
+  return run_program("bench_haptics", kUsage, argc, argv, read_options, run);
 }

@@ -1,8 +1,11 @@
 // What a program of this folder has to say: tables as they come, or one JSON object at the end.
 #pragma once
 
+#include <algorithm>
 #include <cstdio>
+#include <exception>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -31,6 +34,17 @@ class Report {
     fmt::print(stderr, "{}: wrong: {}\n", program_, what);
   }
   const std::vector<std::string>& failures() const { return failures_; }
+  // The end of a run: the JSON object, or `well` where nothing was wrong. The exit code.
+  int finish(const char* well) {
+    json["failures"] = failures_;
+    if (as_json_) fmt::print("{}\n", json.dump(2));
+    if (failures_.empty()) {
+      print("\n{}\n", well);
+      return 0;
+    }
+    fmt::print(stderr, "{}: error: {} wrong answers, named above\n", program_, failures_.size());
+    return 1;
+  }
   bool as_json() const { return as_json_; }
 
   Json json;
@@ -40,5 +54,27 @@ class Report {
   bool as_json_;
   std::vector<std::string> failures_;
 };
+
+// Whether a part is among those that --only names; all are where it names none.
+inline bool is_chosen(const std::vector<std::string>& only, std::string_view part) {
+  return only.empty() || std::find(only.begin(), only.end(), part) != only.end();
+}
+
+// A whole program: its options, then its run; 2 for wrong usage, 1 for what is thrown.
+template <typename Options>
+int run_program(const char* program, const char* usage, int argc, char** argv,
+                bool (*read_options)(int, char**, Options&), int (*run)(const Options&)) {
+  Options options;
+  if (!read_options(argc, argv, options)) {
+    fmt::print(stderr, "{}", usage);
+    return 2;
+  }
+  try {
+    return run(options);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}: error: {}\n", program, error.what());
+    return 1;
+  }
+}
 
 }  // namespace isotact::bench

@@ -2,7 +2,6 @@
 // triangles. One thread, the same pairs of poses for all, medians of runs taken in turns. The tree
 // must give what point by point gives, and times of contact are held against FCL's.
 #include <algorithm>
-#include <exception>
 #include <string_view>
 
 #include "isotact/base/cpu.h"
@@ -61,36 +60,17 @@ int run(const Options& options) {
   report.json = {{"flags", ours}, {"peer", describe_fcl()}, {"resolution", options.resolution()}};
   Stock stock(options);
   for (const Part& part : kParts) {
-    if (!options.only.empty() &&
-        std::find(options.only.begin(), options.only.end(), part.name) == options.only.end())
-      continue;
+    if (!is_chosen(options.only, part.name)) continue;
     const double seconds = seconds_of([&] { part.run(options, stock, report); }).wall;
     report.print("  ({} took {:.0f} s)\n", part.name, seconds);
   }
-  report.json["failures"] = report.failures();
-  if (options.json) fmt::print("{}\n", report.json.dump(2));
-  if (report.failures().empty()) {
-    report.print("\nAll answers were right.\n");
-    return 0;
-  }
-  fmt::print(stderr, "bench_swept: error: {} wrong answers, named above\n",
-             report.failures().size());
-  return 1;
+  return report.finish("All answers were right.");
 }
 
 }  // namespace
 }  // namespace isotact::bench
 
 int main(int argc, char** argv) {
-  isotact::bench::Options options;
-  if (!isotact::bench::read_options(argc, argv, options)) {
-    fmt::print(stderr, "{}", isotact::bench::kUsage);
-    return 2;
-  }
-  try {
-    return isotact::bench::run(options);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "bench_swept: error: {}\n", error.what());
-    return 1;
-  }
+  using namespace isotact::bench;
+  return run_program("bench_swept", kUsage, argc, argv, read_options, run);
 }
