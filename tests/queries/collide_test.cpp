@@ -170,9 +170,6 @@ TEST(Collide, DistanceApartIsThatOfTheClosestApproach) {
 }
 
 TEST(Collide, DoesNotAllocate) {
-#ifdef ISOTACT_SANITIZED
-  GTEST_SKIP() << "sanitizers allocate for themselves";
-#endif
   for (const bool coherent : {false, true})
     for (const std::uint32_t segments : {1U, 15U})
       for (const double budget : {0.0, 20.0}) {
@@ -192,7 +189,8 @@ TEST(Collide, DoesNotAllocate) {
                   .touching_points;
         EXPECT_EQ(allocation_count() - before, 0U)
             << "coherent " << coherent << ", segments " << segments << ", budget " << budget;
-        EXPECT_GT(touching, 1000U);
+        // Sanitizers find little within a budget of time.
+        EXPECT_GE(touching, kSlowBuild && budget > 0 ? 0U : 1001U);
       }
 }
 

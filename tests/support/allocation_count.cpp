@@ -4,9 +4,24 @@
 #include <cstdlib>
 #include <new>
 
+#ifdef ISOTACT_SANITIZED
+// Of sanitizer/allocator_interface.h, which gcc keeps out of the way.
+extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*on_malloc)(const volatile void*,
+                                                                           std::size_t),
+                                                         void (*on_free)(const volatile void*));
+#endif
+
 namespace {
+
 std::atomic<std::size_t> count{0};
-}
+
+#ifdef ISOTACT_SANITIZED
+// Sanitizers have an allocator of their own, which tells of each call.
+[[maybe_unused]] const int kInstalled = __sanitizer_install_malloc_and_free_hooks(
+    [](const volatile void*, std::size_t) { ++count; }, [](const volatile void*) {});
+#endif
+
+}  // namespace
 
 namespace isotact {
 
