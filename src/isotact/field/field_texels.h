@@ -1,0 +1,63 @@
+// A field as a GPU's filtered textures want it: nodes of a lattice with 16 bits a component, one
+// hardware fetch a value. KGM, sections 3.2 and 4.3. The CPU reads the same texels.
+//
+// First order: a node at x_i holds the gradient g_i and b_i = f_i - 1/2 g_i . (x_i - middle),
+// lengths in cells, and the field is
+//   f(x) = T b + 1/2 T g . (x - middle),   T: trilinear interpolation,
+// which is KGM's equation 12 (first_order_field.h corrects its misprints). FirstOrderField keeps
+// f_i instead of b_i, since b_i is as large as the box; but then six fetches are needed where one
+// is enough here. What makes b_i fit for 16 bits:
+//   * positions count from the middle of the box;
+//   * signed normalised integers instead of halves (KGM): all steps are equally small. With halves
+//     the error is that of the largest b_i, eight times as much;
+//   * far from the surface values are cut off (`reach`): b_i uses the range it needs and no more.
+// In all f is off by at most `rounding` (below): 0.002 cells at 64 cells an axis, 0.03 at 1024.
+//
+// Zeroth order, for comparison: f_i alone, float32, and gradients by differences, as most others
+// do.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "isotact/base/aabb.h"
+#include "isotact/base/parallel.h"
+#include "isotact/field/field.h"
+#include "isotact/field/first_order_field.h"
+#include "isotact/field/lattice.h"
+
+namespace isotact {
+
+enum class TexelOrder : std::uint32_t { kZeroth = 0, kFirst = 1 };
+
+struct FieldTexels {
+  Lattice lattice{};
+  TexelOrder order = TexelOrder::kFirst;
+  // First order: g_x g_y g_z b, each an integer / 32767; b times b_scale is in cells.
+  std::vector<std::int16_t> first;
+  float b_scale = 1;
+  std::vector<float> zeroth;  // metres
+  // Of what sample() below computes, outside of the box as well.
+  double lipschitz = 1;
+  // Metres: |value - true distance| within four cells of the surface; and elsewhere.
+  double near_error = 0, far_error = 0;
+  double rounding = 0;  // metres: how far a GPU's filter may be off from sample(), at most
+  Aabb body{};          // holds the body, as tightly as is known; metres
+};
+
+// Throw Error where the lattice has more than kMaxFirstOrderCells an axis or values do not fit.
+FieldTexels make_first_order_texels(const FirstOrderField& field, const Aabb& body,
+                                    Threads threads = {});
+FieldTexels make_zeroth_order_texels(const FirstOrderField& field, const Aabb& body,
+                                     Threads threads = {});
+
+// What the shader computes, in float as it does: metres, and the direction of steepest ascent, of
+// unit length. Outside of the box as extend_outside (field.h) has it.
+struct TexelSample {
+  float distance = 0;
+  Vec3f direction{};
+};
+TexelSample sample(const FieldTexels& texels, const Vec3f& point);
+
+}  // namespace isotact

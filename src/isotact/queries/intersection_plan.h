@@ -1,0 +1,77 @@
+// What both sides of KGM's method, CPU and GPU, begin with: a record for each pair, so that both
+// move the same particles.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "isotact/queries/intersection_field.h"
+
+namespace isotact {
+
+// As the shader reads it (std430). The pair's frame has its origin in the middle of the box and the
+// axes of the world: floats are small there, wherever the pair is.
+struct IdfPairRecord {
+  // Three rows of four: a point of the pair's frame in metres of the unscaled shape.
+  float a_from_pair[12];
+  float b_from_pair[12];
+  float box_min[3];
+  std::uint32_t shape_a;
+  float cell_size[3];  // of the sampling grid; zero along a side of no length
+  std::uint32_t shape_b;
+  std::int32_t cells[3];
+  std::uint32_t first_particle;
+  float scale_a, scale_b;  // values of the shapes times these are metres
+  float epsilon;
+  // Where the largest value in the middle of a cell is above this plus epsilon, no point of the
+  // cell is in contact; halving the cell takes cell_cull_slope off its half diagonal's share.
+  float cell_cull;
+  float depth_scale;  // 65535 / the largest depth that contacts are ordered by
+  std::uint32_t first_seed, seed_count;
+  std::int32_t slots[3];  // parts of the box for the deepest contacts, or voxels
+  std::uint32_t first_slot;
+  float half_diagonal;  // metres, of a cell
+  float lipschitz;      // the larger one of both shapes, and the larger slack
+  float slack;
+  std::uint32_t flags;
+  std::uint32_t unused;
+};
+static_assert(sizeof(IdfPairRecord) == 208 && offsetof(IdfPairRecord, box_min) == 96 &&
+              offsetof(IdfPairRecord, cells) == 128 && offsetof(IdfPairRecord, scale_a) == 144 &&
+              offsetof(IdfPairRecord, first_seed) == 164 && offsetof(IdfPairRecord, slots) == 172 &&
+              offsetof(IdfPairRecord, half_diagonal) == 188);
+
+struct IdfPlan {
+  std::vector<IdfPairRecord> records;       // those without a common box have no cells
+  std::vector<Vec3> world_from_pair;        // origins
+  std::vector<std::uint32_t> particle_end;  // sums of particles, seeds included: KGM's array C
+  std::vector<Vec3f> seeds;                 // in the pair's frame
+  std::uint32_t slot_count = 0;
+};
+
+// Keeps the memory of `plan`. Throws Error as intersect_fields does.
+void plan_intersections(std::span<const IdfShape> shapes, std::span<const IdfBody> bodies,
+                        std::span<const IdfPair> pairs, const IdfSettings& settings,
+                        const IdfState& state, IdfPlan& plan);
+
+// A particle that has arrived, in the pair's frame.
+struct IdfHit {
+  float position[3];
+  std::uint32_t particle;
+  float normal[3];  // unit, from B to A
+  float depth;      // metres
+  std::uint32_t pair;
+  std::uint32_t on_a;  // 1: the position is on A's surface, 0: on B's
+  std::uint32_t unused[2];
+};
+static_assert(sizeof(IdfHit) == 48);
+
+// Sorts by pair, depth and particle, makes contacts of them and keeps seeds where asked to.
+void collect_hits(std::span<IdfHit> hits, std::span<const IdfBody> bodies,
+                  std::span<const IdfPair> pairs, const IdfPlan& plan, const IdfSettings& settings,
+                  IdfState& state, IdfResult& result);
+
+}  // namespace isotact
