@@ -8,6 +8,10 @@
 #include "command.h"
 #include "field_file.h"
 
+#if defined(ISOTACT_HAS_GPU)
+#include "isotact/gpu/context.h"
+#endif
+
 namespace isotact::tool {
 namespace {
 
@@ -18,6 +22,41 @@ constexpr const char* kCompiler = "gcc " __VERSION__;
 #endif
 
 double memory_gigabytes() { return static_cast<double>(physical_memory()) / 1e9; }
+
+// What the GPU is and may be asked for; or why there is none.
+void diagnose_gpu(Json& report) {
+#if defined(ISOTACT_HAS_GPU)
+  std::string why;
+  const std::optional<GpuContext> gpu = GpuContext::try_create(&why);
+  if (!gpu) {
+    report["gpu"] = "none: " + why;
+    return;
+  }
+  const GpuInfo& info = gpu->info();
+  report["gpu"] = describe(info);
+  report["gpu_limits"] = {{"vendor", info.vendor},
+                          {"renderer", info.renderer},
+                          {"version", info.version},
+                          {"software", info.software},
+                          {"bindless", info.bindless},
+                          {"max_texture_3d", info.max_texture_3d},
+                          {"max_storage_bytes", info.max_storage_bytes},
+                          {"max_groups_x", info.max_groups_x},
+                          {"max_group_size", info.max_group_size},
+                          {"shared_bytes", info.shared_bytes}};
+#else
+  report["gpu"] = "not built in (libepoxy was not found)";
+#endif
+}
+
+std::string gpu_limits(const Json& r) {
+  if (!r.contains("gpu_limits")) return "-";
+  const Json& l = r["gpu_limits"];
+  return fmt::format("textures of {} texels an axis, buffers of {:.1f} GB, {} KB shared",
+                     l["max_texture_3d"].get<std::int64_t>(),
+                     static_cast<double>(l["max_storage_bytes"].get<std::int64_t>()) / 1e9,
+                     l["shared_bytes"].get<std::int64_t>() / 1024);
+}
 
 Json diagnose(Threads threads) {
   Json report;
@@ -35,7 +74,7 @@ Json diagnose(Threads threads) {
   report["simd_cpu"] = name(simd_level_of_cpu());
   report["simd_used"] = name(simd_level());
   report["memory_gb"] = memory_gigabytes();
-  report["gpu"] = "not built in";
+  diagnose_gpu(report);
   report["openvdb"] = openvdb_support();
 #if defined(ISOTACT_HAS_BULLET)
   report["bullet"] = "built in (scenes with \"engine\": \"bullet\")";
@@ -68,6 +107,7 @@ void print_report(const Json& r) {
                            text("simd_used"), text("simd_cpu"))},
       {"memory", fmt::format("{:.1f} GB", r["memory_gb"].get<double>())},
       {"gpu", text("gpu")},
+      {"gpu limits", gpu_limits(r)},
       {"openvdb", text("openvdb")},
       {"bullet", text("bullet")},
       {"reads", joined(r["readers"])},

@@ -27,9 +27,9 @@ const std::map<std::string, std::set<std::string>> kMayInclude = {
 };
 
 // Libraries whose types or cost must not reach a user's compiler through our headers.
-const std::vector<std::string> kNotInHeaders = {"Eigen/",    "tbb/",        "oneapi/",  "fmt/",
-                                                "nlohmann/", "xxhash.h",    "CLI/",     "glm/",
-                                                "btBullet",  "LinearMath/", "openvdb/", "nanovdb/"};
+const std::vector<std::string> kNotInHeaders = {
+    "Eigen/", "tbb/",     "oneapi/",     "fmt/",     "nlohmann/", "xxhash.h", "CLI/",
+    "glm/",   "btBullet", "LinearMath/", "openvdb/", "nanovdb/",  "epoxy/"};
 const std::set<std::string> kConverters = {"convert_eigen.h", "convert_glm.h"};
 
 struct IncludeLine {
