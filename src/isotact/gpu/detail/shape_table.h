@@ -1,0 +1,50 @@
+// Shapes of intersection queries as the shaders see them (shaders/shapes.glsl).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "isotact/gpu/buffer.h"
+#include "isotact/gpu/context.h"
+#include "isotact/gpu/program.h"
+#include "isotact/gpu/texture.h"
+#include "isotact/queries/intersection_field.h"
+
+namespace isotact::detail {
+
+// std430.
+struct ShapeRecord {
+  float p0[4], p1[4], p2[4], p3[4];
+  std::uint32_t kind, first_word;
+  std::uint32_t handle[2];
+};
+static_assert(sizeof(ShapeRecord) == 80 && offsetof(ShapeRecord, kind) == 64);
+
+// Uploaded once. Texels lie in textures of their own where the GPU has bindless ones, and in one
+// atlas for each format where not.
+class ShapeTable {
+ public:
+  // Throws Error where the GPU cannot take the textures.
+  ShapeTable(const GpuInfo& info, std::span<const IdfShape> shapes, bool allow_bindless);
+
+  void bind() const;
+  // What the shaders must be compiled with for these shapes.
+  const std::vector<ShaderDefine>& defines() const { return defines_; }
+  std::uint64_t texture_bytes() const { return texture_bytes_; }
+
+ private:
+  void add_textures(std::span<const IdfShape> shapes);
+  void add_atlas(std::span<const IdfShape> shapes, TexelOrder order, std::int64_t most);
+  void add_bricks(std::span<const IdfShape> shapes, std::int64_t most_bytes);
+
+  std::vector<ShapeRecord> records_;
+  std::vector<ShaderDefine> defines_;
+  GpuBuffer buffer_, bricks_;
+  std::vector<GpuTexture3d> textures_;
+  GpuTexture3d atlas_[2];  // by order
+  std::uint64_t texture_bytes_ = 0;
+};
+
+}  // namespace isotact::detail

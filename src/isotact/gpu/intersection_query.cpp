@@ -1,0 +1,416 @@
+#include "isotact/gpu/intersection_query.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "isotact/base/error.h"
+#include "isotact/gpu/buffer.h"
+#include "isotact/gpu/detail/shape_table.h"
+#include "isotact/gpu/program.h"
+#include "isotact/gpu/timer.h"
+#include "isotact/queries/intersection_plan.h"
+
+namespace isotact {
+namespace {
+
+constexpr std::uint64_t kMostHitBytes = std::uint64_t{1} << 30U;  // of room for all contacts
+constexpr std::uint32_t kOpenHeader = 4;                          // words before the list
+
+double since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
+      .count();
+}
+
+std::uint64_t particles_of(const IdfPairRecord& r) {
+  return static_cast<std::uint64_t>(r.cells[0]) * static_cast<std::uint64_t>(r.cells[1]) *
+             static_cast<std::uint64_t>(r.cells[2]) +
+         r.seed_count;
+}
+
+std::uint32_t slots_of(const IdfPairRecord& r) {
+  return static_cast<std::uint32_t>(r.slots[0] * r.slots[1] * r.slots[2]);
+}
+
+// The results of some more pairs behind those of others.
+void append(const IdfResult& part, IdfResult& all) {
+  const auto before = static_cast<std::uint32_t>(all.contacts.size());
+  all.contacts.insert(all.contacts.end(), part.contacts.begin(), part.contacts.end());
+  for (std::size_t i = 1; i < part.first_contact.size(); ++i)
+    all.first_contact.push_back(before + part.first_contact[i]);
+  all.arrived.insert(all.arrived.end(), part.arrived.begin(), part.arrived.end());
+  all.resolution.insert(all.resolution.end(), part.resolution.begin(), part.resolution.end());
+  all.particles += part.particles;
+}
+
+}  // namespace
+
+struct GpuIntersectionQuery::State {
+  State(const GpuContext& gpu, std::span<const IdfShape> all, const GpuIntersectionOptions& o)
+      : context(gpu),
+        shapes(all.begin(), all.end()),
+        options(o),
+        table(gpu.info(), shapes, o.allow_bindless) {}
+
+  enum class Output { kAll, kDeepest, kVoxels };
+
+  const GpuProgram& program(const char* name, std::vector<ShaderDefine> defines);
+  std::vector<ShaderDefine> search_defines() const;
+  void set_uniforms(const GpuProgram& p) const;
+
+  void run_batch(std::span<const IdfBody> bodies, std::span<const IdfPair> pairs,
+                 const IdfState& seeds_before, IdfState& seeds_after, IdfResult& result);
+  void upload();
+  void dispatch();
+  void dispatch_all();
+  void dispatch_slots();
+  void refine();
+  void read();  // into found and counts
+  void read_all();
+  std::size_t pairs_a_batch(const IdfSettings& s) const;
+
+  bool is_refined() const {
+    return settings.search == IdfSearch::kCells && settings.resolution > 0;
+  }
+  std::uint32_t pair_count() const { return static_cast<std::uint32_t>(plan.records.size()); }
+
+  const GpuContext& context;
+  std::vector<IdfShape> shapes;
+  GpuIntersectionOptions options;
+  detail::ShapeTable table;
+  std::map<std::string, GpuProgram> programs;
+
+  IdfSettings settings;
+  Output output = Output::kAll;
+  IdfPlan plan;
+  std::vector<std::uint32_t> totals, starts;  // groups a pair, summed up; first particles
+  std::uint64_t particle_count = 0, group_count = 0;
+  std::vector<IdfHit> found;
+  std::vector<std::uint32_t> counts;
+
+  GpuBuffer pairs, seeds, totals_buffer, starts_buffer, arrived, refined, hits, compacted, slots,
+      offsets, open;
+  GpuTimer timer;
+  GpuIntersectionTimes times;
+};
+
+const GpuProgram& GpuIntersectionQuery::State::program(const char* name,
+                                                       std::vector<ShaderDefine> defines) {
+  std::string key = name;
+  for (const ShaderDefine& d : defines) key += fmt::format(" {}={}", d.name, d.value);
+  const auto found = programs.find(key);
+  if (found != programs.end()) return found->second;
+  return programs.emplace(key, GpuProgram(name, defines)).first->second;
+}
+
+std::vector<ShaderDefine> GpuIntersectionQuery::State::search_defines() const {
+  std::vector<ShaderDefine> d = table.defines();
+  d.push_back({"GROUP_SIZE", fmt::format("{}", options.group_size)});
+  if (settings.relaxation > 1) d.push_back({"RELAXED", "1"});
+  if (settings.sampling == IdfSampling::kLowDiscrepancy) d.push_back({"LOW_DISCREPANCY", "1"});
+  if (settings.normal == IdfNormal::kPaper) d.push_back({"NORMAL_OF_B", "1"});
+  return d;
+}
+
+void GpuIntersectionQuery::State::set_uniforms(const GpuProgram& p) const {
+  p.set("pair_count", pair_count());
+  p.set("max_steps", settings.max_steps);
+  p.set("relaxation", static_cast<float>(settings.relaxation));
+  p.set("resolution", static_cast<float>(settings.resolution));
+  p.set("max_contacts", settings.max_contacts);
+  p.set("slot_count", plan.slot_count);
+}
+
+// How many pairs are sure to fit into the GPU's buffers at once.
+std::size_t GpuIntersectionQuery::State::pairs_a_batch(const IdfSettings& s) const {
+  const std::uint64_t particles = 2ULL * static_cast<std::uint64_t>(s.samples) *
+                                      static_cast<std::uint64_t>(s.samples) *
+                                      static_cast<std::uint64_t>(s.samples) +
+                                  kMostIdfContacts;
+  std::uint64_t a_pair = sizeof(IdfPairRecord);
+  if (s.max_contacts == 0) a_pair = std::max<std::uint64_t>(a_pair, particles * sizeof(IdfHit));
+  if (s.max_contacts > 0) a_pair = std::max<std::uint64_t>(a_pair, s.max_contacts * sizeof(IdfHit));
+  a_pair = std::max<std::uint64_t>(a_pair, particles * 8);
+  const auto limit = static_cast<std::uint64_t>(context.info().max_storage_bytes);
+  return static_cast<std::size_t>(
+      std::max<std::uint64_t>(1, std::min(limit, kMostHitBytes) / a_pair));
+}
+
+void GpuIntersectionQuery::State::upload() {
+  output = settings.max_contacts > 0 ? Output::kDeepest
+           : settings.one_per_voxel  ? Output::kVoxels
+                                     : Output::kAll;
+  const std::size_t n = plan.records.size();
+  totals.resize(n);
+  starts.resize(n);
+  group_count = particle_count = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::uint64_t particles = particles_of(plan.records[i]);
+    starts[i] = static_cast<std::uint32_t>(particle_count);
+    particle_count += particles;
+    group_count += (particles + static_cast<std::uint64_t>(options.group_size) - 1) /
+                   static_cast<std::uint64_t>(options.group_size);
+    totals[i] = static_cast<std::uint32_t>(options.two_passes ? particle_count : group_count);
+  }
+  if (options.two_passes)
+    group_count = (particle_count + static_cast<std::uint64_t>(options.group_size) - 1) /
+                  static_cast<std::uint64_t>(options.group_size);
+  const auto put = [](GpuBuffer& buffer, const auto& data) {
+    const std::span<const std::byte> bytes = std::as_bytes(std::span(data));
+    buffer.reserve(std::max<std::size_t>(bytes.size(), 16));
+    buffer.upload_bytes(bytes);
+  };
+  put(pairs, plan.records);
+  put(seeds, plan.seeds);
+  put(totals_buffer, totals);
+  arrived.reserve(4 * n + 4);
+  refined.reserve(4 * n + 4);
+  if (output == Output::kAll) {
+    put(starts_buffer, starts);
+    offsets.reserve(4 * n + 4);
+    if (!options.two_passes) hits.reserve(particle_count * sizeof(IdfHit));
+  } else {
+    slots.reserve(4 * static_cast<std::size_t>(plan.slot_count) + 16);
+    if (output == Output::kDeepest) hits.reserve(n * settings.max_contacts * sizeof(IdfHit));
+    if (output == Output::kVoxels) {
+      std::uint32_t end = 0;
+      for (std::size_t i = 0; i < n; ++i) starts[i] = end += slots_of(plan.records[i]);
+      put(starts_buffer, starts);
+    }
+  }
+  if (is_refined()) open.reserve(4 * kOpenHeader + 8 * particle_count);
+}
+
+void GpuIntersectionQuery::State::dispatch() {
+  if (particle_count == 0) return;
+  table.bind();
+  pairs.bind(1);
+  seeds.bind(2);
+  totals_buffer.bind(3);
+  arrived.bind(4);
+  arrived.clear();
+  if (is_refined()) {
+    refined.clear();
+    open.clear_bytes(0, 4 * kOpenHeader);
+    open.bind(8);
+  }
+  output == Output::kAll ? dispatch_all() : dispatch_slots();
+}
+
+void GpuIntersectionQuery::State::dispatch_all() {
+  std::vector<ShaderDefine> defines = search_defines();
+  if (settings.search == IdfSearch::kCells) defines.push_back({"CELLS", "1"});
+  const GroupGrid groups = spread_groups(group_count);
+  if (options.two_passes) {
+    defines.push_back({"PER_INVOCATION", "1"});
+    std::vector<ShaderDefine> counting = defines;
+    counting.push_back({"OUTPUT_COUNT", "1"});
+    const GpuProgram& count = program("project.comp", counting);
+    set_uniforms(count);
+    count.dispatch(groups.x, groups.y);
+    offsets.bind(5);
+    const GpuProgram& sum = program("prefix_sum.comp", {});
+    sum.set("count", pair_count());
+    sum.dispatch(1);
+    // KGM: "enough memory is reserved". The CPU has to know how much.
+    std::uint32_t total = 0;
+    offsets.read(std::span<std::uint32_t>(&total, 1), 4 * static_cast<std::size_t>(pair_count()));
+    hits.reserve(std::max<std::size_t>(total, 1) * sizeof(IdfHit));
+    arrived.clear();
+    offsets.bind(5);
+  } else {
+    starts_buffer.bind(5);
+  }
+  if (is_refined()) defines.push_back({"REFINED", "1"});
+  defines.push_back({"OUTPUT_STORE", "1"});
+  hits.bind(6);
+  const GpuProgram& store = program("project.comp", defines);
+  set_uniforms(store);
+  store.dispatch(groups.x, groups.y);
+  if (is_refined()) refine();
+}
+
+void GpuIntersectionQuery::State::dispatch_slots() {
+  std::vector<ShaderDefine> defines = search_defines();
+  const std::vector<ShaderDefine> plain = defines;
+  if (settings.search == IdfSearch::kCells) defines.push_back({"CELLS", "1"});
+  if (is_refined()) defines.push_back({"REFINED", "1"});
+  defines.push_back({"OUTPUT_SLOTS", "1"});
+  slots.clear_bytes(0, 4 * static_cast<std::size_t>(plan.slot_count));
+  slots.bind(7);
+  const GpuProgram& move = program("project.comp", defines);
+  set_uniforms(move);
+  const GroupGrid groups = spread_groups(group_count);
+  move.dispatch(groups.x, groups.y);
+  if (is_refined()) refine();
+  if (output == Output::kDeepest) {
+    offsets.reserve(4 * static_cast<std::size_t>(pair_count()) + 4);
+    offsets.bind(5);
+    hits.bind(6);
+    const GpuProgram& pick = program("pick.comp", plain);
+    set_uniforms(pick);
+    const GroupGrid pick_groups = spread_groups(pair_count());
+    pick.dispatch(pick_groups.x, pick_groups.y);
+    return;
+  }
+  // As many voxels as particles arrived, at most: then memory is sure to be enough.
+  hits.reserve(std::max<std::uint64_t>(particle_count, 1) * sizeof(IdfHit));
+  hits.bind(6);
+  starts_buffer.bind(3);
+  offsets.reserve(16);
+  offsets.clear_bytes(0, 4);
+  offsets.bind(5);
+  const GpuProgram& voxels = program("voxels.comp", plain);
+  set_uniforms(voxels);
+  const std::uint64_t size = static_cast<std::uint64_t>(options.group_size);
+  const GroupGrid voxel_groups = spread_groups((plan.slot_count + size - 1) / size);
+  voxels.dispatch(voxel_groups.x, voxel_groups.y);
+}
+
+void GpuIntersectionQuery::State::refine() {
+  const GpuProgram& count =
+      program("open_groups.comp", {{"GROUP_SIZE", fmt::format("{}", options.group_size)}});
+  count.dispatch(1);
+  refined.bind(5);
+  std::vector<ShaderDefine> defines = search_defines();
+  if (output == Output::kAll) {
+    defines.push_back({"OUTPUT_STORE", "1"});
+    starts_buffer.bind(7);
+  }
+  const GpuProgram& p = program("refine.comp", defines);
+  set_uniforms(p);
+  p.dispatch_indirect(open, 4);
+}
+
+void GpuIntersectionQuery::State::read_all() {
+  std::uint64_t total = 0;
+  for (const std::uint32_t c : counts) total += c;
+  if (total == 0) return;
+  found.resize(total);
+  const std::span<IdfHit> to(found);
+  if (options.two_passes) {
+    hits.read(to);
+    return;
+  }
+  arrived.upload(std::span<const std::uint32_t>(counts));
+  compacted.reserve(total * sizeof(IdfHit));
+  GpuTimer clock;
+  clock.begin();
+  arrived.bind(4);
+  offsets.bind(5);
+  const GpuProgram& sum = program("prefix_sum.comp", {});
+  sum.set("count", pair_count());
+  sum.dispatch(1);
+  hits.bind(6);
+  compacted.bind(7);
+  starts_buffer.bind(8);
+  const GpuProgram& compact = program("compact.comp", {});
+  compact.set("pair_count", pair_count());
+  const GroupGrid groups = spread_groups(pair_count());
+  compact.dispatch(groups.x, groups.y);
+  clock.end();
+  compacted.read(to);
+  times.compact += clock.milliseconds();
+}
+
+void GpuIntersectionQuery::State::read() {
+  const std::size_t n = plan.records.size();
+  counts.assign(n, 0);
+  if (particle_count == 0) return;
+  arrived.read(std::span(counts));
+  if (is_refined()) {
+    std::vector<std::uint32_t> more(n);
+    refined.read(std::span(more));
+    for (std::size_t i = 0; i < n; ++i) counts[i] += more[i];
+  }
+  if (output == Output::kAll) return read_all();
+  if (output == Output::kVoxels) {
+    std::uint32_t stored = 0;
+    offsets.read(std::span<std::uint32_t>(&stored, 1));
+    found.resize(stored);
+    hits.read(std::span(found));
+    return;
+  }
+  std::vector<std::uint32_t> picked(n);
+  offsets.read(std::span(picked));
+  std::vector<IdfHit> room(n * settings.max_contacts);
+  hits.read(std::span(room));
+  for (std::size_t i = 0; i < n; ++i)
+    found.insert(found.end(), room.begin() + static_cast<std::ptrdiff_t>(i * settings.max_contacts),
+                 room.begin() + static_cast<std::ptrdiff_t>(i * settings.max_contacts + picked[i]));
+}
+
+void GpuIntersectionQuery::State::run_batch(std::span<const IdfBody> bodies,
+                                            std::span<const IdfPair> batch,
+                                            const IdfState& seeds_before, IdfState& seeds_after,
+                                            IdfResult& result) {
+  plan_intersections(shapes, bodies, batch, settings, seeds_before, plan);
+  upload();
+  timer.begin();
+  dispatch();
+  timer.end();
+  found.clear();
+  read();
+  times.query += timer.milliseconds();
+  collect_hits(found, bodies, batch, plan, settings, seeds_after, result);
+  result.arrived = counts;
+  if (is_refined())
+    for (std::size_t i = 0; i < batch.size(); ++i)
+      result.resolution[i] = find_resolution(plan.records[i], settings);
+}
+
+GpuIntersectionQuery::GpuIntersectionQuery(const GpuContext& gpu, std::span<const IdfShape> shapes,
+                                           const GpuIntersectionOptions& options) {
+  if (options.group_size < 32 || options.group_size > gpu.info().max_group_size)
+    throw Error(fmt::format("work-groups of {}: 32 to {} are possible", options.group_size,
+                            gpu.info().max_group_size));
+  state_ = std::make_unique<State>(gpu, shapes, options);
+}
+GpuIntersectionQuery::GpuIntersectionQuery(GpuIntersectionQuery&&) noexcept = default;
+GpuIntersectionQuery& GpuIntersectionQuery::operator=(GpuIntersectionQuery&&) noexcept = default;
+GpuIntersectionQuery::~GpuIntersectionQuery() = default;
+
+void GpuIntersectionQuery::run(std::span<const IdfBody> bodies, std::span<const IdfPair> pairs,
+                               const IdfSettings& settings, IdfState& state, IdfResult& result) {
+  const auto begin = std::chrono::steady_clock::now();
+  State& s = *state_;
+  if (s.options.two_passes &&
+      (settings.search != IdfSearch::kPaper || settings.max_contacts > 0 || settings.one_per_voxel))
+    throw Error("two passes are KGM's own way: for IdfSearch::kPaper with all contacts");
+  s.settings = settings;
+  s.times = {};
+  const std::size_t batch = s.pairs_a_batch(settings);
+  if (pairs.size() <= batch) {
+    s.run_batch(bodies, pairs, state, state, result);
+  } else {
+    IdfState next, part_state;
+    IdfResult part;
+    result = {};
+    result.first_contact.push_back(0);
+    for (std::size_t first = 0; first < pairs.size(); first += batch) {
+      s.run_batch(bodies, pairs.subspan(first, std::min(batch, pairs.size() - first)), state,
+                  part_state, part);
+      append(part, result);
+      next.seeds.merge(part_state.seeds);
+    }
+    state = std::move(next);
+  }
+  s.times.wall = since(begin);
+}
+
+double GpuIntersectionQuery::repeat() {
+  state_->timer.begin();
+  state_->dispatch();
+  state_->timer.end();
+  return state_->timer.milliseconds();
+}
+
+const GpuIntersectionTimes& GpuIntersectionQuery::times() const { return state_->times; }
+std::uint64_t GpuIntersectionQuery::texture_bytes() const { return state_->table.texture_bytes(); }
+
+}  // namespace isotact

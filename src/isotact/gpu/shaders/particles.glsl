@@ -1,0 +1,178 @@
+// The particles of KGM's method: where they start, and how they move onto the surface of the
+// intersection. Layouts as queries/intersection_plan.h has them; the CPU's side does the same.
+#include "shapes.glsl"
+
+struct Pair {
+  vec4 a0, a1, a2;  // rows: A's frame from the pair's
+  vec4 b0, b1, b2;
+  vec3 box_min;
+  uint shape_a;
+  vec3 cell_size;
+  uint shape_b;
+  ivec3 cells;
+  uint first_particle;
+  float scale_a, scale_b, epsilon, cell_cull;
+  float depth_scale;
+  uint first_seed, seed_count;
+  int slots_x;
+  int slots_y, slots_z;
+  uint first_slot;
+  float half_diagonal;
+  float lipschitz, slack;
+  uint flags;
+  float rounding;
+};
+layout(std430, binding = 1) readonly buffer Pairs { Pair pairs[]; };
+
+uniform int max_steps;
+uniform float relaxation;
+
+struct Both {
+  vec4 a, b;  // direction in the shape's frame, distance in metres
+};
+
+// Shapes by value: compilers keep them in registers, and a pair is the same for a whole group.
+struct Bodies {
+  Shape a, b;
+};
+
+Both sample_both(Pair pair, Bodies bodies, vec3 p) {
+  vec4 at = vec4(p, 1.0);
+  Both r;
+  r.a = sample_shape(bodies.a, vec3(dot(pair.a0, at), dot(pair.a1, at), dot(pair.a2, at)));
+  r.b = sample_shape(bodies.b, vec3(dot(pair.b0, at), dot(pair.b1, at), dot(pair.b2, at)));
+  r.a.w *= pair.scale_a;
+  r.b.w *= pair.scale_b;
+  return r;
+}
+
+// Directions of a shape in the pair's frame. Rows are a rotation over the scale: made unit again.
+vec3 direction_from_a(Pair pair, vec3 g) {
+  return pair.scale_a * (g.x * pair.a0.xyz + g.y * pair.a1.xyz + g.z * pair.a2.xyz);
+}
+vec3 direction_from_b(Pair pair, vec3 g) {
+  return pair.scale_b * (g.x * pair.b0.xyz + g.y * pair.b1.xyz + g.z * pair.b2.xyz);
+}
+
+vec3 out_direction(Pair pair, Both s) {
+  return s.a.w >= s.b.w ? direction_from_a(pair, s.a.xyz) : direction_from_b(pair, s.b.xyz);
+}
+
+// KGM, Algorithm 2 (intersection_field.h says what is different). True where p has arrived; `s` is
+// what both fields say there. `first` is what they say where it starts.
+bool project(Pair pair, Bodies bodies, inout vec3 p, inout Both s) {
+#ifdef RELAXED
+  float stretch = relaxation;
+  vec3 last_p = p;
+  Both last_s = s;
+#endif
+  for (int step = 0;; ++step) {
+    float d = max(s.a.w, s.b.w);
+    if (abs(d) < pair.epsilon) return true;
+    if (step == max_steps) return d < pair.epsilon;
+#ifdef RELAXED
+    if (stretch > 1.0 && abs(d) > abs(max(last_s.a.w, last_s.b.w))) {
+      stretch = 1.0;  // too far: back, and plain steps from there
+      p = last_p;
+      s = last_s;
+      d = max(s.a.w, s.b.w);
+    }
+    last_p = p;
+    last_s = s;
+    p -= stretch * d * out_direction(pair, s);
+#else
+    p -= d * out_direction(pair, s);
+#endif
+    s = sample_both(pair, bodies, p);
+  }
+}
+
+// Where particle `i` of a pair starts: in the middle of its cell, at a point of the R3 sequence, or
+// at a seed.
+layout(std430, binding = 2) readonly buffer Seeds { float seeds[]; };
+
+ivec3 cell_of(Pair pair, uint i) {
+  uvec3 n = uvec3(pair.cells);
+  return ivec3(i % n.x, i / n.x % n.y, i / (n.x * n.y));
+}
+
+vec3 start_of(Pair pair, uint i) {
+  uint grid = uint(pair.cells.x * pair.cells.y * pair.cells.z);
+  if (i >= grid) {
+    uint at = 3u * (pair.first_seed + i - grid);
+    return vec3(seeds[at], seeds[at + 1u], seeds[at + 2u]);
+  }
+#ifdef LOW_DISCREPANCY
+  uvec3 x = (i + 1u) * uvec3(3518319155u, 2882110345u, 2360945575u);
+  vec3 fraction = vec3(x >> 8u) * (1.0 / 16777216.0) + 0.5 / 16777216.0;
+  return pair.box_min + fraction * vec3(pair.cells) * pair.cell_size;
+#else
+  return pair.box_min + (vec3(cell_of(pair, i)) + 0.5) * pair.cell_size;
+#endif
+}
+
+uint particle_count(Pair pair) {
+  return uint(pair.cells.x * pair.cells.y * pair.cells.z) + pair.seed_count;
+}
+
+// find_cell_cull of intersection_plan.h.
+float change_within(Pair pair, float half_diagonal) {
+  return min(pair.lipschitz * half_diagonal, half_diagonal + pair.slack) + pair.rounding;
+}
+
+uint slot_of(Pair pair, vec3 p) {
+  vec3 n = vec3(pair.slots_x, pair.slots_y, pair.slots_z);
+  vec3 size = vec3(pair.cells) * pair.cell_size;
+  vec3 at = vec3(0.0);
+  for (int k = 0; k < 3; ++k) at[k] = size[k] > 0.0 ? (p[k] - pair.box_min[k]) / size[k] * n[k] : 0.0;
+  uvec3 slot = uvec3(clamp(at, vec3(0.0), n - 1.0));
+  return pair.first_slot + (slot.z * uint(pair.slots_y) + slot.y) * uint(pair.slots_x) + slot.x;
+}
+
+// What atomicMax picks the deepest by: 16 bits of depth, then the lowest particle. Never zero, which
+// is an empty slot.
+uint key_of(Pair pair, float depth, uint particle) {
+  uint deep = uint(clamp(depth * pair.depth_scale, 0.0, 65534.0));
+  return (deep << 16u | (65535u - particle)) + 1u;
+}
+uint particle_of(uint key) { return 65535u - ((key - 1u) & 65535u); }
+
+struct Hit {
+  vec3 position;
+  uint particle;
+  vec3 normal;
+  float depth;
+  uint pair;
+  uint on_a;
+  uint unused0, unused1;
+};
+
+Hit hit_of(Pair pair, uint pair_number, uint particle, vec3 p, Both s) {
+  Hit h;
+  h.position = p;
+  h.particle = particle;
+  h.depth = -min(s.a.w, s.b.w);
+  h.pair = pair_number;
+  h.on_a = s.a.w >= s.b.w ? 1u : 0u;
+#ifdef NORMAL_OF_B
+  h.normal = direction_from_b(pair, s.b.xyz);
+#else
+  h.normal = s.a.w >= s.b.w ? direction_from_b(pair, s.b.xyz) : -direction_from_a(pair, s.a.xyz);
+#endif
+  h.unused0 = 0u;
+  h.unused1 = 0u;
+  return h;
+}
+
+// The pair that holds element i of an array of running totals: the first whose total is above i.
+// KGM, section 4.3.
+#define FIND_PAIR(totals, i, pair_count, result)      \
+  {                                                   \
+    uint low = 0u, high = pair_count;                 \
+    while (low < high) {                              \
+      uint middle = (low + high) / 2u;                \
+      if (totals[middle] > i) high = middle;          \
+      else low = middle + 1u;                         \
+    }                                                 \
+    result = low;                                     \
+  }

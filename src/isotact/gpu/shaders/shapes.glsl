@@ -1,0 +1,149 @@
+// Distance and direction of steepest ascent of a shape, at a point of its own frame. Layout as
+// detail/shape_table.h has it. Directions are unit vectors; on creases, those of one side.
+
+const uint kPlane = 0u, kSphere = 1u, kBox = 2u, kCapsule = 3u, kCylinder = 4u, kTorus = 5u,
+           kFirstOrder = 6u, kZerothOrder = 7u, kBrick = 8u;
+
+struct Shape {
+  vec4 p0, p1, p2, p3;
+  uint kind;
+  uint first_word;  // of a brick field
+  uvec2 handle;     // of a texture
+};
+layout(std430, binding = 0) readonly buffer Shapes { Shape shapes[]; };
+
+#ifdef BINDLESS
+#define FIRST_ORDER_TEXTURE(s) sampler3D(s.handle)
+#define ZEROTH_ORDER_TEXTURE(s) sampler3D(s.handle)
+#else
+layout(binding = 0) uniform sampler3D first_order_atlas;
+layout(binding = 1) uniform sampler3D zeroth_order_atlas;
+#define FIRST_ORDER_TEXTURE(s) first_order_atlas
+#define ZEROTH_ORDER_TEXTURE(s) zeroth_order_atlas
+#endif
+
+vec3 unit(vec3 v) {
+  float l = dot(v, v);
+  return l > 0.0 ? v * inversesqrt(l) : vec3(0.0, 1.0, 0.0);
+}
+
+// How a field goes on outside of its box (field.h, extend_outside). `beyond` is the way from the
+// nearest point of the box, where the value is `on_box`.
+vec4 extend_outside(float on_box, vec3 direction, vec3 beyond) {
+  float far = length(beyond);
+  if (far == 0.0) return vec4(direction, on_box);
+  if (on_box <= 0.0) return vec4(beyond / far, far + on_box);
+  vec3 along = direction * vec3(equal(beyond, vec3(0.0)));
+  return vec4(unit(beyond + on_box * along), sqrt(far * far + on_box * on_box));
+}
+
+// KGM, equation 12, with positions from the middle of the box (field_texels.h).
+// p0: origin, 1 / spacing; p1: cells, spacing; p2: first texel + 1/2, b_scale; p3: 1 / texels of
+// the texture.
+vec4 sample_first_order(Shape s, vec3 p) {
+  vec3 at = (p - s.p0.xyz) * s.p0.w;
+  vec3 u = clamp(at, vec3(0.0), s.p1.xyz);
+  vec4 t = textureLod(FIRST_ORDER_TEXTURE(s), (u + s.p2.xyz) * s.p3.xyz, 0.0);
+  float cells = t.w * s.p2.w + 0.5 * dot(t.xyz, u - 0.5 * s.p1.xyz);
+  vec4 r = extend_outside(cells, unit(t.xyz), at - u);
+  return vec4(r.xyz, r.w * s.p1.w);
+}
+
+float zeroth(Shape s, vec3 u) {
+  return textureLod(ZEROTH_ORDER_TEXTURE(s), (u + s.p2.xyz) * s.p3.xyz, 0.0).x;
+}
+
+// The value alone is stored; its gradient is differences over a cell.
+vec4 sample_zeroth_order(Shape s, vec3 p) {
+  vec3 at = (p - s.p0.xyz) * s.p0.w;
+  vec3 u = clamp(at, vec3(0.0), s.p1.xyz);
+  vec3 low = max(u - 0.5, vec3(0.0)), high = min(u + 0.5, s.p1.xyz);
+  vec3 g = vec3(zeroth(s, vec3(high.x, u.yz)) - zeroth(s, vec3(low.x, u.yz)),
+                zeroth(s, vec3(u.x, high.y, u.z)) - zeroth(s, vec3(u.x, low.y, u.z)),
+                zeroth(s, vec3(u.xy, high.z)) - zeroth(s, vec3(u.xy, low.z))) /
+           max(high - low, vec3(1e-6));
+  vec4 r = extend_outside(zeroth(s, u) * s.p0.w, unit(g), at - u);
+  return vec4(r.xyz, r.w * s.p1.w);
+}
+
+// p0: centre; p1: half of the size.
+vec4 sample_box(Shape s, vec3 p) {
+  vec3 d = p - s.p0.xyz, q = abs(d) - s.p1.xyz;
+  vec3 side = mix(vec3(-1.0), vec3(1.0), greaterThanEqual(d, vec3(0.0)));
+  float inside = max(q.x, max(q.y, q.z));
+  if (inside > 0.0) {
+    vec3 out_by = max(q, vec3(0.0));
+    float l = length(out_by);
+    return vec4(out_by * side / l, l);
+  }
+  vec3 axis = q.x >= q.y && q.x >= q.z ? vec3(1, 0, 0)
+              : q.y >= q.z             ? vec3(0, 1, 0)
+                                       : vec3(0, 0, 1);
+  return vec4(axis * side, inside);
+}
+
+// p0: one end, radius; p1: the way to the other end.
+vec4 sample_capsule(Shape s, vec3 p) {
+  vec3 d = p - s.p0.xyz;
+  float along = dot(s.p1.xyz, s.p1.xyz);
+  float t = along > 0.0 ? clamp(dot(d, s.p1.xyz) / along, 0.0, 1.0) : 0.0;
+  vec3 away = d - t * s.p1.xyz;
+  return vec4(unit(away), length(away) - s.p0.w);
+}
+
+// Along y. p0: centre, radius; p1.x: half of the height.
+vec4 sample_cylinder(Shape s, vec3 p) {
+  vec3 d = p - s.p0.xyz;
+  float around = length(d.xz);
+  vec2 q = vec2(around - s.p0.w, abs(d.y) - s.p1.x);
+  vec3 radial = around > 0.0 ? vec3(d.x, 0.0, d.z) / around : vec3(1, 0, 0);
+  vec3 up = vec3(0.0, d.y >= 0.0 ? 1.0 : -1.0, 0.0);
+  if (max(q.x, q.y) <= 0.0) return q.x >= q.y ? vec4(radial, q.x) : vec4(up, q.y);
+  vec2 out_by = max(q, vec2(0.0));
+  float l = length(out_by);
+  return vec4((radial * out_by.x + up * out_by.y) / l, l);
+}
+
+// Around y. p0: centre, radius; p1.x: the tube's radius.
+vec4 sample_torus(Shape s, vec3 p) {
+  vec3 d = p - s.p0.xyz;
+  float around = length(d.xz);
+  vec3 radial = around > 0.0 ? vec3(d.x, 0.0, d.z) / around : vec3(1, 0, 0);
+  vec3 away = d - radial * s.p0.w;
+  return vec4(unit(away), length(away) - s.p1.x);
+}
+
+#ifdef WITH_BRICKS
+#include "shape_brick.glsl"
+#endif
+
+// xyz: direction, w: distance.
+vec4 sample_shape(Shape s, vec3 p) {
+  switch (s.kind) {
+    case kFirstOrder:
+      return sample_first_order(s, p);
+#ifdef WITH_ZEROTH
+    case kZerothOrder:
+      return sample_zeroth_order(s, p);
+#endif
+#ifdef WITH_BRICKS
+    case kBrick:
+      return sample_brick(s, p);
+#endif
+#ifdef WITH_FORMULAS
+    case kPlane:
+      return vec4(s.p0.xyz, dot(s.p0.xyz, p) - s.p0.w);
+    case kSphere:
+      return vec4(unit(p - s.p0.xyz), length(p - s.p0.xyz) - s.p0.w);
+    case kBox:
+      return sample_box(s, p);
+    case kCapsule:
+      return sample_capsule(s, p);
+    case kCylinder:
+      return sample_cylinder(s, p);
+    case kTorus:
+      return sample_torus(s, p);
+#endif
+  }
+  return vec4(0.0, 1.0, 0.0, 1e30);
+}

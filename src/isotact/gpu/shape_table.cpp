@@ -1,0 +1,246 @@
+#include "isotact/gpu/detail/shape_table.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+#include <numeric>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "isotact/base/error.h"
+
+namespace isotact::detail {
+namespace {
+
+enum Kind : std::uint32_t {
+  kPlane,
+  kSphere,
+  kBox,
+  kCapsule,
+  kCylinder,
+  kTorus,
+  kFirstOrder,
+  kZerothOrder,
+  kBrick
+};
+
+void put(float (&to)[4], const Vec3& v, double w) {
+  to[0] = static_cast<float>(v.x), to[1] = static_cast<float>(v.y), to[2] = static_cast<float>(v.z);
+  to[3] = static_cast<float>(w);
+}
+
+// What the formulas of shapes.glsl read.
+struct RecordMaker {
+  ShapeRecord& r;
+
+  void operator()(const PlaneField& f) const {
+    r.kind = kPlane;
+    put(r.p0, f.normal, f.offset);
+  }
+  void operator()(const SphereField& f) const {
+    r.kind = kSphere;
+    put(r.p0, f.center, f.radius);
+  }
+  void operator()(const BoxField& f) const {
+    r.kind = kBox;
+    put(r.p0, f.center, 0);
+    put(r.p1, f.half_size, 0);
+  }
+  void operator()(const CapsuleField& f) const {
+    r.kind = kCapsule;
+    put(r.p0, f.a, f.radius);
+    put(r.p1, f.b - f.a, 0);
+  }
+  void operator()(const CylinderField& f) const {
+    r.kind = kCylinder;
+    put(r.p0, f.center, f.radius);
+    put(r.p1, {f.height / 2, 0, 0}, 0);
+  }
+  void operator()(const TorusField& f) const {
+    r.kind = kTorus;
+    put(r.p0, f.center, f.radius);
+    put(r.p1, {f.tube_radius, 0, 0}, 0);
+  }
+  void operator()(const std::shared_ptr<const FieldTexels>& t) const {
+    r.kind = t->order == TexelOrder::kFirst ? kFirstOrder : kZerothOrder;
+    put_lattice(t->lattice);
+    put(r.p2, {0.5, 0.5, 0.5}, static_cast<double>(t->b_scale));
+  }
+  void operator()(const std::shared_ptr<const BrickField>& f) const {
+    r.kind = kBrick;
+    put_lattice(f->lattice());
+  }
+
+  void put_lattice(const Lattice& l) const {
+    put(r.p0, l.origin, 1 / l.spacing);
+    put(r.p1, {double(l.cells[0]), double(l.cells[1]), double(l.cells[2])}, l.spacing);
+  }
+};
+
+const FieldTexels* texels_of(const IdfShape& shape) {
+  const auto* texels = std::get_if<std::shared_ptr<const FieldTexels>>(&shape.solid());
+  return texels == nullptr ? nullptr : texels->get();
+}
+
+std::span<const std::byte> bytes_of(const FieldTexels& texels) {
+  return texels.order == TexelOrder::kFirst ? std::as_bytes(std::span(texels.first))
+                                            : std::as_bytes(std::span(texels.zeroth));
+}
+
+TexelFormat format_of(TexelOrder order) {
+  return order == TexelOrder::kFirst ? TexelFormat::kSnorm16x4 : TexelFormat::kFloat;
+}
+
+std::uint64_t size_of(const GpuTexture3d& t) {
+  std::uint64_t bytes = bytes_of_texel(t.format());
+  for (const std::int32_t n : t.size()) bytes *= static_cast<std::uint64_t>(n);
+  return bytes;
+}
+
+// Boxes side by side along x, rows of them along y, layers along z; the tallest first, so that
+// little is left between them.
+class Shelves {
+ public:
+  Shelves(std::int64_t wide, std::int64_t most) : wide_(wide), most_(most) {}
+
+  Index3 place(const Index3& n) {
+    if (at_[0] + n[0] > wide_) next_row();
+    if (at_[1] + n[1] > wide_) next_layer();
+    const Index3 spot{int(at_[0]), int(at_[1]), int(at_[2])};
+    at_[0] += n[0];
+    row_ = std::max<std::int64_t>(row_, n[1]);
+    layer_ = std::max<std::int64_t>(layer_, n[2]);
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      size_[axis] = std::max(size_[axis], spot[axis] + n[axis]);
+    if (size_[2] > most_)
+      throw Error(
+          "the fields of all shapes together do not fit into one texture of this GPU: fewer or "
+          "coarser shapes, or brick fields, are needed");
+    return spot;
+  }
+  const Index3& size() const { return size_; }
+
+ private:
+  void next_row() {
+    at_[0] = 0;
+    at_[1] += row_;
+    row_ = 0;
+  }
+  void next_layer() {
+    at_[0] = at_[1] = 0;
+    at_[2] += layer_;
+    row_ = layer_ = 0;
+  }
+
+  std::int64_t wide_, most_;
+  std::array<std::int64_t, 3> at_{};
+  std::int64_t row_ = 0, layer_ = 0;
+  Index3 size_{};
+};
+
+}  // namespace
+
+ShapeTable::ShapeTable(const GpuInfo& info, std::span<const IdfShape> shapes, bool allow_bindless) {
+  records_.resize(shapes.size());
+  bool has_formula = false, has_zeroth = false, has_brick = false;
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    std::visit(RecordMaker{records_[i]}, shapes[i].solid());
+    has_formula |= records_[i].kind < kFirstOrder;
+    has_zeroth |= records_[i].kind == kZerothOrder;
+    has_brick |= records_[i].kind == kBrick;
+  }
+  if (info.bindless && allow_bindless) {
+    defines_.push_back({"BINDLESS", "1"});
+    add_textures(shapes);
+  } else {
+    add_atlas(shapes, TexelOrder::kFirst, info.max_texture_3d);
+    add_atlas(shapes, TexelOrder::kZeroth, info.max_texture_3d);
+  }
+  if (has_formula) defines_.push_back({"WITH_FORMULAS", "1"});
+  if (has_zeroth) defines_.push_back({"WITH_ZEROTH", "1"});
+  if (has_brick) {
+    defines_.push_back({"WITH_BRICKS", "1"});
+    add_bricks(shapes, info.max_storage_bytes);
+  }
+  if (!records_.empty()) buffer_ = GpuBuffer(std::span<const ShapeRecord>(records_));
+}
+
+void ShapeTable::add_textures(std::span<const IdfShape> shapes) {
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    const FieldTexels* texels = texels_of(shapes[i]);
+    if (texels == nullptr) continue;
+    const Index3 n = node_counts(texels->lattice);
+    GpuTexture3d texture(format_of(texels->order), n);
+    texture.upload({0, 0, 0}, n, bytes_of(*texels));
+    texture_bytes_ += size_of(texture);
+    const std::uint64_t handle = texture.handle();
+    records_[i].handle[0] = static_cast<std::uint32_t>(handle);
+    records_[i].handle[1] = static_cast<std::uint32_t>(handle >> 32U);
+    put(records_[i].p3, {1.0 / n[0], 1.0 / n[1], 1.0 / n[2]}, 0);
+    textures_.push_back(std::move(texture));
+  }
+}
+
+void ShapeTable::add_atlas(std::span<const IdfShape> shapes, TexelOrder order, std::int64_t most) {
+  std::vector<std::size_t> wanted;
+  std::int64_t wide = 0;
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    const FieldTexels* texels = texels_of(shapes[i]);
+    if (texels == nullptr || texels->order != order) continue;
+    wanted.push_back(i);
+    const Index3 n = node_counts(texels->lattice);
+    wide = std::max<std::int64_t>(wide, std::max(n[0], n[1]));
+    if (std::max({n[0], n[1], n[2]}) > most)
+      throw Error(
+          fmt::format("a field of {} x {} x {} nodes: textures of this GPU have {} an axis; "
+                      "a brick field has no such limit",
+                      n[0], n[1], n[2], most));
+  }
+  if (wanted.empty()) return;
+  const auto height = [&](std::size_t i) { return node_counts(texels_of(shapes[i])->lattice)[2]; };
+  std::stable_sort(wanted.begin(), wanted.end(),
+                   [&](std::size_t i, std::size_t j) { return height(i) > height(j); });
+  Shelves shelves(std::min(most, std::max<std::int64_t>(wide, wanted.size() > 1 ? 256 : 1)), most);
+  std::vector<Index3> places;
+  for (const std::size_t i : wanted)
+    places.push_back(shelves.place(node_counts(texels_of(shapes[i])->lattice)));
+  GpuTexture3d& atlas = atlas_[static_cast<std::size_t>(order)];
+  const Index3 size = shelves.size();
+  atlas = GpuTexture3d(format_of(order), size);
+  texture_bytes_ += size_of(atlas);
+  for (std::size_t w = 0; w < wanted.size(); ++w) {
+    const FieldTexels& texels = *texels_of(shapes[wanted[w]]);
+    atlas.upload(places[w], node_counts(texels.lattice), bytes_of(texels));
+    ShapeRecord& r = records_[wanted[w]];
+    put(r.p2, {places[w][0] + 0.5, places[w][1] + 0.5, places[w][2] + 0.5},
+        static_cast<double>(texels.b_scale));
+    put(r.p3, {1.0 / size[0], 1.0 / size[1], 1.0 / size[2]}, 0);
+  }
+}
+
+void ShapeTable::add_bricks(std::span<const IdfShape> shapes, std::int64_t most_bytes) {
+  std::vector<std::byte> all;
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    const auto* field = std::get_if<std::shared_ptr<const BrickField>>(&shapes[i].solid());
+    if (field == nullptr) continue;
+    records_[i].first_word = static_cast<std::uint32_t>(all.size() / 4);
+    const std::span<const std::byte> buffer = (*field)->buffer();
+    if (static_cast<std::int64_t>(all.size() + buffer.size()) > most_bytes)
+      throw Error(fmt::format("brick fields of {} bytes and more: buffers of this GPU have {}",
+                              all.size() + buffer.size(), most_bytes));
+    all.insert(all.end(), buffer.begin(), buffer.end());
+  }
+  bricks_ = GpuBuffer(std::span<const std::byte>(all));
+}
+
+void ShapeTable::bind() const {
+  buffer_.bind(0);
+  if (bricks_.size() > 0) bricks_.bind(9);
+  for (std::uint32_t order = 0; order < 2; ++order)
+    if (atlas_[order].name() != 0) atlas_[order].bind(order == 1 ? 0 : 1);
+}
+
+}  // namespace isotact::detail
