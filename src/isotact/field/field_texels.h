@@ -8,13 +8,15 @@
 // f_i instead of b_i, since b_i is as large as the box; but then six fetches are needed where one
 // is enough here. What makes b_i fit for 16 bits:
 //   * positions count from the middle of the box;
+//   * b_i belongs to the gradient as it is kept: g_i's rounding does not count times the position;
 //   * signed normalised integers instead of halves (KGM): all steps are equally small. With halves
 //     the error is that of the largest b_i, eight times as much;
-//   * far from the surface values are cut off (`reach`): b_i uses the range it needs and no more.
-// In all f is off by at most `rounding` (below): 0.002 cells at 64 cells an axis, 0.03 at 1024.
+//   * their range is that of the largest b_i, about a third of the box.
+// In all f is off by half a step at nodes: 0.0005 cells at 64 cells an axis, 0.008 at 1024. A GPU's
+// filter adds up to `rounding` (below), most of it by weights of eight bits.
 //
-// Zeroth order, for comparison: f_i alone, float32, and gradients by differences, as most others
-// do.
+// Zeroth order, for comparison: f_i alone, float32, and gradients by differences over a cell, as
+// most others do.
 #pragma once
 
 #include <cstdint>
@@ -35,25 +37,28 @@ struct FieldTexels {
   Lattice lattice{};
   TexelOrder order = TexelOrder::kFirst;
   // First order: g_x g_y g_z b, each an integer / 32767; b times b_scale is in cells.
-  std::vector<std::int16_t> first;
+  std::vector<std::int16_t> first{};
   float b_scale = 1;
-  std::vector<float> zeroth;  // metres
-  // Of what sample() below computes, outside of the box as well.
+  std::vector<float> zeroth{};  // metres
+  // Of what sample() below computes, outside of the box as well; but for the rounding of floats.
   double lipschitz = 1;
-  // Metres: |value - true distance| within four cells of the surface; and elsewhere.
+  // Metres: |value - true distance| within four cells of the surface; and elsewhere in the box.
+  // Proved from the samples alone, so that it holds beside every crease; hence never below a cell.
   double near_error = 0, far_error = 0;
   double rounding = 0;  // metres: how far a GPU's filter may be off from sample(), at most
   Aabb body{};          // holds the body, as tightly as is known; metres
 };
 
-// Throw Error where the lattice has more than kMaxFirstOrderCells an axis or values do not fit.
+// Throw Error for a body without a finite box, and where gradients are longer than a distance's can
+// be. The same texels for any number of threads.
 FieldTexels make_first_order_texels(const FirstOrderField& field, const Aabb& body,
                                     Threads threads = {});
 FieldTexels make_zeroth_order_texels(const FirstOrderField& field, const Aabb& body,
                                      Threads threads = {});
 
 // What the shader computes, in float as it does: metres, and the direction of steepest ascent, of
-// unit length. Outside of the box as extend_outside (field.h) has it.
+// unit length: of first order T g, not the derivative of f, which would need more than one fetch.
+// Outside of the box as extend_outside (field.h) has it. Kernels use texel_kernel.h.
 struct TexelSample {
   float distance = 0;
   Vec3f direction{};

@@ -26,18 +26,18 @@ struct IdfPairRecord {
   std::uint32_t first_particle;
   float scale_a, scale_b;  // values of the shapes times these are metres
   float epsilon;
-  // Where the largest value in the middle of a cell is above this plus epsilon, no point of the
-  // cell is in contact; halving the cell takes cell_cull_slope off its half diagonal's share.
+  // Where the larger one of both values in the middle of a cell is above this plus epsilon, no
+  // point of the cell is in contact: find_cell_cull(half_diagonal), below.
   float cell_cull;
-  float depth_scale;  // 65535 / the largest depth that contacts are ordered by
+  float depth_scale;  // 65535 / the box's diagonal: deeper ones are equals
   std::uint32_t first_seed, seed_count;
   std::int32_t slots[3];  // parts of the box for the deepest contacts, or voxels
   std::uint32_t first_slot;
   float half_diagonal;  // metres, of a cell
-  float lipschitz;      // the larger one of both shapes, and the larger slack
-  float slack;
-  std::uint32_t flags;
-  std::uint32_t unused;
+  float lipschitz;      // the larger one of both shapes
+  float slack;          // metres: the larger one of both shapes, scaled; may be infinite
+  std::uint32_t flags;  // 0
+  float rounding;       // metres: of a difference of two values, computed in float or by a filter
 };
 static_assert(sizeof(IdfPairRecord) == 208 && offsetof(IdfPairRecord, box_min) == 96 &&
               offsetof(IdfPairRecord, cells) == 128 && offsetof(IdfPairRecord, scale_a) == 144 &&
@@ -52,7 +52,17 @@ struct IdfPlan {
   std::uint32_t slot_count = 0;
 };
 
-// Keeps the memory of `plan`. Throws Error as intersect_fields does.
+// What the larger value can fall by, at most, from the middle of a cell to any other point of it,
+// metres: min(lipschitz r, r + slack) + rounding, r being half the cell's diagonal. Let m be the
+// middle and q a point of the cell where a shape's value is at most epsilon. Along the way from m
+// to q the value changes by at most lipschitz r. And let q' be the first place on that way with the
+// value epsilon: it is near the surface, where values are distances but for near_error; so they
+// differ by at most |m - q'| + slack (IdfShape).
+float find_cell_cull(const IdfPairRecord& record, float half_diagonal);
+
+// Keeps the memory of `plan`. Throws Error as intersect_fields does. The box of a pair is what the
+// boxes of both bodies have in common, each grown by epsilon; a plane cuts off what is in front of
+// it, in place of a box.
 void plan_intersections(std::span<const IdfShape> shapes, std::span<const IdfBody> bodies,
                         std::span<const IdfPair> pairs, const IdfSettings& settings,
                         const IdfState& state, IdfPlan& plan);
@@ -69,7 +79,10 @@ struct IdfHit {
 };
 static_assert(sizeof(IdfHit) == 48);
 
-// Sorts by pair, depth and particle, makes contacts of them and keeps seeds where asked to.
+// Sorts by pair, depth and particle, makes contacts of them and keeps seeds where asked to: up to
+// 16 a pair, spread over its contacts from the deepest to the flattest; those of other pairs are
+// forgotten. Sets all of `result`: arrived by the hits that are there, evaluations to zero,
+// particles and resolution to those of the plan. Who left hits out or cut cells corrects that.
 void collect_hits(std::span<IdfHit> hits, std::span<const IdfBody> bodies,
                   std::span<const IdfPair> pairs, const IdfPlan& plan, const IdfSettings& settings,
                   IdfState& state, IdfResult& result);

@@ -1,0 +1,275 @@
+#include "isotact/queries/intersection_plan.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "isotact/base/error.h"
+
+namespace isotact {
+
+namespace {
+
+constexpr double kUnbounded = std::numeric_limits<double>::infinity();
+
+void check_settings(const IdfSettings& s) {
+  if (s.samples < 1 || s.samples > kMostIdfSamples)
+    throw Error(fmt::format("samples is {}; 1 to {} are possible", s.samples, kMostIdfSamples));
+  if (!(s.epsilon >= 0) || !std::isfinite(s.epsilon))
+    throw Error(fmt::format("epsilon is {}; it must be finite, and not negative", s.epsilon));
+  if (s.max_steps < 1 || s.max_steps > 1000)
+    throw Error(fmt::format("max_steps is {}; 1 to 1000 are possible", s.max_steps));
+  if (!(s.relaxation >= 1 && s.relaxation <= 2))
+    throw Error(fmt::format("relaxation is {}; 1 to 2 are possible", s.relaxation));
+  if (!(s.resolution >= 0) || !std::isfinite(s.resolution))
+    throw Error(fmt::format("resolution is {}; it must be finite, and not negative", s.resolution));
+  if (s.max_contacts > kMostIdfContacts)
+    throw Error(
+        fmt::format("max_contacts is {}; 0 to {} are possible", s.max_contacts, kMostIdfContacts));
+  if (s.search == IdfSearch::kCells && s.sampling != IdfSampling::kGrid)
+    throw Error("the search by cells needs the sampling grid");
+}
+
+void check_bodies(std::span<const IdfShape> shapes, std::span<const IdfBody> bodies) {
+  for (std::size_t i = 0; i < bodies.size(); ++i) {
+    const IdfBody& body = bodies[i];
+    if (body.shape >= shapes.size())
+      throw Error(fmt::format("body {} has shape {}, there are {}", i, body.shape, shapes.size()));
+    if (!(body.scale > 0) || !std::isfinite(body.scale))
+      throw Error(fmt::format("body {}: scale is {}, must be positive", i, body.scale));
+    const Pose& pose = body.world_from_body;
+    if (!is_finite(pose.translation) || !(std::abs(length_sq(pose.rotation) - 1) < 1e-6))
+      throw Error(fmt::format("body {}: its pose is not finite, or its rotation no unit", i));
+  }
+}
+
+// A body as the plan needs it: what does not depend on the other one.
+struct PlacedBody {
+  const IdfShape* shape = nullptr;
+  Mat3 body_from_world{};
+  Aabb box{};          // in the world; all of space for a plane
+  double longest = 0;  // side of the body's own box, metres in the world
+};
+
+PlacedBody place(const IdfShape& shape, const IdfBody& body) {
+  const Mat3 world_from_body = to_matrix(body.world_from_body.rotation);
+  PlacedBody placed{.shape = &shape, .body_from_world = transpose(world_from_body)};
+  if (std::holds_alternative<PlaneField>(shape.solid())) {
+    placed.box = all_of_space();
+    placed.longest = kUnbounded;
+    return placed;
+  }
+  const Vec3 half = extent(shape.body()) * (0.5 * body.scale);
+  const Vec3 middle = transform_point(body.world_from_body, center(shape.body()) * body.scale);
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const Vec3& row = world_from_body.rows[axis];
+    const double reach =
+        std::abs(row.x) * half.x + std::abs(row.y) * half.y + std::abs(row.z) * half.z;
+    const double rounding = 1e-14 * (std::abs(middle[axis]) + reach);
+    placed.box.lower[axis] = middle[axis] - reach - rounding;
+    placed.box.upper[axis] = middle[axis] + reach + rounding;
+  }
+  placed.longest = 2 * std::max({half.x, half.y, half.z});
+  return placed;
+}
+
+// Cuts off what lies in front of the plane: along each axis, where even the corner of the others
+// that is deepest behind it is in front.
+void clip_box(Aabb& box, const PlaneField& plane, const IdfBody& body, double epsilon) {
+  const Vec3 normal = rotate(body.world_from_body.rotation, plane.normal);
+  const double offset =
+      plane.offset * body.scale + dot(normal, body.world_from_body.translation) + epsilon;
+  Vec3 deepest;
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    deepest[axis] = std::min(normal[axis] * box.lower[axis], normal[axis] * box.upper[axis]);
+  const double sum = deepest.x + deepest.y + deepest.z;
+  const double room = offset - sum;
+  const Vec3 corner = max(box.lower, -box.lower);
+  const double rounding = 1e-14 * (std::abs(offset) + corner.x + corner.y + corner.z);
+  if (room < -rounding) {
+    box = Aabb{};
+    return;
+  }
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const double depth = std::max(room, 0.0) + rounding;
+    if (normal[axis] > 1e-9)
+      box.upper[axis] = std::min(box.upper[axis], box.lower[axis] + depth / normal[axis]);
+    if (normal[axis] < -1e-9)
+      box.lower[axis] = std::max(box.lower[axis], box.upper[axis] + depth / normal[axis]);
+  }
+}
+
+double find_epsilon(const IdfSettings& settings, const PlacedBody& a, const PlacedBody& b) {
+  return settings.epsilon > 0 ? settings.epsilon : 0.01 * std::min(a.longest, b.longest);
+}
+
+Aabb find_common_box(const PlacedBody& a, const IdfBody& body_a, const PlacedBody& b,
+                     const IdfBody& body_b, double epsilon) {
+  const Vec3 growth = Vec3{1, 1, 1} * epsilon;
+  Aabb box{max(a.box.lower - growth, b.box.lower - growth),
+           min(a.box.upper + growth, b.box.upper + growth)};
+  if (const auto* plane = std::get_if<PlaneField>(&a.shape->solid()))
+    clip_box(box, *plane, body_a, epsilon);
+  if (const auto* plane = std::get_if<PlaneField>(&b.shape->solid()))
+    clip_box(box, *plane, body_b, epsilon);
+  return box;
+}
+
+// Rows of shape_from_pair. The field of a plane does not change along it: its origin is moved to
+// the foot of the pair's, so that numbers stay small far out on it.
+Vec3 write_rows(const PlacedBody& placed, const IdfBody& body, const Vec3& world_from_pair,
+                float* rows) {
+  const double unit = 1 / body.scale;
+  Vec3 origin =
+      placed.body_from_world * (world_from_pair - body.world_from_body.translation) * unit;
+  if (const auto* plane = std::get_if<PlaneField>(&placed.shape->solid()))
+    origin = plane->normal * dot(plane->normal, origin);
+  for (std::size_t row = 0; row < 3; ++row) {
+    for (std::size_t column = 0; column < 3; ++column)
+      rows[4 * row + column] = static_cast<float>(placed.body_from_world.rows[row][column] * unit);
+    rows[4 * row + 3] = static_cast<float>(origin[row]);
+  }
+  return origin;
+}
+
+// Metres of the world by which a value in float may be off: of the place in the shape's frame, and
+// of a formula over numbers as large as the shape and the place. A texture's filter adds its own.
+double find_rounding(const PlacedBody& placed, const IdfBody& body, const Vec3& origin,
+                     double diagonal) {
+  double size = length(origin) * body.scale + diagonal;
+  double filter = 0;
+  if (const auto* plane = std::get_if<PlaneField>(&placed.shape->solid())) {
+    size += std::abs(plane->offset) * body.scale;
+  } else {
+    const Aabb& box = placed.shape->body();
+    size += length(max(max(box.upper, -box.lower), Vec3{})) * body.scale;
+  }
+  if (const auto* texels =
+          std::get_if<std::shared_ptr<const FieldTexels>>(&placed.shape->solid())) {
+    filter = (*texels)->rounding * body.scale;
+    size += length(extent(bounds((*texels)->lattice))) * body.scale;
+  }
+  return filter + 16 * 0x1p-24 * size;
+}
+
+// See the header. Errors next to the surface are counted once there: epsilon must be small against
+// the band of four cells for which they are known.
+double find_slack(const PlacedBody& placed, const IdfBody& body, double epsilon) {
+  const bool near = epsilon <= 3 * placed.shape->cell() * body.scale;
+  return placed.shape->slack() * body.scale * (near ? 1 : 2);
+}
+
+struct Placed {
+  const PlacedBody& a;
+  const IdfBody& body_a;
+  const PlacedBody& b;
+  const IdfBody& body_b;
+};
+
+void fill_record(const Placed& pair, const Aabb& box, double epsilon, const IdfSettings& settings,
+                 Vec3& world_from_pair, IdfPairRecord& record) {
+  world_from_pair = center(box);
+  const Vec3 size = extent(box);
+  const double diagonal = length(size);
+  const Vec3 origin_a = write_rows(pair.a, pair.body_a, world_from_pair, record.a_from_pair);
+  const Vec3 origin_b = write_rows(pair.b, pair.body_b, world_from_pair, record.b_from_pair);
+  const std::array<std::int32_t, 3> cells = distribute_samples(size, settings.samples);
+  Vec3 half_cell;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    record.box_min[axis] = static_cast<float>(-0.5 * size[axis]);
+    record.cells[axis] = cells[axis];
+    record.cell_size[axis] = static_cast<float>(size[axis] / cells[axis]);
+    half_cell[axis] = 0.5 * size[axis] / cells[axis];
+  }
+  record.scale_a = static_cast<float>(pair.body_a.scale);
+  record.scale_b = static_cast<float>(pair.body_b.scale);
+  record.epsilon = static_cast<float>(epsilon);
+  record.depth_scale = static_cast<float>(diagonal > 0 ? 65535 / diagonal : 0);
+  record.half_diagonal = static_cast<float>(length(half_cell) * (1 + 1e-6));
+  record.lipschitz = static_cast<float>(
+      std::max(pair.a.shape->lipschitz(), pair.b.shape->lipschitz()) * (1 + 1e-6));
+  record.slack = static_cast<float>(
+      std::max(find_slack(pair.a, pair.body_a, epsilon), find_slack(pair.b, pair.body_b, epsilon)) *
+      (1 + 1e-6));
+  // Twice: in the middle of the cell, and where it counts.
+  record.rounding =
+      static_cast<float>(2 * std::max(find_rounding(pair.a, pair.body_a, origin_a, diagonal),
+                                      find_rounding(pair.b, pair.body_b, origin_b, diagonal)));
+  record.cell_cull = find_cell_cull(record, record.half_diagonal);
+  if (settings.max_contacts > 0 || settings.one_per_voxel) {
+    const std::array<std::int32_t, 3> slots =
+        distribute_samples(size, settings.max_contacts > 0 ? 4 : settings.samples);
+    std::copy(slots.begin(), slots.end(), record.slots);
+  }
+}
+
+void add_seeds(const Placed& pair, const IdfState::Seeds& seeds, const Vec3& world_from_pair,
+               IdfPairRecord& record, std::vector<Vec3f>& to) {
+  for (const Vec3f& in_a : seeds.in_a) {
+    const Vec3 in_world = transform_point(pair.body_a.world_from_body, to_double(in_a));
+    to.push_back(to_float(in_world - world_from_pair));
+  }
+  record.seed_count = static_cast<std::uint32_t>(seeds.in_a.size());
+}
+
+void check_total(std::uint64_t total, const char* what) {
+  if (total > std::numeric_limits<std::uint32_t>::max())
+    throw Error(fmt::format("{} {} are more than 2^32; take fewer pairs or samples", total, what));
+}
+
+}  // namespace
+
+void plan_intersections(std::span<const IdfShape> shapes, std::span<const IdfBody> bodies,
+                        std::span<const IdfPair> pairs, const IdfSettings& settings,
+                        const IdfState& state, IdfPlan& plan) {
+  check_settings(settings);
+  check_bodies(shapes, bodies);
+  std::vector<PlacedBody> placed;
+  placed.reserve(bodies.size());
+  for (const IdfBody& body : bodies) placed.push_back(place(shapes[body.shape], body));
+
+  plan.records.assign(pairs.size(), {});
+  plan.world_from_pair.assign(pairs.size(), {});
+  plan.particle_end.assign(pairs.size(), 0);
+  plan.seeds.clear();
+  std::uint64_t particles = 0, slots = 0;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    const auto [a, b] = pairs[i];
+    if (a >= bodies.size() || b >= bodies.size())
+      throw Error(
+          fmt::format("pair {} is of bodies {} and {}, there are {}", i, a, b, bodies.size()));
+    if (placed[a].longest == kUnbounded && placed[b].longest == kUnbounded)
+      throw Error(fmt::format("pair {} is of two planes: they have no box in common", i));
+    const Placed pair{placed[a], bodies[a], placed[b], bodies[b]};
+    const double epsilon = find_epsilon(settings, pair.a, pair.b);
+    const Aabb box = find_common_box(pair.a, pair.body_a, pair.b, pair.body_b, epsilon);
+    IdfPairRecord& record = plan.records[i];
+    record.shape_a = bodies[a].shape;
+    record.shape_b = bodies[b].shape;
+    record.first_particle = static_cast<std::uint32_t>(particles);
+    record.first_seed = static_cast<std::uint32_t>(plan.seeds.size());
+    record.first_slot = static_cast<std::uint32_t>(slots);
+    if (!is_empty(box)) {
+      fill_record(pair, box, epsilon, settings, plan.world_from_pair[i], record);
+      if (settings.keep_seeds) {
+        const auto seeds = state.seeds.find(std::uint64_t{a} << 32U | b);
+        if (seeds != state.seeds.end())
+          add_seeds(pair, seeds->second, plan.world_from_pair[i], record, plan.seeds);
+      }
+    }
+    particles += count({record.cells[0], record.cells[1], record.cells[2]}) + record.seed_count;
+    slots += count({record.slots[0], record.slots[1], record.slots[2]});
+    check_total(particles, "particles");
+    check_total(slots, "parts of boxes");
+    plan.particle_end[i] = static_cast<std::uint32_t>(particles);
+  }
+  plan.slot_count = static_cast<std::uint32_t>(slots);
+}
+
+float find_cell_cull(const IdfPairRecord& record, float half_diagonal) {
+  return std::min(record.lipschitz * half_diagonal, half_diagonal + record.slack) + record.rounding;
+}
+
+}  // namespace isotact
