@@ -37,6 +37,18 @@ std::uint32_t slots_of(const IdfPairRecord& r) {
   return static_cast<std::uint32_t>(r.slots[0] * r.slots[1] * r.slots[2]);
 }
 
+constexpr int kMostLevels = 6;  // as refine.glsl has it
+
+// What search_cell goes down to.
+float find_resolution(const IdfPairRecord& r, const IdfSettings& s) {
+  const auto wanted = static_cast<float>(s.resolution);
+  float half = r.half_diagonal;
+  float change = find_cell_cull(r, half);
+  for (int level = 0; level < kMostLevels && change > wanted; ++level)
+    change = find_cell_cull(r, half *= 0.5F);
+  return change;
+}
+
 // The results of some more pairs behind those of others.
 void append(const IdfResult& part, IdfResult& all) {
   const auto before = static_cast<std::uint32_t>(all.contacts.size());
@@ -103,8 +115,8 @@ const GpuProgram& GpuIntersectionQuery::State::program(const char* name,
                                                        std::vector<ShaderDefine> defines) {
   std::string key = name;
   for (const ShaderDefine& d : defines) key += fmt::format(" {}={}", d.name, d.value);
-  const auto found = programs.find(key);
-  if (found != programs.end()) return found->second;
+  const auto old = programs.find(key);
+  if (old != programs.end()) return old->second;
   return programs.emplace(key, GpuProgram(name, defines)).first->second;
 }
 
@@ -128,10 +140,8 @@ void GpuIntersectionQuery::State::set_uniforms(const GpuProgram& p) const {
 
 // How many pairs are sure to fit into the GPU's buffers at once.
 std::size_t GpuIntersectionQuery::State::pairs_a_batch(const IdfSettings& s) const {
-  const std::uint64_t particles = 2ULL * static_cast<std::uint64_t>(s.samples) *
-                                      static_cast<std::uint64_t>(s.samples) *
-                                      static_cast<std::uint64_t>(s.samples) +
-                                  kMostIdfContacts;
+  const auto side = static_cast<std::uint64_t>(s.samples);
+  const std::uint64_t particles = 2 * side * side * side + kMostIdfContacts;
   std::uint64_t a_pair = sizeof(IdfPairRecord);
   if (s.max_contacts == 0) a_pair = std::max<std::uint64_t>(a_pair, particles * sizeof(IdfHit));
   if (s.max_contacts > 0) a_pair = std::max<std::uint64_t>(a_pair, s.max_contacts * sizeof(IdfHit));
