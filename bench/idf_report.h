@@ -1,0 +1,48 @@
+// What the parts of bench_idf share: options, shapes as fields and meshes, crowds of bodies with
+// the pairs whose boxes overlap.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "isotact/geometry/mesh.h"
+#include "isotact/gpu/context.h"
+#include "isotact/gpu/intersection_query.h"
+#include "isotact/queries/intersection_field.h"
+
+#include "report.h"
+
+namespace isotact::bench {
+
+struct Options {
+  bool json = false, quick = false;
+  std::vector<std::string> only;  // parts; empty: all
+};
+
+struct Crowd {
+  std::vector<TriangleMesh> meshes{};  // of the shapes; empty for formulas
+  std::vector<IdfShape> shapes{};
+  std::vector<IdfBody> bodies{};
+  std::vector<IdfPair> pairs{};
+  double epsilon = 0;
+};
+
+// A first-order field of a mesh, `cells` along its longest side.
+FieldTexels make_texels(const TriangleMesh& mesh, int cells, TexelOrder order = TexelOrder::kFirst);
+
+// Procedural shapes of at least so many triangles each, 2.4 metres across.
+std::vector<TriangleMesh> make_stock(std::size_t least_triangles);
+
+// Bodies at random in a box that is just large enough for about `pairs` pairs with common boxes.
+Crowd make_crowd(std::vector<TriangleMesh> meshes, int cells, std::size_t bodies, std::size_t pairs,
+                 std::uint64_t seed);
+
+// Median of runs of the GPU's part alone, milliseconds.
+double time_query(GpuIntersectionQuery& query, int runs = 31);
+
+std::size_t count_colliding(const IdfResult& result);
+
+// The parts, each a table.
+void bench_kernels(const Options& options, Report& report);
+
+}  // namespace isotact::bench
