@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -20,7 +22,8 @@ namespace isotact {
 namespace {
 
 constexpr std::uint64_t kMostHitBytes = std::uint64_t{1} << 30U;  // of room for all contacts
-constexpr std::uint32_t kOpenHeader = 4;                          // words before the list
+constexpr std::uint32_t kOpenHeader = 4;  // words before the list of open cells
+constexpr std::uint32_t kMostOpen = 1U << 24U;  // and as many contacts of cut cells
 
 double since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
@@ -37,9 +40,9 @@ std::uint32_t slots_of(const IdfPairRecord& r) {
   return static_cast<std::uint32_t>(r.slots[0] * r.slots[1] * r.slots[2]);
 }
 
-constexpr int kMostLevels = 6;  // as refine.glsl has it
+constexpr int kMostLevels = 5;  // refine.comp has 15 bits for three a level
 
-// What search_cell goes down to.
+// What cutting cells goes down to.
 float find_resolution(const IdfPairRecord& r, const IdfSettings& s) {
   const auto wanted = static_cast<float>(s.resolution);
   float half = r.half_diagonal;
@@ -47,6 +50,23 @@ float find_resolution(const IdfPairRecord& r, const IdfSettings& s) {
   for (int level = 0; level < kMostLevels && change > wanted; ++level)
     change = find_cell_cull(r, half *= 0.5F);
   return change;
+}
+
+// Of each part of a pair's box the deepest, and of those the first few: what slots do on the GPU.
+void keep_deepest(std::vector<IdfHit>& hits, const IdfPlan& plan, const IdfSettings& settings) {
+  std::sort(hits.begin(), hits.end(), [](const IdfHit& a, const IdfHit& b) {
+    return std::tuple(a.pair, -a.depth, a.particle, a.position[0], a.position[1], a.position[2]) <
+           std::tuple(b.pair, -b.depth, b.particle, b.position[0], b.position[1], b.position[2]);
+  });
+  std::vector<IdfHit> kept;
+  std::set<std::uint32_t> taken;
+  std::uint32_t pair = 0xffffffffU;
+  for (const IdfHit& h : hits) {
+    if (h.pair != pair) taken.clear(), pair = h.pair;
+    if (settings.max_contacts > 0 && taken.size() >= settings.max_contacts) continue;
+    if (taken.insert(find_slot(plan.records[h.pair], h.position)).second) kept.push_back(h);
+  }
+  hits = std::move(kept);
 }
 
 // The results of some more pairs behind those of others.
@@ -78,12 +98,16 @@ struct GpuIntersectionQuery::State {
   void run_batch(std::span<const IdfBody> bodies, std::span<const IdfPair> pairs,
                  const IdfState& seeds_before, IdfState& seeds_after, IdfResult& result);
   void upload();
-  void dispatch();
+  double dispatch();  // milliseconds
+  void count_first();
   void dispatch_all();
   void dispatch_slots();
   void refine();
+  bool make_room();  // false: there was enough
   void read();  // into found and counts
   void read_all();
+  void read_deepest();
+  void read_refined();
   std::size_t pairs_a_batch(const IdfSettings& s) const;
 
   bool is_refined() const {
@@ -102,12 +126,17 @@ struct GpuIntersectionQuery::State {
   IdfPlan plan;
   std::vector<std::uint32_t> totals, starts;  // groups a pair, summed up; first particles
   std::uint64_t particle_count = 0, group_count = 0;
+  std::vector<detail::GpuPair> gpu_pairs;
   std::vector<IdfHit> found;
   std::vector<std::uint32_t> counts;
 
-  GpuBuffer pairs, seeds, totals_buffer, starts_buffer, arrived, refined, hits, compacted, slots,
-      offsets, open;
-  GpuTimer timer;
+  GpuBuffer pairs, seeds, totals_buffer, starts_buffer, arrived, hits, compacted, slots, offsets;
+  // Of cutting cells: levels at which pairs were found, what was found, lists of open cells.
+  GpuBuffer found_level, refined_hits, open[2];
+  std::uint32_t open_room = 1U << 16U, hit_room = 1U << 14U;
+  std::uint32_t refined_count = 0;
+  bool is_cut_short = false;
+  GpuTimer timer, count_timer;
   GpuIntersectionTimes times;
 };
 
@@ -134,6 +163,8 @@ void GpuIntersectionQuery::State::set_uniforms(const GpuProgram& p) const {
   p.set("max_steps", settings.max_steps);
   p.set("relaxation", static_cast<float>(settings.relaxation));
   p.set("resolution", static_cast<float>(settings.resolution));
+  p.set("open_room", open_room);
+  p.set("hit_room", hit_room);
   p.set("max_contacts", settings.max_contacts);
   p.set("slot_count", plan.slot_count);
 }
@@ -175,11 +206,13 @@ void GpuIntersectionQuery::State::upload() {
     buffer.reserve(std::max<std::size_t>(bytes.size(), 16));
     buffer.upload_bytes(bytes);
   };
-  put(pairs, plan.records);
+  gpu_pairs.clear();
+  for (const IdfPairRecord& r : plan.records) gpu_pairs.push_back(detail::make_gpu_pair(r, shapes));
+  put(pairs, gpu_pairs);
   put(seeds, plan.seeds);
   put(totals_buffer, totals);
   arrived.reserve(4 * n + 4);
-  refined.reserve(4 * n + 4);
+  found_level.reserve(4 * n + 4);
   if (output == Output::kAll) {
     put(starts_buffer, starts);
     offsets.reserve(4 * n + 4);
@@ -193,54 +226,65 @@ void GpuIntersectionQuery::State::upload() {
       put(starts_buffer, starts);
     }
   }
-  if (is_refined()) open.reserve(4 * kOpenHeader + 8 * particle_count);
 }
 
-void GpuIntersectionQuery::State::dispatch() {
-  if (particle_count == 0) return;
+double GpuIntersectionQuery::State::dispatch() {
+  if (particle_count == 0) return 0;
   table.bind();
   pairs.bind(1);
   seeds.bind(2);
   totals_buffer.bind(3);
   arrived.bind(4);
+  if (options.two_passes) count_first();
+  timer.begin();
   arrived.clear();
   if (is_refined()) {
-    refined.clear();
-    open.clear_bytes(0, 4 * kOpenHeader);
-    open.bind(8);
+    found_level.clear();
+    refined_hits.reserve((1 + std::size_t{hit_room}) * sizeof(IdfHit));
+    refined_hits.clear_bytes(0, sizeof(IdfHit));
+    for (GpuBuffer& list : open) {
+      list.reserve(4 * (kOpenHeader + 2 * std::size_t{open_room}));
+      list.clear_bytes(0, 4 * kOpenHeader);
+    }
+    open[0].bind(8);
   }
   output == Output::kAll ? dispatch_all() : dispatch_slots();
+  timer.end();
+  return timer.milliseconds() + (options.two_passes ? count_timer.milliseconds() : 0);
+}
+
+// The first one of KGM's two passes. The CPU has to know how much memory to reserve.
+void GpuIntersectionQuery::State::count_first() {
+  count_timer.begin();
+  arrived.clear();
+  std::vector<ShaderDefine> defines = search_defines();
+  defines.push_back({"PER_INVOCATION", "1"});
+  defines.push_back({"OUTPUT_COUNT", "1"});
+  const GpuProgram& count = program("project.comp", defines);
+  set_uniforms(count);
+  const GroupGrid groups = spread_groups(group_count);
+  count.dispatch(groups.x, groups.y);
+  offsets.bind(5);
+  const GpuProgram& sum = program("prefix_sum.comp", {});
+  sum.set("count", pair_count());
+  sum.dispatch(1);
+  count_timer.end();
+  std::uint32_t total = 0;
+  offsets.read(std::span<std::uint32_t>(&total, 1), 4 * static_cast<std::size_t>(pair_count()));
+  hits.reserve(std::max<std::size_t>(total, 1) * sizeof(IdfHit));
 }
 
 void GpuIntersectionQuery::State::dispatch_all() {
   std::vector<ShaderDefine> defines = search_defines();
   if (settings.search == IdfSearch::kCells) defines.push_back({"CELLS", "1"});
-  const GroupGrid groups = spread_groups(group_count);
-  if (options.two_passes) {
-    defines.push_back({"PER_INVOCATION", "1"});
-    std::vector<ShaderDefine> counting = defines;
-    counting.push_back({"OUTPUT_COUNT", "1"});
-    const GpuProgram& count = program("project.comp", counting);
-    set_uniforms(count);
-    count.dispatch(groups.x, groups.y);
-    offsets.bind(5);
-    const GpuProgram& sum = program("prefix_sum.comp", {});
-    sum.set("count", pair_count());
-    sum.dispatch(1);
-    // KGM: "enough memory is reserved". The CPU has to know how much.
-    std::uint32_t total = 0;
-    offsets.read(std::span<std::uint32_t>(&total, 1), 4 * static_cast<std::size_t>(pair_count()));
-    hits.reserve(std::max<std::size_t>(total, 1) * sizeof(IdfHit));
-    arrived.clear();
-    offsets.bind(5);
-  } else {
-    starts_buffer.bind(5);
-  }
+  if (options.two_passes) defines.push_back({"PER_INVOCATION", "1"});
   if (is_refined()) defines.push_back({"REFINED", "1"});
   defines.push_back({"OUTPUT_STORE", "1"});
+  (options.two_passes ? offsets : starts_buffer).bind(5);
   hits.bind(6);
   const GpuProgram& store = program("project.comp", defines);
   set_uniforms(store);
+  const GroupGrid groups = spread_groups(group_count);
   store.dispatch(groups.x, groups.y);
   if (is_refined()) refine();
 }
@@ -282,19 +326,34 @@ void GpuIntersectionQuery::State::dispatch_slots() {
   voxels.dispatch(voxel_groups.x, voxel_groups.y);
 }
 
+// Level after level; lists of open cells take turns. Levels without open cells cost next to nothing.
 void GpuIntersectionQuery::State::refine() {
+  int levels = 0;
+  for (const IdfPairRecord& r : plan.records) {
+    if (r.cells[0] == 0) continue;
+    float half = r.half_diagonal;
+    int own = 0;
+    while (own < kMostLevels && find_cell_cull(r, half) > static_cast<float>(settings.resolution))
+      half *= 0.5F, ++own;
+    levels = std::max(levels, own);
+  }
   const GpuProgram& count =
       program("open_groups.comp", {{"GROUP_SIZE", fmt::format("{}", options.group_size)}});
-  count.dispatch(1);
-  refined.bind(5);
-  std::vector<ShaderDefine> defines = search_defines();
-  if (output == Output::kAll) {
-    defines.push_back({"OUTPUT_STORE", "1"});
-    starts_buffer.bind(7);
+  count.set("open_room", open_room);
+  const GpuProgram& cut = program("refine.comp", search_defines());
+  set_uniforms(cut);
+  found_level.bind(5);
+  refined_hits.bind(6);
+  for (int level = 1; level <= levels; ++level) {
+    GpuBuffer& now = open[(level + 1) % 2];
+    GpuBuffer& next = open[level % 2];
+    now.bind(7);
+    count.dispatch(1);
+    next.clear_bytes(0, 4 * kOpenHeader);
+    next.bind(8);
+    cut.set("level", level);
+    cut.dispatch_indirect(now, 4);
   }
-  const GpuProgram& p = program("refine.comp", defines);
-  set_uniforms(p);
-  p.dispatch_indirect(open, 4);
 }
 
 void GpuIntersectionQuery::State::read_all() {
@@ -328,31 +387,60 @@ void GpuIntersectionQuery::State::read_all() {
   times.compact += clock.milliseconds();
 }
 
+void GpuIntersectionQuery::State::read_deepest() {
+  const std::size_t n = plan.records.size(), most = settings.max_contacts;
+  std::vector<std::uint32_t> picked(n);
+  offsets.read(std::span(picked));
+  std::vector<IdfHit> room(n * most);
+  hits.read(std::span(room));
+  for (std::size_t i = 0; i < n; ++i)
+    found.insert(found.end(), room.begin() + static_cast<std::ptrdiff_t>(i * most),
+                 room.begin() + static_cast<std::ptrdiff_t>(i * most + picked[i]));
+}
+
+// Those of cut cells are few: the CPU chooses among them.
+void GpuIntersectionQuery::State::read_refined() {
+  if (refined_count == 0) return;
+  std::vector<IdfHit> more(std::min(refined_count, hit_room));
+  refined_hits.read(std::span(more), sizeof(IdfHit));
+  for (const IdfHit& h : more) ++counts[h.pair];
+  if (output != Output::kAll) keep_deepest(more, plan, settings);
+  found.insert(found.end(), more.begin(), more.end());
+}
+
 void GpuIntersectionQuery::State::read() {
-  const std::size_t n = plan.records.size();
-  counts.assign(n, 0);
+  counts.assign(plan.records.size(), 0);
   if (particle_count == 0) return;
   arrived.read(std::span(counts));
-  if (is_refined()) {
-    std::vector<std::uint32_t> more(n);
-    refined.read(std::span(more));
-    for (std::size_t i = 0; i < n; ++i) counts[i] += more[i];
-  }
-  if (output == Output::kAll) return read_all();
+  if (output == Output::kAll) read_all();
+  if (output == Output::kDeepest) read_deepest();
   if (output == Output::kVoxels) {
     std::uint32_t stored = 0;
     offsets.read(std::span<std::uint32_t>(&stored, 1));
     found.resize(stored);
     hits.read(std::span(found));
-    return;
   }
-  std::vector<std::uint32_t> picked(n);
-  offsets.read(std::span(picked));
-  std::vector<IdfHit> room(n * settings.max_contacts);
-  hits.read(std::span(room));
-  for (std::size_t i = 0; i < n; ++i)
-    found.insert(found.end(), room.begin() + static_cast<std::ptrdiff_t>(i * settings.max_contacts),
-                 room.begin() + static_cast<std::ptrdiff_t>(i * settings.max_contacts + picked[i]));
+  if (is_refined()) read_refined();
+}
+
+// Where lists of cut cells were too short. The GPU counts on beyond their ends.
+bool GpuIntersectionQuery::State::make_room() {
+  if (!is_refined() || particle_count == 0) return false;
+  std::uint32_t needed[2];  // hits, open cells
+  refined_hits.read(std::span<std::uint32_t>(needed));
+  refined_count = needed[0];
+  const auto limit = static_cast<std::uint64_t>(context.info().max_storage_bytes);
+  bool has_grown = false;
+  const auto grow = [&](std::uint32_t& room, std::uint32_t wanted, std::uint64_t bytes) {
+    const std::uint64_t most = std::min<std::uint64_t>(kMostOpen, limit / bytes / 2);
+    if (wanted <= room || room >= most) return;
+    room = static_cast<std::uint32_t>(std::min<std::uint64_t>(most, std::uint64_t{wanted} * 3 / 2));
+    has_grown = true;
+  };
+  grow(hit_room, needed[0], sizeof(IdfHit));
+  grow(open_room, needed[1], 8);
+  is_cut_short = !has_grown && (needed[0] > hit_room || needed[1] > open_room);
+  return has_grown;
 }
 
 void GpuIntersectionQuery::State::run_batch(std::span<const IdfBody> bodies,
@@ -361,16 +449,16 @@ void GpuIntersectionQuery::State::run_batch(std::span<const IdfBody> bodies,
                                             IdfResult& result) {
   plan_intersections(shapes, bodies, batch, settings, seeds_before, plan);
   upload();
-  timer.begin();
-  dispatch();
-  timer.end();
+  double milliseconds = dispatch();
+  while (make_room()) milliseconds = dispatch();
   found.clear();
   read();
-  times.query += timer.milliseconds();
+  times.query += milliseconds;
   collect_hits(found, bodies, batch, plan, settings, seeds_after, result);
   result.arrived = counts;
-  if (is_refined())
-    for (std::size_t i = 0; i < batch.size(); ++i)
+  if (!is_refined() || is_cut_short) return;
+  for (std::size_t i = 0; i < batch.size(); ++i)
+    if (counts[i] == 0 && plan.records[i].cells[0] > 0)
       result.resolution[i] = find_resolution(plan.records[i], settings);
 }
 
@@ -413,12 +501,7 @@ void GpuIntersectionQuery::run(std::span<const IdfBody> bodies, std::span<const 
   s.times.wall = since(begin);
 }
 
-double GpuIntersectionQuery::repeat() {
-  state_->timer.begin();
-  state_->dispatch();
-  state_->timer.end();
-  return state_->timer.milliseconds();
-}
+double GpuIntersectionQuery::repeat() { return state_->dispatch(); }
 
 const GpuIntersectionTimes& GpuIntersectionQuery::times() const { return state_->times; }
 std::uint64_t GpuIntersectionQuery::texture_bytes() const { return state_->table.texture_bytes(); }

@@ -27,6 +27,9 @@ class Assembly {
   Assembly(std::string_view name, std::string_view source,
            const std::vector<ShaderDefine>& defines) {
     text_ = "#version 450 core\n";
+    // Extensions must come before everything else.
+    for (const ShaderDefine& d : defines)
+      if (d.name == "BINDLESS") text_ += "#extension GL_ARB_bindless_texture : require\n";
     for (const ShaderDefine& d : defines) text_ += fmt::format("#define {} {}\n", d.name, d.value);
     add(name, source);
   }

@@ -20,8 +20,8 @@ class GpuProgram {
  public:
   GpuProgram() = default;  // nothing may be asked of it
   // `name` is a file of shaders/, such as "project.comp". Lines `#include "x.glsl"` are replaced by
-  // that file, once each. Throws Error where it does not compile or link, with the compiler's
-  // complaints in terms of files and lines.
+  // that file, once each; a define BINDLESS asks for ARB_bindless_texture. Throws Error where it
+  // does not compile or link, with the compiler's complaints in terms of files and lines.
   explicit GpuProgram(std::string_view name, const std::vector<ShaderDefine>& defines = {});
   // Of a source that is not embedded.
   static GpuProgram from_source(std::string_view name, std::string_view source,

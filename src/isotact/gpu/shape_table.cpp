@@ -65,20 +65,29 @@ struct RecordMaker {
     put(r.p1, {f.tube_radius, 0, 0}, 0);
   }
   void operator()(const std::shared_ptr<const FieldTexels>& t) const {
-    r.kind = t->order == TexelOrder::kFirst ? kFirstOrder : kZerothOrder;
-    put_lattice(t->lattice);
-    put(r.p2, {0.5, 0.5, 0.5}, static_cast<double>(t->b_scale));
+    const bool is_first = t->order == TexelOrder::kFirst;
+    r.kind = is_first ? kFirstOrder : kZerothOrder;
+    put(r.p0, half_of(t->lattice),
+        is_first ? static_cast<double>(t->b_scale) : 1 / t->lattice.spacing);
   }
   void operator()(const std::shared_ptr<const BrickField>& f) const {
     r.kind = kBrick;
-    put_lattice(f->lattice());
+    put(r.p0, half_of(f->lattice()), 1 / f->lattice().spacing);
   }
 
-  void put_lattice(const Lattice& l) const {
-    put(r.p0, l.origin, 1 / l.spacing);
-    put(r.p1, {double(l.cells[0]), double(l.cells[1]), double(l.cells[2])}, l.spacing);
+  static Vec3 half_of(const Lattice& l) {
+    return {0.5 * l.cells[0], 0.5 * l.cells[1], 0.5 * l.cells[2]};
   }
 };
+
+// Where the field's texels begin in a texture of that size.
+void put_place(ShapeRecord& r, const Index3& first, const Index3& size) {
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const double unit = 1.0 / size[axis];
+    r.p1[axis] = static_cast<float>(unit);
+    r.p2[axis] = static_cast<float>((first[axis] + 0.5 + static_cast<double>(r.p0[axis])) * unit);
+  }
+}
 
 const FieldTexels* texels_of(const IdfShape& shape) {
   const auto* texels = std::get_if<std::shared_ptr<const FieldTexels>>(&shape.solid());
@@ -179,7 +188,7 @@ void ShapeTable::add_textures(std::span<const IdfShape> shapes) {
     const std::uint64_t handle = texture.handle();
     records_[i].handle[0] = static_cast<std::uint32_t>(handle);
     records_[i].handle[1] = static_cast<std::uint32_t>(handle >> 32U);
-    put(records_[i].p3, {1.0 / n[0], 1.0 / n[1], 1.0 / n[2]}, 0);
+    put_place(records_[i], {0, 0, 0}, n);
     textures_.push_back(std::move(texture));
   }
 }
@@ -214,10 +223,7 @@ void ShapeTable::add_atlas(std::span<const IdfShape> shapes, TexelOrder order, s
   for (std::size_t w = 0; w < wanted.size(); ++w) {
     const FieldTexels& texels = *texels_of(shapes[wanted[w]]);
     atlas.upload(places[w], node_counts(texels.lattice), bytes_of(texels));
-    ShapeRecord& r = records_[wanted[w]];
-    put(r.p2, {places[w][0] + 0.5, places[w][1] + 0.5, places[w][2] + 0.5},
-        static_cast<double>(texels.b_scale));
-    put(r.p3, {1.0 / size[0], 1.0 / size[1], 1.0 / size[2]}, 0);
+    put_place(records_[wanted[w]], places[w], size);
   }
 }
 
@@ -234,6 +240,49 @@ void ShapeTable::add_bricks(std::span<const IdfShape> shapes, std::int64_t most_
     all.insert(all.end(), buffer.begin(), buffer.end());
   }
   bricks_ = GpuBuffer(std::span<const std::byte>(all));
+}
+
+Lattice lattice_of(const IdfShape& shape) {
+  if (const FieldTexels* texels = texels_of(shape)) return texels->lattice;
+  if (const auto* field = std::get_if<std::shared_ptr<const BrickField>>(&shape.solid()))
+    return (*field)->lattice();
+  return {.origin = {}, .spacing = 1, .cells = {}};  // metres, from the origin
+}
+
+GpuPair make_gpu_pair(const IdfPairRecord& record, std::span<const IdfShape> shapes) {
+  GpuPair pair;
+  std::memcpy(&pair, &record, sizeof(pair));
+  const Lattice a = lattice_of(shapes[record.shape_a]), b = lattice_of(shapes[record.shape_b]);
+  const Vec3 middle_a = center(bounds(a)), middle_b = center(bounds(b));
+  // Rows of each shape's units from the pair's metres, in double.
+  double from_a[3][4], from_b[3][4];
+  for (std::size_t row = 0; row < 3; ++row)
+    for (std::size_t column = 0; column < 4; ++column) {
+      from_a[row][column] = static_cast<double>(record.a_from_pair[4 * row + column]);
+      from_b[row][column] = static_cast<double>(record.b_from_pair[4 * row + column]);
+      if (column == 3) from_a[row][column] -= middle_a[row], from_b[row][column] -= middle_b[row];
+      from_a[row][column] /= a.spacing;
+      from_b[row][column] /= b.spacing;
+      pair.a_from_pair[4 * row + column] = static_cast<float>(from_a[row][column]);
+    }
+  const double unit_a = static_cast<double>(record.scale_a) * a.spacing;
+  const double unit_b = static_cast<double>(record.scale_b) * b.spacing;
+  // B from A: rows of B times the inverse of A's, which is their transpose times unit_a squared.
+  for (std::size_t row = 0; row < 3; ++row) {
+    double shift = from_b[row][3];
+    for (std::size_t column = 0; column < 3; ++column) {
+      double sum = 0;
+      for (std::size_t k = 0; k < 3; ++k) sum += from_b[row][k] * from_a[column][k];
+      sum *= unit_a * unit_a;
+      pair.b_from_a[4 * row + column] = static_cast<float>(sum);
+      shift -= sum * from_a[column][3];
+    }
+    pair.b_from_a[4 * row + 3] = static_cast<float>(shift);
+  }
+  pair.unit_a = static_cast<float>(unit_a);
+  pair.unit_b = static_cast<float>(unit_b);
+  pair.a_units = static_cast<float>(1 / unit_a);
+  return pair;
 }
 
 void ShapeTable::bind() const {

@@ -10,17 +10,33 @@
 #include "isotact/gpu/context.h"
 #include "isotact/gpu/program.h"
 #include "isotact/gpu/texture.h"
-#include "isotact/queries/intersection_field.h"
+#include "isotact/queries/intersection_plan.h"
 
 namespace isotact::detail {
 
 // std430.
 struct ShapeRecord {
-  float p0[4], p1[4], p2[4], p3[4];
+  float p0[4], p1[4], p2[4];
   std::uint32_t kind, first_word;
   std::uint32_t handle[2];
 };
-static_assert(sizeof(ShapeRecord) == 80 && offsetof(ShapeRecord, kind) == 64);
+static_assert(sizeof(ShapeRecord) == 64 && offsetof(ShapeRecord, kind) == 48);
+
+// As particles.glsl reads it: an IdfPairRecord with frames for particles that move in A's frame and
+// units. Only what is named here differs.
+struct GpuPair {
+  float a_from_pair[12];
+  float b_from_a[12];
+  std::uint32_t same0[12];
+  float unit_a, unit_b;
+  std::uint32_t same1[12];
+  float a_units;
+  std::uint32_t same2;
+};
+static_assert(sizeof(GpuPair) == sizeof(IdfPairRecord) &&
+              offsetof(GpuPair, unit_a) == offsetof(IdfPairRecord, scale_a) &&
+              offsetof(GpuPair, a_units) == offsetof(IdfPairRecord, flags));
+GpuPair make_gpu_pair(const IdfPairRecord& record, std::span<const IdfShape> shapes);
 
 // Uploaded once. Texels lie in textures of their own where the GPU has bindless ones, and in one
 // atlas for each format where not.

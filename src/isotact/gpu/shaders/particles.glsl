@@ -2,16 +2,18 @@
 // intersection. Layouts as queries/intersection_plan.h has them; the CPU's side does the same.
 #include "shapes.glsl"
 
+// detail::GpuPair. Particles move in A's frame and units (shapes.glsl): nothing is transformed for A.
 struct Pair {
   vec4 a0, a1, a2;  // rows: A's frame from the pair's
-  vec4 b0, b1, b2;
+  vec4 b0, b1, b2;  // rows: B's frame from A's
   vec3 box_min;
   uint shape_a;
   vec3 cell_size;
   uint shape_b;
   ivec3 cells;
   uint first_particle;
-  float scale_a, scale_b, epsilon, cell_cull;
+  float unit_a, unit_b;  // metres
+  float epsilon, cell_cull;
   float depth_scale;
   uint first_seed, seed_count;
   int slots_x;
@@ -19,7 +21,7 @@ struct Pair {
   uint first_slot;
   float half_diagonal;
   float lipschitz, slack;
-  uint flags;
+  float a_units;  // a metre: 1 / unit_a
   float rounding;
 };
 layout(std430, binding = 1) readonly buffer Pairs { Pair pairs[]; };
@@ -36,30 +38,39 @@ struct Bodies {
   Shape a, b;
 };
 
+vec3 a_from_pair(Pair pair, vec3 p) {
+  vec4 at = vec4(p, 1.0);
+  return vec3(dot(pair.a0, at), dot(pair.a1, at), dot(pair.a2, at));
+}
+// Rows are a rotation over the unit: their inverse is their transpose times the unit's square.
+vec3 turned_to_pair(Pair pair, vec3 g) {
+  return g.x * pair.a0.xyz + g.y * pair.a1.xyz + g.z * pair.a2.xyz;
+}
+vec3 pair_from_a(Pair pair, vec3 p) {
+  return pair.unit_a * pair.unit_a *
+         turned_to_pair(pair, p - vec3(pair.a0.w, pair.a1.w, pair.a2.w));
+}
+vec3 turned_to_a(Pair pair, vec3 g) {
+  return g.x * pair.b0.xyz + g.y * pair.b1.xyz + g.z * pair.b2.xyz;
+}
+
 Both sample_both(Pair pair, Bodies bodies, vec3 p) {
   vec4 at = vec4(p, 1.0);
   Both r;
-  r.a = sample_shape(bodies.a, vec3(dot(pair.a0, at), dot(pair.a1, at), dot(pair.a2, at)));
+  r.a = sample_shape(bodies.a, p);
   r.b = sample_shape(bodies.b, vec3(dot(pair.b0, at), dot(pair.b1, at), dot(pair.b2, at)));
-  r.a.w *= pair.scale_a;
-  r.b.w *= pair.scale_b;
+  r.a.w *= pair.unit_a;
+  r.b.w *= pair.unit_b;
   return r;
 }
 
-// Directions of a shape in the pair's frame. Rows are a rotation over the scale: made unit again.
-vec3 direction_from_a(Pair pair, vec3 g) {
-  return pair.scale_a * (g.x * pair.a0.xyz + g.y * pair.a1.xyz + g.z * pair.a2.xyz);
-}
-vec3 direction_from_b(Pair pair, vec3 g) {
-  return pair.scale_b * (g.x * pair.b0.xyz + g.y * pair.b1.xyz + g.z * pair.b2.xyz);
-}
-
+// Of the larger value, in A's frame.
 vec3 out_direction(Pair pair, Both s) {
-  return s.a.w >= s.b.w ? direction_from_a(pair, s.a.xyz) : direction_from_b(pair, s.b.xyz);
+  return unit(s.a.w >= s.b.w ? s.a.xyz : turned_to_a(pair, s.b.xyz));
 }
 
 // KGM, Algorithm 2 (intersection_field.h says what is different). True where p has arrived; `s` is
-// what both fields say there. `first` is what they say where it starts.
+// what both fields say there.
 bool project(Pair pair, Bodies bodies, inout vec3 p, inout Both s) {
 #ifdef RELAXED
   float stretch = relaxation;
@@ -79,15 +90,15 @@ bool project(Pair pair, Bodies bodies, inout vec3 p, inout Both s) {
     }
     last_p = p;
     last_s = s;
-    p -= stretch * d * out_direction(pair, s);
+    p -= stretch * d * pair.a_units * out_direction(pair, s);
 #else
-    p -= d * out_direction(pair, s);
+    p -= d * pair.a_units * out_direction(pair, s);
 #endif
     s = sample_both(pair, bodies, p);
   }
 }
 
-// Where particle `i` of a pair starts: in the middle of its cell, at a point of the R3 sequence, or
+// Where particle i of a pair starts: in the middle of its cell, at a point of the R3 sequence, or
 // at a seed.
 layout(std430, binding = 2) readonly buffer Seeds { float seeds[]; };
 
@@ -96,6 +107,7 @@ ivec3 cell_of(Pair pair, uint i) {
   return ivec3(i % n.x, i / n.x % n.y, i / (n.x * n.y));
 }
 
+// In the pair's frame.
 vec3 start_of(Pair pair, uint i) {
   uint grid = uint(pair.cells.x * pair.cells.y * pair.cells.z);
   if (i >= grid) {
@@ -120,6 +132,7 @@ float change_within(Pair pair, float half_diagonal) {
   return min(pair.lipschitz * half_diagonal, half_diagonal + pair.slack) + pair.rounding;
 }
 
+// p in the pair's frame.
 uint slot_of(Pair pair, vec3 p) {
   vec3 n = vec3(pair.slots_x, pair.slots_y, pair.slots_z);
   vec3 size = vec3(pair.cells) * pair.cell_size;
@@ -147,18 +160,20 @@ struct Hit {
   uint unused0, unused1;
 };
 
+// p in A's frame.
 Hit hit_of(Pair pair, uint pair_number, uint particle, vec3 p, Both s) {
   Hit h;
-  h.position = p;
+  h.position = pair_from_a(pair, p);
   h.particle = particle;
   h.depth = -min(s.a.w, s.b.w);
   h.pair = pair_number;
   h.on_a = s.a.w >= s.b.w ? 1u : 0u;
 #ifdef NORMAL_OF_B
-  h.normal = direction_from_b(pair, s.b.xyz);
+  bool of_b = true;
 #else
-  h.normal = s.a.w >= s.b.w ? direction_from_b(pair, s.b.xyz) : -direction_from_a(pair, s.a.xyz);
+  bool of_b = s.a.w >= s.b.w;
 #endif
+  h.normal = unit(turned_to_pair(pair, of_b ? turned_to_a(pair, s.b.xyz) : -s.a.xyz));
   h.unused0 = 0u;
   h.unused1 = 0u;
   return h;

@@ -1,9 +1,8 @@
 // The deepest contacts of each pair, one group a pair: keys are ranked, and the particles of the
 // first few move again, which gives the same contact as before to the last bit.
 layout(local_size_x = 64) in;
-#include "refine.glsl"
+#include "particles.glsl"
 
-layout(std430, binding = 4) readonly buffer Counts { uint arrived[]; };
 layout(std430, binding = 5) writeonly buffer Picked { uint picked[]; };
 layout(std430, binding = 6) writeonly buffer Hits { Hit hits[]; };
 layout(std430, binding = 7) readonly buffer Slots { uint slots[]; };
@@ -27,7 +26,6 @@ void main() {
     for (uint j = 0u; j < count; ++j) used += keys[j] > 0u ? 1u : 0u;
     picked[pair_number] = min(used, max_contacts);
   }
-  bool is_refined = arrived[pair_number] == 0u;
   Bodies bodies = Bodies(shapes[pair.shape_a], shapes[pair.shape_b]);
   for (uint i = gl_LocalInvocationID.x; i < kMostSlots; i += 64u) {
     uint key = keys[i], rank = 0u;
@@ -35,15 +33,9 @@ void main() {
     for (uint j = 0u; j < count; ++j) rank += keys[j] > key ? 1u : 0u;
     if (rank >= max_contacts) continue;
     uint particle = particle_of(key);
-    vec3 p;
-    Both s;
-    if (is_refined) {
-      search_cell(pair, bodies, particle, p, s);
-    } else {
-      p = start_of(pair, particle);
-      s = sample_both(pair, bodies, p);
-      project(pair, bodies, p, s);
-    }
+    vec3 p = a_from_pair(pair, start_of(pair, particle));
+    Both s = sample_both(pair, bodies, p);
+    project(pair, bodies, p, s);
     hits[pair_number * max_contacts + rank] = hit_of(pair, pair_number, particle, p, s);
   }
 }

@@ -24,6 +24,7 @@ layout(std430, binding = 8) buffer Open { uint open_count; uint open_groups[3]; 
 #endif
 
 uniform uint pair_count;
+uniform uint open_room;
 
 void main() {
   uint pair_number, particle;
@@ -44,15 +45,19 @@ void main() {
   if (particle >= particle_count(pair)) return;
 #endif
   Bodies bodies = Bodies(shapes[pair.shape_a], shapes[pair.shape_b]);
-  vec3 p = start_of(pair, particle);
+  vec3 p = a_from_pair(pair, start_of(pair, particle));
   Both s = sample_both(pair, bodies, p);
 #ifdef CELLS
   if (max(s.a.w, s.b.w) > pair.cell_cull + pair.epsilon) return;
 #endif
   if (!project(pair, bodies, p, s)) {
 #ifdef REFINED
-    if (particle < uint(pair.cells.x * pair.cells.y * pair.cells.z))
-      open[atomicAdd(open_count, 1u)] = uvec2(pair_number, particle);
+    // A contact of another particle makes this needless: a look that may come too early is enough.
+    if (arrived[pair_number] == 0u &&
+        particle < uint(pair.cells.x * pair.cells.y * pair.cells.z)) {
+      uint room = atomicAdd(open_count, 1u);
+      if (room < open_room) open[room] = uvec2(pair_number, particle << 16u);
+    }
 #endif
     return;
   }
@@ -61,6 +66,6 @@ void main() {
   hits[first_hit[pair_number] + place] = hit_of(pair, pair_number, particle, p, s);
 #endif
 #ifdef OUTPUT_SLOTS
-  atomicMax(slots[slot_of(pair, p)], key_of(pair, -min(s.a.w, s.b.w), particle));
+  atomicMax(slots[slot_of(pair, pair_from_a(pair, p))], key_of(pair, -min(s.a.w, s.b.w), particle));
 #endif
 }

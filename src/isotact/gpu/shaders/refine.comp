@@ -1,32 +1,54 @@
-// Cells of pairs without any contact so far, that may hold one: see refine.glsl.
+// A look into cells of pairs without any contact so far, that may hold one: cut in eight, level by
+// level, down to `resolution`. Parts whose middle is further outside than they can change are free
+// of contact. Pairs with a contact on an earlier level are done; all of one level are looked at,
+// whoever comes first, so that the same pair always gives the same contacts.
 layout(local_size_x = GROUP_SIZE) in;
 #include "index.glsl"
-#include "refine.glsl"
+#include "particles.glsl"
 
 layout(std430, binding = 4) readonly buffer Counts { uint arrived[]; };
-layout(std430, binding = 5) buffer Refined { uint refined[]; };
-#ifdef OUTPUT_STORE
-layout(std430, binding = 6) writeonly buffer Hits { Hit hits[]; };
-layout(std430, binding = 7) readonly buffer Offsets { uint first_hit[]; };
-#else
-layout(std430, binding = 7) buffer Slots { uint slots[]; };
-#endif
-layout(std430, binding = 8) readonly buffer Open { uint open_count; uint open_groups[3]; uvec2 open[]; };
+layout(std430, binding = 5) buffer Found { uint found_level[]; };  // of pairs; 0: not yet
+layout(std430, binding = 6) buffer Hits { uint hit_count; uint most_open; uint unused_words[10]; Hit hits[]; };
+layout(std430, binding = 7) readonly buffer Open { uint open_count; uint open_groups[3]; uvec2 open[]; };
+layout(std430, binding = 8) buffer Next { uint next_count; uint next_groups[3]; uvec2 next[]; };
+
+uniform float resolution;  // metres
+uniform int level;         // 1 is the first cut
+uniform uint open_room, hit_room;
+
+// A part is its cell's number, and three bits a level.
+uint cell_of_part(uint part) { return part >> 16u; }
+
+vec3 part_middle(Pair pair, uint part) {
+  vec3 size = pair.cell_size, middle = start_of(pair, cell_of_part(part));
+  for (int l = level - 1; l >= 0; --l) {
+    uint child = part >> (3 * l) & 7u;
+    size *= 0.5;
+    middle += 0.5 * size * (vec3(child & 1u, child >> 1u & 1u, child >> 2u & 1u) * 2.0 - 1.0);
+  }
+  return middle;
+}
 
 void main() {
   uint i = invocation_index();
-  if (i >= open_count) return;
-  uint pair_number = open[i].x;
-  if (arrived[pair_number] > 0u) return;
+  if (i >= 8u * min(open_count, open_room)) return;
+  uvec2 entry = open[i >> 3u];
+  uint pair_number = entry.x;
+  uint found = found_level[pair_number];
+  if (arrived[pair_number] > 0u || (found > 0u && found < uint(level))) return;
+  uint part = (entry.y & 0xffff0000u) | ((entry.y << 3u | (i & 7u)) & 0xffffu);
   Pair pair = pairs[pair_number];
   Bodies bodies = Bodies(shapes[pair.shape_a], shapes[pair.shape_b]);
-  vec3 p;
-  Both s;
-  if (!search_cell(pair, bodies, open[i].y, p, s)) return;
-  uint place = atomicAdd(refined[pair_number], 1u);
-#ifdef OUTPUT_STORE
-  hits[first_hit[pair_number] + place] = hit_of(pair, pair_number, open[i].y, p, s);
-#else
-  atomicMax(slots[slot_of(pair, p)], key_of(pair, -min(s.a.w, s.b.w), open[i].y));
-#endif
+  vec3 p = a_from_pair(pair, part_middle(pair, part));
+  Both s = sample_both(pair, bodies, p);
+  float change = change_within(pair, pair.half_diagonal * exp2(-float(level)));
+  if (max(s.a.w, s.b.w) > change + pair.epsilon) return;
+  if (project(pair, bodies, p, s)) {
+    atomicMax(found_level[pair_number], uint(level));
+    uint place = atomicAdd(hit_count, 1u);
+    if (place < hit_room) hits[place] = hit_of(pair, pair_number, cell_of_part(part), p, s);
+  } else if (change > resolution) {
+    uint place = atomicAdd(next_count, 1u);
+    if (place < open_room) next[place] = uvec2(pair_number, part);
+  }
 }

@@ -70,11 +70,10 @@ vec4 sample_bricks(uint base, vec3 u, ivec3 fine_cells) {
   return r + uintBitsToFloat(brick_words[base + kStep]) * mix_corners(low, high, t);
 }
 
-// p0: origin, 1 / spacing; p1: fine cells, spacing.
-vec4 sample_brick(Shape s, vec3 p) {
-  vec3 at = (p - s.p0.xyz) * s.p0.w;
-  vec3 u = clamp(at, vec3(0.0), s.p1.xyz);
-  vec4 r = sample_bricks(s.first_word, u, ivec3(s.p1.xyz));
-  vec4 e = extend_outside(r.w * s.p0.w, unit(r.xyz), at - u);
-  return vec4(e.xyz, e.w * s.p1.w);
+// p0: half of the box, cells a metre.
+vec4 sample_brick(Shape s, vec3 at) {
+  vec3 u = clamp(at, -s.p0.xyz, s.p0.xyz);
+  vec4 r = sample_bricks(s.first_word, u + s.p0.xyz, ivec3(2.0 * s.p0.xyz + 0.5));
+  r.w *= s.p0.w;
+  return u == at ? r : extend_outside(r, at - u);
 }

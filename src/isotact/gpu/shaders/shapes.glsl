@@ -1,11 +1,12 @@
-// Distance and direction of steepest ascent of a shape, at a point of its own frame. Layout as
-// detail/shape_table.h has it. Directions are unit vectors; on creases, those of one side.
+// Distance and direction of steepest ascent of a shape, at a point of its own frame, in units of its
+// own: metres for formulas; for lattices cells, counted from the middle of the box. Layout as
+// detail/shape_table.h has it. Directions may have any length; on creases, those of one side.
 
 const uint kPlane = 0u, kSphere = 1u, kBox = 2u, kCapsule = 3u, kCylinder = 4u, kTorus = 5u,
            kFirstOrder = 6u, kZerothOrder = 7u, kBrick = 8u;
 
 struct Shape {
-  vec4 p0, p1, p2, p3;
+  vec4 p0, p1, p2;
   uint kind;
   uint first_word;  // of a brick field
   uvec2 handle;     // of a texture
@@ -28,42 +29,38 @@ vec3 unit(vec3 v) {
 }
 
 // How a field goes on outside of its box (field.h, extend_outside). `beyond` is the way from the
-// nearest point of the box, where the value is `on_box`.
-vec4 extend_outside(float on_box, vec3 direction, vec3 beyond) {
+// nearest point of the box, where the value is r.w and the direction r.xyz.
+vec4 extend_outside(vec4 r, vec3 beyond) {
   float far = length(beyond);
-  if (far == 0.0) return vec4(direction, on_box);
-  if (on_box <= 0.0) return vec4(beyond / far, far + on_box);
-  vec3 along = direction * vec3(equal(beyond, vec3(0.0)));
-  return vec4(unit(beyond + on_box * along), sqrt(far * far + on_box * on_box));
+  if (r.w <= 0.0) return vec4(beyond, far + r.w);
+  vec3 along = unit(r.xyz) * vec3(equal(beyond, vec3(0.0)));
+  return vec4(beyond + r.w * along, sqrt(far * far + r.w * r.w));
 }
 
 // KGM, equation 12, with positions from the middle of the box (field_texels.h).
-// p0: origin, 1 / spacing; p1: cells, spacing; p2: first texel + 1/2, b_scale; p3: 1 / texels of
-// the texture.
-vec4 sample_first_order(Shape s, vec3 p) {
-  vec3 at = (p - s.p0.xyz) * s.p0.w;
-  vec3 u = clamp(at, vec3(0.0), s.p1.xyz);
-  vec4 t = textureLod(FIRST_ORDER_TEXTURE(s), (u + s.p2.xyz) * s.p3.xyz, 0.0);
-  float cells = t.w * s.p2.w + 0.5 * dot(t.xyz, u - 0.5 * s.p1.xyz);
-  vec4 r = extend_outside(cells, unit(t.xyz), at - u);
-  return vec4(r.xyz, r.w * s.p1.w);
+// p0: half of the box, b_scale; p1: texture coordinates a cell; p2: those of the middle.
+vec4 sample_first_order(Shape s, vec3 at) {
+  vec3 u = clamp(at, -s.p0.xyz, s.p0.xyz);
+  vec4 t = textureLod(FIRST_ORDER_TEXTURE(s), u * s.p1.xyz + s.p2.xyz, 0.0);
+  vec4 r = vec4(t.xyz, t.w * s.p0.w + 0.5 * dot(t.xyz, u));
+  return u == at ? r : extend_outside(r, at - u);
 }
 
+// The value alone is stored, in metres; its gradient is differences over a cell. p0.w: cells a
+// metre.
 float zeroth(Shape s, vec3 u) {
-  return textureLod(ZEROTH_ORDER_TEXTURE(s), (u + s.p2.xyz) * s.p3.xyz, 0.0).x;
+  return textureLod(ZEROTH_ORDER_TEXTURE(s), u * s.p1.xyz + s.p2.xyz, 0.0).x * s.p0.w;
 }
 
-// The value alone is stored; its gradient is differences over a cell.
-vec4 sample_zeroth_order(Shape s, vec3 p) {
-  vec3 at = (p - s.p0.xyz) * s.p0.w;
-  vec3 u = clamp(at, vec3(0.0), s.p1.xyz);
-  vec3 low = max(u - 0.5, vec3(0.0)), high = min(u + 0.5, s.p1.xyz);
+vec4 sample_zeroth_order(Shape s, vec3 at) {
+  vec3 u = clamp(at, -s.p0.xyz, s.p0.xyz);
+  vec3 low = max(u - 0.5, -s.p0.xyz), high = min(u + 0.5, s.p0.xyz);
   vec3 g = vec3(zeroth(s, vec3(high.x, u.yz)) - zeroth(s, vec3(low.x, u.yz)),
                 zeroth(s, vec3(u.x, high.y, u.z)) - zeroth(s, vec3(u.x, low.y, u.z)),
                 zeroth(s, vec3(u.xy, high.z)) - zeroth(s, vec3(u.xy, low.z))) /
            max(high - low, vec3(1e-6));
-  vec4 r = extend_outside(zeroth(s, u) * s.p0.w, unit(g), at - u);
-  return vec4(r.xyz, r.w * s.p1.w);
+  vec4 r = vec4(g, zeroth(s, u));
+  return u == at ? r : extend_outside(r, at - u);
 }
 
 // p0: centre; p1: half of the size.

@@ -1,10 +1,9 @@
 // One contact of each voxel that has some (KGM, section 7): the particle that won it moves again.
 layout(local_size_x = GROUP_SIZE) in;
 #include "index.glsl"
-#include "refine.glsl"
+#include "particles.glsl"
 
 layout(std430, binding = 3) readonly buffer Totals { uint slot_end[]; };
-layout(std430, binding = 4) readonly buffer Counts { uint arrived[]; };
 layout(std430, binding = 5) buffer Stored { uint stored; };
 layout(std430, binding = 6) writeonly buffer Hits { Hit hits[]; };
 layout(std430, binding = 7) readonly buffer Slots { uint slots[]; };
@@ -20,14 +19,8 @@ void main() {
   Pair pair = pairs[pair_number];
   Bodies bodies = Bodies(shapes[pair.shape_a], shapes[pair.shape_b]);
   uint particle = particle_of(slots[i]);
-  vec3 p;
-  Both s;
-  if (arrived[pair_number] == 0u) {
-    search_cell(pair, bodies, particle, p, s);
-  } else {
-    p = start_of(pair, particle);
-    s = sample_both(pair, bodies, p);
-    project(pair, bodies, p, s);
-  }
+  vec3 p = a_from_pair(pair, start_of(pair, particle));
+  Both s = sample_both(pair, bodies, p);
+  project(pair, bodies, p, s);
   hits[atomicAdd(stored, 1u)] = hit_of(pair, pair_number, particle, p, s);
 }
