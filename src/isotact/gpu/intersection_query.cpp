@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
-#include <set>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -22,7 +20,7 @@ namespace isotact {
 namespace {
 
 constexpr std::uint64_t kMostHitBytes = std::uint64_t{1} << 30U;  // of room for all contacts
-constexpr std::uint32_t kOpenHeader = 4;  // words before the list of open cells
+constexpr std::uint32_t kOpenHeader = 4;        // words before the list of open cells
 constexpr std::uint32_t kMostOpen = 1U << 24U;  // and as many contacts of cut cells
 
 double since(std::chrono::steady_clock::time_point begin) {
@@ -42,31 +40,11 @@ std::uint32_t slots_of(const IdfPairRecord& r) {
 
 constexpr int kMostLevels = 5;  // refine.comp has 15 bits for three a level
 
-// What cutting cells goes down to.
-float find_resolution(const IdfPairRecord& r, const IdfSettings& s) {
-  const auto wanted = static_cast<float>(s.resolution);
-  float half = r.half_diagonal;
-  float change = find_cell_cull(r, half);
-  for (int level = 0; level < kMostLevels && change > wanted; ++level)
-    change = find_cell_cull(r, half *= 0.5F);
-  return change;
-}
-
-// Of each part of a pair's box the deepest, and of those the first few: what slots do on the GPU.
-void keep_deepest(std::vector<IdfHit>& hits, const IdfPlan& plan, const IdfSettings& settings) {
-  std::sort(hits.begin(), hits.end(), [](const IdfHit& a, const IdfHit& b) {
-    return std::tuple(a.pair, -a.depth, a.particle, a.position[0], a.position[1], a.position[2]) <
-           std::tuple(b.pair, -b.depth, b.particle, b.position[0], b.position[1], b.position[2]);
-  });
-  std::vector<IdfHit> kept;
-  std::set<std::uint32_t> taken;
-  std::uint32_t pair = 0xffffffffU;
-  for (const IdfHit& h : hits) {
-    if (h.pair != pair) taken.clear(), pair = h.pair;
-    if (settings.max_contacts > 0 && taken.size() >= settings.max_contacts) continue;
-    if (taken.insert(find_slot(plan.records[h.pair], h.position)).second) kept.push_back(h);
-  }
-  hits = std::move(kept);
+// How often cells of a pair are cut.
+int find_levels(const IdfPairRecord& r, const IdfSettings& s) {
+  int level = 0;
+  while (level<kMostLevels&& static_cast<double>(find_resolution(r, level))> s.resolution) ++level;
+  return level;
 }
 
 // The results of some more pairs behind those of others.
@@ -104,7 +82,7 @@ struct GpuIntersectionQuery::State {
   void dispatch_slots();
   void refine();
   bool make_room();  // false: there was enough
-  void read();  // into found and counts
+  void read();       // into found and counts
   void read_all();
   void read_deepest();
   void read_refined();
@@ -301,7 +279,10 @@ void GpuIntersectionQuery::State::dispatch_slots() {
   set_uniforms(move);
   const GroupGrid groups = spread_groups(group_count);
   move.dispatch(groups.x, groups.y);
-  if (is_refined()) refine();
+  if (is_refined()) {
+    refine();
+    slots.bind(7);
+  }
   if (output == Output::kDeepest) {
     offsets.reserve(4 * static_cast<std::size_t>(pair_count()) + 4);
     offsets.bind(5);
@@ -326,17 +307,12 @@ void GpuIntersectionQuery::State::dispatch_slots() {
   voxels.dispatch(voxel_groups.x, voxel_groups.y);
 }
 
-// Level after level; lists of open cells take turns. Levels without open cells cost next to nothing.
+// Level after level; lists of open cells take turns. Levels without open cells cost next to
+// nothing.
 void GpuIntersectionQuery::State::refine() {
   int levels = 0;
-  for (const IdfPairRecord& r : plan.records) {
-    if (r.cells[0] == 0) continue;
-    float half = r.half_diagonal;
-    int own = 0;
-    while (own < kMostLevels && find_cell_cull(r, half) > static_cast<float>(settings.resolution))
-      half *= 0.5F, ++own;
-    levels = std::max(levels, own);
-  }
+  for (const IdfPairRecord& r : plan.records)
+    if (r.cells[0] > 0) levels = std::max(levels, find_levels(r, settings));
   const GpuProgram& count =
       program("open_groups.comp", {{"GROUP_SIZE", fmt::format("{}", options.group_size)}});
   count.set("open_room", open_room);
@@ -403,9 +379,17 @@ void GpuIntersectionQuery::State::read_refined() {
   if (refined_count == 0) return;
   std::vector<IdfHit> more(std::min(refined_count, hit_room));
   refined_hits.read(std::span(more), sizeof(IdfHit));
-  for (const IdfHit& h : more) ++counts[h.pair];
-  if (output != Output::kAll) keep_deepest(more, plan, settings);
-  found.insert(found.end(), more.begin(), more.end());
+  std::stable_sort(more.begin(), more.end(),
+                   [](const IdfHit& a, const IdfHit& b) { return a.pair < b.pair; });
+  std::vector<IdfHit> of_pair;
+  for (std::size_t i = 0; i < more.size(); ++i) {
+    ++counts[more[i].pair];
+    of_pair.push_back(more[i]);
+    if (i + 1 < more.size() && more[i + 1].pair == more[i].pair) continue;
+    select_hits(plan.records[more[i].pair], settings, of_pair);
+    found.insert(found.end(), of_pair.begin(), of_pair.end());
+    of_pair.clear();
+  }
 }
 
 void GpuIntersectionQuery::State::read() {
@@ -459,7 +443,8 @@ void GpuIntersectionQuery::State::run_batch(std::span<const IdfBody> bodies,
   if (!is_refined() || is_cut_short) return;
   for (std::size_t i = 0; i < batch.size(); ++i)
     if (counts[i] == 0 && plan.records[i].cells[0] > 0)
-      result.resolution[i] = find_resolution(plan.records[i], settings);
+      result.resolution[i] =
+          find_resolution(plan.records[i], find_levels(plan.records[i], settings));
 }
 
 GpuIntersectionQuery::GpuIntersectionQuery(const GpuContext& gpu, std::span<const IdfShape> shapes,

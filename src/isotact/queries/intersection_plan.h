@@ -79,6 +79,15 @@ struct IdfHit {
 };
 static_assert(sizeof(IdfHit) == 48);
 
+// What holds a ball of this radius, in metres, has the middle of a cell in it, of cells that were cut
+// so often: no point of a cell is further from its middle than half the diagonal.
+float find_resolution(const IdfPairRecord& record, int level);
+
+// Leaves those of one pair's hits that the settings ask for: of each part of its box (`slots`) the
+// deepest, and the first few of them. All where the record has no slots.
+void select_hits(const IdfPairRecord& record, const IdfSettings& settings,
+                 std::vector<IdfHit>& hits);
+
 // Sorts by pair, depth and particle, makes contacts of them and keeps seeds where asked to: up to
 // 16 a pair, spread over its contacts from the deepest to the flattest; those of other pairs are
 // forgotten. Sets all of `result`: arrived by the hits that are there, evaluations to zero,

@@ -90,17 +90,39 @@ void cut_cell(const Vec3f& middle, std::uint32_t particle, const IdfLevel& level
            particle);
 }
 
+void finish_result(std::span<IdfHit> hits, std::span<const IdfPairResult> found,
+                   std::span<const IdfBody> bodies, std::span<const IdfPair> pairs,
+                   const IdfPlan& plan, const IdfSettings& settings, IdfState& state,
+                   IdfResult& result) {
+  collect_hits(hits, bodies, pairs, plan, settings, state, result);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    result.arrived[i] = found[i].arrived;
+    result.resolution[i] = found[i].resolution;
+    result.particles += found[i].cut_particles;
+    result.evaluations += found[i].evaluations;
+  }
+}
+
+}  // namespace isotact::detail
+
+namespace isotact {
+
+float find_resolution(const IdfPairRecord& record, int level) {
+  return record.half_diagonal * std::ldexp(1.0F, -level) * record.lipschitz;
+}
+
 void select_hits(const IdfPairRecord& record, const IdfSettings& settings,
                  std::vector<IdfHit>& hits) {
   if (record.slots[0] == 0 || hits.empty()) return;
   struct Candidate {
     std::uint32_t key, slot, hit;
   };
-  std::sort(hits.begin(), hits.end(),
-            [](const IdfHit& a, const IdfHit& b) { return place_key(a) < place_key(b); });
+  std::sort(hits.begin(), hits.end(), [](const IdfHit& a, const IdfHit& b) {
+    return detail::place_key(a) < detail::place_key(b);
+  });
   std::vector<Candidate> candidates(hits.size());
   for (std::uint32_t i = 0; i < candidates.size(); ++i)
-    candidates[i] = {order_key(record, hits[i]), slot_of(record, hits[i]), i};
+    candidates[i] = {detail::order_key(record, hits[i]), detail::slot_of(record, hits[i]), i};
   std::stable_sort(candidates.begin(), candidates.end(),
                    [](const Candidate& a, const Candidate& b) {
                      return std::tuple(a.slot, ~a.key) < std::tuple(b.slot, ~b.key);
@@ -120,17 +142,4 @@ void select_hits(const IdfPairRecord& record, const IdfSettings& settings,
   hits.swap(kept);
 }
 
-void finish_result(std::span<IdfHit> hits, std::span<const IdfPairResult> found,
-                   std::span<const IdfBody> bodies, std::span<const IdfPair> pairs,
-                   const IdfPlan& plan, const IdfSettings& settings, IdfState& state,
-                   IdfResult& result) {
-  collect_hits(hits, bodies, pairs, plan, settings, state, result);
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    result.arrived[i] = found[i].arrived;
-    result.resolution[i] = found[i].resolution;
-    result.particles += found[i].cut_particles;
-    result.evaluations += found[i].evaluations;
-  }
-}
-
-}  // namespace isotact::detail
+}  // namespace isotact

@@ -41,13 +41,14 @@ void main() {
   Bodies bodies = Bodies(shapes[pair.shape_a], shapes[pair.shape_b]);
   vec3 p = a_from_pair(pair, part_middle(pair, part));
   Both s = sample_both(pair, bodies, p);
-  float change = change_within(pair, pair.half_diagonal * exp2(-float(level)));
+  float half_diagonal = pair.half_diagonal * exp2(-float(level));
+  float change = change_within(pair, half_diagonal);
   if (max(s.a.w, s.b.w) > change + pair.epsilon) return;
   if (project(pair, bodies, p, s)) {
     atomicMax(found_level[pair_number], uint(level));
     uint place = atomicAdd(hit_count, 1u);
     if (place < hit_room) hits[place] = hit_of(pair, pair_number, cell_of_part(part), p, s);
-  } else if (change > resolution) {
+  } else if (pair.lipschitz * half_diagonal > resolution) {
     uint place = atomicAdd(next_count, 1u);
     if (place < open_room) next[place] = uvec2(pair_number, part);
   }

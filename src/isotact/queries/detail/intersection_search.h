@@ -61,11 +61,6 @@ bool is_worth_cutting(const IdfPairRecord& record, const IdfLevel& level, std::s
 // Adds the eight parts of a cell of this level.
 void cut_cell(const Vec3f& middle, std::uint32_t particle, const IdfLevel& level, IdfCells& to);
 
-// Keeps the deepest of each part of the box where settings ask for it, and of those the
-// max_contacts deepest. Sorts.
-void select_hits(const IdfPairRecord& record, const IdfSettings& settings,
-                 std::vector<IdfHit>& hits);
-
 // What is found for a pair.
 struct IdfPairResult {
   std::uint32_t arrived = 0;
