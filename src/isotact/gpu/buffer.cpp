@@ -1,6 +1,8 @@
 #include "isotact/gpu/buffer.h"
 
+#include <algorithm>
 #include <cassert>
+#include <cstring>
 #include <utility>
 
 #include <epoxy/gl.h>
@@ -15,7 +17,10 @@ GpuBuffer::GpuBuffer(std::size_t bytes) : bytes_(bytes) {
   while (glGetError() != GL_NO_ERROR) {
   }
   glCreateBuffers(1, &name_);
-  glNamedBufferData(name_, static_cast<GLsizeiptr>(bytes), nullptr, GL_DYNAMIC_COPY);
+  // Storage that the CPU may neither map nor write stays on the GPU. Drivers move other buffers
+  // into the CPU's memory once they have been read back, and what writes to them is slow from then
+  // on.
+  glNamedBufferStorage(name_, static_cast<GLsizeiptr>(bytes), nullptr, 0);
   if (glGetError() == GL_NO_ERROR) return;
   glDeleteBuffers(1, &name_);
   throw Error(fmt::format("the GPU has no room for a buffer of {} bytes", bytes));
@@ -41,16 +46,39 @@ void GpuBuffer::reserve(std::size_t bytes) {
 void GpuBuffer::upload_bytes(std::span<const std::byte> data, std::size_t offset) {
   assert(offset + data.size() <= bytes_);
   if (data.empty()) return;
-  glNamedBufferSubData(name_, static_cast<GLintptr>(offset), static_cast<GLsizeiptr>(data.size()),
-                       data.data());
+  GLuint stage = 0;
+  glCreateBuffers(1, &stage);
+  glNamedBufferStorage(stage, static_cast<GLsizeiptr>(data.size()), data.data(), 0);
+  glCopyNamedBufferSubData(stage, name_, 0, static_cast<GLintptr>(offset),
+                           static_cast<GLsizeiptr>(data.size()));
+  glDeleteBuffers(1, &stage);
 }
 
 void GpuBuffer::read_bytes(std::span<std::byte> data, std::size_t offset) const {
   assert(offset + data.size() <= bytes_);
   if (data.empty()) return;
+  // By way of memory that both sides reach, a piece at a time.
+  constexpr std::size_t kMostAtOnce = std::size_t{1} << 26U;
+  const std::size_t piece = std::min(data.size(), kMostAtOnce);
   glMemoryBarrier(GL_BUFFER_UPDATE_BARRIER_BIT);
-  glGetNamedBufferSubData(name_, static_cast<GLintptr>(offset),
-                          static_cast<GLsizeiptr>(data.size()), data.data());
+  GLuint stage = 0;
+  glCreateBuffers(1, &stage);
+  glNamedBufferStorage(stage, static_cast<GLsizeiptr>(piece), nullptr,
+                       GL_MAP_READ_BIT | GL_CLIENT_STORAGE_BIT);
+  for (std::size_t at = 0; at < data.size(); at += piece) {
+    const std::size_t bytes = std::min(piece, data.size() - at);
+    glCopyNamedBufferSubData(name_, stage, static_cast<GLintptr>(offset + at), 0,
+                             static_cast<GLsizeiptr>(bytes));
+    const void* mapped =
+        glMapNamedBufferRange(stage, 0, static_cast<GLsizeiptr>(bytes), GL_MAP_READ_BIT);
+    if (mapped == nullptr) {
+      glDeleteBuffers(1, &stage);
+      throw Error(fmt::format("{} bytes could not be read back from the GPU", bytes));
+    }
+    std::memcpy(data.data() + at, mapped, bytes);
+    glUnmapNamedBuffer(stage);
+  }
+  glDeleteBuffers(1, &stage);
 }
 
 void GpuBuffer::clear() {

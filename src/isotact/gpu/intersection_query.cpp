@@ -20,7 +20,7 @@ namespace isotact {
 namespace {
 
 constexpr std::uint64_t kMostHitBytes = std::uint64_t{1} << 30U;  // of room for all contacts
-constexpr std::uint32_t kOpenHeader = 4;        // words before the list of open cells
+constexpr std::uint32_t kListHeader = 4;                          // words before a list
 constexpr std::uint32_t kMostOpen = 1U << 24U;  // and as many contacts of cut cells
 
 double since(std::chrono::steady_clock::time_point begin) {
@@ -32,6 +32,13 @@ std::uint64_t particles_of(const IdfPairRecord& r) {
   return static_cast<std::uint64_t>(r.cells[0]) * static_cast<std::uint64_t>(r.cells[1]) *
              static_cast<std::uint64_t>(r.cells[2]) +
          r.seed_count;
+}
+
+// Of 4^3 cells or 64 seeds: what a group moves.
+std::uint32_t blocks_of(const IdfPairRecord& r) {
+  std::uint32_t n = 1;
+  for (const std::int32_t cells : r.cells) n *= static_cast<std::uint32_t>(cells + 3) / 4;
+  return n + (r.seed_count + 63) / 64;
 }
 
 std::uint32_t slots_of(const IdfPairRecord& r) {
@@ -72,12 +79,15 @@ struct GpuIntersectionQuery::State {
   const GpuProgram& program(const char* name, std::vector<ShaderDefine> defines);
   std::vector<ShaderDefine> search_defines() const;
   void set_uniforms(const GpuProgram& p) const;
+  bool is_by_cells() const { return settings.search == IdfSearch::kCells; }
 
   void run_batch(std::span<const IdfBody> bodies, std::span<const IdfPair> pairs,
                  const IdfState& seeds_before, IdfState& seeds_after, IdfResult& result);
   void upload();
   double dispatch();  // milliseconds
   void count_first();
+  void find_blocks();
+  void move(std::vector<ShaderDefine> defines);
   void dispatch_all();
   void dispatch_slots();
   void refine();
@@ -88,9 +98,7 @@ struct GpuIntersectionQuery::State {
   void read_refined();
   std::size_t pairs_a_batch(const IdfSettings& s) const;
 
-  bool is_refined() const {
-    return settings.search == IdfSearch::kCells && settings.resolution > 0;
-  }
+  bool is_refined() const { return is_by_cells() && settings.resolution > 0; }
   std::uint32_t pair_count() const { return static_cast<std::uint32_t>(plan.records.size()); }
 
   const GpuContext& context;
@@ -102,12 +110,15 @@ struct GpuIntersectionQuery::State {
   IdfSettings settings;
   Output output = Output::kAll;
   IdfPlan plan;
-  std::vector<std::uint32_t> totals, starts;  // groups a pair, summed up; first particles
+  // Of pairs: groups, summed up; first particles; blocks of cells, summed up.
+  std::vector<std::uint32_t> totals, starts, ends;
   std::uint64_t particle_count = 0, group_count = 0;
+  std::size_t block_count = 0;
   std::vector<detail::GpuPair> gpu_pairs;
   std::vector<IdfHit> found;
   std::vector<std::uint32_t> counts;
 
+  GpuBuffer blocks, block_ends;  // that may hold contacts; of pairs
   GpuBuffer pairs, seeds, totals_buffer, starts_buffer, arrived, hits, compacted, slots, offsets;
   // Of cutting cells: levels at which pairs were found, what was found, lists of open cells.
   GpuBuffer found_level, refined_hits, open[2];
@@ -189,6 +200,13 @@ void GpuIntersectionQuery::State::upload() {
   put(pairs, gpu_pairs);
   put(seeds, plan.seeds);
   put(totals_buffer, totals);
+  if (is_by_cells()) {
+    std::uint32_t end = 0;
+    ends.clear();
+    for (const IdfPairRecord& r : plan.records) ends.push_back(end += blocks_of(r));
+    block_count = end;
+    put(block_ends, ends);
+  }
   arrived.reserve(4 * n + 4);
   found_level.reserve(4 * n + 4);
   if (output == Output::kAll) {
@@ -221,8 +239,8 @@ double GpuIntersectionQuery::State::dispatch() {
     refined_hits.reserve((1 + std::size_t{hit_room}) * sizeof(IdfHit));
     refined_hits.clear_bytes(0, sizeof(IdfHit));
     for (GpuBuffer& list : open) {
-      list.reserve(4 * (kOpenHeader + 2 * std::size_t{open_room}));
-      list.clear_bytes(0, 4 * kOpenHeader);
+      list.reserve(4 * (kListHeader + 2 * std::size_t{open_room}));
+      list.clear_bytes(0, 4 * kListHeader);
     }
     open[0].bind(8);
   }
@@ -252,33 +270,50 @@ void GpuIntersectionQuery::State::count_first() {
   hits.reserve(std::max<std::size_t>(total, 1) * sizeof(IdfHit));
 }
 
-void GpuIntersectionQuery::State::dispatch_all() {
-  std::vector<ShaderDefine> defines = search_defines();
-  if (settings.search == IdfSearch::kCells) defines.push_back({"CELLS", "1"});
+void GpuIntersectionQuery::State::find_blocks() {
+  blocks.reserve(4 * (kListHeader + 2 * block_count));
+  blocks.clear_bytes(0, 4 * kListHeader);
+  blocks.bind(3);
+  block_ends.bind(4);
+  const GpuProgram& find = program("blocks.comp", search_defines());
+  set_uniforms(find);
+  const auto size = static_cast<std::uint64_t>(options.group_size);
+  const GroupGrid groups = spread_groups((block_count + size - 1) / size);
+  find.dispatch(groups.x, groups.y);
+  program("list_groups.comp", {{"GROUP_SIZE", "1"}}).dispatch(1);
+  arrived.bind(4);
+}
+
+// All particles, or those of cells that may hold a contact.
+void GpuIntersectionQuery::State::move(std::vector<ShaderDefine> defines) {
+  if (is_by_cells()) {
+    find_blocks();
+    defines.push_back({"CELLS", "1"});
+  }
   if (options.two_passes) defines.push_back({"PER_INVOCATION", "1"});
   if (is_refined()) defines.push_back({"REFINED", "1"});
+  const GpuProgram& p = program("project.comp", defines);
+  set_uniforms(p);
+  const GroupGrid groups = spread_groups(group_count);
+  is_by_cells() ? p.dispatch_indirect(blocks, 4) : p.dispatch(groups.x, groups.y);
+}
+
+void GpuIntersectionQuery::State::dispatch_all() {
+  std::vector<ShaderDefine> defines = search_defines();
   defines.push_back({"OUTPUT_STORE", "1"});
   (options.two_passes ? offsets : starts_buffer).bind(5);
   hits.bind(6);
-  const GpuProgram& store = program("project.comp", defines);
-  set_uniforms(store);
-  const GroupGrid groups = spread_groups(group_count);
-  store.dispatch(groups.x, groups.y);
+  move(defines);
   if (is_refined()) refine();
 }
 
 void GpuIntersectionQuery::State::dispatch_slots() {
   std::vector<ShaderDefine> defines = search_defines();
   const std::vector<ShaderDefine> plain = defines;
-  if (settings.search == IdfSearch::kCells) defines.push_back({"CELLS", "1"});
-  if (is_refined()) defines.push_back({"REFINED", "1"});
   defines.push_back({"OUTPUT_SLOTS", "1"});
   slots.clear_bytes(0, 4 * static_cast<std::size_t>(plan.slot_count));
   slots.bind(7);
-  const GpuProgram& move = program("project.comp", defines);
-  set_uniforms(move);
-  const GroupGrid groups = spread_groups(group_count);
-  move.dispatch(groups.x, groups.y);
+  move(defines);
   if (is_refined()) {
     refine();
     slots.bind(7);
@@ -325,7 +360,7 @@ void GpuIntersectionQuery::State::refine() {
     GpuBuffer& next = open[level % 2];
     now.bind(7);
     count.dispatch(1);
-    next.clear_bytes(0, 4 * kOpenHeader);
+    next.clear_bytes(0, 4 * kListHeader);
     next.bind(8);
     cut.set("level", level);
     cut.dispatch_indirect(now, 4);

@@ -33,45 +33,60 @@ struct Both {
   vec4 a, b;  // direction in the shape's frame, distance in metres
 };
 
-// Shapes by value: compilers keep them in registers, and a pair is the same for a whole group.
-struct Bodies {
+// What a moving particle needs, by value: the rest of a pair is read where it is needed, so that
+// few registers are taken while fetches are waited for.
+struct Way {
+  vec4 b0, b1, b2;
+  float unit_a, unit_b, a_units, epsilon;
   Shape a, b;
 };
 
-vec3 a_from_pair(Pair pair, vec3 p) {
-  vec4 at = vec4(p, 1.0);
-  return vec3(dot(pair.a0, at), dot(pair.a1, at), dot(pair.a2, at));
-}
-// Rows are a rotation over the unit: their inverse is their transpose times the unit's square.
-vec3 turned_to_pair(Pair pair, vec3 g) {
-  return g.x * pair.a0.xyz + g.y * pair.a1.xyz + g.z * pair.a2.xyz;
-}
-vec3 pair_from_a(Pair pair, vec3 p) {
-  return pair.unit_a * pair.unit_a *
-         turned_to_pair(pair, p - vec3(pair.a0.w, pair.a1.w, pair.a2.w));
-}
-vec3 turned_to_a(Pair pair, vec3 g) {
-  return g.x * pair.b0.xyz + g.y * pair.b1.xyz + g.z * pair.b2.xyz;
+Way way_of(uint pair) {
+  Way w;
+  w.b0 = pairs[pair].b0;
+  w.b1 = pairs[pair].b1;
+  w.b2 = pairs[pair].b2;
+  w.unit_a = pairs[pair].unit_a;
+  w.unit_b = pairs[pair].unit_b;
+  w.a_units = pairs[pair].a_units;
+  w.epsilon = pairs[pair].epsilon;
+  w.a = shapes[pairs[pair].shape_a];
+  w.b = shapes[pairs[pair].shape_b];
+  return w;
 }
 
-Both sample_both(Pair pair, Bodies bodies, vec3 p) {
+vec3 a_from_pair(uint pair, vec3 p) {
+  vec4 at = vec4(p, 1.0);
+  return vec3(dot(pairs[pair].a0, at), dot(pairs[pair].a1, at), dot(pairs[pair].a2, at));
+}
+// Rows are a rotation over the unit: their inverse is their transpose times the unit's square.
+vec3 turned_to_pair(uint pair, vec3 g) {
+  return g.x * pairs[pair].a0.xyz + g.y * pairs[pair].a1.xyz + g.z * pairs[pair].a2.xyz;
+}
+vec3 pair_from_a(uint pair, vec3 p) {
+  vec3 origin = vec3(pairs[pair].a0.w, pairs[pair].a1.w, pairs[pair].a2.w);
+  return pairs[pair].unit_a * pairs[pair].unit_a * turned_to_pair(pair, p - origin);
+}
+vec3 turned_to_a(Way w, vec3 g) { return g.x * w.b0.xyz + g.y * w.b1.xyz + g.z * w.b2.xyz; }
+
+Both sample_both(Way w, vec3 p) {
   vec4 at = vec4(p, 1.0);
   Both r;
-  r.a = sample_shape(bodies.a, p);
-  r.b = sample_shape(bodies.b, vec3(dot(pair.b0, at), dot(pair.b1, at), dot(pair.b2, at)));
-  r.a.w *= pair.unit_a;
-  r.b.w *= pair.unit_b;
+  r.a = sample_shape(w.a, p);
+  r.b = sample_shape(w.b, vec3(dot(w.b0, at), dot(w.b1, at), dot(w.b2, at)));
+  r.a.w *= w.unit_a;
+  r.b.w *= w.unit_b;
   return r;
 }
 
 // Of the larger value, in A's frame.
-vec3 out_direction(Pair pair, Both s) {
-  return unit(s.a.w >= s.b.w ? s.a.xyz : turned_to_a(pair, s.b.xyz));
+vec3 out_direction(Way w, Both s) {
+  return unit(s.a.w >= s.b.w ? s.a.xyz : turned_to_a(w, s.b.xyz));
 }
 
 // KGM, Algorithm 2 (intersection_field.h says what is different). True where p has arrived; `s` is
 // what both fields say there.
-bool project(Pair pair, Bodies bodies, inout vec3 p, inout Both s) {
+bool project(Way w, inout vec3 p, inout Both s) {
 #ifdef RELAXED
   float stretch = relaxation;
   vec3 last_p = p;
@@ -79,8 +94,8 @@ bool project(Pair pair, Bodies bodies, inout vec3 p, inout Both s) {
 #endif
   for (int step = 0;; ++step) {
     float d = max(s.a.w, s.b.w);
-    if (abs(d) < pair.epsilon) return true;
-    if (step == max_steps) return d < pair.epsilon;
+    if (abs(d) < w.epsilon) return true;
+    if (step == max_steps) return d < w.epsilon;
 #ifdef RELAXED
     if (stretch > 1.0 && abs(d) > abs(max(last_s.a.w, last_s.b.w))) {
       stretch = 1.0;  // too far: back, and plain steps from there
@@ -90,11 +105,11 @@ bool project(Pair pair, Bodies bodies, inout vec3 p, inout Both s) {
     }
     last_p = p;
     last_s = s;
-    p -= stretch * d * pair.a_units * out_direction(pair, s);
+    p -= stretch * d * w.a_units * out_direction(w, s);
 #else
-    p -= d * pair.a_units * out_direction(pair, s);
+    p -= d * w.a_units * out_direction(w, s);
 #endif
-    s = sample_both(pair, bodies, p);
+    s = sample_both(w, p);
   }
 }
 
@@ -102,50 +117,53 @@ bool project(Pair pair, Bodies bodies, inout vec3 p, inout Both s) {
 // at a seed.
 layout(std430, binding = 2) readonly buffer Seeds { float seeds[]; };
 
-ivec3 cell_of(Pair pair, uint i) {
-  uvec3 n = uvec3(pair.cells);
-  return ivec3(i % n.x, i / n.x % n.y, i / (n.x * n.y));
+uint grid_count(uint pair) {
+  ivec3 n = pairs[pair].cells;
+  return uint(n.x * n.y * n.z);
 }
+uint particle_count(uint pair) { return grid_count(pair) + pairs[pair].seed_count; }
 
 // In the pair's frame.
-vec3 start_of(Pair pair, uint i) {
-  uint grid = uint(pair.cells.x * pair.cells.y * pair.cells.z);
+vec3 cell_middle(uint pair, ivec3 cell) {
+  return pairs[pair].box_min + (vec3(cell) + 0.5) * pairs[pair].cell_size;
+}
+
+vec3 start_of(uint pair, uint i) {
+  uint grid = grid_count(pair);
   if (i >= grid) {
-    uint at = 3u * (pair.first_seed + i - grid);
+    uint at = 3u * (pairs[pair].first_seed + i - grid);
     return vec3(seeds[at], seeds[at + 1u], seeds[at + 2u]);
   }
 #ifdef LOW_DISCREPANCY
   uvec3 x = (i + 1u) * uvec3(3518319155u, 2882110345u, 2360945575u);
   vec3 fraction = vec3(x >> 8u) * (1.0 / 16777216.0) + 0.5 / 16777216.0;
-  return pair.box_min + fraction * vec3(pair.cells) * pair.cell_size;
+  return pairs[pair].box_min + fraction * vec3(pairs[pair].cells) * pairs[pair].cell_size;
 #else
-  return pair.box_min + (vec3(cell_of(pair, i)) + 0.5) * pair.cell_size;
+  uvec3 n = uvec3(pairs[pair].cells);
+  return cell_middle(pair, ivec3(i % n.x, i / n.x % n.y, i / (n.x * n.y)));
 #endif
 }
 
-uint particle_count(Pair pair) {
-  return uint(pair.cells.x * pair.cells.y * pair.cells.z) + pair.seed_count;
-}
-
 // find_cell_cull of intersection_plan.h.
-float change_within(Pair pair, float half_diagonal) {
-  return min(pair.lipschitz * half_diagonal, half_diagonal + pair.slack) + pair.rounding;
+float change_within(uint pair, float half_diagonal) {
+  return min(pairs[pair].lipschitz * half_diagonal, half_diagonal + pairs[pair].slack) +
+         pairs[pair].rounding;
 }
 
 // p in the pair's frame.
-uint slot_of(Pair pair, vec3 p) {
-  vec3 n = vec3(pair.slots_x, pair.slots_y, pair.slots_z);
-  vec3 size = vec3(pair.cells) * pair.cell_size;
-  vec3 at = vec3(0.0);
-  for (int k = 0; k < 3; ++k) at[k] = size[k] > 0.0 ? (p[k] - pair.box_min[k]) / size[k] * n[k] : 0.0;
+uint slot_of(uint pair, vec3 p) {
+  ivec3 slots = ivec3(pairs[pair].slots_x, pairs[pair].slots_y, pairs[pair].slots_z);
+  vec3 n = vec3(slots), size = vec3(pairs[pair].cells) * pairs[pair].cell_size;
+  vec3 box_min = pairs[pair].box_min, at = vec3(0.0);
+  for (int k = 0; k < 3; ++k) at[k] = size[k] > 0.0 ? (p[k] - box_min[k]) / size[k] * n[k] : 0.0;
   uvec3 slot = uvec3(clamp(at, vec3(0.0), n - 1.0));
-  return pair.first_slot + (slot.z * uint(pair.slots_y) + slot.y) * uint(pair.slots_x) + slot.x;
+  return pairs[pair].first_slot + (slot.z * uint(slots.y) + slot.y) * uint(slots.x) + slot.x;
 }
 
 // What atomicMax picks the deepest by: 16 bits of depth, then the lowest particle. Never zero, which
 // is an empty slot.
-uint key_of(Pair pair, float depth, uint particle) {
-  uint deep = uint(clamp(depth * pair.depth_scale, 0.0, 65534.0));
+uint key_of(uint pair, float depth, uint particle) {
+  uint deep = uint(clamp(depth * pairs[pair].depth_scale, 0.0, 65534.0));
   return (deep << 16u | (65535u - particle)) + 1u;
 }
 uint particle_of(uint key) { return 65535u - ((key - 1u) & 65535u); }
@@ -161,19 +179,19 @@ struct Hit {
 };
 
 // p in A's frame.
-Hit hit_of(Pair pair, uint pair_number, uint particle, vec3 p, Both s) {
+Hit hit_of(Way w, uint pair, uint particle, vec3 p, Both s) {
   Hit h;
   h.position = pair_from_a(pair, p);
   h.particle = particle;
   h.depth = -min(s.a.w, s.b.w);
-  h.pair = pair_number;
+  h.pair = pair;
   h.on_a = s.a.w >= s.b.w ? 1u : 0u;
 #ifdef NORMAL_OF_B
   bool of_b = true;
 #else
   bool of_b = s.a.w >= s.b.w;
 #endif
-  h.normal = unit(turned_to_pair(pair, of_b ? turned_to_a(pair, s.b.xyz) : -s.a.xyz));
+  h.normal = unit(turned_to_pair(pair, of_b ? turned_to_a(w, s.b.xyz) : -s.a.xyz));
   h.unused0 = 0u;
   h.unused1 = 0u;
   return h;

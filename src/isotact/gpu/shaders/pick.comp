@@ -16,26 +16,26 @@ shared uint keys[kMostSlots];
 void main() {
   uint pair_number = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
   if (pair_number >= pair_count) return;
-  Pair pair = pairs[pair_number];
-  uint count = uint(pair.slots_x * pair.slots_y * pair.slots_z);
+  uint count = uint(pairs[pair_number].slots_x * pairs[pair_number].slots_y *
+                    pairs[pair_number].slots_z);
   for (uint i = gl_LocalInvocationID.x; i < kMostSlots; i += 64u)
-    keys[i] = i < count ? slots[pair.first_slot + i] : 0u;
+    keys[i] = i < count ? slots[pairs[pair_number].first_slot + i] : 0u;
   barrier();
   if (gl_LocalInvocationID.x == 0u) {
     uint used = 0u;
     for (uint j = 0u; j < count; ++j) used += keys[j] > 0u ? 1u : 0u;
     picked[pair_number] = min(used, max_contacts);
   }
-  Bodies bodies = Bodies(shapes[pair.shape_a], shapes[pair.shape_b]);
+  Way w = way_of(pair_number);
   for (uint i = gl_LocalInvocationID.x; i < kMostSlots; i += 64u) {
     uint key = keys[i], rank = 0u;
     if (key == 0u) continue;
     for (uint j = 0u; j < count; ++j) rank += keys[j] > key ? 1u : 0u;
     if (rank >= max_contacts) continue;
     uint particle = particle_of(key);
-    vec3 p = a_from_pair(pair, start_of(pair, particle));
-    Both s = sample_both(pair, bodies, p);
-    project(pair, bodies, p, s);
-    hits[pair_number * max_contacts + rank] = hit_of(pair, pair_number, particle, p, s);
+    vec3 p = a_from_pair(pair_number, start_of(pair_number, particle));
+    Both s = sample_both(w, p);
+    project(w, p, s);
+    hits[pair_number * max_contacts + rank] = hit_of(w, pair_number, particle, p, s);
   }
 }

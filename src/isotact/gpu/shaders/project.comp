@@ -1,11 +1,18 @@
-// Moves all particles of all pairs: KGM, Algorithm 3. OUTPUT says what becomes of those that
+// Moves the particles of all pairs: KGM, Algorithm 3. OUTPUT says what becomes of those that
 // arrive: OUTPUT_COUNT counts them, OUTPUT_STORE writes contacts, OUTPUT_SLOTS keeps the deepest in
-// each part of the pair's box. CELLS: only particles whose cell may hold a contact move.
+// each part of the pair's box. CELLS: one group for each block of 4^3 cells that blocks.comp left
+// over, and only particles whose cell may hold a contact move.
+#ifdef CELLS
+layout(local_size_x = 64) in;
+#else
 layout(local_size_x = GROUP_SIZE) in;
+#endif
 #include "index.glsl"
 #include "particles.glsl"
 
-#ifdef PER_INVOCATION
+#if defined(CELLS)
+layout(std430, binding = 3) readonly buffer Blocks { uint block_count; uint block_groups[3]; uvec2 blocks[]; };
+#elif defined(PER_INVOCATION)
 layout(std430, binding = 3) readonly buffer Totals { uint particle_end[]; };
 #else
 layout(std430, binding = 3) readonly buffer Totals { uint group_end[]; };
@@ -21,51 +28,70 @@ layout(std430, binding = 7) buffer Slots { uint slots[]; };
 #ifdef REFINED
 // Cells that may hold a contact, but whose particle did not arrive.
 layout(std430, binding = 8) buffer Open { uint open_count; uint open_groups[3]; uvec2 open[]; };
+uniform uint open_room;
 #endif
 
 uniform uint pair_count;
-uniform uint open_room;
 
-void main() {
-  uint pair_number, particle;
-#ifdef PER_INVOCATION
+// Which particle of which pair this invocation moves; false: none.
+bool find_particle(out uint pair, out uint particle) {
+#if defined(CELLS)
+  uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
+  if (group >= block_count) return false;
+  pair = blocks[group].x;
+  uint block = blocks[group].y, me = gl_LocalInvocationID.x;
+  uvec3 n = uvec3(pairs[pair].cells), b = (n + 3u) / 4u;
+  if (block >= b.x * b.y * b.z) {  // seeds come behind the blocks of cells
+    particle = grid_count(pair) + (block - b.x * b.y * b.z) * 64u + me;
+    return particle < particle_count(pair);
+  }
+  uvec3 cell = 4u * uvec3(block % b.x, block / b.x % b.y, block / (b.x * b.y)) +
+               uvec3(me & 3u, me >> 2u & 3u, me >> 4u);
+  particle = (cell.z * n.y + cell.y) * n.x + cell.x;
+  return all(lessThan(cell, n));
+#elif defined(PER_INVOCATION)
   uint i = invocation_index();
-  FIND_PAIR(particle_end, i, pair_count, pair_number)
-  if (pair_number >= pair_count) return;
-  particle = i - (pair_number == 0u ? 0u : particle_end[pair_number - 1u]);
-  Pair pair = pairs[pair_number];
+  FIND_PAIR(particle_end, i, pair_count, pair)
+  if (pair >= pair_count) return false;
+  particle = i - (pair == 0u ? 0u : particle_end[pair - 1u]);
+  return true;
 #else
   // The pair is the same for a whole group: what is read of it is read once.
   uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
-  FIND_PAIR(group_end, group, pair_count, pair_number)
-  if (pair_number >= pair_count) return;
-  uint first_group = pair_number == 0u ? 0u : group_end[pair_number - 1u];
+  FIND_PAIR(group_end, group, pair_count, pair)
+  if (pair >= pair_count) return false;
+  uint first_group = pair == 0u ? 0u : group_end[pair - 1u];
   particle = (group - first_group) * uint(GROUP_SIZE) + gl_LocalInvocationID.x;
-  Pair pair = pairs[pair_number];
-  if (particle >= particle_count(pair)) return;
+  return particle < particle_count(pair);
 #endif
-  Bodies bodies = Bodies(shapes[pair.shape_a], shapes[pair.shape_b]);
+}
+
+void main() {
+  uint pair, particle;
+  if (!find_particle(pair, particle)) return;
+  Way w = way_of(pair);
   vec3 p = a_from_pair(pair, start_of(pair, particle));
-  Both s = sample_both(pair, bodies, p);
+  Both s = sample_both(w, p);
 #ifdef CELLS
-  if (max(s.a.w, s.b.w) > pair.cell_cull + pair.epsilon) return;
+  bool is_cell = particle < grid_count(pair);
+  if (is_cell && max(s.a.w, s.b.w) > pairs[pair].cell_cull + w.epsilon) return;
 #endif
-  if (!project(pair, bodies, p, s)) {
+  if (!project(w, p, s)) {
 #ifdef REFINED
     // A contact of another particle makes this needless: a look that may come too early is enough.
-    if (arrived[pair_number] == 0u &&
-        particle < uint(pair.cells.x * pair.cells.y * pair.cells.z)) {
+    if (arrived[pair] == 0u && is_cell) {
       uint room = atomicAdd(open_count, 1u);
-      if (room < open_room) open[room] = uvec2(pair_number, particle << 16u);
+      if (room < open_room) open[room] = uvec2(pair, particle << 16u);
     }
 #endif
     return;
   }
-  uint place = atomicAdd(arrived[pair_number], 1u);
+  uint place = atomicAdd(arrived[pair], 1u);
 #ifdef OUTPUT_STORE
-  hits[first_hit[pair_number] + place] = hit_of(pair, pair_number, particle, p, s);
+  hits[first_hit[pair] + place] = hit_of(w, pair, particle, p, s);
 #endif
 #ifdef OUTPUT_SLOTS
-  atomicMax(slots[slot_of(pair, pair_from_a(pair, p))], key_of(pair, -min(s.a.w, s.b.w), particle));
+  float depth = -min(s.a.w, s.b.w);
+  atomicMax(slots[slot_of(pair, pair_from_a(pair, p))], key_of(pair, depth, particle));
 #endif
 }

@@ -19,8 +19,8 @@ uniform uint open_room, hit_room;
 // A part is its cell's number, and three bits a level.
 uint cell_of_part(uint part) { return part >> 16u; }
 
-vec3 part_middle(Pair pair, uint part) {
-  vec3 size = pair.cell_size, middle = start_of(pair, cell_of_part(part));
+vec3 part_middle(uint pair, uint part) {
+  vec3 size = pairs[pair].cell_size, middle = start_of(pair, cell_of_part(part));
   for (int l = level - 1; l >= 0; --l) {
     uint child = part >> (3 * l) & 7u;
     size *= 0.5;
@@ -33,23 +33,20 @@ void main() {
   uint i = invocation_index();
   if (i >= 8u * min(open_count, open_room)) return;
   uvec2 entry = open[i >> 3u];
-  uint pair_number = entry.x;
-  uint found = found_level[pair_number];
-  if (arrived[pair_number] > 0u || (found > 0u && found < uint(level))) return;
+  uint pair = entry.x, found = found_level[pair];
+  if (arrived[pair] > 0u || (found > 0u && found < uint(level))) return;
   uint part = (entry.y & 0xffff0000u) | ((entry.y << 3u | (i & 7u)) & 0xffffu);
-  Pair pair = pairs[pair_number];
-  Bodies bodies = Bodies(shapes[pair.shape_a], shapes[pair.shape_b]);
+  Way w = way_of(pair);
   vec3 p = a_from_pair(pair, part_middle(pair, part));
-  Both s = sample_both(pair, bodies, p);
-  float half_diagonal = pair.half_diagonal * exp2(-float(level));
-  float change = change_within(pair, half_diagonal);
-  if (max(s.a.w, s.b.w) > change + pair.epsilon) return;
-  if (project(pair, bodies, p, s)) {
-    atomicMax(found_level[pair_number], uint(level));
+  Both s = sample_both(w, p);
+  float half_diagonal = pairs[pair].half_diagonal * exp2(-float(level));
+  if (max(s.a.w, s.b.w) > change_within(pair, half_diagonal) + w.epsilon) return;
+  if (project(w, p, s)) {
+    atomicMax(found_level[pair], uint(level));
     uint place = atomicAdd(hit_count, 1u);
-    if (place < hit_room) hits[place] = hit_of(pair, pair_number, cell_of_part(part), p, s);
-  } else if (pair.lipschitz * half_diagonal > resolution) {
+    if (place < hit_room) hits[place] = hit_of(w, pair, cell_of_part(part), p, s);
+  } else if (pairs[pair].lipschitz * half_diagonal > resolution) {
     uint place = atomicAdd(next_count, 1u);
-    if (place < open_room) next[place] = uvec2(pair_number, part);
+    if (place < open_room) next[place] = uvec2(pair, part);
   }
 }

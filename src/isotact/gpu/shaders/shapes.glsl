@@ -13,14 +13,17 @@ struct Shape {
 };
 layout(std430, binding = 0) readonly buffer Shapes { Shape shapes[]; };
 
+// A texture of its own holds the field and nothing else: the middle of one is that of the other.
 #ifdef BINDLESS
 #define FIRST_ORDER_TEXTURE(s) sampler3D(s.handle)
 #define ZEROTH_ORDER_TEXTURE(s) sampler3D(s.handle)
+#define TEXTURE_MIDDLE(s) vec3(0.5)
 #else
 layout(binding = 0) uniform sampler3D first_order_atlas;
 layout(binding = 1) uniform sampler3D zeroth_order_atlas;
 #define FIRST_ORDER_TEXTURE(s) first_order_atlas
 #define ZEROTH_ORDER_TEXTURE(s) zeroth_order_atlas
+#define TEXTURE_MIDDLE(s) s.p2.xyz
 #endif
 
 vec3 unit(vec3 v) {
@@ -41,7 +44,7 @@ vec4 extend_outside(vec4 r, vec3 beyond) {
 // p0: half of the box, b_scale; p1: texture coordinates a cell; p2: those of the middle.
 vec4 sample_first_order(Shape s, vec3 at) {
   vec3 u = clamp(at, -s.p0.xyz, s.p0.xyz);
-  vec4 t = textureLod(FIRST_ORDER_TEXTURE(s), u * s.p1.xyz + s.p2.xyz, 0.0);
+  vec4 t = textureLod(FIRST_ORDER_TEXTURE(s), u * s.p1.xyz + TEXTURE_MIDDLE(s), 0.0);
   vec4 r = vec4(t.xyz, t.w * s.p0.w + 0.5 * dot(t.xyz, u));
   return u == at ? r : extend_outside(r, at - u);
 }
@@ -49,7 +52,7 @@ vec4 sample_first_order(Shape s, vec3 at) {
 // The value alone is stored, in metres; its gradient is differences over a cell. p0.w: cells a
 // metre.
 float zeroth(Shape s, vec3 u) {
-  return textureLod(ZEROTH_ORDER_TEXTURE(s), u * s.p1.xyz + s.p2.xyz, 0.0).x * s.p0.w;
+  return textureLod(ZEROTH_ORDER_TEXTURE(s), u * s.p1.xyz + TEXTURE_MIDDLE(s), 0.0).x * s.p0.w;
 }
 
 vec4 sample_zeroth_order(Shape s, vec3 at) {

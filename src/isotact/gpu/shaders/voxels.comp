@@ -16,11 +16,10 @@ void main() {
   if (i >= slot_count || slots[i] == 0u) return;
   uint pair_number;
   FIND_PAIR(slot_end, i, pair_count, pair_number)
-  Pair pair = pairs[pair_number];
-  Bodies bodies = Bodies(shapes[pair.shape_a], shapes[pair.shape_b]);
+  Way w = way_of(pair_number);
   uint particle = particle_of(slots[i]);
-  vec3 p = a_from_pair(pair, start_of(pair, particle));
-  Both s = sample_both(pair, bodies, p);
-  project(pair, bodies, p, s);
-  hits[atomicAdd(stored, 1u)] = hit_of(pair, pair_number, particle, p, s);
+  vec3 p = a_from_pair(pair_number, start_of(pair_number, particle));
+  Both s = sample_both(w, p);
+  project(w, p, s);
+  hits[atomicAdd(stored, 1u)] = hit_of(w, pair_number, particle, p, s);
 }
