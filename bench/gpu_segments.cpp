@@ -56,6 +56,8 @@ Options read_options(int argc, char** argv) {
       options.iso = std::stod(argv[i]);
     else if (is("--threads"))
       options.threads = std::stoi(argv[i]);
+    else if (argv[i][0] == '-')
+      throw Error(fmt::format("{}: no such option", argv[i]));
     else
       options.mesh = argv[i];
   }

@@ -80,21 +80,35 @@ GpuBuffer upload(const char* what, std::span<const T> data, std::int64_t most) {
   return GpuBuffer(data);
 }
 
-GpuProgram make_program(SegmentMode mode, bool again) {
-  const char* number = mode == SegmentMode::kIntervals ? "0" : "1";
-  std::vector<ShaderDefine> defines{{"GROUP", fmt::format("{}u", kGroup)},
-                                    {"MODE", number},
-                                    {"ALONG_SLAB", fmt::format("{:e}", kAlongSlab)},
-                                    {"DOUBTFUL", fmt::format("{:e}", kDoubtful)}};
-  if (again) defines.push_back({"AGAIN", "1"});
-  return GpuProgram("segments.comp", defines);
-}
+// Of one context, compiled where they are needed.
+struct SegmentPrograms {
+  GpuProgram intervals, intervals_again, first;
+
+  // kAny is served by the first time.
+  const GpuProgram& of(SegmentMode mode) {
+    if (mode == SegmentMode::kIntervals) return make(intervals, "0", false);
+    return make(first, "1", false);
+  }
+  const GpuProgram& again() { return make(intervals_again, "0", true); }
+
+ private:
+  static const GpuProgram& make(GpuProgram& program, const char* mode, bool again) {
+    if (program.name() != 0) return program;
+    std::vector<ShaderDefine> defines{{"GROUP", fmt::format("{}u", kGroup)},
+                                      {"MODE", mode},
+                                      {"ALONG_SLAB", fmt::format("{:e}", kAlongSlab)},
+                                      {"DOUBTFUL", fmt::format("{:e}", kDoubtful)}};
+    if (again) defines.push_back({"AGAIN", "1"});
+    program = GpuProgram("segments.comp", defines);
+    return program;
+  }
+};
 
 }  // namespace
 
 struct GpuSegmentTracer::State {
   SegmentTracer cpu;
-  GpuProgram program, program_again;
+  std::shared_ptr<SegmentPrograms> programs;
   GpuBuffer settings, tables, nodes, blocks;
   // Of trace() with spans.
   GpuBuffer segments;
@@ -110,7 +124,8 @@ struct GpuSegmentTracer::State {
               SegmentResults& to) const;
 };
 
-GpuSegmentTracer::GpuSegmentTracer(const BrickField& field, const SegmentSettings& settings) {
+GpuSegmentTracer::GpuSegmentTracer(const BrickField& field, const SegmentSettings& settings,
+                                   const GpuSegmentTracer* lends_shaders) {
   if (settings.roots != RootSearch::kAll)
     throw Error("segments on the GPU: RootSearch::kPaper is for comparisons on the CPU");
   SegmentSettings fast = settings;
@@ -137,9 +152,10 @@ GpuSegmentTracer::GpuSegmentTracer(const BrickField& field, const SegmentSetting
   state->nodes = upload("nodes", std::span<const Row>(make_nodes(index, s.cell_offset)), most);
   state->blocks = upload("samples", std::span<const SampleBlock>(index.blocks), most);
   state->settings = GpuBuffer(std::span<const ShaderSettings>(&s, 1));
-  state->program = make_program(settings.mode, false);
-  if (settings.mode == SegmentMode::kIntervals)
-    state->program_again = make_program(settings.mode, true);
+  state->programs = lends_shaders != nullptr ? lends_shaders->state_->programs
+                                             : std::make_shared<SegmentPrograms>();
+  state->programs->of(settings.mode);
+  if (settings.mode == SegmentMode::kIntervals) state->programs->again();
   state_ = std::move(state);
 }
 
@@ -170,11 +186,13 @@ void GpuSegmentTracer::trace(const GpuBuffer& segments, std::uint32_t count, std
     program.set("segment_count", count);
     program.set("interval_room", room);
   };
-  set(state_->program);
-  state_->program.dispatch(grid.x, grid.y);
-  if (state_->program_again.name() == 0) return;
-  set(state_->program_again);
-  state_->program_again.dispatch(kGroupsAgain);
+  const GpuProgram& program = state_->programs->of(settings().mode);
+  set(program);
+  program.dispatch(grid.x, grid.y);
+  if (settings().mode != SegmentMode::kIntervals) return;
+  const GpuProgram& again = state_->programs->again();
+  set(again);
+  again.dispatch(kGroupsAgain);
 }
 
 void GpuSegmentTracer::trace(std::span<const Segment> segments, SegmentResults& results) {

@@ -1,5 +1,5 @@
 // Segments against a brick field on the GPU: what SegmentTracer (queries/segment.h) finds, to the
-// bit, a thousand at a time.
+// bit, for batches that are worth the way there.
 //
 //   GpuSegmentTracer tracer(field, {.mode = SegmentMode::kFirst});
 //   tracer.trace(segments, results);
@@ -48,8 +48,11 @@ struct GpuSegmentResults {
 // destroyed. Not for several threads at once. Traversal is not looked at.
 class GpuSegmentTracer {
  public:
-  // Throws Error for RootSearch::kPaper, which is for comparisons on the CPU.
-  GpuSegmentTracer(const BrickField& field, const SegmentSettings& settings = {});
+  // Throws Error for RootSearch::kPaper, which is for comparisons on the CPU. Compiling its shaders
+  // may take a second where the driver has not cached them: another tracer of the same context can
+  // lend its own.
+  GpuSegmentTracer(const BrickField& field, const SegmentSettings& settings = {},
+                   const GpuSegmentTracer* lends_shaders = nullptr);
   GpuSegmentTracer(GpuSegmentTracer&&) noexcept;
   GpuSegmentTracer& operator=(GpuSegmentTracer&&) noexcept;
   ~GpuSegmentTracer();

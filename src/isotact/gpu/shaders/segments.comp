@@ -222,7 +222,12 @@ bool walk(Path path) {
       vec3 plane = macro + mix(vec3(size), vec3(1.0 - size), lessThan(path.inverse, vec3(0.0)));
       precise vec3 times = (plane * 32.0 - path.origin) * path.inverse;
       float leave = min(min(times.x, times.y), times.z);
-      if (leave <= u) return false;  // at the box's side
+      if (leave <= u) {
+        // A plane that is next to be crossed has been: it is the box's side, where cells end. The
+        // walk from cell to cell ends there, too.
+        u = 1.0;
+        break;
+      }
       if (cube == 0) {
         place = tables[place_offset + number];
         vec4 slab = uintBitsToFloat(nodes[3u * place]);
