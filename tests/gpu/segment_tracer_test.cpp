@@ -86,7 +86,7 @@ TEST_F(GpuSegments, GiveTheBitsOfTheCpu) {
   Share all, first;
   const GpuSegmentTracer lender(make_field("sphere", 16));
   for (const char* shape : {"gear", "knot", "terrain"}) {
-    const BrickField field = make_field(shape, 64);
+    const BrickField field = make_field(shape, unless_slow(64, 40));
     const std::vector<Segment> segments = make_segments(field.bounds(), unless_slow(2000, 300), 11);
     for (const double cells : {0.0, -1.0, 2.5, 9.0, 40.0})
       for (const SegmentMode mode :
@@ -105,7 +105,7 @@ TEST_F(GpuSegments, GiveTheBitsOfTheCpu) {
 
 // Else the test above would hold one side of the CPU against the other.
 TEST_F(GpuSegments, LeaveFewToTheCpu) {
-  const BrickField field = make_field("knot", 64);
+  const BrickField field = make_field("knot", unless_slow(64, 48));
   const std::vector<Segment> segments = make_segments(field.bounds(), 1000, 12);
   const GpuSegmentTracer lender(field);
   for (const double cells : {0.0, -1.0, 1.5}) {
@@ -121,7 +121,7 @@ TEST_F(GpuSegments, LeaveFewToTheCpu) {
 
 // Along a bolt's axis, under the crests of its thread: more intervals than wait in shared memory.
 TEST_F(GpuSegments, FindMoreIntervalsThanThereIsRoom) {
-  const BrickField field = make_field("bolt", 128);
+  const BrickField field = make_field("bolt", unless_slow(128, 96));
   const Aabb box = field.bounds();
   Random random(5);
   std::vector<Segment> segments;

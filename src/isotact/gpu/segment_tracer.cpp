@@ -80,8 +80,10 @@ GpuBuffer upload(const char* what, std::span<const T> data, std::int64_t most) {
   return GpuBuffer(data);
 }
 
+}  // namespace
+
 // Of one context, compiled where they are needed.
-struct SegmentPrograms {
+struct GpuSegmentTracer::Programs {
   GpuProgram intervals, intervals_again, first;
 
   // kAny is served by the first time.
@@ -104,11 +106,9 @@ struct SegmentPrograms {
   }
 };
 
-}  // namespace
-
 struct GpuSegmentTracer::State {
   SegmentTracer cpu;
-  std::shared_ptr<SegmentPrograms> programs;
+  std::shared_ptr<Programs> programs;
   GpuBuffer settings, tables, nodes, blocks;
   // Of trace() with spans.
   GpuBuffer segments;
@@ -152,8 +152,8 @@ GpuSegmentTracer::GpuSegmentTracer(const BrickField& field, const SegmentSetting
   state->nodes = upload("nodes", std::span<const Row>(make_nodes(index, s.cell_offset)), most);
   state->blocks = upload("samples", std::span<const SampleBlock>(index.blocks), most);
   state->settings = GpuBuffer(std::span<const ShaderSettings>(&s, 1));
-  state->programs = lends_shaders != nullptr ? lends_shaders->state_->programs
-                                             : std::make_shared<SegmentPrograms>();
+  state->programs =
+      lends_shaders != nullptr ? lends_shaders->state_->programs : std::make_shared<Programs>();
   state->programs->of(settings.mode);
   if (settings.mode == SegmentMode::kIntervals) state->programs->again();
   state_ = std::move(state);

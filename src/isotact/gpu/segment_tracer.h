@@ -71,6 +71,7 @@ class GpuSegmentTracer {
              GpuSegmentResults& results);
 
  private:
+  struct Programs;
   struct State;
   std::unique_ptr<State> state_;
 };
