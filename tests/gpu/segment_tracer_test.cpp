@@ -99,8 +99,8 @@ TEST_F(GpuSegments, GiveTheBitsOfTheCpu) {
       }
   }
   EXPECT_GT(all.hits, all.segments / 2);
-  EXPECT_GT(all.several, all.segments / 30);
-  EXPECT_GT(first.hits, first.segments / 2);
+  EXPECT_GT(all.several, all.segments / 60);
+  EXPECT_GT(first.hits, first.segments / 3);
 }
 
 // Else the test above would hold one side of the CPU against the other.
