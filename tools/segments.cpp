@@ -3,11 +3,16 @@
 #include <chrono>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
 #include "isotact/queries/segment.h"
+#if defined(ISOTACT_HAS_GPU)
+#include "isotact/gpu/context.h"
+#include "isotact/gpu/segment_tracer.h"
+#endif
 
 #include "command.h"
 #include "field_file.h"
@@ -23,7 +28,19 @@ struct SegmentOptions {
   std::string asset, segments, output, mode = "intervals", traversal = "fast";
   std::string picture, axis = "z";
   double iso = 0, at = 0.5;
+  bool gpu = false;
 };
+
+struct Traced {
+  SegmentResults results;
+  std::optional<SegmentCounts> counts;  // the GPU counts nothing
+  std::string device = "cpu";
+  double prepare_seconds = 0, seconds = 0;
+};
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
 
 SegmentSettings settings_of(const SegmentOptions& options) {
   SegmentSettings settings{.iso = options.iso, .threads = options.common.thread_setting()};
@@ -37,6 +54,62 @@ SegmentSettings settings_of(const SegmentOptions& options) {
 SegmentTracer make_tracer(const AssetField& field, const SegmentSettings& settings) {
   if (field.brick) return {*field.brick, settings};
   return {sample_on_lattice(field.field, field.lattice, {.threads = settings.threads}), settings};
+}
+
+Traced trace_on_cpu(const AssetField& field, const SegmentSettings& settings,
+                    std::span<const Segment> segments) {
+  Traced traced;
+  const auto start = std::chrono::steady_clock::now();
+  const SegmentTracer tracer = make_tracer(field, settings);
+  traced.prepare_seconds = seconds_since(start);
+  const auto ready = std::chrono::steady_clock::now();
+  tracer.trace(segments, traced.results, &traced.counts.emplace());
+  traced.seconds = seconds_since(ready);
+  return traced;
+}
+
+// None, with the reason in `why`, where the GPU cannot do it.
+std::optional<Traced> trace_on_gpu([[maybe_unused]] const AssetField& field,
+                                   [[maybe_unused]] const SegmentSettings& settings,
+                                   [[maybe_unused]] std::span<const Segment> segments,
+                                   std::string& why) {
+#if defined(ISOTACT_HAS_GPU)
+  if (!field.brick) {
+    why = "the GPU takes brick fields only";
+    return std::nullopt;
+  }
+  const auto start = std::chrono::steady_clock::now();
+  const std::optional<GpuContext> gpu = GpuContext::try_create(&why);
+  if (!gpu) return std::nullopt;
+  try {
+    Traced traced;
+    traced.device = gpu->info().renderer;
+    GpuSegmentTracer tracer(*field.brick, settings);
+    traced.prepare_seconds = seconds_since(start);
+    const auto ready = std::chrono::steady_clock::now();
+    tracer.trace(segments, traced.results);
+    traced.seconds = seconds_since(ready);
+    return traced;
+  } catch (const Error& error) {
+    why = error.what();
+    return std::nullopt;
+  }
+#else
+  why = "this program was built without a GPU's side";
+  return std::nullopt;
+#endif
+}
+
+Traced trace_segments(const SegmentOptions& options, const AssetField& field,
+                      std::span<const Segment> segments) {
+  const SegmentSettings settings = settings_of(options);
+  if (options.gpu) {
+    std::string why;
+    if (std::optional<Traced> traced = trace_on_gpu(field, settings, segments, why))
+      return std::move(*traced);
+    print_warnings(options.asset, {"traced on the CPU: " + why});
+  }
+  return trace_on_cpu(field, settings, segments);
 }
 
 void write_intervals(const SegmentOptions& options, const SegmentResults& results) {
@@ -105,13 +178,8 @@ void run_segments(const SegmentOptions& options) {
     if (!is_finite(segments[i].from) || !is_finite(segments[i].to))
       throw Error(fmt::format("{}: segment {} is not finite", options.segments, i));
   }
-  const auto start = std::chrono::steady_clock::now();
-  const SegmentTracer tracer = make_tracer(field, settings_of(options));
-  const auto ready = std::chrono::steady_clock::now();
-  SegmentResults results;
-  SegmentCounts counts;
-  tracer.trace(segments, results, &counts);
-  const auto end = std::chrono::steady_clock::now();
+  const Traced traced = trace_segments(options, field, segments);
+  const SegmentResults& results = traced.results;
   write_intervals(options, results);
   if (!options.picture.empty())
     write_picture(options.picture, draw_segments(options, field, segments, results));
@@ -119,7 +187,6 @@ void run_segments(const SegmentOptions& options) {
   std::size_t hits = 0;
   for (std::size_t i = 0; i < segments.size(); ++i)
     hits += results.first[i] < results.first[i + 1] ? 1U : 0U;
-  const double seconds = std::chrono::duration<double>(end - ready).count();
   if (options.common.json)
     print_json({{"output", options.output},
                 {"segments", segments.size()},
@@ -128,14 +195,16 @@ void run_segments(const SegmentOptions& options) {
                 {"iso", options.iso},
                 {"mode", options.mode},
                 {"traversal", options.traversal},
-                {"nodes", counts.nodes},
-                {"cells", counts.cells},
-                {"prepare_seconds", std::chrono::duration<double>(ready - start).count()},
-                {"seconds", seconds}});
+                {"device", traced.device},
+                {"nodes", traced.counts ? Json(traced.counts->nodes) : Json()},
+                {"cells", traced.counts ? Json(traced.counts->cells) : Json()},
+                {"prepare_seconds", traced.prepare_seconds},
+                {"seconds", traced.seconds}});
   else
     fmt::print("{}: {} of {} segments come inside, {} intervals, in {:.3g} s\n",
                without_control_codes(options.output), format_count(hits),
-               format_count(segments.size()), format_count(results.intervals.size()), seconds);
+               format_count(segments.size()), format_count(results.intervals.size()),
+               traced.seconds);
 }
 
 }  // namespace
@@ -173,6 +242,8 @@ void add_segments(CommandLine& line) {
                     .value_name = "uniform|octree|fast",
                     .choices = {"uniform", "octree", "fast"}},
                    options->traversal);
+  command.add_flag("--gpu", options->gpu,
+                   "On the GPU, for brick fields; on the CPU with a warning where that cannot be");
   command.add_text({.names = "--picture",
                     .help = "Draw them over a cut through the field, those nearest to it first",
                     .value_name = "PNG"},

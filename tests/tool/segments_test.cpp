@@ -64,6 +64,25 @@ TEST_F(SegmentsVerb, TakesAnIsoAndModes) {
   }
 }
 
+// With a GPU or, with a warning, without: the same bytes.
+TEST_F(SegmentsVerb, TakesTheGpuWhereThereIsOne) {
+  build("brick");
+  write("paths.csv", "0 1 0 0 -1 0\n2 2 2 3 3 3\n0 0 0 0.1 0 0\n0.3 0.7 0.1 -0.4 -0.5 0.2\n");
+  ASSERT_EQ(run({"segments", "ball.isotact", "paths.csv", "-o", "times.csv"}).exit_code, 0);
+  const ProgramRun r =
+      run({"segments", "ball.isotact", "paths.csv", "-o", "gpu.csv", "--gpu", "--json"});
+  ASSERT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_EQ(lines_of("gpu.csv"), lines_of("times.csv"));
+  const bool on_cpu = Json::parse(r.out)["device"] == "cpu";
+  EXPECT_EQ(on_cpu, r.err.find("traced on the CPU") != std::string::npos) << r.err;
+  build("dense");
+  const ProgramRun dense =
+      run({"segments", "ball.isotact", "paths.csv", "-o", "gpu.csv", "--gpu", "--json"});
+  ASSERT_EQ(dense.exit_code, 0) << dense.err;
+  EXPECT_EQ(Json::parse(dense.out)["device"], "cpu");
+  EXPECT_NE(dense.err.find("traced on the CPU"), std::string::npos) << dense.err;
+}
+
 TEST_F(SegmentsVerb, RefusesBadInput) {
   build("brick");
   write("bad.csv", "0 1 0 0 -1\n");

@@ -149,7 +149,7 @@ std::vector<ShaderDefine> GpuIntersectionQuery::State::search_defines() const {
 
 void GpuIntersectionQuery::State::set_uniforms(const GpuProgram& p) const {
   p.set("pair_count", pair_count());
-  p.set("max_steps", settings.max_steps);
+  p.set("last_step", settings.max_steps - 1);
   p.set("relaxation", static_cast<float>(settings.relaxation));
   p.set("resolution", static_cast<float>(settings.resolution));
   p.set("open_room", open_room);

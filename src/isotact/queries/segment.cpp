@@ -31,7 +31,7 @@ struct SegmentTracer::State {
   std::optional<MinMaxOctree> octree{};
   Lattice lattice{};
   detail::Rim rim{};
-  detail::SegmentIndex index{};  // of bricks, for kFast
+  SegmentIndex index{};  // of bricks, for kFast
 
   double value(const Vec3& p) const { return bricks ? bricks->value(p) : grid->value(p); }
 
@@ -156,6 +156,11 @@ SegmentTracer::~SegmentTracer() = default;
 
 const SegmentSettings& SegmentTracer::settings() const { return state_->settings; }
 std::uint64_t SegmentTracer::memory_bytes() const { return state_->index.memory_bytes(); }
+const SegmentIndex* SegmentTracer::index() const {
+  const bool has = state_->bricks && state_->settings.traversal == Traversal::kFast;
+  return has ? &state_->index : nullptr;
+}
+bool SegmentTracer::is_free_beyond_box() const { return state_->rim.least > state_->settings.iso; }
 
 std::size_t SegmentTracer::trace(const Segment& segment, std::span<SegmentInterval> intervals,
                                  SegmentCounts* counts) const {

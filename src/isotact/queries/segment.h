@@ -89,6 +89,8 @@ struct SegmentResults {
   std::vector<SegmentInterval> intervals;
 };
 
+struct SegmentIndex;  // segment_index.h
+
 // One field, one iso. Any number of threads may use it.
 class SegmentTracer {
  public:
@@ -102,6 +104,10 @@ class SegmentTracer {
 
   const SegmentSettings& settings() const;
   std::uint64_t memory_bytes() const;  // of what it prepared
+  // For tracers on other processors: what kFast prepared for a brick field, as long as this lives,
+  // nullptr in other cases; and whether no place outside of the box is inside.
+  const SegmentIndex* index() const;
+  bool is_free_beyond_box() const;
 
   // Writes the intervals in order, as many as there is room for, and returns how many there are.
   // Neither throws nor allocates.

@@ -26,7 +26,7 @@ struct Pair {
 };
 layout(std430, binding = 1) readonly buffer Pairs { Pair pairs[]; };
 
-uniform int max_steps;
+uniform int last_step;
 uniform float relaxation;
 
 struct Both {
@@ -95,7 +95,7 @@ bool project(Way w, inout vec3 p, inout Both s) {
   for (int step = 0;; ++step) {
     float d = max(s.a.w, s.b.w);
     if (abs(d) < w.epsilon) return true;
-    if (step == max_steps) return d < w.epsilon;
+    if (step == last_step) return d < w.epsilon;
 #ifdef RELAXED
     if (stretch > 1.0 && abs(d) > abs(max(last_s.a.w, last_s.b.w))) {
       stretch = 1.0;  // too far: back, and plain steps from there

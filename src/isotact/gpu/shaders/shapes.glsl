@@ -26,9 +26,9 @@ layout(binding = 1) uniform sampler3D zeroth_order_atlas;
 #define TEXTURE_MIDDLE(s) s.p2.xyz
 #endif
 
+// Zero stays zero.
 vec3 unit(vec3 v) {
-  float l = dot(v, v);
-  return l > 0.0 ? v * inversesqrt(l) : vec3(0.0, 1.0, 0.0);
+  return v * inversesqrt(max(dot(v, v), 1e-30));
 }
 
 // How a field goes on outside of its box (field.h, extend_outside). `beyond` is the way from the
@@ -119,6 +119,9 @@ vec4 sample_torus(Shape s, vec3 p) {
 
 // xyz: direction, w: distance.
 vec4 sample_shape(Shape s, vec3 p) {
+#if !defined(WITH_ZEROTH) && !defined(WITH_BRICKS) && !defined(WITH_FORMULAS)
+  return sample_first_order(s, p);
+#else
   switch (s.kind) {
     case kFirstOrder:
       return sample_first_order(s, p);
@@ -146,4 +149,5 @@ vec4 sample_shape(Shape s, vec3 p) {
 #endif
   }
   return vec4(0.0, 1.0, 0.0, 1e30);
+#endif
 }

@@ -12,13 +12,9 @@
 #include <cstdint>
 
 #include "isotact/field/brick_field.h"
+#include "isotact/queries/segment_index.h"
 
 namespace isotact::detail {
-
-struct SegmentSlab {
-  float normal[3];    // g, of the field in cells
-  float least, most;  // of g . x, with x in fine cells of the lattice
-};
 
 // The cells of one coarse cell that the isosurface may enter.
 struct SlabCells {
@@ -39,8 +35,5 @@ bool load_slab_cells(const BrickField& field, const Index3& coarse, std::uint32_
 
 // `slack`: more than rounding makes of g . x along a path, cells, for a g of length 1.
 SegmentSlab fit_slab(const SlabCells* const* cells, std::size_t count, float slack);
-
-// A path whose g . x changes by less is all but along the planes: it is taken whole, or not at all.
-inline constexpr float kAlongSlab = 1e-6F;
 
 }  // namespace isotact::detail

@@ -1,0 +1,60 @@
+// The index of one isosurface (queries/segment_index.h) in three buffers.
+
+// Free cubes, a byte each, four to a word; from place_offset on, of each macro cell its place in
+// `nodes`.
+layout(std430, binding = 1) readonly restrict buffer Tables { uint tables[]; };
+// Macro cells, three rows each (slab's normal and least; most, first cell, sides; masks); from
+// cell_offset on, indexed cells as they are, four rows each.
+layout(std430, binding = 2) readonly restrict buffer Nodes { uvec4 nodes[]; };
+// Sample blocks as they are: 32 words each.
+layout(std430, binding = 3) readonly restrict buffer Blocks { uint blocks[]; };
+
+const uint kNoBlocks = 0xffffffffu;
+
+int load_cube(uint place) {
+  return bitfieldExtract(int(tables[place >> 2u]), int(8u * (place & 3u)), 8);
+}
+
+// The part of a path between the planes of a slab. Slabs are wider than rounding makes of it.
+struct SlabPart {
+  float from, to;         // from > to: there is none
+  bool is_below, is_above;  // the path's origin
+};
+SlabPart clip_to_slab(Path path, vec3 normal, float least, float most, float from, float to) {
+  float at = dot(normal, path.origin), slope = dot(normal, path.direction);
+  SlabPart part = SlabPart(from, to, at < least, at > most);
+  if (abs(slope) < ALONG_SLAB) {
+    if (at < least - 1.0 || at > most + 1.0) part.from = part.to + 1.0;
+    return part;
+  }
+  float inverse = 1.0 / slope;
+  float a = (least - at) * inverse, b = (most - at) * inverse;
+  part.from = max(from, min(a, b));
+  part.to = min(to, max(a, b));
+  return part;
+}
+
+// Corners of the fine cell `cell` (0 to 7 along each axis) of an indexed cell, less iso.
+Corners load_fine(Corners coarse, uint block, uvec3 cell) {
+  uvec3 in_block = cell & 3u;
+  uint first = (in_block.z * 5u + in_block.y) * 5u + in_block.x;
+  vec4 even, odd;  // corrections
+  for (int slice = 0; slice < 2; ++slice) {
+    uint sample_at = first + 25u * uint(slice), word = 32u * block + (sample_at >> 2u);
+    int shift = int(8u * (sample_at & 3u));
+    uint w0 = blocks[word], w1 = blocks[word + 1u];
+    // Bytes 0, 1 and 5, 6 from there on.
+    uint w2 = shift > 8 ? blocks[word + 2u] : 0u;
+    uint low = shift == 0 ? w0 : (w0 >> shift) | (w1 << (32 - shift));
+    uint high = shift == 0 ? w1 : (w1 >> shift) | (w2 << (32 - shift));
+    even[2 * slice] = float(bitfieldExtract(int(low), 0, 8));
+    odd[2 * slice] = float(bitfieldExtract(int(low), 8, 8));
+    even[2 * slice + 1] = float(bitfieldExtract(int(high), 8, 8));
+    odd[2 * slice + 1] = float(bitfieldExtract(int(high), 16, 8));
+  }
+  vec3 from = vec3(cell) * 0.125;  // exact
+  Corners c = find_sub_box(coarse, from, from + vec3(0.125));
+  precise vec4 fine_even = (c.even + correction_step * even) - vec4(iso);
+  precise vec4 fine_odd = (c.odd + correction_step * odd) - vec4(iso);
+  return Corners(fine_even, fine_odd);
+}

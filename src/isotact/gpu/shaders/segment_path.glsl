@@ -1,0 +1,115 @@
+// A segment's path through the lattice's box, as make_path and segment_path.h of the CPU's search
+// compute it, to the bit: sums and products are rounded right by any GPU and `precise` keeps them
+// apart. Quotients and roots are not; those of floats are computed in doubles, whose rounding to
+// floats is right even where the double is off by some last digits, since no quotient or root of
+// floats lies that close to the middle between two floats. Lengths are cells.
+
+layout(std430, binding = 0) readonly restrict buffer Settings {
+  double origin_x, origin_y, origin_z;  // of the box, metres
+  double scale;                         // cells a metre
+  float top_x, top_y, top_z;            // cells an axis
+  int macros_x, macros_y, macros_z;     // macro cells an axis
+  uint place_offset;                    // of the places in `tables`
+  uint cell_offset;                     // of the cells in `nodes`
+  float correction_step, iso;
+  uint is_free_beyond_box;
+  uint unused;
+};
+
+struct Path {
+  vec3 origin, direction, inverse;
+  double begin, end;  // times along the whole segment at which u is 0 and 1
+};
+
+const float kLargestInverse = 1e30;
+
+float divide(float a, float b) { return float(double(a) / double(b)); }
+float square_root(float a) { return float(sqrt(double(a))); }
+
+// What becomes of a segment.
+const int kInBox = 0;      // part of it is in the box: there is a path
+const int kFree = 1;       // it is outside
+const int kLeaveIt = 2;    // the CPU must look
+
+int make_path(vec3 from_metres, vec3 to_metres, out Path path) {
+  path.origin = path.direction = path.inverse = vec3(0.0);
+  path.begin = 0.0LF;
+  path.end = 1.0LF;
+  dvec3 zero = dvec3(0.0LF), top = dvec3(double(top_x), double(top_y), double(top_z));
+  dvec3 corner = dvec3(origin_x, origin_y, origin_z);
+  precise dvec3 from = (dvec3(from_metres) - corner) * scale;
+  precise dvec3 to = (dvec3(to_metres) - corner) * scale;
+  precise dvec3 by = to - from;
+  bool inside = all(greaterThanEqual(from, zero)) && all(lessThanEqual(from, top)) &&
+                all(greaterThanEqual(to, zero)) && all(lessThanEqual(to, top));
+  if (!inside) {
+    if (is_free_beyond_box == 0u) return kLeaveIt;
+    // Where it only begins or ends on the box, the value there tells.
+    dvec3 margin = dvec3(1e-3LF);
+    bool ends_off = any(lessThan(to, -margin)) || any(greaterThan(to, top + margin));
+    int none = ends_off && from_metres != to_metres ? kFree : kLeaveIt;
+    for (int axis = 0; axis < 3; ++axis) {
+      if (by[axis] == 0.0LF) {
+        if (from[axis] < 0.0LF || from[axis] > top[axis]) return none;
+        continue;
+      }
+      precise double a = -from[axis] / by[axis], b = (top[axis] - from[axis]) / by[axis];
+      path.begin = max(path.begin, min(a, b));
+      path.end = min(path.end, max(a, b));
+    }
+    if (!(path.begin < path.end)) return none;
+  }
+  precise dvec3 at_begin = from + path.begin * by, at_end = from + path.end * by;
+  vec3 first = vec3(clamp(at_begin, zero, top));
+  vec3 second = inside ? vec3(to) : vec3(clamp(at_end, zero, top));
+  precise vec3 direction = second - first;
+  for (int axis = 0; axis < 3; ++axis) {
+    path.origin[axis] = first[axis];
+    path.direction[axis] = direction[axis];
+    if (abs(direction[axis]) < 1.0 / kLargestInverse) {
+      // Along the last plane it belongs to the last cell.
+      path.direction[axis] = 0.0;
+      path.inverse[axis] = kLargestInverse;
+      float last = float(top[axis]);
+      if (first[axis] == last) path.origin[axis] = uintBitsToFloat(floatBitsToUint(last) - 1u);
+    } else {
+      path.inverse[axis] = divide(1.0, direction[axis]);
+    }
+  }
+  // As good as none: lengths that small are left to the CPU.
+  bool moves = any(greaterThan(abs(path.direction), vec3(1e-10)));
+  return moves ? kInBox : kLeaveIt;
+}
+
+// Time of the whole segment.
+float time_of(Path path, float u) {
+  precise double t = path.begin + double(u) * (path.end - path.begin);
+  return float(t);
+}
+
+// The cell along each axis of a block of cells of a side in which the path is at a time
+// (find_cell_in_block of segment_path.h).
+vec3 find_cell_in_block(Path path, float u, vec3 lower, vec3 last, float side, float per_side) {
+  precise vec3 at = ((path.origin + u * path.direction) - lower) * per_side;
+  precise vec3 plane = trunc(max(at, vec3(0.0)) + vec3(0.5));
+  precise vec3 time = ((lower + plane * side) - path.origin) * path.inverse;
+  bvec3 up = greaterThanEqual(path.inverse, vec3(0.0));
+  bvec3 crossed = lessThanEqual(time, vec3(u));
+  return clamp(mix(plane, plane - vec3(1.0), notEqual(crossed, up)), vec3(0.0), last);
+}
+
+struct CellTimes {
+  float enter, leave;        // the cell
+  vec3 enter_axis, leave_axis;  // between its planes along each axis
+};
+
+CellTimes find_cell_times(Path path, vec3 lower, float side) {
+  precise vec3 a = (lower - path.origin) * path.inverse;
+  precise vec3 b = ((lower + vec3(side)) - path.origin) * path.inverse;
+  CellTimes t;
+  t.enter_axis = min(a, b);
+  t.leave_axis = max(a, b);
+  t.enter = max(max(max(t.enter_axis.x, t.enter_axis.y), t.enter_axis.z), 0.0);
+  t.leave = min(min(min(t.leave_axis.x, t.leave_axis.y), t.leave_axis.z), 1.0);
+  return t;
+}
