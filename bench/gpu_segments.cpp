@@ -22,6 +22,7 @@
 #include "isotact/gpu/timer.h"
 
 #include "data_folder.h"
+#include "gpu_measure.h"
 #include "measure.h"
 
 namespace {
@@ -123,21 +124,22 @@ Times time_query(GpuSegmentTracer& tracer, std::span<const Segment> segments, bo
   const GpuBuffer buffer(segments);
   const auto n = static_cast<std::uint32_t>(segments.size());
   GpuSegmentResults results;
-  std::vector<double> runs;
   GpuTimer timer;
-  for (std::size_t run = 0; run <= kRuns; ++run) {
-    finish_gpu();
-    timer.begin();
-    const Seconds wall = seconds_of([&] {
-      tracer.trace(buffer, n, 2 * n, results);
-      if (software) finish_gpu();
-    });
-    timer.end();
-    if (run > 0) runs.push_back(software ? wall.wall * 1e3 : timer.milliseconds());
-  }
+  const double query = steady_milliseconds(
+      [&] {
+        finish_gpu();
+        timer.begin();
+        const Seconds wall = seconds_of([&] {
+          tracer.trace(buffer, n, 2 * n, results);
+          if (software) finish_gpu();
+        });
+        timer.end();
+        return software ? wall.wall * 1e3 : timer.milliseconds();
+      },
+      software);
   std::uint32_t notes[4];
   results.notes.read(std::span<std::uint32_t>(notes));
-  return {quantile(runs, 0.5), notes[0], notes[1]};
+  return {query, notes[0], notes[1]};
 }
 
 void run_case(const char* kind, const BrickField& field, std::span<const Segment> segments,

@@ -9,7 +9,6 @@
 #include "isotact/queries/intersection_plan.h"
 
 #include "idf_report.h"
-#include "measure.h"
 
 namespace isotact::bench {
 namespace {
@@ -99,12 +98,6 @@ Crowd make_crowd(std::vector<TriangleMesh> meshes, int cells, std::size_t bodies
     (crowd.pairs.size() > pairs ? small : large) = side;
   }
   return crowd;
-}
-
-double time_query(GpuIntersectionQuery& query, int runs) {
-  std::vector<double> times;
-  for (int i = 0; i < runs; ++i) times.push_back(query.repeat());
-  return quantile(times, 0.5);
 }
 
 std::size_t count_colliding(const IdfResult& result) {

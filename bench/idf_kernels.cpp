@@ -7,6 +7,7 @@
 #include "isotact/gpu/texture.h"
 #include "isotact/gpu/timer.h"
 
+#include "gpu_measure.h"
 #include "idf_report.h"
 #include "measure.h"
 
@@ -47,14 +48,15 @@ double measure_texture_rate() {
   const GpuProgram program = GpuProgram::from_source("rate.comp", kRate);
   program.set("fetches", kFetches);
   GpuTimer timer;
-  std::vector<double> times;
-  for (int i = 0; i < 9; ++i) {
-    timer.begin();
-    program.dispatch(kGroups);
-    timer.end();
-    times.push_back(timer.milliseconds());
-  }
-  return 128.0 * kGroups * kFetches / (quantile(times, 0.5) * 1e6);
+  const double milliseconds = steady_milliseconds(
+      [&] {
+        timer.begin();
+        program.dispatch(kGroups);
+        timer.end();
+        return timer.milliseconds();
+      },
+      false);
+  return 128.0 * kGroups * kFetches / (milliseconds * 1e6);
 }
 
 struct Variant {
@@ -77,12 +79,12 @@ std::vector<Variant> make_variants(double epsilon) {
   add("KGM: two passes, all contacts", paper, {.two_passes = true}, as_is);
   add("one pass, all contacts", paper, {}, as_is);
   add("one pass, all contacts, atlas", paper, {.allow_bindless = false}, as_is);
+  add("one pass, all contacts, groups of 64", paper, {.group_size = 64}, as_is);
+  add("one pass, all contacts, groups of 256", paper, {.group_size = 256}, as_is);
   add("one pass, 8 deepest", paper, {}, deepest);
   add("cells, all contacts", cells, {}, as_is);
   add("cells, 8 deepest", cells, {}, deepest);
   add("cells, 8 deepest, atlas", cells, {.allow_bindless = false}, deepest);
-  add("cells, 8 deepest, groups of 64", cells, {.group_size = 64}, deepest);
-  add("cells, 8 deepest, groups of 256", cells, {.group_size = 256}, deepest);
   add("cells, 8 deepest, down to 0.01 m", cells, {},
       [](IdfSettings& s, GpuIntersectionOptions&) { s.max_contacts = 8, s.resolution = 0.01; });
   for (const int n : {15, 10, 5})
@@ -116,7 +118,7 @@ void bench_kernels(const Options& options, Report& report) {
       IdfResult result;
       query.run(crowd.bodies, crowd.pairs, v.settings, state, result);
       query.run(crowd.bodies, crowd.pairs, v.settings, state, result);
-      const double ms = time_query(query, slow ? 3 : 31);
+      const double ms = steady_milliseconds([&] { return query.repeat(); }, gpu.info().software);
       std::uint64_t arrived = 0;
       for (const std::uint32_t n : result.arrived) arrived += n;
       report.print("  {:<36} {:>10.4f} {:>10.3f} {:>10} {:>9} {:>9}\n", v.name, ms,

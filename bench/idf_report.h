@@ -37,9 +37,6 @@ std::vector<TriangleMesh> make_stock(std::size_t least_triangles);
 Crowd make_crowd(std::vector<TriangleMesh> meshes, int cells, std::size_t bodies, std::size_t pairs,
                  std::uint64_t seed);
 
-// Median of runs of the GPU's part alone, milliseconds.
-double time_query(GpuIntersectionQuery& query, int runs = 31);
-
 std::size_t count_colliding(const IdfResult& result);
 
 // The parts, each a table.
