@@ -74,6 +74,5 @@ vec4 sample_bricks(uint base, vec3 u, ivec3 fine_cells) {
 vec4 sample_brick(Shape s, vec3 at) {
   vec3 u = clamp(at, -s.p0.xyz, s.p0.xyz);
   vec4 r = sample_bricks(s.first_word, u + s.p0.xyz, ivec3(2.0 * s.p0.xyz + 0.5));
-  r.w *= s.p0.w;
-  return u == at ? r : extend_outside(r, at - u);
+  return extend_outside(r * s.p0.w, at - u);
 }

