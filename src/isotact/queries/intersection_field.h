@@ -58,16 +58,17 @@ class IdfShape {
 
   const Solid& solid() const { return solid_; }
   const Aabb& body() const { return body_; }  // a plane's is infinite where it has to be
-  // No value is off by more than how far it is from a point where the value is known:
-  //   |value(p) - value(q)| <= min(lipschitz |p - q|, |p - q| + slack).
+  // How values change: |value(p) - value(q)| <= min(lipschitz |p - q|, |p - q| + slack), where one
+  // of both is within three cells of the surface; far_slack for any two points. Metres.
   double lipschitz() const { return lipschitz_; }
   double slack() const { return slack_; }
+  double far_slack() const { return far_slack_; }
   double cell() const { return cell_; }  // metres; 0 for formulas
 
  private:
   Solid solid_;
   Aabb body_{};
-  double lipschitz_ = 1, slack_ = 0, cell_ = 0;
+  double lipschitz_ = 1, slack_ = 0, far_slack_ = 0, cell_ = 0;
 };
 
 struct IdfBody {

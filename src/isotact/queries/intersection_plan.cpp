@@ -158,7 +158,7 @@ double find_rounding(const PlacedBody& placed, const IdfBody& body, const Vec3& 
 // the band of four cells for which they are known.
 double find_slack(const PlacedBody& placed, const IdfBody& body, double epsilon) {
   const bool near = epsilon <= 3 * placed.shape->cell() * body.scale;
-  return placed.shape->slack() * body.scale * (near ? 1 : 2);
+  return (near ? placed.shape->slack() : placed.shape->far_slack()) * body.scale;
 }
 
 struct Placed {
