@@ -104,7 +104,8 @@ void search_pair(const OnePair& one, std::vector<IdfHit>& hits, IdfPairResult& f
         left.add(cells.middle(i), cells.particle[i]);
       }
     }
-    found.resolution = resolution_of(record, level);
+    const bool apart = by_cells && hits.empty() && left.count == 0;
+    found.resolution = apart ? 0 : resolution_of(record, level);
     if (!by_cells || !hits.empty() || !is_worth_cutting(record, level, left.count, one.settings))
       break;
     cells.count = 0;

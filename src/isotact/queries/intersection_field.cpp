@@ -75,7 +75,8 @@ class PairSearch {
     find_cells(level);
     for (;;) {
       project(level.most);
-      result_.resolution = resolution_of(record_, level);
+      const bool apart = scratch_.found.empty() && left_count_ == 0;
+      result_.resolution = apart ? 0 : resolution_of(record_, level);
       if (!scratch_.found.empty() || !is_worth_cutting(record_, level, left_count_, settings_))
         return;
       const std::span left(scratch_.left.data(), left_count_);
