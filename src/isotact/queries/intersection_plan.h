@@ -79,12 +79,12 @@ struct IdfHit {
 };
 static_assert(sizeof(IdfHit) == 48);
 
-// What holds a ball of this radius, in metres, has the middle of a cell in it, of cells that were cut
-// so often: no point of a cell is further from its middle than half the diagonal.
+// What holds a ball of this radius, in metres, has the middle of a cell in it, of cells that were
+// cut so often: no point of a cell is further from its middle than half the diagonal.
 float find_resolution(const IdfPairRecord& record, int level);
 
 // Leaves those of one pair's hits that the settings ask for: of each part of its box (`slots`) the
-// deepest, and the first few of them. All where the record has no slots.
+// deepest, and the first few of them. All where the record has no slots. In the order of contacts.
 void select_hits(const IdfPairRecord& record, const IdfSettings& settings,
                  std::vector<IdfHit>& hits);
 
