@@ -1,52 +1,229 @@
 #include "isotact/gpu/intersection_query.h"
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "isotact/base/error.h"
-#include "isotact/base/random.h"
-#include "isotact/field/build/build_field.h"
-#include "isotact/geometry/primitives.h"
 
 #include "gpu_fixture.h"
+#include "support/intersection_scene.h"
+#include "support/slow_build.h"
 
 namespace isotact {
 namespace {
 
 using GpuIntersectionTest = GpuTest;
 
-template <Field F>
-IdfShape baked(const F& field, const Aabb& body, double spacing, TexelOrder order) {
-  const double pad = 4 * spacing;
-  Lattice lattice{.origin = body.lower - Vec3{pad, pad, pad}, .spacing = spacing};
-  for (std::size_t axis = 0; axis < 3; ++axis)
-    lattice.cells[axis] =
-        static_cast<std::int32_t>(std::ceil((extent(body)[axis] + 2 * pad) / spacing));
-  const FirstOrderField first = sample_first_order(field, lattice);
-  return IdfShape(order == TexelOrder::kFirst ? make_first_order_texels(first, body)
-                                              : make_zeroth_order_texels(first, body));
+IdfResult on_gpu(GpuIntersectionQuery& query, const IntersectionScene& scene,
+                 const IdfSettings& settings) {
+  IdfState state;
+  IdfResult result;
+  query.run(scene.bodies, scene.pairs, settings, state, result);
+  return result;
 }
 
-TEST_F(GpuIntersectionTest, TwoSpheresMeetAsTheFormulaSays) {
-  const SphereField ball{.radius = 0.5};
-  const Aabb box{{-0.5, -0.5, -0.5}, {0.5, 0.5, 0.5}};
-  const std::vector<IdfShape> shapes{IdfShape(ball), baked(ball, box, 1.0 / 24, TexelOrder::kFirst),
-                                     baked(ball, box, 1.0 / 24, TexelOrder::kZeroth)};
-  GpuIntersectionQuery query(gpu(), shapes);
-  for (std::uint32_t shape = 0; shape < 3; ++shape) {
-    const std::vector<IdfBody> bodies{{shape, {{}, {0.8, 10, 0}}}, {shape, {{}, {0, 10, 0}}}};
-    const std::vector<IdfPair> pairs{{0, 1}};
-    for (const std::uint32_t most : {0U, 4U}) {
-      IdfState state;
-      IdfResult result;
-      query.run(bodies, pairs, {.epsilon = 0.002, .max_contacts = most}, state, result);
-      ASSERT_GT(result.contacts.size(), 0U) << shape;
-      const Contact& deepest = result.contacts[0];
-      EXPECT_NEAR(deepest.depth, 0.2, 0.02) << shape;
-      EXPECT_GT(deepest.normal.x, 0.95) << shape;
-      EXPECT_NEAR(deepest.position.y, 10, 0.1);
+IdfResult on_cpu(const IntersectionScene& scene, const IdfSettings& settings) {
+  IdfState state;
+  IdfResult result;
+  intersect_fields(scene.shapes, scene.bodies, scene.pairs, settings, state, result);
+  return result;
+}
+
+// The size of a cell of the sampling grid, as a length: boxes of pairs are about a metre.
+double cell_of(const IntersectionScene& scene, std::size_t pair, int samples) {
+  return scene.bodies[scene.pairs[pair].a].scale / samples;
+}
+
+std::uint32_t difference(std::uint32_t a, std::uint32_t b) { return a > b ? a - b : b - a; }
+
+// The same particles arrive, but for those that rounding decides about: at the edge of epsilon, or
+// after many steps between two walls. Contacts of one particle are the same, and so is the deepest.
+void expect_alike(const IntersectionScene& scene, const IdfSettings& settings, const IdfResult& cpu,
+                  const IdfResult& gpu) {
+  ASSERT_EQ(cpu.arrived.size(), gpu.arrived.size());
+  std::size_t colliding = 0, compared = 0, far = 0;
+  for (std::size_t i = 0; i < cpu.arrived.size(); ++i) {
+    EXPECT_EQ(cpu.arrived[i] > 0, gpu.arrived[i] > 0) << "pair " << i;
+    EXPECT_LE(difference(cpu.arrived[i], gpu.arrived[i]), 2 + cpu.arrived[i] / 50) << "pair " << i;
+    // The processor knows when nothing is left to cut, and says 0.
+    EXPECT_GE(gpu.resolution[i], cpu.resolution[i]);
+    if (cpu.arrived[i] > 0 && settings.resolution == 0) {
+      EXPECT_EQ(gpu.resolution[i], cpu.resolution[i]);
+    }
+    colliding += cpu.arrived[i] > 0 ? 1U : 0U;
+    const auto of_pair = [&](const IdfResult& r) {
+      return std::span(r.contacts)
+          .subspan(r.first_contact[i], r.first_contact[i + 1] - r.first_contact[i]);
+    };
+    const double cell = cell_of(scene, i, settings.samples);
+    const auto a = of_pair(cpu), b = of_pair(gpu);
+    if (!a.empty() && !b.empty()) {
+      EXPECT_NEAR(a[0].depth, b[0].depth, 0.1 * cell) << "pair " << i;
+    }
+    std::vector<const Contact*> by_particle(70000, nullptr);
+    for (const Contact& c : a) by_particle[c.point] = &c;
+    for (const Contact& c : b) {
+      const Contact* twin = by_particle[c.point];
+      if (twin == nullptr) continue;
+      ++compared;
+      const bool near = length(twin->position - c.position) < 0.5 * cell &&
+                        std::abs(twin->depth - c.depth) < 0.1 * cell;
+      far += near ? 0U : 1U;
     }
   }
+  EXPECT_GT(colliding, cpu.arrived.size() / 5);
+  EXPECT_LT(colliding, cpu.arrived.size() * 9 / 10);
+  EXPECT_GT(compared, gpu.contacts.size() * 9 / 10);
+  // A crease may send a particle to one of two places.
+  EXPECT_LE(far, 1 + compared / 200);
+}
+
+TEST_F(GpuIntersectionTest, GivesTheContactsOfTheProcessor) {
+  const IntersectionScene scene = random_scene(7, unless_slow(100U, 40U));
+  GpuIntersectionQuery query(gpu(), scene.shapes);
+  const IdfSettings paper{.samples = 6, .search = IdfSearch::kPaper};
+  const IdfSettings cells{.samples = 8};
+  const IdfSettings cut{.samples = 5, .resolution = 0.01};
+  IdfSettings deepest = cells, voxels = cells, spread = paper, printed = paper, relaxed = paper;
+  deepest.max_contacts = 8;
+  voxels.one_per_voxel = true;
+  spread.sampling = IdfSampling::kLowDiscrepancy;
+  printed.normal = IdfNormal::kPaper;
+  relaxed.relaxation = 1.5;
+  int number = 0;
+  for (const IdfSettings& s : {paper, cells, cut, deepest, voxels, spread, printed, relaxed}) {
+    SCOPED_TRACE(testing::Message() << "setting " << number++);
+    const IdfResult result = on_gpu(query, scene, s);
+    expect_alike(scene, s, on_cpu(scene, s), result);
+  }
+}
+
+TEST_F(GpuIntersectionTest, TwoPassesGiveTheSameContacts) {
+  const IntersectionScene scene = random_scene(8, 40);
+  GpuIntersectionQuery one(gpu(), scene.shapes), two(gpu(), scene.shapes, {.two_passes = true});
+  const IdfSettings settings{.samples = 6, .search = IdfSearch::kPaper};
+  const IdfResult a = on_gpu(one, scene, settings), b = on_gpu(two, scene, settings);
+  ASSERT_EQ(a.first_contact, b.first_contact);
+  for (std::size_t i = 0; i < a.contacts.size(); ++i)
+    ASSERT_TRUE(same(a.contacts[i], b.contacts[i])) << i;
+  EXPECT_GT(a.contacts.size(), 100U);
+  EXPECT_THROW(on_gpu(two, scene, {}), Error);
+}
+
+TEST_F(GpuIntersectionTest, RunsAreTheSameToTheLastBit) {
+  const IntersectionScene scene = random_scene(9, 40);
+  GpuIntersectionQuery query(gpu(), scene.shapes);
+  for (const IdfSettings& s : {IdfSettings{.samples = 8, .search = IdfSearch::kPaper},
+                               IdfSettings{.samples = 6, .resolution = 0.01, .max_contacts = 4},
+                               IdfSettings{.samples = 8, .one_per_voxel = true}}) {
+    const IdfResult a = on_gpu(query, scene, s), b = on_gpu(query, scene, s);
+    ASSERT_EQ(a.first_contact, b.first_contact);
+    EXPECT_EQ(a.arrived, b.arrived);
+    for (std::size_t i = 0; i < a.contacts.size(); ++i)
+      ASSERT_TRUE(same(a.contacts[i], b.contacts[i])) << i;
+  }
+}
+
+TEST_F(GpuIntersectionTest, TheOrderOfPairsDoesNotMatter) {
+  IntersectionScene scene = random_scene(10, 40);
+  GpuIntersectionQuery query(gpu(), scene.shapes);
+  const IdfSettings settings{.samples = 8, .max_contacts = 8};
+  const IdfResult forth = on_gpu(query, scene, settings);
+  std::reverse(scene.pairs.begin(), scene.pairs.end());
+  const IdfResult back = on_gpu(query, scene, settings);
+  const std::size_t n = scene.pairs.size();
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::size_t j = n - 1 - i;
+    ASSERT_EQ(forth.arrived[i], back.arrived[j]);
+    const std::size_t count = forth.first_contact[i + 1] - forth.first_contact[i];
+    ASSERT_EQ(count, back.first_contact[j + 1] - back.first_contact[j]);
+    for (std::size_t k = 0; k < count; ++k)
+      ASSERT_TRUE(same(forth.contacts[forth.first_contact[i] + k],
+                       back.contacts[back.first_contact[j] + k]));
+  }
+}
+
+// Two spheres: the deepest point lies on the line between their middles.
+TEST_F(GpuIntersectionTest, SpheresMeetAsTheFormulaSays) {
+  const SphereField ball{.radius = 0.5};
+  const Aabb box{{-0.5, -0.5, -0.5}, {0.5, 0.5, 0.5}};
+  const std::vector<IdfShape> shapes{IdfShape(ball), IdfShape(texels_of(ball, box, 30)),
+                                     IdfShape(texels_of(ball, box, 30, TexelOrder::kZeroth))};
+  GpuIntersectionQuery query(gpu(), shapes);
+  for (std::uint32_t shape = 0; shape < 3; ++shape) {
+    IntersectionScene scene(shapes);
+    scene.bodies = {{shape, at({0.8, 10, 0})}, {shape, at({0, 10, 0})}};
+    scene.pairs = {{0, 1}};
+    for (const std::uint32_t most : {0U, 4U}) {
+      const IdfResult result = on_gpu(query, scene, {.epsilon = 0.002, .max_contacts = most});
+      ASSERT_GT(result.contacts.size(), 0U) << shape;
+      const Contact& deepest = result.contacts[0];
+      EXPECT_NEAR(deepest.depth, 0.2, 0.01) << shape;
+      EXPECT_GT(deepest.normal.x, 0.98) << shape;
+      EXPECT_NEAR(deepest.position.y, 10, 0.1);
+      if (most > 0) {
+        EXPECT_LE(result.contacts.size(), most);
+      }
+    }
+  }
+}
+
+// A few pairs fit into the GPU's buffers at once; the others follow.
+TEST_F(GpuIntersectionTest, MorePairsThanFitAtOnceAreTakenInBatches) {
+  IntersectionScene scene({IdfShape{SphereField{}}});
+  for (std::uint32_t i = 0; i < 40; ++i) {
+    scene.bodies.push_back({0, at({3.0 * i, 0, 0})});
+    scene.bodies.push_back({0, at({3.0 * i + 0.9, 0, 0})});
+    scene.pairs.push_back({2 * i, 2 * i + 1});
+  }
+  GpuIntersectionQuery whole(gpu(), scene.shapes);
+  GpuIntersectionQuery parts(gpu(), scene.shapes, {.most_bytes = 1 << 20});
+  IdfState a_state, b_state;
+  IdfResult a, b;
+  const IdfSettings settings{.samples = 8, .keep_seeds = true};
+  for (int step = 0; step < 2; ++step) {
+    whole.run(scene.bodies, scene.pairs, settings, a_state, a);
+    parts.run(scene.bodies, scene.pairs, settings, b_state, b);
+    ASSERT_EQ(a.first_contact, b.first_contact);
+    EXPECT_EQ(a.particles, b.particles);
+    EXPECT_EQ(a_state.seeds.size(), b_state.seeds.size());
+    for (std::size_t i = 0; i < a.contacts.size(); ++i)
+      ASSERT_TRUE(same(a.contacts[i], b.contacts[i])) << i;
+  }
+  EXPECT_EQ(a_state.seeds.size(), 40U);
+}
+
+// A sphere that barely dips into another between two samples: seeds of the last call find it again.
+TEST_F(GpuIntersectionTest, SeedsKeepContacts) {
+  IntersectionScene scene({IdfShape{SphereField{}}});
+  scene.bodies = {{0, at({0.95, 0.1, 0})}, {0, at({})}};
+  scene.pairs = {{0, 1}};
+  GpuIntersectionQuery query(gpu(), scene.shapes);
+  IdfState state;
+  IdfResult fine, coarse;
+  query.run(scene.bodies, scene.pairs, {.samples = 16, .epsilon = 1e-4, .keep_seeds = true}, state,
+            fine);
+  ASSERT_GT(fine.contacts.size(), 0U);
+  const IdfSettings one{.samples = 1, .epsilon = 1e-4, .max_steps = 1, .keep_seeds = true};
+  query.run(scene.bodies, scene.pairs, one, state, coarse);
+  EXPECT_GT(coarse.contacts.size(), 0U);
+}
+
+TEST_F(GpuIntersectionTest, NothingIsNoMistake) {
+  GpuIntersectionQuery none(gpu(), {});
+  IdfState state;
+  IdfResult result;
+  none.run({}, {}, {}, state, result);
+  EXPECT_EQ(result.contacts.size(), 0U);
+  IntersectionScene apart({IdfShape{SphereField{}}});
+  apart.bodies = {{0, at({5, 0, 0})}, {0, at({})}};
+  apart.pairs = {{0, 1}};
+  GpuIntersectionQuery query(gpu(), apart.shapes);
+  EXPECT_EQ(on_gpu(query, apart, {.resolution = 0.01, .max_contacts = 8}).contacts.size(), 0U);
+  EXPECT_THROW(on_gpu(query, apart, {.samples = 0}), Error);
+  EXPECT_THROW(GpuIntersectionQuery(gpu(), apart.shapes, {.group_size = 1}), Error);
 }
 
 }  // namespace

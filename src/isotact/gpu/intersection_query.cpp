@@ -166,9 +166,9 @@ std::size_t GpuIntersectionQuery::State::pairs_a_batch(const IdfSettings& s) con
   if (s.max_contacts == 0) a_pair = std::max<std::uint64_t>(a_pair, particles * sizeof(IdfHit));
   if (s.max_contacts > 0) a_pair = std::max<std::uint64_t>(a_pair, s.max_contacts * sizeof(IdfHit));
   a_pair = std::max<std::uint64_t>(a_pair, particles * 8);
+  const std::uint64_t wanted = options.most_bytes > 0 ? options.most_bytes : kMostHitBytes;
   const auto limit = static_cast<std::uint64_t>(context.info().max_storage_bytes);
-  return static_cast<std::size_t>(
-      std::max<std::uint64_t>(1, std::min(limit, kMostHitBytes) / a_pair));
+  return static_cast<std::size_t>(std::max<std::uint64_t>(1, std::min(limit, wanted) / a_pair));
 }
 
 void GpuIntersectionQuery::State::upload() {

@@ -26,6 +26,9 @@ struct GpuIntersectionOptions {
   // IdfSearch::kPaper with all contacts.
   bool two_passes = false;
   int group_size = 128;
+  // Of one buffer, at most; more pairs than fit are taken in batches. 0: 1 GB, or what the GPU
+  // allows.
+  std::uint64_t most_bytes = 0;
 };
 
 struct GpuIntersectionTimes {
@@ -44,7 +47,8 @@ class GpuIntersectionQuery {
   GpuIntersectionQuery& operator=(GpuIntersectionQuery&&) noexcept;
   ~GpuIntersectionQuery();
 
-  // As intersect_fields. Evaluations are not counted.
+  // As intersect_fields. Evaluations are not counted; a pair's resolution is what was looked for,
+  // where the CPU may know that nothing at all is left.
   void run(std::span<const IdfBody> bodies, std::span<const IdfPair> pairs,
            const IdfSettings& settings, IdfState& state, IdfResult& result);
 
