@@ -41,5 +41,7 @@ std::size_t count_colliding(const IdfResult& result);
 
 // The parts, each a table.
 void bench_kernels(const Options& options, Report& report);
+void bench_cpu(const Options& options, Report& report);
+void bench_truth(const Options& options, Report& report);
 
 }  // namespace isotact::bench
