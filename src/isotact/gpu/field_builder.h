@@ -32,6 +32,12 @@ struct FirstOrderTexture {
   // included. Nodes nearer than that to the surface may have the wrong sign.
   double node_error = 0;
   Aabb body{};  // holds the body; metres
+  // Where the time went, milliseconds. The processor finds signs while the GPU searches.
+  struct Times {
+    double tree = 0, upload = 0, signs = 0;  // the processor's
+    double search = 0, texels = 0;           // the GPU's own clock
+    double all = 0;
+  } times{};
 };
 
 struct TextureSettings {

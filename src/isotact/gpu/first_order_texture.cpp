@@ -1,11 +1,14 @@
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "isotact/base/error.h"
 #include "isotact/field/build/inside_rows.h"
 #include "isotact/gpu/detail/field_builder_state.h"
+#include "isotact/gpu/timer.h"
 
 namespace isotact {
 namespace {
@@ -18,6 +21,21 @@ constexpr std::size_t kSlabBytes = std::size_t{256} << 20U;
 struct Slab {
   std::size_t first = 0, bricks = 0;
   GpuBuffer triangles;
+};
+
+class Stopwatch {
+ public:
+  double lap() {
+    const Clock::time_point last = std::exchange(lap_, Clock::now());
+    return std::chrono::duration<double, std::milli>(lap_ - last).count();
+  }
+  double total() const {
+    return std::chrono::duration<double, std::milli>(Clock::now() - begin_).count();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point begin_ = Clock::now(), lap_ = begin_;
 };
 
 void check_box(const Surface& surface, const Lattice& lattice) {
@@ -52,6 +70,7 @@ struct RowsOnGpu {
 FirstOrderTexture GpuFieldBuilder::build_first_order_texture(const Surface& surface,
                                                              const Lattice& lattice,
                                                              const TextureSettings& settings) {
+  Stopwatch watch;
   check_box(surface, lattice);
   const Index3 nodes = node_counts(lattice);
   FirstOrderTexture result{.texture = GpuTexture3d(TexelFormat::kSnorm16x4, nodes),
@@ -66,8 +85,15 @@ FirstOrderTexture GpuFieldBuilder::build_first_order_texture(const Surface& surf
       !why.empty())
     throw Error(why);
 
-  detail::NodeSearch search(
-      state_->search, detail::build_triangle_tree(surface.mesh, wider, settings.threads), wider);
+  FirstOrderTexture::Times& times = result.times;
+  watch.lap();
+  const detail::TriangleTree tree =
+      detail::build_triangle_tree(surface.mesh, wider, settings.threads);
+  times.tree = watch.lap();
+  detail::NodeSearch search(state_->search, tree, wider);
+  times.upload = watch.lap();
+  GpuTimer search_timer, texel_timer;
+  search_timer.begin();
   search.find_coarse();
   const std::vector<detail::BrickOnGpu> list = list_bricks(bricks);
   const std::size_t most = state_->most_bricks(detail::SearchResult::kTriangle, kSlabBytes);
@@ -82,11 +108,17 @@ FirstOrderTexture GpuFieldBuilder::build_first_order_texture(const Surface& surf
     slabs.push_back({first, n, std::move(batch.results)});
   }
 
+  search_timer.end();
+  flush_gpu();
+
   // While the GPU searches, the processor finds signs.
+  watch.lap();
   const bool is_signed = surface.report.method != SignMethod::kUnsigned;
   const RowsOnGpu rows(is_signed
                            ? find_inside_rows(surface, lattice, settings.threads, settings.monitor)
                            : InsideRows{.first = {0}, .changes = {}});
+  times.signs = watch.lap();
+  texel_timer.begin();
   GpuBuffer largest(sizeof(float));
   largest.clear();
   result.texture.bind_image(0);
@@ -108,9 +140,13 @@ FirstOrderTexture GpuFieldBuilder::build_first_order_texture(const Surface& surf
       program->dispatch(grid.x, grid.y);
     }
   }
+  texel_timer.end();
   float most_b = 0;
   largest.read(std::span<float>(&most_b, 1));
   finish_gpu();
+  times.search = search_timer.milliseconds();
+  times.texels = texel_timer.milliseconds();
+  times.all = watch.total();
   result.b_scale = std::nextafter(std::max(most_b, 1e-6F), std::numeric_limits<float>::infinity());
   // Values are off by half a step of b; the sums before that are of numbers as large as the box.
   double cells = search.error() + 0.51 * static_cast<double>(result.b_scale) / 32767;

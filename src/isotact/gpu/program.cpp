@@ -199,5 +199,6 @@ GroupGrid spread_groups(std::uint64_t count) {
 }
 
 void finish_gpu() { glFinish(); }
+void flush_gpu() { glFlush(); }
 
 }  // namespace isotact
