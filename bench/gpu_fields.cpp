@@ -189,7 +189,8 @@ void Bench::check_bricks(const FieldResult& theirs, const FieldSettings& setting
       "  against the processor's: {} bricks, {} with other cubes; {} of {} samples a step "
       "off, {} more\n",
       a.size(), cubes, steps, a.size() * kBrickSamples, more);
-  report.check(cubes * 1000 <= a.size() && more <= 400 * cubes && steps <= a.size(), "samples of bricks");
+  report.check(cubes * 1000 <= a.size() && more <= 400 * cubes && steps <= a.size(),
+               "samples of bricks");
 }
 
 void Bench::run_bricks() const {
