@@ -261,9 +261,11 @@ TEST_F(GpuFieldBuild, StopsWhenAskedTo) {
 }
 
 TEST_F(GpuFieldBuild, RefusesABoxThatDoesNotHoldTheSurface) {
-  Lattice lattice = prepared()[0].lattice;
+  const TriangleMesh mesh = make_torus({});
+  Lattice lattice = uneven_lattice(mesh, 22);
+  const Surface surface = prepare_surface(mesh, {.voxel_size = lattice.spacing});
   lattice.cells[1] /= 2;
-  EXPECT_THROW(builder().build_first_order_texture(prepared()[0].surface, lattice), Error);
+  EXPECT_THROW(builder().build_first_order_texture(surface, lattice), Error);
 }
 
 }  // namespace
