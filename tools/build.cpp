@@ -17,6 +17,7 @@
 
 #include "asset_input.h"
 #include "command.h"
+#include "gpu_device.h"
 #include "mesh_input.h"
 #include "shell_options.h"
 
@@ -43,6 +44,7 @@ struct BuildOptions {
   std::string keep_thin = std::string(name(FieldSettings{}.keep_thin));
   double max_megabytes = 0;
   bool cache = false;
+  bool gpu = false;
 };
 
 struct BuildResult {
@@ -126,6 +128,7 @@ Json to_json(const FieldReport& report) {
           {"thin_features",
            to_json(report.thin, report.thin.refined_from > 0 ? report.thin.refined_from
                                                              : report.lattice.spacing)},
+          {"device", report.device},
           {"warnings", report.warnings}};
 }
 
@@ -168,7 +171,8 @@ SampledBytes find_sampled_bytes(const Lattice& lattice, const BuildOptions& opti
   SampledBytes bytes;
   if (options.field == "dense") bytes.dense = dense_grid_bytes(lattice);
   if (options.first_order)
-    bytes.first_order = build_first_order_field_bytes(lattice, FirstOrderSettings{}.storage);
+    bytes.first_order = build_first_order_field_bytes(lattice, FirstOrderSettings{}.storage) +
+                        (options.gpu ? 3 * dense_grid_bytes(lattice) : 0);  // gradients
   if (!options.voxmap.empty())
     bytes.voxmap = voxmap_build_bytes(lattice, voxmap_settings(options.voxmap).encoding);
   return bytes;
@@ -212,7 +216,8 @@ void add_sampled_sections(Asset& asset, const TriangleMesh& mesh, const Lattice&
     asset.first_order = build_first_order_field(surface, lattice,
                                                 {.max_memory = left_for(bytes.first_order),
                                                  .threads = settings.threads,
-                                                 .monitor = settings.monitor});
+                                                 .monitor = settings.monitor,
+                                                 .device = settings.device});
   if (options.voxmap.empty()) return;
   VoxmapSettings voxmap = voxmap_settings(options.voxmap);
   voxmap.max_memory = left_for(bytes.voxmap);
@@ -242,6 +247,8 @@ FieldResult build_bricks(const TriangleMesh& mesh, const FieldSettings& settings
   nothing.report.lattice = plan_lattice(mesh, settings);
   nothing.report.sign = surface_for(mesh, nothing.report.lattice.spacing, settings).report;
   nothing.report.warnings = nothing.report.sign.warnings;
+  if (settings.device != nullptr && options.first_order)
+    nothing.report.device = settings.device->name();
   return nothing;
 }
 
@@ -263,8 +270,11 @@ MassProperties find_mass_of(const BrickField& field, const FieldSettings& settin
 
 BuildResult make_asset(const TriangleMesh& mesh, const BuildOptions& options) {
   ProgressBar bar;
-  const FieldSettings settings = field_settings(options, bar.monitor());
+  const GpuDevice gpu(options.gpu);
+  FieldSettings settings = field_settings(options, bar.monitor());
+  settings.device = gpu.get();
   BuildResult result;
+  if (!gpu.warning().empty()) result.warnings.push_back(gpu.warning());
   if (!mesh.triangles.empty())  // else the build says what is wrong with the mesh
     check_sections(0, find_sampled_bytes(plan_lattice(mesh, settings), options),
                    settings.max_memory);
@@ -305,9 +315,9 @@ bool has_report(const Asset& asset) {
 BuildResult make_or_find_asset(const TriangleMesh& mesh, const BuildOptions& options) {
   if (!options.cache) return make_asset(mesh, options);
   const CacheKey key = make_cache_key(
-      mesh,
-      fmt::format("{} field={} first-order={} voxmap={} {}", describe(field_settings(options, {})),
-                  options.field, options.first_order, options.voxmap, describe(options.shell)));
+      mesh, fmt::format("{} field={} first-order={} voxmap={} gpu={} {}",
+                        describe(field_settings(options, {})), options.field, options.first_order,
+                        options.voxmap, options.gpu, describe(options.shell)));
   CacheLookup found = find_in_cache(key);
   if (found.asset && has_report(*found.asset)) {
     BuildResult result;
@@ -341,6 +351,7 @@ Json as_json(const BuildResult& result, const BuildOptions& options) {
   j["bytes"] = encoded_size(asset);
   j["build_seconds"] = result.seconds;
   j["from_cache"] = result.from_cache;
+  j["device"] = sign_report_of(asset).value("device", "cpu");
   const Json sign = sign_report_of(asset);
   j["sign_method"] = sign["method"];
   j["sign_reason"] = sign["reason"];
@@ -489,6 +500,9 @@ void add_field_options(Command& command, BuildOptions& o) {
          "Walls and rods that vanish between samples: only report them (default), build with "
          "smaller cells, or grow the body by a cell at most",
          "ignore|report|refine|offset", {"ignore", "report", "refine", "offset"});
+  command.add_flag(
+      "--gpu", o.gpu,
+      "Find distances on the GPU; on the processor, with a warning, where there is none");
   command.add_number({.names = "--max-memory",
                       .help = "Refuse builds that need more megabytes than this, all sections "
                               "together (default: what the machine has)",

@@ -57,6 +57,19 @@ TEST_F(FieldVerbs, BuildReportsEveryKeyOfTheContract) {
   EXPECT_EQ(bytes_of("t.isotact"), bytes_of("torus.isotact"));
 }
 
+TEST_F(FieldVerbs, BuildGoesOnWithoutAGpu) {
+  build_torus();
+  EXPECT_EQ(report_["device"], "cpu");
+  ::setenv("ISOTACT_GPU", "none", 1);
+  const Json without = run_json(
+      {"build", "torus.obj", "-o", "t.isotact", "--resolution", "40", "--first-order", "--gpu"});
+  ::unsetenv("ISOTACT_GPU");
+  EXPECT_EQ(without["device"], "cpu");
+  ASSERT_EQ(without["warnings"].size(), 1U);
+  EXPECT_NE(without["warnings"][0].get<std::string>().find("--gpu"), std::string::npos);
+  EXPECT_EQ(without["bricks"], report_["bricks"]);
+}
+
 TEST_F(FieldVerbs, InfoOfAssetsAndOfSeveralFiles) {
   build_torus();
   const Json info = run_json({"info", "torus.isotact"});

@@ -45,6 +45,8 @@
 
 namespace isotact {
 
+class DistanceDevice;  // build/distance_device.h
+
 enum class FirstOrderStorage : std::uint32_t {
   kFloat32 = 0,  // 16 bytes a node
   kHalf = 1,     // 8 bytes a node, IEEE binary16: KGM's
@@ -87,6 +89,7 @@ struct FirstOrderSettings {
   std::uint64_t max_memory = 0;  // bytes: first_order_build_bytes; 0: what the machine has
   Threads threads{};
   Monitor monitor{};
+  DistanceDevice* device = nullptr;  // for build_first_order_field, as in FieldSettings
 };
 
 // Bytes for the field and for building it. Needs a lattice of 1 to kMaxFirstOrderCells cells an

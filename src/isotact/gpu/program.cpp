@@ -202,5 +202,6 @@ GroupGrid spread_groups(std::uint64_t count) {
 }
 
 void finish_gpu() { glFinish(); }
+void flush_gpu() { glFlush(); }
 
 }  // namespace isotact

@@ -58,5 +58,7 @@ GroupGrid spread_groups(std::uint64_t count);
 
 // Waits until the GPU has done everything.
 void finish_gpu();
+// Makes it begin with what it has been told.
+void flush_gpu();
 
 }  // namespace isotact

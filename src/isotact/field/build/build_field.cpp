@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/field/build/detail/distance_pass.h"
+#include "isotact/field/build/detail/distance_stage.h"
 #include "isotact/field/build/detail/marking.h"
 #include "isotact/field/build/detail/plan.h"
 #include "isotact/field/build/detail/row_crossings.h"
@@ -50,8 +50,10 @@ class FieldBuild {
       detail::check_memory(detail::field_bytes(coarse_.cells, 0) + working_bytes_, settings_,
                            "the build, without its bricks,");
     mark_band();
-    const Bvh bvh(surface_.mesh, {.threads = settings_.threads});
-    const detail::DistancePass distances(surface_.mesh, bvh, lattice_, settings_.threads);
+    detail::DistanceStage distances(surface_.mesh, lattice_, settings_.device, settings_.threads,
+                                    [this]() -> const Bvh& { return find_bvh(); });
+    if (distances.on_device() != nullptr) working_bytes_ += distances.on_device()->host_bytes();
+    check_bricks();
     step("coarse distances", 1);
     // Whether a node is sparse is told by its value as it is stored, which signed growth shifts
     // either way: that case does without.
@@ -98,10 +100,10 @@ class FieldBuild {
         });
     step("shared faces", 4);
     FieldResult result{.field = assembly.finish(), .report = {}};
-    fill_report(result, assembly);
+    fill_report(result, assembly, distances);
     if (rows) report_overlap(*rows, result.report);
     if (settings_.keep_thin != KeepThin::kIgnore)
-      result.report.thin = find_thin_features(result.field, surface_, bvh,
+      result.report.thin = find_thin_features(result.field, surface_, find_bvh(),
                                               {.least_extent = least_extent_,
                                                .threads = settings_.threads,
                                                .monitor = settings_.monitor});
@@ -109,6 +111,11 @@ class FieldBuild {
   }
 
  private:
+  const Bvh& find_bvh() {
+    if (!bvh_) bvh_.emplace(surface_.mesh, BvhSettings{.threads = settings_.threads});
+    return *bvh_;
+  }
+
   void mark_band() {
     step("cells near the surface", 0);
     bits_ = detail::CellBits(coarse_.cells);
@@ -133,7 +140,8 @@ class FieldBuild {
     settings_.monitor.report({.task = task, .done = done, .total = 5});
   }
 
-  void fill_report(FieldResult& result, const detail::BrickAssembly& assembly) const {
+  void fill_report(FieldResult& result, const detail::BrickAssembly& assembly,
+                   const detail::DistanceStage& distances) const {
     FieldReport& r = result.report;
     const BrickFieldHeader& h = result.field.header();
     r.sign = surface_.report;
@@ -151,6 +159,8 @@ class FieldBuild {
           fmt::format("{} samples lie where the sign jumps away from the surface; "
                       "the field is steep there",
                       assembly.cut_count()));
+    if (distances.on_device() != nullptr) r.device = settings_.device->name();
+    if (!distances.refusal().empty()) r.warnings.push_back(distances.refusal());
   }
 
   void report_overlap(const detail::RowCrossings& rows, FieldReport& r) const {
@@ -174,6 +184,7 @@ class FieldBuild {
   const FieldSettings& settings_;
   double least_extent_;
   double offset_ = 0;
+  std::optional<Bvh> bvh_;  // once it is needed
   detail::CellBits bits_;
   std::size_t in_band_ = 0;
   std::uint64_t working_bytes_ = 0;

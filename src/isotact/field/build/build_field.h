@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "isotact/field/brick_field.h"
+#include "isotact/field/build/distance_device.h"
 #include "isotact/field/build/surface.h"
 #include "isotact/field/build/thin_features.h"
 
@@ -50,6 +51,9 @@ struct FieldSettings {
   std::uint64_t max_memory = 0;  // bytes for the field and for building it; 0: what the machine has
   Threads threads{};
   Monitor monitor{};
+  // Finds the distances instead of the processor, and must outlive the build. The field is then the
+  // same but for rounding: corrections may differ by a step. Null: the processor.
+  DistanceDevice* device = nullptr;
 };
 
 struct FieldReport {
@@ -66,6 +70,7 @@ struct FieldReport {
   // as lines a cell apart see it, and the share of all that the surface encloses. Less than 8 cells
   // or 1e-4 of the body count as none: folds and slivers.
   double overlap_volume = 0, overlap_share = 0;
+  std::string device = "cpu";  // or the name of the one that found the distances
   double seconds = 0;
   std::vector<std::string> warnings;  // the sign's and those about overlap and thin walls, too
 };

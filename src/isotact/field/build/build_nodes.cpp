@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <optional>
 
 #include "isotact/base/memory_limit.h"
 #include "isotact/field/build/detail/node_distances.h"
@@ -28,14 +29,37 @@ struct KnownNodes {
   }
 };
 
+// The same where a device has found all there is to know. A sign is that of grid lines, which may
+// be wrong on the wrong side of `doubtful`.
+struct DeviceNodes {
+  const detail::NodeDistances& distances;
+  Index3 nodes;
+
+  void sample(const Index3& node, detail::NodeSample& result) const {
+    const std::size_t at = flat_index(nodes, node[0], node[1], node[2]);
+    const auto value = static_cast<double>(distances.values[at]);
+    result.sample = {.distance = value, .gradient = to_double(distances.gradients[at])};
+    double error = distances.error;
+    if (std::abs(value) < distances.doubtful) error += 2 * std::abs(value);
+    result.bounds = {value - error, value + error};
+  }
+};
+
 }  // namespace
 
 DenseGrid build_dense_grid(const Surface& surface, const Lattice& lattice,
                            const FieldSettings& settings) {
   detail::check_sampling(lattice, {.max_memory = settings.max_memory, .monitor = settings.monitor});
-  const Bvh bvh(surface.mesh, {.threads = settings.threads});
-  detail::NodeDistances found =
-      detail::find_node_distances(surface, bvh, lattice, settings.threads, settings.monitor);
+  std::optional<Bvh> bvh;
+  detail::NodeDistances found = detail::find_node_distances(
+      {.surface = surface,
+       .lattice = lattice,
+       .find_bvh = [&]() -> const Bvh& {
+         return bvh.emplace(surface.mesh, BvhSettings{.threads = settings.threads});
+       },
+       .device = settings.device,
+       .threads = settings.threads,
+       .monitor = settings.monitor});
   // With the wrong sign a sample is off by twice its size.
   const double error = found.error + 2 * found.largest_doubtful;
   return DenseGrid({.lattice = lattice,
@@ -68,12 +92,32 @@ double build_first_order_field_bytes(const Lattice& lattice, FirstOrderStorage s
 FirstOrderField build_first_order_field(const Surface& surface, const Lattice& lattice,
                                         const FirstOrderSettings& settings) {
   detail::check_sampling(lattice, {.monitor = settings.monitor});
-  check_memory(build_first_order_field_bytes(lattice, settings.storage), settings.max_memory,
-               "the first-order field");
-  const ExactField exact(surface, settings.threads);
+  const double gradients = settings.device != nullptr ? 3 * dense_grid_bytes(lattice) : 0;
+  check_memory(build_first_order_field_bytes(lattice, settings.storage) + gradients,
+               settings.max_memory, "the first-order field");
+  std::optional<ExactField> exact;
+  const auto find_exact = [&]() -> const ExactField& {
+    return exact ? *exact : exact.emplace(surface, settings.threads);
+  };
   const detail::NodeDistances distances = detail::find_node_distances(
-      surface, exact.tree().bvh(), lattice, settings.threads, settings.monitor);
-  const KnownNodes known{exact, distances, node_counts(lattice), surface.report.shell_offset};
+      {.surface = surface,
+       .lattice = lattice,
+       .find_bvh = [&]() -> const Bvh& { return find_exact().tree().bvh(); },
+       .device = settings.device,
+       .gradients = settings.device != nullptr,
+       .threads = settings.threads,
+       .monitor = settings.monitor});
+  if (!distances.gradients.empty()) {
+    const DeviceNodes known{distances, node_counts(lattice)};
+    return detail::sample_first_order(
+        &known,
+        [](const void* opaque, const Vec3&, const Index3& node, detail::NodeSample& result) {
+          static_cast<const DeviceNodes*>(opaque)->sample(node, result);
+        },
+        lattice, settings);
+  }
+  const KnownNodes known{find_exact(), distances, node_counts(lattice),
+                         surface.report.shell_offset};
   return detail::sample_first_order(
       &known,
       [](const void* opaque, const Vec3& position, const Index3& node, detail::NodeSample& result) {

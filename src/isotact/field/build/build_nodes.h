@@ -27,8 +27,11 @@ DenseGrid build_dense_grid(const Surface& surface, const Lattice& lattice,
                            const FieldSettings& settings = {});
 
 // The same as sample_first_order of an ExactField of the surface, byte for byte, at half of
-// its cost: the passes' distances tell the sign, and how far to look for the nearest triangle.
-// Needs a box that holds the surface, and memory of build_first_order_field_bytes.
+// its cost: the passes' distances tell the sign, and how far to look for the nearest triangle. From
+// a device: the same but for rounding, and for nodes within a thousandth of a cell of the surface,
+// whose gradient is the normal of a triangle there.
+// Needs a box that holds the surface, and memory of build_first_order_field_bytes; with a device 12
+// bytes a node more.
 FirstOrderField build_first_order_field(const Surface& surface, const Lattice& lattice,
                                         const FirstOrderSettings& settings = {});
 double build_first_order_field_bytes(const Lattice& lattice, FirstOrderStorage storage);

@@ -5,26 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "isotact/field/build/triangle_frame.h"
+
 namespace isotact::detail {
 
 struct OrientedNode;
-
-// A triangle in a plane of its own: its longest edge from (0, 0) to (length, 0), its apex above
-// that edge. The squared distance of a point is then the square of its height over the plane plus
-// that of its distance in the plane, and no part of it loses digits to far corners.
-struct alignas(16) TriangleFrame {
-  float anchor[3];  // where the plane's origin lies in the lattice
-  float along[3];   // unit vectors: the longest edge,
-  float across[3];  // towards the apex,
-  float normal[3];  // and the height
-  float length;     // negative in an unused place
-  float apex;       // how far along it stands
-  // The edges from both ends of the longest one to the apex; the right one as in a mirror, so that
-  // both go up and to the right.
-  float left_length, left_x, left_y;
-  float right_length, right_x, right_y;
-};
-static_assert(sizeof(TriangleFrame) == 80);
 
 // The same as seen from a block of nodes: its anchor is the block's centre in the plane's
 // coordinates (along, across, height). Beside it, what the corners of a unit cube add to these.

@@ -1,0 +1,253 @@
+// Fields whose distances a GPU finds: where the time goes, and that they are the processor's. Runs
+// on software Mesa, too, where times mean nothing.
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "isotact/field/build/build_field.h"
+#include "isotact/field/build/build_nodes.h"
+#include "isotact/field/build/inside_rows.h"
+#include "isotact/field/texel.h"
+#include "isotact/geometry/io/mesh_io.h"
+#include "isotact/gpu/field_builder.h"
+#include "isotact/gpu/program.h"
+
+#include "data_folder.h"
+#include "measure.h"
+#include "report.h"
+
+namespace isotact::bench {
+namespace {
+
+constexpr const char* kUsage =
+    "usage: bench_gpu_fields [--json] [--first N] [--bricks N] [--runs N] [--threads N] [MESH]\n"
+    "  --first N    cells of the first-order field (256); 0: none\n"
+    "  --bricks N   cells of the brick field (1024); 0: none\n"
+    "  --runs N     of which the medians are told (5)\n"
+    "  --no-check   does not build the same on the processor\n"
+    "  MESH         else the bunny of the data folder\n";
+
+struct Options {
+  bool json = false, check = true;
+  int first = 256, bricks = 1024, runs = 5, threads = 0;
+  std::string mesh;
+};
+
+bool read_number(std::string_view text, int& value) {
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return problem == std::errc{} && end == text.data() + text.size() && value >= 0;
+}
+
+bool read_options(int argc, char** argv, Options& options) {
+  const std::map<std::string_view, int*> numbers{{"--first", &options.first},
+                                                 {"--bricks", &options.bricks},
+                                                 {"--runs", &options.runs},
+                                                 {"--threads", &options.threads}};
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (word == "--json") {
+      options.json = true;
+    } else if (word == "--no-check") {
+      options.check = false;
+    } else if (const auto found = numbers.find(word); found != numbers.end()) {
+      if (i + 1 == argc || !read_number(argv[++i], *found->second)) return false;
+    } else if (word.substr(0, 1) != "-" && options.mesh.empty()) {
+      options.mesh = word;
+    } else {
+      return false;
+    }
+  }
+  return options.runs > 0;
+}
+
+// Medians by name, in the order of their first appearance.
+class Columns {
+ public:
+  void add(const std::string& name, double milliseconds) {
+    if (values_.find(name) == values_.end()) names_.push_back(name);
+    values_[name].push_back(milliseconds);
+  }
+  double time(const std::string& name, const std::function<void()>& work) {
+    const double milliseconds = 1e3 * seconds_of(work).wall;
+    add(name, milliseconds);
+    return milliseconds;
+  }
+  void tell(Report& report, const std::string& part) const {
+    for (const std::string& name : names_) {
+      const double middle = quantile(values_.at(name), 0.5);
+      report.json[part][name] = middle;
+      report.print("  {:<44} {:9.2f} ms\n", name, middle);
+    }
+  }
+
+ private:
+  std::vector<std::string> names_;
+  std::map<std::string, std::vector<double>> values_;
+};
+
+struct Bench {
+  const Options& options;
+  Report& report;
+  const TriangleMesh& mesh;
+  GpuFieldBuilder& builder;
+  Threads threads;
+
+  void check_texture(const FirstOrderTexture& texture, const Surface& surface) const;
+  void check_bricks(const FieldResult& theirs, const FieldSettings& settings) const;
+  void run_first_order() const;
+  void run_bricks() const;
+};
+
+// Every node: the value that its texel stands for.
+void Bench::check_texture(const FirstOrderTexture& texture, const Surface& surface) const {
+  const Lattice& l = texture.lattice;
+  const Index3 nodes = node_counts(l);
+  std::vector<std::int16_t> texels(4 * count(nodes));
+  texture.texture.read(std::as_writable_bytes(std::span(texels)));
+  const FirstOrderField field = build_first_order_field(
+      surface, l, {.storage = FirstOrderStorage::kFloat32, .threads = threads});
+  double most_off = 0;
+  std::size_t turned = 0;
+  const double b_step = static_cast<double>(texture.b_scale) / kTexelSteps;
+  for (std::int32_t k = 0; k < nodes[2]; ++k)
+    for (std::int32_t j = 0; j < nodes[1]; ++j)
+      for (std::int32_t i = 0; i < nodes[0]; ++i) {
+        const std::int16_t* const t = &texels[4 * flat_index(nodes, i, j, k)];
+        const Vec3 g = Vec3{1.0 * t[0], 1.0 * t[1], 1.0 * t[2]} / kTexelSteps;
+        const Vec3 middle{i - 0.5 * l.cells[0], j - 0.5 * l.cells[1], k - 0.5 * l.cells[2]};
+        const double value = b_step * t[3] + 0.5 * dot(g, middle);
+        const std::array<float, 4> expected = field.texel(i, j, k);
+        most_off = std::max(most_off, std::abs(value - static_cast<double>(expected[3])));
+        const Vec3 e{2.0 * static_cast<double>(expected[0]), 2.0 * static_cast<double>(expected[1]),
+                     2.0 * static_cast<double>(expected[2])};
+        if (length(g - e) > 0.01) ++turned;
+      }
+  report.print(
+      "  against the processor's: values within {:.5f} cells (promised: {:.5f}), gradients "
+      "of {} of {} nodes are others (equally near places)\n",
+      most_off, texture.node_error / l.spacing, turned, count(nodes));
+  report.check(most_off <= texture.node_error / l.spacing + 1e-4, "values of the texture");
+  report.check(turned * 100 < count(nodes), "gradients of the texture");
+}
+
+void Bench::run_first_order() const {
+  Columns columns;
+  const Lattice lattice = plan_lattice(mesh, {.resolution = options.first});
+  report.print("\nfirst order, {} x {} x {} cells\n", lattice.cells[0], lattice.cells[1],
+               lattice.cells[2]);
+  for (int run = -1; run < options.runs; ++run) {  // the first does not count
+    Columns warm_up;
+    Columns& c = run < 0 ? warm_up : columns;
+    Surface surface;
+    const double prepared = c.time("surface", [&] {
+      surface = prepare_surface(mesh, {.voxel_size = lattice.spacing, .threads = threads});
+    });
+    FirstOrderTexture texture;
+    const double built = c.time("texture: from the surface, in all", [&] {
+      texture = builder.build_first_order_texture(surface, lattice, {.threads = threads});
+    });
+    c.add("  tree over the triangles", texture.times.tree);
+    c.add("  upload", texture.times.upload);
+    c.add("  signs, at the same time as the search", texture.times.signs);
+    c.add("  search (GPU)", texture.times.search);
+    c.add("  texels (GPU)", texture.times.texels);
+    c.add("texture: from the mesh, in all", prepared + built);
+    c.time("read back", [&] {
+      std::vector<std::int16_t> texels(4 * count(node_counts(lattice)));
+      texture.texture.read(std::as_writable_bytes(std::span(texels)));
+    });
+    if (run + 1 == options.runs && options.check) check_texture(texture, surface);
+  }
+  columns.tell(report, "first_order");
+}
+
+void Bench::check_bricks(const FieldResult& theirs, const FieldSettings& settings) const {
+  FieldSettings on_processor = settings;
+  on_processor.device = nullptr;
+  FieldResult ours;
+  const double time = 1e3 * seconds_of([&] { ours = build_field(mesh, on_processor); }).wall;
+  report.print("  {:<44} {:9.2f} ms\n", "the processor alone", time);
+  report.json["bricks"]["the processor alone"] = time;
+  const auto a = theirs.field.bricks(), b = ours.field.bricks();
+  report.check(a.size() == b.size(), "number of bricks");
+  if (a.size() != b.size()) return;
+  std::size_t steps = 0, more = 0, cubes = 0;
+  for (std::size_t n = 0; n < a.size(); ++n) {
+    if (a[n].exact != b[n].exact) {
+      ++cubes;
+      continue;
+    }
+    for (int i = 0; i < kBrickSamples; ++i) {
+      const int step = std::abs(a[n].correction[i] - b[n].correction[i]);
+      steps += step == 1 ? 1U : 0U;
+      more += step > 1 ? 1U : 0U;
+    }
+  }
+  report.print(
+      "  against the processor's: {} bricks, {} with other cubes; {} of {} samples a step "
+      "off, {} more\n",
+      a.size(), cubes, steps, a.size() * kBrickSamples, more);
+  report.check(cubes * 1000 <= a.size() && more <= 400 * cubes && steps <= a.size(),
+               "samples of bricks");
+}
+
+void Bench::run_bricks() const {
+  Columns columns;
+  FieldSettings settings{.resolution = options.bricks, .threads = threads, .device = &builder};
+  report.print("\nbricks, {} cells\n", options.bricks);
+  FieldResult result;
+  for (int run = -1; run < options.runs; ++run) {
+    Columns warm_up;
+    Columns& c = run < 0 ? warm_up : columns;
+    const auto start = std::chrono::steady_clock::now();
+    auto last = start;
+    std::string task = "  surface";
+    const auto lap = [&](std::string next) {
+      const auto now = std::chrono::steady_clock::now();
+      if (!task.empty()) c.add(task, std::chrono::duration<double, std::milli>(now - last).count());
+      task = std::move(next);
+      last = now;
+    };
+    settings.monitor.on_progress = [&](const ProgressReport& r) {
+      if (r.total == 5) lap("  " + std::string(r.task));
+    };
+    result = build_field(mesh, settings);
+    lap("");
+    c.add("from the mesh, in all", std::chrono::duration<double, std::milli>(last - start).count());
+    settings.keep_thin = KeepThin::kIgnore;
+    settings.monitor = {};
+    c.time("the same without a look at thin walls", [&] { build_field(mesh, settings); });
+    settings.keep_thin = KeepThin::kReport;
+  }
+  columns.tell(report, "bricks");
+  if (options.check) check_bricks(result, settings);
+}
+
+int run(const Options& options) {
+  Report report("bench_gpu_fields", options.json);
+  const GpuContext gpu = GpuContext::create();
+  GpuFieldBuilder builder(gpu);
+  const std::string path = options.mesh.empty()
+                               ? (data_folder() / "01_stanford" / "bunny_closed.obj").string()
+                               : options.mesh;
+  const TriangleMesh mesh = read_mesh(path).mesh;
+  const Threads threads{options.threads};
+  report.print("{}\n{}: {} triangles; {} threads\n", describe(gpu.info()), path,
+               mesh.triangles.size(), resolve(threads));
+  report.json["gpu"] = gpu.info().renderer;
+  report.json["threads"] = resolve(threads);
+  const Bench bench{options, report, mesh, builder, threads};
+  if (options.first > 0) bench.run_first_order();
+  if (options.bricks > 0) bench.run_bricks();
+  return report.finish("Fields of the GPU are the processor's.");
+}
+
+}  // namespace
+}  // namespace isotact::bench
+
+int main(int argc, char** argv) {
+  return isotact::bench::run_program("bench_gpu_fields", isotact::bench::kUsage, argc, argv,
+                                     isotact::bench::read_options, isotact::bench::run);
+}

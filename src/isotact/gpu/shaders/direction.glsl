@@ -1,0 +1,10 @@
+// KGM, section 4.3: away from the surface the unit vector from the nearest point; on it, where that
+// would be noise, the triangle's normal. The distance is the fourth component. After nearest.glsl.
+const float kOnSurface = 0.001;  // as in field/build/distance_device.h
+
+vec4 find_direction(uint frame, vec3 p) {
+  vec3 normal;
+  vec3 offset = offset_from(frame, p, normal);
+  float d = length(offset_in_plane(frame, p));
+  return vec4(d < kOnSurface ? normal : normalize(offset), d);
+}
