@@ -7,6 +7,7 @@
 #include "isotact/base/error.h"
 #include "isotact/base/pose_text.h"
 
+#include "collide_idf.h"
 #include "collide_picture.h"
 #include "collide_report.h"
 #include "command.h"
@@ -34,6 +35,7 @@ struct CollideOptions {
   // Of vps; negative: not given.
   int level = -1, max_nodes = -1, segments = -1;
   double time_budget = -1, stiffness = -1;
+  IdfOptions idf;
   bool first_only = false;
 };
 
@@ -114,10 +116,19 @@ bool has_rest_options(const CollideOptions& o) {
 // Points at rest are the quickest where nothing moves, and know force; intervals are of motions.
 bool is_at_rest(const CollideOptions& options, bool moves) {
   const bool wants_intervals = options.first_only || !options.output.empty();
-  if (options.method == "vps" && moves)
-    throw UsageError("--method vps is for bodies at rest; those that move need swept");
-  if (options.method == "vps" && wants_intervals)
-    throw UsageError("--method vps has no intervals: -o and --first are of swept");
+  const bool is_of_rest = options.method == "vps" || options.method == "idf";
+  if (is_of_rest && moves)
+    throw UsageError(fmt::format("--method {} is for bodies at rest; those that move need swept",
+                                 options.method));
+  if (is_of_rest && wants_intervals)
+    throw UsageError(
+        fmt::format("--method {} has no intervals: -o and --first are of swept", options.method));
+  if (options.idf.is_used() && options.method != "idf")
+    throw UsageError("--gpu, --samples, --epsilon and --overlap are of --method idf");
+  if (options.method == "idf" && (options.margin != 0 || options.roles != "both"))
+    throw UsageError("--method idf has no points: --epsilon takes the place of --margin");
+  if (options.method == "idf" && !options.picture.empty())
+    throw UsageError("--picture shows points; --method idf has none");
   const bool at_rest =
       options.method == "vps" || (options.method == "auto" && !moves && !wants_intervals);
   if (!at_rest && has_rest_options(options))
@@ -211,6 +222,16 @@ void run_at_rest(const CollideOptions& options, const Pair& pair) {
   options.common.json ? print_json_report(report) : print_report(report);
 }
 
+void run_idf(const CollideOptions& options, const Pair& pair) {
+  IdfReport report = find_idf_contacts(pair.a, pair.of_a.from, pair.b, pair.of_b.from, options.idf,
+                                       static_cast<std::uint32_t>(options.max_contacts),
+                                       options.common.thread_setting());
+  report.motion = options.motion;
+  report.nearest = find_nearest(pair.a, pair.of_a, pair.b, pair.of_b, request_of(options));
+  report.warnings.insert(report.warnings.begin(), pair.warnings.begin(), pair.warnings.end());
+  options.common.json ? print_json_report(report) : print_report(report);
+}
+
 void run_collide(CollideOptions options) {
   if (options.picture == "-" || options.output == "-")
     throw UsageError("results go to stdout: -o and --picture need files");
@@ -234,6 +255,7 @@ void run_collide(CollideOptions options) {
   Pair pair{loaded_a.shape, loaded_b.shape, of_a, of_b, {}};
   for (const std::string& w : loaded_a.warnings) pair.warnings.push_back("A: " + w);
   for (const std::string& w : loaded_b.warnings) pair.warnings.push_back("B: " + w);
+  if (options.method == "idf") return run_idf(options, pair);
   at_rest ? run_at_rest(options, pair) : run_swept(options, pair, moves);
 }
 
@@ -298,11 +320,13 @@ void add_collide(CommandLine& line) {
   add_body(command, options->b, "b");
   command.add_text({.names = "--method",
                     .help = "vps: points of each body in the field of the other, at rest, with "
-                            "force; swept: on their ways (default: auto, vps where nothing moves "
+                            "force; idf: particles on the surface of what they have in common, at "
+                            "rest; swept: on their ways (default: auto, vps where nothing moves "
                             "and no intervals are asked for)",
-                    .value_name = "auto|swept|vps",
-                    .choices = {"auto", "swept", "vps"}},
+                    .value_name = "auto|swept|vps|idf",
+                    .choices = {"auto", "swept", "vps", "idf"}},
                    options->method);
+  add_idf_options(command, options->idf);
   add_rest_options(command, *options);
   command.add_text({.names = "--motion",
                     .help = "Between the poses: straight point paths, constant rates of each body, "

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 namespace isotact::tool {
-namespace {
 
 Json to_json(const Contact& c) {
   return {{"position", to_list(c.position)},
@@ -18,18 +17,20 @@ Json to_json(const Contact& c) {
           {"point", c.point}};
 }
 
-Json to_json(const TimedContact& c, bool moves) {
-  Json j = to_json(c.contact);
-  if (moves) j["time"] = c.time;
-  return j;
-}
-
 void add_contact(Facts& facts, const Contact& c) {
   facts.emplace_back(
       "position", fmt::format("{:.6g} {:.6g} {:.6g} m", c.position.x, c.position.y, c.position.z));
   facts.emplace_back("normal", fmt::format("{:.4g} {:.4g} {:.4g} (from B towards A)", c.normal.x,
                                            c.normal.y, c.normal.z));
   facts.emplace_back("depth", fmt::format("{:.4g} m", c.depth));
+}
+
+namespace {
+
+Json to_json(const TimedContact& c, bool moves) {
+  Json j = tool::to_json(c.contact);
+  if (moves) j["time"] = c.time;
+  return j;
 }
 
 const char* name(CollideStatus status) {

@@ -34,6 +34,10 @@ struct RestReport {
   double seconds = 0;
   std::vector<std::string> warnings;
 };
+// A contact as every method shows it.
+Json to_json(const Contact& contact);
+void add_contact(Facts& facts, const Contact& contact);
+
 void print_report(const RestReport& report);
 void print_json_report(const RestReport& report);
 

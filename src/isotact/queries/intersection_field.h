@@ -56,6 +56,7 @@ class IdfShape {
   explicit IdfShape(FieldTexels texels);
   // Memory does not cap the resolution. Slower: each value reads a brick's bytes one by one.
   IdfShape(const BrickField& field, const Aabb& body);
+  explicit IdfShape(const BrickField& field);  // finds the body's box, to within a brick
 
   const Solid& solid() const { return solid_; }
   const Aabb& body() const { return body_; }  // a plane's is infinite where it has to be
@@ -103,7 +104,7 @@ enum class IdfSearch : std::uint8_t {
 
 enum class IdfNormal : std::uint8_t { kDeeper, kPaper };
 
-inline constexpr int kMostIdfSamples = 32;
+inline constexpr int kMostIdfSamples = 30;
 inline constexpr int kMostIdfContacts = 64;
 
 struct IdfSettings {

@@ -34,6 +34,22 @@ Aabb box_of_plane(const PlaneField& plane) {
   return box;
 }
 
+// Of the coarse cells that have a value of zero or below.
+Aabb find_body_box(const BrickField& field) {
+  if (field.buffer().empty()) throw Error("the brick field of a body is empty");
+  const Lattice coarse = field.coarse_lattice();
+  Aabb box;
+  for (std::int32_t k = 0; k < coarse.cells[2]; ++k)
+    for (std::int32_t j = 0; j < coarse.cells[1]; ++j)
+      for (std::int32_t i = 0; i < coarse.cells[0]; ++i)
+        if (field.cell_range({i, j, k}).min <= 0) {
+          extend(box, node_position(coarse, i, j, k));
+          extend(box, node_position(coarse, i + 1, j + 1, k + 1));
+        }
+  if (is_empty(box)) throw Error("the field has no inside: nothing can touch its body");
+  return box;
+}
+
 }  // namespace
 
 IdfShape::IdfShape(const PlaneField& plane) : solid_(plane), body_(box_of_plane(plane)) {
@@ -88,6 +104,8 @@ IdfShape::IdfShape(FieldTexels texels)
   if (!complete) throw Error("texels: their number is not that of the lattice");
   solid_ = std::make_shared<const FieldTexels>(std::move(texels));
 }
+
+IdfShape::IdfShape(const BrickField& field) : IdfShape(field, find_body_box(field)) {}
 
 IdfShape::IdfShape(const BrickField& field, const Aabb& body) : body_(body) {
   if (field.buffer().empty()) throw Error("the brick field of a body is empty");
