@@ -1,0 +1,83 @@
+// What the fast search and the slow one have in common: where particles start, how cells are cut,
+// and which hits are kept.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "isotact/queries/intersection_plan.h"
+
+namespace isotact::detail {
+
+inline std::uint32_t grid_count(const IdfPairRecord& r) {
+  return static_cast<std::uint32_t>(count({r.cells[0], r.cells[1], r.cells[2]}));
+}
+
+// The middle of a cell of the sampling grid, x fastest.
+inline Vec3f cell_middle(const IdfPairRecord& r, std::int32_t i, std::int32_t j, std::int32_t k) {
+  return {r.box_min[0] + (static_cast<float>(i) + 0.5F) * r.cell_size[0],
+          r.box_min[1] + (static_cast<float>(j) + 0.5F) * r.cell_size[1],
+          r.box_min[2] + (static_cast<float>(k) + 0.5F) * r.cell_size[2]};
+}
+
+// Where a particle starts; those from grid_count on are seeds.
+Vec3f start_of(const IdfPairRecord& record, const IdfPlan& plan, IdfSampling sampling,
+               std::uint32_t particle);
+
+// A cell of a level: its middle, and the cell of the sampling grid that it is part of.
+struct IdfCells {
+  std::vector<Vec3f> at;
+  std::vector<std::uint32_t> particle;
+
+  void clear() {
+    at.clear();
+    particle.clear();
+  }
+  void add(const Vec3f& middle, std::uint32_t number) {
+    at.push_back(middle);
+    particle.push_back(number);
+  }
+};
+
+// How far cells are cut: levels, and cells of a pair on a level. Where that is not enough for the
+// wanted resolution, the result says what was reached.
+inline constexpr int kMostIdfLevels = 12;
+inline constexpr std::size_t kMostIdfCells = std::size_t{1} << 20U;
+
+// One level of cutting: sizes are those of cells of the level.
+struct IdfLevel {
+  int number = 0;  // 0: the sampling grid
+  float half_diagonal = 0;
+  float quarter[3] = {};  // of the sides
+  float most = 0;         // the largest value in the middle of a cell that may hold a contact
+};
+IdfLevel make_level(const IdfPairRecord& record, int number);
+float resolution_of(const IdfPairRecord& record, const IdfLevel& level);
+// Whether cells of this level, of which `left` may hold a contact, are to be cut.
+bool is_worth_cutting(const IdfPairRecord& record, const IdfLevel& level, std::size_t left,
+                      const IdfSettings& settings);
+// Adds the eight parts of a cell of this level.
+void cut_cell(const Vec3f& middle, std::uint32_t particle, const IdfLevel& level, IdfCells& to);
+
+// Keeps the deepest of each part of the box where settings ask for it, and of those the
+// max_contacts deepest. Sorts.
+void select_hits(const IdfPairRecord& record, const IdfSettings& settings,
+                 std::vector<IdfHit>& hits);
+
+// What is found for a pair.
+struct IdfPairResult {
+  std::uint32_t arrived = 0;
+  float resolution = 0;
+  std::uint64_t cut_particles = 0;  // beside those of the plan
+  std::uint64_t evaluations = 0;
+};
+
+// Puts the results of pairs together. `hits` are those that are kept, in any order.
+void finish_result(std::span<IdfHit> hits, std::span<const IdfPairResult> found,
+                   std::span<const IdfBody> bodies, std::span<const IdfPair> pairs,
+                   const IdfPlan& plan, const IdfSettings& settings, IdfState& state,
+                   IdfResult& result);
+
+}  // namespace isotact::detail

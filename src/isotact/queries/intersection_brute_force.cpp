@@ -1,0 +1,141 @@
+// Particle after particle, as KGM's Algorithm 2 reads.
+#include <algorithm>
+#include <cmath>
+
+#include "isotact/queries/detail/intersection_formulas.h"
+#include "isotact/queries/detail/intersection_search.h"
+
+namespace isotact {
+
+namespace {
+
+using namespace detail;
+
+struct OnePair {
+  const IdfFields fields;
+  const IdfPlan& plan;
+  const IdfSettings& settings;
+  std::uint32_t pair;
+};
+
+struct Both {
+  IdfSample<float> a, b;
+  Vec3f at;
+
+  float value() const { return a.value >= b.value ? a.value : b.value; }
+  // Of unit length, of the field with the larger value.
+  Vec3f direction() const {
+    const IdfSample<float>& s = a.value >= b.value ? a : b;
+    float d[3] = {s.direction[0], s.direction[1], s.direction[2]};
+    normalise(d);
+    return {d[0], d[1], d[2]};
+  }
+};
+
+Both evaluate_both(const IdfFields& fields, const Vec3f& at) {
+  const float p[3] = {at.x, at.y, at.z};
+  const IdfPairRecord& r = *fields.record;
+  Both both;
+  both.at = at;
+  IdfFormulas<float>::evaluate(*fields.a, r.a_from_pair, r.scale_a, p, both.a);
+  IdfFormulas<float>::evaluate(*fields.b, r.b_from_pair, r.scale_b, p, both.b);
+  return both;
+}
+
+struct Outcome {
+  bool arrived = false, may_hold = false;
+  Both last{};
+};
+
+Outcome project_one(const OnePair& one, const Vec3f& start, float most, IdfPairResult& found) {
+  const float epsilon = one.fields.record->epsilon;
+  const auto relaxation = static_cast<float>(one.settings.relaxation);
+  bool relaxed = relaxation > 1, was_inside = false;
+  Both inside{};
+  Vec3f p = start, plain{};
+  float last_size = std::numeric_limits<float>::infinity();
+  for (int step = 0; step < one.settings.max_steps; ++step) {
+    const Both both = evaluate_both(one.fields, p);
+    found.evaluations += 2;
+    const float value = both.value();
+    if (step == 0 && value > most) return {};
+    if (std::fabs(value) < epsilon) return {.arrived = true, .may_hold = true, .last = both};
+    if (value < epsilon) {
+      was_inside = true;
+      inside = both;
+    }
+    const Vec3f go = both.direction() * value;
+    if (relaxed && std::fabs(value) >= last_size) {
+      relaxed = false;
+      p = plain;
+    } else {
+      p = both.at - go * (relaxed ? relaxation : 1.0F);
+    }
+    plain = both.at - go;
+    last_size = std::fabs(value);
+  }
+  return {.arrived = was_inside, .may_hold = true, .last = inside};
+}
+
+void search_pair(const OnePair& one, std::vector<IdfHit>& hits, IdfPairResult& found) {
+  const IdfPairRecord& record = *one.fields.record;
+  const bool by_cells = one.settings.search == IdfSearch::kCells;
+  IdfCells cells, left;
+  const std::uint32_t grid = grid_count(record);
+  for (std::uint32_t i = 0; i < grid + record.seed_count; ++i)
+    cells.add(start_of(record, one.plan, one.settings.sampling, i), i);
+  for (int number = 0;; ++number) {
+    const IdfLevel level = make_level(record, number);
+    left.clear();
+    for (std::size_t i = 0; i < cells.at.size(); ++i) {
+      const bool in_cell = by_cells && cells.particle[i] < grid;
+      const Outcome outcome =
+          project_one(one, cells.at[i], in_cell ? level.most : HUGE_VALF, found);
+      if (outcome.arrived) {
+        IdfHit hit{};
+        write_hit(outcome.last.a, outcome.last.b, one.settings.normal == IdfNormal::kPaper, hit);
+        for (std::size_t axis = 0; axis < 3; ++axis) hit.position[axis] = outcome.last.at[axis];
+        hit.particle = cells.particle[i];
+        hit.pair = one.pair;
+        hits.push_back(hit);
+      } else if (in_cell && outcome.may_hold) {
+        left.add(cells.at[i], cells.particle[i]);
+      }
+    }
+    found.resolution = resolution_of(record, level);
+    if (!by_cells || !hits.empty() ||
+        !is_worth_cutting(record, level, left.at.size(), one.settings))
+      break;
+    cells.clear();
+    for (std::size_t i = 0; i < left.at.size(); ++i)
+      cut_cell(left.at[i], left.particle[i], level, cells);
+    found.cut_particles += cells.at.size();
+  }
+  if (one.settings.sampling != IdfSampling::kGrid) found.resolution = HUGE_VALF;
+}
+
+}  // namespace
+
+void intersect_fields_brute_force(std::span<const IdfShape> shapes, std::span<const IdfBody> bodies,
+                                  std::span<const IdfPair> pairs, const IdfSettings& settings,
+                                  IdfState& state, IdfResult& result) {
+  IdfPlan plan;
+  plan_intersections(shapes, bodies, pairs, settings, state, plan);
+  std::vector<IdfEvaluator> evaluators;
+  for (const IdfShape& shape : shapes) evaluators.push_back(make_evaluator(shape));
+  std::vector<IdfPairResult> found(pairs.size());
+  std::vector<IdfHit> all, hits;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    const IdfPairRecord& record = plan.records[i];
+    if (record.cells[0] == 0) continue;
+    const IdfFields fields{&record, &evaluators[record.shape_a], &evaluators[record.shape_b]};
+    hits.clear();
+    search_pair({fields, plan, settings, static_cast<std::uint32_t>(i)}, hits, found[i]);
+    found[i].arrived = static_cast<std::uint32_t>(hits.size());
+    select_hits(record, settings, hits);
+    all.insert(all.end(), hits.begin(), hits.end());
+  }
+  finish_result(all, found, bodies, pairs, plan, settings, state, result);
+}
+
+}  // namespace isotact

@@ -1,0 +1,8 @@
+#include "isotact/queries/detail/intersection_kernel.h"
+
+namespace isotact::detail {
+
+const IdfKernels kAvx2IdfKernels = {IdfKernel<Lanes<float, 8>>::project,
+                                    IdfKernel<Lanes<float, 8>>::find_values};
+
+}  // namespace isotact::detail

@@ -1,0 +1,136 @@
+#include "isotact/queries/detail/intersection_search.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <tuple>
+
+namespace isotact::detail {
+
+namespace {
+
+// The R3 sequence (Roberts 2018): multiples of 1/g, 1/g^2 and 1/g^3, g^4 = g + 1, in 32 bits that
+// wrap, so that a GPU gets the same ones.
+Vec3f low_discrepancy_point(const IdfPairRecord& r, std::uint32_t i) {
+  constexpr std::array<std::uint32_t, 3> kStep{3518319155U, 2882110345U, 2360945575U};
+  Vec3f point;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const std::uint32_t x = (i + 1) * kStep[axis];
+    const float fraction = static_cast<float>(x >> 8U) * 0x1p-24F + 0x1p-25F;
+    const float size = r.cell_size[axis] * static_cast<float>(r.cells[axis]);
+    point[axis] = r.box_min[axis] + fraction * size;
+  }
+  return point;
+}
+
+// Deepest first; of equals by number. A GPU takes the largest of these by atomicMax.
+std::uint32_t order_key(const IdfPairRecord& record, const IdfHit& hit) {
+  const float steps = std::min(65535.0F, std::max(0.0F, hit.depth * record.depth_scale));
+  return static_cast<std::uint32_t>(steps) << 16U | (65535U - (hit.particle & 65535U));
+}
+
+std::uint32_t slot_of(const IdfPairRecord& r, const IdfHit& hit) {
+  std::uint32_t slot = 0;
+  for (std::size_t axis = 3; axis-- > 0;) {
+    const float size = r.cell_size[axis] * static_cast<float>(r.cells[axis]);
+    const float place = size > 0 ? (hit.position[axis] - r.box_min[axis]) / size : 0;
+    const float last = static_cast<float>(r.slots[axis] - 1);
+    const float part = std::floor(place * static_cast<float>(r.slots[axis]));
+    slot = slot * static_cast<std::uint32_t>(r.slots[axis]) +
+           static_cast<std::uint32_t>(std::min(std::max(part, 0.0F), last));
+  }
+  return slot;
+}
+
+// Cells that were cut share their number, places decide then.
+auto place_key(const IdfHit& h) {
+  return std::tuple(-h.depth, h.particle, h.position[0], h.position[1], h.position[2]);
+}
+
+}  // namespace
+
+Vec3f start_of(const IdfPairRecord& record, const IdfPlan& plan, IdfSampling sampling,
+               std::uint32_t particle) {
+  const std::uint32_t grid = grid_count(record);
+  if (particle >= grid) return plan.seeds[record.first_seed + particle - grid];
+  if (sampling == IdfSampling::kLowDiscrepancy) return low_discrepancy_point(record, particle);
+  const auto nx = static_cast<std::uint32_t>(record.cells[0]);
+  const auto ny = static_cast<std::uint32_t>(record.cells[1]);
+  return cell_middle(record, static_cast<std::int32_t>(particle % nx),
+                     static_cast<std::int32_t>(particle / nx % ny),
+                     static_cast<std::int32_t>(particle / nx / ny));
+}
+
+IdfLevel make_level(const IdfPairRecord& record, int number) {
+  IdfLevel level{.number = number};
+  const float part = std::ldexp(1.0F, -number);
+  level.half_diagonal = record.half_diagonal * part;
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    level.quarter[axis] = 0.25F * record.cell_size[axis] * part;
+  level.most = find_cell_cull(record, level.half_diagonal) + record.epsilon;
+  return level;
+}
+
+float resolution_of(const IdfPairRecord& record, const IdfLevel& level) {
+  return level.half_diagonal * record.lipschitz;
+}
+
+bool is_worth_cutting(const IdfPairRecord& record, const IdfLevel& level, std::size_t left,
+                      const IdfSettings& settings) {
+  return settings.resolution > 0 && left > 0 && level.number < kMostIdfLevels &&
+         8 * left <= kMostIdfCells &&
+         static_cast<double>(resolution_of(record, level)) > settings.resolution;
+}
+
+void cut_cell(const Vec3f& middle, std::uint32_t particle, const IdfLevel& level, IdfCells& to) {
+  for (unsigned part = 0; part < 8; ++part)
+    to.add({middle.x + ((part & 1U) != 0 ? level.quarter[0] : -level.quarter[0]),
+            middle.y + ((part & 2U) != 0 ? level.quarter[1] : -level.quarter[1]),
+            middle.z + ((part & 4U) != 0 ? level.quarter[2] : -level.quarter[2])},
+           particle);
+}
+
+void select_hits(const IdfPairRecord& record, const IdfSettings& settings,
+                 std::vector<IdfHit>& hits) {
+  if (record.slots[0] == 0 || hits.empty()) return;
+  struct Candidate {
+    std::uint32_t key, slot, hit;
+  };
+  std::sort(hits.begin(), hits.end(),
+            [](const IdfHit& a, const IdfHit& b) { return place_key(a) < place_key(b); });
+  std::vector<Candidate> candidates(hits.size());
+  for (std::uint32_t i = 0; i < candidates.size(); ++i)
+    candidates[i] = {order_key(record, hits[i]), slot_of(record, hits[i]), i};
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const Candidate& a, const Candidate& b) {
+                     return std::tuple(a.slot, ~a.key) < std::tuple(b.slot, ~b.key);
+                   });
+  const auto end =
+      std::unique(candidates.begin(), candidates.end(),
+                  [](const Candidate& a, const Candidate& b) { return a.slot == b.slot; });
+  candidates.erase(end, candidates.end());
+  if (settings.max_contacts > 0 && candidates.size() > settings.max_contacts) {
+    std::stable_sort(candidates.begin(), candidates.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.key > b.key; });
+    candidates.resize(settings.max_contacts);
+  }
+  std::vector<IdfHit> kept;
+  kept.reserve(candidates.size());
+  for (const Candidate& c : candidates) kept.push_back(hits[c.hit]);
+  hits.swap(kept);
+}
+
+void finish_result(std::span<IdfHit> hits, std::span<const IdfPairResult> found,
+                   std::span<const IdfBody> bodies, std::span<const IdfPair> pairs,
+                   const IdfPlan& plan, const IdfSettings& settings, IdfState& state,
+                   IdfResult& result) {
+  collect_hits(hits, bodies, pairs, plan, settings, state, result);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    result.arrived[i] = found[i].arrived;
+    result.resolution[i] = found[i].resolution;
+    result.particles += found[i].cut_particles;
+    result.evaluations += found[i].evaluations;
+  }
+}
+
+}  // namespace isotact::detail
