@@ -18,7 +18,7 @@ namespace isotact {
 class GpuBatchQuery {
  public:
   explicit GpuBatchQuery(const GpuContext& gpu, const GpuIntersectionOptions& options = {})
-      : state_(std::make_shared<State>(State{&gpu, options, {}, 0})) {}
+      : state_(std::make_shared<State>(gpu, options)) {}
 
   void operator()(const BatchStep& step, IdfState& state, IdfResult& result) const {
     state_->gpu->make_current();
@@ -36,10 +36,14 @@ class GpuBatchQuery {
 
  private:
   struct State {
+    State(const GpuContext& context, const GpuIntersectionOptions& o) : gpu(&context), options(o) {}
+    State(const State&) = delete;
+    State& operator=(const State&) = delete;
+    ~State() { gpu->make_current(); }  // buffers and textures go in their own context
     const GpuContext* gpu;
     GpuIntersectionOptions options;
-    std::optional<GpuIntersectionQuery> query;
-    std::uint64_t version;
+    std::uint64_t version = 0;
+    std::optional<GpuIntersectionQuery> query{};
   };
   std::shared_ptr<State> state_;
 };
