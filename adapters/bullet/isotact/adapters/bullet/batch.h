@@ -50,7 +50,7 @@ using BatchObserver = std::function<void(const BatchStep&, const IdfResult&)>;
 struct BatchSettings {
   // Four contacts of each pair survive in its manifold. keep_seeds does not count: the contacts of
   // the step before are looked at again in any case.
-  IdfSettings query{.max_contacts = 8};
+  IdfSettings query{.samples = 10, .max_contacts = 8};
   BatchQuery backend{};  // none: cpu_batch_query
   BatchObserver observer{};
   // Of first-order texels along the longest side of a shape; 16 to 1024. 0: as fine as its field,
