@@ -16,6 +16,7 @@ namespace isotact::bullet_detail {
 namespace {
 
 constexpr std::size_t kPairsAtOnce = 16;  // a chunk of work for one thread
+constexpr double kSameSide = 0.5;         // cosine between normals
 
 double since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -178,16 +179,25 @@ bool Batch::look_at(const Request& request, const Place& place, double most_gap,
   // The other's gradient goes from it to us: from 1 to 0 where we are 0.
   Vec3 out = there.gradient;
   if (!(length_sq(out) > 0)) out = place.on_0 ? place.normal : -place.normal;
-  const Vec3 on_other = on_own - out * there.distance;
-  Candidate& c = found.candidate;
   // Back to where bodies are now.
-  c.on_0 = (place.on_0 ? on_own : on_other) - request.side[0].shift;
-  c.on_1 = (place.on_0 ? on_other : on_own) - request.side[1].shift;
+  const Vec3 own_now = on_own - request.side[own].shift;
+  Vec3 other_now = on_own - out * there.distance - request.side[other].shift;
+  // What would go into a thin wall beyond its middle has its way out on the far side there. It is
+  // to stay on the side that it comes from.
+  const FieldSample before = look(other, own_now + request.side[other].shift);
+  if (dot(before.gradient, out) < kSameSide && length_sq(before.gradient) > 0) {
+    out = before.gradient;
+    other_now = own_now - out * before.distance;
+  }
+  if (!(length_sq(out) > 0)) return false;
+  Candidate& c = found.candidate;
+  c.on_0 = place.on_0 ? own_now : other_now;
+  c.on_1 = place.on_0 ? other_now : own_now;
   c.normal = place.on_0 ? out : -out;
   c.distance = dot(c.normal, c.on_0 - c.on_1);
   found.kept.place = to_shape(*body[own], on_own);
   found.kept.on_0 = place.on_0;
-  return length_sq(out) > 0;
+  return true;
 }
 
 void Batch::find_contacts(std::size_t pair, double time_step) {
