@@ -124,7 +124,7 @@ void read_sampling(const JsonNode& node, SceneShape& shape) {
 SceneShape read_shape(const JsonNode& node, const std::filesystem::path& folder) {
   if (!node.is_object()) node.fail_expecting("a shape's name or an object");
   SceneShape shape;
-  const std::string kind = node.choose_key({"make", "mesh", "asset", "data", "field"}, true);
+  const std::string kind = node.choose_key({"make", "mesh", "data", "asset", "field"}, true);
   const Names sampling{"resolution", "voxel_size", "points", "spacing"};
   const auto allow = [&](Names keys) {
     keys.insert(keys.end(), sampling.begin(), sampling.end());
