@@ -24,7 +24,7 @@ namespace {
 
 struct SimulateOptions {
   CommonOptions common;
-  std::string scene, output, log, frames, animate, save, resume, engine;
+  std::string scene, output, log, frames, animate, save, resume, engine, narrow_phase;
   double step = 0, rate = 0;
   int steps = 0, every = 1, width = 720;
 
@@ -53,6 +53,10 @@ void check(const SimulateOptions& o) {
 Scene prepare(const SimulateOptions& o) {
   Scene scene = read_scene(o.scene);
   if (!o.engine.empty()) scene.engine = o.engine;
+  for (const NarrowPhase phase : {NarrowPhase::kPoints, NarrowPhase::kIdf, NarrowPhase::kGpu})
+    if (o.narrow_phase == name(phase)) scene.narrow_phase = phase;
+  if (scene.engine == "isotact" && scene.narrow_phase != NarrowPhase::kPoints)
+    throw UsageError("--narrow-phase idf and gpu are for the engine bullet (--engine bullet)");
   if (o.step > 0) scene.world.step = o.step;
   if (o.rate > 0) scene.frames_per_second = o.rate;
   if (o.steps > 0) {
@@ -110,6 +114,7 @@ void print_report(const SceneRun& run, const SimulateOptions& o, std::uint64_t s
   if (o.common.json) {
     Json j{{"scene", run.scene().name},
            {"engine", run.scene().engine},
+           {"narrow_phase", name(run.scene().narrow_phase)},
            {"bodies", world.body_count()},
            {"joints", world.joints().size()},
            {"steps", run.report().number},
@@ -259,6 +264,13 @@ void add_simulate(CommandLine& line) {
        .value_name = "isotact|bullet",
        .choices = {"isotact", "bullet"}},
       options->engine);
+  command.add_text(
+      {.names = "--narrow-phase",
+       .help = "How Bullet's contacts are found, instead of the scene's: by points, or by "
+               "intersection fields, all pairs at once, on the CPU (idf) or the GPU",
+       .value_name = "points|idf|gpu",
+       .choices = {"points", "idf", "gpu"}},
+      options->narrow_phase);
   add_common_options(command, options->common);
   command.on_run([options] { run_simulate(*options); });
 }

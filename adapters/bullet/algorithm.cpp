@@ -80,33 +80,8 @@ double find_reach(const PairNow& now, const PairState& state, double time_step) 
 
 RelativeMotion motion_of(const PairNow& now, double time_step) {
   const bool first = now.ours.is_0;
-  const btCollisionObject& ours = first ? *now.body_0 : *now.body_1;
-  const btCollisionObject& other = first ? *now.body_1 : *now.body_0;
-  const Vec3 center = from_bullet(ours.getWorldTransform().getOrigin());
-  return {.center = center,
-          .linear = velocity_at(ours, center) - velocity_at(other, center),
-          .angular = turn_rate(ours) - turn_rate(other),
-          .time_step = time_step,
-          .of_0 = first};
-}
-
-// Contacts are lines of motion to Bullet's solver, but points of a body that turns go along arcs.
-// Where a ball rolls, points ahead of the lowest one would seem to go into the ground, and hold it
-// up. So all but the deepest contact get the difference added to their gap; and as much again, as
-// far as the deepest is in overlap, since those ahead will be where it is now. At rest this is
-// nothing.
-void allow_for_turning(const RelativeMotion& motion, std::vector<Candidate>& candidates) {
-  if (candidates.size() < 2) return;
-  const auto deepest = std::min_element(
-      candidates.begin(), candidates.end(),
-      [](const Candidate& a, const Candidate& b) { return a.distance < b.distance; });
-  const double overlap = std::max(-deepest->distance, 0.0);
-  for (Candidate& c : candidates) {
-    if (c.key == deepest->key) continue;
-    const double bend = motion.of_0 ? dot(c.normal, motion.bend_at(c.on_0))
-                                    : -dot(c.normal, motion.bend_at(c.on_1));
-    if (bend > 0) c.distance += bend + std::min(bend, overlap);
-  }
+  return first ? motion_between(*now.body_0, *now.body_1, time_step, true)
+               : motion_between(*now.body_1, *now.body_0, time_step, false);
 }
 
 double fast_threshold(const PairNow& now) {
@@ -140,27 +115,6 @@ std::size_t most_points(const PairNow& now) {
   return now.second ? std::max(a, of(now.second->body())) : a;
 }
 
-Choice choose(std::span<const Candidate> all, std::span<const std::uint64_t> last_keys,
-              double slack, std::size_t most) {
-  std::size_t last[kMostChosen];
-  std::size_t last_count = 0, deepest = 0;
-  for (std::size_t i = 1; i < all.size(); ++i)
-    if (all[i].distance < all[deepest].distance) deepest = i;
-  for (const std::uint64_t key : last_keys)
-    for (std::size_t i = 0; i < all.size(); ++i)
-      if (all[i].key == key) {
-        last[last_count++] = i;
-        break;
-      }
-  for (const std::size_t i : std::span(last, last_count))
-    if (all[i].distance <= all[deepest].distance + slack) {
-      deepest = i;
-      break;
-    }
-  return choose_spread(all.size(), deepest, std::span(last, last_count), all[deepest].normal, most,
-                       [&](std::size_t i) { return all[i].on_0; });
-}
-
 void write(const PairNow& now, const btCollisionObjectWrapper& wrap_0,
            const btCollisionObjectWrapper& wrap_1, double time_step, std::size_t most,
            PairState& state) {
@@ -178,7 +132,7 @@ void write(const PairNow& now, const btCollisionObjectWrapper& wrap_0,
     while (end < all.size() && all[end].slot == all[begin].slot) ++end;
     const std::span<const Candidate> part(all.data() + begin, end - begin);
     const std::uint32_t slot = part.front().slot;
-    const Choice choice = choose(part, state.manifolds.keys(slot), 0.1 * contact, most);
+    const Choice choice = choose_contacts(part, state.manifolds.keys(slot), 0.1 * contact, most);
     Candidate chosen[kMostChosen];
     for (std::size_t i = 0; i < choice.count; ++i) chosen[i] = part[choice.index[i]];
     state.manifolds.write(slot, {chosen, choice.count}, wrap_0, wrap_1, settings);

@@ -93,4 +93,8 @@ Choice choose_spread(std::size_t count, std::size_t deepest, std::span<const std
   return choice;
 }
 
+// choose_spread of candidates: `last_keys` are those of the step before.
+Choice choose_contacts(std::span<const Candidate> all, std::span<const std::uint64_t> last_keys,
+                       double slack, std::size_t most);
+
 }  // namespace isotact::bullet_detail

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <BulletCollision/CollisionDispatch/btCollisionObject.h>
+
 #include "isotact/adapters/bullet/convert.h"
 #include "isotact/adapters/bullet/report.h"
 
@@ -241,6 +243,30 @@ void gather_edges(const Ours& ours, std::span<const FeatureEdge> edges, double r
                                  .on_1 = ours.is_0 ? on_other : on_ours,
                                  .normal = ours.is_0 ? -out : out,
                                  .distance = distance});
+  }
+}
+
+RelativeMotion motion_between(const btCollisionObject& ours, const btCollisionObject& other,
+                              double time_step, bool of_0) {
+  const Vec3 center = from_bullet(ours.getWorldTransform().getOrigin());
+  return {.center = center,
+          .linear = velocity_at(ours, center) - velocity_at(other, center),
+          .angular = turn_rate(ours) - turn_rate(other),
+          .time_step = time_step,
+          .of_0 = of_0};
+}
+
+void allow_for_turning(const RelativeMotion& motion, std::span<Candidate> candidates) {
+  if (candidates.size() < 2) return;
+  const auto deepest = std::min_element(
+      candidates.begin(), candidates.end(),
+      [](const Candidate& a, const Candidate& b) { return a.distance < b.distance; });
+  const double overlap = std::max(-deepest->distance, 0.0);
+  for (Candidate& c : candidates) {
+    if (c.key == deepest->key) continue;
+    const double bend = motion.of_0 ? dot(c.normal, motion.bend_at(c.on_0))
+                                    : -dot(c.normal, motion.bend_at(c.on_1));
+    if (bend > 0) c.distance += bend + std::min(bend, overlap);
   }
 }
 

@@ -65,6 +65,17 @@ struct RelativeMotion {
   }
 };
 
+// `of_0`: whether "ours" is Bullet's body 0.
+RelativeMotion motion_between(const btCollisionObject& ours, const btCollisionObject& other,
+                              double time_step, bool of_0);
+
+// Contacts are lines of motion to Bullet's solver, but points of a body that turns go along arcs.
+// Where a ball rolls, points ahead of the lowest one would seem to go into the ground, and hold it
+// up. So all but the deepest contact get the difference added to their gap; and as much again, as
+// far as the deepest is in overlap, since those ahead will be where it is now. At rest this is
+// nothing.
+void allow_for_turning(const RelativeMotion& motion, std::span<Candidate> candidates);
+
 struct GatherRequest {
   double reach = 0;           // metres: contacts up to this far apart
   bool want_nearest = false;  // one, however far, up to `nearest_reach`

@@ -65,6 +65,20 @@ void call_contact_added(btManifoldPoint& point, const btCollisionObjectWrapper& 
                         point.m_index1);
 }
 
+// Bullet drives bodies apart by a fifth of their overlap a step (its erp), which is fast where it
+// is deep: they would jump.
+void limit_recovery(btManifoldPoint& point, const WriteSettings& settings) {
+  constexpr double kUsualErp = 0.2;
+  const double depth = -static_cast<double>(point.m_distance1);
+  const bool has_own =
+      (point.m_contactPointFlags &
+       (BT_CONTACT_FLAG_HAS_CONTACT_ERP | BT_CONTACT_FLAG_CONTACT_STIFFNESS_DAMPING)) != 0;
+  const double most = settings.recovery_speed * settings.time_step;
+  if (has_own || !(depth * kUsualErp > most)) return;
+  point.m_contactERP = static_cast<btScalar>(most / depth);
+  point.m_contactPointFlags |= BT_CONTACT_FLAG_HAS_CONTACT_ERP;
+}
+
 }  // namespace
 
 Vec3 gravity_of(const btCollisionObject& body) {
@@ -220,6 +234,7 @@ void Manifolds::write(std::uint32_t id, std::span<const Candidate> chosen,
     btManifoldPoint& written = manifold.getContactPoint(at);
     call_contact_added(written, wrap_0, wrap_1);
     bounce(written, slot.memory[at], settings, body_0, body_1);
+    limit_recovery(written, settings);
   }
   for (std::size_t i = 0; i < slot.count; ++i) slot.keys[i] = slot.memory[i].key;
   if (was_empty && slot.count > 0 && gContactStartedCallback != nullptr)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -21,6 +22,8 @@ struct WriteSettings {
   double time_step = 0;     // s
   double bounce_speed = 0;  // m/s
   double nearness = 0;      // metres: points this near to one of the step before count as it
+  // m/s: what is in overlap is driven out no faster. For contacts that are not seen before.
+  double recovery_speed = std::numeric_limits<double>::infinity();
 };
 
 class Manifolds {

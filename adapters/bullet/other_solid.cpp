@@ -21,14 +21,6 @@ namespace {
 constexpr int kRimSegments = 32;
 constexpr int kDirections = 192;
 
-// Takes y to the given axis: 0, 1 or 2.
-Pose from_y(int axis) {
-  const double q = std::sqrt(0.5);
-  if (axis == 0) return {Quat{q, 0, 0, -q}, {}};  // y to x: minus a quarter turn about z
-  if (axis == 2) return {Quat{q, q, 0, 0}, {}};   // y to z: a quarter turn about x
-  return {};
-}
-
 void add_edge(OtherSolid& solid, const Vec3& a, const Vec3& b) {
   solid.edges.push_back(
       {transform_point(solid.shape_from_target, a), transform_point(solid.shape_from_target, b)});
@@ -61,7 +53,7 @@ void make_box(const btBoxShape& box, OtherSolid& solid) {
 void make_capsule(const btCapsuleShape& capsule, OtherSolid& solid) {
   const double half = static_cast<double>(capsule.getHalfHeight());
   solid.radius = static_cast<double>(capsule.getRadius());
-  solid.shape_from_target = from_y(capsule.getUpAxis());
+  solid.shape_from_target = turn_from_y(capsule.getUpAxis());
   solid.target.emplace(CapsuleField{{0, -half, 0}, {0, half, 0}, solid.radius});
   add_edge(solid, {0, -half, 0}, {0, half, 0});
 }
@@ -70,7 +62,7 @@ void make_cylinder(const btCylinderShape& cylinder, OtherSolid& solid) {
   const int axis = cylinder.getUpAxis();
   const double half = static_cast<double>(cylinder.getHalfExtentsWithMargin()[axis]);
   const double radius = static_cast<double>(cylinder.getRadius());
-  solid.shape_from_target = from_y(axis);
+  solid.shape_from_target = turn_from_y(axis);
   solid.target.emplace(CylinderField{{}, radius, 2 * half});
   add_rim(solid, radius, half);
   add_rim(solid, radius, -half);
@@ -80,7 +72,7 @@ void make_cone(const btConeShape& cone, OtherSolid& solid) {
   const double radius = static_cast<double>(cone.getRadius());
   const double height = static_cast<double>(cone.getHeight());
   solid.radius = static_cast<double>(cone.getMargin());
-  solid.shape_from_target = from_y(cone.getConeUpIndex());
+  solid.shape_from_target = turn_from_y(cone.getConeUpIndex());
   solid.target.emplace(ConeSolid{.radius = radius, .height = height, .rounding = solid.radius});
   add_rim(solid, radius, -height / 2);
   add_edge(solid, {0, height / 2, 0}, {0, height / 2, 0});
@@ -163,6 +155,13 @@ int corner_count_of(const btCollisionShape& shape) {
 }
 
 }  // namespace
+
+Pose turn_from_y(int axis) {
+  const double q = std::sqrt(0.5);
+  if (axis == 0) return {Quat{q, 0, 0, -q}, {}};  // y to x: minus a quarter turn about z
+  if (axis == 2) return {Quat{q, q, 0, 0}, {}};   // y to z: a quarter turn about x
+  return {};
+}
 
 bool is_up_to_date(const btCollisionShape& shape, const OtherSolid& solid) {
   if (solid.scaling != shape.getLocalScaling() || solid.margin != shape.getMargin() ||

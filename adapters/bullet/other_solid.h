@@ -33,4 +33,7 @@ struct OtherSolid {
 bool make_other_solid(const btCollisionShape& shape, OtherSolid& solid);
 bool is_up_to_date(const btCollisionShape& shape, const OtherSolid& solid);
 
+// Takes y to the given axis: 0, 1 or 2.
+Pose turn_from_y(int axis);
+
 }  // namespace isotact::bullet_detail

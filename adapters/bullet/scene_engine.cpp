@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cmath>
 #include <map>
+#include <optional>
+#include <utility>
 
 #include <btBulletDynamicsCommon.h>
 #include <fmt/format.h>
@@ -12,6 +14,9 @@
 #include "isotact/adapters/bullet/install.h"
 #include "isotact/adapters/bullet/shape.h"
 #include "isotact/base/error.h"
+#if defined(ISOTACT_HAS_GPU)
+#include "isotact/adapters/bullet/gpu_batch.h"
+#endif
 
 namespace isotact {
 namespace {
@@ -51,9 +56,48 @@ struct EngineBody {
   Pose mesh_from_body{};
 };
 
+// What finds contacts: Bullet's dispatcher with the plug-in, or one that works in batches.
+class Finder {
+ public:
+  Finder(const Scene& scene, const World& world, BatchSettings batch) {
+    if (scene.narrow_phase == NarrowPhase::kPoints) {
+      dispatcher_ = std::make_unique<btCollisionDispatcher>(&configuration_);
+      plugin_.emplace(*dispatcher_);
+      return;
+    }
+    batch.query.threads = world.settings().threads;
+    if (scene.narrow_phase == NarrowPhase::kGpu && !batch.backend) batch.backend = start_gpu();
+    dispatcher_ = std::make_unique<BatchDispatcher>(&configuration_, std::move(batch));
+  }
+  btDefaultCollisionConfiguration& configuration() { return configuration_; }
+  btCollisionDispatcher& dispatcher() { return *dispatcher_; }
+  const std::vector<std::string>& warnings() const { return warnings_; }
+
+ private:
+  BatchQuery start_gpu() {
+    std::string why = "this program is built without it";
+#if defined(ISOTACT_HAS_GPU)
+    gpu_ = GpuContext::try_create(&why);
+    if (gpu_) return GpuBatchQuery(*gpu_);
+#endif
+    warnings_.push_back(
+        fmt::format("no GPU, so that contacts are found on the CPU (narrow phase idf): {}", why));
+    return {};
+  }
+
+  std::vector<std::string> warnings_;
+#if defined(ISOTACT_HAS_GPU)
+  std::optional<GpuContext> gpu_;  // before what uses it
+#endif
+  btDefaultCollisionConfiguration configuration_;
+  std::unique_ptr<btCollisionDispatcher> dispatcher_;
+  std::optional<BulletPlugin> plugin_;
+};
+
 class BulletEngine final : public SceneEngine {
  public:
-  BulletEngine(const Scene& scene, const World& world) : step_(scene.world.step) {
+  BulletEngine(const Scene& scene, const World& world, BatchSettings batch)
+      : step_(scene.world.step), finder_(scene, world, std::move(batch)) {
     dynamics_.setGravity(to_bullet(scene.world.gravity));
     dynamics_.getSolverInfo().m_numIterations = kSolverIterations;
     for (BodyId id = 0; id < world.body_count(); ++id) add_body(scene, world, id);
@@ -63,6 +107,8 @@ class BulletEngine final : public SceneEngine {
     for (const auto& joint : joints_) dynamics_.removeConstraint(joint.get());
     for (const EngineBody& b : bodies_) dynamics_.removeRigidBody(b.body.get());
   }
+
+  std::vector<std::string> warnings() const override { return finder_.warnings(); }
 
   void move_to(BodyId id, const Pose& world_from_body) override {
     bodies_[id].motion->m_graphicsWorldTrans = to_bullet(world_from_body);
@@ -191,9 +237,10 @@ class BulletEngine final : public SceneEngine {
   void find_contacts(StepReport& report, std::vector<PairContact>& contacts) {
     std::map<BodyPair, PairContact> now;
     report.points = 0;
-    report.pairs = static_cast<std::uint32_t>(dispatcher_.getNumManifolds());
-    for (int i = 0; i < dispatcher_.getNumManifolds(); ++i) {
-      const btPersistentManifold& m = *dispatcher_.getManifoldByIndexInternal(i);
+    const btCollisionDispatcher& dispatcher = finder_.dispatcher();
+    report.pairs = static_cast<std::uint32_t>(dispatcher.getNumManifolds());
+    for (int i = 0; i < dispatcher.getNumManifolds(); ++i) {
+      const btPersistentManifold& m = *dispatcher.getManifoldByIndexInternal(i);
       auto a = static_cast<BodyId>(m.getBody0()->getUserIndex());
       auto b = static_cast<BodyId>(m.getBody1()->getUserIndex());
       const bool swapped = b < a;
@@ -233,16 +280,15 @@ class BulletEngine final : public SceneEngine {
   }
 
   double step_;
-  btDefaultCollisionConfiguration configuration_;
-  btCollisionDispatcher dispatcher_{&configuration_};
-  BulletPlugin plugin_ = install(dispatcher_);
+  Finder finder_;
   btDbvtBroadphase broad_phase_;
   btSequentialImpulseConstraintSolver solver_;
   // Before the world, which looks at them when it goes.
   std::map<std::size_t, std::unique_ptr<IsotactShape>> cooked_;
   std::vector<EngineBody> bodies_;
   std::vector<std::unique_ptr<btGeneric6DofSpring2Constraint>> joints_;
-  btDiscreteDynamicsWorld dynamics_{&dispatcher_, &broad_phase_, &solver_, &configuration_};
+  btDiscreteDynamicsWorld dynamics_{&finder_.dispatcher(), &broad_phase_, &solver_,
+                                    &finder_.configuration()};
   std::vector<int> motor_axis_;
   std::vector<BodyPair> touching_;  // in the last step, in order
 };
@@ -250,7 +296,13 @@ class BulletEngine final : public SceneEngine {
 }  // namespace
 
 std::unique_ptr<SceneEngine> make_bullet_engine(const Scene& scene, const World& world) {
-  return std::make_unique<BulletEngine>(scene, world);
+  return std::make_unique<BulletEngine>(scene, world, BatchSettings{});
+}
+
+SceneEngineMaker bullet_engine_with(BatchSettings batch) {
+  return [batch = std::move(batch)](const Scene& scene, const World& world) {
+    return std::make_unique<BulletEngine>(scene, world, batch);
+  };
 }
 
 }  // namespace isotact

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include <btBulletDynamicsCommon.h>
@@ -10,10 +11,16 @@
 
 namespace isotact {
 
-class BulletWorld {
+// With a dispatcher that knows our shapes.
+template <typename Dispatcher>
+class WorldWith {
  public:
-  explicit BulletWorld(const btVector3& gravity = {0, -10, 0}) { world.setGravity(gravity); }
-  ~BulletWorld() {
+  template <typename... Settings>
+  explicit WorldWith(const btVector3& gravity, Settings&&... settings)
+      : dispatcher(&configuration, std::forward<Settings>(settings)...) {
+    world.setGravity(gravity);
+  }
+  ~WorldWith() {
     for (auto& body : bodies_) world.removeRigidBody(body.get());
   }
 
@@ -45,14 +52,25 @@ class BulletWorld {
   }
 
   btDefaultCollisionConfiguration configuration;
-  btCollisionDispatcher dispatcher{&configuration};
-  BulletPlugin plugin = install(dispatcher);
+  Dispatcher dispatcher;
   btDbvtBroadphase broadphase;
   btSequentialImpulseConstraintSolver solver;
   btDiscreteDynamicsWorld world{&dispatcher, &broadphase, &solver, &configuration};
 
  private:
   std::vector<std::unique_ptr<btRigidBody>> bodies_;
+};
+
+class BulletWorld : public WorldWith<btCollisionDispatcher> {
+ public:
+  explicit BulletWorld(const btVector3& gravity = {0, -10, 0}) : WorldWith(gravity) {}
+
+  BulletPlugin plugin = install(dispatcher);
+};
+
+class BatchWorld : public WorldWith<BatchDispatcher> {
+ public:
+  explicit BatchWorld(const BatchSettings& settings = {}) : WorldWith({0, -10, 0}, settings) {}
 };
 
 inline Vec3 place(const btCollisionObject& body) {

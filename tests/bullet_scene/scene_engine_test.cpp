@@ -1,6 +1,8 @@
 #include "isotact/adapters/bullet/scene_engine.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 
 #include <gtest/gtest.h>
@@ -160,6 +162,104 @@ TEST(SceneEngine, KnotsHoldEachOther) {
   EXPECT_GT(run.world().pose(1).translation.y, -0.75);
   EXPECT_TRUE(run.warnings().empty());  // they do not overlap at the start
   EXPECT_TRUE(kSlowBuild || !run.contacts().empty());
+}
+
+constexpr const char* kBoxOnGround = R"("bodies": [
+    {"name": "ground", "kind": "static", "shape": {"field": "plane"}},
+    {"name": "box", "shape": {"make": "box", "size": 0.1, "resolution": 24, "points": 0},
+     "position": [0, 0.08, 0]}])";
+
+Scene with_phase(const std::string& phase) {
+  return parse_scene(R"({"isotact_scene": 1, "world": {"step": 0.004, "engine": "bullet",
+                         "narrow_phase": ")" +
+                         phase + "\"}," + kBoxOnGround + "}",
+                     "test.json");
+}
+
+// Fields alone are enough for batches.
+TEST(NarrowPhase, IsChosenByTheScene) {
+  for (const char* phase : {"idf", "gpu"}) {
+    SCOPED_TRACE(phase);
+    const Scene scene = with_phase(phase);
+    EXPECT_EQ(name(scene.narrow_phase), phase);
+    if (kSlowBuild && scene.narrow_phase == NarrowPhase::kGpu) continue;
+    const Pose pose = run_for(scene, unless_slow(0.3, 0.1), 1);
+    EXPECT_NEAR(pose.translation.y, 0.05, unless_slow(1e-3, 0.03));
+  }
+  EXPECT_THROW(SceneRun(with_phase("points"), with_bullet()), Error);  // neither has any
+  EXPECT_THROW(with_phase("cuda"), Error);
+  Scene ours = with_phase("idf");
+  ours.engine = "isotact";
+  EXPECT_THROW(SceneRun{ours}, Error);
+  EXPECT_THROW(parse_scene(R"({"isotact_scene": 1, "world": {"narrow_phase": "idf"},
+                               "bodies": [{"name": "a", "kind": "static"}]})",
+                           "test.json"),
+               Error);
+}
+
+TEST(NarrowPhase, FallsBackToTheCpuAndSaysSo) {
+  ASSERT_EQ(setenv("ISOTACT_GPU", "none", 1), 0);
+  SceneRun run(with_phase("gpu"), with_bullet());
+  unsetenv("ISOTACT_GPU");
+  ASSERT_EQ(run.warnings().size(), 1U);
+  EXPECT_NE(run.warnings()[0].find("no GPU"), std::string::npos) << run.warnings()[0];
+  EXPECT_TRUE(run.go(unless_slow(60, 5)));
+}
+
+Scene read_kgm(const char* name) {
+  Scene scene = read_scene(std::filesystem::path(ISOTACT_SOURCE_FOLDER) / "scenes" / "kgm" / name);
+  scene.narrow_phase = NarrowPhase::kIdf;
+  for (SceneShape& shape : scene.shapes) {
+    shape.points = 0;
+    shape.resolution = std::min(shape.resolution.value_or(64), unless_slow(32, 16));
+    if (auto* data = std::get_if<DataFile>(&shape.source))
+      data->path = "none", data->stand_in = {.name = "box", .size = data->size};
+    auto* made = std::get_if<MadeShape>(&shape.source);
+    if (made != nullptr && made->parameters.contains("triangles"))
+      made->parameters["triangles"] = 4000;
+  }
+  return scene;
+}
+
+TEST(KgmScenes, StepsCanBeWatched) {
+  Scene scene = read_kgm("pipe_small.json");
+  scene.world.step = 0.01;
+  std::size_t steps = 0, most = 0;
+  const BatchObserver watch = [&](const BatchStep& step, const IdfResult&) {
+    ++steps;
+    most = std::max(most, step.pairs.size());
+  };
+  SceneRun run(scene, {.keep_frames = false,
+                       .keep_log = false,
+                       .engines = {{"bullet", bullet_engine_with({.observer = watch})}}});
+  ASSERT_TRUE(run.go(40));
+  EXPECT_EQ(steps, 40U);
+  EXPECT_GE(most, 30U);
+  for (BodyId id = 0; id < run.world().body_count(); ++id)
+    EXPECT_GT(run.world().pose(id).translation.y, -0.01);
+}
+
+TEST(KgmScenes, AllAreRead) {
+  for (const char* name :
+       {"many.json", "many_small.json", "pipe.json", "pipe_small.json", "statues.json"}) {
+    SCOPED_TRACE(name);
+    const Scene scene = read_kgm(name);
+    EXPECT_EQ(scene.engine, "bullet");
+    EXPECT_GT(scene.about.size(), 100U);
+    EXPECT_GE(step_count(scene), 300U);
+  }
+  EXPECT_GE(read_kgm("many.json").bodies.size(), 1000U);
+}
+
+TEST(KgmScenes, StandInsTakeThePlaceOfData) {
+  Scene scene = read_kgm("statues.json");
+  SceneRun run(scene, with_bullet());
+  EXPECT_EQ(std::count_if(run.warnings().begin(), run.warnings().end(),
+                          [](const std::string& w) {
+                            return w.find("stands in for none") != std::string::npos;
+                          }),
+            2);
+  ASSERT_TRUE(run.go(10));
 }
 
 }  // namespace

@@ -87,6 +87,15 @@ TEST(SceneParse, FilesLieBesideTheScene) {
   EXPECT_EQ(file.unit, "mm");
 }
 
+TEST(SceneParse, DataHasAStandIn) {
+  const Scene s = parse_scene(
+      scene_with("", "", R"({"data": "a/statue.obj", "size": 2, "else": {"make": "torus"}})"), "x");
+  const auto& data = std::get<DataFile>(s.shapes[0].source);
+  EXPECT_EQ(data.path, "a/statue.obj");
+  EXPECT_EQ(data.stand_in.name, "torus");
+  EXPECT_EQ(data.stand_in.size, 2);  // as large as what it stands in for
+}
+
 struct Wrong {
   std::string text, message;  // a part of it
 };
@@ -111,6 +120,10 @@ TEST(SceneParse, EveryErrorNamesItsPlace) {
        "world.gravity[2]: expected a number, found null"},
       {scene_with(R"("world": {"contact": "discreet"})"), "did you mean discrete?"},
       {scene_with(R"("world": {"step": 1e999})"), "not JSON"},
+      {scene_with(R"("world": {"narrow_phase": "gpu"})"),
+       "world.narrow_phase: is for the engine \"bullet\""},
+      {scene_with(R"("world": {"engine": "bullet", "narrow_phase": "cpu"})"),
+       "world.narrow_phase: \"cpu\" is not known here"},
       {scene_with(R"("run": {"steps": 1, "seconds": 1})"), "run: has both steps and seconds"},
       {scene_with(R"("run": {"steps": 1.5})"), "run.steps: expected a whole number"},
       {scene_with(R"("run": {"seconds": 1e6, "frames_per_second": 1000})"), "a replay may have"},
@@ -128,7 +141,11 @@ TEST(SceneParse, EveryErrorNamesItsPlace) {
        "bodies[1].shape.with.teeth: expected a whole number from"},
       {scene_with("", "", R"({"make": "gear", "with": {"tooth": 9}})"), "did you mean teeth?"},
       {scene_with("", "", R"({"make": "gear", "mesh": "a.obj"})"), "has both make and mesh"},
-      {scene_with("", "", R"({})"), "bodies[1].shape: needs one of: make, mesh, asset, field"},
+      {scene_with("", "", R"({})"),
+       "bodies[1].shape: needs one of: make, mesh, data, asset, field"},
+      {scene_with("", "", R"({"data": "a.obj"})"), "bodies[1].shape: needs 'else'"},
+      {scene_with("", "", R"({"data": "a.obj", "else": {"mesh": "b.obj"}})"),
+       "bodies[1].shape.else.mesh: is not known here"},
       {scene_with("", "", R"({"make": "box", "resolution": 4})"),
        "shape.resolution: expected a whole number from 16"},
       {scene_with("", "", R"({"make": "box", "points": 10, "spacing": 1})"),

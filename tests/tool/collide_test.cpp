@@ -112,6 +112,30 @@ TEST_F(CollideVerb, TellsForceAtRest) {
   EXPECT_EQ(with({"--method", "swept"})["method"], "swept");
 }
 
+// By intersection fields: two balls, 0.1 m deep, on the CPU and on the GPU where there is one.
+TEST_F(CollideVerb, TakesIntersectionFields) {
+  make_ball();
+  for (const bool gpu : {false, true}) {
+    std::vector<std::string> words{"ball.obj", "ball.obj",    "--method",  "idf",
+                                   "--pose-a", "xyz=0,0.9,0", "--samples", "12"};
+    if (gpu) words.push_back("--gpu");
+    const Json j = collide(words);
+    EXPECT_EQ(j["status"], "contact");
+    EXPECT_EQ(j["method"], "idf");
+    ASSERT_FALSE(j["contacts"].empty());
+    EXPECT_NEAR(j["contacts"][0]["depth"].get<double>(), 0.1, 0.02);
+    EXPECT_GT(j["contacts"][0]["normal"][1].get<double>(), 0.95);
+    EXPECT_NEAR(j["min_distance"].get<double>(), -0.1, 0.02);
+    EXPECT_FALSE(j["device"].get<std::string>().empty());
+  }
+  EXPECT_EQ(
+      collide({"ball.obj", "ball.obj", "--method", "idf", "--pose-a", "xyz=0,1.5,0"})["status"],
+      "free");
+  EXPECT_EQ(run({"collide", "ball.obj", "ball.obj", "--gpu"}).exit_code, 2);
+  EXPECT_EQ(run({"collide", "ball.obj", "ball.obj", "--method", "idf", "--margin", "1"}).exit_code,
+            2);
+}
+
 TEST_F(CollideVerb, GivesUpWhereABudgetEnds) {
   make_ball();
   // Their boxes overlap, the balls do not.

@@ -147,5 +147,20 @@ TEST_F(SimulateVerb, SaysWhatIsWrong) {
   EXPECT_NE(lost.err.find("body 'part'"), std::string::npos) << lost.err;
 }
 
+// Only the words are looked at where there is no Bullet.
+TEST_F(SimulateVerb, NarrowPhasesAreOfBullet) {
+  EXPECT_NE(run({"simulate", "drop.json", "--narrow-phase", "idf"}).exit_code, 0);
+  EXPECT_NE(run({"simulate", "drop.json", "--narrow-phase", "cuda"}).exit_code, 0);
+  const auto idf =
+      run({"simulate", "drop.json", "--engine", "bullet", "--narrow-phase", "idf", "--json"});
+  if (idf.exit_code != 0) GTEST_SKIP() << "built without Bullet";
+  const Json j = Json::parse(idf.out);
+  EXPECT_EQ(j["narrow_phase"], "idf");
+  EXPECT_GT(j["contacts"].get<int>(), 0);
+  const std::string small = std::string(ISOTACT_SOURCE_FOLDER) + "/scenes/kgm/pipe_small.json";
+  const Json pipe = run_json({"simulate", small, "--narrow-phase", "idf", "--steps", "4"});
+  EXPECT_EQ(pipe["bodies"], 43);
+}
+
 }  // namespace
 }  // namespace isotact

@@ -18,6 +18,9 @@ class SceneEngine {
  public:
   virtual ~SceneEngine() = default;
 
+  // Of starting: what is done in another way than the scene asks for.
+  virtual std::vector<std::string> warnings() const { return {}; }
+
   // Until the next step, as World has them.
   virtual void move_to(BodyId body, const Pose& world_from_body) = 0;
   virtual void add_load(BodyId body, const Load& load) = 0;

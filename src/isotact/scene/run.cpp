@@ -105,7 +105,9 @@ JointSettings settings_of(const Scene& scene, const SceneJoint& joint) {
 // Two bodies touch where one has points and the other a field. A pair that has neither way, one of
 // them dynamic, would pass through each other without a word. Those without a shape are meant to.
 void refuse_ghosts(const Scene& scene, const World& world) {
-  if (scene.world.contact == ContactRule::kOff) return;
+  // Intersection fields do without points.
+  if (scene.world.contact == ContactRule::kOff || scene.narrow_phase != NarrowPhase::kPoints)
+    return;
   // The first body of each sort: with points or without, with a field or without.
   std::optional<BodyId> first[2][2], first_dynamic[2][2];
   for (BodyId id = 0; id < world.body_count(); ++id) {
@@ -220,12 +222,18 @@ SceneRun::SceneRun(const Scene& scene, const RunSettings& settings)
 }
 
 void SceneRun::start_engine() {
-  if (scene_.engine == "isotact") return;
+  if (scene_.engine == "isotact") {
+    if (scene_.narrow_phase != NarrowPhase::kPoints)
+      throw Error(fmt::format("the narrow phase '{}' is for the engine 'bullet'",
+                              name(scene_.narrow_phase)));
+    return;
+  }
   const auto maker = settings_.engines.find(scene_.engine);
   if (maker == settings_.engines.end())
     throw Error(fmt::format(
         "the scene asks for the engine '{}', which this program is built without", scene_.engine));
   engine_ = maker->second(scene_, world_);
+  for (std::string& text : engine_->warnings()) warnings_.push_back(std::move(text));
   report_.energies = world_.energies();
 }
 

@@ -43,12 +43,19 @@ struct MeshFile {
 struct AssetFile {
   std::filesystem::path path{};
 };
+// A mesh of the folder in the environment variable ISOTACT_DATA, which not everybody has, and what
+// stands in for it.
+struct DataFile {
+  std::string path{};            // in that folder
+  std::optional<double> size{};  // of the longest side, metres
+  MadeShape stand_in{};
+};
 using SceneField =
     std::variant<PlaneField, SphereField, BoxField, CapsuleField, CylinderField, TorusField>;
 
 struct SceneShape {
   std::string name{};  // empty: a body's own
-  std::variant<MadeShape, MeshFile, AssetFile, SceneField> source{};
+  std::variant<MadeShape, MeshFile, AssetFile, DataFile, SceneField> source{};
   // Of meshes: at most one of each two. Nothing: a resolution of 64, points two cells apart.
   std::optional<int> resolution{};
   std::optional<double> voxel_size{};
@@ -121,11 +128,20 @@ struct SceneView {
   std::optional<Aabb> box{};
 };
 
+// How another engine finds contacts, where it offers a choice.
+enum class NarrowPhase : std::uint8_t {
+  kPoints,  // points of one body in the field of the other
+  kIdf,     // all pairs at once by intersection fields (queries/intersection_field.h)
+  kGpu,     // the same on the GPU; on the CPU, with a warning, where there is none
+};
+std::string_view name(NarrowPhase narrow_phase);
+
 struct Scene {
   std::string name{}, about{};
   WorldSettings world{};
   // What steps it: our own world, or another engine that the program brings (engine.h).
   std::string engine = "isotact";
+  NarrowPhase narrow_phase = NarrowPhase::kPoints;  // ours has no other
   // How long a run is: steps, or seconds where they are given.
   std::uint64_t steps = 1000;
   std::optional<double> seconds{};

@@ -24,11 +24,16 @@ void read_choice(const JsonNode& object, const std::string& key, const JsonNode:
 
 void read_world(const JsonNode& node, Scene& scene) {
   WorldSettings& world = scene.world;
-  node.expect_keys({"engine", "step", "gravity", "contact", "solve", "impacts", "motion",
-                    "traversal", "direction", "damping", "quadrature", "midpoints", "tolerance",
-                    "turns", "energy_factor", "sleep_speed"});
+  node.expect_keys({"engine", "narrow_phase", "step", "gravity", "contact", "solve", "impacts",
+                    "motion", "traversal", "direction", "damping", "quadrature", "midpoints",
+                    "tolerance", "turns", "energy_factor", "sleep_speed"});
   const JsonNode::Names engines{"isotact", "bullet"};
   if (const auto engine = node.find("engine")) scene.engine = engines[engine->choice(engines)];
+  if (const auto phase = node.find("narrow_phase")) {
+    scene.narrow_phase = static_cast<NarrowPhase>(phase->choice({"points", "idf", "gpu"}));
+    if (scene.engine == "isotact" && scene.narrow_phase != NarrowPhase::kPoints)
+      phase->fail("is for the engine \"bullet\"; our own world has \"points\" only");
+  }
   read_if(node, "step", world.step, [](const auto& n) { return n.number({1e-9, 1}); });
   read_if(node, "gravity", world.gravity, [](const auto& n) { return n.vec(1e6); });
   read_choice(node, "contact", {"continuous", "discrete", "off"}, world.contact);

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <filesystem>
+
+#include <fmt/format.h>
 
 #include "isotact/base/error.h"
 #include "isotact/field/isosurface.h"
@@ -48,6 +52,12 @@ LoadedShape cook(TriangleMesh mesh, const SceneShape& s, Threads threads) {
   loaded.mass = find_mass_properties(mesh, {.density = 1, .threads = threads});
   loaded.look = std::move(mesh);
   return loaded;
+}
+
+LoadedShape load_made(const MadeShape& made, const SceneShape& shape, Threads threads) {
+  TriangleMesh mesh = make_shape(made.name, made.parameters);
+  if (made.size) scale_to(mesh, *made.size);
+  return cook(std::move(mesh), shape, threads);
 }
 
 LoadedShape load_asset(const AssetFile& file, Threads threads) {
@@ -100,6 +110,21 @@ double cell_of(const SceneField& field) {
   return std::min(1e-3, detail * 0.02);
 }
 
+LoadedShape load_data(const DataFile& file, const SceneShape& shape, Threads threads) {
+  const char* folder = std::getenv("ISOTACT_DATA");
+  const std::filesystem::path path = std::filesystem::path(folder ? folder : "") / file.path;
+  if (folder == nullptr || !std::filesystem::exists(path)) {
+    LoadedShape loaded = load_made(file.stand_in, shape, threads);
+    loaded.warnings.push_back(
+        fmt::format("{} stands in for {}, which is not in the folder that ISOTACT_DATA names",
+                    file.stand_in.name, file.path));
+    return loaded;
+  }
+  TriangleMesh mesh = read_mesh(path).mesh;
+  if (file.size) scale_to(mesh, *file.size);
+  return cook(std::move(mesh), shape, threads);
+}
+
 }  // namespace
 
 TriangleMesh draw_plane(const PlaneField& plane, double half_size) {
@@ -114,11 +139,7 @@ TriangleMesh draw_plane(const PlaneField& plane, double half_size) {
 }
 
 LoadedShape load_shape(const SceneShape& shape, Threads threads) {
-  return std::visit(Cases{[&](const MadeShape& made) {
-                            TriangleMesh mesh = make_shape(made.name, made.parameters);
-                            if (made.size) scale_to(mesh, *made.size);
-                            return cook(std::move(mesh), shape, threads);
-                          },
+  return std::visit(Cases{[&](const MadeShape& made) { return load_made(made, shape, threads); },
                           [&](const MeshFile& file) {
                             LoadedMesh read =
                                 read_mesh(file.path, {.scale = metres_per_unit(file.unit)});
@@ -128,6 +149,7 @@ LoadedShape load_shape(const SceneShape& shape, Threads threads) {
                             return loaded;
                           },
                           [&](const AssetFile& file) { return load_asset(file, threads); },
+                          [&](const DataFile& file) { return load_data(file, shape, threads); },
                           [&](const SceneField& field) {
                             LoadedShape loaded;
                             std::visit([&](const auto& f) { loaded.field = AnyField{f}; }, field);

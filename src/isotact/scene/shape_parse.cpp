@@ -34,6 +34,16 @@ MadeShape read_made(const JsonNode& node) {
   return made;
 }
 
+DataFile read_data_file(const JsonNode& node) {
+  DataFile file{.path = node.get("data").text(1000)};
+  read_if(node, "size", file.size, [](const auto& n) { return n.number(above_zero(1e4)); });
+  const JsonNode stand_in = node.get("else");
+  stand_in.expect_keys({"make", "with", "size"});
+  file.stand_in = read_made(stand_in);
+  if (!file.stand_in.size) file.stand_in.size = file.size;
+  return file;
+}
+
 MeshFile read_mesh_file(const JsonNode& node, const std::filesystem::path& folder) {
   MeshFile file{.path = folder / node.get("mesh").text(1000)};
   if (const auto unit = node.find("unit")) {
@@ -114,7 +124,7 @@ void read_sampling(const JsonNode& node, SceneShape& shape) {
 SceneShape read_shape(const JsonNode& node, const std::filesystem::path& folder) {
   if (!node.is_object()) node.fail_expecting("a shape's name or an object");
   SceneShape shape;
-  const std::string kind = node.choose_key({"make", "mesh", "asset", "field"}, true);
+  const std::string kind = node.choose_key({"make", "mesh", "data", "asset", "field"}, true);
   const Names sampling{"resolution", "voxel_size", "points", "spacing"};
   const auto allow = [&](Names keys) {
     keys.insert(keys.end(), sampling.begin(), sampling.end());
@@ -127,6 +137,9 @@ SceneShape read_shape(const JsonNode& node, const std::filesystem::path& folder)
   } else if (kind == "mesh") {
     allow({"mesh", "unit"});
     shape.source = read_mesh_file(node, folder);
+  } else if (kind == "data") {
+    allow({"data", "size", "else"});
+    shape.source = read_data_file(node);
   } else if (kind == "asset") {
     node.expect_keys({"asset"});  // its field and points are what they are
     shape.source = AssetFile{folder / node.get("asset").text(1000)};

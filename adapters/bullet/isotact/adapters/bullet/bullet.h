@@ -1,6 +1,7 @@
 // All of the plug-in for Bullet: docs/bullet.md.
 #pragma once
 
+#include "isotact/adapters/bullet/batch.h"
 #include "isotact/adapters/bullet/body.h"
 #include "isotact/adapters/bullet/convert.h"
 #include "isotact/adapters/bullet/install.h"

@@ -1,0 +1,87 @@
+// The pairs of a step, one query for all, and what becomes of its contacts. Private to the plug-in.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include <BulletCollision/CollisionDispatch/btCollisionObjectWrapper.h>
+
+#include "isotact/adapters/bullet/batch.h"
+
+#include "batch_pair.h"
+#include "batch_shapes.h"
+#include "candidate.h"
+
+class btManifoldResult;
+
+namespace isotact::bullet_detail {
+
+class Batch {
+ public:
+  explicit Batch(BatchSettings settings);
+
+  // Whether both have a field or a formula. Makes texels where they are met for the first time.
+  bool can_take(const btCollisionShape& shape_0, const btCollisionShape& shape_1);
+
+  // Between open and run, pairs wait. They are looked at where they will be after `time_step`.
+  void open() {
+    requests_.clear();  // of a step that an Error ended
+    is_open_ = true;
+  }
+  bool is_open() const { return is_open_; }
+  void add(BatchPairState& pair, const btCollisionObjectWrapper& wrap_0,
+           const btCollisionObjectWrapper& wrap_1);
+  void forget(const BatchPairState& pair);
+  // Writes manifolds, or hands contacts to `sink` where there is one.
+  void run(double time_step, btManifoldResult* sink = nullptr);
+
+  const BatchReport& report() const { return report_; }
+
+ private:
+  struct Side {
+    const btCollisionObject* object = nullptr;
+    const btCollisionShape* shape = nullptr;
+    btTransform world_from_bullet{};
+    int part = -1, index = -1;
+    bool is_child = false;
+    std::uint32_t body = 0;  // of bodies_
+    Vec3 shift{};            // metres that it will have moved by at the end of the step
+  };
+  struct Request {
+    BatchPairState* pair = nullptr;  // null: gone since
+    Side side[2]{};
+  };
+  struct Found {
+    Candidate candidate{};
+    KeptContact kept{};
+  };
+  // A place near the surface of one of two, at the end of the step.
+  struct Place {
+    Vec3 world{};
+    bool on_0 = true;
+    Vec3 normal{};  // where fields have none
+  };
+
+  void place(Side& side, double time_step);
+  void find_contacts(std::size_t request, double time_step);
+  bool look_at(const Request& request, const Place& place, double most_gap, Found& found) const;
+  double shell_of(const Request& request) const;
+  void write(std::size_t request, double time_step);
+  void hand_over(std::size_t request, btManifoldResult& sink);
+
+  BatchSettings settings_;
+  BatchShapes shapes_;
+  bool is_open_ = false;
+  std::vector<Request> requests_{};
+  std::unordered_map<const btCollisionObject*, std::uint32_t> body_of_{};
+  std::vector<IdfBody> bodies_{};
+  std::vector<IdfPair> pairs_{};
+  std::vector<std::size_t> request_of_{};    // of a pair
+  std::vector<std::vector<Found>> found_{};  // of a pair
+  IdfState state_{};
+  IdfResult result_{};
+  BatchReport report_{};
+};
+
+}  // namespace isotact::bullet_detail

@@ -1,0 +1,60 @@
+// Shapes of a world as intersection queries take them. Private to the plug-in.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <BulletCollision/CollisionShapes/btCollisionShape.h>
+
+#include "isotact/adapters/bullet/shape.h"
+#include "isotact/queries/intersection_field.h"
+
+namespace isotact::bullet_detail {
+
+// Which shape, and where its frame lies in that of Bullet's.
+struct BatchShape {
+  std::uint32_t shape = 0;
+  Pose bullet_from_shape{};
+  double scale = 1;
+};
+
+class BatchShapes {
+ public:
+  explicit BatchShapes(int cells, Threads threads) : cells_(cells), threads_(threads) {}
+
+  // None for what has no field and no formula. The first look at a body of ours makes its texels,
+  // which takes some tenths of a second; what goes wrong there is reported (report.h) once.
+  std::optional<BatchShape> find(const btCollisionShape& shape);
+  std::span<const IdfShape> all() const { return all_; }
+
+ private:
+  // A formula: its kind and sizes. Ours: the margin, in metres of the unscaled shape.
+  using Key = std::array<double, 5>;
+  struct Body {
+    std::shared_ptr<const BulletBody> body;  // keeps its address from being used again
+    std::map<double, std::optional<std::uint32_t>> of_margin{};
+  };
+  std::optional<BatchShape> find_ours(const IsotactShape& shape);
+  template <typename Formula>
+  std::uint32_t find_formula(const Key& key, const Formula& formula);
+
+  int cells_;
+  Threads threads_;
+  std::vector<IdfShape> all_{};
+  std::map<const BulletBody*, Body> bodies_{};
+  std::map<Key, std::uint32_t> formulas_{};
+};
+
+// Value and unit direction of steepest ascent, at a point of the unscaled shape, metres. A zero
+// direction where there is none.
+FieldSample sample_solid(const IdfShape& shape, const Vec3& point);
+
+// Whether a pair may ever have both: cheap, by type.
+bool may_be_batched(const btCollisionShape& shape);
+
+}  // namespace isotact::bullet_detail
