@@ -15,12 +15,15 @@ struct Part {
   std::string_view name;
   void (*run)(const Options&, Report&);
 };
-constexpr Part kParts[] = {{"kernels", bench_kernels}, {"cpu", bench_cpu}, {"truth", bench_truth}};
+constexpr Part kParts[] = {{"table1", bench_table1},
+                           {"kernels", bench_kernels},
+                           {"cpu", bench_cpu},
+                           {"truth", bench_truth}};
 
 constexpr const char* kUsage =
     "usage: bench_idf [--json] [--quick] [--only NAME]...\n"
     "  --quick      small crowds, few steps\n"
-    "  --only NAME  a part: kernels cpu truth; may be repeated\n";
+    "  --only NAME  a part: table1 kernels cpu truth; may be repeated\n";
 
 bool is_part(std::string_view name) {
   return std::any_of(std::begin(kParts), std::end(kParts),

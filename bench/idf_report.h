@@ -43,5 +43,6 @@ std::size_t count_colliding(const IdfResult& result);
 void bench_kernels(const Options& options, Report& report);
 void bench_cpu(const Options& options, Report& report);
 void bench_truth(const Options& options, Report& report);
+void bench_table1(const Options& options, Report& report);
 
 }  // namespace isotact::bench

@@ -81,6 +81,7 @@ struct GpuIntersectionQuery::State {
   void set_uniforms(const GpuProgram& p) const;
   bool is_by_cells() const { return settings.search == IdfSearch::kCells; }
 
+  void set(const IdfSettings& wanted);  // throws Error where they do not fit the options
   void run_batch(std::span<const IdfBody> bodies, std::span<const IdfPair> pairs,
                  const IdfState& seeds_before, IdfState& seeds_after, IdfResult& result);
   void upload();
@@ -462,6 +463,14 @@ bool GpuIntersectionQuery::State::make_room() {
   return has_grown;
 }
 
+void GpuIntersectionQuery::State::set(const IdfSettings& wanted) {
+  if (options.two_passes && (wanted.search != IdfSearch::kPaper || wanted.max_contacts > 0 ||
+                             wanted.one_per_voxel))
+    throw Error("two passes are KGM's own way: for IdfSearch::kPaper with all contacts");
+  settings = wanted;
+  times = {};
+}
+
 void GpuIntersectionQuery::State::run_batch(std::span<const IdfBody> bodies,
                                             std::span<const IdfPair> batch,
                                             const IdfState& seeds_before, IdfState& seeds_after,
@@ -497,11 +506,7 @@ void GpuIntersectionQuery::run(std::span<const IdfBody> bodies, std::span<const 
                                const IdfSettings& settings, IdfState& state, IdfResult& result) {
   const auto begin = std::chrono::steady_clock::now();
   State& s = *state_;
-  if (s.options.two_passes &&
-      (settings.search != IdfSearch::kPaper || settings.max_contacts > 0 || settings.one_per_voxel))
-    throw Error("two passes are KGM's own way: for IdfSearch::kPaper with all contacts");
-  s.settings = settings;
-  s.times = {};
+  s.set(settings);
   const std::size_t batch = s.pairs_a_batch(settings);
   if (pairs.size() <= batch) {
     s.run_batch(bodies, pairs, state, state, result);
@@ -519,6 +524,33 @@ void GpuIntersectionQuery::run(std::span<const IdfBody> bodies, std::span<const 
     state = std::move(next);
   }
   s.times.wall = since(begin);
+}
+
+GpuIntersectionCount GpuIntersectionQuery::count(std::span<const IdfBody> bodies,
+                                                 std::span<const IdfPair> pairs,
+                                                 const IdfSettings& settings) {
+  State& s = *state_;
+  s.set(settings);
+  GpuIntersectionCount total;
+  const std::size_t batch = s.pairs_a_batch(settings);
+  for (std::size_t first = 0; first < pairs.size(); first += batch) {
+    plan_intersections(s.shapes, bodies, pairs.subspan(first, std::min(batch, pairs.size() - first)),
+                       settings, {}, s.plan);
+    s.upload();
+    double milliseconds = s.dispatch();
+    while (s.make_room()) milliseconds = s.dispatch();
+    total.milliseconds += milliseconds;
+    total.particles += s.particle_count;
+    if (s.particle_count == 0) continue;
+    s.counts.assign(s.plan.records.size(), 0);
+    s.arrived.read(std::span(s.counts));
+    if (s.is_refined()) s.read_refined();
+    for (const std::uint32_t n : s.counts) {
+      total.arrived += n;
+      total.colliding += n > 0 ? 1U : 0U;
+    }
+  }
+  return total;
 }
 
 double GpuIntersectionQuery::repeat() { return state_->dispatch(); }

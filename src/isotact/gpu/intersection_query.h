@@ -37,6 +37,12 @@ struct GpuIntersectionTimes {
   double wall = 0;     // of run(), with planning, uploads and reading back
 };
 
+struct GpuIntersectionCount {
+  double milliseconds = 0;  // on the GPU
+  std::uint64_t particles = 0, arrived = 0;
+  std::size_t colliding = 0;  // pairs
+};
+
 class GpuIntersectionQuery {
  public:
   // The context must be current, and outlive this. Throws Error where the GPU cannot take the
@@ -51,6 +57,10 @@ class GpuIntersectionQuery {
   // where the CPU may know that nothing at all is left.
   void run(std::span<const IdfBody> bodies, std::span<const IdfPair> pairs,
            const IdfSettings& settings, IdfState& state, IdfResult& result);
+
+  // The same, but contacts stay on the GPU: only how many there are is read back.
+  GpuIntersectionCount count(std::span<const IdfBody> bodies, std::span<const IdfPair> pairs,
+                             const IdfSettings& settings);
 
   // The GPU's part of the last run() once more, with nothing uploaded or read back: for timing.
   // Returns milliseconds.
