@@ -27,8 +27,8 @@ struct Errors {
 };
 
 template <Field F>
-Errors compare(const F& field, std::int32_t cells, double volume, const Vec3& center,
-               const Vec3& moments) {
+Errors compare_mass(const F& field, std::int32_t cells, double volume, const Vec3& center,
+                    const Vec3& moments) {
   const MassProperties found = find_voxel_mass(field, voxels_of(0.6, cells), {.density = 2});
   EXPECT_EQ(found.status, MassStatus::kSolid);
   EXPECT_TRUE(found.warnings.empty());
@@ -54,11 +54,11 @@ TEST(VoxelMass, ConvergesToTheFormulas) {
   for (const std::int32_t cells : {12, 24, 48, 96}) {
     const double bound = 4 * std::pow(cells, -1.4);
     const Errors of_ball =
-        compare(sphere, cells, ball, sphere.center, {ball_moment, ball_moment, ball_moment});
+        compare_mass(sphere, cells, ball, sphere.center, {ball_moment, ball_moment, ball_moment});
     EXPECT_LT(of_ball.volume, bound);
     EXPECT_LT(of_ball.center, bound);
     EXPECT_LT(of_ball.inertia, 2 * bound);
-    const Errors of_ring = compare(torus, cells, ring, {}, {across, about, across});
+    const Errors of_ring = compare_mass(torus, cells, ring, {}, {across, about, across});
     EXPECT_LT(of_ring.volume, 3 * bound);
     EXPECT_LT(of_ring.inertia, 6 * bound);
     last = of_ring.inertia;

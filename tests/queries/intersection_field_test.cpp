@@ -14,7 +14,7 @@
 namespace isotact {
 namespace {
 
-Pose at(const Vec3& where, const Quat& turn = {}) { return {turn, where}; }
+Pose placed(const Vec3& where, const Quat& turn = {}) { return {turn, where}; }
 
 template <Field F>
 FieldTexels texels_of(const F& field, const Aabb& body, std::int32_t cells,
@@ -72,9 +72,9 @@ Scene random_scene(std::uint64_t seed, std::uint32_t pairs) {
     const auto kinds = static_cast<std::uint32_t>(scene.shapes.size());
     const std::uint32_t a = random.below(kinds), b = random.below(kinds - 1);
     const double scale = random.below(2) == 0 ? 1 : random.uniform(0.5, 2);
-    scene.bodies.push_back({a, at(where, random.rotation()), scale});
+    scene.bodies.push_back({a, placed(where, random.rotation()), scale});
     const Vec3 away = random.unit_vector() * random.uniform(0.3, 0.9) * scale;
-    scene.bodies.push_back({b, at(where + away, random.rotation()), scale});
+    scene.bodies.push_back({b, placed(where + away, random.rotation()), scale});
     scene.pairs.push_back({2 * i, 2 * i + 1});
   }
   return scene;
@@ -93,7 +93,7 @@ bool same(const Contact& a, const Contact& b) {
          a.point == b.point;
 }
 
-void expect_same(const IdfResult& a, const IdfResult& b) {
+void expect_same_contacts(const IdfResult& a, const IdfResult& b) {
   EXPECT_EQ(a.first_contact, b.first_contact);
   EXPECT_EQ(a.arrived, b.arrived);
   EXPECT_EQ(a.resolution, b.resolution);
@@ -128,7 +128,7 @@ TEST(IntersectionField, SpheresHaveTheDepthAndNormalOfTheFormula) {
     const Vec3 where = random.in_box({-9, -9, -9}, {9, 9, 9}), normal = random.unit_vector();
     const double scale = random.uniform(0.5, 3), depth = random.uniform(0.05, 0.25) * scale;
     const double between = 0.8 * scale - depth;
-    scene.bodies = {{0, at(where + normal * between), scale}, {1, at(where), scale}};
+    scene.bodies = {{0, placed(where + normal * between), scale}, {1, placed(where), scale}};
     scene.pairs = {{0, 1}};
     const double epsilon = 1e-4 * scale;
     const IdfResult result = intersect(scene, {.samples = 20, .epsilon = epsilon});
@@ -151,7 +151,7 @@ TEST(IntersectionField, SpheresHaveTheDepthAndNormalOfTheFormula) {
 TEST(IntersectionField, ABoxStandsInTheGround) {
   for (const bool plane_is_a : {false, true}) {
     Scene scene({IdfShape{BoxField{}}, IdfShape{PlaneField{}}});
-    scene.bodies = {{0, at({2, 0.45, 3})}, {1, {}}};
+    scene.bodies = {{0, placed({2, 0.45, 3})}, {1, {}}};
     scene.pairs = {plane_is_a ? IdfPair{1, 0} : IdfPair{0, 1}};
     const IdfResult result = intersect(scene, {.samples = 10, .epsilon = 1e-4, .max_contacts = 8});
     ASSERT_EQ(result.contacts.size(), 8U);
@@ -173,7 +173,7 @@ TEST(IntersectionField, ATorusHangsOnACapsule) {
   Scene scene({IdfShape{torus},
                IdfShape{CapsuleField{.a = {0, -1, 0}, .b = {0, 1, 0}, .radius = 0.1}},
                IdfShape{texels_of(torus, IdfShape{torus}.body(), 64)}});
-  scene.bodies = {{0, {}}, {1, at({0.16, 0.1, 0})}, {2, {}}};
+  scene.bodies = {{0, {}}, {1, placed({0.16, 0.1, 0})}, {2, {}}};
   scene.pairs = {{0, 1}, {2, 1}};
   const IdfResult result = intersect(scene, {.samples = 16, .epsilon = 1e-4});
   for (std::size_t pair = 0; pair < 2; ++pair) {
@@ -203,7 +203,7 @@ TEST(IntersectionField, EqualsBruteForceToTheLastBit) {
     IdfState state;
     IdfResult slow;
     intersect_fields_brute_force(scene.shapes, scene.bodies, scene.pairs, settings, state, slow);
-    expect_same(fast, slow);
+    expect_same_contacts(fast, slow);
     const std::size_t touching = pairs_in_contact(fast);
     EXPECT_GT(touching, 80U);
     EXPECT_LT(touching, 280U);
@@ -216,7 +216,7 @@ TEST(IntersectionField, ThreadsDoNotMatter) {
   const IdfResult one = intersect(scene, settings);
   settings.threads = {7};
   const IdfResult many = intersect(scene, settings);
-  expect_same(one, many);
+  expect_same_contacts(one, many);
   EXPECT_EQ(one.evaluations, many.evaluations);
 }
 
@@ -227,7 +227,7 @@ TEST(IntersectionField, FarFewerValuesThanBruteForce) {
   IdfState state;
   IdfResult slow;
   intersect_fields_brute_force(scene.shapes, scene.bodies, scene.pairs, settings, state, slow);
-  expect_same(fast, slow);
+  expect_same_contacts(fast, slow);
   IdfResult paper = intersect(scene, {.samples = 20, .search = IdfSearch::kPaper});
   EXPECT_LT(fast.evaluations * 4, paper.evaluations);
 }
@@ -303,7 +303,7 @@ TEST(IntersectionField, NearlyParallelPlatesAreFound) {
   // The upper plate's lower face passes 0.01 below the other's upper one at x = 1.
   const Quat turn = rotation_about({0, 0, 1}, -tilt);
   const Vec3 face = rotate(turn, {1, -0.05, 0});
-  scene.bodies = {{0, at(Vec3{0.99, 0.04, 0} - face, turn)}, {0, {}}};
+  scene.bodies = {{0, placed(Vec3{0.99, 0.04, 0} - face, turn)}, {0, {}}};
   scene.pairs = {{0, 1}};
   IdfSettings settings{.samples = 3, .epsilon = 1e-4, .search = IdfSearch::kPaper};
   EXPECT_EQ(intersect(scene, settings).arrived[0], 0U);
@@ -323,7 +323,7 @@ TEST(IntersectionField, NearlyParallelPlatesAreFound) {
 TEST(IntersectionField, ARidiculousResolutionEnds) {
   Scene scene({IdfShape{BoxField{.half_size = {1, 0.05, 1}}}});
   const Quat turn = rotation_about({1, 2, 3}, 0.7);
-  scene.bodies = {{0, at(rotate(turn, {0, 0.1 + 5e-7, 0}), turn)}, {0, at({}, turn)}};
+  scene.bodies = {{0, placed(rotate(turn, {0, 0.1 + 5e-7, 0}), turn)}, {0, placed({}, turn)}};
   scene.pairs = {{0, 1}};
   const IdfResult result =
       intersect(scene, {.samples = 2, .epsilon = 1e-9, .max_steps = 1, .resolution = 1e-30});
@@ -362,7 +362,7 @@ TEST(IntersectionField, ExchangedBodiesTouchAtTheSamePlaces) {
 TEST(IntersectionField, SeedsKeepContactsThatTheGridWouldLose) {
   Scene scene({IdfShape{SphereField{}}});
   const Vec3 away = normalized(Vec3{0.7, 0.5, 0.48}) * 0.649;
-  scene.bodies = {{0, at(away), 0.3}, {0, {}}};
+  scene.bodies = {{0, placed(away), 0.3}, {0, {}}};
   scene.pairs = {{0, 1}};
   IdfSettings settings{
       .samples = 20, .epsilon = 1e-4, .max_steps = 4, .max_contacts = 4, .keep_seeds = true};
@@ -407,7 +407,7 @@ TEST(IntersectionField, NothingIsNotAnError) {
   EXPECT_TRUE(none.contacts.empty());
   EXPECT_EQ(none.first_contact, std::vector<std::uint32_t>{0});
   Scene apart({IdfShape{SphereField{}}});
-  apart.bodies = {{0, {}}, {0, at({5, 0, 0})}};
+  apart.bodies = {{0, {}}, {0, placed({5, 0, 0})}};
   apart.pairs = {{0, 1}};
   const IdfResult result = intersect(apart, {});
   EXPECT_TRUE(result.contacts.empty());
