@@ -100,7 +100,8 @@ MassProperties make_properties(const VoxelSums& sums, const Lattice& lattice,
   result.principal_moments = axes.moments;
   result.mesh_from_principal = axes.mesh_from_principal;
   if (sums.at_edge)
-    result.warnings.emplace_back("the body reaches the outermost voxels: more of it may lie beyond");
+    result.warnings.emplace_back(
+        "the body reaches the outermost voxels: more of it may lie beyond");
   return result;
 }
 
