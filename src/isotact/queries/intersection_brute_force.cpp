@@ -47,7 +47,14 @@ struct Outcome {
   Both last{};
 };
 
-Outcome project_one(const OnePair& one, const Vec3f& start, float most, IdfPairResult& found) {
+// What the rules of cells are, for those of KGM infinite.
+struct Limits {
+  float most = HUGE_VALF;   // of the first value
+  float reach = HUGE_VALF;  // outside, from the start
+};
+
+Outcome project_one(const OnePair& one, const Vec3f& start, const Limits& limits,
+                    IdfPairResult& found) {
   const float epsilon = one.fields.record->epsilon;
   const auto relaxation = static_cast<float>(one.settings.relaxation);
   bool relaxed = relaxation > 1, was_inside = false;
@@ -58,11 +65,13 @@ Outcome project_one(const OnePair& one, const Vec3f& start, float most, IdfPairR
     const Both both = evaluate_both(one.fields, p);
     found.evaluations += 2;
     const float value = both.value();
-    if (step == 0 && value > most) return {};
+    if (step == 0 && value > limits.most) return {};
     if (std::fabs(value) < epsilon) return {.arrived = true, .may_hold = true, .last = both};
     if (value < epsilon) {
       was_inside = true;
       inside = both;
+    } else if (length_sq(p - start) > limits.reach * limits.reach) {
+      break;
     }
     const Vec3f go = both.direction() * value;
     if (relaxed && std::fabs(value) >= last_size) {
@@ -75,6 +84,22 @@ Outcome project_one(const OnePair& one, const Vec3f& start, float most, IdfPairR
     last_size = std::fabs(value);
   }
   return {.arrived = was_inside, .may_hold = true, .last = inside};
+}
+
+// By the block of cells that holds it.
+bool may_move(const OnePair& one, std::uint32_t cell) {
+  const IdfPairRecord& r = *one.fields.record;
+  const auto nx = static_cast<std::uint32_t>(r.cells[0]);
+  const auto ny = static_cast<std::uint32_t>(r.cells[1]);
+  const std::uint32_t place[3] = {cell % nx, cell / nx % ny, cell / nx / ny};
+  Vec3f middle;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const auto begin = static_cast<std::int32_t>(place[axis]) / kIdfBlockCells * kIdfBlockCells;
+    const std::int32_t end = std::min(begin + kIdfBlockCells, r.cells[axis]);
+    middle[axis] = r.box_min[axis] +
+                   0.5F * (static_cast<float>(begin) + static_cast<float>(end)) * r.cell_size[axis];
+  }
+  return !(evaluate_both(one.fields, middle).value() > r.block_cull + r.epsilon);
 }
 
 void search_pair(const OnePair& one, std::vector<IdfHit>& hits, IdfPairResult& found) {
@@ -91,8 +116,10 @@ void search_pair(const OnePair& one, std::vector<IdfHit>& hits, IdfPairResult& f
     left.reserve(cells.count);
     for (std::size_t i = 0; i < cells.count; ++i) {
       const bool in_cell = by_cells && cells.particle[i] < grid;
-      const Outcome outcome =
-          project_one(one, cells.middle(i), in_cell ? level.most : HUGE_VALF, found);
+      if (in_cell && number == 0 && !may_move(one, cells.particle[i])) continue;
+      const Limits limits =
+          in_cell ? Limits{.most = level.most, .reach = level.half_diagonal} : Limits{};
+      const Outcome outcome = project_one(one, cells.middle(i), limits, found);
       if (outcome.arrived) {
         IdfHit hit{};
         write_hit(outcome.last.a, outcome.last.b, one.settings.normal == IdfNormal::kPaper, hit);

@@ -14,6 +14,10 @@ namespace {
 
 using namespace detail;
 
+constexpr float kNoLimit = std::numeric_limits<float>::infinity();
+constexpr int kBlockLevel = 2;
+static_assert(1 << kBlockLevel == kIdfBlockCells);
+
 struct SearchScratch {
   IdfCells cells, next;
   std::vector<std::uint64_t> blocks[2];
@@ -30,7 +34,7 @@ void grow(std::vector<T>& room, std::size_t count) {
 class PairSearch {
  public:
   PairSearch(const IdfFields& fields, const IdfPlan& plan, const IdfSettings& settings,
-             const IdfKernels& kernels, std::uint32_t pair, float far_slack, SearchScratch& scratch,
+             const IdfKernels& kernels, std::uint32_t pair, SearchScratch& scratch,
              IdfPairResult& result)
       : fields_(fields),
         record_(*fields.record),
@@ -38,7 +42,6 @@ class PairSearch {
         settings_(settings),
         kernels_(kernels),
         pair_(pair),
-        far_slack_(far_slack),
         scratch_(scratch),
         result_(result) {}
 
@@ -50,7 +53,7 @@ class PairSearch {
     scratch_.cells.reserve(std::max(grid, record_.seed_count));
     for (std::uint32_t i = 0; i < record_.seed_count; ++i)
       scratch_.cells.add(plan_.seeds[record_.first_seed + i], grid + i);
-    project(std::numeric_limits<float>::infinity());
+    project(kNoLimit, kNoLimit);
     if (settings_.search == IdfSearch::kCells)
       search_cells();
     else
@@ -64,7 +67,7 @@ class PairSearch {
     scratch_.cells.count = 0;
     for (std::uint32_t i = 0; i < grid; ++i)
       scratch_.cells.add(start_of(record_, plan_, settings_.sampling, i), i);
-    project(std::numeric_limits<float>::infinity());
+    project(kNoLimit, kNoLimit);
     result_.resolution = settings_.sampling == IdfSampling::kGrid
                              ? resolution_of(record_, make_level(record_, 0))
                              : std::numeric_limits<float>::infinity();
@@ -74,7 +77,7 @@ class PairSearch {
     IdfLevel level = make_level(record_, 0);
     find_cells(level);
     for (;;) {
-      project(level.most);
+      project(level.most, level.half_diagonal);
       const bool apart = scratch_.found.empty() && left_count_ == 0;
       result_.resolution = apart ? 0 : resolution_of(record_, level);
       if (!scratch_.found.empty() || !is_worth_cutting(record_, level, left_count_, settings_))
@@ -91,14 +94,20 @@ class PairSearch {
     }
   }
 
-  // Blocks of cells, and their parts, down to the cells that move. From the middle of a block to
-  // that of a cell in it values change by no more than what the way between them allows.
+  // Blocks of cells, and their parts, down to the cells that move: those whose block of 4^3 cells
+  // and who themselves pass. Other levels only save work: from the middle of a block to that of one
+  // in it values change by no more than what the way between them allows.
   void find_cells(const IdfLevel& level) {
     IdfDescent descent{.fields = fields_};
     const std::int32_t longest = *std::max_element(record_.cells, record_.cells + 3);
-    descent.top = 1;
+    descent.top = kBlockLevel + 1;
     while (1 << descent.top < longest) ++descent.top;
-    for (int i = 0; i <= descent.top; ++i) descent.most[i] = level.most + find_fall(i);
+    const float of_block = record_.block_cull + record_.epsilon;
+    for (int i = 0; i <= descent.top; ++i)
+      descent.most[i] = i == 0             ? level.most
+                        : i < kBlockLevel  ? level.most + find_fall(i)
+                        : i == kBlockLevel ? of_block
+                                           : of_block + find_fall(i);
     const std::uint32_t grid = grid_count(record_);
     for (std::size_t i = 0; i < 2; ++i) {
       grow(scratch_.blocks[i], grid);
@@ -111,17 +120,18 @@ class PairSearch {
     result_.evaluations += work.evaluations;
   }
 
+  // Neither middle need be near a surface: both values may be off.
   float find_fall(int level) const {
-    if (level == 0) return 0;
     Vec3f way;
     for (std::size_t axis = 0; axis < 3; ++axis)
       way[axis] = 0.5F * record_.cell_size[axis] *
                   static_cast<float>(std::min(1 << level, record_.cells[axis]) - 1);
     const float far = length(way) * (1 + 1e-6F);
-    return std::min(record_.lipschitz * far, far + far_slack_) + record_.rounding;
+    return std::min(record_.lipschitz * far, far + 2 * record_.error) + record_.rounding;
   }
 
-  void project(float most) {
+  // Particles outside that get further away from where they started than `reach` stop.
+  void project(float most, float reach) {
     const std::size_t count = scratch_.cells.count;
     grow(scratch_.hits, count);
     grow(scratch_.left, count);
@@ -131,6 +141,7 @@ class PairSearch {
                        .relaxation = static_cast<float>(settings_.relaxation),
                        .paper_normal = settings_.normal == IdfNormal::kPaper,
                        .most = most,
+                       .reach_sq = reach * reach,
                        .count = count,
                        .at = {scratch_.cells.at[0].data(), scratch_.cells.at[1].data(),
                               scratch_.cells.at[2].data()},
@@ -150,7 +161,6 @@ class PairSearch {
   const IdfSettings& settings_;
   const IdfKernels& kernels_;
   const std::uint32_t pair_;
-  const float far_slack_;  // metres of the world
   SearchScratch& scratch_;
   std::size_t left_count_ = 0;  // in scratch_.left
   IdfPairResult& result_;
@@ -179,11 +189,8 @@ void intersect_fields(std::span<const IdfShape> shapes, std::span<const IdfBody>
       const IdfPairRecord& record = planned.records[i];
       if (record.cells[0] == 0) continue;
       const IdfFields fields{&record, &evaluators[record.shape_a], &evaluators[record.shape_b]};
-      const double far_slack =
-          std::max(shapes[record.shape_a].far_slack() * bodies[pairs[i].a].scale,
-                   shapes[record.shape_b].far_slack() * bodies[pairs[i].b].scale);
-      PairSearch(fields, planned, settings, kernels, static_cast<std::uint32_t>(i),
-                 static_cast<float>(far_slack), *scratch, found[i])
+      PairSearch(fields, planned, settings, kernels, static_cast<std::uint32_t>(i), *scratch,
+                 found[i])
           .run();
       hits.insert(hits.end(), scratch->found.begin(), scratch->found.end());
     }

@@ -60,17 +60,16 @@ class IdfShape {
 
   const Solid& solid() const { return solid_; }
   const Aabb& body() const { return body_; }  // a plane's is infinite where it has to be
-  // How values change: |value(p) - value(q)| <= min(lipschitz |p - q|, |p - q| + slack), where one
-  // of both is within three cells of the surface; far_slack for any two points. Metres.
+  // |value(p) - value(q)| <= lipschitz |p - q|, and no value is above the true distance by more
+  // than `error`, metres.
   double lipschitz() const { return lipschitz_; }
-  double slack() const { return slack_; }
-  double far_slack() const { return far_slack_; }
+  double error() const { return error_; }
   double cell() const { return cell_; }  // metres; 0 for formulas
 
  private:
   Solid solid_;
   Aabb body_{};
-  double lipschitz_ = 1, slack_ = 0, far_slack_ = 0, cell_ = 0;
+  double lipschitz_ = 1, error_ = 0, cell_ = 0;
 };
 
 struct IdfBody {
@@ -94,11 +93,15 @@ enum class IdfSearch : std::uint8_t {
   // KGM: every particle takes steps until it arrives or none are left. Each that arrives is a
   // contact; most find the same few places from afar.
   kPaper,
-  // Ours. Particles stand for the cells of the sampling grid, and only those move whose cell may
-  // hold a point of the intersection: the largest of both values in its middle must not be above
-  // what half of its diagonal can change (IdfShape::slack). Cells of pairs that have no contact
-  // then, but have cells left of which that is not sure, are cut into eight, and so on, down to
-  // `resolution`. Needs kGrid.
+  // Ours. Particles stand for the cells of the sampling grid, and look for what is in contact
+  // there:
+  //   * only those move whose cell may hold a contact, by the larger one of both values in its
+  //     middle, and in the middle of its block of 4^3 cells (find_cell_cull, intersection_plan.h);
+  //   * those outside that get further from the middle than half of the cell's diagonal have left
+  //     it and stop: what they would find is for others to find;
+  //   * cells of pairs that have no contact then, but have cells left that may hold one, are cut
+  //     into eight, and so on, down to `resolution`.
+  // Needs kGrid.
   kCells,
 };
 

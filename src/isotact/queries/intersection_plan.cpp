@@ -154,13 +154,6 @@ double find_rounding(const PlacedBody& placed, const IdfBody& body, const Vec3& 
   return filter + 16 * 0x1p-24 * size;
 }
 
-// See the header. Errors next to the surface are counted once there: epsilon must be small against
-// the band of four cells for which they are known.
-double find_slack(const PlacedBody& placed, const IdfBody& body, double epsilon) {
-  const bool near = epsilon <= 3 * placed.shape->cell() * body.scale;
-  return (near ? placed.shape->slack() : placed.shape->far_slack()) * body.scale;
-}
-
 struct PlacedPair {
   const PlacedBody& a;
   const IdfBody& body_a;
@@ -190,14 +183,15 @@ void fill_record(const PlacedPair& pair, const Aabb& box, double epsilon,
   record.half_diagonal = static_cast<float>(length(half_cell) * (1 + 1e-6));
   record.lipschitz = static_cast<float>(
       std::max(pair.a.shape->lipschitz(), pair.b.shape->lipschitz()) * (1 + 1e-6));
-  record.slack = static_cast<float>(
-      std::max(find_slack(pair.a, pair.body_a, epsilon), find_slack(pair.b, pair.body_b, epsilon)) *
-      (1 + 1e-6));
+  record.error = static_cast<float>(std::max(pair.a.shape->error() * pair.body_a.scale,
+                                             pair.b.shape->error() * pair.body_b.scale) *
+                                    (1 + 1e-6));
   // Twice: in the middle of the cell, and where it counts.
   record.rounding =
       static_cast<float>(2 * std::max(find_rounding(pair.a, pair.body_a, origin_a, diagonal),
                                       find_rounding(pair.b, pair.body_b, origin_b, diagonal)));
   record.cell_cull = find_cell_cull(record, record.half_diagonal);
+  record.block_cull = find_block_cull(record);
   if (settings.max_contacts > 0 || settings.one_per_voxel) {
     const std::array<std::int32_t, 3> slots =
         distribute_samples(size, settings.max_contacts > 0 ? 4 : settings.samples);
@@ -269,7 +263,15 @@ void plan_intersections(std::span<const IdfShape> shapes, std::span<const IdfBod
 }
 
 float find_cell_cull(const IdfPairRecord& record, float half_diagonal) {
-  return std::min(record.lipschitz * half_diagonal, half_diagonal + record.slack) + record.rounding;
+  return std::min(record.lipschitz * half_diagonal, half_diagonal + record.error) + record.rounding;
+}
+
+float find_block_cull(const IdfPairRecord& record) {
+  Vec3f size;
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    size[axis] =
+        record.cell_size[axis] * static_cast<float>(std::min(kIdfBlockCells, record.cells[axis]));
+  return find_cell_cull(record, 0.5F * length(size) * (1 + 1e-6F));
 }
 
 }  // namespace isotact

@@ -35,8 +35,8 @@ struct IdfPairRecord {
   std::uint32_t first_slot;
   float half_diagonal;  // metres, of a cell
   float lipschitz;      // the larger one of both shapes
-  float slack;          // metres: the larger one of both shapes, scaled; may be infinite
-  std::uint32_t flags;  // 0
+  float error;          // metres: the larger one of both shapes, scaled; may be infinite
+  float block_cull;     // as cell_cull, of a block of 4^3 cells: find_block_cull
   float rounding;       // metres: of a difference of two values, computed in float or by a filter
 };
 static_assert(sizeof(IdfPairRecord) == 208 && offsetof(IdfPairRecord, box_min) == 96 &&
@@ -52,13 +52,18 @@ struct IdfPlan {
   std::uint32_t slot_count = 0;
 };
 
-// What the larger value can fall by, at most, from the middle of a cell to any other point of it,
-// metres: min(lipschitz r, r + slack) + rounding, r being half the cell's diagonal. Let m be the
-// middle and q a point of the cell where a shape's value is at most epsilon. Along the way from m
-// to q the value changes by at most lipschitz r. And let q' be the first place on that way with the
-// value epsilon: it is near the surface, where values are distances but for near_error; so they
-// differ by at most |m - q'| + slack (IdfShape).
+// Where the larger value in the middle of a region is above this plus epsilon, nothing in it is in
+// contact, metres: min(lipschitz r, r + error) + rounding, no point of the region being further
+// from its middle than r. Values change by at most lipschitz r on the way: by the first bound there
+// is no place where both values are at most epsilon. And where the true distances from both bodies
+// are at most epsilon somewhere, they are at most epsilon + r in the middle, and values there at
+// most epsilon + r + error: by the second bound there is no place where the bodies themselves are
+// so near.
 float find_cell_cull(const IdfPairRecord& record, float half_diagonal);
+
+// Of a block of so many cells an axis, or all where there are fewer.
+inline constexpr std::int32_t kIdfBlockCells = 4;
+float find_block_cull(const IdfPairRecord& record);
 
 // Keeps the memory of `plan`. Throws Error as intersect_fields does. The box of a pair is what the
 // boxes of both bodies have in common, each grown by epsilon; a plane cuts off what is in front of

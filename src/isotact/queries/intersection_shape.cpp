@@ -84,18 +84,13 @@ IdfShape::IdfShape(const TorusField& torus) : solid_(torus) {
   body_ = around(torus.center, {reach, torus.tube_radius, reach});
 }
 
-// Slack. Let d be the true distance, e(p) = |value(p) - d(p)|. Distances change no faster than
-// space:
-//   |value(p) - value(q)| <= |p - q| + e(p) + e(q).
-// One of both points is near the surface where culling asks, the other one anywhere: near_error +
-// the larger error. Outside of the box the value is G(x) = sqrt(gap^2 + d(foot)^2) with the kept
-// value in place of d; G changes no faster than space either (first_order_build.cpp), and the root
-// no faster than d(foot), so that the same holds.
+// Outside of the box the value is sqrt(gap^2 + d(foot)^2) with the kept value in place of d(foot),
+// which is at most the distance (field.h); and the root changes no faster than d(foot), so that the
+// error is that of the box.
 IdfShape::IdfShape(FieldTexels texels)
     : body_(texels.body),
       lipschitz_(texels.lipschitz),
-      slack_(texels.near_error + std::max(texels.near_error, texels.far_error)),
-      far_slack_(2 * std::max(texels.near_error, texels.far_error)),
+      error_(std::max(texels.near_error, texels.far_error)),
       cell_(texels.lattice.spacing) {
   check_box(body_);
   const std::size_t nodes = count(node_counts(texels.lattice));
@@ -115,10 +110,8 @@ IdfShape::IdfShape(const BrickField& field, const Aabb& body) : body_(body) {
   const auto far = static_cast<double>(header.far_error);
   const auto sparse = static_cast<double>(header.sparse_error);
   lipschitz_ = field.lipschitz();
-  const double most =
+  error_ =
       header.open != 0 ? std::numeric_limits<double>::infinity() : std::max({near, far, sparse});
-  slack_ = near + most;
-  far_slack_ = 2 * most;
   cell_ = field.voxel_size();
   solid_ = std::make_shared<const BrickField>(field);
 }

@@ -14,6 +14,7 @@ struct IdfKernel {
   // Of the particles on the way. Steps and flags are floats, to be selected as the others.
   struct alignas(32) Lane {
     float at[3][kLanes];
+    float start[3][kLanes];
     float inside[3][kLanes];   // the last place in both bodies, or within epsilon of them
     float has_inside[kLanes];  // 1: there is one
     float plain[3][kLanes];    // where a step of plain length would have led
@@ -29,7 +30,8 @@ struct IdfKernel {
 
   static ISOTACT_INLINE void start(const IdfTask& task, std::size_t particle, unsigned lane,
                                    Lane& to) {
-    for (int axis = 0; axis < 3; ++axis) to.at[axis][lane] = task.at[axis][particle];
+    for (int axis = 0; axis < 3; ++axis)
+      to.at[axis][lane] = to.start[axis][lane] = task.at[axis][particle];
     to.has_inside[lane] = 0;
     to.steps[lane] = 0;
     to.relaxed[lane] = task.relaxation > 1 ? 1 : 0;
@@ -99,7 +101,13 @@ struct IdfKernel {
     masks.arrived = bits_of(absolute(value) < epsilon);
     masks.inside = bits_of(value < epsilon);
     masks.dropped = bits_of((steps < L(0.5F)) & (value > L(task.most)));
-    masks.ended = bits_of(steps >= L(static_cast<float>(task.max_steps - 1)));
+    L gone_sq(0.0F);
+    for (int axis = 0; axis < 3; ++axis) {
+      const L gone = p[axis] - load<L>(lane.start[axis]);
+      gone_sq = gone_sq + gone * gone;
+    }
+    masks.ended = bits_of(steps >= L(static_cast<float>(task.max_steps - 1))) |
+                  bits_of((gone_sq > L(task.reach_sq)) & (value >= epsilon));
     store(steps + one, lane.steps);
     const auto inside = value < epsilon;
     for (int axis = 0; axis < 3; ++axis)
@@ -143,6 +151,7 @@ struct IdfKernel {
             write(task, lane, samples, i, task.hits[work.hits++]);
           } else if (lane.has_inside[i] > 0) {  // went out of both again: back to where it was in
             for (int axis = 0; axis < 3; ++axis) lane.at[axis][i] = lane.inside[axis][i];
+            lane.steps[i] = static_cast<float>(task.max_steps);
             continue;
           } else {
             task.left[work.left++] = lane.index[i];

@@ -51,6 +51,9 @@ struct IdfTask {
   bool paper_normal = false;
   // Particles whose first value is above this do not move.
   float most = std::numeric_limits<float>::infinity();
+  // Those that are further away than this from where they started, squared, and not inside of both,
+  // stop.
+  float reach_sq = std::numeric_limits<float>::infinity();
   std::size_t count = 0;
   const float* at[3] = {};  // x, y, z
   const std::uint32_t* particle = nullptr;
