@@ -158,6 +158,7 @@ void set_errors(FieldTexels& texels, const FirstOrderField& field, double node_e
   const FirstOrderHeader& header = field.header();
   // Nodes around a point within four cells of the surface may lie further away than four.
   const double at_nodes = std::max(header.near_error, header.far_error) + node_error;
+  texels.node_error = at_nodes;
   texels.near_error = texels.far_error = at_nodes + share * 0.8661 * h;
   if (!is_outside_on_faces(field)) texels.far_error = std::numeric_limits<double>::infinity();
 }

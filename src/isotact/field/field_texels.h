@@ -45,8 +45,9 @@ struct FieldTexels {
   // Metres: |value - true distance| within four cells of the surface; and elsewhere in the box.
   // Proved from the samples alone, so that it holds beside every crease; hence never below a cell.
   double near_error = 0, far_error = 0;
-  double rounding = 0;  // metres: how far a GPU's filter may be off from sample(), at most
-  Aabb body{};          // holds the body, as tightly as is known; metres
+  double node_error = 0;  // metres: |f_i - true distance| at nodes
+  double rounding = 0;    // metres: how far a GPU's filter may be off from sample(), at most
+  Aabb body{};            // holds the body, as tightly as is known; metres
 };
 
 // Throw Error for a body without a finite box, and where gradients are longer than a distance's can

@@ -223,5 +223,54 @@ ISOTACT_INLINE void evaluate_texels(const TexelGrid& grid, const L (&point)[3], 
   distance = value * L(grid.metres_per_cell);
 }
 
+// A lower bound of the true distance, metres, by the node nearest to the point alone: distances
+// change no faster than space. Exact nodes make it better than what the eight around say, whose
+// mixture is off by more than the way to the nearest one; and it takes an eighth of the memory. But
+// for the nodes' own error. Outside of the box, which holds the body: as field.h has it.
+template <typename L>
+ISOTACT_INLINE L find_texel_floor(const TexelGrid& grid, const L (&point)[3]) {
+  constexpr unsigned kLanes = kTexelLanes<L>;
+  L nearest[3], gap_sq(0.0F), way_sq(0.0F);
+  std::int32_t index[3][kLanes];
+  for (int axis = 0; axis < 3; ++axis) {
+    const L wanted =
+        (point[axis] - L(grid.middle[axis])) * L(grid.cells_per_metre) + L(grid.half[axis]);
+    const L on_box = lesser(greater(wanted, L(0.0F)), L(grid.cells[axis]));
+    nearest[axis] = truncate(on_box + L(0.5F));
+    const L away = wanted - on_box, way = on_box - nearest[axis];
+    gap_sq = gap_sq + away * away;
+    way_sq = way_sq + way * way;
+    store_truncated(nearest[axis], index[axis]);
+  }
+  L value;
+  if (grid.zeroth != nullptr) {
+    float values[kLanes];
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+      values[lane] = grid.zeroth[static_cast<std::uint32_t>(index[2][lane]) * grid.slice +
+                                 static_cast<std::uint32_t>(index[1][lane]) * grid.row +
+                                 static_cast<std::uint32_t>(index[0][lane])];
+    value = load<L>(values) * L(grid.cells_per_metre);
+  } else {
+    float fetched[4 * kLanes];
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+      const std::int16_t* const from =
+          grid.first + 4 * (static_cast<std::uint32_t>(index[2][lane]) * grid.slice +
+                            static_cast<std::uint32_t>(index[1][lane]) * grid.row +
+                            static_cast<std::uint32_t>(index[0][lane]));
+      for (unsigned c = 0; c < 4; ++c) fetched[4 * lane + c] = static_cast<float>(from[c]);
+    }
+    L node[4];
+    transpose_texels(fetched, node);
+    L product(0.0F);
+    for (int axis = 0; axis < 3; ++axis)
+      product = product + (node[axis] * L(1.0F / 32767.0F)) * (nearest[axis] - L(grid.half[axis]));
+    value = node[3] * L(grid.b_scale) + L(0.5F) * product;
+  }
+  const L on_box = value - square_root(way_sq);
+  const L outside = greater(on_box, L(0.0F));
+  const L beyond = square_root(gap_sq + outside * outside);
+  return select(gap_sq > L(0.0F), beyond, on_box) * L(grid.metres_per_cell);
+}
+
 }  // namespace detail
 }  // namespace isotact

@@ -43,18 +43,12 @@ Both evaluate_both(const IdfFields& fields, const Vec3f& at) {
 }
 
 struct Outcome {
-  bool arrived = false, may_hold = false;
+  bool arrived = false;
   Both last{};
 };
 
-// What the rules of cells are, for those of KGM infinite.
-struct Limits {
-  float most = HUGE_VALF;   // of the first value
-  float reach = HUGE_VALF;  // outside, from the start
-};
-
-Outcome project_one(const OnePair& one, const Vec3f& start, const Limits& limits,
-                    IdfPairResult& found) {
+// Outside, no further from the start than `reach`.
+Outcome project_one(const OnePair& one, const Vec3f& start, float reach, IdfPairResult& found) {
   const float epsilon = one.fields.record->epsilon;
   const auto relaxation = static_cast<float>(one.settings.relaxation);
   bool relaxed = relaxation > 1, was_inside = false;
@@ -65,12 +59,11 @@ Outcome project_one(const OnePair& one, const Vec3f& start, const Limits& limits
     const Both both = evaluate_both(one.fields, p);
     found.evaluations += 2;
     const float value = both.value();
-    if (step == 0 && value > limits.most) return {};
-    if (std::fabs(value) < epsilon) return {.arrived = true, .may_hold = true, .last = both};
+    if (std::fabs(value) < epsilon) return {.arrived = true, .last = both};
     if (value < epsilon) {
       was_inside = true;
       inside = both;
-    } else if (length_sq(p - start) > limits.reach * limits.reach) {
+    } else if (length_sq(p - start) > reach * reach) {
       break;
     }
     const Vec3f go = both.direction() * value;
@@ -83,23 +76,35 @@ Outcome project_one(const OnePair& one, const Vec3f& start, const Limits& limits
     plain = both.at - go;
     last_size = std::fabs(value);
   }
-  return {.arrived = was_inside, .may_hold = true, .last = inside};
+  return {.arrived = was_inside, .last = inside};
 }
 
-// By the block of cells that holds it.
+bool may_hold(const OnePair& one, const Vec3f& middle, float most) {
+  const IdfPairRecord& r = *one.fields.record;
+  const float p[3] = {middle.x, middle.y, middle.z};
+  return !(IdfFormulas<float>::find_floor(*one.fields.a, r.a_from_pair, r.scale_a, p) > most) &&
+         !(IdfFormulas<float>::find_floor(*one.fields.b, r.b_from_pair, r.scale_b, p) > most);
+}
+
+// By all blocks of cells that it is in, and by itself.
 bool may_move(const OnePair& one, std::uint32_t cell) {
   const IdfPairRecord& r = *one.fields.record;
   const auto nx = static_cast<std::uint32_t>(r.cells[0]);
   const auto ny = static_cast<std::uint32_t>(r.cells[1]);
   const std::uint32_t place[3] = {cell % nx, cell / nx % ny, cell / nx / ny};
-  Vec3f middle;
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    const auto begin = static_cast<std::int32_t>(place[axis]) / kIdfBlockCells * kIdfBlockCells;
-    const std::int32_t end = std::min(begin + kIdfBlockCells, r.cells[axis]);
-    middle[axis] = r.box_min[axis] +
-                   0.5F * (static_cast<float>(begin) + static_cast<float>(end)) * r.cell_size[axis];
+  const std::int32_t longest = *std::max_element(r.cells, r.cells + 3);
+  for (std::int32_t size = 1; size == 1 || size < longest; size *= 2) {
+    Vec3f middle;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const auto begin = static_cast<std::int32_t>(place[axis]) / size * size;
+      const std::int32_t end = std::min(begin + size, r.cells[axis]);
+      middle[axis] =
+          r.box_min[axis] +
+          (0.5F * (static_cast<float>(begin) + static_cast<float>(end))) * r.cell_size[axis];
+    }
+    if (!may_hold(one, middle, find_block_cull(r, size) + r.epsilon)) return false;
   }
-  return !(evaluate_both(one.fields, middle).value() > r.block_cull + r.epsilon);
+  return true;
 }
 
 void search_pair(const OnePair& one, std::vector<IdfHit>& hits, IdfPairResult& found) {
@@ -116,10 +121,11 @@ void search_pair(const OnePair& one, std::vector<IdfHit>& hits, IdfPairResult& f
     left.reserve(cells.count);
     for (std::size_t i = 0; i < cells.count; ++i) {
       const bool in_cell = by_cells && cells.particle[i] < grid;
-      if (in_cell && number == 0 && !may_move(one, cells.particle[i])) continue;
-      const Limits limits =
-          in_cell ? Limits{.most = level.most, .reach = level.half_diagonal} : Limits{};
-      const Outcome outcome = project_one(one, cells.middle(i), limits, found);
+      if (in_cell && !(number == 0 ? may_move(one, cells.particle[i])
+                                   : may_hold(one, cells.middle(i), level.most)))
+        continue;
+      const Outcome outcome =
+          project_one(one, cells.middle(i), in_cell ? level.half_diagonal : HUGE_VALF, found);
       if (outcome.arrived) {
         IdfHit hit{};
         write_hit(outcome.last.a, outcome.last.b, one.settings.normal == IdfNormal::kPaper, hit);
@@ -127,7 +133,7 @@ void search_pair(const OnePair& one, std::vector<IdfHit>& hits, IdfPairResult& f
         hit.particle = cells.particle[i];
         hit.pair = one.pair;
         hits.push_back(hit);
-      } else if (in_cell && outcome.may_hold) {
+      } else if (in_cell) {
         left.add(cells.middle(i), cells.particle[i]);
       }
     }

@@ -15,8 +15,6 @@ namespace {
 using namespace detail;
 
 constexpr float kNoLimit = std::numeric_limits<float>::infinity();
-constexpr int kBlockLevel = 2;
-static_assert(1 << kBlockLevel == kIdfBlockCells);
 
 struct SearchScratch {
   IdfCells cells, next;
@@ -53,7 +51,7 @@ class PairSearch {
     scratch_.cells.reserve(std::max(grid, record_.seed_count));
     for (std::uint32_t i = 0; i < record_.seed_count; ++i)
       scratch_.cells.add(plan_.seeds[record_.first_seed + i], grid + i);
-    project(kNoLimit, kNoLimit);
+    project(kNoLimit);
     if (settings_.search == IdfSearch::kCells)
       search_cells();
     else
@@ -67,7 +65,7 @@ class PairSearch {
     scratch_.cells.count = 0;
     for (std::uint32_t i = 0; i < grid; ++i)
       scratch_.cells.add(start_of(record_, plan_, settings_.sampling, i), i);
-    project(kNoLimit, kNoLimit);
+    project(kNoLimit);
     result_.resolution = settings_.sampling == IdfSampling::kGrid
                              ? resolution_of(record_, make_level(record_, 0))
                              : std::numeric_limits<float>::infinity();
@@ -75,9 +73,9 @@ class PairSearch {
 
   void search_cells() {
     IdfLevel level = make_level(record_, 0);
-    find_cells(level);
+    find_cells();
     for (;;) {
-      project(level.most, level.half_diagonal);
+      project(level.half_diagonal);
       const bool apart = scratch_.found.empty() && left_count_ == 0;
       result_.resolution = apart ? 0 : resolution_of(record_, level);
       if (!scratch_.found.empty() || !is_worth_cutting(record_, level, left_count_, settings_))
@@ -91,23 +89,18 @@ class PairSearch {
       std::swap(scratch_.cells, scratch_.next);
       result_.cut_particles += scratch_.cells.count;
       level = make_level(record_, level.number + 1);
+      filter(level.most);
     }
   }
 
-  // Blocks of cells, and their parts, down to the cells that move: those whose block of 4^3 cells
-  // and who themselves pass. Other levels only save work: from the middle of a block to that of one
-  // in it values change by no more than what the way between them allows.
-  void find_cells(const IdfLevel& level) {
+  // Blocks of cells, and their parts, down to the cells that move.
+  void find_cells() {
     IdfDescent descent{.fields = fields_};
     const std::int32_t longest = *std::max_element(record_.cells, record_.cells + 3);
-    descent.top = kBlockLevel + 1;
+    descent.top = 1;
     while (1 << descent.top < longest) ++descent.top;
-    const float of_block = record_.block_cull + record_.epsilon;
     for (int i = 0; i <= descent.top; ++i)
-      descent.most[i] = i == 0             ? level.most
-                        : i < kBlockLevel  ? level.most + find_fall(i)
-                        : i == kBlockLevel ? of_block
-                                           : of_block + find_fall(i);
+      descent.most[i] = find_block_cull(record_, 1 << i) + record_.epsilon;
     const std::uint32_t grid = grid_count(record_);
     for (std::size_t i = 0; i < 2; ++i) {
       grow(scratch_.blocks[i], grid);
@@ -120,18 +113,17 @@ class PairSearch {
     result_.evaluations += work.evaluations;
   }
 
-  // Neither middle need be near a surface: both values may be off.
-  float find_fall(int level) const {
-    Vec3f way;
-    for (std::size_t axis = 0; axis < 3; ++axis)
-      way[axis] = 0.5F * record_.cell_size[axis] *
-                  static_cast<float>(std::min(1 << level, record_.cells[axis]) - 1);
-    const float far = length(way) * (1 + 1e-6F);
-    return std::min(record_.lipschitz * far, far + 2 * record_.error) + record_.rounding;
+  void filter(float most) {
+    IdfFilter task{.fields = fields_, .most = most, .count = scratch_.cells.count};
+    for (std::size_t axis = 0; axis < 3; ++axis) task.at[axis] = scratch_.cells.at[axis].data();
+    task.particle = scratch_.cells.particle.data();
+    const IdfDescentWork work = kernels_.filter(task);
+    scratch_.cells.count = work.cells;
+    result_.evaluations += work.evaluations;
   }
 
   // Particles outside that get further away from where they started than `reach` stop.
-  void project(float most, float reach) {
+  void project(float reach) {
     const std::size_t count = scratch_.cells.count;
     grow(scratch_.hits, count);
     grow(scratch_.left, count);
@@ -140,7 +132,6 @@ class PairSearch {
                        .max_steps = settings_.max_steps,
                        .relaxation = static_cast<float>(settings_.relaxation),
                        .paper_normal = settings_.normal == IdfNormal::kPaper,
-                       .most = most,
                        .reach_sq = reach * reach,
                        .count = count,
                        .at = {scratch_.cells.at[0].data(), scratch_.cells.at[1].data(),

@@ -60,8 +60,8 @@ class IdfShape {
 
   const Solid& solid() const { return solid_; }
   const Aabb& body() const { return body_; }  // a plane's is infinite where it has to be
-  // |value(p) - value(q)| <= lipschitz |p - q|, and no value is above the true distance by more
-  // than `error`, metres.
+  // |value(p) - value(q)| <= lipschitz |p - q|. Floors (find_cell_cull, intersection_plan.h) are
+  // above the true distance by no more than `error`, metres; infinite: not known.
   double lipschitz() const { return lipschitz_; }
   double error() const { return error_; }
   double cell() const { return cell_; }  // metres; 0 for formulas
@@ -95,8 +95,9 @@ enum class IdfSearch : std::uint8_t {
   kPaper,
   // Ours. Particles stand for the cells of the sampling grid, and look for what is in contact
   // there:
-  //   * only those move whose cell may hold a contact, by the larger one of both values in its
-  //     middle, and in the middle of its block of 4^3 cells (find_cell_cull, intersection_plan.h);
+  //   * only those move whose cell may hold a contact, by bounds of the distances in its middle,
+  //   and
+  //     in the middles of the blocks of cells that it is in (find_cell_cull, intersection_plan.h);
   //   * those outside that get further from the middle than half of the cell's diagonal have left
   //     it and stop: what they would find is for others to find;
   //   * cells of pairs that have no contact then, but have cells left that may hold one, are cut

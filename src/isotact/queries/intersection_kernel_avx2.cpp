@@ -3,6 +3,7 @@
 namespace isotact::detail {
 
 const IdfKernels kAvx2IdfKernels = {IdfKernel<Lanes<float, 8>>::project,
+                                    IdfKernel<Lanes<float, 8>>::filter,
                                     IdfKernel<Lanes<float, 8>>::descend};
 
 }  // namespace isotact::detail

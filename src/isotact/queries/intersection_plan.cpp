@@ -154,6 +154,18 @@ double find_rounding(const PlacedBody& placed, const IdfBody& body, const Vec3& 
   return filter + 16 * 0x1p-24 * size;
 }
 
+// What find_cell_cull rests on, of one shape, in metres of the world.
+struct CullBound {
+  double slope = 1, error = 0, at_nodes = 0;
+};
+
+CullBound find_cull_bound(const PlacedBody& placed, const IdfBody& body) {
+  const double error = placed.shape->error() * body.scale;
+  if (std::holds_alternative<std::shared_ptr<const BrickField>>(placed.shape->solid()))
+    return {.slope = placed.shape->lipschitz(), .error = error};
+  return {.at_nodes = error};
+}
+
 struct PlacedPair {
   const PlacedBody& a;
   const IdfBody& body_a;
@@ -183,15 +195,17 @@ void fill_record(const PlacedPair& pair, const Aabb& box, double epsilon,
   record.half_diagonal = static_cast<float>(length(half_cell) * (1 + 1e-6));
   record.lipschitz = static_cast<float>(
       std::max(pair.a.shape->lipschitz(), pair.b.shape->lipschitz()) * (1 + 1e-6));
-  record.error = static_cast<float>(std::max(pair.a.shape->error() * pair.body_a.scale,
-                                             pair.b.shape->error() * pair.body_b.scale) *
-                                    (1 + 1e-6));
+  const CullBound bound_a = find_cull_bound(pair.a, pair.body_a);
+  const CullBound bound_b = find_cull_bound(pair.b, pair.body_b);
+  record.cull_slope = static_cast<float>(std::max(bound_a.slope, bound_b.slope) * (1 + 1e-6));
+  record.error = static_cast<float>(std::max(bound_a.error, bound_b.error) * (1 + 1e-6));
   // Twice: in the middle of the cell, and where it counts.
   record.rounding =
       static_cast<float>(2 * std::max(find_rounding(pair.a, pair.body_a, origin_a, diagonal),
-                                      find_rounding(pair.b, pair.body_b, origin_b, diagonal)));
+                                      find_rounding(pair.b, pair.body_b, origin_b, diagonal)) +
+                         std::max(bound_a.at_nodes, bound_b.at_nodes));
   record.cell_cull = find_cell_cull(record, record.half_diagonal);
-  record.block_cull = find_block_cull(record);
+  record.block_cull = find_block_cull(record, kIdfBlockCells);
   if (settings.max_contacts > 0 || settings.one_per_voxel) {
     const std::array<std::int32_t, 3> slots =
         distribute_samples(size, settings.max_contacts > 0 ? 4 : settings.samples);
@@ -242,7 +256,6 @@ void plan_intersections(std::span<const IdfShape> shapes, std::span<const IdfBod
     IdfPairRecord& record = plan.records[i];
     record.shape_a = bodies[a].shape;
     record.shape_b = bodies[b].shape;
-    record.first_particle = static_cast<std::uint32_t>(particles);
     record.first_seed = static_cast<std::uint32_t>(plan.seeds.size());
     record.first_slot = static_cast<std::uint32_t>(slots);
     if (!is_empty(box)) {
@@ -263,14 +276,15 @@ void plan_intersections(std::span<const IdfShape> shapes, std::span<const IdfBod
 }
 
 float find_cell_cull(const IdfPairRecord& record, float half_diagonal) {
-  return std::min(record.lipschitz * half_diagonal, half_diagonal + record.error) + record.rounding;
+  return std::min(record.cull_slope * half_diagonal, half_diagonal + record.error) +
+         record.rounding;
 }
 
-float find_block_cull(const IdfPairRecord& record) {
+float find_block_cull(const IdfPairRecord& record, std::int32_t cells) {
+  if (cells == 1) return record.cell_cull;
   Vec3f size;
   for (std::size_t axis = 0; axis < 3; ++axis)
-    size[axis] =
-        record.cell_size[axis] * static_cast<float>(std::min(kIdfBlockCells, record.cells[axis]));
+    size[axis] = record.cell_size[axis] * static_cast<float>(std::min(cells, record.cells[axis]));
   return find_cell_cull(record, 0.5F * length(size) * (1 + 1e-6F));
 }
 

@@ -23,11 +23,11 @@ struct IdfPairRecord {
   float cell_size[3];  // of the sampling grid; zero along a side of no length
   std::uint32_t shape_b;
   std::int32_t cells[3];
-  std::uint32_t first_particle;
+  float cull_slope;        // of find_cell_cull
   float scale_a, scale_b;  // values of the shapes times these are metres
   float epsilon;
-  // Where the larger one of both values in the middle of a cell is above this plus epsilon, no
-  // point of the cell is in contact: find_cell_cull(half_diagonal), below.
+  // Where a floor in the middle of a cell is above this plus epsilon, no point of the cell is in
+  // contact: find_cell_cull(half_diagonal), below.
   float cell_cull;
   float depth_scale;  // 65535 / the box's diagonal: deeper ones are equals
   std::uint32_t first_seed, seed_count;
@@ -35,7 +35,7 @@ struct IdfPairRecord {
   std::uint32_t first_slot;
   float half_diagonal;  // metres, of a cell
   float lipschitz;      // the larger one of both shapes
-  float error;          // metres: the larger one of both shapes, scaled; may be infinite
+  float error;          // metres, scaled: of find_cell_cull; may be infinite
   float block_cull;     // as cell_cull, of a block of 4^3 cells: find_block_cull
   float rounding;       // metres: of a difference of two values, computed in float or by a filter
 };
@@ -52,18 +52,21 @@ struct IdfPlan {
   std::uint32_t slot_count = 0;
 };
 
-// Where the larger value in the middle of a region is above this plus epsilon, nothing in it is in
-// contact, metres: min(lipschitz r, r + error) + rounding, no point of the region being further
-// from its middle than r. Values change by at most lipschitz r on the way: by the first bound there
-// is no place where both values are at most epsilon. And where the true distances from both bodies
-// are at most epsilon somewhere, they are at most epsilon + r in the middle, and values there at
-// most epsilon + r + error: by the second bound there is no place where the bodies themselves are
-// so near.
+// Where one of both floors in the middle of a region is above this plus epsilon, nothing in it is
+// in contact, metres: min(cull_slope r, r + error) + rounding, no point of the region being further
+// from its middle than r. A floor is a lower bound of the true distance, but for the shape's error:
+// the value of formulas and of brick fields; for texels what their nearest node allows
+// (find_texel_floor). If both bodies were within epsilon of some place in the region, they would be
+// within epsilon + r of its middle. Errors of brick fields are large away from the surface: there
+// the slope of their values is the better bound of small regions; and where they are above epsilon
+// all over the region, the field's own body is not in contact. Errors of nodes are part of
+// rounding.
 float find_cell_cull(const IdfPairRecord& record, float half_diagonal);
 
-// Of a block of so many cells an axis, or all where there are fewer.
-inline constexpr std::int32_t kIdfBlockCells = 4;
-float find_block_cull(const IdfPairRecord& record);
+// Of blocks of so many cells an axis, or all where there are fewer. Blocks at the grid's end that
+// are smaller count as whole ones.
+inline constexpr std::int32_t kIdfBlockCells = 4;  // of block_cull
+float find_block_cull(const IdfPairRecord& record, std::int32_t cells);
 
 // Keeps the memory of `plan`. Throws Error as intersect_fields does. The box of a pair is what the
 // boxes of both bodies have in common, each grown by epsilon; a plane cuts off what is in front of

@@ -34,6 +34,10 @@ Aabb box_of_plane(const PlaneField& plane) {
   return box;
 }
 
+bool is_inside(const Aabb& inner, const Aabb& outer) {
+  return contains(outer, inner.lower) && contains(outer, inner.upper);
+}
+
 // Of the coarse cells that have a value of zero or below.
 Aabb find_body_box(const BrickField& field) {
   if (field.buffer().empty()) throw Error("the brick field of a body is empty");
@@ -84,13 +88,13 @@ IdfShape::IdfShape(const TorusField& torus) : solid_(torus) {
   body_ = around(torus.center, {reach, torus.tube_radius, reach});
 }
 
-// Outside of the box the value is sqrt(gap^2 + d(foot)^2) with the kept value in place of d(foot),
-// which is at most the distance (field.h); and the root changes no faster than d(foot), so that the
-// error is that of the box.
+// Floors outside of the lattice need a box that holds the body.
 IdfShape::IdfShape(FieldTexels texels)
     : body_(texels.body),
       lipschitz_(texels.lipschitz),
-      error_(std::max(texels.near_error, texels.far_error)),
+      error_(is_inside(texels.body, bounds(texels.lattice))
+                 ? texels.node_error
+                 : std::numeric_limits<double>::infinity()),
       cell_(texels.lattice.spacing) {
   check_box(body_);
   const std::size_t nodes = count(node_counts(texels.lattice));

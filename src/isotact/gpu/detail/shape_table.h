@@ -35,7 +35,7 @@ struct GpuPair {
 };
 static_assert(sizeof(GpuPair) == sizeof(IdfPairRecord) &&
               offsetof(GpuPair, unit_a) == offsetof(IdfPairRecord, scale_a) &&
-              offsetof(GpuPair, a_units) == offsetof(IdfPairRecord, flags));
+              offsetof(GpuPair, a_units) == offsetof(IdfPairRecord, block_cull));
 GpuPair make_gpu_pair(const IdfPairRecord& record, std::span<const IdfShape> shapes);
 
 // Uploaded once. Texels lie in textures of their own where the GPU has bindless ones, and in one

@@ -164,14 +164,29 @@ struct IdfFormulas {
     bricks(*shape.bricks, p, s);
   }
 
-  // In metres of the world and in the frame of the pair. `rows` are those of shape_from_pair.
-  static ISOTACT_INLINE void evaluate(const IdfEvaluator& shape, const float* rows, float scale,
-                                      const Point& p, Sample& s) {
+  // A lower bound of the distance, but for IdfShape::error.
+  static ISOTACT_INLINE L find_floor(const IdfEvaluator& shape, const float* rows, float scale,
+                                     const Point& p) {
     Point local;
+    to_shape(rows, p, local);
+    if (shape.kind == IdfKind::kTexels) return find_texel_floor<L>(shape.grid, local) * L(scale);
+    Sample own;
+    in_shape(shape, local, own);
+    return own.value * L(scale);
+  }
+
+  static ISOTACT_INLINE void to_shape(const float* rows, const Point& p, Point& local) {
     for (int row = 0; row < 3; ++row) {
       const float* const r = rows + 4 * row;
       local[row] = ((L(r[0]) * p[0] + L(r[1]) * p[1]) + L(r[2]) * p[2]) + L(r[3]);
     }
+  }
+
+  // In metres of the world and in the frame of the pair. `rows` are those of shape_from_pair.
+  static ISOTACT_INLINE void evaluate(const IdfEvaluator& shape, const float* rows, float scale,
+                                      const Point& p, Sample& s) {
+    Point local;
+    to_shape(rows, p, local);
     Sample own;
     in_shape(shape, local, own);
     s.value = own.value * L(scale);

@@ -78,7 +78,7 @@ struct IdfKernel {
   }
 
   struct Masks {
-    unsigned arrived = 0, ended = 0, dropped = 0, inside = 0;
+    unsigned arrived = 0, ended = 0, inside = 0;
   };
 
   static ISOTACT_INLINE Masks advance(const IdfTask& task, Lane& lane, Samples& samples) {
@@ -100,7 +100,6 @@ struct IdfKernel {
     Masks masks;
     masks.arrived = bits_of(absolute(value) < epsilon);
     masks.inside = bits_of(value < epsilon);
-    masks.dropped = bits_of((steps < L(0.5F)) & (value > L(task.most)));
     L gone_sq(0.0F);
     for (int axis = 0; axis < 3; ++axis) {
       const L gone = p[axis] - load<L>(lane.start[axis]);
@@ -142,20 +141,18 @@ struct IdfKernel {
     while (active != 0) {
       const Masks masks = advance(task, lane, samples);
       work.evaluations += 2U * static_cast<unsigned>(__builtin_popcount(active));
-      unsigned done = (masks.arrived | masks.ended | masks.dropped) & active;
+      unsigned done = (masks.arrived | masks.ended) & active;
       for (; done != 0; done &= done - 1) {
         const auto i = static_cast<unsigned>(__builtin_ctz(done));
         const unsigned bit = 1U << i;
-        if ((masks.dropped & bit) == 0) {
-          if ((masks.inside & bit) != 0) {
-            write(task, lane, samples, i, task.hits[work.hits++]);
-          } else if (lane.has_inside[i] > 0) {  // went out of both again: back to where it was in
-            for (int axis = 0; axis < 3; ++axis) lane.at[axis][i] = lane.inside[axis][i];
-            lane.steps[i] = static_cast<float>(task.max_steps);
-            continue;
-          } else {
-            task.left[work.left++] = lane.index[i];
-          }
+        if ((masks.inside & bit) != 0) {
+          write(task, lane, samples, i, task.hits[work.hits++]);
+        } else if (lane.has_inside[i] > 0) {  // went out of both again: back to where it was in
+          for (int axis = 0; axis < 3; ++axis) lane.at[axis][i] = lane.inside[axis][i];
+          lane.steps[i] = static_cast<float>(task.max_steps);
+          continue;
+        } else {
+          task.left[work.left++] = lane.index[i];
         }
         if (next < task.count)
           start(task, next++, i, lane);
@@ -189,18 +186,40 @@ struct IdfKernel {
     return parts;
   }
 
-  // Which parts of a block may hold cells that move. Where A's values decide, B is not asked.
-  static ISOTACT_INLINE unsigned test(const IdfFields& fields, const Parts& parts, float most,
-                                      std::uint64_t& evaluations) {
+  // Which of some regions may hold a contact. Where A decides, B is not asked.
+  static ISOTACT_INLINE unsigned test(const IdfFields& fields, const L (&middle)[3], unsigned exist,
+                                      float most, std::uint64_t& evaluations) {
     const IdfPairRecord& r = *fields.record;
-    IdfSample<L> of_body;
-    evaluations += static_cast<unsigned>(__builtin_popcount(parts.exist));
-    Formulas::evaluate(*fields.a, r.a_from_pair, r.scale_a, parts.at, of_body);
-    const unsigned left = parts.exist & ~bits_of(of_body.value > L(most));
+    const auto asked = static_cast<unsigned>(__builtin_popcount(exist));
+    evaluations += asked;
+    const L of_a = Formulas::find_floor(*fields.a, r.a_from_pair, r.scale_a, middle);
+    const unsigned left = exist & ~bits_of(of_a > L(most));
     if (left == 0) return 0;
-    evaluations += static_cast<unsigned>(__builtin_popcount(parts.exist));
-    Formulas::evaluate(*fields.b, r.b_from_pair, r.scale_b, parts.at, of_body);
-    return left & ~bits_of(of_body.value > L(most));
+    evaluations += asked;
+    const L of_b = Formulas::find_floor(*fields.b, r.b_from_pair, r.scale_b, middle);
+    return left & ~bits_of(of_b > L(most));
+  }
+
+  // Leaves the cells that may hold a contact, in their order.
+  static IdfDescentWork filter(const IdfFilter& f) {
+    IdfDescentWork work;
+    for (std::size_t first = 0; first < f.count; first += kLanes) {
+      const std::size_t count = f.count - first < kLanes ? f.count - first : kLanes;
+      float at[3][kLanes] = {};
+      L middle[3];
+      for (int axis = 0; axis < 3; ++axis) {
+        for (std::size_t i = 0; i < count; ++i) at[axis][i] = f.at[axis][first + i];
+        middle[axis] = load<L>(at[axis]);
+      }
+      const unsigned exist = static_cast<unsigned>((std::uint64_t{1} << count) - 1);
+      unsigned left = test(f.fields, middle, exist, f.most, work.evaluations);
+      for (; left != 0; left &= left - 1) {
+        const auto i = static_cast<std::size_t>(__builtin_ctz(left));
+        for (int axis = 0; axis < 3; ++axis) f.at[axis][work.cells] = at[axis][i];
+        f.particle[work.cells++] = f.particle[first + i];
+      }
+    }
+    return work;
   }
 
   static ISOTACT_INLINE std::uint64_t part_of(std::uint64_t block, unsigned part) {
@@ -235,7 +254,7 @@ struct IdfKernel {
         for (unsigned first = 0; first < 8; first += kLanes) {
           const std::uint64_t block = d.blocks[from][i];
           const Parts parts = find_parts(*d.fields.record, block, level, first);
-          unsigned left = test(d.fields, parts, d.most[level], work.evaluations);
+          unsigned left = test(d.fields, parts.at, parts.exist, d.most[level], work.evaluations);
           for (; left != 0; left &= left - 1) {
             const auto lane = static_cast<unsigned>(__builtin_ctz(left));
             const std::uint64_t part = part_of(block, first + lane);

@@ -55,7 +55,7 @@ struct IdfLevel {
   int number = 0;  // 0: the sampling grid
   float half_diagonal = 0;
   float quarter[3] = {};  // of the sides
-  float most = 0;         // the largest value in the middle of a cell that may hold a contact
+  float most = 0;         // the largest floor in the middle of a cell that may hold a contact
 };
 IdfLevel make_level(const IdfPairRecord& record, int number);
 float resolution_of(const IdfPairRecord& record, const IdfLevel& level);

@@ -49,8 +49,6 @@ struct IdfTask {
   int max_steps = 1;
   float relaxation = 1;
   bool paper_normal = false;
-  // Particles whose first value is above this do not move.
-  float most = std::numeric_limits<float>::infinity();
   // Those that are further away than this from where they started, squared, and not inside of both,
   // stop.
   float reach_sq = std::numeric_limits<float>::infinity();
@@ -66,14 +64,14 @@ struct IdfWork {
   std::uint64_t evaluations = 0;
 };
 
-// From the whole grid down: which cells have a value in their middle that makes them move. A node
+// From the whole grid down: which cells may hold a contact, and all blocks that they are in. A node
 // of level m is a block of 2^m cells an axis, cut off at the end of the grid.
 struct IdfDescent {
   static constexpr int kMostLevels = 16;  // cells an axis are at most 1.5 times kMostIdfSamples^3
 
   IdfFields fields{};
   int top = 0;                       // level of the one block that holds the grid
-  float most[kMostLevels + 1] = {};  // a level: in blocks with a larger value no cell moves
+  float most[kMostLevels + 1] = {};  // a level: blocks whose floor is above this hold none
   // Coordinates of blocks, 16 bits each, x lowest; room for as many as there are cells.
   std::uint64_t* blocks[2] = {};
   // Results; room for as many as there are cells and 8 more.
@@ -86,8 +84,18 @@ struct IdfDescentWork {
   std::uint64_t evaluations = 0;
 };
 
+// The same of some cells.
+struct IdfFilter {
+  IdfFields fields{};
+  float most = 0;
+  std::size_t count = 0;
+  float* at[3] = {};  // of those that are left, afterwards
+  std::uint32_t* particle = nullptr;
+};
+
 struct IdfKernels {
   IdfWork (*project)(const IdfTask& task);
+  IdfDescentWork (*filter)(const IdfFilter& filter);
   IdfDescentWork (*descend)(const IdfDescent& descent);
 };
 extern const IdfKernels kAvx2IdfKernels;
