@@ -141,6 +141,7 @@ const GpuProgram& GpuIntersectionQuery::State::program(const char* name,
 
 std::vector<ShaderDefine> GpuIntersectionQuery::State::search_defines() const {
   std::vector<ShaderDefine> d = table.defines();
+  if (is_by_cells()) d.push_back({"CELLS", "1"});
   d.push_back({"GROUP_SIZE", fmt::format("{}", options.group_size)});
   if (settings.relaxation > 1) d.push_back({"RELAXED", "1"});
   if (settings.sampling == IdfSampling::kLowDiscrepancy) d.push_back({"LOW_DISCREPANCY", "1"});
@@ -287,10 +288,7 @@ void GpuIntersectionQuery::State::find_blocks() {
 
 // All particles, or those of cells that may hold a contact.
 void GpuIntersectionQuery::State::move(std::vector<ShaderDefine> defines) {
-  if (is_by_cells()) {
-    find_blocks();
-    defines.push_back({"CELLS", "1"});
-  }
+  if (is_by_cells()) find_blocks();
   if (options.two_passes) defines.push_back({"PER_INVOCATION", "1"});
   if (is_refined()) defines.push_back({"REFINED", "1"});
   const GpuProgram& p = program("project.comp", defines);
@@ -464,8 +462,8 @@ bool GpuIntersectionQuery::State::make_room() {
 }
 
 void GpuIntersectionQuery::State::set(const IdfSettings& wanted) {
-  if (options.two_passes && (wanted.search != IdfSearch::kPaper || wanted.max_contacts > 0 ||
-                             wanted.one_per_voxel))
+  if (options.two_passes &&
+      (wanted.search != IdfSearch::kPaper || wanted.max_contacts > 0 || wanted.one_per_voxel))
     throw Error("two passes are KGM's own way: for IdfSearch::kPaper with all contacts");
   settings = wanted;
   times = {};
@@ -534,8 +532,9 @@ GpuIntersectionCount GpuIntersectionQuery::count(std::span<const IdfBody> bodies
   GpuIntersectionCount total;
   const std::size_t batch = s.pairs_a_batch(settings);
   for (std::size_t first = 0; first < pairs.size(); first += batch) {
-    plan_intersections(s.shapes, bodies, pairs.subspan(first, std::min(batch, pairs.size() - first)),
-                       settings, {}, s.plan);
+    plan_intersections(s.shapes, bodies,
+                       pairs.subspan(first, std::min(batch, pairs.size() - first)), settings, {},
+                       s.plan);
     s.upload();
     double milliseconds = s.dispatch();
     while (s.make_room()) milliseconds = s.dispatch();

@@ -281,7 +281,6 @@ GpuPair make_gpu_pair(const IdfPairRecord& record, std::span<const IdfShape> sha
   }
   pair.unit_a = static_cast<float>(unit_a);
   pair.unit_b = static_cast<float>(unit_b);
-  pair.a_units = static_cast<float>(1 / unit_a);
   return pair;
 }
 

@@ -29,13 +29,10 @@ struct GpuPair {
   float b_from_a[12];
   std::uint32_t same0[12];
   float unit_a, unit_b;
-  std::uint32_t same1[12];
-  float a_units;
-  std::uint32_t same2;
+  std::uint32_t same1[14];
 };
 static_assert(sizeof(GpuPair) == sizeof(IdfPairRecord) &&
-              offsetof(GpuPair, unit_a) == offsetof(IdfPairRecord, scale_a) &&
-              offsetof(GpuPair, a_units) == offsetof(IdfPairRecord, block_cull));
+              offsetof(GpuPair, unit_a) == offsetof(IdfPairRecord, scale_a));
 GpuPair make_gpu_pair(const IdfPairRecord& record, std::span<const IdfShape> shapes);
 
 // Uploaded once. Texels lie in textures of their own where the GPU has bindless ones, and in one

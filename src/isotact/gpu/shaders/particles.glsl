@@ -11,7 +11,7 @@ struct Pair {
   vec3 cell_size;
   uint shape_b;
   ivec3 cells;
-  uint first_particle;
+  float cull_slope;
   float unit_a, unit_b;  // metres
   float epsilon, cell_cull;
   float depth_scale;
@@ -20,8 +20,8 @@ struct Pair {
   int slots_y, slots_z;
   uint first_slot;
   float half_diagonal;
-  float lipschitz, slack;
-  float a_units;  // a metre: 1 / unit_a
+  float lipschitz, error;
+  float block_cull;
   float rounding;
 };
 layout(std430, binding = 1) readonly buffer Pairs { Pair pairs[]; };
@@ -48,7 +48,7 @@ Way way_of(uint pair) {
   w.b2 = pairs[pair].b2;
   w.unit_a = pairs[pair].unit_a;
   w.unit_b = pairs[pair].unit_b;
-  w.a_units = pairs[pair].a_units;
+  w.a_units = 1.0 / w.unit_a;
   w.epsilon = pairs[pair].epsilon;
   w.a = shapes[pairs[pair].shape_a];
   w.b = shapes[pairs[pair].shape_b];
@@ -84,33 +84,63 @@ vec3 out_direction(Way w, Both s) {
   return unit(s.a.w >= s.b.w ? s.a.xyz : turned_to_a(w, s.b.xyz));
 }
 
+// Whether a region around p may hold a contact, by floors (find_cell_cull, intersection_plan.h). p in
+// A's frame.
+bool may_hold(Way w, vec3 p, float most) {
+  if (floor_of_shape(w.a, p) * w.unit_a > most) return false;
+  vec4 at = vec4(p, 1.0);
+  vec3 in_b = vec3(dot(w.b0, at), dot(w.b1, at), dot(w.b2, at));
+  return floor_of_shape(w.b, in_b) * w.unit_b <= most;
+}
+
 // KGM, Algorithm 2 (intersection_field.h says what is different). True where p has arrived; `s` is
-// what both fields say there.
-bool project(Way w, inout vec3 p, inout Both s) {
+// what both fields say there. Particles outside that are further from where they started than
+// `reach`, in A's units, stop.
+bool project(Way w, float reach, inout vec3 p, inout Both s) {
+  vec3 inside = p;
+  bool was_inside = false;
+#ifdef CELLS
+  vec3 start = p;
+#endif
 #ifdef RELAXED
-  float stretch = relaxation;
-  vec3 last_p = p;
-  Both last_s = s;
+  bool is_relaxed = true;
+  vec3 plain = p;
+  float last_size = 1e30;
 #endif
   for (int step = 0;; ++step) {
     float d = max(s.a.w, s.b.w);
     if (abs(d) < w.epsilon) return true;
-    if (step == last_step) return d < w.epsilon;
-#ifdef RELAXED
-    if (stretch > 1.0 && abs(d) > abs(max(last_s.a.w, last_s.b.w))) {
-      stretch = 1.0;  // too far: back, and plain steps from there
-      p = last_p;
-      s = last_s;
-      d = max(s.a.w, s.b.w);
+    bool is_far = false;
+    if (d < w.epsilon) {
+      inside = p;
+      was_inside = true;
+#ifdef CELLS
+    } else {
+      vec3 gone = p - start;
+      is_far = dot(gone, gone) > reach * reach;
+#endif
     }
-    last_p = p;
-    last_s = s;
-    p -= stretch * d * w.a_units * out_direction(w, s);
+    if (step == last_step || is_far) break;
+    vec3 go = d * w.a_units * out_direction(w, s);
+#ifdef RELAXED
+    // A step that went too far is replaced by the plain one from where it began.
+    bool too_far = is_relaxed && abs(d) >= last_size;
+    vec3 next = too_far ? plain : p - (is_relaxed ? relaxation : 1.0) * go;
+    is_relaxed = is_relaxed && !too_far;
+    plain = p - go;
+    last_size = abs(d);
+    p = next;
 #else
-    p -= d * w.a_units * out_direction(w, s);
+    p -= go;
 #endif
     s = sample_both(w, p);
   }
+  if (!was_inside) return false;
+  if (inside != p) {
+    p = inside;
+    s = sample_both(w, p);
+  }
+  return true;
 }
 
 // Where particle i of a pair starts: in the middle of its cell, at a point of the R3 sequence, or
@@ -128,6 +158,11 @@ vec3 cell_middle(uint pair, ivec3 cell) {
   return pairs[pair].box_min + (vec3(cell) + 0.5) * pairs[pair].cell_size;
 }
 
+uvec3 start_cell(uint pair, uint i) {
+  uvec3 n = uvec3(pairs[pair].cells);
+  return uvec3(i % n.x, i / n.x % n.y, i / (n.x * n.y));
+}
+
 vec3 start_of(uint pair, uint i) {
   uint grid = grid_count(pair);
   if (i >= grid) {
@@ -139,14 +174,13 @@ vec3 start_of(uint pair, uint i) {
   vec3 fraction = vec3(x >> 8u) * (1.0 / 16777216.0) + 0.5 / 16777216.0;
   return pairs[pair].box_min + fraction * vec3(pairs[pair].cells) * pairs[pair].cell_size;
 #else
-  uvec3 n = uvec3(pairs[pair].cells);
-  return cell_middle(pair, ivec3(i % n.x, i / n.x % n.y, i / (n.x * n.y)));
+  return cell_middle(pair, ivec3(start_cell(pair, i)));
 #endif
 }
 
 // find_cell_cull of intersection_plan.h.
 float change_within(uint pair, float half_diagonal) {
-  return min(pairs[pair].lipschitz * half_diagonal, half_diagonal + pairs[pair].slack) +
+  return min(pairs[pair].cull_slope * half_diagonal, half_diagonal + pairs[pair].error) +
          pairs[pair].rounding;
 }
 
@@ -167,6 +201,11 @@ uint key_of(uint pair, float depth, uint particle) {
   return (deep << 16u | (65535u - particle)) + 1u;
 }
 uint particle_of(uint key) { return 65535u - ((key - 1u) & 65535u); }
+
+// How far a particle may go from where it starts, in A's units, where cells are searched.
+float reach_of(uint pair, Way w, uint particle) {
+  return particle < grid_count(pair) ? pairs[pair].half_diagonal * w.a_units : 1e18;
+}
 
 struct Hit {
   vec3 position;

@@ -35,7 +35,7 @@ void main() {
     uint particle = particle_of(key);
     vec3 p = a_from_pair(pair_number, start_of(pair_number, particle));
     Both s = sample_both(w, p);
-    project(w, p, s);
+    project(w, reach_of(pair_number, w, particle), p, s);
     hits[pair_number * max_contacts + rank] = hit_of(w, pair_number, particle, p, s);
   }
 }

@@ -71,12 +71,21 @@ void main() {
   if (!find_particle(pair, particle)) return;
   Way w = way_of(pair);
   vec3 p = a_from_pair(pair, start_of(pair, particle));
-  Both s = sample_both(w, p);
+  float reach = reach_of(pair, w, particle);
 #ifdef CELLS
   bool is_cell = particle < grid_count(pair);
-  if (is_cell && max(s.a.w, s.b.w) > pairs[pair].cell_cull + w.epsilon) return;
+  if (is_cell) {
+    // The 2^3 cells that it is in, then the cell itself.
+    uvec3 n = uvec3(pairs[pair].cells), two = start_cell(pair, particle) & ~1u;
+    vec3 middle = pairs[pair].box_min +
+                  0.5 * vec3(two + min(two + 2u, n)) * pairs[pair].cell_size;
+    float half_two = 0.5 * length(vec3(min(n, uvec3(2u))) * pairs[pair].cell_size) * 1.000001;
+    if (!may_hold(w, a_from_pair(pair, middle), change_within(pair, half_two) + w.epsilon)) return;
+    if (!may_hold(w, p, pairs[pair].cell_cull + w.epsilon)) return;
+  }
 #endif
-  if (!project(w, p, s)) {
+  Both s = sample_both(w, p);
+  if (!project(w, reach, p, s)) {
 #ifdef REFINED
     // A contact of another particle makes this needless: a look that may come too early is enough.
     if (arrived[pair] == 0u && is_cell) {

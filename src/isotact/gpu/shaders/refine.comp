@@ -38,10 +38,10 @@ void main() {
   uint part = (entry.y & 0xffff0000u) | ((entry.y << 3u | (i & 7u)) & 0xffffu);
   Way w = way_of(pair);
   vec3 p = a_from_pair(pair, part_middle(pair, part));
-  Both s = sample_both(w, p);
   float half_diagonal = pairs[pair].half_diagonal * exp2(-float(level));
-  if (max(s.a.w, s.b.w) > change_within(pair, half_diagonal) + w.epsilon) return;
-  if (project(w, p, s)) {
+  if (!may_hold(w, p, change_within(pair, half_diagonal) + w.epsilon)) return;
+  Both s = sample_both(w, p);
+  if (project(w, half_diagonal * w.a_units, p, s)) {
     atomicMax(found_level[pair], uint(level));
     uint place = atomicAdd(hit_count, 1u);
     if (place < hit_room) hits[place] = hit_of(w, pair, cell_of_part(part), p, s);

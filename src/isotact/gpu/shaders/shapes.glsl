@@ -120,6 +120,34 @@ vec4 sample_torus(Shape s, vec3 p) {
 #include "shape_brick.glsl"
 #endif
 
+// A lower bound of the distance, but for the shape's error (intersection_plan.h): for texels what the
+// nearest node allows (texel_kernel.h, find_texel_floor).
+float floor_outside(float on_box, vec3 beyond) {
+  float far_sq = dot(beyond, beyond), outside = max(on_box, 0.0);
+  return far_sq == 0.0 ? on_box : sqrt(far_sq + outside * outside);
+}
+
+#ifdef BINDLESS
+ivec3 first_texel(Shape s) { return ivec3(0); }
+#else
+ivec3 first_texel(Shape s) { return ivec3(round(s.p2.xyz / s.p1.xyz - s.p0.xyz - 0.5)); }
+#endif
+
+float floor_first_order(Shape s, vec3 at) {
+  vec3 u = clamp(at, -s.p0.xyz, s.p0.xyz);
+  ivec3 node = ivec3(u + s.p0.xyz + 0.5);
+  vec4 t = texelFetch(FIRST_ORDER_TEXTURE(s), first_texel(s) + node, 0);
+  vec3 there = vec3(node) - s.p0.xyz;
+  return floor_outside(t.w * s.p0.w + 0.5 * dot(t.xyz, there) - distance(u, there), at - u);
+}
+
+float floor_zeroth_order(Shape s, vec3 at) {
+  vec3 u = clamp(at, -s.p0.xyz, s.p0.xyz);
+  ivec3 node = ivec3(u + s.p0.xyz + 0.5);
+  float value = texelFetch(ZEROTH_ORDER_TEXTURE(s), first_texel(s) + node, 0).x * s.p0.w;
+  return floor_outside(value - distance(u, vec3(node) - s.p0.xyz), at - u);
+}
+
 // xyz: direction, w: distance.
 vec4 sample_shape(Shape s, vec3 p) {
 #if !defined(WITH_ZEROTH) && !defined(WITH_BRICKS) && !defined(WITH_FORMULAS)
@@ -152,5 +180,17 @@ vec4 sample_shape(Shape s, vec3 p) {
 #endif
   }
   return vec4(0.0, 1.0, 0.0, 1e30);
+#endif
+}
+
+float floor_of_shape(Shape s, vec3 p) {
+#if !defined(WITH_ZEROTH) && !defined(WITH_BRICKS) && !defined(WITH_FORMULAS)
+  return floor_first_order(s, p);
+#else
+  if (s.kind == kFirstOrder) return floor_first_order(s, p);
+#ifdef WITH_ZEROTH
+  if (s.kind == kZerothOrder) return floor_zeroth_order(s, p);
+#endif
+  return sample_shape(s, p).w;
 #endif
 }

@@ -20,6 +20,6 @@ void main() {
   uint particle = particle_of(slots[i]);
   vec3 p = a_from_pair(pair_number, start_of(pair_number, particle));
   Both s = sample_both(w, p);
-  project(w, p, s);
+  project(w, reach_of(pair_number, w, particle), p, s);
   hits[atomicAdd(stored, 1u)] = hit_of(w, pair_number, particle, p, s);
 }
