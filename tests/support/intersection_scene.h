@@ -64,9 +64,10 @@ struct IntersectionScene {
 };
 
 // Pairs of bodies beside each other, of which about half touch.
-inline IntersectionScene random_scene(std::uint64_t seed, std::uint32_t pairs) {
+inline IntersectionScene random_scene(std::uint64_t seed, std::uint32_t pairs,
+                                      const std::vector<IdfShape>& shapes = all_kinds()) {
   Random random(seed);
-  IntersectionScene scene(all_kinds());
+  IntersectionScene scene(shapes);
   for (std::uint32_t i = 0; i < pairs; ++i) {
     const Vec3 where = random.in_box({-50, -50, -50}, {50, 50, 50});
     const auto kinds = static_cast<std::uint32_t>(scene.shapes.size());
