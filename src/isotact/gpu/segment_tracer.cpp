@@ -14,10 +14,11 @@
 namespace isotact {
 namespace {
 
-constexpr std::uint32_t kGroup = 128;        // segments
-constexpr std::uint32_t kGroupsAgain = 256;  // for those with many intervals
-constexpr std::uint32_t kNoteNumbers = 4;    // before the list of notes
-constexpr std::size_t kPiece = 1U << 22U;    // segments that go up at once
+constexpr std::uint32_t kGroup = 128;      // segments
+// Of a group: parts of paths in macro cells and in cells.
+constexpr std::uint32_t kMacroParts = 4 * kGroup, kCellParts = 3 * kGroup;
+constexpr std::uint32_t kNoteNumbers = 4;  // before the list of notes
+constexpr std::size_t kPiece = 1U << 22U;  // segments that go up at once
 constexpr std::uint32_t kMacroRows = 3, kCellRows = 4;
 
 // As Settings of shaders/segment_path.glsl.
@@ -49,22 +50,31 @@ std::vector<std::uint32_t> make_tables(const SegmentIndex& index, std::uint32_t&
   return tables;
 }
 
+// Macro cells and their cells, which are told where they are: parts of paths name but the node.
 std::vector<Row> make_nodes(const SegmentIndex& index, std::uint32_t& cell_offset) {
   const std::size_t macros = index.occupied_macros.size();
   cell_offset = static_cast<std::uint32_t>(kMacroRows * macros);
   std::vector<Row> rows(cell_offset + kCellRows * index.cells.size());
+  if (!index.cells.empty())
+    std::memcpy(rows.data() + cell_offset, index.cells.data(),
+                index.cells.size() * sizeof(IndexedCell));
   for (std::size_t i = 0; i < macros; ++i) {
     const IndexedMacro& macro = index.occupied_macros[i];
     const SegmentSlab& slab = macro.slab;
     const auto bits = [](float x) { return std::bit_cast<std::uint32_t>(x); };
+    const auto number = static_cast<std::uint32_t>(
+        flat_index(index.macros, macro.at[0], macro.at[1], macro.at[2]));
     rows[kMacroRows * i] = {bits(slab.normal[0]), bits(slab.normal[1]), bits(slab.normal[2]),
                             bits(slab.least)};
-    rows[kMacroRows * i + 1] = {bits(slab.most), macro.first, macro.inside, 0};
+    rows[kMacroRows * i + 1] = {bits(slab.most), macro.first, macro.inside, number};
     std::memcpy(&rows[kMacroRows * i + 2], &index.masks[i], sizeof(Row));
+    std::size_t cell = macro.first;
+    for (std::uint64_t left = index.masks[i].indexed; left != 0; left &= left - 1, ++cell) {
+      Row& row = rows[cell_offset + kCellRows * cell + 1];
+      row[2] = (row[2] & 0xffffffU) | static_cast<std::uint32_t>(std::countr_zero(left)) << 24U;
+      row[3] = number;
+    }
   }
-  if (!index.cells.empty())
-    std::memcpy(rows.data() + cell_offset, index.cells.data(),
-                index.cells.size() * sizeof(IndexedCell));
   return rows;
 }
 
@@ -84,24 +94,19 @@ GpuBuffer upload(const char* what, std::span<const T> data, std::int64_t most) {
 
 // Of one context, compiled where they are needed.
 struct GpuSegmentTracer::Programs {
-  GpuProgram intervals, intervals_again, first;
+  GpuProgram intervals, first;
 
   // kAny is served by the first time.
   const GpuProgram& of(SegmentMode mode) {
-    if (mode == SegmentMode::kIntervals) return make(intervals, "0", false);
-    return make(first, "1", false);
-  }
-  const GpuProgram& again() { return make(intervals_again, "0", true); }
-
- private:
-  static const GpuProgram& make(GpuProgram& program, const char* mode, bool again) {
-    if (program.name() != 0) return program;
-    std::vector<ShaderDefine> defines{{"GROUP", fmt::format("{}u", kGroup)},
-                                      {"MODE", mode},
-                                      {"ALONG_SLAB", fmt::format("{:e}", kAlongSlab)},
-                                      {"DOUBTFUL", fmt::format("{:e}", kDoubtful)}};
-    if (again) defines.push_back({"AGAIN", "1"});
-    program = GpuProgram("segments.comp", defines);
+    const bool all = mode == SegmentMode::kIntervals;
+    GpuProgram& program = all ? intervals : first;
+    if (program.name() == 0)
+      program = GpuProgram("segments.comp", {{"GROUP", fmt::format("{}u", kGroup)},
+                                             {"MACRO_PARTS", fmt::format("{}u", kMacroParts)},
+                                             {"CELL_PARTS", fmt::format("{}u", kCellParts)},
+                                             {"MODE", all ? "0" : "1"},
+                                             {"ALONG_SLAB", fmt::format("{:e}", kAlongSlab)},
+                                             {"DOUBTFUL", fmt::format("{:e}", kDoubtful)}});
     return program;
   }
 };
@@ -155,7 +160,6 @@ GpuSegmentTracer::GpuSegmentTracer(const BrickField& field, const SegmentSetting
   state->programs =
       lends_shaders != nullptr ? lends_shaders->state_->programs : std::make_shared<Programs>();
   state->programs->of(settings.mode);
-  if (settings.mode == SegmentMode::kIntervals) state->programs->again();
   state_ = std::move(state);
 }
 
@@ -182,17 +186,10 @@ void GpuSegmentTracer::trace(const GpuBuffer& segments, std::uint32_t count, std
                               &results.intervals, &results.notes};
   for (std::uint32_t i = 0; i < std::size(bound); ++i) bound[i]->bind(i);
   const GroupGrid grid = spread_groups((std::uint64_t{count} + kGroup - 1) / kGroup);
-  const auto set = [&](const GpuProgram& program) {
-    program.set("segment_count", count);
-    program.set("interval_room", room);
-  };
   const GpuProgram& program = state_->programs->of(settings().mode);
-  set(program);
+  program.set("segment_count", count);
+  program.set("interval_room", room);
   program.dispatch(grid.x, grid.y);
-  if (settings().mode != SegmentMode::kIntervals) return;
-  const GpuProgram& again = state_->programs->again();
-  set(again);
-  again.dispatch(kGroupsAgain);
 }
 
 void GpuSegmentTracer::trace(std::span<const Segment> segments, SegmentResults& results) {

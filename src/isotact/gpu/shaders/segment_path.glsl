@@ -18,7 +18,6 @@ layout(std430, binding = 0) readonly restrict buffer Settings {
 
 struct Path {
   vec3 origin, direction, inverse;
-  double begin, end;  // times along the whole segment at which u is 0 and 1
 };
 
 const float kLargestInverse = 1e30;
@@ -31,10 +30,10 @@ const int kInBox = 0;      // part of it is in the box: there is a path
 const int kFree = 1;       // it is outside
 const int kLeaveIt = 2;    // the CPU must look
 
-int make_path(vec3 from_metres, vec3 to_metres, out Path path) {
+// `span`: times along the whole segment at which u is 0 and 1.
+int make_path(vec3 from_metres, vec3 to_metres, out Path path, out dvec2 span) {
   path.origin = path.direction = path.inverse = vec3(0.0);
-  path.begin = 0.0LF;
-  path.end = 1.0LF;
+  span = dvec2(0.0LF, 1.0LF);
   dvec3 zero = dvec3(0.0LF), top = dvec3(double(top_x), double(top_y), double(top_z));
   dvec3 corner = dvec3(origin_x, origin_y, origin_z);
   precise dvec3 from = (dvec3(from_metres) - corner) * scale;
@@ -54,12 +53,12 @@ int make_path(vec3 from_metres, vec3 to_metres, out Path path) {
         continue;
       }
       precise double a = -from[axis] / by[axis], b = (top[axis] - from[axis]) / by[axis];
-      path.begin = max(path.begin, min(a, b));
-      path.end = min(path.end, max(a, b));
+      span.x = max(span.x, min(a, b));
+      span.y = min(span.y, max(a, b));
     }
-    if (!(path.begin < path.end)) return none;
+    if (!(span.x < span.y)) return none;
   }
-  precise dvec3 at_begin = from + path.begin * by, at_end = from + path.end * by;
+  precise dvec3 at_begin = from + span.x * by, at_end = from + span.y * by;
   vec3 first = vec3(clamp(at_begin, zero, top));
   vec3 second = inside ? vec3(to) : vec3(clamp(at_end, zero, top));
   precise vec3 direction = second - first;
@@ -82,8 +81,8 @@ int make_path(vec3 from_metres, vec3 to_metres, out Path path) {
 }
 
 // Time of the whole segment.
-float time_of(Path path, float u) {
-  precise double t = path.begin + double(u) * (path.end - path.begin);
+float time_of(dvec2 span, float u) {
+  precise double t = span.x + double(u) * (span.y - span.x);
   return float(t);
 }
 
