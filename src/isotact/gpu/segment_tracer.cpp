@@ -16,9 +16,10 @@
 namespace isotact {
 namespace {
 
-constexpr std::uint32_t kGroup = 128;  // segments
-// Of a group: parts of paths in macro cells and in cells.
-constexpr std::uint32_t kMacroParts = 4 * kGroup, kCellParts = 3 * kGroup;
+constexpr std::uint32_t kGroup = 64;  // segments
+// Of a group, in its lists: parts of paths in cells, and cells with crossings. For random segments
+// through a body there are 76 and 66, seldom more than 110 and 90.
+constexpr std::uint32_t kCellParts = 120, kCrossings = 96;
 constexpr std::uint32_t kNoteNumbers = 4;  // before the list of notes
 constexpr std::size_t kPiece = 1U << 22U;  // segments that go up at once
 constexpr std::size_t kGrain = 1U << 14U;  // segments that a thread of the CPU takes
@@ -154,8 +155,8 @@ struct GpuSegmentTracer::Programs {
     GpuProgram& program = all ? intervals : first;
     if (program.name() == 0)
       program = GpuProgram("segments.comp", {{"GROUP", fmt::format("{}u", kGroup)},
-                                             {"MACRO_PARTS", fmt::format("{}u", kMacroParts)},
                                              {"CELL_PARTS", fmt::format("{}u", kCellParts)},
+                                             {"CROSSINGS", fmt::format("{}u", kCrossings)},
                                              {"MODE", all ? "0" : "1"},
                                              {"ALONG_SLAB", fmt::format("{:e}", kAlongSlab)},
                                              {"DOUBTFUL", fmt::format("{:e}", kDoubtful)}});
@@ -198,8 +199,10 @@ GpuSegmentTracer::GpuSegmentTracer(const BrickField& field, const SegmentSetting
   s.iso = static_cast<float>(settings.iso);
   s.is_free_beyond_box = state->cpu.is_free_beyond_box() ? 1 : 0;
   const std::int64_t most = GpuContext::adopt_current().info().max_storage_bytes;
-  constexpr std::size_t kMostMacros = std::size_t{1} << 27U;  // numbers are of 32 bits
-  if (count(index.macros) >= kMostMacros)
+  // Numbers of octants and macro cells, and of cells and segments of a group, have 32 bits.
+  constexpr std::size_t kMostMacros = std::size_t{1} << 27U,
+                        kMostPlaces = (std::size_t{1} << 32U) / kGroup;
+  if (count(index.macros) >= kMostMacros || index.cells.size() >= kMostPlaces)
     throw Error("segments on the GPU: the field has more cells than 32 bits number");
   state->tables =
       upload("tables", std::span<const std::uint32_t>(make_tables(index, s.place_offset)), most);

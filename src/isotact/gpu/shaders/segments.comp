@@ -4,20 +4,26 @@
 // neighbours at every turn; so a group takes its segments in stages, and what one stage finds is
 // dealt out to all threads for the next:
 //
-//   macro cells      of a path              -> parts of paths between the slabs of macro cells
-//   coarse cells     of such a part         -> parts between the slabs of coarse cells
-//   fine cells       of such a part         -> cells in which the field along the path has two signs
-//   roots            of such a cell
-//   intervals        of a segment: its cells put in order
+//   paths        of segments
+//   macro cells  of a path        -> parts of paths between the slabs of macro cells
+//   coarse cells of such a part   -> parts between the slabs of coarse cells
+//   fine cells   of such a part   -> cells in which the field along the path has both signs
+//   roots        of such a cell, which are where intervals begin and end
+//   order        of the roots of a segment
+//   intervals    get their places in the list, and are written
 //
-// The lists between stages lie in shared memory. Where one is too short the group begins again with
+// The lists between stages lie in shared memory, and their size limits how many groups a GPU runs
+// at once: they are as short as they may be. Where one is too short the group begins again with
 // half of the segments, and takes the others later; a segment that is too long alone is left to the
 // CPU.
 //
 // A cell that is passed over, or in whose corners the field has one sign, changes no side: cells
 // that meet compute the same values there. So the side on which a path begins and the cells with
-// crossings tell all. MODE is that of SegmentMode.
+// crossings tell all. (Where they do not agree, the CPU looks.) MODE is that of SegmentMode.
 layout(local_size_x = GROUP) in;
+
+#define PART_WORDS 3u
+#define ROW_WORDS 7u
 
 #include "index.glsl"
 #include "segment_path.glsl"
@@ -25,8 +31,9 @@ layout(local_size_x = GROUP) in;
 #include "segment_index.glsl"
 
 layout(std430, binding = 4) readonly restrict buffer Segments { vec2 segments[]; };  // three each
-layout(std430, binding = 5) writeonly restrict buffer Spans { uvec2 spans[]; };  // first, count
-layout(std430, binding = 6) writeonly restrict buffer Intervals { vec2 intervals[]; };
+// First interval and count.
+layout(std430, binding = 5) writeonly restrict buffer Spans { uvec2 spans[]; };
+layout(std430, binding = 6) writeonly restrict buffer Intervals { float intervals[]; };  // two each
 layout(std430, binding = 7) restrict buffer Notes {
   uint interval_count;
   uint unsure_count;
@@ -39,82 +46,111 @@ uniform uint interval_room;
 
 const uint kUnsureCount = 0xffffffffu;  // count of a segment that the CPU must look at
 
-// Of macro cells and crossings, which are never there at once; a crossing takes two rows.
-shared uvec4 rows[MACRO_PARTS];
-// A part: from, to, where (place of a macro cell, node of a cell), segment.
-// A crossing: enter, leave, segment; coefficients. Then: enter, the next one of the segment, side
-// and number of times, first time; other times.
-shared uvec4 cell_parts[CELL_PARTS];
-shared float paths[9u * GROUP];
-shared uint states[GROUP];          // of segments
-shared uint last_crossing[GROUP];   // of segments: a list that leads back
+// Macro parts, and then crossings.
+// A part: from, to, where (place of a macro cell, number of a cell) and segment.
+// A crossing: enter, leave, segment, coefficients. Then: enter, next of the segment, segment and
+// number of roots and side, three roots, how many roots of the segment come before.
+shared uint rows[ROW_WORDS * CROSSINGS];
+shared uint cell_parts[PART_WORDS * CELL_PARTS];
+shared uint paths[9u * GROUP];   // bits of floats
+shared uint states[GROUP];       // bits below and, from kRoot on, the number of roots
+shared uint crossings[GROUP];    // of segments: the head of a list; then the first interval's place
 shared uint macro_count, cell_count, crossing_count;
 shared uint group_count, group_first;
 
+const uint kMacroParts = ROW_WORDS * CROSSINGS / PART_WORDS;
 const uint kStarted = 1u;  // the side at time 0 is known
 const uint kInside = 2u;   // that it is inside
 const uint kUnsure = 4u;
+const uint kClipped = 8u;  // it leaves the box
+const uint kRoot = 16u;    // so much is added for each
 const uint kNone = 0xffffffffu;
-const uint kMostCrossings = uint(MACRO_PARTS) / 2u;
 
-void keep_path(uint segment, Path path) {
-  for (uint axis = 0u; axis < 3u; ++axis) {
-    paths[axis * GROUP + segment] = path.origin[axis];
-    paths[(axis + 3u) * GROUP + segment] = path.direction[axis];
-    paths[(axis + 6u) * GROUP + segment] = path.inverse[axis];
-  }
-}
-vec3 load_path_row(uint row, uint segment) {
+void keep_path_row(uint row, uint segment, uvec3 v) {
   uint at = 3u * row * GROUP + segment;
-  return vec3(paths[at], paths[at + GROUP], paths[at + 2u * GROUP]);
+  paths[at] = v.x;
+  paths[at + GROUP] = v.y;
+  paths[at + 2u * GROUP] = v.z;
+}
+uvec3 load_path_row(uint row, uint segment) {
+  uint at = 3u * row * GROUP + segment;
+  return uvec3(paths[at], paths[at + GROUP], paths[at + 2u * GROUP]);
+}
+void keep_path(uint segment, Path path) {
+  keep_path_row(0u, segment, floatBitsToUint(path.origin));
+  keep_path_row(1u, segment, floatBitsToUint(path.direction));
+  keep_path_row(2u, segment, floatBitsToUint(path.inverse));
 }
 Path load_path(uint segment) {
-  return Path(load_path_row(0u, segment), load_path_row(1u, segment), load_path_row(2u, segment));
+  return Path(uintBitsToFloat(load_path_row(0u, segment)),
+              uintBitsToFloat(load_path_row(1u, segment)),
+              uintBitsToFloat(load_path_row(2u, segment)));
 }
 
 // Only what comes first on a path does this, and later stages see what earlier ones wrote.
 void start(uint segment, bool inside) {
-  if ((states[segment] & kStarted) == 0u) states[segment] |= kStarted | (inside ? kInside : 0u);
+  if ((states[segment] & kStarted) == 0u)
+    atomicOr(states[segment], kStarted | (inside ? kInside : 0u));
 }
 
 // ---- stages -------------------------------------------------------------------------------------
 
+int take_path(uint number, out Path path, out dvec2 span) {
+  vec2 a = segments[3u * number], b = segments[3u * number + 1u], c = segments[3u * number + 2u];
+  return make_path(vec3(a, b.x), vec3(b.y, c), path, span);
+}
+
+uint pack_place(uint place, uint segment) { return place * GROUP + segment; }
+
 void walk_macros(Path path, uint segment) {
-  uint macro_number = uint(macros_x * macros_y * macros_z);
   uvec3 down = mix(uvec3(0u), uvec3(1u), lessThan(path.inverse, vec3(0.0)));
-  uint cubes = (down.x | down.y << 1u | down.z << 2u) * macro_number;
+  uint octant = down.x | down.y << 1u | down.z << 2u;
+  uint cubes = octant * uint(macros_x * macros_y * macros_z);
   vec3 last = vec3(float(macros_x - 1), float(macros_y - 1), float(macros_z - 1));
-  float u = 0.0;
-  while (u < 1.0) {
+  float u = 0.0, leave;
+  for (; u < 1.0; u = leave) {
     vec3 macro = find_cell_in_block(path, u, vec3(0.0), last, 32.0, 0.03125);
-    uint number =
-        (uint(macro.z) * uint(macros_y) + uint(macro.y)) * uint(macros_x) + uint(macro.x);
+    uint number = (uint(macro.z) * uint(macros_y) + uint(macro.y)) * uint(macros_x) + uint(macro.x);
     int cube = load_cube(cubes + number);
     float size = float(max(abs(cube), 1));
     vec3 plane = macro + mix(vec3(size), vec3(1.0 - size), lessThan(path.inverse, vec3(0.0)));
     precise vec3 times = (plane * 32.0 - path.origin) * path.inverse;
-    float leave = min(min(times.x, times.y), times.z);
+    leave = min(min(times.x, times.y), times.z);
     // A plane that is next to be crossed has been: it is the box's side, where cells end. The walk
     // from cell to cell ends there, too.
     if (leave <= u) break;
-    if (cube == 0) {
-      uint place = tables[place_offset + number];
-      vec4 slab = uintBitsToFloat(nodes[3u * place]);
-      uvec4 row = nodes[3u * place + 1u];
-      SlabPart part =
-          clip_to_slab(path, slab.xyz, slab.w, uintBitsToFloat(row.x), u, min(leave, 1.0));
-      if (u <= 0.0 && (part.is_below || part.is_above))
-        start(segment, (row.z >> (part.is_above ? 1u : 0u) & 1u) != 0u);
-      if (part.from <= part.to) {
-        uint slot = atomicAdd(macro_count, 1u);
-        if (slot >= MACRO_PARTS) break;
-        rows[slot] = uvec4(floatBitsToUint(part.from), floatBitsToUint(part.to), place, segment);
-      }
-    } else if (u <= 0.0) {
-      start(segment, cube < 0);
+    if (cube != 0) {
+      if (u <= 0.0) start(segment, cube < 0);
+      continue;
     }
-    u = leave;
+    uint place = tables[place_offset + number];
+    vec4 slab = uintBitsToFloat(nodes[3u * place]);
+    uvec4 row = nodes[3u * place + 1u];
+    SlabPart part =
+        clip_to_slab(path, slab.xyz, slab.w, uintBitsToFloat(row.x), u, min(leave, 1.0));
+    if (u <= 0.0 && (part.is_below || part.is_above))
+      start(segment, (row.z >> (part.is_above ? 1u : 0u) & 1u) != 0u);
+    if (!(part.from <= part.to)) continue;
+    uint slot = atomicAdd(macro_count, 1u);
+    if (slot >= kMacroParts) break;
+    rows[PART_WORDS * slot] = floatBitsToUint(part.from);
+    rows[PART_WORDS * slot + 1u] = floatBitsToUint(part.to);
+    rows[PART_WORDS * slot + 2u] = pack_place(place, segment);
   }
+}
+
+void walk_segment(uint segment, uint number) {
+  crossings[segment] = kNone;
+  states[segment] = kStarted;  // outside
+  if (number >= segment_count) return;
+  Path path;
+  dvec2 span;
+  int what = take_path(number, path, span);
+  if (what == kFree) return;
+  states[segment] = what == kLeaveIt ? kUnsure : span == dvec2(0.0LF, 1.0LF) ? 0u : kClipped;
+  if (what == kLeaveIt) return;
+  keep_path(segment, path);
+  walk_macros(path, segment);
 }
 
 // To the next cell of a block. False where the path's part or the block ends.
@@ -128,7 +164,7 @@ bool leave_cell(Path path, CellTimes t, float to, float last, inout vec3 cell) {
 bool is_set(uvec2 mask, uint bit) {
   return ((bit < 32u ? mask.x : mask.y) >> (bit & 31u) & 1u) != 0u;
 }
-uint count_before(uvec2 mask, uint bit) {
+uint count_bits_before(uvec2 mask, uint bit) {
   uint below = (1u << (bit & 31u)) - 1u;
   return bit < 32u ? uint(bitCount(mask.x & below))
                    : uint(bitCount(mask.x)) + uint(bitCount(mask.y & below));
@@ -141,9 +177,10 @@ vec3 find_macro(uint number) {
   return 32.0 * vec3(float(x), float(row - z * uint(macros_y)), float(z));
 }
 
-void walk_macro(uvec4 macro_part) {
-  float from = uintBitsToFloat(macro_part.x), to = uintBitsToFloat(macro_part.y);
-  uint place = macro_part.z, segment = macro_part.w;
+void walk_macro(uint i) {
+  float from = uintBitsToFloat(rows[PART_WORDS * i]);
+  float to = uintBitsToFloat(rows[PART_WORDS * i + 1u]);
+  uint where = rows[PART_WORDS * i + 2u], place = where / GROUP, segment = where % GROUP;
   uvec4 macro_row = nodes[3u * place + 1u], masks = nodes[3u * place + 2u];
   vec3 lower = find_macro(macro_row.w);
   Path path = load_path(segment);
@@ -154,7 +191,8 @@ void walk_macro(uvec4 macro_part) {
     if (t.leave > t.enter) {
       uint bit = (uint(cell.z) * 4u + uint(cell.y)) * 4u + uint(cell.x);
       if (is_set(masks.xy, bit)) {
-        uint node = cell_offset + 4u * (macro_row.y + count_before(masks.xy, bit));
+        uint number = macro_row.y + count_bits_before(masks.xy, bit);
+        uint node = cell_offset + 4u * number;
         vec4 slab = uintBitsToFloat(nodes[node]);
         uvec4 row = nodes[node + 1u];
         float begin = max(t.enter, from);
@@ -165,8 +203,9 @@ void walk_macro(uvec4 macro_part) {
         if (part.from <= part.to) {
           uint slot = atomicAdd(cell_count, 1u);
           if (slot >= CELL_PARTS) break;
-          cell_parts[slot] =
-              uvec4(floatBitsToUint(part.from), floatBitsToUint(part.to), node, segment);
+          cell_parts[PART_WORDS * slot] = floatBitsToUint(part.from);
+          cell_parts[PART_WORDS * slot + 1u] = floatBitsToUint(part.to);
+          cell_parts[PART_WORDS * slot + 2u] = pack_place(number, segment);
         }
       } else if (t.enter <= 0.0) {
         start(segment, is_set(masks.zw, bit));
@@ -190,9 +229,15 @@ bool look_at_cell(Path path, uint segment, Corners corner, vec3 lower, float per
   if (t.enter <= 0.0) start(segment, side.x);
   if (all(side) || !any(side)) return true;
   uint slot = atomicAdd(crossing_count, 1u);
-  if (slot >= kMostCrossings) return false;
-  rows[2u * slot] = uvec4(floatBitsToUint(t.enter), floatBitsToUint(t.leave), segment, 0u);
-  rows[2u * slot + 1u] = floatBitsToUint(b);
+  if (slot >= CROSSINGS) return false;
+  uint at = ROW_WORDS * slot;
+  rows[at] = floatBitsToUint(t.enter);
+  rows[at + 1u] = floatBitsToUint(t.leave);
+  rows[at + 2u] = segment;
+  rows[at + 3u] = floatBitsToUint(b.x);
+  rows[at + 4u] = floatBitsToUint(b.y);
+  rows[at + 5u] = floatBitsToUint(b.z);
+  rows[at + 6u] = floatBitsToUint(b.w);
   return true;
 }
 
@@ -215,9 +260,11 @@ void look_at_coarse(Path path, uint segment, uint node, vec3 lower) {
   look_at_cell(path, segment, Corners(even, odd), lower, 0.125, t);
 }
 
-void walk_cell(uvec4 cell_part) {
-  float from = uintBitsToFloat(cell_part.x), to = uintBitsToFloat(cell_part.y);
-  uint node = cell_part.z, segment = cell_part.w;
+void walk_cell(uint i) {
+  float from = uintBitsToFloat(cell_parts[PART_WORDS * i]);
+  float to = uintBitsToFloat(cell_parts[PART_WORDS * i + 1u]);
+  uint where = cell_parts[PART_WORDS * i + 2u], segment = where % GROUP;
+  uint node = cell_offset + 4u * (where / GROUP);
   Path path = load_path(segment);
   uvec4 row = nodes[node + 1u];
   uint in_macro = row.z >> 24u;
@@ -248,152 +295,156 @@ void walk_cell(uvec4 cell_part) {
 }
 
 void find_roots(uint i) {
-  uvec4 cell = rows[2u * i];
-  vec4 b = uintBitsToFloat(rows[2u * i + 1u]);
-  float enter = uintBitsToFloat(cell.x), leave = uintBitsToFloat(cell.y);
+  uint at = ROW_WORDS * i, segment = rows[at + 2u];
+  float enter = uintBitsToFloat(rows[at]), leave = uintBitsToFloat(rows[at + 1u]);
+  vec4 b = uintBitsToFloat(uvec4(rows[at + 3u], rows[at + 4u], rows[at + 5u], rows[at + 6u]));
   vec3 s;
   uint n = uint(find_crossings(b, s));
   precise vec3 u = vec3(enter) + s * (leave - enter);
-  uint before = atomicExchange(last_crossing[cell.z], i);
-  rows[2u * i] = uvec4(cell.x, before, n << 1u | (b.x <= 0.0 ? 1u : 0u), floatBitsToUint(u.x));
-  rows[2u * i + 1u].xy = floatBitsToUint(u.yz);
+  atomicAdd(states[segment], n * kRoot);
+  rows[at + 1u] = atomicExchange(crossings[segment], i);
+  rows[at + 2u] = segment << 3u | n << 1u | (b.x <= 0.0 ? 1u : 0u);
+  rows[at + 3u] = floatBitsToUint(u.x);
+  rows[at + 4u] = floatBitsToUint(u.y);
+  rows[at + 5u] = floatBitsToUint(u.z);
+}
+
+// How many roots of its segment come before those of a crossing. No two cells of a path are entered
+// at the same time.
+void count_before(uint i) {
+  uint at = ROW_WORDS * i, kind = rows[at + 2u], segment = kind >> 3u, before = 0u;
+  float enter = uintBitsToFloat(rows[at]);
+  for (uint k = crossings[segment]; k != kNone; k = rows[ROW_WORDS * k + 1u])
+    if (uintBitsToFloat(rows[ROW_WORDS * k]) < enter)
+      before += rows[ROW_WORDS * k + 2u] >> 1u & 3u;
+  rows[at + 6u] = before;
+  bool side = ((states[segment] & kInside) != 0u) != ((before & 1u) != 0u);
+  if (side != ((kind & 1u) != 0u)) atomicOr(states[segment], kUnsure);
 }
 
 // ---- intervals ----------------------------------------------------------------------------------
 
-// By time of entry: no two cells of a path have the same. Returns the first.
-uint sort_crossings(uint i) {
-  uint first = kNone;
-  while (i != kNone) {
-    uint next = rows[2u * i].y;
-    float enter = uintBitsToFloat(rows[2u * i].x);
-    if (first == kNone || enter < uintBitsToFloat(rows[2u * first].x)) {
-      rows[2u * i].y = first;
-      first = i;
-    } else {
-      uint before = first, after = rows[2u * first].y;
-      while (after != kNone && uintBitsToFloat(rows[2u * after].x) < enter) {
-        before = after;
-        after = rows[2u * after].y;
-      }
-      rows[2u * i].y = after;
-      rows[2u * before].y = i;
-    }
-    i = next;
-  }
-  return first;
+bool is_sure(uint segment) { return (states[segment] & (kStarted | kUnsure)) == kStarted; }
+
+// Of a segment: where intervals begin and end.
+uint count_times(uint segment) {
+  uint state = states[segment];
+  return state / kRoot + ((state & kInside) != 0u ? 1u : 0u);
+}
+uint count_intervals(uint segment) {
+#if MODE == 0
+  return (count_times(segment) + 1u) / 2u;
+#else
+  return min(count_times(segment), 1u);
+#endif
 }
 
-bool is_inside;
-float entered;
-uint found;
+// Times along the whole segment at which the path begins and ends, in the place of the path, which
+// is not needed any more.
+void keep_span(uint segment, uint number) {
+  Path path;
+  dvec2 span;
+  take_path(number, path, span);
+  uvec2 begin = unpackDouble2x32(span.x), end = unpackDouble2x32(span.y);
+  keep_path_row(0u, segment, uvec3(begin, end.x));
+  paths[3u * GROUP + segment] = end.y;
+}
+dvec2 load_span(uint segment) {
+  if ((states[segment] & kClipped) == 0u) return dvec2(0.0LF, 1.0LF);
+  uvec3 row = load_path_row(0u, segment);
+  return dvec2(packDouble2x32(row.xy),
+               packDouble2x32(uvec2(row.z, paths[3u * GROUP + segment])));
+}
 
-void set_side(float u, bool side, dvec2 span, uint first, bool writes) {
-  if (side == is_inside) return;
-  is_inside = side;
+// The k-th time of a segment whose intervals begin at `first`.
+void write_time(uint first, uint k, float t) {
 #if MODE == 0
-  if (side) {
-    entered = u;
+  if (first + k / 2u < interval_room) intervals[2u * first + k] = t;
+#else
+  if (k > 0u || first >= interval_room) return;
+  intervals[2u * first] = t;
+  intervals[2u * first + 1u] = t;
+#endif
+}
+
+void write_roots(uint i) {
+  uint at = ROW_WORDS * i, segment = rows[at + 2u] >> 3u, n = rows[at + 2u] >> 1u & 3u;
+  if (!is_sure(segment)) return;
+  dvec2 span = load_span(segment);
+  uint first = group_first + crossings[segment];
+  uint before = rows[at + 6u] + ((states[segment] & kInside) != 0u ? 1u : 0u);
+  for (uint k = 0u; k < n; ++k)
+    write_time(first, before + k, time_of(span, uintBitsToFloat(rows[at + 3u + k])));
+}
+
+void write_segment(uint segment, uint number) {
+  if (!is_sure(segment)) {
+    spans[number] = uvec2(0u, kUnsureCount);
+    noted[atomicAdd(unsure_count, 1u)] = number;
     return;
   }
-  if (writes) intervals[first + found] = vec2(time_of(span, entered), time_of(span, u));
-#else
-  if (found > 0u) return;
-  if (writes) intervals[first] = vec2(time_of(span, u));
-#endif
-  ++found;
+  uint first = group_first + crossings[segment], times = count_times(segment);
+  spans[number] = uvec2(first, count_intervals(segment));
+  dvec2 span = load_span(segment);
+  if ((states[segment] & kInside) != 0u) write_time(first, 0u, time_of(span, 0.0));
+  if (MODE == 0 && (times & 1u) != 0u) write_time(first, times, float(span.y));
 }
 
-// Returns their number.
-uint put_together(bool starts_inside, uint crossing, dvec2 span, uint first, bool writes) {
-  is_inside = false;
-  found = 0u;
-  set_side(0.0, starts_inside, span, first, writes);
-  for (uint i = crossing; i != kNone;) {
-    uvec4 row = rows[2u * i];
-    vec2 others = uintBitsToFloat(rows[2u * i + 1u].xy);
-    bool side = (row.z & 1u) != 0u;
-    set_side(uintBitsToFloat(row.x), side, span, first, writes);
-    uint n = row.z >> 1u;
-    for (uint k = 0u; k < n; ++k) {
-      side = !side;
-      set_side(k == 0u ? uintBitsToFloat(row.w) : k == 1u ? others.x : others.y, side, span, first,
-               writes);
-    }
-    i = row.y;
-  }
-#if MODE == 0
-  if (is_inside) {
-    if (writes) intervals[first + found] = vec2(time_of(span, entered), float(span.y));
-    ++found;
-  }
-#endif
-  return found;
-}
+// ---- all of them --------------------------------------------------------------------------------
 
-// Of the group's segments from `begin` on; false where the lists were too short. All threads.
-bool trace(uint begin, uint taken) {
+// Of `taken` segments from `first_number` on: their crossings. All threads.
+void find_crossing_cells(uint first_number, uint taken) {
   uint lane = gl_LocalInvocationID.x;
-  uint number = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * GROUP + begin + lane;
-  bool is_owner = lane < taken && number < segment_count;
   if (lane == 0u) macro_count = cell_count = crossing_count = group_count = 0u;
-  states[lane] = 0u;
-  last_crossing[lane] = kNone;
   barrier();
-  int what = kFree;
-  dvec2 span = dvec2(0.0LF, 1.0LF);
-  if (is_owner) {
-    Path path;
-    vec2 a = segments[3u * number], b = segments[3u * number + 1u], c = segments[3u * number + 2u];
-    what = make_path(vec3(a, b.x), vec3(b.y, c), path, span);
-    if (what == kInBox) {
-      keep_path(lane, path);
-      walk_macros(path, lane);
-    }
-  }
+  if (lane < taken) walk_segment(lane, first_number + lane);
   barrier();
-  for (uint i = lane; i < min(macro_count, MACRO_PARTS); i += GROUP) walk_macro(rows[i]);
+  for (uint i = lane; i < min(macro_count, kMacroParts); i += GROUP) walk_macro(i);
   barrier();
-  for (uint i = lane; i < min(cell_count, CELL_PARTS); i += GROUP) walk_cell(cell_parts[i]);
+  for (uint i = lane; i < min(cell_count, CELL_PARTS); i += GROUP) walk_cell(i);
   barrier();
-  bool has_room = macro_count <= MACRO_PARTS && cell_count <= CELL_PARTS &&
-                  crossing_count <= kMostCrossings;
-  if (!has_room && taken > 1u) {
-    barrier();
-    return false;
-  }
-  for (uint i = lane; i < min(crossing_count, kMostCrossings); i += GROUP) find_roots(i);
-  barrier();
+}
 
-  uint state = states[lane], count = 0u, crossing = kNone, first = 0u;
-  bool is_sure = what == kFree || (what == kInBox && has_room && (state & kStarted) != 0u &&
-                                   (state & kUnsure) == 0u);
-  bool has_path = what == kInBox && is_sure, starts_inside = (state & kInside) != 0u;
-  if (has_path) {
-    crossing = sort_crossings(last_crossing[lane]);
-    count = put_together(starts_inside, crossing, span, 0u, false);
-    if (count > 0u) first = atomicAdd(group_count, count);
+// Takes room in the list for all of the group at once.
+void write_results(uint first_number, uint taken) {
+  uint lane = gl_LocalInvocationID.x;
+  for (uint i = lane; i < crossing_count; i += GROUP) find_roots(i);
+  barrier();
+  for (uint i = lane; i < crossing_count; i += GROUP) count_before(i);
+  barrier();
+  if (lane < taken) {
+    uint count = is_sure(lane) ? count_intervals(lane) : 0u;
+    crossings[lane] = count > 0u ? atomicAdd(group_count, count) : 0u;
+    if (count > 0u && (states[lane] & kClipped) != 0u) keep_span(lane, first_number + lane);
   }
   barrier();
   if (lane == 0u) group_first = group_count > 0u ? atomicAdd(interval_count, group_count) : 0u;
   barrier();
-  first += group_first;
-  if (is_owner) {
-    spans[number] = uvec2(first, is_sure ? count : kUnsureCount);
-    if (!is_sure) noted[atomicAdd(unsure_count, 1u)] = number;
-    if (count > 0u && first + count <= interval_room)
-      put_together(starts_inside, crossing, span, first, true);
-  }
+  for (uint i = lane; i < crossing_count; i += GROUP) write_roots(i);
+  if (lane < taken && first_number + lane < segment_count)
+    write_segment(lane, first_number + lane);
   barrier();
-  return true;
 }
 
 void main() {
+  uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
   uint begin = 0u, taken = GROUP;
   while (begin < GROUP) {
-    if (trace(begin, taken))
+    uint first_number = group * GROUP + begin;
+    find_crossing_cells(first_number, taken);
+    bool has_room = macro_count <= kMacroParts && cell_count <= CELL_PARTS &&
+                    crossing_count <= CROSSINGS;
+    barrier();
+    if (has_room || taken == 1u) {
+      if (!has_room && gl_LocalInvocationID.x == 0u) {
+        crossing_count = 0u;
+        states[0] = kUnsure;
+      }
+      barrier();
+      write_results(first_number, taken);
       begin += taken;
-    else
-      taken = max(taken / 2u, 1u);
+    } else {
+      taken /= 2u;
+    }
   }
 }
