@@ -67,6 +67,20 @@ TEST_F(GpuProgramTest, NamesMissingFiles) {
   EXPECT_THROW((void)GpuProgram("missing.comp"), Error);
 }
 
+TEST_F(GpuProgramTest, StagesCarryUpAndDown) {
+  GpuStage up(GpuStage::Way::kUp), down(GpuStage::Way::kDown);
+  for (const std::uint32_t n : {3U, 1000U}) {  // it grows
+    up.reserve(n * 4);
+    for (std::uint32_t i = 0; i < n; ++i) up.view<std::uint32_t>(n)[i] = 7 * i;
+    const GpuBuffer buffer(n * 4);
+    up.send(buffer, n * 4);
+    down.reserve(n * 4 + 8);
+    down.receive(buffer, n * 4, 8);
+    finish_gpu();
+    for (std::uint32_t i = 0; i < n; ++i) ASSERT_EQ(down.view<std::uint32_t>(n, 8)[i], 7 * i);
+  }
+}
+
 TEST_F(GpuProgramTest, DispatchesFromABuffer) {
   std::vector<std::uint32_t> data(256, 1);
   GpuBuffer buffer{std::span<const std::uint32_t>(data)};

@@ -119,7 +119,8 @@ TEST_F(GpuSegments, LeaveFewToTheCpu) {
   EXPECT_LT(unsure, 400U);
 }
 
-// Along a bolt's axis, under the crests of its thread: more intervals than wait in shared memory.
+// Along a bolt's axis, under the crests of its thread: more crossings than a group's list holds, so
+// that groups take fewer segments at a time.
 TEST_F(GpuSegments, FindMoreIntervalsThanThereIsRoom) {
   const BrickField field = make_field("bolt", unless_slow(128, 96));
   const Aabb box = field.bounds();
@@ -162,6 +163,37 @@ TEST_F(GpuSegments, FindMoreIntervalsThanThereIsRoom) {
       ASSERT_EQ(intervals[spans[i].first + k], results.intervals[results.first[i] + k]);
   }
   EXPECT_GT(compared, kShort / 2);
+}
+
+// More crossings of one segment than a group's list holds.
+TEST_F(GpuSegments, LeaveTheLongestToTheCpu) {
+  constexpr int kBoxes = 60;
+  const TriangleMesh box = make_box({});
+  TriangleMesh row;
+  for (int i = 0; i < kBoxes; ++i) {
+    const auto first = static_cast<std::uint32_t>(row.positions.size());
+    for (const Vec3f& p : box.positions)
+      row.positions.push_back({p[0] + 2.0F * static_cast<float>(i), p[1], p[2]});
+    for (const Triangle& t : box.triangles)
+      row.triangles.push_back({t[0] + first, t[1] + first, t[2] + first});
+  }
+  const BrickField field = build_field(row, {.resolution = 4 * kBoxes}).field;
+  const Aabb bounds = field.bounds();
+  const Vec3 middle = center(bounds), half = extent(bounds) * 0.5;
+  std::vector<Segment> segments = make_segments(bounds, 200, 21);
+  for (std::size_t i = 0; i < segments.size(); i += 9) {
+    const Vec3 aside{0, 0.001 * static_cast<double>(i), 0};
+    segments[i] = {to_float(middle - Vec3{half.x, 0, 0} + aside),
+                   to_float(middle + Vec3{half.x, 0, 0} - aside)};
+  }
+  GpuSegmentTracer gpu(field);
+  Share share;
+  ASSERT_NO_FATAL_FAILURE(compare(gpu, segments, share));
+  SegmentResults results;
+  gpu.trace(segments, results);
+  EXPECT_EQ(results.first[1], kBoxes);
+  EXPECT_GE(count_unsure(gpu, segments), segments.size() / 9);
+  EXPECT_LT(count_unsure(gpu, segments), segments.size() / 4);
 }
 
 TEST_F(GpuSegments, TakeNoneAndEmptyFields) {

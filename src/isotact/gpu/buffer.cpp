@@ -97,4 +97,42 @@ void GpuBuffer::bind(std::uint32_t binding) const {
   glBindBufferBase(GL_SHADER_STORAGE_BUFFER, binding, name_);
 }
 
+GpuStage::~GpuStage() {
+  if (name_ != 0) glDeleteBuffers(1, &name_);  // unmaps it
+}
+
+void GpuStage::reserve(std::size_t bytes) {
+  if (bytes <= bytes_) return;
+  if (name_ != 0) glDeleteBuffers(1, &name_);
+  name_ = 0;
+  data_ = nullptr;
+  bytes_ = 0;
+  const std::size_t wanted = bytes + bytes / 2;
+  const GLbitfield access = GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT |
+                            (way_ == Way::kUp ? GL_MAP_WRITE_BIT : GL_MAP_READ_BIT);
+  glCreateBuffers(1, &name_);
+  glNamedBufferStorage(name_, static_cast<GLsizeiptr>(wanted), nullptr,
+                       access | GL_CLIENT_STORAGE_BIT);
+  data_ = static_cast<std::byte*>(
+      glMapNamedBufferRange(name_, 0, static_cast<GLsizeiptr>(wanted), access));
+  if (data_ == nullptr)
+    throw Error(fmt::format("the GPU has no room for a stage of {} bytes", wanted));
+  bytes_ = wanted;
+}
+
+void GpuStage::send(const GpuBuffer& to, std::size_t bytes, std::size_t offset) const {
+  assert(way_ == Way::kUp && offset + bytes <= bytes_ && bytes <= to.size());
+  if (bytes == 0) return;
+  glCopyNamedBufferSubData(name_, to.name(), static_cast<GLintptr>(offset), 0,
+                           static_cast<GLsizeiptr>(bytes));
+}
+
+void GpuStage::receive(const GpuBuffer& from, std::size_t bytes, std::size_t offset) const {
+  assert(way_ == Way::kDown && offset + bytes <= bytes_ && bytes <= from.size());
+  if (bytes == 0) return;
+  glMemoryBarrier(GL_BUFFER_UPDATE_BARRIER_BIT);
+  glCopyNamedBufferSubData(from.name(), name_, 0, static_cast<GLintptr>(offset),
+                           static_cast<GLsizeiptr>(bytes));
+}
+
 }  // namespace isotact

@@ -51,4 +51,36 @@ class GpuBuffer {
   std::size_t bytes_ = 0;
 };
 
+// Memory that both sides reach and that stays mapped, for data that go up or come down again and
+// again: nothing is made for a copy, and several threads may fill or read it. Of one direction,
+// since memory that the CPU only writes is slow to read.
+class GpuStage {
+ public:
+  enum class Way : std::uint8_t { kUp, kDown };
+
+  explicit GpuStage(Way way) : way_(way) {}
+  GpuStage(const GpuStage&) = delete;
+  GpuStage& operator=(const GpuStage&) = delete;
+  ~GpuStage();
+
+  // Makes room, as GpuBuffer::reserve. No copy may be under way.
+  void reserve(std::size_t bytes);
+  // Up: to be filled before send, and left alone until the GPU is done (finish_gpu).
+  // Down: what receive brought, once the GPU is done.
+  template <typename T>
+  std::span<T> view(std::size_t count, std::size_t offset = 0) const {
+    static_assert(std::is_trivially_copyable_v<T>);
+    return {reinterpret_cast<T*>(data_ + offset), count};
+  }
+  // Between the stage from `offset` on and a buffer's first bytes. Both return at once.
+  void send(const GpuBuffer& to, std::size_t bytes, std::size_t offset = 0) const;
+  void receive(const GpuBuffer& from, std::size_t bytes, std::size_t offset = 0) const;
+
+ private:
+  Way way_;
+  std::uint32_t name_ = 0;
+  std::size_t bytes_ = 0;
+  std::byte* data_ = nullptr;
+};
+
 }  // namespace isotact

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
+#include "isotact/base/parallel.h"
 #include "isotact/gpu/context.h"
 #include "isotact/gpu/program.h"
 #include "isotact/queries/segment_index.h"
@@ -14,10 +16,13 @@
 namespace isotact {
 namespace {
 
-constexpr std::uint32_t kGroup = 128;        // segments
-constexpr std::uint32_t kGroupsAgain = 256;  // for those with many intervals
-constexpr std::uint32_t kNoteNumbers = 4;    // before the list of notes
-constexpr std::size_t kPiece = 1U << 22U;    // segments that go up at once
+constexpr std::uint32_t kGroup = 64;  // segments
+// Of a group, in its lists: parts of paths in cells, and cells with crossings. For random segments
+// through a body there are 76 and 66, seldom more than 110 and 90.
+constexpr std::uint32_t kCellParts = 120, kCrossings = 96;
+constexpr std::uint32_t kNoteNumbers = 4;  // before the list of notes
+constexpr std::size_t kPiece = 1U << 22U;  // segments that go up at once
+constexpr std::size_t kGrain = 1U << 14U;  // segments that a thread of the CPU takes
 constexpr std::uint32_t kMacroRows = 3, kCellRows = 4;
 
 // As Settings of shaders/segment_path.glsl.
@@ -49,22 +54,31 @@ std::vector<std::uint32_t> make_tables(const SegmentIndex& index, std::uint32_t&
   return tables;
 }
 
+// Macro cells and their cells, which are told where they are: parts of paths name but the node.
 std::vector<Row> make_nodes(const SegmentIndex& index, std::uint32_t& cell_offset) {
   const std::size_t macros = index.occupied_macros.size();
   cell_offset = static_cast<std::uint32_t>(kMacroRows * macros);
   std::vector<Row> rows(cell_offset + kCellRows * index.cells.size());
+  if (!index.cells.empty())
+    std::memcpy(rows.data() + cell_offset, index.cells.data(),
+                index.cells.size() * sizeof(IndexedCell));
   for (std::size_t i = 0; i < macros; ++i) {
     const IndexedMacro& macro = index.occupied_macros[i];
     const SegmentSlab& slab = macro.slab;
     const auto bits = [](float x) { return std::bit_cast<std::uint32_t>(x); };
+    const auto number =
+        static_cast<std::uint32_t>(flat_index(index.macros, macro.at[0], macro.at[1], macro.at[2]));
     rows[kMacroRows * i] = {bits(slab.normal[0]), bits(slab.normal[1]), bits(slab.normal[2]),
                             bits(slab.least)};
-    rows[kMacroRows * i + 1] = {bits(slab.most), macro.first, macro.inside, 0};
+    rows[kMacroRows * i + 1] = {bits(slab.most), macro.first, macro.inside, number};
     std::memcpy(&rows[kMacroRows * i + 2], &index.masks[i], sizeof(Row));
+    std::size_t cell = macro.first;
+    for (std::uint64_t left = index.masks[i].indexed; left != 0; left &= left - 1, ++cell) {
+      Row& row = rows[cell_offset + kCellRows * cell + 1];
+      row[2] = (row[2] & 0xffffffU) | static_cast<std::uint32_t>(std::countr_zero(left)) << 24U;
+      row[3] = number;
+    }
   }
-  if (!index.cells.empty())
-    std::memcpy(rows.data() + cell_offset, index.cells.data(),
-                index.cells.size() * sizeof(IndexedCell));
   return rows;
 }
 
@@ -80,28 +94,72 @@ GpuBuffer upload(const char* what, std::span<const T> data, std::int64_t most) {
   return GpuBuffer(data);
 }
 
+// What the GPU found of some segments, in its own order, and what the CPU did.
+struct Piece {
+  std::span<const SegmentInterval> intervals;
+  std::span<const GpuSegmentSpan> spans;
+  std::vector<std::uint32_t> unsure;  // segments, in order
+  SegmentResults of_unsure;
+
+  // Calls visit(segment, its intervals) for segments of a range, in order.
+  template <typename Visit>
+  void for_each(std::size_t begin, std::size_t end, Visit&& visit) const {
+    auto next = static_cast<std::size_t>(std::lower_bound(unsure.begin(), unsure.end(), begin) -
+                                         unsure.begin());
+    for (std::size_t i = begin; i < end; ++i) {
+      const GpuSegmentSpan& s = spans[i];
+      if (s.count != kUnsureSegment) {
+        visit(i, intervals.subspan(s.count > 0 ? s.first : 0, s.count));
+        continue;
+      }
+      const std::span<const SegmentInterval> all = of_unsure.intervals;
+      const std::uint64_t first = of_unsure.first[next], last = of_unsure.first[++next];
+      visit(i, all.subspan(first, last - first));
+    }
+  }
+};
+
+// Behind the results of the first `done` segments.
+void append(const Piece& piece, Threads threads, std::size_t done, SegmentResults& to) {
+  const std::size_t n = piece.spans.size();
+  // Of each range where its own begin.
+  std::vector<std::uint64_t> starts((n - 1) / kGrain + 1, 0);
+  parallel_for(n, kGrain, threads, [&](std::size_t begin, std::size_t end) {
+    std::uint64_t sum = 0;
+    piece.for_each(begin, end, [&](std::size_t, std::span<const SegmentInterval> found) {
+      sum += found.size();
+    });
+    starts[begin / kGrain] = sum;
+  });
+  std::uint64_t total = to.first[done];
+  for (std::uint64_t& start : starts) total += std::exchange(start, total);
+  if (to.intervals.size() < total) to.intervals.resize(total);
+  parallel_for(n, kGrain, threads, [&](std::size_t begin, std::size_t end) {
+    std::uint64_t at = starts[begin / kGrain];
+    piece.for_each(begin, end, [&](std::size_t i, std::span<const SegmentInterval> found) {
+      for (const SegmentInterval& interval : found) to.intervals[at++] = interval;
+      to.first[done + i + 1] = at;
+    });
+  });
+}
+
 }  // namespace
 
 // Of one context, compiled where they are needed.
 struct GpuSegmentTracer::Programs {
-  GpuProgram intervals, intervals_again, first;
+  GpuProgram intervals, first;
 
   // kAny is served by the first time.
   const GpuProgram& of(SegmentMode mode) {
-    if (mode == SegmentMode::kIntervals) return make(intervals, "0", false);
-    return make(first, "1", false);
-  }
-  const GpuProgram& again() { return make(intervals_again, "0", true); }
-
- private:
-  static const GpuProgram& make(GpuProgram& program, const char* mode, bool again) {
-    if (program.name() != 0) return program;
-    std::vector<ShaderDefine> defines{{"GROUP", fmt::format("{}u", kGroup)},
-                                      {"MODE", mode},
-                                      {"ALONG_SLAB", fmt::format("{:e}", kAlongSlab)},
-                                      {"DOUBTFUL", fmt::format("{:e}", kDoubtful)}};
-    if (again) defines.push_back({"AGAIN", "1"});
-    program = GpuProgram("segments.comp", defines);
+    const bool all = mode == SegmentMode::kIntervals;
+    GpuProgram& program = all ? intervals : first;
+    if (program.name() == 0)
+      program = GpuProgram("segments.comp", {{"GROUP", fmt::format("{}u", kGroup)},
+                                             {"CELL_PARTS", fmt::format("{}u", kCellParts)},
+                                             {"CROSSINGS", fmt::format("{}u", kCrossings)},
+                                             {"MODE", all ? "0" : "1"},
+                                             {"ALONG_SLAB", fmt::format("{:e}", kAlongSlab)},
+                                             {"DOUBTFUL", fmt::format("{:e}", kDoubtful)}});
     return program;
   }
 };
@@ -113,15 +171,12 @@ struct GpuSegmentTracer::State {
   // Of trace() with spans.
   GpuBuffer segments;
   GpuSegmentResults results;
-  std::vector<GpuSegmentSpan> spans;
-  std::vector<SegmentInterval> intervals;
+  GpuStage up{GpuStage::Way::kUp}, down{GpuStage::Way::kDown};
   std::uint32_t room = 0;
 
   explicit State(SegmentTracer tracer) : cpu(std::move(tracer)) {}
 
-  void trace_piece(std::span<const Segment> some, GpuSegmentTracer& tracer, SegmentResults& to);
-  void append(std::span<const Segment> some, const SegmentResults& unsure,
-              SegmentResults& to) const;
+  Piece trace_piece(std::span<const Segment> some, GpuSegmentTracer& tracer);
 };
 
 GpuSegmentTracer::GpuSegmentTracer(const BrickField& field, const SegmentSettings& settings,
@@ -144,8 +199,10 @@ GpuSegmentTracer::GpuSegmentTracer(const BrickField& field, const SegmentSetting
   s.iso = static_cast<float>(settings.iso);
   s.is_free_beyond_box = state->cpu.is_free_beyond_box() ? 1 : 0;
   const std::int64_t most = GpuContext::adopt_current().info().max_storage_bytes;
-  constexpr std::size_t kMostMacros = std::size_t{1} << 27U;  // numbers are of 32 bits
-  if (count(index.macros) >= kMostMacros)
+  // Numbers of octants and macro cells, and of cells and segments of a group, have 32 bits.
+  constexpr std::size_t kMostMacros = std::size_t{1} << 27U,
+                        kMostPlaces = (std::size_t{1} << 32U) / kGroup;
+  if (count(index.macros) >= kMostMacros || index.cells.size() >= kMostPlaces)
     throw Error("segments on the GPU: the field has more cells than 32 bits number");
   state->tables =
       upload("tables", std::span<const std::uint32_t>(make_tables(index, s.place_offset)), most);
@@ -155,7 +212,6 @@ GpuSegmentTracer::GpuSegmentTracer(const BrickField& field, const SegmentSetting
   state->programs =
       lends_shaders != nullptr ? lends_shaders->state_->programs : std::make_shared<Programs>();
   state->programs->of(settings.mode);
-  if (settings.mode == SegmentMode::kIntervals) state->programs->again();
   state_ = std::move(state);
 }
 
@@ -182,74 +238,67 @@ void GpuSegmentTracer::trace(const GpuBuffer& segments, std::uint32_t count, std
                               &results.intervals, &results.notes};
   for (std::uint32_t i = 0; i < std::size(bound); ++i) bound[i]->bind(i);
   const GroupGrid grid = spread_groups((std::uint64_t{count} + kGroup - 1) / kGroup);
-  const auto set = [&](const GpuProgram& program) {
-    program.set("segment_count", count);
-    program.set("interval_room", room);
-  };
   const GpuProgram& program = state_->programs->of(settings().mode);
-  set(program);
+  program.set("segment_count", count);
+  program.set("interval_room", room);
   program.dispatch(grid.x, grid.y);
-  if (settings().mode != SegmentMode::kIntervals) return;
-  const GpuProgram& again = state_->programs->again();
-  set(again);
-  again.dispatch(kGroupsAgain);
 }
 
 void GpuSegmentTracer::trace(std::span<const Segment> segments, SegmentResults& results) {
-  results.first.assign(1, 0);
-  results.first.reserve(segments.size() + 1);
-  results.intervals.clear();
-  for (std::size_t begin = 0; begin < segments.size(); begin += kPiece)
-    state_->trace_piece(segments.subspan(begin, std::min(kPiece, segments.size() - begin)), *this,
-                        results);
+  results.first.resize(segments.size() + 1);
+  results.first[0] = 0;
+  for (std::size_t begin = 0; begin < segments.size(); begin += kPiece) {
+    const std::size_t n = std::min(kPiece, segments.size() - begin);
+    append(state_->trace_piece(segments.subspan(begin, n), *this), settings().threads, begin,
+           results);
+  }
+  results.intervals.resize(results.first.back());
 }
 
-void GpuSegmentTracer::State::trace_piece(std::span<const Segment> some, GpuSegmentTracer& tracer,
-                                          SegmentResults& to) {
+// What it gives is there until the next piece.
+Piece GpuSegmentTracer::State::trace_piece(std::span<const Segment> some,
+                                           GpuSegmentTracer& tracer) {
   const auto n = static_cast<std::uint32_t>(some.size());
+  const Threads threads = cpu.settings().threads;
   segments.reserve(some.size_bytes());
-  segments.upload(some);
+  up.reserve(some.size_bytes());
+  const std::span<Segment> sent = up.view<Segment>(n);
+  parallel_for(n, kGrain, threads, [&](std::size_t begin, std::size_t end) {
+    std::memcpy(&sent[begin], &some[begin], (end - begin) * sizeof(Segment));
+  });
+  up.send(segments, some.size_bytes());
   room = std::max(room, n);
-  std::uint32_t notes[kNoteNumbers];
-  tracer.trace(segments, n, room, results);
-  results.notes.read(std::span<std::uint32_t>(notes));
-  if (notes[0] > room) {
-    room = notes[0];
+  constexpr std::size_t kNoteBytes = kNoteNumbers * sizeof(std::uint32_t);
+  down.reserve(kNoteBytes);
+  std::uint32_t found = 0, unsure = 0;
+  for (bool fits = false; !fits;) {
     tracer.trace(segments, n, room, results);
-    results.notes.read(std::span<std::uint32_t>(notes));
+    down.receive(results.notes, kNoteBytes);
+    finish_gpu();
+    found = down.view<std::uint32_t>(kNoteNumbers)[0];
+    unsure = down.view<std::uint32_t>(kNoteNumbers)[1];
+    fits = found <= room;
+    room = std::max(room, found);
   }
-  spans.resize(n);
-  intervals.resize(notes[0]);
-  results.spans.read(std::span(spans));
-  results.intervals.read(std::span(intervals));
-  // In order, so that they are met in order.
-  std::vector<std::uint32_t> numbers(notes[1]);
-  results.notes.read(std::span(numbers), sizeof(notes));
-  std::sort(numbers.begin(), numbers.end());
+  const std::size_t interval_bytes = found * sizeof(SegmentInterval),
+                    span_bytes = n * sizeof(GpuSegmentSpan),
+                    note_bytes = kNoteBytes + unsure * sizeof(std::uint32_t);
+  down.reserve(interval_bytes + span_bytes + note_bytes);
+  down.receive(results.intervals, interval_bytes);
+  down.receive(results.spans, span_bytes, interval_bytes);
+  down.receive(results.notes, note_bytes, interval_bytes + span_bytes);
+  finish_gpu();
+  Piece piece;
+  piece.intervals = down.view<SegmentInterval>(found);
+  piece.spans = down.view<GpuSegmentSpan>(n, interval_bytes);
+  const auto noted = down.view<std::uint32_t>(unsure, interval_bytes + span_bytes + kNoteBytes);
+  piece.unsure.assign(noted.begin(), noted.end());
+  std::sort(piece.unsure.begin(), piece.unsure.end());
   std::vector<Segment> left;
-  left.reserve(numbers.size());
-  for (const std::uint32_t i : numbers) left.push_back(some[i]);
-  SegmentResults unsure;
-  cpu.trace(left, unsure);
-  append(some, unsure, to);
-}
-
-void GpuSegmentTracer::State::append(std::span<const Segment> some, const SegmentResults& unsure,
-                                     SegmentResults& to) const {
-  std::size_t next = 0;
-  to.intervals.reserve(to.intervals.size() + intervals.size() + unsure.intervals.size());
-  for (std::size_t i = 0; i < some.size(); ++i) {
-    if (spans[i].count != kUnsureSegment) {
-      const auto first = intervals.begin() + spans[i].first;
-      to.intervals.insert(to.intervals.end(), first, first + spans[i].count);
-    } else {
-      const SegmentInterval* all = unsure.intervals.data();
-      to.intervals.insert(to.intervals.end(), all + unsure.first[next],
-                          all + unsure.first[next + 1]);
-      ++next;
-    }
-    to.first.push_back(to.intervals.size());
-  }
+  left.reserve(unsure);
+  for (const std::uint32_t i : piece.unsure) left.push_back(some[i]);
+  cpu.trace(left, piece.of_unsure);
+  return piece;
 }
 
 }  // namespace isotact

@@ -34,24 +34,25 @@ SlabPart clip_to_slab(Path path, vec3 normal, float least, float most, float fro
   return part;
 }
 
+// Corrections at the four corners of a slice of a cell, from sample `first` of a block on.
+vec4 load_corrections(uint block, uint first) {
+  uint word = 32u * block + (first >> 2u);
+  int shift = int(8u * (first & 3u));
+  uint w0 = blocks[word], w1 = blocks[word + 1u];
+  // Bytes 0, 1 and 5, 6 from there on.
+  uint w2 = shift > 8 ? blocks[word + 2u] : 0u;
+  uint low = shift == 0 ? w0 : (w0 >> shift) | (w1 << (32 - shift));
+  uint high = shift == 0 ? w1 : (w1 >> shift) | (w2 << (32 - shift));
+  return vec4(float(bitfieldExtract(int(low), 0, 8)), float(bitfieldExtract(int(low), 8, 8)),
+              float(bitfieldExtract(int(high), 8, 8)), float(bitfieldExtract(int(high), 16, 8)));
+}
+
 // Corners of the fine cell `cell` (0 to 7 along each axis) of an indexed cell, less iso.
 Corners load_fine(Corners coarse, uint block, uvec3 cell) {
   uvec3 in_block = cell & 3u;
   uint first = (in_block.z * 5u + in_block.y) * 5u + in_block.x;
-  vec4 even, odd;  // corrections
-  for (int slice = 0; slice < 2; ++slice) {
-    uint sample_at = first + 25u * uint(slice), word = 32u * block + (sample_at >> 2u);
-    int shift = int(8u * (sample_at & 3u));
-    uint w0 = blocks[word], w1 = blocks[word + 1u];
-    // Bytes 0, 1 and 5, 6 from there on.
-    uint w2 = shift > 8 ? blocks[word + 2u] : 0u;
-    uint low = shift == 0 ? w0 : (w0 >> shift) | (w1 << (32 - shift));
-    uint high = shift == 0 ? w1 : (w1 >> shift) | (w2 << (32 - shift));
-    even[2 * slice] = float(bitfieldExtract(int(low), 0, 8));
-    odd[2 * slice] = float(bitfieldExtract(int(low), 8, 8));
-    even[2 * slice + 1] = float(bitfieldExtract(int(high), 8, 8));
-    odd[2 * slice + 1] = float(bitfieldExtract(int(high), 16, 8));
-  }
+  vec4 near = load_corrections(block, first), far = load_corrections(block, first + 25u);
+  vec4 even = vec4(near.xz, far.xz), odd = vec4(near.yw, far.yw);
   vec3 from = vec3(cell) * 0.125;  // exact
   Corners c = find_sub_box(coarse, from, from + vec3(0.125));
   precise vec4 fine_even = (c.even + correction_step * even) - vec4(iso);

@@ -18,7 +18,6 @@ layout(std430, binding = 0) readonly restrict buffer Settings {
 
 struct Path {
   vec3 origin, direction, inverse;
-  double begin, end;  // times along the whole segment at which u is 0 and 1
 };
 
 const float kLargestInverse = 1e30;
@@ -31,10 +30,31 @@ const int kInBox = 0;      // part of it is in the box: there is a path
 const int kFree = 1;       // it is outside
 const int kLeaveIt = 2;    // the CPU must look
 
-int make_path(vec3 from_metres, vec3 to_metres, out Path path) {
+// Numbers of an axis: names, since GPUs keep what is indexed in slow memory.
+
+// Cuts times to those between the box's two sides. False: it is outside all the time.
+bool clip_axis(double from, double by, double top, inout dvec2 span) {
+  if (by == 0.0LF) return from >= 0.0LF && from <= top;
+  precise double a = -from / by, b = (top - from) / by;
+  span = dvec2(max(span.x, min(a, b)), min(span.y, max(a, b)));
+  return true;
+}
+
+void prepare_axis(float top, inout float origin, inout float direction, out float inverse) {
+  if (abs(direction) >= 1.0 / kLargestInverse) {
+    inverse = divide(1.0, direction);
+    return;
+  }
+  // Along the last plane it belongs to the last cell.
+  direction = 0.0;
+  inverse = kLargestInverse;
+  if (origin == top) origin = uintBitsToFloat(floatBitsToUint(top) - 1u);
+}
+
+// `span`: times along the whole segment at which u is 0 and 1.
+int make_path(vec3 from_metres, vec3 to_metres, out Path path, out dvec2 span) {
   path.origin = path.direction = path.inverse = vec3(0.0);
-  path.begin = 0.0LF;
-  path.end = 1.0LF;
+  span = dvec2(0.0LF, 1.0LF);
   dvec3 zero = dvec3(0.0LF), top = dvec3(double(top_x), double(top_y), double(top_z));
   dvec3 corner = dvec3(origin_x, origin_y, origin_z);
   precise dvec3 from = (dvec3(from_metres) - corner) * scale;
@@ -48,42 +68,29 @@ int make_path(vec3 from_metres, vec3 to_metres, out Path path) {
     dvec3 margin = dvec3(1e-3LF);
     bool ends_off = any(lessThan(to, -margin)) || any(greaterThan(to, top + margin));
     int none = ends_off && from_metres != to_metres ? kFree : kLeaveIt;
-    for (int axis = 0; axis < 3; ++axis) {
-      if (by[axis] == 0.0LF) {
-        if (from[axis] < 0.0LF || from[axis] > top[axis]) return none;
-        continue;
-      }
-      precise double a = -from[axis] / by[axis], b = (top[axis] - from[axis]) / by[axis];
-      path.begin = max(path.begin, min(a, b));
-      path.end = min(path.end, max(a, b));
-    }
-    if (!(path.begin < path.end)) return none;
+    bool passes = clip_axis(from.x, by.x, top.x, span);
+    passes = clip_axis(from.y, by.y, top.y, span) && passes;
+    passes = clip_axis(from.z, by.z, top.z, span) && passes;
+    if (!passes) return none;
+    if (!(span.x < span.y)) return none;
   }
-  precise dvec3 at_begin = from + path.begin * by, at_end = from + path.end * by;
+  precise dvec3 at_begin = from + span.x * by, at_end = from + span.y * by;
   vec3 first = vec3(clamp(at_begin, zero, top));
   vec3 second = inside ? vec3(to) : vec3(clamp(at_end, zero, top));
   precise vec3 direction = second - first;
-  for (int axis = 0; axis < 3; ++axis) {
-    path.origin[axis] = first[axis];
-    path.direction[axis] = direction[axis];
-    if (abs(direction[axis]) < 1.0 / kLargestInverse) {
-      // Along the last plane it belongs to the last cell.
-      path.direction[axis] = 0.0;
-      path.inverse[axis] = kLargestInverse;
-      float last = float(top[axis]);
-      if (first[axis] == last) path.origin[axis] = uintBitsToFloat(floatBitsToUint(last) - 1u);
-    } else {
-      path.inverse[axis] = divide(1.0, direction[axis]);
-    }
-  }
+  path.origin = first;
+  path.direction = direction;
+  prepare_axis(top_x, path.origin.x, path.direction.x, path.inverse.x);
+  prepare_axis(top_y, path.origin.y, path.direction.y, path.inverse.y);
+  prepare_axis(top_z, path.origin.z, path.direction.z, path.inverse.z);
   // As good as none: lengths that small are left to the CPU.
   bool moves = any(greaterThan(abs(path.direction), vec3(1e-10)));
   return moves ? kInBox : kLeaveIt;
 }
 
 // Time of the whole segment.
-float time_of(Path path, float u) {
-  precise double t = path.begin + double(u) * (path.end - path.begin);
+float time_of(dvec2 span, float u) {
+  precise double t = span.x + double(u) * (span.y - span.x);
   return float(t);
 }
 

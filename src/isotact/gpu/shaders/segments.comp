@@ -1,10 +1,29 @@
-// One segment a thread through the index of an isosurface: the walk of segment_fast.cpp.
+// Segments through the index of an isosurface: the walk of segment_fast.cpp, by work-groups.
 //
-// MODE is that of SegmentMode. A segment's intervals wait in shared memory until their number is
-// known; then the work-group takes room in the list for all of its own at once. Those with more
-// than fit there are noted and walked again by segments with AGAIN defined, which writes straight
-// to the room taken.
+// Most paths meet few cells, some meet many. A thread that walked one alone would wait for its
+// neighbours at every turn; so a group takes its segments in stages, and what one stage finds is
+// dealt out to all threads for the next:
+//
+//   paths        of segments
+//   macro cells  of a path        -> parts of paths between the slabs of macro cells
+//   coarse cells of such a part   -> parts between the slabs of coarse cells
+//   fine cells   of such a part   -> cells in which the field along the path has both signs
+//   roots        of such a cell, which are where intervals begin and end
+//   order        of the roots of a segment
+//   intervals    get their places in the list, and are written
+//
+// The lists between stages lie in shared memory, and their size limits how many groups a GPU runs
+// at once: they are as short as they may be. Where one is too short the group begins again with
+// half of the segments, and takes the others later; a segment that is too long alone is left to the
+// CPU.
+//
+// A cell that is passed over, or in whose corners the field has one sign, changes no side: cells
+// that meet compute the same values there. So the side on which a path begins and the cells with
+// crossings tell all. (Where they do not agree, the CPU looks.) MODE is that of SegmentMode.
 layout(local_size_x = GROUP) in;
+
+#define PART_WORDS 3u
+#define ROW_WORDS 7u
 
 #include "index.glsl"
 #include "segment_path.glsl"
@@ -12,96 +31,126 @@ layout(local_size_x = GROUP) in;
 #include "segment_index.glsl"
 
 layout(std430, binding = 4) readonly restrict buffer Segments { vec2 segments[]; };  // three each
-layout(std430, binding = 5) restrict buffer Spans { uvec2 spans[]; };  // first interval, count
-layout(std430, binding = 6) writeonly restrict buffer Intervals { vec2 intervals[]; };
+// First interval and count.
+layout(std430, binding = 5) writeonly restrict buffer Spans { uvec2 spans[]; };
+layout(std430, binding = 6) writeonly restrict buffer Intervals { float intervals[]; };  // two each
 layout(std430, binding = 7) restrict buffer Notes {
   uint interval_count;
-  uint unsure_count, again_count;
-  uint notes_unused;
-  // Segments that the CPU must look at, from the front; those to be walked again, from the back.
-  uint noted[];
+  uint unsure_count;
+  uvec2 notes_unused;
+  uint noted[];  // segments that the CPU must look at
 };
 
 uniform uint segment_count;
 uniform uint interval_room;
 
-const uint kUnsure = 0xffffffffu;  // count of a segment that the CPU must look at
-const uint kRoom = 4u;
-const float kEnd = 2.0;  // in place of a time: where the path ends
+const uint kUnsureCount = 0xffffffffu;  // count of a segment that the CPU must look at
 
-#ifndef AGAIN
-shared vec2 waiting[GROUP * kRoom];
-shared uint group_count;
-shared uint group_first;
-#endif
+// Macro parts, and then crossings.
+// A part: from, to, where (place of a macro cell, number of a cell) and segment.
+// A crossing: enter, leave, segment, coefficients. Then: enter, next of the segment, segment and
+// number of roots and side, three roots, how many roots of the segment come before.
+shared uint rows[ROW_WORDS * CROSSINGS];
+shared uint cell_parts[PART_WORDS * CELL_PARTS];
+shared uint paths[9u * GROUP];   // bits of floats
+shared uint states[GROUP];       // bits below and, from kRoot on, the number of roots
+shared uint crossings[GROUP];    // of segments: the head of a list; then the first interval's place
+shared uint macro_count, cell_count, crossing_count;
+shared uint group_count, group_first;
 
-// ---- changes of side, put together to intervals (IntervalSink) ------------------------------
+const uint kMacroParts = ROW_WORDS * CROSSINGS / PART_WORDS;
+const uint kStarted = 1u;  // the side at time 0 is known
+const uint kInside = 2u;   // that it is inside
+const uint kUnsure = 4u;
+const uint kClipped = 8u;  // it leaves the box
+const uint kRoot = 16u;    // so much is added for each
+const uint kNone = 0xffffffffu;
 
-bool is_started, is_inside;
-float entered;
-uint found, first_interval;
-
-void add_interval(Path path, vec2 u) {
-#ifdef AGAIN
-  intervals[first_interval + found] =
-      vec2(time_of(path, u.x), u.y == kEnd ? float(path.end) : time_of(path, u.y));
-#else
-  if (found < kRoom) waiting[found * GROUP + gl_LocalInvocationID.x] = u;
-#endif
-  ++found;
+void keep_path_row(uint row, uint segment, uvec3 v) {
+  uint at = 3u * row * GROUP + segment;
+  paths[at] = v.x;
+  paths[at + GROUP] = v.y;
+  paths[at + 2u * GROUP] = v.z;
+}
+uvec3 load_path_row(uint row, uint segment) {
+  uint at = 3u * row * GROUP + segment;
+  return uvec3(paths[at], paths[at + GROUP], paths[at + 2u * GROUP]);
+}
+void keep_path(uint segment, Path path) {
+  keep_path_row(0u, segment, floatBitsToUint(path.origin));
+  keep_path_row(1u, segment, floatBitsToUint(path.direction));
+  keep_path_row(2u, segment, floatBitsToUint(path.inverse));
+}
+Path load_path(uint segment) {
+  return Path(uintBitsToFloat(load_path_row(0u, segment)),
+              uintBitsToFloat(load_path_row(1u, segment)),
+              uintBitsToFloat(load_path_row(2u, segment)));
 }
 
-void set_side(Path path, float u, bool side) {
-  if (side == is_inside) return;
-  is_inside = side;
-#if MODE == 0
-  if (side)
-    entered = u;
-  else
-    add_interval(path, vec2(entered, u));
-#else
-  if (side && found == 0u) add_interval(path, vec2(u, u));
-#endif
+// Only what comes first on a path does this, and later stages see what earlier ones wrote.
+void start(uint segment, bool inside) {
+  if ((states[segment] & kStarted) == 0u)
+    atomicOr(states[segment], kStarted | (inside ? kInside : 0u));
 }
 
-void start(Path path, bool side) {
-  if (!is_started) set_side(path, 0.0, side);
-  is_started = true;
+// ---- stages -------------------------------------------------------------------------------------
+
+int take_path(uint number, out Path path, out dvec2 span) {
+  vec2 a = segments[3u * number], b = segments[3u * number + 1u], c = segments[3u * number + 2u];
+  return make_path(vec3(a, b.x), vec3(b.y, c), path, span);
 }
 
-#if MODE == 0
-bool is_done() { return false; }
-#else
-bool is_done() { return found > 0u; }
-#endif
+uint pack_place(uint place, uint segment) { return place * GROUP + segment; }
 
-// ---- the walk -------------------------------------------------------------------------------
-
-// Corners are given less iso. Gives the values at both ends where they were needed.
-vec2 look_at_cell(Path path, Corners corner, vec3 lower, float per_side, CellTimes t) {
-  is_started = true;
-  bvec4 even = lessThanEqual(corner.even, vec4(0.0)), odd = lessThanEqual(corner.odd, vec4(0.0));
-  bool all_inside = all(even) && all(odd);
-  if (all_inside || !(any(even) || any(odd))) {
-    set_side(path, t.enter, all_inside);
-    return vec2(0.0);
+void walk_macros(Path path, uint segment) {
+  uvec3 down = mix(uvec3(0u), uvec3(1u), lessThan(path.inverse, vec3(0.0)));
+  uint octant = down.x | down.y << 1u | down.z << 2u;
+  uint cubes = octant * uint(macros_x * macros_y * macros_z);
+  vec3 last = vec3(float(macros_x - 1), float(macros_y - 1), float(macros_z - 1));
+  float u = 0.0, leave;
+  for (; u < 1.0; u = leave) {
+    vec3 macro = find_cell_in_block(path, u, vec3(0.0), last, 32.0, 0.03125);
+    uint number = (uint(macro.z) * uint(macros_y) + uint(macro.y)) * uint(macros_x) + uint(macro.x);
+    int cube = load_cube(cubes + number);
+    float size = float(max(abs(cube), 1));
+    vec3 plane = macro + mix(vec3(size), vec3(1.0 - size), lessThan(path.inverse, vec3(0.0)));
+    precise vec3 times = (plane * 32.0 - path.origin) * path.inverse;
+    leave = min(min(times.x, times.y), times.z);
+    // A plane that is next to be crossed has been: it is the box's side, where cells end. The walk
+    // from cell to cell ends there, too.
+    if (leave <= u) break;
+    if (cube != 0) {
+      if (u <= 0.0) start(segment, cube < 0);
+      continue;
+    }
+    uint place = tables[place_offset + number];
+    vec4 slab = uintBitsToFloat(nodes[3u * place]);
+    uvec4 row = nodes[3u * place + 1u];
+    SlabPart part =
+        clip_to_slab(path, slab.xyz, slab.w, uintBitsToFloat(row.x), u, min(leave, 1.0));
+    if (u <= 0.0 && (part.is_below || part.is_above))
+      start(segment, (row.z >> (part.is_above ? 1u : 0u) & 1u) != 0u);
+    if (!(part.from <= part.to)) continue;
+    uint slot = atomicAdd(macro_count, 1u);
+    if (slot >= kMacroParts) break;
+    rows[PART_WORDS * slot] = floatBitsToUint(part.from);
+    rows[PART_WORDS * slot + 1u] = floatBitsToUint(part.to);
+    rows[PART_WORDS * slot + 2u] = pack_place(place, segment);
   }
-  vec4 b = find_cubic(path, corner, lower, per_side, t);
-  bool side = b.x <= 0.0;
-  set_side(path, t.enter, side);
-  vec3 s;
-  int n = find_crossings(b, s);
-  for (int i = 0; i < n; ++i) {
-    side = !side;
-    precise float u = t.enter + s[i] * (t.leave - t.enter);
-    set_side(path, u, side);
-  }
-  return vec2(b.x, b.w);
 }
 
-Corners load_corners(uint node) {
-  vec4 low = uintBitsToFloat(nodes[node + 2u]), high = uintBitsToFloat(nodes[node + 3u]);
-  return Corners(vec4(low.xz, high.xz), vec4(low.yw, high.yw));
+void walk_segment(uint segment, uint number) {
+  crossings[segment] = kNone;
+  states[segment] = kStarted;  // outside
+  if (number >= segment_count) return;
+  Path path;
+  dvec2 span;
+  int what = take_path(number, path, span);
+  if (what == kFree) return;
+  states[segment] = what == kLeaveIt ? kUnsure : span == dvec2(0.0LF, 1.0LF) ? 0u : kClipped;
+  if (what == kLeaveIt) return;
+  keep_path(segment, path);
+  walk_macros(path, segment);
 }
 
 // To the next cell of a block. False where the path's part or the block ends.
@@ -112,205 +161,290 @@ bool leave_cell(Path path, CellTimes t, float to, float last, inout vec3 cell) {
   return all(greaterThanEqual(cell, vec3(0.0))) && all(lessThanEqual(cell, vec3(last)));
 }
 
-void walk_fine(Path path, uint node, uint first_block, uint masks, vec3 lower, float from,
-               float to) {
+bool is_set(uvec2 mask, uint bit) {
+  return ((bit < 32u ? mask.x : mask.y) >> (bit & 31u) & 1u) != 0u;
+}
+uint count_bits_before(uvec2 mask, uint bit) {
+  uint below = (1u << (bit & 31u)) - 1u;
+  return bit < 32u ? uint(bitCount(mask.x & below))
+                   : uint(bitCount(mask.x)) + uint(bitCount(mask.y & below));
+}
+
+// Lower corner of a macro cell.
+vec3 find_macro(uint number) {
+  uint row = number / uint(macros_x), x = number - row * uint(macros_x);
+  uint z = row / uint(macros_y);
+  return 32.0 * vec3(float(x), float(row - z * uint(macros_y)), float(z));
+}
+
+void walk_macro(uint i) {
+  float from = uintBitsToFloat(rows[PART_WORDS * i]);
+  float to = uintBitsToFloat(rows[PART_WORDS * i + 1u]);
+  uint where = rows[PART_WORDS * i + 2u], place = where / GROUP, segment = where % GROUP;
+  uvec4 macro_row = nodes[3u * place + 1u], masks = nodes[3u * place + 2u];
+  vec3 lower = find_macro(macro_row.w);
+  Path path = load_path(segment);
+  vec3 cell = find_cell_in_block(path, from, lower, vec3(3.0), 8.0, 0.125);
+  bool goes_on = true;
+  while (goes_on) {
+    CellTimes t = find_cell_times(path, lower + cell * 8.0, 8.0);
+    if (t.leave > t.enter) {
+      uint bit = (uint(cell.z) * 4u + uint(cell.y)) * 4u + uint(cell.x);
+      if (is_set(masks.xy, bit)) {
+        uint number = macro_row.y + count_bits_before(masks.xy, bit);
+        uint node = cell_offset + 4u * number;
+        vec4 slab = uintBitsToFloat(nodes[node]);
+        uvec4 row = nodes[node + 1u];
+        float begin = max(t.enter, from);
+        SlabPart part = clip_to_slab(path, slab.xyz, slab.w, uintBitsToFloat(row.x), begin,
+                                     min(t.leave, to));
+        if (begin <= 0.0 && (part.is_below || part.is_above))
+          start(segment, (row.z >> (part.is_above ? 17u : 16u) & 1u) != 0u);
+        if (part.from <= part.to) {
+          uint slot = atomicAdd(cell_count, 1u);
+          if (slot >= CELL_PARTS) break;
+          cell_parts[PART_WORDS * slot] = floatBitsToUint(part.from);
+          cell_parts[PART_WORDS * slot + 1u] = floatBitsToUint(part.to);
+          cell_parts[PART_WORDS * slot + 2u] = pack_place(number, segment);
+        }
+      } else if (t.enter <= 0.0) {
+        start(segment, is_set(masks.zw, bit));
+      }
+    }
+    goes_on = leave_cell(path, t, to, 3.0, cell);
+  }
+}
+
+// Corners are given less iso. False: there is no room for its crossings.
+bool look_at_cell(Path path, uint segment, Corners corner, vec3 lower, float per_side,
+                  CellTimes t) {
+  bvec4 even = lessThanEqual(corner.even, vec4(0.0)), odd = lessThanEqual(corner.odd, vec4(0.0));
+  bool all_inside = all(even) && all(odd);
+  if (all_inside || !(any(even) || any(odd))) {
+    if (t.enter <= 0.0) start(segment, all_inside);
+    return true;
+  }
+  vec4 b = find_cubic(path, corner, lower, per_side, t);
+  bvec4 side = lessThanEqual(b, vec4(0.0));
+  if (t.enter <= 0.0) start(segment, side.x);
+  if (all(side) || !any(side)) return true;
+  uint slot = atomicAdd(crossing_count, 1u);
+  if (slot >= CROSSINGS) return false;
+  uint at = ROW_WORDS * slot;
+  rows[at] = floatBitsToUint(t.enter);
+  rows[at + 1u] = floatBitsToUint(t.leave);
+  rows[at + 2u] = segment;
+  rows[at + 3u] = floatBitsToUint(b.x);
+  rows[at + 4u] = floatBitsToUint(b.y);
+  rows[at + 5u] = floatBitsToUint(b.z);
+  rows[at + 6u] = floatBitsToUint(b.w);
+  return true;
+}
+
+Corners load_corners(uint node) {
+  vec4 low = uintBitsToFloat(nodes[node + 2u]), high = uintBitsToFloat(nodes[node + 3u]);
+  return Corners(vec4(low.xz, high.xz), vec4(low.yw, high.yw));
+}
+
+// A coarse cell without brick. Where its ends are near zero a brick beside it may see another side
+// (kDoubtful).
+void look_at_coarse(Path path, uint segment, uint node, vec3 lower) {
+  Corners c = load_corners(node);
+  precise vec4 even = c.even - vec4(iso), odd = c.odd - vec4(iso);
+  CellTimes t = find_cell_times(path, lower, 8.0);
+  if (!(t.leave > t.enter)) return;
+  vec4 m = max(abs(even), abs(odd));
+  float limit = max(max(m.x, m.y), max(m.z, m.w)) * DOUBTFUL;
+  vec4 b = find_cubic(path, Corners(even, odd), lower, 0.125, t);
+  if (abs(b.x) < limit || abs(b.w) < limit) atomicOr(states[segment], kUnsure);
+  look_at_cell(path, segment, Corners(even, odd), lower, 0.125, t);
+}
+
+void walk_cell(uint i) {
+  float from = uintBitsToFloat(cell_parts[PART_WORDS * i]);
+  float to = uintBitsToFloat(cell_parts[PART_WORDS * i + 1u]);
+  uint where = cell_parts[PART_WORDS * i + 2u], segment = where % GROUP;
+  uint node = cell_offset + 4u * (where / GROUP);
+  Path path = load_path(segment);
+  uvec4 row = nodes[node + 1u];
+  uint in_macro = row.z >> 24u;
+  vec3 lower = find_macro(row.w) +
+               8.0 * vec3(float(in_macro & 3u), float(in_macro >> 2u & 3u), float(in_macro >> 4u));
+  if (row.y == kNoBlocks) {
+    look_at_coarse(path, segment, node, lower);
+    return;
+  }
   Corners coarse = load_corners(node);
   vec3 cell = find_cell_in_block(path, from, lower, vec3(7.0), 1.0, 1.0);
   bool goes_on = true;
-  while (goes_on && !is_done()) {
+  while (goes_on) {
     vec3 at = lower + cell;
     CellTimes t = find_cell_times(path, at, 1.0);
     if (t.leave > t.enter) {
       uvec3 c = uvec3(cell);
       uint bit = 1u << ((c.x >> 2u) | (c.y >> 2u) << 1u | (c.z >> 2u) << 2u);
-      if ((masks & bit) != 0u) {
-        uint block = first_block + uint(bitCount(masks & (bit - 1u)));
-        look_at_cell(path, load_fine(coarse, block, c), at, 1.0, t);
+      if ((row.z & bit) != 0u) {
+        uint block = row.y + uint(bitCount(row.z & (bit - 1u)));
+        if (!look_at_cell(path, segment, load_fine(coarse, block, c), at, 1.0, t)) break;
       } else if (t.enter <= 0.0) {
-        start(path, (masks >> 8u & bit) != 0u);
+        start(segment, (row.z >> 8u & bit) != 0u);
       }
     }
     goes_on = leave_cell(path, t, to, 7.0, cell);
   }
 }
 
-// A coarse cell without brick. False: its ends are so near to zero that a brick beside it may see
-// another side (kDoubtful).
-bool look_at_coarse(Path path, uint node, vec3 lower) {
-  Corners c = load_corners(node);
-  precise vec4 even = c.even - vec4(iso), odd = c.odd - vec4(iso);
-  CellTimes t = find_cell_times(path, lower, 8.0);
-  is_started = true;
-  if (!(t.leave > t.enter)) return true;
-  vec4 m = max(abs(even), abs(odd));
-  float limit = max(max(m.x, m.y), max(m.z, m.w)) * DOUBTFUL;
-  vec4 b = find_cubic(path, Corners(even, odd), lower, 0.125, t);
-  look_at_cell(path, Corners(even, odd), lower, 0.125, t);
-  return abs(b.x) >= limit && abs(b.w) >= limit;
+void find_roots(uint i) {
+  uint at = ROW_WORDS * i, segment = rows[at + 2u];
+  float enter = uintBitsToFloat(rows[at]), leave = uintBitsToFloat(rows[at + 1u]);
+  vec4 b = uintBitsToFloat(uvec4(rows[at + 3u], rows[at + 4u], rows[at + 5u], rows[at + 6u]));
+  vec3 s;
+  uint n = uint(find_crossings(b, s));
+  precise vec3 u = vec3(enter) + s * (leave - enter);
+  atomicAdd(states[segment], n * kRoot);
+  rows[at + 1u] = atomicExchange(crossings[segment], i);
+  rows[at + 2u] = segment << 3u | n << 1u | (b.x <= 0.0 ? 1u : 0u);
+  rows[at + 3u] = floatBitsToUint(u.x);
+  rows[at + 4u] = floatBitsToUint(u.y);
+  rows[at + 5u] = floatBitsToUint(u.z);
 }
 
-bool is_set(uvec2 mask, uint bit) {
-  return ((bit < 32u ? mask.x : mask.y) >> (bit & 31u) & 1u) != 0u;
-}
-uint count_before(uvec2 mask, uint bit) {
-  uint below = (1u << (bit & 31u)) - 1u;
-  return bit < 32u ? uint(bitCount(mask.x & below))
-                   : uint(bitCount(mask.x)) + uint(bitCount(mask.y & below));
-}
-
-// Through the coarse cells of a macro cell. False: not sure.
-bool walk_macro(Path path, uint place, uint first_cell, vec3 lower, float from, float to) {
-  uvec4 masks = nodes[3u * place + 2u];
-  vec3 cell = find_cell_in_block(path, from, lower, vec3(3.0), 8.0, 0.125);
-  bool goes_on = true;
-  while (goes_on && !is_done()) {
-    // To the next that has an index and whose slab the path meets.
-    uint node = 0u;
-    uvec4 row = uvec4(0u);
-    vec3 at = lower;
-    SlabPart part = SlabPart(1.0, 0.0, false, false);
-    while (goes_on && part.from > part.to && !is_done()) {
-      at = lower + cell * 8.0;
-      CellTimes t = find_cell_times(path, at, 8.0);
-      if (t.leave > t.enter) {
-        uint bit = (uint(cell.z) * 4u + uint(cell.y)) * 4u + uint(cell.x);
-        if (is_set(masks.xy, bit)) {
-          node = cell_offset + 4u * (first_cell + count_before(masks.xy, bit));
-          vec4 slab = uintBitsToFloat(nodes[node]);
-          row = nodes[node + 1u];
-          float begin = max(t.enter, from);
-          part = clip_to_slab(path, slab.xyz, slab.w, uintBitsToFloat(row.x), begin,
-                              min(t.leave, to));
-          if (begin <= 0.0 && (part.is_below || part.is_above))
-            start(path, (row.z >> (part.is_above ? 17u : 16u) & 1u) != 0u);
-        } else if (t.enter <= 0.0) {
-          start(path, is_set(masks.zw, bit));
-        }
-      }
-      goes_on = leave_cell(path, t, to, 3.0, cell);
-    }
-    if (part.from > part.to || is_done()) break;
-    if (row.y != kNoBlocks)
-      walk_fine(path, node, row.y, row.z, at, part.from, part.to);
-    else if (!look_at_coarse(path, node, at))
-      return false;
-  }
-  return true;
+// How many roots of its segment come before those of a crossing. No two cells of a path are entered
+// at the same time.
+void count_before(uint i) {
+  uint at = ROW_WORDS * i, kind = rows[at + 2u], segment = kind >> 3u, before = 0u;
+  float enter = uintBitsToFloat(rows[at]);
+  for (uint k = crossings[segment]; k != kNone; k = rows[ROW_WORDS * k + 1u])
+    if (uintBitsToFloat(rows[ROW_WORDS * k]) < enter)
+      before += rows[ROW_WORDS * k + 2u] >> 1u & 3u;
+  rows[at + 6u] = before;
+  bool side = ((states[segment] & kInside) != 0u) != ((before & 1u) != 0u);
+  if (side != ((kind & 1u) != 0u)) atomicOr(states[segment], kUnsure);
 }
 
-// False: not sure.
-bool walk(Path path) {
-  is_started = is_inside = false;
-  found = 0u;
-  uint macro_count = uint(macros_x * macros_y * macros_z);
-  uvec3 down = mix(uvec3(0u), uvec3(1u), lessThan(path.inverse, vec3(0.0)));
-  uint cubes = (down.x | down.y << 1u | down.z << 2u) * macro_count;
-  vec3 last = vec3(float(macros_x - 1), float(macros_y - 1), float(macros_z - 1));
-  float u = 0.0;
-  while (u < 1.0) {
-    // To the next macro cell whose slab the path meets.
-    uint place = 0u;
-    uvec4 row = uvec4(0u);
-    vec3 macro = vec3(0.0);
-    SlabPart part = SlabPart(1.0, 0.0, false, false);
-    while (u < 1.0 && part.from > part.to && !is_done()) {
-      macro = find_cell_in_block(path, u, vec3(0.0), last, 32.0, 0.03125);
-      uint number = (uint(macro.z) * uint(macros_y) + uint(macro.y)) * uint(macros_x) +
-                    uint(macro.x);
-      int cube = load_cube(cubes + number);
-      float size = float(max(abs(cube), 1));
-      vec3 plane = macro + mix(vec3(size), vec3(1.0 - size), lessThan(path.inverse, vec3(0.0)));
-      precise vec3 times = (plane * 32.0 - path.origin) * path.inverse;
-      float leave = min(min(times.x, times.y), times.z);
-      if (leave <= u) {
-        // A plane that is next to be crossed has been: it is the box's side, where cells end. The
-        // walk from cell to cell ends there, too.
-        u = 1.0;
-        break;
-      }
-      if (cube == 0) {
-        place = tables[place_offset + number];
-        vec4 slab = uintBitsToFloat(nodes[3u * place]);
-        row = nodes[3u * place + 1u];
-        part = clip_to_slab(path, slab.xyz, slab.w, uintBitsToFloat(row.x), u, min(leave, 1.0));
-        if (u <= 0.0 && (part.is_below || part.is_above))
-          start(path, (row.z >> (part.is_above ? 1u : 0u) & 1u) != 0u);
-      } else if (u <= 0.0) {
-        start(path, cube < 0);
-      }
-      if (!is_started && part.from > part.to) return false;
-      u = leave;
-    }
-    if (part.from > part.to || is_done()) break;
-    if (!walk_macro(path, place, row.y, macro * 32.0, part.from, part.to)) return false;
-    if (is_done()) break;
-    if (!is_started) return false;
-  }
-  if (is_inside) {
+// ---- intervals ----------------------------------------------------------------------------------
+
+bool is_sure(uint segment) { return (states[segment] & (kStarted | kUnsure)) == kStarted; }
+
+// Of a segment: where intervals begin and end.
+uint count_times(uint segment) {
+  uint state = states[segment];
+  return state / kRoot + ((state & kInside) != 0u ? 1u : 0u);
+}
+uint count_intervals(uint segment) {
 #if MODE == 0
-    add_interval(path, vec2(entered, kEnd));
-#endif
-  }
-  return is_started;
-}
-
-int take_path(uint number, out Path path) {
-  vec2 a = segments[3u * number], b = segments[3u * number + 1u], c = segments[3u * number + 2u];
-  return make_path(vec3(a, b.x), vec3(b.y, c), path);
-}
-
-#ifdef AGAIN
-
-void main() {
-  uint stride = gl_NumWorkGroups.x * GROUP;
-  for (uint i = invocation_index(); i < again_count; i += stride) {
-    uint number = noted[segment_count - 1u - i];
-    uvec2 span = spans[number];
-    if (span.x + span.y > interval_room) continue;
-    first_interval = span.x;
-    Path path;
-    take_path(number, path);
-    walk(path);
-  }
-}
-
+  return (count_times(segment) + 1u) / 2u;
 #else
+  return min(count_times(segment), 1u);
+#endif
+}
 
-void main() {
-  uint number = invocation_index();
-  uint lane = gl_LocalInvocationID.x;
-  if (lane == 0u) group_count = 0u;
-  barrier();
-  uint count = 0u;
+// Times along the whole segment at which the path begins and ends, in the place of the path, which
+// is not needed any more.
+void keep_span(uint segment, uint number) {
   Path path;
-  bool is_sure = true;
-  if (number < segment_count) {
-    int what = take_path(number, path);
-    if (what == kInBox) {
-      is_sure = walk(path);
-      count = is_sure ? found : 0u;
-    } else {
-      is_sure = what == kFree;
-    }
+  dvec2 span;
+  take_path(number, path, span);
+  uvec2 begin = unpackDouble2x32(span.x), end = unpackDouble2x32(span.y);
+  keep_path_row(0u, segment, uvec3(begin, end.x));
+  paths[3u * GROUP + segment] = end.y;
+}
+dvec2 load_span(uint segment) {
+  if ((states[segment] & kClipped) == 0u) return dvec2(0.0LF, 1.0LF);
+  uvec3 row = load_path_row(0u, segment);
+  return dvec2(packDouble2x32(row.xy),
+               packDouble2x32(uvec2(row.z, paths[3u * GROUP + segment])));
+}
+
+// The k-th time of a segment whose intervals begin at `first`.
+void write_time(uint first, uint k, float t) {
+#if MODE == 0
+  if (first + k / 2u < interval_room) intervals[2u * first + k] = t;
+#else
+  if (k > 0u || first >= interval_room) return;
+  intervals[2u * first] = t;
+  intervals[2u * first + 1u] = t;
+#endif
+}
+
+void write_roots(uint i) {
+  uint at = ROW_WORDS * i, segment = rows[at + 2u] >> 3u, n = rows[at + 2u] >> 1u & 3u;
+  if (!is_sure(segment)) return;
+  dvec2 span = load_span(segment);
+  uint first = group_first + crossings[segment];
+  uint before = rows[at + 6u] + ((states[segment] & kInside) != 0u ? 1u : 0u);
+  for (uint k = 0u; k < n; ++k)
+    write_time(first, before + k, time_of(span, uintBitsToFloat(rows[at + 3u + k])));
+}
+
+void write_segment(uint segment, uint number) {
+  if (!is_sure(segment)) {
+    spans[number] = uvec2(0u, kUnsureCount);
+    noted[atomicAdd(unsure_count, 1u)] = number;
+    return;
   }
-  uint first = atomicAdd(group_count, count);
+  uint first = group_first + crossings[segment], times = count_times(segment);
+  spans[number] = uvec2(first, count_intervals(segment));
+  dvec2 span = load_span(segment);
+  if ((states[segment] & kInside) != 0u) write_time(first, 0u, time_of(span, 0.0));
+  if (MODE == 0 && (times & 1u) != 0u) write_time(first, times, float(span.y));
+}
+
+// ---- all of them --------------------------------------------------------------------------------
+
+// Of `taken` segments from `first_number` on: their crossings. All threads.
+void find_crossing_cells(uint first_number, uint taken) {
+  uint lane = gl_LocalInvocationID.x;
+  if (lane == 0u) macro_count = cell_count = crossing_count = group_count = 0u;
+  barrier();
+  if (lane < taken) walk_segment(lane, first_number + lane);
+  barrier();
+  for (uint i = lane; i < min(macro_count, kMacroParts); i += GROUP) walk_macro(i);
+  barrier();
+  for (uint i = lane; i < min(cell_count, CELL_PARTS); i += GROUP) walk_cell(i);
+  barrier();
+}
+
+// Takes room in the list for all of the group at once.
+void write_results(uint first_number, uint taken) {
+  uint lane = gl_LocalInvocationID.x;
+  for (uint i = lane; i < crossing_count; i += GROUP) find_roots(i);
+  barrier();
+  for (uint i = lane; i < crossing_count; i += GROUP) count_before(i);
+  barrier();
+  if (lane < taken) {
+    uint count = is_sure(lane) ? count_intervals(lane) : 0u;
+    crossings[lane] = count > 0u ? atomicAdd(group_count, count) : 0u;
+    if (count > 0u && (states[lane] & kClipped) != 0u) keep_span(lane, first_number + lane);
+  }
   barrier();
   if (lane == 0u) group_first = group_count > 0u ? atomicAdd(interval_count, group_count) : 0u;
   barrier();
-  if (number >= segment_count) return;
-  first += group_first;
-  spans[number] = uvec2(first, is_sure ? count : kUnsure);
-  if (!is_sure) noted[atomicAdd(unsure_count, 1u)] = number;
-  if (count > kRoom) {
-    noted[segment_count - 1u - atomicAdd(again_count, 1u)] = number;
-    return;
-  }
-  if (first + count > interval_room) return;
-  for (uint i = 0u; i < count; ++i) {
-    vec2 u = waiting[i * GROUP + lane];
-    intervals[first + i] =
-        vec2(time_of(path, u.x), u.y == kEnd ? float(path.end) : time_of(path, u.y));
-  }
+  for (uint i = lane; i < crossing_count; i += GROUP) write_roots(i);
+  if (lane < taken && first_number + lane < segment_count)
+    write_segment(lane, first_number + lane);
+  barrier();
 }
 
-#endif
+void main() {
+  uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
+  uint begin = 0u, taken = GROUP;
+  while (begin < GROUP) {
+    uint first_number = group * GROUP + begin;
+    find_crossing_cells(first_number, taken);
+    bool has_room = macro_count <= kMacroParts && cell_count <= CELL_PARTS &&
+                    crossing_count <= CROSSINGS;
+    barrier();
+    if (has_room || taken == 1u) {
+      if (!has_room && gl_LocalInvocationID.x == 0u) {
+        crossing_count = 0u;
+        states[0] = kUnsure;
+      }
+      barrier();
+      write_results(first_number, taken);
+      begin += taken;
+    } else {
+      taken /= 2u;
+    }
+  }
+}
