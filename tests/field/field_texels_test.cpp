@@ -37,7 +37,8 @@ struct Deviation {
 
 // The largest differences from the field itself, near its surface.
 template <Field F>
-Deviation compare(const FieldTexels& texels, const F& field, const Aabb& where, double band) {
+Deviation compare_texels(const FieldTexels& texels, const F& field, const Aabb& where,
+                         double band) {
   Random random(7);
   Deviation worst;
   int near = 0;
@@ -62,14 +63,14 @@ TEST(FieldTexels, FirstOrderIsCloseToTheShape) {
   const FirstOrderField field = make_first_order(torus, lattice_around({}, 0.6, 48));
   const FieldTexels texels = make_first_order_texels(field, box);
   const double cell = texels.lattice.spacing;
-  const Deviation first = compare(texels, torus, box, 2 * cell);
+  const Deviation first = compare_texels(texels, torus, box, 2 * cell);
   EXPECT_LT(first.value, 0.02 * cell);
   EXPECT_GT(first.cosine, 0.999);
   EXPECT_LT(texels.rounding, 0.03 * cell);
   EXPECT_GE(texels.near_error, first.value);
 
   const FieldTexels plain = make_zeroth_order_texels(field, box);
-  const Deviation zeroth = compare(plain, torus, box, 2 * cell);
+  const Deviation zeroth = compare_texels(plain, torus, box, 2 * cell);
   EXPECT_LT(zeroth.value, 0.2 * cell);
   EXPECT_GT(zeroth.value, 3 * first.value);  // why first order is worth its bytes
   EXPECT_GT(zeroth.cosine, 0.98);

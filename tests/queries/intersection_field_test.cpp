@@ -14,7 +14,7 @@
 namespace isotact {
 namespace {
 
-Pose at(const Vec3& where, const Quat& turn = {}) { return {turn, where}; }
+Pose placed(const Vec3& where, const Quat& turn = {}) { return {turn, where}; }
 
 template <Field F>
 FieldTexels texels_of(const F& field, const Aabb& body, std::int32_t cells,
@@ -38,39 +38,43 @@ IdfShape bricks_of(const TorusField& torus) {
 }
 
 // One of each kind, all about a metre across.
-std::vector<IdfShape> all_kinds() {
+const std::vector<IdfShape>& all_kinds() {
   const TorusField torus{};
   const BoxField box{.half_size = {0.5, 0.2, 0.35}};
-  return {IdfShape{SphereField{}},
-          IdfShape{box},
-          IdfShape{torus},
-          IdfShape{CapsuleField{}},
-          IdfShape{CylinderField{.radius = 0.4, .height = 0.7}},
-          IdfShape{texels_of(torus, IdfShape{torus}.body(), 32)},
-          IdfShape{texels_of(box, IdfShape{box}.body(), 24)},
-          IdfShape{texels_of(torus, IdfShape{torus}.body(), 24, TexelOrder::kZeroth)},
-          bricks_of(torus),
-          IdfShape{PlaneField{}}};
+  static const std::vector<IdfShape> kinds = {
+      IdfShape{SphereField{}},
+      IdfShape{box},
+      IdfShape{torus},
+      IdfShape{CapsuleField{}},
+      IdfShape{CylinderField{.radius = 0.4, .height = 0.7}},
+      IdfShape{texels_of(torus, IdfShape{torus}.body(), 32)},
+      IdfShape{texels_of(box, IdfShape{box}.body(), 24)},
+      IdfShape{texels_of(torus, IdfShape{torus}.body(), 24, TexelOrder::kZeroth)},
+      bricks_of(torus),
+      IdfShape{PlaneField{}}};
+  return kinds;
 }
 
 struct Scene {
-  std::vector<IdfShape> shapes = all_kinds();
-  std::vector<IdfBody> bodies;
-  std::vector<IdfPair> pairs;
+  explicit Scene(std::vector<IdfShape> some) : shapes(std::move(some)) {}
+
+  std::vector<IdfShape> shapes;
+  std::vector<IdfBody> bodies{};
+  std::vector<IdfPair> pairs{};
 };
 
 // Pairs of bodies beside each other, of which about half touch.
 Scene random_scene(std::uint64_t seed, std::uint32_t pairs) {
   Random random(seed);
-  Scene scene;
+  Scene scene(all_kinds());
   for (std::uint32_t i = 0; i < pairs; ++i) {
     const Vec3 where = random.in_box({-50, -50, -50}, {50, 50, 50});
     const auto kinds = static_cast<std::uint32_t>(scene.shapes.size());
     const std::uint32_t a = random.below(kinds), b = random.below(kinds - 1);
     const double scale = random.below(2) == 0 ? 1 : random.uniform(0.5, 2);
-    scene.bodies.push_back({a, at(where, random.rotation()), scale});
+    scene.bodies.push_back({a, placed(where, random.rotation()), scale});
     const Vec3 away = random.unit_vector() * random.uniform(0.3, 0.9) * scale;
-    scene.bodies.push_back({b, at(where + away, random.rotation()), scale});
+    scene.bodies.push_back({b, placed(where + away, random.rotation()), scale});
     scene.pairs.push_back({2 * i, 2 * i + 1});
   }
   return scene;
@@ -89,7 +93,7 @@ bool same(const Contact& a, const Contact& b) {
          a.point == b.point;
 }
 
-void expect_same(const IdfResult& a, const IdfResult& b) {
+void expect_same_contacts(const IdfResult& a, const IdfResult& b) {
   EXPECT_EQ(a.first_contact, b.first_contact);
   EXPECT_EQ(a.arrived, b.arrived);
   EXPECT_EQ(a.resolution, b.resolution);
@@ -116,16 +120,15 @@ const Contact& deepest_of(const IdfResult& r, std::size_t pair = 0) {
 // Points along the middle line have the depth r_a + r_b - distance, by either side.
 TEST(IntersectionField, SpheresHaveTheDepthAndNormalOfTheFormula) {
   Random random(3);
-  for (int i = 0; i < 100; ++i) {
-    Scene scene;
-    scene.shapes = {IdfShape{SphereField{.radius = 0.5}},
-                    i % 2 == 0 ? IdfShape{SphereField{.radius = 0.3}}
-                               : IdfShape{texels_of(SphereField{.radius = 0.3},
-                                                    {{-0.3, -0.3, -0.3}, {0.3, 0.3, 0.3}}, 32)}};
+  const SphereField small{.radius = 0.3};
+  const IdfShape sampled{texels_of(small, IdfShape{small}.body(), 32)};
+  for (int i = 0; i < 60; ++i) {
+    Scene scene({});
+    scene.shapes = {IdfShape{SphereField{.radius = 0.5}}, i % 2 == 0 ? IdfShape{small} : sampled};
     const Vec3 where = random.in_box({-9, -9, -9}, {9, 9, 9}), normal = random.unit_vector();
     const double scale = random.uniform(0.5, 3), depth = random.uniform(0.05, 0.25) * scale;
     const double between = 0.8 * scale - depth;
-    scene.bodies = {{0, at(where + normal * between), scale}, {1, at(where), scale}};
+    scene.bodies = {{0, placed(where + normal * between), scale}, {1, placed(where), scale}};
     scene.pairs = {{0, 1}};
     const double epsilon = 1e-4 * scale;
     const IdfResult result = intersect(scene, {.samples = 20, .epsilon = epsilon});
@@ -147,9 +150,8 @@ TEST(IntersectionField, SpheresHaveTheDepthAndNormalOfTheFormula) {
 
 TEST(IntersectionField, ABoxStandsInTheGround) {
   for (const bool plane_is_a : {false, true}) {
-    Scene scene;
-    scene.shapes = {IdfShape{BoxField{}}, IdfShape{PlaneField{}}};
-    scene.bodies = {{0, at({2, 0.45, 3})}, {1, {}}};
+    Scene scene({IdfShape{BoxField{}}, IdfShape{PlaneField{}}});
+    scene.bodies = {{0, placed({2, 0.45, 3})}, {1, {}}};
     scene.pairs = {plane_is_a ? IdfPair{1, 0} : IdfPair{0, 1}};
     const IdfResult result = intersect(scene, {.samples = 10, .epsilon = 1e-4, .max_contacts = 8});
     ASSERT_EQ(result.contacts.size(), 8U);
@@ -167,12 +169,11 @@ TEST(IntersectionField, ABoxStandsInTheGround) {
 
 // A ring around a rod that touches its inside.
 TEST(IntersectionField, ATorusHangsOnACapsule) {
-  Scene scene;
   const TorusField torus{};
-  scene.shapes = {IdfShape{torus},
-                  IdfShape{CapsuleField{.a = {0, -1, 0}, .b = {0, 1, 0}, .radius = 0.1}},
-                  IdfShape{texels_of(torus, IdfShape{torus}.body(), 64)}};
-  scene.bodies = {{0, {}}, {1, at({0.16, 0.1, 0})}, {2, {}}};
+  Scene scene({IdfShape{torus},
+               IdfShape{CapsuleField{.a = {0, -1, 0}, .b = {0, 1, 0}, .radius = 0.1}},
+               IdfShape{texels_of(torus, IdfShape{torus}.body(), 64)}});
+  scene.bodies = {{0, {}}, {1, placed({0.16, 0.1, 0})}, {2, {}}};
   scene.pairs = {{0, 1}, {2, 1}};
   const IdfResult result = intersect(scene, {.samples = 16, .epsilon = 1e-4});
   for (std::size_t pair = 0; pair < 2; ++pair) {
@@ -197,18 +198,15 @@ TEST(IntersectionField, EqualsBruteForceToTheLastBit) {
   };
   std::uint64_t seed = 1;
   for (const IdfSettings& settings : cases) {
-    const Scene scene = random_scene(++seed, 150);
+    const Scene scene = random_scene(++seed, 300);
     const IdfResult fast = intersect(scene, settings);
     IdfState state;
     IdfResult slow;
     intersect_fields_brute_force(scene.shapes, scene.bodies, scene.pairs, settings, state, slow);
-    expect_same(fast, slow);
+    expect_same_contacts(fast, slow);
     const std::size_t touching = pairs_in_contact(fast);
-    EXPECT_GT(touching, 40U);
-    EXPECT_LT(touching, 140U);
-    if (settings.search == IdfSearch::kCells && settings.samples >= 9) {
-      EXPECT_LT(fast.evaluations, slow.evaluations);
-    }
+    EXPECT_GT(touching, 80U);
+    EXPECT_LT(touching, 280U);
   }
 }
 
@@ -218,8 +216,203 @@ TEST(IntersectionField, ThreadsDoNotMatter) {
   const IdfResult one = intersect(scene, settings);
   settings.threads = {7};
   const IdfResult many = intersect(scene, settings);
-  expect_same(one, many);
+  expect_same_contacts(one, many);
   EXPECT_EQ(one.evaluations, many.evaluations);
+}
+
+TEST(IntersectionField, FarFewerValuesThanBruteForce) {
+  const Scene scene = random_scene(5, 40);
+  const IdfSettings settings{.samples = 20};
+  const IdfResult fast = intersect(scene, settings);
+  IdfState state;
+  IdfResult slow;
+  intersect_fields_brute_force(scene.shapes, scene.bodies, scene.pairs, settings, state, slow);
+  expect_same_contacts(fast, slow);
+  IdfResult paper = intersect(scene, {.samples = 20, .search = IdfSearch::kPaper});
+  EXPECT_LT(fast.evaluations * 4, paper.evaluations);
+}
+
+// The largest ball in what both have in common, at least: as far as random points find it.
+double deepest_value(const Scene& scene, const IdfPair& pair, Random& random) {
+  const auto value_at = [&](const IdfBody& body, const Vec3& p) {
+    const Vec3 local = transform_point(inverse(body.world_from_body), p) / body.scale;
+    return body.scale *
+           std::visit(
+               [&](const auto& solid) -> double {
+                 using Solid = std::decay_t<decltype(solid)>;
+                 if constexpr (std::is_same_v<Solid, std::shared_ptr<const FieldTexels>>)
+                   return static_cast<double>(sample(*solid, to_float(local)).distance);
+                 else if constexpr (std::is_same_v<Solid, std::shared_ptr<const BrickField>>)
+                   return solid->value(local);
+                 else
+                   return solid.value(local);
+               },
+               scene.shapes[body.shape].solid());
+  };
+  const IdfBody &a = scene.bodies[pair.a], &b = scene.bodies[pair.b];
+  // Around a place inside of both, ever closer to the deepest.
+  const Vec3 middle = b.world_from_body.translation;
+  double reach = b.scale, best = std::numeric_limits<double>::infinity();
+  Vec3 at_best = middle;
+  for (int round = 0; round < 12; ++round, reach *= 0.6) {
+    const Vec3 around = at_best;
+    for (int i = 0; i < 150; ++i) {
+      const Vec3 p = around + random.in_unit_ball() * reach;
+      const double value = std::max(value_at(a, p), value_at(b, p));
+      if (value < best) {
+        best = value;
+        at_best = p;
+      }
+    }
+  }
+  return best;
+}
+
+// What a stated resolution means: where both values are below minus it somewhere, as they are in
+// the middle of a ball of that radius, the pair is found.
+TEST(IntersectionField, NothingLargerThanTheResolutionIsMissed) {
+  Random random(21);
+  for (const auto& [samples, resolution] :
+       {std::pair{1, 0.0}, {2, 0.0}, {3, 0.0}, {5, 0.0}, {2, 0.05}, {4, 0.02}}) {
+    const Scene scene = random_scene(100 + static_cast<std::uint64_t>(samples), 200);
+    const IdfResult result =
+        intersect(scene, {.samples = samples, .epsilon = 1e-4, .resolution = resolution});
+    int just_above = 0;
+    for (std::size_t i = 0; i < scene.pairs.size(); ++i) {
+      const double depth = -deepest_value(scene, scene.pairs[i], random);
+      const auto known = static_cast<double>(result.resolution[i]);
+      if (result.arrived[i] == 0 && resolution > 0) {
+        EXPECT_LE(known, resolution * 1.001);
+      }
+      const double limit = resolution > 0 ? resolution : known;
+      if (depth < limit || !(depth > 0)) continue;
+      just_above += depth < 3 * limit ? 1 : 0;
+      EXPECT_GT(result.arrived[i], 0U) << samples << " samples, pair " << i << ", depth " << depth;
+    }
+    if (samples >= 4 || resolution > 0) {
+      EXPECT_GT(just_above, 5) << samples;
+    }
+  }
+}
+
+// KGM's Figure 4: two plates at a small angle that overlap along one edge only. Between them
+// particles go to and fro without getting anywhere.
+TEST(IntersectionField, NearlyParallelPlatesAreFound) {
+  Scene scene({IdfShape{BoxField{.half_size = {1, 0.05, 1}}}});
+  const double tilt = 0.1;
+  // The upper plate's lower face passes 0.01 below the other's upper one at x = 1.
+  const Quat turn = rotation_about({0, 0, 1}, -tilt);
+  const Vec3 face = rotate(turn, {1, -0.05, 0});
+  scene.bodies = {{0, placed(Vec3{0.99, 0.04, 0} - face, turn)}, {0, {}}};
+  scene.pairs = {{0, 1}};
+  IdfSettings settings{.samples = 3, .epsilon = 1e-4, .search = IdfSearch::kPaper};
+  EXPECT_EQ(intersect(scene, settings).arrived[0], 0U);
+  settings.max_steps = 64;
+  EXPECT_EQ(intersect(scene, settings).arrived[0], 0U);
+  settings.max_steps = 16;
+  settings.search = IdfSearch::kCells;
+  EXPECT_EQ(intersect(scene, settings).arrived[0], 0U);
+  settings.resolution = 0.004;
+  const IdfResult found = intersect(scene, settings);
+  ASSERT_GT(found.arrived[0], 0U);
+  EXPECT_GT(found.contacts[0].depth, 0);
+  EXPECT_NEAR(found.contacts[0].normal.y, 1, 0.01);
+}
+
+// Two plates a hair apart: too near for any cell to be sure, too far to be in contact.
+TEST(IntersectionField, ARidiculousResolutionEnds) {
+  Scene scene({IdfShape{BoxField{.half_size = {1, 0.05, 1}}}});
+  const Quat turn = rotation_about({1, 2, 3}, 0.7);
+  scene.bodies = {{0, placed(rotate(turn, {0, 0.1 + 5e-7, 0}), turn)}, {0, placed({}, turn)}};
+  scene.pairs = {{0, 1}};
+  const IdfResult result =
+      intersect(scene, {.samples = 2, .epsilon = 1e-9, .max_steps = 1, .resolution = 1e-30});
+  EXPECT_EQ(result.arrived[0], 0U);
+  EXPECT_GT(result.resolution[0], 1e-4F);  // what was reached
+  EXPECT_LT(result.resolution[0], 0.1F);
+}
+
+TEST(IntersectionField, TheOrderOfPairsDoesNotMatter) {
+  Scene scene = random_scene(9, 200);
+  const IdfSettings settings{.samples = 6, .max_contacts = 8};
+  const IdfResult before = intersect(scene, settings);
+  std::reverse(scene.pairs.begin(), scene.pairs.end());
+  const IdfResult after = intersect(scene, settings);
+  const std::size_t count = scene.pairs.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto a = contacts_of(before, i), b = contacts_of(after, count - 1 - i);
+    ASSERT_EQ(a.size(), b.size());
+    for (std::size_t k = 0; k < a.size(); ++k) EXPECT_TRUE(same(a[k], b[k]));
+  }
+}
+
+TEST(IntersectionField, ExchangedBodiesTouchAtTheSamePlaces) {
+  Scene scene = random_scene(10, 200);
+  const IdfSettings settings{.samples = 6};
+  const IdfResult before = intersect(scene, settings);
+  for (IdfPair& pair : scene.pairs) std::swap(pair.a, pair.b);
+  const IdfResult after = intersect(scene, settings);
+  for (std::size_t i = 0; i < scene.pairs.size(); ++i) {
+    ASSERT_EQ(before.arrived[i], after.arrived[i]);
+    if (before.arrived[i] == 0) continue;
+    EXPECT_NEAR(deepest_of(before, i).depth, deepest_of(after, i).depth, 1e-5);
+  }
+}
+
+TEST(IntersectionField, SeedsKeepContactsThatTheGridWouldLose) {
+  Scene scene({IdfShape{SphereField{}}});
+  const Vec3 away = normalized(Vec3{0.7, 0.5, 0.48}) * 0.649;
+  scene.bodies = {{0, placed(away), 0.3}, {0, {}}};
+  scene.pairs = {{0, 1}};
+  IdfSettings settings{
+      .samples = 20, .epsilon = 1e-4, .max_steps = 4, .max_contacts = 4, .keep_seeds = true};
+  IdfState state;
+  IdfResult result;
+  intersect_fields(scene.shapes, scene.bodies, scene.pairs, settings, state, result);
+  ASSERT_GT(result.arrived[0], 0U);
+  settings.samples = 1;
+  EXPECT_EQ(intersect(scene, settings).arrived[0], 0U);
+  for (int step = 0; step < 4; ++step) {  // the body moves on, its contacts with it
+    scene.bodies[0].world_from_body.translation.z += 0.0003;
+    intersect_fields(scene.shapes, scene.bodies, scene.pairs, settings, state, result);
+    EXPECT_GT(result.arrived[0], 0U) << step;
+    EXPECT_LE(result.contacts.size(), 4U);
+  }
+  scene.bodies[0].world_from_body.translation.x = 2;
+  intersect_fields(scene.shapes, scene.bodies, scene.pairs, settings, state, result);
+  EXPECT_TRUE(result.contacts.empty() && state.seeds.empty());
+}
+
+TEST(IntersectionField, OnePerVoxelAndTheDeepestOnly) {
+  const Scene scene = random_scene(12, 100);
+  const IdfResult all = intersect(scene, {.samples = 8});
+  const IdfResult voxels = intersect(scene, {.samples = 8, .one_per_voxel = true});
+  const IdfResult few = intersect(scene, {.samples = 8, .max_contacts = 3});
+  EXPECT_EQ(all.arrived, voxels.arrived);
+  EXPECT_EQ(all.arrived, few.arrived);
+  EXPECT_LT(voxels.contacts.size(), all.contacts.size());
+  for (std::size_t i = 0; i < scene.pairs.size(); ++i) {
+    EXPECT_LE(contacts_of(few, i).size(), 3U);
+    if (all.arrived[i] == 0) continue;
+    const double deepest = deepest_of(all, i).depth;
+    if (deepest < 1e-4) continue;  // gaps are all equal
+    EXPECT_NEAR(deepest_of(voxels, i).depth, deepest, 1e-4);
+    EXPECT_NEAR(deepest_of(few, i).depth, deepest, 1e-4);
+  }
+}
+
+TEST(IntersectionField, NothingIsNotAnError) {
+  const Scene empty({});
+  const IdfResult none = intersect(empty, {});
+  EXPECT_TRUE(none.contacts.empty());
+  EXPECT_EQ(none.first_contact, std::vector<std::uint32_t>{0});
+  Scene apart({IdfShape{SphereField{}}});
+  apart.bodies = {{0, {}}, {0, placed({5, 0, 0})}};
+  apart.pairs = {{0, 1}};
+  const IdfResult result = intersect(apart, {});
+  EXPECT_TRUE(result.contacts.empty());
+  EXPECT_EQ(result.resolution[0], 0.0F);
+  EXPECT_EQ(result.particles, 0U);
 }
 
 }  // namespace

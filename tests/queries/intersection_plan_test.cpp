@@ -70,7 +70,7 @@ TEST(DistributeSamples, KeepsItsPromiseForEveryBox) {
   EXPECT_EQ(distribute_samples({1, 1, 1}, 20), (std::array<std::int32_t, 3>{20, 20, 20}));
 }
 
-Pose at(const Vec3& where, const Quat& turn = {}) { return {turn, where}; }
+Pose pose_of(const Vec3& where, const Quat& turn = {}) { return {turn, where}; }
 
 IdfPlan plan_of(std::span<const IdfShape> shapes, std::span<const IdfBody> bodies,
                 const IdfSettings& settings = {}) {
@@ -83,7 +83,7 @@ IdfPlan plan_of(std::span<const IdfShape> shapes, std::span<const IdfBody> bodie
 TEST(IntersectionPlan, TheBoxIsWhatBothHaveInCommon) {
   const IdfShape shapes[] = {IdfShape{SphereField{.radius = 1}},
                              IdfShape{BoxField{.half_size = {0.5, 0.5, 0.5}}}};
-  const IdfBody bodies[] = {{0, at({100, 0, 0})}, {1, at({101.3, 0.2, 0}), 2}};
+  const IdfBody bodies[] = {{0, pose_of({100, 0, 0})}, {1, pose_of({101.3, 0.2, 0}), 2}};
   const IdfPlan plan = plan_of(shapes, bodies, {.samples = 10, .epsilon = 0.01});
   ASSERT_EQ(plan.records.size(), 1U);
   const IdfPairRecord& r = plan.records[0];
@@ -105,7 +105,7 @@ TEST(IntersectionPlan, TheBoxIsWhatBothHaveInCommon) {
 
 TEST(IntersectionPlan, BodiesApartHaveNoParticles) {
   const IdfShape shapes[] = {IdfShape{SphereField{}}};
-  const IdfBody bodies[] = {{0, at({0, 0, 0})}, {0, at({3, 0, 0})}};
+  const IdfBody bodies[] = {{0, pose_of({0, 0, 0})}, {0, pose_of({3, 0, 0})}};
   const IdfPlan plan = plan_of(shapes, bodies);
   EXPECT_EQ(plan.particle_end[0], 0U);
   EXPECT_EQ(plan.records[0].cells[0], 0);
@@ -121,7 +121,7 @@ TEST(IntersectionPlan, APlaneCutsTheBoxOfTheOther) {
     if (i < 6) plane.normal[static_cast<std::size_t>(i % 3)] = i < 3 ? 1 : -1;
     const IdfShape shapes[] = {IdfShape{plane}, IdfShape{BoxField{}}};
     const Vec3 away = random.in_box({-1e4, -1e4, -1e4}, {1e4, 1e4, 1e4});
-    const IdfBody bodies[] = {{0, at(away, random.rotation()), 3}, {1, at(away)}};
+    const IdfBody bodies[] = {{0, pose_of(away, random.rotation()), 3}, {1, pose_of(away)}};
     const IdfPlan plan = plan_of(shapes, bodies, {.epsilon = 0.001});
     const IdfPairRecord& r = plan.records[0];
     double volume = 1;
@@ -169,8 +169,8 @@ TEST(IntersectionPlan, RefusesWhatMakesNoSense) {
     EXPECT_THROW(plan_of(shapes, bodies), Error);
   };
   refuses({2, {}}, {0, {}});
-  refuses({0, at({nan, 0, 0})}, {0, {}});
-  refuses({0, at({}, {0, 0, 0, 0})}, {0, {}});
+  refuses({0, pose_of({nan, 0, 0})}, {0, {}});
+  refuses({0, pose_of({}, {0, 0, 0, 0})}, {0, {}});
   refuses({0, {}, 0}, {0, {}});
   refuses({0, {}, nan}, {0, {}});
   refuses({1, {}}, {1, {}});

@@ -35,6 +35,28 @@ ISOTACT_INLINE float truncate(float a) { return static_cast<float>(static_cast<i
 ISOTACT_INLINE float square_root(float a) { return __builtin_sqrtf(a); }
 ISOTACT_INLINE void store_truncated(float a, std::int32_t* to) { *to = static_cast<int>(a); }
 
+// Functions, not lambdas: those could not be inlined by force, and would then be shared between
+// files for different processors.
+ISOTACT_INLINE float mix_texel(float p, float q, float t) { return p + (q - p) * t; }
+#if defined(__AVX2__)
+ISOTACT_INLINE __m256 mix_texel(__m256 p, __m256 q, __m256 t) {
+  return _mm256_add_ps(p, _mm256_mul_ps(_mm256_sub_ps(q, p), t));
+}
+ISOTACT_INLINE __m256 load_two_texels(const std::int16_t* from) {
+  return _mm256_cvtepi32_ps(
+      _mm256_cvtepi16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from))));
+}
+#endif
+#if defined(__SSE4_1__)
+ISOTACT_INLINE __m128 mix_texel(__m128 p, __m128 q, __m128 t) {
+  return _mm_add_ps(p, _mm_mul_ps(_mm_sub_ps(q, p), t));
+}
+ISOTACT_INLINE __m128 load_texel(const std::int16_t* from) {
+  return _mm_cvtepi32_ps(
+      _mm_cvtepi16_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from))));
+}
+#endif
+
 // The eight nodes around a place, mixed: along y, then z, then x. g_x g_y g_z b as integers.
 ISOTACT_INLINE void fetch_first(const TexelGrid& grid, std::size_t node, float x, float y, float z,
                                 float* to) {
@@ -43,42 +65,28 @@ ISOTACT_INLINE void fetch_first(const TexelGrid& grid, std::size_t node, float x
   const std::int16_t* const n01 = n00 + 4 * grid.slice;
   const std::int16_t* const n11 = n01 + 4 * grid.row;
 #if defined(__AVX2__)
-  const auto two_nodes = [](const std::int16_t* from) {
-    return _mm256_cvtepi32_ps(
-        _mm256_cvtepi16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from))));
-  };
-  const auto mix = [](__m256 p, __m256 q, __m256 t) {
-    return _mm256_add_ps(p, _mm256_mul_ps(_mm256_sub_ps(q, p), t));
-  };
   const __m256 fy = _mm256_set1_ps(y);
-  const __m256 low = mix(two_nodes(n00), two_nodes(n10), fy);
-  const __m256 high = mix(two_nodes(n01), two_nodes(n11), fy);
-  const __m256 both = mix(low, high, _mm256_set1_ps(z));
+  const __m256 low = mix_texel(load_two_texels(n00), load_two_texels(n10), fy);
+  const __m256 high = mix_texel(load_two_texels(n01), load_two_texels(n11), fy);
+  const __m256 both = mix_texel(low, high, _mm256_set1_ps(z));
   const __m128 x0 = _mm256_castps256_ps128(both), x1 = _mm256_extractf128_ps(both, 1);
-  _mm_storeu_ps(to, _mm_add_ps(x0, _mm_mul_ps(_mm_sub_ps(x1, x0), _mm_set1_ps(x))));
+  _mm_storeu_ps(to, mix_texel(x0, x1, _mm_set1_ps(x)));
 #elif defined(__SSE4_1__)
-  const auto one_node = [](const std::int16_t* from) {
-    return _mm_cvtepi32_ps(
-        _mm_cvtepi16_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from))));
-  };
-  const auto mix = [](__m128 p, __m128 q, __m128 t) {
-    return _mm_add_ps(p, _mm_mul_ps(_mm_sub_ps(q, p), t));
-  };
   const __m128 fy = _mm_set1_ps(y), fz = _mm_set1_ps(z);
-  const __m128 x0 =
-      mix(mix(one_node(n00), one_node(n10), fy), mix(one_node(n01), one_node(n11), fy), fz);
-  const __m128 x1 = mix(mix(one_node(n00 + 4), one_node(n10 + 4), fy),
-                        mix(one_node(n01 + 4), one_node(n11 + 4), fy), fz);
-  _mm_storeu_ps(to, mix(x0, x1, _mm_set1_ps(x)));
+  const __m128 low0 = mix_texel(load_texel(n00), load_texel(n10), fy);
+  const __m128 high0 = mix_texel(load_texel(n01), load_texel(n11), fy);
+  const __m128 low1 = mix_texel(load_texel(n00 + 4), load_texel(n10 + 4), fy);
+  const __m128 high1 = mix_texel(load_texel(n01 + 4), load_texel(n11 + 4), fy);
+  const __m128 x0 = mix_texel(low0, high0, fz), x1 = mix_texel(low1, high1, fz);
+  _mm_storeu_ps(to, mix_texel(x0, x1, _mm_set1_ps(x)));
 #else
-  const auto mix = [](float p, float q, float t) { return p + (q - p) * t; };
-  for (std::size_t c = 0; c < 4; ++c) {
-    const auto across = [&](std::size_t at) {
-      const auto value = [&](const std::int16_t* from) { return static_cast<float>(from[at]); };
-      return mix(mix(value(n00), value(n10), y), mix(value(n01), value(n11), y), z);
-    };
-    to[c] = mix(across(c), across(c + 4), x);
+  float across[8];  // both nodes along x
+  for (std::size_t c = 0; c < 8; ++c) {
+    const float low = mix_texel(static_cast<float>(n00[c]), static_cast<float>(n10[c]), y);
+    const float high = mix_texel(static_cast<float>(n01[c]), static_cast<float>(n11[c]), y);
+    across[c] = mix_texel(low, high, z);
   }
+  for (std::size_t c = 0; c < 4; ++c) to[c] = mix_texel(across[c], across[c + 4], x);
 #endif
 }
 
@@ -88,10 +96,9 @@ ISOTACT_INLINE float fetch_zeroth(const TexelGrid& grid, std::size_t node, float
   const float* const n10 = n00 + grid.row;
   const float* const n01 = n00 + grid.slice;
   const float* const n11 = n01 + grid.row;
-  const auto mix = [](float p, float q, float t) { return p + (q - p) * t; };
-  const float x0 = mix(mix(n00[0], n10[0], y), mix(n01[0], n11[0], y), z);
-  const float x1 = mix(mix(n00[1], n10[1], y), mix(n01[1], n11[1], y), z);
-  return mix(x0, x1, x);
+  const float x0 = mix_texel(mix_texel(n00[0], n10[0], y), mix_texel(n01[0], n11[0], y), z);
+  const float x1 = mix_texel(mix_texel(n00[1], n10[1], y), mix_texel(n01[1], n11[1], y), z);
+  return mix_texel(x0, x1, x);
 }
 
 // Four numbers a lane, one after the other, into lanes.

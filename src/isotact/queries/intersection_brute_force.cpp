@@ -82,15 +82,17 @@ void search_pair(const OnePair& one, std::vector<IdfHit>& hits, IdfPairResult& f
   const bool by_cells = one.settings.search == IdfSearch::kCells;
   IdfCells cells, left;
   const std::uint32_t grid = grid_count(record);
+  cells.reserve(grid + record.seed_count);
   for (std::uint32_t i = 0; i < grid + record.seed_count; ++i)
     cells.add(start_of(record, one.plan, one.settings.sampling, i), i);
   for (int number = 0;; ++number) {
     const IdfLevel level = make_level(record, number);
-    left.clear();
-    for (std::size_t i = 0; i < cells.at.size(); ++i) {
+    left.count = 0;
+    left.reserve(cells.count);
+    for (std::size_t i = 0; i < cells.count; ++i) {
       const bool in_cell = by_cells && cells.particle[i] < grid;
       const Outcome outcome =
-          project_one(one, cells.at[i], in_cell ? level.most : HUGE_VALF, found);
+          project_one(one, cells.middle(i), in_cell ? level.most : HUGE_VALF, found);
       if (outcome.arrived) {
         IdfHit hit{};
         write_hit(outcome.last.a, outcome.last.b, one.settings.normal == IdfNormal::kPaper, hit);
@@ -99,17 +101,18 @@ void search_pair(const OnePair& one, std::vector<IdfHit>& hits, IdfPairResult& f
         hit.pair = one.pair;
         hits.push_back(hit);
       } else if (in_cell && outcome.may_hold) {
-        left.add(cells.at[i], cells.particle[i]);
+        left.add(cells.middle(i), cells.particle[i]);
       }
     }
-    found.resolution = resolution_of(record, level);
-    if (!by_cells || !hits.empty() ||
-        !is_worth_cutting(record, level, left.at.size(), one.settings))
+    const bool apart = by_cells && hits.empty() && left.count == 0;
+    found.resolution = apart ? 0 : resolution_of(record, level);
+    if (!by_cells || !hits.empty() || !is_worth_cutting(record, level, left.count, one.settings))
       break;
-    cells.clear();
-    for (std::size_t i = 0; i < left.at.size(); ++i)
-      cut_cell(left.at[i], left.particle[i], level, cells);
-    found.cut_particles += cells.at.size();
+    cells.count = 0;
+    cells.reserve(8 * left.count);
+    for (std::size_t i = 0; i < left.count; ++i)
+      cut_cell(left.middle(i), left.particle[i], level, cells);
+    found.cut_particles += cells.count;
   }
   if (one.settings.sampling != IdfSampling::kGrid) found.resolution = HUGE_VALF;
 }

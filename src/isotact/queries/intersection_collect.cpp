@@ -62,7 +62,8 @@ void keep_seeds_of(std::span<const Contact> contacts, const IdfBody& body_a,
 void collect_hits(std::span<IdfHit> hits, std::span<const IdfBody> bodies,
                   std::span<const IdfPair> pairs, const IdfPlan& plan, const IdfSettings& settings,
                   IdfState& state, IdfResult& result) {
-  std::sort(hits.begin(), hits.end(), comes_first);
+  if (!std::is_sorted(hits.begin(), hits.end(), comes_first))
+    std::sort(hits.begin(), hits.end(), comes_first);
   result.contacts.resize(hits.size());
   result.first_contact.assign(pairs.size() + 1, 0);
   result.arrived.assign(pairs.size(), 0);

@@ -14,22 +14,23 @@ namespace {
 
 using namespace detail;
 
-constexpr std::int32_t kBlockCells = 4;  // of the sampling grid, an axis
-
 struct SearchScratch {
   IdfCells cells, next;
-  std::vector<Vec3f> block_at;
-  std::vector<Index3> block_first;
-  std::vector<float> values;
+  std::vector<std::uint64_t> blocks[2];
   std::vector<std::uint32_t> left;
   std::vector<IdfHit> hits;  // of a call, then of a pair
   std::vector<IdfHit> found;
 };
 
+template <typename T>
+void grow(std::vector<T>& room, std::size_t count) {
+  if (room.size() < count) room.resize(count);
+}
+
 class PairSearch {
  public:
   PairSearch(const IdfFields& fields, const IdfPlan& plan, const IdfSettings& settings,
-             const IdfKernels& kernels, std::uint32_t pair, SearchScratch& scratch,
+             const IdfKernels& kernels, std::uint32_t pair, float far_slack, SearchScratch& scratch,
              IdfPairResult& result)
       : fields_(fields),
         record_(*fields.record),
@@ -37,6 +38,7 @@ class PairSearch {
         settings_(settings),
         kernels_(kernels),
         pair_(pair),
+        far_slack_(far_slack),
         scratch_(scratch),
         result_(result) {}
 
@@ -44,7 +46,8 @@ class PairSearch {
   void run() {
     scratch_.found.clear();
     const std::uint32_t grid = grid_count(record_);
-    scratch_.cells.clear();
+    scratch_.cells.count = 0;
+    scratch_.cells.reserve(std::max(grid, record_.seed_count));
     for (std::uint32_t i = 0; i < record_.seed_count; ++i)
       scratch_.cells.add(plan_.seeds[record_.first_seed + i], grid + i);
     project(std::numeric_limits<float>::infinity());
@@ -58,7 +61,7 @@ class PairSearch {
 
  private:
   void search_all(std::uint32_t grid) {
-    scratch_.cells.clear();
+    scratch_.cells.count = 0;
     for (std::uint32_t i = 0; i < grid; ++i)
       scratch_.cells.add(start_of(record_, plan_, settings_.sampling, i), i);
     project(std::numeric_limits<float>::infinity());
@@ -72,75 +75,56 @@ class PairSearch {
     find_cells(level);
     for (;;) {
       project(level.most);
-      result_.resolution = resolution_of(record_, level);
-      if (!scratch_.found.empty() ||
-          !is_worth_cutting(record_, level, scratch_.left.size(), settings_))
+      const bool apart = scratch_.found.empty() && left_count_ == 0;
+      result_.resolution = apart ? 0 : resolution_of(record_, level);
+      if (!scratch_.found.empty() || !is_worth_cutting(record_, level, left_count_, settings_))
         return;
-      std::sort(scratch_.left.begin(), scratch_.left.end());
-      scratch_.next.clear();
-      for (const std::uint32_t i : scratch_.left)
-        cut_cell(scratch_.cells.at[i], scratch_.cells.particle[i], level, scratch_.next);
+      const std::span left(scratch_.left.data(), left_count_);
+      std::sort(left.begin(), left.end());
+      scratch_.next.count = 0;
+      scratch_.next.reserve(8 * left_count_);
+      for (const std::uint32_t i : left)
+        cut_cell(scratch_.cells.middle(i), scratch_.cells.particle[i], level, scratch_.next);
       std::swap(scratch_.cells, scratch_.next);
-      result_.cut_particles += scratch_.cells.at.size();
+      result_.cut_particles += scratch_.cells.count;
       level = make_level(record_, level.number + 1);
     }
   }
 
-  // The cells of blocks in which the middle of a cell may have a value that makes it move. The
-  // values of both middles differ by no more than by what values change over the way between them.
+  // Blocks of cells, and their parts, down to the cells that move. From the middle of a block to
+  // that of a cell in it values change by no more than what the way between them allows.
   void find_cells(const IdfLevel& level) {
-    scratch_.cells.clear();
-    scratch_.block_at.clear();
-    scratch_.block_first.clear();
+    IdfDescent descent{.fields = fields_};
+    const std::int32_t longest = *std::max_element(record_.cells, record_.cells + 3);
+    descent.top = 1;
+    while (1 << descent.top < longest) ++descent.top;
+    for (int i = 0; i <= descent.top; ++i) descent.most[i] = level.most + find_fall(i);
+    const std::uint32_t grid = grid_count(record_);
+    for (std::size_t i = 0; i < 2; ++i) {
+      grow(scratch_.blocks[i], grid);
+      descent.blocks[i] = scratch_.blocks[i].data();
+    }
+    for (std::size_t axis = 0; axis < 3; ++axis) descent.at[axis] = scratch_.cells.at[axis].data();
+    descent.particle = scratch_.cells.particle.data();
+    const IdfDescentWork work = kernels_.descend(descent);
+    scratch_.cells.count = work.cells;
+    result_.evaluations += work.evaluations;
+  }
+
+  float find_fall(int level) const {
+    if (level == 0) return 0;
     Vec3f way;
     for (std::size_t axis = 0; axis < 3; ++axis)
       way[axis] = 0.5F * record_.cell_size[axis] *
-                  static_cast<float>(std::min(kBlockCells, record_.cells[axis]) - 1);
-    for (std::int32_t k = 0; k < record_.cells[2]; k += kBlockCells)
-      for (std::int32_t j = 0; j < record_.cells[1]; j += kBlockCells)
-        for (std::int32_t i = 0; i < record_.cells[0]; i += kBlockCells) {
-          scratch_.block_first.push_back({i, j, k});
-          scratch_.block_at.push_back(block_middle({i, j, k}));
-        }
-    const std::size_t blocks = scratch_.block_at.size();
-    scratch_.values.resize(blocks);
-    kernels_.find_values(fields_, blocks, scratch_.block_at.data(), scratch_.values.data());
-    result_.evaluations += 2 * blocks;
-    // Neither end of the way need be near a surface: slack counts twice.
+                  static_cast<float>(std::min(1 << level, record_.cells[axis]) - 1);
     const float far = length(way) * (1 + 1e-6F);
-    const float fall =
-        std::min(record_.lipschitz * far, far + 2 * record_.slack) + record_.rounding;
-    for (std::size_t block = 0; block < blocks; ++block)
-      if (!(scratch_.values[block] > level.most + fall)) add_cells(scratch_.block_first[block]);
-  }
-
-  Vec3f block_middle(const Index3& first) const {
-    Vec3f middle;
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      const std::int32_t some = std::min(kBlockCells, record_.cells[axis] - first[axis]);
-      middle[axis] = record_.box_min[axis] +
-                     (static_cast<float>(first[axis]) + 0.5F * static_cast<float>(some)) *
-                         record_.cell_size[axis];
-    }
-    return middle;
-  }
-
-  void add_cells(const Index3& first) {
-    Index3 end;
-    for (std::size_t axis = 0; axis < 3; ++axis)
-      end[axis] = std::min(first[axis] + kBlockCells, record_.cells[axis]);
-    for (std::int32_t k = first[2]; k < end[2]; ++k)
-      for (std::int32_t j = first[1]; j < end[1]; ++j)
-        for (std::int32_t i = first[0]; i < end[0]; ++i)
-          scratch_.cells.add(
-              cell_middle(record_, i, j, k),
-              static_cast<std::uint32_t>((k * record_.cells[1] + j) * record_.cells[0] + i));
+    return std::min(record_.lipschitz * far, far + far_slack_) + record_.rounding;
   }
 
   void project(float most) {
-    const std::size_t count = scratch_.cells.at.size();
-    scratch_.hits.resize(count);
-    scratch_.left.resize(count);
+    const std::size_t count = scratch_.cells.count;
+    grow(scratch_.hits, count);
+    grow(scratch_.left, count);
     const IdfTask task{.fields = fields_,
                        .pair = pair_,
                        .max_steps = settings_.max_steps,
@@ -148,12 +132,13 @@ class PairSearch {
                        .paper_normal = settings_.normal == IdfNormal::kPaper,
                        .most = most,
                        .count = count,
-                       .at = scratch_.cells.at.data(),
+                       .at = {scratch_.cells.at[0].data(), scratch_.cells.at[1].data(),
+                              scratch_.cells.at[2].data()},
                        .particle = scratch_.cells.particle.data(),
                        .hits = scratch_.hits.data(),
                        .left = scratch_.left.data()};
     const IdfWork work = kernels_.project(task);
-    scratch_.left.resize(work.left);
+    left_count_ = work.left;
     scratch_.found.insert(scratch_.found.end(), scratch_.hits.begin(),
                           scratch_.hits.begin() + static_cast<std::ptrdiff_t>(work.hits));
     result_.evaluations += work.evaluations;
@@ -165,7 +150,9 @@ class PairSearch {
   const IdfSettings& settings_;
   const IdfKernels& kernels_;
   const std::uint32_t pair_;
+  const float far_slack_;  // metres of the world
   SearchScratch& scratch_;
+  std::size_t left_count_ = 0;  // in scratch_.left
   IdfPairResult& result_;
 };
 
@@ -192,8 +179,11 @@ void intersect_fields(std::span<const IdfShape> shapes, std::span<const IdfBody>
       const IdfPairRecord& record = planned.records[i];
       if (record.cells[0] == 0) continue;
       const IdfFields fields{&record, &evaluators[record.shape_a], &evaluators[record.shape_b]};
-      PairSearch(fields, planned, settings, kernels, static_cast<std::uint32_t>(i), *scratch,
-                 found[i])
+      const double far_slack =
+          std::max(shapes[record.shape_a].far_slack() * bodies[pairs[i].a].scale,
+                   shapes[record.shape_b].far_slack() * bodies[pairs[i].b].scale);
+      PairSearch(fields, planned, settings, kernels, static_cast<std::uint32_t>(i),
+                 static_cast<float>(far_slack), *scratch, found[i])
           .run();
       hits.insert(hits.end(), scratch->found.begin(), scratch->found.end());
     }

@@ -12,7 +12,8 @@
 //   * Algorithm 2 as printed stops where max(d_a, d_b) < epsilon, which holds for all points deep
 //     inside of both: they would stay where they are, on neither surface. What is meant (equation
 //     14, and "x will be on the surface of at least one") is |max(d_a, d_b)| < epsilon; a particle
-//     that runs out of steps inside of both has arrived all the same.
+//     that runs out of steps has arrived all the same where it was inside of both on its way (or
+//     within epsilon of it): in the last such place.
 //   * Depth is positive where bodies overlap: minus equation 15.
 //   * Equation 16 takes the normal from B always. Where the particle lies on B's surface, inside of
 //     A, that is B's own normal there: on the side faces of a box that stands in the ground it
@@ -58,16 +59,17 @@ class IdfShape {
 
   const Solid& solid() const { return solid_; }
   const Aabb& body() const { return body_; }  // a plane's is infinite where it has to be
-  // No value is off by more than how far it is from a point where the value is known:
-  //   |value(p) - value(q)| <= min(lipschitz |p - q|, |p - q| + slack).
+  // How values change: |value(p) - value(q)| <= min(lipschitz |p - q|, |p - q| + slack), where one
+  // of both is within three cells of the surface; far_slack for any two points. Metres.
   double lipschitz() const { return lipschitz_; }
   double slack() const { return slack_; }
+  double far_slack() const { return far_slack_; }
   double cell() const { return cell_; }  // metres; 0 for formulas
 
  private:
   Solid solid_;
   Aabb body_{};
-  double lipschitz_ = 1, slack_ = 0, cell_ = 0;
+  double lipschitz_ = 1, slack_ = 0, far_slack_ = 0, cell_ = 0;
 };
 
 struct IdfBody {
@@ -116,8 +118,9 @@ struct IdfSettings {
   // (the value grew) is taken back to plain length.
   double relaxation = 1;
   // kCells: no overlap that holds a ball of this radius, in metres, is missed. 0: half the diagonal
-  // of a cell of the sampling grid times the slope of the fields, which costs nothing. See
-  // IdfResult::resolution.
+  // of a cell of the sampling grid times the slope of the fields, which costs nothing. Cells are
+  // halved up to 12 times, and not into more than 2^20 a pair: IdfResult::resolution says what was
+  // reached.
   double resolution = 0;
   // The deepest of each pair, at most one in each of some 64 equal parts of its box. 0: all.
   std::uint32_t max_contacts = 0;
@@ -134,8 +137,16 @@ struct IdfResult {
   std::vector<Contact> contacts;
   std::vector<std::uint32_t> first_contact;  // one more than there are pairs
   std::vector<std::uint32_t> arrived;        // a pair: how many particles are in contact
-  // A pair, metres: what holds a ball of this radius was not missed (kCells), or found by the
-  // sampling grid (kPaper). Infinite where nothing is known (kLowDiscrepancy).
+  // A pair, metres: a common part that holds a ball of this radius was not missed. 0 where it is
+  // sure that no point is in contact. Infinite where nothing is known (kLowDiscrepancy).
+  //
+  // It is half the diagonal of the smallest cells, r, times the slope of the fields, for two
+  // reasons. Let all points of a ball of radius r about c have values of at most 0 in both fields.
+  // The middle m of the cell that holds c is no further from c than r: it is in the ball. And let
+  // both values in c be at most -r slope, as they are in the middle of a ball of that radius where
+  // values are distances: those in m are at most 0. Either way the particle in m is in both bodies
+  // from the start, and counts as arrived wherever its steps lead (it is not culled: its value is
+  // not above epsilon). Cells that were culled before hold no point of contact.
   std::vector<float> resolution;
   std::uint64_t particles = 0;
   std::uint64_t evaluations = 0;  // of both fields together

@@ -3,6 +3,6 @@
 namespace isotact::detail {
 
 const IdfKernels kAvx2IdfKernels = {IdfKernel<Lanes<float, 8>>::project,
-                                    IdfKernel<Lanes<float, 8>>::find_values};
+                                    IdfKernel<Lanes<float, 8>>::descend};
 
 }  // namespace isotact::detail

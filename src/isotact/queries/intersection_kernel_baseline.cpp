@@ -83,7 +83,7 @@ IdfKernels choose_idf_kernels([[maybe_unused]] SimdLevel level) {
   if (level == SimdLevel::kAvx2) return kAvx2IdfKernels;
 #endif
   using Kernel = IdfKernel<Lanes<float, 4>>;
-  return {Kernel::project, Kernel::find_values};
+  return {Kernel::project, Kernel::descend};
 }
 
 }  // namespace isotact::detail

@@ -158,18 +158,18 @@ double find_rounding(const PlacedBody& placed, const IdfBody& body, const Vec3& 
 // the band of four cells for which they are known.
 double find_slack(const PlacedBody& placed, const IdfBody& body, double epsilon) {
   const bool near = epsilon <= 3 * placed.shape->cell() * body.scale;
-  return placed.shape->slack() * body.scale * (near ? 1 : 2);
+  return (near ? placed.shape->slack() : placed.shape->far_slack()) * body.scale;
 }
 
-struct Placed {
+struct PlacedPair {
   const PlacedBody& a;
   const IdfBody& body_a;
   const PlacedBody& b;
   const IdfBody& body_b;
 };
 
-void fill_record(const Placed& pair, const Aabb& box, double epsilon, const IdfSettings& settings,
-                 Vec3& world_from_pair, IdfPairRecord& record) {
+void fill_record(const PlacedPair& pair, const Aabb& box, double epsilon,
+                 const IdfSettings& settings, Vec3& world_from_pair, IdfPairRecord& record) {
   world_from_pair = center(box);
   const Vec3 size = extent(box);
   const double diagonal = length(size);
@@ -205,7 +205,7 @@ void fill_record(const Placed& pair, const Aabb& box, double epsilon, const IdfS
   }
 }
 
-void add_seeds(const Placed& pair, const IdfState::Seeds& seeds, const Vec3& world_from_pair,
+void add_seeds(const PlacedPair& pair, const IdfState::Seeds& seeds, const Vec3& world_from_pair,
                IdfPairRecord& record, std::vector<Vec3f>& to) {
   for (const Vec3f& in_a : seeds.in_a) {
     const Vec3 in_world = transform_point(pair.body_a.world_from_body, to_double(in_a));
@@ -242,7 +242,7 @@ void plan_intersections(std::span<const IdfShape> shapes, std::span<const IdfBod
           fmt::format("pair {} is of bodies {} and {}, there are {}", i, a, b, bodies.size()));
     if (placed[a].longest == kUnbounded && placed[b].longest == kUnbounded)
       throw Error(fmt::format("pair {} is of two planes: they have no box in common", i));
-    const Placed pair{placed[a], bodies[a], placed[b], bodies[b]};
+    const PlacedPair pair{placed[a], bodies[a], placed[b], bodies[b]};
     const double epsilon = find_epsilon(settings, pair.a, pair.b);
     const Aabb box = find_common_box(pair.a, pair.body_a, pair.b, pair.body_b, epsilon);
     IdfPairRecord& record = plan.records[i];

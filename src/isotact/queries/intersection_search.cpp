@@ -42,6 +42,8 @@ std::uint32_t slot_of(const IdfPairRecord& r, const IdfHit& hit) {
   return slot;
 }
 
+constexpr std::uint32_t kNone = 0xffffffffU;
+
 // Cells that were cut share their number, places decide then.
 auto place_key(const IdfHit& h) {
   return std::tuple(-h.depth, h.particle, h.position[0], h.position[1], h.position[2]);
@@ -92,32 +94,36 @@ void cut_cell(const Vec3f& middle, std::uint32_t particle, const IdfLevel& level
 
 void select_hits(const IdfPairRecord& record, const IdfSettings& settings,
                  std::vector<IdfHit>& hits) {
-  if (record.slots[0] == 0 || hits.empty()) return;
-  struct Candidate {
-    std::uint32_t key, slot, hit;
+  if (hits.empty()) return;
+  const auto by_place = [](const IdfHit& a, const IdfHit& b) {
+    return place_key(a) < place_key(b);
   };
-  std::sort(hits.begin(), hits.end(),
-            [](const IdfHit& a, const IdfHit& b) { return place_key(a) < place_key(b); });
-  std::vector<Candidate> candidates(hits.size());
-  for (std::uint32_t i = 0; i < candidates.size(); ++i)
-    candidates[i] = {order_key(record, hits[i]), slot_of(record, hits[i]), i};
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [](const Candidate& a, const Candidate& b) {
-                     return std::tuple(a.slot, ~a.key) < std::tuple(b.slot, ~b.key);
-                   });
-  const auto end =
-      std::unique(candidates.begin(), candidates.end(),
-                  [](const Candidate& a, const Candidate& b) { return a.slot == b.slot; });
-  candidates.erase(end, candidates.end());
-  if (settings.max_contacts > 0 && candidates.size() > settings.max_contacts) {
-    std::stable_sort(candidates.begin(), candidates.end(),
-                     [](const Candidate& a, const Candidate& b) { return a.key > b.key; });
-    candidates.resize(settings.max_contacts);
+  if (record.slots[0] > 0) {
+    struct Best {
+      std::uint32_t key = 0, hit = kNone;
+    };
+    std::vector<Best> best(count({record.slots[0], record.slots[1], record.slots[2]}));
+    for (std::uint32_t i = 0; i < hits.size(); ++i) {
+      const std::uint32_t key = order_key(record, hits[i]);
+      Best& slot = best[slot_of(record, hits[i])];
+      if (slot.hit == kNone || key > slot.key ||
+          (key == slot.key && by_place(hits[i], hits[slot.hit])))
+        slot = {key, i};
+    }
+    std::erase_if(best, [](const Best& b) { return b.hit == kNone; });
+    const auto deeper = [&](const Best& a, const Best& b) {
+      return a.key != b.key ? a.key > b.key : by_place(hits[a.hit], hits[b.hit]);
+    };
+    if (settings.max_contacts > 0 && best.size() > settings.max_contacts) {
+      std::sort(best.begin(), best.end(), deeper);
+      best.resize(settings.max_contacts);
+    }
+    std::vector<IdfHit> kept;
+    kept.reserve(best.size());
+    for (const Best& b : best) kept.push_back(hits[b.hit]);
+    hits.swap(kept);
   }
-  std::vector<IdfHit> kept;
-  kept.reserve(candidates.size());
-  for (const Candidate& c : candidates) kept.push_back(hits[c.hit]);
-  hits.swap(kept);
+  std::sort(hits.begin(), hits.end(), by_place);
 }
 
 void finish_result(std::span<IdfHit> hits, std::span<const IdfPairResult> found,

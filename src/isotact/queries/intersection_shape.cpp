@@ -79,6 +79,7 @@ IdfShape::IdfShape(FieldTexels texels)
     : body_(texels.body),
       lipschitz_(texels.lipschitz),
       slack_(texels.near_error + std::max(texels.near_error, texels.far_error)),
+      far_slack_(2 * std::max(texels.near_error, texels.far_error)),
       cell_(texels.lattice.spacing) {
   check_box(body_);
   const std::size_t nodes = count(node_counts(texels.lattice));
@@ -96,8 +97,10 @@ IdfShape::IdfShape(const BrickField& field, const Aabb& body) : body_(body) {
   const auto far = static_cast<double>(header.far_error);
   const auto sparse = static_cast<double>(header.sparse_error);
   lipschitz_ = field.lipschitz();
-  slack_ = header.open != 0 ? std::numeric_limits<double>::infinity()
-                            : near + std::max({near, far, sparse});
+  const double most =
+      header.open != 0 ? std::numeric_limits<double>::infinity() : std::max({near, far, sparse});
+  slack_ = near + most;
+  far_slack_ = 2 * most;
   cell_ = field.voxel_size();
   solid_ = std::make_shared<const BrickField>(field);
 }

@@ -29,10 +29,7 @@ struct IdfKernel {
 
   static ISOTACT_INLINE void start(const IdfTask& task, std::size_t particle, unsigned lane,
                                    Lane& to) {
-    const Vec3f& p = task.at[particle];
-    to.at[0][lane] = p.x;
-    to.at[1][lane] = p.y;
-    to.at[2][lane] = p.z;
+    for (int axis = 0; axis < 3; ++axis) to.at[axis][lane] = task.at[axis][particle];
     to.has_inside[lane] = 0;
     to.steps[lane] = 0;
     to.relaxed[lane] = task.relaxation > 1 ? 1 : 0;
@@ -160,23 +157,89 @@ struct IdfKernel {
     return work;
   }
 
-  static void find_values(const IdfFields& fields, std::size_t count, const Vec3f* at,
-                          float* values) {
-    for (std::size_t first = 0; first < count; first += kLanes) {
-      float buffer[3][kLanes] = {}, found[kLanes];
-      const std::size_t some = count - first < kLanes ? count - first : kLanes;
-      for (std::size_t i = 0; i < some; ++i) {
-        buffer[0][i] = at[first + i].x;
-        buffer[1][i] = at[first + i].y;
-        buffer[2][i] = at[first + i].z;
-      }
-      L p[3];
-      for (int axis = 0; axis < 3; ++axis) p[axis] = load<L>(buffer[axis]);
-      IdfSample<L> a, b;
-      sample(fields, p, a, b);
-      store(select(a.value >= b.value, a.value, b.value), found);
-      for (std::size_t i = 0; i < some; ++i) values[first + i] = found[i];
+  // The middles of eight (or four) of a block's parts, from the part `first` on.
+  struct Parts {
+    L at[3];
+    unsigned exist = 0;
+  };
+  static ISOTACT_INLINE Parts find_parts(const IdfPairRecord& r, std::uint64_t block, int level,
+                                         unsigned first) {
+    static constexpr float kPart[3][8] = {
+        {0, 1, 0, 1, 0, 1, 0, 1}, {0, 0, 1, 1, 0, 0, 1, 1}, {0, 0, 0, 0, 1, 1, 1, 1}};
+    Parts parts;
+    parts.exist = (1U << kLanes) - 1;
+    const L size(static_cast<float>(1U << static_cast<unsigned>(level)));
+    for (int axis = 0; axis < 3; ++axis) {
+      const auto of_block = static_cast<std::uint32_t>(block >> (16 * axis)) & 0xffffU;
+      const L place = L(static_cast<float>(2 * of_block)) + load<L>(kPart[axis] + first);
+      const L cells(static_cast<float>(r.cells[axis]));
+      const L begin = place * size, end = lesser(begin + size, cells);
+      parts.exist &= bits_of(begin < cells);
+      parts.at[axis] = L(r.box_min[axis]) + (L(0.5F) * (begin + end)) * L(r.cell_size[axis]);
     }
+    return parts;
+  }
+
+  // Which parts of a block may hold cells that move. Where A's values decide, B is not asked.
+  static ISOTACT_INLINE unsigned test(const IdfFields& fields, const Parts& parts, float most,
+                                      std::uint64_t& evaluations) {
+    const IdfPairRecord& r = *fields.record;
+    IdfSample<L> of_body;
+    evaluations += static_cast<unsigned>(__builtin_popcount(parts.exist));
+    Formulas::evaluate(*fields.a, r.a_from_pair, r.scale_a, parts.at, of_body);
+    const unsigned left = parts.exist & ~bits_of(of_body.value > L(most));
+    if (left == 0) return 0;
+    evaluations += static_cast<unsigned>(__builtin_popcount(parts.exist));
+    Formulas::evaluate(*fields.b, r.b_from_pair, r.scale_b, parts.at, of_body);
+    return left & ~bits_of(of_body.value > L(most));
+  }
+
+  static ISOTACT_INLINE std::uint64_t part_of(std::uint64_t block, unsigned part) {
+    return 2 * block + (part & 1U) + (std::uint64_t{part >> 1U & 1U} << 16U) +
+           (std::uint64_t{part >> 2U} << 32U);
+  }
+
+  static ISOTACT_INLINE void write_cell(const IdfDescent& d, const Parts& parts, unsigned lane,
+                                        std::uint64_t cell, std::size_t to) {
+    const IdfPairRecord& r = *d.fields.record;
+    float at[3][kLanes];
+    for (int axis = 0; axis < 3; ++axis) {
+      store(parts.at[axis], at[axis]);
+      d.at[axis][to] = at[axis][lane];
+    }
+    const auto x = static_cast<std::uint32_t>(cell & 0xffffU);
+    const auto y = static_cast<std::uint32_t>(cell >> 16U & 0xffffU);
+    const auto z = static_cast<std::uint32_t>(cell >> 32U);
+    d.particle[to] =
+        (z * static_cast<std::uint32_t>(r.cells[1]) + y) * static_cast<std::uint32_t>(r.cells[0]) +
+        x;
+  }
+
+  static IdfDescentWork descend(const IdfDescent& d) {
+    IdfDescentWork work;
+    std::size_t count = 1;
+    d.blocks[0][0] = 0;
+    for (int level = d.top - 1; level >= 0; --level) {
+      const unsigned from = static_cast<unsigned>(d.top - 1 - level) & 1U;
+      std::size_t found = 0;
+      for (std::size_t i = 0; i < count; ++i)
+        for (unsigned first = 0; first < 8; first += kLanes) {
+          const std::uint64_t block = d.blocks[from][i];
+          const Parts parts = find_parts(*d.fields.record, block, level, first);
+          unsigned left = test(d.fields, parts, d.most[level], work.evaluations);
+          for (; left != 0; left &= left - 1) {
+            const auto lane = static_cast<unsigned>(__builtin_ctz(left));
+            const std::uint64_t part = part_of(block, first + lane);
+            if (level == 0)
+              write_cell(d, parts, lane, part, found++);
+            else
+              d.blocks[from ^ 1U][found++] = part;
+          }
+        }
+      count = found;
+    }
+    work.cells = count;
+    return work;
   }
 };
 

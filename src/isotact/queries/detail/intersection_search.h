@@ -26,18 +26,22 @@ inline Vec3f cell_middle(const IdfPairRecord& r, std::int32_t i, std::int32_t j,
 Vec3f start_of(const IdfPairRecord& record, const IdfPlan& plan, IdfSampling sampling,
                std::uint32_t particle);
 
-// A cell of a level: its middle, and the cell of the sampling grid that it is part of.
+// Cells of a level: their middles, and the cells of the sampling grid that they are parts of. Room
+// only grows, so that it is not cleared for each pair.
 struct IdfCells {
-  std::vector<Vec3f> at;
+  std::vector<float> at[3];
   std::vector<std::uint32_t> particle;
+  std::size_t count = 0;
 
-  void clear() {
-    at.clear();
-    particle.clear();
+  void reserve(std::size_t most) {
+    if (most <= particle.size()) return;
+    for (std::vector<float>& coordinate : at) coordinate.resize(most);
+    particle.resize(most);
   }
-  void add(const Vec3f& middle, std::uint32_t number) {
-    at.push_back(middle);
-    particle.push_back(number);
+  Vec3f middle(std::size_t i) const { return {at[0][i], at[1][i], at[2][i]}; }
+  void add(const Vec3f& middle, std::uint32_t number) {  // within the room reserved
+    for (std::size_t axis = 0; axis < 3; ++axis) at[axis][count] = middle[axis];
+    particle[count++] = number;
   }
 };
 
@@ -62,7 +66,7 @@ bool is_worth_cutting(const IdfPairRecord& record, const IdfLevel& level, std::s
 void cut_cell(const Vec3f& middle, std::uint32_t particle, const IdfLevel& level, IdfCells& to);
 
 // Keeps the deepest of each part of the box where settings ask for it, and of those the
-// max_contacts deepest. Sorts.
+// max_contacts deepest. Sorts in the order of contacts.
 void select_hits(const IdfPairRecord& record, const IdfSettings& settings,
                  std::vector<IdfHit>& hits);
 

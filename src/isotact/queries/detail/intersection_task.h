@@ -52,7 +52,7 @@ struct IdfTask {
   // Particles whose first value is above this do not move.
   float most = std::numeric_limits<float>::infinity();
   std::size_t count = 0;
-  const Vec3f* at = nullptr;
+  const float* at[3] = {};  // x, y, z
   const std::uint32_t* particle = nullptr;
   IdfHit* hits = nullptr;         // room for count; in any order
   std::uint32_t* left = nullptr;  // room for count: which moved, but did not arrive; in any order
@@ -63,10 +63,29 @@ struct IdfWork {
   std::uint64_t evaluations = 0;
 };
 
+// From the whole grid down: which cells have a value in their middle that makes them move. A node
+// of level m is a block of 2^m cells an axis, cut off at the end of the grid.
+struct IdfDescent {
+  static constexpr int kMostLevels = 16;  // cells an axis are at most 1.5 times kMostIdfSamples^3
+
+  IdfFields fields{};
+  int top = 0;                       // level of the one block that holds the grid
+  float most[kMostLevels + 1] = {};  // a level: in blocks with a larger value no cell moves
+  // Coordinates of blocks, 16 bits each, x lowest; room for as many as there are cells.
+  std::uint64_t* blocks[2] = {};
+  // Results; room for as many as there are cells and 8 more.
+  float* at[3] = {};
+  std::uint32_t* particle = nullptr;
+};
+
+struct IdfDescentWork {
+  std::size_t cells = 0;
+  std::uint64_t evaluations = 0;
+};
+
 struct IdfKernels {
   IdfWork (*project)(const IdfTask& task);
-  // The larger one of both values at each point.
-  void (*find_values)(const IdfFields& fields, std::size_t count, const Vec3f* at, float* values);
+  IdfDescentWork (*descend)(const IdfDescent& descent);
 };
 extern const IdfKernels kAvx2IdfKernels;
 IdfKernels choose_idf_kernels(SimdLevel level);
