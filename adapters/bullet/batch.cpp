@@ -11,16 +11,7 @@
 #include "batch_queue.h"
 
 namespace isotact {
-namespace {
-
-using bullet_detail::Batch;
-using bullet_detail::BatchPair;
-using bullet_detail::PairAlgorithm;
-using bullet_detail::PairKind;
-
-constexpr int kOurs = FAST_CONCAVE_MESH_PROXYTYPE;
-constexpr int kFormulas[] = {STATIC_PLANE_PROXYTYPE, SPHERE_SHAPE_PROXYTYPE, BOX_SHAPE_PROXYTYPE,
-                             CAPSULE_SHAPE_PROXYTYPE, CYLINDER_SHAPE_PROXYTYPE};
+namespace bullet_detail {
 
 // A pair for the batch, or for points where it cannot be one: without a field, or with a manifold
 // that others write to.
@@ -48,6 +39,14 @@ class CreateBatchPair final : public btCollisionAlgorithmCreateFunc {
   bool ours_is_0_;
 };
 
+}  // namespace bullet_detail
+
+namespace {
+
+constexpr int kOurs = FAST_CONCAVE_MESH_PROXYTYPE;
+constexpr int kFormulas[] = {STATIC_PLANE_PROXYTYPE, SPHERE_SHAPE_PROXYTYPE, BOX_SHAPE_PROXYTYPE,
+                             CAPSULE_SHAPE_PROXYTYPE, CYLINDER_SHAPE_PROXYTYPE};
+
 }  // namespace
 
 BatchQuery cpu_batch_query() {
@@ -57,18 +56,19 @@ BatchQuery cpu_batch_query() {
 }
 
 struct BatchDispatcher::Functions {
-  Functions(btCollisionDispatcher& dispatcher, Batch& batch)
+  using PairKind = bullet_detail::PairKind;
+  Functions(btCollisionDispatcher& dispatcher, bullet_detail::Batch& batch)
       : plugin(dispatcher),
         ours(batch, PairKind::kOurs, true),
         ours_first(batch, PairKind::kSolid, true),
         ours_second(batch, PairKind::kSolid, false) {}
   BulletPlugin plugin;
-  CreateBatchPair ours, ours_first, ours_second;
+  bullet_detail::CreateBatchPair ours, ours_first, ours_second;
 };
 
 BatchDispatcher::BatchDispatcher(btCollisionConfiguration* configuration, BatchSettings settings)
     : btCollisionDispatcher(configuration),
-      batch_(std::make_unique<Batch>(std::move(settings))),
+      batch_(std::make_unique<bullet_detail::Batch>(std::move(settings))),
       functions_(std::make_unique<Functions>(*this, *batch_)) {
   register_pairs();
 }

@@ -127,7 +127,7 @@ void Batch::run(double time_step, btManifoldResult* sink) {
     request_of_.push_back(i);
   }
   const BatchStep step{.shapes = shapes_.all(),
-                       .shapes_version = shapes_.all().size(),
+                       .shapes_version = shapes_.version(),
                        .bodies = bodies_,
                        .pairs = pairs_,
                        .settings = settings_.query};
@@ -242,15 +242,14 @@ void Batch::write(std::size_t pair, double time_step) {
   const std::vector<Found>& all = found_[pair];
   const double shell = shell_of(request);
   state.manifolds.begin();
-  std::vector<Candidate> candidates;
-  candidates.reserve(all.size());
-  for (const Found& f : all) candidates.push_back(f.candidate);
+  candidates_.clear();
+  for (const Found& f : all) candidates_.push_back(f.candidate);
   const Choice choice =
-      choose_contacts(candidates, state.manifolds.keys(0), 0.02 * shell, kMostChosen);
+      choose_contacts(candidates_, state.manifolds.keys(0), 0.02 * shell, kMostChosen);
   Candidate chosen[kMostChosen];
   state.kept_count = choice.count;
   for (std::size_t i = 0; i < choice.count; ++i) {
-    chosen[i] = candidates[choice.index[i]];
+    chosen[i] = candidates_[choice.index[i]];
     state.kept[i] = all[choice.index[i]].kept;
   }
   if (choice.count > 0) {

@@ -79,6 +79,7 @@ class Batch {
   std::vector<IdfPair> pairs_{};
   std::vector<std::size_t> request_of_{};    // of a pair
   std::vector<std::vector<Found>> found_{};  // of a pair
+  std::vector<Candidate> candidates_{};      // of the pair that is written
   IdfState state_{};
   IdfResult result_{};
   BatchReport report_{};

@@ -1,8 +1,10 @@
 #include "batch_shapes.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <exception>
+#include <utility>
 
 #include <BulletCollision/CollisionShapes/btBoxShape.h>
 #include <BulletCollision/CollisionShapes/btCapsuleShape.h>
@@ -68,26 +70,17 @@ double to_number(btScalar x) { return static_cast<double>(x); }
 
 }  // namespace
 
-bool may_be_batched(const btCollisionShape& shape) {
-  switch (shape.getShapeType()) {
-    case FAST_CONCAVE_MESH_PROXYTYPE:
-      return static_cast<const IsotactShape&>(shape).body().field.has_value();
-    case STATIC_PLANE_PROXYTYPE:
-    case SPHERE_SHAPE_PROXYTYPE:
-    case BOX_SHAPE_PROXYTYPE:
-    case CAPSULE_SHAPE_PROXYTYPE:
-    case CYLINDER_SHAPE_PROXYTYPE:
-      return true;
-    default:
-      return false;
-  }
+std::uint32_t BatchShapes::add(IdfShape shape) {
+  static std::atomic<std::uint64_t> versions = 0;
+  version_ = ++versions;
+  all_.push_back(std::move(shape));
+  return static_cast<std::uint32_t>(all_.size() - 1);
 }
 
 template <typename Formula>
 std::uint32_t BatchShapes::find_formula(const Key& key, const Formula& formula) {
-  const auto [at, is_new] = formulas_.try_emplace(key, static_cast<std::uint32_t>(all_.size()));
-  if (is_new) all_.emplace_back(formula);
-  return at->second;
+  if (const auto old = formulas_.find(key); old != formulas_.end()) return old->second;
+  return formulas_[key] = add(IdfShape(formula));
 }
 
 std::optional<BatchShape> BatchShapes::find_ours(const IsotactShape& shape) {
@@ -98,8 +91,7 @@ std::optional<BatchShape> BatchShapes::find_ours(const IsotactShape& shape) {
   const auto [at, is_new] = body.of_margin.try_emplace(margin);
   if (is_new) {
     try {
-      all_.push_back(make_texels(shape.body(), margin, cells_, threads_));
-      at->second = static_cast<std::uint32_t>(all_.size() - 1);
+      at->second = add(make_texels(shape.body(), margin, cells_, threads_));
     } catch (const std::exception& error) {
       report_bullet_error(
           fmt::format("a shape is left out of batches, its pairs go by points: {}", error.what()));

@@ -31,6 +31,8 @@ class BatchShapes {
   // which takes some tenths of a second; what goes wrong there is reported (report.h) once.
   std::optional<BatchShape> find(const btCollisionShape& shape);
   std::span<const IdfShape> all() const { return all_; }
+  // Of all(): another one after each change, and for each world of a process.
+  std::uint64_t version() const { return version_; }
 
  private:
   // A formula: its kind and sizes. Ours: the margin, in metres of the unscaled shape.
@@ -42,10 +44,12 @@ class BatchShapes {
   std::optional<BatchShape> find_ours(const IsotactShape& shape);
   template <typename Formula>
   std::uint32_t find_formula(const Key& key, const Formula& formula);
+  std::uint32_t add(IdfShape shape);
 
   int cells_;
   Threads threads_;
   std::vector<IdfShape> all_{};
+  std::uint64_t version_ = 0;
   std::map<const BulletBody*, Body> bodies_{};
   std::map<Key, std::uint32_t> formulas_{};
 };
@@ -53,8 +57,5 @@ class BatchShapes {
 // Value and unit direction of steepest ascent, at a point of the unscaled shape, metres. A zero
 // direction where there is none.
 FieldSample sample_solid(const IdfShape& shape, const Vec3& point);
-
-// Whether a pair may ever have both: cheap, by type.
-bool may_be_batched(const btCollisionShape& shape);
 
 }  // namespace isotact::bullet_detail

@@ -4,6 +4,7 @@ namespace isotact::bullet_detail {
 
 Choice choose_contacts(std::span<const Candidate> all, std::span<const std::uint64_t> last_keys,
                        double slack, std::size_t most) {
+  if (all.empty()) return {};
   std::size_t last[kMostChosen];
   std::size_t last_count = 0, deepest = 0;
   for (std::size_t i = 1; i < all.size(); ++i)

@@ -238,7 +238,7 @@ TEST(Batch, OtherShapesOfTheWorldGoTheirOwnWay) {
   const btRigidBody& top = w.add(compound, 1, {2, 0.82, 0});
   const btRigidBody& shell = w.add(*points, 1, {-2, 0.3, 0});
   const btRigidBody& on_shell = w.add(cube, 1, {-2, 0.82, 0});
-  w.step(unless_slow(60, 10), kStep);
+  w.step(unless_slow(60, 30), kStep);
   EXPECT_EQ(seen.pairs, 1U);  // of the two cubes, one in a compound
   if (kSlowBuild) return;
   EXPECT_NEAR(place(stock).y, 0.2, 0.02);

@@ -33,7 +33,7 @@ class Batch;
 // What a step asks. All of it is valid during the call only.
 struct BatchStep {
   std::span<const IdfShape> shapes{};
-  std::uint64_t shapes_version = 0;  // another one where `shapes` are not those of the last call
+  std::uint64_t shapes_version = 0;  // of `shapes`: another one where they are others
   std::span<const IdfBody> bodies{};
   std::span<const IdfPair> pairs{};
   IdfSettings settings{};
