@@ -221,15 +221,22 @@ void compare_with_fcl(const Recording& recording, const char* scene, Report& rep
 void bench_table1(const Options& options, Report& report) {
   const GpuContext gpu = GpuContext::create();
   const bool small = options.quick || gpu.info().software;
-  report.print("\nTable 1{}: averages over the steps of a scene\n",
-               small ? " (small scenes, few steps)" : "");
+  report.print(
+      "\nTable 1{}: averages over the steps of a scene. Two passes and one are KGM's search with "
+      "all\n"
+      "contacts; ours is by cells, with the 8 deepest; sure misses nothing that holds a ball of {} "
+      "m.\n"
+      "Last: how many pairs collide\n",
+      small ? " (small scenes, few steps)" : "", kResolution);
   for (const TableScene& scene : kScenes) {
     const Recording recording = record_scene(options, scene, gpu);
     report.print("  {}: {} shapes, {} bodies, {} steps\n", scene.name, recording.shapes.size(),
                  recording.steps.back().bodies.size(), recording.steps.size());
-    report.print("  {:>3} | {:>10} {:>8} {:>8} | {:>10} {:>9} | {:>10} {:>8} | {:>8} | {:>9}\n",
-                 "N", "collisions", "pairs", "KGM ms", "collisions", "pairs", "two passes",
-                 "one pass", "ours ms", "colliding");
+    report.print(
+        "  {:>3} | {:>10} {:>8} {:>8} | {:>10} {:>9} | {:>10} {:>8} | {:>8} {:>8} | {:>6} {:>6} "
+        "{:>6}\n",
+        "N", "collisions", "pairs", "KGM ms", "collisions", "pairs", "two passes", "one pass",
+        "ours ms", "sure ms", "KGM's", "ours", "sure");
     GpuIntersectionQuery one(gpu, recording.shapes);
     GpuIntersectionQuery two(gpu, recording.shapes, {.two_passes = true});
     for (const PaperRow& row : scene.paper) {
@@ -240,16 +247,18 @@ void bench_table1(const Options& options, Report& report) {
       const Average once = average_on_gpu(recording, one, settings);
       settings.search = IdfSearch::kCells;
       settings.max_contacts = 8;
-      settings.resolution = kResolution;
       const Average ours = average_on_gpu(recording, one, settings);
+      settings.resolution = kResolution;
+      const Average sure = average_on_gpu(recording, one, settings);
       report.check(
-          ours.colliding >= 0.999 * once.colliding,
+          ours.colliding >= 0.98 * once.colliding && sure.colliding >= once.colliding,
           fmt::format("{}, N = {}: fewer pairs collide than by KGM's search", scene.name, row.n));
       report.print(
           "  {:>3} | {:>10.0f} {:>8.1f} {:>8.2f} | {:>10.0f} {:>9.1f} | {:>10.4f} {:>8.4f} | "
-          "{:>8.4f} | {:>4.1f} {:>4.1f}\n",
+          "{:>8.4f} {:>8.4f} | {:>6.1f} {:>6.1f} {:>6.1f}\n",
           row.n, row.collisions, row.pairs, row.milliseconds, once.collisions, once.pairs,
-          twice.milliseconds, once.milliseconds, ours.milliseconds, once.colliding, ours.colliding);
+          twice.milliseconds, once.milliseconds, ours.milliseconds, sure.milliseconds,
+          once.colliding, ours.colliding, sure.colliding);
       report.json["table1"][scene.name]["rows"].push_back({{"n", row.n},
                                                            {"paper_ms", row.milliseconds},
                                                            {"collisions", once.collisions},
@@ -257,6 +266,8 @@ void bench_table1(const Options& options, Report& report) {
                                                            {"two_passes_ms", twice.milliseconds},
                                                            {"one_pass_ms", once.milliseconds},
                                                            {"ours_ms", ours.milliseconds},
+                                                           {"sure_ms", sure.milliseconds},
+                                                           {"sure_colliding", sure.colliding},
                                                            {"colliding", once.colliding},
                                                            {"ours_colliding", ours.colliding}});
     }

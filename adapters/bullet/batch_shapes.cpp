@@ -63,7 +63,9 @@ IdfShape make_texels(const BulletBody& body, double margin, int cells, Threads t
   const FirstOrderSettings settings{.storage = FirstOrderStorage::kFloat32, .threads = threads};
   const FirstOrderField first =
       sample_first_order(GentleField{{*body.field, margin}}, lattice, settings);
-  return IdfShape(make_first_order_texels(first, box, threads));
+  FieldTexels texels = make_first_order_texels(first, box, threads);
+  texels.near = std::max(0.0, static_cast<double>(body.field->header().band) - margin);
+  return IdfShape(std::move(texels));
 }
 
 double to_number(btScalar x) { return static_cast<double>(x); }

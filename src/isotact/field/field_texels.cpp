@@ -158,7 +158,8 @@ void set_errors(FieldTexels& texels, const FirstOrderField& field, double node_e
   const FirstOrderHeader& header = field.header();
   // Nodes around a point within four cells of the surface may lie further away than four.
   const double at_nodes = std::max(header.near_error, header.far_error) + node_error;
-  texels.node_error = at_nodes;
+  texels.node_error = header.near_error + node_error;
+  texels.far_node_error = at_nodes;
   texels.near_error = texels.far_error = at_nodes + share * 0.8661 * h;
   if (!is_outside_on_faces(field)) texels.far_error = std::numeric_limits<double>::infinity();
 }
@@ -217,6 +218,13 @@ FieldTexels make_zeroth_order_texels(const FirstOrderField& field, const Aabb& b
   return texels;
 }
 
+NodeBound find_node_bound(const FieldTexels& texels) {
+  const double h = texels.lattice.spacing;
+  const double excess = std::max(0.0, texels.far_node_error - texels.node_error);
+  return {.near = static_cast<float>(texels.near >= 0 ? texels.near / h : -1e30),
+          .excess = static_cast<float>(excess / h * (1 + 1e-6))};
+}
+
 TexelGrid make_texel_grid(const FieldTexels& texels) {
   const Lattice& lattice = texels.lattice;
   const Index3 nodes = node_counts(lattice);
@@ -235,6 +243,9 @@ TexelGrid make_texel_grid(const FieldTexels& texels) {
   grid.cells_per_metre = static_cast<float>(1 / lattice.spacing);
   grid.metres_per_cell = static_cast<float>(lattice.spacing);
   grid.b_scale = texels.b_scale / 32767.0F;
+  const NodeBound bound = find_node_bound(texels);
+  grid.near = bound.near;
+  grid.excess = bound.excess;
   grid.row = static_cast<std::size_t>(nodes[0]);
   grid.slice = grid.row * static_cast<std::size_t>(nodes[1]);
   return grid;

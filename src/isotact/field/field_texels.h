@@ -45,9 +45,14 @@ struct FieldTexels {
   // Metres: |value - true distance| within four cells of the surface; and elsewhere in the box.
   // Proved from the samples alone, so that it holds beside every crease; hence never below a cell.
   double near_error = 0, far_error = 0;
-  double node_error = 0;  // metres: |f_i - true distance| at nodes
-  double rounding = 0;    // metres: how far a GPU's filter may be off from sample(), at most
-  Aabb body{};            // holds the body, as tightly as is known; metres
+  // Metres: |f_i - true distance| at nodes with |f_i| of up to kFirstOrderNear cells; and at
+  // others.
+  double node_error = 0, far_node_error = 0;
+  // Metres: nodes whose true distance is less than this are within node_error of it, whatever they
+  // say; as those of brick fields are in their band. Negative: not known.
+  double near = -1;
+  double rounding = 0;  // metres: how far a GPU's filter may be off from sample(), at most
+  Aabb body{};          // holds the body, as tightly as is known; metres
 };
 
 // Throw Error for a body without a finite box, and where gradients are longer than a distance's can
@@ -56,6 +61,14 @@ FieldTexels make_first_order_texels(const FirstOrderField& field, const Aabb& bo
                                     Threads threads = {});
 FieldTexels make_zeroth_order_texels(const FirstOrderField& field, const Aabb& body,
                                      Threads threads = {});
+
+// A lower bound of the distance at a node is, but for node_error,
+//   f where f is at most kFirstOrderNear cells, else max(min(f, near), f - excess),
+// since the node either is nearer to the surface than `near`, and f is right, or it is not. Cells.
+struct NodeBound {
+  float near = 0, excess = 0;
+};
+NodeBound find_node_bound(const FieldTexels& texels);
 
 // What the shader computes, in float as it does: metres, and the direction of steepest ascent, of
 // unit length: of first order T g, not the derivative of f, which would need more than one fetch.

@@ -22,6 +22,7 @@ struct TexelGrid {
   float cells[3] = {};             // of the box
   float last[3] = {};              // cells - 1
   float b_scale = 1;               // cells a unit of b's integers
+  float near = 0, excess = 0;      // NodeBound
   std::size_t row = 0, slice = 0;  // nodes
 };
 TexelGrid make_texel_grid(const FieldTexels& texels);
@@ -266,7 +267,10 @@ ISOTACT_INLINE L find_texel_floor(const TexelGrid& grid, const L (&point)[3]) {
       product = product + (node[axis] * L(1.0F / 32767.0F)) * (nearest[axis] - L(grid.half[axis]));
     value = node[3] * L(grid.b_scale) + L(0.5F) * product;
   }
-  const L on_box = value - square_root(way_sq);
+  // NodeBound of field_texels.h; 4 is kFirstOrderNear.
+  const L far = greater(lesser(value, L(grid.near)), value - L(grid.excess));
+  const L sure = select(value > L(4.0F), far, value);
+  const L on_box = sure - square_root(way_sq);
   const L outside = greater(on_box, L(0.0F));
   const L beyond = square_root(gap_sq + outside * outside);
   return select(gap_sq > L(0.0F), beyond, on_box) * L(grid.metres_per_cell);

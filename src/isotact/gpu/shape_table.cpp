@@ -69,6 +69,9 @@ struct RecordMaker {
     r.kind = is_first ? kFirstOrder : kZerothOrder;
     put(r.p0, half_of(t->lattice),
         is_first ? static_cast<double>(t->b_scale) : 1 / t->lattice.spacing);
+    const NodeBound bound = find_node_bound(*t);
+    r.p1[3] = bound.excess;
+    r.p2[3] = bound.near;
   }
   void operator()(const std::shared_ptr<const BrickField>& f) const {
     r.kind = kBrick;

@@ -133,19 +133,25 @@ ivec3 first_texel(Shape s) { return ivec3(0); }
 ivec3 first_texel(Shape s) { return ivec3(round(s.p2.xyz / s.p1.xyz - s.p0.xyz - 0.5)); }
 #endif
 
+// NodeBound of field_texels.h: near in p2.w, excess in p1.w.
+float sure_of_node(Shape s, float value) {
+  return value > 4.0 ? max(min(value, s.p2.w), value - s.p1.w) : value;
+}
+
 float floor_first_order(Shape s, vec3 at) {
   vec3 u = clamp(at, -s.p0.xyz, s.p0.xyz);
   ivec3 node = ivec3(u + s.p0.xyz + 0.5);
   vec4 t = texelFetch(FIRST_ORDER_TEXTURE(s), first_texel(s) + node, 0);
   vec3 there = vec3(node) - s.p0.xyz;
-  return floor_outside(t.w * s.p0.w + 0.5 * dot(t.xyz, there) - distance(u, there), at - u);
+  float value = t.w * s.p0.w + 0.5 * dot(t.xyz, there);
+  return floor_outside(sure_of_node(s, value) - distance(u, there), at - u);
 }
 
 float floor_zeroth_order(Shape s, vec3 at) {
   vec3 u = clamp(at, -s.p0.xyz, s.p0.xyz);
   ivec3 node = ivec3(u + s.p0.xyz + 0.5);
   float value = texelFetch(ZEROTH_ORDER_TEXTURE(s), first_texel(s) + node, 0).x * s.p0.w;
-  return floor_outside(value - distance(u, vec3(node) - s.p0.xyz), at - u);
+  return floor_outside(sure_of_node(s, value) - distance(u, vec3(node) - s.p0.xyz), at - u);
 }
 
 // xyz: direction, w: distance.
