@@ -4,7 +4,6 @@
 
 #include "isotact/base/random.h"
 #include "isotact/field/build/build_nodes.h"
-#include "isotact/field/build/surface.h"
 #include "isotact/geometry/primitives.h"
 #include "isotact/queries/intersection_plan.h"
 
@@ -53,19 +52,6 @@ std::vector<IdfPair> find_pairs(const std::vector<IdfShape>& shapes,
 
 }  // namespace
 
-FieldTexels make_texels(const TriangleMesh& mesh, int cells, TexelOrder order) {
-  const Aabb box = to_double(bounds(mesh));
-  const Vec3 size = extent(box);
-  const double spacing = std::max({size.x, size.y, size.z}) / (cells - 4);
-  Lattice lattice{.origin = box.lower - Vec3{2, 2, 2} * spacing, .spacing = spacing};
-  for (std::size_t axis = 0; axis < 3; ++axis)
-    lattice.cells[axis] = static_cast<std::int32_t>(std::ceil(size[axis] / spacing - 1e-6)) + 4;
-  const Surface surface = prepare_surface(mesh, {.voxel_size = spacing});
-  const FirstOrderField field = build_first_order_field(surface, lattice);
-  return order == TexelOrder::kFirst ? make_first_order_texels(field, box)
-                                     : make_zeroth_order_texels(field, box);
-}
-
 std::vector<TriangleMesh> make_stock(std::size_t least_triangles) {
   std::vector<TriangleMesh> meshes;
   for (const char* name : {"torus", "knot", "bowl", "gear", "bolt", "nut", "blob", "ship"}) {
@@ -80,7 +66,8 @@ std::vector<TriangleMesh> make_stock(std::size_t least_triangles) {
 Crowd make_crowd(std::vector<TriangleMesh> meshes, int cells, std::size_t bodies, std::size_t pairs,
                  std::uint64_t seed) {
   Crowd crowd{.meshes = std::move(meshes), .epsilon = 0.01};
-  for (const TriangleMesh& mesh : crowd.meshes) crowd.shapes.emplace_back(make_texels(mesh, cells));
+  for (const TriangleMesh& mesh : crowd.meshes)
+    crowd.shapes.emplace_back(build_texels(mesh, {.cells = cells - 4}));
   // Places in a unit box, and its size by halving: fewer pairs in a larger one.
   Random random(seed);
   std::vector<Vec3> places;

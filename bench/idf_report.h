@@ -27,9 +27,6 @@ struct Crowd {
   double epsilon = 0;
 };
 
-// A first-order field of a mesh, `cells` along its longest side.
-FieldTexels make_texels(const TriangleMesh& mesh, int cells, TexelOrder order = TexelOrder::kFirst);
-
 // Procedural shapes of at least so many triangles each, 2.4 metres across.
 std::vector<TriangleMesh> make_stock(std::size_t least_triangles);
 

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "isotact/base/random.h"
+#include "isotact/field/build/build_nodes.h"
 
 #include "idf_fcl.h"
 #include "idf_report.h"
@@ -18,7 +19,7 @@ constexpr int kCells = 64;
 Crowd make_pairs(std::size_t count) {
   Crowd crowd{.meshes = make_stock(2000), .epsilon = 0.002};
   for (const TriangleMesh& mesh : crowd.meshes)
-    crowd.shapes.emplace_back(make_texels(mesh, kCells));
+    crowd.shapes.emplace_back(build_texels(mesh, {.cells = kCells - 4}));
   Random random(2021);
   for (std::size_t i = 0; i < count; ++i) {
     const Vec3 place{10.0 * static_cast<double>(i % 100), 10.0 * static_cast<double>(i / 100), 0};

@@ -1,9 +1,13 @@
 #include "isotact/field/build/build_nodes.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <optional>
 
+#include <fmt/format.h>
+
+#include "isotact/base/error.h"
 #include "isotact/base/memory_limit.h"
 #include "isotact/field/build/detail/node_distances.h"
 #include "isotact/field/build/detail/plan.h"
@@ -124,6 +128,34 @@ FirstOrderField build_first_order_field(const Surface& surface, const Lattice& l
         static_cast<const KnownNodes*>(opaque)->sample(position, node, result);
       },
       lattice, settings);
+}
+
+FieldTexels build_texels(const TriangleMesh& mesh, const TexelSettings& settings) {
+  constexpr int kLeastCells = 8, kPadding = 2;
+  if (settings.cells < kLeastCells || settings.cells > kMaxFirstOrderCells - 2 * kPadding - 2)
+    throw Error(fmt::format("cells is {}; {} to {} are possible", settings.cells, kLeastCells,
+                            kMaxFirstOrderCells - 2 * kPadding - 2));
+  const Vec3 size = extent(to_double(bounds(mesh)));
+  const double longest = std::max({size.x, size.y, size.z});
+  if (mesh.triangles.empty() || !(longest > 0) || !std::isfinite(longest))
+    throw Error("texels: the mesh has no triangles, or no size");
+  const double spacing = longest / settings.cells;
+  const Surface surface = prepare_surface(mesh, {.sign = settings.sign,
+                                                 .nested = settings.nested,
+                                                 .voxel_size = spacing,
+                                                 .threads = settings.threads});
+  const Vec3 grown = Vec3{1, 1, 1} * surface.report.shell_offset;
+  Aabb body = to_double(bounds(surface.mesh));
+  body = {body.lower - grown, body.upper + grown};
+  Lattice lattice{.origin = body.lower - Vec3{1, 1, 1} * (kPadding * spacing), .spacing = spacing};
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    lattice.cells[axis] =
+        static_cast<std::int32_t>(std::ceil(extent(body)[axis] / spacing - 1e-6)) + 2 * kPadding;
+  const FirstOrderField field =
+      build_first_order_field(surface, lattice, {.threads = settings.threads});
+  return settings.order == TexelOrder::kFirst
+             ? make_first_order_texels(field, body, settings.threads)
+             : make_zeroth_order_texels(field, body, settings.threads);
 }
 
 }  // namespace isotact

@@ -4,6 +4,7 @@
 
 #include "isotact/field/build/build_field.h"
 #include "isotact/field/dense_grid.h"
+#include "isotact/field/field_texels.h"
 #include "isotact/field/first_order_field.h"
 
 namespace isotact {
@@ -35,5 +36,17 @@ DenseGrid build_dense_grid(const Surface& surface, const Lattice& lattice,
 FirstOrderField build_first_order_field(const Surface& surface, const Lattice& lattice,
                                         const FirstOrderSettings& settings = {});
 double build_first_order_field_bytes(const Lattice& lattice, FirstOrderStorage storage);
+
+struct TexelSettings {
+  int cells = 64;  // along the longest side of the mesh, 8 to kMaxFirstOrderCells
+  TexelOrder order = TexelOrder::kFirst;
+  SignMethod sign = SignMethod::kAuto;
+  NestedRule nested = NestedRule::kWinding;
+  Threads threads{};
+};
+
+// From a mesh to what intersection queries read (queries/intersection_field.h), with two cells
+// around the body. Throws Error as prepare_surface does, and for settings out of range.
+FieldTexels build_texels(const TriangleMesh& mesh, const TexelSettings& settings = {});
 
 }  // namespace isotact
