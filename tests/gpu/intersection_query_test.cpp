@@ -174,7 +174,7 @@ TEST_F(GpuIntersectionTest, SpheresMeetAsTheFormulaSays) {
   GpuIntersectionQuery query(gpu(), shapes);
   for (std::uint32_t shape = 0; shape < 3; ++shape) {
     IntersectionScene scene(shapes);
-    scene.bodies = {{shape, at({0.8, 10, 0})}, {shape, at({0, 10, 0})}};
+    scene.bodies = {{shape, placed({0.8, 10, 0})}, {shape, placed({0, 10, 0})}};
     scene.pairs = {{0, 1}};
     for (const std::uint32_t most : {0U, 4U}) {
       const IdfResult result = on_gpu(query, scene, {.epsilon = 0.002, .max_contacts = most});
@@ -194,8 +194,8 @@ TEST_F(GpuIntersectionTest, SpheresMeetAsTheFormulaSays) {
 TEST_F(GpuIntersectionTest, MorePairsThanFitAtOnceAreTakenInBatches) {
   IntersectionScene scene({IdfShape{SphereField{}}});
   for (std::uint32_t i = 0; i < 40; ++i) {
-    scene.bodies.push_back({0, at({3.0 * i, 0, 0})});
-    scene.bodies.push_back({0, at({3.0 * i + 0.9, 0, 0})});
+    scene.bodies.push_back({0, placed({3.0 * i, 0, 0})});
+    scene.bodies.push_back({0, placed({3.0 * i + 0.9, 0, 0})});
     scene.pairs.push_back({2 * i, 2 * i + 1});
   }
   GpuIntersectionQuery whole(gpu(), scene.shapes);
@@ -218,7 +218,7 @@ TEST_F(GpuIntersectionTest, MorePairsThanFitAtOnceAreTakenInBatches) {
 // A sphere that barely dips into another between two samples: seeds of the last call find it again.
 TEST_F(GpuIntersectionTest, SeedsKeepContacts) {
   IntersectionScene scene({IdfShape{SphereField{}}});
-  scene.bodies = {{0, at({0.95, 0.1, 0})}, {0, at({})}};
+  scene.bodies = {{0, placed({0.95, 0.1, 0})}, {0, placed({})}};
   scene.pairs = {{0, 1}};
   GpuIntersectionQuery query(gpu(), scene.shapes);
   IdfState state;
@@ -238,7 +238,7 @@ TEST_F(GpuIntersectionTest, NothingIsNoMistake) {
   none.run({}, {}, {}, state, result);
   EXPECT_EQ(result.contacts.size(), 0U);
   IntersectionScene apart({IdfShape{SphereField{}}});
-  apart.bodies = {{0, at({5, 0, 0})}, {0, at({})}};
+  apart.bodies = {{0, placed({5, 0, 0})}, {0, placed({})}};
   apart.pairs = {{0, 1}};
   GpuIntersectionQuery query(gpu(), apart.shapes);
   EXPECT_EQ(on_gpu(query, apart, {.resolution = 0.01, .max_contacts = 8}).contacts.size(), 0U);

@@ -14,7 +14,7 @@
 
 namespace isotact {
 
-inline Pose at(const Vec3& where, const Quat& turn = {}) { return {turn, where}; }
+inline Pose placed(const Vec3& where, const Quat& turn = {}) { return {turn, where}; }
 
 template <Field F>
 FieldTexels texels_of(const F& field, const Aabb& body, std::int32_t cells,
@@ -73,9 +73,9 @@ inline IntersectionScene random_scene(std::uint64_t seed, std::uint32_t pairs,
     const auto kinds = static_cast<std::uint32_t>(scene.shapes.size());
     const std::uint32_t a = random.below(kinds), b = random.below(kinds - 1);
     const double scale = random.below(2) == 0 ? 1 : random.uniform(0.5, 2);
-    scene.bodies.push_back({a, at(where, random.rotation()), scale});
+    scene.bodies.push_back({a, placed(where, random.rotation()), scale});
     const Vec3 away = random.unit_vector() * random.uniform(0.3, 0.9) * scale;
-    scene.bodies.push_back({b, at(where + away, random.rotation()), scale});
+    scene.bodies.push_back({b, placed(where + away, random.rotation()), scale});
     scene.pairs.push_back({2 * i, 2 * i + 1});
   }
   return scene;
