@@ -94,7 +94,6 @@ FirstOrderTexture GpuFieldBuilder::build_first_order_texture(const Surface& surf
   times.upload = watch.lap();
   GpuTimer search_timer, texel_timer;
   search_timer.begin();
-  search.find_coarse();
   const std::vector<detail::BrickOnGpu> list = list_bricks(bricks);
   const std::size_t most = state_->most_bricks(detail::SearchResult::kTriangle, kSlabBytes);
   std::vector<Slab> slabs;

@@ -6,16 +6,10 @@
 namespace isotact::detail {
 namespace {
 
-constexpr std::uint64_t kGroupSize = 64;
 constexpr std::int32_t kBrickSide = 8;
 
-GpuProgram make_step(const char* step, const char* result) {
-  return GpuProgram("brick_nodes.comp", {{"STEP", step}, {"RESULT", result}});
-}
-
-void run(const GpuProgram& program, std::uint64_t invocations) {
-  const GroupGrid grid = spread_groups((invocations + kGroupSize - 1) / kGroupSize);
-  program.dispatch(grid.x, grid.y);
+GpuProgram make_nodes(const char* result) {
+  return GpuProgram("brick_nodes.comp", {{"RESULT", result}});
 }
 
 template <typename T>
@@ -27,9 +21,7 @@ GpuBuffer upload_all(const std::vector<T>& data) {
 
 SearchPrograms::SearchPrograms()
     : coarse("coarse_nodes.comp"),
-      cubes(make_step("1", "2")),
-      groups(make_step("2", "2")),
-      nodes{make_step("3", "0"), make_step("3", "1"), make_step("3", "2")} {}
+      nodes{make_nodes("0"), make_nodes("1"), make_nodes("2")} {}
 
 NodeSearch::NodeSearch(const SearchPrograms& programs, const TriangleTree& tree,
                        const Lattice& lattice)
@@ -55,10 +47,8 @@ void NodeSearch::prepare(const GpuProgram& program) const {
 void NodeSearch::find_coarse() {
   const std::size_t n = count(coarse_nodes_);
   coarse_distances_.reserve(n * sizeof(float));
-  coarse_seeds_.reserve(n * sizeof(std::uint32_t));
   prepare(programs_.coarse);
   coarse_distances_.bind(2);
-  coarse_seeds_.bind(3);
   programs_.coarse.set("nodes", coarse_nodes_[0], coarse_nodes_[1], coarse_nodes_[2]);
   std::uint64_t groups = 1;
   for (const std::int32_t nodes : coarse_nodes_)
@@ -71,29 +61,19 @@ void NodeSearch::find_bricks(std::span<const BrickOnGpu> bricks, const Wanted& w
                              SearchResult result, BrickBatch& batch) const {
   const std::size_t n = bricks.size();
   batch.bricks.reserve(bricks.size_bytes());
-  batch.cube_seeds.reserve(n * 8 * sizeof(std::uint32_t));
-  batch.group_seeds.reserve(n * 64 * sizeof(std::uint32_t));
   batch.exact.reserve(n * sizeof(std::uint32_t));
   batch.results.reserve(n * 512 * bytes_of(result));
   batch.bricks.upload(bricks);
-  batch.exact.clear_bytes(0, n * sizeof(std::uint32_t));
   batch.bricks.bind(2);
-  coarse_seeds_.bind(3);
-  batch.cube_seeds.bind(4);
-  batch.group_seeds.bind(5);
   batch.exact.bind(6);
   batch.results.bind(7);
-  const GpuProgram& last = programs_.nodes[static_cast<std::size_t>(result)];
-  std::uint64_t points = 8;  // a brick
-  for (const GpuProgram* program : {&programs_.cubes, &programs_.groups, &last}) {
-    prepare(*program);
-    program->set("brick_count", static_cast<std::uint32_t>(n));
-    program->set("coarse_nodes", coarse_nodes_[0], coarse_nodes_[1], coarse_nodes_[2]);
-    program->set("wanted_from", static_cast<float>(wanted.from - 2 * error_));
-    program->set("wanted_to", static_cast<float>(wanted.to + 2 * error_));
-    run(*program, n * points);
-    points *= 8;
-  }
+  const GpuProgram& program = programs_.nodes[static_cast<std::size_t>(result)];
+  prepare(program);
+  program.set("brick_count", static_cast<std::uint32_t>(n));
+  program.set("wanted_from", static_cast<float>(wanted.from - 2 * error_));
+  program.set("wanted_to", static_cast<float>(wanted.to + 2 * error_));
+  const GroupGrid grid = spread_groups(n);
+  program.dispatch(grid.x, grid.y);
 }
 
 }  // namespace isotact::detail

@@ -25,7 +25,7 @@ constexpr std::size_t bytes_of(SearchResult r) { return r == SearchResult::kDire
 // Compiled once.
 struct SearchPrograms {
   SearchPrograms();
-  GpuProgram coarse, cubes, groups;
+  GpuProgram coarse;
   std::array<GpuProgram, kSearchResults> nodes;
 };
 
@@ -36,7 +36,7 @@ struct BrickOnGpu {  // as in brick_nodes.comp
 
 // The buffers that a batch of bricks needs, for reuse.
 struct BrickBatch {
-  GpuBuffer bricks, cube_seeds, group_seeds, exact, results;
+  GpuBuffer bricks, exact, results;
 };
 
 class NodeSearch {
@@ -63,7 +63,7 @@ class NodeSearch {
  private:
   const SearchPrograms& programs_;
   std::vector<std::uint32_t> level_begin_;
-  GpuBuffer frames_, boxes_, coarse_distances_, coarse_seeds_;
+  GpuBuffer frames_, boxes_, coarse_distances_;
   Index3 coarse_nodes_{};
   double error_ = 0;
 };

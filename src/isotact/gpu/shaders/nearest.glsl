@@ -73,9 +73,11 @@ struct Nearest {
   uint frame;
 };
 
+// Of equals, the first: then the order of tries does not matter.
 void try_frame(uint frame, vec3 p, inout Nearest nearest) {
   float d = square(offset_in_plane(frame, p));
-  if (d < nearest.distance_sq) nearest = Nearest(d, frame);
+  if (d < nearest.distance_sq || (d == nearest.distance_sq && frame < nearest.frame))
+    nearest = Nearest(d, frame);
 }
 
 float reach_sq(float distance_sq) {
