@@ -90,7 +90,7 @@ FirstOrderTexture GpuFieldBuilder::build_first_order_texture(const Surface& surf
   const detail::TriangleTree tree =
       detail::build_triangle_tree(surface.mesh, wider, settings.threads);
   times.tree = watch.lap();
-  detail::NodeSearch search(state_->search, tree, wider);
+  detail::NodeSearch search(state_->search, state_->memory, tree, wider);
   times.upload = watch.lap();
   GpuTimer search_timer, texel_timer;
   search_timer.begin();
