@@ -86,14 +86,16 @@ struct Prepared {
   const char* name;
   Lattice lattice;
   Surface surface;
+  TriangleMesh mesh;
+  SurfaceSettings settings;
 };
 const std::vector<Prepared>& prepared() {
   static const std::vector<Prepared> all = [] {
     std::vector<Prepared> list;
     for (const Case& c : cases()) {
       const Lattice lattice = uneven_lattice(c.mesh, 22);
-      list.push_back({c.name, lattice,
-                      prepare_surface(c.mesh, {.sign = c.sign, .voxel_size = lattice.spacing})});
+      const SurfaceSettings settings{.sign = c.sign, .voxel_size = lattice.spacing};
+      list.push_back({c.name, lattice, prepare_surface(c.mesh, settings), c.mesh, settings});
     }
     return list;
   }();
@@ -101,7 +103,7 @@ const std::vector<Prepared>& prepared() {
 }
 
 TEST_F(GpuFieldBuild, DenseGridsAreTheProcessors) {
-  for (const auto& [name, lattice, surface] : prepared()) {
+  for (const auto& [name, lattice, surface, mesh, settings] : prepared()) {
     SCOPED_TRACE(name);
     const DenseGrid theirs = build_dense_grid(surface, lattice, {.device = &builder()});
     const DenseGrid ours = build_dense_grid(surface, lattice);
@@ -148,23 +150,43 @@ void expect_gradients(const FirstOrderField& theirs, const FirstOrderField& ours
 }
 
 TEST_F(GpuFieldBuild, FirstOrderFieldsAreTheProcessors) {
-  for (const auto& [name, lattice, surface] : prepared()) {
+  for (const auto& [name, lattice, surface, mesh, settings] : prepared()) {
     SCOPED_TRACE(name);
-    FirstOrderSettings settings{.storage = FirstOrderStorage::kFloat32};
-    const FirstOrderField ours = build_first_order_field(surface, lattice, settings);
-    settings.device = &builder();
-    expect_gradients(build_first_order_field(surface, lattice, settings), ours, surface);
+    FirstOrderSettings floats{.storage = FirstOrderStorage::kFloat32};
+    const FirstOrderField ours = build_first_order_field(surface, lattice, floats);
+    floats.device = &builder();
+    expect_gradients(build_first_order_field(surface, lattice, floats), ours, surface);
   }
 }
 
+std::vector<std::int16_t> read_texels(const FirstOrderTexture& texture) {
+  std::vector<std::int16_t> texels(4 * count(node_counts(texture.lattice)));
+  texture.texture.read(std::as_writable_bytes(std::span(texels)));
+  return texels;
+}
+
+// Whether the surface has the mesh's own triangles or, as those of holed and flipped ones, others.
+TEST_F(GpuFieldBuild, TexturesOfMeshesAreThoseOfTheirSurfaces) {
+  std::size_t others = 0;
+  for (const auto& [name, lattice, surface, mesh, settings] : prepared()) {
+    SCOPED_TRACE(name);
+    const MeshTexture made = builder().build_first_order_texture(mesh, lattice, settings);
+    EXPECT_EQ(made.surface.report.reason, surface.report.reason);
+    EXPECT_EQ(read_texels(made.texture),
+              read_texels(builder().build_first_order_texture(surface, lattice)));
+    if (surface.mesh.triangles != mesh.triangles) ++others;
+  }
+  EXPECT_GE(others, 2U);
+  EXPECT_LE(others + 2, prepared().size());
+}
+
 TEST_F(GpuFieldBuild, TexturesHoldTheFirstOrderField) {
-  for (const auto& [name, lattice, surface] : prepared()) {
+  for (const auto& [name, lattice, surface, mesh, settings] : prepared()) {
     SCOPED_TRACE(name);
     const Index3 nodes = node_counts(lattice);
     const FirstOrderTexture texture = builder().build_first_order_texture(surface, lattice);
     EXPECT_LT(texture.node_error, 0.01 * lattice.spacing);
-    std::vector<std::int16_t> texels(4 * count(nodes));
-    texture.texture.read(std::as_writable_bytes(std::span(texels)));
+    const std::vector<std::int16_t> texels = read_texels(texture);
     const FirstOrderField field = build_first_order_field(
         surface, lattice, {.storage = FirstOrderStorage::kFloat32, .device = &builder()});
     double largest = 0;
@@ -229,7 +251,7 @@ TEST_F(GpuFieldBuild, BrickFieldsAreTheProcessorsButForAStep) {
 }
 
 TEST_F(GpuFieldBuild, InsideRowsTellTheSign) {
-  for (const auto& [name, lattice, surface] : prepared()) {
+  for (const auto& [name, lattice, surface, mesh, settings] : prepared()) {
     SCOPED_TRACE(name);
     if (surface.report.method == SignMethod::kUnsigned) continue;
     const InsideRows rows = find_inside_rows(surface, lattice);
@@ -266,6 +288,8 @@ TEST_F(GpuFieldBuild, RefusesABoxThatDoesNotHoldTheSurface) {
   const Surface surface = prepare_surface(mesh, {.voxel_size = lattice.spacing});
   lattice.cells[1] /= 2;
   EXPECT_THROW(builder().build_first_order_texture(surface, lattice), Error);
+  EXPECT_THROW(builder().build_first_order_texture(mesh, lattice, {.voxel_size = lattice.spacing}),
+               Error);
 }
 
 }  // namespace
