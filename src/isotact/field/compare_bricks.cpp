@@ -11,14 +11,15 @@ namespace {
 
 constexpr std::int32_t kCubeNodes = 4;
 
-double mix(double a, double b, double t) { return a + (b - a) * t; }
+double between(double a, double b, double t) { return a + (b - a) * t; }
 
 double value_at(const Brick& brick, float step, std::int32_t x, std::int32_t y, std::int32_t z) {
   double row[4];
   for (std::size_t i = 0; i < 4; ++i)
-    row[i] = mix(static_cast<double>(brick.corner[2 * i]),
-                 static_cast<double>(brick.corner[2 * i + 1]), x / 8.0);
-  const double coarse = mix(mix(row[0], row[1], y / 8.0), mix(row[2], row[3], y / 8.0), z / 8.0);
+    row[i] = between(static_cast<double>(brick.corner[2 * i]),
+                     static_cast<double>(brick.corner[2 * i + 1]), x / 8.0);
+  const double coarse =
+      between(between(row[0], row[1], y / 8.0), between(row[2], row[3], y / 8.0), z / 8.0);
   return coarse +
          static_cast<double>(step) * brick.correction[(z * kBrickNodes + y) * kBrickNodes + x];
 }

@@ -18,13 +18,6 @@ namespace {
 constexpr std::int32_t kBrickSide = 8;
 constexpr std::size_t kSlabBytes = std::size_t{256} << 20U;
 
-// Numbers of nearest triangles of some bricks, kept until all bricks have been seen: texels need
-// the largest b of all.
-struct Slab {
-  std::size_t first = 0, bricks = 0;
-  GpuBuffer triangles;
-};
-
 class Stopwatch {
  public:
   double lap() {
@@ -159,6 +152,13 @@ class GpuFieldBuilder::TextureBuild {
   FirstOrderTexture::Times& times() { return result_.times; }
 
  private:
+  // Numbers of nearest triangles of some bricks, kept until all bricks have been seen: texels need
+  // the largest b of all.
+  struct Slab {
+    std::size_t first = 0, bricks = 0;
+    GpuBuffer triangles;
+  };
+
   void make_texels(const GpuProgram& program, const Surface& surface) const {
     const Index3 nodes = node_counts(result_.lattice);
     search_->prepare(program);
