@@ -158,9 +158,9 @@ std::unique_ptr<DeviceDistances> GpuFieldBuilder::open(const TriangleMesh& mesh,
                                                        std::string& why) {
   why = state_->find_refusal(mesh.triangles.size(), lattice);
   if (!why.empty() || mesh.triangles.empty()) return nullptr;
-  return std::make_unique<GpuDistances>(state_->search, state_->memory,
-                                        detail::build_triangle_tree(mesh, lattice, threads),
-                                        lattice, state_->slots, state_->batch_bytes);
+  detail::build_triangle_tree(mesh, lattice, threads, state_->tree);
+  return std::make_unique<GpuDistances>(state_->search, state_->memory, state_->tree, lattice,
+                                        state_->slots, state_->batch_bytes);
 }
 
 }  // namespace isotact

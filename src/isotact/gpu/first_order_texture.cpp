@@ -96,9 +96,9 @@ class GpuFieldBuilder::TextureBuild {
     Stopwatch watch;
     slabs_.clear();
     search_.reset();
-    const detail::TriangleTree tree = detail::build_triangle_tree(mesh, wider_, settings_.threads);
+    detail::build_triangle_tree(mesh, wider_, settings_.threads, state_.tree);
     result_.times.tree = watch.lap();
-    search_.emplace(state_.search, state_.memory, tree, wider_);
+    search_.emplace(state_.search, state_.memory, state_.tree, wider_);
     result_.times.upload = watch.lap();
     search_timer_.begin();
     const std::vector<detail::BrickOnGpu> list = list_bricks(bricks_);

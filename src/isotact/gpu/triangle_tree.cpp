@@ -88,21 +88,19 @@ void sort_along_curve(std::vector<Place>& places, const Lattice& lattice, Thread
   }
 }
 
-// Stretches of Hilbert's curve, then halves of halves, down to blocks, each cut along its longest
-// side. First halves are full: as many blocks as a power of two, so that nodes of the complete tree
-// are unions of them.
-void sort_into_blocks(std::vector<Place>& places, const Lattice& lattice, Threads threads) {
-  constexpr std::size_t kStretch = kTreeBlock * kTreeWidth * kTreeWidth * kTreeWidth;
-  sort_along_curve(places, lattice, threads);
-  parallel_for((places.size() - 1) / kStretch + 1, 1, threads, [&](std::size_t i, std::size_t) {
-    const std::size_t first = i * kStretch;
-    const auto all = std::span(places).subspan(first, std::min(kStretch, places.size() - first));
-    for (std::size_t capacity = kStretch; capacity > kTreeBlock; capacity /= 2)
-      for (std::size_t begin = 0; begin < all.size(); begin += capacity) {
-        const std::size_t size = std::min(capacity, all.size() - begin);
-        if (size > capacity / 2) halve(all.subspan(begin, size), capacity / 2);
-      }
-  });
+// What one thread does at a time: a stretch of the curve. A power of two of blocks, so that its
+// first levels are whole.
+constexpr std::size_t kStretch = 2 * kTreeBlock * kTreeWidth * kTreeWidth;  // triangles
+constexpr std::size_t kStretchLevels = 3;
+
+// Halves of halves, down to blocks, each cut along its longest side. First halves are full, so that
+// nodes of the complete tree are unions of them.
+void sort_into_blocks(std::span<Place> stretch) {
+  for (std::size_t capacity = kStretch; capacity > kTreeBlock; capacity /= 2)
+    for (std::size_t begin = 0; begin < stretch.size(); begin += capacity) {
+      const std::size_t size = std::min(capacity, stretch.size() - begin);
+      if (size > capacity / 2) halve(stretch.subspan(begin, size), capacity / 2);
+    }
 }
 
 using Corners = std::array<Vec3, 3>;  // cells
@@ -236,72 +234,122 @@ constexpr TurnedBox empty_box() {
           .unused = 0};
 }
 
-}  // namespace
+std::size_t divide_up(std::size_t n, std::size_t by) { return (n - 1) / by + 1; }
 
-TriangleTree build_triangle_tree(const TriangleMesh& mesh, const Lattice& lattice,
-                                 Threads threads) {
-  const std::size_t n = mesh.triangles.size();
-  assert(n > 0 && n <= kTreeMaxTriangles);
-  constexpr std::size_t kGrain = 2048;
-  // Triangles: larger boxes are made of boxes.
-  constexpr std::size_t kMostMeasured = kTreeBlock * kTreeWidth * kTreeWidth * kTreeWidth;
-  std::vector<Place> places(n);
-  parallel_for(n, kGrain, threads, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t t = begin; t < end; ++t) {
-      const auto c = corners(mesh, t);
-      const Vec3 middle =
-          to_cells(lattice, c[0]) + to_cells(lattice, c[1]) + to_cells(lattice, c[2]);
-      places[t].triangle = static_cast<std::uint32_t>(t);
-      store(middle, places[t].center.data());
-    }
-  });
-  sort_into_blocks(places, lattice, threads);
-
-  const std::size_t blocks = (n - 1) / kTreeBlock + 1;
-  TriangleTree tree;
+// Levels and room for them.
+void lay_out(std::size_t triangles, TriangleTree& tree) {
+  const std::size_t blocks = divide_up(triangles, kTreeBlock);
   tree.frames.resize(blocks * kTreeBlock);
-  std::vector<Corners> sorted(n);
-  parallel_for(tree.frames.size(), kGrain, threads, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      const auto c = corners(mesh, places[std::min(i, n - 1)].triangle);
-      const Corners p{to_cells(lattice, c[0]), to_cells(lattice, c[1]), to_cells(lattice, c[2])};
-      if (i < n) sorted[i] = p;
-      tree.frames[i] = make_frame(p[0], p[1], p[2]);
-    }
-  });
-
-  std::vector<Moments> moments(blocks);
-  std::size_t width = kTreeBlock;  // triangles of a box
-  for (std::size_t count = blocks;; count = (count - 1) / kTreeWidth + 1, width *= kTreeWidth) {
-    const std::size_t first = tree.boxes.size();
-    const std::size_t below = tree.level_begin.empty() ? 0 : tree.level_begin.back();
-    const bool is_bottom = tree.level_begin.empty();
-    tree.level_begin.push_back(static_cast<std::uint32_t>(first));
-    tree.boxes.resize(first + ((count - 1) / kTreeWidth + 1) * kTreeWidth, empty_box());
-    std::vector<Moments> sums(count);
-    parallel_for(count, std::max<std::size_t>(1, kGrain / width), threads,
-                 [&](std::size_t begin, std::size_t end) {
-                   for (std::size_t i = begin; i < end; ++i) {
-                     const auto part =
-                         std::span(sorted).subspan(i * width, std::min(width, n - i * width));
-                     const std::size_t child = i * kTreeWidth;
-                     const std::size_t children = std::min(kTreeWidth, moments.size() - child);
-                     if (is_bottom)
-                       for (const Corners& t : part) sums[i].add(t);
-                     else
-                       for (std::size_t c = 0; c < children; ++c) sums[i].add(moments[child + c]);
-                     tree.boxes[first + i] =
-                         width <= kMostMeasured
-                             ? make_box_of_triangles(sums[i], part)
-                             : make_box_of_boxes(
-                                   sums[i], std::span(tree.boxes).subspan(below + child, children));
-                   }
-                 });
-    moments = std::move(sums);
+  tree.level_begin.clear();
+  std::size_t end = 0;
+  for (std::size_t count = blocks;; count = divide_up(count, kTreeWidth)) {
+    tree.level_begin.push_back(static_cast<std::uint32_t>(end));
+    const std::size_t next = end + divide_up(count, kTreeWidth) * kTreeWidth;
+    tree.boxes.resize(next);
+    std::fill(tree.boxes.begin() + static_cast<std::ptrdiff_t>(end + count), tree.boxes.end(),
+              empty_box());
+    end = next;
     if (count <= kTreeWidth) break;
   }
   assert(tree.level_begin.size() <= kTreeMaxLevel);
-  return tree;
+}
+
+class TreeBuild {
+ public:
+  TreeBuild(const TriangleMesh& mesh, const Lattice& lattice, Threads threads, TriangleTree& tree)
+      : mesh_(mesh), lattice_(lattice), threads_(threads), tree_(tree) {}
+
+  void run() {
+    const std::size_t n = mesh_.triangles.size();
+    lay_out(n, tree_);
+    find_places();
+    sort_along_curve(places_, lattice_, threads_);
+    const std::size_t top = divide_up(n, width_of(kStretchLevels - 1));
+    std::vector<Moments> moments(top);  // of the boxes on a stretch's last level
+    parallel_for(divide_up(n, kStretch), 1, threads_,
+                 [&](std::size_t stretch, std::size_t) { fill_stretch(stretch, moments); });
+    for (std::size_t level = kStretchLevels; level < tree_.level_begin.size(); ++level)
+      moments = join_level(level, moments);
+  }
+
+ private:
+  // Triangles of a box.
+  static constexpr std::size_t width_of(std::size_t level) { return kTreeBlock << (3 * level); }
+
+  Corners corners_of(const Place& place) const {
+    const auto c = corners(mesh_, place.triangle);
+    return {to_cells(lattice_, c[0]), to_cells(lattice_, c[1]), to_cells(lattice_, c[2])};
+  }
+
+  void find_places() {
+    places_.resize(mesh_.triangles.size());
+    parallel_for(places_.size(), 4096, threads_, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t t = begin; t < end; ++t) {
+        places_[t].triangle = static_cast<std::uint32_t>(t);
+        const Corners c = corners_of(places_[t]);
+        store(c[0] + c[1] + c[2], places_[t].center.data());
+      }
+    });
+  }
+
+  // Its frames and the boxes on its levels.
+  void fill_stretch(std::size_t stretch, std::span<Moments> top) {
+    const std::size_t first = stretch * kStretch;
+    const auto places =
+        std::span(places_).subspan(first, std::min(kStretch, places_.size() - first));
+    sort_into_blocks(places);
+    std::vector<Corners> sorted(places.size());
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      sorted[i] = corners_of(places[i]);
+      tree_.frames[first + i] = make_frame(sorted[i][0], sorted[i][1], sorted[i][2]);
+    }
+    for (std::size_t i = places.size(); i % kTreeBlock != 0; ++i)
+      tree_.frames[first + i] = tree_.frames[first + places.size() - 1];
+    const std::size_t levels = std::min(kStretchLevels, tree_.level_begin.size());
+    std::vector<Moments> moments(places.size());
+    for (std::size_t i = 0; i < places.size(); ++i) moments[i].add(sorted[i]);
+    for (std::size_t level = 0; level < levels; ++level) {
+      const std::size_t width = width_of(level), below = level == 0 ? kTreeBlock : kTreeWidth;
+      const std::size_t box = tree_.level_begin[level] + first / width;
+      std::vector<Moments> sums(divide_up(places.size(), width));
+      for (std::size_t i = 0; i < moments.size(); ++i) sums[i / below].add(moments[i]);
+      for (std::size_t i = 0; i < sums.size(); ++i)
+        tree_.boxes[box + i] = make_box_of_triangles(
+            sums[i],
+            std::span(sorted).subspan(i * width, std::min(width, places.size() - i * width)));
+      moments = std::move(sums);
+    }
+    if (levels == kStretchLevels)
+      std::copy(moments.begin(), moments.end(),
+                top.begin() + static_cast<std::ptrdiff_t>(first / width_of(levels - 1)));
+  }
+
+  // Boxes of the level below's.
+  std::vector<Moments> join_level(std::size_t level, std::span<const Moments> below) {
+    std::vector<Moments> sums(divide_up(below.size(), kTreeWidth));
+    for (std::size_t i = 0; i < below.size(); ++i) sums[i / kTreeWidth].add(below[i]);
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      const std::size_t child = i * kTreeWidth,
+                        children = std::min(kTreeWidth, below.size() - child);
+      tree_.boxes[tree_.level_begin[level] + i] = make_box_of_boxes(
+          sums[i], std::span(tree_.boxes).subspan(tree_.level_begin[level - 1] + child, children));
+    }
+    return sums;
+  }
+
+  const TriangleMesh& mesh_;
+  const Lattice& lattice_;
+  Threads threads_;
+  TriangleTree& tree_;
+  std::vector<Place> places_;
+};
+
+}  // namespace
+
+void build_triangle_tree(const TriangleMesh& mesh, const Lattice& lattice, Threads threads,
+                         TriangleTree& tree) {
+  assert(!mesh.triangles.empty() && mesh.triangles.size() <= kTreeMaxTriangles);
+  TreeBuild(mesh, lattice, threads, tree).run();
 }
 
 }  // namespace isotact::detail

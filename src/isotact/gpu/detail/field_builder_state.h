@@ -36,6 +36,7 @@ struct GpuFieldBuilder::State {
   GpuInfo info;
   detail::SearchPrograms search;
   detail::SearchMemory memory;   // of the last search
+  detail::TriangleTree tree;     // likewise
   GpuProgram largest_b, texels;  // first_order_texels.comp
 
   std::array<std::optional<detail::BrickSlot>, detail::kSlots> slots;

@@ -40,7 +40,9 @@ struct TriangleTree {
 };
 
 // Needs finite corners, at least one triangle and at most kTreeMaxTriangles. The same bytes for any
-// number of threads. Cost on one thread: half a microsecond a triangle.
-TriangleTree build_triangle_tree(const TriangleMesh& mesh, const Lattice& lattice, Threads threads);
+// number of threads. Takes the memory that an earlier tree has left: new pages are what costs most.
+// Cost on one thread: half a microsecond a triangle.
+void build_triangle_tree(const TriangleMesh& mesh, const Lattice& lattice, Threads threads,
+                         TriangleTree& tree);
 
 }  // namespace isotact::detail
