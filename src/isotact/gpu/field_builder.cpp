@@ -158,8 +158,8 @@ std::unique_ptr<DeviceDistances> GpuFieldBuilder::open(const TriangleMesh& mesh,
                                                        std::string& why) {
   why = state_->find_refusal(mesh.triangles.size(), lattice);
   if (!why.empty() || mesh.triangles.empty()) return nullptr;
-  detail::build_triangle_tree(mesh, lattice, threads, state_->tree);
-  return std::make_unique<GpuDistances>(state_->search, state_->memory, state_->tree, lattice,
+  return std::make_unique<GpuDistances>(state_->search, state_->memory,
+                                        state_->trees.build(mesh, lattice, threads), lattice,
                                         state_->slots, state_->batch_bytes);
 }
 

@@ -78,8 +78,7 @@ class GpuFieldBuilder::TextureBuild {
  public:
   TextureBuild(State& state, const Lattice& lattice, const TextureSettings& settings)
       : state_(state), settings_(settings) {
-    const Index3 nodes = node_counts(lattice);
-    result_ = {.texture = GpuTexture3d(TexelFormat::kSnorm16x4, nodes), .lattice = lattice};
+    result_.lattice = lattice;
     wider_ = lattice;
     for (std::size_t axis = 0; axis < 3; ++axis) {
       bricks_[axis] = lattice.cells[axis] / kBrickSide + 1;
@@ -94,11 +93,12 @@ class GpuFieldBuilder::TextureBuild {
   // Begins it. Needs a mesh in the lattice's box that is not refused. The last one counts.
   void search(const TriangleMesh& mesh) {
     Stopwatch watch;
+    if (!slabs_.empty()) state_.slab = std::move(slabs_.front().triangles);
     slabs_.clear();
     search_.reset();
-    detail::build_triangle_tree(mesh, wider_, settings_.threads, state_.tree);
+    const detail::TriangleTree& tree = state_.trees.build(mesh, wider_, settings_.threads);
     result_.times.tree = watch.lap();
-    search_.emplace(state_.search, state_.memory, state_.tree, wider_);
+    search_.emplace(state_.search, state_.memory, tree, wider_);
     result_.times.upload = watch.lap();
     search_timer_.begin();
     const std::vector<detail::BrickOnGpu> list = list_bricks(bricks_);
@@ -107,13 +107,16 @@ class GpuFieldBuilder::TextureBuild {
     for (std::size_t first = 0; first < list.size(); first += most) {
       settings_.monitor.check();
       const std::size_t n = std::min(most, list.size() - first);
-      batch.results = GpuBuffer(n * 512 * sizeof(std::uint32_t));
+      if (first == 0) batch.results = std::exchange(state_.slab, {});
       search_->find_bricks(std::span(list).subspan(first, n), {0, 0},
                            detail::SearchResult::kTriangle, batch);
       slabs_.push_back({first, n, std::move(batch.results)});
     }
     search_timer_.end();
     flush_gpu();
+    // Room for the texture takes a while, too: the GPU is busy now.
+    if (result_.texture.name() == 0)
+      result_.texture = GpuTexture3d(TexelFormat::kSnorm16x4, node_counts(result_.lattice));
   }
 
   FirstOrderTexture finish(const Surface& surface, const InsideRows& inside) {
@@ -134,6 +137,7 @@ class GpuFieldBuilder::TextureBuild {
     float most_b = 0;
     largest.read(std::span<float>(&most_b, 1));
     finish_gpu();
+    state_.slab = std::move(slabs_.front().triangles);
     result_.times.search = search_timer_.milliseconds();
     result_.times.texels = texel_timer.milliseconds();
     result_.b_scale =

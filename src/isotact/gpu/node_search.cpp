@@ -14,7 +14,7 @@ constexpr std::uint64_t kGroupSize = 64;
 
 // The head of the buffer Walks in brick_work.glsl, before anything is left to walks: work-groups of
 // each step, an unused number after each.
-constexpr std::uint32_t kNoWalks[3][4] = {{0, 1, 1, 0}, {0, 1, 1, 0}, {0, 8, 1, 0}};
+constexpr std::uint32_t kNoWalks[2][4] = {{0, 1, 1, 0}, {0, 8, 1, 0}};
 
 template <typename T>
 void upload_all(const std::vector<T>& data, GpuBuffer& to) {
@@ -29,7 +29,7 @@ GpuProgram make_step(const char* step) { return GpuProgram("dense_nodes.comp", {
 SearchPrograms::SearchPrograms()
     : coarse("coarse_nodes.comp"),
       bricks("brick_nodes.comp"),
-      walks{make_step("1"), make_step("2"), make_step("3")},
+      walks{make_step("1"), make_step("2")},
       distances("measure_nodes.comp"),
       directions("measure_nodes.comp", {{"DIRECTIONS", "1"}}) {}
 
@@ -88,7 +88,6 @@ void NodeSearch::find_bricks(std::span<const BrickOnGpu> bricks, const Wanted& w
   batch.results.reserve(n * kBrickNodes * bytes_of(result));
   triangles.reserve(n * kBrickNodes * sizeof(std::uint32_t));
   memory_.walks.reserve(sizeof(kNoWalks) + n * 2 * sizeof(std::uint32_t));
-  memory_.cube_seeds.reserve(n * 8 * sizeof(std::uint32_t));
   memory_.group_seeds.reserve(n * 64 * sizeof(std::uint32_t));
   batch.bricks.upload(bricks);
   memory_.walks.upload_bytes(std::as_bytes(std::span(kNoWalks)));
@@ -100,8 +99,7 @@ void NodeSearch::find_bricks(std::span<const BrickOnGpu> bricks, const Wanted& w
   prepare(programs_.bricks, n, wanted);
   const GroupGrid grid = spread_groups(n);
   programs_.bricks.dispatch(grid.x, grid.y);
-  memory_.cube_seeds.bind(6);
-  memory_.group_seeds.bind(7);
+  memory_.group_seeds.bind(6);
   for (std::size_t step = 0; step < programs_.walks.size(); ++step) {
     prepare(programs_.walks[step], n, wanted);
     programs_.walks[step].dispatch_indirect(memory_.walks, step * sizeof(kNoWalks[0]));

@@ -5,6 +5,7 @@
 #include <cassert>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <span>
 
 #include "isotact/field/build/frames.h"
@@ -12,10 +13,7 @@
 namespace isotact::detail {
 namespace {
 
-struct Place {
-  std::array<float, 3> center;  // of the triangle, thrice: the sum of its corners, cells
-  std::uint32_t triangle;
-};
+using Place = TreeBuilder::Place;
 
 void halve(std::span<Place> places, std::size_t first_half) {
   std::array<float, 3> low{HUGE_VALF, HUGE_VALF, HUGE_VALF};
@@ -60,33 +58,63 @@ std::uint32_t find_place_on_curve(std::array<std::uint32_t, 3> x, unsigned bits)
   return place;
 }
 
-// By place on the curve, then by number: two passes of a counting sort.
-void sort_along_curve(std::vector<Place>& places, const Lattice& lattice, Threads threads) {
-  constexpr unsigned kBits = 7, kDigit = 11;
-  constexpr std::uint32_t kDigits = 1U << kDigit;
-  static_assert(3 * kBits <= 2 * kDigit);
-  const std::int32_t widest = std::max({lattice.cells[0], lattice.cells[1], lattice.cells[2]});
-  const float scale = static_cast<float>(1U << kBits) / (3 * static_cast<float>(widest));
-  std::vector<std::uint32_t> keys(places.size());
-  parallel_for(places.size(), 4096, threads, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      std::array<std::uint32_t, 3> cell;
-      for (std::size_t axis = 0; axis < 3; ++axis)
-        cell[axis] = static_cast<std::uint32_t>(std::clamp(places[i].center[axis] * scale, 0.0F,
-                                                           static_cast<float>((1U << kBits) - 1)));
-      keys[i] = find_place_on_curve(cell, kBits);
-    }
-  });
-  // Places know their triangle, which is their number before the sort: keys need not move.
-  std::vector<Place> sorted(places.size());
-  for (const unsigned shift : {0U, kDigit}) {
-    std::vector<std::uint32_t> next(kDigits + 1, 0);
-    for (const std::uint32_t key : keys) ++next[(key >> shift & (kDigits - 1)) + 1];
-    for (std::uint32_t d = 0; d < kDigits; ++d) next[d + 1] += next[d];
-    for (const Place& p : places) sorted[next[keys[p.triangle] >> shift & (kDigits - 1)]++] = p;
-    std::swap(places, sorted);
+struct Digit {
+  unsigned shift, bits;
+};
+
+// By place on the curve, then by number.
+class CurveSort {
+ public:
+  CurveSort(std::vector<Place>& places, std::vector<Place>& sorted,
+            std::vector<std::uint32_t>& keys)
+      : places_(places), sorted_(sorted), keys_(keys) {
+    sorted_.resize(places_.size());
+    keys_.resize(places_.size());
   }
-}
+
+  void run(const Lattice& lattice, Threads threads) {
+    constexpr std::size_t kFew = std::size_t{1} << 18U;
+    if (places_.size() <= kFew) {
+      find_keys(lattice, 5, threads);
+      sort_by({0, 15});
+    } else {
+      find_keys(lattice, 7, threads);
+      sort_by({0, 11});
+      sort_by({11, 10});
+    }
+  }
+
+ private:
+  void find_keys(const Lattice& lattice, unsigned bits, Threads threads) {
+    const std::int32_t widest = std::max({lattice.cells[0], lattice.cells[1], lattice.cells[2]});
+    const auto side = static_cast<float>(1U << bits);
+    const float scale = side / (3 * static_cast<float>(widest));
+    parallel_for(places_.size(), 4096, threads, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        std::array<std::uint32_t, 3> cell;
+        for (std::size_t axis = 0; axis < 3; ++axis)
+          cell[axis] = static_cast<std::uint32_t>(
+              std::clamp(places_[i].center[axis] * scale, 0.0F, side - 1));
+        keys_[i] = find_place_on_curve(cell, bits);
+      }
+    });
+  }
+
+  // One pass of a counting sort. Places know their triangle, which is their number before the
+  // first: keys need not move.
+  void sort_by(Digit digit) {
+    const std::uint32_t mask = (1U << digit.bits) - 1;
+    const auto digit_of = [&](std::uint32_t key) { return key >> digit.shift & mask; };
+    std::vector<std::uint32_t> next(std::size_t{mask} + 2, 0);
+    for (const std::uint32_t key : keys_) ++next[digit_of(key) + 1];
+    std::partial_sum(next.begin(), next.end(), next.begin());
+    for (const Place& p : places_) sorted_[next[digit_of(keys_[p.triangle])]++] = p;
+    std::swap(places_, sorted_);
+  }
+
+  std::vector<Place>&places_, &sorted_;
+  std::vector<std::uint32_t>& keys_;
+};
 
 // What one thread does at a time: a stretch of the curve. A power of two of blocks, so that its
 // first levels are whole.
@@ -256,14 +284,26 @@ void lay_out(std::size_t triangles, TriangleTree& tree) {
 
 class TreeBuild {
  public:
-  TreeBuild(const TriangleMesh& mesh, const Lattice& lattice, Threads threads, TriangleTree& tree)
-      : mesh_(mesh), lattice_(lattice), threads_(threads), tree_(tree) {}
+  TreeBuild(const TriangleMesh& mesh, const Lattice& lattice, Threads threads,
+            std::vector<Place>& places, TriangleTree& tree)
+      : mesh_(mesh), lattice_(lattice), threads_(threads), places_(places), tree_(tree) {
+    lay_out(mesh.triangles.size(), tree);
+  }
 
-  void run() {
+  void find_places() {
+    places_.resize(mesh_.triangles.size());
+    parallel_for(places_.size(), 4096, threads_, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t t = begin; t < end; ++t) {
+        places_[t].triangle = static_cast<std::uint32_t>(t);
+        const Corners c = corners_of(places_[t]);
+        store(c[0] + c[1] + c[2], places_[t].center);
+      }
+    });
+  }
+
+  // Of places along the curve.
+  void fill() {
     const std::size_t n = mesh_.triangles.size();
-    lay_out(n, tree_);
-    find_places();
-    sort_along_curve(places_, lattice_, threads_);
     const std::size_t top = divide_up(n, width_of(kStretchLevels - 1));
     std::vector<Moments> moments(top);  // of the boxes on a stretch's last level
     parallel_for(divide_up(n, kStretch), 1, threads_,
@@ -281,17 +321,6 @@ class TreeBuild {
     return {to_cells(lattice_, c[0]), to_cells(lattice_, c[1]), to_cells(lattice_, c[2])};
   }
 
-  void find_places() {
-    places_.resize(mesh_.triangles.size());
-    parallel_for(places_.size(), 4096, threads_, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t t = begin; t < end; ++t) {
-        places_[t].triangle = static_cast<std::uint32_t>(t);
-        const Corners c = corners_of(places_[t]);
-        store(c[0] + c[1] + c[2], places_[t].center.data());
-      }
-    });
-  }
-
   // Its frames and the boxes on its levels.
   void fill_stretch(std::size_t stretch, std::span<Moments> top) {
     const std::size_t first = stretch * kStretch;
@@ -306,17 +335,18 @@ class TreeBuild {
     for (std::size_t i = places.size(); i % kTreeBlock != 0; ++i)
       tree_.frames[first + i] = tree_.frames[first + places.size() - 1];
     const std::size_t levels = std::min(kStretchLevels, tree_.level_begin.size());
-    std::vector<Moments> moments(places.size());
-    for (std::size_t i = 0; i < places.size(); ++i) moments[i].add(sorted[i]);
+    std::vector<Moments> moments;
     for (std::size_t level = 0; level < levels; ++level) {
-      const std::size_t width = width_of(level), below = level == 0 ? kTreeBlock : kTreeWidth;
-      const std::size_t box = tree_.level_begin[level] + first / width;
+      const std::size_t width = width_of(level),
+                        first_box = tree_.level_begin[level] + first / width;
       std::vector<Moments> sums(divide_up(places.size(), width));
-      for (std::size_t i = 0; i < moments.size(); ++i) sums[i / below].add(moments[i]);
+      if (level == 0)
+        for (std::size_t i = 0; i < sorted.size(); ++i) sums[i / kTreeBlock].add(sorted[i]);
+      for (std::size_t i = 0; i < moments.size(); ++i) sums[i / kTreeWidth].add(moments[i]);
       for (std::size_t i = 0; i < sums.size(); ++i)
-        tree_.boxes[box + i] = make_box_of_triangles(
+        tree_.boxes[first_box + i] = make_box_of_triangles(
             sums[i],
-            std::span(sorted).subspan(i * width, std::min(width, places.size() - i * width)));
+            std::span(sorted).subspan(i * width, std::min(width, sorted.size() - i * width)));
       moments = std::move(sums);
     }
     if (levels == kStretchLevels)
@@ -340,16 +370,20 @@ class TreeBuild {
   const TriangleMesh& mesh_;
   const Lattice& lattice_;
   Threads threads_;
+  std::vector<Place>& places_;
   TriangleTree& tree_;
-  std::vector<Place> places_;
 };
 
 }  // namespace
 
-void build_triangle_tree(const TriangleMesh& mesh, const Lattice& lattice, Threads threads,
-                         TriangleTree& tree) {
+const TriangleTree& TreeBuilder::build(const TriangleMesh& mesh, const Lattice& lattice,
+                                       Threads threads) {
   assert(!mesh.triangles.empty() && mesh.triangles.size() <= kTreeMaxTriangles);
-  TreeBuild(mesh, lattice, threads, tree).run();
+  TreeBuild build(mesh, lattice, threads, places_, tree_);
+  build.find_places();
+  CurveSort(places_, sorted_, keys_).run(lattice, threads);
+  build.fill();
+  return tree_;
 }
 
 }  // namespace isotact::detail

@@ -26,14 +26,14 @@ constexpr std::size_t bytes_of(SearchResult r) { return r == SearchResult::kDire
 struct SearchPrograms {
   SearchPrograms();
   GpuProgram coarse, bricks;
-  std::array<GpuProgram, 3> walks;  // the steps of dense_nodes.comp
+  std::array<GpuProgram, 2> walks;  // the steps of dense_nodes.comp
   GpuProgram distances, directions;
 };
 
 // Buffers that outlast a search: memory of the GPU is slow to get.
 struct SearchMemory {
   GpuBuffer frames, boxes, coarse_distances;
-  GpuBuffer walks, cube_seeds, group_seeds, triangles;
+  GpuBuffer walks, group_seeds, triangles;
 };
 
 struct BrickOnGpu {  // as in brick_work.glsl

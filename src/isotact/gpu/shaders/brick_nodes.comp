@@ -10,7 +10,9 @@ layout(local_size_x = 64) in;
 #include "near_lists.glsl"
 #include "brick_work.glsl"
 
-// Triangles that may matter to a cube. At s from its centre, one is at least w + xyz.s away.
+// Triangles of some blocks: first all, each with the vector from its nearest point to a centre and
+// that one's length; then those that may matter to the cube there, each with a bound: at s from the
+// centre it is at least w + xyz.s away.
 const uint kBlocksAtOnce = 64u;
 shared vec4 item_bound[kBlock * kBlocksAtOnce];
 shared uint item_frame[kBlock * kBlocksAtOnce];
@@ -19,27 +21,51 @@ shared uint group_sq[8];  // a float's bits
 
 const float kBrickHalf = 3.5, kCubeHalf = 1.5;
 
-vec3 offset_from_seed(uint seed, vec3 p) {
-  vec3 normal;
-  return offset_from(seed, p, normal);
+void measure_items(uint list, uint first, uint end, vec3 center, inout Nearest nearest) {
+  uint count = kBlock * (end - first);
+  for (uint i = gl_LocalInvocationIndex; i < count; i += kLanes) {
+    uint frame = kBlock * kept[list][first + i / kBlock] + i % kBlock;
+    vec3 offset = offset_from(frame, center);
+    float d = square(offset);
+    if (d < nearest.distance_sq || (d == nearest.distance_sq && frame < nearest.frame))
+      nearest = Nearest(d, frame);
+    item_bound[i] = vec4(offset, sqrt(d));
+    item_frame[i] = frame;
+  }
 }
 
-uint list_items(uint list, uint first, uint end, vec3 center) {
+// Leaves those that may matter, and returns their number. None is written where one still has to be
+// read: they only move down, by no more than kLanes at a time.
+uint filter_items(uint count) {
+  uint lane = gl_LocalInvocationIndex;
   barrier();
-  if (gl_LocalInvocationIndex == 0u) item_count = 0u;
-  barrier();
-  for (uint i = kBlock * first + gl_LocalInvocationIndex; i < kBlock * end; i += kLanes) {
-    uint frame = kBlock * kept[list][i / kBlock] + i % kBlock;
-    vec3 offset = offset_from_seed(frame, center);
-    float away = length(offset);
-    if (!may_matter(offset, away, kCubeHalf)) continue;
-    uint at = atomicAdd(item_count, 1u);
-    item_bound[at] = away < 1.0 ? vec4(0.0, 0.0, 0.0, away - kCubeRadius - list_slack())
-                                : vec4(offset / away, away - list_slack());
-    item_frame[at] = frame;
+  if (lane == 0u) item_count = 0u;
+  for (uint first = 0u; first < count; first += kLanes) {
+    uint i = first + lane, frame = 0u;
+    vec4 item = vec4(0.0);
+    bool stays = false;
+    if (i < count) {
+      item = item_bound[i];
+      frame = item_frame[i];
+      stays = may_matter(item.xyz, item.w, kCubeHalf);
+    }
+    barrier();
+    if (stays) {
+      uint at = atomicAdd(item_count, 1u);
+      item_bound[at] = item.w < 1.0 ? vec4(0.0, 0.0, 0.0, item.w - kCubeRadius - list_slack())
+                                    : vec4(item.xyz / item.w, item.w - list_slack());
+      item_frame[at] = frame;
+    }
   }
   barrier();
   return item_count;
+}
+
+Nearest find_nearest_in_blocks(uint list, uint n, vec3 p) {
+  Nearest mine = Nearest(3e38, kNoTriangle);
+  for (uint first = 0u; first < n; first += kBlocksAtOnce)
+    measure_items(list, first, min(first + kBlocksAtOnce, n), p, mine);
+  return join_nearest(mine);
 }
 
 // Whether a cube has a group that is wanted, by the distances of their centres.
@@ -60,13 +86,20 @@ bool has_wanted_group(uint list, uint n, vec3 center) {
   return wanted;
 }
 
-// The nearest triangle of the node at `side` from a cube's centre.
+// The nearest triangle of the node at `side` from a cube's centre. After find_nearest_in_blocks,
+// which leaves the items of one stretch of blocks.
 uint measure_node(uint list, uint n, vec3 center, uint known, vec3 side) {
   vec3 p = center + side;
   Nearest nearest = Nearest(square(offset_in_plane(known, p)), known);
   float near = sqrt(nearest.distance_sq);
   for (uint first = 0u; first < n; first += kBlocksAtOnce) {
-    uint items = list_items(list, first, min(first + kBlocksAtOnce, n), center);
+    uint end = min(first + kBlocksAtOnce, n);
+    if (n > kBlocksAtOnce) {
+      Nearest unused = nearest;
+      barrier();
+      measure_items(list, first, end, center, unused);
+    }
+    uint items = filter_items(kBlock * (end - first));
     for (uint i = 0u; i < items; ++i) {
       vec4 bound = item_bound[i];
       if (!any_together(dot(bound.xyz, side) + bound.w <= near)) continue;
@@ -98,7 +131,7 @@ void main() {
     float half_side = part == 0u ? kBrickHalf : kCubeHalf;
     vec3 center = origin + half_side + (part == 0u ? vec3(0.0) : 4.0 * vec3(split(cube)));
     vec3 corner = cube_corner(lane & 7u, half_side);
-    set_reach(length(corner + offset_from_seed(seed, center)));
+    set_reach(length(corner + offset_from(seed, center)));
     uint blocks = filter_blocks(list, n, center, half_side);
     Nearest nearest = find_nearest_in_blocks(1u - list, blocks, center);
     if (part == 0u) {
@@ -112,7 +145,7 @@ void main() {
     uint found = kNoTriangle;
     if (wanted) {
       bits |= 1u << cube;
-      set_reach(length(corner + offset_from_seed(nearest.frame, center)));
+      set_reach(length(corner + offset_from(nearest.frame, center)));
       found = measure_node(1u - list, blocks, center, nearest.frame, side);
     }
     uvec3 in_brick = 4u * split(cube) + in_cube;

@@ -2,9 +2,9 @@
 layout(std430, binding = 2) readonly buffer Bricks { ivec4 bricks[]; };  // cell, whole
 layout(std430, binding = 3) buffer Exact { uint exact[]; };              // a bit a cube of 4^3 nodes
 layout(std430, binding = 4) buffer Triangles { uint triangles[]; };      // 64 z + 8 y + x; or none
-// Bricks that are left to walks through the tree, and groups to be dispatched for their cubes,
-// groups of nodes and nodes.
-layout(std430, binding = 5) buffer Walks { uvec4 walk_groups[3]; uvec2 walks[]; };  // brick, seed
+// Bricks that are left to walks through the tree, and work-groups to be dispatched for their groups
+// of nodes and for their nodes.
+layout(std430, binding = 5) buffer Walks { uvec4 walk_groups[2]; uvec2 walks[]; };  // brick, seed
 uniform uint brick_count;
 uniform float wanted_from, wanted_to;
 
@@ -20,8 +20,6 @@ bool is_wanted(float distance_sq, float radius) {
 
 void leave_to_walks(uint brick, uint seed) {
   exact[brick] = 0u;
-  uint at = atomicAdd(walk_groups[1].x, 1u);
-  walks[at] = uvec2(brick, seed);
-  atomicAdd(walk_groups[2].x, 1u);
-  atomicMax(walk_groups[0].x, at / 8u + 1u);
+  walks[atomicAdd(walk_groups[0].x, 1u)] = uvec2(brick, seed);
+  atomicAdd(walk_groups[1].x, 1u);
 }

@@ -11,7 +11,7 @@
 // Rounding: b and f are off by e at most (`slack` is twice that), so m is off by 2 e / |c - b|.
 // Things nearer than a cell are always kept; then both sides together are off by less than
 // e (4 + 2 |s|), where |s| is 6.1 at most.
-const uint kMostKept = 512u;
+const uint kMostKept = 384u;
 shared uint kept[2][kMostKept];
 shared uint kept_count;
 shared float corner_reach[8];
@@ -97,13 +97,6 @@ Nearest join_nearest(Nearest mine) {
   return Nearest(uintBitsToFloat(least_sq), least_id);
 }
 
-Nearest find_nearest_in_blocks(uint list, uint n, vec3 p) {
-  Nearest mine = Nearest(3e38, kNoTriangle);
-  for (uint i = gl_LocalInvocationIndex; i < kBlock * n; i += kLanes)
-    try_frame(kBlock * kept[list][i / kBlock] + i % kBlock, p, mine);
-  return join_nearest(mine);
-}
-
 // Of the n blocks in kept[from], puts those into the other list that may matter to a cube.
 uint filter_blocks(uint from, uint n, vec3 center, float half_side) {
   begin_list();
@@ -112,10 +105,9 @@ uint filter_blocks(uint from, uint n, vec3 center, float half_side) {
   return end_list();
 }
 
-// The blocks that may matter to a cube, level by level. The surface has a point in each box, hence
-// one no further than the box reaches; the box that reaches least far tells best. Returns their
-// number, more than kMostKept where that is too many (then there are none); they are in kept[list].
-// `seed` is a triangle near by.
+// The blocks that may matter to a cube, level by level. A triangle of the box that reaches least far
+// tells how far the surface can be. Returns their number, more than kMostKept where that is too many
+// (then there are none); they are in kept[list]. `seed` is the last of those triangles.
 uint gather_blocks(vec3 center, float half_side, out uint list, out uint seed) {
   uint n = 1u, lane = gl_LocalInvocationIndex;
   list = 0u;
@@ -128,10 +120,8 @@ uint gather_blocks(vec3 center, float half_side, out uint list, out uint seed) {
       float d = farthest_sq(level_begin[level] + child, center);
       if (d < mine.distance_sq) mine = Nearest(d, child);
     }
-    uint best = join_nearest(mine).frame;
-    seed = (best << (3u * level)) * kBlock;
-    set_reach(sqrt(farthest_sq(level_begin[level] + best,
-                               center + cube_corner(lane & 7u, half_side))));
+    seed = (join_nearest(mine).frame << (3u * level)) * kBlock;
+    set_reach(length(cube_corner(lane & 7u, half_side) + offset_from(seed, center)));
     begin_list();
     for (uint i = lane; i < 8u * n; i += kLanes) {
       uint child = 8u * kept[list][i >> 3u] + (i & 7u);
