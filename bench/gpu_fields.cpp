@@ -103,12 +103,19 @@ struct Bench {
   void run_bricks() const;
 };
 
+std::vector<std::int16_t> read_texels(const FirstOrderTexture& texture) {
+  std::vector<std::int16_t> texels(4 * count(node_counts(texture.lattice)));
+  texture.texture.read(std::as_writable_bytes(std::span(texels)));
+  return texels;
+}
+
 // Every node: the value that its texel stands for.
 void Bench::check_texture(const FirstOrderTexture& texture, const Surface& surface) const {
   const Lattice& l = texture.lattice;
   const Index3 nodes = node_counts(l);
-  std::vector<std::int16_t> texels(4 * count(nodes));
-  texture.texture.read(std::as_writable_bytes(std::span(texels)));
+  const std::vector<std::int16_t> texels = read_texels(texture);
+  report.check(texels == read_texels(builder.build_first_order_texture(surface, l)),
+               "the same bytes once more");
   const FirstOrderField field = build_first_order_field(
       surface, l, {.storage = FirstOrderStorage::kFloat32, .threads = threads});
   double most_off = 0;
@@ -162,10 +169,7 @@ void Bench::run_first_order() const {
       texture = builder.build_first_order_texture(made.surface, lattice, texture_settings);
     });
     if (run + 1 < options.runs) continue;  // the rest leaves the GPU idle, and then slow
-    c.time("read back", [&] {
-      std::vector<std::int16_t> texels(4 * count(node_counts(lattice)));
-      texture.texture.read(std::as_writable_bytes(std::span(texels)));
-    });
+    c.time("read back", [&] { read_texels(texture); });
     if (options.check) check_texture(texture, made.surface);
   }
   columns.tell(report, "first_order");
