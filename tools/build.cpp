@@ -110,26 +110,28 @@ Json to_json(const ThinReport& thin, double voxel_size) {
 
 Json to_json(const FieldReport& report) {
   const SignReport& sign = report.sign;
-  return {{"method", name(sign.method)},
-          {"reason", sign.reason},
-          {"watertight", sign.watertight},
-          {"holes", sign.holes},
-          {"hole_edges", sign.hole_edges},
-          {"largest_hole", sign.largest_hole},
-          {"membrane_area", sign.membrane_area},
-          {"membrane_share", sign.membrane_share},
-          {"cancelled_pairs", sign.cancelled_pairs},
-          {"overlap_volume", report.overlap_volume},
-          {"overlap_share", report.overlap_share},
-          {"turned_components", sign.turned_components},
-          {"consistent_components", sign.consistent_components},
-          {"dropped_triangles", sign.dropped_triangles},
-          {"shell_offset", sign.shell_offset},
-          {"thin_features",
-           to_json(report.thin, report.thin.refined_from > 0 ? report.thin.refined_from
-                                                             : report.lattice.spacing)},
-          {"device", report.device},
-          {"warnings", report.warnings}};
+  Json j{{"method", name(sign.method)},
+         {"reason", sign.reason},
+         {"watertight", sign.watertight},
+         {"holes", sign.holes},
+         {"hole_edges", sign.hole_edges},
+         {"largest_hole", sign.largest_hole},
+         {"membrane_area", sign.membrane_area},
+         {"membrane_share", sign.membrane_share},
+         {"cancelled_pairs", sign.cancelled_pairs},
+         {"overlap_volume", report.overlap_volume},
+         {"overlap_share", report.overlap_share},
+         {"turned_components", sign.turned_components},
+         {"consistent_components", sign.consistent_components},
+         {"dropped_triangles", sign.dropped_triangles},
+         {"shell_offset", sign.shell_offset},
+         {"thin_features",
+          to_json(report.thin, report.thin.refined_from > 0 ? report.thin.refined_from
+                                                            : report.lattice.spacing)},
+         {"warnings", report.warnings}};
+  // Without a GPU, the same bytes as ever.
+  if (report.device != "cpu") j["device"] = report.device;
+  return j;
 }
 
 // "layers", "scaled:4" or "support".

@@ -22,9 +22,10 @@ constexpr std::size_t kBatchBytes = std::size_t{16} << 20U;  // of results
 // Batches go round: while the processor takes one, the GPU works on the next.
 class GpuDistances final : public DeviceDistances {
  public:
-  GpuDistances(const detail::SearchPrograms& programs, const detail::TriangleTree& tree,
-               const Lattice& lattice, Slots& slots, std::size_t batch_bytes)
-      : search_(programs, tree, lattice), slots_(slots), batch_bytes_(batch_bytes) {}
+  GpuDistances(const detail::SearchPrograms& programs, detail::SearchMemory& memory,
+               const detail::TriangleTree& tree, const Lattice& lattice, Slots& slots,
+               std::size_t batch_bytes)
+      : search_(programs, memory, tree, lattice), slots_(slots), batch_bytes_(batch_bytes) {}
 
   std::vector<float> find_coarse(const Monitor& monitor) override {
     monitor.check();
@@ -62,7 +63,7 @@ class GpuDistances final : public DeviceDistances {
 
  private:
   void begin(const Work& work, std::size_t first, std::size_t n, SearchResult result,
-             detail::BrickSlot& slot) const {
+             detail::BrickSlot& slot) {
     slot.first = first;
     slot.bricks.resize(n);
     for (std::size_t i = 0; i < n; ++i) {
@@ -125,7 +126,8 @@ GpuFieldBuilder::State::State(const GpuInfo& of)
 
 std::size_t GpuFieldBuilder::State::most_bricks(SearchResult result, std::size_t most) const {
   const auto buffer = static_cast<std::size_t>(info.max_storage_bytes);
-  return std::max<std::size_t>(1, std::min(most, buffer / 2) / (kNodes * detail::bytes_of(result)));
+  return std::clamp<std::size_t>(std::min(most, buffer / 2) / (kNodes * detail::bytes_of(result)),
+                                 1, detail::kMostBricksOfBatch);
 }
 
 std::string GpuFieldBuilder::State::find_refusal(std::size_t triangles,
@@ -156,9 +158,9 @@ std::unique_ptr<DeviceDistances> GpuFieldBuilder::open(const TriangleMesh& mesh,
                                                        std::string& why) {
   why = state_->find_refusal(mesh.triangles.size(), lattice);
   if (!why.empty() || mesh.triangles.empty()) return nullptr;
-  return std::make_unique<GpuDistances>(state_->search,
-                                        detail::build_triangle_tree(mesh, lattice, threads),
-                                        lattice, state_->slots, state_->batch_bytes);
+  return std::make_unique<GpuDistances>(state_->search, state_->memory,
+                                        state_->trees.build(mesh, lattice, threads), lattice,
+                                        state_->slots, state_->batch_bytes);
 }
 
 }  // namespace isotact

@@ -32,12 +32,17 @@ struct FirstOrderTexture {
   // included. Nodes nearer than that to the surface may have the wrong sign.
   double node_error = 0;
   Aabb body{};  // holds the body; metres
-  // Where the time went, milliseconds. The processor finds signs while the GPU searches.
+  // Where the time went, milliseconds; some at the same time. `surface` is that of a mesh.
   struct Times {
-    double tree = 0, upload = 0, signs = 0;  // the processor's
-    double search = 0, texels = 0;           // the GPU's own clock
+    double surface = 0, signs = 0, tree = 0, upload = 0;  // the processor's
+    double search = 0, texels = 0;                        // the GPU's own clock
     double all = 0;
   } times{};
+};
+
+struct MeshTexture {
+  FirstOrderTexture texture;
+  Surface surface;
 };
 
 struct TextureSettings {
@@ -63,8 +68,16 @@ class GpuFieldBuilder final : public DistanceDevice {
   FirstOrderTexture build_first_order_texture(const Surface& surface, const Lattice& lattice,
                                               const TextureSettings& settings = {});
 
+  // The same from a mesh, with its surface by prepare_surface. That, and the signs, are found while
+  // the GPU measures the triangles as they are; where the surface has others (a mesh with flaws),
+  // it does so again. Errors are those of both. Monitors are asked from another thread, too.
+  MeshTexture build_first_order_texture(const TriangleMesh& mesh, const Lattice& lattice,
+                                        const SurfaceSettings& surface,
+                                        const TextureSettings& settings = {});
+
  private:
   struct State;
+  class TextureBuild;
   std::unique_ptr<State> state_;
 };
 

@@ -1,42 +1,46 @@
 #include "isotact/gpu/detail/node_search.h"
 
 #include <algorithm>
+#include <cassert>
 #include <string>
+#include <utility>
 
 namespace isotact::detail {
 namespace {
 
-constexpr std::uint64_t kGroupSize = 64;
 constexpr std::int32_t kBrickSide = 8;
+constexpr std::size_t kBrickNodes = 512;
+constexpr std::uint64_t kGroupSize = 64;
 
-GpuProgram make_step(const char* step, const char* result) {
-  return GpuProgram("brick_nodes.comp", {{"STEP", step}, {"RESULT", result}});
-}
-
-void run(const GpuProgram& program, std::uint64_t invocations) {
-  const GroupGrid grid = spread_groups((invocations + kGroupSize - 1) / kGroupSize);
-  program.dispatch(grid.x, grid.y);
-}
+// The head of the buffer Walks in brick_work.glsl, before anything is left to walks: work-groups of
+// each step, an unused number after each.
+constexpr std::uint32_t kNoWalks[2][4] = {{0, 1, 1, 0}, {0, 8, 1, 0}};
 
 template <typename T>
-GpuBuffer upload_all(const std::vector<T>& data) {
-  return GpuBuffer(std::span<const T>(data));
+void upload_all(const std::vector<T>& data, GpuBuffer& to) {
+  to.reserve(data.size() * sizeof(T));
+  to.upload(std::span<const T>(data));
 }
+
+GpuProgram make_step(const char* step) { return GpuProgram("dense_nodes.comp", {{"STEP", step}}); }
 
 }  // namespace
 
 SearchPrograms::SearchPrograms()
     : coarse("coarse_nodes.comp"),
-      cubes(make_step("1", "2")),
-      groups(make_step("2", "2")),
-      nodes{make_step("3", "0"), make_step("3", "1"), make_step("3", "2")} {}
+      bricks("brick_nodes.comp"),
+      walks{make_step("1"), make_step("2")},
+      distances("measure_nodes.comp"),
+      directions("measure_nodes.comp", {{"DIRECTIONS", "1"}}) {}
 
-NodeSearch::NodeSearch(const SearchPrograms& programs, const TriangleTree& tree,
-                       const Lattice& lattice)
+NodeSearch::NodeSearch(const SearchPrograms& programs, SearchMemory& spare,
+                       const TriangleTree& tree, const Lattice& lattice)
     : programs_(programs),
-      level_begin_(tree.level_begin),
-      frames_(upload_all(tree.frames)),
-      boxes_(upload_all(tree.boxes)) {
+      spare_(spare),
+      memory_(std::exchange(spare, {})),
+      level_begin_(tree.level_begin) {
+  upload_all(tree.frames, memory_.frames);
+  upload_all(tree.boxes, memory_.boxes);
   for (std::size_t axis = 0; axis < 3; ++axis)
     coarse_nodes_[axis] = lattice.cells[axis] / kBrickSide + 1;
   const std::int32_t widest = std::max({lattice.cells[0], lattice.cells[1], lattice.cells[2]});
@@ -44,21 +48,27 @@ NodeSearch::NodeSearch(const SearchPrograms& programs, const TriangleTree& tree,
 }
 
 void NodeSearch::prepare(const GpuProgram& program) const {
-  frames_.bind(0);
-  boxes_.bind(1);
+  memory_.frames.bind(0);
+  memory_.boxes.bind(1);
   program.set("level_count", static_cast<std::uint32_t>(level_begin_.size()));
   for (std::size_t l = 0; l < level_begin_.size(); ++l)
     program.set(("level_begin[" + std::to_string(l) + "]").c_str(), level_begin_[l]);
   program.set("slack", static_cast<float>(2 * error_));
 }
 
+void NodeSearch::prepare(const GpuProgram& program, std::size_t bricks,
+                         const Wanted& wanted) const {
+  prepare(program);
+  program.set("brick_count", static_cast<std::uint32_t>(bricks));
+  program.set("wanted_from", static_cast<float>(wanted.from - 2 * error_));
+  program.set("wanted_to", static_cast<float>(wanted.to + 2 * error_));
+}
+
 void NodeSearch::find_coarse() {
   const std::size_t n = count(coarse_nodes_);
-  coarse_distances_.reserve(n * sizeof(float));
-  coarse_seeds_.reserve(n * sizeof(std::uint32_t));
+  memory_.coarse_distances.reserve(n * sizeof(float));
   prepare(programs_.coarse);
-  coarse_distances_.bind(2);
-  coarse_seeds_.bind(3);
+  memory_.coarse_distances.bind(2);
   programs_.coarse.set("nodes", coarse_nodes_[0], coarse_nodes_[1], coarse_nodes_[2]);
   std::uint64_t groups = 1;
   for (const std::int32_t nodes : coarse_nodes_)
@@ -68,32 +78,39 @@ void NodeSearch::find_coarse() {
 }
 
 void NodeSearch::find_bricks(std::span<const BrickOnGpu> bricks, const Wanted& wanted,
-                             SearchResult result, BrickBatch& batch) const {
+                             SearchResult result, BrickBatch& batch) {
   const std::size_t n = bricks.size();
+  assert(n <= kMostBricksOfBatch);
+  const bool only_triangles = result == SearchResult::kTriangle;
+  GpuBuffer& triangles = only_triangles ? batch.results : memory_.triangles;
   batch.bricks.reserve(bricks.size_bytes());
-  batch.cube_seeds.reserve(n * 8 * sizeof(std::uint32_t));
-  batch.group_seeds.reserve(n * 64 * sizeof(std::uint32_t));
   batch.exact.reserve(n * sizeof(std::uint32_t));
-  batch.results.reserve(n * 512 * bytes_of(result));
+  batch.results.reserve(n * kBrickNodes * bytes_of(result));
+  triangles.reserve(n * kBrickNodes * sizeof(std::uint32_t));
+  memory_.walks.reserve(sizeof(kNoWalks) + n * 2 * sizeof(std::uint32_t));
+  memory_.group_seeds.reserve(n * 64 * sizeof(std::uint32_t));
   batch.bricks.upload(bricks);
-  batch.exact.clear_bytes(0, n * sizeof(std::uint32_t));
+  memory_.walks.upload_bytes(std::as_bytes(std::span(kNoWalks)));
   batch.bricks.bind(2);
-  coarse_seeds_.bind(3);
-  batch.cube_seeds.bind(4);
-  batch.group_seeds.bind(5);
-  batch.exact.bind(6);
-  batch.results.bind(7);
-  const GpuProgram& last = programs_.nodes[static_cast<std::size_t>(result)];
-  std::uint64_t points = 8;  // a brick
-  for (const GpuProgram* program : {&programs_.cubes, &programs_.groups, &last}) {
-    prepare(*program);
-    program->set("brick_count", static_cast<std::uint32_t>(n));
-    program->set("coarse_nodes", coarse_nodes_[0], coarse_nodes_[1], coarse_nodes_[2]);
-    program->set("wanted_from", static_cast<float>(wanted.from - 2 * error_));
-    program->set("wanted_to", static_cast<float>(wanted.to + 2 * error_));
-    run(*program, n * points);
-    points *= 8;
+  batch.exact.bind(3);
+  triangles.bind(4);
+  memory_.walks.bind(5);
+
+  prepare(programs_.bricks, n, wanted);
+  const GroupGrid grid = spread_groups(n);
+  programs_.bricks.dispatch(grid.x, grid.y);
+  memory_.group_seeds.bind(6);
+  for (std::size_t step = 0; step < programs_.walks.size(); ++step) {
+    prepare(programs_.walks[step], n, wanted);
+    programs_.walks[step].dispatch_indirect(memory_.walks, step * sizeof(kNoWalks[0]));
   }
+  if (only_triangles) return;
+  const GpuProgram& measure =
+      result == SearchResult::kDistance ? programs_.distances : programs_.directions;
+  prepare(measure, n, wanted);
+  batch.results.bind(6);
+  const GroupGrid nodes = spread_groups(n * kBrickNodes / kGroupSize);
+  measure.dispatch(nodes.x, nodes.y);
 }
 
 }  // namespace isotact::detail

@@ -5,6 +5,7 @@
 #include <cassert>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <span>
 
 #include "isotact/field/build/frames.h"
@@ -12,14 +13,7 @@
 namespace isotact::detail {
 namespace {
 
-struct Place {
-  std::array<float, 3> center;  // of the triangle, cells
-  std::uint32_t triangle;
-};
-
-struct Range {
-  std::size_t begin, end;
-};
+using Place = TreeBuilder::Place;
 
 void halve(std::span<Place> places, std::size_t first_half) {
   std::array<float, 3> low{HUGE_VALF, HUGE_VALF, HUGE_VALF};
@@ -40,21 +34,101 @@ void halve(std::span<Place> places, std::size_t first_half) {
                    });
 }
 
-// Halves of halves, down to blocks, each cut along its longest side. First halves are full: as many
-// blocks as a power of two, so that nodes of the complete tree are unions of them.
-void sort_into_blocks(std::vector<Place>& places, Threads threads) {
-  std::size_t capacity = kTreeBlock;
-  while (capacity < places.size()) capacity *= 2;
-  for (; capacity > kTreeBlock; capacity /= 2)
-    parallel_for((places.size() - 1) / capacity + 1, std::max<std::size_t>(1, 1024 / capacity),
-                 threads, [&](std::size_t first, std::size_t last) {
-                   for (std::size_t i = first; i < last; ++i) {
-                     const std::size_t begin = i * capacity;
-                     const std::size_t size = std::min(capacity, places.size() - begin);
-                     if (size > capacity / 2)
-                       halve(std::span(places).subspan(begin, size), capacity / 2);
-                   }
-                 });
+// Where a cell of a grid of 2^bits an axis lies on Hilbert's curve: from one cell to the next it
+// never jumps. (Skilling, Programming the Hilbert curve, 2004, tells how its axes turn.)
+std::uint32_t find_place_on_curve(std::array<std::uint32_t, 3> x, unsigned bits) {
+  for (std::uint32_t q = 1U << (bits - 1); q > 1; q >>= 1U)
+    for (std::uint32_t& xi : x) {
+      if ((xi & q) != 0) {
+        x[0] ^= q - 1;
+      } else {
+        const std::uint32_t t = (x[0] ^ xi) & (q - 1);
+        x[0] ^= t;
+        xi ^= t;
+      }
+    }
+  x[1] ^= x[0];
+  x[2] ^= x[1];
+  std::uint32_t t = 0;
+  for (std::uint32_t q = 1U << (bits - 1); q > 1; q >>= 1U)
+    if ((x[2] & q) != 0) t ^= q - 1;
+  std::uint32_t place = 0;
+  for (unsigned bit = bits; bit-- > 0;)
+    for (const std::uint32_t xi : x) place = place << 1U | ((xi ^ t) >> bit & 1U);
+  return place;
+}
+
+struct Digit {
+  unsigned shift, bits;
+};
+
+// By place on the curve, then by number.
+class CurveSort {
+ public:
+  CurveSort(std::vector<Place>& places, std::vector<Place>& sorted,
+            std::vector<std::uint32_t>& keys)
+      : places_(places), sorted_(sorted), keys_(keys) {
+    sorted_.resize(places_.size());
+    keys_.resize(places_.size());
+  }
+
+  void run(const Lattice& lattice, Threads threads) {
+    constexpr std::size_t kFew = std::size_t{1} << 18U;
+    if (places_.size() <= kFew) {
+      find_keys(lattice, 5, threads);
+      sort_by({0, 15});
+    } else {
+      find_keys(lattice, 7, threads);
+      sort_by({0, 11});
+      sort_by({11, 10});
+    }
+  }
+
+ private:
+  void find_keys(const Lattice& lattice, unsigned bits, Threads threads) {
+    const std::int32_t widest = std::max({lattice.cells[0], lattice.cells[1], lattice.cells[2]});
+    const auto side = static_cast<float>(1U << bits);
+    const float scale = side / (3 * static_cast<float>(widest));
+    parallel_for(places_.size(), 4096, threads, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        std::array<std::uint32_t, 3> cell;
+        for (std::size_t axis = 0; axis < 3; ++axis)
+          cell[axis] = static_cast<std::uint32_t>(
+              std::clamp(places_[i].center[axis] * scale, 0.0F, side - 1));
+        keys_[i] = find_place_on_curve(cell, bits);
+      }
+    });
+  }
+
+  // One pass of a counting sort. Places know their triangle, which is their number before the
+  // first: keys need not move.
+  void sort_by(Digit digit) {
+    const std::uint32_t mask = (1U << digit.bits) - 1;
+    const auto digit_of = [&](std::uint32_t key) { return key >> digit.shift & mask; };
+    std::vector<std::uint32_t> next(std::size_t{mask} + 2, 0);
+    for (const std::uint32_t key : keys_) ++next[digit_of(key) + 1];
+    std::partial_sum(next.begin(), next.end(), next.begin());
+    for (const Place& p : places_) sorted_[next[digit_of(keys_[p.triangle])]++] = p;
+    std::swap(places_, sorted_);
+  }
+
+  std::vector<Place>&places_, &sorted_;
+  std::vector<std::uint32_t>& keys_;
+};
+
+// What one thread does at a time: a stretch of the curve. A power of two of blocks, so that its
+// first levels are whole.
+constexpr std::size_t kStretch = 2 * kTreeBlock * kTreeWidth * kTreeWidth;  // triangles
+constexpr std::size_t kStretchLevels = 3;
+
+// Halves of halves, down to blocks, each cut along its longest side. First halves are full, so that
+// nodes of the complete tree are unions of them.
+void sort_into_blocks(std::span<Place> stretch) {
+  for (std::size_t capacity = kStretch; capacity > kTreeBlock; capacity /= 2)
+    for (std::size_t begin = 0; begin < stretch.size(); begin += capacity) {
+      const std::size_t size = std::min(capacity, stretch.size() - begin);
+      if (size > capacity / 2) halve(stretch.subspan(begin, size), capacity / 2);
+    }
 }
 
 using Corners = std::array<Vec3, 3>;  // cells
@@ -63,17 +137,38 @@ Vec3 any_across(const Vec3& w) {
   return normalized(cross(w, std::abs(w.x) < 0.6 ? Vec3{1, 0, 0} : Vec3{0, 1, 0}));
 }
 
-// In the plane across w, the way in which the corners spread furthest.
-Vec3 find_spread(std::span<const Corners> triangles, const Vec3& w) {
-  const Vec3 u = any_across(w), v = cross(w, u), from = triangles[0][0];
-  double x = 0, y = 0, xx = 0, xy = 0, yy = 0;
-  for (const Corners& t : triangles)
+// What the axes of a box are found from. Sums over triangles, so that those of boxes add up.
+struct Moments {
+  Vec3 area{};              // twice, along the normals
+  Vec3 sum{};               // of corners
+  Vec3 squares{}, mixed{};  // of corners: xx, yy, zz; yz, zx, xy
+  double corners = 0;
+
+  void add(const Corners& t) {
+    area += cross(t[1] - t[0], t[2] - t[0]);
     for (const Vec3& p : t) {
-      const double a = dot(p - from, u), b = dot(p - from, v);
-      x += a, y += b, xx += a * a, xy += a * b, yy += b * b;
+      sum += p;
+      squares += Vec3{p.x * p.x, p.y * p.y, p.z * p.z};
+      mixed += Vec3{p.y * p.z, p.z * p.x, p.x * p.y};
     }
-  const double n = 3 * static_cast<double>(triangles.size());
-  xx -= x * x / n, xy -= x * y / n, yy -= y * y / n;
+    corners += 3;
+  }
+  void add(const Moments& m) {
+    area += m.area, sum += m.sum, squares += m.squares, mixed += m.mixed;
+    corners += m.corners;
+  }
+};
+
+// In the plane across w, the way in which the corners spread furthest.
+Vec3 find_spread(const Moments& m, const Vec3& w) {
+  const Vec3 u = any_across(w), v = cross(w, u), mean = m.sum / m.corners;
+  const Vec3 s = m.squares / m.corners, o = m.mixed / m.corners;
+  const auto covariance = [&](const Vec3& a, const Vec3& b) {
+    return s.x * a.x * b.x + s.y * a.y * b.y + s.z * a.z * b.z + o.x * (a.y * b.z + a.z * b.y) +
+           o.y * (a.z * b.x + a.x * b.z) + o.z * (a.x * b.y + a.y * b.x) -
+           dot(mean, a) * dot(mean, b);
+  };
+  const double xx = covariance(u, u), xy = covariance(u, v), yy = covariance(v, v);
   // The eigenvector of the larger eigenvalue, by the longer of two formulas for it.
   const double half = 0.5 * (xx - yy), root = std::sqrt(half * half + xy * xy);
   const double a = half >= 0 ? half + root : xy, b = half >= 0 ? xy : root - half;
@@ -81,39 +176,77 @@ Vec3 find_spread(std::span<const Corners> triangles, const Vec3& w) {
   return size > 0 ? (u * a + v * b) / size : u;
 }
 
+struct Axes {
+  Vec3 axis[3];
+};
+Axes find_axes(const Moments& m) {
+  const double size = length(m.area);
+  const Vec3 w = size > 0 ? m.area / size : Vec3{0, 0, 1};
+  const Vec3 u = find_spread(m, w);
+  return {{u, cross(w, u), w}};
+}
+
 void store(const Vec3& from, float* to) {
   to[0] = static_cast<float>(from.x), to[1] = static_cast<float>(from.y),
   to[2] = static_cast<float>(from.z);
+}
+
+Vec3 load(const float* from) {
+  return {static_cast<double>(from[0]), static_cast<double>(from[1]), static_cast<double>(from[2])};
 }
 
 float round_up(double x) {
   return std::nextafter(static_cast<float>(x), std::numeric_limits<float>::infinity());
 }
 
+// Along the axes of a box.
+struct Extent {
+  Vec3 low{HUGE_VAL, HUGE_VAL, HUGE_VAL}, high{-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
+  void add(std::size_t axis, double from, double to) {
+    low[axis] = std::min(low[axis], from);
+    high[axis] = std::max(high[axis], to);
+  }
+};
+
 // Rounding of the axes and of places is for the search's slack to make up for.
-TurnedBox make_box(std::span<const Corners> triangles) {
-  Vec3 area{};
-  for (const Corners& t : triangles) area += cross(t[1] - t[0], t[2] - t[0]);
-  const double size = length(area);
-  const Vec3 w = size > 0 ? area / size : Vec3{0, 0, 1};
-  const Vec3 u = find_spread(triangles, w);
-  const Vec3 axes[3] = {u, cross(w, u), w};
-  Vec3 low{HUGE_VAL, HUGE_VAL, HUGE_VAL}, high = -low;
+TurnedBox make_box(const Axes& axes, const Extent& extent) {
+  TurnedBox box{};
+  const Vec3 middle = (extent.low + extent.high) * 0.5, half = (extent.high - extent.low) * 0.5;
+  const auto& [u, v, w] = axes.axis;
+  store(u * middle.x + v * middle.y + w * middle.z, box.center);
+  store(u, box.u);
+  store(v, box.v);
+  store(w, box.w);
+  box.half_u = round_up(half.x), box.half_v = round_up(half.y), box.half_w = round_up(half.z);
+  return box;
+}
+
+TurnedBox make_box_of_triangles(const Moments& m, std::span<const Corners> triangles) {
+  const Axes axes = find_axes(m);
+  Extent extent;
   for (const Corners& t : triangles)
     for (const Vec3& p : t)
       for (std::size_t axis = 0; axis < 3; ++axis) {
-        const double at = dot(p, axes[axis]);
-        low[axis] = std::min(low[axis], at);
-        high[axis] = std::max(high[axis], at);
+        const double at = dot(p, axes.axis[axis]);
+        extent.add(axis, at, at);
       }
-  TurnedBox box{};
-  const Vec3 middle = (low + high) * 0.5, half = (high - low) * 0.5;
-  store(axes[0] * middle.x + axes[1] * middle.y + axes[2] * middle.z, box.center);
-  store(axes[0], box.u);
-  store(axes[1], box.v);
-  store(axes[2], box.w);
-  box.half_u = round_up(half.x), box.half_v = round_up(half.y), box.half_w = round_up(half.z);
-  return box;
+  return make_box(axes, extent);
+}
+
+// A little too large where the children's boxes are turned otherwise.
+TurnedBox make_box_of_boxes(const Moments& m, std::span<const TurnedBox> children) {
+  const Axes axes = find_axes(m);
+  Extent extent;
+  for (const TurnedBox& child : children)
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const Vec3& along = axes.axis[axis];
+      const double at = dot(load(child.center), along);
+      const double reach = static_cast<double>(child.half_u) * std::abs(dot(load(child.u), along)) +
+                           static_cast<double>(child.half_v) * std::abs(dot(load(child.v), along)) +
+                           static_cast<double>(child.half_w) * std::abs(dot(load(child.w), along));
+      extent.add(axis, at - reach, at + reach);
+    }
+  return make_box(axes, extent);
 }
 
 constexpr TurnedBox empty_box() {
@@ -129,53 +262,128 @@ constexpr TurnedBox empty_box() {
           .unused = 0};
 }
 
-}  // namespace
+std::size_t divide_up(std::size_t n, std::size_t by) { return (n - 1) / by + 1; }
 
-TriangleTree build_triangle_tree(const TriangleMesh& mesh, const Lattice& lattice,
-                                 Threads threads) {
-  const std::size_t n = mesh.triangles.size();
-  assert(n > 0 && n <= kTreeMaxTriangles);
-  constexpr std::size_t kGrain = 2048;
-  std::vector<Place> places(n);
-  parallel_for(n, kGrain, threads, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t t = begin; t < end; ++t) {
-      const auto c = corners(mesh, t);
-      const Vec3 middle =
-          to_cells(lattice, c[0]) + to_cells(lattice, c[1]) + to_cells(lattice, c[2]);
-      places[t].triangle = static_cast<std::uint32_t>(t);
-      store(middle, places[t].center.data());
-    }
-  });
-  sort_into_blocks(places, threads);
-
-  const std::size_t blocks = (n - 1) / kTreeBlock + 1;
-  TriangleTree tree;
+// Levels and room for them.
+void lay_out(std::size_t triangles, TriangleTree& tree) {
+  const std::size_t blocks = divide_up(triangles, kTreeBlock);
   tree.frames.resize(blocks * kTreeBlock);
-  std::vector<Corners> sorted(n);
-  parallel_for(tree.frames.size(), kGrain, threads, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      const auto c = corners(mesh, places[std::min(i, n - 1)].triangle);
-      const Corners p{to_cells(lattice, c[0]), to_cells(lattice, c[1]), to_cells(lattice, c[2])};
-      if (i < n) sorted[i] = p;
-      tree.frames[i] = make_frame(p[0], p[1], p[2]);
-    }
-  });
-
-  std::size_t width = kTreeBlock;  // triangles of a box
-  for (std::size_t count = blocks;; count = (count - 1) / kTreeWidth + 1, width *= kTreeWidth) {
-    const std::size_t first = tree.boxes.size();
-    tree.level_begin.push_back(static_cast<std::uint32_t>(first));
-    tree.boxes.resize(first + ((count - 1) / kTreeWidth + 1) * kTreeWidth, empty_box());
-    parallel_for(count, std::max<std::size_t>(1, kGrain / width), threads,
-                 [&](std::size_t begin, std::size_t end) {
-                   for (std::size_t i = begin; i < end; ++i)
-                     tree.boxes[first + i] = make_box(
-                         std::span(sorted).subspan(i * width, std::min(width, n - i * width)));
-                 });
+  tree.level_begin.clear();
+  std::size_t end = 0;
+  for (std::size_t count = blocks;; count = divide_up(count, kTreeWidth)) {
+    tree.level_begin.push_back(static_cast<std::uint32_t>(end));
+    const std::size_t next = end + divide_up(count, kTreeWidth) * kTreeWidth;
+    tree.boxes.resize(next);
+    std::fill(tree.boxes.begin() + static_cast<std::ptrdiff_t>(end + count), tree.boxes.end(),
+              empty_box());
+    end = next;
     if (count <= kTreeWidth) break;
   }
   assert(tree.level_begin.size() <= kTreeMaxLevel);
-  return tree;
+}
+
+class TreeBuild {
+ public:
+  TreeBuild(const TriangleMesh& mesh, const Lattice& lattice, Threads threads,
+            std::vector<Place>& places, TriangleTree& tree)
+      : mesh_(mesh), lattice_(lattice), threads_(threads), places_(places), tree_(tree) {
+    lay_out(mesh.triangles.size(), tree);
+  }
+
+  void find_places() {
+    places_.resize(mesh_.triangles.size());
+    parallel_for(places_.size(), 4096, threads_, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t t = begin; t < end; ++t) {
+        places_[t].triangle = static_cast<std::uint32_t>(t);
+        const Corners c = corners_of(places_[t]);
+        store(c[0] + c[1] + c[2], places_[t].center);
+      }
+    });
+  }
+
+  // Of places along the curve.
+  void fill() {
+    const std::size_t n = mesh_.triangles.size();
+    const std::size_t top = divide_up(n, width_of(kStretchLevels - 1));
+    std::vector<Moments> moments(top);  // of the boxes on a stretch's last level
+    parallel_for(divide_up(n, kStretch), 1, threads_,
+                 [&](std::size_t stretch, std::size_t) { fill_stretch(stretch, moments); });
+    for (std::size_t level = kStretchLevels; level < tree_.level_begin.size(); ++level)
+      moments = join_level(level, moments);
+  }
+
+ private:
+  // Triangles of a box.
+  static constexpr std::size_t width_of(std::size_t level) { return kTreeBlock << (3 * level); }
+
+  Corners corners_of(const Place& place) const {
+    const auto c = corners(mesh_, place.triangle);
+    return {to_cells(lattice_, c[0]), to_cells(lattice_, c[1]), to_cells(lattice_, c[2])};
+  }
+
+  // Its frames and the boxes on its levels.
+  void fill_stretch(std::size_t stretch, std::span<Moments> top) {
+    const std::size_t first = stretch * kStretch;
+    const auto places =
+        std::span(places_).subspan(first, std::min(kStretch, places_.size() - first));
+    sort_into_blocks(places);
+    std::vector<Corners> sorted(places.size());
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      sorted[i] = corners_of(places[i]);
+      tree_.frames[first + i] = make_frame(sorted[i][0], sorted[i][1], sorted[i][2]);
+    }
+    for (std::size_t i = places.size(); i % kTreeBlock != 0; ++i)
+      tree_.frames[first + i] = tree_.frames[first + places.size() - 1];
+    const std::size_t levels = std::min(kStretchLevels, tree_.level_begin.size());
+    std::vector<Moments> moments;
+    for (std::size_t level = 0; level < levels; ++level) {
+      const std::size_t width = width_of(level),
+                        first_box = tree_.level_begin[level] + first / width;
+      std::vector<Moments> sums(divide_up(places.size(), width));
+      if (level == 0)
+        for (std::size_t i = 0; i < sorted.size(); ++i) sums[i / kTreeBlock].add(sorted[i]);
+      for (std::size_t i = 0; i < moments.size(); ++i) sums[i / kTreeWidth].add(moments[i]);
+      for (std::size_t i = 0; i < sums.size(); ++i)
+        tree_.boxes[first_box + i] = make_box_of_triangles(
+            sums[i],
+            std::span(sorted).subspan(i * width, std::min(width, sorted.size() - i * width)));
+      moments = std::move(sums);
+    }
+    if (levels == kStretchLevels)
+      std::copy(moments.begin(), moments.end(),
+                top.begin() + static_cast<std::ptrdiff_t>(first / width_of(levels - 1)));
+  }
+
+  // Boxes of the level below's.
+  std::vector<Moments> join_level(std::size_t level, std::span<const Moments> below) {
+    std::vector<Moments> sums(divide_up(below.size(), kTreeWidth));
+    for (std::size_t i = 0; i < below.size(); ++i) sums[i / kTreeWidth].add(below[i]);
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      const std::size_t child = i * kTreeWidth,
+                        children = std::min(kTreeWidth, below.size() - child);
+      tree_.boxes[tree_.level_begin[level] + i] = make_box_of_boxes(
+          sums[i], std::span(tree_.boxes).subspan(tree_.level_begin[level - 1] + child, children));
+    }
+    return sums;
+  }
+
+  const TriangleMesh& mesh_;
+  const Lattice& lattice_;
+  Threads threads_;
+  std::vector<Place>& places_;
+  TriangleTree& tree_;
+};
+
+}  // namespace
+
+const TriangleTree& TreeBuilder::build(const TriangleMesh& mesh, const Lattice& lattice,
+                                       Threads threads) {
+  assert(!mesh.triangles.empty() && mesh.triangles.size() <= kTreeMaxTriangles);
+  TreeBuild build(mesh, lattice, threads, places_, tree_);
+  build.find_places();
+  CurveSort(places_, sorted_, keys_).run(lattice, threads);
+  build.fill();
+  return tree_;
 }
 
 }  // namespace isotact::detail

@@ -55,7 +55,7 @@ class DeviceDistances {
     double wanted_from = 0, wanted_to = 0;
     bool directions = false;
   };
-  // Calls visit for each brick, from several threads at once. Needs find_coarse first. Nodes of
+  // Calls visit for each brick, from several threads at once. Nodes of
   // cubes that are not wanted have distance 1.
   using Visitor = std::function<void(const BrickDistances& brick)>;
   virtual void for_each_brick(const Work& work, Threads threads, const Monitor& monitor,

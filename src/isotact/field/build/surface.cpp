@@ -109,12 +109,13 @@ class Closing {
     stitch_rims(edges);
     if (edges.same_way > 0) {
       if (Trouble trouble = make_consistent()) return trouble;
-      edges = surface_detail::find_edges(mesh_);
+      edges = surface_detail::find_edges(mesh_, settings_.threads);
     }
     std::vector<Rim> rims = surface_detail::gather_rims(mesh_, edges.net);
     if (Trouble trouble = turn_outward(rims)) return trouble;
     if (report_.turned_components > 0)  // which turned rims, too
-      rims = surface_detail::gather_rims(mesh_, surface_detail::find_edges(mesh_).net);
+      rims = surface_detail::gather_rims(mesh_,
+                                         surface_detail::find_edges(mesh_, settings_.threads).net);
     const bool doubtful = is_doubtful(rims);
     if (Trouble trouble = doubtful ? look_behind(rims) : std::nullopt) return trouble;
     const TriangleMesh given = mesh_;
@@ -143,7 +144,7 @@ class Closing {
   void try_stitch(EdgeReport& edges, double tolerance, double worth) {
     surface_detail::StitchResult stitched = surface_detail::stitch(mesh_, edges.net, tolerance);
     if (stitched.merged == 0 || stitched.mesh.triangles.empty()) return;
-    EdgeReport after = surface_detail::find_edges(stitched.mesh);
+    EdgeReport after = surface_detail::find_edges(stitched.mesh, settings_.threads);
     if (static_cast<double>(after.net.size()) > worth * static_cast<double>(edges.net.size()))
       return;
     mesh_ = std::move(stitched.mesh);
@@ -169,7 +170,7 @@ class Closing {
     TriangleMesh closed = mesh_;
     for (const Rim& rim : rims) surface_detail::add_fan(closed, rim);
     const surface_detail::TurnResult turned = surface_detail::turn_inward_parts(
-        closed, surface_detail::find_edges(closed), settings_.threads);
+        closed, surface_detail::find_edges(closed, settings_.threads), settings_.threads);
     if (!has_inside(closed, turned.volume)) return kNoVolume;
     report_.turned_components = turned.turned;
     std::copy_n(closed.triangles.begin(), mesh_.triangles.size(), mesh_.triangles.begin());
@@ -300,8 +301,8 @@ Trouble take_one_side(Surface& surface, const SurfaceSettings& settings) {
   one_sided.report.warnings.push_back(fmt::format(
       "{} triangles that lie on others were dropped, since they cancel those", single.removed));
   // What balanced before may now face either way, or be open.
-  if (Trouble trouble =
-          Closing(one_sided, settings).run(surface_detail::find_edges(one_sided.mesh)))
+  if (Trouble trouble = Closing(one_sided, settings)
+                            .run(surface_detail::find_edges(one_sided.mesh, settings.threads)))
     return trouble;
   surface = std::move(one_sided);
   return std::nullopt;
@@ -361,7 +362,7 @@ Surface prepare_surface(const TriangleMesh& mesh, const SurfaceSettings& setting
   check(mesh, settings);
   bool all_finite = true;
   Surface surface = take_clean(mesh, settings, all_finite);
-  EdgeReport edges = surface_detail::find_edges(surface.mesh);
+  EdgeReport edges = surface_detail::find_edges(surface.mesh, settings.threads);
   surface.report.watertight = all_finite && edges.not_two == 0;
   const bool may_cancel = edges.not_two > 0;  // where triangles lie on others, so do their edges
   settings.monitor.check();

@@ -35,6 +35,9 @@ struct GpuFieldBuilder::State {
 
   GpuInfo info;
   detail::SearchPrograms search;
+  detail::SearchMemory memory;  // of the last search
+  detail::TreeBuilder trees;
+  GpuBuffer slab;                // of the last first-order texture: triangles of nodes
   GpuProgram largest_b, texels;  // first_order_texels.comp
 
   std::array<std::optional<detail::BrickSlot>, detail::kSlots> slots;

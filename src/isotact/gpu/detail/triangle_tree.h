@@ -39,8 +39,23 @@ struct TriangleTree {
   std::vector<std::uint32_t> level_begin;  // places in boxes; the last level has at most eight
 };
 
-// Needs finite corners, at least one triangle and at most kTreeMaxTriangles. The same bytes for any
-// number of threads. Cost on one thread: half a microsecond a triangle.
-TriangleTree build_triangle_tree(const TriangleMesh& mesh, const Lattice& lattice, Threads threads);
+// Keeps its memory for the next tree: new pages are what costs most.
+class TreeBuilder {
+ public:
+  // Needs finite corners, at least one triangle and at most kTreeMaxTriangles. The same bytes for
+  // any number of threads. The tree stays until the next. Cost on one thread: half a microsecond a
+  // triangle.
+  const TriangleTree& build(const TriangleMesh& mesh, const Lattice& lattice, Threads threads);
+
+  struct Place {
+    float center[3];  // of a triangle, thrice: the sum of its corners, cells
+    std::uint32_t triangle;
+  };
+
+ private:
+  TriangleTree tree_;
+  std::vector<Place> places_, sorted_;
+  std::vector<std::uint32_t> keys_;
+};
 
 }  // namespace isotact::detail

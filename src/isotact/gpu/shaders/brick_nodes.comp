@@ -1,93 +1,155 @@
-// Nearest triangles of the 8^3 nodes of bricks, in three steps (STEP), each beginning with what the
-// one before has found nearby: 1, the centres of cubes of 4^3 nodes; 2, those of groups of 2^3; 3,
-// the nodes. The first two also say which cubes are wanted, by the rules of the processor's kernels
-// (field/build/detail/distance_kernel.h).
-// RESULT of step 3: 0, distances; 1, directions and distances; 2, numbers of triangles.
+// Nearest triangles of the 8^3 nodes of bricks. A work-group has a brick: it lists the blocks of
+// triangles that may matter to it, from those the triangles that may matter to each of its cubes of
+// 4^3 nodes, and then an invocation measures a node. Bricks with too many blocks (triangles much
+// smaller than cells) are left to dense_nodes.comp. Cubes that are not wanted, by the rules of the
+// processor's kernels (field/build/detail/distance_kernel.h), have no triangles.
 #include "nearest.glsl"
-#include "direction.glsl"
 
+const uint kLanes = 64u;
 layout(local_size_x = 64) in;
-#include "index.glsl"
-layout(std430, binding = 2) readonly buffer Bricks { ivec4 bricks[]; };  // cell, whole
-layout(std430, binding = 3) readonly buffer CoarseSeeds { uint coarse_seeds[]; };
-layout(std430, binding = 4) buffer CubeSeeds { uint cube_seeds[]; };    // 8 a brick
-layout(std430, binding = 5) buffer GroupSeeds { uint group_seeds[]; };  // 64 a brick
-layout(std430, binding = 6) buffer Exact { uint exact[]; };             // a bit a cube
-#if RESULT == 0
-layout(std430, binding = 7) writeonly buffer Results { float results[]; };  // 64 z + 8 y + x
-#elif RESULT == 1
-layout(std430, binding = 7) writeonly buffer Results { vec4 results[]; };
-#else
-layout(std430, binding = 7) writeonly buffer Results { uint results[]; };
-#endif
-uniform uint brick_count;
-uniform ivec3 coarse_nodes;
-uniform float wanted_from, wanted_to;
+#include "near_lists.glsl"
+#include "brick_work.glsl"
 
-uvec3 split(uint bits) { return uvec3(bits & 1u, bits >> 1u & 1u, bits >> 2u & 1u); }
+// Triangles of some blocks: first all, each with the vector from its nearest point to a centre and
+// that one's length; then those that may matter to the cube there, each with a bound: at s from the
+// centre it is at least w + xyz.s away.
+const uint kBlocksAtOnce = 64u;
+shared vec4 item_bound[kBlock * kBlocksAtOnce];
+shared uint item_frame[kBlock * kBlocksAtOnce];
+shared uint item_count;
+shared uint group_sq[8];  // a float's bits
 
-bool is_wanted(float distance_sq, float radius) {
-  float d = sqrt(distance_sq);
-  return d >= wanted_from - radius && d <= wanted_to + radius;
+const float kBrickHalf = 3.5, kCubeHalf = 1.5;
+
+void measure_items(uint list, uint first, uint end, vec3 center, inout Nearest nearest) {
+  uint count = kBlock * (end - first);
+  for (uint i = gl_LocalInvocationIndex; i < count; i += kLanes) {
+    uint frame = kBlock * kept[list][first + i / kBlock] + i % kBlock;
+    vec3 offset = offset_from(frame, center);
+    float d = square(offset);
+    if (d < nearest.distance_sq || (d == nearest.distance_sq && frame < nearest.frame))
+      nearest = Nearest(d, frame);
+    item_bound[i] = vec4(offset, sqrt(d));
+    item_frame[i] = frame;
+  }
 }
 
-Nearest begin_with(uint seed, vec3 p) {
-  return Nearest(square(offset_in_plane(seed, p)), seed);
+// Leaves those that may matter, and returns their number. None is written where one still has to be
+// read: they only move down, by no more than kLanes at a time.
+uint filter_items(uint count) {
+  uint lane = gl_LocalInvocationIndex;
+  barrier();
+  if (lane == 0u) item_count = 0u;
+  for (uint first = 0u; first < count; first += kLanes) {
+    uint i = first + lane, frame = 0u;
+    vec4 item = vec4(0.0);
+    bool stays = false;
+    if (i < count) {
+      item = item_bound[i];
+      frame = item_frame[i];
+      stays = may_matter(item.xyz, item.w, kCubeHalf);
+    }
+    barrier();
+    if (stays) {
+      uint at = atomicAdd(item_count, 1u);
+      item_bound[at] = item.w < 1.0 ? vec4(0.0, 0.0, 0.0, item.w - kCubeRadius - list_slack())
+                                    : vec4(item.xyz / item.w, item.w - list_slack());
+      item_frame[at] = frame;
+    }
+  }
+  barrier();
+  return item_count;
 }
 
-#if STEP == 1
+Nearest find_nearest_in_blocks(uint list, uint n, vec3 p) {
+  Nearest mine = Nearest(3e38, kNoTriangle);
+  for (uint first = 0u; first < n; first += kBlocksAtOnce)
+    measure_items(list, first, min(first + kBlocksAtOnce, n), p, mine);
+  return join_nearest(mine);
+}
+
+// Whether a cube has a group that is wanted, by the distances of their centres.
+bool has_wanted_group(uint list, uint n, vec3 center) {
+  uint lane = gl_LocalInvocationIndex, group = lane >> 3u;
+  barrier();
+  if (lane < 8u) group_sq[lane] = 0x7f800000u;
+  barrier();
+  vec3 p = center - 1.0 + 2.0 * vec3(split(group));
+  Nearest mine = Nearest(3e38, 0u);
+  for (uint i = lane & 7u; i < kBlock * n; i += 8u)
+    try_frame(kBlock * kept[list][i / kBlock] + i % kBlock, p, mine);
+  atomicMin(group_sq[group], floatBitsToUint(mine.distance_sq));
+  barrier();
+  bool wanted = false;
+  for (uint i = 0u; i < 8u; ++i)
+    wanted = wanted || is_wanted(uintBitsToFloat(group_sq[i]), kGroupRadius);
+  return wanted;
+}
+
+// The nearest triangle of the node at `side` from a cube's centre. After find_nearest_in_blocks,
+// which leaves the items of one stretch of blocks.
+uint measure_node(uint list, uint n, vec3 center, uint known, vec3 side) {
+  vec3 p = center + side;
+  Nearest nearest = Nearest(square(offset_in_plane(known, p)), known);
+  float near = sqrt(nearest.distance_sq);
+  for (uint first = 0u; first < n; first += kBlocksAtOnce) {
+    uint end = min(first + kBlocksAtOnce, n);
+    if (n > kBlocksAtOnce) {
+      Nearest unused = nearest;
+      barrier();
+      measure_items(list, first, end, center, unused);
+    }
+    uint items = filter_items(kBlock * (end - first));
+    for (uint i = 0u; i < items; ++i) {
+      vec4 bound = item_bound[i];
+      if (!any_together(dot(bound.xyz, side) + bound.w <= near)) continue;
+      try_frame(item_frame[i], p, nearest);
+      near = sqrt(nearest.distance_sq);
+    }
+  }
+  return nearest.frame;
+}
+
 void main() {
-  uint number = invocation_index(), brick = number >> 3u;
-  bool alive = brick < brick_count;
-  if (!alive) brick = 0u;
+  uint brick = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
+  if (brick >= brick_count) return;
+  uint lane = gl_LocalInvocationIndex;
   ivec4 request = bricks[brick];
-  uvec3 cube = split(number);
-  ivec3 corner = min(request.xyz + ivec3(cube), coarse_nodes - 1);
-  vec3 p = vec3(8 * request.xyz) + 4.0 * vec3(cube) + 1.5;
-  Nearest nearest = begin_with(
-      coarse_seeds[(corner.z * coarse_nodes.y + corner.y) * coarse_nodes.x + corner.x], p);
-  find_nearest(p, alive, nearest);
-  bool wanted = request.w != 0 || is_wanted(nearest.distance_sq, 0.8660255 * 3.0);
-  if (alive) cube_seeds[number] = wanted ? nearest.frame : kNoTriangle;
+  vec3 origin = vec3(8 * request.xyz);
+  uint list, seed;
+  uint n = gather_blocks(origin + kBrickHalf, kBrickHalf, list, seed);
+  if (n > kMostKept) {
+    if (lane == 0u) leave_to_walks(brick, seed);
+    return;
+  }
+  uvec3 in_cube = uvec3(lane & 3u, lane >> 2u & 3u, lane >> 4u);
+  vec3 side = vec3(in_cube) - kCubeHalf;
+  uint bits = 0u;
+  // First the brick itself, then its cubes.
+  for (uint part = 0u; part < 9u; ++part) {
+    uint cube = part - 1u;
+    float half_side = part == 0u ? kBrickHalf : kCubeHalf;
+    vec3 center = origin + half_side + (part == 0u ? vec3(0.0) : 4.0 * vec3(split(cube)));
+    vec3 corner = cube_corner(lane & 7u, half_side);
+    set_reach(length(corner + offset_from(seed, center)));
+    uint blocks = filter_blocks(list, n, center, half_side);
+    Nearest nearest = find_nearest_in_blocks(1u - list, blocks, center);
+    if (part == 0u) {
+      list = 1u - list;
+      n = blocks;
+      seed = nearest.frame;
+      continue;
+    }
+    bool wanted = request.w != 0 || is_wanted(nearest.distance_sq, kCubeRadius);
+    if (wanted && request.w == 0) wanted = has_wanted_group(1u - list, blocks, center);
+    uint found = kNoTriangle;
+    if (wanted) {
+      bits |= 1u << cube;
+      set_reach(length(corner + offset_from(nearest.frame, center)));
+      found = measure_node(1u - list, blocks, center, nearest.frame, side);
+    }
+    uvec3 in_brick = 4u * split(cube) + in_cube;
+    triangles[512u * brick + 64u * in_brick.z + 8u * in_brick.y + in_brick.x] = found;
+  }
+  if (lane == 0u) exact[brick] = bits;
 }
-#elif STEP == 2
-void main() {
-  uint number = invocation_index(), brick = number >> 6u;
-  uint seed = brick < brick_count ? cube_seeds[number >> 3u] : kNoTriangle;
-  bool alive = seed != kNoTriangle;
-  ivec4 request = bricks[alive ? brick : 0u];
-  vec3 p = vec3(8 * request.xyz) + 4.0 * vec3(split(number >> 3u)) + 2.0 * vec3(split(number)) + 0.5;
-  Nearest nearest = begin_with(alive ? seed : 0u, p);
-  find_nearest(p, alive, nearest);
-  if (!alive) return;
-  group_seeds[number] = nearest.frame;
-  if (request.w != 0 || is_wanted(nearest.distance_sq, 0.8660255))
-    atomicOr(exact[brick], 1u << (number >> 3u & 7u));
-}
-#else
-void main() {
-  // A work-group is a cube.
-  uint number = invocation_index(), brick = number >> 9u, cube = number >> 6u & 7u;
-  uint i = number & 63u;
-  uvec3 in_cube = uvec3(i & 3u, i >> 2u & 3u, i >> 4u);
-  bool exists = brick < brick_count;
-  bool alive = exists && (exact[brick] >> cube & 1u) != 0u;
-  ivec4 request = bricks[alive ? brick : 0u];
-  uvec3 in_brick = 4u * split(cube) + in_cube;
-  uvec3 group = in_cube >> 1u;
-  vec3 p = vec3(8 * request.xyz) + vec3(in_brick);
-  uint seed = alive
-      ? group_seeds[64u * brick + 8u * cube + group.x + 2u * group.y + 4u * group.z] : 0u;
-  Nearest nearest = begin_with(seed, p);
-  find_nearest(p, alive, nearest);
-  if (!exists) return;
-  uint at = 512u * brick + 64u * in_brick.z + 8u * in_brick.y + in_brick.x;
-#if RESULT == 0
-  results[at] = alive ? sqrt(nearest.distance_sq) : 1.0;
-#elif RESULT == 1
-  results[at] = alive ? find_direction(nearest.frame, p) : vec4(0.0, 0.0, 0.0, 1.0);
-#else
-  results[at] = nearest.frame;
-#endif
-}
-#endif

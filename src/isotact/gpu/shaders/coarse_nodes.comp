@@ -1,9 +1,8 @@
-// Distances and nearest triangles of nodes 8 cells apart. A work-group has 4^3 of them.
+// Distances of nodes 8 cells apart. A work-group has 4^3 of them.
 #include "nearest.glsl"
 
 layout(local_size_x = 64) in;
 layout(std430, binding = 2) writeonly buffer Distances { float distances[]; };
-layout(std430, binding = 3) writeonly buffer Seeds { uint seeds[]; };
 uniform ivec3 nodes;
 
 void main() {
@@ -17,7 +16,6 @@ void main() {
   Nearest nearest = find_any(p);
   find_nearest(p, alive, nearest);
   if (!alive) return;
-  uint at = uint(nodes.x) * (uint(nodes.y) * uint(node.z) + uint(node.y)) + uint(node.x);
-  distances[at] = sqrt(nearest.distance_sq);
-  seeds[at] = nearest.frame;
+  distances[uint(nodes.x) * (uint(nodes.y) * uint(node.z) + uint(node.y)) + uint(node.x)] =
+      sqrt(nearest.distance_sq);
 }

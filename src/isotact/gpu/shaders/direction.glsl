@@ -3,8 +3,7 @@
 const float kOnSurface = 0.001;  // as in field/build/distance_device.h
 
 vec4 find_direction(uint frame, vec3 p) {
-  vec3 normal;
-  vec3 offset = offset_from(frame, p, normal);
+  vec3 offset = offset_from(frame, p);
   float d = length(offset_in_plane(frame, p));
-  return vec4(d < kOnSurface ? normal : normalize(offset), d);
+  return vec4(d < kOnSurface ? normal_of(frame) : normalize(offset), d);
 }

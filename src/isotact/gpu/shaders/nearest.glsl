@@ -59,13 +59,14 @@ vec3 offset_in_plane(uint frame, vec3 p) {
   return vec3(b < 0.0 ? below : over, c);
 }
 
-// The vector itself; `normal` is the triangle's.
-vec3 offset_from(uint frame, vec3 p, out vec3 normal) {
+vec3 normal_of(uint frame) { return frame_parts[5u * frame + 2u].yzw; }
+
+// The vector itself.
+vec3 offset_from(uint frame, vec3 p) {
   vec4 f0 = frame_parts[5u * frame], f1 = frame_parts[5u * frame + 1u],
        f2 = frame_parts[5u * frame + 2u];
   vec3 offset = offset_in_plane(frame, p);
-  normal = f2.yzw;
-  return vec3(f0.w, f1.xy) * offset.x + vec3(f1.zw, f2.x) * offset.y + normal * offset.z;
+  return vec3(f0.w, f1.xy) * offset.x + vec3(f1.zw, f2.x) * offset.y + f2.yzw * offset.z;
 }
 
 struct Nearest {
@@ -73,9 +74,11 @@ struct Nearest {
   uint frame;
 };
 
+// Of equals, the first: then the order of tries does not matter.
 void try_frame(uint frame, vec3 p, inout Nearest nearest) {
   float d = square(offset_in_plane(frame, p));
-  if (d < nearest.distance_sq) nearest = Nearest(d, frame);
+  if (d < nearest.distance_sq || (d == nearest.distance_sq && frame < nearest.frame))
+    nearest = Nearest(d, frame);
 }
 
 float reach_sq(float distance_sq) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "isotact/base/parallel.h"
 #include "isotact/geometry/mesh.h"
 
 namespace isotact::surface_detail {
@@ -27,9 +28,9 @@ struct EdgeReport {
   std::uint32_t parts = 0;
 };
 
-// Needs triangles with three distinct vertices, fewer than 2^31 of them. Cost: about 50 ns a
-// triangle.
-EdgeReport find_edges(const TriangleMesh& mesh);
+// Needs triangles with three distinct vertices, fewer than 2^31 of them. The same for any number of
+// threads. Cost: about 50 ns a triangle on one.
+EdgeReport find_edges(const TriangleMesh& mesh, Threads threads);
 
 // Parts of a graph: names every element by the lowest one it is joined to.
 class DisjointSets {

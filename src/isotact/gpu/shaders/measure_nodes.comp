@@ -1,0 +1,25 @@
+// From the nearest triangles of nodes of bricks to distances, and with DIRECTIONS to vec4s of
+// find_direction. Nodes without a triangle have distance 1.
+#include "nearest.glsl"
+#include "direction.glsl"
+#include "brick_work.glsl"
+
+layout(local_size_x = 64) in;
+#include "index.glsl"
+#ifdef DIRECTIONS
+layout(std430, binding = 6) writeonly buffer Results { vec4 results[]; };
+#else
+layout(std430, binding = 6) writeonly buffer Results { float results[]; };
+#endif
+
+void main() {
+  uint number = invocation_index(), brick = number >> 9u, i = number & 511u;
+  if (brick >= brick_count) return;
+  uint frame = triangles[number];
+  vec3 p = vec3(8 * bricks[brick].xyz) + vec3(i & 7u, i >> 3u & 7u, i >> 6u);
+#ifdef DIRECTIONS
+  results[number] = frame != kNoTriangle ? find_direction(frame, p) : vec4(0.0, 0.0, 0.0, 1.0);
+#else
+  results[number] = frame != kNoTriangle ? length(offset_in_plane(frame, p)) : 1.0;
+#endif
+}
