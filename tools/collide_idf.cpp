@@ -55,6 +55,13 @@ bool ask_gpu([[maybe_unused]] const IdfScene& scene, IdfReport& report) {
   return false;
 }
 
+// Without a wish for a shell around the bodies only overlaps count.
+void drop_gaps(IdfReport& report) {
+  std::vector<Contact>& contacts = report.result.contacts;
+  std::erase_if(contacts, [](const Contact& c) { return c.depth < 0; });
+  report.result.first_contact = {0, static_cast<std::uint32_t>(contacts.size())};
+}
+
 const char* status_of(const IdfReport& r) { return r.result.contacts.empty() ? "free" : "contact"; }
 
 }  // namespace
@@ -67,16 +74,18 @@ void add_idf_options(Command& command, IdfOptions& options) {
                "default: 20)",
        .value_name = "N"},
       options.samples, {1, kMostIdfSamples});
-  command.add_number({.names = "--epsilon",
-                      .help = "With --method idf: as near to both as this is contact, metres "
-                              "(default: a hundredth of the smaller body)",
-                      .value_name = "S"},
-                     options.epsilon, {1e-12, 1e12});
-  command.add_number({.names = "--overlap",
-                      .help = "With --method idf: miss nothing in common that holds a ball of this "
-                              "radius, metres (default: as fine as the samples)",
-                      .value_name = "S"},
-                     options.overlap, {1e-12, 1e12});
+  command.add_number(
+      {.names = "--epsilon",
+       .help = "With --method idf: as near to both as this is contact, metres "
+               "(default: overlaps only, searched with a hundredth of the smaller body)",
+       .value_name = "S"},
+      options.epsilon, {1e-12, 1e12});
+  command.add_number(
+      {.names = "--overlap",
+       .help = "With --method idf: where they seem to be apart, miss nothing in common that "
+               "holds a ball of this radius, metres (default: as fine as the samples)",
+       .value_name = "S"},
+      options.overlap, {1e-12, 1e12});
 }
 
 IdfReport find_idf_contacts(const Shape& a, const Pose& world_from_a, const Shape& b,
@@ -93,12 +102,14 @@ IdfReport find_idf_contacts(const Shape& a, const Pose& world_from_a, const Shap
   if (options.overlap >= 0) s.resolution = options.overlap;
   s.max_contacts = std::min<std::uint32_t>(max_contacts, kMostIdfContacts);
   s.threads = threads;
-  if (options.gpu && ask_gpu(scene, report)) return report;
-  report.device = "cpu";
-  report.seconds = seconds_of_second([&] {
-    IdfState state;
-    intersect_fields(scene.shapes, scene.bodies, scene.pairs, s, state, report.result);
-  });
+  if (!options.gpu || !ask_gpu(scene, report)) {
+    report.device = "cpu";
+    report.seconds = seconds_of_second([&] {
+      IdfState state;
+      intersect_fields(scene.shapes, scene.bodies, scene.pairs, s, state, report.result);
+    });
+  }
+  if (options.epsilon < 0) drop_gaps(report);
   return report;
 }
 

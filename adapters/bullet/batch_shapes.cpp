@@ -15,6 +15,7 @@
 
 #include "isotact/adapters/bullet/convert.h"
 #include "isotact/adapters/bullet/report.h"
+#include "isotact/base/error.h"
 #include "isotact/field/csg.h"
 
 #include "other_solid.h"
@@ -80,9 +81,17 @@ std::uint32_t BatchShapes::add(IdfShape shape) {
 }
 
 template <typename Formula>
-std::uint32_t BatchShapes::find_formula(const Key& key, const Formula& formula) {
-  if (const auto old = formulas_.find(key); old != formulas_.end()) return old->second;
-  return formulas_[key] = add(IdfShape(formula));
+std::optional<BatchShape> BatchShapes::find_formula(const Key& key, const Formula& formula,
+                                                    const Pose& frame) {
+  const auto [at, is_new] = formulas_.try_emplace(key);
+  if (is_new) {
+    try {
+      at->second = add(IdfShape(formula));
+    } catch (const Error&) {  // without a volume: its pairs go by points
+    }
+  }
+  if (!at->second) return {};
+  return BatchShape{*at->second, frame};
 }
 
 std::optional<BatchShape> BatchShapes::find_ours(const IsotactShape& shape) {
@@ -113,29 +122,28 @@ std::optional<BatchShape> BatchShapes::find(const btCollisionShape& shape) {
       const auto& plane = static_cast<const btStaticPlaneShape&>(shape);
       const Vec3 n = normalized(from_bullet(plane.getPlaneNormal()));
       const double offset = to_number(plane.getPlaneConstant());
-      return BatchShape{find_formula({type, n.x, n.y, n.z, offset}, PlaneField{n, offset})};
+      return find_formula({type, n.x, n.y, n.z, offset}, PlaneField{n, offset});
     }
     case SPHERE_SHAPE_PROXYTYPE: {
       const double r = to_number(static_cast<const btSphereShape&>(shape).getRadius());
-      return BatchShape{find_formula({type, r}, SphereField{{}, r})};
+      return find_formula({type, r}, SphereField{{}, r});
     }
     case BOX_SHAPE_PROXYTYPE: {
       const Vec3 h = from_bullet(static_cast<const btBoxShape&>(shape).getHalfExtentsWithMargin());
-      return BatchShape{find_formula({type, h.x, h.y, h.z}, BoxField{{}, h})};
+      return find_formula({type, h.x, h.y, h.z}, BoxField{{}, h});
     }
     case CAPSULE_SHAPE_PROXYTYPE: {
       const auto& capsule = static_cast<const btCapsuleShape&>(shape);
       const double half = to_number(capsule.getHalfHeight()), r = to_number(capsule.getRadius());
       const CapsuleField formula{{0, -half, 0}, {0, half, 0}, r};
-      return BatchShape{find_formula({type, half, r}, formula), turn_from_y(capsule.getUpAxis())};
+      return find_formula({type, half, r}, formula, turn_from_y(capsule.getUpAxis()));
     }
     case CYLINDER_SHAPE_PROXYTYPE: {
       const auto& cylinder = static_cast<const btCylinderShape&>(shape);
       const int axis = cylinder.getUpAxis();
       const double height = 2 * to_number(cylinder.getHalfExtentsWithMargin()[axis]);
       const double r = to_number(cylinder.getRadius());
-      return BatchShape{find_formula({type, height, r}, CylinderField{{}, r, height}),
-                        turn_from_y(axis)};
+      return find_formula({type, height, r}, CylinderField{{}, r, height}, turn_from_y(axis));
     }
     default:
       return {};

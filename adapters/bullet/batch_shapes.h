@@ -43,7 +43,8 @@ class BatchShapes {
   };
   std::optional<BatchShape> find_ours(const IsotactShape& shape);
   template <typename Formula>
-  std::uint32_t find_formula(const Key& key, const Formula& formula);
+  std::optional<BatchShape> find_formula(const Key& key, const Formula& formula,
+                                         const Pose& frame = {});
   std::uint32_t add(IdfShape shape);
 
   int cells_;
@@ -51,7 +52,7 @@ class BatchShapes {
   std::vector<IdfShape> all_{};
   std::uint64_t version_ = 0;
   std::map<const BulletBody*, Body> bodies_{};
-  std::map<Key, std::uint32_t> formulas_{};
+  std::map<Key, std::optional<std::uint32_t>> formulas_{};  // none: it cannot be one
 };
 
 // Value and unit direction of steepest ascent, at a point of the unscaled shape, metres. A zero

@@ -267,9 +267,9 @@ ISOTACT_INLINE L find_texel_floor(const TexelGrid& grid, const L (&point)[3]) {
       product = product + (node[axis] * L(1.0F / 32767.0F)) * (nearest[axis] - L(grid.half[axis]));
     value = node[3] * L(grid.b_scale) + L(0.5F) * product;
   }
-  // NodeBound of field_texels.h; 4 is kFirstOrderNear.
+  // NodeBound of field_texels.h; kFirstOrderNear, less what 16 bits round.
   const L far = greater(lesser(value, L(grid.near)), value - L(grid.excess));
-  const L sure = select(value > L(4.0F), far, value);
+  const L sure = select(value > L(3.9F), far, value);
   const L on_box = sure - square_root(way_sq);
   const L outside = greater(on_box, L(0.0F));
   const L beyond = square_root(gap_sq + outside * outside);

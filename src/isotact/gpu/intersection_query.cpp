@@ -45,7 +45,8 @@ std::uint32_t slots_of(const IdfPairRecord& r) {
   return static_cast<std::uint32_t>(r.slots[0] * r.slots[1] * r.slots[2]);
 }
 
-constexpr int kMostLevels = 5;  // refine.comp has 15 bits for three a level
+constexpr std::uint32_t kStray = 0xffffffffU;  // instead of a pair's number, as shaders have it
+constexpr int kMostLevels = 5;                 // refine.comp has 15 bits for three a level
 
 // How often cells of a pair are cut.
 int find_levels(const IdfPairRecord& r, const IdfSettings& s) {
@@ -69,10 +70,10 @@ void append(const IdfResult& part, IdfResult& all) {
 
 struct GpuIntersectionQuery::State {
   State(const GpuContext& gpu, std::span<const IdfShape> all, const GpuIntersectionOptions& o)
-      : context(gpu),
+      : info(gpu.info()),
         shapes(all.begin(), all.end()),
         options(o),
-        table(gpu.info(), shapes, o.allow_bindless) {}
+        table(info, shapes, o.allow_bindless) {}
 
   enum class Output { kAll, kDeepest, kVoxels };
 
@@ -97,12 +98,13 @@ struct GpuIntersectionQuery::State {
   void read_all();
   void read_deepest();
   void read_refined();
+  void drop_strays();
   std::size_t pairs_a_batch(const IdfSettings& s) const;
 
   bool is_refined() const { return is_by_cells() && settings.resolution > 0; }
   std::uint32_t pair_count() const { return static_cast<std::uint32_t>(plan.records.size()); }
 
-  const GpuContext& context;
+  GpuInfo info;
   std::vector<IdfShape> shapes;
   GpuIntersectionOptions options;
   detail::ShapeTable table;
@@ -169,7 +171,7 @@ std::size_t GpuIntersectionQuery::State::pairs_a_batch(const IdfSettings& s) con
   if (s.max_contacts > 0) a_pair = std::max<std::uint64_t>(a_pair, s.max_contacts * sizeof(IdfHit));
   a_pair = std::max<std::uint64_t>(a_pair, particles * 8);
   const std::uint64_t wanted = options.most_bytes > 0 ? options.most_bytes : kMostHitBytes;
-  const auto limit = static_cast<std::uint64_t>(context.info().max_storage_bytes);
+  const auto limit = static_cast<std::uint64_t>(info.max_storage_bytes);
   return static_cast<std::size_t>(std::max<std::uint64_t>(1, std::min(limit, wanted) / a_pair));
 }
 
@@ -406,6 +408,13 @@ void GpuIntersectionQuery::State::read_deepest() {
   for (std::size_t i = 0; i < n; ++i)
     found.insert(found.end(), room.begin() + static_cast<std::ptrdiff_t>(i * most),
                  room.begin() + static_cast<std::ptrdiff_t>(i * most + picked[i]));
+  drop_strays();
+}
+
+// Particles that won move again in another shader. Should its compiler round otherwise, one at the
+// edge of epsilon may not arrive then.
+void GpuIntersectionQuery::State::drop_strays() {
+  std::erase_if(found, [](const IdfHit& h) { return h.pair == kStray; });
 }
 
 // Those of cut cells are few: the CPU chooses among them.
@@ -437,6 +446,7 @@ void GpuIntersectionQuery::State::read() {
     offsets.read(std::span<std::uint32_t>(&stored, 1));
     found.resize(stored);
     hits.read(std::span(found));
+    drop_strays();
   }
   if (is_refined()) read_refined();
 }
@@ -447,7 +457,7 @@ bool GpuIntersectionQuery::State::make_room() {
   std::uint32_t needed[2];  // hits, open cells
   refined_hits.read(std::span<std::uint32_t>(needed));
   refined_count = needed[0];
-  const auto limit = static_cast<std::uint64_t>(context.info().max_storage_bytes);
+  const auto limit = static_cast<std::uint64_t>(info.max_storage_bytes);
   bool has_grown = false;
   const auto grow = [&](std::uint32_t& room, std::uint32_t wanted, std::uint64_t bytes) {
     const std::uint64_t most = std::min<std::uint64_t>(kMostOpen, limit / bytes / 2);
@@ -543,6 +553,7 @@ GpuIntersectionCount GpuIntersectionQuery::count(std::span<const IdfBody> bodies
     if (s.particle_count == 0) continue;
     s.counts.assign(s.plan.records.size(), 0);
     s.arrived.read(std::span(s.counts));
+    s.found.clear();
     if (s.is_refined()) s.read_refined();
     for (const std::uint32_t n : s.counts) {
       total.arrived += n;

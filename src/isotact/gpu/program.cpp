@@ -181,7 +181,8 @@ void GpuProgram::dispatch(std::uint32_t x, std::uint32_t y, std::uint32_t z) con
   glUseProgram(name_);
   glDispatchCompute(x, y, z);
   glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT | GL_SHADER_IMAGE_ACCESS_BARRIER_BIT |
-                  GL_TEXTURE_FETCH_BARRIER_BIT | GL_COMMAND_BARRIER_BIT);
+                  GL_TEXTURE_FETCH_BARRIER_BIT | GL_COMMAND_BARRIER_BIT |
+                  GL_BUFFER_UPDATE_BARRIER_BIT);
 }
 
 void GpuProgram::dispatch_indirect(const GpuBuffer& groups, std::size_t offset) const {
@@ -189,7 +190,8 @@ void GpuProgram::dispatch_indirect(const GpuBuffer& groups, std::size_t offset) 
   glBindBuffer(GL_DISPATCH_INDIRECT_BUFFER, groups.name());
   glDispatchComputeIndirect(static_cast<GLintptr>(offset));
   glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT | GL_SHADER_IMAGE_ACCESS_BARRIER_BIT |
-                  GL_TEXTURE_FETCH_BARRIER_BIT | GL_COMMAND_BARRIER_BIT);
+                  GL_TEXTURE_FETCH_BARRIER_BIT | GL_COMMAND_BARRIER_BIT |
+                  GL_BUFFER_UPDATE_BARRIER_BIT);
 }
 
 GroupGrid spread_groups(std::uint64_t count) {

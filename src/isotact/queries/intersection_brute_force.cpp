@@ -128,8 +128,9 @@ void search_pair(const OnePair& one, std::vector<IdfHit>& hits, IdfPairResult& f
           project_one(one, cells.middle(i), in_cell ? level.half_diagonal : HUGE_VALF, found);
       if (outcome.arrived) {
         IdfHit hit{};
-        write_hit(outcome.last.a, outcome.last.b, one.settings.normal == IdfNormal::kPaper, hit);
-        for (std::size_t axis = 0; axis < 3; ++axis) hit.position[axis] = outcome.last.at[axis];
+        const float at[3] = {outcome.last.at.x, outcome.last.at.y, outcome.last.at.z};
+        write_hit(outcome.last.a, outcome.last.b, at, record.epsilon,
+                  one.settings.normal == IdfNormal::kPaper, hit);
         hit.particle = cells.particle[i];
         hit.pair = one.pair;
         hits.push_back(hit);

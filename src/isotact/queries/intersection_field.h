@@ -14,7 +14,9 @@
 //     14, and "x will be on the surface of at least one") is |max(d_a, d_b)| < epsilon; a particle
 //     that runs out of steps has arrived all the same where it was inside of both on its way (or
 //     within epsilon of it): in the last such place.
-//   * Depth is positive where bodies overlap: minus equation 15.
+//   * Depth is positive where bodies overlap, negative across a gap: minus equation 15, with what
+//   is
+//     left of the way to the surface (up to epsilon) taken into account.
 //   * Equation 16 takes the normal from B always. Where the particle lies on B's surface, inside of
 //     A, that is B's own normal there: on the side faces of a box that stands in the ground it
 //     points sideways. We take the gradient of the field that the depth was measured in, turned so
@@ -122,7 +124,8 @@ struct IdfSettings {
   // Steps this many times as long, as Keinert et al. do for rays; 1 to 2. A step that overshoots
   // (the value grew) is taken back to plain length.
   double relaxation = 1;
-  // kCells: no overlap that holds a ball of this radius, in metres, is missed. 0: half the diagonal
+  // kCells: of pairs that are found to be apart: no overlap that holds a ball of this radius, in
+  // metres, was missed. 0: half the diagonal
   // of a cell of the sampling grid times the slope of the fields, which costs nothing. Cells are
   // halved up to 12 times, and not into more than 2^20 a pair: IdfResult::resolution says what was
   // reached.
@@ -175,7 +178,8 @@ std::array<std::int32_t, 3> distribute_samples(const Vec3& box_size, int n);
 void intersect_fields(std::span<const IdfShape> shapes, std::span<const IdfBody> bodies,
                       std::span<const IdfPair> pairs, const IdfSettings& settings, IdfState& state,
                       IdfResult& result);
-// The same without any cull, cell after cell to the end; slow.
+// The same by plain loops, one cell and one particle after the other; slow. (That what cells are
+// left out by is sound is tested by itself.)
 void intersect_fields_brute_force(std::span<const IdfShape> shapes, std::span<const IdfBody> bodies,
                                   std::span<const IdfPair> pairs, const IdfSettings& settings,
                                   IdfState& state, IdfResult& result);

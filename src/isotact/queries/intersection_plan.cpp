@@ -14,11 +14,14 @@ namespace {
 
 constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 
+// Squares of lengths must be floats.
+constexpr double kLargest = 1e12;
+
 void check_settings(const IdfSettings& s) {
   if (s.samples < 1 || s.samples > kMostIdfSamples)
     throw Error(fmt::format("samples is {}; 1 to {} are possible", s.samples, kMostIdfSamples));
-  if (!(s.epsilon >= 0) || !std::isfinite(s.epsilon))
-    throw Error(fmt::format("epsilon is {}; it must be finite, and not negative", s.epsilon));
+  if (!(s.epsilon >= 0 && s.epsilon <= kLargest))
+    throw Error(fmt::format("epsilon is {}; 0 to {} metres are possible", s.epsilon, kLargest));
   if (s.max_steps < 1 || s.max_steps > 1000)
     throw Error(fmt::format("max_steps is {}; 1 to 1000 are possible", s.max_steps));
   if (!(s.relaxation >= 1 && s.relaxation <= 2))
@@ -37,10 +40,17 @@ void check_bodies(std::span<const IdfShape> shapes, std::span<const IdfBody> bod
     const IdfBody& body = bodies[i];
     if (body.shape >= shapes.size())
       throw Error(fmt::format("body {} has shape {}, there are {}", i, body.shape, shapes.size()));
-    if (!(body.scale > 0) || !std::isfinite(body.scale))
-      throw Error(fmt::format("body {}: scale is {}, must be positive", i, body.scale));
+    if (!(body.scale >= 1 / kLargest && body.scale <= kLargest))
+      throw Error(fmt::format("body {}: scale is {}; {} to {} are possible", i, body.scale,
+                              1 / kLargest, kLargest));
+    const Vec3 side = extent(shapes[body.shape].body()) * body.scale;
+    const bool is_plane = std::holds_alternative<PlaneField>(shapes[body.shape].solid());
+    if (!is_plane && !(std::max({side.x, side.y, side.z}) <= kLargest))
+      throw Error(fmt::format("body {} is larger than {} metres", i, kLargest));
     const Pose& pose = body.world_from_body;
-    if (!is_finite(pose.translation) || !(std::abs(length_sq(pose.rotation) - 1) < 1e-6))
+    const Vec3 far = max(pose.translation, -pose.translation);
+    if (!(std::max({far.x, far.y, far.z}) <= kLargest) ||
+        !(std::abs(length_sq(pose.rotation) - 1) < 1e-6))
       throw Error(fmt::format("body {}: its pose is not finite, or its rotation no unit", i));
   }
 }
@@ -166,6 +176,21 @@ CullBound find_cull_bound(const PlacedBody& placed, const IdfBody& body) {
   return {.at_nodes = error};
 }
 
+// No point of the pair's box is deeper inside of the body, metres: a ball in it is no wider than
+// the smallest side of the body's box.
+double find_most_depth(const PlacedBody& placed, const IdfBody& body, const Aabb& box) {
+  if (const auto* plane = std::get_if<PlaneField>(&placed.shape->solid())) {
+    const Vec3 normal = rotate(body.world_from_body.rotation, plane->normal);
+    double lowest = 0;
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      lowest += std::min(normal[axis] * box.lower[axis], normal[axis] * box.upper[axis]);
+    return std::max(
+        0.0, plane->offset * body.scale + dot(normal, body.world_from_body.translation) - lowest);
+  }
+  const Vec3 side = extent(placed.shape->body());
+  return 0.5 * body.scale * std::min({side.x, side.y, side.z});
+}
+
 struct PlacedPair {
   const PlacedBody& a;
   const IdfBody& body_a;
@@ -191,7 +216,9 @@ void fill_record(const PlacedPair& pair, const Aabb& box, double epsilon,
   record.scale_a = static_cast<float>(pair.body_a.scale);
   record.scale_b = static_cast<float>(pair.body_b.scale);
   record.epsilon = static_cast<float>(epsilon);
-  record.depth_scale = static_cast<float>(diagonal > 0 ? 65535 / diagonal : 0);
+  const double deepest = std::max(find_most_depth(pair.a, pair.body_a, box),
+                                  find_most_depth(pair.b, pair.body_b, box));
+  record.depth_scale = static_cast<float>(65534 / (deepest + epsilon));
   record.half_diagonal = static_cast<float>(length(half_cell) * (1 + 1e-6));
   record.lipschitz = static_cast<float>(
       std::max(pair.a.shape->lipschitz(), pair.b.shape->lipschitz()) * (1 + 1e-6));
@@ -245,6 +272,7 @@ void plan_intersections(std::span<const IdfShape> shapes, std::span<const IdfBod
   std::uint64_t particles = 0, slots = 0;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     const auto [a, b] = pairs[i];
+    if (a == b) throw Error(fmt::format("pair {} is of body {} with itself", i, a));
     if (a >= bodies.size() || b >= bodies.size())
       throw Error(
           fmt::format("pair {} is of bodies {} and {}, there are {}", i, a, b, bodies.size()));

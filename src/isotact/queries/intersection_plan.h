@@ -29,7 +29,7 @@ struct IdfPairRecord {
   // Where a floor in the middle of a cell is above this plus epsilon, no point of the cell is in
   // contact: find_cell_cull(half_diagonal), below.
   float cell_cull;
-  float depth_scale;  // 65535 / the box's diagonal: deeper ones are equals
+  float depth_scale;  // of the order of contacts: 65534 / (the largest depth possible + epsilon)
   std::uint32_t first_seed, seed_count;
   std::int32_t slots[3];  // parts of the box for the deepest contacts, or voxels
   std::uint32_t first_slot;

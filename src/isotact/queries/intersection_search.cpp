@@ -25,7 +25,8 @@ Vec3f low_discrepancy_point(const IdfPairRecord& r, std::uint32_t i) {
 
 // Deepest first; of equals by number. A GPU takes the largest of these by atomicMax.
 std::uint32_t order_key(const IdfPairRecord& record, const IdfHit& hit) {
-  const float steps = std::min(65535.0F, std::max(0.0F, hit.depth * record.depth_scale));
+  const float steps =
+      std::min(65534.0F, std::max(0.0F, (hit.depth + record.epsilon) * record.depth_scale));
   return static_cast<std::uint32_t>(steps) << 16U | (65535U - (hit.particle & 65535U));
 }
 

@@ -144,6 +144,7 @@ FieldTexels build_texels(const TriangleMesh& mesh, const TexelSettings& settings
                                                  .nested = settings.nested,
                                                  .voxel_size = spacing,
                                                  .threads = settings.threads});
+  if (settings.report != nullptr) *settings.report = surface.report;
   const Vec3 grown = Vec3{1, 1, 1} * surface.report.shell_offset;
   Aabb body = to_double(bounds(surface.mesh));
   body = {body.lower - grown, body.upper + grown};

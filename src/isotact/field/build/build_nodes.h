@@ -42,6 +42,7 @@ struct TexelSettings {
   TexelOrder order = TexelOrder::kFirst;
   SignMethod sign = SignMethod::kAuto;
   NestedRule nested = NestedRule::kWinding;
+  SignReport* report = nullptr;  // gets how inside was told from outside, and warnings
   Threads threads{};
 };
 

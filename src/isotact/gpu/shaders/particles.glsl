@@ -197,7 +197,7 @@ uint slot_of(uint pair, vec3 p) {
 // What atomicMax picks the deepest by: 16 bits of depth, then the lowest particle. Never zero, which
 // is an empty slot.
 uint key_of(uint pair, float depth, uint particle) {
-  uint deep = uint(clamp(depth * pairs[pair].depth_scale, 0.0, 65534.0));
+  uint deep = uint(clamp((depth + pairs[pair].epsilon) * pairs[pair].depth_scale, 0.0, 65534.0));
   return (deep << 16u | (65535u - particle)) + 1u;
 }
 uint particle_of(uint key) { return 65535u - ((key - 1u) & 65535u); }
@@ -217,20 +217,26 @@ struct Hit {
   uint unused0, unused1;
 };
 
+// What is left of the way to the surface that the particle is on, and the depth: see write_hit of
+// intersection_formulas.h.
+float rest_of(Way w, Both s) { return clamp(max(s.a.w, s.b.w), -w.epsilon, w.epsilon); }
+float depth_of(Way w, Both s) { return -(min(s.a.w, s.b.w) + rest_of(w, s)); }
+
 // p in A's frame.
 Hit hit_of(Way w, uint pair, uint particle, vec3 p, Both s) {
   Hit h;
-  h.position = pair_from_a(pair, p);
-  h.particle = particle;
-  h.depth = -min(s.a.w, s.b.w);
-  h.pair = pair;
-  h.on_a = s.a.w >= s.b.w ? 1u : 0u;
+  bool on_a = s.a.w >= s.b.w;
 #ifdef NORMAL_OF_B
   bool of_b = true;
 #else
-  bool of_b = s.a.w >= s.b.w;
+  bool of_b = on_a;
 #endif
   h.normal = unit(turned_to_pair(pair, of_b ? turned_to_a(w, s.b.xyz) : -s.a.xyz));
+  h.position = pair_from_a(pair, p) + (on_a ? 1.0 : -1.0) * rest_of(w, s) * h.normal;
+  h.particle = particle;
+  h.depth = depth_of(w, s);
+  h.pair = pair;
+  h.on_a = on_a ? 1u : 0u;
   h.unused0 = 0u;
   h.unused1 = 0u;
   return h;

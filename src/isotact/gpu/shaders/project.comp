@@ -100,7 +100,7 @@ void main() {
   hits[first_hit[pair] + place] = hit_of(w, pair, particle, p, s);
 #endif
 #ifdef OUTPUT_SLOTS
-  float depth = -min(s.a.w, s.b.w);
+  float depth = depth_of(w, s);
   atomicMax(slots[slot_of(pair, pair_from_a(pair, p))], key_of(pair, depth, particle));
 #endif
 }

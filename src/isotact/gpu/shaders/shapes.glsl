@@ -26,9 +26,10 @@ layout(binding = 1) uniform sampler3D zeroth_order_atlas;
 #define TEXTURE_MIDDLE(s) s.p2.xyz
 #endif
 
-// Zero stays zero.
+// Up where there is no direction.
 vec3 unit(vec3 v) {
-  return v * inversesqrt(max(dot(v, v), 1e-30));
+  float l = dot(v, v);
+  return l > 1e-30 ? v * inversesqrt(l) : vec3(0.0, 1.0, 0.0);
 }
 
 // How a field goes on outside of its box (field.h, extend_outside). `beyond` is the way from the
@@ -135,7 +136,7 @@ ivec3 first_texel(Shape s) { return ivec3(round(s.p2.xyz / s.p1.xyz - s.p0.xyz -
 
 // NodeBound of field_texels.h: near in p2.w, excess in p1.w.
 float sure_of_node(Shape s, float value) {
-  return value > 4.0 ? max(min(value, s.p2.w), value - s.p1.w) : value;
+  return value > 3.9 ? max(min(value, s.p2.w), value - s.p1.w) : value;
 }
 
 float floor_first_order(Shape s, vec3 at) {

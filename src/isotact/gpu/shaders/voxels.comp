@@ -20,6 +20,8 @@ void main() {
   uint particle = particle_of(slots[i]);
   vec3 p = a_from_pair(pair_number, start_of(pair_number, particle));
   Both s = sample_both(w, p);
-  project(w, reach_of(pair_number, w, particle), p, s);
-  hits[atomicAdd(stored, 1u)] = hit_of(w, pair_number, particle, p, s);
+  bool has_arrived = project(w, reach_of(pair_number, w, particle), p, s);
+  Hit hit = hit_of(w, pair_number, particle, p, s);
+  if (!has_arrived) hit.pair = 0xffffffffu;
+  hits[atomicAdd(stored, 1u)] = hit;
 }

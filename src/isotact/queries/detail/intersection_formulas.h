@@ -197,28 +197,38 @@ struct IdfFormulas {
   }
 };
 
-// To unit length; up where there is no direction.
+// To unit length; up where there is no direction. By the largest component first: directions may be
+// as short as the gap between two bodies, over a large scale, and their square is then no float.
 template <typename L>
 ISOTACT_INLINE void normalise(L (&v)[3]) {
-  const L size_sq = dot3(v, v);
-  const auto long_enough = size_sq > L(1e-20F);
-  const L inverse = L(1.0F) / square_root(select(long_enough, size_sq, L(1.0F)));
-  v[0] = select(long_enough, v[0] * inverse, L(0.0F));
-  v[1] = select(long_enough, v[1] * inverse, L(1.0F));
-  v[2] = select(long_enough, v[2] * inverse, L(0.0F));
+  const L largest = greater(absolute(v[0]), greater(absolute(v[1]), absolute(v[2])));
+  const auto is_any = largest > L(1e-37F);
+  const L unit = L(1.0F) / select(is_any, largest, L(1.0F));
+  for (L& x : v) x = x * unit;
+  const L inverse = L(1.0F) / square_root(select(is_any, dot3(v, v), L(1.0F)));
+  v[0] = select(is_any, v[0] * inverse, L(0.0F));
+  v[1] = select(is_any, v[1] * inverse, L(1.0F));
+  v[2] = select(is_any, v[2] * inverse, L(0.0F));
 }
 
-// A particle that has arrived, with both samples; directions of any length.
+// A particle that has arrived at `at`, with both samples; directions of any length. It lies within
+// epsilon of one surface: what is left of the way to it counts, as if the surfaces were parallel
+// there, so that depths and places do not depend on epsilon. Deep inside of both it does not.
 ISOTACT_INLINE void write_hit(const IdfSample<float>& a, const IdfSample<float>& b,
-                              bool paper_normal, IdfHit& hit) {
+                              const float (&at)[3], float epsilon, bool paper_normal, IdfHit& hit) {
   const bool on_a = a.value >= b.value;
   // Measured in the field of the other one, see intersection_field.h.
   const bool by_b = on_a || paper_normal;
   float normal[3];
   for (int axis = 0; axis < 3; ++axis) normal[axis] = by_b ? b.direction[axis] : -a.direction[axis];
   normalise(normal);
-  for (int axis = 0; axis < 3; ++axis) hit.normal[axis] = normal[axis];
-  hit.depth = -(on_a ? b.value : a.value);
+  const float larger = on_a ? a.value : b.value, smaller = on_a ? b.value : a.value;
+  const float rest = greater(lesser(larger, epsilon), -epsilon);
+  for (int axis = 0; axis < 3; ++axis) {
+    hit.normal[axis] = normal[axis];
+    hit.position[axis] = at[axis] + (on_a ? rest : -rest) * normal[axis];
+  }
+  hit.depth = -(smaller + rest);
   hit.on_a = on_a ? 1 : 0;
   hit.unused[0] = hit.unused[1] = 0;
 }

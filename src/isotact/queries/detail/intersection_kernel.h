@@ -124,8 +124,8 @@ struct IdfKernel {
       for (int axis = 0; axis < 3; ++axis)
         both[side].direction[axis] = samples.direction[side][axis][i];
     }
-    write_hit(both[0], both[1], task.paper_normal, hit);
-    for (int axis = 0; axis < 3; ++axis) hit.position[axis] = lane.inside[axis][i];
+    const float at[3] = {lane.inside[0][i], lane.inside[1][i], lane.inside[2][i]};
+    write_hit(both[0], both[1], at, task.fields.record->epsilon, task.paper_normal, hit);
     hit.particle = task.particle[lane.index[i]];
     hit.pair = task.pair;
   }
