@@ -42,9 +42,6 @@ struct TableScene {
 };
 // KGM, Table 1, on a GTX 1070.
 constexpr TableScene kScenes[] = {
-    {"statues",
-     "armadillo and statue on terrain",
-     {{5, 4.57, 3, 0.31}, {10, 9.38, 3, 0.31}, {15, 16.18, 3, 0.38}, {20, 37.99, 3, 0.47}}},
     {"many",
      "terrain with many objects",
      {{5, 14704.20, 1209.40, 4.10},
@@ -56,7 +53,10 @@ constexpr TableScene kScenes[] = {
      {{5, 2015.98, 408.13, 1.72},
       {10, 65590.03, 505.23, 5.01},
       {15, 288067.48, 565.70, 17.15},
-      {20, 705999.38, 576.88, 41.21}}}};
+      {20, 705999.38, 576.88, 41.21}}},
+    {"statues",
+     "armadillo and statue on terrain",
+     {{5, 4.57, 3, 0.31}, {10, 9.38, 3, 0.31}, {15, 16.18, 3, 0.38}, {20, 37.99, 3, 0.47}}}};
 
 // Metres: no overlap that holds such a ball is missed by our own search. Bodies are half a metre.
 constexpr double kResolution = 0.005;
@@ -100,21 +100,24 @@ struct Average {
   double collisions = 0, pairs = 0, milliseconds = 0, colliding = 0;
 };
 
+// Over every `stride`-th step.
 Average average_on_gpu(const Recording& recording, GpuIntersectionQuery& query,
-                       const IdfSettings& settings) {
+                       const IdfSettings& settings, std::size_t stride = 1) {
   Average sum;
   // Until the GPU's clock is up.
   for (int i = 0; i < 20; ++i)
     query.count(recording.steps.back().bodies, recording.steps.back().pairs, settings);
-  for (const Step& step : recording.steps) {
+  double steps = 0;
+  for (std::size_t i = 0; i < recording.steps.size(); i += stride, ++steps) {
+    const Step& step = recording.steps[i];
     const GpuIntersectionCount c = query.count(step.bodies, step.pairs, settings);
     sum.collisions += static_cast<double>(c.arrived);
     sum.colliding += static_cast<double>(c.colliding);
     sum.pairs += static_cast<double>(step.pairs.size());
     sum.milliseconds += c.milliseconds;
   }
-  const auto n = static_cast<double>(std::max<std::size_t>(recording.steps.size(), 1));
-  return {sum.collisions / n, sum.pairs / n, sum.milliseconds / n, sum.colliding / n};
+  return {sum.collisions / steps, sum.pairs / steps, sum.milliseconds / steps,
+          sum.colliding / steps};
 }
 
 // The body of a shape as a mesh: what FCL gets.
@@ -249,9 +252,13 @@ void bench_table1(const Options& options, Report& report) {
       settings.max_contacts = 8;
       const Average ours = average_on_gpu(recording, one, settings);
       settings.resolution = kResolution;
-      const Average sure = average_on_gpu(recording, one, settings);
+      // Of every tenth step, and held against the same ones.
+      const Average sure = average_on_gpu(recording, one, settings, 10);
+      const Average known = average_on_gpu(
+          recording, one,
+          {.samples = row.n, .epsilon = recording.epsilon, .search = IdfSearch::kPaper}, 10);
       report.check(
-          ours.colliding >= 0.98 * once.colliding && sure.colliding >= once.colliding,
+          ours.colliding >= 0.98 * once.colliding && sure.colliding >= known.colliding,
           fmt::format("{}, N = {}: fewer pairs collide than by KGM's search", scene.name, row.n));
       report.print(
           "  {:>3} | {:>10.0f} {:>8.1f} {:>8.2f} | {:>10.0f} {:>9.1f} | {:>10.4f} {:>8.4f} | "
