@@ -64,11 +64,11 @@ class Batch {
   };
 
   void place(Side& side, double time_step);
-  void find_contacts(std::size_t request, double time_step);
+  void find_contacts(std::size_t pair, double time_step);
   bool look_at(const Request& request, const Place& place, double most_gap, Found& found) const;
   double shell_of(const Request& request) const;
-  void write(std::size_t request, double time_step);
-  void hand_over(std::size_t request, btManifoldResult& sink);
+  void write(std::size_t pair, double time_step);
+  void hand_over(std::size_t pair, btManifoldResult& sink);
 
   BatchSettings settings_;
   BatchShapes shapes_;
