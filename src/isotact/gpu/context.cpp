@@ -125,7 +125,7 @@ EGLContext make_context(const Candidate& candidate, std::string& tried) {
     if (eglChooseConfig(candidate.display, any, &config, 1, &count) != EGL_TRUE || count == 0)
       return fail("has no configuration for OpenGL");
   }
-  const EGLContext context = eglCreateContext(candidate.display, config, EGL_NO_CONTEXT, wanted);
+  EGLContext context = eglCreateContext(candidate.display, config, EGL_NO_CONTEXT, wanted);
   if (context == EGL_NO_CONTEXT) return fail("has no OpenGL 4.5 core");
   if (eglMakeCurrent(candidate.display, EGL_NO_SURFACE, EGL_NO_SURFACE, context) != EGL_TRUE) {
     eglDestroyContext(candidate.display, context);

@@ -77,13 +77,13 @@ struct GpuIntersectionQuery::State {
 
   enum class Output { kAll, kDeepest, kVoxels };
 
-  const GpuProgram& program(const char* name, std::vector<ShaderDefine> defines);
+  const GpuProgram& program(const char* name, const std::vector<ShaderDefine>& defines);
   std::vector<ShaderDefine> search_defines() const;
   void set_uniforms(const GpuProgram& p) const;
   bool is_by_cells() const { return settings.search == IdfSearch::kCells; }
 
   void set(const IdfSettings& wanted);  // throws Error where they do not fit the options
-  void run_batch(std::span<const IdfBody> bodies, std::span<const IdfPair> pairs,
+  void run_batch(std::span<const IdfBody> bodies, std::span<const IdfPair> batch,
                  const IdfState& seeds_before, IdfState& seeds_after, IdfResult& result);
   void upload();
   double dispatch();  // milliseconds
@@ -133,7 +133,7 @@ struct GpuIntersectionQuery::State {
 };
 
 const GpuProgram& GpuIntersectionQuery::State::program(const char* name,
-                                                       std::vector<ShaderDefine> defines) {
+                                                       const std::vector<ShaderDefine>& defines) {
   std::string key = name;
   for (const ShaderDefine& d : defines) key += fmt::format(" {}={}", d.name, d.value);
   const auto old = programs.find(key);

@@ -2,6 +2,7 @@
 // and which hits are kept.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -29,7 +30,7 @@ Vec3f start_of(const IdfPairRecord& record, const IdfPlan& plan, IdfSampling sam
 // Cells of a level: their middles, and the cells of the sampling grid that they are parts of. Room
 // only grows, so that it is not cleared for each pair.
 struct IdfCells {
-  std::vector<float> at[3];
+  std::array<std::vector<float>, 3> at;
   std::vector<std::uint32_t> particle;
   std::size_t count = 0;
 
