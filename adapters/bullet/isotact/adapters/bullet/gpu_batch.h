@@ -13,8 +13,8 @@
 
 namespace isotact {
 
-// Copies share the query. The context must outlive all of them, and be current, or free, on the
-// thread that steps the world.
+// Copies share the query. The context must outlive all of them where it is, and be current, or
+// free, on the thread that steps the world.
 class GpuBatchQuery {
  public:
   explicit GpuBatchQuery(const GpuContext& gpu, const GpuIntersectionOptions& options = {})
