@@ -201,7 +201,7 @@ TEST(EditField, IsTheSameAsAFullRebuildFarAway) {
   const TriangleMesh sphere = make_sphere({.frequency = 6}),
                      gear = make_gear({.teeth = 12, .bore_radius = 0.01});
   if (kSlowBuild)
-    compare_with_rebuilds({{sphere, shell}});
+    compare_with_rebuilds({{sphere, settings}, {gear, shell}});
   else
     compare_with_rebuilds({{sphere, settings}, {gear, settings}, {gear, shell}});
 }
