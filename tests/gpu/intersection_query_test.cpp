@@ -74,7 +74,7 @@ void expect_alike(const IntersectionScene& scene, const IdfSettings& settings, c
     }
   }
   EXPECT_GT(colliding, cpu.arrived.size() / 5);
-  EXPECT_LT(colliding, cpu.arrived.size());
+  EXPECT_LT(colliding, cpu.arrived.size() * 9 / 10);
   EXPECT_GT(compared, gpu.contacts.size() * 9 / 10);
   // A crease may send a particle to one of two places.
   EXPECT_LE(far, 1 + compared / 200);
@@ -94,7 +94,7 @@ void compare(const GpuContext& gpu, const IntersectionScene& scene,
 // All kinds of shapes make large shaders, which software Mesa takes seconds to compile, and three
 // times as long where a sanitizer watches its memory.
 TEST_F(GpuIntersectionTest, GivesTheContactsOfTheProcessor) {
-  const std::vector<IdfShape> some{all_kinds()[0], all_kinds()[1], all_kinds()[2]};
+  const std::vector<IdfShape> some{all_kinds()[2], all_kinds()[5], all_kinds()[1]};
   compare(gpu(), random_scene(7, unless_slow(100U, 40U), kSlowBuild ? some : all_kinds()),
           {{.samples = 6, .search = IdfSearch::kPaper},
            {.samples = 5, .resolution = 0.01, .max_contacts = 8}});
