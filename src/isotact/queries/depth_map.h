@@ -1,0 +1,133 @@
+// Collision of one object with everything around it by drawing both into the same orthographic box:
+// FAB ("Easy real-time collision detection"). This is the CPU's side, a small exact rasteriser, for
+// meshes, lines and points; gpu/depth_detector.h does the same on the graphics pipeline, for all
+// that can be drawn.
+//
+//   const DepthView view = make_depth_view(bounds(ship), {0, 0, 1});
+//   const DepthMap map = draw_depth_map(ship, view, settings);           // once, if it is rigid
+//   const DepthReport report = detect_by_depth(map, world_from_ship, environment, settings);
+//
+// Where FAB's text and we differ:
+//   * FAB compares the environment's nearest surface with the object's furthest one, both seen from
+//     a plane at the object's rear. So a thing behind the object that does not touch it counts as a
+//     collision (the four wrong frames of its evaluation), and hides what is in front of it.
+//     DepthMethod::kIntervals asks each fragment of the environment whether it lies within the
+//     object, along its pixel's ray: neither can happen, and concave objects need no second view.
+//   * An object that lies wholly within an element of the environment is found where that element
+//     is closed (FAB, Figure 2 c, does not find it).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "isotact/base/aabb.h"
+#include "isotact/base/pose.h"
+#include "isotact/geometry/mesh.h"
+#include "isotact/queries/contact.h"
+
+namespace isotact {
+
+// An orthographic box, fixed to the object. Drawn is what lies in it, seen along the view's z axis
+// from z = -half_size.z on; depths are metres from there. Pixel (i, j) of width x height has its
+// middle at ((2 i + 1) / width - 1) half_size.x, and the same for y.
+struct DepthView {
+  Pose object_from_view{};
+  Vec3 half_size{1, 1, 1};
+};
+// Along `direction` (the object's frame, any length), around a box and a hundredth more. Throws
+// Error where the box is empty or the direction is zero.
+DepthView make_depth_view(const Aabb& body, const Vec3& direction);
+
+enum class DepthMethod : std::uint8_t {
+  kTwoMaps,    // FAB: two height maps, compared
+  kFragments,  // FAB's alternative: the fragments of the second drawing are held against the first
+               // map
+  kIntervals,  // ours
+};
+
+inline constexpr int kMostDepthLayers = 8;
+inline constexpr int kMostDepthPixels = 4096;  // a side
+inline constexpr std::uint32_t kMostDepthContacts = 64;
+
+struct DepthSettings {
+  DepthMethod method = DepthMethod::kIntervals;
+  std::int32_t width = 512, height = 512;
+  // kIntervals: how many separate parts of the object a pixel's ray may pass; what is between the
+  // last two of more is taken as solid (DepthMap::overfull says in how many pixels).
+  int layers = 4;
+  // The other two: the object has a rear boundary, too (FAB, Figure 3 c).
+  bool two_sided = false;
+  // No contact is missed, however thin (depths and coverage of pixels are bounds); places up to a
+  // pixel away from the object count. On a GPU this needs conservative rasterisation.
+  bool conservative = false;
+  // Whether an object that lies wholly within closed elements collides. kIntervals only.
+  bool find_inside = true;
+  // The deepest in each of 8 x 8 parts of the picture, at most so many, the deepest first.
+  std::uint32_t max_contacts = 0;
+};
+// Throws Error where settings make no sense.
+void check_depth_settings(const DepthSettings& settings);
+
+// Of the object.
+struct DepthMap {
+  DepthView view{};
+  std::int32_t width = 0, height = 0, layers = 0;
+  // Where the object is solid: depths in metres, ascending; [layer][row][column]. Empty ones have
+  // near > far.
+  struct Interval {
+    float near = 1, far = -1;
+  };
+  std::vector<Interval> intervals;
+  std::uint32_t covered = 0;   // pixels
+  std::uint32_t overfull = 0;  // pixels with more parts than layers
+  std::uint32_t open = 0;      // pixels whose surfaces do not close: kIntervals takes from the first
+                               // surface to the last there
+};
+
+enum class DepthPrimitive : std::uint8_t { kTriangles, kLines, kPoints };
+
+// A part of the object or of the environment. What it refers to must outlive it.
+struct DepthElement {
+  std::span<const Vec3> positions;
+  std::span<const std::uint32_t> indices;  // three, two or one each
+  Pose world_from_element{};               // of the object's parts: object_from_element
+  std::uint32_t id = 0;
+  DepthPrimitive primitive = DepthPrimitive::kTriangles;
+  bool closed = false;  // triangles that bound a solid, turned outwards
+};
+
+struct DepthReport {
+  bool colliding = false;
+  bool inside = false;       // colliding, but without a common pixel: wholly within elements
+  std::uint32_t pixels = 0;  // in which the environment meets the object
+  // Of those, in pixels; [first, last].
+  std::int32_t first_pixel[2] = {0, 0}, last_pixel[2] = {-1, -1};
+  // The pixel in which something is furthest inside of the object along the view's axis: metres to
+  // the nearer end of its part (kTwoMaps and kFragments with one side: to its far end).
+  double depth = 0;
+  Vec3 deepest{};                  // there, in the world's frame
+  std::uint32_t deepest_id = 0;    // of what
+  std::vector<std::uint32_t> ids;  // of all elements that meet the object, ascending. kTwoMaps: of
+                                   // those that hide the others
+  // A is the object, B the environment; Contact::point is the element's id. A surface of the
+  // environment crosses the object: the normal is the surface's, and the depth is how far the
+  // object reaches behind it along the view's axis, turned into a distance from the surface's
+  // plane. Lines and points: along the view's axis, the nearer way out.
+  std::vector<Contact> contacts;
+};
+
+// Throws Error for settings without sense and indices out of range. Elements with positions that
+// are not finite are refused.
+DepthMap draw_depth_map(std::span<const DepthElement> object, const DepthView& view,
+                        const DepthSettings& settings);
+DepthReport detect_by_depth(const DepthMap& map, const Pose& world_from_object,
+                            std::span<const DepthElement> environment,
+                            const DepthSettings& settings);
+
+// What is not found is smaller than this, metres in the world: a common part of object and
+// environment that holds a ball of this radius covers the middle of a pixel. Half a pixel's
+// diagonal; 0 with `conservative`.
+double find_depth_miss(const DepthView& view, const DepthSettings& settings);
+
+}  // namespace isotact
