@@ -196,14 +196,18 @@ void compare_with_fcl(const Recording& recording, const char* scene, Report& rep
   };
   IdfState state;
   IdfResult result;
-  const auto ours = [&](int n) {
-    intersect_fields(
-        recording.shapes, step.bodies, step.pairs,
-        {.samples = n, .epsilon = recording.epsilon, .max_contacts = 8, .threads = {kThreads}},
-        state, result);
+  const auto ours = [&](int n, bool any = false) {
+    intersect_fields(recording.shapes, step.bodies, step.pairs,
+                     {.samples = n,
+                      .epsilon = recording.epsilon,
+                      .max_contacts = 8,
+                      .any_contact = any,
+                      .threads = {kThreads}},
+                     state, result);
   };
   const std::vector<Seconds> times = medians_of({{.work = [&] { ours(20); }},
                                                  {.work = [&] { ours(10); }},
+                                                 {.work = [&] { ours(20, true); }},
                                                  {.work = [&] { collide(1); }},
                                                  {.work = [&] { collide(8); }},
                                                  {.work = [&] { collide(1000); }, .max_runs = 3}});
@@ -211,12 +215,15 @@ void compare_with_fcl(const Recording& recording, const char* scene, Report& rep
     return times[i].wall * 1e6 / static_cast<double>(step.pairs.size());
   };
   report.print(
-      "  CPU, {} threads, {} pairs of the last step, us a pair: ours {:.1f} (N = 20), {:.1f} (N = "
-      "10), 8 deepest; FCL {:.1f} (whether), {:.1f} (8 contacts), {:.1f} (1000)\n",
-      kThreads, step.pairs.size(), us(0), us(1), us(2), us(3), us(4));
+      "  CPU, {} threads, {} pairs of the last step, us a pair: whether they meet: ours {:.1f} (N "
+      "= "
+      "20), FCL {:.1f}; ours, 8 deepest: {:.1f} (N = 20), {:.1f} (N = 10); FCL, 8 of them: {:.1f}, "
+      "up to 1000: {:.1f}\n",
+      kThreads, step.pairs.size(), us(2), us(3), us(0), us(1), us(4), us(5));
   report.json["table1"][scene]["cpu"] = {{"pairs", step.pairs.size()}, {"ours_20_us", us(0)},
-                                         {"ours_10_us", us(1)},        {"fcl_1_us", us(2)},
-                                         {"fcl_8_us", us(3)},          {"fcl_1000_us", us(4)}};
+                                         {"ours_10_us", us(1)},        {"ours_any_us", us(2)},
+                                         {"fcl_1_us", us(3)},          {"fcl_8_us", us(4)},
+                                         {"fcl_1000_us", us(5)}};
 }
 
 }  // namespace
@@ -257,8 +264,9 @@ void bench_table1(const Options& options, Report& report) {
       const Average known = average_on_gpu(
           recording, one,
           {.samples = row.n, .epsilon = recording.epsilon, .search = IdfSearch::kPaper}, 10);
+      // What KGM's search finds and cells without cutting do not is no wider than a cell.
       report.check(
-          ours.colliding >= 0.98 * once.colliding && sure.colliding >= known.colliding,
+          sure.colliding >= known.colliding,
           fmt::format("{}, N = {}: fewer pairs collide than by KGM's search", scene.name, row.n));
       report.print(
           "  {:>3} | {:>10.0f} {:>8.1f} {:>8.2f} | {:>10.0f} {:>9.1f} | {:>10.4f} {:>8.4f} | "

@@ -162,23 +162,45 @@ TEST(IntersectionField, FarFewerValuesThanBruteForce) {
   EXPECT_LT(fast.evaluations * 4, paper.evaluations);
 }
 
+double value_of(const Scene& scene, const IdfBody& body, const Vec3& p) {
+  const Vec3 local = transform_point(inverse(body.world_from_body), p) / body.scale;
+  return body.scale *
+         std::visit(
+             [&](const auto& solid) -> double {
+               using Solid = std::decay_t<decltype(solid)>;
+               if constexpr (std::is_same_v<Solid, std::shared_ptr<const FieldTexels>>)
+                 return static_cast<double>(sample(*solid, to_float(local)).distance);
+               else if constexpr (std::is_same_v<Solid, std::shared_ptr<const BrickField>>)
+                 return solid->value(local);
+               else
+                 return solid.value(local);
+             },
+             scene.shapes[body.shape].solid());
+}
+
+TEST(IntersectionField, AnyContactIsEnough) {
+  const Scene scene = random_scene(31, 400);
+  const IdfSettings settings{.samples = 12, .epsilon = 1e-3, .max_contacts = 8};
+  IdfSettings any = settings;
+  any.any_contact = true;
+  const IdfResult all = intersect(scene, settings), some = intersect(scene, any);
+  EXPECT_LT(some.evaluations * 2, all.evaluations);
+  for (std::size_t i = 0; i < scene.pairs.size(); ++i) {
+    const std::uint32_t found = some.first_contact[i + 1] - some.first_contact[i];
+    EXPECT_LE(found, 1U);
+    if (all.arrived[i] > 0) {
+      EXPECT_EQ(found, 1U) << "pair " << i;
+    }
+    if (found == 0) continue;
+    const Contact& c = some.contacts[some.first_contact[i]];
+    const Vec3& at = c.sampled_by == Body::kA ? c.point_on_a : c.point_on_b;
+    EXPECT_LT(value_of(scene, scene.bodies[scene.pairs[i].a], at), 2.1e-3);
+    EXPECT_LT(value_of(scene, scene.bodies[scene.pairs[i].b], at), 2.1e-3);
+  }
+}
+
 // The largest ball in what both have in common, at least: as far as random points find it.
 double deepest_value(const Scene& scene, const IdfPair& pair, Random& random) {
-  const auto value_at = [&](const IdfBody& body, const Vec3& p) {
-    const Vec3 local = transform_point(inverse(body.world_from_body), p) / body.scale;
-    return body.scale *
-           std::visit(
-               [&](const auto& solid) -> double {
-                 using Solid = std::decay_t<decltype(solid)>;
-                 if constexpr (std::is_same_v<Solid, std::shared_ptr<const FieldTexels>>)
-                   return static_cast<double>(sample(*solid, to_float(local)).distance);
-                 else if constexpr (std::is_same_v<Solid, std::shared_ptr<const BrickField>>)
-                   return solid->value(local);
-                 else
-                   return solid.value(local);
-               },
-               scene.shapes[body.shape].solid());
-  };
   const IdfBody &a = scene.bodies[pair.a], &b = scene.bodies[pair.b];
   // Around a place inside of both, ever closer to the deepest.
   const Vec3 middle = b.world_from_body.translation;
@@ -188,7 +210,7 @@ double deepest_value(const Scene& scene, const IdfPair& pair, Random& random) {
     const Vec3 around = at_best;
     for (int i = 0; i < 150; ++i) {
       const Vec3 p = around + random.in_unit_ball() * reach;
-      const double value = std::max(value_at(a, p), value_at(b, p));
+      const double value = std::max(value_of(scene, a, p), value_of(scene, b, p));
       if (value < best) {
         best = value;
         at_best = p;

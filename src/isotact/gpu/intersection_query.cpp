@@ -82,7 +82,7 @@ struct GpuIntersectionQuery::State {
   void set_uniforms(const GpuProgram& p) const;
   bool is_by_cells() const { return settings.search == IdfSearch::kCells; }
 
-  void set(const IdfSettings& wanted);  // throws Error where they do not fit the options
+  void set(const IdfSettings& asked);  // throws Error where they do not fit the options
   void run_batch(std::span<const IdfBody> bodies, std::span<const IdfPair> batch,
                  const IdfState& seeds_before, IdfState& seeds_after, IdfResult& result);
   void upload();
@@ -471,7 +471,8 @@ bool GpuIntersectionQuery::State::make_room() {
   return has_grown;
 }
 
-void GpuIntersectionQuery::State::set(const IdfSettings& wanted) {
+void GpuIntersectionQuery::State::set(const IdfSettings& asked) {
+  const IdfSettings wanted = without_contradictions(asked);
   if (options.two_passes &&
       (wanted.search != IdfSearch::kPaper || wanted.max_contacts > 0 || wanted.one_per_voxel))
     throw Error("two passes are KGM's own way: for IdfSearch::kPaper with all contacts");

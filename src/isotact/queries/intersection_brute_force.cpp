@@ -154,8 +154,9 @@ void search_pair(const OnePair& one, std::vector<IdfHit>& hits, IdfPairResult& f
 }  // namespace
 
 void intersect_fields_brute_force(std::span<const IdfShape> shapes, std::span<const IdfBody> bodies,
-                                  std::span<const IdfPair> pairs, const IdfSettings& settings,
+                                  std::span<const IdfPair> pairs, const IdfSettings& wanted,
                                   IdfState& state, IdfResult& result) {
+  const IdfSettings settings = without_contradictions(wanted);
   IdfPlan plan;
   plan_intersections(shapes, bodies, pairs, settings, state, plan);
   std::vector<IdfEvaluator> evaluators;

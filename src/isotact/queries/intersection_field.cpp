@@ -157,11 +157,31 @@ class PairSearch {
   IdfPairResult& result_;
 };
 
+// With so few particles most pairs that collide are found to.
+constexpr int kCoarseSamples = 5;
+
+bool searches_coarsely(const IdfSettings& settings) {
+  return settings.any_contact && settings.search == IdfSearch::kCells &&
+         settings.samples >= 2 * kCoarseSamples;
+}
+
+// Whether that decides: there is a contact, in scratch.found, or no cell may hold one.
+bool decide_coarsely(const IdfFields& fields, const IdfPlan& plan, const IdfSettings& settings,
+                     const IdfKernels& kernels, std::uint32_t pair, SearchScratch& scratch,
+                     IdfPairResult& result) {
+  const IdfPairRecord coarse = coarsen(*fields.record, kCoarseSamples);
+  IdfSettings once = settings;
+  once.resolution = 0;
+  PairSearch({&coarse, fields.a, fields.b}, plan, once, kernels, pair, scratch, result).run();
+  return !scratch.found.empty() || result.resolution == 0;
+}
+
 }  // namespace
 
 void intersect_fields(std::span<const IdfShape> shapes, std::span<const IdfBody> bodies,
-                      std::span<const IdfPair> pairs, const IdfSettings& settings, IdfState& state,
+                      std::span<const IdfPair> pairs, const IdfSettings& wanted, IdfState& state,
                       IdfResult& result) {
+  const IdfSettings settings = without_contradictions(wanted);
   ThreadScratch<IdfPlan> plan;
   plan_intersections(shapes, bodies, pairs, settings, state, *plan);
   std::vector<IdfEvaluator> evaluators;
@@ -180,9 +200,10 @@ void intersect_fields(std::span<const IdfShape> shapes, std::span<const IdfBody>
       const IdfPairRecord& record = planned.records[i];
       if (record.cells[0] == 0) continue;
       const IdfFields fields{&record, &evaluators[record.shape_a], &evaluators[record.shape_b]};
-      PairSearch(fields, planned, settings, kernels, static_cast<std::uint32_t>(i), *scratch,
-                 found[i])
-          .run();
+      const auto pair = static_cast<std::uint32_t>(i);
+      if (!searches_coarsely(settings) ||
+          !decide_coarsely(fields, planned, settings, kernels, pair, *scratch, found[i]))
+        PairSearch(fields, planned, settings, kernels, pair, *scratch, found[i]).run();
       hits.insert(hits.end(), scratch->found.begin(), scratch->found.end());
     }
   });

@@ -132,6 +132,10 @@ struct IdfSettings {
   double resolution = 0;
   // The deepest of each pair, at most one in each of some 64 equal parts of its box. 0: all.
   std::uint32_t max_contacts = 0;
+  // Only whether pairs collide: one contact a pair, whichever. The CPU's side searches a coarse
+  // grid first, which decides for most pairs that do; all others are searched as ever. A GPU gives
+  // the deepest one. Puts max_contacts and one_per_voxel aside.
+  bool any_contact = false;
   // One contact in each voxel of about samples^3, the deepest (KGM, section 7), where max_contacts
   // is 0.
   bool one_per_voxel = false;

@@ -198,14 +198,9 @@ struct PlacedPair {
   const IdfBody& body_b;
 };
 
-void fill_record(const PlacedPair& pair, const Aabb& box, double epsilon,
-                 const IdfSettings& settings, Vec3& world_from_pair, IdfPairRecord& record) {
-  world_from_pair = center(box);
-  const Vec3 size = extent(box);
-  const double diagonal = length(size);
-  const Vec3 origin_a = write_rows(pair.a, pair.body_a, world_from_pair, record.a_from_pair);
-  const Vec3 origin_b = write_rows(pair.b, pair.body_b, world_from_pair, record.b_from_pair);
-  const std::array<std::int32_t, 3> cells = distribute_samples(size, settings.samples);
+// The sampling grid, and what follows from it; all that culling needs is known.
+void set_cells(const Vec3& size, int samples, IdfPairRecord& record) {
+  const std::array<std::int32_t, 3> cells = distribute_samples(size, samples);
   Vec3 half_cell;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     record.box_min[axis] = static_cast<float>(-0.5 * size[axis]);
@@ -213,13 +208,24 @@ void fill_record(const PlacedPair& pair, const Aabb& box, double epsilon,
     record.cell_size[axis] = static_cast<float>(size[axis] / cells[axis]);
     half_cell[axis] = 0.5 * size[axis] / cells[axis];
   }
+  record.half_diagonal = static_cast<float>(length(half_cell) * (1 + 1e-6));
+  record.cell_cull = find_cell_cull(record, record.half_diagonal);
+  record.block_cull = find_block_cull(record, kIdfBlockCells);
+}
+
+void fill_record(const PlacedPair& pair, const Aabb& box, double epsilon,
+                 const IdfSettings& settings, Vec3& world_from_pair, IdfPairRecord& record) {
+  world_from_pair = center(box);
+  const Vec3 size = extent(box);
+  const double diagonal = length(size);
+  const Vec3 origin_a = write_rows(pair.a, pair.body_a, world_from_pair, record.a_from_pair);
+  const Vec3 origin_b = write_rows(pair.b, pair.body_b, world_from_pair, record.b_from_pair);
   record.scale_a = static_cast<float>(pair.body_a.scale);
   record.scale_b = static_cast<float>(pair.body_b.scale);
   record.epsilon = static_cast<float>(epsilon);
   const double deepest = std::max(find_most_depth(pair.a, pair.body_a, box),
                                   find_most_depth(pair.b, pair.body_b, box));
   record.depth_scale = static_cast<float>(65534 / (deepest + epsilon));
-  record.half_diagonal = static_cast<float>(length(half_cell) * (1 + 1e-6));
   record.lipschitz = static_cast<float>(
       std::max(pair.a.shape->lipschitz(), pair.b.shape->lipschitz()) * (1 + 1e-6));
   const CullBound bound_a = find_cull_bound(pair.a, pair.body_a);
@@ -231,8 +237,7 @@ void fill_record(const PlacedPair& pair, const Aabb& box, double epsilon,
       static_cast<float>(2 * std::max(find_rounding(pair.a, pair.body_a, origin_a, diagonal),
                                       find_rounding(pair.b, pair.body_b, origin_b, diagonal)) +
                          std::max(bound_a.at_nodes, bound_b.at_nodes));
-  record.cell_cull = find_cell_cull(record, record.half_diagonal);
-  record.block_cull = find_block_cull(record, kIdfBlockCells);
+  set_cells(size, settings.samples, record);
   if (settings.max_contacts > 0 || settings.one_per_voxel) {
     const std::array<std::int32_t, 3> slots =
         distribute_samples(size, settings.max_contacts > 0 ? 4 : settings.samples);
@@ -255,6 +260,15 @@ void check_total(std::uint64_t total, const char* what) {
 }
 
 }  // namespace
+
+IdfSettings without_contradictions(const IdfSettings& settings) {
+  IdfSettings result = settings;
+  if (settings.any_contact) {
+    result.max_contacts = 1;
+    result.one_per_voxel = false;
+  }
+  return result;
+}
 
 void plan_intersections(std::span<const IdfShape> shapes, std::span<const IdfBody> bodies,
                         std::span<const IdfPair> pairs, const IdfSettings& settings,
@@ -301,6 +315,15 @@ void plan_intersections(std::span<const IdfShape> shapes, std::span<const IdfBod
     plan.particle_end[i] = static_cast<std::uint32_t>(particles);
   }
   plan.slot_count = static_cast<std::uint32_t>(slots);
+}
+
+IdfPairRecord coarsen(const IdfPairRecord& record, int samples) {
+  IdfPairRecord coarse = record;
+  Vec3 size;
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    size[axis] = static_cast<double>(record.cell_size[axis]) * record.cells[axis];
+  set_cells(size, samples, coarse);
+  return coarse;
 }
 
 float find_cell_cull(const IdfPairRecord& record, float half_diagonal) {

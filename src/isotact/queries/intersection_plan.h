@@ -68,6 +68,12 @@ float find_cell_cull(const IdfPairRecord& record, float half_diagonal);
 inline constexpr std::int32_t kIdfBlockCells = 4;  // of block_cull
 float find_block_cull(const IdfPairRecord& record, std::int32_t cells);
 
+// The same pair with fewer samples.
+IdfPairRecord coarsen(const IdfPairRecord& record, int samples);
+
+// What any_contact means for the other settings.
+IdfSettings without_contradictions(const IdfSettings& settings);
+
 // Keeps the memory of `plan`. Throws Error as intersect_fields does. The box of a pair is what the
 // boxes of both bodies have in common, each grown by epsilon; a plane cuts off what is in front of
 // it, in place of a box.
