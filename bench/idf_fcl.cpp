@@ -51,6 +51,13 @@ std::size_t FclCrowd::collide(const IdfBody& a, const IdfBody& b, std::size_t mo
                               models_->of_shape[b.shape].get(), transform_of(b), request, result);
 }
 
+std::size_t FclCrowd::bytes() const {
+  std::size_t sum = 0;
+  for (const auto& model : models_->of_shape)
+    sum += static_cast<std::size_t>(model->memUsage(false));
+  return sum;
+}
+
 double FclCrowd::distance(const IdfBody& a, const IdfBody& b) const {
   fcl::DistanceResultd result;
   return fcl::distance<double>(models_->of_shape[a.shape].get(), transform_of(a),

@@ -1,0 +1,85 @@
+// FAB, section 3.2: a fire of 50,000 particles under a skillet of 81,920 triangles that moves, with
+// a height map and normals of 1024 x 1024 pixels, drawn again for each step.
+#include <cmath>
+
+#include "isotact/gpu/mesh_drawable.h"
+#include "isotact/gpu/particle_maps.h"
+#include "isotact/gpu/program.h"
+#include "isotact/gpu/timer.h"
+#include "isotact/scene/fab_shapes.h"
+
+#include "depth_report.h"
+#include "gpu_measure.h"
+
+namespace isotact::bench {
+
+void bench_fire(const Options& options, const GpuContext& gpu, Report& report) {
+  const bool software = gpu.info().software;
+  const int size = options.quick ? 256 : 1024;
+  const std::uint32_t count = options.quick ? 5000 : 50000;
+  const TriangleMesh skillet = make_skillet();
+  const MeshElement elements[] = {make_mesh_element(skillet, {}, 1, true)};
+  GpuMeshes meshes(elements);
+  GpuParticleMaps maps(gpu, {.size = size, .save_state = false});
+  GpuParticles particles(gpu, count);
+  const ParticleObstacle obstacles[] = {{.drawable = meshes.drawable(0)}};
+  const ParticleView view{
+      .center = {0, 0.3, 0}, .direction = {0, 1, 0}, .half_size = {0.4, 0.4, 0.35}};
+  const ParticleStep step{.seconds = 0.01F,
+                          .gravity = {0, 1.5F, 0},
+                          .drag = 0.8F,
+                          .perturbation = 6,
+                          .restitution = 0.2F,
+                          .friction = 0.1F,
+                          .surface_motion = 0.005F,
+                          .source_radius = 0.06F,
+                          .velocity = {0, 0.5F, 0},
+                          .velocity_spread = {0.12F, 0.2F, 0.12F},
+                          .least_life = 0.5F,
+                          .most_life = 1.5F};
+  double seconds = 0;
+  GpuTimer timer;
+  const auto advance = [&] {
+    meshes.set_pose(0, find_skillet_pose(seconds += 0.01));
+    if (!software) timer.begin();
+    const double wall = 1e3 * seconds_of([&] {
+                                maps.draw(view, obstacles);
+                                particles.step(maps, step);
+                                finish_gpu();
+                              }).wall;
+    if (software) return wall;
+    timer.end();
+    return timer.milliseconds();
+  };
+  const double milliseconds = steady_milliseconds(advance, software);
+  std::vector<double> wall;
+  for (int i = 0; i < (software ? 5 : 200); ++i)
+    wall.push_back(1e3 * seconds_of([&] { advance(); }).wall);
+  const ParticleCounts counts = particles.read_counts();
+  report.print(
+      "\nFire: {} particles, a skillet of {} triangles, {} x {} pixels with normals\n"
+      "  a step: {:.3f} ms by the {} clock, {:.3f} ms with waiting for it (FAB: around 2 ms)\n"
+      "  {} bounces, {} births, {} particle steps hidden, {} outside of the map\n",
+      count, skillet.triangles.size(), size, size, milliseconds, software ? "wall's" : "GPU's",
+      quantile(wall, 0.5), counts.collisions, counts.born, counts.hidden, counts.outside);
+  report.json["fire"] = {{"particles", count},
+                         {"pixels", size},
+                         {"gpu_ms", milliseconds},
+                         {"wall_ms", quantile(wall, 0.5)},
+                         {"bounces", counts.collisions}};
+  report.check(counts.collisions > 0, "no particle meets the skillet");
+  if (!software && !options.quick)
+    report.check(milliseconds < 0.5, "fire: more than 0.5 ms a step");
+
+  // Nobody gets through: particles over the pan's bottom, within its rim, were born elsewhere.
+  const Pose pan_from_world = inverse(find_skillet_pose(seconds));
+  std::size_t within = 0;
+  for (const Particle& p : particles.read()) {
+    const Vec3 q = transform_point(pan_from_world, to_double(p.position));
+    if (q.y > 0.006 && q.y < 0.02 && std::hypot(q.x, q.z) < 0.09) ++within;
+  }
+  report.print("  {} particles are in the pan\n", within);
+  report.check(within * 1000 <= count, "fire: particles get through the pan");
+}
+
+}  // namespace isotact::bench
