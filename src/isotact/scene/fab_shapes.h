@@ -47,8 +47,7 @@ struct FabScene {
 };
 std::size_t count_triangles(const FabScene& scene);
 
-// All elements that do not move, in the world's frame, as one mesh: elements keep their order, so
-// that ids of triangles ascend.
+// Elements where they are at frame 0, as one mesh in the world's frame. They keep their order.
 struct FabSurface {
   TriangleMesh mesh;
   std::vector<std::uint32_t> ids;  // a triangle's element
@@ -67,7 +66,8 @@ Pose find_tunnel_pose(double frame);
 inline constexpr int kCityTriangles = 315000;
 inline constexpr int kCityFrames = 600;
 inline constexpr std::uint32_t kAirshipId = 1;  // the element that moves: find_airship_pose
-// Airship, ground, houses, bridge, domes. The ground (id 2) is a closed solid, too.
+// Airship, ground, a pole for the flag, houses, a bridge, domes. The ground (id 2) is a closed
+// solid, too.
 FabScene make_city();
 Pose find_city_pose(double frame);     // world_from_ship
 Pose find_airship_pose(double frame);  // world_from_element
