@@ -65,11 +65,12 @@ class MapReader {
     const float half_y = maps_.cube ? local.z : face.half_y;
     const float x = (local.x / half_x * 0.5F + 0.5F) * resolution;
     const float y = (local.y / half_y * 0.5F + 0.5F) * resolution;
-    place.found = local.z > face.near && local.z < face.far && x >= 0 && y >= 0 && x < resolution &&
-                  y < resolution;
+    place.found = local.z > 0 && local.z < face.far &&
+                  (maps_.cube || (x >= 0 && y >= 0 && x < resolution && y < resolution));
     if (!place.found) return place;
-    place.column = static_cast<std::size_t>(x);
-    place.row = static_cast<std::size_t>(y);
+    const auto last = static_cast<std::size_t>(maps_.size - 1);
+    place.column = std::min(static_cast<std::size_t>(std::max(x, 0.0F)), last);
+    place.row = std::min(static_cast<std::size_t>(std::max(y, 0.0F)), last);
     const float middle_x = (static_cast<float>(place.column) + 0.5F) / resolution * 2 - 1;
     const float middle_y = (static_cast<float>(place.row) + 0.5F) / resolution * 2 - 1;
     place.ray = maps_.cube ? Vec3f{middle_x, middle_y, 1}

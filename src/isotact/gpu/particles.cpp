@@ -43,10 +43,10 @@ static_assert(sizeof(ExtentRecord) == 48);
 }  // namespace
 
 struct GpuParticles::State {
-  explicit State(std::span<const Particle> particles)
-      : particles(particles),
+  explicit State(std::span<const Particle> first)
+      : particles(first),
         counts(sizeof(ParticleCounts)),
-        count(static_cast<std::uint32_t>(particles.size())) {
+        count(static_cast<std::uint32_t>(first.size())) {
     counts.clear();
     glCreateBuffers(1, &block);
     glNamedBufferStorage(block, sizeof(StepBlock), nullptr, GL_DYNAMIC_STORAGE_BIT);

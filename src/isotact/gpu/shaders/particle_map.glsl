@@ -33,12 +33,15 @@ ParticlePlace find_particle_place(vec3 p) {
   ParticleFace face = particle_map.faces[place.face];
   vec3 way = p - face.origin.xyz;
   vec3 local = vec3(dot(face.x.xyz, way), dot(face.y.xyz, way), dot(face.z.xyz, way));
-  place.found = local.z > face.z.w && local.z < face.origin.w;
+  // Nothing is nearer than a cube's near plane: what is there sees all.
+  place.found = local.z > 0 && local.z < face.origin.w;
   float resolution = float(particle_map.shape.x);
   vec2 half_size = particle_map.shape.w != 0 ? vec2(local.z) : vec2(face.x.w, face.y.w);
   vec2 at = (local.xy / half_size * 0.5 + 0.5) * resolution;
-  place.found = place.found && all(greaterThanEqual(at, vec2(0))) && all(lessThan(at, vec2(resolution)));
-  place.pixel = ivec2(at);
+  if (particle_map.shape.w == 0)
+    place.found = place.found && all(greaterThanEqual(at, vec2(0))) &&
+                  all(lessThan(at, vec2(resolution)));
+  place.pixel = clamp(ivec2(at), ivec2(0), ivec2(particle_map.shape.x - 1));
   vec2 middle = (vec2(place.pixel) + 0.5) / resolution * 2.0 - 1.0;
   place.ray = particle_map.shape.w != 0 ? vec3(middle, 1)
                                         : vec3(middle * vec2(face.x.w, face.y.w), 0);
