@@ -56,7 +56,7 @@ struct DrawPass {
 // GLSL, or names of shaders that the caller has compiled. Sources need no #version (4.50 then, with
 // includes and defines as GpuProgram has them).
 struct DrawStages {
-  std::string_view vertex, tess_control, tess_evaluation, geometry;
+  std::string_view vertex{}, tess_control{}, tess_evaluation{}, geometry{};
   std::vector<std::uint32_t> compiled{};
   std::vector<ShaderDefine> defines{};
   std::string name = "draw";  // in messages
