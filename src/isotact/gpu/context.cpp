@@ -233,11 +233,11 @@ void GpuContext::release() const {
 const GpuInfo& GpuContext::info() const { return state_->info; }
 
 std::string describe(const GpuInfo& info) {
-  return fmt::format("{} ({}, OpenGL {}){}, {}, {}", info.renderer, info.vendor, info.version,
-                     info.software ? ", software" : "",
-                     info.bindless ? "bindless textures" : "no bindless textures",
-                     info.conservative_raster ? "conservative rasterisation"
-                                              : "no conservative rasterisation");
+  return fmt::format(
+      "{} ({}, OpenGL {}){}, {}, {}", info.renderer, info.vendor, info.version,
+      info.software ? ", software" : "",
+      info.bindless ? "bindless textures" : "no bindless textures",
+      info.conservative_raster ? "conservative rasterisation" : "no conservative rasterisation");
 }
 
 }  // namespace isotact

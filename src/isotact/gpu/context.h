@@ -26,8 +26,8 @@ struct GpuInfo {
   std::int64_t max_storage_bindings = 0;
   std::int64_t max_groups_x = 0;  // work-groups of a dispatch, along x
   std::int64_t max_group_size = 0;
-  std::int64_t shared_bytes = 0;      // of a work-group
-  std::int64_t max_picture = 0;       // pixels an axis that can be drawn
+  std::int64_t shared_bytes = 0;  // of a work-group
+  std::int64_t max_picture = 0;   // pixels an axis that can be drawn
 };
 
 enum class GpuChoice : std::uint8_t {

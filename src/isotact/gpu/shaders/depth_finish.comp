@@ -1,13 +1,14 @@
 // Notes of hits become a report, and are emptied for the next detection. A work-group a query.
 layout(local_size_x = 512) in;
 #include "depth_hit.glsl"
+layout(std430, binding = 8) readonly buffer Intervals { vec2 intervals[]; };
 layout(std430, binding = 13) buffer Sums { int sums[]; };
 layout(std430, binding = 15) writeonly buffer Results { uint results[]; };
 
 const uint kNone = 0xffffffffu;
-shared uint pixels, inside;
+shared uint pixels, inside;  // inside of which element
 shared ivec2 first_pixel, last_pixel;
-shared uint value[128], rank[128], chosen[128];
+shared uint value[128], rank[128], chosen[128], pixel_of[64];
 shared uint greatest, greatest_pixel, contacts;
 
 void count_pixels(uint query) {
@@ -32,8 +33,7 @@ void count_pixels(uint query) {
 }
 
 uint part_of(IsotactHit hit) {
-  uvec2 pixel = uvec2(hit.pixel % uint(isotact_frame.size.x), hit.pixel / uint(isotact_frame.size.x));
-  uvec2 part = pixel / isotact_frame.part_size;
+  uvec2 part = isotact_part(hit.pixel);
   return ((hit.element & kContact) != 0u ? 64u : 0u) + part.y * 8u + part.x;
 }
 
@@ -60,12 +60,16 @@ void choose(uint query, uint hits) {
 
 void write_contacts(uint query, uint to) {
   uint part = 64u + gl_LocalInvocationIndex;
+  if (gl_LocalInvocationIndex < 64u && chosen[part] != kNone)
+    pixel_of[gl_LocalInvocationIndex] =
+        isotact_hits.hits[query * isotact_frame.hit_room + chosen[part]].pixel;
+  barrier();
   if (gl_LocalInvocationIndex < 64u && chosen[part] != kNone) {
     IsotactHit hit = isotact_hits.hits[query * isotact_frame.hit_room + chosen[part]];
     uint place = 0u;
     for (uint other = 64u; other < 128u; ++other)
       if (chosen[other] != kNone &&
-          (value[other] > value[part] || (value[other] == value[part] && other < part)))
+          (value[other] > value[part] || (value[other] == value[part] && pixel_of[other - 64u] < hit.pixel)))
         ++place;
     if (place < isotact_frame.max_contacts) {
       atomicAdd(contacts, 1u);
@@ -93,20 +97,38 @@ void write_elements(uint query, uint to) {
     if (look_inside)
       for (uint bit = 0u, e = 32u * i; bit < 32u && e < isotact_frame.elements; ++bit, ++e) {
         uint sum_at = query * isotact_frame.elements + e;
-        if (sums[sum_at] == 0) continue;
+        int sum = sums[sum_at];
+        if (sum == 0) continue;
         sums[sum_at] = 0;
-        around |= 1u << bit;
+        // Below zero: a room that is turned inwards, with the object outside of its solid.
+        if (sum > 0) around |= 1u << bit;
       }
-    results[to + i] = pixels != 0u ? word : around;
-    if (pixels == 0u && around != 0u) atomicOr(inside, 1u);
+    results[to + i] = word | around;
+    if (pixels == 0u && around != 0u) atomicMin(inside, 32u * i + uint(findLSB(around)));
+  }
+}
+
+// Some place of the object, in the middle of its first part.
+void write_place_inside(uint slot, uint to) {
+  for (uint i = 7u; i < 11u; ++i) results[to + i] = 0u;
+  if (inside == kNone) return;
+  for (uint region = 0u; region < 16u; ++region) {
+    uint probe = isotact_maps.maps[slot].probes[region];
+    if (probe == 0u) continue;
+    uint pixel = isotact_probe_pixel(region, probe);
+    vec2 interval = intervals[slot * isotact_frame.pixels * uint(isotact_frame.layers) + pixel];
+    results[to + 7u] = pixel;
+    results[to + 8u] = inside;
+    results[to + 9u] = floatBitsToUint(0.5 * (interval.x + interval.y));
+    return;
   }
 }
 
 void main() {
   uint query = gl_WorkGroupID.x, me = gl_LocalInvocationIndex, to = query * isotact_frame.result_stride;
   if (me == 0u) {
-    pixels = inside = greatest = contacts = 0u;
-    greatest_pixel = kNone;
+    pixels = greatest = contacts = 0u;
+    inside = greatest_pixel = kNone;
     first_pixel = isotact_frame.size;
     last_pixel = ivec2(-1);
   }
@@ -139,14 +161,13 @@ void main() {
   if (me != 0u) return;
   uint slot = isotact_slot(query);
   results[to] = pixels;
-  results[to + 1u] = inside;
+  results[to + 1u] = inside != kNone ? 1u : 0u;
   results[to + 2u] = contacts;
   results[to + 3u] = uint(first_pixel.x);
   results[to + 4u] = uint(first_pixel.y);
   results[to + 5u] = uint(last_pixel.x);
   results[to + 6u] = uint(last_pixel.y);
-  if (greatest_pixel == kNone)
-    for (uint i = 7u; i < 11u; ++i) results[to + i] = 0u;
+  if (greatest_pixel == kNone) write_place_inside(slot, to);
   results[to + 11u] = isotact_maps.maps[slot].lost;
   results[to + 12u] = isotact_maps.maps[slot].covered;
   results[to + 13u] = isotact_maps.maps[slot].overfull;

@@ -45,5 +45,12 @@ uint isotact_probe_of(ivec2 pixel, out uint region) {
   return 0xfffffu - uint(local.y * part.x + local.x);
 }
 
-// As the compiler wants them: depths between 0 and 1.
+uint isotact_probe_pixel(uint region, uint probe) {
+  ivec2 part = (isotact_frame.size + 3) / 4;
+  int local = int(0xfffffu - (probe & 0xfffffu));
+  ivec2 pixel = ivec2(region % 4u, region / 4u) * part + ivec2(local % part.x, local / part.x);
+  return uint(pixel.y * isotact_frame.size.x + pixel.x);
+}
+
+// Depths are between 0 and 1.
 const vec2 kNoInterval = vec2(2, -1);

@@ -7,7 +7,7 @@ void add(uint pixel, float z, bool front) {
   uint node = atomicAdd(isotact_nodes.count, 1u);
   if (node >= isotact_nodes.room) return;
   // Positive floats are in the order of their bits; front before back.
-  uint key = 1u + ((floatBitsToUint(max(z, 0.0)) << 1) | (front ? 0u : 1u));
+  uint key = 1u + ((floatBitsToUint(clamp(z, 0.0, 1.0)) << 1) | (front ? 0u : 1u));
   isotact_nodes.nodes[node] = uvec2(key, atomicExchange(isotact_heads.heads[pixel], node + 1u));
 }
 

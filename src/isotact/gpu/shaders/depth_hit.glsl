@@ -16,12 +16,18 @@ const uint kBack = 0x80000000u, kContact = 0x40000000u;
 layout(std430, binding = 12) buffer IsotactHits { IsotactHit hits[]; } isotact_hits;
 layout(std430, binding = 14) buffer IsotactBits { uint words[]; } isotact_bits;
 
+// One of 8 x 8 of the picture.
+uvec2 isotact_part(uint pixel) {
+  uvec2 size = uvec2(isotact_frame.size);
+  return uvec2(pixel % size.x, pixel / size.x) * 8u / size;
+}
+
 // Kept are those that are greater than all before, so that few are written; equal ones, too, and
 // the last step chooses. The pixel is in the key: in a plane across all would be equal.
 void isotact_offer(uint query, uint first_part, IsotactHit hit) {
   ivec2 pixel = ivec2(int(hit.pixel) % isotact_frame.size.x, int(hit.pixel) / isotact_frame.size.x);
-  uvec2 part = uvec2(pixel) / isotact_frame.part_size;
-  uvec2 local = uvec2(pixel) - part * isotact_frame.part_size;
+  uvec2 part = isotact_part(hit.pixel);
+  uvec2 local = uvec2(pixel) - (part * uvec2(isotact_frame.size) + 7u) / 8u;
   uint bits = isotact_frame.pixel_bits;
   float levels = float((1u << min(32u - bits, 24u)) - 2u);
   hit.key = ((1u + uint(clamp(hit.value, 0.0, 1.0) * levels)) << bits) |

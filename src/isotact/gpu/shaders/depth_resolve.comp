@@ -33,7 +33,8 @@ layout(std430, binding = 8) writeonly buffer Intervals { vec2 intervals[]; };
 layout(std430, binding = 10) buffer Heads { uint heads[]; };
 layout(std430, binding = 11) readonly buffer Nodes { uint count, room; uvec2 nodes[]; };
 
-// The next greater key in a pixel's list, and how often it is there. 0: none.
+// Solid is where the sum of crossings is not zero: surfaces that are turned the wrong way bound the
+// same. The next greater key in a pixel's list, and how often it is there. 0: none.
 uint find_next(uint head, uint last, out int times) {
   uint best = 0xffffffffu;
   times = 0;
@@ -58,7 +59,6 @@ Solid find_solid(ivec2 pixel) {
 
   int winding = 0, parts = 0;
   uint key = 0u, lowest = 0u, highest = 0u;
-  bool is_open = false;
   float near = 0, thickness = 0, last_near = 0;
   for (;;) {
     int times;
@@ -67,14 +67,10 @@ Solid find_solid(ivec2 pixel) {
     if (lowest == 0u) lowest = key;
     highest = key;
     float z = depth_of(key);
-    if (((key - 1u) & 1u) == 0u) {
-      if (winding == 0) near = z;
-      winding += times;
-      continue;
-    }
-    winding -= times;
-    if (winding < 0) is_open = true;
-    if (winding != 0) continue;
+    int before = winding;
+    winding += ((key - 1u) & 1u) == 0u ? times : -times;
+    if (before == 0) near = z;
+    if (winding != 0 || z <= 0 || near >= 1) continue;
     // What is between the last two of too many is solid.
     int layer = min(parts, isotact_frame.layers - 1);
     if (parts < isotact_frame.layers) last_near = near;
@@ -82,7 +78,7 @@ Solid find_solid(ivec2 pixel) {
     if (parts == 0) thickness = z - near;
     ++parts;
   }
-  is_open = is_open || winding != 0;
+  bool is_open = winding != 0;
   if (is_open) {
     intervals[at] = vec2(depth_of(lowest), depth_of(highest));
     thickness = depth_of(highest) - depth_of(lowest);
