@@ -17,9 +17,9 @@ namespace isotact {
 namespace {
 
 // Draws a mesh by pulling its corners out of a storage buffer.
-class DrawnMesh {
+class PulledMesh {
  public:
-  explicit DrawnMesh(const TriangleMesh& mesh, const Vec3f& offset = {}) {
+  explicit PulledMesh(const TriangleMesh& mesh, const Vec3f& offset = {}) {
     std::vector<std::array<float, 4>> points;
     for (std::size_t t = 0; t < mesh.triangles.size(); ++t)
       for (const Vec3f& p : corners(mesh, t))
@@ -28,9 +28,9 @@ class DrawnMesh {
     count_ = static_cast<GLsizei>(points.size());
     glCreateVertexArrays(1, &vertex_array_);
   }
-  DrawnMesh(const DrawnMesh&) = delete;
-  DrawnMesh& operator=(const DrawnMesh&) = delete;
-  ~DrawnMesh() { glDeleteVertexArrays(1, &vertex_array_); }
+  PulledMesh(const PulledMesh&) = delete;
+  PulledMesh& operator=(const PulledMesh&) = delete;
+  ~PulledMesh() { glDeleteVertexArrays(1, &vertex_array_); }
 
   ParticleObstacle obstacle(std::uint32_t id, const std::array<float, 4>& data = {}) {
     const auto draw = [this](const DrawPass& pass) {
@@ -75,7 +75,7 @@ std::size_t texel(const ParticleMaps& maps, int slice, int row, int column) {
 const ParticleView kUpwards{.center = {0, 1, 0}, .direction = {0, 1, 0}, .half_size = {1, 1, 1}};
 
 TEST_F(ParticleMapTest, HoldsABallInOneDirection) {
-  DrawnMesh ball(make_sphere({.radius = 0.5, .frequency = 40}), {0, 1.2F, 0});
+  PulledMesh ball(make_sphere({.radius = 0.5, .frequency = 40}), {0, 1.2F, 0});
   GpuParticleMaps gpu_maps = maps({.data = true});
   gpu_maps.draw(kUpwards, std::vector{ball.obstacle(7, {1, 2, 3, 4})});
   const ParticleMaps m = gpu_maps.read();
@@ -109,7 +109,7 @@ TEST_F(ParticleMapTest, HoldsABallInOneDirection) {
 TEST_F(ParticleMapTest, HoldsARoomInSixDirections) {
   TriangleMesh room = make_box({.size_x = 2, .size_y = 3, .size_z = 4});
   for (Triangle& t : room.triangles) std::swap(t[0], t[1]);  // seen from within
-  DrawnMesh drawn(room);
+  PulledMesh drawn(room);
   GpuParticleMaps gpu_maps = maps({.size = 32, .cube = true});
   gpu_maps.draw({.center = {0.3, 0.4, 0.5}, .near = 0.05, .far = 8},
                 std::vector{drawn.obstacle(3)});
@@ -133,8 +133,8 @@ TEST_F(ParticleMapTest, HoldsARoomInSixDirections) {
 }
 
 TEST_F(ParticleMapTest, PeelsLayers) {
-  DrawnMesh low(make_box({.size_x = 1.5, .size_y = 0.1, .size_z = 1.5}), {0, 0.5F, 0});
-  DrawnMesh high(make_box({.size_x = 1, .size_y = 0.2, .size_z = 1}), {0, 1.5F, 0});
+  PulledMesh low(make_box({.size_x = 1.5, .size_y = 0.1, .size_z = 1.5}), {0, 0.5F, 0});
+  PulledMesh high(make_box({.size_x = 1, .size_y = 0.2, .size_z = 1}), {0, 1.5F, 0});
   GpuParticleMaps gpu_maps = maps({.layers = 5});
   gpu_maps.draw(kUpwards, std::vector{high.obstacle(2), low.obstacle(1)});
   const ParticleMaps m = gpu_maps.read();
@@ -151,7 +151,7 @@ TEST_F(ParticleMapTest, PeelsLayers) {
 }
 
 TEST_F(ParticleMapTest, LeavesTheStateAlone) {
-  DrawnMesh ball(make_sphere({.radius = 0.5, .frequency = 4}), {0, 1, 0});
+  PulledMesh ball(make_sphere({.radius = 0.5, .frequency = 4}), {0, 1, 0});
   GpuParticleMaps gpu_maps = maps({.layers = 2});
   GpuParticles particles(gpu(), 100);
   const GpuState before = read_gpu_state();
@@ -169,7 +169,7 @@ Particle at_rest(const Vec3f& position, const Vec3f& velocity = {}) {
 TEST_F(ParticleMapTest, ABallBouncesOffASlope) {
   TriangleMesh plate = make_box({.size_x = 1, .size_y = 0.1, .size_z = 1});
   for (Vec3f& p : plate.positions) p.y += 1.5F + 0.5F * p.x;  // its normal: (0.5, -1, 0)
-  DrawnMesh drawn(plate);
+  PulledMesh drawn(plate);
   GpuParticleMaps gpu_maps = maps({});
   gpu_maps.draw(kUpwards, std::vector{drawn.obstacle(9)});
   const std::vector<Particle> start = {at_rest({0.1F, 0.5F, 0.05F}, {0, 1, 0})};
@@ -186,8 +186,8 @@ TEST_F(ParticleMapTest, ABallBouncesOffASlope) {
 
 // Each step of the GPU once more on the CPU, from the same particles.
 TEST_F(ParticleMapTest, StepsAsTheCpuDoes) {
-  DrawnMesh ball(make_sphere({.radius = 0.5, .frequency = 12}), {0.1F, 1.3F, 0});
-  DrawnMesh box(make_box({.size_x = 0.6, .size_y = 0.3, .size_z = 0.5}), {-0.4F, 0.9F, 0.3F});
+  PulledMesh ball(make_sphere({.radius = 0.5, .frequency = 12}), {0.1F, 1.3F, 0});
+  PulledMesh box(make_box({.size_x = 0.6, .size_y = 0.3, .size_z = 0.5}), {-0.4F, 0.9F, 0.3F});
   for (const bool cube : {false, true}) {
     GpuParticleMaps gpu_maps = maps({.cube = cube, .layers = 2, .data = true});
     const ParticleView view =
@@ -238,7 +238,7 @@ TEST_F(ParticleMapTest, StepsAsTheCpuDoes) {
 TEST_F(ParticleMapTest, NobodyLeavesARoom) {
   TriangleMesh room = make_box({.size_x = 2, .size_y = 2, .size_z = 2});
   for (Triangle& t : room.triangles) std::swap(t[0], t[1]);
-  DrawnMesh drawn(room);
+  PulledMesh drawn(room);
   GpuParticleMaps gpu_maps = maps({.cube = true});
   GpuParticles particles(gpu(), 2000);
   const ParticleStep step{.seconds = 0.02F,
@@ -264,7 +264,7 @@ TEST_F(ParticleMapTest, NobodyLeavesARoom) {
 }
 
 TEST_F(ParticleMapTest, SurfacesThatMoveSweepParticlesAlong) {
-  DrawnMesh plate(make_box({.size_x = 2, .size_y = 0.2, .size_z = 2}), {0, 1.7F, 0});
+  PulledMesh plate(make_box({.size_x = 2, .size_y = 0.2, .size_z = 2}), {0, 1.7F, 0});
   GpuParticleMaps gpu_maps = maps({});
   std::vector<Particle> start;
   for (int i = 0; i < 20; ++i)
@@ -283,7 +283,7 @@ TEST_F(ParticleMapTest, SurfacesThatMoveSweepParticlesAlong) {
 
 // FAB: valid for convex and star-convex zones. Behind a ball it is not.
 TEST_F(ParticleMapTest, SaysHowManyAreHidden) {
-  DrawnMesh ball(make_sphere({.radius = 0.4, .frequency = 12}), {0, 0.8F, 0});
+  PulledMesh ball(make_sphere({.radius = 0.4, .frequency = 12}), {0, 0.8F, 0});
   const std::vector<Particle> start = {at_rest({0, 1.7F, 0}), at_rest({0.1F, 1.6F, 0}),
                                        at_rest({0.8F, 1.7F, 0}), at_rest({0, 0.1F, 0}),
                                        at_rest({0, 5, 0})};
@@ -300,7 +300,7 @@ TEST_F(ParticleMapTest, SaysHowManyAreHidden) {
 
 // What came from behind bounces off the far side, where layers hold it.
 TEST_F(ParticleMapTest, BouncesOffLayersBehind) {
-  DrawnMesh plate(make_box({.size_x = 1, .size_y = 0.2, .size_z = 1}), {0, 1, 0});
+  PulledMesh plate(make_box({.size_x = 1, .size_y = 0.2, .size_z = 1}), {0, 1, 0});
   GpuParticleMaps gpu_maps = maps({.layers = 2});
   gpu_maps.draw(kUpwards, std::vector{plate.obstacle(1)});
   const std::vector<Particle> start = {at_rest({0.1F, 1.5F, 0.1F}, {0, -1, 0})};
@@ -313,7 +313,7 @@ TEST_F(ParticleMapTest, BouncesOffLayersBehind) {
 }
 
 TEST_F(ParticleMapTest, ForcesReachAsFarAsTheySay) {
-  DrawnMesh plate(make_box({.size_x = 2, .size_y = 0.2, .size_z = 2}), {0, 1.7F, 0});
+  PulledMesh plate(make_box({.size_x = 2, .size_y = 0.2, .size_z = 2}), {0, 1.7F, 0});
   GpuParticleMaps gpu_maps = maps({.data = true});
   gpu_maps.draw(kUpwards, std::vector{plate.obstacle(1, {3, 0, 0, 0.4F})});
   const std::vector<Particle> start = {at_rest({0, 1.4F, 0}), at_rest({0, 1, 0})};
@@ -324,7 +324,7 @@ TEST_F(ParticleMapTest, ForcesReachAsFarAsTheySay) {
 }
 
 TEST_F(ParticleMapTest, ServesShadersOfOthers) {
-  DrawnMesh plate(make_box({.size_x = 2, .size_y = 0.2, .size_z = 2}), {0, 1.7F, 0});
+  PulledMesh plate(make_box({.size_x = 2, .size_y = 0.2, .size_z = 2}), {0, 1.7F, 0});
   GpuParticleMaps gpu_maps = maps({});
   gpu_maps.draw(kUpwards, std::vector{plate.obstacle(5)});
   const GpuProgram program = GpuProgram::from_source("mine.comp", R"(
