@@ -15,6 +15,7 @@ namespace isotact {
 GpuDepthDetector::GpuDepthDetector(const GpuContext& gpu, const DepthSettings& settings,
                                    const GpuDepthOptions& options) {
   const GpuStateGuard guard(options.save_state);
+  if (options.save_state) clear_gpu_state();
   state_ = std::make_unique<State>(gpu, settings, options);
 }
 GpuDepthDetector::GpuDepthDetector(GpuDepthDetector&&) noexcept = default;
@@ -27,6 +28,7 @@ void GpuDepthDetector::draw_map(int slot, std::span<const GpuDrawable> object,
                                 const DepthView& view, MapUpdate update) {
   state_->check_slot(slot);
   const GpuStateGuard guard(state_->options.save_state);
+  if (state_->options.save_state) clear_gpu_state();
   state_->draw_map(slot, object, view, update);
 }
 
@@ -91,18 +93,24 @@ detail::Flight& GpuDepthDetector::State::prepare(std::span<const GpuDepthQuery> 
 void GpuDepthDetector::State::run(detail::Flight& flight, const GpuDepthScene& scene,
                                   std::uint32_t results_name) {
   flight.upload.bind_frame();
-  bind_storage(results_name);
+  bind_storage();
   const auto count = static_cast<std::uint32_t>(flight.queries.size());
   if (count > 0) {
     draw_environment(flight, scene);
+    const auto groups = [](std::int32_t pixels, std::int32_t size) {
+      return static_cast<std::uint32_t>((pixels + size - 1) / size);
+    };
     if (compare) {
       glMemoryBarrier(GL_TEXTURE_FETCH_BARRIER_BIT | GL_FRAMEBUFFER_BARRIER_BIT);
-      flight.upload.bind_frame();
-      bind_storage(results_name);
-      compare->dispatch(static_cast<std::uint32_t>((settings.width + 7) / 8),
-                        static_cast<std::uint32_t>((settings.height + 7) / 8), count);
+      compare->dispatch(groups(settings.width, 8), groups(settings.height, 8), count);
+    } else {
+      glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT);
     }
-    glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT);
+    const bool any_closed = std::any_of(scene.drawables.begin(), scene.drawables.end(),
+                                        [](const GpuDrawable& d) { return d.closed; });
+    if (within && any_closed)
+      within->dispatch(groups(settings.width, 16), groups(settings.height, 16), count);
+    glBindBufferBase(GL_SHADER_STORAGE_BUFFER, 15, results_name);
     finish->dispatch(count);
   }
   glMemoryBarrier(GL_CLIENT_MAPPED_BUFFER_BARRIER_BIT);
@@ -113,6 +121,7 @@ void GpuDepthDetector::State::run(detail::Flight& flight, const GpuDepthScene& s
 GpuDepthTicket GpuDepthDetector::submit(std::span<const GpuDepthQuery> queries,
                                         const GpuDepthScene& scene) {
   const GpuStateGuard guard(state_->options.save_state);
+  if (state_->options.save_state) clear_gpu_state();
   detail::Flight& flight = state_->prepare(queries, scene);
   try {
     flight.down.reserve(std::max<std::size_t>(1, queries.size()) * flight.stride * 4);
@@ -127,6 +136,7 @@ GpuDepthTicket GpuDepthDetector::submit(std::span<const GpuDepthQuery> queries,
 GpuDepthResults GpuDepthDetector::submit_on_gpu(std::span<const GpuDepthQuery> queries,
                                                 const GpuDepthScene& scene) {
   const GpuStateGuard guard(state_->options.save_state);
+  if (state_->options.save_state) clear_gpu_state();
   detail::Flight& flight = state_->prepare(queries, scene);
   const std::uint32_t stride = flight.stride * 4;
   try {
@@ -171,8 +181,9 @@ DepthReport GpuDepthDetector::detect(const Pose& world_from_object, const GpuDep
 std::uint64_t GpuDepthDetector::memory_bytes() const {
   const State& s = *state_;
   std::uint64_t bytes = 0;
-  for (const GpuBuffer* b : {&s.notes, &s.intervals, &s.tile_bounds, &s.heads, &s.nodes,
-                             &s.hit_mask, &s.parts, &s.hits, &s.sums, &s.bits, &s.results})
+  for (const GpuBuffer* b :
+       {&s.notes, &s.intervals, &s.tile_bounds, &s.heads, &s.nodes, &s.hit_mask, &s.parts, &s.hits,
+        &s.sums, &s.bits, &s.windings, &s.results})
     bytes += b->size();
   const auto texels =
       static_cast<std::uint64_t>(s.atlas_width) * static_cast<std::uint64_t>(s.atlas_height);

@@ -50,7 +50,6 @@ void set_culling(GLenum face) {
 }  // namespace
 
 void GpuDepthDetector::State::begin_pass(const detail::PassState& pass) const {
-  if (options.save_state) clear_gpu_state();
   glBindFramebuffer(GL_DRAW_FRAMEBUFFER, pass.framebuffer);
   // The view looks along +z of a right-handed frame: outlines run the other way round than OpenGL's
   // own views have them.
@@ -165,9 +164,9 @@ void GpuDepthDetector::State::draw_map(int slot, std::span<const GpuDrawable> ob
   slots[static_cast<std::size_t>(slot)] = {view, ++map_versions};
 }
 
-void GpuDepthDetector::State::bind_storage(std::uint32_t results_name) const {
+void GpuDepthDetector::State::bind_storage() const {
   const GLuint buffers[] = {intervals.name(), notes.name(), hit_mask.name(), parts.name(),
-                            hits.name(),      sums.name(),  bits.name(),     results_name};
+                            hits.name(),      sums.name(),  bits.name(),     windings.name()};
   glBindBuffersBase(GL_SHADER_STORAGE_BUFFER, 8, 8, buffers);
   if (by_intervals()) return;
   const GLuint textures[] = {object_far.name(), object_near.name(), environment_depth.name(),

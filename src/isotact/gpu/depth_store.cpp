@@ -152,6 +152,7 @@ GpuDepthDetector::State::State(const GpuContext& gpu, const DepthSettings& wante
   if (!by_intervals()) defines.push_back({"MAPS", "1"});
   resolve.emplace("depth_resolve.comp", defines);
   if (settings.method == DepthMethod::kTwoMaps) compare.emplace("depth_compare.comp");
+  if (by_intervals() && settings.find_inside) within.emplace("depth_within.comp");
   slots.resize(static_cast<std::size_t>(options.slots));
   stencils.resize(static_cast<std::size_t>(options.queries));
   for (int i = 0; i < options.in_flight; ++i) flights.push_back(std::make_unique<detail::Flight>());
@@ -182,6 +183,8 @@ void GpuDepthDetector::State::make_buffers() {
                       : 16);
   make(hit_mask, query_count * frame.mask_words * 4);
   make(parts, query_count * detail::kPartStride * 4);
+  make(windings,
+       within ? query_count * frame.pixels * static_cast<std::size_t>(frame.layers) * 4 : 16);
   hits = GpuBuffer(query_count * hit_room * detail::kHitBytes);
   reserve_elements(32);
   if (!by_intervals()) return;

@@ -93,14 +93,14 @@ struct GpuDepthDetector::State {
   detail::DepthFrame frame;  // but for elements and queries
 
   detail::DepthPrograms callers;  // fragment shaders for callers' stages
-  std::optional<GpuProgram> resolve, compare, finish;
+  std::optional<GpuProgram> resolve, compare, within, finish;
   std::optional<GpuDrawProgram> mask;
   std::optional<FragmentShader> mask_fragment;
   detail::GlVertexArray no_vertices;
 
-  GpuBuffer notes, intervals, tile_bounds;               // of slots
-  GpuBuffer heads, nodes;                                // of the map that is being drawn
-  GpuBuffer hit_mask, parts, hits, sums, bits, results;  // of queries
+  GpuBuffer notes, intervals, tile_bounds;                         // of slots
+  GpuBuffer heads, nodes;                                          // of the map that is being drawn
+  GpuBuffer hit_mask, parts, hits, sums, bits, windings, results;  // of queries
   detail::GlTexture object_far, object_near, environment_depth, environment_surface;
   detail::GlFramebuffer plain, far_picture, near_picture, environment_picture;
 
@@ -134,7 +134,7 @@ struct GpuDepthDetector::State {
                    std::uint32_t cull);
   void draw_environment(const detail::Flight& flight, const GpuDepthScene& scene);
   void mark_stencils(const detail::Flight& flight);
-  void bind_storage(std::uint32_t results_name) const;
+  void bind_storage() const;
 
   // depth_detector.cpp
   detail::Flight& find(GpuDepthTicket ticket);
