@@ -57,6 +57,7 @@ TEST_F(GpuDepthTwinTest, MapsAndReportsAreTheSame) {
       std::make_unique<TwinMesh>(make_box({.size_x = 1, .size_y = 0.4, .size_z = 0.7})));
   shapes.push_back(std::make_unique<TwinMesh>(
       make_torus({.radius = 0.5, .tube_radius = 0.2, .segments = 24, .tube_segments = 12})));
+  double worst = 0;
   std::size_t pixels = 0, map_edges = 0, map_layers = 0, hits = 0, hit_edges = 0, colliding = 0,
               runs = 0, verdicts = 0, ids = 0;
   for (const DepthMethod method :
@@ -81,6 +82,7 @@ TEST_F(GpuDepthTwinTest, MapsAndReportsAreTheSame) {
         pixels += cpu_map.covered;
         map_edges += difference.pixels;
         map_layers += difference.layers;
+        worst = std::max(worst, difference.worst);
         EXPECT_LE(std::abs(double(cpu_map.covered) - double(gpu_map.covered)), 12.0);
         EXPECT_LE(gpu_map.open, cpu_map.open + 2);
 
@@ -113,9 +115,9 @@ TEST_F(GpuDepthTwinTest, MapsAndReportsAreTheSame) {
   }
   RecordProperty("pixels", static_cast<int>(pixels));
   std::printf(
-      "pixels %zu edges %zu layers %zu | hits %zu edges %zu | runs %zu colliding %zu verdicts "
+      "worst %g pixels %zu edges %zu layers %zu | hits %zu edges %zu | runs %zu colliding %zu verdicts "
       "%zu ids %zu\n",
-      pixels, map_edges, map_layers, hits, hit_edges, runs, colliding, verdicts, ids);
+      worst, pixels, map_edges, map_layers, hits, hit_edges, runs, colliding, verdicts, ids);
   EXPECT_LT(static_cast<double>(map_edges), 0.005 * static_cast<double>(pixels));
   EXPECT_LT(static_cast<double>(hit_edges), 0.01 * static_cast<double>(hits));
   EXPECT_GT(colliding, runs / 2);
