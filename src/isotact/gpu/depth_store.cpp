@@ -47,28 +47,17 @@ void Fence::drop() {
   sync_ = nullptr;
 }
 
-void Upload::reserve(std::size_t passes) {
+void Upload::reserve(std::size_t bytes) {
   done.wait();
-  const std::size_t bytes = kPassOffset + passes * kBlockAlign;
   stage.reserve(bytes);
   device.reserve(bytes);
 }
-void Upload::put(const DepthFrame& frame) const {
-  std::memcpy(stage.view<std::byte>(sizeof frame).data(), &frame, sizeof frame);
-}
-void Upload::put(std::size_t pass, const DepthPassBlock& block) const {
-  std::memcpy(stage.view<std::byte>(sizeof block, kPassOffset + pass * kBlockAlign).data(), &block,
-              sizeof block);
-}
-void Upload::send(std::size_t passes) const {
-  stage.send(device, kPassOffset + passes * kBlockAlign);
-}
+void Upload::send(std::size_t bytes) const { stage.send(device, bytes); }
 void Upload::bind_frame() const {
   glBindBufferRange(GL_UNIFORM_BUFFER, 30, device.name(), 0, sizeof(DepthFrame));
 }
 void Upload::bind_pass(std::size_t pass) const {
-  glBindBufferRange(GL_UNIFORM_BUFFER, 31, device.name(),
-                    static_cast<GLintptr>(kPassOffset + pass * kBlockAlign),
+  glBindBufferRange(GL_UNIFORM_BUFFER, 31, device.name(), static_cast<GLintptr>(find_pass(pass)),
                     sizeof(DepthPassBlock));
 }
 
