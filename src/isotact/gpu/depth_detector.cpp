@@ -9,12 +9,14 @@
 
 #include "isotact/base/error.h"
 #include "isotact/gpu/detail/depth_state.h"
+#include "isotact/gpu/detail/mesh_state.h"
 
 namespace isotact {
 
 GpuDepthDetector::GpuDepthDetector(const GpuContext& gpu, const DepthSettings& settings,
                                    const GpuDepthOptions& options) {
   const GpuStateGuard guard(options.save_state);
+  if (options.save_state) clear_gpu_state();
   state_ = std::make_unique<State>(gpu, settings, options);
 }
 GpuDepthDetector::GpuDepthDetector(GpuDepthDetector&&) noexcept = default;
@@ -23,10 +25,17 @@ GpuDepthDetector::~GpuDepthDetector() = default;
 
 const DepthSettings& GpuDepthDetector::settings() const { return state_->settings; }
 
+void GpuDepthDetector::draw_map(int slot, const GpuMeshes& object, const DepthView& view,
+                                MapUpdate update) {
+  const std::vector<GpuDrawable> drawables = object.drawables();
+  draw_map(slot, std::span<const GpuDrawable>(drawables), view, update);
+}
+
 void GpuDepthDetector::draw_map(int slot, std::span<const GpuDrawable> object,
                                 const DepthView& view, MapUpdate update) {
   state_->check_slot(slot);
   const GpuStateGuard guard(state_->options.save_state);
+  if (state_->options.save_state) clear_gpu_state();
   state_->draw_map(slot, object, view, update);
 }
 
@@ -55,20 +64,22 @@ detail::Flight& GpuDepthDetector::State::prepare(std::span<const GpuDepthQuery> 
     flight.views.push_back(*slots[static_cast<std::size_t>(query.slot)].view);
   for (const GpuDrawable& drawable : scene.drawables) flight.ids.push_back(drawable.id);
 
+  // One block at least, for the mask.
+  const std::size_t passes = std::max<std::size_t>(1, scene.drawables.size()) * queries.size();
+  std::size_t bytes = detail::find_pass(passes);
+  plan_meshes(flight, scene, bytes);
   const auto elements = static_cast<std::uint32_t>(flight.ids.size());
   flight.element_words = (elements + 31) / 32;
   flight.stride = (16 + 8 * settings.max_contacts + flight.element_words + 3) / 4 * 4;
   reserve_elements(elements);
-  // One block at least, for the mask.
-  const std::size_t passes = std::max<std::size_t>(1, scene.drawables.size()) * queries.size();
-  flight.upload.reserve(passes);
+  flight.upload.reserve(bytes);
   detail::DepthFrame head = frame;
   head.elements = elements;
   head.element_words = flight.element_words;
   head.result_stride = flight.stride;
   for (std::size_t q = 0; q < queries.size(); ++q)
     head.query_slots[q] = static_cast<std::uint32_t>(queries[q].slot);
-  flight.upload.put(head);
+  flight.upload.put(0, head);
   detail::DepthPassBlock block;
   for (std::size_t pass = 0; pass < passes; ++pass) {
     const std::size_t i = pass / queries.size();
@@ -81,9 +92,10 @@ detail::Flight& GpuDepthDetector::State::prepare(std::span<const GpuDepthQuery> 
       if (scene.drawables[i].primitive != DepthPrimitive::kTriangles)
         block.flags |= detail::kPassThin;
     }
-    flight.upload.put(pass, block);
+    flight.upload.put(detail::find_pass(pass), block);
   }
-  flight.upload.send(passes);
+  put_meshes(flight);
+  flight.upload.send(bytes);
   flight.number = flight.serial = ++submissions;
   return flight;
 }
@@ -91,18 +103,26 @@ detail::Flight& GpuDepthDetector::State::prepare(std::span<const GpuDepthQuery> 
 void GpuDepthDetector::State::run(detail::Flight& flight, const GpuDepthScene& scene,
                                   std::uint32_t results_name) {
   flight.upload.bind_frame();
-  bind_storage(results_name);
+  bind_storage();
   const auto count = static_cast<std::uint32_t>(flight.queries.size());
   if (count > 0) {
     draw_environment(flight, scene);
+    const auto groups = [](std::int32_t pixels, std::int32_t size) {
+      return static_cast<std::uint32_t>((pixels + size - 1) / size);
+    };
     if (compare) {
       glMemoryBarrier(GL_TEXTURE_FETCH_BARRIER_BIT | GL_FRAMEBUFFER_BARRIER_BIT);
-      flight.upload.bind_frame();
-      bind_storage(results_name);
-      compare->dispatch(static_cast<std::uint32_t>((settings.width + 7) / 8),
-                        static_cast<std::uint32_t>((settings.height + 7) / 8), count);
+      compare->dispatch(groups(settings.width, 8), groups(settings.height, 8), count);
+    } else {
+      glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT);
     }
-    glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT);
+    const bool any_closed = std::any_of(scene.drawables.begin(), scene.drawables.end(),
+                                        [](const GpuDrawable& d) { return d.closed; }) ||
+                            std::any_of(scene.meshes.begin(), scene.meshes.end(),
+                                        [](const GpuMeshes* m) { return m->state().any_closed; });
+    if (within && any_closed)
+      within->dispatch(groups(settings.width, 16), groups(settings.height, 16), count);
+    glBindBufferBase(GL_SHADER_STORAGE_BUFFER, 15, results_name);
     finish->dispatch(count);
   }
   glMemoryBarrier(GL_CLIENT_MAPPED_BUFFER_BARRIER_BIT);
@@ -113,6 +133,7 @@ void GpuDepthDetector::State::run(detail::Flight& flight, const GpuDepthScene& s
 GpuDepthTicket GpuDepthDetector::submit(std::span<const GpuDepthQuery> queries,
                                         const GpuDepthScene& scene) {
   const GpuStateGuard guard(state_->options.save_state);
+  if (state_->options.save_state) clear_gpu_state();
   detail::Flight& flight = state_->prepare(queries, scene);
   try {
     flight.down.reserve(std::max<std::size_t>(1, queries.size()) * flight.stride * 4);
@@ -127,6 +148,7 @@ GpuDepthTicket GpuDepthDetector::submit(std::span<const GpuDepthQuery> queries,
 GpuDepthResults GpuDepthDetector::submit_on_gpu(std::span<const GpuDepthQuery> queries,
                                                 const GpuDepthScene& scene) {
   const GpuStateGuard guard(state_->options.save_state);
+  if (state_->options.save_state) clear_gpu_state();
   detail::Flight& flight = state_->prepare(queries, scene);
   const std::uint32_t stride = flight.stride * 4;
   try {
@@ -171,8 +193,9 @@ DepthReport GpuDepthDetector::detect(const Pose& world_from_object, const GpuDep
 std::uint64_t GpuDepthDetector::memory_bytes() const {
   const State& s = *state_;
   std::uint64_t bytes = 0;
-  for (const GpuBuffer* b : {&s.notes, &s.intervals, &s.tile_bounds, &s.heads, &s.nodes,
-                             &s.hit_mask, &s.parts, &s.hits, &s.sums, &s.bits, &s.results})
+  for (const GpuBuffer* b :
+       {&s.notes, &s.intervals, &s.tile_bounds, &s.heads, &s.nodes, &s.hit_mask, &s.parts, &s.hits,
+        &s.sums, &s.bits, &s.windings, &s.results})
     bytes += b->size();
   const auto texels =
       static_cast<std::uint64_t>(s.atlas_width) * static_cast<std::uint64_t>(s.atlas_height);

@@ -50,7 +50,6 @@ void set_culling(GLenum face) {
 }  // namespace
 
 void GpuDepthDetector::State::begin_pass(const detail::PassState& pass) const {
-  if (options.save_state) clear_gpu_state();
   glBindFramebuffer(GL_DRAW_FRAMEBUFFER, pass.framebuffer);
   // The view looks along +z of a right-handed frame: outlines run the other way round than OpenGL's
   // own views have them.
@@ -130,20 +129,20 @@ void GpuDepthDetector::State::draw_map(int slot, std::span<const GpuDrawable> ob
   slots[static_cast<std::size_t>(slot)] = {};
   for (;;) {
     detail::Upload& upload = map_uploads[next_upload++ % map_uploads.size()];
-    upload.reserve(object.size() + 1);
-    upload.put(frame);
+    upload.reserve(detail::find_pass(object.size() + 1));
+    upload.put(0, frame);
     detail::DepthPassBlock block;
     block.slot = static_cast<std::uint32_t>(slot);
     block.slope = {static_cast<float>(view.half_size.z * settings.width / view.half_size.x),
                    static_cast<float>(view.half_size.z * settings.height / view.half_size.y)};
     block.metres = static_cast<float>(2 * view.half_size.z);
-    upload.put(0, block);
+    upload.put(detail::find_pass(0), block);
     for (std::size_t i = 0; i < object.size(); ++i) {
       block.element = static_cast<std::uint32_t>(i);
       block.flags = flags_of(object[i]);
-      upload.put(i + 1, block);
+      upload.put(detail::find_pass(i + 1), block);
     }
-    upload.send(object.size() + 1);
+    upload.send(detail::find_pass(object.size() + 1));
     upload.bind_frame();
     notes.clear_bytes(static_cast<std::size_t>(slot) * sizeof(detail::DepthMapNote),
                       sizeof(detail::DepthMapNote));
@@ -165,9 +164,9 @@ void GpuDepthDetector::State::draw_map(int slot, std::span<const GpuDrawable> ob
   slots[static_cast<std::size_t>(slot)] = {view, ++map_versions};
 }
 
-void GpuDepthDetector::State::bind_storage(std::uint32_t results_name) const {
+void GpuDepthDetector::State::bind_storage() const {
   const GLuint buffers[] = {intervals.name(), notes.name(), hit_mask.name(), parts.name(),
-                            hits.name(),      sums.name(),  bits.name(),     results_name};
+                            hits.name(),      sums.name(),  bits.name(),     windings.name()};
   glBindBuffersBase(GL_SHADER_STORAGE_BUFFER, 8, 8, buffers);
   if (by_intervals()) return;
   const GLuint textures[] = {object_far.name(), object_near.name(), environment_depth.name(),
@@ -240,6 +239,7 @@ void GpuDepthDetector::State::draw_environment(const detail::Flight& flight,
       drawable.draw(pass);
     }
   }
+  if (!flight.meshes.empty()) draw_meshes(flight);
 }
 
 }  // namespace isotact

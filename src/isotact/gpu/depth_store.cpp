@@ -47,28 +47,17 @@ void Fence::drop() {
   sync_ = nullptr;
 }
 
-void Upload::reserve(std::size_t passes) {
+void Upload::reserve(std::size_t bytes) {
   done.wait();
-  const std::size_t bytes = kPassOffset + passes * kBlockAlign;
   stage.reserve(bytes);
   device.reserve(bytes);
 }
-void Upload::put(const DepthFrame& frame) const {
-  std::memcpy(stage.view<std::byte>(sizeof frame).data(), &frame, sizeof frame);
-}
-void Upload::put(std::size_t pass, const DepthPassBlock& block) const {
-  std::memcpy(stage.view<std::byte>(sizeof block, kPassOffset + pass * kBlockAlign).data(), &block,
-              sizeof block);
-}
-void Upload::send(std::size_t passes) const {
-  stage.send(device, kPassOffset + passes * kBlockAlign);
-}
+void Upload::send(std::size_t bytes) const { stage.send(device, bytes); }
 void Upload::bind_frame() const {
   glBindBufferRange(GL_UNIFORM_BUFFER, 30, device.name(), 0, sizeof(DepthFrame));
 }
 void Upload::bind_pass(std::size_t pass) const {
-  glBindBufferRange(GL_UNIFORM_BUFFER, 31, device.name(),
-                    static_cast<GLintptr>(kPassOffset + pass * kBlockAlign),
+  glBindBufferRange(GL_UNIFORM_BUFFER, 31, device.name(), static_cast<GLintptr>(find_pass(pass)),
                     sizeof(DepthPassBlock));
 }
 
@@ -152,6 +141,7 @@ GpuDepthDetector::State::State(const GpuContext& gpu, const DepthSettings& wante
   if (!by_intervals()) defines.push_back({"MAPS", "1"});
   resolve.emplace("depth_resolve.comp", defines);
   if (settings.method == DepthMethod::kTwoMaps) compare.emplace("depth_compare.comp");
+  if (by_intervals() && settings.find_inside) within.emplace("depth_within.comp");
   slots.resize(static_cast<std::size_t>(options.slots));
   stencils.resize(static_cast<std::size_t>(options.queries));
   for (int i = 0; i < options.in_flight; ++i) flights.push_back(std::make_unique<detail::Flight>());
@@ -182,6 +172,8 @@ void GpuDepthDetector::State::make_buffers() {
                       : 16);
   make(hit_mask, query_count * frame.mask_words * 4);
   make(parts, query_count * detail::kPartStride * 4);
+  make(windings,
+       within ? query_count * frame.pixels * static_cast<std::size_t>(frame.layers) * 4 : 16);
   hits = GpuBuffer(query_count * hit_room * detail::kHitBytes);
   reserve_elements(32);
   if (!by_intervals()) return;

@@ -235,6 +235,25 @@ void check_depth_settings(const DepthSettings& settings) {
     throw Error(fmt::format("no method has the number {}", static_cast<int>(settings.method)));
 }
 
+DepthMesh make_depth_mesh(const TriangleMesh& mesh) {
+  DepthMesh made;
+  made.positions.reserve(mesh.positions.size());
+  for (const Vec3f& p : mesh.positions) made.positions.push_back(to_double(p));
+  made.indices.reserve(3 * mesh.triangles.size());
+  for (const Triangle& t : mesh.triangles)
+    made.indices.insert(made.indices.end(), t.begin(), t.end());
+  return made;
+}
+
+DepthElement make_depth_element(const DepthMesh& mesh, const Pose& world_from_mesh,
+                                std::uint32_t id, bool closed) {
+  return {.positions = mesh.positions,
+          .indices = mesh.indices,
+          .world_from_element = world_from_mesh,
+          .id = id,
+          .closed = closed};
+}
+
 DepthMap draw_depth_map(std::span<const DepthElement> object, const DepthView& view,
                         const DepthSettings& settings) {
   check_depth_settings(settings);

@@ -3,8 +3,10 @@
 // meshes, lines and points; gpu/depth_detector.h does the same on the graphics pipeline, for all
 // that can be drawn.
 //
-//   const DepthView view = make_depth_view(bounds(ship), {0, 0, 1});
-//   const DepthMap map = draw_depth_map(ship, view, settings);           // once, if it is rigid
+//   const DepthMesh ship = make_depth_mesh(mesh);
+//   const DepthElement object[] = {make_depth_element(ship, {}, 0, true)};
+//   const DepthView view = make_depth_view(to_double(bounds(mesh)), {0, 0, 1});
+//   const DepthMap map = draw_depth_map(object, view, settings);         // once, if it is rigid
 //   const DepthReport report = detect_by_depth(map, world_from_ship, environment, settings);
 //
 // Where FAB's text and we differ:
@@ -100,6 +102,16 @@ struct DepthElement {
   DepthPrimitive primitive = DepthPrimitive::kTriangles;
   bool closed = false;  // triangles that bound a solid, turned outwards
 };
+
+// A mesh as an element wants it.
+struct DepthMesh {
+  std::vector<Vec3> positions;
+  std::vector<std::uint32_t> indices;
+};
+DepthMesh make_depth_mesh(const TriangleMesh& mesh);
+// Triangles. `mesh` must outlive it.
+DepthElement make_depth_element(const DepthMesh& mesh, const Pose& world_from_mesh,
+                                std::uint32_t id, bool closed);
 
 struct DepthReport {
   bool colliding = false;

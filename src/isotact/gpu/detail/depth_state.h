@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <span>
@@ -13,13 +14,19 @@
 #include "isotact/gpu/detail/depth_frame.h"
 #include "isotact/gpu/detail/gl_names.h"
 #include "isotact/gpu/gl_state.h"
+#include "isotact/gpu/mesh_drawable.h"
 #include "isotact/gpu/program.h"
 
 namespace isotact::detail {
 
 inline constexpr std::size_t kBlockAlign = 256;  // of uniform buffers, on every GPU
-inline constexpr std::size_t kPassOffset =
-    (sizeof(DepthFrame) + kBlockAlign - 1) / kBlockAlign * kBlockAlign;
+inline constexpr std::size_t align_block(std::size_t bytes) {
+  return (bytes + kBlockAlign - 1) / kBlockAlign * kBlockAlign;
+}
+inline constexpr std::size_t kPassOffset = align_block(sizeof(DepthFrame));
+inline constexpr std::size_t find_pass(std::size_t pass) {
+  return kPassOffset + pass * kBlockAlign;
+}
 
 // The end of what the GPU has been told so far.
 class Fence {
@@ -43,12 +50,22 @@ struct Upload {
   GpuBuffer device;  // the same, where shaders read it fast
   Fence done;
 
-  void reserve(std::size_t passes);
-  void put(const DepthFrame& frame) const;
-  void put(std::size_t pass, const DepthPassBlock& block) const;
-  void send(std::size_t passes) const;
+  void reserve(std::size_t bytes);
+  template <typename T>
+  void put(std::size_t offset, const T& value) const {
+    std::memcpy(stage.view<std::byte>(sizeof value, offset).data(), &value, sizeof value);
+  }
+  void send(std::size_t bytes) const;
   void bind_frame() const;
   void bind_pass(std::size_t pass) const;
+};
+
+// Meshes of a submission, and where in its upload their things are.
+struct MeshPlan {
+  const GpuMeshes* meshes = nullptr;
+  std::uint32_t first_element = 0;
+  std::size_t instances = 0, batches = 0;  // bytes
+  std::uint32_t queries_at_once = 1;
 };
 
 // A submission.
@@ -58,7 +75,8 @@ struct Flight {
   std::uint64_t number = 0;  // 0: free
   std::uint64_t serial = 0;  // the last number that it had
   std::vector<GpuDepthQuery> queries;
-  std::vector<DepthView> views;                 // of each
+  std::vector<DepthView> views;  // of each
+  std::vector<MeshPlan> meshes;
   std::vector<std::uint32_t> ids;               // of each element
   std::uint32_t element_words = 0, stride = 0;  // words
 };
@@ -71,6 +89,15 @@ struct SlotMap {
 struct DepthPrograms {
   DepthPrograms(const DepthSettings& settings, bool from_vertex);
   FragmentShader only, gather, test, surface;  // test: intervals or fragments
+};
+
+// For GpuMeshes: what is left after culling, and how it is drawn.
+struct MeshPrograms {
+  explicit MeshPrograms(const DepthSettings& settings);
+  DepthPrograms fragments;
+  GpuProgram cull;
+  std::array<std::unique_ptr<GpuDrawProgram>, 3> draw;  // by DepthPrimitive
+  GpuBuffer visible;
 };
 
 // Fixed state of a pass.
@@ -92,15 +119,16 @@ struct GpuDepthDetector::State {
   std::int32_t tiles = 1, atlas_width = 0, atlas_height = 0;
   detail::DepthFrame frame;  // but for elements and queries
 
-  detail::DepthPrograms callers;  // fragment shaders for callers' stages
-  std::optional<GpuProgram> resolve, compare, finish;
+  detail::DepthPrograms callers;                 // fragment shaders for callers' stages
+  std::unique_ptr<detail::MeshPrograms> meshes;  // for our own, made when they are needed
+  std::optional<GpuProgram> resolve, compare, within, finish;
   std::optional<GpuDrawProgram> mask;
   std::optional<FragmentShader> mask_fragment;
   detail::GlVertexArray no_vertices;
 
-  GpuBuffer notes, intervals, tile_bounds;               // of slots
-  GpuBuffer heads, nodes;                                // of the map that is being drawn
-  GpuBuffer hit_mask, parts, hits, sums, bits, results;  // of queries
+  GpuBuffer notes, intervals, tile_bounds;                         // of slots
+  GpuBuffer heads, nodes;                                          // of the map that is being drawn
+  GpuBuffer hit_mask, parts, hits, sums, bits, windings, results;  // of queries
   detail::GlTexture object_far, object_near, environment_depth, environment_surface;
   detail::GlFramebuffer plain, far_picture, near_picture, environment_picture;
 
@@ -133,8 +161,11 @@ struct GpuDepthDetector::State {
                    const detail::Upload& upload, const FragmentShader& fragment,
                    std::uint32_t cull);
   void draw_environment(const detail::Flight& flight, const GpuDepthScene& scene);
+  void plan_meshes(detail::Flight& flight, const GpuDepthScene& scene, std::size_t& bytes);
+  void put_meshes(const detail::Flight& flight) const;
+  void draw_meshes(const detail::Flight& flight);
   void mark_stencils(const detail::Flight& flight);
-  void bind_storage(std::uint32_t results_name) const;
+  void bind_storage() const;
 
   // depth_detector.cpp
   detail::Flight& find(GpuDepthTicket ticket);

@@ -6,7 +6,7 @@ layout(std430, binding = 13) buffer Sums { int sums[]; };
 layout(std430, binding = 15) writeonly buffer Results { uint results[]; };
 
 const uint kNone = 0xffffffffu;
-shared uint pixels, inside;  // inside of which element
+shared uint pixels, around_whom;
 shared ivec2 first_pixel, last_pixel;
 shared uint value[128], rank[128], chosen[128], pixel_of[64];
 shared uint greatest, greatest_pixel, contacts;
@@ -104,31 +104,25 @@ void write_elements(uint query, uint to) {
         if (sum > 0) around |= 1u << bit;
       }
     results[to + i] = word | around;
-    if (pixels == 0u && around != 0u) atomicMin(inside, 32u * i + uint(findLSB(around)));
+    if (pixels == 0u && (word | around) != 0u)
+      atomicMin(around_whom, 32u * i + uint(findLSB(word | around)));
   }
 }
 
-// Some place of the object, in the middle of its first part.
-void write_place_inside(uint slot, uint to) {
-  for (uint i = 7u; i < 11u; ++i) results[to + i] = 0u;
-  if (inside == kNone) return;
-  for (uint region = 0u; region < 16u; ++region) {
-    uint probe = isotact_maps.maps[slot].probes[region];
-    if (probe == 0u) continue;
-    uint pixel = isotact_probe_pixel(region, probe);
-    vec2 interval = intervals[slot * isotact_frame.pixels * uint(isotact_frame.layers) + pixel];
-    results[to + 7u] = pixel;
-    results[to + 8u] = inside;
-    results[to + 9u] = floatBitsToUint(0.5 * (interval.x + interval.y));
-    return;
-  }
+// A place of the object that lies within an element: in the middle of its first part.
+void write_place_within(uint slot, uint to, uint pixel) {
+  vec2 interval = intervals[slot * isotact_frame.pixels * uint(isotact_frame.layers) + pixel];
+  results[to + 7u] = pixel;
+  results[to + 8u] = min(around_whom, isotact_frame.elements - 1u);
+  results[to + 9u] = floatBitsToUint(0.5 * (interval.x + interval.y));
+  results[to + 10u] = 0u;
 }
 
 void main() {
   uint query = gl_WorkGroupID.x, me = gl_LocalInvocationIndex, to = query * isotact_frame.result_stride;
   if (me == 0u) {
     pixels = greatest = contacts = 0u;
-    inside = greatest_pixel = kNone;
+    around_whom = greatest_pixel = kNone;
     first_pixel = isotact_frame.size;
     last_pixel = ivec2(-1);
   }
@@ -157,17 +151,21 @@ void main() {
     results[to + 9u] = floatBitsToUint(hit.z);
     results[to + 10u] = floatBitsToUint(hit.value);
   }
+  uint within = isotact_parts.keys[query * kPartStride + 129u];
+  barrier();
   if (me < kPartStride) isotact_parts.keys[query * kPartStride + me] = 0u;
   if (me != 0u) return;
   uint slot = isotact_slot(query);
   results[to] = pixels;
-  results[to + 1u] = inside != kNone ? 1u : 0u;
+  results[to + 1u] = pixels == 0u && within != 0u ? 1u : 0u;
   results[to + 2u] = contacts;
   results[to + 3u] = uint(first_pixel.x);
   results[to + 4u] = uint(first_pixel.y);
   results[to + 5u] = uint(last_pixel.x);
   results[to + 6u] = uint(last_pixel.y);
-  if (greatest_pixel == kNone) write_place_inside(slot, to);
+  if (greatest_pixel == kNone)
+    for (uint i = 7u; i < 11u; ++i) results[to + i] = 0u;
+  if (pixels == 0u && within != 0u) write_place_within(slot, to, ~within);
   results[to + 11u] = isotact_maps.maps[slot].lost;
   results[to + 12u] = isotact_maps.maps[slot].covered;
   results[to + 13u] = isotact_maps.maps[slot].overfull;

@@ -19,6 +19,7 @@ layout(std140, binding = 30) uniform IsotactFrame {
 } isotact_frame;
 
 const uint kTwoSided = 1u, kOneSided = 2u, kConservative = 4u, kFindInside = 8u;
+const uint kClosed = 1u, kThin = 2u;  // of an element; thin: lines and points
 bool isotact_is(uint flag) { return (isotact_frame.flags & flag) != 0u; }
 
 uint isotact_slot(uint query) { return isotact_frame.query_slots[query >> 2][query & 3u]; }
@@ -28,8 +29,8 @@ ivec2 isotact_origin(uint tile) {
   return ivec2(t % isotact_frame.tiles, t / isotact_frame.tiles) * isotact_frame.size;
 }
 
-// Of an object's map. Probes: pixels from which it is asked whether the object lies inside of
-// something, one in each of 4 x 4 regions: thickness << 20 | (0xfffff - the pixel's number there), 0
+// Of an object's map. Probes: pixels in which windings are counted for each element, one in each of
+// 4 x 4 regions: thickness << 20 | (0xfffff - the pixel's number there), 0
 // where there is none.
 struct IsotactMap {
   vec2 slope;    // metres of depth a metre across, for a depth of one a pixel
@@ -43,13 +44,6 @@ uint isotact_probe_of(ivec2 pixel, out uint region) {
   ivec2 r = pixel / part, local = pixel - r * part;
   region = uint(r.y * 4 + r.x);
   return 0xfffffu - uint(local.y * part.x + local.x);
-}
-
-uint isotact_probe_pixel(uint region, uint probe) {
-  ivec2 part = (isotact_frame.size + 3) / 4;
-  int local = int(0xfffffu - (probe & 0xfffffu));
-  ivec2 pixel = ivec2(region % 4u, region / 4u) * part + ivec2(local % part.x, local / part.x);
-  return uint(pixel.y * isotact_frame.size.x + pixel.x);
 }
 
 // Depths are between 0 and 1.

@@ -109,8 +109,9 @@ inline PixelRange find_pixels(std::int64_t low, std::int64_t high, std::int32_t 
   const auto floor_of = [](std::int64_t a) {
     return a >= 0 ? a / kRasterSteps : -((-a + kRasterSteps - 1) / kRasterSteps);
   };
-  return {static_cast<std::int32_t>(std::max<std::int64_t>(floor_of(low), first)),
-          static_cast<std::int32_t>(std::min<std::int64_t>(floor_of(high), end - 1))};
+  return {static_cast<std::int32_t>(std::clamp<std::int64_t>(floor_of(low), first, end)),
+          static_cast<std::int32_t>(
+              std::clamp<std::int64_t>(floor_of(high), std::int64_t{first} - 1, end - 1))};
 }
 
 struct RasterBounds {
