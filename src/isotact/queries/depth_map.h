@@ -3,8 +3,10 @@
 // meshes, lines and points; gpu/depth_detector.h does the same on the graphics pipeline, for all
 // that can be drawn.
 //
-//   const DepthView view = make_depth_view(bounds(ship), {0, 0, 1});
-//   const DepthMap map = draw_depth_map(ship, view, settings);           // once, if it is rigid
+//   const DepthMesh ship = make_depth_mesh(mesh);
+//   const DepthElement object[] = {make_depth_element(ship, {}, 0, true)};
+//   const DepthView view = make_depth_view(to_double(bounds(mesh)), {0, 0, 1});
+//   const DepthMap map = draw_depth_map(object, view, settings);         // once, if it is rigid
 //   const DepthReport report = detect_by_depth(map, world_from_ship, environment, settings);
 //
 // Where FAB's text and we differ:
@@ -56,12 +58,16 @@ struct DepthSettings {
   // kIntervals: how many separate parts of the object a pixel's ray may pass; what is between the
   // last two of more is taken as solid (DepthMap::overfull says in how many pixels).
   int layers = 4;
-  // The other two: the object has a rear boundary, too (FAB, Figure 3 c).
+  // The other two: the object has a rear boundary, too (FAB, Figure 3 c). In these, closed elements
+  // show the environment's surfaces that look at the view, and the object's far ones that look away
+  // from it (its near ones that look at it); those of open elements have no back.
   bool two_sided = false;
   // No contact is missed, however thin (depths and coverage of pixels are bounds); places up to a
   // pixel away from the object count. On a GPU this needs conservative rasterisation.
   bool conservative = false;
-  // Whether an object that lies wholly within closed elements collides. kIntervals only.
+  // Whether parts of the object that lie within closed elements collide where no surface of these
+  // shows in them: the whole object may lie there, or a wall that it has passed through stands
+  // along the view's axis. Asked in each pixel and part. kIntervals only.
   bool find_inside = true;
   // The deepest in each of 8 x 8 parts of the picture, at most so many, the deepest first.
   std::uint32_t max_contacts = 0;
@@ -81,8 +87,8 @@ struct DepthMap {
   std::vector<Interval> intervals;
   std::uint32_t covered = 0;   // pixels
   std::uint32_t overfull = 0;  // pixels with more parts than layers
-  std::uint32_t open = 0;      // pixels whose surfaces do not close: kIntervals takes from the first
-                               // surface to the last there
+  std::uint32_t open = 0;  // pixels whose surfaces do not close: kIntervals takes from the first
+                           // surface to the last there
 };
 
 enum class DepthPrimitive : std::uint8_t { kTriangles, kLines, kPoints };
@@ -97,9 +103,19 @@ struct DepthElement {
   bool closed = false;  // triangles that bound a solid, turned outwards
 };
 
+// A mesh as an element wants it.
+struct DepthMesh {
+  std::vector<Vec3> positions;
+  std::vector<std::uint32_t> indices;
+};
+DepthMesh make_depth_mesh(const TriangleMesh& mesh);
+// Triangles. `mesh` must outlive it.
+DepthElement make_depth_element(const DepthMesh& mesh, const Pose& world_from_mesh,
+                                std::uint32_t id, bool closed);
+
 struct DepthReport {
   bool colliding = false;
-  bool inside = false;       // colliding, but without a common pixel: wholly within elements
+  bool inside = false;       // colliding, but no surface shows in the object: within elements
   std::uint32_t pixels = 0;  // in which the environment meets the object
   // Of those, in pixels; [first, last].
   std::int32_t first_pixel[2] = {0, 0}, last_pixel[2] = {-1, -1};
@@ -117,8 +133,10 @@ struct DepthReport {
   std::vector<Contact> contacts;
 };
 
-// Throws Error for settings without sense and indices out of range. Elements with positions that
-// are not finite are refused.
+// Throws Error for settings without sense, indices out of range, and elements with positions that
+// are not finite or more than 2^36 pixels away. The object is solid where its surfaces' windings do
+// not add up to zero. Its lines and points have no thickness: kIntervals meets them only with
+// `conservative`. Same result for any number of threads.
 DepthMap draw_depth_map(std::span<const DepthElement> object, const DepthView& view,
                         const DepthSettings& settings);
 DepthReport detect_by_depth(const DepthMap& map, const Pose& world_from_object,
@@ -126,8 +144,10 @@ DepthReport detect_by_depth(const DepthMap& map, const Pose& world_from_object,
                             const DepthSettings& settings);
 
 // What is not found is smaller than this, metres in the world: a common part of object and
-// environment that holds a ball of this radius covers the middle of a pixel. Half a pixel's
-// diagonal; 0 with `conservative`.
+// environment that holds a ball of this radius covers the middle of a pixel, so that kIntervals
+// with find_inside finds it. Half a pixel's diagonal; 0 with `conservative`. Surfaces that are not
+// closed hold no ball: of those the part that shows in the object must hold a disc of this radius,
+// as the view sees it.
 double find_depth_miss(const DepthView& view, const DepthSettings& settings);
 
 }  // namespace isotact

@@ -1,0 +1,322 @@
+#include "isotact/gpu/particle_maps.h"
+
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+#include <epoxy/gl.h>
+#include <fmt/format.h>
+
+#include "isotact/base/error.h"
+#include "isotact/gpu/draw_program.h"
+#include "isotact/gpu/gl_state.h"
+
+namespace isotact {
+namespace {
+
+constexpr GLuint kMapBlock = 30, kDrawBlock = 31;
+constexpr GLuint kDepthUnit = 8;  // then normals, ids, data
+
+// As in shaders/particle_map.glsl.
+struct MapBlock {
+  std::array<ParticleFace, 6> faces{};
+  std::array<std::int32_t, 4> shape{}, channels{};
+};
+static_assert(sizeof(MapBlock) == 416);
+
+// As in shaders/particle_map.frag.
+struct DrawBlock {
+  std::array<float, 4> data{};
+  std::array<std::int32_t, 4> draw{};
+};
+
+void check_settings(const ParticleMapSettings& settings) {
+  if (settings.size < 1 || settings.size > kMostDepthPixels)
+    throw Error(fmt::format("maps of {} pixels a side; it must be 1 to {}", settings.size,
+                            kMostDepthPixels));
+  if (settings.layers < 1 || settings.layers > kMostParticleLayers)
+    throw Error(
+        fmt::format("maps of {} layers; it must be 1 to {}", settings.layers, kMostParticleLayers));
+}
+
+ParticleFace make_face(const Vec3& origin, const Vec3& ahead, const Vec3& up) {
+  ParticleFace face;
+  face.origin = to_float(origin);
+  face.z = to_float(ahead);
+  face.y = to_float(up);
+  face.x = to_float(cross(ahead, up));
+  return face;
+}
+
+std::array<ParticleFace, 6> make_cube_faces(const ParticleView& view) {
+  if (!(view.near > 0 && view.far > view.near && std::isfinite(view.far)))
+    throw Error(fmt::format("a cube of maps from {} m to {} m; it must be 0 < near < far",
+                            view.near, view.far));
+  std::array<ParticleFace, 6> faces;
+  for (std::size_t i = 0; i < 6; ++i) {
+    Vec3 ahead{}, up{};
+    ahead[i / 2] = i % 2 == 0 ? 1 : -1;
+    up[(i / 2 + 1) % 3] = 1;
+    faces[i] = make_face(view.center, ahead, up);
+    faces[i].near = static_cast<float>(view.near);
+    faces[i].far = static_cast<float>(view.far);
+  }
+  return faces;
+}
+
+ParticleFace make_box_face(const ParticleView& view) {
+  const Vec3 ahead = normalized(view.direction);
+  const Vec3 half = view.half_size;
+  if (!(half.x > 0 && half.y > 0 && half.z > 0) || length_sq(ahead) == 0 || !is_finite(half))
+    throw Error("a view of particles needs a direction and a box with three sizes above zero");
+  const Vec3 aside = std::abs(ahead.y) < 0.9 ? Vec3{0, 1, 0} : Vec3{0, 0, -1};
+  const Vec3 up = normalized(aside - ahead * dot(aside, ahead));
+  ParticleFace face = make_face(view.center - ahead * half.z, ahead, up);
+  face.half_x = static_cast<float>(half.x);
+  face.half_y = static_cast<float>(half.y);
+  face.far = static_cast<float>(2 * half.z);
+  return face;
+}
+
+std::array<float, 16> make_clip_from_world(const ParticleFace& face, bool cube) {
+  const double near = static_cast<double>(face.near), far = static_cast<double>(face.far);
+  const Vec3 x = to_double(face.x), y = to_double(face.y), z = to_double(face.z);
+  const Vec3 origin = to_double(face.origin);
+  // Rows of the clip matrix, each a plane: normal and offset.
+  struct Row {
+    Vec3 n;
+    double d;
+  };
+  const auto through = [&](const Vec3& n, double scale, double offset) {
+    return Row{n * scale, -dot(n, origin) * scale + offset};
+  };
+  const double depth = far - near;
+  const double hx = static_cast<double>(face.half_x), hy = static_cast<double>(face.half_y);
+  const std::array<Row, 4> rows =
+      cube ? std::array<Row, 4>{through(x, 1, 0), through(y, 1, 0),
+                                through(z, (far + near) / depth, -2 * far * near / depth),
+                                through(z, 1, 0)}
+           : std::array<Row, 4>{through(x, 1 / hx, 0), through(y, 1 / hy, 0),
+                                through(z, 2 / depth, -(far + near) / depth), Row{{}, 1}};
+  std::array<float, 16> columns{};
+  for (std::size_t r = 0; r < 4; ++r) {
+    for (std::size_t c = 0; c < 3; ++c) columns[c * 4 + r] = static_cast<float>(rows[r].n[c]);
+    columns[12 + r] = static_cast<float>(rows[r].d);
+  }
+  return columns;
+}
+
+}  // namespace
+
+struct GpuParticleMaps::State {
+  explicit State(const ParticleMapSettings& s)
+      : settings(s), fragment("particle_map.frag", s.layers > 1 ? peel() : none()) {}
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() {
+    glDeleteTextures(static_cast<GLsizei>(textures.size()), textures.data());
+    glDeleteFramebuffers(static_cast<GLsizei>(framebuffers.size()), framebuffers.data());
+    glDeleteBuffers(1, &map_buffer);
+    glDeleteBuffers(1, &draw_buffer);
+  }
+  static std::vector<ShaderDefine> peel() { return {{"PEEL", "1"}}; }
+  static std::vector<ShaderDefine> none() { return {}; }
+
+  int slices() const { return (settings.cube ? 6 : 1) * settings.layers; }
+  void make_textures();
+  void make_framebuffers();
+  void upload_map_block(const std::array<ParticleFace, 6>& faces);
+  void upload_draw_blocks(std::span<const ParticleObstacle> obstacles);
+  void bind_textures() const;
+  void draw_slice(int face, int layer, std::span<const ParticleObstacle> obstacles);
+
+  ParticleMapSettings settings;
+  FragmentShader fragment;
+  std::array<GLuint, 4> textures{};  // depths, normals, ids, data; 0 where not wanted
+  std::vector<GLuint> framebuffers;  // one a slice
+  GLuint map_buffer = 0, draw_buffer = 0;
+  MapBlock map{};
+  std::vector<std::byte> draw_bytes;  // as uploaded
+  std::size_t draw_stride = 256, draw_capacity = 0;
+  std::uint64_t bytes = 0;
+};
+
+void GpuParticleMaps::State::make_textures() {
+  const std::array<bool, 4> wanted = {true, settings.normals, settings.ids, settings.data};
+  const std::array<GLenum, 4> formats = {GL_DEPTH_COMPONENT32F, GL_RGBA16F, GL_R32UI, GL_RGBA32F};
+  const std::array<std::uint64_t, 4> sizes = {4, 8, 4, 16};
+  while (glGetError() != GL_NO_ERROR) {
+  }
+  for (std::size_t i = 0; i < 4; ++i) {
+    if (!wanted[i]) continue;
+    glCreateTextures(GL_TEXTURE_2D_ARRAY, 1, &textures[i]);
+    glTextureStorage3D(textures[i], 1, formats[i], settings.size, settings.size, slices());
+    glTextureParameteri(textures[i], GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+    glTextureParameteri(textures[i], GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+    bytes += sizes[i] * static_cast<std::uint64_t>(settings.size) *
+             static_cast<std::uint64_t>(settings.size) * static_cast<std::uint64_t>(slices());
+  }
+  if (glGetError() != GL_NO_ERROR)
+    throw Error(fmt::format("the GPU has no room for {} maps of {} pixels a side", slices(),
+                            settings.size));
+}
+
+void GpuParticleMaps::State::make_framebuffers() {
+  framebuffers.resize(static_cast<std::size_t>(slices()));
+  glCreateFramebuffers(slices(), framebuffers.data());
+  for (int slice = 0; slice < slices(); ++slice) {
+    const GLuint name = framebuffers[static_cast<std::size_t>(slice)];
+    glNamedFramebufferTextureLayer(name, GL_DEPTH_ATTACHMENT, textures[0], 0, slice);
+    std::array<GLenum, 3> targets = {GL_NONE, GL_NONE, GL_NONE};
+    for (std::uint32_t i = 0; i < 3; ++i) {
+      if (textures[i + 1] == 0) continue;
+      targets[i] = GL_COLOR_ATTACHMENT0 + i;
+      glNamedFramebufferTextureLayer(name, targets[i], textures[i + 1], 0, slice);
+    }
+    glNamedFramebufferDrawBuffers(name, 3, targets.data());
+    if (glCheckNamedFramebufferStatus(name, GL_DRAW_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE)
+      throw Error("the GPU cannot draw into maps of particles");
+  }
+}
+
+void GpuParticleMaps::State::upload_map_block(const std::array<ParticleFace, 6>& faces) {
+  MapBlock now;
+  now.faces = faces;
+  now.shape = {settings.size, settings.layers, settings.cube ? 6 : 1, settings.cube ? 1 : 0};
+  now.channels = {settings.normals ? 1 : 0, settings.ids ? 1 : 0, settings.data ? 1 : 0, 0};
+  map = now;
+  glNamedBufferSubData(map_buffer, 0, sizeof map, &map);
+}
+
+// A record for each slice and obstacle; the same as last time in most cases.
+void GpuParticleMaps::State::upload_draw_blocks(std::span<const ParticleObstacle> obstacles) {
+  std::vector<std::byte> now(draw_stride * obstacles.size() * static_cast<std::size_t>(slices()));
+  std::size_t at = 0;
+  for (int slice = 0; slice < slices(); ++slice)
+    for (const ParticleObstacle& o : obstacles) {
+      const bool no_normal = o.drawable.primitive != DepthPrimitive::kTriangles;
+      const DrawBlock block{o.data,
+                            {slice / settings.layers, slice % settings.layers,
+                             static_cast<std::int32_t>(o.drawable.id), no_normal ? 1 : 0}};
+      std::memcpy(now.data() + at, &block, sizeof block);
+      at += draw_stride;
+    }
+  if (now == draw_bytes) return;
+  if (now.size() > draw_capacity) {
+    glDeleteBuffers(1, &draw_buffer);
+    glCreateBuffers(1, &draw_buffer);
+    draw_capacity = now.size() * 2;
+    glNamedBufferStorage(draw_buffer, static_cast<GLsizeiptr>(draw_capacity), nullptr,
+                         GL_DYNAMIC_STORAGE_BIT);
+  }
+  glNamedBufferSubData(draw_buffer, 0, static_cast<GLsizeiptr>(now.size()), now.data());
+  draw_bytes = std::move(now);
+}
+
+void GpuParticleMaps::State::bind_textures() const {
+  for (GLuint i = 0; i < 4; ++i) {
+    glBindTextureUnit(kDepthUnit + i, textures[i]);
+    glBindSampler(kDepthUnit + i, 0);
+  }
+}
+
+void GpuParticleMaps::State::draw_slice(int face, int layer,
+                                        std::span<const ParticleObstacle> obstacles) {
+  const auto slice = static_cast<std::size_t>(face * settings.layers + layer);
+  glBindFramebuffer(GL_DRAW_FRAMEBUFFER, framebuffers[slice]);
+  // What the others hold where nothing is drawn is never looked at.
+  const float far = 1;
+  glClearNamedFramebufferfv(framebuffers[slice], GL_DEPTH, 0, &far);
+  if (layer > 0) glTextureBarrier();
+  DrawPass pass;
+  pass.clip_from_world =
+      make_clip_from_world(map.faces[static_cast<std::size_t>(face)], settings.cube);
+  pass.fragment = &fragment;
+  for (std::size_t i = 0; i < obstacles.size(); ++i) {
+    glBindBufferRange(GL_UNIFORM_BUFFER, kDrawBlock, draw_buffer,
+                      static_cast<GLintptr>((slice * obstacles.size() + i) * draw_stride),
+                      sizeof(DrawBlock));
+    pass.element = static_cast<std::uint32_t>(i);
+    obstacles[i].drawable.draw(pass);
+  }
+}
+
+GpuParticleMaps::GpuParticleMaps(const GpuContext& gpu, const ParticleMapSettings& settings) {
+  check_settings(settings);
+  gpu.make_current();
+  state_ = std::make_unique<State>(settings);
+  state_->make_textures();
+  state_->make_framebuffers();
+  GLint alignment = 256;
+  glGetIntegerv(GL_UNIFORM_BUFFER_OFFSET_ALIGNMENT, &alignment);
+  const auto step = static_cast<std::size_t>(alignment);
+  state_->draw_stride = (sizeof(DrawBlock) + step - 1) / step * step;
+  glCreateBuffers(1, &state_->map_buffer);
+  glNamedBufferStorage(state_->map_buffer, sizeof(MapBlock), nullptr, GL_DYNAMIC_STORAGE_BIT);
+}
+GpuParticleMaps::GpuParticleMaps(GpuParticleMaps&&) noexcept = default;
+GpuParticleMaps& GpuParticleMaps::operator=(GpuParticleMaps&&) noexcept = default;
+GpuParticleMaps::~GpuParticleMaps() = default;
+
+void GpuParticleMaps::draw(const ParticleView& view, std::span<const ParticleObstacle> obstacles) {
+  State& s = *state_;
+  const bool cube = s.settings.cube;
+  const auto faces =
+      cube ? make_cube_faces(view) : std::array<ParticleFace, 6>{make_box_face(view)};
+  const GpuStateGuard guard(s.settings.save_state);
+  clear_gpu_state();
+  s.upload_map_block(faces);
+  s.upload_draw_blocks(obstacles);
+  glBindBufferBase(GL_UNIFORM_BUFFER, kMapBlock, s.map_buffer);
+  s.bind_textures();
+  glViewport(0, 0, s.settings.size, s.settings.size);
+  glEnable(GL_DEPTH_TEST);
+  glDepthFunc(GL_LESS);
+  for (int face = 0; face < (cube ? 6 : 1); ++face)
+    for (int layer = 0; layer < s.settings.layers; ++layer) s.draw_slice(face, layer, obstacles);
+  glBindFramebuffer(GL_DRAW_FRAMEBUFFER, 0);
+}
+
+void GpuParticleMaps::bind() const {
+  glBindBufferBase(GL_UNIFORM_BUFFER, kMapBlock, state_->map_buffer);
+  state_->bind_textures();
+}
+
+ParticleMaps GpuParticleMaps::read() const {
+  const State& s = *state_;
+  ParticleMaps maps;
+  maps.size = s.settings.size;
+  maps.faces = s.settings.cube ? 6 : 1;
+  maps.layers = s.settings.layers;
+  maps.cube = s.settings.cube;
+  maps.face = s.map.faces;
+  const GpuStateGuard guard(s.settings.save_state);
+  glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
+  glPixelStorei(GL_PACK_ALIGNMENT, 4);
+  const std::size_t texels = static_cast<std::size_t>(s.settings.size) *
+                             static_cast<std::size_t>(s.settings.size) *
+                             static_cast<std::size_t>(s.slices());
+  const auto get = [&](std::size_t i, GLenum format, GLenum type, auto& out) {
+    if (s.textures[i] == 0) return;
+    out.resize(texels);
+    glGetTextureImage(s.textures[i], 0, format, type, static_cast<GLsizei>(texels * sizeof(out[0])),
+                      out.data());
+  };
+  get(0, GL_DEPTH_COMPONENT, GL_FLOAT, maps.depths);
+  get(1, GL_RGBA, GL_FLOAT, maps.normals);
+  get(2, GL_RED_INTEGER, GL_UNSIGNED_INT, maps.ids);
+  get(3, GL_RGBA, GL_FLOAT, maps.data);
+  // Where nothing was drawn the others hold what they please.
+  for (std::size_t i = 0; i < texels; ++i) {
+    if (maps.depths[i] < 1) continue;
+    if (!maps.normals.empty()) maps.normals[i] = {};
+    if (!maps.ids.empty()) maps.ids[i] = 0;
+    if (!maps.data.empty()) maps.data[i] = {};
+  }
+  return maps;
+}
+
+const ParticleMapSettings& GpuParticleMaps::settings() const { return state_->settings; }
+std::uint64_t GpuParticleMaps::memory_bytes() const { return state_->bytes; }
+
+}  // namespace isotact

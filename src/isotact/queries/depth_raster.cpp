@@ -1,0 +1,161 @@
+#include "isotact/queries/detail/depth_raster.h"
+
+#include <cmath>
+#include <cstddef>
+
+#include <fmt/format.h>
+
+#include "isotact/base/error.h"
+#include "isotact/base/parallel.h"
+
+namespace isotact::detail {
+namespace {
+
+constexpr double kFurthestStep = 0x1p52;
+
+std::size_t corners_of(DepthPrimitive primitive) {
+  return primitive == DepthPrimitive::kTriangles ? 3 : primitive == DepthPrimitive::kLines ? 2 : 1;
+}
+
+// Takes positions of one element to the picture.
+struct ToPicture {
+  const DepthElement* element;
+  Pose view_from_element;
+  const RasterTask* task;
+  const char* whose;
+  std::size_t number;
+
+  Vec3 to_view(std::size_t slot) const {
+    const std::uint32_t index = element->indices[slot];
+    if (index >= element->positions.size())
+      throw Error(fmt::format("{}, element {}: index {} at place {}, but it has {} positions",
+                              whose, number, index, slot, element->positions.size()));
+    const Vec3 p = transform_point(view_from_element, element->positions[index]);
+    if (!is_finite(p))
+      throw Error(fmt::format("{}, element {}: position {} (or the pose) is not finite", whose,
+                              number, index));
+    return p;
+  }
+
+  RasterPoint to_picture(const Vec3& p) const {
+    const Vec3& half = task->view.half_size;
+    const double x = (p.x / half.x + 1) * (task->width * double{kRasterHalf});
+    const double y = (p.y / half.y + 1) * (task->height * double{kRasterHalf});
+    if (!(std::abs(x) <= kFurthestStep && std::abs(y) <= kFurthestStep))
+      throw Error(
+          fmt::format("{}, element {}: it reaches more than 2^36 pixels beyond the box; "
+                      "cut it, or take larger pixels",
+                      whose, number));
+    return {static_cast<std::int64_t>(std::nearbyint(x)),
+            static_cast<std::int64_t>(std::nearbyint(y)), p.z + half.z};
+  }
+
+  RasterPrimitive make(std::size_t first, std::size_t count) const {
+    RasterPrimitive made{.element = static_cast<std::uint32_t>(number), .kind = element->primitive};
+    std::array<Vec3, 3> corners{};
+    for (std::size_t k = 0; k < 3; ++k) {
+      corners[k] = k < count ? to_view(first + k) : corners[count - 1];
+      made.at[k] = to_picture(corners[k]);
+    }
+    if (count < 3) return made;
+    made.normal = normalized(cross(corners[1] - corners[0], corners[2] - corners[0]));
+    const auto& [a, b, c] = made.at;
+    const RasterWide area =
+        RasterWide{b.x - a.x} * (c.y - a.y) - RasterWide{b.y - a.y} * (c.x - a.x);
+    // The view looks along +z: a normal towards -z looks back at it.
+    made.facing = static_cast<std::int8_t>(area < 0 ? 1 : area > 0 ? -1 : 0);
+    return made;
+  }
+};
+
+bool shows(const RasterPrimitive& primitive, const RasterTask& task) {
+  const RasterBounds box = find_bounds(primitive);
+  return box.x_high >= -1 && box.y_high >= -1 && box.x_low <= task.width * kRasterSteps + 1 &&
+         box.y_low <= task.height * kRasterSteps + 1 && box.z_low <= task.z_last &&
+         box.z_high >= task.z_first &&
+         (primitive.facing != 0 || task.conservative ||
+          primitive.kind != DepthPrimitive::kTriangles);
+}
+
+void sort_into_strips(RasterScene& scene, const RasterTask& task) {
+  const auto strips =
+      static_cast<std::size_t>((task.height + kRasterStripRows - 1) / kRasterStripRows);
+  std::vector<std::size_t> next(strips + 1);
+  const auto rows_of = [&](const RasterPrimitive& primitive) {
+    const RasterBounds box = find_bounds(primitive);
+    return find_pixels(box.y_low - 1, box.y_high + 1, 0, task.height);
+  };
+  for (const RasterPrimitive& primitive : scene.primitives) {
+    const PixelRange rows = rows_of(primitive);
+    for (std::int32_t s = rows.first / kRasterStripRows;
+         rows.first <= rows.last && s <= rows.last / kRasterStripRows; ++s)
+      ++next[static_cast<std::size_t>(s) + 1];
+  }
+  for (std::size_t s = 0; s < strips; ++s) next[s + 1] += next[s];
+  if (next.back() > std::numeric_limits<std::uint32_t>::max())
+    throw Error("more than 2^32 primitives by rows of the picture: draw them in parts");
+  scene.strip_starts.assign(next.begin(), next.end());
+  scene.strip_items.resize(next.back());
+  for (std::size_t i = 0; i < scene.primitives.size(); ++i) {
+    const PixelRange rows = rows_of(scene.primitives[i]);
+    for (std::int32_t s = rows.first / kRasterStripRows;
+         rows.first <= rows.last && s <= rows.last / kRasterStripRows; ++s)
+      scene.strip_items[next[static_cast<std::size_t>(s)]++] = static_cast<std::uint32_t>(i);
+  }
+}
+
+}  // namespace
+
+RasterScene make_raster_scene(std::span<const DepthElement> elements, const RasterTask& task,
+                              const char* whose) {
+  RasterScene scene;
+  for (std::size_t number = 0; number < elements.size(); ++number) {
+    const DepthElement& element = elements[number];
+    const std::size_t corners = corners_of(element.primitive);
+    if (element.indices.size() % corners != 0)
+      throw Error(fmt::format("{}, element {}: {} indices, which {} does not divide", whose, number,
+                              element.indices.size(), corners));
+    const ToPicture to_picture{&element, task.view_from_list * element.world_from_element, &task,
+                               whose, number};
+    using Part = std::vector<RasterPrimitive>;
+    const std::size_t grain = 2048;
+    const std::size_t count = element.indices.size() / corners;
+    std::vector<Part> parts((count + grain - 1) / grain);
+    parallel_for(count, grain, {}, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        const RasterPrimitive made = to_picture.make(i * corners, corners);
+        if (shows(made, task)) parts[begin / grain].push_back(made);
+      }
+    });
+    for (const Part& part : parts)
+      scene.primitives.insert(scene.primitives.end(), part.begin(), part.end());
+  }
+  if (scene.primitives.size() > std::numeric_limits<std::uint32_t>::max())
+    throw Error("more than 2^32 primitives: draw them in parts");
+  sort_into_strips(scene, task);
+  return scene;
+}
+
+void narrow_to_square(const RasterPrimitive& line, Fragment& fragment) {
+  const RasterPoint &a = line.at[0], &b = line.at[1];
+  double t0 = 0, t1 = 1;
+  const auto cut = [&](std::int64_t from, std::int64_t to, std::int32_t pixel) {
+    const double low = static_cast<double>(std::int64_t{pixel} * kRasterSteps - 1 - from);
+    const double high = static_cast<double>(std::int64_t{pixel + 1} * kRasterSteps + 1 - from);
+    const auto way = static_cast<double>(to - from);
+    if (way == 0) return;
+    const double first = (way > 0 ? low : high) / way, last = (way > 0 ? high : low) / way;
+    t0 = std::max(t0, first - 0x1p-48 * (1 + std::abs(first)));
+    t1 = std::min(t1, last + 0x1p-48 * (1 + std::abs(last)));
+  };
+  cut(a.x, b.x, fragment.column);
+  cut(a.y, b.y, fragment.row);
+  if (t0 > t1) return;  // only by rounding, in a corner: the whole line's depths are a bound
+  const double z0 = a.z + (b.z - a.z) * t0, z1 = a.z + (b.z - a.z) * t1;
+  const double room = 0x1p-46 * (std::abs(a.z) + std::abs(b.z));
+  fragment.low = std::max(fragment.low, std::min(z0, z1) - room);
+  fragment.high = std::min(fragment.high, std::max(z0, z1) + room);
+  fragment.z = (fragment.low + fragment.high) / 2;
+}
+
+}  // namespace isotact::detail

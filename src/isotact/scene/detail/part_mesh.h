@@ -1,0 +1,66 @@
+// Closed parts put together from rings of points.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "isotact/base/pose.h"
+#include "isotact/geometry/mesh.h"
+
+namespace isotact::detail {
+
+using PointRing = std::vector<Vec3>;
+
+// A point of a profile to be turned about x.
+struct ProfilePoint {
+  double x = 0, radius = 0;
+};
+
+class PartMesh {
+ public:
+  // All points that are added from now on go through it.
+  void place(const Pose& mesh_from_part) { placement_ = mesh_from_part; }
+
+  // A skin over rings of the same size, which run in the positive sense about the way from first
+  // to last; closed at both ends by fans about `first` and `last`. 2 * points * rings triangles.
+  void add_loft(const std::vector<PointRing>& rings, const Vec3& first, const Vec3& last);
+  // With fans about the middles of the end rings.
+  void add_loft(const std::vector<PointRing>& rings);
+  // The last ring meets the first again: a tube bent to a ring. As many triangles.
+  void add_loop(const std::vector<PointRing>& rings);
+  // Turned about x; starts and ends on the axis. The outside is on the side of larger radii where
+  // the profile runs to +x. Segments of the profile are cut into pieces of at most `step`.
+  void add_lathe(const std::vector<ProfilePoint>& profile, int around, double step);
+  // Each side is cut into cuts * cuts * 2 triangles.
+  void add_box(const Vec3& center, const Vec3& half_size, int cuts);
+  // With a placement of its own.
+  void add_mesh(const TriangleMesh& mesh, const Pose& mesh_from_part);
+  // Loose quads, counter-clockwise seen from outside; weld() joins their equal points.
+  void add_quad(const Vec3& a, const Vec3& b, const Vec3& c, const Vec3& d);
+  void add_triangle(const Vec3& a, const Vec3& b, const Vec3& c);
+
+  std::size_t triangles() const { return mesh_.triangles.size(); }
+  TriangleMesh take() { return std::move(mesh_); }
+  // Points from number `first` on that are equal become one.
+  void weld(std::size_t first_point, std::size_t first_triangle);
+  std::size_t points() const { return mesh_.positions.size(); }
+
+ private:
+  std::uint32_t add(const Vec3& point);
+  std::uint32_t add_ring(const PointRing& ring);
+  void stitch(std::uint32_t from, std::uint32_t to, std::uint32_t size);
+
+  TriangleMesh mesh_;
+  Pose placement_{};
+};
+
+// `around` points about x, between a circle (squareness 0) and a square (1).
+PointRing make_section(double x, double y, double half_height, double half_width, double squareness,
+                       int around);
+
+// Cuts the longest edges in two, one after the other, until there are so many triangles: the
+// surface stays the same, and closed. Throws Error where there are more already, or the difference
+// is odd, or an edge does not have two triangles.
+void refine_to(TriangleMesh& mesh, std::size_t triangles);
+
+}  // namespace isotact::detail
