@@ -128,7 +128,7 @@ void GpuDepthDetector::State::draw_map(int slot, std::span<const GpuDrawable> ob
                                        const DepthView& view, MapUpdate update) {
   slots[static_cast<std::size_t>(slot)] = {};
   for (;;) {
-    detail::Upload& upload = map_uploads[next_upload++ % map_uploads.size()];
+    detail::Upload& upload = map_upload;
     upload.reserve(detail::find_pass(object.size() + 1));
     upload.put(0, frame);
     detail::DepthPassBlock block;
@@ -153,7 +153,6 @@ void GpuDepthDetector::State::draw_map(int slot, std::span<const GpuDrawable> ob
     upload.bind_pass(0);
     resolve->dispatch(static_cast<std::uint32_t>((settings.width + 15) / 16),
                       static_cast<std::uint32_t>((settings.height + 15) / 16));
-    upload.done.set();
     if (update == MapUpdate::kQueue) break;
     const detail::DepthMapNote note = read_note(slot);
     if (note.lost == 0) break;

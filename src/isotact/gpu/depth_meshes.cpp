@@ -77,7 +77,7 @@ void GpuDepthDetector::State::plan_meshes(detail::Flight& flight, const GpuDepth
   }
 }
 
-void GpuDepthDetector::State::put_meshes(const detail::Flight& flight) const {
+void GpuDepthDetector::State::put_meshes(detail::Flight& flight) const {
   for (const detail::MeshPlan& plan : flight.meshes) {
     const GpuMeshes::State& m = plan.meshes->state();
     std::size_t at = plan.instances;
@@ -128,7 +128,7 @@ void GpuDepthDetector::State::draw_meshes(const detail::Flight& flight) {
   put_switch(GL_CULL_FACE, false);
   const bool two_maps = settings.method == DepthMethod::kTwoMaps;
   const FragmentShader& fragment = two_maps ? meshes->fragments.surface : meshes->fragments.test;
-  const GLuint up = flight.upload.device.name();
+  const GLuint up = flight.upload.name();
   for (const detail::MeshPlan& plan : flight.meshes) {
     const GpuMeshes::State& m = plan.meshes->state();
     put_switch(GL_DEPTH_CLAMP, by_intervals() && settings.find_inside && m.any_closed);
