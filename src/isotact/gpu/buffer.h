@@ -63,6 +63,9 @@ class GpuStage {
   GpuStage& operator=(const GpuStage&) = delete;
   ~GpuStage();
 
+  std::uint32_t name() const { return name_; }  // OpenGL's: shaders may read or write it in place
+  std::size_t size() const { return bytes_; }
+
   // Makes room, as GpuBuffer::reserve. No copy may be under way.
   void reserve(std::size_t bytes);
   // Up: to be filled before send, and left alone until the GPU is done (finish_gpu).

@@ -1,6 +1,7 @@
 // The only file that names EGL.
 #include "isotact/gpu/context.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -64,12 +65,16 @@ GpuInfo read_info() {
   const auto has = [&](const char* name) { return info.renderer.find(name) != std::string::npos; };
   info.software = has("llvmpipe") || has("softpipe") || has("swrast");
   info.bindless = epoxy_has_gl_extension("GL_ARB_bindless_texture");
+  info.conservative_raster = epoxy_has_gl_extension("GL_NV_conservative_raster") ||
+                             epoxy_has_gl_extension("GL_INTEL_conservative_rasterization");
   info.max_texture_3d = gl_number(GL_MAX_3D_TEXTURE_SIZE);
   info.max_storage_bytes = gl_number(GL_MAX_SHADER_STORAGE_BLOCK_SIZE);
   info.max_storage_bindings = gl_number(GL_MAX_SHADER_STORAGE_BUFFER_BINDINGS);
   info.max_groups_x = gl_number(GL_MAX_COMPUTE_WORK_GROUP_COUNT, 0);
   info.max_group_size = gl_number(GL_MAX_COMPUTE_WORK_GROUP_INVOCATIONS);
   info.shared_bytes = gl_number(GL_MAX_COMPUTE_SHARED_MEMORY_SIZE);
+  info.max_picture = std::min({gl_number(GL_MAX_TEXTURE_SIZE), gl_number(GL_MAX_FRAMEBUFFER_WIDTH),
+                               gl_number(GL_MAX_FRAMEBUFFER_HEIGHT)});
   return info;
 }
 
@@ -228,9 +233,11 @@ void GpuContext::release() const {
 const GpuInfo& GpuContext::info() const { return state_->info; }
 
 std::string describe(const GpuInfo& info) {
-  return fmt::format("{} ({}, OpenGL {}){}, {}", info.renderer, info.vendor, info.version,
-                     info.software ? ", software" : "",
-                     info.bindless ? "bindless textures" : "no bindless textures");
+  return fmt::format(
+      "{} ({}, OpenGL {}){}, {}, {}", info.renderer, info.vendor, info.version,
+      info.software ? ", software" : "",
+      info.bindless ? "bindless textures" : "no bindless textures",
+      info.conservative_raster ? "conservative rasterisation" : "no conservative rasterisation");
 }
 
 }  // namespace isotact

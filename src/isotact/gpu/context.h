@@ -20,12 +20,14 @@ struct GpuInfo {
   std::string vendor, renderer, version;
   bool software = false;
   bool bindless = false;               // ARB_bindless_texture
+  bool conservative_raster = false;    // NV_conservative_raster or INTEL_conservative_rasterization
   std::int64_t max_texture_3d = 0;     // texels an axis
   std::int64_t max_storage_bytes = 0;  // of one storage buffer
   std::int64_t max_storage_bindings = 0;
   std::int64_t max_groups_x = 0;  // work-groups of a dispatch, along x
   std::int64_t max_group_size = 0;
   std::int64_t shared_bytes = 0;  // of a work-group
+  std::int64_t max_picture = 0;   // pixels an axis that can be drawn
 };
 
 enum class GpuChoice : std::uint8_t {

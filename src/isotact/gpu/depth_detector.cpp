@@ -1,0 +1,264 @@
+#include "isotact/gpu/depth_detector.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <epoxy/gl.h>
+#include <fmt/format.h>
+
+#include "isotact/base/error.h"
+#include "isotact/gpu/detail/depth_state.h"
+
+namespace isotact {
+
+GpuDepthDetector::GpuDepthDetector(const GpuContext& gpu, const DepthSettings& settings,
+                                   const GpuDepthOptions& options) {
+  const GpuStateGuard guard(options.save_state);
+  if (options.save_state) clear_gpu_state();
+  state_ = std::make_unique<State>(gpu, settings, options);
+}
+GpuDepthDetector::GpuDepthDetector(GpuDepthDetector&&) noexcept = default;
+GpuDepthDetector& GpuDepthDetector::operator=(GpuDepthDetector&&) noexcept = default;
+GpuDepthDetector::~GpuDepthDetector() = default;
+
+const DepthSettings& GpuDepthDetector::settings() const { return state_->settings; }
+
+void GpuDepthDetector::draw_map(int slot, std::span<const GpuDrawable> object,
+                                const DepthView& view, MapUpdate update) {
+  state_->check_slot(slot);
+  const GpuStateGuard guard(state_->options.save_state);
+  if (state_->options.save_state) clear_gpu_state();
+  state_->draw_map(slot, object, view, update);
+}
+
+detail::Flight& GpuDepthDetector::State::prepare(std::span<const GpuDepthQuery> queries,
+                                                 const GpuDepthScene& scene) {
+  if (queries.size() > static_cast<std::size_t>(options.queries))
+    throw Error(fmt::format("{} queries at once: the detector was made for {}", queries.size(),
+                            options.queries));
+  for (const GpuDepthQuery& query : queries) {
+    check_slot(query.slot);
+    if (!slots[static_cast<std::size_t>(query.slot)].view)
+      throw Error(fmt::format("slot {} has no map yet: draw_map first", query.slot));
+  }
+  const auto free = std::find_if(flights.begin(), flights.end(),
+                                 [](const auto& flight) { return flight->number == 0; });
+  if (free == flights.end())
+    throw Error(
+        fmt::format("{} submissions have not been fetched: fetch or forget one, or raise "
+                    "GpuDepthOptions::in_flight",
+                    flights.size()));
+  detail::Flight& flight = **free;
+  flight.queries.assign(queries.begin(), queries.end());
+  flight.views.clear();
+  flight.ids.clear();
+  for (const GpuDepthQuery& query : queries)
+    flight.views.push_back(*slots[static_cast<std::size_t>(query.slot)].view);
+  for (const GpuDrawable& drawable : scene.drawables) flight.ids.push_back(drawable.id);
+
+  const auto elements = static_cast<std::uint32_t>(flight.ids.size());
+  flight.element_words = (elements + 31) / 32;
+  flight.stride = (16 + 8 * settings.max_contacts + flight.element_words + 3) / 4 * 4;
+  reserve_elements(elements);
+  // One block at least, for the mask.
+  const std::size_t passes = std::max<std::size_t>(1, scene.drawables.size()) * queries.size();
+  flight.upload.reserve(passes);
+  detail::DepthFrame head = frame;
+  head.elements = elements;
+  head.element_words = flight.element_words;
+  head.result_stride = flight.stride;
+  for (std::size_t q = 0; q < queries.size(); ++q)
+    head.query_slots[q] = static_cast<std::uint32_t>(queries[q].slot);
+  flight.upload.put(head);
+  detail::DepthPassBlock block;
+  for (std::size_t pass = 0; pass < passes; ++pass) {
+    const std::size_t i = pass / queries.size();
+    block.query = static_cast<std::uint32_t>(pass % queries.size());
+    block.element = static_cast<std::uint32_t>(i);
+    block.slot = head.query_slots[block.query];
+    block.flags = 0;
+    if (i < scene.drawables.size()) {
+      if (scene.drawables[i].closed) block.flags |= detail::kPassClosed;
+      if (scene.drawables[i].primitive != DepthPrimitive::kTriangles)
+        block.flags |= detail::kPassThin;
+    }
+    flight.upload.put(pass, block);
+  }
+  flight.upload.send(passes);
+  flight.number = flight.serial = ++submissions;
+  return flight;
+}
+
+void GpuDepthDetector::State::run(detail::Flight& flight, const GpuDepthScene& scene,
+                                  std::uint32_t results_name) {
+  flight.upload.bind_frame();
+  bind_storage();
+  const auto count = static_cast<std::uint32_t>(flight.queries.size());
+  if (count > 0) {
+    draw_environment(flight, scene);
+    const auto groups = [](std::int32_t pixels, std::int32_t size) {
+      return static_cast<std::uint32_t>((pixels + size - 1) / size);
+    };
+    if (compare) {
+      glMemoryBarrier(GL_TEXTURE_FETCH_BARRIER_BIT | GL_FRAMEBUFFER_BARRIER_BIT);
+      compare->dispatch(groups(settings.width, 8), groups(settings.height, 8), count);
+    } else {
+      glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT);
+    }
+    const bool any_closed = std::any_of(scene.drawables.begin(), scene.drawables.end(),
+                                        [](const GpuDrawable& d) { return d.closed; });
+    if (within && any_closed)
+      within->dispatch(groups(settings.width, 16), groups(settings.height, 16), count);
+    glBindBufferBase(GL_SHADER_STORAGE_BUFFER, 15, results_name);
+    finish->dispatch(count);
+  }
+  glMemoryBarrier(GL_CLIENT_MAPPED_BUFFER_BARRIER_BIT);
+  flight.upload.done.set();
+  glFlush();
+}
+
+GpuDepthTicket GpuDepthDetector::submit(std::span<const GpuDepthQuery> queries,
+                                        const GpuDepthScene& scene) {
+  const GpuStateGuard guard(state_->options.save_state);
+  if (state_->options.save_state) clear_gpu_state();
+  detail::Flight& flight = state_->prepare(queries, scene);
+  try {
+    flight.down.reserve(std::max<std::size_t>(1, queries.size()) * flight.stride * 4);
+    state_->run(flight, scene, flight.down.name());
+  } catch (...) {
+    flight.number = 0;
+    throw;
+  }
+  return {flight.number};
+}
+
+GpuDepthResults GpuDepthDetector::submit_on_gpu(std::span<const GpuDepthQuery> queries,
+                                                const GpuDepthScene& scene) {
+  const GpuStateGuard guard(state_->options.save_state);
+  if (state_->options.save_state) clear_gpu_state();
+  detail::Flight& flight = state_->prepare(queries, scene);
+  const std::uint32_t stride = flight.stride * 4;
+  try {
+    state_->results.reserve(std::max<std::size_t>(1, queries.size()) * stride);
+    state_->run(flight, scene, state_->results.name());
+  } catch (...) {
+    flight.number = 0;
+    throw;
+  }
+  flight.number = 0;  // nothing to fetch; its upload waits for the GPU when it is used again
+  return {state_->results.name(), static_cast<std::uint32_t>(queries.size()), stride};
+}
+
+detail::Flight& GpuDepthDetector::State::find(GpuDepthTicket ticket) {
+  for (const auto& flight : flights)
+    if (flight->number == ticket.number && ticket.number != 0) return *flight;
+  throw Error(fmt::format("there is no submission {}: was it fetched already?", ticket.number));
+}
+
+bool GpuDepthDetector::is_ready(GpuDepthTicket ticket) const {
+  return state_->find(ticket).upload.done.is_passed();
+}
+
+void GpuDepthDetector::fetch(GpuDepthTicket ticket, std::vector<DepthReport>& reports) {
+  detail::Flight& flight = state_->find(ticket);
+  flight.upload.done.wait();
+  flight.number = 0;
+  reports.resize(flight.queries.size());
+  for (std::size_t q = 0; q < reports.size(); ++q)
+    make_depth_report(flight, q, state_->settings, reports[q]);
+}
+
+void GpuDepthDetector::forget(GpuDepthTicket ticket) { state_->find(ticket).number = 0; }
+
+DepthReport GpuDepthDetector::detect(const Pose& world_from_object, const GpuDepthScene& scene) {
+  const GpuDepthQuery query{0, world_from_object};
+  std::vector<DepthReport> reports;
+  fetch(submit({&query, 1}, scene), reports);
+  return std::move(reports.front());
+}
+
+std::uint64_t GpuDepthDetector::memory_bytes() const {
+  const State& s = *state_;
+  std::uint64_t bytes = 0;
+  for (const GpuBuffer* b :
+       {&s.notes, &s.intervals, &s.tile_bounds, &s.heads, &s.nodes, &s.hit_mask, &s.parts, &s.hits,
+        &s.sums, &s.bits, &s.windings, &s.results})
+    bytes += b->size();
+  const auto texels =
+      static_cast<std::uint64_t>(s.atlas_width) * static_cast<std::uint64_t>(s.atlas_height);
+  bytes += texels * ((s.object_far.name() != 0 ? 4U : 0U) + (s.object_near.name() != 0 ? 4U : 0U) +
+                     (s.environment_depth.name() != 0 ? (s.options.use_stencil ? 8U : 4U) : 0U) +
+                     (s.environment_surface.name() != 0 ? 16U : 0U));
+  return bytes;
+}
+
+namespace {
+
+// A picture's part of an atlas.
+std::vector<float> read_depths(const detail::GlTexture& atlas, int tile, int tiles, int width,
+                               int height) {
+  std::vector<float> depths(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
+  glGetTextureSubImage(atlas.name(), 0, tile % tiles * width, tile / tiles * height, 0, width,
+                       height, 1, GL_DEPTH_COMPONENT, GL_FLOAT,
+                       static_cast<GLsizei>(depths.size() * sizeof(float)), depths.data());
+  return depths;
+}
+
+}  // namespace
+
+DepthMap GpuDepthDetector::read_map(int slot) {
+  State& s = *state_;
+  s.check_slot(slot);
+  const detail::SlotMap& drawn = s.slots[static_cast<std::size_t>(slot)];
+  if (!drawn.view) throw Error(fmt::format("slot {} has no map yet: draw_map first", slot));
+  const GpuStateGuard guard(s.options.save_state);
+  if (s.options.save_state) clear_gpu_state();
+  DepthMap map;
+  map.view = *drawn.view;
+  map.width = s.settings.width, map.height = s.settings.height, map.layers = s.frame.layers;
+  const detail::DepthMapNote note = s.read_note(slot);
+  map.covered = note.covered, map.overfull = note.overfull, map.open = note.open;
+  const std::size_t count = s.frame.pixels * static_cast<std::size_t>(s.frame.layers);
+  map.intervals.resize(count);
+  const auto metres = static_cast<float>(2 * drawn.view->half_size.z);
+  if (s.by_intervals()) {
+    s.intervals.read(std::span<DepthMap::Interval>(map.intervals),
+                     static_cast<std::size_t>(slot) * count * sizeof(DepthMap::Interval));
+    for (DepthMap::Interval& i : map.intervals)
+      i = i.near > i.far ? DepthMap::Interval{}
+                         : DepthMap::Interval{i.near * metres, i.far * metres};
+    return map;
+  }
+  const auto read = [&](const detail::GlTexture& atlas) {
+    return read_depths(atlas, slot, s.tiles, map.width, map.height);
+  };
+  const std::vector<float> far = read(s.object_far);
+  const std::vector<float> near =
+      s.settings.two_sided ? read(s.object_near) : std::vector<float>(count);
+  for (std::size_t i = 0; i < count; ++i)
+    if (far[i] > 0 && near[i] <= far[i]) map.intervals[i] = {near[i] * metres, far[i] * metres};
+  return map;
+}
+
+std::vector<float> GpuDepthDetector::read_environment(int query) {
+  State& s = *state_;
+  if (s.settings.method != DepthMethod::kTwoMaps)
+    throw Error("only DepthMethod::kTwoMaps has a map of the environment");
+  const detail::Flight* last = nullptr;
+  for (const auto& flight : s.flights)
+    if (!flight->views.empty() && (last == nullptr || flight->serial > last->serial))
+      last = flight.get();
+  if (last == nullptr || query < 0 || static_cast<std::size_t>(query) >= last->views.size())
+    throw Error(fmt::format("the last submission had no query {}", query));
+  const GpuStateGuard guard(s.options.save_state);
+  if (s.options.save_state) clear_gpu_state();
+  std::vector<float> depths =
+      read_depths(s.environment_depth, query, s.tiles, s.settings.width, s.settings.height);
+  const auto metres =
+      static_cast<float>(2 * last->views[static_cast<std::size_t>(query)].half_size.z);
+  for (float& d : depths) d = d < 1 ? d * metres : std::numeric_limits<float>::infinity();
+  return depths;
+}
+
+}  // namespace isotact

@@ -1,0 +1,141 @@
+// Collision of objects with all that can be drawn, on the graphics pipeline: FAB, and beyond. What
+// everything means is told in queries/depth_map.h, which has the CPU's side.
+//
+//   GpuDepthDetector detector(gpu, {.width = 512, .height = 512});
+//   detector.draw_map(0, {{.draw = draw_ship, .closed = true}}, view);  // again when it deforms
+//   const DepthReport report = detector.detect(world_from_ship, {{.draw = draw_tunnel, .id = 7}});
+//
+// A drawable is a callback that draws with the caller's own shaders, whatever they are
+// (draw_program.h), or a mesh of ours (mesh_drawable.h). Its triangles are counter-clockwise seen
+// from outside. While it is called, framebuffer, viewport, scissor, depth, culling and the bindings
+// that draw_program.h names are ours; the rest is its own.
+//
+// Slots hold maps: of different objects, of the parts of one (FAB, Figure 5), or of one in several
+// directions (Figure 3). Queries ask for collisions of a slot's object at a pose; many of them go
+// in one submission, and a slot may serve several. Nothing waits but fetch() and detect().
+//
+// Everything works in the context that was current at construction, the caller's or our own, and
+// leaves its state as it found it. Results are the same bits for every run on one device. Not for
+// several threads at once.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "isotact/gpu/context.h"
+#include "isotact/gpu/draw_program.h"
+#include "isotact/queries/depth_map.h"
+
+namespace isotact {
+
+struct GpuDrawable {
+  std::function<void(const DrawPass&)> draw{};
+  std::uint32_t id = 0;
+  bool closed = false;  // triangles that bound a solid
+  DepthPrimitive primitive = DepthPrimitive::kTriangles;
+};
+
+// Elements are numbered in this order.
+struct GpuDepthScene {
+  std::span<const GpuDrawable> drawables{};
+};
+
+struct GpuDepthOptions {
+  int slots = 1;      // maps at once, up to kMostDepthSlots
+  int queries = 0;    // of one submission at most; 0: as many as slots
+  int in_flight = 3;  // submissions that have not been fetched
+  // False where nobody else changes the state of the context, and callbacks put back what they set:
+  // spares some tens of microseconds a call.
+  bool save_state = true;
+  // kTwoMaps: the environment is drawn only where the object is (FAB, "Stencil buffer").
+  bool use_stencil = false;
+  // Room for the object's surfaces when its map is drawn, kIntervals; 0: four a pixel. It grows
+  // with MapUpdate::kWait.
+  std::uint32_t surfaces = 0;
+};
+inline constexpr int kMostDepthSlots = 1024;
+
+enum class MapUpdate : std::uint8_t {
+  kWait,   // until the map is complete: makes more room where there was too little
+  kQueue,  // returns at once; reports of a map with too little room are Errors
+};
+
+struct GpuDepthQuery {
+  int slot = 0;
+  Pose world_from_object{};
+};
+
+struct GpuDepthTicket {
+  std::uint64_t number = 0;
+};
+
+// Of the last submission, on the GPU; valid for shaders after glMemoryBarrier, until the next one.
+// `queries` records of `stride` bytes, little-endian uint32 where nothing else is said:
+//    0 pixels            4 inside (0, 1)      8 contacts
+//   12 first pixel x, y  20 last pixel x, y (int32)
+//   28 deepest pixel (y * width + x)   32 its element's number   36 its depth   40 depth (float)
+//   44 surfaces lost   48 covered   52 overfull   56 open (pixels of the map)   60 slot
+//   64 max_contacts records of 32 bytes, the deepest first: pixel, element, float depth of the
+//      place, float way to the end of the object (signed, along the view), float3 normal (view's
+//      frame), float depth of the contact
+//   then bits of the elements that meet the object (or are around it, where `inside`)
+// Depths and ways are parts of the whole depth of the box, 2 half_size.z.
+struct GpuDepthResults {
+  std::uint32_t buffer = 0;  // OpenGL's name
+  std::uint32_t queries = 0, stride = 0;
+};
+
+class GpuDepthDetector {
+ public:
+  // Compiles shaders, up to a second. Throws Error for settings without sense, where the GPU has no
+  // room, and for `conservative` where it has no conservative rasterisation.
+  GpuDepthDetector(const GpuContext& gpu, const DepthSettings& settings,
+                   const GpuDepthOptions& options = {});
+  GpuDepthDetector(GpuDepthDetector&&) noexcept;
+  GpuDepthDetector& operator=(GpuDepthDetector&&) noexcept;
+  ~GpuDepthDetector();
+
+  // The object, drawn in its own frame: DrawPass::clip_from_world takes points of the object.
+  void draw_map(int slot, std::span<const GpuDrawable> object, const DepthView& view,
+                MapUpdate update = MapUpdate::kWait);
+  void draw_map(int slot, std::initializer_list<GpuDrawable> object, const DepthView& view) {
+    draw_map(slot, std::span<const GpuDrawable>(object.begin(), object.size()), view);
+  }
+  // kTwoMaps, kFragments: the solid begins at the box's front (where the object has one side).
+  DepthMap read_map(int slot);
+  // kTwoMaps: the environment's height map of a query of the last submission, in metres, row by
+  // row; infinite where there is nothing.
+  std::vector<float> read_environment(int query);
+
+  // Throws Error for slots without a map, and where too many submissions are in flight.
+  GpuDepthTicket submit(std::span<const GpuDepthQuery> queries, const GpuDepthScene& scene);
+  bool is_ready(GpuDepthTicket ticket) const;
+  // Waits for it. Reports in the order of queries; no allocation where they have room already.
+  void fetch(GpuDepthTicket ticket, std::vector<DepthReport>& reports);
+  // Drops a submission whose report nobody wants.
+  void forget(GpuDepthTicket ticket);
+  // The same submission, with results on the GPU only: nothing to fetch.
+  GpuDepthResults submit_on_gpu(std::span<const GpuDepthQuery> queries, const GpuDepthScene& scene);
+
+  // One query of slot 0, submitted and fetched.
+  DepthReport detect(const Pose& world_from_object, const GpuDepthScene& scene);
+  DepthReport detect(const Pose& world_from_object,
+                     std::initializer_list<GpuDrawable> environment) {
+    return detect(world_from_object, GpuDepthScene{std::span<const GpuDrawable>(
+                                         environment.begin(), environment.size())});
+  }
+
+  const DepthSettings& settings() const;
+  std::uint64_t memory_bytes() const;  // on the GPU
+
+  struct State;
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace isotact

@@ -1,0 +1,244 @@
+// The passes of image-space detection: an object's map, and the environment against it.
+#include <algorithm>
+
+#include <epoxy/gl.h>
+
+#include "isotact/gpu/detail/depth_state.h"
+
+namespace isotact {
+namespace detail {
+
+std::array<float, 16> make_clip_matrix(const DepthView& view, const Pose& view_from_frame) {
+  const Mat3 turn = to_matrix(view_from_frame.rotation);
+  const Vec3& t = view_from_frame.translation;
+  std::array<float, 16> m{};
+  for (std::size_t row = 0; row < 3; ++row) {
+    const double scale = 1 / view.half_size[row];
+    for (std::size_t column = 0; column < 3; ++column)
+      m[4 * column + row] = static_cast<float>(turn.rows[row][column] * scale);
+    m[12 + row] = static_cast<float>(t[row] * scale);
+  }
+  m[15] = 1;
+  return m;
+}
+
+}  // namespace detail
+
+namespace {
+
+constexpr GLbitfield kShaderBarriers =
+    GL_SHADER_STORAGE_BARRIER_BIT | GL_COMMAND_BARRIER_BIT | GL_BUFFER_UPDATE_BARRIER_BIT;
+
+void put_switch(GLenum what, bool on) {
+  if (on)
+    glEnable(what);
+  else
+    glDisable(what);
+}
+
+std::uint32_t flags_of(const GpuDrawable& d) {
+  return (d.closed ? detail::kPassClosed : 0U) |
+         (d.primitive != DepthPrimitive::kTriangles ? detail::kPassThin : 0U);
+}
+
+// 0: none.
+void set_culling(GLenum face) {
+  put_switch(GL_CULL_FACE, face != 0);
+  if (face != 0) glCullFace(face);
+}
+
+}  // namespace
+
+void GpuDepthDetector::State::begin_pass(const detail::PassState& pass) const {
+  glBindFramebuffer(GL_DRAW_FRAMEBUFFER, pass.framebuffer);
+  // The view looks along +z of a right-handed frame: outlines run the other way round than OpenGL's
+  // own views have them.
+  glFrontFace(GL_CW);
+  glEnablei(GL_SCISSOR_TEST, 0);
+  put_switch(GL_DEPTH_TEST, pass.depth_function != 0);
+  if (pass.depth_function != 0) glDepthFunc(pass.depth_function);
+  put_switch(GL_DEPTH_CLAMP, pass.clamp);
+  set_culling(0);
+}
+
+void GpuDepthDetector::State::set_tile(int tile) const {
+  const int x = tile % tiles * settings.width, y = tile / tiles * settings.height;
+  glViewportIndexedf(0, static_cast<float>(x), static_cast<float>(y),
+                     static_cast<float>(settings.width), static_cast<float>(settings.height));
+  // Points and wide lines reach beyond the viewport.
+  glScissorIndexed(0, x, y, settings.width, settings.height);
+}
+
+void GpuDepthDetector::State::draw_object(std::span<const GpuDrawable> object,
+                                          const DepthView& view, const detail::Upload& upload,
+                                          const FragmentShader& fragment, std::uint32_t cull) {
+  DrawPass pass{.clip_from_world = detail::make_clip_matrix(view, inverse(view.object_from_view)),
+                .fragment = &fragment};
+  for (std::size_t i = 0; i < object.size(); ++i) {
+    upload.bind_pass(i + 1);
+    // A surface that bounds no solid has no back.
+    set_culling(object[i].closed ? cull : 0);
+    pass.element = static_cast<std::uint32_t>(i);
+    object[i].draw(pass);
+  }
+}
+
+void GpuDepthDetector::State::draw_intervals(std::span<const GpuDrawable> object,
+                                             const DepthView& view, const detail::Upload& upload) {
+  const std::uint32_t start[2] = {0, static_cast<std::uint32_t>((nodes.size() - 8) / 8)};
+  glClearNamedBufferSubData(nodes.name(), GL_RG32UI, 0, sizeof start, GL_RG_INTEGER,
+                            GL_UNSIGNED_INT, start);
+  const GLuint buffers[] = {intervals.name(), notes.name(), heads.name(), nodes.name(),
+                            tile_bounds.name()};
+  glBindBuffersBase(GL_SHADER_STORAGE_BUFFER, 8, 5, buffers);
+  begin_pass({.framebuffer = plain.name(), .clamp = true});
+  set_tile(0);
+  draw_object(object, view, upload, callers.gather, 0);
+  glMemoryBarrier(kShaderBarriers);
+}
+
+void GpuDepthDetector::State::draw_heights(int slot, std::span<const GpuDrawable> object,
+                                           const DepthView& view, const detail::Upload& upload) {
+  const auto draw = [&](const detail::GlFramebuffer& picture, GLenum function, float start,
+                        GLenum cull) {
+    begin_pass({.framebuffer = picture.name(), .depth_function = function, .clamp = true});
+    set_tile(slot);
+    glClearNamedFramebufferfv(picture.name(), GL_DEPTH, 0, &start);
+    draw_object(object, view, upload, callers.only, cull);
+  };
+  // FAB's two tricks: the depth test the other way round, and the culling.
+  draw(far_picture, GL_GREATER, 0, GL_FRONT);
+  if (settings.two_sided) draw(near_picture, GL_LESS, 1, GL_BACK);
+  glBindTextureUnit(8, object_far.name());
+  glBindSampler(8, 0);
+  glBindTextureUnit(9, object_near.name());
+  glBindSampler(9, 0);
+  const GLuint buffers[] = {notes.name(), 0, 0, tile_bounds.name()};
+  glBindBuffersBase(GL_SHADER_STORAGE_BUFFER, 9, 4, buffers);
+}
+
+detail::DepthMapNote GpuDepthDetector::State::read_note(int slot) const {
+  detail::DepthMapNote note;
+  notes.read(std::span<detail::DepthMapNote>(&note, 1),
+             static_cast<std::size_t>(slot) * sizeof note);
+  return note;
+}
+
+void GpuDepthDetector::State::draw_map(int slot, std::span<const GpuDrawable> object,
+                                       const DepthView& view, MapUpdate update) {
+  slots[static_cast<std::size_t>(slot)] = {};
+  for (;;) {
+    detail::Upload& upload = map_uploads[next_upload++ % map_uploads.size()];
+    upload.reserve(object.size() + 1);
+    upload.put(frame);
+    detail::DepthPassBlock block;
+    block.slot = static_cast<std::uint32_t>(slot);
+    block.slope = {static_cast<float>(view.half_size.z * settings.width / view.half_size.x),
+                   static_cast<float>(view.half_size.z * settings.height / view.half_size.y)};
+    block.metres = static_cast<float>(2 * view.half_size.z);
+    upload.put(0, block);
+    for (std::size_t i = 0; i < object.size(); ++i) {
+      block.element = static_cast<std::uint32_t>(i);
+      block.flags = flags_of(object[i]);
+      upload.put(i + 1, block);
+    }
+    upload.send(object.size() + 1);
+    upload.bind_frame();
+    notes.clear_bytes(static_cast<std::size_t>(slot) * sizeof(detail::DepthMapNote),
+                      sizeof(detail::DepthMapNote));
+    if (by_intervals())
+      draw_intervals(object, view, upload);
+    else
+      draw_heights(slot, object, view, upload);
+    upload.bind_pass(0);
+    resolve->dispatch(static_cast<std::uint32_t>((settings.width + 15) / 16),
+                      static_cast<std::uint32_t>((settings.height + 15) / 16));
+    upload.done.set();
+    if (update == MapUpdate::kQueue) break;
+    const detail::DepthMapNote note = read_note(slot);
+    if (note.lost == 0) break;
+    const std::size_t surfaces = (nodes.size() - 8) / 8 + note.lost;
+    nodes = GpuBuffer();  // first, so that there is room
+    nodes = GpuBuffer(8 + (surfaces + surfaces / 4) * 8);
+  }
+  slots[static_cast<std::size_t>(slot)] = {view, ++map_versions};
+}
+
+void GpuDepthDetector::State::bind_storage() const {
+  const GLuint buffers[] = {intervals.name(), notes.name(), hit_mask.name(), parts.name(),
+                            hits.name(),      sums.name(),  bits.name(),     windings.name()};
+  glBindBuffersBase(GL_SHADER_STORAGE_BUFFER, 8, 8, buffers);
+  if (by_intervals()) return;
+  const GLuint textures[] = {object_far.name(), object_near.name(), environment_depth.name(),
+                             environment_surface.name()};
+  glBindTextures(8, 4, textures);
+  glBindSamplers(8, 4, nullptr);
+}
+
+void GpuDepthDetector::State::mark_stencils(const detail::Flight& flight) {
+  // Not into the texture that is read: the mask reads the object's.
+  glEnable(GL_STENCIL_TEST);
+  glStencilMask(0xff);
+  glDepthMask(GL_FALSE);
+  glDisable(GL_DEPTH_TEST);
+  glColorMaski(0, GL_FALSE, GL_FALSE, GL_FALSE, GL_FALSE);
+  glStencilFunc(GL_ALWAYS, 1, 0xff);
+  glStencilOp(GL_REPLACE, GL_REPLACE, GL_REPLACE);
+  glBindVertexArray(no_vertices.name());
+  for (std::size_t q = 0; q < flight.queries.size(); ++q) {
+    const std::uint64_t version = slots[static_cast<std::size_t>(flight.queries[q].slot)].version;
+    if (stencils[q] == version) continue;
+    stencils[q] = version;
+    set_tile(static_cast<int>(q));
+    const GLint nothing = 0;
+    glClearNamedFramebufferiv(environment_picture.name(), GL_STENCIL, 0, &nothing);
+    flight.upload.bind_pass(q);  // of the first drawable
+    glUseProgram(mask->link(*mask_fragment));
+    glDrawArrays(GL_TRIANGLES, 0, 3);
+  }
+  glColorMaski(0, GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
+  glDepthMask(GL_TRUE);
+  glEnable(GL_DEPTH_TEST);
+  glStencilMask(0);
+  glStencilFunc(GL_EQUAL, 1, 0xff);
+  glStencilOp(GL_KEEP, GL_KEEP, GL_KEEP);
+}
+
+void GpuDepthDetector::State::draw_environment(const detail::Flight& flight,
+                                               const GpuDepthScene& scene) {
+  const bool two_maps = settings.method == DepthMethod::kTwoMaps;
+  const GLuint picture = two_maps ? environment_picture.name() : plain.name();
+  begin_pass(
+      {.framebuffer = picture, .depth_function = two_maps ? static_cast<GLenum>(GL_LESS) : 0U});
+  if (two_maps) {
+    const int used = static_cast<int>(flight.queries.size());
+    glScissorIndexed(0, 0, 0, std::min(used, tiles) * settings.width,
+                     (used + tiles - 1) / tiles * settings.height);
+    const float furthest = 1;
+    const std::uint32_t nobody[4] = {};
+    glClearNamedFramebufferfv(picture, GL_DEPTH, 0, &furthest);
+    glClearNamedFramebufferuiv(picture, GL_COLOR, 0, nobody);
+    if (options.use_stencil) mark_stencils(flight);
+  }
+  const bool look_inside = by_intervals() && settings.find_inside;
+  DrawPass pass{.fragment = two_maps ? &callers.surface : &callers.test};
+  std::size_t number = 0;
+  for (std::size_t i = 0; i < scene.drawables.size(); ++i) {
+    const GpuDrawable& drawable = scene.drawables[i];
+    pass.element = static_cast<std::uint32_t>(i);
+    // What is closed shows as FAB draws it; intervals need all of its surfaces, those in front of
+    // the box, too.
+    set_culling(drawable.closed && !by_intervals() ? GL_BACK : 0);
+    put_switch(GL_DEPTH_CLAMP, drawable.closed && look_inside);
+    for (std::size_t q = 0; q < flight.queries.size(); ++q) {
+      const Pose world_from_view =
+          flight.queries[q].world_from_object * flight.views[q].object_from_view;
+      pass.clip_from_world = detail::make_clip_matrix(flight.views[q], inverse(world_from_view));
+      set_tile(static_cast<int>(q));
+      flight.upload.bind_pass(number++);
+      drawable.draw(pass);
+    }
+  }
+}
+
+}  // namespace isotact

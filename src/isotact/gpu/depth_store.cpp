@@ -1,0 +1,236 @@
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include <epoxy/gl.h>
+#include <fmt/format.h>
+
+#include "isotact/base/error.h"
+#include "isotact/gpu/detail/depth_state.h"
+#include "isotact/gpu/detail/shader_text.h"
+
+namespace isotact {
+namespace detail {
+namespace {
+
+GLsync to_sync(void* sync) { return static_cast<GLsync>(sync); }
+
+std::vector<ShaderDefine> make_defines(const DepthSettings& settings, bool from_vertex) {
+  std::vector<ShaderDefine> defines;
+  if (from_vertex) defines.push_back({"FROM_VERTEX", "1"});
+  if (settings.conservative) defines.push_back({"CONSERVATIVE", "1"});
+  return defines;
+}
+
+}  // namespace
+
+void Fence::set() {
+  drop();
+  sync_ = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+}
+bool Fence::is_passed() const {
+  if (sync_ == nullptr) return true;
+  const GLenum state = glClientWaitSync(to_sync(sync_), GL_SYNC_FLUSH_COMMANDS_BIT, 0);
+  return state == GL_ALREADY_SIGNALED || state == GL_CONDITION_SATISFIED;
+}
+void Fence::wait() {
+  if (sync_ == nullptr) return;
+  constexpr GLuint64 kSecond = 1'000'000'000;
+  while (glClientWaitSync(to_sync(sync_), GL_SYNC_FLUSH_COMMANDS_BIT, kSecond) ==
+         GL_TIMEOUT_EXPIRED) {
+  }
+  drop();
+}
+void Fence::drop() {
+  if (sync_ != nullptr) glDeleteSync(to_sync(sync_));
+  sync_ = nullptr;
+}
+
+void Upload::reserve(std::size_t passes) {
+  done.wait();
+  const std::size_t bytes = kPassOffset + passes * kBlockAlign;
+  stage.reserve(bytes);
+  device.reserve(bytes);
+}
+void Upload::put(const DepthFrame& frame) const {
+  std::memcpy(stage.view<std::byte>(sizeof frame).data(), &frame, sizeof frame);
+}
+void Upload::put(std::size_t pass, const DepthPassBlock& block) const {
+  std::memcpy(stage.view<std::byte>(sizeof block, kPassOffset + pass * kBlockAlign).data(), &block,
+              sizeof block);
+}
+void Upload::send(std::size_t passes) const {
+  stage.send(device, kPassOffset + passes * kBlockAlign);
+}
+void Upload::bind_frame() const {
+  glBindBufferRange(GL_UNIFORM_BUFFER, 30, device.name(), 0, sizeof(DepthFrame));
+}
+void Upload::bind_pass(std::size_t pass) const {
+  glBindBufferRange(GL_UNIFORM_BUFFER, 31, device.name(),
+                    static_cast<GLintptr>(kPassOffset + pass * kBlockAlign),
+                    sizeof(DepthPassBlock));
+}
+
+DepthPrograms::DepthPrograms(const DepthSettings& settings, bool from_vertex)
+    : only("depth_only.frag", make_defines(settings, from_vertex)),
+      gather("depth_gather.frag", make_defines(settings, from_vertex)),
+      test(settings.method == DepthMethod::kIntervals ? "depth_intervals.frag"
+                                                      : "depth_fragments.frag",
+           make_defines(settings, from_vertex)),
+      surface("depth_surface.frag", make_defines(settings, from_vertex)) {}
+
+}  // namespace detail
+
+namespace {
+
+void check_options(const GpuContext& gpu, const DepthSettings& settings,
+                   const GpuDepthOptions& options) {
+  check_depth_settings(settings);
+  if (options.slots < 1 || options.slots > kMostDepthSlots)
+    throw Error(fmt::format("slots must be 1 to {}, not {}", kMostDepthSlots, options.slots));
+  if (options.queries < 0 || options.queries > kMostDepthSlots)
+    throw Error(fmt::format("queries must be 0 to {}, not {}", kMostDepthSlots, options.queries));
+  if (options.in_flight < 1 || options.in_flight > 64)
+    throw Error(fmt::format("in_flight must be 1 to 64, not {}", options.in_flight));
+  if (options.use_stencil && settings.method != DepthMethod::kTwoMaps)
+    throw Error("use_stencil is for DepthMethod::kTwoMaps");
+  if (settings.conservative && !gpu.info().conservative_raster)
+    throw Error(fmt::format(
+        "{} has no conservative rasterisation (GL_NV_conservative_raster): without `conservative`, "
+        "what is smaller than find_depth_miss() may be missed",
+        gpu.info().renderer));
+  if (gpu.info().max_storage_bindings < GpuState::kStorageBindings)
+    throw Error(fmt::format("{} has {} bindings of storage buffers, {} are needed",
+                            gpu.info().renderer, gpu.info().max_storage_bindings,
+                            GpuState::kStorageBindings));
+}
+
+detail::DepthFrame make_frame(const DepthSettings& settings) {
+  detail::DepthFrame f;
+  f.size = {settings.width, settings.height};
+  f.layers = settings.method == DepthMethod::kIntervals ? settings.layers : 1;
+  const auto width = static_cast<std::uint32_t>(settings.width);
+  const auto height = static_cast<std::uint32_t>(settings.height);
+  f.pixels = width * height;
+  f.row_words = (width + 31) / 32;
+  f.mask_words = f.row_words * height;
+  f.part_size = {(width + 7) / 8, (height + 7) / 8};
+  f.pixel_bits = static_cast<std::uint32_t>(
+      std::max(1, static_cast<int>(std::bit_width(f.part_size[0] * f.part_size[1] - 1))));
+  f.max_contacts = settings.max_contacts;
+  if (settings.conservative) f.flags |= detail::kFrameConservative;
+  if (settings.method == DepthMethod::kIntervals) {
+    if (settings.find_inside) f.flags |= detail::kFrameFindInside;
+  } else {
+    f.flags |= settings.two_sided ? detail::kFrameTwoSided : detail::kFrameOneSided;
+  }
+  return f;
+}
+
+}  // namespace
+
+GpuDepthDetector::State::State(const GpuContext& gpu, const DepthSettings& wanted,
+                               const GpuDepthOptions& wanted_options)
+    : settings((check_options(gpu, wanted, wanted_options), wanted)),
+      options(wanted_options),
+      frame(make_frame(wanted)),
+      callers(wanted, false) {
+  if (options.queries == 0) options.queries = options.slots;
+  const int most = std::max(options.slots, options.queries);
+  while (tiles * tiles < most) ++tiles;
+  frame.tiles = tiles;
+  atlas_width = tiles * settings.width;
+  atlas_height = (most + tiles - 1) / tiles * settings.height;
+  if (std::max(atlas_width, atlas_height) > gpu.info().max_picture)
+    throw Error(fmt::format("{} maps of {} x {} pixels are more than fit ({} x {})", most,
+                            settings.width, settings.height, gpu.info().max_picture,
+                            gpu.info().max_picture));
+  finish.emplace("depth_finish.comp");
+  std::vector<ShaderDefine> defines;
+  if (settings.conservative) defines.push_back({"CONSERVATIVE", "1"});
+  if (!by_intervals()) defines.push_back({"MAPS", "1"});
+  resolve.emplace("depth_resolve.comp", defines);
+  if (settings.method == DepthMethod::kTwoMaps) compare.emplace("depth_compare.comp");
+  if (by_intervals() && settings.find_inside) within.emplace("depth_within.comp");
+  slots.resize(static_cast<std::size_t>(options.slots));
+  stencils.resize(static_cast<std::size_t>(options.queries));
+  for (int i = 0; i < options.in_flight; ++i) flights.push_back(std::make_unique<detail::Flight>());
+  make_buffers();
+  make_pictures();
+}
+
+void GpuDepthDetector::State::make_buffers() {
+  const auto slot_count = static_cast<std::size_t>(options.slots);
+  const auto query_count = static_cast<std::size_t>(options.queries);
+  const std::size_t tile_count = static_cast<std::size_t>((settings.width + 15) / 16) *
+                                 static_cast<std::size_t>((settings.height + 15) / 16);
+  // Hits that are kept are those that are deeper than all before in their part of the picture: for
+  // a surface that is drawn from its highest to its deepest point, a pixel each.
+  constexpr std::size_t kMostHitBytes = std::size_t{1} << 28;
+  const std::size_t hit_room = std::max<std::size_t>(
+      256, std::min(frame.pixels * std::size_t{settings.max_contacts > 0 ? 2U : 1U},
+                    kMostHitBytes / detail::kHitBytes / query_count));
+  frame.hit_room = static_cast<std::uint32_t>(hit_room);
+  const auto make = [](GpuBuffer& buffer, std::size_t bytes) {
+    buffer = GpuBuffer(bytes);
+    buffer.clear();
+  };
+  make(notes, slot_count * sizeof(detail::DepthMapNote));
+  make(tile_bounds, slot_count * tile_count * 8);
+  make(intervals, by_intervals()
+                      ? slot_count * frame.pixels * static_cast<std::size_t>(frame.layers) * 8
+                      : 16);
+  make(hit_mask, query_count * frame.mask_words * 4);
+  make(parts, query_count * detail::kPartStride * 4);
+  make(windings,
+       within ? query_count * frame.pixels * static_cast<std::size_t>(frame.layers) * 4 : 16);
+  hits = GpuBuffer(query_count * hit_room * detail::kHitBytes);
+  reserve_elements(32);
+  if (!by_intervals()) return;
+  make(heads, std::size_t{frame.pixels} * 4);
+  const std::size_t surfaces =
+      options.surfaces > 0 ? options.surfaces : std::size_t{frame.pixels} * 4;
+  nodes = GpuBuffer(8 + surfaces * 8);
+}
+
+void GpuDepthDetector::State::make_pictures() {
+  plain = detail::GlFramebuffer(atlas_width, atlas_height);
+  if (by_intervals()) return;
+  const auto make = [&](GLenum format) {
+    return detail::GlTexture(format, atlas_width, atlas_height);
+  };
+  object_far = make(GL_DEPTH_COMPONENT32F);
+  far_picture = detail::GlFramebuffer(object_far, false, {});
+  if (settings.two_sided) {
+    object_near = make(GL_DEPTH_COMPONENT32F);
+    near_picture = detail::GlFramebuffer(object_near, false, {});
+  }
+  if (settings.method != DepthMethod::kTwoMaps) return;
+  environment_depth = make(options.use_stencil ? GL_DEPTH32F_STENCIL8 : GL_DEPTH_COMPONENT32F);
+  environment_surface = make(GL_RGBA32UI);
+  environment_picture =
+      detail::GlFramebuffer(environment_depth, options.use_stencil, environment_surface);
+  if (!options.use_stencil) return;
+  mask.emplace(DrawStages{.vertex = detail::find_shader("depth_mask.vert"), .name = "depth_mask"});
+  mask_fragment.emplace("depth_mask.frag");
+}
+
+void GpuDepthDetector::State::reserve_elements(std::uint32_t elements) {
+  const std::size_t words = (elements + 31) / 32;
+  const auto query_count = static_cast<std::size_t>(options.queries);
+  const auto grow = [](GpuBuffer& buffer, std::size_t bytes) {
+    if (bytes <= buffer.size()) return;
+    buffer.reserve(bytes);
+    buffer.clear();
+  };
+  grow(bits, query_count * words * 4);
+  grow(sums, query_count * elements * 4);
+}
+
+void GpuDepthDetector::State::check_slot(int slot) const {
+  if (slot < 0 || slot >= options.slots)
+    throw Error(fmt::format("there is no slot {}: the detector has {}", slot, options.slots));
+}
+
+}  // namespace isotact

@@ -1,0 +1,154 @@
+// What a GpuDepthDetector owns, and the passes that its calls are made of.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "isotact/gpu/buffer.h"
+#include "isotact/gpu/depth_detector.h"
+#include "isotact/gpu/detail/depth_frame.h"
+#include "isotact/gpu/detail/gl_names.h"
+#include "isotact/gpu/gl_state.h"
+#include "isotact/gpu/program.h"
+
+namespace isotact::detail {
+
+inline constexpr std::size_t kBlockAlign = 256;  // of uniform buffers, on every GPU
+inline constexpr std::size_t kPassOffset =
+    (sizeof(DepthFrame) + kBlockAlign - 1) / kBlockAlign * kBlockAlign;
+
+// The end of what the GPU has been told so far.
+class Fence {
+ public:
+  Fence() = default;
+  Fence(const Fence&) = delete;
+  Fence& operator=(const Fence&) = delete;
+  ~Fence() { drop(); }
+  void set();
+  bool is_passed() const;  // also where it is not set
+  void wait();
+  void drop();
+
+ private:
+  void* sync_ = nullptr;
+};
+
+// What goes up for one drawing: the frame, then blocks of passes.
+struct Upload {
+  GpuStage stage{GpuStage::Way::kUp};
+  GpuBuffer device;  // the same, where shaders read it fast
+  Fence done;
+
+  void reserve(std::size_t passes);
+  void put(const DepthFrame& frame) const;
+  void put(std::size_t pass, const DepthPassBlock& block) const;
+  void send(std::size_t passes) const;
+  void bind_frame() const;
+  void bind_pass(std::size_t pass) const;
+};
+
+// A submission.
+struct Flight {
+  Upload upload;
+  GpuStage down{GpuStage::Way::kDown};
+  std::uint64_t number = 0;  // 0: free
+  std::uint64_t serial = 0;  // the last number that it had
+  std::vector<GpuDepthQuery> queries;
+  std::vector<DepthView> views;                 // of each
+  std::vector<std::uint32_t> ids;               // of each element
+  std::uint32_t element_words = 0, stride = 0;  // words
+};
+
+struct SlotMap {
+  std::optional<DepthView> view;
+  std::uint64_t version = 0;
+};
+
+struct DepthPrograms {
+  DepthPrograms(const DepthSettings& settings, bool from_vertex);
+  FragmentShader only, gather, test, surface;  // test: intervals or fragments
+};
+
+// Fixed state of a pass.
+struct PassState {
+  std::uint32_t framebuffer = 0;
+  std::uint32_t depth_function = 0;  // 0: no test, no writing
+  bool clamp = false;
+};
+
+}  // namespace isotact::detail
+
+namespace isotact {
+
+struct GpuDepthDetector::State {
+  State(const GpuContext& gpu, const DepthSettings& settings, const GpuDepthOptions& options);
+
+  DepthSettings settings;
+  GpuDepthOptions options;
+  std::int32_t tiles = 1, atlas_width = 0, atlas_height = 0;
+  detail::DepthFrame frame;  // but for elements and queries
+
+  detail::DepthPrograms callers;  // fragment shaders for callers' stages
+  std::optional<GpuProgram> resolve, compare, within, finish;
+  std::optional<GpuDrawProgram> mask;
+  std::optional<FragmentShader> mask_fragment;
+  detail::GlVertexArray no_vertices;
+
+  GpuBuffer notes, intervals, tile_bounds;                         // of slots
+  GpuBuffer heads, nodes;                                          // of the map that is being drawn
+  GpuBuffer hit_mask, parts, hits, sums, bits, windings, results;  // of queries
+  detail::GlTexture object_far, object_near, environment_depth, environment_surface;
+  detail::GlFramebuffer plain, far_picture, near_picture, environment_picture;
+
+  std::vector<detail::SlotMap> slots;
+  std::vector<std::uint64_t> stencils;  // of queries: version of the map that is marked
+  std::uint64_t map_versions = 0;
+  std::array<detail::Upload, 4> map_uploads;
+  std::size_t next_upload = 0;
+  std::vector<std::unique_ptr<detail::Flight>> flights;
+  std::uint64_t submissions = 0;
+
+  bool by_intervals() const { return settings.method == DepthMethod::kIntervals; }
+  void check_slot(int slot) const;
+
+  void make_buffers();
+  void make_pictures();
+  void reserve_elements(std::uint32_t elements);
+
+  // depth_draw.cpp
+  void begin_pass(const detail::PassState& pass) const;
+  void set_tile(int tile) const;
+  void draw_map(int slot, std::span<const GpuDrawable> object, const DepthView& view,
+                MapUpdate update);
+  void draw_intervals(std::span<const GpuDrawable> object, const DepthView& view,
+                      const detail::Upload& upload);
+  detail::DepthMapNote read_note(int slot) const;
+  void draw_heights(int slot, std::span<const GpuDrawable> object, const DepthView& view,
+                    const detail::Upload& upload);
+  void draw_object(std::span<const GpuDrawable> object, const DepthView& view,
+                   const detail::Upload& upload, const FragmentShader& fragment,
+                   std::uint32_t cull);
+  void draw_environment(const detail::Flight& flight, const GpuDepthScene& scene);
+  void mark_stencils(const detail::Flight& flight);
+  void bind_storage() const;
+
+  // depth_detector.cpp
+  detail::Flight& find(GpuDepthTicket ticket);
+  detail::Flight& prepare(std::span<const GpuDepthQuery> queries, const GpuDepthScene& scene);
+  void run(detail::Flight& flight, const GpuDepthScene& scene, std::uint32_t results_name);
+};
+
+// depth_report.cpp: what the GPU has written, in terms of the world.
+void make_depth_report(const detail::Flight& flight, std::size_t query,
+                       const DepthSettings& settings, DepthReport& report);
+
+namespace detail {
+// Columns of clip_from_frame, of a pose view_from_frame.
+std::array<float, 16> make_clip_matrix(const DepthView& view, const Pose& view_from_frame);
+}  // namespace detail
+
+}  // namespace isotact

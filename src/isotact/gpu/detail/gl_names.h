@@ -1,0 +1,58 @@
+// Names of OpenGL's objects that are deleted at the end. Ownership as in buffer.h.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+namespace isotact::detail {
+
+// A texture of one level, two dimensions. Throws Error where the GPU has no room.
+class GlTexture {
+ public:
+  GlTexture() = default;
+  GlTexture(std::uint32_t format, std::int32_t width, std::int32_t height);
+  GlTexture(GlTexture&& other) noexcept : name_(std::exchange(other.name_, 0)) {}
+  GlTexture& operator=(GlTexture&& other) noexcept {
+    std::swap(name_, other.name_);
+    return *this;
+  }
+  ~GlTexture();
+  std::uint32_t name() const { return name_; }
+
+ private:
+  std::uint32_t name_ = 0;
+};
+
+class GlFramebuffer {
+ public:
+  GlFramebuffer() = default;
+  // Of nothing but a size.
+  GlFramebuffer(std::int32_t width, std::int32_t height);
+  // Zero: without.
+  GlFramebuffer(const GlTexture& depth, bool has_stencil, const GlTexture& color);
+  GlFramebuffer(GlFramebuffer&& other) noexcept : name_(std::exchange(other.name_, 0)) {}
+  GlFramebuffer& operator=(GlFramebuffer&& other) noexcept {
+    std::swap(name_, other.name_);
+    return *this;
+  }
+  ~GlFramebuffer();
+  std::uint32_t name() const { return name_; }
+
+ private:
+  std::uint32_t name_ = 0;
+};
+
+// A vertex array without attributes, for shaders that find their vertices themselves.
+class GlVertexArray {
+ public:
+  GlVertexArray();
+  GlVertexArray(const GlVertexArray&) = delete;
+  GlVertexArray& operator=(const GlVertexArray&) = delete;
+  ~GlVertexArray();
+  std::uint32_t name() const { return name_; }
+
+ private:
+  std::uint32_t name_ = 0;
+};
+
+}  // namespace isotact::detail

@@ -1,0 +1,79 @@
+// What is set in an OpenGL context, for guests: all that our drawing and dispatching touches is put
+// back when a GpuStateGuard ends. Some 150 questions to the driver, which take 10 to 50
+// microseconds: whoever has the context alone does without.
+//
+// Not covered, since nothing of ours changes it: textures on units below 8 and beyond 11, uniform
+// buffers but 30 and 31, images, queries, objects' own contents. A query of samples, a conditional
+// rendering or a transform feedback that is active would see our drawing: end or pause it first.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace isotact {
+
+struct GpuState {
+  static constexpr int kStorageBindings = 16;  // from 0
+  static constexpr int kFirstUniformBinding = 30, kUniformBindings = 2;
+  static constexpr int kFirstUnit = 8, kUnits = 4;  // of textures
+  static constexpr int kEnables = 36;
+
+  struct Range {
+    std::int64_t buffer = 0, start = 0, size = 0;
+    friend bool operator==(const Range&, const Range&) = default;
+  };
+  struct Unit {
+    std::int32_t flat = 0, array = 0, sampler = 0;  // 2D, 2D array
+    friend bool operator==(const Unit&, const Unit&) = default;
+  };
+  struct Stencil {
+    std::int32_t function = 0, reference = 0, value_mask = 0, write_mask = 0, fail = 0,
+                 depth_fail = 0, pass = 0;
+    friend bool operator==(const Stencil&, const Stencil&) = default;
+  };
+
+  std::int32_t program = 0, pipeline = 0, vertex_array = 0, draw_framebuffer = 0,
+               read_framebuffer = 0;
+  std::array<float, 4> viewport{};
+  std::array<double, 2> depth_range{};
+  std::array<std::int32_t, 4> scissor{};
+  std::array<bool, kEnables> enables{};
+  bool blend = false, scissor_test = false;  // of the first
+  std::int32_t depth_function = 0, cull_face = 0, front_face = 0, clip_origin = 0, clip_depth = 0;
+  bool depth_mask = false;
+  std::array<bool, 4> color_mask{};
+  std::array<std::int32_t, 2> polygon_mode{};
+  std::int32_t patch_vertices = 0, provoking_vertex = 0, restart_index = 0;
+  float point_size = 0, line_width = 0;
+  std::array<Stencil, 2> stencil{};
+  std::int32_t storage_buffer = 0, uniform_buffer = 0, array_buffer = 0, draw_indirect = 0,
+               dispatch_indirect = 0, pack_buffer = 0, unpack_buffer = 0;
+  std::array<Range, kStorageBindings> storage{};
+  std::array<Range, kUniformBindings> uniform{};
+  std::int32_t active_texture = 0;
+  std::array<Unit, kUnits> units{};
+  std::array<std::int32_t, 8> pack{}, unpack{};
+
+  friend bool operator==(const GpuState&, const GpuState&) = default;
+};
+
+GpuState read_gpu_state();
+void apply_gpu_state(const GpuState& state);
+// What our drawing starts from: everything off, all pixels and channels written, one triangle as
+// the next.
+void clear_gpu_state();
+
+class GpuStateGuard {
+ public:
+  // Nothing is saved where it is not wanted.
+  explicit GpuStateGuard(bool wanted = true);
+  GpuStateGuard(const GpuStateGuard&) = delete;
+  GpuStateGuard& operator=(const GpuStateGuard&) = delete;
+  ~GpuStateGuard();
+
+ private:
+  bool wanted_;
+  GpuState state_;
+};
+
+}  // namespace isotact

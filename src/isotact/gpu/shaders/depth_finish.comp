@@ -1,0 +1,174 @@
+// Notes of hits become a report, and are emptied for the next detection. A work-group a query.
+layout(local_size_x = 512) in;
+#include "depth_hit.glsl"
+layout(std430, binding = 8) readonly buffer Intervals { vec2 intervals[]; };
+layout(std430, binding = 13) buffer Sums { int sums[]; };
+layout(std430, binding = 15) writeonly buffer Results { uint results[]; };
+
+const uint kNone = 0xffffffffu;
+shared uint pixels, around_whom;
+shared ivec2 first_pixel, last_pixel;
+shared uint value[128], rank[128], chosen[128], pixel_of[64];
+shared uint greatest, greatest_pixel, contacts;
+
+void count_pixels(uint query) {
+  uint n = 0u;
+  ivec2 lowest = isotact_frame.size, highest = ivec2(-1);
+  uint first = query * isotact_frame.mask_words;
+  for (uint i = gl_LocalInvocationIndex; i < isotact_frame.mask_words; i += gl_WorkGroupSize.x) {
+    uint word = isotact_mask.words[first + i];
+    if (word == 0u) continue;
+    isotact_mask.words[first + i] = 0u;
+    int y = int(i / isotact_frame.row_words), x = int(i % isotact_frame.row_words) * 32;
+    n += uint(bitCount(word));
+    lowest = min(lowest, ivec2(x + findLSB(word), y));
+    highest = max(highest, ivec2(x + findMSB(word), y));
+  }
+  if (n == 0u) return;
+  atomicAdd(pixels, n);
+  atomicMin(first_pixel.x, lowest.x);
+  atomicMin(first_pixel.y, lowest.y);
+  atomicMax(last_pixel.x, highest.x);
+  atomicMax(last_pixel.y, highest.y);
+}
+
+uint part_of(IsotactHit hit) {
+  uvec2 part = isotact_part(hit.pixel);
+  return ((hit.element & kContact) != 0u ? 64u : 0u) + part.y * 8u + part.x;
+}
+
+// Of hits with the greatest key of their part the deepest wins, of those the first element's.
+void choose(uint query, uint hits) {
+  uint first = query * isotact_frame.hit_room, keys = query * kPartStride;
+  for (int round = 0; round < 3; ++round) {
+    for (uint i = gl_LocalInvocationIndex; i < hits; i += gl_WorkGroupSize.x) {
+      IsotactHit hit = isotact_hits.hits[first + i];
+      uint part = part_of(hit);
+      if (hit.key != isotact_parts.keys[keys + part]) continue;
+      uint bits = floatBitsToUint(hit.value);
+      uint who = ((hit.element & ~(kBack | kContact)) << 1) | (hit.element >> 31);
+      if (round == 0)
+        atomicMax(value[part], bits);
+      else if (bits == value[part] && round == 1)
+        atomicMin(rank[part], who);
+      else if (bits == value[part] && who == rank[part])
+        atomicMin(chosen[part], i);
+    }
+    barrier();
+  }
+}
+
+void write_contacts(uint query, uint to) {
+  uint part = 64u + gl_LocalInvocationIndex;
+  if (gl_LocalInvocationIndex < 64u && chosen[part] != kNone)
+    pixel_of[gl_LocalInvocationIndex] =
+        isotact_hits.hits[query * isotact_frame.hit_room + chosen[part]].pixel;
+  barrier();
+  if (gl_LocalInvocationIndex < 64u && chosen[part] != kNone) {
+    IsotactHit hit = isotact_hits.hits[query * isotact_frame.hit_room + chosen[part]];
+    uint place = 0u;
+    for (uint other = 64u; other < 128u; ++other)
+      if (chosen[other] != kNone &&
+          (value[other] > value[part] || (value[other] == value[part] && pixel_of[other - 64u] < hit.pixel)))
+        ++place;
+    if (place < isotact_frame.max_contacts) {
+      atomicAdd(contacts, 1u);
+      bool back = (hit.element & kBack) != 0u;
+      vec3 normal = normalize(vec3(hit.slope, -1)) * (back ? -1.0 : 1.0);
+      to += 16u + 8u * place;
+      results[to] = hit.pixel;
+      results[to + 1u] = hit.element & ~(kBack | kContact);
+      results[to + 2u] = floatBitsToUint(hit.z);
+      results[to + 3u] = floatBitsToUint(back ? -hit.way : hit.way);
+      for (uint i = 0u; i < 3u; ++i) results[to + 4u + i] = floatBitsToUint(normal[i]);
+      results[to + 7u] = floatBitsToUint(hit.value);
+    }
+  }
+}
+
+void write_elements(uint query, uint to) {
+  to += 16u + 8u * isotact_frame.max_contacts;
+  bool look_inside = isotact_is(kFindInside);
+  for (uint i = gl_LocalInvocationIndex; i < isotact_frame.element_words;
+       i += gl_WorkGroupSize.x) {
+    uint at = query * isotact_frame.element_words + i;
+    uint word = isotact_bits.words[at], around = 0u;
+    if (word != 0u) isotact_bits.words[at] = 0u;
+    if (look_inside)
+      for (uint bit = 0u, e = 32u * i; bit < 32u && e < isotact_frame.elements; ++bit, ++e) {
+        uint sum_at = query * isotact_frame.elements + e;
+        int sum = sums[sum_at];
+        if (sum == 0) continue;
+        sums[sum_at] = 0;
+        // Below zero: a room that is turned inwards, with the object outside of its solid.
+        if (sum > 0) around |= 1u << bit;
+      }
+    results[to + i] = word | around;
+    if (pixels == 0u && (word | around) != 0u)
+      atomicMin(around_whom, 32u * i + uint(findLSB(word | around)));
+  }
+}
+
+// A place of the object that lies within an element: in the middle of its first part.
+void write_place_within(uint slot, uint to, uint pixel) {
+  vec2 interval = intervals[slot * isotact_frame.pixels * uint(isotact_frame.layers) + pixel];
+  results[to + 7u] = pixel;
+  results[to + 8u] = min(around_whom, isotact_frame.elements - 1u);
+  results[to + 9u] = floatBitsToUint(0.5 * (interval.x + interval.y));
+  results[to + 10u] = 0u;
+}
+
+void main() {
+  uint query = gl_WorkGroupID.x, me = gl_LocalInvocationIndex, to = query * isotact_frame.result_stride;
+  if (me == 0u) {
+    pixels = greatest = contacts = 0u;
+    around_whom = greatest_pixel = kNone;
+    first_pixel = isotact_frame.size;
+    last_pixel = ivec2(-1);
+  }
+  if (me < 128u) {
+    value[me] = 0u;
+    rank[me] = chosen[me] = kNone;
+  }
+  barrier();
+  count_pixels(query);
+  uint hits = min(isotact_parts.keys[query * kPartStride + 128u], isotact_frame.hit_room);
+  choose(query, hits);
+  if (me < 64u && chosen[me] != kNone) atomicMax(greatest, value[me]);
+  write_contacts(query, to);
+  write_elements(query, to);
+  barrier();
+  bool mine = me < 64u && chosen[me] != kNone && value[me] == greatest;
+  IsotactHit hit;
+  if (mine) {
+    hit = isotact_hits.hits[query * isotact_frame.hit_room + chosen[me]];
+    atomicMin(greatest_pixel, hit.pixel);
+  }
+  barrier();
+  if (mine && hit.pixel == greatest_pixel) {
+    results[to + 7u] = hit.pixel;
+    results[to + 8u] = hit.element & ~(kBack | kContact);
+    results[to + 9u] = floatBitsToUint(hit.z);
+    results[to + 10u] = floatBitsToUint(hit.value);
+  }
+  uint within = isotact_parts.keys[query * kPartStride + 129u];
+  barrier();
+  if (me < kPartStride) isotact_parts.keys[query * kPartStride + me] = 0u;
+  if (me != 0u) return;
+  uint slot = isotact_slot(query);
+  results[to] = pixels;
+  results[to + 1u] = pixels == 0u && within != 0u ? 1u : 0u;
+  results[to + 2u] = contacts;
+  results[to + 3u] = uint(first_pixel.x);
+  results[to + 4u] = uint(first_pixel.y);
+  results[to + 5u] = uint(last_pixel.x);
+  results[to + 6u] = uint(last_pixel.y);
+  if (greatest_pixel == kNone)
+    for (uint i = 7u; i < 11u; ++i) results[to + i] = 0u;
+  if (pixels == 0u && within != 0u) write_place_within(slot, to, ~within);
+  results[to + 11u] = isotact_maps.maps[slot].lost;
+  results[to + 12u] = isotact_maps.maps[slot].covered;
+  results[to + 13u] = isotact_maps.maps[slot].overfull;
+  results[to + 14u] = isotact_maps.maps[slot].open;
+  results[to + 15u] = slot;
+}

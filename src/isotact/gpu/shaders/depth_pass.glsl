@@ -1,0 +1,27 @@
+// What is being drawn: by our own vertex shader, which tells, or by a caller's.
+#include "depth_frame.glsl"
+#ifdef FROM_VERTEX
+layout(location = 0) flat in uvec3 isotact_drawn;  // query, element, flags
+#else
+layout(std140, binding = 31) uniform IsotactPass {
+  uint query, element, flags, slot;
+  vec2 slope;
+  float metres, empty;
+} isotact_pass;
+#endif
+
+const uint kClosed = 1u, kThin = 2u;  // thin: lines and points
+
+struct IsotactDrawn {
+  uint query, element;
+  bool closed, thin;
+};
+
+IsotactDrawn isotact_find_drawn() {
+#ifdef FROM_VERTEX
+  uvec3 d = isotact_drawn;
+#else
+  uvec3 d = uvec3(isotact_pass.query, isotact_pass.element, isotact_pass.flags);
+#endif
+  return IsotactDrawn(d.x, d.y, (d.z & kClosed) != 0u, (d.z & kThin) != 0u);
+}

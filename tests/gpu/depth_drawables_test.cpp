@@ -1,0 +1,430 @@
+// Whatever can be drawn, many at once, and a context that is left as it was.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "isotact/base/error.h"
+#include "isotact/base/random.h"
+#include "isotact/geometry/primitives.h"
+#include "isotact/gpu/depth_detector.h"
+#include "isotact/gpu/gl_state.h"
+
+#include "drawn_mesh.h"
+#include "gpu_fixture.h"
+
+namespace isotact {
+namespace {
+
+using GpuDrawablesTest = GpuTest;
+
+constexpr std::int32_t kSize = 64;
+
+bool is_same(const DepthReport& a, const DepthReport& b) {
+  const auto same_contacts = [&] {
+    return std::equal(a.contacts.begin(), a.contacts.end(), b.contacts.begin(), b.contacts.end(),
+                      [](const Contact& c, const Contact& d) {
+                        return c.position == d.position && c.normal == d.normal &&
+                               c.depth == d.depth && c.point == d.point;
+                      });
+  };
+  return a.colliding == b.colliding && a.inside == b.inside && a.pixels == b.pixels &&
+         std::equal(a.first_pixel, a.first_pixel + 2, b.first_pixel) &&
+         std::equal(a.last_pixel, a.last_pixel + 2, b.last_pixel) && a.depth == b.depth &&
+         a.deepest == b.deepest && a.deepest_id == b.deepest_id && a.ids == b.ids &&
+         same_contacts();
+}
+
+// A picture's place in the atlas shifts what rounding does: depths differ in their last bits, and
+// pixels at edges may.
+bool is_close(const DepthReport& a, const DepthReport& b) {
+  const auto distance = a.pixels > b.pixels ? a.pixels - b.pixels : b.pixels - a.pixels;
+  return a.colliding == b.colliding && a.inside == b.inside && distance <= 2 &&
+         std::abs(a.depth - b.depth) < 1e-5 && a.ids == b.ids &&
+         a.contacts.size() == b.contacts.size();
+}
+
+std::string text(const DepthReport& r) {
+  std::string t = "pixels " + std::to_string(r.pixels) + " inside " + std::to_string(r.inside) +
+                  " depth " + std::to_string(r.depth) + " contacts " +
+                  std::to_string(r.contacts.size()) + " deepest " + std::to_string(r.deepest_id) +
+                  " " + std::to_string(r.first_pixel[0]) + ".." + std::to_string(r.last_pixel[0]) +
+                  " ids";
+  for (const std::uint32_t id : r.ids) t += " " + std::to_string(id);
+  return t;
+}
+
+struct Scene {
+  TriangleMesh ball_mesh = make_sphere({.radius = 0.5, .frequency = 8});
+  DrawnMesh ball{ball_mesh};
+  DrawnMesh box{make_box({.size_x = 1, .size_y = 0.4, .size_z = 0.7})};
+  DrawnMesh ring{
+      make_torus({.radius = 0.5, .tube_radius = 0.2, .segments = 24, .tube_segments = 12})};
+  DepthView view = make_depth_view({{-0.71, -0.71, -0.71}, {0.71, 0.71, 0.71}}, {0.2, 0.3, 1});
+  std::vector<GpuDrawable> environment;
+
+  explicit Scene(int count) {
+    Random random(3);
+    for (int i = 0; i < count; ++i) {
+      const auto next = [&] { return random.uniform(-1, 1); };
+      const Pose pose{normalized(Quat{next(), next(), next(), next()}),
+                      Vec3{next(), next(), next()} * 1.5};
+      DrawnMesh& mesh = i % 3 == 0 ? ball : i % 3 == 1 ? box : ring;
+      environment.push_back(mesh.drawable(static_cast<std::uint32_t>(100 - i), pose));
+    }
+  }
+  GpuDrawable object(int i) { return (i % 3 == 0 ? ball : i % 3 == 1 ? box : ring).drawable(); }
+};
+
+std::vector<GpuDepthQuery> make_queries(int count) {
+  Random random(5);
+  std::vector<GpuDepthQuery> queries;
+  for (int i = 0; i < count; ++i) {
+    const auto next = [&] { return random.uniform(-1, 1); };
+    queries.push_back(
+        {i % 6,
+         {normalized(Quat{next(), next(), next(), next()}), Vec3{next(), next(), next()} * 1.4}});
+  }
+  return queries;
+}
+
+TEST_F(GpuDrawablesTest, ManyAtOnceAreAsOneByOne) {
+  Scene scene(7);
+  const std::vector<GpuDepthQuery> queries = make_queries(20);
+  for (const DepthMethod method :
+       {DepthMethod::kIntervals, DepthMethod::kTwoMaps, DepthMethod::kFragments}) {
+    const DepthSettings settings{
+        .method = method, .width = 48, .height = 40, .two_sided = true, .max_contacts = 10};
+    GpuDepthDetector detector(gpu(), settings, {.slots = 6, .queries = 20});
+    for (int i = 0; i < 6; ++i) detector.draw_map(i, {scene.object(i)}, scene.view);
+    std::vector<DepthReport> together, alone;
+    detector.fetch(detector.submit(queries, {scene.environment}), together);
+    int colliding = 0;
+    for (std::size_t i = 0; i < queries.size(); ++i) {
+      detector.fetch(detector.submit({&queries[i], 1}, {scene.environment}), alone);
+      EXPECT_TRUE(is_close(together[i], alone[0])) << i << "\n"
+                                                   << text(together[i]) << "\n"
+                                                   << text(alone[0]);
+      colliding += together[i].colliding ? 1 : 0;
+    }
+    EXPECT_GT(colliding, 3);
+    EXPECT_LT(colliding, 18);
+    // And once more: the same bits.
+    std::vector<DepthReport> again;
+    detector.fetch(detector.submit(queries, {scene.environment}), again);
+    for (std::size_t i = 0; i < queries.size(); ++i)
+      EXPECT_TRUE(is_same(together[i], again[i])) << text(together[i]) << "\n" << text(again[i]);
+  }
+}
+
+TEST_F(GpuDrawablesTest, SeveralSubmissionsAreInFlight) {
+  Scene scene(5);
+  GpuDepthDetector detector(gpu(), {.width = kSize, .height = kSize, .max_contacts = 4});
+  detector.draw_map(0, {scene.object(2)}, scene.view);
+  std::vector<GpuDepthQuery> queries = make_queries(3);
+  std::vector<GpuDepthTicket> tickets;
+  for (GpuDepthQuery& q : queries) {
+    q.slot = 0;
+    tickets.push_back(detector.submit({&q, 1}, {scene.environment}));
+  }
+  EXPECT_THROW((void)detector.submit(queries, {scene.environment}), Error);  // too many queries
+  EXPECT_THROW((void)detector.submit({queries.data(), 1}, {scene.environment}), Error);
+  std::vector<DepthReport> got;
+  for (const std::size_t i : {std::size_t{2}, std::size_t{0}, std::size_t{1}}) {
+    while (!detector.is_ready(tickets[i])) {
+    }
+    detector.fetch(tickets[i], got);
+    EXPECT_TRUE(
+        is_same(got[0], detector.detect(queries[i].world_from_object, {scene.environment})));
+  }
+  EXPECT_THROW(detector.fetch(tickets[0], got), Error);
+  detector.forget(detector.submit({queries.data(), 1}, {scene.environment}));
+}
+
+TEST_F(GpuDrawablesTest, ResultsMayStayOnTheGpu) {
+  Scene scene(40);  // two words of bits
+  GpuDepthDetector detector(gpu(), {.width = kSize, .height = kSize, .max_contacts = 4});
+  detector.draw_map(0, {scene.object(1)}, scene.view);
+  const GpuDepthQuery query{0, {}};
+  std::vector<DepthReport> report;
+  detector.fetch(detector.submit({&query, 1}, {scene.environment}), report);
+  ASSERT_TRUE(report[0].colliding);
+  const GpuDepthResults results = detector.submit_on_gpu({&query, 1}, {scene.environment});
+  ASSERT_EQ(results.queries, 1U);
+  std::vector<std::uint32_t> words(results.stride / 4);
+  glGetNamedBufferSubData(results.buffer, 0, results.stride, words.data());
+  EXPECT_EQ(words[0], report[0].pixels);
+  EXPECT_EQ(words[2], report[0].contacts.size());
+  EXPECT_EQ(static_cast<std::int32_t>(words[5]), report[0].last_pixel[0]);
+  EXPECT_EQ(100 - words[8], report[0].deepest_id);
+  float depth = 0;
+  std::memcpy(&depth, &words[10], 4);
+  EXPECT_NEAR(double{depth} * 2 * scene.view.half_size.z, report[0].depth, 1e-6);
+  std::vector<std::uint32_t> ids;
+  for (std::uint32_t i = 0; i < 40; ++i)
+    if ((words[16 + 4 * 8 + i / 32] >> (i % 32) & 1U) != 0) ids.push_back(100 - i);
+  std::sort(ids.begin(), ids.end());
+  EXPECT_EQ(ids, report[0].ids);
+}
+
+TEST_F(GpuDrawablesTest, DeformingObjectsAreDrawnAgain) {
+  Scene scene(0);
+  GpuDepthDetector detector(gpu(), {.width = kSize, .height = kSize});
+  const GpuDrawable wall = scene.box.drawable(4, {.translation = {0, 0.9, 0}});
+  std::vector<bool> met;
+  for (int step = 0; step < 8; ++step) {
+    // The wing turns until it reaches the wall.
+    const GpuDrawable object[] = {
+        scene.box.drawable(0, {rotation_about({0, 0, 1}, 0.2 * step), {}})};
+    detector.draw_map(0, object, scene.view, MapUpdate::kQueue);
+    const DepthReport report = detector.detect({}, {wall});
+    met.push_back(report.colliding);
+    // Its corner's height against the wall's underside, 0.7 m.
+    const double top = 0.5 * std::abs(std::sin(0.2 * step)) + 0.2 * std::abs(std::cos(0.2 * step));
+    EXPECT_FALSE(top < 0.7 && report.colliding) << step;
+  }
+  EXPECT_FALSE(met.front());
+  const GpuDrawable tall[] = {scene.box.drawable(0, {rotation_about({0, 0, 1}, 1.2), {0, 0.3, 0}})};
+  detector.draw_map(0, tall, scene.view, MapUpdate::kQueue);
+  EXPECT_TRUE(detector.detect({}, {wall}).colliding);
+}
+
+// A drawable that has every stage: patches, turned into a wavy sheet, each triangle of which
+// becomes a triangle and a line or a point.
+constexpr const char* kPatchVertex = R"(
+void main() { gl_Position = vec4(gl_VertexID & 1, gl_VertexID >> 1, 0, 1); }
+)";
+constexpr const char* kPatchControl = R"(
+layout(vertices = 4) out;
+void main() {
+  gl_out[gl_InvocationID].gl_Position = gl_in[gl_InvocationID].gl_Position;
+  for (int i = 0; i < 4; ++i) gl_TessLevelOuter[i] = 8;
+  gl_TessLevelInner[0] = gl_TessLevelInner[1] = 8;
+}
+)";
+constexpr const char* kPatchEvaluation = R"(
+layout(quads, equal_spacing, ccw) in;
+layout(location = 0) uniform mat4 clip_from_world;
+layout(location = 1) uniform float height;
+void main() {
+  vec2 p = 2 * gl_TessCoord.xy - 1;
+  gl_Position = clip_from_world * vec4(p.x, height + 0.05 * sin(6 * p.x), p.y, 1);
+}
+)";
+constexpr const char* kLines = R"(
+layout(triangles) in;
+layout(line_strip, max_vertices = 2) out;
+void main() {
+  for (int i = 0; i < 2; ++i) { gl_Position = gl_in[i].gl_Position; EmitVertex(); }
+}
+)";
+constexpr const char* kPoints = R"(
+layout(triangles) in;
+layout(points, max_vertices = 1) out;
+void main() { gl_Position = gl_in[0].gl_Position; gl_PointSize = 1; EmitVertex(); }
+)";
+
+TEST_F(GpuDrawablesTest, AllStagesOfThePipelineMayMakeThem) {
+  Scene scene(0);
+  GLuint vertices = 0;
+  glCreateVertexArrays(1, &vertices);
+  const auto stages = [](const char* geometry) {
+    return DrawStages{.vertex = kPatchVertex,
+                      .tess_control = kPatchControl,
+                      .tess_evaluation = kPatchEvaluation,
+                      .geometry = geometry,
+                      .name = "sheet"};
+  };
+  GpuDrawProgram sheet(stages("")), lines(stages(kLines)), points(stages(kPoints));
+  const auto drawable = [&](GpuDrawProgram& program, float height, std::uint32_t id,
+                            DepthPrimitive primitive) {
+    return GpuDrawable{.draw =
+                           [&program, height, vertices](const DrawPass& pass) {
+                             program.use(pass);
+                             glUniform1f(1, height);
+                             glPatchParameteri(GL_PATCH_VERTICES, 4);
+                             glBindVertexArray(vertices);
+                             glDrawArrays(GL_PATCHES, 0, 4);
+                           },
+                       .id = id,
+                       .primitive = primitive};
+  };
+  for (const DepthMethod method :
+       {DepthMethod::kIntervals, DepthMethod::kTwoMaps, DepthMethod::kFragments}) {
+    GpuDepthDetector detector(
+        gpu(),
+        {.method = method, .width = kSize, .height = kSize, .two_sided = true, .max_contacts = 5});
+    detector.draw_map(0, {scene.ball.drawable()}, scene.view);
+    const auto detect = [&](float height) {
+      return detector.detect({}, {drawable(sheet, height, 1, DepthPrimitive::kTriangles),
+                                  drawable(lines, height + 0.2F, 2, DepthPrimitive::kLines),
+                                  drawable(points, height - 0.2F, 3, DepthPrimitive::kPoints)});
+    };
+    const DepthReport report = detect(0);
+    EXPECT_TRUE(report.colliding);
+    if (method != DepthMethod::kTwoMaps) {
+      EXPECT_EQ(report.ids, (std::vector<std::uint32_t>{1, 2, 3}));
+    }
+    EXPECT_EQ(report.contacts.size(), 5U);
+    EXPECT_FALSE(detect(1.2F).colliding);
+    const DepthReport above = detect(0.65F);  // only the points reach it
+    EXPECT_EQ(above.ids, std::vector<std::uint32_t>{3});
+    for (const Contact& c : above.contacts)  // along the view
+      EXPECT_NEAR(std::abs(dot(c.normal, transform_vector(scene.view.object_from_view, {0, 0, 1}))),
+                  1, 1e-6);
+  }
+  glDeleteVertexArrays(1, &vertices);
+}
+
+// Every switch and binding that we touch, away from where it is by default.
+struct OddState {
+  GLuint buffers[3]{}, textures[2]{}, sampler = 0, framebuffer = 0, vertices = 0, pipeline = 0;
+  GpuProgram program =
+      GpuProgram::from_source("odd.comp", "layout(local_size_x=1) in;\nvoid main() {}\n");
+
+  OddState() {
+    glCreateBuffers(3, buffers);
+    for (const GLuint b : buffers) glNamedBufferStorage(b, 65536, nullptr, 0);
+    glCreateTextures(GL_TEXTURE_2D, 1, &textures[0]);
+    glCreateTextures(GL_TEXTURE_2D_ARRAY, 1, &textures[1]);
+    glCreateSamplers(1, &sampler);
+    glCreateFramebuffers(1, &framebuffer);
+    glCreateVertexArrays(1, &vertices);
+    glCreateProgramPipelines(1, &pipeline);
+  }
+  ~OddState() {
+    glDeleteBuffers(3, buffers);
+    glDeleteTextures(2, textures);
+    glDeleteSamplers(1, &sampler);
+    glDeleteFramebuffers(1, &framebuffer);
+    glDeleteVertexArrays(1, &vertices);
+    glDeleteProgramPipelines(1, &pipeline);
+  }
+
+  void set_switches() const {
+    for (const int s :
+         {GL_DEPTH_TEST, GL_CULL_FACE, GL_STENCIL_TEST, GL_DEPTH_CLAMP, GL_PRIMITIVE_RESTART,
+          GL_RASTERIZER_DISCARD, GL_COLOR_LOGIC_OP, GL_POLYGON_OFFSET_FILL, GL_SAMPLE_MASK,
+          GL_PROGRAM_POINT_SIZE, GL_FRAMEBUFFER_SRGB, GL_CLIP_DISTANCE0, GL_CLIP_DISTANCE0 + 3})
+      glEnable(static_cast<GLenum>(s));
+    glDisable(GL_MULTISAMPLE);
+    glDisable(GL_DITHER);
+    glEnablei(GL_BLEND, 0);
+    glEnablei(GL_SCISSOR_TEST, 0);
+    glViewport(3, 4, 50, 60);
+    glScissor(1, 2, 7, 9);
+    glDepthRange(0.25, 0.5);
+    glDepthFunc(GL_NOTEQUAL);
+    glDepthMask(GL_FALSE);
+    glCullFace(GL_FRONT_AND_BACK);
+    glFrontFace(GL_CW);
+    glClipControl(GL_UPPER_LEFT, GL_ZERO_TO_ONE);
+    glColorMask(GL_TRUE, GL_FALSE, GL_TRUE, GL_FALSE);
+    glPolygonMode(GL_FRONT_AND_BACK, GL_LINE);
+    glPatchParameteri(GL_PATCH_VERTICES, 7);
+    glProvokingVertex(GL_FIRST_VERTEX_CONVENTION);
+    glPrimitiveRestartIndex(77);
+    glPointSize(3);
+    glStencilFuncSeparate(GL_FRONT, GL_LESS, 3, 0x0f);
+    glStencilFuncSeparate(GL_BACK, GL_GREATER, 5, 0xf0);
+    glStencilOpSeparate(GL_FRONT, GL_INVERT, GL_INCR, GL_DECR);
+    glStencilMaskSeparate(GL_BACK, 0x3c);
+    glPixelStorei(GL_PACK_ALIGNMENT, 1);
+    glPixelStorei(GL_PACK_ROW_LENGTH, 33);
+    glPixelStorei(GL_UNPACK_SKIP_ROWS, 2);
+  }
+  void set_bindings() const {
+    for (GLuint i = 0; i < 16; ++i)
+      glBindBufferRange(GL_SHADER_STORAGE_BUFFER, i, buffers[i % 3], 256 * i, 512);
+    glBindBufferBase(GL_SHADER_STORAGE_BUFFER, 13, buffers[1]);
+    for (GLuint i = 28; i < 32; ++i)
+      glBindBufferRange(GL_UNIFORM_BUFFER, i, buffers[i % 3], 256, 1024);
+    for (const int target : {GL_SHADER_STORAGE_BUFFER, GL_UNIFORM_BUFFER, GL_ARRAY_BUFFER,
+                             GL_DRAW_INDIRECT_BUFFER, GL_DISPATCH_INDIRECT_BUFFER})
+      glBindBuffer(static_cast<GLenum>(target), buffers[2]);
+    glBindBuffer(GL_PIXEL_PACK_BUFFER, buffers[0]);
+    for (GLuint unit = 7; unit < 13; ++unit) {
+      glActiveTexture(GL_TEXTURE0 + unit);
+      glBindTexture(GL_TEXTURE_2D, textures[0]);
+      glBindTexture(GL_TEXTURE_2D_ARRAY, textures[1]);
+      glBindSampler(unit, sampler);
+    }
+    glActiveTexture(GL_TEXTURE5);
+    glBindVertexArray(vertices);
+    glBindFramebuffer(GL_DRAW_FRAMEBUFFER, framebuffer);
+    glUseProgram(program.name());
+    glBindProgramPipeline(pipeline);
+  }
+};
+
+TEST_F(GpuDrawablesTest, TheContextIsLeftAsItWas) {
+  Scene scene(4);
+  const GpuContext own = GpuContext::adopt_current();
+  const GpuState before = read_gpu_state();
+  {
+    const OddState odd;
+    odd.set_switches();
+    odd.set_bindings();
+    const GpuState set = read_gpu_state();
+    EXPECT_FALSE(set == before);
+    for (const DepthMethod method :
+         {DepthMethod::kIntervals, DepthMethod::kTwoMaps, DepthMethod::kFragments}) {
+      const DepthSettings settings{
+          .method = method, .width = kSize, .height = kSize, .two_sided = true, .max_contacts = 3};
+      GpuDepthDetector detector(own, settings,
+                                {.slots = 2, .use_stencil = method == DepthMethod::kTwoMaps});
+      EXPECT_TRUE(read_gpu_state() == set);
+      detector.draw_map(1, {scene.object(2)}, scene.view);
+      EXPECT_TRUE(read_gpu_state() == set);
+      const DepthMap map = detector.read_map(1);
+      EXPECT_TRUE(read_gpu_state() == set);
+      const GpuDepthQuery query{1, {}};
+      std::vector<DepthReport> reports;
+      detector.fetch(detector.submit({&query, 1}, {scene.environment}), reports);
+      EXPECT_TRUE(read_gpu_state() == set);
+      if (method == DepthMethod::kTwoMaps) (void)detector.read_environment(0);
+      (void)detector.submit_on_gpu({&query, 1}, {scene.environment});
+      EXPECT_TRUE(read_gpu_state() == set);
+      EXPECT_EQ(glGetError(), static_cast<GLenum>(GL_NO_ERROR));
+
+      // And none of it has any influence.
+      apply_gpu_state(before);
+      GpuDepthDetector calm(own, settings, {.slots = 2});
+      calm.draw_map(1, {scene.object(2)}, scene.view);
+      const DepthMap expected = calm.read_map(1);
+      EXPECT_EQ(map.covered, expected.covered) << static_cast<int>(method);
+      EXPECT_GT(map.covered, 100U);
+      EXPECT_TRUE(std::equal(
+          map.intervals.begin(), map.intervals.end(), expected.intervals.begin(),
+          [](const auto& a, const auto& b) { return a.near == b.near && a.far == b.far; }));
+      std::vector<DepthReport> same;
+      calm.fetch(calm.submit({&query, 1}, {scene.environment}), same);
+      EXPECT_TRUE(is_same(reports[0], same[0]));
+      odd.set_switches();
+      odd.set_bindings();
+    }
+    apply_gpu_state(before);
+  }
+  EXPECT_TRUE(read_gpu_state() == before);
+}
+
+TEST_F(GpuDrawablesTest, MistakesOfCallersShadersAreTold) {
+  const auto complaint = [](const DrawStages& stages) -> std::string {
+    try {
+      GpuDrawProgram program(stages);
+      const FragmentShader fragment("depth_only.frag");
+      (void)program.link(fragment);
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "";
+  };
+  const std::string bad =
+      complaint({.vertex = "void main() {\n  gl_Position = nonsense;\n}\n", .name = "mine"});
+  EXPECT_NE(bad.find("mine.vert:2"), std::string::npos) << bad;
+  EXPECT_NE(complaint({}), "");
+  EXPECT_EQ(complaint({.vertex = "#version 450 core\nvoid main() { gl_Position = vec4(0); }\n"}),
+            "");
+}
+
+}  // namespace
+}  // namespace isotact
