@@ -9,6 +9,7 @@
 
 #include "isotact/base/error.h"
 #include "isotact/gpu/detail/depth_state.h"
+#include "isotact/gpu/detail/mesh_state.h"
 
 namespace isotact {
 
@@ -23,6 +24,12 @@ GpuDepthDetector& GpuDepthDetector::operator=(GpuDepthDetector&&) noexcept = def
 GpuDepthDetector::~GpuDepthDetector() = default;
 
 const DepthSettings& GpuDepthDetector::settings() const { return state_->settings; }
+
+void GpuDepthDetector::draw_map(int slot, const GpuMeshes& object, const DepthView& view,
+                                MapUpdate update) {
+  const std::vector<GpuDrawable> drawables = object.drawables();
+  draw_map(slot, std::span<const GpuDrawable>(drawables), view, update);
+}
 
 void GpuDepthDetector::draw_map(int slot, std::span<const GpuDrawable> object,
                                 const DepthView& view, MapUpdate update) {
@@ -50,6 +57,7 @@ detail::Flight& GpuDepthDetector::State::prepare(std::span<const GpuDepthQuery> 
                     "GpuDepthOptions::in_flight",
                     flights.size()));
   detail::Flight& flight = **free;
+  flight.done.wait();  // of one that was forgotten
   flight.queries.assign(queries.begin(), queries.end());
   flight.views.clear();
   flight.ids.clear();
@@ -57,20 +65,22 @@ detail::Flight& GpuDepthDetector::State::prepare(std::span<const GpuDepthQuery> 
     flight.views.push_back(*slots[static_cast<std::size_t>(query.slot)].view);
   for (const GpuDrawable& drawable : scene.drawables) flight.ids.push_back(drawable.id);
 
+  // One block at least, for the mask.
+  const std::size_t passes = std::max<std::size_t>(1, scene.drawables.size()) * queries.size();
+  std::size_t bytes = detail::find_pass(passes);
+  plan_meshes(flight, scene, bytes);
   const auto elements = static_cast<std::uint32_t>(flight.ids.size());
   flight.element_words = (elements + 31) / 32;
   flight.stride = (16 + 8 * settings.max_contacts + flight.element_words + 3) / 4 * 4;
   reserve_elements(elements);
-  // One block at least, for the mask.
-  const std::size_t passes = std::max<std::size_t>(1, scene.drawables.size()) * queries.size();
-  flight.upload.reserve(passes);
+  flight.upload.reserve(bytes);
   detail::DepthFrame head = frame;
   head.elements = elements;
   head.element_words = flight.element_words;
   head.result_stride = flight.stride;
   for (std::size_t q = 0; q < queries.size(); ++q)
     head.query_slots[q] = static_cast<std::uint32_t>(queries[q].slot);
-  flight.upload.put(head);
+  flight.upload.put(0, head);
   detail::DepthPassBlock block;
   for (std::size_t pass = 0; pass < passes; ++pass) {
     const std::size_t i = pass / queries.size();
@@ -83,9 +93,10 @@ detail::Flight& GpuDepthDetector::State::prepare(std::span<const GpuDepthQuery> 
       if (scene.drawables[i].primitive != DepthPrimitive::kTriangles)
         block.flags |= detail::kPassThin;
     }
-    flight.upload.put(pass, block);
+    flight.upload.put(detail::find_pass(pass), block);
   }
-  flight.upload.send(passes);
+  put_meshes(flight);
+  flight.upload.send(bytes);
   flight.number = flight.serial = ++submissions;
   return flight;
 }
@@ -107,14 +118,16 @@ void GpuDepthDetector::State::run(detail::Flight& flight, const GpuDepthScene& s
       glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT);
     }
     const bool any_closed = std::any_of(scene.drawables.begin(), scene.drawables.end(),
-                                        [](const GpuDrawable& d) { return d.closed; });
+                                        [](const GpuDrawable& d) { return d.closed; }) ||
+                            std::any_of(scene.meshes.begin(), scene.meshes.end(),
+                                        [](const GpuMeshes* m) { return m->state().any_closed; });
     if (within && any_closed)
       within->dispatch(groups(settings.width, 16), groups(settings.height, 16), count);
     glBindBufferBase(GL_SHADER_STORAGE_BUFFER, 15, results_name);
     finish->dispatch(count);
   }
   glMemoryBarrier(GL_CLIENT_MAPPED_BUFFER_BARRIER_BIT);
-  flight.upload.done.set();
+  flight.done.set();
   glFlush();
 }
 
@@ -146,7 +159,7 @@ GpuDepthResults GpuDepthDetector::submit_on_gpu(std::span<const GpuDepthQuery> q
     flight.number = 0;
     throw;
   }
-  flight.number = 0;  // nothing to fetch; its upload waits for the GPU when it is used again
+  flight.number = 0;  // nothing to fetch
   return {state_->results.name(), static_cast<std::uint32_t>(queries.size()), stride};
 }
 
@@ -157,12 +170,12 @@ detail::Flight& GpuDepthDetector::State::find(GpuDepthTicket ticket) {
 }
 
 bool GpuDepthDetector::is_ready(GpuDepthTicket ticket) const {
-  return state_->find(ticket).upload.done.is_passed();
+  return state_->find(ticket).done.is_passed();
 }
 
 void GpuDepthDetector::fetch(GpuDepthTicket ticket, std::vector<DepthReport>& reports) {
   detail::Flight& flight = state_->find(ticket);
-  flight.upload.done.wait();
+  flight.done.wait();
   flight.number = 0;
   reports.resize(flight.queries.size());
   for (std::size_t q = 0; q < reports.size(); ++q)

@@ -32,6 +32,8 @@
 
 namespace isotact {
 
+class GpuMeshes;
+
 struct GpuDrawable {
   std::function<void(const DrawPass&)> draw{};
   std::uint32_t id = 0;
@@ -39,9 +41,10 @@ struct GpuDrawable {
   DepthPrimitive primitive = DepthPrimitive::kTriangles;
 };
 
-// Elements are numbered in this order.
+// Elements are numbered: drawables first, then those of the meshes, one after the other.
 struct GpuDepthScene {
   std::span<const GpuDrawable> drawables{};
+  std::span<const GpuMeshes* const> meshes{};
 };
 
 struct GpuDepthOptions {
@@ -105,6 +108,9 @@ class GpuDepthDetector {
   void draw_map(int slot, std::initializer_list<GpuDrawable> object, const DepthView& view) {
     draw_map(slot, std::span<const GpuDrawable>(object.begin(), object.size()), view);
   }
+  // Of meshes: all elements, with their poses as object_from_element.
+  void draw_map(int slot, const GpuMeshes& object, const DepthView& view,
+                MapUpdate update = MapUpdate::kWait);
   // kTwoMaps, kFragments: the solid begins at the box's front (where the object has one side).
   DepthMap read_map(int slot);
   // kTwoMaps: the environment's height map of a query of the last submission, in metres, row by
@@ -125,8 +131,9 @@ class GpuDepthDetector {
   DepthReport detect(const Pose& world_from_object, const GpuDepthScene& scene);
   DepthReport detect(const Pose& world_from_object,
                      std::initializer_list<GpuDrawable> environment) {
-    return detect(world_from_object, GpuDepthScene{std::span<const GpuDrawable>(
-                                         environment.begin(), environment.size())});
+    return detect(
+        world_from_object,
+        GpuDepthScene{std::span<const GpuDrawable>(environment.begin(), environment.size()), {}});
   }
 
   const DepthSettings& settings() const;

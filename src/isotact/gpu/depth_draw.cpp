@@ -128,21 +128,21 @@ void GpuDepthDetector::State::draw_map(int slot, std::span<const GpuDrawable> ob
                                        const DepthView& view, MapUpdate update) {
   slots[static_cast<std::size_t>(slot)] = {};
   for (;;) {
-    detail::Upload& upload = map_uploads[next_upload++ % map_uploads.size()];
-    upload.reserve(object.size() + 1);
-    upload.put(frame);
+    detail::Upload& upload = map_upload;
+    upload.reserve(detail::find_pass(object.size() + 1));
+    upload.put(0, frame);
     detail::DepthPassBlock block;
     block.slot = static_cast<std::uint32_t>(slot);
     block.slope = {static_cast<float>(view.half_size.z * settings.width / view.half_size.x),
                    static_cast<float>(view.half_size.z * settings.height / view.half_size.y)};
     block.metres = static_cast<float>(2 * view.half_size.z);
-    upload.put(0, block);
+    upload.put(detail::find_pass(0), block);
     for (std::size_t i = 0; i < object.size(); ++i) {
       block.element = static_cast<std::uint32_t>(i);
       block.flags = flags_of(object[i]);
-      upload.put(i + 1, block);
+      upload.put(detail::find_pass(i + 1), block);
     }
-    upload.send(object.size() + 1);
+    upload.send(detail::find_pass(object.size() + 1));
     upload.bind_frame();
     notes.clear_bytes(static_cast<std::size_t>(slot) * sizeof(detail::DepthMapNote),
                       sizeof(detail::DepthMapNote));
@@ -153,7 +153,6 @@ void GpuDepthDetector::State::draw_map(int slot, std::span<const GpuDrawable> ob
     upload.bind_pass(0);
     resolve->dispatch(static_cast<std::uint32_t>((settings.width + 15) / 16),
                       static_cast<std::uint32_t>((settings.height + 15) / 16));
-    upload.done.set();
     if (update == MapUpdate::kQueue) break;
     const detail::DepthMapNote note = read_note(slot);
     if (note.lost == 0) break;
@@ -239,6 +238,7 @@ void GpuDepthDetector::State::draw_environment(const detail::Flight& flight,
       drawable.draw(pass);
     }
   }
+  if (!flight.meshes.empty()) draw_meshes(flight);
 }
 
 }  // namespace isotact

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 
@@ -36,6 +37,11 @@ bool Fence::is_passed() const {
 }
 void Fence::wait() {
   if (sync_ == nullptr) return;
+  // Drivers send a thread that waits to sleep, and wake it late. Most detections take less.
+  constexpr std::chrono::microseconds kBusy{300};
+  const auto start = std::chrono::steady_clock::now();
+  while (!is_passed() && std::chrono::steady_clock::now() - start < kBusy) {
+  }
   constexpr GLuint64 kSecond = 1'000'000'000;
   while (glClientWaitSync(to_sync(sync_), GL_SYNC_FLUSH_COMMANDS_BIT, kSecond) ==
          GL_TIMEOUT_EXPIRED) {
@@ -47,28 +53,32 @@ void Fence::drop() {
   sync_ = nullptr;
 }
 
-void Upload::reserve(std::size_t passes) {
-  done.wait();
-  const std::size_t bytes = kPassOffset + passes * kBlockAlign;
-  stage.reserve(bytes);
-  device.reserve(bytes);
+Upload::~Upload() {
+  if (name_ != 0) glDeleteBuffers(1, &name_);
 }
-void Upload::put(const DepthFrame& frame) const {
-  std::memcpy(stage.view<std::byte>(sizeof frame).data(), &frame, sizeof frame);
+void Upload::reserve(std::size_t bytes) {
+  if (stage_.size() < bytes) stage_.resize(bytes + bytes / 2);
+  if (bytes <= bytes_) return;
+  if (name_ != 0) glDeleteBuffers(1, &name_);
+  name_ = 0;
+  bytes_ = 0;
+  while (glGetError() != GL_NO_ERROR) {
+  }
+  glCreateBuffers(1, &name_);
+  glNamedBufferStorage(name_, static_cast<GLsizeiptr>(stage_.size()), nullptr,
+                       GL_DYNAMIC_STORAGE_BIT);
+  if (glGetError() != GL_NO_ERROR)
+    throw Error(fmt::format("the GPU has no room for a buffer of {} bytes", stage_.size()));
+  bytes_ = stage_.size();
 }
-void Upload::put(std::size_t pass, const DepthPassBlock& block) const {
-  std::memcpy(stage.view<std::byte>(sizeof block, kPassOffset + pass * kBlockAlign).data(), &block,
-              sizeof block);
-}
-void Upload::send(std::size_t passes) const {
-  stage.send(device, kPassOffset + passes * kBlockAlign);
+void Upload::send(std::size_t bytes) const {
+  glNamedBufferSubData(name_, 0, static_cast<GLsizeiptr>(bytes), stage_.data());
 }
 void Upload::bind_frame() const {
-  glBindBufferRange(GL_UNIFORM_BUFFER, 30, device.name(), 0, sizeof(DepthFrame));
+  glBindBufferRange(GL_UNIFORM_BUFFER, 30, name_, 0, sizeof(DepthFrame));
 }
 void Upload::bind_pass(std::size_t pass) const {
-  glBindBufferRange(GL_UNIFORM_BUFFER, 31, device.name(),
-                    static_cast<GLintptr>(kPassOffset + pass * kBlockAlign),
+  glBindBufferRange(GL_UNIFORM_BUFFER, 31, name_, static_cast<GLintptr>(find_pass(pass)),
                     sizeof(DepthPassBlock));
 }
 
@@ -114,7 +124,7 @@ detail::DepthFrame make_frame(const DepthSettings& settings) {
   const auto height = static_cast<std::uint32_t>(settings.height);
   f.pixels = width * height;
   f.row_words = (width + 31) / 32;
-  f.mask_words = f.row_words * height;
+  f.mask_words = (f.row_words * height + 3) / 4 * 4;  // read by fours
   f.part_size = {(width + 7) / 8, (height + 7) / 8};
   f.pixel_bits = static_cast<std::uint32_t>(
       std::max(1, static_cast<int>(std::bit_width(f.part_size[0] * f.part_size[1] - 1))));

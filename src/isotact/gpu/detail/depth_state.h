@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <span>
@@ -13,13 +14,19 @@
 #include "isotact/gpu/detail/depth_frame.h"
 #include "isotact/gpu/detail/gl_names.h"
 #include "isotact/gpu/gl_state.h"
+#include "isotact/gpu/mesh_drawable.h"
 #include "isotact/gpu/program.h"
 
 namespace isotact::detail {
 
 inline constexpr std::size_t kBlockAlign = 256;  // of uniform buffers, on every GPU
-inline constexpr std::size_t kPassOffset =
-    (sizeof(DepthFrame) + kBlockAlign - 1) / kBlockAlign * kBlockAlign;
+inline constexpr std::size_t align_block(std::size_t bytes) {
+  return (bytes + kBlockAlign - 1) / kBlockAlign * kBlockAlign;
+}
+inline constexpr std::size_t kPassOffset = align_block(sizeof(DepthFrame));
+inline constexpr std::size_t find_pass(std::size_t pass) {
+  return kPassOffset + pass * kBlockAlign;
+}
 
 // The end of what the GPU has been told so far.
 class Fence {
@@ -30,35 +37,57 @@ class Fence {
   ~Fence() { drop(); }
   void set();
   bool is_passed() const;  // also where it is not set
-  void wait();
+  void wait();             // busy for a while, then asleep
   void drop();
 
  private:
   void* sync_ = nullptr;
 };
 
-// What goes up for one drawing: the frame, then blocks of passes.
-struct Upload {
-  GpuStage stage{GpuStage::Way::kUp};
-  GpuBuffer device;  // the same, where shaders read it fast
-  Fence done;
+// What goes up for one drawing: the frame, then blocks of passes, then what meshes need. Written by
+// the command stream itself: for some kilobytes faster than copies from mapped memory, and nothing
+// waits until the last drawing is done.
+class Upload {
+ public:
+  Upload() = default;
+  Upload(const Upload&) = delete;
+  Upload& operator=(const Upload&) = delete;
+  ~Upload();
 
-  void reserve(std::size_t passes);
-  void put(const DepthFrame& frame) const;
-  void put(std::size_t pass, const DepthPassBlock& block) const;
-  void send(std::size_t passes) const;
+  void reserve(std::size_t bytes);
+  template <typename T>
+  void put(std::size_t offset, const T& value) {
+    std::memcpy(stage_.data() + offset, &value, sizeof value);
+  }
+  void send(std::size_t bytes) const;
   void bind_frame() const;
   void bind_pass(std::size_t pass) const;
+  std::uint32_t name() const { return name_; }  // OpenGL's
+
+ private:
+  std::vector<std::byte> stage_;
+  std::uint32_t name_ = 0;
+  std::size_t bytes_ = 0;
+};
+
+// Meshes of a submission, and where in its upload their things are.
+struct MeshPlan {
+  const GpuMeshes* meshes = nullptr;
+  std::uint32_t first_element = 0;
+  std::size_t instances = 0, batches = 0;  // bytes
+  std::uint32_t queries_at_once = 1;
 };
 
 // A submission.
 struct Flight {
   Upload upload;
+  Fence done;
   GpuStage down{GpuStage::Way::kDown};
   std::uint64_t number = 0;  // 0: free
   std::uint64_t serial = 0;  // the last number that it had
   std::vector<GpuDepthQuery> queries;
-  std::vector<DepthView> views;                 // of each
+  std::vector<DepthView> views;  // of each
+  std::vector<MeshPlan> meshes;
   std::vector<std::uint32_t> ids;               // of each element
   std::uint32_t element_words = 0, stride = 0;  // words
 };
@@ -71,6 +100,15 @@ struct SlotMap {
 struct DepthPrograms {
   DepthPrograms(const DepthSettings& settings, bool from_vertex);
   FragmentShader only, gather, test, surface;  // test: intervals or fragments
+};
+
+// For GpuMeshes: what is left after culling, and how it is drawn.
+struct MeshPrograms {
+  explicit MeshPrograms(const DepthSettings& settings);
+  DepthPrograms fragments;
+  GpuProgram cull;
+  std::array<std::unique_ptr<GpuDrawProgram>, 3> draw;  // by DepthPrimitive
+  GpuBuffer visible;
 };
 
 // Fixed state of a pass.
@@ -92,7 +130,8 @@ struct GpuDepthDetector::State {
   std::int32_t tiles = 1, atlas_width = 0, atlas_height = 0;
   detail::DepthFrame frame;  // but for elements and queries
 
-  detail::DepthPrograms callers;  // fragment shaders for callers' stages
+  detail::DepthPrograms callers;                 // fragment shaders for callers' stages
+  std::unique_ptr<detail::MeshPrograms> meshes;  // for our own, made when they are needed
   std::optional<GpuProgram> resolve, compare, within, finish;
   std::optional<GpuDrawProgram> mask;
   std::optional<FragmentShader> mask_fragment;
@@ -107,8 +146,7 @@ struct GpuDepthDetector::State {
   std::vector<detail::SlotMap> slots;
   std::vector<std::uint64_t> stencils;  // of queries: version of the map that is marked
   std::uint64_t map_versions = 0;
-  std::array<detail::Upload, 4> map_uploads;
-  std::size_t next_upload = 0;
+  detail::Upload map_upload;
   std::vector<std::unique_ptr<detail::Flight>> flights;
   std::uint64_t submissions = 0;
 
@@ -133,6 +171,9 @@ struct GpuDepthDetector::State {
                    const detail::Upload& upload, const FragmentShader& fragment,
                    std::uint32_t cull);
   void draw_environment(const detail::Flight& flight, const GpuDepthScene& scene);
+  void plan_meshes(detail::Flight& flight, const GpuDepthScene& scene, std::size_t& bytes);
+  void put_meshes(detail::Flight& flight) const;
+  void draw_meshes(const detail::Flight& flight);
   void mark_stencils(const detail::Flight& flight);
   void bind_storage() const;
 

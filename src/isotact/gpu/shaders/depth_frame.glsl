@@ -19,6 +19,7 @@ layout(std140, binding = 30) uniform IsotactFrame {
 } isotact_frame;
 
 const uint kTwoSided = 1u, kOneSided = 2u, kConservative = 4u, kFindInside = 8u;
+const uint kClosed = 1u, kThin = 2u;  // of an element; thin: lines and points
 bool isotact_is(uint flag) { return (isotact_frame.flags & flag) != 0u; }
 
 uint isotact_slot(uint query) { return isotact_frame.query_slots[query >> 2][query & 3u]; }

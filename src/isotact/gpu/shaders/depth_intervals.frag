@@ -34,8 +34,9 @@ void main() {
   for (; before < isotact_frame.layers; ++before) {
     vec2 interval = isotact_map.intervals[at + uint(before) * isotact_frame.pixels];
     if (interval.x > interval.y) return;
-    if (z + reach < interval.x) break;
-    if (z - reach <= interval.y)
+    // Depths are clamped to the box, so that what is in front of it is drawn: there it is beyond.
+    if (z + reach < interval.x || z <= 0) break;
+    if (z - reach <= interval.y && z < 1)
       isotact_record(d.query, slot, d.element, d.thin, gl_FrontFacing, pixel,
                      clamp(z, interval.x, interval.y), interval, slope);
   }

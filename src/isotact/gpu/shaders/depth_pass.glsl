@@ -10,8 +10,6 @@ layout(std140, binding = 31) uniform IsotactPass {
 } isotact_pass;
 #endif
 
-const uint kClosed = 1u, kThin = 2u;  // thin: lines and points
-
 struct IsotactDrawn {
   uint query, element;
   bool closed, thin;

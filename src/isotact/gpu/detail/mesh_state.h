@@ -1,0 +1,58 @@
+// What GpuMeshes keeps, as shaders/depth_cull.comp and depth_mesh.vert read it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "isotact/base/aabb.h"
+#include "isotact/gpu/buffer.h"
+#include "isotact/gpu/detail/gl_names.h"
+#include "isotact/gpu/draw_program.h"
+#include "isotact/gpu/mesh_drawable.h"
+
+namespace isotact {
+namespace detail {
+
+inline constexpr std::size_t kClusterSize = 128;  // primitives; depth_cull.comp has as many lanes
+
+struct MeshCluster {
+  std::array<float, 3> lower;
+  std::uint32_t element;
+  std::array<float, 3> upper;
+  std::uint32_t count;                      // primitives
+  std::uint32_t first, kind, flags, empty;  // corner; DepthPrimitive; kPass...
+};
+static_assert(sizeof(MeshCluster) == 48);
+
+// An element in a query's picture.
+struct MeshInstance {
+  std::array<float, 12> clip_from_element;  // rows
+  std::uint32_t number, flags, query, empty;
+};
+static_assert(sizeof(MeshInstance) == 64);
+
+inline constexpr std::array<std::uint32_t, 3> kMeshCorners{3, 2, 1};  // by DepthPrimitive
+
+}  // namespace detail
+
+struct GpuMeshes::State {
+  struct Element {
+    Pose pose{};
+    std::uint32_t id = 0;
+    DepthPrimitive primitive = DepthPrimitive::kTriangles;
+    bool closed = false;
+    std::uint32_t first_corner = 0, corners = 0;
+  };
+  std::vector<Element> elements;
+  GpuBuffer corners;   // three floats each
+  GpuBuffer clusters;  // MeshCluster
+  std::uint32_t cluster_count = 0;
+  std::array<std::uint32_t, 3> kinds{};  // primitives of each kind
+  bool any_closed = false;
+  detail::GlVertexArray no_vertices;
+  mutable std::optional<GpuDrawProgram> program;  // for callbacks
+};
+
+}  // namespace isotact

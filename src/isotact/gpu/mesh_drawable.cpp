@@ -1,0 +1,190 @@
+#include "isotact/gpu/mesh_drawable.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <epoxy/gl.h>
+#include <fmt/format.h>
+
+#include "isotact/base/error.h"
+#include "isotact/gpu/detail/depth_frame.h"
+#include "isotact/gpu/detail/mesh_state.h"
+#include "isotact/gpu/detail/shader_text.h"
+
+namespace isotact {
+namespace {
+
+struct Item {
+  Vec3f middle;
+  std::uint32_t primitive;
+};
+
+// Parts of at most a cluster's size, each half of the one above, along its longest side.
+void split(std::span<Item> items, std::vector<std::size_t>& ends, std::size_t offset) {
+  if (items.size() <= detail::kClusterSize) {
+    ends.push_back(offset + items.size());
+    return;
+  }
+  Aabbf box;
+  for (const Item& i : items) extend(box, i.middle);
+  const Vec3f size = extent(box);
+  const std::size_t axis = size.x >= size.y && size.x >= size.z ? 0 : size.y >= size.z ? 1 : 2;
+  // Whole clusters on the left, so that few are half empty.
+  const std::size_t clusters = (items.size() + detail::kClusterSize - 1) / detail::kClusterSize;
+  const std::size_t left = clusters / 2 * detail::kClusterSize;
+  std::nth_element(items.begin(), items.begin() + static_cast<std::ptrdiff_t>(left), items.end(),
+                   [&](const Item& a, const Item& b) {
+                     return a.middle[axis] != b.middle[axis] ? a.middle[axis] < b.middle[axis]
+                                                             : a.primitive < b.primitive;
+                   });
+  split(items.first(left), ends, offset);
+  split(items.subspan(left), ends, offset + left);
+}
+
+class Builder {
+ public:
+  void add(const MeshElement& element, std::size_t number) {
+    const std::size_t corners = detail::kMeshCorners[static_cast<std::size_t>(element.primitive)];
+    check(element, number, corners);
+    const std::size_t count = element.indices.size() / corners;
+    const auto at = [&](std::size_t primitive, std::size_t corner) {
+      return element.positions[element.indices[primitive * corners + corner]];
+    };
+    std::vector<Item> items(count);
+    for (std::size_t p = 0; p < count; ++p) {
+      Vec3f sum{};
+      for (std::size_t c = 0; c < corners; ++c) sum += at(p, c);
+      items[p] = {sum, static_cast<std::uint32_t>(p)};
+    }
+    std::vector<std::size_t> ends;
+    if (count > 0) split(items, ends, 0);
+    std::size_t begin = 0;
+    for (const std::size_t end : ends) {
+      Aabbf box;
+      const auto first = static_cast<std::uint32_t>(corners_.size());
+      for (; begin < end; ++begin)
+        for (std::size_t c = 0; c < corners; ++c) {
+          corners_.push_back(at(items[begin].primitive, c));
+          extend(box, corners_.back());
+        }
+      const std::uint32_t flags =
+          (element.closed ? detail::kPassClosed : 0U) |
+          (element.primitive != DepthPrimitive::kTriangles ? detail::kPassThin : 0U);
+      clusters_.push_back({.lower = {box.lower.x, box.lower.y, box.lower.z},
+                           .element = static_cast<std::uint32_t>(number),
+                           .upper = {box.upper.x, box.upper.y, box.upper.z},
+                           .count = static_cast<std::uint32_t>((corners_.size() - first) / corners),
+                           .first = first,
+                           .kind = static_cast<std::uint32_t>(element.primitive),
+                           .flags = flags,
+                           .empty = 0});
+    }
+  }
+
+  const std::vector<Vec3f>& corners() const { return corners_; }
+  const std::vector<detail::MeshCluster>& clusters() const { return clusters_; }
+
+ private:
+  void check(const MeshElement& element, std::size_t number, std::size_t corners) const {
+    if (element.indices.size() % corners != 0)
+      throw Error(fmt::format("element {}: {} indices, which {} does not divide", number,
+                              element.indices.size(), corners));
+    for (const std::uint32_t i : element.indices) {
+      if (i >= element.positions.size())
+        throw Error(fmt::format("element {}: index {}, but it has {} positions", number, i,
+                                element.positions.size()));
+      const Vec3f& p = element.positions[i];
+      if (!std::isfinite(p.x) || !std::isfinite(p.y) || !std::isfinite(p.z))
+        throw Error(fmt::format("element {}: position {} is not finite", number, i));
+    }
+    if (corners_.size() + element.indices.size() > std::numeric_limits<std::int32_t>::max() / 3)
+      throw Error("more corners than shaders can number: make several GpuMeshes");
+  }
+
+  std::vector<Vec3f> corners_;
+  std::vector<detail::MeshCluster> clusters_;
+};
+
+}  // namespace
+
+MeshElement make_mesh_element(const TriangleMesh& mesh, const Pose& world_from_mesh,
+                              std::uint32_t id, bool closed) {
+  static_assert(sizeof(Triangle) == 3 * sizeof(std::uint32_t));
+  const std::uint32_t* first = mesh.triangles.empty() ? nullptr : mesh.triangles.front().data();
+  return {.positions = mesh.positions,
+          .indices = {first, 3 * mesh.triangles.size()},
+          .world_from_element = world_from_mesh,
+          .id = id,
+          .closed = closed};
+}
+
+GpuMeshes::GpuMeshes(std::span<const MeshElement> elements) : state_(std::make_unique<State>()) {
+  Builder builder;
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    const MeshElement& e = elements[i];
+    State::Element kept{e.world_from_element, e.id, e.primitive, e.closed};
+    kept.first_corner = static_cast<std::uint32_t>(builder.corners().size());
+    kept.corners = static_cast<std::uint32_t>(e.indices.size());
+    builder.add(e, i);
+    state_->elements.push_back(kept);
+    const auto kind = static_cast<std::size_t>(e.primitive);
+    state_->kinds[kind] += kept.corners / detail::kMeshCorners[kind];
+    state_->any_closed = state_->any_closed || e.closed;
+  }
+  constexpr std::size_t kMostClusters = 65535;  // work-groups that every GPU takes
+  if (builder.clusters().size() > kMostClusters)
+    throw Error(fmt::format("{} clusters of {} primitives are more than {}: make several GpuMeshes",
+                            builder.clusters().size(), detail::kClusterSize, kMostClusters));
+  state_->corners = GpuBuffer(std::span<const Vec3f>(builder.corners()));
+  state_->clusters = GpuBuffer(std::span<const detail::MeshCluster>(builder.clusters()));
+  state_->cluster_count = static_cast<std::uint32_t>(builder.clusters().size());
+}
+GpuMeshes::GpuMeshes(GpuMeshes&&) noexcept = default;
+GpuMeshes& GpuMeshes::operator=(GpuMeshes&&) noexcept = default;
+GpuMeshes::~GpuMeshes() = default;
+
+std::size_t GpuMeshes::size() const { return state_->elements.size(); }
+std::uint64_t GpuMeshes::primitives() const {
+  return std::uint64_t{state_->kinds[0]} + state_->kinds[1] + state_->kinds[2];
+}
+std::uint64_t GpuMeshes::memory_bytes() const {
+  return state_->corners.size() + state_->clusters.size();
+}
+const Pose& GpuMeshes::pose(std::size_t element) const { return state_->elements[element].pose; }
+void GpuMeshes::set_pose(std::size_t element, const Pose& world_from_element) {
+  state_->elements[element].pose = world_from_element;
+}
+
+GpuDrawable GpuMeshes::drawable(std::size_t element) const {
+  const State* state = state_.get();
+  const State::Element& e = state->elements[element];
+  const auto draw = [state, element](const DrawPass& pass) {
+    if (!state->program)
+      state->program.emplace(
+          DrawStages{.vertex = detail::find_shader("mesh.vert"), .name = "mesh"});
+    const State::Element& now = state->elements[element];
+    state->program->use(pass);
+    const Mat3 turn = to_matrix(now.pose.rotation);
+    std::array<float, 12> rows{};
+    for (std::size_t r = 0; r < 3; ++r) {
+      for (std::size_t c = 0; c < 3; ++c) rows[4 * r + c] = static_cast<float>(turn.rows[r][c]);
+      rows[4 * r + 3] = static_cast<float>(now.pose.translation[r]);
+    }
+    glUniform4fv(1, 3, rows.data());
+    state->corners.bind(0);
+    glBindVertexArray(state->no_vertices.name());
+    constexpr std::array<GLenum, 3> kModes{GL_TRIANGLES, GL_LINES, GL_POINTS};
+    glDrawArrays(kModes[static_cast<std::size_t>(now.primitive)],
+                 static_cast<GLint>(now.first_corner), static_cast<GLsizei>(now.corners));
+  };
+  return {.draw = draw, .id = e.id, .closed = e.closed, .primitive = e.primitive};
+}
+
+std::vector<GpuDrawable> GpuMeshes::drawables() const {
+  std::vector<GpuDrawable> all;
+  for (std::size_t i = 0; i < size(); ++i) all.push_back(drawable(i));
+  return all;
+}
+
+}  // namespace isotact
