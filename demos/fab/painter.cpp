@@ -130,6 +130,11 @@ Painter::~Painter() {
 }
 
 Painting Painter::paint(const Camera& camera, const Light& light, std::span<Thing* const> things) {
+  draw(camera, light, things);
+  return read();
+}
+
+void Painter::draw(const Camera& camera, const Light& light, std::span<Thing* const> things) {
   const Axes axes = look(camera.target - camera.eye);
   const SinCos half = sin_cos(camera.degrees / 2 * kPi / 180);
   const double tan_y = half.sin / half.cos, tan_x = tan_y * width_ / height_;
@@ -187,7 +192,9 @@ Painting Painter::paint(const Camera& camera, const Light& light, std::span<Thin
   glDisable(GL_BLEND);
   glDisable(GL_DEPTH_TEST);
   glBindFramebuffer(GL_FRAMEBUFFER, 0);
+}
 
+Painting Painter::read() const {
   // Of rows from below, averaged.
   const int wide = width_ * fine_, high = height_ * fine_;
   std::vector<float> fine(static_cast<std::size_t>(wide) * static_cast<std::size_t>(high) * 4);

@@ -40,6 +40,9 @@ class Painter {
 
   // Things that glow are drawn last.
   Painting paint(const Camera& camera, const Light& light, std::span<Thing* const> things);
+  // The same in two steps: on the GPU, and what is there.
+  void draw(const Camera& camera, const Light& light, std::span<Thing* const> things);
+  Painting read() const;
 
  private:
   int width_, height_, fine_;
