@@ -51,6 +51,8 @@ void bench_fire(const Options& options, const GpuContext& gpu, Report& report) {
     timer.end();
     return timer.milliseconds();
   };
+  for (int i = 0; i < 150; ++i) advance();  // until it burns evenly
+  particles.read_counts();
   const double milliseconds = steady_milliseconds(advance, software);
   std::vector<double> wall;
   for (int i = 0; i < (software ? 5 : 200); ++i)

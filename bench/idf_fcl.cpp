@@ -54,7 +54,9 @@ std::size_t FclCrowd::collide(const IdfBody& a, const IdfBody& b, std::size_t mo
 std::size_t FclCrowd::bytes() const {
   std::size_t sum = 0;
   for (const auto& model : models_->of_shape)
-    sum += static_cast<std::size_t>(model->memUsage(false));
+    sum += static_cast<std::size_t>(model->getNumBVs()) * sizeof(fcl::BVNode<fcl::OBBRSSd>) +
+           static_cast<std::size_t>(model->num_vertices) * sizeof(fcl::Vector3d) +
+           static_cast<std::size_t>(model->num_tris) * sizeof(fcl::Triangle);
   return sum;
 }
 

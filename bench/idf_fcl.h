@@ -26,7 +26,7 @@ class FclCrowd {
                       bool with_contacts) const;
   // fcl::distance: metres, 0 where triangles meet.
   double distance(const IdfBody& a, const IdfBody& b) const;
-  std::size_t bytes() const;  // of its models, as it counts them
+  std::size_t bytes() const;  // of its models
 
  private:
   struct Models;
