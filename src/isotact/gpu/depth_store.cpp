@@ -88,7 +88,13 @@ DepthPrograms::DepthPrograms(const DepthSettings& settings, bool from_vertex)
       test(settings.method == DepthMethod::kIntervals ? "depth_intervals.frag"
                                                       : "depth_fragments.frag",
            make_defines(settings, from_vertex)),
-      surface("depth_surface.frag", make_defines(settings, from_vertex)) {}
+      surface("depth_surface.frag", make_defines(settings, from_vertex)) {
+  if (!settings.conservative) return;
+  std::vector<ShaderDefine> defines = make_defines(settings, from_vertex);
+  defines.push_back({"WHOLE", "1"});
+  gather_whole.emplace("depth_gather.frag", defines);
+  test_whole.emplace("depth_intervals.frag", defines);
+}
 
 }  // namespace detail
 
@@ -105,6 +111,8 @@ void check_options(const GpuContext& gpu, const DepthSettings& settings,
     throw Error(fmt::format("in_flight must be 1 to 64, not {}", options.in_flight));
   if (options.use_stencil && settings.method != DepthMethod::kTwoMaps)
     throw Error("use_stencil is for DepthMethod::kTwoMaps");
+  if (settings.conservative && settings.method != DepthMethod::kIntervals)
+    throw Error("on a GPU, `conservative` is for DepthMethod::kIntervals");
   if (settings.conservative && !gpu.info().conservative_raster)
     throw Error(fmt::format(
         "{} has no conservative rasterisation (GL_NV_conservative_raster): without `conservative`, "
@@ -201,7 +209,7 @@ void GpuDepthDetector::State::make_buffers() {
   make(heads, std::size_t{frame.pixels} * 4);
   const std::size_t surfaces =
       options.surfaces > 0 ? options.surfaces : std::size_t{frame.pixels} * 4;
-  nodes = GpuBuffer(8 + surfaces * 8);
+  nodes = GpuBuffer(node_start() + surfaces * node_bytes());
 }
 
 void GpuDepthDetector::State::make_pictures() {

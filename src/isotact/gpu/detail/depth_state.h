@@ -100,6 +100,8 @@ struct SlotMap {
 struct DepthPrograms {
   DepthPrograms(const DepthSettings& settings, bool from_vertex);
   FragmentShader only, gather, test, surface;  // test: intervals or fragments
+  // By conservative rasterisation, where it is wanted.
+  std::optional<FragmentShader> gather_whole, test_whole;
 };
 
 // For GpuMeshes: what is left after culling, and how it is drawn.
@@ -160,6 +162,8 @@ struct GpuDepthDetector::State {
   // depth_draw.cpp
   void begin_pass(const detail::PassState& pass) const;
   void set_tile(int tile) const;
+  std::size_t node_bytes() const { return settings.conservative ? 16 : 8; }
+  std::size_t node_start() const { return node_bytes(); }  // of the list: behind two counts
   void draw_map(int slot, std::span<const GpuDrawable> object, const DepthView& view,
                 MapUpdate update);
   void draw_intervals(std::span<const GpuDrawable> object, const DepthView& view,
@@ -171,6 +175,7 @@ struct GpuDepthDetector::State {
                    const detail::Upload& upload, const FragmentShader& fragment,
                    std::uint32_t cull);
   void draw_environment(const detail::Flight& flight, const GpuDepthScene& scene);
+  void draw_tested(const GpuDrawable& drawable, DrawPass& pass, bool look_inside) const;
   void plan_meshes(detail::Flight& flight, const GpuDepthScene& scene, std::size_t& bytes);
   void put_meshes(detail::Flight& flight) const;
   void draw_meshes(const detail::Flight& flight);
@@ -190,6 +195,7 @@ void make_depth_report(const detail::Flight& flight, std::size_t query,
 namespace detail {
 // Columns of clip_from_frame, of a pose view_from_frame.
 std::array<float, 16> make_clip_matrix(const DepthView& view, const Pose& view_from_frame);
+void set_conservative(bool on);  // where the GPU can
 }  // namespace detail
 
 }  // namespace isotact
