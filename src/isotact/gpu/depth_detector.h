@@ -47,6 +47,14 @@ struct GpuDepthScene {
   std::span<const GpuMeshes* const> meshes{};
 };
 
+// Who makes pixels of GpuMeshes. Callers' drawables are always the pipeline's.
+enum class GpuRaster : std::uint8_t {
+  kAuto,      // kCompute on hardware, where it can; else kGraphics
+  kGraphics,  // the graphics pipeline, after culling
+  kCompute,   // compute shaders, for GPUs with few graphics units. DepthMethod::kIntervals without
+              // `conservative` only: kGraphics elsewhere
+};
+
 struct GpuDepthOptions {
   int slots = 1;      // maps at once, up to kMostDepthSlots
   int queries = 0;    // of one submission at most; 0: as many as slots
@@ -54,6 +62,7 @@ struct GpuDepthOptions {
   // False where nobody else changes the state of the context, and callbacks put back what they set:
   // spares some tens of microseconds a call.
   bool save_state = true;
+  GpuRaster raster = GpuRaster::kAuto;
   // kTwoMaps: the environment is drawn only where the object is (FAB, "Stencil buffer").
   bool use_stencil = false;
   // Room for the object's surfaces when its map is drawn, kIntervals; 0: four a pixel. It grows

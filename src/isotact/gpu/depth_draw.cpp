@@ -236,6 +236,10 @@ void GpuDepthDetector::State::draw_tested(const GpuDrawable& drawable, DrawPass&
 
 void GpuDepthDetector::State::draw_environment(const detail::Flight& flight,
                                                const GpuDepthScene& scene) {
+  if (compute_raster && scene.drawables.empty()) {
+    draw_meshes(flight);
+    return;
+  }
   const bool two_maps = settings.method == DepthMethod::kTwoMaps;
   const GLuint picture = two_maps ? environment_picture.name() : plain.name();
   begin_pass(
@@ -269,7 +273,7 @@ void GpuDepthDetector::State::draw_environment(const detail::Flight& flight,
       draw_tested(drawable, pass, look_inside);
     }
   }
-  if (!flight.meshes.empty()) draw_meshes(flight);
+  draw_meshes(flight);
 }
 
 }  // namespace isotact
