@@ -30,8 +30,8 @@ bool is_in_box(vec3 lower, vec3 upper, bool front) {
 const float kPixelRoom = 1.0 / 64, kDepthRoom = 1e-6;
 
 // Boxes in the picture (pixels; depths from 0 to 1) that cover the middle of a pixel, where the
-// object has something at such depths.
-// With two maps what lies in front of the object hides what is behind.
+// object has something at such depths. With two maps what lies in front of the object
+// hides what is behind.
 bool may_meet(uint slot, vec3 lower, vec3 upper, bool front, bool thin) {
 #ifdef TWO_MAPS
   front = true;

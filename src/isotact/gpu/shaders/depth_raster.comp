@@ -96,7 +96,7 @@ void test_line(Instance i, uint corner) {
 void test_point(Instance i, uint corner) {
   vec3 clip = to_clip(i, corner);
   dvec2 at = floor(to_picture(clip));
-  if (any(lessThan(at, dvec2(0))) || any(greaterThanEqual(at, dvec2(isotact_frame.size)))) return;
+  if (at.x < 0 || at.y < 0 || at.x >= isotact_frame.size.x || at.y >= isotact_frame.size.y) return;
   isotact_test(i.query, i.number, false, true, true, ivec2(at), 0.5 * clip.z + 0.5, 0, vec2(0));
 }
 
