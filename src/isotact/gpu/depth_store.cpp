@@ -88,7 +88,13 @@ DepthPrograms::DepthPrograms(const DepthSettings& settings, bool from_vertex)
       test(settings.method == DepthMethod::kIntervals ? "depth_intervals.frag"
                                                       : "depth_fragments.frag",
            make_defines(settings, from_vertex)),
-      surface("depth_surface.frag", make_defines(settings, from_vertex)) {}
+      surface("depth_surface.frag", make_defines(settings, from_vertex)) {
+  if (!settings.conservative) return;
+  std::vector<ShaderDefine> defines = make_defines(settings, from_vertex);
+  defines.push_back({"WHOLE", "1"});
+  gather_whole.emplace("depth_gather.frag", defines);
+  test_whole.emplace("depth_intervals.frag", defines);
+}
 
 }  // namespace detail
 
@@ -105,6 +111,8 @@ void check_options(const GpuContext& gpu, const DepthSettings& settings,
     throw Error(fmt::format("in_flight must be 1 to 64, not {}", options.in_flight));
   if (options.use_stencil && settings.method != DepthMethod::kTwoMaps)
     throw Error("use_stencil is for DepthMethod::kTwoMaps");
+  if (settings.conservative && settings.method != DepthMethod::kIntervals)
+    throw Error("on a GPU, `conservative` is for DepthMethod::kIntervals");
   if (settings.conservative && !gpu.info().conservative_raster)
     throw Error(fmt::format(
         "{} has no conservative rasterisation (GL_NV_conservative_raster): without `conservative`, "
@@ -114,6 +122,13 @@ void check_options(const GpuContext& gpu, const DepthSettings& settings,
     throw Error(fmt::format("{} has {} bindings of storage buffers, {} are needed",
                             gpu.info().renderer, gpu.info().max_storage_bindings,
                             GpuState::kStorageBindings));
+}
+
+bool can_raster(const DepthSettings& settings) {
+  constexpr GLint kBlocks = 14;  // of depth_raster.comp
+  GLint blocks = 0;
+  glGetIntegerv(GL_MAX_COMPUTE_SHADER_STORAGE_BLOCKS, &blocks);
+  return settings.method == DepthMethod::kIntervals && !settings.conservative && blocks >= kBlocks;
 }
 
 detail::DepthFrame make_frame(const DepthSettings& settings) {
@@ -156,6 +171,11 @@ GpuDepthDetector::State::State(const GpuContext& gpu, const DepthSettings& wante
     throw Error(fmt::format("{} maps of {} x {} pixels are more than fit ({} x {})", most,
                             settings.width, settings.height, gpu.info().max_picture,
                             gpu.info().max_picture));
+  // Work-groups of one dispatch, each for a tile.
+  item_room = static_cast<std::uint32_t>(
+      std::min<std::int64_t>(gpu.info().max_groups_x, std::int64_t{1} << 18U));
+  compute_raster = options.raster != GpuRaster::kGraphics && can_raster(settings) &&
+                   (options.raster == GpuRaster::kCompute || !gpu.info().software);
   finish.emplace("depth_finish.comp");
   std::vector<ShaderDefine> defines;
   if (settings.conservative) defines.push_back({"CONSERVATIVE", "1"});
@@ -201,7 +221,7 @@ void GpuDepthDetector::State::make_buffers() {
   make(heads, std::size_t{frame.pixels} * 4);
   const std::size_t surfaces =
       options.surfaces > 0 ? options.surfaces : std::size_t{frame.pixels} * 4;
-  nodes = GpuBuffer(8 + surfaces * 8);
+  nodes = GpuBuffer(node_start() + surfaces * node_bytes());
 }
 
 void GpuDepthDetector::State::make_pictures() {

@@ -100,15 +100,20 @@ struct SlotMap {
 struct DepthPrograms {
   DepthPrograms(const DepthSettings& settings, bool from_vertex);
   FragmentShader only, gather, test, surface;  // test: intervals or fragments
+  // By conservative rasterisation, where it is wanted.
+  std::optional<FragmentShader> gather_whole, test_whole;
 };
 
 // For GpuMeshes: what is left after culling, and how it is drawn.
 struct MeshPrograms {
-  explicit MeshPrograms(const DepthSettings& settings);
-  DepthPrograms fragments;
+  MeshPrograms(const DepthSettings& settings, bool compute);
+  // With the graphics pipeline.
+  std::optional<DepthPrograms> fragments;
   GpuProgram cull;
   std::array<std::unique_ptr<GpuDrawProgram>, 3> draw;  // by DepthPrimitive
-  GpuBuffer visible;
+  // With compute shaders.
+  GpuProgram raster, tiles;
+  GpuBuffer visible;  // or tiles
 };
 
 // Fixed state of a pass.
@@ -128,7 +133,9 @@ struct GpuDepthDetector::State {
   DepthSettings settings;
   GpuDepthOptions options;
   std::int32_t tiles = 1, atlas_width = 0, atlas_height = 0;
-  detail::DepthFrame frame;  // but for elements and queries
+  bool compute_raster = false;
+  std::uint32_t item_room = 0;  // tiles to be listed, compute_raster
+  detail::DepthFrame frame;     // but for elements and queries
 
   detail::DepthPrograms callers;                 // fragment shaders for callers' stages
   std::unique_ptr<detail::MeshPrograms> meshes;  // for our own, made when they are needed
@@ -160,6 +167,8 @@ struct GpuDepthDetector::State {
   // depth_draw.cpp
   void begin_pass(const detail::PassState& pass) const;
   void set_tile(int tile) const;
+  std::size_t node_bytes() const { return settings.conservative ? 16 : 8; }
+  std::size_t node_start() const { return node_bytes(); }  // of the list: behind two counts
   void draw_map(int slot, std::span<const GpuDrawable> object, const DepthView& view,
                 MapUpdate update);
   void draw_intervals(std::span<const GpuDrawable> object, const DepthView& view,
@@ -171,7 +180,13 @@ struct GpuDepthDetector::State {
                    const detail::Upload& upload, const FragmentShader& fragment,
                    std::uint32_t cull);
   void draw_environment(const detail::Flight& flight, const GpuDepthScene& scene);
+  void draw_tested(const GpuDrawable& drawable, DrawPass& pass, bool look_inside) const;
   void plan_meshes(detail::Flight& flight, const GpuDepthScene& scene, std::size_t& bytes);
+  void bind_batch(const detail::Flight& flight, const detail::MeshPlan& plan,
+                  std::size_t batch) const;
+  void begin_meshes() const;
+  void draw_visible(const GpuMeshes& drawn, std::uint32_t commands_name,
+                    std::size_t commands) const;
   void put_meshes(detail::Flight& flight) const;
   void draw_meshes(const detail::Flight& flight);
   void mark_stencils(const detail::Flight& flight);
@@ -190,6 +205,7 @@ void make_depth_report(const detail::Flight& flight, std::size_t query,
 namespace detail {
 // Columns of clip_from_frame, of a pose view_from_frame.
 std::array<float, 16> make_clip_matrix(const DepthView& view, const Pose& view_from_frame);
+void set_conservative(bool on);  // where the GPU can
 }  // namespace detail
 
 }  // namespace isotact
