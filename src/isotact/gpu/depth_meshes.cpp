@@ -1,6 +1,7 @@
 // Our own meshes in image-space detection: culled in a compute shader, drawn by one indirect call.
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include <epoxy/gl.h>
 
@@ -36,6 +37,23 @@ std::vector<ShaderDefine> make_cull_defines(const DepthSettings& settings) {
   if (settings.method != DepthMethod::kIntervals) defines.push_back({"MAPS", "1"});
   if (settings.method == DepthMethod::kTwoMaps) defines.push_back({"TWO_MAPS", "1"});
   return defines;
+}
+
+// Whether a closed element may hold a point of the query's box: not where its own box misses that.
+// Then rays leave it as often as they enter it before they come to the box, and none of its
+// surfaces needs to be counted. (Boxes along the view's axes, a little too large.)
+bool may_surround(const MeshInstance& instance, const Aabb& bounds) {
+  const Vec3 middle = center(bounds), half = 0.5 * extent(bounds);
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const float* const row = &instance.clip_from_element[4 * axis];
+    double at = static_cast<double>(row[3]), reach = 1e-4;
+    for (std::size_t k = 0; k < 3; ++k) {
+      at += static_cast<double>(row[k]) * middle[k];
+      reach += std::abs(static_cast<double>(row[k])) * half[k] * (1 + 1e-5);
+    }
+    if (std::abs(at) > 1 + reach) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -115,7 +133,9 @@ void GpuDepthDetector::State::put_meshes(detail::Flight& flight) const {
             instance.clip_from_element[4 * row + column] = columns[4 * column + row];
         instance.number = plan.first_element + static_cast<std::uint32_t>(i);
         instance.flags =
-            (m.elements[i].closed ? detail::kPassClosed : 0U) |
+            (m.elements[i].closed && detail::may_surround(instance, m.elements[i].bounds)
+                 ? detail::kPassClosed
+                 : 0U) |
             (m.elements[i].primitive != DepthPrimitive::kTriangles ? detail::kPassThin : 0U);
         instance.query = static_cast<std::uint32_t>(q);
         flight.upload.put(at, instance);

@@ -127,6 +127,8 @@ GpuMeshes::GpuMeshes(std::span<const MeshElement> elements) : state_(std::make_u
     kept.first_corner = static_cast<std::uint32_t>(builder.corners().size());
     kept.corners = static_cast<std::uint32_t>(e.indices.size());
     builder.add(e, i);
+    for (const std::uint32_t corner : e.indices)
+      extend(kept.bounds, to_double(e.positions[corner]));
     state_->elements.push_back(kept);
     const auto kind = static_cast<std::size_t>(e.primitive);
     state_->kinds[kind] += kept.corners / detail::kMeshCorners[kind];

@@ -44,6 +44,7 @@ struct GpuMeshes::State {
     DepthPrimitive primitive = DepthPrimitive::kTriangles;
     bool closed = false;
     std::uint32_t first_corner = 0, corners = 0;
+    Aabb bounds{};  // in its own frame
   };
   std::vector<Element> elements;
   GpuBuffer corners;   // three floats each

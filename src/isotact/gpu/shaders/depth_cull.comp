@@ -14,7 +14,7 @@ void main() {
   Cluster cluster = clusters[gl_WorkGroupID.x];
   uint number = (batch.first_query + gl_WorkGroupID.y) * batch.elements + cluster.element;
   Instance instance = instances[number];
-  bool front = may_surround(cluster.flags);
+  bool front = may_surround(instance.flags);
   if (!may_show(cluster, instance, front)) return;
 
   if (gl_LocalInvocationIndex == 0u) left = 0u;
