@@ -217,18 +217,16 @@ DepthVerdict find_depth_contacts(const DepthBody& a, const DepthBody& b,
     fmt::print(stderr, "isotact: warning: {}\n", device.warning());
   }
   verdict.device = device.name();
-  const DepthElement object = make_depth_element(a.part, {}, 0, a.closed);
-  const DepthElement environment = make_depth_element(b.part, b.world_from_body, 0, b.closed);
   const Aabb box = to_double(bounds(a.mesh));
   using Clock = std::chrono::steady_clock;
   for (const DepthDirectionShare& share : verdict.compliance.directions) {
     const DepthView view = make_depth_view(box, share.direction);
     const auto start = Clock::now();
-    DepthLook look{.map = device.draw(object, view), .report = {}};
+    DepthLook look{.map = device.draw(a, view), .report = {}};
     const auto drawn = Clock::now();
-    look.report = device.detect(look.map, a.world_from_body, environment);  // prepares
+    look.report = device.detect(look.map, a, b);  // prepares
     const auto ready = Clock::now();
-    look.report = device.detect(look.map, a.world_from_body, environment);
+    look.report = device.detect(look.map, a, b);
     verdict.map_seconds += std::chrono::duration<double>(drawn - start).count();
     verdict.seconds += std::chrono::duration<double>(Clock::now() - ready).count();
     verdict.views.push_back(std::move(look));
