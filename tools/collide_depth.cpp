@@ -210,6 +210,7 @@ DepthVerdict find_depth_contacts(const DepthBody& a, const DepthBody& b,
                                  const DepthOptions& options, bool gpu, int max_contacts,
                                  Threads threads) {
   DepthVerdict verdict{.settings = settings_of(options, max_contacts)};
+  verdict.settings.threads = threads;
   verdict.compliance = directions_of(a.mesh, options, verdict.settings, threads);
   DepthDevice device(gpu, verdict.settings);
   if (!device.warning().empty()) {

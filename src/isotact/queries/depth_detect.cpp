@@ -311,10 +311,11 @@ DepthReport detect_by_depth(const DepthMap& map, const Pose& world_from_object,
                                  .height = map.height,
                                  .conservative = settings.conservative,
                                  .z_first = find_inside ? -kNowhere : -1e-6 * map.view.half_size.z,
-                                 .z_last = (2 + 1e-6) * map.view.half_size.z},
+                                 .z_last = (2 + 1e-6) * map.view.half_size.z,
+                                 .threads = settings.threads},
                                 "environment");
   std::vector<StripHits> strips(scene.strip_starts.size() - 1);
-  parallel_for(strips.size(), 1, {}, [&](std::size_t strip, std::size_t) {
+  parallel_for(strips.size(), 1, settings.threads, [&](std::size_t strip, std::size_t) {
     if (scene.strip_starts[strip] != scene.strip_starts[strip + 1])
       strips[strip] = StripDetector(map, settings, environment, scene, strip).run();
   });

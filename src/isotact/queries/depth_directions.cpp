@@ -138,7 +138,10 @@ class Survey {
   DepthMap draw(const Vec3& direction, int layers) const {
     const DepthElement object[] = {make_depth_element(part_, {}, 0, true)};
     return draw_depth_map(object, make_depth_view(to_double(bounds(mesh_)), direction),
-                          {.width = kSurveyPixels, .height = kSurveyPixels, .layers = layers});
+                          {.width = kSurveyPixels,
+                           .height = kSurveyPixels,
+                           .layers = layers,
+                           .threads = settings_.threads});
   }
 
  private:

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -19,9 +20,9 @@ using Interval = DepthMap::Interval;
 
 // A surface of the object in a pixel.
 struct Crossing {
-  std::int32_t pixel;  // of the strip
-  double z, low, high;
-  std::int8_t sign;  // +1 into the object, -1 out of it, 0 neither
+  std::int32_t pixel = 0;  // of the strip
+  double z = 0, low = 0, high = 0;
+  std::int8_t sign = 0;  // +1 into the object, -1 out of it, 0 neither
 };
 
 struct Span {
@@ -139,6 +140,16 @@ void find_boundaries(std::span<const Crossing> crossings, bool two_sided,
   if (span.near <= span.far) spans.push_back(span);
 }
 
+// Keeps the order of equals.
+void sort_by_pixel(std::vector<Crossing>& crossings, std::size_t pixels) {
+  std::vector<std::size_t> next(pixels + 1);
+  for (const Crossing& c : crossings) ++next[static_cast<std::size_t>(c.pixel) + 1];
+  for (std::size_t i = 0; i < pixels; ++i) next[i + 1] += next[i];
+  std::vector<Crossing> sorted(crossings.size());
+  for (const Crossing& c : crossings) sorted[next[static_cast<std::size_t>(c.pixel)]++] = c;
+  crossings = std::move(sorted);
+}
+
 StripCounts draw_strip(const detail::RasterScene& scene, std::size_t strip,
                        std::span<const DepthElement> object, const DepthSettings& settings,
                        DepthMap& map) {
@@ -156,8 +167,8 @@ StripCounts draw_strip(const detail::RasterScene& scene, std::size_t strip,
                            static_cast<std::int8_t>(counts ? primitive.facing : 0)});
     });
   }
-  std::stable_sort(crossings.begin(), crossings.end(),
-                   [](const Crossing& a, const Crossing& b) { return a.pixel < b.pixel; });
+  sort_by_pixel(crossings, static_cast<std::size_t>(map.width) *
+                               static_cast<std::size_t>(rows.end - rows.first));
   StripCounts counts;
   std::vector<Span> spans;
   PixelWriter writer(map, settings.conservative);
@@ -272,13 +283,14 @@ DepthMap draw_depth_map(std::span<const DepthElement> object, const DepthView& v
                                  .height = map.height,
                                  .conservative = settings.conservative,
                                  .z_first = -kAll,
-                                 .z_last = kAll},
+                                 .z_last = kAll,
+                                 .threads = settings.threads},
                                 "object");
   map.intervals.resize(static_cast<std::size_t>(map.width) * static_cast<std::size_t>(map.height) *
                        static_cast<std::size_t>(map.layers));
   const std::size_t strips = scene.strip_starts.size() - 1;
   const StripCounts counts = parallel_reduce(
-      strips, 1, {}, StripCounts{},
+      strips, 1, settings.threads, StripCounts{},
       [&](std::size_t strip, std::size_t) {
         return draw_strip(scene, strip, object, settings, map);
       },
