@@ -142,7 +142,7 @@ TEST(DepthMap, DetectsWhatRaysDetect) {
   shapes.emplace_back(make_sphere({.frequency = 2}));
   int hits = 0, misses = 0, within = 0;
   std::uint32_t unsure = 0;
-  const int trials = unless_slow(200, 40);
+  const int trials = unless_slow(1500, 60);
   for (int trial = 0; trial < trials; ++trial) {
     const Drawn& object = shapes[random.below(4)];
     const std::vector<DepthElement> parts = {object.at({})};
