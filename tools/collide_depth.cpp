@@ -254,7 +254,7 @@ void print_report(const DepthVerdict& v) {
   facts.emplace_back("not seen",
                      fmt::format("{:.1f} % of A's surface; {:.1f} % is grazing",
                                  100 * v.compliance.unseen, 100 * v.compliance.grazing));
-  facts.emplace_back("unseen",
+  facts.emplace_back("missed",
                      v.settings.conservative
                          ? "nothing"
                          : fmt::format("nothing in common that holds a ball of {:.4g} m", v.miss));
