@@ -77,6 +77,8 @@ struct GpuDepthOptions {
   // spares some tens of microseconds a call.
   bool save_state = true;
   GpuRaster raster = GpuRaster::kAuto;
+  // kCompute: room for the tiles that triangles cover; 0: 2^18. What is beyond takes longer.
+  std::uint32_t tiles = 0;
   // kTwoMaps: the environment is drawn only where the object is (FAB, "Stencil buffer").
   bool use_stencil = false;
   // Room for the object's surfaces when its map is drawn, kIntervals; 0: four a pixel. It grows
