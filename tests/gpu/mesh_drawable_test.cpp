@@ -125,8 +125,10 @@ TEST_F(GpuMeshesTest, TilesWithoutRoomAreNotLost) {
     GpuDepthDetector detector(gpu(), {.width = 96, .height = 96, .max_contacts = 8},
                               {.raster = GpuRaster::kCompute, .tiles = tiles});
     detector.draw_map(0, object, make_depth_view({{-0.7, -0.7, -0.7}, {0.7, 0.7, 0.7}}, {1, 0, 1}));
-    for (const double z : {0.0, 4.4})
-      reports.push_back(detector.detect({.translation = {0, 0, z}}, {.meshes = all}));
+    const Vec3 near_a_ball =
+        scenery.elements[0].world_from_element.translation + Vec3{0.4, 0.1, 0.3};
+    for (const Vec3& at : {near_a_ball, Vec3{0, 0, 4.4}})  // the other: in the room's wall
+      reports.push_back(detector.detect({.translation = at}, {.meshes = all}));
   }
   for (std::size_t i = 0; i < 2; ++i) {
     EXPECT_GT(reports[i].pixels, 20U);
