@@ -210,6 +210,7 @@ DepthVerdict find_depth_contacts(const DepthBody& a, const DepthBody& b,
                                  const DepthOptions& options, bool gpu, int max_contacts,
                                  Threads threads) {
   DepthVerdict verdict{.settings = settings_of(options, max_contacts)};
+  verdict.settings.threads = threads;
   verdict.compliance = directions_of(a.mesh, options, verdict.settings, threads);
   DepthDevice device(gpu, verdict.settings);
   if (!device.warning().empty()) {
@@ -217,18 +218,16 @@ DepthVerdict find_depth_contacts(const DepthBody& a, const DepthBody& b,
     fmt::print(stderr, "isotact: warning: {}\n", device.warning());
   }
   verdict.device = device.name();
-  const DepthElement object = make_depth_element(a.part, {}, 0, a.closed);
-  const DepthElement environment = make_depth_element(b.part, b.world_from_body, 0, b.closed);
   const Aabb box = to_double(bounds(a.mesh));
   using Clock = std::chrono::steady_clock;
   for (const DepthDirectionShare& share : verdict.compliance.directions) {
     const DepthView view = make_depth_view(box, share.direction);
     const auto start = Clock::now();
-    DepthLook look{.map = device.draw(object, view), .report = {}};
+    DepthLook look{.map = device.draw(a, view), .report = {}};
     const auto drawn = Clock::now();
-    look.report = device.detect(look.map, a.world_from_body, environment);  // prepares
+    look.report = device.detect(look.map, a, b);  // prepares
     const auto ready = Clock::now();
-    look.report = device.detect(look.map, a.world_from_body, environment);
+    look.report = device.detect(look.map, a, b);
     verdict.map_seconds += std::chrono::duration<double>(drawn - start).count();
     verdict.seconds += std::chrono::duration<double>(Clock::now() - ready).count();
     verdict.views.push_back(std::move(look));
@@ -255,7 +254,7 @@ void print_report(const DepthVerdict& v) {
   facts.emplace_back("not seen",
                      fmt::format("{:.1f} % of A's surface; {:.1f} % is grazing",
                                  100 * v.compliance.unseen, 100 * v.compliance.grazing));
-  facts.emplace_back("unseen",
+  facts.emplace_back("missed",
                      v.settings.conservative
                          ? "nothing"
                          : fmt::format("nothing in common that holds a ball of {:.4g} m", v.miss));

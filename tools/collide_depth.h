@@ -9,6 +9,7 @@
 
 #include "collide_report.h"
 #include "command.h"
+#include "depth_device.h"
 
 namespace isotact::tool {
 
@@ -25,14 +26,8 @@ struct DepthOptions {
 };
 void add_depth_options(Command& command, DepthOptions& options);
 
-// A body's triangles, out of a mesh or out of an asset's field.
-struct DepthBody {
-  TriangleMesh mesh{};
-  DepthMesh part{};
-  bool closed = false;
-  Pose world_from_body{};
-};
-// Warnings go to stderr, and to `warnings` with the body's letter.
+// Out of a mesh, or out of an asset's field. Warnings go to stderr, and to `warnings` with the
+// body's letter.
 DepthBody load_depth_body(const std::string& file, const std::string& letter,
                           const std::string& unit, Threads threads,
                           std::vector<std::string>& warnings);

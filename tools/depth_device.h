@@ -4,9 +4,17 @@
 #include <memory>
 #include <string>
 
+#include "isotact/geometry/mesh.h"
 #include "isotact/queries/depth_map.h"
 
 namespace isotact::tool {
+
+struct DepthBody {
+  TriangleMesh mesh{};
+  DepthMesh part{};  // the same
+  bool closed = false;
+  Pose world_from_body{};
+};
 
 class DepthDevice {
  public:
@@ -19,10 +27,9 @@ class DepthDevice {
   // Why it is the CPU although a GPU was wanted; else empty.
   const std::string& warning() const { return warning_; }
 
-  DepthMap draw(const DepthElement& object, const DepthView& view);
-  // With the map that was drawn last.
-  DepthReport detect(const DepthMap& map, const Pose& world_from_object,
-                     const DepthElement& environment);
+  DepthMap draw(const DepthBody& object, const DepthView& view);
+  // With the map that was drawn last. The environment is always the same one.
+  DepthReport detect(const DepthMap& map, const DepthBody& object, const DepthBody& environment);
 
  private:
   struct State;

@@ -113,6 +113,32 @@ TEST_F(GpuMeshesTest, CulledMeshesAreAsWholeOnes) {
     }
 }
 
+// Without room for tiles triangles are finished where they are found: the same bits.
+TEST_F(GpuMeshesTest, TilesWithoutRoomAreNotLost) {
+  const Scenery scenery;
+  const GpuMeshes meshes(scenery.elements);
+  const MeshElement ball[] = {make_mesh_element(scenery.ring, {}, 0, true)};
+  const GpuMeshes object(ball);
+  const GpuMeshes* const all[] = {&meshes};
+  std::vector<DepthReport> reports;
+  for (const std::uint32_t tiles : {0U, 3U}) {
+    GpuDepthDetector detector(gpu(), {.width = 96, .height = 96, .max_contacts = 8},
+                              {.raster = GpuRaster::kCompute, .tiles = tiles});
+    detector.draw_map(0, object, make_depth_view({{-0.7, -0.7, -0.7}, {0.7, 0.7, 0.7}}, {1, 0, 1}));
+    const Vec3 near_a_ball =
+        scenery.elements[0].world_from_element.translation + Vec3{0.4, 0.1, 0.3};
+    for (const Vec3& at : {near_a_ball, Vec3{0, 0, 4.4}})  // the other: in the room's wall
+      reports.push_back(detector.detect({.translation = at}, {.meshes = all}));
+  }
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_GT(reports[i].pixels, 20U);
+    EXPECT_EQ(reports[i].pixels, reports[i + 2].pixels);
+    EXPECT_EQ(reports[i].depth, reports[i + 2].depth);
+    EXPECT_EQ(reports[i].ids, reports[i + 2].ids);
+    EXPECT_EQ(reports[i].contacts.size(), reports[i + 2].contacts.size());
+  }
+}
+
 TEST_F(GpuMeshesTest, PosesMoveElements) {
   const Scenery scenery;
   const MeshElement parts[] = {

@@ -24,8 +24,9 @@
 //   * Which place is the deepest in a part of the picture is decided to 2^-20 of the box's depth
 //   (at
 //     512 x 512 pixels; 2 bits less for each doubling of both sides). Candidates have room for as
-//     many as there are pixels: where more than that come, each deeper than all before it, some
-//     parts of the picture give no contact. All else in the report is right even then.
+//     many as there are pixels: where more come, each deeper than all before it, some parts of the
+//     picture may be left out of contacts and of the search for the deepest place. Whether it
+//     collides, pixels, bounds and ids do not depend on that.
 //
 // Everything works in the context that was current at construction, the caller's or our own, and
 // leaves its state as it found it. Results are the same bits for every run on one device. Not for
@@ -76,6 +77,8 @@ struct GpuDepthOptions {
   // spares some tens of microseconds a call.
   bool save_state = true;
   GpuRaster raster = GpuRaster::kAuto;
+  // kCompute: room for the tiles that triangles cover; 0: 2^18. What is beyond takes longer.
+  std::uint32_t tiles = 0;
   // kTwoMaps: the environment is drawn only where the object is (FAB, "Stencil buffer").
   bool use_stencil = false;
   // Room for the object's surfaces when its map is drawn, kIntervals; 0: four a pixel. It grows

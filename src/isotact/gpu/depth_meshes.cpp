@@ -112,7 +112,7 @@ void GpuDepthDetector::State::plan_meshes(detail::Flight& flight, const GpuDepth
     plan.batches = bytes;
     plan.instances = plan.batches + batches * detail::kBatchBytes;
     bytes = detail::align_block(plan.instances + flight.queries.size() * m.elements.size() *
-                                                     sizeof(detail::MeshInstance));
+                                                     sizeof(detail::DrawnInstance));
     flight.meshes.push_back(plan);
   }
 }
@@ -124,10 +124,10 @@ void GpuDepthDetector::State::put_meshes(detail::Flight& flight) const {
     for (std::size_t q = 0; q < flight.queries.size(); ++q) {
       const Pose view_from_world =
           inverse(flight.queries[q].world_from_object * flight.views[q].object_from_view);
-      for (std::size_t i = 0; i < m.elements.size(); ++i, at += sizeof(detail::MeshInstance)) {
+      for (std::size_t i = 0; i < m.elements.size(); ++i, at += sizeof(detail::DrawnInstance)) {
         const std::array<float, 16> columns =
             detail::make_clip_matrix(flight.views[q], view_from_world * m.elements[i].pose);
-        detail::MeshInstance instance{};
+        detail::DrawnInstance instance{};
         for (std::size_t row = 0; row < 3; ++row)
           for (std::size_t column = 0; column < 4; ++column)
             instance.clip_from_element[4 * row + column] = columns[4 * column + row];
@@ -177,7 +177,7 @@ void GpuDepthDetector::State::bind_batch(const detail::Flight& flight, const det
   const std::array<GLsizeiptr, 6> sizes{
       size(m.corners),
       static_cast<GLsizeiptr>(flight.queries.size() * m.elements.size() *
-                              sizeof(detail::MeshInstance)),
+                              sizeof(detail::DrawnInstance)),
       size(meshes->visible),
       size(m.clusters),
       sizeof(detail::DrawCommands),
@@ -208,6 +208,8 @@ void GpuDepthDetector::State::draw_visible(const GpuMeshes& drawn, std::uint32_t
     const auto draw = [&](const FragmentShader& fragment) {
       glUseProgram(meshes->draw[kind]->link(fragment));
       const std::size_t command = commands + kind * sizeof(detail::DrawCommand);
+      // OpenGL takes places in a buffer as pointers.
+      // NOLINTNEXTLINE(performance-no-int-to-ptr)
       glDrawArraysIndirect(kModes[kind], reinterpret_cast<const void*>(command));
     };
     if (!settings.conservative || m.any_closed)

@@ -172,8 +172,8 @@ GpuDepthDetector::State::State(const GpuContext& gpu, const DepthSettings& wante
                             settings.width, settings.height, gpu.info().max_picture,
                             gpu.info().max_picture));
   // Work-groups of one dispatch, each for a tile.
-  item_room = static_cast<std::uint32_t>(
-      std::min<std::int64_t>(gpu.info().max_groups_x, std::int64_t{1} << 18U));
+  item_room = static_cast<std::uint32_t>(std::min<std::int64_t>(
+      gpu.info().max_groups_x, options.tiles > 0 ? options.tiles : 1U << 18U));
   compute_raster = options.raster != GpuRaster::kGraphics && can_raster(settings) &&
                    (options.raster == GpuRaster::kCompute || !gpu.info().software);
   finish.emplace("depth_finish.comp");

@@ -13,8 +13,8 @@
 // Our fragment shaders read gl_FragCoord and gl_FrontFacing only, so whatever the other stages give
 // out is left alone. They own the storage buffers 8 to 15, the uniform buffers 30 and 31 and the
 // texture units 8 to 11; the caller's stages have the lower ones. Vertex shaders set gl_Position to
-// clip_from_world times a point of the world (of an object's parts: of the object's frame). A
-// program that emits points sets gl_PointSize.
+// clip_from_world times a point of the world (of an object's parts: of the object's frame). Points
+// are one pixel large, unless the callback enables GL_PROGRAM_POINT_SIZE for as long as it draws.
 #pragma once
 
 #include <array>

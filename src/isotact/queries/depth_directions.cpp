@@ -101,9 +101,9 @@ struct Sight {
   std::vector<std::uint8_t> seen, grazing;  // by samples
 };
 
-class Survey {
+class SightSurvey {
  public:
-  Survey(const TriangleMesh& mesh, const DepthDirectionSettings& settings)
+  SightSurvey(const TriangleMesh& mesh, const DepthDirectionSettings& settings)
       : settings_(settings), mesh_(mesh), part_(make_depth_mesh(mesh)) {
     check_mesh(mesh);
     check(settings);
@@ -138,7 +138,10 @@ class Survey {
   DepthMap draw(const Vec3& direction, int layers) const {
     const DepthElement object[] = {make_depth_element(part_, {}, 0, true)};
     return draw_depth_map(object, make_depth_view(to_double(bounds(mesh_)), direction),
-                          {.width = kSurveyPixels, .height = kSurveyPixels, .layers = layers});
+                          {.width = kSurveyPixels,
+                           .height = kSurveyPixels,
+                           .layers = layers,
+                           .threads = settings_.threads});
   }
 
  private:
@@ -192,14 +195,14 @@ class Survey {
   double skin_ = 0, least_cosine_ = 0;
 };
 
-std::size_t count(const std::vector<std::uint8_t>& flags) {
+std::size_t count_set(const std::vector<std::uint8_t>& flags) {
   return static_cast<std::size_t>(std::count(flags.begin(), flags.end(), 1));
 }
 
 // Puts one direction after the other into a report.
-class Account {
+class SightAccount {
  public:
-  explicit Account(const Survey& survey)
+  explicit SightAccount(const SightSurvey& survey)
       : survey_(survey), seen_(survey.sample_count()), grazing_(survey.sample_count(), 1) {}
 
   std::size_t gain_of(const Sight& sight) const {
@@ -210,9 +213,9 @@ class Account {
   }
   void add(const Vec3& direction, const Sight& sight, int layers) {
     DepthDirectionShare share{.direction = direction,
-                              .seen = share_of(count(sight.seen)),
+                              .seen = share_of(count_set(sight.seen)),
                               .gained = share_of(gain_of(sight)),
-                              .grazing = share_of(count(sight.grazing))};
+                              .grazing = share_of(count_set(sight.grazing))};
     if (survey_.of_intervals()) {
       const DepthMap map = survey_.draw(direction, layers);
       share.covered = map.covered;
@@ -225,11 +228,11 @@ class Account {
     }
     compliance_.directions.push_back(share);
   }
-  double seen() const { return share_of(count(seen_)); }
+  double seen() const { return share_of(count_set(seen_)); }
   DepthCompliance finish() {
     compliance_.seen = seen();
-    compliance_.unseen = share_of(seen_.size() - count(seen_));
-    compliance_.grazing = compliance_.directions.empty() ? 0 : share_of(count(grazing_));
+    compliance_.unseen = share_of(seen_.size() - count_set(seen_));
+    compliance_.grazing = compliance_.directions.empty() ? 0 : share_of(count_set(grazing_));
     for (std::size_t i = 0; i < seen_.size(); ++i)
       if (seen_[i] == 0) compliance_.worst = survey_.sample(i).position;
     return std::move(compliance_);
@@ -240,7 +243,7 @@ class Account {
     return static_cast<double>(samples) / static_cast<double>(seen_.size());
   }
 
-  const Survey& survey_;
+  const SightSurvey& survey_;
   std::vector<std::uint8_t> seen_, grazing_;
   DepthCompliance compliance_;
 };
@@ -254,15 +257,15 @@ bool is_visible(const Bvh& bvh, const Vec3& from, const Vec3& to) {
 
 DepthCompliance choose_depth_directions(const TriangleMesh& mesh,
                                         const DepthDirectionSettings& settings) {
-  const Survey survey(mesh, settings);
+  const SightSurvey survey(mesh, settings);
   const bool both_ways = !survey.of_intervals() && !settings.two_sided;
   const std::vector<Vec3> candidates = make_candidates(settings.candidates, both_ways);
   std::vector<Sight> sights(candidates.size());
   parallel_for(candidates.size(), 1, settings.threads,
                [&](std::size_t i, std::size_t) { sights[i] = survey.look(candidates[i]); });
   std::vector<std::size_t> grazing;
-  for (const Sight& sight : sights) grazing.push_back(count(sight.grazing));
-  Account account(survey);
+  for (const Sight& sight : sights) grazing.push_back(count_set(sight.grazing));
+  SightAccount account(survey);
   for (int k = 0; k < settings.max_directions; ++k) {
     std::size_t best = 0, best_gain = 0;
     for (std::size_t i = 0; i < candidates.size(); ++i) {
@@ -282,8 +285,8 @@ DepthCompliance choose_depth_directions(const TriangleMesh& mesh,
 
 DepthCompliance check_depth_directions(const TriangleMesh& mesh, std::span<const Vec3> directions,
                                        const DepthDirectionSettings& settings) {
-  const Survey survey(mesh, settings);
-  Account account(survey);
+  const SightSurvey survey(mesh, settings);
+  SightAccount account(survey);
   for (const Vec3& direction : directions) {
     const Vec3 unit = normalized(direction);
     if (!is_finite(direction) || !(length_sq(unit) > 0.5))

@@ -128,7 +128,7 @@ struct PassState {
 namespace isotact {
 
 struct GpuDepthDetector::State {
-  State(const GpuContext& gpu, const DepthSettings& settings, const GpuDepthOptions& options);
+  State(const GpuContext& gpu, const DepthSettings& wanted, const GpuDepthOptions& wanted_options);
 
   DepthSettings settings;
   GpuDepthOptions options;

@@ -27,11 +27,11 @@ struct MeshCluster {
 static_assert(sizeof(MeshCluster) == 48);
 
 // An element in a query's picture.
-struct MeshInstance {
+struct DrawnInstance {
   std::array<float, 12> clip_from_element;  // rows
   std::uint32_t number, flags, query, empty;
 };
-static_assert(sizeof(MeshInstance) == 64);
+static_assert(sizeof(DrawnInstance) == 64);
 
 inline constexpr std::array<std::uint32_t, 3> kMeshCorners{3, 2, 1};  // by DepthPrimitive
 
