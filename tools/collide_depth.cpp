@@ -201,7 +201,7 @@ DepthBody load_depth_body(const std::string& file, const std::string& letter,
   if (flaws.inward && letter == "B")
     own.push_back("is turned inwards: it is taken for a room, free inside");
   print_warnings(file, own);
-  for (const std::string& warning : own) warnings.push_back(letter + ": " + warning);
+  for (const std::string& warning : own) warnings.push_back(fmt::format("{}: {}", letter, warning));
   body.part = make_depth_mesh(body.mesh);
   return body;
 }

@@ -174,6 +174,75 @@ TEST(DepthMap, DetectsWhatRaysDetect) {
   EXPECT_LT(unsure, static_cast<std::uint32_t>(trials) * 14 * 11 / 50);
 }
 
+// FAB's own rules, from rays: closed bodies, the environment's surfaces that look at the view.
+struct HeightHits {
+  std::uint32_t pixels = 0, unsure = 0;
+};
+HeightHits compare_heights(std::span<const DepthElement> object, const DepthView& view,
+                           std::span<const DepthElement> environment,
+                           const DepthSettings& settings) {
+  HeightHits hits;
+  const Pose view_from_object = inverse(view.object_from_view);
+  const auto a = project(object, view_from_object, view, settings.width, settings.height);
+  const auto b = project(environment, view_from_object, view, settings.width, settings.height);
+  for (std::int32_t row = 0; row < settings.height; ++row)
+    for (std::int32_t column = 0; column < settings.width; ++column) {
+      const RayCrossings of_a = cast_ray(a, view, column, row);
+      const RayCrossings of_b = cast_ray(b, view, column, row);
+      bool unsure = !of_a.sure || !of_b.sure, hit = false;
+      double near = 0, far = -1, far_doubt = 0;
+      for (const RayCrossing& c : of_a.all) {
+        if (c.sign < 0) far = c.z, far_doubt = c.doubt;
+        if (settings.two_sided && c.sign > 0 && near == 0) near = c.z;
+      }
+      bool first = true;
+      for (const RayCrossing& c : of_b.all) {
+        if (c.sign < 0 || c.z < 0 || c.z > 2 * view.half_size.z) continue;
+        if (!first && settings.method == DepthMethod::kTwoMaps) break;
+        first = false;
+        const double doubt = c.doubt + far_doubt + 1e-5;
+        for (const double end : {near, far, 0.0, 2 * view.half_size.z})
+          unsure = unsure || std::abs(c.z - end) < doubt;
+        hit = hit || (c.z >= near && c.z <= far);
+      }
+      hits.pixels += hit && !unsure ? 1U : 0U;
+      hits.unsure += unsure ? 1U : 0U;
+    }
+  return hits;
+}
+
+TEST(DepthMap, HeightMapsAreThePapers) {
+  Random random(9);
+  std::vector<Drawn> shapes;
+  shapes.emplace_back(make_box({}));
+  shapes.emplace_back(make_torus({.segments = 10, .tube_segments = 5}));
+  shapes.emplace_back(make_sphere({.frequency = 2}));
+  std::uint32_t pixels = 0, unsure = 0;
+  for (int trial = 0; trial < unless_slow(400, 40); ++trial) {
+    const Drawn& object = shapes[random.below(3)];
+    const std::vector<DepthElement> parts = {object.at({})};
+    std::vector<DepthElement> environment;
+    for (std::uint32_t i = 0; i < 2; ++i)
+      environment.push_back(
+          shapes[random.below(3)].at({random.rotation(), random.in_unit_ball() * 1.2}, i));
+    const DepthView view = make_depth_view(to_double(bounds(object.mesh)), random.unit_vector());
+    const DepthSettings settings{
+        .method = trial % 2 == 0 ? DepthMethod::kTwoMaps : DepthMethod::kFragments,
+        .width = 13,
+        .height = 15,
+        .two_sided = trial % 4 < 2};
+    const DepthReport report =
+        detect_by_depth(draw_depth_map(parts, view, settings), {}, environment, settings);
+    const HeightHits rays = compare_heights(parts, view, environment, settings);
+    EXPECT_GE(report.pixels, rays.pixels) << trial;
+    EXPECT_LE(report.pixels, rays.pixels + rays.unsure) << trial;
+    pixels += rays.pixels;
+    unsure += rays.unsure;
+  }
+  EXPECT_GT(pixels, 100U * unsure / 10);
+  EXPECT_GT(pixels, unless_slow(4000U, 400U));
+}
+
 // Positions in the world, as float32: what the exact test and the drawing both start from.
 TriangleMesh moved(const TriangleMesh& mesh, const Pose& pose) {
   TriangleMesh out = mesh;
@@ -358,21 +427,67 @@ TEST(DepthMap, LinesAndPointsMeetTheObject) {
   }
 }
 
+// Boxes along the axes: what two have in common is a box, too. Seen along an axis, most of their
+// faces do not show; the bound holds all the same.
+TEST(DepthMap, WhatHoldsALargerBallThanTheBoundIsFound) {
+  Random random(8);
+  int met = 0, apart = 0, thin = 0, within = 0;
+  for (int trial = 0; trial < 600; ++trial) {
+    const auto side = [&] { return random.below(3) == 0 ? 0.1 : random.uniform(0.3, 3); };
+    const Vec3 a{side(), side(), side()}, b{side(), side(), side()};
+    const Drawn object(make_box({.size_x = a.x, .size_y = a.y, .size_z = a.z}));
+    const Drawn other(make_box({.size_x = b.x, .size_y = b.y, .size_z = b.z}));
+    const Vec3 shift = random.in_box({-1, -1, -1}, {1, 1, 1});
+    Vec3 direction{};
+    direction[random.below(3)] = random.below(2) == 0 ? 1 : -1;
+    if (trial % 4 == 0) direction = random.unit_vector();
+    const DepthSettings settings{.width = 24, .height = 24};
+    const DepthView view = make_depth_view(to_double(bounds(object.mesh)), direction);
+    const DepthReport report = detect(object, direction, {}, {other.at({{}, shift}, 5)}, settings);
+    double radius = 1e300;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const double upper = std::min(a[axis] / 2, shift[axis] + b[axis] / 2);
+      const double lower = std::max(-a[axis] / 2, shift[axis] - b[axis] / 2);
+      radius = std::min(radius, (upper - lower) / 2);
+    }
+    if (radius > find_depth_miss(view, settings)) {
+      EXPECT_TRUE(report.colliding) << trial;
+      EXPECT_EQ(report.ids, std::vector<std::uint32_t>{5});
+      ++met;
+      within += report.inside ? 1 : 0;
+    } else if (radius < 0) {
+      EXPECT_FALSE(report.colliding) << trial;
+      ++apart;
+    } else {
+      ++thin;
+    }
+  }
+  EXPECT_GT(met, 100);
+  EXPECT_GT(apart, 100);
+  EXPECT_GT(within, 20);
+  EXPECT_LT(thin, 200);
+}
+
 TEST(DepthMap, BoundsNeverMissWhatIsThin) {
   // Needles of a thousandth of a pixel: they pass between the middles, not between the squares.
   const Drawn object(make_sphere({.radius = 0.5, .frequency = 8}));
+  const std::vector<DepthElement> parts = {object.at({})};
+  const DepthView view = make_depth_view(to_double(bounds(object.mesh)), {0, 1, 0});
+  DepthSettings bounds_too = kSmall;
+  bounds_too.conservative = true;
+  EXPECT_EQ(find_depth_miss(view, bounds_too), 0);
+  const DepthMap map = draw_depth_map(parts, view, kSmall);
+  const DepthMap bound_map = draw_depth_map(parts, view, bounds_too);
   Random random(6);
   int found = 0;
-  for (int trial = 0; trial < 200; ++trial) {
+  for (int trial = 0; trial < 1000; ++trial) {
     const Vec3 inside = random.in_unit_ball() * 0.45;
     const std::vector<Vec3> ends = {inside, inside + random.unit_vector() * 1e-5,
                                     inside + random.unit_vector() * 1e-5};
     const std::vector<std::uint32_t> indices = {0, 1, 2};
-    const DepthElement needle{.positions = ends, .indices = indices, .id = 1};
-    DepthSettings settings = kSmall;
-    found += detect(object, {0, 1, 0}, {}, {needle}, settings).colliding ? 1 : 0;
-    settings.conservative = true;
-    EXPECT_TRUE(detect(object, {0, 1, 0}, {}, {needle}, settings).colliding);
+    const std::vector<DepthElement> needle = {{.positions = ends, .indices = indices, .id = 1}};
+    found += detect_by_depth(map, {}, needle, kSmall).colliding ? 1 : 0;
+    EXPECT_TRUE(detect_by_depth(bound_map, {}, needle, bounds_too).colliding);
   }
   EXPECT_LT(found, 10);
 }
