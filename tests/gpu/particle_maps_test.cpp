@@ -1,5 +1,6 @@
 #include "isotact/gpu/particle_maps.h"
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 
@@ -9,6 +10,7 @@
 #include "isotact/base/random.h"
 #include "isotact/geometry/primitives.h"
 #include "isotact/gpu/gl_state.h"
+#include "isotact/gpu/mesh_drawable.h"
 #include "isotact/gpu/program.h"
 
 #include "gpu_fixture.h"
@@ -148,6 +150,29 @@ TEST_F(ParticleMapTest, PeelsLayers) {
   EXPECT_EQ(m.depths[texel(m, 4, 33, 30)], 1);
   EXPECT_EQ(m.depths[texel(m, 2, 33, 12)], 1);  // beside the upper one
   EXPECT_LT(m.depths[texel(m, 1, 33, 12)], 1);
+}
+
+TEST_F(ParticleMapTest, FarSidesOfClosedThingsDoNotMatter) {
+  const TriangleMesh ball = make_sphere({.radius = 0.5, .frequency = 12});
+  const TriangleMesh box = make_box({.size_x = 0.6, .size_y = 0.3, .size_z = 0.5});
+  // By way of our own drawables.
+  const std::vector<MeshElement> elements = {
+      make_mesh_element(ball, {{}, {0.1, 1.2, 0}}, 4, true),
+      make_mesh_element(box, {rotation_about({1, 2, 3}, 1), {-0.4, 0.7, 0.2}}, 5, true)};
+  const GpuMeshes meshes(elements);
+  std::vector<ParticleObstacle> obstacles;
+  for (const GpuDrawable& drawable : meshes.drawables()) obstacles.push_back({drawable});
+  ParticleMaps read[2];
+  for (const bool cull : {false, true}) {
+    GpuParticleMaps gpu_maps = maps({.cull_back_faces = cull});
+    gpu_maps.draw(kUpwards, obstacles);
+    read[cull ? 1 : 0] = gpu_maps.read();
+  }
+  EXPECT_EQ(read[0].depths, read[1].depths);
+  EXPECT_EQ(read[0].ids, read[1].ids);
+  EXPECT_EQ(read[0].normals, read[1].normals);
+  EXPECT_GT(std::count(read[0].ids.begin(), read[0].ids.end(), 4U), 300);
+  EXPECT_GT(std::count(read[0].ids.begin(), read[0].ids.end(), 5U), 100);
 }
 
 TEST_F(ParticleMapTest, LeavesTheStateAlone) {
@@ -353,6 +378,7 @@ void main() {
 TEST_F(ParticleMapTest, RefusesWhatMakesNoSense) {
   EXPECT_THROW((void)GpuParticleMaps(gpu(), {.size = 0}), Error);
   EXPECT_THROW((void)GpuParticleMaps(gpu(), {.layers = 9}), Error);
+  EXPECT_THROW((void)GpuParticleMaps(gpu(), {.layers = 2, .cull_back_faces = true}), Error);
   EXPECT_THROW((void)GpuParticles(gpu(), 0), Error);
   GpuParticleMaps box = maps({}), cube = maps({.cube = true});
   EXPECT_THROW(box.draw({.direction = {0, 0, 0}}, {}), Error);

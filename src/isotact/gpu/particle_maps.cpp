@@ -34,6 +34,8 @@ void check_settings(const ParticleMapSettings& settings) {
   if (settings.size < 1 || settings.size > kMostDepthPixels)
     throw Error(fmt::format("maps of {} pixels a side; it must be 1 to {}", settings.size,
                             kMostDepthPixels));
+  if (settings.cull_back_faces && settings.layers > 1)
+    throw Error("maps of several layers need the far sides of obstacles");
   if (settings.layers < 1 || settings.layers > kMostParticleLayers)
     throw Error(
         fmt::format("maps of {} layers; it must be 1 to {}", settings.layers, kMostParticleLayers));
@@ -77,6 +79,8 @@ ParticleFace make_box_face(const ParticleView& view) {
   face.far = static_cast<float>(2 * half.z);
   return face;
 }
+
+void set_culling(bool wanted) { wanted ? glEnable(GL_CULL_FACE) : glDisable(GL_CULL_FACE); }
 
 std::array<float, 16> make_clip_from_world(const ParticleFace& face, bool cube) {
   const double near = static_cast<double>(face.near), far = static_cast<double>(face.far);
@@ -237,6 +241,7 @@ void GpuParticleMaps::State::draw_slice(int face, int layer,
                       static_cast<GLintptr>((slice * obstacles.size() + i) * draw_stride),
                       sizeof(DrawBlock));
     pass.element = static_cast<std::uint32_t>(i);
+    set_culling(settings.cull_back_faces && obstacles[i].drawable.closed);
     obstacles[i].drawable.draw(pass);
   }
 }
@@ -272,6 +277,8 @@ void GpuParticleMaps::draw(const ParticleView& view, std::span<const ParticleObs
   glViewport(0, 0, s.settings.size, s.settings.size);
   glEnable(GL_DEPTH_TEST);
   glDepthFunc(GL_LESS);
+  glCullFace(GL_BACK);
+  glFrontFace(GL_CCW);
   for (int face = 0; face < (cube ? 6 : 1); ++face)
     for (int layer = 0; layer < s.settings.layers; ++layer) s.draw_slice(face, layer, obstacles);
   glBindFramebuffer(GL_DRAW_FRAMEBUFFER, 0);
