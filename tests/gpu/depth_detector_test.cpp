@@ -278,5 +278,32 @@ TEST_F(GpuDepthTest, SaysWhatIsWrong) {
   EXPECT_THROW((void)detector.read_environment(0), Error);
 }
 
+// Where the GPU cannot use them they are compiled, at least.
+TEST_F(GpuDepthTest, ConservativeShadersCompile) {
+  for (const bool whole : {false, true})
+    for (const bool from_vertex : {false, true}) {
+      std::vector<ShaderDefine> defines{{"CONSERVATIVE", "1"}};
+      if (whole) defines.push_back({"WHOLE", "1"});
+      if (from_vertex) defines.push_back({"FROM_VERTEX", "1"});
+      EXPECT_NO_THROW(FragmentShader("depth_gather.frag", defines));
+      EXPECT_NO_THROW(FragmentShader("depth_intervals.frag", defines));
+    }
+  EXPECT_NO_THROW(GpuProgram("depth_resolve.comp", {{"CONSERVATIVE", "1"}}));
+}
+
+TEST_F(GpuDepthTest, ConservativeRasterisationMissesNothing) {
+  if (!gpu().info().conservative_raster) GTEST_SKIP() << "this GPU has none";
+  Ball ball;
+  DrawnMesh needle(make_box({.size_x = 1e-3, .size_y = 1e-3, .size_z = 0.5}));
+  GpuDepthDetector detector(gpu(), {.width = 16, .height = 16, .conservative = true});
+  detector.draw_map(0, {ball.drawn.drawable()}, ball.view);
+  Random random(4);
+  for (int i = 0; i < 50; ++i) {
+    const Vec3 at{random.uniform(-0.3, 0.3), random.uniform(-0.3, 0.3), random.uniform(0.2, 0.6)};
+    EXPECT_TRUE(detector.detect({}, {needle.drawable(1, {.translation = at})}).colliding) << i;
+  }
+  EXPECT_FALSE(detector.detect({}, {needle.drawable(1, {.translation = {0, 0, 1}})}).colliding);
+}
+
 }  // namespace
 }  // namespace isotact

@@ -115,7 +115,8 @@ TEST_F(GpuDepthTwinTest, MapsAndReportsAreTheSame) {
   }
   RecordProperty("pixels", static_cast<int>(pixels));
   std::printf(
-      "worst %g pixels %zu edges %zu layers %zu | hits %zu edges %zu | runs %zu colliding %zu verdicts "
+      "worst %g pixels %zu edges %zu layers %zu | hits %zu edges %zu | runs %zu colliding %zu "
+      "verdicts "
       "%zu ids %zu\n",
       worst, pixels, map_edges, map_layers, hits, hit_edges, runs, colliding, verdicts, ids);
   EXPECT_LT(static_cast<double>(map_edges), 0.005 * static_cast<double>(pixels));

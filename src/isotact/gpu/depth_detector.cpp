@@ -57,6 +57,7 @@ detail::Flight& GpuDepthDetector::State::prepare(std::span<const GpuDepthQuery> 
                     "GpuDepthOptions::in_flight",
                     flights.size()));
   detail::Flight& flight = **free;
+  flight.done.wait();  // of one that was forgotten
   flight.queries.assign(queries.begin(), queries.end());
   flight.views.clear();
   flight.ids.clear();
@@ -126,7 +127,7 @@ void GpuDepthDetector::State::run(detail::Flight& flight, const GpuDepthScene& s
     finish->dispatch(count);
   }
   glMemoryBarrier(GL_CLIENT_MAPPED_BUFFER_BARRIER_BIT);
-  flight.upload.done.set();
+  flight.done.set();
   glFlush();
 }
 
@@ -158,7 +159,7 @@ GpuDepthResults GpuDepthDetector::submit_on_gpu(std::span<const GpuDepthQuery> q
     flight.number = 0;
     throw;
   }
-  flight.number = 0;  // nothing to fetch; its upload waits for the GPU when it is used again
+  flight.number = 0;  // nothing to fetch
   return {state_->results.name(), static_cast<std::uint32_t>(queries.size()), stride};
 }
 
@@ -169,12 +170,12 @@ detail::Flight& GpuDepthDetector::State::find(GpuDepthTicket ticket) {
 }
 
 bool GpuDepthDetector::is_ready(GpuDepthTicket ticket) const {
-  return state_->find(ticket).upload.done.is_passed();
+  return state_->find(ticket).done.is_passed();
 }
 
 void GpuDepthDetector::fetch(GpuDepthTicket ticket, std::vector<DepthReport>& reports) {
   detail::Flight& flight = state_->find(ticket);
-  flight.upload.done.wait();
+  flight.done.wait();
   flight.number = 0;
   reports.resize(flight.queries.size());
   for (std::size_t q = 0; q < reports.size(); ++q)

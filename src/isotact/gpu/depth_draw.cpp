@@ -22,6 +22,16 @@ std::array<float, 16> make_clip_matrix(const DepthView& view, const Pose& view_f
   return m;
 }
 
+void set_conservative(bool on) {
+  const GLenum what = epoxy_has_gl_extension("GL_NV_conservative_raster")
+                          ? GL_CONSERVATIVE_RASTERIZATION_NV
+                          : GL_CONSERVATIVE_RASTERIZATION_INTEL;
+  if (on)
+    glEnable(what);
+  else
+    glDisable(what);
+}
+
 }  // namespace detail
 
 namespace {
@@ -85,7 +95,8 @@ void GpuDepthDetector::State::draw_object(std::span<const GpuDrawable> object,
 
 void GpuDepthDetector::State::draw_intervals(std::span<const GpuDrawable> object,
                                              const DepthView& view, const detail::Upload& upload) {
-  const std::uint32_t start[2] = {0, static_cast<std::uint32_t>((nodes.size() - 8) / 8)};
+  const std::uint32_t start[2] = {
+      0, static_cast<std::uint32_t>((nodes.size() - node_start()) / node_bytes())};
   glClearNamedBufferSubData(nodes.name(), GL_RG32UI, 0, sizeof start, GL_RG_INTEGER,
                             GL_UNSIGNED_INT, start);
   const GLuint buffers[] = {intervals.name(), notes.name(), heads.name(), nodes.name(),
@@ -94,6 +105,11 @@ void GpuDepthDetector::State::draw_intervals(std::span<const GpuDrawable> object
   begin_pass({.framebuffer = plain.name(), .clamp = true});
   set_tile(0);
   draw_object(object, view, upload, callers.gather, 0);
+  if (settings.conservative) {
+    detail::set_conservative(true);
+    draw_object(object, view, upload, *callers.gather_whole, 0);
+    detail::set_conservative(false);
+  }
   glMemoryBarrier(kShaderBarriers);
 }
 
@@ -128,7 +144,7 @@ void GpuDepthDetector::State::draw_map(int slot, std::span<const GpuDrawable> ob
                                        const DepthView& view, MapUpdate update) {
   slots[static_cast<std::size_t>(slot)] = {};
   for (;;) {
-    detail::Upload& upload = map_uploads[next_upload++ % map_uploads.size()];
+    detail::Upload& upload = map_upload;
     upload.reserve(detail::find_pass(object.size() + 1));
     upload.put(0, frame);
     detail::DepthPassBlock block;
@@ -153,13 +169,12 @@ void GpuDepthDetector::State::draw_map(int slot, std::span<const GpuDrawable> ob
     upload.bind_pass(0);
     resolve->dispatch(static_cast<std::uint32_t>((settings.width + 15) / 16),
                       static_cast<std::uint32_t>((settings.height + 15) / 16));
-    upload.done.set();
     if (update == MapUpdate::kQueue) break;
     const detail::DepthMapNote note = read_note(slot);
     if (note.lost == 0) break;
-    const std::size_t surfaces = (nodes.size() - 8) / 8 + note.lost;
+    const std::size_t surfaces = (nodes.size() - node_start()) / node_bytes() + note.lost;
     nodes = GpuBuffer();  // first, so that there is room
-    nodes = GpuBuffer(8 + (surfaces + surfaces / 4) * 8);
+    nodes = GpuBuffer(node_start() + (surfaces + surfaces / 4) * node_bytes());
   }
   slots[static_cast<std::size_t>(slot)] = {view, ++map_versions};
 }
@@ -204,6 +219,21 @@ void GpuDepthDetector::State::mark_stencils(const detail::Flight& flight) {
   glStencilOp(GL_KEEP, GL_KEEP, GL_KEEP);
 }
 
+void GpuDepthDetector::State::draw_tested(const GpuDrawable& drawable, DrawPass& pass,
+                                          bool look_inside) const {
+  if (!settings.conservative) {
+    drawable.draw(pass);
+    return;
+  }
+  // Windings come from the pixels' middles, hits from all of their squares.
+  pass.fragment = &callers.test;
+  if (drawable.closed && look_inside) drawable.draw(pass);
+  pass.fragment = &*callers.test_whole;
+  detail::set_conservative(true);
+  drawable.draw(pass);
+  detail::set_conservative(false);
+}
+
 void GpuDepthDetector::State::draw_environment(const detail::Flight& flight,
                                                const GpuDepthScene& scene) {
   const bool two_maps = settings.method == DepthMethod::kTwoMaps;
@@ -236,7 +266,7 @@ void GpuDepthDetector::State::draw_environment(const detail::Flight& flight,
       pass.clip_from_world = detail::make_clip_matrix(flight.views[q], inverse(world_from_view));
       set_tile(static_cast<int>(q));
       flight.upload.bind_pass(number++);
-      drawable.draw(pass);
+      draw_tested(drawable, pass, look_inside);
     }
   }
   if (!flight.meshes.empty()) draw_meshes(flight);

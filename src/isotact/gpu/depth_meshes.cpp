@@ -77,7 +77,7 @@ void GpuDepthDetector::State::plan_meshes(detail::Flight& flight, const GpuDepth
   }
 }
 
-void GpuDepthDetector::State::put_meshes(const detail::Flight& flight) const {
+void GpuDepthDetector::State::put_meshes(detail::Flight& flight) const {
   for (const detail::MeshPlan& plan : flight.meshes) {
     const GpuMeshes::State& m = plan.meshes->state();
     std::size_t at = plan.instances;
@@ -128,7 +128,7 @@ void GpuDepthDetector::State::draw_meshes(const detail::Flight& flight) {
   put_switch(GL_CULL_FACE, false);
   const bool two_maps = settings.method == DepthMethod::kTwoMaps;
   const FragmentShader& fragment = two_maps ? meshes->fragments.surface : meshes->fragments.test;
-  const GLuint up = flight.upload.device.name();
+  const GLuint up = flight.upload.name();
   for (const detail::MeshPlan& plan : flight.meshes) {
     const GpuMeshes::State& m = plan.meshes->state();
     put_switch(GL_DEPTH_CLAMP, by_intervals() && settings.find_inside && m.any_closed);
@@ -163,10 +163,17 @@ void GpuDepthDetector::State::draw_meshes(const detail::Flight& flight) {
       constexpr std::array<GLenum, 3> kModes{GL_TRIANGLES, GL_LINES, GL_POINTS};
       for (std::size_t kind = 0; kind < kModes.size(); ++kind) {
         if (m.kinds[kind] == 0) continue;
-        glUseProgram(meshes->draw[kind]->link(fragment));
         const std::size_t command =
             static_cast<std::size_t>(commands) + kind * sizeof(detail::DrawCommand);
-        glDrawArraysIndirect(kModes[kind], reinterpret_cast<const void*>(command));
+        const auto draw = [&](const FragmentShader& with) {
+          glUseProgram(meshes->draw[kind]->link(with));
+          glDrawArraysIndirect(kModes[kind], reinterpret_cast<const void*>(command));
+        };
+        if (!settings.conservative || m.any_closed) draw(fragment);
+        if (!settings.conservative) continue;
+        detail::set_conservative(true);
+        draw(*meshes->fragments.test_whole);
+        detail::set_conservative(false);
       }
       if (q + plan.queries_at_once < count) glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT);
     }

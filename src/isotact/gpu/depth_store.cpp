@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 
@@ -36,6 +37,11 @@ bool Fence::is_passed() const {
 }
 void Fence::wait() {
   if (sync_ == nullptr) return;
+  // Drivers send a thread that waits to sleep, and wake it late. Most detections take less.
+  constexpr std::chrono::microseconds kBusy{300};
+  const auto start = std::chrono::steady_clock::now();
+  while (!is_passed() && std::chrono::steady_clock::now() - start < kBusy) {
+  }
   constexpr GLuint64 kSecond = 1'000'000'000;
   while (glClientWaitSync(to_sync(sync_), GL_SYNC_FLUSH_COMMANDS_BIT, kSecond) ==
          GL_TIMEOUT_EXPIRED) {
@@ -47,17 +53,32 @@ void Fence::drop() {
   sync_ = nullptr;
 }
 
-void Upload::reserve(std::size_t bytes) {
-  done.wait();
-  stage.reserve(bytes);
-  device.reserve(bytes);
+Upload::~Upload() {
+  if (name_ != 0) glDeleteBuffers(1, &name_);
 }
-void Upload::send(std::size_t bytes) const { stage.send(device, bytes); }
+void Upload::reserve(std::size_t bytes) {
+  if (stage_.size() < bytes) stage_.resize(bytes + bytes / 2);
+  if (bytes <= bytes_) return;
+  if (name_ != 0) glDeleteBuffers(1, &name_);
+  name_ = 0;
+  bytes_ = 0;
+  while (glGetError() != GL_NO_ERROR) {
+  }
+  glCreateBuffers(1, &name_);
+  glNamedBufferStorage(name_, static_cast<GLsizeiptr>(stage_.size()), nullptr,
+                       GL_DYNAMIC_STORAGE_BIT);
+  if (glGetError() != GL_NO_ERROR)
+    throw Error(fmt::format("the GPU has no room for a buffer of {} bytes", stage_.size()));
+  bytes_ = stage_.size();
+}
+void Upload::send(std::size_t bytes) const {
+  glNamedBufferSubData(name_, 0, static_cast<GLsizeiptr>(bytes), stage_.data());
+}
 void Upload::bind_frame() const {
-  glBindBufferRange(GL_UNIFORM_BUFFER, 30, device.name(), 0, sizeof(DepthFrame));
+  glBindBufferRange(GL_UNIFORM_BUFFER, 30, name_, 0, sizeof(DepthFrame));
 }
 void Upload::bind_pass(std::size_t pass) const {
-  glBindBufferRange(GL_UNIFORM_BUFFER, 31, device.name(), static_cast<GLintptr>(find_pass(pass)),
+  glBindBufferRange(GL_UNIFORM_BUFFER, 31, name_, static_cast<GLintptr>(find_pass(pass)),
                     sizeof(DepthPassBlock));
 }
 
@@ -67,7 +88,13 @@ DepthPrograms::DepthPrograms(const DepthSettings& settings, bool from_vertex)
       test(settings.method == DepthMethod::kIntervals ? "depth_intervals.frag"
                                                       : "depth_fragments.frag",
            make_defines(settings, from_vertex)),
-      surface("depth_surface.frag", make_defines(settings, from_vertex)) {}
+      surface("depth_surface.frag", make_defines(settings, from_vertex)) {
+  if (!settings.conservative) return;
+  std::vector<ShaderDefine> defines = make_defines(settings, from_vertex);
+  defines.push_back({"WHOLE", "1"});
+  gather_whole.emplace("depth_gather.frag", defines);
+  test_whole.emplace("depth_intervals.frag", defines);
+}
 
 }  // namespace detail
 
@@ -84,6 +111,8 @@ void check_options(const GpuContext& gpu, const DepthSettings& settings,
     throw Error(fmt::format("in_flight must be 1 to 64, not {}", options.in_flight));
   if (options.use_stencil && settings.method != DepthMethod::kTwoMaps)
     throw Error("use_stencil is for DepthMethod::kTwoMaps");
+  if (settings.conservative && settings.method != DepthMethod::kIntervals)
+    throw Error("on a GPU, `conservative` is for DepthMethod::kIntervals");
   if (settings.conservative && !gpu.info().conservative_raster)
     throw Error(fmt::format(
         "{} has no conservative rasterisation (GL_NV_conservative_raster): without `conservative`, "
@@ -103,7 +132,7 @@ detail::DepthFrame make_frame(const DepthSettings& settings) {
   const auto height = static_cast<std::uint32_t>(settings.height);
   f.pixels = width * height;
   f.row_words = (width + 31) / 32;
-  f.mask_words = f.row_words * height;
+  f.mask_words = (f.row_words * height + 3) / 4 * 4;  // read by fours
   f.part_size = {(width + 7) / 8, (height + 7) / 8};
   f.pixel_bits = static_cast<std::uint32_t>(
       std::max(1, static_cast<int>(std::bit_width(f.part_size[0] * f.part_size[1] - 1))));
@@ -180,7 +209,7 @@ void GpuDepthDetector::State::make_buffers() {
   make(heads, std::size_t{frame.pixels} * 4);
   const std::size_t surfaces =
       options.surfaces > 0 ? options.surfaces : std::size_t{frame.pixels} * 4;
-  nodes = GpuBuffer(8 + surfaces * 8);
+  nodes = GpuBuffer(node_start() + surfaces * node_bytes());
 }
 
 void GpuDepthDetector::State::make_pictures() {

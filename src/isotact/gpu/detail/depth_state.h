@@ -37,27 +37,37 @@ class Fence {
   ~Fence() { drop(); }
   void set();
   bool is_passed() const;  // also where it is not set
-  void wait();
+  void wait();             // busy for a while, then asleep
   void drop();
 
  private:
   void* sync_ = nullptr;
 };
 
-// What goes up for one drawing: the frame, then blocks of passes.
-struct Upload {
-  GpuStage stage{GpuStage::Way::kUp};
-  GpuBuffer device;  // the same, where shaders read it fast
-  Fence done;
+// What goes up for one drawing: the frame, then blocks of passes, then what meshes need. Written by
+// the command stream itself: for some kilobytes faster than copies from mapped memory, and nothing
+// waits until the last drawing is done.
+class Upload {
+ public:
+  Upload() = default;
+  Upload(const Upload&) = delete;
+  Upload& operator=(const Upload&) = delete;
+  ~Upload();
 
   void reserve(std::size_t bytes);
   template <typename T>
-  void put(std::size_t offset, const T& value) const {
-    std::memcpy(stage.view<std::byte>(sizeof value, offset).data(), &value, sizeof value);
+  void put(std::size_t offset, const T& value) {
+    std::memcpy(stage_.data() + offset, &value, sizeof value);
   }
   void send(std::size_t bytes) const;
   void bind_frame() const;
   void bind_pass(std::size_t pass) const;
+  std::uint32_t name() const { return name_; }  // OpenGL's
+
+ private:
+  std::vector<std::byte> stage_;
+  std::uint32_t name_ = 0;
+  std::size_t bytes_ = 0;
 };
 
 // Meshes of a submission, and where in its upload their things are.
@@ -71,6 +81,7 @@ struct MeshPlan {
 // A submission.
 struct Flight {
   Upload upload;
+  Fence done;
   GpuStage down{GpuStage::Way::kDown};
   std::uint64_t number = 0;  // 0: free
   std::uint64_t serial = 0;  // the last number that it had
@@ -89,6 +100,8 @@ struct SlotMap {
 struct DepthPrograms {
   DepthPrograms(const DepthSettings& settings, bool from_vertex);
   FragmentShader only, gather, test, surface;  // test: intervals or fragments
+  // By conservative rasterisation, where it is wanted.
+  std::optional<FragmentShader> gather_whole, test_whole;
 };
 
 // For GpuMeshes: what is left after culling, and how it is drawn.
@@ -135,8 +148,7 @@ struct GpuDepthDetector::State {
   std::vector<detail::SlotMap> slots;
   std::vector<std::uint64_t> stencils;  // of queries: version of the map that is marked
   std::uint64_t map_versions = 0;
-  std::array<detail::Upload, 4> map_uploads;
-  std::size_t next_upload = 0;
+  detail::Upload map_upload;
   std::vector<std::unique_ptr<detail::Flight>> flights;
   std::uint64_t submissions = 0;
 
@@ -150,6 +162,8 @@ struct GpuDepthDetector::State {
   // depth_draw.cpp
   void begin_pass(const detail::PassState& pass) const;
   void set_tile(int tile) const;
+  std::size_t node_bytes() const { return settings.conservative ? 16 : 8; }
+  std::size_t node_start() const { return node_bytes(); }  // of the list: behind two counts
   void draw_map(int slot, std::span<const GpuDrawable> object, const DepthView& view,
                 MapUpdate update);
   void draw_intervals(std::span<const GpuDrawable> object, const DepthView& view,
@@ -161,8 +175,9 @@ struct GpuDepthDetector::State {
                    const detail::Upload& upload, const FragmentShader& fragment,
                    std::uint32_t cull);
   void draw_environment(const detail::Flight& flight, const GpuDepthScene& scene);
+  void draw_tested(const GpuDrawable& drawable, DrawPass& pass, bool look_inside) const;
   void plan_meshes(detail::Flight& flight, const GpuDepthScene& scene, std::size_t& bytes);
-  void put_meshes(const detail::Flight& flight) const;
+  void put_meshes(detail::Flight& flight) const;
   void draw_meshes(const detail::Flight& flight);
   void mark_stencils(const detail::Flight& flight);
   void bind_storage() const;
@@ -180,6 +195,7 @@ void make_depth_report(const detail::Flight& flight, std::size_t query,
 namespace detail {
 // Columns of clip_from_frame, of a pose view_from_frame.
 std::array<float, 16> make_clip_matrix(const DepthView& view, const Pose& view_from_frame);
+void set_conservative(bool on);  // where the GPU can
 }  // namespace detail
 
 }  // namespace isotact

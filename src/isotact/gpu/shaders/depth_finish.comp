@@ -1,5 +1,6 @@
 // Notes of hits become a report, and are emptied for the next detection. A work-group a query.
-layout(local_size_x = 512) in;
+layout(local_size_x = 1024) in;
+#define MASK_BY_FOURS
 #include "depth_hit.glsl"
 layout(std430, binding = 8) readonly buffer Intervals { vec2 intervals[]; };
 layout(std430, binding = 13) buffer Sums { int sums[]; };
@@ -14,15 +15,19 @@ shared uint greatest, greatest_pixel, contacts;
 void count_pixels(uint query) {
   uint n = 0u;
   ivec2 lowest = isotact_frame.size, highest = ivec2(-1);
-  uint first = query * isotact_frame.mask_words;
-  for (uint i = gl_LocalInvocationIndex; i < isotact_frame.mask_words; i += gl_WorkGroupSize.x) {
-    uint word = isotact_mask.words[first + i];
-    if (word == 0u) continue;
-    isotact_mask.words[first + i] = 0u;
-    int y = int(i / isotact_frame.row_words), x = int(i % isotact_frame.row_words) * 32;
-    n += uint(bitCount(word));
-    lowest = min(lowest, ivec2(x + findLSB(word), y));
-    highest = max(highest, ivec2(x + findMSB(word), y));
+  uint fours = isotact_frame.mask_words / 4u, first = query * fours;
+  for (uint i = gl_LocalInvocationIndex; i < fours; i += gl_WorkGroupSize.x) {
+    uvec4 words = isotact_mask.words[first + i];
+    if (words == uvec4(0)) continue;
+    isotact_mask.words[first + i] = uvec4(0);
+    for (uint k = 0u; k < 4u; ++k) {
+      uint word = words[k], at = 4u * i + k;
+      if (word == 0u) continue;
+      int y = int(at / isotact_frame.row_words), x = int(at % isotact_frame.row_words) * 32;
+      n += uint(bitCount(word));
+      lowest = min(lowest, ivec2(x + findLSB(word), y));
+      highest = max(highest, ivec2(x + findMSB(word), y));
+    }
   }
   if (n == 0u) return;
   atomicAdd(pixels, n);

@@ -1,7 +1,11 @@
 // Notes of hits, from which depth_finish.comp makes the report. All is left empty by that.
 #include "depth_frame.glsl"
 layout(std430, binding = 9) readonly buffer IsotactMaps { IsotactMap maps[]; } isotact_maps;
+#ifdef MASK_BY_FOURS
+layout(std430, binding = 10) buffer IsotactMask { uvec4 words[]; } isotact_mask;
+#else
 layout(std430, binding = 10) buffer IsotactMask { uint words[]; } isotact_mask;
+#endif
 // A query: the greatest keys of the 64 parts by depth, then by the contact's depth; how many hits.
 const uint kPartStride = 132u;
 layout(std430, binding = 11) buffer IsotactParts { uint keys[]; } isotact_parts;
@@ -39,6 +43,7 @@ void isotact_offer(uint query, uint first_part, IsotactHit hit) {
   if (i < isotact_frame.hit_room) isotact_hits.hits[query * isotact_frame.hit_room + i] = hit;
 }
 
+#ifndef MASK_BY_FOURS
 // Depths and ways are parts of the box's depth. slope: of z, a pixel.
 void isotact_record(uint query, uint slot, uint element, bool thin, bool front, ivec2 pixel,
                     float z, vec2 interval, vec2 slope) {
@@ -68,3 +73,4 @@ void isotact_record(uint query, uint slot, uint element, bool thin, bool front, 
   hit.value = hit.way * inversesqrt(1.0 + dot(hit.slope, hit.slope));
   isotact_offer(query, 64u, hit);
 }
+#endif

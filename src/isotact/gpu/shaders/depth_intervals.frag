@@ -21,28 +21,37 @@ void count_winding(IsotactDrawn d, uint slot, ivec2 pixel, int layer) {
 void main() {
   float z = gl_FragCoord.z;
   vec2 slope = vec2(dFdx(z), dFdy(z));
+  float reach = isotact_find_reach(z);
   IsotactDrawn d = isotact_find_drawn();
   uint slot = isotact_slot(d.query);
   ivec2 pixel = ivec2(gl_FragCoord.xy) - isotact_origin(d.query);
   uint at = slot * isotact_frame.pixels * uint(isotact_frame.layers) +
             uint(pixel.y * isotact_frame.size.x + pixel.x);
-  float reach = 0;
-#ifdef CONSERVATIVE
-  reach = 0.5 * (abs(slope.x) + abs(slope.y));
-#endif
   int before = 0;  // parts that begin before this
   for (; before < isotact_frame.layers; ++before) {
     vec2 interval = isotact_map.intervals[at + uint(before) * isotact_frame.pixels];
     if (interval.x > interval.y) return;
+#ifdef CONSERVATIVE
+    if (z - reach > interval.y || z + reach < interval.x) {
+      if (z < interval.x) break;
+      continue;
+    }
+#ifdef WHOLE
+    isotact_record(d.query, slot, d.element, d.thin, gl_FrontFacing, pixel,
+                   clamp(z, interval.x, interval.y), interval, slope);
+#endif
+    if (z < interval.x) break;
+#else
     // Depths are clamped to the box, so that what is in front of it is drawn: there it is beyond.
     if (z + reach < interval.x || z <= 0) break;
     if (z - reach <= interval.y && z < 1)
       isotact_record(d.query, slot, d.element, d.thin, gl_FrontFacing, pixel,
                      clamp(z, interval.x, interval.y), interval, slope);
+#endif
   }
-  // With conservative rasterisation surfaces cover pixels that they do not close: another pass does
-  // this.
-#ifndef CONSERVATIVE
+  // With conservative rasterisation surfaces cover pixels that they do not close: another drawing
+  // does this.
+#ifndef WHOLE
   if (d.closed && before < isotact_frame.layers && isotact_is(kFindInside))
     count_winding(d, slot, pixel, before);
 #endif

@@ -23,3 +23,12 @@ IsotactDrawn isotact_find_drawn() {
 #endif
   return IsotactDrawn(d.x, d.y, (d.z & kClosed) != 0u, (d.z & kThin) != 0u);
 }
+
+// How far the depth over the pixel's square may be from that in its middle. Not within branches.
+float isotact_find_reach(float z) {
+#ifdef CONSERVATIVE
+  return 0.502 * (abs(dFdx(z)) + abs(dFdy(z))) + 1e-6;
+#else
+  return 0;
+#endif
+}

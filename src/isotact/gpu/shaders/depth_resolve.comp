@@ -31,6 +31,60 @@ Solid find_solid(ivec2 pixel) {
 #else
 layout(std430, binding = 8) writeonly buffer Intervals { vec2 intervals[]; };
 layout(std430, binding = 10) buffer Heads { uint heads[]; };
+
+#ifdef CONSERVATIVE
+layout(std430, binding = 11) readonly buffer Nodes { uint count, room; uvec4 nodes[]; };
+
+// All surfaces over the pixel's square lie within bands. Between those the object is solid everywhere
+// or nowhere: the ray through the middle says which.
+Solid find_solid(ivec2 pixel) {
+  uint index = uint(pixel.y * isotact_frame.size.x + pixel.x);
+  uint at = pass.slot * isotact_frame.pixels * uint(isotact_frame.layers) + index;
+  uint head = heads[index];
+  heads[index] = 0u;
+  if (head == 0u) {
+    for (int layer = 0; layer < isotact_frame.layers; ++layer)
+      intervals[at + uint(layer) * isotact_frame.pixels] = kNoInterval;
+    return Solid(0, false, 0, 0, 0);
+  }
+  int winding = 0, parts = 0;
+  uint last = 0u;
+  vec2 all = vec2(1, 0), current = kNoInterval;
+  for (;;) {
+    // The bands that begin next.
+    uint low = 0xffffffffu, high = 0u;
+    int crossings = 0;
+    for (uint node = head; node != 0u;) {
+      uvec4 n = nodes[node - 1u];
+      if (n.x > last && n.x < low) low = n.x, high = 0u, crossings = 0;
+      if (n.x == low) high = max(high, n.y), crossings += int(n.z);
+      node = n.w;
+    }
+    if (high == 0u && low == 0xffffffffu) break;
+    last = low;
+    vec2 band = vec2(uintBitsToFloat(low - 1u), uintBitsToFloat(high));
+    all = vec2(min(all.x, band.x), max(all.y, band.y));
+    if (parts > 0 && (winding != 0 || band.x <= current.y)) {
+      current.y = max(current.y, band.y);
+    } else {
+      // What is between the last two of too many is solid.
+      current = parts < isotact_frame.layers ? band : vec2(current.x, max(current.y, band.y));
+      ++parts;
+    }
+    int layer = min(parts, isotact_frame.layers) - 1;
+    intervals[at + uint(layer) * isotact_frame.pixels] = current;
+    winding += crossings;
+  }
+  bool is_open = winding != 0;
+  if (is_open) {
+    intervals[at] = all;
+    parts = 1;
+  }
+  for (int layer = parts; layer < isotact_frame.layers; ++layer)
+    intervals[at + uint(layer) * isotact_frame.pixels] = kNoInterval;
+  return Solid(parts, is_open, all.x, all.y, all.y - all.x);
+}
+#else
 layout(std430, binding = 11) readonly buffer Nodes { uint count, room; uvec2 nodes[]; };
 
 // Solid is where the sum of crossings is not zero: surfaces that are turned the wrong way bound the
@@ -89,6 +143,7 @@ Solid find_solid(ivec2 pixel) {
   if (parts == 0) return Solid(0, false, 0, 0, 0);
   return Solid(parts, is_open, depth_of(lowest), depth_of(highest), thickness);
 }
+#endif
 #endif
 
 void main() {
