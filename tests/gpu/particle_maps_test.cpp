@@ -1,7 +1,9 @@
 #include "isotact/gpu/particle_maps.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <functional>
 #include <memory>
 
 #include <epoxy/gl.h>
@@ -179,12 +181,25 @@ TEST_F(ParticleMapTest, LeavesTheStateAlone) {
   PulledMesh ball(make_sphere({.radius = 0.5, .frequency = 4}), {0, 1, 0});
   GpuParticleMaps gpu_maps = maps({.layers = 2});
   GpuParticles particles(gpu(), 100);
+  glUseProgram(0);  // that of an earlier test, which may have been deleted
+  glColorMaski(2, GL_FALSE, GL_TRUE, GL_FALSE, GL_TRUE);
+  glEnablei(GL_BLEND, 1);
   const GpuState before = read_gpu_state();
-  gpu_maps.draw(kUpwards, std::vector{ball.obstacle(1)});
-  particles.step(gpu_maps, {});
-  (void)particles.find_extent();
-  (void)gpu_maps.read();
-  EXPECT_TRUE(before == read_gpu_state());
+  const auto draw = [&] { gpu_maps.draw(kUpwards, std::vector{ball.obstacle(1)}); };
+  const auto step = [&] { particles.step(gpu_maps, {}); };
+  const auto measure = [&] { (void)particles.find_extent(); };
+  const auto read = [&] { (void)gpu_maps.read(); };
+  const std::vector<std::function<void()>> calls = {draw, step, measure, read};
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    calls[i]();
+    EXPECT_TRUE(before == read_gpu_state()) << i;
+  }
+  std::array<GLboolean, 4> mask{};
+  glGetBooleani_v(GL_COLOR_WRITEMASK, 2, mask.data());
+  EXPECT_EQ(mask, (std::array<GLboolean, 4>{GL_FALSE, GL_TRUE, GL_FALSE, GL_TRUE}));
+  EXPECT_TRUE(glIsEnabledi(GL_BLEND, 1));
+  glColorMaski(2, GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
+  glDisablei(GL_BLEND, 1);
 }
 
 Particle at_rest(const Vec3f& position, const Vec3f& velocity = {}) {

@@ -80,6 +80,36 @@ ParticleFace make_box_face(const ParticleView& view) {
   return face;
 }
 
+// GpuStateGuard looks after the first of the pictures that are drawn at once; this after the
+// others.
+class OtherTargets {
+ public:
+  explicit OtherTargets(bool wanted) : wanted_(wanted) {
+    for (GLuint i = 0; wanted_ && i < 2; ++i) {
+      glGetBooleani_v(GL_COLOR_WRITEMASK, i + 1, masks_[i].data());
+      blends_[i] = glIsEnabledi(GL_BLEND, i + 1);
+    }
+    for (GLuint i = 1; i <= 2; ++i) {
+      glColorMaski(i, GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
+      glDisablei(GL_BLEND, i);
+    }
+  }
+  OtherTargets(const OtherTargets&) = delete;
+  OtherTargets& operator=(const OtherTargets&) = delete;
+  ~OtherTargets() {
+    for (GLuint i = 0; wanted_ && i < 2; ++i) {
+      const auto& m = masks_[i];
+      glColorMaski(i + 1, m[0], m[1], m[2], m[3]);
+      if (blends_[i] == GL_TRUE) glEnablei(GL_BLEND, i + 1);
+    }
+  }
+
+ private:
+  bool wanted_;
+  std::array<std::array<GLboolean, 4>, 2> masks_{};
+  std::array<GLboolean, 2> blends_{};
+};
+
 void set_culling(bool wanted) { wanted ? glEnable(GL_CULL_FACE) : glDisable(GL_CULL_FACE); }
 
 std::array<float, 16> make_clip_from_world(const ParticleFace& face, bool cube) {
@@ -270,6 +300,7 @@ void GpuParticleMaps::draw(const ParticleView& view, std::span<const ParticleObs
       cube ? make_cube_faces(view) : std::array<ParticleFace, 6>{make_box_face(view)};
   const GpuStateGuard guard(s.settings.save_state);
   clear_gpu_state();
+  const OtherTargets others(s.settings.save_state);
   s.upload_map_block(faces);
   s.upload_draw_blocks(obstacles);
   glBindBufferBase(GL_UNIFORM_BUFFER, kMapBlock, s.map_buffer);
@@ -298,8 +329,7 @@ ParticleMaps GpuParticleMaps::read() const {
   maps.cube = s.settings.cube;
   maps.face = s.map.faces;
   const GpuStateGuard guard(s.settings.save_state);
-  glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
-  glPixelStorei(GL_PACK_ALIGNMENT, 4);
+  clear_gpu_state();  // ways to pack pixels, too
   const std::size_t texels = static_cast<std::size_t>(s.settings.size) *
                              static_cast<std::size_t>(s.settings.size) *
                              static_cast<std::size_t>(s.slices());
