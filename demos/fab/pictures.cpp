@@ -141,6 +141,27 @@ void draw_fighter_sheet(const GpuContext& gpu, const fs::path& folder) {
   save(folder, "fab_fighter.png", sheet.picture());
 }
 
+// Figure 4: wings that move. The map is drawn anew for each position.
+void draw_wings(const GpuContext& gpu, const fs::path& folder) {
+  Light light;
+  light.haze = 0.0004F;
+  light.shadow_radius = 10;
+  Painter painter(290, 200);
+  Sheet sheet(886, 286);
+  int x = 0;
+  for (const double degrees : {0.0, 13.0, 26.0}) {
+    const TriangleMesh mesh = make_fighter({.wing_degrees = degrees});
+    MeshThing fighter(mesh, kHull);
+    const Camera camera{.eye = {14, 4, 7}, .target = {0, 0, 0}, .degrees = 40};
+    const std::string caption = std::to_string(static_cast<int>(degrees)) + " degrees";
+    sheet.place(develop(paint(painter, camera, light, {&fighter})), x, 0, caption);
+    const HeightMaps maps = draw_height_maps(gpu, fighter, mesh, {}, {});
+    sheet.place(turn_left(shrink(show_map(maps, maps.object), 3)), x, 208, "");
+    x += 298;
+  }
+  save(folder, "fab_wings.png", sheet.picture());
+}
+
 // ---- the tunnel ---------------------------------------------------------------------------------
 
 void draw_tunnel(const GpuContext& gpu, const fs::path& folder) {
@@ -286,6 +307,7 @@ void draw_all(const fs::path& folder, const std::string& only) {
   const GpuContext gpu = GpuContext::create();
   const auto wanted = [&](const char* name) { return only.empty() || only == name; };
   if (wanted("fighter")) draw_fighter_sheet(gpu, folder);
+  if (wanted("wings")) draw_wings(gpu, folder);
   if (wanted("tunnel")) draw_tunnel(gpu, folder);
   if (wanted("city")) draw_city(folder);
   if (wanted("fire")) draw_fire(gpu, folder);
@@ -296,7 +318,7 @@ void draw_all(const fs::path& folder, const std::string& only) {
 
 int main(int count, char** arguments) {
   if (count < 2) {
-    std::puts("fab_pictures FOLDER [fighter|tunnel|city|fire]");
+    std::puts("fab_pictures FOLDER [fighter|wings|tunnel|city|fire]");
     return 2;
   }
   try {
