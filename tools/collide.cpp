@@ -7,10 +7,12 @@
 #include "isotact/base/error.h"
 #include "isotact/base/pose_text.h"
 
+#include "collide_depth.h"
 #include "collide_idf.h"
 #include "collide_picture.h"
 #include "collide_report.h"
 #include "command.h"
+#include "depth_picture.h"
 #include "field_file.h"
 #include "mesh_input.h"
 #include "picture_output.h"
@@ -36,7 +38,8 @@ struct CollideOptions {
   int level = -1, max_nodes = -1, segments = -1;
   double time_budget = -1, stiffness = -1;
   IdfOptions idf;
-  bool first_only = false;
+  DepthOptions depth;
+  bool first_only = false, gpu = false;
 };
 
 // What a pose is wrong in, with the option's name.
@@ -116,15 +119,24 @@ bool has_rest_options(const CollideOptions& o) {
 // Points at rest are the quickest where nothing moves, and know force; intervals are of motions.
 bool is_at_rest(const CollideOptions& options, bool moves) {
   const bool wants_intervals = options.first_only || !options.output.empty();
-  const bool is_of_rest = options.method == "vps" || options.method == "idf";
+  const bool is_depth = options.method == "depth";
+  const bool is_of_rest = options.method == "vps" || options.method == "idf" || is_depth;
   if (is_of_rest && moves)
     throw UsageError(fmt::format("--method {} is for bodies at rest; those that move need swept",
                                  options.method));
   if (is_of_rest && wants_intervals)
     throw UsageError(
         fmt::format("--method {} has no intervals: -o and --first are of swept", options.method));
+  if (options.gpu && options.method != "idf" && !is_depth)
+    throw UsageError("--gpu is of --method idf and depth");
   if (options.idf.is_used() && options.method != "idf")
-    throw UsageError("--gpu, --samples, --epsilon and --overlap are of --method idf");
+    throw UsageError("--samples, --epsilon and --overlap are of --method idf");
+  if (options.depth.is_used() && !is_depth)
+    throw UsageError(
+        "--direction, --directions, --pixels, --layers, --maps, --two-sided and --conservative are "
+        "of --method depth");
+  if (is_depth && (options.margin != 0 || options.roles != "both" || options.points > 0))
+    throw UsageError("--method depth has neither points nor a margin");
   if (options.method == "idf" && (options.margin != 0 || options.roles != "both"))
     throw UsageError("--method idf has no points: --epsilon takes the place of --margin");
   if (options.method == "idf" && !options.picture.empty())
@@ -223,13 +235,34 @@ void run_at_rest(const CollideOptions& options, const Pair& pair) {
 }
 
 void run_idf(const CollideOptions& options, const Pair& pair) {
-  IdfReport report = find_idf_contacts(pair.a, pair.of_a.from, pair.b, pair.of_b.from, options.idf,
-                                       static_cast<std::uint32_t>(options.max_contacts),
-                                       options.common.thread_setting());
+  IdfReport report = find_idf_contacts(
+      pair.a, pair.of_a.from, pair.b, pair.of_b.from, options.idf, options.gpu,
+      static_cast<std::uint32_t>(options.max_contacts), options.common.thread_setting());
   report.motion = options.motion;
   report.nearest = find_nearest(pair.a, pair.of_a, pair.b, pair.of_b, request_of(options));
   report.warnings.insert(report.warnings.begin(), pair.warnings.begin(), pair.warnings.end());
   options.common.json ? print_json_report(report) : print_report(report);
+}
+
+void run_depth(const CollideOptions& options, const BodyMotion& of_a, const BodyMotion& of_b) {
+  const Threads threads = options.common.thread_setting();
+  std::vector<std::string> warnings;
+  DepthBody a = load_depth_body(options.a.file, "A", options.input.unit, threads, warnings);
+  DepthBody b = load_depth_body(options.b.file, "B", options.input.unit, threads, warnings);
+  a.world_from_body = of_a.from;
+  b.world_from_body = of_b.from;
+  DepthVerdict verdict =
+      find_depth_contacts(a, b, options.depth, options.gpu, options.max_contacts, threads);
+  verdict.motion = options.motion;
+  verdict.warnings.insert(verdict.warnings.begin(), warnings.begin(), warnings.end());
+  if (!options.picture.empty()) {
+    const DepthElement environment = make_depth_element(b.part, b.world_from_body, 0, b.closed);
+    std::vector<DepthPanels> rows;
+    for (const DepthLook& look : verdict.views)
+      rows.push_back(make_panels(look.map, a.world_from_body, environment, verdict.settings));
+    write_picture(options.picture, draw_panels(rows));
+  }
+  options.common.json ? print_json_report(verdict) : print_report(verdict);
 }
 
 void run_collide(CollideOptions options) {
@@ -249,6 +282,7 @@ void run_collide(CollideOptions options) {
   const BodyMotion of_a = motion_of(options.a, "a"), of_b = motion_of(options.b, "b");
   const bool moves = of_a.from != of_a.to || of_b.from != of_b.to;
   const bool at_rest = is_at_rest(options, moves);
+  if (options.method == "depth") return run_depth(options, of_a, of_b);
   options.input.margin = options.margin;
   const LoadedShape loaded_a = load_shape(options.a.file, options.input);
   const LoadedShape loaded_b = load_shape(options.b.file, options.input);
@@ -321,12 +355,15 @@ void add_collide(CommandLine& line) {
   command.add_text({.names = "--method",
                     .help = "vps: points of each body in the field of the other, at rest, with "
                             "force; idf: particles on the surface of what they have in common, at "
-                            "rest; swept: on their ways (default: auto, vps where nothing moves "
+                            "rest; depth: A and B drawn into the same maps, at rest; swept: on "
+                            "their ways (default: auto, vps where nothing moves "
                             "and no intervals are asked for)",
-                    .value_name = "auto|swept|vps|idf",
-                    .choices = {"auto", "swept", "vps", "idf"}},
+                    .value_name = "auto|swept|vps|idf|depth",
+                    .choices = {"auto", "swept", "vps", "idf", "depth"}},
                    options->method);
+  command.add_flag("--gpu", options->gpu, "With --method idf and depth: on the GPU");
   add_idf_options(command, options->idf);
+  add_depth_options(command, options->depth);
   add_rest_options(command, *options);
   command.add_text({.names = "--motion",
                     .help = "Between the poses: straight point paths, constant rates of each body, "
@@ -386,7 +423,8 @@ void add_collide(CommandLine& line) {
        .value_name = "FILE"},
       options->output);
   command.add_text({.names = "--picture",
-                    .help = "Draw B, and the points of A at the first contact",
+                    .help = "Draw B, and the points of A at the first contact; with --method depth "
+                            "the maps",
                     .value_name = "PNG"},
                    options->picture);
   command.add_whole(

@@ -67,7 +67,6 @@ const char* status_of(const IdfReport& r) { return r.result.contacts.empty() ? "
 }  // namespace
 
 void add_idf_options(Command& command, IdfOptions& options) {
-  command.add_flag("--gpu", options.gpu, "With --method idf: on the GPU");
   command.add_whole(
       {.names = "--samples",
        .help = "With --method idf: along each side of the common box, about (1 to 30; "
@@ -89,7 +88,7 @@ void add_idf_options(Command& command, IdfOptions& options) {
 }
 
 IdfReport find_idf_contacts(const Shape& a, const Pose& world_from_a, const Shape& b,
-                            const Pose& world_from_b, const IdfOptions& options,
+                            const Pose& world_from_b, const IdfOptions& options, bool gpu,
                             std::uint32_t max_contacts, Threads threads) {
   const IdfScene scene{{shape_of(a, "A"), shape_of(b, "B")},
                        {{.shape = 0, .world_from_body = world_from_a},
@@ -102,7 +101,7 @@ IdfReport find_idf_contacts(const Shape& a, const Pose& world_from_a, const Shap
   if (options.overlap >= 0) s.resolution = options.overlap;
   s.max_contacts = std::min<std::uint32_t>(max_contacts, kMostIdfContacts);
   s.threads = threads;
-  if (!options.gpu || !ask_gpu(scene, report)) {
+  if (!gpu || !ask_gpu(scene, report)) {
     report.device = "cpu";
     report.seconds = seconds_of_second([&] {
       IdfState state;

@@ -15,12 +15,11 @@
 namespace isotact::tool {
 
 struct IdfOptions {
-  bool gpu = false;
   // Negative: not given.
   int samples = -1;
   double epsilon = -1, overlap = -1;
 
-  bool is_used() const { return gpu || samples >= 0 || epsilon >= 0 || overlap >= 0; }
+  bool is_used() const { return samples >= 0 || epsilon >= 0 || overlap >= 0; }
 };
 void add_idf_options(Command& command, IdfOptions& options);
 
@@ -36,7 +35,7 @@ struct IdfReport {
 
 // Both must have fields. Without a GPU the CPU answers, with a warning.
 IdfReport find_idf_contacts(const Shape& a, const Pose& world_from_a, const Shape& b,
-                            const Pose& world_from_b, const IdfOptions& options,
+                            const Pose& world_from_b, const IdfOptions& options, bool gpu,
                             std::uint32_t max_contacts, Threads threads);
 void print_report(const IdfReport& report);
 void print_json_report(const IdfReport& report);

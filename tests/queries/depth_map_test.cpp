@@ -142,7 +142,7 @@ TEST(DepthMap, DetectsWhatRaysDetect) {
   shapes.emplace_back(make_sphere({.frequency = 2}));
   int hits = 0, misses = 0, within = 0;
   std::uint32_t unsure = 0;
-  const int trials = unless_slow(200, 40);
+  const int trials = unless_slow(1500, 60);
   for (int trial = 0; trial < trials; ++trial) {
     const Drawn& object = shapes[random.below(4)];
     const std::vector<DepthElement> parts = {object.at({})};
@@ -433,6 +433,33 @@ TEST(DepthMap, RefusesWhatMakesNoSense) {
   view.half_size.y = 0;
   expect_error([&] { draw_depth_map(parts, view, kSmall); }, "sizes above zero");
   EXPECT_FALSE(detect(Drawn(make_box({})), {0, 0, 1}, {}, {}, kSmall).colliding);
+}
+
+TEST(DepthMap, SameBytesForAnyNumberOfThreads) {
+  const Drawn object(make_torus({}));
+  const Drawn other(make_knot({}));
+  std::vector<DepthReport> reports;
+  for (const int threads : {1, 2, 7}) {
+    DepthSettings settings = kSmall;
+    settings.max_contacts = 64;
+    settings.threads = {threads};
+    const std::vector<DepthElement> environment = {other.at({{}, {0.1, 0.05, 0}}, 2),
+                                                   other.at({{0, 1, 0, 0}, {-0.1, 0.05, 0}}, 1)};
+    reports.push_back(detect(object, {1, 2, 3}, {}, environment, settings));
+  }
+  for (const DepthReport& report : reports) {
+    EXPECT_GT(report.contacts.size(), 4U);
+    EXPECT_EQ(report.pixels, reports[0].pixels);
+    EXPECT_EQ(report.depth, reports[0].depth);
+    EXPECT_EQ(report.deepest, reports[0].deepest);
+    EXPECT_EQ(report.ids, (std::vector<std::uint32_t>{1, 2}));
+    ASSERT_EQ(report.contacts.size(), reports[0].contacts.size());
+    for (std::size_t i = 0; i < report.contacts.size(); ++i) {
+      EXPECT_EQ(report.contacts[i].position, reports[0].contacts[i].position);
+      EXPECT_EQ(report.contacts[i].normal, reports[0].contacts[i].normal);
+      EXPECT_EQ(report.contacts[i].point, reports[0].contacts[i].point);
+    }
+  }
 }
 
 TEST(DepthMap, OnePixelAndNoObjectAreFine) {

@@ -11,6 +11,7 @@
 #include "isotact/geometry/primitives.h"
 
 #include "depth_oracle.h"
+#include "support/slow_build.h"
 
 namespace isotact::test {
 namespace {
@@ -174,7 +175,7 @@ TEST(DepthRaster, MapsAreThoseOfRays) {
   std::vector<DepthMesh> parts;
   for (const TriangleMesh& mesh : meshes) parts.push_back(make_depth_mesh(mesh));
   std::size_t pixels = 0, unsure = 0, covered = 0, deep = 0;
-  for (int trial = 0; trial < 60; ++trial) {
+  for (int trial = 0; trial < unless_slow(500, 60); ++trial) {
     const std::size_t shape = static_cast<std::size_t>(trial) % parts.size();
     std::vector<DepthElement> object = {make_depth_element(parts[shape], {}, 0, true)};
     Aabb box = to_double(bounds(meshes[shape]));
@@ -188,10 +189,10 @@ TEST(DepthRaster, MapsAreThoseOfRays) {
     const DepthMap map = draw_depth_map(object, view, settings);
     EXPECT_EQ(map.overfull, 0U);
     EXPECT_EQ(map.open, 0U);
+    const auto triangles = project(object, inverse(view.object_from_view), view, 24, 17);
     for (std::int32_t row = 0; row < 17; ++row)
       for (std::int32_t column = 0; column < 24; ++column) {
-        const RaySolid solid =
-            find_solid(cast_ray(object, inverse(view.object_from_view), view, 24, 17, column, row));
+        const RaySolid solid = find_solid(cast_ray(triangles, view, column, row));
         ++pixels;
         if (!solid.sure) {
           ++unsure;

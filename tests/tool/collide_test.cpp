@@ -136,6 +136,98 @@ TEST_F(CollideVerb, TakesIntersectionFields) {
             2);
 }
 
+// By drawing both: two balls, 0.1 m deep, on the CPU and on the GPU where there is one.
+TEST_F(CollideVerb, TakesDepthMaps) {
+  make_ball();
+  const auto depth = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"ball.obj", "ball.obj", "--method", "depth", "--pixels", "64"});
+    return collide(more);
+  };
+  for (const bool gpu : {false, true}) {
+    std::vector<std::string> words{"--pose-a", "xyz=0,0.9,0", "--direction", "0,1,0"};
+    if (gpu) words.push_back("--gpu");
+    const Json j = depth(words);
+    EXPECT_EQ(j["status"], "contact");
+    EXPECT_EQ(j["method"], "depth");
+    EXPECT_FALSE(j["device"].get<std::string>().empty());
+    EXPECT_EQ(j["device"] != "cpu" || !j["warnings"].empty(), gpu);
+    ASSERT_FALSE(j["contacts"].empty());
+    EXPECT_NEAR(j["contacts"][0]["depth"].get<double>(), 0.1, 0.02);
+    EXPECT_GT(j["contacts"][0]["normal"][1].get<double>(), 0.95);
+    EXPECT_GT(j["pixels"].get<int>(), 50);
+    EXPECT_FALSE(j["inside"].get<bool>());
+    EXPECT_EQ(j["layers"], 4);
+    // Half a pixel's diagonal of a map of 1.01 m.
+    EXPECT_NEAR(j["blind_depth"].get<double>(), 1.01 / 64 * std::sqrt(0.5), 2e-4);
+    ASSERT_EQ(j["directions"].size(), 1U);
+    EXPECT_EQ(j["directions"][0]["direction"][1], 1);
+    EXPECT_NEAR(j["unseen"].get<double>(), 0.17, 0.02);  // steeper than 80 degrees
+  }
+  const Json apart = depth({"--pose-a", "xyz=0,1.2,0"});
+  EXPECT_EQ(apart["status"], "free");
+  EXPECT_TRUE(apart["contacts"].empty());
+  EXPECT_TRUE(apart["time_of_contact"].is_null());
+  EXPECT_EQ(depth({"--conservative"})["blind_depth"], 0);
+  // FAB's maps along one direction: a bead behind the ball, seen from where the view begins.
+  ASSERT_EQ(run({"make", "sphere", "--set", "radius=0.05", "-o", "bead.obj"}).exit_code, 0);
+  std::vector<std::string> behind{
+      "ball.obj", "bead.obj",    "--method", "depth",    "--pixels",
+      "64",       "--direction", "0,1,0",    "--pose-b", "xyz=0.4,-0.42,0"};
+  EXPECT_EQ(collide(behind)["status"], "free");
+  behind.insert(behind.end(), {"--maps", "two-maps"});
+  EXPECT_EQ(collide(behind)["status"], "contact");
+  behind.emplace_back("--two-sided");
+  EXPECT_EQ(collide(behind)["status"], "free");
+}
+
+TEST_F(CollideVerb, DepthMapsChooseDirectionsAndDrawThem) {
+  make_ball();
+  ASSERT_EQ(run({"make", "box", "--set", "size_x=3", "--set", "size_y=3", "--set", "size_z=3", "-o",
+                 "room.obj"})
+                .exit_code,
+            0);
+  const Json j = collide({"ball.obj", "room.obj", "--method", "depth", "--pixels", "32",
+                          "--directions", "3", "--picture", "maps.png"});
+  EXPECT_EQ(j["status"], "contact");
+  EXPECT_TRUE(j["inside"].get<bool>());
+  EXPECT_TRUE(j["contacts"].empty());
+  EXPECT_GT(j["directions"].size(), 1U);
+  EXPECT_GT(j["seen"].get<double>(), 0.95);
+  EXPECT_TRUE(std::filesystem::exists(folder_.path() / "maps.png"));
+  // An asset is drawn as the surface of its field.
+  ASSERT_EQ(run({"build", "ball.obj", "-o", "ball.isotact", "--resolution", "32"}).exit_code, 0);
+  const Json asset = collide({"ball.isotact", "ball.obj", "--method", "depth", "--pixels", "64",
+                              "--pose-a", "xyz=0,0.8,0"});
+  EXPECT_EQ(asset["status"], "contact");
+  EXPECT_FALSE(asset["warnings"].empty());
+}
+
+TEST_F(CollideVerb, DepthMapsSayWhatIsWrong) {
+  make_ball();
+  const auto expect_usage = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"collide", "ball.obj", "ball.obj"});
+    EXPECT_EQ(run(more).exit_code, 2) << more.back();
+  };
+  expect_usage({"--pixels", "64"});
+  expect_usage({"--method", "idf", "--conservative"});
+  expect_usage({"--method", "depth", "--to-pose-a", "xyz=0,1,0"});
+  expect_usage({"--method", "depth", "--margin", "1"});
+  expect_usage({"--method", "depth", "--pixels", "5000"});
+  expect_usage({"--method", "depth", "--layers", "9"});
+  expect_usage({"--method", "depth", "--direction", "up"});
+  expect_usage({"--method", "depth", "--direction", "0,0,0"});
+  expect_usage({"--method", "depth", "--two-sided"});
+  expect_usage({"--method", "depth", "--maps", "two-maps", "--layers", "2"});
+  expect_usage({"--method", "depth", "--direction", "0,1,0", "--directions", "2"});
+  ASSERT_EQ(run({"build", "ball.obj", "-o", "points.isotact", "--resolution", "32", "--field",
+                 "none", "--points", "100"})
+                .exit_code,
+            0);
+  const ProgramRun r = run({"collide", "points.isotact", "ball.obj", "--method", "depth"});
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_NE(r.err.find("give the mesh"), std::string::npos) << r.err;
+}
+
 TEST_F(CollideVerb, GivesUpWhereABudgetEnds) {
   make_ball();
   // Their boxes overlap, the balls do not.

@@ -23,7 +23,7 @@ constexpr std::int32_t kTilesASide = 8;
 constexpr double kNowhere = std::numeric_limits<double>::infinity();
 
 // A fragment of the environment in the object.
-struct Hit {
+struct DepthHit {
   double depth = -1;  // what hits are ordered by
   std::int32_t column = 0, row = 0;
   double z = 0;
@@ -31,7 +31,7 @@ struct Hit {
   std::uint32_t primitive = 0;
 };
 // The deeper one; of equals the first by rows, then by columns, then as drawn.
-bool beats(const Hit& a, const Hit& b) {
+bool beats(const DepthHit& a, const DepthHit& b) {
   if (a.depth != b.depth) return a.depth > b.depth;
   if (a.row != b.row) return a.row < b.row;
   return a.column < b.column;
@@ -40,16 +40,16 @@ bool beats(const Hit& a, const Hit& b) {
 struct StripHits {
   std::uint32_t pixels = 0;
   std::int32_t first_column = kMostDepthPixels, last_column = -1, first_row = -1, last_row = -1;
-  Hit deepest{};
+  DepthHit deepest{};
   std::vector<std::uint32_t> elements;  // ascending
-  std::array<Hit, std::size_t{kTilesASide} * kTilesASide> tiles{};
+  std::array<DepthHit, std::size_t{kTilesASide} * kTilesASide> tiles{};
   // The first pixel that lies within an element, and its interval.
-  std::optional<Hit> within{};
+  std::optional<DepthHit> within{};
 };
 
 // Along the ray from z to where the object's part ends, on the side on which the environment is
 // solid; and turned into a distance from the surface's plane (depth_map.h).
-struct WayOut {
+struct DepthWayOut {
   double along = 0;  // with its sign, along the view's axis
   double depth = 0;
   Vec3 normal{};  // the view's frame
@@ -186,12 +186,12 @@ class StripDetector {
           if (hits_.elements.empty() || hits_.elements.back() != open_element_)
             hits_.elements.push_back(open_element_);
           const DepthMap::Interval& interval = interval_at(f, layer);
-          const Hit within{.depth = 0,
-                           .column = f.column,
-                           .row = f.row,
-                           .z = (double{interval.near} + double{interval.far}) / 2,
-                           .interval = interval,
-                           .primitive = open_element_};
+          const DepthHit within{.depth = 0,
+                                .column = f.column,
+                                .row = f.row,
+                                .z = (double{interval.near} + double{interval.far}) / 2,
+                                .interval = interval,
+                                .primitive = open_element_};
           if (!hits_.within || beats(within, *hits_.within)) hits_.within = within;
         }
         winding = 0;
@@ -211,12 +211,13 @@ class StripDetector {
       if (!(f.low <= far && f.high >= near)) continue;
       const double low = std::max(f.low, near), high = std::min(f.high, far);
       const double innermost = one_sided() ? low : std::clamp((near + far) / 2, low, high);
-      Hit hit{.depth = one_sided() ? far - innermost : std::min(innermost - near, far - innermost),
-              .column = f.column,
-              .row = f.row,
-              .z = innermost,
-              .interval = interval,
-              .primitive = number};
+      DepthHit hit{
+          .depth = one_sided() ? far - innermost : std::min(innermost - near, far - innermost),
+          .column = f.column,
+          .row = f.row,
+          .z = innermost,
+          .interval = interval,
+          .primitive = number};
       if (beats(hit, hits_.deepest)) hits_.deepest = hit;
       hit_pixels_[in_strip(f)] = 1;
       if (hits_.elements.empty() || hits_.elements.back() != primitive.element)
@@ -224,7 +225,7 @@ class StripDetector {
       if (settings_.max_contacts == 0) continue;
       hit.z = std::clamp(f.z, near, far);
       hit.depth = find_way_out(hit, primitive).depth;
-      Hit& deepest =
+      DepthHit& deepest =
           hits_.tiles[static_cast<std::size_t>(f.row * kTilesASide / map_.height) * kTilesASide +
                       static_cast<std::size_t>(f.column * kTilesASide / map_.width)];
       if (beats(hit, deepest)) deepest = hit;
@@ -232,7 +233,7 @@ class StripDetector {
   }
 
  public:
-  WayOut find_way_out(const Hit& hit, const RasterPrimitive& primitive) const {
+  DepthWayOut find_way_out(const DepthHit& hit, const RasterPrimitive& primitive) const {
     const double back = double{hit.interval.near} - hit.z, on = double{hit.interval.far} - hit.z;
     if (primitive.kind != DepthPrimitive::kTriangles) {
       const double along = one_sided() || on <= -back ? on : back;
@@ -274,7 +275,7 @@ void check_map(const DepthMap& map, const DepthSettings& settings) {
     throw Error("the map does not hold an interval a pixel and layer");
 }
 
-Vec3 to_view(const DepthMap& map, const Hit& hit) {
+Vec3 to_view(const DepthMap& map, const DepthHit& hit) {
   return {((2 * hit.column + 1) / double(map.width) - 1) * map.view.half_size.x,
           ((2 * hit.row + 1) / double(map.height) - 1) * map.view.half_size.y,
           hit.z - map.view.half_size.z};
@@ -311,10 +312,11 @@ DepthReport detect_by_depth(const DepthMap& map, const Pose& world_from_object,
                                  .height = map.height,
                                  .conservative = settings.conservative,
                                  .z_first = find_inside ? -kNowhere : -1e-6 * map.view.half_size.z,
-                                 .z_last = (2 + 1e-6) * map.view.half_size.z},
+                                 .z_last = (2 + 1e-6) * map.view.half_size.z,
+                                 .threads = settings.threads},
                                 "environment");
   std::vector<StripHits> strips(scene.strip_starts.size() - 1);
-  parallel_for(strips.size(), 1, {}, [&](std::size_t strip, std::size_t) {
+  parallel_for(strips.size(), 1, settings.threads, [&](std::size_t strip, std::size_t) {
     if (scene.strip_starts[strip] != scene.strip_starts[strip + 1])
       strips[strip] = StripDetector(map, settings, environment, scene, strip).run();
   });
@@ -342,15 +344,15 @@ DepthReport detect_by_depth(const DepthMap& map, const Pose& world_from_object,
   report.deepest = transform_point(world_from_view, to_view(map, sum.deepest));
   report.deepest_id = environment[scene.primitives[sum.deepest.primitive].element].id;
 
-  std::vector<Hit> hits;
-  for (const Hit& hit : sum.tiles)
+  std::vector<DepthHit> hits;
+  for (const DepthHit& hit : sum.tiles)
     if (hit.depth >= 0) hits.push_back(hit);
   std::sort(hits.begin(), hits.end(), beats);
   hits.resize(std::min<std::size_t>(hits.size(), settings.max_contacts));
   const StripDetector detector(map, settings, environment, scene, 0);
-  for (const Hit& hit : hits) {
+  for (const DepthHit& hit : hits) {
     const RasterPrimitive& primitive = scene.primitives[hit.primitive];
-    const WayOut out = detector.find_way_out(hit, primitive);
+    const DepthWayOut out = detector.find_way_out(hit, primitive);
     const Vec3 on_a = to_view(map, hit) + Vec3{0, 0, out.along};
     Contact contact{.point_on_a = transform_point(world_from_view, on_a),
                     .normal = transform_vector(world_from_view, out.normal),

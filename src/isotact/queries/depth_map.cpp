@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -15,16 +16,16 @@
 namespace isotact {
 namespace {
 
-using Interval = DepthMap::Interval;
+using SolidInterval = DepthMap::Interval;
 
 // A surface of the object in a pixel.
-struct Crossing {
-  std::int32_t pixel;  // of the strip
-  double z, low, high;
-  std::int8_t sign;  // +1 into the object, -1 out of it, 0 neither
+struct DepthCrossing {
+  std::int32_t pixel = 0;  // of the strip
+  double z = 0, low = 0, high = 0;
+  std::int8_t sign = 0;  // +1 into the object, -1 out of it, 0 neither
 };
 
-struct Span {
+struct DepthSpan {
   double near, far;
 };
 
@@ -34,13 +35,13 @@ struct StripCounts {
 
 // Where the sum of the crossings is not zero. Surfaces that are turned the wrong way, and pairs
 // that rounding has swapped, bound the same solid by that rule.
-bool join_crossings(std::span<Crossing> crossings, std::vector<Span>& spans) {
-  std::sort(crossings.begin(), crossings.end(), [](const Crossing& a, const Crossing& b) {
+bool join_crossings(std::span<DepthCrossing> crossings, std::vector<DepthSpan>& spans) {
+  std::sort(crossings.begin(), crossings.end(), [](const DepthCrossing& a, const DepthCrossing& b) {
     return a.z != b.z ? a.z < b.z : a.sign > b.sign;  // what touches is one
   });
   int winding = 0;
   double start = 0;
-  for (const Crossing& crossing : crossings) {
+  for (const DepthCrossing& crossing : crossings) {
     const int before = winding;
     winding += crossing.sign;
     if (before == 0) start = crossing.z;
@@ -54,12 +55,12 @@ bool join_crossings(std::span<Crossing> crossings, std::vector<Span>& spans) {
 // The same for the whole of the pixel's square. All surfaces over it lie within their fragments'
 // depths. Between those, at depths where there is no surface anywhere over the square, the object
 // is solid everywhere or nowhere: the ray through the middle says which.
-bool join_bands(std::span<Crossing> bands, std::vector<Span>& spans) {
-  std::sort(bands.begin(), bands.end(), [](const Crossing& a, const Crossing& b) {
+bool join_bands(std::span<DepthCrossing> bands, std::vector<DepthSpan>& spans) {
+  std::sort(bands.begin(), bands.end(), [](const DepthCrossing& a, const DepthCrossing& b) {
     return a.low != b.low ? a.low < b.low : a.high != b.high ? a.high < b.high : a.sign > b.sign;
   });
   int winding = 0;
-  for (const Crossing& band : bands) {
+  for (const DepthCrossing& band : bands) {
     if (!spans.empty() && (winding != 0 || band.low <= spans.back().far)) {
       spans.back().far = std::max(spans.back().far, band.high);
     } else {
@@ -69,7 +70,7 @@ bool join_bands(std::span<Crossing> bands, std::vector<Span>& spans) {
   }
   if (winding == 0) return true;
   spans.front().far = spans.back().far;
-  for (const Span& span : spans) spans.front().far = std::max(spans.front().far, span.far);
+  for (const DepthSpan& span : spans) spans.front().far = std::max(spans.front().far, span.far);
   spans.resize(1);
   return false;
 }
@@ -84,14 +85,14 @@ class PixelWriter {
                              std::numeric_limits<float>::infinity())),
         stride_(static_cast<std::size_t>(map.width) * static_cast<std::size_t>(map.height)) {}
 
-  void write(std::size_t pixel, std::span<const Span> spans, StripCounts& counts) {
+  void write(std::size_t pixel, std::span<const DepthSpan> spans, StripCounts& counts) {
     std::size_t layer = 0;
     bool any = false, overfull = false;
-    for (const Span& span : spans) {
-      Interval next = round(span);
+    for (const DepthSpan& span : spans) {
+      SolidInterval next = round(span);
       if (next.near > last_ || next.far < 0) continue;
       next = {std::max(next.near, 0.0F), std::min(next.far, last_)};
-      Interval& current = map_->intervals[layer * stride_ + pixel];
+      SolidInterval& current = map_->intervals[layer * stride_ + pixel];
       if (!any) {
         current = next;
         any = true;
@@ -111,9 +112,9 @@ class PixelWriter {
 
  private:
   // Bounds are rounded outwards.
-  Interval round(const Span& span) const {
+  SolidInterval round(const DepthSpan& span) const {
     constexpr float kFar = std::numeric_limits<float>::infinity();
-    Interval out{static_cast<float>(span.near), static_cast<float>(span.far)};
+    SolidInterval out{static_cast<float>(span.near), static_cast<float>(span.far)};
     if (conservative_ && double{out.near} > span.near) out.near = std::nextafter(out.near, -kFar);
     if (conservative_ && double{out.far} < span.far) out.far = std::nextafter(out.far, kFar);
     return out;
@@ -127,16 +128,26 @@ class PixelWriter {
 
 // FAB's boundaries: the furthest surface that looks away from the view, and with two sides the
 // nearest one that looks at it. Surfaces of elements that are not closed have no back.
-void find_boundaries(std::span<const Crossing> crossings, bool two_sided,
-                     std::vector<Span>& spans) {
+void find_boundaries(std::span<const DepthCrossing> crossings, bool two_sided,
+                     std::vector<DepthSpan>& spans) {
   constexpr double kNone = std::numeric_limits<double>::infinity();
-  Span span{kNone, -kNone};
-  for (const Crossing& crossing : crossings) {
+  DepthSpan span{kNone, -kNone};
+  for (const DepthCrossing& crossing : crossings) {
     if (crossing.sign <= 0) span.far = std::max(span.far, crossing.high);
     if (crossing.sign >= 0) span.near = std::min(span.near, crossing.low);
   }
   if (!two_sided) span.near = std::min(0.0, span.far);
   if (span.near <= span.far) spans.push_back(span);
+}
+
+// Keeps the order of equals.
+void sort_by_pixel(std::vector<DepthCrossing>& crossings, std::size_t pixels) {
+  std::vector<std::size_t> next(pixels + 1);
+  for (const DepthCrossing& c : crossings) ++next[static_cast<std::size_t>(c.pixel) + 1];
+  for (std::size_t i = 0; i < pixels; ++i) next[i + 1] += next[i];
+  std::vector<DepthCrossing> sorted(crossings.size());
+  for (const DepthCrossing& c : crossings) sorted[next[static_cast<std::size_t>(c.pixel)]++] = c;
+  crossings = std::move(sorted);
 }
 
 StripCounts draw_strip(const detail::RasterScene& scene, std::size_t strip,
@@ -146,7 +157,7 @@ StripCounts draw_strip(const detail::RasterScene& scene, std::size_t strip,
   const detail::RasterRows rows{map.width, first,
                                 std::min(first + detail::kRasterStripRows, map.height)};
   const bool solid = settings.method == DepthMethod::kIntervals;
-  std::vector<Crossing> crossings;
+  std::vector<DepthCrossing> crossings;
   for (std::uint32_t i = scene.strip_starts[strip]; i < scene.strip_starts[strip + 1]; ++i) {
     const detail::RasterPrimitive& primitive = scene.primitives[scene.strip_items[i]];
     const bool sided = solid || object[primitive.element].closed;
@@ -156,14 +167,14 @@ StripCounts draw_strip(const detail::RasterScene& scene, std::size_t strip,
                            static_cast<std::int8_t>(counts ? primitive.facing : 0)});
     });
   }
-  std::stable_sort(crossings.begin(), crossings.end(),
-                   [](const Crossing& a, const Crossing& b) { return a.pixel < b.pixel; });
+  sort_by_pixel(crossings, static_cast<std::size_t>(map.width) *
+                               static_cast<std::size_t>(rows.end - rows.first));
   StripCounts counts;
-  std::vector<Span> spans;
+  std::vector<DepthSpan> spans;
   PixelWriter writer(map, settings.conservative);
   for (std::size_t begin = 0, end = 0; begin < crossings.size(); begin = end) {
     while (end < crossings.size() && crossings[end].pixel == crossings[begin].pixel) ++end;
-    const std::span<Crossing> of_pixel(crossings.data() + begin, end - begin);
+    const std::span<DepthCrossing> of_pixel(crossings.data() + begin, end - begin);
     spans.clear();
     if (!solid) {
       find_boundaries(of_pixel, settings.two_sided, spans);
@@ -272,13 +283,14 @@ DepthMap draw_depth_map(std::span<const DepthElement> object, const DepthView& v
                                  .height = map.height,
                                  .conservative = settings.conservative,
                                  .z_first = -kAll,
-                                 .z_last = kAll},
+                                 .z_last = kAll,
+                                 .threads = settings.threads},
                                 "object");
   map.intervals.resize(static_cast<std::size_t>(map.width) * static_cast<std::size_t>(map.height) *
                        static_cast<std::size_t>(map.layers));
   const std::size_t strips = scene.strip_starts.size() - 1;
   const StripCounts counts = parallel_reduce(
-      strips, 1, {}, StripCounts{},
+      strips, 1, settings.threads, StripCounts{},
       [&](std::size_t strip, std::size_t) {
         return draw_strip(scene, strip, object, settings, map);
       },

@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "isotact/base/aabb.h"
+#include "isotact/base/parallel.h"
 #include "isotact/base/pose.h"
 #include "isotact/geometry/mesh.h"
 #include "isotact/queries/contact.h"
@@ -71,6 +72,7 @@ struct DepthSettings {
   bool find_inside = true;
   // The deepest in each of 8 x 8 parts of the picture, at most so many, the deepest first.
   std::uint32_t max_contacts = 0;
+  Threads threads{};  // of the CPU's side
 };
 // Throws Error where settings make no sense.
 void check_depth_settings(const DepthSettings& settings);

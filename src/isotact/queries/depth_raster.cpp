@@ -121,7 +121,7 @@ RasterScene make_raster_scene(std::span<const DepthElement> elements, const Rast
     const std::size_t grain = 2048;
     const std::size_t count = element.indices.size() / corners;
     std::vector<Part> parts((count + grain - 1) / grain);
-    parallel_for(count, grain, {}, [&](std::size_t begin, std::size_t end) {
+    parallel_for(count, grain, task.threads, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
         const RasterPrimitive made = to_picture.make(i * corners, corners);
         if (shows(made, task)) parts[begin / grain].push_back(made);

@@ -56,6 +56,7 @@ struct RasterTask {
   std::int32_t width = 0, height = 0;
   bool conservative = false;
   double z_first = 0, z_last = 0;  // what lies beyond these in whole is left out
+  Threads threads{};
 };
 // Throws Error for indices and positions that cannot be drawn; `whose` names the list.
 RasterScene make_raster_scene(std::span<const DepthElement> elements, const RasterTask& task,
