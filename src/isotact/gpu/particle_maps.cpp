@@ -17,13 +17,6 @@ namespace {
 constexpr GLuint kMapBlock = 30, kDrawBlock = 31;
 constexpr GLuint kDepthUnit = 8;  // then normals, ids, data
 
-// As in shaders/particle_map.glsl.
-struct MapBlock {
-  std::array<ParticleFace, 6> faces{};
-  std::array<std::int32_t, 4> shape{}, channels{};
-};
-static_assert(sizeof(MapBlock) == 416);
-
 // As in shaders/particle_map.frag.
 struct DrawBlock {
   std::array<float, 4> data{};
@@ -143,6 +136,13 @@ std::array<float, 16> make_clip_from_world(const ParticleFace& face, bool cube) 
 }  // namespace
 
 struct GpuParticleMaps::State {
+  // As in shaders/particle_map.glsl.
+  struct MapBlock {
+    std::array<ParticleFace, 6> faces{};
+    std::array<std::int32_t, 4> shape{}, channels{};
+  };
+  static_assert(sizeof(MapBlock) == 416);
+
   explicit State(const ParticleMapSettings& s)
       : settings(s), fragment("particle_map.frag", s.layers > 1 ? peel() : none()) {}
   State(const State&) = delete;
@@ -287,7 +287,8 @@ GpuParticleMaps::GpuParticleMaps(const GpuContext& gpu, const ParticleMapSetting
   const auto step = static_cast<std::size_t>(alignment);
   state_->draw_stride = (sizeof(DrawBlock) + step - 1) / step * step;
   glCreateBuffers(1, &state_->map_buffer);
-  glNamedBufferStorage(state_->map_buffer, sizeof(MapBlock), nullptr, GL_DYNAMIC_STORAGE_BIT);
+  glNamedBufferStorage(state_->map_buffer, sizeof(State::MapBlock), nullptr,
+                       GL_DYNAMIC_STORAGE_BIT);
 }
 GpuParticleMaps::GpuParticleMaps(GpuParticleMaps&&) noexcept = default;
 GpuParticleMaps& GpuParticleMaps::operator=(GpuParticleMaps&&) noexcept = default;
