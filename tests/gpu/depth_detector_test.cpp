@@ -16,7 +16,7 @@ namespace {
 
 using GpuDepthTest = GpuTest;
 
-constexpr std::int32_t kSize = 64;
+constexpr std::int32_t kDepthSize = 64;
 
 Aabb to_box(const TriangleMesh& mesh) { return to_double(bounds(mesh)); }
 
@@ -34,7 +34,7 @@ struct Ball {
 
 TEST_F(GpuDepthTest, BallsAtRandomPosesMeetAsSpheresDo) {
   Ball ball;
-  GpuDepthDetector detector(gpu(), {.width = kSize, .height = kSize});
+  GpuDepthDetector detector(gpu(), {.width = kDepthSize, .height = kDepthSize});
   detector.draw_map(0, {ball.drawn.drawable()}, ball.view);
   const double miss = find_depth_miss(ball.view, detector.settings());
   Random random(7);
@@ -64,14 +64,14 @@ TEST_F(GpuDepthTest, BallsAtRandomPosesMeetAsSpheresDo) {
 
 TEST_F(GpuDepthTest, MapsHoldTheObject) {
   Ball ball;
-  GpuDepthDetector detector(gpu(), {.width = kSize, .height = kSize});
+  GpuDepthDetector detector(gpu(), {.width = kDepthSize, .height = kDepthSize});
   detector.draw_map(0, {ball.drawn.drawable()}, ball.view);
   const DepthMap map = detector.read_map(0);
   EXPECT_EQ(map.open, 0U);
   EXPECT_EQ(map.overfull, 0U);
-  const double share = map.covered / double(kSize * kSize);
+  const double share = map.covered / double(kDepthSize * kDepthSize);
   EXPECT_NEAR(share, 3.14159 / 4 / (1.01 * 1.01), 0.02);
-  const DepthMap::Interval middle = map.intervals[kSize / 2 * kSize + kSize / 2];
+  const DepthMap::Interval middle = map.intervals[kDepthSize / 2 * kDepthSize + kDepthSize / 2];
   EXPECT_NEAR(double{middle.near}, 0.005, 0.003);
   EXPECT_NEAR(double{middle.far}, 1.005, 0.003);
 }
@@ -84,7 +84,8 @@ TEST_F(GpuDepthTest, AThingBehindTheObjectIsAFalsePositiveOfThePaperOnly) {
     DepthView view = ball.view;
     view.half_size.z = 0.7;
     GpuDepthDetector detector(
-        gpu(), {.method = method, .width = kSize, .height = kSize, .two_sided = two_sided});
+        gpu(),
+        {.method = method, .width = kDepthSize, .height = kDepthSize, .two_sided = two_sided});
     detector.draw_map(0, {ball.drawn.drawable()}, view);
     return detector.detect({}, {speck.drawable(4, {.translation = {0, 0, z}})}).colliding;
   };
@@ -106,7 +107,7 @@ TEST_F(GpuDepthTest, AnObjectWithinAClosedElementIsFound) {
   Ball ball;
   DrawnMesh room(make_box({.size_x = 4, .size_y = 4, .size_z = 4}));
   DrawnMesh elsewhere(make_box({.size_x = 0.3, .size_y = 0.3, .size_z = 0.3}));
-  GpuDepthDetector detector(gpu(), {.width = kSize, .height = kSize});
+  GpuDepthDetector detector(gpu(), {.width = kDepthSize, .height = kDepthSize});
   detector.draw_map(0, {ball.drawn.drawable()}, ball.view);
   const Pose pose{rotation_about({1, 2, 3}, 0.7), {0.3, 0.2, -0.4}};
   const GpuDrawable small = elsewhere.drawable(3, {.translation = {2, 1, 1}});
@@ -131,7 +132,7 @@ TEST_F(GpuDepthTest, PillarsAlongTheViewAreFound) {
   Ball ball;
   DrawnMesh pillar(make_box({.size_x = 0.1, .size_y = 0.1, .size_z = 4}));
   DrawnMesh ring(make_torus({.radius = 0.4, .tube_radius = 0.1, .segments = 24}));
-  GpuDepthDetector detector(gpu(), {.width = kSize, .height = kSize});
+  GpuDepthDetector detector(gpu(), {.width = kDepthSize, .height = kDepthSize});
   detector.draw_map(0, {ball.drawn.drawable()}, ball.view);
   const DepthReport report =
       detector.detect({}, {pillar.drawable(4, {.translation = {-0.3, 0.2, 0}})});
@@ -158,7 +159,7 @@ TEST_F(GpuDepthTest, HiddenObstaclesAreSeenByIntervals) {
                                         plate.drawable(2, {.translation = {0, 0, -0.2}}),
                                         plate.drawable(7, {.translation = {0, 0, 0.8}})};
   const auto ids = [&](DepthMethod method) {
-    GpuDepthDetector detector(gpu(), {.method = method, .width = kSize, .height = kSize});
+    GpuDepthDetector detector(gpu(), {.method = method, .width = kDepthSize, .height = kDepthSize});
     detector.draw_map(0, {ball.drawn.drawable()}, ball.view);
     return detector.detect({}, GpuDepthScene{plates}).ids;
   };
@@ -172,7 +173,7 @@ TEST_F(GpuDepthTest, ReportsWhereAndHowDeep) {
   DrawnMesh cube(make_box({.size_x = 1, .size_y = 1, .size_z = 1}));
   DrawnMesh bar(make_box({.size_x = 0.25, .size_y = 4, .size_z = 0.1}));
   const DepthView view{.half_size = {1, 1, 1}};
-  GpuDepthDetector detector(gpu(), {.width = kSize, .height = kSize});
+  GpuDepthDetector detector(gpu(), {.width = kDepthSize, .height = kDepthSize});
   detector.draw_map(0, {cube.drawable()}, view);
   const DepthReport report = detector.detect({.translation = {10, 0, 0}},
                                              {bar.drawable(6, {.translation = {10.125, 0, 0}})});
@@ -226,10 +227,12 @@ TEST_F(GpuDepthTest, TheStencilChangesNothing) {
   DrawnMesh plate(make_box({.size_x = 3, .size_y = 3, .size_z = 0.05}));
   std::vector<DepthReport> reports;
   for (const bool use_stencil : {false, true}) {
-    GpuDepthDetector detector(
-        gpu(),
-        {.method = DepthMethod::kTwoMaps, .width = kSize, .height = kSize, .max_contacts = 9},
-        {.use_stencil = use_stencil});
+    GpuDepthDetector detector(gpu(),
+                              {.method = DepthMethod::kTwoMaps,
+                               .width = kDepthSize,
+                               .height = kDepthSize,
+                               .max_contacts = 9},
+                              {.use_stencil = use_stencil});
     for (const double size : {0.0, 0.1}) {  // a map that changes needs another stencil
       DepthView view = ball.view;
       view.half_size.x += size;
@@ -243,7 +246,7 @@ TEST_F(GpuDepthTest, TheStencilChangesNothing) {
     if (use_stencil)
       EXPECT_EQ(drawn, static_cast<std::ptrdiff_t>(detector.read_map(0).covered));
     else
-      EXPECT_EQ(drawn, kSize * kSize);
+      EXPECT_EQ(drawn, kDepthSize * kDepthSize);
   }
   for (std::size_t i = 0; i < 2; ++i) {
     EXPECT_GT(reports[i].pixels, 100U);
@@ -256,10 +259,10 @@ TEST_F(GpuDepthTest, TheStencilChangesNothing) {
 
 TEST_F(GpuDepthTest, MapsMakeRoomForManySurfaces) {
   Ball ball;
-  GpuDepthDetector detector(gpu(), {.width = kSize, .height = kSize}, {.surfaces = 50});
+  GpuDepthDetector detector(gpu(), {.width = kDepthSize, .height = kDepthSize}, {.surfaces = 50});
   detector.draw_map(0, {ball.drawn.drawable()}, ball.view);
   EXPECT_EQ(detector.read_map(0).open, 0U);
-  GpuDepthDetector small(gpu(), {.width = kSize, .height = kSize}, {.surfaces = 50});
+  GpuDepthDetector small(gpu(), {.width = kDepthSize, .height = kDepthSize}, {.surfaces = 50});
   const GpuDrawable object[] = {ball.drawn.drawable()};
   small.draw_map(0, object, ball.view, MapUpdate::kQueue);
   EXPECT_THROW((void)small.detect({}, {ball.drawn.drawable()}), Error);
@@ -272,7 +275,7 @@ TEST_F(GpuDepthTest, SaysWhatIsWrong) {
   if (!gpu().info().conservative_raster) {
     EXPECT_THROW(GpuDepthDetector(gpu(), {.conservative = true}), Error);
   }
-  GpuDepthDetector detector(gpu(), {.width = kSize, .height = kSize});
+  GpuDepthDetector detector(gpu(), {.width = kDepthSize, .height = kDepthSize});
   EXPECT_THROW((void)detector.detect({}, GpuDepthScene{}), Error);  // no map
   EXPECT_THROW((void)detector.read_map(1), Error);
   EXPECT_THROW((void)detector.read_environment(0), Error);

@@ -8,6 +8,7 @@
 #include "isotact/geometry/primitives.h"
 #include "isotact/gpu/depth_detector.h"
 #include "isotact/gpu/gl_state.h"
+#include "isotact/gpu/mesh_drawable.h"
 
 #include "drawn_mesh.h"
 #include "gpu_fixture.h"
@@ -17,7 +18,7 @@ namespace {
 
 using GpuDrawablesTest = GpuTest;
 
-constexpr std::int32_t kSize = 64;
+constexpr std::int32_t kDrawnSize = 64;
 
 bool is_same(const DepthReport& a, const DepthReport& b) {
   const auto same_contacts = [&] {
@@ -53,7 +54,7 @@ std::string text(const DepthReport& r) {
   return t;
 }
 
-struct Scene {
+struct DrawnScene {
   TriangleMesh ball_mesh = make_sphere({.radius = 0.5, .frequency = 8});
   DrawnMesh ball{ball_mesh};
   DrawnMesh box{make_box({.size_x = 1, .size_y = 0.4, .size_z = 0.7})};
@@ -62,7 +63,7 @@ struct Scene {
   DepthView view = make_depth_view({{-0.71, -0.71, -0.71}, {0.71, 0.71, 0.71}}, {0.2, 0.3, 1});
   std::vector<GpuDrawable> environment;
 
-  explicit Scene(int count) {
+  explicit DrawnScene(int count) {
     Random random(3);
     for (int i = 0; i < count; ++i) {
       const auto next = [&] { return random.uniform(-1, 1); };
@@ -88,7 +89,7 @@ std::vector<GpuDepthQuery> make_queries(int count) {
 }
 
 TEST_F(GpuDrawablesTest, ManyAtOnceAreAsOneByOne) {
-  Scene scene(7);
+  DrawnScene scene(7);
   const std::vector<GpuDepthQuery> queries = make_queries(20);
   for (const DepthMethod method :
        {DepthMethod::kIntervals, DepthMethod::kTwoMaps, DepthMethod::kFragments}) {
@@ -117,8 +118,8 @@ TEST_F(GpuDrawablesTest, ManyAtOnceAreAsOneByOne) {
 }
 
 TEST_F(GpuDrawablesTest, SeveralSubmissionsAreInFlight) {
-  Scene scene(5);
-  GpuDepthDetector detector(gpu(), {.width = kSize, .height = kSize, .max_contacts = 4});
+  DrawnScene scene(5);
+  GpuDepthDetector detector(gpu(), {.width = kDrawnSize, .height = kDrawnSize, .max_contacts = 4});
   detector.draw_map(0, {scene.object(2)}, scene.view);
   std::vector<GpuDepthQuery> queries = make_queries(3);
   std::vector<GpuDepthTicket> tickets;
@@ -141,8 +142,8 @@ TEST_F(GpuDrawablesTest, SeveralSubmissionsAreInFlight) {
 }
 
 TEST_F(GpuDrawablesTest, ResultsMayStayOnTheGpu) {
-  Scene scene(40);  // two words of bits
-  GpuDepthDetector detector(gpu(), {.width = kSize, .height = kSize, .max_contacts = 4});
+  DrawnScene scene(40);  // two words of bits
+  GpuDepthDetector detector(gpu(), {.width = kDrawnSize, .height = kDrawnSize, .max_contacts = 4});
   detector.draw_map(0, {scene.object(1)}, scene.view);
   const GpuDepthQuery query{0, {}};
   std::vector<DepthReport> report;
@@ -167,8 +168,8 @@ TEST_F(GpuDrawablesTest, ResultsMayStayOnTheGpu) {
 }
 
 TEST_F(GpuDrawablesTest, DeformingObjectsAreDrawnAgain) {
-  Scene scene(0);
-  GpuDepthDetector detector(gpu(), {.width = kSize, .height = kSize});
+  DrawnScene scene(0);
+  GpuDepthDetector detector(gpu(), {.width = kDrawnSize, .height = kDrawnSize});
   const GpuDrawable wall = scene.box.drawable(4, {.translation = {0, 0.9, 0}});
   std::vector<bool> met;
   for (int step = 0; step < 8; ++step) {
@@ -224,7 +225,7 @@ void main() { gl_Position = gl_in[0].gl_Position; gl_PointSize = 1; EmitVertex()
 )";
 
 TEST_F(GpuDrawablesTest, AllStagesOfThePipelineMayMakeThem) {
-  Scene scene(0);
+  DrawnScene scene(0);
   GLuint vertices = 0;
   glCreateVertexArrays(1, &vertices);
   const auto stages = [](const char* geometry) {
@@ -250,9 +251,11 @@ TEST_F(GpuDrawablesTest, AllStagesOfThePipelineMayMakeThem) {
   };
   for (const DepthMethod method :
        {DepthMethod::kIntervals, DepthMethod::kTwoMaps, DepthMethod::kFragments}) {
-    GpuDepthDetector detector(
-        gpu(),
-        {.method = method, .width = kSize, .height = kSize, .two_sided = true, .max_contacts = 5});
+    GpuDepthDetector detector(gpu(), {.method = method,
+                                      .width = kDrawnSize,
+                                      .height = kDrawnSize,
+                                      .two_sided = true,
+                                      .max_contacts = 5});
     detector.draw_map(0, {scene.ball.drawable()}, scene.view);
     const auto detect = [&](float height) {
       return detector.detect({}, {drawable(sheet, height, 1, DepthPrimitive::kTriangles),
@@ -357,7 +360,7 @@ struct OddState {
 };
 
 TEST_F(GpuDrawablesTest, TheContextIsLeftAsItWas) {
-  Scene scene(4);
+  DrawnScene scene(4);
   const GpuContext own = GpuContext::adopt_current();
   const GpuState before = read_gpu_state();
   {
@@ -368,8 +371,11 @@ TEST_F(GpuDrawablesTest, TheContextIsLeftAsItWas) {
     EXPECT_FALSE(set == before);
     for (const DepthMethod method :
          {DepthMethod::kIntervals, DepthMethod::kTwoMaps, DepthMethod::kFragments}) {
-      const DepthSettings settings{
-          .method = method, .width = kSize, .height = kSize, .two_sided = true, .max_contacts = 3};
+      const DepthSettings settings{.method = method,
+                                   .width = kDrawnSize,
+                                   .height = kDrawnSize,
+                                   .two_sided = true,
+                                   .max_contacts = 3};
       GpuDepthDetector detector(own, settings,
                                 {.slots = 2, .use_stencil = method == DepthMethod::kTwoMaps});
       EXPECT_TRUE(read_gpu_state() == set);
@@ -405,6 +411,35 @@ TEST_F(GpuDrawablesTest, TheContextIsLeftAsItWas) {
     apply_gpu_state(before);
   }
   EXPECT_TRUE(read_gpu_state() == before);
+}
+
+// The same with meshes of our own, by both rasterisers.
+TEST_F(GpuDrawablesTest, MeshesLeaveTheContextAsItWas) {
+  const TriangleMesh ball = make_sphere({.radius = 0.5, .frequency = 8});
+  const DepthView view = make_depth_view({{-0.5, -0.5, -0.5}, {0.5, 0.5, 0.5}}, {0, 0.3, 1});
+  const GpuState before = read_gpu_state();
+  const OddState odd;
+  odd.set_switches();
+  odd.set_bindings();
+  const GpuState set = read_gpu_state();
+  {
+    const MeshElement element[] = {make_mesh_element(ball, {}, 3, true)};
+    const GpuMeshes meshes(element);
+    EXPECT_TRUE(read_gpu_state() == set);
+    const GpuMeshes* const all[] = {&meshes};
+    for (const GpuRaster raster : {GpuRaster::kGraphics, GpuRaster::kCompute}) {
+      // Four pictures side by side: with clip distances.
+      GpuDepthDetector detector(gpu(), {.width = kDrawnSize, .height = kDrawnSize},
+                                {.slots = 4, .raster = raster});
+      detector.draw_map(0, meshes, view);
+      EXPECT_TRUE(read_gpu_state() == set);
+      EXPECT_TRUE(detector.detect({.translation = {0.4, 0.2, 0.5}}, {.meshes = all}).colliding);
+      EXPECT_FALSE(detector.detect({.translation = {0.9, 0.2, 0.5}}, {.meshes = all}).colliding);
+      EXPECT_TRUE(read_gpu_state() == set);
+      EXPECT_EQ(glGetError(), static_cast<GLenum>(GL_NO_ERROR));
+    }
+  }
+  apply_gpu_state(before);
 }
 
 TEST_F(GpuDrawablesTest, MistakesOfCallersShadersAreTold) {

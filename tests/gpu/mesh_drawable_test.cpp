@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <epoxy/gl.h>
+
 #include "isotact/base/error.h"
 #include "isotact/base/random.h"
 #include "isotact/geometry/primitives.h"
@@ -77,11 +79,12 @@ TEST_F(GpuMeshesTest, CulledMeshesAreAsWholeOnes) {
   for (const DepthMethod method :
        {DepthMethod::kIntervals, DepthMethod::kTwoMaps, DepthMethod::kFragments})
     for (const bool two_sided : {false, true}) {
-      if (method == DepthMethod::kIntervals && two_sided) continue;
+      // Intervals have no sides: the second time they are found by compute shaders.
+      const GpuRaster raster = two_sided ? GpuRaster::kCompute : GpuRaster::kGraphics;
       GpuDepthDetector detector(
           gpu(),
           {.method = method, .width = 96, .height = 80, .two_sided = two_sided, .max_contacts = 8},
-          {.slots = 2, .queries = 12});
+          {.slots = 2, .queries = 12, .raster = raster});
       for (int slot = 0; slot < 2; ++slot) {
         const GpuMeshes object({&objects[slot], 1});
         detector.draw_map(
@@ -108,6 +111,32 @@ TEST_F(GpuMeshesTest, CulledMeshesAreAsWholeOnes) {
       }
       EXPECT_GT(colliding, 4U);
     }
+}
+
+// Without room for tiles triangles are finished where they are found: the same bits.
+TEST_F(GpuMeshesTest, TilesWithoutRoomAreNotLost) {
+  const Scenery scenery;
+  const GpuMeshes meshes(scenery.elements);
+  const MeshElement ball[] = {make_mesh_element(scenery.ring, {}, 0, true)};
+  const GpuMeshes object(ball);
+  const GpuMeshes* const all[] = {&meshes};
+  std::vector<DepthReport> reports;
+  for (const std::uint32_t tiles : {0U, 3U}) {
+    GpuDepthDetector detector(gpu(), {.width = 96, .height = 96, .max_contacts = 8},
+                              {.raster = GpuRaster::kCompute, .tiles = tiles});
+    detector.draw_map(0, object, make_depth_view({{-0.7, -0.7, -0.7}, {0.7, 0.7, 0.7}}, {1, 0, 1}));
+    const Vec3 near_a_ball =
+        scenery.elements[0].world_from_element.translation + Vec3{0.4, 0.1, 0.3};
+    for (const Vec3& at : {near_a_ball, Vec3{0, 0, 4.4}})  // the other: in the room's wall
+      reports.push_back(detector.detect({.translation = at}, {.meshes = all}));
+  }
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_GT(reports[i].pixels, 20U);
+    EXPECT_EQ(reports[i].pixels, reports[i + 2].pixels);
+    EXPECT_EQ(reports[i].depth, reports[i + 2].depth);
+    EXPECT_EQ(reports[i].ids, reports[i + 2].ids);
+    EXPECT_EQ(reports[i].contacts.size(), reports[i + 2].contacts.size());
+  }
 }
 
 TEST_F(GpuMeshesTest, PosesMoveElements) {
@@ -141,6 +170,27 @@ TEST_F(GpuMeshesTest, ABallInABallIsInside) {
   EXPECT_EQ(report.ids, std::vector<std::uint32_t>{5});
   EXPECT_FALSE(detector.detect({.translation = {1, 1, 9}}, {.meshes = all}).colliding);
   EXPECT_FALSE(detector.detect({.translation = {1, 1, -9}}, {.meshes = all}).colliding);
+}
+
+// Where elements lie around one another, each is named.
+TEST_F(GpuMeshesTest, AllThatSurroundAreNamed) {
+  const TriangleMesh small = make_sphere({.radius = 0.5, .frequency = 6});
+  const TriangleMesh large = make_sphere({.radius = 3, .frequency = 6});
+  const TriangleMesh larger = make_box({.size_x = 9, .size_y = 9, .size_z = 9});
+  const MeshElement around[] = {make_mesh_element(larger, {}, 5, true),
+                                make_mesh_element(small, {.translation = {0, 2, 2}}, 8, true),
+                                make_mesh_element(large, {}, 3, true)};
+  const MeshElement ball[] = {make_mesh_element(small, {}, 0, true)};
+  const GpuMeshes meshes(around), object(ball);
+  const GpuMeshes* const all[] = {&meshes};
+  for (const GpuRaster raster : {GpuRaster::kGraphics, GpuRaster::kCompute}) {
+    GpuDepthDetector detector(gpu(), {.width = 64, .height = 64}, {.raster = raster});
+    detector.draw_map(0, object, make_depth_view({{-0.5, -0.5, -0.5}, {0.5, 0.5, 0.5}}, {0, 1, 1}));
+    const DepthReport report = detector.detect({}, {.meshes = all});
+    EXPECT_TRUE(report.inside);
+    EXPECT_EQ(report.ids, (std::vector<std::uint32_t>{3, 5}));
+    EXPECT_EQ(glGetError(), static_cast<GLenum>(GL_NO_ERROR));
+  }
 }
 
 TEST_F(GpuMeshesTest, RefusesWhatCannotBeDrawn) {

@@ -14,6 +14,20 @@
 // directions (Figure 3). Queries ask for collisions of a slot's object at a pose; many of them go
 // in one submission, and a slot may serve several. Nothing waits but fetch() and detect().
 //
+// Where this does less than the CPU's side, or other things:
+//   * `conservative` is for kIntervals, and rests on the GPU's conservative rasterisation, which
+//   draws
+//     no triangles that are seen exactly along themselves: their rims are seen by what adjoins
+//     them, but a wall between two faces may be missed in pixels whose middle it does not enclose.
+//   * Elements that hold the object within them are all found, but named only where a ray is within
+//     one of them alone, or at one of 16 pixels of the map.
+//   * Which place is the deepest in a part of the picture is decided to 2^-20 of the box's depth
+//   (at
+//     512 x 512 pixels; 2 bits less for each doubling of both sides). Candidates have room for as
+//     many as there are pixels: where more come, each deeper than all before it, some parts of the
+//     picture may be left out of contacts and of the search for the deepest place. Whether it
+//     collides, pixels, bounds and ids do not depend on that.
+//
 // Everything works in the context that was current at construction, the caller's or our own, and
 // leaves its state as it found it. Results are the same bits for every run on one device. Not for
 // several threads at once.
@@ -47,6 +61,14 @@ struct GpuDepthScene {
   std::span<const GpuMeshes* const> meshes{};
 };
 
+// Who makes pixels of GpuMeshes. Callers' drawables are always the pipeline's.
+enum class GpuRaster : std::uint8_t {
+  kAuto,      // kCompute on hardware, where it can; else kGraphics
+  kGraphics,  // the graphics pipeline, after culling
+  kCompute,   // compute shaders, for GPUs with few graphics units. DepthMethod::kIntervals without
+              // `conservative` only: kGraphics elsewhere
+};
+
 struct GpuDepthOptions {
   int slots = 1;      // maps at once, up to kMostDepthSlots
   int queries = 0;    // of one submission at most; 0: as many as slots
@@ -54,6 +76,9 @@ struct GpuDepthOptions {
   // False where nobody else changes the state of the context, and callbacks put back what they set:
   // spares some tens of microseconds a call.
   bool save_state = true;
+  GpuRaster raster = GpuRaster::kAuto;
+  // kCompute: room for the tiles that triangles cover; 0: 2^18. What is beyond takes longer.
+  std::uint32_t tiles = 0;
   // kTwoMaps: the environment is drawn only where the object is (FAB, "Stencil buffer").
   bool use_stencil = false;
   // Room for the object's surfaces when its map is drawn, kIntervals; 0: four a pixel. It grows

@@ -39,7 +39,7 @@ namespace {
 constexpr GLbitfield kShaderBarriers =
     GL_SHADER_STORAGE_BARRIER_BIT | GL_COMMAND_BARRIER_BIT | GL_BUFFER_UPDATE_BARRIER_BIT;
 
-void put_switch(GLenum what, bool on) {
+void put_draw_switch(GLenum what, bool on) {
   if (on)
     glEnable(what);
   else
@@ -53,7 +53,7 @@ std::uint32_t flags_of(const GpuDrawable& d) {
 
 // 0: none.
 void set_culling(GLenum face) {
-  put_switch(GL_CULL_FACE, face != 0);
+  put_draw_switch(GL_CULL_FACE, face != 0);
   if (face != 0) glCullFace(face);
 }
 
@@ -65,9 +65,9 @@ void GpuDepthDetector::State::begin_pass(const detail::PassState& pass) const {
   // own views have them.
   glFrontFace(GL_CW);
   glEnablei(GL_SCISSOR_TEST, 0);
-  put_switch(GL_DEPTH_TEST, pass.depth_function != 0);
+  put_draw_switch(GL_DEPTH_TEST, pass.depth_function != 0);
   if (pass.depth_function != 0) glDepthFunc(pass.depth_function);
-  put_switch(GL_DEPTH_CLAMP, pass.clamp);
+  put_draw_switch(GL_DEPTH_CLAMP, pass.clamp);
   set_culling(0);
 }
 
@@ -236,6 +236,10 @@ void GpuDepthDetector::State::draw_tested(const GpuDrawable& drawable, DrawPass&
 
 void GpuDepthDetector::State::draw_environment(const detail::Flight& flight,
                                                const GpuDepthScene& scene) {
+  if (compute_raster && scene.drawables.empty()) {
+    draw_meshes(flight);
+    return;
+  }
   const bool two_maps = settings.method == DepthMethod::kTwoMaps;
   const GLuint picture = two_maps ? environment_picture.name() : plain.name();
   begin_pass(
@@ -259,7 +263,7 @@ void GpuDepthDetector::State::draw_environment(const detail::Flight& flight,
     // What is closed shows as FAB draws it; intervals need all of its surfaces, those in front of
     // the box, too.
     set_culling(drawable.closed && !by_intervals() ? GL_BACK : 0);
-    put_switch(GL_DEPTH_CLAMP, drawable.closed && look_inside);
+    put_draw_switch(GL_DEPTH_CLAMP, drawable.closed && look_inside);
     for (std::size_t q = 0; q < flight.queries.size(); ++q) {
       const Pose world_from_view =
           flight.queries[q].world_from_object * flight.views[q].object_from_view;
@@ -269,7 +273,7 @@ void GpuDepthDetector::State::draw_environment(const detail::Flight& flight,
       draw_tested(drawable, pass, look_inside);
     }
   }
-  if (!flight.meshes.empty()) draw_meshes(flight);
+  draw_meshes(flight);
 }
 
 }  // namespace isotact

@@ -40,8 +40,14 @@ std::vector<ShaderDefine> make_cull_defines(const DepthSettings& settings) {
 
 }  // namespace
 
-MeshPrograms::MeshPrograms(const DepthSettings& settings)
-    : fragments(settings, true), cull("depth_cull.comp", make_cull_defines(settings)) {
+MeshPrograms::MeshPrograms(const DepthSettings& settings, bool compute) {
+  if (compute) {
+    raster = GpuProgram("depth_raster.comp");
+    tiles = GpuProgram("depth_tiles.comp");
+    return;
+  }
+  fragments.emplace(settings, true);
+  cull = GpuProgram("depth_cull.comp", make_cull_defines(settings));
   for (std::size_t kind = 0; kind < draw.size(); ++kind)
     draw[kind] = std::make_unique<GpuDrawProgram>(
         DrawStages{.vertex = find_shader("depth_mesh.vert"),
@@ -51,6 +57,17 @@ MeshPrograms::MeshPrograms(const DepthSettings& settings)
 }
 
 }  // namespace detail
+
+namespace {
+
+void put_mesh_switch(GLenum what, bool on) {
+  if (on)
+    glEnable(what);
+  else
+    glDisable(what);
+}
+
+}  // namespace
 
 void GpuDepthDetector::State::plan_meshes(detail::Flight& flight, const GpuDepthScene& scene,
                                           std::size_t& bytes) {
@@ -62,11 +79,16 @@ void GpuDepthDetector::State::plan_meshes(detail::Flight& flight, const GpuDepth
                           .first_element = static_cast<std::uint32_t>(flight.ids.size())};
     for (const GpuMeshes::State::Element& e : m.elements) flight.ids.push_back(e.id);
     if (m.cluster_count == 0) continue;
-    if (!meshes) meshes = std::make_unique<detail::MeshPrograms>(settings);
+    if (!meshes) meshes = std::make_unique<detail::MeshPrograms>(settings, compute_raster);
     const std::uint64_t primitives = meshes_of_scene->primitives();
     plan.queries_at_once = static_cast<std::uint32_t>(
         std::clamp<std::uint64_t>(detail::kMostVisible / primitives, 1, flight.queries.size()));
-    meshes->visible.reserve(plan.queries_at_once * primitives * 8);
+    if (compute_raster) {
+      plan.queries_at_once = static_cast<std::uint32_t>(flight.queries.size());
+      meshes->visible.reserve(std::size_t{item_room} * 16);
+    } else {
+      meshes->visible.reserve(plan.queries_at_once * primitives * 8);
+    }
     const std::size_t batches =
         (flight.queries.size() + plan.queries_at_once - 1) / plan.queries_at_once;
     plan.batches = bytes;
@@ -104,81 +126,107 @@ void GpuDepthDetector::State::put_meshes(detail::Flight& flight) const {
     batch.atlas = {static_cast<float>(atlas_width), static_cast<float>(atlas_height)};
     batch.first_visible = {0, plan.queries_at_once * m.kinds[0],
                            plan.queries_at_once * (m.kinds[0] + m.kinds[1]), 0};
+    detail::DrawCommands commands{};
+    if (compute_raster) {
+      batch.first_visible[0] = item_room;
+      commands[0].first = 1;  // a dispatch of 0 x 1 x 1
+    }
     at = plan.batches;
     for (std::size_t q = 0; q < flight.queries.size();
          q += plan.queries_at_once, at += detail::kBatchBytes) {
       batch.first_query = static_cast<std::uint32_t>(q);
       flight.upload.put(at, batch);
-      flight.upload.put(at + detail::kBlockAlign, detail::DrawCommands{});
+      flight.upload.put(at + detail::kBlockAlign, commands);
     }
   }
 }
 
-void GpuDepthDetector::State::draw_meshes(const detail::Flight& flight) {
-  const auto put_switch = [](GLenum what, bool on) {
-    if (on)
-      glEnable(what);
-    else
-      glDisable(what);
-  };
+void GpuDepthDetector::State::bind_batch(const detail::Flight& flight, const detail::MeshPlan& plan,
+                                         std::size_t batch) const {
+  const GpuMeshes::State& m = plan.meshes->state();
+  const GLuint up = flight.upload.name();
+  const auto size = [](const GpuBuffer& b) { return static_cast<GLsizeiptr>(b.size()); };
+  const std::array<GLuint, 6> names{m.corners.name(),  up, meshes->visible.name(),
+                                    m.clusters.name(), up, tile_bounds.name()};
+  const std::array<GLintptr, 6> offsets{0,
+                                        static_cast<GLintptr>(plan.instances),
+                                        0,
+                                        0,
+                                        static_cast<GLintptr>(batch + detail::kBlockAlign),
+                                        0};
+  const std::array<GLsizeiptr, 6> sizes{
+      size(m.corners),
+      static_cast<GLsizeiptr>(flight.queries.size() * m.elements.size() *
+                              sizeof(detail::MeshInstance)),
+      size(meshes->visible),
+      size(m.clusters),
+      sizeof(detail::DrawCommands),
+      size(tile_bounds)};
+  glBindBuffersRange(GL_SHADER_STORAGE_BUFFER, 0, 6, names.data(), offsets.data(), sizes.data());
+  glBindBufferRange(GL_UNIFORM_BUFFER, 31, up, static_cast<GLintptr>(batch),
+                    sizeof(detail::MeshBatch));
+}
+
+void GpuDepthDetector::State::begin_meshes() const {
   glViewportIndexedf(0, 0, 0, static_cast<float>(atlas_width), static_cast<float>(atlas_height));
   glScissorIndexed(0, 0, 0, atlas_width, atlas_height);
   // Pictures side by side are cut apart by distances; one alone by the viewport.
-  for (GLenum i = 0; i < 4; ++i) put_switch(GL_CLIP_DISTANCE0 + i, tiles > 1);
-  put_switch(GL_CULL_FACE, false);
-  const bool two_maps = settings.method == DepthMethod::kTwoMaps;
-  const FragmentShader& fragment = two_maps ? meshes->fragments.surface : meshes->fragments.test;
+  for (GLenum i = 0; i < 4; ++i) put_mesh_switch(GL_CLIP_DISTANCE0 + i, tiles > 1);
+  glDisable(GL_CULL_FACE);
+}
+
+void GpuDepthDetector::State::draw_visible(const GpuMeshes& drawn, std::uint32_t commands_name,
+                                           std::size_t commands) const {
+  const GpuMeshes::State& m = drawn.state();
+  const detail::DepthPrograms& with = *meshes->fragments;
+  put_mesh_switch(GL_DEPTH_CLAMP, by_intervals() && settings.find_inside && m.any_closed);
+  glBindVertexArray(no_vertices.name());
+  glBindBuffer(GL_DRAW_INDIRECT_BUFFER, commands_name);
+  constexpr std::array<GLenum, 3> kModes{GL_TRIANGLES, GL_LINES, GL_POINTS};
+  for (std::size_t kind = 0; kind < kModes.size(); ++kind) {
+    if (m.kinds[kind] == 0) continue;
+    const auto draw = [&](const FragmentShader& fragment) {
+      glUseProgram(meshes->draw[kind]->link(fragment));
+      const std::size_t command = commands + kind * sizeof(detail::DrawCommand);
+      glDrawArraysIndirect(kModes[kind], reinterpret_cast<const void*>(command));
+    };
+    if (!settings.conservative || m.any_closed)
+      draw(settings.method == DepthMethod::kTwoMaps ? with.surface : with.test);
+    if (!settings.conservative) continue;
+    detail::set_conservative(true);
+    draw(*with.test_whole);
+    detail::set_conservative(false);
+  }
+}
+
+void GpuDepthDetector::State::draw_meshes(const detail::Flight& flight) {
+  if (!compute_raster) begin_meshes();
   const GLuint up = flight.upload.name();
   for (const detail::MeshPlan& plan : flight.meshes) {
-    const GpuMeshes::State& m = plan.meshes->state();
-    put_switch(GL_DEPTH_CLAMP, by_intervals() && settings.find_inside && m.any_closed);
     const std::size_t count = flight.queries.size();
-    const std::array<GLuint, 6> names{m.corners.name(),  up, meshes->visible.name(),
-                                      m.clusters.name(), up, tile_bounds.name()};
-    const auto size = [](const GpuBuffer& b) { return static_cast<GLsizeiptr>(b.size()); };
-    std::size_t at = plan.batches;
-    for (std::size_t q = 0; q < count; q += plan.queries_at_once, at += detail::kBatchBytes) {
-      const auto commands = static_cast<GLintptr>(at + detail::kBlockAlign);
-      const std::array<GLintptr, 6> offsets{
-          0, static_cast<GLintptr>(plan.instances), 0, 0, commands, 0};
-      const std::array<GLsizeiptr, 6> sizes{
-          size(m.corners),
-          static_cast<GLsizeiptr>(count * m.elements.size() * sizeof(detail::MeshInstance)),
-          size(meshes->visible),
-          size(m.clusters),
-          sizeof(detail::DrawCommands),
-          size(tile_bounds)};
-      glBindBuffersRange(GL_SHADER_STORAGE_BUFFER, 0, 6, names.data(), offsets.data(),
-                         sizes.data());
-      glBindBufferRange(GL_UNIFORM_BUFFER, 31, up, static_cast<GLintptr>(at),
-                        sizeof(detail::MeshBatch));
-      // What an earlier batch has listed is being drawn.
-      glUseProgram(meshes->cull.name());
-      glDispatchCompute(m.cluster_count,
+    std::size_t batch = plan.batches;
+    for (std::size_t q = 0; q < count; q += plan.queries_at_once, batch += detail::kBatchBytes) {
+      // What is listed already is being drawn.
+      if (q > 0 || &plan != flight.meshes.data()) glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT);
+      bind_batch(flight, plan, batch);
+      const GpuProgram& first = compute_raster ? meshes->raster : meshes->cull;
+      glUseProgram(first.name());
+      glDispatchCompute(plan.meshes->state().cluster_count,
                         static_cast<GLuint>(std::min<std::size_t>(plan.queries_at_once, count - q)),
                         1);
       glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT | GL_COMMAND_BARRIER_BIT);
-      glBindVertexArray(no_vertices.name());
-      glBindBuffer(GL_DRAW_INDIRECT_BUFFER, up);
-      constexpr std::array<GLenum, 3> kModes{GL_TRIANGLES, GL_LINES, GL_POINTS};
-      for (std::size_t kind = 0; kind < kModes.size(); ++kind) {
-        if (m.kinds[kind] == 0) continue;
-        const std::size_t command =
-            static_cast<std::size_t>(commands) + kind * sizeof(detail::DrawCommand);
-        const auto draw = [&](const FragmentShader& with) {
-          glUseProgram(meshes->draw[kind]->link(with));
-          glDrawArraysIndirect(kModes[kind], reinterpret_cast<const void*>(command));
-        };
-        if (!settings.conservative || m.any_closed) draw(fragment);
-        if (!settings.conservative) continue;
-        detail::set_conservative(true);
-        draw(*meshes->fragments.test_whole);
-        detail::set_conservative(false);
+      const std::size_t commands = batch + detail::kBlockAlign;
+      if (compute_raster) {
+        glUseProgram(meshes->tiles.name());
+        glBindBuffer(GL_DISPATCH_INDIRECT_BUFFER, up);
+        glDispatchComputeIndirect(static_cast<GLintptr>(commands));
+      } else {
+        draw_visible(*plan.meshes, up, commands);
       }
-      if (q + plan.queries_at_once < count) glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT);
     }
   }
-  for (GLenum i = 0; i < 4; ++i) put_switch(GL_CLIP_DISTANCE0 + i, false);
+  if (compute_raster) return;
+  for (GLenum i = 0; i < 4; ++i) put_mesh_switch(GL_CLIP_DISTANCE0 + i, false);
 }
 
 }  // namespace isotact

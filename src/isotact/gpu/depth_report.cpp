@@ -11,7 +11,7 @@ namespace isotact {
 namespace {
 
 // Of a picture's pixel and a depth (a part of the box's) in it.
-struct Place {
+struct PicturePlace {
   const DepthView& view;
   const DepthSettings& settings;
   Pose world_from_view;
@@ -25,7 +25,8 @@ struct Place {
   }
 };
 
-Contact make_contact(const Place& place, const detail::DepthResultContact& c, std::uint32_t id) {
+Contact make_contact(const PicturePlace& place, const detail::DepthResultContact& c,
+                     std::uint32_t id) {
   const double metres = 2 * place.view.half_size.z;
   const Vec3 on_a = place.in_view(c.pixel, double{c.z}) + Vec3{0, 0, double{c.way} * metres};
   Contact contact;
@@ -53,8 +54,9 @@ void make_depth_report(const detail::Flight& flight, std::size_t query,
         fmt::format("the map of slot {} had no room for {} surfaces of its object: draw it with "
                     "MapUpdate::kWait, or raise GpuDepthOptions::surfaces",
                     head.slot, head.lost));
-  const Place place{flight.views[query], settings,
-                    flight.queries[query].world_from_object * flight.views[query].object_from_view};
+  const PicturePlace place{
+      flight.views[query], settings,
+      flight.queries[query].world_from_object * flight.views[query].object_from_view};
   report.pixels = head.pixels;
   report.inside = head.inside != 0;
   report.colliding = report.pixels > 0 || report.inside;

@@ -124,6 +124,13 @@ void check_options(const GpuContext& gpu, const DepthSettings& settings,
                             GpuState::kStorageBindings));
 }
 
+bool can_raster(const DepthSettings& settings) {
+  constexpr GLint kBlocks = 14;  // of depth_raster.comp
+  GLint blocks = 0;
+  glGetIntegerv(GL_MAX_COMPUTE_SHADER_STORAGE_BLOCKS, &blocks);
+  return settings.method == DepthMethod::kIntervals && !settings.conservative && blocks >= kBlocks;
+}
+
 detail::DepthFrame make_frame(const DepthSettings& settings) {
   detail::DepthFrame f;
   f.size = {settings.width, settings.height};
@@ -164,6 +171,11 @@ GpuDepthDetector::State::State(const GpuContext& gpu, const DepthSettings& wante
     throw Error(fmt::format("{} maps of {} x {} pixels are more than fit ({} x {})", most,
                             settings.width, settings.height, gpu.info().max_picture,
                             gpu.info().max_picture));
+  // Work-groups of one dispatch, each for a tile.
+  item_room = static_cast<std::uint32_t>(std::min<std::int64_t>(
+      gpu.info().max_groups_x, options.tiles > 0 ? options.tiles : 1U << 18U));
+  compute_raster = options.raster != GpuRaster::kGraphics && can_raster(settings) &&
+                   (options.raster == GpuRaster::kCompute || !gpu.info().software);
   finish.emplace("depth_finish.comp");
   std::vector<ShaderDefine> defines;
   if (settings.conservative) defines.push_back({"CONSERVATIVE", "1"});

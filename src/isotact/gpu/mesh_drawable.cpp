@@ -15,34 +15,34 @@
 namespace isotact {
 namespace {
 
-struct Item {
+struct ClusterItem {
   Vec3f middle;
   std::uint32_t primitive;
 };
 
 // Parts of at most a cluster's size, each half of the one above, along its longest side.
-void split(std::span<Item> items, std::vector<std::size_t>& ends, std::size_t offset) {
+void split_items(std::span<ClusterItem> items, std::vector<std::size_t>& ends, std::size_t offset) {
   if (items.size() <= detail::kClusterSize) {
     ends.push_back(offset + items.size());
     return;
   }
   Aabbf box;
-  for (const Item& i : items) extend(box, i.middle);
+  for (const ClusterItem& i : items) extend(box, i.middle);
   const Vec3f size = extent(box);
   const std::size_t axis = size.x >= size.y && size.x >= size.z ? 0 : size.y >= size.z ? 1 : 2;
   // Whole clusters on the left, so that few are half empty.
   const std::size_t clusters = (items.size() + detail::kClusterSize - 1) / detail::kClusterSize;
   const std::size_t left = clusters / 2 * detail::kClusterSize;
   std::nth_element(items.begin(), items.begin() + static_cast<std::ptrdiff_t>(left), items.end(),
-                   [&](const Item& a, const Item& b) {
+                   [&](const ClusterItem& a, const ClusterItem& b) {
                      return a.middle[axis] != b.middle[axis] ? a.middle[axis] < b.middle[axis]
                                                              : a.primitive < b.primitive;
                    });
-  split(items.first(left), ends, offset);
-  split(items.subspan(left), ends, offset + left);
+  split_items(items.first(left), ends, offset);
+  split_items(items.subspan(left), ends, offset + left);
 }
 
-class Builder {
+class ClusterBuilder {
  public:
   void add(const MeshElement& element, std::size_t number) {
     const std::size_t corners = detail::kMeshCorners[static_cast<std::size_t>(element.primitive)];
@@ -51,14 +51,14 @@ class Builder {
     const auto at = [&](std::size_t primitive, std::size_t corner) {
       return element.positions[element.indices[primitive * corners + corner]];
     };
-    std::vector<Item> items(count);
+    std::vector<ClusterItem> items(count);
     for (std::size_t p = 0; p < count; ++p) {
       Vec3f sum{};
       for (std::size_t c = 0; c < corners; ++c) sum += at(p, c);
       items[p] = {sum, static_cast<std::uint32_t>(p)};
     }
     std::vector<std::size_t> ends;
-    if (count > 0) split(items, ends, 0);
+    if (count > 0) split_items(items, ends, 0);
     std::size_t begin = 0;
     for (const std::size_t end : ends) {
       Aabbf box;
@@ -120,7 +120,7 @@ MeshElement make_mesh_element(const TriangleMesh& mesh, const Pose& world_from_m
 }
 
 GpuMeshes::GpuMeshes(std::span<const MeshElement> elements) : state_(std::make_unique<State>()) {
-  Builder builder;
+  ClusterBuilder builder;
   for (std::size_t i = 0; i < elements.size(); ++i) {
     const MeshElement& e = elements[i];
     State::Element kept{e.world_from_element, e.id, e.primitive, e.closed};

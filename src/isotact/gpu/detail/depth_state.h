@@ -106,11 +106,14 @@ struct DepthPrograms {
 
 // For GpuMeshes: what is left after culling, and how it is drawn.
 struct MeshPrograms {
-  explicit MeshPrograms(const DepthSettings& settings);
-  DepthPrograms fragments;
+  MeshPrograms(const DepthSettings& settings, bool compute);
+  // With the graphics pipeline.
+  std::optional<DepthPrograms> fragments;
   GpuProgram cull;
   std::array<std::unique_ptr<GpuDrawProgram>, 3> draw;  // by DepthPrimitive
-  GpuBuffer visible;
+  // With compute shaders.
+  GpuProgram raster, tiles;
+  GpuBuffer visible;  // or tiles
 };
 
 // Fixed state of a pass.
@@ -130,7 +133,9 @@ struct GpuDepthDetector::State {
   DepthSettings settings;
   GpuDepthOptions options;
   std::int32_t tiles = 1, atlas_width = 0, atlas_height = 0;
-  detail::DepthFrame frame;  // but for elements and queries
+  bool compute_raster = false;
+  std::uint32_t item_room = 0;  // tiles to be listed, compute_raster
+  detail::DepthFrame frame;     // but for elements and queries
 
   detail::DepthPrograms callers;                 // fragment shaders for callers' stages
   std::unique_ptr<detail::MeshPrograms> meshes;  // for our own, made when they are needed
@@ -177,6 +182,11 @@ struct GpuDepthDetector::State {
   void draw_environment(const detail::Flight& flight, const GpuDepthScene& scene);
   void draw_tested(const GpuDrawable& drawable, DrawPass& pass, bool look_inside) const;
   void plan_meshes(detail::Flight& flight, const GpuDepthScene& scene, std::size_t& bytes);
+  void bind_batch(const detail::Flight& flight, const detail::MeshPlan& plan,
+                  std::size_t batch) const;
+  void begin_meshes() const;
+  void draw_visible(const GpuMeshes& drawn, std::uint32_t commands_name,
+                    std::size_t commands) const;
   void put_meshes(detail::Flight& flight) const;
   void draw_meshes(const detail::Flight& flight);
   void mark_stencils(const detail::Flight& flight);

@@ -45,16 +45,16 @@ uint part_of(IsotactHit hit) {
 // Of hits with the greatest key of their part the deepest wins, of those the first element's.
 void choose(uint query, uint hits) {
   uint first = query * isotact_frame.hit_room, keys = query * kPartStride;
-  for (int round = 0; round < 3; ++round) {
+  for (int turn = 0; turn < 3; ++turn) {
     for (uint i = gl_LocalInvocationIndex; i < hits; i += gl_WorkGroupSize.x) {
       IsotactHit hit = isotact_hits.hits[first + i];
       uint part = part_of(hit);
       if (hit.key != isotact_parts.keys[keys + part]) continue;
       uint bits = floatBitsToUint(hit.value);
       uint who = ((hit.element & ~(kBack | kContact)) << 1) | (hit.element >> 31);
-      if (round == 0)
+      if (turn == 0)
         atomicMax(value[part], bits);
-      else if (bits == value[part] && round == 1)
+      else if (bits == value[part] && turn == 1)
         atomicMin(rank[part], who);
       else if (bits == value[part] && who == rank[part])
         atomicMin(chosen[part], i);

@@ -14,5 +14,7 @@ layout(std140, binding = 31) uniform Batch {
 
 vec3 to_clip(Instance i, uint corner) {
   vec4 p = vec4(corners[3u * corner], corners[3u * corner + 1u], corners[3u * corner + 2u], 1);
-  return vec3(dot(i.rows[0], p), dot(i.rows[1], p), dot(i.rows[2], p));
+  // The same bits in every shader: triangles that share a corner must.
+  precise vec3 clip = vec3(dot(i.rows[0], p), dot(i.rows[1], p), dot(i.rows[2], p));
+  return clip;
 }

@@ -1,58 +1,12 @@
-// A fragment of the environment against the object's intervals in its pixel.
+// Fragments of the environment, as the graphics pipeline makes them.
 #include "depth_pass.glsl"
-#include "depth_hit.glsl"
-#include "depth_winding.glsl"
-layout(std430, binding = 8) readonly buffer IsotactIntervals { vec2 intervals[]; } isotact_map;
-layout(std430, binding = 13) buffer IsotactSums { int sums[]; } isotact_sums;
-
-void count_winding(IsotactDrawn d, uint slot, ivec2 pixel, int layer) {
-  uint at = (d.query * uint(isotact_frame.layers) + uint(layer)) * isotact_frame.pixels +
-            uint(pixel.y * isotact_frame.size.x + pixel.x);
-  int entered = gl_FrontFacing ? 1 : -1;
-  atomicAdd(isotact_windings.sums[at], entered * isotact_winding(d.element));
-  // Each element by itself in a few pixels, for where there are several.
-  uint region;
-  uint local = isotact_probe_of(pixel, region);
-  uint probe = isotact_maps.maps[slot].probes[region];
-  if (layer == 0 && probe != 0u && (probe & 0xfffffu) == local)
-    atomicAdd(isotact_sums.sums[d.query * isotact_frame.elements + d.element], entered);
-}
+#include "depth_test.glsl"
 
 void main() {
   float z = gl_FragCoord.z;
   vec2 slope = vec2(dFdx(z), dFdy(z));
   float reach = isotact_find_reach(z);
   IsotactDrawn d = isotact_find_drawn();
-  uint slot = isotact_slot(d.query);
   ivec2 pixel = ivec2(gl_FragCoord.xy) - isotact_origin(d.query);
-  uint at = slot * isotact_frame.pixels * uint(isotact_frame.layers) +
-            uint(pixel.y * isotact_frame.size.x + pixel.x);
-  int before = 0;  // parts that begin before this
-  for (; before < isotact_frame.layers; ++before) {
-    vec2 interval = isotact_map.intervals[at + uint(before) * isotact_frame.pixels];
-    if (interval.x > interval.y) return;
-#ifdef CONSERVATIVE
-    if (z - reach > interval.y || z + reach < interval.x) {
-      if (z < interval.x) break;
-      continue;
-    }
-#ifdef WHOLE
-    isotact_record(d.query, slot, d.element, d.thin, gl_FrontFacing, pixel,
-                   clamp(z, interval.x, interval.y), interval, slope);
-#endif
-    if (z < interval.x) break;
-#else
-    // Depths are clamped to the box, so that what is in front of it is drawn: there it is beyond.
-    if (z + reach < interval.x || z <= 0) break;
-    if (z - reach <= interval.y && z < 1)
-      isotact_record(d.query, slot, d.element, d.thin, gl_FrontFacing, pixel,
-                     clamp(z, interval.x, interval.y), interval, slope);
-#endif
-  }
-  // With conservative rasterisation surfaces cover pixels that they do not close: another drawing
-  // does this.
-#ifndef WHOLE
-  if (d.closed && before < isotact_frame.layers && isotact_is(kFindInside))
-    count_winding(d, slot, pixel, before);
-#endif
+  isotact_test(d.query, d.element, d.closed, d.thin, gl_FrontFacing, pixel, z, reach, slope);
 }

@@ -49,7 +49,7 @@ Solid find_solid(ivec2 pixel) {
   }
   int winding = 0, parts = 0;
   uint last = 0u;
-  vec2 all = vec2(1, 0), current = kNoInterval;
+  vec2 whole = vec2(1, 0), current = kNoInterval;
   for (;;) {
     // The bands that begin next.
     uint low = 0xffffffffu, high = 0u;
@@ -63,7 +63,7 @@ Solid find_solid(ivec2 pixel) {
     if (high == 0u && low == 0xffffffffu) break;
     last = low;
     vec2 band = vec2(uintBitsToFloat(low - 1u), uintBitsToFloat(high));
-    all = vec2(min(all.x, band.x), max(all.y, band.y));
+    whole = vec2(min(whole.x, band.x), max(whole.y, band.y));
     if (parts > 0 && (winding != 0 || band.x <= current.y)) {
       current.y = max(current.y, band.y);
     } else {
@@ -77,12 +77,12 @@ Solid find_solid(ivec2 pixel) {
   }
   bool is_open = winding != 0;
   if (is_open) {
-    intervals[at] = all;
+    intervals[at] = whole;
     parts = 1;
   }
   for (int layer = parts; layer < isotact_frame.layers; ++layer)
     intervals[at + uint(layer) * isotact_frame.pixels] = kNoInterval;
-  return Solid(parts, is_open, all.x, all.y, all.y - all.x);
+  return Solid(parts, is_open, whole.x, whole.y, whole.y - whole.x);
 }
 #else
 layout(std430, binding = 11) readonly buffer Nodes { uint count, room; uvec2 nodes[]; };

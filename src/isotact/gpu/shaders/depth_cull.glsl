@@ -1,0 +1,90 @@
+// Clusters and primitives of meshes against a query's box and its object's map.
+#include "depth_frame.glsl"
+#include "depth_instances.glsl"
+struct Cluster {
+  float lower[3];
+  uint element;
+  float upper[3];
+  uint count;
+  uint first, kind, flags, empty;
+};
+layout(std430, binding = 3) readonly buffer Clusters { Cluster clusters[]; };
+layout(std430, binding = 5) readonly buffer Tiles { vec2 tiles[]; };
+
+// Whether the object may be within it, however far in front its surface is.
+bool may_surround(uint flags) { return isotact_is(kFindInside) && (flags & kClosed) != 0u; }
+
+// Rounding, and what conservative rasterisation adds.
+float find_clip_room() {
+  return isotact_is(kConservative)
+             ? 4.0 / float(min(isotact_frame.size.x, isotact_frame.size.y))
+             : 1e-5;
+}
+
+bool is_in_box(vec3 lower, vec3 upper, bool front) {
+  return all(lessThanEqual(lower, vec3(1))) && all(greaterThanEqual(upper.xy, vec2(-1))) &&
+         (front || upper.z >= -1);
+}
+
+// Rounding, and the hardware's snapping of corners.
+const float kPixelRoom = 1.0 / 64, kDepthRoom = 1e-6;
+
+// Boxes in the picture (pixels; depths from 0 to 1) that cover the middle of a pixel, where the
+// object has something at such depths. With two maps what lies in front of the object
+// hides what is behind.
+bool may_meet(uint slot, vec3 lower, vec3 upper, bool front, bool thin) {
+#ifdef TWO_MAPS
+  front = true;
+#endif
+  float room = thin || isotact_is(kConservative) ? 1.5 : kPixelRoom;
+  ivec2 first = max(ivec2(ceil(max(lower.xy - 0.5 - room, vec2(-1)))), ivec2(0));
+  ivec2 last = min(ivec2(floor(min(upper.xy - 0.5 + room, vec2(isotact_frame.size)))),
+                   isotact_frame.size - 1);
+  if (any(greaterThan(first, last))) return false;
+  ivec2 across = (isotact_frame.size + 15) / 16;
+  first /= 16;
+  last /= 16;
+  if ((last.x - first.x + 1) * (last.y - first.y + 1) > 64) return true;
+  uint start = slot * uint(across.x * across.y);
+  for (int y = first.y; y <= last.y; ++y)
+    for (int x = first.x; x <= last.x; ++x) {
+      vec2 solid = tiles[start + uint(y * across.x + x)];
+      if (solid.x <= solid.y && lower.z <= solid.y + kDepthRoom &&
+          (front || upper.z >= solid.x - kDepthRoom))
+        return true;
+    }
+  return false;
+}
+
+bool is_visible(Instance instance, Cluster cluster, uint primitive, uint corner_count, bool front) {
+  uint corner = cluster.first + primitive * corner_count;
+  vec3 a = to_clip(instance, corner), b = a, c = a;
+  if (corner_count > 1u) b = to_clip(instance, corner + 1u);
+  if (corner_count > 2u) c = to_clip(instance, corner + 2u);
+  vec3 lower = min(a, min(b, c)), upper = max(a, max(b, c));
+  float room = find_clip_room();
+  if (!is_in_box(lower - room, upper + room, front)) return false;
+#ifdef MAPS
+  // FAB draws the environment with the usual culling; the view turns outlines round.
+  vec2 u = b.xy - a.xy, v = c.xy - a.xy;
+  if ((cluster.flags & kClosed) != 0u && u.x * v.y - u.y * v.x > 0) return false;
+#endif
+  vec3 half_size = 0.5 * vec3(vec2(isotact_frame.size), 1);
+  return may_meet(isotact_slot(instance.query), (lower + 1) * half_size, (upper + 1) * half_size,
+                  front, corner_count < 3u);
+}
+
+// Of a cluster as a whole. Its primitives may be asked only where it does.
+bool may_show(Cluster cluster, Instance instance, bool front) {
+  // Its box in the picture.
+  vec3 lower = vec3(cluster.lower[0], cluster.lower[1], cluster.lower[2]);
+  vec3 upper = vec3(cluster.upper[0], cluster.upper[1], cluster.upper[2]);
+  vec4 middle = vec4(0.5 * (lower + upper), 1);
+  vec3 extent = 0.5 * (upper - lower), at, reach;
+  for (int axis = 0; axis < 3; ++axis) {
+    at[axis] = dot(instance.rows[axis], middle);
+    reach[axis] = dot(abs(instance.rows[axis].xyz), extent);
+  }
+  reach += 1e-4 + find_clip_room() + 1e-5 * (abs(at) + reach);
+  return is_in_box(at - reach, at + reach, front);
+}
