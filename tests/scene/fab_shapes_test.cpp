@@ -124,7 +124,7 @@ TEST(FabShapes, WaysAreSmooth) {
   expect_smooth(find_airship_pose, kCityFrames, 1.2);
 }
 
-// FAB: 515 of 800 frames collide. Here by pictures of the CPU's twin, every tenth frame.
+// FAB: 515 of 800 frames collide. Here by pictures of the CPU's twin, every sixteenth frame.
 TEST(FabShapes, TheWayThroughTheTunnelMeetsThingsInTwoThirdsOfAllFrames) {
   const DepthSettings settings{.width = 96, .height = 96};
   const TriangleMesh mesh = make_fighter();
@@ -140,7 +140,7 @@ TEST(FabShapes, TheWayThroughTheTunnelMeetsThingsInTwoThirdsOfAllFrames) {
                      make_depth_view(to_double(bounds(mesh)), {1, 0, 0}), settings);
   int colliding = 0, frames = 0;
   std::vector<std::uint32_t> met;
-  for (int frame = 0; frame < kTunnelFrames; frame += 10, ++frames) {
+  for (int frame = 0; frame < kTunnelFrames; frame += 16, ++frames) {
     const DepthReport report = detect_by_depth(map, find_tunnel_pose(frame), around, settings);
     colliding += report.colliding ? 1 : 0;
     met.insert(met.end(), report.ids.begin(), report.ids.end());
