@@ -1,3 +1,5 @@
+#include <bit>
+
 #include <epoxy/gl.h>
 
 #include "things.h"
@@ -123,7 +125,7 @@ void MeshThing::emit_range(const Range& range) const {
   set_pose(range.pose);
   glUniform4f(3, range.tint.x, range.tint.y, range.tint.z, range.share);
   glDrawElements(GL_TRIANGLES, static_cast<GLsizei>(range.count), GL_UNSIGNED_INT,
-                 reinterpret_cast<const void*>(std::uintptr_t{range.first} * 4));
+                 std::bit_cast<const void*>(std::uintptr_t{range.first} * 4));
 }
 
 void MeshThing::emit(float) {

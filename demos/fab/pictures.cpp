@@ -8,6 +8,7 @@
 #include "isotact/gpu/context.h"
 #include "isotact/scene/fab_shapes.h"
 
+#include "fire.h"
 #include "painter.h"
 #include "picture_panels.h"
 #include "things.h"
@@ -140,6 +141,27 @@ void draw_fighter_sheet(const GpuContext& gpu, const fs::path& folder) {
   save(folder, "fab_fighter.png", sheet.picture());
 }
 
+// Figure 4: wings that move. The map is drawn anew for each position.
+void draw_wings(const GpuContext& gpu, const fs::path& folder) {
+  Light light;
+  light.haze = 0.0004F;
+  light.shadow_radius = 10;
+  Painter painter(290, 200);
+  Sheet sheet(886, 286);
+  int x = 0;
+  for (const double degrees : {0.0, 13.0, 26.0}) {
+    const TriangleMesh mesh = make_fighter({.wing_degrees = degrees});
+    MeshThing fighter(mesh, kHull);
+    const Camera camera{.eye = {14, 4, 7}, .target = {0, 0, 0}, .degrees = 40};
+    const std::string caption = std::to_string(static_cast<int>(degrees)) + " degrees";
+    sheet.place(develop(paint(painter, camera, light, {&fighter})), x, 0, caption);
+    const HeightMaps maps = draw_height_maps(gpu, fighter, mesh, {}, {});
+    sheet.place(turn_left(shrink(show_map(maps, maps.object), 3)), x, 208, "");
+    x += 298;
+  }
+  save(folder, "fab_wings.png", sheet.picture());
+}
+
 // ---- the tunnel ---------------------------------------------------------------------------------
 
 void draw_tunnel(const GpuContext& gpu, const fs::path& folder) {
@@ -246,27 +268,8 @@ void draw_city(const fs::path& folder) {
 
 // ---- the fire -----------------------------------------------------------------------------------
 
-ParticleStep make_fire() {
-  return {.seconds = 1.0F / 90,
-          .gravity = {0, 2.2F, 0},
-          .drag = 1.5F,
-          .perturbation = 7,
-          .restitution = 0.25F,
-          .friction = 0.05F,
-          .surface_motion = 0.004F,
-          .source = {0, 0, 0},
-          .source_radius = 0.05F,
-          .velocity = {0, 0.5F, 0},
-          .velocity_spread = {0.1F, 0.2F, 0.1F},
-          .least_life = 0.4F,
-          .most_life = 1.4F};
-}
-
 void draw_fire(const GpuContext& gpu, const fs::path& folder) {
-  MeshThing skillet(make_skillet(), {0.10F, 0.10F, 0.11F});
-  GpuParticleMaps maps(gpu, {.size = 580});
-  GpuParticles particles(gpu, 50'000);
-  FlameThing flames(particles);
+  Fire fire(gpu, 580);
   Light light;
   light.to_sun = {0.4, 0.75, 0.6};
   light.sun = {0.9F, 0.9F, 0.95F};
@@ -278,26 +281,23 @@ void draw_fire(const GpuContext& gpu, const fs::path& folder) {
   Sheet sheet(888, 636);
   const Camera camera{
       .eye = {0.35, 0.16, 1.15}, .target = {0.03, 0.3, 0}, .degrees = 38, .near = 0.05, .far = 10};
-  const std::vector<ParticleObstacle> obstacles = {{.drawable = skillet.drawable(1, true)}};
   int number = 0;
-  for (int i = 0; i <= 380; ++i) {
-    skillet.move(0, find_skillet_pose(static_cast<double>(i) / 90));
-    maps.draw({.center = {0, 0.3, 0}, .half_size = {0.42, 0.42, 0.35}}, obstacles);
-    particles.step(maps, make_fire());
+  for (int i = 1; i <= 380; ++i) {
+    fire.step();
     if (i != 110 && i != 230 && i != 380) continue;
-    sheet.place(develop(paint(painter, camera, light, {&skillet, &flames})), number * 299, 0,
-                "after " + std::to_string(i) + " steps");
+    sheet.place(develop(paint(painter, camera, light, {&fire.skillet(), &fire.flames()})),
+                number * 299, 0, "after " + std::to_string(i) + " steps");
     ++number;
   }
-  const ParticleMaps held = maps.read();
+  const ParticleMaps held = fire.maps().read();
   sheet.place(shrink(show_heights(held), 2), 0, 338, "heights, from below");
   sheet.place(shrink(show_normals(held), 2), 299, 338, "normals");
-  skillet.move(0, find_skillet_pose(380.0 / 90));
   Painter square(290, 290);
   const Camera above{
       .eye = {-0.55, 1.0, 0.75}, .target = {0.05, 0.4, 0}, .degrees = 42, .near = 0.05, .far = 10};
-  sheet.place(develop(paint(square, above, light, {&skillet, &flames})), 598, 338, "from above");
-  const ParticleCounts counts = particles.read_counts();
+  sheet.place(develop(paint(square, above, light, {&fire.skillet(), &fire.flames()})), 598, 338,
+              "from above");
+  const ParticleCounts counts = fire.particles().read_counts();
   std::printf("fire: %u bounces, %u hidden, %u outside\n", counts.collisions, counts.hidden,
               counts.outside);
   save(folder, "fab_fire.png", sheet.picture(), 4);
@@ -307,6 +307,7 @@ void draw_all(const fs::path& folder, const std::string& only) {
   const GpuContext gpu = GpuContext::create();
   const auto wanted = [&](const char* name) { return only.empty() || only == name; };
   if (wanted("fighter")) draw_fighter_sheet(gpu, folder);
+  if (wanted("wings")) draw_wings(gpu, folder);
   if (wanted("tunnel")) draw_tunnel(gpu, folder);
   if (wanted("city")) draw_city(folder);
   if (wanted("fire")) draw_fire(gpu, folder);
@@ -317,7 +318,7 @@ void draw_all(const fs::path& folder, const std::string& only) {
 
 int main(int count, char** arguments) {
   if (count < 2) {
-    std::puts("fab_pictures FOLDER [fighter|tunnel|city|fire]");
+    std::puts("fab_pictures FOLDER [fighter|wings|tunnel|city|fire]");
     return 2;
   }
   try {

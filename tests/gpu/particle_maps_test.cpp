@@ -1,6 +1,9 @@
 #include "isotact/gpu/particle_maps.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <functional>
 #include <memory>
 
 #include <epoxy/gl.h>
@@ -9,6 +12,7 @@
 #include "isotact/base/random.h"
 #include "isotact/geometry/primitives.h"
 #include "isotact/gpu/gl_state.h"
+#include "isotact/gpu/mesh_drawable.h"
 #include "isotact/gpu/program.h"
 
 #include "gpu_fixture.h"
@@ -150,16 +154,52 @@ TEST_F(ParticleMapTest, PeelsLayers) {
   EXPECT_LT(m.depths[texel(m, 1, 33, 12)], 1);
 }
 
+TEST_F(ParticleMapTest, FarSidesOfClosedThingsDoNotMatter) {
+  const TriangleMesh ball = make_sphere({.radius = 0.5, .frequency = 12});
+  const TriangleMesh box = make_box({.size_x = 0.6, .size_y = 0.3, .size_z = 0.5});
+  // By way of our own drawables.
+  const std::vector<MeshElement> elements = {
+      make_mesh_element(ball, {{}, {0.1, 1.2, 0}}, 4, true),
+      make_mesh_element(box, {rotation_about({1, 2, 3}, 1), {-0.4, 0.7, 0.2}}, 5, true)};
+  const GpuMeshes meshes(elements);
+  std::vector<ParticleObstacle> obstacles;
+  for (const GpuDrawable& drawable : meshes.drawables()) obstacles.push_back({drawable});
+  ParticleMaps read[2];
+  for (const bool cull : {false, true}) {
+    GpuParticleMaps gpu_maps = maps({.cull_back_faces = cull});
+    gpu_maps.draw(kUpwards, obstacles);
+    read[cull ? 1 : 0] = gpu_maps.read();
+  }
+  EXPECT_EQ(read[0].depths, read[1].depths);
+  EXPECT_EQ(read[0].ids, read[1].ids);
+  EXPECT_EQ(read[0].normals, read[1].normals);
+  EXPECT_GT(std::count(read[0].ids.begin(), read[0].ids.end(), 4U), 300);
+  EXPECT_GT(std::count(read[0].ids.begin(), read[0].ids.end(), 5U), 100);
+}
+
 TEST_F(ParticleMapTest, LeavesTheStateAlone) {
   PulledMesh ball(make_sphere({.radius = 0.5, .frequency = 4}), {0, 1, 0});
   GpuParticleMaps gpu_maps = maps({.layers = 2});
   GpuParticles particles(gpu(), 100);
+  glUseProgram(0);  // that of an earlier test, which may have been deleted
+  glColorMaski(2, GL_FALSE, GL_TRUE, GL_FALSE, GL_TRUE);
+  glEnablei(GL_BLEND, 1);
   const GpuState before = read_gpu_state();
-  gpu_maps.draw(kUpwards, std::vector{ball.obstacle(1)});
-  particles.step(gpu_maps, {});
-  (void)particles.find_extent();
-  (void)gpu_maps.read();
-  EXPECT_TRUE(before == read_gpu_state());
+  const auto draw = [&] { gpu_maps.draw(kUpwards, std::vector{ball.obstacle(1)}); };
+  const auto step = [&] { particles.step(gpu_maps, {}); };
+  const auto measure = [&] { (void)particles.find_extent(); };
+  const auto read = [&] { (void)gpu_maps.read(); };
+  const std::vector<std::function<void()>> calls = {draw, step, measure, read};
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    calls[i]();
+    EXPECT_TRUE(before == read_gpu_state()) << i;
+  }
+  std::array<GLboolean, 4> mask{};
+  glGetBooleani_v(GL_COLOR_WRITEMASK, 2, mask.data());
+  EXPECT_EQ(mask, (std::array<GLboolean, 4>{GL_FALSE, GL_TRUE, GL_FALSE, GL_TRUE}));
+  EXPECT_TRUE(glIsEnabledi(GL_BLEND, 1));
+  glColorMaski(2, GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
+  glDisablei(GL_BLEND, 1);
 }
 
 Particle at_rest(const Vec3f& position, const Vec3f& velocity = {}) {
@@ -353,6 +393,7 @@ void main() {
 TEST_F(ParticleMapTest, RefusesWhatMakesNoSense) {
   EXPECT_THROW((void)GpuParticleMaps(gpu(), {.size = 0}), Error);
   EXPECT_THROW((void)GpuParticleMaps(gpu(), {.layers = 9}), Error);
+  EXPECT_THROW((void)GpuParticleMaps(gpu(), {.layers = 2, .cull_back_faces = true}), Error);
   EXPECT_THROW((void)GpuParticles(gpu(), 0), Error);
   GpuParticleMaps box = maps({}), cube = maps({.cube = true});
   EXPECT_THROW(box.draw({.direction = {0, 0, 0}}, {}), Error);

@@ -6,6 +6,7 @@
 
 #include "isotact/base/error.h"
 #include "isotact/geometry/flaws.h"
+#include "isotact/queries/depth_map.h"
 
 namespace isotact {
 namespace {
@@ -19,6 +20,29 @@ void expect_closed(const TriangleMesh& mesh, const std::string& name) {
   EXPECT_EQ(flaws.degenerate, 0U) << name;
   EXPECT_EQ(flaws.unreferenced_vertices.count, 0U) << name;
 }
+
+// A mesh as the CPU's twin wants it.
+class PlacedElement {
+ public:
+  PlacedElement(const TriangleMesh& mesh, const Pose& pose, std::uint32_t id)
+      : pose_(pose), id_(id) {
+    for (const Vec3f& p : mesh.positions) positions_.push_back(to_double(p));
+    for (const Triangle& t : mesh.triangles) indices_.insert(indices_.end(), t.begin(), t.end());
+  }
+  DepthElement element() const {
+    return {.positions = positions_,
+            .indices = indices_,
+            .world_from_element = pose_,
+            .id = id_,
+            .closed = true};
+  }
+
+ private:
+  std::vector<Vec3> positions_;
+  std::vector<std::uint32_t> indices_;
+  Pose pose_;
+  std::uint32_t id_;
+};
 
 TEST(FabShapes, FightersHaveThePapersTriangles) {
   for (const int triangles : {kFighterTriangles, kFineFighterTriangles, kLeastFighterTriangles})
@@ -98,6 +122,34 @@ TEST(FabShapes, WaysAreSmooth) {
   expect_smooth(find_tunnel_pose, kTunnelFrames, 1.2);
   expect_smooth(find_city_pose, kCityFrames, 1.2);
   expect_smooth(find_airship_pose, kCityFrames, 1.2);
+}
+
+// FAB: 515 of 800 frames collide. Here by pictures of the CPU's twin, every sixteenth frame.
+TEST(FabShapes, TheWayThroughTheTunnelMeetsThingsInTwoThirdsOfAllFrames) {
+  const DepthSettings settings{.width = 96, .height = 96};
+  const TriangleMesh mesh = make_fighter();
+  const PlacedElement fighter(mesh, {}, 0);
+  const FabScene tunnel = make_tunnel();
+  std::vector<PlacedElement> placed;
+  for (const FabElement& e : tunnel.elements)
+    placed.emplace_back(e.mesh, e.world_from_element, e.id);
+  std::vector<DepthElement> around;
+  for (const PlacedElement& p : placed) around.push_back(p.element());
+  const DepthMap map =
+      draw_depth_map(std::vector{fighter.element()},
+                     make_depth_view(to_double(bounds(mesh)), {1, 0, 0}), settings);
+  int colliding = 0, frames = 0;
+  std::vector<std::uint32_t> met;
+  for (int frame = 0; frame < kTunnelFrames; frame += 16, ++frames) {
+    const DepthReport report = detect_by_depth(map, find_tunnel_pose(frame), around, settings);
+    colliding += report.colliding ? 1 : 0;
+    met.insert(met.end(), report.ids.begin(), report.ids.end());
+  }
+  EXPECT_NEAR(colliding, frames * 0.64, frames * 0.12);
+  std::sort(met.begin(), met.end());
+  const auto last = std::unique(met.begin(), met.end());
+  EXPECT_GT(last - met.begin(), 15);                     // different things
+  EXPECT_EQ(std::count(met.begin(), met.end(), 1U), 0);  // never the wall
 }
 
 }  // namespace

@@ -17,13 +17,6 @@ namespace {
 constexpr GLuint kMapBlock = 30, kDrawBlock = 31;
 constexpr GLuint kDepthUnit = 8;  // then normals, ids, data
 
-// As in shaders/particle_map.glsl.
-struct MapBlock {
-  std::array<ParticleFace, 6> faces{};
-  std::array<std::int32_t, 4> shape{}, channels{};
-};
-static_assert(sizeof(MapBlock) == 416);
-
 // As in shaders/particle_map.frag.
 struct DrawBlock {
   std::array<float, 4> data{};
@@ -34,6 +27,8 @@ void check_settings(const ParticleMapSettings& settings) {
   if (settings.size < 1 || settings.size > kMostDepthPixels)
     throw Error(fmt::format("maps of {} pixels a side; it must be 1 to {}", settings.size,
                             kMostDepthPixels));
+  if (settings.cull_back_faces && settings.layers > 1)
+    throw Error("maps of several layers need the far sides of obstacles");
   if (settings.layers < 1 || settings.layers > kMostParticleLayers)
     throw Error(
         fmt::format("maps of {} layers; it must be 1 to {}", settings.layers, kMostParticleLayers));
@@ -78,6 +73,38 @@ ParticleFace make_box_face(const ParticleView& view) {
   return face;
 }
 
+// GpuStateGuard looks after the first of the pictures that are drawn at once; this after the
+// others.
+class OtherTargets {
+ public:
+  explicit OtherTargets(bool wanted) : wanted_(wanted) {
+    for (GLuint i = 0; wanted_ && i < 2; ++i) {
+      glGetBooleani_v(GL_COLOR_WRITEMASK, i + 1, masks_[i].data());
+      blends_[i] = glIsEnabledi(GL_BLEND, i + 1);
+    }
+    for (GLuint i = 1; i <= 2; ++i) {
+      glColorMaski(i, GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
+      glDisablei(GL_BLEND, i);
+    }
+  }
+  OtherTargets(const OtherTargets&) = delete;
+  OtherTargets& operator=(const OtherTargets&) = delete;
+  ~OtherTargets() {
+    for (GLuint i = 0; wanted_ && i < 2; ++i) {
+      const auto& m = masks_[i];
+      glColorMaski(i + 1, m[0], m[1], m[2], m[3]);
+      if (blends_[i] == GL_TRUE) glEnablei(GL_BLEND, i + 1);
+    }
+  }
+
+ private:
+  bool wanted_;
+  std::array<std::array<GLboolean, 4>, 2> masks_{};
+  std::array<GLboolean, 2> blends_{};
+};
+
+void set_culling(bool wanted) { wanted ? glEnable(GL_CULL_FACE) : glDisable(GL_CULL_FACE); }
+
 std::array<float, 16> make_clip_from_world(const ParticleFace& face, bool cube) {
   const double near = static_cast<double>(face.near), far = static_cast<double>(face.far);
   const Vec3 x = to_double(face.x), y = to_double(face.y), z = to_double(face.z);
@@ -109,6 +136,13 @@ std::array<float, 16> make_clip_from_world(const ParticleFace& face, bool cube) 
 }  // namespace
 
 struct GpuParticleMaps::State {
+  // As in shaders/particle_map.glsl.
+  struct MapBlock {
+    std::array<ParticleFace, 6> faces{};
+    std::array<std::int32_t, 4> shape{}, channels{};
+  };
+  static_assert(sizeof(MapBlock) == 416);
+
   explicit State(const ParticleMapSettings& s)
       : settings(s), fragment("particle_map.frag", s.layers > 1 ? peel() : none()) {}
   State(const State&) = delete;
@@ -237,6 +271,7 @@ void GpuParticleMaps::State::draw_slice(int face, int layer,
                       static_cast<GLintptr>((slice * obstacles.size() + i) * draw_stride),
                       sizeof(DrawBlock));
     pass.element = static_cast<std::uint32_t>(i);
+    set_culling(settings.cull_back_faces && obstacles[i].drawable.closed);
     obstacles[i].drawable.draw(pass);
   }
 }
@@ -252,7 +287,8 @@ GpuParticleMaps::GpuParticleMaps(const GpuContext& gpu, const ParticleMapSetting
   const auto step = static_cast<std::size_t>(alignment);
   state_->draw_stride = (sizeof(DrawBlock) + step - 1) / step * step;
   glCreateBuffers(1, &state_->map_buffer);
-  glNamedBufferStorage(state_->map_buffer, sizeof(MapBlock), nullptr, GL_DYNAMIC_STORAGE_BIT);
+  glNamedBufferStorage(state_->map_buffer, sizeof(State::MapBlock), nullptr,
+                       GL_DYNAMIC_STORAGE_BIT);
 }
 GpuParticleMaps::GpuParticleMaps(GpuParticleMaps&&) noexcept = default;
 GpuParticleMaps& GpuParticleMaps::operator=(GpuParticleMaps&&) noexcept = default;
@@ -265,6 +301,7 @@ void GpuParticleMaps::draw(const ParticleView& view, std::span<const ParticleObs
       cube ? make_cube_faces(view) : std::array<ParticleFace, 6>{make_box_face(view)};
   const GpuStateGuard guard(s.settings.save_state);
   clear_gpu_state();
+  const OtherTargets others(s.settings.save_state);
   s.upload_map_block(faces);
   s.upload_draw_blocks(obstacles);
   glBindBufferBase(GL_UNIFORM_BUFFER, kMapBlock, s.map_buffer);
@@ -272,6 +309,8 @@ void GpuParticleMaps::draw(const ParticleView& view, std::span<const ParticleObs
   glViewport(0, 0, s.settings.size, s.settings.size);
   glEnable(GL_DEPTH_TEST);
   glDepthFunc(GL_LESS);
+  glCullFace(GL_BACK);
+  glFrontFace(GL_CCW);
   for (int face = 0; face < (cube ? 6 : 1); ++face)
     for (int layer = 0; layer < s.settings.layers; ++layer) s.draw_slice(face, layer, obstacles);
   glBindFramebuffer(GL_DRAW_FRAMEBUFFER, 0);
@@ -291,8 +330,7 @@ ParticleMaps GpuParticleMaps::read() const {
   maps.cube = s.settings.cube;
   maps.face = s.map.faces;
   const GpuStateGuard guard(s.settings.save_state);
-  glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
-  glPixelStorei(GL_PACK_ALIGNMENT, 4);
+  clear_gpu_state();  // ways to pack pixels, too
   const std::size_t texels = static_cast<std::size_t>(s.settings.size) *
                              static_cast<std::size_t>(s.settings.size) *
                              static_cast<std::size_t>(s.slices());

@@ -49,6 +49,9 @@ struct ParticleMapSettings {
   bool normals = true;  // without: all surfaces face the viewer
   bool ids = true;
   bool data = false;
+  // Closed obstacles without their far sides: half the work. Right for one layer, where none of
+  // them reaches through the box's side that is seen first, or a cube's near plane.
+  bool cull_back_faces = false;
   // False where nobody else changes the context's state: spares tens of microseconds a call.
   bool save_state = true;
 };

@@ -133,7 +133,7 @@ TriangleMesh make_house(Random& random, double x, double z) {
 
 TriangleMesh make_airship() {
   PartMesh parts;
-  std::vector<detail::ProfilePoint> hull;
+  std::vector<detail::LathePoint> hull;
   constexpr int kPieces = 40;
   for (int i = 0; i <= kPieces; ++i) {
     const SinCos turn = sin_cos(kPi * i / kPieces);
@@ -186,7 +186,7 @@ TriangleMesh make_bridge(double x, double deck, double half_span) {
 TriangleMesh make_dome(const Vec3& foot, double radius) {
   PartMesh parts;
   parts.place({kUpright, foot});
-  std::vector<detail::ProfilePoint> profile = {
+  std::vector<detail::LathePoint> profile = {
       {-3, 0}, {-3, radius * 1.1}, {1, radius * 1.1}, {1, radius}, {3, radius}};
   for (int k = 1; k <= 20; ++k) {
     const SinCos turn = sin_cos(kPi / 2 * k / 20);

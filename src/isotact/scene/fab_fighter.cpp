@@ -11,9 +11,9 @@
 namespace isotact {
 namespace {
 
+using detail::LathePoint;
 using detail::PartMesh;
 using detail::PointRing;
-using detail::ProfilePoint;
 
 // How finely parts are cut: 1 is the coarsest that looks right.
 class FighterBuilder {
@@ -85,7 +85,7 @@ class FighterBuilder {
 
   void add_droid() {
     parts_.place({rotation_about({0, 0, 1}, kPi / 2), {-1.25, 0.7, 0}});  // its axis points up
-    std::vector<ProfilePoint> profile = {{-0.1, 0}, {-0.1, 0.3}, {0.22, 0.3}};
+    std::vector<LathePoint> profile = {{-0.1, 0}, {-0.1, 0.3}, {0.22, 0.3}};
     for (int k = 1; k <= 5; ++k) {
       const SinCos angle = sin_cos(kPi / 2 * k / 5);
       profile.push_back({0.22 + 0.27 * angle.sin, k == 5 ? 0 : 0.3 * angle.cos});

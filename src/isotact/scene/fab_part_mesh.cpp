@@ -18,10 +18,10 @@ Vec3 middle_of(const PointRing& ring) {
   return sum / static_cast<double>(ring.size());
 }
 
-std::vector<ProfilePoint> cut_profile(const std::vector<ProfilePoint>& profile, double step) {
-  std::vector<ProfilePoint> cut{profile.front()};
+std::vector<LathePoint> cut_profile(const std::vector<LathePoint>& profile, double step) {
+  std::vector<LathePoint> cut{profile.front()};
   for (std::size_t i = 1; i < profile.size(); ++i) {
-    const ProfilePoint a = profile[i - 1], b = profile[i];
+    const LathePoint a = profile[i - 1], b = profile[i];
     const double dx = b.x - a.x, dr = b.radius - a.radius;
     const int pieces =
         std::max(1, static_cast<int>(std::ceil(std::sqrt(dx * dx + dr * dr) / step - 1e-9)));
@@ -87,8 +87,8 @@ void PartMesh::add_loop(const std::vector<PointRing>& rings) {
   stitch(ring, first, size);
 }
 
-void PartMesh::add_lathe(const std::vector<ProfilePoint>& profile, int around, double step) {
-  const std::vector<ProfilePoint> cut = cut_profile(profile, step);
+void PartMesh::add_lathe(const std::vector<LathePoint>& profile, int around, double step) {
+  const std::vector<LathePoint> cut = cut_profile(profile, step);
   std::vector<PointRing> rings;
   for (std::size_t i = 1; i + 1 < cut.size(); ++i)
     rings.push_back(make_section(cut[i].x, 0, cut[i].radius, cut[i].radius, 0, around));

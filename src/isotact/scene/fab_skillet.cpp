@@ -7,15 +7,15 @@
 namespace isotact {
 namespace {
 
+using detail::LathePoint;
 using detail::PointRing;
-using detail::ProfilePoint;
 
 // Through the corners, with each rounded: Chaikin's rule, a few times.
-std::vector<ProfilePoint> round_off(std::vector<ProfilePoint> line, int times) {
+std::vector<LathePoint> round_off(std::vector<LathePoint> line, int times) {
   for (int i = 0; i < times; ++i) {
-    std::vector<ProfilePoint> next{line.front()};
+    std::vector<LathePoint> next{line.front()};
     for (std::size_t k = 0; k + 1 < line.size(); ++k) {
-      const ProfilePoint a = line[k], b = line[k + 1];
+      const LathePoint a = line[k], b = line[k + 1];
       next.push_back({0.75 * a.x + 0.25 * b.x, 0.75 * a.radius + 0.25 * b.radius});
       next.push_back({0.25 * a.x + 0.75 * b.x, 0.25 * a.radius + 0.75 * b.radius});
     }
@@ -31,7 +31,7 @@ TriangleMesh make_skillet() {
   detail::PartMesh parts;
   // The pan about y: the lathe's axis turned up. Outside first, from the middle of the underside.
   parts.place({rotation_about({0, 0, 1}, kPi / 2), {}});
-  const std::vector<ProfilePoint> pan = {
+  const std::vector<LathePoint> pan = {
       {0, 0},         {0, 0.1},       {0.004, 0.108}, {0.045, 0.138}, {0.049, 0.142},
       {0.052, 0.138}, {0.048, 0.134}, {0.01, 0.106},  {0.005, 0.096}, {0.005, 0}};
   parts.add_lathe(round_off(pan, 3), 256, 0.0035);

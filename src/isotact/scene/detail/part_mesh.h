@@ -12,7 +12,7 @@ namespace isotact::detail {
 using PointRing = std::vector<Vec3>;
 
 // A point of a profile to be turned about x.
-struct ProfilePoint {
+struct LathePoint {
   double x = 0, radius = 0;
 };
 
@@ -30,7 +30,7 @@ class PartMesh {
   void add_loop(const std::vector<PointRing>& rings);
   // Turned about x; starts and ends on the axis. The outside is on the side of larger radii where
   // the profile runs to +x. Segments of the profile are cut into pieces of at most `step`.
-  void add_lathe(const std::vector<ProfilePoint>& profile, int around, double step);
+  void add_lathe(const std::vector<LathePoint>& profile, int around, double step);
   // Each side is cut into cuts * cuts * 2 triangles.
   void add_box(const Vec3& center, const Vec3& half_size, int cuts);
   // With a placement of its own.
