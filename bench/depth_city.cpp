@@ -73,8 +73,17 @@ void bench_city(const Options& options, const GpuContext& gpu, Report& report) {
   const MeshElement ship[] = {make_mesh_element(city.fighter, {}, 0, true)};
   const GpuMeshes object(ship);
   const GpuMeshes* const meshes[] = {&houses};
-  const GpuDrawable drawables[] = {city.flag.drawable(kFlagId), city.plants.drawable(kPlantsId),
-                                   city.firework.drawable(kFireworkId)};
+  const auto within = [](GpuDrawable drawable, const Vec3& middle, const Vec3& half) {
+    drawable.bounds = Aabb{middle - half, middle + half};
+    return drawable;
+  };
+  const CityPlaces& p = city.places;
+  const double flag = 1.5 * std::max(p.flag_width, p.flag_height), meadow = 0.5 * p.meadow_size + 3;
+  const GpuDrawable drawables[] = {
+      within(city.flag.drawable(kFlagId), p.flag_pole, {flag, flag, flag}),
+      within(city.plants.drawable(kPlantsId), p.meadow, {meadow, 12, meadow}),
+      within(city.firework.drawable(kFireworkId), p.firework,
+             Vec3{1, 1, 1} * (2 * p.firework_radius))};
   const DepthView view = make_depth_view(to_double(bounds(city.fighter)), {1, 0, 0});
   const int frames = small ? 12 : kCityFrames, stride = kCityFrames / frames;
   const auto draw = [&](int frame) {
