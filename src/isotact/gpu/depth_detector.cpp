@@ -78,6 +78,9 @@ detail::Flight& GpuDepthDetector::State::prepare(std::span<const GpuDepthQuery> 
   head.elements = elements;
   head.element_words = flight.element_words;
   head.result_stride = flight.stride;
+  const bool draws_closed = std::any_of(scene.drawables.begin(), scene.drawables.end(),
+                                        [](const GpuDrawable& d) { return d.closed; });
+  if (!compute_raster || draws_closed) head.flags |= detail::kFrameCountedAlways;
   for (std::size_t q = 0; q < queries.size(); ++q)
     head.query_slots[q] = static_cast<std::uint32_t>(queries[q].slot);
   flight.upload.put(0, head);

@@ -60,8 +60,11 @@ bool may_surround(const DrawnInstance& instance, const Aabb& bounds) {
 
 MeshPrograms::MeshPrograms(const DepthSettings& settings, bool compute) {
   if (compute) {
-    raster = GpuProgram("depth_raster.comp");
-    tiles = GpuProgram("depth_tiles.comp");
+    surfaces = {GpuProgram("depth_raster.comp", {{"SURFACES", "1"}}),
+                GpuProgram("depth_tiles.comp", {{"SURFACES", "1"}})};
+    if (settings.find_inside)
+      windings = {GpuProgram("depth_raster.comp", {{"WINDINGS", "1"}}),
+                  GpuProgram("depth_tiles.comp", {{"WINDINGS", "1"}})};
     return;
   }
   fragments.emplace(settings, true);
@@ -149,7 +152,7 @@ void GpuDepthDetector::State::put_meshes(detail::Flight& flight) const {
     detail::DrawCommands commands{};
     if (compute_raster) {
       batch.first_visible[0] = item_room;
-      commands[0].first = 1;  // a dispatch of 0 x 1 x 1
+      commands[0].first = commands[1].first = 1;  // dispatches of 0 x 1 x 1
     }
     at = plan.batches;
     for (std::size_t q = 0; q < flight.queries.size();
@@ -221,8 +224,35 @@ void GpuDepthDetector::State::draw_visible(const GpuMeshes& drawn, std::uint32_t
   }
 }
 
+void GpuDepthDetector::State::raster_meshes(const detail::Flight& flight,
+                                            const detail::RasterPrograms& programs,
+                                            std::size_t command) const {
+  for (const detail::MeshPlan& plan : flight.meshes) {
+    bind_batch(flight, plan, plan.batches);
+    glUseProgram(programs.raster.name());
+    glDispatchCompute(plan.meshes->state().cluster_count,
+                      static_cast<GLuint>(flight.queries.size()), 1);
+    glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT | GL_COMMAND_BARRIER_BIT);
+    glUseProgram(programs.tiles.name());
+    glBindBuffer(GL_DISPATCH_INDIRECT_BUFFER, flight.upload.name());
+    glDispatchComputeIndirect(static_cast<GLintptr>(plan.batches + detail::kBlockAlign +
+                                                    command * sizeof(detail::DrawCommand)));
+    // What is listed is read before others are listed; and hits are known.
+    glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT);
+  }
+}
+
 void GpuDepthDetector::State::draw_meshes(const detail::Flight& flight) {
-  if (!compute_raster) begin_meshes();
+  if (flight.meshes.empty()) return;
+  if (compute_raster) {
+    raster_meshes(flight, meshes->surfaces, 0);
+    const bool any_closed =
+        std::any_of(flight.meshes.begin(), flight.meshes.end(),
+                    [](const detail::MeshPlan& plan) { return plan.meshes->state().any_closed; });
+    if (settings.find_inside && any_closed) raster_meshes(flight, meshes->windings, 1);
+    return;
+  }
+  begin_meshes();
   const GLuint up = flight.upload.name();
   for (const detail::MeshPlan& plan : flight.meshes) {
     const std::size_t count = flight.queries.size();
@@ -231,23 +261,14 @@ void GpuDepthDetector::State::draw_meshes(const detail::Flight& flight) {
       // What is listed already is being drawn.
       if (q > 0 || &plan != flight.meshes.data()) glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT);
       bind_batch(flight, plan, batch);
-      const GpuProgram& first = compute_raster ? meshes->raster : meshes->cull;
-      glUseProgram(first.name());
+      glUseProgram(meshes->cull.name());
       glDispatchCompute(plan.meshes->state().cluster_count,
                         static_cast<GLuint>(std::min<std::size_t>(plan.queries_at_once, count - q)),
                         1);
       glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT | GL_COMMAND_BARRIER_BIT);
-      const std::size_t commands = batch + detail::kBlockAlign;
-      if (compute_raster) {
-        glUseProgram(meshes->tiles.name());
-        glBindBuffer(GL_DISPATCH_INDIRECT_BUFFER, up);
-        glDispatchComputeIndirect(static_cast<GLintptr>(commands));
-      } else {
-        draw_visible(*plan.meshes, up, commands);
-      }
+      draw_visible(*plan.meshes, up, batch + detail::kBlockAlign);
     }
   }
-  if (compute_raster) return;
   for (GLenum i = 0; i < 4; ++i) put_mesh_switch(GL_CLIP_DISTANCE0 + i, false);
 }
 

@@ -42,6 +42,7 @@ struct StripHits {
   std::int32_t first_column = kMostDepthPixels, last_column = -1, first_row = -1, last_row = -1;
   DepthHit deepest{};
   std::vector<std::uint32_t> elements;  // ascending
+  std::vector<std::uint32_t> around;    // that the object's parts are within
   std::array<DepthHit, std::size_t{kTilesASide} * kTilesASide> tiles{};
   // The first pixel that lies within an element, and its interval.
   std::optional<DepthHit> within{};
@@ -183,8 +184,8 @@ class StripDetector {
                                           static_cast<std::size_t>(layer)];
         // Below zero: a room that is turned inwards, with the object outside of its solid.
         if (winding > 0) {
-          if (hits_.elements.empty() || hits_.elements.back() != open_element_)
-            hits_.elements.push_back(open_element_);
+          if (hits_.around.empty() || hits_.around.back() != open_element_)
+            hits_.around.push_back(open_element_);
           const DepthMap::Interval& interval = interval_at(f, layer);
           const DepthHit within{.depth = 0,
                                 .column = f.column,
@@ -294,6 +295,7 @@ void add_strip(const StripHits& strip, StripHits& sum) {
   for (std::size_t i = 0; i < sum.tiles.size(); ++i)
     if (beats(strip.tiles[i], sum.tiles[i])) sum.tiles[i] = strip.tiles[i];
   sum.elements.insert(sum.elements.end(), strip.elements.begin(), strip.elements.end());
+  sum.around.insert(sum.around.end(), strip.around.begin(), strip.around.end());
 }
 
 }  // namespace
@@ -328,7 +330,8 @@ DepthReport detect_by_depth(const DepthMap& map, const Pose& world_from_object,
                      .pixels = sum.pixels,
                      .ids = {},
                      .contacts = {}};
-  for (const std::uint32_t element : sum.elements) report.ids.push_back(environment[element].id);
+  for (const std::uint32_t element : report.inside ? sum.around : sum.elements)
+    report.ids.push_back(environment[element].id);
   std::sort(report.ids.begin(), report.ids.end());
   report.ids.erase(std::unique(report.ids.begin(), report.ids.end()), report.ids.end());
   if (report.inside) {

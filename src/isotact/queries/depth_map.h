@@ -126,8 +126,9 @@ struct DepthReport {
   double depth = 0;
   Vec3 deepest{};                  // there, in the world's frame
   std::uint32_t deepest_id = 0;    // of what
-  std::vector<std::uint32_t> ids;  // of all elements that meet the object, ascending. kTwoMaps: of
-                                   // those that hide the others
+  // Of all elements that meet the object, ascending; where `inside`, of those around it. kTwoMaps: of
+  // those that hide the others.
+  std::vector<std::uint32_t> ids;
   // A is the object, B the environment; Contact::point is the element's id. A surface of the
   // environment crosses the object: the normal is the surface's, and the depth is how far the
   // object reaches behind it along the view's axis, turned into a distance from the surface's

@@ -8,7 +8,7 @@
 namespace isotact::detail {
 
 inline constexpr std::uint32_t kFrameTwoSided = 1, kFrameOneSided = 2, kFrameConservative = 4,
-                               kFrameFindInside = 8;
+                               kFrameFindInside = 8, kFrameCountedAlways = 16;
 inline constexpr std::uint32_t kPassClosed = 1, kPassThin = 2;
 
 struct DepthFrame {

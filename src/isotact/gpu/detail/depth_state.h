@@ -104,6 +104,10 @@ struct DepthPrograms {
   std::optional<FragmentShader> gather_whole, test_whole;
 };
 
+struct RasterPrograms {
+  GpuProgram raster, tiles;
+};
+
 // For GpuMeshes: what is left after culling, and how it is drawn.
 struct MeshPrograms {
   MeshPrograms(const DepthSettings& settings, bool compute);
@@ -111,8 +115,8 @@ struct MeshPrograms {
   std::optional<DepthPrograms> fragments;
   GpuProgram cull;
   std::array<std::unique_ptr<GpuDrawProgram>, 3> draw;  // by DepthPrimitive
-  // With compute shaders.
-  GpuProgram raster, tiles;
+  // With compute shaders: hits; then, of queries without any, what the object is within.
+  RasterPrograms surfaces, windings;
   GpuBuffer visible;  // or tiles
 };
 
@@ -189,6 +193,9 @@ struct GpuDepthDetector::State {
                     std::size_t commands) const;
   void put_meshes(detail::Flight& flight) const;
   void draw_meshes(const detail::Flight& flight);
+  // `command`: which of the batch's counts work-groups.
+  void raster_meshes(const detail::Flight& flight, const detail::RasterPrograms& programs,
+                     std::size_t command) const;
   void mark_stencils(const detail::Flight& flight);
   void bind_storage() const;
 

@@ -106,7 +106,7 @@ void write_elements(uint query, uint to) {
         if (sum == 0) continue;
         sums[sum_at] = 0;
         // Below zero: a room that is turned inwards, with the object outside of its solid.
-        if (sum > 0) around |= 1u << bit;
+        if (sum > 0 && pixels == 0u) around |= 1u << bit;
       }
     results[to + i] = word | around;
     if (pixels == 0u && (word | around) != 0u)

@@ -18,7 +18,8 @@ layout(std140, binding = 30) uniform IsotactFrame {
   uvec4 query_slots[256];
 } isotact_frame;
 
-const uint kTwoSided = 1u, kOneSided = 2u, kConservative = 4u, kFindInside = 8u;
+const uint kTwoSided = 1u, kOneSided = 2u, kConservative = 4u, kFindInside = 8u,
+           kCountedAlways = 16u;  // windings, of queries with hits, too
 const uint kClosed = 1u, kThin = 2u;  // of an element; thin: lines and points
 bool isotact_is(uint flag) { return (isotact_frame.flags & flag) != 0u; }
 

@@ -20,6 +20,8 @@ const uint kBack = 0x80000000u, kContact = 0x40000000u;
 layout(std430, binding = 12) buffer IsotactHits { IsotactHit hits[]; } isotact_hits;
 layout(std430, binding = 14) buffer IsotactBits { uint words[]; } isotact_bits;
 
+bool isotact_has_hit(uint query) { return isotact_parts.keys[query * kPartStride + 128u] > 0u; }
+
 // One of 8 x 8 of the picture.
 uvec2 isotact_part(uint pixel) {
   uvec2 size = uvec2(isotact_frame.size);

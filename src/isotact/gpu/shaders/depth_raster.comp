@@ -8,7 +8,13 @@ layout(local_size_x = 128) in;
 #include "depth_flat.glsl"
 #include "depth_test.glsl"
 layout(std430, binding = 2) writeonly buffer Items { uvec4 items[]; };
-layout(std430, binding = 4) buffer Groups { uint groups; };
+// Of dispatches: of surfaces, of windings. Four words each.
+layout(std430, binding = 4) buffer Groups { uint group_counts[]; };
+#ifdef WINDINGS
+#define groups group_counts[4]
+#else
+#define groups group_counts[0]
+#endif
 
 const int kFewPixels = 16, kFewBlocks = 4;
 shared uint wide_count;
@@ -101,7 +107,13 @@ void main() {
   Cluster cluster = clusters[gl_WorkGroupID.x];
   uint number = (batch.first_query + gl_WorkGroupID.y) * batch.elements + cluster.element;
   Instance instance = instances[number];
-  bool front = may_surround(instance.flags);
+#ifdef WINDINGS
+  // Only whether it is around an object that nothing shows in.
+  if (!may_surround(instance.flags) || isotact_has_hit(instance.query)) return;
+  bool front = true;
+#else
+  bool front = false;
+#endif
   if (!may_show(cluster, instance, front)) return;
 
   uint me = gl_LocalInvocationIndex;

@@ -40,14 +40,16 @@ void isotact_test(uint query, uint element, bool closed, bool thin, bool front, 
 #else
     // Depths are clamped to the box, so that what is in front of it is drawn: there it is beyond.
     if (z + reach < interval.x || z <= 0) break;
+#ifndef WINDINGS
     if (z - reach <= interval.y && z < 1)
       isotact_record(query, slot, element, thin, front, pixel,
                      clamp(z, interval.x, interval.y), interval, slope);
 #endif
+#endif
   }
   // With conservative rasterisation surfaces cover pixels that they do not close: another drawing
-  // does this.
-#ifndef WHOLE
+  // does this. Compute shaders do it in a second pass, of queries that have no hit.
+#if !defined(WHOLE) && !defined(SURFACES)
   if (closed && before < isotact_frame.layers && isotact_is(kFindInside))
     isotact_count_winding(query, element, front, slot, pixel, before);
 #endif

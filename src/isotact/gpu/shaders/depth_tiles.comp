@@ -6,6 +6,11 @@ layout(local_size_x = 256) in;
 #include "depth_tile_bounds.glsl"
 layout(std430, binding = 2) readonly buffer Items { uvec4 items[]; };  // corner, instance, block
 
+#ifdef WINDINGS
+const bool kFront = true;
+#else
+const bool kFront = false;
+#endif
 shared uint live_count;
 shared ivec2 live[kBlockTiles * kBlockTiles];
 
@@ -39,7 +44,7 @@ void main() {
   if (me < kBlockTiles * kBlockTiles) {
     ivec2 tile = ivec2(item.zw) * kBlockTiles + ivec2(me % kBlockTiles, me / kBlockTiles);
     if (all(lessThan(tile * 16, isotact_frame.size)) &&
-        meets_tile(t, slope, isotact_slot(i.query), tile, closed && isotact_is(kFindInside)))
+        meets_tile(t, slope, isotact_slot(i.query), tile, kFront))
       live[atomicAdd(live_count, 1u)] = tile;
   }
   barrier();

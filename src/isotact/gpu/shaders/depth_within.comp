@@ -11,6 +11,10 @@ void main() {
   uint index = uint(pixel.y * isotact_frame.size.x + pixel.x);
   uint at = isotact_slot(query) * layers * isotact_frame.pixels + index;
   uint sum_at = query * layers * isotact_frame.pixels + index;
+  // Where surfaces show in the object, nobody asks what it is within; but what was counted, by the
+  // graphics pipeline, is taken away.
+  bool has_hit = isotact_has_hit(query);
+  if (has_hit && !isotact_is(kCountedAlways)) return;
   int sum = 0;
   for (uint layer = 0u; layer < layers;
        ++layer, at += isotact_frame.pixels, sum_at += isotact_frame.pixels) {
@@ -21,7 +25,7 @@ void main() {
     sum += more;
     // Below zero: a room that is turned inwards, with the object outside of its solid.
     int count = isotact_count(sum);
-    if (count <= 0) continue;
+    if (count <= 0 || has_hit) continue;
     uint within = query * kPartStride + 129u;
     if (isotact_parts.keys[within] < ~index) atomicMax(isotact_parts.keys[within], ~index);
     if (count != 1) continue;
