@@ -100,6 +100,8 @@ void judge(DepthVerdict& verdict) {
                                [](const DepthLook& look) { return look.report.pixels == 0; });
   if (verdict.colliding) merge_contacts(verdict);
   verdict.miss = INFINITY;
+  // The paper's maps have no bound: what lies within B, or behind what hides it, is missed.
+  if (verdict.settings.method != DepthMethod::kIntervals) return;
   for (const DepthLook& look : verdict.views)
     verdict.miss = std::min(verdict.miss, find_depth_miss(look.map.view, verdict.settings));
 }
@@ -255,7 +257,8 @@ void print_report(const DepthVerdict& v) {
                      fmt::format("{:.1f} % of A's surface; {:.1f} % is grazing",
                                  100 * v.compliance.unseen, 100 * v.compliance.grazing));
   facts.emplace_back("missed",
-                     v.settings.conservative
+                     !std::isfinite(v.miss) ? "A within B, and what is hidden: see --maps intervals"
+                     : v.settings.conservative
                          ? "nothing"
                          : fmt::format("nothing in common that holds a ball of {:.4g} m", v.miss));
   facts.emplace_back("time",
@@ -297,7 +300,7 @@ void print_json_report(const DepthVerdict& v) {
               {"seen", v.compliance.seen},
               {"unseen", v.compliance.unseen},
               {"grazing", v.compliance.grazing},
-              {"blind_depth", v.miss},
+              {"blind_depth", std::isfinite(v.miss) ? Json(v.miss) : Json()},
               {"warnings", v.warnings},
               {"map_seconds", v.map_seconds},
               {"seconds", v.seconds}});

@@ -43,7 +43,7 @@ struct DepthVerdict {
   std::vector<DepthLook> views{};  // one a direction of the compliance
   bool colliding = false, inside = false;
   std::vector<Contact> contacts{};  // the deepest first
-  double miss = 0;                  // metres: find_depth_miss of the finest view
+  double miss = 0;  // metres: find_depth_miss of the finest view; FAB's maps: infinite
   std::string device{}, motion{};
   double map_seconds = 0, seconds = 0;
   std::vector<std::string> warnings{};

@@ -308,9 +308,73 @@ TEST_F(GpuDrawablesTest, AllStagesOfThePipelineMayMakeThem) {
   glDeleteVertexArrays(1, &vertices);
 }
 
+// A triangle that only a transform feedback knows, and how many corners it has, too.
+TEST_F(GpuDrawablesTest, TransformFeedbackMayMakeThem) {
+  constexpr const char* kMake = R"(
+layout(xfb_buffer = 0, xfb_stride = 12, xfb_offset = 0) out vec3 made;
+layout(location = 0) uniform float height;
+void main() { made = vec3(2 * (gl_VertexID % 2) - 1, height, gl_VertexID - 1); }
+)";
+  constexpr const char* kShow = R"(
+layout(location = 0) in vec3 position;
+layout(location = 0) uniform mat4 clip_from_world;
+void main() { gl_Position = clip_from_world * vec4(position, 1); }
+)";
+  DrawnScene scene(0);
+  const FragmentShader nothing("depth_only.frag");
+  GpuDrawProgram maker({.vertex = kMake, .name = "maker"}), shown({.vertex = kShow});
+  GLuint buffer = 0, feedback = 0, vertices = 0, framebuffer = 0;
+  glCreateFramebuffers(1, &framebuffer);  // there may be no window
+  glNamedFramebufferParameteri(framebuffer, GL_FRAMEBUFFER_DEFAULT_WIDTH, 1);
+  glNamedFramebufferParameteri(framebuffer, GL_FRAMEBUFFER_DEFAULT_HEIGHT, 1);
+  glCreateBuffers(1, &buffer);
+  glNamedBufferStorage(buffer, 256, nullptr, 0);
+  glCreateTransformFeedbacks(1, &feedback);
+  glTransformFeedbackBufferBase(feedback, 0, buffer);
+  glCreateVertexArrays(1, &vertices);
+  const auto make = [&](float height) {
+    const GpuStateGuard guard;
+    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    glUseProgram(maker.link(nothing));
+    glUniform1f(0, height);
+    glBindVertexArray(vertices);
+    glBindTransformFeedback(GL_TRANSFORM_FEEDBACK, feedback);
+    glEnable(GL_RASTERIZER_DISCARD);
+    glBeginTransformFeedback(GL_TRIANGLES);
+    glDrawArrays(GL_TRIANGLES, 0, 3);
+    glEndTransformFeedback();
+    glBindTransformFeedback(GL_TRANSFORM_FEEDBACK, 0);
+  };
+  make(0);
+  GLuint shown_vertices = 0;
+  glCreateVertexArrays(1, &shown_vertices);
+  glVertexArrayVertexBuffer(shown_vertices, 0, buffer, 0, 12);
+  glVertexArrayAttribFormat(shown_vertices, 0, 3, GL_FLOAT, GL_FALSE, 0);
+  glVertexArrayAttribBinding(shown_vertices, 0, 0);
+  glEnableVertexArrayAttrib(shown_vertices, 0);
+  const auto draw = [&](const DrawPass& pass) {
+    shown.use(pass);
+    glBindVertexArray(shown_vertices);
+    glDrawTransformFeedback(GL_TRIANGLES, feedback);
+  };
+  GpuDepthDetector detector(gpu(), {.width = kDrawnSize, .height = kDrawnSize});
+  detector.draw_map(0, {scene.ball.drawable()}, scene.view);
+  const DepthReport report = detector.detect({}, {{.draw = draw, .id = 9}});
+  EXPECT_GT(report.pixels, 100U);
+  EXPECT_EQ(report.ids, std::vector<std::uint32_t>{9});
+  make(0.8F);  // above the ball
+  EXPECT_FALSE(detector.detect({}, {{.draw = draw, .id = 9}}).colliding);
+  EXPECT_EQ(glGetError(), static_cast<GLenum>(GL_NO_ERROR));
+  glDeleteVertexArrays(1, &vertices);
+  glDeleteVertexArrays(1, &shown_vertices);
+  glDeleteFramebuffers(1, &framebuffer);
+  glDeleteTransformFeedbacks(1, &feedback);
+  glDeleteBuffers(1, &buffer);
+}
+
 // Every switch and binding that we touch, away from where it is by default.
 struct OddState {
-  GLuint buffers[3]{}, textures[2]{}, sampler = 0, framebuffer = 0, vertices = 0, pipeline = 0;
+  GLuint buffers[3]{}, textures[4]{}, sampler = 0, framebuffer = 0, vertices = 0, pipeline = 0;
   GpuProgram program =
       GpuProgram::from_source("odd.comp", "layout(local_size_x=1) in;\nvoid main() {}\n");
 
@@ -319,6 +383,8 @@ struct OddState {
     for (const GLuint b : buffers) glNamedBufferStorage(b, 65536, nullptr, 0);
     glCreateTextures(GL_TEXTURE_2D, 1, &textures[0]);
     glCreateTextures(GL_TEXTURE_2D_ARRAY, 1, &textures[1]);
+    glCreateTextures(GL_TEXTURE_3D, 1, &textures[2]);
+    glCreateTextures(GL_TEXTURE_CUBE_MAP, 1, &textures[3]);
     glCreateSamplers(1, &sampler);
     glCreateFramebuffers(1, &framebuffer);
     glCreateVertexArrays(1, &vertices);
@@ -326,7 +392,7 @@ struct OddState {
   }
   ~OddState() {
     glDeleteBuffers(3, buffers);
-    glDeleteTextures(2, textures);
+    glDeleteTextures(4, textures);
     glDeleteSamplers(1, &sampler);
     glDeleteFramebuffers(1, &framebuffer);
     glDeleteVertexArrays(1, &vertices);
@@ -379,6 +445,8 @@ struct OddState {
       glActiveTexture(GL_TEXTURE0 + unit);
       glBindTexture(GL_TEXTURE_2D, textures[0]);
       glBindTexture(GL_TEXTURE_2D_ARRAY, textures[1]);
+      glBindTexture(GL_TEXTURE_3D, textures[2]);
+      glBindTexture(GL_TEXTURE_CUBE_MAP, textures[3]);
       glBindSampler(unit, sampler);
     }
     glActiveTexture(GL_TEXTURE5);
@@ -404,7 +472,7 @@ TEST_F(GpuDrawablesTest, TheContextIsLeftAsItWas) {
       const DepthSettings settings{.method = method,
                                    .width = kDrawnSize,
                                    .height = kDrawnSize,
-                                   .two_sided = true,
+                                   .two_sided = method == DepthMethod::kTwoMaps,
                                    .max_contacts = 3};
       GpuDepthDetector detector(own, settings,
                                 {.slots = 2, .use_stencil = method == DepthMethod::kTwoMaps});

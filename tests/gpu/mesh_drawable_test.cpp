@@ -203,6 +203,16 @@ TEST_F(GpuMeshesTest, RefusesWhatCannotBeDrawn) {
   EXPECT_EQ(make({}), 0U);
   EXPECT_THROW((void)make({0, 1}), Error);
   EXPECT_THROW((void)make({0, 1, 3}), Error);
+  // Nothing is ever met at a pose that is no place: that must not pass for "free".
+  const std::vector<std::uint32_t> indices{0, 1, 2};
+  MeshElement element{.positions = positions, .indices = indices};
+  GpuMeshes meshes({&element, 1});
+  const Pose nowhere{.translation = {0, std::nan(""), 0}}, no_rotation{.rotation = {0, 0, 0, 0}};
+  for (const Pose& pose : {nowhere, no_rotation}) {
+    EXPECT_THROW(meshes.set_pose(0, pose), Error);
+    element.world_from_element = pose;
+    EXPECT_THROW((void)GpuMeshes({&element, 1}), Error);
+  }
 }
 
 }  // namespace

@@ -184,6 +184,7 @@ TEST_F(ParticleMapTest, LeavesTheStateAlone) {
   glUseProgram(0);  // that of an earlier test, which may have been deleted
   glColorMaski(2, GL_FALSE, GL_TRUE, GL_FALSE, GL_TRUE);
   glEnablei(GL_BLEND, 1);
+  glViewportIndexedf(1, 3, 4, 5, 6);
   const GpuState before = read_gpu_state();
   const auto draw = [&] { gpu_maps.draw(kUpwards, std::vector{ball.obstacle(1)}); };
   const auto step = [&] { particles.step(gpu_maps, {}); };
@@ -198,6 +199,9 @@ TEST_F(ParticleMapTest, LeavesTheStateAlone) {
   glGetBooleani_v(GL_COLOR_WRITEMASK, 2, mask.data());
   EXPECT_EQ(mask, (std::array<GLboolean, 4>{GL_FALSE, GL_TRUE, GL_FALSE, GL_TRUE}));
   EXPECT_TRUE(glIsEnabledi(GL_BLEND, 1));
+  std::array<float, 4> viewport{};
+  glGetFloati_v(GL_VIEWPORT, 1, viewport.data());
+  EXPECT_EQ(viewport, (std::array<float, 4>{3, 4, 5, 6}));
   glColorMaski(2, GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
   glDisablei(GL_BLEND, 1);
 }
@@ -303,6 +307,41 @@ TEST_F(ParticleMapTest, NobodyLeavesARoom) {
   EXPECT_LT(std::abs(centroid.x), 0.1);
 }
 
+// Off one wall and into the next, in one step: particles as fast as that left by the room's edges.
+TEST_F(ParticleMapTest, NobodyLeavesByACorner) {
+  TriangleMesh room = make_box({.size_x = 2, .size_y = 2, .size_z = 2});
+  for (Triangle& t : room.triangles) std::swap(t[0], t[1]);
+  PulledMesh drawn(room);
+  GpuParticleMaps gpu_maps = maps({.cube = true});
+  gpu_maps.draw({.center = {0.1, 0.05, -0.1}, .near = 0.1, .far = 3},
+                std::vector{drawn.obstacle(1)});
+  const ParticleStep step{.seconds = 0.02F,
+                          .gravity = {},
+                          .restitution = 1,
+                          .friction = 0,
+                          .source_radius = 0.3F,
+                          .velocity_spread = {10, 10, 10},
+                          .least_life = 50,
+                          .most_life = 60};
+  GpuParticles particles(gpu(), 2000);
+  std::vector<Particle> on_cpu = make_particles(2000);
+  const ParticleMaps read = gpu_maps.read();
+  ParticleCounts cpu_counts;
+  for (int i = 0; i < 60; ++i) {
+    particles.step(gpu_maps, step);
+    step_particles(read, step, on_cpu, cpu_counts);
+  }
+  for (const ParticleCounts& counts : {particles.read_counts(), cpu_counts}) {
+    EXPECT_GT(counts.collisions, 10'000U);
+    EXPECT_EQ(counts.hidden, 0U);
+    EXPECT_EQ(counts.outside, 0U);
+  }
+  for (const auto& all : {particles.read(), on_cpu})
+    for (const Particle& p : all)
+      EXPECT_LT(std::max({std::abs(p.position.x), std::abs(p.position.y), std::abs(p.position.z)}),
+                1.05F);
+}
+
 TEST_F(ParticleMapTest, SurfacesThatMoveSweepParticlesAlong) {
   PulledMesh plate(make_box({.size_x = 2, .size_y = 0.2, .size_z = 2}), {0, 1.7F, 0});
   GpuParticleMaps gpu_maps = maps({});
@@ -399,6 +438,10 @@ TEST_F(ParticleMapTest, RefusesWhatMakesNoSense) {
   EXPECT_THROW(box.draw({.direction = {0, 0, 0}}, {}), Error);
   EXPECT_THROW(box.draw({.half_size = {1, 0, 1}}, {}), Error);
   EXPECT_THROW(cube.draw({.near = 0}, {}), Error);
+  const double nan = std::nan("");
+  EXPECT_THROW(box.draw({.center = {0, nan, 0}}, {}), Error);
+  EXPECT_THROW(box.draw({.direction = {nan, 0, 0}}, {}), Error);
+  EXPECT_THROW(cube.draw({.center = {0, nan, 0}}, {}), Error);
   GpuParticles particles(gpu(), 10);
   EXPECT_THROW(particles.step(box, {.samples = 0}), Error);
   EXPECT_THROW(particles.step(box, {.restitution = 2}), Error);

@@ -176,6 +176,8 @@ TEST_F(CollideVerb, TakesDepthMaps) {
   EXPECT_EQ(collide(behind)["status"], "free");
   behind.insert(behind.end(), {"--maps", "two-maps"});
   EXPECT_EQ(collide(behind)["status"], "contact");
+  // They miss a ball within a box, however large: no bound is stated.
+  EXPECT_TRUE(collide(behind)["blind_depth"].is_null());
   behind.emplace_back("--two-sided");
   EXPECT_EQ(collide(behind)["status"], "free");
 }

@@ -74,6 +74,23 @@ constexpr std::array<StencilNames, 2> kStencilNames{
                  GL_STENCIL_BACK_PASS_DEPTH_PASS}};
 constexpr std::array<GLenum, 2> kFaces{GL_FRONT, GL_BACK};
 
+// Of a unit: binding texture 0 to it empties all of them.
+struct TargetNames {
+  GLenum target, binding;
+};
+constexpr std::array<TargetNames, GpuState::kTargets> kTargetNames{
+    TargetNames{GL_TEXTURE_2D, GL_TEXTURE_BINDING_2D},
+    {GL_TEXTURE_2D_ARRAY, GL_TEXTURE_BINDING_2D_ARRAY},
+    {GL_TEXTURE_1D, GL_TEXTURE_BINDING_1D},
+    {GL_TEXTURE_1D_ARRAY, GL_TEXTURE_BINDING_1D_ARRAY},
+    {GL_TEXTURE_3D, GL_TEXTURE_BINDING_3D},
+    {GL_TEXTURE_RECTANGLE, GL_TEXTURE_BINDING_RECTANGLE},
+    {GL_TEXTURE_BUFFER, GL_TEXTURE_BINDING_BUFFER},
+    {GL_TEXTURE_CUBE_MAP, GL_TEXTURE_BINDING_CUBE_MAP},
+    {GL_TEXTURE_CUBE_MAP_ARRAY, GL_TEXTURE_BINDING_CUBE_MAP_ARRAY},
+    {GL_TEXTURE_2D_MULTISAMPLE, GL_TEXTURE_BINDING_2D_MULTISAMPLE},
+    {GL_TEXTURE_2D_MULTISAMPLE_ARRAY, GL_TEXTURE_BINDING_2D_MULTISAMPLE_ARRAY}};
+
 constexpr std::array<GLenum, 8> kPack{GL_PACK_SWAP_BYTES,   GL_PACK_LSB_FIRST, GL_PACK_ROW_LENGTH,
                                       GL_PACK_IMAGE_HEIGHT, GL_PACK_SKIP_ROWS, GL_PACK_SKIP_PIXELS,
                                       GL_PACK_SKIP_IMAGES,  GL_PACK_ALIGNMENT};
@@ -181,8 +198,9 @@ void read_bindings(GpuState& s) {
   s.active_texture = get(GL_ACTIVE_TEXTURE);
   for (std::size_t i = 0; i < s.units.size(); ++i) {
     glActiveTexture(GL_TEXTURE0 + GpuState::kFirstUnit + static_cast<GLenum>(i));
-    s.units[i] = {get(GL_TEXTURE_BINDING_2D), get(GL_TEXTURE_BINDING_2D_ARRAY),
-                  get(GL_SAMPLER_BINDING)};
+    for (std::size_t t = 0; t < kTargetNames.size(); ++t)
+      s.units[i].textures[t] = get(kTargetNames[t].binding);
+    s.units[i].sampler = get(GL_SAMPLER_BINDING);
   }
   glActiveTexture(static_cast<GLenum>(s.active_texture));
 }
@@ -211,8 +229,8 @@ void apply_bindings(const GpuState& s) {
   for (std::size_t i = 0; i < s.units.size(); ++i) {
     const GLuint unit = static_cast<GLuint>(GpuState::kFirstUnit) + static_cast<GLuint>(i);
     glActiveTexture(GL_TEXTURE0 + unit);
-    glBindTexture(GL_TEXTURE_2D, name(s.units[i].flat));
-    glBindTexture(GL_TEXTURE_2D_ARRAY, name(s.units[i].array));
+    for (std::size_t t = 0; t < kTargetNames.size(); ++t)
+      glBindTexture(kTargetNames[t].target, name(s.units[i].textures[t]));
     glBindSampler(unit, name(s.units[i].sampler));
   }
   glActiveTexture(static_cast<GLenum>(s.active_texture));

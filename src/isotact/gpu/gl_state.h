@@ -1,10 +1,11 @@
 // What is set in an OpenGL context, for guests: all that our drawing and dispatching touches is put
-// back when a GpuStateGuard ends. Some 150 questions to the driver, which take 10 to 50
+// back when a GpuStateGuard ends. Some 190 questions to the driver, which take 10 to 50
 // microseconds: whoever has the context alone does without.
 //
 // Not covered, since nothing of ours changes it: textures on units below 8 and beyond 11, uniform
 // buffers but 30 and 31, images, queries, objects' own contents. A query of samples, a conditional
 // rendering or a transform feedback that is active would see our drawing: end or pause it first.
+// What was deleted while it was bound lives only as long as it stays bound, and is gone afterwards.
 #pragma once
 
 #include <array>
@@ -16,6 +17,7 @@ struct GpuState {
   static constexpr int kStorageBindings = 16;  // from 0
   static constexpr int kFirstUniformBinding = 30, kUniformBindings = 2;
   static constexpr int kFirstUnit = 8, kUnits = 4;  // of textures
+  static constexpr int kTargets = 11;               // of each unit
   static constexpr int kEnables = 36;
 
   struct Range {
@@ -23,7 +25,8 @@ struct GpuState {
     friend bool operator==(const Range&, const Range&) = default;
   };
   struct Unit {
-    std::int32_t flat = 0, array = 0, sampler = 0;  // 2D, 2D array
+    std::array<std::int32_t, kTargets> textures{};
+    std::int32_t sampler = 0;
     friend bool operator==(const Unit&, const Unit&) = default;
   };
   struct Stencil {

@@ -20,6 +20,11 @@ struct ClusterItem {
   std::uint32_t primitive;
 };
 
+void check_element_pose(const Pose& pose, std::size_t number) {
+  if (!is_finite(pose.translation) || !(std::abs(length_sq(pose.rotation) - 1) < 1e-6))
+    throw Error(fmt::format("element {}: its pose must be finite, with a unit quaternion", number));
+}
+
 // Parts of at most a cluster's size, each half of the one above, along its longest side.
 void split_items(std::span<ClusterItem> items, std::vector<std::size_t>& ends, std::size_t offset) {
   if (items.size() <= detail::kClusterSize) {
@@ -123,6 +128,7 @@ GpuMeshes::GpuMeshes(std::span<const MeshElement> elements) : state_(std::make_u
   ClusterBuilder builder;
   for (std::size_t i = 0; i < elements.size(); ++i) {
     const MeshElement& e = elements[i];
+    check_element_pose(e.world_from_element, i);
     State::Element kept{e.world_from_element, e.id, e.primitive, e.closed};
     kept.first_corner = static_cast<std::uint32_t>(builder.corners().size());
     kept.corners = static_cast<std::uint32_t>(e.indices.size());
@@ -155,6 +161,7 @@ std::uint64_t GpuMeshes::memory_bytes() const {
 }
 const Pose& GpuMeshes::pose(std::size_t element) const { return state_->elements[element].pose; }
 void GpuMeshes::set_pose(std::size_t element, const Pose& world_from_element) {
+  check_element_pose(world_from_element, element);
   state_->elements[element].pose = world_from_element;
 }
 

@@ -33,7 +33,7 @@ MeshElement make_mesh_element(const TriangleMesh& mesh, const Pose& world_from_m
 class GpuMeshes {
  public:
   // Copies. Sorting takes some 0.2 microseconds a primitive. Throws Error for indices out of range,
-  // positions that are not finite, and where the GPU has no room.
+  // positions and poses that are not finite (or no rotation), and where the GPU has no room.
   explicit GpuMeshes(std::span<const MeshElement> elements);
   GpuMeshes(GpuMeshes&&) noexcept;
   GpuMeshes& operator=(GpuMeshes&&) noexcept;
@@ -43,7 +43,7 @@ class GpuMeshes {
   std::uint64_t primitives() const;
   std::uint64_t memory_bytes() const;
   const Pose& pose(std::size_t element) const;
-  void set_pose(std::size_t element, const Pose& world_from_element);
+  void set_pose(std::size_t element, const Pose& world_from_element);  // throws Error, as above
 
   // One of them, or all, as callbacks that draw everything: for an object's map, or other pictures.
   // They refer to this, and take poses as they are when they draw.

@@ -43,7 +43,13 @@ ParticleFace make_face(const Vec3& origin, const Vec3& ahead, const Vec3& up) {
   return face;
 }
 
+void check_place(const ParticleView& view) {
+  if (!is_finite(view.center) || !is_finite(view.direction))
+    throw Error("a view of particles needs a centre and a direction that are finite");
+}
+
 std::array<ParticleFace, 6> make_cube_faces(const ParticleView& view) {
+  check_place(view);
   if (!(view.near > 0 && view.far > view.near && std::isfinite(view.far)))
     throw Error(fmt::format("a cube of maps from {} m to {} m; it must be 0 < near < far",
                             view.near, view.far));
@@ -60,6 +66,7 @@ std::array<ParticleFace, 6> make_cube_faces(const ParticleView& view) {
 }
 
 ParticleFace make_box_face(const ParticleView& view) {
+  check_place(view);
   const Vec3 ahead = normalized(view.direction);
   const Vec3 half = view.half_size;
   if (!(half.x > 0 && half.y > 0 && half.z > 0) || length_sq(ahead) == 0 || !is_finite(half))
@@ -306,7 +313,8 @@ void GpuParticleMaps::draw(const ParticleView& view, std::span<const ParticleObs
   s.upload_draw_blocks(obstacles);
   glBindBufferBase(GL_UNIFORM_BUFFER, kMapBlock, s.map_buffer);
   s.bind_textures();
-  glViewport(0, 0, s.settings.size, s.settings.size);
+  const auto side = static_cast<float>(s.settings.size);
+  glViewportIndexedf(0, 0, 0, side, side);  // the others are the caller's
   glEnable(GL_DEPTH_TEST);
   glDepthFunc(GL_LESS);
   glCullFace(GL_BACK);

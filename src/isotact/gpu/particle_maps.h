@@ -18,8 +18,9 @@
 // before it (Particle::side), each surface being a plane through the pixel. Where that number
 // changes, and the plane is no further away than the particle has moved, a pixel, and
 // `surface_motion`, it has crossed it. Otherwise it came out of, or went into, another one's
-// shadow. So surfaces that move sweep particles along. Particles that move by more than a pixel a
-// step may miss things thinner than that: `samples` looks at places between.
+// shadow. So surfaces that move sweep particles along. Where a bounce ends behind another surface,
+// as in corners, the particle bounces again, up to four times a step. Particles that move by more
+// than a pixel a step may miss things thinner than their way: `samples` looks at places between.
 //
 // Works in the context that is current, which must be the same always; leaves its state as it was.
 #pragma once
@@ -154,9 +155,9 @@ void check_particle_step(const ParticleStep& step);  // throws Error
 
 // Of all steps since they were last read.
 struct ParticleCounts {
-  std::uint32_t collisions = 0;
-  std::uint32_t hidden = 0;   // particles and steps: behind the last surface that is known
-  std::uint32_t outside = 0;  // particles and steps: not in the maps' view
+  std::uint32_t collisions = 0;  // bounces
+  std::uint32_t hidden = 0;      // particles and steps: behind the last surface that is known
+  std::uint32_t outside = 0;     // particles and steps: not in the maps' view
   std::uint32_t born = 0;
 
   friend bool operator==(const ParticleCounts&, const ParticleCounts&) = default;

@@ -11,6 +11,7 @@ namespace isotact {
 namespace {
 
 constexpr std::uint32_t kUnknownSide = 0xffffffffU;
+constexpr int kMostBounces = 4;  // a step
 
 std::uint32_t next_random(std::uint32_t& seed) {
   seed = seed * 747796405U + 2891336453U;
@@ -187,28 +188,33 @@ void step_particle(const MapReader& maps, const ParticleStep& step, Particle& pa
   bool inside = true;
   for (int s = 1; s <= step.samples; ++s) {
     const float t = static_cast<float>(s) / static_cast<float>(step.samples);
-    const Vec3f to = position * (1 - t) + end * t;
-    const Place place = maps.find_place(to);
-    inside = place.found;
-    if (!inside) {
-      particle.side = kUnknownSide;
-      from = to;
-      continue;
+    Vec3f to = position * (1 - t) + end * t;
+    // What it bounces off may throw it behind another surface: corners have three.
+    int bounces = 0;
+    for (; bounces < kMostBounces; ++bounces) {
+      const Place place = maps.find_place(to);
+      inside = place.found;
+      if (!inside) {
+        particle.side = kUnknownSide;
+        break;
+      }
+      const Crossing crossing =
+          maps.find_crossing(from, to, place, step.surface_motion, particle.side);
+      if (!crossing.found) break;
+      const float behind = -dot(crossing.normal, to - crossing.point);
+      to += crossing.normal * ((1 + step.restitution) * behind + 0.05F * place.pixel_size);
+      const float along = dot(velocity, crossing.normal);
+      if (along < 0) {
+        const Vec3f across = velocity - crossing.normal * along;
+        velocity = across * (1 - step.friction) - crossing.normal * (along * step.restitution);
+      }
+      ++particle.hits;
+      particle.last_hit = crossing.id;
+      ++counts.collisions;
     }
-    const Crossing crossing =
-        maps.find_crossing(from, to, place, step.surface_motion, particle.side);
     from = to;
-    if (!crossing.found) continue;
-    const float behind = -dot(crossing.normal, to - crossing.point);
-    end = to + crossing.normal * ((1 + step.restitution) * behind + 0.05F * place.pixel_size);
-    const float along = dot(velocity, crossing.normal);
-    if (along < 0) {
-      const Vec3f across = velocity - crossing.normal * along;
-      velocity = across * (1 - step.friction) - crossing.normal * (along * step.restitution);
-    }
-    ++particle.hits;
-    particle.last_hit = crossing.id;
-    ++counts.collisions;
+    if (bounces == 0) continue;
+    end = to;
     break;
   }
   if (!inside) ++counts.outside;

@@ -10,7 +10,6 @@
 #include "isotact/base/error.h"
 #include "isotact/base/parallel.h"
 #include "isotact/queries/depth_map.h"
-#include "isotact/queries/detail/depth_check.h"
 #include "isotact/queries/detail/depth_raster.h"
 
 namespace isotact {
@@ -264,7 +263,7 @@ class StripDetector {
 
 void check_map(const DepthMap& map, const DepthSettings& settings) {
   check_depth_settings(settings);
-  detail::check_depth_view(map.view);
+  check_depth_view(map.view);
   const int layers = settings.method == DepthMethod::kIntervals ? settings.layers : 1;
   if (map.width != settings.width || map.height != settings.height || map.layers != layers)
     throw Error(fmt::format("the map has {} x {} pixels and {} layers, the settings {} x {} and {}",

@@ -10,7 +10,6 @@
 
 #include "isotact/base/error.h"
 #include "isotact/base/parallel.h"
-#include "isotact/queries/detail/depth_check.h"
 #include "isotact/queries/detail/depth_raster.h"
 
 namespace isotact {
@@ -190,7 +189,7 @@ StripCounts draw_strip(const detail::RasterScene& scene, std::size_t strip,
 
 }  // namespace
 
-void detail::check_depth_view(const DepthView& view) {
+void check_depth_view(const DepthView& view) {
   const Vec3& half = view.half_size;
   if (!is_finite(half) || !(half.x > 0 && half.y > 0 && half.z > 0))
     throw Error(fmt::format("the view's box must have sizes above zero, not half of {} x {} x {} m",
@@ -268,7 +267,7 @@ DepthElement make_depth_element(const DepthMesh& mesh, const Pose& world_from_me
 DepthMap draw_depth_map(std::span<const DepthElement> object, const DepthView& view,
                         const DepthSettings& settings) {
   check_depth_settings(settings);
-  detail::check_depth_view(view);
+  check_depth_view(view);
   DepthMap map{.view = view,
                .width = settings.width,
                .height = settings.height,
@@ -305,7 +304,7 @@ DepthMap draw_depth_map(std::span<const DepthElement> object, const DepthView& v
 
 double find_depth_miss(const DepthView& view, const DepthSettings& settings) {
   check_depth_settings(settings);
-  detail::check_depth_view(view);
+  check_depth_view(view);
   if (settings.conservative) return 0;
   const double x = view.half_size.x / settings.width, y = view.half_size.y / settings.height;
   return std::sqrt(x * x + y * y) * (1 + 0x1p-14);  // corners are snapped: a step at most

@@ -41,6 +41,8 @@ struct DepthView {
 // Along `direction` (the object's frame, any length), around a box and a hundredth more. Throws
 // Error where the box is empty or the direction is zero.
 DepthView make_depth_view(const Aabb& body, const Vec3& direction);
+// Throws Error where sizes are not above zero, or the pose is not finite or no rotation.
+void check_depth_view(const DepthView& view);
 
 enum class DepthMethod : std::uint8_t {
   kTwoMaps,    // FAB: two height maps, compared

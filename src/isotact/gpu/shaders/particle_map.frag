@@ -20,12 +20,6 @@ layout(location = 1) out uint id;
 layout(location = 2) out vec4 data;
 
 void main() {
-#ifdef PEEL
-  if (obstacle.draw.y > 0) {
-    int slice = obstacle.draw.x * particle_map.shape.y + obstacle.draw.y - 1;
-    if (gl_FragCoord.z <= texelFetch(particle_depths, ivec3(gl_FragCoord.xy, slice), 0).x) discard;
-  }
-#endif
   ParticleFace face = particle_map.faces[obstacle.draw.x];
   float scale = float(particle_map.shape.x) * 0.5;
   vec3 local;
@@ -41,6 +35,13 @@ void main() {
     local = vec3(slope, -1);
     if (obstacle.draw.w != 0) local = vec3(0, 0, -1);
   }
+#ifdef PEEL
+  // Only now: slopes need the pixels around this one.
+  if (obstacle.draw.y > 0) {
+    int slice = obstacle.draw.x * particle_map.shape.y + obstacle.draw.y - 1;
+    if (gl_FragCoord.z <= texelFetch(particle_depths, ivec3(gl_FragCoord.xy, slice), 0).x) discard;
+  }
+#endif
   // Towards the viewer so far.
   if (obstacle.draw.w == 0 && !gl_FrontFacing) local = -local;
   normal = vec4(normalize(face.x.xyz * local.x + face.y.xyz * local.y + face.z.xyz * local.z), 1);

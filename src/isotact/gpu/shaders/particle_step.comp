@@ -17,6 +17,7 @@ layout(std140, binding = 31) uniform ParticleStepBlock {
 } step_;
 
 shared uint group_counts[4];
+const uint kMostBounces = 4u;
 
 // O'Neill's PCG, as a hash.
 uint next_random(inout uint seed) {
@@ -79,28 +80,32 @@ void main() {
     ParticlePlace place;
     for (uint s = 1u; s <= step_.counts.y; ++s) {
       vec3 to = mix(position, end, float(s) / float(step_.counts.y));
-      place = find_particle_place(to);
-      inside = place.found;
-      if (!inside) {
-        particle.state.y = 0xffffffffu;
-        from = to;
-        continue;
+      // What it bounces off may throw it behind another surface: corners have three.
+      uint bounces = 0u;
+      for (; bounces < kMostBounces; ++bounces) {
+        place = find_particle_place(to);
+        inside = place.found;
+        if (!inside) {
+          particle.state.y = 0xffffffffu;
+          break;
+        }
+        ParticleCrossing crossing =
+            find_particle_crossing(from, to, place, step_.forces.z, particle.state.y);
+        if (!crossing.found) break;
+        float behind = -dot(crossing.normal, to - crossing.point);
+        to += crossing.normal * ((1.0 + step_.response.x) * behind + 0.05 * crossing.pixel_size);
+        float along = dot(velocity, crossing.normal);
+        if (along < 0) {
+          vec3 across = velocity - crossing.normal * along;
+          velocity = across * (1.0 - step_.response.y) - crossing.normal * (along * step_.response.x);
+        }
+        particle.state.z += 1u;
+        particle.state.w = crossing.id;
+        atomicAdd(group_counts[0], 1u);
       }
-      ParticleCrossing crossing =
-          find_particle_crossing(from, to, place, step_.forces.z, particle.state.y);
       from = to;
-      if (!crossing.found) continue;
-      float behind = -dot(crossing.normal, to - crossing.point);
-      end = to + crossing.normal *
-                     ((1.0 + step_.response.x) * behind + 0.05 * crossing.pixel_size);
-      float along = dot(velocity, crossing.normal);
-      if (along < 0) {
-        vec3 across = velocity - crossing.normal * along;
-        velocity = across * (1.0 - step_.response.y) - crossing.normal * (along * step_.response.x);
-      }
-      particle.state.z += 1u;
-      particle.state.w = crossing.id;
-      atomicAdd(group_counts[0], 1u);
+      if (bounces == 0u) continue;
+      end = to;
       break;
     }
     if (!inside) atomicAdd(group_counts[2], 1u);
