@@ -147,6 +147,44 @@ TEST_F(GpuDrawablesTest, WhatMissesTheBoxIsNotCalled) {
   EXPECT_LT(calls, 400);  // of 480
 }
 
+// Nothing of it is found in what comes next.
+TEST_F(GpuDrawablesTest, CallbacksMayThrow) {
+  struct Mishap {};
+  DrawnScene scene(1);
+  GpuDepthDetector detector(gpu(), {.width = 48, .height = 48});
+  const GpuDrawable ball = scene.ball.drawable();
+  detector.draw_map(0, {ball}, scene.view);
+  const DepthMap map = detector.read_map(0);
+  const auto fails = [](const DrawPass&) { throw Mishap{}; };
+  EXPECT_THROW(detector.detect({}, {ball, {.draw = fails}}), Mishap);
+  const DepthReport nothing = detector.detect({}, GpuDepthScene{});
+  EXPECT_FALSE(nothing.colliding);
+  EXPECT_EQ(nothing.pixels, 0U);
+  EXPECT_THROW(detector.draw_map(0, {scene.box.drawable(), {.draw = fails}}, scene.view), Mishap);
+  EXPECT_THROW(detector.detect({}, GpuDepthScene{}), Error);  // no map now
+  detector.draw_map(0, {ball}, scene.view);
+  EXPECT_EQ(detector.read_map(0).covered, map.covered);
+}
+
+TEST_F(GpuDrawablesTest, WhatMakesNoSenseIsRefused) {
+  DrawnScene scene(1);
+  GpuDepthDetector detector(gpu(), {.width = 32, .height = 32});
+  detector.draw_map(0, {scene.ball.drawable()}, scene.view);
+  const double nan = std::nan("");
+  EXPECT_THROW(detector.detect({Quat{}, {nan, 0, 0}}, GpuDepthScene{scene.environment, {}}), Error);
+  EXPECT_THROW(detector.detect({Quat{0, 0, 0, 0}, {}}, GpuDepthScene{scene.environment, {}}),
+               Error);
+  EXPECT_THROW(detector.detect({}, {GpuDrawable{}}), Error);
+  DepthView flat = scene.view;
+  flat.half_size.y = 0;
+  EXPECT_THROW(detector.draw_map(0, {scene.ball.drawable()}, flat), Error);
+  flat.half_size.y = nan;
+  EXPECT_THROW(detector.draw_map(0, {scene.ball.drawable()}, flat), Error);
+  EXPECT_THROW(GpuDepthDetector(gpu(), {.width = 4096, .height = 4096, .layers = 8},
+                                {.slots = 1024, .queries = 1}),
+               Error);
+}
+
 TEST_F(GpuDrawablesTest, SeveralSubmissionsAreInFlight) {
   DrawnScene scene(5);
   GpuDepthDetector detector(gpu(), {.width = kDrawnSize, .height = kDrawnSize, .max_contacts = 4});

@@ -215,5 +215,50 @@ TEST_F(GpuMeshesTest, RefusesWhatCannotBeDrawn) {
   }
 }
 
+// A room that is turned inwards has no solid inside: it does not hide that something else has.
+TEST_F(GpuMeshesTest, RoomsDoNotCancelSolids) {
+  const TriangleMesh small = make_box({.size_x = 0.2, .size_y = 0.2, .size_z = 0.2});
+  const TriangleMesh solid = make_box({.size_x = 2, .size_y = 2, .size_z = 2});
+  TriangleMesh room = make_box({.size_x = 6, .size_y = 6, .size_z = 6});
+  for (Triangle& t : room.triangles) std::swap(t[1], t[2]);
+  const MeshElement both[] = {make_mesh_element(room, {}, 1, true),
+                              make_mesh_element(solid, {}, 2, true)};
+  const GpuMeshes around{both}, alone{std::span(both, 1)};
+  for (const GpuRaster raster : {GpuRaster::kGraphics, GpuRaster::kCompute}) {
+    GpuDepthDetector detector(gpu(), {.width = 32, .height = 32}, {.raster = raster});
+    const MeshElement object[] = {make_mesh_element(small, {}, 0, true)};
+    detector.draw_map(0, GpuMeshes{object}, make_depth_view(to_double(bounds(small)), {0, 0, 1}));
+    const GpuMeshes* const rooms[] = {&alone};
+    EXPECT_FALSE(detector.detect({}, GpuDepthScene{{}, rooms}).colliding);
+    const GpuMeshes* const all[] = {&around};
+    const DepthReport report = detector.detect({}, GpuDepthScene{{}, all});
+    EXPECT_TRUE(report.inside);
+    EXPECT_EQ(report.ids, std::vector<std::uint32_t>{2});
+  }
+}
+
+// More hits than there is room for: how deep and where is still known.
+TEST_F(GpuMeshesTest, ManyPlatesAreAsDeepAsTheDeepest) {
+  const TriangleMesh cube = make_box({.size_x = 1, .size_y = 1, .size_z = 1});
+  TriangleMesh plates;
+  for (int i = 0; i < 150; ++i) {
+    const auto z = static_cast<float>(-0.49 + 0.98 * i / 149);
+    const auto first = static_cast<std::uint32_t>(plates.positions.size());
+    plates.positions.insert(plates.positions.end(),
+                            {{-2, -2, z}, {2, -2, z}, {2, 2, z}, {-2, 2, z}});
+    plates.triangles.push_back({first, first + 1, first + 2});
+    plates.triangles.push_back({first, first + 2, first + 3});
+  }
+  const MeshElement object[] = {make_mesh_element(cube, {}, 0, true)};
+  const MeshElement stack[] = {make_mesh_element(plates, {}, 5)};
+  const GpuMeshes around{stack};
+  const GpuMeshes* const all[] = {&around};
+  GpuDepthDetector detector(gpu(), {.width = 64, .height = 64});
+  detector.draw_map(0, GpuMeshes{object}, make_depth_view(to_double(bounds(cube)), {0, 0, 1}));
+  const DepthReport report = detector.detect({}, GpuDepthScene{{}, all});
+  EXPECT_NEAR(report.depth, 0.5, 0.01);
+  EXPECT_EQ(report.deepest_id, 5U);
+}
+
 }  // namespace
 }  // namespace isotact

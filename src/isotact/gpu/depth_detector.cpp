@@ -12,6 +12,20 @@
 #include "isotact/gpu/detail/mesh_state.h"
 
 namespace isotact {
+namespace {
+
+void check_drawables(std::span<const GpuDrawable> drawables) {
+  for (const GpuDrawable& drawable : drawables)
+    if (!drawable.draw)
+      throw Error(fmt::format("the drawable with id {} has nothing that draws it", drawable.id));
+}
+
+}  // namespace
+
+void GpuDepthDetector::State::forget_hits() {
+  glFinish();  // what was drawn already, writes first
+  for (GpuBuffer* buffer : {&hit_mask, &parts, &bits, &sums, &windings}) buffer->clear();
+}
 
 GpuDepthDetector::GpuDepthDetector(const GpuContext& gpu, const DepthSettings& settings,
                                    const GpuDepthOptions& options) {
@@ -34,9 +48,17 @@ void GpuDepthDetector::draw_map(int slot, const GpuMeshes& object, const DepthVi
 void GpuDepthDetector::draw_map(int slot, std::span<const GpuDrawable> object,
                                 const DepthView& view, MapUpdate update) {
   state_->check_slot(slot);
+  check_depth_view(view);
+  check_drawables(object);
   const GpuStateGuard guard(state_->options.save_state);
   if (state_->options.save_state) clear_gpu_state();
-  state_->draw_map(slot, object, view, update);
+  try {
+    state_->draw_map(slot, object, view, update);
+  } catch (...) {
+    glFinish();  // what was drawn already, writes first
+    if (state_->by_intervals()) state_->heads.clear();
+    throw;
+  }
 }
 
 detail::Flight& GpuDepthDetector::State::prepare(std::span<const GpuDepthQuery> queries,
@@ -46,9 +68,13 @@ detail::Flight& GpuDepthDetector::State::prepare(std::span<const GpuDepthQuery> 
                             options.queries));
   for (const GpuDepthQuery& query : queries) {
     check_slot(query.slot);
+    const Pose& pose = query.world_from_object;
+    if (!is_finite(pose.translation) || !(std::abs(length_sq(pose.rotation) - 1) < 1e-6))
+      throw Error("the pose of a query is not a place and a rotation");
     if (!slots[static_cast<std::size_t>(query.slot)].view)
       throw Error(fmt::format("slot {} has no map yet: draw_map first", query.slot));
   }
+  check_drawables(scene.drawables);
   const auto free = std::find_if(flights.begin(), flights.end(),
                                  [](const auto& flight) { return flight->number == 0; });
   if (free == flights.end())
@@ -144,6 +170,7 @@ GpuDepthTicket GpuDepthDetector::submit(std::span<const GpuDepthQuery> queries,
     state_->run(flight, scene, flight.down.name());
   } catch (...) {
     flight.number = 0;
+    state_->forget_hits();
     throw;
   }
   return {flight.number};
@@ -160,6 +187,7 @@ GpuDepthResults GpuDepthDetector::submit_on_gpu(std::span<const GpuDepthQuery> q
     state_->run(flight, scene, state_->results.name());
   } catch (...) {
     flight.number = 0;
+    state_->forget_hits();
     throw;
   }
   flight.number = 0;  // nothing to fetch

@@ -29,8 +29,9 @@
 //     collides, pixels, bounds and ids do not depend on that.
 //
 // Everything works in the context that was current at construction, the caller's or our own, and
-// leaves its state as it found it. Results are the same bits for every run on one device. Not for
-// several threads at once.
+// leaves its state as it found it. Results are the same bits for every run on one device, but for
+// contacts and the deepest place where there were more hits than the detector has room for (of one
+// query a hit a pixel, 2^23 in all). Not for several threads at once.
 #pragma once
 
 #include <cstdint>
@@ -81,7 +82,8 @@ struct GpuDepthOptions {
   // spares some tens of microseconds a call.
   bool save_state = true;
   GpuRaster raster = GpuRaster::kAuto;
-  // kCompute: room for the tiles that triangles cover; 0: 2^18. What is beyond takes longer.
+  // kCompute: room for the blocks of 4 x 4 tiles that triangles cover; 0: 2^18. What is beyond
+  // takes longer.
   std::uint32_t tiles = 0;
   // kTwoMaps: the environment is drawn only where the object is (FAB, "Stencil buffer").
   bool use_stencil = false;
@@ -153,7 +155,8 @@ class GpuDepthDetector {
   void fetch(GpuDepthTicket ticket, std::vector<DepthReport>& reports);
   // Drops a submission whose report nobody wants.
   void forget(GpuDepthTicket ticket);
-  // The same submission, with results on the GPU only: nothing to fetch.
+  // The same submission, with results on the GPU only: nothing to fetch. Waits where the GPU is not
+  // done with what was submitted `in_flight` times before.
   GpuDepthResults submit_on_gpu(std::span<const GpuDepthQuery> queries, const GpuDepthScene& scene);
 
   // One query of slot 0, submitted and fetched.

@@ -193,7 +193,6 @@ void GpuDepthDetector::State::draw_map(int slot, std::span<const GpuDrawable> ob
     const detail::DepthMapNote note = read_note(slot);
     if (note.lost == 0) break;
     const std::size_t surfaces = (nodes.size() - node_start()) / node_bytes() + note.lost;
-    nodes = GpuBuffer();  // first, so that there is room
     nodes = GpuBuffer(node_start() + (surfaces + surfaces / 4) * node_bytes());
   }
   slots[static_cast<std::size_t>(slot)] = {view, ++map_versions};

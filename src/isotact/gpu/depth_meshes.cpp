@@ -136,7 +136,8 @@ void GpuDepthDetector::State::put_meshes(detail::Flight& flight) const {
             instance.clip_from_element[4 * row + column] = columns[4 * column + row];
         instance.number = plan.first_element + static_cast<std::uint32_t>(i);
         instance.flags =
-            (m.elements[i].closed && detail::may_surround(instance, m.elements[i].bounds)
+            (m.elements[i].closed && m.elements[i].surrounds &&
+                     detail::may_surround(instance, m.elements[i].bounds)
                  ? detail::kPassClosed
                  : 0U) |
             (m.elements[i].primitive != DepthPrimitive::kTriangles ? detail::kPassThin : 0U);

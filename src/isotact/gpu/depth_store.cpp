@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include <epoxy/gl.h>
 #include <fmt/format.h>
@@ -171,7 +172,7 @@ GpuDepthDetector::State::State(const GpuContext& gpu, const DepthSettings& wante
     throw Error(fmt::format("{} maps of {} x {} pixels are more than fit ({} x {})", most,
                             settings.width, settings.height, gpu.info().max_picture,
                             gpu.info().max_picture));
-  // Work-groups of one dispatch, each for a tile.
+  // Work-groups of one dispatch, each for a block of tiles.
   item_room = static_cast<std::uint32_t>(std::min<std::int64_t>(
       gpu.info().max_groups_x, options.tiles > 0 ? options.tiles : 1U << 18U));
   compute_raster = options.raster != GpuRaster::kGraphics && can_raster(settings) &&
@@ -186,11 +187,11 @@ GpuDepthDetector::State::State(const GpuContext& gpu, const DepthSettings& wante
   slots.resize(static_cast<std::size_t>(options.slots));
   stencils.resize(static_cast<std::size_t>(options.queries));
   for (int i = 0; i < options.in_flight; ++i) flights.push_back(std::make_unique<detail::Flight>());
-  make_buffers();
+  make_buffers(static_cast<std::size_t>(gpu.info().max_storage_bytes));
   make_pictures();
 }
 
-void GpuDepthDetector::State::make_buffers() {
+void GpuDepthDetector::State::make_buffers(std::size_t max_storage_bytes) {
   const auto slot_count = static_cast<std::size_t>(options.slots);
   const auto query_count = static_cast<std::size_t>(options.queries);
   const std::size_t tile_count = static_cast<std::size_t>((settings.width + 15) / 16) *
@@ -202,7 +203,14 @@ void GpuDepthDetector::State::make_buffers() {
       256, std::min(frame.pixels * std::size_t{settings.max_contacts > 0 ? 2U : 1U},
                     kMostHitBytes / detail::kHitBytes / query_count));
   frame.hit_room = static_cast<std::uint32_t>(hit_room);
-  const auto make = [](GpuBuffer& buffer, std::size_t bytes) {
+  const auto make = [&](GpuBuffer& buffer, std::size_t bytes) {
+    // Shaders count places of pixels in 32 bits.
+    if (bytes > max_storage_bytes || bytes / 4 > std::numeric_limits<std::uint32_t>::max())
+      throw Error(fmt::format(
+          "{} slots and {} queries of {} x {} pixels with {} layers need a buffer of {} bytes; the "
+          "GPU takes {}: take fewer, or smaller maps",
+          options.slots, options.queries, settings.width, settings.height, frame.layers, bytes,
+          max_storage_bytes));
     buffer = GpuBuffer(bytes);
     buffer.clear();
   };

@@ -124,6 +124,24 @@ MeshElement make_mesh_element(const TriangleMesh& mesh, const Pose& world_from_m
           .closed = closed};
 }
 
+namespace {
+
+// Of a closed mesh, six times: below zero where it is turned inwards.
+double find_volume(std::span<const Vec3f> positions, std::span<const std::uint32_t> indices) {
+  double volume = 0;
+  if (indices.empty()) return volume;
+  const Vec3 origin = to_double(positions[indices[0]]);
+  for (std::size_t i = 0; i + 2 < indices.size(); i += 3) {
+    const Vec3 a = to_double(positions[indices[i]]) - origin;
+    const Vec3 b = to_double(positions[indices[i + 1]]) - origin;
+    const Vec3 c = to_double(positions[indices[i + 2]]) - origin;
+    volume += dot(a, cross(b, c));
+  }
+  return volume;
+}
+
+}  // namespace
+
 GpuMeshes::GpuMeshes(std::span<const MeshElement> elements) : state_(std::make_unique<State>()) {
   ClusterBuilder builder;
   for (std::size_t i = 0; i < elements.size(); ++i) {
@@ -133,6 +151,8 @@ GpuMeshes::GpuMeshes(std::span<const MeshElement> elements) : state_(std::make_u
     kept.first_corner = static_cast<std::uint32_t>(builder.corners().size());
     kept.corners = static_cast<std::uint32_t>(e.indices.size());
     builder.add(e, i);
+    if (e.primitive == DepthPrimitive::kTriangles)
+      kept.surrounds = find_volume(e.positions, e.indices) > 0;
     for (const std::uint32_t corner : e.indices)
       extend(kept.bounds, to_double(e.positions[corner]));
     state_->elements.push_back(kept);

@@ -164,7 +164,7 @@ struct GpuDepthDetector::State {
   bool by_intervals() const { return settings.method == DepthMethod::kIntervals; }
   void check_slot(int slot) const;
 
-  void make_buffers();
+  void make_buffers(std::size_t max_storage_bytes);
   void make_pictures();
   void reserve_elements(std::uint32_t elements);
 
@@ -200,6 +200,7 @@ struct GpuDepthDetector::State {
   void bind_storage() const;
 
   // depth_detector.cpp
+  void forget_hits();  // of a submission that did not come to its end
   detail::Flight& find(GpuDepthTicket ticket);
   detail::Flight& prepare(std::span<const GpuDepthQuery> queries, const GpuDepthScene& scene);
   void run(detail::Flight& flight, const GpuDepthScene& scene, std::uint32_t results_name);

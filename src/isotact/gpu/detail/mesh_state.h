@@ -44,7 +44,8 @@ struct GpuMeshes::State {
     DepthPrimitive primitive = DepthPrimitive::kTriangles;
     bool closed = false;
     std::uint32_t first_corner = 0, corners = 0;
-    Aabb bounds{};  // in its own frame
+    Aabb bounds{};          // in its own frame
+    bool surrounds = true;  // false: a room, turned inwards, whose solid is not around anything
   };
   std::vector<Element> elements;
   GpuBuffer corners;   // three floats each

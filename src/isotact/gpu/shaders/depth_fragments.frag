@@ -10,6 +10,7 @@ void main() {
   IsotactDrawn d = isotact_find_drawn();
   uint slot = isotact_slot(d.query);
   ivec2 pixel = ivec2(gl_FragCoord.xy) - isotact_origin(d.query);
+  if (any(lessThan(pixel, ivec2(0))) || any(greaterThanEqual(pixel, isotact_frame.size))) return;
   ivec2 at = isotact_origin(slot) + pixel;
   vec2 interval = vec2(0, texelFetch(isotact_far, at, 0).r);
   if (interval.y == 0 || z > interval.y) return;

@@ -30,6 +30,7 @@ void main() {
     if (isotact_parts.keys[within] < ~index) atomicMax(isotact_parts.keys[within], ~index);
     if (count != 1) continue;
     uint element = isotact_only_element(sum);
+    if (element >= isotact_frame.elements) continue;  // of several that do not close
     uint word = query * isotact_frame.element_words + (element >> 5), bit = 1u << (element & 31u);
     if ((isotact_bits.words[word] & bit) == 0u) atomicOr(isotact_bits.words[word], bit);
   }
