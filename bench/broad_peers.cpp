@@ -17,8 +17,8 @@ btVector3 bullet_vector(const Vec3& v) {
 // FCL makes boxes from shapes and poses; ours are given.
 class BoxObject : public fcl::CollisionObjectd {
  public:
-  BoxObject(const std::shared_ptr<fcl::CollisionGeometryd>& shape, std::uint32_t number)
-      : CollisionObject(shape), number(number) {}
+  BoxObject(const std::shared_ptr<fcl::CollisionGeometryd>& shape, std::uint32_t its_number)
+      : CollisionObject(shape), number(its_number) {}
   void set_box(const Aabb& box) {
     aabb.min_ = {box.lower.x, box.lower.y, box.lower.z};
     aabb.max_ = {box.upper.x, box.upper.y, box.upper.z};

@@ -99,8 +99,8 @@ struct Ours {
   BroadPhase& scene;
   Threads threads{1};
 
-  Ours(BroadPhase& scene, std::span<const Aabb> boxes, int threads)
-      : scene(scene), threads{threads} {
+  Ours(BroadPhase& its_scene, std::span<const Aabb> boxes, int count)
+      : scene(its_scene), threads{count} {
     for (const Aabb& box : boxes) scene.insert(box);
   }
   void step(std::span<const Aabb> boxes) {

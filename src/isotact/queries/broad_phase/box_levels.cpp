@@ -57,6 +57,25 @@ std::uint64_t spread(std::uint64_t x) {
   return (x | x << 2U) & 0x9249249249249249U;
 }
 
+// Skilling 2004.
+std::uint64_t hilbert(std::array<std::uint32_t, 3> x) {
+  for (std::uint32_t q = 1U << (kAxisBits - 1); q > 1; q >>= 1U) {
+    const std::uint32_t p = q - 1;
+    for (std::size_t i = 0; i < 3; ++i) {
+      const std::uint32_t t = (x[0] ^ x[i]) & p;
+      const bool set = (x[i] & q) != 0;
+      x[0] ^= set ? p : t;
+      x[i] ^= set ? 0 : t;
+    }
+  }
+  x[1] ^= x[0];
+  x[2] ^= x[1];
+  std::uint32_t t = 0;
+  for (std::uint32_t q = 1U << (kAxisBits - 1); q > 1; q >>= 1U) t ^= (x[2] & q) != 0 ? q - 1 : 0;
+  for (auto& v : x) v ^= t;
+  return spread(x[0]) << 2U | spread(x[1]) << 1U | spread(x[2]);
+}
+
 // Where most middles lie. A few that are far away would spoil the curve for all others.
 struct Frame {
   std::array<float, 3> origin{}, scale{};
@@ -83,20 +102,19 @@ struct Frame {
   }
 
   std::uint64_t key_of(const FloatBox& box) const {
-    std::uint64_t key = 0;
+    std::array<std::uint32_t, 3> cells{};
     float size = 0;
     for (std::size_t k = 0; k < 3; ++k) {
       const float at = (0.5F * box.lower[k] + 0.5F * box.upper[k] - origin[k]) * scale[k];
       const float most = static_cast<float>((1U << kAxisBits) - 1);
-      const auto cell = at > 0 ? static_cast<std::uint64_t>(std::min(at, most)) : 0U;
-      key |= spread(cell) << k;
+      cells[k] = at > 0 ? static_cast<std::uint32_t>(std::min(at, most)) : 0U;
       size = std::max(size, box.upper[k] - box.lower[k]);
     }
     // Every fourfold size is a class; bits 24 and up of a float are half of its exponent.
     const std::uint64_t size_class = std::bit_cast<std::uint32_t>(size) >> 24U;
     const std::uint64_t few =
         std::min<std::uint64_t>(size_class < 40 ? 0 : size_class - 40, (1U << kClassBits) - 1);
-    return few << (3 * kAxisBits) | key;
+    return few << (3 * kAxisBits) | hilbert(cells);
   }
 };
 

@@ -16,24 +16,32 @@ using detail::FloatBox;
 constexpr std::size_t kObjectGrain = 4096;
 constexpr std::uint32_t kPartBlocks = 256;  // of the tree, for one thread
 constexpr float kLargest = std::numeric_limits<float>::max();
-constexpr float kSmallest = std::numeric_limits<float>::min();
-constexpr float kUlp = 0x1p-23F;
+constexpr float kSlack = 0x1p-100F;  // more than rounding of denormal numbers
 
-// Floats that are not above, not below. At most three ulps off, which merge_bucket relies on.
-float round_down(double x) {
-  const float f = std::min(static_cast<float>(x), kLargest);
-  return f - (std::abs(f) * kUlp + kSmallest);
-}
-float round_up(double x) {
-  const float f = std::max(static_cast<float>(x), -kLargest);
-  return f + (std::abs(f) * kUlp + kSmallest);
+using Four = detail::Lanes<float, 4>;
+
+struct FourBox {
+  Four lower, upper;
+};
+
+FourBox load_box(const FloatBox& box) {
+  return {detail::load<Four>(box.lower.data()), detail::load<Four>(box.upper.data())};
 }
 
-bool is_within(const FloatBox& box, const FloatBox& wide) {
-  bool within = true;
-  for (std::size_t k = 0; k < 3; ++k)
-    within = within & (wide.lower[k] <= box.lower[k]) & (box.upper[k] <= wide.upper[k]);
-  return within;
+// Floats that are not above and not below: two ulps off at most, which compare() relies on. The
+// fourth lanes are those of a FloatBox, but for a very small number.
+FourBox round_outwards(const Aabb& box) {
+  const Four low = Four::Raw{static_cast<float>(box.lower.x), static_cast<float>(box.lower.y),
+                             static_cast<float>(box.lower.z), 0};
+  const Four high = Four::Raw{static_cast<float>(box.upper.x), static_cast<float>(box.upper.y),
+                              static_cast<float>(box.upper.z), 0};
+  const Four l = detail::lesser(low, Four(kLargest)), h = detail::greater(high, Four(-kLargest));
+  const Four slack(kSlack), ulp(0x1p-23F);
+  return {l - (detail::greater(l, -l) * ulp + slack), h + (detail::greater(h, -h) * ulp + slack)};
+}
+
+bool is_within(const FourBox& box, const FourBox& wide) {
+  return (detail::bits_of((wide.lower <= box.lower) & (box.upper <= wide.upper)) & 7U) == 7U;
 }
 
 // Sums, not differences of what may be infinite: an infinite side stays so.
@@ -56,8 +64,9 @@ FloatBox widened(const FloatBox& box, const detail::WideningNote& note, std::uin
       fastest = std::max({fastest, std::abs(low[k]), std::abs(high[k])});
     }
   }
-  // What is so fast that it would leave at once gets nothing: more candidates for no gain.
-  if (!(fastest <= margin + most)) return wide;
+  // What would leave it very soon gets nothing: more candidates for no gain.
+  constexpr float kLeastSteps = 4;
+  if (!(fastest * kLeastSteps <= margin + most)) return wide;
   const float ahead =
       fastest > 0 ? std::min(static_cast<float>(settings.steps_ahead), most / fastest) : 0;
   for (std::size_t k = 0; k < 3; ++k) {
@@ -101,15 +110,15 @@ void BoxTree::take_changes(Threads threads) {
       const ObjectHandle object = changed()[i];
       const Aabb& box = box_of(object);
       FloatBox& tight = s.tight[object];
-      const bool was_in = s.levels.has(object);
-      tight.lower = {round_down(box.lower.x), round_down(box.lower.y), round_down(box.lower.z), 0};
-      tight.upper = {round_up(box.upper.x), round_up(box.upper.y), round_up(box.upper.z), 0};
+      const FourBox rounded = round_outwards(box);
+      detail::store(rounded.lower, tight.lower.data());
+      detail::store(rounded.upper, tight.upper.data());
       s.changes[i] = Change::kNone;
       if (is_empty(box)) {
         tight.upper[3] = -1;
         s.changes[i] = Change::kEmpty;
         s.notes[object].step = 0;
-      } else if (!was_in || !is_within(tight, s.wide[object])) {
+      } else if (!is_within(rounded, load_box(s.wide[object])) || !s.levels.has(object)) {
         detail::WideningNote& note = s.notes[object];
         s.wide[object] = widened(tight, note, s.step, s.settings);
         for (std::size_t k = 0; k < 3; ++k) {

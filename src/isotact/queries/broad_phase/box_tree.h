@@ -16,9 +16,9 @@
 namespace isotact {
 
 struct BoxTreeSettings {
-  double margin = 0.03;      // of its mean extent, by which a wider box is wider on every side
-  double steps_ahead = 10;   // of its own motion, which a wider box holds
-  double most_ahead = 0.15;  // of its mean extent, which that may be
+  double margin = 0.06;     // of its mean extent, by which a wider box is wider on every side
+  double steps_ahead = 16;  // of its own motion, which a wider box holds
+  double most_ahead = 0.4;  // of its mean extent, which that may be
 };
 
 // What the last step did.

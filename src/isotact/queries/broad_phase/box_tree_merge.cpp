@@ -1,7 +1,7 @@
 // How BoxTree goes from the candidates of one step to those of the next, and to the pairs.
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <cstddef>
 #include <utility>
 
 #include "isotact/queries/broad_phase/detail/box_tree_state.h"
@@ -13,25 +13,33 @@ using detail::Candidate;
 using detail::FloatBox;
 using Four = detail::Lanes<float, 4>;
 
-constexpr unsigned kBoxes = 7, kSettled = 8;  // bits of compare()
+constexpr unsigned kAllAxes = 7;
+constexpr std::uint32_t kPairBit = std::uint32_t{1} << 31U;
+constexpr std::uint64_t kNoKey = ~std::uint64_t{0};
 
-// Bits 0 to 2: whether the boxes overlap along an axis; bit 3: whether neither was looked up anew.
-unsigned compare(const FloatBox& a, const FloatBox& b) {
-  return detail::bits_of(
-      (detail::load<Four>(a.lower.data()) <= detail::load<Four>(b.upper.data())) &
-      (detail::load<Four>(b.lower.data()) <= detail::load<Four>(a.upper.data())));
-}
+struct Verdict {
+  unsigned overlap;  // of the rounded boxes
+  unsigned
+      is_sure;  // that the boxes themselves overlap: by so much that rounding cannot have made it
+  unsigned is_settled;  // neither was looked up anew
+};
 
-// Of boxes that overlap: whether they do by so much that rounding cannot have made it. Sides are
-// off by three ulps each at most (round_down), hence 2^-21 of both.
-bool is_sure(const FloatBox& a, const FloatBox& b) {
-  for (std::size_t k = 0; k < 3; ++k) {
-    constexpr float kOff = 0x1p-21F, kTiny = 0x1p-120F;
-    const float one = a.upper[k] - b.lower[k], other = b.upper[k] - a.lower[k];
-    if (!(one > (std::abs(a.upper[k]) + std::abs(b.lower[k])) * kOff + kTiny)) return false;
-    if (!(other > (std::abs(b.upper[k]) + std::abs(a.lower[k])) * kOff + kTiny)) return false;
-  }
-  return true;
+ISOTACT_INLINE Four magnitude(Four x) { return detail::greater(x, -x); }
+
+// Sides are off by two ulps and 2^-100 each at most (round_outwards), hence 2^-21 and 2^-96 of what
+// is compared. (No smaller: arithmetic with denormal numbers takes a hundred times as long.)
+ISOTACT_INLINE Verdict compare(const FloatBox& a, const FloatBox& b) {
+  const Four a_lower = detail::load<Four>(a.lower.data()),
+             a_upper = detail::load<Four>(a.upper.data());
+  const Four b_lower = detail::load<Four>(b.lower.data()),
+             b_upper = detail::load<Four>(b.upper.data());
+  const unsigned overlap = detail::bits_of((a_lower <= b_upper) & (b_lower <= a_upper));
+  const Four sizes =
+      magnitude(a_lower) + magnitude(b_upper) + magnitude(b_lower) + magnitude(a_upper);
+  const Four off = sizes * Four(0x1p-21F) + Four(0x1p-96F);
+  const unsigned sure = detail::bits_of(((a_upper - b_lower) > off) & ((b_upper - a_lower) > off));
+  // 1 where all three bits are set, without a branch.
+  return {((overlap & kAllAxes) + 1) >> 3U, ((sure & kAllAxes) + 1) >> 3U, overlap >> 3U};
 }
 
 // All of one bucket: by the lower handle through counting, then each one's few by comparing.
@@ -55,7 +63,9 @@ void sort_found(std::vector<std::uint64_t>& keys, std::vector<std::uint64_t>& sc
   keys.swap(scratch);
 }
 
-std::uint64_t key_of(const Candidate& c) { return std::uint64_t{c.a} << 32U | c.b; }
+std::uint64_t key_of(const Candidate& c) {
+  return std::uint64_t{c.a} << 32U | (c.b_and_pair & ~kPairBit);
+}
 
 }  // namespace
 
@@ -68,47 +78,54 @@ void BoxTree::merge_bucket(std::size_t bucket) {
                       part.sorted.begin() + part.starts[bucket + 1]);
   thread_local std::vector<std::uint64_t> scratch;
   sort_found(here.found, scratch);
+  here.found.push_back(kNoKey);
 
   // One more than there can be: written first, counted afterwards.
-  const std::size_t most = here.candidates.size() + here.found.size() + 1;
-  if (here.next.size() < most) here.next.resize(most);
-  if (here.pairs.size() < most) here.pairs.resize(most);
+  const std::size_t most = here.count + here.found.size();
+  if (here.next.size() < most) here.next.resize(most + most / 4);
+  if (here.pairs.size() < most) here.pairs.resize(most + most / 4);
   here.begun.clear();
   here.ended.clear();
   Candidate* next = here.next.data();
   ObjectPair* pairs = here.pairs.data();
-  const bool has_spheres = this->has_spheres();
-  const auto keep = [&](const ObjectPair& pair, unsigned bits, bool was_pair) {
-    bool is_now = (bits & kBoxes) == kBoxes;
-    if (is_now && (has_spheres || !is_sure(s.tight[pair.a], s.tight[pair.b])))
-      is_now = is_pair(pair.a, pair.b);
-    *next++ = {pair.a, pair.b, is_now ? 1U : 0U};
-    *pairs = pair;
-    pairs += is_now ? 1 : 0;
-    if (is_now != was_pair) (is_now ? here.begun : here.ended).push_back(pair);
+  const FloatBox* const tight = s.tight.data();
+  const unsigned has_spheres = this->has_spheres() ? 1 : 0;
+  // Few branches: what is kept is written in any case, and counted or not.
+  const auto take = [&](ObjectHandle a, ObjectHandle b, unsigned was_pair, unsigned is_found) {
+    const Verdict verdict = compare(tight[a], tight[b]);
+    unsigned is_now = verdict.is_sure;
+    if ((verdict.overlap & (has_spheres | (verdict.is_sure ^ 1U))) != 0)
+      is_now = is_pair(a, b) ? 1U : 0U;
+    const unsigned is_kept = verdict.is_settled | is_found;
+    is_now &= is_kept;
+    *next = {a, b | is_now << 31U};
+    next += is_kept;
+    *pairs = {a, b};
+    pairs += is_now;
+    if (is_now != was_pair) (is_now != 0 ? here.begun : here.ended).push_back({a, b});
   };
   const std::uint64_t* found = here.found.data();
-  const std::uint64_t* const found_end = found + here.found.size();
   const auto take_found = [&] {
-    const ObjectPair pair{static_cast<std::uint32_t>(*found >> 32U),
-                          static_cast<std::uint32_t>(*found)};
+    take(static_cast<std::uint32_t>(*found >> 32U), static_cast<std::uint32_t>(*found), 0, 1);
     ++found;
-    keep(pair, compare(s.tight[pair.a], s.tight[pair.b]), false);
   };
-  for (const Candidate& c : here.candidates) {
+  for (std::size_t i = 0; i < here.count; ++i) {
+    const Candidate& c = here.candidates[i];
+    constexpr std::size_t kAhead = 12;
+    if (i + kAhead < here.count)
+      __builtin_prefetch(tight + (here.candidates[i + kAhead].b_and_pair & ~kPairBit));
     const std::uint64_t key = key_of(c);
-    while (found != found_end && *found < key) take_found();
-    const bool is_found = found != found_end && *found == key;
-    if (is_found) ++found;
-    const unsigned bits = compare(s.tight[c.a], s.tight[c.b]);
-    if (is_found || (bits & kSettled) != 0)
-      keep({c.a, c.b}, bits, c.is_pair != 0);
-    else if (c.is_pair != 0)
-      here.ended.push_back({c.a, c.b});
+    unsigned is_found = 0;
+    if (key >= *found) {
+      while (*found < key) take_found();
+      is_found = key == *found ? 1 : 0;
+      found += is_found;
+    }
+    take(c.a, c.b_and_pair & ~kPairBit, c.b_and_pair >> 31U, is_found);
   }
-  while (found != found_end) take_found();
-  here.pairs.resize(static_cast<std::size_t>(pairs - here.pairs.data()));
-  here.next.resize(static_cast<std::size_t>(next - here.next.data()));
+  while (*found != kNoKey) take_found();
+  here.pair_count = static_cast<std::size_t>(pairs - here.pairs.data());
+  here.count = static_cast<std::size_t>(next - here.next.data());
   here.candidates.swap(here.next);
 }
 
@@ -121,10 +138,11 @@ void BoxTree::merge(Threads threads) {
   begun_.clear();
   ended_.clear();
   for (const detail::PairBucket& bucket : s.buckets) {
-    pairs_.insert(pairs_.end(), bucket.pairs.begin(), bucket.pairs.end());
+    pairs_.insert(pairs_.end(), bucket.pairs.begin(),
+                  bucket.pairs.begin() + static_cast<std::ptrdiff_t>(bucket.pair_count));
     begun_.insert(begun_.end(), bucket.begun.begin(), bucket.begun.end());
     ended_.insert(ended_.end(), bucket.ended.begin(), bucket.ended.end());
-    s.work.candidates += bucket.candidates.size();
+    s.work.candidates += bucket.count;
   }
   for (std::size_t i = 0; i < changed().size(); ++i)
     if (s.changes[i] == detail::Change::kLeft) s.tight[changed()[i]].upper[3] = 0;

@@ -13,12 +13,13 @@ inline constexpr std::uint32_t kBucketBits = 10;
 
 // Two objects whose wider boxes overlap.
 struct Candidate {
-  std::uint32_t a, b;
-  std::uint32_t is_pair;  // as of the last step
+  std::uint32_t a = 0;
+  std::uint32_t b_and_pair = 0;  // the highest bit: whether it was a pair in the last step
 };
 
 struct PairBucket {
-  std::vector<Candidate> candidates, next;
+  std::vector<Candidate> candidates, next;  // the first `count` are valid
+  std::size_t count = 0, pair_count = 0;
   std::vector<std::uint64_t> found;  // new ones, in keys of PairSink
   std::vector<ObjectPair> pairs, begun, ended;
 };
