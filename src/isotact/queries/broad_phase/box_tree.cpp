@@ -28,23 +28,24 @@ FourBox load_box(const FloatBox& box) {
   return {detail::load<Four>(box.lower.data()), detail::load<Four>(box.upper.data())};
 }
 
-// Floats that are not above and not below: two ulps off at most, which compare() relies on. The
-// fourth lanes are those of a FloatBox, but for a very small number.
+// Floats that are not above and not below: two ulps off at most, which compare() relies on; but
+// finite, which loses no overlap, since all boxes are cut alike. The fourth lanes are those of a
+// FloatBox, but for a very small number.
 FourBox round_outwards(const Aabb& box) {
   const Four low = Four::Raw{static_cast<float>(box.lower.x), static_cast<float>(box.lower.y),
                              static_cast<float>(box.lower.z), 0};
   const Four high = Four::Raw{static_cast<float>(box.upper.x), static_cast<float>(box.upper.y),
                               static_cast<float>(box.upper.z), 0};
-  const Four l = detail::lesser(low, Four(kLargest)), h = detail::greater(high, Four(-kLargest));
-  const Four slack(kSlack), ulp(0x1p-23F);
-  return {l - (detail::greater(l, -l) * ulp + slack), h + (detail::greater(h, -h) * ulp + slack)};
+  const Four most(kLargest), least(-kLargest), slack(kSlack), ulp(0x1p-23F);
+  const Four l = detail::lesser(low, most), h = detail::greater(high, least);
+  return {detail::greater(l - (detail::greater(l, -l) * ulp + slack), least),
+          detail::lesser(h + (detail::greater(h, -h) * ulp + slack), most)};
 }
 
 bool is_within(const FourBox& box, const FourBox& wide) {
   return (detail::bits_of((wide.lower <= box.lower) & (box.upper <= wide.upper)) & 7U) == 7U;
 }
 
-// Sums, not differences of what may be infinite: an infinite side stays so.
 FloatBox widened(const FloatBox& box, const detail::WideningNote& note, std::uint32_t step,
                  const BoxTreeSettings& settings) {
   float extent = 0;
@@ -70,8 +71,8 @@ FloatBox widened(const FloatBox& box, const detail::WideningNote& note, std::uin
   const float ahead =
       fastest > 0 ? std::min(static_cast<float>(settings.steps_ahead), most / fastest) : 0;
   for (std::size_t k = 0; k < 3; ++k) {
-    wide.lower[k] += std::min(ahead * low[k], 0.0F) - margin;
-    wide.upper[k] += std::max(ahead * high[k], 0.0F) + margin;
+    wide.lower[k] = std::max(wide.lower[k] + std::min(ahead * low[k], 0.0F) - margin, -kLargest);
+    wide.upper[k] = std::min(wide.upper[k] + std::max(ahead * high[k], 0.0F) + margin, kLargest);
   }
   return wide;
 }
@@ -150,7 +151,7 @@ void BoxTree::take_changes(Threads threads) {
 
 void BoxTree::look_up(Threads threads) {
   State& s = *state_;
-  s.parts.clear();
+  s.part_count = 0;
   if (s.work.looked_up == 0) return;
   if (s.levels.is_stale()) {
     s.levels.build(s.wide, threads);
@@ -158,8 +159,9 @@ void BoxTree::look_up(Threads threads) {
   }
   s.levels.refresh(s.wide, 2 * s.work.looked_up > s.levels.size(), threads);
   const detail::BoxTreeView view = s.levels.view();
-  s.parts.resize((view.block_count + kPartBlocks - 1) / kPartBlocks);
-  parallel_for(s.parts.size(), 1, threads, [&](std::size_t begin, std::size_t end) {
+  s.part_count = (view.block_count + kPartBlocks - 1) / kPartBlocks;
+  if (s.parts.size() < s.part_count) s.parts.resize(s.part_count);
+  parallel_for(s.part_count, 1, threads, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       detail::FoundPart& part = s.parts[i];
       struct Sink : detail::PairSink {

@@ -73,9 +73,11 @@ void BoxTree::merge_bucket(std::size_t bucket) {
   State& s = *state_;
   detail::PairBucket& here = s.buckets[bucket];
   here.found.clear();
-  for (const detail::FoundPart& part : s.parts)
+  for (std::size_t i = 0; i < s.part_count; ++i) {
+    const detail::FoundPart& part = s.parts[i];
     here.found.insert(here.found.end(), part.sorted.begin() + part.starts[bucket],
                       part.sorted.begin() + part.starts[bucket + 1]);
+  }
   thread_local std::vector<std::uint64_t> scratch;
   sort_found(here.found, scratch);
   here.found.push_back(kNoKey);

@@ -13,7 +13,7 @@ namespace isotact::detail {
 inline constexpr unsigned kBlockSize = 8;
 inline constexpr int kMostLevels = 12;  // 8^11 > 2^32
 
-// Lanes without a box have lower = infinity, upper = -infinity: infinite boxes overlap them.
+// Sides are finite. Lanes without a box have lower = infinity, upper = -infinity.
 struct alignas(64) BoxBlock {
   float lower[3][kBlockSize];
   float upper[3][kBlockSize];

@@ -51,7 +51,8 @@ struct BoxTree::State {
   std::vector<detail::WideningNote> notes;
   std::vector<detail::Change> changes;  // of changed()
   detail::BoxLevels levels;
-  std::vector<detail::FoundPart> parts;
+  std::vector<detail::FoundPart> parts;  // the first part_count are of this step
+  std::size_t part_count = 0;
   std::vector<detail::PairBucket> buckets;
 };
 
