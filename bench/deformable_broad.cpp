@@ -8,6 +8,7 @@
 
 #include "isotact/base/random.h"
 #include "isotact/queries/broad_phase/box_tree.h"
+#include "isotact/queries/broad_phase/scene_octree.h"
 
 #include "broad_peers.h"
 #include "deformable_report.h"
@@ -76,6 +77,7 @@ class Wanderers {
   }
 
   std::vector<Aabb> boxes;
+  double side() const { return side_; }
 
  private:
   struct Body {
@@ -117,20 +119,37 @@ void check_events(const BroadPhase& scene, std::size_t pairs_before, Report& rep
                where + ": events do not add up");
 }
 
+// Median, mean and worst, in milliseconds.
+struct StepTimes {
+  double median = 0, mean = 0, worst = 0;
+
+  StepTimes(const std::vector<Seconds>& steps, double Seconds::*which) {
+    std::vector<double> times;
+    for (const Seconds& step : steps) times.push_back(1e3 * (step.*which));
+    for (const double time : times) mean += time / static_cast<double>(times.size());
+    median = quantile(times, 0.5);
+    worst = quantile(times, 1);
+  }
+};
+
 void run_scene(const SceneKind& kind, std::size_t count, const Options& options, Report& report) {
   Wanderers scene(kind, count, 7);
   BoxTree tree, tree2;
-  Ours ours(tree, scene.boxes, 1), ours2(tree2, scene.boxes, 2);
+  const double side = scene.side() + 4;
+  SceneOctree octree({.center = Vec3{1, 1, 1} * (scene.side() / 2),
+                      .size = side,
+                      .max_level = SceneOctree::level_for(side, 1)});
+  Ours ours(tree, scene.boxes, 1), ours2(tree2, scene.boxes, 2), paper(octree, scene.boxes, 1);
   BulletBroadPhase bullet(scene.boxes);
   FclBroadPhase fcl(scene.boxes);
   const std::string where = fmt::format("{} x {}", kind.name, count);
 
   const std::size_t most_steps = options.quick ? 6 : 24, warm_up = 3;
-  const double most_seconds = options.quick ? 2 : 12;
-  std::vector<Seconds> tree_times, tree2_times, bullet_times, fcl_times;
+  const double most_seconds = options.quick ? 2 : 15;
+  std::vector<Seconds> tree_times, tree2_times, paper_times, bullet_times, fcl_times;
   std::size_t pairs = 0, kept = 0, looked_up = 0, candidates = 0, events = 0;
   double used = 0;
-  bool bullet_runs = true;
+  bool bullet_runs = true, paper_runs = true;
   for (std::size_t i = 0; i < warm_up + most_steps && (i < warm_up + 4 || used < most_seconds);
        ++i) {
     scene.step();
@@ -144,20 +163,24 @@ void run_scene(const SceneKind& kind, std::size_t count, const Options& options,
     measure(tree2_times, [&] { ours2.step(scene.boxes); });
     measure(fcl_times, [&] { fcl.step(scene.boxes); });
     if (bullet_runs) measure(bullet_times, [&] { bullet.step(scene.boxes); });
+    if (paper_runs) measure(paper_times, [&] { paper.step(scene.boxes); });
 
     const std::vector<ObjectPair> want(tree.pairs().begin(), tree.pairs().end());
+    const auto is_wanted = [&](std::span<const ObjectPair> got) {
+      return std::equal(want.begin(), want.end(), got.begin(), got.end());
+    };
     std::vector<ObjectPair> others = fcl.pairs();
     std::sort(others.begin(), others.end());
-    report.check(others == want, where + ": FCL has other pairs");
-    report.check(std::equal(want.begin(), want.end(), tree2.pairs().begin(), tree2.pairs().end()),
-                 where + ": two threads have other pairs");
+    report.check(is_wanted(others), where + ": FCL has other pairs");
+    report.check(is_wanted(tree2.pairs()), where + ": two threads have other pairs");
+    if (paper_runs) report.check(is_wanted(octree.pairs()), where + ": the octree has other pairs");
     if (bullet_runs)
-      report.check(bullet.pairs(scene.boxes) == want, where + ": Bullet has other pairs");
+      report.check(is_wanted(bullet.pairs(scene.boxes)), where + ": Bullet has other pairs");
     if (i > 0) check_events(tree, before, report, where);
     kept = bullet.kept();
     // A few slow steps say enough.
-    if (i >= warm_up + 3 && median(bullet_times).wall > 20 * median(fcl_times).wall)
-      bullet_runs = false;
+    if (i >= warm_up + 3 && median(bullet_times).wall > 0.3) bullet_runs = false;
+    if (i >= warm_up + 3 && median(paper_times).wall > 0.3) paper_runs = false;
     if (i < warm_up) continue;
     pairs = want.size();
     looked_up += tree.work().looked_up;
@@ -165,36 +188,47 @@ void run_scene(const SceneKind& kind, std::size_t count, const Options& options,
     events += tree.begun().size() + tree.ended().size();
   }
   const auto steps = static_cast<double>(tree_times.size());
-  const double own = 1e3 * median(tree_times).processor, own2 = 1e3 * median(tree2_times).wall;
-  const double own_wall = 1e3 * median(tree_times).wall;
-  const double bt = 1e3 * median(bullet_times).processor, fc = 1e3 * median(fcl_times).processor;
+  const StepTimes own(tree_times, &Seconds::processor), own_wall(tree_times, &Seconds::wall);
+  const StepTimes own2(tree2_times, &Seconds::wall), oct(paper_times, &Seconds::processor);
+  const StepTimes fc(fcl_times, &Seconds::processor), bt(bullet_times, &Seconds::processor);
+  const double times_faster = std::min(fc.median, bt.median) / own.median;
+  const double by_mean = std::min(fc.mean, bt.mean) / own.mean;
+  const double left = static_cast<double>(looked_up) / steps / static_cast<double>(count);
   report.print(
-      "{:<22} {:>7} {:>8} {:>9.0f} {:>8} {:>6.2f} {:>8.2f} {:>8.2f} {:>8.2f} {:>9.2f} {:>7.1f} "
-      "{:>7.1f}\n",
-      kind.name, count, pairs, static_cast<double>(events) / steps, kept,
-      static_cast<double>(looked_up) / steps / static_cast<double>(count), own, own2, fc, bt,
-      std::min(fc, bt) / own, own_wall / own2);
+      "{:<20} {:>6} {:>7} {:>6.0f} {:>5.2f} {:>7.2f} {:>7.2f} {:>7.2f} {:>7.2f} {:>8.2f} {:>8.2f} "
+      "{:>6.1f} {:>6.1f} {:>6.2f}\n",
+      kind.name, count, pairs, static_cast<double>(events) / steps, left, own.median, own.worst,
+      own2.median, fc.median, bt.median, oct.median, times_faster, by_mean,
+      own_wall.median / own2.median);
   report.json["broad"].push_back({{"scene", kind.name},
                                   {"boxes", count},
                                   {"pairs", pairs},
+                                  {"events_a_step", static_cast<double>(events) / steps},
                                   {"candidates", candidates},
+                                  {"left_wider_box", left},
                                   {"bullet_keeps", kept},
-                                  {"tree_ms", own},
-                                  {"tree_wall_ms", own_wall},
-                                  {"tree_2_threads_wall_ms", own2},
-                                  {"fcl_ms", fc},
-                                  {"bullet_ms", bt},
-                                  {"times_faster", std::min(fc, bt) / own}});
+                                  {"tree_ms", own.median},
+                                  {"tree_mean_ms", own.mean},
+                                  {"tree_worst_ms", own.worst},
+                                  {"tree_wall_ms", own_wall.median},
+                                  {"tree_2_threads_wall_ms", own2.median},
+                                  {"fcl_ms", fc.median},
+                                  {"bullet_ms", bt.median},
+                                  {"octree_ms", oct.median},
+                                  {"times_faster", times_faster},
+                                  {"times_faster_by_mean", by_mean}});
 }
 
 }  // namespace
 
 void bench_broad(const Options& options, Report& report) {
   report.print(
-      "\nbroad phases, milliseconds a step (1 thread: processor; 2 threads: clock), medians\n"
-      "{:<22} {:>7} {:>8} {:>9} {:>8} {:>6} {:>8} {:>8} {:>8} {:>9} {:>7} {:>7}\n",
-      "scene", "boxes", "pairs", "events", "Bullet's", "left", "tree", "2 thr.", "FCL", "Bullet",
-      "faster", "2 thr.");
+      "\nbroad phases, milliseconds a step (processor; with 2 threads: the clock), medians\n"
+      "left: objects that left their wider box; faster: than the better peer, by medians and "
+      "means\n"
+      "{:<20} {:>6} {:>7} {:>6} {:>5} {:>7} {:>7} {:>7} {:>7} {:>8} {:>8} {:>6} {:>6} {:>6}\n",
+      "scene", "boxes", "pairs", "events", "left", "tree", "worst", "2 thr.", "FCL", "Bullet",
+      "octree", "faster", "mean", "2 thr.");
   for (const std::size_t count : {std::size_t{10'000}, std::size_t{100'000}}) {
     if (options.quick && count > 10'000) continue;
     for (const SceneKind& kind : kScenes) run_scene(kind, count, options, report);

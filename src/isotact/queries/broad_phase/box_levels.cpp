@@ -10,7 +10,7 @@ namespace isotact::detail {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr unsigned kAxisBits = 12, kClassBits = 6, kDigitBits = 11;
+constexpr unsigned kAxisBits = 10, kClassBits = 6, kDigitBits = 12;
 constexpr std::size_t kGrain = 4096;       // objects
 constexpr std::size_t kBlockGrain = 1024;  // blocks, a multiple of eight
 constexpr float kMostArea = 1e30F;
@@ -140,7 +140,8 @@ void BoxLevels::drop(std::uint32_t handle) {
   FloatBox none;
   none.lower.fill(kInfinity);
   none.upper.fill(-kInfinity);
-  set_lane(levels_[0][block], slot % kBlockSize, none);  // blocks around it shrink later
+  set_lane(levels_[0][block], slot % kBlockSize, none);
+  shrunk_[block] = 1;
   handles_[slot] = kNoSlot;
   slots_[handle] = kNoSlot;
   --live_count_;
@@ -159,6 +160,7 @@ void BoxLevels::resize() {
   if (padded == live_.size()) return;
   live_.resize(padded, 0);
   moved_.resize(padded, 0);
+  shrunk_.resize(padded, 0);
   areas_.resize(padded, 0);
   handles_.resize(padded * kBlockSize, kNoSlot);
   BoxBlock none;
@@ -215,6 +217,7 @@ void BoxLevels::build(std::span<const FloatBox> boxes, Threads threads) {
   levels_.clear();
   live_.clear();
   moved_.clear();
+  shrunk_.clear();
   handles_.clear();
   areas_.clear();
   resize();
@@ -236,6 +239,8 @@ void BoxLevels::refresh(std::span<const FloatBox> boxes, bool all, Threads threa
   const bool everything = fresh_;
   parallel_for(padded_blocks(), kBlockGrain, threads, [&](std::size_t begin, std::size_t end) {
     for (std::size_t block = begin; block < end; ++block) {
+      if (!everything && !all && moved_[block] == 0 && shrunk_[block] == 0) continue;
+      shrunk_[block] = 0;
       BoxBlock& leaf = levels_[0][block];
       for (unsigned bits = everything ? live_[block] : moved_[block]; bits != 0; bits &= bits - 1) {
         const auto lane = static_cast<unsigned>(std::countr_zero(bits));

@@ -42,25 +42,29 @@ ISOTACT_INLINE Verdict compare(const FloatBox& a, const FloatBox& b) {
   return {((overlap & kAllAxes) + 1) >> 3U, ((sure & kAllAxes) + 1) >> 3U, overlap >> 3U};
 }
 
-// All of one bucket: by the lower handle through counting, then each one's few by comparing.
-void sort_found(std::vector<std::uint64_t>& keys, std::vector<std::uint64_t>& scratch) {
-  constexpr std::size_t kWidth = std::size_t{1} << detail::kBucketBits;
-  if (keys.size() < kWidth / 4) {
+// Keys of one bucket, of handles below handle_count: by digits, lowest first.
+void sort_found(std::vector<std::uint64_t>& keys, std::vector<std::uint64_t>& scratch,
+                std::size_t handle_count) {
+  constexpr std::size_t kFew = 512;
+  if (keys.size() < kFew) {
     std::sort(keys.begin(), keys.end());
     return;
   }
-  std::array<std::uint32_t, kWidth + 1> starts{};
-  for (const std::uint64_t key : keys) ++starts[(key >> 32U) % kWidth];
-  std::uint32_t sum = 0;
-  for (std::uint32_t& start : starts) sum += std::exchange(start, sum);
+  constexpr unsigned kDigitBits = 10;
+  static_assert(kDigitBits == detail::kBucketBits);  // the lower handles' other bits are the same
+  constexpr std::size_t kDigits = std::size_t{1} << kDigitBits;
   scratch.resize(keys.size());
-  for (const std::uint64_t key : keys) scratch[starts[(key >> 32U) % kWidth]++] = key;
-  std::size_t begin = 0;
-  for (std::size_t a = 0; a < kWidth; ++a) {
-    std::sort(scratch.begin() + static_cast<std::ptrdiff_t>(begin), scratch.begin() + starts[a]);
-    begin = starts[a];
-  }
-  keys.swap(scratch);
+  const auto sort_by_digit = [&](unsigned shift) {
+    std::array<std::uint32_t, kDigits> starts{};
+    for (const std::uint64_t key : keys) ++starts[key >> shift & (kDigits - 1)];
+    std::uint32_t sum = 0;
+    for (std::uint32_t& start : starts) sum += std::exchange(start, sum);
+    for (const std::uint64_t key : keys) scratch[starts[key >> shift & (kDigits - 1)]++] = key;
+    keys.swap(scratch);
+  };
+  for (unsigned shift = 0; handle_count > std::size_t{1} << shift; shift += kDigitBits)
+    sort_by_digit(shift);
+  sort_by_digit(32);
 }
 
 std::uint64_t key_of(const Candidate& c) {
@@ -79,7 +83,7 @@ void BoxTree::merge_bucket(std::size_t bucket) {
                       part.sorted.begin() + part.starts[bucket + 1]);
   }
   thread_local std::vector<std::uint64_t> scratch;
-  sort_found(here.found, scratch);
+  sort_found(here.found, scratch, handle_count());
   here.found.push_back(kNoKey);
 
   // One more than there can be: written first, counted afterwards.

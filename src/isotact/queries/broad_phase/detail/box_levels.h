@@ -57,7 +57,7 @@ class BoxLevels {
 
   std::vector<std::vector<BoxBlock>> levels_;  // each filled up to whole blocks of eight blocks
   std::vector<std::uint32_t> handles_, slots_;
-  std::vector<std::uint8_t> live_, moved_;
+  std::vector<std::uint8_t> live_, moved_, shrunk_;  // a block; shrunk: by what was dropped
   std::vector<float> areas_;  // a block
   std::vector<Entry> entries_, sorted_;
   std::size_t live_count_ = 0, slot_count_ = 0, added_ = 0;
