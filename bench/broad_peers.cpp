@@ -35,13 +35,17 @@ ObjectPair in_order(std::uint32_t a, std::uint32_t b) {
 struct BulletBroadPhase::Scene {
   btDbvtBroadphase broad_phase;
   std::vector<btBroadphaseProxy*> proxies;
+  std::vector<std::uint32_t> numbers;  // which proxies point at
 };
 
 BulletBroadPhase::BulletBroadPhase(std::span<const Aabb> boxes) : scene_(new Scene) {
-  for (std::size_t i = 0; i < boxes.size(); ++i)
-    scene_->proxies.push_back(scene_->broad_phase.createProxy(
-        bullet_vector(boxes[i].lower), bullet_vector(boxes[i].upper), 0, reinterpret_cast<void*>(i),
-        1, 1, nullptr));
+  scene_->numbers.resize(boxes.size());
+  for (std::size_t i = 0; i < boxes.size(); ++i) {
+    scene_->numbers[i] = static_cast<std::uint32_t>(i);
+    scene_->proxies.push_back(scene_->broad_phase.createProxy(bullet_vector(boxes[i].lower),
+                                                              bullet_vector(boxes[i].upper), 0,
+                                                              &scene_->numbers[i], 1, 1, nullptr));
+  }
 }
 BulletBroadPhase::~BulletBroadPhase() = default;
 
@@ -63,10 +67,9 @@ std::vector<ObjectPair> BulletBroadPhase::pairs(std::span<const Aabb> boxes) con
       broad_phase.getOverlappingPairCache()->getOverlappingPairArrayPtr();
   std::vector<ObjectPair> pairs;
   for (std::size_t i = 0; i < this->kept(); ++i) {
-    const auto a = reinterpret_cast<std::size_t>(kept[i].m_pProxy0->m_clientObject);
-    const auto b = reinterpret_cast<std::size_t>(kept[i].m_pProxy1->m_clientObject);
-    if (overlaps(boxes[a], boxes[b]))
-      pairs.push_back(in_order(static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b)));
+    const auto a = *static_cast<const std::uint32_t*>(kept[i].m_pProxy0->m_clientObject);
+    const auto b = *static_cast<const std::uint32_t*>(kept[i].m_pProxy1->m_clientObject);
+    if (overlaps(boxes[a], boxes[b])) pairs.push_back(in_order(a, b));
   }
   std::sort(pairs.begin(), pairs.end());
   return pairs;

@@ -10,7 +10,7 @@ namespace {
 constexpr double kShellRounding = 2e-6;
 constexpr double kWidenRadius = 1 + 1e-6;  // radii
 
-using Access = ShellTargetAccess;
+using Target = ShellTargetAccess;
 
 ShellView make_view(const PointSphereTree& tree) {
   ShellView view{};
@@ -70,7 +70,7 @@ ShellSearch::ShellSearch(const PointSphereTree& tree, const ShellTarget& target,
   for (std::size_t axis = 0; axis < 3; ++axis)
     linear_.rows[axis] = rotation.rows[axis] * (placement.shell_scale * per_field);
   offset_ = placement.field_from_shell.translation * per_field;
-  if (Access::grid(target) != nullptr)
+  if (Target::grid(target) != nullptr)
     prepare_grid();
   else
     prepare_formula();
@@ -81,17 +81,17 @@ void ShellSearch::prepare_formula() {
   const double scale = target_.kind() == TargetKind::kHull ? 1 : placement_.field_scale;
   const double in_world = scale == 1 ? 1 : placement_.field_scale;
   units_a_metre_ = target_.kind() == TargetKind::kHull ? 1 / placement_.field_scale : 1;
-  const Vec3 offset = (offset_ - Access::center(target_)) * in_world;
-  const Vec3& axis = Access::axis(target_);
-  const auto size = [&](int i) { return Access::size(target_, i) * scale; };
+  const Vec3 offset = (offset_ - Target::center(target_)) * in_world;
+  const Vec3& axis = Target::axis(target_);
+  const auto size = [&](int i) { return Target::size(target_, i) * scale; };
   for (std::size_t row = 0; row < 3; ++row) {
     for (std::size_t k = 0; k < 3; ++k)
       map_.linear[row][k] = static_cast<float>(linear_.rows[row][k] * in_world);
     map_.offset[row] = static_cast<float>(offset[row]);
   }
-  numbers_.rounding = static_cast<float>(Access::rounding(target_) * scale);
+  numbers_.rounding = static_cast<float>(Target::rounding(target_) * scale);
   float* n = numbers_.number;
-  double largest = length(offset) + Access::rounding(target_) * scale;
+  double largest = length(offset) + Target::rounding(target_) * scale;
   switch (target_.kind()) {
     case TargetKind::kPlane: {
       // The plane goes to the shell: one product a point, and no large numbers that cancel.
@@ -125,7 +125,7 @@ void ShellSearch::prepare_formula() {
       break;
     }
     case TargetKind::kHull: {
-      const HullTarget& hull = *Access::hull(target_);
+      const HullTarget& hull = *Target::hull(target_);
       numbers_.planes = hull.planes.data();
       numbers_.plane_count = static_cast<std::uint32_t>(hull.planes.size() / 4);
       for (const Vec3& corner : hull.solid->corners) largest = std::max(largest, length(corner));
@@ -146,7 +146,7 @@ void ShellSearch::prepare_formula() {
 }
 
 void ShellSearch::prepare_grid() {
-  const GridTarget& grid = *Access::grid(target_);
+  const GridTarget& grid = *Target::grid(target_);
   clearance_ = &grid.view;
   const double per_block = 1 / grid.block;
   units_a_metre_ = per_block / placement_.field_scale;
@@ -176,7 +176,7 @@ bool ShellSearch::has_distances() const {
 }
 
 ShellCounts ShellSearch::search(const ShellBuffers& buffers) const {
-  if (Access::any(target_) != nullptr) return search_any(buffers);
+  if (Target::any(target_) != nullptr) return search_any(buffers);
   return kernels_->search(test_, task(), buffers);
 }
 
@@ -203,7 +203,7 @@ ShellCounts ShellSearch::find_clusters(double reach, const ShellBuffers& buffers
 }
 
 unsigned ShellSearch::test_group(const SphereGroup& group) const {
-  const AnyField* any = Access::any(target_);
+  const AnyField* any = Target::any(target_);
   if (any == nullptr) return kernels_->test_group(test_, task(), group);
   unsigned bits = 0;
   for (unsigned lane = 0; lane < 8; ++lane) {
@@ -268,7 +268,7 @@ void ShellSearch::measure(std::span<const std::uint32_t> points, float* distance
 }
 
 void ShellSearch::measure_in_field(std::span<const std::uint32_t> points, float* distances) const {
-  kernels_->measure_bricks(Access::grid(target_)->bricks, cells_, view_, points.data(),
+  kernels_->measure_bricks(Target::grid(target_)->bricks, cells_, view_, points.data(),
                            points.size(), distances);
   const auto scale = static_cast<float>(placement_.field_scale);
   if (scale == 1) return;
@@ -278,7 +278,7 @@ void ShellSearch::measure_in_field(std::span<const std::uint32_t> points, float*
 void ShellSearch::measure_one_by_one(std::span<const std::uint32_t> points,
                                      float* distances) const {
   const std::span<const Vec3f> normals = tree_.normals();
-  const HullTarget* hull = Access::hull(target_);
+  const HullTarget* hull = Target::hull(target_);
   const Voxmap* voxmap = target_.voxmap();
   for (std::size_t i = 0; i < points.size(); ++i) {
     const Vec3 place = place_in_target(points[i]);
@@ -286,7 +286,7 @@ void ShellSearch::measure_one_by_one(std::span<const std::uint32_t> points,
     if (hull != nullptr) {
       d = find_hull_distance(*hull->solid, place);
     } else if (voxmap == nullptr) {
-      d = Access::any(target_)->value(place);
+      d = Target::any(target_)->value(place);
     } else if (voxmap->encoding() == VoxmapEncoding::kSupport) {
       d = voxmap->interpolated_distance(place);
     } else {

@@ -73,7 +73,7 @@ FloatBox widened(const FloatBox& box, const detail::WideningNote& note, std::uin
     }
   }
   // What would leave it very soon gets nothing: more candidates for no gain.
-  constexpr float kLeastSteps = 4;
+  constexpr float kLeastSteps = 2.5F;
   if (!(fastest * kLeastSteps <= margin + most)) return wide;
   const float ahead =
       fastest > 0 ? std::min(size * static_cast<float>(settings.steps_ahead), most / fastest) : 0;
