@@ -1,5 +1,7 @@
 #include "isotact/queries/broad_phase/box_tree.h"
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "isotact/queries/broad_phase/detail/box_levels.h"
@@ -115,6 +117,24 @@ TEST(BoxTree, LooksUpWhatLeavesItsWiderBox) {
   EXPECT_TRUE(tree.begun().empty());
   EXPECT_TRUE(tree.ended().empty());
   EXPECT_FALSE(tree.pairs().empty());
+}
+
+// One that flew away, and one without end, must not keep the tree from being sorted.
+TEST(BoxTree, IsSortedAnewDespiteStrays) {
+  Wanderers scene({.count = 1000, .side = 25, .speed = 0.4}, 3);
+  BoxTree tree;
+  for (const Aabb& box : scene.boxes) tree.insert(box);
+  tree.insert(Aabb{{1e12, 1e12, 1e12}, {2e12, 2e12, 2e12}});
+  tree.insert(Aabb{{-HUGE_VAL, -HUGE_VAL, 0}, {HUGE_VAL, HUGE_VAL, 0}});
+  int sorted = 0;
+  for (int frame = 0; frame < 60; ++frame) {
+    tree.step();
+    sorted += tree.work().sorted ? 1 : 0;
+    scene.step();
+    for (ObjectHandle i = 0; i < 1000; ++i) tree.update(i, scene.boxes[i]);
+  }
+  EXPECT_GT(sorted, 3);
+  EXPECT_LT(sorted, 30);
 }
 
 }  // namespace

@@ -11,9 +11,9 @@ namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr unsigned kAxisBits = 10, kClassBits = 6, kDigitBits = 12;
-constexpr std::size_t kGrain = 4096;       // objects
-constexpr std::size_t kBlockGrain = 1024;  // blocks, a multiple of eight
-constexpr float kMostArea = 1e30F;
+constexpr std::size_t kGrain = 4096;               // objects
+constexpr std::size_t kBlockGrain = 1024;          // blocks, a multiple of eight
+constexpr double kMostGrowth = 0.4 * (1U << 23U);  // of blocks' log_area_of, on average
 
 void clear(BoxBlock& block) {
   for (int k = 0; k < 3; ++k)
@@ -43,10 +43,13 @@ FloatBox union_of(const BoxBlock& block) {
   return box;
 }
 
-float area_of(const FloatBox& box) {
+// The logarithm of a box's area, as the bits of a float are, in steps of 2^-23 of a factor of two;
+// 0 for empty ones.
+std::uint32_t log_area_of(const FloatBox& box) {
   const float x = box.upper[0] - box.lower[0], y = box.upper[1] - box.lower[1];
-  const float z = box.upper[2] - box.lower[2], area = x * y + y * z + z * x;
-  return area >= 0 && area < kMostArea && x >= 0 ? area : 0;  // not of empty and infinite ones
+  const float z = box.upper[2] - box.lower[2];
+  if (!(x >= 0)) return 0;
+  return std::bit_cast<std::uint32_t>(std::clamp(x * y + y * z + z * x, 1e-30F, 1e30F));
 }
 
 // Bits of x, with two zeros between.
@@ -178,7 +181,7 @@ void BoxLevels::resize() {
 
 bool BoxLevels::is_stale() const {
   return !fresh_ && (added_ > 64 + live_count_ / 8 || slot_count_ > 128 + 2 * live_count_ ||
-                     area_ > 1.4 * built_area_);
+                     area_ > built_area_ + kMostGrowth);
 }
 
 void BoxLevels::sort_entries() {
@@ -247,7 +250,7 @@ void BoxLevels::refresh(std::span<const FloatBox> boxes, bool all, Threads threa
         set_lane(leaf, lane, boxes[handles_[block * kBlockSize + lane]]);
       }
       const FloatBox around = union_of(leaf);
-      areas_[block] = area_of(around);
+      areas_[block] = log_area_of(around);
       set_lane(levels_[1][block / kBlockSize], block % kBlockSize, around);
       if (all) moved_[block] = live_[block];
     }
@@ -256,8 +259,13 @@ void BoxLevels::refresh(std::span<const FloatBox> boxes, bool all, Threads threa
     for (std::size_t block = 0; block < levels_[level - 1].size(); ++block)
       set_lane(levels_[level][block / kBlockSize], block % kBlockSize,
                union_of(levels_[level - 1][block]));
-  area_ = 0;
-  for (const float area : areas_) area_ += static_cast<double>(area);
+  // Each block counts alike: one with an object that flew away must not outweigh all others.
+  std::uint64_t sum = 0, count = 0;
+  for (const std::uint32_t area : areas_) {
+    sum += area;
+    count += area != 0 ? 1 : 0;
+  }
+  area_ = static_cast<double>(sum) / static_cast<double>(std::max<std::uint64_t>(count, 1));
   if (fresh_) built_area_ = area_;
   fresh_ = false;
 }

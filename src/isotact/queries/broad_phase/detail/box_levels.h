@@ -58,11 +58,11 @@ class BoxLevels {
   std::vector<std::vector<BoxBlock>> levels_;  // each filled up to whole blocks of eight blocks
   std::vector<std::uint32_t> handles_, slots_;
   std::vector<std::uint8_t> live_, moved_, shrunk_;  // a block; shrunk: by what was dropped
-  std::vector<float> areas_;  // a block
+  std::vector<std::uint32_t> areas_;                 // a block: log_area_of
   std::vector<Entry> entries_, sorted_;
   std::size_t live_count_ = 0, slot_count_ = 0, added_ = 0;
   std::uint32_t block_count_ = 0;
-  double area_ = 0, built_area_ = 0;
+  double area_ = 0, built_area_ = 0;  // the mean of areas_, now and when built
   bool all_moved_ = false, fresh_ = false;
 };
 
