@@ -205,7 +205,8 @@ void BoxLevels::build(std::span<const FloatBox> boxes, Threads threads) {
   for (std::uint32_t handle = 0; handle < slots_.size(); ++handle) {
     const std::uint32_t slot = slots_[handle];
     if (slot == kNoSlot) continue;
-    moved[handle] = moved_[slot / kBlockSize] >> slot % kBlockSize & 1U;
+    moved[handle] =
+        static_cast<std::uint8_t>(unsigned{moved_[slot / kBlockSize]} >> slot % kBlockSize & 1U);
     handles.push_back(handle);
   }
   entries_.resize(handles.size());
@@ -245,7 +246,8 @@ void BoxLevels::refresh(std::span<const FloatBox> boxes, bool all, Threads threa
       if (!everything && !all && moved_[block] == 0 && shrunk_[block] == 0) continue;
       shrunk_[block] = 0;
       BoxBlock& leaf = levels_[0][block];
-      for (unsigned bits = everything ? live_[block] : moved_[block]; bits != 0; bits &= bits - 1) {
+      for (auto bits = unsigned{everything ? live_[block] : moved_[block]}; bits != 0;
+           bits &= bits - 1) {
         const auto lane = static_cast<unsigned>(std::countr_zero(bits));
         set_lane(leaf, lane, boxes[handles_[block * kBlockSize + lane]]);
       }
