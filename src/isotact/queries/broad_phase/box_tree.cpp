@@ -14,7 +14,7 @@ using detail::Change;
 using detail::FloatBox;
 
 constexpr std::size_t kObjectGrain = 4096;
-constexpr std::uint32_t kPartBlocks = 256;  // of the tree, for one thread
+constexpr std::uint32_t kPartBlocks = 128;  // of the tree, for one thread
 constexpr float kLargest = std::numeric_limits<float>::max();
 constexpr float kSlack = 0x1p-100F;  // more than rounding of denormal numbers
 

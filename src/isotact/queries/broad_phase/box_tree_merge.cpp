@@ -137,7 +137,7 @@ void BoxTree::merge_bucket(std::size_t bucket) {
 
 void BoxTree::merge(Threads threads) {
   State& s = *state_;
-  parallel_for(s.buckets.size(), 2, threads, [&](std::size_t begin, std::size_t end) {
+  parallel_for(s.buckets.size(), 1, threads, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) merge_bucket(i);
   });
   pairs_.clear();
