@@ -29,7 +29,10 @@ using ObjectHandle = std::uint32_t;
 struct ObjectPair {
   ObjectHandle a = 0, b = 0;  // a < b
 
-  friend auto operator<=>(const ObjectPair&, const ObjectPair&) = default;
+  friend constexpr bool operator==(const ObjectPair&, const ObjectPair&) = default;
+  friend constexpr bool operator<(const ObjectPair& x, const ObjectPair& y) {
+    return x.a != y.a ? x.a < y.a : x.b < y.b;
+  }
 };
 
 // Two boxes are a pair where they share a point, touching included; two spheres where their boxes
