@@ -1,0 +1,19 @@
+// What the parts of bench_deformable share.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report.h"
+
+namespace isotact::bench {
+
+struct Options {
+  bool json = false, quick = false;
+  std::vector<std::string> only;  // parts; empty: all
+};
+
+// The parts, each a table.
+void bench_broad(const Options& options, Report& report);
+
+}  // namespace isotact::bench
