@@ -117,6 +117,36 @@ TEST_F(GpuDrawablesTest, ManyAtOnceAreAsOneByOne) {
   }
 }
 
+TEST_F(GpuDrawablesTest, WhatMissesTheBoxIsNotCalled) {
+  DrawnScene scene(24);
+  int calls = 0;
+  std::vector<GpuDrawable> bounded;
+  Random random(3);
+  for (const GpuDrawable& plain : scene.environment) {
+    // As DrawnScene places them; all fit into a ball of 0.75 m.
+    const auto next = [&] { return random.uniform(-1, 1); };
+    for (int i = 0; i < 4; ++i) next();
+    const Vec3 at = Vec3{next(), next(), next()} * 1.5, half = Vec3{1, 1, 1} * 0.75;
+    bounded.push_back(plain);
+    bounded.back().bounds = Aabb{at - half, at + half};
+    bounded.back().draw = [&calls, draw = plain.draw](const DrawPass& pass) {
+      ++calls;
+      draw(pass);
+    };
+  }
+  const std::vector<GpuDepthQuery> queries = make_queries(20);
+  GpuDepthDetector detector(gpu(), {.width = 48, .height = 40, .max_contacts = 10},
+                            {.slots = 6, .queries = 20});
+  for (int i = 0; i < 6; ++i) detector.draw_map(i, {scene.object(i)}, scene.view);
+  std::vector<DepthReport> all, fewer;
+  detector.fetch(detector.submit(queries, {scene.environment}), all);
+  detector.fetch(detector.submit(queries, {bounded}), fewer);
+  for (std::size_t i = 0; i < queries.size(); ++i)
+    EXPECT_TRUE(is_same(all[i], fewer[i])) << text(all[i]) << "\n" << text(fewer[i]);
+  EXPECT_GT(calls, 50);
+  EXPECT_LT(calls, 400);  // of 480
+}
+
 TEST_F(GpuDrawablesTest, SeveralSubmissionsAreInFlight) {
   DrawnScene scene(5);
   GpuDepthDetector detector(gpu(), {.width = kDrawnSize, .height = kDrawnSize, .max_contacts = 4});

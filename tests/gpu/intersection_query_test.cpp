@@ -46,7 +46,10 @@ void expect_alike(const IntersectionScene& scene, const IdfSettings& settings, c
   std::size_t colliding = 0, compared = 0, far = 0;
   for (std::size_t i = 0; i < cpu.arrived.size(); ++i) {
     EXPECT_EQ(cpu.arrived[i] > 0, gpu.arrived[i] > 0) << "pair " << i;
-    EXPECT_LE(difference(cpu.arrived[i], gpu.arrived[i]), 2 + cpu.arrived[i] / 50) << "pair " << i;
+    // Of long steps more are taken back or not as rounding decides.
+    const std::uint32_t part = settings.relaxation > 1 ? 3 : 50;
+    EXPECT_LE(difference(cpu.arrived[i], gpu.arrived[i]), 2 + cpu.arrived[i] / part)
+        << "pair " << i;
     // The processor knows when nothing is left to cut, and says 0.
     EXPECT_GE(gpu.resolution[i], cpu.resolution[i]);
     if (cpu.arrived[i] > 0 && settings.resolution == 0) {

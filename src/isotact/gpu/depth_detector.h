@@ -37,6 +37,7 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -53,6 +54,9 @@ struct GpuDrawable {
   std::uint32_t id = 0;
   bool closed = false;  // triangles that bound a solid
   DepthPrimitive primitive = DepthPrimitive::kTriangles;
+  // Of all that it draws, in the world's frame: it is not called for queries whose box misses this.
+  // Without: always. (Objects are drawn in any case.)
+  std::optional<Aabb> bounds{};
 };
 
 // Elements are numbered: drawables first, then those of the meshes, one after the other.

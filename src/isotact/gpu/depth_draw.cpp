@@ -1,5 +1,6 @@
 // The passes of image-space detection: an object's map, and the environment against it.
 #include <algorithm>
+#include <cmath>
 
 #include <epoxy/gl.h>
 
@@ -49,6 +50,25 @@ void put_draw_switch(GLenum what, bool on) {
 std::uint32_t flags_of(const GpuDrawable& d) {
   return (d.closed ? detail::kPassClosed : 0U) |
          (d.primitive != DepthPrimitive::kTriangles ? detail::kPassThin : 0U);
+}
+
+// Boxes along the view's axes, with room for rounding, for wide points and lines, and for what
+// conservative rasterisation adds.
+bool misses_box(const Aabb& bounds, const std::array<float, 16>& clip_from_world,
+                const std::array<std::int32_t, 2>& size) {
+  const Vec3 middle = center(bounds), half = 0.5 * extent(bounds);
+  const double pixels = 16.0 / std::min(size[0], size[1]);
+  for (std::size_t row = 0; row < 3; ++row) {
+    double at = static_cast<double>(clip_from_world[12 + row]);
+    double reach = row < 2 ? pixels : 1e-4;
+    for (std::size_t column = 0; column < 3; ++column) {
+      const double m = static_cast<double>(clip_from_world[4 * column + row]);
+      at += m * middle[column];
+      reach += std::abs(m) * half[column] * (1 + 1e-5);
+    }
+    if (std::abs(at) > 1 + reach) return true;
+  }
+  return false;
 }
 
 // 0: none.
@@ -268,8 +288,12 @@ void GpuDepthDetector::State::draw_environment(const detail::Flight& flight,
       const Pose world_from_view =
           flight.queries[q].world_from_object * flight.views[q].object_from_view;
       pass.clip_from_world = detail::make_clip_matrix(flight.views[q], inverse(world_from_view));
+      const std::size_t block = number++;
+      // A closed one that misses the box does not hold it either.
+      if (drawable.bounds && misses_box(*drawable.bounds, pass.clip_from_world, frame.size))
+        continue;
       set_tile(static_cast<int>(q));
-      flight.upload.bind_pass(number++);
+      flight.upload.bind_pass(block);
       draw_tested(drawable, pass, look_inside);
     }
   }

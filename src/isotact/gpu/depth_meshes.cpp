@@ -42,7 +42,7 @@ std::vector<ShaderDefine> make_cull_defines(const DepthSettings& settings) {
 // Whether a closed element may hold a point of the query's box: not where its own box misses that.
 // Then rays leave it as often as they enter it before they come to the box, and none of its
 // surfaces needs to be counted. (Boxes along the view's axes, a little too large.)
-bool may_surround(const MeshInstance& instance, const Aabb& bounds) {
+bool may_surround(const DrawnInstance& instance, const Aabb& bounds) {
   const Vec3 middle = center(bounds), half = 0.5 * extent(bounds);
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const float* const row = &instance.clip_from_element[4 * axis];

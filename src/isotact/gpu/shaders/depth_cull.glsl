@@ -1,6 +1,7 @@
 // Clusters and primitives of meshes against a query's box and its object's map.
 #include "depth_frame.glsl"
 #include "depth_instances.glsl"
+#include "depth_tile_bounds.glsl"
 struct Cluster {
   float lower[3];
   uint element;
@@ -9,7 +10,6 @@ struct Cluster {
   uint first, kind, flags, empty;
 };
 layout(std430, binding = 3) readonly buffer Clusters { Cluster clusters[]; };
-layout(std430, binding = 5) readonly buffer Tiles { vec2 tiles[]; };
 
 // Whether the object may be within it, however far in front its surface is.
 bool may_surround(uint flags) { return isotact_is(kFindInside) && (flags & kClosed) != 0u; }
@@ -27,7 +27,11 @@ bool is_in_box(vec3 lower, vec3 upper, bool front) {
 }
 
 // Rounding, and the hardware's snapping of corners.
-const float kPixelRoom = 1.0 / 64, kDepthRoom = 1e-6;
+const float kPixelRoom = 1.0 / 64;
+// More tiles than this are not looked at one by one, by one lane.
+#ifndef FEW_TILES
+#define FEW_TILES 64
+#endif
 
 // Boxes in the picture (pixels; depths from 0 to 1) that cover the middle of a pixel, where the
 // object has something at such depths. With two maps what lies in front of the object
@@ -41,14 +45,12 @@ bool may_meet(uint slot, vec3 lower, vec3 upper, bool front, bool thin) {
   ivec2 last = min(ivec2(floor(min(upper.xy - 0.5 + room, vec2(isotact_frame.size)))),
                    isotact_frame.size - 1);
   if (any(greaterThan(first, last))) return false;
-  ivec2 across = (isotact_frame.size + 15) / 16;
   first /= 16;
   last /= 16;
-  if ((last.x - first.x + 1) * (last.y - first.y + 1) > 64) return true;
-  uint start = slot * uint(across.x * across.y);
+  if ((last.x - first.x + 1) * (last.y - first.y + 1) > FEW_TILES) return true;
   for (int y = first.y; y <= last.y; ++y)
     for (int x = first.x; x <= last.x; ++x) {
-      vec2 solid = tiles[start + uint(y * across.x + x)];
+      vec2 solid = find_tile(slot, ivec2(x, y));
       if (solid.x <= solid.y && lower.z <= solid.y + kDepthRoom &&
           (front || upper.z >= solid.x - kDepthRoom))
         return true;

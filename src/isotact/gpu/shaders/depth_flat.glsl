@@ -10,6 +10,7 @@ struct Flat {
   double area;  // twice; 0: seen along itself
   bool front;   // looks at the view
 };
+const int kBlockTiles = 4;  // along each side of what a work-group takes
 const double kGrid = 4096.0lf;
 
 dvec2 to_picture(vec3 clip) {

@@ -1,14 +1,16 @@
 // Meshes against queries, without the graphics pipeline: for GPUs whose strength is computing. Clusters
 // and primitives are culled as in depth_cull.comp; what covers few pixels is tested here, the rest
-// is listed by tiles of 16 x 16 pixels for depth_tiles.comp.
+// is listed for depth_tiles.comp, by blocks of tiles. No lane does much alone: that would be what
+// all others wait for.
 layout(local_size_x = 128) in;
+#define FEW_TILES 4
 #include "depth_cull.glsl"
 #include "depth_flat.glsl"
 #include "depth_test.glsl"
-layout(std430, binding = 2) writeonly buffer Items { uvec4 items[]; };  // corner, instance, tile
+layout(std430, binding = 2) writeonly buffer Items { uvec4 items[]; };
 layout(std430, binding = 4) buffer Groups { uint groups; };
 
-const int kFewPixels = 16, kFewTiles = 24;
+const int kFewPixels = 16, kFewBlocks = 4;
 shared uint wide_count;
 shared uint wide[128];
 
@@ -30,35 +32,30 @@ void find_pixels(Flat t, out ivec2 first, out ivec2 last) {
   last = min(ivec2(floor(clamp(upper - 0.5lf, dvec2(-1), size))), isotact_frame.size - 1);
 }
 
-// Whether the triangle passes the tile where the object is.
-bool meets_tile(Flat t, vec2 slope, uint slot, ivec2 tile, bool front) {
-  ivec2 across = (isotact_frame.size + 15) / 16;
-  vec2 solid = tiles[slot * uint(across.x * across.y) + uint(tile.y * across.x + tile.x)];
-  if (solid.x > solid.y) return false;
-  dvec2 middle = dvec2(tile * 16 + 8);
-  double z = 0;
-  for (int k = 0; k < 3; ++k) {
-    dvec2 a = t.at[(k + 1) % 3], b = t.at[(k + 2) % 3], side = abs(b - a);
-    double e = find_edge(a, b, middle);
-    if (e + 8 * (side.x + side.y) < 0) return false;
-    z += e * double(t.z[k]);
-  }
-  float at = float(z / t.area), reach = 8 * (abs(slope.x) + abs(slope.y)) + kDepthRoom;
-  float lower = max(at - reach, min(t.z.x, min(t.z.y, t.z.z)) - kDepthRoom);
-  float upper = min(at + reach, max(t.z.x, max(t.z.y, t.z.z)) + kDepthRoom);
-  return lower <= solid.y && (front || upper >= solid.x);
+// Blocks of tiles that a triangle's box reaches.
+struct Blocks {
+  ivec2 first, count;
+};
+Blocks find_blocks(ivec2 first, ivec2 last) {
+  ivec2 block = ivec2(16 * kBlockTiles);
+  Blocks b;
+  b.first = first / block;
+  b.count = last / block - b.first + 1;
+  return b;
+}
+ivec2 find_block(Blocks b, int k) { return b.first + ivec2(k % b.count.x, k / b.count.x); }
+
+// `place`: of the item. False where there is no room.
+bool list_block(uint number, uint corner, ivec2 block, uint place) {
+  if (place >= batch.first_visible.x) return false;
+  items[place] = uvec4(corner, number, uint(block.x), uint(block.y));
+  return true;
 }
 
-void list_tile(Instance i, uint number, Flat t, vec2 slope, uint corner, ivec2 tile, bool front) {
-  if (!meets_tile(t, slope, isotact_slot(i.query), tile, front)) return;
-  uint place = atomicAdd(groups, 1u);
-  if (place < batch.first_visible.x) {
-    items[place] = uvec4(corner, number, uint(tile.x), uint(tile.y));
-    return;
-  }
-  // No room: here, slowly.
-  atomicAdd(groups, 0xffffffffu);
-  test_triangle(i, t, slope, tile * 16, min(tile * 16 + 15, isotact_frame.size - 1));
+// Where there is no room in the list: here, slowly.
+void test_block(Instance i, Flat t, ivec2 block, ivec2 first, ivec2 last) {
+  ivec2 start = block * (16 * kBlockTiles);
+  test_triangle(i, t, find_slope(t), max(first, start), min(last, start + 16 * kBlockTiles - 1));
 }
 
 // One pixel a column (or row, where the line is steeper), from the lower end up to, not with, the
@@ -121,15 +118,20 @@ void main() {
       ivec2 first, last;
       find_pixels(t, first, last);
       ivec2 pixels = max(last - first + 1, ivec2(0));
-      ivec2 span = last / 16 - first / 16 + 1;
       if (t.area != 0 && pixels.x * pixels.y > 0) {
+        Blocks blocks = find_blocks(first, last);
+        int count = blocks.count.x * blocks.count.y;
         if (pixels.x * pixels.y <= kFewPixels) {
           test_triangle(instance, t, find_slope(t), first, last);
-        } else if (span.x * span.y <= kFewTiles) {
-          vec2 slope = find_slope(t);
-          for (int y = first.y / 16; y <= last.y / 16; ++y)
-            for (int x = first.x / 16; x <= last.x / 16; ++x)
-              list_tile(instance, number, t, slope, corner, ivec2(x, y), front);
+        } else if (count <= kFewBlocks) {
+          uint place = atomicAdd(groups, uint(count)), lost = 0u;
+          for (int k = 0; k < count; ++k)
+            if (!list_block(number, corner, find_block(blocks, k), place + uint(k))) {
+              ++lost;
+              test_block(instance, t, find_block(blocks, k), first, last);
+            }
+          // Places below the room have been written, each once: only what is beyond is given back.
+          if (lost > 0u) atomicAdd(groups, 0u - lost);
         } else {
           wide[atomicAdd(wide_count, 1u)] = corner;
         }
@@ -137,14 +139,17 @@ void main() {
     }
   }
   barrier();
-  // All lanes share the tiles of each wide one.
+  // All lanes share the blocks of each wide one.
   for (uint w = 0u; w < wide_count; ++w) {
     Flat t = make_flat(instance, wide[w]);
-    vec2 slope = find_slope(t);
     ivec2 first, last;
     find_pixels(t, first, last);
-    ivec2 start = first / 16, span = last / 16 - start + 1;
-    for (int k = int(me); k < span.x * span.y; k += 128)
-      list_tile(instance, number, t, slope, wide[w], start + ivec2(k % span.x, k / span.x), front);
+    Blocks blocks = find_blocks(first, last);
+    for (int k = int(me); k < blocks.count.x * blocks.count.y; k += 128) {
+      ivec2 block = find_block(blocks, k);
+      if (list_block(number, wide[w], block, atomicAdd(groups, 1u))) continue;
+      atomicAdd(groups, 0xffffffffu);
+      test_block(instance, t, block, first, last);
+    }
   }
 }

@@ -1,9 +1,31 @@
-// Triangles in tiles of 16 x 16 pixels, as depth_raster.comp has listed them: a work-group each.
-layout(local_size_x = 64) in;
+// Triangles in blocks of tiles, as depth_raster.comp has listed them: a work-group each.
+layout(local_size_x = 256) in;
 #include "depth_frame.glsl"
 #include "depth_flat.glsl"
 #include "depth_test.glsl"
-layout(std430, binding = 2) readonly buffer Items { uvec4 items[]; };  // corner, instance, tile
+#include "depth_tile_bounds.glsl"
+layout(std430, binding = 2) readonly buffer Items { uvec4 items[]; };  // corner, instance, block
+
+shared uint live_count;
+shared ivec2 live[kBlockTiles * kBlockTiles];
+
+// Whether the triangle passes the tile where the object is. `front`: or before that.
+bool meets_tile(Flat t, vec2 slope, uint slot, ivec2 tile, bool front) {
+  vec2 solid = find_tile(slot, tile);
+  if (solid.x > solid.y) return false;
+  dvec2 middle = dvec2(tile * 16 + 8);
+  double z = 0;
+  for (int k = 0; k < 3; ++k) {
+    dvec2 a = t.at[(k + 1) % 3], b = t.at[(k + 2) % 3], side = abs(b - a);
+    double e = find_edge(a, b, middle);
+    if (e + 8 * (side.x + side.y) < 0) return false;
+    z += e * double(t.z[k]);
+  }
+  float at = float(z / t.area), reach = 8 * (abs(slope.x) + abs(slope.y)) + kDepthRoom;
+  float lower = max(at - reach, min(t.z.x, min(t.z.y, t.z.z)) - kDepthRoom);
+  float upper = min(at + reach, max(t.z.x, max(t.z.y, t.z.z)) + kDepthRoom);
+  return lower <= solid.y && (front || upper >= solid.x);
+}
 
 void main() {
   uvec4 item = items[gl_WorkGroupID.x];
@@ -11,10 +33,18 @@ void main() {
   Flat t = make_flat(i, item.x);
   vec2 slope = find_slope(t);
   bool closed = (i.flags & kClosed) != 0u;
-  ivec2 start = ivec2(item.zw) * 16 +
-                ivec2(gl_LocalInvocationIndex % 16u, gl_LocalInvocationIndex / 16u);
-  for (int row = 0; row < 16; row += 4) {
-    ivec2 pixel = start + ivec2(0, row);
+  int me = int(gl_LocalInvocationIndex);
+  if (me == 0) live_count = 0u;
+  barrier();
+  if (me < kBlockTiles * kBlockTiles) {
+    ivec2 tile = ivec2(item.zw) * kBlockTiles + ivec2(me % kBlockTiles, me / kBlockTiles);
+    if (all(lessThan(tile * 16, isotact_frame.size)) &&
+        meets_tile(t, slope, isotact_slot(i.query), tile, closed && isotact_is(kFindInside)))
+      live[atomicAdd(live_count, 1u)] = tile;
+  }
+  barrier();
+  for (uint k = 0u; k < live_count; ++k) {
+    ivec2 pixel = live[k] * 16 + ivec2(me % 16, me / 16);
     float z;
     if (all(lessThan(pixel, isotact_frame.size)) && find_depth(t, pixel, z))
       isotact_test(i.query, i.number, closed, false, t.front, pixel, z, 0, slope);
