@@ -46,7 +46,7 @@ void look_at_frames(Contestant& c, std::span<const Pose> poses, int rounds) {
 // Why an answer differs from FCL's.
 struct Differences {
   std::size_t contained = 0;  // no surfaces cross, but something lies in the fighter, or it in that
-  std::size_t thin = 0;       // what crosses covers no pixel's middle
+  std::vector<std::size_t> thin;  // what crosses covers no pixel's middle, by the exact rasteriser
   std::vector<std::size_t> wrong_collisions, missed;
 };
 
@@ -117,7 +117,7 @@ Differences compare(Contestant& c, const Contestant& fcl, std::span<const Pose> 
       else
         d.wrong_collisions.push_back(f);
     } else if (judge.is_thin(poses[f])) {
-      ++d.thin;
+      d.thin.push_back(f);
     } else {
       d.missed.push_back(f);
     }
@@ -156,9 +156,9 @@ void tell(const Contestant& c, const Contestant& fcl, const Differences& d, Repo
   }
   report.print(" {:>7.2f}", c.memory / 1e6);
   if (&c != &fcl)
-    report.print("  {} wrong{}, {} missed{}, {} contained, {} thin", d.wrong_collisions.size(),
+    report.print("  {} wrong{}, {} missed{}, {} contained, {} thin{}", d.wrong_collisions.size(),
                  name_frames(d.wrong_collisions), d.missed.size(), name_frames(d.missed),
-                 d.contained, d.thin);
+                 d.contained, d.thin.size(), name_frames(d.thin));
   report.print("\n");
   row["wrong"] = d.wrong_collisions;
   row["missed"] = d.missed;

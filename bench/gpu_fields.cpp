@@ -27,7 +27,8 @@ constexpr const char* kUsage =
     "  --first N    cells of the first-order field (256); 0: none\n"
     "  --bricks N   cells of the brick field (1024); 0: none\n"
     "  --runs N     of which the medians are told (5)\n"
-    "  --warm-ups N runs before those (30, on software 1; a GPU that was idle is slow for a while)\n"
+    "  --warm-ups N runs before those (30, on software 1; a GPU that was idle is slow for a "
+    "while)\n"
     "  --no-check   does not build the same on the processor\n"
     "  MESH         else the bunny of the data folder\n";
 

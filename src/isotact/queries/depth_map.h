@@ -126,10 +126,10 @@ struct DepthReport {
   // The pixel in which something is furthest inside of the object along the view's axis: metres to
   // the nearer end of its part (kTwoMaps and kFragments with one side: to its far end).
   double depth = 0;
-  Vec3 deepest{};                  // there, in the world's frame
-  std::uint32_t deepest_id = 0;    // of what
-  // Of all elements that meet the object, ascending; where `inside`, of those around it. kTwoMaps: of
-  // those that hide the others.
+  Vec3 deepest{};                // there, in the world's frame
+  std::uint32_t deepest_id = 0;  // of what
+  // Of all elements that meet the object, ascending; where `inside`, of those around it. kTwoMaps:
+  // of those that hide the others.
   std::vector<std::uint32_t> ids;
   // A is the object, B the environment; Contact::point is the element's id. A surface of the
   // environment crosses the object: the normal is the surface's, and the depth is how far the
