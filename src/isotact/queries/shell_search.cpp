@@ -10,11 +10,7 @@ namespace {
 constexpr double kShellRounding = 2e-6;
 constexpr double kWidenRadius = 1 + 1e-6;  // radii
 
-<<<<<<< HEAD
 using TargetAccess = ShellTargetAccess;
-=======
-using Target = ShellTargetAccess;
->>>>>>> eb90b6e5a2504ebceb908832e2a8f8b0f059d679
 
 ShellView make_view(const PointSphereTree& tree) {
   ShellView view{};
@@ -74,11 +70,7 @@ ShellSearch::ShellSearch(const PointSphereTree& tree, const ShellTarget& target,
   for (std::size_t axis = 0; axis < 3; ++axis)
     linear_.rows[axis] = rotation.rows[axis] * (placement.shell_scale * per_field);
   offset_ = placement.field_from_shell.translation * per_field;
-<<<<<<< HEAD
   if (TargetAccess::grid(target) != nullptr)
-=======
-  if (Target::grid(target) != nullptr)
->>>>>>> eb90b6e5a2504ebceb908832e2a8f8b0f059d679
     prepare_grid();
   else
     prepare_formula();
@@ -89,29 +81,17 @@ void ShellSearch::prepare_formula() {
   const double scale = target_.kind() == TargetKind::kHull ? 1 : placement_.field_scale;
   const double in_world = scale == 1 ? 1 : placement_.field_scale;
   units_a_metre_ = target_.kind() == TargetKind::kHull ? 1 / placement_.field_scale : 1;
-<<<<<<< HEAD
   const Vec3 offset = (offset_ - TargetAccess::center(target_)) * in_world;
   const Vec3& axis = TargetAccess::axis(target_);
   const auto size = [&](int i) { return TargetAccess::size(target_, i) * scale; };
-=======
-  const Vec3 offset = (offset_ - Target::center(target_)) * in_world;
-  const Vec3& axis = Target::axis(target_);
-  const auto size = [&](int i) { return Target::size(target_, i) * scale; };
->>>>>>> eb90b6e5a2504ebceb908832e2a8f8b0f059d679
   for (std::size_t row = 0; row < 3; ++row) {
     for (std::size_t k = 0; k < 3; ++k)
       map_.linear[row][k] = static_cast<float>(linear_.rows[row][k] * in_world);
     map_.offset[row] = static_cast<float>(offset[row]);
   }
-<<<<<<< HEAD
   numbers_.rounding = static_cast<float>(TargetAccess::rounding(target_) * scale);
   float* n = numbers_.number;
   double largest = length(offset) + TargetAccess::rounding(target_) * scale;
-=======
-  numbers_.rounding = static_cast<float>(Target::rounding(target_) * scale);
-  float* n = numbers_.number;
-  double largest = length(offset) + Target::rounding(target_) * scale;
->>>>>>> eb90b6e5a2504ebceb908832e2a8f8b0f059d679
   switch (target_.kind()) {
     case TargetKind::kPlane: {
       // The plane goes to the shell: one product a point, and no large numbers that cancel.
@@ -145,11 +125,7 @@ void ShellSearch::prepare_formula() {
       break;
     }
     case TargetKind::kHull: {
-<<<<<<< HEAD
       const HullTarget& hull = *TargetAccess::hull(target_);
-=======
-      const HullTarget& hull = *Target::hull(target_);
->>>>>>> eb90b6e5a2504ebceb908832e2a8f8b0f059d679
       numbers_.planes = hull.planes.data();
       numbers_.plane_count = static_cast<std::uint32_t>(hull.planes.size() / 4);
       for (const Vec3& corner : hull.solid->corners) largest = std::max(largest, length(corner));
@@ -170,11 +146,7 @@ void ShellSearch::prepare_formula() {
 }
 
 void ShellSearch::prepare_grid() {
-<<<<<<< HEAD
   const GridTarget& grid = *TargetAccess::grid(target_);
-=======
-  const GridTarget& grid = *Target::grid(target_);
->>>>>>> eb90b6e5a2504ebceb908832e2a8f8b0f059d679
   clearance_ = &grid.view;
   const double per_block = 1 / grid.block;
   units_a_metre_ = per_block / placement_.field_scale;
@@ -204,11 +176,7 @@ bool ShellSearch::has_distances() const {
 }
 
 ShellCounts ShellSearch::search(const ShellBuffers& buffers) const {
-<<<<<<< HEAD
   if (TargetAccess::any(target_) != nullptr) return search_any(buffers);
-=======
-  if (Target::any(target_) != nullptr) return search_any(buffers);
->>>>>>> eb90b6e5a2504ebceb908832e2a8f8b0f059d679
   return kernels_->search(test_, task(), buffers);
 }
 
@@ -235,11 +203,7 @@ ShellCounts ShellSearch::find_clusters(double reach, const ShellBuffers& buffers
 }
 
 unsigned ShellSearch::test_group(const SphereGroup& group) const {
-<<<<<<< HEAD
   const AnyField* any = TargetAccess::any(target_);
-=======
-  const AnyField* any = Target::any(target_);
->>>>>>> eb90b6e5a2504ebceb908832e2a8f8b0f059d679
   if (any == nullptr) return kernels_->test_group(test_, task(), group);
   unsigned bits = 0;
   for (unsigned lane = 0; lane < 8; ++lane) {
@@ -304,11 +268,7 @@ void ShellSearch::measure(std::span<const std::uint32_t> points, float* distance
 }
 
 void ShellSearch::measure_in_field(std::span<const std::uint32_t> points, float* distances) const {
-<<<<<<< HEAD
   kernels_->measure_bricks(TargetAccess::grid(target_)->bricks, cells_, view_, points.data(),
-=======
-  kernels_->measure_bricks(Target::grid(target_)->bricks, cells_, view_, points.data(),
->>>>>>> eb90b6e5a2504ebceb908832e2a8f8b0f059d679
                            points.size(), distances);
   const auto scale = static_cast<float>(placement_.field_scale);
   if (scale == 1) return;
@@ -318,11 +278,7 @@ void ShellSearch::measure_in_field(std::span<const std::uint32_t> points, float*
 void ShellSearch::measure_one_by_one(std::span<const std::uint32_t> points,
                                      float* distances) const {
   const std::span<const Vec3f> normals = tree_.normals();
-<<<<<<< HEAD
   const HullTarget* hull = TargetAccess::hull(target_);
-=======
-  const HullTarget* hull = Target::hull(target_);
->>>>>>> eb90b6e5a2504ebceb908832e2a8f8b0f059d679
   const Voxmap* voxmap = target_.voxmap();
   for (std::size_t i = 0; i < points.size(); ++i) {
     const Vec3 place = place_in_target(points[i]);
@@ -330,11 +286,7 @@ void ShellSearch::measure_one_by_one(std::span<const std::uint32_t> points,
     if (hull != nullptr) {
       d = find_hull_distance(*hull->solid, place);
     } else if (voxmap == nullptr) {
-<<<<<<< HEAD
       d = TargetAccess::any(target_)->value(place);
-=======
-      d = Target::any(target_)->value(place);
->>>>>>> eb90b6e5a2504ebceb908832e2a8f8b0f059d679
     } else if (voxmap->encoding() == VoxmapEncoding::kSupport) {
       d = voxmap->interpolated_distance(place);
     } else {
