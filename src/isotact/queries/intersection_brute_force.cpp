@@ -154,11 +154,11 @@ void search_pair(const OnePair& one, std::vector<IdfHit>& hits, IdfPairResult& f
 }  // namespace
 
 void intersect_fields_brute_force(std::span<const IdfShape> shapes, std::span<const IdfBody> bodies,
-                                  std::span<const IdfPair> pairs, const IdfSettings& wanted,
+                                  std::span<const IdfPair> pairs, const IdfSettings& settings,
                                   IdfState& state, IdfResult& result) {
-  const IdfSettings settings = without_contradictions(wanted);
+  const IdfSettings chosen = without_contradictions(settings);
   IdfPlan plan;
-  plan_intersections(shapes, bodies, pairs, settings, state, plan);
+  plan_intersections(shapes, bodies, pairs, chosen, state, plan);
   std::vector<IdfEvaluator> evaluators;
   for (const IdfShape& shape : shapes) evaluators.push_back(make_evaluator(shape));
   std::vector<IdfPairResult> found(pairs.size());
@@ -168,12 +168,12 @@ void intersect_fields_brute_force(std::span<const IdfShape> shapes, std::span<co
     if (record.cells[0] == 0) continue;
     const IdfFields fields{&record, &evaluators[record.shape_a], &evaluators[record.shape_b]};
     hits.clear();
-    search_pair({fields, plan, settings, static_cast<std::uint32_t>(i)}, hits, found[i]);
+    search_pair({fields, plan, chosen, static_cast<std::uint32_t>(i)}, hits, found[i]);
     found[i].arrived = static_cast<std::uint32_t>(hits.size());
-    select_hits(record, settings, hits);
+    select_hits(record, chosen, hits);
     all.insert(all.end(), hits.begin(), hits.end());
   }
-  finish_result(all, found, bodies, pairs, plan, settings, state, result);
+  finish_result(all, found, bodies, pairs, plan, chosen, state, result);
 }
 
 }  // namespace isotact

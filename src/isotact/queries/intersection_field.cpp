@@ -179,11 +179,11 @@ bool decide_coarsely(const IdfFields& fields, const IdfPlan& plan, const IdfSett
 }  // namespace
 
 void intersect_fields(std::span<const IdfShape> shapes, std::span<const IdfBody> bodies,
-                      std::span<const IdfPair> pairs, const IdfSettings& wanted, IdfState& state,
+                      std::span<const IdfPair> pairs, const IdfSettings& settings, IdfState& state,
                       IdfResult& result) {
-  const IdfSettings settings = without_contradictions(wanted);
+  const IdfSettings chosen = without_contradictions(settings);
   ThreadScratch<IdfPlan> plan;
-  plan_intersections(shapes, bodies, pairs, settings, state, *plan);
+  plan_intersections(shapes, bodies, pairs, chosen, state, *plan);
   std::vector<IdfEvaluator> evaluators;
   evaluators.reserve(shapes.size());
   for (const IdfShape& shape : shapes) evaluators.push_back(make_evaluator(shape));
@@ -193,7 +193,7 @@ void intersect_fields(std::span<const IdfShape> shapes, std::span<const IdfBody>
   const std::size_t grain = std::clamp<std::size_t>(pairs.size() / 64, 1, 16);
   std::vector<std::vector<IdfHit>> parts((pairs.size() + grain - 1) / grain);
   const IdfPlan& planned = *plan;
-  parallel_for(pairs.size(), grain, settings.threads, [&](std::size_t begin, std::size_t end) {
+  parallel_for(pairs.size(), grain, chosen.threads, [&](std::size_t begin, std::size_t end) {
     ThreadScratch<SearchScratch> scratch;
     std::vector<IdfHit>& hits = parts[begin / grain];
     for (std::size_t i = begin; i < end; ++i) {
@@ -201,15 +201,15 @@ void intersect_fields(std::span<const IdfShape> shapes, std::span<const IdfBody>
       if (record.cells[0] == 0) continue;
       const IdfFields fields{&record, &evaluators[record.shape_a], &evaluators[record.shape_b]};
       const auto pair = static_cast<std::uint32_t>(i);
-      if (!searches_coarsely(settings) ||
-          !decide_coarsely(fields, planned, settings, kernels, pair, *scratch, found[i]))
-        PairSearch(fields, planned, settings, kernels, pair, *scratch, found[i]).run();
+      if (!searches_coarsely(chosen) ||
+          !decide_coarsely(fields, planned, chosen, kernels, pair, *scratch, found[i]))
+        PairSearch(fields, planned, chosen, kernels, pair, *scratch, found[i]).run();
       hits.insert(hits.end(), scratch->found.begin(), scratch->found.end());
     }
   });
   std::vector<IdfHit> all;
   for (const std::vector<IdfHit>& hits : parts) all.insert(all.end(), hits.begin(), hits.end());
-  finish_result(all, found, bodies, pairs, planned, settings, state, result);
+  finish_result(all, found, bodies, pairs, planned, chosen, state, result);
 }
 
 }  // namespace isotact
