@@ -240,7 +240,7 @@ DepthVerdict find_depth_contacts(const DepthBody& a, const DepthBody& b,
 }
 
 void print_report(const DepthVerdict& v) {
-  Facts facts{{"status", v.inside ? "contact: A lies within B" : status_of(v)},
+  Facts facts{{"status", v.inside ? "contact: A, or a part of it, lies within B" : status_of(v)},
               {"device", v.device}};
   if (!v.contacts.empty()) add_contact(facts, v.contacts.front());
   if (const DepthReport* deepest = deepest_of(v); deepest != nullptr && v.colliding)

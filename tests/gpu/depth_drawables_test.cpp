@@ -166,6 +166,13 @@ TEST_F(GpuDrawablesTest, CallbacksMayThrow) {
   EXPECT_EQ(detector.read_map(0).covered, map.covered);
 }
 
+TEST_F(GpuDrawablesTest, ContextsMustBeCurrent) {
+  gpu().release();
+  EXPECT_THROW(GpuDepthDetector(gpu(), {.width = 32, .height = 32}), Error);
+  gpu().make_current();
+  EXPECT_NO_THROW(GpuDepthDetector(gpu(), {.width = 32, .height = 32}));
+}
+
 TEST_F(GpuDrawablesTest, WhatMakesNoSenseIsRefused) {
   DrawnScene scene(1);
   GpuDepthDetector detector(gpu(), {.width = 32, .height = 32});

@@ -230,6 +230,11 @@ void GpuContext::release() const {
   eglMakeCurrent(state_->display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
 }
 
+void GpuContext::check_current() const {
+  if (state_->context == EGL_NO_CONTEXT || eglGetCurrentContext() == state_->context) return;
+  throw Error("the GPU context is not current on this thread: make_current() first");
+}
+
 const GpuInfo& GpuContext::info() const { return state_->info; }
 
 std::string describe(const GpuInfo& info) {

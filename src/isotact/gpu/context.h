@@ -57,6 +57,8 @@ class GpuContext {
   // On this thread. A context may be current on one thread at a time: release() it there first.
   void make_current() const;
   void release() const;
+  // Throws Error where it is not current on this thread. (Of the caller's own it is not known.)
+  void check_current() const;
 
   const GpuInfo& info() const;
 

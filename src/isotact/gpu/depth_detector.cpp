@@ -29,6 +29,7 @@ void GpuDepthDetector::State::forget_hits() {
 
 GpuDepthDetector::GpuDepthDetector(const GpuContext& gpu, const DepthSettings& settings,
                                    const GpuDepthOptions& options) {
+  gpu.check_current();
   const GpuStateGuard guard(options.save_state);
   if (options.save_state) clear_gpu_state();
   state_ = std::make_unique<State>(gpu, settings, options);

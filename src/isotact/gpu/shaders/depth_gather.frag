@@ -28,6 +28,7 @@ void add(uint pixel, float z, bool front) {
 
 void main() {
   float z = gl_FragCoord.z;
+  vec2 slope = vec2(dFdx(z), dFdy(z));
   float reach = isotact_find_reach(z);
   IsotactDrawn d = isotact_find_drawn();
   ivec2 at = ivec2(gl_FragCoord.xy);
@@ -39,6 +40,9 @@ void main() {
 #endif
   add(pixel, z - reach, z + reach, crossing);
 #else
+  // Of triangles that are seen along themselves the pipeline's depths may be anything. Of those that
+  // are not even in the box nothing is kept: the pixel is open then, and counted so.
+  if ((z <= 0 || z >= 1) && abs(slope.x) + abs(slope.y) > 0.25) return;
   if (d.thin || gl_FrontFacing) add(pixel, z, true);
   if (d.thin || !gl_FrontFacing) add(pixel, z, false);
 #endif
