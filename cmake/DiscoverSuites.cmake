@@ -1,6 +1,6 @@
 # cmake -DPROGRAM=path -DNAME=prefix -DOUTPUT=file.cmake -P DiscoverSuites.cmake: one CTest case a
 # suite of a GoogleTest program. (GoogleTest's own module makes one a test: then every test starts a
-# process and builds again the fields that its suite shares, which took half of the time.)
+# process and builds again the fields that its suite shares.)
 execute_process(COMMAND ${PROGRAM} --gtest_list_tests OUTPUT_VARIABLE listed
   COMMAND_ERROR_IS_FATAL ANY)
 string(REGEX REPLACE "[[;]|]" "" listed "${listed}")  # of type parameters: CMake's lists mind them

@@ -160,7 +160,7 @@ void build_and_ask_field(const DemoOptions& options, const std::filesystem::path
                          Story& story) {
   const Threads threads = options.common.thread_setting();
   const TriangleMesh knot = make_shape("knot");
-  const FieldSettings settings{.resolution = kShort ? 64 : 128, .threads = threads};
+  const FieldSettings settings{.resolution = kShort ? 48 : 128, .threads = threads};
   const Stopwatch watch;
   const FieldResult built = build_field(knot, settings);
   const double seconds = watch.seconds();
@@ -201,7 +201,7 @@ void draw(const DemoOptions& options, const std::filesystem::path& folder, Story
   const Stopwatch watch;
   const auto path = folder / "shapes.png";
   RenderSettings settings{
-      .width = kShort ? 240 : 1200, .height = kShort ? 128 : 640, .yaw_degrees = 12};
+      .width = kShort ? 120 : 1200, .height = kShort ? 64 : 640, .yaw_degrees = 12};
   settings.threads = options.common.thread_setting();
   write_png(path, render(demo_still_life(kShort), settings));
   story.facts["picture"] = path.string();

@@ -331,7 +331,7 @@ TEST(Voxmap, SupportMapBecomesAContinuousField) {
 
 TEST(Voxmap, SameBytesForAnyNumberOfThreads) {
   const TriangleMesh knot = make_shape("knot", {{"segments", 96}, {"tube_segments", 12}});
-  const Lattice lattice = lattice_for(knot, 24);
+  const Lattice lattice = lattice_for(knot, unless_slow(24, 16));
   for (const VoxmapEncoding encoding :
        {VoxmapEncoding::kLayers, VoxmapEncoding::kScaled, VoxmapEncoding::kSupport})
     for (const ClosestPointMethod closest :
@@ -389,7 +389,7 @@ void expect_sides_of_the_field(const Surface& surface, const Lattice& lattice) {
 
 TEST(Voxmap, AgreesWithTheFieldOnCavitiesAndNestedParts) {
   const TriangleMesh hollow = nested_balls(true), nested = nested_balls(false);
-  const Lattice lattice = lattice_for(hollow, unless_slow(22, 18));
+  const Lattice lattice = lattice_for(hollow, unless_slow(22, 15));
   const SurfaceSettings by_winding{.voxel_size = lattice.spacing},
       even_odd{.nested = NestedRule::kEvenOdd, .voxel_size = lattice.spacing};
   expect_sides_of_the_field(prepare_surface(hollow, by_winding), lattice);
@@ -411,7 +411,7 @@ TEST(Voxmap, AgreesWithTheFieldOnCavitiesAndNestedParts) {
 
 TEST(Voxmap, AgreesWithTheFieldOnShells) {
   const TriangleMesh ball = make_sphere({.radius = 0.5, .frequency = 6});
-  const Lattice lattice = lattice_for(ball, 28, 6);
+  const Lattice lattice = lattice_for(ball, unless_slow(28, 18), unless_slow(6, 4));
   const Surface shell = prepare_surface(
       ball, {.sign = SignMethod::kUnsigned, .voxel_size = lattice.spacing, .shell_offset = 0.1});
   expect_sides_of_the_field(shell, lattice);
