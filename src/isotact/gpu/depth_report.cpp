@@ -72,13 +72,16 @@ void make_depth_report(const detail::Flight& flight, std::size_t query,
   if (!report.colliding) return;
   report.deepest = transform_point(place.world_from_view,
                                    place.in_view(head.deepest_pixel, double{head.deepest_z}));
-  report.deepest_id = flight.ids[head.deepest_element];
   const std::size_t bits = 16 + 8 * std::size_t{settings.max_contacts};
   for (std::uint32_t i = 0; i < flight.element_words; ++i)
     for (std::uint32_t word = words[bits + i]; word != 0; word &= word - 1)
       report.ids.push_back(flight.ids[32 * i + static_cast<std::uint32_t>(std::countr_zero(word))]);
   std::sort(report.ids.begin(), report.ids.end());
   report.ids.erase(std::unique(report.ids.begin(), report.ids.end()), report.ids.end());
+  // Beyond all elements: it is not known which of those that were met (depth_finish.comp, recover).
+  report.deepest_id = head.deepest_element < flight.ids.size() ? flight.ids[head.deepest_element]
+                      : report.ids.empty()                     ? 0
+                                                               : report.ids.front();
   for (std::uint32_t i = 0; i < head.contacts; ++i) {
     detail::DepthResultContact c;
     std::memcpy(&c, &words[16 + 8 * std::size_t{i}], sizeof c);

@@ -11,7 +11,7 @@ shared uint pixels, around_whom;
 shared ivec2 first_pixel, last_pixel;
 shared uint value[128], rank[128], chosen[128], pixel_of[64];
 shared uint greatest, greatest_pixel, contacts;
-shared uint lost_pixel[64], lost_element[64];
+shared uint lost_pixel[64];
 
 void count_pixels(uint query) {
   uint n = 0u;
@@ -65,44 +65,25 @@ void choose(uint query, uint hits) {
 }
 
 // Where the list of hits was full the best of a part may not be in it. Its key still says how deep it
-// is, in steps of 2^-12 or finer, and in which pixel; the element is one of those that were met.
+// is, in steps of 2^-12 or finer, and in which pixel; which element it is of, and at what depth, is not
+// known any more.
 void recover(uint query) {
-  uint me = gl_LocalInvocationIndex;
-  if (me >= 64u || chosen[me] != kNone) return;
-  uint key = isotact_parts.keys[query * kPartStride + me], bits = isotact_frame.pixel_bits;
-  if (key == 0u) return;
+  uint part = min(gl_LocalInvocationIndex, 63u);
+  uint key = isotact_parts.keys[query * kPartStride + part], bits = isotact_frame.pixel_bits;
+  if (gl_LocalInvocationIndex >= 64u || chosen[part] != kNone || key == 0u) return;
   float levels = float((1u << min(32u - bits, 24u)) - 2u);
-  value[me] = floatBitsToUint(float((key >> bits) - 1u) / levels);
+  value[part] = floatBitsToUint(float((key >> bits) - 1u) / levels);
   uint local = (1u << bits) - 1u - (key & ((1u << bits) - 1u));
   uvec2 size = uvec2(isotact_frame.size);
-  uvec2 pixel = (uvec2(me % 8u, me / 8u) * size + 7u) / 8u +
+  uvec2 pixel = (uvec2(part % 8u, part / 8u) * size + 7u) / 8u +
                 uvec2(local % isotact_frame.part_size.x, local / isotact_frame.part_size.x);
-  lost_pixel[me] = min(pixel.y, size.y - 1u) * size.x + min(pixel.x, size.x - 1u);
-  lost_element[me] = 0u;
-  for (uint i = 0u; i < isotact_frame.element_words; ++i) {
-    uint word = isotact_bits.words[query * isotact_frame.element_words + i];
-    if (word == 0u) continue;
-    lost_element[me] = 32u * i + uint(findLSB(word));
-    break;
-  }
-}
-
-IsotactHit find_lost(uint query, uint part) {
-  IsotactHit hit;
-  hit.pixel = lost_pixel[part];
-  hit.element = lost_element[part];
-  hit.value = uintBitsToFloat(value[part]);
-  hit.z = 0.5;
-  if (!isotact_is(kOneSided) && !isotact_is(kTwoSided))
-    hit.z = intervals[isotact_slot(query) * isotact_frame.pixels * uint(isotact_frame.layers) +
-                      hit.pixel].x + hit.value;
-  return hit;
+  lost_pixel[part] = min(pixel.y, size.y - 1u) * size.x + min(pixel.x, size.x - 1u);
 }
 
 void write_contacts(uint query, uint to) {
-  uint part = 64u + gl_LocalInvocationIndex;
+  uint lane = min(gl_LocalInvocationIndex, 63u), part = 64u + lane;
   if (gl_LocalInvocationIndex < 64u && chosen[part] != kNone)
-    pixel_of[gl_LocalInvocationIndex] =
+    pixel_of[lane] =
         isotact_hits.hits[query * isotact_frame.hit_room + chosen[part]].pixel;
   barrier();
   if (gl_LocalInvocationIndex < 64u && chosen[part] != kNone) {
@@ -168,27 +149,34 @@ void main() {
     last_pixel = ivec2(-1);
   }
   if (me < 128u) {
-    value[me] = 0u;
-    rank[me] = chosen[me] = kNone;
+    uint part = min(me, 127u);
+    value[part] = 0u;
+    rank[part] = chosen[part] = kNone;
   }
-  if (me < 64u) lost_pixel[me] = kNone;
+  if (me < 64u) lost_pixel[min(me, 63u)] = kNone;
   barrier();
   count_pixels(query);
   uint hits = min(isotact_parts.keys[query * kPartStride + 128u], isotact_frame.hit_room);
   choose(query, hits);
   recover(query);
-  bool has_best = me < 64u && (chosen[me] != kNone || lost_pixel[me] != kNone);
-  if (has_best) atomicMax(greatest, value[me]);
+  // Compilers may read before they ask: no lane has an index beyond what there is.
+  uint mine_part = min(me, 63u);
+  bool has_best = me < 64u && (chosen[mine_part] != kNone || lost_pixel[mine_part] != kNone);
+  if (has_best) atomicMax(greatest, value[mine_part]);
   write_contacts(query, to);
   write_elements(query, to);
   barrier();
-  bool mine = has_best && value[me] == greatest;
+  bool mine = has_best && value[mine_part] == greatest;
   IsotactHit hit;
   if (mine) {
-    if (chosen[me] != kNone)
-      hit = isotact_hits.hits[query * isotact_frame.hit_room + chosen[me]];
-    else
-      hit = find_lost(query, me);
+    bool is_lost = chosen[mine_part] == kNone;
+    hit = isotact_hits.hits[query * isotact_frame.hit_room + (is_lost ? 0u : chosen[mine_part])];
+    if (is_lost) {
+      hit.pixel = lost_pixel[mine_part];
+      hit.element = kNone & ~(kBack | kContact);
+      hit.z = 0.5;
+      hit.value = uintBitsToFloat(value[mine_part]);
+    }
     atomicMin(greatest_pixel, hit.pixel);
   }
   barrier();

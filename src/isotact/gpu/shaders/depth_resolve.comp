@@ -170,8 +170,10 @@ void main() {
   }
   barrier();
 
-  if (gl_LocalInvocationIndex < 16u && probes[gl_LocalInvocationIndex] != 0u)
-    atomicMax(maps[pass.slot].probes[gl_LocalInvocationIndex], probes[gl_LocalInvocationIndex]);
+  // Compilers may read before they ask: no lane has an index beyond what there is.
+  uint region = min(gl_LocalInvocationIndex, 15u);
+  if (gl_LocalInvocationIndex < 16u && probes[region] != 0u)
+    atomicMax(maps[pass.slot].probes[region], probes[region]);
   if (gl_LocalInvocationIndex != 0u) return;
   uint tile = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
   tiles[pass.slot * gl_NumWorkGroups.x * gl_NumWorkGroups.y + tile] =
