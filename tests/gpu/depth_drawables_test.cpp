@@ -1,4 +1,4 @@
-// Whatever can be drawn, many at once, and a context that is left as it was.
+// Whatever can be drawn, and many at once.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -10,71 +10,13 @@
 #include "isotact/gpu/gl_state.h"
 #include "isotact/gpu/mesh_drawable.h"
 
-#include "drawn_mesh.h"
+#include "drawn_scene.h"
 #include "gpu_fixture.h"
 
 namespace isotact {
 namespace {
 
 using GpuDrawablesTest = GpuTest;
-
-constexpr std::int32_t kDrawnSize = 64;
-
-bool is_same(const DepthReport& a, const DepthReport& b) {
-  const auto same_contacts = [&] {
-    return std::equal(a.contacts.begin(), a.contacts.end(), b.contacts.begin(), b.contacts.end(),
-                      [](const Contact& c, const Contact& d) {
-                        return c.position == d.position && c.normal == d.normal &&
-                               c.depth == d.depth && c.point == d.point;
-                      });
-  };
-  return a.colliding == b.colliding && a.inside == b.inside && a.pixels == b.pixels &&
-         std::equal(a.first_pixel, a.first_pixel + 2, b.first_pixel) &&
-         std::equal(a.last_pixel, a.last_pixel + 2, b.last_pixel) && a.depth == b.depth &&
-         a.deepest == b.deepest && a.deepest_id == b.deepest_id && a.ids == b.ids &&
-         same_contacts();
-}
-
-// A picture's place in the atlas shifts what rounding does: depths differ in their last bits, and
-// pixels at edges may.
-bool is_close(const DepthReport& a, const DepthReport& b) {
-  const auto distance = a.pixels > b.pixels ? a.pixels - b.pixels : b.pixels - a.pixels;
-  return a.colliding == b.colliding && a.inside == b.inside && distance <= 2 &&
-         std::abs(a.depth - b.depth) < 1e-5 && a.ids == b.ids &&
-         a.contacts.size() == b.contacts.size();
-}
-
-std::string text(const DepthReport& r) {
-  std::string t = "pixels " + std::to_string(r.pixels) + " inside " + std::to_string(r.inside) +
-                  " depth " + std::to_string(r.depth) + " contacts " +
-                  std::to_string(r.contacts.size()) + " deepest " + std::to_string(r.deepest_id) +
-                  " " + std::to_string(r.first_pixel[0]) + ".." + std::to_string(r.last_pixel[0]) +
-                  " ids";
-  for (const std::uint32_t id : r.ids) t += " " + std::to_string(id);
-  return t;
-}
-
-struct DrawnScene {
-  TriangleMesh ball_mesh = make_sphere({.radius = 0.5, .frequency = 8});
-  DrawnMesh ball{ball_mesh};
-  DrawnMesh box{make_box({.size_x = 1, .size_y = 0.4, .size_z = 0.7})};
-  DrawnMesh ring{
-      make_torus({.radius = 0.5, .tube_radius = 0.2, .segments = 24, .tube_segments = 12})};
-  DepthView view = make_depth_view({{-0.71, -0.71, -0.71}, {0.71, 0.71, 0.71}}, {0.2, 0.3, 1});
-  std::vector<GpuDrawable> environment;
-
-  explicit DrawnScene(int count) {
-    Random random(3);
-    for (int i = 0; i < count; ++i) {
-      const auto next = [&] { return random.uniform(-1, 1); };
-      const Pose pose{normalized(Quat{next(), next(), next(), next()}),
-                      Vec3{next(), next(), next()} * 1.5};
-      DrawnMesh& mesh = i % 3 == 0 ? ball : i % 3 == 1 ? box : ring;
-      environment.push_back(mesh.drawable(static_cast<std::uint32_t>(100 - i), pose));
-    }
-  }
-  GpuDrawable object(int i) { return (i % 3 == 0 ? ball : i % 3 == 1 ? box : ring).drawable(); }
-};
 
 std::vector<GpuDepthQuery> make_queries(int count) {
   Random random(5);
@@ -102,9 +44,9 @@ TEST_F(GpuDrawablesTest, ManyAtOnceAreAsOneByOne) {
     int colliding = 0;
     for (std::size_t i = 0; i < queries.size(); ++i) {
       detector.fetch(detector.submit({&queries[i], 1}, {scene.environment}), alone);
-      EXPECT_TRUE(is_close(together[i], alone[0])) << i << "\n"
-                                                   << text(together[i]) << "\n"
-                                                   << text(alone[0]);
+      EXPECT_TRUE(is_close_report(together[i], alone[0])) << i << "\n"
+                                                          << describe_report(together[i]) << "\n"
+                                                          << describe_report(alone[0]);
       colliding += together[i].colliding ? 1 : 0;
     }
     EXPECT_GT(colliding, 3);
@@ -113,7 +55,8 @@ TEST_F(GpuDrawablesTest, ManyAtOnceAreAsOneByOne) {
     std::vector<DepthReport> again;
     detector.fetch(detector.submit(queries, {scene.environment}), again);
     for (std::size_t i = 0; i < queries.size(); ++i)
-      EXPECT_TRUE(is_same(together[i], again[i])) << text(together[i]) << "\n" << text(again[i]);
+      EXPECT_TRUE(is_same_report(together[i], again[i])) << describe_report(together[i]) << "\n"
+                                                         << describe_report(again[i]);
   }
 }
 
@@ -142,7 +85,8 @@ TEST_F(GpuDrawablesTest, WhatMissesTheBoxIsNotCalled) {
   detector.fetch(detector.submit(queries, {scene.environment}), all);
   detector.fetch(detector.submit(queries, {bounded}), fewer);
   for (std::size_t i = 0; i < queries.size(); ++i)
-    EXPECT_TRUE(is_same(all[i], fewer[i])) << text(all[i]) << "\n" << text(fewer[i]);
+    EXPECT_TRUE(is_same_report(all[i], fewer[i])) << describe_report(all[i]) << "\n"
+                                                  << describe_report(fewer[i]);
   EXPECT_GT(calls, 50);
   EXPECT_LT(calls, 400);  // of 480
 }
@@ -210,7 +154,7 @@ TEST_F(GpuDrawablesTest, SeveralSubmissionsAreInFlight) {
     }
     detector.fetch(tickets[i], got);
     EXPECT_TRUE(
-        is_same(got[0], detector.detect(queries[i].world_from_object, {scene.environment})));
+        is_same_report(got[0], detector.detect(queries[i].world_from_object, {scene.environment})));
   }
   EXPECT_THROW(detector.fetch(tickets[0], got), Error);
   detector.forget(detector.submit({queries.data(), 1}, {scene.environment}));
@@ -415,174 +359,6 @@ void main() { gl_Position = clip_from_world * vec4(position, 1); }
   glDeleteFramebuffers(1, &framebuffer);
   glDeleteTransformFeedbacks(1, &feedback);
   glDeleteBuffers(1, &buffer);
-}
-
-// Every switch and binding that we touch, away from where it is by default.
-struct OddState {
-  GLuint buffers[3]{}, textures[4]{}, sampler = 0, framebuffer = 0, vertices = 0, pipeline = 0;
-  GpuProgram program =
-      GpuProgram::from_source("odd.comp", "layout(local_size_x=1) in;\nvoid main() {}\n");
-
-  OddState() {
-    glCreateBuffers(3, buffers);
-    for (const GLuint b : buffers) glNamedBufferStorage(b, 65536, nullptr, 0);
-    glCreateTextures(GL_TEXTURE_2D, 1, &textures[0]);
-    glCreateTextures(GL_TEXTURE_2D_ARRAY, 1, &textures[1]);
-    glCreateTextures(GL_TEXTURE_3D, 1, &textures[2]);
-    glCreateTextures(GL_TEXTURE_CUBE_MAP, 1, &textures[3]);
-    glCreateSamplers(1, &sampler);
-    glCreateFramebuffers(1, &framebuffer);
-    glCreateVertexArrays(1, &vertices);
-    glCreateProgramPipelines(1, &pipeline);
-  }
-  ~OddState() {
-    glDeleteBuffers(3, buffers);
-    glDeleteTextures(4, textures);
-    glDeleteSamplers(1, &sampler);
-    glDeleteFramebuffers(1, &framebuffer);
-    glDeleteVertexArrays(1, &vertices);
-    glDeleteProgramPipelines(1, &pipeline);
-  }
-
-  void set_switches() const {
-    for (const int s :
-         {GL_DEPTH_TEST, GL_CULL_FACE, GL_STENCIL_TEST, GL_DEPTH_CLAMP, GL_PRIMITIVE_RESTART,
-          GL_RASTERIZER_DISCARD, GL_COLOR_LOGIC_OP, GL_POLYGON_OFFSET_FILL, GL_SAMPLE_MASK,
-          GL_PROGRAM_POINT_SIZE, GL_FRAMEBUFFER_SRGB, GL_CLIP_DISTANCE0, GL_CLIP_DISTANCE0 + 3})
-      glEnable(static_cast<GLenum>(s));
-    glDisable(GL_MULTISAMPLE);
-    glDisable(GL_DITHER);
-    glEnablei(GL_BLEND, 0);
-    glEnablei(GL_SCISSOR_TEST, 0);
-    glViewport(3, 4, 50, 60);
-    glScissor(1, 2, 7, 9);
-    glDepthRange(0.25, 0.5);
-    glDepthFunc(GL_NOTEQUAL);
-    glDepthMask(GL_FALSE);
-    glCullFace(GL_FRONT_AND_BACK);
-    glFrontFace(GL_CW);
-    glClipControl(GL_UPPER_LEFT, GL_ZERO_TO_ONE);
-    glColorMask(GL_TRUE, GL_FALSE, GL_TRUE, GL_FALSE);
-    glPolygonMode(GL_FRONT_AND_BACK, GL_LINE);
-    glPatchParameteri(GL_PATCH_VERTICES, 7);
-    glProvokingVertex(GL_FIRST_VERTEX_CONVENTION);
-    glPrimitiveRestartIndex(77);
-    glPointSize(3);
-    glStencilFuncSeparate(GL_FRONT, GL_LESS, 3, 0x0f);
-    glStencilFuncSeparate(GL_BACK, GL_GREATER, 5, 0xf0);
-    glStencilOpSeparate(GL_FRONT, GL_INVERT, GL_INCR, GL_DECR);
-    glStencilMaskSeparate(GL_BACK, 0x3c);
-    glPixelStorei(GL_PACK_ALIGNMENT, 1);
-    glPixelStorei(GL_PACK_ROW_LENGTH, 33);
-    glPixelStorei(GL_UNPACK_SKIP_ROWS, 2);
-  }
-  void set_bindings() const {
-    for (GLuint i = 0; i < 16; ++i)
-      glBindBufferRange(GL_SHADER_STORAGE_BUFFER, i, buffers[i % 3], 256 * i, 512);
-    glBindBufferBase(GL_SHADER_STORAGE_BUFFER, 13, buffers[1]);
-    for (GLuint i = 28; i < 32; ++i)
-      glBindBufferRange(GL_UNIFORM_BUFFER, i, buffers[i % 3], 256, 1024);
-    for (const int target : {GL_SHADER_STORAGE_BUFFER, GL_UNIFORM_BUFFER, GL_ARRAY_BUFFER,
-                             GL_DRAW_INDIRECT_BUFFER, GL_DISPATCH_INDIRECT_BUFFER})
-      glBindBuffer(static_cast<GLenum>(target), buffers[2]);
-    glBindBuffer(GL_PIXEL_PACK_BUFFER, buffers[0]);
-    for (GLuint unit = 7; unit < 13; ++unit) {
-      glActiveTexture(GL_TEXTURE0 + unit);
-      glBindTexture(GL_TEXTURE_2D, textures[0]);
-      glBindTexture(GL_TEXTURE_2D_ARRAY, textures[1]);
-      glBindTexture(GL_TEXTURE_3D, textures[2]);
-      glBindTexture(GL_TEXTURE_CUBE_MAP, textures[3]);
-      glBindSampler(unit, sampler);
-    }
-    glActiveTexture(GL_TEXTURE5);
-    glBindVertexArray(vertices);
-    glBindFramebuffer(GL_DRAW_FRAMEBUFFER, framebuffer);
-    glUseProgram(program.name());
-    glBindProgramPipeline(pipeline);
-  }
-};
-
-TEST_F(GpuDrawablesTest, TheContextIsLeftAsItWas) {
-  DrawnScene scene(4);
-  const GpuContext own = GpuContext::adopt_current();
-  const GpuState before = read_gpu_state();
-  {
-    const OddState odd;
-    odd.set_switches();
-    odd.set_bindings();
-    const GpuState set = read_gpu_state();
-    EXPECT_FALSE(set == before);
-    for (const DepthMethod method :
-         {DepthMethod::kIntervals, DepthMethod::kTwoMaps, DepthMethod::kFragments}) {
-      const DepthSettings settings{.method = method,
-                                   .width = kDrawnSize,
-                                   .height = kDrawnSize,
-                                   .two_sided = method == DepthMethod::kTwoMaps,
-                                   .max_contacts = 3};
-      GpuDepthDetector detector(own, settings,
-                                {.slots = 2, .use_stencil = method == DepthMethod::kTwoMaps});
-      EXPECT_TRUE(read_gpu_state() == set);
-      detector.draw_map(1, {scene.object(2)}, scene.view);
-      EXPECT_TRUE(read_gpu_state() == set);
-      const DepthMap map = detector.read_map(1);
-      EXPECT_TRUE(read_gpu_state() == set);
-      const GpuDepthQuery query{1, {}};
-      std::vector<DepthReport> reports;
-      detector.fetch(detector.submit({&query, 1}, {scene.environment}), reports);
-      EXPECT_TRUE(read_gpu_state() == set);
-      if (method == DepthMethod::kTwoMaps) (void)detector.read_environment(0);
-      (void)detector.submit_on_gpu({&query, 1}, {scene.environment});
-      EXPECT_TRUE(read_gpu_state() == set);
-      EXPECT_EQ(glGetError(), static_cast<GLenum>(GL_NO_ERROR));
-
-      // And none of it has any influence.
-      apply_gpu_state(before);
-      GpuDepthDetector calm(own, settings, {.slots = 2});
-      calm.draw_map(1, {scene.object(2)}, scene.view);
-      const DepthMap expected = calm.read_map(1);
-      EXPECT_EQ(map.covered, expected.covered) << static_cast<int>(method);
-      EXPECT_GT(map.covered, 100U);
-      EXPECT_TRUE(std::equal(
-          map.intervals.begin(), map.intervals.end(), expected.intervals.begin(),
-          [](const auto& a, const auto& b) { return a.near == b.near && a.far == b.far; }));
-      std::vector<DepthReport> same;
-      calm.fetch(calm.submit({&query, 1}, {scene.environment}), same);
-      EXPECT_TRUE(is_same(reports[0], same[0]));
-      odd.set_switches();
-      odd.set_bindings();
-    }
-    apply_gpu_state(before);
-  }
-  EXPECT_TRUE(read_gpu_state() == before);
-}
-
-// The same with meshes of our own, by both rasterisers.
-TEST_F(GpuDrawablesTest, MeshesLeaveTheContextAsItWas) {
-  const TriangleMesh ball = make_sphere({.radius = 0.5, .frequency = 8});
-  const DepthView view = make_depth_view({{-0.5, -0.5, -0.5}, {0.5, 0.5, 0.5}}, {0, 0.3, 1});
-  const GpuState before = read_gpu_state();
-  const OddState odd;
-  odd.set_switches();
-  odd.set_bindings();
-  const GpuState set = read_gpu_state();
-  {
-    const MeshElement element[] = {make_mesh_element(ball, {}, 3, true)};
-    const GpuMeshes meshes(element);
-    EXPECT_TRUE(read_gpu_state() == set);
-    const GpuMeshes* const all[] = {&meshes};
-    for (const GpuRaster raster : {GpuRaster::kGraphics, GpuRaster::kCompute}) {
-      // Four pictures side by side: with clip distances.
-      GpuDepthDetector detector(gpu(), {.width = kDrawnSize, .height = kDrawnSize},
-                                {.slots = 4, .raster = raster});
-      detector.draw_map(0, meshes, view);
-      EXPECT_TRUE(read_gpu_state() == set);
-      EXPECT_TRUE(detector.detect({.translation = {0.4, 0.2, 0.5}}, {.meshes = all}).colliding);
-      EXPECT_FALSE(detector.detect({.translation = {0.9, 0.2, 0.5}}, {.meshes = all}).colliding);
-      EXPECT_TRUE(read_gpu_state() == set);
-      EXPECT_EQ(glGetError(), static_cast<GLenum>(GL_NO_ERROR));
-    }
-  }
-  apply_gpu_state(before);
 }
 
 TEST_F(GpuDrawablesTest, MistakesOfCallersShadersAreTold) {
