@@ -21,6 +21,13 @@ struct ReplayBody {
   Colour colour{};
 };
 
+// A body that bends. Its vertices are in the world's frame, in every frame of the replay.
+struct ReplaySoftBody {
+  std::string name{};
+  std::vector<Triangle> triangles{};
+  Colour colour{};
+};
+
 // A contact of two bodies at its deepest place.
 struct ReplayContact {
   Vec3 position{}, normal{};
@@ -31,12 +38,14 @@ struct ReplayFrame {
   double time = 0;
   std::vector<Pose> poses{};  // world_from_body, of each body
   std::vector<ReplayContact> contacts{};
+  std::vector<std::vector<Vec3f>> soft{};  // vertices, of each soft body
 };
 
 struct Replay {
   std::string name{};
   std::vector<TriangleMesh> meshes{};
   std::vector<ReplayBody> bodies{};
+  std::vector<ReplaySoftBody> soft_bodies{};
   std::vector<ReplayFrame> frames{};  // of ascending times; one at least
   std::vector<StepReport> log{};
 };
