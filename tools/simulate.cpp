@@ -108,20 +108,22 @@ void write_outputs(const SceneRun& run, const SimulateOptions& o) {
 void print_report(const SceneRun& run, const SimulateOptions& o, std::uint64_t steps,
                   double seconds) {
   const World& world = run.world();
-  const Energies e = world.energies();
+  const Energies e = run.report().energies;
+  const std::size_t bodies = world.body_count() + run.scene().soft_bodies.size();
   const auto trouble = run.find_trouble();
   const auto number = [](double v) { return std::isfinite(v) ? Json(v) : Json(nullptr); };
   if (o.common.json) {
     Json j{{"scene", run.scene().name},
            {"engine", run.scene().engine},
            {"narrow_phase", name(run.scene().narrow_phase)},
-           {"bodies", world.body_count()},
+           {"bodies", bodies},
+           {"soft_bodies", run.scene().soft_bodies.size()},
            {"joints", world.joints().size()},
            {"steps", run.report().number},
            {"steps_done", steps},
            {"step", run.scene().world.step},
            {"time", run.report().time},
-           {"hash", fmt::format("{:016x}", world.hash())},
+           {"hash", fmt::format("{:016x}", run.hash())},
            {"energy",
             {{"kinetic", number(e.kinetic)},
              {"potential", number(e.potential)},
@@ -134,7 +136,7 @@ void print_report(const SceneRun& run, const SimulateOptions& o, std::uint64_t s
            {"seconds", seconds},
            {"trouble", nullptr}};
     if (trouble)
-      j["trouble"] = {{"body", world.body_settings(trouble->body).name},
+      j["trouble"] = {{"body", run.body_name(trouble->body)},
                       {"time", trouble->time},
                       {"message", trouble->message}};
     print_json(j);
@@ -142,14 +144,14 @@ void print_report(const SceneRun& run, const SimulateOptions& o, std::uint64_t s
   }
   print_facts(
       {{"scene", run.scene().name},
-       {"bodies", format_count(world.body_count())},
+       {"bodies", format_count(bodies)},
        {"steps", fmt::format("{} of {:.4g} s: {:.6g} s", format_count(run.report().number),
                              run.scene().world.step, run.report().time)},
        {"energy", fmt::format("kinetic {:.4g} J, potential {:.4g} J, springs {:.4g} J", e.kinetic,
                               e.potential, e.springs)},
        {"contacts", fmt::format("{} now, {} at most", run.report().contacts, run.most_contacts())},
        {"deepest", fmt::format("{:.4g} m", run.deepest())},
-       {"hash", fmt::format("{:016x}", world.hash())},
+       {"hash", fmt::format("{:016x}", run.hash())},
        {"time", fmt::format("{:.3g} s, {:.3g} ms a step", seconds,
                             steps > 0 ? 1e3 * seconds / static_cast<double>(steps) : 0)}});
 }

@@ -31,6 +31,9 @@ Aabb box_of(const Replay& replay) {
       for (const Vec3& corner : corners_of({to_double(box.lower), to_double(box.upper)}))
         extend(all, transform_point(frame.poses[k], corner));
     }
+  for (const ReplayFrame& frame : replay.frames)
+    for (const std::vector<Vec3f>& body : frame.soft)
+      for (const Vec3f& p : body) extend(all, to_double(p));
   return is_empty(all) ? Aabb{{-1, -1, -1}, {1, 1, 1}} : all;
 }
 
@@ -106,6 +109,9 @@ Picture draw_frame(const Replay& replay, std::size_t number, const ReplayView& v
                      .world_from_mesh = frame.poses[k],
                      .colour = light_of(body.colour)});
   }
+  for (std::size_t k = 0; k < replay.soft_bodies.size(); ++k)
+    items.push_back({.mesh = {frame.soft[k], replay.soft_bodies[k].triangles},
+                     .colour = light_of(replay.soft_bodies[k].colour)});
   Picture picture = render(items, view.settings);
   mark_contacts(picture, frame, view);
   const int scale = std::max(1, picture.width / 600), gap = 6 * scale;

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/base/random.h"
 #include "isotact/scene/detail/scene_reader.h"
 
 namespace isotact::detail {
@@ -31,13 +30,21 @@ Quat read_rotation(const JsonNode& node) {
   return normalized(quat);
 }
 
-struct Repeat {
-  std::int64_t count[3] = {1, 1, 1};
-  Vec3 spacing{};
-  bool turned = false;  // at random
-  double jitter = 0;    // metres, at random
-  std::uint64_t seed = 1;
-};
+void check_kind(const JsonNode& node, const SceneBody& body, const Scene& scene) {
+  const bool has_field =
+      body.shape && std::holds_alternative<SceneField>(scene.shapes[*body.shape].source);
+  const bool dynamic = body.kind == BodyKind::kDynamic;
+  if (dynamic && !body.shape) node.fail("a body that moves freely needs a shape");
+  if (dynamic && has_field)
+    node.get("shape").fail(
+        "a formula has no points and no mass: for a body that moves freely, make the shape");
+  if (dynamic) return;
+  for (const char* key : {"density", "mass", "velocity", "angular_velocity"})
+    if (const auto found = node.find(key))
+      found->fail(fmt::format("is for dynamic bodies; this one is {}", name(body.kind)));
+}
+
+}  // namespace
 
 Repeat read_repeat(const JsonNode& node, std::size_t room) {
   node.expect_keys({"count", "spacing", "turned", "jitter", "seed"});
@@ -56,43 +63,6 @@ Repeat read_repeat(const JsonNode& node, std::size_t room) {
   });
   return repeat;
 }
-
-void add_copies(const SceneBody& body, const Repeat& r, Scene& scene) {
-  Random random(r.seed);
-  int number = 0;
-  for (std::int64_t y = 0; y < r.count[1]; ++y)
-    for (std::int64_t z = 0; z < r.count[2]; ++z)
-      for (std::int64_t x = 0; x < r.count[0]; ++x) {
-        SceneBody copy = body;
-        copy.name = fmt::format("{} {}", body.name, ++number);
-        const auto at = [](std::int64_t i, std::int64_t n) {
-          return static_cast<double>(i) - static_cast<double>(n - 1) / 2;
-        };
-        // About the body's own place, but upwards from it.
-        copy.pose.translation +=
-            {at(x, r.count[0]) * r.spacing.x, static_cast<double>(y) * r.spacing.y,
-             at(z, r.count[2]) * r.spacing.z};
-        copy.pose.translation += random.in_unit_ball() * r.jitter;
-        if (r.turned) copy.pose.rotation = random.rotation();
-        scene.bodies.push_back(std::move(copy));
-      }
-}
-
-void check_kind(const JsonNode& node, const SceneBody& body, const Scene& scene) {
-  const bool has_field =
-      body.shape && std::holds_alternative<SceneField>(scene.shapes[*body.shape].source);
-  const bool dynamic = body.kind == BodyKind::kDynamic;
-  if (dynamic && !body.shape) node.fail("a body that moves freely needs a shape");
-  if (dynamic && has_field)
-    node.get("shape").fail(
-        "a formula has no points and no mass: for a body that moves freely, make the shape");
-  if (dynamic) return;
-  for (const char* key : {"density", "mass", "velocity", "angular_velocity"})
-    if (const auto found = node.find(key))
-      found->fail(fmt::format("is for dynamic bodies; this one is {}", name(body.kind)));
-}
-
-}  // namespace
 
 Colour read_colour(const JsonNode& node) {
   const std::string text = node.text(100);
@@ -142,7 +112,8 @@ void read_body(const JsonNode& node, const std::filesystem::path& folder, Scene&
   check_kind(node, body, scene);
   const std::size_t room = kMostSceneBodies - scene.bodies.size();
   if (const auto repeat = node.find("repeat"))
-    add_copies(body, read_repeat(*repeat, room), scene);
+    add_copies(body, read_repeat(*repeat, room),
+               [&](SceneBody copy) { scene.bodies.push_back(std::move(copy)); });
   else if (room == 0)
     node.fail(fmt::format("a scene may have {} bodies", kMostSceneBodies));
   else

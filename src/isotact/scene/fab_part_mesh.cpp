@@ -178,7 +178,7 @@ class EdgeCutter {
       if (sides.count != 2) throw Error("an edge does not have two triangles");
   }
 
-  void cut_longest() {
+  void cut_longest(const PlacePoint& place) {
     // What is on top may have been cut since.
     while (sides_.find(longest_.top().second) == sides_.end()) longest_.pop();
     const std::uint64_t key = longest_.top().second;
@@ -186,7 +186,8 @@ class EdgeCutter {
     const std::array<std::uint32_t, 2> both = sides_.at(key).triangles;
     const auto a = static_cast<std::uint32_t>(key >> 32U), b = static_cast<std::uint32_t>(key);
     const auto middle = static_cast<std::uint32_t>(mesh_.positions.size());
-    mesh_.positions.push_back((mesh_.positions[a] + mesh_.positions[b]) * 0.5F);
+    const Vec3f between = (mesh_.positions[a] + mesh_.positions[b]) * 0.5F;
+    mesh_.positions.push_back(place ? place(between) : between);
     for (const std::uint32_t t : both) {
       remove_edges(t);
       Triangle old = mesh_.triangles[t];
@@ -233,13 +234,13 @@ class EdgeCutter {
 
 }  // namespace
 
-void refine_to(TriangleMesh& mesh, std::size_t triangles) {
+void refine_to(TriangleMesh& mesh, std::size_t triangles, const PlacePoint& place) {
   if (mesh.triangles.size() > triangles || (triangles - mesh.triangles.size()) % 2 != 0)
     throw Error(fmt::format("{} triangles cannot become {} by cutting edges of a closed mesh",
                             mesh.triangles.size(), triangles));
   if (mesh.triangles.size() == triangles) return;
   EdgeCutter cutter(mesh);
-  while (mesh.triangles.size() < triangles) cutter.cut_longest();
+  while (mesh.triangles.size() < triangles) cutter.cut_longest(place);
 }
 
 }  // namespace isotact::detail

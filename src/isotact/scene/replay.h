@@ -51,8 +51,9 @@ struct Replay {
 };
 
 // An animated GLB (glTF 2.0): a node a body, each mesh once, a keyframe a frame for translations
-// and rotations of all that move. Any viewer plays it. The same replay gives the same bytes. Throws
-// Error where it would be larger than 4 GiB.
+// and rotations of all that move. Bodies that bend have morph targets, at most 255, blended from
+// keyframe to keyframe: viewers that take only a few targets show them stiff. Any viewer plays it.
+// The same replay gives the same bytes. Throws Error where it would be larger than 4 GiB.
 std::vector<std::byte> write_replay_glb(const Replay& replay);
 
 // step,time,kinetic,potential,springs,total,pairs,contacts,points,depth and the seconds of each

@@ -25,6 +25,8 @@ using Json = nlohmann::ordered_json;
 constexpr std::uint64_t kMostBytes = std::numeric_limits<std::uint32_t>::max();
 constexpr int kFloat = 5126, kUnsigned = 5125;
 constexpr int kVertices = 34962, kIndices = 34963;
+// Of a body that bends: shapes between which players blend. Weights are as many times keyframes.
+constexpr std::size_t kMostMorphs = 255;
 
 // Buffer views and accessors, one each, in the order in which they are added.
 class Buffer {
@@ -67,6 +69,10 @@ class Writer {
     for (std::size_t k = 0; k < replay_.bodies.size(); ++k) {
       nodes.push_back(node_of(k));
       roots.push_back(k);
+    }
+    for (std::size_t k = 0; k < replay_.soft_bodies.size(); ++k) {
+      roots.push_back(nodes.size());
+      nodes.push_back(soft_node_of(k, nodes.size()));
     }
     animate();
     Json scene{{"nodes", roots}};
@@ -118,17 +124,50 @@ class Writer {
     const auto found = geometry_numbers_.find(number);
     if (found != geometry_numbers_.end()) return found->second;
     const TriangleMesh& mesh = replay_.meshes[number];
-    Aabbf box;
-    for (const Vec3f& p : mesh.positions) {
-      if (!is_finite(p)) throw Error("a mesh has a position that is not finite; glTF has no such");
-      extend(box, p);
-    }
-    const std::size_t positions = buffer_.add(std::span(mesh.positions), "VEC3", kFloat, kVertices);
-    buffer_.accessors[positions]["min"] = vec_json(box.lower);
-    buffer_.accessors[positions]["max"] = vec_json(box.upper);
+    const std::size_t positions = add_positions(mesh.positions);
     const std::size_t indices =
         buffer_.add(std::span(mesh.triangles), "SCALAR", kUnsigned, kIndices);
     return geometry_numbers_[number] = {positions, indices};
+  }
+
+  std::size_t add_positions(std::span<const Vec3f> places) {
+    Aabbf box;
+    for (const Vec3f& p : places) {
+      if (!is_finite(p)) throw Error("a mesh has a position that is not finite; glTF has no such");
+      extend(box, p);
+    }
+    const std::size_t positions = buffer_.add(places, "VEC3", kFloat, kVertices);
+    buffer_.accessors[positions]["min"] = vec_json(box.lower);
+    buffer_.accessors[positions]["max"] = vec_json(box.upper);
+    return positions;
+  }
+
+  // Bends by morph targets: its shape in the first frame, and how far each keyframe is from it.
+  Json soft_node_of(std::size_t k, std::size_t node) {
+    const ReplaySoftBody& body = replay_.soft_bodies[k];
+    const std::vector<Vec3f>& first = replay_.frames[0].soft[k];
+    Json primitive{
+        {"attributes", {{"POSITION", add_positions(first)}}},
+        {"indices", buffer_.add(std::span(body.triangles), "SCALAR", kUnsigned, kIndices)},
+        {"material", material_of(body.colour)},
+        {"mode", 4}};
+    Json mesh{{"primitives", Json::array()}};
+    const std::vector<std::size_t>& keys = morph_frames();
+    if (keys.size() > 1) {
+      Json targets = Json::array();
+      std::vector<Vec3f> by(first.size());
+      for (std::size_t i = 1; i < keys.size(); ++i) {
+        const std::vector<Vec3f>& now = replay_.frames[keys[i]].soft[k];
+        for (std::size_t v = 0; v < by.size(); ++v) by[v] = now[v] - first[v];
+        targets.push_back({{"POSITION", add_positions(by)}});
+      }
+      primitive["targets"] = targets;
+      mesh["weights"] = std::vector<int>(keys.size() - 1, 0);
+      morphing_.push_back(node);
+    }
+    mesh["primitives"].push_back(primitive);
+    meshes_.push_back(mesh);
+    return {{"name", body.name}, {"mesh", meshes_.size() - 1}};
   }
 
   std::size_t material_of(const Colour& colour) {
@@ -152,17 +191,52 @@ class Writer {
             static_cast<float>(q.w)};
   }
 
-  void animate() {
-    // Keyframes have times in float, each later than the one before.
-    std::vector<float> times;
+  float time_of(std::size_t frame) const {
+    return static_cast<float>(replay_.frames[frame].time - replay_.frames[0].time);
+  }
+
+  // Those with a time in float that is later than the one before.
+  std::vector<std::size_t> keyframes() const {
     std::vector<std::size_t> frames;
-    const double start = replay_.frames.empty() ? 0 : replay_.frames[0].time;
-    for (std::size_t f = 0; f < replay_.frames.size(); ++f) {
-      const auto time = static_cast<float>(replay_.frames[f].time - start);
-      if (!times.empty() && !(time > times.back())) continue;
-      times.push_back(time);
-      frames.push_back(f);
-    }
+    for (std::size_t f = 0; f < replay_.frames.size(); ++f)
+      if (frames.empty() || time_of(f) > time_of(frames.back())) frames.push_back(f);
+    return frames;
+  }
+
+  // As many of them as there may be, evenly, with the first and the last.
+  const std::vector<std::size_t>& morph_frames() {
+    if (!morph_frames_.empty()) return morph_frames_;
+    const std::vector<std::size_t> all = keyframes();
+    const std::size_t count = std::min(all.size(), kMostMorphs + 1);
+    for (std::size_t i = 0; i < count; ++i)
+      morph_frames_.push_back(all[count == 1 ? 0 : i * (all.size() - 1) / (count - 1)]);
+    return morph_frames_;
+  }
+
+  std::size_t add_times(std::span<const std::size_t> frames) {
+    std::vector<float> times;
+    for (const std::size_t f : frames) times.push_back(time_of(f));
+    const std::size_t input = buffer_.add(std::span<const float>(times), "SCALAR", kFloat);
+    buffer_.accessors[input]["min"] = {times.front()};
+    buffer_.accessors[input]["max"] = {times.back()};
+    return input;
+  }
+
+  // All bend at the same times: one set of weights, at each keyframe one of them 1.
+  void animate_soft() {
+    if (morphing_.empty()) return;
+    const std::vector<std::size_t>& keys = morph_frames();
+    const std::size_t targets = keys.size() - 1;
+    std::vector<float> weights(keys.size() * targets, 0.0F);
+    for (std::size_t i = 1; i < keys.size(); ++i) weights[i * targets + i - 1] = 1;
+    const std::size_t input = add_times(keys);
+    const std::size_t output = buffer_.add(std::span<const float>(weights), "SCALAR", kFloat);
+    for (const std::size_t node : morphing_) add_channel(node, "weights", input, output);
+  }
+
+  void animate() {
+    animate_soft();
+    const std::vector<std::size_t> frames = keyframes();
     if (frames.size() < 2) return;
     std::optional<std::size_t> input;
     for (std::size_t k = 0; k < replay_.bodies.size(); ++k) {
@@ -171,11 +245,7 @@ class Writer {
         return !(replay_.frames[f].poses[k] == first);
       });
       if (!moves) continue;
-      if (!input) {
-        input = buffer_.add(std::span<const float>(times), "SCALAR", kFloat);
-        buffer_.accessors[*input]["min"] = {times.front()};
-        buffer_.accessors[*input]["max"] = {times.back()};
-      }
+      if (!input) input = add_times(frames);
       animate_body(k, frames, *input);
     }
   }
@@ -244,6 +314,7 @@ class Writer {
   std::map<std::pair<std::size_t, Colour>, std::size_t> mesh_numbers_;
   std::map<std::size_t, std::pair<std::size_t, std::size_t>> geometry_numbers_;
   std::map<Colour, std::size_t> material_numbers_;
+  std::vector<std::size_t> morph_frames_, morphing_;  // keyframes; nodes that have them
 };
 
 }  // namespace

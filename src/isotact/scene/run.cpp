@@ -161,16 +161,19 @@ void fill_looks(const Scene& scene, std::vector<LoadedShape>& shapes, Replay& re
   }
 }
 
-void check_replay_size(const Scene& scene) {
+void check_replay_size(const Scene& scene, const SoftWorld* soft) {
   const double seconds = static_cast<double>(step_count(scene)) * scene.world.step;
   const double frames =
       std::min(seconds * scene.frames_per_second, static_cast<double>(step_count(scene))) + 2;
-  const double bytes = frames * static_cast<double>(scene.bodies.size()) * sizeof(Pose);
+  double bytes = frames * static_cast<double>(scene.bodies.size()) * sizeof(Pose);
+  if (soft != nullptr)
+    for (SoftId id = 0; id < soft->body_count(); ++id)
+      bytes += frames * static_cast<double>(soft->positions(id).size()) * sizeof(Vec3f);
   if (bytes > kMostReplayBytes)
     throw Error(
         fmt::format("{:.0f} frames of {} bodies would take {:.1f} GB; ask for fewer frames a "
                     "second",
-                    frames, scene.bodies.size(), bytes / 1e9));
+                    frames, scene.bodies.size() + scene.soft_bodies.size(), bytes / 1e9));
 }
 
 // Of its points; infinite without.
@@ -209,7 +212,6 @@ double frame_at(double time, double rate) { return std::floor(time * rate * (1 +
 
 SceneRun::SceneRun(const Scene& scene, const RunSettings& settings)
     : scene_(scene), settings_(settings), world_(world_settings(scene, settings.threads)) {
-  if (settings.keep_frames) check_replay_size(scene);
   std::vector<LoadedShape> shapes = load_shapes(scene, settings.threads, warnings_);
   for (const SceneBody& body : scene.bodies) world_.add_body(settings_of(scene, body, shapes));
   for (const SceneJoint& joint : scene.joints) world_.add_joint(settings_of(scene, joint));
@@ -218,6 +220,8 @@ SceneRun::SceneRun(const Scene& scene, const RunSettings& settings)
   start_engine();
   replay_.name = scene.name;
   fill_looks(scene, shapes, replay_);
+  start_soft();
+  if (settings.keep_frames) check_replay_size(scene, soft());
   record(true);
 }
 
@@ -226,6 +230,8 @@ void SceneRun::start_engine() {
     if (scene_.narrow_phase != NarrowPhase::kPoints)
       throw Error(fmt::format("the narrow phase '{}' is for the engine 'bullet'",
                               name(scene_.narrow_phase)));
+    report_ = world_.report();
+    report_.energies = world_.energies();
     return;
   }
   const auto maker = settings_.engines.find(scene_.engine);
@@ -242,6 +248,11 @@ std::span<const PairContact> SceneRun::contacts() const {
 }
 
 std::optional<Trouble> SceneRun::find_trouble() const {
+  if (!engine_ && soft_ && soft_->find_trouble()) {
+    Trouble trouble = *soft_->find_trouble();
+    trouble.body += static_cast<BodyId>(world_.body_count());
+    return trouble;
+  }
   if (!engine_) return world_.find_trouble();
   for (BodyId id = 0; id < world_.body_count(); ++id)
     if (const auto flaw = find_flaw(world_.body(id).state))
@@ -311,15 +322,20 @@ void SceneRun::record(bool even_between_frames) {
   for (const PairContact& c : contacts())
     if (c.phase != ContactPhase::kEnd && (c.points > 0 || c.impact))
       frame.contacts.push_back({c.contact.position, c.contact.normal, c.contact.depth});
+  record_soft(frame);
   replay_.frames.push_back(std::move(frame));
 }
 
 bool SceneRun::step() {
   apply_scripts();
-  if (engine_)
+  if (engine_) {
     step_engine();
-  else
-    world_.step();
+  } else {
+    // What bends first: it touches bodies where they are, and the loads act in their step.
+    if (soft_) soft_->step(&world_);
+    report_ = world_.step();
+    if (soft_) add_soft_report();
+  }
   const StepReport& now = report();
   deepest_ = std::max(deepest_, now.depth);
   most_contacts_ = std::max(most_contacts_, now.contacts);
@@ -340,7 +356,8 @@ bool SceneRun::go(std::uint64_t steps, const Watch& watch) {
 }
 
 // ---- snapshots ----------------------------------------------------------------------------------
-// "ISORUN1\0", hash of the scene, hash of what follows, then the world's own bytes.
+// "ISORUN1\0", hash of the scene, hash of what follows, then the world's own bytes; where bodies
+// bend, the number of those bytes before them, and the soft world's own behind.
 
 namespace {
 
@@ -367,17 +384,22 @@ std::uint64_t SceneRun::scene_hash() const {
     hash = hash_range(numbers, hash);
     hash = hash_range(body.name, hash);
   }
+  for (const SceneSoftBody& body : scene_.soft_bodies) {
+    const Vec3& at = body.pose.translation;
+    const double numbers[] = {body.mass, at.x, at.y, at.z, body.material.stiffness};
+    hash = hash_range(body.name, hash_range(numbers, hash));
+  }
   return hash;
 }
 
 std::vector<std::byte> SceneRun::save() const {
   if (engine_) throw Error("runs of another engine cannot be saved");
-  const std::vector<std::byte> world = world_.save();
-  const std::uint64_t numbers[2] = {scene_hash(), hash_bytes(world)};
-  std::vector<std::byte> bytes(kHeaderBytes + world.size());
+  const std::vector<std::byte> parts = save_parts();
+  const std::uint64_t numbers[2] = {scene_hash(), hash_bytes(parts)};
+  std::vector<std::byte> bytes(kHeaderBytes + parts.size());
   std::memcpy(bytes.data(), kMagic, sizeof kMagic);
   std::memcpy(bytes.data() + sizeof kMagic, numbers, sizeof numbers);
-  std::copy(world.begin(), world.end(), bytes.begin() + kHeaderBytes);
+  std::copy(parts.begin(), parts.end(), bytes.begin() + kHeaderBytes);
   return bytes;
 }
 
@@ -387,11 +409,14 @@ void SceneRun::restore(std::span<const std::byte> snapshot) {
     throw Error("this is no snapshot of a run");
   std::uint64_t numbers[2];
   std::memcpy(numbers, snapshot.data() + sizeof kMagic, sizeof numbers);
-  const auto world = snapshot.subspan(kHeaderBytes);
-  if (hash_bytes(world) != numbers[1]) throw Error("the snapshot is cut short or broken");
+  const auto parts = snapshot.subspan(kHeaderBytes);
+  if (hash_bytes(parts) != numbers[1]) throw Error("the snapshot is cut short or broken");
   if (numbers[0] != scene_hash())
     throw Error("the snapshot is of another scene, or of one with other bodies or another step");
-  world_.restore(world);
+  restore_parts(parts);
+  report_ = world_.report();
+  report_.energies = world_.energies();
+  if (soft_) add_soft_report();
   replay_.frames.clear();
   replay_.log.clear();
   deepest_ = 0;

@@ -39,10 +39,15 @@ class SceneRun {
   const Scene& scene() const { return scene_; }
   // The bodies as they are now, whatever engine moves them.
   const World& world() const { return world_; }
-  // Of the last step.
-  const StepReport& report() const { return engine_ ? report_ : world_.report(); }
+  // Those that bend; null where the scene has none.
+  const SoftWorld* soft() const { return soft_ ? &*soft_ : nullptr; }
+  // Of the last step: of all bodies together.
+  const StepReport& report() const { return report_; }
+  // Of rigid bodies.
   std::span<const PairContact> contacts() const;
-  std::optional<Trouble> find_trouble() const;
+  std::optional<Trouble> find_trouble() const;  // body: soft ones count on from the rigid ones
+  std::string_view body_name(std::size_t body) const;  // so, too
+  std::uint64_t hash() const;                          // of all that changes: equal for equal runs
   const Replay& replay() const { return replay_; }
   // Of loading, and of the first step: bodies that overlap there.
   const std::vector<std::string>& warnings() const { return warnings_; }
@@ -67,6 +72,11 @@ class SceneRun {
  private:
   void start_engine();
   void step_engine();
+  void start_soft();
+  void add_soft_report();
+  void record_soft(ReplayFrame& frame) const;
+  std::vector<std::byte> save_parts() const;
+  void restore_parts(std::span<const std::byte> bytes);
   void apply_scripts();
   void warn_of_overlaps();
   void record(bool even_between_frames);
@@ -75,9 +85,10 @@ class SceneRun {
   Scene scene_;
   RunSettings settings_;
   World world_;
+  std::optional<SoftWorld> soft_{};
   std::unique_ptr<SceneEngine> engine_{};
-  StepReport report_{};                  // of the engine
-  std::vector<PairContact> contacts_{};  // so, too
+  StepReport report_{};
+  std::vector<PairContact> contacts_{};  // of the engine
   Replay replay_{};
   std::vector<std::string> warnings_{};
   double deepest_ = 0;

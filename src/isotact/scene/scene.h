@@ -17,6 +17,7 @@
 #include <variant>
 #include <vector>
 
+#include "isotact/dynamics/soft/soft_world.h"
 #include "isotact/dynamics/world.h"
 #include "isotact/field/analytic.h"
 
@@ -73,6 +74,31 @@ struct SceneBody {
   Pose pose{};
   Vec3 velocity{}, angular_velocity{};
   bool fast = false;
+  std::optional<Colour> colour{};
+};
+
+// A flat cloth about the origin, in the plane of x and z.
+struct SheetShape {
+  double width = 1, depth = 1;     // along x and z
+  int cells_x = 32, cells_z = 32;  // two triangles each
+};
+// One of figures.h, of MDL06's experiments.
+struct FigureShape {
+  std::string name{};
+  std::optional<double> size{};  // of the longest side, metres
+};
+
+struct SceneSoftBody {
+  std::string name{};
+  std::variant<MadeShape, MeshFile, DataFile, SheetShape, FigureShape> source{};
+  SoftMaterial material{};
+  double mass = 1;
+  Pose pose{};
+  Vec3 velocity{}, angular_velocity{};
+  std::optional<Aabb> pinned{};  // vertices in here at the start stay
+  double thickness = 0;
+  bool self_contact = false;
+  std::optional<Steering> steering{};
   std::optional<Colour> colour{};
 };
 
@@ -150,6 +176,9 @@ struct Scene {
   std::vector<SceneMaterial> materials{};
   std::vector<SceneShape> shapes{};
   std::vector<SceneBody> bodies{};
+  // Those that bend: only our own world has them. The step, gravity and threads are the world's.
+  SoftWorldSettings soft{};
+  std::vector<SceneSoftBody> soft_bodies{};
   std::vector<SceneJoint> joints{};
   std::vector<SceneScript> scripts{};
 };
@@ -159,8 +188,8 @@ std::uint64_t step_count(const Scene& scene);
 
 // Limits of what a file may ask for. None is near what a simulation can do in practice.
 inline constexpr std::size_t kMostSceneBytes = std::size_t{8} << 20U;
-inline constexpr std::size_t kMostSceneBodies = 10000;
-inline constexpr double kMostScenePlace = 1e6;  // metres from the origin
+inline constexpr std::size_t kMostSceneBodies = 10000;  // of each kind
+inline constexpr double kMostScenePlace = 1e6;          // metres from the origin
 
 // Throws Error with the JSON path for anything that does not fit: "drop.json:
 // bodies[3].shape.size: expected a number above 0, found "big"". `name` stands for the file; files

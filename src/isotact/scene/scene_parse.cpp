@@ -84,15 +84,7 @@ void read_view(const JsonNode& node, SceneView& view) {
   read_if(node, "yaw", view.yaw_degrees, [](const auto& n) { return n.number(within(3600)); });
   read_if(node, "pitch", view.pitch_degrees, [](const auto& n) { return n.number(within(89)); });
   read_if(node, "zoom", view.zoom, [](const auto& n) { return n.number({0.01, 100}); });
-  if (const auto box = node.find("box")) {
-    const auto corners = box->items(2);
-    if (corners.size() != 2) box->fail_expecting("two corners");
-    const Aabb read{corners[0].vec(kMostScenePlace), corners[1].vec(kMostScenePlace)};
-    if (!(read.lower.x < read.upper.x && read.lower.y < read.upper.y &&
-          read.lower.z < read.upper.z))
-      box->fail("the second corner is not above the first along each axis");
-    view.box = read;
-  }
+  read_if(node, "box", view.box, read_box);
 }
 
 // A name that is taken is told of where it is given again.
@@ -119,13 +111,23 @@ void read_things(const JsonNode& root, const std::filesystem::path& folder, Scen
       scene.shapes.back().name = name;
     }
   UniqueNames bodies, joints;
-  for (const JsonNode& node : root.get("bodies").items(kMostSceneBodies)) {
-    const std::size_t first = scene.bodies.size();
-    read_body(node, folder, scene);
-    for (std::size_t k = first; k < scene.bodies.size(); ++k)
-      bodies.add(node.get("name"), scene.bodies[k].name);
-  }
-  if (scene.bodies.empty()) root.get("bodies").fail("a scene needs a body");
+  const auto read_bodies = [&](const JsonNode& list, auto read, const auto& target) {
+    for (const JsonNode& node : list.items(kMostSceneBodies)) {
+      const std::size_t first = target.size();
+      read(node, folder, scene);
+      for (std::size_t k = first; k < target.size(); ++k)
+        bodies.add(node.get("name"), target[k].name);
+    }
+  };
+  if (const auto list = root.find("soft_bodies"))
+    read_bodies(*list, read_soft_body, scene.soft_bodies);
+  // Where something bends, nothing else needs to be there.
+  if (root.find("bodies") || scene.soft_bodies.empty())
+    read_bodies(root.get("bodies"), read_body, scene.bodies);
+  if (scene.bodies.empty() && scene.soft_bodies.empty())
+    root.get("bodies").fail("a scene needs a body");
+  if (scene.engine != "isotact" && !scene.soft_bodies.empty())
+    root.get("soft_bodies").fail("only our own world bends bodies: the engine must be \"isotact\"");
   if (const auto list = root.find("joints"))
     for (const JsonNode& node : list->items(kMostThings)) {
       scene.joints.push_back(read_joint(node, scene));
@@ -137,6 +139,15 @@ void read_things(const JsonNode& root, const std::filesystem::path& folder, Scen
 }
 
 }  // namespace
+
+Aabb detail::read_box(const JsonNode& node) {
+  const auto corners = node.items(2);
+  if (corners.size() != 2) node.fail_expecting("two corners");
+  const Aabb box{corners[0].vec(kMostScenePlace), corners[1].vec(kMostScenePlace)};
+  if (!(box.lower.x < box.upper.x && box.lower.y < box.upper.y && box.lower.z < box.upper.z))
+    node.fail("the second corner is not above the first along each axis");
+  return box;
+}
 
 SceneMaterial detail::read_material(const JsonNode& node) {
   node.expect_keys({"stiffness", "damping_ratio", "friction", "restitution", "colour"});
@@ -159,7 +170,7 @@ Scene parse_scene(std::string_view text, const std::filesystem::path& name) {
   const JsonText json(text, name.string());
   const JsonNode root = json.root();
   root.expect_keys({"isotact_scene", "name", "about", "world", "run", "view", "materials", "shapes",
-                    "bodies", "joints", "scripts"});
+                    "bodies", "soft", "soft_bodies", "joints", "scripts"});
   root.get("isotact_scene").whole(1, 1);
   Scene scene{.name = name.stem().string()};
   read_if(root, "name", scene.name, [](const auto& n) { return n.name(); });
@@ -171,6 +182,7 @@ Scene parse_scene(std::string_view text, const std::filesystem::path& name) {
       scene.about = about->text(kMostText);
   }
   if (const auto world = root.find("world")) read_world(*world, scene);
+  if (const auto soft = root.find("soft")) read_soft_world(*soft, scene.soft);
   if (const auto run = root.find("run")) read_run(*run, scene);
   if (const auto view = root.find("view")) read_view(*view, scene.view);
   read_things(root, name.parent_path(), scene);

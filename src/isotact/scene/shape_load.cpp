@@ -12,6 +12,7 @@
 #include "isotact/geometry/io/mesh_io.h"
 #include "isotact/geometry/primitives.h"
 #include "isotact/geometry/units.h"
+#include "isotact/scene/figures.h"
 
 namespace isotact::detail {
 namespace {
@@ -54,10 +55,40 @@ LoadedShape cook(TriangleMesh mesh, const SceneShape& s, Threads threads) {
   return loaded;
 }
 
-LoadedShape load_made(const MadeShape& made, const SceneShape& shape, Threads threads) {
+TriangleMesh make_mesh(const MadeShape& made) {
   TriangleMesh mesh = make_shape(made.name, made.parameters);
   if (made.size) scale_to(mesh, *made.size);
-  return cook(std::move(mesh), shape, threads);
+  return mesh;
+}
+
+TriangleMesh read_file_mesh(const MeshFile& file, std::vector<std::string>& warnings) {
+  LoadedMesh read = read_mesh(file.path, {.scale = metres_per_unit(file.unit)});
+  warnings.insert(warnings.begin(), read.warnings.begin(), read.warnings.end());
+  return std::move(read.mesh);
+}
+
+TriangleMesh read_data_mesh(const DataFile& file, std::vector<std::string>& warnings) {
+  const char* folder = std::getenv("ISOTACT_DATA");
+  const std::filesystem::path path = std::filesystem::path(folder ? folder : "") / file.path;
+  if (folder == nullptr || !std::filesystem::exists(path)) {
+    warnings.push_back(
+        fmt::format("{} stands in for {}, which is not in the folder that ISOTACT_DATA names",
+                    file.stand_in.name, file.path));
+    return make_mesh(file.stand_in);
+  }
+  TriangleMesh mesh = read_mesh(path).mesh;
+  if (file.size) scale_to(mesh, *file.size);
+  return mesh;
+}
+
+// With warnings that its mesh brought along, after those of cooking.
+template <typename Source>
+LoadedShape cook_read(const Source& source, const SceneShape& shape, Threads threads,
+                      TriangleMesh (*read)(const Source&, std::vector<std::string>&)) {
+  std::vector<std::string> warnings;
+  LoadedShape loaded = cook(read(source, warnings), shape, threads);
+  loaded.warnings.insert(loaded.warnings.end(), warnings.begin(), warnings.end());
+  return loaded;
 }
 
 LoadedShape load_asset(const AssetFile& file, Threads threads) {
@@ -110,21 +141,6 @@ double cell_of(const SceneField& field) {
   return std::min(1e-3, detail * 0.02);
 }
 
-LoadedShape load_data(const DataFile& file, const SceneShape& shape, Threads threads) {
-  const char* folder = std::getenv("ISOTACT_DATA");
-  const std::filesystem::path path = std::filesystem::path(folder ? folder : "") / file.path;
-  if (folder == nullptr || !std::filesystem::exists(path)) {
-    LoadedShape loaded = load_made(file.stand_in, shape, threads);
-    loaded.warnings.push_back(
-        fmt::format("{} stands in for {}, which is not in the folder that ISOTACT_DATA names",
-                    file.stand_in.name, file.path));
-    return loaded;
-  }
-  TriangleMesh mesh = read_mesh(path).mesh;
-  if (file.size) scale_to(mesh, *file.size);
-  return cook(std::move(mesh), shape, threads);
-}
-
 }  // namespace
 
 TriangleMesh draw_plane(const PlaneField& plane, double half_size) {
@@ -139,26 +155,36 @@ TriangleMesh draw_plane(const PlaneField& plane, double half_size) {
 }
 
 LoadedShape load_shape(const SceneShape& shape, Threads threads) {
-  return std::visit(Cases{[&](const MadeShape& made) { return load_made(made, shape, threads); },
-                          [&](const MeshFile& file) {
-                            LoadedMesh read =
-                                read_mesh(file.path, {.scale = metres_per_unit(file.unit)});
-                            LoadedShape loaded = cook(std::move(read.mesh), shape, threads);
-                            loaded.warnings.insert(loaded.warnings.begin(), read.warnings.begin(),
-                                                   read.warnings.end());
-                            return loaded;
+  return std::visit(
+      Cases{[&](const MadeShape& made) { return cook(make_mesh(made), shape, threads); },
+            [&](const MeshFile& file) { return cook_read(file, shape, threads, read_file_mesh); },
+            [&](const AssetFile& file) { return load_asset(file, threads); },
+            [&](const DataFile& file) { return cook_read(file, shape, threads, read_data_mesh); },
+            [&](const SceneField& field) {
+              LoadedShape loaded;
+              std::visit([&](const auto& f) { loaded.field = AnyField{f}; }, field);
+              loaded.field_cell = cell_of(field);
+              loaded.look = draw_field(field);
+              loaded.is_endless = std::holds_alternative<PlaneField>(field);
+              return loaded;
+            }},
+      shape.source);
+}
+
+TriangleMesh load_soft_mesh(const SceneSoftBody& body, std::vector<std::string>& warnings) {
+  return std::visit(Cases{[](const MadeShape& made) { return make_mesh(made); },
+                          [&](const MeshFile& file) { return read_file_mesh(file, warnings); },
+                          [&](const DataFile& file) { return read_data_mesh(file, warnings); },
+                          [](const SheetShape& sheet) {
+                            return make_sheet(sheet.width, sheet.depth, sheet.cells_x,
+                                              sheet.cells_z);
                           },
-                          [&](const AssetFile& file) { return load_asset(file, threads); },
-                          [&](const DataFile& file) { return load_data(file, shape, threads); },
-                          [&](const SceneField& field) {
-                            LoadedShape loaded;
-                            std::visit([&](const auto& f) { loaded.field = AnyField{f}; }, field);
-                            loaded.field_cell = cell_of(field);
-                            loaded.look = draw_field(field);
-                            loaded.is_endless = std::holds_alternative<PlaneField>(field);
-                            return loaded;
+                          [](const FigureShape& figure) {
+                            TriangleMesh mesh = make_figure(figure.name);
+                            if (figure.size) scale_to(mesh, *figure.size);
+                            return mesh;
                           }},
-                    shape.source);
+                    body.source);
 }
 
 }  // namespace isotact::detail

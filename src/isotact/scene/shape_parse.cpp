@@ -13,46 +13,6 @@ namespace {
 
 using Names = JsonNode::Names;
 
-MadeShape read_made(const JsonNode& node) {
-  Names names;
-  for (const ShapeInfo& info : shape_catalogue()) names.push_back(info.name);
-  const ShapeInfo& info = shape_catalogue()[node.get("make").choice(names)];
-  MadeShape made{.name = info.name};
-  if (const auto with = node.find("with")) {
-    Names known;
-    for (const ShapeParameter& p : info.parameters) known.push_back(p.name);
-    with->expect_keys(known);
-    for (const ShapeParameter& p : info.parameters)
-      if (const auto value = with->find(p.name)) {
-        made.parameters[p.name] =
-            p.whole ? static_cast<double>(value->whole(static_cast<std::int64_t>(p.minimum),
-                                                       static_cast<std::int64_t>(p.maximum)))
-                    : value->number({p.minimum, p.maximum});
-      }
-  }
-  read_if(node, "size", made.size, [](const auto& n) { return n.number(above_zero(1e4)); });
-  return made;
-}
-
-DataFile read_data_file(const JsonNode& node) {
-  DataFile file{.path = node.get("data").text(1000)};
-  read_if(node, "size", file.size, [](const auto& n) { return n.number(above_zero(1e4)); });
-  const JsonNode stand_in = node.get("else");
-  stand_in.expect_keys({"make", "with", "size"});
-  file.stand_in = read_made(stand_in);
-  if (!file.stand_in.size) file.stand_in.size = file.size;
-  return file;
-}
-
-MeshFile read_mesh_file(const JsonNode& node, const std::filesystem::path& folder) {
-  MeshFile file{.path = folder / node.get("mesh").text(1000)};
-  if (const auto unit = node.find("unit")) {
-    const Names units{"m", "cm", "mm", "in"};
-    file.unit = units[unit->choice(units)];
-  }
-  return file;
-}
-
 constexpr double kMostLength = 1e4;
 double read_length(const JsonNode& node, const std::string& key) {
   return node.get(key).number(above_zero(kMostLength));
@@ -120,6 +80,46 @@ void read_sampling(const JsonNode& node, SceneShape& shape) {
 }
 
 }  // namespace
+
+MadeShape read_made(const JsonNode& node) {
+  Names names;
+  for (const ShapeInfo& info : shape_catalogue()) names.push_back(info.name);
+  const ShapeInfo& info = shape_catalogue()[node.get("make").choice(names)];
+  MadeShape made{.name = info.name};
+  if (const auto with = node.find("with")) {
+    Names known;
+    for (const ShapeParameter& p : info.parameters) known.push_back(p.name);
+    with->expect_keys(known);
+    for (const ShapeParameter& p : info.parameters)
+      if (const auto value = with->find(p.name)) {
+        made.parameters[p.name] =
+            p.whole ? static_cast<double>(value->whole(static_cast<std::int64_t>(p.minimum),
+                                                       static_cast<std::int64_t>(p.maximum)))
+                    : value->number({p.minimum, p.maximum});
+      }
+  }
+  read_if(node, "size", made.size, [](const auto& n) { return n.number(above_zero(1e4)); });
+  return made;
+}
+
+DataFile read_data_file(const JsonNode& node) {
+  DataFile file{.path = node.get("data").text(1000)};
+  read_if(node, "size", file.size, [](const auto& n) { return n.number(above_zero(1e4)); });
+  const JsonNode stand_in = node.get("else");
+  stand_in.expect_keys({"make", "with", "size"});
+  file.stand_in = read_made(stand_in);
+  if (!file.stand_in.size) file.stand_in.size = file.size;
+  return file;
+}
+
+MeshFile read_mesh_file(const JsonNode& node, const std::filesystem::path& folder) {
+  MeshFile file{.path = folder / node.get("mesh").text(1000)};
+  if (const auto unit = node.find("unit")) {
+    const Names units{"m", "cm", "mm", "in"};
+    file.unit = units[unit->choice(units)];
+  }
+  return file;
+}
 
 SceneShape read_shape(const JsonNode& node, const std::filesystem::path& folder) {
   if (!node.is_object()) node.fail_expecting("a shape's name or an object");

@@ -59,8 +59,10 @@ PointRing make_section(double x, double y, double half_height, double half_width
                        int around);
 
 // Cuts the longest edges in two, one after the other, until there are so many triangles: the
-// surface stays the same, and closed. Throws Error where there are more already, or the difference
-// is odd, or an edge does not have two triangles.
-void refine_to(TriangleMesh& mesh, std::size_t triangles);
+// surface stays the same, and closed; with `place`, new points are moved to where it says. Throws
+// Error where there are more already, or the difference is odd, or an edge does not have two
+// triangles.
+using PlacePoint = std::function<Vec3f(const Vec3f&)>;
+void refine_to(TriangleMesh& mesh, std::size_t triangles, const PlacePoint& place = {});
 
 }  // namespace isotact::detail

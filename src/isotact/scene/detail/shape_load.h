@@ -25,6 +25,9 @@ struct LoadedShape {
 // Reads files and cooks. Throws Error.
 LoadedShape load_shape(const SceneShape& shape, Threads threads);
 
+// Of a body that bends: its mesh alone. Throws Error.
+TriangleMesh load_soft_mesh(const SceneSoftBody& body, std::vector<std::string>& warnings);
+
 // A square of it, about its point that is nearest to the body's origin.
 TriangleMesh draw_plane(const PlaneField& plane, double half_size);
 

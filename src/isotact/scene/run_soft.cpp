@@ -1,0 +1,135 @@
+// The bodies of a run that bend.
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "isotact/base/error.h"
+#include "isotact/base/hash.h"
+#include "isotact/scene/detail/shape_load.h"
+#include "isotact/scene/run.h"
+
+namespace isotact {
+namespace {
+
+// Of a frame that are kept to look at. A cloth at rest has thousands.
+constexpr std::size_t kMostSoftContacts = 1000;
+
+constexpr Colour kSoftPalette[] = {{0x7c, 0xc4, 0x8a}, {0xd8, 0x84, 0x70}, {0x86, 0xa8, 0xe0},
+                                   {0xd8, 0xb8, 0x58}, {0xb4, 0x8c, 0xd0}, {0x6c, 0xc0, 0xc4}};
+
+SoftBodySettings soft_settings(const SceneSoftBody& body, TriangleMesh mesh) {
+  SoftBodySettings s{.name = body.name,
+                     .pose = body.pose,
+                     .velocity = body.velocity,
+                     .angular_velocity = body.angular_velocity,
+                     .mass = body.mass,
+                     .material = body.material,
+                     .thickness = body.thickness,
+                     .self_contact = body.self_contact,
+                     .steering = body.steering};
+  if (body.pinned)
+    for (std::uint32_t v = 0; v < mesh.positions.size(); ++v)
+      if (contains(*body.pinned, transform_point(body.pose, to_double(mesh.positions[v]))))
+        s.pinned.push_back(v);
+  s.mesh = std::move(mesh);
+  return s;
+}
+
+}  // namespace
+
+void SceneRun::start_soft() {
+  if (scene_.soft_bodies.empty()) return;
+  if (engine_) throw Error("bodies that bend need our own world: the engine must be 'isotact'");
+  SoftWorldSettings settings = scene_.soft;
+  settings.step = scene_.world.step;
+  settings.gravity = scene_.world.gravity;
+  settings.threads = settings_.threads;
+  soft_.emplace(settings);
+  for (std::size_t k = 0; k < scene_.soft_bodies.size(); ++k) {
+    const SceneSoftBody& body = scene_.soft_bodies[k];
+    const std::string what = fmt::format("soft body '{}'", body.name);
+    std::vector<std::string> warnings;
+    ReplaySoftBody look{.name = body.name,
+                        .colour = body.colour.value_or(kSoftPalette[k % std::size(kSoftPalette)])};
+    try {
+      TriangleMesh mesh = detail::load_soft_mesh(body, warnings);
+      look.triangles = mesh.triangles;
+      SoftBodySettings made = soft_settings(body, std::move(mesh));
+      if (body.pinned && made.pinned.empty())
+        warnings.emplace_back("no vertex is in the box of those that are pinned");
+      soft_->add_body(made);
+    } catch (const Error& error) {
+      throw Error(fmt::format("{}: {}", what, error.what()));
+    }
+    for (const std::string& text : warnings) warnings_.push_back(what + ": " + text);
+    replay_.soft_bodies.push_back(std::move(look));
+  }
+  add_soft_report();
+}
+
+void SceneRun::add_soft_report() {
+  const SoftReport& soft = soft_->report();
+  report_.number = std::max(report_.number, soft.number);
+  report_.time = std::max(report_.time, soft.time);
+  report_.pairs += soft.pairs;
+  report_.contacts += soft.touching;
+  report_.points += soft.contacts;
+  report_.depth = std::max(report_.depth, soft.depth);
+  report_.energies.kinetic += soft.kinetic;
+  report_.energies.potential += soft.potential;
+  report_.energies.springs += soft.springs;
+  report_.seconds.broad += soft.seconds.broad;
+  report_.seconds.detection += soft.seconds.narrow;
+  report_.seconds.forces += soft.seconds.response;
+  report_.seconds.motion += soft.seconds.motion;
+}
+
+void SceneRun::record_soft(ReplayFrame& frame) const {
+  if (!soft_) return;
+  for (SoftId id = 0; id < soft_->body_count(); ++id) {
+    std::vector<Vec3f>& places = frame.soft.emplace_back();
+    for (const Vec3& p : soft_->positions(id)) places.push_back(to_float(p));
+  }
+  const std::span<const SoftContact> all = soft_->contacts();
+  const std::size_t every = all.size() / kMostSoftContacts + 1;
+  for (std::size_t i = 0; i < all.size(); i += every)
+    frame.contacts.push_back({all[i].position, all[i].normal, all[i].depth});
+}
+
+std::string_view SceneRun::body_name(std::size_t body) const {
+  const std::size_t rigid = world_.body_count();
+  return body < rigid ? std::string_view(world_.body_settings(static_cast<BodyId>(body)).name)
+                      : std::string_view(scene_.soft_bodies[body - rigid].name);
+}
+
+std::uint64_t SceneRun::hash() const {
+  if (!soft_) return world_.hash();
+  const std::uint64_t both[] = {world_.hash(), soft_->hash()};
+  return hash_range(both);
+}
+
+std::vector<std::byte> SceneRun::save_parts() const {
+  std::vector<std::byte> world = world_.save();
+  if (!soft_) return world;
+  const std::uint64_t size = world.size();
+  const std::vector<std::byte> soft = soft_->save();
+  std::vector<std::byte> bytes(sizeof size);
+  std::memcpy(bytes.data(), &size, sizeof size);
+  bytes.insert(bytes.end(), world.begin(), world.end());
+  bytes.insert(bytes.end(), soft.begin(), soft.end());
+  return bytes;
+}
+
+void SceneRun::restore_parts(std::span<const std::byte> bytes) {
+  if (!soft_) return world_.restore(bytes);
+  std::uint64_t size = 0;
+  if (bytes.size() < sizeof size) throw Error("the snapshot is cut short or broken");
+  std::memcpy(&size, bytes.data(), sizeof size);
+  bytes = bytes.subspan(sizeof size);
+  if (size > bytes.size()) throw Error("the snapshot is cut short or broken");
+  world_.restore(bytes.first(size));
+  soft_->restore(bytes.subspan(size));
+}
+
+}  // namespace isotact
