@@ -14,12 +14,13 @@ struct Part {
   std::string_view name;
   void (*run)(const Options&, Report&);
 };
-constexpr Part kParts[] = {{"broad", bench_broad}};
+constexpr Part kParts[] = {{"broad", bench_broad}, {"table1", bench_table1}, {"cost", bench_cost}};
 
 constexpr const char* kUsage =
-    "usage: bench_deformable [--json] [--quick] [--only NAME]...\n"
+    "usage: bench_deformable [--json] [--quick] [--only NAME]... [--output FOLDER]\n"
     "  --quick      small scenes, few steps\n"
-    "  --only NAME  a part: broad; may be repeated\n";
+    "  --only NAME  a part: broad table1 cost; may be repeated\n"
+    "  --output FOLDER  plots of costs there, as .svg and .csv\n";
 
 bool is_part(std::string_view name) {
   return std::any_of(std::begin(kParts), std::end(kParts),
@@ -35,6 +36,8 @@ bool read_options(int argc, char** argv, Options& options) {
       options.quick = true;
     } else if (word == "--only" && i + 1 < argc && is_part(argv[i + 1])) {
       options.only.emplace_back(argv[++i]);
+    } else if (word == "--output" && i + 1 < argc) {
+      options.output = argv[++i];
     } else {
       return false;
     }
@@ -46,6 +49,7 @@ int run(const Options& options) {
   Report report("bench_deformable", options.json);
   report.print("ours: {}, SIMD kernels: {}\n", ISOTACT_BENCH_FLAGS, name(simd_level()));
   report.json = {{"flags", ISOTACT_BENCH_FLAGS}};
+  if (!options.output.empty()) std::filesystem::create_directories(options.output);
   for (const Part& part : kParts) {
     if (!is_chosen(options.only, part.name)) continue;
     const double seconds = seconds_of([&] { part.run(options, report); }).wall;

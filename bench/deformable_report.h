@@ -1,6 +1,7 @@
 // What the parts of bench_deformable share.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -10,10 +11,13 @@ namespace isotact::bench {
 
 struct Options {
   bool json = false, quick = false;
+  std::filesystem::path output;   // folder for plots; empty: none
   std::vector<std::string> only;  // parts; empty: all
 };
 
 // The parts, each a table.
 void bench_broad(const Options& options, Report& report);
+void bench_table1(const Options& options, Report& report);
+void bench_cost(const Options& options, Report& report);
 
 }  // namespace isotact::bench

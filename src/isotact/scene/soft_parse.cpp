@@ -21,6 +21,7 @@ SoftMaterial read_soft_material(const JsonNode& node) {
   const Entry entries[] = {{"stiffness", &SoftMaterial::stiffness, kMostSoft},
                            {"damping", &SoftMaterial::damping, kMostSoft},
                            {"bending", &SoftMaterial::bending, kMostSoft},
+                           {"struts", &SoftMaterial::struts, kMostSoft},
                            {"area", &SoftMaterial::area, kMostSoft},
                            {"volume", &SoftMaterial::volume, kMostSoft},
                            {"air_friction", &SoftMaterial::air_friction, 1e6},
