@@ -77,7 +77,8 @@ std::string path_of(const PlotLine& line, const Axis& x, const Axis& y) {
 }
 
 std::string draw_panel(const Plot& plot, double top) {
-  Axis x = make_axis(plot, &PlotPoint::x, false), y = make_axis(plot, &PlotPoint::y, plot.is_log);
+  Axis x = make_axis(plot, &PlotPoint::x, plot.is_log_x),
+       y = make_axis(plot, &PlotPoint::y, plot.is_log);
   x.begin = kLeft, x.end = kWidth - kRight;
   y.begin = top + kHeight - kBottom, y.end = top + kTop;
   std::string out = fmt::format("<text x=\"{}\" y=\"{}\" font-weight=\"bold\">{}</text>\n", kLeft,

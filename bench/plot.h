@@ -16,7 +16,8 @@ struct PlotLine {
 };
 struct Plot {
   std::string title{}, x_name{}, y_name{};
-  bool is_log = false;  // y; what is not above 0 is left out
+  bool is_log = false;    // y; what is not above 0 is left out
+  bool is_log_x = false;  // all x must be above 0
   std::vector<PlotLine> lines{};
 };
 
