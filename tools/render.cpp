@@ -1,4 +1,4 @@
-// isotact render: a shaded picture of meshes and of assets' fields.
+// isotact render: a shaded picture of meshes, of assets' fields, and of scenes as they run.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -7,17 +7,23 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
+#include "isotact/base/file.h"
 #include "isotact/pointshell/asset_section.h"
+#include "isotact/scene/run.h"
 
 #include "command.h"
 #include "field_file.h"
 #include "mesh_input.h"
 #include "picture/render_mesh.h"
 #include "picture_output.h"
+#include "scene_engines.h"
 #include "shell_picture.h"
+#include "simulate_picture.h"
 
 namespace isotact::tool {
 namespace {
+
+constexpr double kNotSaid = std::numeric_limits<double>::quiet_NaN();
 
 struct RenderOptions {
   CommonOptions common;
@@ -25,7 +31,7 @@ struct RenderOptions {
   std::string unit;
   std::string output;
   bool no_ground = false;
-  double iso = std::numeric_limits<double>::quiet_NaN();  // not said
+  double iso = kNotSaid, time = kNotSaid, yaw = kNotSaid, pitch = kNotSaid;
   int points_level = kNoLevel, balls_level = kNoLevel;
   RenderSettings settings;
 };
@@ -76,15 +82,80 @@ void add_shell_items(std::vector<RenderItem>& items, const std::string& file,
   items.back().colour = {0.62, 0.62, 0.60};
 }
 
+bool is_scene_file(const std::string& file) { return lower_extension(file) == ".json"; }
+
+// A scene as it is at a time of its run, with what touches then.
+Picture render_scene_file(const RenderOptions& options) {
+  const std::string& file = options.files[0];
+  Scene scene = read_scene(file);
+  if (!std::isnan(options.yaw)) scene.view.yaw_degrees = options.yaw;
+  if (!std::isnan(options.pitch)) scene.view.pitch_degrees = options.pitch;
+  const double length = static_cast<double>(step_count(scene)) * scene.world.step;
+  const double time = std::isnan(options.time) ? length : options.time;
+  // Of the replay only the first frame and that of the last step.
+  SceneRun run(scene, {.threads = options.common.thread_setting(),
+                       .keep_frames = false,
+                       .keep_log = false,
+                       .engines = built_in_engines()});
+  print_warnings(file, run.warnings());
+  const auto steps = static_cast<std::uint64_t>(std::llround(time / scene.world.step));
+  {
+    ProgressBar bar;
+    const Monitor monitor = bar.monitor();
+    run.go(steps, [&](const StepReport& report) {
+      monitor.report({"simulating", report.number, steps});
+      return true;
+    });
+  }
+  if (const auto trouble = run.find_trouble())
+    throw Error({.file = file},
+                fmt::format("the run stopped after {:.4g} s: {}", trouble->time, trouble->message));
+  Replay replay = run.replay();
+  replay.frames = {run.frame()};
+  return draw_frame(replay, 0, make_replay_view(replay, scene.view, options.settings));
+}
+
+void refuse_with_scene(const RenderOptions& options) {
+  if (options.files.size() > 1) throw UsageError("a scene is drawn alone; it names what is in it");
+  if (!std::isnan(options.iso) || options.points_level != kNoLevel ||
+      options.balls_level != kNoLevel || options.no_ground || !options.unit.empty())
+    throw UsageError(
+        "--iso, --shell, --balls, --no-ground and --unit are for meshes and assets, not for a "
+        "scene");
+}
+
+void report_picture(const RenderOptions& options, const Picture& picture, double seconds) {
+  write_picture(options.output, picture);
+  if (options.common.json)
+    print_json({{"output", options.output},
+                {"width", picture.width},
+                {"height", picture.height},
+                {"seconds", seconds}});
+  else
+    print_picture(options.output, picture, seconds);
+}
+
 void run_render(RenderOptions options) {
   check_picture_name(options.output, options.common);
+  options.settings.threads = options.common.thread_setting();
+  const auto start = std::chrono::steady_clock::now();
+  const auto seconds = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  if (std::any_of(options.files.begin(), options.files.end(), is_scene_file)) {
+    refuse_with_scene(options);
+    const Picture picture = render_scene_file(options);
+    return report_picture(options, picture, seconds());
+  }
+  if (!std::isnan(options.time)) throw UsageError("--time is for scenes, and no file is one");
+  if (!std::isnan(options.yaw)) options.settings.yaw_degrees = options.yaw;
+  if (!std::isnan(options.pitch)) options.settings.pitch_degrees = options.pitch;
   if (std::all_of(options.files.begin(), options.files.end(), is_field_file))
     refuse_unit(options.unit, "no mesh is drawn, and fields are in metres");
   if (!std::isnan(options.iso) &&
       std::none_of(options.files.begin(), options.files.end(), is_field_file))
     throw UsageError("--iso is for fields, and no file is one; build an asset of the mesh first");
   if (std::isnan(options.iso)) options.iso = 0;
-  const auto start = std::chrono::steady_clock::now();
   std::vector<RenderItem> items;
   const bool shell = options.points_level != kNoLevel || options.balls_level != kNoLevel;
   for (const std::string& file : options.files) {
@@ -102,18 +173,8 @@ void run_render(RenderOptions options) {
     items.push_back({.mesh = std::move(loaded.mesh), .colour = colour_of(items.size())});
   }
   options.settings.ground = !options.no_ground;
-  options.settings.threads = options.common.thread_setting();
   const Picture picture = render(items, options.settings);
-  write_picture(options.output, picture);
-  const double seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (options.common.json)
-    print_json({{"output", options.output},
-                {"width", picture.width},
-                {"height", picture.height},
-                {"seconds", seconds}});
-  else
-    print_picture(options.output, picture, seconds);
+  report_picture(options, picture, seconds());
 }
 
 }  // namespace
@@ -126,10 +187,11 @@ void add_render(CommandLine& line) {
       "  isotact render part.stl --unit mm -o part.png\n"
       "  isotact render bunny.isotact -o bunny.png --iso 0.002\n"
       "  isotact render bolt.glb nut.glb -o pair.png --yaw 60 --pitch 10\n"
-      "  isotact render bunny.isotact -o levels.png --shell 3");
+      "  isotact render bunny.isotact -o levels.png --shell 3\n"
+      "  isotact render scenes/pile.json -o pile.png --time 1.5");
   RenderSettings& s = options->settings;
   command.add_texts({.names = "FILE",
-                     .help = "Assets and meshes, drawn together where they lie",
+                     .help = "Assets and meshes, drawn together where they lie; or a scene",
                      .required = true},
                     options->files);
   command.add_text(
@@ -144,11 +206,16 @@ void add_render(CommandLine& line) {
   };
   whole("--width", s.width, "Pixels (default: 1200)", {1, 16384});
   whole("--height", s.height, "Pixels (default: 800)", {1, 16384});
-  angle("--yaw", s.yaw_degrees, "The camera around the y axis (default: 30)", {-360, 360});
-  angle("--pitch", s.pitch_degrees, "The camera above the ground, -90 to 90 (default: 20)",
-        {-90, 90});
+  angle("--yaw", options->yaw, "The camera around the y axis (default: 30, or the scene's)",
+        {-360, 360});
+  angle("--pitch", options->pitch,
+        "The camera above the ground, -90 to 90 (default: 20, or the scene's)", {-90, 90});
   whole("--samples", s.sky_samples, "Rays a subpixel for the sky's light, 1 to 64 (default: 3)",
         {1, 64});
+  command.add_number({.names = "--time",
+                      .help = "Of a scene: run it for so long, seconds (default: to its end)",
+                      .value_name = "S"},
+                     options->time, {0, 1e6});
   command.add_number({.names = "--iso",
                       .help = "Show where the assets' fields have this value, metres (default: 0)",
                       .value_name = "S"},

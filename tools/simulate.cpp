@@ -10,13 +10,11 @@
 #include "isotact/base/file.h"
 #include "isotact/base/progress.h"
 #include "isotact/scene/run.h"
-#if defined(ISOTACT_HAS_BULLET)
-#include "isotact/adapters/bullet/scene_engine.h"
-#endif
 
 #include "command.h"
 #include "picture/animation.h"
 #include "picture_output.h"
+#include "scene_engines.h"
 #include "simulate_picture.h"
 
 namespace isotact::tool {
@@ -75,8 +73,9 @@ void prepare_folder(const std::filesystem::path& folder) {
 void draw_pictures(const SceneRun& run, const SimulateOptions& o) {
   if (o.frames.empty() && o.animate.empty()) return;
   const Replay& replay = run.replay();
-  const ReplayView view =
-      make_replay_view(replay, run.scene().view, o.width, o.common.thread_setting());
+  const ReplayView view = make_replay_view(
+      replay, run.scene().view,
+      {.width = o.width, .height = o.width * 2 / 3, .threads = o.common.thread_setting()});
   const auto every = static_cast<std::size_t>(o.every);
   Animation animation(run.scene().frames_per_second / o.every);
   if (!o.frames.empty()) prepare_folder(o.frames);
@@ -154,14 +153,6 @@ void print_report(const SceneRun& run, const SimulateOptions& o, std::uint64_t s
        {"hash", fmt::format("{:016x}", run.hash())},
        {"time", fmt::format("{:.3g} s, {:.3g} ms a step", seconds,
                             steps > 0 ? 1e3 * seconds / static_cast<double>(steps) : 0)}});
-}
-
-SceneEngines built_in_engines() {
-#if defined(ISOTACT_HAS_BULLET)
-  return {{"bullet", make_bullet_engine}};
-#else
-  return {};
-#endif
 }
 
 void run_simulate(const SimulateOptions& o) {

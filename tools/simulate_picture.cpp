@@ -74,18 +74,15 @@ void mark_contacts(Picture& picture, const ReplayFrame& frame, const ReplayView&
 
 }  // namespace
 
-ReplayView make_replay_view(const Replay& replay, const SceneView& view, int width,
-                            Threads threads) {
-  ReplayView made;
+ReplayView make_replay_view(const Replay& replay, const SceneView& view,
+                            const RenderSettings& settings) {
+  ReplayView made{.settings = settings};
   RenderSettings& s = made.settings;
-  s = {.width = width,
-       .height = width * 2 / 3,
-       .yaw_degrees = view.yaw_degrees,
-       .pitch_degrees = view.pitch_degrees,
-       .zoom = view.zoom,
-       .ground = false,
-       .frame = view.box ? *view.box : box_of(replay),
-       .threads = threads};
+  s.yaw_degrees = view.yaw_degrees;
+  s.pitch_degrees = view.pitch_degrees;
+  s.zoom = view.zoom;
+  s.ground = false;
+  s.frame = view.box ? *view.box : box_of(replay);
   for (std::size_t k = 0; k < replay.bodies.size(); ++k) {
     double height = 0;
     if (!is_ground(replay, k, replay.frames[0], &height)) continue;

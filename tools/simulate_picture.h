@@ -13,9 +13,10 @@ struct ReplayView {
   Camera camera{};
 };
 
-// A camera that holds the scene's box, or all bodies on all their ways.
-ReplayView make_replay_view(const Replay& replay, const SceneView& view, int width,
-                            Threads threads);
+// A camera that holds the scene's box, or all bodies on all their ways. Size, samples and threads
+// of the settings count; the view is the scene's.
+ReplayView make_replay_view(const Replay& replay, const SceneView& view,
+                            const RenderSettings& settings);
 
 // Bodies as they are in a frame, its contacts on top as dots with their normals, and the time.
 Picture draw_frame(const Replay& replay, std::size_t number, const ReplayView& view);

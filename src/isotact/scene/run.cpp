@@ -309,6 +309,17 @@ void SceneRun::apply_scripts() {
   }
 }
 
+ReplayFrame SceneRun::frame() const {
+  ReplayFrame now{.time = report().time};
+  for (std::size_t k = 0; k < world_.body_count(); ++k)
+    now.poses.push_back(world_.pose(static_cast<BodyId>(k)));
+  for (const PairContact& c : contacts())
+    if (c.phase != ContactPhase::kEnd && (c.points > 0 || c.impact))
+      now.contacts.push_back({c.contact.position, c.contact.normal, c.contact.depth});
+  record_soft(now);
+  return now;
+}
+
 void SceneRun::record(bool even_between_frames) {
   const StepReport& now = report();
   const double rate = scene_.frames_per_second;
@@ -316,14 +327,7 @@ void SceneRun::record(bool even_between_frames) {
   if (!settings_.keep_frames && !replay_.frames.empty()) return;
   if (!due && !even_between_frames) return;
   if (!replay_.frames.empty() && !(replay_.frames.back().time < now.time)) return;
-  ReplayFrame frame{.time = now.time};
-  for (std::size_t k = 0; k < world_.body_count(); ++k)
-    frame.poses.push_back(world_.pose(static_cast<BodyId>(k)));
-  for (const PairContact& c : contacts())
-    if (c.phase != ContactPhase::kEnd && (c.points > 0 || c.impact))
-      frame.contacts.push_back({c.contact.position, c.contact.normal, c.contact.depth});
-  record_soft(frame);
-  replay_.frames.push_back(std::move(frame));
+  replay_.frames.push_back(frame());
 }
 
 bool SceneRun::step() {

@@ -49,6 +49,7 @@ class SceneRun {
   std::string_view body_name(std::size_t body) const;  // so, too
   std::uint64_t hash() const;                          // of all that changes: equal for equal runs
   const Replay& replay() const { return replay_; }
+  ReplayFrame frame() const;  // as it is now
   // Of loading, and of the first step: bodies that overlap there.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
