@@ -94,13 +94,47 @@ TEST(Predicates, CoordinatesOfAllSizesAreExact) {
   EXPECT_EQ(orient3d(a, b, c, {huge, -tiny, 0}), -1);
   EXPECT_EQ(orient3d(a, b, c, {huge, tiny, -tiny}), 0);
   EXPECT_EQ(orient3d(a, b, c, {huge, tiny, -2 * tiny}), -1);
-  EXPECT_EQ(orient2d({-huge, -huge}, {huge, huge}, {tiny, tiny}), 0);
-  EXPECT_EQ(orient2d({-huge, -huge}, {huge, huge}, {tiny, 2 * tiny}), 1);
+  EXPECT_EQ(orient2d(Point2f{-huge, -huge}, {huge, huge}, {tiny, tiny}), 0);
+  EXPECT_EQ(orient2d(Point2f{-huge, -huge}, {huge, huge}, {tiny, 2 * tiny}), 1);
   const float denormal = 0x1p-149F, largest = std::numeric_limits<float>::max();
-  EXPECT_EQ(orient2d({-largest, -largest}, {largest, largest}, {denormal, 0}), -1);
-  EXPECT_EQ(orient3d({0, 0, 0}, {denormal, 0, 0}, {0, denormal, 0}, {0, 0, denormal}), 1);
-  EXPECT_EQ(orient3d({0, 0, 0}, {largest, 0, 0}, {0, denormal, 0}, {largest, largest, -denormal}),
-            -1);
+  EXPECT_EQ(orient2d(Point2f{-largest, -largest}, {largest, largest}, {denormal, 0}), -1);
+  EXPECT_EQ(orient3d(Vec3f{0, 0, 0}, {denormal, 0, 0}, {0, denormal, 0}, {0, 0, denormal}), 1);
+  EXPECT_EQ(
+      orient3d(Vec3f{0, 0, 0}, {largest, 0, 0}, {0, denormal, 0}, {largest, largest, -denormal}),
+      -1);
+}
+
+// Doubles of 53 bits and of very different sizes, on a plane or next to it: the sums of two points
+// in wider numbers than theirs are known.
+TEST(Predicates, DoublesAgreeWithWholeNumbers) {
+  Random random(54);
+  int zeros = 0, total = 0;
+  for (int i = 0; i < 20000; ++i) {
+    Whole a{}, b{}, c{}, d{};
+    for (Whole* p : {&a, &b, &c})
+      for (std::int64_t& x : *p)
+        x = static_cast<std::int64_t>(random.next_u64() >> 24U) - (1LL << 39);
+    const std::int64_t s = random.below(2), t = random.below(2);
+    for (std::size_t k = 0; k < 3; ++k) d[k] = a[k] + s * (b[k] - a[k]) + t * (c[k] - a[k]);
+    if (random.below(2) == 0) d[random.below(3)] += 1;
+    const double scale = std::ldexp(1.0, static_cast<int>(random.below(400)) - 240);
+    const auto point = [&](const Whole& w) {
+      return Vec3{static_cast<double>(w[0]), static_cast<double>(w[1]), static_cast<double>(w[2])} *
+             scale;
+    };
+    const int expected = oracle_orient3d(a, b, c, d);
+    ASSERT_EQ(orient3d(point(a), point(b), point(c), point(d)), expected);
+    zeros += expected == 0 ? 1 : 0;
+    ++total;
+  }
+  EXPECT_GT(zeros, total / 4);
+  EXPECT_LT(zeros, total * 3 / 4);
+  const double last = std::nextafter(3.0, 4);
+  EXPECT_EQ(orient2d(Point2{0, 0}, {1, 1}, {3, last}), 1);
+  EXPECT_EQ(orient2d(Point2{0, 0}, {1, 1}, {last, 3}), -1);
+  EXPECT_EQ(orient2d(Point2{0, 0}, {kLeastExact, kLeastExact}, {kMostExact, kMostExact}), 0);
+  EXPECT_TRUE(are_collinear(Vec3{0, 0, 0}, {1, 2, 3}, {3, 6, 9}));
+  EXPECT_FALSE(are_collinear(Vec3{0, 0, 0}, {1, 2, 3}, {3, 6, std::nextafter(9.0, 10)}));
 }
 
 TEST(Predicates, SignsTurnWithTheOrderOfPoints) {
@@ -120,10 +154,10 @@ TEST(Predicates, SignsTurnWithTheOrderOfPoints) {
 }
 
 TEST(Predicates, CollinearPoints) {
-  EXPECT_TRUE(are_collinear({0, 0, 0}, {1, 2, 3}, {3, 6, 9}));
-  EXPECT_TRUE(are_collinear({1, 1, 1}, {1, 1, 1}, {3, 6, 9}));
-  EXPECT_FALSE(are_collinear({0, 0, 0}, {1, 2, 3}, {3, 6, std::nextafter(9.0F, 10.0F)}));
-  EXPECT_FALSE(are_collinear({0, 0, 0}, {0, 1, 0}, {0, 0, 1}));
+  EXPECT_TRUE(are_collinear(Vec3f{0, 0, 0}, {1, 2, 3}, {3, 6, 9}));
+  EXPECT_TRUE(are_collinear(Vec3f{1, 1, 1}, {1, 1, 1}, {3, 6, 9}));
+  EXPECT_FALSE(are_collinear(Vec3f{0, 0, 0}, {1, 2, 3}, {3, 6, std::nextafter(9.0F, 10.0F)}));
+  EXPECT_FALSE(are_collinear(Vec3f{0, 0, 0}, {0, 1, 0}, {0, 0, 1}));
 }
 
 }  // namespace

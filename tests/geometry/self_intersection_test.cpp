@@ -120,6 +120,11 @@ TriangleCorners to_corners(const WholeTriangle& t) {
   return c;
 }
 
+std::array<Vec3, 3> to_double(const TriangleCorners& t, double scale = 1) {
+  return {isotact::to_double(t[0]) * scale, isotact::to_double(t[1]) * scale,
+          isotact::to_double(t[2]) * scale};
+}
+
 TEST(TriangleContact, AgreesWithRationalNumbersOnAGrid) {
   Random random(71);
   std::array<int, 4> counts{};
@@ -137,6 +142,15 @@ TEST(TriangleContact, AgreesWithRationalNumbersOnAGrid) {
     ASSERT_EQ(find_contact_triangle_triangle(cb, ca), expected) << i;
     ASSERT_EQ(find_contact_triangle_triangle({ca[1], ca[0], ca[2]}, {cb[2], cb[0], cb[1]}),
               expected);
+    // In double and told what is shared; a third is far smaller than floats are.
+    const double scale = i % 3 == 0 ? 0x1p-200 : 1;
+    const auto shared =
+        static_cast<std::size_t>(std::count_if(a.begin(), a.end(), [&](const Whole& p) {
+          return std::find(b.begin(), b.end(), p) != b.end();
+        }));
+    if (shared < 3 || expected != Contact::kNone)
+      ASSERT_EQ(find_contact_triangle_triangle(to_double(ca, scale), to_double(cb, scale), shared),
+                expected);
     ++counts[static_cast<std::size_t>(expected)];
   }
   for (const int count : counts) EXPECT_GT(count, 1500);
@@ -165,6 +179,24 @@ TEST(TriangleContact, NamesTheWaysToMeet) {
   EXPECT_EQ(with({{{1, 1, -1}, {1, 1, 1}, {1, 1, 3}}}), Contact::kNone);    // no area
   constexpr float nan = std::numeric_limits<float>::quiet_NaN();
   EXPECT_EQ(with({{{1, 1, -1}, {1, 1, 1}, {nan, 9, 1}}}), Contact::kNone);
+}
+
+TEST(TriangleContact, WhatIsSharedMayBeTold) {
+  const std::array<Vec3, 3> floor{{{0, 0, 0}, {4, 0, 0}, {0, 4, 0}}};
+  const auto with = [&](const std::array<Vec3, 3>& t, std::size_t shared) {
+    return find_contact_triangle_triangle(floor, t, shared);
+  };
+  const std::array<Vec3, 3> at_edge{{{0, 0, 0}, {4, 0, 0}, {1, -1, 1}}};
+  const std::array<Vec3, 3> at_corner{{{0, 0, 0}, {-4, 0, 0}, {1, -1, 1}}};
+  EXPECT_EQ(with(at_edge, 2), Contact::kNone);
+  EXPECT_EQ(with(at_edge, 0), Contact::kTouch);
+  EXPECT_EQ(with(at_corner, 1), Contact::kNone);
+  EXPECT_EQ(with(at_corner, 0), Contact::kTouch);
+  EXPECT_EQ(with(floor, 0), Contact::kOverlap);
+  EXPECT_EQ(with(floor, 3), Contact::kOverlap);
+  EXPECT_EQ(with({{{1, 1, -1e-12}, {1, 1, 1}, {9, 9, 1}}}, 0), Contact::kCross);
+  EXPECT_EQ(with({{{1, 1, 0x1p-290}, {1, 1, 1}, {9, 9, 1}}}, 0), Contact::kNone);
+  EXPECT_EQ(with({{{1, 1, -1}, {1, 1, 1}, {1e99, 9, 1}}}, 0), Contact::kNone);  // out of range
 }
 
 TEST(SelfIntersection, CleanMeshesHaveNone) {
@@ -234,7 +266,7 @@ TEST(SelfIntersection, CopiesAndLinesAreNotTestedInAllPairs) {
   // Two pairs at most, whatever the number of copies.
   const SelfIntersections found = find_self_intersections(m, {.max_tests = 2});
   EXPECT_TRUE(found.complete);
-  EXPECT_EQ(found.pairs, (std::vector<TrianglePair>{{0, 200'001, Contact::kCross}}));
+  EXPECT_EQ(found.pairs, (std::vector<TrianglesInContact>{{0, 200'001, Contact::kCross}}));
   EXPECT_EQ(found.crossing, 1U);
 }
 

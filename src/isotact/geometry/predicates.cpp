@@ -2,8 +2,11 @@
 // Fast Robust Geometric Predicates", Discrete & Computational Geometry 18, 1997. A filter in double
 // decides nearly all cases; the rest is evaluated without any rounding.
 //
-// Inputs are float32, so nothing can overflow or underflow in double: coordinates are multiples of
-// 2^-149 below 2^128, hence products of three differences are multiples of 2^-447 below 2^390.
+// Nothing may overflow or underflow in double. Coordinates in float are multiples of 2^-149 below
+// 2^128, hence products of three differences are multiples of 2^-447 below 2^390. Those in double
+// are multiples of 2^-352 up to 2^300 (kLeastExact, kMostExact), also after a difference is
+// rounded; products of three are then multiples of 2^-1056 below 2^903, and above 2^-1074, the
+// least there is.
 #include "isotact/geometry/predicates.h"
 
 #include <array>
@@ -74,9 +77,9 @@ class Expansion {
   std::size_t size_ = 0;
 };
 
-Expansion<2> exact_difference(float a, float b) {
+Expansion<2> exact_difference(double a, double b) {
   Expansion<2> e;
-  const TwoDoubles d = two_sum(a, -static_cast<double>(b));
+  const TwoDoubles d = two_sum(a, -b);
   e.grow(d.low);
   e.grow(d.high);
   return e;
@@ -91,13 +94,13 @@ Expansion<16> exact_minor(const Expansion<2>& a, const Expansion<2>& b, const Ex
   return e;
 }
 
-int exact_orient2d(const Point2f& a, const Point2f& b, const Point2f& c) {
+int exact_orient2d(const Point2& a, const Point2& b, const Point2& c) {
   return exact_minor(exact_difference(a.x, c.x), exact_difference(a.y, c.y),
                      exact_difference(b.x, c.x), exact_difference(b.y, c.y))
       .sign();
 }
 
-int exact_orient3d(const Vec3f& a, const Vec3f& b, const Vec3f& c, const Vec3f& d) {
+int exact_orient3d(const Vec3& a, const Vec3& b, const Vec3& c, const Vec3& d) {
   const auto abx = exact_difference(b.x, a.x), aby = exact_difference(b.y, a.y);
   const auto abz = exact_difference(b.z, a.z), acx = exact_difference(c.x, a.x);
   const auto acy = exact_difference(c.y, a.y), acz = exact_difference(c.z, a.z);
@@ -108,11 +111,19 @@ int exact_orient3d(const Vec3f& a, const Vec3f& b, const Vec3f& c, const Vec3f& 
   return e.sign();
 }
 
+template <typename T>
+bool lie_on_a_line(const Vector3<T>& a, const Vector3<T>& b, const Vector3<T>& c) {
+  for (const int axis : {2, 1, 0})
+    if (orient2d(drop_axis(a, axis), drop_axis(b, axis), drop_axis(c, axis)) != 0) return false;
+  return true;
+}
+
+Point2 to_double(const Point2f& p) { return {p.x, p.y}; }
+
 }  // namespace
 
-int orient2d(const Point2f& a, const Point2f& b, const Point2f& c) {
-  const double acx = static_cast<double>(a.x) - c.x, acy = static_cast<double>(a.y) - c.y;
-  const double bcx = static_cast<double>(b.x) - c.x, bcy = static_cast<double>(b.y) - c.y;
+int orient2d(const Point2& a, const Point2& b, const Point2& c) {
+  const double acx = a.x - c.x, acy = a.y - c.y, bcx = b.x - c.x, bcy = b.y - c.y;
   const double left = acx * bcy, right = acy * bcx;
   const double det = left - right;
   // Shewchuk's bound is (3 + 16 epsilon) epsilon.
@@ -123,9 +134,12 @@ int orient2d(const Point2f& a, const Point2f& b, const Point2f& c) {
   return exact_orient2d(a, b, c);
 }
 
-int orient3d(const Vec3f& a, const Vec3f& b, const Vec3f& c, const Vec3f& d) {
-  const Vec3 ab = to_double(b) - to_double(a), ac = to_double(c) - to_double(a);
-  const Vec3 ad = to_double(d) - to_double(a);
+int orient2d(const Point2f& a, const Point2f& b, const Point2f& c) {
+  return orient2d(to_double(a), to_double(b), to_double(c));
+}
+
+int orient3d(const Vec3& a, const Vec3& b, const Vec3& c, const Vec3& d) {
+  const Vec3 ab = b - a, ac = c - a, ad = d - a;
   const double yz = ab.y * ac.z, zy = ab.z * ac.y;
   const double zx = ab.z * ac.x, xz = ab.x * ac.z;
   const double xy = ab.x * ac.y, yx = ab.y * ac.x;
@@ -140,10 +154,13 @@ int orient3d(const Vec3f& a, const Vec3f& b, const Vec3f& c, const Vec3f& d) {
   return exact_orient3d(a, b, c, d);
 }
 
-bool are_collinear(const Vec3f& a, const Vec3f& b, const Vec3f& c) {
-  for (const int axis : {2, 1, 0})
-    if (orient2d(drop_axis(a, axis), drop_axis(b, axis), drop_axis(c, axis)) != 0) return false;
-  return true;
+int orient3d(const Vec3f& a, const Vec3f& b, const Vec3f& c, const Vec3f& d) {
+  return orient3d(to_double(a), to_double(b), to_double(c), to_double(d));
 }
+
+bool are_collinear(const Vec3f& a, const Vec3f& b, const Vec3f& c) {
+  return lie_on_a_line(a, b, c);
+}
+bool are_collinear(const Vec3& a, const Vec3& b, const Vec3& c) { return lie_on_a_line(a, b, c); }
 
 }  // namespace isotact

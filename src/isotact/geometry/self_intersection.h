@@ -32,11 +32,17 @@ using TriangleCorners = std::array<Vec3f, 3>;
 // where many corners lie in the other's plane.
 TriangleContact find_contact_triangle_triangle(const TriangleCorners& a, const TriangleCorners& b);
 
-struct TrianglePair {
+// The same in double, for those who know better than by position how many corners the two share (0
+// to 3): what lies in the same place by chance is contact, too, and so are duplicates. Exact for
+// coordinates as predicates.h asks for; triangles with others have contact with nothing.
+TriangleContact find_contact_triangle_triangle(const std::array<Vec3, 3>& a,
+                                               const std::array<Vec3, 3>& b, std::size_t shared);
+
+struct TrianglesInContact {
   std::uint32_t a = 0, b = 0;  // a < b
   TriangleContact contact = TriangleContact::kNone;
 
-  friend bool operator==(const TrianglePair&, const TrianglePair&) = default;
+  friend bool operator==(const TrianglesInContact&, const TrianglesInContact&) = default;
 };
 
 struct SelfIntersectionSettings {
@@ -56,7 +62,7 @@ struct SelfIntersections {
   std::size_t crossing = 0;
   std::size_t overlapping = 0;
   std::size_t touching = 0;
-  std::vector<TrianglePair> pairs;  // ascending by a, then b
+  std::vector<TrianglesInContact> pairs;  // ascending by a, then b
   // False where the search gave up at max_tests. All else is then what part of the mesh showed: at
   // least so much is there, and zeros prove nothing.
   bool complete = true;

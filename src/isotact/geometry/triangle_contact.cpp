@@ -3,6 +3,7 @@
 // those of the other: the idea of O. Devillers and P. Guigue, "Faster Triangle-Triangle
 // Intersection Tests", INRIA report 4488, 2002, here with all the ways to touch kept apart.
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <tuple>
 #include <utility>
@@ -14,6 +15,8 @@ namespace isotact {
 namespace {
 
 using Sides = std::array<int, 3>;
+template <typename T>
+using Corners = std::array<Vector3<T>, 3>;
 
 std::size_t count_shared(const TriangleCorners& a, const TriangleCorners& b) {
   std::size_t count = 0;
@@ -22,7 +25,8 @@ std::size_t count_shared(const TriangleCorners& a, const TriangleCorners& b) {
 }
 
 // Corners that the two share lie in the plane: no need to find that out the long way.
-Sides sides_of(const TriangleCorners& plane, const TriangleCorners& points) {
+template <typename T>
+Sides sides_of(const Corners<T>& plane, const Corners<T>& points) {
   Sides s{};
   for (std::size_t k = 0; k < 3; ++k)
     if (std::find(plane.begin(), plane.end(), points[k]) == plane.end())
@@ -40,19 +44,23 @@ std::size_t count_zeros(const Sides& s) {
 
 // An end of a triangle's interval: where the line from `below` to `above` passes the other plane.
 // `below` is not above that plane, `above` not below it, and one of them is off it.
+template <typename T>
 struct IntervalEnd {
-  const Vec3f* below = nullptr;
-  const Vec3f* above = nullptr;
+  const Vector3<T>* below = nullptr;
+  const Vector3<T>* above = nullptr;
 };
 
+template <typename T>
 struct Interval {
-  IntervalEnd left, right;  // seen from the front of the triangle, with the other's front side up
+  IntervalEnd<T> left,
+      right;  // seen from the front of the triangle, with the other's front side up
   bool is_point = false;
 };
 
 // What triangle t has in common with the other's plane, given the sides of its corners: neither all
 // off it on one side nor all in it.
-Interval cut(const TriangleCorners& t, const Sides& s) {
+template <typename T>
+Interval<T> cut(const Corners<T>& t, const Sides& s) {
   for (std::size_t k = 0; k < 3; ++k) {
     const std::size_t next = (k + 1) % 3, last = (k + 2) % 3;
     // One corner at the top: counter-clockwise from there the next one is left of it.
@@ -62,7 +70,8 @@ Interval cut(const TriangleCorners& t, const Sides& s) {
   }
   // What is left are two corners on one side and one in the plane, the common point.
   const std::size_t k = s[0] == 0 ? 0 : s[1] == 0 ? 1 : 2, next = (k + 1) % 3;
-  const IntervalEnd end = s[next] > 0 ? IntervalEnd{&t[k], &t[next]} : IntervalEnd{&t[next], &t[k]};
+  const IntervalEnd<T> end =
+      s[next] > 0 ? IntervalEnd<T>{&t[k], &t[next]} : IntervalEnd<T>{&t[next], &t[k]};
   return {end, end, true};
 }
 
@@ -71,14 +80,15 @@ Interval cut(const TriangleCorners& t, const Sides& s) {
 // the line. Let x be the direction of the line with det(w_e, x, w_f) > 0, which all ends agree on,
 // since w_e always points to the front of the second plane and w_f to that of the first. Then x
 // points left in the view of the first triangle and right in that of the second.
-int compare(const IntervalEnd& e, const IntervalEnd& f) {
+template <typename T>
+int compare(const IntervalEnd<T>& e, const IntervalEnd<T>& f) {
   return orient3d(*e.below, *e.above, *f.below, *f.above);
 }
 
-TriangleContact find_contact_across(const TriangleCorners& a, const Sides& a_sides,
-                                    const TriangleCorners& b, const Sides& b_sides,
-                                    std::size_t shared) {
-  const Interval ia = cut(a, a_sides), ib = cut(b, b_sides);
+template <typename T>
+TriangleContact find_contact_across(const Corners<T>& a, const Sides& a_sides, const Corners<T>& b,
+                                    const Sides& b_sides, std::size_t shared) {
+  const Interval<T> ia = cut(a, a_sides), ib = cut(b, b_sides);
   const int a_starts = compare(ia.right, ib.right);  // against the end of b
   const int a_ends = compare(ia.left, ib.left);      // against the start of b
   if (a_starts < 0 || a_ends > 0) return TriangleContact::kNone;
@@ -89,12 +99,14 @@ TriangleContact find_contact_across(const TriangleCorners& a, const Sides& a_sid
   return shared == 2 ? TriangleContact::kNone : TriangleContact::kTouch;
 }
 
-using FlatTriangle = std::array<Point2f, 3>;  // counter-clockwise
+template <typename T>
+using FlatTriangle = std::array<Point2Of<T>, 3>;  // counter-clockwise
 
 // Both seen along an axis along which the first does not vanish; then neither does the second.
-std::pair<FlatTriangle, FlatTriangle> flatten(const TriangleCorners& a, const TriangleCorners& b) {
+template <typename T>
+std::pair<FlatTriangle<T>, FlatTriangle<T>> flatten(const Corners<T>& a, const Corners<T>& b) {
   for (const int axis : {0, 1, 2}) {
-    FlatTriangle fa{}, fb{};
+    FlatTriangle<T> fa{}, fb{};
     for (std::size_t k = 0; k < 3; ++k) {
       fa[k] = drop_axis(a[k], axis);
       fb[k] = drop_axis(b[k], axis);
@@ -108,15 +120,17 @@ std::pair<FlatTriangle, FlatTriangle> flatten(const TriangleCorners& a, const Tr
   return {};
 }
 
-bool is_before(const Point2f& a, const Point2f& b) {  // an order along any line
+template <typename T>
+bool is_before(const Point2Of<T>& a, const Point2Of<T>& b) {  // an order along any line
   return std::tie(a.x, a.y) < std::tie(b.x, b.y);
 }
 
 // All of b lies outside of or on the edge pq of a, which is therefore the only part of a that it
 // can meet.
-TriangleContact find_contact_at_edge(Point2f p, Point2f q, const FlatTriangle& b, const Sides& s,
-                                     std::size_t shared) {
-  std::array<Point2f, 3> on{};
+template <typename T>
+TriangleContact find_contact_at_edge(Point2Of<T> p, Point2Of<T> q, const FlatTriangle<T>& b,
+                                     const Sides& s, std::size_t shared) {
+  FlatTriangle<T> on{};
   std::size_t count = 0;
   for (std::size_t k = 0; k < 3; ++k)
     if (s[k] == 0) on[count++] = b[k];
@@ -124,20 +138,21 @@ TriangleContact find_contact_at_edge(Point2f p, Point2f q, const FlatTriangle& b
   if (count == 1) on[1] = on[0];
   if (is_before(q, p)) std::swap(p, q);
   if (is_before(on[1], on[0])) std::swap(on[0], on[1]);
-  const Point2f start = is_before(p, on[0]) ? on[0] : p, end = is_before(q, on[1]) ? q : on[1];
+  const Point2Of<T> start = is_before(p, on[0]) ? on[0] : p, end = is_before(q, on[1]) ? q : on[1];
   if (is_before(end, start)) return TriangleContact::kNone;
   // A common point or edge that the triangles share is no contact.
   const std::size_t common = start == end ? 1 : 2;
   return shared >= common ? TriangleContact::kNone : TriangleContact::kTouch;
 }
 
-TriangleContact find_contact_in_plane(const TriangleCorners& a, const TriangleCorners& b,
+template <typename T>
+TriangleContact find_contact_in_plane(const Corners<T>& a, const Corners<T>& b,
                                       std::size_t shared) {
   auto [first, second] = flatten(a, b);
   // Convex shapes whose insides do not meet are parted by the line of an edge of one of them.
   for (int turn = 0; turn < 2; ++turn, std::swap(first, second))
     for (std::size_t k = 0; k < 3; ++k) {
-      const Point2f p = first[k], q = first[(k + 1) % 3];
+      const Point2Of<T> p = first[k], q = first[(k + 1) % 3];
       Sides s{};
       for (std::size_t j = 0; j < 3; ++j) s[j] = orient2d(p, q, second[j]);
       if (s[0] <= 0 && s[1] <= 0 && s[2] <= 0) return find_contact_at_edge(p, q, second, s, shared);
@@ -145,8 +160,27 @@ TriangleContact find_contact_in_plane(const TriangleCorners& a, const TriangleCo
   return TriangleContact::kOverlap;
 }
 
-bool has_area(const TriangleCorners& t) {
+template <typename T>
+bool has_area(const Corners<T>& t) {
   return is_finite(t[0]) && is_finite(t[1]) && is_finite(t[2]) && !are_collinear(t[0], t[1], t[2]);
+}
+
+bool is_in_range(const Corners<double>& t) {
+  for (const Vec3& p : t)
+    for (std::size_t k = 0; k < 3; ++k)
+      if (p[k] != 0 && !(std::abs(p[k]) >= kLeastExact && std::abs(p[k]) <= kMostExact))
+        return false;
+  return true;
+}
+
+template <typename T>
+TriangleContact find_contact(const Corners<T>& a, const Corners<T>& b, std::size_t shared) {
+  const Sides b_sides = sides_of(a, b);
+  if (are_apart(b_sides)) return TriangleContact::kNone;
+  if (count_zeros(b_sides) == 3) return find_contact_in_plane(a, b, shared);
+  const Sides a_sides = sides_of(b, a);
+  if (are_apart(a_sides)) return TriangleContact::kNone;
+  return find_contact_across(a, a_sides, b, b_sides, shared);
 }
 
 }  // namespace
@@ -154,13 +188,14 @@ bool has_area(const TriangleCorners& t) {
 TriangleContact find_contact_triangle_triangle(const TriangleCorners& a, const TriangleCorners& b) {
   if (!has_area(a) || !has_area(b)) return TriangleContact::kNone;
   const std::size_t shared = count_shared(a, b);
-  if (shared == 3) return TriangleContact::kNone;
-  const Sides b_sides = sides_of(a, b);
-  if (are_apart(b_sides)) return TriangleContact::kNone;
-  if (count_zeros(b_sides) == 3) return find_contact_in_plane(a, b, shared);
-  const Sides a_sides = sides_of(b, a);
-  if (are_apart(a_sides)) return TriangleContact::kNone;
-  return find_contact_across(a, a_sides, b, b_sides, shared);
+  return shared == 3 ? TriangleContact::kNone : find_contact(a, b, shared);
+}
+
+TriangleContact find_contact_triangle_triangle(const std::array<Vec3, 3>& a,
+                                               const std::array<Vec3, 3>& b, std::size_t shared) {
+  if (!is_in_range(a) || !is_in_range(b) || !has_area(a) || !has_area(b))
+    return TriangleContact::kNone;
+  return find_contact(a, b, shared);
 }
 
 }  // namespace isotact

@@ -6,11 +6,13 @@
 #include <limits>
 #include <utility>
 
+#include "isotact/queries/broad_phase/detail/hilbert.h"
+
 namespace isotact::detail {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr unsigned kAxisBits = 10, kClassBits = 6, kDigitBits = 12;
+constexpr unsigned kAxisBits = kHilbertAxisBits, kClassBits = 6, kDigitBits = 12;
 constexpr std::size_t kGrain = 4096;               // objects
 constexpr std::size_t kBlockGrain = 1024;          // blocks, a multiple of eight
 constexpr double kMostGrowth = 0.4 * (1U << 23U);  // of blocks' log_area_of, on average
@@ -50,33 +52,6 @@ std::uint32_t log_area_of(const FloatBox& box) {
   const float z = box.upper[2] - box.lower[2];
   if (!(x >= 0)) return 0;
   return std::bit_cast<std::uint32_t>(std::clamp(x * y + y * z + z * x, 1e-30F, 1e30F));
-}
-
-// Bits of x, with two zeros between.
-std::uint64_t spread(std::uint64_t x) {
-  x = (x | x << 16U) & 0x00ff0000ff0000ffU;
-  x = (x | x << 8U) & 0xf00f00f00f00f00fU;
-  x = (x | x << 4U) & 0x30c30c30c30c30c3U;
-  return (x | x << 2U) & 0x9249249249249249U;
-}
-
-// Skilling 2004.
-std::uint64_t hilbert(std::array<std::uint32_t, 3> x) {
-  for (std::uint32_t q = 1U << (kAxisBits - 1); q > 1; q >>= 1U) {
-    const std::uint32_t p = q - 1;
-    for (std::size_t i = 0; i < 3; ++i) {
-      const std::uint32_t t = (x[0] ^ x[i]) & p;
-      const bool set = (x[i] & q) != 0;
-      x[0] ^= set ? p : t;
-      x[i] ^= set ? 0 : t;
-    }
-  }
-  x[1] ^= x[0];
-  x[2] ^= x[1];
-  std::uint32_t t = 0;
-  for (std::uint32_t q = 1U << (kAxisBits - 1); q > 1; q >>= 1U) t ^= (x[2] & q) != 0 ? q - 1 : 0;
-  for (auto& v : x) v ^= t;
-  return spread(x[0]) << 2U | spread(x[1]) << 1U | spread(x[2]);
 }
 
 // Where most middles lie. A few that are far away would spoil the curve for all others.

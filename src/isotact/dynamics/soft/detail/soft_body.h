@@ -1,0 +1,90 @@
+// What a body that bends is made of, and how it moves by itself.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "isotact/dynamics/soft/soft_world.h"
+#include "isotact/queries/deformable/features.h"
+#include "isotact/queries/deformable/object_tree.h"
+#include "isotact/queries/deformable/surface.h"
+
+namespace isotact::detail {
+
+struct SoftSpring {
+  std::uint32_t a = 0, b = 0;
+  double rest = 0;       // metres
+  double stiffness = 0;  // N/m
+};
+
+struct ImplicitSolver;  // what backward Euler keeps between steps
+struct RigidSide;       // soft_contact.h
+
+struct SoftBody {
+  SoftBodySettings settings{};
+  SurfaceTopology topology{};
+  std::vector<SoftSpring> springs{};           // along edges, across them, struts
+  std::size_t edge_springs = 0;                // the first ones
+  std::vector<double> mass{}, inverse_mass{};  // 0: pinned, or driven
+  double total_mass = 0;
+  double mean_edge = 0;  // metres, at rest
+  double thickness = 0;
+  bool closed = false, steered = false, driven = false;
+  double stable_step = 0;  // seconds
+  int substeps = 1;
+
+  // What changes.
+  std::vector<Vec3> x{}, v{};       // v: of the last part of a step
+  std::vector<double> rest_area{};  // of triangles; empty where nothing keeps them
+  double rest_volume = 0;
+  Vec3 heading{};           // of what is steered
+  std::uint64_t drawn = 0;  // how often a heading has been drawn
+  bool started = false;     // v is half a step behind, as leapfrog has it
+  bool edited = false;      // somebody may write to x between steps
+
+  // Of the present step.
+  std::vector<Vec3> x0{};      // at its beginning
+  std::vector<Vec3> change{};  // of velocity, by contacts
+  std::vector<Vec3> force{};
+  Aabb box{}, box0{};
+  Sphere ball{};
+  double reach = 0;                      // metres: the longest way of a vertex
+  bool broken = false;                   // a number is not finite
+  std::vector<RigidSide*> near_rigid{};  // whose fields it may touch
+
+  std::shared_ptr<ImplicitSolver> solver{};
+  std::optional<ObjectTree> tree{};
+  std::vector<FeatureContact> near_at_rest{};  // of self contact, sorted
+};
+
+// Throws Error as SoftWorld::add_body says.
+SoftBody make_soft_body(const SoftBodySettings& settings, const SoftWorldSettings& world);
+void add_struts(SoftBody& body);
+
+// Forces of springs, areas and volume at some places and velocities, on top of what is in `force`.
+void add_forces(const SoftBody& body, const Vec3* x, const Vec3* v, Vec3* force);
+double find_elastic_energy(const SoftBody& body);
+double find_volume(const SoftBody& body, const Vec3* x);
+// Rest lengths, areas and volume follow what is beyond the yield strain.
+void flow(SoftBody& body, double step);
+// Moves ends of edges that are too long or too short along them; keeps momentum. Whether some were.
+bool limit_strain(SoftBody& body);
+
+struct SoftMotion {
+  double step = 0, time = 0;  // at its end
+  Vec3 gravity{};
+  SoftIntegrator integrator = SoftIntegrator::kVerlet;
+  int newton_steps = 1;
+  std::optional<Aabb> cube{};
+};
+
+// From x0 to x, by forces; box, ball and reach come along. The deformer of a driven body must have
+// written x before.
+void move(SoftBody& body, const SoftMotion& motion);
+void move_implicitly(SoftBody& body, const SoftMotion& motion);
+// Places have changed since: box, ball, reach.
+void update_bounds(SoftBody& body);
+
+}  // namespace isotact::detail

@@ -1,0 +1,134 @@
+// How a body goes through a step by itself: steering, Verlet, walls; its bounds come along.
+
+#include <algorithm>
+#include <cmath>
+
+#include "isotact/base/random.h"
+#include "isotact/dynamics/soft/detail/soft_body.h"
+
+namespace isotact::detail {
+
+namespace {
+
+Vec3 find_mean_velocity(const SoftBody& b) {
+  Vec3 sum{};
+  for (std::size_t i = 0; i < b.v.size(); ++i) sum += b.v[i] * b.mass[i];
+  return sum / b.total_mass;
+}
+
+// MDL06, section 4, adds a random vector to every mass in every step, which would go on for ever;
+// here the mean velocity is set, and what bends the body is left as it is.
+void steer(SoftBody& b, const SoftMotion& m) {
+  const Steering& s = *b.settings.steering;
+  const auto number = static_cast<std::uint64_t>(std::max(m.time - m.step / 2, 0.0) / s.period) + 1;
+  if (!s.velocity && number != b.drawn) {
+    b.drawn = number;
+    b.heading = Random(s.seed, number).unit_vector() * s.speed;
+  }
+  const Vec3 more = b.heading - find_mean_velocity(b);
+  for (std::size_t i = 0; i < b.v.size(); ++i)
+    if (b.inverse_mass[i] > 0) b.v[i] += more;
+}
+
+// What the loops over vertices note of the places that they write (5.2 of the paper).
+struct BoundsNote {
+  Aabb box{};
+  Vec3 about{};
+  double far_sq = 0, way_sq = 0;
+  Vec3 sum{};  // not finite where a place is not: minima and maxima pass over NaN
+
+  void add(const Vec3& from, const Vec3& to) {
+    extend(box, to);
+    sum += to;
+    far_sq = std::max(far_sq, length_sq(to - about));
+    way_sq = std::max(way_sq, length_sq(to - from));
+  }
+  void give(SoftBody& b) const {
+    b.box = box;
+    // Rounding of the squares and of the root.
+    b.ball = {about, std::sqrt(far_sq) * (1 + 1e-14)};
+    b.reach = std::sqrt(way_sq) * (1 + 1e-14);
+    constexpr double kFarthest = 1e14;  // metres, as for rigid bodies
+    b.broken = !(is_finite(sum) && length_sq(box.lower) < kFarthest * kFarthest &&
+                 length_sq(box.upper) < kFarthest * kFarthest);
+  }
+};
+
+// Leapfrog, that is Störmer's and Verlet's x'' = (x+ - 2 x + x-) / h^2 with the velocity of the
+// last part, (x - x-) / h, as the state, which is what contacts change. The velocity that a body
+// begins with is that of the beginning: the first kick is half as long.
+void move_by_verlet(SoftBody& b, const SoftMotion& m) {
+  const double h = m.step / b.substeps;
+  const double air = 1 / (1 + b.settings.material.air_friction * h);
+  const Vec3 gravity = b.steered ? Vec3{} : m.gravity;
+  const std::size_t n = b.x.size();
+  const Vec3* from = b.x0.data();
+  BoundsNote note;
+  for (int part = 0; part < b.substeps; ++part) {
+    std::fill(b.force.begin(), b.force.end(), Vec3{});
+    add_forces(b, from, b.v.data(), b.force.data());
+    const double kick = b.started ? h : h / 2;
+    b.started = true;
+    note = {.about = center(b.box0)};
+    for (std::size_t i = 0; i < n; ++i) {
+      const double w = b.inverse_mass[i];
+      const double keeps = w > 0 ? air : 0;
+      b.v[i] = (b.v[i] + (b.force[i] * w + gravity) * kick) * keeps;
+      b.x[i] = from[i] + b.v[i] * h;
+      note.add(b.x0[i], b.x[i]);
+    }
+    from = b.x.data();
+  }
+  note.give(b);
+}
+
+// Vertices beyond a wall are put back, and go back; what is steered turns around.
+bool reflect(SoftBody& b, const Aabb& cube) {
+  if (contains(cube, b.box.lower) && contains(cube, b.box.upper)) return false;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    if (b.box.lower[axis] < cube.lower[axis]) b.heading[axis] = std::abs(b.heading[axis]);
+    if (b.box.upper[axis] > cube.upper[axis]) b.heading[axis] = -std::abs(b.heading[axis]);
+  }
+  for (std::size_t i = 0; i < b.x.size(); ++i)
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      double &x = b.x[i][axis], &v = b.v[i][axis];
+      if (b.inverse_mass[i] == 0) continue;
+      if (x < cube.lower[axis]) {
+        x = cube.lower[axis];
+        v = std::abs(v);
+      } else if (x > cube.upper[axis]) {
+        x = cube.upper[axis];
+        v = -std::abs(v);
+      }
+    }
+  return true;
+}
+
+}  // namespace
+
+void update_bounds(SoftBody& b) {
+  BoundsNote note{.about = is_empty(b.box) ? b.x[0] : center(b.box)};
+  for (std::size_t i = 0; i < b.x.size(); ++i) note.add(b.x0.empty() ? b.x[i] : b.x0[i], b.x[i]);
+  note.give(b);
+}
+
+void move(SoftBody& b, const SoftMotion& m) {
+  if (b.driven) {
+    for (std::size_t i = 0; i < b.x.size(); ++i) b.v[i] = (b.x[i] - b.x0[i]) / m.step;
+    update_bounds(b);
+    return;
+  }
+  if (b.steered) steer(b, m);
+  if (m.integrator == SoftIntegrator::kVerlet) {
+    move_by_verlet(b, m);
+  } else {
+    move_implicitly(b, m);
+    update_bounds(b);
+  }
+  if (b.broken) return;
+  flow(b, m.step);
+  if (limit_strain(b)) update_bounds(b);
+  if (m.cube && reflect(b, *m.cube)) update_bounds(b);
+}
+
+}  // namespace isotact::detail

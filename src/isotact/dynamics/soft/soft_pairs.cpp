@@ -1,0 +1,169 @@
+// Soft bodies against each other and against themselves.
+//
+// Features that are near at the beginning of a step are kept apart along the line between their
+// nearest points then, so that nobody can come out on the wrong side, however long the step. First
+// by impulses. What these leave is held back, which needs no convergence: see hold_apart.
+
+#include "isotact/dynamics/soft/detail/soft_pairs.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "isotact/dynamics/soft/detail/soft_contact.h"
+
+namespace isotact::detail {
+
+namespace {
+
+std::size_t count_of_a(FeatureKind kind) {
+  return kind == FeatureKind::kVertexFace ? 1 : kind == FeatureKind::kEdgeEdge ? 2 : 3;
+}
+
+bool is_less(const FeatureContact& p, const FeatureContact& q) {
+  if (p.kind != q.kind) return p.kind < q.kind;
+  return p.feature_a != q.feature_a ? p.feature_a < q.feature_a : p.feature_b < q.feature_b;
+}
+
+// Features of one body that are nearer than its thickness at rest: no contact.
+bool is_near_at_rest(const SoftBody& body, const FeatureContact& c) {
+  return std::binary_search(body.near_at_rest.begin(), body.near_at_rest.end(), c, is_less);
+}
+
+}  // namespace
+
+void note_rest(SoftBody& body) {
+  std::vector<TrianglePair> candidates;
+  body.tree->set_positions(body.x);
+  find_self_pairs(*body.tree, {.margin = body.thickness}, candidates);
+  find_self_proximities({&body.topology, body.x}, candidates, body.thickness, body.near_at_rest);
+}
+
+double find_reach(const SoftBody& body, double others) {
+  return 1.5 * std::max(body.reach, std::min(others, 0.5 * body.mean_edge)) + body.thickness;
+}
+
+void find_near(SoftPair& pair, std::vector<SoftBody>& bodies) {
+  SoftBody &a = bodies[pair.a], &b = bodies[pair.b];
+  pair.candidates.clear();
+  pair.near.clear();
+  const SurfaceView view_a{&a.topology, a.x0}, view_b{&b.topology, b.x0};
+  if (pair.a == pair.b) {
+    find_self_pairs(*a.tree, {.margin = pair.margin}, pair.candidates);
+    find_self_proximities(view_a, pair.candidates, pair.margin, pair.near);
+  } else {
+    find_triangle_pairs(*a.tree, *b.tree, {.margin = pair.margin}, pair.candidates);
+    find_proximities(view_a, view_b, pair.candidates, pair.margin, pair.near);
+  }
+}
+
+void find_pair_rows(SoftPair& pair, std::uint32_t number, std::vector<SoftBody>& bodies,
+                    double step, std::vector<SoftRow>& rows) {
+  SoftBody &a = bodies[pair.a], &b = bodies[pair.b];
+  const bool self = pair.a == pair.b;
+  const double thickness = std::max(a.thickness, b.thickness);
+  const double friction = std::sqrt(a.settings.material.friction * b.settings.material.friction);
+  for (const FeatureContact& c : pair.near) {
+    if (!(c.distance > 0)) continue;  // no direction
+    const std::size_t of_a = count_of_a(c.kind);
+    SoftRow row;
+    row.pair = number;
+    row.count = 4;
+    row.normal = c.normal;
+    Vec3 end{}, way{};
+    for (std::size_t k = 0; k < 4; ++k) {
+      SoftBody& body = k < of_a ? a : b;
+      const std::uint32_t i = c.vertices[k];
+      row.weight[k] = k < of_a ? c.weights[k] : -c.weights[k];
+      row.change[k] = &body.change[i];
+      row.inverse_mass[k] = body.inverse_mass[i];
+      end += body.x[i] * row.weight[k];
+      way += (body.x[i] - body.x0[i]) * row.weight[k];
+    }
+    row.gap = dot(c.normal, end) - wanted_distance(c.distance, thickness);
+    if (row.gap > 0.5 * thickness || (self && is_near_at_rest(a, c))) continue;
+    row.slip = way / step;
+    row.place = (c.point_on_a + c.point_on_b) * 0.5;
+    row.friction = friction;
+    finish_row(row);
+    if (row.normal_mass > 0) rows.push_back(row);
+  }
+}
+
+namespace {
+
+// How far apart the ends of the ways of A's vertices and of B's are, along the normal.
+double find_end_gap(const FeatureContact& c, const SoftBody& a, const SoftBody& b) {
+  const std::size_t of_a = count_of_a(c.kind);
+  double lower = std::numeric_limits<double>::infinity(), upper = -lower;
+  for (std::size_t k = 0; k < 4; ++k) {
+    if (k < of_a)
+      lower = std::min(lower, dot(c.normal, a.x[c.vertices[k]] - c.point_on_b));
+    else
+      upper = std::max(upper, dot(c.normal, b.x[c.vertices[k]] - c.point_on_b));
+  }
+  return lower - upper;
+}
+
+constexpr double kKeep = 0.1;  // of the distance that must be left
+
+// Shortens a vertex's way so that it stays on its side of the plane in the middle.
+bool hold_vertex(SoftBody& body, std::uint32_t i, const Vec3& normal, const Vec3& middle,
+                 double keep, const HoldCheck& check) {
+  if (body.inverse_mass[i] == 0) return false;
+  const double start = dot(normal, body.x0[i] - middle), end = dot(normal, body.x[i] - middle);
+  if (end >= keep || !(start > end)) return false;
+  const double share = std::clamp((start - keep) / (start - end), 0.0, 1.0);
+  body.x[i] = lerp(body.x0[i], body.x[i], share);
+  check(body, i);
+  return true;
+}
+
+std::uint32_t hold_features(const FeatureContact& c, SoftBody& a, SoftBody& b,
+                            const HoldCheck& check) {
+  const std::size_t of_a = count_of_a(c.kind);
+  const Vec3 middle = (c.point_on_a + c.point_on_b) * 0.5;
+  const double keep = kKeep * 0.5 * c.distance;
+  std::uint32_t held = 0;
+  for (std::size_t k = 0; k < 4; ++k) {
+    SoftBody& body = k < of_a ? a : b;
+    const Vec3 normal = k < of_a ? c.normal : -c.normal;
+    held += hold_vertex(body, c.vertices[k], normal, middle, keep, check) ? 1U : 0U;
+  }
+  return held;
+}
+
+}  // namespace
+
+std::uint32_t limit_ways(SoftBody& body, double others, const HoldCheck& check) {
+  const double most = 0.999 * (find_reach(body, others) - body.thickness / 2);
+  std::uint32_t held = 0;
+  for (std::uint32_t i = 0; i < body.x.size(); ++i) {
+    const double way_sq = length_sq(body.x[i] - body.x0[i]);
+    if (way_sq <= most * most || body.inverse_mass[i] == 0) continue;
+    body.x[i] = lerp(body.x0[i], body.x[i], most / std::sqrt(way_sq));
+    check(body, i);
+    ++held;
+  }
+  return held;
+}
+
+std::uint32_t hold_apart(std::span<SoftPair*> pairs, std::vector<SoftBody>& bodies,
+                         const HoldCheck& check) {
+  std::uint32_t held = 0;
+  for (SoftPair* p : pairs) p->fixed.assign(p->near.size(), false);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (SoftPair* p : pairs) {
+      SoftBody &a = bodies[p->a], &b = bodies[p->b];
+      for (std::size_t k = 0; k < p->near.size(); ++k) {
+        const FeatureContact& c = p->near[k];
+        if (p->fixed[k] || find_end_gap(c, a, b) >= kKeep * c.distance) continue;
+        p->fixed[k] = changed = true;
+        held += hold_features(c, a, b, check);
+      }
+    }
+  }
+  return held;
+}
+
+}  // namespace isotact::detail

@@ -1,0 +1,181 @@
+#include "isotact/dynamics/soft/soft_world.h"
+
+#include <cmath>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "isotact/base/error.h"
+#include "isotact/base/hash.h"
+#include "isotact/dynamics/soft/detail/soft_state.h"
+
+namespace isotact {
+
+using detail::SoftBody;
+
+SoftWorld::SoftWorld(const SoftWorldSettings& s) : state_(std::make_unique<State>()) {
+  if (!(s.step > 0 && std::isfinite(s.step)))
+    throw Error(fmt::format("a time step of {} s, which should be positive", s.step));
+  if (!is_finite(s.gravity)) throw Error("gravity is not finite");
+  if (s.contact_iterations < 1) throw Error("contacts need one iteration at least");
+  if (s.newton_steps < 1) throw Error("backward Euler needs one Newton step at least");
+  if (s.max_substeps < 1) throw Error("a step has one part at least");
+  if (s.cube && (is_empty(*s.cube) || !is_finite(s.cube->lower) || !is_finite(s.cube->upper)))
+    throw Error("the cube is empty or not finite");
+  state_->settings = s;
+}
+SoftWorld::SoftWorld(SoftWorld&&) noexcept = default;
+SoftWorld& SoftWorld::operator=(SoftWorld&&) noexcept = default;
+SoftWorld::~SoftWorld() = default;
+
+SoftId SoftWorld::add_body(const SoftBodySettings& settings) {
+  SoftBody body = detail::make_soft_body(settings, state_->settings);
+  if (state_->settings.contact) {
+    body.tree.emplace(body.x, body.topology.triangles);
+    if (settings.self_contact) detail::note_rest(body);
+    state_->broad->insert(body.box);
+  }
+  state_->bodies.push_back(std::move(body));
+  return static_cast<SoftId>(state_->bodies.size() - 1);
+}
+
+const SoftWorldSettings& SoftWorld::settings() const { return state_->settings; }
+std::size_t SoftWorld::body_count() const { return state_->bodies.size(); }
+const SoftBodySettings& SoftWorld::body_settings(SoftId id) const {
+  return state_->bodies[id].settings;
+}
+std::span<const Vec3> SoftWorld::positions(SoftId id) const { return state_->bodies[id].x; }
+std::span<const Vec3> SoftWorld::velocities(SoftId id) const { return state_->bodies[id].v; }
+std::span<Vec3> SoftWorld::positions(SoftId id) {
+  state_->bodies[id].edited = true;
+  return state_->bodies[id].x;
+}
+std::span<Vec3> SoftWorld::velocities(SoftId id) { return state_->bodies[id].v; }
+const Aabb& SoftWorld::bounds(SoftId id) const { return state_->bodies[id].box; }
+const Sphere& SoftWorld::bounding_sphere(SoftId id) const { return state_->bodies[id].ball; }
+std::span<const double> SoftWorld::masses(SoftId id) const { return state_->bodies[id].mass; }
+double SoftWorld::volume(SoftId id) const {
+  return detail::find_volume(state_->bodies[id], state_->bodies[id].x.data());
+}
+double SoftWorld::stable_step(SoftId id) const { return state_->bodies[id].stable_step; }
+const SoftReport& SoftWorld::report() const { return state_->report; }
+std::span<const SoftContact> SoftWorld::contacts() const { return state_->contacts; }
+const std::optional<Trouble>& SoftWorld::find_trouble() const { return state_->trouble; }
+
+// ---- snapshots ----------------------------------------------------------------------------------
+
+namespace {
+
+constexpr std::uint64_t kSoftMagic = 0x3154464f534f5349;  // "ISOSOFT1"
+
+class SoftWriter {
+ public:
+  template <typename T>
+  void add(const T& value) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    const auto* from = reinterpret_cast<const std::byte*>(&value);
+    bytes.insert(bytes.end(), from, from + sizeof(T));
+  }
+  template <typename T>
+  void add_all(const std::vector<T>& values) {
+    add(static_cast<std::uint64_t>(values.size()));
+    for (const T& v : values) add(v);
+  }
+  std::vector<std::byte> bytes;
+};
+
+class SoftReader {
+ public:
+  explicit SoftReader(std::span<const std::byte> bytes) : left_(bytes) {}
+  template <typename T>
+  T take() {
+    if (left_.size() < sizeof(T)) throw Error("the snapshot is cut short");
+    T value;
+    std::memcpy(&value, left_.data(), sizeof(T));
+    left_ = left_.subspan(sizeof(T));
+    return value;
+  }
+  // Of as many as there are now, where that is known.
+  template <typename T>
+  void take_all(std::vector<T>& values, std::optional<std::size_t> expected) {
+    const auto n = take<std::uint64_t>();
+    if (n > left_.size() / sizeof(T)) throw Error("the snapshot is cut short");
+    if (expected && n != *expected) throw Error("the snapshot is one of other soft bodies");
+    values.resize(n);
+    for (T& v : values) v = take<T>();
+  }
+  bool is_done() const { return left_.empty(); }
+
+ private:
+  std::span<const std::byte> left_;
+};
+
+void write_body(SoftWriter& w, const SoftBody& b) {
+  w.add_all(b.x);
+  w.add_all(b.v);
+  w.add_all(b.rest_area);
+  w.add(static_cast<std::uint64_t>(b.springs.size()));
+  for (const detail::SoftSpring& s : b.springs) w.add(s.rest);
+  w.add(b.rest_volume);
+  w.add(b.heading);
+  w.add(b.drawn);
+  w.add(static_cast<std::uint64_t>(b.started));
+}
+
+void read_body(SoftReader& r, SoftBody& b) {
+  r.take_all(b.x, b.x.size());
+  r.take_all(b.v, b.v.size());
+  r.take_all(b.rest_area, b.rest_area.size());
+  std::vector<double> rest;
+  r.take_all(rest, b.springs.size());
+  for (std::size_t i = 0; i < rest.size(); ++i) b.springs[i].rest = rest[i];
+  b.rest_volume = r.take<double>();
+  b.heading = r.take<Vec3>();
+  b.drawn = r.take<std::uint64_t>();
+  b.started = r.take<std::uint64_t>() != 0;
+  b.x0 = b.x;
+  detail::update_bounds(b);
+}
+
+}  // namespace
+
+std::vector<std::byte> SoftWorld::save() const {
+  SoftWriter w;
+  w.add(kSoftMagic);
+  w.add(state_->report.number);
+  w.add(state_->report.time);
+  w.add_all(state_->last_poses);
+  w.add(static_cast<std::uint64_t>(state_->bodies.size()));
+  for (const SoftBody& b : state_->bodies) write_body(w, b);
+  return std::move(w.bytes);
+}
+
+void SoftWorld::restore(std::span<const std::byte> snapshot) {
+  SoftReader r(snapshot);
+  if (r.take<std::uint64_t>() != kSoftMagic)
+    throw Error("these bytes are no snapshot of soft bodies");
+  SoftReport report;
+  report.number = r.take<std::uint64_t>();
+  report.time = r.take<double>();
+  std::vector<Pose> poses;
+  r.take_all(poses, std::nullopt);
+  const auto count = r.take<std::uint64_t>();
+  if (count != state_->bodies.size())
+    throw Error(fmt::format("the snapshot has {} soft bodies, and the world {}", count,
+                            state_->bodies.size()));
+  std::vector<SoftBody> restored = state_->bodies;
+  for (SoftBody& b : restored) read_body(r, b);
+  if (!r.is_done()) throw Error("the snapshot is longer than it should be");
+  // The trees of the bodies that are there stay; the others would point to what goes.
+  for (std::size_t i = 0; i < restored.size(); ++i)
+    restored[i].tree = std::move(state_->bodies[i].tree);
+  state_->bodies = std::move(restored);
+  state_->last_poses = std::move(poses);
+  state_->report = report;
+  state_->contacts.clear();
+  state_->trouble.reset();
+}
+
+std::uint64_t SoftWorld::hash() const { return hash_bytes(save()); }
+
+}  // namespace isotact

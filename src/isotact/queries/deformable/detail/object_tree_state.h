@@ -1,0 +1,71 @@
+// What an ObjectTree is made of.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "isotact/queries/deformable/detail/object_tree_kernel.h"
+#include "isotact/queries/deformable/object_tree.h"
+
+namespace isotact {
+
+// Above are nodes whose ends are parts, below each part nodes whose ends are leaves. A node comes
+// before its children, and all of a part's nodes, leaves, and lanes of leaves lie together.
+struct ObjectTree::State {
+  ObjectTreeSettings settings;
+  std::uint32_t vertex_count = 0, triangle_count = 0;
+  std::uint32_t root = 0;  // a node, or kTreeEnd | part; nothing where there are no parts
+
+  std::vector<detail::TreeNode> nodes;
+  std::vector<detail::TreeBlock> node_blocks;
+  std::vector<detail::TreeVolume> node_volumes;
+  std::vector<std::uint32_t> top;  // nodes above parts, each before its children
+
+  std::vector<detail::TreeLeaf> leaves;
+  std::vector<detail::TreeVolume> leaf_boxes;
+  std::vector<detail::TreeBlock> leaf_blocks;
+  std::vector<std::uint32_t> corners, triangles;  // by lane of leaf_blocks
+
+  // With spheres, parts are leaves, with the same index, and these are their spheres.
+  std::vector<detail::TreePart> parts;
+  std::vector<detail::TreeVolume> part_volumes;
+  std::vector<std::uint32_t> part_vertices;
+
+  std::span<const Vec3> at_t0, at_t1;
+  bool is_top_fitted = false;
+  std::vector<std::uint8_t> is_part_fitted;
+  const detail::TreeKernels* kernels = nullptr;
+
+  bool has_spheres() const { return settings.volume == NodeVolume::kSphere; }
+  detail::TreeView view();
+};
+
+namespace detail {
+
+// Cuts triangles up. `state` has its settings and vertex_count; the rest is made.
+void build_tree(ObjectTree::State& state, std::span<const Vec3> positions,
+                std::span<const Triangle> triangles);
+
+// Bounds of all parts, and of what is above them, where vertices have moved.
+void fit_top(ObjectTree::State& state, Threads threads, TreeWork& work);
+// Bounds of all that is in these parts, where it is not fitted yet. Parts may be named twice.
+void fit_parts(ObjectTree::State& state, std::span<const std::uint32_t> parts, Threads threads,
+               TreeWork& work);
+
+// Leaves' spheres, and nodes'.
+void fit_leaf_spheres(const TreeView& tree, std::uint32_t begin, std::uint32_t end);
+void fit_node_spheres(const TreeView& tree, std::span<const std::uint32_t> nodes);
+
+// The box of leaves and triangles in doubles. Lanes are those of leaf_blocks.
+Aabb find_box(const TreeView& tree, std::size_t first_lane, std::size_t count);
+// No further apart than the margin on any axis.
+bool are_near(const Aabb& a, const Aabb& b, double margin);
+// As kernels compare them.
+bool are_spheres_near(const TreeVolume& a, const TreeVolume& b, float reach);
+
+// Throws Error where trees and margin do not go together.
+TreeTask make_task(const TreeView& a, const TreeView& b, double margin, bool is_self);
+
+}  // namespace detail
+}  // namespace isotact

@@ -1,0 +1,157 @@
+#include "isotact/queries/deformable/features.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "isotact/geometry/predicates.h"
+#include "isotact/geometry/self_intersection.h"
+#include "isotact/queries/detail/feature_pairs.h"
+
+namespace isotact {
+namespace {
+
+using detail::FeaturePair;
+
+// Whether boxes around the two features tell them apart at t0. `far` is the margin, and more than
+// distances can be off by rounding.
+bool are_boxes_apart(const SurfaceView& a, const SurfaceView& b, const FeaturePair& pair,
+                     double margin) {
+  const std::array<std::uint32_t, 4>& v = pair.vertices;
+  const std::size_t split = pair.kind == FeatureKind::kVertexFace   ? 1
+                            : pair.kind == FeatureKind::kFaceVertex ? 3
+                                                                    : 2;
+  Aabb box_a, box_b;
+  for (std::size_t i = 0; i < split; ++i) extend(box_a, a.positions[v[i]]);
+  for (std::size_t i = split; i < 4; ++i) extend(box_b, b.positions[v[i]]);
+  for (std::size_t k = 0; k < 3; ++k) {
+    const double gap = std::max(box_a.lower[k] - box_b.upper[k], box_b.lower[k] - box_a.upper[k]);
+    // Measured distances are off by some 1e-14 of the features' extent and distance.
+    const double extent = (box_a.upper[k] - box_a.lower[k]) + (box_b.upper[k] - box_b.lower[k]);
+    if (gap > margin + 1e-12 * (margin + extent)) return true;
+  }
+  return false;
+}
+
+MeetingSettings meeting_settings(double margin, const CrossingSettings& settings) {
+  return {.separation = margin, .tolerance = settings.tolerance, .max_steps = settings.max_steps};
+}
+
+std::array<Vec3, 3> exact_corners(const SurfaceView& surface, std::uint32_t triangle) {
+  std::array<Vec3, 3> corners{};
+  for (std::size_t i = 0; i < 3; ++i)
+    for (std::size_t k = 0; k < 3; ++k) {
+      const double x = surface.positions[surface.topology->triangles[triangle][i]][k];
+      corners[i][k] = std::abs(x) < kLeastExact ? 0 : x;
+    }
+  return corners;
+}
+
+bool are_apart_on_an_axis(const std::array<Vec3, 3>& a, const std::array<Vec3, 3>& b) {
+  Aabb box_a, box_b;
+  for (const Vec3& p : a) extend(box_a, p);
+  for (const Vec3& p : b) extend(box_b, p);
+  return !overlaps(box_a, box_b);
+}
+
+void append_if_intersecting(const SurfaceView& a, const SurfaceView& b, const TrianglePair& pair,
+                            std::size_t shared, std::vector<TrianglePair>& pairs) {
+  const std::array<Vec3, 3> ca = exact_corners(a, pair.a), cb = exact_corners(b, pair.b);
+  if (are_apart_on_an_axis(ca, cb)) return;
+  if (find_contact_triangle_triangle(ca, cb, shared) != TriangleContact::kNone)
+    pairs.push_back(pair);
+}
+
+std::size_t count_shared_vertices(const Triangle& a, const Triangle& b) {
+  return static_cast<std::size_t>(std::count_if(a.begin(), a.end(), [&](std::uint32_t v) {
+    return std::find(b.begin(), b.end(), v) != b.end();
+  }));
+}
+
+void sort_pairs(std::vector<TrianglePair>& pairs, std::size_t kept) {
+  const auto begin = pairs.begin() + static_cast<std::ptrdiff_t>(kept);
+  std::sort(begin, pairs.end());
+  pairs.erase(std::unique(begin, pairs.end()), pairs.end());
+}
+
+}  // namespace
+
+void find_proximities(const SurfaceView& a, const SurfaceView& b,
+                      std::span<const TrianglePair> candidates, double margin,
+                      std::vector<FeatureContact>& contacts) {
+  detail::check_surface(a, "surface A");
+  detail::check_surface(b, "surface B");
+  detail::check_margin(margin);
+  const std::size_t kept = contacts.size();
+  detail::visit_feature_pairs(a, b, candidates, [&](const FeaturePair& pair) {
+    if (!are_boxes_apart(a, b, pair, margin)) detail::append_if_near(a, b, pair, margin, contacts);
+  });
+  detail::sort_contacts(contacts, kept);
+}
+
+void find_self_proximities(const SurfaceView& surface, std::span<const TrianglePair> candidates,
+                           double margin, std::vector<FeatureContact>& contacts) {
+  detail::check_surface(surface, "the surface");
+  detail::check_margin(margin);
+  const std::size_t kept = contacts.size();
+  detail::visit_self_feature_pairs(surface, candidates, [&](const FeaturePair& pair) {
+    if (!are_boxes_apart(surface, surface, pair, margin))
+      detail::append_if_near(surface, surface, pair, margin, contacts);
+  });
+  detail::sort_contacts(contacts, kept);
+}
+
+void find_crossings(const SurfaceView& a, const SurfaceView& b,
+                    std::span<const TrianglePair> candidates, double margin,
+                    std::vector<FeatureContact>& contacts, const CrossingSettings& settings) {
+  detail::check_surface(a, "surface A");
+  detail::check_surface(b, "surface B");
+  detail::check_margin(margin);
+  const MeetingSettings meeting = meeting_settings(margin, settings);
+  const std::size_t kept = contacts.size();
+  detail::visit_feature_pairs(a, b, candidates, [&](const FeaturePair& pair) {
+    detail::append_if_crossing(a, b, pair, meeting, contacts);
+  });
+  detail::sort_contacts(contacts, kept);
+}
+
+void find_self_crossings(const SurfaceView& surface, std::span<const TrianglePair> candidates,
+                         double margin, std::vector<FeatureContact>& contacts,
+                         const CrossingSettings& settings) {
+  detail::check_surface(surface, "the surface");
+  detail::check_margin(margin);
+  const MeetingSettings meeting = meeting_settings(margin, settings);
+  const std::size_t kept = contacts.size();
+  detail::visit_self_feature_pairs(surface, candidates, [&](const FeaturePair& pair) {
+    detail::append_if_crossing(surface, surface, pair, meeting, contacts);
+  });
+  detail::sort_contacts(contacts, kept);
+}
+
+void find_intersections(const SurfaceView& a, const SurfaceView& b,
+                        std::span<const TrianglePair> candidates,
+                        std::vector<TrianglePair>& pairs) {
+  detail::check_surface(a, "surface A");
+  detail::check_surface(b, "surface B");
+  const std::size_t kept = pairs.size();
+  for (const TrianglePair& c : candidates) {
+    detail::check_candidate(a, b, c);
+    append_if_intersecting(a, b, c, 0, pairs);
+  }
+  sort_pairs(pairs, kept);
+}
+
+void find_self_intersections(const SurfaceView& surface, std::span<const TrianglePair> candidates,
+                             std::vector<TrianglePair>& pairs) {
+  detail::check_surface(surface, "the surface");
+  const std::vector<Triangle>& triangles = surface.topology->triangles;
+  const std::size_t kept = pairs.size();
+  for (const TrianglePair& c : candidates) {
+    detail::check_candidate(surface, surface, c);
+    if (c.a == c.b) continue;
+    append_if_intersecting(surface, surface, {std::min(c.a, c.b), std::max(c.a, c.b)},
+                           count_shared_vertices(triangles[c.a], triangles[c.b]), pairs);
+  }
+  sort_pairs(pairs, kept);
+}
+
+}  // namespace isotact

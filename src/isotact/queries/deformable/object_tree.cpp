@@ -1,0 +1,136 @@
+#include "isotact/queries/deformable/object_tree.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "isotact/base/error.h"
+#include "isotact/queries/deformable/detail/object_tree_state.h"
+
+namespace isotact {
+namespace {
+
+constexpr std::size_t kMostTreeElements = std::size_t{1} << 28U;  // three corners in 32 bits
+
+void check_settings(const ObjectTreeSettings& s) {
+  if (s.arity != 2 && s.arity != 4 && s.arity != 8)
+    throw Error(fmt::format("object tree: arity is {}; it must be 2, 4 or 8", s.arity));
+  if (s.leaf_triangles < 1)
+    throw Error(
+        fmt::format("object tree: leaf_triangles is {}; it must be 1 or more", s.leaf_triangles));
+  if (s.part_triangles < 1)
+    throw Error(
+        fmt::format("object tree: part_triangles is {}; it must be 1 or more", s.part_triangles));
+  if (s.max_level < 0 || s.max_level > detail::kMostTreeLevels)
+    throw Error(fmt::format("object tree: max_level is {}; it must be between 0 and {}",
+                            s.max_level, detail::kMostTreeLevels));
+}
+
+void check_mesh(std::size_t vertex_count, std::span<const Triangle> triangles) {
+  if (vertex_count > kMostTreeElements || triangles.size() > kMostTreeElements)
+    throw Error(fmt::format("object tree: {} vertices and {} triangles; at most {} are possible",
+                            vertex_count, triangles.size(), kMostTreeElements));
+  for (std::size_t i = 0; i < triangles.size(); ++i)
+    for (const std::uint32_t v : triangles[i])
+      if (v >= vertex_count)
+        throw Error(
+            fmt::format("object tree: triangle {} names vertex {} of {}", i, v, vertex_count));
+}
+
+}  // namespace
+
+ObjectTree::ObjectTree(std::span<const Vec3> positions, std::span<const Triangle> triangles,
+                       const ObjectTreeSettings& settings)
+    : state_(std::make_unique<State>()) {
+  check_settings(settings);
+  check_mesh(positions.size(), triangles);
+  state_->settings = settings;
+  state_->vertex_count = static_cast<std::uint32_t>(positions.size());
+  state_->triangle_count = static_cast<std::uint32_t>(triangles.size());
+  state_->kernels = &detail::choose_tree_kernels(simd_level());
+  detail::build_tree(*state_, positions, triangles);
+  set_positions(positions);
+}
+ObjectTree::~ObjectTree() = default;
+ObjectTree::ObjectTree(ObjectTree&&) noexcept = default;
+ObjectTree& ObjectTree::operator=(ObjectTree&&) noexcept = default;
+
+void ObjectTree::set_positions(std::span<const Vec3> positions) { set_positions(positions, {}); }
+
+void ObjectTree::set_positions(std::span<const Vec3> at_t0, std::span<const Vec3> at_t1) {
+  State& s = *state_;
+  const auto check = [&](std::size_t count) {
+    if (count != s.vertex_count)
+      throw Error(fmt::format("object tree: {} positions are given for {} vertices", count,
+                              s.vertex_count));
+  };
+  check(at_t0.size());
+  if (!at_t1.empty()) check(at_t1.size());
+  s.at_t0 = at_t0;
+  s.at_t1 = at_t1;
+  s.is_top_fitted = false;
+  s.is_part_fitted.assign(s.parts.size(), 0);
+}
+
+const ObjectTreeSettings& ObjectTree::settings() const { return state_->settings; }
+std::size_t ObjectTree::vertex_count() const { return state_->vertex_count; }
+std::size_t ObjectTree::triangle_count() const { return state_->triangle_count; }
+std::size_t ObjectTree::leaf_count() const { return state_->leaves.size(); }
+
+std::span<const std::uint32_t> ObjectTree::leaf(std::size_t index) const {
+  const detail::TreeLeaf& leaf = state_->leaves[index];
+  return std::span(state_->triangles)
+      .subspan(std::size_t{leaf.first_block} * detail::kTreeLanes, leaf.count);
+}
+
+std::size_t ObjectTree::bytes() const {
+  const auto size = [](const auto& v) { return v.capacity() * sizeof(v[0]); };
+  const State& s = *state_;
+  return sizeof(State) + size(s.nodes) + size(s.node_blocks) + size(s.node_volumes) + size(s.top) +
+         size(s.leaves) + size(s.leaf_boxes) + size(s.leaf_blocks) + size(s.corners) +
+         size(s.triangles) + size(s.parts) + size(s.part_volumes) + size(s.part_vertices) +
+         size(s.is_part_fitted);
+}
+
+detail::TreeView ObjectTree::State::view() {
+  // Vec3 is three doubles without gaps.
+  static_assert(sizeof(Vec3) == 3 * sizeof(double));
+  const auto numbers = [](std::span<const Vec3> p) {
+    return p.empty() ? nullptr : reinterpret_cast<const double*>(p.data());
+  };
+  return {.places = {numbers(at_t0), numbers(at_t1), vertex_count - 1},
+          .has_spheres = has_spheres(),
+          .nodes = nodes.data(),
+          .node_blocks = node_blocks.data(),
+          .node_volumes = node_volumes.data(),
+          .leaves = leaves.data(),
+          .leaf_blocks = leaf_blocks.data(),
+          .leaf_boxes = leaf_boxes.data(),
+          .leaf_volumes = has_spheres() ? part_volumes.data() : leaf_boxes.data(),
+          .corners = corners.data(),
+          .triangles = triangles.data(),
+          .parts = parts.data(),
+          .part_volumes = part_volumes.data(),
+          .part_vertices = part_vertices.data()};
+}
+
+namespace detail {
+
+TreeTask make_task(const TreeView& a, const TreeView& b, double margin, bool is_self) {
+  if (!(margin >= 0))
+    throw Error(fmt::format("object tree: the margin is {}; it must be 0 or more", margin));
+  if (a.has_spheres != b.has_spheres)
+    throw Error("object tree: one tree has boxes, the other spheres; both must have the same");
+  // Spheres also need room for what rounding does to their distance.
+  const double reach = margin * (1 + (a.has_spheres ? 0x1p-20 : 0x1p-23));
+  const double most = static_cast<double>(kTreeLargest);
+  return {
+      &a, &b, margin,
+      margin == 0 ? 0.0F : std::nextafter(static_cast<float>(std::min(reach, most)), kTreeLargest),
+      is_self};
+}
+
+}  // namespace detail
+}  // namespace isotact
