@@ -18,19 +18,39 @@ using Sides = std::array<int, 3>;
 template <typename T>
 using Corners = std::array<Vector3<T>, 3>;
 
+Vec3 in_double(const Vec3f& p) { return to_double(p); }
+const Vec3& in_double(const Vec3& p) { return p; }
+
 std::size_t count_shared(const TriangleCorners& a, const TriangleCorners& b) {
   std::size_t count = 0;
   for (const Vec3f& p : a) count += std::find(b.begin(), b.end(), p) != b.end() ? 1U : 0U;
   return count;
 }
 
+// On which side of the plane the points lie. A filter for all three at once decides nearly always:
+// three differences, and in each of the six products of three of them a product, a difference, a
+// product and two sums, are rounded, each by 2^-53 of its size: by less than 2^-49 altogether.
 // Corners that the two share lie in the plane: no need to find that out the long way.
 template <typename T>
 Sides sides_of(const Corners<T>& plane, const Corners<T>& points) {
+  const Vec3 at = in_double(plane[0]), u = in_double(plane[1]) - at, v = in_double(plane[2]) - at;
+  const Vec3 left{u.y * v.z, u.z * v.x, u.x * v.y}, right{u.z * v.y, u.x * v.z, u.y * v.x};
+  const Vec3 normal = left - right;
+  const Vec3 size{std::abs(left.x) + std::abs(right.x), std::abs(left.y) + std::abs(right.y),
+                  std::abs(left.z) + std::abs(right.z)};
   Sides s{};
-  for (std::size_t k = 0; k < 3; ++k)
-    if (std::find(plane.begin(), plane.end(), points[k]) == plane.end())
+  for (std::size_t k = 0; k < 3; ++k) {
+    const Vec3 w = in_double(points[k]) - at;
+    const double height = dot(normal, w);
+    const double error =
+        0x1p-49 * (size.x * std::abs(w.x) + size.y * std::abs(w.y) + size.z * std::abs(w.z));
+    if (height > error)
+      s[k] = 1;
+    else if (height < -error)
+      s[k] = -1;
+    else if (std::find(plane.begin(), plane.end(), points[k]) == plane.end())
       s[k] = orient3d(plane[0], plane[1], plane[2], points[k]);
+  }
   return s;
 }
 
@@ -161,8 +181,12 @@ TriangleContact find_contact_in_plane(const Corners<T>& a, const Corners<T>& b,
 }
 
 template <typename T>
+bool are_finite(const Corners<T>& t) {
+  return is_finite(t[0]) && is_finite(t[1]) && is_finite(t[2]);
+}
+template <typename T>
 bool has_area(const Corners<T>& t) {
-  return is_finite(t[0]) && is_finite(t[1]) && is_finite(t[2]) && !are_collinear(t[0], t[1], t[2]);
+  return !are_collinear(t[0], t[1], t[2]);
 }
 
 bool is_in_range(const Corners<double>& t) {
@@ -173,29 +197,37 @@ bool is_in_range(const Corners<double>& t) {
   return true;
 }
 
-template <typename T>
-TriangleContact find_contact(const Corners<T>& a, const Corners<T>& b, std::size_t shared) {
+// `count_corners` tells how many the two share; asked only where it matters.
+template <typename T, typename Count>
+TriangleContact find_contact(const Corners<T>& a, const Corners<T>& b, Count count_corners) {
   const Sides b_sides = sides_of(a, b);
   if (are_apart(b_sides)) return TriangleContact::kNone;
-  if (count_zeros(b_sides) == 3) return find_contact_in_plane(a, b, shared);
   const Sides a_sides = sides_of(b, a);
   if (are_apart(a_sides)) return TriangleContact::kNone;
+  const std::size_t shared = count_corners();
+  if (count_zeros(b_sides) == 3) {
+    if (!has_area(a) || !has_area(b)) return TriangleContact::kNone;
+    return find_contact_in_plane(a, b, shared);
+  }
+  // Something is off the plane of a, which therefore has an area. If nothing is off that of b, b is
+  // not in the plane of a either, and has none.
+  if (count_zeros(a_sides) == 3) return TriangleContact::kNone;
   return find_contact_across(a, a_sides, b, b_sides, shared);
 }
 
 }  // namespace
 
 TriangleContact find_contact_triangle_triangle(const TriangleCorners& a, const TriangleCorners& b) {
-  if (!has_area(a) || !has_area(b)) return TriangleContact::kNone;
-  const std::size_t shared = count_shared(a, b);
-  return shared == 3 ? TriangleContact::kNone : find_contact(a, b, shared);
+  if (!are_finite(a) || !are_finite(b)) return TriangleContact::kNone;
+  std::size_t shared = 0;
+  const TriangleContact contact = find_contact(a, b, [&] { return shared = count_shared(a, b); });
+  return shared == 3 ? TriangleContact::kNone : contact;
 }
 
 TriangleContact find_contact_triangle_triangle(const std::array<Vec3, 3>& a,
                                                const std::array<Vec3, 3>& b, std::size_t shared) {
-  if (!is_in_range(a) || !is_in_range(b) || !has_area(a) || !has_area(b))
-    return TriangleContact::kNone;
-  return find_contact(a, b, shared);
+  if (!is_in_range(a) || !is_in_range(b)) return TriangleContact::kNone;
+  return find_contact(a, b, [&] { return shared; });
 }
 
 }  // namespace isotact
