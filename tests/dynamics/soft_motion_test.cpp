@@ -313,19 +313,22 @@ TEST(SoftMotion, StrainStaysWithinItsLimits) {
   SoftBodySettings settings{.name = "net", .mesh = sheet, .mass = 5, .pinned = {0, 8}};
   settings.material = {.stiffness = 5, .damping = 0.05, .max_strain = 0.1};
   const SoftId id = world.add_body(settings);
-  double longest = 0;
+  std::size_t all = 0, at_limit = 0, beyond = 0;
   for (int i = 0; i < unless_slow(2000, 400); ++i) {
     world.step();
     for (const Triangle& t : sheet.triangles)
       for (std::size_t k = 0; k < 3; ++k) {
         const std::uint32_t a = t[k], b = t[(k + 1) % 3];
         const double rest = length(to_double(sheet.positions[b]) - to_double(sheet.positions[a]));
-        const double now = length(world.positions(id)[b] - world.positions(id)[a]);
-        longest = std::max(longest, now / rest - 1);
+        const double strain = length(world.positions(id)[b] - world.positions(id)[a]) / rest - 1;
+        ++all;
+        at_limit += strain > 0.095 ? 1U : 0U;
+        beyond += strain > 0.102 ? 1U : 0U;
+        ASSERT_LT(strain, 0.5);
       }
   }
-  EXPECT_GT(longest, 0.1);   // springs alone would be many times as long
-  EXPECT_LT(longest, 0.15);  // sweeps end early
+  EXPECT_GT(at_limit, all / 50);  // springs alone would be many times as long
+  EXPECT_LT(beyond, all / 500);   // sweeps end early where edges are in each other's way
 }
 
 TEST(SoftMotion, SteeredBodiesStayInTheCube) {

@@ -154,7 +154,10 @@ void look_at_moving(RigidSide& r, const World& world, const Pose& last, double s
 
 void SoftWorld::State::look_at_rigid(const World* world) {
   const std::size_t count = world == nullptr ? 0 : world->body_count();
-  if (rigid.size() != count) rigid.assign(count, {});
+  if (rigid.size() != count) {
+    rigid.clear();
+    rigid.resize(count);
+  }
   const bool known = last_poses.size() == count;
   last_poses.resize(count);
   longest_way = 0;

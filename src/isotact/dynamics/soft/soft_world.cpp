@@ -1,5 +1,6 @@
 #include "isotact/dynamics/soft/soft_world.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -122,18 +123,40 @@ void write_body(SoftWriter& w, const SoftBody& b) {
   w.add(static_cast<std::uint64_t>(b.started));
 }
 
-void read_body(SoftReader& r, SoftBody& b) {
-  r.take_all(b.x, b.x.size());
-  r.take_all(b.v, b.v.size());
-  r.take_all(b.rest_area, b.rest_area.size());
-  std::vector<double> rest;
-  r.take_all(rest, b.springs.size());
-  for (std::size_t i = 0; i < rest.size(); ++i) b.springs[i].rest = rest[i];
-  b.rest_volume = r.take<double>();
-  b.heading = r.take<Vec3>();
-  b.drawn = r.take<std::uint64_t>();
-  b.started = r.take<std::uint64_t>() != 0;
+// What changes of a body, read before any is changed.
+struct SavedBody {
+  std::vector<Vec3> x{}, v{};
+  std::vector<double> rest_area{}, rest{};
+  double rest_volume = 0;
+  Vec3 heading{};
+  std::uint64_t drawn = 0;
+  bool started = false;
+};
+
+SavedBody read_body(SoftReader& r, const SoftBody& b) {
+  SavedBody s;
+  r.take_all(s.x, b.x.size());
+  r.take_all(s.v, b.v.size());
+  r.take_all(s.rest_area, b.rest_area.size());
+  r.take_all(s.rest, b.springs.size());
+  s.rest_volume = r.take<double>();
+  s.heading = r.take<Vec3>();
+  s.drawn = r.take<std::uint64_t>();
+  s.started = r.take<std::uint64_t>() != 0;
+  return s;
+}
+
+void put_back(const SavedBody& s, SoftBody& b) {
+  // Into the places that are there: others may have views of them.
+  std::copy(s.x.begin(), s.x.end(), b.x.begin());
+  std::copy(s.v.begin(), s.v.end(), b.v.begin());
   b.x0 = b.x;
+  b.rest_area = s.rest_area;
+  for (std::size_t i = 0; i < s.rest.size(); ++i) b.springs[i].rest = s.rest[i];
+  b.rest_volume = s.rest_volume;
+  b.heading = s.heading;
+  b.drawn = s.drawn;
+  b.started = s.started;
   detail::update_bounds(b);
 }
 
@@ -163,13 +186,10 @@ void SoftWorld::restore(std::span<const std::byte> snapshot) {
   if (count != state_->bodies.size())
     throw Error(fmt::format("the snapshot has {} soft bodies, and the world {}", count,
                             state_->bodies.size()));
-  std::vector<SoftBody> restored = state_->bodies;
-  for (SoftBody& b : restored) read_body(r, b);
+  std::vector<SavedBody> saved;
+  for (const SoftBody& b : state_->bodies) saved.push_back(read_body(r, b));
   if (!r.is_done()) throw Error("the snapshot is longer than it should be");
-  // The trees of the bodies that are there stay; the others would point to what goes.
-  for (std::size_t i = 0; i < restored.size(); ++i)
-    restored[i].tree = std::move(state_->bodies[i].tree);
-  state_->bodies = std::move(restored);
+  for (std::size_t i = 0; i < saved.size(); ++i) put_back(saved[i], state_->bodies[i]);
   state_->last_poses = std::move(poses);
   state_->report = report;
   state_->contacts.clear();
