@@ -52,16 +52,17 @@ void SceneRun::start_soft() {
     std::vector<std::string> warnings;
     ReplaySoftBody look{.name = body.name,
                         .colour = body.colour.value_or(kSoftPalette[k % std::size(kSoftPalette)])};
+    TriangleMesh mesh;
     try {
-      TriangleMesh mesh = detail::load_soft_mesh(body, warnings);
-      look.triangles = mesh.triangles;
-      SoftBodySettings made = soft_settings(body, std::move(mesh));
-      if (body.pinned && made.pinned.empty())
-        warnings.emplace_back("no vertex is in the box of those that are pinned");
-      soft_->add_body(made);
+      mesh = detail::load_soft_mesh(body, warnings);
     } catch (const Error& error) {
       throw Error(fmt::format("{}: {}", what, error.what()));
     }
+    look.triangles = mesh.triangles;
+    SoftBodySettings made = soft_settings(body, std::move(mesh));
+    if (body.pinned && made.pinned.empty())
+      warnings.emplace_back("no vertex is in the box of those that are pinned");
+    soft_->add_body(made);
     for (const std::string& text : warnings) warnings_.push_back(what + ": " + text);
     replay_.soft_bodies.push_back(std::move(look));
   }
