@@ -14,12 +14,12 @@ struct Part {
   std::string_view name;
   void (*run)(const Options&, Report&);
 };
-constexpr Part kParts[] = {{"broad", bench_broad}};
+constexpr Part kParts[] = {{"broad", bench_broad}, {"ccd", bench_ccd}};
 
 constexpr const char* kUsage =
     "usage: bench_deformable [--json] [--quick] [--only NAME]...\n"
     "  --quick      small scenes, few steps\n"
-    "  --only NAME  a part: broad; may be repeated\n";
+    "  --only NAME  a part: broad, ccd; may be repeated\n";
 
 bool is_part(std::string_view name) {
   return std::any_of(std::begin(kParts), std::end(kParts),

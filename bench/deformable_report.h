@@ -15,5 +15,6 @@ struct Options {
 
 // The parts, each a table.
 void bench_broad(const Options& options, Report& report);
+void bench_ccd(const Options& options, Report& report);
 
 }  // namespace isotact::bench

@@ -18,7 +18,7 @@ namespace {
 
 // --- distances
 
-std::array<Vec3, 4> random_points(Random& random, int kind) {
+std::array<Vec3, 4> random_features(Random& random, int kind) {
   std::array<Vec3, 4> p{};
   for (Vec3& x : p) x = random.in_unit_ball();
   if (kind == 1) p[3] = p[2] + (p[1] - p[0]) * random.uniform(-1, 1);  // parallel
@@ -39,7 +39,7 @@ TEST(FeatureDistance, AgreesWithAWiderOracle) {
   Random random(811);
   int zero = 0, inside = 0, total = 0;
   for (int i = 0; i < unless_slow(45000, 9000); ++i) {
-    const std::array<Vec3, 4> p = random_points(random, i % 9);
+    const std::array<Vec3, 4> p = random_features(random, i % 9);
     feature_oracle::Points wide{};
     for (std::size_t k = 0; k < 4; ++k) wide[k] = feature_oracle::widen(p[k]);
     for (const bool is_edges : {false, true}) {
@@ -75,7 +75,7 @@ TEST(FeatureDistance, AgreesWithAWiderOracle) {
 
 // --- surfaces
 
-struct Body {
+struct BentSheet {
   SurfaceTopology topology;
   std::vector<Vec3> t0, t1;
 
@@ -84,9 +84,9 @@ struct Body {
 };
 
 // A sheet of n * n squares in the plane z = 0, one metre wide.
-Body make_sheet(std::uint32_t n) {
+BentSheet make_sheet(std::uint32_t n) {
   std::vector<Triangle> triangles;
-  Body body;
+  BentSheet body;
   for (std::uint32_t y = 0; y <= n; ++y)
     for (std::uint32_t x = 0; x <= n; ++x) {
       body.t0.push_back({static_cast<double>(x) / n, static_cast<double>(y) / n, 0});
@@ -104,7 +104,7 @@ void shake(std::vector<Vec3>& positions, Random& random, double by) {
   for (Vec3& p : positions) p += random.in_unit_ball() * by;
 }
 
-Aabb box_of(const SurfaceView& s, std::uint32_t triangle) {
+Aabb swept_box_of(const SurfaceView& s, std::uint32_t triangle) {
   Aabb box;
   for (const std::uint32_t v : s.topology->triangles[triangle]) {
     extend(box, s.positions[v]);
@@ -113,7 +113,7 @@ Aabb box_of(const SurfaceView& s, std::uint32_t triangle) {
   return box;
 }
 
-bool are_near(const Aabb& a, const Aabb& b, double margin) {
+bool are_boxes_near(const Aabb& a, const Aabb& b, double margin) {
   for (std::size_t k = 0; k < 3; ++k)
     if (a.lower[k] - b.upper[k] > margin || b.lower[k] - a.upper[k] > margin) return false;
   return true;
@@ -125,7 +125,7 @@ std::vector<TrianglePair> candidates_of(const SurfaceView& a, const SurfaceView&
   std::vector<TrianglePair> pairs;
   for (std::uint32_t i = 0; i < a.topology->triangles.size(); ++i)
     for (std::uint32_t k = is_self ? i + 1 : 0; k < b.topology->triangles.size(); ++k)
-      if (are_near(box_of(a, i), box_of(b, k), margin)) {
+      if (are_boxes_near(swept_box_of(a, i), swept_box_of(b, k), margin)) {
         pairs.push_back({i, k});
         if (random.below(10) == 0) pairs.push_back({i, k});
       }
@@ -185,11 +185,11 @@ void expect_consistent(const FeatureContact& c, const SurfaceView& a, const Surf
   }
 }
 
-struct Counts {
+struct KindCounts {
   std::array<std::size_t, 3> kinds{};
   std::size_t pairs = 0;
 
-  void add(const std::vector<FeatureContact>& contacts, const Body& a, const Body& b) {
+  void add(const std::vector<FeatureContact>& contacts, const BentSheet& a, const BentSheet& b) {
     for (const FeatureContact& c : contacts) ++kinds[static_cast<std::size_t>(c.kind)];
     pairs += a.topology.triangles.size() * b.t0.size() + b.topology.triangles.size() * a.t0.size() +
              a.topology.edges.size() * b.topology.edges.size();
@@ -197,8 +197,8 @@ struct Counts {
 };
 
 // Two sheets, one above the other or through it, rough as you like.
-std::pair<Body, Body> make_pair(Random& random, int i) {
-  Body a = make_sheet(3 + random.below(4)), b = make_sheet(3 + random.below(4));
+std::pair<BentSheet, BentSheet> make_two_sheets(Random& random, int i) {
+  BentSheet a = make_sheet(3 + random.below(4)), b = make_sheet(3 + random.below(4));
   const Quat turn = random.rotation();
   for (Vec3& p : b.t0)
     p = i % 2 == 0 ? p + Vec3{random.uniform(), 0, 0.05} : rotate(turn, p) + Vec3{0.5, 0.5, 0.1};
@@ -213,10 +213,10 @@ std::pair<Body, Body> make_pair(Random& random, int i) {
 
 TEST(Proximities, AgreeWithBruteForce) {
   Random random(821);
-  Counts counts;
+  KindCounts counts;
   for (int i = 0; i < unless_slow(300, 30); ++i) {
     SCOPED_TRACE(i);
-    const auto [a, b] = make_pair(random, i);
+    const auto [a, b] = make_two_sheets(random, i);
     const double margin = i % 5 == 0 ? 0.05 : random.uniform(0, 0.1);
     std::vector<FeatureContact> want, got;
     find_proximities_brute_force(a.still(), b.still(), margin, want);
@@ -241,7 +241,7 @@ TEST(Proximities, OfOneBody) {
   std::size_t found = 0, features = 0;
   for (int i = 0; i < unless_slow(200, 20); ++i) {
     SCOPED_TRACE(i);
-    Body body = make_sheet(4 + random.below(4));
+    BentSheet body = make_sheet(4 + random.below(4));
     for (Vec3& p : body.t0)  // folded
       if (p.x > 0.5) p = {1 - p.x, p.y, i % 2 == 0 ? 0.05 : 0.0};
     if (i % 3 != 0) shake(body.t0, random, 0.05);
@@ -271,11 +271,11 @@ TEST(Proximities, OfOneBody) {
 
 TEST(Crossings, AgreeWithBruteForce) {
   Random random(823);
-  Counts counts;
+  KindCounts counts;
   std::size_t later = 0;
   for (int i = 0; i < unless_slow(200, 20); ++i) {
     SCOPED_TRACE(i);
-    const auto [a, b] = make_pair(random, i);
+    const auto [a, b] = make_two_sheets(random, i);
     const double margin = i % 2 == 0 ? 0 : random.uniform(0, 0.02);
     std::vector<FeatureContact> want, got;
     find_crossings_brute_force(a.moving(), b.moving(), margin, want);
@@ -308,7 +308,7 @@ TEST(Crossings, NoneIsMissedBetweenWhatWasApartAndWhatIsNot) {
   int apart_before = 0, through_after = 0;
   for (int i = 0; i < unless_slow(1500, 100); ++i) {
     SCOPED_TRACE(i);
-    Body a = make_sheet(2 + random.below(3)), b = make_sheet(2 + random.below(3));
+    BentSheet a = make_sheet(2 + random.below(3)), b = make_sheet(2 + random.below(3));
     shake(a.t0, random, 0.05), shake(b.t0, random, 0.05);
     for (Vec3& p : b.t0) p.z += 0.2;
     a.t1 = a.t0, b.t1 = b.t0;
@@ -345,10 +345,10 @@ TEST(Crossings, NoneIsMissedBetweenWhatWasApartAndWhatIsNot) {
 }
 
 TEST(Crossings, NormalsPointToWhereACameFrom) {
-  Body floor = make_sheet(1);
-  Body body{make_topology(std::vector<Triangle>{{0, 1, 2}}, 3),
-            {{0.3, 0.2, 0.5}, {0.4, 0.3, 0.6}, {0.3, 0.4, 0.7}},
-            {}};
+  BentSheet floor = make_sheet(1);
+  BentSheet body{make_topology(std::vector<Triangle>{{0, 1, 2}}, 3),
+                 {{0.3, 0.2, 0.5}, {0.4, 0.3, 0.6}, {0.3, 0.4, 0.7}},
+                 {}};
   body.t1 = body.t0;
   for (Vec3& p : body.t1) p.z -= 1;
   Random random(1);
@@ -377,8 +377,8 @@ TEST(Crossings, NormalsPointToWhereACameFrom) {
 // --- intersections
 
 TEST(Intersections, TouchingCountsAndNeighboursDoNot) {
-  const Body sheet = make_sheet(2);
-  Body other = make_sheet(2);
+  const BentSheet sheet = make_sheet(2);
+  BentSheet other = make_sheet(2);
   Random random(2);
   std::vector<TrianglePair> pairs;
   const auto candidates = [&] { return candidates_of(sheet.still(), other.still(), 1, random); };
@@ -397,7 +397,7 @@ TEST(Intersections, TouchingCountsAndNeighboursDoNot) {
                           candidates_of(sheet.still(), sheet.still(), 1, random, true), pairs);
   EXPECT_TRUE(pairs.empty());
   // Folded along the middle, squares lie on squares.
-  Body folded = make_sheet(2);
+  BentSheet folded = make_sheet(2);
   for (Vec3& p : folded.t0)
     if (p.x > 0.5) p.x = 0;
   find_self_intersections(folded.still(),
@@ -411,7 +411,7 @@ TEST(Intersections, AgreeWithDistances) {
   Random random(825);
   std::size_t met = 0, total = 0;
   for (int i = 0; i < unless_slow(4000, 800); ++i) {
-    Body a{make_topology(std::vector<Triangle>{{0, 1, 2}}, 3), {}, {}}, b = a;
+    BentSheet a{make_topology(std::vector<Triangle>{{0, 1, 2}}, 3), {}, {}}, b = a;
     for (int k = 0; k < 3; ++k) {
       a.t0.push_back(random.in_unit_ball() + Vec3{1e3, 0, 0});
       b.t0.push_back(random.in_unit_ball() + Vec3{1e3, 0, 0});
@@ -449,7 +449,7 @@ TEST(Intersections, AgreeWithDistances) {
 }
 
 TEST(Features, WhatIsWrongIsAnError) {
-  Body sheet = make_sheet(1);
+  BentSheet sheet = make_sheet(1);
   std::vector<FeatureContact> contacts;
   std::vector<TrianglePair> pairs;
   const std::vector<TrianglePair> one{{0, 1}}, beyond{{0, 2}};
@@ -471,7 +471,7 @@ TEST(Features, WhatIsWrongIsAnError) {
   run_all({&sheet.topology, sheet.t0, std::span(sheet.t0).first(3)}, one, 0);
   for (const double odd : {std::numeric_limits<double>::quiet_NaN(), 1e61, -1e300,
                            std::numeric_limits<double>::infinity()}) {
-    Body burst = sheet;
+    BentSheet burst = sheet;
     burst.t1[2].y = odd;
     run_all(burst.moving(), one, 0);
     burst.t0[2].y = odd;
@@ -492,9 +492,9 @@ TEST(Features, AnySizeAndShape) {
   Random random(826);
   std::size_t found = 0;
   for (int i = 0; i < unless_slow(200, 50); ++i) {
-    Body a = make_sheet(2), b = make_sheet(2);
+    BentSheet a = make_sheet(2), b = make_sheet(2);
     const double scale = std::pow(10.0, static_cast<double>(random.below(119)) - 60);
-    for (Body* body : {&a, &b}) {
+    for (BentSheet* body : {&a, &b}) {
       if (random.below(3) != 0) shake(body->t0, random, 0.3);
       if (random.below(4) == 0) body->t0[random.below(9)] = body->t0[random.below(9)];
       if (random.below(8) == 0) std::fill(body->t0.begin(), body->t0.end(), Vec3{0.5, 0.5, 0});
