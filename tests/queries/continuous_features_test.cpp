@@ -42,7 +42,7 @@ double eighths(Random& random) {
 }
 
 // Points on both features coincide at a time that is known, in any of the ways that there are.
-KnownMeeting make_meeting(Random& random, bool is_edges) {
+KnownMeeting make_known_meeting(Random& random, bool is_edges) {
   const bool flat = random.below(4) == 0;
   KnownMeeting k;
   const std::uint32_t when = random.below(6);
@@ -79,7 +79,7 @@ TEST(ContinuousFeatures, KnownMeetingsAreNeverMissed) {
   int at_start = 0, at_end = 0, tight = 0, gave_up = 0;
   for (int i = 0; i < count; ++i) {
     const bool is_edges = i % 2 == 0;
-    const KnownMeeting known = make_meeting(random, is_edges);
+    const KnownMeeting known = make_known_meeting(random, is_edges);
     ASSERT_EQ(feature_oracle::distance(known.motion, is_edges, known.time), 0) << i;
     const MeetingSettings settings{.tolerance = i % 3 == 0 ? 0.0 : 1e-6};
     const Meeting found = find_meeting(known.motion, is_edges, settings);
@@ -110,7 +110,7 @@ TEST(ContinuousFeatures, KnownMeetingsAnywhereAndOfAnySize) {
   int counted = 0;
   for (int i = 0; i < unless_slow(10000, 2000); ++i) {
     const bool is_edges = i % 2 == 0;
-    KnownMeeting known = make_meeting(random, is_edges);
+    KnownMeeting known = make_known_meeting(random, is_edges);
     const Vec3 away = few_bits(random, false) * 0x1p18;
     const double scale = std::ldexp(1.0, static_cast<int>(random.below(300)) - 150);
     for (auto* points : {&known.motion.at_t0, &known.motion.at_t1})
@@ -126,7 +126,7 @@ TEST(ContinuousFeatures, KnownMeetingsAnywhereAndOfAnySize) {
 
 // --- random motions against the least distance that a slow search finds
 
-FeatureMotion random_motion(Random& random) {
+FeatureMotion random_feature_motion(Random& random) {
   FeatureMotion m;
   const std::uint32_t kind = random.below(8);
   const Vec3 common = random.in_unit_ball() * (kind % 2 == 0 ? 3.0 : 0.0);
@@ -169,7 +169,7 @@ TEST(ContinuousFeatures, AgreesWithSlowSearches) {
   for (int i = 0; i < count; ++i) {
     SCOPED_TRACE(i);
     const bool is_edges = i % 2 == 0;
-    const FeatureMotion m = random_motion(random);
+    const FeatureMotion m = random_feature_motion(random);
     const Approach least = find_approach(m, is_edges);
     const MeetingSettings s{.separation = i % 3 == 0 ? 0 : random.uniform(0, 0.3),
                             .tolerance = i % 5 == 0 ? 1e-3 : 1e-6};
@@ -198,7 +198,7 @@ TEST(ContinuousFeatures, GrazesAreSeen) {
   for (int i = 0; i < count; ++i) {
     SCOPED_TRACE(i);
     const bool is_edges = i % 2 == 0;
-    const FeatureMotion m = random_motion(random);
+    const FeatureMotion m = random_feature_motion(random);
     const Approach least = find_approach(m, is_edges, 256);
     if (least.distance < 1e-3) continue;
     ++tested;
@@ -238,7 +238,7 @@ TEST(ContinuousFeatures, WhatIsNoNumberIsNeverApart) {
   const double odd[] = {kNoNumber, kInfinite, -kInfinite, 1e308, -1e308, 1e200, 5e-324, 1e-200};
   for (int i = 0; i < unless_slow(4000, 800); ++i) {
     const bool is_edges = i % 2 == 0;
-    KnownMeeting known = make_meeting(random, is_edges);
+    KnownMeeting known = make_known_meeting(random, is_edges);
     for (std::uint32_t n = random.below(4) + 1; n > 0; --n) {
       auto& points = random.below(2) == 0 ? known.motion.at_t0 : known.motion.at_t1;
       points[random.below(4)][random.below(3)] = odd[random.below(8)];
@@ -274,7 +274,7 @@ TEST(ContinuousFeatures, GivingUpIsEarly) {
   int gave_up = 0;
   for (int i = 0; i < 2000; ++i) {
     const bool is_edges = i % 2 == 0;
-    const KnownMeeting known = make_meeting(random, is_edges);
+    const KnownMeeting known = make_known_meeting(random, is_edges);
     const auto steps = static_cast<int>(random.below(4));
     for (const Meeting& m :
          {find_meeting(known.motion, is_edges, {.max_steps = steps}),
@@ -290,7 +290,7 @@ TEST(ContinuousFeatures, GivingUpIsEarly) {
 TEST(ContinuousFeatures, DoNotAllocate) {
   Random random(907);
   std::vector<FeatureMotion> motions;
-  for (int i = 0; i < 200; ++i) motions.push_back(random_motion(random));
+  for (int i = 0; i < 200; ++i) motions.push_back(random_feature_motion(random));
   const std::size_t before = allocation_count();
   int met = 0;
   for (const FeatureMotion& m : motions)

@@ -134,7 +134,7 @@ std::vector<TrianglePair> candidates_of(const SurfaceView& a, const SurfaceView&
   return pairs;
 }
 
-void expect_same_contacts(const std::vector<FeatureContact>& got,
+void expect_same_features(const std::vector<FeatureContact>& got,
                           const std::vector<FeatureContact>& want) {
   ASSERT_EQ(got.size(), want.size());
   for (std::size_t i = 0; i < got.size(); ++i) {
@@ -223,7 +223,7 @@ TEST(Proximities, AgreeWithBruteForce) {
     // Ends at t1 do not matter.
     find_proximities(a.moving(), b.still(), candidates_of(a.still(), b.still(), margin, random),
                      margin, got);
-    ASSERT_NO_FATAL_FAILURE(expect_same_contacts(got, want));
+    ASSERT_NO_FATAL_FAILURE(expect_same_features(got, want));
     for (const FeatureContact& c : got) {
       ASSERT_LE(c.distance, margin);
       ASSERT_NO_FATAL_FAILURE(expect_consistent(c, a.still(), b.still()));
@@ -253,7 +253,7 @@ TEST(Proximities, OfOneBody) {
     for (TrianglePair& c : candidates)  // either way round
       if (random.below(2) == 0) std::swap(c.a, c.b);
     find_self_proximities(body.still(), candidates, margin, got);
-    ASSERT_NO_FATAL_FAILURE(expect_same_contacts(got, want));
+    ASSERT_NO_FATAL_FAILURE(expect_same_features(got, want));
     for (const FeatureContact& c : got) {
       ASSERT_NE(c.kind, FeatureKind::kFaceVertex);
       if (c.kind == FeatureKind::kEdgeEdge) {
@@ -281,7 +281,7 @@ TEST(Crossings, AgreeWithBruteForce) {
     find_crossings_brute_force(a.moving(), b.moving(), margin, want);
     find_crossings(a.moving(), b.moving(), candidates_of(a.moving(), b.moving(), margin, random),
                    margin, got);
-    ASSERT_NO_FATAL_FAILURE(expect_same_contacts(got, want));
+    ASSERT_NO_FATAL_FAILURE(expect_same_features(got, want));
     for (const FeatureContact& c : got) {
       ASSERT_LE(c.distance, margin + (c.gave_up || c.time == 0 ? 1 : 1.0001e-6));
       ASSERT_NO_FATAL_FAILURE(expect_consistent(c, a.moving(), b.moving()));
@@ -293,7 +293,7 @@ TEST(Crossings, AgreeWithBruteForce) {
     find_self_crossings_brute_force(a.moving(), margin, want);
     find_self_crossings(a.moving(), candidates_of(a.moving(), a.moving(), margin, random, true),
                         margin, got);
-    ASSERT_NO_FATAL_FAILURE(expect_same_contacts(got, want));
+    ASSERT_NO_FATAL_FAILURE(expect_same_features(got, want));
   }
   for (const std::size_t kind : counts.kinds) {
     EXPECT_GT(kind, counts.pairs / 3000);
