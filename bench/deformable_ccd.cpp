@@ -58,7 +58,7 @@ std::vector<double> time_methods(const std::vector<FeatureMotion>& motions, bool
   for (const Method& method : kMethods)
     contenders.push_back({[&motions, &method, &kept, is_edges] {
                             for (const FeatureMotion& m : motions)
-                              kept += method.meets(m, is_edges) ? 1 : 0;
+                              kept += method.meets(m, is_edges) ? 1U : 0U;
                           },
                           200, seconds});
   std::vector<double> times;
@@ -90,7 +90,7 @@ void run_set(const char* set, bool is_edges, const Options& options, Report& rep
     for (const VertexFaceQuery& q : file.queries) {
       motions.push_back({q.at_t0, q.at_t1});
       truth.push_back(q.meets);
-      meets += q.meets ? 1 : 0;
+      meets += q.meets ? 1U : 0U;
     }
   }
   const std::string where = fmt::format("{} {}", set, kKinds[is_edges ? 1 : 0]);
@@ -102,12 +102,12 @@ void run_set(const char* set, bool is_edges, const Options& options, Report& rep
   for (std::size_t i = 0; i < motions.size(); ++i) {
     for (std::size_t k = 0; k < std::size(kMethods); ++k) {
       const bool found = kMethods[k].meets(motions[i], is_edges);
-      scores[k].false_no += truth[i] && !found ? 1 : 0;
-      scores[k].false_yes += !truth[i] && found ? 1 : 0;
+      scores[k].false_no += truth[i] && !found ? 1U : 0U;
+      scores[k].false_yes += !truth[i] && found ? 1U : 0U;
     }
     const Meeting m = by_planes(motions[i], is_edges);
     steps += static_cast<std::size_t>(m.steps);
-    gave_up += m.status == MeetingStatus::kGaveUp ? 1 : 0;
+    gave_up += m.status == MeetingStatus::kGaveUp ? 1U : 0U;
     if (m.status != MeetingStatus::kApart && !truth[i])
       farthest = std::max(farthest, distance_at(motions[i], is_edges, m.time));
   }
@@ -145,16 +145,16 @@ struct Sheet {
   SurfaceView view() const { return {&topology, t0, t1}; }
 };
 
-// n * n squares, a metre wide, rough; every vertex goes its own way beside the common one.
+// n * n squares a metre wide, for the sake of FCL's tolerances, which are absolute; rough, and
+// every vertex goes its own way beside the common one.
 Sheet make_sheet(std::uint32_t n, const Vec3& at, const Vec3& move, Random& random) {
   std::vector<Triangle> triangles;
   Sheet sheet;
-  const double square = 1.0 / n;
   for (std::uint32_t y = 0; y <= n; ++y)
     for (std::uint32_t x = 0; x <= n; ++x) {
-      const Vec3 p = at + Vec3{x * square, y * square, 0} + random.in_unit_ball() * (0.3 * square);
+      const Vec3 p = at + Vec3{1.0 * x, 1.0 * y, 0} + random.in_unit_ball() * 0.3;
       sheet.t0.push_back(p);
-      sheet.t1.push_back(p + move + random.in_unit_ball() * (0.3 * square));
+      sheet.t1.push_back(p + move + random.in_unit_ball() * 0.3);
       if (x == n || y == n) continue;
       const std::uint32_t v = y * (n + 1) + x;
       triangles.push_back({v, v + 1, v + n + 2});
@@ -220,9 +220,9 @@ void print_cloth_row(const char* scene, const std::vector<FeatureMotion>& motion
     bool found[3];
     for (std::size_t k = 0; k < 3; ++k) {
       found[k] = kMethods[k].meets(m, is_edges);
-      yes[k] += found[k] ? 1 : 0;
+      yes[k] += found[k] ? 1U : 0U;
     }
-    only_fcl += found[2] && !found[0] ? 1 : 0;
+    only_fcl += found[2] && !found[0] ? 1U : 0U;
   }
   const std::vector<double> ns = time_methods(motions, is_edges, options.quick ? 0.2 : 2);
   const auto count = static_cast<double>(motions.size());
@@ -244,15 +244,15 @@ void print_cloth_row(const char* scene, const std::vector<FeatureMotion>& motion
 
 struct ClothScene {
   const char* name;
-  double gap, fall;  // squares
+  double gap, fall;  // metres
 };
-constexpr ClothScene kCloths[] = {{"near", 1.2, 0.1}, {"touching", 1, 1}, {"through", 1.5, 3}};
+constexpr ClothScene kCloths[] = {{"near", 0.7, 0}, {"touching", 1, 1}, {"through", 1.5, 3}};
+constexpr double kNear = 0.25;  // metres: the margin of proximities
 
 void run_cloth(const ClothScene& scene, const Options& options, Report& report) {
   const std::uint32_t n = options.quick ? 16 : 48;
   Random random(2006);
-  const double square = 1.0 / n;
-  const Sheet a = make_sheet(n, {0, 0, scene.gap * square}, {0, 0, -scene.fall * square}, random);
+  const Sheet a = make_sheet(n, {0, 0, scene.gap}, {0, 0, -scene.fall}, random);
   const Sheet b = make_sheet(n, {}, {}, random);
   const std::vector<TrianglePair> candidates = find_candidates(a, b);
   for (const bool is_edges : {false, true})
@@ -267,7 +267,7 @@ void run_cloth(const ClothScene& scene, const Options& options, Report& report) 
                                  }},
                                  {[&] {
                                    near.clear();
-                                   find_proximities(a.view(), b.view(), candidates, square, near);
+                                   find_proximities(a.view(), b.view(), candidates, kNear, near);
                                  }},
                                  {[&] {
                                    meeting.clear();
