@@ -16,13 +16,14 @@ struct Part {
 };
 constexpr Part kParts[] = {{"broad", bench_broad},
                            {"narrow", bench_narrow},
+                           {"ccd", bench_ccd},
                            {"table1", bench_table1},
                            {"cost", bench_cost}};
 
 constexpr const char* kUsage =
     "usage: bench_deformable [--json] [--quick] [--only NAME]... [--output FOLDER]\n"
     "  --quick      small scenes, few steps\n"
-    "  --only NAME  a part: broad narrow table1 cost; may be repeated\n"
+    "  --only NAME  a part: broad narrow ccd table1 cost; may be repeated\n"
     "  --output FOLDER  plots of costs there, as .svg and .csv\n";
 
 bool is_part(std::string_view name) {

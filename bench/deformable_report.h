@@ -17,6 +17,7 @@ struct Options {
 
 // The parts, each a table.
 void bench_broad(const Options& options, Report& report);
+void bench_ccd(const Options& options, Report& report);
 void bench_narrow(const Options& options, Report& report);
 void bench_table1(const Options& options, Report& report);
 void bench_cost(const Options& options, Report& report);

@@ -12,8 +12,7 @@ namespace {
 
 using detail::FeaturePair;
 
-// Whether boxes around the two features tell them apart at t0. `far` is the margin, and more than
-// distances can be off by rounding.
+// Whether boxes around the two features tell them apart at t0, by more than rounding can hide.
 bool are_boxes_apart(const SurfaceView& a, const SurfaceView& b, const FeaturePair& pair,
                      double margin) {
   const std::array<std::uint32_t, 4>& v = pair.vertices;
@@ -23,12 +22,12 @@ bool are_boxes_apart(const SurfaceView& a, const SurfaceView& b, const FeaturePa
   Aabb box_a, box_b;
   for (std::size_t i = 0; i < split; ++i) extend(box_a, a.positions[v[i]]);
   for (std::size_t i = split; i < 4; ++i) extend(box_b, b.positions[v[i]]);
-  for (std::size_t k = 0; k < 3; ++k) {
-    const double gap = std::max(box_a.lower[k] - box_b.upper[k], box_b.lower[k] - box_a.upper[k]);
-    // Measured distances are off by some 1e-14 of the features' extent and distance.
-    const double extent = (box_a.upper[k] - box_a.lower[k]) + (box_b.upper[k] - box_b.lower[k]);
-    if (gap > margin + 1e-12 * (margin + extent)) return true;
-  }
+  // A measured distance is no shorter than the gap, but for what find_nearest_on_face and its like
+  // allow themselves: 1e-12 of the features' size, and roundings.
+  const Vec3 extents = extent(box_a) + extent(box_b);
+  const double far = margin + 1e-11 * (margin + extents.x + extents.y + extents.z);
+  for (std::size_t k = 0; k < 3; ++k)
+    if (box_a.lower[k] - box_b.upper[k] > far || box_b.lower[k] - box_a.upper[k] > far) return true;
   return false;
 }
 
