@@ -53,10 +53,10 @@ struct ObjectTreeSettings {
   // Nodes with so many triangles or fewer are fitted with all that is below them, when a search
   // first comes there; those above from the vertices, in each first search. It changes no answer.
   // 1: leaves are. Spheres: leaves always are.
-  int part_triangles = 160;
+  int part_triangles = 128;
 };
 
-// Moves, but does not copy. Memory: about 80 bytes a triangle.
+// Moves, but does not copy. Memory: about 60 bytes a triangle.
 class ObjectTree {
  public:
   // `positions` is the rest shape, and where the body is until set_positions is called. Throws
