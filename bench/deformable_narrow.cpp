@@ -264,8 +264,9 @@ void run_others(NarrowScene& scene, Report& report) {
   OurNarrow ours(scene, {});
   std::vector<TrianglePair> pairs;
   ContactSets sets;
-  const std::vector<Vec3> before_a = scene.a.positions, before_b = scene.b.positions;
   move(scene, 1);
+  const std::vector<Vec3> before_a = scene.a.positions, before_b = scene.b.positions;
+  move(scene, 2);
   const auto search = [&](const TreeSearch& how, bool is_swept) {
     return [&, how, is_swept] {
       if (is_swept) {
