@@ -59,8 +59,8 @@ struct ObjectTreeSettings {
 class ObjectTree {
  public:
   // `positions` is the rest shape, and where the body is until set_positions is called. Throws
-  // Error for an index beyond the positions, and for settings out of range. Cost: about 0.5
-  // microseconds a triangle.
+  // Error for an index beyond the positions, and for settings out of range. Cost: less than a
+  // microsecond a triangle.
   ObjectTree(std::span<const Vec3> positions, std::span<const Triangle> triangles,
              const ObjectTreeSettings& settings = {});
   ~ObjectTree();
