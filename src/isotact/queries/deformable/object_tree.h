@@ -93,6 +93,7 @@ class ObjectTree {
 struct TrianglePair {
   std::uint32_t a = 0, b = 0;
   friend constexpr bool operator==(const TrianglePair&, const TrianglePair&) = default;
+  // NOLINTNEXTLINE(modernize-use-nullptr): it takes the 0 of comparisons for a pointer
   friend constexpr auto operator<=>(const TrianglePair&, const TrianglePair&) = default;
 };
 
