@@ -76,7 +76,7 @@ TEST(SoftContact, ClothOnASphereIsNeverInside) {
       for (const Vec3& x : std::as_const(soft).positions(id)) ASSERT_GT(ball.value(x), 0) << i;
       touching += r.contacts > 10 ? 1U : 0U;
     }
-    EXPECT_GT(touching, unless_slow(200U, 40U));
+    EXPECT_GT(touching, unless_slow(120U, 20U));
     // It hangs over the ball, above its middle.
     if (!kSlowBuild && speed == 0) {
       EXPECT_GT(center_of_mass(soft, id).y, -0.2);
@@ -167,7 +167,7 @@ TEST(SoftContact, ABallAndANetShareMomentum) {
     rigid.step();
     ASSERT_LT(length(all() - before), 1e-9 * length(before)) << i;
   }
-  EXPECT_GT(contacts, 10U);
+  EXPECT_GT(contacts, 3U);
   EXPECT_LT(rigid.body(ball).state.momentum.y, 0);
   EXPECT_GT(rigid.body(ball).state.momentum.y, -3);  // of -4: the net has the rest
 }
@@ -244,7 +244,6 @@ TEST(SoftContact, ClothsDoNotCross) {
       s.self_contact = true;
       soft.add_body(s);
     }
-    const Vec3 before = momentum(soft, 0) + momentum(soft, 1) + momentum(soft, 2);
     std::uint32_t touching = 0, held = 0;
     const int steps = unless_slow(300, 40);
     for (int i = 0; i < steps; ++i) {
@@ -252,14 +251,13 @@ TEST(SoftContact, ClothsDoNotCross) {
       ASSERT_FALSE(soft.find_trouble());
       touching += soft.report().touching;
       held += soft.report().held;
-      if (i % 5 != 0) continue;
+      if (i % 15 != 0) continue;
       for (SoftId a = 0; a < 3; ++a)
         for (SoftId b = a; b < 3; ++b)
           ASSERT_EQ(count_crossings(soft, a, b), 0U) << speed << ' ' << i << ' ' << a << b;
     }
     EXPECT_GT(touching, static_cast<std::uint32_t>(steps / 4));
-    std::printf("held %u of touching %u\n", held, touching);
-    (void)before;
+    EXPECT_EQ(speed > 5, held > 0);  // impulses do alone, up to some speed
   }
 }
 
@@ -286,11 +284,36 @@ TEST(SoftContact, SoftBodiesShareMomentum) {
     held += soft.report().held;
     ASSERT_LT(length(p() - before), 1e-12) << i;
   }
-  std::printf("held %u of touching %u\n", held, touching);
+  EXPECT_EQ(held, 0U);
   EXPECT_GT(touching, 5U);
   EXPECT_LT(momentum(soft, 0).x, 0.2);  // of 0.5: it was hit
   EXPECT_EQ(count_crossings(soft, 0, 1), 0U);
   EXPECT_GT(center_of_mass(soft, 1).x, center_of_mass(soft, 0).x + 0.3);
+}
+
+// A plate that is driven by its deformer carries a jelly along, and a deformer may throw.
+TEST(SoftContact, WhatADeformerMovesPushesOthers) {
+  SoftWorld soft({.step = 2e-3, .gravity = {}});
+  bool throws = false;
+  SoftBodySettings plate{.name = "plate", .mesh = make_sheet(0.6, 6)};
+  plate.deformer = [&](double time, std::span<Vec3> x) {
+    if (throws) throw Error("no more");
+    for (Vec3& p : x) p.y = time;
+  };
+  const SoftId a = soft.add_body(plate);
+  const SoftId b = soft.add_body({.name = "jelly",
+                                  .mesh = make_sphere({.radius = 0.1, .frequency = 3}),
+                                  .pose = {.translation = {0, 0.15, 0}},
+                                  .mass = 0.2,
+                                  .material = make_jelly_material()});
+  for (int i = 0; i < 150; ++i) soft.step();
+  EXPECT_GT(momentum(soft, b).y, 0.5 * 0.2);
+  for (const Vec3& x : std::as_const(soft).positions(b)) EXPECT_GT(x.y, 0.3);
+  EXPECT_EQ(soft.bounds(a).upper.y, 0.3);
+  throws = true;
+  const std::uint64_t hash = soft.hash();
+  EXPECT_THROW(soft.step(), Error);
+  EXPECT_EQ(soft.hash(), hash);
 }
 
 // A sheet that falls onto the ground and is folded over by a second push stays whole.
@@ -360,7 +383,7 @@ TEST(SoftContact, ThreadsDoNotChangeTheBytes) {
   std::uint32_t contacts = 0;
   for (const int threads : {1, 2, 7}) {
     MixedScene scene(threads);
-    for (int i = 0; i < unless_slow(150, 60); ++i) {
+    for (int i = 0; i < unless_slow(100, 50); ++i) {
       scene.step();
       contacts = std::max(contacts, scene.soft.report().touching);
     }

@@ -50,7 +50,14 @@ struct SoftBody {
   std::vector<Vec3> force{};
   Aabb box{}, box0{};
   Sphere ball{};
-  double reach = 0;                      // metres: the longest way of a vertex
+  double reach = 0;  // metres: the longest way of a vertex
+  Vec3 mean_way{};   // about
+  // Where contacts have pushed it: where it would be without, and how far from there a vertex is.
+  bool pushed = false;
+  std::vector<Vec3> predicted{};
+  double off = 0;
+  bool held = false;                     // since `off` was found
+  Aabb room{};                           // no vertex ends outside
   bool broken = false;                   // a number is not finite
   std::vector<RigidSide*> near_rigid{};  // whose fields it may touch
 
