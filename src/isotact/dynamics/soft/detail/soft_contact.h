@@ -66,7 +66,7 @@ struct SoftPair {
 double wanted_distance(double distance, double thickness);
 
 // Sets the masses of a row, when all else is set.
-void finish_row(SoftRow& row);
+void finish_row(SoftRow& r);
 void solve_rows(std::span<SoftRow*> rows, double step, int iterations);
 
 // Vertices of a body in the field of a rigid one, on their ways.
@@ -77,9 +77,9 @@ bool may_touch(const SoftBody& body, const RigidSide& rigid);
 void place_points(RigidSide& rigid, const World& world);
 void find_point_rows(SoftBody& body, RigidSide& rigid, double step,
                      std::span<const TrianglePair> candidates, std::vector<SoftRow>& rows);
-// Where a vertex that goes from its x0 to x may end without having entered a field. Returns how
+// Where vertex i, which goes from its x0 to x, may end without having entered a field. Returns how
 // deep it still is.
-double keep_outside(SoftBody& body, std::uint32_t vertex, std::span<RigidSide* const> near);
+double keep_outside(SoftBody& body, std::uint32_t i, std::span<RigidSide* const> near);
 // The deepest, where x is.
 double find_depth(const Vec3& x, std::span<RigidSide* const> near);
 

@@ -59,8 +59,8 @@ struct SoftWorld::State {
   void look_at_pairs(std::span<const std::uint32_t> numbers);
   void find_islands();
   void solve_island(detail::SoftIsland& island);
-  void push(detail::SoftBody& body);  // by what the solver has found
-  void hold_apart();                  // what it has left
+  void push(detail::SoftBody& b);  // by what the solver has found
+  void hold_apart();               // what it has left
   void hold_islands(const detail::HoldCheck& check);
   void list_contacts();
   void add_loads(World* world) const;
