@@ -74,8 +74,9 @@ class Advance {
         until = std::max({until, apart_until(normal, t), apart_until(-normal, t)});
         if (until >= 1) return {MeetingStatus::kApart, 1, step};
         if (!std::isfinite(distance)) return {MeetingStatus::kGaveUp, t, step};
-        if (near_steps == 0) meeting = {MeetingStatus::kMeet, t, step};
-        if (!(until > t) || ++near_steps > kNearSteps) return meeting;
+        if (meeting.status == MeetingStatus::kApart && (is_near || !(until > t)))
+          meeting = {MeetingStatus::kMeet, t, step};
+        if (!(until > t) || (is_near && ++near_steps > kNearSteps)) return meeting;
       }
       t = until;
     }

@@ -1,8 +1,8 @@
 #include "isotact/queries/deformable/surface.h"
 
 #include <algorithm>
-#include <limits>
 #include <string>
+#include <tuple>
 
 #include "isotact/base/error.h"
 
@@ -25,8 +25,6 @@ void check_indices(std::span<const Triangle> triangles, std::size_t vertex_count
 struct TriangleSide {
   Edge edge;
   std::uint32_t slot;  // 3 * triangle + side
-
-  friend auto operator<=>(const TriangleSide&, const TriangleSide&) = default;
 };
 
 std::vector<TriangleSide> list_sides(std::span<const Triangle> triangles) {
@@ -37,7 +35,9 @@ std::vector<TriangleSide> list_sides(std::span<const Triangle> triangles) {
       const std::uint32_t from = triangles[t][k], to = triangles[t][(k + 1) % 3];
       if (from != to) sides.push_back({{std::min(from, to), std::max(from, to)}, 3 * t + k});
     }
-  std::sort(sides.begin(), sides.end());
+  std::sort(sides.begin(), sides.end(), [](const TriangleSide& a, const TriangleSide& b) {
+    return std::tie(a.edge, a.slot) < std::tie(b.edge, b.slot);
+  });
   return sides;
 }
 

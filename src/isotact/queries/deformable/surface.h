@@ -28,10 +28,10 @@ struct SurfaceTopology {
   std::vector<std::uint8_t> owned{};  // of a triangle: bits 0 to 2 its corners, 3 to 5 its edges
 
   bool owns_corner(std::size_t triangle, std::size_t corner) const {
-    return (owned[triangle] >> corner & 1U) != 0;
+    return (std::uint32_t{owned[triangle]} >> corner & 1U) != 0;
   }
   bool owns_edge(std::size_t triangle, std::size_t side) const {
-    return (owned[triangle] >> (side + 3) & 1U) != 0;
+    return (std::uint32_t{owned[triangle]} >> (side + 3) & 1U) != 0;
   }
 };
 

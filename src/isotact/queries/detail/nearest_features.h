@@ -1,11 +1,16 @@
 // The nearest points of two features, from the differences of their vertices alone: where they lie
 // in the world does not matter, and costs no digits.
+//
+// The direction between nearest points must be good in all its digits, since it is to part whole
+// features that may be a million times longer than the gap. A difference of nearly equal points is
+// not. So it is made perpendicular to the features afterwards: along an edge by taking away what
+// runs along it, on a face and between crossed edges by taking the normal itself.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include "isotact/base/vec.h"
-#include "isotact/geometry/detail/triangle_lanes.h"
 
 namespace isotact::detail {
 
@@ -15,26 +20,60 @@ struct NearestFeatures {
   double distance_sq = 0;
 };
 
-// From a vertex to the corners of a face: a, b, c are vertex less corner.
+// An edge without length has t = 0/0: that becomes 0, its first end.
+inline double clamp_to_edge(double t) { return t > 0 ? std::min(t, 1.0) : 0; }
+
+inline bool is_within(double t) { return t > 0 && t < 1; }
+
+inline Vec3 without_part_along(const Vec3& v, const Vec3& along, double along_sq) {
+  return v - along * (dot(v, along) / along_sq);
+}
+
+// The candidate inside both features: its difference is that of the points that the weights name,
+// `foot` what any difference has along the normal. They are the same up to rounding, or the normal
+// has lost digits; then the first has the better length, as it is that of true points, but the
+// normal still the better direction.
+inline NearestFeatures inside_of(const NearestFeatures& candidate, const Vec3& foot,
+                                 double size_sq) {
+  const double distance = std::sqrt(candidate.distance_sq), foot_distance = length(foot);
+  const bool agrees = distance - foot_distance <= 1e-12 * std::sqrt(size_sq);
+  if (!agrees && !(foot_distance > 0.5 * distance)) return candidate;
+  const Vec3 to_first = agrees ? foot : foot * (distance / foot_distance);
+  return {candidate.u, candidate.v, to_first, length_sq(to_first)};
+}
+
+// From a vertex to the corners of a face: a, b, c are vertex less corner. The best point of the
+// three edges is always found, whatever the shape, and a face that is a segment or a point is
+// measured as one.
 inline NearestFeatures find_nearest_on_face(const Vec3& a, const Vec3& b, const Vec3& c) {
-  // Of the triangle -a, -b, -c, the point nearest to the origin.
-  const Nearest<double> first =
-      find_nearest<double>({0, 0, 0}, {-a.x, -a.y, -a.z}, {-b.x, -b.y, -b.z}, {-c.x, -c.y, -c.z});
-  const Vec3 ab = b - a, ac = c - a;
-  NearestFeatures best{first.v, first.w, a + ab * first.v + ac * first.w, 0};
-  best.distance_sq = length_sq(best.to_first);
-  if (first.part != 3) return best;
-  // Slivers lose digits in the products of their sides; what was lost is seen in the difference,
-  // which should be perpendicular to both. Taken only where it is better.
-  const double ab_ab = dot(ab, ab), ac_ac = dot(ac, ac), ab_ac = dot(ab, ac);
-  const double inverse = 1 / (ab_ab * ac_ac - ab_ac * ab_ac);
-  const double ab_r = dot(ab, best.to_first), ac_r = dot(ac, best.to_first);
-  const double v = best.u - (ac_ac * ab_r - ab_ac * ac_r) * inverse;
-  const double w = best.v - (ab_ab * ac_r - ab_ac * ab_r) * inverse;
-  const Vec3 better = a + ab * v + ac * w;
-  const double distance_sq = length_sq(better);
-  if (distance_sq < best.distance_sq && v >= 0 && w >= 0 && v + w <= 1)
-    return {v, w, better, distance_sq};
+  const Vec3 ab = b - a, ac = c - a, bc = c - b;
+  const double ab_sq = length_sq(ab), ac_sq = length_sq(ac), bc_sq = length_sq(bc);
+  // Places on the edges where the difference is least, and the difference there.
+  const double t_ab = clamp_to_edge(-dot(a, ab) / ab_sq), t_ac = clamp_to_edge(-dot(a, ac) / ac_sq);
+  const double t_bc = clamp_to_edge(-dot(b, bc) / bc_sq);
+  const Vec3 r_ab = t_ab < 1 ? a + ab * t_ab : b, r_ac = t_ac < 1 ? a + ac * t_ac : c;
+  const Vec3 r_bc = t_bc < 1 ? b + bc * t_bc : c;
+
+  NearestFeatures best{t_ab, 0, r_ab, length_sq(r_ab)};
+  const Vec3* along = &ab;
+  double along_sq = ab_sq, t = t_ab;
+  if (const double d = length_sq(r_ac); d < best.distance_sq)
+    best = {0, t_ac, r_ac, d}, along = &ac, along_sq = ac_sq, t = t_ac;
+  if (const double d = length_sq(r_bc); d < best.distance_sq)
+    best = {1 - t_bc, t_bc, r_bc, d}, along = &bc, along_sq = bc_sq, t = t_bc;
+
+  const Vec3 normal = cross(ab, ac);
+  const double inverse = 1 / length_sq(normal);
+  const double v = dot(cross(ac, a), normal) * inverse, w = dot(cross(a, ab), normal) * inverse;
+  if (v > 0 && w > 0 && v + w < 1) {  // false for NaN
+    const Vec3 r = a + ab * v + ac * w;
+    if (const double d = length_sq(r); d < best.distance_sq)
+      return inside_of({v, w, r, d}, normal * (dot(a, normal) * inverse), std::max(ab_sq, ac_sq));
+  }
+  if (is_within(t)) {
+    best.to_first = without_part_along(best.to_first, *along, along_sq);
+    best.distance_sq = length_sq(best.to_first);
+  }
   return best;
 }
 
@@ -53,20 +92,25 @@ inline NearestFeatures find_nearest_on_edges(const Vec3& between, const Vec3& fi
     const double distance_sq = length_sq(r);
     if (best.distance_sq < 0 || distance_sq < best.distance_sq) best = {u, v, r, distance_sq};
   };
-  // A clamp turns 0/0, of an edge without length, into 0.
-  consider(0, clamp_to_unit(br / bb));
-  consider(1, clamp_to_unit((br + ab) / bb));
-  consider(clamp_to_unit(-ar / aa), 0);
-  consider(clamp_to_unit((ab - ar) / aa), 1);
-  const double inverse = 1 / (aa * bb - ab * ab);
-  const double u = (ab * br - bb * ar) * inverse, v = (aa * br - ab * ar) * inverse;
-  if (!(u > 0 && u < 1 && v > 0 && v < 1)) return best;
-  consider(u, v);
-  // As above: digits that the products lost.
-  const Vec3 r = between + first * u - second * v;
-  const double a_r = dot(first, r), b_r = dot(second, r);
-  const double u2 = u + (ab * b_r - bb * a_r) * inverse, v2 = v + (aa * b_r - ab * a_r) * inverse;
-  if (u2 >= 0 && u2 <= 1 && v2 >= 0 && v2 <= 1) consider(u2, v2);
+  consider(0, clamp_to_edge(br / bb));
+  consider(1, clamp_to_edge((br + ab) / bb));
+  consider(clamp_to_edge(-ar / aa), 0);
+  consider(clamp_to_edge((ab - ar) / aa), 1);
+
+  const Vec3 normal = cross(first, second);
+  const double inverse = 1 / length_sq(normal);
+  const double u = dot(cross(second, between), normal) * inverse;
+  const double v = dot(cross(first, between), normal) * inverse;
+  if (is_within(u) && is_within(v)) {
+    const Vec3 r = between + first * u - second * v;
+    if (const double d = length_sq(r); d < best.distance_sq)
+      return inside_of({u, v, r, d}, normal * (dot(between, normal) * inverse), std::max(aa, bb));
+  }
+  if (is_within(best.u) || is_within(best.v)) {
+    best.to_first = is_within(best.u) ? without_part_along(best.to_first, first, aa)
+                                      : without_part_along(best.to_first, second, bb);
+    best.distance_sq = length_sq(best.to_first);
+  }
   return best;
 }
 
