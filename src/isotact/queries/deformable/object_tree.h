@@ -38,9 +38,8 @@ enum class NodeVolume : std::uint8_t {
 // How nodes are cut.
 enum class TreeCut : std::uint8_t {
   kRegular,   // at the middle of their cube, as the paper does
-  kBalanced,  // into equal halves, quarters, eighths, across the longest side
-  kCurve,     // bottom-up: triangles along a Hilbert curve, so many to a leaf, so many leaves to a
-              // node
+  kBalanced,  // into up to `arity` equal parts, across the longest side
+  kCurve,     // bottom-up: triangles along a Hilbert curve fill leaves, and these nodes
 };
 
 struct ObjectTreeSettings {
@@ -48,15 +47,15 @@ struct ObjectTreeSettings {
   NodeVolume volume = NodeVolume::kBox;
   TreeCut cut = TreeCut::kBalanced;
   int leaf_triangles = 8;  // a node with so many or fewer is a leaf; 1 or more
-  int max_level =
-      16;  // the paper's level-allowed: nodes there are leaves, whatever they hold; 0 to 32
+  // The paper's level-allowed: nodes there are leaves, whatever they hold; 0 to 32.
+  int max_level = 16;
   // Nodes with so many triangles or fewer are fitted with all that is below them, when a search
   // first comes there; those above from the vertices, in each first search. It changes no answer.
   // 1: leaves are. Spheres: leaves always are.
-  int part_triangles = 160;
+  int part_triangles = 128;
 };
 
-// Moves, but does not copy. Memory: about 80 bytes a triangle.
+// Moves, but does not copy. Memory: about 60 bytes a triangle.
 class ObjectTree {
  public:
   // `positions` is the rest shape, and where the body is until set_positions is called. Throws
@@ -82,6 +81,7 @@ class ObjectTree {
   std::span<const std::uint32_t> leaf(std::size_t index) const;  // its triangles
   std::size_t bytes() const;
 
+  // For searches.
   struct State;
   State& state() { return *state_; }
   const State& state() const { return *state_; }

@@ -122,9 +122,8 @@ class TreeBuilder {
     } else if (settings_.cut == TreeCut::kCurve) {
       cut_curve(range, children);
     } else {
-      const auto leaf = static_cast<std::size_t>(settings_.leaf_triangles);
-      const auto arity = static_cast<std::size_t>(settings_.arity);
-      cut_evenly(range, std::min(arity, (range.size() + leaf - 1) / leaf), children);
+      const std::size_t size = size_below(range);
+      cut_evenly(range, (range.size() + size - 1) / size, children);
     }
     return children;
   }
@@ -186,13 +185,20 @@ class TreeBuilder {
   }
 
   // Full leaves in a row make full nodes, and so on up: the same as putting them together from
-  // below. On the way down, the largest full node that is not all of the range.
+  // below.
   void cut_curve(const TreeRange& range, std::vector<TreeRange>& children) const {
+    const std::size_t size = size_below(range);
+    for (std::size_t begin = range.begin; begin < range.end; begin += size)
+      children.push_back({begin, std::min(begin + size, range.end), {}});
+  }
+
+  // Triangles of the largest full node that is smaller than the range. Nodes of this size, or a
+  // little less, have all their lanes filled down to the leaves, where most nodes are.
+  std::size_t size_below(const TreeRange& range) const {
     auto size = static_cast<std::size_t>(settings_.leaf_triangles);
     const auto arity = static_cast<std::size_t>(settings_.arity);
     while (size * arity < range.size()) size *= arity;
-    for (std::size_t begin = range.begin; begin < range.end; begin += size)
-      children.push_back({begin, std::min(begin + size, range.end), {}});
+    return size;
   }
 
   void sort_along_curve(const TreeCell& cube) {

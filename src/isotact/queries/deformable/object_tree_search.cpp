@@ -10,7 +10,6 @@
 namespace isotact {
 namespace {
 
-using detail::TreeKernels;
 using detail::TreePairKey;
 using detail::TreeSink;
 using detail::TreeTask;

@@ -35,8 +35,8 @@ struct TreeDescentKernel {
   // A widened box, so much narrower that what overlaps it does so by doubles, too. `box`: before.
   static ISOTACT_INLINE Query narrow(const Query& box, Query widened, float reach) {
     for (int k = 0; k < 3; ++k) {
-      widened.lower[k] += greater(size_of(box.lower[k]), reach) * kTreeSure + 2 * kTreeSlack;
-      widened.upper[k] -= greater(size_of(box.upper[k]), reach) * kTreeSure + 2 * kTreeSlack;
+      widened.lower[k] += greater(size_of(box.lower[k]), reach) * kTreeSure + 8 * kTreeSlack;
+      widened.upper[k] -= greater(size_of(box.upper[k]), reach) * kTreeSure + 8 * kTreeSlack;
     }
     return widened;
   }
