@@ -245,7 +245,7 @@ TEST(SoftContact, ClothsDoNotCross) {
       soft.add_body(s);
     }
     std::uint32_t touching = 0, held = 0;
-    const int steps = unless_slow(300, 40);
+    const int steps = unless_slow(200, 30);
     for (int i = 0; i < steps; ++i) {
       soft.step();
       ASSERT_FALSE(soft.find_trouble());

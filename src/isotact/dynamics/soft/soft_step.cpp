@@ -389,6 +389,16 @@ void SoftWorld::State::solve_island(SoftIsland& island) {
     if (!bodies[id].driven) push(bodies[id]);
 }
 
+namespace {
+
+// A way made shorter ends between two places outside, which may be inside of what is bent.
+void stay_outside(SoftBody& b, std::uint32_t i) {
+  if (b.near_rigid.empty() || !(detail::find_depth(b.x[i], b.near_rigid) > 0)) return;
+  if (!(detail::find_depth(b.x0[i], b.near_rigid) > 0)) b.x[i] = b.x0[i];
+}
+
+}  // namespace
+
 void SoftWorld::State::push(SoftBody& b) {
   detail::note_prediction(b);
   turn_heading(b);
@@ -405,18 +415,15 @@ void SoftWorld::State::push(SoftBody& b) {
     if (!b.near_rigid.empty()) detail::keep_outside(b, i, b.near_rigid);
     Vec3 x = clamp_to(b.room, b.x[i]);
     if (settings.cube) x = clamp_to(*settings.cube, x);
+    if (x == b.x[i]) continue;
     b.x[i] = x;
+    stay_outside(b, i);
   }
   detail::update_bounds(b);
   detail::update_off(b);
 }
 
 void SoftWorld::State::hold_apart() {
-  // A way made shorter ends between two places outside, which may be inside of what is bent.
-  const detail::HoldCheck check = [](SoftBody& b, std::uint32_t i) {
-    if (b.near_rigid.empty() || !(detail::find_depth(b.x[i], b.near_rigid) > 0)) return;
-    if (!(detail::find_depth(b.x0[i], b.near_rigid) > 0)) b.x[i] = b.x0[i];
-  };
   // Margins grow by half at least, and hold any shorter way from the fourth round on.
   std::vector<std::uint32_t> again;
   for (int round = 0;; ++round) {
@@ -431,7 +438,7 @@ void SoftWorld::State::hold_apart() {
     }
     if (round > 0 && again.empty()) break;
     look_at_pairs(again);
-    hold_islands(check);
+    hold_islands(stay_outside);
   }
   for (const SoftBody& b : bodies) {
     if (b.near_rigid.empty() || !b.pushed) continue;
