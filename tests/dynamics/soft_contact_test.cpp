@@ -136,6 +136,30 @@ TEST(SoftContact, ABlockOnASlopeObeysCoulomb) {
   }
 }
 
+// A jelly cube that stands on the ground keeps its shape by struts and pressure; a skin alone
+// collapses.
+TEST(SoftContact, StrutsKeepAJellyInShape) {
+  double height[2];
+  for (const int struts : {0, 1}) {
+    World rigid({.step = 2e-3});
+    rigid.add_body(make_still(AnyField{PlaneField{}}));
+    SoftWorld soft({.step = 2e-3});
+    SoftMaterial material = make_jelly_material();
+    if (struts == 0) material.struts = material.volume = 0;
+    const SoftId id = soft.add_body(
+        {.name = "jelly",
+         .mesh = make_box({.size_x = 0.2, .size_y = 0.2, .size_z = 0.2, .segments = 5}),
+         .pose = {.translation = {0, 0.15, 0}},
+         .mass = 0.5,
+         .material = material});
+    for (int i = 0; i < unless_slow(1000, 400); ++i) soft.step(&rigid);
+    height[struts] = extent(soft.bounds(id)).y;
+    EXPECT_FALSE(soft.find_trouble());
+  }
+  EXPECT_GT(height[1], 0.18);  // of 0.2
+  EXPECT_LT(height[0], 0.15);
+}
+
 const Part& heavy_ball() {  // of radius 0.1, 2 kg
   static const Part part = [] {
     const TriangleMesh mesh = make_sphere({.radius = 0.1, .frequency = 10});
