@@ -232,14 +232,14 @@ bool keep_outside_one(SoftBody& body, std::uint32_t i, const RigidSide& rigid) {
 
 }  // namespace
 
-double find_depth(const Vec3& x, std::span<RigidSide*> near) {
+double find_depth(const Vec3& x, std::span<RigidSide* const> near) {
   double depth = 0;
   for (const RigidSide* r : near)
     depth = std::max(depth, -r->field->value(transform_point(inverse(r->next), x)));
   return depth;
 }
 
-double keep_outside(SoftBody& body, std::uint32_t i, std::span<RigidSide*> near) {
+double keep_outside(SoftBody& body, std::uint32_t i, std::span<RigidSide* const> near) {
   constexpr int kRounds = 4;
   bool moved = true;
   for (int round = 0; round < kRounds && moved; ++round) {

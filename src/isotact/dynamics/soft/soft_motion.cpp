@@ -63,19 +63,19 @@ void move_by_verlet(SoftBody& b, const SoftMotion& m) {
   const Vec3 gravity = b.steered ? Vec3{} : m.gravity;
   const std::size_t n = b.x.size();
   const Vec3* from = b.x0.data();
-  BoundsNote note;
+  BoundsNote note{.about = center(b.box0)};
   for (int part = 0; part < b.substeps; ++part) {
     std::fill(b.force.begin(), b.force.end(), Vec3{});
     add_forces(b, from, b.v.data(), b.force.data());
     const double kick = b.started ? h : h / 2;
     b.started = true;
-    note = {.about = center(b.box0)};
+    const bool last = part + 1 == b.substeps;
     for (std::size_t i = 0; i < n; ++i) {
       const double w = b.inverse_mass[i];
       const double keeps = w > 0 ? air : 0;
       b.v[i] = (b.v[i] + (b.force[i] * w + gravity) * kick) * keeps;
       b.x[i] = from[i] + b.v[i] * h;
-      note.add(b.x0[i], b.x[i]);
+      if (last) note.add(b.x0[i], b.x[i]);
     }
     from = b.x.data();
   }

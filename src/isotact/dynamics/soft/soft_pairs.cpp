@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
+#include "isotact/base/thread_scratch.h"
 #include "isotact/dynamics/soft/detail/soft_contact.h"
 
 namespace isotact::detail {
@@ -38,22 +40,60 @@ void note_rest(SoftBody& body) {
   find_self_proximities({&body.topology, body.x}, candidates, body.thickness, body.near_at_rest);
 }
 
-double find_reach(const SoftBody& body, double others) {
-  return 1.5 * std::max(body.reach, std::min(others, 0.5 * body.mean_edge)) + body.thickness;
+double find_room(const SoftBody& body, double others) {
+  return std::max(body.reach, std::min(others, 0.5 * body.mean_edge)) + body.thickness;
 }
 
+void note_prediction(SoftBody& body) {
+  if (!body.pushed) body.predicted = body.x;
+  body.pushed = true;
+}
+
+void update_off(SoftBody& body) {
+  double off_sq = 0;
+  for (std::size_t i = 0; i < body.x.size(); ++i)
+    off_sq = std::max(off_sq, length_sq(body.x[i] - body.predicted[i]));
+  body.off = std::sqrt(off_sq) * (1 + 1e-14);
+}
+
+namespace {
+
+struct NearScratch {
+  std::vector<Vec3> a{}, b{};  // ends of ways
+};
+
+// Where vertices would end, seen from a frame that goes by `way`; and the longest way there.
+double place_ends(const SoftBody& body, const Vec3& way, std::vector<Vec3>& ends) {
+  const std::vector<Vec3>& to = predicted_of(body);
+  ends.resize(to.size());
+  double longest_sq = 0;
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    ends[i] = to[i] - way;
+    longest_sq = std::max(longest_sq, length_sq(ends[i] - body.x0[i]));
+  }
+  return std::sqrt(longest_sq) * (1 + 1e-14);
+}
+
+}  // namespace
+
 void find_near(SoftPair& pair, std::vector<SoftBody>& bodies) {
+  ThreadScratch<NearScratch> scratch;
   SoftBody &a = bodies[pair.a], &b = bodies[pair.b];
   pair.candidates.clear();
   pair.near.clear();
   const SurfaceView view_a{&a.topology, a.x0}, view_b{&b.topology, b.x0};
+  const Vec3 way = (a.mean_way + b.mean_way) * 0.5;
+  const double way_a = place_ends(a, way, scratch->a);
+  a.tree->set_positions(a.x0, scratch->a);
   if (pair.a == pair.b) {
     find_self_pairs(*a.tree, {.margin = pair.margin}, pair.candidates);
-    find_self_proximities(view_a, pair.candidates, pair.margin, pair.near);
-  } else {
-    find_triangle_pairs(*a.tree, *b.tree, {.margin = pair.margin}, pair.candidates);
-    find_proximities(view_a, view_b, pair.candidates, pair.margin, pair.near);
+    find_self_proximities(view_a, pair.candidates, pair.margin + 2 * way_a, pair.near);
+    return;
   }
+  const double way_b = place_ends(b, way, scratch->b);
+  b.tree->set_positions(b.x0, scratch->b);
+  find_triangle_pairs(*a.tree, *b.tree, {.margin = pair.margin}, pair.candidates);
+  find_proximities(view_a, view_b, pair.candidates, pair.margin + way_a + way_b, pair.near);
 }
 
 void find_pair_rows(SoftPair& pair, std::uint32_t number, std::vector<SoftBody>& bodies,
@@ -113,6 +153,8 @@ bool hold_vertex(SoftBody& body, std::uint32_t i, const Vec3& normal, const Vec3
   const double start = dot(normal, body.x0[i] - middle), end = dot(normal, body.x[i] - middle);
   if (end >= keep || !(start > end)) return false;
   const double share = std::clamp((start - keep) / (start - end), 0.0, 1.0);
+  note_prediction(body);
+  body.held = true;
   body.x[i] = lerp(body.x0[i], body.x[i], share);
   check(body, i);
   return true;
@@ -133,19 +175,6 @@ std::uint32_t hold_features(const FeatureContact& c, SoftBody& a, SoftBody& b,
 }
 
 }  // namespace
-
-std::uint32_t limit_ways(SoftBody& body, double others, const HoldCheck& check) {
-  const double most = 0.999 * (find_reach(body, others) - body.thickness / 2);
-  std::uint32_t held = 0;
-  for (std::uint32_t i = 0; i < body.x.size(); ++i) {
-    const double way_sq = length_sq(body.x[i] - body.x0[i]);
-    if (way_sq <= most * most || body.inverse_mass[i] == 0) continue;
-    body.x[i] = lerp(body.x0[i], body.x[i], most / std::sqrt(way_sq));
-    check(body, i);
-    ++held;
-  }
-  return held;
-}
 
 std::uint32_t hold_apart(std::span<SoftPair*> pairs, std::vector<SoftBody>& bodies,
                          const HoldCheck& check) {

@@ -42,9 +42,11 @@ const SoftReport& SoftWorld::step(World* rigid) {
   State& s = *state_;
   if (s.trouble) return s.report;
   const std::uint64_t number = s.report.number + 1;
-  s.report = {.number = number, .time = static_cast<double>(number) * s.settings.step};
-  s.contacts.clear();
+  const double time = static_cast<double>(number) * s.settings.step;
   Stopwatch watch;
+  s.ask_deformers(time);
+  s.report = {.number = number, .time = time};
+  s.contacts.clear();
   s.move_bodies();
   s.report.seconds.motion = watch.lap();
   if (s.find_flawed_body()) return s.report;
@@ -58,6 +60,8 @@ const SoftReport& SoftWorld::step(World* rigid) {
     parallel_for(s.islands.size(), 1, s.settings.threads, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) s.solve_island(s.islands[i]);
     });
+    if (s.find_flawed_body()) return s.report;
+    s.hold_apart();
     s.list_contacts();
     if (rigid != nullptr) s.add_loads(rigid);
     s.report.seconds.response = watch.lap();
@@ -68,6 +72,15 @@ const SoftReport& SoftWorld::step(World* rigid) {
   return s.report;
 }
 
+// Before anything is changed: they may throw.
+void SoftWorld::State::ask_deformers(double time) {
+  for (SoftBody& b : bodies) {
+    if (!b.driven) continue;
+    b.predicted = b.x;
+    b.settings.deformer(time, b.predicted);
+  }
+}
+
 void SoftWorld::State::move_bodies() {
   for (SoftBody& b : bodies) {
     std::swap(b.x, b.x0);
@@ -76,9 +89,7 @@ void SoftWorld::State::move_bodies() {
       b.box0 = {};
       for (const Vec3& x : b.x0) extend(b.box0, x);
     }
-    if (!b.driven) continue;
-    b.x = b.x0;
-    b.settings.deformer(report.time, b.x);
+    if (b.driven) b.x = b.predicted;
   }
   const detail::SoftMotion motion{.step = settings.step,
                                   .time = report.time,
@@ -171,6 +182,7 @@ void SoftWorld::State::look_at_rigid(const World* world) {
     }
     r.id = id;
     r.friction = s.material.friction;
+    r.placed = false;
     r.dynamic = world->body(id).kind == BodyKind::kDynamic;
     r.now = world->pose(id);
     if (!known) last_poses[id] = r.now;
@@ -180,11 +192,28 @@ void SoftWorld::State::look_at_rigid(const World* world) {
   }
 }
 
+namespace {
+
+// No vertex ends outside of it.
+Aabb find_room_box(const SoftBody& b, double longest_way) {
+  const double room = detail::find_room(b, longest_way);
+  const Vec3 around{room, room, room};
+  Aabb box = b.box0;
+  extend(box, b.box);
+  return {box.lower - around, box.upper + around};
+}
+
+}  // namespace
+
 void SoftWorld::State::find_pairs() {
   for (SoftId i = 0; i < bodies.size(); ++i) {
-    const double reach = detail::find_reach(bodies[i], longest_way);
-    const Vec3 around{reach, reach, reach};
-    broad->update(i, Aabb{bodies[i].box0.lower - around, bodies[i].box0.upper + around});
+    SoftBody& b = bodies[i];
+    b.mean_way = center(b.box) - center(b.box0);
+    b.pushed = b.held = false;
+    b.off = 0;
+    b.near_rigid.clear();
+    b.room = find_room_box(b, longest_way);
+    broad->update(i, b.room);
   }
   broad->step(settings.threads);
   pair_count = 0;
@@ -193,9 +222,7 @@ void SoftWorld::State::find_pairs() {
     SoftPair& p = pairs[pair_count++];
     p.a = a;
     p.b = b;
-    const double thin = std::min(bodies[a].thickness, bodies[b].thickness);
-    p.margin = detail::find_reach(bodies[a], longest_way) +
-               detail::find_reach(bodies[b], longest_way) - thin;
+    p.margin = 1.5 * std::max(bodies[a].thickness, bodies[b].thickness);
   };
   for (const ObjectPair& p : broad->pairs())
     if (!bodies[p.a].driven || !bodies[p.b].driven) add(p.a, p.b);
@@ -227,38 +254,49 @@ struct Rounds {
 
 }  // namespace
 
-void SoftWorld::State::find_contacts(const World* world) {
-  for (SoftBody& b : bodies) b.tree->set_positions(b.x0);
-  pair_rows.resize(std::max(pair_rows.size(), pair_count));
+void SoftWorld::State::look_at_pairs(std::span<const std::uint32_t> numbers) {
   Rounds rounds;
-  rounds.busy.resize(bodies.size() + rigid.size());
-  for (std::uint32_t k = 0; k < pair_count; ++k) rounds.add(k, pairs[k].a, pairs[k].b);
-  std::vector<bool> placed(rigid.size());
-  for (std::uint32_t k = 0; k < field_pairs.size(); ++k) {
-    const FieldPair& f = field_pairs[k];
-    const auto& shape = world->body_settings(f.rigid).shape;
-    if (!shape || !shape->tree()) continue;
-    if (!placed[f.rigid]) detail::place_points(rigid[f.rigid], *world);
-    placed[f.rigid] = true;
-    rounds.add(static_cast<std::uint32_t>(pair_count) + k, f.body, bodies.size() + f.rigid);
-  }
-  const auto look = [&](std::uint32_t task) {
-    if (task < pair_count) {
-      pair_rows[task].clear();
-      detail::find_near(pairs[task], bodies);
-      return detail::find_pair_rows(pairs[task], task, bodies, settings.step, pair_rows[task]);
-    }
-    FieldPair& f = field_pairs[task - pair_count];
-    RigidSide& r = rigid[f.rigid];
-    const double margin = bodies[f.body].thickness + r.covering + bodies[f.body].reach +
-                          length(r.velocity) * settings.step;
-    find_triangle_pairs(*bodies[f.body].tree, *r.tree, {.margin = margin}, f.candidates);
-    std::sort(f.candidates.begin(), f.candidates.end());
-  };
+  rounds.busy.resize(bodies.size());
+  for (const std::uint32_t k : numbers) rounds.add(k, pairs[k].a, pairs[k].b);
   for (const auto& round : rounds.tasks)
     parallel_for(round.size(), 1, settings.threads, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) look(round[i]);
+      for (std::size_t i = begin; i < end; ++i) detail::find_near(pairs[round[i]], bodies);
     });
+}
+
+namespace {
+
+// Pairs of faces and points of a rigid body's surface.
+void find_candidates(FieldPair& f, SoftBody& body, RigidSide& rigid, double step) {
+  const double margin =
+      body.thickness + rigid.covering + body.reach + length(rigid.velocity) * step;
+  body.tree->set_positions(body.x0);
+  find_triangle_pairs(*body.tree, *rigid.tree, {.margin = margin}, f.candidates);
+  std::sort(f.candidates.begin(), f.candidates.end());
+}
+
+}  // namespace
+
+void SoftWorld::State::find_contacts(const World* world) {
+  std::vector<std::uint32_t> numbers(pair_count);
+  std::iota(numbers.begin(), numbers.end(), 0U);
+  look_at_pairs(numbers);
+  pair_rows.resize(std::max(pair_rows.size(), pair_count));
+  parallel_for(pair_count, 4, settings.threads, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t k = begin; k < end; ++k) {
+      pair_rows[k].clear();
+      detail::find_pair_rows(pairs[k], static_cast<std::uint32_t>(k), bodies, settings.step,
+                             pair_rows[k]);
+    }
+  });
+  for (FieldPair& f : field_pairs) {
+    const auto& shape = world->body_settings(f.rigid).shape;
+    if (!shape || !shape->tree()) continue;
+    RigidSide& r = rigid[f.rigid];
+    if (!r.placed) detail::place_points(r, *world);
+    r.placed = true;
+    find_candidates(f, bodies[f.body], r, settings.step);
+  }
   parallel_for(field_pairs.size(), 1, settings.threads, [&](std::size_t begin, std::size_t end) {
     for (std::size_t k = begin; k < end; ++k) {
       FieldPair& f = field_pairs[k];
@@ -290,11 +328,9 @@ void SoftWorld::State::find_islands() {
   std::iota(parent.begin(), parent.end(), 0U);
   std::vector<bool> busy(soft);
   for (std::size_t k = 0; k < pair_count; ++k) {
-    const SoftPair& p = pairs[k];
-    if (p.near.empty() && p.a != p.b) continue;
-    // What a deformer moves hangs nobody together.
-    if (!bodies[p.a].driven && !bodies[p.b].driven) join(parent, p.a, p.b);
-    busy[p.a] = busy[p.b] = true;
+    if (pair_rows[k].empty()) continue;
+    join(parent, pairs[k].a, pairs[k].b);
+    busy[pairs[k].a] = busy[pairs[k].b] = true;
   }
   for (const FieldPair& f : field_pairs) {
     busy[f.body] = true;
@@ -312,19 +348,15 @@ void SoftWorld::State::find_islands() {
     return islands[n];
   };
   for (SoftId i = 0; i < soft; ++i)
-    if (busy[i] && !bodies[i].driven) {
+    if (busy[i]) {
       std::fill(bodies[i].change.begin(), bodies[i].change.end(), Vec3{});
       island_of(i).bodies.push_back(i);
     }
   for (std::uint32_t j = 0; j < rigid.size(); ++j)
     if (rigid[j].dynamic && number[find_root(parent, soft + j)] != kNone)
       island_of(soft + j).rigid.push_back(&rigid[j]);
-  for (std::size_t k = 0; k < pair_count; ++k) {
-    if (pairs[k].near.empty()) continue;
-    SoftIsland& island = island_of(bodies[pairs[k].a].driven ? pairs[k].b : pairs[k].a);
-    island.pairs.push_back(&pairs[k]);
-    for (SoftRow& row : pair_rows[k]) island.rows.push_back(&row);
-  }
+  for (std::size_t k = 0; k < pair_count; ++k)
+    for (SoftRow& row : pair_rows[k]) island_of(pairs[k].a).rows.push_back(&row);
   for (FieldPair& f : field_pairs)
     for (SoftRow& row : f.rows) island_of(f.body).rows.push_back(&row);
 }
@@ -353,40 +385,96 @@ void SoftWorld::State::solve_island(SoftIsland& island) {
     const Vec3 origin = rotate(conjugate(r->now.rotation), r->now.translation - r->center);
     r->next = {rotation, center + rotate(rotation, origin)};
   }
-  std::vector<std::vector<RigidSide*>> near(island.bodies.size());
-  for (std::size_t k = 0; k < island.bodies.size(); ++k) {
-    SoftBody& b = bodies[island.bodies[k]];
-    turn_heading(b);
-    for (std::size_t i = 0; i < b.x.size(); ++i) {
-      b.x[i] += b.change[i] * settings.step;
-      b.v[i] += b.change[i];
-    }
-    detail::update_bounds(b);
-    if (b.broken) return;
-    for (RigidSide& r : rigid)
-      if (r.field && detail::may_touch(b, r)) near[k].push_back(&r);
-    b.near_rigid = near[k];
-    if (near[k].empty()) continue;
-    for (std::uint32_t i = 0; i < b.x.size(); ++i)
-      if (b.inverse_mass[i] > 0) detail::keep_outside(b, i, near[k]);
+  for (const SoftId id : island.bodies)
+    if (!bodies[id].driven) push(bodies[id]);
+}
+
+namespace {
+
+// A way made shorter ends between two places outside, which may be inside of what is bent.
+void stay_outside(SoftBody& b, std::uint32_t i) {
+  if (b.near_rigid.empty() || !(detail::find_depth(b.x[i], b.near_rigid) > 0)) return;
+  if (!(detail::find_depth(b.x0[i], b.near_rigid) > 0)) b.x[i] = b.x0[i];
+}
+
+}  // namespace
+
+void SoftWorld::State::push(SoftBody& b) {
+  detail::note_prediction(b);
+  turn_heading(b);
+  for (std::size_t i = 0; i < b.x.size(); ++i) {
+    b.x[i] += b.change[i] * settings.step;
+    b.v[i] += b.change[i];
   }
-  // A way made shorter ends between two places outside, which may be inside of what is bent.
-  const detail::HoldCheck check = [](SoftBody& b, std::uint32_t i) {
-    if (b.near_rigid.empty() || !(detail::find_depth(b.x[i], b.near_rigid) > 0)) return;
-    if (!(detail::find_depth(b.x0[i], b.near_rigid) > 0)) b.x[i] = b.x0[i];
-  };
-  if (!island.pairs.empty())
-    for (const SoftId id : island.bodies)
-      island.held += detail::limit_ways(bodies[id], longest_way, check);
-  island.held += detail::hold_apart(island.pairs, bodies, check);
-  for (const SoftId id : island.bodies) {
-    SoftBody& b = bodies[id];
-    if (settings.cube)
-      for (Vec3& x : b.x) x = clamp_to(*settings.cube, x);
-    detail::update_bounds(b);
-    if (b.near_rigid.empty()) continue;
+  detail::update_bounds(b);
+  if (b.broken) return;
+  for (RigidSide& r : rigid)
+    if (r.field && detail::may_touch(b, r)) b.near_rigid.push_back(&r);
+  for (std::uint32_t i = 0; i < b.x.size(); ++i) {
+    if (b.inverse_mass[i] == 0) continue;
+    if (!b.near_rigid.empty()) detail::keep_outside(b, i, b.near_rigid);
+    Vec3 x = clamp_to(b.room, b.x[i]);
+    if (settings.cube) x = clamp_to(*settings.cube, x);
+    if (x == b.x[i]) continue;
+    b.x[i] = x;
+    stay_outside(b, i);
+  }
+  detail::update_bounds(b);
+  detail::update_off(b);
+}
+
+void SoftWorld::State::hold_apart() {
+  // Margins grow by half at least, and hold any shorter way from the fourth round on.
+  std::vector<std::uint32_t> again;
+  for (int round = 0;; ++round) {
+    again.clear();
+    for (std::uint32_t k = 0; k < pair_count; ++k) {
+      SoftPair& p = pairs[k];
+      const SoftBody &a = bodies[p.a], &b = bodies[p.b];
+      if (a.off + b.off < p.margin) continue;
+      p.margin = std::max(1.5 * p.margin, 1.2 * (a.off + b.off));
+      if (round >= 3) p.margin += 2 * (length(extent(a.room)) + length(extent(b.room)));
+      again.push_back(k);
+    }
+    if (round > 0 && again.empty()) break;
+    look_at_pairs(again);
+    hold_islands(stay_outside);
+  }
+  for (const SoftBody& b : bodies) {
+    if (b.near_rigid.empty() || !b.pushed) continue;
     for (const Vec3& x : b.x)
-      island.depth = std::max(island.depth, detail::find_depth(x, b.near_rigid));
+      report.depth = std::max(report.depth, detail::find_depth(x, b.near_rigid));
+  }
+}
+
+// Bodies that hang together by what is near are held apart by one thread.
+void SoftWorld::State::hold_islands(const detail::HoldCheck& check) {
+  std::vector<std::uint32_t> parent(bodies.size());
+  std::iota(parent.begin(), parent.end(), 0U);
+  for (std::size_t k = 0; k < pair_count; ++k)
+    if (!pairs[k].near.empty()) join(parent, pairs[k].a, pairs[k].b);
+  islands.clear();
+  constexpr std::uint32_t kNone = 0xffffffffU;
+  std::vector<std::uint32_t> number(bodies.size(), kNone);
+  for (std::size_t k = 0; k < pair_count; ++k) {
+    if (pairs[k].near.empty()) continue;
+    const std::uint32_t root = find_root(parent, pairs[k].a);
+    if (number[root] == kNone) {
+      number[root] = static_cast<std::uint32_t>(islands.size());
+      islands.emplace_back();
+    }
+    islands[number[root]].pairs.push_back(&pairs[k]);
+  }
+  parallel_for(islands.size(), 1, settings.threads, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i)
+      islands[i].held = detail::hold_apart(islands[i].pairs, bodies, check);
+  });
+  for (const SoftIsland& island : islands) report.held += island.held;
+  for (SoftBody& b : bodies) {
+    if (!b.held) continue;
+    b.held = false;
+    detail::update_bounds(b);
+    detail::update_off(b);
   }
 }
 
@@ -404,10 +492,6 @@ void SoftWorld::State::list_contacts() {
     for (const SoftRow& r : f.rows) list(r);
   for (std::size_t k = 0; k < pair_count; ++k)
     if (touching[k] && pairs[k].a != pairs[k].b) ++report.touching;
-  for (const SoftIsland& island : islands) {
-    report.held += island.held;
-    report.depth = std::max(report.depth, island.depth);
-  }
 }
 
 // The impulses of this step, spread over the step that the rigid bodies are about to make.

@@ -14,16 +14,17 @@ namespace isotact {
 
 using detail::SoftBody;
 
-SoftWorld::SoftWorld(const SoftWorldSettings& s) : state_(std::make_unique<State>()) {
-  if (!(s.step > 0 && std::isfinite(s.step)))
-    throw Error(fmt::format("a time step of {} s, which should be positive", s.step));
-  if (!is_finite(s.gravity)) throw Error("gravity is not finite");
-  if (s.contact_iterations < 1) throw Error("contacts need one iteration at least");
-  if (s.newton_steps < 1) throw Error("backward Euler needs one Newton step at least");
-  if (s.max_substeps < 1) throw Error("a step has one part at least");
-  if (s.cube && (is_empty(*s.cube) || !is_finite(s.cube->lower) || !is_finite(s.cube->upper)))
+SoftWorld::SoftWorld(const SoftWorldSettings& settings) : state_(std::make_unique<State>()) {
+  if (!(settings.step > 0 && std::isfinite(settings.step)))
+    throw Error(fmt::format("a time step of {} s, which should be positive", settings.step));
+  if (!is_finite(settings.gravity)) throw Error("gravity is not finite");
+  if (settings.contact_iterations < 1) throw Error("contacts need one iteration at least");
+  if (settings.newton_steps < 1) throw Error("backward Euler needs one Newton step at least");
+  if (settings.max_substeps < 1) throw Error("a step has one part at least");
+  if (settings.cube && (is_empty(*settings.cube) || !is_finite(settings.cube->lower) ||
+                        !is_finite(settings.cube->upper)))
     throw Error("the cube is empty or not finite");
-  state_->settings = s;
+  state_->settings = settings;
 }
 SoftWorld::SoftWorld(SoftWorld&&) noexcept = default;
 SoftWorld& SoftWorld::operator=(SoftWorld&&) noexcept = default;

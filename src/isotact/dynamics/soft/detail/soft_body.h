@@ -31,9 +31,9 @@ struct SoftBody {
   double total_mass = 0;
   double mean_edge = 0;  // metres, at rest
   double thickness = 0;
-  bool closed = false, steered = false, driven = false;
   double stable_step = 0;  // seconds
   int substeps = 1;
+  bool closed = false, steered = false, driven = false;
 
   // What changes.
   std::vector<Vec3> x{}, v{};       // v: of the last part of a step
@@ -43,6 +43,9 @@ struct SoftBody {
   std::uint64_t drawn = 0;  // how often a heading has been drawn
   bool started = false;     // v is half a step behind, as leapfrog has it
   bool edited = false;      // somebody may write to x between steps
+  bool broken = false;      // a number is not finite
+  // Contacts have pushed it in this step; it was held back since `off` was found.
+  bool pushed = false, held = false;
 
   // Of the present step.
   std::vector<Vec3> x0{};      // at its beginning
@@ -50,8 +53,12 @@ struct SoftBody {
   std::vector<Vec3> force{};
   Aabb box{}, box0{};
   Sphere ball{};
-  double reach = 0;                      // metres: the longest way of a vertex
-  bool broken = false;                   // a number is not finite
+  double reach = 0;  // metres: the longest way of a vertex
+  Vec3 mean_way{};   // about
+  // Where contacts have pushed it: where it would be without, and how far from there a vertex is.
+  std::vector<Vec3> predicted{};
+  double off = 0;
+  Aabb room{};                           // no vertex ends outside
   std::vector<RigidSide*> near_rigid{};  // whose fields it may touch
 
   std::shared_ptr<ImplicitSolver> solver{};
@@ -61,16 +68,16 @@ struct SoftBody {
 
 // Throws Error as SoftWorld::add_body says.
 SoftBody make_soft_body(const SoftBodySettings& settings, const SoftWorldSettings& world);
-void add_struts(SoftBody& body);
+void add_struts(SoftBody& b);
 
 // Forces of springs, areas and volume at some places and velocities, on top of what is in `force`.
-void add_forces(const SoftBody& body, const Vec3* x, const Vec3* v, Vec3* force);
-double find_elastic_energy(const SoftBody& body);
-double find_volume(const SoftBody& body, const Vec3* x);
+void add_forces(const SoftBody& b, const Vec3* x, const Vec3* v, Vec3* force);
+double find_elastic_energy(const SoftBody& b);
+double find_volume(const SoftBody& b, const Vec3* x);
 // Rest lengths, areas and volume follow what is beyond the yield strain.
-void flow(SoftBody& body, double step);
+void flow(SoftBody& b, double step);
 // Moves ends of edges that are too long or too short along them; keeps momentum. Whether some were.
-bool limit_strain(SoftBody& body);
+bool limit_strain(SoftBody& b);
 
 struct SoftMotion {
   double step = 0, time = 0;  // at its end
@@ -82,9 +89,9 @@ struct SoftMotion {
 
 // From x0 to x, by forces; box, ball and reach come along. The deformer of a driven body must have
 // written x before.
-void move(SoftBody& body, const SoftMotion& motion);
-void move_implicitly(SoftBody& body, const SoftMotion& motion);
+void move(SoftBody& b, const SoftMotion& m);
+void move_implicitly(SoftBody& b, const SoftMotion& m);
 // Places have changed since: box, ball, reach.
-void update_bounds(SoftBody& body);
+void update_bounds(SoftBody& b);
 
 }  // namespace isotact::detail

@@ -30,6 +30,7 @@ struct RigidSide {
   std::vector<Vec3> points{};  // in the world's frame, where something is near
   std::optional<ObjectTree> tree{};
   double covering = 0;  // metres
+  bool placed = false;
 };
 
 // A contact: points on up to four vertices against each other, or against a rigid body. `gap` is
@@ -54,9 +55,9 @@ inline constexpr std::uint32_t kNoPair = 0xffffffffU;
 // Two bodies whose boxes are near, or one with itself (a == b).
 struct SoftPair {
   SoftId a = 0, b = 0;
-  double margin = 0;  // metres: features nearer than this are in `near`
+  double margin = 0;  // metres: see find_near
   std::vector<TrianglePair> candidates{};
-  std::vector<FeatureContact> near{};  // at the beginning of the step
+  std::vector<FeatureContact> near{};  // with nearest points at the beginning of the step
   std::vector<bool> fixed{};           // of `near`: a resting plane holds them apart
 };
 
@@ -65,7 +66,7 @@ struct SoftPair {
 double wanted_distance(double distance, double thickness);
 
 // Sets the masses of a row, when all else is set.
-void finish_row(SoftRow& row);
+void finish_row(SoftRow& r);
 void solve_rows(std::span<SoftRow*> rows, double step, int iterations);
 
 // Vertices of a body in the field of a rigid one, on their ways.
@@ -76,11 +77,11 @@ bool may_touch(const SoftBody& body, const RigidSide& rigid);
 void place_points(RigidSide& rigid, const World& world);
 void find_point_rows(SoftBody& body, RigidSide& rigid, double step,
                      std::span<const TrianglePair> candidates, std::vector<SoftRow>& rows);
-// Where a vertex that goes from its x0 to x may end without having entered a field. Returns how
+// Where vertex i, which goes from its x0 to x, may end without having entered a field. Returns how
 // deep it still is.
-double keep_outside(SoftBody& body, std::uint32_t vertex, std::span<RigidSide*> near);
+double keep_outside(SoftBody& body, std::uint32_t i, std::span<RigidSide* const> near);
 // The deepest, where x is.
-double find_depth(const Vec3& x, std::span<RigidSide*> near);
+double find_depth(const Vec3& x, std::span<RigidSide* const> near);
 
 void find_pair_rows(SoftPair& pair, std::uint32_t number, std::vector<SoftBody>& bodies,
                     double step, std::vector<SoftRow>& rows);

@@ -12,22 +12,27 @@ namespace isotact::detail {
 // For bodies with self contact: what is nearer than the thickness at rest.
 void note_rest(SoftBody& body);
 
-// By how much the box at the beginning of a step is to be grown on every side, so that all who may
-// meet the body overlap it. A body that is hit by a faster one needs room to give way: `others` is
-// the longest way of all, which counts up to half an edge. No vertex goes further than this, less
-// half of the thickness (limit_ways).
-double find_reach(const SoftBody& body, double others);
+// By how much the box of a body's ways is to be grown on every side, so that contacts have room to
+// push it. A body that is hit by a faster one needs more: `others` is the longest way of all, which
+// counts up to half an edge. No vertex ends outside of that box.
+double find_room(const SoftBody& body, double others);
 
-// Features no further apart than the margin at the beginning of the step. Not for two threads at
+void note_prediction(SoftBody& body);  // before it is pushed
+void update_off(SoftBody& body);       // after
+// Where vertices would end without contacts.
+inline const std::vector<Vec3>& predicted_of(const SoftBody& body) {
+  return body.pushed ? body.predicted : body.x;
+}
+
+// Features that may meet if no vertex ends further from where it would end without contacts than
+// both bodies together may have, which is the pair's margin. See hold_apart. Not for two threads at
 // once on one body.
 void find_near(SoftPair& pair, std::vector<SoftBody>& bodies);
 
 // Called for a vertex whose way was made shorter; may make it shorter still.
 using HoldCheck = std::function<void(SoftBody& body, std::uint32_t vertex)>;
 
-std::uint32_t limit_ways(SoftBody& body, double others, const HoldCheck& check);
-
-// Shortens ways of vertices until no two features meet, whatever the motion. Returns how many.
+// Shortens ways of vertices until no two features that are near meet. Returns how many times.
 //
 // Why nothing can cross. Surfaces that do not cross at the beginning cross at the first time at
 // which a vertex meets a face or an edge an edge. Take such a pair, its nearest points a and b at
@@ -37,10 +42,16 @@ std::uint32_t limit_ways(SoftBody& body, double others, const HoldCheck& check);
 // is between them all the time, because vertices move evenly. They do not meet. If not, all of them
 // are held back on their sides of the plane that rests in the middle: ways then end at x0 or
 // between x0 and a place on the right side, which stays true when ways get shorter still. As every
-// pair is put to rest at most once, this comes to an end. Pairs that were not found are further
-// apart at the beginning than their vertices may go together: the margin of a pair is the sum of
-// the reaches of both, less what the larger thickness leaves. It holds for what moves by itself:
-// pinned vertices have no way, but those of a deformer go where they are told.
+// pair is put to rest at most once, this comes to an end.
+//
+// Features that are not in the list: boxes of their ways without contacts, in a frame that goes
+// with the two bodies, are further apart than the margin on some axis; or they are further apart at
+// the beginning than these ways and the margin together. Ends that are off by e_a and e_b bring
+// them nearer by no more than e_a + e_b. As long as that is below the margin, they do not meet;
+// where it is not, the list is made anew with a larger margin (SoftWorld::State::hold_apart).
+//
+// It holds for what moves by itself: pinned vertices have no way, but those of a deformer go where
+// they are told.
 std::uint32_t hold_apart(std::span<SoftPair*> pairs, std::vector<SoftBody>& bodies,
                          const HoldCheck& check);
 

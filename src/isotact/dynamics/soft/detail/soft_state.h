@@ -19,7 +19,6 @@ struct SoftIsland {
   std::vector<SoftRow*> rows{};
   std::vector<SoftPair*> pairs{};
   std::uint32_t held = 0;
-  double depth = 0;
 };
 
 // A soft body and a rigid one that may touch.
@@ -51,13 +50,18 @@ struct SoftWorld::State {
   std::vector<detail::SoftIsland> islands{};
 
   // The parts of a step, in order.
+  void ask_deformers(double time);
   void move_bodies();
   bool find_flawed_body();
   void look_at_rigid(const World* world);
   void find_pairs();  // whose boxes are near
   void find_contacts(const World* world);
+  void look_at_pairs(std::span<const std::uint32_t> numbers);
   void find_islands();
   void solve_island(detail::SoftIsland& island);
+  void push(detail::SoftBody& b);  // by what the solver has found
+  void hold_apart();               // what it has left
+  void hold_islands(const detail::HoldCheck& check);
   void list_contacts();
   void add_loads(World* world) const;
   void sum_up();  // energies, bounds
