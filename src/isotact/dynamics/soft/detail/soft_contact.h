@@ -33,6 +33,9 @@ struct RigidSide {
   bool placed = false;
 };
 
+// Where it will be at its velocity.
+void predict(RigidSide& r, double step);
+
 // A contact: points on up to four vertices against each other, or against a rigid body. `gap` is
 // how far they would be apart at the end of the step, along the normal, beyond what is wanted.
 struct SoftRow {
