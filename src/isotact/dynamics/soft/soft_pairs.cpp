@@ -74,6 +74,13 @@ double place_ends(const SoftBody& body, const Vec3& way, std::vector<Vec3>& ends
   return std::sqrt(longest_sq) * (1 + 1e-14);
 }
 
+double find_longest_way(const SoftBody& body) {
+  double longest_sq = 0;
+  for (std::size_t i = 0; i < body.x.size(); ++i)
+    longest_sq = std::max(longest_sq, length_sq(body.x[i] - body.x0[i]));
+  return std::sqrt(longest_sq) * (1 + 1e-14);
+}
+
 }  // namespace
 
 void find_near(SoftPair& pair, std::vector<SoftBody>& bodies) {
@@ -94,6 +101,24 @@ void find_near(SoftPair& pair, std::vector<SoftBody>& bodies) {
   b.tree->set_positions(b.x0, scratch->b);
   find_triangle_pairs(*a.tree, *b.tree, {.margin = pair.margin}, pair.candidates);
   find_proximities(view_a, view_b, pair.candidates, pair.margin + way_a + way_b, pair.near);
+}
+
+void find_on_ways(SoftPair& pair, std::vector<SoftBody>& bodies) {
+  SoftBody &a = bodies[pair.a], &b = bodies[pair.b];
+  pair.candidates.clear();
+  pair.near.clear();
+  const SurfaceView view_a{&a.topology, a.x0}, view_b{&b.topology, b.x0};
+  const double way_a = find_longest_way(a);
+  a.tree->set_positions(a.x0, a.x);
+  if (pair.a == pair.b) {
+    find_self_pairs(*a.tree, {}, pair.candidates);
+    find_self_proximities(view_a, pair.candidates, 2 * way_a, pair.near);
+    return;
+  }
+  const double way_b = find_longest_way(b);
+  b.tree->set_positions(b.x0, b.x);
+  find_triangle_pairs(*a.tree, *b.tree, {}, pair.candidates);
+  find_proximities(view_a, view_b, pair.candidates, way_a + way_b, pair.near);
 }
 
 void find_pair_rows(SoftPair& pair, std::uint32_t number, std::vector<SoftBody>& bodies,

@@ -128,16 +128,15 @@ void SoftWorld::State::push(SoftBody& b) {
 }
 
 void SoftWorld::State::hold_apart() {
-  // Margins grow by half at least, and hold any shorter way from the fourth round on.
+  // A pair is looked at once more at most: what is found by ways holds for all shorter ones.
   std::vector<std::uint32_t> again;
   for (int round = 0;; ++round) {
     again.clear();
     for (std::uint32_t k = 0; k < pair_count; ++k) {
       SoftPair& p = pairs[k];
       const SoftBody &a = bodies[p.a], &b = bodies[p.b];
-      if (a.off + b.off < p.margin) continue;
-      p.margin = std::max(1.5 * p.margin, 1.2 * (a.off + b.off));
-      if (round >= 3) p.margin += 2 * (length(extent(a.room)) + length(extent(b.room)));
+      if (p.by_ways || a.off + b.off < p.margin) continue;
+      p.by_ways = true;
       again.push_back(k);
     }
     if (round > 0 && again.empty()) break;

@@ -148,6 +148,7 @@ void SoftWorld::State::find_pairs() {
     SoftPair& p = pairs[pair_count++];
     p.a = a;
     p.b = b;
+    p.by_ways = false;
     p.margin = 1.5 * std::max(bodies[a].thickness, bodies[b].thickness);
   };
   for (const ObjectPair& p : broad->pairs())
@@ -186,7 +187,10 @@ void SoftWorld::State::look_at_pairs(std::span<const std::uint32_t> numbers) {
   for (const std::uint32_t k : numbers) rounds.add(k, pairs[k].a, pairs[k].b);
   for (const auto& round : rounds.tasks)
     parallel_for(round.size(), 1, settings.threads, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) detail::find_near(pairs[round[i]], bodies);
+      for (std::size_t i = begin; i < end; ++i) {
+        SoftPair& pair = pairs[round[i]];
+        pair.by_ways ? detail::find_on_ways(pair, bodies) : detail::find_near(pair, bodies);
+      }
     });
 }
 

@@ -58,7 +58,8 @@ inline constexpr std::uint32_t kNoPair = 0xffffffffU;
 // Two bodies whose boxes are near, or one with itself (a == b).
 struct SoftPair {
   SoftId a = 0, b = 0;
-  double margin = 0;  // metres: see find_near
+  double margin = 0;     // metres: see find_near
+  bool by_ways = false;  // `near` is that of find_on_ways
   std::vector<TrianglePair> candidates{};
   std::vector<FeatureContact> near{};  // with nearest points at the beginning of the step
   std::vector<bool> fixed{};           // of `near`: a resting plane holds them apart

@@ -29,6 +29,9 @@ inline const std::vector<Vec3>& predicted_of(const SoftBody& body) {
 // once on one body.
 void find_near(SoftPair& pair, std::vector<SoftBody>& bodies);
 
+// Features that may meet on the ways as they are now, or on shorter ones.
+void find_on_ways(SoftPair& pair, std::vector<SoftBody>& bodies);
+
 // Called for a vertex whose way was made shorter; may make it shorter still.
 using HoldCheck = std::function<void(SoftBody& body, std::uint32_t vertex)>;
 
@@ -47,8 +50,10 @@ using HoldCheck = std::function<void(SoftBody& body, std::uint32_t vertex)>;
 // Features that are not in the list: boxes of their ways without contacts, in a frame that goes
 // with the two bodies, are further apart than the margin on some axis; or they are further apart at
 // the beginning than these ways and the margin together. Ends that are off by e_a and e_b bring
-// them nearer by no more than e_a + e_b. As long as that is below the margin, they do not meet;
-// where it is not, the list is made anew with a larger margin (SoftWorld::State::hold_apart).
+// them nearer by no more than e_a + e_b. As long as that is below the margin, they do not meet.
+// Where it is not, the list is made anew by the ways as they are then
+// (SoftWorld::State::hold_apart): boxes of ways hold those of ways that are made shorter, so that
+// this list stays true.
 //
 // It holds for what moves by itself: pinned vertices have no way, but those of a deformer go where
 // they are told.
