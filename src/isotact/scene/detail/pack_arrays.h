@@ -1,0 +1,58 @@
+// Arrays of a run pack, one behind the other.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "isotact/base/vec.h"
+#include "isotact/scene/replay_pack.h"
+
+namespace isotact::detail {
+
+static_assert(std::endian::native == std::endian::little, "arrays are written in place");
+
+using PackJson = nlohmann::ordered_json;
+
+class PackArrays {
+ public:
+  explicit PackArrays(std::uint64_t most_bytes) : most_bytes_(most_bytes) {}
+
+  // ["f32", byte, count]: what the JSON has of an array. Count is of numbers.
+  template <typename T>
+  PackJson add(const std::vector<T>& numbers) {
+    return add_bytes(type_of<T>(), std::as_bytes(std::span(numbers)), numbers.size());
+  }
+  PackJson add(std::span<const Vec3f> rows) {
+    return add_bytes("f32", std::as_bytes(rows), 3 * rows.size());
+  }
+
+  const std::vector<std::byte>& bytes() const { return bytes_; }
+
+ private:
+  template <typename T>
+  static const char* type_of() {
+    if constexpr (std::is_same_v<T, float>) return "f32";
+    if constexpr (std::is_same_v<T, double>) return "f64";
+    if constexpr (std::is_same_v<T, std::int16_t>) return "i16";
+    if constexpr (std::is_same_v<T, std::uint16_t>) return "u16";
+    if constexpr (std::is_same_v<T, std::uint32_t>) return "u32";
+  }
+  PackJson add_bytes(const char* type, std::span<const std::byte> bytes, std::size_t count);
+
+  std::uint64_t most_bytes_;
+  std::vector<std::byte> bytes_;
+};
+
+// The JSON of one shape of the scene.
+PackJson pack_shape(const SceneRun& run, std::size_t shape, const RunPackSettings& settings,
+                    PackArrays& arrays);
+
+inline PackJson to_json(const Vec3& v) { return {v.x, v.y, v.z}; }
+
+}  // namespace isotact::detail
