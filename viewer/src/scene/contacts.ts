@@ -1,0 +1,203 @@
+// Contacts of a frame: places by depth, normals, forces, and what they come to for each body.
+
+import {
+  Color,
+  DynamicDrawUsage,
+  Group,
+  IcosahedronGeometry,
+  InstancedMesh,
+  Matrix4,
+  MeshBasicMaterial,
+  Vector3,
+} from 'three';
+
+import type { Pack } from '../pack/format';
+import type { Looks } from '../run/looks';
+import type { Poses } from '../run/poses';
+import { Arrows } from './arrows';
+import { depthColour, kForceColour, kTorqueColour } from './colours';
+import type { Stage } from './stage';
+
+const kPointPixels = 4.5;
+const kNormalPixels = 34;
+const kThickPixels = 3.2;
+
+// The number that a share of positive numbers does not pass.
+function percentile(numbers: Float32Array, share: number): number {
+  const sorted = numbers.filter((x) => x > 0).sort();
+  return sorted.length > 0 ? sorted[Math.floor((sorted.length - 1) * share)]! : 0;
+}
+
+function lengths(rows: Float32Array): Float32Array {
+  return Float32Array.from({ length: rows.length / 3 }, (_, i) =>
+    Math.hypot(rows[3 * i]!, rows[3 * i + 1]!, rows[3 * i + 2]!),
+  );
+}
+
+export interface BodyLoad {
+  force: Vector3;
+  torque: Vector3; // about the centre of mass
+}
+
+export class ContactViews {
+  readonly group = new Group();
+  readonly deepest: number; // metres: what the last colour stands for
+  readonly largestForce: number; // N: what arrows are measured by
+  private readonly largestTorque: number;
+  private readonly points: InstancedMesh;
+  private readonly normals: Arrows;
+  private readonly forces: Arrows;
+  private readonly bodyForces: Arrows;
+  private readonly bodyTorques: Arrows;
+  private frame = 0;
+
+  constructor(
+    private readonly pack: Pack,
+    private readonly looks: Looks,
+    private readonly poses: Poses,
+    private readonly stage: Stage,
+  ) {
+    const { first, depths, forces } = pack.contacts;
+    let most = 1;
+    for (let f = 0; f + 1 < first.length; ++f) most = Math.max(most, first[f + 1]! - first[f]!);
+    this.deepest = percentile(depths, 0.98);
+    this.largestForce = percentile(lengths(forces), 0.95);
+    this.largestTorque = this.largestForce * this.typicalRadius();
+    this.points = new InstancedMesh(new IcosahedronGeometry(1, 1), new MeshBasicMaterial(), most);
+    this.points.instanceMatrix.setUsage(DynamicDrawUsage);
+    this.points.setColorAt(0, new Color());
+    this.points.frustumCulled = false;
+    this.points.renderOrder = 5;
+    (this.points.material as MeshBasicMaterial).depthTest = false; // they lie inside of bodies
+    (this.points.material as MeshBasicMaterial).transparent = true;
+    this.normals = new Arrows(most, '#d8453f');
+    this.forces = new Arrows(most, kForceColour);
+    this.bodyForces = new Arrows(pack.bodies.length, kForceColour);
+    this.bodyTorques = new Arrows(pack.bodies.length, kTorqueColour, 2);
+    this.group.add(this.points);
+    for (const arrows of [this.normals, this.forces, this.bodyForces, this.bodyTorques])
+      this.group.add(arrows.mesh);
+  }
+
+  private typicalRadius(): number {
+    const radii = this.pack.shapes.map((s) => Math.max(...s.positions.subarray(0, 3000).map(Math.abs), 0));
+    const moving = this.pack.bodies.filter((b) => b.kind === 'dynamic' && b.shape !== null);
+    return moving.length > 0 ? radii[moving[0]!.shape!]! * 0.5 : 1;
+  }
+
+  get count(): number {
+    const { first } = this.pack.contacts;
+    return first[this.frame + 1]! - first[this.frame]!;
+  }
+
+  // Contacts are those of a frame: between two frames there are none.
+  setFrame(frame: number): void {
+    this.frame = frame;
+  }
+
+  // Sizes follow the camera: a contact is as large on the screen wherever it is.
+  draw(): void {
+    this.drawPoints();
+    this.drawForces();
+    this.drawLoads();
+  }
+
+  private sizeAt(place: Vector3): number {
+    return place.distanceTo(this.stage.camera.position) * this.stage.pixel;
+  }
+
+  private forEach(visit: (k: number, place: Vector3, pixel: number) => void): void {
+    const { first, places } = this.pack.contacts;
+    const place = new Vector3();
+    for (let k = first[this.frame]!; k < first[this.frame + 1]!; ++k) {
+      place.fromArray(places, 3 * k);
+      visit(k, place, this.sizeAt(place));
+    }
+  }
+
+  private drawPoints(): void {
+    const { layers } = this.looks;
+    const matrix = new Matrix4();
+    const colour = new Color();
+    const way = new Vector3();
+    let count = 0;
+    this.normals.clear();
+    this.forEach((k, place, pixel) => {
+      if (layers.normals) {
+        way.fromArray(this.pack.contacts.normals, 3 * k).multiplyScalar((kNormalPixels * pixel) / 32767);
+        this.normals.add(place, way, 1.6 * pixel);
+      }
+      if (!layers.contacts) return;
+      const size = kPointPixels * pixel;
+      this.points.setMatrixAt(count, matrix.makeScale(size, size, size).setPosition(place));
+      const share = this.deepest > 0 ? this.pack.contacts.depths[k]! / this.deepest : 0;
+      this.points.setColorAt(count++, depthColour(share, colour));
+    });
+    this.points.count = count;
+    this.points.visible = count > 0;
+    this.points.instanceMatrix.needsUpdate = true;
+    this.points.instanceColor!.needsUpdate = true;
+    this.normals.finish();
+  }
+
+  // The arrow of the force that most contacts do not pass is a third of the scene long.
+  private metresPer(largest: number): number {
+    return largest > 0 ? (0.3 * this.stage.radius * this.looks.arrowScale) / largest : 0;
+  }
+
+  private drawForces(): void {
+    const way = new Vector3();
+    this.forces.clear();
+    if (this.looks.layers.forces)
+      this.forEach((k, place, pixel) => {
+        way.fromArray(this.pack.contacts.forces, 3 * k);
+        this.forces.add(place, way.multiplyScalar(this.metresPer(this.largestForce)), 2 * pixel);
+      });
+    this.forces.finish();
+  }
+
+  private drawLoads(): void {
+    this.bodyForces.clear();
+    this.bodyTorques.clear();
+    if (this.looks.layers.torques) {
+      const center = new Vector3();
+      for (const [body, load] of this.loads()) {
+        if (this.pack.bodies[body]!.kind !== 'dynamic' || !this.looks.all[body]!.visible) continue;
+        this.centerOf(body, center);
+        const thick = kThickPixels * this.sizeAt(center);
+        this.bodyForces.add(center, load.force.multiplyScalar(this.metresPer(this.largestForce)), thick);
+        this.bodyTorques.add(center, load.torque.multiplyScalar(this.metresPer(this.largestTorque)), thick);
+      }
+    }
+    this.bodyForces.finish();
+    this.bodyTorques.finish();
+  }
+
+  private centerOf(body: number, to: Vector3): Vector3 {
+    const matrix = new Matrix4().fromArray(this.poses.matrices, 16 * body);
+    return to.set(...this.pack.bodies[body]!.center).applyMatrix4(matrix);
+  }
+
+  // What the contacts of the frame come to, for each body that has any.
+  loads(): Map<number, BodyLoad> {
+    const { bodies, forces, moments } = this.pack.contacts;
+    const loads = new Map<number, BodyLoad>();
+    const force = new Vector3();
+    const moment = new Vector3();
+    const arm = new Vector3();
+    this.forEach((k, place) => {
+      for (const side of [0, 1]) {
+        const body = bodies[2 * k + side]!;
+        const sign = side === 0 ? 1 : -1;
+        force.fromArray(forces, 3 * k).multiplyScalar(sign);
+        moment.fromArray(moments, 3 * k).multiplyScalar(sign);
+        let load = loads.get(body);
+        if (!load) loads.set(body, (load = { force: new Vector3(), torque: new Vector3() }));
+        load.force.add(force);
+        arm.copy(place).sub(this.centerOf(body, new Vector3()));
+        load.torque.add(moment).add(arm.cross(force));
+      }
+    });
+    return loads;
+  }
+}
