@@ -13,7 +13,10 @@ function oneFile() {
       for (const [name, item] of Object.entries(bundle)) {
         if (item.type === 'chunk') {
           const script = `<script type="module">${fit(item.code.trim())}</script>`;
-          page.source = page.source.replace(/<script[^>]*src="[^"]*"[^>]*><\/script>/, () => script);
+          page.source = page.source.replace(
+            /<script[^>]*src="[^"]*"[^>]*><\/script>/,
+            () => script,
+          );
         } else if (name.endsWith('.css')) {
           const style = `<style>${String(item.source).trim()}</style>`;
           page.source = page.source.replace(/<link[^>]*rel="stylesheet"[^>]*>/, () => style);

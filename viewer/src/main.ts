@@ -18,7 +18,9 @@ async function start(): Promise<void> {
     window.isotact = new App(root, await unpack(text));
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    root.replaceChildren(make('p', { class: 'failure', role: 'alert' }, `The run cannot be shown: ${message}.`));
+    root.replaceChildren(
+      make('p', { class: 'failure', role: 'alert' }, `The run cannot be shown: ${message}.`),
+    );
     throw error;
   }
 }

@@ -192,18 +192,18 @@ PackJson pack_log(const Replay& replay, const RunPackSettings& settings, PackArr
             {"motion_seconds", column([](R r) { return r.seconds.motion; })}}}};
 }
 
+PackJson pack_view(const SceneView& view) {
+  PackJson json{{"yaw", view.yaw_degrees}, {"pitch", view.pitch_degrees}, {"zoom", view.zoom}};
+  json["box"] = nullptr;
+  if (view.box) json["box"] = {to_json(view.box->lower), to_json(view.box->upper)};
+  return json;
+}
+
 PackJson pack_scene(const Scene& scene) {
   const Vec3 gravity = scene.world.gravity;
   const Vec3 up = length(gravity) > 0 ? -gravity / length(gravity) : Vec3{0, 1, 0};
-  return {{"name", scene.name},
-          {"about", scene.about},
-          {"engine", scene.engine},
-          {"step", scene.world.step},
-          {"up", to_json(up)},
-          {"view",
-           {{"yaw", scene.view.yaw_degrees},
-            {"pitch", scene.view.pitch_degrees},
-            {"zoom", scene.view.zoom}}}};
+  return {{"name", scene.name},       {"about", scene.about}, {"engine", scene.engine},
+          {"step", scene.world.step}, {"up", to_json(up)},    {"view", pack_view(scene.view)}};
 }
 
 std::vector<std::byte> join(const PackJson& json, const std::vector<std::byte>& arrays) {

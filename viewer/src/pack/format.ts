@@ -91,6 +91,13 @@ export interface Log {
   columns: Record<string, Float64Array>;
 }
 
+export interface View {
+  yaw: number; // degrees
+  pitch: number;
+  zoom: number;
+  box: [Vec3, Vec3] | null; // what the picture holds; null: all bodies on all their ways
+}
+
 export interface Pack {
   scene: {
     name: string;
@@ -98,7 +105,7 @@ export interface Pack {
     engine: string;
     step: number;
     up: Vec3;
-    view: { yaw: number; pitch: number; zoom: number };
+    view: View;
   };
   shapes: Shape[];
   bodies: Body[];

@@ -88,7 +88,9 @@ export function readPack(bytes: ArrayBuffer): Pack {
   const magic = String.fromCharCode(...new Uint8Array(bytes, 0, Math.min(8, bytes.byteLength)));
   if (magic !== kMagic) throw new Error('this is no run of Isotact, or one of another version');
   const size = Number(new DataView(bytes).getBigUint64(8, true));
-  const json: Json = JSON.parse(new TextDecoder().decode(new Uint8Array(bytes, kHeaderBytes, size)));
+  const json: Json = JSON.parse(
+    new TextDecoder().decode(new Uint8Array(bytes, kHeaderBytes, size)),
+  );
   const r = new Reader(bytes, kHeaderBytes + size);
   const { frames, contacts, paths, log } = json;
   const columns: Record<string, Float64Array> = {};

@@ -35,7 +35,11 @@ function firstLook(shape: Shape | null): Look {
   return {
     visible: true,
     shown: { surface: true, points: false, spheres: false, slice: false, boxes: false },
-    level: { points: last('points'), spheres: Math.max(last('spheres') - 1, 0), boxes: last('boxes') },
+    level: {
+      points: last('points'),
+      spheres: Math.max(last('spheres') - 1, 0),
+      boxes: last('boxes'),
+    },
     slice: { axis: 2, at: 0.5 },
   };
 }

@@ -31,7 +31,11 @@ export class Arrows {
   private readonly direction = new Vector3();
 
   constructor(most: number, colour: string, heads = 1) {
-    const material = new MeshLambertMaterial({ color: colour, emissive: colour, emissiveIntensity: 0.25 });
+    const material = new MeshLambertMaterial({
+      color: colour,
+      emissive: colour,
+      emissiveIntensity: 0.25,
+    });
     this.mesh = new InstancedMesh(arrowGeometry(heads), material, Math.max(most, 1));
     this.mesh.instanceMatrix.setUsage(DynamicDrawUsage);
     this.mesh.frustumCulled = false;

@@ -20,5 +20,5 @@ export function depthColour(share: number, to: Color): Color {
 
 // Of levels of a tree: from the root on.
 export function levelColour(level: number, levels: number, to: Color): Color {
-  return to.setHSL(0.56 - 0.5 * (levels > 1 ? level / (levels - 1) : 0), 0.55, 0.56);
+  return to.setHSL(0.56 - 0.5 * (levels > 1 ? level / (levels - 1) : 0), 0.6, 0.47);
 }

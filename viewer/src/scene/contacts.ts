@@ -1,24 +1,16 @@
 // Contacts of a frame: places by depth, normals, forces, and what they come to for each body.
 
-import {
-  Color,
-  DynamicDrawUsage,
-  Group,
-  IcosahedronGeometry,
-  InstancedMesh,
-  Matrix4,
-  MeshBasicMaterial,
-  Vector3,
-} from 'three';
+import { Color, Group, Matrix4, Vector3 } from 'three';
 
 import type { Pack } from '../pack/format';
 import type { Looks } from '../run/looks';
 import type { Poses } from '../run/poses';
 import { Arrows } from './arrows';
 import { depthColour, kForceColour, kTorqueColour } from './colours';
+import { Dots } from './dots';
 import type { Stage } from './stage';
 
-const kPointPixels = 4.5;
+const kPointPixels = 10;
 const kNormalPixels = 34;
 const kThickPixels = 3.2;
 
@@ -44,7 +36,7 @@ export class ContactViews {
   readonly deepest: number; // metres: what the last colour stands for
   readonly largestForce: number; // N: what arrows are measured by
   private readonly largestTorque: number;
-  private readonly points: InstancedMesh;
+  private readonly points: Dots;
   private readonly normals: Arrows;
   private readonly forces: Arrows;
   private readonly bodyForces: Arrows;
@@ -63,24 +55,20 @@ export class ContactViews {
     this.deepest = percentile(depths, 0.98);
     this.largestForce = percentile(lengths(forces), 0.95);
     this.largestTorque = this.largestForce * this.typicalRadius();
-    this.points = new InstancedMesh(new IcosahedronGeometry(1, 1), new MeshBasicMaterial(), most);
-    this.points.instanceMatrix.setUsage(DynamicDrawUsage);
-    this.points.setColorAt(0, new Color());
-    this.points.frustumCulled = false;
-    this.points.renderOrder = 5;
-    (this.points.material as MeshBasicMaterial).depthTest = false; // they lie inside of bodies
-    (this.points.material as MeshBasicMaterial).transparent = true;
+    this.points = new Dots(most);
     this.normals = new Arrows(most, '#d8453f');
     this.forces = new Arrows(most, kForceColour);
     this.bodyForces = new Arrows(pack.bodies.length, kForceColour);
     this.bodyTorques = new Arrows(pack.bodies.length, kTorqueColour, 2);
-    this.group.add(this.points);
+    this.group.add(this.points.object);
     for (const arrows of [this.normals, this.forces, this.bodyForces, this.bodyTorques])
       this.group.add(arrows.mesh);
   }
 
   private typicalRadius(): number {
-    const radii = this.pack.shapes.map((s) => Math.max(...s.positions.subarray(0, 3000).map(Math.abs), 0));
+    const radii = this.pack.shapes.map((s) =>
+      Math.max(...s.positions.subarray(0, 3000).map(Math.abs), 0),
+    );
     const moving = this.pack.bodies.filter((b) => b.kind === 'dynamic' && b.shape !== null);
     return moving.length > 0 ? radii[moving[0]!.shape!]! * 0.5 : 1;
   }
@@ -106,10 +94,18 @@ export class ContactViews {
     return place.distanceTo(this.stage.camera.position) * this.stage.pixel;
   }
 
+  // With the bodies that move; those that do not are often hidden to see what lies in them.
+  private isShown(k: number): boolean {
+    const pair = this.pack.contacts.bodies.subarray(2 * k, 2 * k + 2);
+    const moving = pair.filter((body) => this.pack.bodies[body]!.kind === 'dynamic');
+    return (moving.length > 0 ? moving : pair).some((body) => this.looks.all[body]!.visible);
+  }
+
   private forEach(visit: (k: number, place: Vector3, pixel: number) => void): void {
     const { first, places } = this.pack.contacts;
     const place = new Vector3();
     for (let k = first[this.frame]!; k < first[this.frame + 1]!; ++k) {
+      if (!this.isShown(k)) continue;
       place.fromArray(places, 3 * k);
       visit(k, place, this.sizeAt(place));
     }
@@ -117,26 +113,22 @@ export class ContactViews {
 
   private drawPoints(): void {
     const { layers } = this.looks;
-    const matrix = new Matrix4();
     const colour = new Color();
     const way = new Vector3();
-    let count = 0;
     this.normals.clear();
+    this.points.clear(kPointPixels * this.stage.renderer.getPixelRatio());
     this.forEach((k, place, pixel) => {
       if (layers.normals) {
-        way.fromArray(this.pack.contacts.normals, 3 * k).multiplyScalar((kNormalPixels * pixel) / 32767);
+        way
+          .fromArray(this.pack.contacts.normals, 3 * k)
+          .multiplyScalar((kNormalPixels * pixel) / 32767);
         this.normals.add(place, way, 1.6 * pixel);
       }
       if (!layers.contacts) return;
-      const size = kPointPixels * pixel;
-      this.points.setMatrixAt(count, matrix.makeScale(size, size, size).setPosition(place));
       const share = this.deepest > 0 ? this.pack.contacts.depths[k]! / this.deepest : 0;
-      this.points.setColorAt(count++, depthColour(share, colour));
+      this.points.add(place.x, place.y, place.z, depthColour(share, colour));
     });
-    this.points.count = count;
-    this.points.visible = count > 0;
-    this.points.instanceMatrix.needsUpdate = true;
-    this.points.instanceColor!.needsUpdate = true;
+    this.points.finish();
     this.normals.finish();
   }
 
@@ -151,7 +143,7 @@ export class ContactViews {
     if (this.looks.layers.forces)
       this.forEach((k, place, pixel) => {
         way.fromArray(this.pack.contacts.forces, 3 * k);
-        this.forces.add(place, way.multiplyScalar(this.metresPer(this.largestForce)), 2 * pixel);
+        this.forces.add(place, way.multiplyScalar(this.metresPer(this.largestForce)), 3 * pixel);
       });
     this.forces.finish();
   }
@@ -165,8 +157,16 @@ export class ContactViews {
         if (this.pack.bodies[body]!.kind !== 'dynamic' || !this.looks.all[body]!.visible) continue;
         this.centerOf(body, center);
         const thick = kThickPixels * this.sizeAt(center);
-        this.bodyForces.add(center, load.force.multiplyScalar(this.metresPer(this.largestForce)), thick);
-        this.bodyTorques.add(center, load.torque.multiplyScalar(this.metresPer(this.largestTorque)), thick);
+        this.bodyForces.add(
+          center,
+          load.force.multiplyScalar(this.metresPer(this.largestForce)),
+          thick,
+        );
+        this.bodyTorques.add(
+          center,
+          load.torque.multiplyScalar(this.metresPer(this.largestTorque)),
+          thick,
+        );
       }
     }
     this.bodyForces.finish();

@@ -40,11 +40,15 @@ function trimmed(places: number[][], radius: number): Box3 {
 }
 
 export function boxOfRun(pack: Pack, poses: Poses): Box3 {
+  const { box: wanted } = pack.scene.view;
+  if (wanted) return new Box3(new Vector3(...wanted[0]), new Vector3(...wanted[1]));
   const spheres = pack.shapes.map(sphereOf);
-  const solid = pack.bodies.map((_, k) => k).filter((k) => {
-    const b = pack.bodies[k]!;
-    return b.shape !== null && !b.endless && pack.shapes[b.shape]!.positions.length > 0;
-  });
+  const solid = pack.bodies
+    .map((_, k) => k)
+    .filter((k) => {
+      const b = pack.bodies[k]!;
+      return b.shape !== null && !b.endless && pack.shapes[b.shape]!.positions.length > 0;
+    });
   const moving = solid.filter((k) => poses.moves(k));
   const looked = moving.length > 0 ? moving : solid;
   const places: number[][] = [[], [], []];

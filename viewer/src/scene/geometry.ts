@@ -33,7 +33,10 @@ function cornersOf(triangles: Uint32Array, vertices: number): Corners {
 }
 
 // Unit normals, and the areas that weigh them.
-function faceNormals(positions: Float32Array, triangles: Uint32Array): [Float32Array, Float32Array] {
+function faceNormals(
+  positions: Float32Array,
+  triangles: Uint32Array,
+): [Float32Array, Float32Array] {
   const normals = new Float32Array(triangles.length);
   const areas = new Float32Array(triangles.length / 3);
   for (let t = 0; t < areas.length; ++t) {
@@ -50,6 +53,21 @@ function faceNormals(positions: Float32Array, triangles: Uint32Array): [Float32A
     if (length > 0) normals.set([x / length, y / length, z / length], 3 * t);
   }
   return [normals, areas];
+}
+
+// Every edge has one triangle on either side, which run along it in opposite directions: nobody sees
+// the inside of such a surface.
+export function isClosed(positions: Float32Array, triangles: Uint32Array): boolean {
+  const same = weld(positions);
+  const open = new Set<number>();
+  const count = same.length;
+  for (let corner = 0; corner < triangles.length; ++corner) {
+    const next = corner % 3 === 2 ? corner - 2 : corner + 1;
+    const from = same[triangles[corner]!]!;
+    const to = same[triangles[next]!]!;
+    if (!open.delete(to * count + from)) open.add(from * count + to);
+  }
+  return open.size === 0;
 }
 
 // Each corner has the mean of those faces around it that turn by less than the crease's angle.
@@ -98,7 +116,8 @@ function meanNormal(
   for (const other of around) {
     const t = Math.floor(other / 3);
     const f = 3 * t;
-    const cosine = faces[own]! * faces[f]! + faces[own + 1]! * faces[f + 1]! + faces[own + 2]! * faces[f + 2]!;
+    const cosine =
+      faces[own]! * faces[f]! + faces[own + 1]! * faces[f + 1]! + faces[own + 2]! * faces[f + 2]!;
     if (cosine < kCreaseCosine) continue;
     x += faces[f]! * areas[t]!;
     y += faces[f + 1]! * areas[t]!;

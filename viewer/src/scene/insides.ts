@@ -64,7 +64,8 @@ export class Insides {
   }
 
   move(): void {
-    for (const [body, { group }] of this.shown) group.matrix.fromArray(this.poses.matrices, 16 * body);
+    for (const [body, { group }] of this.shown)
+      group.matrix.fromArray(this.poses.matrices, 16 * body);
   }
 
   slices(): [number, Slice][] {
@@ -111,10 +112,11 @@ function makePoints(shape: Shape, level: number, size: number): Points {
   const geometry = new BufferGeometry();
   geometry.setAttribute('position', new BufferAttribute(places, 3));
   geometry.setAttribute('color', new BufferAttribute(colours, 3));
-  return new Points(
-    geometry,
-    new PointsMaterial({ size, sizeAttenuation: false, vertexColors: true }),
-  );
+  const material = new PointsMaterial({ size, sizeAttenuation: false, vertexColors: true });
+  material.transparent = true; // so that the glass is drawn before them
+  const points = new Points(geometry, material);
+  points.renderOrder = 4;
+  return points;
 }
 
 function makeSpheres(shape: Shape, level: number): InstancedMesh {
@@ -191,7 +193,11 @@ export class Marker {
   update(): void {
     const body = this.looks.selected;
     const shape = body === null ? null : this.looks.shapeOf(body);
-    this.object.visible = body !== null && shape !== null && !this.looks.bodies[body]!.endless;
+    this.object.visible =
+      body !== null &&
+      shape !== null &&
+      !this.looks.bodies[body]!.endless &&
+      !this.looks.isGlass(body);
     if (!this.object.visible) return;
     const lower = [Infinity, Infinity, Infinity];
     const upper = [-Infinity, -Infinity, -Infinity];

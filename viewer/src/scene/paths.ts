@@ -1,7 +1,14 @@
 // Ways of points through other bodies in the last step of a frame: all of the way thin, and the
 // part on which the point is inside strong.
 
-import { BufferAttribute, BufferGeometry, Color, DynamicDrawUsage, LineBasicMaterial, LineSegments } from 'three';
+import {
+  BufferAttribute,
+  BufferGeometry,
+  Color,
+  DynamicDrawUsage,
+  LineBasicMaterial,
+  LineSegments,
+} from 'three';
 
 import type { Paths } from '../pack/format';
 import { kPathColour } from './colours';
@@ -27,7 +34,11 @@ export class PathView {
     place.setUsage(DynamicDrawUsage);
     geometry.setAttribute('position', place);
     geometry.setAttribute('color', new BufferAttribute(this.colours, 3));
-    const material = new LineBasicMaterial({ vertexColors: true, depthTest: false, transparent: true });
+    const material = new LineBasicMaterial({
+      vertexColors: true,
+      depthTest: false,
+      transparent: true,
+    });
     this.object = new LineSegments(geometry, material);
     this.object.frustumCulled = false;
     this.object.renderOrder = 6;

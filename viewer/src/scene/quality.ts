@@ -3,7 +3,8 @@
 import type { WebGLRenderer } from 'three';
 
 const kSlow = 45; // ms between frames
-const kPatience = 12; // frames
+const kPatience = 8; // frames
+const kFew = 100; // bodies: a processor can draw them well
 
 interface Tier {
   shadows: boolean;
@@ -14,20 +15,29 @@ const kTiers: Tier[] = [
   { shadows: true, simple: false, pixels: 2 },
   { shadows: true, simple: false, pixels: 1 },
   { shadows: false, simple: true, pixels: 1 },
-  { shadows: false, simple: true, pixels: 0.66 },
+  { shadows: false, simple: true, pixels: 0.6 },
 ];
+
+// Whether the processor draws, for want of a GPU.
+function drawsInSoftware(): boolean {
+  const gl = document.createElement('canvas').getContext('webgl2');
+  const info = gl?.getExtension('WEBGL_debug_renderer_info');
+  const name = gl && info ? String(gl.getParameter(info.UNMASKED_RENDERER_WEBGL)) : '';
+  gl?.getExtension('WEBGL_lose_context')?.loseContext();
+  return /swiftshader|llvmpipe|software|basic render/i.test(name);
+}
 
 export class Quality {
   private tier = 0;
   private slowFrames = 0;
+  readonly software: boolean;
+  readonly antialias: boolean;
   onChange: () => void = () => {};
 
-  constructor(private readonly renderer: WebGLRenderer) {
-    const gl = renderer.getContext();
-    const info = gl.getExtension('WEBGL_debug_renderer_info');
-    const name = info ? String(gl.getParameter(info.UNMASKED_RENDERER_WEBGL)) : '';
-    if (/swiftshader|llvmpipe|software|basic render/i.test(name)) this.tier = 1;
-    this.apply();
+  constructor(bodies: number) {
+    this.software = drawsInSoftware();
+    if (this.software) this.tier = bodies > kFew ? 2 : 1;
+    this.antialias = !this.software || bodies <= kFew;
   }
 
   get shadows(): boolean {
@@ -37,19 +47,19 @@ export class Quality {
     return kTiers[this.tier]!.simple;
   }
 
-  // Milliseconds since the frame before, while frames follow each other.
-  note(interval: number): void {
+  // Milliseconds since the frame before, while frames follow each other. True: less is drawn now.
+  note(interval: number): boolean {
     this.slowFrames = interval > kSlow ? this.slowFrames + 1 : Math.max(this.slowFrames - 1, 0);
-    if (this.slowFrames < kPatience || this.tier === kTiers.length - 1) return;
+    if (this.slowFrames < kPatience || this.tier === kTiers.length - 1) return false;
     this.slowFrames = 0;
     ++this.tier;
-    this.apply();
     this.onChange();
+    return true;
   }
 
-  private apply(): void {
+  apply(renderer: WebGLRenderer): void {
     const { shadows, pixels } = kTiers[this.tier]!;
-    this.renderer.shadowMap.enabled = shadows;
-    this.renderer.setPixelRatio(Math.min(window.devicePixelRatio, pixels));
+    renderer.shadowMap.enabled = shadows;
+    renderer.setPixelRatio(Math.min(window.devicePixelRatio, pixels));
   }
 }

@@ -1,6 +1,14 @@
 // Bodies that bend: their vertices change in every frame.
 
-import { BufferAttribute, BufferGeometry, DoubleSide, DynamicDrawUsage, Group, Mesh, MeshStandardMaterial } from 'three';
+import {
+  BufferAttribute,
+  BufferGeometry,
+  DoubleSide,
+  DynamicDrawUsage,
+  Group,
+  Mesh,
+  MeshStandardMaterial,
+} from 'three';
 
 import type { Pack } from '../pack/format';
 import { placeSoft } from '../run/poses';
@@ -19,7 +27,11 @@ export class SoftBodies {
       places.setUsage(DynamicDrawUsage);
       geometry.setAttribute('position', places);
       geometry.setIndex(new BufferAttribute(body.triangles, 1));
-      const material = new MeshStandardMaterial({ color: body.colour, roughness: 0.7, side: DoubleSide });
+      const material = new MeshStandardMaterial({
+        color: body.colour,
+        roughness: 0.7,
+        side: DoubleSide,
+      });
       const mesh = new Mesh(geometry, material);
       mesh.castShadow = mesh.receiveShadow = true;
       mesh.frustumCulled = false;

@@ -16,7 +16,7 @@ import {
 } from 'three';
 import { OrbitControls } from 'three/addons/controls/OrbitControls.js';
 
-import type { Vec3 } from '../pack/format';
+import type { Vec3, View } from '../pack/format';
 import { Quality } from './quality';
 
 export class Stage {
@@ -24,28 +24,29 @@ export class Stage {
   readonly camera = new PerspectiveCamera(38, 1, 0.01, 100);
   readonly renderer: WebGLRenderer;
   readonly controls: OrbitControls;
-  readonly quality: Quality;
   readonly center = new Vector3();
   radius = 1;
   rendered = 0; // frames, for tests and the frame rate
   private dirty = true;
+  private margins = { right: 0, bottom: 0 }; // CSS pixels
   private readonly sun = new DirectionalLight(0xfff4e2, 2.6);
   private readonly sky = new HemisphereLight(0xffffff, 0x8a8478, 1.5);
 
   constructor(
     readonly canvas: HTMLCanvasElement,
     private readonly up: Vec3,
-    private readonly view: { yaw: number; pitch: number; zoom: number },
+    private readonly view: View,
+    readonly quality: Quality,
   ) {
     this.renderer = new WebGLRenderer({
       canvas,
-      antialias: true,
+      antialias: quality.antialias,
       alpha: true,
       powerPreference: 'high-performance',
     });
     this.renderer.toneMapping = NeutralToneMapping;
     this.renderer.shadowMap.type = PCFShadowMap;
-    this.quality = new Quality(this.renderer);
+    quality.apply(this.renderer);
     this.camera.up.set(...up);
     this.controls = new OrbitControls(this.camera, canvas);
     this.controls.enableDamping = true;
@@ -78,18 +79,21 @@ export class Stage {
     this.lookAt(this.center, this.radius / this.view.zoom, direction);
     this.controls.minDistance = this.radius * 0.02;
     this.controls.maxDistance = this.radius * 30;
-    this.camera.near = this.radius * 0.01;
+    this.camera.near = this.radius * 0.004;
     this.camera.far = this.radius * 80;
     this.camera.updateProjectionMatrix();
   }
 
   lookAt(center: Vector3, radius: number, direction?: Vector3): void {
-    const way =
-      direction ?? this.camera.position.clone().sub(this.controls.target).normalize();
+    const way = direction ?? this.camera.position.clone().sub(this.controls.target).normalize();
     const half = (this.camera.fov * Math.PI) / 360;
-    const narrow = Math.min(1, Math.max(this.camera.aspect, 0.3));
+    const { clientWidth: width, clientHeight: height } = this.canvas;
+    const free = Math.min(width - this.margins.right, height - this.margins.bottom) / (height || 1);
+    const narrow = Math.min(1, Math.max(free, 0.3));
     this.controls.target.copy(center);
-    this.camera.position.copy(center).addScaledVector(way, (1.12 * radius) / Math.sin(half) / narrow);
+    this.camera.position
+      .copy(center)
+      .addScaledVector(way, (0.96 * radius) / Math.sin(half) / narrow);
     this.controls.update();
     this.invalidate();
   }
@@ -123,17 +127,25 @@ export class Stage {
     Object.assign(shadow.camera, { left: -reach, right: reach, top: reach, bottom: -reach });
     shadow.camera.near = 0.1 * this.radius;
     shadow.camera.far = 8 * this.radius;
-    shadow.normalBias = this.radius * 0.004;
+    shadow.normalBias = this.radius * 0.007;
     shadow.radius = 4;
     shadow.camera.updateProjectionMatrix();
   }
 
+  // Panels cover the canvas there: the middle of the picture is the middle of what is left.
+  setMargins(right: number, bottom: number): void {
+    if (right === this.margins.right && bottom === this.margins.bottom) return;
+    this.margins = { right, bottom };
+    this.resize();
+  }
+
   private resize(): void {
-    const { clientWidth, clientHeight } = this.canvas;
-    if (clientWidth === 0 || clientHeight === 0) return;
-    this.renderer.setSize(clientWidth, clientHeight, false);
-    this.camera.aspect = clientWidth / clientHeight;
-    this.camera.updateProjectionMatrix();
+    const { clientWidth: width, clientHeight: height } = this.canvas;
+    if (width === 0 || height === 0) return;
+    const { right, bottom } = this.margins;
+    this.renderer.setSize(width, height, false);
+    this.camera.aspect = width / height;
+    this.camera.setViewOffset(width, height, right / 2, bottom / 2, width, height);
     this.invalidate();
   }
 
@@ -151,7 +163,9 @@ export class Stage {
 
   // Metres that a pixel is wide, at a distance of one.
   get pixel(): number {
-    return (2 * Math.tan((this.camera.fov * Math.PI) / 360)) / Math.max(this.canvas.clientHeight, 1);
+    return (
+      (2 * Math.tan((this.camera.fov * Math.PI) / 360)) / Math.max(this.canvas.clientHeight, 1)
+    );
   }
 
   // Draws if something changed; says whether it did.

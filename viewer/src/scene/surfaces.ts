@@ -1,26 +1,28 @@
 // The surfaces of all bodies: two instanced meshes a shape, one solid and one of glass.
 
 import {
-  BufferGeometry,
   Color,
   DoubleSide,
   DynamicDrawUsage,
+  FrontSide,
   Group,
   InstancedMesh,
   Material,
   MeshLambertMaterial,
   MeshStandardMaterial,
   Raycaster,
+  Side,
 } from 'three';
 
-import type { Pack } from '../pack/format';
+import type { Pack, Shape } from '../pack/format';
 import type { Looks } from '../run/looks';
 import type { Poses } from '../run/poses';
-import { makeGeometry } from './geometry';
-import { makeGround } from './ground';
+import { isClosed, makeGeometry } from './geometry';
+import { Ground } from './ground';
 
 interface Batch {
   bodies: number[]; // all that have the shape
+  side: Side;
   solid: InstancedMesh;
   glass: InstancedMesh;
   shown: { solid: number[]; glass: number[] };
@@ -29,7 +31,7 @@ interface Batch {
 export class Surfaces {
   readonly group = new Group();
   private readonly batches: Batch[] = [];
-  private readonly grounds: { body: number; mesh: Group }[] = [];
+  readonly grounds: Ground[] = [];
 
   constructor(
     pack: Pack,
@@ -41,17 +43,18 @@ export class Surfaces {
       if (users.length === 0 || shape.triangles.length === 0) return;
       const endless = users.filter((k) => pack.bodies[k]!.endless);
       for (const body of endless) {
-        const mesh = makeGround(shape, pack.bodies[body]!.colour);
-        this.grounds.push({ body, mesh });
-        this.group.add(mesh);
+        const ground = new Ground(shape, body, pack.bodies[body]!.colour);
+        this.grounds.push(ground);
+        this.group.add(ground.group);
       }
       const bodies = users.filter((k) => !pack.bodies[k]!.endless);
-      if (bodies.length > 0) this.addBatch(makeGeometry(shape.positions, shape.triangles), bodies);
+      if (bodies.length > 0) this.addBatch(shape, bodies);
     });
   }
 
-  private addBatch(geometry: BufferGeometry, bodies: number[]): void {
-    geometry.computeBoundingSphere();
+  private addBatch({ positions, triangles }: Shape, bodies: number[]): void {
+    const geometry = makeGeometry(positions, triangles);
+    const side = isClosed(positions, triangles) ? FrontSide : DoubleSide;
     const make = (material: Material) => {
       const mesh = new InstancedMesh(geometry, material, bodies.length);
       mesh.instanceMatrix.setUsage(DynamicDrawUsage);
@@ -60,7 +63,7 @@ export class Surfaces {
       this.group.add(mesh);
       return mesh;
     };
-    const solid = make(solidMaterial(false));
+    const solid = make(solidMaterial(false, side));
     solid.castShadow = solid.receiveShadow = true;
     const glass = make(
       new MeshStandardMaterial({
@@ -72,7 +75,7 @@ export class Surfaces {
       }),
     );
     glass.renderOrder = 2;
-    this.batches.push({ bodies, solid, glass, shown: { solid: [], glass: [] } });
+    this.batches.push({ bodies, side, solid, glass, shown: { solid: [], glass: [] } });
   }
 
   // Which bodies are drawn, and how.
@@ -95,9 +98,9 @@ export class Surfaces {
         batch[kind].instanceColor!.needsUpdate = true;
       }
     }
-    for (const { body, mesh } of this.grounds) {
+    for (const { body, group } of this.grounds) {
       const look = this.looks.all[body]!;
-      mesh.visible = look.visible && look.shown.surface;
+      group.visible = look.visible && look.shown.surface;
     }
     this.move();
   }
@@ -108,22 +111,18 @@ export class Surfaces {
     for (const batch of this.batches)
       for (const kind of ['solid', 'glass'] as const) {
         const to = batch[kind].instanceMatrix.array as Float32Array;
-        batch.shown[kind].forEach((k, i) =>
-          to.set(matrices.subarray(16 * k, 16 * k + 16), 16 * i),
-        );
+        batch.shown[kind].forEach((k, i) => to.set(matrices.subarray(16 * k, 16 * k + 16), 16 * i));
         batch[kind].instanceMatrix.needsUpdate = true;
         batch[kind].boundingSphere = null; // of where instances were: rays would miss them
       }
-    for (const { body, mesh } of this.grounds) {
-      mesh.matrix.fromArray(matrices, 16 * body);
-      mesh.matrixAutoUpdate = false;
-    }
+    for (const { body, group } of this.grounds) group.matrix.fromArray(matrices, 16 * body);
   }
 
   setSimple(simple: boolean): void {
-    for (const { solid } of this.batches) {
+    for (const ground of this.grounds) ground.setSimple(simple);
+    for (const { solid, side } of this.batches) {
       (solid.material as Material).dispose();
-      solid.material = solidMaterial(simple);
+      solid.material = solidMaterial(simple, side);
     }
   }
 
@@ -141,8 +140,8 @@ export class Surfaces {
   }
 }
 
-function solidMaterial(simple: boolean): Material {
+function solidMaterial(simple: boolean, side: Side): Material {
   return simple
-    ? new MeshLambertMaterial({ side: DoubleSide })
-    : new MeshStandardMaterial({ roughness: 0.55, metalness: 0.02, side: DoubleSide });
+    ? new MeshLambertMaterial({ side })
+    : new MeshStandardMaterial({ roughness: 0.55, metalness: 0.02, side });
 }

@@ -8,9 +8,9 @@ import type { Playback } from '../run/playback';
 import { Poses } from '../run/poses';
 import { ContactViews } from './contacts';
 import { boxOfBody, boxOfRun } from './extent';
-import { fitGrounds } from './ground';
 import { Insides, Marker } from './insides';
 import { PathView } from './paths';
+import { Quality } from './quality';
 import { SoftBodies } from './soft';
 import { Stage } from './stage';
 import { Surfaces } from './surfaces';
@@ -33,7 +33,8 @@ export class Theatre {
     private readonly looks: Looks,
     private readonly playback: Playback,
   ) {
-    this.stage = new Stage(canvas, pack.scene.up, pack.scene.view);
+    const quality = new Quality(pack.bodies.length);
+    this.stage = new Stage(canvas, pack.scene.up, pack.scene.view, quality);
     this.poses = new Poses(pack.frames);
     this.surfaces = new Surfaces(pack, looks, this.poses);
     this.insides = new Insides(looks, this.poses, () => 4 * this.stage.renderer.getPixelRatio());
@@ -44,15 +45,19 @@ export class Theatre {
     const { scene } = this.stage;
     scene.add(this.surfaces.group, this.insides.group, this.contacts.group, this.soft.group);
     scene.add(this.paths.object, this.marker.object);
-    this.frameAll();
     looks.onChange(() => this.changeLooks());
-    this.stage.quality.onChange = () => this.surfaces.setSimple(this.stage.quality.simple);
+    const fit = () => {
+      quality.apply(this.stage.renderer);
+      this.surfaces.setSimple(quality.simple);
+    };
+    quality.onChange = fit;
+    fit();
     this.changeLooks();
   }
 
   frameAll(): void {
     this.stage.frame(boxOfRun(this.pack, this.poses));
-    fitGrounds(this.stage.center, this.stage.radius);
+    for (const ground of this.surfaces.grounds) ground.fit(this.stage.center, this.stage.radius);
     this.setTime();
   }
 

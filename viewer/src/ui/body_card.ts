@@ -48,14 +48,26 @@ export class BodyCard {
     const { name, colour } = this.pack.bodies[body]!;
     const shape = this.looks.shapeOf(body);
     this.element.replaceChildren(
-      make('h2', {}, make('i', { style: `background:${colour}` }), make('span', {}, name || `body ${body}`),
+      make(
+        'h2',
+        {},
+        make('i', { style: `background:${colour}` }),
+        make('span', {}, name || `body ${body}`),
         iconButton('fit', 'Look at it (Z)', () => this.theatre.frameSelected()),
-        iconButton('close', 'Select nothing (Esc)', () => this.looks.select(null))),
+        iconButton('close', 'Select nothing (Esc)', () => this.looks.select(null)),
+      ),
       this.modes(body, look, shape),
       ...(shape ? this.sliders(body, look, shape) : []),
       this.facts,
-      make('button', { class: 'link', title: 'Show the same of all bodies', onClick: () => this.looks.copyToAll(body) },
-        'same for all bodies'),
+      make(
+        'button',
+        {
+          class: 'link',
+          title: 'Show the same of all bodies',
+          onClick: () => this.looks.copyToAll(body),
+        },
+        'same for all bodies',
+      ),
     );
   }
 
@@ -65,8 +77,12 @@ export class BodyCard {
       const button = make(
         'button',
         {
-          class: 'chip', 'data-mode': mode, title: `${kNames[mode]} (${k + 1})`, disabled: !offers(shape, mode),
-          'aria-pressed': String(look.shown[mode]), onClick: () => this.looks.toggleMode(body, mode),
+          class: 'chip',
+          'data-mode': mode,
+          title: `${kNames[mode]} (${k + 1})`,
+          disabled: !offers(shape, mode),
+          'aria-pressed': String(look.shown[mode]),
+          onClick: () => this.looks.toggleMode(body, mode),
         },
         kNames[mode],
       );
@@ -86,7 +102,11 @@ export class BodyCard {
   private levelSlider(look: Look, shape: Shape, mode: 'points' | 'spheres' | 'boxes'): HTMLElement {
     const text = make('output');
     const slider = make('input', {
-      type: 'range', min: 0, max: levelCount(shape, mode) - 1, step: 1, value: look.level[mode],
+      type: 'range',
+      min: 0,
+      max: levelCount(shape, mode) - 1,
+      step: 1,
+      value: look.level[mode],
       'aria-label': `Level of ${kNames[mode]}`,
     });
     const tell = () => (text.textContent = describeLevel(shape, mode, look.level[mode]));
@@ -106,9 +126,23 @@ export class BodyCard {
         look.slice.axis = axis as 0 | 1 | 2;
         this.looks.changed();
       };
-      axes.append(make('button', { class: 'chip', 'aria-pressed': String(look.slice.axis === axis), onClick: set }, name));
+      axes.append(
+        make(
+          'button',
+          { class: 'chip', 'aria-pressed': String(look.slice.axis === axis), onClick: set },
+          name,
+        ),
+      );
     });
-    const slider = make('input', { type: 'range', id: 'slice-at', min: 0, max: 1, step: 0.002, value: look.slice.at, 'aria-label': 'Place of the slice' });
+    const slider = make('input', {
+      type: 'range',
+      id: 'slice-at',
+      min: 0,
+      max: 1,
+      step: 0.002,
+      value: look.slice.at,
+      'aria-label': 'Place of the slice',
+    });
     slider.addEventListener('input', () => {
       this.looks.all[body]!.slice.at = Number(slider.value);
       this.looks.changed();
@@ -124,7 +158,8 @@ export class BodyCard {
     const load = this.theatre.contacts.loads().get(body);
     const rows: [string, string][] = [['kind', kind]];
     if (mass !== null) rows.push(['mass', format(mass * 1000, 'g')]);
-    if (shape !== null) rows.push(['triangles', String(this.pack.shapes[shape]!.triangles.length / 3)]);
+    if (shape !== null)
+      rows.push(['triangles', String(this.pack.shapes[shape]!.triangles.length / 3)]);
     rows.push(['contact force', format(load?.force.length() ?? 0, 'N')]);
     rows.push(['contact torque', format(load?.torque.length() ?? 0, 'N m')]);
     this.facts.replaceChildren(...rows.flatMap(([k, v]) => [make('dt', {}, k), make('dd', {}, v)]));

@@ -26,7 +26,11 @@ export class BodyList {
     private readonly looks: Looks,
     private readonly theatre: Theatre,
   ) {
-    this.filter = make('input', { type: 'search', placeholder: 'Find a body', 'aria-label': 'Find a body by name' });
+    this.filter = make('input', {
+      type: 'search',
+      placeholder: 'Find a body',
+      'aria-label': 'Find a body by name',
+    });
     this.filter.addEventListener('input', () => this.fill());
     const { bodies, softBodies } = pack;
     const count = bodies.length + softBodies.length;
@@ -67,7 +71,10 @@ export class BodyList {
     );
     const pick = make(
       'button',
-      { class: 'name', onClick: () => this.looks.select(this.looks.selected === body ? null : body) },
+      {
+        class: 'name',
+        onClick: () => this.looks.select(this.looks.selected === body ? null : body),
+      },
       make('i', { style: `background:${colour}` }),
       make('span', {}, name || `body ${body}`),
       kind === 'dynamic' ? null : make('small', {}, kind),
@@ -84,8 +91,13 @@ export class BodyList {
         setIcon(eye, soft.visible[k] ? 'eye' : 'hidden');
         this.looks.changed();
       });
-      const label = make('span', { class: 'name' }, make('i', { style: `background:${colour}` }),
-        make('span', {}, name || `soft body ${k}`), make('small', {}, 'soft'));
+      const label = make(
+        'span',
+        { class: 'name' },
+        make('i', { style: `background:${colour}` }),
+        make('span', {}, name || `soft body ${k}`),
+        make('small', {}, 'soft'),
+      );
       return [make('li', {}, label, eye)];
     });
   }

@@ -7,7 +7,7 @@ export interface ChartInfo {
   title: string;
   unit: string; // '' for counts
   series: [label: string, column: string][];
-  stacked?: boolean;
+  stacked?: boolean; // and as high as all but the highest hundredth: times have outliers
 }
 
 interface Bounds {
@@ -44,11 +44,19 @@ export class Chart {
       legend.append(make('li', {}, dot, `${label} `, value));
     });
     this.plot.append(this.canvas, this.cursor, this.top);
-    this.element = make('figure', { class: 'chart' }, make('figcaption', {}, info.title), legend, this.plot);
+    this.element = make(
+      'figure',
+      { class: 'chart' },
+      make('figcaption', {}, info.title),
+      legend,
+      this.plot,
+    );
   }
 
   private colour(k: number): string {
-    return this.info.series.length === 1 ? this.colours[3]! : this.colours[k % this.colours.length]!;
+    return this.info.series.length === 1
+      ? this.colours[3]!
+      : this.colours[k % this.colours.length]!;
   }
 
   invalidate(): void {
@@ -74,6 +82,10 @@ export class Chart {
         low = Math.min(low, v);
         high = Math.max(high, v);
       }
+    if (this.info.stacked) {
+      const sorted = this.data[this.data.length - 1]!.slice().sort();
+      high = 1.2 * sorted[Math.floor(0.99 * (sorted.length - 1))]!;
+    }
     return high > low ? { low, high: high + 0.06 * (high - low) } : { low, high: low + 1 };
   }
 
@@ -87,7 +99,9 @@ export class Chart {
     const c = this.canvas.getContext('2d')!;
     c.scale(pixels, pixels);
     const bounds = this.bounds();
-    this.top.textContent = this.info.unit ? format(bounds.high, this.info.unit) : bounds.high.toFixed(0);
+    this.top.textContent = this.info.unit
+      ? format(bounds.high, this.info.unit)
+      : bounds.high.toFixed(0);
     const y = (v: number) => height - ((v - bounds.low) / (bounds.high - bounds.low)) * height;
     c.strokeStyle = getComputedStyle(this.element).getPropertyValue('--line');
     c.lineWidth = 1;
@@ -100,7 +114,12 @@ export class Chart {
   }
 
   // A column of pixels shows all values in it, from the lowest to the highest.
-  private drawCurve(c: CanvasRenderingContext2D, k: number, width: number, y: (v: number) => number): void {
+  private drawCurve(
+    c: CanvasRenderingContext2D,
+    k: number,
+    width: number,
+    y: (v: number) => number,
+  ): void {
     const column = this.data[k]!;
     const { begin, end } = this.range;
     const x = (row: number) => ((this.times[row]! - begin) / (end - begin || 1)) * width;

@@ -7,12 +7,35 @@ import { Chart, ChartInfo } from './chart';
 import { make } from './dom';
 
 const kCharts: ChartInfo[] = [
-  { title: 'Energy', unit: 'J', series: [['kinetic', 'kinetic'], ['potential', 'potential'], ['springs', 'springs'], ['total', 'total']] },
-  { title: 'Penetration', unit: 'm', series: [['deepest', 'depth']] },
-  { title: 'Contacts', unit: '', series: [['pairs near', 'pairs'], ['touching', 'contacts']] },
   {
-    title: 'Time a step', unit: 's', stacked: true,
-    series: [['broad', 'broad_seconds'], ['detection', 'detection_seconds'], ['forces', 'forces_seconds'], ['motion', 'motion_seconds']],
+    title: 'Energy',
+    unit: 'J',
+    series: [
+      ['kinetic', 'kinetic'],
+      ['potential', 'potential'],
+      ['springs', 'springs'],
+      ['total', 'total'],
+    ],
+  },
+  { title: 'Penetration', unit: 'm', series: [['deepest', 'depth']] },
+  {
+    title: 'Contacts',
+    unit: '',
+    series: [
+      ['pairs near', 'pairs'],
+      ['touching', 'contacts'],
+    ],
+  },
+  {
+    title: 'Time a step',
+    unit: 's',
+    stacked: true,
+    series: [
+      ['broad', 'broad_seconds'],
+      ['detection', 'detection_seconds'],
+      ['forces', 'forces_seconds'],
+      ['motion', 'motion_seconds'],
+    ],
   },
 ];
 

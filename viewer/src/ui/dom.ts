@@ -32,7 +32,8 @@ const kIcons = {
   forward: 'M9 6l6 6-6 6',
   loop: 'M17 4l3 3-3 3M4 11V10a3 3 0 0 1 3-3h13M7 20l-3-3 3-3M20 13v1a3 3 0 0 1-3 3H4',
   eye: 'M2.5 12S6 5.5 12 5.5 21.5 12 21.5 12 18 18.5 12 18.5 2.5 12 2.5 12zM12 9a3 3 0 1 0 0 6 3 3 0 0 0 0-6z',
-  hidden: 'M4 4l16 16M9.9 5.8A9 9 0 0 1 12 5.5c6 0 9.5 6.5 9.5 6.5a16 16 0 0 1-3 3.8M6 7.6A16 16 0 0 0 2.5 12S6 18.5 12 18.5a9 9 0 0 0 4-.9',
+  hidden:
+    'M4 4l16 16M9.9 5.8A9 9 0 0 1 12 5.5c6 0 9.5 6.5 9.5 6.5a16 16 0 0 1-3 3.8M6 7.6A16 16 0 0 0 2.5 12S6 18.5 12 18.5a9 9 0 0 0 4-.9',
   panel: 'M4 5h16v14H4zM14 5v14',
   chart: 'M4 19V5M4 19h16M8 15l3-5 3 3 5-7',
   theme: 'M12 4a8 8 0 1 0 8 8 6 6 0 0 1-8-8z',
@@ -67,8 +68,16 @@ export function iconButton(name: IconName, label: string, onClick: () => void): 
 // Numbers for people: three or four digits, and a prefix for the unit.
 export function format(value: number, unit: string): string {
   if (value === 0) return `0 ${unit}`;
-  const prefixes: [number, string][] = [[1e6, 'M'], [1e3, 'k'], [1, ''], [1e-3, 'm'], [1e-6, 'µ'], [1e-9, 'n']];
+  const prefixes: [number, string][] = [
+    [1e6, 'M'],
+    [1e3, 'k'],
+    [1, ''],
+    [1e-3, 'm'],
+    [1e-6, 'µ'],
+    [1e-9, 'n'],
+  ];
   const size = Math.abs(value);
-  const [factor, prefix] = prefixes.find(([f]) => size >= f * 0.9995) ?? prefixes[prefixes.length - 1]!;
+  const [factor, prefix] =
+    prefixes.find(([f]) => size >= f * 0.9995) ?? prefixes[prefixes.length - 1]!;
   return `${(value / factor).toPrecision(size / factor >= 1000 ? 4 : 3)} ${prefix}${unit}`;
 }

@@ -20,7 +20,12 @@ export class Help {
     this.element = make(
       'dialog',
       { class: 'help', 'aria-label': 'Help' },
-      make('h2', {}, make('span', {}, 'Keys'), iconButton('close', 'Close', () => this.element.close())),
+      make(
+        'h2',
+        {},
+        make('span', {}, 'Keys'),
+        iconButton('close', 'Close', () => this.element.close()),
+      ),
       make('dl', {}, ...rows),
       make(
         'p',

@@ -13,8 +13,18 @@ const kLayerNames: Record<Layer, [name: string, colour: string, key: string, tit
   contacts: ['Contacts', '#f0943f', 'C', 'Where pairs touch, at the deepest place'],
   normals: ['Normals', '#d8453f', 'N', 'Towards the first body of a pair'],
   forces: ['Contact forces', kForceColour, 'F', 'On the first body of a pair'],
-  torques: ['Body force, torque', kTorqueColour, 'T', 'What contacts come to, at the centre of mass'],
-  paths: ['Swept intervals', kPathColour, 'P', 'Ways of points in the last step, 8 times as long; strong where inside'],
+  torques: [
+    'Body force, torque',
+    kTorqueColour,
+    'T',
+    'What contacts come to, at the centre of mass',
+  ],
+  paths: [
+    'Swept intervals',
+    kPathColour,
+    'P',
+    'Ways of points in the last step, 8 times as long; strong where inside',
+  ],
 };
 
 export class Panel {
@@ -33,7 +43,12 @@ export class Panel {
       const dot = make('i', { style: `background:${colour}` });
       const chip = make(
         'button',
-        { class: 'chip', title: `${title} (${key})`, 'data-layer': layer, onClick: () => looks.toggleLayer(layer) },
+        {
+          class: 'chip',
+          title: `${title} (${key})`,
+          'data-layer': layer,
+          onClick: () => looks.toggleLayer(layer),
+        },
         dot,
         name,
       );
@@ -66,7 +81,14 @@ export class Panel {
   }
 
   private arrowSize(looks: Looks): HTMLElement {
-    const slider = make('input', { type: 'range', min: -2, max: 2, step: 0.05, value: 0, 'aria-label': 'Length of arrows' });
+    const slider = make('input', {
+      type: 'range',
+      min: -2,
+      max: 2,
+      step: 0.05,
+      value: 0,
+      'aria-label': 'Length of arrows',
+    });
     slider.addEventListener('input', () => {
       looks.arrowScale = 10 ** Number(slider.value);
       looks.changed();

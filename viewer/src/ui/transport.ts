@@ -18,9 +18,17 @@ export class Transport {
     this.playButton = iconButton('play', 'Play or pause (space)', () => playback.toggle());
     this.playButton.classList.add('primary');
     this.playButton.id = 'play';
-    this.loopButton = iconButton('loop', 'Again from the start at the end (L)', () => this.toggleLoop());
+    this.loopButton = iconButton('loop', 'Again from the start at the end (L)', () =>
+      this.toggleLoop(),
+    );
     this.scrub = make('input', {
-      type: 'range', id: 'scrub', min: 0, max: kScrubSteps, step: 1, value: 0, 'aria-label': 'Time in the run',
+      type: 'range',
+      id: 'scrub',
+      min: 0,
+      max: kScrubSteps,
+      step: 1,
+      value: 0,
+      'aria-label': 'Time in the run',
     });
     this.scrub.addEventListener('input', () => {
       const share = Number(this.scrub.value) / kScrubSteps;
