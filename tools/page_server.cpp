@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -43,29 +42,40 @@ class Descriptor {
   throw Error(fmt::format("{}: {}", what, std::strerror(errno)));
 }
 
-// While it lives, SIGINT and SIGTERM wait in a descriptor instead of ending the program.
+// While it lives, SIGINT and SIGTERM write into a pipe instead of ending the program. A handler,
+// since threads that loops left behind may get the signal as well as this one.
 class StopSignals {
  public:
-  StopSignals() : descriptor_(block()) {}
-  ~StopSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  StopSignals() {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) fail("signals cannot be waited for");
+    reader_ = ends[0];
+    writer_ = ends[1];
+    struct sigaction action {};
+    action.sa_handler = [](int) {
+      const int saved = errno;
+      const char byte = 0;
+      [[maybe_unused]] const ssize_t written = write(writer_, &byte, 1);
+      errno = saved;
+    };
+    sigaction(SIGINT, &action, &before_interrupt_);
+    sigaction(SIGTERM, &action, &before_terminate_);
+  }
+  ~StopSignals() {
+    sigaction(SIGINT, &before_interrupt_, nullptr);
+    sigaction(SIGTERM, &before_terminate_, nullptr);
+    close(reader_);
+    close(writer_);
+  }
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;
-  int descriptor() const { return descriptor_.number(); }
+  int descriptor() const { return reader_; }  // can be read once there was one
 
  private:
-  int block() {
-    sigset_t stop;
-    sigemptyset(&stop);
-    sigaddset(&stop, SIGINT);
-    sigaddset(&stop, SIGTERM);
-    pthread_sigmask(SIG_BLOCK, &stop, &before_);
-    const int number = signalfd(-1, &stop, SFD_CLOEXEC);
-    if (number < 0) fail("signals cannot be waited for");
-    return number;
-  }
-
-  sigset_t before_{};
-  Descriptor descriptor_;
+  static inline int writer_ = -1;
+  int reader_ = -1;
+  struct sigaction before_interrupt_ {};
+  struct sigaction before_terminate_ {};
 };
 
 Descriptor listen_on_loopback(int port) {
@@ -128,7 +138,9 @@ class Visit {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end_ - Clock::now());
     if (left.count() <= 0) return false;
     pollfd all[2] = {{visitor_, what, 0}, {stop_, POLLIN, 0}};
-    return poll(all, 2, static_cast<int>(left.count())) > 0 && all[1].revents == 0;
+    const int ready = poll(all, 2, static_cast<int>(left.count()));
+    if (ready < 0) return errno == EINTR && wait(what);
+    return ready > 0 && all[1].revents == 0;
   }
 
   int visitor_, stop_;
@@ -153,7 +165,10 @@ void serve_page(const std::string& page, int port, const std::function<void(int 
   ready(own_port);
   while (true) {
     pollfd all[2] = {{listener.number(), POLLIN, 0}, {stop.descriptor(), POLLIN, 0}};
-    if (poll(all, 2, -1) < 0 && errno != EINTR) fail("waiting failed");
+    if (poll(all, 2, -1) < 0) {
+      if (errno != EINTR) fail("waiting failed");
+      continue;
+    }
     if (all[1].revents != 0) return;
     if (all[0].revents == 0) continue;
     const Descriptor visitor(accept4(listener.number(), nullptr, nullptr, SOCK_CLOEXEC));

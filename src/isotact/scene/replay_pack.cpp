@@ -50,12 +50,12 @@ void append(std::vector<std::int16_t>& to, const Quat& q) {
 
 std::string hex(const Colour& c) { return fmt::format("#{:02x}{:02x}{:02x}", c[0], c[1], c[2]); }
 
-PackJson pack_bodies(const SceneRun& run) {
+PackJson pack_bodies(const RunPackSource& run) {
   PackJson bodies = PackJson::array();
-  const Replay& replay = run.replay();
+  const Replay& replay = run.replay;
   for (std::size_t k = 0; k < replay.bodies.size(); ++k) {
     const ReplayBody& body = replay.bodies[k];
-    const BodySettings& settings = run.world().body_settings(static_cast<BodyId>(k));
+    const BodySettings& settings = run.world.body_settings(static_cast<BodyId>(k));
     PackJson json{{"name", body.name},
                   {"kind", name(body.kind)},
                   {"shape", nullptr},
@@ -224,14 +224,18 @@ std::vector<std::byte> join(const PackJson& json, const std::vector<std::byte>& 
 }  // namespace
 
 std::vector<std::byte> write_run_pack(const SceneRun& run, const RunPackSettings& settings) {
-  const Replay& replay = run.replay();
+  return write_run_pack({run.scene(), run.world(), run.replay()}, settings);
+}
+
+std::vector<std::byte> write_run_pack(const RunPackSource& run, const RunPackSettings& settings) {
+  const Replay& replay = run.replay;
   PackArrays arrays(settings.most_bytes);
   PackJson shapes = PackJson::array(), soft = PackJson::array();
   for (std::size_t k = 0; k < replay.meshes.size(); ++k)
     shapes.push_back(detail::pack_shape(run, k, settings, arrays));
   for (std::size_t k = 0; k < replay.soft_bodies.size(); ++k)
     soft.push_back(pack_soft(replay, k, arrays));
-  PackJson json{{"version", 1}, {"scene", pack_scene(run.scene())}};
+  PackJson json{{"version", 1}, {"scene", pack_scene(run.scene)}};
   json["shapes"] = std::move(shapes);
   json["bodies"] = pack_bodies(run);
   json["soft_bodies"] = std::move(soft);

@@ -32,4 +32,13 @@ struct RunPackSettings {
 // float or double. Throws Error where it would be larger than most_bytes, with what would help.
 std::vector<std::byte> write_run_pack(const SceneRun& run, const RunPackSettings& settings = {});
 
+// The same of parts: a replay of the scene, and a world with its bodies.
+struct RunPackSource {
+  const Scene& scene;
+  const World& world;
+  const Replay& replay;
+};
+std::vector<std::byte> write_run_pack(const RunPackSource& run,
+                                      const RunPackSettings& settings = {});
+
 }  // namespace isotact

@@ -107,10 +107,10 @@ Aabb box_around(const TriangleMesh& mesh) {
 
 }  // namespace
 
-PackJson pack_shape(const SceneRun& run, std::size_t number, const RunPackSettings& settings,
+PackJson pack_shape(const RunPackSource& run, std::size_t number, const RunPackSettings& settings,
                     PackArrays& arrays) {
-  const Scene& scene = run.scene();
-  const TriangleMesh& mesh = run.replay().meshes[number];
+  const Scene& scene = run.scene;
+  const TriangleMesh& mesh = run.replay.meshes[number];
   PackJson json{{"name", scene.shapes[number].name},
                 {"positions", arrays.add(std::span<const Vec3f>(mesh.positions))},
                 {"triangles", nullptr},
@@ -123,14 +123,14 @@ PackJson pack_shape(const SceneRun& run, std::size_t number, const RunPackSettin
   json["triangles"] = arrays.add(corners);
   const auto user = find_user(scene, number);
   if (!user) return json;
-  const BodySettings& body = run.world().body_settings(*user);
+  const BodySettings& body = run.world.body_settings(*user);
   if (body.shape && body.shape->tree())
     json["shell"] = pack_shell(*body.shape->tree(), settings, arrays);
   if (body.shape && body.shape->field()) {
     json["bricks"] = pack_bricks(*body.shape->field(), settings, arrays);
     json["field"] =
         pack_samples(*body.shape->field(), body.shape->field()->bounds(), settings, arrays);
-  } else if (body.field && !run.replay().bodies[*user].is_endless && !mesh.positions.empty()) {
+  } else if (body.field && !run.replay.bodies[*user].is_endless && !mesh.positions.empty()) {
     json["field"] = pack_samples(*body.field, box_around(mesh), settings, arrays);
   }
   return json;

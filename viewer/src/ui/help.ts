@@ -55,7 +55,9 @@ export function watchKeys(keys: Key[]): void {
     if (event.key === ' ' && target.matches('button')) target.blur();
     const name = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     const key = keys.find((k) => k.keys.includes(name));
-    if (!key) return;
+    // An open dialog has the keys to itself, but for the one that closes it, too.
+    const help = document.querySelector('dialog[open]') !== null;
+    if (!key || (help && !key.keys.includes('?'))) return;
     event.preventDefault();
     key.run(event);
   });
