@@ -173,8 +173,8 @@ TEST(RunPack, TheFieldOfASliceIsTheField) {
   Random random(5);
   int inside = 0;
   for (int n = 0; n < 2000; ++n) {
-    int at[3];
-    for (int axis = 0; axis < 3; ++axis)
+    std::array<int, 3> at{};
+    for (std::size_t axis = 0; axis < 3; ++axis)
       at[axis] = static_cast<int>(random.below(static_cast<std::uint32_t>(nodes[axis])));
     const Vec3 p{origin[0] + spacing * at[0], origin[1] + spacing * at[1],
                  origin[2] + spacing * at[2]};
