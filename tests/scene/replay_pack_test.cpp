@@ -175,7 +175,8 @@ TEST(RunPack, TheFieldOfASliceIsTheField) {
   for (int n = 0; n < 2000; ++n) {
     std::array<int, 3> at{};
     for (std::size_t axis = 0; axis < 3; ++axis)
-      at[axis] = static_cast<int>(random.below(static_cast<std::uint32_t>(nodes[axis])));
+      at[axis] = nodes[axis] / 3 + static_cast<int>(random.below(static_cast<std::uint32_t>(
+                                       nodes[axis] / 3)));  // where the body is
     const Vec3 p{origin[0] + spacing * at[0], origin[1] + spacing * at[1],
                  origin[2] + spacing * at[2]};
     const int value =
