@@ -6,7 +6,16 @@ import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 
 import { kFew, kHostile, kThousand } from './scenes.mjs';
-import { isotact, kFolder, launch, makePage, open, processorSeconds, readCsv, settle } from './support.mjs';
+import {
+  isotact,
+  kFolder,
+  launch,
+  makePage,
+  open,
+  processorSeconds,
+  readCsv,
+  settle,
+} from './support.mjs';
 
 let browser;
 const pages = {};
@@ -47,9 +56,17 @@ test('a page opens from disk, quietly and alone', async () => {
   assert.deepEqual(troubles, []);
   assert.deepEqual(requests, [url('few')]);
   assert.equal(await page.title(), 'few · Isotact');
-  assert.match(await page.locator('.note').innerText(), /^4 bodies · \d+ contacts? · step 2\.00 ms$/);
+  assert.match(
+    await page.locator('.note').innerText(),
+    /^4 bodies · \d+ contacts? · step 2\.00 ms$/,
+  );
   // Even if a script wanted to, it could not.
-  const blocked = await page.evaluate(() => fetch('http://127.0.0.1:9/').then(() => false, () => true));
+  const blocked = await page.evaluate(() =>
+    fetch('http://127.0.0.1:9/').then(
+      () => false,
+      () => true,
+    ),
+  );
   assert.ok(blocked);
   await context.close();
 });
@@ -93,13 +110,23 @@ test('the charts say what the log says', async () => {
     await page.evaluate((time) => window.isotact.playback.seek(time), row.time);
     await settle(page);
     const shown = await page.evaluate(() =>
-      [...document.querySelectorAll('.legend b')].map((b) => [b.dataset.column, Number(b.dataset.value), b.innerText]),
+      [...document.querySelectorAll('.legend b')].map((b) => [
+        b.dataset.column,
+        Number(b.dataset.value),
+        b.innerText,
+      ]),
     );
     assert.equal(shown.length, 11);
     for (const [column, value, text] of shown) {
       const exact = column.endsWith('_seconds') ? 1e-3 : 1e-8; // as the file rounds them
-      assert.ok(Math.abs(value - row[column]) <= exact * Math.abs(row[column]), `${column} at ${row.time}`);
-      assert.ok(Math.abs(asNumber(text) - value) <= 6e-3 * Math.abs(value), `${column} reads ${text}`);
+      assert.ok(
+        Math.abs(value - row[column]) <= exact * Math.abs(row[column]),
+        `${column} at ${row.time}`,
+      );
+      assert.ok(
+        Math.abs(asNumber(text) - value) <= 6e-3 * Math.abs(value),
+        `${column} reads ${text}`,
+      );
     }
     touching += row.contacts;
   }
@@ -207,7 +234,10 @@ test('a phone shows it all without scrolling', async () => {
     isMobile: true,
     hasTouch: true,
   });
-  const sizes = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.scrollHeight]);
+  const sizes = await page.evaluate(() => [
+    document.documentElement.scrollWidth,
+    document.documentElement.scrollHeight,
+  ]);
   assert.deepEqual(sizes, [375, 667]);
   for (const part of ['#play', '#scrub', '#speed', 'nav']) {
     const box = await page.locator(part).boundingBox();
@@ -228,7 +258,10 @@ test('names stay text', async () => {
   await settle(page);
   assert.equal(await page.locator('h1').innerText(), kHostile.name);
   assert.equal(await page.locator('.card h2').innerText(), kHostile.bodies[1].name);
-  assert.equal(await page.locator('.bodies .name span').nth(0).innerText(), kHostile.bodies[0].name);
+  assert.equal(
+    await page.locator('.bodies .name span').nth(0).innerText(),
+    kHostile.bodies[0].name,
+  );
   assert.equal(await page.locator('img').count(), 0);
   assert.equal(await page.evaluate(() => window.hacked), undefined);
   assert.deepEqual(troubles, []);
@@ -248,7 +281,9 @@ test('a page that is cut short says so', async () => {
 test('a page is light', () => {
   const { viewer } = JSON.parse(isotact('doctor', '--json'));
   const kilobytes = Number(/built in \((\d+) KB/.exec(viewer)?.[1]);
-  console.log(`the page weighs ${kilobytes} KB without a run, ${Math.round(statSync(pages.thousand).size / 1000)} KB with a thousand bodies`);
+  console.log(
+    `the page weighs ${kilobytes} KB without a run, ${Math.round(statSync(pages.thousand).size / 1000)} KB with a thousand bodies`,
+  );
   assert.ok(kilobytes > 300 && kilobytes < 1000, viewer);
 });
 

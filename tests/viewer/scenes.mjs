@@ -10,7 +10,13 @@ export const kFew = {
   shapes: {
     link: {
       make: 'link',
-      with: { straight: 0.04, bend_radius: 0.022, wire_radius: 0.01, segments: 24, wire_segments: 8 },
+      with: {
+        straight: 0.04,
+        bend_radius: 0.022,
+        wire_radius: 0.01,
+        segments: 24,
+        wire_segments: 8,
+      },
       resolution: 32,
       points: 200,
     },
@@ -23,7 +29,12 @@ export const kFew = {
   },
   bodies: [
     { name: 'ground', kind: 'static', shape: { field: 'plane' } },
-    { name: 'link', shape: 'link', position: [0, 0.2, 0], rotation: { axis: [1, 0, 0], degrees: 40 } },
+    {
+      name: 'link',
+      shape: 'link',
+      position: [0, 0.2, 0],
+      rotation: { axis: [1, 0, 0], degrees: 40 },
+    },
     { name: 'other', shape: 'link', position: [0.03, 0.3, 0.02] },
     { name: 'cup', shape: 'cup', position: [-0.08, 0.25, 0] },
   ],

@@ -17,7 +17,10 @@ before(() => {
 
 // Starts the server; gives its port, and a way to end it.
 async function serve(...words) {
-  const server = spawn(kTool, ['view', ...words, '--json'], { cwd: kFolder, stdio: ['ignore', 'pipe', 'pipe'] });
+  const server = spawn(kTool, ['view', ...words, '--json'], {
+    cwd: kFolder,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let err = '';
   server.stderr.on('data', (piece) => (err += piece));
   const port = await new Promise((done, fail) => {
@@ -58,12 +61,26 @@ test('serves its page and nothing else', async () => {
   const head = await get(port, '/', { method: 'HEAD' });
   assert.equal(status(head), 200);
   assert.ok(head.endsWith('\r\n\r\n'));
-  for (const path of ['/short.html', '/short.json', '/../short.json', '//etc/passwd', '/%2e%2e/', '/?x', 'short.html'])
+  for (const path of [
+    '/short.html',
+    '/short.json',
+    '/../short.json',
+    '//etc/passwd',
+    '/%2e%2e/',
+    '/?x',
+    'short.html',
+  ])
     assert.equal(status(await get(port, path)), 404, path);
   for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS'])
     assert.equal(status(await get(port, '/', { method })), 405, method);
   assert.equal(status(await get(port, '/', { host: `localhost:${port}` })), 200);
-  for (const host of ['evil.example', `evil.example:${port}`, '127.0.0.1', `127.0.0.1:${port + 1}`, ''])
+  for (const host of [
+    'evil.example',
+    `evil.example:${port}`,
+    '127.0.0.1',
+    `127.0.0.1:${port + 1}`,
+    '',
+  ])
     assert.equal(status(await get(port, '/', { host })), 403, host);
   assert.equal(status(await ask(port, 'GET / HTTP/1.1\r\n\r\n')), 403);
   assert.equal(status(await ask(port, 'nonsense\r\n\r\n')), 400);
@@ -73,8 +90,13 @@ test('serves its page and nothing else', async () => {
 test('bears visitors who say too much, nothing, or leave', async () => {
   const { port, end } = await serve('short.html');
   assert.equal(await ask(port, 'GET / HTTP/1.1\r\nX: ' + 'a'.repeat(40000)).catch(() => ''), '');
-  for (let k = 0; k < 20; ++k) connect(port, '127.0.0.1', function () { this.destroy(); });
-  const half = connect(port, '127.0.0.1', () => half.write(`GET / HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`));
+  for (let k = 0; k < 20; ++k)
+    connect(port, '127.0.0.1', function () {
+      this.destroy();
+    });
+  const half = connect(port, '127.0.0.1', () =>
+    half.write(`GET / HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`),
+  );
   half.on('error', () => {});
   half.once('data', () => half.destroy());
   assert.equal(status(await get(port, '/')), 200);
@@ -107,7 +129,10 @@ test('runs a scene, and takes the port it is given', async () => {
   const answer = await get(first.port, '/');
   assert.equal(status(answer), 200);
   assert.match(answer, /Isotact run viewer/);
-  await assert.rejects(serve('short.html', '--port', String(first.port)), /choose another with --port/);
+  await assert.rejects(
+    serve('short.html', '--port', String(first.port)),
+    /choose another with --port/,
+  );
   assert.equal((await first.end('SIGINT')).code, 0);
   const again = await serve('short.html', '--port', String(first.port));
   assert.equal(again.port, first.port);
@@ -116,6 +141,9 @@ test('runs a scene, and takes the port it is given', async () => {
 
 test('refuses pages that are not its own', async () => {
   writeFileSync(join(kFolder, 'other.html'), '<!doctype html><title>other</title>');
-  await assert.rejects(serve('other.html'), /expected a page that 'isotact simulate -o RUN.html' wrote/);
+  await assert.rejects(
+    serve('other.html'),
+    /expected a page that 'isotact simulate -o RUN.html' wrote/,
+  );
   await assert.rejects(serve('none.html'), /none.html/);
 });

@@ -26,7 +26,9 @@ export function makePage(name, scene) {
 }
 
 export function findChromium() {
-  return ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
+  return ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
+    existsSync,
+  );
 }
 
 let browserProcess;
@@ -107,6 +109,9 @@ export async function settle(page) {
 }
 
 export function readCsv(text) {
-  const [head, ...rows] = text.trim().split('\n').map((line) => line.split(','));
+  const [head, ...rows] = text
+    .trim()
+    .split('\n')
+    .map((line) => line.split(','));
   return rows.map((row) => Object.fromEntries(row.map((cell, k) => [head[k], Number(cell)])));
 }

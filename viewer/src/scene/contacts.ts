@@ -13,6 +13,7 @@ import type { Stage } from './stage';
 const kPointPixels = 10;
 const kNormalPixels = 34;
 const kThickPixels = 3.2;
+const kLookedAt = 40; // frames
 
 // The number that a share of positive numbers does not pass.
 function percentile(numbers: Float32Array, share: number): number {
@@ -54,7 +55,7 @@ export class ContactViews {
     for (let f = 0; f + 1 < first.length; ++f) most = Math.max(most, first[f + 1]! - first[f]!);
     this.deepest = percentile(depths, 0.98);
     this.largestForce = percentile(lengths(forces), 0.95);
-    this.largestTorque = this.largestForce * this.typicalRadius();
+    this.largestTorque = this.usualTorque();
     this.points = new Dots(most);
     this.normals = new Arrows(most, '#d8453f');
     this.forces = new Arrows(most, kForceColour);
@@ -65,12 +66,20 @@ export class ContactViews {
       this.group.add(arrows.mesh);
   }
 
-  private typicalRadius(): number {
-    const radii = this.pack.shapes.map((s) =>
-      Math.max(...s.positions.subarray(0, 3000).map(Math.abs), 0),
-    );
-    const moving = this.pack.bodies.filter((b) => b.kind === 'dynamic' && b.shape !== null);
-    return moving.length > 0 ? radii[moving[0]!.shape!]! * 0.5 : 1;
+  // What most bodies do not pass, in some frames of the run.
+  private usualTorque(): number {
+    const { times } = this.pack.frames;
+    const every = Math.max(1, Math.floor(times.length / kLookedAt));
+    const torques: number[] = [];
+    for (let frame = 0; frame < times.length; frame += every) {
+      this.poses.setTime(frame, times[frame]!);
+      this.frame = frame;
+      for (const [body, load] of this.loads())
+        if (this.pack.bodies[body]!.kind === 'dynamic') torques.push(load.torque.length());
+    }
+    this.poses.setTime(0, times[0]!);
+    this.frame = 0;
+    return percentile(Float32Array.from(torques), 0.9);
   }
 
   get count(): number {
