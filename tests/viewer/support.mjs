@@ -79,7 +79,7 @@ export function processorSeconds() {
 
 // Opens a page and notes every complaint and every request that leaves the page.
 export async function open(browser, url, settings = {}) {
-  const context = await browser.newContext({ viewport: { width: 1000, height: 700 }, ...settings });
+  const context = await browser.newContext({ viewport: { width: 800, height: 600 }, ...settings });
   const page = await context.newPage();
   const troubles = [];
   const requests = [];
