@@ -42,6 +42,8 @@ class Descriptor {
   throw Error(fmt::format("{}: {}", what, std::strerror(errno)));
 }
 
+int stop_writer = -1;  // of the one StopSignals there is, for a handler
+
 // While it lives, SIGINT and SIGTERM write into a pipe instead of ending the program. A handler,
 // since threads that loops left behind may get the signal as well as this one.
 class StopSignals {
@@ -50,12 +52,12 @@ class StopSignals {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) fail("signals cannot be waited for");
     reader_ = ends[0];
-    writer_ = ends[1];
+    stop_writer = ends[1];
     struct sigaction action {};
     action.sa_handler = [](int) {
       const int saved = errno;
       const char byte = 0;
-      [[maybe_unused]] const ssize_t written = write(writer_, &byte, 1);
+      [[maybe_unused]] const ssize_t written = write(stop_writer, &byte, 1);
       errno = saved;
     };
     sigaction(SIGINT, &action, &before_interrupt_);
@@ -65,14 +67,13 @@ class StopSignals {
     sigaction(SIGINT, &before_interrupt_, nullptr);
     sigaction(SIGTERM, &before_terminate_, nullptr);
     close(reader_);
-    close(writer_);
+    close(stop_writer);
   }
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;
   int descriptor() const { return reader_; }  // can be read once there was one
 
  private:
-  static inline int writer_ = -1;
   int reader_ = -1;
   struct sigaction before_interrupt_ {};
   struct sigaction before_terminate_ {};

@@ -43,28 +43,33 @@ PackJson pack_shell(const PointSphereTree& tree, const RunPackSettings& settings
           {"levels", std::move(levels)}};
 }
 
-// Boxes of the coarse cells that have bricks, and of those nodes above them through which the
-// surface goes. Each level's boxes are of one size.
+// Level 0: coarse cells that have bricks. Above: nodes through which the surface goes.
+bool shows_box(const BrickField& field, int level, const Index3& at) {
+  if (level == 0) return field.brick_at(at) != BrickField::kNoBrick;
+  const std::size_t place = flat_index(field.tree_dims(level), at[0], at[1], at[2]);
+  const ValueRange range = field.tree_level(level)[place];
+  return range.min <= 0 && range.max >= 0;
+}
+
+std::vector<std::uint16_t> find_boxes(const BrickField& field, int level) {
+  std::vector<std::uint16_t> corners;
+  const Index3 n = field.tree_dims(level);
+  for (std::int32_t k = 0; k < n[2]; ++k)
+    for (std::int32_t j = 0; j < n[1]; ++j)
+      for (std::int32_t i = 0; i < n[0]; ++i) {
+        if (!shows_box(field, level, {i, j, k})) continue;
+        for (const std::int32_t at : {i, j, k}) corners.push_back(static_cast<std::uint16_t>(at));
+      }
+  return corners;
+}
+
+// Each level's boxes are of one size.
 PackJson pack_bricks(const BrickField& field, const RunPackSettings& settings, PackArrays& arrays) {
   PackJson levels = PackJson::array();
-  const auto tree_levels = static_cast<int>(field.header().level_count);
-  for (int l = tree_levels; l >= 0; --l) {
-    std::vector<std::uint16_t> corners;
+  for (int l = static_cast<int>(field.header().level_count); l >= 0; --l) {
     const Index3 n = field.tree_dims(l);
-    if (std::max({n[0], n[1], n[2]}) > 0xffff) continue;
-    for (std::int32_t k = 0; k < n[2]; ++k)
-      for (std::int32_t j = 0; j < n[1]; ++j)
-        for (std::int32_t i = 0; i < n[0]; ++i) {
-          bool shown = false;
-          if (l == 0) {
-            shown = field.brick_at({i, j, k}) != BrickField::kNoBrick;
-          } else {
-            const ValueRange r = field.tree_level(l)[flat_index(n, i, j, k)];
-            shown = r.min <= 0 && r.max >= 0;
-          }
-          if (!shown) continue;
-          for (const std::int32_t at : {i, j, k}) corners.push_back(static_cast<std::uint16_t>(at));
-        }
+    if (std::max({n[0], n[1], n[2]}) > 0xffff) continue;  // numbers have 16 bits
+    const std::vector<std::uint16_t> corners = find_boxes(field, l);
     if (corners.empty() || corners.size() / 3 > settings.most_boxes) continue;
     const double side = std::ldexp(field.voxel_size() * kBrickCells, l);
     levels.push_back({{"side", side}, {"corners", arrays.add(corners)}});

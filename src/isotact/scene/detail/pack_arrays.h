@@ -50,7 +50,7 @@ class PackArrays {
 };
 
 // The JSON of one shape of the scene.
-PackJson pack_shape(const RunPackSource& run, std::size_t shape, const RunPackSettings& settings,
+PackJson pack_shape(const RunPackSource& run, std::size_t number, const RunPackSettings& settings,
                     PackArrays& arrays);
 
 inline PackJson to_json(const Vec3& v) { return {v.x, v.y, v.z}; }
