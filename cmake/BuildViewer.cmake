@@ -2,6 +2,7 @@
 #       -P BuildViewer.cmake: builds the page in a folder of its own and writes it as C++.
 cmake_minimum_required(VERSION 3.25)
 set(page "")
+set(given "${MISSING}")  # known before: nothing to be tried again
 
 # Runs npm; sets MISSING where that fails. Offline, npm would try for minutes.
 function(run_npm what)
@@ -57,6 +58,6 @@ ViewerPage viewer_page() { return {R\"isotact-page(${page})isotact-page\", \"${M
 }  // namespace isotact::tool
 ")
 file(WRITE ${OUTPUT} "${text}")
-if(page OR NOT NPM)
+if(page OR given)
   file(WRITE ${MADE} "")
 endif()
