@@ -66,7 +66,7 @@ export class App {
       'header',
       {},
       make('h1', {}, scene.name || 'A run'),
-      scene.about ? make('p', {}, scene.about) : null,
+      scene.about ? make('p', { class: 'about', title: scene.about }, scene.about) : null,
       this.note,
     );
     const tools = make(

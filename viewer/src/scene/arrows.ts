@@ -38,6 +38,9 @@ export class Arrows {
     });
     this.mesh = new InstancedMesh(arrowGeometry(heads), material, Math.max(most, 1));
     this.mesh.instanceMatrix.setUsage(DynamicDrawUsage);
+    this.mesh.renderOrder = 5;
+    material.depthTest = false; // most of them begin inside of bodies
+    material.transparent = true;
     this.mesh.frustumCulled = false;
     this.mesh.count = 0;
   }
