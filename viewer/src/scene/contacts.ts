@@ -151,7 +151,9 @@ export class ContactViews {
     this.forces.clear();
     if (this.looks.layers.forces)
       this.forEach((k, place, pixel) => {
-        way.fromArray(this.pack.contacts.forces, 3 * k);
+        const a = this.pack.contacts.bodies[2 * k]!;
+        const sign = this.pack.bodies[a]!.kind === 'dynamic' ? 1 : -1; // on the one that it moves
+        way.fromArray(this.pack.contacts.forces, 3 * k).multiplyScalar(sign);
         this.forces.add(place, way.multiplyScalar(this.metresPer(this.largestForce)), 3 * pixel);
       });
     this.forces.finish();

@@ -12,7 +12,7 @@ import { format, make } from './dom';
 const kLayerNames: Record<Layer, [name: string, colour: string, key: string, title: string]> = {
   contacts: ['Contacts', '#f0943f', 'C', 'Where pairs touch, at the deepest place'],
   normals: ['Normals', '#d8453f', 'N', 'Towards the first body of a pair'],
-  forces: ['Contact forces', kForceColour, 'F', 'On the first body of a pair'],
+  forces: ['Contact forces', kForceColour, 'F', 'On the first body of a pair that moves freely'],
   torques: [
     'Body force, torque',
     kTorqueColour,
