@@ -1,6 +1,6 @@
 // The pages that the tool writes, in a real browser with software GL.
 import assert from 'node:assert/strict';
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -14,6 +14,7 @@ import {
   open,
   processorSeconds,
   readCsv,
+  repack,
   settle,
 } from './support.mjs';
 
@@ -257,6 +258,41 @@ test('a phone shows it all without scrolling', async () => {
   assert.ok(!(await page.locator('.panel').isVisible()));
   await page.locator('nav button[aria-label^=Panel]').tap();
   assert.ok(await page.locator('.panel').isVisible());
+  assert.deepEqual(troubles, []);
+  await context.close();
+});
+
+// A square that grows with the run, beside bodies that are hidden.
+test('soft bodies bend', async () => {
+  pages.soft = join(kFolder, 'soft.html');
+  const html = repack(readFileSync(pages.few, 'utf8'), (json, add) => {
+    const frames = json.frames.times[2];
+    const places = new Uint16Array(12 * frames);
+    for (let f = 0; f < frames; ++f) {
+      const side = (65535 * (f + 1)) / frames;
+      places.set([0, 0, 0, side, 0, 0, side, side, 0, 0, side, 0], 12 * f);
+    }
+    json.soft_bodies.push({
+      name: 'jelly',
+      colour: '#4aa88c',
+      triangles: add('u32', Uint32Array.of(0, 1, 2, 0, 2, 3)),
+      lower: [-0.1, 0.05, 0],
+      size: [0.2, 0.2, 0],
+      places: add('u16', places),
+    });
+  });
+  writeFileSync(pages.soft, html);
+  const { page, context, troubles } = await open(browser, url('soft'));
+  await page.evaluate(() => {
+    for (const look of window.isotact.looks.all) look.visible = false;
+    window.isotact.looks.changed();
+  });
+  const first = await picture(page);
+  await seek(page, 1);
+  const last = await picture(page);
+  assert.notEqual(first, last);
+  await page.locator('.bodies li', { hasText: 'jelly' }).locator('button').click();
+  assert.notEqual(await picture(page), last);
   assert.deepEqual(troubles, []);
   await context.close();
 });

@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { gunzipSync, gzipSync } from 'node:zlib';
 
 export const kHere = dirname(fileURLToPath(import.meta.url));
 export const kTool = process.env.ISOTACT_TOOL;
@@ -114,4 +115,26 @@ export function readCsv(text) {
     .split('\n')
     .map((line) => line.split(','));
   return rows.map((row) => Object.fromEntries(row.map((cell, k) => [head[k], Number(cell)])));
+}
+
+// The page with another pack: `change` gets the JSON, and a function that adds an array to it.
+export function repack(html, change) {
+  const slot = /(id="run-pack">)([^<]*)/;
+  const pack = gunzipSync(Buffer.from(slot.exec(html)[2], 'base64'));
+  const size = Number(pack.readBigUInt64LE(8));
+  const json = JSON.parse(pack.subarray(16, 16 + size).toString());
+  let arrays = pack.subarray(16 + size);
+  change(json, (type, numbers) => {
+    arrays = Buffer.concat([arrays, Buffer.alloc((8 - (arrays.length % 8)) % 8)]);
+    const view = [type, arrays.length, numbers.length];
+    arrays = Buffer.concat([arrays, Buffer.from(numbers.buffer)]);
+    return view;
+  });
+  let text = Buffer.from(JSON.stringify(json));
+  text = Buffer.concat([text, Buffer.alloc((8 - (text.length % 8)) % 8, ' ')]);
+  const head = Buffer.alloc(16);
+  head.write('ISOPACK1');
+  head.writeBigUInt64LE(BigInt(text.length), 8);
+  const packed = gzipSync(Buffer.concat([head, text, arrays])).toString('base64');
+  return html.replace(slot, (_, begin) => begin + packed);
 }
