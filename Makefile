@@ -19,6 +19,7 @@ demo: build
 # The whole suite twice: as users get it, and under the address and undefined-behaviour sanitizers,
 # which also replay the fuzzers' corpus.
 test: build
+	@scripts/deps core viewer
 	@cmake --preset asan $(QUIET)
 	@cmake --build --preset asan
 	@ctest --preset release -j2

@@ -82,6 +82,7 @@ void add_simulate(CommandLine& line);
 void add_slice(CommandLine& line);
 void add_convert(CommandLine& line);
 void add_render(CommandLine& line);
+void add_view(CommandLine& line);
 void add_bench(CommandLine& line);
 void add_demo(CommandLine& line);
 void add_doctor(CommandLine& line);

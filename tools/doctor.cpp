@@ -7,6 +7,7 @@
 
 #include "command.h"
 #include "field_file.h"
+#include "run_page.h"
 
 #if defined(ISOTACT_HAS_GPU)
 #include "isotact/gpu/context.h"
@@ -81,6 +82,7 @@ Json diagnose(Threads threads) {
 #else
   report["bullet"] = "not built in";
 #endif
+  report["viewer"] = viewer_support();
   report["readers"] = {"obj", "stl", "ply", "off", "gltf", "glb"};
   report["writers"] = {"obj", "stl", "ply", "glb"};
   report["field_writers"] = field_formats();
@@ -110,6 +112,7 @@ void print_report(const Json& r) {
       {"gpu limits", gpu_limits(r)},
       {"openvdb", text("openvdb")},
       {"bullet", text("bullet")},
+      {"viewer", text("viewer")},
       {"reads", joined(r["readers"])},
       {"writes", joined(r["writers"])},
       {"fields as", text("field_writers")},

@@ -30,6 +30,7 @@ int run(int argc, char** argv) {
   add_simulate(line);
   add_slice(line);
   add_render(line);
+  add_view(line);
   add_bench(line);
   add_demo(line);
   add_doctor(line);

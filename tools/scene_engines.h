@@ -1,4 +1,4 @@
-// The engines beside our own that this program can run scenes with.
+// Engines that scenes may name, beside our own world.
 #pragma once
 
 #include "isotact/scene/engine.h"

@@ -14,6 +14,7 @@
 #include "command.h"
 #include "picture/animation.h"
 #include "picture_output.h"
+#include "run_page.h"
 #include "scene_engines.h"
 #include "simulate_picture.h"
 
@@ -26,19 +27,18 @@ struct SimulateOptions {
   double step = 0, rate = 0;
   int steps = 0, every = 1, width = 720;
 
+  bool wants_page() const { return lower_extension(output) == ".html"; }
   bool wants_frames() const {
-    return !frames.empty() || !animate.empty() || lower_extension(output) == ".glb";
+    return !frames.empty() || !animate.empty() || lower_extension(output) == ".glb" || wants_page();
   }
-  bool wants_log() const { return !log.empty() || lower_extension(output) == ".csv"; }
+  bool wants_log() const {
+    return !log.empty() || lower_extension(output) == ".csv" || wants_page();
+  }
 };
 
 void check(const SimulateOptions& o) {
-  const std::string extension = lower_extension(o.output);
-  if (extension == ".html")
-    throw UsageError(
-        "a page that plays the run (.html) is not built in yet; write .glb, which any "
-        "glTF viewer plays");
-  if (!o.output.empty()) check_extension(o.output, ".glb .csv");
+  if (!o.output.empty()) check_extension(o.output, ".html .glb .csv");
+  if (o.wants_page()) require_viewer();
   if (!o.log.empty()) check_extension(o.log, ".csv");
   if (!o.animate.empty()) check_picture_name(o.animate, o.common);
   if (o.animate == "-") throw UsageError("--animate needs the name of a file");
@@ -95,6 +95,7 @@ void draw_pictures(const SceneRun& run, const SimulateOptions& o) {
 void write_outputs(const SceneRun& run, const SimulateOptions& o) {
   const std::string extension = lower_extension(o.output);
   if (extension == ".glb") write_file(o.output, write_replay_glb(run.replay()));
+  if (o.wants_page()) write_file(o.output, make_run_page(run, o.common.threads));
   if (o.wants_log()) {
     const std::string csv = write_log_csv(run.replay());
     if (extension == ".csv") write_file(o.output, csv);
@@ -163,6 +164,7 @@ void run_simulate(const SimulateOptions& o) {
   SceneRun run(scene, {.threads = o.common.thread_setting(),
                        .keep_frames = o.wants_frames(),
                        .keep_log = o.wants_log(),
+                       .keep_paths = o.wants_page(),
                        .engines = built_in_engines()});
   print_warnings(o.scene, run.warnings());
   const std::size_t warned = run.warnings().size();
@@ -204,14 +206,15 @@ void add_simulate(CommandLine& line) {
   Command command = line.add_command("simulate", "Run a scene of bodies that move and touch");
   command.set_examples(
       "Examples:\n"
-      "  isotact simulate scenes/chain.json -o chain.glb --log chain.csv\n"
+      "  isotact simulate scenes/chain.json -o chain.html --log chain.csv\n"
       "  isotact simulate scenes/nut.json --animate nut.png --every 4\n"
       "  isotact simulate scenes/pile.json --steps 500 --save half.snapshot\n"
       "  isotact simulate scenes/pile.json --resume half.snapshot --json");
   command.add_text({.names = "SCENE", .help = "A scene file (docs/scenes.md)", .required = true},
                    options->scene);
   command.add_text({.names = "-o,--output",
-                    .help = "The run: .glb, which any glTF viewer plays, or a log as .csv",
+                    .help = "The run: a page that plays it (.html), .glb, which any glTF viewer "
+                            "plays, or a log as .csv",
                     .value_name = "RUN"},
                    options->output);
   command.add_text({.names = "--log",

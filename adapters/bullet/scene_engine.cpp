@@ -269,7 +269,9 @@ class BulletEngine final : public SceneEngine {
     const Vec3 on_first = from_bullet(p.getPositionWorldOnA());
     const Vec3 on_second = from_bullet(p.getPositionWorldOnB());
     const Vec3 normal = from_bullet(p.m_normalWorldOnB) * (swapped ? -1.0 : 1.0);
-    c.impulse = c.impulse + normal * static_cast<double>(p.getAppliedImpulse());
+    const Vec3 impulse = normal * static_cast<double>(p.getAppliedImpulse());
+    c.impulse += impulse;
+    c.angular_impulse += cross((on_first + on_second) * 0.5, impulse);
     const double depth = -static_cast<double>(p.getDistance());
     if (!first && depth <= c.contact.depth) return;
     c.contact = {.position = (on_first + on_second) * 0.5,

@@ -131,9 +131,6 @@ TEST_F(SimulateVerb, SaysWhatIsWrong) {
   EXPECT_EQ(run({"simulate", "drop.json", "-o", "drop.json"}).exit_code, 2);
   EXPECT_EQ(run({"simulate", "drop.json", "--every", "2"}).exit_code, 2);
   EXPECT_EQ(run({"simulate", "drop.json", "--dt", "0"}).exit_code, 2);
-  const ProgramRun page = run({"simulate", "drop.json", "-o", "drop.html"});
-  EXPECT_EQ(page.exit_code, 2);
-  EXPECT_NE(page.err.find(".glb"), std::string::npos) << page.err;
   write("bad.json",
         R"({"isotact_scene": 1, "bodies": [{"name": "a", "shape": {"make": "box", "size": -1}}]})");
   const ProgramRun bad = run({"simulate", "bad.json"});
@@ -145,6 +142,36 @@ TEST_F(SimulateVerb, SaysWhatIsWrong) {
   const ProgramRun lost = run({"simulate", "drop.json"});
   EXPECT_EQ(lost.exit_code, 1);
   EXPECT_NE(lost.err.find("body 'part'"), std::string::npos) << lost.err;
+}
+
+// tests/viewer looks at pages in a browser; this is what is left where there is none.
+TEST_F(SimulateVerb, WritesAPageOrSaysWhatElseToWrite) {
+  const std::string viewer = run_json({"doctor"})["viewer"];
+  const ProgramRun r = run({"simulate", "drop.json", "-o", "drop.html", "--steps", "5"});
+  if (viewer.find("built in") != 0) {
+    EXPECT_EQ(r.exit_code, 2);
+    EXPECT_NE(r.err.find(".glb"), std::string::npos) << r.err;
+    return;
+  }
+  EXPECT_EQ(r.exit_code, 0) << r.err;
+  const std::string page = text_of("drop.html");
+  EXPECT_EQ(page.substr(0, 15), "<!doctype html>");
+  const std::size_t pack = page.find("id=\"run-pack\">H4sI");  // gzip
+  EXPECT_NE(pack, std::string::npos);
+  EXPECT_EQ(page.find("ISOTACT-RUN-PACK</script>"), std::string::npos);
+  EXPECT_NE(page.find("</script>", pack), std::string::npos);
+}
+
+TEST_F(SimulateVerb, ViewRefusesWhatItCannotShow) {
+  write("other.html", "<!doctype html><title>other</title>");
+  const ProgramRun other = run({"view", "other.html"});
+  EXPECT_EQ(other.exit_code, 1);
+  EXPECT_NE(other.err.find("expected a page that 'isotact simulate"), std::string::npos)
+      << other.err;
+  EXPECT_EQ(run({"view", "none.html"}).exit_code, 1);
+  EXPECT_EQ(run({"view", "none.json"}).exit_code, 1);
+  EXPECT_EQ(run({"view"}).exit_code, 2);
+  EXPECT_EQ(run({"view", "other.html", "--port", "70000"}).exit_code, 2);
 }
 
 // Only the words are looked at where there is no Bullet.

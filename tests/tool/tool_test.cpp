@@ -147,7 +147,7 @@ TEST_F(Tool, RenderWritesAPng) {
 TEST_F(Tool, DoctorSpeaksJson) {
   const Json report = run_json({"doctor", "--json", "--threads", "3"});
   EXPECT_EQ(report["threads"], 3);
-  for (const char* key : {"version", "compiler", "thread_backend", "simd_used", "gpu"})
+  for (const char* key : {"version", "compiler", "thread_backend", "simd_used", "gpu", "viewer"})
     EXPECT_TRUE(report.contains(key)) << key;
 }
 
@@ -170,7 +170,7 @@ TEST_F(Tool, CompletionNamesEveryVerbAndShape) {
 
 TEST_F(Tool, EveryVerbHasHelpWithExamples) {
   for (const char* verb :
-       {"make", "info", "convert", "render", "bench", "demo", "doctor", "completion"}) {
+       {"make", "info", "convert", "render", "view", "bench", "demo", "doctor", "completion"}) {
     const ProgramRun r = run({verb, "--help"});
     EXPECT_EQ(r.exit_code, 0);
     EXPECT_NE(r.out.find("Example"), std::string::npos) << verb;

@@ -354,6 +354,7 @@ PairState read_pair(Reader& r, std::size_t bodies) {
   p.area = r.take<double>();
   p.depth = r.take<double>();
   p.contact = read_contact(r);
+  p.angular_impulse = cross(p.contact.position, p.impulse);
   for (auto& sticks : p.sticks) {
     const std::uint64_t n = r.take_count(32);
     for (std::uint64_t i = 0; i < n; ++i) {

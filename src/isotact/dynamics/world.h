@@ -116,9 +116,20 @@ struct PairContact {
   ContactPhase phase = ContactPhase::kBegin;
   Contact contact{};  // the deepest at the end of the step, or what it last was
   Vec3 impulse{};     // N s, on A in this step
-  double area = 0;    // m^2
+  // N m s, on A about the world's origin. A snapshot has none: restored pairs that sleep have it as
+  // if their impulse acted at the contact's position.
+  Vec3 angular_impulse{};
+  double area = 0;  // m^2
   std::uint32_t points = 0, sticking = 0;
   bool impact = false;  // they were pushed apart at their time of contact
+};
+
+// A point of one body on its way through the other in the last step: a straight piece of what
+// SweptTracer looks at. Seen from the other body and drawn where that is now: the way is the one
+// against it, not the one in the world.
+struct ContactPath {
+  Vec3 from{}, to{};          // metres, world: at the start and the end of the piece
+  float enter = 0, exit = 0;  // when it is inside, 0 to 1 of the piece
 };
 
 struct Energies {
@@ -192,6 +203,10 @@ class World {
   const StepReport& report() const;               // of the last step
   std::span<const PairContact> contacts() const;  // of it, in the order of pairs
   const std::optional<Trouble>& find_trouble() const;
+  // Of the last step: ways of points of either into the other, appended to `paths`. Where there are
+  // more than `most`, some of them, evenly spread. Costs as much as finding the contact did.
+  void find_contact_paths(const BodyPair& pair, std::size_t most,
+                          std::vector<ContactPath>& paths) const;
 
   Energies energies() const;
   double time() const { return report().time; }

@@ -326,6 +326,7 @@ Contact make_contact(const RoleImpulse& role, bool of_a) {
 // origin.
 void add_role(const RoleImpulse& r, double sign, PairState& pair, ContactResponse& response) {
   pair.impulse += r.impulse * sign;
+  pair.angular_impulse += r.angular_impulse * sign;
   pair.push.push += moved(Wrench{r.impulse, r.angular_impulse}, pair.push.place) * sign;
   response.add(r.response, sign);
   pair.points += r.points;
@@ -418,7 +419,7 @@ void World::State::find_contacts() {
         p.touches = p.touched;
         continue;
       }
-      p.impulse = {};
+      p.impulse = p.angular_impulse = {};
       p.points = p.sticking = 0;
       p.area = p.depth = p.energy = 0;
       if (!p.apart) look_at_pair(p);
@@ -449,6 +450,7 @@ void World::State::list_contacts() {
                                              : ContactPhase::kBegin,
                         .contact = p.contact,
                         .impulse = p.impulse,
+                        .angular_impulse = p.angular_impulse,
                         .area = p.area,
                         .points = p.points,
                         .sticking = p.sticking,

@@ -30,8 +30,11 @@ struct ReplaySoftBody {
 
 // A contact of two bodies at its deepest place.
 struct ReplayContact {
-  Vec3 position{}, normal{};
+  Vec3 position{}, normal{};  // the normal points to A
   double depth = 0;
+  std::uint32_t a = 0, b = 0;  // bodies
+  Vec3 force{};                // N, on A; B gets the opposite
+  Vec3 moment{};               // N m, on A, about `position`: forces act all over where they touch
 };
 
 struct ReplayFrame {
@@ -39,6 +42,7 @@ struct ReplayFrame {
   std::vector<Pose> poses{};  // world_from_body, of each body
   std::vector<ReplayContact> contacts{};
   std::vector<std::vector<Vec3f>> soft{};  // vertices, of each soft body
+  std::vector<ContactPath> paths{};        // where they were asked for (RunSettings::keep_paths)
 };
 
 struct Replay {

@@ -205,6 +205,27 @@ void warn_of_coarse_fields(const World& world, std::vector<std::string>& warning
                   world.body_settings(*coarsest).name, cell_of(*coarsest)));
 }
 
+ReplayContact replay_contact(const PairContact& c, double step) {
+  const Vec3& place = c.contact.position;
+  return {.position = place,
+          .normal = c.contact.normal,
+          .depth = c.contact.depth,
+          .a = c.pair.a,
+          .b = c.pair.b,
+          .force = c.impulse / step,
+          .moment = (c.angular_impulse - cross(place, c.impulse)) / step};
+}
+
+// So many that a picture shows them all.
+void keep_paths(const World& world, ReplayFrame& frame) {
+  constexpr std::size_t kMostOfPair = 32, kMostOfFrame = 512;
+  for (const PairContact& c : world.contacts()) {
+    if (frame.paths.size() >= kMostOfFrame) return;
+    if (c.phase != ContactPhase::kEnd && c.points > 0)
+      world.find_contact_paths(c.pair, kMostOfPair, frame.paths);
+  }
+}
+
 // The number of the frame that is due at a time or was due last.
 double frame_at(double time, double rate) { return std::floor(time * rate * (1 + 1e-12) + 1e-9); }
 
@@ -315,7 +336,8 @@ ReplayFrame SceneRun::frame() const {
     now.poses.push_back(world_.pose(static_cast<BodyId>(k)));
   for (const PairContact& c : contacts())
     if (c.phase != ContactPhase::kEnd && (c.points > 0 || c.impact))
-      now.contacts.push_back({c.contact.position, c.contact.normal, c.contact.depth});
+      now.contacts.push_back(replay_contact(c, scene_.world.step));
+  if (settings_.keep_paths && !engine_) keep_paths(world_, now);
   record_soft(now);
   return now;
 }

@@ -26,6 +26,7 @@ struct RunSettings {
   Threads threads{};
   bool keep_frames = true;  // poses and contacts at the scene's rate
   bool keep_log = true;     // a row a step: 200 bytes
+  bool keep_paths = false;  // ways of points into others, in frames; of our own engine only
   SceneEngines engines{};   // by the name that scenes have for them, beside our own
 };
 

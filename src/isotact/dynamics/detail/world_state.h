@@ -43,6 +43,7 @@ struct PairState {
   BodyPair pair{};
   std::vector<PointStick> sticks[2]{};    // of points of A in B, of points of B in A
   Vec3 impulse{};                         // N s on A, of the present step
+  Vec3 angular_impulse{};                 // N m s on A about the world's origin; so, too
   ContactPush push{};                     // for the next
   bool touches = false, touched = false;  // in this step, in the one before
   Contact contact{};                      // the deepest, or what it last was

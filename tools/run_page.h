@@ -1,0 +1,29 @@
+// The page that plays a run: viewer/, built into this program, with a run in it.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace isotact {
+class SceneRun;
+}
+
+namespace isotact::tool {
+
+// "built in (629 KB without a run)", or why not.
+std::string viewer_support();
+// Wrong usage where the page is not built in.
+void require_viewer();
+
+// A page with the pack in it: compressed, as base64 in an element that no browser runs. Names from
+// the scene are in there only, so that nothing of it can become markup. Throws Error.
+std::string make_run_page(std::span<const std::byte> pack);
+std::string make_run_page(const SceneRun& run, int threads);
+
+// Reads a page that make_run_page made; throws Error for any other file.
+std::string read_run_page(const std::filesystem::path& path);
+
+}  // namespace isotact::tool
