@@ -113,7 +113,7 @@ def commands_of(code):
     joined = re.sub(r"\\\n\s*", " ", code)
     for line in joined.split("\n"):
         line = line.strip()
-        if line and not re.match(r"#|for |do\b|done|if |then|fi\b|else|while |\w+=\S*$|[{}]|printf|echo|cat|mkdir", line):
+        if line and not re.match(r"#|for |do\b|done|if |then|fi\b|else|while |\w+=(\$\(|\S*$)|[{}]|printf|echo|cat|mkdir", line):
             yield re.split(r" (?:\||&&|;|<|>)", line)[0]
 
 
