@@ -24,6 +24,7 @@ from markdown import Renderer, plain
 TOP_PAGES = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")
 LANGUAGES = {".cpp": "cpp", ".h": "cpp", ".json": "json", ".py": "python", "": "text"}
 MOST_FILE_BYTES = 400_000
+MARK = "api/names.html"  # what only a site of ours has
 
 
 class Site:
@@ -138,6 +139,8 @@ def main():
     parser = argparse.ArgumentParser(prog="scripts/site", description=__doc__)
     parser.add_argument("--output", type=Path, default=source / "build/site")
     output = parser.parse_args().output
+    if output.exists() and any(output.iterdir()) and not (output / MARK).exists():
+        sys.exit(f"scripts/site: {output} has something else in it, and is left alone")
     shutil.rmtree(output, ignore_errors=True)
     output.mkdir(parents=True)
     problems = Site(source, output).build()

@@ -93,7 +93,10 @@ class Api:
     def header_page(self, header):
         page = self.page_of(header.path)
         text = Renderer(code_link=lambda c: self.link(c, page))
-        out = [f"<h1>{header.path.removeprefix('isotact/')}</h1>",
+        module = PurePosixPath(header.path).parts[1]
+        out = [f'<p class="contents"><a href="{relative("api/index.html", page)}">API reference</a> / '
+               f'<a href="{relative("api/index.html", page, module)}">{module}</a></p>',
+               f"<h1>{header.path.removeprefix('isotact/')}</h1>",
                f'<pre><code>#include "{header.path}"</code></pre>', text.render(header.about)]
         used = set()
         for item in header.items:

@@ -51,9 +51,9 @@ def chunks(lines):
         bare = strip_text(line)
         if skipped:  # a namespace that is nobody's business
             skipped += bare.count("{") - bare.count("}")
-        elif depth == 0 and re.match(r"namespace (detail|\w*::detail)\b|namespace \{", line):
+        elif depth == 0 and re.match(r"namespace ([\w:]*detail)? ?\{$", line):
             skipped = 1
-        elif depth == 0 and re.match(r"#|namespace [\w:]+ \{$|\}  // namespace|(class|struct|enum class) [\w: ]+;( *//.*)?$", line):
+        elif depth == 0 and re.match(r"#|namespace [\w:]+ \{$|\}|(class|struct|enum class) [\w: ]+;( *//.*)?$", line):
             pass
         elif depth == 0 and not line.strip():
             if chunk:
@@ -99,7 +99,7 @@ def comment_to_markdown(lines):
 def shorten(code):
     """Without bodies of functions and without what is private."""
     out, i, statement = [], 0, ""
-    stack = []  # of braces: "type" (members are shown), "list", or "private" ends
+    stack = []  # of braces: "type", whose members are shown, or "list"
     while i < len(code):
         token = re.compile(r"//[^\n]*|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])'|.", re.S).match(code, i)[0]
         if token == "{" and is_body(statement):
@@ -113,8 +113,7 @@ def shorten(code):
             continue
         if token == "{":
             stack.append("type" if re.search(r"\b(class|struct|union)\b[^;={]*$", statement) else "list")
-        elif token == "}" and stack:
-            stack.pop()
+        closed = stack.pop() if token == "}" and stack else None
         private = re.compile(r"\n[ \t]*(private|protected):").match(code, i) if token == "\n" else None
         if private and stack and stack[-1] == "type":
             i = skip_private(code, private.end())
@@ -124,7 +123,7 @@ def shorten(code):
             statement = ""
             continue
         out.append(token)
-        statement = "" if token in ";}" or (token == "{" and stack[-1] == "type") or \
+        statement = "" if token == ";" or closed == "type" or (token == "{" and stack[-1] == "type") or \
             (token == ":" and re.search(r"\bpublic$", statement)) else statement + ("" if token.startswith("//") else token)
         i += len(token)
     return re.sub(r"\n{3,}", "\n\n", "".join(out)).strip("\n")

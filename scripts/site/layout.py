@@ -14,7 +14,7 @@ def navigation(sections, page):
     """sections: [(heading, [(title, page)])]; the one that holds this page is open."""
     out = []
     for heading, entries in sections:
-        is_here = any(target == page for _, target in entries)
+        is_here = any(target == page or (target == "api/index.html" and page.startswith("api/")) for _, target in entries)
         links = "".join(f'<li><a{" class=here" if target == page else ""} href="{relative(target, page)}">'
                         f"{html.escape(title)}</a></li>" for title, target in entries)
         out.append(f'<details{" open" if is_here or page == "index.html" else ""}><summary>{html.escape(heading)}'

@@ -41,10 +41,21 @@ class Renderer:
     def inline(self, text, linked=False):
         out, at = [], 0
         for m in INLINE.finditer(text):
-            out.append(html.escape(text[at:m.start()], quote=False))
+            out.append(self.words(text[at:m.start()], linked))
             out.append(self.span(m, linked))
             at = m.end()
-        return "".join(out) + html.escape(text[at:], quote=False)
+        return "".join(out) + self.words(text[at:], linked)
+
+    def words(self, text, linked):
+        """Plain text, in which headers that are named become links."""
+        text = html.escape(text, quote=False)
+        if linked:
+            return text
+
+        def header(m):
+            target = self.code_link(m[0])
+            return f'<a href="{html.escape(target)}">{m[0]}</a>' if target else m[0]
+        return re.sub(r"(?<![\w/.])[a-z][\w/]*\.h\b", header, text)
 
     def span(self, m, linked):
         if m["escaped"]:
