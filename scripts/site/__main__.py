@@ -124,6 +124,7 @@ class Site:
             if not renderer.headings or renderer.headings[0][0] != 1:
                 self.problems.append(f"{name}: does not begin with a title")
                 continue
+            self.problems += [f"{name}: {flaw}" for flaw in renderer.flaws]
             title = "Isotact" if name in ("docs/index.md", "README.md") else renderer.headings[0][1]
             body = body.replace("</h1>", "</h1>" + contents(renderer.headings, page), 1)
             self.write(page, title, body, sections)

@@ -7,12 +7,12 @@ from highlight import highlight
 
 INLINE = re.compile(
     r"\\(?P<escaped>[\\`*_{}\[\]()#+\-.!|<>])"
-    r"|(?P<ticks>`+)(?P<code>.+?)(?P=ticks)(?!`)"
+    r"|(?P<ticks>`+)(?P<code>[^`]|[^`].*?[^`])(?P=ticks)(?!`)"
     r"|!\[(?P<alt>[^\]]*)\]\((?P<source>[^)\s]+)\)"
     r"|\[(?P<label>(?:`[^`]*`|[^\]`])*)\]\((?P<target>[^)\s]+)\)"
     r"|<(?P<bare>https?://[^>\s]+)>"
     r"|\*\*(?P<strong>(?:`[^`]*`|[^*`])+?)\*\*"
-    r"|(?<![\w*])\*(?P<soft>(?:`[^`]*`|[^*`\s])(?:(?:`[^`]*`|[^*`])*?[^*\s])?)\*(?!\w)")
+    r"|(?<![\w*])\*(?P<soft>(?:`[^`]*`|[^*`\s])(?:(?:`[^`]*`|[^*`])*?[^*\s])?)\*(?!\w)", re.S)
 ITEM = re.compile(r"( *)([-*]|\d+\.) +(.*)")
 ROW = re.compile(r"^\s*\|.*\|\s*$")
 
@@ -37,6 +37,7 @@ class Renderer:
         self.code_link = code_link or (lambda code: None)
         self.picture = picture or (lambda source: source)
         self.anchors, self.headings = {}, []
+        self.flaws = []  # what was hardly meant so
 
     def inline(self, text, linked=False):
         out, at = [], 0
@@ -48,6 +49,8 @@ class Renderer:
 
     def words(self, text, linked):
         """Plain text, in which headers that are named become links."""
+        if "`" in text:
+            self.flaws.append(f"a backtick without its partner in '{text.strip()[:60]}'")
         text = html.escape(text, quote=False)
         if linked:
             return text
@@ -61,7 +64,7 @@ class Renderer:
         if m["escaped"]:
             return html.escape(m["escaped"])
         if m["code"]:
-            code = m["code"].replace("\\|", "|")
+            code = m["code"].replace("\\|", "|").replace("\n", " ")
             code = code[1:-1] if code.startswith(" ") and code.endswith(" ") and code.strip() else code
             inner = f"<code>{html.escape(code, quote=False)}</code>"
             target = None if linked else self.code_link(code)
@@ -170,7 +173,9 @@ class Renderer:
 
 
 def begins_block(line):
-    return bool(re.match(r"#{1,6} |```|>", line) or ITEM.match(line) or ROW.match(line))
+    """Within a paragraph: a number that begins a line begins a list only if it is 1."""
+    item = ITEM.match(line)
+    return bool(re.match(r"#{1,6} |```|>", line) or (item and (item[2] in "-*" or item[2] == "1.")) or ROW.match(line))
 
 
 def cells(line):

@@ -103,12 +103,12 @@ def read_blocks(text, page):
 
 def inline_commands(text):
     """(line, code) of each `isotact ...` and the like within the text, outside of blocks."""
-    found, fenced = [], False
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.lstrip().startswith("```"):
-            fenced = not fenced
-        if not fenced:
-            for code in re.findall(r"`([^`]+)`", line):
-                if re.match(r"(isotact|bench_\w+|make|cmake|scripts/\w+) [\w\"'<\[(-]", code):
-                    found.append((number, code))
+    def blank(m):
+        return "\n" * m[0].count("\n")
+    text = re.sub(r"^ *```.*?^ *```$|<!--.*?-->", blank, text, flags=re.M | re.S)
+    found = []
+    for m in re.finditer(r"(?<!`)`([^`]+)`(?!`)", text):
+        code = " ".join(m[1].split())
+        if re.match(r"(isotact|bench_\w+|make|cmake|scripts/\w+) [\w\"'<\[(-]", code):
+            found.append((text.count("\n", 0, m.start()) + 1, code))
     return found

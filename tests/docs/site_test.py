@@ -44,6 +44,12 @@ class Markdown(unittest.TestCase):
         self.assertEqual(self.render("a_b_c 2 * 3 * 4 *so* **and** x"),
                          "<p>a_b_c 2 * 3 * 4 <em>so</em> <strong>and</strong> x</p>")
 
+    def test_spans_go_over_lines_and_numbers_do_not_make_lists(self):
+        self.assertEqual(self.render("grids of\n512. `a\nb` end"), "<p>grids of\n512. <code>a b</code> end</p>")
+        renderer = Renderer()
+        renderer.render("a ` b")
+        self.assertEqual(len(renderer.flaws), 1)
+
     def test_anchors_are_as_on_github_and_unlike_each_other(self):
         self.assertEqual(slug("`world` and, `run`!"), "world-and-run")
         html = self.render("# A\n# A")
@@ -119,8 +125,8 @@ class Blocks(unittest.TestCase):
         self.assertEqual(group_of(block("btRigidBody b; GpuContext gpu;")), "bullet")
 
     def test_inline_commands(self):
-        text = "`isotact build x` and `isotact` and `make test`\n```sh\n`isotact no`\n```\n"
-        self.assertEqual([c for _, c in inline_commands(text)], ["isotact build x", "make test"])
+        text = "`isotact\nbuild x` and `isotact` and `make test`\n```sh\n`isotact no`\n```\n`make demo`"
+        self.assertEqual(inline_commands(text), [(1, "isotact build x"), (2, "make test"), (6, "make demo")])
 
 
 class CommandChecks(unittest.TestCase):
