@@ -102,13 +102,13 @@ def read_blocks(text, page):
 
 
 def inline_commands(text):
-    """(line, code) of each `isotact ...` and the like within the text, outside of blocks."""
+    """(line, code) of each `isotact ...` and `--option` within the text, outside of blocks."""
     def blank(m):
         return "\n" * m[0].count("\n")
     text = re.sub(r"^ *```.*?^ *```$|<!--.*?-->", blank, text, flags=re.M | re.S)
     found = []
     for m in re.finditer(r"(?<!`)`([^`]+)`(?!`)", text):
         code = " ".join(m[1].split())
-        if re.match(r"(isotact|bench_\w+|make|cmake|scripts/\w+) [\w\"'<\[(-]", code):
+        if re.match(r"(isotact|bench_\w+|make|cmake|scripts/\w+) [\w\"'<\[(-]|--[a-z]", code):
             found.append((text.count("\n", 0, m.start()) + 1, code))
     return found

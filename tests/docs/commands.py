@@ -18,7 +18,14 @@ class Commands:
 
     @lru_cache(maxsize=None)
     def text_of(self, pattern):
-        return "\n".join(p.read_text() for p in sorted(self.source.glob(pattern)))
+        return "\n".join(p.read_text() for p in sorted(self.source.glob(pattern)) if p.is_file())
+
+    @lru_cache(maxsize=None)
+    def all_options(self):
+        """Of every verb, benchmark and script: what an option named by itself may be."""
+        verbs = re.findall(r"^  (\w+)  ", self.help_of().split("Subcommands:")[-1], re.M)
+        text = "".join(self.help_of(verb) for verb in verbs)
+        return text + "".join(self.text_of(p) for p in ("bench/*.cpp", "bench/*.h", "scripts/*", "scripts/site/*.py"))
 
     def find_flaw(self, command):
         """None, or what is wrong with one command line."""
@@ -27,6 +34,8 @@ class Commands:
             words = words[1:]
         if not words:
             return None
+        if words[0].startswith("--"):
+            return unknown_options(words[:1], self.all_options())
         program, rest = words[0].split("/")[-1], words[1:]
         if program == "isotact":
             return self.find_tool_flaw(rest)

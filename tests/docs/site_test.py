@@ -1,5 +1,7 @@
-"""Tests of the machinery itself: what the site and the checks of blocks must not let pass."""
+"""Tests of the machinery itself: what the site and the checks of blocks must not let pass. The environment variable
+ISOTACT_TOOL names the program."""
 import os
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -135,15 +137,49 @@ class CommandChecks(unittest.TestCase):
         self.assertIsNone(unknown_options(["[--json]"], "--json"))
         self.assertIn("--jason", unknown_options(["--jason"], "--json"))
 
-    @unittest.skipUnless("ISOTACT_TOOL" in os.environ, "ISOTACT_TOOL names the program")
     def test_verbs_targets_and_programs(self):
         commands = Commands(HERE.parents[1], os.environ["ISOTACT_TOOL"])
         for good in ("isotact build a.obj -o b --json", "make demo", "cmake --preset release", "scripts/deps --list",
-                     "bench_swept --quick", "isotact --version", "ISOTACT_GPU=none isotact doctor"):
+                     "bench_swept --quick", "isotact --version", "ISOTACT_GPU=none isotact doctor", "--keep-thin refine",
+                     "--quick"):
             self.assertIsNone(commands.find_flaw(good), good)
         for bad in ("isotact bild a.obj", "isotact build --resolutoin 3", "make tests", "cmake --preset fast",
-                    "scripts/none", "bench_none", "bench_swept --quik", "rm -rf x"):
+                    "scripts/none", "bench_none", "bench_swept --quik", "rm -rf x", "--keep-thick"):
             self.assertIsNotNone(commands.find_flaw(bad), bad)
+
+
+class Pages(unittest.TestCase):
+    def run_page(self, text):
+        """Exit code and output of run_page.py for a page with this text."""
+        with tempfile.TemporaryDirectory() as name:
+            source = Path(name)
+            (source / "page.md").write_text(text)
+            (source / "scenes").mkdir()
+            (source / "examples").mkdir()
+            run = subprocess.run([sys.executable, HERE / "run_page.py", source, "page.md", "--tool",
+                                  os.environ["ISOTACT_TOOL"], "--programs", source], capture_output=True, text=True)
+            return run.returncode, run.stdout + run.stderr
+
+    def test_good_pages_pass(self):
+        code, said = self.run_page("<!-- as: a.txt -->\n```json\n{}\n```\n\n```sh\nisotact make box -o b.obj\n"
+                                   "cat a.txt | isotact info b.obj --json\n```\n")
+        self.assertEqual(code, 0, said)
+        self.assertIn("page.md:7: sh: run", said)
+
+    def test_bad_blocks_fail(self):
+        for text, why in (("```sh\nisotact info none.obj\n```\n", "none.obj"),
+                          ("```sh\nisotact make box -o b.obj | cat\nisotact info c.obj\n```\n", "c.obj"),
+                          ("```sh\nisotact make box --sighs 3 -o b.obj\n```\n", "--sighs"),
+                          ("<!-- not run: it is slow -->\n```sh\nisotact buld x\n```\n", "buld"),
+                          ("```sh\nif true; then\n```\n", "syntax error"),
+                          ("```json\n{,}\n```\n", "page.md:2"),
+                          ('```json\n{"isotact_scene": 1, "bodys": []}\n```\n', "bodys"),
+                          ("```python\nimport nothing_of_this_name\n```\n", "nothing_of_this_name"),
+                          ("```cmake\nfind_package(isotact REQUIRED COMPONENTS bulet)\n```\n", "bulet"),
+                          ("see `isotact info --jsn`\n", "--jsn")):
+            code, said = self.run_page(text)
+            self.assertEqual(code, 1, text + said)
+            self.assertIn(why, said)
 
 
 if __name__ == "__main__":
