@@ -1,15 +1,21 @@
 """make_cpp.py SOURCE OUTPUT: turns the C++ blocks of all pages into sources.
 
 Blocks with a main() become programs of their own, OUTPUT/program_<block>.cpp; the others become functions, in
-OUTPUT/core.cpp, gpu.cpp or bullet.cpp by what they need, whose main() runs those that it is asked for. Files
+OUTPUT/core.cpp, gpu.cpp or bullet.cpp by what they need, whose main() runs those that it is asked for. Headers that
+declare what a block uses are included for it; programs have their own, and must have all they need. Files
 are written only where they change; their names go to stdout, as a list of CMake's.
 """
 import argparse
 import re
+import sys
 from pathlib import Path
 
 from blocks import BlockError, read_blocks
 from pages import all_pages
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "scripts/site"))
+from api import public_headers
+from headers import parse_header
 
 BULLET = re.compile(r"\bbt[A-Z]\w+|adapters/bullet|\b(GivenContacts|BulletPlugin|install|cook_bullet_shape)\b")
 GPU = re.compile(r"\bGpu[A-Z]\w+|isotact/gpu/")
@@ -20,14 +26,15 @@ def group_of(block):
     return "bullet" if BULLET.search(text) else "gpu" if GPU.search(text) else "core"
 
 
-def public_headers(source, group):
-    headers = [p.relative_to(source / "src") for p in sorted((source / "src/isotact").rglob("*.h"))]
-    skip = {"detail", "gpu"} if group == "core" else {"detail"}
-    found = [str(h) for h in headers
-             if not skip & set(h.parts) and h.name not in ("convert_eigen.h", "convert_glm.h", "lanes.h",
-                                                           "texel_kernel.h")]
-    if group == "bullet":
-        found += ["isotact/adapters/bullet/" + n for n in ("bullet.h", "batch.h", "gpu_batch.h", "given_contacts.h")]
+def headers_for(source, group, blocks):
+    """Public headers that declare a name which the blocks use."""
+    words = set(re.findall(r"[A-Za-z_]\w+", " ".join(b.code + b.remarks.get("setup", "") for b in blocks)))
+    found = []
+    for name, path in public_headers(source).items():
+        is_beyond = ("/gpu/" in name and group == "core") or ("/adapters/" in name and group != "bullet") or "openvdb" in name
+        declared = {n for item in parse_header(name, path.read_text()).items for n in item.names}
+        if not is_beyond and "/convert_" not in name and declared & words:
+            found.append(name)
     return found
 
 
@@ -48,7 +55,7 @@ def make_group(source, group, blocks):
     if group == "bullet":
         includes.append("#include <btBulletDynamicsCommon.h>")
     table = "".join(f'    {{"{b.name}", {b.symbol}}},\n' for b in blocks)
-    headers = "".join(f'#include "{h}"\n' for h in public_headers(source, group))
+    headers = "".join(f'#include "{h}"\n' for h in headers_for(source, group, blocks))
     return ("// Written by tests/docs/make_cpp.py.\n#include <cstdio>\n#include <cstring>\n#include <exception>\n"
             + "".join(sorted({i + "\n" for i in includes})) + headers
             + "\nnamespace {\nusing namespace isotact;\n\n" + "\n".join(functions)
