@@ -234,7 +234,7 @@ TEST(SelfIntersection, CopiesAndLinesAreNotTestedInAllPairs) {
   // Two pairs at most, whatever the number of copies.
   const SelfIntersections found = find_self_intersections(m, {.max_tests = 2});
   EXPECT_TRUE(found.complete);
-  EXPECT_EQ(found.pairs, (std::vector<IntersectingPair>{{0, 200'001, Contact::kCross}}));
+  EXPECT_EQ(found.pairs, (std::vector<TrianglePair>{{0, 200'001, Contact::kCross}}));
   EXPECT_EQ(found.crossing, 1U);
 }
 

@@ -16,15 +16,15 @@ constexpr std::size_t kBlocksPerTask = 64;
 constexpr std::size_t kPairsPerTask = 4096;     // kept by a task before it hands them over
 constexpr std::uint64_t kTestsPerCheck = 4096;  // between looks at the clock, so to speak
 
-void count(SelfIntersections& found, const IntersectingPair& pair) {
+void count(SelfIntersections& found, const TrianglePair& pair) {
   if (pair.contact == TriangleContact::kCross) ++found.crossing;
   if (pair.contact == TriangleContact::kOverlap) ++found.overlapping;
   if (pair.contact == TriangleContact::kTouch) ++found.touching;
 }
 
 // Only the lowest ones are asked for.
-void keep_first_pairs(std::vector<IntersectingPair>& pairs, std::size_t max_pairs) {
-  const auto before = [](const IntersectingPair& x, const IntersectingPair& y) {
+void keep_first_pairs(std::vector<TrianglePair>& pairs, std::size_t max_pairs) {
+  const auto before = [](const TrianglePair& x, const TrianglePair& y) {
     return std::tie(x.a, x.b) < std::tie(y.a, y.b);
   };
   std::sort(pairs.begin(), pairs.end(), before);
@@ -32,15 +32,14 @@ void keep_first_pairs(std::vector<IntersectingPair>& pairs, std::size_t max_pair
 }
 
 // The same now and then, so that memory stays bounded and the whole at O(n log n).
-void trim(std::vector<IntersectingPair>& pairs, std::size_t max_pairs) {
+void trim(std::vector<TrianglePair>& pairs, std::size_t max_pairs) {
   if (pairs.size() > kPairsPerTask && pairs.size() / 2 > max_pairs)
     keep_first_pairs(pairs, max_pairs);
 }
 
 void test_pair(const TriangleMesh& mesh, std::uint32_t a, std::uint32_t b, bool touching,
                SelfIntersections& found) {
-  const IntersectingPair pair{a, b,
-                              find_contact_triangle_triangle(corners(mesh, a), corners(mesh, b))};
+  const TrianglePair pair{a, b, find_contact_triangle_triangle(corners(mesh, a), corners(mesh, b))};
   if (pair.contact == TriangleContact::kNone) return;
   if (pair.contact == TriangleContact::kTouch && !touching) return;
   count(found, pair);

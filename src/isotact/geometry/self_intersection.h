@@ -32,11 +32,11 @@ using TriangleCorners = std::array<Vec3f, 3>;
 // where many corners lie in the other's plane.
 TriangleContact find_contact_triangle_triangle(const TriangleCorners& a, const TriangleCorners& b);
 
-struct IntersectingPair {
+struct TrianglePair {
   std::uint32_t a = 0, b = 0;  // a < b
   TriangleContact contact = TriangleContact::kNone;
 
-  friend bool operator==(const IntersectingPair&, const IntersectingPair&) = default;
+  friend bool operator==(const TrianglePair&, const TrianglePair&) = default;
 };
 
 struct SelfIntersectionSettings {
@@ -56,7 +56,7 @@ struct SelfIntersections {
   std::size_t crossing = 0;
   std::size_t overlapping = 0;
   std::size_t touching = 0;
-  std::vector<IntersectingPair> pairs;  // ascending by a, then b
+  std::vector<TrianglePair> pairs;  // ascending by a, then b
   // False where the search gave up at max_tests. All else is then what part of the mesh showed: at
   // least so much is there, and zeros prove nothing.
   bool complete = true;
