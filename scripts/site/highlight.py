@@ -33,7 +33,8 @@ def highlight(code, language, link=lambda name: None):
         at, text = m.end(), html.escape(m[0], quote=False)
         kind = m.lastgroup
         if kind == "word":
-            target = link(m[0]) if language == "cpp" and m[0] not in keywords else None
+            is_member = code[:m.start()].endswith((".", "->"))
+            target = link(m[0]) if language == "cpp" and m[0] not in keywords and not is_member else None
             if m[0] in keywords:
                 text = f'<span class="keyword">{text}</span>'
             elif target:
