@@ -1,5 +1,5 @@
 # Thin: every rule is a line or two of CMake. `make demo` and `make test` are all a newcomer needs.
-.PHONY: all build demo test tsan bench fuzz soak format lint clean deps
+.PHONY: all build demo docs test tsan bench fuzz soak format lint clean deps
 .DEFAULT_GOAL := build
 
 QUIET := > /dev/null
@@ -15,6 +15,10 @@ build: deps
 
 demo: build
 	@build/release/bin/isotact demo
+
+# The documentation as a site; fails on a link that leads nowhere.
+docs: deps
+	@python3 scripts/site
 
 # The whole suite twice: as users get it, and under the address and undefined-behaviour sanitizers,
 # which also replay the fuzzers' corpus.

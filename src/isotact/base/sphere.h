@@ -1,3 +1,4 @@
+// Balls, given by centre and radius.
 #pragma once
 
 #include "isotact/base/aabb.h"

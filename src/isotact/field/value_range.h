@@ -1,3 +1,4 @@
+// What a part of a sampled field holds: its least and its largest value.
 #pragma once
 
 namespace isotact {
