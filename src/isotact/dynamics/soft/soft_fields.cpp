@@ -129,6 +129,7 @@ void place_points(RigidSide& rigid, const World& world) {
     std::vector<Triangle> triangles;
     for (std::uint32_t i = 0; i < shell.point_count(); ++i) triangles.push_back({i, i, i});
     rigid.tree.emplace(rigid.points, triangles);
+    rigid.topology = make_topology(triangles, triangles.size());
     rigid.covering = shell.covering_radius();
   }
   rigid.tree->set_positions(rigid.points);

@@ -220,4 +220,40 @@ std::uint32_t hold_apart(std::span<SoftPair*> pairs, std::vector<SoftBody>& bodi
   return held;
 }
 
+void find_points_on_ways(SoftBody& body, RigidSide& rigid, std::vector<TrianglePair>& candidates,
+                         std::vector<FeatureContact>& near) {
+  candidates.clear();
+  near.clear();
+  body.tree->set_positions(body.x0, body.x);
+  rigid.tree->set_positions(rigid.points);
+  find_triangle_pairs(*body.tree, *rigid.tree, {}, candidates);
+  find_proximities({&body.topology, body.x0}, {&rigid.topology, rigid.points}, candidates,
+                   find_longest_way(body), near);
+  std::erase_if(near, [](const FeatureContact& c) {
+    return c.kind != FeatureKind::kFaceVertex || !(c.distance > 0);
+  });
+}
+
+std::uint32_t hold_off_points(SoftBody& body, std::span<const FeatureContact> near,
+                              std::vector<bool>& fixed, const HoldCheck& check) {
+  std::uint32_t held = 0;
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::size_t j = 0; j < near.size(); ++j) {
+      if (fixed[j]) continue;
+      const FeatureContact& c = near[j];
+      double gap = std::numeric_limits<double>::infinity();
+      for (std::size_t k = 0; k < 3; ++k)
+        gap = std::min(gap, dot(c.normal, body.x[c.vertices[k]] - c.point_on_b));
+      if (gap >= kKeep * c.distance) continue;
+      fixed[j] = changed = true;
+      const Vec3 middle = (c.point_on_a + c.point_on_b) * 0.5;
+      for (std::size_t k = 0; k < 3; ++k)
+        if (hold_vertex(body, c.vertices[k], c.normal, middle, kKeep * 0.5 * c.distance, check))
+          ++held;
+    }
+  }
+  return held;
+}
+
 }  // namespace isotact::detail

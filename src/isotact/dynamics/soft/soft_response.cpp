@@ -130,18 +130,27 @@ void SoftWorld::State::push(SoftBody& b) {
 void SoftWorld::State::hold_apart() {
   // A pair is looked at once more at most: what is found by ways holds for all shorter ones.
   std::vector<std::uint32_t> again;
+  for (FieldPair& f : field_pairs) {
+    RigidSide& r = rigid[f.rigid];
+    if (r.placed && r.now == r.next)
+      detail::find_points_on_ways(bodies[f.body], r, f.candidates, f.near);
+    f.fixed.assign(f.near.size(), false);
+  }
   for (int round = 0;; ++round) {
     again.clear();
     for (std::uint32_t k = 0; k < pair_count; ++k) {
       SoftPair& p = pairs[k];
-      const SoftBody &a = bodies[p.a], &b = bodies[p.b];
-      if (p.by_ways || a.off + b.off < p.margin) continue;
+      if (p.by_ways || bodies[p.a].off + bodies[p.b].off < p.margin) continue;
       p.by_ways = true;
       again.push_back(k);
     }
     if (round > 0 && again.empty()) break;
     look_at_pairs(again);
-    hold_islands(stay_outside);
+    // What one of the two shortens may be in the way of the other. Ways only get shorter, and what
+    // is on its side of a plane stays there: it comes to an end.
+    do hold_islands(stay_outside);
+    while (hold_off_points(stay_outside) > 0);
+    note_held();
   }
   for (const SoftBody& b : bodies) {
     if (b.near_rigid.empty() || !b.pushed) continue;
@@ -173,6 +182,17 @@ void SoftWorld::State::hold_islands(const detail::HoldCheck& check) {
       islands[i].held = detail::hold_apart(islands[i].pairs, bodies, check);
   });
   for (const SoftIsland& island : islands) report.held += island.held;
+}
+
+std::uint32_t SoftWorld::State::hold_off_points(const detail::HoldCheck& check) {
+  std::uint32_t held = 0;
+  for (FieldPair& f : field_pairs)
+    held += detail::hold_off_points(bodies[f.body], f.near, f.fixed, check);
+  report.held += held;
+  return held;
+}
+
+void SoftWorld::State::note_held() {
   for (SoftBody& b : bodies) {
     if (!b.held) continue;
     b.held = false;

@@ -196,11 +196,12 @@ void SoftWorld::State::look_at_pairs(std::span<const std::uint32_t> numbers) {
 
 namespace {
 
-// Pairs of faces and points of a rigid body's surface.
+// Pairs of faces and points of a rigid body's surface. A row is made where a place of a face ends
+// within one and a half thicknesses of the surface, and a point is within the covering radius of
+// where that is; but for the rigid body's own way.
 void find_candidates(FieldPair& f, SoftBody& body, RigidSide& rigid, double step) {
-  const double margin =
-      body.thickness + rigid.covering + body.reach + length(rigid.velocity) * step;
-  body.tree->set_positions(body.x0);
+  const double margin = 1.5 * body.thickness + rigid.covering + length(rigid.velocity) * step;
+  body.tree->set_positions(body.x0, body.x);
   find_triangle_pairs(*body.tree, *rigid.tree, {.margin = margin}, f.candidates);
   std::sort(f.candidates.begin(), f.candidates.end());
 }
@@ -247,8 +248,11 @@ void SoftWorld::State::list_contacts() {
   };
   for (std::size_t k = 0; k < pair_count; ++k)
     for (const SoftRow& r : pair_rows[k]) list(r);
-  for (const FieldPair& f : field_pairs)
+  for (const FieldPair& f : field_pairs) {
+    const std::uint32_t before = report.contacts;
     for (const SoftRow& r : f.rows) list(r);
+    if (report.contacts > before) ++report.touching;
+  }
   for (std::size_t k = 0; k < pair_count; ++k)
     if (touching[k] && pairs[k].a != pairs[k].b) ++report.touching;
 }

@@ -109,7 +109,7 @@ struct SoftReport {
   std::uint64_t number = 0;
   double time = 0;
   std::uint32_t pairs = 0;     // of bodies, by the broad phase
-  std::uint32_t touching = 0;  // of them
+  std::uint32_t touching = 0;  // of them, and of soft bodies with rigid ones
   std::uint32_t contacts = 0;  // features, and vertices in fields
   std::uint32_t held = 0;      // vertices that were held back: impulses had not been enough
   std::uint32_t substeps = 1;  // of the body that took the most

@@ -29,7 +29,8 @@ struct RigidSide {
   // Points of its surface.
   std::vector<Vec3> points{};  // in the world's frame, where something is near
   std::optional<ObjectTree> tree{};
-  double covering = 0;  // metres
+  SurfaceTopology topology{};  // a triangle without area a point
+  double covering = 0;         // metres
   bool placed = false;
 };
 

@@ -60,4 +60,13 @@ using HoldCheck = std::function<void(SoftBody& body, std::uint32_t vertex)>;
 std::uint32_t hold_apart(std::span<SoftPair*> pairs, std::vector<SoftBody>& bodies,
                          const HoldCheck& check);
 
+// Points of a rigid body that rests, and faces that may meet them on the ways as they are now, or
+// on shorter ones: vertices alone would let a thin part of it through between them.
+void find_points_on_ways(SoftBody& body, RigidSide& rigid, std::vector<TrianglePair>& candidates,
+                         std::vector<FeatureContact>& near);
+// Shortens ways until no face meets one of these points; for the same reason as above. `fixed` goes
+// with `near`, and must be kept from call to call: each is put to rest once.
+std::uint32_t hold_off_points(SoftBody& body, std::span<const FeatureContact> near,
+                              std::vector<bool>& fixed, const HoldCheck& check);
+
 }  // namespace isotact::detail

@@ -27,6 +27,8 @@ struct FieldPair {
   std::uint32_t rigid = 0;  // of State::rigid
   std::vector<TrianglePair> candidates{};
   std::vector<SoftRow> rows{};
+  std::vector<FeatureContact> near{};  // faces and points, see find_points_on_ways
+  std::vector<bool> fixed{};           // of `near`: a resting plane holds them apart
 };
 
 }  // namespace detail
@@ -62,6 +64,8 @@ struct SoftWorld::State {
   void push(detail::SoftBody& b);  // by what the solver has found
   void hold_apart();               // what it has left
   void hold_islands(const detail::HoldCheck& check);
+  std::uint32_t hold_off_points(const detail::HoldCheck& check);
+  void note_held();
   void list_contacts();
   void add_loads(World* world) const;
   void sum_up();  // energies, bounds
