@@ -1,11 +1,8 @@
 // Bodies that bend (MDL06): finding who may touch, and what it costs.
-#include <algorithm>
 #include <string_view>
 
-#include "isotact/base/cpu.h"
-
+#include "broad_peers.h"
 #include "deformable_report.h"
-#include "measure.h"
 
 namespace isotact::bench {
 namespace {
@@ -16,41 +13,16 @@ struct Part {
 };
 constexpr Part kParts[] = {{"broad", bench_broad}};
 
-constexpr const char* kUsage =
-    "usage: bench_deformable [--json] [--quick] [--only NAME]...\n"
-    "  --quick      small scenes, few steps\n"
-    "  --only NAME  a part: broad; may be repeated\n";
-
-bool is_part(std::string_view name) {
-  return std::any_of(std::begin(kParts), std::end(kParts),
-                     [name](const Part& part) { return part.name == name; });
-}
-
-bool read_options(int argc, char** argv, Options& options) {
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view word = argv[i];
-    if (word == "--json") {
-      options.json = true;
-    } else if (word == "--quick") {
-      options.quick = true;
-    } else if (word == "--only" && i + 1 < argc && is_part(argv[i + 1])) {
-      options.only.emplace_back(argv[++i]);
-    } else {
-      return false;
-    }
-  }
-  return true;
+void name_options(OptionReader& reader, Options&) {
+  reader.quick("small scenes, few steps");
+  reader.only(names_of(kParts));
 }
 
 int run(const Options& options) {
-  Report report("bench_deformable", options.json);
-  report.print("ours: {}, SIMD kernels: {}\n", ISOTACT_BENCH_FLAGS, name(simd_level()));
-  report.json = {{"flags", ISOTACT_BENCH_FLAGS}};
-  for (const Part& part : kParts) {
-    if (!is_chosen(options.only, part.name)) continue;
-    const double seconds = seconds_of([&] { part.run(options, report); }).wall;
-    report.print("  ({} took {:.0f} s)\n", part.name, seconds);
-  }
+  Report report("bench_deformable", options,
+                {.peers = {describe_broad_peers()}, .how = "processor time"});
+  report.json = {{"flags", report.flags()}};
+  run_parts(kParts, options, report);
   return report.finish("All answers were right.");
 }
 
@@ -59,5 +31,5 @@ int run(const Options& options) {
 
 int main(int argc, char** argv) {
   using namespace isotact::bench;
-  return run_program("bench_deformable", kUsage, argc, argv, read_options, run);
+  return run_program("bench_deformable", argc, argv, name_options, run);
 }

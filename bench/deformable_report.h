@@ -8,10 +8,7 @@
 
 namespace isotact::bench {
 
-struct Options {
-  bool json = false, quick = false;
-  std::vector<std::string> only;  // parts; empty: all
-};
+struct Options : RunOptions {};
 
 // The parts, each a table.
 void bench_broad(const Options& options, Report& report);
