@@ -28,32 +28,58 @@ inline constexpr Paper kPapers[] = {
      "PC with a processor of 3 GHz, 1 GB"},
 };
 
-// A table, figure or paragraph that measures something, and the program that repeats it. Pictures
-// of methods and scenes are not listed.
+// A table, figure or section that measures something, and the command that repeats it;
+// and the pictures of results, which measure nothing.
 struct PaperItem {
-  std::string_view paper, place, what, program;
+  std::string_view paper, place, what, command;
+  bool is_picture = false;
 };
 inline constexpr PaperItem kPaperItems[] = {
-    {"XB14", "Table 1", "time and memory of fields and octrees", "fields"},
-    {"XB14", "Table 2", "a million segments, uniform and by the octree", "segments"},
-    {"XB14", "Table 3", "a thousand random motions, point by point and by the tree", "swept"},
-    {"XB14", "Table 4", "falling bodies, point by point and by the tree", "dynamics"},
-    {"XB14", "Figure 6", "the largest stable step, continuous and discrete", "dynamics"},
-    {"SSL14", "Table 1", "penetration of a bouncing ball", "bullet"},
-    {"SSL14", "Table 2", "time with contacts of each level of the tree", "bullet"},
-    {"SSL14", "Figure 6", "height of a bouncing ball", "bullet"},
-    {"SSL14", "Figure 8", "time and speed of a bunny that falls on a plane", "bullet"},
-    {"SSL14", "Figure 10", "time and kinetic energy of that bunny", "bullet"},
-    {"SSL14", "Section 4.1", "how long balls stand on each other", "bullet"},
-    {"SSL14", "Section 4.2.1", "ratios to GImpact, decomposition and one hull", "bullet"},
-    {"SSL14", "Section 4.2.2", "the slowest rate of steps that holds a bunny", "bullet"},
-    {"KGM", "Table 1", "contacts and times of three scenes", "idf"},
-    {"KGM", "Figure 1", "a first-order field beside samples of the same memory", "fields"},
-    {"KGM", "Figure 4", "overlaps that particles miss", "idf"},
-    {"FAB", "Table 1", "a fighter in a tunnel, beside FCL", "depth"},
-    {"FAB", "Section 3.1", "what detection adds to drawing a city (Figure 6)", "depth"},
-    {"FAB", "Section 3.2", "particles of a fire and a skillet (Figure 7)", "depth"},
-    {"MDL06", "Table 1", "collisions in broad and narrow phase, boxes and spheres", "deformable"},
+    {"XB14", "Table 1", "time and memory of fields and octrees",
+     "isotact bench fields --pass \"--only table1\""},
+    {"XB14", "Table 2", "a million segments, uniform and by the octree",
+     "isotact bench segments --pass \"--only table2\""},
+    {"XB14", "Table 3", "a thousand random motions, point by point and by the tree",
+     "isotact bench swept --pass \"--only table3\""},
+    {"XB14", "Table 4", "falling bodies, point by point and by the tree",
+     "isotact bench dynamics --pass \"--only table4\""},
+    {"XB14", "Section 5", "the largest stable step, continuous and discrete (Figure 6)",
+     "isotact bench dynamics --pass \"--only stability\""},
+    {"SSL14", "Table 1", "penetration of a bouncing ball",
+     "isotact bench bullet --pass \"--only ball\""},
+    {"SSL14", "Table 2", "time with contacts of each level of the tree",
+     "isotact bench bullet --pass \"--only levels\""},
+    {"SSL14", "Figure 6", "height of a bouncing ball",
+     "isotact bench bullet --pass \"--only ball\""},
+    {"SSL14", "Figure 8", "time and speed of a bunny that falls on a plane",
+     "isotact bench bullet --pass \"--only figures\""},
+    {"SSL14", "Figure 10", "time and kinetic energy of that bunny",
+     "isotact bench bullet --pass \"--only figures\""},
+    {"SSL14", "Section 4.1", "how long balls stand on each other",
+     "isotact bench bullet --pass \"--only stack\""},
+    {"SSL14", "Section 4.2.1", "how much faster than GImpact, decomposition and one hull",
+     "isotact bench bullet --pass \"--only drop\""},
+    {"SSL14", "Section 4.2.2", "the slowest rate of steps that holds a bunny",
+     "isotact bench bullet --pass \"--only slow\""},
+    {"KGM", "Table 1", "contacts and times of three scenes (Figure 3)",
+     "isotact bench idf --pass \"--only table1\""},
+    {"KGM", "Figure 1", "a first-order field beside samples of the same memory",
+     "isotact bench fields --pass \"--only first-order\""},
+    {"FAB", "Table 1", "a fighter in a tunnel, beside FCL",
+     "isotact bench depth --pass \"--only tunnel\""},
+    {"FAB", "Section 3.1", "what detection adds to drawing a city (Figure 6)",
+     "isotact bench depth --pass \"--only city\""},
+    {"FAB", "Section 3.2", "particles of a fire and a skillet (Figure 7)",
+     "isotact bench depth --pass \"--only fire\""},
+    {"MDL06", "Table 1", "collisions in broad and narrow phase, boxes and spheres",
+     "isotact bench deformable"},
+    {"XB14", "Figure 4", "a slice of the field", "isotact slice bunny.isotact -o figure4.png",
+     true},
+    {"XB14", "Figure 5", "falling bunnies, bowls and dragons",
+     "isotact simulate scenes/drop_bunny.json -o drop.glb", true},
+    {"KGM", "Figure 3", "the three scenes", "isotact simulate scenes/kgm/many.json -o many.glb",
+     true},
+    {"FAB", "Figures 6 and 7", "the city and the fire", "fab_pictures FOLDER", true},
 };
 
 // Every program of this folder. The build refuses one that is not listed.

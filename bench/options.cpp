@@ -43,6 +43,15 @@ void OptionReader::number(std::string name, int& value, int least, int most, std
                    }});
 }
 
+void OptionReader::text(std::string name, std::string value_name, std::string& value,
+                        std::string help) {
+  list_.push_back(
+      {std::move(name), std::move(value_name), std::move(help), [&value](const std::string& text) {
+         value = text;
+         return !text.empty();
+       }});
+}
+
 void OptionReader::folder(std::string name, std::filesystem::path& value, std::string help) {
   list_.push_back({std::move(name), "FOLDER", std::move(help), [&value](const std::string& text) {
                      value = text;

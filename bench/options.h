@@ -27,6 +27,7 @@ class OptionReader {
   void flag(std::string name, bool& value, std::string help);
   void number(std::string name, double& value, double least, double most, std::string help);
   void number(std::string name, int& value, int least, int most, std::string help);
+  void text(std::string name, std::string value_name, std::string& value, std::string help);
   void folder(std::string name, std::filesystem::path& value, std::string help);
   // Those that most programs have, with what they mean there.
   void quick(std::string help) { flag("--quick", options_.quick, std::move(help)); }
