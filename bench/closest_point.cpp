@@ -224,8 +224,8 @@ Row measure(const std::string& name, const TriangleMesh& mesh, std::size_t runs)
 
   std::vector<ClosestPoint> results(kQueries);
   float sum = 0;  // keeps the compiler from leaving out the work
-  const auto contender = [runs](std::function<void()> work) {
-    return Contender{.work = std::move(work), .max_runs = runs, .max_seconds = 1e9};
+  const auto contender = [runs](std::function<void()> task) {
+    return Contender{.work = std::move(task), .max_runs = runs, .max_seconds = 1e9};
   };
   const std::vector<Seconds> times = medians_of({
       contender([&] {

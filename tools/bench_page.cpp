@@ -223,7 +223,7 @@ void BenchPage::write_part(const Placed& placed, const ResultPart& part) {
   if (!part.name.empty())
     page_.heading(placed.letter.empty() ? 3 : 4,
                   fmt::format("{}: {}", placed.program->name, part.name),
-                  anchor_of(placed, part.name, ""));
+                  "part-" + anchor_of(placed, part.name, ""));
   page_.command(part.command);
   if (!part.error.empty()) page_.warning("Not measured: " + part.error);
   for (const ResultItem& item : part.items) {
