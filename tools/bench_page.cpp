@@ -46,6 +46,7 @@ class BenchPage {
  private:
   std::vector<std::string> program_names() const;
   bool is_quick() const;
+  bool is_all_quick() const;
   void write_head();
   void write_machines();
   void write_papers();
@@ -54,6 +55,7 @@ class BenchPage {
   void write_result(const Placed& placed);
   void write_part(const Placed& placed, const ResultPart& part);
   std::vector<ResultCell> find_places(const bench::PaperItem& item) const;
+  ResultCell explain_absence(const bench::PaperItem& item) const;
 
   Page& page_;
   const std::vector<BenchRun>& runs_;
@@ -82,6 +84,13 @@ bool BenchPage::is_quick() const {
                      [](const Placed& p) { return p.program->is_quick; });
 }
 
+// Of those that have results.
+bool BenchPage::is_all_quick() const {
+  return std::all_of(placed_.begin(), placed_.end(), [](const Placed& p) {
+    return p.program->is_quick || !p.program->error.empty();
+  });
+}
+
 void BenchPage::write_head() {
   const BenchTally tally = count_results(runs_);
   page_.heading(1, "Isotact, measured beside the papers and the peers", "top");
@@ -93,9 +102,9 @@ void BenchPage::write_head() {
       tally.checks));
   if (is_quick())
     page_.warning(
-        "Programs ran with --quick: small inputs and few repeats. That shows that everything "
-        "works; "
-        "the numbers are not those of a full run.");
+        fmt::format("{} ran with --quick: small inputs and few repeats. That shows that everything "
+                    "works; the numbers are not those of a full run.",
+                    is_all_quick() ? "All programs" : "Some programs"));
   if (is_partial_)
     page_.text("Only some programs were asked for; the others are not on this page.");
   std::vector<std::pair<std::string, std::string>> entries{
@@ -169,6 +178,15 @@ std::vector<ResultCell> BenchPage::find_places(const bench::PaperItem& item) con
   return places;
 }
 
+// Its program has no result, or was not asked for it.
+ResultCell BenchPage::explain_absence(const bench::PaperItem& item) const {
+  if (item.is_picture) return {.text = "a picture"};
+  for (const Placed& placed : placed_)
+    if (!placed.program->error.empty() && item.program == placed.program->name)
+      return {.text = "no result", .link = make_anchor("program-" + placed.program->name)};
+  return {.text = "not in this report"};
+}
+
 // A table or figure of a paper has as many rows as there are tables and figures of ours for it.
 void BenchPage::write_index() {
   page_.heading(2, "Every table and figure", "index");
@@ -179,8 +197,7 @@ void BenchPage::write_index() {
                                 {.name = "made by"}}};
   for (const bench::PaperItem& item : bench::kPaperItems) {
     std::vector<ResultCell> places = find_places(item);
-    if (places.empty())
-      places.push_back({.text = item.is_picture ? "a picture" : "not in this report"});
+    if (places.empty()) places.push_back(explain_absence(item));
     for (std::size_t i = 0; i < places.size(); ++i) {
       const auto once = [&](std::string_view text) { return std::string(i == 0 ? text : ""); };
       table.rows.push_back({.cells = {{.text = once(item.paper)},
@@ -215,7 +232,7 @@ void BenchPage::write_result(const Placed& placed) {
     return;
   }
   page_.facts(program.setting);
-  if (program.is_quick) page_.warning("With --quick: small inputs.");
+  if (program.is_quick && !is_all_quick()) page_.warning("With --quick: small inputs.");
   for (const ResultPart& part : program.parts) write_part(placed, part);
 }
 

@@ -43,7 +43,9 @@ caption span{display:block;font-weight:400;font-size:.82rem;color:var(--soft);ma
 th,td{padding:.32rem .6rem;border-top:1px solid var(--line);text-align:left;vertical-align:top}
 thead th{vertical-align:bottom;background:var(--head);font-weight:600;max-width:9rem}
 th small{display:block;font-weight:400;color:var(--soft)}
+td:first-child{min-width:7rem}
 td.n,th.n{text-align:right;white-space:nowrap}
+td.n:first-child{min-width:0}
 thead th.n{white-space:normal}
 .who{display:block;font-size:.7rem;letter-spacing:.04em;text-transform:uppercase}
 .ours .who{color:var(--ours)}.paper .who{color:var(--theirs)}.peer .who{color:var(--peer)}

@@ -205,7 +205,7 @@ TEST_F(BenchReport, WhatFailsOrIsNotBuiltIsSaid) {
   for (const char* part :
        {"No result: ended with exit code 1: bench_swept: error: no &lt;mesh&gt; here",
         "No result: ended by signal 11", "No result: it printed no JSON object",
-        "No result: it was not built", "Programs ran with --quick", "id=\"program-bullet\""})
+        "No result: it was not built", "All programs ran with --quick", "id=\"program-bullet\""})
     EXPECT_TRUE(has(page, part)) << part;
   EXPECT_TRUE(has(page, "id=\"fields-table2\""));  // wrong answers do not hide the numbers
 }
