@@ -30,7 +30,7 @@ ReportJson make_table() {
            {{{"name", "cells"}, {"of", "key"}, {"unit", ""}, {"decimals", -1}},
             {{"name", "uniform"}, {"of", "paper"}, {"unit", "s"}, {"decimals", 1}},
             {{"name", "fast"}, {"of", "ours"}, {"unit", "s"}, {"decimals", -1}},
-            {{"name", "other"}, {"of", "\"><b>"}, {"unit", "<i>"}, {"decimals", 2}}}},
+            {{"name", "other"}, {"of", "\"><u>"}, {"unit", "<i>"}, {"decimals", 2}}}},
           {"rows",
            {{{"of", "key"}, {"cells", {12345, 274.3, 0.26, nullptr}}},
             {{"of", "paper"}, {"cells", {kHostile, 1.0, "-", 2.5}}}}}};
@@ -133,8 +133,8 @@ TEST_F(BenchReport, HtmlHasEverythingEscaped) {
   const std::string page = read("r.html");
   EXPECT_FALSE(has(page, "<script"));
   EXPECT_EQ(count(page, "http"), count(page, "http://www.w3.org/2000/svg"));
-  EXPECT_FALSE(has(page, "<line>") || has(page, "<here>") || has(page, "\"><b>") ||
-               has(page, "<processor>") || has(page, "<system>") || has(page, "<figure>\n<i>"));
+  EXPECT_FALSE(has(page, "<line>") || has(page, "<here>") || has(page, "<u>") ||
+               has(page, "<processor>") || has(page, "<system>") || has(page, "<i>"));
   for (const char* part :
        {"&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt; &amp; &quot;quoted&quot;", "12,345",
         "274.3", "0.260", "XB14, Table 2: ", "A &lt;processor&gt;", "Some GPU", "Peer 1.2",
@@ -173,7 +173,7 @@ TEST_F(BenchReport, MarkdownHasTheSame) {
         "![XB14, Table 2: a \\<figure\\>](<r_figures/segments-table2-plot.svg>)",
         "\\<script\\>alert('x')\\</script\\>", "\\| \\*star\\* \\[a\\](b)"})
     EXPECT_TRUE(has(page, part)) << part;
-  EXPECT_FALSE(has(page, "<script"));
+  EXPECT_EQ(count(page, "<script"), count(page, "\\<script"));
   const std::string svg = read("r_figures/segments-table2-plot.svg");
   EXPECT_TRUE(has(svg, "<polyline"));
   EXPECT_TRUE(has(svg, "&lt;line&gt;"));
@@ -185,8 +185,10 @@ TEST_F(BenchReport, MarkdownHasTheSame) {
       bars = 0;
       continue;
     }
-    std::size_t n = count(line, "|") - count(line, "\\|");
-    if (bars != 0) EXPECT_EQ(n, bars) << line;
+    const std::size_t n = count(line, "|") - count(line, "\\|");
+    if (bars != 0) {
+      EXPECT_EQ(n, bars) << line;
+    }
     bars = n;
   }
 }
