@@ -1,6 +1,7 @@
 #include "report.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "isotact/base/cpu.h"
 #include "isotact/base/error.h"
@@ -78,14 +79,19 @@ Json to_json(const TableHead& head) {
           {"columns", columns},  {"rows", Json::array()}};
 }
 
+// More can not be seen in a figure.
+double with_six_digits(double value) {
+  return std::strtod(fmt::format("{:.6g}", value).c_str(), nullptr);
+}
+
 Json to_json(const Plot& panel) {
   constexpr std::size_t kColumns = 240;
   Json lines = Json::array();
   for (const PlotLine& line : panel.lines) {
     Json x = Json::array(), y = Json::array();
     for (const PlotPoint& p : panel.is_log_x ? line.points : thin_out(line.points, kColumns)) {
-      x.push_back(static_cast<float>(p.x));
-      y.push_back(static_cast<float>(p.y));
+      x.push_back(with_six_digits(p.x));
+      y.push_back(with_six_digits(p.y));
     }
     lines.push_back({{"name", line.name}, {"x", std::move(x)}, {"y", std::move(y)}});
   }

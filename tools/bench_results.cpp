@@ -34,9 +34,9 @@ class ResultReader {
     return place != object_.end() && place->is_boolean() && place->get<bool>();
   }
   const Json& list(const char* key) const {
-    static const Json kNone = Json::array();
+    static const Json none = Json::array();
     const auto place = object_.find(key);
-    if (place == object_.end()) return kNone;
+    if (place == object_.end()) return none;
     if (!place->is_array()) fail(fmt::format("\"{}\" is not a list", key));
     return *place;
   }
