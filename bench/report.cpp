@@ -183,6 +183,9 @@ Report::Report(std::string program, const RunOptions& options, Setting setting)
 
 std::string Report::command_of(std::string_view part) const {
   std::string words = options_.words;
+  if (part.empty())
+    for (const std::string& name : options_.only)
+      words += fmt::format("{}--only {}", words.empty() ? "" : " ", name);
   if (!part.empty()) words += fmt::format("{}--only {}", words.empty() ? "" : " ", part);
   const std::string name = program_.substr(program_.find('_') + 1);
   return "isotact bench " + name + (words.empty() ? "" : fmt::format(" --pass \"{}\"", words));

@@ -1,4 +1,6 @@
 // The page as HTML: one file, no scripts, nothing from the network.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "isotact/base/file.h"
@@ -35,15 +37,15 @@ dl{display:grid;grid-template-columns:max-content 1fr;gap:.15rem 1rem;font-size:
 dt{color:var(--soft)}dd{margin:0;min-width:0}
 .warning{background:var(--warn-bg);border-left:.3rem solid var(--theirs);padding:.6rem .9rem;
 border-radius:.25rem;max-width:48rem}
-.wide{overflow-x:auto;margin:.75rem 0 1.25rem;border:1px solid var(--line);border-radius:.4rem}
+.table,figure .wide{margin:.75rem 0 1.25rem;border:1px solid var(--line);border-radius:.4rem;overflow:hidden}
+.wide{overflow-x:auto}
 table{border-collapse:collapse;font-size:.84rem;line-height:1.35;font-variant-numeric:tabular-nums;width:100%}
-caption{caption-side:top;text-align:left;padding:.55rem .7rem;font-weight:600;font-size:.95rem;
-background:var(--head)}
-caption span{display:block;font-weight:400;font-size:.82rem;color:var(--soft);max-width:48rem}
+.caption{padding:.55rem .7rem;font-weight:600;font-size:.95rem;background:var(--head)}
+.caption span{display:block;font-weight:400;font-size:.82rem;color:var(--soft);max-width:48rem}
 th,td{padding:.32rem .6rem;border-top:1px solid var(--line);text-align:left;vertical-align:top}
 thead th{vertical-align:bottom;background:var(--head);font-weight:600;max-width:9rem}
 th small{display:block;font-weight:400;color:var(--soft)}
-td:first-child{min-width:7rem}
+td:first-child{min-width:9rem}
 td.n,th.n{text-align:right;white-space:nowrap}
 td.n:first-child{min-width:0}
 thead th.n{white-space:normal}
@@ -57,14 +59,14 @@ ul.marks li{padding-left:1.5rem;text-indent:-1.5rem;margin:.15rem 0}
 ul.marks b{display:inline-block;width:1.5rem;text-indent:0}
 .good b{color:var(--good)}.bad b{color:var(--bad)}.bad{font-weight:600}
 figure{margin:1rem 0 1.5rem}
-figure .wide{padding:.25rem}
+figure .wide{padding:.25rem;overflow-x:auto}
 figure svg{display:block;width:100%;min-width:32rem;max-width:48rem;height:auto}
 figcaption{font-weight:600;font-size:.95rem}
 figcaption span{display:block;font-weight:400;font-size:.82rem;color:var(--soft)}
 @media (max-width:40rem){body{padding:1rem .8rem 3rem;font-size:15px}h1{font-size:1.5rem}
 dl{grid-template-columns:1fr}dd{margin-bottom:.4rem}}
-@media print{:root{color-scheme:light}body{max-width:none;font-size:10pt}.wide{overflow:visible;border:0}
-table{font-size:7pt}tr,figure,pre{break-inside:avoid}h2,h3,h4,caption{break-after:avoid}
+@media print{:root{color-scheme:light}body{max-width:none;font-size:10pt}.table,.wide{overflow:visible;border:0}
+table{font-size:7pt}tr,figure,pre{break-inside:avoid}h2,h3,h4,.caption{break-after:avoid}
 thead{display:table-header-group}pre{white-space:pre-wrap}
 *{-webkit-print-color-adjust:exact;print-color-adjust:exact}}
 )css";
@@ -148,17 +150,26 @@ bool is_number_column(const ResultTable& table, std::size_t column) {
   return some;
 }
 
+// Where rows say whose they are, columns need not.
+bool has_owned_rows(const ResultTable& table) {
+  return std::any_of(table.rows.begin(), table.rows.end(),
+                     [](const ResultRow& row) { return row.of != "key" && !row.of.empty(); });
+}
+
 void HtmlPage::table(const ResultTable& table, const std::string& anchor) {
-  body_ +=
-      fmt::format("<div class=\"wide\" id=\"{}\" tabindex=\"0\"><table>\n", escape_html(anchor));
+  const std::string id = escape_html(anchor);
+  body_ += fmt::format("<div class=\"table\" id=\"{}\">\n", id);
+  // Outside of what scrolls.
   if (!table.title.empty())
-    body_ += fmt::format("<caption>{}{}</caption>\n",
+    body_ += fmt::format("<div class=\"caption\" id=\"{}-title\">{}{}</div>\n", id,
                          escape_html(full_title(table.paper, table.place, table.title)),
                          note_of(table.note));
-  body_ += "<thead><tr>";
+  body_ += fmt::format("<div class=\"wide\" tabindex=\"0\"><table{}>\n<thead><tr>",
+                       table.title.empty() ? "" : fmt::format(" aria-labelledby=\"{}-title\"", id));
+  const bool by_row = has_owned_rows(table);
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     const ResultColumn& column = table.columns[i];
-    const std::string of = class_of(column.of);
+    const std::string of = by_row && column.of == "ours" ? "key" : class_of(column.of);
     body_ += fmt::format(
         "<th scope=\"col\" class=\"{}{}\">{}{}{}</th>", of, is_number_column(table, i) ? " n" : "",
         of == "key" ? "" : fmt::format("<span class=\"who\">{}</span>", of),
@@ -173,12 +184,14 @@ void HtmlPage::table(const ResultTable& table, const std::string& anchor) {
       std::string text = escape_html(cell.text);
       if (!cell.link.empty())
         text = fmt::format("<a href=\"#{}\">{}</a>", escape_html(cell.link), text);
-      body_ += fmt::format("<td class=\"{}{}\">{}</td>", class_of(table.columns[i].of),
+      const bool is_plain = by_row && table.columns[i].of == "ours";
+      body_ += fmt::format("<td class=\"{}{}\">{}</td>",
+                           is_plain ? "key" : class_of(table.columns[i].of),
                            cell.is_number ? " n" : "", text);
     }
     body_ += "</tr>\n";
   }
-  body_ += "</tbody></table></div>\n";
+  body_ += "</tbody></table></div></div>\n";
 }
 
 }  // namespace
