@@ -130,8 +130,7 @@ void bench_kernels(const Options& options, Report& report) {
       std::uint64_t arrived = 0;
       for (const std::uint32_t n : result.arrived) arrived += n;
       table.row({static_cast<int>(seed), crowd.bodies.size(), crowd.pairs.size(), v.name, ms,
-                 query.times().wall, result.contacts.size(), arrived, count_colliding(result)},
-                v.name.starts_with("KGM") ? Of::kPaper : Of::kOurs);
+                 query.times().wall, result.contacts.size(), arrived, count_colliding(result)});
       rows.push_back({{"crowd", seed},
                       {"variant", v.name},
                       {"gpu_ms", ms},

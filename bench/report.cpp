@@ -169,6 +169,9 @@ void Table::row(const std::vector<Cell>& cells, Of of) {
 
 Report::Report(std::string program, const RunOptions& options, Setting setting)
     : program_(std::move(program)), options_(options) {
+  if (setting.gpu.find("software") != std::string::npos)
+    setting.how += fmt::format("{}the GPU is software, its times mean little",
+                               setting.how.empty() ? "" : "; ");
   flags_ = fmt::format("{}, SIMD kernels: {}", ISOTACT_BENCH_FLAGS, name(simd_level()));
   about_ = {{"machine", describe_machine()},
             {"flags", flags_},
