@@ -4,7 +4,9 @@
 #include <cstdint>
 
 #include <BulletCollision/BroadphaseCollision/btDbvtBroadphase.h>
+#include <LinearMath/btScalar.h>
 #include <fcl/broadphase/broadphase_dynamic_AABB_tree.h>
+#include <fcl/config.h>
 #include <fcl/geometry/shape/sphere.h>
 
 namespace isotact::bench {
@@ -31,6 +33,11 @@ ObjectPair in_order(std::uint32_t a, std::uint32_t b) {
 }
 
 }  // namespace
+
+std::string describe_broad_peers() {
+  return "Bullet " + std::to_string(btGetVersion()) +
+         " (single precision) and FCL " FCL_VERSION ", packaged";
+}
 
 struct BulletBroadPhase::Scene {
   btDbvtBroadphase broad_phase;

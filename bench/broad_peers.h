@@ -4,11 +4,14 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "isotact/queries/broad_phase/broad_phase.h"
 
 namespace isotact::bench {
+
+std::string describe_broad_peers();
 
 // btDbvtBroadphase as it comes: boxes with a margin of 5 cm, pairs that have parted dropped bit by
 // bit. What it keeps is more than the pairs, which its users' next stage sorts out.

@@ -90,12 +90,20 @@ Ball make_ball(const TriangleMesh& mesh, const PointSphereTree& tree, const Owne
 }  // namespace
 
 void bench_ball(const Options& options, Stock&, Report& report) {
-  report.print(
-      "\nball: SSL14's Figure 6 and Table 1. Radius 0.5 m, falls 1 m at g = 10, 200 Hz, ground "
-      "with\n"
-      "5 mm voxels. First rebound and deepest penetration, mm\n");
-  report.print("  {:>4} {:<26} {:>9} {:>9} {:>9} {:>12} {:>13} {:>12}\n", "e", "", "rebound",
-               "ideal", "off by %", "penetration", "one step's", "SSL14's");
+  Table table =
+      report.table({.id = "ball",
+                    .paper = "SSL14",
+                    .place = "Table 1",
+                    .title = "A bouncing ball: first rebound and deepest penetration",
+                    .columns = {{"restitution", Of::kKey, "", 1},
+                                {"ball", Of::kKey},
+                                {"penetration", Of::kPaper, "mm", 1},
+                                {"penetration", Of::kOurs, "mm", 2},
+                                {"one step's travel", Of::kOurs, "mm", 2},
+                                {"rebound", Of::kOurs, "mm", 2},
+                                {"ideal rebound", Of::kOurs, "mm", 2},
+                                {"off by", Of::kOurs, "%", 2}},
+                    .note = "Radius 0.5 m, falls 1 m at g = 10, 200 Hz, ground with 5 mm voxels."});
   const TriangleMesh mesh = make_ball_mesh(kRadius);
   const OwnedShape ground = make_mapped_ground();
   const PointSphereTree low = make_ball_points(mesh, 275), high = make_ball_points(mesh, 25880);
@@ -108,25 +116,29 @@ void bench_ball(const Options& options, Stock&, Report& report) {
       {42.5, 6.8, 3.5, 3.5}, {42.5, 9.5, 4.0, 4.0}, {42.5, 20.1, 19.2, 19.2}};
   constexpr double kRestitutions[] = {0.1, 0.5, 0.9};
   const double travel = std::sqrt(2 * kGravity * kFall) * kStep;
-  Plot plot{.title = "Figure 6: height of the ball's centre", .x_name = "s", .y_name = "m"};
+  std::vector<Plot> plots;
+  for (const double e : kRestitutions)
+    plots.push_back({.title = fmt::format("Height of the ball's centre, restitution {}", e),
+                     .x_name = "s",
+                     .y_name = "m"});
   for (std::size_t e = 0; e < 3; ++e)
     for (std::size_t b = 0; b < std::size(balls); ++b) {
       const double restitution = kRestitutions[e];
       const Bounce bounce = run_bounce(balls[b], restitution);
       const double ideal = restitution * restitution * kFall;
       const double off = (bounce.rebound / ideal - 1) * 100;
-      report.print("  {:>4} {:<26} {:>9.2f} {:>9.2f} {:>9.2f} {:>12.2f} {:>13.2f} {:>12.1f}\n",
-                   restitution, balls[b].shape.name, bounce.rebound * 1e3, ideal * 1e3, off,
-                   bounce.penetration * 1e3, travel * 1e3, kPaper[e][b]);
+      table.row({restitution, balls[b].shape.name, kPaper[e][b], bounce.penetration * 1e3,
+                 travel * 1e3, bounce.rebound * 1e3, ideal * 1e3, off},
+                b == 0 ? Of::kPeer : Of::kOurs);
       report.json["ball"]["rows"].push_back({{"restitution", restitution},
                                              {"name", balls[b].shape.name},
                                              {"rebound_m", bounce.rebound},
                                              {"ideal_m", ideal},
                                              {"penetration_m", bounce.penetration}});
-      PlotLine line{.name = fmt::format("{}, e = {}", balls[b].shape.name, restitution)};
+      PlotLine line{.name = balls[b].shape.name};
       for (std::size_t i = 0; i < bounce.heights.size(); ++i)
         line.points.push_back({static_cast<double>(i + 1) * kStep, bounce.heights[i]});
-      plot.lines.push_back(std::move(line));
+      plots[e].lines.push_back(std::move(line));
       if (b == 0) continue;
       judge(report, "ball", std::abs(off) <= 5,
             fmt::format("{}, e = {}: rebound within 5 % of the ideal", balls[b].shape.name,
@@ -135,7 +147,12 @@ void bench_ball(const Options& options, Stock&, Report& report) {
             fmt::format("{}, e = {}: no deeper than one step's travel", balls[b].shape.name,
                         restitution));
     }
-  write_plot(options.plots, "figure6_ball", {plot});
+  write_plot(options.plots, "figure6_ball", plots);
+  report.figure({.id = "figure6",
+                 .paper = "SSL14",
+                 .place = "Figure 6",
+                 .title = "Height of a bouncing ball"},
+                plots);
 }
 
 }  // namespace isotact::bench

@@ -72,14 +72,23 @@ LevelRow run_level(const Options& options, Stock& stock, const PointSphereTree& 
 }  // namespace
 
 void bench_levels(const Options& options, Stock& stock, Report& report) {
-  report.print(
-      "\nlevels: SSL14's Table 2, K = 4, on the plane, dispatch of steps 200 to 600. Motions "
-      "differ from\n"
-      "level to level; on the right the same poses for all, 0.2 mm lower than those of our "
-      "default\n");
-  report.print("  {:>7} {:>3} {:>10} {:>10} {:>12} {:>10} {:>11} {:>10} {:>16}\n", "points", "L",
-               "SSL14 us", "mean us", "manifolds", "end mJ", "same poses", "manifolds",
-               "us per manifold");
+  Table table = report.table(
+      {.id = "levels",
+       .paper = "SSL14",
+       .place = "Table 2",
+       .title = "Dispatch with one contact for each cluster of a level, K = 4",
+       .columns = {{"points", Of::kKey},
+                   {"L", Of::kKey},
+                   {"time", Of::kPaper, "us", 1},
+                   {"time", Of::kOurs, "us", 2},
+                   {"manifolds", Of::kOurs, "", 2},
+                   {"energy in the end", Of::kOurs, "mJ", 3},
+                   {"time, same poses", Of::kOurs, "us", 2},
+                   {"manifolds, same poses", Of::kOurs, "", 2},
+                   {"each further manifold", Of::kOurs, "us", 2}},
+       .note =
+           "On the plane, steps 200 to 600. Motions differ from level to level; same poses: those "
+           "of our default, 0.2 mm lower."});
   constexpr double kPaper[2][5] = {{102.2, 102.1, 104.2, 102.3, 102.8},
                                    {1387.9, 1477.5, 1407.4, 1449.6, 1494.3}};
   for (int res = 0; res < 2; ++res) {
@@ -96,11 +105,9 @@ void bench_levels(const Options& options, Stock& stock, Report& report) {
       const double more = row.same_manifolds - first.same_manifolds;
       const double each = (row.same_times.mean - first.same_times.mean) / more;
       if (more > 0.2) worst = std::max(worst, each);
-      report.print(
-          "  {:>7} {:>3} {:>10.1f} {:>10.2f} {:>12.2f} {:>10.3f} {:>11.2f} {:>10.2f} {:>16}\n",
-          points, level, kPaper[res][level - 1], row.times.mean, row.manifolds,
-          row.end_energy * 1e3, row.same_times.mean, row.same_manifolds,
-          more > 0.2 ? fmt::format("{:.2f}", each) : "");
+      table.row({points, level, kPaper[res][level - 1], row.times.mean, row.manifolds,
+                 row.end_energy * 1e3, row.same_times.mean, row.same_manifolds,
+                 cell_if(more > 0.2, each)});
       report.json["levels"]["rows"].push_back({{"points", points},
                                                {"level", level},
                                                {"mean_us", row.times.mean},
@@ -149,19 +156,18 @@ struct SlowShape {
   double wanted = 0;  // Hz; 0: nothing
 };
 
-void run_slow_row(const Options& options, Stock& stock, Report& report, std::uint32_t points,
-                  const SlowShape& row) {
+void run_slow_row(const Options& options, Stock& stock, Table& table, Report& report,
+                  std::uint32_t points, const SlowShape& row) {
   constexpr double kHertz[] = {60, 50, 40, 30, 25, 20, 15, 10};
   const int rotations = options.quick ? 3 : 10;
   double slowest = 0;
   bool has_held = true;
-  report.print("  {:>7} {:<14}", points, row.shape.name);
   for (const double hz : kHertz) {
     const Slow slow = run_slow(stock.bunny(), row.shape, hz, rotations);
     has_held = has_held && slow.through == 0;
     if (has_held) slowest = hz;
-    report.print(" {:>13}",
-                 fmt::format("{:.0f} {:.1f} {}", slow.sunk * 1e3, slow.end * 1e3, slow.through));
+    table.row({points, row.shape.name, hz, cell_if(row.wanted > 0, row.wanted), slow.sunk * 1e3,
+               slow.end * 1e3, slow.through});
     report.json["slow"]["rows"].push_back({{"points", points},
                                            {"name", row.shape.name},
                                            {"hertz", hz},
@@ -169,7 +175,6 @@ void run_slow_row(const Options& options, Stock& stock, Report& report, std::uin
                                            {"end_mm", slow.end * 1e3},
                                            {"through", slow.through}});
   }
-  report.print("\n");
   if (row.wanted == 0) return;
   judge(report, "slow", slowest > 0 && slowest <= row.wanted,
         fmt::format(
@@ -180,15 +185,24 @@ void run_slow_row(const Options& options, Stock& stock, Report& report, std::uin
 }  // namespace
 
 void bench_slow(const Options& options, Stock& stock, Report& report) {
-  report.print(
-      "\nslow: the bunny on the plane at 60, 50, 40, 30, 25, 20, 15 and 10 Hz, 4 s. How deep its\n"
-      "lowest vertex was, and is at the end, mm; and how many had their centre of mass below\n");
+  Table table = report.table({.id = "slow",
+                              .paper = "SSL14",
+                              .place = "Section 4.2.2",
+                              .title = "The bunny on the plane with few steps a second",
+                              .columns = {{"points", Of::kKey},
+                                          {"contacts", Of::kKey},
+                                          {"rate", Of::kKey, "Hz", 0},
+                                          {"held down to, about", Of::kPaper, "Hz", 0},
+                                          {"deepest of its lowest vertex", Of::kOurs, "mm", 0},
+                                          {"in the end", Of::kOurs, "mm", 1},
+                                          {"centres of mass below the plane", Of::kOurs}},
+                              .note = fmt::format("4 s, {} rotations.", options.quick ? 3 : 10)});
   for (const std::uint32_t points : {kLow, kHigh}) {
     const PointSphereTree tree = stock.bunny_points(points, kPaperChildren);
-    run_slow_row(options, stock, report, points, {make_segmented(stock, tree, 1), 30});
-    run_slow_row(options, stock, report, points, {make_segmented(stock, tree, 4), 10});
-    run_slow_row(options, stock, report, points, {make_segmented(stock, tree, 5), 10});
-    run_slow_row(options, stock, report, points,
+    run_slow_row(options, stock, table, report, points, {make_segmented(stock, tree, 1), 30});
+    run_slow_row(options, stock, table, report, points, {make_segmented(stock, tree, 4), 10});
+    run_slow_row(options, stock, table, report, points, {make_segmented(stock, tree, 5), 10});
+    run_slow_row(options, stock, table, report, points,
                  {make_ours("our default", tree, stock.bunny_field())});
   }
 }

@@ -67,8 +67,8 @@ std::vector<Pose> make_near_poses(const FclBodies& bodies, const NearPoses& sett
 namespace {
 
 // One depth of overlap.
-void run_depth(const Options& options, Stock& stock, Report& report, const FclBodies& fcl,
-               const OwnedShape& ours, double least, double most) {
+void run_depth(const Options& options, Stock& stock, Table& table, Report& report,
+               const FclBodies& fcl, const OwnedShape& ours, double least, double most) {
   const Bunny& bunny = stock.bunny();
   const auto poses =
       make_near_poses(fcl, {.count = static_cast<std::size_t>(options.quick ? 20 : 100),
@@ -79,11 +79,11 @@ void run_depth(const Options& options, Stock& stock, Report& report, const FclBo
   const PairTimes our = time_pair(bunny, ours, poses, 5), same = time_pair(bunny, ours, few, 5);
   const PairTimes hulls = time_pair(bunny, stock.hulls_12(), poses, 3);
   const FallTimes any = time_fcl(fcl, poses, 1), many = time_fcl(fcl, poses, 1000);
-  report.print("  {:g} to {:g} mm on from where triangles meet\n", least * 1e3, most * 1e3);
+  const std::string overlap = fmt::format("{:g} to {:g}", least * 1e3, most * 1e3);
   const auto row = [&](const std::string& name, const FallTimes& t, const FallTimes& base,
                        const std::string& touching) {
-    report.print("    {:<38} {:>11.2f} {:>11.2f} {:>10.1f} {:>9}\n", name, t.mean, t.median,
-                 t.mean / base.mean, touching);
+    table.row({overlap, name, t.mean, t.median, t.mean / base.mean, touching},
+              name.starts_with("ours") ? Of::kOurs : Of::kPeer);
     report.json["pair"]["rows"].push_back(
         {{"most_mm", most * 1e3}, {"name", name}, {"mean_us", t.mean}, {"median_us", t.median}});
   };
@@ -99,9 +99,8 @@ void run_depth(const Options& options, Stock& stock, Report& report, const FclBo
   row(stock.hulls_12().name, hulls.times, our.times, share(hulls.touching, poses.size()));
   row("FCL collide, one contact", any, our.times, "");
   row("FCL collide, up to 1000 contacts", many, our.times, "");
-  report.check(
-      our.touching == poses.size(),
-      fmt::format("pair: contacts at {} of {} poses that overlap", our.touching, poses.size()));
+  report.check(our.touching == poses.size(), "contacts are found at all poses that overlap",
+               fmt::format("{} mm: at {} of {}", overlap, our.touching, poses.size()));
   judge(report, "pair", ratios[0] >= kFaster,
         fmt::format("{:.4g} times as fast as GImpact with its margin of 1 cm; wanted {:g}",
                     ratios[0], kFaster));
@@ -113,14 +112,21 @@ void run_depth(const Options& options, Stock& stock, Report& report, const FclBo
 }  // namespace
 
 void bench_pair(const Options& options, Stock& stock, Report& report) {
-  report.print("\npair: two bunnies, fields of 256 cells, both ways; dispatch, microseconds\n");
-  report.print("    {:<38} {:>11} {:>11} {:>10} {:>9}\n", "", "mean", "median", "of ours",
-               "touching");
+  Table table = report.table(
+      {.id = "pair",
+       .title = "Two bunnies that overlap: microseconds of dispatch",
+       .columns = {{"on from where triangles meet", Of::kKey, "mm"},
+                   {"way", Of::kKey},
+                   {"mean", Of::kOurs, "us", 2},
+                   {"median", Of::kOurs, "us", 2},
+                   {"over ours", Of::kOurs, "times", 1},
+                   {"touching", Of::kOurs}},
+       .note = "Fields of 256 cells, both ways. GImpact beside ours at its own few poses."});
   const FclBodies fcl(stock.bunny().closed);
   const OwnedShape ours = make_ours("ours", stock.bunny_vertices(), stock.bunny_field());
-  run_depth(options, stock, report, fcl, ours, 0, 0.002);
-  run_depth(options, stock, report, fcl, ours, 0.005, 0.02);
-  run_depth(options, stock, report, fcl, ours, 0.05, 0.1);
+  run_depth(options, stock, table, report, fcl, ours, 0, 0.002);
+  run_depth(options, stock, table, report, fcl, ours, 0.005, 0.02);
+  run_depth(options, stock, table, report, fcl, ours, 0.05, 0.1);
 }
 
 }  // namespace isotact::bench

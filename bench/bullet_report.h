@@ -15,9 +15,7 @@
 
 namespace isotact::bench {
 
-struct Options {
-  bool json = false, quick = false;
-  std::vector<std::string> only;  // parts; empty: all
+struct Options : RunOptions {
   std::filesystem::path plots{};  // folder for figures; empty: none are written
   bool has_data() const;          // the folder of data_folder.h is there
 };

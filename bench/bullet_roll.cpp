@@ -89,11 +89,16 @@ double stack_time(const OwnedShape& shape, int seed, double most) {
 }  // namespace
 
 void bench_roll(const Options&, Stock&, Report& report) {
-  report.print(
-      "\nroll: a ball of 0.1 m rolls at 1 m/s, 200 Hz, 2 s. Jerk of the height and angular\n"
-      "acceleration, roots of mean squares\n");
-  report.print("  {:<6} {:<32} {:>10} {:>12} {:>10} {:>8} {:>9}\n", "ground", "", "jerk m/s3",
-               "shake rad/s2", "bumps mm", "speed", "aside mm");
+  Table table = report.table({.id = "roll",
+                              .title = "A ball of 0.1 m that rolls at 1 m/s",
+                              .columns = {{"ground", Of::kKey},
+                                          {"ball", Of::kKey},
+                                          {"jerk of the height", Of::kOurs, "m/s^3", 2},
+                                          {"angular acceleration", Of::kOurs, "rad/s^2", 2},
+                                          {"bumps", Of::kOurs, "mm", 3},
+                                          {"speed left", Of::kOurs, "", 3},
+                                          {"aside", Of::kOurs, "mm", 2}},
+                              .note = "200 Hz, 2 s; roots of mean squares."});
   const TriangleMesh mesh = make_round(kRadius);
   std::vector<OwnedShape> shapes{
       own("Bullet's sphere", std::make_unique<btSphereShape>(static_cast<btScalar>(kRadius)))};
@@ -107,8 +112,9 @@ void bench_roll(const Options&, Stock&, Report& report) {
       const Rolling r = run_roll(shape, ground);
       if (&shape == &shapes[3]) fine = r;
       hulls = r;
-      report.print("  {:<6} {:<32} {:>10.2f} {:>12.2f} {:>10.3f} {:>8.3f} {:>9.2f}\n", name,
-                   shape.name, r.jerk, r.shake, r.bumps * 1e3, r.left, r.sideways * 1e3);
+      const bool is_ours = shape.name.starts_with("ours");
+      table.row({name, shape.name, r.jerk, r.shake, r.bumps * 1e3, r.left, r.sideways * 1e3},
+                is_ours ? Of::kOurs : Of::kPeer);
       report.json["roll"]["rows"].push_back({{"ground", name},
                                              {"name", shape.name},
                                              {"jerk", r.jerk},
@@ -124,11 +130,16 @@ void bench_roll(const Options&, Stock&, Report& report) {
 void bench_stack(const Options& options, Stock&, Report& report) {
   const double most = options.quick ? 5 : 20;
   const int seeds = options.quick ? 3 : 9;
-  report.print(
-      "\nstack: {} balls of 0.5 m on each other, 200 Hz, nothing sleeps: how long they stand, s "
-      "(at\n"
-      "most {:g}), median of {} seeds\n",
-      kStacked, most, seeds);
+  Table table = report.table(
+      {.id = "stack",
+       .paper = "SSL14",
+       .place = "Section 4.1",
+       .title = fmt::format("{} balls of 0.5 m on each other: how long they stand", kStacked),
+       .columns = {{"ball", Of::kKey}, {"time", Of::kOurs, "s", 2}},
+       .note = fmt::format(
+           "200 Hz, nothing sleeps; at most {:g} s, median of {} seeds. SSL14 says that "
+           "stacks stand better with more points, without numbers.",
+           most, seeds)});
   const TriangleMesh mesh = make_round(kStackRadius);
   const auto median_of = [&](const OwnedShape& shape) {
     std::vector<double> times;
@@ -139,12 +150,12 @@ void bench_stack(const Options& options, Stock&, Report& report) {
   for (const std::uint32_t points : {100U, 275U, 1000U, 5000U, 25880U}) {
     finest = median_of(make_round_shape(mesh, points));
     if (points == 100) coarsest = finest;
-    report.print("  {:<28} {:>8.2f}\n", fmt::format("ours, {} points", points), finest);
+    table.row({fmt::format("ours, {} points", points), finest}, Of::kOurs);
     report.json["stack"]["rows"].push_back({{"points", points}, {"seconds", finest}});
   }
   const double bullet = median_of(
       own("sphere", std::make_unique<btSphereShape>(static_cast<btScalar>(kStackRadius))));
-  report.print("  {:<28} {:>8.2f}\n", "Bullet's sphere", bullet);
+  table.row({"Bullet's sphere", bullet}, Of::kPeer);
   report.json["stack"]["bullet_seconds"] = bullet;
   judge(report, "stack", finest >= coarsest,
         "the finest stands as long as the coarsest or longer (SSL14 4.1)");

@@ -42,7 +42,7 @@ bool Options::has_data() const {
 }
 
 void judge(Report& report, const std::string& part, bool is_met, const std::string& what) {
-  report.print("  {} {}\n", is_met ? "PASS" : "MISS", what);
+  report.aim(is_met, what);
   report.json[part]["verdicts"].push_back({{"met", is_met}, {"what", what}});
 }
 

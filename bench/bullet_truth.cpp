@@ -138,14 +138,22 @@ Tally compare(const Part& a, const Part& b, std::size_t count, std::uint64_t see
 }  // namespace
 
 void bench_truth(const Options& options, Stock& stock, Report& report) {
-  report.print(
-      "\ntruth: touching or not, ours against FCL. Band: one cell and the covering radius. Only "
-      "FCL,\n"
-      "only ours: disagreements outside of the band. Depth: poses where the least distance is not\n"
-      "that of all points. Distance: of those apart, how far at most it is off, in bands\n");
-  report.print("  {:<46} {:>6} {:>8} {:>6} {:>8} {:>8} {:>8} {:>9} {:>9} {:>6} {:>9}\n", "",
-               "poses", "band mm", "apart", "overlap", "in band", "inside", "only FCL", "only ours",
-               "depth", "distance");
+  Table table = report.table(
+      {.id = "truth",
+       .title = "Touching or not, ours against FCL",
+       .columns = {{"pair", Of::kKey},
+                   {"poses", Of::kKey},
+                   {"band", Of::kKey, "mm", 3},
+                   {"apart", Of::kOurs},
+                   {"overlap", Of::kOurs},
+                   {"in the band", Of::kOurs},
+                   {"inside", Of::kOurs},
+                   {"only FCL", Of::kPeer},
+                   {"only ours", Of::kOurs},
+                   {"other depth", Of::kOurs},
+                   {"distance off at most", Of::kOurs, "bands", 2}},
+       .note = "Band: one cell and the covering radius. Only FCL, only ours: disagreements outside "
+               "of it. Other depth: poses where the least distance is not that of all points."});
   const auto parts = make_parts(options, stock);
   const std::size_t count = options.quick ? 60 : 400;
   Tally all;
@@ -154,9 +162,8 @@ void bench_truth(const Options& options, Stock& stock, Report& report) {
     for (const std::size_t k : {i, j}) {
       const Tally t = compare(parts[i], parts[k], count, 10 * i + k);
       const std::string name = parts[i].name + ", " + parts[k].name;
-      report.print("  {:<46} {:>6} {:>8.3f} {:>6} {:>8} {:>8} {:>8} {:>9} {:>9} {:>6} {:>9.2f}\n",
-                   name, t.poses, t.band * 1e3, t.apart, t.overlapping, t.in_band, t.contained,
-                   t.fcl_only, t.ours_only, t.other_depth, t.most_off);
+      table.row({name, t.poses, t.band * 1e3, t.apart, t.overlapping, t.in_band, t.contained,
+                 t.fcl_only, t.ours_only, t.other_depth, t.most_off});
       report.json["truth"]["rows"].push_back({{"name", name},
                                               {"poses", t.poses},
                                               {"in_band", t.in_band},
@@ -164,16 +171,12 @@ void bench_truth(const Options& options, Stock& stock, Report& report) {
                                               {"only_ours", t.ours_only},
                                               {"other_depth", t.other_depth},
                                               {"far_distance", t.far_distance}});
-      report.check(t.fcl_only + t.ours_only == 0,
-                   fmt::format("truth, {}: {} disagreements outside of the band", name,
-                               t.fcl_only + t.ours_only));
-      report.check(
-          t.other_depth == 0,
-          fmt::format("truth, {}: {} depths are not those of all points", name, t.other_depth));
-      report.check(t.far_distance == 0,
-                   fmt::format("truth, {}: {} distances are off by more than the "
-                               "band",
-                               name, t.far_distance));
+      report.check(t.fcl_only + t.ours_only == 0, "outside of the band ours and FCL agree",
+                   fmt::format("{}: {} times not", name, t.fcl_only + t.ours_only));
+      report.check(t.other_depth == 0, "depths are those of all points",
+                   fmt::format("{}: {} are not", name, t.other_depth));
+      report.check(t.far_distance == 0, "distances are off by no more than the band",
+                   fmt::format("{}: {} are", name, t.far_distance));
       all.poses += t.poses;
       all.in_band += t.in_band;
       all.apart += t.apart;

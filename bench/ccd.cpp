@@ -3,14 +3,9 @@
 // numbers. Nothing is timed here.
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <cstring>
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
-
-#include "isotact/base/error.h"
 #include "isotact/base/parallel.h"
 #include "isotact/base/random.h"
 #include "isotact/field/build/build_field.h"
@@ -19,11 +14,12 @@
 
 #include "ccd_vertex_face.h"
 #include "data_folder.h"
+#include "report.h"
 
+namespace isotact::bench {
 namespace {
 
-using namespace isotact;
-using namespace isotact::bench;
+struct Options : RunOptions {};
 
 // Half of them anywhere in the box, half short, at the surface.
 std::vector<Segment> make_segments(const TriangleMesh& mesh, const BrickField& field,
@@ -93,48 +89,56 @@ CrossingRow run_crossings(const char* folder, const char* file, int resolution, 
           compare(surface, field, make_segments(surface.mesh, field, n))};
 }
 
-std::vector<CrossingRow> run_all_crossings(std::size_t n) {
-  return {run_crossings("01_stanford", "bunny_closed.obj", 256, n),
-          run_crossings("01_stanford", "bunny_closed.obj", 1024, n),
-          run_crossings("03_mech", "factory_bolt_m16_tight.obj", 256, n),
-          run_crossings("03_mech", "trimesh_featuretype.STL", 256, n)};
-}
-
-void print(const std::vector<CrossingRow>& rows) {
-  fmt::print(
-      "Crossings of {} segments: the field against the triangles that it was built from.\n"
-      "Lengths are cells. A shift is along the segment; |d| is the largest distance to the "
-      "surface\n"
-      "where the two disagree, the bound is the error stored in the field.\n\n",
-      rows.front().account.segments);
-  constexpr const char* kTitle =
-      "  {:<26} {:>5} | {:>8} {:>8} {:>8} {:>7} {:>6} | {:>6} {:>6} {:>6} {:>6} | {:>6} {:>6}\n";
-  fmt::print(fmt::runtime(kTitle), "", "", "", "", "", "mean", "most", "graze", "graze", "",
-             "cut by", "", "");
-  fmt::print(fmt::runtime(kTitle), "mesh", "cells", "exact", "field", "matched", "shift", "shift",
-             "exact", "field", "lost", "an end", "|d|", "bound");
-  for (const CrossingRow& r : rows) {
-    const CrossingAccount& a = r.account;
-    fmt::print(
-        "  {:<26} {:>5} | {:>8} {:>8} {:>8} {:>7.4f} {:>6.2f} | {:>6} {:>6} {:>6} {:>6} | {:>6.3f} "
-        "{:>6.3f}  {}\n",
-        r.file, r.resolution, a.exact_crossings, a.field_crossings, a.matched(), r.mean_shift(),
-        a.largest_shift / r.cell, a.exact_grazes, a.field_grazes, a.lost_features, r.cut(),
-        a.largest_distance / r.cell, r.near_error / r.cell,
-        r.is_right() ? "all explained" : fmt::format("{} UNEXPLAINED", a.unexplained));
-  }
-}
-
-std::string to_json(const CrossingRow& r) {
+void tell(const CrossingRow& r, Table& table, Report& report) {
   const CrossingAccount& a = r.account;
-  return fmt::format(
-      R"({{"mesh": "{}", "resolution": {}, "segments": {}, "exact": {}, "field": {}, )"
-      R"("matched": {}, "mean_shift_cells": {:.4f}, "largest_shift_cells": {:.4f}, )"
-      R"("exact_grazes": {}, "field_grazes": {}, "lost_features": {}, "cut": {}, )"
-      R"("largest_distance_cells": {:.4f}, "bound_cells": {:.4f}, "unexplained": {}}})",
-      r.file, r.resolution, a.segments, a.exact_crossings, a.field_crossings, a.matched(),
-      r.mean_shift(), a.largest_shift / r.cell, a.exact_grazes, a.field_grazes, a.lost_features,
-      r.cut(), a.largest_distance / r.cell, r.near_error / r.cell, a.unexplained);
+  table.row({r.file, r.resolution, a.exact_crossings, a.field_crossings, a.matched(),
+             r.mean_shift(), a.largest_shift / r.cell, a.exact_grazes, a.field_grazes,
+             a.lost_features, r.cut(), a.largest_distance / r.cell, r.near_error / r.cell,
+             a.unexplained});
+  report.check(r.is_right(), "the field's error explains every difference to the triangles",
+               fmt::format("{} at {} cells: not {}", r.file, r.resolution, a.unexplained));
+  report.json["crossings"].push_back({{"mesh", r.file},
+                                      {"resolution", r.resolution},
+                                      {"segments", a.segments},
+                                      {"exact", a.exact_crossings},
+                                      {"field", a.field_crossings},
+                                      {"matched", a.matched()},
+                                      {"mean_shift_cells", r.mean_shift()},
+                                      {"largest_shift_cells", a.largest_shift / r.cell},
+                                      {"exact_grazes", a.exact_grazes},
+                                      {"field_grazes", a.field_grazes},
+                                      {"lost_features", a.lost_features},
+                                      {"cut", r.cut()},
+                                      {"largest_distance_cells", a.largest_distance / r.cell},
+                                      {"bound_cells", r.near_error / r.cell},
+                                      {"unexplained", a.unexplained}});
+}
+
+void bench_crossings(const Options& options, Report& report) {
+  const std::size_t n = options.quick ? 10'000 : 100'000;
+  Table table = report.table(
+      {.id = "crossings",
+       .title = fmt::format("Crossings of {} segments: the field against its triangles", n),
+       .columns = {{"mesh", Of::kKey},
+                   {"cells", Of::kKey},
+                   {"exact", Of::kPeer},
+                   {"field", Of::kOurs},
+                   {"matched", Of::kOurs},
+                   {"mean shift", Of::kOurs, "cells", 4},
+                   {"most shift", Of::kOurs, "cells", 2},
+                   {"grazes, exact", Of::kPeer},
+                   {"grazes, field", Of::kOurs},
+                   {"lost", Of::kOurs},
+                   {"cut by an end", Of::kOurs},
+                   {"most |d|", Of::kOurs, "cells", 3},
+                   {"bound", Of::kOurs, "cells", 3},
+                   {"unexplained", Of::kOurs}},
+       .note = "A shift is along the segment; |d| is the largest distance to the surface where the "
+               "two disagree, the bound is the error stored in the field."});
+  tell(run_crossings("01_stanford", "bunny_closed.obj", 256, n), table, report);
+  tell(run_crossings("01_stanford", "bunny_closed.obj", 1024, n), table, report);
+  tell(run_crossings("03_mech", "factory_bolt_m16_tight.obj", 256, n), table, report);
+  tell(run_crossings("03_mech", "trimesh_featuretype.STL", 256, n), table, report);
 }
 
 constexpr const char* kPosings[] = {"resting", "translating", "deforming", "degenerate"};
@@ -231,65 +235,69 @@ QueryTrial run_vertex_face(bool quick) {
   return trial;
 }
 
-void print(const QueryTrial& trial) {
-  fmt::print(
-      "\nVertex-face queries (08_ccd): {} read, {} coordinates had to be rounded; a few degenerate "
-      "ones added.\nEach is a point that moves through the shell field of its triangle.\n\n",
-      trial.queries, trial.rounded);
-  fmt::print("  {:>5}  {:<11} {:>7} {:>7} {:>5} {:>5} | {:>8} | {:>9} {:>8} {:>8} {:>8}\n", "cells",
-             "triangle", "queries", "at rest", "truth", "found", "false no", "false yes",
-             "touching", "furthest", "allowed");
-  for (const QueryRow& r : trial.rows)
-    fmt::print(
-        "  {:>5}  {:<11} {:>7} {:>7} {:>5} {:>5} | {:>8} | {:>9} {:>8} {:>8.2f} {:>8.2f}{}\n",
-        r.resolution, r.posing, r.queries, r.points, r.truth, r.found, r.false_no, r.false_yes,
-        r.touching, r.furthest_cells, r.allowed_cells, r.is_right() ? "" : "  WRONG");
+void bench_vertex_face(const Options& options, Report& report) {
+  const QueryTrial trial = run_vertex_face(options.quick);
+  Table table =
+      report.table({.id = "vertex-face",
+                    .title = "Vertex-face queries with rational truth",
+                    .columns = {{"cells", Of::kKey},
+                                {"triangle", Of::kKey},
+                                {"queries", Of::kKey},
+                                {"at rest", Of::kKey},
+                                {"truth", Of::kPeer},
+                                {"found", Of::kOurs},
+                                {"false no", Of::kOurs},
+                                {"false yes", Of::kOurs},
+                                {"of them touching", Of::kOurs},
+                                {"furthest", Of::kOurs, "cells", 2},
+                                {"allowed", Of::kOurs, "cells", 2}},
+                    .note = fmt::format(
+                        "{} queries read, {} coordinates had to be rounded; a few degenerate ones "
+                        "added. Each is a point that moves through the shell field of its "
+                        "triangle.",
+                        trial.queries, trial.rounded)});
+  for (const QueryRow& r : trial.rows) {
+    table.row({r.resolution, r.posing, r.queries, r.points, r.truth, r.found, r.false_no,
+               r.false_yes, r.touching, r.furthest_cells, r.allowed_cells});
+    report.check(r.is_right(), "there is no false 'no', and errors explain every false 'yes'",
+                 fmt::format("{} at {} cells", r.posing, r.resolution));
+    report.json["vertex_face"].push_back({{"resolution", r.resolution},
+                                          {"triangle", r.posing},
+                                          {"queries", r.queries},
+                                          {"at_rest", r.points},
+                                          {"truth", r.truth},
+                                          {"found", r.found},
+                                          {"false_no", r.false_no},
+                                          {"false_yes", r.false_yes},
+                                          {"touching", r.touching},
+                                          {"furthest_cells", r.furthest_cells},
+                                          {"allowed_cells", r.allowed_cells}});
+  }
 }
 
-std::string to_json(const QueryRow& r) {
-  return fmt::format(
-      R"({{"resolution": {}, "triangle": "{}", "queries": {}, "at_rest": {}, "truth": {}, )"
-      R"("found": {}, "false_no": {}, "false_yes": {}, "touching": {}, )"
-      R"("furthest_cells": {:.3f}, "allowed_cells": {:.3f}}})",
-      r.resolution, r.posing, r.queries, r.points, r.truth, r.found, r.false_no, r.false_yes,
-      r.touching, r.furthest_cells, r.allowed_cells);
+struct Part {
+  std::string_view name;
+  void (*run)(const Options&, Report&);
+};
+constexpr Part kParts[] = {{"crossings", bench_crossings}, {"vertex-face", bench_vertex_face}};
+
+void name_options(OptionReader& reader, Options&) {
+  reader.quick("a tenth of the segments, one resolution");
+  reader.only(names_of(kParts));
 }
 
-template <typename Row>
-std::string to_json(const std::vector<Row>& rows) {
-  std::string text;
-  for (const Row& row : rows) text += (text.empty() ? "" : ", ") + to_json(row);
-  return "[" + text + "]";
-}
-
-template <typename Row>
-bool are_right(const std::vector<Row>& rows) {
-  return std::all_of(rows.begin(), rows.end(), [](const Row& row) { return row.is_right(); });
+int run(const Options& options) {
+  Report report("bench_ccd", options,
+                {.peers = {"exact answers: the triangles themselves, and rational numbers"},
+                 .how = "nothing is timed"});
+  run_parts(kParts, options, report);
+  return report.finish("Every difference is explained; there is no false 'no'.");
 }
 
 }  // namespace
+}  // namespace isotact::bench
 
-int main(int argc, char** argv) try {
-  bool quick = false, as_json = false;
-  for (int i = 1; i < argc; ++i) {
-    quick = quick || std::strcmp(argv[i], "--quick") == 0;
-    as_json = as_json || std::strcmp(argv[i], "--json") == 0;
-  }
-  const std::vector<CrossingRow> crossings = run_all_crossings(quick ? 10'000 : 100'000);
-  if (!as_json) print(crossings);
-  const QueryTrial trial = run_vertex_face(quick);
-  if (!as_json) print(trial);
-  if (!are_right(crossings))
-    throw Error("wrong answer: a difference that the field's error does not explain");
-  if (!are_right(trial.rows))
-    throw Error("wrong answer: a false 'no', or a 'yes' that no error explains");
-  if (as_json)
-    fmt::print(R"({{"crossings": {}, "vertex_face": {}}})"
-               "\n",
-               to_json(crossings), to_json(trial.rows));
-  else
-    fmt::print("\nEvery difference is explained; there is no false 'no'.\n");
-} catch (const std::exception& error) {
-  fmt::print(stderr, "bench_ccd: {}\n", error.what());
-  return 1;
+int main(int argc, char** argv) {
+  using namespace isotact::bench;
+  return run_program("bench_ccd", argc, argv, name_options, run);
 }

@@ -3,17 +3,12 @@
 // of runs taken in turns. Answers are checked: ours against brute force, bit for bit, and Embree's
 // distances against ours.
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <cstdio>
-#include <functional>
 #include <string>
 #include <vector>
 
 #include <embree3/rtcore.h>
-#include <fmt/format.h>
 
-#include "isotact/base/cpu.h"
 #include "isotact/base/error.h"
 #include "isotact/base/random.h"
 #include "isotact/geometry/brute_force.h"
@@ -21,26 +16,19 @@
 #include "isotact/geometry/io/mesh_io.h"
 
 #include "data_folder.h"
+#include "report.h"
 
+namespace isotact::bench {
 namespace {
 
-using namespace isotact;
 namespace fs = std::filesystem;
 
-constexpr std::size_t kRuns = 7;
 constexpr std::size_t kQueries = 20000;
 constexpr std::size_t kChecked = 300;
 
-double seconds_of(const std::function<void()>& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
+struct Options : RunOptions {
+  std::size_t runs() const { return quick ? 3 : 7; }
+};
 
 void require(bool condition, std::string_view what) {
   if (!condition) throw Error(fmt::format("wrong answer: {}", what));
@@ -224,14 +212,11 @@ void check(const TriangleMesh& mesh, const Bvh& bvh, const EmbreeScene& embree,
   require(differing <= kQueries / 1000, "Embree's first hits differ");
 }
 
-Row measure(const std::string& name, const TriangleMesh& mesh) {
+Row measure(const std::string& name, const TriangleMesh& mesh, std::size_t runs) {
   Row row{.name = name, .triangles = mesh.triangles.size()};
-  std::vector<double> single, batch, embree_single, ray, embree_ray, build, embree_build;
-  const int builds = 3;
-  for (int i = 0; i < builds; ++i) {
-    build.push_back(seconds_of([&] { const Bvh once(mesh, {.threads = {1}}); }));
-    embree_build.push_back(seconds_of([&] { const EmbreeScene once(mesh); }));
-  }
+  const std::vector<Seconds> builds =
+      medians_of({{.work = [&] { const Bvh once(mesh, {.threads = {1}}); }, .max_runs = 3},
+                  {.work = [&] { const EmbreeScene once(mesh); }, .max_runs = 3}});
   const Bvh bvh(mesh);
   const EmbreeScene embree(mesh);
   const Workload work = make_workload(bvh.bounds());
@@ -239,87 +224,91 @@ Row measure(const std::string& name, const TriangleMesh& mesh) {
 
   std::vector<ClosestPoint> results(kQueries);
   float sum = 0;  // keeps the compiler from leaving out the work
-  for (std::size_t run = 0; run < kRuns; ++run) {
-    single.push_back(seconds_of([&] {
-      for (std::size_t i = 0; i < kQueries; ++i)
-        results[i] = find_closest_point(bvh, work.points[i]);
-    }));
-    embree_single.push_back(seconds_of([&] {
-      for (const Vec3f& p : work.points) sum += embree.find_closest(p).distance;
-    }));
-    batch.push_back(
-        seconds_of([&] { find_closest_points(bvh, work.points, results, Threads{1}); }));
-    ray.push_back(seconds_of([&] {
-      for (const Ray& r : work.rays) sum += find_first_hit(bvh, r).u;
-    }));
-    embree_ray.push_back(seconds_of([&] {
-      for (const Ray& r : work.rays) sum += std::min(embree.find_first_hit(r), 1.0F);
-    }));
-  }
+  const auto contender = [runs](std::function<void()> task) {
+    return Contender{.work = std::move(task), .max_runs = runs, .max_seconds = 1e9};
+  };
+  const std::vector<Seconds> times = medians_of({
+      contender([&] {
+        for (std::size_t i = 0; i < kQueries; ++i)
+          results[i] = find_closest_point(bvh, work.points[i]);
+      }),
+      contender([&] {
+        for (const Vec3f& p : work.points) sum += embree.find_closest(p).distance;
+      }),
+      contender([&] { find_closest_points(bvh, work.points, results, Threads{1}); }),
+      contender([&] {
+        for (const Ray& r : work.rays) sum += find_first_hit(bvh, r).u;
+      }),
+      contender([&] {
+        for (const Ray& r : work.rays) sum += std::min(embree.find_first_hit(r), 1.0F);
+      }),
+  });
   require(std::isfinite(sum), "a distance is not finite");
-  row.single = median(single) / kQueries;
-  row.batch = median(batch) / kQueries;
-  row.embree = median(embree_single) / kQueries;
-  row.ray = median(ray) / kQueries;
-  row.embree_ray = median(embree_ray) / kQueries;
-  row.build = median(build);
-  row.embree_build = median(embree_build);
+  row.single = times[0].wall / kQueries;
+  row.embree = times[1].wall / kQueries;
+  row.batch = times[2].wall / kQueries;
+  row.ray = times[3].wall / kQueries;
+  row.embree_ray = times[4].wall / kQueries;
+  row.build = builds[0].wall;
+  row.embree_build = builds[1].wall;
   return row;
 }
 
-void print_json(const std::vector<Row>& rows) {
-  fmt::print("{{\"queries\": {}, \"runs\": {}, \"simd\": \"{}\", \"meshes\": [", kQueries, kRuns,
-             name(simd_level()));
-  for (const Row& r : rows)
-    fmt::print(
-        "{}{{\"name\": \"{}\", \"triangles\": {}, \"single_us\": {:.3f}, \"batch_us\": {:.3f}, "
-        "\"embree_us\": {:.3f}, \"single_faster_than_embree\": {:.2f}, "
-        "\"batch_faster_than_embree\": {:.2f}, \"ray_us\": {:.3f}, \"embree_ray_us\": {:.3f}, "
-        "\"ray_faster_than_embree\": {:.2f}, \"build_s\": {:.3f}, \"embree_build_s\": {:.3f}}}",
-        &r == rows.data() ? "" : ", ", r.name, r.triangles, 1e6 * r.single, 1e6 * r.batch,
-        1e6 * r.embree, r.embree / r.single, r.embree / r.batch, 1e6 * r.ray, 1e6 * r.embree_ray,
-        r.embree_ray / r.ray, r.build, r.embree_build);
-  fmt::print("]}}\n");
+void tell(const Row& r, Table& table, Report& report) {
+  table.row({r.name, r.triangles, 1e6 * r.single, 1e6 * r.batch, 1e6 * r.embree,
+             r.embree / r.single, r.embree / r.batch, 1e6 * r.ray, 1e6 * r.embree_ray,
+             r.embree_ray / r.ray, r.build, r.embree_build});
+  report.json["meshes"].push_back({{"name", r.name},
+                                   {"triangles", r.triangles},
+                                   {"single_us", 1e6 * r.single},
+                                   {"batch_us", 1e6 * r.batch},
+                                   {"embree_us", 1e6 * r.embree},
+                                   {"single_faster_than_embree", r.embree / r.single},
+                                   {"batch_faster_than_embree", r.embree / r.batch},
+                                   {"ray_us", 1e6 * r.ray},
+                                   {"embree_ray_us", 1e6 * r.embree_ray},
+                                   {"ray_faster_than_embree", r.embree_ray / r.ray},
+                                   {"build_s", r.build},
+                                   {"embree_build_s", r.embree_build}});
 }
 
-void print_table(const std::vector<Row>& rows) {
-  for (const Row& r : rows) {
-    fmt::print("{}, {} triangles\n", r.name, r.triangles);
-    fmt::print("  closest point, single {:7.3f} us, Embree {:7.3f} us: {:5.2f} times faster\n",
-               1e6 * r.single, 1e6 * r.embree, r.embree / r.single);
-    fmt::print("  closest point, batch  {:7.3f} us                    {:5.2f} times faster\n",
-               1e6 * r.batch, r.embree / r.batch);
-    fmt::print("  first hit of a ray    {:7.3f} us, Embree {:7.3f} us: {:5.2f} times faster\n",
-               1e6 * r.ray, 1e6 * r.embree_ray, r.embree_ray / r.ray);
-    fmt::print("  build                 {:7.3f} s,  Embree {:7.3f} s\n", r.build, r.embree_build);
-  }
-}
+void name_options(OptionReader& reader, Options&) { reader.quick("fewer runs, the bunny only"); }
 
-int run(bool json) {
-  const fs::path folder = bench::data_folder() / "01_stanford";
-  std::vector<Row> rows;
-  rows.push_back(measure("bunny", read_mesh(folder / "bunny_closed.obj").mesh));
-  rows.push_back(measure("dragon", read_mesh(folder / "dragon_vrip_binLE.ply").mesh));
-  if (json) {
-    print_json(rows);
-    return 0;
-  }
-  fmt::print("Random points in the padded box, one thread, medians of {} runs of {} queries\n",
-             kRuns, kQueries);
+int run(const Options& options) {
   const TriangleMesh none;
-  fmt::print("ours: {}, SIMD kernels: {}\npeer: {}\n", ISOTACT_BENCH_FLAGS, name(simd_level()),
-             EmbreeScene(none).describe());
-  print_table(rows);
-  return 0;
+  Report report("bench_closest_point", options,
+                {.peers = {EmbreeScene(none).describe()}, .how = "one thread, by the clock"});
+  report.begin_part("");
+  Table table =
+      report.table({.id = "closest-point",
+                    .title = fmt::format("{} random points and rays in the padded box", kQueries),
+                    .columns = {{"mesh", Of::kKey},
+                                {"triangles", Of::kKey},
+                                {"closest point", Of::kOurs, "us", 3},
+                                {"in a batch", Of::kOurs, "us", 3},
+                                {"Embree", Of::kPeer, "us", 3},
+                                {"faster", Of::kOurs, "times", 2},
+                                {"batch faster", Of::kOurs, "times", 2},
+                                {"first hit of a ray", Of::kOurs, "us", 3},
+                                {"Embree", Of::kPeer, "us", 3},
+                                {"faster", Of::kOurs, "times", 2},
+                                {"building", Of::kOurs, "s", 3},
+                                {"Embree", Of::kPeer, "s", 3}},
+                    .note = fmt::format("Medians of {} runs.", options.runs())});
+  const fs::path folder = data_folder() / "01_stanford";
+  tell(measure("bunny", read_mesh(folder / "bunny_closed.obj").mesh, options.runs()), table,
+       report);
+  if (!options.quick)
+    tell(measure("dragon", read_mesh(folder / "dragon_vrip_binLE.ply").mesh, options.runs()), table,
+         report);
+  report.check(true, "ours are brute force's bit for bit, Embree's distances and hits are ours");
+  return report.finish("All answers were right.");
 }
 
 }  // namespace
+}  // namespace isotact::bench
 
 int main(int argc, char** argv) {
-  try {
-    return run(argc > 1 && std::string_view(argv[1]) == "--json");
-  } catch (const Error& error) {
-    std::fprintf(stderr, "bench_closest_point: error: %s\n", error.what());
-    return 1;
-  }
+  using namespace isotact::bench;
+  return run_program("bench_closest_point", argc, argv, name_options, run);
 }

@@ -116,7 +116,7 @@ struct Ours {
 void check_events(const BroadPhase& scene, std::size_t pairs_before, Report& report,
                   const std::string& where) {
   report.check(pairs_before + scene.begun().size() - scene.ended().size() == scene.pairs().size(),
-               where + ": events do not add up");
+               "pairs that begin and end add up", where);
 }
 
 // Median, mean and worst, in milliseconds.
@@ -132,7 +132,8 @@ struct StepTimes {
   }
 };
 
-void run_scene(const SceneKind& kind, std::size_t count, const Options& options, Report& report) {
+void run_scene(const SceneKind& kind, std::size_t count, const Options& options, Table& table,
+               Report& report) {
   Wanderers scene(kind, count, 7);
   BoxTree tree, tree2;
   const double side = scene.side() + 4;
@@ -171,11 +172,12 @@ void run_scene(const SceneKind& kind, std::size_t count, const Options& options,
     };
     std::vector<ObjectPair> others = fcl.pairs();
     std::sort(others.begin(), others.end());
-    report.check(is_wanted(others), where + ": FCL has other pairs");
-    report.check(is_wanted(tree2.pairs()), where + ": two threads have other pairs");
-    if (paper_runs) report.check(is_wanted(octree.pairs()), where + ": the octree has other pairs");
+    report.check(is_wanted(others), "FCL has the same pairs", where);
+    report.check(is_wanted(tree2.pairs()), "two threads find the same pairs", where);
+    if (paper_runs)
+      report.check(is_wanted(octree.pairs()), "MDL06's octree has the same pairs", where);
     if (bullet_runs)
-      report.check(is_wanted(bullet.pairs(scene.boxes)), where + ": Bullet has other pairs");
+      report.check(is_wanted(bullet.pairs(scene.boxes)), "Bullet has the same pairs", where);
     if (i > 0) check_events(tree, before, report, where);
     kept = bullet.kept();
     // A few slow steps say enough.
@@ -194,12 +196,9 @@ void run_scene(const SceneKind& kind, std::size_t count, const Options& options,
   const double times_faster = std::min(fc.median, bt.median) / own.median;
   const double by_mean = std::min(fc.mean, bt.mean) / own.mean;
   const double left = static_cast<double>(looked_up) / steps / static_cast<double>(count);
-  report.print(
-      "{:<20} {:>6} {:>7} {:>6.0f} {:>5.2f} {:>7.2f} {:>7.2f} {:>7.2f} {:>7.2f} {:>8.2f} {:>8.2f} "
-      "{:>6.1f} {:>6.1f} {:>6.2f}\n",
-      kind.name, count, pairs, static_cast<double>(events) / steps, left, own.median, own.worst,
-      own2.median, fc.median, bt.median, oct.median, times_faster, by_mean,
-      own_wall.median / own2.median);
+  table.row({kind.name, count, pairs, static_cast<double>(events) / steps, left, own.median,
+             own.worst, own2.median, oct.median, fc.median, bt.median, times_faster, by_mean,
+             own_wall.median / own2.median});
   report.json["broad"].push_back({{"scene", kind.name},
                                   {"boxes", count},
                                   {"pairs", pairs},
@@ -222,16 +221,27 @@ void run_scene(const SceneKind& kind, std::size_t count, const Options& options,
 }  // namespace
 
 void bench_broad(const Options& options, Report& report) {
-  report.print(
-      "\nbroad phases, milliseconds a step (processor; with 2 threads: the clock), medians\n"
-      "left: objects that left their wider box; faster: than the better peer, by medians and "
-      "means\n"
-      "{:<20} {:>6} {:>7} {:>6} {:>5} {:>7} {:>7} {:>7} {:>7} {:>8} {:>8} {:>6} {:>6} {:>6}\n",
-      "scene", "boxes", "pairs", "events", "left", "tree", "worst", "2 thr.", "FCL", "Bullet",
-      "octree", "faster", "mean", "2 thr.");
+  Table table =
+      report.table({.id = "broad",
+                    .title = "Broad phases on moving boxes: milliseconds a step",
+                    .columns = {{"scene", Of::kKey},
+                                {"boxes", Of::kKey},
+                                {"pairs", Of::kKey},
+                                {"pairs that begin or end", Of::kKey, "", 0},
+                                {"left their wider box", Of::kOurs, "part", 2},
+                                {"tree", Of::kOurs, "ms"},
+                                {"tree, worst step", Of::kOurs, "ms"},
+                                {"tree, 2 threads", Of::kOurs, "ms"},
+                                {"MDL06's octree", Of::kOurs, "ms"},
+                                {"FCL", Of::kPeer, "ms"},
+                                {"Bullet", Of::kPeer, "ms"},
+                                {"tree faster than the better peer", Of::kOurs, "times", 1},
+                                {"by means", Of::kOurs, "times", 1},
+                                {"2 threads over one", Of::kOurs, "times", 2}},
+                    .note = "Medians of steps, processor time; with 2 threads by the clock."});
   for (const std::size_t count : {std::size_t{10'000}, std::size_t{100'000}}) {
     if (options.quick && count > 10'000) continue;
-    for (const SceneKind& kind : kScenes) run_scene(kind, count, options, report);
+    for (const SceneKind& kind : kScenes) run_scene(kind, count, options, table, report);
   }
 }
 

@@ -71,12 +71,27 @@ Cost measure(const std::vector<std::string>& figures, std::size_t bodies, int st
   return cost;
 }
 
-void print(const Cost& c, const std::string& name, Report& report, Json& rows) {
-  report.print(
-      "  {:>6} {:8} {:10} {:9.3f} {:8.3f} {:8.3f} {:9.3f} {:8.0f} {:8.0f} {:10.0f} {:9.0f} "
-      "{:9.0f}\n",
-      c.bodies, name, c.vertices, 1e3 * c.motion, 1e3 * c.broad, 1e3 * c.octree, 1e3 * c.narrow,
-      c.pairs, c.meeting, c.node_tests, c.fitted, c.triangle_pairs);
+Table begin_table(Report& report, const char* id, const char* title) {
+  return report.table({.id = id,
+                       .title = title,
+                       .columns = {{"bodies", Of::kKey},
+                                   {"figures", Of::kKey},
+                                   {"vertices", Of::kKey},
+                                   {"motion", Of::kOurs, "ms"},
+                                   {"broad", Of::kOurs, "ms"},
+                                   {"MDL06's octree", Of::kOurs, "ms"},
+                                   {"narrow", Of::kOurs, "ms"},
+                                   {"pairs", Of::kOurs, "", 0},
+                                   {"that meet", Of::kOurs, "", 0},
+                                   {"tests of nodes", Of::kOurs, "", 0},
+                                   {"nodes fitted", Of::kOurs, "", 0},
+                                   {"pairs of triangles", Of::kOurs, "", 0}},
+                       .note = "One thread, processor time, medians of steps."});
+}
+
+void print(const Cost& c, const std::string& name, Table& table, Json& rows) {
+  table.row({c.bodies, name, c.vertices, 1e3 * c.motion, 1e3 * c.broad, 1e3 * c.octree,
+             1e3 * c.narrow, c.pairs, c.meeting, c.node_tests, c.fitted, c.triangle_pairs});
   rows.push_back({{"bodies", c.bodies},
                   {"figures", name},
                   {"vertices", c.vertices},
@@ -116,41 +131,40 @@ void plot(const Options& options, const std::string& name, const char* x_name,
     figure.lines.push_back(std::move(line));
     if (points.size() < 2) continue;
     const double exponent = fit_power(points).exponent;
-    report.print("  {} grows with the power {:.2f} of {}\n", phase.name, exponent, x_name);
+    report.note(fmt::format("{} grows with the power {:.2f} of {}", phase.name, exponent, x_name));
     report.json["cost_exponents"][name][phase.name] = exponent;
   }
+  report.figure({.id = "cost_" + name, .title = "Cost of a step against " + std::string(x_name)},
+                {figure});
   write_plot(options.output, "deformable_" + name, {figure});
 }
 
 }  // namespace
 
 void bench_cost(const Options& options, Report& report) {
-  const char* head =
-      "  bodies figures    vertices    motion    broad   octree    narrow    pairs  meeting node "
-      "tests    fitted triangles\n";
   std::vector<std::string> all;
   for (const FigureInfo& info : figure_catalogue()) all.emplace_back(info.name);
   Json rows = Json::array();
 
-  report.print(
-      "\nCost of a step by phases, milliseconds of one thread; five sizes of bodies in turn\n{}",
-      head);
+  Table of_bodies =
+      begin_table(report, "cost_of_bodies", "A step by phases: bodies of five sizes in turn");
   std::vector<Cost> by_bodies;
   for (const std::size_t bodies : {3U, 6U, 9U, 100U, 1000U, 10000U}) {
     if (options.quick && bodies > 1000) continue;
     const int steps = bodies > 1000 ? 8 : bodies > 100 ? 20 : 200;
     by_bodies.push_back(measure(all, bodies, steps, report));
-    print(by_bodies.back(), "all five", report, rows);
+    print(by_bodies.back(), "all five", of_bodies, rows);
   }
   plot(
       options, "bodies", "bodies", by_bodies,
       [](const Cost& c) { return static_cast<double>(c.bodies); }, 2, report);
 
-  report.print("\nThe same for a hundred bodies of one size\n{}", head);
+  Table of_vertices =
+      begin_table(report, "cost_of_vertices", "The same for a hundred bodies of one size");
   std::vector<Cost> by_vertices;
   for (const FigureInfo& info : figure_catalogue()) {
     by_vertices.push_back(measure({std::string(info.name)}, 100, 60, report));
-    print(by_vertices.back(), std::string(info.name), report, rows);
+    print(by_vertices.back(), std::string(info.name), of_vertices, rows);
   }
   plot(
       options, "vertices", "vertices", by_vertices,

@@ -9,10 +9,8 @@
 
 namespace isotact::bench {
 
-struct Options {
-  bool json = false, quick = false;
-  std::filesystem::path output;   // folder for plots; empty: none
-  std::vector<std::string> only;  // parts; empty: all
+struct Options : RunOptions {
+  std::filesystem::path output{};  // folder for plots; empty: none
 };
 
 // The parts, each a table.

@@ -10,10 +10,8 @@
 
 namespace isotact::bench {
 
-struct Options {
-  bool json = false, quick = false;
-  int pixels = 0;                 // a side, of the tunnel's maps; 0: 512, on software 256
-  std::vector<std::string> only;  // parts; empty: all
+struct Options : RunOptions {
+  int pixels = 0;  // a side, of the tunnel's maps; 0: 512, on software 256
 };
 
 // The parts, each a table.

@@ -140,31 +140,44 @@ std::string name_frames(const std::vector<std::size_t>& frames) {
   return frames.size() > 6 ? text + " ..." : text;
 }
 
-void tell(const Contestant& c, const Contestant& fcl, const Differences& d, Report& report,
+void tell(const Contestant& c, const Contestant& fcl, const Differences& d, Table& table,
           Json& rows) {
   constexpr std::array<const char*, 3> kWhich{"all frames", "with collision", "without"};
+  const bool is_fcl = &c == &fcl;
   Json row{{"name", c.name}, {"memory", c.memory}};
-  report.print("  {:<28}", c.name);
+  std::vector<Cell> cells{c.name};
   for (int k = 0; k < 3; ++k) {
     const Sample ours = describe_values(times_where(c, fcl, k == 0 ? -1 : 2 - k));
     const Sample theirs = describe_values(times_where(fcl, fcl, k == 0 ? -1 : 2 - k));
-    const double p = &c == &fcl ? 1 : find_p_value(ours, theirs);
-    report.print(" {:>8.1f} {:>7.1f} {:>8}", ours.mean, ours.deviation,
-                 &c == &fcl ? "" : fmt::format("{:.1e}", p));
+    const double p = is_fcl ? 1 : find_p_value(ours, theirs);
+    cells.insert(cells.end(), {ours.mean, ours.deviation, cell_if(!is_fcl, p)});
     row[kWhich[static_cast<std::size_t>(k)]] = {
         {"mean_us", ours.mean}, {"deviation_us", ours.deviation}, {"p", p}};
   }
-  report.print(" {:>7.2f}", c.memory / 1e6);
-  if (&c != &fcl)
-    report.print("  {} wrong{}, {} missed{}, {} contained, {} thin{}", d.wrong_collisions.size(),
-                 name_frames(d.wrong_collisions), d.missed.size(), name_frames(d.missed),
-                 d.contained, d.thin.size(), name_frames(d.thin));
-  report.print("\n");
+  cells.emplace_back(c.memory / 1e6);
+  if (is_fcl)
+    cells.insert(cells.end(), {{}, {}, {}, {}, {}});
+  else
+    cells.insert(cells.end(),
+                 {d.wrong_collisions.size(), d.missed.size(), d.contained, d.thin.size(),
+                  name_frames(d.wrong_collisions) + name_frames(d.missed) + name_frames(d.thin)});
+  table.row(cells, is_fcl ? Of::kPeer : Of::kOurs);
   row["wrong"] = d.wrong_collisions;
   row["missed"] = d.missed;
   row["contained"] = d.contained;
   row["thin"] = d.thin;
   rows.push_back(row);
+}
+
+// FAB's Table 1, in microseconds; the errors are those it counted.
+void tell_paper(Table& table) {
+  const Cell none;
+  table.row({"FAB published: FCL", 205.08, none, none, 139.40, none, none, 323.77, none, none,
+             "5 to 6", none, none, none, none, ""},
+            Of::kPaper);
+  table.row({"FAB published: its own", 101.61, none, 2.929e-08, 103.40, none, 0.09391, 98.38, none,
+             5.535e-11, "below 1", 4, none, none, none, ""},
+            Of::kPaper);
 }
 
 // One map for each view, all asked for each pose.
@@ -230,7 +243,8 @@ double measure_batches(const GpuContext& gpu, const DepthSettings& settings, std
                 while (fetched < tickets.size()) fetch();
               }).wall;
   }
-  report.check(answers == expected, fmt::format("{} poses at once: other answers", at_once));
+  report.check(answers == expected, "many poses at once give the answers of one by one",
+               fmt::format("{} at once", at_once));
   return 1e6 * seconds / static_cast<double>(poses.size());
 }
 
@@ -249,11 +263,6 @@ void bench_tunnel(const Options& options, const GpuContext& gpu, Report& report)
   const int side = options.pixels > 0 ? options.pixels : software ? 256 : 512;
   const DepthView view = make_depth_view(to_double(bounds(fighter)), {1, 0, 0});
   const DepthSettings base{.width = side, .height = side};
-  report.print(
-      "\nTable 1: a fighter of {} triangles in a tunnel of {}, {} frames, {} x {} pixels of {:.0f} "
-      "mm; microseconds a frame with reading back\n",
-      fighter.triangles.size(), tunnel.mesh.triangles.size(), poses.size(), side, side,
-      2e3 * view.half_size.x / side);
 
   const std::vector<TriangleMesh> meshes{fighter, tunnel.mesh};
   const FclCrowd fcl(meshes);
@@ -317,34 +326,65 @@ void bench_tunnel(const Options& options, const GpuContext& gpu, Report& report)
 
   for (Contestant& c : contestants) look_at_frames(c, poses, c.stride > 1 || software ? 1 : 3);
   const Contestant& peer = contestants.front();
-  report.print("  {} of {} frames with collision\n",
-               std::count(peer.answers.begin(), peer.answers.end(), true), poses.size());
-  report.print("  {:<28} {:>25} {:>25} {:>25} {:>7}  {}\n", "", "all: mean, deviation, p",
-               "with collision", "without", "MB", "against FCL");
+  Table table = report.table(
+      {.id = "tunnel",
+       .paper = "FAB",
+       .place = "Table 1",
+       .title = "A fighter in a tunnel: microseconds a frame, from the call to the report",
+       .columns = {{"way", Of::kKey},
+                   {"all frames", Of::kOurs, "us", 1},
+                   {"deviation", Of::kOurs, "us", 1},
+                   {"p", Of::kOurs},
+                   {"with collision", Of::kOurs, "us", 1},
+                   {"deviation", Of::kOurs, "us", 1},
+                   {"p", Of::kOurs},
+                   {"without", Of::kOurs, "us", 1},
+                   {"deviation", Of::kOurs, "us", 1},
+                   {"p", Of::kOurs},
+                   {"memory", Of::kOurs, "MB", 2},
+                   {"wrong", Of::kOurs},
+                   {"missed", Of::kOurs},
+                   {"contained", Of::kOurs},
+                   {"thin", Of::kOurs},
+                   {"frames", Of::kOurs}},
+       .note = fmt::format(
+           "A fighter of {} triangles, a tunnel of {}, {} frames, {} of them with collision, {} x "
+           "{} "
+           "pixels of {:.0f} mm. p: that means differ by chance, Welch's t-test against FCL. "
+           "Wrong: "
+           "collisions that FCL does not have, missed: those that only FCL has; contained: one "
+           "within the other, which FCL can not see; thin: what both have in common covers no "
+           "pixel's middle.",
+           fighter.triangles.size(), tunnel.mesh.triangles.size(), poses.size(),
+           std::count(peer.answers.begin(), peer.answers.end(), true), side, side,
+           2e3 * view.half_size.x / side)});
+  tell_paper(table);
   Json rows = Json::array();
   for (Contestant& c : contestants) {
     const Differences d = &c == &peer ? Differences{} : compare(c, peer, poses, judge);
-    tell(c, peer, d, report, rows);
+    tell(c, peer, d, table, rows);
     if (c.name.starts_with("ours")) {
-      report.check(d.wrong_collisions.empty(), c.name + ": collisions that are none");
+      report.check(d.wrong_collisions.empty(), "ours reports no collision that is none", c.name);
       // By surfaces alone, walls along the view's axis do not show.
       if (c.name.find("surfaces") == std::string::npos)
-        report.check(d.missed.empty(), c.name + ": missed collisions");
+        report.check(d.missed.empty(), "ours misses no collision that covers a pixel's middle",
+                     c.name);
     }
   }
+  Table batches = report.table(
+      {.id = "tunnel-at-once",
+       .title = "The same frames where nobody waits",
+       .columns = {
+           {"way", Of::kKey}, {"poses at once", Of::kKey}, {"a pose", Of::kOurs, "us", 1}}});
   for (const std::size_t number : {std::size_t{3}, std::size_t{5}})
     for (const std::size_t at_once : {1U, 64U}) {
       const Way& way = ways[number];
       const double us = measure_batches(gpu, way.settings, at_once, object, way.views, {{}, around},
                                         poses, contestants[number + 1].answers, report);
-      report.print("  {}, nobody waits, {:>2} poses at once: {:.1f} us a pose\n", way.name, at_once,
-                   us);
+      batches.row({way.name, at_once, us});
       report.json["tunnel"]["at_once"].push_back(
           {{"way", way.name}, {"poses", at_once}, {"us", us}});
     }
-  report.print(
-      "  FAB published: FCL 205.1, 139.4 with and 323.8 without collision (i7-6700K); its "
-      "own 101.6, 103.4 and 98.4 (GTX 1650), 4 wrong frames\n");
   report.json["tunnel"]["pixels"] = side;
   report.json["tunnel"]["frames"] = poses.size();
   report.json["tunnel"]["rows"] = rows;

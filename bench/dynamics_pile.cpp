@@ -118,22 +118,33 @@ Cost measure(const std::vector<PileBody>& kinds, std::size_t count, Report& repo
     cost.phases.motion += r.seconds.motion / static_cast<double>(kMeasured);
   }
   cost.seconds = quantile(seconds, 0.5);
-  report.check(!world.find_trouble(), fmt::format("pile of {}: the world is in trouble", count));
-  report.check(world.energies().total() < energy, fmt::format("pile of {}: gained energy", count));
-  report.check(deepest < 0.008, fmt::format("pile of {}: {:.1f} mm deep", count, deepest * 1e3));
-  report.check(cost.contacts > 0.9 * static_cast<double>(count),
-               fmt::format("pile of {}: bodies do not lie on each other", count));
+  const std::string pile = fmt::format("pile of {}", count);
+  report.check(!world.find_trouble(), "no world is in trouble", pile);
+  report.check(world.energies().total() < energy, "no energy is gained", pile);
+  report.check(deepest < 0.008, "no contact is deeper than 8 mm",
+               fmt::format("{}: {:.1f} mm", pile, deepest * 1e3));
+  report.check(cost.contacts > 0.9 * static_cast<double>(count), "bodies lie on each other", pile);
   return cost;
 }
 
 }  // namespace
 
 void bench_pile(const Options& options, Report& report) {
-  report.print(
-      "\nA pile of concave bodies that grows: a step of {} ms after {} steps of falling together\n"
-      "  {:>6} | {:>9} {:>9} | {:>7} {:>8} {:>8} | {:>7} {:>7} {:>7} {:>7}\n",
-      kStep * 1e3, kSettle, "bodies", "ms/step", "us/body", "pairs", "contacts", "points", "broad",
-      "detect", "forces", "motion");
+  Table table =
+      report.table({.id = "pile",
+                    .title = "A pile of concave bodies that grows: a step",
+                    .columns = {{"bodies", Of::kKey},
+                                {"a step", Of::kOurs, "ms", 2},
+                                {"a body", Of::kOurs, "us", 1},
+                                {"pairs", Of::kOurs, "", 0},
+                                {"contacts", Of::kOurs, "", 0},
+                                {"points", Of::kOurs, "", 0},
+                                {"broad", Of::kOurs, "ms", 2},
+                                {"detection", Of::kOurs, "ms", 2},
+                                {"forces", Of::kOurs, "ms", 2},
+                                {"motion", Of::kOurs, "ms", 2}},
+                    .note = fmt::format("Steps of {} ms, after {} steps of falling together.",
+                                        kStep * 1e3, kSettle)});
   const std::vector<PileBody> kinds = make_bodies();
   std::vector<ChartPoint> points;
   Json rows = Json::array();
@@ -142,12 +153,9 @@ void bench_pile(const Options& options, Report& report) {
     const Cost c = measure(kinds, count, report);
     const auto n = static_cast<double>(count);
     points.push_back({n, c.seconds * 1e3});
-    report.print(
-        "  {:>6} | {:>9.2f} {:>9.1f} | {:>7.0f} {:>8.0f} {:>8.0f} | {:>7.2f} {:>7.2f} {:>7.2f} "
-        "{:>7.2f}\n",
-        count, c.seconds * 1e3, c.seconds * 1e6 / n, c.pairs, c.contacts, c.points,
-        c.phases.broad * 1e3, c.phases.detection * 1e3, c.phases.forces * 1e3,
-        c.phases.motion * 1e3);
+    table.row({count, c.seconds * 1e3, c.seconds * 1e6 / n, c.pairs, c.contacts, c.points,
+               c.phases.broad * 1e3, c.phases.detection * 1e3, c.phases.forces * 1e3,
+               c.phases.motion * 1e3});
     rows.push_back({{"bodies", count},
                     {"seconds_a_step", c.seconds},
                     {"pairs", c.pairs},
@@ -160,15 +168,27 @@ void bench_pile(const Options& options, Report& report) {
   }
   // Small piles have few inner bodies, so that neighbours a body grow, too.
   const PowerFit fit = fit_power(points);
-  report.print("  cost grows as the number of bodies to the power of {:.2f}", fit.exponent);
+  report.note(
+      fmt::format("The cost grows as the number of bodies to the power of {:.2f}.", fit.exponent));
   report.json["pile"] = {{"rows", rows}, {"exponent", fit.exponent}};
   if (!options.quick) {
     const PowerFit large = fit_power({points.end() - 3, points.end()});
-    report.print(", {:.2f} from 100 bodies on", large.exponent);
-    report.check(large.exponent < 1.25, "the cost of a large pile is far from linear");
+    report.note(fmt::format("From 100 bodies on: to the power of {:.2f}.", large.exponent));
+    report.check(large.exponent < 1.25, "the cost of a large pile grows with a power below 1.25",
+                 fmt::format("{:.2f}", large.exponent));
     report.json["pile"]["exponent_from_100"] = large.exponent;
   }
-  report.print("\n");
+  Plot plot{.title = "a step of a pile, one core",
+            .x_name = "bodies",
+            .y_name = "ms",
+            .is_log = true,
+            .lines = {{"measured"}, {fmt::format("to the power of {:.2f}", fit.exponent)}},
+            .is_log_x = true};
+  for (const ChartPoint& p : points) {
+    plot.lines[0].points.push_back({p.x, p.y});
+    plot.lines[1].points.push_back({p.x, fit.factor * std::pow(p.x, fit.exponent)});
+  }
+  report.figure({.id = "pile-plot", .title = "The cost of a step as the pile grows"}, {plot});
   if (options.output.empty()) return;
   LogChart chart{.title = fmt::format(
                      "a step of a pile, one core: as bodies to the power of {:.2f}", fit.exponent),

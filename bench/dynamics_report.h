@@ -14,9 +14,7 @@
 
 namespace isotact::bench {
 
-struct Options {
-  bool json = false, quick = false;
-  std::vector<std::string> only;   // parts; empty: all
+struct Options : RunOptions {
   std::filesystem::path output{};  // folder for pictures; empty: none are drawn
   bool has_data() const;           // the folder of data_folder.h is there
   int resolution() const { return quick || !has_data() ? 256 : 1024; }

@@ -2,10 +2,9 @@
 // sampling with gradient. Both sides run in this process, on the same meshes, voxel sizes, points
 // and threads; runs are taken in turns and medians reported. Answers are held against exact
 // distances: a wrong one makes the program fail.
-#include <charconv>
+#include <algorithm>
 #include <memory>
 
-#include "isotact/base/cpu.h"
 #include "isotact/base/error.h"
 #include "isotact/base/random.h"
 #include "isotact/geometry/io/mesh_io.h"
@@ -115,17 +114,13 @@ constexpr Part kParts[] = {{"building", bench_building},
                            {"first-order", bench_first_order}};
 constexpr std::string_view kMeshes[] = {"bunny", "bunny_raw", "dragon"};
 
-constexpr const char* kUsage =
-    "usage: bench_fields [--json] [--quick | --full] [--threads N] [--only NAME]...\n"
-    "  --quick      resolutions 128 and 256 only, without the dragon, under a minute\n"
-    "  --full       dense grids of 512 too\n"
-    "  --threads N  for building, both sides (default: 1)\n"
-    "  --only NAME  a part (building table1 loading sampling first-order) or, of building, a mesh\n"
-    "               (bunny bunny_raw dragon); may be repeated\n";
-
-template <typename Names>
-bool is_among(const Names& names, std::string_view name) {
-  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+void name_options(OptionReader& reader, Options& options) {
+  reader.quick("resolutions 128 and 256 only, without the dragon, under a minute");
+  reader.full("dense grids of 512 too");
+  reader.number("--threads", options.threads, 1, 1024, "for building, both sides (1)");
+  std::vector<std::string> names = names_of(kParts);
+  names.insert(names.end(), std::begin(kMeshes), std::end(kMeshes));
+  reader.only(names);
 }
 
 bool is_part(std::string_view name) {
@@ -133,48 +128,19 @@ bool is_part(std::string_view name) {
                      [name](const Part& part) { return part.name == name; });
 }
 
-bool read_options(int argc, char** argv, Options& options) {
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view word = argv[i];
-    const std::string_view next = i + 1 < argc ? argv[i + 1] : "";
-    if (word == "--json") {
-      options.json = true;
-    } else if (word == "--quick") {
-      options.quick = true;
-    } else if (word == "--full") {
-      options.full = true;
-    } else if (word == "--threads") {
-      const auto [end, error] =
-          std::from_chars(next.data(), next.data() + next.size(), options.threads);
-      if (error != std::errc{} || end != next.data() + next.size()) return false;
-      if (options.threads < 1) return false;
-      ++i;
-    } else if (word == "--only") {
-      if (!is_part(next) && !is_among(kMeshes, next)) return false;
-      options.only.emplace_back(next);
-      ++i;
-    } else {
-      return false;
-    }
-  }
-  return !(options.quick && options.full);
-}
-
 int run(const Options& options) {
-  Report report("bench_fields", options.json);
-  const std::string ours = fmt::format("{}, SIMD kernels: {}, threads: {}", ISOTACT_BENCH_FLAGS,
-                                       name(simd_level()), thread_backend());
-  report.print("ours: {}\npeer: {}\n", ours, describe_vdb());
-  report.json = {{"flags", ours}, {"peer", describe_vdb()}, {"threads", options.threads}};
+  Report report(
+      "bench_fields", options,
+      {.peers = {describe_vdb()},
+       .how = fmt::format("{} thread{}", options.threads,
+                          options.threads == 1 ? ", processor time" : "s, by the clock")});
+  report.json = {{"flags", report.flags()}, {"peer", describe_vdb()}, {"threads", options.threads}};
   Stock stock;
-  const bool chosen = std::any_of(options.only.begin(), options.only.end(), is_part);
-  const bool meshes_only = !chosen && !options.only.empty();
-  for (const Part& part : kParts) {
-    if (chosen && !is_among(options.only, part.name)) continue;
-    if (meshes_only && part.name != "building") continue;
-    const double seconds = seconds_of([&] { part.run(options, stock, report); }).wall;
-    report.print("  ({} took {:.0f} s)\n", part.name, seconds);
-  }
+  // A mesh alone means building it.
+  Options chosen = options;
+  if (std::none_of(options.only.begin(), options.only.end(), is_part) && !options.only.empty())
+    chosen.only.emplace_back("building");
+  run_parts(kParts, chosen, report, stock);
   return report.finish("All answers were right.");
 }
 
@@ -183,5 +149,5 @@ int run(const Options& options) {
 
 int main(int argc, char** argv) {
   using namespace isotact::bench;
-  return run_program("bench_fields", kUsage, argc, argv, read_options, run);
+  return run_program("bench_fields", argc, argv, name_options, run);
 }

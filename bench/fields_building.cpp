@@ -125,13 +125,14 @@ void check(const Row& row, Report& report) {
   const std::string where = fmt::format("{} at {}", row.mesh, row.resolution);
   const Accuracy& a = row.accuracy;
   if (row.resolution >= 256)
-    report.check(a.ours.p99 < std::max(kMaxP99, a.ideal.p99 + kMaxAboveIdeal),
-                 fmt::format("{}: p99 of the error is {:.3f} cells, of exact samples {:.3f}", where,
-                             a.ours.p99, a.ideal.p99));
-  report.check(a.wrong_signs == 0,
-               fmt::format("{}: {} of {} signs", where, a.wrong_signs, a.judged_signs));
-  report.check(a.broken_bounds == 0,
-               fmt::format("{}: distance_bounds do not hold at {} points", where, a.broken_bounds));
+    report.check(
+        a.ours.p99 < std::max(kMaxP99, a.ideal.p99 + kMaxAboveIdeal),
+        "p99 of the error is below 0.1 cell, or near that of exact samples",
+        fmt::format("{}: {:.3f} cells, of exact samples {:.3f}", where, a.ours.p99, a.ideal.p99));
+  report.check(a.wrong_signs == 0, "signs are right further than a cell from the surface",
+               fmt::format("{}: {} of {} are not", where, a.wrong_signs, a.judged_signs));
+  report.check(a.broken_bounds == 0, "distance_bounds hold",
+               fmt::format("{}: not at {} points", where, a.broken_bounds));
 }
 
 FieldSettings settings_of(int resolution, int threads) {
@@ -207,40 +208,51 @@ Json to_json(const Row& row, int threads) {
           {"judged_signs", a.judged_signs}};
 }
 
-void print(const Row& row, const Options& options, Report& report) {
+void print(const Row& row, const Options& options, Table& table) {
   const double ours = relevant(row.ours, options.threads);
   const double peer = relevant(row.peer, options.threads);
   const Accuracy& a = row.accuracy;
-  report.print(
-      "{:>10} {:5} | {:6.2f} | {:7.3f} {:8.3f} | {:4.2f} {:7.2f} | {:6.1f} {:6.1f} {:7} | {:.3f} "
-      "{:.3f} {:.2f} {:.3f} {:5} | {:.3f} {:5} {:5}\n",
-      row.mesh, row.resolution, peer / ours, ours, peer, row.ours_one.wall / row.ours_two.wall,
-      row.peer_two.wall / row.ours_two.wall, megabytes(row.report.bytes), megabytes(row.peer_bytes),
-      row.report.bricks, a.ours.p50, a.ours.p99, a.ours.max, a.ideal.p99, a.wrong_signs, a.peer.p99,
-      a.peer_wrong_signs, a.judged_signs);
+  table.row({row.mesh, row.resolution, ours, peer, peer / ours,
+             row.ours_one.wall / row.ours_two.wall, row.peer_two.wall / row.ours_two.wall,
+             megabytes(row.report.bytes), megabytes(row.peer_bytes), row.report.bricks, a.ours.p50,
+             a.ours.p99, a.ours.max, a.ideal.p99, a.peer.p99, a.wrong_signs, a.peer_wrong_signs,
+             a.judged_signs});
 }
 
-void print_head(const Options& options, Report& report) {
-  report.print(
-      "\nBuilding, whole box (ours) beside OpenVDB's meshToLevelSet, band of {} voxels; {} "
-      "thread{}, {}\n"
-      "  x: times faster than OpenVDB. 2/1: two threads over one, by the clock; x2: faster than "
-      "OpenVDB with two.\n"
-      "  errors in cells against exact distance: ours within {} cells, OpenVDB's within {}; ideal: "
-      "p99 "
-      "of exact samples, trilinear;\n  signs: wrong ones further than a cell away\n"
-      "{:>10} {:>5} | {:>6} | {:>7} {:>8} | {:>4} {:>7} | {:>6} {:>6} {:>7} | {:>5} {:>5} {:>4} "
-      "{:>5} {:>5} | {:>5} {:>5} {:>5}\n",
-      kVdbHalfWidth, options.threads, options.threads == 1 ? "" : "s",
-      options.threads == 1 ? "processor time" : "time by the clock", kNear, kPeerNear, "mesh",
-      "cells", "x", "ours s", "theirs s", "2/1", "x2", "MB", "theirs", "bricks", "p50", "p99",
-      "max", "ideal", "signs", "p99", "signs", "of");
+TableHead make_head(const Options& options) {
+  return {
+      .id = "building",
+      .title = "Building a field of the whole box, beside OpenVDB's meshToLevelSet",
+      .columns = {{"mesh", Of::kKey},
+                  {"cells", Of::kKey},
+                  {"time", Of::kOurs, "s"},
+                  {"OpenVDB", Of::kPeer, "s"},
+                  {"faster than OpenVDB", Of::kOurs, "times", 2},
+                  {"two threads over one", Of::kOurs, "times", 2},
+                  {"faster with two", Of::kOurs, "times", 2},
+                  {"memory", Of::kOurs, "MB", 1},
+                  {"OpenVDB", Of::kPeer, "MB", 1},
+                  {"bricks", Of::kOurs},
+                  {"error p50", Of::kOurs, "cells", 3},
+                  {"error p99", Of::kOurs, "cells", 3},
+                  {"error max", Of::kOurs, "cells", 2},
+                  {"p99 of exact samples, trilinear", Of::kOurs, "cells", 3},
+                  {"OpenVDB, error p99", Of::kPeer, "cells", 3},
+                  {"wrong signs", Of::kOurs},
+                  {"OpenVDB, wrong signs", Of::kPeer},
+                  {"of", Of::kOurs}},
+      .note = fmt::format(
+          "OpenVDB: a band of {} voxels. {} thread{}; two threads over one by the clock. Errors "
+          "against exact distance: ours within {} cells, OpenVDB's within {}. Signs: further "
+          "than a cell from the surface.",
+          kVdbHalfWidth, options.threads,
+          options.threads == 1 ? ", processor time" : "s, by the clock", kNear, kPeerNear)};
 }
 
 }  // namespace
 
 void bench_building(const Options& options, Stock& stock, Report& report) {
-  print_head(options, report);
+  Table table = report.table(make_head(options));
   const std::vector<int> resolutions =
       options.quick ? std::vector<int>{128, 256} : std::vector<int>{128, 256, 512, 1024};
   const std::vector<std::string> names{"bunny", "bunny_raw", "dragon"};
@@ -255,7 +267,7 @@ void bench_building(const Options& options, Stock& stock, Report& report) {
     const VdbMesh vdb_mesh(named.mesh);
     for (const int resolution : resolutions) {
       const Row row = measure(named, vdb_mesh, resolution, options, stock);
-      print(row, options, report);
+      print(row, options, table);
       report.json["building"].push_back(to_json(row, options.threads));
       check(row, report);
     }

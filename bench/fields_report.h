@@ -15,10 +15,9 @@
 
 namespace isotact::bench {
 
-struct Options {
-  bool json = false, quick = false, full = false;
+// --only names parts, and meshes of `building`.
+struct Options : RunOptions {
   int threads = 1;
-  std::vector<std::string> only;  // parts and meshes; empty: all
 };
 
 struct NamedMesh {

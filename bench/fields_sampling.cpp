@@ -81,7 +81,7 @@ std::vector<Way> measure(const BrickField& field, VdbLevelSet& peer, const Exact
   const Results batch = results;
   ways[1].work();
   report.check(batch.values == results.values && batch.gradients == results.gradients,
-               "the batch gives other bits than one call at a time");
+               "the batch gives the bits of one call at a time");
   std::vector<Contender> contenders;
   for (const Way& way : ways) contenders.push_back({way.work, kRuns});
   const std::vector<Seconds> medians = medians_of(contenders);
@@ -91,20 +91,18 @@ std::vector<Way> measure(const BrickField& field, VdbLevelSet& peer, const Exact
   return ways;
 }
 
-void show(int resolution, bool near, const std::vector<Way>& ways, Report& report) {
+void show(int resolution, bool near, const std::vector<Way>& ways, Table& table, Report& report) {
   const double peer = fastest_peer(ways);
-  report.print("{} cells, {}: batch {:.2f} times, one by one {:.2f} times the rate of OpenVDB\n",
-               resolution, near ? "within 3 cells of the surface" : "uniform in the box",
-               peer / ways[0].nanoseconds, peer / ways[1].nanoseconds);
   Json json{{"resolution", resolution},
             {"points", near ? "near" : "uniform"},
             {"batch_faster_than_openvdb", peer / ways[0].nanoseconds},
             {"single_faster_than_openvdb", peer / ways[1].nanoseconds},
             {"ways", Json::array()}};
   for (const Way& way : ways) {
-    report.print("  {:<52} {:7.1f} ns   batch {:5.2f} times   {:7.4f} {:7.4f}   {:.3f}\n", way.text,
-                 way.nanoseconds, way.nanoseconds / ways[0].nanoseconds, way.error.p50,
-                 way.error.p99, way.gradient_error_p50);
+    table.row({resolution, near ? "within 3 cells of the surface" : "uniform in the box", way.text,
+               way.nanoseconds, way.nanoseconds / ways[0].nanoseconds, way.error.p50, way.error.p99,
+               way.gradient_error_p50},
+              way.name == "batch" || way.name == "single" ? Of::kOurs : Of::kPeer);
     json["ways"].push_back({{"way", way.name},
                             {"ns", way.nanoseconds},
                             {"error_cells_p50", way.error.p50},
@@ -117,14 +115,19 @@ void show(int resolution, bool near, const std::vector<Way>& ways, Report& repor
 }  // namespace
 
 void bench_sampling(const Options& options, Stock& stock, Report& report) {
-  report.print(
-      "\nSampling with gradient, bunny, {} points in random order, one thread, processor time.\n"
-      "  Columns: a point; how much faster our batch is; error of the value in cells, p50 and p99; "
-      "of the gradient, p50.\n"
-      "  OpenVDB stands for the cheaper of the two ways with BoxSampler. Beyond its band, both "
-      "VDBs "
-      "know no distance.\n",
-      kPoints);
+  Table table = report.table(
+      {.id = "sampling",
+       .title = fmt::format("Values with gradients at {} random points, one thread", kPoints),
+       .columns = {{"cells", Of::kKey},
+                   {"points", Of::kKey},
+                   {"way", Of::kKey},
+                   {"a point", Of::kOurs, "ns", 1},
+                   {"over our batch", Of::kOurs, "times", 2},
+                   {"error, p50", Of::kOurs, "cells", 4},
+                   {"error, p99", Of::kOurs, "cells", 4},
+                   {"error of the gradient, p50", Of::kOurs, "", 3}},
+       .note = "Bunny, processor time. Beyond its band, both VDBs know no distance and return a "
+               "constant."});
   for (const int resolution : options.quick ? std::vector<int>{256} : std::vector<int>{256, 1024}) {
     const BrickField& field = stock.field(resolution).field;
     VdbLevelSet& peer = stock.peer(resolution);
@@ -133,11 +136,11 @@ void bench_sampling(const Options& options, Stock& stock, Report& report) {
           near ? points_near(stock.mesh(), kNear * field.voxel_size(), kPoints, 5)
                : points_in(field.bounds(), kPoints, 6);
       const std::vector<Way> ways = measure(field, peer, stock.exact(), points, report);
-      show(resolution, near, ways, report);
+      show(resolution, near, ways, table, report);
       if (near)
         report.check(ways[0].error.p99 < 0.1 && ways[1].error.p99 < 0.1,
-                     fmt::format("sampling at {}: p99 of the error is {:.3f} cells", resolution,
-                                 ways[0].error.p99));
+                     "p99 of the error near the surface is below 0.1 cell",
+                     fmt::format("at {} cells it is {:.3f}", resolution, ways[0].error.p99));
     }
   }
 }

@@ -52,28 +52,41 @@ DenseRow measure_dense(const BrickField& field, const Lattice& lattice, Report& 
     const int top = stored->level_count() - 1;
     report.check(stored->node_range(top, {0, 0, 0}) == small->node_range(top, {0, 0, 0}) &&
                      stored->node_range(top, {0, 0, 0}) == grid->value_range(),
-                 "the octrees' roots do not span the grid's values");
+                 "the octrees' roots span the grid's values");
   }
   return row;
-}
-
-void print_head(Report& report) {
-  report.print(
-      "\nXB14, Table 1: the bunny. The paper's columns are of another machine (2 x 8 cores, 8 "
-      "threads, 777 vertices);\n"
-      "ours: 34839 vertices, one thread, processor time. The dense grid is sampled from the brick "
-      "field; seconds without\n"
-      "building that. Octree: leaf ranges stored as in the paper / read from the grid.\n"
-      "{:>5} | {:>7} {:>7} {:>7} {:>8} | {:>7} {:>7} {:>13} {:>17} | {:>7} {:>7}\n"
-      "{:>5} | {:>7} {:>7} {:>7} {:>8} | {:>7} {:>7} {:>13} {:>17} | {:>7} {:>7}\n",
-      "", "XB14", "", "XB14", "", "our", "", "our", "", "brick", "tree in", "cells", "field s",
-      "MB", "tree s", "MB", "grid s", "MB", "octree s", "MB", "field s", "MB");
 }
 
 }  // namespace
 
 void bench_table1(const Options& options, Stock& stock, Report& report) {
-  print_head(report);
+  Table table = report.table(
+      {.id = "table1",
+       .paper = "XB14",
+       .place = "Table 1",
+       .title = "Time and memory of fields and octrees, bunny",
+       .columns = {{"cells", Of::kKey},
+                   {"field", Of::kPaper, "s", 1},
+                   {"field", Of::kPaper, "MB", 1},
+                   {"octree", Of::kPaper, "s", 2},
+                   {"octree", Of::kPaper, "MB", 1},
+                   {"dense grid, sampled", Of::kOurs, "s"},
+                   {"dense grid", Of::kOurs, "MB", 1},
+                   {"octree with leaves", Of::kOurs, "s"},
+                   {"octree with leaves", Of::kOurs, "MB", 1},
+                   {"octree without", Of::kOurs, "s"},
+                   {"octree without", Of::kOurs, "MB", 1},
+                   {"brick field", Of::kOurs, "s"},
+                   {"brick field, tree included", Of::kOurs, "MB", 1}},
+       .note = "The paper: 777 vertices, 8 threads. Ours: 34,839 vertices, one thread, processor "
+               "time. The dense grid is sampled from the brick field; seconds without building "
+               "that. Grids of 512 cells with --full only."});
+  Plot plot{.title = "building the field",
+            .x_name = "cells",
+            .y_name = "s",
+            .is_log = true,
+            .lines = {{"XB14 published, 8 threads"}, {"brick field, one thread"}},
+            .is_log_x = true};
   for (const PaperRow& paper : kPaper) {
     const int n = paper.resolution;
     if (options.quick && n > 256) break;
@@ -98,25 +111,29 @@ void bench_table1(const Options& options, Stock& stock, Report& report) {
               {"octree_without_leaves_mb", megabytes(octree_bytes_small)},
               {"brick_field_seconds", seconds},
               {"brick_field_mb", megabytes(bytes)}};
-    std::string grid_text = "-", octree_text = "-";
+    DenseRow dense;
+    bool has_dense = false;
     if (n <= 256 || (n == 512 && options.full)) {
-      const DenseRow dense = measure_dense(field, lattice, report);
-      grid_text = fmt::format("{:.2f}", dense.grid_seconds);
-      octree_text =
-          fmt::format("{:.2f} / {:.2f}", dense.octree_seconds, dense.small_octree_seconds);
+      dense = measure_dense(field, lattice, report);
+      has_dense = true;
       json["grid_seconds"] = dense.grid_seconds;
       json["octree_seconds"] = dense.octree_seconds;
       json["octree_without_leaves_seconds"] = dense.small_octree_seconds;
     }
-    report.print(
-        "{:5} | {:7.1f} {:7.1f} {:7.2f} {:8.1f} | {:>7} {:7.1f} {:>13} {:>17} | {:7.2f} {:7.1f}\n",
-        n, paper.field_seconds, paper.field_mb, paper.octree_seconds, paper.octree_mb, grid_text,
-        megabytes(grid_bytes), octree_text,
-        fmt::format("{:.1f} / {:.1f}", megabytes(octree_bytes_stored),
-                    megabytes(octree_bytes_small)),
-        seconds, megabytes(bytes));
+    table.row({n, paper.field_seconds, paper.field_mb, paper.octree_seconds, paper.octree_mb,
+               cell_if(has_dense, dense.grid_seconds), megabytes(grid_bytes),
+               cell_if(has_dense, dense.octree_seconds), megabytes(octree_bytes_stored),
+               cell_if(has_dense, dense.small_octree_seconds), megabytes(octree_bytes_small),
+               seconds, megabytes(bytes)});
+    plot.lines[0].points.push_back({static_cast<double>(n), paper.field_seconds});
+    plot.lines[1].points.push_back({static_cast<double>(n), seconds});
     report.json["table1"].push_back(std::move(json));
   }
+  report.figure({.id = "table1-plot",
+                 .paper = "XB14",
+                 .place = "Table 1",
+                 .title = "Seconds to build a field"},
+                {plot});
 }
 
 }  // namespace isotact::bench

@@ -1,10 +1,9 @@
 // Fields whose distances a GPU finds: where the time goes, and that they are the processor's. Runs
 // on software Mesa, too, where times mean nothing.
-#include <charconv>
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <string>
-#include <string_view>
 
 #include "isotact/field/build/build_field.h"
 #include "isotact/field/build/build_nodes.h"
@@ -22,48 +21,22 @@
 namespace isotact::bench {
 namespace {
 
-constexpr const char* kUsage =
-    "usage: bench_gpu_fields [--json] [--first N] [--bricks N] [--runs N] [--threads N] [MESH]\n"
-    "  --first N    cells of the first-order field (256); 0: none\n"
-    "  --bricks N   cells of the brick field (1024); 0: none\n"
-    "  --runs N     of which the medians are told (5)\n"
-    "  --warm-ups N runs before those (30, on software 1; a GPU that was idle is slow for a "
-    "while)\n"
-    "  --no-check   does not build the same on the processor\n"
-    "  MESH         else the bunny of the data folder\n";
-
-struct Options {
-  bool json = false, check = true;
+struct Options : RunOptions {
+  bool no_check = false;
   int first = 256, bricks = 1024, runs = 5, warm_ups = 0, threads = 0;
   std::string mesh;
 };
 
-bool read_number(std::string_view text, int& value) {
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return problem == std::errc{} && end == text.data() + text.size() && value >= 0;
-}
-
-bool read_options(int argc, char** argv, Options& options) {
-  const std::map<std::string_view, int*> numbers{{"--first", &options.first},
-                                                 {"--bricks", &options.bricks},
-                                                 {"--runs", &options.runs},
-                                                 {"--warm-ups", &options.warm_ups},
-                                                 {"--threads", &options.threads}};
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view word = argv[i];
-    if (word == "--json") {
-      options.json = true;
-    } else if (word == "--no-check") {
-      options.check = false;
-    } else if (const auto found = numbers.find(word); found != numbers.end()) {
-      if (i + 1 == argc || !read_number(argv[++i], *found->second)) return false;
-    } else if (word.substr(0, 1) != "-" && options.mesh.empty()) {
-      options.mesh = word;
-    } else {
-      return false;
-    }
-  }
-  return options.runs > 0;
+void name_options(OptionReader& reader, Options& options) {
+  reader.quick("few cells and runs, whatever is asked for");
+  reader.number("--first", options.first, 0, 1024, "cells of the first-order field (256); 0: none");
+  reader.number("--bricks", options.bricks, 0, 4096, "cells of the brick field (1024); 0: none");
+  reader.number("--runs", options.runs, 1, 1000, "of which the medians are told (5)");
+  reader.number("--warm-ups", options.warm_ups, 0, 1000,
+                "runs before those (30, on software 1; a GPU that was idle is slow for a while)");
+  reader.number("--threads", options.threads, 0, 1024, "0: all");
+  reader.flag("--no-check", options.no_check, "does not build the same on the processor");
+  reader.text("--mesh", "FILE", options.mesh, "else the bunny of the data folder");
 }
 
 // Medians by name, in the order of their first appearance.
@@ -78,11 +51,15 @@ class Columns {
     add(name, milliseconds);
     return milliseconds;
   }
-  void tell(Report& report, const std::string& part) const {
+  void tell(Report& report, const std::string& part, const std::string& title) const {
+    Table table = report.table({.id = part,
+                                .title = title,
+                                .columns = {{"step", Of::kKey}, {"time", Of::kOurs, "ms", 2}},
+                                .note = "Medians, by the clock."});
     for (const std::string& name : names_) {
       const double middle = quantile(values_.at(name), 0.5);
       report.json[part][name] = middle;
-      report.print("  {:<44} {:9.2f} ms\n", name, middle);
+      table.row({name, middle});
     }
   }
 
@@ -116,7 +93,7 @@ void Bench::check_texture(const FirstOrderTexture& texture, const Surface& surfa
   const Index3 nodes = node_counts(l);
   const std::vector<std::int16_t> texels = read_texels(texture);
   report.check(texels == read_texels(builder.build_first_order_texture(surface, l)),
-               "the same bytes once more");
+               "a texture built once more has the same bytes");
   const FirstOrderField field = build_first_order_field(
       surface, l, {.storage = FirstOrderStorage::kFloat32, .threads = threads});
   double most_off = 0;
@@ -135,19 +112,20 @@ void Bench::check_texture(const FirstOrderTexture& texture, const Surface& surfa
                      2.0 * static_cast<double>(expected[2])};
         if (length(g - e) > 0.01) ++turned;
       }
-  report.print(
-      "  against the processor's: values within {:.5f} cells (promised: {:.5f}), gradients "
-      "of {} of {} nodes are others (equally near places)\n",
-      most_off, texture.node_error / l.spacing, turned, count(nodes));
-  report.check(most_off <= texture.node_error / l.spacing + 1e-4, "values of the texture");
-  report.check(turned * 100 < count(nodes), "gradients of the texture");
+  report.note(
+      fmt::format("Against the processor's: values within {:.5f} cells (promised: {:.5f}), "
+                  "gradients of {} of {} "
+                  "nodes are others (equally near places).",
+                  most_off, texture.node_error / l.spacing, turned, count(nodes)));
+  report.check(most_off <= texture.node_error / l.spacing + 1e-4,
+               "values of the texture are the processor's, within what is promised");
+  report.check(turned * 100 < count(nodes),
+               "99 of 100 gradients of the texture are the processor's");
 }
 
 void Bench::run_first_order() const {
   Columns columns;
   const Lattice lattice = plan_lattice(mesh, {.resolution = options.first});
-  report.print("\nfirst order, {} x {} x {} cells\n", lattice.cells[0], lattice.cells[1],
-               lattice.cells[2]);
   const SurfaceSettings surface_settings{.voxel_size = lattice.spacing, .threads = threads};
   const TextureSettings texture_settings{.threads = threads};
   for (int run = -options.warm_ups; run < options.runs; ++run) {
@@ -171,9 +149,11 @@ void Bench::run_first_order() const {
     });
     if (run + 1 < options.runs) continue;  // the rest leaves the GPU idle, and then slow
     c.time("read back", [&] { read_texels(texture); });
-    if (options.check) check_texture(texture, made.surface);
+    if (!options.no_check) check_texture(texture, made.surface);
   }
-  columns.tell(report, "first_order");
+  columns.tell(report, "first_order",
+               fmt::format("A first-order texture of {} x {} x {} cells", lattice.cells[0],
+                           lattice.cells[1], lattice.cells[2]));
 }
 
 void Bench::check_bricks(const FieldResult& theirs, const FieldSettings& settings) const {
@@ -181,30 +161,31 @@ void Bench::check_bricks(const FieldResult& theirs, const FieldSettings& setting
   on_processor.device = nullptr;
   FieldResult ours;
   const double time = 1e3 * seconds_of([&] { ours = build_field(mesh, on_processor); }).wall;
-  report.print("  {:<44} {:9.2f} ms\n", "the processor alone", time);
+  report.note(fmt::format("The processor alone: {:.2f} ms.", time));
   report.json["bricks"]["the processor alone"] = time;
   const BrickDifference d = compare_bricks(theirs.field, ours.field, threads);
   const double h = ours.report.lattice.spacing;
-  report.print(
-      "  against the processor's: {} bricks, {} in one only; {} of {} samples a step off, values "
-      "within {:.4f} cells (promised: {:.4f})\n",
+  report.note(fmt::format(
+      "Against the processor's: {} bricks, {} in one only; {} of {} samples a step off, values "
+      "within "
+      "{:.4f} cells (promised: {:.4f}).",
       d.bricks, d.other_bricks, d.other_samples, 512 * d.bricks, d.most_off / h,
       2 * static_cast<double>(theirs.field.header().sample_error + theirs.field.header().step / 2) /
-          h);
+          h));
   if (d.other_cubes > 0)
-    report.print(
-        "  {} cubes are exact in one only, {:.2f} cells away at least (the band: {:.2f})\n",
-        d.other_cubes, d.nearest_other / h, static_cast<double>(theirs.field.header().band) / h);
-  report.check(is_as_promised(d, theirs.field, ours.field), "samples of bricks");
+    report.note(fmt::format(
+        "{} cubes are exact in one only, {:.2f} cells away at least (the band: {:.2f}).",
+        d.other_cubes, d.nearest_other / h, static_cast<double>(theirs.field.header().band) / h));
+  report.check(is_as_promised(d, theirs.field, ours.field),
+               "samples of bricks are the processor's, within what is promised");
   report.check(d.other_bricks * 1000 <= d.bricks && d.other_cubes * 1000 <= d.bricks &&
                    d.other_samples <= d.bricks,
-               "all but few samples of bricks are the same");
+               "all but few samples of bricks are the processor's to the bit");
 }
 
 void Bench::run_bricks() const {
   Columns columns;
   FieldSettings settings{.resolution = options.bricks, .threads = threads, .device = &builder};
-  report.print("\nbricks, {} cells\n", options.bricks);
   FieldResult result;
   for (int run = -options.warm_ups; run < options.runs; ++run) {
     Columns warm_up;
@@ -229,25 +210,32 @@ void Bench::run_bricks() const {
     c.time("the same without a look at thin walls", [&] { build_field(mesh, settings); });
     settings.keep_thin = KeepThin::kReport;
   }
-  columns.tell(report, "bricks");
-  if (options.check) check_bricks(result, settings);
+  columns.tell(report, "bricks", fmt::format("A brick field of {} cells", options.bricks));
+  if (!options.no_check) check_bricks(result, settings);
 }
 
 int run(const Options& asked) {
   Options options = asked;
-  Report report("bench_gpu_fields", options.json);
   const GpuContext gpu = GpuContext::create();
-  if (options.warm_ups == 0) options.warm_ups = gpu.info().software ? 1 : 30;
+  if (options.warm_ups == 0) options.warm_ups = gpu.info().software || options.quick ? 1 : 30;
+  if (options.quick) {
+    options.first = std::min(options.first, 64);
+    options.bricks = std::min(options.bricks, 128);
+    options.runs = 1;
+  }
   GpuFieldBuilder builder(gpu);
   const std::string path = options.mesh.empty()
                                ? (data_folder() / "01_stanford" / "bunny_closed.obj").string()
                                : options.mesh;
   const TriangleMesh mesh = read_mesh(path).mesh;
   const Threads threads{options.threads};
-  report.print("{}\n{}: {} triangles; {} threads\n", describe(gpu.info()), path,
-               mesh.triangles.size(), resolve(threads));
+  Report report("bench_gpu_fields", options,
+                {.gpu = describe(gpu.info()),
+                 .how = fmt::format("{} triangles; {} threads of the processor",
+                                    mesh.triangles.size(), resolve(threads))});
   report.json["gpu"] = gpu.info().renderer;
   report.json["threads"] = resolve(threads);
+  report.begin_part("");
   const Bench bench{options, report, mesh, builder, threads};
   if (options.first > 0) bench.run_first_order();
   if (options.bricks > 0) bench.run_bricks();
@@ -258,6 +246,6 @@ int run(const Options& asked) {
 }  // namespace isotact::bench
 
 int main(int argc, char** argv) {
-  return isotact::bench::run_program("bench_gpu_fields", isotact::bench::kUsage, argc, argv,
-                                     isotact::bench::read_options, isotact::bench::run);
+  using namespace isotact::bench;
+  return run_program("bench_gpu_fields", argc, argv, name_options, run);
 }

@@ -1,17 +1,10 @@
-// bench_gpu_segments [MESH] [--resolution N] [--segments N] [--iso CELLS] [--threads N]
-//
 // Segments on the GPU beside the CPU's batch: random ends in the field's box, and short ones near
 // the surface. Medians; the GPU's own clock for the query with all data there, the wall for all
 // with transfers. Answers must be equal to the last bit.
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <cstring>
 #include <string>
 
-#include <fmt/format.h>
-
-#include "isotact/base/error.h"
 #include "isotact/base/random.h"
 #include "isotact/field/build/build_field.h"
 #include "isotact/geometry/io/mesh_io.h"
@@ -23,46 +16,28 @@
 
 #include "data_folder.h"
 #include "gpu_measure.h"
-#include "measure.h"
+#include "report.h"
 
+namespace isotact::bench {
 namespace {
-
-using namespace isotact;
-using namespace isotact::bench;
 
 constexpr std::size_t kRuns = 7;
 
-struct Options {
+struct Options : RunOptions {
   std::string mesh;
-  int resolution = 1024;
-  std::size_t segments = 1'000'000;
+  int resolution = 1024, segments = 1'000'000;
   double iso = 0;  // cells
   int threads = 0;
 };
 
-Options read_options(int argc, char** argv) {
-  Options options;
-  for (int i = 1; i < argc; ++i) {
-    const auto is = [&](const char* name) {
-      if (std::strcmp(argv[i], name) != 0) return false;
-      if (i + 1 >= argc) throw Error(fmt::format("{} wants a number", name));
-      ++i;
-      return true;
-    };
-    if (is("--resolution"))
-      options.resolution = std::stoi(argv[i]);
-    else if (is("--segments"))
-      options.segments = std::stoul(argv[i]);
-    else if (is("--iso"))
-      options.iso = std::stod(argv[i]);
-    else if (is("--threads"))
-      options.threads = std::stoi(argv[i]);
-    else if (argv[i][0] == '-')
-      throw Error(fmt::format("{}: no such option", argv[i]));
-    else
-      options.mesh = argv[i];
-  }
-  return options;
+void name_options(OptionReader& reader, Options& options) {
+  reader.quick("256 cells and 20,000 segments at most");
+  reader.number("--resolution", options.resolution, 16, 4096, "cells (1024)");
+  reader.number("--segments", options.segments, 1, 100'000'000, "(1000000)");
+  reader.number("--iso", options.iso, -1000.0, 1000.0, "where the surface is, in cells (0)");
+  reader.number("--threads", options.threads, 0, 1024, "of the CPU; 0: all");
+  reader.text("--mesh", "FILE", options.mesh,
+              "a file, or the name of a shape; else the bunny of the data folder");
 }
 
 // As bench/segments.cpp draws them.
@@ -88,8 +63,7 @@ std::vector<Segment> make_short(const TriangleMesh& mesh, const Aabb& box, std::
   return segments;
 }
 
-// Segments with other answers; throws where there are any.
-void check_equal(const SegmentResults& want, const SegmentResults& got) {
+void check_equal(const SegmentResults& want, const SegmentResults& got, Report& report) {
   std::size_t other_counts = 0, other_times = 0;
   double largest = 0;
   for (std::size_t i = 0; i + 1 < want.first.size(); ++i) {
@@ -108,10 +82,11 @@ void check_equal(const SegmentResults& want, const SegmentResults& got) {
     }
     other_times += same ? 0U : 1U;
   }
-  if (other_counts == 0 && other_times == 0) return;
-  throw Error(fmt::format(
-      "wrong answer: {} segments with another number of intervals, {} with other times, off by {}",
-      other_counts, other_times, largest));
+  report.check(other_counts == 0 && other_times == 0,
+               "answers of the GPU are the CPU's to the last bit",
+               fmt::format("{} segments with another number of intervals, {} with other times, off "
+                           "by {}",
+                           other_counts, other_times, largest));
 }
 
 struct Times {
@@ -143,7 +118,8 @@ Times time_query(GpuSegmentTracer& tracer, std::span<const Segment> segments, bo
 }
 
 void run_case(const char* kind, const BrickField& field, std::span<const Segment> segments,
-              SegmentMode mode, const Options& options, bool software) {
+              SegmentMode mode, const Options& options, bool software, Table& table,
+              Report& report) {
   const SegmentSettings settings{
       .iso = options.iso * field.voxel_size(), .mode = mode, .threads = {options.threads}};
   GpuSegmentTracer tracer(field, settings);
@@ -155,24 +131,23 @@ void run_case(const char* kind, const BrickField& field, std::span<const Segment
   // One after the other: between runs of the CPU the GPU would fall asleep.
   const double wall = steady_milliseconds(
       [&] { return 1e3 * seconds_of([&] { tracer.trace(segments, got); }).wall; }, software);
-  check_equal(want, got);
+  check_equal(want, got, report);
   const Times gpu = time_query(tracer, segments, software);
   std::size_t hits = 0;
   for (std::size_t i = 0; i < segments.size(); ++i)
     hits += want.first[i] < want.first[i + 1] ? 1U : 0U;
   const double n = static_cast<double>(segments.size());
-  fmt::print(
-      "  {:>7} {:>9} | {:>9.2f} {:>9.2f} {:>9.3f} | {:>8.1f} {:>8.1f} | {:>6.3f} {:>9} {:>7} "
-      "{:>6.1f}\n",
-      kind, mode == SegmentMode::kIntervals ? "intervals" : "first", cpu, wall, gpu.query,
-      cpu / wall, cpu / gpu.query, static_cast<double>(hits) / n, gpu.intervals, gpu.unsure,
-      static_cast<double>(tracer.memory_bytes()) * 1e-6);
+  table.row({kind, mode == SegmentMode::kIntervals ? "intervals" : "first", cpu, wall, gpu.query,
+             cpu / wall, cpu / gpu.query, static_cast<double>(hits) / n, gpu.intervals, gpu.unsure,
+             static_cast<double>(tracer.memory_bytes()) * 1e-6});
 }
 
-}  // namespace
-
-int main(int argc, char** argv) try {
-  const Options options = read_options(argc, argv);
+int run(const Options& asked) {
+  Options options = asked;
+  if (options.quick) {
+    options.resolution = std::min(options.resolution, 256);
+    options.segments = std::min(options.segments, 20'000);
+  }
   const GpuContext gpu = GpuContext::create();
   const bool software = gpu.info().software;
   const TriangleMesh mesh =
@@ -180,21 +155,40 @@ int main(int argc, char** argv) try {
       : options.mesh.find('.') == std::string::npos ? make_shape(options.mesh)
                                                     : read_mesh(options.mesh).mesh;
   const BrickField field = build_field(mesh, {.resolution = options.resolution}).field;
-  fmt::print("{}\n{} segments, {} cells, iso {} cells, {} threads of the CPU{}\n",
-             describe(gpu.info()), options.segments, options.resolution, options.iso,
-             resolve(Threads{options.threads}),
-             software ? "; the GPU is software: times by the wall" : "");
-  fmt::print("  {:>7} {:>9} | {:>9} {:>9} {:>9} | {:>8} {:>8} | {:>6} {:>9} {:>7} {:>6}\n", "kind",
-             "mode", "CPU ms", "GPU wall", "query ms", "CPU/wall", "CPU/qry", "hits", "intervals",
-             "unsure", "MB");
-  const std::vector<Segment> random = make_random(field.bounds(), options.segments),
-                             close = make_short(mesh, field.bounds(), options.segments);
+  Report report("bench_gpu_segments", options,
+                {.gpu = describe(gpu.info()),
+                 .how = fmt::format("{} threads of the CPU{}", resolve(Threads{options.threads}),
+                                    software ? "; the GPU is software: times by the clock" : "")});
+  report.begin_part("");
+  Table table =
+      report.table({.id = "segments",
+                    .title = fmt::format("{} segments at {} cells, surface at {} cells",
+                                         options.segments, options.resolution, options.iso),
+                    .columns = {{"segments", Of::kKey},
+                                {"mode", Of::kKey},
+                                {"CPU's batch", Of::kOurs, "ms", 2},
+                                {"GPU with transfers", Of::kOurs, "ms", 2},
+                                {"GPU, the query", Of::kOurs, "ms", 3},
+                                {"CPU over GPU with transfers", Of::kOurs, "times", 1},
+                                {"CPU over query", Of::kOurs, "times", 1},
+                                {"part that hits", Of::kOurs, "", 3},
+                                {"intervals", Of::kOurs},
+                                {"unsure", Of::kOurs},
+                                {"memory", Of::kOurs, "MB", 1}}});
+  const auto count = static_cast<std::size_t>(options.segments);
+  const std::vector<Segment> random = make_random(field.bounds(), count),
+                             close = make_short(mesh, field.bounds(), count);
   for (const SegmentMode mode : {SegmentMode::kFirst, SegmentMode::kIntervals}) {
-    run_case("random", field, random, mode, options, software);
-    run_case("short", field, close, mode, options, software);
+    run_case("random", field, random, mode, options, software, table, report);
+    run_case("short", field, close, mode, options, software, table, report);
   }
-  fmt::print("All answers were right, to the last bit.\n");
-} catch (const std::exception& error) {
-  fmt::print(stderr, "bench_gpu_segments: {}\n", error.what());
-  return 1;
+  return report.finish("All answers were right, to the last bit.");
+}
+
+}  // namespace
+}  // namespace isotact::bench
+
+int main(int argc, char** argv) {
+  using namespace isotact::bench;
+  return run_program("bench_gpu_segments", argc, argv, name_options, run);
 }

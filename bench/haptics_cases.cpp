@@ -161,7 +161,7 @@ std::vector<HapticsCase> make_cases(const Options& options, Report& report) {
     folder = data_folder();
   } catch (const Error&) {
     has_data = false;
-    report.print("no folder with data: a knot stands in for the dragon, and no CAD part\n");
+    report.note("No folder with data: a knot stands in for the dragon, and no CAD part.");
   }
   const int resolution = options.quick ? 128 : 256;
   if (wants(options, "dragon")) {

@@ -132,16 +132,15 @@ void check_steps(const HapticsCase& c, const std::vector<LoopStep>& steps, Repor
     }
     force = force / ways;
     const std::string where = fmt::format("{}, step {}", c.name, i);
-    report.check(step.lower_bound <= std::min(distance, 0.0) + 1e-6,
-                 fmt::format("{}: a point at {} m is below the bound {} m", where, distance,
-                             step.lower_bound));
+    report.check(step.lower_bound <= std::min(distance, 0.0) + 1e-6, "no point is below the bound",
+                 fmt::format("{}: one at {} m, the bound {} m", where, distance, step.lower_bound));
     if (!step.complete) continue;
-    report.check(step.touching == touching,
-                 fmt::format("{}: {} points touch, not {}", where, step.touching, touching));
-    report.check(touching == 0 || step.distance == distance,
-                 fmt::format("{}: the deepest is {} m, not {} m", where, step.distance, distance));
+    report.check(step.touching == touching, "as many points touch as by testing all",
+                 fmt::format("{}: {}, not {}", where, step.touching, touching));
+    report.check(touching == 0 || step.distance == distance, "the deepest is that of all points",
+                 fmt::format("{}: {} m, not {} m", where, step.distance, distance));
     report.check(length(step.force - force) <= 1e-9 * (1 + length(force)),
-                 fmt::format("{}: the force is another", where));
+                 "the force is that of all points", where);
   }
 }
 

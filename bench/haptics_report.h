@@ -13,11 +13,10 @@
 
 namespace isotact::bench {
 
-struct Options {
-  bool json = false, quick = false;
+// --only names cases.
+struct Options : RunOptions {
   bool fast = false;                   // as fast as it goes, not paced
   double budget = 500;                 // microseconds a query
-  std::vector<std::string> only;       // cases; empty: all
   std::filesystem::path make_paths{};  // folder: write the recorded paths there, and end
 };
 

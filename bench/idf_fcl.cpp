@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include <fcl/config.h>
 #include <fcl/geometry/bvh/BVH_model.h>
 #include <fcl/narrowphase/collision.h>
 #include <fcl/narrowphase/distance.h>
@@ -21,6 +22,10 @@ fcl::Transform3d transform_of(const IdfBody& body) {
 }
 
 }  // namespace
+
+std::string describe_fcl_crowd() {
+  return "FCL " FCL_VERSION ", double, BVHModel<OBBRSS>, packaged";
+}
 
 struct FclCrowd::Models {
   std::vector<std::unique_ptr<Model>> of_shape;

@@ -5,11 +5,14 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "isotact/geometry/mesh.h"
 #include "isotact/queries/intersection_field.h"
 
 namespace isotact::bench {
+
+std::string describe_fcl_crowd();
 
 // Hierarchies of oriented boxes and swept spheres (OBBRSS), one a shape: what FCL recommends for
 // meshes. Scales must be 1. Several threads may ask at once.

@@ -14,10 +14,7 @@
 
 namespace isotact::bench {
 
-struct Options {
-  bool json = false, quick = false;
-  std::vector<std::string> only;  // parts; empty: all
-};
+struct Options : RunOptions {};
 
 struct Crowd {
   std::vector<TriangleMesh> meshes{};  // of the shapes; empty for formulas

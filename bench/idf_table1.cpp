@@ -174,7 +174,8 @@ TriangleMesh mesh_of(const IdfShape& shape) {
       shape.solid());
 }
 
-void compare_with_fcl(const Recording& recording, const char* scene, Report& report) {
+void compare_with_fcl(const Recording& recording, const char* scene,
+                      std::vector<std::vector<Cell>>& rows, Report& report) {
   constexpr int kThreads = 2;
   std::vector<TriangleMesh> meshes;
   for (const IdfShape& shape : recording.shapes) meshes.push_back(mesh_of(shape));
@@ -214,12 +215,7 @@ void compare_with_fcl(const Recording& recording, const char* scene, Report& rep
   const auto us = [&](std::size_t i) {
     return times[i].wall * 1e6 / static_cast<double>(step.pairs.size());
   };
-  report.print(
-      "  CPU, {} threads, {} pairs of the last step, us a pair: whether they meet: ours {:.1f} (N "
-      "= "
-      "20), FCL {:.1f}; ours, 8 deepest: {:.1f} (N = 20), {:.1f} (N = 10); FCL, 8 of them: {:.1f}, "
-      "up to 1000: {:.1f}\n",
-      kThreads, step.pairs.size(), us(2), us(3), us(0), us(1), us(4), us(5));
+  rows.push_back({scene, step.pairs.size(), us(2), us(3), us(1), us(0), us(4), us(5)});
   report.json["table1"][scene]["cpu"] = {{"pairs", step.pairs.size()}, {"ours_20_us", us(0)},
                                          {"ours_10_us", us(1)},        {"ours_any_us", us(2)},
                                          {"fcl_1_us", us(3)},          {"fcl_8_us", us(4)},
@@ -231,22 +227,40 @@ void compare_with_fcl(const Recording& recording, const char* scene, Report& rep
 void bench_table1(const Options& options, Report& report) {
   const GpuContext gpu = GpuContext::create();
   const bool small = options.quick || gpu.info().software;
-  report.print(
-      "\nTable 1{}: averages over the steps of a scene. Two passes and one are KGM's search with "
-      "all\n"
-      "contacts; ours is by cells, with the 8 deepest; sure misses nothing that holds a ball of {} "
-      "m.\n"
-      "Last: how many pairs collide\n",
-      small ? " (small scenes, few steps)" : "", kResolution);
+  Table table = report.table(
+      {.id = "table1",
+       .paper = "KGM",
+       .place = "Table 1",
+       .title = "Averages over the steps of three scenes",
+       .columns = {{"scene", Of::kKey},
+                   {"N", Of::kKey},
+                   {"contacts", Of::kPaper, "", 0},
+                   {"pairs", Of::kPaper, "", 1},
+                   {"time", Of::kPaper, "ms", 2},
+                   {"contacts", Of::kOurs, "", 0},
+                   {"pairs", Of::kOurs, "", 1},
+                   {"KGM's two passes here", Of::kOurs, "ms"},
+                   {"the same in one pass", Of::kOurs, "ms"},
+                   {"8 deepest", Of::kOurs, "ms"},
+                   {"8 deepest, nothing missed", Of::kOurs, "ms"},
+                   {"pairs that collide: KGM's search", Of::kOurs, "", 1},
+                   {"8 deepest", Of::kOurs, "", 1},
+                   {"nothing missed", Of::kOurs, "", 1}},
+       .note = fmt::format(
+           "{}Milliseconds by the GPU's clock. Two passes and one are KGM's search with all "
+           "contacts; ours is by cells. Nothing missed: nothing that holds a ball of {} m. "
+           "Bullet's "
+           "boxes are grown, so that there are more pairs than KGM had.",
+           small ? "Small scenes, few steps. " : "", kResolution)});
+  std::vector<std::vector<Cell>> of_fcl;
+  std::vector<Plot> plots;
   for (const TableScene& scene : kScenes) {
     const Recording recording = record_scene(options, scene, gpu);
-    report.print("  {}: {} shapes, {} bodies, {} steps\n", scene.name, recording.shapes.size(),
-                 recording.steps.back().bodies.size(), recording.steps.size());
-    report.print(
-        "  {:>3} | {:>10} {:>8} {:>8} | {:>10} {:>9} | {:>10} {:>8} | {:>8} {:>8} | {:>6} {:>6} "
-        "{:>6}\n",
-        "N", "collisions", "pairs", "KGM ms", "collisions", "pairs", "two passes", "one pass",
-        "ours ms", "sure ms", "KGM's", "ours", "sure");
+    Plot plot{.title = scene.name,
+              .x_name = "N",
+              .y_name = "ms",
+              .is_log = true,
+              .lines = {{"KGM published"}, {"two passes here"}, {"8 deepest"}}};
     GpuIntersectionQuery one(gpu, recording.shapes);
     GpuIntersectionQuery two(gpu, recording.shapes, {.two_passes = true});
     for (const PaperRow& row : scene.paper) {
@@ -265,15 +279,15 @@ void bench_table1(const Options& options, Report& report) {
           recording, one,
           {.samples = row.n, .epsilon = recording.epsilon, .search = IdfSearch::kPaper}, 10);
       // What KGM's search finds and cells without cutting do not is no wider than a cell.
-      report.check(
-          sure.colliding >= known.colliding,
-          fmt::format("{}, N = {}: fewer pairs collide than by KGM's search", scene.name, row.n));
-      report.print(
-          "  {:>3} | {:>10.0f} {:>8.1f} {:>8.2f} | {:>10.0f} {:>9.1f} | {:>10.4f} {:>8.4f} | "
-          "{:>8.4f} {:>8.4f} | {:>6.1f} {:>6.1f} {:>6.1f}\n",
-          row.n, row.collisions, row.pairs, row.milliseconds, once.collisions, once.pairs,
-          twice.milliseconds, once.milliseconds, ours.milliseconds, sure.milliseconds,
-          once.colliding, ours.colliding, sure.colliding);
+      report.check(sure.colliding >= known.colliding,
+                   "cut cells find as many pairs as KGM's search, or more",
+                   fmt::format("{}, N = {}", scene.name, row.n));
+      table.row({scene.name, row.n, row.collisions, row.pairs, row.milliseconds, once.collisions,
+                 once.pairs, twice.milliseconds, once.milliseconds, ours.milliseconds,
+                 sure.milliseconds, once.colliding, ours.colliding, sure.colliding});
+      const double ms[] = {row.milliseconds, twice.milliseconds, ours.milliseconds};
+      for (std::size_t k = 0; k < std::size(ms); ++k)
+        plot.lines[k].points.push_back({static_cast<double>(row.n), ms[k]});
       report.json["table1"][scene.name]["rows"].push_back({{"n", row.n},
                                                            {"paper_ms", row.milliseconds},
                                                            {"collisions", once.collisions},
@@ -286,8 +300,27 @@ void bench_table1(const Options& options, Report& report) {
                                                            {"colliding", once.colliding},
                                                            {"ours_colliding", ours.colliding}});
     }
-    compare_with_fcl(recording, scene.name, report);
+    plots.push_back(plot);
+    compare_with_fcl(recording, scene.name, of_fcl, report);
   }
+  Table beside_fcl =
+      report.table({.id = "table1-fcl",
+                    .title = "The same scenes' last steps on the CPU beside FCL, two threads",
+                    .columns = {{"scene", Of::kKey},
+                                {"pairs", Of::kKey},
+                                {"whether they meet, N = 20", Of::kOurs, "us"},
+                                {"FCL, whether they meet", Of::kPeer, "us"},
+                                {"8 deepest, N = 10", Of::kOurs, "us"},
+                                {"8 deepest, N = 20", Of::kOurs, "us"},
+                                {"FCL, any 8", Of::kPeer, "us"},
+                                {"FCL, up to 1000", Of::kPeer, "us"}},
+                    .note = "Microseconds a pair, by the clock."});
+  for (const auto& row : of_fcl) beside_fcl.row(row);
+  report.figure({.id = "table1-plot",
+                 .paper = "KGM",
+                 .place = "Table 1",
+                 .title = "Milliseconds a step by N"},
+                plots);
 }
 
 }  // namespace isotact::bench

@@ -86,7 +86,7 @@ Tally hold_against_fcl(const Crowd& crowd, const FclCrowd& fcl, const std::vecto
 
 // Contacts of the same particle, and the deepest ones, as far as they are apart.
 void hold_against_gpu(const Crowd& crowd, const IdfResult& cpu, const IdfResult& gpu, double cell,
-                      Report& report) {
+                      const std::string& of, std::vector<std::vector<Cell>>& rows, Report& report) {
   std::size_t other_pairs = 0, counts = 0, compared = 0, far = 0;
   double deepest = 0;
   std::uint64_t all = 0, differing = 0;
@@ -111,17 +111,14 @@ void hold_against_gpu(const Crowd& crowd, const IdfResult& cpu, const IdfResult&
                 : 0U;
       }
   }
-  report.print(
-      "  CPU against GPU: {} pairs with another answer, {} with counts further apart than 2 + 2 %; "
-      "counts differ by {:.3f} % in all\n"
-      "  {} contacts of the same particle: {} further than half a cell or a tenth of its depth "
-      "apart; deepest contacts of pairs differ by {:.4f} cells at most\n",
-      other_pairs, counts,
-      100 * static_cast<double>(differing) / static_cast<double>(std::max<std::uint64_t>(all, 1)),
-      compared, far, deepest / cell);
-  report.check(other_pairs <= crowd.pairs.size() / 2000, "CPU and GPU find other pairs");
-  report.check(counts <= crowd.pairs.size() / 500, "CPU and GPU count differently");
-  report.check(far <= compared / 500, "CPU and GPU find other contacts");
+  const double differing_part =
+      static_cast<double>(differing) / static_cast<double>(std::max<std::uint64_t>(all, 1));
+  rows.push_back({of, other_pairs, counts, 100 * differing_part, compared, far, deepest / cell});
+  report.check(other_pairs <= crowd.pairs.size() / 2000,
+               "CPU and GPU find the same pairs, but for one in 2,000", of);
+  report.check(counts <= crowd.pairs.size() / 500,
+               "CPU and GPU count alike, but for one pair in 500", of);
+  report.check(far <= compared / 500, "CPU and GPU find the same contacts, but for one in 500", of);
   report.json["truth"]["gpu"] = {{"other_pairs", other_pairs},
                                  {"other_counts", counts},
                                  {"compared", compared},
@@ -135,8 +132,21 @@ void bench_truth(const Options& options, Report& report) {
   const std::size_t count = options.quick ? 500 : 10000;
   const Crowd crowd = make_pairs(count);
   const double cell = 2.4 / (kCells - 4);
-  report.print("\nTruth: {} random pairs, fields of {} cells ({:.3f} m), epsilon {} m\n", count,
-               kCells, cell, crowd.epsilon);
+  Table table =
+      report.table({.id = "truth",
+                    .title = fmt::format("{} random pairs against their exact triangles", count),
+                    .columns = {{"search", Of::kKey},
+                                {"both collide", Of::kOurs},
+                                {"neither", Of::kOurs},
+                                {"FCL alone", Of::kPeer},
+                                {"largest ball in common that was missed", Of::kOurs, "cells", 2},
+                                {"ours alone", Of::kOurs},
+                                {"of them inside another", Of::kOurs},
+                                {"of them with a gap", Of::kOurs},
+                                {"widest gap", Of::kOurs, "cells", 2}},
+                    .note = fmt::format("Fields of {} cells ({:.3f} m), epsilon {} m.", kCells,
+                                        cell, crowd.epsilon)});
+  std::vector<std::vector<Cell>> of_gpu;
   const FclCrowd fcl(crowd.meshes);
   std::vector<bool> meets(count);
   for (std::size_t i = 0; i < count; ++i)
@@ -165,16 +175,14 @@ void bench_truth(const Options& options, Report& report) {
     if (!slow || count <= 500)
       intersect_fields(crowd.shapes, crowd.bodies, crowd.pairs, settings, state, ours);
     const Tally t = hold_against_fcl(crowd, fcl, meets, ours);
-    report.print(
-        "  {:<26} both {:>5}, neither {:>5}; FCL alone {:>4} (largest ball in common {:.2f} "
-        "cells); "
-        "ours alone {:>4}: {} inside another, {} nearer than {:.2f} cells\n",
-        c.name, t.both, t.neither, t.missed, std::max(0.0, t.largest_missed) / cell, t.more,
-        t.inside, t.within_epsilon, t.farthest / cell);
+    table.row({c.name, t.both, t.neither, t.missed, std::max(0.0, t.largest_missed) / cell, t.more,
+               t.inside, t.within_epsilon, t.farthest / cell});
     const bool is_promised = settings.resolution > 0;
-    report.check(!is_promised || t.largest_missed <= std::max(settings.resolution, cell),
-                 c.name + ": a pair deeper than the resolution was missed");
-    report.check(t.farthest < crowd.epsilon + cell, c.name + ": bodies apart are in contact");
+    if (is_promised)
+      report.check(t.largest_missed <= std::max(settings.resolution, cell),
+                   "no overlap larger than the resolution is missed", c.name);
+    report.check(t.farthest < crowd.epsilon + cell,
+                 "nothing is in contact that is further apart than epsilon and a cell", c.name);
     report.json["truth"][c.name] = {{"both", t.both},
                                     {"neither", t.neither},
                                     {"missed", t.missed},
@@ -182,9 +190,20 @@ void bench_truth(const Options& options, Report& report) {
                                     {"more", t.more}};
     if (!query || c.settings.search == IdfSearch::kPaper) continue;
     query->run(crowd.bodies, crowd.pairs, settings, gpu_state, theirs);
-    hold_against_gpu(crowd, ours, theirs, cell, report);
+    hold_against_gpu(crowd, ours, theirs, cell, c.name, of_gpu, report);
   }
-  if (!gpu) report.print("  no GPU: {}\n", why);
+  Table twins =
+      report.table({.id = "truth-gpu",
+                    .title = "The CPU against the GPU on the same pairs",
+                    .columns = {{"search", Of::kKey},
+                                {"pairs with another answer", Of::kOurs},
+                                {"counts further apart than 2 + 2 %", Of::kOurs},
+                                {"counts differ in all", Of::kOurs, "%", 3},
+                                {"contacts of the same particle", Of::kOurs},
+                                {"of them half a cell or a tenth in depth apart", Of::kOurs},
+                                {"deepest contacts differ at most", Of::kOurs, "cells", 4}}});
+  for (const auto& row : of_gpu) twins.row(row);
+  if (!gpu) report.note("No GPU: " + why);
 }
 
 }  // namespace isotact::bench

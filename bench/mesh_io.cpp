@@ -3,12 +3,8 @@
 // turns.
 #include "isotact/geometry/io/mesh_io.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
-#include <cstring>
-#include <ctime>
 #include <functional>
 #include <memory>
 #include <string>
@@ -16,6 +12,7 @@
 
 #include <assimp/Importer.hpp>
 #include <assimp/scene.h>
+#include <assimp/version.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -26,51 +23,30 @@
 #include "isotact/base/error.h"
 
 #include "data_folder.h"
+#include "report.h"
 
+namespace isotact::bench {
 namespace {
 
-using isotact::Error;
-using isotact::TriangleMesh;
-using isotact::Vec3f;
 namespace fs = std::filesystem;
 
-constexpr std::size_t kRuns = 9;
-constexpr std::size_t kShortRuns = 51;
+struct Options : RunOptions {
+  std::size_t runs() const { return quick ? 3 : 9; }
+};
 
 struct Counts {
   std::size_t vertices = 0;
   std::size_t triangles = 0;
 };
 
-// Of the processor, user and system: other work on the machine disturbs it less than the clock.
-double seconds_of(const std::function<void()>& work) {
-  const auto now = [] {
-    timespec time{};
-    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-  };
-  const double start = now();
-  work();
-  return now() - start;
-}
-
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
-                   values.end());
-  return values[values.size() / 2];
-}
-
-// Each contender once a round, so that a noisy moment does not hit one of them alone.
-std::vector<double> medians_of(std::size_t runs,
-                               const std::vector<std::function<void()>>& contenders) {
-  std::vector<std::vector<double>> times(contenders.size());
-  for (std::size_t run = 0; run < runs; ++run)
-    for (std::size_t i = 0; i < contenders.size(); ++i)
-      times[i].push_back(seconds_of(contenders[i]));
-  std::vector<double> result;
-  result.reserve(times.size());
-  for (const auto& t : times) result.push_back(median(t));
-  return result;
+// Processor times of so many runs each.
+std::vector<double> times_of(std::size_t runs, const std::vector<std::function<void()>>& works) {
+  std::vector<Contender> contenders;
+  for (const auto& work : works)
+    contenders.push_back({.work = work, .max_runs = runs, .max_seconds = 1e9});
+  std::vector<double> times;
+  for (const Seconds& seconds : medians_of(contenders)) times.push_back(seconds.processor);
+  return times;
 }
 
 void require(bool condition, std::string_view what) {
@@ -169,28 +145,28 @@ struct Results {
   double obj_memory, tinyobj_memory, assimp_memory, ply_memory;  // over the mesh's own
 };
 
-Results measure(const fs::path& ply, const fs::path& obj) {
+Results measure(const fs::path& ply, const fs::path& obj, std::size_t runs) {
   Results r{};
   Counts ignored;
   // First, while this process is small.
-  r.obj_memory = peak_bytes([&] { isotact::read_mesh(obj); });
+  r.obj_memory = peak_bytes([&] { read_mesh(obj); });
   r.tinyobj_memory = peak_bytes([&] { read_with_tinyobj(obj, ignored); });
   r.assimp_memory = peak_bytes([&] { read_with_assimp(obj); });
-  r.ply_memory = peak_bytes([&] { isotact::read_mesh(ply); });
-  const TriangleMesh mesh = isotact::read_mesh(ply).mesh;
+  r.ply_memory = peak_bytes([&] { read_mesh(ply); });
+  const TriangleMesh mesh = read_mesh(ply).mesh;
   const auto mesh_bytes = static_cast<double>(mesh.positions.size() * sizeof(Vec3f) +
-                                              mesh.triangles.size() * sizeof(isotact::Triangle));
+                                              mesh.triangles.size() * sizeof(Triangle));
   for (double* memory : {&r.obj_memory, &r.tinyobj_memory, &r.assimp_memory, &r.ply_memory})
     *memory /= mesh_bytes;
-  require(mesh == isotact::read_mesh(obj).mesh, "the OBJ differs from the PLY");
+  require(mesh == read_mesh(obj).mesh, "the OBJ differs from the PLY");
   check_against_tinyobj(mesh, obj);
   require(read_with_assimp(obj) == mesh.triangles.size(), "triangles differ from assimp's");
 
   const std::vector<double> objs =
-      medians_of(kRuns, {[&] { isotact::read_mesh(obj); }, [&] { read_with_tinyobj(obj, ignored); },
-                         [&] { read_with_assimp(obj); }});
+      times_of(runs, {[&] { read_mesh(obj); }, [&] { read_with_tinyobj(obj, ignored); },
+                      [&] { read_with_assimp(obj); }});
   const std::vector<double> plys =
-      medians_of(kShortRuns, {[&] { isotact::read_mesh(ply); }, [&] { read_plainly(ply); }});
+      times_of(5 * runs, {[&] { read_mesh(ply); }, [&] { read_plainly(ply); }});
   r.obj_seconds = objs[0];
   r.tinyobj_seconds = objs[1];
   r.assimp_seconds = objs[2];
@@ -199,59 +175,80 @@ Results measure(const fs::path& ply, const fs::path& obj) {
   return r;
 }
 
-void print(const Results& r, bool as_json) {
+void tell(const Results& r, Report& report) {
+  Table table =
+      report.table({.id = "reading",
+                    .title = "Reading the dragon: 437,645 vertices, 871,414 triangles",
+                    .columns = {{"file", Of::kKey},
+                                {"reader", Of::kKey},
+                                {"time", Of::kOurs, "ms", 1},
+                                {"over ours", Of::kOurs, "times", 2},
+                                {"peak memory over the mesh", Of::kOurs, "times", 2}},
+                    .note = "Medians, processor time. The mesh must be the same by all readers."});
+  const auto row = [&](const char* file, const char* reader, double seconds, double ours,
+                       Cell memory, Of of) {
+    table.row({file, reader, 1e3 * seconds, seconds / ours, memory}, of);
+  };
+  row("OBJ", "ours", r.obj_seconds, r.obj_seconds, r.obj_memory, Of::kOurs);
+  row("OBJ", "tinyobjloader", r.tinyobj_seconds, r.obj_seconds, r.tinyobj_memory, Of::kPeer);
+  row("OBJ", "assimp", r.assimp_seconds, r.obj_seconds, r.assimp_memory, Of::kPeer);
+  row("PLY", "ours", r.ply_seconds, r.ply_seconds, r.ply_memory, Of::kOurs);
+  row("PLY", "a plain read of the bytes", r.plain_seconds, r.ply_seconds, {}, Of::kPeer);
   const double over_tinyobj = r.tinyobj_seconds / r.obj_seconds;
   const double over_assimp = r.assimp_seconds / r.obj_seconds;
   const double over_plain = r.ply_seconds / r.plain_seconds;
-  if (as_json) {
-    fmt::print(
-        "{{\"obj_faster_than_tinyobjloader\": {:.2f}, \"obj_faster_than_assimp\": {:.2f}, "
-        "\"ply_over_plain_read\": {:.2f}, \"obj_memory_over_mesh\": {:.2f}, "
-        "\"tinyobjloader_memory_over_mesh\": {:.2f}, \"assimp_memory_over_mesh\": {:.2f}, "
-        "\"ply_memory_over_mesh\": {:.2f}, \"runs\": {}}}\n",
-        over_tinyobj, over_assimp, over_plain, r.obj_memory, r.tinyobj_memory, r.assimp_memory,
-        r.ply_memory, kRuns);
-    return;
+  report.aim(over_tinyobj >= 2, "OBJ at least twice as fast as tinyobjloader");
+  report.aim(over_assimp >= 5, "OBJ at least five times as fast as assimp");
+  report.aim(over_plain <= 4, "PLY in at most four times the time of a plain read");
+  report.aim(r.obj_memory < 3, "OBJ in less than three times the memory of the mesh");
+  report.json = {{"obj_faster_than_tinyobjloader", over_tinyobj},
+                 {"obj_faster_than_assimp", over_assimp},
+                 {"ply_over_plain_read", over_plain},
+                 {"obj_memory_over_mesh", r.obj_memory},
+                 {"tinyobjloader_memory_over_mesh", r.tinyobj_memory},
+                 {"assimp_memory_over_mesh", r.assimp_memory},
+                 {"ply_memory_over_mesh", r.ply_memory}};
+}
+
+// A file of our own that goes with us.
+struct TemporaryFile {
+  fs::path path = fs::temp_directory_path() / fmt::format("isotact-bench-{}.obj", ::getpid());
+
+  TemporaryFile() = default;
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  ~TemporaryFile() {
+    std::error_code ignored;
+    fs::remove(path, ignored);
   }
-  fmt::print("The dragon, 437645 vertices, 871414 triangles; medians of {} runs, processor time\n",
-             kRuns);
-  fmt::print("  OBJ   ours {:7.1f} ms\n", 1e3 * r.obj_seconds);
-  fmt::print("        tinyobjloader {:7.1f} ms  {:5.2f} times ours (wanted: at least 2)\n",
-             1e3 * r.tinyobj_seconds, over_tinyobj);
-  fmt::print("        assimp        {:7.1f} ms  {:5.2f} times ours (wanted: at least 5)\n",
-             1e3 * r.assimp_seconds, over_assimp);
-  fmt::print(
-      "        peak memory   {:5.2f} times the mesh (wanted: under 3); tinyobjloader {:.1f}, "
-      "assimp "
-      "{:.1f}\n",
-      r.obj_memory, r.tinyobj_memory, r.assimp_memory);
-  fmt::print("  PLY   ours {:7.1f} ms, plain read {:.1f} ms: {:.2f} times (wanted: at most 4)\n",
-             1e3 * r.ply_seconds, 1e3 * r.plain_seconds, over_plain);
-  fmt::print("        peak memory   {:5.2f} times the mesh\n", r.ply_memory);
+};
+
+void name_options(OptionReader& reader, Options&) { reader.quick("a third of the runs"); }
+
+int run(const Options& options) {
+  // Before anything else is in memory: children are forks of this process.
+  const TemporaryFile obj;
+  const fs::path ply = data_folder() / "01_stanford/dragon_vrip_binLE.ply";
+  in_child([&] {
+    write_mesh(obj.path, read_mesh(ply).mesh);
+    return 0.0;
+  });
+  const Results results = measure(ply, obj.path, options.runs());
+  Report report("bench_mesh_io", options,
+                {.peers = {fmt::format("assimp {}.{}.{}, packaged", aiGetVersionMajor(),
+                                       aiGetVersionMinor(), aiGetVersionPatch()),
+                           "tinyobjloader, packaged"},
+                 .how = "one thread, processor time"});
+  report.begin_part("");
+  tell(results, report);
+  report.check(true, "meshes and counts are those of the peers");
+  return report.finish("All answers were right.");
 }
 
 }  // namespace
+}  // namespace isotact::bench
 
 int main(int argc, char** argv) {
-  const bool as_json = argc == 2 && std::strcmp(argv[1], "--json") == 0;
-  if (argc > 1 && !as_json) {
-    fmt::print(stderr, "usage: {} [--json]\n", argv[0]);
-    return 2;
-  }
-  const fs::path obj = fs::temp_directory_path() / fmt::format("isotact-bench-{}.obj", ::getpid());
-  try {
-    const fs::path ply = isotact::bench::data_folder() / "01_stanford/dragon_vrip_binLE.ply";
-    in_child([&] {
-      isotact::write_mesh(obj, isotact::read_mesh(ply).mesh);
-      return 0.0;
-    });
-    print(measure(ply, obj), as_json);
-    fs::remove(obj);
-  } catch (const std::exception& error) {
-    std::error_code ignored;
-    fs::remove(obj, ignored);
-    fmt::print(stderr, "bench_mesh_io: error: {}\n", error.what());
-    return 1;
-  }
-  return 0;
+  using namespace isotact::bench;
+  return run_program("bench_mesh_io", argc, argv, name_options, run);
 }

@@ -129,6 +129,26 @@ std::string to_csv(const Plot& plot) {
 
 }  // namespace
 
+std::vector<PlotPoint> thin_out(const std::vector<PlotPoint>& points, std::size_t columns) {
+  if (points.size() <= 2 * columns) return points;
+  double from = points.front().x, to = from;
+  for (const PlotPoint& p : points) from = std::min(from, p.x), to = std::max(to, p.x);
+  const double width = (to - from) / static_cast<double>(columns);
+  if (!(width > 0)) return {points.front()};
+  std::vector<PlotPoint> thin;
+  for (std::size_t i = 0; i < points.size();) {
+    const double column = std::floor((points[i].x - from) / width);
+    std::size_t least = i, most = i;
+    for (; i < points.size() && std::floor((points[i].x - from) / width) == column; ++i) {
+      if (points[i].y < points[least].y) least = i;
+      if (points[i].y > points[most].y) most = i;
+    }
+    thin.push_back(points[std::min(least, most)]);
+    if (least != most) thin.push_back(points[std::max(least, most)]);
+  }
+  return thin;
+}
+
 void write_plot(const std::filesystem::path& folder, const std::string& name,
                 const std::vector<Plot>& panels) {
   if (folder.empty()) return;

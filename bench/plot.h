@@ -19,6 +19,7 @@ struct Plot {
   bool is_log = false;    // y; what is not above 0 is left out
   bool is_log_x = false;  // all x must be above 0
   std::vector<PlotLine> lines{};
+  bool is_log_x = false;  // in reports only
 };
 
 // Panels one above the other, in FOLDER/NAME.svg and, a row a point, FOLDER/NAME_1.csv and so
@@ -26,5 +27,9 @@ struct Plot {
 // where the folder's name is empty. Throws Error where a file can not be written.
 void write_plot(const std::filesystem::path& folder, const std::string& name,
                 const std::vector<Plot>& panels);
+
+// The least and most of each of `columns` equal parts of x, in order: as good as all points for
+// the eye, and few.
+std::vector<PlotPoint> thin_out(const std::vector<PlotPoint>& points, std::size_t columns);
 
 }  // namespace isotact::bench

@@ -1,79 +1,167 @@
 // What a program of this folder has to say: tables as they come, or one JSON object at the end.
+// That object has, beside what a program adds itself, the key "report": tables, figures and checks
+// in one form for all programs, from which `isotact bench --report` makes a page.
+// docs/benchmarks.md describes it.
 #pragma once
 
-#include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "measure.h"
+#include "options.h"
+#include "plot.h"
+
 namespace isotact::bench {
 
 using Json = nlohmann::ordered_json;
 
-// Tables go to stdout as they come, unless JSON is wanted; then numbers are kept for the end.
+// Whose a column or row is. Key: what the row is about.
+enum class Of : unsigned char { kKey, kPaper, kOurs, kPeer };
+
+struct Column {
+  std::string name{};
+  Of of = Of::kOurs;
+  std::string unit{};
+  int decimals = -1;  // of numbers that are no counts; -1: three significant digits
+};
+
+struct TableHead {
+  std::string id{};     // once in a program
+  std::string paper{};  // key and place of what is repeated: "XB14", "Table 2"; or empty
+  std::string place{};
+  std::string title{};
+  std::vector<Column> columns{};
+  std::string note{};  // what the reader has to know
+};
+
+struct FigureHead {
+  std::string id{}, paper{}, place{}, title{}, note{};
+};
+
+// Nothing, a number, a count, or a text.
+class Cell {
+ public:
+  Cell() = default;
+  template <typename T>
+  Cell(const T& value) {  // NOLINT(google-explicit-constructor): rows are lists of anything
+    if constexpr (std::is_floating_point_v<T>)
+      value_ = static_cast<double>(value);
+    else if constexpr (std::is_integral_v<T>)
+      value_ = static_cast<std::int64_t>(value);
+    else
+      value_ = std::string(value);
+  }
+  Json to_json() const;
+  std::string to_text(const Column& column) const;
+  bool is_text() const { return std::holds_alternative<std::string>(value_); }
+
+ private:
+  std::variant<std::monostate, double, std::int64_t, std::string> value_;
+};
+
+// A number, or nothing where there is none.
+inline Cell cell_if(bool there, double value) { return there ? Cell(value) : Cell(); }
+
+class Report;
+
+// Rows may come one by one, each is printed at once. Lives no longer than its report.
+class Table {
+ public:
+  // As many cells as columns. `of` where the row as a whole is the paper's or a peer's.
+  void row(const std::vector<Cell>& cells, Of of = Of::kKey);
+
+ private:
+  friend class Report;
+  Table(Report& report, std::size_t part, std::size_t item, TableHead head);
+  void print_head() const;
+
+  Report* report_;
+  std::size_t part_, item_;
+  TableHead head_;
+  std::vector<std::size_t> widths_;
+};
+
+// With whom and on what a program measures.
+struct Setting {
+  std::vector<std::string> peers{};  // with versions and flags
+  std::string gpu{};
+  std::string how{};  // "one thread, processor time"
+};
+
 class Report {
  public:
-  Report(std::string program, bool as_json) : program_(std::move(program)), as_json_(as_json) {}
+  Report(std::string program, const RunOptions& options, Setting setting = {});
 
+  // Only on a terminal: what tables and notes do not say.
   template <typename... T>
   void print(fmt::format_string<T...> format, T&&... values) {
-    if (as_json_) return;
+    if (options_.json) return;
     fmt::print(format, std::forward<T>(values)...);
     std::fflush(stdout);
   }
+
+  // What follows is of this part, which --only names; empty: of the program as a whole.
+  void begin_part(std::string_view name);
+  void end_part(double seconds);
+  // The part could not be measured: said, and the program fails in the end.
+  void give_up(const std::string& why);
+
+  Table table(TableHead head);
+  void figure(const FigureHead& head, const std::vector<Plot>& panels);
+  void note(const std::string& text);
   // A wrong answer makes the program fail, in the end: the other numbers are still of interest.
-  void check(bool condition, const std::string& what) {
-    if (condition) return;
-    failures_.push_back(what);
-    fmt::print(stderr, "{}: wrong: {}\n", program_, what);
-  }
-  const std::vector<std::string>& failures() const { return failures_; }
+  // The claim is what holds when all is well, the same each time; the detail is where and how much.
+  void check(bool holds, const std::string& claim, const std::string& detail = {});
+  // A time or ratio that is wanted. Said, and no failure: machines are noisy.
+  void aim(bool is_met, const std::string& what);
+
   // The end of a run: the JSON object, or `well` where nothing was wrong. The exit code.
-  int finish(const char* well) {
-    json["failures"] = failures_;
-    if (as_json_) fmt::print("{}\n", json.dump(2));
-    if (failures_.empty()) {
-      print("\n{}\n", well);
-      return 0;
-    }
-    fmt::print(stderr, "{}: error: {} wrong answers, named above\n", program_, failures_.size());
-    return 1;
-  }
-  bool as_json() const { return as_json_; }
+  int finish(const char* well);
+
+  bool as_json() const { return options_.json; }
+  const std::string& flags() const { return flags_; }  // of the compiler, and SIMD
+  const std::vector<std::string>& failures() const { return failures_; }
 
   Json json;
 
  private:
-  std::string program_;
-  bool as_json_;
+  friend class Table;
+  Json& item(std::size_t part, std::size_t number) { return parts_[part]["items"][number]; }
+  std::size_t add_item(Json item);
+  std::string command_of(std::string_view part) const;
+
+  std::string program_, flags_;
+  RunOptions options_;
+  Json about_, parts_ = Json::array();
   std::vector<std::string> failures_;
+  std::pair<std::size_t, std::size_t> printed_{~std::size_t{0}, 0};  // the table that stands last
 };
 
-// Whether a part is among those that --only names; all are where it names none.
-inline bool is_chosen(const std::vector<std::string>& only, std::string_view part) {
-  return only.empty() || std::find(only.begin(), only.end(), part) != only.end();
-}
-
-// A whole program: its options, then its run; 2 for wrong usage, 1 for what is thrown.
-template <typename Options>
-int run_program(const char* program, const char* usage, int argc, char** argv,
-                bool (*read_options)(int, char**, Options&), int (*run)(const Options&)) {
-  Options options;
-  if (!read_options(argc, argv, options)) {
-    fmt::print(stderr, "{}", usage);
-    return 2;
-  }
-  try {
-    return run(options);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "{}: error: {}\n", program, error.what());
-    return 1;
+// Runs the chosen parts, each a struct with `name` and `run(options, context..., report)`. A part
+// that throws does not keep the others from running.
+template <typename Parts, typename Options, typename... Context>
+void run_parts(const Parts& parts, const Options& options, Report& report, Context&... context) {
+  for (const auto& part : parts) {
+    if (!is_chosen(options.only, part.name)) continue;
+    report.begin_part(part.name);
+    const double seconds = seconds_of([&] {
+                             try {
+                               part.run(options, context..., report);
+                             } catch (const std::exception& error) {
+                               report.give_up(error.what());
+                             }
+                           }).wall;
+    report.end_part(seconds);
   }
 }
 

@@ -3,25 +3,26 @@
 // in turns. Correctness is part of it: all traversals must agree, and crossings are held against
 // Embree's.
 #include <cmath>
-#include <cstdio>
-#include <cstring>
 #include <optional>
 
-#include <fmt/format.h>
-
-#include "isotact/base/error.h"
 #include "isotact/base/random.h"
 #include "isotact/field/build/build_field.h"
 #include "isotact/geometry/io/mesh_io.h"
 
 #include "data_folder.h"
-#include "measure.h"
+#include "report.h"
 #include "segments_peer.h"
 
+namespace isotact::bench {
 namespace {
 
-using namespace isotact;
-using namespace isotact::bench;
+struct Options : RunOptions {
+  std::size_t segment_count() const { return quick ? 100'000 : 1'000'000; }
+};
+
+TriangleMesh read_bunny() {
+  return read_mesh(data_folder() / "01_stanford" / "bunny_closed.obj").mesh;
+}
 
 constexpr int kResolutions[] = {128, 256, 512, 1024};
 // XB14 Table 2, seconds for 10^6 segments.
@@ -76,7 +77,7 @@ std::size_t count_hits(const EmbreeSegments& embree, std::span<const Segment> se
 // Crossings on both sides, within a cell and a half of each other. What has no partner is where the
 // field's error hides or adds a graze.
 void compare_with_triangles(const SegmentTracer& tracer, const EmbreeSegments& embree,
-                            std::span<const Segment> segments, double cell) {
+                            std::span<const Segment> segments, double cell, Report& report) {
   SegmentResults results;
   tracer.trace(segments, results);
   std::size_t ours = 0, theirs = 0, same = 0;
@@ -100,37 +101,38 @@ void compare_with_triangles(const SegmentTracer& tracer, const EmbreeSegments& e
         }
       }
   }
-  fmt::print("  crossings: {} ours, {} Embree's on the triangles, {} of them within 1.5 cells\n",
-             ours, theirs, same);
-  if (static_cast<double>(same) < 0.99 * static_cast<double>(std::min(ours, theirs)))
-    throw Error("wrong answer: too many crossings without a partner among the triangles");
+  report.note(fmt::format(
+      "Crossings of {} segments: {} ours, {} Embree's on the triangles, {} of them within "
+      "1.5 cells of each other.",
+      segments.size(), ours, theirs, same));
+  report.check(static_cast<double>(same) >= 0.99 * static_cast<double>(std::min(ours, theirs)),
+               "99 of 100 crossings have a partner among the triangles");
 }
 
-// In the order of run_peers.
-void print_ratios(const std::vector<Seconds>& times) {
-  const auto ratio = [&](std::size_t peer, std::size_t ours) {
-    return times[peer].processor / times[ours].processor;
-  };
-  fmt::print(
-      "  batch, times faster than: Embree (all hits) {:.2f}, NanoVDB (first hit) {:.2f}, "
-      "OpenVDB (first hit) {:.2f}\n",
-      ratio(3, 0), ratio(4, 0), ratio(5, 0));
-  fmt::print(
-      "  one by one, times faster than: Embree {:.2f}, NanoVDB {:.2f}, OpenVDB {:.2f}; "
-      "first times only: NanoVDB {:.2f}\n",
-      ratio(3, 1), ratio(4, 1), ratio(5, 1), ratio(4, 2));
-}
-
-void run_peers(const TriangleMesh& mesh, std::size_t n) {
+void run_peers(const Options& options, Report& report) {
+  const TriangleMesh mesh = read_bunny();
+  const std::size_t n = options.segment_count();
   const BrickField field = build_field(mesh, {.resolution = 1024, .threads = {1}}).field;
   const double cell = field.voxel_size();
   const EmbreeSegments embree(mesh);
   const VdbSegments vdb(mesh, cell);
-  fmt::print(
-      "\nBeside peers at 1024, one thread, {} segments, nanoseconds each (processor time).\n", n);
-  fmt::print("Ours: all intervals in a batch and one by one, first times one by one.\n");
-  fmt::print("  {:>8} {:>5} | {:>9} {:>9} {:>8} | {:>9} {:>9} {:>9} | {:>9} {:>9}\n", "segments",
-             "iso", "batch", "one", "first", "Embree", "NanoVDB", "OpenVDB", "index MB", "built s");
+  Table table = report.table(
+      {.id = "peers",
+       .title = fmt::format("{} segments at 1024 cells, one thread: nanoseconds a segment", n),
+       .columns = {{"segments", Of::kKey},
+                   {"surface at", Of::kKey, "cells", 0},
+                   {"all, in a batch", Of::kOurs, "ns", 1},
+                   {"all, one by one", Of::kOurs, "ns", 1},
+                   {"first, one by one", Of::kOurs, "ns", 1},
+                   {"Embree, all hits", Of::kPeer, "ns", 1},
+                   {"NanoVDB, first hit", Of::kPeer, "ns", 1},
+                   {"OpenVDB, first hit", Of::kPeer, "ns", 1},
+                   {"batch faster than Embree", Of::kOurs, "times", 2},
+                   {"than NanoVDB", Of::kOurs, "times", 2},
+                   {"index", Of::kOurs, "MB", 2},
+                   {"index built", Of::kOurs, "s"}},
+       .note = "Bunny with holes closed, processor time. Short: a hundredth of the box, near the "
+               "surface. Peers know the surface itself only."});
   const std::vector<Segment> random = make_random(field.bounds(), n),
                              close = make_short(mesh, field.bounds(), n);
   for (const bool is_short : {false, true}) {
@@ -157,28 +159,60 @@ void run_peers(const TriangleMesh& mesh, std::size_t n) {
             {.work = [&] { sum += vdb.count_by_openvdb(segments); }, .max_runs = 2});
       }
       const std::vector<Seconds> times = medians_of(contenders);
-      fmt::print("  {:>8} {:>5.0f} | {:>9.1f} {:>9.1f} {:>8.1f} |", is_short ? "short" : "random",
-                 iso, nanoseconds(times[0], n), nanoseconds(times[1], n), nanoseconds(times[2], n));
-      for (std::size_t k = 3; k < 6; ++k)
-        fmt::print(" {:>9}",
-                   k < times.size() ? fmt::format("{:.1f}", nanoseconds(times[k], n)) : "");
-      fmt::print(" | {:>9.2f} {:>9.3f}\n", static_cast<double>(tracer.memory_bytes()) * 1e-6,
-                 built);
-      if (iso == 0) print_ratios(times);
-      if (iso == 0) compare_with_triangles(tracer, embree, segments, cell);
+      const bool has_peers = iso == 0;
+      const auto at = [&](std::size_t k) {
+        return cell_if(k < times.size(), k < times.size() ? nanoseconds(times[k], n) : 0);
+      };
+      const auto faster = [&](std::size_t k) {
+        return cell_if(has_peers, has_peers ? times[k].processor / times[0].processor : 0);
+      };
+      table.row({is_short ? "short" : "random", iso, at(0), at(1), at(2), at(3), at(4), at(5),
+                 faster(3), faster(4), static_cast<double>(tracer.memory_bytes()) * 1e-6, built});
+      if (iso == 0) compare_with_triangles(tracer, embree, segments, cell, report);
     }
   }
 }
 
 // The paper's own traversals on its own structure, and ours, in nodes and cells.
-void run_table2(const TriangleMesh& mesh, std::size_t n, bool full) {
-  fmt::print("\nXB14, Table 2: seconds for 10^6 segments (ours: from {} of them)\n", n);
-  fmt::print("  {:>5} | {:>8} {:>8} {:>6} | {:>9} {:>9} {:>6} {:>9} | {:>22} {:>22} {:>22}\n",
-             "cells", "paper u", "paper o", "u / o", "uniform", "octree", "u / o", "fast",
-             "uniform nodes/cells", "octree nodes/cells", "fast nodes/cells");
+void run_table2(const Options& options, Report& report) {
+  const TriangleMesh mesh = read_bunny();
+  const std::size_t n = options.segment_count() / 20;
+  Table table =
+      report.table({.id = "table2",
+                    .paper = "XB14",
+                    .place = "Table 2",
+                    .title = "A million random segments, bunny: seconds",
+                    .columns = {{"cells", Of::kKey},
+                                {"uniform", Of::kPaper, "s", 1},
+                                {"octree", Of::kPaper, "s", 1},
+                                {"uniform over octree", Of::kPaper, "times", 1},
+                                {"uniform", Of::kOurs, "s"},
+                                {"octree", Of::kOurs, "s"},
+                                {"uniform over octree", Of::kOurs, "times", 1},
+                                {"fast", Of::kOurs, "s"},
+                                {"uniform: cells", Of::kOurs, "", 1},
+                                {"octree: nodes", Of::kOurs, "", 1},
+                                {"octree: cells", Of::kOurs, "", 1},
+                                {"fast: nodes", Of::kOurs, "", 1},
+                                {"fast: cells", Of::kOurs, "", 1}},
+                    .note = fmt::format(
+                        "From {} segments, one thread, processor time. Uniform and octree are the "
+                        "paper's traversals of its dense grid, fast is that of the brick field. "
+                        "Nodes and cells: looked at, a segment. 1024 cells with --full only.",
+                        n)});
+  Plot plot{.title = "a million segments",
+            .x_name = "cells",
+            .y_name = "s",
+            .is_log = true,
+            .lines = {{"XB14, uniform"},
+                      {"XB14, octree"},
+                      {"ours, uniform"},
+                      {"ours, octree"},
+                      {"ours, fast"}},
+            .is_log_x = true};
   for (std::size_t r = 0; r < std::size(kResolutions); ++r) {
     const int resolution = kResolutions[r];
-    if (resolution == 1024 && !full) continue;
+    if (resolution == 1024 && !options.full) continue;
     const BrickField field = build_field(mesh, {.resolution = resolution}).field;
     const std::vector<Segment> segments = make_random(field.bounds(), n);
     const DenseGrid grid = sample_on_lattice(field, field.lattice(), {.holds_body = true});
@@ -194,39 +228,53 @@ void run_table2(const TriangleMesh& mesh, std::size_t n, bool full) {
       seconds[k] =
           seconds_of([&] { tracers[k].trace(segments, results[k], &counts[k]); }).processor;
     }
-    if (results[0].intervals != results[1].intervals)
-      throw Error("wrong answer: the traversals of the grid differ");
+    report.check(results[0].intervals == results[1].intervals,
+                 "the uniform and the octree traversal find the same intervals",
+                 fmt::format("{} cells", resolution));
     const double scale = 1e6 / static_cast<double>(n);
-    const auto looked = [&](const SegmentCounts& c) {
-      return fmt::format("{:.1f} / {:.1f}", static_cast<double>(c.nodes) / static_cast<double>(n),
-                         static_cast<double>(c.cells) / static_cast<double>(n));
+    const auto a_segment = [&](std::uint64_t count) {
+      return static_cast<double>(count) / static_cast<double>(n);
     };
-    fmt::print(
-        "  {:>5} | {:>8.1f} {:>8.1f} {:>6.1f} | {:>9.2f} {:>9.2f} {:>6.1f} {:>9.3f} | {:>22} "
-        "{:>22} "
-        "{:>22}\n",
-        resolution, kPaperUniform[r], kPaperOctree[r], kPaperUniform[r] / kPaperOctree[r],
-        seconds[0] * scale, seconds[1] * scale, seconds[0] / seconds[1], seconds[2] * scale,
-        looked(counts[0]), looked(counts[1]), looked(counts[2]));
+    table.row({resolution, kPaperUniform[r], kPaperOctree[r], kPaperUniform[r] / kPaperOctree[r],
+               seconds[0] * scale, seconds[1] * scale, seconds[0] / seconds[1], seconds[2] * scale,
+               a_segment(counts[0].cells), a_segment(counts[1].nodes), a_segment(counts[1].cells),
+               a_segment(counts[2].nodes), a_segment(counts[2].cells)});
+    const double drawn[] = {kPaperUniform[r], kPaperOctree[r], seconds[0] * scale,
+                            seconds[1] * scale, seconds[2] * scale};
+    for (std::size_t k = 0; k < std::size(drawn); ++k)
+      plot.lines[k].points.push_back({static_cast<double>(resolution), drawn[k]});
   }
+  report.figure({.id = "table2-plot",
+                 .paper = "XB14",
+                 .place = "Table 2",
+                 .title = "Seconds for a million segments"},
+                {plot});
+}
+
+struct Part {
+  std::string_view name;
+  void (*run)(const Options&, Report&);
+};
+constexpr Part kParts[] = {{"peers", run_peers}, {"table2", run_table2}};
+
+void name_options(OptionReader& reader, Options&) {
+  reader.quick("a tenth of the segments");
+  reader.full("Table 2 at 1024 cells too, whose dense grid takes 4.3 GB");
+  reader.only(names_of(kParts));
+}
+
+int run(const Options& options) {
+  Report report(
+      "bench_segments", options,
+      {.peers = {describe_embree(), describe_segment_vdb()}, .how = "one thread, processor time"});
+  run_parts(kParts, options, report);
+  return report.finish("All answers were right.");
 }
 
 }  // namespace
+}  // namespace isotact::bench
 
-int main(int argc, char** argv) try {
-  bool quick = false, full = false, table2 = true, peers = true;
-  for (int i = 1; i < argc; ++i) {
-    quick = quick || std::strcmp(argv[i], "--quick") == 0;
-    full = full || std::strcmp(argv[i], "--full") == 0;
-    if (std::strcmp(argv[i], "--peers") == 0) table2 = false;
-    if (std::strcmp(argv[i], "--table2") == 0) peers = false;
-  }
-  const TriangleMesh mesh = read_mesh(data_folder() / "01_stanford" / "bunny_closed.obj").mesh;
-  const std::size_t n = quick ? 100'000 : 1'000'000;
-  if (peers) run_peers(mesh, n);
-  if (table2) run_table2(mesh, n / 20, full);
-  fmt::print("\nAll answers were right.\n");
-} catch (const std::exception& error) {
-  fmt::print(stderr, "bench_segments: {}\n", error.what());
-  return 1;
+int main(int argc, char** argv) {
+  using namespace isotact::bench;
+  return run_program("bench_segments", argc, argv, name_options, run);
 }

@@ -26,6 +26,8 @@ void collect(const RTCFilterFunctionNArguments* arguments) {
 
 }  // namespace
 
+std::string describe_embree() { return "Embree " RTC_VERSION_STRING ", packaged"; }
+
 struct EmbreeSegments::Parts {
   std::vector<Vec3f> positions;
   std::vector<Triangle> triangles;

@@ -4,12 +4,16 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "isotact/geometry/mesh.h"
 #include "isotact/queries/segment.h"
 
 namespace isotact::bench {
+
+std::string describe_embree();
+std::string describe_segment_vdb();
 
 // Embree 3 on the exact triangles.
 class EmbreeSegments {

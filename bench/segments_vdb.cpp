@@ -12,6 +12,11 @@
 
 namespace isotact::bench {
 
+std::string describe_segment_vdb() {
+  return std::string("OpenVDB ") + OPENVDB_LIBRARY_VERSION_STRING +
+         (ISOTACT_BENCH_NANOVDB ? " with NanoVDB" : "") + ", traversals compiled here";
+}
+
 struct VdbSegments::Parts {
   openvdb::FloatGrid::Ptr grid;
 #if ISOTACT_BENCH_NANOVDB

@@ -13,10 +13,7 @@
 
 namespace isotact::bench {
 
-struct Options {
-  bool json = false, quick = false, full = false;
-  std::vector<std::string> only;  // parts; empty: all
-
+struct Options : RunOptions {
   int resolution() const { return quick ? 256 : 1024; }
 };
 

@@ -84,17 +84,27 @@ Json to_json(const Shell& shell, const Row& row, std::size_t pairs) {
           {"first_segments_a_pair", as_double(row.traced_first.counts.segments) / n}};
 }
 
-void print_looked_at(const Row& row, std::size_t pairs, Report& report) {
-  const double n = as_double(pairs);
-  const auto& c = row.traced.counts;
-  report.print(" | {:>8.0f} {:>8.0f} {:>8.0f} {:>8.0f} {:>5.1f}% | {:>7.0f} {:>6.1f}\n",
-               as_double(c.spheres) / n, as_double(c.points) / n, as_double(c.segments) / n,
-               as_double(row.traced.hit_points) / n, 100 * as_double(row.traced.hit_motions) / n,
-               as_double(row.traced_first.counts.spheres + row.traced_first.counts.points) / n,
-               as_double(row.traced_first.counts.segments) / n);
+// Behind the times of a table: what was looked at, a pair or step.
+std::vector<Column> with_looked_at(std::vector<Column> columns) {
+  columns.insert(columns.end(), {{"spheres", Of::kOurs, "", 0},
+                                 {"points", Of::kOurs, "", 0},
+                                 {"segments", Of::kOurs, "", 0},
+                                 {"points that hit", Of::kOurs, "", 0},
+                                 {"pairs that hit", Of::kOurs, "%", 1},
+                                 {"first: looked at", Of::kOurs, "", 0},
+                                 {"first: traced", Of::kOurs, "", 1}});
+  return columns;
 }
 
-constexpr const char* kLookedAt = " | spheres   points segments     hits  pairs | first:  traced";
+void add_looked_at(const Row& row, std::size_t pairs, std::vector<Cell>& cells) {
+  const double n = as_double(pairs);
+  const auto& c = row.traced.counts;
+  const auto& first = row.traced_first.counts;
+  cells.insert(cells.end(),
+               {as_double(c.spheres) / n, as_double(c.points) / n, as_double(c.segments) / n,
+                as_double(row.traced.hit_points) / n, 100 * as_double(row.traced.hit_motions) / n,
+                as_double(first.spheres + first.points) / n, as_double(first.segments) / n});
+}
 
 }  // namespace
 
@@ -137,18 +147,32 @@ void check_answers(const Tracers& tracers, const Shell& shell, std::span<const S
     }
   });
   const std::string what = fmt::format("{}, {} points", shell.name, shell.tree.point_count());
-  report.check(different == 0, what + ": the tree's answer is not that of point by point");
-  report.check(different_first == 0, what + ": the first contact is not the first of all");
-  report.check(different_any == 0, what + ": any contact is found where there is none, or missed");
+  report.check(different == 0, "the tree's hits and intervals are those of point by point", what);
+  report.check(different_first == 0, "the first contact is the first of all", what);
+  report.check(different_any == 0, "any contact is found where there is one, and only there", what);
 }
 
 void bench_table3(const Options& options, Stock& stock, Report& report) {
   const std::size_t pairs = options.quick ? 200 : 1000;
-  report.print(
-      "\nXB14, Table 3: seconds for 1,000 pairs of random poses in the threefold box (ours: {} "
-      "pairs)\n  {:>6} {:>7} | {:>7} {:>7} {:>5} | {:>8} {:>8} {:>5} {:>8} {:>5} {:>8}{}\n",
-      pairs, "model", "points", "paper l", "paper t", "ratio", "linear", "all", "ratio", "first",
-      "ratio", "any", kLookedAt);
+  Table table = report.table(
+      {.id = "table3",
+       .paper = "XB14",
+       .place = "Table 3",
+       .title = "1,000 pairs of random poses in the threefold box: seconds",
+       .columns = with_looked_at({{"model", Of::kKey},
+                                  {"points", Of::kKey},
+                                  {"linear", Of::kPaper, "s", 1},
+                                  {"hierarchy", Of::kPaper, "s", 1},
+                                  {"ratio", Of::kPaper, "", 1},
+                                  {"linear", Of::kOurs, "s"},
+                                  {"tree", Of::kOurs, "s"},
+                                  {"ratio", Of::kOurs, "", 1},
+                                  {"first contact", Of::kOurs, "s"},
+                                  {"ratio", Of::kOurs, "", 1},
+                                  {"any contact", Of::kOurs, "s"}}),
+       .note = fmt::format("From {} pairs; linear of the dragon from fewer unless --full is given. "
+                           "The last columns: what the tree looks at, a pair.",
+                           pairs)});
   Json rows = Json::array();
   for (const Shell* shell :
        {&stock.bunny_777(), &stock.bunny_35947(), &stock.bowl(), &stock.dragon()}) {
@@ -156,28 +180,31 @@ void bench_table3(const Options& options, Stock& stock, Report& report) {
     const bool is_large = shell->tree.point_count() > 100'000;
     const std::size_t linear_pairs = is_large && !options.full ? (options.quick ? 10 : 40) : pairs;
     const Row row = measure(*shell, motions, linear_pairs, report);
-    report.print("  {:>6} {:>7} |", shell->name, shell->tree.point_count());
-    if (shell->paper_tree > 0)
-      report.print(" {:>7.1f} {:>7.1f} {:>5.1f} |", shell->paper_linear, shell->paper_tree,
-                   shell->paper_linear / shell->paper_tree);
-    else
-      report.print(" {:>7} {:>7} {:>5} |", "", "", "");
-    report.print(" {:>8.3f} {:>8.4f} {:>5.1f} {:>8.4f} {:>5.1f} {:>8.4f}", row.linear * kPaperPairs,
-                 row.tree * kPaperPairs, row.linear / row.tree, row.first * kPaperPairs,
-                 row.linear / row.first, row.any * kPaperPairs);
-    print_looked_at(row, pairs, report);
-    if (row.linear_pairs < pairs)
-      report.print("  {:>14} linear: from the first {} pairs\n", "", row.linear_pairs);
+    const bool in_paper = shell->paper_tree > 0;
+    std::vector<Cell> cells{shell->name,
+                            shell->tree.point_count(),
+                            cell_if(in_paper, shell->paper_linear),
+                            cell_if(in_paper, shell->paper_tree),
+                            cell_if(in_paper, shell->paper_linear / shell->paper_tree),
+                            row.linear * kPaperPairs,
+                            row.tree * kPaperPairs,
+                            row.linear / row.tree,
+                            row.first * kPaperPairs,
+                            row.linear / row.first,
+                            row.any * kPaperPairs};
+    add_looked_at(row, pairs, cells);
+    table.row(cells);
     rows.push_back(to_json(*shell, row, pairs));
   }
   report.json["table3"] = rows;
-  report.print("  shells:");
+  std::string shells = "Shells:";
   for (const Shell* shell :
        {&stock.bunny_777(), &stock.bunny_35947(), &stock.bowl(), &stock.dragon()})
-    report.print(" {} {}: {}, covering radius {:.1f} cells;", shell->name,
-                 shell->tree.point_count(), shell->how,
-                 shell->tree.covering_radius() / shell->body->field.voxel_size());
-  report.print("\n");
+    shells += fmt::format(" {} {}: {}, covering radius {:.1f} cells;", shell->name,
+                          shell->tree.point_count(), shell->how,
+                          shell->tree.covering_radius() / shell->body->field.voxel_size());
+  shells.back() = '.';
+  report.note(shells);
 }
 
 void bench_motions(const Options& options, Stock& stock, Report& report) {
@@ -199,22 +226,29 @@ void bench_motions(const Options& options, Stock& stock, Report& report) {
     contenders.push_back({.work = [&, i] { trace_all(tracers.first, shell.tree, motions[i]); }});
   }
   const std::vector<Seconds> times = medians_of(contenders);
-  report.print(
-      "\nMotions between the same {} pairs of poses, bunny of {} points: microseconds a pair\n"
-      "  {:>10} | {:>8} {:>8} | {:>10} {:>10} | {:>8} {:>8} {:>8} {:>6}\n",
-      pairs, shell.tree.point_count(), "motion", "all", "first", "x straight", "x straight",
-      "spheres", "segments", "hits", "pairs");
+  Table table = report.table(
+      {.id = "motions",
+       .title = fmt::format("Motions between the same {} pairs of poses, bunny of {} points", pairs,
+                            shell.tree.point_count()),
+       .columns = {{"motion", Of::kKey},
+                   {"all points", Of::kOurs, "us", 1},
+                   {"first contact", Of::kOurs, "us", 1},
+                   {"all points over straight", Of::kOurs, "times", 2},
+                   {"first contact over straight", Of::kOurs, "times", 2},
+                   {"spheres", Of::kOurs, "", 0},
+                   {"segments", Of::kOurs, "", 0},
+                   {"points that hit", Of::kOurs, "", 0},
+                   {"pairs that hit", Of::kOurs, "%", 1}},
+       .note = "Microseconds a pair."});
   Json rows = Json::array();
   for (std::size_t i = 0; i < motions.size(); ++i) {
     const double n = as_double(pairs);
     const double all = times[2 * i].processor / n, first = times[2 * i + 1].processor / n;
-    report.print(
-        "  {:>10} | {:>8.1f} {:>8.1f} | {:>10.2f} {:>10.2f} | {:>8.0f} {:>8.0f} {:>8.0f} "
-        "{:>5.1f}%\n",
-        name(kModels[i]), all * 1e6, first * 1e6, times[2 * i].processor / times[0].processor,
-        times[2 * i + 1].processor / times[1].processor, as_double(traced[i].counts.spheres) / n,
-        as_double(traced[i].counts.segments) / n, as_double(traced[i].hit_points) / n,
-        100 * as_double(traced[i].hit_motions) / n);
+    table.row({std::string(name(kModels[i])), all * 1e6, first * 1e6,
+               times[2 * i].processor / times[0].processor,
+               times[2 * i + 1].processor / times[1].processor,
+               as_double(traced[i].counts.spheres) / n, as_double(traced[i].counts.segments) / n,
+               as_double(traced[i].hit_points) / n, 100 * as_double(traced[i].hit_motions) / n});
     rows.push_back({{"motion", name(kModels[i])},
                     {"all_seconds_a_pair", all},
                     {"first_seconds_a_pair", first},
@@ -225,10 +259,18 @@ void bench_motions(const Options& options, Stock& stock, Report& report) {
 }
 
 void bench_steps(const Options& options, Stock& stock, Report& report) {
-  report.print(
-      "\nSmall steps near contact, as in a simulation: microseconds a step\n"
-      "  {:>6} {:>7} {:>8} | {:>9} {:>8} {:>6} {:>8} {:>6} {:>8}{}\n",
-      "model", "points", "motion", "linear", "all", "ratio", "first", "ratio", "any", kLookedAt);
+  Table table =
+      report.table({.id = "steps",
+                    .title = "Small steps near contact, as in a simulation: microseconds a step",
+                    .columns = with_looked_at({{"model", Of::kKey},
+                                               {"points", Of::kKey},
+                                               {"motion", Of::kKey},
+                                               {"linear", Of::kOurs, "us"},
+                                               {"tree", Of::kOurs, "us"},
+                                               {"ratio", Of::kOurs, "", 1},
+                                               {"first contact", Of::kOurs, "us"},
+                                               {"ratio", Of::kOurs, "", 1},
+                                               {"any contact", Of::kOurs, "us"}})});
   Json rows = Json::array();
   const std::size_t steps = options.quick ? 100 : 500;
   for (const Shell* shell : {&stock.bunny_777(), &stock.bunny_35947(), &stock.dragon()}) {
@@ -237,11 +279,17 @@ void bench_steps(const Options& options, Stock& stock, Report& report) {
       const std::vector<ShellMotion> motions = with_model(straight, model);
       const bool is_large = shell->tree.point_count() > 100'000;
       const Row row = measure(*shell, motions, is_large && !options.full ? 20 : steps, report);
-      report.print("  {:>6} {:>7} {:>8} | {:>9.0f} {:>8.1f} {:>6.1f} {:>8.1f} {:>6.1f} {:>8.1f}",
-                   shell->name, shell->tree.point_count(), name(model), row.linear * 1e6,
-                   row.tree * 1e6, row.linear / row.tree, row.first * 1e6, row.linear / row.first,
-                   row.any * 1e6);
-      print_looked_at(row, steps, report);
+      std::vector<Cell> cells{shell->name,
+                              shell->tree.point_count(),
+                              std::string(name(model)),
+                              row.linear * 1e6,
+                              row.tree * 1e6,
+                              row.linear / row.tree,
+                              row.first * 1e6,
+                              row.linear / row.first,
+                              row.any * 1e6};
+      add_looked_at(row, steps, cells);
+      table.row(cells);
       Json entry = to_json(*shell, row, steps);
       entry["motion"] = name(model);
       rows.push_back(entry);

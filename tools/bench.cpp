@@ -1,17 +1,21 @@
-// isotact bench: runs the benchmark programs that stand beside this one. They link the peers that
-// they measure against; the tool itself links none.
+// isotact bench: runs the benchmark programs that stand beside this one, and writes their report.
+// They link the peers that they measure against; the tool itself links none.
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <iterator>
 #include <sstream>
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "isotact/base/error.h"
 
+#include "bench_page.h"
+#include "catalog.h"
 #include "command.h"
 
 namespace isotact::tool {
@@ -24,8 +28,12 @@ constexpr const char* kPrefix = "bench_";
 struct BenchOptions {
   CommonOptions common;
   std::vector<std::string> names;
-  std::string pass;
+  std::string pass, report;
+  std::vector<std::string> from;
   bool list = false;
+
+  // Tables are for a terminal: a report and JSON are made of what programs say with --json.
+  bool wants_json() const { return common.json || !report.empty(); }
 };
 
 std::vector<std::string> split_words(const std::string& text) {
@@ -47,41 +55,181 @@ std::vector<std::string> available() {
   return names;
 }
 
-// Runs one program. With `captured`, its stdout goes there instead of to ours.
-int run_program(const fs::path& program, const std::vector<std::string>& arguments,
-                std::string* captured) {
-  int pipe_ends[2] = {-1, -1};
-  if (captured != nullptr && pipe(pipe_ends) != 0) throw Error("cannot make a pipe");
+bool is_among(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool is_in_catalog(std::string_view name) {
+  return std::any_of(std::begin(bench::kPrograms), std::end(bench::kPrograms),
+                     [&](const bench::BenchProgram& known) { return known.name == name; });
+}
+
+struct BenchExit {
+  int code = 0;        // 128 and more: a signal ended it
+  std::string out{};   // its stdout
+  std::string last{};  // the last of its stderr, which has been passed on
+};
+
+[[noreturn]] void become(const fs::path& program, const std::vector<std::string>& arguments) {
+  std::string path = program.string();
+  std::vector<std::string> words = arguments;
+  std::vector<char*> argv{path.data()};
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  execv(path.c_str(), argv.data());
+  _exit(127);
+}
+
+// Both streams at once: a program that fills one must not wait for the other to be read.
+void collect(int out, int err, BenchExit& result) {
+  constexpr std::size_t kKept = 2000;
+  pollfd ends[2] = {{.fd = out, .events = POLLIN, .revents = 0},
+                    {.fd = err, .events = POLLIN, .revents = 0}};
+  char buffer[4096];
+  while (ends[0].fd >= 0 || ends[1].fd >= 0) {
+    if (poll(ends, 2, -1) < 0) {
+      if (errno == EINTR) continue;
+      break;
+    }
+    for (pollfd& end : ends) {
+      if (end.fd < 0 || end.revents == 0) continue;
+      const ssize_t n = read(end.fd, buffer, sizeof buffer);
+      if (n <= 0) {
+        end.fd = -1;
+        continue;
+      }
+      const std::string_view text(buffer, static_cast<std::size_t>(n));
+      if (&end == &ends[0]) {
+        result.out += text;
+        continue;
+      }
+      std::fwrite(text.data(), 1, text.size(), stderr);
+      result.last += text;
+      if (result.last.size() > kKept) result.last.erase(0, result.last.size() - kKept);
+    }
+  }
+}
+
+// Runs one program, its stdout as ours, or taken where `captured`.
+BenchExit run_program(const fs::path& program, const std::vector<std::string>& arguments,
+                      bool captured) {
+  int out[2] = {-1, -1}, err[2] = {-1, -1};
+  if (captured && (pipe(out) != 0 || pipe(err) != 0)) throw Error("cannot make a pipe");
   std::fflush(stdout);
   const pid_t child = fork();
   if (child < 0) throw Error("cannot start another process");
   if (child == 0) {
-    if (captured != nullptr) {
-      dup2(pipe_ends[1], STDOUT_FILENO);
-      close(pipe_ends[0]);
-      close(pipe_ends[1]);
+    if (captured) {
+      dup2(out[1], STDOUT_FILENO);
+      dup2(err[1], STDERR_FILENO);
+      for (const int end : {out[0], out[1], err[0], err[1]}) close(end);
     }
-    std::string path = program.string();
-    std::vector<std::string> words = arguments;
-    std::vector<char*> argv{path.data()};
-    for (std::string& word : words) argv.push_back(word.data());
-    argv.push_back(nullptr);
-    execv(path.c_str(), argv.data());
-    _exit(127);
+    become(program, arguments);
   }
-  if (captured != nullptr) {
-    close(pipe_ends[1]);
-    char buffer[4096];
-    for (ssize_t n = 0; (n = read(pipe_ends[0], buffer, sizeof buffer)) > 0;)
-      captured->append(buffer, static_cast<std::size_t>(n));
-    close(pipe_ends[0]);
+  BenchExit result;
+  if (captured) {
+    close(out[1]);
+    close(err[1]);
+    collect(out[0], err[0], result);
+    close(out[0]);
+    close(err[0]);
   }
   int status = 0;
   waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+  result.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return result;
+}
+
+// The last lines of stderr, as they may stand in JSON: other bytes than ASCII become '?'.
+std::string describe_failure(const BenchExit& ended) {
+  std::string text = ended.code > 128 ? fmt::format("ended by signal {}", ended.code - 128)
+                                      : fmt::format("ended with exit code {}", ended.code);
+  std::string last = ended.last;
+  last.erase(last.find_last_not_of(" \n") + 1);
+  if (!last.empty()) text += ": " + last;
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80U; }, '?');
+  return text;
+}
+
+// What a program says with --json; where it says nothing that can be read, why.
+Json to_result(const BenchExit& ended) {
+  Json parsed = Json::parse(ended.out, nullptr, false);
+  if (parsed.is_object()) return parsed;
+  if (ended.code != 0) return {{"error", describe_failure(ended)}};
+  return {{"error", "it printed no JSON object"}};
+}
+
+// Names to run, in order. With a report, those that were not built may be named: the page says so.
+std::vector<std::string> chosen_names(const BenchOptions& options,
+                                      const std::vector<std::string>& known) {
+  for (const std::string& name : options.names)
+    if (!is_among(known, name) && (options.report.empty() || !is_in_catalog(name)))
+      throw UsageError(
+          fmt::format("benchmark '{}' is not here; there are: {}", name, fmt::join(known, " ")));
+  if (!options.names.empty()) return options.names;
+  std::vector<std::string> names = known;
+  if (!options.report.empty())
+    for (const bench::BenchProgram& program : bench::kPrograms)
+      if (!is_among(known, program.name)) names.emplace_back(program.name);
+  return names;
+}
+
+struct BenchOutcome {
+  Json all = Json::object();
+  std::vector<std::string> failed;
+};
+
+BenchOutcome run_all(const BenchOptions& options, const std::vector<std::string>& known) {
+  BenchOutcome outcome;
+  for (const std::string& name : chosen_names(options, known)) {
+    if (!is_among(known, name)) {
+      outcome.all[name] = {
+          {"error", "it was not built: a peer or a module that it needs was not found"}};
+      if (!options.names.empty()) outcome.failed.push_back(name);
+      continue;
+    }
+    fmt::print(options.wants_json() ? stderr : stdout, "== {}\n", name);
+    std::vector<std::string> arguments = split_words(options.pass);
+    if (options.wants_json()) arguments.emplace_back("--json");
+    const BenchExit ended =
+        run_program(own_folder() / (kPrefix + name), arguments, options.wants_json());
+    if (options.wants_json()) outcome.all[name] = to_result(ended);
+    const bool is_read = !options.wants_json() || !outcome.all[name].contains("error");
+    if (ended.code != 0 || !is_read) outcome.failed.push_back(name);
+  }
+  return outcome;
+}
+
+void report_bench(const BenchOptions& options, const std::vector<BenchRun>& runs) {
+  write_bench_page(options.report, runs, !options.names.empty());
+  if (options.common.json) return;
+  const BenchTally tally = count_results(runs);
+  fmt::print("{}: results of {} of {} programs, {} of {} checks held\n", options.report,
+             tally.programs - tally.failed_programs, tally.programs,
+             tally.checks - tally.failed_checks, tally.checks);
+}
+
+// A page of saved results: nothing is run.
+void report_saved(const BenchOptions& options) {
+  if (options.report.empty()) throw UsageError("--from needs --report: it says what to write");
+  if (options.common.json || !options.pass.empty())
+    throw UsageError("--from takes saved results and runs nothing: no --json, no --pass");
+  std::vector<BenchRun> runs;
+  for (const std::string& file : options.from) {
+    refuse_same_file(file, options.report);
+    runs.push_back(read_bench_run(file));
+    if (!options.names.empty())
+      std::erase_if(runs.back().programs, [&](const ProgramResult& program) {
+        return !is_among(options.names, program.name);
+      });
+  }
+  report_bench(options, runs);
 }
 
 void run_bench(const BenchOptions& options) {
+  if (!options.report.empty()) check_extension(options.report, ".html .md");
+  if (!options.from.empty()) return report_saved(options);
   const std::vector<std::string> known = available();
   if (options.list) {
     if (options.common.json)
@@ -92,25 +240,16 @@ void run_bench(const BenchOptions& options) {
   }
   if (known.empty())
     throw Error("no benchmark was built beside this program; 'make bench' builds and runs them");
-  for (const std::string& name : options.names)
-    if (std::find(known.begin(), known.end(), name) == known.end())
-      throw UsageError(
-          fmt::format("benchmark '{}' is not here; there are: {}", name, fmt::join(known, " ")));
-  Json all;
-  std::vector<std::string> failed;
-  for (const std::string& name : options.names.empty() ? known : options.names) {
-    const fs::path program = own_folder() / (kPrefix + name);
-    std::string output;
-    if (!options.common.json) fmt::print("== {}\n", name);
-    std::vector<std::string> arguments = split_words(options.pass);
-    if (options.common.json) arguments.emplace_back("--json");
-    if (run_program(program, arguments, options.common.json ? &output : nullptr) != 0)
-      failed.push_back(name);
-    else if (options.common.json)
-      all[name] = Json::parse(output);
+  const BenchOutcome outcome = run_all(options, known);
+  if (!options.report.empty()) {
+    BenchRun run{.source = "this run"};
+    for (const auto& [name, object] : outcome.all.items())
+      run.programs.push_back(read_program_result(name, object, "bench_" + name));
+    report_bench(options, {run});
   }
-  if (options.common.json) print_json(all);
-  if (!failed.empty()) throw Error(fmt::format("failed: {}", fmt::join(failed, " ")));
+  if (options.common.json) print_json(outcome.all);
+  if (!outcome.failed.empty())
+    throw Error(fmt::format("failed: {}", fmt::join(outcome.failed, " ")));
 }
 
 }  // namespace
@@ -123,10 +262,21 @@ void add_bench(CommandLine& line) {
       "Examples:\n"
       "  isotact bench --list\n"
       "  ISOTACT_DATA=~/meshes isotact bench mesh_io --json\n"
-      "  isotact bench dynamics --pass '--only nut --quick'");
+      "  isotact bench dynamics --pass '--only nut --quick'\n"
+      "  isotact bench --report report.html\n"
+      "  isotact bench --report both.html --from here.json --from gpu_host.json");
   command.add_texts({.names = "NAME", .help = "Benchmarks to run (default: all)"}, options->names);
   command.add_text({.names = "--pass", .help = "Options for the benchmarks themselves, in quotes"},
                    options->pass);
+  command.add_text({.names = "--report",
+                    .help = "Write a page with all results (.html or .md)",
+                    .value_name = "FILE"},
+                   options->report);
+  command.add_texts({.names = "--from",
+                     .help = "With --report: take results that 'bench --json' wrote, run nothing; "
+                             "one file a machine, may be repeated",
+                     .value_name = "JSON"},
+                    options->from);
   command.add_flag("--list", options->list, "List the benchmarks that were built");
   add_common_options(command, options->common);
   command.on_run([options] { run_bench(*options); });
