@@ -19,7 +19,6 @@ struct Plot {
   bool is_log = false;    // y; what is not above 0 is left out
   bool is_log_x = false;  // all x must be above 0
   std::vector<PlotLine> lines{};
-  bool is_log_x = false;  // in reports only
 };
 
 // Panels one above the other, in FOLDER/NAME.svg and, a row a point, FOLDER/NAME_1.csv and so
