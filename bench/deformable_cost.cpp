@@ -114,11 +114,8 @@ void plot(const Options& options, const std::string& name, const char* x_name,
     const char* name;
     double Cost::*value;
   };
-  Plot figure{.title = "Milliseconds a step",
-              .x_name = x_name,
-              .y_name = "ms",
-              .is_log = true,
-              .is_log_x = true};
+  Plot figure{.title = "Milliseconds a step", .x_name = x_name, .y_name = "ms", .is_log = true};
+  figure.is_log_x = true;
   for (const Phase& phase : {Phase{"motion", &Cost::motion}, Phase{"broad", &Cost::broad},
                              Phase{"octree", &Cost::octree}, Phase{"narrow", &Cost::narrow}}) {
     PlotLine line{.name = phase.name};

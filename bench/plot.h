@@ -16,9 +16,9 @@ struct PlotLine {
 };
 struct Plot {
   std::string title{}, x_name{}, y_name{};
-  bool is_log = false;    // y; what is not above 0 is left out
-  bool is_log_x = false;  // all x must be above 0
+  bool is_log = false;  // y; what is not above 0 is left out
   std::vector<PlotLine> lines{};
+  bool is_log_x = false;  // all x must be above 0
 };
 
 // Panels one above the other, in FOLDER/NAME.svg and, a row a point, FOLDER/NAME_1.csv and so
