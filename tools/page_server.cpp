@@ -164,16 +164,26 @@ void serve_page(const std::string& page, int port, const std::function<void(int 
   const Descriptor listener = listen_on_loopback(port);
   const int own_port = port_of(listener);
   ready(own_port);
+  // Browsers open connections to have them at hand, and say nothing: those wait here.
+  std::list<Descriptor> silent;
   while (true) {
-    pollfd all[2] = {{listener.number(), POLLIN, 0}, {stop.descriptor(), POLLIN, 0}};
-    if (poll(all, 2, -1) < 0) {
+    std::vector<pollfd> all{{listener.number(), POLLIN, 0}, {stop.descriptor(), POLLIN, 0}};
+    for (const Descriptor& visitor : silent) all.push_back({visitor.number(), POLLIN, 0});
+    if (poll(all.data(), all.size(), -1) < 0) {
       if (errno != EINTR) fail("waiting failed");
       continue;
     }
     if (all[1].revents != 0) return;
+    auto visitor = silent.begin();
+    for (std::size_t k = 2; k < all.size(); ++k) {
+      if (all[k].revents != 0) answer(*visitor, stop, page, own_port);
+      visitor = all[k].revents != 0 ? silent.erase(visitor) : std::next(visitor);
+    }
     if (all[0].revents == 0) continue;
-    const Descriptor visitor(accept4(listener.number(), nullptr, nullptr, SOCK_CLOEXEC));
-    if (visitor.number() >= 0) answer(visitor, stop, page, own_port);
+    const int number = accept4(listener.number(), nullptr, nullptr, SOCK_CLOEXEC);
+    if (number < 0) continue;
+    if (silent.size() >= kMostSilent) silent.pop_front();
+    silent.emplace_back(number);
   }
 }
 

@@ -63,7 +63,8 @@ class Commands:
         stem = program.removeprefix("bench_")
         if not (self.source / "bench" / f"{stem}.cpp").exists():
             return f"no bench/{stem}.cpp"
-        return unknown_options(rest, self.text_of(f"bench/{stem}*.cpp") + self.text_of("bench/*report.h"))
+        return unknown_options(rest, self.text_of(f"bench/{stem}*.cpp") + self.text_of("bench/*report.h")
+                               + self.text_of("bench/options.*"))
 
     def find_make_flaw(self, rest):
         targets = re.findall(r"^([\w-]+):", self.text_of("Makefile"), re.M)

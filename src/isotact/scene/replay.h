@@ -29,10 +29,11 @@ struct ReplaySoftBody {
 };
 
 // A contact of two bodies at its deepest place.
+inline constexpr std::uint32_t kNoReplayBody = 0xffffffffU;
 struct ReplayContact {
   Vec3 position{}, normal{};  // the normal points to A
   double depth = 0;
-  std::uint32_t a = 0, b = 0;  // bodies
+  std::uint32_t a = 0, b = 0;  // bodies; kNoReplayBody: of one that bends, which has no force here
   Vec3 force{};                // N, on A; B gets the opposite
   Vec3 moment{};               // N m, on A, about `position`: forces act all over where they touch
 };

@@ -65,6 +65,8 @@ class Writer {
   explicit Writer(const Replay& replay) : replay_(replay) {}
 
   std::vector<std::byte> run() {
+    if (replay_.frames.empty() && !replay_.soft_bodies.empty())
+      throw Error("a replay with bodies that bend needs a frame");
     Json nodes = Json::array(), roots = Json::array();
     for (std::size_t k = 0; k < replay_.bodies.size(); ++k) {
       nodes.push_back(node_of(k));

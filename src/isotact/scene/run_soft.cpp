@@ -15,6 +15,9 @@ namespace {
 // Of a frame that are kept to look at. A cloth at rest has thousands.
 constexpr std::size_t kMostSoftContacts = 1000;
 
+// Of all bodies together: some ten gigabytes.
+constexpr std::size_t kMostSoftVertices = 20'000'000;
+
 constexpr Colour kSoftPalette[] = {{0x7c, 0xc4, 0x8a}, {0xd8, 0x84, 0x70}, {0x86, 0xa8, 0xe0},
                                    {0xd8, 0xb8, 0x58}, {0xb4, 0x8c, 0xd0}, {0x6c, 0xc0, 0xc4}};
 
@@ -46,6 +49,7 @@ void SceneRun::start_soft() {
   settings.gravity = scene_.world.gravity;
   settings.threads = settings_.threads;
   soft_.emplace(settings);
+  std::size_t vertices = 0;
   for (std::size_t k = 0; k < scene_.soft_bodies.size(); ++k) {
     const SceneSoftBody& body = scene_.soft_bodies[k];
     const std::string what = fmt::format("soft body '{}'", body.name);
@@ -58,6 +62,10 @@ void SceneRun::start_soft() {
     } catch (const Error& error) {
       throw Error(fmt::format("{}: {}", what, error.what()));
     }
+    vertices += mesh.positions.size();
+    if (vertices > kMostSoftVertices)
+      throw Error(fmt::format("{}: with it, bodies that bend have {} vertices; {} are allowed",
+                              what, vertices, kMostSoftVertices));
     look.triangles = mesh.triangles;
     SoftBodySettings made = soft_settings(body, std::move(mesh));
     if (body.pinned && made.pinned.empty())
@@ -95,7 +103,11 @@ void SceneRun::record_soft(ReplayFrame& frame) const {
   const std::span<const SoftContact> all = soft_->contacts();
   const std::size_t every = all.size() / kMostSoftContacts + 1;
   for (std::size_t i = 0; i < all.size(); i += every)
-    frame.contacts.push_back({all[i].position, all[i].normal, all[i].depth});
+    frame.contacts.push_back({.position = all[i].position,
+                              .normal = all[i].normal,
+                              .depth = all[i].depth,
+                              .a = kNoReplayBody,
+                              .b = kNoReplayBody});
 }
 
 std::string_view SceneRun::body_name(std::size_t body) const {
@@ -129,8 +141,15 @@ void SceneRun::restore_parts(std::span<const std::byte> bytes) {
   std::memcpy(&size, bytes.data(), sizeof size);
   bytes = bytes.subspan(sizeof size);
   if (size > bytes.size()) throw Error("the snapshot is cut short or broken");
+  // Both or none.
+  const std::vector<std::byte> before = world_.save();
   world_.restore(bytes.first(size));
-  soft_->restore(bytes.subspan(size));
+  try {
+    soft_->restore(bytes.subspan(size));
+  } catch (const Error&) {
+    world_.restore(before);
+    throw;
+  }
 }
 
 }  // namespace isotact

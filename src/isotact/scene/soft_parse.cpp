@@ -84,8 +84,9 @@ Steering read_steering(const JsonNode& node) {
   node.choose_key({"speed", "velocity"}, true);
   Steering steering;
   read_if(node, "speed", steering.speed, [](const auto& n) { return n.number({0, kMostSpeed}); });
-  read_if(node, "period", steering.period,
-          [](const auto& n) { return n.number(above_zero(kMostSeconds)); });
+  read_if(node, "period", steering.period, [](const auto& n) {
+    return n.number({1e-6, kMostSeconds});
+  });
   read_if(node, "seed", steering.seed, [](const auto& n) {
     return static_cast<std::uint64_t>(n.whole(0, std::int64_t{1} << 53));
   });

@@ -10,6 +10,8 @@ import { depthColour, kForceColour, kTorqueColour } from './colours';
 import { Dots } from './dots';
 import type { Stage } from './stage';
 
+// Of a contact of a body that bends.
+const kNoBody = 0xffffffff;
 const kPointPixels = 10;
 const kNormalPixels = 34;
 const kThickPixels = 3.2;
@@ -106,6 +108,7 @@ export class ContactViews {
   // With the bodies that move; those that do not are often hidden to see what lies in them.
   private isShown(k: number): boolean {
     const pair = this.pack.contacts.bodies.subarray(2 * k, 2 * k + 2);
+    if (pair[0] === kNoBody) return true;
     const moving = pair.filter((body) => this.pack.bodies[body]!.kind === 'dynamic');
     return (moving.length > 0 ? moving : pair).some((body) => this.looks.all[body]!.visible);
   }
@@ -152,6 +155,7 @@ export class ContactViews {
     if (this.looks.layers.forces)
       this.forEach((k, place, pixel) => {
         const a = this.pack.contacts.bodies[2 * k]!;
+        if (a === kNoBody) return;
         const sign = this.pack.bodies[a]!.kind === 'dynamic' ? 1 : -1; // on the one that it moves
         way.fromArray(this.pack.contacts.forces, 3 * k).multiplyScalar(sign);
         this.forces.add(place, way.multiplyScalar(this.metresPer(this.largestForce)), 3 * pixel);

@@ -181,6 +181,7 @@ double find_stable_step(const SoftBody& b) {
 
 // Rest shapes are what the bound is made of; bent ones may be a little stiffer.
 constexpr double kStableShare = 0.8;
+constexpr double kMostThickness = 4;  // mean edges
 
 void choose_substeps(SoftBody& b, const SoftWorldSettings& world) {
   b.stable_step = find_stable_step(b);
@@ -223,6 +224,12 @@ SoftBody make_soft_body(const SoftBodySettings& settings, const SoftWorldSetting
   spread_mass(b);
   add_springs(b);
   b.thickness = settings.thickness > 0 ? settings.thickness : 0.1 * b.mean_edge;
+  // All features within it are near each other: their number grows with its fourth power.
+  if (b.thickness > kMostThickness * b.mean_edge)
+    refuse(settings,
+           fmt::format("its thickness is {:.4g} m, more than {} times its mean edge ({:.4g} m); a "
+                       "coarser mesh or a smaller thickness is needed",
+                       b.thickness, kMostThickness, b.mean_edge));
   if (b.closed) b.rest_volume = find_volume(b, b.x.data());
   const SoftMaterial& m = settings.material;
   if (m.volume > 0 && !b.closed)

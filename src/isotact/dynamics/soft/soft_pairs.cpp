@@ -128,12 +128,16 @@ void find_pair_rows(SoftPair& pair, std::uint32_t number, std::vector<SoftBody>&
   const double thickness = std::max(a.thickness, b.thickness);
   const double friction = std::sqrt(a.settings.material.friction * b.settings.material.friction);
   for (const FeatureContact& c : pair.near) {
-    if (!(c.distance > 0)) continue;  // no direction
     const std::size_t of_a = count_of_a(c.kind);
     SoftRow row;
     row.pair = number;
     row.count = 4;
     row.normal = c.normal;
+    if (!(c.distance > 0)) {  // no direction: apart as the bodies are
+      if (self) continue;
+      row.normal = normalized(center(a.box0) - center(b.box0));
+      if (row.normal == Vec3{}) continue;
+    }
     Vec3 end{}, way{};
     for (std::size_t k = 0; k < 4; ++k) {
       SoftBody& body = k < of_a ? a : b;
@@ -144,7 +148,7 @@ void find_pair_rows(SoftPair& pair, std::uint32_t number, std::vector<SoftBody>&
       end += body.x[i] * row.weight[k];
       way += (body.x[i] - body.x0[i]) * row.weight[k];
     }
-    row.gap = dot(c.normal, end) - wanted_distance(c.distance, thickness);
+    row.gap = dot(row.normal, end) - wanted_distance(c.distance, thickness);
     if (row.gap > 0.5 * thickness || (self && is_near_at_rest(a, c))) continue;
     row.slip = way / step;
     row.place = (c.point_on_a + c.point_on_b) * 0.5;
@@ -185,6 +189,29 @@ bool hold_vertex(SoftBody& body, std::uint32_t i, const Vec3& normal, const Vec3
   return true;
 }
 
+// Takes the speed away with which the nearest points approach each other, as an impulse on all
+// vertices: a way that is cut short while the velocity stays would load springs without end.
+// Without b, its point rests.
+void stop_approach(const FeatureContact& c, SoftBody& a, SoftBody* b) {
+  const std::size_t of_a = count_of_a(c.kind);
+  double speed = 0, mobility = 0;
+  for (std::size_t k = 0; k < 4; ++k) {
+    if (k >= of_a && b == nullptr) continue;
+    const SoftBody& body = k < of_a ? a : *b;
+    const double weight = k < of_a ? c.weights[k] : -c.weights[k];
+    speed += weight * dot(c.normal, body.v[c.vertices[k]]);
+    mobility += weight * weight * body.inverse_mass[c.vertices[k]];
+  }
+  if (!(speed < 0) || !(mobility > 0)) return;
+  for (std::size_t k = 0; k < 4; ++k) {
+    if (k >= of_a && b == nullptr) continue;
+    SoftBody& body = k < of_a ? a : *b;
+    const double weight = k < of_a ? c.weights[k] : -c.weights[k];
+    body.v[c.vertices[k]] -=
+        c.normal * (speed / mobility * weight * body.inverse_mass[c.vertices[k]]);
+  }
+}
+
 std::uint32_t hold_features(const FeatureContact& c, SoftBody& a, SoftBody& b,
                             const HoldCheck& check) {
   const std::size_t of_a = count_of_a(c.kind);
@@ -196,6 +223,7 @@ std::uint32_t hold_features(const FeatureContact& c, SoftBody& a, SoftBody& b,
     const Vec3 normal = k < of_a ? c.normal : -c.normal;
     held += hold_vertex(body, c.vertices[k], normal, middle, keep, check) ? 1U : 0U;
   }
+  stop_approach(c, a, &b);
   return held;
 }
 
@@ -211,6 +239,8 @@ std::uint32_t hold_apart(std::span<SoftPair*> pairs, std::vector<SoftBody>& bodi
       SoftBody &a = bodies[p->a], &b = bodies[p->b];
       for (std::size_t k = 0; k < p->near.size(); ++k) {
         const FeatureContact& c = p->near[k];
+        // What touches from the start has no plane between, and cannot be held.
+        if (!(c.distance > 0)) continue;
         if (p->fixed[k] || find_end_gap(c, a, b) >= kKeep * c.distance) continue;
         p->fixed[k] = changed = true;
         held += hold_features(c, a, b, check);
@@ -251,6 +281,7 @@ std::uint32_t hold_off_points(SoftBody& body, std::span<const FeatureContact> ne
       for (std::size_t k = 0; k < 3; ++k)
         if (hold_vertex(body, c.vertices[k], c.normal, middle, kKeep * 0.5 * c.distance, check))
           ++held;
+      stop_approach(c, body, nullptr);
     }
   }
   return held;

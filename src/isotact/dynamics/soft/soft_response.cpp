@@ -89,8 +89,6 @@ void SoftWorld::State::solve_island(SoftIsland& island) {
     r->turning += r->dw;
     detail::predict(*r, settings.step);
   }
-  for (const SoftId id : island.bodies)
-    if (!bodies[id].driven) push(bodies[id]);
 }
 
 namespace {

@@ -26,6 +26,9 @@ void look_at_moving(RigidSide& r, const World& world, const Pose& last, double s
   const RigidBody& body = world.body(r.id);
   r.center = body.state.center;
   r.velocity = r.turning = r.dv = r.dw = {};
+  r.next = r.now;
+  // To the last bit: what rests is held off with more than fields (find_points_on_ways).
+  if (body.kind != BodyKind::kDynamic && r.now == last) return;
   if (body.kind == BodyKind::kDynamic) {
     r.inverse_mass = 1 / body.mass.mass;
     r.inverse_inertia = turned(body.mass.inverse_inertia, body.state.rotation);

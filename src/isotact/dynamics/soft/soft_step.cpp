@@ -53,10 +53,17 @@ const SoftReport& SoftWorld::step(World* rigid) {
     s.find_pairs();
     s.report.seconds.broad = watch.lap();
     s.find_contacts(rigid);
+    if (s.report.number == 1 && s.find_touching_start()) return s.report;
     s.report.seconds.narrow = watch.lap();
     s.find_islands();
     parallel_for(s.islands.size(), 1, s.settings.threads, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) s.solve_island(s.islands[i]);
+    });
+    // Only now, since bodies look at rigid ones of other islands, too.
+    parallel_for(s.islands.size(), 1, s.settings.threads, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i)
+        for (const SoftId id : s.islands[i].bodies)
+          if (!s.bodies[id].driven) s.push(s.bodies[id]);
     });
     if (s.find_flawed_body()) return s.report;
     s.hold_apart();
@@ -114,6 +121,26 @@ bool SoftWorld::State::find_flawed_body() {
                            "that are not finite; {}",
                            b.settings.name, report.time, likely)};
     return true;
+  }
+  return false;
+}
+
+// What touches has no plane between that could hold it apart: such bodies would hang in the air.
+bool SoftWorld::State::find_touching_start() {
+  constexpr double kTouch = 1e-3;  // thicknesses
+  for (std::size_t k = 0; k < pair_count; ++k) {
+    const SoftPair& p = pairs[k];
+    const double least = kTouch * std::max(bodies[p.a].thickness, bodies[p.b].thickness);
+    if (p.a == p.b) continue;
+    for (const FeatureContact& c : p.near) {
+      if (c.distance >= least) continue;
+      trouble = {p.a, report.time,
+                 fmt::format("soft bodies '{}' and '{}' touch each other at the start, at ({:.4g}, "
+                             "{:.4g}, {:.4g}); leave a gap of {:.2g} m or more between them",
+                             bodies[p.a].settings.name, bodies[p.b].settings.name, c.point_on_a.x,
+                             c.point_on_a.y, c.point_on_a.z, 10 * least)};
+      return true;
+    }
   }
   return false;
 }

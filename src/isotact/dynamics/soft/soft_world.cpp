@@ -34,7 +34,15 @@ SoftId SoftWorld::add_body(const SoftBodySettings& settings) {
   SoftBody body = detail::make_soft_body(settings, state_->settings);
   if (state_->settings.contact) {
     body.tree.emplace(body.x, body.topology.triangles);
-    if (settings.self_contact) detail::note_rest(body);
+    if (settings.self_contact) {
+      detail::note_rest(body);
+      for (const FeatureContact& c : body.near_at_rest)
+        if (!(c.distance > 0))
+          throw Error(fmt::format(
+              "soft body '{}': parts of its mesh that share no vertex touch each other, at ({:.4g}, "
+              "{:.4g}, {:.4g}), so that self contact cannot keep them apart; weld the mesh",
+              settings.name, c.point_on_a.x, c.point_on_a.y, c.point_on_a.z));
+    }
     state_->broad->insert(body.box);
   }
   state_->bodies.push_back(std::move(body));

@@ -55,6 +55,7 @@ struct SoftWorld::State {
   void ask_deformers(double time);
   void move_bodies();
   bool find_flawed_body();
+  bool find_touching_start();
   void look_at_rigid(const World* world);
   void find_pairs();  // whose boxes are near
   void find_contacts(const World* world);
