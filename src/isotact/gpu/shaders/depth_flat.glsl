@@ -57,13 +57,15 @@ bool find_depth(Flat t, ivec2 pixel, out float z) {
   if (!is_left(e0, t.at[1], t.at[2]) || !is_left(e1, t.at[2], t.at[0]) ||
       !is_left(e2, t.at[0], t.at[1]))
     return false;
-  z = float((e0 * double(t.z.x) + e1 * double(t.z.y) + e2 * double(t.z.z)) / t.area);
+  // The same bits in every shader, here and below.
+  precise double sum = e0 * double(t.z.x) + e1 * double(t.z.y) + e2 * double(t.z.z);
+  z = float(sum / t.area);
   return true;
 }
 
 // Of z, a pixel.
 vec2 find_slope(Flat t) {
-  dvec2 slope = dvec2(0);
+  precise dvec2 slope = dvec2(0);
   for (int k = 0; k < 3; ++k) {
     dvec2 side = t.at[(k + 2) % 3] - t.at[(k + 1) % 3];
     slope += dvec2(-side.y, side.x) * double(t.z[k]);

@@ -1,0 +1,252 @@
+// Detection in one dispatch, and waiting for it without the driver: for single poses the way to the
+// GPU and back is most of the time.
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+
+#include <epoxy/gl.h>
+
+#include "isotact/gpu/detail/depth_state.h"
+#include "isotact/gpu/detail/mesh_state.h"
+
+namespace isotact {
+namespace detail {
+
+std::uint32_t find_record_check(const std::uint32_t* words, std::size_t count,
+                                std::uint32_t serial) {
+  std::uint32_t sum = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint32_t x =
+        words[i] ^ (serial * 0x9e3779b9U + static_cast<std::uint32_t>(i) * 0x85ebca6bU);
+    x = (x ^ (x >> 16U)) * 0x7feb352dU;
+    x = (x ^ (x >> 15U)) * 0x846ca68bU;
+    sum += x ^ (x >> 16U);
+  }
+  return sum;
+}
+
+namespace {
+
+// Whether a box of an element may have something to say. `front`: however far in front of the
+// query's box it is. Boxes along the view's axes, a little too large, as in depth_cull.glsl.
+bool may_meet_box(const std::array<float, 12>& rows, const Aabbf& box, bool front) {
+  const Vec3f middle = center(box), half = 0.5F * extent(box);
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const float* const row = &rows[4 * axis];
+    const float at = row[0] * middle.x + row[1] * middle.y + row[2] * middle.z + row[3];
+    float reach = std::abs(row[0]) * half.x + std::abs(row[1]) * half.y + std::abs(row[2]) * half.z;
+    reach += 1.2e-4F + 1e-5F * (std::abs(at) + reach);
+    if (at - reach > 1) return false;
+    if (at + reach < -1 && !(front && axis == 2)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+}  // namespace detail
+
+bool GpuDepthDetector::State::can_run_once(const GpuDepthScene& scene) const {
+  if (!options.one_pass || !compute_raster || !scene.drawables.empty()) return false;
+  if (frame.hit_room < frame.pixels * (settings.max_contacts > 0 ? 2U : 1U)) return false;
+  if (scene.meshes.size() != 1) return false;
+  const GpuMeshes::State& m = scene.meshes.front()->state();
+  return m.kinds[1] == 0 && m.kinds[2] == 0 && m.cluster_count > 0 &&
+         m.elements.size() <= detail::kOnceElements;
+}
+
+void GpuDepthDetector::State::make_once() {
+  const auto tile_count = static_cast<std::uint32_t>(((settings.width + 15) / 16) *
+                                                     ((settings.height + 15) / 16));
+  std::vector<ShaderDefine> defines{{"LAYERS", std::to_string(settings.layers)},
+                                    {"TILES", std::to_string(tile_count) + "u"}};
+  if (settings.max_contacts > 0) defines.push_back({"CONTACTS", "1"});
+  once = std::make_unique<detail::OncePass>();
+  once->program = GpuProgram("depth_once.comp", defines);
+  once->frame = GpuBuffer(std::span<const detail::DepthFrame>(&frame, 1));
+  once->notes =
+      GpuBuffer(static_cast<std::size_t>(options.queries) * detail::kOnceNoteWords * 4);
+  once->notes.clear();
+  once->slots.resize(slots.size());
+  once->tiles_a_slot = tile_count;
+  once->covered = GpuBuffer(slots.size() * tile_count * sizeof(detail::CoveredTile));
+}
+
+void GpuDepthDetector::State::list_covered(std::size_t slot) {
+  detail::OnceSlot& listed = once->slots[slot];
+  if (listed.version == slots[slot].version) return;
+  struct Bounds {
+    float near = 0, far = 0;
+  };
+  std::vector<Bounds> bounds(once->tiles_a_slot);
+  tile_bounds.read(std::span<Bounds>(bounds), slot * bounds.size() * sizeof(Bounds));
+  std::vector<detail::CoveredTile> tiles_of_map;
+  for (std::size_t i = 0; i < bounds.size(); ++i)
+    if (bounds[i].near <= bounds[i].far)
+      tiles_of_map.push_back({static_cast<std::uint32_t>(i), bounds[i].near, bounds[i].far});
+  once->covered.upload(std::span<const detail::CoveredTile>(tiles_of_map),
+                       slot * once->tiles_a_slot * sizeof(detail::CoveredTile));
+  listed = {slots[slot].version, static_cast<std::uint32_t>(tiles_of_map.size())};
+}
+
+// Clusters of all elements that one query must look at.
+void GpuDepthDetector::State::list_clusters(const detail::Flight& flight, std::size_t query,
+                                            const GpuMeshes::State& m,
+                                            std::vector<detail::DrawnInstance>& instances) const {
+  const DepthView& view = flight.views[query];
+  const Pose world_from_view = flight.queries[query].world_from_object * view.object_from_view;
+  const Pose view_from_world = inverse(world_from_view);
+  const double radius = length(view.half_size);
+  std::vector<std::uint32_t>& entries = once->entries;
+  for (std::size_t i = 0; i < m.elements.size(); ++i) {
+    const GpuMeshes::State::Element& e = m.elements[i];
+    // What misses the box neither meets the object nor is around it. (Balls, a little too large.)
+    const double reach = (radius + e.radius) * (1 + 1e-9);
+    if (e.first_node == e.end_node ||
+        length_sq(e.middle - world_from_view.translation) > reach * reach)
+      continue;
+    detail::DrawnInstance instance = detail::make_instance(e, view, view_from_world);
+    if (!settings.find_inside) instance.flags &= ~detail::kPassClosed;
+    const bool front = (instance.flags & detail::kPassClosed) != 0;
+    const auto number = static_cast<std::uint32_t>(instances.size());
+    const std::size_t before = entries.size();
+    for (std::uint32_t n = e.first_node; n < e.end_node;) {
+      const detail::ClusterNode& node = m.nodes[n];
+      if (!detail::may_meet_box(instance.clip_from_element, node.box, front)) {
+        n = node.end;
+        continue;
+      }
+      if (node.cluster != detail::ClusterNode::kNoCluster)
+        entries.push_back(node.cluster | number << 16U);
+      ++n;
+    }
+    if (entries.size() == before) continue;
+    instance.number = static_cast<std::uint32_t>(i);
+    instance.query = static_cast<std::uint32_t>(query);
+    instances.push_back(instance);
+  }
+}
+
+bool GpuDepthDetector::State::prepare_once(detail::Flight& flight, const GpuDepthScene& scene) {
+  flight.once = false;
+  if (flight.queries.empty() || !can_run_once(scene)) return false;
+  if (!once) make_once();
+  const GpuMeshes::State& m = scene.meshes.front()->state();
+  std::vector<detail::DrawnInstance>& instances = flight.instances;
+  instances.clear();
+  once->entries.clear();
+  once->queries.clear();
+  for (std::size_t q = 0; q < flight.queries.size(); ++q) {
+    const auto slot = static_cast<std::size_t>(flight.queries[q].slot);
+    list_covered(slot);
+    const std::size_t first = once->entries.size();
+    list_clusters(flight, q, m, instances);
+    const std::size_t count = once->entries.size() - first;
+    if (count > detail::kOnceEntries || instances.size() > 0xffff) return false;
+    // Somebody has to write the report.
+    once->queries.push_back(
+        {.slot = static_cast<std::uint32_t>(slot),
+         .entries = static_cast<std::uint32_t>(first),
+         .entry_count = static_cast<std::uint32_t>(count),
+         .groups = count == 0 ? 1 : std::max(1U, once->slots[slot].tiles)});
+  }
+  for (const GpuMeshes::State::Element& e : m.elements) flight.ids.push_back(e.id);
+  set_stride(flight);
+  put_once(flight);
+  flight.meshes.clear();
+  flight.meshes.push_back({.meshes = scene.meshes.front()});
+  flight.once = true;
+  flight.number = flight.serial = ++submissions;
+  ++once_submissions;
+  return true;
+}
+
+void GpuDepthDetector::State::put_once(detail::Flight& flight) {
+  const std::size_t instances_at = detail::align_block(
+      sizeof(detail::OnceHead) + once->queries.size() * sizeof(detail::OnceQuery));
+  const std::size_t entries_at =
+      instances_at + flight.instances.size() * sizeof(detail::DrawnInstance);
+  const std::size_t bytes = entries_at + std::max<std::size_t>(1, once->entries.size()) * 4;
+  reserve_elements(static_cast<std::uint32_t>(flight.ids.size()));
+  flight.upload.reserve(bytes);
+  flight.upload.put(0, detail::OnceHead{.elements = static_cast<std::uint32_t>(flight.ids.size()),
+                                        .element_words = flight.element_words,
+                                        .stride = flight.stride,
+                                        .serial = static_cast<std::uint32_t>(submissions + 1)});
+  std::size_t at = sizeof(detail::OnceHead);
+  for (detail::OnceQuery query : once->queries) {
+    query.entries += static_cast<std::uint32_t>(entries_at / 4);
+    flight.upload.put(at, query);
+    at += sizeof query;
+  }
+  flight.upload.put_all(instances_at, std::span<const detail::DrawnInstance>(flight.instances));
+  flight.upload.put_all(entries_at, std::span<const std::uint32_t>(once->entries));
+  flight.upload.send(bytes);
+  flight.instances_at = instances_at;
+  flight.upload_bytes = bytes;
+}
+
+void GpuDepthDetector::State::run_once(detail::Flight& flight, std::uint32_t results_name) {
+  const GpuMeshes::State& m = flight.meshes.front().meshes->state();
+  const GLuint up = flight.upload.name();
+  const auto size = [](const GpuBuffer& b) { return static_cast<GLsizeiptr>(b.size()); };
+  const std::array<GLuint, 6> names{m.corners.name(), up, up, m.leaves.name(),
+                                    once->covered.name(), once->notes.name()};
+  const std::array<GLintptr, 6> offsets{0, static_cast<GLintptr>(flight.instances_at), 0, 0, 0, 0};
+  const auto bytes = static_cast<GLsizeiptr>(flight.upload_bytes);
+  const std::array<GLsizeiptr, 6> sizes{
+      size(m.corners), bytes - offsets[1], bytes, size(m.leaves), size(once->covered),
+      size(once->notes)};
+  glBindBuffersRange(GL_SHADER_STORAGE_BUFFER, 0, 6, names.data(), offsets.data(), sizes.data());
+  const std::array<GLuint, 8> more{intervals.name(), notes.name(), hit_mask.name(), parts.name(),
+                                   hits.name(),      sums.name(),  bits.name(),     results_name};
+  glBindBuffersBase(GL_SHADER_STORAGE_BUFFER, 8, 8, more.data());
+  glBindBufferBase(GL_UNIFORM_BUFFER, 30, once->frame.name());
+  std::uint32_t groups = 0;
+  for (const detail::OnceQuery& query : once->queries) groups = std::max(groups, query.groups);
+  glUseProgram(once->program.name());
+  // The last detection has put everything back.
+  glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT);
+  glDispatchCompute(groups, static_cast<GLuint>(once->queries.size()), 1);
+  // The GPU is to begin; the rest is said while it works.
+  glFlush();
+  glMemoryBarrier(GL_CLIENT_MAPPED_BUFFER_BARRIER_BIT | GL_SHADER_STORAGE_BARRIER_BIT);
+  flight.done.set();
+}
+
+namespace detail {
+
+// Words that the GPU is writing: only what the check proves is believed.
+bool Flight::has_come() const {
+  for (std::size_t q = 0; q < queries.size(); ++q) {
+    const std::span<const std::uint32_t> words =
+        down.view<std::uint32_t>(stride, q * stride * 4);
+    const auto now = static_cast<std::uint32_t>(serial);
+    const auto read = [&](std::size_t i) {
+      // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): atomic_ref wants it; it only reads.
+      return std::atomic_ref<std::uint32_t>(const_cast<std::uint32_t&>(words[i]))
+          .load(std::memory_order_acquire);
+    };
+    if (read(stride - 2) != now) return false;
+    if (read(stride - 1) != find_record_check(words.data(), record_words, now)) return false;
+  }
+  return true;
+}
+
+void Flight::wait() {
+  if (once && in_down) {
+    // Most answers come within microseconds, long before a driver's own way to tell so.
+    constexpr std::chrono::microseconds kBusy{300};
+    const auto start = std::chrono::steady_clock::now();
+    do {
+      if (has_come()) {
+        done.drop();
+        return;
+      }
+    } while (std::chrono::steady_clock::now() - start < kBusy);
+  }
+  done.wait();
+}
+
+}  // namespace detail
+}  // namespace isotact
