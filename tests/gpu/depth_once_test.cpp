@@ -163,8 +163,8 @@ TEST_F(GpuDepthOnceTest, SameAsSeveralPassesAndAsTheCpu) {
       fast.fetch(fast.submit(queries, {.meshes = around}), one);
       slow.fetch(slow.submit(queries, {.meshes = around}), many);
       for (std::size_t q = 0; q < kAtOnce; ++q) {
-        const std::string where = std::to_string(c) + " " + std::to_string(round) + " " +
-                                  std::to_string(q);
+        const std::string where =
+            std::to_string(c) + " " + std::to_string(round) + " " + std::to_string(q);
         expect_same(one[q], many[q], where);
         compare_with_cpu(detect_by_depth(map, queries[q].world_from_object, scenery.cpu, settings),
                          one[q], where, tally);

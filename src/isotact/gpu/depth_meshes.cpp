@@ -67,7 +67,7 @@ DrawnInstance make_instance(const GpuMeshes::State::Element& element, const Dept
       instance.clip_from_element[4 * row + column] = columns[4 * column + row];
   instance.flags =
       (element.closed && element.surrounds && may_surround(instance, element.bounds) ? kPassClosed
-                                                                                      : 0U) |
+                                                                                     : 0U) |
       (element.primitive != DepthPrimitive::kTriangles ? kPassThin : 0U);
   return instance;
 }

@@ -56,16 +56,15 @@ bool GpuDepthDetector::State::can_run_once(const GpuDepthScene& scene) const {
 }
 
 void GpuDepthDetector::State::make_once() {
-  const auto tile_count = static_cast<std::uint32_t>(((settings.width + 15) / 16) *
-                                                     ((settings.height + 15) / 16));
+  const auto tile_count =
+      static_cast<std::uint32_t>(((settings.width + 15) / 16) * ((settings.height + 15) / 16));
   std::vector<ShaderDefine> defines{{"LAYERS", std::to_string(settings.layers)},
                                     {"TILES", std::to_string(tile_count) + "u"}};
   if (settings.max_contacts > 0) defines.push_back({"CONTACTS", "1"});
   once = std::make_unique<detail::OncePass>();
   once->program = GpuProgram("depth_once.comp", defines);
   once->frame = GpuBuffer(std::span<const detail::DepthFrame>(&frame, 1));
-  once->notes =
-      GpuBuffer(static_cast<std::size_t>(options.queries) * detail::kOnceNoteWords * 4);
+  once->notes = GpuBuffer(static_cast<std::size_t>(options.queries) * detail::kOnceNoteWords * 4);
   once->notes.clear();
   once->slots.resize(slots.size());
   once->tiles_a_slot = tile_count;
@@ -144,11 +143,10 @@ bool GpuDepthDetector::State::prepare_once(detail::Flight& flight, const GpuDept
     const std::size_t count = once->entries.size() - first;
     if (count > detail::kOnceEntries || instances.size() > 0xffff) return false;
     // Somebody has to write the report.
-    once->queries.push_back(
-        {.slot = static_cast<std::uint32_t>(slot),
-         .entries = static_cast<std::uint32_t>(first),
-         .entry_count = static_cast<std::uint32_t>(count),
-         .groups = count == 0 ? 1 : std::max(1U, once->slots[slot].tiles)});
+    once->queries.push_back({.slot = static_cast<std::uint32_t>(slot),
+                             .entries = static_cast<std::uint32_t>(first),
+                             .entry_count = static_cast<std::uint32_t>(count),
+                             .groups = count == 0 ? 1 : std::max(1U, once->slots[slot].tiles)});
   }
   for (const GpuMeshes::State::Element& e : m.elements) flight.ids.push_back(e.id);
   set_stride(flight);
@@ -190,13 +188,12 @@ void GpuDepthDetector::State::run_once(detail::Flight& flight, std::uint32_t res
   const GpuMeshes::State& m = flight.meshes.front().meshes->state();
   const GLuint up = flight.upload.name();
   const auto size = [](const GpuBuffer& b) { return static_cast<GLsizeiptr>(b.size()); };
-  const std::array<GLuint, 6> names{m.corners.name(), up, up, m.leaves.name(),
-                                    once->covered.name(), once->notes.name()};
+  const std::array<GLuint, 6> names{
+      m.corners.name(), up, up, m.leaves.name(), once->covered.name(), once->notes.name()};
   const std::array<GLintptr, 6> offsets{0, static_cast<GLintptr>(flight.instances_at), 0, 0, 0, 0};
   const auto bytes = static_cast<GLsizeiptr>(flight.upload_bytes);
-  const std::array<GLsizeiptr, 6> sizes{
-      size(m.corners), bytes - offsets[1], bytes, size(m.leaves), size(once->covered),
-      size(once->notes)};
+  const std::array<GLsizeiptr, 6> sizes{size(m.corners), bytes - offsets[1],  bytes,
+                                        size(m.leaves),  size(once->covered), size(once->notes)};
   glBindBuffersRange(GL_SHADER_STORAGE_BUFFER, 0, 6, names.data(), offsets.data(), sizes.data());
   const std::array<GLuint, 8> more{intervals.name(), notes.name(), hit_mask.name(), parts.name(),
                                    hits.name(),      sums.name(),  bits.name(),     results_name};
@@ -219,8 +216,7 @@ namespace detail {
 // Words that the GPU is writing: only what the check proves is believed.
 bool Flight::has_come() const {
   for (std::size_t q = 0; q < queries.size(); ++q) {
-    const std::span<const std::uint32_t> words =
-        down.view<std::uint32_t>(stride, q * stride * 4);
+    const std::span<const std::uint32_t> words = down.view<std::uint32_t>(stride, q * stride * 4);
     const auto now = static_cast<std::uint32_t>(serial);
     const auto read = [&](std::size_t i) {
       // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): atomic_ref wants it; it only reads.

@@ -25,8 +25,8 @@ void check_element_pose(const Pose& pose, std::size_t number) {
     throw Error(fmt::format("element {}: its pose must be finite, with a unit quaternion", number));
 }
 
-// Parts of at most `limit`, each half of the one above, along its longest side. `enter` gives each a
-// number; `leave` is told that behind its halves, with the items of those that are not halved.
+// Parts of at most `limit`, each half of the one above, along its longest side. `enter` gives each
+// a number; `leave` is told that behind its halves, with the items of those that are not halved.
 template <typename Enter, typename Leave>
 void split_items(std::span<ClusterItem> items, std::size_t limit, const Enter& enter,
                  const Leave& leave) {
@@ -122,7 +122,8 @@ class ClusterBuilder {
   // Of the cluster whose corners begin at `first` and are the last ones.
   void add_leaves(std::size_t first, std::size_t corners) {
     for (std::size_t leaf = 0; leaf < detail::kClusterSize / detail::kLeafSize; ++leaf) {
-      const std::size_t begin = std::min(first + leaf * detail::kLeafSize * corners, corners_.size());
+      const std::size_t begin =
+          std::min(first + leaf * detail::kLeafSize * corners, corners_.size());
       const std::size_t end = std::min(begin + detail::kLeafSize * corners, corners_.size());
       Aabbf box;
       for (std::size_t c = begin; c < end; ++c) extend(box, corners_[c]);

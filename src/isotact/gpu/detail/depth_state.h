@@ -95,7 +95,7 @@ struct Flight {
   std::vector<GpuDepthQuery> queries;
   std::vector<DepthView> views;  // of each
   std::vector<MeshPlan> meshes;
-  std::vector<std::uint32_t> ids;               // of each element
+  std::vector<std::uint32_t> ids;  // of each element
   std::uint32_t element_words = 0, record_words = 0, stride = 0;
   // In one dispatch: what is asked.
   bool once = false, in_down = false;  // in_down: the CPU may read the results
