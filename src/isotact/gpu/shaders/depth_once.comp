@@ -32,6 +32,16 @@ layout(std430, binding = 12) coherent buffer Hits { Hit hits[]; };
 layout(std430, binding = 13) coherent buffer Sums { int sums[]; };
 layout(std430, binding = 15) coherent writeonly buffer Results { uint results[]; };
 
+#ifdef TRACE
+layout(std430, binding = 10) buffer Trace { uint traces[]; };
+uint trace_start;
+void trace(uint k) {
+  if (gl_LocalInvocationIndex == 0u)
+    traces[(gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * 8u + k] = clock2x32ARB().x - trace_start;
+}
+#else
+#define trace(k)
+#endif
 const uint kBack = 0x80000000u, kNone = 0xffffffffu;
 const uint kLeavesACluster = 4u, kMostWords = 32u;
 const float kPixelRoom = 1.0 / 64, kDepthRoom = 1e-6;
@@ -471,6 +481,9 @@ void finish(uint query, uint slot) {
 
 void main() {
   uint me = gl_LocalInvocationIndex, number = gl_WorkGroupID.y;
+#ifdef TRACE
+  trace_start = clock2x32ARB().x;
+#endif
   Query query = find_query(number);
   if (gl_WorkGroupID.x >= query.groups) return;
   CoveredTile of = covered[query.slot * TILES + gl_WorkGroupID.x];
@@ -485,6 +498,7 @@ void main() {
   if (me < 128u) keys[min(me, 127u)] = 0u;
   Pixel pixel = make_pixel(query.slot, tile.first);
 
+  trace(0u);
   uint leaf_total = kLeavesACluster * query.entry_count;
   for (uint first = 0u; first < leaf_total; first += 256u) {
     barrier();
@@ -498,6 +512,7 @@ void main() {
         near_leaves[atomicAdd(leaf_count, 1u)] = uvec2(leaf, entry >> 16);
     }
     barrier();
+    if (first == 0u) trace(1u);
     for (uint some = 0u; some < leaf_count; some += 8u) {
       if (me == 0u) face_count = 0u;
       barrier();
@@ -505,17 +520,22 @@ void main() {
       uvec2 leaf = near_leaves[min(which, 255u)];
       if (which < leaf_count) list_face(tile, leaf.x, me % 32u, leaf.y);
       barrier();
+      if (some == 0u) trace(2u);
       for (uint f = 0u; f < face_count; ++f) test_face(pixel, number, faces[f]);
       barrier();
     }
   }
   barrier();
+  trace(3u);
   tell(pixel, number);
   memoryBarrierBuffer();
   barrier();
+  trace(4u);
   if (me == 0u) last_group = atomicAdd(notes[number * kNoteStride + kDone], 1u);
   barrier();
+  trace(5u);
   if (last_group + 1u != query.groups) return;
   memoryBarrierBuffer();
   finish(number, query.slot);
+  trace(6u);
 }
