@@ -76,6 +76,8 @@ void GpuDepthDetector::State::make_once() {
   const auto tile_count =
       static_cast<std::uint32_t>(((settings.width + 15) / 16) * ((settings.height + 15) / 16));
   std::vector<ShaderDefine> defines{{"LAYERS", std::to_string(settings.layers)},
+                                    {"WIDTH", std::to_string(settings.width)},
+                                    {"HEIGHT", std::to_string(settings.height)},
                                     {"TILES", std::to_string(tile_count) + "u"}};
   if (once_trace && epoxy_has_gl_extension("GL_ARB_shader_clock")) defines.push_back({"TRACE", "1"});
   if (settings.max_contacts > 0) defines.push_back({"CONTACTS", "1"});
@@ -89,6 +91,23 @@ void GpuDepthDetector::State::make_once() {
   once->covered = GpuBuffer(slots.size() * tile_count * sizeof(detail::CoveredTile));
 }
 
+// Tiles that hold a pixel in which windings are counted for each element; depth_frame.glsl.
+std::vector<bool> GpuDepthDetector::State::find_probed_tiles(std::size_t slot) const {
+  std::vector<bool> probed(once->tiles_a_slot);
+  const detail::DepthMapNote note = read_note(static_cast<int>(slot));
+  const auto width = static_cast<std::uint32_t>(settings.width);
+  const auto height = static_cast<std::uint32_t>(settings.height);
+  const std::uint32_t part_x = (width + 3) / 4, part_y = (height + 3) / 4;
+  for (std::uint32_t region = 0; region < 16; ++region) {
+    if (note.probes[region] == 0) continue;
+    const std::uint32_t local = 0xfffffU - (note.probes[region] & 0xfffffU);
+    const std::uint32_t x = region % 4 * part_x + local % part_x;
+    const std::uint32_t y = region / 4 * part_y + local / part_x;
+    probed.at(std::size_t{y / 16} * ((width + 15) / 16) + x / 16) = true;
+  }
+  return probed;
+}
+
 void GpuDepthDetector::State::list_covered(std::size_t slot) {
   detail::OnceSlot& listed = once->slots[slot];
   if (listed.version == slots[slot].version) return;
@@ -97,10 +116,12 @@ void GpuDepthDetector::State::list_covered(std::size_t slot) {
   };
   std::vector<Bounds> bounds(once->tiles_a_slot);
   tile_bounds.read(std::span<Bounds>(bounds), slot * bounds.size() * sizeof(Bounds));
+  const std::vector<bool> probed = find_probed_tiles(slot);
   std::vector<detail::CoveredTile> tiles_of_map;
   for (std::size_t i = 0; i < bounds.size(); ++i)
     if (bounds[i].near <= bounds[i].far)
-      tiles_of_map.push_back({static_cast<std::uint32_t>(i), bounds[i].near, bounds[i].far});
+      tiles_of_map.push_back({static_cast<std::uint32_t>(i), bounds[i].near, bounds[i].far,
+                              probed[i] ? 1U : 0U});
   once->covered.upload(std::span<const detail::CoveredTile>(tiles_of_map),
                        slot * once->tiles_a_slot * sizeof(detail::CoveredTile));
   listed = {slots[slot].version, static_cast<std::uint32_t>(tiles_of_map.size())};

@@ -24,7 +24,7 @@ static_assert(sizeof(OnceHead) == 16 && sizeof(OnceQuery) == 16);
 struct CoveredTile {
   std::uint32_t number = 0;
   float near = 0, far = 0;  // parts of the box's depth
-  std::uint32_t empty = 0;
+  std::uint32_t has_probe = 0;  // 1: counts windings of each element somewhere
 };
 static_assert(sizeof(CoveredTile) == 16);
 

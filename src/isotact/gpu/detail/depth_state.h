@@ -217,6 +217,7 @@ struct GpuDepthDetector::State {
   // depth_once.cpp
   bool can_run_once(const GpuDepthScene& scene) const;
   void make_once();
+  std::vector<bool> find_probed_tiles(std::size_t slot) const;
   void list_covered(std::size_t slot);
   void list_clusters(const detail::Flight& flight, std::size_t query, const GpuMeshes::State& m,
                      std::vector<detail::DrawnInstance>& instances) const;

@@ -14,7 +14,8 @@ const int kBlockTiles = 4;  // along each side of what a work-group takes
 const double kGrid = 4096.0lf;
 
 dvec2 to_picture(vec3 clip) {
-  return round((dvec2(clip.xy) + 1.0lf) * dvec2(isotact_frame.size) * (0.5lf * kGrid)) / kGrid;
+  return round((dvec2(clip.xy) + 1.0lf) * dvec2(isotact_frame.size) * (0.5lf * kGrid)) *
+         (1.0lf / kGrid);
 }
 
 // Twice the area of a, b, p: positive where that runs counter-clockwise.
@@ -25,13 +26,8 @@ double find_edge(dvec2 a, dvec2 b, dvec2 p) {
   return turned ? -e : e;
 }
 
-Flat make_flat(Instance instance, uint corner) {
-  Flat t;
-  for (uint k = 0u; k < 3u; ++k) {
-    vec3 clip = to_clip(instance, corner + k);
-    t.at[k] = to_picture(clip);
-    t.z[k] = 0.5 * clip.z + 0.5;
-  }
+// Puts its corners in order.
+void turn_flat(inout Flat t) {
   t.area = find_edge(t.at[0], t.at[1], t.at[2]);
   t.front = t.area < 0;
   if (t.front) {
@@ -41,6 +37,16 @@ Flat make_flat(Instance instance, uint corner) {
     t.z = t.z.xzy;
     t.area = -t.area;
   }
+}
+
+Flat make_flat(Instance instance, uint corner) {
+  Flat t;
+  for (uint k = 0u; k < 3u; ++k) {
+    vec3 clip = to_clip(instance, corner + k);
+    t.at[k] = to_picture(clip);
+    t.z[k] = 0.5 * clip.z + 0.5;
+  }
+  turn_flat(t);
   return t;
 }
 
