@@ -349,25 +349,25 @@ void bench_tunnel(const Options& options, const GpuContext& gpu, Report& report)
       once_trace = clocks;
       once_tune = 1;
       Detector d(gpu, way.settings, 1, object, way.views, true);
-      std::vector<std::vector<double>> stage_max(7), stage_mean(7);
+      std::vector<std::vector<double>> stage_max(10), stage_mean(10);
       for (int round = 0; round < 3; ++round)
         for (std::size_t f = 0; f < poses.size(); f += 7) {
           if (round == 0) once_gpu.clear();
           d.gpu.fetch(d.submit({&poses[f], 1}, {{}, around}), d.reports);
           if (!clocks || round < 2) continue;
-          for (std::size_t k = 0; k < 6; ++k) {
+          for (std::size_t k = 0; k < 10; ++k) {
             double most = 0, sum = 0;
-            for (std::size_t g = 0; g + 8 <= once_clocks.size(); g += 8) {
+            for (std::size_t g = 0; g + 10 <= once_clocks.size(); g += 10) {
               most = std::max(most, static_cast<double>(once_clocks[g + k]));
               sum += static_cast<double>(once_clocks[g + k]);
             }
             stage_max[k].push_back(most);
-            stage_mean[k].push_back(sum / static_cast<double>(once_clocks.size() / 8));
+            stage_mean[k].push_back(sum / static_cast<double>(once_clocks.size() / 10));
           }
         }
       report.print("    GPU time {:.2f} us, median {:.2f}, 99% {:.2f}", describe_values(once_gpu).mean, quantile(once_gpu, 0.5), quantile(once_gpu, 0.99));
       if (clocks)
-        for (std::size_t k = 0; k < 6; ++k)
+        for (std::size_t k = 0; k < 10; ++k)
           report.print("; {} clocks mean {:.0f} max {:.0f}", k, describe_values(stage_mean[k]).mean, describe_values(stage_max[k]).mean);
       report.print("\n");
       once_trace = false;

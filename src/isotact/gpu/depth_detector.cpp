@@ -143,10 +143,12 @@ detail::Flight& GpuDepthDetector::State::prepare(std::span<const GpuDepthQuery> 
 
 void GpuDepthDetector::State::run(detail::Flight& flight, const GpuDepthScene& scene,
                                   std::uint32_t results_name) {
+  flight.is_pending = true;
   if (flight.once) {
     run_once(flight, results_name);
     return;
   }
+  if (once) glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT);  // of what that has written
   flight.upload.bind_frame();
   bind_storage();
   const auto count = static_cast<std::uint32_t>(flight.queries.size());
@@ -218,8 +220,7 @@ detail::Flight& GpuDepthDetector::State::find(GpuDepthTicket ticket) {
 }
 
 bool GpuDepthDetector::is_ready(GpuDepthTicket ticket) const {
-  const detail::Flight& flight = state_->find(ticket);
-  return (flight.once && flight.has_come()) || flight.done.is_passed();
+  return state_->find(ticket).is_ready();
 }
 
 void GpuDepthDetector::fetch(GpuDepthTicket ticket, std::vector<DepthReport>& reports) {

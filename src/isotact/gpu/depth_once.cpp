@@ -60,6 +60,14 @@ bool may_meet_box(const std::array<float, 12>& rows, const Aabbf& box, bool fron
   return true;
 }
 
+// Whether edge functions of all triangles are exact in double precision; depth_once.comp. `longest`:
+// of their edges.
+bool is_exact(const DepthView& view, const DepthSettings& settings, double longest) {
+  constexpr double kMostPixels = 8000;
+  return longest * settings.width <= kMostPixels * 2 * view.half_size.x &&
+         longest * settings.height <= kMostPixels * 2 * view.half_size.y;
+}
+
 }  // namespace
 }  // namespace detail
 
@@ -176,6 +184,7 @@ bool GpuDepthDetector::State::prepare_once(detail::Flight& flight, const GpuDept
   once->entries.clear();
   once->queries.clear();
   for (std::size_t q = 0; q < flight.queries.size(); ++q) {
+    if (!detail::is_exact(flight.views[q], settings, m.longest)) return false;
     const auto slot = static_cast<std::size_t>(flight.queries[q].slot);
     list_covered(slot);
     const std::size_t first = once->entries.size();
@@ -202,39 +211,43 @@ bool GpuDepthDetector::State::prepare_once(detail::Flight& flight, const GpuDept
 }
 
 void GpuDepthDetector::State::put_once(detail::Flight& flight) {
-  const std::size_t instances_at = detail::align_block(
-      sizeof(detail::OnceHead) + once->queries.size() * sizeof(detail::OnceQuery));
+  const std::size_t head_bytes =
+      sizeof(detail::OnceHead) + once->queries.size() * sizeof(detail::OnceQuery);
+  const std::size_t instances_at = detail::align_block(head_bytes);
   const std::size_t entries_at =
       instances_at + flight.instances.size() * sizeof(detail::DrawnInstance);
   const std::size_t bytes = entries_at + std::max<std::size_t>(1, once->entries.size()) * 4;
   reserve_elements(static_cast<std::uint32_t>(flight.ids.size()));
-  flight.upload.reserve(bytes);
-  flight.upload.put(0, detail::OnceHead{.elements = static_cast<std::uint32_t>(flight.ids.size()),
-                                        .element_words = flight.element_words,
-                                        .stride = flight.stride,
-                                        .serial = static_cast<std::uint32_t>(submissions + 1)});
-  std::size_t at = sizeof(detail::OnceHead);
-  for (detail::OnceQuery query : once->queries) {
+  flight.asked.reserve(bytes);
+  flight.asked.view<detail::OnceHead>(1).front() = {
+      .elements = static_cast<std::uint32_t>(flight.ids.size()),
+      .element_words = flight.element_words,
+      .stride = flight.stride,
+      .serial = static_cast<std::uint32_t>(submissions + 1)};
+  for (detail::OnceQuery& query : once->queries)
     query.entries += static_cast<std::uint32_t>(entries_at / 4);
-    flight.upload.put(at, query);
-    at += sizeof query;
-  }
-  flight.upload.put_all(instances_at, std::span<const detail::DrawnInstance>(flight.instances));
-  flight.upload.put_all(entries_at, std::span<const std::uint32_t>(once->entries));
-  flight.upload.send(bytes);
+  const auto put = [&](std::size_t at, const auto& values) {
+    if (values.empty()) return;
+    std::copy(values.begin(), values.end(),
+              flight.asked.view<typename std::decay_t<decltype(values)>::value_type>(values.size(), at)
+                  .begin());
+  };
+  put(sizeof(detail::OnceHead), once->queries);
+  put(instances_at, flight.instances);
+  put(entries_at, once->entries);
   flight.instances_at = instances_at;
-  flight.upload_bytes = bytes;
+  flight.asked_bytes = bytes;
 }
 
 void GpuDepthDetector::State::run_once(detail::Flight& flight, std::uint32_t results_name) {
   once_mark(2);
   const GpuMeshes::State& m = flight.meshes.front().meshes->state();
-  const GLuint up = flight.upload.name();
+  const GLuint up = flight.asked.name();
   const auto size = [](const GpuBuffer& b) { return static_cast<GLsizeiptr>(b.size()); };
   const std::array<GLuint, 6> names{
       m.corners.name(), up, up, m.leaves.name(), once->covered.name(), once->notes.name()};
   const std::array<GLintptr, 6> offsets{0, static_cast<GLintptr>(flight.instances_at), 0, 0, 0, 0};
-  const auto bytes = static_cast<GLsizeiptr>(flight.upload_bytes);
+  const auto bytes = static_cast<GLsizeiptr>(flight.asked_bytes);
   const std::array<GLsizeiptr, 6> sizes{size(m.corners), bytes - offsets[1],  bytes,
                                         size(m.leaves),  size(once->covered), size(once->notes)};
   glBindBuffersRange(GL_SHADER_STORAGE_BUFFER, 0, 6, names.data(), offsets.data(), sizes.data());
@@ -264,11 +277,11 @@ void GpuDepthDetector::State::run_once(detail::Flight& flight, std::uint32_t res
     glGetQueryObjectui64v(query_name, GL_QUERY_RESULT, &ns);
     once_gpu.push_back(1e-3 * static_cast<double>(ns));
     glDeleteQueries(1, &query_name);
-    once_clocks.resize(std::min<std::size_t>(groups * 8, hit_mask.size() / 4));
+    once_clocks.resize(std::min<std::size_t>(groups * 10 * once->queries.size(), hit_mask.size() / 4));
     hit_mask.read(std::span<std::uint32_t>(once_clocks));
   }
-  glMemoryBarrier(GL_CLIENT_MAPPED_BUFFER_BARRIER_BIT | GL_SHADER_STORAGE_BARRIER_BIT);
-  if (once_tune != 2) flight.done.set();
+  flight.done.drop();
+  if (!flight.in_down) flight.done.set();
   once_mark(6);
 }
 
@@ -290,21 +303,30 @@ bool Flight::has_come() const {
   return true;
 }
 
+// Fences cost microseconds: one is set only where the answer has not come soon.
+bool Flight::is_ready() {
+  if (!is_pending || (once && in_down && has_come())) return true;
+  if (!done.is_set()) {
+    glMemoryBarrier(GL_CLIENT_MAPPED_BUFFER_BARRIER_BIT);
+    done.set();
+  }
+  return done.is_passed();
+}
+
 void Flight::wait() {
+  if (!is_pending) return;
   if (once && in_down) {
     // Most answers come within microseconds, long before a driver's own way to tell so.
     constexpr std::chrono::microseconds kBusy{300};
     const auto start = std::chrono::steady_clock::now();
     do {
-      if (has_come()) {
-        once_mark(7);
-        done.drop();
-        once_mark(8);
-        return;
-      }
-    } while (std::chrono::steady_clock::now() - start < kBusy);
+      is_pending = !has_come();
+    } while (is_pending && std::chrono::steady_clock::now() - start < kBusy);
+    once_mark(7);
   }
-  done.wait();
+  if (is_pending && !is_ready()) done.wait();
+  is_pending = false;
+  done.drop();
 }
 
 }  // namespace detail

@@ -77,6 +77,8 @@ class ClusterBuilder {
         for (std::size_t c = 0; c < corners; ++c) {
           corners_.push_back(at(item.primitive, c));
           extend(box, corners_.back());
+          const Vec3 edge = to_double(corners_.back()) - to_double(at(item.primitive, (c + 1) % corners));
+          longest_ = std::max(longest_, length(edge));
         }
       add_leaves(first, corners);
       const std::uint32_t flags =
@@ -117,6 +119,7 @@ class ClusterBuilder {
   const std::vector<detail::MeshCluster>& clusters() const { return clusters_; }
   const std::vector<detail::MeshLeaf>& leaves() const { return leaves_; }
   std::vector<detail::ClusterNode>& nodes() { return nodes_; }
+  double longest() const { return longest_; }
 
  private:
   // Of the cluster whose corners begin at `first` and are the last ones.
@@ -154,6 +157,7 @@ class ClusterBuilder {
   std::vector<detail::MeshCluster> clusters_;
   std::vector<detail::MeshLeaf> leaves_;
   std::vector<detail::ClusterNode> nodes_;
+  double longest_ = 0;
 };
 
 }  // namespace
@@ -223,6 +227,7 @@ GpuMeshes::GpuMeshes(std::span<const MeshElement> elements) : state_(std::make_u
   state_->leaves = GpuBuffer(std::span<const detail::MeshLeaf>(builder.leaves()));
   state_->nodes = std::move(builder.nodes());
   state_->cluster_count = static_cast<std::uint32_t>(builder.clusters().size());
+  state_->longest = builder.longest();
 }
 GpuMeshes::GpuMeshes(GpuMeshes&&) noexcept = default;
 GpuMeshes& GpuMeshes::operator=(GpuMeshes&&) noexcept = default;

@@ -39,6 +39,7 @@ class Fence {
   Fence& operator=(const Fence&) = delete;
   ~Fence() { drop(); }
   void set();
+  bool is_set() const { return sync_ != nullptr; }
   bool is_passed() const;  // also where it is not set
   void wait();             // busy for a while, then asleep
   void drop();
@@ -100,9 +101,12 @@ struct Flight {
   // In one dispatch: what is asked.
   bool once = false, in_down = false;  // in_down: the CPU may read the results
   std::vector<DrawnInstance> instances;
-  std::size_t instances_at = 0, upload_bytes = 0;
+  GpuStage asked{GpuStage::Way::kUpInPlace};
+  std::size_t instances_at = 0, asked_bytes = 0;
+  bool is_pending = false;  // nobody has waited for it
 
   bool has_come() const;
+  bool is_ready();
   void wait();
 };
 

@@ -75,6 +75,7 @@ struct GpuMeshes::State {
   GpuBuffer leaves;    // MeshLeaf, four a cluster
   std::vector<detail::ClusterNode> nodes;
   std::uint32_t cluster_count = 0;
+  double longest = 0;  // of triangles' edges
   std::array<std::uint32_t, 3> kinds{};  // primitives of each kind
   bool any_closed = false;
   detail::GlVertexArray no_vertices;

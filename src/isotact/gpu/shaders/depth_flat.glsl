@@ -26,8 +26,13 @@ double find_edge(dvec2 a, dvec2 b, dvec2 p) {
   return turned ? -e : e;
 }
 
-// Puts its corners in order.
-void turn_flat(inout Flat t) {
+Flat make_flat(Instance instance, uint corner) {
+  Flat t;
+  for (uint k = 0u; k < 3u; ++k) {
+    vec3 clip = to_clip(instance, corner + k);
+    t.at[k] = to_picture(clip);
+    t.z[k] = 0.5 * clip.z + 0.5;
+  }
   t.area = find_edge(t.at[0], t.at[1], t.at[2]);
   t.front = t.area < 0;
   if (t.front) {
@@ -37,22 +42,18 @@ void turn_flat(inout Flat t) {
     t.z = t.z.xzy;
     t.area = -t.area;
   }
-}
-
-Flat make_flat(Instance instance, uint corner) {
-  Flat t;
-  for (uint k = 0u; k < 3u; ++k) {
-    vec3 clip = to_clip(instance, corner + k);
-    t.at[k] = to_picture(clip);
-    t.z[k] = 0.5 * clip.z + 0.5;
-  }
-  turn_flat(t);
   return t;
 }
 
 // Middles on an edge belong to one of its two triangles.
 bool is_left(double e, dvec2 a, dvec2 b) {
   return e > 0 || (e == 0 && (b.y < a.y || (b.y == a.y && b.x < a.x)));
+}
+
+// Edge functions, depths of the corners, twice the area. The same bits in every shader.
+float find_z(dvec3 e, vec3 z, double area) {
+  precise double sum = e.x * double(z.x) + e.y * double(z.y) + e.z * double(z.z);
+  return float(sum / area);
 }
 
 bool find_depth(Flat t, ivec2 pixel, out float z) {
@@ -63,13 +64,11 @@ bool find_depth(Flat t, ivec2 pixel, out float z) {
   if (!is_left(e0, t.at[1], t.at[2]) || !is_left(e1, t.at[2], t.at[0]) ||
       !is_left(e2, t.at[0], t.at[1]))
     return false;
-  // The same bits in every shader, here and below.
-  precise double sum = e0 * double(t.z.x) + e1 * double(t.z.y) + e2 * double(t.z.z);
-  z = float(sum / t.area);
+  z = find_z(dvec3(e0, e1, e2), t.z, t.area);
   return true;
 }
 
-// Of z, a pixel.
+// Of z, a pixel. The same bits in every shader.
 vec2 find_slope(Flat t) {
   precise dvec2 slope = dvec2(0);
   for (int k = 0; k < 3; ++k) {

@@ -37,7 +37,7 @@ layout(std430, binding = 10) buffer Trace { uint traces[]; };
 uint trace_start;
 void trace(uint k) {
   if (gl_LocalInvocationIndex == 0u)
-    traces[(gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * 8u + k] = clock2x32ARB().x - trace_start;
+    traces[(gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * 10u + k] = clock2x32ARB().x - trace_start;
 }
 #else
 #define trace(k)
@@ -58,25 +58,25 @@ Query find_query(uint number) {
   return Query(asked[at], asked[at + 1u], asked[at + 2u], asked[at + 3u]);
 }
 
-// A triangle over the tile. With the pixel's place d in the tile, its middle is on the inner side of
-// an edge where along_x d.x + along_y d.y >= least: whole numbers, as corners are snapped.
-struct Face {
-  dvec2 at[3];  // as in a Flat, not yet in order
-  float depths[3];
-  int along_x[3], along_y[3], least[3];
-  float z, room;  // in the middle of the tile's first pixel; how far that and the slope may be off
-  vec2 slope;     // of z, a pixel
-  uint corner, element, flags;
-};
-// Wide: edges that do not fit into whole numbers.
-const uint kFaceFront = 1u, kFaceClosed = 2u, kFaceWide = 4u;
-const uint kFaces = 64u;  // at once, four lanes each
+// Triangles over the tile, some at a time. Places are steps of the grid, from the middle of the tile's
+// first pixel: whole numbers, as corners are snapped. Corners are counter-clockwise. With a pixel's
+// place d in the tile, its middle is on the inner side of an edge where
+// along_x d.x + along_y d.y >= least.
+const uint kFaces = 64u;  // four lanes each
+shared dvec2 spots[3u * kFaces];  // corners, not yet in order
+shared float spot_depths[3u * kFaces];
+// Three edges: along_x, along_y, least; in the fourth place z in the middle of the tile's first
+// pixel, how far that and the slope may be off, flags. Then slope of z a pixel, corner, element.
+shared ivec4 faces[4u * kFaces];
+shared double face_edges[3u * kFaces];  // at the first pixel's middle
+shared float face_depths[3u * kFaces];  // of corners
+shared uint face_rows[kFaces];          // a bit for each 8 x 4 pixels that it may cover
+shared uint warp_faces[16];             // of each 8 x 4 pixels: a bit a face
+const uint kFaceFront = 1u, kFaceClosed = 2u;
 
 shared uint leaf_count, candidate_count, last_group;
 shared uvec2 near_leaves[256];   // first corner; instance << 8 | count
 shared uvec2 candidates[1024];   // of 32 leaves: corner, instance
-shared Face faces[kFaces];
-shared uint dropped[2];          // a bit a face: not over the tile
 shared uint told, any_hit, within, met[kMostWords], keys[128], hit_rows[16];
 shared uint record[16 + 8 * 64 + 32], check;
 shared uint greatest, greatest_pixel, contacts, around_whom, values[128], places[64];
@@ -128,76 +128,81 @@ void list_candidate(TileBox tile, uvec2 leaf, uint number) {
 
 // ---- triangles, four lanes each -----------------------------------------------------------------
 
-void place_corner(uint face, uint k, uvec2 candidate) {
-  vec3 clip = to_clip(instances[candidate.y], candidate.x + k);
-  faces[face].at[k] = to_picture(clip);
-  faces[face].depths[k] = 0.5 * clip.z + 0.5;
+void place_corner(TileBox tile, uint spot, Instance instance, uint corner) {
+  vec3 clip = to_clip(instance, corner);
+  spots[spot] = to_picture(clip) * kGrid - (dvec2(tile.first) + 0.5lf) * kGrid;
+  spot_depths[spot] = 0.5 * clip.z + 0.5;
 }
 
-Flat get_flat(uint face) {
-  Flat t;
-  t.at[0] = faces[face].at[0];
-  t.at[1] = faces[face].at[1];
-  t.at[2] = faces[face].at[2];
-  t.z = vec3(faces[face].depths[0], faces[face].depths[1], faces[face].depths[2]);
-  turn_flat(t);
+double find_cross(dvec2 a, dvec2 b) { return a.x * b.y - a.y * b.x; }
+
+// As Flat, but in the tile, and exact: the CPU sends no larger triangles.
+struct Placed {
+  dvec2 at[3];
+  dvec3 edges;  // opposite of the corners
+  double area;
+  bool front;
+};
+Placed get_placed(uint face) {
+  Placed t;
+  dvec2 a = spots[3u * face], b = spots[3u * face + 1u], c = spots[3u * face + 2u];
+  t.edges = dvec3(find_cross(b, c), find_cross(c, a), find_cross(a, b));
+  t.area = t.edges.x + t.edges.y + t.edges.z;
+  t.front = t.area < 0;
+  t.at[0] = a;
+  t.at[1] = t.front ? c : b;
+  t.at[2] = t.front ? b : c;
+  if (t.front) {
+    t.edges = -t.edges.xzy;
+    t.area = -t.area;
+  }
   return t;
 }
 
-void drop_face(uint face) { atomicOr(dropped[face >> 5], 1u << (face & 31u)); }
-
-// Edges of 16384 pixels and more do not fit into whole numbers.
-bool is_wide(Flat t) {
-  dvec2 lower = min(t.at[0], min(t.at[1], t.at[2])), upper = max(t.at[0], max(t.at[1], t.at[2]));
-  return max(upper.x - lower.x, upper.y - lower.y) > 16384.0lf;
-}
-
 // The edge that is opposite of corner k.
-void find_side(TileBox tile, uint face, uint k) {
-  Flat t = get_flat(face);
+void find_side(uint face, uint k) {
+  Placed t = get_placed(face);
   dvec2 a = k == 0u ? t.at[1] : k == 1u ? t.at[2] : t.at[0];
   dvec2 b = k == 0u ? t.at[2] : k == 1u ? t.at[0] : t.at[1];
-  if (is_wide(t)) return;
-  double least = -find_edge(a, b, dvec2(tile.first) + 0.5lf) * kGrid;
-  // Middles on an edge belong to one of its two triangles.
-  least = is_left(0.0lf, a, b) ? ceil(least) : floor(least) + 1;
-  ivec2 along = ivec2((b - a) * kGrid);
-  int need = int(clamp(least, -2147483000.0lf, 2147483000.0lf));
-  faces[face].along_x[k] = -along.y;
-  faces[face].along_y[k] = along.x;
-  faces[face].least[k] = need;
-  if (15 * (max(-along.y, 0) + max(along.x, 0)) < need) drop_face(face);
+  double e = k == 0u ? t.edges.x : k == 1u ? t.edges.y : t.edges.z;
+  double from = -e * (1.0lf / kGrid);
+  from = is_left(0.0lf, a, b) ? ceil(from) : floor(from) + 1;
+  int least = int(clamp(from, -2147483000.0lf, 2147483000.0lf));
+  ivec2 side = ivec2(b - a);
+  int along_x = -side.y, along_y = side.x;
+  faces[4u * face + k].xyz = ivec3(along_x, along_y, least);
+  face_edges[3u * face + k] = e;
+  int most = 7 * max(along_x, 0) + 3 * max(along_y, 0);
+  uint rows = 0u;
+  for (int i = 0; i < 8; ++i)
+    if (most + along_x * (8 * (i & 1)) + along_y * (4 * (i >> 1)) >= least) rows |= 1u << i;
+  atomicAnd(face_rows[face], rows);
 }
 
 void find_plane(TileBox tile, uint face, uvec2 candidate) {
-  Flat t = get_flat(face);
-  if (t.area == 0) {
-    drop_face(face);
-    return;
-  }
-  uint flags = instances[candidate.y].flags & kClosed;
-  bool closed = flags != 0u, wide = is_wide(t);
-  flags = (t.front ? kFaceFront : 0u) | (closed ? kFaceClosed : 0u) | (wide ? kFaceWide : 0u);
-  dvec2 p = dvec2(tile.first) + 0.5lf;
-  double sum = find_edge(t.at[1], t.at[2], p) * double(t.z.x) +
-               find_edge(t.at[2], t.at[0], p) * double(t.z.y) +
-               find_edge(t.at[0], t.at[1], p) * double(t.z.z);
-  float z = float(sum / t.area);
-  vec2 slope = find_slope(t);
-  float reach = 15 * (abs(slope.x) + abs(slope.y));
-  float highest = max(abs(t.z.x), max(abs(t.z.y), abs(t.z.z)));
-  float room = 1e-6 * (1 + abs(z) + reach + highest);
-  // Of slivers the slope is not known well.
-  if (t.area < 1.0 / 256 || wide) room = 1e30;
-  vec2 ends = z + 15 * vec2(min(slope.x, 0) + min(slope.y, 0), max(slope.x, 0) + max(slope.y, 0));
+  Placed t = get_placed(face);
+  Instance instance = instances[candidate.y];
+  bool closed = (instance.flags & kClosed) != 0u;
+  vec3 z = vec3(spot_depths[3u * face], spot_depths[3u * face + 1u], spot_depths[3u * face + 2u]);
+  if (t.front) z = z.xzy;
+  for (uint k = 0u; k < 3u; ++k) face_depths[3u * face + k] = z[k];
+  // To no more than single precision, with a bound of what that leaves out: each term is off by a
+  // few of its last bits.
+  float scale = float(kGrid) / float(t.area);
+  vec3 weights = vec3(t.edges) / float(t.area);
+  vec2 s0 = vec2(t.at[2] - t.at[1]), s1 = vec2(t.at[0] - t.at[2]), s2 = vec2(t.at[1] - t.at[0]);
+  vec3 xs = -vec3(s0.y, s1.y, s2.y) * scale, ys = vec3(s0.x, s1.x, s2.x) * scale;
+  float first = dot(weights, z);
+  vec2 slope = vec2(dot(xs, z), dot(ys, z));
+  float room = 2e-6 * (1 + dot(abs(weights) + 15 * (abs(xs) + abs(ys)), abs(z)));
+  vec2 ends = first + 15 * vec2(min(slope.x, 0) + min(slope.y, 0), max(slope.x, 0) + max(slope.y, 0));
   ends += vec2(-room, room);
-  if (ends.x > tile.far || (!closed && ends.y < tile.near)) drop_face(face);
-  faces[face].z = z;
-  faces[face].room = room;
-  faces[face].slope = slope;
-  faces[face].corner = candidate.x;
-  faces[face].element = instances[candidate.y].number;
-  faces[face].flags = flags;
+  if (t.area == 0 || ends.x > tile.far || (!closed && ends.y < tile.near))
+    atomicAnd(face_rows[face], 0u);
+  faces[4u * face].w = floatBitsToInt(first);
+  faces[4u * face + 1u].w = floatBitsToInt(room);
+  faces[4u * face + 2u].w = int((t.front ? kFaceFront : 0u) | (closed ? kFaceClosed : 0u));
+  faces[4u * face + 3u] = ivec4(floatBitsToInt(slope), int(candidate.x), int(instance.number));
 }
 
 // ---- pixels -------------------------------------------------------------------------------------
@@ -228,16 +233,15 @@ struct Pixel {
 #endif
 };
 
-void record_hit(inout Pixel p, uint slot, uint face, float z, vec2 interval) {
-  uint element = faces[face].element;
-  bool front = (faces[face].flags & kFaceFront) != 0u;
+void record_hit(inout Pixel p, uint slot, uint face, bool front, float z, vec2 interval) {
+  uint element = uint(faces[4u * face + 3u].w), corner = uint(faces[4u * face + 3u].z);
   uint word = min(element >> 5, kMostWords - 1u), bit = 1u << (element & 31u);
   if ((met[word] & bit) == 0u) atomicOr(met[word], bit);
   any_hit = 1u;
   told = 1u;
   float to_near = z - interval.x, to_far = interval.y - z;
   float value = max(min(to_near, to_far), 0.0);
-  uint who = element << 1 | (front ? 0u : 1u), corner = faces[face].corner;
+  uint who = element << 1 | (front ? 0u : 1u);
   if (is_better(p.deepest, value, who, corner)) {
     p.deepest.value = value;
     p.deepest.z = z;
@@ -245,46 +249,56 @@ void record_hit(inout Pixel p, uint slot, uint face, float z, vec2 interval) {
     p.deepest.corner = corner;
   }
 #ifdef CONTACTS
-  // As in depth_hit.glsl.
+  // As in depth_flat.glsl and depth_hit.glsl.
+  precise dvec2 sum = dvec2(0);
+  double area = face_edges[3u * face] + face_edges[3u * face + 1u] + face_edges[3u * face + 2u];
+  for (uint k = 0u; k < 3u; ++k)
+    sum += dvec2(faces[4u * face + k].xy) * double(face_depths[3u * face + k]);
+  vec2 slope = vec2(sum * kGrid / area) * maps[slot].slope;
   float way = max(front ? to_far : to_near, 0.0);
-  vec2 slope = faces[face].slope * maps[slot].slope;
   precise float stretch = 1.0 + (slope.x * slope.x + slope.y * slope.y);
   precise float depth = way * inversesqrt(stretch);
   if (is_better(p.contact, depth, who, corner)) p.contact = Best(depth, z, who, corner, way, slope);
 #endif
 }
 
+// The same depth as everybody else computes: there in pixels, here in steps of the grid, which are
+// powers of two of those. `along`: from the tile's first pixel.
+float find_exact_z(uint face, ivec3 along) {
+  dvec3 start = dvec3(face_edges[3u * face], face_edges[3u * face + 1u], face_edges[3u * face + 2u]);
+  vec3 z = vec3(face_depths[3u * face], face_depths[3u * face + 1u], face_depths[3u * face + 2u]);
+  return find_z(start + dvec3(along) * kGrid, z, start.x + start.y + start.z);
+}
+
 void test_face(inout Pixel p, uint query, uint slot, uint face) {
-  uint flags = faces[face].flags;
-  bool wide = (flags & kFaceWide) != 0u;
-  ivec3 e = ivec3(faces[face].along_x[0], faces[face].along_x[1], faces[face].along_x[2]) * p.in_tile.x +
-            ivec3(faces[face].along_y[0], faces[face].along_y[1], faces[face].along_y[2]) * p.in_tile.y;
-  ivec3 least = ivec3(faces[face].least[0], faces[face].least[1], faces[face].least[2]);
-  if (any(lessThan(e, least)) && !wide) return;
-  float z = faces[face].z + dot(faces[face].slope, vec2(p.in_tile)), room = faces[face].room;
+  ivec4 e0 = faces[4u * face], e1 = faces[4u * face + 1u], e2 = faces[4u * face + 2u];
+  ivec3 along = ivec3(e0.x, e1.x, e2.x) * p.in_tile.x + ivec3(e0.y, e1.y, e2.y) * p.in_tile.y;
+  if (any(lessThan(along, ivec3(e0.z, e1.z, e2.z)))) return;
+  ivec4 plane = faces[4u * face + 3u];
+  float z = intBitsToFloat(e0.w) + dot(intBitsToFloat(plane.xy), vec2(p.in_tile));
+  float room = intBitsToFloat(e1.w);
   if (z - room > p.furthest) return;
-  if (z + room >= p.solid[0].x) {
-    // It is, or may be, where the object is: the same depth as everybody else computes.
-    if (!find_depth(get_flat(face), p.at, z)) return;
+  bool front = (uint(e2.w) & kFaceFront) != 0u;
+  if (!(z + room < p.solid[0].x)) {
+    // It is, or may be, where the object is.
+    z = find_exact_z(face, along);
     // Of parts that touch, the one in which the way to its end is longer.
-    bool front = (flags & kFaceFront) != 0u, found = false;
+    bool found = false;
     vec2 interval = kNoInterval;
     for (int layer = 0; layer < LAYERS; ++layer)
       if (z >= p.solid[layer].x && z <= p.solid[layer].y && (front || !found)) {
         interval = p.solid[layer];
         found = true;
       }
-    if (found && z > 0 && z < 1) record_hit(p, slot, face, z, interval);
+    if (found && z > 0 && z < 1) record_hit(p, slot, face, front, z, interval);
   }
-  if ((flags & kFaceClosed) == 0u) return;
-  uint element = faces[face].element;
-  int entered = (flags & kFaceFront) != 0u ? 1 : -1;
-  int winding = entered * int(((element + 1u) << 8) | 1u);
+  if ((uint(e2.w) & kFaceClosed) == 0u) return;
+  int entered = front ? 1 : -1, winding = entered * (((plane.w + 1) << 8) | 1);
   for (int layer = 0; layer < LAYERS; ++layer)
     if (z < p.solid[layer].x || z <= 0) p.windings[layer] += winding;
   if (p.is_probe && (z < p.solid[0].x || z <= 0)) {
     told = 1u;
-    atomicAdd(sums[query * asked[0] + element], entered);
+    atomicAdd(sums[query * asked[0] + uint(plane.w)], entered);
   }
 }
 
@@ -329,19 +343,24 @@ void test_candidates(TileBox tile, inout Pixel pixel, uint query, uint slot) {
     uint face = me >> 2, k = me & 3u;
     bool is_there = first + face < count;
     uvec2 candidate = candidates[min(first + face, 1023u)];
-    if (me < 2u) dropped[min(me, 1u)] = 0u;
-    if (is_there && k < 3u) place_corner(face, min(k, 2u), candidate);
+    if (me < 16u) warp_faces[min(me, 15u)] = 0u;
+    if (is_there && k < 3u)
+      place_corner(tile, 3u * face + min(k, 2u), instances[candidate.y], candidate.x + k);
+    if (k == 3u) face_rows[face] = is_there ? 255u : 0u;
     barrier();
-    if (is_there && k < 3u) find_side(tile, face, min(k, 2u));
+    if (first == 0u) trace(3u);
+    if (is_there && k < 3u) find_side(face, min(k, 2u));
     if (is_there && k == 3u) find_plane(tile, face, candidate);
     barrier();
-    for (uint word = 0u; word < 2u; ++word) {
-      uint there = min(count - first, kFaces), start = 32u * word;
-      if (there <= start) break;
-      uint left = ~dropped[word] & (there - start >= 32u ? kNone : (1u << (there - start)) - 1u);
-      for (; left != 0u; left &= left - 1u)
-        test_face(pixel, query, slot, start + uint(findLSB(left)));
-    }
+    uint warp = me >> 5, lane = me & 31u;
+    for (uint half_of = 0u; half_of < 2u; ++half_of)
+      if ((face_rows[lane + 32u * half_of] >> warp & 1u) != 0u)
+        atomicOr(warp_faces[2u * warp + half_of], 1u << lane);
+    barrier();
+    if (first == 0u) trace(4u);
+    for (uint half_of = 0u; half_of < 2u; ++half_of)
+      for (uint left = warp_faces[2u * warp + half_of]; left != 0u; left &= left - 1u)
+        test_face(pixel, query, slot, 32u * half_of + uint(findLSB(left)));
     barrier();
   }
 }
@@ -575,6 +594,12 @@ void main() {
   uint me = gl_LocalInvocationIndex, number = gl_WorkGroupID.y;
 #ifdef TRACE
   trace_start = clock2x32ARB().x;
+  const uint trace_place = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * 10u;
+  const uint trace_all = gl_NumWorkGroups.y * gl_NumWorkGroups.x * 10u;
+  if (me == 0u) {
+    for (uint i = 0u; i < 9u; ++i) traces[trace_place + i] = 0u;
+    traces[trace_place + 9u] = atomicAdd(traces[trace_all], 1u) + 1u;
+  }
 #endif
   Query query = find_query(number);
   if (gl_WorkGroupID.x >= query.groups) return;
@@ -612,7 +637,7 @@ void main() {
       test_candidates(tile, pixel, number, query.slot);
     }
   }
-  trace(3u);
+  trace(5u);
   if (begun) note_within(pixel, number * kNoteStride);
   barrier();
   if (told != 0u) {
@@ -620,12 +645,15 @@ void main() {
     memoryBarrierBuffer();
     barrier();
   }
-  trace(4u);
+  trace(6u);
   if (me == 0u) last_group = atomicAdd(notes[number * kNoteStride + kDone], 1u);
   barrier();
-  trace(5u);
+  trace(7u);
+#ifdef TRACE
+  if (me == 0u) atomicAdd(traces[trace_all], 0xffffffffu);
+#endif
   if (last_group + 1u != query.groups) return;
   memoryBarrierBuffer();
   finish(number, query.slot);
-  trace(6u);
+  trace(8u);
 }
