@@ -51,7 +51,7 @@ struct OnceScenery {
     const TriangleMesh ring =
         make_torus({.radius = 0.6, .tube_radius = 0.2, .segments = 30, .tube_segments = 16});
     const TriangleMesh plank = make_box({.size_x = 3, .size_y = 0.15, .size_z = 0.4});
-    const TriangleMesh wall = make_box({.size_x = 40, .size_y = 0.2, .size_z = 40});
+    const TriangleMesh wall = make_box({.size_x = 12, .size_y = 0.2, .size_z = 12});
     const TriangleMesh solid = make_box({.size_x = 3.5, .size_y = 3.5, .size_z = 3.5});
     const TriangleMesh room =
         turn_over(make_box({.size_x = 9, .size_y = 9, .size_z = 9, .segments = 5}));
@@ -131,7 +131,7 @@ TEST_F(GpuDepthOnceTest, SameAsSeveralPassesAndAsTheCpu) {
       {{.width = 48, .height = 64, .layers = 2, .find_inside = false}, {0, -1, 0}},
   };
   constexpr std::size_t kAtOnce = 20;
-  const std::size_t rounds = unless_slow<std::size_t>(20, 3);
+  const std::size_t rounds = unless_slow<std::size_t>(6, 3);
   OnceTally tally;
   for (std::size_t c = 0; c < std::size(cases); ++c) {
     const DepthSettings& settings = cases[c].settings;

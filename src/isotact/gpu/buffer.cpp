@@ -109,10 +109,10 @@ void GpuStage::reserve(std::size_t bytes) {
   bytes_ = 0;
   const std::size_t wanted = bytes + bytes / 2;
   const GLbitfield access = GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT |
-                            (way_ == Way::kDown ? GL_MAP_READ_BIT : GL_MAP_WRITE_BIT);
+                            (way_ == Way::kUp ? GL_MAP_WRITE_BIT : GL_MAP_READ_BIT);
   glCreateBuffers(1, &name_);
   glNamedBufferStorage(name_, static_cast<GLsizeiptr>(wanted), nullptr,
-                       access | (way_ == Way::kUpInPlace ? 0U : GL_CLIENT_STORAGE_BIT));
+                       access | GL_CLIENT_STORAGE_BIT);
   data_ = static_cast<std::byte*>(
       glMapNamedBufferRange(name_, 0, static_cast<GLsizeiptr>(wanted), access));
   if (data_ == nullptr)

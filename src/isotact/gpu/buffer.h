@@ -56,8 +56,7 @@ class GpuBuffer {
 // since memory that the CPU only writes is slow to read.
 class GpuStage {
  public:
-  // kUpInPlace: what shaders read where it is, without a copy.
-  enum class Way : std::uint8_t { kUp, kUpInPlace, kDown };
+  enum class Way : std::uint8_t { kUp, kDown };
 
   explicit GpuStage(Way way) : way_(way) {}
   GpuStage(const GpuStage&) = delete;

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 
 #include <epoxy/gl.h>
 
@@ -88,6 +89,8 @@ void GpuDepthDetector::State::make_once() {
                                     {"HEIGHT", std::to_string(settings.height)},
                                     {"TILES", std::to_string(tile_count) + "u"}};
   if (once_trace && epoxy_has_gl_extension("GL_ARB_shader_clock")) defines.push_back({"TRACE", "1"});
+  defines.push_back({"CONTACT_COUNT", std::to_string(settings.max_contacts) + "u"});
+  defines.push_back({"LEAVES", getenv("LEAVES") ? getenv("LEAVES") : "16u"});
   if (settings.max_contacts > 0) defines.push_back({"CONTACTS", "1"});
   once = std::make_unique<detail::OncePass>();
   once->program = GpuProgram("depth_once.comp", defines);
@@ -201,7 +204,7 @@ bool GpuDepthDetector::State::prepare_once(detail::Flight& flight, const GpuDept
   once_times[0] += static_cast<double>(once->entries.size());
   for (const GpuMeshes::State::Element& e : m.elements) flight.ids.push_back(e.id);
   set_stride(flight);
-  put_once(flight);
+  if (!put_once(flight)) return false;
   flight.meshes.clear();
   flight.meshes.push_back({.meshes = scene.meshes.front()});
   flight.once = true;
@@ -210,51 +213,40 @@ bool GpuDepthDetector::State::prepare_once(detail::Flight& flight, const GpuDept
   return true;
 }
 
-void GpuDepthDetector::State::put_once(detail::Flight& flight) {
-  const std::size_t head_bytes =
+bool GpuDepthDetector::State::put_once(detail::Flight& flight) {
+  const std::size_t instances_at =
       sizeof(detail::OnceHead) + once->queries.size() * sizeof(detail::OnceQuery);
-  const std::size_t instances_at = detail::align_block(head_bytes);
   const std::size_t entries_at =
       instances_at + flight.instances.size() * sizeof(detail::DrawnInstance);
-  const std::size_t bytes = entries_at + std::max<std::size_t>(1, once->entries.size()) * 4;
+  const std::size_t bytes = entries_at + once->entries.size() * 4;
+  if (bytes > detail::kOnceBytes) return false;
   reserve_elements(static_cast<std::uint32_t>(flight.ids.size()));
-  flight.asked.reserve(bytes);
-  flight.asked.view<detail::OnceHead>(1).front() = {
-      .elements = static_cast<std::uint32_t>(flight.ids.size()),
-      .element_words = flight.element_words,
-      .stride = flight.stride,
-      .serial = static_cast<std::uint32_t>(submissions + 1)};
+  flight.upload.reserve(detail::kOnceBytes);
+  flight.upload.put(0, detail::OnceHead{.elements = static_cast<std::uint32_t>(flight.ids.size()),
+                                        .element_words = flight.element_words,
+                                        .stride = flight.stride,
+                                        .serial = static_cast<std::uint32_t>(submissions + 1)});
   for (detail::OnceQuery& query : once->queries)
     query.entries += static_cast<std::uint32_t>(entries_at / 4);
-  const auto put = [&](std::size_t at, const auto& values) {
-    if (values.empty()) return;
-    std::copy(values.begin(), values.end(),
-              flight.asked.view<typename std::decay_t<decltype(values)>::value_type>(values.size(), at)
-                  .begin());
-  };
-  put(sizeof(detail::OnceHead), once->queries);
-  put(instances_at, flight.instances);
-  put(entries_at, once->entries);
-  flight.instances_at = instances_at;
-  flight.asked_bytes = bytes;
+  flight.upload.put_all(sizeof(detail::OnceHead),
+                        std::span<const detail::OnceQuery>(once->queries));
+  flight.upload.put_all(instances_at, std::span<const detail::DrawnInstance>(flight.instances));
+  flight.upload.put_all(entries_at, std::span<const std::uint32_t>(once->entries));
+  flight.upload.send(bytes);
+  return true;
 }
 
 void GpuDepthDetector::State::run_once(detail::Flight& flight, std::uint32_t results_name) {
   once_mark(2);
   const GpuMeshes::State& m = flight.meshes.front().meshes->state();
-  const GLuint up = flight.asked.name();
-  const auto size = [](const GpuBuffer& b) { return static_cast<GLsizeiptr>(b.size()); };
   const std::array<GLuint, 6> names{
-      m.corners.name(), up, up, m.leaves.name(), once->covered.name(), once->notes.name()};
-  const std::array<GLintptr, 6> offsets{0, static_cast<GLintptr>(flight.instances_at), 0, 0, 0, 0};
-  const auto bytes = static_cast<GLsizeiptr>(flight.asked_bytes);
-  const std::array<GLsizeiptr, 6> sizes{size(m.corners), bytes - offsets[1],  bytes,
-                                        size(m.leaves),  size(once->covered), size(once->notes)};
-  glBindBuffersRange(GL_SHADER_STORAGE_BUFFER, 0, 6, names.data(), offsets.data(), sizes.data());
+      m.corners.name(), 0, 0, m.leaves.name(), once->covered.name(), once->notes.name()};
+  glBindBuffersBase(GL_SHADER_STORAGE_BUFFER, 0, 6, names.data());
   const std::array<GLuint, 8> more{intervals.name(), notes.name(), hit_mask.name(), parts.name(),
                                    hits.name(),      sums.name(),  bits.name(),     results_name};
   glBindBuffersBase(GL_SHADER_STORAGE_BUFFER, 8, 8, more.data());
-  glBindBufferBase(GL_UNIFORM_BUFFER, 30, once->frame.name());
+  const std::array<GLuint, 2> blocks{once->frame.name(), flight.upload.name()};
+  glBindBuffersBase(GL_UNIFORM_BUFFER, 30, 2, blocks.data());
   std::uint32_t groups = 0;
   for (const detail::OnceQuery& query : once->queries) groups = std::max(groups, query.groups);
   glUseProgram(once->program.name());

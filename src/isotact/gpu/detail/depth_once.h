@@ -9,7 +9,9 @@
 
 namespace isotact::detail {
 
-// What is asked: this, a OnceQuery each, then entries: cluster | instance << 16.
+// What is asked, a block of uniforms: this, a OnceQuery each, instances, then entries:
+// cluster | instance << 16.
+inline constexpr std::size_t kOnceBytes = 16384;  // what every GPU takes; more goes in several passes
 struct OnceHead {
   std::uint32_t elements = 0, element_words = 0, stride = 0, serial = 0;  // words
 };

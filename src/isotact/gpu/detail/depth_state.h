@@ -101,8 +101,6 @@ struct Flight {
   // In one dispatch: what is asked.
   bool once = false, in_down = false;  // in_down: the CPU may read the results
   std::vector<DrawnInstance> instances;
-  GpuStage asked{GpuStage::Way::kUpInPlace};
-  std::size_t instances_at = 0, asked_bytes = 0;
   bool is_pending = false;  // nobody has waited for it
 
   bool has_come() const;
@@ -227,7 +225,7 @@ struct GpuDepthDetector::State {
                      std::vector<detail::DrawnInstance>& instances) const;
   // False where it takes several passes.
   bool prepare_once(detail::Flight& flight, const GpuDepthScene& scene);
-  void put_once(detail::Flight& flight);
+  bool put_once(detail::Flight& flight);  // false: too much
   void run_once(detail::Flight& flight, std::uint32_t results_name);
 
   // depth_detector.cpp

@@ -10,7 +10,8 @@ layout(local_size_x = 256) in;
 #include "depth_flat.glsl"
 
 // detail/depth_once.h has the same.
-layout(std430, binding = 2) readonly buffer Ask { uint asked[]; };  // frame, queries, entries
+// Head, queries, instances, entries.
+layout(std140, binding = 31) uniform Ask { uvec4 ask[1024]; };
 layout(std430, binding = 3) readonly buffer Leaves { vec4 leaves[]; };
 struct CoveredTile {
   uint number;
@@ -50,19 +51,33 @@ const float kPixelRoom = 1.0 / 64, kDepthRoom = 1e-6;
 const uint kDone = 0u, kPixels = 1u, kFirstX = 2u, kFirstY = 3u, kLastX = 4u, kLastY = 5u,
            kWithin = 6u, kKeys = 8u, kMet = 136u, kAround = 168u, kNoteStride = 200u;
 
+uint find_asked(uint word) { return ask[word >> 2][word & 3u]; }
+
+Instance get_instance(uint number) {
+  uint at = 1u + gl_NumWorkGroups.y + 4u * number;
+  Instance i;
+  for (uint row = 0u; row < 3u; ++row) i.rows[row] = uintBitsToFloat(ask[at + row]);
+  uvec4 rest = ask[at + 3u];
+  i.number = rest.x;
+  i.flags = rest.y;
+  i.query = rest.z;
+  i.empty = rest.w;
+  return i;
+}
+
 struct Query {
   uint slot, entries, entry_count, groups;
 };
 Query find_query(uint number) {
-  uint at = 4u + 4u * number;
-  return Query(asked[at], asked[at + 1u], asked[at + 2u], asked[at + 3u]);
+  uvec4 q = ask[1u + number];
+  return Query(q.x, q.y, q.z, q.w);
 }
 
 // Triangles over the tile, some at a time. Places are steps of the grid, from the middle of the tile's
 // first pixel: whole numbers, as corners are snapped. Corners are counter-clockwise. With a pixel's
 // place d in the tile, its middle is on the inner side of an edge where
 // along_x d.x + along_y d.y >= least.
-const uint kFaces = 64u;  // four lanes each
+const uint kFaces = 32u;  // four lanes each
 shared dvec2 spots[3u * kFaces];  // corners, not yet in order
 shared float spot_depths[3u * kFaces];
 // Three edges: along_x, along_y, least; in the fourth place z in the middle of the tile's first
@@ -71,15 +86,22 @@ shared ivec4 faces[4u * kFaces];
 shared double face_edges[3u * kFaces];  // at the first pixel's middle
 shared float face_depths[3u * kFaces];  // of corners
 shared uint face_rows[kFaces];          // a bit for each 8 x 4 pixels that it may cover
-shared uint warp_faces[16];             // of each 8 x 4 pixels: a bit a face
+shared uint warp_faces[8];              // of each 8 x 4 pixels: a bit a face
 const uint kFaceFront = 1u, kFaceClosed = 2u;
 
 shared uint leaf_count, candidate_count, last_group;
 shared uvec2 near_leaves[256];   // first corner; instance << 8 | count
-shared uvec2 candidates[1024];   // of 32 leaves: corner, instance
-shared uint told, any_hit, within, met[kMostWords], keys[128], hit_rows[16];
-shared uint record[16 + 8 * 64 + 32], check;
-shared uint greatest, greatest_pixel, contacts, around_whom, values[128], places[64];
+const uint kLeaves = LEAVES;      // at a time
+shared uint candidates[32u * kLeaves];  // place in near_leaves << 8 | triangle there
+// Little of it, so that all tiles run at once.
+#ifdef CONTACTS
+const uint kParts = 128u;
+#else
+const uint kParts = 64u;
+#endif
+shared uint told, any_hit, within, met[kMostWords], keys[kParts], hit_rows[16];
+shared uint record[16u + 8u * CONTACT_COUNT + kMostWords], check;
+shared uint greatest, greatest_pixel, contacts, around_whom, values[kParts], places[kParts / 2u];
 
 // ---- what is over a tile ------------------------------------------------------------------------
 
@@ -98,32 +120,39 @@ bool meets_tile(TileBox tile, vec3 lower, vec3 upper, bool front) {
 const vec3 kHalfSize = 0.5 * vec3(WIDTH, HEIGHT, 1);
 
 void list_leaf(TileBox tile, uint entry, uint part) {
-  uint leaf = (entry & 0xffffu) * kLeavesACluster + part, instance = entry >> 16;
+  uint leaf = (entry & 0xffffu) * kLeavesACluster + part, number = entry >> 16;
+  Instance instance = get_instance(number);
   vec4 a = leaves[2u * leaf], b = leaves[2u * leaf + 1u];
   uint count = floatBitsToUint(b.w);
   if (count == 0u) return;
   vec4 middle = vec4(0.5 * (a.xyz + b.xyz), 1);
   vec3 extent = 0.5 * (b.xyz - a.xyz), at, reach;
   for (int axis = 0; axis < 3; ++axis) {
-    vec4 row = instances[instance].rows[axis];
+    vec4 row = instance.rows[axis];
     at[axis] = dot(row, middle);
     reach[axis] = dot(abs(row.xyz), extent);
   }
   reach += 1e-5 * (1 + abs(at) + reach);
   if (meets_tile(tile, (at - reach + 1) * kHalfSize, (at + reach + 1) * kHalfSize,
-                 (instances[instance].flags & kClosed) != 0u))
-    near_leaves[atomicAdd(leaf_count, 1u)] = uvec2(floatBitsToUint(a.w), instance << 8 | count);
+                 (instance.flags & kClosed) != 0u))
+    near_leaves[atomicAdd(leaf_count, 1u)] = uvec2(floatBitsToUint(a.w), number << 8 | count);
 }
 
-void list_candidate(TileBox tile, uvec2 leaf, uint number) {
+uvec2 get_candidate(uint candidate) {
+  uvec2 leaf = near_leaves[candidate >> 8 & 255u];
+  return uvec2(leaf.x + 3u * (candidate & 255u), leaf.y >> 8);
+}
+
+void list_candidate(TileBox tile, uint which, uint number) {
+  uvec2 leaf = near_leaves[which];
   if (number >= (leaf.y & 255u)) return;
   uint corner = leaf.x + 3u * number, at = leaf.y >> 8;
-  Instance instance = instances[at];
+  Instance instance = get_instance(at);
   vec3 c0 = to_clip(instance, corner), c1 = to_clip(instance, corner + 1u),
        c2 = to_clip(instance, corner + 2u);
   vec3 lower = (min(c0, min(c1, c2)) + 1) * kHalfSize, upper = (max(c0, max(c1, c2)) + 1) * kHalfSize;
   if (meets_tile(tile, lower, upper, (instance.flags & kClosed) != 0u))
-    candidates[min(atomicAdd(candidate_count, 1u), 1023u)] = uvec2(corner, at);
+    candidates[min(atomicAdd(candidate_count, 1u), 32u * kLeaves - 1u)] = which << 8 | number;
 }
 
 // ---- triangles, four lanes each -----------------------------------------------------------------
@@ -181,7 +210,7 @@ void find_side(uint face, uint k) {
 
 void find_plane(TileBox tile, uint face, uvec2 candidate) {
   Placed t = get_placed(face);
-  Instance instance = instances[candidate.y];
+  Instance instance = get_instance(candidate.y);
   bool closed = (instance.flags & kClosed) != 0u;
   vec3 z = vec3(spot_depths[3u * face], spot_depths[3u * face + 1u], spot_depths[3u * face + 2u]);
   if (t.front) z = z.xzy;
@@ -298,7 +327,7 @@ void test_face(inout Pixel p, uint query, uint slot, uint face) {
     if (z < p.solid[layer].x || z <= 0) p.windings[layer] += winding;
   if (p.is_probe && (z < p.solid[0].x || z <= 0)) {
     told = 1u;
-    atomicAdd(sums[query * asked[0] + uint(plane.w)], entered);
+    atomicAdd(sums[query * ask[0].x + uint(plane.w)], entered);
   }
 }
 
@@ -338,29 +367,27 @@ void begin_pixel(inout Pixel p, uint slot, bool any_probe) {
 
 // All candidates, some at a time.
 void test_candidates(TileBox tile, inout Pixel pixel, uint query, uint slot) {
-  uint me = gl_LocalInvocationIndex, count = min(candidate_count, 1024u);
+  uint me = gl_LocalInvocationIndex, count = min(candidate_count, 32u * kLeaves);
   for (uint first = 0u; first < count; first += kFaces) {
-    uint face = me >> 2, k = me & 3u;
-    bool is_there = first + face < count;
-    uvec2 candidate = candidates[min(first + face, 1023u)];
-    if (me < 16u) warp_faces[min(me, 15u)] = 0u;
+    uint face = me >> 2 & (kFaces - 1u), k = me & 3u;
+    bool is_mine = me < 4u * kFaces, is_there = is_mine && first + face < count;
+    uvec2 candidate = uvec2(0);
+    if (is_there) candidate = get_candidate(candidates[min(first + face, 32u * kLeaves - 1u)]);
+    if (me < 8u) warp_faces[min(me, 7u)] = 0u;
     if (is_there && k < 3u)
-      place_corner(tile, 3u * face + min(k, 2u), instances[candidate.y], candidate.x + k);
-    if (k == 3u) face_rows[face] = is_there ? 255u : 0u;
+      place_corner(tile, 3u * face + min(k, 2u), get_instance(candidate.y), candidate.x + k);
+    if (is_mine && k == 3u) face_rows[face] = is_there ? 255u : 0u;
     barrier();
     if (first == 0u) trace(3u);
     if (is_there && k < 3u) find_side(face, min(k, 2u));
     if (is_there && k == 3u) find_plane(tile, face, candidate);
     barrier();
     uint warp = me >> 5, lane = me & 31u;
-    for (uint half_of = 0u; half_of < 2u; ++half_of)
-      if ((face_rows[lane + 32u * half_of] >> warp & 1u) != 0u)
-        atomicOr(warp_faces[2u * warp + half_of], 1u << lane);
+    if ((face_rows[lane] >> warp & 1u) != 0u) atomicOr(warp_faces[warp], 1u << lane);
     barrier();
     if (first == 0u) trace(4u);
-    for (uint half_of = 0u; half_of < 2u; ++half_of)
-      for (uint left = warp_faces[2u * warp + half_of]; left != 0u; left &= left - 1u)
-        test_face(pixel, query, slot, 32u * half_of + uint(findLSB(left)));
+    for (uint left = warp_faces[warp]; left != 0u; left &= left - 1u)
+      test_face(pixel, query, slot, uint(findLSB(left)));
     barrier();
   }
 }
@@ -397,7 +424,7 @@ void note_within(Pixel p, uint note) {
     atomicMax(within, ~uint(p.at.y * WIDTH + p.at.x));
     if (count != 1) continue;
     uint element = uint((sum - 1) >> 8) - 1u;
-    if (element >= asked[0]) continue;  // of several that do not close
+    if (element >= ask[0].x) continue;  // of several that do not close
     uint word = note + kAround + (element >> 5), bit = 1u << (element & 31u);
     if ((notes[word] & bit) == 0u) atomicOr(notes[word], bit);
   }
@@ -464,6 +491,7 @@ void tell(Pixel p, uint query, ivec2 first) {
 
 // ---- the report ---------------------------------------------------------------------------------
 
+#ifdef CONTACTS
 void put_contact(uint part, Hit hit) {
   uint place = 0u;
   for (uint other = 0u; other < 64u; ++other)
@@ -483,10 +511,11 @@ void put_contact(uint part, Hit hit) {
   for (uint i = 0u; i < 3u; ++i) record[to + 4u + i] = floatBitsToUint(normal[i]);
   record[to + 7u] = floatBitsToUint(hit.value);
 }
+#endif
 
 // Elements that are around the object at one of the map's probes.
 void find_around(uint query) {
-  uint elements = asked[0];
+  uint elements = ask[0].x;
   for (uint e = gl_LocalInvocationIndex; e < elements; e += gl_WorkGroupSize.x) {
     int sum = sums[query * elements + e];
     if (sum == 0) continue;
@@ -497,7 +526,7 @@ void find_around(uint query) {
 
 void put_elements(uint note_word, uint pixels) {
   uint i = min(gl_LocalInvocationIndex, kMostWords - 1u);
-  if (gl_LocalInvocationIndex >= asked[1]) return;
+  if (gl_LocalInvocationIndex >= ask[0].y) return;
   uint word = pixels > 0u ? note_word : note_word | met[i];
   record[16u + 8u * isotact_frame.max_contacts + i] = word;
   if (pixels == 0u && word != 0u) atomicMin(around_whom, 32u * i + uint(findLSB(word)));
@@ -524,7 +553,7 @@ void put_head(uint slot, uint pixels, uvec2 first, uvec2 last, uint inside) {
     vec2 solid = intervals[slot * isotact_frame.pixels * uint(LAYERS) + ~inside];
     record[1] = 1u;
     record[7] = ~inside;
-    record[8] = min(around_whom, asked[0] - 1u);
+    record[8] = min(around_whom, ask[0].x - 1u);
     record[9] = floatBitsToUint(0.5 * (solid.x + solid.y));
   }
   record[11] = maps[slot].lost;
@@ -536,7 +565,7 @@ void put_head(uint slot, uint pixels, uvec2 first, uvec2 last, uint inside) {
 
 // Words, then what proves them: whoever waits need not ask the driver.
 void write_record(uint query, uint length) {
-  uint me = gl_LocalInvocationIndex, serial = asked[3], to = query * asked[2], sum = 0u;
+  uint me = gl_LocalInvocationIndex, serial = ask[0].w, to = query * ask[0].z, sum = 0u;
   for (uint i = me; i < length; i += gl_WorkGroupSize.x) {
     results[to + i] = record[i];
     sum += mix_word(record[i], i, serial);
@@ -544,18 +573,18 @@ void write_record(uint query, uint length) {
   if (sum != 0u) atomicAdd(check, sum);
   barrier();
   if (me != 0u) return;
-  results[to + asked[2] - 2u] = serial;
-  results[to + asked[2] - 1u] = check;
+  results[to + ask[0].z - 2u] = serial;
+  results[to + ask[0].z - 1u] = check;
 }
 
 void finish(uint query, uint slot) {
-  uint me = gl_LocalInvocationIndex, note = query * kNoteStride, part = min(me, 127u);
-  uint key = me < 128u ? notes[note + kKeys + part] : 0u;
+  uint me = gl_LocalInvocationIndex, note = query * kNoteStride, part = min(me, kParts - 1u);
+  uint key = me < kParts ? notes[note + kKeys + part] : 0u;
   uint pixels = notes[note + kPixels], inside = notes[note + kWithin];
   uvec2 first = uvec2(notes[note + kFirstX], notes[note + kFirstY]);
   uvec2 last = uvec2(notes[note + kLastX], notes[note + kLastY]);
   uint word = notes[note + (pixels > 0u ? kMet : kAround) + min(me, kMostWords - 1u)];
-  uint length = 16u + 8u * isotact_frame.max_contacts + asked[1];
+  uint length = 16u + 8u * isotact_frame.max_contacts + ask[0].y;
   for (uint i = me; i < length; i += gl_WorkGroupSize.x) record[i] = 0u;
   if (me < kMostWords) met[min(me, kMostWords - 1u)] = 0u;
   if (me == 0u) {
@@ -567,11 +596,15 @@ void finish(uint query, uint slot) {
     uint place = query * isotact_frame.hit_room + (part < 64u ? 0u : isotact_frame.pixels);
     hit = hits[place + find_pixel(part & 63u, key)];
   }
-  if (me < 128u) values[part] = key != 0u ? floatBitsToUint(hit.value) : kNone;
+  if (me < kParts) values[part] = key != 0u ? floatBitsToUint(hit.value) : kNone;
+#ifdef CONTACTS
   if (me >= 64u && key != 0u) places[part & 63u] = hit.pixel;
+#endif
   barrier();
   if (me < 64u && key != 0u) atomicMax(greatest, values[part]);
+#ifdef CONTACTS
   if (me >= 64u && key != 0u) put_contact(part & 63u, hit);
+#endif
   if (isotact_is(kFindInside)) find_around(query);
   barrier();
   bool mine = me < 64u && key != 0u && values[part] == greatest;
@@ -611,7 +644,7 @@ void main() {
   read_solids(pixel, query.slot, tile.first);
   if (me == 0u) told = any_hit = within = 0u;
   if (me < kMostWords) met[min(me, kMostWords - 1u)] = 0u;
-  if (me < 128u) keys[min(me, 127u)] = 0u;
+  if (me < kParts) keys[min(me, kParts - 1u)] = 0u;
   if (me < 16u) hit_rows[min(me, 15u)] = 0u;
   trace(0u);
   bool begun = false;
@@ -621,14 +654,14 @@ void main() {
     barrier();
     uint item = first + me;
     if (item < leaf_total)
-      list_leaf(tile, asked[query.entries + item / kLeavesACluster], item % kLeavesACluster);
+      list_leaf(tile, find_asked(query.entries + item / kLeavesACluster), item % kLeavesACluster);
     barrier();
     if (first == 0u) trace(1u);
-    for (uint some = 0u; some < leaf_count; some += 32u) {
+    for (uint some = 0u; some < leaf_count; some += kLeaves) {
       if (me == 0u) candidate_count = 0u;
       barrier();
-      for (uint which = some + me / 32u; which < min(some + 32u, leaf_count); which += 8u)
-        list_candidate(tile, near_leaves[min(which, 255u)], me % 32u);
+      for (uint which = some + me / 32u; which < min(some + kLeaves, leaf_count); which += 8u)
+        list_candidate(tile, min(which, 255u), me % 32u);
       barrier();
       if (first == 0u && some == 0u) trace(2u);
       if (candidate_count == 0u) continue;
