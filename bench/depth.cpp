@@ -16,8 +16,7 @@ struct Part {
   std::string_view name;
   void (*run)(const Options&, const GpuContext&, Report&);
 };
-constexpr Part kParts[] = {
-    {"tunnel", bench_tunnel}, {"city", bench_city}, {"fire", bench_fire}, {"probe", bench_probe}};
+constexpr Part kParts[] = {{"tunnel", bench_tunnel}, {"city", bench_city}, {"fire", bench_fire}};
 
 constexpr const char* kUsage =
     "usage: bench_depth [--json] [--quick] [--pixels N] [--only NAME]...\n"

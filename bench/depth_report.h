@@ -20,6 +20,5 @@ struct Options {
 void bench_tunnel(const Options& options, const GpuContext& gpu, Report& report);
 void bench_city(const Options& options, const GpuContext& gpu, Report& report);
 void bench_fire(const Options& options, const GpuContext& gpu, Report& report);
-void bench_probe(const Options& options, const GpuContext& gpu, Report& report);
 
 }  // namespace isotact::bench

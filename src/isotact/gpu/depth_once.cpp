@@ -4,7 +4,6 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
-#include <cstdlib>
 
 #include <epoxy/gl.h>
 
@@ -12,23 +11,6 @@
 #include "isotact/gpu/detail/mesh_state.h"
 
 namespace isotact {
-double once_times[10];
-bool once_trace = false;
-int once_tune = 0;
-std::vector<double> once_gpu;
-std::vector<std::uint32_t> once_clocks;
-static double once_now() {
-  return 1e-3 * static_cast<double>(std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                        std::chrono::steady_clock::now().time_since_epoch())
-                                        .count());
-}
-static double once_last;
-static void once_mark(int k) {
-  if (!once_trace) return;
-  const double t = once_now();
-  if (k > 0) once_times[k] += t - once_last;
-  once_last = t;
-}
 namespace detail {
 
 std::uint32_t find_record_check(const std::uint32_t* words, std::size_t count,
@@ -88,9 +70,7 @@ void GpuDepthDetector::State::make_once() {
                                     {"WIDTH", std::to_string(settings.width)},
                                     {"HEIGHT", std::to_string(settings.height)},
                                     {"TILES", std::to_string(tile_count) + "u"}};
-  if (once_trace && epoxy_has_gl_extension("GL_ARB_shader_clock")) defines.push_back({"TRACE", "1"});
   defines.push_back({"CONTACT_COUNT", std::to_string(settings.max_contacts) + "u"});
-  defines.push_back({"LEAVES", getenv("LEAVES") ? getenv("LEAVES") : "16u"});
   if (settings.max_contacts > 0) defines.push_back({"CONTACTS", "1"});
   once = std::make_unique<detail::OncePass>();
   once->program = GpuProgram("depth_once.comp", defines);
@@ -177,7 +157,6 @@ void GpuDepthDetector::State::list_clusters(const detail::Flight& flight, std::s
 }
 
 bool GpuDepthDetector::State::prepare_once(detail::Flight& flight, const GpuDepthScene& scene) {
-  once_mark(0);
   flight.once = false;
   if (flight.queries.empty() || !can_run_once(scene)) return false;
   if (!once) make_once();
@@ -200,8 +179,6 @@ bool GpuDepthDetector::State::prepare_once(detail::Flight& flight, const GpuDept
                              .entry_count = static_cast<std::uint32_t>(count),
                              .groups = count == 0 ? 1 : std::max(1U, once->slots[slot].tiles)});
   }
-  once_mark(1);
-  once_times[0] += static_cast<double>(once->entries.size());
   for (const GpuMeshes::State::Element& e : m.elements) flight.ids.push_back(e.id);
   set_stride(flight);
   if (!put_once(flight)) return false;
@@ -237,7 +214,6 @@ bool GpuDepthDetector::State::put_once(detail::Flight& flight) {
 }
 
 void GpuDepthDetector::State::run_once(detail::Flight& flight, std::uint32_t results_name) {
-  once_mark(2);
   const GpuMeshes::State& m = flight.meshes.front().meshes->state();
   const std::array<GLuint, 6> names{
       m.corners.name(), 0, 0, m.leaves.name(), once->covered.name(), once->notes.name()};
@@ -252,29 +228,10 @@ void GpuDepthDetector::State::run_once(detail::Flight& flight, std::uint32_t res
   glUseProgram(once->program.name());
   // The last detection has put everything back.
   glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT);
-  once_mark(3);
-  GLuint query_name = 0;
-  if (once_tune == 1) {
-    glGenQueries(1, &query_name);
-    glBeginQuery(GL_TIME_ELAPSED, query_name);
-  }
   glDispatchCompute(groups, static_cast<GLuint>(once->queries.size()), 1);
-  if (once_tune == 1) glEndQuery(GL_TIME_ELAPSED);
-  once_mark(4);
-  // The GPU is to begin; the rest is said while it works.
   glFlush();
-  once_mark(5);
-  if (once_tune == 1) {
-    GLuint64 ns = 0;
-    glGetQueryObjectui64v(query_name, GL_QUERY_RESULT, &ns);
-    once_gpu.push_back(1e-3 * static_cast<double>(ns));
-    glDeleteQueries(1, &query_name);
-    once_clocks.resize(std::min<std::size_t>(groups * 10 * once->queries.size(), hit_mask.size() / 4));
-    hit_mask.read(std::span<std::uint32_t>(once_clocks));
-  }
   flight.done.drop();
   if (!flight.in_down) flight.done.set();
-  once_mark(6);
 }
 
 namespace detail {
@@ -314,7 +271,6 @@ void Flight::wait() {
     do {
       is_pending = !has_come();
     } while (is_pending && std::chrono::steady_clock::now() - start < kBusy);
-    once_mark(7);
   }
   if (is_pending && !is_ready()) done.wait();
   is_pending = false;

@@ -176,7 +176,7 @@ GpuDepthDetector::State::State(const GpuContext& gpu, const DepthSettings& wante
   item_room = static_cast<std::uint32_t>(std::min<std::int64_t>(
       gpu.info().max_groups_x, options.tiles > 0 ? options.tiles : 1U << 18U));
   compute_raster = options.raster != GpuRaster::kGraphics && can_raster(settings) &&
-                   (options.raster == GpuRaster::kCompute || !gpu.info().software || getenv("FORCE_COMPUTE") != nullptr);
+                   (options.raster == GpuRaster::kCompute || !gpu.info().software);
   finish.emplace("depth_finish.comp");
   std::vector<ShaderDefine> defines;
   if (settings.conservative) defines.push_back({"CONSERVATIVE", "1"});

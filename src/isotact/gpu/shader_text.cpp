@@ -33,8 +33,7 @@ class Assembly {
     text_ = "#version 450 core\n";
     // Extensions must come before everything else.
     for (const ShaderDefine& d : defines)
-      if (d.name == "TRACE") text_ += "#extension GL_ARB_shader_clock : require\n";
-      else if (d.name == "BINDLESS") text_ += "#extension GL_ARB_bindless_texture : require\n";
+      if (d.name == "BINDLESS") text_ += "#extension GL_ARB_bindless_texture : require\n";
     for (const ShaderDefine& d : defines) text_ += fmt::format("#define {} {}\n", d.name, d.value);
     add(name, source);
   }

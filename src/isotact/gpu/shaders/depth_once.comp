@@ -33,16 +33,6 @@ layout(std430, binding = 12) coherent buffer Hits { Hit hits[]; };
 layout(std430, binding = 13) coherent buffer Sums { int sums[]; };
 layout(std430, binding = 15) coherent writeonly buffer Results { uint results[]; };
 
-#ifdef TRACE
-layout(std430, binding = 10) buffer Trace { uint traces[]; };
-uint trace_start;
-void trace(uint k) {
-  if (gl_LocalInvocationIndex == 0u)
-    traces[(gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * 10u + k] = clock2x32ARB().x - trace_start;
-}
-#else
-#define trace(k)
-#endif
 const uint kBack = 0x80000000u, kNone = 0xffffffffu;
 const uint kLeavesACluster = 4u, kMostWords = 32u;
 const ivec2 kSize = ivec2(WIDTH, HEIGHT);  // as in isotact_frame; as constants, which divide faster
@@ -91,8 +81,8 @@ const uint kFaceFront = 1u, kFaceClosed = 2u;
 
 shared uint leaf_count, candidate_count, last_group;
 shared uvec2 near_leaves[256];   // first corner; instance << 8 | count
-const uint kLeaves = LEAVES;      // at a time
-shared uint candidates[32u * kLeaves];  // place in near_leaves << 8 | triangle there
+const uint kCandidates = 256u;
+shared uint candidates[kCandidates];  // place in near_leaves << 8 | triangle there
 // Little of it, so that all tiles run at once.
 #ifdef CONTACTS
 const uint kParts = 128u;
@@ -152,7 +142,7 @@ void list_candidate(TileBox tile, uint which, uint number) {
        c2 = to_clip(instance, corner + 2u);
   vec3 lower = (min(c0, min(c1, c2)) + 1) * kHalfSize, upper = (max(c0, max(c1, c2)) + 1) * kHalfSize;
   if (meets_tile(tile, lower, upper, (instance.flags & kClosed) != 0u))
-    candidates[min(atomicAdd(candidate_count, 1u), 32u * kLeaves - 1u)] = which << 8 | number;
+    candidates[min(atomicAdd(candidate_count, 1u), kCandidates - 1u)] = which << 8 | number;
 }
 
 // ---- triangles, four lanes each -----------------------------------------------------------------
@@ -367,25 +357,23 @@ void begin_pixel(inout Pixel p, uint slot, bool any_probe) {
 
 // All candidates, some at a time.
 void test_candidates(TileBox tile, inout Pixel pixel, uint query, uint slot) {
-  uint me = gl_LocalInvocationIndex, count = min(candidate_count, 32u * kLeaves);
+  uint me = gl_LocalInvocationIndex, count = candidate_count;
   for (uint first = 0u; first < count; first += kFaces) {
     uint face = me >> 2 & (kFaces - 1u), k = me & 3u;
     bool is_mine = me < 4u * kFaces, is_there = is_mine && first + face < count;
     uvec2 candidate = uvec2(0);
-    if (is_there) candidate = get_candidate(candidates[min(first + face, 32u * kLeaves - 1u)]);
+    if (is_there) candidate = get_candidate(candidates[min(first + face, kCandidates - 1u)]);
     if (me < 8u) warp_faces[min(me, 7u)] = 0u;
     if (is_there && k < 3u)
       place_corner(tile, 3u * face + min(k, 2u), get_instance(candidate.y), candidate.x + k);
     if (is_mine && k == 3u) face_rows[face] = is_there ? 255u : 0u;
     barrier();
-    if (first == 0u) trace(3u);
     if (is_there && k < 3u) find_side(face, min(k, 2u));
     if (is_there && k == 3u) find_plane(tile, face, candidate);
     barrier();
     uint warp = me >> 5, lane = me & 31u;
     if ((face_rows[lane] >> warp & 1u) != 0u) atomicOr(warp_faces[warp], 1u << lane);
     barrier();
-    if (first == 0u) trace(4u);
     for (uint left = warp_faces[warp]; left != 0u; left &= left - 1u)
       test_face(pixel, query, slot, uint(findLSB(left)));
     barrier();
@@ -625,15 +613,6 @@ void finish(uint query, uint slot) {
 
 void main() {
   uint me = gl_LocalInvocationIndex, number = gl_WorkGroupID.y;
-#ifdef TRACE
-  trace_start = clock2x32ARB().x;
-  const uint trace_place = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * 10u;
-  const uint trace_all = gl_NumWorkGroups.y * gl_NumWorkGroups.x * 10u;
-  if (me == 0u) {
-    for (uint i = 0u; i < 9u; ++i) traces[trace_place + i] = 0u;
-    traces[trace_place + 9u] = atomicAdd(traces[trace_all], 1u) + 1u;
-  }
-#endif
   Query query = find_query(number);
   if (gl_WorkGroupID.x >= query.groups) return;
   CoveredTile of = covered[query.slot * TILES + gl_WorkGroupID.x];
@@ -646,7 +625,6 @@ void main() {
   if (me < kMostWords) met[min(me, kMostWords - 1u)] = 0u;
   if (me < kParts) keys[min(me, kParts - 1u)] = 0u;
   if (me < 16u) hit_rows[min(me, 15u)] = 0u;
-  trace(0u);
   bool begun = false;
   uint leaf_total = kLeavesACluster * query.entry_count;
   for (uint first = 0u; first < leaf_total; first += 256u) {
@@ -656,21 +634,27 @@ void main() {
     if (item < leaf_total)
       list_leaf(tile, find_asked(query.entries + item / kLeavesACluster), item % kLeavesACluster);
     barrier();
-    if (first == 0u) trace(1u);
-    for (uint some = 0u; some < leaf_count; some += kLeaves) {
+    uint some = 0u, step = 256u, leaf_end = leaf_count;
+    while (some < leaf_end) {
       if (me == 0u) candidate_count = 0u;
       barrier();
-      for (uint which = some + me / 32u; which < min(some + kLeaves, leaf_count); which += 8u)
+      uint end = min(some + step, leaf_end);
+      for (uint which = some + me / 32u; which < end; which += 8u)
         list_candidate(tile, min(which, 255u), me % 32u);
       barrier();
-      if (first == 0u && some == 0u) trace(2u);
+      if (candidate_count > kCandidates) {
+        // Again, of so few leaves that there is room for all. (Nobody begins before all know.)
+        step = kCandidates / 32u;
+        barrier();
+        continue;
+      }
+      some = end;
       if (candidate_count == 0u) continue;
       if (!begun) begin_pixel(pixel, query.slot, of.has_probe != 0u);
       begun = true;
       test_candidates(tile, pixel, number, query.slot);
     }
   }
-  trace(5u);
   if (begun) note_within(pixel, number * kNoteStride);
   barrier();
   if (told != 0u) {
@@ -678,15 +662,9 @@ void main() {
     memoryBarrierBuffer();
     barrier();
   }
-  trace(6u);
   if (me == 0u) last_group = atomicAdd(notes[number * kNoteStride + kDone], 1u);
   barrier();
-  trace(7u);
-#ifdef TRACE
-  if (me == 0u) atomicAdd(traces[trace_all], 0xffffffffu);
-#endif
   if (last_group + 1u != query.groups) return;
   memoryBarrierBuffer();
   finish(number, query.slot);
-  trace(8u);
 }
