@@ -130,7 +130,7 @@ TEST_F(GpuDepthOnceTest, SameAsSeveralPassesAndAsTheCpu) {
       {{.width = 75, .height = 52}, {1, 0, 0}},
       {{.width = 48, .height = 64, .layers = 2, .find_inside = false}, {0, -1, 0}},
   };
-  constexpr std::size_t kAtOnce = 20;
+  constexpr std::size_t kAtOnce = 8;
   const std::size_t rounds = unless_slow<std::size_t>(6, 3);
   OnceTally tally;
   for (std::size_t c = 0; c < std::size(cases); ++c) {

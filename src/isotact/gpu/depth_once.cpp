@@ -158,7 +158,9 @@ void GpuDepthDetector::State::list_clusters(const detail::Flight& flight, std::s
 
 bool GpuDepthDetector::State::prepare_once(detail::Flight& flight, const GpuDepthScene& scene) {
   flight.once = false;
-  if (flight.queries.empty() || !can_run_once(scene)) return false;
+  if (flight.queries.empty() || flight.queries.size() > detail::kOnceQueries ||
+      !can_run_once(scene))
+    return false;
   if (!once) make_once();
   const GpuMeshes::State& m = scene.meshes.front()->state();
   std::vector<detail::DrawnInstance>& instances = flight.instances;

@@ -32,6 +32,7 @@ static_assert(sizeof(CoveredTile) == 16);
 
 inline constexpr std::uint32_t kOnceNoteWords = 200;
 inline constexpr std::uint32_t kOnceElements = 1024;  // at most
+inline constexpr std::size_t kOnceQueries = 8;  // several passes find more of them sooner
 // Clusters of a query, at most: each tile looks at all of them, where several passes would not.
 inline constexpr std::size_t kOnceEntries = 2048;
 

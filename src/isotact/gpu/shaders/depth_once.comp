@@ -68,13 +68,12 @@ Query find_query(uint number) {
 // place d in the tile, its middle is on the inner side of an edge where
 // along_x d.x + along_y d.y >= least.
 const uint kFaces = 32u;  // four lanes each
-shared dvec2 spots[3u * kFaces];  // corners, not yet in order
+shared ivec2 spots[3u * kFaces];        // corners, not yet in order
 shared float spot_depths[3u * kFaces];
 // Three edges: along_x, along_y, least; in the fourth place z in the middle of the tile's first
 // pixel, how far that and the slope may be off, flags. Then slope of z a pixel, corner, element.
 shared ivec4 faces[4u * kFaces];
 shared double face_edges[3u * kFaces];  // at the first pixel's middle
-shared float face_depths[3u * kFaces];  // of corners
 shared uint face_rows[kFaces];          // a bit for each 8 x 4 pixels that it may cover
 shared uint warp_faces[8];              // of each 8 x 4 pixels: a bit a face
 const uint kFaceFront = 1u, kFaceClosed = 2u;
@@ -82,7 +81,9 @@ const uint kFaceFront = 1u, kFaceClosed = 2u;
 shared uint leaf_count, candidate_count, last_group;
 shared uvec2 near_leaves[256];   // first corner; instance << 8 | count
 const uint kCandidates = 256u;
-shared uint candidates[kCandidates];  // place in near_leaves << 8 | triangle there
+// Candidates: place in near_leaves << 8 | triangle there. In the end, the report.
+const uint kRecordRoom = 16u + 8u * CONTACT_COUNT + kMostWords;
+shared uint pool[kRecordRoom > kCandidates ? kRecordRoom : kCandidates];
 // Little of it, so that all tiles run at once.
 #ifdef CONTACTS
 const uint kParts = 128u;
@@ -90,8 +91,7 @@ const uint kParts = 128u;
 const uint kParts = 64u;
 #endif
 shared uint told, any_hit, within, met[kMostWords], keys[kParts], hit_rows[16];
-shared uint record[16u + 8u * CONTACT_COUNT + kMostWords], check;
-shared uint greatest, greatest_pixel, contacts, around_whom, values[kParts], places[kParts / 2u];
+shared uint check, greatest, greatest_pixel, contacts, around_whom, places[kParts / 2u];
 
 // ---- what is over a tile ------------------------------------------------------------------------
 
@@ -142,15 +142,21 @@ void list_candidate(TileBox tile, uint which, uint number) {
        c2 = to_clip(instance, corner + 2u);
   vec3 lower = (min(c0, min(c1, c2)) + 1) * kHalfSize, upper = (max(c0, max(c1, c2)) + 1) * kHalfSize;
   if (meets_tile(tile, lower, upper, (instance.flags & kClosed) != 0u))
-    candidates[min(atomicAdd(candidate_count, 1u), kCandidates - 1u)] = which << 8 | number;
+    pool[min(atomicAdd(candidate_count, 1u), kCandidates - 1u)] = which << 8 | number;
 }
 
 // ---- triangles, four lanes each -----------------------------------------------------------------
 
 void place_corner(TileBox tile, uint spot, Instance instance, uint corner) {
   vec3 clip = to_clip(instance, corner);
-  spots[spot] = to_picture(clip) * kGrid - (dvec2(tile.first) + 0.5lf) * kGrid;
+  spots[spot] = ivec2(to_picture(clip) * kGrid - (dvec2(tile.first) + 0.5lf) * kGrid);
   spot_depths[spot] = 0.5 * clip.z + 0.5;
+}
+
+// Depths of corners, counter-clockwise.
+vec3 get_depths(uint face, bool front) {
+  vec3 z = vec3(spot_depths[3u * face], spot_depths[3u * face + 1u], spot_depths[3u * face + 2u]);
+  return front ? z.xzy : z;
 }
 
 double find_cross(dvec2 a, dvec2 b) { return a.x * b.y - a.y * b.x; }
@@ -164,7 +170,7 @@ struct Placed {
 };
 Placed get_placed(uint face) {
   Placed t;
-  dvec2 a = spots[3u * face], b = spots[3u * face + 1u], c = spots[3u * face + 2u];
+  dvec2 a = dvec2(spots[3u * face]), b = dvec2(spots[3u * face + 1u]), c = dvec2(spots[3u * face + 2u]);
   t.edges = dvec3(find_cross(b, c), find_cross(c, a), find_cross(a, b));
   t.area = t.edges.x + t.edges.y + t.edges.z;
   t.front = t.area < 0;
@@ -202,9 +208,7 @@ void find_plane(TileBox tile, uint face, uvec2 candidate) {
   Placed t = get_placed(face);
   Instance instance = get_instance(candidate.y);
   bool closed = (instance.flags & kClosed) != 0u;
-  vec3 z = vec3(spot_depths[3u * face], spot_depths[3u * face + 1u], spot_depths[3u * face + 2u]);
-  if (t.front) z = z.xzy;
-  for (uint k = 0u; k < 3u; ++k) face_depths[3u * face + k] = z[k];
+  vec3 z = get_depths(face, t.front);
   // To no more than single precision, with a bound of what that leaves out: each term is off by a
   // few of its last bits.
   float scale = float(kGrid) / float(t.area);
@@ -271,8 +275,8 @@ void record_hit(inout Pixel p, uint slot, uint face, bool front, float z, vec2 i
   // As in depth_flat.glsl and depth_hit.glsl.
   precise dvec2 sum = dvec2(0);
   double area = face_edges[3u * face] + face_edges[3u * face + 1u] + face_edges[3u * face + 2u];
-  for (uint k = 0u; k < 3u; ++k)
-    sum += dvec2(faces[4u * face + k].xy) * double(face_depths[3u * face + k]);
+  vec3 depths = get_depths(face, front);
+  for (uint k = 0u; k < 3u; ++k) sum += dvec2(faces[4u * face + k].xy) * double(depths[k]);
   vec2 slope = vec2(sum * kGrid / area) * maps[slot].slope;
   float way = max(front ? to_far : to_near, 0.0);
   precise float stretch = 1.0 + (slope.x * slope.x + slope.y * slope.y);
@@ -283,10 +287,9 @@ void record_hit(inout Pixel p, uint slot, uint face, bool front, float z, vec2 i
 
 // The same depth as everybody else computes: there in pixels, here in steps of the grid, which are
 // powers of two of those. `along`: from the tile's first pixel.
-float find_exact_z(uint face, ivec3 along) {
+float find_exact_z(uint face, bool front, ivec3 along) {
   dvec3 start = dvec3(face_edges[3u * face], face_edges[3u * face + 1u], face_edges[3u * face + 2u]);
-  vec3 z = vec3(face_depths[3u * face], face_depths[3u * face + 1u], face_depths[3u * face + 2u]);
-  return find_z(start + dvec3(along) * kGrid, z, start.x + start.y + start.z);
+  return find_z(start + dvec3(along) * kGrid, get_depths(face, front), start.x + start.y + start.z);
 }
 
 void test_face(inout Pixel p, uint query, uint slot, uint face) {
@@ -300,7 +303,7 @@ void test_face(inout Pixel p, uint query, uint slot, uint face) {
   bool front = (uint(e2.w) & kFaceFront) != 0u;
   if (!(z + room < p.solid[0].x)) {
     // It is, or may be, where the object is.
-    z = find_exact_z(face, along);
+    z = find_exact_z(face, front, along);
     // Of parts that touch, the one in which the way to its end is longer.
     bool found = false;
     vec2 interval = kNoInterval;
@@ -362,7 +365,7 @@ void test_candidates(TileBox tile, inout Pixel pixel, uint query, uint slot) {
     uint face = me >> 2 & (kFaces - 1u), k = me & 3u;
     bool is_mine = me < 4u * kFaces, is_there = is_mine && first + face < count;
     uvec2 candidate = uvec2(0);
-    if (is_there) candidate = get_candidate(candidates[min(first + face, kCandidates - 1u)]);
+    if (is_there) candidate = get_candidate(pool[min(first + face, kCandidates - 1u)]);
     if (me < 8u) warp_faces[min(me, 7u)] = 0u;
     if (is_there && k < 3u)
       place_corner(tile, 3u * face + min(k, 2u), get_instance(candidate.y), candidate.x + k);
@@ -483,21 +486,21 @@ void tell(Pixel p, uint query, ivec2 first) {
 void put_contact(uint part, Hit hit) {
   uint place = 0u;
   for (uint other = 0u; other < 64u; ++other)
-    if (values[64u + other] != kNone &&
-        (values[64u + other] > values[64u + part] ||
-         (values[64u + other] == values[64u + part] && places[other] < hit.pixel)))
+    if (keys[64u + other] != kNone &&
+        (keys[64u + other] > keys[64u + part] ||
+         (keys[64u + other] == keys[64u + part] && places[other] < hit.pixel)))
       ++place;
   if (place >= isotact_frame.max_contacts) return;
   atomicAdd(contacts, 1u);
   bool back = (hit.element & kBack) != 0u;
   vec3 normal = normalize(vec3(hit.slope, -1)) * (back ? -1.0 : 1.0);
   uint to = 16u + 8u * place;
-  record[to] = hit.pixel;
-  record[to + 1u] = hit.element & ~kBack;
-  record[to + 2u] = floatBitsToUint(hit.z);
-  record[to + 3u] = floatBitsToUint(back ? -hit.way : hit.way);
-  for (uint i = 0u; i < 3u; ++i) record[to + 4u + i] = floatBitsToUint(normal[i]);
-  record[to + 7u] = floatBitsToUint(hit.value);
+  pool[to] = hit.pixel;
+  pool[to + 1u] = hit.element & ~kBack;
+  pool[to + 2u] = floatBitsToUint(hit.z);
+  pool[to + 3u] = floatBitsToUint(back ? -hit.way : hit.way);
+  for (uint i = 0u; i < 3u; ++i) pool[to + 4u + i] = floatBitsToUint(normal[i]);
+  pool[to + 7u] = floatBitsToUint(hit.value);
 }
 #endif
 
@@ -516,7 +519,7 @@ void put_elements(uint note_word, uint pixels) {
   uint i = min(gl_LocalInvocationIndex, kMostWords - 1u);
   if (gl_LocalInvocationIndex >= ask[0].y) return;
   uint word = pixels > 0u ? note_word : note_word | met[i];
-  record[16u + 8u * isotact_frame.max_contacts + i] = word;
+  pool[16u + 8u * isotact_frame.max_contacts + i] = word;
   if (pixels == 0u && word != 0u) atomicMin(around_whom, 32u * i + uint(findLSB(word)));
 }
 
@@ -530,33 +533,33 @@ uint mix_word(uint word, uint number, uint serial) {
 
 // Pixels, where they begin and end, and what the map itself has to say.
 void put_head(uint slot, uint pixels, uvec2 first, uvec2 last, uint inside) {
-  record[0] = pixels;
-  record[2] = contacts;
-  record[3] = pixels > 0u ? ~first.x : uint(WIDTH);
-  record[4] = pixels > 0u ? ~first.y : uint(HEIGHT);
-  record[5] = pixels > 0u ? last.x : kNone;
-  record[6] = pixels > 0u ? last.y : kNone;
+  pool[0] = pixels;
+  pool[2] = contacts;
+  pool[3] = pixels > 0u ? ~first.x : uint(WIDTH);
+  pool[4] = pixels > 0u ? ~first.y : uint(HEIGHT);
+  pool[5] = pixels > 0u ? last.x : kNone;
+  pool[6] = pixels > 0u ? last.y : kNone;
   if (pixels == 0u && inside != 0u) {
     // A place of the object that lies within an element: in the middle of its first part.
     vec2 solid = intervals[slot * isotact_frame.pixels * uint(LAYERS) + ~inside];
-    record[1] = 1u;
-    record[7] = ~inside;
-    record[8] = min(around_whom, ask[0].x - 1u);
-    record[9] = floatBitsToUint(0.5 * (solid.x + solid.y));
+    pool[1] = 1u;
+    pool[7] = ~inside;
+    pool[8] = min(around_whom, ask[0].x - 1u);
+    pool[9] = floatBitsToUint(0.5 * (solid.x + solid.y));
   }
-  record[11] = maps[slot].lost;
-  record[12] = maps[slot].covered;
-  record[13] = maps[slot].overfull;
-  record[14] = maps[slot].open;
-  record[15] = slot;
+  pool[11] = maps[slot].lost;
+  pool[12] = maps[slot].covered;
+  pool[13] = maps[slot].overfull;
+  pool[14] = maps[slot].open;
+  pool[15] = slot;
 }
 
 // Words, then what proves them: whoever waits need not ask the driver.
 void write_record(uint query, uint length) {
   uint me = gl_LocalInvocationIndex, serial = ask[0].w, to = query * ask[0].z, sum = 0u;
   for (uint i = me; i < length; i += gl_WorkGroupSize.x) {
-    results[to + i] = record[i];
-    sum += mix_word(record[i], i, serial);
+    results[to + i] = pool[i];
+    sum += mix_word(pool[i], i, serial);
   }
   if (sum != 0u) atomicAdd(check, sum);
   barrier();
@@ -573,7 +576,7 @@ void finish(uint query, uint slot) {
   uvec2 last = uvec2(notes[note + kLastX], notes[note + kLastY]);
   uint word = notes[note + (pixels > 0u ? kMet : kAround) + min(me, kMostWords - 1u)];
   uint length = 16u + 8u * isotact_frame.max_contacts + ask[0].y;
-  for (uint i = me; i < length; i += gl_WorkGroupSize.x) record[i] = 0u;
+  for (uint i = me; i < length; i += gl_WorkGroupSize.x) pool[i] = 0u;
   if (me < kMostWords) met[min(me, kMostWords - 1u)] = 0u;
   if (me == 0u) {
     greatest = contacts = check = 0u;
@@ -584,26 +587,26 @@ void finish(uint query, uint slot) {
     uint place = query * isotact_frame.hit_room + (part < 64u ? 0u : isotact_frame.pixels);
     hit = hits[place + find_pixel(part & 63u, key)];
   }
-  if (me < kParts) values[part] = key != 0u ? floatBitsToUint(hit.value) : kNone;
+  if (me < kParts) keys[part] = key != 0u ? floatBitsToUint(hit.value) : kNone;
 #ifdef CONTACTS
   if (me >= 64u && key != 0u) places[part & 63u] = hit.pixel;
 #endif
   barrier();
-  if (me < 64u && key != 0u) atomicMax(greatest, values[part]);
+  if (me < 64u && key != 0u) atomicMax(greatest, keys[part]);
 #ifdef CONTACTS
   if (me >= 64u && key != 0u) put_contact(part & 63u, hit);
 #endif
   if (isotact_is(kFindInside)) find_around(query);
   barrier();
-  bool mine = me < 64u && key != 0u && values[part] == greatest;
+  bool mine = me < 64u && key != 0u && keys[part] == greatest;
   if (mine) atomicMin(greatest_pixel, hit.pixel);
   put_elements(word, pixels);
   barrier();
   if (mine && hit.pixel == greatest_pixel) {
-    record[7] = hit.pixel;
-    record[8] = hit.element & ~kBack;
-    record[9] = floatBitsToUint(hit.z);
-    record[10] = floatBitsToUint(hit.value);
+    pool[7] = hit.pixel;
+    pool[8] = hit.element & ~kBack;
+    pool[9] = floatBitsToUint(hit.z);
+    pool[10] = floatBitsToUint(hit.value);
   }
   if (me == 128u) put_head(slot, pixels, first, last, inside);
   barrier();
