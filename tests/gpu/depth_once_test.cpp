@@ -4,6 +4,8 @@
 #include <cmath>
 #include <string>
 
+#include <fmt/format.h>
+
 #include "isotact/base/random.h"
 #include "isotact/geometry/primitives.h"
 #include "isotact/gpu/depth_detector.h"
@@ -55,7 +57,8 @@ struct OnceScenery {
     const TriangleMesh solid = make_box({.size_x = 3.5, .size_y = 3.5, .size_z = 3.5});
     const TriangleMesh room =
         turn_over(make_box({.size_x = 9, .size_y = 9, .size_z = 9, .segments = 5}));
-    meshes = {ball, ring, plank, ball, ring, wall, solid, room};
+    const TriangleMesh fine = make_sphere({.radius = 0.3, .frequency = 10});
+    meshes = {ball, fine, plank, ball, ring, wall, solid, room};
     Random random(seed);
     for (const TriangleMesh& m : meshes) cpu_meshes.push_back(make_depth_mesh(m));
     for (std::size_t i = 0; i < meshes.size(); ++i) {
@@ -124,14 +127,16 @@ TEST_F(GpuDepthOnceTest, SameAsSeveralPassesAndAsTheCpu) {
     DepthSettings settings;
     Vec3 direction;
   };
-  // Pictures that tiles and the 8 x 8 parts do not divide, too.
+  // Tiles with more triangles than they take at once. Pictures that tiles and the 8 x 8 parts do
+  // not divide, too.
   const Case cases[] = {
-      {{.width = 64, .height = 48, .max_contacts = 12}, {0.3, 0.2, 1}},
-      {{.width = 75, .height = 52}, {1, 0, 0}},
-      {{.width = 48, .height = 64, .layers = 2, .find_inside = false}, {0, -1, 0}},
+      {{.width = 40, .height = 32, .max_contacts = 12}, {0.3, 0.2, 1}},
+      {{.width = 37, .height = 26}, {1, 0, 0}},
+      {{.width = 32, .height = 40, .layers = 2, .find_inside = false}, {0, -1, 0}},
   };
   constexpr std::size_t kAtOnce = 8;
   const std::size_t rounds = unless_slow<std::size_t>(6, 3);
+  const std::size_t submissions = unless_slow<std::size_t>(14, 3);
   OnceTally tally;
   for (std::size_t c = 0; c < std::size(cases); ++c) {
     const DepthSettings& settings = cases[c].settings;
@@ -153,24 +158,27 @@ TEST_F(GpuDepthOnceTest, SameAsSeveralPassesAndAsTheCpu) {
       const OnceScenery scenery(100 * c + round);
       const GpuMeshes environment(scenery.gpu);
       const GpuMeshes* const around[] = {&environment};
-      std::vector<GpuDepthQuery> queries;
-      for (std::size_t q = 0; q < kAtOnce; ++q) {
-        Pose pose = next_once_pose(random, q % 4 == 0 ? 4 : 2);
-        if (q % 5 == 0) pose.translation = scenery.inside + 0.3 * pose.translation;
-        queries.push_back({.world_from_object = pose});
-      }
-      std::vector<DepthReport> one, many;
-      fast.fetch(fast.submit(queries, {.meshes = around}), one);
-      slow.fetch(slow.submit(queries, {.meshes = around}), many);
-      for (std::size_t q = 0; q < kAtOnce; ++q) {
-        const std::string where =
-            std::to_string(c) + " " + std::to_string(round) + " " + std::to_string(q);
-        expect_same(one[q], many[q], where);
-        compare_with_cpu(detect_by_depth(map, queries[q].world_from_object, scenery.cpu, settings),
-                         one[q], where, tally);
+      for (std::size_t some = 0; some < submissions; ++some) {
+        std::vector<GpuDepthQuery> queries;
+        for (std::size_t q = 0; q < kAtOnce; ++q) {
+          Pose pose = next_once_pose(random, q % 4 == 0 ? 4 : 2);
+          if (q % 5 == 0) pose.translation = scenery.inside + 0.3 * pose.translation;
+          queries.push_back({.world_from_object = pose});
+        }
+        std::vector<DepthReport> one, many;
+        fast.fetch(fast.submit(queries, {.meshes = around}), one);
+        slow.fetch(slow.submit(queries, {.meshes = around}), many);
+        for (std::size_t q = 0; q < kAtOnce; ++q) {
+          const std::string where = fmt::format("{} {} {} {}", c, round, some, q);
+          expect_same(one[q], many[q], where);
+          if (q % 4 == 0)
+            compare_with_cpu(
+                detect_by_depth(map, queries[q].world_from_object, scenery.cpu, settings), one[q],
+                where, tally);
+        }
       }
     }
-    EXPECT_EQ(fast.submissions().one_pass, rounds);
+    EXPECT_EQ(fast.submissions().one_pass, rounds * submissions);
     EXPECT_EQ(slow.submissions().one_pass, 0U);
   }
   RecordProperty("poses", std::to_string(tally.poses));
@@ -184,6 +192,44 @@ TEST_F(GpuDepthOnceTest, SameAsSeveralPassesAndAsTheCpu) {
   EXPECT_GT(tally.inside, tally.poses / 50);
   EXPECT_LT(static_cast<double>(tally.apart), 0.005 * static_cast<double>(tally.hits));
   EXPECT_LE(tally.verdicts, tally.poses / 500);
+}
+
+// What does not fit into one dispatch goes in several passes, without a word: too many queries, and
+// triangles whose edges would not be exact.
+TEST_F(GpuDepthOnceTest, WhatDoesNotFitGoesInSeveralPasses) {
+  const TriangleMesh ball = make_sphere({.radius = 0.5, .frequency = 3});
+  const TriangleMesh plain = make_box({.size_x = 2000, .size_y = 1, .size_z = 2000});
+  const MeshElement object[] = {make_mesh_element(ball, {}, 0, true)};
+  const MeshElement small[] = {make_mesh_element(ball, {}, 4, true)};
+  const MeshElement large[] = {make_mesh_element(plain, {}, 5, true)};
+  const GpuMeshes drawn(object), near(small), wide(large);
+  GpuDepthDetector detector(gpu(), {.width = 32, .height = 32},
+                            {.queries = 9, .raster = GpuRaster::kCompute});
+  detector.draw_map(0, drawn, make_depth_view(to_double(bounds(ball)), {0, 1, 0}));
+  const Pose aside{.translation = {0.2, 0.4, 0.1}}, away{.translation = {0, 1.2, 0}};
+  const GpuMeshes* const few[] = {&near};
+  EXPECT_TRUE(detector.detect(aside, {.meshes = few}).colliding);
+  EXPECT_FALSE(detector.detect(away, {.meshes = few}).colliding);
+  EXPECT_EQ(detector.submissions().one_pass, 2U);
+  const GpuMeshes* const ground[] = {&wide};
+  EXPECT_EQ(detector.detect(aside, {.meshes = ground}).deepest_id, 5U);
+  EXPECT_FALSE(detector.detect(away, {.meshes = ground}).colliding);
+  const std::vector<GpuDepthQuery> queries(9, {.world_from_object = aside});
+  std::vector<DepthReport> reports;
+  detector.fetch(detector.submit(queries, {.meshes = few}), reports);
+  for (const DepthReport& report : reports) EXPECT_EQ(report.pixels, reports.front().pixels);
+  EXPECT_TRUE(reports.front().colliding);
+  EXPECT_EQ(detector.submissions().one_pass, 2U);
+  // Results that stay on the GPU, and one that nobody fetches.
+  EXPECT_EQ(detector.submit_on_gpu({queries.data(), 1}, {.meshes = few}).queries, 1U);
+  detector.forget(detector.submit({queries.data(), 1}, {.meshes = few}));
+  EXPECT_TRUE(detector.detect(aside, {.meshes = few}).colliding);
+  const GpuDepthTicket ticket = detector.submit({queries.data(), 1}, {.meshes = few});
+  while (!detector.is_ready(ticket)) {
+  }
+  detector.fetch(ticket, reports);
+  EXPECT_TRUE(reports.front().colliding);
+  EXPECT_EQ(detector.submissions().one_pass, 6U);
 }
 
 }  // namespace

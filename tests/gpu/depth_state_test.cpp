@@ -163,10 +163,12 @@ TEST_F(GpuDepthStateTest, MeshesLeaveTheContextAsItWas) {
     const GpuMeshes meshes(element);
     EXPECT_TRUE(read_gpu_state() == set);
     const GpuMeshes* const all[] = {&meshes};
-    for (const GpuRaster raster : {GpuRaster::kGraphics, GpuRaster::kCompute}) {
+    for (const auto& [raster, one_pass] :
+         {std::pair(GpuRaster::kGraphics, false), std::pair(GpuRaster::kCompute, false),
+          std::pair(GpuRaster::kCompute, true)}) {
       // Four pictures side by side: with clip distances.
       GpuDepthDetector detector(gpu(), {.width = kDrawnSize, .height = kDrawnSize},
-                                {.slots = 4, .raster = raster});
+                                {.slots = 4, .raster = raster, .one_pass = one_pass});
       detector.draw_map(0, meshes, view);
       EXPECT_TRUE(read_gpu_state() == set);
       EXPECT_TRUE(detector.detect({.translation = {0.4, 0.2, 0.5}}, {.meshes = all}).colliding);

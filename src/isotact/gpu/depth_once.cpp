@@ -30,8 +30,9 @@ namespace {
 
 // Whether a box of an element may have something to say. `front`: however far in front of the
 // query's box it is. Boxes along the view's axes, a little too large, as in depth_cull.glsl.
-bool may_meet_box(const std::array<float, 12>& rows, const Aabbf& box, bool front) {
-  const Vec3f middle = center(box), half = 0.5F * extent(box);
+bool may_meet_box(const std::array<float, 12>& rows, const ClusterNode& node, bool front) {
+  const Vec3f& middle = node.middle;
+  const Vec3f& half = node.half;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const float* const row = &rows[4 * axis];
     const float at = row[0] * middle.x + row[1] * middle.y + row[2] * middle.z + row[3];
@@ -43,8 +44,8 @@ bool may_meet_box(const std::array<float, 12>& rows, const Aabbf& box, bool fron
   return true;
 }
 
-// Whether edge functions of all triangles are exact in double precision; depth_once.comp. `longest`:
-// of their edges.
+// Whether edge functions of all triangles are exact in double precision; depth_once.comp.
+// `longest`: of their edges.
 bool is_exact(const DepthView& view, const DepthSettings& settings, double longest) {
   constexpr double kMostPixels = 8000;
   return longest * settings.width <= kMostPixels * 2 * view.half_size.x &&
@@ -111,8 +112,8 @@ void GpuDepthDetector::State::list_covered(std::size_t slot) {
   std::vector<detail::CoveredTile> tiles_of_map;
   for (std::size_t i = 0; i < bounds.size(); ++i)
     if (bounds[i].near <= bounds[i].far)
-      tiles_of_map.push_back({static_cast<std::uint32_t>(i), bounds[i].near, bounds[i].far,
-                              probed[i] ? 1U : 0U});
+      tiles_of_map.push_back(
+          {static_cast<std::uint32_t>(i), bounds[i].near, bounds[i].far, probed[i] ? 1U : 0U});
   once->covered.upload(std::span<const detail::CoveredTile>(tiles_of_map),
                        slot * once->tiles_a_slot * sizeof(detail::CoveredTile));
   listed = {slots[slot].version, static_cast<std::uint32_t>(tiles_of_map.size())};
@@ -141,7 +142,7 @@ void GpuDepthDetector::State::list_clusters(const detail::Flight& flight, std::s
     const std::size_t before = entries.size();
     for (std::uint32_t n = e.first_node; n < e.end_node;) {
       const detail::ClusterNode& node = m.nodes[n];
-      if (!detail::may_meet_box(instance.clip_from_element, node.box, front)) {
+      if (!detail::may_meet_box(instance.clip_from_element, node, front)) {
         n = node.end;
         continue;
       }
@@ -217,8 +218,8 @@ bool GpuDepthDetector::State::put_once(detail::Flight& flight) {
 
 void GpuDepthDetector::State::run_once(detail::Flight& flight, std::uint32_t results_name) {
   const GpuMeshes::State& m = flight.meshes.front().meshes->state();
-  const std::array<GLuint, 6> names{
-      m.corners.name(), 0, 0, m.leaves.name(), once->covered.name(), once->notes.name()};
+  const std::array<GLuint, 6> names{m.corners.name(),  0, 0, m.leaves.name(), once->covered.name(),
+                                    once->notes.name()};
   glBindBuffersBase(GL_SHADER_STORAGE_BUFFER, 0, 6, names.data());
   const std::array<GLuint, 8> more{intervals.name(), notes.name(), hit_mask.name(), parts.name(),
                                    hits.name(),      sums.name(),  bits.name(),     results_name};

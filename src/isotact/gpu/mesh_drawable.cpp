@@ -77,7 +77,8 @@ class ClusterBuilder {
         for (std::size_t c = 0; c < corners; ++c) {
           corners_.push_back(at(item.primitive, c));
           extend(box, corners_.back());
-          const Vec3 edge = to_double(corners_.back()) - to_double(at(item.primitive, (c + 1) % corners));
+          const Vec3 edge =
+              to_double(corners_.back()) - to_double(at(item.primitive, (c + 1) % corners));
           longest_ = std::max(longest_, length(edge));
         }
       add_leaves(first, corners);
@@ -226,6 +227,10 @@ GpuMeshes::GpuMeshes(std::span<const MeshElement> elements) : state_(std::make_u
   state_->clusters = GpuBuffer(std::span<const detail::MeshCluster>(builder.clusters()));
   state_->leaves = GpuBuffer(std::span<const detail::MeshLeaf>(builder.leaves()));
   state_->nodes = std::move(builder.nodes());
+  for (detail::ClusterNode& node : state_->nodes) {
+    node.middle = center(node.box);
+    node.half = 0.5F * extent(node.box);
+  }
   state_->cluster_count = static_cast<std::uint32_t>(builder.clusters().size());
   state_->longest = builder.longest();
 }

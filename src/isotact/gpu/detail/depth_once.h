@@ -11,7 +11,8 @@ namespace isotact::detail {
 
 // What is asked, a block of uniforms: this, a OnceQuery each, instances, then entries:
 // cluster | instance << 16.
-inline constexpr std::size_t kOnceBytes = 16384;  // what every GPU takes; more goes in several passes
+inline constexpr std::size_t kOnceBytes =
+    16384;  // what every GPU takes; more goes in several passes
 struct OnceHead {
   std::uint32_t elements = 0, element_words = 0, stride = 0, serial = 0;  // words
 };
@@ -25,14 +26,14 @@ static_assert(sizeof(OnceHead) == 16 && sizeof(OnceQuery) == 16);
 // Of a map: where the object is.
 struct CoveredTile {
   std::uint32_t number = 0;
-  float near = 0, far = 0;  // parts of the box's depth
+  float near = 0, far = 0;      // parts of the box's depth
   std::uint32_t has_probe = 0;  // 1: counts windings of each element somewhere
 };
 static_assert(sizeof(CoveredTile) == 16);
 
 inline constexpr std::uint32_t kOnceNoteWords = 200;
 inline constexpr std::uint32_t kOnceElements = 1024;  // at most
-inline constexpr std::size_t kOnceQueries = 8;  // several passes find more of them sooner
+inline constexpr std::size_t kOnceQueries = 8;        // several passes find more of them sooner
 // Clusters of a query, at most: each tile looks at all of them, where several passes would not.
 inline constexpr std::size_t kOnceEntries = 2048;
 

@@ -39,7 +39,8 @@ static_assert(sizeof(MeshLeaf) == 32);
 // Of an element's tree over its clusters, in the order of a walk from left to right.
 struct ClusterNode {
   Aabbf box{};
-  std::uint32_t end = 0;  // the next node that is not below this one
+  Vec3f middle{}, half{};  // of the box
+  std::uint32_t end = 0;   // the next node that is not below this one
   std::uint32_t cluster = kNoCluster;
   static constexpr std::uint32_t kNoCluster = 0xffffffff;
 };
@@ -75,7 +76,7 @@ struct GpuMeshes::State {
   GpuBuffer leaves;    // MeshLeaf, four a cluster
   std::vector<detail::ClusterNode> nodes;
   std::uint32_t cluster_count = 0;
-  double longest = 0;  // of triangles' edges
+  double longest = 0;                    // of triangles' edges
   std::array<std::uint32_t, 3> kinds{};  // primitives of each kind
   bool any_closed = false;
   detail::GlVertexArray no_vertices;
