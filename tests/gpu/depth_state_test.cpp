@@ -98,6 +98,7 @@ struct OddState {
 TEST_F(GpuDepthStateTest, TheContextIsLeftAsItWas) {
   DrawnScene scene(4);
   const GpuContext own = GpuContext::adopt_current();
+  glUseProgram(0);  // others leave one in use that is gone as soon as it is not
   const GpuState before = read_gpu_state();
   {
     const OddState odd;
