@@ -83,7 +83,8 @@ struct GpuDepthOptions {
   bool save_state = true;
   GpuRaster raster = GpuRaster::kAuto;
   // With kCompute: one dispatch for all, where the scene is one GpuMeshes of triangles, of 1024
-  // elements at most. The same answers, sooner.
+  // elements at most and edges of up to 8000 pixels, for 8 queries at most. The same answers,
+  // sooner. What does not fit goes in several passes.
   bool one_pass = true;
   // kCompute: room for the blocks of 4 x 4 tiles that triangles cover; 0: 2^18. What is beyond
   // takes longer.
