@@ -33,15 +33,17 @@ namespace {
 bool may_meet_box(const std::array<float, 12>& rows, const ClusterNode& node, bool front) {
   const Vec3f& middle = node.middle;
   const Vec3f& half = node.half;
+  // Without branches: which way they go is anybody's guess.
+  unsigned misses = 0;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const float* const row = &rows[4 * axis];
     const float at = row[0] * middle.x + row[1] * middle.y + row[2] * middle.z + row[3];
     float reach = std::abs(row[0]) * half.x + std::abs(row[1]) * half.y + std::abs(row[2]) * half.z;
     reach += 1.2e-4F + 1e-5F * (std::abs(at) + reach);
-    if (at - reach > 1) return false;
-    if (at + reach < -1 && !(front && axis == 2)) return false;
+    const unsigned counts = front && axis == 2 ? 0U : 1U;
+    misses |= (at - reach > 1 ? 1U : 0U) | (at + reach < -1 ? counts : 0U);
   }
-  return true;
+  return misses == 0;
 }
 
 // Whether edge functions of all triangles are exact in double precision; depth_once.comp.
