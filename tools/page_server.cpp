@@ -4,7 +4,10 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <iterator>
+#include <list>
 #include <utility>
+#include <vector>
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -23,6 +26,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kMostRequestBytes = 16384;
 constexpr auto kPatience = std::chrono::seconds(10);  // with one visitor
+constexpr std::size_t kMostSilent = 16;
 
 class Descriptor {
  public:

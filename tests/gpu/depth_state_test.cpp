@@ -98,6 +98,7 @@ struct OddState {
 TEST_F(GpuDepthStateTest, TheContextIsLeftAsItWas) {
   DrawnScene scene(4);
   const GpuContext own = GpuContext::adopt_current();
+  glUseProgram(0);  // others leave one in use that is gone as soon as it is not
   const GpuState before = read_gpu_state();
   {
     const OddState odd;
@@ -163,10 +164,12 @@ TEST_F(GpuDepthStateTest, MeshesLeaveTheContextAsItWas) {
     const GpuMeshes meshes(element);
     EXPECT_TRUE(read_gpu_state() == set);
     const GpuMeshes* const all[] = {&meshes};
-    for (const GpuRaster raster : {GpuRaster::kGraphics, GpuRaster::kCompute}) {
+    for (const auto& [raster, one_pass] :
+         {std::pair(GpuRaster::kGraphics, false), std::pair(GpuRaster::kCompute, false),
+          std::pair(GpuRaster::kCompute, true)}) {
       // Four pictures side by side: with clip distances.
       GpuDepthDetector detector(gpu(), {.width = kDrawnSize, .height = kDrawnSize},
-                                {.slots = 4, .raster = raster});
+                                {.slots = 4, .raster = raster, .one_pass = one_pass});
       detector.draw_map(0, meshes, view);
       EXPECT_TRUE(read_gpu_state() == set);
       EXPECT_TRUE(detector.detect({.translation = {0.4, 0.2, 0.5}}, {.meshes = all}).colliding);

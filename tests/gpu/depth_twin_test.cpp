@@ -95,8 +95,9 @@ TEST_F(GpuDepthTwinTest, MapsAndReportsAreTheSame) {
       const DepthSettings settings{
           .method = method, .width = 64, .height = 48, .two_sided = two_sided, .max_contacts = 20};
       // Intervals have no sides: instead, both rasterisers.
-      GpuDepthDetector detector(gpu(), settings,
-                                {.raster = two_sided ? GpuRaster::kCompute : GpuRaster::kGraphics});
+      GpuDepthDetector detector(
+          gpu(), settings,
+          {.raster = two_sided ? GpuRaster::kCompute : GpuRaster::kGraphics, .one_pass = false});
       // Views of their own for each: the same ones again would prove nothing more.
       Random random(11 + 10 * static_cast<std::uint64_t>(method) + (two_sided ? 1U : 0U));
       for (int run = 0; run < 30; ++run) {
@@ -196,7 +197,7 @@ TEST_F(GpuDepthTwinTest, LinesPointsAndWideTriangles) {
   const TriangleMesh wall = make_box({.size_x = 40, .size_y = 0.1, .size_z = 40});
   const DepthMesh cpu_wall = make_depth_mesh(wall);
   const DepthSettings settings{.width = 128, .height = 112, .max_contacts = 10};
-  GpuDepthDetector detector(gpu(), settings, {.raster = GpuRaster::kCompute});
+  GpuDepthDetector detector(gpu(), settings, {.raster = GpuRaster::kCompute, .one_pass = false});
   Tally tally;
   for (int run = 0; run < 12; ++run) {
     TwinMesh& shape = *shapes[static_cast<std::size_t>(run % 3)];

@@ -84,7 +84,7 @@ TEST_F(GpuMeshesTest, CulledMeshesAreAsWholeOnes) {
       GpuDepthDetector detector(
           gpu(),
           {.method = method, .width = 96, .height = 80, .two_sided = two_sided, .max_contacts = 8},
-          {.slots = 2, .queries = 12, .raster = raster});
+          {.slots = 2, .queries = 12, .raster = raster, .one_pass = false});
       for (int slot = 0; slot < 2; ++slot) {
         const GpuMeshes object({&objects[slot], 1});
         detector.draw_map(
@@ -123,7 +123,7 @@ TEST_F(GpuMeshesTest, TilesWithoutRoomAreNotLost) {
   std::vector<DepthReport> reports;
   for (const std::uint32_t tiles : {0U, 3U}) {
     GpuDepthDetector detector(gpu(), {.width = 96, .height = 96, .max_contacts = 8},
-                              {.raster = GpuRaster::kCompute, .tiles = tiles});
+                              {.raster = GpuRaster::kCompute, .one_pass = false, .tiles = tiles});
     detector.draw_map(0, object, make_depth_view({{-0.7, -0.7, -0.7}, {0.7, 0.7, 0.7}}, {1, 0, 1}));
     const Vec3 near_a_ball =
         scenery.elements[0].world_from_element.translation + Vec3{0.4, 0.1, 0.3};
@@ -253,7 +253,7 @@ TEST_F(GpuMeshesTest, ManyPlatesAreAsDeepAsTheDeepest) {
   const MeshElement stack[] = {make_mesh_element(plates, {}, 5)};
   const GpuMeshes around{stack};
   const GpuMeshes* const all[] = {&around};
-  GpuDepthDetector detector(gpu(), {.width = 64, .height = 64});
+  GpuDepthDetector detector(gpu(), {.width = 64, .height = 64}, {.one_pass = false});
   detector.draw_map(0, GpuMeshes{object}, make_depth_view(to_double(bounds(cube)), {0, 0, 1}));
   const DepthReport report = detector.detect({}, GpuDepthScene{{}, all});
   EXPECT_NEAR(report.depth, 0.5, 0.01);

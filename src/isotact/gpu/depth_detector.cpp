@@ -39,6 +39,9 @@ GpuDepthDetector& GpuDepthDetector::operator=(GpuDepthDetector&&) noexcept = def
 GpuDepthDetector::~GpuDepthDetector() = default;
 
 const DepthSettings& GpuDepthDetector::settings() const { return state_->settings; }
+GpuDepthDetector::Submissions GpuDepthDetector::submissions() const {
+  return {state_->submissions, state_->once_submissions};
+}
 
 void GpuDepthDetector::draw_map(int slot, const GpuMeshes& object, const DepthView& view,
                                 MapUpdate update) {
@@ -60,6 +63,12 @@ void GpuDepthDetector::draw_map(int slot, std::span<const GpuDrawable> object,
     if (state_->by_intervals()) state_->heads.clear();
     throw;
   }
+}
+
+void GpuDepthDetector::State::set_stride(detail::Flight& flight) const {
+  flight.element_words = static_cast<std::uint32_t>((flight.ids.size() + 31) / 32);
+  flight.record_words = 16 + 8 * settings.max_contacts + flight.element_words;
+  flight.stride = (flight.record_words + 2 + 3) / 4 * 4;
 }
 
 detail::Flight& GpuDepthDetector::State::prepare(std::span<const GpuDepthQuery> queries,
@@ -84,12 +93,14 @@ detail::Flight& GpuDepthDetector::State::prepare(std::span<const GpuDepthQuery> 
                     "GpuDepthOptions::in_flight",
                     flights.size()));
   detail::Flight& flight = **free;
-  flight.done.wait();  // of one that was forgotten
+  flight.wait();  // of one that was forgotten
   flight.queries.assign(queries.begin(), queries.end());
   flight.views.clear();
   flight.ids.clear();
   for (const GpuDepthQuery& query : queries)
     flight.views.push_back(*slots[static_cast<std::size_t>(query.slot)].view);
+  if (prepare_once(flight, scene)) return flight;
+  flight.ids.clear();
   for (const GpuDrawable& drawable : scene.drawables) flight.ids.push_back(drawable.id);
 
   // One block at least, for the mask.
@@ -97,8 +108,7 @@ detail::Flight& GpuDepthDetector::State::prepare(std::span<const GpuDepthQuery> 
   std::size_t bytes = detail::find_pass(passes);
   plan_meshes(flight, scene, bytes);
   const auto elements = static_cast<std::uint32_t>(flight.ids.size());
-  flight.element_words = (elements + 31) / 32;
-  flight.stride = (16 + 8 * settings.max_contacts + flight.element_words + 3) / 4 * 4;
+  set_stride(flight);
   reserve_elements(elements);
   flight.upload.reserve(bytes);
   detail::DepthFrame head = frame;
@@ -133,6 +143,12 @@ detail::Flight& GpuDepthDetector::State::prepare(std::span<const GpuDepthQuery> 
 
 void GpuDepthDetector::State::run(detail::Flight& flight, const GpuDepthScene& scene,
                                   std::uint32_t results_name) {
+  flight.is_pending = true;
+  if (flight.once) {
+    run_once(flight, results_name);
+    return;
+  }
+  if (once) glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT);  // of what that has written
   flight.upload.bind_frame();
   bind_storage();
   const auto count = static_cast<std::uint32_t>(flight.queries.size());
@@ -168,6 +184,7 @@ GpuDepthTicket GpuDepthDetector::submit(std::span<const GpuDepthQuery> queries,
   detail::Flight& flight = state_->prepare(queries, scene);
   try {
     flight.down.reserve(std::max<std::size_t>(1, queries.size()) * flight.stride * 4);
+    flight.in_down = true;
     state_->run(flight, scene, flight.down.name());
   } catch (...) {
     flight.number = 0;
@@ -183,6 +200,7 @@ GpuDepthResults GpuDepthDetector::submit_on_gpu(std::span<const GpuDepthQuery> q
   if (state_->options.save_state) clear_gpu_state();
   detail::Flight& flight = state_->prepare(queries, scene);
   const std::uint32_t stride = flight.stride * 4;
+  flight.in_down = false;
   try {
     state_->results.reserve(std::max<std::size_t>(1, queries.size()) * stride);
     state_->run(flight, scene, state_->results.name());
@@ -202,12 +220,12 @@ detail::Flight& GpuDepthDetector::State::find(GpuDepthTicket ticket) {
 }
 
 bool GpuDepthDetector::is_ready(GpuDepthTicket ticket) const {
-  return state_->find(ticket).done.is_passed();
+  return state_->find(ticket).is_ready();
 }
 
 void GpuDepthDetector::fetch(GpuDepthTicket ticket, std::vector<DepthReport>& reports) {
   detail::Flight& flight = state_->find(ticket);
-  flight.done.wait();
+  flight.wait();
   flight.number = 0;
   reports.resize(flight.queries.size());
   for (std::size_t q = 0; q < reports.size(); ++q)
@@ -230,6 +248,7 @@ std::uint64_t GpuDepthDetector::memory_bytes() const {
        {&s.notes, &s.intervals, &s.tile_bounds, &s.heads, &s.nodes, &s.hit_mask, &s.parts, &s.hits,
         &s.sums, &s.bits, &s.windings, &s.results})
     bytes += b->size();
+  if (s.once) bytes += s.once->frame.size() + s.once->notes.size() + s.once->covered.size();
   const auto texels =
       static_cast<std::uint64_t>(s.atlas_width) * static_cast<std::uint64_t>(s.atlas_height);
   bytes += texels * ((s.object_far.name() != 0 ? 4U : 0U) + (s.object_near.name() != 0 ? 4U : 0U) +

@@ -82,6 +82,10 @@ struct GpuDepthOptions {
   // spares some tens of microseconds a call.
   bool save_state = true;
   GpuRaster raster = GpuRaster::kAuto;
+  // With kCompute: one dispatch for all, where the scene is one GpuMeshes of triangles, of 1024
+  // elements at most and edges of up to 8000 pixels, for 8 queries at most. The same answers,
+  // sooner. What does not fit goes in several passes.
+  bool one_pass = true;
   // kCompute: room for the blocks of 4 x 4 tiles that triangles cover; 0: 2^18. What is beyond
   // takes longer.
   std::uint32_t tiles = 0;
@@ -170,6 +174,10 @@ class GpuDepthDetector {
 
   const DepthSettings& settings() const;
   std::uint64_t memory_bytes() const;  // on the GPU
+  struct Submissions {
+    std::uint64_t all = 0, one_pass = 0;
+  };
+  Submissions submissions() const;  // so far
 
   struct State;
 

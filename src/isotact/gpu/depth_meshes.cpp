@@ -58,6 +58,20 @@ bool may_surround(const DrawnInstance& instance, const Aabb& bounds) {
 
 }  // namespace
 
+DrawnInstance make_instance(const GpuMeshes::State::Element& element, const DepthView& view,
+                            const Pose& view_from_world) {
+  const std::array<float, 16> columns = make_clip_matrix(view, view_from_world * element.pose);
+  DrawnInstance instance{};
+  for (std::size_t row = 0; row < 3; ++row)
+    for (std::size_t column = 0; column < 4; ++column)
+      instance.clip_from_element[4 * row + column] = columns[4 * column + row];
+  instance.flags =
+      (element.closed && element.surrounds && may_surround(instance, element.bounds) ? kPassClosed
+                                                                                     : 0U) |
+      (element.primitive != DepthPrimitive::kTriangles ? kPassThin : 0U);
+  return instance;
+}
+
 MeshPrograms::MeshPrograms(const DepthSettings& settings, bool compute) {
   if (compute) {
     surfaces = {GpuProgram("depth_raster.comp", {{"SURFACES", "1"}}),
@@ -128,19 +142,9 @@ void GpuDepthDetector::State::put_meshes(detail::Flight& flight) const {
       const Pose view_from_world =
           inverse(flight.queries[q].world_from_object * flight.views[q].object_from_view);
       for (std::size_t i = 0; i < m.elements.size(); ++i, at += sizeof(detail::DrawnInstance)) {
-        const std::array<float, 16> columns =
-            detail::make_clip_matrix(flight.views[q], view_from_world * m.elements[i].pose);
-        detail::DrawnInstance instance{};
-        for (std::size_t row = 0; row < 3; ++row)
-          for (std::size_t column = 0; column < 4; ++column)
-            instance.clip_from_element[4 * row + column] = columns[4 * column + row];
+        detail::DrawnInstance instance =
+            detail::make_instance(m.elements[i], flight.views[q], view_from_world);
         instance.number = plan.first_element + static_cast<std::uint32_t>(i);
-        instance.flags =
-            (m.elements[i].closed && m.elements[i].surrounds &&
-                     detail::may_surround(instance, m.elements[i].bounds)
-                 ? detail::kPassClosed
-                 : 0U) |
-            (m.elements[i].primitive != DepthPrimitive::kTriangles ? detail::kPassThin : 0U);
         instance.query = static_cast<std::uint32_t>(q);
         flight.upload.put(at, instance);
       }

@@ -25,26 +25,29 @@ void check_element_pose(const Pose& pose, std::size_t number) {
     throw Error(fmt::format("element {}: its pose must be finite, with a unit quaternion", number));
 }
 
-// Parts of at most a cluster's size, each half of the one above, along its longest side.
-void split_items(std::span<ClusterItem> items, std::vector<std::size_t>& ends, std::size_t offset) {
-  if (items.size() <= detail::kClusterSize) {
-    ends.push_back(offset + items.size());
-    return;
+// Parts of at most `limit`, each half of the one above, along its longest side. `enter` gives each
+// a number; `leave` is told that behind its halves, with the items of those that are not halved.
+template <typename Enter, typename Leave>
+void split_items(std::span<ClusterItem> items, std::size_t limit, const Enter& enter,
+                 const Leave& leave) {
+  const bool whole = items.size() <= limit;
+  const std::size_t node = enter();
+  if (!whole) {
+    Aabbf box;
+    for (const ClusterItem& i : items) extend(box, i.middle);
+    const Vec3f size = extent(box);
+    const std::size_t axis = size.x >= size.y && size.x >= size.z ? 0 : size.y >= size.z ? 1 : 2;
+    // Whole parts on the left, so that few are half empty.
+    const std::size_t left = (items.size() + limit - 1) / limit / 2 * limit;
+    std::nth_element(items.begin(), items.begin() + static_cast<std::ptrdiff_t>(left), items.end(),
+                     [&](const ClusterItem& a, const ClusterItem& b) {
+                       return a.middle[axis] != b.middle[axis] ? a.middle[axis] < b.middle[axis]
+                                                               : a.primitive < b.primitive;
+                     });
+    split_items(items.first(left), limit, enter, leave);
+    split_items(items.subspan(left), limit, enter, leave);
   }
-  Aabbf box;
-  for (const ClusterItem& i : items) extend(box, i.middle);
-  const Vec3f size = extent(box);
-  const std::size_t axis = size.x >= size.y && size.x >= size.z ? 0 : size.y >= size.z ? 1 : 2;
-  // Whole clusters on the left, so that few are half empty.
-  const std::size_t clusters = (items.size() + detail::kClusterSize - 1) / detail::kClusterSize;
-  const std::size_t left = clusters / 2 * detail::kClusterSize;
-  std::nth_element(items.begin(), items.begin() + static_cast<std::ptrdiff_t>(left), items.end(),
-                   [&](const ClusterItem& a, const ClusterItem& b) {
-                     return a.middle[axis] != b.middle[axis] ? a.middle[axis] < b.middle[axis]
-                                                             : a.primitive < b.primitive;
-                   });
-  split_items(items.first(left), ends, offset);
-  split_items(items.subspan(left), ends, offset + left);
+  leave(node, whole ? items : std::span<ClusterItem>());
 }
 
 class ClusterBuilder {
@@ -62,17 +65,23 @@ class ClusterBuilder {
       for (std::size_t c = 0; c < corners; ++c) sum += at(p, c);
       items[p] = {sum, static_cast<std::uint32_t>(p)};
     }
-    std::vector<std::size_t> ends;
-    if (count > 0) split_items(items, ends, 0);
-    std::size_t begin = 0;
-    for (const std::size_t end : ends) {
+    if (count == 0) return;
+    const auto add_cluster = [&](std::span<ClusterItem> part) {
       Aabbf box;
       const auto first = static_cast<std::uint32_t>(corners_.size());
-      for (; begin < end; ++begin)
+      // Leaves are compact, too.
+      split_items(
+          part, detail::kLeafSize, [] { return std::size_t{0}; },
+          [](std::size_t, std::span<ClusterItem>) {});
+      for (const ClusterItem& item : part)
         for (std::size_t c = 0; c < corners; ++c) {
-          corners_.push_back(at(items[begin].primitive, c));
+          corners_.push_back(at(item.primitive, c));
           extend(box, corners_.back());
+          const Vec3 edge =
+              to_double(corners_.back()) - to_double(at(item.primitive, (c + 1) % corners));
+          longest_ = std::max(longest_, length(edge));
         }
+      add_leaves(first, corners);
       const std::uint32_t flags =
           (element.closed ? detail::kPassClosed : 0U) |
           (element.primitive != DepthPrimitive::kTriangles ? detail::kPassThin : 0U);
@@ -84,13 +93,51 @@ class ClusterBuilder {
                            .kind = static_cast<std::uint32_t>(element.primitive),
                            .flags = flags,
                            .empty = 0});
-    }
+      return box;
+    };
+    // Children come behind their parents: the first right behind, the other where that one ends.
+    split_items(
+        items, detail::kClusterSize,
+        [&] {
+          nodes_.push_back({});
+          return nodes_.size() - 1;
+        },
+        [&](std::size_t node, std::span<ClusterItem> part) {
+          detail::ClusterNode& n = nodes_[node];
+          n.end = static_cast<std::uint32_t>(nodes_.size());
+          if (!part.empty()) {
+            n.cluster = static_cast<std::uint32_t>(clusters_.size());
+            n.box = add_cluster(part);
+            return;
+          }
+          const detail::ClusterNode& left = nodes_[node + 1];
+          n.box = left.box;
+          extend(n.box, nodes_[left.end].box);
+        });
   }
 
   const std::vector<Vec3f>& corners() const { return corners_; }
   const std::vector<detail::MeshCluster>& clusters() const { return clusters_; }
+  const std::vector<detail::MeshLeaf>& leaves() const { return leaves_; }
+  std::vector<detail::ClusterNode>& nodes() { return nodes_; }
+  double longest() const { return longest_; }
 
  private:
+  // Of the cluster whose corners begin at `first` and are the last ones.
+  void add_leaves(std::size_t first, std::size_t corners) {
+    for (std::size_t leaf = 0; leaf < detail::kClusterSize / detail::kLeafSize; ++leaf) {
+      const std::size_t begin =
+          std::min(first + leaf * detail::kLeafSize * corners, corners_.size());
+      const std::size_t end = std::min(begin + detail::kLeafSize * corners, corners_.size());
+      Aabbf box;
+      for (std::size_t c = begin; c < end; ++c) extend(box, corners_[c]);
+      leaves_.push_back({.lower = {box.lower.x, box.lower.y, box.lower.z},
+                         .first = static_cast<std::uint32_t>(begin),
+                         .upper = {box.upper.x, box.upper.y, box.upper.z},
+                         .count = static_cast<std::uint32_t>((end - begin) / corners)});
+    }
+  }
+
   void check(const MeshElement& element, std::size_t number, std::size_t corners) const {
     if (element.indices.size() % corners != 0)
       throw Error(fmt::format("element {}: {} indices, which {} does not divide", number,
@@ -109,9 +156,18 @@ class ClusterBuilder {
 
   std::vector<Vec3f> corners_;
   std::vector<detail::MeshCluster> clusters_;
+  std::vector<detail::MeshLeaf> leaves_;
+  std::vector<detail::ClusterNode> nodes_;
+  double longest_ = 0;
 };
 
 }  // namespace
+
+void GpuMeshes::State::Element::find_ball() {
+  if (corners == 0) return;
+  middle = transform_point(pose, center(bounds));
+  radius = 0.5 * length(extent(bounds));
+}
 
 MeshElement make_mesh_element(const TriangleMesh& mesh, const Pose& world_from_mesh,
                               std::uint32_t id, bool closed) {
@@ -150,11 +206,14 @@ GpuMeshes::GpuMeshes(std::span<const MeshElement> elements) : state_(std::make_u
     State::Element kept{e.world_from_element, e.id, e.primitive, e.closed};
     kept.first_corner = static_cast<std::uint32_t>(builder.corners().size());
     kept.corners = static_cast<std::uint32_t>(e.indices.size());
+    kept.first_node = static_cast<std::uint32_t>(builder.nodes().size());
     builder.add(e, i);
+    kept.end_node = static_cast<std::uint32_t>(builder.nodes().size());
     if (e.primitive == DepthPrimitive::kTriangles)
       kept.surrounds = find_volume(e.positions, e.indices) > 0;
     for (const std::uint32_t corner : e.indices)
       extend(kept.bounds, to_double(e.positions[corner]));
+    kept.find_ball();
     state_->elements.push_back(kept);
     const auto kind = static_cast<std::size_t>(e.primitive);
     state_->kinds[kind] += kept.corners / detail::kMeshCorners[kind];
@@ -166,7 +225,14 @@ GpuMeshes::GpuMeshes(std::span<const MeshElement> elements) : state_(std::make_u
                             builder.clusters().size(), detail::kClusterSize, kMostClusters));
   state_->corners = GpuBuffer(std::span<const Vec3f>(builder.corners()));
   state_->clusters = GpuBuffer(std::span<const detail::MeshCluster>(builder.clusters()));
+  state_->leaves = GpuBuffer(std::span<const detail::MeshLeaf>(builder.leaves()));
+  state_->nodes = std::move(builder.nodes());
+  for (detail::ClusterNode& node : state_->nodes) {
+    node.middle = center(node.box);
+    node.half = 0.5F * extent(node.box);
+  }
   state_->cluster_count = static_cast<std::uint32_t>(builder.clusters().size());
+  state_->longest = builder.longest();
 }
 GpuMeshes::GpuMeshes(GpuMeshes&&) noexcept = default;
 GpuMeshes& GpuMeshes::operator=(GpuMeshes&&) noexcept = default;
@@ -177,12 +243,13 @@ std::uint64_t GpuMeshes::primitives() const {
   return std::uint64_t{state_->kinds[0]} + state_->kinds[1] + state_->kinds[2];
 }
 std::uint64_t GpuMeshes::memory_bytes() const {
-  return state_->corners.size() + state_->clusters.size();
+  return state_->corners.size() + state_->clusters.size() + state_->leaves.size();
 }
 const Pose& GpuMeshes::pose(std::size_t element) const { return state_->elements[element].pose; }
 void GpuMeshes::set_pose(std::size_t element, const Pose& world_from_element) {
   check_element_pose(world_from_element, element);
   state_->elements[element].pose = world_from_element;
+  state_->elements[element].find_ball();
 }
 
 GpuDrawable GpuMeshes::drawable(std::size_t element) const {

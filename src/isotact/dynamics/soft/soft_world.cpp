@@ -39,7 +39,8 @@ SoftId SoftWorld::add_body(const SoftBodySettings& settings) {
       for (const FeatureContact& c : body.near_at_rest)
         if (!(c.distance > 0))
           throw Error(fmt::format(
-              "soft body '{}': parts of its mesh that share no vertex touch each other, at ({:.4g}, "
+              "soft body '{}': parts of its mesh that share no vertex touch each other, at "
+              "({:.4g}, "
               "{:.4g}, {:.4g}), so that self contact cannot keep them apart; weld the mesh",
               settings.name, c.point_on_a.x, c.point_on_a.y, c.point_on_a.z));
     }

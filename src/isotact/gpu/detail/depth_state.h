@@ -1,6 +1,7 @@
 // What a GpuDepthDetector owns, and the passes that its calls are made of.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -12,7 +13,9 @@
 #include "isotact/gpu/buffer.h"
 #include "isotact/gpu/depth_detector.h"
 #include "isotact/gpu/detail/depth_frame.h"
+#include "isotact/gpu/detail/depth_once.h"
 #include "isotact/gpu/detail/gl_names.h"
+#include "isotact/gpu/detail/mesh_state.h"
 #include "isotact/gpu/gl_state.h"
 #include "isotact/gpu/mesh_drawable.h"
 #include "isotact/gpu/program.h"
@@ -36,6 +39,7 @@ class Fence {
   Fence& operator=(const Fence&) = delete;
   ~Fence() { drop(); }
   void set();
+  bool is_set() const { return sync_ != nullptr; }
   bool is_passed() const;  // also where it is not set
   void wait();             // busy for a while, then asleep
   void drop();
@@ -58,6 +62,10 @@ class Upload {
   template <typename T>
   void put(std::size_t offset, const T& value) {
     std::memcpy(stage_.data() + offset, &value, sizeof value);
+  }
+  template <typename T>
+  void put_all(std::size_t offset, std::span<const T> values) {
+    std::copy_n(std::as_bytes(values).data(), values.size_bytes(), stage_.data() + offset);
   }
   void send(std::size_t bytes) const;
   void bind_frame() const;
@@ -88,8 +96,16 @@ struct Flight {
   std::vector<GpuDepthQuery> queries;
   std::vector<DepthView> views;  // of each
   std::vector<MeshPlan> meshes;
-  std::vector<std::uint32_t> ids;               // of each element
-  std::uint32_t element_words = 0, stride = 0;  // words
+  std::vector<std::uint32_t> ids;  // of each element
+  std::uint32_t element_words = 0, record_words = 0, stride = 0;
+  // In one dispatch: what is asked.
+  bool once = false, in_down = false;  // in_down: the CPU may read the results
+  std::vector<DrawnInstance> instances;
+  bool is_pending = false;  // nobody has waited for it
+
+  bool has_come() const;
+  bool is_ready();
+  void wait();
 };
 
 struct SlotMap {
@@ -144,6 +160,7 @@ struct GpuDepthDetector::State {
   detail::DepthPrograms callers;                 // fragment shaders for callers' stages
   std::unique_ptr<detail::MeshPrograms> meshes;  // for our own, made when they are needed
   std::optional<GpuProgram> resolve, compare, within, finish;
+  std::unique_ptr<detail::OncePass> once;  // made when it is needed
   std::optional<GpuDrawProgram> mask;
   std::optional<FragmentShader> mask_fragment;
   detail::GlVertexArray no_vertices;
@@ -159,7 +176,7 @@ struct GpuDepthDetector::State {
   std::uint64_t map_versions = 0;
   detail::Upload map_upload;
   std::vector<std::unique_ptr<detail::Flight>> flights;
-  std::uint64_t submissions = 0;
+  std::uint64_t submissions = 0, once_submissions = 0;
 
   bool by_intervals() const { return settings.method == DepthMethod::kIntervals; }
   void check_slot(int slot) const;
@@ -199,7 +216,20 @@ struct GpuDepthDetector::State {
   void mark_stencils(const detail::Flight& flight);
   void bind_storage() const;
 
+  // depth_once.cpp
+  bool can_run_once(const GpuDepthScene& scene) const;
+  void make_once();
+  std::vector<bool> find_probed_tiles(std::size_t slot) const;
+  void list_covered(std::size_t slot);
+  void list_clusters(const detail::Flight& flight, std::size_t query, const GpuMeshes::State& m,
+                     std::vector<detail::DrawnInstance>& instances) const;
+  // False where it takes several passes.
+  bool prepare_once(detail::Flight& flight, const GpuDepthScene& scene);
+  bool put_once(detail::Flight& flight);  // false: too much
+  void run_once(detail::Flight& flight, std::uint32_t results_name);
+
   // depth_detector.cpp
+  void set_stride(detail::Flight& flight) const;
   void forget_hits();  // of a submission that did not come to its end
   detail::Flight& find(GpuDepthTicket ticket);
   detail::Flight& prepare(std::span<const GpuDepthQuery> queries, const GpuDepthScene& scene);
@@ -213,6 +243,9 @@ void make_depth_report(const detail::Flight& flight, std::size_t query,
 namespace detail {
 // Columns of clip_from_frame, of a pose view_from_frame.
 std::array<float, 16> make_clip_matrix(const DepthView& view, const Pose& view_from_frame);
+// But for its number and query.
+DrawnInstance make_instance(const GpuMeshes::State::Element& element, const DepthView& view,
+                            const Pose& view_from_world);
 void set_conservative(bool on);  // where the GPU can
 }  // namespace detail
 

@@ -1,4 +1,4 @@
-// What GpuMeshes keeps, as shaders/depth_cull.comp and depth_mesh.vert read it.
+// What GpuMeshes keeps, as shaders/depth_cull.comp, depth_once.comp and depth_mesh.vert read it.
 #pragma once
 
 #include <array>
@@ -26,6 +26,25 @@ struct MeshCluster {
 };
 static_assert(sizeof(MeshCluster) == 48);
 
+inline constexpr std::size_t kLeafSize = 32;  // primitives; each cluster has four
+
+struct MeshLeaf {
+  std::array<float, 3> lower;
+  std::uint32_t first;  // corner
+  std::array<float, 3> upper;
+  std::uint32_t count;  // primitives
+};
+static_assert(sizeof(MeshLeaf) == 32);
+
+// Of an element's tree over its clusters, in the order of a walk from left to right.
+struct ClusterNode {
+  Aabbf box{};
+  Vec3f middle{}, half{};  // of the box
+  std::uint32_t end = 0;   // the next node that is not below this one
+  std::uint32_t cluster = kNoCluster;
+  static constexpr std::uint32_t kNoCluster = 0xffffffff;
+};
+
 // An element in a query's picture.
 struct DrawnInstance {
   std::array<float, 12> clip_from_element;  // rows
@@ -46,11 +65,18 @@ struct GpuMeshes::State {
     std::uint32_t first_corner = 0, corners = 0;
     Aabb bounds{};          // in its own frame
     bool surrounds = true;  // false: a room, turned inwards, whose solid is not around anything
+    std::uint32_t first_node = 0, end_node = 0;
+    Vec3 middle{};  // of a ball around it, in the world's frame
+    double radius = 0;
+    void find_ball();
   };
   std::vector<Element> elements;
   GpuBuffer corners;   // three floats each
   GpuBuffer clusters;  // MeshCluster
+  GpuBuffer leaves;    // MeshLeaf, four a cluster
+  std::vector<detail::ClusterNode> nodes;
   std::uint32_t cluster_count = 0;
+  double longest = 0;                    // of triangles' edges
   std::array<std::uint32_t, 3> kinds{};  // primitives of each kind
   bool any_closed = false;
   detail::GlVertexArray no_vertices;

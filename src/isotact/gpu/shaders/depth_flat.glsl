@@ -14,7 +14,8 @@ const int kBlockTiles = 4;  // along each side of what a work-group takes
 const double kGrid = 4096.0lf;
 
 dvec2 to_picture(vec3 clip) {
-  return round((dvec2(clip.xy) + 1.0lf) * dvec2(isotact_frame.size) * (0.5lf * kGrid)) / kGrid;
+  return round((dvec2(clip.xy) + 1.0lf) * dvec2(isotact_frame.size) * (0.5lf * kGrid)) *
+         (1.0lf / kGrid);
 }
 
 // Twice the area of a, b, p: positive where that runs counter-clockwise.
@@ -49,6 +50,12 @@ bool is_left(double e, dvec2 a, dvec2 b) {
   return e > 0 || (e == 0 && (b.y < a.y || (b.y == a.y && b.x < a.x)));
 }
 
+// Edge functions, depths of the corners, twice the area. The same bits in every shader.
+float find_z(dvec3 e, vec3 z, double area) {
+  precise double sum = e.x * double(z.x) + e.y * double(z.y) + e.z * double(z.z);
+  return float(sum / area);
+}
+
 bool find_depth(Flat t, ivec2 pixel, out float z) {
   dvec2 p = dvec2(pixel) + 0.5lf;
   double e0 = find_edge(t.at[1], t.at[2], p), e1 = find_edge(t.at[2], t.at[0], p),
@@ -57,13 +64,13 @@ bool find_depth(Flat t, ivec2 pixel, out float z) {
   if (!is_left(e0, t.at[1], t.at[2]) || !is_left(e1, t.at[2], t.at[0]) ||
       !is_left(e2, t.at[0], t.at[1]))
     return false;
-  z = float((e0 * double(t.z.x) + e1 * double(t.z.y) + e2 * double(t.z.z)) / t.area);
+  z = find_z(dvec3(e0, e1, e2), t.z, t.area);
   return true;
 }
 
-// Of z, a pixel.
+// Of z, a pixel. The same bits in every shader.
 vec2 find_slope(Flat t) {
-  dvec2 slope = dvec2(0);
+  precise dvec2 slope = dvec2(0);
   for (int k = 0; k < 3; ++k) {
     dvec2 side = t.at[(k + 2) % 3] - t.at[(k + 1) % 3];
     slope += dvec2(-side.y, side.x) * double(t.z[k]);

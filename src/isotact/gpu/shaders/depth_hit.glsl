@@ -28,6 +28,13 @@ uvec2 isotact_part(uint pixel) {
   return uvec2(pixel % size.x, pixel / size.x) * 8u / size;
 }
 
+// How far a way along the ray reaches behind a surface's plane. The same bits in every shader.
+float isotact_contact_depth(float way, vec2 slope) {
+  precise float stretch = 1.0 + (slope.x * slope.x + slope.y * slope.y);
+  precise float depth = way * inversesqrt(stretch);
+  return depth;
+}
+
 // Kept are those that are greater than all before, so that few are written; equal ones, too, and
 // the last step chooses. The pixel is in the key: in a plane across all would be equal.
 void isotact_offer(uint query, uint first_part, IsotactHit hit) {
@@ -72,7 +79,7 @@ void isotact_record(uint query, uint slot, uint element, bool thin, bool front, 
   isotact_offer(query, 0u, hit);
   if (isotact_frame.max_contacts == 0u) return;
   hit.element |= kContact;
-  hit.value = hit.way * inversesqrt(1.0 + dot(hit.slope, hit.slope));
+  hit.value = isotact_contact_depth(hit.way, hit.slope);
   isotact_offer(query, 64u, hit);
 }
 #endif
