@@ -76,6 +76,7 @@ class SceneRun {
   void step_engine();
   void start_soft();
   void add_soft_report();
+  void warn_of_soft_overlaps();
   void record_soft(ReplayFrame& frame) const;
   std::vector<std::byte> save_parts() const;
   void restore_parts(std::span<const std::byte> bytes);

@@ -18,6 +18,8 @@ constexpr std::size_t kMostSoftContacts = 1000;
 // Of all bodies together: some ten gigabytes.
 constexpr std::size_t kMostSoftVertices = 20'000'000;
 
+constexpr double kDeepStart = 1e-3;  // of a body's size
+
 constexpr Colour kSoftPalette[] = {{0x7c, 0xc4, 0x8a}, {0xd8, 0x84, 0x70}, {0x86, 0xa8, 0xe0},
                                    {0xd8, 0xb8, 0x58}, {0xb4, 0x8c, 0xd0}, {0x6c, 0xc0, 0xc4}};
 
@@ -71,10 +73,11 @@ void SceneRun::start_soft() {
     if (body.pinned && made.pinned.empty())
       warnings.emplace_back("no vertex is in the box of those that are pinned");
     soft_->add_body(made);
-    for (const std::string& text : warnings) warnings_.push_back(what + ": " + text);
+    for (const std::string& text : warnings) warnings_.push_back(fmt::format("{}: {}", what, text));
     replay_.soft_bodies.push_back(std::move(look));
   }
   add_soft_report();
+  warn_of_soft_overlaps();
 }
 
 void SceneRun::add_soft_report() {
@@ -92,6 +95,24 @@ void SceneRun::add_soft_report() {
   report_.seconds.detection += soft.seconds.narrow;
   report_.seconds.forces += soft.seconds.response;
   report_.seconds.motion += soft.seconds.motion;
+}
+
+// By where it begins: what is inside is pushed out, step by step, and may gain speed by it.
+void SceneRun::warn_of_soft_overlaps() {
+  for (SoftId id = 0; soft_ && id < soft_->body_count(); ++id)
+    for (BodyId k = 0; k < world_.body_count(); ++k) {
+      const BodySettings& body = world_.body_settings(k);
+      if (!body.field && !(body.shape && body.shape->field())) continue;
+      const AnyField field = body.field ? *body.field : AnyField{*body.shape->field()};
+      const Pose body_from_world = inverse(world_.pose(k));
+      double depth = 0;
+      for (const Vec3& p : std::as_const(*soft_).positions(id))
+        depth = std::max(depth, -field.value(transform_point(body_from_world, p)));
+      const double size = length(extent(soft_->bounds(id)));
+      if (depth > kDeepStart * size)
+        warnings_.push_back(fmt::format("soft body '{}' begins inside of '{}', {:.3g} m deep",
+                                        scene_.soft_bodies[id].name, body.name, depth));
+    }
 }
 
 void SceneRun::record_soft(ReplayFrame& frame) const {

@@ -203,6 +203,7 @@ export class ContactViews {
     this.forEach((k, place) => {
       for (const side of [0, 1]) {
         const body = bodies[2 * k + side]!;
+        if (body === kNoBody) continue;
         const sign = side === 0 ? 1 : -1;
         force.fromArray(forces, 3 * k).multiplyScalar(sign);
         moment.fromArray(moments, 3 * k).multiplyScalar(sign);

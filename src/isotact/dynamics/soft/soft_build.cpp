@@ -189,11 +189,12 @@ void choose_substeps(SoftBody& b, const SoftWorldSettings& world) {
   const double parts = std::ceil(world.step / (kStableShare * b.stable_step));
   if (!(parts <= world.max_substeps))
     refuse(b.settings,
-           fmt::format("its springs are too stiff for Verlet at a step of {:.3g} s: the largest "
-                       "stable one is {:.3g} s, and {} parts of a step are allowed. Use a step of "
-                       "{:.2g} s, more mass, softer springs or less damping, or backward Euler",
-                       world.step, b.stable_step, world.max_substeps,
-                       kStableShare * b.stable_step * world.max_substeps));
+           fmt::format(
+               "its springs or dampers are too stiff for Verlet at a step of {:.3g} s: the largest "
+               "stable one is {:.3g} s, and {} parts of a step are allowed. Use a step of "
+               "{:.2g} s, more mass, softer springs or less damping, or backward Euler",
+               world.step, b.stable_step, world.max_substeps,
+               kStableShare * b.stable_step * world.max_substeps));
   b.substeps = std::max(1, static_cast<int>(parts));
 }
 

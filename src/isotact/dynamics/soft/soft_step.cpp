@@ -188,6 +188,7 @@ void SoftWorld::State::find_pairs() {
     for (SoftId i = 0; i < bodies.size(); ++i)
       if (rigid[j].field && !bodies[i].driven && detail::may_touch(bodies[i], rigid[j]))
         field_pairs.push_back({.body = i, .rigid = j});
+  report.pairs += static_cast<std::uint32_t>(field_pairs.size());
 }
 
 namespace {

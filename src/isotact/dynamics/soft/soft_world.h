@@ -35,7 +35,7 @@ using SoftId = std::uint32_t;
 
 struct SoftMaterial {
   double stiffness = 500;  // N/m, of springs along edges
-  double damping = 0.5;    // N s/m, along all springs
+  double damping = 0.05;   // N s/m, along all springs
   double bending = 0;      // N/m, of springs across edges, between the two opposite vertices
   // N/m, of springs through the inside, from each vertex to the other side, straight and slanted:
   // they keep the shape of closed bodies.
@@ -108,7 +108,7 @@ struct SoftTimes {
 struct SoftReport {
   std::uint64_t number = 0;
   double time = 0;
-  std::uint32_t pairs = 0;     // of bodies, by the broad phase
+  std::uint32_t pairs = 0;     // of bodies that may touch, soft ones and soft with rigid ones
   std::uint32_t touching = 0;  // of them, and of soft bodies with rigid ones
   std::uint32_t contacts = 0;  // features, and vertices in fields
   std::uint32_t held = 0;      // vertices that were held back: impulses had not been enough

@@ -18,8 +18,8 @@ struct FeatureDistance {
 // another. Faces that are segments or points, and edges that are points, are measured as such; of
 // parallel edges, some nearest pair is given. The points that the weights name are inside their
 // features up to rounding, and their distance is within 1e-11 of the features' size of the least
-// one (some 1e-15 unless they are slivers). Coordinates of magnitudes beyond 1e60 metres, and NaN, give some
-// number or NaN. Neither throws nor allocates. Cost: some 150 operations.
+// one (some 1e-15 unless they are slivers). Coordinates of magnitudes beyond 1e60 metres, and NaN,
+// give some number or NaN. Neither throws nor allocates. Cost: some 150 operations.
 FeatureDistance find_distance_vertex_face(const std::array<Vec3, 4>& points);
 FeatureDistance find_distance_edge_edge(const std::array<Vec3, 4>& points);
 
