@@ -78,7 +78,7 @@ struct Score {
   std::size_t false_no = 0, false_yes = 0;
 };
 
-void run_set(const char* set, bool is_edges, const Options& options, Report& report) {
+void run_set(const char* set, bool is_edges, const Options& options, Table& table, Report& report) {
   std::vector<FeatureMotion> motions;
   std::vector<bool> truth;
   std::size_t rounded = 0, meets = 0;
@@ -94,7 +94,7 @@ void run_set(const char* set, bool is_edges, const Options& options, Report& rep
     }
   }
   const std::string where = fmt::format("{} {}", set, kKinds[is_edges ? 1 : 0]);
-  report.check(rounded == 0, where + ": coordinates do not fit doubles: truths are of others");
+  report.check(rounded == 0, "all coordinates of the exact queries fit doubles", where);
 
   Score scores[3];
   std::size_t gave_up = 0, steps = 0;
@@ -112,17 +112,15 @@ void run_set(const char* set, bool is_edges, const Options& options, Report& rep
       farthest = std::max(farthest, distance_at(motions[i], is_edges, m.time));
   }
   for (std::size_t k = 0; k < 2; ++k)
-    report.check(scores[k].false_no == 0,
+    report.check(scores[k].false_no == 0, "no meeting of the exact queries is missed",
                  fmt::format("{}: {} missed {}", where, kMethods[k].name, scores[k].false_no));
-  report.check(farthest <= 1.01 * kTolerance, where + ": a \"yes\" is farther than the tolerance");
+  report.check(farthest <= 1.01 * kTolerance,
+               "where a yes is wrong, features are within the tolerance", where);
   const std::vector<double> ns = time_methods(motions, is_edges, options.quick ? 0.1 : 1);
   const double mean_steps = static_cast<double>(steps) / static_cast<double>(motions.size());
-  report.print(
-      "{:<24} {:<11} {:>7} {:>5} | {:>3} {:>4} {:>7.0e} {:>5.1f} {:>6.0f} | {:>3} {:>4} {:>8.0f} | "
-      "{:>3} {:>4} {:>6.0f}\n",
-      set, kKinds[is_edges ? 1 : 0], motions.size(), meets, scores[0].false_no, scores[0].false_yes,
-      farthest, mean_steps, ns[0], scores[1].false_no, scores[1].false_yes, ns[1],
-      scores[2].false_no, scores[2].false_yes, ns[2]);
+  table.row({set, kKinds[is_edges ? 1 : 0], motions.size(), meets, scores[0].false_no,
+             scores[0].false_yes, farthest, mean_steps, ns[0], scores[1].false_no,
+             scores[1].false_yes, ns[1], scores[2].false_no, scores[2].false_yes, ns[2]});
   Json row{{"set", set},
            {"kind", kKinds[is_edges ? 1 : 0]},
            {"queries", motions.size()},
@@ -294,17 +292,31 @@ void run_cloth(const ClothScene& scene, const Options& options, Report& report) 
 }  // namespace
 
 void bench_ccd(const Options& options, Report& report) {
-  report.print(
-      "\ncontinuous tests of features on exact-rational queries: wrong \"no\", wrong \"yes\", ns a "
-      "query (processor, medians)\n"
-      "far: how far features are apart, at most, where a \"yes\" was wrong (metres; tolerance {})\n"
-      "{:<24} {:<11} {:>7} {:>5} | {:>3} {:>4} {:>7} {:>5} {:>6} | {:>3} {:>4} {:>8} | {:>3} {:>4} "
-      "{:>6}\n",
-      kTolerance, "", "", "queries", "meet", "no", "yes", "far", "steps", "planes", "no", "yes",
-      "inclusion", "no", "yes", "FCL");
+  Table table =
+      report.table({.id = "ccd",
+                    .title = "Continuous tests of features on exact-rational queries",
+                    .columns = {{"set", Of::kKey},
+                                {"kind", Of::kKey},
+                                {"queries", Of::kKey},
+                                {"meet", Of::kKey},
+                                {"planes: wrong no", Of::kOurs},
+                                {"wrong yes", Of::kOurs},
+                                {"farthest", Of::kOurs, "m"},
+                                {"steps", Of::kOurs, "", 1},
+                                {"time", Of::kOurs, "ns", 0},
+                                {"inclusion: wrong no", Of::kOurs},
+                                {"wrong yes", Of::kOurs},
+                                {"time", Of::kOurs, "ns", 0},
+                                {"FCL: wrong no", Of::kPeer},
+                                {"wrong yes", Of::kPeer},
+                                {"time", Of::kPeer, "ns", 0}},
+                    .note = fmt::format(
+                        "Processor time, medians. Farthest: how far features are apart, at most, "
+                        "where a yes was wrong (tolerance {} m).",
+                        kTolerance)});
   for (const char* set :
        {"erleben-cube-cliff-edges", "erleben-spikes", "erleben-wedges", "unit-tests"})
-    for (const bool is_edges : {false, true}) run_set(set, is_edges, options, report);
+    for (const bool is_edges : {false, true}) run_set(set, is_edges, options, table, report);
   report.print(
       "\ntwo sheets of cloth, queries of one step: how many meet, ns a query\n"
       "{:<10} {:<11} {:>8} | {:>7} {:>5} {:>6} | {:>7} {:>8} | {:>7} {:>7}\n",

@@ -149,7 +149,7 @@ void move(NarrowScene& scene, int step) {
   scene.b.move(0.05 * step);
 }
 
-void run_beside_fcl(NarrowScene& scene, const Options& options, Report& report) {
+void run_beside_fcl(NarrowScene& scene, const Options& options, Table& table, Report& report) {
   OurNarrow ours(scene, {});
   std::vector<FclKind> fcl =
       make_fcl_benders({scene.a.rest, scene.a.triangles}, {scene.b.rest, scene.b.triangles});
@@ -173,9 +173,11 @@ void run_beside_fcl(NarrowScene& scene, const Options& options, Report& report) 
       differences.add(scene, meeting, fcl[k].benders->pairs());
     }
   }
-  report.check(differences.unexplained == 0,
-               fmt::format("{}: {} pairs are not FCL's", scene.name, differences.unexplained));
-  std::string row;
+  report.check(differences.unexplained == 0, "triangles that meet are FCL's, but for its rounding",
+               fmt::format("{}: {} pairs", scene.name, differences.unexplained));
+  std::vector<Cell> row{scene.name,          scene.a.triangles.size(), ours.candidates.size(),
+                        ours.meeting.size(), differences.by_rounding,  quantile(search, 0.5),
+                        quantile(exact, 0.5)};
   Json json{{"scene", scene.name},
             {"triangles", scene.a.triangles.size()},
             {"candidates", ours.candidates.size()},
@@ -187,14 +189,13 @@ void run_beside_fcl(NarrowScene& scene, const Options& options, Report& report) 
   for (std::size_t k = 0; k < fcl.size(); ++k) {
     const double time = quantile(theirs[k], 0.5);
     best = std::min(best, time);
-    row += fmt::format(" {:>7.1f}", time);
+    row.emplace_back(time);
     json["fcl_ms"][fcl[k].name] = time;
   }
   const double times = best / quantile(all, 0.5);
   json["times_faster"] = times;
-  report.print("  {:<26} {:>6} {:>7} {:>7} {:>6} {:>7.2f} {:>6.2f} {} {:>6.1f}\n", scene.name,
-               scene.a.triangles.size(), ours.candidates.size(), ours.meeting.size(),
-               differences.by_rounding, quantile(search, 0.5), quantile(exact, 0.5), row, times);
+  row.emplace_back(times);
+  table.row(row);
   report.json["narrow"]["beside_fcl"].push_back(json);
 }
 
@@ -227,9 +228,14 @@ const std::array<Variant, 19> kVariants{{
 
 // Search alone, in turns.
 void run_variants(NarrowScene& scene, const Options& options, Report& report) {
-  report.print(
-      "\n  {}: search alone, {} triangles each\n    {:<30} {:>7} {:>9} {:>8} {:>9} {:>6}\n",
-      scene.name, scene.a.triangles.size(), "", "ms", "tests", "fitted", "vertices", "bytes");
+  Table table = report.table({.id = "variants, " + scene.name,
+                              .title = "Search alone, by kinds of trees: " + scene.name,
+                              .columns = {{"tree", Of::kKey},
+                                          {"time", Of::kOurs, "ms"},
+                                          {"tests of nodes", Of::kOurs},
+                                          {"nodes fitted", Of::kOurs},
+                                          {"vertices read", Of::kOurs},
+                                          {"memory a triangle", Of::kOurs, "bytes", 0}}});
   std::vector<OurNarrow> trees;
   for (const Variant& variant : kVariants) trees.emplace_back(scene, variant.settings);
   std::vector<std::vector<double>> times(trees.size());
@@ -244,15 +250,14 @@ void run_variants(NarrowScene& scene, const Options& options, Report& report) {
       report.check(tree.a.settings().volume == kBall
                        ? tree.candidates.size() <= trees[0].candidates.size()
                        : tree.candidates.size() == trees[0].candidates.size(),
-                   scene.name + ": variants differ");
+                   "all kinds of trees find the same pairs", scene.name);
   }
   for (std::size_t i = 0; i < trees.size(); ++i) {
     const TreeWork& work = trees[i].work;
     const double bytes =
         static_cast<double>(trees[i].a.bytes()) / static_cast<double>(scene.a.triangles.size());
-    report.print("    {:<30} {:>7.2f} {:>9} {:>8} {:>9} {:>6.0f}\n", kVariants[i].name,
-                 quantile(times[i], 0.5), work.node_tests, work.nodes_fitted, work.vertices_read,
-                 bytes);
+    table.row({kVariants[i].name, quantile(times[i], 0.5), work.node_tests, work.nodes_fitted,
+               work.vertices_read, bytes});
     report.json["narrow"]["variants"][scene.name].push_back({{"variant", kVariants[i].name},
                                                              {"ms", quantile(times[i], 0.5)},
                                                              {"node_tests", work.node_tests},
@@ -314,13 +319,26 @@ void run_others(NarrowScene& scene, Report& report) {
 
 void bench_narrow(const Options& options, Report& report) {
   std::vector<NarrowScene> scenes = make_scenes(options, report);
-  report.print(
-      "\nNarrow phase: two bodies that bend, bounds fitted and searched, triangles that meet found "
-      "exactly\n  milliseconds of one thread, medians; FCL: refit and collide, all contacts\n"
-      "  {:<26} {:>6} {:>7} {:>7} {:>6} {:>7} {:>6}  {:>7} {:>7} {:>7} {:>7} {:>7} {:>7} {:>6}\n",
-      "", "each", "boxes", "meeting", "differ", "search", "exact", "AABB", "OBB", "OBBRSS",
-      "kDOP16", "kDOP18", "kDOP24", "faster");
-  for (NarrowScene& scene : scenes) run_beside_fcl(scene, options, report);
+  Table table = report.table(
+      {.id = "narrow",
+       .title =
+           "Two bodies that bend: bounds fitted and searched, triangles that meet found exactly",
+       .columns = {{"scene", Of::kKey},
+                   {"triangles each", Of::kKey},
+                   {"candidates", Of::kOurs},
+                   {"meeting", Of::kOurs},
+                   {"differing by rounding", Of::kPeer},
+                   {"search", Of::kOurs, "ms"},
+                   {"exact test", Of::kOurs, "ms"},
+                   {"FCL, AABB", Of::kPeer, "ms"},
+                   {"OBB", Of::kPeer, "ms"},
+                   {"OBBRSS", Of::kPeer, "ms"},
+                   {"kDOP16", Of::kPeer, "ms"},
+                   {"kDOP18", Of::kPeer, "ms"},
+                   {"kDOP24", Of::kPeer, "ms"},
+                   {"times faster than the best", Of::kOurs, "", 1}},
+       .note = "One thread, processor time, medians. FCL: refit and collide, all contacts."});
+  for (NarrowScene& scene : scenes) run_beside_fcl(scene, options, table, report);
   for (NarrowScene& scene : scenes) {
     if (scene.name.find("touching") == std::string::npos) continue;
     run_variants(scene, options, report);
