@@ -36,7 +36,7 @@ std::string describe_processor() {
 
 std::string describe_system() {
   utsname kernel{};
-  const std::string system = find_line("/etc/os-release", "PRETTY_NAME", '=');
+  std::string system = find_line("/etc/os-release", "PRETTY_NAME", '=');
   if (::uname(&kernel) != 0) return system;
   return fmt::format("{}, {} {}", system, kernel.sysname, kernel.release);
 }

@@ -186,7 +186,7 @@ void tell(const Results& r, Report& report) {
                                 {"peak memory over the mesh", Of::kOurs, "times", 2}},
                     .note = "Medians, processor time. The mesh must be the same by all readers."});
   const auto row = [&](const char* file, const char* reader, double seconds, double ours,
-                       Cell memory, Of of) {
+                       const Cell& memory, Of of) {
     table.row({file, reader, 1e3 * seconds, seconds / ours, memory}, of);
   };
   row("OBJ", "ours", r.obj_seconds, r.obj_seconds, r.obj_memory, Of::kOurs);
