@@ -8,6 +8,7 @@
 
 #include "isotact/base/error.h"
 #include "isotact/field/build/bake.h"
+#include "isotact/field/isosurface.h"
 #include "isotact/pointshell/asset_section.h"
 
 #include "asset_input.h"
@@ -72,6 +73,15 @@ double box_distance(const BrickField& field) {
   return static_cast<double>(least);
 }
 
+constexpr std::size_t kMostTriangles = 250'000;  // a page draws them smoothly
+constexpr std::int32_t kSurfaceCells = 112;      // along the longest side
+
+TriangleMesh surface_of(const BrickField& field, Threads threads) {
+  const Index3 n = field.lattice().cells;
+  const int stride = std::max(1, std::max({n[0], n[1], n[2]}) / kSurfaceCells);
+  return extract_surface(field, {.stride = stride, .threads = threads});
+}
+
 }  // namespace
 
 LoadedShape load_shape(const std::string& file, const ShapeInputOptions& options) {
@@ -87,6 +97,8 @@ LoadedShape load_shape(const std::string& file, const ShapeInputOptions& options
           "it "
           "distances are lower bounds, and contact may be told too soon; build with more --padding",
           options.margin, box_distance(*field)));
+    if (options.keep_surface && field && loaded.surface.triangles.empty())
+      loaded.surface = surface_of(*field, options.threads);
     print_warnings(file, loaded.warnings);
     return loaded;
   };
@@ -113,7 +125,12 @@ LoadedShape load_shape(const std::string& file, const ShapeInputOptions& options
   Shape shape = Shape::from_mesh(loaded.mesh, settings_of(loaded.mesh, options));
   std::vector<std::string> warnings = std::move(loaded.warnings);
   warnings.insert(warnings.end(), shape.warnings().begin(), shape.warnings().end());
-  return finish({std::move(shape), std::move(warnings)});
+  LoadedShape made{std::move(shape), std::move(warnings)};
+  const bool can_be_drawn = loaded.mesh.triangles.size() <= kMostTriangles &&
+                            std::all_of(loaded.mesh.positions.begin(), loaded.mesh.positions.end(),
+                                        [](const Vec3f& p) { return is_finite(p); });
+  if (options.keep_surface && can_be_drawn) made.surface = std::move(loaded.mesh);
+  return finish(std::move(made));
 }
 
 }  // namespace isotact::tool

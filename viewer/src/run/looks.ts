@@ -30,11 +30,16 @@ export function levelCount(shape: Shape, mode: Mode): number {
   return 0;
 }
 
+// Nothing else of it can be seen.
+function isPointsOnly(shape: Shape): boolean {
+  return !offers(shape, 'surface') && offers(shape, 'points');
+}
+
 function firstLook(shape: Shape | null): Look {
   const last = (mode: Mode) => (shape ? Math.max(levelCount(shape, mode) - 1, 0) : 0);
   return {
     visible: true,
-    shown: { surface: true, points: false, spheres: false, slice: false, boxes: false },
+    shown: { surface: true, points: shape !== null && isPointsOnly(shape), spheres: false, slice: false, boxes: false },
     level: {
       points: last('points'),
       spheres: Math.max(last('spheres') - 1, 0),
