@@ -219,6 +219,12 @@ export class App {
     const gone = ['l', 'f', 'g', 'z', ...(inspector.moves ? [] : kTimeKeys)];
     const kept = all.filter(({ keys }) => !keys.some((k) => gone.includes(k)));
     const moment = this.pack.pair!.report.time_of_contact;
+    kept.push({
+      keys: ['v'],
+      label: 'V',
+      what: 'see through surfaces',
+      run: () => this.looks.toggleSeeThrough(),
+    });
     if (inspector.moves && moment !== null)
       kept.push({
         keys: ['j'],

@@ -80,7 +80,7 @@ std::vector<std::byte> write_pair_pack(const PairPackSource& source,
                                        const RunPackSettings& settings) {
   PackArrays arrays(settings.most_bytes, "ask for fewer cells (--resolution)");
   Scene scene;
-  scene.view.zoom = 1.3;  // boxes are about spheres about bodies: generous
+  if (source.times.size() == 1) scene.view.zoom = 1.3;  // boxes are about spheres: generous
   scene.name = fmt::format("{} and {}", source.a.name, source.b.name);
   PackJson json{{"version", 1}, {"scene", detail::pack_scene(scene)}};
   json["shapes"] = PackJson::array();

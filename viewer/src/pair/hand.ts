@@ -1,6 +1,6 @@
 // A hand on B: arrows and rings in the picture, and steps by keys.
 
-import { Object3D, Quaternion, Vector3 } from 'three';
+import { Matrix4, Object3D, Quaternion, Vector3 } from 'three';
 import { TransformControls } from 'three/addons/controls/TransformControls.js';
 
 import type { Stage } from '../scene/stage';
@@ -17,7 +17,11 @@ export class Hand {
   onDone: () => void = () => {};
   private readonly gizmo: TransformControls;
 
-  constructor(private readonly stage: Stage) {
+  // `pivot`: what is held, in the body's frame: origins may lie far from their bodies.
+  constructor(
+    private readonly stage: Stage,
+    private readonly pivot: Vector3,
+  ) {
     this.gizmo = new TransformControls(stage.camera, stage.canvas);
     this.gizmo.setSize(0.8);
     this.gizmo.attach(this.object);
@@ -49,15 +53,23 @@ export class Hand {
     this.stage.invalidate();
   }
 
+  // Of the body.
   get pose(): PlainPose {
-    const { position: p, quaternion: q } = this.object;
+    const { position, quaternion: q } = this.object;
+    const p = this.pivot.clone().applyQuaternion(q).negate().add(position);
     return { place: [p.x, p.y, p.z], turn: [q.w, q.x, q.y, q.z] };
   }
   set pose({ place, turn }: PlainPose) {
-    this.object.position.set(...place);
-    this.object.quaternion.set(turn[1], turn[2], turn[3], turn[0]).normalize();
+    const { position, quaternion } = this.object;
+    quaternion.set(turn[1], turn[2], turn[3], turn[0]).normalize();
+    position.copy(this.pivot).applyQuaternion(quaternion).add(new Vector3(...place));
     this.object.updateMatrixWorld();
     this.stage.invalidate();
+  }
+
+  get matrix(): Matrix4 {
+    const { place } = this.pose;
+    return new Matrix4().makeRotationFromQuaternion(this.object.quaternion).setPosition(...place);
   }
 
   // A step along an axis of the world, or round it.

@@ -1,7 +1,7 @@
 // Two bodies and an answer: that of the tool at the clock's time, or, once somebody moved B, that of
 // the same query in this page.
 
-import { Matrix4 } from 'three';
+import { Box3, Vector3 } from 'three';
 
 import type { Pack, Pair, PairReport } from '../pack/format';
 import type { Playback } from '../run/playback';
@@ -29,7 +29,7 @@ export class Inspector {
   private time = NaN; // that is shown
 
   constructor(
-    pack: Pack,
+    private readonly pack: Pack,
     private readonly theatre: Theatre,
     private readonly playback: Playback,
   ) {
@@ -53,7 +53,7 @@ export class Inspector {
       query.load(kA, assets[kA]);
       query.load(kB, assets[kB]);
       this.query = query;
-      this.hand = new Hand(this.theatre.stage);
+      this.hand = new Hand(this.theatre.stage, this.middleOfB());
       this.hand.pose = this.given(kB);
       this.hand.onMove = () => this.move();
       this.hand.onDone = () => this.askExactly();
@@ -61,6 +61,12 @@ export class Inspector {
       this.trouble = error instanceof Error ? error.message : String(error);
     }
     this.onChange();
+  }
+
+  private middleOfB(): Vector3 {
+    const { positions, shell } = this.pack.shapes[kB]!;
+    const box = new Box3().setFromArray(positions.length > 0 ? positions : (shell?.positions ?? []));
+    return box.isEmpty() ? new Vector3() : box.getCenter(new Vector3());
   }
 
   // Where the tool has a body at the clock's time.
@@ -93,8 +99,7 @@ export class Inspector {
     if (!hand) return;
     this.playback.stop();
     this.moved = true;
-    hand.object.updateMatrix();
-    this.theatre.poses.hold(kB, (hand.object.matrix as Matrix4).elements);
+    this.theatre.poses.hold(kB, hand.matrix.elements);
     this.ask(false);
     window.clearTimeout(this.idle);
     this.idle = window.setTimeout(() => this.askExactly(), kIdle);

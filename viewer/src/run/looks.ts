@@ -59,6 +59,7 @@ export class Looks {
     paths: false,
   };
   arrowScale = 1;
+  seeThrough = false; // all surfaces are glass
   private selected_: number | null = null;
   private readonly listeners: (() => void)[] = [];
 
@@ -106,6 +107,10 @@ export class Looks {
     this.layers[layer] = !this.layers[layer];
     this.changed();
   }
+  toggleSeeThrough(): void {
+    this.seeThrough = !this.seeThrough;
+    this.changed();
+  }
   // Every body that can shows what this one shows.
   copyToAll(from: number): void {
     const look = this.all[from]!;
@@ -121,6 +126,7 @@ export class Looks {
   // The surface is glass where something inside of it is to be seen.
   isGlass(body: number): boolean {
     const { shown } = this.all[body]!;
+    if (this.seeThrough) return true;
     return shown.points || shown.spheres || shown.slice || shown.boxes;
   }
 }

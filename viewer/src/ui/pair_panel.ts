@@ -77,7 +77,7 @@ export class PairPanel {
     else if (answer.min_distance_above !== undefined)
       rows.push(['distance above', format(answer.min_distance_above, 'm')]);
     const deepest = answer.contacts.reduce((most, c) => Math.max(most, c.depth), -Infinity);
-    if (Number.isFinite(deepest)) rows.push(['deepest contact', format(deepest, 'm')]);
+    if (Number.isFinite(deepest) && !moves) rows.push(['deepest contact', format(deepest, 'm')]);
     if (answer.touching_points) rows.push(['points that touch', String(answer.touching_points)]);
     if (answer.force && answer.torque && answer.contacts.length > 0) {
       rows.push(['force on A', format(lengthOf(answer.force), 'N')]);

@@ -41,6 +41,11 @@ export class Panel {
   private readonly list: BodyList;
   private readonly card: BodyCard;
   private readonly deepest = make('span');
+  private readonly glass = make(
+    'button',
+    { class: 'chip', id: 'see-through', title: 'Surfaces of glass (V)' },
+    'See through',
+  );
 
   constructor(
     pack: Pack,
@@ -70,6 +75,8 @@ export class Panel {
       this.chips.set(layer, chip);
       chips.append(chip);
     }
+    if (pair) chips.append(this.glass);
+    this.glass.addEventListener('click', () => looks.toggleSeeThrough());
     this.element = make(
       'aside',
       { class: 'panel', 'aria-label': 'What is shown' },
@@ -122,6 +129,7 @@ export class Panel {
   private update(looks: Looks): void {
     for (const [layer, chip] of this.chips)
       chip.setAttribute('aria-pressed', String(looks.layers[layer]));
+    this.glass.setAttribute('aria-pressed', String(looks.seeThrough));
     const arrows = looks.layers.forces || looks.layers.torques;
     this.element.classList.toggle('with-arrows', arrows);
   }
