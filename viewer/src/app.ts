@@ -271,11 +271,12 @@ export class App {
     const { softBodies, bodies, scene } = this.pack;
     const count = bodies.length + softBodies.length;
     const contacts = this.theatre.contacts.count;
+    const all = this.inspector?.answer.contacts.length ?? contacts;
     this.note.textContent = [
       this.inspector
         ? this.inspector.answer.status.replace('_', ' ')
         : `${count} ${count === 1 ? 'body' : 'bodies'}`,
-      `${contacts} ${contacts === 1 ? 'contact' : 'contacts'}`,
+      `${contacts === all ? '' : `${contacts} of `}${all} ${all === 1 ? 'contact' : 'contacts'}`,
       this.inspector ? `by ${this.inspector.answer.method}` : `step ${format(scene.step, 's')}`,
     ].join(' · ');
   }

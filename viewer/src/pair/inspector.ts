@@ -53,6 +53,7 @@ export class Inspector {
       query.load(kA, assets[kA]);
       query.load(kB, assets[kB]);
       this.query = query;
+      this.askFor(this.given(kB), false); // prepares: the first answer takes longest
       this.hand = new Hand(this.theatre.stage, this.middleOfB());
       this.hand.pose = this.given(kB);
       this.hand.onMove = () => this.move();
@@ -119,24 +120,22 @@ export class Inspector {
   }
 
   private ask(exactly: boolean): void {
-    const a = this.given(kA);
-    const b = this.hand!.pose;
     const start = performance.now();
     try {
-      this.answer = this.query!.ask([
-        ...a.place,
-        ...a.turn,
-        ...b.place,
-        ...b.turn,
-        exactly ? 1 : 0,
-        ...this.pair.query!.request,
-      ]);
+      this.answer = this.askFor(this.hand!.pose, exactly);
       this.trouble = '';
     } catch (error) {
       this.trouble = error instanceof Error ? error.message : String(error);
     }
     this.milliseconds = performance.now() - start;
     this.show();
+  }
+
+  private askFor(b: PlainPose, exactly: boolean): PairReport {
+    const a = this.given(kA);
+    const { request } = this.pair.query!;
+    const flag = exactly ? 1 : 0;
+    return this.query!.ask([...a.place, ...a.turn, ...b.place, ...b.turn, flag, ...request]);
   }
 
   // Contacts at their first time stay where they were found while bodies go on.
@@ -152,6 +151,7 @@ export class Inspector {
       toContacts(this.shown),
       toLoads(this.answer, this.given(kA).place, originOfB.place),
     );
+    this.theatre.showWays(!this.moved);
     this.theatre.bodiesMoved();
     this.onChange();
   }

@@ -31,6 +31,7 @@ export class Theatre {
   readonly surfaces: Surfaces;
   private readonly paths: PathView;
   private readonly marker: Marker;
+  private waysHold = true;
 
   constructor(
     canvas: HTMLCanvasElement,
@@ -93,11 +94,17 @@ export class Theatre {
     this.stage.invalidate();
   }
 
+  // Ways of a motion, while bodies are on it.
+  showWays(hold: boolean): void {
+    this.waysHold = hold;
+    this.paths.object.visible = this.looks.layers.paths && hold;
+  }
+
   private changeLooks(): void {
     this.surfaces.update();
     this.insides.update();
     this.soft.setTime(this.playback.frame, this.playback.time);
-    this.paths.object.visible = this.looks.layers.paths;
+    this.paths.object.visible = this.looks.layers.paths && this.waysHold;
     this.marker.update();
     this.stage.invalidate();
   }
