@@ -82,6 +82,25 @@ TriangleMesh surface_of(const BrickField& field, Threads threads) {
   return extract_surface(field, {.stride = stride, .threads = threads});
 }
 
+// Around the voxels that the surface touches, and all within.
+TriangleMesh surface_of(const Voxmap& map, Threads threads) {
+  const Index3 n = map.lattice().cells;
+  const int stride = std::max(1, std::max({n[0], n[1], n[2]}) / kSurfaceCells);
+  const double half = map.voxel_size() / 2;
+  DenseGridParts parts{.lattice = {.origin = map.lattice().origin + Vec3{half, half, half},
+                                   .spacing = map.voxel_size() * stride}};
+  Index3& cells = parts.lattice.cells;
+  for (std::size_t axis = 0; axis < 3; ++axis) cells[axis] = (n[axis] - 1) / stride;
+  if (std::min({cells[0], cells[1], cells[2]}) < 1) return {};
+  for (std::int32_t z = 0; z <= cells[2]; ++z)
+    for (std::int32_t y = 0; y <= cells[1]; ++y)
+      for (std::int32_t x = 0; x <= cells[0]; ++x)
+        parts.samples.push_back(
+            static_cast<float>(map.distance_of_voxel({x * stride, y * stride, z * stride})));
+  const DenseGrid grid(std::move(parts), threads);
+  return extract_surface(grid, grid.lattice(), {.iso = half, .threads = threads});
+}
+
 }  // namespace
 
 LoadedShape load_shape(const std::string& file, const ShapeInputOptions& options) {
@@ -99,6 +118,8 @@ LoadedShape load_shape(const std::string& file, const ShapeInputOptions& options
           options.margin, box_distance(*field)));
     if (options.keep_surface && field && loaded.surface.triangles.empty())
       loaded.surface = surface_of(*field, options.threads);
+    if (const auto& map = loaded.shape.voxmap(); options.keep_surface && !field && map)
+      loaded.surface = surface_of(*map, options.threads);
     print_warnings(file, loaded.warnings);
     return loaded;
   };

@@ -1,4 +1,4 @@
-#include "isotact/scene/detail/pack_arrays.h"
+#include "isotact/scene/detail/pack_arrays.inl"
 
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "isotact/scene/detail/pack_shape.h"
+#include "isotact/scene/detail/pack_shape.inl"
 
 #include <algorithm>
 #include <cmath>

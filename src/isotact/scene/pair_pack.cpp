@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/scene/detail/pack_replay.h"
-#include "isotact/scene/detail/pack_shape.h"
+#include "isotact/scene/detail/pack_replay.inl"
+#include "isotact/scene/detail/pack_shape.inl"
 
 namespace isotact {
 namespace {

@@ -5,6 +5,7 @@ import { Box3, Vector3 } from 'three';
 
 import type { Pack, Pair, PairReport } from '../pack/format';
 import type { Playback } from '../run/playback';
+import { placesOf } from '../scene/extent';
 import type { Theatre } from '../scene/theatre';
 import { PlainPose, poseAt, toContacts, toLoads } from './answer';
 import { Hand } from './hand';
@@ -65,8 +66,7 @@ export class Inspector {
   }
 
   private middleOfB(): Vector3 {
-    const { positions, shell } = this.pack.shapes[kB]!;
-    const box = new Box3().setFromArray(positions.length > 0 ? positions : (shell?.positions ?? []));
+    const box = new Box3().setFromArray(placesOf(this.pack.shapes[kB]!));
     return box.isEmpty() ? new Vector3() : box.getCenter(new Vector3());
   }
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "isotact/scene/detail/pack_arrays.h"
+#include "isotact/scene/detail/pack_arrays.inl"
 #include "isotact/scene/replay_pack.h"
 
 namespace isotact::detail {

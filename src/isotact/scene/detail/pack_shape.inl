@@ -6,7 +6,7 @@
 #include "isotact/field/any_field.h"
 #include "isotact/geometry/mesh.h"
 #include "isotact/queries/shape.h"
-#include "isotact/scene/detail/pack_arrays.h"
+#include "isotact/scene/detail/pack_arrays.inl"
 #include "isotact/scene/replay_pack.h"
 
 namespace isotact::detail {

@@ -1,5 +1,5 @@
 // What packs for pages are made of (docs/formats.md, "Run pack"): JSON that names arrays, and the
-// arrays.
+// arrays. No header (.h), since those are installed and have no nlohmann-json in them.
 #pragma once
 
 #include <bit>
