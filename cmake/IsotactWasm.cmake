@@ -6,8 +6,8 @@ set(ISOTACT_QUERY_SOURCE ${PROJECT_BINARY_DIR}/wasm/query_module.cpp)
 set(wasm ${PROJECT_BINARY_DIR}/wasm)
 
 set(query_base cpu error hash parallel trig)
-set(query_field analytic brick_assembly brick_batch brick_bounds brick_field brick_flaw dense_grid
-  field first_order_build first_order_field lattice voxmap voxmap_compress voxmap_layers voxmap_walk
+set(query_field analytic brick_assembly brick_bounds brick_field brick_flaw dense_grid field
+  first_order_build first_order_field lattice voxmap voxmap_compress voxmap_layers voxmap_walk
   io/asset io/asset_file io/dense_section io/small_sections)
 set(query_pointshell asset_section point_sphere_flaw point_sphere_tree)
 set(query_queries closest_approach collide free_space grid_target motion shape shell_contact
