@@ -1,7 +1,7 @@
 // What a query said about two bodies: facts, contacts, and what a hand may do.
 
 import type { PairContact, PairReport, Vec3 } from '../pack/format';
-import type { HandMode } from '../pair/hand';
+import type { Hand, HandMode } from '../pair/hand';
 import type { Inspector } from '../pair/inspector';
 import type { Playback } from '../run/playback';
 import type { Theatre } from '../scene/theatre';
@@ -21,7 +21,18 @@ export class PairPanel {
   readonly answer: HTMLElement;
   readonly table: HTMLElement;
   private readonly facts = make('dl', { class: 'facts' });
-  private readonly hand = make('div', { class: 'hand' });
+  private readonly buttons = make('div', { class: 'chips' });
+  private readonly back = make(
+    'button',
+    { class: 'chip', id: 'put-back', title: 'Where the tool was given it (0)' },
+    'Put back',
+  );
+  private readonly words = make('p', { class: 'still' });
+  private rowsOf: { list: PairContact[] | null; shown: number; marked: number | null } = {
+    list: null,
+    shown: 0,
+    marked: null,
+  };
   private readonly rows = make('tbody');
   private readonly more = make('p', { class: 'more' });
   private readonly unit: { name: string; metres: number };
@@ -36,7 +47,7 @@ export class PairPanel {
       'section',
       { class: 'answer', 'aria-label': 'Answer', 'aria-live': 'off' },
       this.facts,
-      this.hand,
+      make('div', { class: 'hand' }, this.buttons, this.words),
     );
     const columns = ['depth', 'x', 'y', 'z', ...(inspector.moves ? ['at'] : [])];
     this.table = make(
@@ -91,16 +102,27 @@ export class PairPanel {
     return rows;
   }
 
+  // Made once B can be held; after that only words and states change, so that focus stays.
   private fillHand(): void {
     const { inspector } = this;
     const { hand } = inspector;
     if (!hand) {
       const why = inspector.still;
-      this.hand.replaceChildren(
-        why ? make('p', { class: 'still' }, `B cannot be dragged: ${why}.`) : '',
-      );
+      this.words.textContent = why ? `B cannot be dragged: ${why}.` : '';
       return;
     }
+    if (this.buttons.childElementCount === 0) this.makeButtons(hand);
+    for (const chip of this.buttons.querySelectorAll<HTMLElement>('[data-hand]'))
+      chip.setAttribute('aria-pressed', String(hand.mode === chip.dataset.hand));
+    this.back.disabled = !inspector.moved;
+    this.words.textContent = inspector.trouble
+      ? `The query failed: ${inspector.trouble}.`
+      : inspector.moved
+        ? 'B was moved: contacts are asked for here.'
+        : 'Drag B by the arrows: contacts follow.';
+  }
+
+  private makeButtons(hand: Hand): void {
     const chip = (mode: HandMode, name: string, key: string) =>
       make(
         'button',
@@ -108,7 +130,6 @@ export class PairPanel {
           class: 'chip',
           'data-hand': mode,
           title: `${name} B: drag the arrows, or X, Y, Z (${key})`,
-          'aria-pressed': String(hand.mode === mode),
           onClick: () => {
             hand.mode = mode;
             this.update();
@@ -116,39 +137,22 @@ export class PairPanel {
         },
         `${name} B`,
       );
-    this.hand.replaceChildren(
-      make(
-        'div',
-        { class: 'chips' },
-        chip('translate', 'Move', 'M'),
-        chip('rotate', 'Turn', 'R'),
-        make(
-          'button',
-          {
-            class: 'chip',
-            id: 'put-back',
-            title: 'Where the tool was given it (0)',
-            disabled: !inspector.moved,
-            onClick: () => inspector.showGiven(),
-          },
-          'Put back',
-        ),
-      ),
-      make(
-        'p',
-        { class: 'still' },
-        inspector.trouble
-          ? `The query failed: ${inspector.trouble}.`
-          : inspector.moved
-            ? 'B was moved: contacts are asked for here.'
-            : 'Drag B by the arrows: contacts follow.',
-      ),
+    this.buttons.append(
+      chip('translate', 'Move', 'M'),
+      chip('rotate', 'Turn', 'R'),
+      this.back,
     );
+    this.back.addEventListener('click', () => this.inspector.showGiven());
   }
 
+  // Only where rows are others now: a row that is being clicked stays.
   private fillRows(): void {
     const list = this.inspector.answer.contacts;
     const shown = new Set(this.inspector.shown);
+    const { marked } = this.theatre.contacts;
+    const { rowsOf } = this;
+    if (rowsOf.list === list && rowsOf.shown === shown.size && rowsOf.marked === marked) return;
+    this.rowsOf = { list, shown: shown.size, marked };
     this.rows.replaceChildren(...list.slice(0, kMostRows).map((c, k) => this.row(c, k, shown)));
     this.more.textContent =
       list.length > kMostRows
