@@ -9,6 +9,7 @@
 
 #include "collide_depth.h"
 #include "collide_idf.h"
+#include "collide_page.h"
 #include "collide_picture.h"
 #include "collide_report.h"
 #include "command.h"
@@ -31,7 +32,7 @@ struct CollideOptions {
   BodyOptions a, b;
   ShapeInputOptions input;
   std::string method = "auto", motion = "rates", roles = "both";
-  std::string output, picture;
+  std::string output, picture, view;
   double margin = 0, path_tolerance = ContinuousRequest{}.path_tolerance;
   int degree = 3, max_contacts = 16, width = 1200, points = 0;
   // Of vps; negative: not given.
@@ -169,7 +170,28 @@ struct Pair {
   const Shape &a, &b;
   BodyMotion of_a, of_b;
   std::vector<std::string> warnings;
+  const TriangleMesh &surface_of_a, &surface_of_b;
 };
+
+template <typename Report>
+void print(const CollideOptions& options, const Report& report) {
+  options.common.json ? print_json(to_json(report)) : print_report(report);
+}
+
+// The page, where one is asked for.
+template <typename Report>
+void show(const CollideOptions& options, const Pair& pair, const Report& report,
+          const ContinuousResult* swept = nullptr) {
+  if (options.view.empty()) return;
+  write_collide_page(options.view,
+                     {.a = {options.a.file, pair.surface_of_a, pair.a, pair.of_a},
+                      .b = {options.b.file, pair.surface_of_b, pair.b, pair.of_b},
+                      .request = request_of(options),
+                      .live = rest_request_of(options),
+                      .report = to_json(report),
+                      .swept = swept},
+                     options.common.thread_setting());
+}
 
 template <typename Work>
 double seconds_of(Work work) {
@@ -189,7 +211,7 @@ void draw(const CollideOptions& options, const Pair& pair, const ContinuousResul
 
 void run_swept(const CollideOptions& options, const Pair& pair, bool moves) {
   const ContinuousRequest request = request_of(options);
-  const auto& [a, b, of_a, of_b, warnings] = pair;
+  const auto& [a, b, of_a, of_b, warnings, surface_of_a, surface_of_b] = pair;
   ContinuousResult result = continuous_collide(a, of_a, b, of_b, request);  // prepares
   const double seconds = seconds_of(
       [&] { continuous_collide(pair.a, pair.of_a, pair.b, pair.of_b, request, result); });
@@ -203,7 +225,8 @@ void run_swept(const CollideOptions& options, const Pair& pair, bool moves) {
                            .warnings = warnings};
   if (!options.output.empty()) write_intervals(options.output, result);
   draw(options, pair, result);
-  options.common.json ? print_json_report(report) : print_report(report);
+  show(options, pair, report, moves ? &result : nullptr);
+  print(options, report);
 }
 
 void run_at_rest(const CollideOptions& options, const Pair& pair) {
@@ -231,7 +254,8 @@ void run_at_rest(const CollideOptions& options, const Pair& pair) {
     if (!result.contacts.empty()) touching.contact = result.contacts.front();
     draw(options, pair, touching);
   }
-  options.common.json ? print_json_report(report) : print_report(report);
+  show(options, pair, report);
+  print(options, report);
 }
 
 void run_idf(const CollideOptions& options, const Pair& pair) {
@@ -241,7 +265,22 @@ void run_idf(const CollideOptions& options, const Pair& pair) {
   report.motion = options.motion;
   report.nearest = find_nearest(pair.a, pair.of_a, pair.b, pair.of_b, request_of(options));
   report.warnings.insert(report.warnings.begin(), pair.warnings.begin(), pair.warnings.end());
-  options.common.json ? print_json_report(report) : print_report(report);
+  show(options, pair, report);
+  print(options, report);
+}
+
+// Drawn bodies need neither field nor points; a page shows them where they can be had.
+CollidePageBody page_body_of(const CollideOptions& options, const std::string& file,
+                             const DepthBody& body, const BodyMotion& motion) {
+  CollidePageBody made{.file = file, .surface = body.mesh, .motion = motion};
+  try {
+    LoadedShape loaded = load_shape(file, options.input);
+    made.shape = loaded.shape;
+    if (!loaded.surface.triangles.empty()) made.surface = std::move(loaded.surface);
+  } catch (const Error& error) {
+    fmt::print(stderr, "isotact: warning: the page shows the surface only: {}\n", error.what());
+  }
+  return made;
 }
 
 void run_depth(const CollideOptions& options, const BodyMotion& of_a, const BodyMotion& of_b) {
@@ -262,23 +301,33 @@ void run_depth(const CollideOptions& options, const BodyMotion& of_a, const Body
       rows.push_back(make_panels(look.map, a.world_from_body, environment, verdict.settings));
     write_picture(options.picture, draw_panels(rows));
   }
-  options.common.json ? print_json_report(verdict) : print_report(verdict);
+  if (!options.view.empty())
+    write_collide_page(options.view,
+                       {.a = page_body_of(options, options.a.file, a, of_a),
+                        .b = page_body_of(options, options.b.file, b, of_b),
+                        .live = rest_request_of(options),
+                        .report = to_json(verdict)},
+                       threads);
+  print(options, verdict);
 }
 
 void run_collide(CollideOptions options) {
-  if (options.picture == "-" || options.output == "-")
-    throw UsageError("results go to stdout: -o and --picture need files");
+  if (options.picture == "-" || options.output == "-" || options.view == "-")
+    throw UsageError("results go to stdout: -o, --picture and --view need files");
   if (!options.picture.empty()) check_picture_name(options.picture, options.common);
+  if (!options.view.empty()) check_page_name(options.view);
   if (is_field_file(options.a.file) && is_field_file(options.b.file))
     refuse_unit(options.input.unit, "no mesh is read, and fields are in metres");
   for (const std::string* input : {&options.a.file, &options.b.file}) {
     refuse_same_file(*input, options.output);
     refuse_same_file(*input, options.picture);
+    refuse_same_file(*input, options.view);
   }
   if (options.first_only && !options.output.empty())
     throw UsageError("-o writes the intervals of all points, --first looks for one only");
   options.input.threads = options.common.thread_setting();
   options.input.points = static_cast<std::uint32_t>(options.points);
+  options.input.keep_surface = !options.view.empty();
   const BodyMotion of_a = motion_of(options.a, "a"), of_b = motion_of(options.b, "b");
   const bool moves = of_a.from != of_a.to || of_b.from != of_b.to;
   const bool at_rest = is_at_rest(options, moves);
@@ -286,7 +335,7 @@ void run_collide(CollideOptions options) {
   options.input.margin = options.margin;
   const LoadedShape loaded_a = load_shape(options.a.file, options.input);
   const LoadedShape loaded_b = load_shape(options.b.file, options.input);
-  Pair pair{loaded_a.shape, loaded_b.shape, of_a, of_b, {}};
+  Pair pair{loaded_a.shape, loaded_b.shape, of_a, of_b, {}, loaded_a.surface, loaded_b.surface};
   for (const std::string& w : loaded_a.warnings) pair.warnings.push_back("A: " + w);
   for (const std::string& w : loaded_b.warnings) pair.warnings.push_back("B: " + w);
   if (options.method == "idf") return run_idf(options, pair);
@@ -347,7 +396,8 @@ void add_collide(CommandLine& line) {
       "  isotact collide bolt.isotact nut.isotact --pose-a \"xyz=0,0.01,0\"\n"
       "  isotact collide bunny.obj bowl.obj --pose-a \"xyz=0,1,0\" --to-pose-a \"xyz=0,-1,0\" "
       "--json\n"
-      "  isotact collide gear.obj box.obj --to-pose-a \"wxyz=0,0,0,1\" --picture contact.png");
+      "  isotact collide gear.obj box.obj --to-pose-a \"wxyz=0,0,0,1\" --picture contact.png\n"
+      "  isotact collide gear.obj box.obj --view pair.html");
   command.add_text({.names = "A", .help = "A mesh or an asset", .required = true}, options->a.file);
   command.add_text({.names = "B", .help = "The other body", .required = true}, options->b.file);
   add_body(command, options->a, "a");
@@ -427,6 +477,11 @@ void add_collide(CommandLine& line) {
                             "the maps",
                     .value_name = "PNG"},
                    options->picture);
+  command.add_text({.names = "--view",
+                    .help = "A page that shows both and the answer in a browser, where B can be "
+                            "dragged",
+                    .value_name = "HTML"},
+                   options->view);
   command.add_whole(
       {.names = "--width", .help = "Of the picture, pixels (default: 1200)", .value_name = "N"},
       options->width, {200, 8192});

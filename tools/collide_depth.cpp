@@ -266,7 +266,7 @@ void print_report(const DepthVerdict& v) {
   print_facts(facts);
 }
 
-void print_json_report(const DepthVerdict& v) {
+Json to_json(const DepthVerdict& v) {
   Json contacts = Json::array(), directions = Json::array();
   for (const Contact& contact : v.contacts) contacts.push_back(tool::to_json(contact));
   std::uint32_t pixels = 0;
@@ -276,34 +276,34 @@ void print_json_report(const DepthVerdict& v) {
   }
   const DepthReport* deepest = deepest_of(v);
   const bool has_depth = v.colliding && deepest != nullptr;
-  print_json({{"status", status_of(v)},
-              {"method", "depth"},
-              {"device", v.device},
-              {"motion", v.motion},
-              {"contacts", contacts},
-              {"min_distance", nullptr},
-              {"time_of_contact", v.colliding ? Json(0) : Json()},
-              {"intervals", v.colliding ? Json::array({Json::array({0, 1})}) : Json::array()},
-              {"force", nullptr},
-              {"torque", nullptr},
-              {"inside", v.inside},
-              {"pixels", pixels},
-              {"view_depth", has_depth ? Json(deepest->depth) : Json()},
-              {"deepest", has_depth ? to_list(deepest->deepest) : Json()},
-              {"maps", name_of(v.settings.method)},
-              {"two_sided", v.settings.two_sided},
-              {"conservative", v.settings.conservative},
-              {"width", v.settings.width},
-              {"height", v.settings.height},
-              {"layers", v.views.empty() ? 0 : v.views.front().map.layers},
-              {"directions", directions},
-              {"seen", v.compliance.seen},
-              {"unseen", v.compliance.unseen},
-              {"grazing", v.compliance.grazing},
-              {"blind_depth", std::isfinite(v.miss) ? Json(v.miss) : Json()},
-              {"warnings", v.warnings},
-              {"map_seconds", v.map_seconds},
-              {"seconds", v.seconds}});
+  return {{"status", status_of(v)},
+          {"method", "depth"},
+          {"device", v.device},
+          {"motion", v.motion},
+          {"contacts", contacts},
+          {"min_distance", nullptr},
+          {"time_of_contact", v.colliding ? Json(0) : Json()},
+          {"intervals", v.colliding ? Json::array({Json::array({0, 1})}) : Json::array()},
+          {"force", nullptr},
+          {"torque", nullptr},
+          {"inside", v.inside},
+          {"pixels", pixels},
+          {"view_depth", has_depth ? Json(deepest->depth) : Json()},
+          {"deepest", has_depth ? to_list(deepest->deepest) : Json()},
+          {"maps", name_of(v.settings.method)},
+          {"two_sided", v.settings.two_sided},
+          {"conservative", v.settings.conservative},
+          {"width", v.settings.width},
+          {"height", v.settings.height},
+          {"layers", v.views.empty() ? 0 : v.views.front().map.layers},
+          {"directions", directions},
+          {"seen", v.compliance.seen},
+          {"unseen", v.compliance.unseen},
+          {"grazing", v.compliance.grazing},
+          {"blind_depth", std::isfinite(v.miss) ? Json(v.miss) : Json()},
+          {"warnings", v.warnings},
+          {"map_seconds", v.map_seconds},
+          {"seconds", v.seconds}};
 }
 
 }  // namespace isotact::tool

@@ -56,6 +56,6 @@ DepthVerdict find_depth_contacts(const DepthBody& a, const DepthBody& b,
                                  const DepthOptions& options, bool gpu, int max_contacts,
                                  Threads threads);
 void print_report(const DepthVerdict& verdict);
-void print_json_report(const DepthVerdict& verdict);
+Json to_json(const DepthVerdict& verdict);
 
 }  // namespace isotact::tool

@@ -127,7 +127,7 @@ void print_report(const IdfReport& r) {
   print_facts(facts);
 }
 
-void print_json_report(const IdfReport& r) {
+Json to_json(const IdfReport& r) {
   Json contacts = Json::array();
   for (const Contact& c : r.result.contacts) contacts.push_back(to_json(c));
   const bool touches = !r.result.contacts.empty();
@@ -156,7 +156,7 @@ void print_json_report(const IdfReport& r) {
     j["time_of_contact"] = 0;
     j["intervals"].push_back({0, 1});
   }
-  print_json(j);
+  return j;
 }
 
 }  // namespace isotact::tool

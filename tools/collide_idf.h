@@ -38,6 +38,6 @@ IdfReport find_idf_contacts(const Shape& a, const Pose& world_from_a, const Shap
                             const Pose& world_from_b, const IdfOptions& options, bool gpu,
                             std::uint32_t max_contacts, Threads threads);
 void print_report(const IdfReport& report);
-void print_json_report(const IdfReport& report);
+Json to_json(const IdfReport& report);
 
 }  // namespace isotact::tool

@@ -84,7 +84,7 @@ void print_report(const SweptReport& r) {
   print_facts(facts);
 }
 
-void print_json_report(const SweptReport& r) {
+Json to_json(const SweptReport& r) {
   const bool touches = r.result.status == ContinuousStatus::kContact;
   Json contacts = Json::array(), intervals = Json::array();
   for (const TimedContact& c : r.result.contacts) contacts.push_back(to_json(c, r.moves));
@@ -128,7 +128,7 @@ void print_json_report(const SweptReport& r) {
     j["min_distance_above"] = r.nearest->lower_bound;  // it gave up
   }
   if (touches) j["time_of_contact"] = r.result.time_of_contact;
-  print_json(j);
+  return j;
 }
 
 void print_report(const RestReport& r) {
@@ -156,7 +156,7 @@ void print_report(const RestReport& r) {
   print_facts(facts);
 }
 
-void print_json_report(const RestReport& r) {
+Json to_json(const RestReport& r) {
   const CollideResult& result = r.result;
   const bool touches = result.status == CollideStatus::kContact;
   Json contacts = Json::array(), manifolds = Json::array();
@@ -196,7 +196,7 @@ void print_json_report(const RestReport& r) {
     j["time_of_contact"] = 0;
     j["intervals"].push_back({0, 1});
   }
-  print_json(j);
+  return j;
 }
 
 }  // namespace isotact::tool

@@ -24,7 +24,7 @@ struct SweptReport {
   std::vector<std::string> warnings;
 };
 void print_report(const SweptReport& report);
-void print_json_report(const SweptReport& report);
+Json to_json(const SweptReport& report);
 
 struct RestReport {
   const CollideResult& result;
@@ -39,6 +39,6 @@ Json to_json(const Contact& contact);
 void add_contact(Facts& facts, const Contact& contact);
 
 void print_report(const RestReport& report);
-void print_json_report(const RestReport& report);
+Json to_json(const RestReport& report);
 
 }  // namespace isotact::tool

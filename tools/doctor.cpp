@@ -7,6 +7,7 @@
 
 #include "command.h"
 #include "field_file.h"
+#include "query_module.h"
 #include "run_page.h"
 
 #if defined(ISOTACT_HAS_GPU)
@@ -83,6 +84,7 @@ Json diagnose(Threads threads) {
   report["bullet"] = "not built in";
 #endif
   report["viewer"] = viewer_support();
+  report["webassembly"] = query_support();
   report["readers"] = {"obj", "stl", "ply", "off", "gltf", "glb"};
   report["writers"] = {"obj", "stl", "ply", "glb"};
   report["field_writers"] = field_formats();
@@ -113,6 +115,7 @@ void print_report(const Json& r) {
       {"openvdb", text("openvdb")},
       {"bullet", text("bullet")},
       {"viewer", text("viewer")},
+      {"webassembly", text("webassembly")},
       {"reads", joined(r["readers"])},
       {"writes", joined(r["writers"])},
       {"fields as", text("field_writers")},

@@ -19,6 +19,7 @@ namespace {
 // Of viewer/index.html.
 constexpr std::string_view kSlot = "ISOTACT-RUN-PACK</script>";
 constexpr std::string_view kMark = "<meta name=\"generator\" content=\"Isotact run viewer\"";
+constexpr std::string_view kScripts = "script-src 'unsafe-inline'";
 constexpr std::size_t kMarkWithin = 4096;  // bytes from the start
 constexpr int kGzip = 15 + 16;             // the largest window, and a gzip header
 
@@ -73,8 +74,8 @@ void require_viewer() {
   const ViewerPage page = viewer_page();
   if (page.html.empty())
     throw UsageError(
-        fmt::format("pages that play runs (.html) are not built into this program: {}; "
-                    "write .glb, which any glTF viewer plays",
+        fmt::format("pages (.html) are not built into this program: {}; runs can be written as "
+                    ".glb, which any glTF viewer plays",
                     page.missing));
 }
 
@@ -95,12 +96,22 @@ std::string make_run_page(const SceneRun& run, int threads) {
   return make_run_page(write_run_pack(run, {.threads = {threads}}));
 }
 
+std::string make_pair_page(std::span<const std::byte> pack, bool has_query) {
+  std::string page = make_run_page(pack);
+  if (!has_query) return page;
+  const std::size_t policy = page.find(kScripts);
+  if (policy == std::string::npos) throw Error("the page of the viewer has no policy for scripts");
+  page.insert(policy + kScripts.size(), " 'wasm-unsafe-eval'");
+  return page;
+}
+
 std::string read_run_page(const std::filesystem::path& path) {
   const std::vector<std::byte> bytes = read_file(path, std::uint64_t{2} << 30U);
   std::string page(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (page.substr(0, kMarkWithin).find(kMark) == std::string::npos)
     throw Error({.file = path.string()},
-                "expected a page that 'isotact simulate -o RUN.html' wrote, or a scene (.json)");
+                "expected a page that 'isotact simulate -o RUN.html' or 'isotact collide --view' "
+                "wrote, or a scene (.json)");
   return page;
 }
 

@@ -23,7 +23,10 @@ void require_viewer();
 std::string make_run_page(std::span<const std::byte> pack);
 std::string make_run_page(const SceneRun& run, int threads);
 
-// Reads a page that make_run_page made; throws Error for any other file.
+// A page of two bodies (scene/pair_pack.h). Only where a query is in it may it run WebAssembly.
+std::string make_pair_page(std::span<const std::byte> pack, bool has_query);
+
+// Reads a page that one of these made; throws Error for any other file.
 std::string read_run_page(const std::filesystem::path& path);
 
 }  // namespace isotact::tool

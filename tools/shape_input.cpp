@@ -8,6 +8,7 @@
 
 #include "isotact/base/error.h"
 #include "isotact/field/build/bake.h"
+#include "isotact/field/isosurface.h"
 #include "isotact/pointshell/asset_section.h"
 
 #include "asset_input.h"
@@ -72,6 +73,34 @@ double box_distance(const BrickField& field) {
   return static_cast<double>(least);
 }
 
+constexpr std::size_t kMostTriangles = 250'000;  // a page draws them smoothly
+constexpr std::int32_t kSurfaceCells = 112;      // along the longest side
+
+TriangleMesh surface_of(const BrickField& field, Threads threads) {
+  const Index3 n = field.lattice().cells;
+  const int stride = std::max(1, std::max({n[0], n[1], n[2]}) / kSurfaceCells);
+  return extract_surface(field, {.stride = stride, .threads = threads});
+}
+
+// Around the voxels that the surface touches, and all within.
+TriangleMesh surface_of(const Voxmap& map, Threads threads) {
+  const Index3 n = map.lattice().cells;
+  const int stride = std::max(1, std::max({n[0], n[1], n[2]}) / kSurfaceCells);
+  const double half = map.voxel_size() / 2;
+  DenseGridParts parts{.lattice = {.origin = map.lattice().origin + Vec3{half, half, half},
+                                   .spacing = map.voxel_size() * stride}};
+  Index3& cells = parts.lattice.cells;
+  for (std::size_t axis = 0; axis < 3; ++axis) cells[axis] = (n[axis] - 1) / stride;
+  if (std::min({cells[0], cells[1], cells[2]}) < 1) return {};
+  for (std::int32_t z = 0; z <= cells[2]; ++z)
+    for (std::int32_t y = 0; y <= cells[1]; ++y)
+      for (std::int32_t x = 0; x <= cells[0]; ++x)
+        parts.samples.push_back(
+            static_cast<float>(map.distance_of_voxel({x * stride, y * stride, z * stride})));
+  const DenseGrid grid(std::move(parts), threads);
+  return extract_surface(grid, grid.lattice(), {.iso = half, .threads = threads});
+}
+
 }  // namespace
 
 LoadedShape load_shape(const std::string& file, const ShapeInputOptions& options) {
@@ -87,6 +116,10 @@ LoadedShape load_shape(const std::string& file, const ShapeInputOptions& options
           "it "
           "distances are lower bounds, and contact may be told too soon; build with more --padding",
           options.margin, box_distance(*field)));
+    if (options.keep_surface && field && loaded.surface.triangles.empty())
+      loaded.surface = surface_of(*field, options.threads);
+    if (const auto& map = loaded.shape.voxmap(); options.keep_surface && !field && map)
+      loaded.surface = surface_of(*map, options.threads);
     print_warnings(file, loaded.warnings);
     return loaded;
   };
@@ -113,7 +146,12 @@ LoadedShape load_shape(const std::string& file, const ShapeInputOptions& options
   Shape shape = Shape::from_mesh(loaded.mesh, settings_of(loaded.mesh, options));
   std::vector<std::string> warnings = std::move(loaded.warnings);
   warnings.insert(warnings.end(), shape.warnings().begin(), shape.warnings().end());
-  return finish({std::move(shape), std::move(warnings)});
+  LoadedShape made{std::move(shape), std::move(warnings)};
+  const bool can_be_drawn = loaded.mesh.triangles.size() <= kMostTriangles &&
+                            std::all_of(loaded.mesh.positions.begin(), loaded.mesh.positions.end(),
+                                        [](const Vec3f& p) { return is_finite(p); });
+  if (options.keep_surface && can_be_drawn) made.surface = std::move(loaded.mesh);
+  return finish(std::move(made));
 }
 
 }  // namespace isotact::tool

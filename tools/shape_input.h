@@ -17,6 +17,7 @@ struct ShapeInputOptions {
   int resolution = 128;      // of meshes
   std::uint32_t points = 0;  // of bodies without; 0: as Shape has it
   Threads threads{};
+  bool keep_surface = false;  // to be looked at
 };
 
 // Of meshes, and of assets without points, these are sampled; fields of another kind than bricks
@@ -24,6 +25,9 @@ struct ShapeInputOptions {
 struct LoadedShape {
   Shape shape;
   std::vector<std::string> warnings{};  // of this build, or of that of the asset; printed, too
+  // Where it was asked for: the mesh, or that of the field where there is none, or where it is too
+  // fine to be drawn smoothly. Empty where there is neither.
+  TriangleMesh surface{};
 };
 LoadedShape load_shape(const std::string& file, const ShapeInputOptions& options);
 

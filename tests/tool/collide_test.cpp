@@ -285,6 +285,26 @@ TEST_F(CollideVerb, KeepsThinWalls) {
   EXPECT_FALSE(lost["warnings"].empty());
 }
 
+// tests/viewer looks at pages in a browser; this is what is left where there is none.
+TEST_F(CollideVerb, WritesAPageOrSaysWhyNot) {
+  make_ball();
+  const bool has_pages = run_json({"doctor"})["viewer"].get<std::string>().find("built in") == 0;
+  const ProgramRun r = run({"collide", "ball.obj", "ball.obj", "--pose-a", "xyz=0,0.9,0",
+                            "--resolution", "32", "--view", "pair.html"});
+  EXPECT_EQ(run({"collide", "ball.obj", "ball.obj", "--view", "pair.png"}).exit_code, 2);
+  EXPECT_EQ(run({"collide", "ball.obj", "ball.obj", "--view", "-"}).exit_code, 2);
+  EXPECT_EQ(r.exit_code, has_pages ? 0 : 2) << r.err;
+  if (!has_pages) return;
+  std::ifstream in(folder_.path() / "pair.html");
+  const std::string page{std::istreambuf_iterator<char>(in), {}};
+  EXPECT_NE(page.find("id=\"run-pack\">H4sI"), std::string::npos);
+  // WebAssembly is allowed where it is in the page, and nowhere else.
+  const bool has_query =
+      run_json({"doctor"})["webassembly"].get<std::string>().find("built in") == 0;
+  EXPECT_EQ(page.find("'wasm-unsafe-eval'") != std::string::npos, has_query);
+  EXPECT_EQ(run({"collide", "ball.obj", "ball.obj", "--view", "no/such/pair.html"}).exit_code, 1);
+}
+
 TEST_F(CollideVerb, SaysWhatIsWrong) {
   make_ball();
   EXPECT_EQ(run({"collide", "ball.obj"}).exit_code, 2);

@@ -147,7 +147,8 @@ TEST_F(Tool, RenderWritesAPng) {
 TEST_F(Tool, DoctorSpeaksJson) {
   const Json report = run_json({"doctor", "--json", "--threads", "3"});
   EXPECT_EQ(report["threads"], 3);
-  for (const char* key : {"version", "compiler", "thread_backend", "simd_used", "gpu", "viewer"})
+  for (const char* key :
+       {"version", "compiler", "thread_backend", "simd_used", "gpu", "viewer", "webassembly"})
     EXPECT_TRUE(report.contains(key)) << key;
 }
 

@@ -12,6 +12,7 @@ import {
   launch,
   makePage,
   open,
+  picture,
   processorSeconds,
   readCsv,
   repack,
@@ -37,21 +38,6 @@ const seek = (page, share) =>
     const { playback } = window.isotact;
     playback.seek(playback.begin + s * (playback.end - playback.begin));
   }, share);
-// What the canvas shows, as a number for all of its pixels. It is drawn and read within one task:
-// afterwards the browser may have taken the picture away.
-const picture = (page) =>
-  page.evaluate(() => {
-    const { theatre } = window.isotact;
-    const gl = theatre.stage.renderer.getContext();
-    theatre.stage.invalidate();
-    theatre.draw();
-    const { drawingBufferWidth: width, drawingBufferHeight: height } = gl;
-    const pixels = new Uint8Array(4 * width * height);
-    gl.readPixels(0, 0, width, height, gl.RGBA, gl.UNSIGNED_BYTE, pixels);
-    let hash = 0;
-    for (const byte of pixels) hash = (Math.imul(hash, 31) + byte) | 0;
-    return hash;
-  });
 
 test('a page opens from disk, quietly and alone', async () => {
   const { page, context, troubles, requests } = await open(browser, url('few'));

@@ -11,9 +11,11 @@ function skip(why) {
 }
 
 const file = process.argv[2];
-const { viewer } = JSON.parse(isotact('doctor', '--json'));
+const { viewer, webassembly } = JSON.parse(isotact('doctor', '--json'));
 if (!viewer.startsWith('built in')) skip(`the viewer is ${viewer}`);
-if (file === 'pages.test.mjs') {
+if (file === 'query.test.mjs' && !webassembly.startsWith('built in'))
+  skip(`WebAssembly is ${webassembly}`);
+if (['pages.test.mjs', 'pair.test.mjs'].includes(file)) {
   if (!findChromium()) skip('there is no Chromium (scripts/deps viewer installs it)');
   if (!existsSync(join(process.env.ISOTACT_NODE_MODULES, 'node_modules/playwright-core')))
     skip('npm could not fetch playwright-core when this was built');

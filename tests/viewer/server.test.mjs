@@ -143,7 +143,7 @@ test('refuses pages that are not its own', async () => {
   writeFileSync(join(kFolder, 'other.html'), '<!doctype html><title>other</title>');
   await assert.rejects(
     serve('other.html'),
-    /expected a page that 'isotact simulate -o RUN.html' wrote/,
+    /expected a page that 'isotact simulate -o RUN.html' or 'isotact collide --view' wrote/,
   );
   await assert.rejects(serve('none.html'), /none.html/);
 });

@@ -109,6 +109,22 @@ export async function settle(page) {
   );
 }
 
+// What the canvas shows, as a number for all of its pixels. It is drawn and read within one task:
+// afterwards the browser may have taken the picture away.
+export const picture = (page) =>
+  page.evaluate(() => {
+    const { theatre } = window.isotact;
+    const gl = theatre.stage.renderer.getContext();
+    theatre.stage.invalidate();
+    theatre.draw();
+    const { drawingBufferWidth: width, drawingBufferHeight: height } = gl;
+    const pixels = new Uint8Array(4 * width * height);
+    gl.readPixels(0, 0, width, height, gl.RGBA, gl.UNSIGNED_BYTE, pixels);
+    let hash = 0;
+    for (const byte of pixels) hash = (Math.imul(hash, 31) + byte) | 0;
+    return hash;
+  });
+
 export function readCsv(text) {
   const [head, ...rows] = text
     .trim()
@@ -117,13 +133,23 @@ export function readCsv(text) {
   return rows.map((row) => Object.fromEntries(row.map((cell, k) => [head[k], Number(cell)])));
 }
 
+const kSlot = /(id="run-pack">)([^<]*)/;
+
+// What is in a page: JSON, and the bytes of its arrays.
+export function readPack(html) {
+  const pack = gunzipSync(Buffer.from(kSlot.exec(html)[2], 'base64'));
+  const size = Number(pack.readBigUInt64LE(8));
+  return {
+    json: JSON.parse(pack.subarray(16, 16 + size).toString()),
+    arrays: pack.subarray(16 + size),
+  };
+}
+
 // The page with another pack: `change` gets the JSON, and a function that adds an array to it.
 export function repack(html, change) {
-  const slot = /(id="run-pack">)([^<]*)/;
-  const pack = gunzipSync(Buffer.from(slot.exec(html)[2], 'base64'));
-  const size = Number(pack.readBigUInt64LE(8));
-  const json = JSON.parse(pack.subarray(16, 16 + size).toString());
-  let arrays = pack.subarray(16 + size);
+  const opened = readPack(html);
+  const { json } = opened;
+  let { arrays } = opened;
   change(json, (type, numbers) => {
     arrays = Buffer.concat([arrays, Buffer.alloc((8 - (arrays.length % 8)) % 8)]);
     const view = [type, arrays.length, numbers.length];
@@ -136,5 +162,5 @@ export function repack(html, change) {
   head.write('ISOPACK1');
   head.writeBigUInt64LE(BigInt(text.length), 8);
   const packed = gzipSync(Buffer.concat([head, text, arrays])).toString('base64');
-  return html.replace(slot, (_, begin) => begin + packed);
+  return html.replace(kSlot, (_, begin) => begin + packed);
 }

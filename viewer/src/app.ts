@@ -1,6 +1,8 @@
 // The page put together: the picture, the bar, the charts, the panel, and the loop that draws.
 
 import type { Pack } from './pack/format';
+import type { HandMode } from './pair/hand';
+import { Inspector } from './pair/inspector';
 import { Looks, kModes } from './run/looks';
 import { fittingSpeed, Playback } from './run/playback';
 import { watchPointer } from './scene/pointer';
@@ -8,16 +10,19 @@ import { Theatre } from './scene/theatre';
 import { Charts } from './ui/charts';
 import { format, iconButton, make } from './ui/dom';
 import { Help, Key, watchKeys } from './ui/help';
+import { PairPanel } from './ui/pair_panel';
 import { Panel } from './ui/panel';
 import { Theme } from './ui/theme';
 import { Transport } from './ui/transport';
 
+const kTimeKeys = [' ', 'ArrowLeft', 'ArrowRight', 'Home', 'End', '[', ']'];
 const kPhone = '(max-width: 720px)';
 
 export class App {
   readonly playback: Playback;
   readonly looks: Looks;
   readonly theatre: Theatre;
+  readonly inspector: Inspector | null; // of two bodies; a run has none
   private readonly transport: Transport;
   private readonly charts: Charts;
   private readonly panel: Panel;
@@ -38,11 +43,14 @@ export class App {
     this.playback = new Playback(pack.frames.times);
     this.playback.setSpeed(fittingSpeed(this.playback.end - this.playback.begin));
     this.looks = new Looks(pack.bodies, pack.shapes);
+    if (pack.pair) this.looks.layers.normals = this.looks.layers.paths = true;
     root.append(this.canvas);
     this.theatre = new Theatre(this.canvas, pack, this.looks, this.playback);
-    this.transport = new Transport(this.playback);
+    this.inspector = pack.pair ? new Inspector(pack, this.theatre, this.playback) : null;
+    this.transport = new Transport(this.playback, pack.pair ? '' : 's');
     this.charts = new Charts(pack.log, this.playback);
-    this.panel = new Panel(pack, this.looks, this.theatre);
+    this.theatre.frameAll();
+    this.panel = new Panel(pack, this.looks, this.theatre, this.pairPanel());
     const keys = this.keys();
     this.help = new Help(keys);
     this.layOut();
@@ -55,8 +63,24 @@ export class App {
       this.charts.invalidate();
     };
     this.theme.apply();
+    if (this.inspector) this.beginPair(this.inspector);
     this.onTime();
     this.run();
+  }
+
+  private pairPanel(): PairPanel | null {
+    return this.inspector && new PairPanel(this.inspector, this.theatre, this.playback);
+  }
+
+  // The moment of the first contact is what one wants to see first.
+  private beginPair(inspector: Inspector): void {
+    const { time_of_contact: moment, intervals } = this.pack.pair!.report;
+    inspector.onChange = () => this.tell();
+    this.root.classList.add('pair');
+    this.foot.hidden = !inspector.moves;
+    if (!inspector.moves) return;
+    this.transport.mark(intervals ?? [], moment);
+    if (moment !== null) this.playback.seek(moment);
   }
 
   private layOut(): void {
@@ -101,7 +125,8 @@ export class App {
     this.setMargins();
   }
 
-  private keys(): Key[] {
+  // Of a run. Pairs have others for what they lack.
+  private runKeys(): Key[] {
     const { playback, looks, theatre } = this;
     const selected = (act: (body: number) => void) => () => {
       if (looks.selected !== null) act(looks.selected);
@@ -187,15 +212,73 @@ export class App {
     ];
   }
 
+  private keys(): Key[] {
+    const { inspector, playback } = this;
+    const all = this.runKeys();
+    if (!inspector) return all;
+    const gone = ['l', 'f', 'g', 'z', ...(inspector.moves ? [] : kTimeKeys)];
+    const kept = all.filter(({ keys }) => !keys.some((k) => gone.includes(k)));
+    const moment = this.pack.pair!.report.time_of_contact;
+    kept.push({
+      keys: ['v'],
+      label: 'V',
+      what: 'see through surfaces',
+      run: () => this.looks.toggleSeeThrough(),
+    });
+    if (inspector.moves && moment !== null)
+      kept.push({
+        keys: ['j'],
+        label: 'J',
+        what: 'to the first contact',
+        run: () => playback.seek(moment),
+      });
+    return this.pack.pair!.query ? [...kept, ...this.handKeys(inspector)] : kept;
+  }
+
+  private handKeys(inspector: Inspector): Key[] {
+    const mode = (mode: HandMode) => () => {
+      if (!inspector.hand) return;
+      inspector.hand.mode = mode;
+      this.tell();
+    };
+    return [
+      { keys: ['m'], label: 'M', what: 'move B', run: mode('translate') },
+      { keys: ['r'], label: 'R', what: 'turn B', run: mode('rotate') },
+      {
+        keys: ['x', 'y', 'z'],
+        label: 'X Y Z',
+        what: 'a step of B along that axis, or round it; with Shift the other way',
+        run: (e) => {
+          const axis = ['x', 'y', 'z'].indexOf(e.key.toLowerCase()) as 0 | 1 | 2;
+          inspector.hand?.step(axis, e.shiftKey ? -1 : 1);
+        },
+      },
+      { keys: ['0'], label: '0', what: 'put B back', run: () => inspector.showGiven() },
+    ];
+  }
+
   private onTime(): void {
     this.theatre.setTime();
+    this.inspector?.onTime();
     this.transport.update();
     this.charts.update();
+    this.tell();
+  }
+
+  // Numbers that follow the picture.
+  private tell(): void {
     this.panel.tick();
-    const { softBodies, bodies } = this.pack;
+    const { softBodies, bodies, scene } = this.pack;
     const count = bodies.length + softBodies.length;
     const contacts = this.theatre.contacts.count;
-    this.note.textContent = `${count} ${count === 1 ? 'body' : 'bodies'} · ${contacts} ${contacts === 1 ? 'contact' : 'contacts'} · step ${format(this.pack.scene.step, 's')}`;
+    const all = this.inspector?.answer.contacts.length ?? contacts;
+    this.note.textContent = [
+      this.inspector
+        ? this.inspector.answer.status.replace('_', ' ')
+        : `${count} ${count === 1 ? 'body' : 'bodies'}`,
+      `${contacts === all ? '' : `${contacts} of `}${all} ${all === 1 ? 'contact' : 'contacts'}`,
+      this.inspector ? `by ${this.inspector.answer.method}` : `step ${format(scene.step, 's')}`,
+    ].join(' · ');
   }
 
   private run(): void {

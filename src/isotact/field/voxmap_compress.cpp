@@ -175,7 +175,8 @@ Voxmap decompress_layers(std::span<const std::byte> code, std::uint64_t max_byte
   header.total_bytes = bytes;
   std::memcpy(buffer.bytes.data(), &header, sizeof(header));
   const std::span<std::int16_t> layers{
-      reinterpret_cast<std::int16_t*>(buffer.bytes.data() + sizeof(header)), voxels};
+      reinterpret_cast<std::int16_t*>(buffer.bytes.data() + sizeof(header)),
+      static_cast<std::size_t>(voxels)};
   detail::find_chessboard_distances(surface, cells, layers, threads);
   detail::Runs runs = detail::fill_outside(surface, cells, threads);
   apply_sides(runs, cells, layers, *sides);

@@ -74,7 +74,8 @@ Flaw find_flaw_in_header(std::span<const std::byte> buffer) {
     expected.levels[l].max_radius = h.levels[l].max_radius;
   }
   detail::lay_out(expected);
-  if (!std::ranges::equal(std::as_bytes(std::span(&expected, 1)), buffer.first(sizeof h)))
+  const auto laid_out = std::as_bytes(std::span(&expected, 1));
+  if (!std::equal(laid_out.begin(), laid_out.end(), buffer.begin()))
     return "pointshell: its parts do not lie where its counts put them, or unused bytes are not "
            "zero";
   if (h.total_bytes != buffer.size())

@@ -98,6 +98,54 @@ export interface View {
   box: [Vec3, Vec3] | null; // what the picture holds; null: all bodies on all their ways
 }
 
+// What `isotact collide --json` says about a contact, and about two bodies (docs/tool.md).
+export interface PairContact {
+  position: Vec3;
+  point_on_a: Vec3;
+  point_on_b: Vec3;
+  normal: Vec3; // to A
+  depth: number;
+  sampled_by: 'a' | 'b';
+  point: number;
+  time?: number; // where something moves
+}
+
+export interface PairReport {
+  status: string;
+  method: string;
+  motion?: string;
+  device?: string;
+  contacts: PairContact[];
+  min_distance: number | null;
+  min_distance_time?: number;
+  min_distance_above?: number;
+  time_of_contact: number | null;
+  intervals: [number, number][] | null;
+  touching_points?: number | null;
+  force: Vec3 | null; // on A
+  torque: Vec3 | null; // on A, about its origin
+  area?: number;
+  blind_depth: number | null;
+  inside?: boolean;
+  warnings?: string[];
+  seconds: number;
+}
+
+// What can be asked again in the page.
+export interface PairQuery {
+  module: Uint8Array; // WebAssembly
+  assets: [Uint8Array, Uint8Array];
+  request: Float64Array;
+}
+
+export interface Pair {
+  report: PairReport;
+  poses: Float64Array; // frame after frame, A and B: x, y, z, then w, x, y, z
+  paths: Float32Array; // rows as in Paths, of all frames
+  query: PairQuery | null;
+  still: string; // why there is none
+}
+
 export interface Pack {
   scene: {
     name: string;
@@ -114,4 +162,5 @@ export interface Pack {
   contacts: Contacts;
   paths: Paths;
   log: Log;
+  pair: Pair | null; // two bodies and an answer, not a run
 }

@@ -1,6 +1,6 @@
 // Turns the text in the page into a Pack.
 
-import type { Bricks, FieldSamples, Pack, Shape, Shell, SoftBody, Vec3 } from './format';
+import type { Bricks, FieldSamples, Pack, Pair, Shape, Shell, SoftBody, Vec3 } from './format';
 
 const kMagic = 'ISOPACK1';
 const kHeaderBytes = 16;
@@ -12,6 +12,7 @@ interface Arrays {
   i16: Int16Array;
   u16: Uint16Array;
   u32: Uint32Array;
+  u8: Uint8Array;
 }
 const kMakers: { [T in keyof Arrays]: (b: ArrayBuffer, at: number, n: number) => Arrays[T] } = {
   f32: (b, at, n) => new Float32Array(b, at, n),
@@ -19,6 +20,7 @@ const kMakers: { [T in keyof Arrays]: (b: ArrayBuffer, at: number, n: number) =>
   i16: (b, at, n) => new Int16Array(b, at, n),
   u16: (b, at, n) => new Uint16Array(b, at, n),
   u32: (b, at, n) => new Uint32Array(b, at, n),
+  u8: (b, at, n) => new Uint8Array(b, at, n),
 };
 
 type View = [keyof Arrays, number, number];
@@ -84,6 +86,22 @@ function readSoftBody(json: Json, r: Reader): SoftBody {
   return { name, colour, lower, size, triangles, places: r.get('u16', json.places) };
 }
 
+function readPair(json: Json, r: Reader): Pair | null {
+  if (!json) return null;
+  const { report, still, query } = json;
+  return {
+    report,
+    still,
+    poses: r.get('f64', json.poses),
+    paths: r.get('f32', json.paths),
+    query: query && {
+      module: r.get('u8', query.module),
+      assets: query.assets.map((view: View) => r.get('u8', view)),
+      request: r.get('f64', query.request),
+    },
+  };
+}
+
 export function readPack(bytes: ArrayBuffer): Pack {
   const magic = String.fromCharCode(...new Uint8Array(bytes, 0, Math.min(8, bytes.byteLength)));
   if (magic !== kMagic) throw new Error('this is no run of Isotact, or one of another version');
@@ -119,6 +137,7 @@ export function readPack(bytes: ArrayBuffer): Pack {
     },
     paths: { first: r.get('u32', paths.first), rows: r.get('f32', paths.rows) },
     log: { every: log.every, columns },
+    pair: readPair(json.pair, r),
   };
 }
 

@@ -30,11 +30,16 @@ export function levelCount(shape: Shape, mode: Mode): number {
   return 0;
 }
 
+// Nothing else of it can be seen.
+function isPointsOnly(shape: Shape): boolean {
+  return !offers(shape, 'surface') && offers(shape, 'points');
+}
+
 function firstLook(shape: Shape | null): Look {
   const last = (mode: Mode) => (shape ? Math.max(levelCount(shape, mode) - 1, 0) : 0);
   return {
     visible: true,
-    shown: { surface: true, points: false, spheres: false, slice: false, boxes: false },
+    shown: { surface: true, points: shape !== null && isPointsOnly(shape), spheres: false, slice: false, boxes: false },
     level: {
       points: last('points'),
       spheres: Math.max(last('spheres') - 1, 0),
@@ -54,6 +59,7 @@ export class Looks {
     paths: false,
   };
   arrowScale = 1;
+  seeThrough = false; // all surfaces are glass
   private selected_: number | null = null;
   private readonly listeners: (() => void)[] = [];
 
@@ -101,6 +107,10 @@ export class Looks {
     this.layers[layer] = !this.layers[layer];
     this.changed();
   }
+  toggleSeeThrough(): void {
+    this.seeThrough = !this.seeThrough;
+    this.changed();
+  }
   // Every body that can shows what this one shows.
   copyToAll(from: number): void {
     const look = this.all[from]!;
@@ -116,6 +126,7 @@ export class Looks {
   // The surface is glass where something inside of it is to be seen.
   isGlass(body: number): boolean {
     const { shown } = this.all[body]!;
+    if (this.seeThrough) return true;
     return shown.points || shown.spheres || shown.slice || shown.boxes;
   }
 }

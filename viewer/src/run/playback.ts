@@ -77,6 +77,10 @@ export class Playback {
     this.playing_ = false;
     this.onChange();
   }
+  // Pauses without a word: whoever asks knows.
+  stop(): void {
+    this.playing_ = false;
+  }
   toggle(): void {
     if (this.playing_) this.pause();
     else this.play();

@@ -9,14 +9,29 @@ export class Poses {
   // world_from_body of each body at the time last asked for: 4x4, column by column.
   readonly matrices: Float32Array;
   private readonly slot: Int32Array; // of a body among those that move; -1: it does not
+  private readonly held = new Set<number>(); // in somebody's hand
 
   constructor(private readonly frames: Frames) {
     this.count = frames.firstPlaces.length / 3;
     this.matrices = new Float32Array(16 * this.count);
     this.slot = new Int32Array(this.count).fill(-1);
     frames.moving.forEach((body, k) => (this.slot[body] = k));
-    for (let body = 0; body < this.count; ++body)
-      write(frames.firstPlaces, 3 * body, frames.firstTurns, 4 * body, this.matrices, 16 * body);
+    for (let body = 0; body < this.count; ++body) this.putFirst(body);
+  }
+
+  private putFirst(body: number): void {
+    const { firstPlaces, firstTurns } = this.frames;
+    write(firstPlaces, 3 * body, firstTurns, 4 * body, this.matrices, 16 * body);
+  }
+
+  // From now on a body is where it is put, until it is let go and a time is set.
+  hold(body: number, matrix: ArrayLike<number>): void {
+    this.held.add(body);
+    this.matrices.set(matrix, 16 * body);
+  }
+  letGo(body: number): void {
+    this.held.delete(body);
+    this.putFirst(body);
   }
 
   moves(body: number): boolean {
@@ -28,7 +43,8 @@ export class Poses {
     const next = Math.min(frame + 1, times.length - 1);
     const length = times[next]! - times[frame]!;
     const share = length > 0 ? Math.min(Math.max((time - times[frame]!) / length, 0), 1) : 0;
-    for (let k = 0; k < moving.length; ++k) this.blend(frame, next, share, k, 16 * moving[k]!);
+    for (let k = 0; k < moving.length; ++k)
+      if (!this.held.has(moving[k]!)) this.blend(frame, next, share, k, 16 * moving[k]!);
   }
 
   private blend(frame: number, next: number, share: number, k: number, to: number): void {

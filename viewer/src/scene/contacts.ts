@@ -2,7 +2,7 @@
 
 import { Color, Group, Matrix4, Vector3 } from 'three';
 
-import type { Pack } from '../pack/format';
+import type { Contacts, Pack } from '../pack/format';
 import type { Looks } from '../run/looks';
 import type { Poses } from '../run/poses';
 import { Arrows } from './arrows';
@@ -16,6 +16,8 @@ const kPointPixels = 10;
 const kNormalPixels = 34;
 const kThickPixels = 3.2;
 const kLookedAt = 40; // frames
+const kMarked = 3; // times as long is the normal of a contact that was pointed at
+const kMostOfPair = 2048; // contacts of a pair that are drawn
 
 // The number that a share of positive numbers does not pass.
 function percentile(numbers: Float32Array, share: number): number {
@@ -36,9 +38,12 @@ export interface BodyLoad {
 
 export class ContactViews {
   readonly group = new Group();
-  readonly deepest: number; // metres: what the last colour stands for
-  readonly largestForce: number; // N: what arrows are measured by
-  private readonly largestTorque: number;
+  deepest: number; // metres: what the last colour stands for
+  marked: number | null = null; // a contact of the frame
+  private largestForce: number; // N: what arrows are measured by
+  private largestTorque: number;
+  private contacts: Contacts;
+  private given: Map<number, BodyLoad> | null = null; // loads that are not sums of the contacts'
   private readonly points: Dots;
   private readonly normals: Arrows;
   private readonly forces: Arrows;
@@ -52,8 +57,9 @@ export class ContactViews {
     private readonly poses: Poses,
     private readonly stage: Stage,
   ) {
+    this.contacts = pack.contacts;
     const { first, depths, forces } = pack.contacts;
-    let most = 1;
+    let most = pack.pair ? kMostOfPair : 1;
     for (let f = 0; f + 1 < first.length; ++f) most = Math.max(most, first[f + 1]! - first[f]!);
     this.deepest = percentile(depths, 0.98);
     this.largestForce = percentile(lengths(forces), 0.95);
@@ -84,14 +90,27 @@ export class ContactViews {
     return percentile(Float32Array.from(torques), 0.9);
   }
 
+  // Other contacts than the run's, all of one frame, and what they come to. Scales only grow: what
+  // was deep stays so.
+  show(contacts: Contacts, loads: Map<number, BodyLoad>): void {
+    this.contacts = contacts;
+    this.given = loads;
+    this.frame = 0;
+    for (const depth of contacts.depths) this.deepest = Math.max(this.deepest, depth);
+    for (const { force, torque } of loads.values()) {
+      this.largestForce = Math.max(this.largestForce, force.length());
+      this.largestTorque = Math.max(this.largestTorque, torque.length());
+    }
+  }
+
   get count(): number {
-    const { first } = this.pack.contacts;
+    const { first } = this.contacts;
     return first[this.frame + 1]! - first[this.frame]!;
   }
 
   // Contacts are those of a frame: between two frames there are none.
   setFrame(frame: number): void {
-    this.frame = frame;
+    if (!this.given) this.frame = frame;
   }
 
   // Sizes follow the camera: a contact is as large on the screen wherever it is.
@@ -107,16 +126,18 @@ export class ContactViews {
 
   // With the bodies that move; those that do not are often hidden to see what lies in them.
   private isShown(k: number): boolean {
-    const pair = this.pack.contacts.bodies.subarray(2 * k, 2 * k + 2);
+    const pair = this.contacts.bodies.subarray(2 * k, 2 * k + 2);
     if (pair[0] === kNoBody) return true;
     const moving = pair.filter((body) => this.pack.bodies[body]!.kind === 'dynamic');
     return (moving.length > 0 ? moving : pair).some((body) => this.looks.all[body]!.visible);
   }
 
   private forEach(visit: (k: number, place: Vector3, pixel: number) => void): void {
-    const { first, places } = this.pack.contacts;
+    const { first, places } = this.contacts;
     const place = new Vector3();
-    for (let k = first[this.frame]!; k < first[this.frame + 1]!; ++k) {
+    const begin = first[this.frame]!;
+    const end = this.given ? Math.min(first[1]!, kMostOfPair) : first[this.frame + 1]!;
+    for (let k = begin; k < end; ++k) {
       if (!this.isShown(k)) continue;
       place.fromArray(places, 3 * k);
       visit(k, place, this.sizeAt(place));
@@ -130,14 +151,14 @@ export class ContactViews {
     this.normals.clear();
     this.points.clear(kPointPixels * this.stage.renderer.getPixelRatio());
     this.forEach((k, place, pixel) => {
-      if (layers.normals) {
-        way
-          .fromArray(this.pack.contacts.normals, 3 * k)
-          .multiplyScalar((kNormalPixels * pixel) / 32767);
-        this.normals.add(place, way, 1.6 * pixel);
+      const marked = k === this.marked;
+      if (layers.normals || marked) {
+        const length = (marked ? kMarked : 1) * kNormalPixels * pixel;
+        way.fromArray(this.contacts.normals, 3 * k).multiplyScalar(length / 32767);
+        this.normals.add(place, way, (marked ? 2.6 : 1.6) * pixel);
       }
       if (!layers.contacts) return;
-      const share = this.deepest > 0 ? this.pack.contacts.depths[k]! / this.deepest : 0;
+      const share = this.deepest > 0 ? this.contacts.depths[k]! / this.deepest : 0;
       this.points.add(place.x, place.y, place.z, depthColour(share, colour));
     });
     this.points.finish();
@@ -154,10 +175,10 @@ export class ContactViews {
     this.forces.clear();
     if (this.looks.layers.forces)
       this.forEach((k, place, pixel) => {
-        const a = this.pack.contacts.bodies[2 * k]!;
+        const a = this.contacts.bodies[2 * k]!;
         if (a === kNoBody) return;
         const sign = this.pack.bodies[a]!.kind === 'dynamic' ? 1 : -1; // on the one that it moves
-        way.fromArray(this.pack.contacts.forces, 3 * k).multiplyScalar(sign);
+        way.fromArray(this.contacts.forces, 3 * k).multiplyScalar(sign);
         this.forces.add(place, way.multiplyScalar(this.metresPer(this.largestForce)), 3 * pixel);
       });
     this.forces.finish();
@@ -174,12 +195,12 @@ export class ContactViews {
         const thick = kThickPixels * this.sizeAt(center);
         this.bodyForces.add(
           center,
-          load.force.multiplyScalar(this.metresPer(this.largestForce)),
+          load.force.clone().multiplyScalar(this.metresPer(this.largestForce)),
           thick,
         );
         this.bodyTorques.add(
           center,
-          load.torque.multiplyScalar(this.metresPer(this.largestTorque)),
+          load.torque.clone().multiplyScalar(this.metresPer(this.largestTorque)),
           thick,
         );
       }
@@ -195,7 +216,8 @@ export class ContactViews {
 
   // What the contacts of the frame come to, for each body that has any.
   loads(): Map<number, BodyLoad> {
-    const { bodies, forces, moments } = this.pack.contacts;
+    if (this.given) return this.given;
+    const { bodies, forces, moments } = this.contacts;
     const loads = new Map<number, BodyLoad>();
     const force = new Vector3();
     const moment = new Vector3();

@@ -8,8 +8,13 @@ import type { Poses } from '../run/poses';
 const kFrames = 24; // looked at
 const kShare = 0.01; // of places at either end that may be left out: what fell off the world
 
+// Vertices, or of a body without a surface its points.
+export function placesOf({ positions, shell }: Shape): Float32Array {
+  return positions.length > 0 ? positions : (shell?.positions ?? positions);
+}
+
 function sphereOf(shape: Shape): { center: Vector3; radius: number } {
-  const box = new Box3().setFromArray(Array.from(shape.positions));
+  const box = new Box3().setFromArray(placesOf(shape));
   return { center: box.getCenter(new Vector3()), radius: box.getSize(new Vector3()).length() / 2 };
 }
 
@@ -47,7 +52,7 @@ export function boxOfRun(pack: Pack, poses: Poses): Box3 {
     .map((_, k) => k)
     .filter((k) => {
       const b = pack.bodies[k]!;
-      return b.shape !== null && !b.endless && pack.shapes[b.shape]!.positions.length > 0;
+      return b.shape !== null && !b.endless && placesOf(pack.shapes[b.shape]!).length > 0;
     });
   const moving = solid.filter((k) => poses.moves(k));
   const looked = moving.length > 0 ? moving : solid;

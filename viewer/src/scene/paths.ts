@@ -23,17 +23,17 @@ export class PathView {
     let most = 1;
     for (let f = 0; f + 1 < first.length; ++f) most = Math.max(most, first[f + 1]! - first[f]!);
     this.places = new Float32Array(18 * most);
-    this.colours = new Float32Array(18 * most);
-    const strong = new Color(kPathColour).toArray();
-    const weak = new Color('#8a8f98').toArray();
+    this.colours = new Float32Array(24 * most);
+    const strong = [...new Color(kPathColour).toArray(), 1];
+    const weak = [...new Color('#8a8f98').toArray(), 0.4];
     for (let k = 0; k < most; ++k)
       for (let v = 0; v < 6; ++v)
-        this.colours.set(v === 2 || v === 3 ? strong : weak, 18 * k + 3 * v);
+        this.colours.set(v === 2 || v === 3 ? strong : weak, 24 * k + 4 * v);
     const geometry = new BufferGeometry();
     const place = new BufferAttribute(this.places, 3);
     place.setUsage(DynamicDrawUsage);
     geometry.setAttribute('position', place);
-    geometry.setAttribute('color', new BufferAttribute(this.colours, 3));
+    geometry.setAttribute('color', new BufferAttribute(this.colours, 4));
     const material = new LineBasicMaterial({
       vertexColors: true,
       depthTest: false,

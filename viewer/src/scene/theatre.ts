@@ -2,7 +2,7 @@
 
 import { Vector3 } from 'three';
 
-import type { Pack } from '../pack/format';
+import type { Pack, Pair, Paths } from '../pack/format';
 import type { Looks } from '../run/looks';
 import type { Playback } from '../run/playback';
 import { Poses } from '../run/poses';
@@ -17,6 +17,11 @@ import { Surfaces } from './surfaces';
 
 const kPathStretch = 8;
 
+// Those of a pair are the whole ways, the same at all times.
+function pathsOfPair({ paths }: Pair): Paths {
+  return { first: Uint32Array.of(0, paths.length / 8), rows: paths };
+}
+
 export class Theatre {
   readonly stage: Stage;
   readonly poses: Poses;
@@ -26,6 +31,7 @@ export class Theatre {
   readonly surfaces: Surfaces;
   private readonly paths: PathView;
   private readonly marker: Marker;
+  private waysHold = true;
 
   constructor(
     canvas: HTMLCanvasElement,
@@ -40,7 +46,7 @@ export class Theatre {
     this.insides = new Insides(looks, this.poses, () => 4 * this.stage.renderer.getPixelRatio());
     this.contacts = new ContactViews(pack, looks, this.poses, this.stage);
     this.soft = new SoftBodies(pack);
-    this.paths = new PathView(pack.paths);
+    this.paths = new PathView(pack.pair ? pathsOfPair(pack.pair) : pack.paths);
     this.marker = new Marker(looks, this.poses);
     const { scene } = this.stage;
     scene.add(this.surfaces.group, this.insides.group, this.contacts.group, this.soft.group);
@@ -73,20 +79,32 @@ export class Theatre {
   setTime(): void {
     const { frame, time } = this.playback;
     this.poses.setTime(frame, time);
-    this.surfaces.move();
-    this.insides.move();
     this.soft.setTime(frame, time);
     this.contacts.setFrame(frame);
-    this.paths.setFrame(frame, kPathStretch);
+    if (this.pack.pair) this.paths.setFrame(0, 1);
+    else this.paths.setFrame(frame, kPathStretch);
+    this.bodiesMoved();
+  }
+
+  // Poses are others now.
+  bodiesMoved(): void {
+    this.surfaces.move();
+    this.insides.move();
     this.marker.update();
     this.stage.invalidate();
+  }
+
+  // Ways of a motion, while bodies are on it.
+  showWays(hold: boolean): void {
+    this.waysHold = hold;
+    this.paths.object.visible = this.looks.layers.paths && hold;
   }
 
   private changeLooks(): void {
     this.surfaces.update();
     this.insides.update();
     this.soft.setTime(this.playback.frame, this.playback.time);
-    this.paths.object.visible = this.looks.layers.paths;
+    this.paths.object.visible = this.looks.layers.paths && this.waysHold;
     this.marker.update();
     this.stage.invalidate();
   }

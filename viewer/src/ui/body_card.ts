@@ -156,7 +156,7 @@ export class BodyCard {
     if (body === null) return;
     const { mass, kind, shape } = this.pack.bodies[body]!;
     const load = this.theatre.contacts.loads().get(body);
-    const rows: [string, string][] = [['kind', kind]];
+    const rows: [string, string][] = this.pack.pair ? [] : [['kind', kind]];
     if (mass !== null) rows.push(['mass', format(mass * 1000, 'g')]);
     if (shape !== null)
       rows.push(['triangles', String(this.pack.shapes[shape]!.triangles.length / 3)]);

@@ -66,6 +66,7 @@ export class BodyList {
 
   private makeRow(body: number): Row {
     const { name, colour, kind } = this.pack.bodies[body]!;
+    const note = this.pack.pair ? 'AB'[body]! : kind === 'dynamic' ? '' : kind;
     const eye = iconButton('eye', 'Show or hide (H)', () =>
       this.looks.setVisible(body, !this.looks.all[body]!.visible),
     );
@@ -77,7 +78,7 @@ export class BodyList {
       },
       make('i', { style: `background:${colour}` }),
       make('span', {}, name || `body ${body}`),
-      kind === 'dynamic' ? null : make('small', {}, kind),
+      note === '' ? null : make('small', {}, note),
     );
     return { element: make('li', {}, pick, eye), eye, body, visible: true };
   }

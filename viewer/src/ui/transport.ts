@@ -12,9 +12,14 @@ export class Transport {
   private readonly scrub: HTMLInputElement;
   private readonly speed: HTMLSelectElement;
   private readonly clock = make('output', { class: 'clock', 'aria-label': 'Time' });
+  private readonly marks = make('div', { class: 'marks' });
   private shownPlaying: boolean | null = null;
 
-  constructor(private readonly playback: Playback) {
+  // `unit`: of the clock.
+  constructor(
+    private readonly playback: Playback,
+    private readonly unit: string,
+  ) {
     this.playButton = iconButton('play', 'Play or pause (space)', () => playback.toggle());
     this.playButton.classList.add('primary');
     this.playButton.id = 'play';
@@ -43,12 +48,29 @@ export class Transport {
       iconButton('back', 'A frame back (←)', () => playback.stepFrames(-1)),
       this.playButton,
       iconButton('forward', 'A frame on (→)', () => playback.stepFrames(1)),
-      this.scrub,
+      make('div', { class: 'scrub' }, this.marks, this.scrub),
       this.clock,
       this.speed,
       this.loopButton,
     );
     this.update();
+  }
+
+  // Stretches of time, and a moment, that are worth to be seen on the slider.
+  mark(stretches: [number, number][], moment: number | null): void {
+    const { begin, end } = this.playback;
+    const share = (t: number) => (t - begin) / (end - begin || 1);
+    const at = (s: number) => `calc(8px + (100% - 16px) * ${s})`; // where the knob's middle is
+    this.marks.replaceChildren(
+      ...stretches.map(([from, to]) =>
+        make('i', {
+          class: 'stretch',
+          style: `left:${at(share(from))};width:calc((100% - 16px) * ${share(to) - share(from)})`,
+        }),
+      ),
+    );
+    if (moment !== null)
+      this.marks.append(make('i', { class: 'moment', style: `left:${at(share(moment))}` }));
   }
 
   toggleLoop(): void {
@@ -67,7 +89,7 @@ export class Transport {
     this.scrub.value = String(Math.round(share * kScrubSteps));
     this.scrub.style.setProperty('--share', `${100 * share}%`);
     const digits = length < 2 ? 4 : 3;
-    this.clock.textContent = `${playback.time.toFixed(digits)} s`;
+    this.clock.textContent = `${playback.time.toFixed(digits)} ${this.unit}`.trim();
     this.clock.title = `Frame ${playback.frame + 1} of ${playback.frameCount}`;
     this.speed.value = String(playback.speed);
     this.loopButton.setAttribute('aria-pressed', String(playback.loop));
