@@ -11,6 +11,7 @@
 #include "isotact/scene/replay_pack.h"
 
 #include "options.h"
+#include "packed_page.h"
 #include "viewer_page.h"
 
 namespace isotact::tool {
@@ -18,9 +19,7 @@ namespace {
 
 // Of viewer/index.html.
 constexpr std::string_view kSlot = "ISOTACT-RUN-PACK</script>";
-constexpr std::string_view kMark = "<meta name=\"generator\" content=\"Isotact run viewer\"";
-constexpr std::size_t kMarkWithin = 4096;  // bytes from the start
-constexpr int kGzip = 15 + 16;             // the largest window, and a gzip header
+constexpr int kGzip = 15 + 16;  // the largest window, and a gzip header
 
 std::vector<unsigned char> compress(std::span<const std::byte> bytes) {
   z_stream z{};
@@ -69,6 +68,8 @@ std::string viewer_support() {
   return fmt::format("built in ({} KB without a run)", page.html.size() / 1000);
 }
 
+bool has_viewer() { return !viewer_page().html.empty(); }
+
 void require_viewer() {
   const ViewerPage page = viewer_page();
   if (page.html.empty())
@@ -98,7 +99,7 @@ std::string make_run_page(const SceneRun& run, int threads) {
 std::string read_run_page(const std::filesystem::path& path) {
   const std::vector<std::byte> bytes = read_file(path, std::uint64_t{2} << 30U);
   std::string page(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  if (page.substr(0, kMarkWithin).find(kMark) == std::string::npos)
+  if (!is_run_page(page))
     throw Error({.file = path.string()},
                 "expected a page that 'isotact simulate -o RUN.html' wrote, or a scene (.json)");
   return page;

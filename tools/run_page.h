@@ -15,6 +15,7 @@ namespace isotact::tool {
 
 // "built in (629 KB without a run)", or why not.
 std::string viewer_support();
+bool has_viewer();
 // Wrong usage where the page is not built in.
 void require_viewer();
 

@@ -19,24 +19,6 @@ Vec3 light_of(const Colour& colour) {
   return {channel(0), channel(1), channel(2)};
 }
 
-Aabb box_of(const Replay& replay) {
-  std::vector<Aabbf> boxes;
-  for (const TriangleMesh& mesh : replay.meshes) boxes.push_back(bounds(mesh));
-  Aabb all;
-  for (const ReplayFrame& frame : replay.frames)
-    for (std::size_t k = 0; k < replay.bodies.size(); ++k) {
-      const ReplayBody& body = replay.bodies[k];
-      if (!body.mesh || body.is_endless) continue;
-      const Aabbf& box = boxes[*body.mesh];
-      for (const Vec3& corner : corners_of({to_double(box.lower), to_double(box.upper)}))
-        extend(all, transform_point(frame.poses[k], corner));
-    }
-  for (const ReplayFrame& frame : replay.frames)
-    for (const std::vector<Vec3f>& body : frame.soft)
-      for (const Vec3f& p : body) extend(all, to_double(p));
-  return is_empty(all) ? Aabb{{-1, -1, -1}, {1, 1, 1}} : all;
-}
-
 // Where a level plane is that faces up: the picture's own ground stands for it.
 bool is_ground(const Replay& replay, std::size_t k, const ReplayFrame& frame, double* height) {
   const ReplayBody& body = replay.bodies[k];
@@ -72,7 +54,30 @@ void mark_contacts(Picture& picture, const ReplayFrame& frame, const ReplayView&
   }
 }
 
+Aabb box_of(const Replay& replay) {
+  ReplayBox box(replay);
+  for (const ReplayFrame& frame : replay.frames) box.add(frame);
+  return box.box();
+}
+
 }  // namespace
+
+ReplayBox::ReplayBox(const Replay& replay) : replay_(replay) {
+  for (const TriangleMesh& mesh : replay.meshes) meshes_.push_back(bounds(mesh));
+}
+
+void ReplayBox::add(const ReplayFrame& frame) {
+  for (std::size_t k = 0; k < replay_.bodies.size(); ++k) {
+    const ReplayBody& body = replay_.bodies[k];
+    if (!body.mesh || body.is_endless || is_empty(meshes_[*body.mesh])) continue;
+    for (const Vec3& corner : corners_of(to_double(meshes_[*body.mesh])))
+      extend(all_, transform_point(frame.poses[k], corner));
+  }
+  for (const std::vector<Vec3f>& body : frame.soft)
+    for (const Vec3f& p : body) extend(all_, to_double(p));
+}
+
+Aabb ReplayBox::box() const { return is_empty(all_) ? Aabb{{-1, -1, -1}, {1, 1, 1}} : all_; }
 
 ReplayView make_replay_view(const Replay& replay, const SceneView& view,
                             const RenderSettings& settings) {
@@ -110,7 +115,7 @@ Picture draw_frame(const Replay& replay, std::size_t number, const ReplayView& v
     items.push_back({.mesh = {frame.soft[k], replay.soft_bodies[k].triangles},
                      .colour = light_of(replay.soft_bodies[k].colour)});
   Picture picture = render(items, view.settings);
-  mark_contacts(picture, frame, view);
+  if (view.contacts) mark_contacts(picture, frame, view);
   const int scale = std::max(1, picture.width / 600), gap = 6 * scale;
   draw_text(picture, gap, gap, scale, fmt::format("{:.3f} s", frame.time), kTextInk);
   return picture;
