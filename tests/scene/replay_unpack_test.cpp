@@ -152,7 +152,7 @@ TEST(RunUnpack, WhatDoesNotFitIsToldWithItsPath) {
   expect("frames.places[1]", [](Json& j) { j["frames"]["places"][1] = -8; });
   expect("frames.places[2]", [](Json& j) { j["frames"]["places"][2] = 1e300; });
   expect("expected an array of f32", [](Json& j) { j["frames"]["places"][0] = "f64"; });
-  expect("frames.moving", [](Json& j) { j["bodies"].erase(5); });
+  expect("frames.first_places", [](Json& j) { j["bodies"].erase(5); });
   expect("bodies[0].shape", [](Json& j) { j["bodies"][0]["shape"] = 99; });
   expect("bodies[0].colour", [](Json& j) { j["bodies"][0]["colour"] = "red"; });
   expect("bodies[1]: is a plane", [](Json& j) { j["bodies"][1]["endless"] = true; });

@@ -15,7 +15,7 @@ struct GifSettings {
       25;  // 1 to 50; delays are whole hundredths of a second, right on average
   // Of the ordered dither, in steps of 255: hides bands in smooth shades, makes files larger. 0:
   // none.
-  int dither = 0;
+  int dither = 6;
   // Pixels that are as near as this to what is shown already, in each channel, stay.
   int tolerance = 3;
 };

@@ -51,4 +51,12 @@ struct RenderSettings {
 // megabytes a thread beside the items.
 Picture render(const std::vector<RenderItem>& items, const RenderSettings& settings = {});
 
+// The same, and how far away what a pixel shows is, metres along the camera's axis; infinite where
+// there is nothing.
+struct DeepPicture {
+  Picture picture;
+  std::vector<float> depths;  // as many as pixels
+};
+DeepPicture render_deep(const std::vector<RenderItem>& items, const RenderSettings& settings);
+
 }  // namespace isotact::tool
