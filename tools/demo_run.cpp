@@ -62,7 +62,7 @@ DemoReplay write_replay(const SceneRun& run, const Story& story) {
   DemoReplay replay{.is_page = has_viewer()};
   replay.file = story.folder / (replay.is_page ? "demo.html" : "demo.glb");
   if (replay.is_page)
-    write_file(replay.file, make_run_page(run, story.threads.count));
+    write_file(replay.file, play_when_opened(make_run_page(run, story.threads.count)));
   else
     write_file(replay.file, write_replay_glb(run.replay()));
   return replay;

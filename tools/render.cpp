@@ -111,6 +111,7 @@ void run_render(RenderOptions options) {
                                         .time = options.time,
                                         .yaw = options.yaw,
                                         .pitch = options.pitch,
+                                        .zoom = options.settings.zoom,
                                         .contacts = !options.no_contacts,
                                         .settings = options.settings});
     return report_picture(options, picture, seconds());
@@ -184,6 +185,9 @@ void add_render(CommandLine& line) {
         {-360, 360});
   angle("--pitch", options->pitch,
         "The camera above the ground, -90 to 90 (default: 20, or the scene's)", {-90, 90});
+  command.add_number(
+      {.names = "--zoom", .help = "Closer, times what holds everything (1)", .value_name = "X"},
+      s.zoom, {0.01, 100});
   whole("--samples", s.sky_samples, "Rays a subpixel for the sky's light, 1 to 64 (default: 3)",
         {1, 64});
   command.add_number(

@@ -22,6 +22,7 @@ namespace {
 Picture draw_only_frame(const Replay& replay, SceneView view, const RunPicture& request) {
   if (!std::isnan(request.yaw)) view.yaw_degrees = request.yaw;
   if (!std::isnan(request.pitch)) view.pitch_degrees = request.pitch;
+  view.zoom *= request.zoom;
   ReplayView from = make_replay_view(replay, view, request.settings);
   from.contacts = request.contacts;
   return draw_frame(replay, 0, from);

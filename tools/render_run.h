@@ -15,6 +15,7 @@ struct RunPicture {
   std::string file;
   double time = kNotSaid;                   // seconds; not said: the end
   double yaw = kNotSaid, pitch = kNotSaid;  // degrees; not said: the scene's
+  double zoom = 1;                          // times the scene's
   bool contacts = true;
   RenderSettings settings{};  // size, samples and threads count
 };

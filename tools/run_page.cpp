@@ -19,6 +19,7 @@ namespace {
 
 // Of viewer/index.html.
 constexpr std::string_view kSlot = "ISOTACT-RUN-PACK</script>";
+constexpr std::string_view kRoot = "<html lang=\"en\"", kPlay = " data-play";
 constexpr int kGzip = 15 + 16;  // the largest window, and a gzip header
 
 std::vector<unsigned char> compress(std::span<const std::byte> bytes) {
@@ -94,6 +95,13 @@ std::string make_run_page(std::span<const std::byte> pack) {
 
 std::string make_run_page(const SceneRun& run, int threads) {
   return make_run_page(write_run_pack(run, {.threads = {threads}}));
+}
+
+std::string play_when_opened(std::string page) {
+  const std::size_t root = page.find(kRoot);
+  if (root == std::string::npos) throw Error("the page of the viewer has no root to mark");
+  page.insert(root + kRoot.size(), kPlay);
+  return page;
 }
 
 std::string read_run_page(const std::filesystem::path& path) {

@@ -23,6 +23,8 @@ void require_viewer();
 // the scene are in there only, so that nothing of it can become markup. Throws Error.
 std::string make_run_page(std::span<const std::byte> pack);
 std::string make_run_page(const SceneRun& run, int threads);
+// Such a page plays as soon as it is opened, unless the visitor's system asks for less motion.
+std::string play_when_opened(std::string page);
 
 // Reads a page that make_run_page made; throws Error for any other file.
 std::string read_run_page(const std::filesystem::path& path);

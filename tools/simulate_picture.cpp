@@ -12,6 +12,7 @@
 namespace isotact::tool {
 namespace {
 
+constexpr double kSoftCrease = 70;  // degrees
 constexpr Rgb8 kContactInk{206, 24, 44}, kTextInk{60, 62, 68};
 
 Vec3 light_of(const Colour& colour) {
@@ -134,7 +135,8 @@ Picture draw_frame(const Replay& replay, std::size_t number, const ReplayView& v
   }
   for (std::size_t k = 0; k < replay.soft_bodies.size(); ++k)
     items.push_back({.mesh = {frame.soft[k], replay.soft_bodies[k].triangles},
-                     .colour = light_of(replay.soft_bodies[k].colour)});
+                     .colour = light_of(replay.soft_bodies[k].colour),
+                     .crease_degrees = kSoftCrease});
   DeepPicture deep = render_deep(items, view.settings);
   if (view.contacts) mark_contacts(deep, frame, view);
   Picture& picture = deep.picture;

@@ -54,6 +54,10 @@ TEST_F(DemoVerb, TellsAStoryWithFiguresThatHold) {
   EXPECT_EQ(run_json({"simulate", demo["scene"].get<std::string>(), "--steps", "1"})["trouble"],
             nullptr);
   if (has_page) {
+    std::ifstream page(folder_.path() / demo["page"].get<std::string>());
+    std::string start(200, ' ');
+    page.read(start.data(), 200);
+    EXPECT_NE(start.find("<html lang=\"en\" data-play"), std::string::npos) << start;
     run_json({"render", demo["replay"].get<std::string>(), "-o", "end.png", "--width", "60",
               "--height", "40"});
     EXPECT_TRUE(exists("end.png"));

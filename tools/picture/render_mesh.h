@@ -26,6 +26,8 @@ struct RenderItem {
   Vec3 colour{0.55, 0.57, 0.60};  // share of the light that is given back, linear
   // Drawn instead of the mesh, in its frame. The mesh is a coarse surface then, for the camera.
   std::optional<RenderField> field{};
+  // Instead of the settings': what bends is smooth, however coarse its mesh.
+  std::optional<double> crease_degrees{};
 };
 
 struct RenderSettings {
