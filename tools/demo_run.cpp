@@ -88,7 +88,7 @@ DemoReplay run_demo_scene(Story& story) {
     });
   }
   const double run_seconds = watch.seconds() - build_seconds;
-  const DemoReplay replay = write_replay(run, story);
+  DemoReplay replay = write_replay(run, story);
   const Screwing nut = measure_screwing(run.replay());
   const auto trouble = run.find_trouble();
   story.facts["scene"] = path.string();
