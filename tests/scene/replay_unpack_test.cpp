@@ -26,7 +26,7 @@ struct SmallRun {
   std::vector<std::byte> pack;
 
   SmallRun() {
-    run.go(unless_slow(150U, 60U));
+    run.go(150);
     replay = run.replay();
     replay.soft_bodies.push_back(
         {.name = "jelly", .triangles = {{0, 1, 2}, {1, 0, 3}}, .colour = {1, 2, 3}});

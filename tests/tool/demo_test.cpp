@@ -51,8 +51,11 @@ TEST_F(DemoVerb, TellsAStoryWithFiguresThatHold) {
       demo["replay"].get<std::string>().find(has_page ? ".html" : ".glb") != std::string::npos,
       true);
   // It leaves the scene, which others can go on with.
-  EXPECT_EQ(run_json({"simulate", demo["scene"].get<std::string>(), "--steps", "1"})["trouble"],
-            nullptr);
+  EXPECT_TRUE(exists(demo["scene"]));
+  if (!kSlowBuild) {
+    EXPECT_EQ(run_json({"simulate", demo["scene"].get<std::string>(), "--steps", "1"})["trouble"],
+              nullptr);
+  }
   if (has_page) {
     std::ifstream page(folder_.path() / demo["page"].get<std::string>());
     std::string start(200, ' ');
