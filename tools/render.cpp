@@ -1,36 +1,31 @@
-// isotact render: a shaded picture of meshes, of assets' fields, and of scenes as they run.
+// isotact render: a shaded picture of meshes, of assets' fields, and of scenes and runs.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
 #include "isotact/base/file.h"
 #include "isotact/pointshell/asset_section.h"
-#include "isotact/scene/run.h"
 
 #include "command.h"
 #include "field_file.h"
 #include "mesh_input.h"
 #include "picture/render_mesh.h"
 #include "picture_output.h"
-#include "scene_engines.h"
+#include "render_run.h"
 #include "shell_picture.h"
-#include "simulate_picture.h"
 
 namespace isotact::tool {
 namespace {
-
-constexpr double kNotSaid = std::numeric_limits<double>::quiet_NaN();
 
 struct RenderOptions {
   CommonOptions common;
   std::vector<std::string> files;
   std::string unit;
   std::string output;
-  bool no_ground = false;
+  bool no_ground = false, no_contacts = false;
   double iso = kNotSaid, time = kNotSaid, yaw = kNotSaid, pitch = kNotSaid;
   int points_level = kNoLevel, balls_level = kNoLevel;
   RenderSettings settings;
@@ -82,46 +77,14 @@ void add_shell_items(std::vector<RenderItem>& items, const std::string& file,
   items.back().colour = {0.62, 0.62, 0.60};
 }
 
-bool is_scene_file(const std::string& file) { return lower_extension(file) == ".json"; }
-
-// A scene as it is at a time of its run, with what touches then.
-Picture render_scene_file(const RenderOptions& options) {
-  const std::string& file = options.files[0];
-  Scene scene = read_scene(file);
-  if (!std::isnan(options.yaw)) scene.view.yaw_degrees = options.yaw;
-  if (!std::isnan(options.pitch)) scene.view.pitch_degrees = options.pitch;
-  const double length = static_cast<double>(step_count(scene)) * scene.world.step;
-  const double time = std::isnan(options.time) ? length : options.time;
-  // Of the replay only the first frame and that of the last step.
-  SceneRun run(scene, {.threads = options.common.thread_setting(),
-                       .keep_frames = false,
-                       .keep_log = false,
-                       .engines = built_in_engines()});
-  print_warnings(file, run.warnings());
-  const auto steps = static_cast<std::uint64_t>(std::llround(time / scene.world.step));
-  {
-    ProgressBar bar;
-    const Monitor monitor = bar.monitor();
-    run.go(steps, [&](const StepReport& report) {
-      monitor.report({"simulating", report.number, steps});
-      return true;
-    });
-  }
-  if (const auto trouble = run.find_trouble())
-    throw Error({.file = file},
-                fmt::format("the run stopped after {:.4g} s: {}", trouble->time, trouble->message));
-  Replay replay = run.replay();
-  replay.frames = {run.frame()};
-  return draw_frame(replay, 0, make_replay_view(replay, scene.view, options.settings));
-}
-
-void refuse_with_scene(const RenderOptions& options) {
-  if (options.files.size() > 1) throw UsageError("a scene is drawn alone; it names what is in it");
+void refuse_with_run(const RenderOptions& options) {
+  if (options.files.size() > 1)
+    throw UsageError("a scene or a run is drawn alone; it names what is in it");
   if (!std::isnan(options.iso) || options.points_level != kNoLevel ||
       options.balls_level != kNoLevel || options.no_ground || !options.unit.empty())
     throw UsageError(
-        "--iso, --shell, --balls, --no-ground and --unit are for meshes and assets, not for a "
-        "scene");
+        "--iso, --shell, --balls, --no-ground and --unit are for meshes and assets, not for scenes "
+        "and runs");
 }
 
 void report_picture(const RenderOptions& options, const Picture& picture, double seconds) {
@@ -142,12 +105,21 @@ void run_render(RenderOptions options) {
   const auto seconds = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
-  if (std::any_of(options.files.begin(), options.files.end(), is_scene_file)) {
-    refuse_with_scene(options);
-    const Picture picture = render_scene_file(options);
+  if (std::any_of(options.files.begin(), options.files.end(), is_run_file)) {
+    refuse_with_run(options);
+    const Picture picture = render_run({.file = options.files[0],
+                                        .time = options.time,
+                                        .yaw = options.yaw,
+                                        .pitch = options.pitch,
+                                        .zoom = options.settings.zoom,
+                                        .contacts = !options.no_contacts,
+                                        .settings = options.settings});
     return report_picture(options, picture, seconds());
   }
-  if (!std::isnan(options.time)) throw UsageError("--time is for scenes, and no file is one");
+  if (!std::isnan(options.time) || options.no_contacts)
+    throw UsageError(
+        "--time and --no-contacts are for scenes (.json) and pages of runs (.html), and no file is "
+        "one; of a run as .glb the beginning is drawn");
   if (!std::isnan(options.yaw)) options.settings.yaw_degrees = options.yaw;
   if (!std::isnan(options.pitch)) options.settings.pitch_degrees = options.pitch;
   if (std::all_of(options.files.begin(), options.files.end(), is_field_file))
@@ -188,12 +160,15 @@ void add_render(CommandLine& line) {
       "  isotact render bunny.isotact -o bunny.png --iso 0.002\n"
       "  isotact render bolt.glb nut.glb -o pair.png --yaw 60 --pitch 10\n"
       "  isotact render bunny.isotact -o levels.png --shell 3\n"
-      "  isotact render scenes/pile.json -o pile.png --time 1.5");
+      "  isotact render scenes/pile.json -o pile.png --time 1.5\n"
+      "  isotact render run.html -o run.png --time 0.8");
   RenderSettings& s = options->settings;
-  command.add_texts({.names = "FILE",
-                     .help = "Assets and meshes, drawn together where they lie; or a scene",
-                     .required = true},
-                    options->files);
+  command.add_texts(
+      {.names = "FILE",
+       .help = "Assets and meshes, drawn together where they lie; a scene (.json); or a "
+               "page of a run (.html)",
+       .required = true},
+      options->files);
   command.add_text(
       {.names = "-o,--output", .help = "Picture to write", .value_name = "PNG", .required = true},
       options->output);
@@ -210,12 +185,16 @@ void add_render(CommandLine& line) {
         {-360, 360});
   angle("--pitch", options->pitch,
         "The camera above the ground, -90 to 90 (default: 20, or the scene's)", {-90, 90});
+  command.add_number(
+      {.names = "--zoom", .help = "Closer, times what holds everything (1)", .value_name = "X"},
+      s.zoom, {0.01, 100});
   whole("--samples", s.sky_samples, "Rays a subpixel for the sky's light, 1 to 64 (default: 3)",
         {1, 64});
-  command.add_number({.names = "--time",
-                      .help = "Of a scene: run it for so long, seconds (default: to its end)",
-                      .value_name = "S"},
-                     options->time, {0, 1e6});
+  command.add_number(
+      {.names = "--time",
+       .help = "Of a scene or a run: as it is after so long, seconds (default: at its end)",
+       .value_name = "S"},
+      options->time, {0, 1e6});
   command.add_number({.names = "--iso",
                       .help = "Show where the assets' fields have this value, metres (default: 0)",
                       .value_name = "S"},
@@ -230,6 +209,8 @@ void add_render(CommandLine& line) {
                      .value_name = "N"},
                     options->balls_level, {0, kMaxShellLevels});
   command.add_flag("--no-ground", options->no_ground, "Leave the ground out");
+  command.add_flag("--no-contacts", options->no_contacts,
+                   "Of a scene or a run: leave contacts out");
   add_common_options(command, options->common);
   command.on_run([options] { run_render(*options); });
 }

@@ -11,6 +11,7 @@
 #include "isotact/scene/replay_pack.h"
 
 #include "options.h"
+#include "packed_page.h"
 #include "viewer_page.h"
 
 namespace isotact::tool {
@@ -18,10 +19,9 @@ namespace {
 
 // Of viewer/index.html.
 constexpr std::string_view kSlot = "ISOTACT-RUN-PACK</script>";
-constexpr std::string_view kMark = "<meta name=\"generator\" content=\"Isotact run viewer\"";
 constexpr std::string_view kScripts = "script-src 'unsafe-inline'";
-constexpr std::size_t kMarkWithin = 4096;  // bytes from the start
-constexpr int kGzip = 15 + 16;             // the largest window, and a gzip header
+constexpr std::string_view kRoot = "<html lang=\"en\"", kPlay = " data-play";
+constexpr int kGzip = 15 + 16;  // the largest window, and a gzip header
 
 std::vector<unsigned char> compress(std::span<const std::byte> bytes) {
   z_stream z{};
@@ -70,6 +70,8 @@ std::string viewer_support() {
   return fmt::format("built in ({} KB without a run)", page.html.size() / 1000);
 }
 
+bool has_viewer() { return !viewer_page().html.empty(); }
+
 void require_viewer() {
   const ViewerPage page = viewer_page();
   if (page.html.empty())
@@ -105,10 +107,17 @@ std::string make_pair_page(std::span<const std::byte> pack, bool has_query) {
   return page;
 }
 
+std::string play_when_opened(std::string page) {
+  const std::size_t root = page.find(kRoot);
+  if (root == std::string::npos) throw Error("the page of the viewer has no root to mark");
+  page.insert(root + kRoot.size(), kPlay);
+  return page;
+}
+
 std::string read_run_page(const std::filesystem::path& path) {
   const std::vector<std::byte> bytes = read_file(path, std::uint64_t{2} << 30U);
   std::string page(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  if (page.substr(0, kMarkWithin).find(kMark) == std::string::npos)
+  if (!is_run_page(page))
     throw Error({.file = path.string()},
                 "expected a page that 'isotact simulate -o RUN.html' or 'isotact collide --view' "
                 "wrote, or a scene (.json)");

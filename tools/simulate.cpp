@@ -26,6 +26,7 @@ struct SimulateOptions {
   std::string scene, output, log, frames, animate, save, resume, engine, narrow_phase;
   double step = 0, rate = 0;
   int steps = 0, every = 1, width = 720;
+  bool no_contacts = false;
 
   bool wants_page() const { return lower_extension(output) == ".html"; }
   bool wants_frames() const {
@@ -40,10 +41,11 @@ void check(const SimulateOptions& o) {
   if (!o.output.empty()) check_extension(o.output, ".html .glb .csv");
   if (o.wants_page()) require_viewer();
   if (!o.log.empty()) check_extension(o.log, ".csv");
-  if (!o.animate.empty()) check_picture_name(o.animate, o.common);
-  if (o.animate == "-") throw UsageError("--animate needs the name of a file");
-  if (o.every != 1 && o.frames.empty() && o.animate.empty())
-    throw UsageError("--every goes with --frames or --animate");
+  if (!o.animate.empty() && !make_animation(lower_extension(o.animate), 1))
+    throw UsageError(
+        fmt::format("--animate {}: animations are written as .gif or .png", o.animate));
+  if ((o.every != 1 || o.no_contacts) && o.frames.empty() && o.animate.empty())
+    throw UsageError("--every and --no-contacts go with --frames or --animate");
   for (const std::string* file : {&o.output, &o.log, &o.animate, &o.save})
     if (!file->empty()) refuse_same_file(o.scene, *file);
 }
@@ -73,11 +75,13 @@ void prepare_folder(const std::filesystem::path& folder) {
 void draw_pictures(const SceneRun& run, const SimulateOptions& o) {
   if (o.frames.empty() && o.animate.empty()) return;
   const Replay& replay = run.replay();
-  const ReplayView view = make_replay_view(
+  ReplayView view = make_replay_view(
       replay, run.scene().view,
       {.width = o.width, .height = o.width * 2 / 3, .threads = o.common.thread_setting()});
+  view.contacts = !o.no_contacts;
   const auto every = static_cast<std::size_t>(o.every);
-  Animation animation(run.scene().frames_per_second / o.every);
+  const auto animation =
+      make_animation(lower_extension(o.animate), run.scene().frames_per_second / o.every);
   if (!o.frames.empty()) prepare_folder(o.frames);
   ProgressBar bar;
   const Monitor monitor = bar.monitor();
@@ -87,9 +91,9 @@ void draw_pictures(const SceneRun& run, const SimulateOptions& o) {
     if (!o.frames.empty())
       write_png(std::filesystem::path(o.frames) / fmt::format("frame{:05}.png", k / every),
                 picture);
-    if (!o.animate.empty()) animation.add(picture);
+    if (animation) animation->add(picture);
   }
-  if (!o.animate.empty()) write_file(o.animate, animation.encode());
+  if (animation) write_file(o.animate, animation->encode());
 }
 
 void write_outputs(const SceneRun& run, const SimulateOptions& o) {
@@ -207,7 +211,7 @@ void add_simulate(CommandLine& line) {
   command.set_examples(
       "Examples:\n"
       "  isotact simulate scenes/chain.json -o chain.html --log chain.csv\n"
-      "  isotact simulate scenes/nut.json --animate nut.png --every 4\n"
+      "  isotact simulate scenes/nut.json --animate nut.gif --every 4\n"
       "  isotact simulate scenes/pile.json --steps 500 --save half.snapshot\n"
       "  isotact simulate scenes/pile.json --resume half.snapshot --json");
   command.add_text({.names = "SCENE", .help = "A scene file (docs/scenes.md)", .required = true},
@@ -225,15 +229,17 @@ void add_simulate(CommandLine& line) {
                     .help = "Draw the replay's frames as PNG files, contacts in red",
                     .value_name = "FOLDER"},
                    options->frames);
-  command.add_text(
-      {.names = "--animate", .help = "Draw them into one animated PNG", .value_name = "PNG"},
-      options->animate);
+  command.add_text({.names = "--animate",
+                    .help = "Draw them into one animation: .gif, or .png with all colours",
+                    .value_name = "GIF|PNG"},
+                   options->animate);
   command.add_whole(
       {.names = "--every", .help = "Draw every n-th frame only (default: 1)", .value_name = "N"},
       options->every, {1, 1000000});
   command.add_whole(
       {.names = "--width", .help = "Of pictures, pixels (default: 720)", .value_name = "N"},
       options->width, {16, 16384});
+  command.add_flag("--no-contacts", options->no_contacts, "Leave contacts out of pictures");
   command.add_whole({.names = "--steps",
                      .help = "Do so many, instead of the scene's (or what is left of them)",
                      .value_name = "N"},

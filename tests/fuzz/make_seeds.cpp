@@ -1,4 +1,5 @@
-// Writes the seeds of the asset fuzzer: small assets, whole and broken in one place each.
+// Writes the seeds of the fuzzers of assets and of run packs: small ones, whole and broken in one
+// place each.
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -9,6 +10,7 @@
 #include "isotact/field/io/asset.h"
 #include "isotact/geometry/primitives.h"
 #include "isotact/pointshell/asset_section.h"
+#include "isotact/scene/replay_pack.h"
 
 #include "support/ball_brick_field.h"
 
@@ -89,6 +91,44 @@ void write_seeds(const fs::path& folder) {
   save("cut_header.isotact", std::span(whole).first(40));
 }
 
+// A few frames of two boxes and a cloth, which go through the ground or rest on it.
+constexpr const char* kRun = R"({
+  "isotact_scene": 1,
+  "world": {"step": 0.01},
+  "run": {"steps": 4, "frames_per_second": 50},
+  "shapes": {"cube": {"make": "box", "size": 0.2, "resolution": 16, "points": 8}},
+  "bodies": [
+    {"name": "ground", "kind": "static", "shape": {"field": "plane"}},
+    {"name": "post", "kind": "static"},
+    {"name": "box", "shape": "cube", "position": [0, 0.1, 0], "colour": "#a07040"},
+    {"name": "top", "shape": "cube", "position": [0, 0.4, 0]}
+  ],
+  "soft_bodies": [{"name": "cloth", "shape": {"sheet": [0.2, 0.2], "cells": [2, 2]}, "position": [1, 0.1, 0]}]
+})";
+
+void write_run_seeds(const fs::path& folder) {
+  fs::create_directories(folder);
+  SceneRun run(parse_scene(kRun, "run.json"), {.threads = {1}, .keep_log = false});
+  run.go(4);
+  const std::vector<std::byte> pack =
+      write_run_pack(run, {.field_cells = 2, .most_points = 0, .most_boxes = 0});
+  const auto save = [&](const char* name, std::span<const std::byte> bytes) {
+    write_file(folder / name, bytes);
+  };
+  save("whole.pack", pack);
+  save("cut.pack", std::span(pack).first(pack.size() / 2));
+  save("cut_arrays.pack", std::span(pack).first(pack.size() - 100));
+  std::vector<std::byte> broken = pack;
+  broken[9] = std::byte{255};
+  save("broken_size.pack", broken);
+  broken = pack;
+  broken[7] = std::byte{'2'};
+  save("broken_version.pack", broken);
+  // Gzip of nothing, in a page; bases that are none.
+  write_file(folder / "empty.html", "<p id=\"run-pack\">H4sIAAAAAAACAwMAAAAAAAAAAAA=</script>");
+  write_file(folder / "no_base64.html", "<p id=\"run-pack\">ISOTACT-RUN-PACK</script>");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
@@ -97,6 +137,7 @@ int main(int argc, char** argv) try {
     return 2;
   }
   write_seeds(fs::path(argv[1]) / "asset");
+  write_run_seeds(fs::path(argv[1]) / "run_pack");
   return 0;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "error: %s\n", error.what());

@@ -144,13 +144,5 @@ TEST_F(FieldMessages, HugeMeshesAreRefusedInWords) {
   expect_failure({"build", "huge.obj", "-o", "huge.isotact"}, 1, {"huge.obj", "1e+30 m"});
 }
 
-TEST_F(FieldMessages, TheDemoBuildsAField) {
-  const Json demo = run_json({"demo", "-o", "tour"});
-  EXPECT_TRUE(std::filesystem::exists(folder_.path() / demo["slice"].get<std::string>()));
-  EXPECT_EQ(run_json({"info", demo["field"].get<std::string>()})["kind"], "asset");
-  EXPECT_NEAR(demo["field_distance_mm"], demo["exact_distance_mm"],
-              0.05 * demo["exact_distance_mm"].get<double>());
-}
-
 }  // namespace
 }  // namespace isotact

@@ -89,6 +89,27 @@ TEST(RenderMesh, SphereIsFramedLitFromTheLeftAndCastsAShadow) {
   EXPECT_LT(brightness(picture, 140, 90), brightness(picture, 20, 90) - 20);
 }
 
+TEST(RenderMesh, DepthsAreThoseOfTheSurface) {
+  const RenderSettings settings{.width = 61, .height = 41, .ground = false};
+  const DeepPicture deep = render_deep({{make_sphere({.radius = 1}), {}, {}}}, settings);
+  EXPECT_EQ(deep.picture.pixels, render({{make_sphere({.radius = 1}), {}, {}}}, settings).pixels);
+  EXPECT_TRUE(std::isinf(deep.depths[0]));
+  // The camera stands where the sphere fills 0.86 of the height; its front is nearer by a radius.
+  const double tangent = 0.86 * std::tan(13 * 3.14159265 / 180),
+               sine = std::sin(std::atan(tangent));
+  EXPECT_NEAR(static_cast<double>(deep.depths[20 * 61 + 30]), 1 / sine - 1, 0.05);
+}
+
+TEST(RenderMesh, WhatBendsIsSmoothAcrossSharperEdges) {
+  const RenderSettings settings{.width = 60, .height = 40};
+  RenderItem item{make_box({}), {}, {0.5, 0.5, 0.5}};
+  const auto sharp = render({item}, settings).pixels;
+  item.crease_degrees = 35;
+  EXPECT_EQ(render({item}, settings).pixels, sharp);
+  item.crease_degrees = 100;
+  EXPECT_NE(render({item}, settings).pixels, sharp);
+}
+
 TEST(RenderMesh, SamePictureForAnyNumberOfThreads) {
   const std::vector<RenderItem> items{{make_torus({}), {}, {0.5, 0.3, 0.2}},
                                       {make_box({}), {{}, {0, 1, 0}}, {0.3, 0.5, 0.2}}};

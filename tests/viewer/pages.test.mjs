@@ -61,6 +61,17 @@ test('a page opens from disk, quietly and alone', async () => {
   await context.close();
 });
 
+test('a page that is marked so plays when it is opened', async () => {
+  const marked = join(kFolder, 'marked.html');
+  const text = readFileSync(pages.few, 'utf8');
+  writeFileSync(marked, text.replace('<html lang="en"', '<html lang="en" data-play'));
+  const { page, context, troubles } = await open(browser, pathToFileURL(marked).href);
+  await page.waitForFunction(() => window.isotact.playback.time > 0.05);
+  assert.deepEqual(troubles, []);
+  await context.close();
+  assert.equal(await few.page.evaluate(() => window.isotact.playback.playing), false);
+});
+
 test('playing and scrubbing change the picture', async () => {
   const { page, context, troubles } = await open(browser, url('few'));
   await page.locator('#scrub').focus();

@@ -10,6 +10,8 @@
 
 #include "isotact/base/error.h"
 
+#include "picture/gif.h"
+
 namespace isotact::tool {
 namespace {
 
@@ -88,9 +90,10 @@ std::vector<std::byte> find_data(std::span<const std::byte> png) {
 
 }  // namespace
 
-Animation::Animation(double frames_per_second) : rate_(std::clamp(frames_per_second, 1.0, 100.0)) {}
+PngAnimation::PngAnimation(double frames_per_second)
+    : rate_(std::clamp(frames_per_second, 1.0, 100.0)) {}
 
-void Animation::add(const Picture& picture) {
+void PngAnimation::add(const Picture& picture) {
   if (frames_.empty()) {
     width_ = picture.width;
     height_ = picture.height;
@@ -100,7 +103,7 @@ void Animation::add(const Picture& picture) {
   frames_.push_back(find_data(encode_png(picture)));
 }
 
-std::vector<std::byte> Animation::encode() const {
+std::vector<std::byte> PngAnimation::encode() const {
   if (frames_.empty()) throw Error("an animation needs a picture");
   constexpr unsigned char kMagic[kSignature] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
   const auto width = static_cast<std::uint32_t>(width_),
@@ -140,6 +143,13 @@ std::vector<std::byte> Animation::encode() const {
   out.open("IEND");
   out.close();
   return std::move(out.bytes);
+}
+
+std::unique_ptr<Animation> make_animation(std::string_view extension, double frames_per_second) {
+  if (extension == ".png") return std::make_unique<PngAnimation>(frames_per_second);
+  if (extension == ".gif")
+    return std::make_unique<GifAnimation>(GifSettings{.frames_per_second = frames_per_second});
+  return nullptr;
 }
 
 }  // namespace isotact::tool

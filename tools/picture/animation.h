@@ -1,30 +1,44 @@
-// Animated PNG files: pictures one after the other, for ever. Programs that do not know them show
-// the first one.
+// Pictures one after the other in one file, for ever: animated PNG, with all colours, or GIF, which
+// is shown everywhere (gif.h).
 #pragma once
 
 #include <cstddef>
-#include <filesystem>
+#include <memory>
+#include <string_view>
 #include <vector>
 
 #include "picture/picture.h"
 
 namespace isotact::tool {
 
-// Puts an animation together frame by frame; only the compressed ones are kept.
+// Puts a file together frame by frame.
 class Animation {
  public:
-  explicit Animation(double frames_per_second);  // 1 to 100
+  virtual ~Animation() = default;
 
   // All of one size: Error for another.
-  void add(const Picture& picture);
-  std::size_t frame_count() const { return frames_.size(); }
+  virtual void add(const Picture& picture) = 0;
+  virtual std::size_t frame_count() const = 0;
   // Throws Error where there is no frame.
-  std::vector<std::byte> encode() const;
+  virtual std::vector<std::byte> encode() const = 0;
+};
+
+// Programs that do not know animated PNG show the first picture. Only compressed frames are kept.
+class PngAnimation : public Animation {
+ public:
+  explicit PngAnimation(double frames_per_second);  // 1 to 100
+
+  void add(const Picture& picture) override;
+  std::size_t frame_count() const override { return frames_.size(); }
+  std::vector<std::byte> encode() const override;
 
  private:
   double rate_;
   int width_ = 0, height_ = 0;
   std::vector<std::vector<std::byte>> frames_;  // the compressed data of each
 };
+
+// By the extension of the file, ".png" or ".gif", in lower case; null for another.
+std::unique_ptr<Animation> make_animation(std::string_view extension, double frames_per_second);
 
 }  // namespace isotact::tool

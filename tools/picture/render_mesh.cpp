@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <span>
 
 #include "isotact/base/error.h"
@@ -107,7 +108,7 @@ class Renderer {
     lights_.sun_direction = normalized(flat * 0.55 - camera_.right * 0.65 + Vec3{0, 1.05, 0});
   }
 
-  void render_tile(int tile_x, int tile_y, Picture& picture) const {
+  void render_tile(int tile_x, int tile_y, DeepPicture& to) const {
     std::vector<Subpixel> tile(static_cast<std::size_t>(kSide) * kSide);
     const int rows = std::min(kSide, 2 * (settings_.height - tile_y * kTile) + 2 * kMargin);
     const int columns = std::min(kSide, 2 * (settings_.width - tile_x * kTile) + 2 * kMargin);
@@ -123,14 +124,20 @@ class Renderer {
       for (int x = 0; x < std::min(kTile, settings_.width - tile_x * kTile); ++x) {
         const int px = tile_x * kTile + x, py = tile_y * kTile + y;
         Vec3 sum;
+        float depth = std::numeric_limits<float>::infinity();
         for (int k = 0; k < 4; ++k) {
           const Subpixel& s = tile[index(2 * x + k % 2 + kMargin, 2 * y + k / 2 + kMargin)];
           const Vec3 colour = shade(s, px, py);
           // Clamped one by one, so that highlights do not fray edges.
           sum += min(colour, Vec3{1, 1, 1}) * 0.25;
+          if (s.item != kNothing)
+            depth = std::min(depth,
+                             static_cast<float>(dot(camera_.position - s.position, camera_.back)));
         }
-        picture.pixels[static_cast<std::size_t>(py) * static_cast<std::size_t>(settings_.width) +
-                       static_cast<std::size_t>(px)] = encode_srgb(sum);
+        const auto at = static_cast<std::size_t>(py) * static_cast<std::size_t>(settings_.width) +
+                        static_cast<std::size_t>(px);
+        to.picture.pixels[at] = encode_srgb(sum);
+        to.depths[at] = depth;
       }
   }
 
@@ -267,21 +274,26 @@ void check(const RenderSettings& s) {
 
 }  // namespace
 
-Picture render(const std::vector<RenderItem>& items, const RenderSettings& settings) {
+DeepPicture render_deep(const std::vector<RenderItem>& items, const RenderSettings& settings) {
   check(settings);
   const Renderer renderer(items, settings);
-  Picture picture{settings.width, settings.height, {}};
-  picture.pixels.resize(static_cast<std::size_t>(settings.width) *
-                        static_cast<std::size_t>(settings.height));
+  const std::size_t pixels =
+      static_cast<std::size_t>(settings.width) * static_cast<std::size_t>(settings.height);
+  DeepPicture deep{{settings.width, settings.height, std::vector<Rgb8>(pixels)},
+                   std::vector<float>(pixels)};
   const int tiles_x = (settings.width + kTile - 1) / kTile;
   const int tiles_y = (settings.height + kTile - 1) / kTile;
   parallel_for(static_cast<std::size_t>(tiles_x * tiles_y), 1, settings.threads,
                [&](std::size_t begin, std::size_t end) {
                  for (std::size_t tile = begin; tile < end; ++tile)
                    renderer.render_tile(static_cast<int>(tile) % tiles_x,
-                                        static_cast<int>(tile) / tiles_x, picture);
+                                        static_cast<int>(tile) / tiles_x, deep);
                });
-  return picture;
+  return deep;
+}
+
+Picture render(const std::vector<RenderItem>& items, const RenderSettings& settings) {
+  return render_deep(items, settings).picture;
 }
 
 }  // namespace isotact::tool

@@ -26,6 +26,8 @@ struct RenderItem {
   Vec3 colour{0.55, 0.57, 0.60};  // share of the light that is given back, linear
   // Drawn instead of the mesh, in its frame. The mesh is a coarse surface then, for the camera.
   std::optional<RenderField> field{};
+  // Instead of the settings': what bends is smooth, however coarse its mesh.
+  std::optional<double> crease_degrees{};
 };
 
 struct RenderSettings {
@@ -50,5 +52,13 @@ struct RenderSettings {
 // a pixel, a few seconds for a million pixels on two cores, some four times that for fields; a few
 // megabytes a thread beside the items.
 Picture render(const std::vector<RenderItem>& items, const RenderSettings& settings = {});
+
+// The same, and how far away what a pixel shows is, metres along the camera's axis; infinite where
+// there is nothing.
+struct DeepPicture {
+  Picture picture;
+  std::vector<float> depths;  // as many as pixels
+};
+DeepPicture render_deep(const std::vector<RenderItem>& items, const RenderSettings& settings);
 
 }  // namespace isotact::tool

@@ -36,9 +36,9 @@ struct Corner {
 };
 
 // Corner normals: the mean of the faces around the vertex that are within the crease angle of the
-// corner's own, weighted by their angles (Thuermer and Wuethrich 1998).
-std::vector<std::array<Vec3f, 3>> make_normals(const TriangleMesh& mesh, double crease_degrees) {
-  const double least_cosine = sin_cos(crease_degrees * (kPi / 180)).cos;
+// corner's own, weighted by their angles (Thuermer and Wuethrich 1998). A cosine a triangle.
+std::vector<std::array<Vec3f, 3>> make_normals(const TriangleMesh& mesh,
+                                               const std::vector<double>& least_cosines) {
   const std::vector<std::uint32_t> merged = merge_positions(mesh);
   std::vector<Vec3> faces(mesh.triangles.size());
   std::vector<std::uint32_t> starts(mesh.positions.size() + 1, 0);
@@ -63,7 +63,7 @@ std::vector<std::array<Vec3f, 3>> make_normals(const TriangleMesh& mesh, double 
       const std::uint32_t v = merged[mesh.triangles[i][k]];
       Vec3 sum;
       for (std::uint32_t j = starts[v]; j < starts[v + 1]; ++j)
-        if (dot(faces[around[j].triangle], faces[i]) >= least_cosine)
+        if (dot(faces[around[j].triangle], faces[i]) >= least_cosines[i])
           sum += faces[around[j].triangle] * around[j].angle;
       normals[i][k] = to_float(length_sq(sum) > 0 ? normalized(sum) : faces[i]);
     }
@@ -172,7 +172,12 @@ RenderScene make_scene(const std::vector<RenderItem>& items, const RenderSetting
   for (const Vec3& p : scene.outline) extend(scene.bounds, p);
   scene.size = std::max(length(extent(scene.bounds)), 1e-6);
   if (scene.mesh.triangles.empty()) return scene;
-  scene.normals = make_normals(scene.mesh, settings.crease_degrees);
+  std::vector<double> least_cosines;
+  for (const std::uint32_t item : scene.items) {
+    const double crease = items[item].crease_degrees.value_or(settings.crease_degrees);
+    least_cosines.push_back(sin_cos(crease * (kPi / 180)).cos);
+  }
+  scene.normals = make_normals(scene.mesh, least_cosines);
   scene.bvh = Bvh(scene.mesh, {.threads = settings.threads});
   return scene;
 }

@@ -15,7 +15,9 @@ async function start(): Promise<void> {
   try {
     const text = document.getElementById('run-pack')!.textContent!.trim();
     if (text === 'ISOTACT-RUN-PACK') throw new Error('there is no run in this page');
-    window.isotact = new App(root, await unpack(text));
+    const app = (window.isotact = new App(root, await unpack(text)));
+    const still = window.matchMedia('(prefers-reduced-motion: reduce)').matches;
+    if ('play' in document.documentElement.dataset && !still) app.playback.play();
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     root.replaceChildren(

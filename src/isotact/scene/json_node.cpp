@@ -17,16 +17,16 @@ using Json = nlohmann::json;
 namespace {
 
 constexpr int kMostDepth = 32;
-constexpr std::size_t kMostValues = 500000;
 
 const Json& json_of(const void* value) { return *static_cast<const Json*>(value); }
 
 // Watches the library's parser: it would take the last of equal keys, and nest as deep as memory.
 class Watch {
  public:
+  explicit Watch(std::size_t most_values) : most_values_(most_values) {}
   bool operator()(int depth, Json::parse_event_t event, Json& value) {
     if (depth > kMostDepth) throw Error(fmt::format("is nested deeper than {} levels", kMostDepth));
-    if (++values_ > kMostValues) throw Error(fmt::format("has more than {} values", kMostValues));
+    if (++values_ > most_values_) throw Error(fmt::format("has more than {} values", most_values_));
     if (event == Json::parse_event_t::object_start) {
       if (keys_.size() <= static_cast<std::size_t>(depth)) keys_.resize(std::size_t(depth) + 1);
       keys_[std::size_t(depth)].clear();
@@ -40,7 +40,7 @@ class Watch {
   }
 
  private:
-  std::size_t values_ = 0;
+  std::size_t most_values_, values_ = 0;
   std::vector<std::set<std::string>> keys_;  // of the objects that are open
 };
 
@@ -56,9 +56,10 @@ struct JsonText::Tree {
   Json json;
 };
 
-JsonText::JsonText(std::string_view text, std::string file) : file_(std::move(file)) {
+JsonText::JsonText(std::string_view text, std::string file, std::size_t most_values)
+    : file_(std::move(file)) {
   try {
-    Watch watch;
+    Watch watch(most_values);
     tree_ = std::make_unique<const Tree>(Tree{Json::parse(
         text.begin(), text.end(), [&](int depth, Json::parse_event_t event, Json& value) {
           return watch(depth, event, value);
@@ -72,6 +73,7 @@ JsonText::JsonText(std::string_view text, std::string file) : file_(std::move(fi
 JsonText::~JsonText() = default;
 JsonNode JsonText::root() const { return {&tree_->json, "", &file_}; }
 
+bool JsonNode::is_null() const { return json_of(value_).is_null(); }
 bool JsonNode::is_text() const { return json_of(value_).is_string(); }
 bool JsonNode::is_object() const { return json_of(value_).is_object(); }
 bool JsonNode::is_array() const { return json_of(value_).is_array(); }

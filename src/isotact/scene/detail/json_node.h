@@ -26,10 +26,12 @@ constexpr NumberRange within(double limit) { return {-limit, limit}; }
 class JsonNode;
 
 // The text as a tree. Throws Error for what is no JSON, for the same key twice in an object, and
-// for what is nested deeper than 32 levels or has more than half a million values.
+// for what is nested deeper than 32 levels or has more values than that (keys and ends of objects
+// and arrays count, too).
+inline constexpr std::size_t kMostJsonValues = 500000;
 class JsonText {
  public:
-  JsonText(std::string_view text, std::string file);
+  JsonText(std::string_view text, std::string file, std::size_t most_values = kMostJsonValues);
   ~JsonText();
   JsonText(const JsonText&) = delete;
   JsonText& operator=(const JsonText&) = delete;
@@ -47,6 +49,7 @@ class JsonNode {
  public:
   using Names = std::vector<std::string>;
 
+  bool is_null() const;
   bool is_text() const;
   bool is_object() const;
   bool is_array() const;
