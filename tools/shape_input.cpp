@@ -73,7 +73,7 @@ double box_distance(const BrickField& field) {
   return static_cast<double>(least);
 }
 
-constexpr std::size_t kMostTriangles = 250'000;  // a page draws them smoothly
+constexpr std::size_t kMostDrawn = 250'000;  // a page draws them smoothly
 constexpr std::int32_t kSurfaceCells = 112;      // along the longest side
 
 TriangleMesh surface_of(const BrickField& field, Threads threads) {
@@ -147,7 +147,7 @@ LoadedShape load_shape(const std::string& file, const ShapeInputOptions& options
   std::vector<std::string> warnings = std::move(loaded.warnings);
   warnings.insert(warnings.end(), shape.warnings().begin(), shape.warnings().end());
   LoadedShape made{std::move(shape), std::move(warnings)};
-  const bool can_be_drawn = loaded.mesh.triangles.size() <= kMostTriangles &&
+  const bool can_be_drawn = loaded.mesh.triangles.size() <= kMostDrawn &&
                             std::all_of(loaded.mesh.positions.begin(), loaded.mesh.positions.end(),
                                         [](const Vec3f& p) { return is_finite(p); });
   if (options.keep_surface && can_be_drawn) made.surface = std::move(loaded.mesh);
