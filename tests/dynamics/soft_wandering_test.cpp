@@ -272,6 +272,8 @@ TEST(SoftWandering, WobblingBodiesBend) {
       }
       most = std::max(most, farthest / nearest - 1);
       ASSERT_NEAR(length(momentum(world, id)), 1, 1e-2);  // of one kilogram
+      const Vec3 orbit = cross(center_of_mass(world, id), momentum(world, id));
+      ASSERT_LT(length(angular_momentum(world, id) - orbit), 2e-3);  // it does not begin to turn
     }
     bent[wobbles ? 1 : 0] = most;
   }

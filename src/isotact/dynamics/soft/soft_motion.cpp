@@ -28,17 +28,48 @@ std::uint64_t heading_number(const Steering& s, double time) {
   return static_cast<std::uint64_t>(after - s.keys.begin());
 }
 
-// Along one random axis it grows, along another it shrinks, about its centre of mass: no momentum
-// comes of it.
-void stretch(SoftBody& b, double rate, Random& random) {
+struct Balance {
   Vec3 center{};
-  for (std::size_t i = 0; i < b.x0.size(); ++i) center += b.x0[i] * b.mass[i];
-  center = center / b.total_mass;
+  Mat3 inertia{};  // about it
+
+  explicit Balance(const SoftBody& b) {
+    for (std::size_t i = 0; i < b.x0.size(); ++i) center += b.x0[i] * b.mass[i];
+    center = center / b.total_mass;
+    for (std::size_t i = 0; i < b.x0.size(); ++i) {
+      const Vec3 r = b.x0[i] - center;
+      for (std::size_t k = 0; k < 3; ++k) {
+        inertia.rows[k] -= r * (r[k] * b.mass[i]);
+        inertia.rows[k][k] += length_sq(r) * b.mass[i];
+      }
+    }
+  }
+  // How fast it turns with an angular momentum; not at all where that cannot be said.
+  Vec3 turning(const Vec3& angular) const {
+    const Vec3 *r = inertia.rows.data(), x = cross(r[1], r[2]), y = cross(r[2], r[0]);
+    const double size = determinant(inertia);
+    if (!(size > 0)) return {};
+    return (x * angular.x + y * angular.y + cross(r[0], r[1]) * angular.z) / size;
+  }
+};
+
+// Along one random axis it grows, along another it shrinks, about its centre of mass, without
+// turning: neither momentum comes of it.
+void stretch(SoftBody& b, double rate, Random& random) {
+  const Balance balance(b);
   const Vec3 along = random.unit_vector();
   const Vec3 across = normalized(cross(along, random.unit_vector()));
+  const auto grow = [&](const Vec3& r) {
+    return (along * dot(along, r) - across * dot(across, r)) * rate;
+  };
+  Vec3 angular{};
   for (std::size_t i = 0; i < b.v.size(); ++i) {
-    const Vec3 r = b.x0[i] - center;
-    if (b.inverse_mass[i] > 0) b.v[i] += (along * dot(along, r) - across * dot(across, r)) * rate;
+    const Vec3 r = b.x0[i] - balance.center;
+    angular += cross(r, grow(r)) * b.mass[i];
+  }
+  const Vec3 turning = balance.turning(angular);
+  for (std::size_t i = 0; i < b.v.size(); ++i) {
+    const Vec3 r = b.x0[i] - balance.center;
+    if (b.inverse_mass[i] > 0) b.v[i] += grow(r) - cross(turning, r);
   }
 }
 

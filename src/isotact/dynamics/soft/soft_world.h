@@ -63,7 +63,7 @@ struct Steering {
   double period = 1;       //
   std::uint64_t seed = 1;  //
   // 1/s: with each random direction comes a random stretch, as fast as this, which bends the body
-  // ("deforming randomly", they say) and may make it turn.
+  // ("deforming randomly", they say).
   double wobble = 0;
   std::optional<Vec3> velocity{};  // instead: this one
   // Instead: a script, in order of time. Before the first of them it stays. Walls and what it
