@@ -10,6 +10,8 @@
 namespace isotact::bench {
 namespace {
 
+constexpr double kWobble = 0.3;  // 1/s: they bend as they go
+
 double side_of(const CrowdSettings& s) {
   return std::cbrt(s.space * static_cast<double>(s.bodies));
 }
@@ -40,15 +42,18 @@ Crowd::Crowd(const CrowdSettings& s) : soft_(world_of(s)), side_(side_of(s)) {
         .name = figure,
         .mesh = mesh,
         .pose = {.rotation = random.rotation()},
-        .angular_velocity = random.in_unit_ball() * 2.0,
+        .angular_velocity = random.in_unit_ball(),
         .mass = 0.3,
-        .steering = Steering{.speed = s.speed, .period = 2, .seed = s.seed * 100003 + i}};
+        .steering = Steering{
+            .speed = s.speed, .period = 2, .seed = s.seed * 100003 + i, .wobble = kWobble}};
     body.pose.translation = random.in_box({-reach, -reach, -reach}, {reach, reach, reach});
-    // Soft enough for one part of a step each, whatever the number of vertices.
+    // So soft that a few parts of a step are enough, whatever the number of vertices. No limits of
+    // strain: how many sweeps these take depends on how far bodies have bent.
     const double mass = body.mass / static_cast<double>(mesh.positions.size());
     body.material = {.stiffness = 0.02 * mass / (s.step * s.step),
                      .damping = 0.02 * mass / s.step,
-                     .bending = 0.01 * mass / (s.step * s.step)};
+                     .bending = 0.01 * mass / (s.step * s.step),
+                     .max_strain = 0};
     soft_.add_body(body);
     vertices_ += mesh.positions.size();
   }

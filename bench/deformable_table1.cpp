@@ -1,7 +1,8 @@
 // MDL06's Table 1: how often bodies that wander meet, by boxes and by spheres. The paper counts
 // what its program saw in ten minutes by the clock, at frame rates that it does not give; here ten
 // minutes are those of the bodies, at 60 frames a second, with the same motion for boxes and for
-// spheres, so that the two columns can be compared.
+// spheres, so that the two columns can be compared. What meets by trees is compared with all leaves
+// against all in every hundredth frame, which takes longer than all else.
 #include <array>
 #include <map>
 #include <string>
@@ -15,7 +16,7 @@
 namespace isotact::bench {
 namespace {
 
-constexpr double kSpace = 8;  // m^3 a body: chosen such that three meet as often as in the paper
+constexpr double kSpace = 17;  // m^3 a body: chosen such that three meet as often as in the paper
 
 struct PaperRow {
   std::size_t bodies;
@@ -43,13 +44,11 @@ class Watch {
   void look(Report& report, bool check) {
     spheres_ ? put_spheres(crowd_, octree_) : put_boxes(crowd_, octree_);
     octree_.step();
-    if (check) {
-      spheres_ ? put_spheres(crowd_, all_) : put_boxes(crowd_, all_);
-      all_.step();
-      report.check(std::equal(octree_.pairs().begin(), octree_.pairs().end(), all_.pairs().begin(),
-                              all_.pairs().end()),
-                   "pairs of the octree are those of all against all");
-    }
+    spheres_ ? put_spheres(crowd_, all_) : put_boxes(crowd_, all_);
+    all_.step();
+    report.check(std::equal(octree_.pairs().begin(), octree_.pairs().end(), all_.pairs().begin(),
+                            all_.pairs().end()),
+                 "pairs of the octree are those of all against all, in every frame");
     found_.broad += static_cast<int>(octree_.begun().size());
     for (const ObjectPair& pair : octree_.ended()) touching_.erase(pair);
     for (const ObjectPair& pair : octree_.pairs()) {
@@ -129,7 +128,7 @@ void bench_table1(const Options& options, Report& report) {
        .note =
            "The paper counts what its program saw in ten minutes by the clock, at frame rates and "
            "in a cube that it does not give. Here they are minutes of the bodies, at 60 frames "
-           "a second, with one motion for boxes and spheres, in a cube of 8 m^3 a body."});
+           "a second, with one motion for boxes and spheres, in a cube of 17 m^3 a body."});
   Json rows = Json::array();
   for (const std::size_t bodies : {3U, 6U, 9U}) {
     std::map<std::string, std::vector<int>> broad, narrow;
@@ -139,7 +138,7 @@ void bench_table1(const Options& options, Report& report) {
       Watch boxes(crowd, false), spheres(crowd, true);
       for (int frame = 0; frame < frames; ++frame) {
         crowd.soft().step();
-        const bool check = frame % 20 == 0;
+        const bool check = frame % 100 == 0;
         boxes.look(report, check);
         spheres.look(report, check);
       }

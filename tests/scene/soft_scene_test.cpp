@@ -29,7 +29,7 @@ const char* const kSoftScene = R"({
                   "air_friction": 0.1, "max_strain": 0.2, "yield": 0, "creep": 1, "friction": 0.3}},
     {"name": "fish", "shape": {"figure": "fish", "size": 0.3}, "mass": 0.2,
      "position": [1, 0, 0], "velocity": [0, 1, 0], "angular_velocity": [0, 0, 2],
-     "steering": {"speed": 0.5, "period": 0.1, "seed": 7},
+     "steering": {"speed": 0.5, "period": 0.1, "seed": 7, "wobble": 2},
      "repeat": {"count": [1, 1, 2], "spacing": [0, 0, 0.8]}}
   ]
 })";
@@ -67,6 +67,42 @@ TEST(SoftScene, ReadsEveryKey) {
   EXPECT_EQ(fish.velocity.y, 1);
   ASSERT_TRUE(fish.steering);
   EXPECT_EQ(fish.steering->seed, 8U) << "copies go their own ways";
+  EXPECT_EQ(fish.steering->wobble, 2);
+}
+
+TEST(SoftScene, ReadsScriptsOfVelocities) {
+  const auto with = [](const std::string& keys) {
+    return replaced(kSoftScene, R"({"speed": 0.5, "period": 0.1, "seed": 7, "wobble": 2})",
+                    R"({"keys": )" + keys + "}");
+  };
+  const Scene s = parse_scene(
+      with(R"([{"time": 0, "velocity": [1, 2, 3]}, {"time": 0.5, "velocity": [0, 0, 1]}])"),
+      "soft.json");
+  ASSERT_EQ(s.soft_bodies[1].steering->keys.size(), 2U);
+  EXPECT_EQ(s.soft_bodies[1].steering->keys[0].velocity, (Vec3{1, 2, 3}));
+  EXPECT_EQ(s.soft_bodies[1].steering->keys[1].time, 0.5);
+  EXPECT_EQ(
+      soft_message(with("[]")),
+      "soft.json: soft_bodies[1].steering.keys: expected a key at least, found an array of 0");
+  EXPECT_EQ(soft_message(with(R"([{"time": 1, "velocity": [1, 0, 0]},
+                                  {"time": 1, "velocity": [1, 0, 0]}])")),
+            "soft.json: soft_bodies[1].steering.keys[1].time: keys should be in order of time");
+  EXPECT_NE(soft_message(with("[3]")).find("steering.keys[0]: expected an object"),
+            std::string::npos);
+}
+
+// The story: bodies were made one by one, for minutes and ten gigabytes, before it was said that
+// there are too many.
+TEST(SoftScene, TooManyVerticesAreSaidAtOnce) {
+  const Scene s = parse_scene(R"({"isotact_scene": 1, "soft_bodies": [
+      {"name": "bike", "shape": {"figure": "bike"}, "repeat": {"count": [100, 1, 100], "spacing": [1, 1, 1]}}]})",
+                              "soft.json");
+  try {
+    const SceneRun run(s);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("20000000 are allowed"), std::string::npos);
+  }
 }
 
 TEST(SoftScene, SaysWhatDoesNotFit) {

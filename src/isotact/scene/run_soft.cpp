@@ -41,6 +41,43 @@ SoftBodySettings soft_settings(const SceneSoftBody& body, TriangleMesh mesh) {
   return s;
 }
 
+// Meshes of bodies one after the other; copies of one body are made once.
+class SoftMeshes {
+ public:
+  const TriangleMesh& get(const SceneSoftBody& body, std::vector<std::string>& warnings) {
+    if (last_ == nullptr || !(last_->source == body.source)) {
+      warnings_.clear();
+      try {
+        mesh_ = detail::load_soft_mesh(body, warnings_);
+      } catch (const Error& error) {
+        throw Error(fmt::format("soft body '{}': {}", body.name, error.what()));
+      }
+      last_ = &body;
+    }
+    warnings.insert(warnings.end(), warnings_.begin(), warnings_.end());
+    return mesh_;
+  }
+
+ private:
+  const SceneSoftBody* last_ = nullptr;
+  TriangleMesh mesh_{};
+  std::vector<std::string> warnings_{};
+};
+
+// Before any body is made: ten thousand large ones take minutes.
+void check_soft_size(const Scene& scene) {
+  SoftMeshes meshes;
+  std::vector<std::string> warnings;
+  std::size_t vertices = 0;
+  for (const SceneSoftBody& body : scene.soft_bodies) {
+    vertices += meshes.get(body, warnings).positions.size();
+    if (vertices > kMostSoftVertices)
+      throw Error(
+          fmt::format("soft body '{}': with it, bodies that bend have {} vertices; {} are allowed",
+                      body.name, vertices, kMostSoftVertices));
+  }
+}
+
 }  // namespace
 
 void SceneRun::start_soft() {
@@ -51,29 +88,21 @@ void SceneRun::start_soft() {
   settings.gravity = scene_.world.gravity;
   settings.threads = settings_.threads;
   soft_.emplace(settings);
-  std::size_t vertices = 0;
+  check_soft_size(scene_);
+  SoftMeshes meshes;
   for (std::size_t k = 0; k < scene_.soft_bodies.size(); ++k) {
     const SceneSoftBody& body = scene_.soft_bodies[k];
-    const std::string what = fmt::format("soft body '{}'", body.name);
     std::vector<std::string> warnings;
     ReplaySoftBody look{.name = body.name,
                         .colour = body.colour.value_or(kSoftPalette[k % std::size(kSoftPalette)])};
-    TriangleMesh mesh;
-    try {
-      mesh = detail::load_soft_mesh(body, warnings);
-    } catch (const Error& error) {
-      throw Error(fmt::format("{}: {}", what, error.what()));
-    }
-    vertices += mesh.positions.size();
-    if (vertices > kMostSoftVertices)
-      throw Error(fmt::format("{}: with it, bodies that bend have {} vertices; {} are allowed",
-                              what, vertices, kMostSoftVertices));
+    const TriangleMesh& mesh = meshes.get(body, warnings);
     look.triangles = mesh.triangles;
-    SoftBodySettings made = soft_settings(body, std::move(mesh));
+    SoftBodySettings made = soft_settings(body, mesh);
     if (body.pinned && made.pinned.empty())
       warnings.emplace_back("no vertex is in the box of those that are pinned");
     soft_->add_body(made);
-    for (const std::string& text : warnings) warnings_.push_back(fmt::format("{}: {}", what, text));
+    for (const std::string& text : warnings)
+      warnings_.push_back(fmt::format("soft body '{}': {}", body.name, text));
     replay_.soft_bodies.push_back(std::move(look));
   }
   add_soft_report();

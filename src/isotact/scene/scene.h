@@ -36,10 +36,12 @@ struct MadeShape {
   std::string name{};                          // of the catalogue of geometry/primitives.h
   std::map<std::string, double> parameters{};  // those that are not as by default
   std::optional<double> size{};                // of the longest side, metres
+  bool operator==(const MadeShape&) const = default;
 };
 struct MeshFile {
   std::filesystem::path path{};  // as a reader can open it
   std::string unit = "m";
+  bool operator==(const MeshFile&) const = default;
 };
 struct AssetFile {
   std::filesystem::path path{};
@@ -50,6 +52,7 @@ struct DataFile {
   std::string path{};            // in that folder
   std::optional<double> size{};  // of the longest side, metres
   MadeShape stand_in{};
+  bool operator==(const DataFile&) const = default;
 };
 using SceneField =
     std::variant<PlaneField, SphereField, BoxField, CapsuleField, CylinderField, TorusField>;
@@ -81,11 +84,13 @@ struct SceneBody {
 struct SheetShape {
   double width = 1, depth = 1;     // along x and z
   int cells_x = 32, cells_z = 32;  // two triangles each
+  bool operator==(const SheetShape&) const = default;
 };
 // One of figures.h, of MDL06's experiments.
 struct FigureShape {
   std::string name{};
   std::optional<double> size{};  // of the longest side, metres
+  bool operator==(const FigureShape&) const = default;
 };
 
 struct SceneSoftBody {

@@ -10,6 +10,7 @@ namespace isotact::detail {
 namespace {
 
 constexpr double kMostSoft = 1e12;  // of stiffness and the like
+constexpr std::size_t kMostSteeringKeys = 100'000;
 
 SoftMaterial read_soft_material(const JsonNode& node) {
   SoftMaterial m;
@@ -79,9 +80,14 @@ void read_soft_shape(const JsonNode& node, const std::filesystem::path& folder,
   }
 }
 
+SteeringKey read_steering_key(const JsonNode& node) {
+  node.expect_keys({"time", "velocity"});
+  return {node.get("time").number({0, kMostSeconds}), node.get("velocity").vec(kMostSpeed)};
+}
+
 Steering read_steering(const JsonNode& node) {
-  node.expect_keys({"speed", "period", "seed", "velocity"});
-  node.choose_key({"speed", "velocity"}, true);
+  node.expect_keys({"speed", "period", "seed", "wobble", "velocity", "keys"});
+  node.choose_key({"speed", "velocity", "keys"}, true);
   Steering steering;
   read_if(node, "speed", steering.speed, [](const auto& n) { return n.number({0, kMostSpeed}); });
   read_if(node, "period", steering.period, [](const auto& n) {
@@ -90,7 +96,17 @@ Steering read_steering(const JsonNode& node) {
   read_if(node, "seed", steering.seed, [](const auto& n) {
     return static_cast<std::uint64_t>(n.whole(0, std::int64_t{1} << 53));
   });
+  read_if(node, "wobble", steering.wobble, [](const auto& n) { return n.number({0, 1e3}); });
   read_if(node, "velocity", steering.velocity, [](const auto& n) { return n.vec(kMostSpeed); });
+  if (const auto keys = node.find("keys")) {
+    for (const JsonNode& key : keys->items(kMostSteeringKeys)) {
+      steering.keys.push_back(read_steering_key(key));
+      const std::size_t n = steering.keys.size();
+      if (n > 1 && !(steering.keys[n - 1].time > steering.keys[n - 2].time))
+        key.get("time").fail("keys should be in order of time");
+    }
+    if (steering.keys.empty()) keys->fail_expecting("a key at least");
+  }
   return steering;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include <fmt/format.h>
@@ -70,8 +71,18 @@ void check_settings(const SoftBodySettings& s) {
   if (s.deformer) refuse(s, "it is steered and has a deformer: it can have one of them");
   const Steering& steer = *s.steering;
   check_number(s, "the speed of steering", steer.speed);
+  check_number(s, "the wobble of steering", steer.wobble);
   if (!(steer.period > 0)) refuse(s, "the period of steering should be positive");
   if (steer.velocity && !is_finite(*steer.velocity)) refuse(s, "its steering is not finite");
+  if (steer.velocity && !steer.keys.empty())
+    refuse(s, "it is steered by one velocity and by a script: it can have one of them");
+  double last = -std::numeric_limits<double>::infinity();
+  for (const SteeringKey& key : steer.keys) {
+    if (!std::isfinite(key.time) || !is_finite(key.velocity))
+      refuse(s, "a time or velocity of its steering is not finite");
+    if (!(key.time > last)) refuse(s, "the times of its steering do not rise");
+    last = key.time;
+  }
 }
 
 Vec3 area_vector(const SoftBody& b, const Triangle& t) {  // twice the area

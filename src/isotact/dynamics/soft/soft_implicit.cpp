@@ -140,10 +140,13 @@ void move_implicitly(SoftBody& b, const SoftMotion& m) {
       s.v[i] += Vec3{y[at], y[at + 1], y[at + 2]};
     }
   }
+  BoundsNote note{.about = center(b.box0)};
   for (std::size_t i = 0; i < n; ++i) {
     b.v[i] = b.inverse_mass[i] > 0 ? s.v[i] : Vec3{};
     b.x[i] = b.x0[i] + b.v[i] * h;
+    note.add(b.x0[i], b.x[i]);
   }
+  note.give(b);
 }
 
 }  // namespace isotact::detail

@@ -16,43 +16,82 @@ Vec3 find_mean_velocity(const SoftBody& b) {
   return sum / b.total_mass;
 }
 
+// How often a heading has been given until a time: its number, from 1 on; 0: none yet.
+std::uint64_t heading_number(const Steering& s, double time) {
+  if (s.keys.empty()) {
+    constexpr double kMostDrawn = 1e15;  // of tiny periods: more would not fit a number
+    return static_cast<std::uint64_t>(std::min(std::max(time, 0.0) / s.period, kMostDrawn)) + 1;
+  }
+  const auto after =
+      std::upper_bound(s.keys.begin(), s.keys.end(), time,
+                       [](double t, const SteeringKey& key) { return t < key.time; });
+  return static_cast<std::uint64_t>(after - s.keys.begin());
+}
+
+struct Balance {
+  Vec3 center{};
+  Mat3 inertia{};  // about it
+
+  explicit Balance(const SoftBody& b) {
+    for (std::size_t i = 0; i < b.x0.size(); ++i) center += b.x0[i] * b.mass[i];
+    center = center / b.total_mass;
+    for (std::size_t i = 0; i < b.x0.size(); ++i) {
+      const Vec3 r = b.x0[i] - center;
+      for (std::size_t k = 0; k < 3; ++k) {
+        inertia.rows[k] -= r * (r[k] * b.mass[i]);
+        inertia.rows[k][k] += length_sq(r) * b.mass[i];
+      }
+    }
+  }
+  // How fast it turns with an angular momentum; not at all where that cannot be said.
+  Vec3 turning(const Vec3& angular) const {
+    const Vec3 *r = inertia.rows.data(), x = cross(r[1], r[2]), y = cross(r[2], r[0]);
+    const double size = determinant(inertia);
+    if (!(size > 0)) return {};
+    return (x * angular.x + y * angular.y + cross(r[0], r[1]) * angular.z) / size;
+  }
+};
+
+// Along one random axis it grows, along another it shrinks, about its centre of mass, without
+// turning: neither momentum comes of it.
+void stretch(SoftBody& b, double rate, Random& random) {
+  const Balance balance(b);
+  const Vec3 along = random.unit_vector();
+  const Vec3 across = normalized(cross(along, random.unit_vector()));
+  const auto grow = [&](const Vec3& r) {
+    return (along * dot(along, r) - across * dot(across, r)) * rate;
+  };
+  Vec3 angular{};
+  for (std::size_t i = 0; i < b.v.size(); ++i) {
+    const Vec3 r = b.x0[i] - balance.center;
+    angular += cross(r, grow(r)) * b.mass[i];
+  }
+  const Vec3 turning = balance.turning(angular);
+  for (std::size_t i = 0; i < b.v.size(); ++i) {
+    const Vec3 r = b.x0[i] - balance.center;
+    if (b.inverse_mass[i] > 0) b.v[i] += grow(r) - cross(turning, r);
+  }
+}
+
 // MDL06, section 4, adds a random vector to every mass in every step, which would go on for ever;
 // here the mean velocity is set, and what bends the body is left as it is.
 void steer(SoftBody& b, const SoftMotion& m) {
   const Steering& s = *b.settings.steering;
-  const auto number = static_cast<std::uint64_t>(std::max(m.time - m.step / 2, 0.0) / s.period) + 1;
+  const std::uint64_t number = heading_number(s, m.time - m.step / 2);
   if (!s.velocity && number != b.drawn) {
     b.drawn = number;
-    b.heading = Random(s.seed, number).unit_vector() * s.speed;
+    if (s.keys.empty()) {
+      Random random(s.seed, number);
+      b.heading = random.unit_vector() * s.speed;
+      if (s.wobble > 0) stretch(b, s.wobble, random);
+    } else {
+      b.heading = number > 0 ? s.keys[number - 1].velocity : Vec3{};
+    }
   }
   const Vec3 more = b.heading - find_mean_velocity(b);
   for (std::size_t i = 0; i < b.v.size(); ++i)
     if (b.inverse_mass[i] > 0) b.v[i] += more;
 }
-
-// What the loops over vertices note of the places that they write (5.2 of the paper).
-struct BoundsNote {
-  Aabb box{};
-  Vec3 about{};
-  double far_sq = 0, way_sq = 0;
-  Vec3 sum{};  // not finite where a place is not: minima and maxima pass over NaN
-
-  void add(const Vec3& from, const Vec3& to) {
-    extend(box, to);
-    sum += to;
-    far_sq = std::max(far_sq, length_sq(to - about));
-    way_sq = std::max(way_sq, length_sq(to - from));
-  }
-  void give(SoftBody& b) const {
-    b.box = box;
-    // Rounding of the squares and of the root.
-    b.ball = {about, std::sqrt(far_sq) * (1 + 1e-14)};
-    b.reach = std::sqrt(way_sq) * (1 + 1e-14);
-    constexpr double kFarthest = 1e14;  // metres, as for rigid bodies
-    b.broken = !(is_finite(sum) && length_sq(box.lower) < kFarthest * kFarthest &&
-                 length_sq(box.upper) < kFarthest * kFarthest);
-  }
-};
 
 // Leapfrog, that is Störmer's and Verlet's x'' = (x+ - 2 x + x-) / h^2 with the velocity of the
 // last part, (x - x-) / h, as the state, which is what contacts change. The velocity that a body
@@ -106,6 +145,16 @@ bool reflect(SoftBody& b, const Aabb& cube) {
 
 }  // namespace
 
+void BoundsNote::give(SoftBody& b) const {
+  b.box = box;
+  // Rounding of the squares and of the root.
+  b.ball = {about, std::sqrt(far_sq) * (1 + 1e-14)};
+  b.reach = std::sqrt(way_sq) * (1 + 1e-14);
+  constexpr double kFarthest = 1e14;  // metres, as for rigid bodies
+  b.broken = !(is_finite(sum) && length_sq(box.lower) < kFarthest * kFarthest &&
+               length_sq(box.upper) < kFarthest * kFarthest);
+}
+
 void update_bounds(SoftBody& b) {
   BoundsNote note{.about = is_empty(b.box) ? b.x[0] : center(b.box)};
   for (std::size_t i = 0; i < b.x.size(); ++i) note.add(b.x0.empty() ? b.x[i] : b.x0[i], b.x[i]);
@@ -119,12 +168,10 @@ void move(SoftBody& b, const SoftMotion& m) {
     return;
   }
   if (b.steered) steer(b, m);
-  if (m.integrator == SoftIntegrator::kVerlet) {
+  if (m.integrator == SoftIntegrator::kVerlet)
     move_by_verlet(b, m);
-  } else {
+  else
     move_implicitly(b, m);
-    update_bounds(b);
-  }
   if (b.broken) return;
   flow(b, m.step);
   if (limit_strain(b)) update_bounds(b);

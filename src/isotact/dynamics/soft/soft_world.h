@@ -51,13 +51,24 @@ struct SoftMaterial {
 
 enum class SoftIntegrator : std::uint8_t { kVerlet, kBackwardEuler };
 
+struct SteeringKey {
+  double time = 0;  // seconds
+  Vec3 velocity{};  // m/s, from then on
+};
+
 // Goes with a velocity of its own, turned around at the walls of the cube and by what it touches
 // (MDL06, section 4, 5.2): its mean velocity is set to that in each step. Gravity does not count.
 struct Steering {
-  double speed = 0;                // m/s: a random direction, drawn anew every `period` seconds
-  double period = 1;               //
-  std::uint64_t seed = 1;          //
+  double speed = 0;        // m/s: a random direction, drawn anew every `period` seconds
+  double period = 1;       //
+  std::uint64_t seed = 1;  //
+  // 1/s: with each random direction comes a random stretch, as fast as this, which bends the body
+  // ("deforming randomly", they say).
+  double wobble = 0;
   std::optional<Vec3> velocity{};  // instead: this one
+  // Instead: a script, in order of time. Before the first of them it stays. Walls and what it
+  // touches turn it around until the next.
+  std::vector<SteeringKey> keys{};
 };
 
 // In place of springs: where vertices are to be at the end of the step, in the world's frame. Gets

@@ -1,6 +1,7 @@
 // What a body that bends is made of, and how it moves by itself.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -85,6 +86,23 @@ struct SoftMotion {
   SoftIntegrator integrator = SoftIntegrator::kVerlet;
   int newton_steps = 1;
   std::optional<Aabb> cube{};
+};
+
+// What the loops that move vertices note of the places that they write: bounds come out of these
+// loops, not of others (5.2 of the paper).
+struct BoundsNote {
+  Aabb box{};
+  Vec3 about{};
+  double far_sq = 0, way_sq = 0;
+  Vec3 sum{};  // not finite where a place is not: minima and maxima pass over NaN
+
+  void add(const Vec3& from, const Vec3& to) {
+    extend(box, to);
+    sum += to;
+    far_sq = std::max(far_sq, length_sq(to - about));
+    way_sq = std::max(way_sq, length_sq(to - from));
+  }
+  void give(SoftBody& b) const;
 };
 
 // From x0 to x, by forces; box, ball and reach come along. The deformer of a driven body must have
