@@ -86,6 +86,14 @@ struct GpuDepthOptions {
   // elements at most and edges of up to 8000 pixels, for 8 queries at most. The same answers,
   // sooner. What does not fit goes in several passes.
   bool one_pass = true;
+  // Where all goes in one dispatch, and somebody waits, detect() sifts triangles on the CPU first:
+  // by boxes, then one by one, against the depths between which the object is solid in tiles of
+  // 16 x 16 pixels. Where none is left, and a place in each connected part of the object is outside
+  // of all closed elements, it is free, and the GPU is not asked. Else the GPU looks for surfaces
+  // of those that are left, in the tiles where they are; where it finds none either, it does all.
+  // A map's first detection is not looked at in this way where closed elements are near: finding
+  // parts takes some milliseconds, and a map that is drawn anew each time has no use for them.
+  bool first_look = true;
   // kCompute: room for the blocks of 4 x 4 tiles that triangles cover; 0: 2^18. What is beyond
   // takes longer.
   std::uint32_t tiles = 0;
@@ -163,7 +171,11 @@ class GpuDepthDetector {
   // done with what was submitted `in_flight` times before.
   GpuDepthResults submit_on_gpu(std::span<const GpuDepthQuery> queries, const GpuDepthScene& scene);
 
-  // One query of slot 0, submitted and fetched.
+  // Queries that somebody waits for, submitted and fetched: the same reports, most of them sooner
+  // (GpuDepthOptions::first_look).
+  void detect(std::span<const GpuDepthQuery> queries, const GpuDepthScene& scene,
+              std::vector<DepthReport>& reports);
+  // One of slot 0.
   DepthReport detect(const Pose& world_from_object, const GpuDepthScene& scene);
   DepthReport detect(const Pose& world_from_object,
                      std::initializer_list<GpuDrawable> environment) {
@@ -176,6 +188,8 @@ class GpuDepthDetector {
   std::uint64_t memory_bytes() const;  // on the GPU
   struct Submissions {
     std::uint64_t all = 0, one_pass = 0;
+    // Calls of detect() without one: by a first look, and of these by the CPU alone.
+    std::uint64_t looks = 0, alone = 0;
   };
   Submissions submissions() const;  // so far
 

@@ -46,15 +46,14 @@ bool may_meet_box(const std::array<float, 12>& rows, const ClusterNode& node, bo
   return misses == 0;
 }
 
-// Whether edge functions of all triangles are exact in double precision; depth_once.comp.
-// `longest`: of their edges.
+}  // namespace
+
 bool is_exact(const DepthView& view, const DepthSettings& settings, double longest) {
   constexpr double kMostPixels = 8000;
   return longest * settings.width <= kMostPixels * 2 * view.half_size.x &&
          longest * settings.height <= kMostPixels * 2 * view.half_size.y;
 }
 
-}  // namespace
 }  // namespace detail
 
 bool GpuDepthDetector::State::can_run_once(const GpuDepthScene& scene) const {
@@ -66,17 +65,23 @@ bool GpuDepthDetector::State::can_run_once(const GpuDepthScene& scene) const {
          m.elements.size() <= detail::kOnceElements;
 }
 
+std::vector<ShaderDefine> GpuDepthDetector::State::list_once_defines() const {
+  const int tile_count = ((settings.width + 15) / 16) * ((settings.height + 15) / 16);
+  std::vector<ShaderDefine> defines{
+      {"LAYERS", std::to_string(settings.layers)},
+      {"WIDTH", std::to_string(settings.width)},
+      {"HEIGHT", std::to_string(settings.height)},
+      {"TILES", std::to_string(tile_count) + "u"},
+      {"CONTACT_COUNT", std::to_string(settings.max_contacts) + "u"}};
+  if (settings.max_contacts > 0) defines.push_back({"CONTACTS", "1"});
+  return defines;
+}
+
 void GpuDepthDetector::State::make_once() {
   const auto tile_count =
       static_cast<std::uint32_t>(((settings.width + 15) / 16) * ((settings.height + 15) / 16));
-  std::vector<ShaderDefine> defines{{"LAYERS", std::to_string(settings.layers)},
-                                    {"WIDTH", std::to_string(settings.width)},
-                                    {"HEIGHT", std::to_string(settings.height)},
-                                    {"TILES", std::to_string(tile_count) + "u"}};
-  defines.push_back({"CONTACT_COUNT", std::to_string(settings.max_contacts) + "u"});
-  if (settings.max_contacts > 0) defines.push_back({"CONTACTS", "1"});
   once = std::make_unique<detail::OncePass>();
-  once->program = GpuProgram("depth_once.comp", defines);
+  once->program = GpuProgram("depth_once.comp", list_once_defines());
   once->frame = GpuBuffer(std::span<const detail::DepthFrame>(&frame, 1));
   once->notes = GpuBuffer(static_cast<std::size_t>(options.queries) * detail::kOnceNoteWords * 4);
   once->notes.clear();
@@ -86,9 +91,9 @@ void GpuDepthDetector::State::make_once() {
 }
 
 // Tiles that hold a pixel in which windings are counted for each element; depth_frame.glsl.
-std::vector<bool> GpuDepthDetector::State::find_probed_tiles(std::size_t slot) const {
+std::vector<bool> GpuDepthDetector::State::find_probed_tiles(
+    const detail::DepthMapNote& note) const {
   std::vector<bool> probed(once->tiles_a_slot);
-  const detail::DepthMapNote note = read_note(static_cast<int>(slot));
   const auto width = static_cast<std::uint32_t>(settings.width);
   const auto height = static_cast<std::uint32_t>(settings.height);
   const std::uint32_t part_x = (width + 3) / 4, part_y = (height + 3) / 4;
@@ -110,7 +115,8 @@ void GpuDepthDetector::State::list_covered(std::size_t slot) {
   };
   std::vector<Bounds> bounds(once->tiles_a_slot);
   tile_bounds.read(std::span<Bounds>(bounds), slot * bounds.size() * sizeof(Bounds));
-  const std::vector<bool> probed = find_probed_tiles(slot);
+  const detail::DepthMapNote note = read_note(static_cast<int>(slot));
+  const std::vector<bool> probed = find_probed_tiles(note);
   std::vector<detail::CoveredTile> tiles_of_map;
   for (std::size_t i = 0; i < bounds.size(); ++i)
     if (bounds[i].near <= bounds[i].far)
@@ -118,7 +124,12 @@ void GpuDepthDetector::State::list_covered(std::size_t slot) {
           {static_cast<std::uint32_t>(i), bounds[i].near, bounds[i].far, probed[i] ? 1U : 0U});
   once->covered.upload(std::span<const detail::CoveredTile>(tiles_of_map),
                        slot * once->tiles_a_slot * sizeof(detail::CoveredTile));
-  listed = {slots[slot].version, static_cast<std::uint32_t>(tiles_of_map.size())};
+  auto solid = std::make_shared<detail::SolidTiles>();
+  solid->set((settings.width + 15) / 16, (settings.height + 15) / 16, tiles_of_map);
+  listed = {.version = slots[slot].version,
+            .tiles = static_cast<std::uint32_t>(tiles_of_map.size()),
+            .lost = note.lost,
+            .solid = std::move(solid)};
 }
 
 // Clusters of all elements that one query must look at.
@@ -148,9 +159,12 @@ void GpuDepthDetector::State::list_clusters(const detail::Flight& flight, std::s
         n = node.end;
         continue;
       }
-      if (node.cluster != detail::ClusterNode::kNoCluster)
-        entries.push_back(node.cluster | number << 16U);
-      ++n;
+      if (node.cluster == detail::ClusterNode::kNoCluster) {
+        ++n;
+        continue;
+      }
+      entries.push_back(node.cluster | number << 16U);
+      n = node.end;
     }
     if (entries.size() == before) continue;
     instance.number = static_cast<std::uint32_t>(i);
@@ -218,7 +232,8 @@ bool GpuDepthDetector::State::put_once(detail::Flight& flight) {
   return true;
 }
 
-void GpuDepthDetector::State::run_once(detail::Flight& flight, std::uint32_t results_name) {
+void GpuDepthDetector::State::run_once(detail::Flight& flight, const GpuProgram& program,
+                                       std::uint32_t results_name) {
   const GpuMeshes::State& m = flight.meshes.front().meshes->state();
   const std::array<GLuint, 6> names{m.corners.name(),  0, 0, m.leaves.name(), once->covered.name(),
                                     once->notes.name()};
@@ -230,7 +245,7 @@ void GpuDepthDetector::State::run_once(detail::Flight& flight, std::uint32_t res
   glBindBuffersBase(GL_UNIFORM_BUFFER, 30, 2, blocks.data());
   std::uint32_t groups = 0;
   for (const detail::OnceQuery& query : once->queries) groups = std::max(groups, query.groups);
-  glUseProgram(once->program.name());
+  glUseProgram(program.name());
   // The last detection has put everything back.
   glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT);
   glDispatchCompute(groups, static_cast<GLuint>(once->queries.size()), 1);

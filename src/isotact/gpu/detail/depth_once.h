@@ -2,9 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "isotact/gpu/buffer.h"
+#include "isotact/gpu/detail/mesh_state.h"
+#include "isotact/gpu/detail/triangle_sieve.h"
 #include "isotact/gpu/program.h"
 
 namespace isotact::detail {
@@ -23,33 +27,42 @@ struct OnceQuery {
 };
 static_assert(sizeof(OnceHead) == 16 && sizeof(OnceQuery) == 16);
 
-// Of a map: where the object is.
-struct CoveredTile {
-  std::uint32_t number = 0;
-  float near = 0, far = 0;      // parts of the box's depth
-  std::uint32_t has_probe = 0;  // 1: counts windings of each element somewhere
-};
-static_assert(sizeof(CoveredTile) == 16);
-
 inline constexpr std::uint32_t kOnceNoteWords = 200;
 inline constexpr std::uint32_t kOnceElements = 1024;  // at most
 inline constexpr std::size_t kOnceQueries = 8;        // several passes find more of them sooner
 // Clusters of a query, at most: each tile looks at all of them, where several passes would not.
 inline constexpr std::size_t kOnceEntries = 2048;
 
+// Of a first look (depth_look.cpp): entries are triangles, corner / 3 | instance << kLookBits;
+// behind them are the tiles to be looked at, as places in the list of covered ones.
+inline constexpr std::uint32_t kLookBits = 22;
+inline constexpr std::size_t kLookBundles = 512;  // looked into by the CPU, at most
+inline constexpr std::size_t kLookParts = 64;     // connected ones of an object, at most
+
 struct OnceSlot {
   std::uint64_t version = 0;  // of the map that is listed
   std::uint32_t tiles = 0;
+  std::uint32_t lost = 0;  // surfaces that had no room
+  std::shared_ptr<const SolidTiles> solid{};
+  std::uint32_t looks = 0;                    // at this version
+  std::optional<std::vector<Vec3>> parts{};  // a place in each, view's frame; once they are known
 };
 
 struct OncePass {
   GpuProgram program;
+  std::optional<GpuProgram> look;
   GpuBuffer frame, notes, covered;
   std::vector<OnceSlot> slots;
   std::uint32_t tiles_a_slot = 0;
   // Of the submission that is being made.
   std::vector<OnceQuery> queries;
   std::vector<std::uint32_t> entries;
+  // Of a first look.
+  TriangleSieve sieve;
+  std::vector<DrawnInstance> instances;
+  std::vector<std::size_t> places;  // of queries that the GPU is asked
+  // A look that found too much is not worth its time: the next ones are left out.
+  std::uint32_t looks_left_out = 0, leave_out = 0;
 };
 
 // What proves that all words of a record have come, as the shader adds it up.
