@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -18,9 +19,10 @@ struct CoveredTile {
 };
 static_assert(sizeof(CoveredTile) == 16);
 
-// Depths of a tile's solid, parts of the box's depth. Empty: near > far.
+// Depths of a tile's solid, parts of the box's depth. Empty ones meet nothing, however deep it is.
 struct TileRange {
-  float near = 2, far = -1;
+  float near = std::numeric_limits<float>::infinity();
+  float far = -std::numeric_limits<float>::infinity();
 };
 
 // Places are in tiles of 16 x 16 pixels across, and parts of the box's depth.
