@@ -10,7 +10,7 @@
 #include "isotact/geometry/winding.h"
 #include "isotact/gpu/depth_detector.h"
 #include "isotact/gpu/detail/mesh_state.h"
-#include "isotact/gpu/detail/solid_parts.h"
+#include "isotact/gpu/detail/mesh_winding.h"
 #include "isotact/gpu/detail/solid_tiles.h"
 #include "isotact/gpu/mesh_drawable.h"
 
@@ -163,23 +163,18 @@ TEST_F(GpuDepthLookTest, WindingsAreThoseOfTheMesh) {
   }
 }
 
-TEST(SolidPartsTest, OnePlaceInEachPart) {
-  const TriangleMesh ball = make_sphere({.radius = 0.3, .frequency = 6});
-  // Two behind each other, one that touches none.
-  TriangleMesh three = join(ball, ball, {0, 0, 1});
-  three = join(three, ball, {0.8F, 0.1F, 0});
-  const DepthMesh mesh = make_depth_mesh(three);
-  const DepthElement element[] = {make_depth_element(mesh, {}, 0, true)};
-  const DepthView view = make_depth_view(to_double(bounds(three)), {0, 0, 1});
-  const DepthMap map = draw_depth_map(element, view, {.width = 48, .height = 40});
-  const auto parts = detail::find_solid_parts(map, 8);
-  ASSERT_TRUE(parts);
-  ASSERT_EQ(parts->size(), 3U);
-  const WindingTree truth(three);
-  for (const Vec3& part : *parts)
-    EXPECT_GT(find_winding_number(truth, to_float(transform_point(view.object_from_view, part))),
-              0.5);
-  EXPECT_FALSE(detail::find_solid_parts(map, 2));
+TEST(SolidTilesTest, OnePlaceInEachPart) {
+  // A ring of tiles around an empty one, one tile at another depth beside it, one far away.
+  std::vector<detail::CoveredTile> covered;
+  for (const std::uint32_t number : {0U, 1U, 2U, 7U, 9U, 14U, 15U, 16U})
+    covered.push_back({number, 0.25F, 0.5F, 0});
+  covered.push_back({3, 0.75F, 0.875F, 0});
+  covered.push_back({27, 0.25F, 0.5F, 0});
+  detail::SolidTiles tiles;
+  tiles.set(7, 4, covered);
+  EXPECT_EQ(tiles.parts(), (std::vector<Vec3f>{{0.5F, 0.5F, 0.375F},
+                                               {3.5F, 0.5F, 0.8125F},
+                                               {6.5F, 3.5F, 0.375F}}));
 }
 
 TEST(SolidTilesTest, BoxesAgainstAllTiles) {

@@ -91,8 +91,6 @@ struct GpuDepthOptions {
   // 16 x 16 pixels. Where none is left, and a place in each connected part of the object is outside
   // of all closed elements, it is free, and the GPU is not asked. Else the GPU looks for surfaces
   // of those that are left, in the tiles where they are; where it finds none either, it does all.
-  // A map's first detection is not looked at in this way where closed elements are near: finding
-  // parts takes some milliseconds, and a map that is drawn anew each time has no use for them.
   bool first_look = true;
   // kCompute: room for the blocks of 4 x 4 tiles that triangles cover; 0: 2^18. What is beyond
   // takes longer.

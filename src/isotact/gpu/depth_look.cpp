@@ -4,7 +4,7 @@
 
 #include "isotact/gpu/detail/depth_state.h"
 #include "isotact/gpu/detail/mesh_state.h"
-#include "isotact/gpu/detail/solid_parts.h"
+#include "isotact/gpu/detail/mesh_winding.h"
 
 namespace isotact {
 namespace {
@@ -22,9 +22,8 @@ void clear_report(DepthReport& report) {
 }  // namespace
 
 // Triangles of all elements that may show in the object go to the end of once->entries, and the
-// tiles in which they may behind them. Tiles and triangles stay apart only with room, so where none
-// is left no surface comes between two pixels of a connected part either: each closed element is
-// around all of it, or around nothing.
+// tiles in which they may behind them. Where none is left, no surface touches the boxes of tiles:
+// each closed element is around all of a connected part of them, or around nothing of it.
 detail::Sifted GpuDepthDetector::State::sift_triangles(
     const GpuDepthQuery& query, const GpuMeshes::State& meshes_state,
     std::vector<detail::DrawnInstance>& instances) {
@@ -34,9 +33,12 @@ detail::Sifted GpuDepthDetector::State::sift_triangles(
   const Pose view_from_world = inverse(world_from_view);
   const double radius = length(view.half_size);
   detail::TriangleSieve& sieve = once->sieve;
-  sieve.begin(*once->slots[slot].solid, {settings.width, settings.height}, detail::kLookBundles);
+  sieve.begin(*once->slots[slot].solid, {settings.width, settings.height});
   detail::OnceQuery asked{.slot = static_cast<std::uint32_t>(slot),
                           .entries = static_cast<std::uint32_t>(once->entries.size())};
+  constexpr std::size_t kMostInstances = std::size_t{1} << (32U - detail::kLookBits);
+  const auto first_instance = static_cast<std::uint32_t>(instances.size());
+  std::size_t bundles = 0;
   bool any_closed = false;
   for (std::size_t i = 0; i < meshes_state.elements.size(); ++i) {
     const GpuMeshes::State::Element& e = meshes_state.elements[i];
@@ -46,17 +48,20 @@ detail::Sifted GpuDepthDetector::State::sift_triangles(
       continue;
     detail::DrawnInstance instance = detail::make_instance(e, view, view_from_world);
     any_closed = any_closed || (instance.flags & detail::kPassClosed) != 0;
-    if (!sieve.add(meshes_state, e, instance.clip_from_element)) return detail::Sifted::kLong;
-    if (sieve.triangles().empty()) continue;
-    const auto number = static_cast<std::uint32_t>(instances.size());
-    if (number >= 1U << (32 - detail::kLookBits)) return detail::Sifted::kLong;
-    for (const std::uint32_t triangle : sieve.triangles())
-      once->entries.push_back(triangle | number << detail::kLookBits);
+    const std::size_t added = sieve.add(meshes_state, e, instance.clip_from_element);
+    if (added == 0) continue;
+    bundles += added;
     instance.flags &= ~detail::kPassClosed;  // of surfaces alone
     instance.number = static_cast<std::uint32_t>(i);
     instance.query = static_cast<std::uint32_t>(once->queries.size());
     instances.push_back(instance);
+    if (bundles > detail::kLookBundles || instances.size() >= kMostInstances)
+      return detail::Sifted::kLong;
   }
+  sieve.finish();
+  for (const detail::TriangleSieve::Found& found : sieve.found())
+    once->entries.push_back(found.triangle | (first_instance + found.element)
+                                                 << detail::kLookBits);
   asked.entry_count = static_cast<std::uint32_t>(once->entries.size()) - asked.entries;
   if (asked.entry_count == 0)
     return !settings.find_inside || !any_closed || is_outside(query, meshes_state)
@@ -70,16 +75,17 @@ detail::Sifted GpuDepthDetector::State::sift_triangles(
 
 // Whether no part of an object that touches no surface is within closed elements.
 bool GpuDepthDetector::State::is_outside(const GpuDepthQuery& query,
-                                         const GpuMeshes::State& meshes_state) {
-  detail::OnceSlot& slot = once->slots[static_cast<std::size_t>(query.slot)];
-  if (slot.looks == 1)
-    slot.parts = detail::find_solid_parts(read_intervals(query.slot), detail::kLookParts);
-  ++slot.looks;
-  if (!slot.parts) return false;
-  const Pose world_from_view =
-      query.world_from_object * slots[static_cast<std::size_t>(query.slot)].view->object_from_view;
-  for (const Vec3& part : *slot.parts) {
-    const Vec3 place = transform_point(world_from_view, part);
+                                         const GpuMeshes::State& meshes_state) const {
+  const auto slot = static_cast<std::size_t>(query.slot);
+  const detail::SolidTiles& solid = *once->slots[slot].solid;
+  if (solid.parts().size() > detail::kLookParts) return false;
+  const DepthView& view = *slots[slot].view;
+  const Pose world_from_view = query.world_from_object * view.object_from_view;
+  for (const Vec3f& part : solid.parts()) {
+    const Vec3 in_view{(32.0 * double{part.x} / settings.width - 1) * view.half_size.x,
+                       (32.0 * double{part.y} / settings.height - 1) * view.half_size.y,
+                       (2 * double{part.z} - 1) * view.half_size.z};
+    const Vec3 place = transform_point(world_from_view, in_view);
     int around = 0;
     for (const GpuMeshes::State::Element& e : meshes_state.elements) {
       if (!e.closed || !e.surrounds || length_sq(e.middle - place) > e.radius * e.radius * 1.001)

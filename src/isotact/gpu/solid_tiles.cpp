@@ -1,7 +1,7 @@
 #include "isotact/gpu/detail/solid_tiles.h"
 
 #include <algorithm>
-#include <cmath>
+#include <utility>
 
 namespace isotact::detail {
 namespace {
@@ -9,12 +9,6 @@ namespace {
 void widen(TileRange& range, const TileRange& other) {
   range.near = std::min(range.near, other.near);
   range.far = std::max(range.far, other.far);
-}
-
-// The tile of a place, of `count`; -1 and `count` for all that is before and behind them.
-int find_tile(float place, int count) {
-  return static_cast<int>(
-      std::floor(std::clamp(place, -1.0F, static_cast<float>(count))));
 }
 
 }  // namespace
@@ -38,27 +32,39 @@ void SolidTiles::set(int columns, int rows, std::span<const CoveredTile> covered
               below.at(column, row));
     levels_.push_back(std::move(level));
   }
+  find_parts();
 }
 
-SolidTiles::Span SolidTiles::find_span(const Vec3f& lower, const Vec3f& upper) const {
-  return {std::max(0, find_tile(lower.x, columns())),
-          std::min(columns() - 1, find_tile(upper.x, columns())),
-          std::max(0, find_tile(lower.y, rows())), std::min(rows() - 1, find_tile(upper.y, rows()))};
-}
-
-bool SolidTiles::may_meet(const Vec3f& lower, const Vec3f& upper) const {
-  const Span span = find_span(lower, upper);
-  if (span.is_empty()) return false;
-  unsigned level = 0;
-  const int size = std::max(span.last_column - span.first_column, span.last_row - span.first_row);
-  while (size >> level > 1) ++level;  // then at most three on each side
-  const Level& looked = levels_[std::min<std::size_t>(level, levels_.size() - 1)];
-  for (int row = span.first_row >> level; row <= span.last_row >> level; ++row)
-    for (int column = span.first_column >> level; column <= span.last_column >> level; ++column) {
-      const TileRange& range = looked.at(column, row);
-      if (range.near <= upper.z && range.far >= lower.z) return true;
+// Boxes side by side are connected where their depths overlap.
+void SolidTiles::find_parts() {
+  parts_.clear();
+  std::vector<bool> seen(levels_.front().ranges.size());
+  std::vector<std::pair<int, int>> waiting;
+  const auto see = [&](int column, int row, const TileRange& from) {
+    if (column < 0 || row < 0 || column >= columns() || row >= rows()) return;
+    const TileRange& to = range(column, row);
+    const auto number = static_cast<std::size_t>(row * columns() + column);
+    if (seen[number] || to.near > from.far || to.far < from.near) return;
+    seen[number] = true;
+    waiting.emplace_back(column, row);
+  };
+  for (int row = 0; row < rows(); ++row)
+    for (int column = 0; column < columns(); ++column) {
+      const TileRange& first = range(column, row);
+      if (first.near > first.far || seen[static_cast<std::size_t>(row * columns() + column)]) continue;
+      parts_.push_back({static_cast<float>(column) + 0.5F, static_cast<float>(row) + 0.5F,
+                        0.5F * (first.near + first.far)});
+      see(column, row, first);
+      while (!waiting.empty()) {
+        const auto [x, y] = waiting.back();
+        waiting.pop_back();
+        const TileRange& from = range(x, y);
+        see(x - 1, y, from);
+        see(x + 1, y, from);
+        see(x, y - 1, from);
+        see(x, y + 1, from);
+      }
     }
-  return false;
 }
 
 }  // namespace isotact::detail

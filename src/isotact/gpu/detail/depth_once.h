@@ -36,16 +36,14 @@ inline constexpr std::size_t kOnceEntries = 2048;
 // Of a first look (depth_look.cpp): entries are triangles, corner / 3 | instance << kLookBits;
 // behind them are the tiles to be looked at, as places in the list of covered ones.
 inline constexpr std::uint32_t kLookBits = 22;
-inline constexpr std::size_t kLookBundles = 512;  // looked into by the CPU, at most
-inline constexpr std::size_t kLookParts = 64;     // connected ones of an object, at most
+inline constexpr std::size_t kLookBundles = 256;  // that may meet the object, at most
+inline constexpr std::size_t kLookParts = 16;     // connected ones of an object, at most
 
 struct OnceSlot {
   std::uint64_t version = 0;  // of the map that is listed
   std::uint32_t tiles = 0;
   std::uint32_t lost = 0;  // surfaces that had no room
   std::shared_ptr<const SolidTiles> solid{};
-  std::uint32_t looks = 0;                    // at this version
-  std::optional<std::vector<Vec3>> parts{};  // a place in each, view's frame; once they are known
 };
 
 struct OncePass {

@@ -245,7 +245,7 @@ struct GpuDepthDetector::State {
                   std::vector<DepthReport>& reports);
   detail::Sifted sift_triangles(const GpuDepthQuery& query, const GpuMeshes::State& meshes,
                                 std::vector<detail::DrawnInstance>& instances);
-  bool is_outside(const GpuDepthQuery& query, const GpuMeshes::State& meshes);
+  bool is_outside(const GpuDepthQuery& query, const GpuMeshes::State& meshes) const;
   bool ask_look(std::span<const GpuDepthQuery> queries, const GpuDepthScene& scene,
                 std::vector<DepthReport>& reports);
 

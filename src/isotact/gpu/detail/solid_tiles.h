@@ -2,6 +2,8 @@
 // triangles of an environment may meet it.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -43,10 +45,57 @@ class SolidTiles {
     int first_column, last_column, first_row, last_row;
     bool is_empty() const { return first_column > last_column || first_row > last_row; }
   };
-  Span find_span(const Vec3f& lower, const Vec3f& upper) const;
+  Span find_span(const Vec3f& lower, const Vec3f& upper) const {
+    const auto clip = [](float place, int count) {
+      return static_cast<int>(std::clamp(place, 0.0F, static_cast<float>(count)));
+    };
+    // Beside all tiles: empty.
+    return {upper.x < 0 ? columns() : clip(lower.x, columns()),
+            std::min(columns() - 1, clip(upper.x, columns())),
+            upper.y < 0 ? rows() : clip(lower.y, rows()),
+            std::min(rows() - 1, clip(upper.y, rows()))};
+  }
   // False: the box touches no solid. True where it touches one, or is so near that it takes smaller
   // boxes to tell: at most nine ranges are looked at.
-  bool may_meet(const Vec3f& lower, const Vec3f& upper) const;
+  bool may_meet(const Vec3f& lower, const Vec3f& upper) const {
+    const Span span = find_span(lower, upper);
+    if (span.is_empty()) return false;
+    const int size = std::max(span.last_column - span.first_column, span.last_row - span.first_row);
+    // Of so large parts that three on each side are enough.
+    const auto level =
+        static_cast<unsigned>(size > 1 ? std::bit_width(static_cast<unsigned>(size)) - 1 : 0);
+    const Level& looked = levels_[level];
+    for (int row = span.first_row >> level; row <= span.last_row >> level; ++row)
+      for (int column = span.first_column >> level; column <= span.last_column >> level; ++column) {
+        const TileRange& range = looked.at(column, row);
+        if (range.near <= upper.z && range.far >= lower.z) return true;
+      }
+    return false;
+  }
+
+  // A place in each connected part of the tiles' boxes, which are solid as far as this knows. Who
+  // touches none of the boxes does not come between two places of a part.
+  const std::vector<Vec3f>& parts() const { return parts_; }
+
+  // Calls `visit(column, row)` for each tile of a box in which it touches the solid.
+  template <typename Visit>
+  void visit_met(const Vec3f& lower, const Vec3f& upper, const Visit& visit) const {
+    const Span span = find_span(lower, upper);
+    if (span.is_empty()) return;
+    const auto meets = [&](const TileRange& r) { return r.near <= upper.z && r.far >= lower.z; };
+    // Parts of 4 x 4 tiles first.
+    constexpr unsigned kPart = 2;
+    const unsigned level = std::min(kPart, static_cast<unsigned>(levels_.size() - 1));
+    for (int y = span.first_row >> level; y <= span.last_row >> level; ++y)
+      for (int x = span.first_column >> level; x <= span.last_column >> level; ++x) {
+        if (!meets(levels_[level].at(x, y))) continue;
+        const int end_row = std::min(span.last_row, ((y + 1) << level) - 1);
+        const int end_column = std::min(span.last_column, ((x + 1) << level) - 1);
+        for (int row = std::max(span.first_row, y << level); row <= end_row; ++row)
+          for (int column = std::max(span.first_column, x << level); column <= end_column; ++column)
+            if (meets(levels_[0].at(column, row))) visit(column, row);
+      }
+  }
 
  private:
   struct Level {
@@ -58,6 +107,9 @@ class SolidTiles {
   };
   std::vector<Level> levels_{1};  // tiles first, then four in one each time
   std::vector<std::uint32_t> places_{0};
+  std::vector<Vec3f> parts_;
+
+  void find_parts();
 };
 
 }  // namespace isotact::detail

@@ -1,74 +1,11 @@
-#include "isotact/gpu/detail/solid_parts.h"
+#include "isotact/gpu/detail/mesh_winding.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <numeric>
 
 namespace isotact::detail {
-namespace {
-
-// Sets that become one; each is known by its least member.
-class Unions {
- public:
-  explicit Unions(std::size_t count) : parents_(count) {
-    std::iota(parents_.begin(), parents_.end(), 0U);
-  }
-  std::uint32_t find(std::uint32_t i) {
-    while (parents_[i] != i) i = parents_[i] = parents_[parents_[i]];
-    return i;
-  }
-  void join(std::uint32_t a, std::uint32_t b) {
-    a = find(a), b = find(b);
-    parents_[std::max(a, b)] = std::min(a, b);
-  }
-
- private:
-  std::vector<std::uint32_t> parents_;
-};
-
-}  // namespace
-
-std::optional<std::vector<Vec3>> find_solid_parts(const DepthMap& map, std::size_t most) {
-  const auto width = static_cast<std::size_t>(map.width);
-  const auto height = static_cast<std::size_t>(map.height);
-  const auto layers = static_cast<std::size_t>(map.layers);
-  const std::size_t pixels = width * height;
-  constexpr std::size_t kMostIntervals = std::size_t{1} << 24U;
-  if (pixels * layers > kMostIntervals) return {};
-  Unions parts(pixels * layers);
-  const auto join = [&](std::size_t a, std::size_t b) {
-    for (std::size_t i = a; i < pixels * layers; i += pixels)
-      for (std::size_t j = b; j < pixels * layers; j += pixels) {
-        const DepthMap::Interval &of_a = map.intervals[i], &of_b = map.intervals[j];
-        if (of_a.near > of_a.far || of_b.near > of_b.far) continue;
-        if (of_a.near <= of_b.far && of_b.near <= of_a.far)
-          parts.join(static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j));
-      }
-  };
-  for (std::size_t y = 0; y < height; ++y)
-    for (std::size_t x = 0; x < width; ++x) {
-      const std::size_t pixel = y * width + x;
-      if (map.intervals[pixel].near > map.intervals[pixel].far) continue;
-      if (x + 1 < width) join(pixel, pixel + 1);
-      if (y + 1 < height) join(pixel, pixel + width);
-    }
-  std::vector<Vec3> places;
-  for (std::size_t i = 0; i < pixels * layers; ++i) {
-    const DepthMap::Interval& solid = map.intervals[i];
-    if (solid.near > solid.far || parts.find(static_cast<std::uint32_t>(i)) != i) continue;
-    if (places.size() == most) return {};
-    const auto column = static_cast<double>(i % width);
-    const auto row = static_cast<double>(i % pixels / width);
-    const Vec3& half = map.view.half_size;
-    places.push_back({((2 * column + 1) / map.width - 1) * half.x,
-                      ((2 * row + 1) / map.height - 1) * half.y,
-                      0.5 * (double{solid.near} + double{solid.far}) - half.z});
-  }
-  return places;
-}
-
 namespace {
 
 // A half line from `place` along an axis, or against it.
