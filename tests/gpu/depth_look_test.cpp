@@ -1,4 +1,4 @@
-// A first look finds what the long way finds, to the last bit, and often without the GPU.
+// A first look finds what the long way finds, without the GPU.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -77,15 +77,11 @@ TEST_F(GpuDepthLookTest, SameAsTheLongWay) {
     }
     EXPECT_EQ(slow.submissions().looks, 0U);
     done.looks += fast.submissions().looks;
-    done.alone += fast.submissions().alone;
   }
   const std::size_t calls = std::size(cases) * rounds * poses;
   RecordProperty("looks", std::to_string(done.looks));
-  RecordProperty("alone", std::to_string(done.alone));
-  EXPECT_GT(done.alone, calls / 8);
-  EXPECT_GT(done.looks, calls / 2);
-  EXPECT_LT(done.looks, calls);
-  EXPECT_GT(done.looks - done.alone, calls / 8);
+  EXPECT_GT(done.looks, calls / 10);
+  EXPECT_LT(done.looks, calls / 2);
   EXPECT_GT(colliding, all / 4);
   EXPECT_LT(colliding, all * 3 / 4);
   EXPECT_GT(inside, all / 100);
@@ -108,7 +104,7 @@ TEST_F(GpuDepthLookTest, MapsThatAreDrawnAnew) {
     if (i % 2 == 0) detector.draw_map(0, is_thick ? thick : thin, view);
     EXPECT_EQ(detector.detect({}, {.meshes = around}).colliding, is_thick) << i;
   }
-  EXPECT_GT(detector.submissions().looks, 2U);
+  EXPECT_GT(detector.submissions().looks, 1U);
 }
 
 // A small object within a large closed thing, and within the hollow of one.
@@ -124,13 +120,14 @@ TEST_F(GpuDepthLookTest, WithinIsNotFree) {
   detector.draw_map(0, drawn, make_depth_view(to_double(bounds(ball)), {0.2, 0.1, 1}));
   for (int round = 0; round < 70; ++round) {
     EXPECT_FALSE(detector.detect({}, {.meshes = around}).colliding);
+    EXPECT_FALSE(detector.detect({.translation = {0.1, 0, 0}}, {.meshes = around}).colliding);
     const DepthReport within =
         detector.detect({.translation = {1.5, 0, 0}}, {.meshes = around});
     EXPECT_TRUE(within.colliding && within.inside);
     EXPECT_EQ(within.ids, (std::vector<std::uint32_t>{8}));
     EXPECT_TRUE(detector.detect({.translation = {0, 0.9, 0}}, {.meshes = around}).pixels > 0);
   }
-  EXPECT_GT(detector.submissions().alone, 5U);
+  EXPECT_GT(detector.submissions().looks, 60U);
 }
 
 TEST_F(GpuDepthLookTest, WindingsAreThoseOfTheMesh) {

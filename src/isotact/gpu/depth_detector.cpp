@@ -40,7 +40,7 @@ GpuDepthDetector::~GpuDepthDetector() = default;
 
 const DepthSettings& GpuDepthDetector::settings() const { return state_->settings; }
 GpuDepthDetector::Submissions GpuDepthDetector::submissions() const {
-  return {state_->submissions, state_->once_submissions, state_->looks, state_->looks_alone};
+  return {state_->submissions, state_->once_submissions, state_->looks};
 }
 
 void GpuDepthDetector::draw_map(int slot, const GpuMeshes& object, const DepthView& view,
@@ -85,7 +85,10 @@ void GpuDepthDetector::State::check_queries(std::span<const GpuDepthQuery> queri
   }
 }
 
-detail::Flight& GpuDepthDetector::State::find_free_flight() {
+detail::Flight& GpuDepthDetector::State::prepare(std::span<const GpuDepthQuery> queries,
+                                                 const GpuDepthScene& scene) {
+  check_queries(queries);
+  check_drawables(scene.drawables);
   const auto free = std::find_if(flights.begin(), flights.end(),
                                  [](const auto& flight) { return flight->number == 0; });
   if (free == flights.end())
@@ -95,17 +98,9 @@ detail::Flight& GpuDepthDetector::State::find_free_flight() {
                     flights.size()));
   detail::Flight& flight = **free;
   flight.wait();  // of one that was forgotten
+  flight.queries.assign(queries.begin(), queries.end());
   flight.views.clear();
   flight.ids.clear();
-  return flight;
-}
-
-detail::Flight& GpuDepthDetector::State::prepare(std::span<const GpuDepthQuery> queries,
-                                                 const GpuDepthScene& scene) {
-  check_queries(queries);
-  check_drawables(scene.drawables);
-  detail::Flight& flight = find_free_flight();
-  flight.queries.assign(queries.begin(), queries.end());
   for (const GpuDepthQuery& query : queries)
     flight.views.push_back(*slots[static_cast<std::size_t>(query.slot)].view);
   if (prepare_once(flight, scene)) return flight;
@@ -154,7 +149,7 @@ void GpuDepthDetector::State::run(detail::Flight& flight, const GpuDepthScene& s
                                   std::uint32_t results_name) {
   flight.is_pending = true;
   if (flight.once) {
-    run_once(flight, once->program, results_name);
+    run_once(flight, results_name);
     return;
   }
   if (once) glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT);  // of what that has written
@@ -245,7 +240,12 @@ void GpuDepthDetector::forget(GpuDepthTicket ticket) { state_->find(ticket).numb
 
 void GpuDepthDetector::detect(std::span<const GpuDepthQuery> queries, const GpuDepthScene& scene,
                               std::vector<DepthReport>& reports) {
-  if (!state_->look_first(queries, scene, reports)) fetch(submit(queries, scene), reports);
+  if (state_->looks_free(queries, scene)) {
+    reports.assign(queries.size(), {});
+    return;
+  }
+  fetch(submit(queries, scene), reports);
+  state_->note_answers(queries, reports);
 }
 
 DepthReport GpuDepthDetector::detect(const Pose& world_from_object, const GpuDepthScene& scene) {
@@ -285,29 +285,6 @@ std::vector<float> read_depths(const detail::GlTexture& atlas, int tile, int til
 
 }  // namespace
 
-// But for its intervals.
-DepthMap GpuDepthDetector::State::begin_read(int slot) const {
-  DepthMap map;
-  map.view = *slots[static_cast<std::size_t>(slot)].view;
-  map.width = settings.width, map.height = settings.height, map.layers = frame.layers;
-  const detail::DepthMapNote note = read_note(slot);
-  map.covered = note.covered, map.overfull = note.overfull, map.open = note.open;
-  map.intervals.resize(frame.pixels * static_cast<std::size_t>(frame.layers));
-  return map;
-}
-
-DepthMap GpuDepthDetector::State::read_intervals(int slot) const {
-  DepthMap map = begin_read(slot);
-  const std::size_t count = map.intervals.size();
-  const auto metres = static_cast<float>(2 * map.view.half_size.z);
-  intervals.read(std::span<DepthMap::Interval>(map.intervals),
-                 static_cast<std::size_t>(slot) * count * sizeof(DepthMap::Interval));
-  for (DepthMap::Interval& i : map.intervals)
-    i = i.near > i.far ? DepthMap::Interval{}
-                       : DepthMap::Interval{i.near * metres, i.far * metres};
-  return map;
-}
-
 DepthMap GpuDepthDetector::read_map(int slot) {
   State& s = *state_;
   s.check_slot(slot);
@@ -315,10 +292,22 @@ DepthMap GpuDepthDetector::read_map(int slot) {
   if (!drawn.view) throw Error(fmt::format("slot {} has no map yet: draw_map first", slot));
   const GpuStateGuard guard(s.options.save_state);
   if (s.options.save_state) clear_gpu_state();
-  if (s.by_intervals()) return s.read_intervals(slot);
-  DepthMap map = s.begin_read(slot);
-  const std::size_t count = map.intervals.size();
+  DepthMap map;
+  map.view = *drawn.view;
+  map.width = s.settings.width, map.height = s.settings.height, map.layers = s.frame.layers;
+  const detail::DepthMapNote note = s.read_note(slot);
+  map.covered = note.covered, map.overfull = note.overfull, map.open = note.open;
+  const std::size_t count = s.frame.pixels * static_cast<std::size_t>(s.frame.layers);
+  map.intervals.resize(count);
   const auto metres = static_cast<float>(2 * drawn.view->half_size.z);
+  if (s.by_intervals()) {
+    s.intervals.read(std::span<DepthMap::Interval>(map.intervals),
+                     static_cast<std::size_t>(slot) * count * sizeof(DepthMap::Interval));
+    for (DepthMap::Interval& i : map.intervals)
+      i = i.near > i.far ? DepthMap::Interval{}
+                         : DepthMap::Interval{i.near * metres, i.far * metres};
+    return map;
+  }
   const auto read = [&](const detail::GlTexture& atlas) {
     return read_depths(atlas, slot, s.tiles, map.width, map.height);
   };

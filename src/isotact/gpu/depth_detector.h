@@ -86,11 +86,11 @@ struct GpuDepthOptions {
   // elements at most and edges of up to 8000 pixels, for 8 queries at most. The same answers,
   // sooner. What does not fit goes in several passes.
   bool one_pass = true;
-  // Where all goes in one dispatch, and somebody waits, detect() sifts triangles on the CPU first:
-  // by boxes, then one by one, against the depths between which the object is solid in tiles of
-  // 16 x 16 pixels. Where none is left, and a place in each connected part of the object is outside
-  // of all closed elements, it is free, and the GPU is not asked. Else the GPU looks for surfaces
-  // of those that are left, in the tiles where they are; where it finds none either, it does all.
+  // Where all goes in one dispatch, and somebody waits, detect() looks on the CPU first whether the
+  // object is free, unless it was not when it was last asked: triangles, by boxes and then one by
+  // one, against the depths between which the object is solid in tiles of 16 x 16 pixels. Where
+  // none comes near, and a place in each connected part of the tiles is outside of all closed
+  // elements, the GPU is not asked. Costs some microseconds where it does not help.
   bool first_look = true;
   // kCompute: room for the blocks of 4 x 4 tiles that triangles cover; 0: 2^18. What is beyond
   // takes longer.
@@ -186,8 +186,7 @@ class GpuDepthDetector {
   std::uint64_t memory_bytes() const;  // on the GPU
   struct Submissions {
     std::uint64_t all = 0, one_pass = 0;
-    // Calls of detect() without one: by a first look, and of these by the CPU alone.
-    std::uint64_t looks = 0, alone = 0;
+    std::uint64_t looks = 0;  // calls of detect() that needed none
   };
   Submissions submissions() const;  // so far
 

@@ -46,14 +46,15 @@ bool may_meet_box(const std::array<float, 12>& rows, const ClusterNode& node, bo
   return misses == 0;
 }
 
-}  // namespace
-
+// Whether edge functions of all triangles are exact in double precision; depth_once.comp.
+// `longest`: of their edges.
 bool is_exact(const DepthView& view, const DepthSettings& settings, double longest) {
   constexpr double kMostPixels = 8000;
   return longest * settings.width <= kMostPixels * 2 * view.half_size.x &&
          longest * settings.height <= kMostPixels * 2 * view.half_size.y;
 }
 
+}  // namespace
 }  // namespace detail
 
 bool GpuDepthDetector::State::can_run_once(const GpuDepthScene& scene) const {
@@ -65,23 +66,17 @@ bool GpuDepthDetector::State::can_run_once(const GpuDepthScene& scene) const {
          m.elements.size() <= detail::kOnceElements;
 }
 
-std::vector<ShaderDefine> GpuDepthDetector::State::list_once_defines() const {
-  const int tile_count = ((settings.width + 15) / 16) * ((settings.height + 15) / 16);
-  std::vector<ShaderDefine> defines{
-      {"LAYERS", std::to_string(settings.layers)},
-      {"WIDTH", std::to_string(settings.width)},
-      {"HEIGHT", std::to_string(settings.height)},
-      {"TILES", std::to_string(tile_count) + "u"},
-      {"CONTACT_COUNT", std::to_string(settings.max_contacts) + "u"}};
-  if (settings.max_contacts > 0) defines.push_back({"CONTACTS", "1"});
-  return defines;
-}
-
 void GpuDepthDetector::State::make_once() {
   const auto tile_count =
       static_cast<std::uint32_t>(((settings.width + 15) / 16) * ((settings.height + 15) / 16));
+  std::vector<ShaderDefine> defines{{"LAYERS", std::to_string(settings.layers)},
+                                    {"WIDTH", std::to_string(settings.width)},
+                                    {"HEIGHT", std::to_string(settings.height)},
+                                    {"TILES", std::to_string(tile_count) + "u"}};
+  defines.push_back({"CONTACT_COUNT", std::to_string(settings.max_contacts) + "u"});
+  if (settings.max_contacts > 0) defines.push_back({"CONTACTS", "1"});
   once = std::make_unique<detail::OncePass>();
-  once->program = GpuProgram("depth_once.comp", list_once_defines());
+  once->program = GpuProgram("depth_once.comp", defines);
   once->frame = GpuBuffer(std::span<const detail::DepthFrame>(&frame, 1));
   once->notes = GpuBuffer(static_cast<std::size_t>(options.queries) * detail::kOnceNoteWords * 4);
   once->notes.clear();
@@ -232,8 +227,7 @@ bool GpuDepthDetector::State::put_once(detail::Flight& flight) {
   return true;
 }
 
-void GpuDepthDetector::State::run_once(detail::Flight& flight, const GpuProgram& program,
-                                       std::uint32_t results_name) {
+void GpuDepthDetector::State::run_once(detail::Flight& flight, std::uint32_t results_name) {
   const GpuMeshes::State& m = flight.meshes.front().meshes->state();
   const std::array<GLuint, 6> names{m.corners.name(),  0, 0, m.leaves.name(), once->covered.name(),
                                     once->notes.name()};
@@ -245,7 +239,7 @@ void GpuDepthDetector::State::run_once(detail::Flight& flight, const GpuProgram&
   glBindBuffersBase(GL_UNIFORM_BUFFER, 30, 2, blocks.data());
   std::uint32_t groups = 0;
   for (const detail::OnceQuery& query : once->queries) groups = std::max(groups, query.groups);
-  glUseProgram(program.name());
+  glUseProgram(once->program.name());
   // The last detection has put everything back.
   glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT);
   glDispatchCompute(groups, static_cast<GLuint>(once->queries.size()), 1);

@@ -16,11 +16,8 @@ void widen(TileRange& range, const TileRange& other) {
 void SolidTiles::set(int columns, int rows, std::span<const CoveredTile> covered) {
   const auto count = static_cast<std::size_t>(columns) * static_cast<std::size_t>(rows);
   levels_.assign(1, {columns, rows, std::vector<TileRange>(count)});
-  places_.assign(count, 0);
-  for (std::size_t i = 0; i < covered.size(); ++i) {
-    levels_[0].ranges[covered[i].number] = {covered[i].near, covered[i].far};
-    places_[covered[i].number] = static_cast<std::uint32_t>(i);
-  }
+  for (const CoveredTile& tile : covered)
+    levels_[0].ranges[tile.number] = {tile.near, tile.far};
   while (levels_.back().columns > 1 || levels_.back().rows > 1) {
     const Level& below = levels_.back();
     Level level{(below.columns + 1) / 2, (below.rows + 1) / 2, {}};

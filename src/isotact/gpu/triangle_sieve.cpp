@@ -6,7 +6,8 @@
 namespace isotact::detail {
 namespace {
 
-constexpr std::size_t kFewBundles = 6;
+// Of eight triangles each, that are looked into: more are hardly clear.
+constexpr std::size_t kMostBundles = 16;
 
 ISOTACT_INLINE Vec3f to_vec(Lanes<float, 4> lanes) { return {lanes.v[0], lanes.v[1], lanes.v[2]}; }
 
@@ -14,18 +15,8 @@ ISOTACT_INLINE Vec3f to_vec(Lanes<float, 4> lanes) { return {lanes.v[0], lanes.v
 
 void TriangleSieve::begin(const SolidTiles& solid, std::array<std::int32_t, 2> pixels) {
   solid_ = &solid;
+  bundles_left_ = kMostBundles;
   scale_ = {static_cast<float>(pixels[0]) / 32, static_cast<float>(pixels[1]) / 32, 0.5F};
-  placings_.clear();
-  bundles_.clear();
-  found_.clear();
-  tiles_.clear();
-  const auto count =
-      static_cast<std::size_t>(solid.columns()) * static_cast<std::size_t>(solid.rows());
-  if (marks_.size() < count) marks_.resize(count);
-  if (++picture_ == 0) {
-    std::fill(marks_.begin(), marks_.end(), 0U);
-    picture_ = 1;
-  }
 }
 
 // A triangle in the picture, and its plane: depth = depth(first) + slope . (place - first), off by
@@ -63,19 +54,11 @@ bool TriangleSieve::is_over(const Placed& t, const Vec3f& room, int column, int 
   return true;
 }
 
-void TriangleSieve::mark(int column, int row) {
-  std::uint32_t& mark = marks_[static_cast<std::size_t>(row * solid_->columns() + column)];
-  if (mark == picture_) return;
-  mark = picture_;
-  tiles_.push_back(solid_->place(column, row));
-}
-
-bool TriangleSieve::test(const Placing& placing, std::uint32_t triangle) {
-  const Vec3f* const corners = placing.corners + 3 * std::size_t{triangle};
-  const Vec3f a = to_vec(placing.place(corners[0])), b = to_vec(placing.place(corners[1])),
-              c = to_vec(placing.place(corners[2])), room = to_vec(placing.room);
+bool TriangleSieve::is_triangle_clear(const Vec3f* corners) const {
+  const Vec3f a = to_vec(placing_.place(corners[0])), b = to_vec(placing_.place(corners[1])),
+              c = to_vec(placing_.place(corners[2])), room = to_vec(placing_.room);
   const Vec3f lower = min(a, min(b, c)) - room, upper = max(a, max(b, c)) + room;
-  if (!solid_->may_meet(lower, upper)) return false;
+  if (!solid_->may_meet(lower, upper)) return true;
   Placed t{.at = {to_double(a), to_double(b), to_double(c)}};
   const Vec3 e = t.at[1] - t.at[0], f = t.at[2] - t.at[0];
   const double area = e.x * f.y - e.y * f.x;
@@ -91,24 +74,19 @@ bool TriangleSieve::test(const Placing& placing, std::uint32_t triangle) {
     t.off = 1e-15 * products / std::abs(area) +
             1e-6 * (std::abs(t.slope_x) + std::abs(t.slope_y)) + 1e-12;
   }
-  bool found = false;
-  solid_->visit_met(lower, upper, [&](int column, int row) {
-    if (!is_over(t, room, column, row)) return;
-    mark(column, row);
-    found = true;
+  return solid_->none_met(lower, upper, [&](int column, int row) {
+    return is_over(t, room, column, row);
   });
-  return found;
 }
 
-std::size_t TriangleSieve::add(const GpuMeshes::State& meshes,
-                               const GpuMeshes::State::Element& element,
-                               const std::array<float, 12>& clip_from_element) {
-  Placing placing{.corners = meshes.corners_here.data()};
+void TriangleSieve::set_placing(const GpuMeshes::State::Element& element,
+                                const std::array<float, 12>& clip_from_element) {
+  placing_ = {};
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const float scale = scale_[axis];
     float greatest = std::abs(clip_from_element[4 * axis + 3]) + 1;
-    Placing::Column* const columns[] = {&placing.x, &placing.y, &placing.z};
-    Placing::Column* const sizes[] = {&placing.size_x, &placing.size_y, &placing.size_z};
+    Placing::Column* const columns[] = {&placing_.x, &placing_.y, &placing_.z};
+    Placing::Column* const sizes[] = {&placing_.size_x, &placing_.size_y, &placing_.size_z};
     for (std::size_t k = 0; k < 3; ++k) {
       const float row = clip_from_element[4 * axis + k];
       columns[k]->v[axis] = row * scale;
@@ -117,39 +95,32 @@ std::size_t TriangleSieve::add(const GpuMeshes::State& meshes,
           std::max(std::abs(element.bounds.lower[k]), std::abs(element.bounds.upper[k]));
       greatest += std::abs(row) * static_cast<float>(far);
     }
-    placing.start.v[axis] = (clip_from_element[4 * axis + 3] + 1) * scale;
+    placing_.start.v[axis] = (clip_from_element[4 * axis + 3] + 1) * scale;
     // Each of some ten roundings, here and there, is 2^-24 of no more than `greatest`. Across, the
     // GPU snaps to 1/4096 of a pixel, and looks 1/64 further.
-    placing.room.v[axis] = 2e-6F * greatest * scale + (axis == 2 ? 2e-6F : 1.0F / 512);
+    placing_.room.v[axis] = 2e-6F * greatest * scale + (axis == 2 ? 2e-6F : 1.0F / 512);
   }
-  const auto number = static_cast<std::uint32_t>(placings_.size());
-  const std::size_t before = bundles_.size();
+}
+
+bool TriangleSieve::is_clear(const GpuMeshes::State& meshes,
+                             const GpuMeshes::State::Element& element,
+                             const std::array<float, 12>& clip_from_element) {
+  set_placing(element, clip_from_element);
   for (std::uint32_t n = element.first_node; n < element.end_node;) {
     const ClusterNode& node = meshes.nodes[n];
-    const auto at = placing.place(node.middle), reach = placing.find_reach(node.half);
-    const Vec3f lower = to_vec(at - reach), upper = to_vec(at + reach);
-    if (!solid_->may_meet(lower, upper)) {
+    const auto at = placing_.place(node.middle), reach = placing_.find_reach(node.half);
+    if (!solid_->may_meet(to_vec(at - reach), to_vec(at + reach))) {
       n = node.end;
       continue;
     }
     ++n;
-    if (node.count > 0)
-      bundles_.push_back({node.first / 3, node.count, number, lower, upper});
+    if (node.count == 0) continue;
+    if (bundles_left_ == 0) return false;
+    --bundles_left_;
+    for (std::uint32_t i = 0; i < node.count; ++i)
+      if (!is_triangle_clear(&meshes.corners_here[node.first + 3 * std::size_t{i}])) return false;
   }
-  if (bundles_.size() > before) placings_.push_back(placing);
-  return bundles_.size() - before;
-}
-
-void TriangleSieve::finish() {
-  const bool one_by_one = bundles_.size() <= kFewBundles;
-  for (const Bundle& bundle : bundles_) {
-    if (!one_by_one)
-      solid_->visit_met(bundle.lower, bundle.upper,
-                        [this](int column, int row) { mark(column, row); });
-    for (std::uint32_t i = 0; i < bundle.count; ++i)
-      if (!one_by_one || test(placings_[bundle.element], bundle.first + i))
-        found_.push_back({bundle.first + i, bundle.element});
-  }
+  return true;
 }
 
 }  // namespace isotact::detail

@@ -3,11 +3,9 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "isotact/gpu/buffer.h"
-#include "isotact/gpu/detail/mesh_state.h"
 #include "isotact/gpu/detail/triangle_sieve.h"
 #include "isotact/gpu/program.h"
 
@@ -33,34 +31,26 @@ inline constexpr std::size_t kOnceQueries = 8;        // several passes find mor
 // Clusters of a query, at most: each tile looks at all of them, where several passes would not.
 inline constexpr std::size_t kOnceEntries = 2048;
 
-// Of a first look (depth_look.cpp): entries are triangles, corner / 3 | instance << kLookBits;
-// behind them are the tiles to be looked at, as places in the list of covered ones.
-inline constexpr std::uint32_t kLookBits = 22;
-inline constexpr std::size_t kLookBundles = 256;  // that may meet the object, at most
-inline constexpr std::size_t kLookParts = 16;     // connected ones of an object, at most
+// Of a first look (depth_look.cpp): connected parts of an object's tiles, at most.
+inline constexpr std::size_t kLookParts = 16;
 
 struct OnceSlot {
   std::uint64_t version = 0;  // of the map that is listed
   std::uint32_t tiles = 0;
   std::uint32_t lost = 0;  // surfaces that had no room
   std::shared_ptr<const SolidTiles> solid{};
+  bool was_free = true;  // when it was last asked
 };
 
 struct OncePass {
   GpuProgram program;
-  std::optional<GpuProgram> look;
   GpuBuffer frame, notes, covered;
   std::vector<OnceSlot> slots;
   std::uint32_t tiles_a_slot = 0;
   // Of the submission that is being made.
   std::vector<OnceQuery> queries;
   std::vector<std::uint32_t> entries;
-  // Of a first look.
   TriangleSieve sieve;
-  std::vector<DrawnInstance> instances;
-  std::vector<std::size_t> places;  // of queries that the GPU is asked
-  // A look that found too much is not worth its time: the next ones are left out.
-  std::uint32_t looks_left_out = 0, leave_out = 0;
 };
 
 // What proves that all words of a record have come, as the shader adds it up.

@@ -136,13 +136,6 @@ struct MeshPrograms {
   GpuBuffer visible;  // or tiles
 };
 
-// What a first look says of a query.
-enum class Sifted : std::uint8_t {
-  kFree,   // nothing meets the object, nor is it within anything
-  kAsk,    // the GPU must look at the triangles that are listed
-  kLong,   // who knows
-};
-
 // Fixed state of a pass.
 struct PassState {
   std::uint32_t framebuffer = 0;
@@ -183,7 +176,7 @@ struct GpuDepthDetector::State {
   std::uint64_t map_versions = 0;
   detail::Upload map_upload;
   std::vector<std::unique_ptr<detail::Flight>> flights;
-  std::uint64_t submissions = 0, once_submissions = 0, looks = 0, looks_alone = 0;
+  std::uint64_t submissions = 0, once_submissions = 0, looks = 0;
 
   bool by_intervals() const { return settings.method == DepthMethod::kIntervals; }
   void check_slot(int slot) const;
@@ -202,8 +195,6 @@ struct GpuDepthDetector::State {
   void draw_intervals(std::span<const GpuDrawable> object, const DepthView& view,
                       const detail::Upload& upload);
   detail::DepthMapNote read_note(int slot) const;
-  DepthMap begin_read(int slot) const;
-  DepthMap read_intervals(int slot) const;
   void draw_heights(int slot, std::span<const GpuDrawable> object, const DepthView& view,
                     const detail::Upload& upload);
   void draw_object(std::span<const GpuDrawable> object, const DepthView& view,
@@ -227,7 +218,6 @@ struct GpuDepthDetector::State {
 
   // depth_once.cpp
   bool can_run_once(const GpuDepthScene& scene) const;
-  std::vector<ShaderDefine> list_once_defines() const;
   void make_once();
   std::vector<bool> find_probed_tiles(const detail::DepthMapNote& note) const;
   void list_covered(std::size_t slot);
@@ -236,22 +226,17 @@ struct GpuDepthDetector::State {
   // False where it takes several passes.
   bool prepare_once(detail::Flight& flight, const GpuDepthScene& scene);
   bool put_once(detail::Flight& flight);  // false: too much
-  void run_once(detail::Flight& flight, const GpuProgram& program, std::uint32_t results_name);
+  void run_once(detail::Flight& flight, std::uint32_t results_name);
 
   // depth_look.cpp
-  // Reports of queries that somebody waits for, where the CPU and a short look of the GPU can tell.
-  // False where it takes the long way.
-  bool look_first(std::span<const GpuDepthQuery> queries, const GpuDepthScene& scene,
-                  std::vector<DepthReport>& reports);
-  detail::Sifted sift_triangles(const GpuDepthQuery& query, const GpuMeshes::State& meshes,
-                                std::vector<detail::DrawnInstance>& instances);
+  // Whether the CPU can tell that all queries are free.
+  bool looks_free(std::span<const GpuDepthQuery> queries, const GpuDepthScene& scene);
+  bool looks_free(const GpuDepthQuery& query, const GpuMeshes::State& meshes);
   bool is_outside(const GpuDepthQuery& query, const GpuMeshes::State& meshes) const;
-  bool ask_look(std::span<const GpuDepthQuery> queries, const GpuDepthScene& scene,
-                std::vector<DepthReport>& reports);
+  void note_answers(std::span<const GpuDepthQuery> queries, std::span<const DepthReport> reports);
 
   // depth_detector.cpp
   void check_queries(std::span<const GpuDepthQuery> queries) const;
-  detail::Flight& find_free_flight();
   void set_stride(detail::Flight& flight) const;
   void forget_hits();  // of a submission that did not come to its end
   detail::Flight& find(GpuDepthTicket ticket);
@@ -270,9 +255,6 @@ std::array<float, 16> make_clip_matrix(const DepthView& view, const Pose& view_f
 DrawnInstance make_instance(const GpuMeshes::State::Element& element, const DepthView& view,
                             const Pose& view_from_world);
 void set_conservative(bool on);  // where the GPU can
-// Whether edge functions of all triangles are exact in double precision; depth_once.comp.
-// `longest`: of their edges.
-bool is_exact(const DepthView& view, const DepthSettings& settings, double longest);
 }  // namespace detail
 
 }  // namespace isotact

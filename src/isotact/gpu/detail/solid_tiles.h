@@ -35,10 +35,6 @@ class SolidTiles {
   int columns() const { return levels_.front().columns; }
   int rows() const { return levels_.front().rows; }
   const TileRange& range(int column, int row) const { return levels_.front().at(column, row); }
-  // In the list that it was made of; of covered tiles.
-  std::uint32_t place(int column, int row) const {
-    return places_[static_cast<std::size_t>(row * columns() + column)];
-  }
 
   // Tiles that a box touches; none where first > last.
   struct Span {
@@ -77,11 +73,11 @@ class SolidTiles {
   // touches none of the boxes does not come between two places of a part.
   const std::vector<Vec3f>& parts() const { return parts_; }
 
-  // Calls `visit(column, row)` for each tile of a box in which it touches the solid.
-  template <typename Visit>
-  void visit_met(const Vec3f& lower, const Vec3f& upper, const Visit& visit) const {
+  // Whether `is_met(column, row)` is false for all tiles of a box in which that touches the solid.
+  template <typename IsMet>
+  bool none_met(const Vec3f& lower, const Vec3f& upper, const IsMet& is_met) const {
     const Span span = find_span(lower, upper);
-    if (span.is_empty()) return;
+    if (span.is_empty()) return true;
     const auto meets = [&](const TileRange& r) { return r.near <= upper.z && r.far >= lower.z; };
     // Parts of 4 x 4 tiles first.
     constexpr unsigned kPart = 2;
@@ -93,8 +89,9 @@ class SolidTiles {
         const int end_column = std::min(span.last_column, ((x + 1) << level) - 1);
         for (int row = std::max(span.first_row, y << level); row <= end_row; ++row)
           for (int column = std::max(span.first_column, x << level); column <= end_column; ++column)
-            if (meets(levels_[0].at(column, row))) visit(column, row);
+            if (meets(levels_[0].at(column, row)) && is_met(column, row)) return false;
       }
+    return true;
   }
 
  private:
@@ -106,7 +103,6 @@ class SolidTiles {
     }
   };
   std::vector<Level> levels_{1};  // tiles first, then four in one each time
-  std::vector<std::uint32_t> places_{0};
   std::vector<Vec3f> parts_;
 
   void find_parts();

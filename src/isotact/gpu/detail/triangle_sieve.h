@@ -1,12 +1,11 @@
-// Which triangles of an environment may show in an object's depth map, and in which of its tiles:
-// found on the CPU, in a microsecond or two for some ten thousands of triangles, so that the GPU has
-// next to nothing left to do, or nothing at all.
+// Whether triangles of an environment stay clear of an object, as far as tiles of its depth map can
+// tell: found on the CPU, in some microseconds for tens of thousands of triangles, where the way to
+// the GPU and back takes ten times as long.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "isotact/base/lanes.h"
@@ -19,22 +18,11 @@ class TriangleSieve {
  public:
   // Of a picture. Keeps its memory.
   void begin(const SolidTiles& solid, std::array<std::int32_t, 2> pixels);
-  // An element of triangles at a pose: how many of its bundles may meet the solid. No triangle that
-  // covers the middle of a pixel in which the object is, at a depth at which it is, is left out; nor
-  // one that comes as near as half a pixel.
-  std::size_t add(const GpuMeshes::State& meshes, const GpuMeshes::State::Element& element,
-                  const std::array<float, 12>& clip_from_element);
-  // All are there. Where few bundles are left, their triangles are looked at one by one; where many
-  // are, it is quicker to ask the GPU.
-  void finish();
-
-  struct Found {
-    std::uint32_t triangle;  // corner / 3
-    std::uint32_t element;   // of those with bundles
-  };
-  const std::vector<Found>& found() const { return found_; }
-  // Places in the list of covered tiles; empty where nothing was found.
-  const std::vector<std::uint32_t>& tiles() const { return tiles_; }
+  // An element of triangles at a pose. True: all of them are clear of the tiles' boxes, in which the
+  // object is, with the half pixel between a tile and the middles of its neighbours' pixels. False:
+  // some are not, or it would take long to tell.
+  bool is_clear(const GpuMeshes::State& meshes, const GpuMeshes::State::Element& element,
+                const std::array<float, 12>& clip_from_element);
 
  private:
   // Places of an element's corners, off by no more than `room`: columns of a matrix, in three lanes.
@@ -43,7 +31,6 @@ class TriangleSieve {
     Column x{0}, y{0}, z{0}, start{0};
     Column size_x{0}, size_y{0}, size_z{0};  // the same without signs
     Column room{0};
-    const Vec3f* corners = nullptr;
 
     ISOTACT_INLINE Column place(const Vec3f& p) const {
       return x * p.x + y * p.y + z * p.z + start;
@@ -53,24 +40,16 @@ class TriangleSieve {
       return size_x * half.x + size_y * half.y + size_z * half.z + room;
     }
   };
-  struct Bundle {
-    std::uint32_t first, count;  // triangles
-    std::uint32_t element;
-    Vec3f lower, upper;  // in the picture
-  };
   struct Placed;
-  bool test(const Placing& placing, std::uint32_t triangle);
+  void set_placing(const GpuMeshes::State::Element& element,
+                   const std::array<float, 12>& clip_from_element);
+  bool is_triangle_clear(const Vec3f* corners) const;
   bool is_over(const Placed& triangle, const Vec3f& room, int column, int row) const;
-  void mark(int column, int row);
 
   const SolidTiles* solid_ = nullptr;
   std::array<float, 3> scale_{};  // tiles and depths of a clip coordinate
-  std::vector<Placing> placings_;
-  std::vector<Bundle> bundles_;
-  std::vector<Found> found_;
-  std::vector<std::uint32_t> tiles_;
-  std::vector<std::uint32_t> marks_;  // of tiles: the picture that they were last found in
-  std::uint32_t picture_ = 0;
+  std::size_t bundles_left_ = 0;
+  Placing placing_;
 };
 
 }  // namespace isotact::detail

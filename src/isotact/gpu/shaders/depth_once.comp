@@ -5,8 +5,6 @@
 // boxes of leaves, then by triangles. The last tile that is done writes the report.
 //
 // Same answers as depth_raster.comp, depth_tiles.comp, depth_within.comp and depth_finish.comp.
-//
-// LOOK: of surfaces alone, from triangles and tiles that the CPU has sifted (depth_look.cpp).
 layout(local_size_x = 256) in;
 #include "depth_frame.glsl"
 #include "depth_flat.glsl"
@@ -81,12 +79,8 @@ shared uint warp_faces[8];              // of each 8 x 4 pixels: a bit a face
 const uint kFaceFront = 1u, kFaceClosed = 2u;
 
 shared uint leaf_count, candidate_count, last_group;
-const uint kCandidates = 256u;
-#ifdef LOOK
-const uint kLookBits = 22u;
-#else
 shared uvec2 near_leaves[256];   // first corner; instance << 8 | count
-#endif
+const uint kCandidates = 256u;
 // Candidates: place in near_leaves << 8 | triangle there. In the end, the report.
 const uint kRecordRoom = 16u + 8u * CONTACT_COUNT + kMostWords;
 shared uint pool[kRecordRoom > kCandidates ? kRecordRoom : kCandidates];
@@ -107,11 +101,7 @@ void main() {
   uint me = gl_LocalInvocationIndex, number = gl_WorkGroupID.y;
   Query query = find_query(number);
   if (gl_WorkGroupID.x >= query.groups) return;
-  uint place = gl_WorkGroupID.x;
-#ifdef LOOK
-  place = find_asked(query.entries + query.entry_count + place);
-#endif
-  CoveredTile of = covered[query.slot * TILES + place];
+  CoveredTile of = covered[query.slot * TILES + gl_WorkGroupID.x];
   const int across = (WIDTH + 15) / 16;
   TileBox tile = TileBox(ivec2(int(of.number) % across, int(of.number) / across) * 16, of.near, of.far);
   Pixel pixel;
@@ -122,20 +112,6 @@ void main() {
   if (me < kParts) keys[min(me, kParts - 1u)] = 0u;
   if (me < 16u) hit_rows[min(me, 15u)] = 0u;
   bool begun = false;
-#ifdef LOOK
-  for (uint first = 0u; first < query.entry_count; first += kCandidates) {
-    if (me == 0u) candidate_count = 0u;
-    barrier();
-    uint item = first + me;
-    if (item < query.entry_count)
-      list_asked(tile, find_asked(query.entries + min(item, query.entry_count - 1u)));
-    barrier();
-    if (candidate_count == 0u) continue;
-    if (!begun) begin_pixel(pixel, query.slot, false);
-    begun = true;
-    test_candidates(tile, pixel, number, query.slot);
-  }
-#else
   uint leaf_total = kLeavesACluster * query.entry_count;
   for (uint first = 0u; first < leaf_total; first += 256u) {
     if (me == 0u) leaf_count = 0u;
@@ -166,7 +142,6 @@ void main() {
     }
   }
   if (begun) note_within(pixel, number * kNoteStride);
-#endif
   barrier();
   if (told != 0u) {
     tell(pixel, number, tile.first);

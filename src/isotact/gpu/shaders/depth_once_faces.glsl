@@ -13,24 +13,6 @@ bool meets_tile(TileBox tile, vec3 lower, vec3 upper, bool front) {
 
 const vec3 kHalfSize = 0.5 * vec3(WIDTH, HEIGHT, 1);
 
-bool meets_tile(TileBox tile, Instance instance, uint corner) {
-  vec3 c0 = to_clip(instance, corner), c1 = to_clip(instance, corner + 1u),
-       c2 = to_clip(instance, corner + 2u);
-  vec3 lower = (min(c0, min(c1, c2)) + 1) * kHalfSize, upper = (max(c0, max(c1, c2)) + 1) * kHalfSize;
-  return meets_tile(tile, lower, upper, (instance.flags & kClosed) != 0u);
-}
-
-#ifdef LOOK
-uvec2 get_candidate(uint candidate) {
-  return uvec2(3u * (candidate & ((1u << kLookBits) - 1u)), candidate >> kLookBits);
-}
-
-void list_asked(TileBox tile, uint candidate) {
-  uvec2 at = get_candidate(candidate);
-  if (meets_tile(tile, get_instance(at.y), at.x))
-    pool[min(atomicAdd(candidate_count, 1u), kCandidates - 1u)] = candidate;
-}
-#else
 void list_leaf(TileBox tile, uint entry, uint part) {
   uint leaf = (entry & 0xffffu) * kLeavesACluster + part, number = entry >> 16;
   Instance instance = get_instance(number);
@@ -58,10 +40,14 @@ uvec2 get_candidate(uint candidate) {
 void list_candidate(TileBox tile, uint which, uint number) {
   uvec2 leaf = near_leaves[which];
   if (number >= (leaf.y & 255u)) return;
-  if (meets_tile(tile, get_instance(leaf.y >> 8), leaf.x + 3u * number))
+  uint corner = leaf.x + 3u * number, at = leaf.y >> 8;
+  Instance instance = get_instance(at);
+  vec3 c0 = to_clip(instance, corner), c1 = to_clip(instance, corner + 1u),
+       c2 = to_clip(instance, corner + 2u);
+  vec3 lower = (min(c0, min(c1, c2)) + 1) * kHalfSize, upper = (max(c0, max(c1, c2)) + 1) * kHalfSize;
+  if (meets_tile(tile, lower, upper, (instance.flags & kClosed) != 0u))
     pool[min(atomicAdd(candidate_count, 1u), kCandidates - 1u)] = which << 8 | number;
 }
-#endif
 
 // ---- triangles, four lanes each -----------------------------------------------------------------
 

@@ -18,9 +18,7 @@ struct Pixel {
   bool is_probe;
   vec2 solid[LAYERS];
   float furthest;
-#ifndef LOOK
   int windings[LAYERS];  // before each part; shaders/depth_winding.glsl
-#endif
   Best deepest;
 #ifdef CONTACTS
   Best contact;
@@ -85,7 +83,6 @@ void test_face(inout Pixel p, uint query, uint slot, uint face) {
       }
     if (found && z > 0 && z < 1) record_hit(p, slot, face, front, z, interval);
   }
-#ifndef LOOK
   if ((uint(e2.w) & kFaceClosed) == 0u) return;
   int entered = front ? 1 : -1, winding = entered * (((plane.w + 1) << 8) | 1);
   for (int layer = 0; layer < LAYERS; ++layer)
@@ -94,7 +91,6 @@ void test_face(inout Pixel p, uint query, uint slot, uint face) {
     told = 1u;
     atomicAdd(sums[query * ask[0].x + uint(plane.w)], entered);
   }
-#endif
 }
 
 // What the map has in a lane's pixel, whatever that is.
@@ -119,9 +115,7 @@ void begin_pixel(inout Pixel p, uint slot, bool any_probe) {
   p.furthest = -1e30;
   bool in_object = all(lessThan(p.at, kSize));
   for (int layer = 0; layer < LAYERS; ++layer) {
-#ifndef LOOK
     p.windings[layer] = 0;
-#endif
     in_object = in_object && p.solid[layer].x <= p.solid[layer].y;
     if (!in_object) p.solid[layer] = kNoInterval;
     if (in_object) p.furthest = p.solid[layer].y;

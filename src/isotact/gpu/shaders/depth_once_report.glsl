@@ -23,7 +23,6 @@ uint find_pixel(uint part, uint key) {
   return min(pixel.y, size.y - 1u) * size.x + min(pixel.x, size.x - 1u);
 }
 
-#ifndef LOOK
 void note_within(Pixel p, uint note) {
   for (int layer = 0; layer < LAYERS; ++layer) {
     // Below zero: a room that is turned inwards, with the object outside of its solid.
@@ -38,7 +37,6 @@ void note_within(Pixel p, uint note) {
     if ((notes[word] & bit) == 0u) atomicOr(notes[word], bit);
   }
 }
-#endif
 
 void keep_hit(ivec2 pixel, Best best, uint part, uint key, uint first_key, uint note, uint place) {
   if (keys[first_key + part] != key) return;
@@ -123,7 +121,6 @@ void put_contact(uint part, Hit hit) {
 }
 #endif
 
-#ifndef LOOK
 // Elements that are around the object at one of the map's probes. `sum`: of the lane's own element.
 void find_around(uint query, int sum) {
   uint elements = ask[0].x;
@@ -134,7 +131,6 @@ void find_around(uint query, int sum) {
     if (sum > 0) atomicOr(met[min(e >> 5, kMostWords - 1u)], 1u << (e & 31u));
   }
 }
-#endif
 
 void put_elements(uint note_word, uint pixels) {
   uint i = min(gl_LocalInvocationIndex, kMostWords - 1u);
@@ -204,10 +200,8 @@ void finish(uint query, uint slot) {
     greatest_pixel = around_whom = kNone;
   }
   // What is read from afar is read early.
-#ifndef LOOK
   int sum = 0;
   if (isotact_is(kFindInside) && me < ask[0].x) sum = sums[query * ask[0].x + me];
-#endif
   uvec4 of_map = uvec4(0);
   if (me == 128u)
     of_map = uvec4(maps[slot].lost, maps[slot].covered, maps[slot].overfull, maps[slot].open);
@@ -225,9 +219,7 @@ void finish(uint query, uint slot) {
 #ifdef CONTACTS
   if (me >= 64u && key != 0u) put_contact(part & 63u, hit);
 #endif
-#ifndef LOOK
   if (isotact_is(kFindInside)) find_around(query, sum);
-#endif
   barrier();
   bool mine = me < 64u && key != 0u && keys[part] == greatest;
   if (mine) atomicMin(greatest_pixel, hit.pixel);
