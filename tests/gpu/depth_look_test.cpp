@@ -121,8 +121,7 @@ TEST_F(GpuDepthLookTest, WithinIsNotFree) {
   for (int round = 0; round < 70; ++round) {
     EXPECT_FALSE(detector.detect({}, {.meshes = around}).colliding);
     EXPECT_FALSE(detector.detect({.translation = {0.1, 0, 0}}, {.meshes = around}).colliding);
-    const DepthReport within =
-        detector.detect({.translation = {1.5, 0, 0}}, {.meshes = around});
+    const DepthReport within = detector.detect({.translation = {1.5, 0, 0}}, {.meshes = around});
     EXPECT_TRUE(within.colliding && within.inside);
     EXPECT_EQ(within.ids, (std::vector<std::uint32_t>{8}));
     EXPECT_TRUE(detector.detect({.translation = {0, 0.9, 0}}, {.meshes = around}).pixels > 0);
@@ -169,9 +168,8 @@ TEST(SolidTilesTest, OnePlaceInEachPart) {
   covered.push_back({27, 0.25F, 0.5F, 0});
   detail::SolidTiles tiles;
   tiles.set(7, 4, covered);
-  EXPECT_EQ(tiles.parts(), (std::vector<Vec3f>{{0.5F, 0.5F, 0.375F},
-                                               {3.5F, 0.5F, 0.8125F},
-                                               {6.5F, 3.5F, 0.375F}}));
+  EXPECT_EQ(tiles.parts(), (std::vector<Vec3f>{
+                               {0.5F, 0.5F, 0.375F}, {3.5F, 0.5F, 0.8125F}, {6.5F, 3.5F, 0.375F}}));
 }
 
 TEST(SolidTilesTest, BoxesAgainstAllTiles) {
@@ -179,7 +177,8 @@ TEST(SolidTilesTest, BoxesAgainstAllTiles) {
   std::size_t met = 0, told = 0;
   constexpr std::size_t kBoxes = 20000;
   for (std::size_t round = 0; round < 20; ++round) {
-    const int columns = 1 + static_cast<int>(random.below(40)), rows = 1 + static_cast<int>(random.below(40));
+    const int columns = 1 + static_cast<int>(random.below(40)),
+              rows = 1 + static_cast<int>(random.below(40));
     std::vector<detail::CoveredTile> covered;
     for (int i = 0; i < columns * rows; ++i) {
       if (random.below(3) != 0) continue;
@@ -190,8 +189,8 @@ TEST(SolidTilesTest, BoxesAgainstAllTiles) {
     detail::SolidTiles tiles;
     tiles.set(columns, rows, covered);
     for (std::size_t i = 0; i < kBoxes / 20; ++i) {
-      const Vec3f middle = to_float(
-          random.in_box({-3, -3, -0.2}, {columns + 3.0, rows + 3.0, 1.2}));
+      const Vec3f middle =
+          to_float(random.in_box({-3, -3, -0.2}, {columns + 3.0, rows + 3.0, 1.2}));
       const double size = std::pow(2, random.uniform(-5, 4));
       const Vec3f half = to_float(random.in_box({0, 0, 0}, {size, size, 0.1}));
       const Vec3f lower = middle - half, upper = middle + half;

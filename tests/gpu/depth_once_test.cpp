@@ -150,5 +150,23 @@ TEST_F(GpuDepthOnceTest, WhatDoesNotFitGoesInSeveralPasses) {
   EXPECT_EQ(detector.submissions().one_pass, 6U);
 }
 
+// Drivers give memory out again with what was in it. The first report of a detector once was that
+// of another one, which had had the same number.
+TEST_F(GpuDepthOnceTest, ReportsOfAnotherDetectorAreNotBelieved) {
+  const TriangleMesh ball = make_sphere({.radius = 0.5, .frequency = 3});
+  const MeshElement one[] = {make_mesh_element(ball, {}, 4, true)};
+  const GpuMeshes drawn(one);
+  const GpuMeshes* const around[] = {&drawn};
+  for (int i = 0; i < 12; ++i) {
+    GpuDepthDetector detector(gpu(), {.width = 32, .height = 32}, {.raster = GpuRaster::kCompute});
+    detector.draw_map(0, drawn, make_depth_view(to_double(bounds(ball)), {0, 1, 0}));
+    const bool near = i % 2 == 0;
+    EXPECT_EQ(
+        detector.detect({.translation = {near ? 0.1 : 1.2, 0, 0}}, {.meshes = around}).colliding,
+        near)
+        << i;
+  }
+}
+
 }  // namespace
 }  // namespace isotact

@@ -231,6 +231,8 @@ void GpuDepthDetector::fetch(GpuDepthTicket ticket, std::vector<DepthReport>& re
   detail::Flight& flight = state_->find(ticket);
   flight.wait();
   flight.number = 0;
+  if (flight.once && !flight.has_come())
+    throw Error("the GPU has not written its report: try GpuDepthOptions::one_pass = false");
   reports.resize(flight.queries.size());
   for (std::size_t q = 0; q < reports.size(); ++q)
     make_depth_report(flight, q, state_->settings, reports[q]);

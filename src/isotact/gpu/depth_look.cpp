@@ -34,8 +34,8 @@ void GpuDepthDetector::State::note_answers(std::span<const GpuDepthQuery> querie
       once->slots[static_cast<std::size_t>(queries[i].slot)].was_free = false;
 }
 
-// Where no surface touches the boxes of tiles, each closed element is around all of a connected part
-// of them, or around nothing of it.
+// Where no surface touches the boxes of tiles, each closed element is around all of a connected
+// part of them, or around nothing of it.
 bool GpuDepthDetector::State::looks_free(const GpuDepthQuery& query,
                                          const GpuMeshes::State& meshes_state) {
   const auto slot = static_cast<std::size_t>(query.slot);

@@ -213,10 +213,13 @@ bool GpuDepthDetector::State::put_once(detail::Flight& flight) {
   if (bytes > detail::kOnceBytes) return false;
   reserve_elements(static_cast<std::uint32_t>(flight.ids.size()));
   flight.upload.reserve(detail::kOnceBytes);
+  // A driver gives memory out again with what was in it: the report of another detector, say.
+  static std::atomic<std::uint32_t> stamps{0};
+  flight.stamp = ++stamps;
   flight.upload.put(0, detail::OnceHead{.elements = static_cast<std::uint32_t>(flight.ids.size()),
                                         .element_words = flight.element_words,
                                         .stride = flight.stride,
-                                        .serial = static_cast<std::uint32_t>(submissions + 1)});
+                                        .serial = flight.stamp});
   for (detail::OnceQuery& query : once->queries)
     query.entries += static_cast<std::uint32_t>(entries_at / 4);
   flight.upload.put_all(sizeof(detail::OnceHead),
@@ -254,14 +257,13 @@ namespace detail {
 bool Flight::has_come() const {
   for (std::size_t q = 0; q < queries.size(); ++q) {
     const std::span<const std::uint32_t> words = down.view<std::uint32_t>(stride, q * stride * 4);
-    const auto now = static_cast<std::uint32_t>(serial);
     const auto read = [&](std::size_t i) {
       // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): atomic_ref wants it; it only reads.
       return std::atomic_ref<std::uint32_t>(const_cast<std::uint32_t&>(words[i]))
           .load(std::memory_order_acquire);
     };
-    if (read(stride - 2) != now) return false;
-    if (read(stride - 1) != find_record_check(words.data(), record_words, now)) return false;
+    if (read(stride - 2) != stamp) return false;
+    if (read(stride - 1) != find_record_check(words.data(), record_words, stamp)) return false;
   }
   return true;
 }

@@ -24,8 +24,8 @@ struct AxisRay {
     return true;
   }
 
-  // 1 where it leaves through the triangle, -1 where it enters, 0 where it misses. Nothing: too near
-  // to an edge, or the place is too near to the triangle, to tell.
+  // 1 where it leaves through the triangle, -1 where it enters, 0 where it misses. Nothing: too
+  // near to an edge, or the place is too near to the triangle, to tell.
   std::optional<int> cross(const Vec3f* corners) const {
     const std::size_t u = (axis + 1) % 3, v = (axis + 2) % 3;
     std::array<Vec3, 3> p;
@@ -98,7 +98,8 @@ std::optional<int> find_winding(const GpuMeshes::State& meshes,
   }
   // The shortest way out meets the least.
   std::sort(ways.begin(), ways.end(), [](const Way& a, const Way& b) {
-    return a.length != b.length ? a.length < b.length : 2 * a.axis + (a.sign > 0) < 2 * b.axis + (b.sign > 0);
+    return a.length != b.length ? a.length < b.length
+                                : 2 * a.axis + (a.sign > 0) < 2 * b.axis + (b.sign > 0);
   });
   for (const Way& way : ways)
     if (const auto count = count_crossings(meshes, element, {place, way.axis, way.sign}))

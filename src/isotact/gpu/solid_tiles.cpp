@@ -16,8 +16,7 @@ void widen(TileRange& range, const TileRange& other) {
 void SolidTiles::set(int columns, int rows, std::span<const CoveredTile> covered) {
   const auto count = static_cast<std::size_t>(columns) * static_cast<std::size_t>(rows);
   levels_.assign(1, {columns, rows, std::vector<TileRange>(count)});
-  for (const CoveredTile& tile : covered)
-    levels_[0].ranges[tile.number] = {tile.near, tile.far};
+  for (const CoveredTile& tile : covered) levels_[0].ranges[tile.number] = {tile.near, tile.far};
   while (levels_.back().columns > 1 || levels_.back().rows > 1) {
     const Level& below = levels_.back();
     Level level{(below.columns + 1) / 2, (below.rows + 1) / 2, {}};
@@ -48,7 +47,8 @@ void SolidTiles::find_parts() {
   for (int row = 0; row < rows(); ++row)
     for (int column = 0; column < columns(); ++column) {
       const TileRange& first = range(column, row);
-      if (first.near > first.far || seen[static_cast<std::size_t>(row * columns() + column)]) continue;
+      if (first.near > first.far || seen[static_cast<std::size_t>(row * columns() + column)])
+        continue;
       parts_.push_back({static_cast<float>(column) + 0.5F, static_cast<float>(row) + 0.5F,
                         0.5F * (first.near + first.far)});
       see(column, row, first);

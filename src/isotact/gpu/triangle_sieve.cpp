@@ -28,11 +28,11 @@ struct TriangleSieve::Placed {
   double slope_x = 0, slope_y = 0, off = 0;
 };
 
-// Is the triangle, whose box is, over the tile, at a depth at which something solid is there? Corners in the GPU's
-// arithmetic are those of ours, moved by d: a place p of the triangle then has the depth that ours
-// has at p - d' (the same weights of corners; |d'| <= |d|), so room for d across, and for the
-// difference of depths, is all that the plane needs. 1/2 and a little more: a tile with the half
-// pixel up to its neighbours' middles.
+// Is the triangle, whose box is, over the tile, at a depth at which something solid is there?
+// Corners in the GPU's arithmetic are those of ours, moved by d: a place p of the triangle then has
+// the depth that ours has at p - d' (the same weights of corners; |d'| <= |d|), so room for d
+// across, and for the difference of depths, is all that the plane needs. 1/2 and a little more: a
+// tile with the half pixel up to its neighbours' middles.
 bool TriangleSieve::is_over(const Placed& t, const Vec3f& room, int column, int row) const {
   if (t.has_plane) {
     const TileRange& range = solid_->range(column, row);
@@ -69,14 +69,13 @@ bool TriangleSieve::is_triangle_clear(const Vec3f* corners) const {
     t.slope_x = (e.z * f.y - f.z * e.y) / area;
     t.slope_y = (e.x * f.z - f.x * e.z) / area;
     // Products are off by 2^-53 of themselves, and the area by 1e-7 of itself at most.
-    const double products = std::abs(e.z * f.y) + std::abs(f.z * e.y) + std::abs(e.x * f.z) +
-                            std::abs(f.x * e.z);
-    t.off = 1e-15 * products / std::abs(area) +
-            1e-6 * (std::abs(t.slope_x) + std::abs(t.slope_y)) + 1e-12;
+    const double products =
+        std::abs(e.z * f.y) + std::abs(f.z * e.y) + std::abs(e.x * f.z) + std::abs(f.x * e.z);
+    t.off = 1e-15 * products / std::abs(area) + 1e-6 * (std::abs(t.slope_x) + std::abs(t.slope_y)) +
+            1e-12;
   }
-  return solid_->none_met(lower, upper, [&](int column, int row) {
-    return is_over(t, room, column, row);
-  });
+  return solid_->none_met(lower, upper,
+                          [&](int column, int row) { return is_over(t, room, column, row); });
 }
 
 void TriangleSieve::set_placing(const GpuMeshes::State::Element& element,

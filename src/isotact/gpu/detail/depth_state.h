@@ -93,6 +93,7 @@ struct Flight {
   GpuStage down{GpuStage::Way::kDown};
   std::uint64_t number = 0;  // 0: free
   std::uint64_t serial = 0;  // the last number that it had
+  std::uint32_t stamp = 0;   // in one dispatch: of its records, and of no others of this process
   std::vector<GpuDepthQuery> queries;
   std::vector<DepthView> views;  // of each
   std::vector<MeshPlan> meshes;

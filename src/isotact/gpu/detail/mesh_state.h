@@ -38,8 +38,8 @@ static_assert(sizeof(MeshLeaf) == 32);
 
 inline constexpr std::size_t kBundleSize = 8;  // primitives; a leaf has four
 
-// Of an element's tree over its clusters, and what is in them down to bundles, in the order of a walk
-// from left to right.
+// Of an element's tree over its clusters, and what is in them down to bundles, in the order of a
+// walk from left to right.
 struct ClusterNode {
   Vec3f middle{}, half{};  // of its box
   std::uint32_t end = 0;   // the next node that is not below this one

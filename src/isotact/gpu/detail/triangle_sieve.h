@@ -18,14 +18,15 @@ class TriangleSieve {
  public:
   // Of a picture. Keeps its memory.
   void begin(const SolidTiles& solid, std::array<std::int32_t, 2> pixels);
-  // An element of triangles at a pose. True: all of them are clear of the tiles' boxes, in which the
-  // object is, with the half pixel between a tile and the middles of its neighbours' pixels. False:
-  // some are not, or it would take long to tell.
+  // An element of triangles at a pose. True: all of them are clear of the tiles' boxes, in which
+  // the object is, with the half pixel between a tile and the middles of its neighbours' pixels.
+  // False: some are not, or it would take long to tell.
   bool is_clear(const GpuMeshes::State& meshes, const GpuMeshes::State::Element& element,
                 const std::array<float, 12>& clip_from_element);
 
  private:
-  // Places of an element's corners, off by no more than `room`: columns of a matrix, in three lanes.
+  // Places of an element's corners, off by no more than `room`: columns of a matrix, in three
+  // lanes.
   struct Placing {
     using Column = Lanes<float, 4>;
     Column x{0}, y{0}, z{0}, start{0};
