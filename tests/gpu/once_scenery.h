@@ -2,6 +2,7 @@
 // the last bit.
 #pragma once
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -76,7 +77,10 @@ inline std::vector<TriangleMesh> make_once_objects() {
           make_box({.size_x = 1, .size_y = 0.4, .size_z = 0.7})};
 }
 
-inline void expect_same(const DepthReport& a, const DepthReport& b, const std::string& where) {
+// Bit for bit on software Mesa; contacts on hardware, where compilers of shaders differ from program
+// to program, to some parts in 10^7.
+inline void expect_same(const DepthReport& a, const DepthReport& b, bool software,
+                        const std::string& where) {
   EXPECT_EQ(a.colliding, b.colliding) << where;
   EXPECT_EQ(a.inside, b.inside) << where;
   EXPECT_EQ(a.pixels, b.pixels) << where;
@@ -89,10 +93,11 @@ inline void expect_same(const DepthReport& a, const DepthReport& b, const std::s
   EXPECT_EQ(a.deepest_id, b.deepest_id) << where;
   EXPECT_EQ(a.ids, b.ids) << where;
   ASSERT_EQ(a.contacts.size(), b.contacts.size()) << where;
+  const double room = software ? 0 : 5e-7;
   for (std::size_t i = 0; i < a.contacts.size(); ++i) {
-    EXPECT_EQ(a.contacts[i].point_on_a, b.contacts[i].point_on_a) << where;
-    EXPECT_EQ(a.contacts[i].normal, b.contacts[i].normal) << where;
-    EXPECT_EQ(a.contacts[i].depth, b.contacts[i].depth) << where;
+    EXPECT_LE(length(a.contacts[i].point_on_a - b.contacts[i].point_on_a), room) << where;
+    EXPECT_LE(length(a.contacts[i].normal - b.contacts[i].normal), room) << where;
+    EXPECT_LE(std::abs(a.contacts[i].depth - b.contacts[i].depth), room) << where;
     EXPECT_EQ(a.contacts[i].point, b.contacts[i].point) << where;
   }
 }
