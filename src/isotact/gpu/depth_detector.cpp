@@ -40,7 +40,7 @@ GpuDepthDetector::~GpuDepthDetector() = default;
 
 const DepthSettings& GpuDepthDetector::settings() const { return state_->settings; }
 GpuDepthDetector::Submissions GpuDepthDetector::submissions() const {
-  return {state_->submissions, state_->once_submissions};
+  return {state_->submissions, state_->once_submissions, state_->looks};
 }
 
 void GpuDepthDetector::draw_map(int slot, const GpuMeshes& object, const DepthView& view,
@@ -71,8 +71,7 @@ void GpuDepthDetector::State::set_stride(detail::Flight& flight) const {
   flight.stride = (flight.record_words + 2 + 3) / 4 * 4;
 }
 
-detail::Flight& GpuDepthDetector::State::prepare(std::span<const GpuDepthQuery> queries,
-                                                 const GpuDepthScene& scene) {
+void GpuDepthDetector::State::check_queries(std::span<const GpuDepthQuery> queries) const {
   if (queries.size() > static_cast<std::size_t>(options.queries))
     throw Error(fmt::format("{} queries at once: the detector was made for {}", queries.size(),
                             options.queries));
@@ -84,6 +83,11 @@ detail::Flight& GpuDepthDetector::State::prepare(std::span<const GpuDepthQuery> 
     if (!slots[static_cast<std::size_t>(query.slot)].view)
       throw Error(fmt::format("slot {} has no map yet: draw_map first", query.slot));
   }
+}
+
+detail::Flight& GpuDepthDetector::State::prepare(std::span<const GpuDepthQuery> queries,
+                                                 const GpuDepthScene& scene) {
+  check_queries(queries);
   check_drawables(scene.drawables);
   const auto free = std::find_if(flights.begin(), flights.end(),
                                  [](const auto& flight) { return flight->number == 0; });
@@ -227,6 +231,8 @@ void GpuDepthDetector::fetch(GpuDepthTicket ticket, std::vector<DepthReport>& re
   detail::Flight& flight = state_->find(ticket);
   flight.wait();
   flight.number = 0;
+  if (flight.once && !flight.has_come())
+    throw Error("the GPU has not written its report: try GpuDepthOptions::one_pass = false");
   reports.resize(flight.queries.size());
   for (std::size_t q = 0; q < reports.size(); ++q)
     make_depth_report(flight, q, state_->settings, reports[q]);
@@ -234,10 +240,20 @@ void GpuDepthDetector::fetch(GpuDepthTicket ticket, std::vector<DepthReport>& re
 
 void GpuDepthDetector::forget(GpuDepthTicket ticket) { state_->find(ticket).number = 0; }
 
+void GpuDepthDetector::detect(std::span<const GpuDepthQuery> queries, const GpuDepthScene& scene,
+                              std::vector<DepthReport>& reports) {
+  if (state_->looks_free(queries, scene)) {
+    reports.assign(queries.size(), {});
+    return;
+  }
+  fetch(submit(queries, scene), reports);
+  state_->note_answers(queries, reports);
+}
+
 DepthReport GpuDepthDetector::detect(const Pose& world_from_object, const GpuDepthScene& scene) {
   const GpuDepthQuery query{0, world_from_object};
   std::vector<DepthReport> reports;
-  fetch(submit({&query, 1}, scene), reports);
+  detect({&query, 1}, scene, reports);
   return std::move(reports.front());
 }
 

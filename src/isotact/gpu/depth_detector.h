@@ -84,8 +84,14 @@ struct GpuDepthOptions {
   GpuRaster raster = GpuRaster::kAuto;
   // With kCompute: one dispatch for all, where the scene is one GpuMeshes of triangles, of 1024
   // elements at most and edges of up to 8000 pixels, for 8 queries at most. The same answers,
-  // sooner. What does not fit goes in several passes.
+  // but for the last bits of contacts on hardware, and sooner. What does not fit goes in several passes.
   bool one_pass = true;
+  // Where all goes in one dispatch, and somebody waits, detect() looks on the CPU first whether the
+  // object is free, unless it was not when it was last asked: triangles, by boxes and then one by
+  // one, against the depths between which the object is solid in tiles of 16 x 16 pixels. Where
+  // none comes near, and a place in each connected part of the tiles is outside of all closed
+  // elements, the GPU is not asked. Costs some microseconds where it does not help.
+  bool first_look = true;
   // kCompute: room for the blocks of 4 x 4 tiles that triangles cover; 0: 2^18. What is beyond
   // takes longer.
   std::uint32_t tiles = 0;
@@ -163,7 +169,11 @@ class GpuDepthDetector {
   // done with what was submitted `in_flight` times before.
   GpuDepthResults submit_on_gpu(std::span<const GpuDepthQuery> queries, const GpuDepthScene& scene);
 
-  // One query of slot 0, submitted and fetched.
+  // Queries that somebody waits for, submitted and fetched: the same reports, most of them sooner
+  // (GpuDepthOptions::first_look).
+  void detect(std::span<const GpuDepthQuery> queries, const GpuDepthScene& scene,
+              std::vector<DepthReport>& reports);
+  // One of slot 0.
   DepthReport detect(const Pose& world_from_object, const GpuDepthScene& scene);
   DepthReport detect(const Pose& world_from_object,
                      std::initializer_list<GpuDrawable> environment) {
@@ -176,6 +186,7 @@ class GpuDepthDetector {
   std::uint64_t memory_bytes() const;  // on the GPU
   struct Submissions {
     std::uint64_t all = 0, one_pass = 0;
+    std::uint64_t looks = 0;  // calls of detect() that needed none
   };
   Submissions submissions() const;  // so far
 

@@ -86,9 +86,9 @@ void GpuDepthDetector::State::make_once() {
 }
 
 // Tiles that hold a pixel in which windings are counted for each element; depth_frame.glsl.
-std::vector<bool> GpuDepthDetector::State::find_probed_tiles(std::size_t slot) const {
+std::vector<bool> GpuDepthDetector::State::find_probed_tiles(
+    const detail::DepthMapNote& note) const {
   std::vector<bool> probed(once->tiles_a_slot);
-  const detail::DepthMapNote note = read_note(static_cast<int>(slot));
   const auto width = static_cast<std::uint32_t>(settings.width);
   const auto height = static_cast<std::uint32_t>(settings.height);
   const std::uint32_t part_x = (width + 3) / 4, part_y = (height + 3) / 4;
@@ -110,7 +110,8 @@ void GpuDepthDetector::State::list_covered(std::size_t slot) {
   };
   std::vector<Bounds> bounds(once->tiles_a_slot);
   tile_bounds.read(std::span<Bounds>(bounds), slot * bounds.size() * sizeof(Bounds));
-  const std::vector<bool> probed = find_probed_tiles(slot);
+  const detail::DepthMapNote note = read_note(static_cast<int>(slot));
+  const std::vector<bool> probed = find_probed_tiles(note);
   std::vector<detail::CoveredTile> tiles_of_map;
   for (std::size_t i = 0; i < bounds.size(); ++i)
     if (bounds[i].near <= bounds[i].far)
@@ -118,7 +119,12 @@ void GpuDepthDetector::State::list_covered(std::size_t slot) {
           {static_cast<std::uint32_t>(i), bounds[i].near, bounds[i].far, probed[i] ? 1U : 0U});
   once->covered.upload(std::span<const detail::CoveredTile>(tiles_of_map),
                        slot * once->tiles_a_slot * sizeof(detail::CoveredTile));
-  listed = {slots[slot].version, static_cast<std::uint32_t>(tiles_of_map.size())};
+  auto solid = std::make_shared<detail::SolidTiles>();
+  solid->set((settings.width + 15) / 16, (settings.height + 15) / 16, tiles_of_map);
+  listed = {.version = slots[slot].version,
+            .tiles = static_cast<std::uint32_t>(tiles_of_map.size()),
+            .lost = note.lost,
+            .solid = std::move(solid)};
 }
 
 // Clusters of all elements that one query must look at.
@@ -148,9 +154,12 @@ void GpuDepthDetector::State::list_clusters(const detail::Flight& flight, std::s
         n = node.end;
         continue;
       }
-      if (node.cluster != detail::ClusterNode::kNoCluster)
-        entries.push_back(node.cluster | number << 16U);
-      ++n;
+      if (node.cluster == detail::ClusterNode::kNoCluster) {
+        ++n;
+        continue;
+      }
+      entries.push_back(node.cluster | number << 16U);
+      n = node.end;
     }
     if (entries.size() == before) continue;
     instance.number = static_cast<std::uint32_t>(i);
@@ -204,10 +213,13 @@ bool GpuDepthDetector::State::put_once(detail::Flight& flight) {
   if (bytes > detail::kOnceBytes) return false;
   reserve_elements(static_cast<std::uint32_t>(flight.ids.size()));
   flight.upload.reserve(detail::kOnceBytes);
+  // A driver gives memory out again with what was in it: the report of another detector, say.
+  static std::atomic<std::uint32_t> stamps{0};
+  flight.stamp = ++stamps;
   flight.upload.put(0, detail::OnceHead{.elements = static_cast<std::uint32_t>(flight.ids.size()),
                                         .element_words = flight.element_words,
                                         .stride = flight.stride,
-                                        .serial = static_cast<std::uint32_t>(submissions + 1)});
+                                        .serial = flight.stamp});
   for (detail::OnceQuery& query : once->queries)
     query.entries += static_cast<std::uint32_t>(entries_at / 4);
   flight.upload.put_all(sizeof(detail::OnceHead),
@@ -245,14 +257,13 @@ namespace detail {
 bool Flight::has_come() const {
   for (std::size_t q = 0; q < queries.size(); ++q) {
     const std::span<const std::uint32_t> words = down.view<std::uint32_t>(stride, q * stride * 4);
-    const auto now = static_cast<std::uint32_t>(serial);
     const auto read = [&](std::size_t i) {
       // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): atomic_ref wants it; it only reads.
       return std::atomic_ref<std::uint32_t>(const_cast<std::uint32_t&>(words[i]))
           .load(std::memory_order_acquire);
     };
-    if (read(stride - 2) != now) return false;
-    if (read(stride - 1) != find_record_check(words.data(), record_words, now)) return false;
+    if (read(stride - 2) != stamp) return false;
+    if (read(stride - 1) != find_record_check(words.data(), record_words, stamp)) return false;
   }
   return true;
 }

@@ -25,14 +25,16 @@ void check_element_pose(const Pose& pose, std::size_t number) {
     throw Error(fmt::format("element {}: its pose must be finite, with a unit quaternion", number));
 }
 
-// Parts of at most `limit`, each half of the one above, along its longest side. `enter` gives each
-// a number; `leave` is told that behind its halves, with the items of those that are not halved.
+// Parts of at most a bundle, each half of the one above, along its longest side; on the way down
+// there are parts of at most a leaf, and of at most a cluster. `enter` gives each a number and is
+// told its items; `leave` is told the number behind its halves, and the items, now sorted.
 template <typename Enter, typename Leave>
-void split_items(std::span<ClusterItem> items, std::size_t limit, const Enter& enter,
-                 const Leave& leave) {
-  const bool whole = items.size() <= limit;
-  const std::size_t node = enter();
-  if (!whole) {
+void split_items(std::span<ClusterItem> items, const Enter& enter, const Leave& leave) {
+  const std::size_t node = enter(items);
+  if (items.size() > detail::kBundleSize) {
+    const std::size_t limit = items.size() > detail::kClusterSize ? detail::kClusterSize
+                              : items.size() > detail::kLeafSize  ? detail::kLeafSize
+                                                                  : detail::kBundleSize;
     Aabbf box;
     for (const ClusterItem& i : items) extend(box, i.middle);
     const Vec3f size = extent(box);
@@ -44,10 +46,10 @@ void split_items(std::span<ClusterItem> items, std::size_t limit, const Enter& e
                        return a.middle[axis] != b.middle[axis] ? a.middle[axis] < b.middle[axis]
                                                                : a.primitive < b.primitive;
                      });
-    split_items(items.first(left), limit, enter, leave);
-    split_items(items.subspan(left), limit, enter, leave);
+    split_items(items.first(left), enter, leave);
+    split_items(items.subspan(left), enter, leave);
   }
-  leave(node, whole ? items : std::span<ClusterItem>());
+  leave(node, items);
 }
 
 class ClusterBuilder {
@@ -66,57 +68,68 @@ class ClusterBuilder {
       items[p] = {sum, static_cast<std::uint32_t>(p)};
     }
     if (count == 0) return;
-    const auto add_cluster = [&](std::span<ClusterItem> part) {
-      Aabbf box;
-      const auto first = static_cast<std::uint32_t>(corners_.size());
-      // Leaves are compact, too.
-      split_items(
-          part, detail::kLeafSize, [] { return std::size_t{0}; },
-          [](std::size_t, std::span<ClusterItem>) {});
+    std::uint32_t cluster_first = 0;
+    const auto add_corners = [&](std::span<ClusterItem> part) {
       for (const ClusterItem& item : part)
         for (std::size_t c = 0; c < corners; ++c) {
           corners_.push_back(at(item.primitive, c));
-          extend(box, corners_.back());
           const Vec3 edge =
               to_double(corners_.back()) - to_double(at(item.primitive, (c + 1) % corners));
           longest_ = std::max(longest_, length(edge));
         }
-      add_leaves(first, corners);
+    };
+    const auto add_cluster = [&](const Aabbf& box) {
+      add_leaves(cluster_first, corners);
       const std::uint32_t flags =
           (element.closed ? detail::kPassClosed : 0U) |
           (element.primitive != DepthPrimitive::kTriangles ? detail::kPassThin : 0U);
-      clusters_.push_back({.lower = {box.lower.x, box.lower.y, box.lower.z},
-                           .element = static_cast<std::uint32_t>(number),
-                           .upper = {box.upper.x, box.upper.y, box.upper.z},
-                           .count = static_cast<std::uint32_t>((corners_.size() - first) / corners),
-                           .first = first,
-                           .kind = static_cast<std::uint32_t>(element.primitive),
-                           .flags = flags,
-                           .empty = 0});
-      return box;
+      clusters_.push_back(
+          {.lower = {box.lower.x, box.lower.y, box.lower.z},
+           .element = static_cast<std::uint32_t>(number),
+           .upper = {box.upper.x, box.upper.y, box.upper.z},
+           .count = static_cast<std::uint32_t>((corners_.size() - cluster_first) / corners),
+           .first = cluster_first,
+           .kind = static_cast<std::uint32_t>(element.primitive),
+           .flags = flags,
+           .empty = 0});
     };
     // Children come behind their parents: the first right behind, the other where that one ends.
+    // The first part on the way down that fits is a cluster, and all below it is in it.
+    bool in_cluster = false;
     split_items(
-        items, detail::kClusterSize,
-        [&] {
+        items,
+        [&](std::span<ClusterItem> part) {
           nodes_.push_back({});
+          boxes_.push_back({});
+          if (!in_cluster && part.size() <= detail::kClusterSize) {
+            in_cluster = true;
+            cluster_first = static_cast<std::uint32_t>(corners_.size());
+            nodes_.back().cluster = static_cast<std::uint32_t>(clusters_.size());
+          }
           return nodes_.size() - 1;
         },
         [&](std::size_t node, std::span<ClusterItem> part) {
           detail::ClusterNode& n = nodes_[node];
+          Aabbf& box = boxes_[node];
           n.end = static_cast<std::uint32_t>(nodes_.size());
-          if (!part.empty()) {
-            n.cluster = static_cast<std::uint32_t>(clusters_.size());
-            n.box = add_cluster(part);
-            return;
+          if (part.size() <= detail::kBundleSize) {
+            n.first = static_cast<std::uint32_t>(corners_.size());
+            n.count = static_cast<std::uint32_t>(part.size());
+            add_corners(part);
+            for (std::size_t c = n.first; c < corners_.size(); ++c) extend(box, corners_[c]);
+          } else {
+            box = boxes_[node + 1];
+            extend(box, boxes_[nodes_[node + 1].end]);
           }
-          const detail::ClusterNode& left = nodes_[node + 1];
-          n.box = left.box;
-          extend(n.box, nodes_[left.end].box);
+          n.middle = center(box);
+          n.half = 0.5F * extent(box);
+          if (n.cluster == detail::ClusterNode::kNoCluster) return;
+          add_cluster(box);
+          in_cluster = false;
         });
   }
 
-  const std::vector<Vec3f>& corners() const { return corners_; }
+  std::vector<Vec3f>& corners() { return corners_; }
   const std::vector<detail::MeshCluster>& clusters() const { return clusters_; }
   const std::vector<detail::MeshLeaf>& leaves() const { return leaves_; }
   std::vector<detail::ClusterNode>& nodes() { return nodes_; }
@@ -158,6 +171,7 @@ class ClusterBuilder {
   std::vector<detail::MeshCluster> clusters_;
   std::vector<detail::MeshLeaf> leaves_;
   std::vector<detail::ClusterNode> nodes_;
+  std::vector<Aabbf> boxes_;  // of nodes
   double longest_ = 0;
 };
 
@@ -227,10 +241,7 @@ GpuMeshes::GpuMeshes(std::span<const MeshElement> elements) : state_(std::make_u
   state_->clusters = GpuBuffer(std::span<const detail::MeshCluster>(builder.clusters()));
   state_->leaves = GpuBuffer(std::span<const detail::MeshLeaf>(builder.leaves()));
   state_->nodes = std::move(builder.nodes());
-  for (detail::ClusterNode& node : state_->nodes) {
-    node.middle = center(node.box);
-    node.half = 0.5F * extent(node.box);
-  }
+  state_->corners_here = std::move(builder.corners());
   state_->cluster_count = static_cast<std::uint32_t>(builder.clusters().size());
   state_->longest = builder.longest();
 }

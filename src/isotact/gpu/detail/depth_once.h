@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "isotact/gpu/buffer.h"
+#include "isotact/gpu/detail/triangle_sieve.h"
 #include "isotact/gpu/program.h"
 
 namespace isotact::detail {
@@ -23,23 +25,21 @@ struct OnceQuery {
 };
 static_assert(sizeof(OnceHead) == 16 && sizeof(OnceQuery) == 16);
 
-// Of a map: where the object is.
-struct CoveredTile {
-  std::uint32_t number = 0;
-  float near = 0, far = 0;      // parts of the box's depth
-  std::uint32_t has_probe = 0;  // 1: counts windings of each element somewhere
-};
-static_assert(sizeof(CoveredTile) == 16);
-
 inline constexpr std::uint32_t kOnceNoteWords = 200;
 inline constexpr std::uint32_t kOnceElements = 1024;  // at most
 inline constexpr std::size_t kOnceQueries = 8;        // several passes find more of them sooner
 // Clusters of a query, at most: each tile looks at all of them, where several passes would not.
 inline constexpr std::size_t kOnceEntries = 2048;
 
+// Of a first look (depth_look.cpp): connected parts of an object's tiles, at most.
+inline constexpr std::size_t kLookParts = 16;
+
 struct OnceSlot {
   std::uint64_t version = 0;  // of the map that is listed
   std::uint32_t tiles = 0;
+  std::uint32_t lost = 0;  // surfaces that had no room
+  std::shared_ptr<const SolidTiles> solid{};
+  bool was_free = true;  // when it was last asked
 };
 
 struct OncePass {
@@ -50,6 +50,7 @@ struct OncePass {
   // Of the submission that is being made.
   std::vector<OnceQuery> queries;
   std::vector<std::uint32_t> entries;
+  TriangleSieve sieve;
 };
 
 // What proves that all words of a record have come, as the shader adds it up.

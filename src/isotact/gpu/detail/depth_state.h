@@ -93,6 +93,7 @@ struct Flight {
   GpuStage down{GpuStage::Way::kDown};
   std::uint64_t number = 0;  // 0: free
   std::uint64_t serial = 0;  // the last number that it had
+  std::uint32_t stamp = 0;   // in one dispatch: of its records, and of no others of this process
   std::vector<GpuDepthQuery> queries;
   std::vector<DepthView> views;  // of each
   std::vector<MeshPlan> meshes;
@@ -176,7 +177,7 @@ struct GpuDepthDetector::State {
   std::uint64_t map_versions = 0;
   detail::Upload map_upload;
   std::vector<std::unique_ptr<detail::Flight>> flights;
-  std::uint64_t submissions = 0, once_submissions = 0;
+  std::uint64_t submissions = 0, once_submissions = 0, looks = 0;
 
   bool by_intervals() const { return settings.method == DepthMethod::kIntervals; }
   void check_slot(int slot) const;
@@ -219,7 +220,7 @@ struct GpuDepthDetector::State {
   // depth_once.cpp
   bool can_run_once(const GpuDepthScene& scene) const;
   void make_once();
-  std::vector<bool> find_probed_tiles(std::size_t slot) const;
+  std::vector<bool> find_probed_tiles(const detail::DepthMapNote& note) const;
   void list_covered(std::size_t slot);
   void list_clusters(const detail::Flight& flight, std::size_t query, const GpuMeshes::State& m,
                      std::vector<detail::DrawnInstance>& instances) const;
@@ -228,7 +229,15 @@ struct GpuDepthDetector::State {
   bool put_once(detail::Flight& flight);  // false: too much
   void run_once(detail::Flight& flight, std::uint32_t results_name);
 
+  // depth_look.cpp
+  // Whether the CPU can tell that all queries are free.
+  bool looks_free(std::span<const GpuDepthQuery> queries, const GpuDepthScene& scene);
+  bool looks_free(const GpuDepthQuery& query, const GpuMeshes::State& meshes);
+  bool is_outside(const GpuDepthQuery& query, const GpuMeshes::State& meshes) const;
+  void note_answers(std::span<const GpuDepthQuery> queries, std::span<const DepthReport> reports);
+
   // depth_detector.cpp
+  void check_queries(std::span<const GpuDepthQuery> queries) const;
   void set_stride(detail::Flight& flight) const;
   void forget_hits();  // of a submission that did not come to its end
   detail::Flight& find(GpuDepthTicket ticket);

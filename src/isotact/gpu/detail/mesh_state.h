@@ -36,12 +36,15 @@ struct MeshLeaf {
 };
 static_assert(sizeof(MeshLeaf) == 32);
 
-// Of an element's tree over its clusters, in the order of a walk from left to right.
+inline constexpr std::size_t kBundleSize = 8;  // primitives; a leaf has four
+
+// Of an element's tree over its clusters, and what is in them down to bundles, in the order of a
+// walk from left to right.
 struct ClusterNode {
-  Aabbf box{};
-  Vec3f middle{}, half{};  // of the box
+  Vec3f middle{}, half{};  // of its box
   std::uint32_t end = 0;   // the next node that is not below this one
   std::uint32_t cluster = kNoCluster;
+  std::uint32_t first = 0, count = 0;  // corner, primitives; of bundles only, 0 elsewhere
   static constexpr std::uint32_t kNoCluster = 0xffffffff;
 };
 
@@ -75,6 +78,7 @@ struct GpuMeshes::State {
   GpuBuffer clusters;  // MeshCluster
   GpuBuffer leaves;    // MeshLeaf, four a cluster
   std::vector<detail::ClusterNode> nodes;
+  std::vector<Vec3f> corners_here;  // the same on the CPU
   std::uint32_t cluster_count = 0;
   double longest = 0;                    // of triangles' edges
   std::array<std::uint32_t, 3> kinds{};  // primitives of each kind

@@ -1,0 +1,89 @@
+// A first look, on the CPU, at queries that somebody waits for: the way to the GPU and back takes
+// longer than to see that nothing is near.
+#include <algorithm>
+
+#include "isotact/gpu/detail/depth_state.h"
+#include "isotact/gpu/detail/mesh_state.h"
+#include "isotact/gpu/detail/mesh_winding.h"
+
+namespace isotact {
+
+bool GpuDepthDetector::State::looks_free(std::span<const GpuDepthQuery> queries,
+                                         const GpuDepthScene& scene) {
+  check_queries(queries);
+  if (!options.first_look || !once || !can_run_once(scene)) return false;
+  const GpuMeshes::State& m = scene.meshes.front()->state();
+  for (const GpuDepthQuery& query : queries) {
+    const auto slot = static_cast<std::size_t>(query.slot);
+    list_covered(slot);
+    if (!once->slots[slot].was_free || once->slots[slot].lost > 0) return false;
+  }
+  for (const GpuDepthQuery& query : queries)
+    if (!looks_free(query, m)) return false;
+  ++looks;
+  return true;
+}
+
+void GpuDepthDetector::State::note_answers(std::span<const GpuDepthQuery> queries,
+                                           std::span<const DepthReport> reports) {
+  if (!once) return;
+  for (const GpuDepthQuery& query : queries)
+    once->slots[static_cast<std::size_t>(query.slot)].was_free = true;
+  for (std::size_t i = 0; i < queries.size(); ++i)
+    if (reports[i].colliding)
+      once->slots[static_cast<std::size_t>(queries[i].slot)].was_free = false;
+}
+
+// Where no surface touches the boxes of tiles, each closed element is around all of a connected
+// part of them, or around nothing of it.
+bool GpuDepthDetector::State::looks_free(const GpuDepthQuery& query,
+                                         const GpuMeshes::State& meshes_state) {
+  const auto slot = static_cast<std::size_t>(query.slot);
+  const DepthView& view = *slots[slot].view;
+  const Pose world_from_view = query.world_from_object * view.object_from_view;
+  const Pose view_from_world = inverse(world_from_view);
+  const double radius = length(view.half_size);
+  detail::TriangleSieve& sieve = once->sieve;
+  sieve.begin(*once->slots[slot].solid, {settings.width, settings.height});
+  bool any_closed = false;
+  for (const GpuMeshes::State::Element& e : meshes_state.elements) {
+    // What misses the box neither meets the object nor is around it. (Balls, a little too large.)
+    const double reach = (radius + e.radius) * (1 + 1e-9);
+    if (e.first_node == e.end_node ||
+        length_sq(e.middle - world_from_view.translation) > reach * reach)
+      continue;
+    const detail::DrawnInstance instance = detail::make_instance(e, view, view_from_world);
+    any_closed = any_closed || (instance.flags & detail::kPassClosed) != 0;
+    if (!sieve.is_clear(meshes_state, e, instance.clip_from_element)) return false;
+  }
+  return !settings.find_inside || !any_closed || is_outside(query, meshes_state);
+}
+
+// Whether no part of an object that touches no surface is within closed elements.
+bool GpuDepthDetector::State::is_outside(const GpuDepthQuery& query,
+                                         const GpuMeshes::State& meshes_state) const {
+  const auto slot = static_cast<std::size_t>(query.slot);
+  const detail::SolidTiles& solid = *once->slots[slot].solid;
+  if (solid.parts().size() > detail::kLookParts) return false;
+  const DepthView& view = *slots[slot].view;
+  const Pose world_from_view = query.world_from_object * view.object_from_view;
+  for (const Vec3f& part : solid.parts()) {
+    const Vec3 in_view{(32.0 * double{part.x} / settings.width - 1) * view.half_size.x,
+                       (32.0 * double{part.y} / settings.height - 1) * view.half_size.y,
+                       (2 * double{part.z} - 1) * view.half_size.z};
+    const Vec3 place = transform_point(world_from_view, in_view);
+    int around = 0;
+    for (const GpuMeshes::State::Element& e : meshes_state.elements) {
+      if (!e.closed || !e.surrounds || length_sq(e.middle - place) > e.radius * e.radius * 1.001)
+        continue;
+      const auto winding =
+          detail::find_winding(meshes_state, e, transform_point(inverse(e.pose), place));
+      if (!winding) return false;
+      around += *winding;
+    }
+    if (around > 0) return false;
+  }
+  return true;
+}
+
+}  // namespace isotact

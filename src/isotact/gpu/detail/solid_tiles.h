@@ -1,0 +1,111 @@
+// Where an object is, on the CPU, as coarsely as tiles of its depth map: enough to tell which few
+// triangles of an environment may meet it.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "isotact/base/vec.h"
+
+namespace isotact::detail {
+
+// Of a map: where the object is, as shaders/depth_once.comp reads it.
+struct CoveredTile {
+  std::uint32_t number = 0;
+  float near = 0, far = 0;      // parts of the box's depth
+  std::uint32_t has_probe = 0;  // 1: counts windings of each element somewhere
+};
+static_assert(sizeof(CoveredTile) == 16);
+
+// Depths of a tile's solid, parts of the box's depth. Empty ones meet nothing, however deep it is.
+struct TileRange {
+  float near = std::numeric_limits<float>::infinity();
+  float far = -std::numeric_limits<float>::infinity();
+};
+
+// Places are in tiles of 16 x 16 pixels across, and parts of the box's depth.
+class SolidTiles {
+ public:
+  void set(int columns, int rows, std::span<const CoveredTile> covered);
+
+  int columns() const { return levels_.front().columns; }
+  int rows() const { return levels_.front().rows; }
+  const TileRange& range(int column, int row) const { return levels_.front().at(column, row); }
+
+  // Tiles that a box touches; none where first > last.
+  struct Span {
+    int first_column, last_column, first_row, last_row;
+    bool is_empty() const { return first_column > last_column || first_row > last_row; }
+  };
+  Span find_span(const Vec3f& lower, const Vec3f& upper) const {
+    const auto clip = [](float place, int count) {
+      return static_cast<int>(std::clamp(place, 0.0F, static_cast<float>(count)));
+    };
+    // Beside all tiles: empty.
+    return {upper.x < 0 ? columns() : clip(lower.x, columns()),
+            std::min(columns() - 1, clip(upper.x, columns())),
+            upper.y < 0 ? rows() : clip(lower.y, rows()),
+            std::min(rows() - 1, clip(upper.y, rows()))};
+  }
+  // False: the box touches no solid. True where it touches one, or is so near that it takes smaller
+  // boxes to tell: at most nine ranges are looked at.
+  bool may_meet(const Vec3f& lower, const Vec3f& upper) const {
+    const Span span = find_span(lower, upper);
+    if (span.is_empty()) return false;
+    const int size = std::max(span.last_column - span.first_column, span.last_row - span.first_row);
+    // Of so large parts that three on each side are enough.
+    const auto level =
+        static_cast<unsigned>(size > 1 ? std::bit_width(static_cast<unsigned>(size)) - 1 : 0);
+    const Level& looked = levels_[level];
+    for (int row = span.first_row >> level; row <= span.last_row >> level; ++row)
+      for (int column = span.first_column >> level; column <= span.last_column >> level; ++column) {
+        const TileRange& range = looked.at(column, row);
+        if (range.near <= upper.z && range.far >= lower.z) return true;
+      }
+    return false;
+  }
+
+  // A place in each connected part of the tiles' boxes, which are solid as far as this knows. Who
+  // touches none of the boxes does not come between two places of a part.
+  const std::vector<Vec3f>& parts() const { return parts_; }
+
+  // Whether `is_met(column, row)` is false for all tiles of a box in which that touches the solid.
+  template <typename IsMet>
+  bool none_met(const Vec3f& lower, const Vec3f& upper, const IsMet& is_met) const {
+    const Span span = find_span(lower, upper);
+    if (span.is_empty()) return true;
+    const auto meets = [&](const TileRange& r) { return r.near <= upper.z && r.far >= lower.z; };
+    // Parts of 4 x 4 tiles first.
+    constexpr unsigned kPart = 2;
+    const unsigned level = std::min(kPart, static_cast<unsigned>(levels_.size() - 1));
+    for (int y = span.first_row >> level; y <= span.last_row >> level; ++y)
+      for (int x = span.first_column >> level; x <= span.last_column >> level; ++x) {
+        if (!meets(levels_[level].at(x, y))) continue;
+        const int end_row = std::min(span.last_row, ((y + 1) << level) - 1);
+        const int end_column = std::min(span.last_column, ((x + 1) << level) - 1);
+        for (int row = std::max(span.first_row, y << level); row <= end_row; ++row)
+          for (int column = std::max(span.first_column, x << level); column <= end_column; ++column)
+            if (meets(levels_[0].at(column, row)) && is_met(column, row)) return false;
+      }
+    return true;
+  }
+
+ private:
+  struct Level {
+    int columns = 1, rows = 1;
+    std::vector<TileRange> ranges{1};
+    const TileRange& at(int column, int row) const {
+      return ranges[static_cast<std::size_t>(row * columns + column)];
+    }
+  };
+  std::vector<Level> levels_{1};  // tiles first, then four in one each time
+  std::vector<Vec3f> parts_;
+
+  void find_parts();
+};
+
+}  // namespace isotact::detail
