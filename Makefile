@@ -1,5 +1,5 @@
 # Thin: every rule is a line or two of CMake. `make demo` and `make test` are all a newcomer needs.
-.PHONY: all build demo docs test tsan bench fuzz soak format lint clean deps
+.PHONY: all build demo docs test sanitize tsan bench fuzz soak format lint clean deps
 .DEFAULT_GOAL := build
 
 QUIET := > /dev/null
@@ -20,13 +20,17 @@ demo: build
 docs: deps
 	@python3 scripts/site
 
-# The whole suite twice: as users get it, and under the address and undefined-behaviour sanitizers,
-# which also replay the fuzzers' corpus.
+# The whole suite, as users get it.
 test: build
+	@scripts/deps core viewer
+	@ctest --preset release -j2
+
+# The suite under the address and undefined-behaviour sanitizers, which also replay the fuzzers'
+# corpus.
+sanitize: deps
 	@scripts/deps core viewer
 	@cmake --preset asan $(QUIET)
 	@cmake --build --preset asan
-	@ctest --preset release -j2
 	@ctest --preset asan -j2
 
 tsan: deps

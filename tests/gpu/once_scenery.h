@@ -77,8 +77,8 @@ inline std::vector<TriangleMesh> make_once_objects() {
           make_box({.size_x = 1, .size_y = 0.4, .size_z = 0.7})};
 }
 
-// Bit for bit on software Mesa; contacts on hardware, where compilers of shaders differ from program
-// to program, to some parts in 10^7.
+// Bit for bit on software Mesa; contacts on hardware, where compilers of shaders differ from
+// program to program, to some parts in 10^7.
 inline void expect_same(const DepthReport& a, const DepthReport& b, bool software,
                         const std::string& where) {
   EXPECT_EQ(a.colliding, b.colliding) << where;
