@@ -74,7 +74,7 @@ double box_distance(const BrickField& field) {
 }
 
 constexpr std::size_t kMostDrawn = 250'000;  // a page draws them smoothly
-constexpr std::int32_t kSurfaceCells = 112;      // along the longest side
+constexpr std::int32_t kSurfaceCells = 112;  // along the longest side
 
 TriangleMesh surface_of(const BrickField& field, Threads threads) {
   const Index3 n = field.lattice().cells;
