@@ -77,8 +77,8 @@ inline std::vector<TriangleMesh> make_once_objects() {
           make_box({.size_x = 1, .size_y = 0.4, .size_z = 0.7})};
 }
 
-// Bit for bit on software Mesa; contacts on hardware, where compilers of shaders differ from
-// program to program, to some parts in 10^7.
+// Bit for bit on software Mesa; places and depths on hardware, where compilers of shaders differ
+// from program to program, to some parts in 10^7.
 inline void expect_same(const DepthReport& a, const DepthReport& b, bool software,
                         const std::string& where) {
   EXPECT_EQ(a.colliding, b.colliding) << where;
@@ -88,12 +88,12 @@ inline void expect_same(const DepthReport& a, const DepthReport& b, bool softwar
     EXPECT_EQ(a.first_pixel[k], b.first_pixel[k]) << where;
     EXPECT_EQ(a.last_pixel[k], b.last_pixel[k]) << where;
   }
-  EXPECT_EQ(a.depth, b.depth) << where;
-  EXPECT_EQ(a.deepest, b.deepest) << where;
+  const double room = software ? 0 : 5e-7;
+  EXPECT_LE(std::abs(a.depth - b.depth), room) << where;
+  EXPECT_LE(length(a.deepest - b.deepest), room) << where;
   EXPECT_EQ(a.deepest_id, b.deepest_id) << where;
   EXPECT_EQ(a.ids, b.ids) << where;
   ASSERT_EQ(a.contacts.size(), b.contacts.size()) << where;
-  const double room = software ? 0 : 5e-7;
   for (std::size_t i = 0; i < a.contacts.size(); ++i) {
     EXPECT_LE(length(a.contacts[i].point_on_a - b.contacts[i].point_on_a), room) << where;
     EXPECT_LE(length(a.contacts[i].normal - b.contacts[i].normal), room) << where;

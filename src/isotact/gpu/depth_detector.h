@@ -84,8 +84,8 @@ struct GpuDepthOptions {
   GpuRaster raster = GpuRaster::kAuto;
   // With kCompute: one dispatch for all, where the scene is one GpuMeshes of triangles, of 1024
   // elements at most and edges of up to 8000 pixels, for 8 queries at most. The same answers,
-  // but for the last bits of contacts on hardware, and sooner. What does not fit goes in several
-  // passes.
+  // but for the last bits of places and depths on hardware, and sooner. What does not fit goes in
+  // several passes.
   bool one_pass = true;
   // Where all goes in one dispatch, and somebody waits, detect() looks on the CPU first whether the
   // object is free, unless it was not when it was last asked: triangles, by boxes and then one by
