@@ -3,7 +3,8 @@
 Runs the blocks of one page in their order, in one scratch folder, where `scenes` and `examples` are those of the
 project. Blocks of shell are lines that a user types: each must succeed, but for those with a remark (blocks.py).
 C++ was compiled before (make_cpp.py); what it needs that was not built in is named by --without. Prints what
-was done with each block; exit code 1 and a message for the first that fails.
+was done with each block; exit code 1 and a message for the first that fails, 77 for one that needs pages which were not
+built in.
 """
 import argparse
 import json
@@ -21,8 +22,17 @@ from make_cpp import group_of
 STEP = "set -euo pipefail\nexport PATH=\"{tool}:$PATH\"\n"
 
 
+# What the tool says where the build had no npm to make its pages with.
+NO_PAGES = "pages (.html) are not built into this program"
+SKIPPED = 77  # as CMakeLists.txt has it
+
+
 class Failure(Exception):
     pass
+
+
+class Missing(Exception):
+    """A part that this build does not have."""
 
 
 class Page:
@@ -38,6 +48,8 @@ class Page:
         environment = {**os.environ, "ISOTACT_CACHE": str(self.folder / "cache")}
         run = subprocess.run(words, cwd=self.folder, capture_output=True, text=True, errors="replace",
                              env=environment, stdin=subprocess.DEVNULL)
+        if run.returncode == 2 and NO_PAGES in run.stderr:
+            raise Missing(f"{block.where}: {NO_PAGES}")
         if run.returncode != 0:
             raise Failure(f"{block.where}: exit code {run.returncode}\n{run.stdout[-1500:]}{run.stderr[-3000:]}")
         return run.stdout
@@ -135,6 +147,9 @@ def main():
                 flaw = page.commands.find_flaw(command)
                 if flaw:
                     raise Failure(f"{arguments.page}:{line}: {command}: {flaw}")
+    except Missing as e:
+        print(f"skipped: {e}", file=sys.stderr)
+        sys.exit(SKIPPED)
     except (BlockError, Failure) as e:
         print(e, file=sys.stderr)
         sys.exit(1)
