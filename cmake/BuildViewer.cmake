@@ -51,7 +51,7 @@ elseif(MISSING)
 endif()
 
 set(text "// Made from viewer/ by cmake/BuildViewer.cmake.
-#include \"viewer_page.h\"
+#include \"page/viewer_page.h\"
 
 namespace isotact::tool {
 ViewerPage viewer_page() { return {R\"isotact-page(${page})isotact-page\", \"${MISSING}\"}; }

@@ -6,7 +6,7 @@ if(MODULE)
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "\\\\x\\1" bytes "${hex}")
 endif()
 file(WRITE ${OUTPUT} "// Made from viewer/query by cmake/EmbedModule.cmake.
-#include \"query_module.h\"
+#include \"page/query_module.h\"
 
 namespace isotact::tool {
 namespace {

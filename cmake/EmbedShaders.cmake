@@ -5,8 +5,8 @@ foreach(path IN LISTS SHADERS)
   get_filename_component(name ${path} NAME)
   string(APPEND table "    {\"${name}\", R\"shader(${text})shader\"},\n")
 endforeach()
-file(WRITE ${OUTPUT} "// Made from src/isotact/gpu/shaders by cmake/EmbedShaders.cmake.
-#include \"isotact/gpu/detail/shader_sources.h\"
+file(WRITE ${OUTPUT} "// Made from shaders and layout headers by cmake/EmbedShaders.cmake.
+#include \"isotact/gpu/core/detail/shader_text.h\"
 
 namespace isotact::detail {
 namespace {

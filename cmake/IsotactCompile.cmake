@@ -17,14 +17,20 @@ function(isotact_compile target)
   target_compile_features(${target} PUBLIC cxx_std_20)
   set_target_properties(${target} PROPERTIES
     CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    # Only what installed headers declare is seen outside of a shared library (isotact/export.h).
+    # clang minds the block in which a function is defined: there all of it is seen.
+    set_target_properties(${target} PROPERTIES
+      CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+  endif()
   # Contracted multiply-adds would give other bytes on other machines (docs/determinism.md).
   target_compile_options(${target} PRIVATE -ffp-contract=off)
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     # gcc 12's straight-line vectoriser drops the rounding in double(float(x)) of two neighbours.
     target_compile_options(${target} PRIVATE -fno-tree-slp-vectorize)
   endif()
-  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-    target_compile_options(${target} PRIVATE -march=x86-64-v2)
+  if(ISOTACT_MARCH)
+    target_compile_options(${target} PRIVATE -march=${ISOTACT_MARCH})
   endif()
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
     -Wsign-conversion -Wnon-virtual-dtor -Woverloaded-virtual -Wold-style-cast -Wunused)

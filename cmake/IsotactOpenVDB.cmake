@@ -17,6 +17,10 @@ function(isotact_find_openvdb)
       target_include_directories(isotact_openvdb_peer SYSTEM INTERFACE
         ${ISOTACT_OPENVDB_INCLUDE} ${ISOTACT_BOOST_INCLUDE})
       target_link_libraries(isotact_openvdb_peer INTERFACE ${ISOTACT_OPENVDB_LIBRARY} TBB::tbb)
+      # OpenVDB registers its grids through static members of templates, which its library and its
+      # users must share.
+      target_compile_options(isotact_openvdb_peer INTERFACE -fvisibility=default
+        -fno-visibility-inlines-hidden)
       find_package(Imath QUIET CONFIG)  # its half floats, in some builds
       if(TARGET Imath::Imath)
         target_link_libraries(isotact_openvdb_peer INTERFACE Imath::Imath)

@@ -22,9 +22,8 @@ else()
 endif()
 if(missing AND ISOTACT_WITH_VIEWER STREQUAL "ON")
   message(FATAL_ERROR "ISOTACT_WITH_VIEWER is ON, but ${missing}")
-elseif(missing)
-  message(STATUS "The page that plays runs is left out: ${missing}")
 endif()
+isotact_part(viewer "${missing}")
 
 file(GLOB_RECURSE viewer_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/viewer/src/*)
 list(APPEND viewer_files

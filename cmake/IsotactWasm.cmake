@@ -6,12 +6,15 @@ set(ISOTACT_QUERY_SOURCE ${PROJECT_BINARY_DIR}/wasm/query_module.cpp)
 set(wasm ${PROJECT_BINARY_DIR}/wasm)
 
 set(query_base cpu error hash parallel trig)
-set(query_field analytic brick_assembly brick_bounds brick_field brick_flaw dense_grid field
-  first_order_build first_order_field lattice voxmap voxmap_compress voxmap_layers voxmap_walk
-  io/asset io/asset_file io/dense_section io/small_sections)
+set(query_field field lattice models/analytic models/analytic_solid models/brick_assembly
+  models/brick_field models/brick_flaw models/dense_grid models/first_order_build
+  models/first_order_field voxmap/voxmap voxmap/voxmap_compress voxmap/voxmap_layers
+  voxmap/voxmap_walk io/asset io/asset_file io/small_sections)
 set(query_pointshell asset_section point_sphere_flaw point_sphere_tree)
-set(query_queries closest_approach collide free_space grid_target motion shape shell_contact
-  shell_kernel_baseline shell_query shell_search shell_target steepness swept)
+set(query_queries collide collide_points distance shape shape_parts points/grid_target
+  points/shell_contact
+  points/shell_query points/shell_search points/shell_target swept/closest_approach swept/free_space
+  swept/motion swept/steepness swept/swept)
 
 find_program(ISOTACT_EMXX em++)
 set(pages_missing "${missing}")  # of IsotactViewer.cmake
@@ -27,9 +30,8 @@ elseif(NOT ISOTACT_EMXX)
 endif()
 if(missing AND ISOTACT_WITH_WASM STREQUAL "ON")
   message(FATAL_ERROR "ISOTACT_WITH_WASM is ON, but ${missing}")
-elseif(missing)
-  message(STATUS "The query of pages is left out: ${missing}")
 endif()
+isotact_part(wasm "${missing}")
 
 set(module "")
 if(NOT missing)
@@ -55,7 +57,8 @@ if(NOT missing)
     file(CONFIGURE OUTPUT ${wasm}/${part}.cpp CONTENT "${text}" @ONLY)
     list(APPEND sources ${wasm}/${part}.cpp)
   endforeach()
-  foreach(source IN LISTS sources ITEMS ${PROJECT_SOURCE_DIR}/viewer/query/query.cpp)
+  foreach(source IN LISTS sources ITEMS ${PROJECT_SOURCE_DIR}/viewer/query/query.cpp
+      ${PROJECT_SOURCE_DIR}/viewer/query/left_out.cpp)
     get_filename_component(name ${source} NAME_WE)
     add_custom_command(OUTPUT ${wasm}/${name}.o
       COMMAND ${wrapper} ${ISOTACT_EMXX} ${flags} -c ${source} -o ${wasm}/${name}.o

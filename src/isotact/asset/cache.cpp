@@ -1,4 +1,4 @@
-#include "isotact/field/build/cache.h"
+#include "isotact/asset/cache.h"
 
 #include <algorithm>
 #include <chrono>
@@ -12,6 +12,7 @@
 
 #include "isotact/base/error.h"
 #include "isotact/base/hash.h"
+#include "isotact/version.h"
 
 namespace isotact {
 namespace {
@@ -102,7 +103,7 @@ std::string to_string(const CacheKey& key) {
 
 CacheKey make_cache_key(const TriangleMesh& mesh, std::string_view settings) {
   const std::string versions = fmt::format(
-      "isotact {} build {} format {}.{} mesh {} {}\n", ISOTACT_VERSION, kBuildRevision,
+      "isotact {} build {} format {}.{} mesh {} {}\n", ISOTACT_VERSION_STRING, kBuildRevision,
       kAssetMajorVersion, kAssetMinorVersion, mesh.positions.size(), mesh.triangles.size());
   CacheKey key;
   for (std::size_t i = 0; i < key.words.size(); ++i) {

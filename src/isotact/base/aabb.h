@@ -1,11 +1,12 @@
-// Axis-aligned boxes. An empty box has lower > upper on every axis and swallows nothing.
+// Axis-aligned boxes. An empty box has lower > upper on every axis and contains nothing.
 #pragma once
 
 #include <limits>
 
 #include "isotact/base/vec.h"
+#include "isotact/export.h"
 
-namespace isotact {
+namespace ISOTACT_PUBLIC isotact {
 
 template <typename T>
 struct AabbOf {
@@ -51,13 +52,13 @@ constexpr T half_area(const AabbOf<T>& b) {
   return e.x * e.y + e.y * e.z + e.z * e.x;
 }
 
-// The point of the box nearest to p.
+// Returns the point of the box nearest to p.
 template <typename T>
 constexpr Vector3<T> clamp_to(const AabbOf<T>& b, const Vector3<T>& p) {
   return max(b.lower, min(b.upper, p));
 }
 
-// Touching counts.
+// True if the boxes share a point; touching boxes overlap.
 template <typename T>
 constexpr bool overlaps(const AabbOf<T>& a, const AabbOf<T>& b) {
   return a.lower.x <= b.upper.x && b.lower.x <= a.upper.x && a.lower.y <= b.upper.y &&
@@ -70,7 +71,7 @@ constexpr bool contains(const AabbOf<T>& b, const Vector3<T>& p) {
          b.lower.z <= p.z && p.z <= b.upper.z;
 }
 
-// Zero inside.
+// Returns the squared distance from p to the box, zero if p is inside.
 template <typename T>
 constexpr T distance_sq(const AabbOf<T>& b, const Vector3<T>& p) {
   const Vector3<T> outside = max(max(b.lower - p, p - b.upper), Vector3<T>{});

@@ -1,4 +1,4 @@
-// To and from Eigen. Included by users who have Eigen; nothing else of Isotact needs it in public.
+// Conversions to and from Eigen, for users who have Eigen. No other public header needs it.
 #pragma once
 
 #include <Eigen/Geometry>
@@ -6,8 +6,9 @@
 #include "isotact/base/mat3.h"
 #include "isotact/base/pose.h"
 #include "isotact/base/vec.h"
+#include "isotact/export.h"
 
-namespace isotact {
+namespace ISOTACT_PUBLIC isotact {
 
 inline Eigen::Vector3d to_eigen(const Vec3& v) { return {v.x, v.y, v.z}; }
 inline Eigen::Vector3f to_eigen(const Vec3f& v) { return {v.x, v.y, v.z}; }

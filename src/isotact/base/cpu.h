@@ -1,21 +1,23 @@
-// Which SIMD kernels run. The library is compiled for x86-64-v2; wider kernels lie beside the
-// narrow ones and are chosen here, at run time. All give the same bits.
+// The choice of SIMD kernels. The library is compiled for x86-64-v2. Wider kernels are compiled
+// beside the narrow ones and are chosen here, at run time. All give the same bits.
 #pragma once
 
 #include <string_view>
 
-namespace isotact {
+#include "isotact/export.h"
+
+namespace ISOTACT_PUBLIC isotact {
 
 enum class SimdLevel {
-  kBaseline,  // x86-64-v2 (SSE4.2), or whatever another processor's baseline is
-  kAvx2,      // AVX2 and BMI2; never fused multiply-add, which rounds differently
+  kBaseline,  // x86-64-v2 (SSE4.2), or the baseline of another processor.
+  kAvx2,      // AVX2 and BMI2; never fused multiply-add, which rounds differently.
 };
 
-// The widest level that both the processor and the environment variable ISOTACT_SIMD allow
-// (baseline or avx2; anything else is ignored). Read once, at the first call.
+// Returns the widest level that both the processor and the environment variable ISOTACT_SIMD allow.
+// The variable is baseline or avx2; other values are ignored. It is read once, at the first call.
 SimdLevel simd_level();
 
-// What the processor could do, whatever ISOTACT_SIMD says.
+// Returns the widest level of the processor, regardless of ISOTACT_SIMD.
 SimdLevel simd_level_of_cpu();
 
 std::string_view name(SimdLevel level);

@@ -1,42 +1,51 @@
-// What is thrown for bad data and bad files. A programmer's mistake asserts instead.
+// Exceptions for bad data and bad files. A programmer's mistake asserts instead.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 
-namespace isotact {
+#include "isotact/export.h"
 
-// Where in a file something was found. Lines count from 1, bytes from 0.
+namespace ISOTACT_PUBLIC isotact {
+
+// A position in a file. Lines count from 1, bytes from 0.
 struct FileSpot {
   std::string file;
   std::optional<std::uint64_t> line{};
   std::optional<std::uint64_t> byte{};
 };
 
-// A file's name made fit for a terminal: control codes as \\xNN, everything else (UTF-8) as it is.
+// Makes a file's name safe for a terminal: control codes become \\xNN, everything else (UTF-8) is
+// unchanged.
 std::string without_control_codes(std::string_view raw);
 
 // "bunny.obj:12" or "part.stl: byte 84" or "part.stl".
 std::string to_string(const FileSpot& spot);
 
-// what() is a message that a user can act on: where, what was found, what was expected.
+// what() is a message that a user can act on: the position, what was found, what was expected.
 class Error : public std::runtime_error {
  public:
   explicit Error(const std::string& message) : std::runtime_error(message) {}
   Error(const FileSpot& spot, std::string_view message);
 };
 
-// Thrown out of a long operation whose CancelToken was set.
+// Thrown by a long operation whose CancelToken was set.
 class Cancelled : public Error {
  public:
   Cancelled() : Error("cancelled") {}
 };
 
-// Text from a file made fit to be printed on one line of a terminal: at most max_length characters,
-// control and non-ASCII bytes as \xNN.
+// Makes text from a file safe to print on one line of a terminal: at most max_length characters,
+// with control and non-ASCII bytes as \xNN.
 std::string printable(std::string_view raw, std::size_t max_length = 40);
+
+// Returns the end of a message about an unknown name. If one of the names is similar enough, it is
+// "; did you mean gear? Possible: sphere, box, ..."; otherwise it is "; possible: sphere, box,
+// ...". Compares the first 64 characters only.
+std::string suggest(std::string_view wrong, std::span<const std::string> names);
 
 }  // namespace isotact

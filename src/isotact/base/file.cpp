@@ -73,10 +73,10 @@ void write_to(const std::filesystem::path& path, int flags, const Produce& produ
   if (::close(descriptor) != 0) throw_system(name_in_errors, "write", errno);
 }
 
-// Where writing to `path` ends up: a link stays a link, what it points to is replaced, also where
-// that does not exist yet.
+// Returns the file that a write to `path` replaces. A link stays a link and its target is replaced,
+// even if that does not exist yet.
 std::filesystem::path end_of_links(std::filesystem::path path) {
-  constexpr int kMostLinks = 40;  // as Linux follows
+  constexpr int kMostLinks = 40;  // As many as Linux follows.
   const std::filesystem::path first = path;
   std::error_code error;
   for (int i = 0; i < kMostLinks; ++i) {
@@ -189,7 +189,7 @@ MappedFile::MappedFile(const std::filesystem::path& path) {
     ::close(file.descriptor);
     throw Error({.file = path.string()}, "cannot be mapped: it is not a regular file");
   }
-  if (file.size == 0) {  // mmap refuses empty maps
+  if (file.size == 0) {  // mmap refuses empty maps.
     ::close(file.descriptor);
     return;
   }

@@ -1,11 +1,12 @@
-// A plain 3 by 3 matrix, row by row: rotations and inertia tensors.
+// A plain 3 by 3 matrix, stored row by row, for rotations and inertia tensors.
 #pragma once
 
 #include <array>
 
 #include "isotact/base/vec.h"
+#include "isotact/export.h"
 
-namespace isotact {
+namespace ISOTACT_PUBLIC isotact {
 
 struct Mat3 {
   std::array<Vec3, 3> rows{};

@@ -1,16 +1,19 @@
-// One rule for how much memory a build may take.
+// One rule for the memory that a build may use.
 #pragma once
 
 #include <cstdint>
 #include <string_view>
 
-namespace isotact {
+#include "isotact/export.h"
 
-// Bytes; 0 where the system does not say.
+namespace ISOTACT_PUBLIC isotact {
+
+// Returns bytes, or 0 if the system does not report them.
 std::uint64_t physical_memory();
 
-// Throws Error, with the figure, where `needed` bytes are more than `limit`; a limit of 0 stands
-// for what the machine has. A double, since a hostile lattice may ask for 2^93.
+// Throws Error, with the figure, if `needed` bytes are more than `limit`. A limit of 0 stands for
+// the memory of the machine. `needed` is a double, because a hostile lattice may ask for 2^93
+// bytes.
 void check_memory(double needed, std::uint64_t limit, std::string_view what);
 
 }  // namespace isotact

@@ -1,5 +1,6 @@
 #include "isotact/base/parallel.h"
 
+#include <algorithm>
 #include <exception>
 #include <limits>
 #include <mutex>
@@ -18,8 +19,8 @@
 namespace isotact {
 namespace {
 
-// Keeps the exception of the lowest chunk, so that the error that a user sees does not depend on
-// which thread came first.
+// Keeps the exception of the lowest chunk, so the error that a user sees does not depend on which
+// thread came first.
 class FirstError {
  public:
   void keep(std::size_t chunk, std::exception_ptr error) {
@@ -60,7 +61,7 @@ void run_on_threads(std::size_t chunk_count, int threads, detail::ChunkBody body
         },
         tbb::simple_partitioner());
   };
-  // Asking for more than the host program allows would only earn a warning on stderr.
+  // A request for more than the host program allows would only cause a warning on stderr.
   const std::size_t allowed =
       tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism);
   threads = static_cast<int>(std::min(static_cast<std::size_t>(threads), allowed));
@@ -111,6 +112,14 @@ const char* thread_backend() {
   return "oneTBB " ISOTACT_TEXT(TBB_VERSION_MAJOR) "." ISOTACT_TEXT(TBB_VERSION_MINOR);
 #else
   return "std::thread";
+#endif
+}
+
+void detail::run_isolated(void (*body)(void* context), void* context) {
+#ifdef ISOTACT_THREADING_TBB
+  tbb::this_task_arena::isolate([&] { body(context); });
+#else
+  body(context);
 #endif
 }
 

@@ -1,23 +1,23 @@
-// Loops over threads whose result never depends on the number of threads: work is cut into chunks
-// by the grain alone, and reductions fold the chunks in their order.
+// Loops over threads whose result never depends on the number of threads. The grain alone divides
+// work into chunks, and reductions fold the chunks in their order.
 #pragma once
 
-#include <algorithm>
 #include <cassert>
 #include <cstddef>
-#include <memory>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-namespace isotact {
+#include "isotact/export.h"
+
+namespace ISOTACT_PUBLIC isotact {
 
 // 0: as many as the machine has. 1: everything on the calling thread.
 struct Threads {
   int count = 0;
 };
 
-// How many threads a loop with this setting would use.
+// Returns the number of threads that a loop with this setting would use.
 int resolve(Threads threads);
 
 // "oneTBB 2021.8" or "std::thread".
@@ -25,13 +25,23 @@ const char* thread_backend();
 
 namespace detail {
 using ChunkBody = void (*)(void* context, std::size_t chunk);
-// Calls body for every chunk in [0, chunk_count), each once, on up to `threads` threads. All chunks
-// run even if some throw; then the exception of the lowest one is rethrown.
+// Calls body once for every chunk in [0, chunk_count), on up to `threads` threads. All chunks run
+// even if some throw; then the exception of the lowest one is rethrown.
 void run_chunks(std::size_t chunk_count, Threads threads, ChunkBody body, void* context);
+void run_isolated(void (*body)(void* context), void* context);
 }  // namespace detail
 
+// Calls body(). While a loop in it waits for other threads, the calling thread takes up no chunks
+// of loops outside of it. Hence body may run under a lock which such chunks take, too.
+template <typename Body>
+void run_isolated(Body&& body) {
+  using Plain = std::remove_reference_t<Body>;
+  detail::run_isolated([](void* context) { (*static_cast<Plain*>(context))(); },
+                       const_cast<std::remove_const_t<Plain>*>(std::addressof(body)));
+}
+
 // Calls body(begin, end) for consecutive ranges of at most `grain` elements that cover [0, count).
-// Ranges run in any order, at the same time: they must not write to the same places. Loops may be
+// Ranges run in any order, at the same time: they must not write to the same memory. Loops may be
 // nested. Cost: a few microseconds; choose a grain of 10 microseconds of work or more.
 template <typename Body>
 void parallel_for(std::size_t count, std::size_t grain, Threads threads, Body&& body) {
@@ -40,19 +50,20 @@ void parallel_for(std::size_t count, std::size_t grain, Threads threads, Body&& 
   struct Context {
     std::size_t count, grain;
     std::remove_reference_t<Body>* body;
-  } context{count, grain, std::addressof(body)};
+  } context{count, grain, &body};
   detail::run_chunks((count - 1) / grain + 1, threads,
                      [](void* opaque, std::size_t chunk) {
                        auto& c = *static_cast<Context*>(opaque);
                        const std::size_t begin = chunk * c.grain;
-                       (*c.body)(begin, begin + std::min(c.grain, c.count - begin));
+                       const std::size_t left = c.count - begin;
+                       (*c.body)(begin, begin + (left < c.grain ? left : c.grain));
                      },
                      &context);
 }
 
 // Folds map(begin, end) over the same ranges, from left to right, starting at `identity`:
-// join(join(identity, map(first range)), map(second range)) ... Floating-point sums therefore come
-// out in the same bits with any number of threads.
+// join(join(identity, map(first range)), map(second range)) ... Floating-point sums therefore have
+// the same bits with any number of threads.
 template <typename T, typename Map, typename Join>
 T parallel_reduce(std::size_t count, std::size_t grain, Threads threads, T identity, Map&& map,
                   Join&& join) {

@@ -1,8 +1,9 @@
-#include "isotact/base/pose_text.h"
+#include "isotact/base/pose.h"
 
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <numbers>
 #include <span>
 
 #include <fmt/format.h>
@@ -37,6 +38,18 @@ Quat checked_unit(const Quat& q) {
   return normalized(q);
 }
 
+bool is_key(std::string_view key) {
+  return key == "xyz" || key == "wxyz" || key == "xyzw" || key == "axis" || key == "rpy";
+}
+
+Quat turn_about(const Vec3& axis, double degrees) {
+  if (!(length(axis) > 0) || !std::isfinite(length(axis)))
+    throw Error("pose: the axis of a rotation has no direction");
+  const double half = std::remainder(degrees, 720) * (std::numbers::pi / 360);
+  const Vec3 v = normalized(axis) * std::sin(half);
+  return normalized(Quat{std::cos(half), v.x, v.y, v.z});
+}
+
 }  // namespace
 
 Pose parse_pose(std::string_view text) {
@@ -50,9 +63,10 @@ Pose parse_pose(std::string_view text) {
     text.remove_prefix(part.size());
     const std::size_t equals = part.find('=');
     const std::string_view key = part.substr(0, equals);
-    if (equals == std::string_view::npos || (key != "xyz" && key != "wxyz" && key != "xyzw"))
+    if (equals == std::string_view::npos || !is_key(key))
       throw Error(fmt::format(
-          "pose: '{}' is not understood; write xyz=X,Y,Z and wxyz=W,X,Y,Z or xyzw=X,Y,Z,W",
+          "pose: '{}' is not understood; write xyz=X,Y,Z and one of wxyz=W,X,Y,Z, xyzw=X,Y,Z,W, "
+          "axis=X,Y,Z,DEGREES and rpy=ROLL,PITCH,YAW (degrees)",
           printable(part)));
     bool& seen = key == "xyz" ? has_translation : has_rotation;
     if (seen)
@@ -60,9 +74,14 @@ Pose parse_pose(std::string_view text) {
     seen = true;
     std::array<double, 4> n{};
     const std::string_view numbers = part.substr(equals + 1);
-    parse_numbers(numbers, key, std::span(n).first(key.size()));
+    parse_numbers(numbers, key, std::span(n).first(key == "xyz" || key == "rpy" ? 3 : 4));
     if (key == "xyz")
       pose.translation = {n[0], n[1], n[2]};
+    else if (key == "axis")
+      pose.rotation = turn_about({n[0], n[1], n[2]}, n[3]);
+    else if (key == "rpy")
+      pose.rotation =
+          turn_about({0, 0, 1}, n[2]) * turn_about({0, 1, 0}, n[1]) * turn_about({1, 0, 0}, n[0]);
     else if (key == "wxyz")
       pose.rotation = checked_unit({n[0], n[1], n[2], n[3]});
     else

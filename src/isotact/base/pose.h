@@ -1,12 +1,16 @@
-// Rotations and rigid poses, always in double. A pose named b_from_a takes points of frame a into
-// frame b, so that chains read from right to left: world_from_a * a_from_b.
+// Rotations and rigid poses, always in double. A pose named b_from_a maps points of frame a into
+// frame b, so chains read from right to left: world_from_a * a_from_b.
 #pragma once
+
+#include <string>
+#include <string_view>
 
 #include "isotact/base/mat3.h"
 #include "isotact/base/trig.h"
 #include "isotact/base/vec.h"
+#include "isotact/export.h"
 
-namespace isotact {
+namespace ISOTACT_PUBLIC isotact {
 
 // A unit quaternion, w first. Never write one as four bare numbers: text and JSON label the order.
 struct Quat {
@@ -36,7 +40,8 @@ constexpr Vec3 rotate(const Quat& q, const Vec3& v) {
   return v + q.w * t + cross(u, t);
 }
 
-// The turn by angle (radians, up to a million) about axis, which need not be a unit vector.
+// Returns the rotation by an angle (radians, up to a million) about an axis, which need not be a
+// unit vector.
 inline Quat rotation_about(const Vec3& axis, double angle) {
   const SinCos half = sin_cos(angle / 2);
   const Vec3 u = normalized(axis) * half.sin;
@@ -48,10 +53,10 @@ constexpr Mat3 to_matrix(const Quat& q) {
   return transpose(Mat3{{x, y, z}});
 }
 
-// m must be a rotation: orthonormal, determinant +1.
+// The matrix m must be a rotation: orthonormal, with determinant +1.
 inline Quat to_quat(const Mat3& m) {
   const auto& [r0, r1, r2] = m.rows;
-  // The largest of the four squares is divided by, so that nothing cancels.
+  // Divides by the largest of the four squares, so nothing cancels.
   const double w = 1 + r0.x + r1.y + r2.z, x = 1 + r0.x - r1.y - r2.z;
   const double y = 1 - r0.x + r1.y - r2.z, z = 1 - r0.x - r1.y + r2.z;
   if (w >= x && w >= y && w >= z) return normalized(Quat{w, r2.y - r1.z, r0.z - r2.x, r1.x - r0.y});
@@ -83,5 +88,15 @@ constexpr Pose inverse(const Pose& b_from_a) {
   const Quat back = conjugate(b_from_a.rotation);
   return {back, -rotate(back, b_from_a.translation)};
 }
+
+// Reads a pose in the syntax of the tool and of scene files, "xyz=0,0,1 wxyz=1,0,0,0". Each part
+// may be missing. A rotation is a quaternion (wxyz or xyzw), an axis with degrees
+// ("axis=0,0,1,90"), or roll, pitch and yaw in degrees ("rpy=0,0,90": about x, then y, then z,
+// fixed). Throws Error if a part is unknown or repeated, or if a number is not finite. Also throws
+// if the quaternion is not a unit one to 1e-6; within that it is normalised.
+Pose parse_pose(std::string_view text);
+
+// Returns text that parse_pose reads back exactly, except for the rounding of that normalisation.
+std::string format_pose(const Pose& pose);
 
 }  // namespace isotact

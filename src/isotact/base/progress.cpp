@@ -1,6 +1,7 @@
 #include "isotact/base/progress.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 
 #include <fmt/format.h>
@@ -22,6 +23,10 @@ std::string format_seconds(double seconds) {
   if (seconds >= 5400) return fmt::format("{:.1f} h", seconds / 3600);
   if (seconds >= 90) return fmt::format("{:.0f} min", seconds / 60);
   return fmt::format("{:.0f} s", seconds);
+}
+
+double steady_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 bool stderr_is_terminal() { return isatty(STDERR_FILENO) == 1; }
@@ -66,16 +71,16 @@ Monitor ProgressBar::monitor(const CancelToken* cancel) {
 
 void ProgressBar::update(const ProgressReport& report) {
   if (!enabled_) return;
-  const auto now = Clock::now();
+  const double now = steady_seconds();
   if (report.task != task_) {
     task_ = report.task;
     task_start_ = now;
-  } else if (now - last_draw_ < std::chrono::milliseconds(100) && report.done != report.total) {
+  } else if (now - last_draw_ < 0.1 && report.done != report.total) {
     return;
   }
   last_draw_ = now;
-  const double elapsed = std::chrono::duration<double>(now - task_start_).count();
-  fmt::print(stderr, "\r{}\x1b[K", without_control_codes(format_progress(report, elapsed)));
+  fmt::print(stderr, "\r{}\x1b[K",
+             without_control_codes(format_progress(report, now - task_start_)));
   std::fflush(stderr);
   drawn_ = true;
 }

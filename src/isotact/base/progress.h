@@ -1,22 +1,23 @@
-// How long operations speak while they run, and how they are stopped.
+// Progress reports of long operations, and their cancellation.
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
 
-namespace isotact {
+#include "isotact/export.h"
+
+namespace ISOTACT_PUBLIC isotact {
 
 struct ProgressReport {
   std::string_view task;  // "reading bunny.obj"
   std::uint64_t done = 0;
-  std::uint64_t total = 0;  // 0: unknown
+  std::uint64_t total = 0;  // 0: unknown.
 };
 
-// Set from any thread; the operation notices soon and throws Cancelled.
+// Any thread may set it; the operation notices soon and throws Cancelled.
 class CancelToken {
  public:
   void cancel() { cancelled_.store(true, std::memory_order_relaxed); }
@@ -26,8 +27,8 @@ class CancelToken {
   std::atomic<bool> cancelled_{false};
 };
 
-// What a long operation takes: both parts may be empty. on_progress is called from one thread at a
-// time, not necessarily the caller's, and must not throw.
+// The progress callback and cancel token of a long operation; both may be empty. on_progress is
+// called from one thread at a time, not necessarily the caller's, and must not throw.
 struct Monitor {
   std::function<void(const ProgressReport&)> on_progress{};
   const CancelToken* cancel = nullptr;
@@ -35,35 +36,33 @@ struct Monitor {
   void report(const ProgressReport& r) const {
     if (on_progress) on_progress(r);
   }
-  // Throws Cancelled where that was asked for.
+  // Throws Cancelled if the cancel token was set.
   void check() const;
 };
 
-// A bar with rate and time left on stderr, redrawn at most ten times a second. Silent where stderr
-// is not a terminal, so that logs and pipes stay clean.
+// A bar on stderr with rate and remaining time, redrawn at most ten times per second. It is silent
+// if stderr is not a terminal, so logs and pipes stay clean.
 class ProgressBar {
  public:
   enum class When { kOnTerminal, kAlways, kNever };
   explicit ProgressBar(When when = When::kOnTerminal);
-  ~ProgressBar();  // wipes the line
+  ~ProgressBar();  // Clears the line.
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
-  // A monitor that draws here; this bar must outlive it.
+  // Returns a monitor that draws here; this bar must outlive it.
   Monitor monitor(const CancelToken* cancel = nullptr);
   void update(const ProgressReport& report);
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   bool enabled_;
   bool drawn_ = false;
   std::string task_;
-  Clock::time_point task_start_{};
-  Clock::time_point last_draw_{};
+  double task_start_ = 0, last_draw_ = 0;  // seconds of a steady clock
 };
 
-// The line that a bar draws, without the carriage return: "task [=====>    ] 42% 1.2M/s 3 s left".
+// Returns the line that a bar draws, without the carriage return: "task [=====>    ] 42% 1.2M/s 3 s
+// left".
 std::string format_progress(const ProgressReport& report, double elapsed_seconds);
 
 }  // namespace isotact

@@ -1,5 +1,5 @@
 // Seeded random numbers that are the same on every machine and standard library: PCG32 (O'Neill
-// 2014), with our own distributions, since those of <random> differ between libraries.
+// 2014). The distributions are our own, since those of <random> differ between libraries.
 #pragma once
 
 #include <cassert>
@@ -7,8 +7,9 @@
 
 #include "isotact/base/pose.h"
 #include "isotact/base/vec.h"
+#include "isotact/export.h"
 
-namespace isotact {
+namespace ISOTACT_PUBLIC isotact {
 
 class Random {
  public:
@@ -31,7 +32,7 @@ class Random {
     return (high << 32U) | next_u32();
   }
 
-  // Uniform in [0, count), without bias.
+  // Returns a uniform number in [0, count), without bias.
   std::uint32_t below(std::uint32_t count) {
     assert(count > 0);
     const std::uint32_t reject = (0U - count) % count;  // 2^32 mod count
@@ -41,7 +42,7 @@ class Random {
     }
   }
 
-  // Uniform in [0, 1), 53 bits.
+  // Returns a uniform number in [0, 1), with 53 bits.
   double uniform() { return static_cast<double>(next_u64() >> 11U) * 0x1p-53; }
   double uniform(double lower, double upper) { return lower + (upper - lower) * uniform(); }
 
@@ -64,7 +65,8 @@ class Random {
     }
   }
 
-  // Uniform over all rotations: a point of the unit 3-sphere by rejection, hence without libm.
+  // Returns a rotation, uniform over all rotations. It is a point of the unit 3-sphere found by
+  // rejection, so no libm function is needed.
   Quat rotation() {
     for (;;) {
       const Quat q{uniform(-1, 1), uniform(-1, 1), uniform(-1, 1), uniform(-1, 1)};

@@ -3,8 +3,9 @@
 
 #include "isotact/base/aabb.h"
 #include "isotact/base/vec.h"
+#include "isotact/export.h"
 
-namespace isotact {
+namespace ISOTACT_PUBLIC isotact {
 
 struct Sphere {
   Vec3 center{};

@@ -7,14 +7,14 @@
 namespace isotact {
 namespace {
 
-// pi/2 in three pieces; the first two have 33 bits, so that their products with a 20-bit quadrant
-// count are exact (Cody and Waite 1980).
+// pi/2 in three pieces; the first two have 33 bits, so their products with a 20-bit quadrant count
+// are exact (Cody and Waite 1980).
 constexpr double kHalfPi1 = 0x1.921fb544p+0;
 constexpr double kHalfPi2 = 0x1.0b4611a6p-34;
 constexpr double kHalfPi3 = 0x1.3198a2e037073p-69;
 
-// Taylor series on [-pi/4, pi/4], where the terms left out are below 1e-19. The argument is
-// x + low, |low| being below an ulp of x.
+// Taylor series on [-pi/4, pi/4]; the omitted terms are below 1e-19 there. The argument is x + low,
+// with |low| below an ulp of x.
 double sin_near_zero(double x, double low) {
   const double z = x * x;
   const double p =
@@ -35,7 +35,7 @@ double cos_near_zero(double x, double low) {
                                                             z * (1.0 / 20922789888000 -
                                                                  z * (1.0 / 6402373705728000))))));
   const double half = 0.5 * z, w = 1 - half;
-  // (1 - w) - half is what the subtraction above rounded away.
+  // (1 - w) - half is the part that the subtraction above rounded away.
   return w + (((1 - w) - half) + (z * z * (1.0 / 24 - z * p) - x * low));
 }
 
@@ -48,7 +48,7 @@ SinCos sin_cos(double angle) {
     return {nan, nan};
   }
   const double quadrants = std::floor(angle * (2 / kPi) + 0.5);
-  const double a = angle - quadrants * kHalfPi1;  // exact: both are multiples of one small unit
+  const double a = angle - quadrants * kHalfPi1;  // Exact: both are multiples of one small unit.
   const double b = quadrants * kHalfPi2;
   const double high = a - b;
   const double lost = (a - high) - b;
@@ -72,7 +72,7 @@ double angle_of(double y, double x) {
   const double r = std::sqrt(x * x + y * y);
   if (!(r > 0)) return 0;
   const double u = x / r, v = y / r;
-  // A guess within 0.1 from the "diamond angle", then steps that each cube the error.
+  // Starts with a guess within 0.1 from the "diamond angle"; each step then cubes the error.
   const double diamond = std::abs(v) / (std::abs(u) + std::abs(v));
   double angle = diamond * (kPi / 2);
   if (u < 0) angle = kPi - angle;

@@ -1,12 +1,13 @@
-// Three-vectors: plain aggregates with no alignment of their own, so that their layout is the same
-// under every compiler flag. Lengths are metres unless a name says otherwise.
+// Three-vectors: plain aggregates without an alignment of their own, so their layout is the same
+// under every compiler flag. Lengths are in metres unless a name says otherwise.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 
-namespace isotact {
+#include "isotact/export.h"
+
+namespace ISOTACT_PUBLIC isotact {
 
 template <typename T>
 struct Vector3 {
@@ -33,8 +34,8 @@ struct Vector3 {
   friend constexpr bool operator==(const Vector3&, const Vector3&) = default;
 };
 
-using Vec3 = Vector3<double>;  // poses, masses, anything accumulated
-using Vec3f = Vector3<float>;  // mesh positions, fields
+using Vec3 = Vector3<double>;  // Poses, masses, anything accumulated.
+using Vec3f = Vector3<float>;  // Mesh positions, fields.
 
 constexpr Vec3 to_double(const Vec3f& a) { return {a.x, a.y, a.z}; }
 constexpr Vec3f to_float(const Vec3& a) {
@@ -61,21 +62,22 @@ T length(const Vector3<T>& a) {
   return std::sqrt(dot(a, a));
 }
 
-// The unit vector along a, or zero where a is too short to have a direction.
+// Returns the unit vector along a, or zero if a is too short to have a direction.
 template <typename T>
 Vector3<T> normalized(const Vector3<T>& a) {
   const T l = length(a);
   return l > T{0} ? a / l : Vector3<T>{};
 }
 
+// Each coordinate as std::min and std::max have it, without their header.
 template <typename T>
 constexpr Vector3<T> min(const Vector3<T>& a, const Vector3<T>& b) {
-  return {std::min(a.x, b.x), std::min(a.y, b.y), std::min(a.z, b.z)};
+  return {b.x < a.x ? b.x : a.x, b.y < a.y ? b.y : a.y, b.z < a.z ? b.z : a.z};
 }
 
 template <typename T>
 constexpr Vector3<T> max(const Vector3<T>& a, const Vector3<T>& b) {
-  return {std::max(a.x, b.x), std::max(a.y, b.y), std::max(a.z, b.z)};
+  return {a.x < b.x ? b.x : a.x, a.y < b.y ? b.y : a.y, a.z < b.z ? b.z : a.z};
 }
 
 template <typename T>

@@ -1,5 +1,5 @@
-// A field of any kind behind one type, for trees that are put together at run time: those of a
-// scene file, or of a user who adds and cuts shapes one by one.
+// A field of any kind behind one type, for trees that are assembled at run time: those of a scene
+// file, or of a user who adds and cuts shapes one by one.
 //
 //   AnyField body{SphereField{}};
 //   body = AnyField{Difference{body, AnyField{BoxField{}}}};
@@ -8,12 +8,13 @@
 #include <memory>
 #include <utility>
 
+#include "isotact/export.h"
 #include "isotact/field/field.h"
 
-namespace isotact {
+namespace ISOTACT_PUBLIC isotact {
 
-// Immutable; copies share what is inside. A query costs one indirect call more than the field's
-// own. Queries and destruction go down the tree by recursion: who builds trees from files must
+// Immutable; copies share the contents. A query costs one indirect call more than the field's own.
+// Queries and destruction descend the tree by recursion: code that builds trees from files must
 // limit their depth (a thousand levels are safe).
 class AnyField {
  public:

@@ -1,4 +1,5 @@
-// Bytes that many may share: in memory of our own, aligned for SIMD and GPUs, or in a mapped file.
+// Bytes that several owners may share: in own memory, aligned for SIMD and GPUs, or in a mapped
+// file.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +10,9 @@
 #include <span>
 #include <utility>
 
-namespace isotact {
+#include "isotact/export.h"
+
+namespace ISOTACT_PUBLIC isotact {
 
 inline constexpr std::size_t kFlatAlignment = 64;
 
@@ -21,11 +24,12 @@ inline bool is_aligned(const void* pointer) {
   return reinterpret_cast<std::uintptr_t>(pointer) % kFlatAlignment == 0;
 }
 
-// How closely a buffer that claims to be a field is looked at.
+// The depth of the check of a buffer that claims to be a field.
 enum class Check : std::uint8_t {
-  kHeader,   // sizes, offsets and blocks: enough that no query leaves the buffer. Takes hardly time
-  kShallow,  // and all but the bricks of brick fields
-  kDeep,     // every byte
+  // Sizes, offsets and blocks: enough that no query leaves the buffer. Takes negligible time.
+  kHeader,
+  kShallow,  // Also all but the bricks of brick fields.
+  kDeep,     // Every byte.
 };
 
 // `owner` keeps `bytes` alive. Copies share them.
@@ -34,7 +38,7 @@ struct FlatBuffer {
   std::shared_ptr<const void> owner{};
 };
 
-// Room to write to, not initialised; the span ends with its owner.
+// Memory to write to, not initialised; the span ends with its owner.
 struct FlatRoom {
   std::span<std::byte> bytes{};
   std::shared_ptr<void> owner{};

@@ -1,4 +1,4 @@
-// A regular lattice of cubic cells: where the samples of a field lie.
+// A regular lattice of cubic cells: the positions of a field's samples.
 #pragma once
 
 #include <array>
@@ -7,16 +7,17 @@
 
 #include "isotact/base/aabb.h"
 #include "isotact/base/vec.h"
+#include "isotact/export.h"
 
-namespace isotact {
+namespace ISOTACT_PUBLIC isotact {
 
 using Index3 = std::array<std::int32_t, 3>;
 
-// n cells an axis have n + 1 nodes; x runs fastest in arrays.
+// n cells along an axis have n + 1 nodes; x runs fastest in arrays.
 struct Lattice {
-  Vec3 origin{};       // of node (0, 0, 0), metres
-  double spacing = 1;  // side of a cell, metres
-  Index3 cells{};      // along x, y, z; all positive in a usable lattice
+  Vec3 origin{};       // Position of node (0, 0, 0), metres.
+  double spacing = 1;  // Side of a cell, metres.
+  Index3 cells{};      // Along x, y, z; all positive in a usable lattice.
 
   friend bool operator==(const Lattice&, const Lattice&) = default;
 };
@@ -28,7 +29,7 @@ constexpr std::size_t count(const Index3& n) {
   return static_cast<std::size_t>(n[0]) * static_cast<std::size_t>(n[1]) *
          static_cast<std::size_t>(n[2]);
 }
-// Place of element (i, j, k) in an array of n elements an axis.
+// Returns the index of element (i, j, k) in an array of n elements per axis.
 constexpr std::size_t flat_index(const Index3& n, std::int32_t i, std::int32_t j, std::int32_t k) {
   return (static_cast<std::size_t>(k) * static_cast<std::size_t>(n[1]) +
           static_cast<std::size_t>(j)) *
@@ -42,9 +43,9 @@ constexpr Aabb bounds(const Lattice& l) {
   return {l.origin, node_position(l, l.cells[0], l.cells[1], l.cells[2])};
 }
 
-// The cell that holds a point, and where in it: each fraction in [0, 1]. Points outside of the
-// lattice count as the nearest point of its box. A point on a face between two cells belongs to
-// the upper one, on the last face to the last cell. NaN counts as the lower end.
+// The cell that contains a point, and the position in it: each fraction in [0, 1]. Points outside
+// of the lattice count as the nearest point of its box. A point on a face between two cells belongs
+// to the upper one, on the last face to the last cell. NaN counts as the lower end.
 struct CellPoint {
   Index3 cell{};
   Vec3f fraction{};

@@ -1,10 +1,12 @@
-// What a part of a sampled field holds: its least and its largest value.
+// The least and the largest value of a part of a sampled field.
 #pragma once
 
-namespace isotact {
+#include "isotact/export.h"
+
+namespace ISOTACT_PUBLIC isotact {
 
 // The smallest and the largest value that a sampled field takes in a cell, a brick or a node of a
-// tree. Exact: both are samples.
+// tree. It is exact: both are samples.
 struct ValueRange {
   float min, max;
 

@@ -1,4 +1,4 @@
-// From clusters to the flat buffer: places, spheres, points.
+// From clusters to the flat buffer: entries, spheres, points.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -54,7 +54,7 @@ void check_shell(const PointShell& shell) {
       throw Error("point-sphere tree: the shell's radius, spacing or area is negative or infinite");
 }
 
-// Everything that is known before the spheres are.
+// All data that is known before the spheres.
 struct Draft {
   FlatRoom room;
   PointSphereTreeHeader* header = nullptr;
@@ -87,14 +87,14 @@ PointSphereTreeHeader make_header(const PointShell& shell, const Clusters& clust
   h.level_count = static_cast<std::uint32_t>(clusters.levels.size());
   h.point_count = static_cast<std::uint32_t>(shell.points.size());
   h.cluster_size = static_cast<std::uint32_t>(settings.cluster_size);
-  h.child_stride = static_cast<std::uint32_t>(detail::find_child_stride(settings));
+  h.child_stride = static_cast<std::uint32_t>(detail::compute_child_stride(settings));
   h.sphere_kind = static_cast<std::uint32_t>(settings.spheres);
   h.clustering = static_cast<std::uint32_t>(settings.clustering);
   h.edge_points = static_cast<std::uint32_t>(std::min(shell.edge_points, shell.points.size()));
   h.covering_radius = shell.covering_radius;
   h.spacing = shell.spacing;
   h.surface_area = shell.surface_area;
-  std::string how;  // printable, whatever the caller wrote
+  std::string how;  // Printable for any input.
   for (const char c : shell.how) how += c >= ' ' && c <= '~' ? c : '?';
   std::memcpy(h.how, how.data(), std::min(how.size(), sizeof(h.how) - 1));
   for (std::size_t l = 0; l < clusters.levels.size(); ++l) {
@@ -129,7 +129,7 @@ void write_points(const Draft& draft, const PointShell& shell, const Clusters& c
   });
 }
 
-// Links. From the bottom, since points below follow from children.
+// Writes links from the bottom, since the points below a node follow from its children.
 void write_nodes(const Draft& draft, const Clusters& clusters) {
   const PointSphereTreeHeader& h = *draft.header;
   std::vector<std::uint32_t> place_in_tree(h.point_count);
@@ -140,7 +140,7 @@ void write_nodes(const Draft& draft, const Clusters& clusters) {
     const auto& in = clusters.levels[static_cast<std::size_t>(level)];
     const auto nodes = draft.nodes(level);
     const auto children = last ? std::span<ShellNode>{} : draft.nodes(level + 1);
-    // Places of this level's nodes follow from the level above.
+    // Entries of this level's nodes follow from the level above.
     std::vector<std::uint32_t> places = {0};
     if (level > 0) {
       const auto& above = clusters.levels[static_cast<std::size_t>(level) - 1].child_begin;
@@ -173,7 +173,7 @@ Vec3 representative_of(const Draft& draft, const ShellNode& node) {
   return {draft.columns.x[i], draft.columns.y[i], draft.columns.z[i]};
 }
 
-// A sphere about a centre rounded to float, that holds everything (detail::rounded_out).
+// Returns a sphere with a centre rounded to float that contains everything (detail::rounded_out).
 template <typename Source>
 Spheref round_out(const Sphere& ball, const Source& content) {
   const Vec3f center = to_float(ball.center);
@@ -184,7 +184,7 @@ Spheref find_sphere(const Draft& draft, const ShellNode& node, int level) {
   const bool last = level + 1 == static_cast<int>(draft.header->level_count);
   if (last || draft.header->sphere_kind == static_cast<std::uint32_t>(SphereKind::kPoints)) {
     const PointColumns below = draft.points_below(node);
-    return round_out(detail::find_enclosing_ball(below), below);
+    return round_out(detail::compute_enclosing_ball(below), below);
   }
   Sphere balls[kMaxChildren];
   const auto groups = draft.groups(level + 1);
@@ -194,7 +194,7 @@ Spheref find_sphere(const Draft& draft, const ShellNode& node, int level) {
     balls[c] = {{g.x[at % 8], g.y[at % 8], g.z[at % 8]}, static_cast<double>(g.radius[at % 8])};
   }
   const std::span<const Sphere> all(balls, node.child_count);
-  return round_out(detail::find_enclosing_ball(all), all);
+  return round_out(detail::compute_enclosing_ball(all), all);
 }
 
 void write_level_spheres(const Draft& draft, int level, Threads threads) {
@@ -203,7 +203,7 @@ void write_level_spheres(const Draft& draft, int level, Threads threads) {
   const auto* const areas = draft.part<float>(draft.header->area_offset);
   const std::size_t per_node = draft.header->point_count / draft.header->levels[level].node_count;
   const std::size_t grain = std::max<std::size_t>(1, 2048 / (per_node + 1));
-  // Whole groups to a chunk: no two chunks write to one.
+  // Chunks consist of whole groups: no two chunks write to one group.
   parallel_for(groups.size(), grain, threads, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin * 8; i < end * 8; ++i) {
       SphereGroup& g = groups[i / 8];
@@ -235,7 +235,7 @@ PointSphereTree build_point_sphere_tree(const PointShell& shell,
                                         const PointSphereTreeSettings& settings) {
   check_settings(settings);
   check_shell(shell);
-  constexpr double kBytesPerPoint = 160;  // the buffer, items to split, and lists of clusters
+  constexpr double kBytesPerPoint = 160;  // The buffer, items to split, and lists of clusters.
   check_memory(kBytesPerPoint * static_cast<double>(shell.points.size()), settings.max_memory,
                "the point-sphere tree");
   const Clusters clusters = detail::find_clusters(shell, settings);
@@ -252,7 +252,7 @@ PointSphereTree build_point_sphere_tree(const PointShell& shell,
     settings.monitor.check();
     write_level_spheres(draft, level, settings.threads);
     const detail::LevelRadii radii =
-        detail::find_level_radii(draft.groups(level), draft.nodes(level));
+        detail::compute_level_radii(draft.groups(level), draft.nodes(level));
     draft.header->levels[level].mean_radius = radii.mean;
     draft.header->levels[level].max_radius = radii.max;
   }

@@ -103,8 +103,8 @@ struct Parts {
 
 bool is_empty_place(const ShellNode& node) { return is_zero(std::as_bytes(std::span(&node, 1))); }
 
-// A node's children: those of the n-th node begin at n strides, are as many as it says, and end in
-// empty places. What is below follows from them.
+// Checks a node's children. Those of the n-th node begin at n strides, are as many as it states,
+// and end in empty entries. The points below follow from them.
 Flaw find_flaw_in_family(const Parts& parts, std::uint32_t level, std::uint32_t place,
                          std::uint32_t number) {
   const PointSphereTreeHeader& h = parts.h;
@@ -214,7 +214,7 @@ Flaw find_flaw_in_sphere(const Parts& parts, std::uint32_t level, std::uint32_t 
       return std::string("an empty place has a sphere");
     return std::nullopt;
   }
-  // Twice as far as any point: centres lie between them.
+  // Twice as far as any point: centres lie between points.
   if (!(s.radius >= 0 && s.radius <= 4 * detail::kFurthestPoint && is_finite(s.center)))
     return std::string("its sphere is not finite");
   const Spheref reach{parts.point(node.representative), node.reach};
@@ -236,7 +236,7 @@ Flaw find_flaw_in_spheres(const Parts& parts) {
     for (std::uint32_t i = 0; i < parts.h.levels[l].place_count; ++i)
       if (const Flaw flaw = find_flaw_in_sphere(parts, l, i))
         return fmt::format("pointshell: level {}, node {}: {}", l, i, *flaw);
-    const detail::LevelRadii radii = detail::find_level_radii(parts.groups(l), parts.nodes(l));
+    const detail::LevelRadii radii = detail::compute_level_radii(parts.groups(l), parts.nodes(l));
     if (radii.mean != parts.h.levels[l].mean_radius || radii.max != parts.h.levels[l].max_radius)
       return fmt::format("pointshell: level {}: mean or greatest radius is wrong", l);
   }

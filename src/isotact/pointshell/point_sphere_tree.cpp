@@ -42,12 +42,12 @@ double PointSphereTree::covering_radius(int level) const {
   return covering_radius() + static_cast<double>(reach);
 }
 
-std::string_view PointSphereTree::how() const { return header().how; }  // ends with a zero
+std::string_view PointSphereTree::how() const { return header().how; }  // Ends with a zero.
 
 namespace detail {
 
 void lay_out(PointSphereTreeHeader& h) {
-  constexpr std::uint64_t kBeyond = 16;  // floats that may be read behind the last
+  constexpr std::uint64_t kBeyond = 16;  // Floats that may be read after the last one.
   std::uint64_t at = sizeof(PointSphereTreeHeader);
   const auto take = [&](std::uint64_t bytes) {
     const std::uint64_t start = at;
@@ -72,7 +72,8 @@ void lay_out(PointSphereTreeHeader& h) {
   h.total_bytes = at;
 }
 
-LevelRadii find_level_radii(std::span<const SphereGroup> groups, std::span<const ShellNode> nodes) {
+LevelRadii compute_level_radii(std::span<const SphereGroup> groups,
+                               std::span<const ShellNode> nodes) {
   double sum = 0, count = 0;
   float most = 0;
   for (std::size_t i = 0; i < nodes.size(); ++i) {

@@ -1,7 +1,7 @@
-// XB14 section 5 names particle repulsion without saying how ([BJ08]); this is ours. Particles push
-// each other apart along the surface, with a force that ends at kReach spacings, and are brought
-// back onto it by exact search of the triangles. All move at once, so the result does not depend on
-// threads.
+// XB14 section 5 names particle repulsion without details ([BJ08]); this is our own method.
+// Particles push each other apart along the surface with a force that ends at kReach spacings. An
+// exact search of the triangles brings them back to the surface. All particles move at once, so the
+// result does not depend on threads.
 #include <algorithm>
 #include <cmath>
 
@@ -9,16 +9,17 @@
 
 #include "isotact/base/error.h"
 #include "isotact/pointshell/detail/measure.h"
-#include "isotact/pointshell/detail/nearest_points.h"
+#include "isotact/pointshell/detail/point_blocks.h"
 #include "isotact/pointshell/detail/projection.h"
+#include "isotact/pointshell/detail/sharp_edges.h"
 #include "isotact/pointshell/point_shell.h"
 
 namespace isotact {
 namespace {
 
-constexpr double kReach = 1.6;         // spacings: the first ring of neighbours, not the second
-constexpr double kLongestMove = 0.35;  // spacings a round
-constexpr double kForce = 0.9;         // spacings of move a unit of force
+constexpr double kReach = 1.6;         // Spacings: the first ring of neighbours, not the second.
+constexpr double kLongestMove = 0.35;  // Spacings per round.
+constexpr double kForce = 0.9;         // Spacings of motion per unit of force.
 
 void check_settings(const RepulsionShellSettings& s) {
   if ((s.count > 0) == (s.spacing > 0))
@@ -31,13 +32,13 @@ void check_settings(const RepulsionShellSettings& s) {
 
 struct Particles {
   std::vector<Vec3f> points, normals;
-  std::vector<ClosestPoint> found;  // of those that move
-  std::size_t fixed = 0;            // the first ones
+  std::vector<ClosestPoint> found;  // None for the first ones, which do not move.
+  std::size_t fixed = 0;
 };
 
-// In proportion to area: the i-th at (i + 1/2) / count of the sum over triangles, and inside of its
-// triangle by a sequence that fills the square evenly (additive recurrence with the plastic
-// number).
+// Places particles in proportion to area. The i-th is at (i + 1/2) / count of the sum over
+// triangles. Inside its triangle, it follows a sequence that fills the square evenly (additive
+// recurrence with the plastic number).
 void start_particles(Particles& p, const detail::ShellSurface& surface, std::size_t count) {
   constexpr double kPlastic = 1.32471795724474602596;
   std::size_t t = 0;
@@ -64,43 +65,112 @@ void start_particles(Particles& p, const detail::ShellSurface& surface, std::siz
   }
 }
 
-Vec3 find_move(const Particles& p, const detail::NearestPoints& search, std::size_t i,
-               double spacing) {
-  const Vec3 at = to_double(p.points[i]), normal = to_double(p.normals[i]);
-  const double reach = kReach * spacing;
-  Vec3 push{};
-  search.for_each_within(at, reach, [&](std::uint32_t j, double distance_sq) {
-    if (j == i || distance_sq == 0) return;
-    // The other side of a sheet is no neighbour.
-    if (dot(to_double(p.normals[j]), normal) < -0.2) return;
-    const double distance = std::sqrt(distance_sq);
-    const double strength = 1 - distance / reach;
-    push += (at - to_double(p.points[j])) * (strength * strength / distance);
-  });
-  push = (push - normal * dot(push, normal)) * (kForce * spacing);
-  const double l = length(push), longest = kLongestMove * spacing;
-  return l > longest ? push * (longest / l) : push;
-}
+// Sum of pushes from neighbours, in the order of their positions.
+class Push {
+ public:
+  Push(const Vec3f& at, const Vec3f& normal, double reach)
+      : at_(to_double(at)), normal_(to_double(normal)), reach_(reach) {}
 
-void run_round(Particles& p, const detail::ShellSurface& surface, const Bvh& bvh, double spacing,
-               Threads threads) {
-  const detail::NearestPoints search(p.points, threads);
-  std::vector<Vec3f> moved(p.points.size() - p.fixed);
-  parallel_for(moved.size(), 512, threads, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i)
-      moved[i] =
-          to_float(to_double(p.points[p.fixed + i]) + find_move(p, search, p.fixed + i, spacing));
-  });
-  std::vector<ClosestPoint> found(moved.size());
-  // It was on the surface before, up to rounding.
-  find_closest_points(bvh, moved, found, threads, static_cast<float>(spacing * kLongestMove * 1.5));
-  for (std::size_t i = 0; i < moved.size(); ++i) {
-    if (found[i].triangle == kNoTriangle) continue;
-    p.found[i] = found[i];
-    p.points[p.fixed + i] = found[i].point;
-    p.normals[p.fixed + i] = surface.face_normals[found[i].triangle];
+  void add(const Vec3f& point, const Vec3f& normal) {
+    const Vec3 from = at_ - to_double(point);
+    const double distance_sq = length_sq(from);
+    if (distance_sq == 0 || distance_sq > reach_ * reach_) return;
+    // The other side of a sheet is not a neighbour.
+    if (dot(to_double(normal), normal_) < -0.2) return;
+    const double distance = std::sqrt(distance_sq);
+    const double strength = 1 - distance / reach_;
+    sum_ += from * (strength * strength / distance);
   }
-}
+
+  // Returns the motion along the surface.
+  Vec3 find_move(double spacing) const {
+    const Vec3 push = (sum_ - normal_ * dot(sum_, normal_)) * (kForce * spacing);
+    const double l = length(push), longest = kLongestMove * spacing;
+    return l > longest ? push * (longest / l) : push;
+  }
+
+ private:
+  Vec3 at_, normal_;
+  double reach_;
+  Vec3 sum_{};
+};
+
+// All particles in the order of blocks, so that neighbours are also near each other in memory.
+class Rounds {
+ public:
+  Rounds(const Particles& p, const detail::ShellSurface& surface, const Bvh& bvh, double spacing,
+         Threads threads)
+      : surface_(surface),
+        bvh_(bvh),
+        spacing_(spacing),
+        threads_(threads),
+        blocks_(p.points, threads),
+        points_(p.points.size()),
+        normals_(p.points.size()),
+        found_(p.points.size()),
+        moved_(p.points.size()) {
+    for (std::size_t i = 0; i < points_.size(); ++i) {
+      const std::uint32_t from = blocks_.order()[i];
+      points_[i] = p.points[from];
+      normals_[i] = p.normals[from];
+      if (from >= p.fixed) found_[i] = p.found[from - p.fixed];
+    }
+  }
+
+  void run_round() {
+    parallel_for(blocks_.count(), 64, threads_, [&](std::size_t begin, std::size_t end) {
+      std::vector<std::uint32_t> near;
+      for (std::size_t b = begin; b < end; ++b) {
+        blocks_.list_near(b, reach(), near);
+        for (std::size_t i = blocks_.begin(b); i < blocks_.end(b); ++i)
+          if (found_[i].triangle != kNoTriangle) moved_[i] = find_next(i, near);
+      }
+    });
+    for (std::size_t i = 0; i < points_.size(); ++i) {
+      if (moved_[i].triangle == kNoTriangle) continue;
+      found_[i] = moved_[i];
+      points_[i] = moved_[i].point;
+      normals_[i] = surface_.face_normals[moved_[i].triangle];
+    }
+    blocks_.move(points_, threads_);
+  }
+
+  void write(Particles& p) const {
+    for (std::size_t i = 0; i < points_.size(); ++i) {
+      const std::uint32_t to = blocks_.order()[i];
+      p.points[to] = points_[i];
+      p.normals[to] = normals_[i];
+      if (to >= p.fixed) p.found[to - p.fixed] = found_[i];
+    }
+  }
+
+ private:
+  double reach() const { return kReach * spacing_; }
+
+  // Returns the next position of a particle, or none if the surface is lost.
+  ClosestPoint find_next(std::size_t i, std::span<const std::uint32_t> near) const {
+    Push push(points_[i], normals_[i], reach());
+    blocks_.for_each_within(points_[i], reach(), near, [&](std::uint32_t j) {
+      if (j != i) push.add(points_[j], normals_[j]);
+    });
+    const Vec3 move = push.find_move(spacing_);
+    const Vec3f to = to_float(to_double(points_[i]) + move);
+    // The particle was on the surface before, up to rounding. So the surface is no further away
+    // than the particle has moved.
+    const auto furthest = static_cast<float>(spacing_ * kLongestMove * 1.5);
+    const auto likely = static_cast<float>(length(move) * 1.001 + spacing_ * 1e-3);
+    const ClosestPoint next = find_closest_point(bvh_, to, likely);
+    return next.triangle != kNoTriangle ? next : find_closest_point(bvh_, to, furthest);
+  }
+
+  const detail::ShellSurface& surface_;
+  const Bvh& bvh_;
+  double spacing_;
+  Threads threads_;
+  detail::PointBlocks blocks_;
+  std::vector<Vec3f> points_, normals_;
+  std::vector<ClosestPoint> found_, moved_;
+};
 
 }  // namespace
 
@@ -120,8 +190,8 @@ PointShell sample_by_repulsion(const TriangleMesh& mesh, const RepulsionShellSet
   shell.how = fmt::format("repulsion, {} rounds", settings.rounds);
   Particles particles;
   if (common.sample_edges && count > 1) {
-    detail::EdgeSamples edges =
-        detail::sample_edges_for_shell(surface, common.sharp_degrees, shell.spacing, count / 2);
+    detail::EdgeSamples edges = detail::sample_edges_for_shell(
+        surface, common.sharp_degrees, shell.spacing, count / 2, common.threads);
     particles.fixed = edges.points.size();
     particles.points = std::move(edges.points);
     particles.normals = std::move(edges.normals);
@@ -129,17 +199,17 @@ PointShell sample_by_repulsion(const TriangleMesh& mesh, const RepulsionShellSet
   shell.edge_points = particles.fixed;
   start_particles(particles, surface, count - particles.fixed);
   const Bvh bvh(surface.mesh, {.threads = common.threads, .monitor = common.monitor});
+  Rounds rounds(particles, surface, bvh, shell.spacing, common.threads);
   for (int round = 0; round < settings.rounds; ++round) {
     common.monitor.check();
     common.monitor.report({.task = "spreading points",
                            .done = static_cast<std::uint64_t>(round),
                            .total = static_cast<std::uint64_t>(settings.rounds)});
-    run_round(particles, surface, bvh, shell.spacing, common.threads);
+    rounds.run_round();
   }
-  const detail::EdgeNormals edge_normals(surface);
+  rounds.write(particles);
   for (std::size_t i = 0; i < particles.found.size(); ++i)
-    particles.normals[particles.fixed + i] =
-        detail::normal_at(surface, edge_normals, particles.found[i]);
+    particles.normals[particles.fixed + i] = detail::normal_at(surface, particles.found[i]);
   shell.points = std::move(particles.points);
   shell.normals = std::move(particles.normals);
   detail::measure_shell(surface, shell, common);

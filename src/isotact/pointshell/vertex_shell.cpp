@@ -14,13 +14,13 @@ PointShell sample_vertices(const TriangleMesh& mesh, const VertexShellSettings& 
     throw Error("pointshell: edge_spacing must be positive, or 0 for its default");
   const ShellSettings& common = settings.common;
   const detail::ShellSurface surface = detail::prepare_shell_surface(mesh, common);
-  std::vector<std::uint32_t> vertices;  // of the welded mesh
+  std::vector<std::uint32_t> vertices;  // Vertices of the welded mesh.
   if (settings.keep_equal) {
     for (const std::uint32_t v : surface.map)
-      if (surface.is_used[v]) vertices.push_back(v);
+      if (surface.is_used(v)) vertices.push_back(v);
   } else {
     for (std::uint32_t v = 0; v < surface.mesh.positions.size(); ++v)
-      if (surface.is_used[v]) vertices.push_back(v);
+      if (surface.is_used(v)) vertices.push_back(v);
   }
   const auto used = static_cast<double>(vertices.size());
   detail::check_point_count(used, common);
@@ -29,7 +29,8 @@ PointShell sample_vertices(const TriangleMesh& mesh, const VertexShellSettings& 
   shell.how = "vertices";
   if (common.sample_edges) {
     const double spacing = settings.edge_spacing > 0 ? settings.edge_spacing : shell.spacing * 2;
-    detail::EdgeSamples edges = detail::sample_long_edges(surface, common.sharp_degrees, spacing);
+    detail::EdgeSamples edges =
+        detail::sample_long_edges(surface, common.sharp_degrees, spacing, common.threads);
     detail::check_point_count(used + static_cast<double>(edges.points.size()), common);
     shell.edge_points = edges.points.size();
     shell.points = std::move(edges.points);
@@ -39,9 +40,10 @@ PointShell sample_vertices(const TriangleMesh& mesh, const VertexShellSettings& 
   }
   for (const std::uint32_t v : vertices) {
     shell.points.push_back(surface.mesh.positions[v]);
-    shell.normals.push_back(surface.vertex_normals[v]);
+    shell.normals.push_back(surface.find_vertex_normal(v));
   }
-  constexpr double kPieceSize = 1;  // triangles are about as small as cells here: thirds do
+  // Triangles are about as small as cells here, so thirds suffice.
+  constexpr double kPieceSize = 1;
   detail::measure_shell(surface, shell, common, kPieceSize);
   return shell;
 }

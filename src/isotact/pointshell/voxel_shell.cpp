@@ -6,6 +6,7 @@
 #include "isotact/base/error.h"
 #include "isotact/pointshell/detail/measure.h"
 #include "isotact/pointshell/detail/projection.h"
+#include "isotact/pointshell/detail/sharp_edges.h"
 #include "isotact/pointshell/detail/thinning.h"
 #include "isotact/pointshell/point_shell.h"
 
@@ -42,8 +43,8 @@ PointShell sample_surface_voxels(const TriangleMesh& mesh, const Voxmap& voxmap,
   shell.how =
       fmt::format("centres of surface voxels, projected, {:.4g} voxels apart", settings.alpha);
   if (common.sample_edges) {
-    detail::EdgeSamples edges = detail::sample_edges_for_shell(surface, common.sharp_degrees,
-                                                               shell.spacing, kMaxShellPoints / 2);
+    detail::EdgeSamples edges = detail::sample_edges_for_shell(
+        surface, common.sharp_degrees, shell.spacing, kMaxShellPoints / 2, common.threads);
     shell.edge_points = edges.points.size();
     shell.points = std::move(edges.points);
     shell.normals = std::move(edges.normals);
@@ -51,16 +52,15 @@ PointShell sample_surface_voxels(const TriangleMesh& mesh, const Voxmap& voxmap,
   const std::vector<Vec3f> centers = list_surface_voxels(voxmap);
   std::vector<ClosestPoint> found(centers.size());
   const Bvh bvh(surface.mesh, {.threads = common.threads, .monitor = common.monitor});
-  // A surface voxel holds a surface point, half a diagonal away at most.
+  // A surface voxel contains a surface point, at most half a diagonal away.
   const auto half_diagonal = static_cast<float>(0.8661 * voxmap.voxel_size());
   find_closest_points(bvh, centers, found, common.threads, half_diagonal);
-  const detail::EdgeNormals edge_normals(surface);
   std::size_t projected = 0;
   for (const ClosestPoint& f : found) {
     if (f.triangle == kNoTriangle) continue;
     ++projected;
     shell.points.push_back(f.point);
-    shell.normals.push_back(detail::normal_at(surface, edge_normals, f));
+    shell.normals.push_back(detail::normal_at(surface, f));
   }
   if (projected == 0)
     throw Error("pointshell: no surface voxel is near the mesh: the voxelmap is of another one");

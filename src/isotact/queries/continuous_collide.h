@@ -3,21 +3,23 @@
 //   const ContinuousResult r = continuous_collide(gear, gear_motion, bunny, at_rest(pose));
 //   if (r.status == ContinuousStatus::kContact) ... r.time_of_contact, r.contact ...
 //
-// The points of one body are swept through the field of the other, and the reverse (XB14). Points
-// are not the surface: what goes unseen is no deeper than `blind_depth` of the result.
+// The points of each body are swept through the field of the other (XB14). Points are not the
+// surface: `blind_depth` of the result bounds what goes unseen.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "isotact/queries/contact.h"
-#include "isotact/queries/motion.h"
+#include "isotact/export.h"
+#include "isotact/queries/contact/contact.h"
 #include "isotact/queries/shape.h"
-#include "isotact/queries/swept.h"
+#include "isotact/queries/swept/motion.h"
+#include "isotact/queries/swept/swept.h"
 
-namespace isotact {
+namespace ISOTACT_PUBLIC isotact {
 
 struct ContinuousRequest {
+  Method method = Method::kAutomatic;  // or kSwept; the others are for bodies at rest
   // Metres: they touch where the field says that they are as near as this. Outside of its box a
   // field is a lower bound of the distance (field.h): margins beyond the padding may be met from
   // further away.
@@ -26,7 +28,7 @@ struct ContinuousRequest {
   int degree = 3;  // of MotionModel::kPolynomial
   // kAll: every point that ever touches, with its intervals. kAny: whether some does; the time and
   // contact are then those of whichever was found.
-  SweptMode mode = SweptMode::kFirst;
+  Mode mode = Mode::kFirst;
   Roles roles = Roles::kBoth;
   std::size_t max_contacts = 16;     // of kAll: the earliest ones are worked out
   double path_tolerance = 1.0 / 32;  // cells of the field: see ShellPath::error
@@ -47,7 +49,7 @@ struct TouchingPoint {
   std::uint64_t first_interval;  // of ContinuousResult::intervals
 };
 
-// Of a contact at its first time.
+// A contact at its first time.
 struct TimedContact {
   double time = 0;
   Contact contact{};
@@ -57,19 +59,22 @@ struct ContinuousResult {
   ContinuousStatus status = ContinuousStatus::kFree;
   double time_of_contact = 0;  // 0 to 1; infinite where they stay free
   Contact contact{};           // at that time
-  // Of kAll: points of A, then of B, each in order; and the earliest contacts in the order of time.
+  // With kAll: points of A, then of B, each in order; and the earliest contacts in the order of
+  // time.
   std::vector<TouchingPoint> points;
   std::vector<SegmentInterval> intervals;
   std::vector<TimedContact> contacts;
   // Metres. No part of a surface that was sampled goes deeper into the other body, beyond the
   // margin, unseen: the sum of the shell's covering radius, the field's error there and the path's;
-  // the larger of the ways that were looked at. Of a body whose points were not, nothing is said.
+  // the larger of both roles. It says nothing about a body that was not sampled.
   double blind_depth = 0;
   double path_error = 0;  // metres
-  SweptCounts counts{};
+  SweptWork work{};
 };
 
-// Throws Error where a shape lacks what the roles need, and for motions and settings without sense.
+// Throws Error for two shapes without end, for shapes that lack what the roles need and cannot get
+// it, for other methods, and for motions and settings without sense. The first call with a shape
+// may make parts of it (shape.h).
 ContinuousResult continuous_collide(const Shape& a, const BodyMotion& motion_of_a, const Shape& b,
                                     const BodyMotion& motion_of_b,
                                     const ContinuousRequest& request = {});
@@ -77,5 +82,9 @@ ContinuousResult continuous_collide(const Shape& a, const BodyMotion& motion_of_
 void continuous_collide(const Shape& a, const BodyMotion& motion_of_a, const Shape& b,
                         const BodyMotion& motion_of_b, const ContinuousRequest& request,
                         ContinuousResult& result);
+
+// Makes all parts of the shape that such calls need, so that the first call is as fast as later
+// ones. Throws Error as continuous_collide does.
+void prepare(const Shape& shape, const ContinuousRequest& request);
 
 }  // namespace isotact

@@ -1,92 +1,78 @@
 #include "isotact/queries/shape.h"
 
-#include <algorithm>
-#include <mutex>
+#include <cmath>
+
+#include <fmt/format.h>
 
 #include "isotact/base/error.h"
 #include "isotact/field/build/bake.h"
-#include "isotact/field/isosurface.h"
+#include "isotact/field/extract/isosurface.h"
 #include "isotact/pointshell/asset_section.h"
+#include "isotact/queries/detail/shape_data.h"
+#include "isotact/queries/detail/shape_making.h"
 
 namespace isotact {
 namespace {
 
-constexpr std::size_t kMostTracers = 4;
-constexpr double kSpacing = 2;  // cells
+bool has_field(const ShapeParts& p) { return p.field || p.dense || p.first_order || p.voxmap; }
 
-bool is_same(const SweptSettings& a, const SweptSettings& b) {
-  return a.iso == b.iso && a.mode == b.mode && a.traversal == b.traversal &&
-         a.path_tolerance == b.path_tolerance && a.threads.count == b.threads.count;
+void check(const ShapeSettings& settings) {
+  const auto need = [](double value, const char* name) {
+    if (!(value >= 0) || !std::isfinite(value))
+      throw Error(fmt::format("{} is {}, must be finite and not negative", name, value));
+  };
+  need(settings.spacing, "spacing");
+  need(settings.cell, "cell");
 }
 
-PointSphereTree sample(const TriangleMesh& mesh, double voxel_size, const ShapeSettings& settings) {
-  const FieldSettings& f = settings.field;
-  RepulsionShellSettings sampling{
-      .common = {.max_memory = f.max_memory, .threads = f.threads, .monitor = f.monitor},
-      .count = settings.points,
-      .spacing = settings.spacing};
-  if (settings.points == 0 && settings.spacing == 0) sampling.spacing = kSpacing * voxel_size;
-  PointSphereTreeSettings tree = settings.tree;
-  tree.threads = f.threads;
-  return build_point_sphere_tree(sample_by_repulsion(mesh, sampling), tree);
+void check(const ShapeParts& parts, const ShapeSettings& settings) {
+  if (!has_field(parts) && !parts.tree && !parts.solid)
+    throw Error("a shape needs a field, a pointshell, or both");
+  if (parts.solid && is_empty(parts.solid->body()))
+    throw Error("the solid has no inside: nothing can touch it");
+  check(settings);
+}
+
+// Layers stay compressed where the file was read so.
+std::optional<Voxmap> find_voxmap(const Asset& asset, Threads threads) {
+  if (asset.voxmap) return asset.voxmap;
+  const RawSection* raw = find_raw(asset, SectionKind::kVoxmap);
+  if (raw == nullptr) return {};
+  return decompress_layers(raw->buffer.bytes, kMaxUnpackedLayers, threads);
 }
 
 }  // namespace
 
-struct Shape::Tracers {
-  struct Entry {
-    SweptSettings settings{};
-    std::shared_ptr<const SweptTracer> tracer;
-  };
-  std::mutex mutex;
-  std::vector<Entry> entries;                               // the last used at the end
-  std::vector<std::shared_ptr<const ShellTarget>> targets;  // so, too
+Shape::Shape(std::shared_ptr<const Data> data) : data_(std::move(data)) {}
 
-  std::shared_ptr<const SweptTracer> find(const SweptSettings& settings) {
-    const std::scoped_lock lock(mutex);
-    for (auto at = entries.begin(); at != entries.end(); ++at) {
-      if (!is_same(at->settings, settings)) continue;
-      std::rotate(at, at + 1, entries.end());
-      return entries.back().tracer;
-    }
-    return nullptr;
-  }
+Shape Shape::from_parts(ShapeParts parts, const ShapeSettings& settings) {
+  check(parts, settings);
+  return Shape(std::make_shared<const Data>(std::move(parts), settings));
+}
 
-  std::shared_ptr<const ShellTarget> find_target(double max_margin) {
-    const std::scoped_lock lock(mutex);
-    for (auto at = targets.begin(); at != targets.end(); ++at) {
-      if ((*at)->max_margin() != max_margin) continue;
-      std::rotate(at, at + 1, targets.end());
-      return targets.back();
-    }
-    return nullptr;
-  }
-};
-
-Shape::Shape(Data data) {
-  if (!data.field && !data.tree && !data.voxmap)
-    throw Error("a shape needs a field, a pointshell, or both");
-  data.tracers = std::make_shared<Tracers>();
-  data_ = std::make_shared<const Data>(std::move(data));
+Shape Shape::from_parts(std::optional<BrickField> field, std::optional<PointSphereTree> tree,
+                        std::optional<Voxmap> voxmap) {
+  return from_parts(
+      ShapeParts{.field = std::move(field), .voxmap = std::move(voxmap), .tree = std::move(tree)});
 }
 
 Shape Shape::from_mesh(const TriangleMesh& mesh, const ShapeSettings& settings) {
+  check(settings);
   const FieldSettings& f = settings.field;
   FieldResult built = build_field(mesh, f);
   // Points lie on the surface that the field is of: without what was left out as broken.
-  const Surface surface = prepare_surface(mesh, {.sign = f.sign,
-                                                 .nested = f.nested,
-                                                 .voxel_size = built.field.voxel_size(),
-                                                 .shell_offset = f.shell_offset,
-                                                 .threads = f.threads,
-                                                 .monitor = f.monitor});
-  PointSphereTree tree = sample(surface.mesh, built.field.voxel_size(), settings);
-  return Shape(
-      Data{std::move(built.field), std::move(tree), {}, std::move(built.report.warnings), {}});
+  PointSphereTree tree =
+      detail::sample_mesh(built.surface->mesh, built.field.voxel_size(), settings, f.monitor);
+  return from_parts(ShapeParts{.field = std::move(built.field),
+                               .tree = std::move(tree),
+                               .mesh = std::make_shared<const TriangleMesh>(mesh),
+                               .warnings = std::move(built.report.warnings)},
+                    settings);
 }
 
 Shape Shape::from_field(const AnyField& field, const Aabb& box, double voxel_size,
                         const ShapeSettings& settings) {
+  check(settings);
   const FieldSettings& f = settings.field;
   BakeResult baked = bake_field(field, {.lattice = make_brick_lattice(box, voxel_size),
                                         .max_memory = f.max_memory,
@@ -94,46 +80,34 @@ Shape Shape::from_field(const AnyField& field, const Aabb& box, double voxel_siz
                                         .monitor = f.monitor});
   const TriangleMesh surface =
       extract_surface(baked.field, {.threads = f.threads, .monitor = f.monitor});
-  PointSphereTree tree = sample(surface, voxel_size, settings);
-  return Shape(Data{std::move(baked.field), std::move(tree), {}, std::move(baked.warnings), {}});
+  PointSphereTree tree = detail::sample_mesh(surface, voxel_size, settings, f.monitor);
+  return from_parts(ShapeParts{.field = std::move(baked.field),
+                               .tree = std::move(tree),
+                               .warnings = std::move(baked.warnings)},
+                    settings);
 }
 
-Shape Shape::from_asset(const Asset& asset) {
-  Data data{asset.field, find_point_sphere_tree(asset), asset.voxmap, {}, {}};
-  if (!data.field && !data.tree && !data.voxmap)
+Shape Shape::from_analytic(const AnalyticSolid& solid, const ShapeSettings& settings) {
+  return from_parts(ShapeParts{.solid = solid}, settings);
+}
+
+Shape Shape::from_asset(const Asset& asset, const ShapeSettings& settings) {
+  ShapeParts parts{.field = asset.field,
+                   .dense = asset.dense,
+                   .first_order = asset.first_order,
+                   .voxmap = asset.voxmap,
+                   .tree = find_point_sphere_tree(asset),
+                   .mass = asset.mass};
+  if (!has_field(parts)) parts.voxmap = find_voxmap(asset, settings.field.threads);
+  if (!has_field(parts) && !parts.tree)
     throw Error({.file = asset.file_name},
-                "has neither a brick field, a voxelmap nor a pointshell");
-  return Shape(std::move(data));
+                "has neither a field, a voxelmap nor a pointshell: build it again with a field");
+  return from_parts(std::move(parts), settings);
 }
 
-Shape Shape::from_parts(std::optional<BrickField> field, std::optional<PointSphereTree> tree,
-                        std::optional<Voxmap> voxmap) {
-  return Shape(Data{std::move(field), std::move(tree), std::move(voxmap), {}, {}});
-}
+const ShapeParts& Shape::parts() const { return data_->parts; }
 
-std::shared_ptr<const SweptTracer> Shape::swept_tracer(const SweptSettings& settings) const {
-  Tracers& tracers = *data_->tracers;
-  if (auto known = tracers.find(settings)) return known;
-  // Not under the lock: loops over threads may take up work that asks for a tracer, too.
-  auto made = std::make_shared<const SweptTracer>(*data_->field, settings);
-  if (auto known = tracers.find(settings)) return known;
-  const std::scoped_lock lock(tracers.mutex);
-  if (tracers.entries.size() == kMostTracers) tracers.entries.erase(tracers.entries.begin());
-  tracers.entries.push_back({settings, made});
-  return made;
-}
-
-std::shared_ptr<const ShellTarget> Shape::shell_target(double max_margin) const {
-  Tracers& tracers = *data_->tracers;
-  if (auto known = tracers.find_target(max_margin)) return known;
-  const TargetSettings settings{.max_margin = max_margin};
-  auto made = data_->field ? std::make_shared<const ShellTarget>(*data_->field, settings)
-                           : std::make_shared<const ShellTarget>(*data_->voxmap, settings);
-  if (auto known = tracers.find_target(max_margin)) return known;
-  const std::scoped_lock lock(tracers.mutex);
-  if (tracers.targets.size() == kMostTracers) tracers.targets.erase(tracers.targets.begin());
-  tracers.targets.push_back(made);
-  return made;
-}
+bool Shape::can_have_field() const { return solid() || has_field(parts()); }
+bool Shape::can_have_points() const { return tree() || (can_have_field() && is_bounded()); }
 
 }  // namespace isotact

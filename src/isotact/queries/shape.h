@@ -1,8 +1,12 @@
-// What a body is to the queries: a field (or a voxelmap), the points of its surface, or both.
-// Cooked from a mesh or from a field on the spot, or taken from an asset that was built before.
+// A body for all queries: collide, distance, continuous_collide, worlds, scenes and adapters.
 //
 //   const Shape gear = Shape::from_mesh(read_mesh("gear.obj").mesh);
 //   const Shape bunny = Shape::from_asset(read_asset("bunny.isotact"));
+//   const Shape ground = Shape::from_analytic(PlaneField{});
+//
+// A query may need points of the surface, a field, or what is prepared from them. Parts that the
+// shape lacks are made when a query first needs them, once, whichever thread asks: this takes as
+// long as building them takes. prepare() of the query's header makes them beforehand.
 #pragma once
 
 #include <cstdint>
@@ -11,60 +15,111 @@
 #include <string>
 #include <vector>
 
+#include "isotact/export.h"
 #include "isotact/field/build/build_field.h"
 #include "isotact/field/io/asset.h"
+#include "isotact/field/models/analytic_solid.h"
 #include "isotact/pointshell/point_sphere_tree.h"
-#include "isotact/queries/shell_target.h"
-#include "isotact/queries/swept.h"
+#include "isotact/queries/points/shell_target.h"
+#include "isotact/queries/swept/swept.h"
 
-namespace isotact {
+namespace ISOTACT_PUBLIC isotact {
 
 struct ShapeSettings {
+  // For from_mesh. Others use its resolution or voxel_size if an analytic shape needs a grid of its
+  // own, and its threads, memory limit and monitor for all that they make. Parts that are made
+  // later do not report progress.
   FieldSettings field{};
-  // Metres between points; 0: two cells of the field. Or else a number of points.
+  // Metres between points; 0: two cells of the field, for an analytic shape a fortieth of its
+  // longest side or less. Or else a number of points.
   double spacing = 0;
   std::uint32_t points = 0;
   PointSphereTreeSettings tree{};
+  // Metres, of analytic shapes: the resolution of paths and times of contact, see SweptTracer. 0: a
+  // millimetre, or less for small shapes.
+  double cell = 0;
+};
+
+// The parts that a shape may be made of. All of them must describe the same body, in one frame.
+struct ShapeParts {
+  std::optional<AnalyticSolid> solid{};
+  std::optional<BrickField> field{};
+  std::optional<DenseGrid> dense{};
+  std::optional<FirstOrderField> first_order{};
+  std::optional<Voxmap> voxmap{};
+  std::optional<PointSphereTree> tree{};
+  std::shared_ptr<const TriangleMesh> mesh{};  // the surface
+  std::optional<MassProperties> mass{};        // of density 1
+  std::vector<std::string> warnings{};         // from building
 };
 
 // Immutable; copies share everything. Any number of threads may use it.
 class Shape {
  public:
-  // Builds both. Throws Error as build_field and sample_by_repulsion do.
+  // Builds a field and points, and keeps the mesh. Throws Error as build_field and
+  // sample_by_repulsion do.
   static Shape from_mesh(const TriangleMesh& mesh, const ShapeSettings& settings = {});
   // Bakes the field in a box that holds the body, with cells of that size, and samples its
-  // isosurface. `field` of the settings does not count, but for threads, limits and the monitor.
+  // isosurface.
   static Shape from_field(const AnyField& field, const Aabb& box, double voxel_size,
                           const ShapeSettings& settings = {});
-  // What the asset has: its brick field, pointshell and voxelmap. Throws Error for an asset with
-  // none. Shares the asset's memory.
-  static Shape from_asset(const Asset& asset);
+  // Cheap: nothing is baked or sampled before a query needs it. Shapes without end, such as a
+  // ground, have no points. Throws Error for a solid whose box is empty, and for settings out of
+  // range. Combinations that are empty for other reasons are found when points are first needed.
+  static Shape from_analytic(const AnalyticSolid& solid, const ShapeSettings& settings = {});
+  // Uses the sections that the asset has, and shares its memory. The settings apply to parts that
+  // are made later. Throws Error for an asset with neither a field, a voxelmap nor a pointshell.
+  static Shape from_asset(const Asset& asset, const ShapeSettings& settings = {});
+  static Shape from_parts(ShapeParts parts, const ShapeSettings& settings = {});
   static Shape from_parts(std::optional<BrickField> field, std::optional<PointSphereTree> tree,
                           std::optional<Voxmap> voxmap = {});
 
-  const std::optional<BrickField>& field() const { return data_->field; }
-  const std::optional<PointSphereTree>& tree() const { return data_->tree; }
-  const std::optional<Voxmap>& voxmap() const { return data_->voxmap; }
-  const std::vector<std::string>& warnings() const { return data_->warnings; }  // of building
+  // The parts that the shape was made of. They never change.
+  const ShapeParts& parts() const;
+  const std::optional<BrickField>& field() const { return parts().field; }
+  const std::optional<PointSphereTree>& tree() const { return parts().tree; }
+  const std::optional<Voxmap>& voxmap() const { return parts().voxmap; }
+  const std::optional<AnalyticSolid>& solid() const { return parts().solid; }
+  const std::vector<std::string>& warnings() const { return parts().warnings; }
 
-  // Made when first asked for, which takes as long as its constructor, and kept: the last few of
-  // different settings. The shape must have a field.
+  // Whether the body has an end. A shape without end is always analytic.
+  bool is_bounded() const { return !solid() || solid()->is_bounded(); }
+  // A box that holds the body, metres, in the shape's frame: infinite along axes without end. It is
+  // tight to within a few cells of a grid.
+  const Aabb& bounds() const;
+
+  // Whether the parts below can be had. Shapes without end have no points; a pointshell alone has
+  // no field.
+  bool can_have_points() const;
+  bool can_have_field() const;
+
+  // Parts that are made when first asked for, if they were not given. All throw Error if they
+  // cannot be made, with the call that would help.
+  const PointSphereTree& points() const;
+  // The formula of an analytic shape, else brick_field().
+  const AnyField& any_field() const;
+  // Metres: a cell of brick_field(), or ShapeSettings::cell of an analytic shape.
+  double cell() const;
+  // Baked if the shape is analytic, or made of a field or voxelmap of another kind. For shapes
+  // with an end only.
+  const BrickField& brick_field() const;
+  // The mesh, or the surface of the field or formula. For shapes with an end only.
+  const TriangleMesh& surface() const;
+  // Mass properties for density 1. For an open mesh they are those of its field's surface.
+  const MassProperties& mass() const;
+
+  // Prepared for queries, when first asked for; the last few of different settings are kept.
   std::shared_ptr<const SweptTracer> swept_tracer(const SweptSettings& settings) const;
-
-  // For shell queries with margins up to max_margin: of the field, or else of the voxelmap. Made
-  // when first asked for and kept: the last few. The shape must have one of them.
+  // For shell queries with margins up to max_margin: of the formula, the field, or the voxelmap.
   std::shared_ptr<const ShellTarget> shell_target(double max_margin) const;
 
+  // Whether both are copies of one shape.
+  friend bool is_same(const Shape& a, const Shape& b) { return a.data_ == b.data_; }
+
  private:
-  struct Tracers;
-  struct Data {
-    std::optional<BrickField> field{};
-    std::optional<PointSphereTree> tree{};
-    std::optional<Voxmap> voxmap{};
-    std::vector<std::string> warnings{};
-    std::shared_ptr<Tracers> tracers{};
-  };
-  explicit Shape(Data data);
+  friend struct ShapeAccess;
+  struct Data;
+  explicit Shape(std::shared_ptr<const Data> data);
 
   std::shared_ptr<const Data> data_;
 };

@@ -1,7 +1,7 @@
 // N numbers that move through arithmetic together. Every operation rounds each lane as the scalar
-// operation would, so a formula written once over a lane type gives the same bits for any width,
-// plain float and double included. Everything is inlined by force: no symbol of this header may be
-// shared between files that are compiled for different processors.
+// operation would. A formula written once over a lane type therefore gives the same bits for any
+// width, plain float and double included. Everything is inlined by force: files that are compiled
+// for different processors must not share a symbol of this header.
 #pragma once
 
 #include <cstddef>
@@ -60,7 +60,7 @@ struct Lanes {
   friend ISOTACT_INLINE auto operator!=(Lanes a, Lanes b) { return a.v != b.v; }
 };
 
-// Where a is a NaN, lesser and greater return b, as the SSE instructions do. (GCC 12 does not find
+// If a is a NaN, lesser and greater return b, as the SSE instructions do. (GCC 12 does not find
 // those instructions by itself.)
 template <typename T, int N>
 ISOTACT_INLINE Lanes<T, N> lesser(Lanes<T, N> a, Lanes<T, N> b) {
@@ -114,7 +114,7 @@ ISOTACT_INLINE Lanes<T, N> square_root(Lanes<T, N> a) {
   return a;
 }
 
-// Without the fraction; for numbers that fit into an int.
+// Drops the fraction; for numbers that fit into an int.
 template <typename T, int N>
 ISOTACT_INLINE Lanes<T, N> truncate(Lanes<T, N> a) {
 #if defined(__AVX2__)
@@ -128,7 +128,8 @@ ISOTACT_INLINE Lanes<T, N> truncate(Lanes<T, N> a) {
   return a;
 }
 
-// Without the fraction, as integers to memory, which need not be aligned; for numbers that fit.
+// Drops the fraction and stores integers to memory, which need not be aligned; for numbers that
+// fit.
 template <int N>
 ISOTACT_INLINE void store_truncated(Lanes<float, N> a, std::int32_t* to) {
 #if defined(__AVX2__)
@@ -146,7 +147,7 @@ ISOTACT_INLINE void store_truncated(Lanes<float, N> a, std::int32_t* to) {
   for (int i = 0; i < N; ++i) to[i] = static_cast<std::int32_t>(a.v[i]);
 }
 
-// Bit i is set where lane i of the mask is true.
+// Bit i is set if lane i of the mask is true.
 template <typename Mask>
 ISOTACT_INLINE unsigned bits_of(Mask mask) {
   if constexpr (std::is_arithmetic_v<Mask>) {
@@ -171,7 +172,7 @@ ISOTACT_INLINE unsigned bits_of(Mask mask) {
   }
 }
 
-// From and to memory, which need not be aligned.
+// Read from and write to memory, which need not be aligned.
 template <typename L, typename T>
 ISOTACT_INLINE L load(const T* from) {
   if constexpr (sizeof(L) == sizeof(T)) {

@@ -9,14 +9,14 @@
 
 namespace isotact {
 
-// Counts what all threads have done, and tells the monitor one call at a time. The monitor and the
-// task's name must outlive it.
+// Counts the work of all threads and calls the monitor from one thread at a time. The monitor and
+// the task's name must outlive it.
 class SharedProgress {
  public:
   SharedProgress(const Monitor& monitor, std::string_view task, std::uint64_t total)
       : monitor_(monitor), task_(task), total_(total) {}
 
-  // Throws Cancelled where that was asked for.
+  // Throws Cancelled if the cancel token was set.
   void advance(std::uint64_t by) {
     monitor_.check();
     if (!monitor_.on_progress) return;

@@ -1,12 +1,12 @@
-// What a function writes to while it runs and nobody reads afterwards, kept by each thread for the
-// next call: no allocations after the first calls, and memory that is still in the caches.
+// Scratch memory of a function that nobody reads after the call. Each thread keeps it for the next
+// call: there are no allocations after the first calls, and the memory is still in the caches.
 //
 //   ThreadScratch<Work> work;
 //   work->places.clear();
 //
-// It stays as large as the largest call made it. Nothing may depend on what is in it. A call within
-// a call gets another one, also where that is the work of a parallel loop which the same thread
-// happens to take on while it waits.
+// It stays as large as the largest call made it. Nothing may depend on its contents. A nested call
+// gets another object. This includes work of a parallel loop that the same thread takes on while it
+// waits.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ class ThreadScratch {
  public:
   ThreadScratch() {
     Shelf& s = shelf();
-    s.free.reserve(++s.lent);  // so that giving back does not allocate
+    s.free.reserve(++s.lent);  // So that giving back does not allocate.
     if (s.free.empty()) {
       mine_ = std::make_unique<T>();
     } else {

@@ -1,4 +1,4 @@
-#include "isotact/dynamics/tool_path.h"
+#include "isotact/dynamics/haptics/tool_path.h"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@
 
 #include "isotact/base/error.h"
 #include "isotact/base/file.h"
-#include "isotact/queries/motion.h"
+#include "isotact/queries/swept/motion.h"
 
 namespace isotact {
 namespace {
@@ -19,7 +19,7 @@ constexpr std::string_view kHeader = "time,x,y,z,qw,qx,qy,qz";
 constexpr std::size_t kColumns = 8;
 constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20U;
 constexpr double kFurthestPlace = 1e6;   // metres
-constexpr double kUnitTolerance = 1e-6;  // as in pose_text.h
+constexpr double kUnitTolerance = 1e-6;  // as in pose.h
 constexpr double kMostTime = 1e9;        // seconds: steps of a millisecond still count there
 
 std::string_view trimmed(std::string_view text) {
@@ -108,7 +108,7 @@ Pose pose_at(const ToolPath& path, double time) {
   if (after == path.keys.end()) return path.keys.back().pose;
   const PathKey& before = *(after - 1);
   const double part = (time - before.time) / (after->time - before.time);
-  return find_pose({.from = before.pose, .to = after->pose}, part);
+  return compute_pose({.from = before.pose, .to = after->pose}, part);
 }
 
 }  // namespace isotact

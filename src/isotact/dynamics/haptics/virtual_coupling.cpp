@@ -1,9 +1,9 @@
-#include "isotact/dynamics/virtual_coupling.h"
+#include "isotact/dynamics/haptics/virtual_coupling.h"
 
 #include <cassert>
 #include <cmath>
 
-#include <Eigen/Dense>
+#include <Eigen/Cholesky>
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
@@ -112,7 +112,7 @@ ToolContact make_tool_contact(const CollideResult& result, const RigidBody& tool
   return contact;
 }
 
-Load find_coupling(const RigidBody& tool, const Pose& device, const CouplingSettings& settings) {
+Load compute_coupling(const RigidBody& tool, const Pose& device, const CouplingSettings& settings) {
   const Gap gap = gap_of(tool, device);
   return {limited(gap.shift * settings.stiffness, settings.max_force),
           limited(gap.turn * settings.turn_stiffness, settings.max_torque)};

@@ -1,4 +1,4 @@
-#include "isotact/dynamics/joint.h"
+#include "isotact/dynamics/model/joint.h"
 
 #include <cmath>
 
@@ -25,8 +25,8 @@ std::optional<JointKind> find_joint_kind(std::string_view text) {
   return std::nullopt;
 }
 
-JointFrames find_joint_frames(const Pose& world_from_a, const Pose& world_from_b, const Vec3& place,
-                              const Vec3& axis) {
+JointFrames compute_joint_frames(const Pose& world_from_a, const Pose& world_from_b,
+                                 const Vec3& place, const Vec3& axis) {
   const Vec3 x = normalized(axis);
   const Vec3 other = std::abs(x.x) < 0.8 ? Vec3{1, 0, 0} : Vec3{0, 1, 0};
   const Vec3 y = normalized(cross(other, x)), z = cross(x, y);

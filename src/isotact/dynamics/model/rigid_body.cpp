@@ -1,4 +1,4 @@
-#include "isotact/dynamics/rigid_body.h"
+#include "isotact/dynamics/model/rigid_body.h"
 
 #include <algorithm>
 #include <cassert>

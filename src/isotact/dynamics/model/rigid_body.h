@@ -1,8 +1,8 @@
-// A rigid body: what it is, where it is, how it moves; and its way through one step.
+// A rigid body: its mass, its state, and its motion through one step.
 //
-// The state is the place of the centre of mass, the rotation, and the two momenta. With momenta,
-// not velocities, as the state, free flight conserves both to the last bit of a sum, whatever the
-// shape of the body, and the gyroscopic torque needs no term of its own.
+// The state is the position of the centre of mass, the rotation, and both momenta. Since momenta
+// are the state, free flight conserves both to the last bit of a sum for a body of any shape, and
+// the gyroscopic torque needs no term of its own.
 #pragma once
 
 #include <cstdint>
@@ -11,38 +11,38 @@
 
 #include "isotact/base/mat3.h"
 #include "isotact/base/pose.h"
-#include "isotact/geometry/mass_properties.h"
+#include "isotact/export.h"
+#include "isotact/geometry/mesh/mass_properties.h"
 
-namespace isotact {
+namespace ISOTACT_PUBLIC isotact {
 
 enum class BodyKind : std::uint8_t {
-  kDynamic,    // moved by forces
-  kKinematic,  // goes where it is told, and pushes others; nothing pushes it
-  kStatic,     // stays
+  kDynamic,    // Moved by forces.
+  kKinematic,  // Follows given poses and pushes other bodies; nothing pushes it.
+  kStatic,     // Does not move.
 };
 std::string_view name(BodyKind kind);  // "dynamic", "kinematic", "static"
 
-// What does not change. Metres, kilograms; in the body's frame, which is that of its mesh.
+// Constant properties, in kilograms and metres, in the body's frame (the frame of its mesh).
 struct BodyMass {
   double mass = 1;
-  Vec3 center{};               // of mass
-  Mat3 inertia = identity3();  // about the centre
+  Vec3 center{};               // Centre of mass.
+  Mat3 inertia = identity3();  // About the centre of mass, kg m^2.
   Mat3 inverse_inertia = identity3();
 };
 
-// Throws Error for a mass that is not positive, and for an inertia that no body can have (not
-// positive definite, or beyond the triangle inequality of its principal moments by more than
-// rounding).
+// Throws Error if the mass is not positive or no body can have the inertia: it must be positive
+// definite, and its principal moments must satisfy the triangle inequality up to rounding.
 BodyMass make_body_mass(double mass, const Vec3& center, const Mat3& inertia);
-// Of a solid, at that density (kg/m^3). Throws Error where there is no solid.
+// The mass of a solid of the given density (kg/m^3). Throws Error if there is no solid.
 BodyMass make_body_mass(const MassProperties& properties, double density);
 
-// What changes, in the world's frame.
+// The state that changes, in the world frame.
 struct BodyState {
-  Vec3 center{};            // of mass
+  Vec3 center{};            // Centre of mass.
   Quat rotation{};          // world_from_body
   Vec3 momentum{};          // kg m/s
-  Vec3 angular_momentum{};  // kg m^2/s, about the centre
+  Vec3 angular_momentum{};  // kg m^2/s, about the centre of mass.
 
   friend bool operator==(const BodyState&, const BodyState&) = default;
 };
@@ -54,23 +54,24 @@ struct RigidBody {
 };
 
 Pose world_from_body(const RigidBody& body);
-void set_pose(RigidBody& body, const Pose& world_from_body);  // keeps momenta
-// Of the centre, and of the turning; both in the world's frame. Zero for what does not move freely.
+void set_pose(RigidBody& body, const Pose& world_from_body);  // Keeps the momenta.
+// Velocity of the centre of mass (m/s) and angular velocity (rad/s), in the world frame. Zero for
+// bodies that are not dynamic.
 Vec3 velocity(const RigidBody& body);
 Vec3 angular_velocity(const RigidBody& body);
 Vec3 velocity_at(const RigidBody& body, const Vec3& place);
 void set_velocity(RigidBody& body, const Vec3& velocity, const Vec3& angular_velocity);
-double kinetic_energy(const RigidBody& body);  // joules
-// By how much a unit force along a direction at a place speeds that place up along it: 1 / kg. Zero
-// for bodies that nothing pushes.
+double kinetic_energy(const RigidBody& body);  // Joules.
+// Acceleration of `place` along `direction` per unit force at `place` along it, in 1/kg. Zero for
+// bodies that are not dynamic.
 double mobility(const RigidBody& body, const Vec3& place, const Vec3& direction);
-// The velocity that each unit impulse at a place gives to that place: symmetric.
+// Velocity of `place` per unit impulse at `place`; symmetric.
 Mat3 mobility(const RigidBody& body, const Vec3& place);
 
-// What acts during a step, in the world's frame.
+// Force and torque during a step, in the world frame.
 struct Load {
   Vec3 force{};   // N
-  Vec3 torque{};  // N m, about the centre
+  Vec3 torque{};  // N m, about the centre of mass.
 
   Load& operator+=(const Load& b) {
     force += b.force;
@@ -79,23 +80,23 @@ struct Load {
   }
 };
 
-// How the rotation goes on under a constant angular momentum. Both turn by a rotation, so that no
-// quaternion drifts from the unit sphere; and momentum is conserved exactly by both.
+// How the rotation advances under a constant angular momentum. Both rules apply a rotation, so the
+// quaternion stays a unit quaternion, and both conserve momentum exactly.
 enum class TurnRule : std::uint8_t {
-  kEuler,     // at the rate of the beginning (XB14): first order
-  kMidpoint,  // at the rate of the middle: second order; in parts of a tenth of a radian
+  kEuler,     // With the rate at the start (XB14): first order.
+  kMidpoint,  // With the rate at the middle: second order, in parts of 0.1 rad.
 };
 
-// Symplectic Euler, as XB14: forces change momenta first, and the new momenta move the body. Only
-// for dynamic bodies; the step must be positive (seconds).
+// Symplectic Euler (XB14): `kick` changes the momenta by forces, `drift` then moves the body by the
+// new momenta. For dynamic bodies only; `step` must be positive (seconds).
 void kick(RigidBody& body, const Load& load, double step);
 void drift(RigidBody& body, double step, TurnRule rule = TurnRule::kMidpoint);
 
-// An impulse (N s) at a place.
+// Applies an impulse (N s) at `place`, in the world frame.
 void push(RigidBody& body, const Vec3& place, const Vec3& impulse);
 
-// What is wrong with a state, in words: a number that is not finite, a place further away than 1e14
-// m, or a rotation that is no unit quaternion.
+// Describes the first flaw of a state: a number that is not finite, a position beyond 1e14 m, or a
+// rotation that is not a unit quaternion.
 std::optional<std::string> find_flaw(const BodyState& state);
 
 }  // namespace isotact

@@ -1,4 +1,4 @@
-#include "isotact/dynamics/spatial.h"
+#include "isotact/dynamics/model/spatial.h"
 
 namespace isotact {
 namespace {

@@ -1,12 +1,13 @@
-// Motions and forces of rigid bodies as pairs of vectors, about a place; and what ties one to the
-// other: a symmetric matrix of six rows, the stiffness of a contact seen by a whole body.
+// Twists and wrenches of rigid bodies about a reference point, and the symmetric 6 x 6 matrix that
+// maps one to the other: the stiffness of a contact as the whole body sees it.
 #pragma once
 
 #include "isotact/base/mat3.h"
+#include "isotact/export.h"
 
-namespace isotact {
+namespace ISOTACT_PUBLIC isotact {
 
-// The velocity of the body at the place, and its rate of turning. World frame.
+// Velocity of the body at the reference point, and its angular velocity, in the world frame.
 struct Twist {
   Vec3 linear{}, angular{};
 
@@ -16,7 +17,7 @@ struct Twist {
   friend Twist operator*(const Twist& a, double s) { return {a.linear * s, a.angular * s}; }
 };
 
-// A force (or impulse), and its moment about the place.
+// A force (or impulse) and its moment about the reference point.
 struct Wrench {
   Vec3 linear{}, angular{};
 
@@ -31,23 +32,23 @@ struct Wrench {
   friend Wrench operator*(const Wrench& a, double s) { return {a.linear * s, a.angular * s}; }
 };
 
-// The power, or the work, of one along the other, about the same place.
+// Power (or work) of the wrench along the twist; both have the same reference point.
 inline double dot(const Wrench& f, const Twist& v) {
   return dot(f.linear, v.linear) + dot(f.angular, v.angular);
 }
 
-// The same about another place, which is `way` from the first.
-inline Twist moved(const Twist& v, const Vec3& way) {
-  return {v.linear + cross(v.angular, way), v.angular};
+// The same about a reference point that is shifted by `offset`.
+inline Twist moved(const Twist& v, const Vec3& offset) {
+  return {v.linear + cross(v.angular, offset), v.angular};
 }
-inline Wrench moved(const Wrench& f, const Vec3& way) {
-  return {f.linear, f.angular - cross(way, f.linear)};
+inline Wrench moved(const Wrench& f, const Vec3& offset) {
+  return {f.linear, f.angular - cross(offset, f.linear)};
 }
 
-// Of a force at `arm` from the place.
+// The wrench of a force that acts at `arm` from the reference point.
 inline Wrench wrench_of(const Vec3& force, const Vec3& arm) { return {force, cross(arm, force)}; }
 
-// [ ll  la ]   takes a twist to the wrench against which it is done; symmetric, never negative.
+// [ ll  la ]   maps a twist to the wrench that resists it; symmetric, positive semidefinite.
 // [ la' aa ]
 struct SpatialMatrix {
   Mat3 ll{}, la{}, aa{};
@@ -66,9 +67,9 @@ struct SpatialMatrix {
   }
 };
 
-// What resists along one unit direction only, at `arm` from the place.
+// Resistance along one unit direction only, at `arm` from the reference point.
 SpatialMatrix resist_along(const Vec3& direction, const Vec3& arm, double size);
-// What resists in all directions alike.
+// Equal resistance in all directions.
 SpatialMatrix resist_all(const Vec3& arm, double size);
 
 }  // namespace isotact

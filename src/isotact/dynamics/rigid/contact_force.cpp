@@ -1,4 +1,4 @@
-#include "isotact/dynamics/contact_force.h"
+#include "isotact/dynamics/rigid/contact_force.h"
 
 #include <algorithm>
 #include <array>
@@ -45,7 +45,7 @@ class Role {
       : field_(field), in_(in), s_(settings) {
     const int pieces = in.path.piece_count();
     for (int k = 0; k <= pieces; ++k)
-      world_.push_back(to_affine(find_pose(in.field.motion, static_cast<double>(k) / pieces)));
+      world_.push_back(to_affine(compute_pose(in.field.motion, static_cast<double>(k) / pieces)));
     field_rests_ = in.field.motion.from == in.field.motion.to;
   }
 
@@ -107,7 +107,7 @@ class Role {
     m.place = m.world_from_field * x;
     m.normal = normalized(m.world_from_field.linear * sample.gradient);
     if (s_.direction == ForceDirection::kPoint || length_sq(m.normal) == 0) {
-      const Quat turn = find_pose(in_.shell.motion, time).rotation;
+      const Quat turn = compute_pose(in_.shell.motion, time).rotation;
       const Vec3 own = -rotate(turn, to_double(in_.tree.normals()[point]));
       if (length_sq(own) > 0) m.normal = own;
     }
@@ -255,7 +255,7 @@ class Role {
   };
 
   // By what depth grows in it, from its first node to its last: m/s.
-  double find_growth(const Span& s) const {
+  double compute_growth(const Span& s) const {
     const double time = nodes_[s.last_node].time - nodes_[s.first_node].time;
     if (!(time > 0)) return 0;
     return (moments_[s.last_node].depth - moments_[s.first_node].depth) / (time * in_.step);
@@ -303,7 +303,7 @@ class Role {
     double time = 0, growth = 0;
     Moment middle{};
     for (const Span& s : spans_) {
-      growth = find_growth(s);
+      growth = compute_growth(s);
       whole += integrate(hit.point, s, growth);
       time += s.to - s.from;
       if (s.to < 1) growth = 0;  // it has left
@@ -435,21 +435,42 @@ class Role {
 
 }  // namespace
 
-RoleImpulse find_role_impulse(const BrickField& field, const RoleInput& input,
-                              const ForceSettings& settings, std::vector<PointStick>& sticks) {
+RoleImpulse compute_role_impulse(const BrickField& field, const RoleInput& input,
+                                 const ForceSettings& settings, std::vector<PointStick>& sticks) {
   return Role<BrickField>(field, input, settings).integrate(sticks);
 }
-RoleImpulse find_role_impulse(const AnyField& field, const RoleInput& input,
-                              const ForceSettings& settings, std::vector<PointStick>& sticks) {
+RoleImpulse compute_role_impulse(const AnyField& field, const RoleInput& input,
+                                 const ForceSettings& settings, std::vector<PointStick>& sticks) {
   return Role<AnyField>(field, input, settings).integrate(sticks);
 }
-RoleImpulse find_discrete_impulse(const BrickField& field, const RoleInput& input,
-                                  const ForceSettings& settings, std::vector<PointStick>& sticks) {
+RoleImpulse compute_discrete_impulse(const BrickField& field, const RoleInput& input,
+                                     const ForceSettings& settings,
+                                     std::vector<PointStick>& sticks) {
   return Role<BrickField>(field, input, settings).take_end(sticks);
 }
-RoleImpulse find_discrete_impulse(const AnyField& field, const RoleInput& input,
-                                  const ForceSettings& settings, std::vector<PointStick>& sticks) {
+RoleImpulse compute_discrete_impulse(const AnyField& field, const RoleInput& input,
+                                     const ForceSettings& settings,
+                                     std::vector<PointStick>& sticks) {
   return Role<AnyField>(field, input, settings).take_end(sticks);
+}
+
+Load compute_contact_load(const RigidBody& body, std::span<const Contact> contacts,
+                          const ContactLoadSettings& settings) {
+  Load load;
+  if (contacts.empty()) return load;
+  const double share = 1 / static_cast<double>(contacts.size());
+  for (const Contact& contact : contacts) {
+    const Vec3 velocity = velocity_at(body, contact.position);
+    const double growth = -dot(velocity, contact.normal);  // of depth
+    const double push =
+        std::max(0.0, share * (settings.stiffness * contact.depth + settings.damping * growth));
+    const Vec3 slip = velocity + contact.normal * growth;
+    const double speed = length(slip);
+    Vec3 force = contact.normal * push;
+    if (speed > 0) force -= slip * (settings.friction * push / std::max(speed, settings.creep));
+    load += {force, cross(contact.position - body.state.center, force)};
+  }
+  return load;
 }
 
 }  // namespace isotact

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "isotact/dynamics/detail/world_state.h"
+#include "isotact/dynamics/rigid/detail/world_state.h"
 
 namespace isotact {
 
@@ -13,11 +13,6 @@ struct PathScratch {
   SweptResults swept{};
   ShellPath path{};
 };
-
-double cell_of(const WorldBody& field) {
-  return field.settings.field ? field.settings.field_cell
-                              : field.settings.shape->field()->voxel_size();
-}
 
 // The piece of a chain in which an interval begins. Most chains have one piece.
 ContactPath find_piece(const ShellPath& path, const Vec3& point, const SegmentInterval& inside) {
@@ -39,8 +34,8 @@ void add_role_paths(const WorldBody& shell, const WorldBody& field, MotionModel 
   field.all->trace(tree, motion, scratch.swept);
   const std::vector<SweptHit>& hits = scratch.swept.hits;
   if (hits.empty() || most == 0) return;
-  find_shell_path(motion, ball_of(tree), field.all->settings().path_tolerance * cell_of(field),
-                  scratch.path);
+  compute_shell_path(motion, ball_of(tree), field.all->settings().path_tolerance * field.cell(),
+                     scratch.path);
   const std::size_t every = (hits.size() - 1) / most + 1;
   for (std::size_t k = 0; k < hits.size(); k += every) {
     const SegmentInterval& inside = scratch.swept.intervals[hits[k].first_interval];

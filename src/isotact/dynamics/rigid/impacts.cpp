@@ -1,10 +1,9 @@
 // Bodies that are too fast for a penalty: moved to their first contact, pushed apart there, and on.
-#include "isotact/dynamics/detail/impacts.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "isotact/dynamics/rigid/detail/world_state.h"
 #include "isotact/queries/continuous_collide.h"
 
 namespace isotact {
@@ -89,7 +88,7 @@ struct Strike {
 // Coulomb's law for impulses on A: what sticks loses all of its velocity along the surface, what
 // slides is pulled against it. No impact adds energy: where friction would, which bodies that
 // bounce and turn can come to, there is none.
-Vec3 find_impulse(const Strike& s) {
+Vec3 compute_impulse(const Strike& s) {
   const double along = dot(s.velocity, s.normal);
   const double straight = dot(s.normal, s.give * s.normal);
   if (!(along < 0 && straight > 0)) return {};
@@ -115,7 +114,7 @@ Vec3 find_impulse(const Strike& s) {
 BodyMotion motion_from(const Rest& rest, double time) {
   if (time <= rest.begin) return rest.motion;
   const double share = (time - rest.begin) / (1 - rest.begin);
-  return {find_pose(rest.motion, share), rest.motion.to, rest.motion.pivot};
+  return {compute_pose(rest.motion, share), rest.motion.to, rest.motion.pivot};
 }
 
 class Impacts {
@@ -256,12 +255,11 @@ class Impacts {
   };
   static TimedContact make_contact(const Meeting& m, std::uint32_t point, double time,
                                    bool points_of_a) {
-    const Vec3 x = find_map(m.motion, time) * to_double(m.shell.tree().point(point));
-    const FieldSample sample = m.field.settings.field ? m.field.settings.field->sample(x)
-                                                      : m.field.settings.shape->field()->sample(x);
+    const Vec3 x = compute_map(m.motion, time) * to_double(m.shell.tree().point(point));
+    const FieldSample sample = m.field.field().sample(x);
     Vec3 out = normalized(sample.gradient);
     if (length_sq(out) == 0) out = {0, 1, 0};
-    const Pose world = find_pose(m.motion.field, time);
+    const Pose world = compute_pose(m.motion.field, time);
     const Vec3 place = transform_point(world, x), normal = transform_vector(world, out);
     return {time,
             {.position = place,
@@ -293,7 +291,7 @@ class Impacts {
     WorldBody& w = bodies_[id];
     if (!w.is_dynamic()) return;
     const double share = (time - rest.begin) / (1 - rest.begin);
-    set_pose(w.body, find_pose(rest.motion, share));
+    set_pose(w.body, compute_pose(rest.motion, share));
   }
 
   void go_on(BodyId id, double time) {
@@ -320,7 +318,7 @@ class Impacts {
         .give = mobility(a.body, c.position) + mobility(b.body, c.position),
         .friction = material.friction,
         .restitution = std::max(a.settings.material.restitution, b.settings.material.restitution)};
-    const Vec3 impulse = find_impulse(strike);
+    const Vec3 impulse = compute_impulse(strike);
     push(a.body, c.position, impulse);
     push(b.body, c.position, -impulse);
     pair.impact = true;

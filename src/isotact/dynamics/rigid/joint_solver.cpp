@@ -1,11 +1,9 @@
-#include "isotact/dynamics/detail/joint_solver.h"
-
 #include <algorithm>
 #include <cmath>
 
-#include <Eigen/Dense>
+#include <Eigen/Cholesky>
 
-#include "isotact/dynamics/detail/joint_rows.h"
+#include "isotact/dynamics/rigid/detail/joint_rows.h"
 
 namespace isotact::detail {
 namespace {
@@ -17,14 +15,14 @@ struct Frames {
   Pose a, b;   // world_from_joint, as each body has it
   Vec3 apart;  // from A's place to B's
 };
-Frames find_frames(const JointSettings& j, const RigidBody& a, const RigidBody& b) {
+Frames compute_frames(const JointSettings& j, const RigidBody& a, const RigidBody& b) {
   Frames f{world_from_body(a) * j.a_from_joint, world_from_body(b) * j.b_from_joint, {}};
   f.apart = f.b.translation - f.a.translation;
   return f;
 }
 
 // The turn from A's frame to B's, in the world, as axis times angle.
-Vec3 find_turn(const Frames& f) {
+Vec3 compute_turn(const Frames& f) {
   Quat q = f.b.rotation * conjugate(f.a.rotation);
   if (q.w < 0) q = {-q.w, -q.x, -q.y, -q.z};
   const Vec3 v{q.x, q.y, q.z};
@@ -48,14 +46,14 @@ class RowMaker {
  public:
   RowMaker(const JointSettings& j, const RigidBody& a, const RigidBody& b, double step,
            std::vector<JointRow>& rows)
-      : j_(j), a_(a), b_(b), step_(step), f_(find_frames(j, a, b)), rows_(rows) {}
+      : j_(j), a_(a), b_(b), step_(step), f_(compute_frames(j, a, b)), rows_(rows) {}
 
   void make() {
     const bool slides = j_.kind == JointKind::kSlider;
     // Places: along all axes, or those across.
     for (std::size_t axis = slides ? 1 : 0; axis < 3; ++axis) add_place(axis_of(f_.a, axis));
     if (j_.kind == JointKind::kFixed || slides) {
-      const Vec3 off = find_turn(f_);
+      const Vec3 off = compute_turn(f_);
       for (std::size_t axis = 0; axis < 3; ++axis) {
         const Vec3 u = axis_of(f_.a, axis);
         add_turn(u, dot(off, u));
@@ -184,8 +182,8 @@ bool update(const Rows& r, std::vector<bool>& held, Eigen::VectorXd& impulse) {
 
 }  // namespace
 
-JointError find_joint_error(const JointSettings& j, const RigidBody& a, const RigidBody& b) {
-  const Frames f = find_frames(j, a, b);
+JointError compute_joint_error(const JointSettings& j, const RigidBody& a, const RigidBody& b) {
+  const Frames f = compute_frames(j, a, b);
   JointError error;
   error.distance = length(f.apart);
   if (j.kind == JointKind::kSlider) {
@@ -197,12 +195,12 @@ JointError find_joint_error(const JointSettings& j, const RigidBody& a, const Ri
     error.angle = angle_of(sine, dot(axis_of(f.a, 0), axis_of(f.b, 0)));
   }
   if (j.kind == JointKind::kFixed || j.kind == JointKind::kSlider)
-    error.angle = length(find_turn(f));
+    error.angle = length(compute_turn(f));
   return error;
 }
 
-double find_joint_position(const JointSettings& j, const RigidBody& a, const RigidBody& b) {
-  return find_position(j, find_frames(j, a, b));
+double compute_joint_position(const JointSettings& j, const RigidBody& a, const RigidBody& b) {
+  return find_position(j, compute_frames(j, a, b));
 }
 
 void add_joint_rows(const JointSettings& joint, const RigidBody& a, const RigidBody& b, double step,

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
-#include "isotact/dynamics/detail/world_state.h"
+#include "isotact/base/disjoint_sets.h"
+#include "isotact/dynamics/rigid/detail/world_state.h"
 
 namespace isotact {
 
@@ -88,25 +88,20 @@ void World::State::wake_touched() {
 void World::State::put_to_sleep() {
   report.asleep = 0;
   if (settings.sleep_speed <= 0) return;
-  std::vector<BodyId> parent(bodies.size());
-  std::iota(parent.begin(), parent.end(), BodyId{0});
-  const auto root = [&](BodyId i) {
-    while (parent[i] != i) i = parent[i] = parent[parent[i]];
-    return i;
-  };
+  DisjointSets sets(bodies.size());
   for (WorldBody& b : bodies)
     if (b.moves()) b.quiet = top_speed(b) < settings.sleep_speed ? b.quiet + settings.step : 0;
   for_each_link([&](BodyId a, BodyId b) {
     for (const auto& [one, other] : {std::pair{a, b}, std::pair{b, a}})
       if (is_moved(bodies[other])) bodies[one].quiet = 0;
-    if (bodies[a].is_dynamic() && bodies[b].is_dynamic()) parent[root(a)] = root(b);
+    if (bodies[a].is_dynamic() && bodies[b].is_dynamic()) sets.join(a, b);
   });
   std::vector<double> quiet(bodies.size(), std::numeric_limits<double>::infinity());
   for (BodyId k = 0; k < bodies.size(); ++k)
-    if (bodies[k].moves()) quiet[root(k)] = std::min(quiet[root(k)], bodies[k].quiet);
+    if (bodies[k].moves()) quiet[sets.find(k)] = std::min(quiet[sets.find(k)], bodies[k].quiet);
   for (BodyId k = 0; k < bodies.size(); ++k) {
     WorldBody& b = bodies[k];
-    if (b.moves() && quiet[root(k)] >= kQuietTime) {
+    if (b.moves() && quiet[sets.find(k)] >= kQuietTime) {
       b.asleep = true;
       b.body.state.momentum = b.body.state.angular_momentum = {};
       b.slept = b.body.state;

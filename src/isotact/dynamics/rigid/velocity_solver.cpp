@@ -1,13 +1,14 @@
-#include "isotact/dynamics/detail/velocity_solver.h"
+#include "isotact/dynamics/rigid/detail/velocity_solver.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <numeric>
 
-#include <Eigen/Dense>
+#include <Eigen/Cholesky>
 
-#include "isotact/dynamics/detail/joint_rows.h"
+#include "isotact/base/disjoint_sets.h"
+#include "isotact/dynamics/rigid/detail/joint_rows.h"
 
 namespace isotact::detail {
 namespace {
@@ -329,21 +330,17 @@ class Island {
 // Of each body, the least number of those that contacts and joints connect it with. What does not
 // move freely connects nothing.
 std::vector<std::size_t> find_sets(const VelocityProblem& p) {
-  std::vector<std::size_t> parent(p.bodies.size());
-  std::iota(parent.begin(), parent.end(), std::size_t{0});
-  const auto root = [&](std::size_t i) {
-    while (parent[i] != i) i = parent[i] = parent[parent[i]];
-    return i;
-  };
+  DisjointSets sets(p.bodies.size());
   const auto connect = [&](std::size_t i, std::size_t k) {
-    if (p.bodies[i]->kind != BodyKind::kDynamic || p.bodies[k]->kind != BodyKind::kDynamic) return;
-    const std::size_t a = root(i), b = root(k);
-    parent[std::max(a, b)] = std::min(a, b);
+    if (p.bodies[i]->kind == BodyKind::kDynamic && p.bodies[k]->kind == BodyKind::kDynamic)
+      sets.join(static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(k));
   };
   for (const ContactPush& c : p.contacts) connect(c.a, c.b);
   for (const JointSettings& j : p.joints) connect(j.a, j.b);
-  for (std::size_t i = 0; i < parent.size(); ++i) parent[i] = root(i);
-  return parent;
+  std::vector<std::size_t> set_of(p.bodies.size());
+  for (std::size_t i = 0; i < set_of.size(); ++i)
+    set_of[i] = sets.find(static_cast<std::uint32_t>(i));
+  return set_of;
 }
 
 }  // namespace

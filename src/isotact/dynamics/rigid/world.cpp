@@ -1,17 +1,17 @@
-#include "isotact/dynamics/world.h"
+#include "isotact/dynamics/rigid/world.h"
 
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
 #include "isotact/base/hash.h"
-#include "isotact/dynamics/detail/joint_solver.h"
-#include "isotact/dynamics/detail/world_state.h"
+#include "isotact/dynamics/model/detail/snapshot.h"
+#include "isotact/dynamics/rigid/detail/joint_rows.h"
+#include "isotact/dynamics/rigid/detail/world_state.h"
 
 namespace isotact {
 
@@ -49,6 +49,35 @@ Aabb box_of(const PointSphereTree& tree) {
   for (std::uint32_t i = 0; i < tree.point_count(); ++i) extend(box, to_double(tree.point(i)));
   const double around = tree.covering_radius();
   return {box.lower - Vec3{around, around, around}, box.upper + Vec3{around, around, around}};
+}
+
+void set_field(WorldBody& body, const Shape& shape, ShellTraversal traversal) {
+  if (!shape.can_have_field()) return;
+  const SweptSettings swept{.traversal = traversal, .threads = {1}};
+  SweptSettings first = swept;
+  first.mode = Mode::kFirst;
+  first.traversal = ShellTraversal::kTree;
+  first.path_tolerance = 0.5;  // what spins fast has long paths
+  body.all = shape.swept_tracer(swept);
+  body.first = shape.swept_tracer(first);
+  const Aabb box = shape.any_field().bounds();
+  body.inner_depth = -shape.any_field().range(box).lower;
+  body.ball_radius = length(extent(box)) / 2;
+  if (std::isfinite(body.ball_radius)) {
+    body.ball_center = center(box);
+    body.box = box;
+  } else {
+    body.ball_radius = std::numeric_limits<double>::infinity();
+  }
+}
+
+void set_points(WorldBody& body, const PointSphereTree& tree) {
+  body.points = tree;
+  const Sphere ball = ball_of(tree);
+  body.ball_center = ball.center;
+  body.ball_radius = ball.radius + tree.covering_radius();
+  body.box = box_of(tree);
+  body.area = tree.header().surface_area;
 }
 
 BodyPair pair_of(BodyId a, BodyId b) { return a < b ? BodyPair{a, b} : BodyPair{b, a}; }
@@ -96,8 +125,6 @@ BodyId World::add_body(const BodySettings& settings) {
   if (settings.kind == BodyKind::kDynamic)
     body.body.mass =
         make_body_mass(settings.mass.mass, settings.mass.center, settings.mass.inertia);
-  if (settings.shape && settings.field)
-    throw Error(fmt::format("body '{}' has a shape and a field: it can have one of them", name));
   set_pose(body.body, settings.pose);
   set_velocity(body.body, settings.velocity, settings.angular_velocity);
   if (settings.kind != BodyKind::kDynamic)
@@ -106,43 +133,28 @@ BodyId World::add_body(const BodySettings& settings) {
     throw Error(fmt::format("body '{}': {}", name, *flaw));
   body.target = world_from_body(body.body);
 
-  const SweptSettings swept{.traversal = state_->settings.traversal, .threads = {1}};
-  SweptSettings first = swept;
-  first.mode = SweptMode::kFirst;
-  first.traversal = ShellTraversal::kTree;
-  first.path_tolerance = 0.5;  // what spins fast has long paths
   body.ball_center = settings.mass.center;
-  if (settings.field) {
-    body.all = std::make_shared<const SweptTracer>(*settings.field, settings.field_cell, swept);
-    body.first = std::make_shared<const SweptTracer>(*settings.field, settings.field_cell, first);
-    const Aabb box = settings.field->bounds();
-    body.inner_depth = -settings.field->range(box).lower;
-    body.ball_radius = length(extent(box)) / 2;
-    if (std::isfinite(body.ball_radius)) {
-      body.ball_center = center(box);
-      body.box = box;
-    } else {
-      body.ball_radius = std::numeric_limits<double>::infinity();
-    }
-  } else if (settings.shape) {
-    if (settings.shape->field()) {
-      body.all = settings.shape->swept_tracer(swept);
-      body.first = settings.shape->swept_tracer(first);
-      body.box = settings.shape->field()->bounds();
-      body.inner_depth = -settings.shape->field()->range(body.box).lower;
-      body.ball_center = center(body.box);
-      body.ball_radius = length(extent(body.box)) / 2;
-    }
-    if (body.has_points()) {
-      const Sphere ball = ball_of(body.tree());
-      body.ball_center = ball.center;
-      body.ball_radius = ball.radius + body.tree().covering_radius();
-      body.box = box_of(body.tree());
-      body.area = body.tree().header().surface_area;
-    }
-  }
+  if (settings.shape) set_field(body, *settings.shape, state_->settings.traversal);
+  if (settings.shape && settings.shape->tree()) set_points(body, *settings.shape->tree());
   state_->bodies.push_back(std::move(body));
   return static_cast<BodyId>(state_->bodies.size() - 1);
+}
+
+void World::State::make_points() {
+  if (complete_bodies == bodies.size() || settings.contact == ContactRule::kOff) return;
+  complete_bodies = bodies.size();
+  const auto can_be_made = [](const WorldBody& b) {
+    return b.is_dynamic() && !b.has_points() && b.has_field() &&
+           b.settings.shape->can_have_points();
+  };
+  for (WorldBody& body : bodies) {
+    if (!can_be_made(body)) continue;
+    const bool meets_another = std::any_of(bodies.begin(), bodies.end(), [&](const WorldBody& b) {
+      return &b != &body && b.has_field() && !b.has_points();
+    });
+    if (body.settings.shape->solid() || meets_another)
+      set_points(body, body.settings.shape->points());
+  }
 }
 
 const WorldSettings& World::settings() const { return state_->settings; }
@@ -150,6 +162,10 @@ std::size_t World::body_count() const { return state_->bodies.size(); }
 const RigidBody& World::body(BodyId id) const { return state_->bodies[id].body; }
 RigidBody& World::body(BodyId id) { return state_->bodies[id].body; }
 const BodySettings& World::body_settings(BodyId id) const { return state_->bodies[id].settings; }
+const PointSphereTree* World::points(BodyId id) const {
+  const WorldBody& body = state_->bodies[id];
+  return body.has_points() ? &body.tree() : nullptr;
+}
 void World::add_load(BodyId id, const Load& load) { state_->bodies[id].load += load; }
 void World::move_to(BodyId id, const Pose& world_from_body) {
   assert(state_->bodies[id].body.kind == BodyKind::kKinematic);
@@ -198,7 +214,7 @@ void World::set_motor(std::size_t joint, const Motor& motor) {
 }
 double World::joint_position(std::size_t joint) const {
   const JointSettings& j = state_->joints[joint];
-  return detail::find_joint_position(j, body(j.a), body(j.b));
+  return detail::compute_joint_position(j, body(j.a), body(j.b));
 }
 
 const StepReport& World::report() const { return state_->report; }
@@ -215,40 +231,8 @@ constexpr std::uint64_t kMagic = 0x3350414e534f5349;  // "ISOSNAP3"
 // Who sleeps may have been moved since the last step, and wakes up in the next.
 enum class SavedRest : std::uint32_t { kAwake, kAsleep, kMoved };
 
-class Writer {
- public:
-  template <typename T>
-  void add(const T& value) {
-    static_assert(std::is_trivially_copyable_v<T>);
-    const auto* from = reinterpret_cast<const std::byte*>(&value);
-    bytes.insert(bytes.end(), from, from + sizeof(T));
-  }
-  std::vector<std::byte> bytes;
-};
-
-class Reader {
- public:
-  explicit Reader(std::span<const std::byte> bytes) : left_(bytes) {}
-  template <typename T>
-  T take() {
-    static_assert(std::is_trivially_copyable_v<T>);
-    if (left_.size() < sizeof(T)) throw Error("the snapshot is cut short");
-    T value;
-    std::memcpy(&value, left_.data(), sizeof(T));
-    left_ = left_.subspan(sizeof(T));
-    return value;
-  }
-  // A count of things of that many bytes each, which must still be there.
-  std::uint64_t take_count(std::size_t bytes_each) {
-    const auto n = take<std::uint64_t>();
-    if (n > left_.size() / bytes_each) throw Error("the snapshot is cut short");
-    return n;
-  }
-  bool is_done() const { return left_.empty(); }
-
- private:
-  std::span<const std::byte> left_;
-};
+using Writer = detail::SnapshotWriter;
+using Reader = detail::SnapshotReader;
 
 void write_vec(Writer& w, const Vec3& v) {
   w.add(v.x);

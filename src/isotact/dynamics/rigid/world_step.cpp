@@ -4,11 +4,10 @@
 
 #include <fmt/format.h>
 
-#include "isotact/base/thread_scratch.h"
-#include "isotact/dynamics/detail/impacts.h"
-#include "isotact/dynamics/detail/velocity_solver.h"
-#include "isotact/dynamics/detail/world_state.h"
-#include "isotact/field/analytic.h"
+#include "isotact/base/detail/thread_scratch.h"
+#include "isotact/dynamics/rigid/detail/velocity_solver.h"
+#include "isotact/dynamics/rigid/detail/world_state.h"
+#include "isotact/field/models/analytic.h"
 
 namespace isotact {
 
@@ -34,7 +33,7 @@ Vec3 mean_rate(const Quat& from, const Quat& to, double step) {
 // The body's box and ball at two poses, and by how much places bulge out between them: one that is
 // r from the pivot goes on an arc, off its chord by r (1 - cos(angle / 2)) at most, which is no
 // more than r angle^2 / 8.
-Aabb find_swept_box(const WorldBody& b, double step) {
+Aabb compute_swept_box(const WorldBody& b, double step) {
   if (std::isinf(b.ball_radius)) return all_of_space();
   const BodyMotion& m = b.step.motion;
   const double angle = length(b.step.angular_velocity) * step;
@@ -63,10 +62,11 @@ Aabb find_swept_box(const WorldBody& b, double step) {
   return {begin - r, begin + r};
 }
 
-struct PairScratch {
-  std::vector<SweptBox> boxes{};
-  std::vector<BodyPair> found{};
-};
+bool is_number(const Aabb& box) {
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    if (std::isnan(box.lower[axis]) || std::isnan(box.upper[axis])) return false;
+  return true;
+}
 
 bool can_touch(const WorldBody& a, const WorldBody& b) {
   return (a.has_points() && b.has_field()) || (b.has_points() && a.has_field());
@@ -84,6 +84,7 @@ const StepReport& World::step() {
   const std::uint64_t number = report.number + 1;
   s.energy_bound = s.bound_energy();
   report = {.number = number, .time = static_cast<double>(number) * s.settings.step};
+  s.make_points();
   if (number == 1) s.note_start();
   s.contacts.clear();
   if (s.find_flawed_body()) return report;
@@ -204,17 +205,26 @@ void detail::finish_body_step(WorldBody& b, double step) {
 }
 
 void World::State::find_pairs() {
-  const ThreadScratch<PairScratch> scratch;
-  auto& [boxes, found] = *scratch;
-  boxes.resize(bodies.size());
-  found.clear();
-  for (std::size_t k = 0; k < bodies.size(); ++k)
-    boxes[k] = {find_swept_box(bodies[k], settings.step), bodies[k].is_dynamic()};
-  if (settings.contact != ContactRule::kOff) find_box_pairs(boxes, found);
+  if (settings.contact == ContactRule::kOff) {
+    broad.reset();
+  } else {
+    if (!broad) broad = std::make_unique<BoxTree>();
+    for (BodyId k = 0; k < bodies.size(); ++k) {
+      Aabb box = compute_swept_box(bodies[k], settings.step);
+      if (!is_number(box)) box = {};  // of a body that is flawed: find_flawed_body tells of it
+      if (broad->contains(k))
+        broad->update(k, box);
+      else
+        broad->insert(box);  // handles are given out in order, and no body is ever removed
+    }
+    broad->step(settings.threads);
+  }
   std::vector<PairState>& next = last_pairs;
   next.clear();
   std::size_t old = 0, ignore = 0;
-  for (const BodyPair& pair : found) {
+  for (const ObjectPair& found : broad ? broad->pairs() : std::span<const ObjectPair>{}) {
+    const BodyPair pair{found.a, found.b};
+    if (!bodies[pair.a].is_dynamic() && !bodies[pair.b].is_dynamic()) continue;
     while (ignore < ignored.size() && ignored[ignore] < pair) ++ignore;
     if (ignore < ignored.size() && ignored[ignore] == pair) continue;
     if (!can_touch(bodies[pair.a], bodies[pair.b])) continue;
@@ -263,15 +273,15 @@ struct RoleContext {
   const ForceSettings& forces;
 };
 
-RoleImpulse find_impulse(const RoleContext& c, const RoleInput& input,
-                         std::vector<PointStick>& sticks) {
+RoleImpulse compute_impulse(const RoleContext& c, const RoleInput& input,
+                            std::vector<PointStick>& sticks) {
   const bool discrete = c.settings.contact == ContactRule::kDiscrete;
   const auto with = [&](const auto& field) {
-    return discrete ? find_discrete_impulse(field, input, c.forces, sticks)
-                    : find_role_impulse(field, input, c.forces, sticks);
+    return discrete ? compute_discrete_impulse(field, input, c.forces, sticks)
+                    : compute_role_impulse(field, input, c.forces, sticks);
   };
-  return c.field.settings.field ? with(*c.field.settings.field)
-                                : with(*c.field.settings.shape->field());
+  const Shape& shape = *c.field.settings.shape;
+  return shape.solid() ? with(shape.any_field()) : with(shape.brick_field());
 }
 
 struct RoleScratch {
@@ -293,20 +303,19 @@ RoleImpulse look_at_role(const RoleContext& c, PairState& pair, std::size_t role
     looked_at.shell.from = looked_at.shell.to;
     looked_at.field.from = looked_at.field.to;
   }
-  c.field.all->trace(tree, looked_at, pair.memory[role], swept);
-  pair.counts += swept.motions[0].counts;
+  c.field.all->trace(tree, looked_at, swept, pair.memory[role]);
+  pair.work += swept.motions[0].work;
   pair.detection_seconds += seconds_since(start);
   if (swept.hits.empty()) {
     sticks.clear();
     return {};
   }
   start = Clock::now();
-  const double cell = c.field.settings.field ? c.field.settings.field_cell
-                                             : c.field.settings.shape->field()->voxel_size();
-  find_shell_path(motion, ball_of(tree), c.field.all->settings().path_tolerance * cell, path);
+  compute_shell_path(motion, ball_of(tree), c.field.all->settings().path_tolerance * c.field.cell(),
+                     path);
   const RoleInput input{tree,         path,         swept.hits,      swept.intervals,
                         c.shell.step, c.field.step, c.settings.step, pair.push.place};
-  const RoleImpulse result = find_impulse(c, input, sticks);
+  const RoleImpulse result = compute_impulse(c, input, sticks);
   pair.force_seconds += seconds_since(start);
   return result;
 }
@@ -413,7 +422,7 @@ void World::State::find_contacts() {
   parallel_for(pairs.size(), 1, settings.threads, [&](std::size_t begin, std::size_t end) {
     for (std::size_t k = begin; k < end; ++k) {
       PairState& p = pairs[k];
-      p.counts = {};
+      p.work = {};
       p.detection_seconds = p.force_seconds = 0;
       if (!p.apart && rests(p.pair)) {
         p.touches = p.touched;
@@ -430,7 +439,7 @@ void World::State::find_contacts() {
 void World::State::list_contacts() {
   contacts.clear();
   for (const PairState& p : pairs) {
-    report.counts += p.counts;
+    report.work += p.work;
     report.seconds.detection += p.detection_seconds;
     report.seconds.forces += p.force_seconds;
     report.points += p.points;

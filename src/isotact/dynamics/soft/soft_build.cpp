@@ -10,7 +10,7 @@
 
 #include "isotact/base/error.h"
 #include "isotact/dynamics/soft/detail/soft_body.h"
-#include "isotact/geometry/bvh.h"
+#include "isotact/geometry/bvh/bvh.h"
 
 namespace isotact::detail {
 
@@ -59,7 +59,7 @@ void check_mesh(const SoftBodySettings& s) {
 void check_settings(const SoftBodySettings& s) {
   if (!(s.mass > 0 && std::isfinite(s.mass)))
     refuse(s, fmt::format("a mass of {} kg, which should be positive", s.mass));
-  check_number(s, "the thickness", s.thickness);
+  check_number(s, "the margin", s.margin);
   if (!is_finite(s.velocity) || !is_finite(s.angular_velocity) || !is_finite(s.pose.translation))
     refuse(s, "its pose or velocity is not finite");
   if (!(std::abs(length_sq(s.pose.rotation) - 1) < 1e-5))
@@ -157,7 +157,7 @@ void add_springs(SoftBody& b) {
 // Gershgorin's circles (a row of a spring's matrix sums to twice its stiffness at most, whatever
 // its direction), areas by the product of their gradients, and the volume, which is of rank one,
 // exactly.
-double find_stable_step(const SoftBody& b) {
+double compute_stable_step(const SoftBody& b) {
   const std::size_t n = b.x.size();
   const SoftMaterial& m = b.settings.material;
   std::vector<double> stiff(n), damp(n);
@@ -192,10 +192,10 @@ double find_stable_step(const SoftBody& b) {
 
 // Rest shapes are what the bound is made of; bent ones may be a little stiffer.
 constexpr double kStableShare = 0.8;
-constexpr double kMostThickness = 4;  // mean edges
+constexpr double kMostMargin = 4;  // mean edges
 
 void choose_substeps(SoftBody& b, const SoftWorldSettings& world) {
-  b.stable_step = find_stable_step(b);
+  b.stable_step = compute_stable_step(b);
   if (world.integrator != SoftIntegrator::kVerlet || b.driven) return;
   const double parts = std::ceil(world.step / (kStableShare * b.stable_step));
   if (!(parts <= world.max_substeps))
@@ -235,14 +235,14 @@ SoftBody make_soft_body(const SoftBodySettings& settings, const SoftWorldSetting
     b.x.push_back(transform_point(settings.pose, to_double(p)));
   spread_mass(b);
   add_springs(b);
-  b.thickness = settings.thickness > 0 ? settings.thickness : 0.1 * b.mean_edge;
+  b.margin = settings.margin > 0 ? settings.margin : 0.1 * b.mean_edge;
   // All features within it are near each other: their number grows with its fourth power.
-  if (b.thickness > kMostThickness * b.mean_edge)
+  if (b.margin > kMostMargin * b.mean_edge)
     refuse(settings,
-           fmt::format("its thickness is {:.4g} m, more than {} times its mean edge ({:.4g} m); a "
-                       "coarser mesh or a smaller thickness is needed",
-                       b.thickness, kMostThickness, b.mean_edge));
-  if (b.closed) b.rest_volume = find_volume(b, b.x.data());
+           fmt::format("its margin is {:.4g} m, more than {} times its mean edge ({:.4g} m); a "
+                       "coarser mesh or a smaller margin is needed",
+                       b.margin, kMostMargin, b.mean_edge));
+  if (b.closed) b.rest_volume = compute_volume(b, b.x.data());
   const SoftMaterial& m = settings.material;
   if (m.volume > 0 && !b.closed)
     refuse(settings, "its volume is to be kept, and its mesh is not closed or not oriented");

@@ -9,7 +9,7 @@ namespace isotact::detail {
 
 namespace {
 
-constexpr double kSkin = 0.02;  // thicknesses: what is nearer than this touches
+constexpr double kSkin = 0.02;  // margins: what is nearer than this touches
 
 Aabb transformed_box(const Pose& pose, const Aabb& box) {
   const Mat3 turn = to_matrix(pose.rotation);
@@ -39,7 +39,7 @@ struct FieldWay {
 // The value changes by no more than lipschitz times the way, so that a step of value / lipschitz
 // passes over no root. Only for ways that begin outside. Where it nears the surface for too long it
 // stops early, which is as safe.
-double find_free_way(const FieldWay& w) {
+double find_free_path(const FieldWay& w) {
   const double length = w.length();
   if (w.start - w.lipschitz * length > 0) return 1;
   constexpr int kSteps = 64;
@@ -66,7 +66,7 @@ struct FieldPlane {  // in the field's frame
 
 // The surface where the way meets it, or else where it ends.
 FieldPlane find_plane(const FieldWay& w) {
-  const double free = w.start > 0 ? find_free_way(w) : 1;
+  const double free = w.start > 0 ? find_free_path(w) : 1;
   const Vec3 place = w.at(free);
   const FieldSample s = w.field.sample(place);
   const Vec3 normal = normalized(s.gradient);
@@ -76,8 +76,7 @@ FieldPlane find_plane(const FieldWay& w) {
 FieldWay make_way(const SoftBody& body, std::uint32_t i, const RigidSide& rigid) {
   const Vec3 from = transform_point(inverse(rigid.now), body.x0[i]);
   const Vec3 to = transform_point(inverse(rigid.next), body.x[i]);
-  return {*rigid.field, rigid.lipschitz,          from,
-          to,           rigid.field->value(from), kSkin * body.thickness};
+  return {*rigid.field, rigid.lipschitz, from, to, rigid.field->value(from), kSkin * body.margin};
 }
 
 SoftRow make_rigid_row(const Vec3& place, const Vec3& moved, double step, RigidSide& rigid) {
@@ -95,7 +94,7 @@ SoftRow make_rigid_row(const Vec3& place, const Vec3& moved, double step, RigidS
 bool may_touch(const SoftBody& body, const RigidSide& rigid) {
   Aabb box = transformed_box(inverse(rigid.now), body.box0);
   extend(box, transformed_box(inverse(rigid.next), body.box));
-  return rigid.field->range(box).lower <= body.thickness;
+  return rigid.field->range(box).lower <= body.margin;
 }
 
 void find_field_rows(SoftBody& body, RigidSide& rigid, double step, std::vector<SoftRow>& rows) {
@@ -103,10 +102,10 @@ void find_field_rows(SoftBody& body, RigidSide& rigid, double step, std::vector<
   for (std::uint32_t i = 0; i < body.x.size(); ++i) {
     if (body.inverse_mass[i] == 0) continue;
     const FieldWay way = make_way(body, i, rigid);
-    if (way.start - way.lipschitz * way.length() > 1.5 * body.thickness) continue;
+    if (way.start - way.lipschitz * way.length() > 1.5 * body.margin) continue;
     const FieldPlane plane = find_plane(way);
-    const double gap = plane.end - wanted_distance(way.start, body.thickness);
-    if (gap > 0.5 * body.thickness || plane.normal == Vec3{}) continue;
+    const double gap = plane.end - wanted_distance(way.start, body.margin);
+    if (gap > 0.5 * body.margin || plane.normal == Vec3{}) continue;
     SoftRow row = make_rigid_row(body.x0[i], body.x[i], step, rigid);
     row.change[0] = &body.change[i];
     row.weight[0] = 1;
@@ -121,7 +120,7 @@ void find_field_rows(SoftBody& body, RigidSide& rigid, double step, std::vector<
 }
 
 void place_points(RigidSide& rigid, const World& world) {
-  const PointSphereTree& shell = *world.body_settings(rigid.id).shape->tree();
+  const PointSphereTree& shell = *world.points(rigid.id);
   rigid.points.resize(shell.point_count());
   for (std::uint32_t i = 0; i < shell.point_count(); ++i)
     rigid.points[i] = transform_point(rigid.now, to_double(shell.point(i)));
@@ -138,7 +137,7 @@ void place_points(RigidSide& rigid, const World& world) {
 namespace {
 
 // Of the foot of p on the triangle's plane, pulled onto the triangle.
-std::array<double, 3> find_weights(const Vec3& p, const Vec3& a, const Vec3& b, const Vec3& c) {
+std::array<double, 3> compute_weights(const Vec3& p, const Vec3& a, const Vec3& b, const Vec3& c) {
   const Vec3 ab = b - a, ac = c - a, ap = p - a, normal = cross(ab, ac);
   const double all = length_sq(normal);
   if (!(all > 0)) return {1, 0, 0};
@@ -163,7 +162,7 @@ void find_point_rows(SoftBody& body, RigidSide& rigid, double step,
   for (const TrianglePair& c : candidates) {
     const Triangle& t = body.topology.triangles[c.a];
     const std::array<double, 3> w =
-        find_weights(rigid.points[c.b], body.x0[t[0]], body.x0[t[1]], body.x0[t[2]]);
+        compute_weights(rigid.points[c.b], body.x0[t[0]], body.x0[t[1]], body.x0[t[2]]);
     if (*std::max_element(w.begin(), w.end()) > 0.95) continue;
     SoftRow row;
     Vec3 place{}, moved{};
@@ -173,8 +172,8 @@ void find_point_rows(SoftBody& body, RigidSide& rigid, double step,
     }
     const FieldSample s = rigid.field->sample(transform_point(from_next, moved));
     const double start = rigid.field->value(transform_point(from_now, place));
-    const double gap = s.distance - wanted_distance(start, body.thickness);
-    if (gap > 0.5 * body.thickness) continue;
+    const double gap = s.distance - wanted_distance(start, body.margin);
+    if (gap > 0.5 * body.margin) continue;
     if (c.a == last && rows.size() > first && rows.back().gap <= gap) continue;
     row = make_rigid_row(place, moved, step, rigid);
     for (std::size_t k = 0; k < 3; ++k) {
@@ -218,15 +217,15 @@ bool keep_outside_one(SoftBody& body, std::uint32_t i, const RigidSide& rigid) {
     body.x[i] = transform_point(rigid.next, push_out(way.field, way.to, way.skin));
     return true;
   }
-  if (find_free_way(way) == 1) return false;
+  if (find_free_path(way) == 1) return false;
   // Along the surface where it is met, and stopped there if that does not help.
   constexpr int kSlides = 3;
   for (int slide = 0; slide < kSlides; ++slide) {
     const FieldPlane plane = find_plane(way);
     way.to += plane.normal * std::max(0.0, 2 * way.skin - plane.end);
-    if (find_free_way(way) == 1) break;
+    if (find_free_path(way) == 1) break;
   }
-  way.to = way.at(find_free_way(way));
+  way.to = way.at(find_free_path(way));
   body.x[i] = transform_point(rigid.next, way.to);
   return true;
 }

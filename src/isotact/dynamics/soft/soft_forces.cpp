@@ -34,7 +34,7 @@ void add_surface_forces(const SoftBody& b, const Vec3* x, Vec3* force) {
   const SoftMaterial& m = b.settings.material;
   double pressure = 0;
   if (m.volume > 0)
-    pressure = -m.volume * (find_volume(b, x) - b.rest_volume) / std::abs(b.rest_volume);
+    pressure = -m.volume * (compute_volume(b, x) - b.rest_volume) / std::abs(b.rest_volume);
   for (std::size_t i = 0; i < b.topology.triangles.size(); ++i) {
     const Triangle& t = b.topology.triangles[i];
     const Vec3 ab = x[t[1]] - x[t[0]], ac = x[t[2]] - x[t[0]];
@@ -61,7 +61,7 @@ void add_forces(const SoftBody& b, const Vec3* x, const Vec3* v, Vec3* force) {
   if (b.settings.material.volume > 0 || !b.rest_area.empty()) add_surface_forces(b, x, force);
 }
 
-double find_volume(const SoftBody& b, const Vec3* x) {
+double compute_volume(const SoftBody& b, const Vec3* x) {
   const Vec3 origin = x[0];  // near by: less to cancel
   double six = 0;
   for (const Triangle& t : b.topology.triangles)
@@ -69,7 +69,7 @@ double find_volume(const SoftBody& b, const Vec3* x) {
   return six / 6;
 }
 
-double find_elastic_energy(const SoftBody& b) {
+double compute_elastic_energy(const SoftBody& b) {
   double energy = 0;
   for (const SoftSpring& s : b.springs) {
     const double stretch = std::sqrt(length_sq(b.x[s.b] - b.x[s.a])) - s.rest;
@@ -82,7 +82,7 @@ double find_elastic_energy(const SoftBody& b) {
     energy += m.area * (area - b.rest_area[i]) * (area - b.rest_area[i]) / 2;
   }
   if (m.volume > 0) {
-    const double lost = find_volume(b, b.x.data()) - b.rest_volume;
+    const double lost = compute_volume(b, b.x.data()) - b.rest_volume;
     energy += m.volume * lost * lost / (2 * std::abs(b.rest_volume));
   }
   return energy;
@@ -112,7 +112,7 @@ void flow(SoftBody& b, double step) {
     b.rest_area[i] = follow(b.rest_area[i], length(normal) / 2, 2 * m.yield, share);
   }
   if (m.volume > 0)
-    b.rest_volume = follow(b.rest_volume, find_volume(b, b.x.data()), 3 * m.yield, share);
+    b.rest_volume = follow(b.rest_volume, compute_volume(b, b.x.data()), 3 * m.yield, share);
 }
 
 bool limit_strain(SoftBody& b) {

@@ -10,7 +10,7 @@ namespace isotact::detail {
 
 namespace {
 
-Vec3 find_mean_velocity(const SoftBody& b) {
+Vec3 compute_mean_velocity(const SoftBody& b) {
   Vec3 sum{};
   for (std::size_t i = 0; i < b.v.size(); ++i) sum += b.v[i] * b.mass[i];
   return sum / b.total_mass;
@@ -88,7 +88,7 @@ void steer(SoftBody& b, const SoftMotion& m) {
       b.heading = number > 0 ? s.keys[number - 1].velocity : Vec3{};
     }
   }
-  const Vec3 more = b.heading - find_mean_velocity(b);
+  const Vec3 more = b.heading - compute_mean_velocity(b);
   for (std::size_t i = 0; i < b.v.size(); ++i)
     if (b.inverse_mass[i] > 0) b.v[i] += more;
 }

@@ -10,7 +10,7 @@
 #include <cmath>
 #include <limits>
 
-#include "isotact/base/thread_scratch.h"
+#include "isotact/base/detail/thread_scratch.h"
 #include "isotact/dynamics/soft/detail/soft_contact.h"
 
 namespace isotact::detail {
@@ -26,7 +26,7 @@ bool is_less(const FeatureContact& p, const FeatureContact& q) {
   return p.feature_a != q.feature_a ? p.feature_a < q.feature_a : p.feature_b < q.feature_b;
 }
 
-// Features of one body that are nearer than its thickness at rest: no contact.
+// Features of one body that are nearer than its margin at rest: no contact.
 bool is_near_at_rest(const SoftBody& body, const FeatureContact& c) {
   return std::binary_search(body.near_at_rest.begin(), body.near_at_rest.end(), c, is_less);
 }
@@ -36,12 +36,12 @@ bool is_near_at_rest(const SoftBody& body, const FeatureContact& c) {
 void note_rest(SoftBody& body) {
   std::vector<TrianglePair> candidates;
   body.tree->set_positions(body.x);
-  find_self_pairs(*body.tree, {.margin = body.thickness}, candidates);
-  find_self_proximities({&body.topology, body.x}, candidates, body.thickness, body.near_at_rest);
+  find_self_pairs(*body.tree, {.margin = body.margin}, candidates);
+  find_self_proximities({&body.topology, body.x}, candidates, body.margin, body.near_at_rest);
 }
 
 double find_room(const SoftBody& body, double others) {
-  return std::max(body.reach, std::min(others, 0.5 * body.mean_edge)) + body.thickness;
+  return std::max(body.reach, std::min(others, 0.5 * body.mean_edge)) + body.margin;
 }
 
 void note_prediction(SoftBody& body) {
@@ -74,7 +74,7 @@ double place_ends(const SoftBody& body, const Vec3& way, std::vector<Vec3>& ends
   return std::sqrt(longest_sq) * (1 + 1e-14);
 }
 
-double find_longest_way(const SoftBody& body) {
+double find_longest_path(const SoftBody& body) {
   double longest_sq = 0;
   for (std::size_t i = 0; i < body.x.size(); ++i)
     longest_sq = std::max(longest_sq, length_sq(body.x[i] - body.x0[i]));
@@ -103,19 +103,19 @@ void find_near(SoftPair& pair, std::vector<SoftBody>& bodies) {
   find_proximities(view_a, view_b, pair.candidates, pair.margin + way_a + way_b, pair.near);
 }
 
-void find_on_ways(SoftPair& pair, std::vector<SoftBody>& bodies) {
+void find_on_paths(SoftPair& pair, std::vector<SoftBody>& bodies) {
   SoftBody &a = bodies[pair.a], &b = bodies[pair.b];
   pair.candidates.clear();
   pair.near.clear();
   const SurfaceView view_a{&a.topology, a.x0}, view_b{&b.topology, b.x0};
-  const double way_a = find_longest_way(a);
+  const double way_a = find_longest_path(a);
   a.tree->set_positions(a.x0, a.x);
   if (pair.a == pair.b) {
     find_self_pairs(*a.tree, {}, pair.candidates);
     find_self_proximities(view_a, pair.candidates, 2 * way_a, pair.near);
     return;
   }
-  const double way_b = find_longest_way(b);
+  const double way_b = find_longest_path(b);
   b.tree->set_positions(b.x0, b.x);
   find_triangle_pairs(*a.tree, *b.tree, {}, pair.candidates);
   find_proximities(view_a, view_b, pair.candidates, way_a + way_b, pair.near);
@@ -125,7 +125,7 @@ void find_pair_rows(SoftPair& pair, std::uint32_t number, std::vector<SoftBody>&
                     double step, std::vector<SoftRow>& rows) {
   SoftBody &a = bodies[pair.a], &b = bodies[pair.b];
   const bool self = pair.a == pair.b;
-  const double thickness = std::max(a.thickness, b.thickness);
+  const double margin = std::max(a.margin, b.margin);
   const double friction = std::sqrt(a.settings.material.friction * b.settings.material.friction);
   for (const FeatureContact& c : pair.near) {
     const std::size_t of_a = count_of_a(c.kind);
@@ -148,8 +148,8 @@ void find_pair_rows(SoftPair& pair, std::uint32_t number, std::vector<SoftBody>&
       end += body.x[i] * row.weight[k];
       way += (body.x[i] - body.x0[i]) * row.weight[k];
     }
-    row.gap = dot(row.normal, end) - wanted_distance(c.distance, thickness);
-    if (row.gap > 0.5 * thickness || (self && is_near_at_rest(a, c))) continue;
+    row.gap = dot(row.normal, end) - wanted_distance(c.distance, margin);
+    if (row.gap > 0.5 * margin || (self && is_near_at_rest(a, c))) continue;
     row.slip = way / step;
     row.place = (c.point_on_a + c.point_on_b) * 0.5;
     row.friction = friction;
@@ -250,15 +250,15 @@ std::uint32_t hold_apart(std::span<SoftPair*> pairs, std::vector<SoftBody>& bodi
   return held;
 }
 
-void find_points_on_ways(SoftBody& body, RigidSide& rigid, std::vector<TrianglePair>& candidates,
-                         std::vector<FeatureContact>& near) {
+void find_points_on_paths(SoftBody& body, RigidSide& rigid, std::vector<TrianglePair>& candidates,
+                          std::vector<FeatureContact>& near) {
   candidates.clear();
   near.clear();
   body.tree->set_positions(body.x0, body.x);
   rigid.tree->set_positions(rigid.points);
   find_triangle_pairs(*body.tree, *rigid.tree, {}, candidates);
   find_proximities({&body.topology, body.x0}, {&rigid.topology, rigid.points}, candidates,
-                   find_longest_way(body), near);
+                   find_longest_path(body), near);
   std::erase_if(near, [](const FeatureContact& c) {
     return c.kind != FeatureKind::kFaceVertex || !(c.distance > 0);
   });

@@ -1,8 +1,8 @@
 // What soft bodies do about their contacts: islands of bodies, solved and held apart.
 
 #include <algorithm>
-#include <numeric>
 
+#include "isotact/base/disjoint_sets.h"
 #include "isotact/dynamics/soft/detail/soft_state.h"
 
 namespace isotact {
@@ -14,40 +14,24 @@ using detail::SoftIsland;
 using detail::SoftPair;
 using detail::SoftRow;
 
-namespace {
-
-std::uint32_t find_root(std::vector<std::uint32_t>& parent, std::uint32_t i) {
-  while (parent[i] != i) i = parent[i] = parent[parent[i]];
-  return i;
-}
-
-// The lower one becomes the root.
-void join(std::vector<std::uint32_t>& parent, std::uint32_t i, std::uint32_t j) {
-  const std::uint32_t a = find_root(parent, i), b = find_root(parent, j);
-  parent[std::max(a, b)] = std::min(a, b);
-}
-
-}  // namespace
-
 void SoftWorld::State::find_islands() {
   const auto soft = static_cast<std::uint32_t>(bodies.size());
-  std::vector<std::uint32_t> parent(soft + rigid.size());
-  std::iota(parent.begin(), parent.end(), 0U);
+  DisjointSets sets(soft + rigid.size());
   std::vector<bool> busy(soft);
   for (std::size_t k = 0; k < pair_count; ++k) {
     if (pair_rows[k].empty()) continue;
-    join(parent, pairs[k].a, pairs[k].b);
+    sets.join(pairs[k].a, pairs[k].b);
     busy[pairs[k].a] = busy[pairs[k].b] = true;
   }
   for (const FieldPair& f : field_pairs) {
     busy[f.body] = true;
-    if (rigid[f.rigid].dynamic && !f.rows.empty()) join(parent, f.body, soft + f.rigid);
+    if (rigid[f.rigid].dynamic && !f.rows.empty()) sets.join(f.body, soft + f.rigid);
   }
   constexpr std::uint32_t kNone = 0xffffffffU;
-  std::vector<std::uint32_t> number(parent.size(), kNone);
+  std::vector<std::uint32_t> number(sets.size(), kNone);
   islands.clear();
   const auto island_of = [&](std::uint32_t node) -> SoftIsland& {
-    std::uint32_t& n = number[find_root(parent, node)];
+    std::uint32_t& n = number[sets.find(node)];
     if (n == kNone) {
       n = static_cast<std::uint32_t>(islands.size());
       islands.emplace_back();
@@ -60,7 +44,7 @@ void SoftWorld::State::find_islands() {
       island_of(i).bodies.push_back(i);
     }
   for (std::uint32_t j = 0; j < rigid.size(); ++j)
-    if (rigid[j].dynamic && number[find_root(parent, soft + j)] != kNone)
+    if (rigid[j].dynamic && number[sets.find(soft + j)] != kNone)
       island_of(soft + j).rigid.push_back(&rigid[j]);
   for (std::size_t k = 0; k < pair_count; ++k)
     for (SoftRow& row : pair_rows[k]) island_of(pairs[k].a).rows.push_back(&row);
@@ -131,7 +115,7 @@ void SoftWorld::State::hold_apart() {
   for (FieldPair& f : field_pairs) {
     RigidSide& r = rigid[f.rigid];
     if (r.placed && r.now == r.next)
-      detail::find_points_on_ways(bodies[f.body], r, f.candidates, f.near);
+      detail::find_points_on_paths(bodies[f.body], r, f.candidates, f.near);
     f.fixed.assign(f.near.size(), false);
   }
   for (int round = 0;; ++round) {
@@ -159,16 +143,15 @@ void SoftWorld::State::hold_apart() {
 
 // Bodies that hang together by what is near are held apart by one thread.
 void SoftWorld::State::hold_islands(const detail::HoldCheck& check) {
-  std::vector<std::uint32_t> parent(bodies.size());
-  std::iota(parent.begin(), parent.end(), 0U);
+  DisjointSets sets(bodies.size());
   for (std::size_t k = 0; k < pair_count; ++k)
-    if (!pairs[k].near.empty()) join(parent, pairs[k].a, pairs[k].b);
+    if (!pairs[k].near.empty()) sets.join(pairs[k].a, pairs[k].b);
   islands.clear();
   constexpr std::uint32_t kNone = 0xffffffffU;
   std::vector<std::uint32_t> number(bodies.size(), kNone);
   for (std::size_t k = 0; k < pair_count; ++k) {
     if (pairs[k].near.empty()) continue;
-    const std::uint32_t root = find_root(parent, pairs[k].a);
+    const std::uint32_t root = sets.find(pairs[k].a);
     if (number[root] == kNone) {
       number[root] = static_cast<std::uint32_t>(islands.size());
       islands.emplace_back();

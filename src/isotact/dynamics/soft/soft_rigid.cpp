@@ -27,7 +27,7 @@ void look_at_moving(RigidSide& r, const World& world, const Pose& last, double s
   r.center = body.state.center;
   r.velocity = r.turning = r.dv = r.dw = {};
   r.next = r.now;
-  // To the last bit: what rests is held off with more than fields (find_points_on_ways).
+  // To the last bit: what rests is held off with more than fields (find_points_on_paths).
   if (body.kind != BodyKind::kDynamic && r.now == last) return;
   if (body.kind == BodyKind::kDynamic) {
     r.inverse_mass = 1 / body.mass.mass;
@@ -62,8 +62,8 @@ void SoftWorld::State::look_at_rigid(const World* world) {
   for (BodyId id = 0; id < count; ++id) {
     RigidSide& r = rigid[id];
     const BodySettings& s = world->body_settings(id);
-    if (!r.field && (s.field || (s.shape && s.shape->field()))) {
-      r.field = s.field ? *s.field : AnyField{*s.shape->field()};
+    if (!r.field && s.shape && s.shape->can_have_field()) {
+      r.field = s.shape->any_field();
       r.lipschitz = r.field->lipschitz();
     }
     r.id = id;

@@ -127,10 +127,10 @@ bool SoftWorld::State::find_flawed_body() {
 
 // What touches has no plane between that could hold it apart: such bodies would hang in the air.
 bool SoftWorld::State::find_touching_start() {
-  constexpr double kTouch = 1e-3;  // thicknesses
+  constexpr double kTouch = 1e-3;  // margins
   for (std::size_t k = 0; k < pair_count; ++k) {
     const SoftPair& p = pairs[k];
-    const double least = kTouch * std::max(bodies[p.a].thickness, bodies[p.b].thickness);
+    const double least = kTouch * std::max(bodies[p.a].margin, bodies[p.b].margin);
     if (p.a == p.b) continue;
     for (const FeatureContact& c : p.near) {
       if (c.distance >= least) continue;
@@ -148,7 +148,7 @@ bool SoftWorld::State::find_touching_start() {
 namespace {
 
 // No vertex ends outside of it.
-Aabb find_room_box(const SoftBody& b, double longest_way) {
+Aabb compute_room_box(const SoftBody& b, double longest_way) {
   const double room = detail::find_room(b, longest_way);
   const Vec3 around{room, room, room};
   Aabb box = b.box0;
@@ -165,7 +165,7 @@ void SoftWorld::State::find_pairs() {
     b.pushed = b.held = false;
     b.off = 0;
     b.near_rigid.clear();
-    b.room = find_room_box(b, longest_way);
+    b.room = compute_room_box(b, longest_way);
     broad->update(i, b.room);
   }
   broad->step(settings.threads);
@@ -176,7 +176,7 @@ void SoftWorld::State::find_pairs() {
     p.a = a;
     p.b = b;
     p.by_ways = false;
-    p.margin = 1.5 * std::max(bodies[a].thickness, bodies[b].thickness);
+    p.margin = 1.5 * std::max(bodies[a].margin, bodies[b].margin);
   };
   for (const ObjectPair& p : broad->pairs())
     if (!bodies[p.a].driven || !bodies[p.b].driven) add(p.a, p.b);
@@ -217,7 +217,7 @@ void SoftWorld::State::look_at_pairs(std::span<const std::uint32_t> numbers) {
     parallel_for(round.size(), 1, settings.threads, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
         SoftPair& pair = pairs[round[i]];
-        pair.by_ways ? detail::find_on_ways(pair, bodies) : detail::find_near(pair, bodies);
+        pair.by_ways ? detail::find_on_paths(pair, bodies) : detail::find_near(pair, bodies);
       }
     });
 }
@@ -225,10 +225,10 @@ void SoftWorld::State::look_at_pairs(std::span<const std::uint32_t> numbers) {
 namespace {
 
 // Pairs of faces and points of a rigid body's surface. A row is made where a place of a face ends
-// within one and a half thicknesses of the surface, and a point is within the covering radius of
+// within one and a half margins of the surface, and a point is within the covering radius of
 // where that is; but for the rigid body's own way.
 void find_candidates(FieldPair& f, SoftBody& body, RigidSide& rigid, double step) {
-  const double margin = 1.5 * body.thickness + rigid.covering + length(rigid.velocity) * step;
+  const double margin = 1.5 * body.margin + rigid.covering + length(rigid.velocity) * step;
   body.tree->set_positions(body.x0, body.x);
   find_triangle_pairs(*body.tree, *rigid.tree, {.margin = margin}, f.candidates);
   std::sort(f.candidates.begin(), f.candidates.end());
@@ -249,8 +249,7 @@ void SoftWorld::State::find_contacts(const World* world) {
     }
   });
   for (FieldPair& f : field_pairs) {
-    const auto& shape = world->body_settings(f.rigid).shape;
-    if (!shape || !shape->tree()) continue;
+    if (world->points(f.rigid) == nullptr) continue;
     RigidSide& r = rigid[f.rigid];
     if (!r.placed) detail::place_points(r, *world);
     r.placed = true;
@@ -303,7 +302,7 @@ void SoftWorld::State::sum_up() {
       }
       s.kinetic += kinetic / 2;
       if (!b.steered) s.potential -= dot(settings.gravity, moment);
-      s.springs += detail::find_elastic_energy(b);
+      s.springs += detail::compute_elastic_energy(b);
     }
     return s;
   };

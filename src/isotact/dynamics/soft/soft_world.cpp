@@ -2,16 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
 #include "isotact/base/hash.h"
+#include "isotact/dynamics/model/detail/snapshot.h"
 #include "isotact/dynamics/soft/detail/soft_state.h"
 
 namespace isotact {
 
+using detail::SnapshotReader;
+using detail::SnapshotWriter;
 using detail::SoftBody;
 
 SoftWorld::SoftWorld(const SoftWorldSettings& settings) : state_(std::make_unique<State>()) {
@@ -66,7 +68,7 @@ const Aabb& SoftWorld::bounds(SoftId id) const { return state_->bodies[id].box; 
 const Sphere& SoftWorld::bounding_sphere(SoftId id) const { return state_->bodies[id].ball; }
 std::span<const double> SoftWorld::masses(SoftId id) const { return state_->bodies[id].mass; }
 double SoftWorld::volume(SoftId id) const {
-  return detail::find_volume(state_->bodies[id], state_->bodies[id].x.data());
+  return detail::compute_volume(state_->bodies[id], state_->bodies[id].x.data());
 }
 double SoftWorld::stable_step(SoftId id) const { return state_->bodies[id].stable_step; }
 const SoftReport& SoftWorld::report() const { return state_->report; }
@@ -79,49 +81,7 @@ namespace {
 
 constexpr std::uint64_t kSoftMagic = 0x3154464f534f5349;  // "ISOSOFT1"
 
-class SoftWriter {
- public:
-  template <typename T>
-  void add(const T& value) {
-    static_assert(std::is_trivially_copyable_v<T>);
-    const auto* from = reinterpret_cast<const std::byte*>(&value);
-    bytes.insert(bytes.end(), from, from + sizeof(T));
-  }
-  template <typename T>
-  void add_all(const std::vector<T>& values) {
-    add(static_cast<std::uint64_t>(values.size()));
-    for (const T& v : values) add(v);
-  }
-  std::vector<std::byte> bytes;
-};
-
-class SoftReader {
- public:
-  explicit SoftReader(std::span<const std::byte> bytes) : left_(bytes) {}
-  template <typename T>
-  T take() {
-    if (left_.size() < sizeof(T)) throw Error("the snapshot is cut short");
-    T value;
-    std::memcpy(&value, left_.data(), sizeof(T));
-    left_ = left_.subspan(sizeof(T));
-    return value;
-  }
-  // Of as many as there are now, where that is known.
-  template <typename T>
-  void take_all(std::vector<T>& values, std::optional<std::size_t> expected) {
-    const auto n = take<std::uint64_t>();
-    if (n > left_.size() / sizeof(T)) throw Error("the snapshot is cut short");
-    if (expected && n != *expected) throw Error("the snapshot is one of other soft bodies");
-    values.resize(n);
-    for (T& v : values) v = take<T>();
-  }
-  bool is_done() const { return left_.empty(); }
-
- private:
-  std::span<const std::byte> left_;
-};
-
-void write_body(SoftWriter& w, const SoftBody& b) {
+void write_body(SnapshotWriter& w, const SoftBody& b) {
   w.add_all(b.x);
   w.add_all(b.v);
   w.add_all(b.rest_area);
@@ -143,7 +103,7 @@ struct SavedBody {
   bool started = false;
 };
 
-SavedBody read_body(SoftReader& r, const SoftBody& b) {
+SavedBody read_body(SnapshotReader& r, const SoftBody& b) {
   SavedBody s;
   r.take_all(s.x, b.x.size());
   r.take_all(s.v, b.v.size());
@@ -173,7 +133,7 @@ void put_back(const SavedBody& s, SoftBody& b) {
 }  // namespace
 
 std::vector<std::byte> SoftWorld::save() const {
-  SoftWriter w;
+  SnapshotWriter w;
   w.add(kSoftMagic);
   w.add(state_->report.number);
   w.add(state_->report.time);
@@ -184,7 +144,7 @@ std::vector<std::byte> SoftWorld::save() const {
 }
 
 void SoftWorld::restore(std::span<const std::byte> snapshot) {
-  SoftReader r(snapshot);
+  SnapshotReader r(snapshot);
   if (r.take<std::uint64_t>() != kSoftMagic)
     throw Error("these bytes are no snapshot of soft bodies");
   SoftReport report;

@@ -1,5 +1,6 @@
 #include "isotact/field/build/bake.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cmath>
@@ -7,10 +8,9 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/field/build/detail/marking.h"
 #include "isotact/field/build/detail/plan.h"
-#include "isotact/field/detail/brick_assembly.h"
-#include "isotact/field/detail/brick_layout.h"
+#include "isotact/field/models/detail/brick_assembly.h"
+#include "isotact/field/models/detail/brick_layout.h"
 
 namespace isotact {
 namespace {

@@ -12,13 +12,11 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/field/build/detail/distance_stage.h"
-#include "isotact/field/build/detail/marking.h"
+#include "isotact/field/build/detail/distance_pass.h"
 #include "isotact/field/build/detail/plan.h"
 #include "isotact/field/build/detail/row_crossings.h"
-#include "isotact/field/build/detail/signs.h"
-#include "isotact/field/detail/brick_assembly.h"
-#include "isotact/field/detail/brick_layout.h"
+#include "isotact/field/models/detail/brick_assembly.h"
+#include "isotact/field/models/detail/brick_layout.h"
 
 namespace isotact {
 namespace {
@@ -62,7 +60,7 @@ class FieldBuild {
     const double sparse_from =
         is_signed && offset_ != 0
             ? 0
-            : detail::find_sparse_distance(lattice_, settings_, off) * lattice_.spacing;
+            : detail::compute_sparse_distance(lattice_, settings_, off) * lattice_.spacing;
     std::vector<float> values =
         distances.find_coarse({.sparse_from = static_cast<float>(sparse_from),
                                .shift = is_signed ? 0 : static_cast<float>(offset_)},
@@ -175,7 +173,7 @@ class FieldBuild {
         "parts overlap or lie in one another, in {:.3g} m^3 or {:.2g} % of the body: it is solid "
         "there, but walls within it count as surface, so that depths near them are too small and "
         "the field is zero on them; join the parts first (a boolean union), or make cavities of "
-        "inner parts by --nested even-odd",
+        "inner parts with NestedRule::kEvenOdd",
         r.overlap_volume, 100 * r.overlap_share));
   }
 
@@ -226,14 +224,17 @@ FieldResult build_from_mesh(const TriangleMesh& mesh, const FieldSettings& setti
                             double least_extent) {
   const Aabb box = to_double(bounds(mesh));
   const Lattice lattice = plan_lattice(mesh, settings);
-  const Surface surface = prepare_surface(mesh, {.sign = settings.sign,
-                                                 .nested = settings.nested,
-                                                 .voxel_size = lattice.spacing,
-                                                 .shell_offset = settings.shell_offset,
-                                                 .threads = settings.threads,
-                                                 .monitor = settings.monitor});
-  return build_and_grow(surface, detail::make_room(lattice, box, surface, settings), settings,
-                        least_extent);
+  const auto surface =
+      std::make_shared<const Surface>(prepare_surface(mesh, {.sign = settings.sign,
+                                                             .nested = settings.nested,
+                                                             .voxel_size = lattice.spacing,
+                                                             .shell_offset = settings.shell_offset,
+                                                             .threads = settings.threads,
+                                                             .monitor = settings.monitor}));
+  FieldResult result = build_and_grow(*surface, detail::make_room(lattice, box, *surface, settings),
+                                      settings, least_extent);
+  result.surface = surface;
+  return result;
 }
 
 // With cells of the wished size, or of the smallest one that the memory limit allows (or whatever
@@ -329,6 +330,25 @@ FieldResult build_field(const TriangleMesh& mesh, const FieldSettings& settings)
   add_thin_warning(result.report);
   result.report.seconds = watch.seconds();
   return result;
+}
+
+std::string describe(const FieldSettings& settings) {
+  // All members by name: one that is added later does not compile before it was thought of here.
+  const auto& [resolution, voxel_size, padding, sign, nested, shell_offset, band, tolerance,
+               keep_thin, max_memory, threads, monitor, device] = settings;
+  static_cast<void>(max_memory);
+  static_cast<void>(threads);
+  static_cast<void>(monitor);
+  static_cast<void>(device);  // its fields are as good, and the same but for rounding
+  std::string size;
+  if (voxel_size) size = fmt::format("\"voxel_size\":{}", *voxel_size);
+  if (resolution || !voxel_size)
+    size += fmt::format("{}\"resolution\":{}", size.empty() ? "" : ",", resolution.value_or(128));
+  return fmt::format(
+      "{{{},\"padding\":{},\"sign\":\"{}\",\"nested\":\"{}\",\"shell_offset\":{},\"band\":{},"
+      "\"tolerance\":{},\"keep_thin\":\"{}\"}}",
+      size, padding, name(sign), nested == NestedRule::kEvenOdd ? "even-odd" : "winding",
+      shell_offset, band, tolerance, name(keep_thin));
 }
 
 }  // namespace isotact

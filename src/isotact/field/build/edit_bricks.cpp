@@ -5,11 +5,11 @@
 #include <cmath>
 #include <vector>
 
-#include "isotact/field/build/detail/frames.h"
 #include "isotact/field/build/detail/plan.h"
-#include "isotact/field/build/detail/signs.h"
-#include "isotact/field/detail/brick_assembly.h"
-#include "isotact/field/detail/brick_layout.h"
+#include "isotact/field/build/detail/row_crossings.h"
+#include "isotact/field/models/detail/brick_assembly.h"
+#include "isotact/field/models/detail/brick_layout.h"
+#include "isotact/field/surface/detail/cell_frame.h"
 
 namespace isotact::detail {
 namespace {

@@ -8,7 +8,6 @@
 
 #include "isotact/base/error.h"
 #include "isotact/field/build/detail/edit_bricks.h"
-#include "isotact/field/build/detail/edit_triangles.h"
 #include "isotact/field/build/detail/plan.h"
 
 namespace isotact {
@@ -121,13 +120,15 @@ struct EditableField::State {
             .bricks_bound = bricks};
   }
 
+  EditReport change_to(TriangleMesh after, const TriangleMesh& added);
+
   EditReport apply(Surface after) {
     const SignReport &was = surface.report, &is = after.report;
     if (was.method != is.method || was.shell_offset != is.shell_offset) {
       std::string reason = "the sign is found in another way now: " + is.reason;
       return rebuild_all(std::move(after), std::move(reason));
     }
-    const detail::SurfaceChange change = detail::find_change(surface.mesh, after.mesh);
+    const detail::SurfaceChange change = detail::compute_change(surface.mesh, after.mesh);
     EditReport report{.removed_triangles = change.removed.size(),
                       .added_triangles = change.added_mesh.triangles.size()};
     for (const TriangleMesh* part : {&change.removed_mesh, &change.added_mesh})
@@ -150,6 +151,16 @@ struct EditableField::State {
     return report;
   }
 };
+
+// From mesh to `after`, whose triangles of `added` may be new.
+EditReport EditableField::State::change_to(TriangleMesh after, const TriangleMesh& added) {
+  Surface next = prepare(after);
+  check_room(added, next.report.shell_offset);
+  EditReport report = apply(std::move(next));
+  mesh = std::move(after);
+  report.sign = surface.report;
+  return report;
+}
 
 EditableField::EditableField(TriangleMesh mesh, const FieldSettings& settings)
     : state_(std::make_unique<State>()) {
@@ -179,17 +190,21 @@ EditReport EditableField::replace_triangles(std::span<const std::uint32_t> remov
   TriangleMesh after = replace(state_->mesh, removed, added);
   if (after.positions.size() > 4 * after.triangles.size() + 1024)
     after = drop_unused(std::move(after));
-  Surface surface = state_->prepare(after);
-  state_->check_room(added, surface.report.shell_offset);
-  EditReport report = state_->apply(std::move(surface));
-  state_->mesh = std::move(after);
-  report.sign = state_->surface.report;
+  EditReport report = state_->change_to(std::move(after), added);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return report;
 }
 
 EditReport EditableField::replace_triangles(const Aabb& box, const TriangleMesh& added) {
   return replace_triangles(find_triangles_inside(state_->mesh, box), added);
+}
+
+EditReport EditableField::replace_mesh(const TriangleMesh& next) {
+  const auto begin = std::chrono::steady_clock::now();
+  if (const auto flaw = find_flaw(next)) throw Error("the new mesh: " + *flaw);
+  EditReport report = state_->change_to(next, next);
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return report;
 }
 
 std::vector<std::uint32_t> find_triangles_inside(const TriangleMesh& mesh, const Aabb& box) {

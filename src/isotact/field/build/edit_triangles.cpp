@@ -1,10 +1,10 @@
-#include "isotact/field/build/detail/edit_triangles.h"
-
 #include <algorithm>
 #include <cstring>
 #include <numeric>
 
-#include "isotact/geometry/bvh_visit.h"
+#include "isotact/base/disjoint_sets.h"
+#include "isotact/field/build/detail/edit_bricks.h"
+#include "isotact/geometry/bvh/bvh_visit.h"
 
 namespace isotact::detail {
 namespace {
@@ -39,7 +39,7 @@ void sort_by_corners(const TriangleMesh& mesh, std::vector<std::uint32_t>& trian
 
 }  // namespace
 
-SurfaceChange find_change(const TriangleMesh& before, const TriangleMesh& after) {
+SurfaceChange compute_change(const TriangleMesh& before, const TriangleMesh& after) {
   SurfaceChange change;
   change.before.assign(after.triangles.size(), kNoTriangle);
   std::vector<std::uint32_t> old_left, new_left;
@@ -76,25 +76,20 @@ std::vector<Aabb> find_pieces(const SurfaceChange& change) {
   std::vector<Vec3f> positions = change.removed_mesh.positions;
   positions.insert(positions.end(), change.added_mesh.positions.begin(),
                    change.added_mesh.positions.end());
-  std::vector<std::uint32_t> parent(positions.size() / 3), order(positions.size());
-  std::iota(parent.begin(), parent.end(), 0U);
+  DisjointSets sets(positions.size() / 3);  // of triangles
+  std::vector<std::uint32_t> order(positions.size());
   std::iota(order.begin(), order.end(), 0U);
-  const auto root = [&](std::uint32_t t) {
-    while (parent[t] != t) t = parent[t] = parent[parent[t]];
-    return t;
-  };
   const auto less = [&](std::uint32_t a, std::uint32_t b) {
     const Vec3f &p = positions[a], &q = positions[b];
     return p.x != q.x ? p.x < q.x : p.y != q.y ? p.y < q.y : p.z < q.z;
   };
   std::sort(order.begin(), order.end(), less);
   for (std::size_t i = 1; i < order.size(); ++i)
-    if (positions[order[i]] == positions[order[i - 1]])
-      parent[root(order[i] / 3)] = root(order[i - 1] / 3);
-  std::vector<std::uint32_t> piece(parent.size(), kNoTriangle);
+    if (positions[order[i]] == positions[order[i - 1]]) sets.join(order[i] / 3, order[i - 1] / 3);
+  std::vector<std::uint32_t> piece(sets.size(), kNoTriangle);
   std::vector<Aabb> boxes;
   for (std::uint32_t p = 0; p < positions.size(); ++p) {
-    std::uint32_t& number = piece[root(p / 3)];
+    std::uint32_t& number = piece[sets.find(p / 3)];
     if (number == kNoTriangle) {
       number = static_cast<std::uint32_t>(std::min(boxes.size(), kMostPieces - 1));
       if (boxes.size() < kMostPieces) boxes.emplace_back();

@@ -1,10 +1,9 @@
-#include "isotact/field/build/detail/lost_parts.h"
-
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <optional>
 
+#include "isotact/base/disjoint_sets.h"
+#include "isotact/field/build/detail/surface_looks.h"
 #include "isotact/field/lattice.h"
 
 namespace isotact::detail {
@@ -42,22 +41,21 @@ class Grouping {
       boxed_.push_back({box_of(lost[i]), static_cast<std::uint32_t>(i)});
     std::stable_sort(boxed_.begin(), boxed_.end(),
                      [](const Boxed& a, const Boxed& b) { return a.box < b.box; });
-    parents_.resize(boxed_.size());
-    std::iota(parents_.begin(), parents_.end(), 0U);
+    sets_ = DisjointSets(boxed_.size());
   }
 
   std::vector<Group> run(std::span<const LostPoint> bare) {
     for (std::uint32_t i = 0; i < boxed_.size(); ++i) {
       if (i > 0 && boxed_[i].box == boxed_[i - 1].box)
-        join(i, i - 1);
+        sets_.join(i, i - 1);
       else
         for (std::int32_t n = 0; n < 13; ++n)  // the other 13 find this one
-          if (const auto other = find_in(neighbour(boxed_[i].box, n))) join(i, *other);
+          if (const auto other = find_in(neighbour(boxed_[i].box, n))) sets_.join(i, *other);
     }
     std::vector<Group> groups;
     std::vector<std::uint32_t> number(boxed_.size(), 0);
     for (std::uint32_t i = 0; i < boxed_.size(); ++i) {
-      const std::uint32_t root = find(i);  // the lowest of its group, hence met first
+      const std::uint32_t root = sets_.find(i);  // the lowest of its group, hence met first
       if (root == i) {
         number[i] = static_cast<std::uint32_t>(groups.size());
         groups.emplace_back();
@@ -66,7 +64,7 @@ class Grouping {
     }
     for (const LostPoint& point : bare)
       if (const auto at = find_near(box_of(point)))
-        groups[number[find(*at)]].bare.push_back(&point);
+        groups[number[sets_.find(*at)]].bare.push_back(&point);
     return groups;
   }
 
@@ -96,26 +94,16 @@ class Grouping {
     return {};
   }
 
-  std::uint32_t find(std::uint32_t i) {
-    while (parents_[i] != i) i = parents_[i] = parents_[parents_[i]];
-    return i;
-  }
-
-  void join(std::uint32_t a, std::uint32_t b) {
-    a = find(a), b = find(b);
-    parents_[std::max(a, b)] = std::min(a, b);
-  }
-
   std::span<const LostPoint> lost_;
   Vec3 origin_;
   double near_;
   std::vector<Boxed> boxed_;
-  std::vector<std::uint32_t> parents_;
+  DisjointSets sets_{0};
 };
 
 // Between the two that are furthest apart, or nearly: the one furthest from any, and the one
 // furthest from that. Never too large.
-double find_extent(const Group& group) {
+double compute_extent(const Group& group) {
   const auto furthest = [&](const Vec3& from) {
     std::pair<double, Vec3> best{0, from};
     for (const LostPoint* point : group.lost)
@@ -142,7 +130,7 @@ const LostPoint* find_thinner(std::span<const LostPoint* const> points, double a
 LostPart sum_up(Group group, double voxel_size) {
   LostPart part;
   ThinPlace& place = part.place;
-  place.extent = find_extent(group);
+  place.extent = compute_extent(group);
   place.samples = group.lost.size();
   double lost = 0, walls = 0;
   for (const LostPoint* point : group.lost) {

@@ -1,13 +1,12 @@
-#include "isotact/field/build/detail/marking.h"
-
 #include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cmath>
 
-#include "isotact/field/build/detail/frames.h"
-#include "isotact/field/detail/brick_layout.h"
-#include "isotact/geometry/triangle.h"
+#include "isotact/field/build/detail/plan.h"
+#include "isotact/field/models/detail/brick_layout.h"
+#include "isotact/field/surface/detail/cell_frame.h"
+#include "isotact/geometry/mesh/triangle.h"
 
 namespace isotact::detail {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "isotact/base/error.h"
 #include "isotact/base/memory_limit.h"
-#include "isotact/field/detail/brick_layout.h"
+#include "isotact/field/models/detail/brick_layout.h"
 
 namespace isotact::detail {
 namespace {
@@ -133,8 +133,8 @@ void check_room(const Lattice& l, const Surface& surface, double band, double of
                       reach, band + 2));
 }
 
-double find_sparse_distance(const Lattice& lattice, const FieldSettings& settings,
-                            double offset_cells) {
+double compute_sparse_distance(const Lattice& lattice, const FieldSettings& settings,
+                               double offset_cells) {
   if (settings.tolerance == 0) return 0;
   const double distance = std::max({56.0, 8 / settings.tolerance, 4 / settings.tolerance + 31,
                                     2 * (settings.band + offset_cells) + 36});

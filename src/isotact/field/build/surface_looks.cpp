@@ -292,7 +292,7 @@ std::vector<Piece> cut_large(const std::vector<Piece>& large, double most_area) 
   return done;
 }
 
-double find_area(const Surface& surface, Threads threads) {
+double compute_area(const Surface& surface, Threads threads) {
   return parallel_reduce(
       surface.given_triangles, 16384, threads, 0.0,
       [&](std::size_t begin, std::size_t end) {
@@ -309,7 +309,7 @@ SurfaceLooks look_at_surface(const BrickField& field, const Surface& surface, Th
                              const Monitor& monitor) {
   const double h = field.voxel_size();
   const bool is_shell = surface.report.method == SignMethod::kUnsigned;
-  const double cells = find_area(surface, threads) / (h * h);
+  const double cells = compute_area(surface, threads) / (h * h);
   const double scale = std::sqrt(std::max(1.0, cells / kMostArea));
   Looks all = parallel_reduce(
       surface.given_triangles, kTriangles, threads, Looks{},

@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "isotact/field/build/detail/lost_parts.h"
 #include "isotact/field/build/detail/surface_looks.h"
 #include "isotact/field/lattice.h"
 
@@ -111,7 +110,7 @@ class ThinSearch {
       lost.gap = kFurthest * h_;
     }
     if (!is_inside(middle, inward)) return {};
-    const double across = find_width(middle, inward);
+    const double across = compute_width(middle, inward);
     lost.is_wall = across > kRodCells * h_;
     lost.thickness = std::min(depth, across);
     return lost;
@@ -197,7 +196,7 @@ class ThinSearch {
   }
 
   // The shortest way through the body across the given one, of four; infinite beyond four cells.
-  double find_width(const Vec3& middle, const Vec3& across) const {
+  double compute_width(const Vec3& middle, const Vec3& across) const {
     const Vec3 axis = std::abs(across.x) < 0.6 ? Vec3{1, 0, 0} : Vec3{0, 1, 0};
     const Vec3 u = normalized(cross(across, axis)), v = cross(across, u);
     double width = std::numeric_limits<double>::infinity();
@@ -209,7 +208,7 @@ class ThinSearch {
 
   // Whether the wall ends near its middle, and is there further back: then it is only rounded off.
   bool is_rounded_rim(const Vec3& middle, const Vec3& across) const {
-    const Vec3 back = find_way_back(middle, across);
+    const Vec3 back = find_return(middle, across);
     if (length_sq(back) < 0.5) return false;
     int in_a_row = 0;
     for (const double cells : {1.0, 1.5, 2.0, 2.5, 3.0, 3.5}) {
@@ -222,7 +221,7 @@ class ThinSearch {
   // Away from all rims within two cells: faces that are met along the wall and look that way. Where
   // a curved wall is left through its side, that is passed at a low angle. Rims on both sides of a
   // strip or rod cancel.
-  Vec3 find_way_back(const Vec3& middle, const Vec3& across) const {
+  Vec3 find_return(const Vec3& middle, const Vec3& across) const {
     const Vec3 axis = std::abs(across.x) < 0.6 ? Vec3{1, 0, 0} : Vec3{0, 1, 0};
     const Vec3 u = normalized(cross(across, axis)), v = cross(across, u);
     std::array<Vec3, 4> rims;
@@ -359,7 +358,8 @@ std::string describe(const ThinReport& report, double voxel_size) {
                       "smaller ones",
                       report.voxel_size_to_keep);
   return text + fmt::format(
-                    "; build with voxels of {:.3g} m, or keep them by --keep-thin refine or offset",
+                    "; a voxel_size of {:.3g} m keeps them, KeepThin::kRefine or KeepThin::kOffset "
+                    "does so as well",
                     report.voxel_size_to_keep);
 }
 

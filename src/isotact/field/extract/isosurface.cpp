@@ -1,4 +1,4 @@
-#include "isotact/field/isosurface.h"
+#include "isotact/field/extract/isosurface.h"
 
 #include <algorithm>
 #include <cmath>
@@ -22,8 +22,19 @@ struct StridedBricks {
   std::int32_t stride;
 };
 
+bool is_coarse_cell(const BrickField& field, const Index3& block) {
+  const Index3 coarse = field.tree_dims(0);
+  return block[0] >= 0 && block[1] >= 0 && block[2] >= 0 && block[0] < coarse[0] &&
+         block[1] < coarse[1] && block[2] < coarse[2];
+}
+
 void fill(const MarchSource& source, const Index3& block, std::span<float> samples) {
   const auto& [field, stride] = *static_cast<const StridedBricks*>(source.field);
+  static_assert(kMarchCells == kBrickCells);
+  if (stride == 1 && is_coarse_cell(field, block)) {
+    field.cell_nodes(block, samples);
+    return;
+  }
   const Index3& cells = field.lattice().cells;
   std::size_t n = 0;
   for (std::int32_t k = 0; k < kMarchNodes; ++k)
@@ -41,12 +52,9 @@ void fill(const MarchSource& source, const Index3& block, std::span<float> sampl
 
 Interval range(const MarchSource& source, const Index3& first, const Index3& last) {
   const auto& [field, stride] = *static_cast<const StridedBricks*>(source.field);
-  const Index3 coarse = field.tree_dims(0);
   // A block of stride 1 is a coarse cell, whose range is exact and comes without its neighbours'.
-  const bool is_coarse_cell = stride == 1 && first == last && first[0] >= 0 && first[1] >= 0 &&
-                              first[2] >= 0 && first[0] < coarse[0] && first[1] < coarse[1] &&
-                              first[2] < coarse[2];
-  if (!is_coarse_cell) return field.range(march_box(source, first, last));
+  if (stride != 1 || first != last || !is_coarse_cell(field, first))
+    return field.range(march_box(source, first, last));
   const ValueRange r = field.cell_range(first);
   return {static_cast<double>(r.min), static_cast<double>(r.max)};
 }

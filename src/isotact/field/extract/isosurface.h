@@ -1,13 +1,14 @@
-// Closed triangle meshes out of fields: the surface where a field has one value.
+// Closed triangle meshes out of fields: the surface on which a field has one value.
 //
-// Marching cubes on the nodes of a lattice, with cases made by rule (detail/cube_table.h). The mesh
-// is watertight, manifold and oriented, faces the greater values, and its vertices lie on lattice
-// edges, where a trilinear field is linear: there the field has the wished value, but for vertices
-// that would come nearer to a node than 1/128 of an edge, and are held off it. (Vertices on nodes
-// would make triangles without area.)
+// This is marching cubes on the nodes of a lattice, with cases made by rule (detail/cube_table.h).
+// The mesh is watertight, manifold and oriented, and faces the greater values. Its vertices lie on
+// lattice edges, along which a trilinear field is linear: there the field has the requested value.
+// The exception is vertices that would come nearer to a node than 1/128 of an edge: they are kept
+// at that distance. (Vertices on nodes would make triangles without area.)
 //
-// Only blocks of 8^3 cells whose range holds the value are looked at, found by descent through
-// field.range(): cost and memory go with the surface (some 60 bytes a triangle while it is made).
+// Only blocks of 8^3 cells whose range contains the value are visited, found by descent through
+// field.range(). Cost and memory are proportional to the surface (some 60 bytes per triangle while
+// it is made).
 #pragma once
 
 #include <cstddef>
@@ -16,44 +17,47 @@
 
 #include "isotact/base/parallel.h"
 #include "isotact/base/progress.h"
-#include "isotact/field/brick_field.h"
+#include "isotact/export.h"
 #include "isotact/field/field.h"
 #include "isotact/field/lattice.h"
-#include "isotact/geometry/mesh.h"
+#include "isotact/field/models/brick_field.h"
+#include "isotact/geometry/mesh/mesh.h"
 
-namespace isotact {
+namespace ISOTACT_PUBLIC isotact {
 
 struct IsosurfaceSettings {
-  double iso = 0;  // metres: the surface is where the field has this value
-  int stride = 1;  // takes every n-th node only, for coarser meshes (of brick fields)
-  std::size_t max_triangles = std::size_t{1} << 28U;  // more are refused before they are made
+  double iso = 0;  // Metres: the value of the field on the surface.
+  // Takes only every n-th node, for coarser meshes (of brick fields).
+  int stride = 1;
+  std::size_t max_triangles = std::size_t{1} << 28U;  // More are refused before they are made.
   Threads threads{};
   Monitor monitor{};
 };
 
 namespace detail {
 
-inline constexpr int kMarchCells = 8;  // of a block, an axis
+inline constexpr int kMarchCells = 8;  // Cells of a block along each axis.
 inline constexpr int kMarchNodes = kMarchCells + 1;
 inline constexpr std::size_t kMarchSamples = std::size_t{kMarchNodes} * kMarchNodes * kMarchNodes;
 
-// What marching needs to know of a field. Blocks may have negative numbers; block b spans the nodes
-// 8 b to 8 b + 8 of each axis. Nodes outside of [first, last] count as infinite, which closes what
-// reaches so far.
+// The interface of a field to marching. Blocks may have negative numbers; block b spans the nodes 8
+// b to 8 b + 8 of each axis. Nodes outside of [first, last] count as infinite, which closes
+// surfaces that reach so far.
 struct MarchSource {
   const void* field;
-  Vec3 origin;  // of node 0
+  Vec3 origin;  // Position of node 0.
   double spacing;
   Index3 first_node, last_node;
-  // The values at the 9^3 nodes of a block, x fastest: the same for every block that has the node.
+  // Writes the values at the 9^3 nodes of a block, x fastest: the same for every block that has the
+  // node.
   void (*fill)(const MarchSource& source, const Index3& block, std::span<float> samples);
-  // Holds all values of the nodes of all blocks from first to last.
+  // Returns an interval that contains all values of the nodes of all blocks from first to last.
   Interval (*range)(const MarchSource& source, const Index3& first, const Index3& last);
 };
 
 TriangleMesh march(const MarchSource& source, const IsosurfaceSettings& settings);
 
-// The one way to compute it, so that all blocks agree to the bit.
+// Everyone computes it by this function, so all blocks agree to the bit.
 inline Vec3 march_node(const MarchSource& source, const Index3& node) {
   return source.origin + Vec3{double(node[0]), double(node[1]), double(node[2])} * source.spacing;
 }
@@ -83,21 +87,22 @@ Interval blocks_range(const MarchSource& source, const Index3& first, const Inde
 
 }  // namespace detail
 
-// At the field's own resolution, from the stored values. Where the surface leaves the field's box
-// (a value larger than the padding) the lattice goes on outside, and the surface is that of the
-// field's extension (extend_outside), so that it is closed. An empty mesh where the field does not
+// Uses the field's own resolution and the stored values. If the surface leaves the field's box (a
+// value larger than the padding), the lattice continues outside. The surface there is that of the
+// field's extension (extend_outside), so it is closed. Returns an empty mesh if the field does not
 // have the value. Throws Error for a value that is not finite, a stride outside of 1 to 1024 and
-// more triangles than allowed; Cancelled. The same mesh for any number of threads.
+// more triangles than allowed. Throws Cancelled if the monitor's token was set. The mesh is the
+// same for any number of threads.
 TriangleMesh extract_surface(const BrickField& field, const IsosurfaceSettings& settings = {});
 
-// About how many triangles a surface that leaves the field's box would have, before any work: those
-// of the grown box. 0 where it stays inside, so that the field's own resolution bounds them.
-// extract_surface refuses what is estimated at twice max_triangles or more. Needs a finite value
+// Estimates the number of triangles of a surface that leaves the field's box, before any work:
+// those of the grown box. Returns 0 if it stays inside, so that the field's own resolution bounds
+// them. extract_surface refuses an estimate of twice max_triangles or more. Needs a finite value
 // and a stride of 1 or more.
 double estimate_triangles(const BrickField& field, double iso, int stride);
 
-// Of any field, on the lattice of the caller's choice: what lies beyond it is cut off and closed
-// by a cap along the lattice's sides. The stride does not count.
+// The same for any field, on the lattice of the caller's choice. Parts beyond it are cut off and
+// closed by a cap along the lattice's sides. The stride is ignored.
 template <Field F>
 TriangleMesh extract_surface(const F& field, const Lattice& lattice,
                              const IsosurfaceSettings& settings = {}) {

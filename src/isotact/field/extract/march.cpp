@@ -12,8 +12,8 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/field/detail/cube_table.h"
-#include "isotact/field/isosurface.h"
+#include "isotact/field/extract/detail/cube_table.h"
+#include "isotact/field/extract/isosurface.h"
 
 namespace isotact::detail {
 namespace {
@@ -25,12 +25,12 @@ constexpr double kOffNode = 1.0 / 128;  // of an edge
 struct MarchBlock {
   Index3 at{};
   std::array<std::uint64_t, 24> cut{};
+  std::array<std::uint16_t, 24> before{};            // bits of the words before each
   std::size_t first_vertex = 0, first_triangle = 0;  // counts before the sums are made
 
   std::uint32_t rank(std::size_t word, std::uint32_t bit) const {
-    int below = std::popcount(cut[word] & ((std::uint64_t{1} << bit) - 1));
-    for (std::size_t w = 0; w < word; ++w) below += std::popcount(cut[w]);
-    return static_cast<std::uint32_t>(below);
+    const int below = std::popcount(cut[word] & ((std::uint64_t{1} << bit) - 1));
+    return before[word] + static_cast<std::uint32_t>(below);
   }
 };
 
@@ -49,6 +49,39 @@ struct Samples {
     return static_cast<std::size_t>((k * kMarchNodes + j) * kMarchNodes + i);
   }
   double at(int i, int j, int k) const { return static_cast<double>(value[place(i, j, k)]); }
+};
+
+// Which nodes of a block lie below the value: bit i of row (j, k).
+class InnerNodes {
+ public:
+  InnerNodes(const Samples& samples, double iso) {
+    for (std::size_t row = 0; row < rows_.size(); ++row) {
+      std::uint32_t bits = 0;
+      for (std::size_t i = 0; i < kMarchNodes; ++i)
+        bits |= (static_cast<double>(samples.value[row * kMarchNodes + i]) < iso ? 1U : 0U) << i;
+      rows_[row] = bits;
+    }
+  }
+
+  // Calls visit(i, inner) for the cells of a row that the surface cuts; bit c of `inner` is corner
+  // c.
+  template <typename Visit>
+  void for_cut_cells(int j, int k, const Visit& visit) const {
+    const auto row = [&](int dj, int dk) {
+      return rows_[static_cast<std::size_t>((k + dk) * kMarchNodes + j + dj)];
+    };
+    const std::uint32_t a = row(0, 0), b = row(1, 0), c = row(0, 1), d = row(1, 1);
+    constexpr std::uint32_t kAll = (1U << kMarchNodes) - 1;
+    if ((a | b | c | d) == 0 || (a & b & c & d) == kAll) return;
+    for (int i = 0; i < kMarchCells; ++i) {
+      const std::uint32_t inner =
+          (a >> i & 3U) | (b >> i & 3U) << 2U | (c >> i & 3U) << 4U | (d >> i & 3U) << 6U;
+      if (inner != 0 && inner != 255) visit(i, inner);
+    }
+  }
+
+ private:
+  std::array<std::uint32_t, std::size_t{kMarchNodes} * kMarchNodes> rows_;
 };
 
 class March {
@@ -146,32 +179,26 @@ class March {
             samples.value[Samples::place(i, j, k)] = std::numeric_limits<float>::infinity();
   }
 
-  std::uint32_t inner_corners(const Samples& s, int i, int j, int k) const {
-    std::uint32_t inner = 0;
-    for (int c = 0; c < 8; ++c)
-      if (s.at(i + (c & 1), j + (c >> 1 & 1), k + (c >> 2)) < iso_) inner |= 1U << c;
-    return inner;
-  }
-
   void mark(MarchBlock& block) const {
     Samples s;
     load(block, s);
+    const InnerNodes nodes(s, iso_);
     std::size_t triangles = 0;
     for (int k = 0; k < kMarchCells; ++k)
       for (int j = 0; j < kMarchCells; ++j)
-        for (int i = 0; i < kMarchCells; ++i) {
-          const std::uint32_t inner = inner_corners(s, i, j, k);
-          if (inner == 0 || inner == 255) continue;
+        nodes.for_cut_cells(j, k, [&](int i, std::uint32_t inner) {
           triangles += cube_cases()[inner].triangle_count;
           const auto bit = std::uint64_t{1} << static_cast<std::uint32_t>(i + 8 * j);
           const auto layer = static_cast<std::size_t>(k);
           const bool here = (inner & 1U) != 0;
           for (std::size_t axis = 0; axis < 3; ++axis)
             if (here != ((inner >> (1U << axis) & 1U) != 0)) block.cut[8 * axis + layer] |= bit;
-        }
+        });
     std::size_t vertices = 0;
-    for (const std::uint64_t word : block.cut)
-      vertices += static_cast<std::size_t>(std::popcount(word));
+    for (std::size_t word = 0; word < block.cut.size(); ++word) {
+      block.before[word] = static_cast<std::uint16_t>(vertices);
+      vertices += static_cast<std::size_t>(std::popcount(block.cut[word]));
+    }
     block.first_vertex = vertices;
     block.first_triangle = triangles;
   }
@@ -221,20 +248,22 @@ class March {
     load(block, s);
     write_vertices(block, s);
     const Neighbours neighbours = find_neighbours(block);
+    const InnerNodes nodes(s, iso_);
     std::size_t next = block.first_triangle;
     for (int k = 0; k < kMarchCells; ++k)
       for (int j = 0; j < kMarchCells; ++j)
-        for (int i = 0; i < kMarchCells; ++i) {
-          const CubeCase& cut = cube_cases()[inner_corners(s, i, j, k)];
-          if (cut.triangle_count == 0) continue;
+        nodes.for_cut_cells(j, k, [&](int i, std::uint32_t inner) {
+          const CubeCase& cut = cube_cases()[inner];
           std::array<std::uint32_t, 12> vertex{};
-          for (std::uint32_t e = 0; e < 12; ++e)
-            if ((cut.edges >> e & 1U) != 0) vertex[e] = vertex_of(neighbours, i, j, k, e);
+          for (std::uint32_t edges = cut.edges; edges != 0; edges &= edges - 1) {
+            const auto e = static_cast<std::uint32_t>(std::countr_zero(edges));
+            vertex[e] = vertex_of(neighbours, i, j, k, e);
+          }
           for (std::size_t t = 0; t < cut.triangle_count; ++t) {
             const auto& corners = cut.triangles[t];
             mesh_.triangles[next++] = {vertex[corners[0]], vertex[corners[1]], vertex[corners[2]]};
           }
-        }
+        });
   }
 
   void write_vertices(const MarchBlock& block, const Samples& s) {

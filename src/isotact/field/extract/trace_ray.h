@@ -1,9 +1,9 @@
 // Rays through fields by sphere tracing (Hart 1996), for pictures and picking.
 //
-// Soundness: a field changes no faster than its Lipschitz bound L, so that from a point with value
-// v there is no root within |v - iso| / L: steps of that length pass none. Steps are also at least
-// `shortest_step`, so that grazing rays come to an end; these may pass a body, but only one that
-// the ray crosses for less than that.
+// Soundness: a field changes no faster than its Lipschitz bound L. From a point with value v there
+// is therefore no root within |v - iso| / L: steps of that length pass none. Steps are also at
+// least `shortest_step`, so that grazing rays come to an end. These steps may pass a body, but only
+// one that the ray crosses for less than that.
 #pragma once
 
 #include <algorithm>
@@ -12,42 +12,45 @@
 #include <cstdint>
 #include <limits>
 
+#include "isotact/export.h"
 #include "isotact/field/field.h"
 
-namespace isotact {
+namespace ISOTACT_PUBLIC isotact {
 
 struct FieldRay {
   Vec3 origin{};
-  Vec3 direction{};  // unit
+  Vec3 direction{};  // Unit vector.
   double t_min = 0;
   double t_max = std::numeric_limits<double>::infinity();
 };
 
 struct TraceSettings {
   double iso = 0;
-  double shortest_step = 0;  // metres, positive: a tenth of a cell or so
-  Aabb box{};  // outside of it the field is above iso (find_surface_box); rays are cut to it
+  double shortest_step = 0;  // Metres, positive: about a tenth of a cell.
+  // The field is above iso outside of it (compute_surface_box); rays are cut to it.
+  Aabb box{};
   int max_steps = 4096;
 };
 
 enum class TraceStatus : std::uint8_t {
   kMiss,
   kHit,
-  kGaveUp,  // after max_steps, at t: nothing was found so far
+  kGaveUp,  // After max_steps, at t: nothing was found so far.
 };
 
 struct TraceHit {
   TraceStatus status = TraceStatus::kMiss;
-  double t = 0;     // of the hit, to within 2^-30 of a step; else how far the ray was followed
-  int steps = 0;    // values asked for, the root's not counted
-  bool entering{};  // of a hit: from values above iso to values below
+  // Position of the hit, to within 2^-30 of a step; otherwise the end of the traced part.
+  double t = 0;
+  int steps = 0;    // Evaluated values, without those for the root.
+  bool entering{};  // For a hit: from values above iso to values below.
 };
 
-// A box outside of which the field is above iso. Outside of its own box a field is at least
+// Returns a box outside of which the field is above iso. Outside of its own box a field is at least
 // the distance to it plus its lowest value there, if that is negative (field.h). Needs a field with
 // a finite box.
 template <Field F>
-Aabb find_surface_box(const F& field, double iso) {
+Aabb compute_surface_box(const F& field, double iso) {
   Aabb box = field.bounds();
   double lowest = std::numeric_limits<double>::infinity();
   for (std::size_t axis = 0; axis < 3; ++axis)
@@ -61,11 +64,12 @@ Aabb find_surface_box(const F& field, double iso) {
   return {box.lower - Vec3{reach, reach, reach}, box.upper + Vec3{reach, reach, reach}};
 }
 
-// How far no root of value - iso can be, from the difference at a point. Two bounds, the better
-// counts: |v| / lipschitz; and, for a field that is nowhere further than e from a true distance,
-// |v| - 2 e, since a root lies within e of a surface of the true distance, which is at least |v| -
-// e away. The first is better near the surface, the second far from it. A brick field's far values
-// may be off by more than those near its roots.
+// Computes a distance within which value - iso has no root, from the difference v at a point. There
+// are two bounds, and the better one is used. The first is |v| / lipschitz. The second is |v| - 2
+// e, for a field that is nowhere further than e from a true distance. A root lies within e of a
+// surface of the true distance, which is at least |v| - e away. The first is better near the
+// surface, the second far from it. A brick field's far values may have a larger error than those
+// near its roots.
 class SafeStep {
  public:
   template <Field F>
@@ -76,7 +80,7 @@ class SafeStep {
       if (const auto& h = field.header(); h.sparse_from > 0) {
         more_from_ = sparse_error_from(h) - std::abs(iso);
         more_ = std::max(static_cast<double>(h.sparse_error - h.far_error), 0.0);
-        if (more_from_ <= 0) more_ *= 2;  // roots, too, may be among sparse nodes
+        if (more_from_ <= 0) more_ *= 2;  // Roots may also be among sparse nodes.
       }
   }
   double operator()(double v) const {
@@ -90,7 +94,7 @@ class SafeStep {
   double more_from_ = std::numeric_limits<double>::infinity(), more_ = 0;
 };
 
-// Cuts [t_min, t_max] to the part of the ray in the box; false where there is none.
+// Cuts [t_min, t_max] to the part of the ray in the box; returns false if there is none.
 inline bool clip(FieldRay& ray, const Aabb& box) {
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const double o = ray.origin[axis], d = ray.direction[axis];
@@ -105,7 +109,7 @@ inline bool clip(FieldRay& ray, const Aabb& box) {
   return ray.t_min <= ray.t_max;
 }
 
-// The first place where the field passes iso along the ray, in either direction.
+// Finds the first point at which the field passes iso along the ray, in either direction.
 template <Field F>
 TraceHit trace_ray(const F& field, FieldRay ray, const TraceSettings& settings) {
   assert(settings.shortest_step > 0);
@@ -143,8 +147,8 @@ TraceHit trace_ray(const F& field, FieldRay ray, const TraceSettings& settings) 
   return result;
 }
 
-// Whether anything is in the way: trace_ray without the root. A ray that is given up after
-// max_steps counts as blocked: false says that the way was followed to its end.
+// Returns whether anything blocks the ray: trace_ray without the root. A ray that is given up after
+// max_steps counts as blocked: false means that the ray was traced to its end.
 template <Field F>
 bool is_blocked(const F& field, FieldRay ray, const TraceSettings& settings) {
   assert(settings.shortest_step > 0);

@@ -9,7 +9,6 @@
 
 #include "isotact/base/error.h"
 #include "isotact/base/hash.h"
-#include "isotact/field/io/detail/dense_section.h"
 #include "isotact/field/io/detail/small_sections.h"
 
 namespace isotact {

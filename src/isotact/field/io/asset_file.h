@@ -1,9 +1,9 @@
 // The container of `.isotact` files: a header, a table, and sections of bytes with a checksum each.
-// docs/formats.md specifies it to the byte. What the sections mean is asset.h's business.
+// docs/formats.md specifies it to the byte. asset.h defines the contents of the sections.
 //
-// Every byte of a file is covered by a checksum or must be zero, and there is one way only to write
-// the same sections: no byte can change unseen. Nothing here is trusted before it was checked, and
-// nothing is allocated on the word of a file alone.
+// Every byte of a file is covered by a checksum or must be zero, and the same sections have only
+// one encoding: no byte can change unnoticed. Nothing here is trusted before it was checked, and
+// nothing is allocated because of a file's claim alone.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +14,13 @@
 #include <string_view>
 #include <vector>
 
+#include "isotact/export.h"
 #include "isotact/field/flat_buffer.h"
 
-namespace isotact {
+namespace ISOTACT_PUBLIC isotact {
 
-// Numbers are for ever. Small sections first, so that a look into a big file touches its start
-// only.
+// Numbers never change. Small sections come first, so that a brief inspection of a big file touches
+// its start only.
 enum class SectionKind : std::uint32_t {
   kSource = 1,
   kMassProperties = 2,
@@ -29,28 +30,29 @@ enum class SectionKind : std::uint32_t {
   kVoxmap = 6,
   kPointshell = 7,
 };
-std::string_view name(SectionKind kind);  // "brick field"; "unknown" for what we do not know
+std::string_view name(SectionKind kind);  // "brick field"; "unknown" for unknown kinds.
 
-inline constexpr std::uint16_t kAssetMajorVersion = 1;  // readers refuse a newer one
-inline constexpr std::uint16_t kAssetMinorVersion = 0;  // readers skip what they do not know
+inline constexpr std::uint16_t kAssetMajorVersion = 1;  // Readers refuse a newer one.
+inline constexpr std::uint16_t kAssetMinorVersion = 0;  // Readers skip unknown contents.
 inline constexpr std::size_t kMostSections = 64;
 
 struct AssetHeader {
-  char magic[8];  // "ISOTACT" and 0x1a
+  char magic[8];  // "ISOTACT" and 0x1a.
   std::uint16_t major_version;
   std::uint16_t minor_version;
   std::uint32_t section_count;
   std::uint64_t total_bytes;
-  std::uint64_t checksum;  // of header (this field zero), table and the zeros that pad it to 64
+  // Hash of header (this field zero), table and the zeros that pad it to 64.
+  std::uint64_t checksum;
   std::uint8_t unused[32];
 };
 static_assert(sizeof(AssetHeader) == 64 && offsetof(AssetHeader, checksum) == 24);
 
 struct SectionEntry {
-  SectionKind kind;      // ascending, each at most once
+  SectionKind kind;      // Ascending, each at most once.
   std::uint32_t unused;  // 0
-  std::uint64_t offset;  // from the start of the file; the first multiple of 64 that is free
-  std::uint64_t size;    // not 0
+  std::uint64_t offset;  // From the start of the file; the first multiple of 64 that is free.
+  std::uint64_t size;    // Not 0.
   std::uint64_t checksum;
 };
 static_assert(sizeof(SectionEntry) == 32);
@@ -61,18 +63,18 @@ struct AssetSection {
 };
 
 struct AssetSections {
-  std::vector<AssetSection> sections;  // ascending kinds, those that we do not know too
-  FlatBuffer file;                     // what they lie in
+  std::vector<AssetSection> sections;  // Ascending kinds, unknown ones included.
+  FlatBuffer file;                     // The buffer that contains them.
   std::uint16_t minor_version = 0;
 };
 
-// What is looked at. kTables: header, table and padding, and the checksums of sections up to
+// The extent of a check. kTables: header, table and padding, and the checksums of sections up to
 // kSmallSection bytes; larger sections are not touched.
 enum class AssetCheck : std::uint8_t { kTables, kAll };
 inline constexpr std::size_t kSmallSection = 65536;
 
-// Throws Error with `name` and the byte where the file is not what the format says. The buffer must
-// be aligned to 64 bytes.
+// Throws Error with `name` and the byte at which the file violates the format. The buffer must be
+// aligned to 64 bytes.
 AssetSections parse_sections(const FlatBuffer& file, std::string_view name, AssetCheck check);
 
 // Reads a copy (checked in full), or maps the file (checked as kTables). Also reads pipes, by copy.
@@ -80,8 +82,8 @@ AssetSections parse_sections(const FlatBuffer& file, std::string_view name, Asse
 AssetSections read_sections(const std::filesystem::path& path);
 AssetSections map_sections(const std::filesystem::path& path);
 
-// Sections in any order, each kind at most once, none empty: else Error. The same sections give the
-// same bytes. write_sections is atomic (see write_file) and copies no section.
+// Sections may have any order, each kind at most once, none empty; otherwise throws Error. The same
+// sections give the same bytes. write_sections is atomic (see write_file) and copies no section.
 std::vector<std::byte> encode_sections(std::span<const AssetSection> sections);
 std::uint64_t encoded_size(std::span<const AssetSection> sections);
 void write_sections(const std::filesystem::path& path, std::span<const AssetSection> sections);

@@ -1,8 +1,9 @@
 // Fields as files of other programs: SDFGen's text (.sdf) and VTK image data (.vti, for ParaView).
-// Both hold one float32 distance a node of a lattice, x fastest. And SDFGen's text read back.
+// Both contain one float32 distance per node of a lattice, x fastest. A reader of SDFGen's text is
+// here as well.
 //
-// Values are asked for one layer of nodes at a time, so that memory is that of a layer. Files are
-// replaced in one step; a failure leaves what was there. Throws Error for a lattice that is not
+// Values are requested one layer of nodes at a time, so memory is that of a layer. Files are
+// replaced in one step; a failure leaves the previous file. Throws Error for a lattice that is not
 // usable and for files that cannot be written.
 #pragma once
 
@@ -15,15 +16,16 @@
 #include <vector>
 
 #include "isotact/base/parallel.h"
+#include "isotact/export.h"
 #include "isotact/field/field.h"
 #include "isotact/field/lattice.h"
 
-namespace isotact {
+namespace ISOTACT_PUBLIC isotact {
 
 // Writes the values at the nodes of layer k, (cells[0] + 1) (cells[1] + 1) of them, into `layer`.
 using FillLayer = std::function<void(std::int32_t k, std::span<float> layer)>;
 
-// Of a field, which must outlive the result.
+// Returns the layers of a field, which must outlive the result.
 template <Field F>
 FillLayer node_values(const F& field, const Lattice& lattice, Threads threads = {}) {
   return [&field, lattice, threads](std::int32_t k, std::span<float> layer) {
@@ -37,7 +39,7 @@ FillLayer node_values(const F& field, const Lattice& lattice, Threads threads = 
   };
 }
 
-// "nx ny nz", the origin, the spacing, then one value a line; nx, ny, nz count nodes. Numbers are
+// "nx ny nz", the origin, the spacing, then one value per line; nx, ny, nz count nodes. Numbers are
 // written with the digits that give the same float32 (origin and spacing: double) when read back.
 void write_sdf_text(const std::filesystem::path& path, const Lattice& lattice,
                     const FillLayer& fill);
@@ -57,12 +59,12 @@ void write_vti(const std::filesystem::path& path, const F& field, const Lattice&
 
 struct LatticeSamples {
   Lattice lattice{};
-  std::vector<float> values;  // at the nodes, x fastest
+  std::vector<float> values;  // At the nodes, x fastest.
 };
 
 // Throws Error with the line for anything that is not SDFGen's text: counts below 2, numbers that
-// are not finite, too few values or too many. Memory is in proportion to the file, whatever its
-// counts promise. The second reads from memory.
+// are not finite, too few values or too many. Memory is proportional to the file, regardless of its
+// counts. The second reads from memory.
 LatticeSamples read_sdf_text(const std::filesystem::path& path);
 LatticeSamples read_sdf_text(std::span<const std::byte> bytes, std::string_view name);
 

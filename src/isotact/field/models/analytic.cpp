@@ -1,5 +1,6 @@
-#include "isotact/field/analytic.h"
+#include "isotact/field/models/analytic.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -60,6 +61,28 @@ double from_axis(const Vec3& p) { return std::sqrt(p.x * p.x + p.z * p.z); }
 
 Vec3 away_from_axis(const Vec3& p, double distance) {
   return distance > 0 ? Vec3{p.x / distance, 0, p.z / distance} : Vec3{1, 0, 0};
+}
+
+// The distance from a convex body is a convex function. So its largest value in a box is at a
+// corner, and it lies above its tangent planes: f(y) >= f(c) + g . (y - c) for the gradient g at c,
+// also where that is of one side of a crease. (This bound is never worse than Lipschitz's.) No
+// value is less than `least`; `size` is about that of the largest number in the formula.
+template <typename F>
+Interval range_of_convex(const F& field, const Aabb& box, double least, double size) {
+  if (!is_finite(box.lower) || !is_finite(box.upper))
+    return {least, std::numeric_limits<double>::infinity()};
+  const Vec3 middle = isotact::center(box), half = extent(box) * 0.5;
+  const FieldSample at = field.sample(middle);
+  const double drop = std::abs(at.gradient.x) * half.x + std::abs(at.gradient.y) * half.y +
+                      std::abs(at.gradient.z) * half.z;
+  double most = least;
+  for (unsigned corner = 0; corner < 8; ++corner) {
+    most = std::max(most, field.value({(corner & 1U) != 0 ? box.upper.x : box.lower.x,
+                                       (corner & 2U) != 0 ? box.upper.y : box.lower.y,
+                                       (corner & 4U) != 0 ? box.upper.z : box.lower.z}));
+  }
+  const double slack = 2 * kRounding * (size_of(middle) + size_of(half) + size);
+  return {std::max(at.distance - drop - slack, least), most + slack};
 }
 
 std::optional<std::string> check_positive(const char* what, double x) {
@@ -149,25 +172,8 @@ FieldSample CapsuleField::sample(const Vec3& point) const {
   return {-radius, across == Vec3{} ? Vec3{0, 1, 0} : across};
 }
 
-// The distance from a convex body is a convex function. So its largest value in a box is at a
-// corner, and it lies above its tangent planes: f(y) >= f(c) + g . (y - c) for the gradient g at c,
-// also where that is of one side of a crease. (This bound is never worse than Lipschitz's.)
 Interval CapsuleField::range(const Aabb& box) const {
-  if (!is_finite(box.lower) || !is_finite(box.upper))
-    return {-radius, std::numeric_limits<double>::infinity()};
-  const Vec3 middle = isotact::center(box), half = extent(box) * 0.5;
-  const FieldSample at = sample(middle);
-  const double drop = std::abs(at.gradient.x) * half.x + std::abs(at.gradient.y) * half.y +
-                      std::abs(at.gradient.z) * half.z;
-  double most = -radius;
-  for (unsigned corner = 0; corner < 8; ++corner) {
-    most = std::max(most, value({(corner & 1U) != 0 ? box.upper.x : box.lower.x,
-                                 (corner & 2U) != 0 ? box.upper.y : box.lower.y,
-                                 (corner & 4U) != 0 ? box.upper.z : box.lower.z}));
-  }
-  const double slack =
-      2 * kRounding * (size_of(middle) + size_of(half) + size_of(a) + size_of(b) + radius);
-  return {std::max(at.distance - drop - slack, -radius), most + slack};
+  return range_of_convex(*this, box, -radius, size_of(a) + size_of(b) + radius);
 }
 
 Interval CapsuleField::distance_bounds(const Vec3& point) const {
@@ -197,6 +203,41 @@ Interval CylinderField::range(const Aabb& box) const {
 
 Interval CylinderField::distance_bounds(const Vec3& point) const {
   return around(value(point), size_of(point) + size_of(center) + radius + height);
+}
+
+// In the half-plane of radius and height: inside of base and side the nearer of both, else the
+// nearer of the two segments.
+FieldSample ConeField::sample(const Vec3& point) const {
+  const Vec3 p = point - center;
+  const double side = std::sqrt(radius * radius + height * height);
+  const double normal_r = height / side, normal_y = radius / side;
+  const double r = from_axis(p);
+  const Vec3 outward = away_from_axis(p, r);
+  const double out = r - radius, up = p.y + height / 2;
+  const double from_side = out * normal_r + up * normal_y;
+  if (std::max(from_side, -up) <= 0) {
+    if (from_side > -up) return {from_side, normal_r * outward + Vec3{0, normal_y, 0}};
+    return {-up, {0, -1, 0}};
+  }
+  const double t = std::clamp(-out * normal_y + up * normal_r, 0.0, side);
+  const double sx = out + t * normal_y, sy = up - t * normal_r, bx = std::max(out, 0.0);
+  const bool by_side = sx * sx + sy * sy < bx * bx + up * up;
+  const Vec3 away = by_side ? sx * outward + Vec3{0, sy, 0} : bx * outward + Vec3{0, up, 0};
+  const double distance = length(away);
+  if (distance > 0) return {distance, normalized(away)};
+  return {0, up > 0 ? normal_r * outward + Vec3{0, normal_y, 0} : Vec3{0, -1, 0}};
+}
+
+// Nothing is deeper inside than the middle of the circle inscribed in the profile.
+Interval ConeField::range(const Aabb& box) const {
+  const double side = std::sqrt(radius * radius + height * height);
+  const double size = size_of(center) + radius + height;
+  const double deepest = -radius * height / (radius + side);
+  return range_of_convex(*this, box, deepest - kRounding * size, size);
+}
+
+Interval ConeField::distance_bounds(const Vec3& point) const {
+  return around(value(point), 2 * (size_of(point) + size_of(center) + radius + height));
 }
 
 double TorusField::value(const Vec3& point) const {
@@ -252,6 +293,12 @@ std::optional<std::string> find_flaw(const CapsuleField& field) {
 }
 
 std::optional<std::string> find_flaw(const CylinderField& field) {
+  if (auto flaw = check_finite("center", field.center)) return flaw;
+  if (auto flaw = check_positive("radius", field.radius)) return flaw;
+  return check_positive("height", field.height);
+}
+
+std::optional<std::string> find_flaw(const ConeField& field) {
   if (auto flaw = check_finite("center", field.center)) return flaw;
   if (auto flaw = check_positive("radius", field.radius)) return flaw;
   return check_positive("height", field.height);

@@ -1,24 +1,27 @@
-// Fields given by formulas: exact signed distances inside and outside, exact gradients, all of
-// space. Plain structs; each models Field. Lengths are metres. A query costs some ten nanoseconds.
+// Fields given by formulas: exact signed distances inside and outside, exact gradients, on all of
+// space. They are plain structs; each models Field. Lengths are in metres. A query costs some ten
+// nanoseconds.
 //
-// All of them are exact, hence their Lipschitz bound is 1, and distance_bounds() is the value give
-// or take the rounding of a few operations. On a crease (the middle of a sphere, the middle planes
-// of a box) the gradient is that of one side, and has length 1.
+// All of them are exact, hence their Lipschitz bound is 1. distance_bounds() is the value plus or
+// minus the rounding of a few operations. On a crease (the middle of a sphere, the middle planes of
+// a box) the gradient is that of one side, and has length 1.
 //
-// range() is exact but for the capsule's lower end. The formulas are made of operations that never
-// fall while one of |x|, |y|, |z| (about the middle) grows, and rounding keeps that order; so the
-// formula at the ends of those ranges bounds what it gives in between, to the last bit.
+// range() is exact except for the lower ends of capsule and cone. The formulas are made of
+// operations that never fall while one of |x|, |y|, |z| (about the middle) grows, and rounding
+// keeps that order. So the formula at the ends of those ranges bounds its values in between, to the
+// last bit.
 //
-// Numbers are not checked by queries: find_flaw says what is wrong with them. Bent ground is in
-// terrain_field.h; csg.h turns, scales and combines.
+// Queries do not check numbers: find_flaw describes what is wrong with them. Uneven ground is in
+// terrain_field.h; csg.h rotates, scales and combines.
 #pragma once
 
 #include <optional>
 #include <string>
 
+#include "isotact/export.h"
 #include "isotact/field/field.h"
 
-namespace isotact {
+namespace ISOTACT_PUBLIC isotact {
 
 constexpr Aabb all_of_space() {
   constexpr double kFar = std::numeric_limits<double>::infinity();
@@ -27,8 +30,8 @@ constexpr Aabb all_of_space() {
 
 // The half-space behind a plane. The default is XB14's ground, phi(p) = p_y.
 struct PlaneField {
-  Vec3 normal{0, 1, 0};  // unit, points out
-  double offset = 0;     // of the plane from the origin, along the normal
+  Vec3 normal{0, 1, 0};  // Unit vector, points out.
+  double offset = 0;     // Offset of the plane from the origin, along the normal.
 
   double value(const Vec3& point) const { return dot(normal, point) - offset; }
   FieldSample sample(const Vec3& point) const { return {value(point), normal}; }
@@ -62,7 +65,7 @@ struct BoxField {
   Interval distance_bounds(const Vec3& point) const;
 };
 
-// All points within radius of the segment from a to b; a sphere where they are equal.
+// All points within radius of the segment from a to b; a sphere if they are equal.
 struct CapsuleField {
   Vec3 a{0, -0.25, 0}, b{0, 0.25, 0};
   double radius = 0.25;
@@ -71,11 +74,11 @@ struct CapsuleField {
   FieldSample sample(const Vec3& point) const;
   Aabb bounds() const { return all_of_space(); }
   double lipschitz() const { return 1; }
-  Interval range(const Aabb& box) const;  // its lower end may be too low
+  Interval range(const Aabb& box) const;  // Its lower end may be too low.
   Interval distance_bounds(const Vec3& point) const;
 };
 
-// Along y, with flat caps.
+// A cylinder along y, with flat caps.
 struct CylinderField {
   Vec3 center{};
   double radius = 0.5;
@@ -89,11 +92,25 @@ struct CylinderField {
   Interval distance_bounds(const Vec3& point) const;
 };
 
-// Around y.
+// A cone along y: the base circle at center - height/2, the apex at center + height/2.
+struct ConeField {
+  Vec3 center{};
+  double radius = 0.5;  // Radius of the base.
+  double height = 1;
+
+  double value(const Vec3& point) const { return sample(point).distance; }
+  FieldSample sample(const Vec3& point) const;
+  Aabb bounds() const { return all_of_space(); }
+  double lipschitz() const { return 1; }
+  Interval range(const Aabb& box) const;  // Its lower end may be too low.
+  Interval distance_bounds(const Vec3& point) const;
+};
+
+// A torus around y.
 struct TorusField {
   Vec3 center{};
-  double radius = 0.375;       // of the circle in the middle of the tube
-  double tube_radius = 0.125;  // less than radius
+  double radius = 0.375;       // Radius of the circle in the middle of the tube.
+  double tube_radius = 0.125;  // Less than radius.
 
   double value(const Vec3& point) const;
   FieldSample sample(const Vec3& point) const;
@@ -103,16 +120,17 @@ struct TorusField {
   Interval distance_bounds(const Vec3& point) const;
 };
 
-// What is wrong with the numbers, in words: "radius is -1, must be positive".
+// Describes what is wrong with the numbers: "radius is -1, must be positive".
 std::optional<std::string> find_flaw(const PlaneField& field);
 std::optional<std::string> find_flaw(const SphereField& field);
 std::optional<std::string> find_flaw(const BoxField& field);
 std::optional<std::string> find_flaw(const CapsuleField& field);
 std::optional<std::string> find_flaw(const CylinderField& field);
+std::optional<std::string> find_flaw(const ConeField& field);
 std::optional<std::string> find_flaw(const TorusField& field);
 
 // Whether the body of every field of a type is known to be convex. Offsets of such bodies are exact
-// inside too (csg.h).
+// inside as well (csg.h).
 template <typename F>
 inline constexpr bool kIsConvex = false;
 template <>
@@ -125,5 +143,7 @@ template <>
 inline constexpr bool kIsConvex<CapsuleField> = true;
 template <>
 inline constexpr bool kIsConvex<CylinderField> = true;
+template <>
+inline constexpr bool kIsConvex<ConeField> = true;
 
 }  // namespace isotact

@@ -1,4 +1,4 @@
-#include "isotact/field/detail/brick_assembly.h"
+#include "isotact/field/models/detail/brick_assembly.h"
 
 #include <algorithm>
 #include <array>
@@ -8,10 +8,10 @@
 #include <limits>
 #include <new>
 
-#include "isotact/base/lanes.h"
-#include "isotact/field/detail/brick_layout.h"
-#include "isotact/field/detail/brick_reader.h"
-#include "isotact/field/detail/trilinear.h"
+#include "isotact/base/detail/lanes.h"
+#include "isotact/field/models/detail/brick_layout.h"
+#include "isotact/field/models/detail/brick_reader.h"
+#include "isotact/field/models/detail/trilinear.h"
 
 namespace isotact::detail {
 namespace {
@@ -60,7 +60,7 @@ RowLanes spread(const Row& row) {
   return {first + slope * load<Four>(kEighths), first + slope * load<Four>(kEighths + 4)};
 }
 
-ValueRange find_brick_range(const Brick& brick, float step) {
+ValueRange compute_brick_range(const Brick& brick, float step) {
   Four low(std::numeric_limits<float>::infinity()), high(-std::numeric_limits<float>::infinity());
   for (std::int32_t z = 0; z < kBrickNodes; ++z) {
     const LayerRows rows(brick.corner, z);
@@ -89,7 +89,7 @@ std::uint16_t round_slope_up(float slope) {
 }
 
 // The largest difference of corrections `apart` bytes from each other, over a run of bytes.
-int find_largest_step(const std::int8_t* from, std::size_t length, std::size_t apart) {
+int compute_largest_step(const std::int8_t* from, std::size_t length, std::size_t apart) {
   int most = 0;
   std::size_t i = 0;
 #if defined(__SSE4_1__)
@@ -111,7 +111,7 @@ int find_largest_step(const std::int8_t* from, std::size_t length, std::size_t a
 }
 
 // The same between neighbours in each row of a brick.
-int find_largest_step_in_rows(const std::int8_t* from) {
+int compute_largest_step_in_rows(const std::int8_t* from) {
   constexpr std::size_t kRows = kBrickNodes * kBrickNodes;
   int most = 0;
 #if defined(__SSE4_1__)
@@ -141,14 +141,14 @@ int find_largest_step_in_rows(const std::int8_t* from) {
 // In a cell, the slope along an axis is a mean of its four edges', so no part of the slope is above
 // the steepest edge of its axis. Along an edge, values change by what the coarse interpolant does,
 // at most an eighth of its steepest edge along this axis, and by the corrections' difference.
-std::uint16_t find_brick_slope(const Brick& brick, float step, double voxel_size) {
+std::uint16_t compute_brick_slope(const Brick& brick, float step, double voxel_size) {
   constexpr std::size_t kRow = kBrickNodes, kSlice = kRow * kRow;
   int steps[3] = {0, 0, 0};
-  steps[0] = find_largest_step_in_rows(brick.correction);
+  steps[0] = compute_largest_step_in_rows(brick.correction);
   for (std::size_t z = 0; z < kRow; ++z)
-    steps[1] =
-        std::max(steps[1], find_largest_step(brick.correction + z * kSlice, kSlice - kRow, kRow));
-  steps[2] = find_largest_step(brick.correction, kSlice * kBrickCells, kSlice);
+    steps[1] = std::max(steps[1],
+                        compute_largest_step(brick.correction + z * kSlice, kSlice - kRow, kRow));
+  steps[2] = compute_largest_step(brick.correction, kSlice * kBrickCells, kSlice);
   float slope_sq = 0;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     float steepest = 0;
@@ -163,7 +163,7 @@ std::uint16_t find_brick_slope(const Brick& brick, float step, double voxel_size
 }
 
 // Of a cell's corners, a side apart: what no slope in it exceeds, times the side, squared.
-float find_steepest_sq(const float* corner) {
+float compute_steepest_sq(const float* corner) {
   float sum = 0;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     float steepest = 0;
@@ -443,7 +443,7 @@ std::uint32_t BrickAssembly::find_neighbours(const Index3& cell, std::uint32_t* 
   return present;
 }
 
-ValueRange BrickAssembly::find_cell_range(const Index3& cell) const {
+ValueRange BrickAssembly::compute_cell_range(const Index3& cell) const {
   const std::size_t brick = brick_of(cell);
   if (brick != BrickField::kNoBrick) return ranges_[brick];
   const Index3 nodes{header_->coarse_cells[0] + 1, header_->coarse_cells[1] + 1,
@@ -457,8 +457,8 @@ ValueRange BrickAssembly::find_cell_range(const Index3& cell) const {
   return rounded_out(r);
 }
 
-ValueRange BrickAssembly::find_tree_range(int level, const Index3& node,
-                                          std::span<const ValueRange> below) const {
+ValueRange BrickAssembly::compute_tree_range(int level, const Index3& node,
+                                             std::span<const ValueRange> below) const {
   const Index3 cells{header_->coarse_cells[0], header_->coarse_cells[1], header_->coarse_cells[2]};
   const Index3 dims = tree_dims(cells, level - 1);
   ValueRange r{std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity()};
@@ -466,7 +466,7 @@ ValueRange BrickAssembly::find_tree_range(int level, const Index3& node,
     const Index3 at{2 * node[0] + (c & 1), 2 * node[1] + (c >> 1 & 1), 2 * node[2] + (c >> 2)};
     if (at[0] >= dims[0] || at[1] >= dims[1] || at[2] >= dims[2]) continue;
     const ValueRange child =
-        level == 1 ? find_cell_range(at) : below[flat_index(dims, at[0], at[1], at[2])];
+        level == 1 ? compute_cell_range(at) : below[flat_index(dims, at[0], at[1], at[2])];
     r = {std::min(r.min, child.min), std::max(r.max, child.max)};
   }
   return r;
@@ -483,7 +483,7 @@ void BrickAssembly::build_tree() {
                         z < static_cast<std::int32_t>(end); ++z)
                      for (std::int32_t y = 0; y < dims[1]; ++y)
                        for (std::int32_t x = 0; x < dims[0]; ++x)
-                         level[flat_index(dims, x, y, z)] = find_tree_range(l, {x, y, z}, below);
+                         level[flat_index(dims, x, y, z)] = compute_tree_range(l, {x, y, z}, below);
                  });
     below = level.first(count(dims));
     level = level.subspan(count(dims));
@@ -502,7 +502,7 @@ void BrickAssembly::update_tree(const Changes& changes) {
     std::sort(nodes.begin(), nodes.end());
     nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
     for (const Index3& n : nodes)
-      level[flat_index(dims, n[0], n[1], n[2])] = find_tree_range(l, n, below);
+      level[flat_index(dims, n[0], n[1], n[2])] = compute_tree_range(l, n, below);
     below = level.first(count(dims));
     level = level.subspan(count(dims));
   }
@@ -510,8 +510,8 @@ void BrickAssembly::update_tree(const Changes& changes) {
 
 void BrickAssembly::bind_and_measure(std::size_t number) {
   bind(number);
-  ranges_[number] = find_brick_range(bricks_[number], header_->step);
-  bricks_[number].slope = find_brick_slope(bricks_[number], header_->step, header_->voxel_size);
+  ranges_[number] = compute_brick_range(bricks_[number], header_->step);
+  bricks_[number].slope = compute_brick_slope(bricks_[number], header_->step, header_->voxel_size);
 }
 
 void BrickAssembly::adopt(std::size_t number, const Brick& finished, const ValueRange& range) {
@@ -541,7 +541,7 @@ BrickField BrickAssembly::finish(const Changes& changes) {
 // The steepest slope of all: of bricks as they know it, of other cells from their corners. Outside
 // of the box the extension is no steeper, unless the box may cut the body: then it adds a slope of
 // 1 across the side to the one along it.
-void BrickAssembly::find_lipschitz() {
+void BrickAssembly::compute_lipschitz() {
   const Index3 cells{header_->coarse_cells[0], header_->coarse_cells[1], header_->coarse_cells[2]};
   const Index3 nodes{cells[0] + 1, cells[1] + 1, cells[2] + 1};
   float steepest = 1;
@@ -558,7 +558,7 @@ void BrickAssembly::find_lipschitz() {
             float corner[8];
             for (std::int32_t c = 0; c < 8; ++c)
               corner[c] = coarse_[flat_index(nodes, x + (c & 1), y + (c >> 1 & 1), z + (c >> 2))];
-            most_sq = std::max(most_sq, find_steepest_sq(corner));
+            most_sq = std::max(most_sq, compute_steepest_sq(corner));
           }
         return std::sqrt(most_sq);
       },
@@ -569,7 +569,7 @@ void BrickAssembly::find_lipschitz() {
 }
 
 BrickField BrickAssembly::release() {
-  find_lipschitz();
+  compute_lipschitz();
   const auto owner = std::make_shared<AlignedBuffer>(std::move(buffer_));
   return BrickField::from_buffer(owner->bytes(), owner, Check::kHeader);
 }

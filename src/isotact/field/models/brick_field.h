@@ -1,20 +1,21 @@
 // The default field: sparse, adaptive, quantised, in one flat buffer that is file, memory map and
 // GPU buffer at once.
 //
-// Two levels. The coarse one covers the whole box: exact distances at nodes 8 cells apart, float32.
-// Each coarse cell that is near the surface, or in which the field bends, carries a brick of 8^3
-// cells with 9^3 samples. A sample is a correction: what must be added to the trilinear interpolant
-// of the eight coarse corners to get the distance there.
+// It has two levels. The coarse one covers the whole box: exact distances at nodes 8 cells apart,
+// float32. Each coarse cell that is near the surface, or in which the field bends, has a brick of
+// 8^3 cells with 9^3 samples. A sample is a correction: the number that must be added to the
+// trilinear interpolant of the eight coarse corners to get the distance there.
 //
-// Why corrections. A sample on a face towards a cell without brick is zero, so that both sides
-// interpolate the same four corners: the field is continuous across levels whatever the
-// quantisation, and zero is a number that quantisation keeps. Neighbouring bricks share the samples
-// of their common face: continuous too. And a correction cannot be large. Distances change no
-// faster than space, so at a point with interpolation weights w_i at corners x_i it is at most
+// There are three reasons for corrections. A sample on a face towards a cell without brick is zero,
+// so both sides interpolate the same four corners. The field is therefore continuous across levels
+// whatever the quantisation, because quantisation keeps zero. Neighbouring bricks share the samples
+// of their common face, so the field is continuous there as well. And a correction cannot be large.
+// Distances change no faster than space, so at a point with interpolation weights w_i at corners
+// x_i it is at most
 //   sum w_i |x - x_i| <= sqrt(sum w_i |x - x_i|^2) = 8 h sqrt(u(1-u) + v(1-v) + w(1-w)) <= 4
-//   sqrt(3) h,
-// so that one byte with steps of 4 sqrt(3) h / 127 = 0.0546 h never overflows, and is off by at
-// most 0.0273 h.
+//   sqrt(3) h.
+// One byte with steps of 4 sqrt(3) h / 127 = 0.0546 h therefore never overflows, and its error is
+// at most 0.0273 h.
 //
 // Far from the surface every other coarse node is enough, and those between are interpolated: see
 // sparse_from in the header, and detail/sparse_nodes.h.
@@ -31,21 +32,22 @@
 #include <vector>
 
 #include "isotact/base/parallel.h"
+#include "isotact/export.h"
 #include "isotact/field/field.h"
 #include "isotact/field/flat_buffer.h"
 #include "isotact/field/lattice.h"
 #include "isotact/field/value_range.h"
 
-namespace isotact {
+namespace ISOTACT_PUBLIC isotact {
 
-inline constexpr int kBrickCells = 8;  // an axis
+inline constexpr int kBrickCells = 8;  // Per axis.
 inline constexpr int kBrickNodes = kBrickCells + 1;
 inline constexpr int kBrickSamples = kBrickNodes * kBrickNodes * kBrickNodes;
 
 // One cell of the coarse level, refined.
 struct alignas(64) Brick {
-  float corner[8];  // coarse values, metres; bit 0 of the place is x, bit 1 y, bit 2 z
-  std::int8_t correction[kBrickSamples];  // in steps of BrickFieldHeader::step; x fastest
+  float corner[8];  // Coarse values, metres; bit 0 of the index is x, bit 1 y, bit 2 z.
+  std::int8_t correction[kBrickSamples];  // In steps of BrickFieldHeader::step; x fastest.
   // Bit x + 2 y + 4 z: the samples of this cube of 4^3 nodes are distances. Cubes further away than
   // the band may keep the coarse interpolant, with corrections of zero.
   std::uint8_t exact;
@@ -56,52 +58,53 @@ struct alignas(64) Brick {
 static_assert(sizeof(Brick) == 768 && offsetof(Brick, correction) == 32);
 static_assert(offsetof(Brick, exact) == 761 && offsetof(Brick, slope) == 762);
 
-// Which of 4^3 coarse cells have bricks: bit x + 4 y + 16 z. Bricks are numbered in the order of
-// blocks (x fastest) and of bits.
+// The cells among 4^3 coarse ones that have bricks: bit x + 4 y + 16 z. Bricks are numbered in the
+// order of blocks (x fastest) and of bits.
 struct BrickBlock {
   std::uint64_t occupied;
-  std::uint32_t first_brick;  // number of the first one
+  std::uint32_t first_brick;  // Number of the first one.
   std::uint32_t unused;
 };
 static_assert(sizeof(BrickBlock) == 16);
 
-// What the flat buffer begins with. Offsets are bytes from its start, multiples of 64.
+// The start of the flat buffer. Offsets are bytes from its start, multiples of 64.
 struct BrickFieldHeader {
   char magic[8];              // "ISOBRICK"
   std::uint32_t version;      // 1
   std::uint32_t brick_cells;  // 8
   double origin[3];           // metres
-  double voxel_size;          // metres, of a fine cell
+  double voxel_size;          // Metres, side of a fine cell.
   std::int32_t coarse_cells[3];
   std::uint32_t brick_count;
-  float step;  // metres a unit of correction
+  float step;  // Metres per unit of correction.
   float lipschitz;
-  float near_error;           // metres: |value - true distance| nearer than `band`
-  float far_error;            // metres: the same elsewhere, up to sparse_error_from()
+  float near_error;           // Metres: |value - true distance| nearer than `band`.
+  float far_error;            // Metres: the same elsewhere, up to sparse_error_from().
   float band;                 // metres
-  float sample_error;         // metres: of coarse samples; fine ones add half a step
-  std::uint32_t level_count;  // of the tree above the coarse cells
-  float shell_offset;         // metres; 0 for a signed field
+  float sample_error;         // Metres: error of coarse samples; fine ones add half a step.
+  std::uint32_t level_count;  // Levels of the tree above the coarse cells.
+  float shell_offset;         // Metres; 0 for a signed field.
   std::uint64_t total_bytes;
   std::uint64_t coarse_offset;  // float[nz + 1][ny + 1][nx + 1]
   std::uint64_t block_offset;   // BrickBlock[ceil(nz / 4)][ceil(ny / 4)][ceil(nx / 4)]
   std::uint64_t range_offset;   // ValueRange[brick_count]
-  std::uint64_t tree_offset;    // ValueRange: level 1 first, where a node spans 2^3 coarse cells,
-                                // then 4^3, to one root; dims are rounded up
-  std::uint64_t brick_offset;   // Brick[brick_count]
-  std::uint32_t open;           // 1: the surface may leave the box, 0: it does not
-  // Metres. Where the eight even coarse nodes around 2^3 coarse cells are as far from zero, nodes
+  // ValueRange: level 1 first, in which a node spans 2^3 coarse cells, then 4^3, to one root; dims
+  // are rounded up.
+  std::uint64_t tree_offset;
+  std::uint64_t brick_offset;  // Brick[brick_count]
+  std::uint32_t open;          // 1: the surface may leave the box, 0: it does not.
+  // Metres. If the eight even coarse nodes around 2^3 coarse cells are as far from zero, nodes
   // between them that no other cells share are interpolated; 0: nowhere.
   float sparse_from;
-  float sparse_error;  // metres: |value - true distance| from sparse_error_from() on
+  float sparse_error;  // Metres: |value - true distance| from sparse_error_from() on.
   std::uint8_t unused[100];
 };
 static_assert(sizeof(BrickFieldHeader) == 256 && offsetof(BrickFieldHeader, total_bytes) == 96);
 
-// From which |value| on sparse_error holds instead of far_error. Among sparse cells there may be
-// nodes that are distances, on a face shared with cells that are not: they are within 8 sqrt(2)
-// fine cells of an even node, so values are below sparse_from by no more than that and their own
-// error.
+// Returns the |value| from which sparse_error is valid instead of far_error. Among sparse cells
+// there may be nodes that are distances, on a face shared with cells that are not sparse. They are
+// within 8 sqrt(2) fine cells of an even node, so values are below sparse_from by no more than that
+// and their own error.
 inline double sparse_error_from(const BrickFieldHeader& h) {
   if (h.sparse_from == 0) return std::numeric_limits<double>::infinity();
   return static_cast<double>(h.sparse_from) - 12 * h.voxel_size;
@@ -110,10 +113,10 @@ inline double sparse_error_from(const BrickFieldHeader& h) {
 // Immutable; copies share the buffer. Any number of threads may query it.
 class BrickField {
  public:
-  BrickField() = default;  // empty: nothing may be asked of it
+  BrickField() = default;  // Empty: no query is allowed.
 
   // Takes a buffer aligned to 64 bytes and keeps `owner` alive with it (a vector, a mapped file).
-  // Throws Error where find_flaw_in_brick_field names a flaw.
+  // Throws Error if find_flaw_in_brick_field names a flaw.
   static BrickField from_buffer(std::span<const std::byte> buffer,
                                 std::shared_ptr<const void> owner, Check check = Check::kDeep);
   std::span<const std::byte> buffer() const { return buffer_; }
@@ -121,32 +124,36 @@ class BrickField {
   // The Field concept. Cost of a value: some 20 ns in the caches, 100 ns from memory.
   double value(const Vec3& point) const;
   FieldSample sample(const Vec3& point) const;
-  // The same of some points; `samples` is as long.
+  // The same for several points; `samples` has the same length.
   void sample(std::span<const Vec3> points, std::span<FieldSample> samples) const;
   Aabb bounds() const { return isotact::bounds(lattice_); }
   double lipschitz() const { return static_cast<double>(header().lipschitz); }
   Interval range(const Aabb& box) const;
   Interval distance_bounds(const Vec3& point) const;
 
-  // Its parts.
+  // The parts of the field.
   const BrickFieldHeader& header() const {
     return *reinterpret_cast<const BrickFieldHeader*>(buffer_.data());
   }
-  const Lattice& lattice() const { return lattice_; }  // of the fine cells
+  const Lattice& lattice() const { return lattice_; }  // Lattice of the fine cells.
   Lattice coarse_lattice() const;
   double voxel_size() const { return lattice_.spacing; }
   std::span<const float> coarse_values() const { return coarse_; }
   std::span<const BrickBlock> blocks() const { return blocks_; }
   std::span<const Brick> bricks() const { return bricks_; }
   std::span<const ValueRange> brick_ranges() const { return ranges_; }
-  std::span<const ValueRange> tree_level(int level) const;  // 1 to header().level_count
-  Index3 tree_dims(int level) const;                        // level 0: the coarse cells themselves
+  std::span<const ValueRange> tree_level(int level) const;  // 1 to header().level_count.
+  Index3 tree_dims(int level) const;                        // Level 0: the coarse cells themselves.
 
   static constexpr std::uint32_t kNoBrick = 0xffffffffU;
-  std::uint32_t brick_at(const Index3& coarse_cell) const;  // kNoBrick where there is none
-  ValueRange cell_range(const Index3& coarse_cell) const;   // exact: of the brick or the corners
-  // The stored value at a fine node inside the box; off the bricks, the coarse interpolant's.
+  std::uint32_t brick_at(const Index3& coarse_cell) const;  // kNoBrick if there is none.
+  // Exact: range of the brick or the corners.
+  ValueRange cell_range(const Index3& coarse_cell) const;
+  // Returns the stored value at a fine node inside the box; outside of bricks, that of the coarse
+  // interpolant.
   float node_value(std::int32_t i, std::int32_t j, std::int32_t k) const;
+  // The same bits at all kBrickSamples nodes of a coarse cell, x fastest, some thirty times faster.
+  void cell_nodes(const Index3& coarse_cell, std::span<float> values) const;
 
  private:
   std::span<const std::byte> buffer_{};
@@ -161,15 +168,15 @@ class BrickField {
   Index3 coarse_cells_{}, block_counts_{};
 };
 
-// What is wrong with a buffer that claims to be a brick field: the part and the place, in words.
-// A deep check also holds parts that repeat each other against each other (corners, shared faces,
-// ranges), so that a field that passes it keeps the contract of field.h.
+// Describes what is wrong with a buffer that claims to be a brick field: the part and the position.
+// A deep check also compares redundant parts with each other (corners, shared faces, ranges), so a
+// field that passes it keeps the contract of field.h.
 std::optional<std::string> find_flaw_in_brick_field(std::span<const std::byte> buffer,
                                                     Check check = Check::kDeep);
 
-// Many points at once, several times faster than one by one: the next points' memory is called for
-// while the first ones are computed. Gives the same bits as sample() rounded to float. Spans of
-// results must be as long as points, or empty where they are not wanted.
+// Evaluates many points at once, several times faster than one by one: the memory of the next
+// points is prefetched while the first ones are computed. Returns the same bits as sample() rounded
+// to float. Spans of results must be as long as points, or empty if they are not wanted.
 void sample_field(const BrickField& field, std::span<const Vec3f> points, std::span<float> values,
                   std::span<Vec3f> gradients, Threads threads = {});
 

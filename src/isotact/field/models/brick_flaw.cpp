@@ -1,4 +1,5 @@
 // The validator of brick fields.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -6,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "isotact/field/detail/brick_layout.h"
-#include "isotact/field/detail/brick_reader.h"
-#include "isotact/field/detail/sparse_nodes.h"
+#include "isotact/field/models/detail/brick_layout.h"
+#include "isotact/field/models/detail/brick_reader.h"
+#include "isotact/field/models/detail/sparse_nodes.h"
 
 namespace isotact {
 namespace {

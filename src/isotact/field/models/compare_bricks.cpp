@@ -1,4 +1,4 @@
-#include "isotact/field/compare_bricks.h"
+#include "isotact/field/models/compare_bricks.h"
 
 #include <algorithm>
 #include <cmath>

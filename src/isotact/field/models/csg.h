@@ -1,33 +1,36 @@
-// Fields made of fields: union, intersection, difference, offset, and a copy put elsewhere, after
-// KGM section 3.1. Each models Field; parts may be formulas, sampled fields and other combinations.
+// Fields made of fields: union, intersection, difference, offset, and a placed copy, after KGM
+// section 3.1. Each models Field; parts may be formulas, sampled fields and other combinations.
 //
-// What is exact and what is not. Write d_A for the true signed distance of body A.
+// Some results are exact and others are bounds. Write d_A for the true signed distance of body A.
 //   * Union, min(a, b): d <= min(d_A, d_B) always, since more body is nearer. Outside of both it is
-//     equal. Inside it need not be: where two bodies overlap, or share a face, the nearest point of
-//     either's surface may lie inside of the other. It is equal again where one body's surface is
+//     equal. Inside it need not be: if two bodies overlap, or share a face, the nearest point of
+//     either's surface may lie inside of the other. It is equal again if one body's surface is
 //     nearer than the other body: at depth -d_A < d_B, the ball of radius d_B around the point
-//     holds nothing of B, but it holds the way out of A.
-//   * Intersection, max(a, b): the same turned inside out. Equal inside of both, d >= max(d_A, d_B)
-//     always.
-//   * Difference, max(a, -b): the intersection with what is not B.
-//   * Offset by r, a - r: outside of a body grown by r it is equal. Inside, d <= d_A - r: the way
-//     out may be longer, where the grown parts meet. A body shrunk (r < 0) is the same turned
-//     inside out. Growing a convex body is exact everywhere, since it moves every supporting plane
-//     out by r.
-//   * Placed: exactly as exact as what is placed.
-// So values stay lower bounds of the distance outside wherever those of the parts are, and
-// distance_bounds() answers with infinity on the side of which nothing is known.
+//     contains nothing of B, but it contains the path out of A.
+//   * Intersection, max(a, b): the same with inside and outside exchanged. Equal inside of both, d
+//     >= max(d_A, d_B) always.
+//   * Difference, max(a, -b): the intersection with the complement of B.
+//   * Offset by r, a - r: outside of a body grown by r it is equal. Inside, d <= d_A - r: the path
+//     out may be longer, if the grown parts meet. A body shrunk (r < 0) is the same with inside and
+//     outside exchanged. Growing a convex body is exact everywhere, since it moves every supporting
+//     plane out by r.
+//   * Placed: exactly as exact as the placed field.
+//
+// So values stay lower bounds of the distance outside if those of the parts are, and
+// distance_bounds() returns infinity on the side of which nothing is known.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "isotact/base/error.h"
 #include "isotact/base/pose.h"
-#include "isotact/field/analytic.h"
+#include "isotact/export.h"
 #include "isotact/field/field.h"
+#include "isotact/field/models/analytic.h"
 
-namespace isotact {
+namespace ISOTACT_PUBLIC isotact {
 
 namespace detail {
 
@@ -35,7 +38,7 @@ inline constexpr double kFieldInfinity = std::numeric_limits<double>::infinity()
 
 constexpr Interval negate(const Interval& i) { return {-i.upper, -i.lower}; }
 
-// The smaller of two numbers that lie in a and b. Two minima, not the hull.
+// The smaller of two numbers that lie in a and b. It is two minima, not the hull.
 constexpr Interval min_of(const Interval& a, const Interval& b) {
   return {a.lower < b.lower ? a.lower : b.lower, a.upper < b.upper ? a.upper : b.upper};
 }
@@ -56,7 +59,7 @@ constexpr Interval intersection_distance(const Interval& a, const Interval& b) {
 
 }  // namespace detail
 
-// KGM equation 7. bounds(): the smallest box around both parts'.
+// KGM equation 7. bounds(): the smallest box around those of both parts.
 template <Field A, Field B>
 struct Union {
   A a;
@@ -84,7 +87,7 @@ struct Union {
 template <Field A, Field B>
 Union(A, B) -> Union<A, B>;
 
-// KGM equation 6. bounds(): what both parts' have in common; empty if nothing.
+// KGM equation 6. bounds(): the common part of both parts' boxes; empty if there is none.
 template <Field A, Field B>
 struct Intersection {
   A a;
@@ -141,7 +144,7 @@ struct Difference {
 template <Field A, Field B>
 Difference(A, B) -> Difference<A, B>;
 
-// A grown by `amount` metres, or shrunk where it is negative. bounds(): A's.
+// A grown by `amount` metres, or shrunk if it is negative. bounds(): A's.
 template <Field A>
 struct Offset {
   A field;
@@ -173,7 +176,7 @@ struct Offset {
 template <Field A>
 Offset(A, double) -> Offset<A>;
 
-// A scaled about its origin, then turned and moved (KGM equations 4 and 5). The rotation must be a
+// A scaled about its origin, then rotated and moved (KGM equations 4 and 5). The rotation must be a
 // unit quaternion and the scale positive: place() checks.
 template <Field A>
 struct Placed {
@@ -186,7 +189,7 @@ struct Placed {
     const FieldSample s = field.sample(to_field(point));
     return {s.distance * scale, transform_vector(world_from_field, s.gradient)};
   }
-  // The upright box around the turned one, hence larger.
+  // The axis-aligned box around the rotated one, hence larger.
   Aabb bounds() const {
     const Aabb box = field.bounds();
     if (is_empty(box)) return {};
@@ -194,8 +197,8 @@ struct Placed {
     return turned(box, [&](const Vec3& p) { return transform_point(world_from_field, p * scale); });
   }
   double lipschitz() const { return field.lipschitz(); }
-  // Two bounds, of which the better one counts: of the upright box around the turned one, and
-  // Lipschitz's from the middle, which does not mind turning.
+  // Two bounds, of which the better one is used: that of the axis-aligned box around the rotated
+  // one, and Lipschitz's from the middle, which does not depend on rotation.
   Interval range(const Aabb& box) const {
     if (!is_finite(box.lower) || !is_finite(box.upper)) {
       const Interval r = field.range(all_of_space());
@@ -215,7 +218,7 @@ struct Placed {
   }
   Interval distance_bounds(const Vec3& point) const {
     const Interval d = field.distance_bounds(to_field(point));
-    const double slack = rounding(point);  // distances change no faster than space
+    const double slack = rounding(point);  // Distances change no faster than space.
     constexpr double kLast = std::numeric_limits<double>::epsilon();
     return {d.lower * scale - slack - kLast * std::abs(d.lower * scale),
             d.upper * scale + slack + kLast * std::abs(d.upper * scale)};
@@ -236,7 +239,7 @@ struct Placed {
                               (corner & 4U) != 0 ? box.upper.z : box.lower.z}));
     return result;
   }
-  // How far off, in metres, to_field may put a point: a rotation is some twenty roundings, and a
+  // Largest error, in metres, of a point from to_field: a rotation is some twenty roundings, and a
   // quaternion is unit to within a few.
   double rounding(const Vec3& point) const {
     return 32 * std::numeric_limits<double>::epsilon() *
@@ -264,9 +267,9 @@ Placed<A> place(const A& field, const Pose& world_from_field, double scale = 1) 
 }
 
 // KGM equation 8: x - f(x) grad f(x). The paper's gradients are unit vectors (its equation 3), and
-// those of interpolated and scaled fields are not, so the direction is made one here: the step is
-// |f(x)| long and does not leap over the surface where the field is a bound. One step reaches the
-// surface of an exact field; others need several. Where the gradient is zero, the point stays.
+// those of interpolated and scaled fields are not, so the direction is normalised here. The step is
+// |f(x)| long and does not jump over the surface if the field is a bound. One step reaches the
+// surface of an exact field; others need several. If the gradient is zero, the point stays.
 template <Field F>
 Vec3 project_onto_surface(const F& field, const Vec3& point) {
   const FieldSample s = field.sample(point);

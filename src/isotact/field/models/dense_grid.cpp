@@ -1,4 +1,4 @@
-#include "isotact/field/dense_grid.h"
+#include "isotact/field/models/dense_grid.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "isotact/base/detail/shared_progress.h"
 #include "isotact/base/error.h"
 #include "isotact/base/memory_limit.h"
 
@@ -129,7 +130,7 @@ double cell_slope_sq(const CellSamples& s) {
   return most;
 }
 
-double find_inner_lipschitz(const DenseGridParts& parts, Threads threads) {
+double compute_inner_lipschitz(const DenseGridParts& parts, Threads threads) {
   const Index3 nodes = node_counts(parts.lattice);
   const Index3& cells = parts.lattice.cells;
   const double most = parallel_reduce(
@@ -152,15 +153,15 @@ double find_inner_lipschitz(const DenseGridParts& parts, Threads threads) {
 // obeys dp . dr >= 0, hence |dp|^2 + |dr|^2 <= |dx|^2. The value sqrt(r^2 + f(p)^2) changes by at
 // most sqrt(|dr|^2 + L^2 |dp|^2) <= max(1, L) |dx|. Where f(p) < 0, |r| + f(p) changes by at most
 // |dr| + L |dp| <= sqrt(1 + L^2) |dx|.
-double find_lipschitz(const DenseGridParts& parts, Threads threads) {
-  const double inner = find_inner_lipschitz(parts, threads);
+double compute_lipschitz(const DenseGridParts& parts, Threads threads) {
+  const double inner = compute_inner_lipschitz(parts, threads);
   float least = std::numeric_limits<float>::infinity();
   for_rim(parts,
           [&](std::int32_t, std::int32_t, std::int32_t, float v) { least = std::min(least, v); });
   return least < 0 ? std::sqrt(1 + inner * inner) : std::max(1.0, inner);
 }
 
-ValueRange find_range(std::span<const float> samples) {
+ValueRange compute_range(std::span<const float> samples) {
   ValueRange range{samples[0], samples[0]};
   for (const float s : samples) range = unite(range, {s, s});
   return range;
@@ -205,15 +206,15 @@ DenseGrid::DenseGrid(DenseGridParts parts, Threads threads)
     : parts_(std::make_shared<const DenseGridParts>(std::move(parts))) {
   if (const auto flaw = find_flaw(*parts_)) throw Error("dense grid: " + *flaw);
   nodes_ = node_counts(parts_->lattice);
-  value_range_ = find_range(parts_->samples);
-  lipschitz_ = find_lipschitz(*parts_, threads);
+  value_range_ = compute_range(parts_->samples);
+  lipschitz_ = compute_lipschitz(*parts_, threads);
 }
 
 std::optional<std::string> find_flaw(const DenseGrid& grid) {
   if (auto flaw = find_flaw(grid.parts())) return flaw;
-  if (!(grid.value_range() == find_range(grid.samples())))
+  if (!(grid.value_range() == compute_range(grid.samples())))
     return "the range is not that of the samples";
-  const double lipschitz = find_lipschitz(grid.parts(), {});
+  const double lipschitz = compute_lipschitz(grid.parts(), {});
   if (grid.lipschitz() != lipschitz)
     return fmt::format("the Lipschitz bound is {}, should be {}", grid.lipschitz(), lipschitz);
   return std::nullopt;
@@ -318,6 +319,32 @@ void detail::check_sampling(const Lattice& lattice, const SampleSettings& settin
 Interval detail::error_of(float stored, const Interval& true_distance) {
   const auto at = static_cast<double>(stored);
   return {true_distance.lower - at, true_distance.upper - at};
+}
+
+DenseGrid detail::sample_rows(const Lattice& lattice, const SampleSettings& settings,
+                              const SampleRow& row) {
+  check_sampling(lattice, settings);
+  const Index3 nodes = node_counts(lattice);
+  DenseGridParts parts{.lattice = lattice,
+                       .samples = std::vector<float>(count(nodes)),
+                       .holds_body = settings.holds_body};
+  const std::size_t rows = row_count(nodes);
+  SharedProgress progress(settings.monitor, "sampling values", rows);
+  parts.sample_error = parallel_reduce(
+      rows, 8, settings.threads, Interval{},
+      [&](std::size_t begin, std::size_t end) {
+        Interval error{};
+        for (std::size_t at = begin; at < end; ++at) {
+          const auto j = static_cast<std::int32_t>(at % static_cast<std::size_t>(nodes[1]));
+          const auto k = static_cast<std::int32_t>(at / static_cast<std::size_t>(nodes[1]));
+          const auto length = static_cast<std::size_t>(nodes[0]);
+          error = unite(error, row(j, k, std::span(parts.samples).subspan(at * length, length)));
+        }
+        progress.advance(end - begin);
+        return error;
+      },
+      [](const Interval& a, const Interval& b) { return unite(a, b); });
+  return DenseGrid(std::move(parts), settings.threads);
 }
 
 }  // namespace isotact

@@ -1,4 +1,4 @@
-#include "isotact/field/exact_field.h"
+#include "isotact/field/models/exact_field.h"
 
 #include <algorithm>
 #include <cassert>
@@ -22,7 +22,7 @@ ExactField::ExactField(const Surface& surface, Threads threads)
       nested_(surface.nested),
       shell_offset_(surface.report.shell_offset) {
   assert(method_ != SignMethod::kAuto);
-  if (method_ == SignMethod::kPseudonormal) find_pseudonormals();
+  if (method_ == SignMethod::kPseudonormal) compute_pseudonormals();
 }
 
 ExactField::Nearest ExactField::find_nearest(const Vec3f& point, float most_distance) const {
@@ -39,7 +39,7 @@ ExactField::Nearest ExactField::find_nearest(const Vec3f& point, float most_dist
 
 bool ExactField::is_inside(const Vec3f& point, const Nearest& nearest) const {
   if (method_ == SignMethod::kPseudonormal) return dot(nearest.offset, pseudonormal(nearest)) < 0;
-  const long winding = std::lround(find_winding_number(tree_, point));
+  const long winding = std::lround(compute_winding_number(tree_, point));
   return nested_ == NestedRule::kEvenOdd ? winding % 2 != 0 : winding >= 1;
 }
 
@@ -113,7 +113,7 @@ const Vec3& ExactField::pseudonormal(const Nearest& nearest) const {
   return vertex_normals_[mesh_.triangles[nearest.triangle][feature - 4]];
 }
 
-void ExactField::find_pseudonormals() {
+void ExactField::compute_pseudonormals() {
   const std::size_t count = mesh_.triangles.size();
   face_normals_.resize(count);
   edge_normals_.resize(3 * count);
@@ -140,8 +140,8 @@ void ExactField::find_pseudonormals() {
   }
 }
 
-void find_signed_distances(const ExactField& field, std::span<const Vec3> points,
-                           std::span<double> results, Threads threads) {
+void compute_signed_distances(const ExactField& field, std::span<const Vec3> points,
+                              std::span<double> results, Threads threads) {
   assert(points.size() == results.size());
   parallel_for(points.size(), 64, threads, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) results[i] = field.value(points[i]);

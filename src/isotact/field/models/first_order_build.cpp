@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "isotact/base/detail/shared_progress.h"
 #include "isotact/base/error.h"
 #include "isotact/base/memory_limit.h"
-#include "isotact/base/shared_progress.h"
-#include "isotact/field/detail/first_order_layout.h"
+#include "isotact/field/models/detail/first_order_layout.h"
 
 namespace isotact {
 
@@ -47,10 +47,10 @@ FloatRange summarise_block(const TexelView& texels, const Index3& cells, const I
   for (std::int32_t k = first[2]; k < end[2]; ++k)
     for (std::int32_t j = first[1]; j < end[1]; ++j)
       for (std::int32_t i = first[0]; i < end[0]; ++i) {
-        const ControlNet net = find_control_net(texels.cell({i, j, k}));
-        const Interval of_cell = find_range(net);
+        const ControlNet net = compute_control_net(texels.cell({i, j, k}));
+        const Interval of_cell = compute_range(net);
         range = unite(range, of_cell);
-        bounds.gradient_sq = std::max(bounds.gradient_sq, find_gradient_bound_sq(net));
+        bounds.gradient_sq = std::max(bounds.gradient_sq, compute_gradient_bound_sq(net));
         if (on_hull(0, i) || on_hull(1, j) || on_hull(2, k))
           bounds.hull_min = std::min(bounds.hull_min, of_cell.lower);
       }
@@ -78,7 +78,7 @@ void gather_level(std::vector<FloatRange>& tree, std::size_t below, const Index3
 // (away + v g) / sqrt(d^2 + v^2) with |away| = d and g, square to away, the gradient along the box:
 // at most the larger of 1 and |g|. Where v <= 0 it is away / d + g: at most sqrt(1 + |g|^2).
 FirstOrderSummary summarise(const TexelView& texels, const Index3& cells, Threads threads) {
-  const FirstOrderLayout layout = find_first_order_layout(cells, FirstOrderStorage::kFloat32);
+  const FirstOrderLayout layout = compute_first_order_layout(cells, FirstOrderStorage::kFloat32);
   FirstOrderSummary summary;
   summary.tree.resize(layout.tree_nodes);
   const Index3 dims = first_order_tree_dims(cells, 1);
@@ -221,7 +221,7 @@ FirstOrderField sample_first_order(const void* field, NodeSampler sampler, const
                                    const FirstOrderSettings& settings) {
   settings.monitor.check();
   if (const auto flaw = find_flaw_in_lattice(lattice)) throw Error("first-order field: " + *flaw);
-  const FirstOrderLayout layout = find_first_order_layout(lattice.cells, settings.storage);
+  const FirstOrderLayout layout = compute_first_order_layout(lattice.cells, settings.storage);
   check_memory(first_order_build_bytes(lattice, settings.storage), settings.max_memory,
                "the first-order field");
 
@@ -257,7 +257,8 @@ FirstOrderField sample_first_order(const void* field, NodeSampler sampler, const
 }  // namespace detail
 
 double first_order_build_bytes(const Lattice& lattice, FirstOrderStorage storage) {
-  const detail::FirstOrderLayout layout = detail::find_first_order_layout(lattice.cells, storage);
+  const detail::FirstOrderLayout layout =
+      detail::compute_first_order_layout(lattice.cells, storage);
   // The tree is held twice for a moment.
   return static_cast<double>(layout.total_bytes + layout.tree_nodes * sizeof(detail::FloatRange));
 }
@@ -307,7 +308,7 @@ std::optional<std::string> find_flaw_in_first_order_field(std::span<const std::b
                         .spacing = header.spacing,
                         .cells = {header.cells[0], header.cells[1], header.cells[2]}};
   if (auto flaw = detail::find_flaw_in_lattice(lattice)) return flaw;
-  const auto layout = detail::find_first_order_layout(
+  const auto layout = detail::compute_first_order_layout(
       lattice.cells, static_cast<FirstOrderStorage>(header.storage));
   if (header.total_bytes != layout.total_bytes || buffer.size() != layout.total_bytes)
     return fmt::format("{} bytes, header says {}, the lattice needs {}", buffer.size(),

@@ -1,4 +1,4 @@
-#include "isotact/field/first_order_field.h"
+#include "isotact/field/models/first_order_field.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "isotact/base/error.h"
-#include "isotact/field/detail/first_order_layout.h"
+#include "isotact/field/models/detail/first_order_layout.h"
 
 namespace isotact {
 
@@ -94,7 +94,7 @@ FirstOrderField FirstOrderField::adopt(std::span<const std::byte> buffer,
     field.half_ = {reinterpret_cast<const std::uint16_t*>(texels), components};
   else
     field.float_ = {reinterpret_cast<const float*>(texels), components};
-  const auto layout = detail::find_first_order_layout(field.lattice_.cells, field.storage_);
+  const auto layout = detail::compute_first_order_layout(field.lattice_.cells, field.storage_);
   field.tree_ = {reinterpret_cast<const detail::FloatRange*>(buffer.data() + header.tree_offset),
                  layout.tree_nodes};
   return field;
@@ -139,7 +139,8 @@ Interval FirstOrderField::range_in_box(const Aabb& part) const {
   const detail::TexelView texels = view(*this);
   const Index3 dims = detail::first_order_tree_dims(lattice_.cells, level);
   const auto node_range = [&](std::int32_t i, std::int32_t j, std::int32_t k) -> Interval {
-    if (level == 0) return detail::find_range(detail::find_control_net(texels.cell({i, j, k})));
+    if (level == 0)
+      return detail::compute_range(detail::compute_control_net(texels.cell({i, j, k})));
     const detail::FloatRange node = tree_[level_offset + flat_index(dims, i, j, k)];
     return {static_cast<double>(node[0]), static_cast<double>(node[1])};
   };

@@ -1,4 +1,4 @@
-#include "isotact/field/min_max_octree.h"
+#include "isotact/field/models/min_max_octree.h"
 
 #include <algorithm>
 #include <cassert>
@@ -104,7 +104,7 @@ ValueRange MinMaxOctree::node_range(int level, const Index3& node) const {
   return levels_[static_cast<std::size_t>(level)][flat_index(dims, node[0], node[1], node[2])];
 }
 
-OctreeSkip MinMaxOctree::find_largest_skip(const Index3& cell, double sigma) const {
+OctreeSkip MinMaxOctree::compute_largest_skip(const Index3& cell, double sigma) const {
   const Index3& cells = grid_.lattice().cells;
   assert(cell[0] >= 0 && cell[1] >= 0 && cell[2] >= 0);
   assert(cell[0] < cells[0] && cell[1] < cells[1] && cell[2] < cells[2]);
@@ -148,7 +148,8 @@ std::optional<std::string> find_flaw(const MinMaxOctree& octree, const DenseGrid
   return flaw;
 }
 
-OctreeSkip brute_force::find_largest_skip(const DenseGrid& grid, const Index3& cell, double sigma) {
+OctreeSkip brute_force::compute_largest_skip(const DenseGrid& grid, const Index3& cell,
+                                             double sigma) {
   const Index3& cells = grid.lattice().cells;
   OctreeSkip best;
   const std::int32_t longest = std::max({cells[0], cells[1], cells[2]});

@@ -1,11 +1,12 @@
-#include "isotact/field/terrain_field.h"
+#include "isotact/field/models/terrain_field.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/field/analytic.h"
+#include "isotact/field/models/analytic.h"
 
 namespace isotact {
 namespace {
@@ -56,7 +57,7 @@ Ground find_ground(const TerrainHeights& t, double at_x, double at_z) {
 }
 
 // The slope along an axis is a mean of the two edges along it.
-double find_max_slope(const TerrainHeights& t) {
+double compute_max_slope(const TerrainHeights& t) {
   double steepest_sq = 0;
   for (std::size_t z = 0; z < static_cast<std::size_t>(t.cells_z); ++z) {
     for (std::size_t x = 0; x < static_cast<std::size_t>(t.cells_x); ++x) {
@@ -89,10 +90,26 @@ std::optional<std::string> find_flaw(const TerrainHeights& t) {
   return std::nullopt;
 }
 
+TriangleMesh make_surface(const TerrainHeights& t) {
+  if (const auto flaw = find_flaw(t)) throw Error("terrain: " + *flaw);
+  TriangleMesh mesh;
+  const auto row = static_cast<std::uint32_t>(t.cells_x) + 1;
+  for (std::uint32_t i = 0; i < t.heights.size(); ++i)
+    mesh.positions.push_back({static_cast<float>(t.origin_x + t.spacing * (i % row)), t.heights[i],
+                              static_cast<float>(t.origin_z + t.spacing * (i / row))});
+  for (std::uint32_t z = 0; z < static_cast<std::uint32_t>(t.cells_z); ++z)
+    for (std::uint32_t x = 0; x + 1 < row; ++x) {
+      const std::uint32_t first = z * row + x;
+      mesh.triangles.push_back({first, first + row, first + row + 1});
+      mesh.triangles.push_back({first, first + row + 1, first + 1});
+    }
+  return mesh;
+}
+
 TerrainField::TerrainField(TerrainHeights terrain)
     : terrain_(std::make_shared<const TerrainHeights>(std::move(terrain))) {
   if (const auto flaw = find_flaw(*terrain_)) throw Error("terrain: " + *flaw);
-  max_slope_ = find_max_slope(*terrain_);
+  max_slope_ = compute_max_slope(*terrain_);
   scale_ = 1 / std::sqrt(1 + max_slope_ * max_slope_);
 }
 

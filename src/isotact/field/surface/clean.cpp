@@ -1,25 +1,17 @@
-#include "isotact/field/build/detail/clean.h"
-
 #include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <tuple>
 #include <vector>
 
+#include "isotact/base/hash.h"
+#include "isotact/field/surface/detail/surface_passes.h"
+#include "isotact/geometry/repair/repair.h"
+
 namespace isotact::surface_detail {
 namespace {
 
 constexpr std::uint32_t kNoVertex = 0xffffffffU;
-
-std::uint64_t hash_position(const Vec3f& p) {
-  // Adding +0 turns -0 into +0.
-  const std::uint64_t x = std::bit_cast<std::uint32_t>(p.x + 0.0F);
-  const std::uint64_t y = std::bit_cast<std::uint32_t>(p.y + 0.0F);
-  const std::uint64_t z = std::bit_cast<std::uint32_t>(p.z + 0.0F);
-  std::uint64_t h = (x | y << 32U) * 0x9e3779b97f4a7c15ULL;
-  h = ((h ^ h >> 32U) + z) * 0xd6e8feb86659fd93ULL;
-  return h ^ h >> 32U;
-}
 
 auto as_tuple(const Vec3f& p) { return std::tuple(p.x, p.y, p.z); }
 
@@ -131,6 +123,26 @@ std::vector<std::uint8_t> find_cancelling(const TriangleMesh& mesh, std::size_t 
       }
   }
   return gone;
+}
+
+StitchResult stitch(const TriangleMesh& mesh, std::span<const NetEdge> net, double tolerance) {
+  std::vector<std::uint32_t> vertices;
+  for (const NetEdge& e : net) vertices.insert(vertices.end(), {e.from, e.to});
+  std::sort(vertices.begin(), vertices.end());
+  vertices.erase(std::unique(vertices.begin(), vertices.end()), vertices.end());
+  TriangleMesh rim;
+  for (const std::uint32_t v : vertices) rim.positions.push_back(mesh.positions[v]);
+  const WeldResult welded = weld(rim, {.tolerance = tolerance});
+
+  // Vertices take the position of the one they are merged with; cleaning does the rest.
+  TriangleMesh moved = mesh;
+  for (std::size_t i = 0; i < vertices.size(); ++i)
+    moved.positions[vertices[i]] = welded.mesh.positions[welded.map[i]];
+  CleanMesh cleaned = clean(moved);
+  return {.mesh = std::move(cleaned.mesh),
+          .merged = welded.merged,
+          .longest_move = welded.longest_move,
+          .collapsed = cleaned.collapsed};
 }
 
 }  // namespace isotact::surface_detail

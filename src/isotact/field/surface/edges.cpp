@@ -1,4 +1,4 @@
-#include "isotact/field/build/detail/edges.h"
+#include "isotact/field/surface/detail/edges.h"
 
 #include <algorithm>
 #include <atomic>
@@ -146,10 +146,6 @@ EdgeReport look_at_edges(const TriangleMesh& mesh, std::uint32_t begin, std::uin
 }
 
 }  // namespace
-
-DisjointSets::DisjointSets(std::size_t count) : parent_(count) {
-  std::iota(parent_.begin(), parent_.end(), 0U);
-}
 
 EdgeReport find_edges(const TriangleMesh& mesh, Threads threads) {
   constexpr std::size_t kFewest = 4096;  // vertices of a thread: each looks at all triangles

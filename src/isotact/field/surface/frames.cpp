@@ -1,6 +1,6 @@
-#include "isotact/field/build/detail/frames.h"
-
 #include <cmath>
+
+#include "isotact/field/surface/detail/cell_frame.h"
 
 namespace isotact::detail {
 namespace {

@@ -1,4 +1,4 @@
-#include "isotact/field/build/detail/level_sheet.h"
+#include "isotact/field/surface/detail/level_sheet.h"
 
 #include <algorithm>
 #include <cmath>

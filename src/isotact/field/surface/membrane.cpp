@@ -1,5 +1,3 @@
-#include "isotact/field/build/detail/membrane.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -7,9 +5,10 @@
 #include <unordered_map>
 #include <utility>
 
-#include "isotact/field/build/detail/level_sheet.h"
-#include "isotact/field/build/detail/phase.h"
-#include "isotact/field/build/detail/refine.h"
+#include "isotact/base/disjoint_sets.h"
+#include "isotact/field/surface/detail/level_sheet.h"
+#include "isotact/field/surface/detail/phase.h"
+#include "isotact/field/surface/detail/surface_passes.h"
 
 namespace isotact::surface_detail {
 namespace {
@@ -190,7 +189,7 @@ class GroupCloser {
   // The sheet ends in edges between rim vertices that need not be neighbours: what lies between
   // such an edge and the rim is filled by a fan.
   void join_to_rims() {
-    for (const NetEdge& e : find_net(patch_.triangles)) {
+    for (const NetEdge& e : compute_net(patch_.triangles)) {
       if (!rim_.contains(e.from) || !rim_.contains(e.to)) continue;
       const std::vector<std::uint32_t> path = rim_.find_path(e.to, e.from);
       for (std::uint32_t k = 0; k < e.excess; ++k)
@@ -233,7 +232,7 @@ std::vector<Rim> add_patch(TriangleMesh& mesh, const Group& group, const Patch& 
                            double voxel_size) {
   mesh.positions.insert(mesh.positions.end(), patch.positions.begin(), patch.positions.end());
   mesh.triangles.insert(mesh.triangles.end(), patch.triangles.begin(), patch.triangles.end());
-  std::vector<NetEdge> edges = find_net(patch.triangles);
+  std::vector<NetEdge> edges = compute_net(patch.triangles);
   for (const Rim& rim : group) edges.insert(edges.end(), rim.edges.begin(), rim.edges.end());
   return close_small(mesh, gather_rims(mesh, sum_edges(std::move(edges))), voxel_size);
 }

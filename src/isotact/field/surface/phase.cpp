@@ -1,4 +1,4 @@
-#include "isotact/field/build/detail/phase.h"
+#include "isotact/field/surface/detail/phase.h"
 
 namespace isotact::surface_detail {
 namespace {
@@ -34,7 +34,7 @@ WindingPhase::WindingPhase(const TriangleMesh& mesh, std::span<const Rim> rims) 
 
 // The point in radii from the apex, at most kFar of them away: so products of a few factors, each
 // some lengths cubed, stay far from overflow.
-Complex WindingPhase::find_cone(const Cone& cone, const Vec3& point) {
+Complex WindingPhase::compute_cone(const Cone& cone, const Vec3& point) {
   const Vec3 apex = -point;
   const double apex_length = length(apex);
   Vec3 from = cone.loop[0] - point;
@@ -59,7 +59,7 @@ Complex WindingPhase::at(const Vec3& point) const {
   for (const Cone& cone : cones_) {
     const Vec3 r = point - cone.apex;
     if (length_sq(r) <= kFar * kFar * cone.radius * cone.radius) {
-      product = product * find_cone(cone, r / cone.radius);
+      product = product * compute_cone(cone, r / cone.radius);
       continue;
     }
     const Vec3 m = cone.middle - point;

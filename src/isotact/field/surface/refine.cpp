@@ -1,5 +1,3 @@
-#include "isotact/field/build/detail/refine.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -7,6 +5,7 @@
 #include <utility>
 
 #include "isotact/base/trig.h"
+#include "isotact/field/surface/detail/level_sheet.h"
 
 namespace isotact::surface_detail {
 namespace {
@@ -27,7 +26,7 @@ class Refiner {
   Refiner(Patch& patch, const TriangleMesh& mesh, const WindingPhase& phase,
           const RefineSettings& settings)
       : patch_(patch), mesh_(mesh), phase_(phase), settings_(settings) {
-    for (const NetEdge& e : find_net(patch.triangles)) place_[key(e.from, e.to)] = kWhole;
+    for (const NetEdge& e : compute_net(patch.triangles)) place_[key(e.from, e.to)] = kWhole;
   }
 
   // False when there is nothing more to do.

@@ -1,4 +1,4 @@
-#include "isotact/field/build/detail/rims.h"
+#include "isotact/field/surface/detail/rims.h"
 
 #include <algorithm>
 #include <cmath>
@@ -141,7 +141,7 @@ std::vector<NetEdge> sum_edges(std::vector<NetEdge> edges) {
   return net;
 }
 
-std::vector<NetEdge> find_net(std::span<const Triangle> triangles) {
+std::vector<NetEdge> compute_net(std::span<const Triangle> triangles) {
   std::vector<NetEdge> edges;
   edges.reserve(3 * triangles.size());
   for (const auto& [a, b, c] : triangles)

@@ -1,4 +1,4 @@
-#include "isotact/field/build/surface.h"
+#include "isotact/field/surface/surface.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,16 +8,12 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/field/build/detail/clean.h"
-#include "isotact/field/build/detail/edges.h"
-#include "isotact/field/build/detail/evidence.h"
-#include "isotact/field/build/detail/membrane.h"
-#include "isotact/field/build/detail/parts.h"
-#include "isotact/field/build/detail/rims.h"
-#include "isotact/field/build/detail/stitch.h"
-#include "isotact/geometry/flaws.h"
-#include "isotact/geometry/repair.h"
-#include "isotact/geometry/winding.h"
+#include "isotact/field/surface/detail/edges.h"
+#include "isotact/field/surface/detail/rims.h"
+#include "isotact/field/surface/detail/surface_passes.h"
+#include "isotact/geometry/bvh/winding.h"
+#include "isotact/geometry/repair/flaws.h"
+#include "isotact/geometry/repair/repair.h"
 
 namespace isotact {
 namespace {
@@ -179,7 +175,7 @@ class Closing {
 
   void close(std::span<const Rim> rims) {
     const std::size_t given = mesh_.triangles.size();
-    const double area = surface_detail::find_area(mesh_);
+    const double area = surface_detail::compute_area(mesh_);
     const surface_detail::MembraneReport membranes =
         surface_detail::add_membranes(mesh_, rims,
                                       {.voxel_size = settings_.voxel_size,
@@ -190,7 +186,7 @@ class Closing {
     for (const Rim& rim : rims)
       report_.largest_hole = std::max(report_.largest_hole, 2 * rim.radius);
     report_.membrane_triangles = mesh_.triangles.size() - given;
-    report_.membrane_area = surface_detail::find_area(mesh_) - area;
+    report_.membrane_area = surface_detail::compute_area(mesh_) - area;
     report_.membrane_share = report_.membrane_area / area;
     if (membranes.plain > 0)
       report_.warnings.push_back(
@@ -202,11 +198,11 @@ class Closing {
   bool is_doubtful(std::span<const Rim> rims) const {
     double fans = 0;
     for (const Rim& rim : rims) fans += rim.fan_area;
-    return fans > kManyHoles * surface_detail::find_area(mesh_);
+    return fans > kManyHoles * surface_detail::compute_area(mesh_);
   }
 
   Trouble look_behind(std::span<const Rim> rims) const {
-    const double backed = surface_detail::find_backed_share(mesh_, settings_.threads);
+    const double backed = surface_detail::compute_backed_share(mesh_, settings_.threads);
     if (backed >= kLeastBacked) return std::nullopt;
     return fmt::format("only {:.0f} % of the area have an inside behind them ({} open edges)",
                        100 * backed, count_edges(rims));
@@ -214,7 +210,7 @@ class Closing {
 
   Trouble compare_signs(const TriangleMesh& given) const {
     const double wrong =
-        surface_detail::find_wrong_share(given, mesh_, settings_.voxel_size, settings_.threads);
+        surface_detail::compute_wrong_share(given, mesh_, settings_.voxel_size, settings_.threads);
     if (wrong <= kMostWrong) return std::nullopt;
     return fmt::format("{} leave too little to close them by", holes_in_words(report_));
   }
@@ -236,8 +232,8 @@ void warn_of_membranes(SignReport& report) {
   const bool one = report.holes == 1;
   report.warnings.push_back(fmt::format(
       "{} by membranes of {:.3g} m^2, {:.2g} % of the surface ({} {:.3g} m across): what lies "
-      "behind {} is solid in the field, so nothing can enter there; --sign unsigned keeps openings "
-      "open, as a shell around the triangles",
+      "behind {} is solid in the field, so nothing can enter there; SignMethod::kUnsigned keeps "
+      "openings open, as a shell around the triangles",
       one ? "an opening is closed" : fmt::format("{} openings are closed", report.holes),
       report.membrane_area, 100 * report.membrane_share, one ? "it is" : "the largest is",
       report.largest_hole, one ? "it" : "them"));
@@ -249,7 +245,7 @@ bool is_within(const WindingTree& body, const TriangleMesh& mesh, Triangle t, Ne
   const Vec3 middle = (to_double(mesh.positions[t[0]]) + to_double(mesh.positions[t[1]]) +
                        to_double(mesh.positions[t[2]])) /
                       3;
-  const long winding = std::lround(find_winding_number(body, to_float(middle)));
+  const long winding = std::lround(compute_winding_number(body, to_float(middle)));
   return nested == NestedRule::kEvenOdd ? winding % 2 != 0 : winding > 0;
 }
 

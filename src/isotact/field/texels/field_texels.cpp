@@ -1,4 +1,4 @@
-#include "isotact/field/field_texels.h"
+#include "isotact/field/texels/field_texels.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,16 +7,14 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/field/texel_kernel.h"
+#include "isotact/field/texels/detail/texel_kernel.h"
 
 namespace isotact {
 
 namespace {
 
-constexpr double kMostSteps = 32767;  // of a signed normalised integer
-
 std::int16_t to_steps(double x) {
-  return static_cast<std::int16_t>(std::nearbyint(std::clamp(x, -1.0, 1.0) * kMostSteps));
+  return static_cast<std::int16_t>(std::nearbyint(std::clamp(x, -1.0, 1.0) * kTexelSteps));
 }
 
 void check_lattice(const FirstOrderField& field, const Aabb& body) {
@@ -55,29 +53,19 @@ Vec3 from_middle(const Lattice& lattice, const Index3& at) {
   return place;
 }
 
-// The gradient at a node in whole steps, and b in cells for the gradient as it is kept: then its
-// rounding does not count times the position.
-struct NodeParts {
-  std::int16_t gradient[3];
-  double b = 0;
-};
-
-NodeParts find_parts(const FirstOrderField& field, const Index3& at) {
+TexelParts find_parts(const FirstOrderField& field, const Index3& at) {
   const std::array<float, 4> texel = field.texel(at[0], at[1], at[2]);
-  const Vec3 place = from_middle(field.lattice(), at);
-  NodeParts parts{};
-  parts.b = static_cast<double>(texel[3]);
+  Vec3 gradient;
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    const double slope = 2 * static_cast<double>(texel[axis]);
-    if (!(std::fabs(slope) <= 1.001))
+    gradient[axis] = 2 * static_cast<double>(texel[axis]);
+    if (!(std::fabs(gradient[axis]) <= 1.001))
       throw Error(
           fmt::format("texels: the gradient at node ({}, {}, {}) has a component {}; a "
                       "distance's are within 1",
-                      at[0], at[1], at[2], slope));
-    parts.gradient[axis] = to_steps(slope);
-    parts.b -= 0.5 * (parts.gradient[axis] / kMostSteps) * place[axis];
+                      at[0], at[1], at[2], gradient[axis]));
   }
-  return parts;
+  return make_texel_parts(static_cast<double>(texel[3]), gradient,
+                          from_middle(field.lattice(), at));
 }
 
 // What a hardware filter does other than sample(): its weights have eight bits after the point, so
@@ -87,11 +75,11 @@ NodeParts find_parts(const FirstOrderField& field, const Index3& at) {
 constexpr double kWeightError = 1.0 / 256;
 
 // Along one edge: b and g of both ends, and where its middle is.
-double find_edge_rise(const std::int16_t* lower, const std::int16_t* upper, double b_step,
-                      const Vec3& middle, std::size_t along) {
+double compute_edge_rise(const std::int16_t* lower, const std::int16_t* upper, double b_step,
+                         const Vec3& middle, std::size_t along) {
   double rise = b_step * (upper[3] - lower[3]), spread = 0;
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    const double turn = 0.5 * (upper[axis] - lower[axis]) / kMostSteps;
+    const double turn = 0.5 * (upper[axis] - lower[axis]) / kTexelSteps;
     rise += turn * middle[axis];
     spread += std::fabs(turn) * (axis == along ? 0.5 : 1.0);
   }
@@ -99,11 +87,11 @@ double find_edge_rise(const std::int16_t* lower, const std::int16_t* upper, doub
 }
 
 // The steepest edges along each axis, cells a cell.
-Vec3 find_rises(const FieldTexels& texels, Threads threads) {
+Vec3 compute_rises(const FieldTexels& texels, Threads threads) {
   const Index3 nodes = node_counts(texels.lattice);
   const auto row = static_cast<std::size_t>(nodes[0]);
   const std::array<std::size_t, 3> stride{1, row, row * static_cast<std::size_t>(nodes[1])};
-  const double b_step = static_cast<double>(texels.b_scale) / kMostSteps;
+  const double b_step = static_cast<double>(texels.b_scale) / kTexelSteps;
   const auto larger = [](const Vec3& a, const Vec3& b) { return max(a, b); };
   return over_nodes(
       texels.lattice, threads, Vec3{}, larger, [&](const Index3& at, std::size_t node, Vec3& part) {
@@ -113,8 +101,8 @@ Vec3 find_rises(const FieldTexels& texels, Threads threads) {
           middle[axis] += 0.5;
           const std::size_t next = node + stride[axis];
           const double rise = texels.order == TexelOrder::kFirst
-                                  ? find_edge_rise(&texels.first[4 * node], &texels.first[4 * next],
-                                                   b_step, middle, axis)
+                                  ? compute_edge_rise(&texels.first[4 * node],
+                                                      &texels.first[4 * next], b_step, middle, axis)
                                   : std::fabs(static_cast<double>(texels.zeroth[next]) -
                                               static_cast<double>(texels.zeroth[node])) /
                                         texels.lattice.spacing;
@@ -124,7 +112,7 @@ Vec3 find_rises(const FieldTexels& texels, Threads threads) {
 }
 
 // Metres.
-double find_filter_error(const FieldTexels& texels, const Vec3& rises) {
+double compute_filter_error(const FieldTexels& texels, const Vec3& rises) {
   // The sums in float, of numbers as large as b and half the box.
   double largest = static_cast<double>(texels.b_scale);
   for (const std::int32_t n : texels.lattice.cells) largest += n;
@@ -166,6 +154,15 @@ void set_errors(FieldTexels& texels, const FirstOrderField& field, double node_e
 
 }  // namespace
 
+TexelParts make_texel_parts(double value, const Vec3& gradient, const Vec3& from_middle) {
+  TexelParts parts{.b = value};
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    parts.gradient[axis] = to_steps(gradient[axis]);
+    parts.b -= 0.5 * (parts.gradient[axis] / kTexelSteps) * from_middle[axis];
+  }
+  return parts;
+}
+
 FieldTexels make_first_order_texels(const FirstOrderField& field, const Aabb& body,
                                     Threads threads) {
   check_lattice(field, body);
@@ -180,8 +177,8 @@ FieldTexels make_first_order_texels(const FirstOrderField& field, const Aabb& bo
   const double b_scale = static_cast<double>(texels.b_scale);
   over_nodes(texels.lattice, threads, 0.0, larger,
              [&](const Index3& at, std::size_t node, double&) {
-               const NodeParts parts = find_parts(field, at);
-               std::copy_n(parts.gradient, 3, &texels.first[4 * node]);
+               const TexelParts parts = find_parts(field, at);
+               std::copy_n(parts.gradient.begin(), 3, &texels.first[4 * node]);
                texels.first[4 * node + 3] = to_steps(parts.b / b_scale);
              });
 
@@ -189,10 +186,10 @@ FieldTexels make_first_order_texels(const FirstOrderField& field, const Aabb& bo
   // The difference of both fields is a field of the same kind made of these; its gradient is at
   // most 2 sqrt(3) times the first (neighbours may differ by two of them) plus 7 times half the
   // second (once by itself; and six times by the weights' slopes, where x - x_i is up to sqrt(3)).
-  const double off_value = 0.5 * b_scale / kMostSteps, off_gradient = 0.867 / kMostSteps;
+  const double off_value = 0.5 * b_scale / kTexelSteps, off_gradient = 0.867 / kTexelSteps;
   texels.lipschitz = field.lipschitz() + 3.47 * off_value + 3.5 * off_gradient;
   set_errors(texels, field, off_value * texels.lattice.spacing);
-  texels.rounding = find_filter_error(texels, find_rises(texels, threads));
+  texels.rounding = compute_filter_error(texels, compute_rises(texels, threads));
   return texels;
 }
 
@@ -211,14 +208,14 @@ FieldTexels make_zeroth_order_texels(const FirstOrderField& field, const Aabb& b
       });
   // Along an axis the slope is a mean of rises along edges. Outside of a box with a body that
   // reaches out of it, slopes along the box and away from it add up (first_order_build.cpp).
-  const Vec3 rises = find_rises(texels, threads);
-  texels.rounding = find_filter_error(texels, rises);
+  const Vec3 rises = compute_rises(texels, threads);
+  texels.rounding = compute_filter_error(texels, rises);
   texels.lipschitz = std::sqrt(length_sq(rises) + 1);
   set_errors(texels, field, most * 0x1p-23);
   return texels;
 }
 
-NodeBound find_node_bound(const FieldTexels& texels) {
+NodeBound compute_node_bound(const FieldTexels& texels) {
   const double h = texels.lattice.spacing;
   const double excess = std::max(0.0, texels.far_node_error - texels.node_error);
   return {.near = static_cast<float>(texels.near >= 0 ? texels.near / h : -1e30),
@@ -243,7 +240,7 @@ TexelGrid make_texel_grid(const FieldTexels& texels) {
   grid.cells_per_metre = static_cast<float>(1 / lattice.spacing);
   grid.metres_per_cell = static_cast<float>(lattice.spacing);
   grid.b_scale = texels.b_scale / 32767.0F;
-  const NodeBound bound = find_node_bound(texels);
+  const NodeBound bound = compute_node_bound(texels);
   grid.near = bound.near;
   grid.excess = bound.excess;
   grid.row = static_cast<std::size_t>(nodes[0]);

@@ -1,4 +1,4 @@
-#include "isotact/field/voxel_mass.h"
+#include "isotact/field/voxmap/voxel_mass.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/field/texel_kernel.h"
+#include "isotact/field/texels/detail/texel_kernel.h"
 
 namespace isotact {
 
@@ -68,7 +68,7 @@ void check_input(const Lattice& lattice, const MassSettings& settings) {
 
 // About the centre of mass, of unit density. A cube of side h has h^2 / 12 of its own along each
 // axis.
-Mat3 find_second_moments(const VoxelSums& sums, const Vec3& mean, double h) {
+Mat3 compute_second_moments(const VoxelSums& sums, const Vec3& mean, double h) {
   const double n = sums.count, unit = h * h * h * h * h;
   const auto square = [&](std::size_t axis) {
     return unit * (sums.squares[axis] - n * mean[axis] * mean[axis] + n / 12);
@@ -93,10 +93,10 @@ MassProperties make_properties(const VoxelSums& sums, const Lattice& lattice,
   result.mass = settings.mass ? *settings.mass : settings.density * result.volume;
   result.density = settings.mass ? result.mass / result.volume : settings.density;
   result.center = center(bounds(lattice)) + mean * h;
-  const Mat3 second = find_second_moments(sums, mean, h);
+  const Mat3 second = compute_second_moments(sums, mean, h);
   const double trace = second.rows[0].x + second.rows[1].y + second.rows[2].z;
   result.inertia = (diagonal3({trace, trace, trace}) + second * -1) * result.density;
-  const PrincipalAxes axes = find_principal_axes(result.inertia);
+  const PrincipalAxes axes = compute_principal_axes(result.inertia);
   result.principal_moments = axes.moments;
   result.mesh_from_principal = axes.mesh_from_principal;
   if (sums.at_edge)
@@ -109,8 +109,8 @@ MassProperties make_properties(const VoxelSums& sums, const Lattice& lattice,
 
 namespace detail {
 
-MassProperties find_voxel_mass(const void* field, VoxelRow row, const Lattice& lattice,
-                               const MassSettings& settings) {
+MassProperties compute_voxel_mass(const void* field, VoxelRow row, const Lattice& lattice,
+                                  const MassSettings& settings) {
   check_input(lattice, settings);
   const auto nx = static_cast<std::size_t>(lattice.cells[0]);
   const auto ny = static_cast<std::size_t>(lattice.cells[1]);
@@ -135,9 +135,9 @@ MassProperties find_voxel_mass(const void* field, VoxelRow row, const Lattice& l
 
 }  // namespace detail
 
-MassProperties find_voxel_mass(const FieldTexels& texels, const MassSettings& settings) {
+MassProperties compute_voxel_mass(const FieldTexels& texels, const MassSettings& settings) {
   const TexelGrid grid = make_texel_grid(texels);
-  return detail::find_voxel_mass(
+  return detail::compute_voxel_mass(
       &grid,
       [](const void* opaque, const Lattice& l, std::int32_t j, std::int32_t k,
          std::uint8_t* inside) {

@@ -1,24 +1,25 @@
-// Volume, centre and inertia of a body that is known by a field only: a voxel is part of it if the
-// distance in the voxel's centre is not positive (KGM, section 5). Off by the volume of voxels that
-// the surface cuts, which cancels in part: for smooth bodies some (h / size)^1.5. Where there is a
-// mesh, find_mass_properties (geometry) is exact.
+// Volume, centre and inertia of a body that is known by a field only. A voxel is part of it if the
+// distance in the voxel's centre is not positive (KGM, section 5). The error is the volume of
+// voxels that the surface cuts, which cancels in part: for smooth bodies some (h / size)^1.5. If
+// there is a mesh, compute_mass_properties (geometry) is exact.
 #pragma once
 
 #include <cstdint>
 
+#include "isotact/export.h"
 #include "isotact/field/field.h"
-#include "isotact/field/field_texels.h"
 #include "isotact/field/lattice.h"
-#include "isotact/geometry/mass_properties.h"
+#include "isotact/field/texels/field_texels.h"
+#include "isotact/geometry/mesh/mass_properties.h"
 
-namespace isotact {
+namespace ISOTACT_PUBLIC isotact {
 
 namespace detail {
-// Which voxels of the row along x at (j, k) are part of the body: bytes of 0 or 1.
+// Writes which voxels of the row along x at (j, k) are part of the body: bytes of 0 or 1.
 using VoxelRow = void (*)(const void* field, const Lattice& lattice, std::int32_t j, std::int32_t k,
                           std::uint8_t* inside);
-MassProperties find_voxel_mass(const void* field, VoxelRow row, const Lattice& lattice,
-                               const MassSettings& settings);
+MassProperties compute_voxel_mass(const void* field, VoxelRow row, const Lattice& lattice,
+                                  const MassSettings& settings);
 }  // namespace detail
 
 constexpr Vec3 voxel_center(const Lattice& l, std::int32_t i, std::int32_t j, std::int32_t k) {
@@ -26,15 +27,16 @@ constexpr Vec3 voxel_center(const Lattice& l, std::int32_t i, std::int32_t j, st
           l.origin.z + l.spacing * (k + 0.5)};
 }
 
-// Voxels are the cells of the lattice, whose box should hold the body: a warning says where it
+// Voxels are the cells of the lattice, whose box should contain the body: a warning says if it
 // reaches the outermost ones. Each counts as a cube of uniform density, with the inertia of its
-// own. Status kSolid, or kNoVolume where no centre is inside; area is 0, since it is not measured.
-// Throws Error for a lattice without cells and for a mass or density that is not positive. The same
-// bits for any number of threads. Cost: a value of the field for each voxel.
+// own. The status is kSolid, or kNoVolume if no centre is inside; area is 0, since it is not
+// measured. Throws Error for a lattice without cells and for a mass or density that is not
+// positive. The result has the same bits for any number of threads. Cost: a value of the field for
+// each voxel.
 template <Field F>
-MassProperties find_voxel_mass(const F& field, const Lattice& lattice,
-                               const MassSettings& settings = {}) {
-  return detail::find_voxel_mass(
+MassProperties compute_voxel_mass(const F& field, const Lattice& lattice,
+                                  const MassSettings& settings = {}) {
+  return detail::compute_voxel_mass(
       &field,
       [](const void* opaque, const Lattice& l, std::int32_t j, std::int32_t k,
          std::uint8_t* inside) {
@@ -45,7 +47,7 @@ MassProperties find_voxel_mass(const F& field, const Lattice& lattice,
       lattice, settings);
 }
 
-// With the cells of the texels as voxels.
-MassProperties find_voxel_mass(const FieldTexels& texels, const MassSettings& settings = {});
+// The same with the cells of the texels as voxels.
+MassProperties compute_voxel_mass(const FieldTexels& texels, const MassSettings& settings = {});
 
 }  // namespace isotact

@@ -1,4 +1,4 @@
-#include "isotact/field/voxmap.h"
+#include "isotact/field/voxmap/voxmap.h"
 
 #include <algorithm>
 #include <cassert>
@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/field/detail/voxmap_layers.h"
 #include "isotact/field/flat_buffer.h"
+#include "isotact/field/voxmap/detail/voxmap_layers.h"
 
 namespace isotact {
 
@@ -60,7 +60,7 @@ std::optional<std::string> find_flaw_in_layers(std::span<const std::int16_t> lay
   std::vector<std::uint8_t> surface(layers.size());
   for (std::size_t n = 0; n < layers.size(); ++n) surface[n] = layers[n] == 0 ? 1 : 0;
   std::vector<std::int16_t> expected(layers.size());
-  find_chessboard_distances(surface, cells, expected, Threads{1});
+  compute_chessboard_distances(surface, cells, expected, Threads{1});
   Runs runs = fill_outside(surface, cells, Threads{1});
   decide_enclosed(runs, cells, expected, [&](std::size_t place) { return layers[place] > 0; });
   apply_signs(runs, cells, expected, Threads{1});

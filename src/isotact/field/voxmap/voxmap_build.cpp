@@ -9,10 +9,10 @@
 
 #include "isotact/base/error.h"
 #include "isotact/base/memory_limit.h"
-#include "isotact/field/detail/voxmap_layers.h"
-#include "isotact/field/exact_field.h"
 #include "isotact/field/flat_buffer.h"
-#include "isotact/geometry/bvh.h"
+#include "isotact/field/models/exact_field.h"
+#include "isotact/field/voxmap/detail/voxmap_layers.h"
+#include "isotact/geometry/bvh/bvh.h"
 
 namespace isotact {
 
@@ -132,7 +132,7 @@ void make_layers(Maker& maker) {
                                   rows * sizeof(std::size_t);
   require_memory(settings, flat + run_bytes);
   maker.layers.resize(voxels);
-  detail::find_chessboard_distances(mask, cells, maker.layers, settings.threads);
+  detail::compute_chessboard_distances(mask, cells, maker.layers, settings.threads);
   report_pass(settings, 2);
   detail::Runs runs = detail::fill_outside(mask, cells, settings.threads);
   detail::decide_enclosed(runs, cells, maker.layers, [&](std::size_t place) {

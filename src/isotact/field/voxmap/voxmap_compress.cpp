@@ -11,8 +11,8 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/field/detail/voxmap_layers.h"
 #include "isotact/field/flat_buffer.h"
+#include "isotact/field/voxmap/detail/voxmap_layers.h"
 
 namespace isotact {
 
@@ -177,7 +177,7 @@ Voxmap decompress_layers(std::span<const std::byte> code, std::uint64_t max_byte
   const std::span<std::int16_t> layers{
       reinterpret_cast<std::int16_t*>(buffer.bytes.data() + sizeof(header)),
       static_cast<std::size_t>(voxels)};
-  detail::find_chessboard_distances(surface, cells, layers, threads);
+  detail::compute_chessboard_distances(surface, cells, layers, threads);
   detail::Runs runs = detail::fill_outside(surface, cells, threads);
   apply_sides(runs, cells, layers, *sides);
   detail::apply_signs(runs, cells, layers, threads);

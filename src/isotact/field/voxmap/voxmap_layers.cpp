@@ -1,13 +1,11 @@
 // From triangles to layers: surface voxels, scan-line filling, chessboard distances (SSL14 section
 // 2.1.1).
-#include "isotact/field/detail/voxmap_layers.h"
+#include "isotact/field/voxmap/detail/voxmap_layers.h"
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <cmath>
-
-#include "isotact/field/detail/triangle_box.h"
 
 namespace isotact::detail {
 
@@ -293,8 +291,8 @@ void decide_enclosed(Runs& all, const Index3& cells, std::span<const std::int16_
     }
 }
 
-void find_chessboard_distances(std::span<const std::uint8_t> mask, const Index3& cells,
-                               std::span<std::int16_t> distances, Threads threads) {
+void compute_chessboard_distances(std::span<const std::uint8_t> mask, const Index3& cells,
+                                  std::span<std::int16_t> distances, Threads threads) {
   const auto nx = static_cast<std::size_t>(cells[0]), ny = static_cast<std::size_t>(cells[1]);
   const auto nz = static_cast<std::size_t>(cells[2]);
   parallel_for(row_count(cells), 256, threads, [&](std::size_t begin, std::size_t end) {

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <limits>
 
-#include "isotact/field/detail/voxmap_layers.h"
+#include "isotact/field/voxmap/detail/voxmap_layers.h"
 
 namespace isotact::detail {
 

@@ -1,10 +1,10 @@
-#include "isotact/geometry/brute_force.h"
+#include "isotact/geometry/bvh/brute_force.h"
 
 #include <cmath>
 
-#include "isotact/geometry/detail/bvh_query.h"
-#include "isotact/geometry/detail/ray_kernel.h"
-#include "isotact/geometry/triangle.h"
+#include "isotact/geometry/bvh/detail/bvh_query.h"
+#include "isotact/geometry/bvh/detail/ray_kernel.h"
+#include "isotact/geometry/mesh/triangle.h"
 
 namespace isotact::brute_force {
 namespace {

@@ -2,7 +2,7 @@
 // Construction of SAH-based Bounding Volume Hierarchies, 2007), binary splits gathered eight to a
 // node.
 
-#include "isotact/geometry/bvh.h"
+#include "isotact/geometry/bvh/bvh.h"
 
 #include <algorithm>
 #include <array>
@@ -10,9 +10,9 @@
 #include <cassert>
 #include <mutex>
 
+#include "isotact/base/detail/lanes.h"
 #include "isotact/base/hash.h"
-#include "isotact/base/lanes.h"
-#include "isotact/geometry/detail/orient_nodes.h"
+#include "isotact/geometry/bvh/detail/orient_nodes.h"
 
 namespace isotact {
 namespace {

@@ -3,9 +3,11 @@
 #include <cmath>
 #include <vector>
 
-#include "isotact/geometry/bvh.h"
-#include "isotact/geometry/detail/bvh_query.h"
-#include "isotact/geometry/detail/closest_kernel.h"
+#include "isotact/geometry/bvh/bvh.h"
+#include "isotact/geometry/bvh/detail/bvh_query.h"
+#include "isotact/geometry/bvh/detail/closest_kernel.h"
+#include "isotact/geometry/bvh/detail/ray_kernel.h"
+#include "isotact/geometry/bvh/detail/winding_kernel.h"
 
 namespace isotact {
 namespace {
@@ -152,3 +154,15 @@ void find_closest_points(const Bvh& bvh, std::span<const Vec3f> points,
 }
 
 }  // namespace isotact
+
+namespace isotact::detail {
+
+using BaselineClosest = ClosestKernel<Lanes<float, 4>, Lanes<double, 2>>;
+using BaselineRay = RayKernel<Lanes<float, 4>, Lanes<double, 2>>;
+
+const BvhKernels kBaselineKernels{&BaselineClosest::find, &BaselineRay::find_first,
+                                  &BaselineRay::find_any, &BaselineRay::find_all};
+
+double (*const kBaselineWinding)(const WindingSearch&) = &WindingKernel<Lanes<double, 2>>::find;
+
+}  // namespace isotact::detail

@@ -6,7 +6,7 @@
 
 #include "isotact/base/aabb.h"
 #include "isotact/base/vec.h"
-#include "isotact/geometry/detail/orient_nodes.h"
+#include "isotact/geometry/bvh/detail/orient_nodes.h"
 
 namespace isotact::detail {
 namespace {

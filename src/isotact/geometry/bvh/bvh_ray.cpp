@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "isotact/geometry/bvh.h"
-#include "isotact/geometry/detail/bvh_query.h"
-#include "isotact/geometry/detail/ray_kernel.h"
+#include "isotact/geometry/bvh/bvh.h"
+#include "isotact/geometry/bvh/detail/bvh_query.h"
+#include "isotact/geometry/bvh/detail/ray_kernel.h"
 
 namespace isotact {
 namespace {

@@ -1,5 +1,5 @@
-// Triangles in a box, and pairs of triangles whose boxes overlap. Templates over a visitor, which
-// may return void, or bool to say whether to go on.
+// Triangles in a box, and pairs of triangles whose boxes overlap. These are templates over a
+// visitor, which returns void, or a bool that says whether to continue.
 #pragma once
 
 #include <array>
@@ -8,9 +8,10 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "isotact/geometry/bvh.h"
+#include "isotact/export.h"
+#include "isotact/geometry/bvh/bvh.h"
 
-namespace isotact {
+namespace ISOTACT_PUBLIC isotact {
 namespace detail {
 
 template <typename Visitor, typename... Arguments>
@@ -23,7 +24,7 @@ bool visit_and_go_on(Visitor& visitor, const Arguments&... arguments) {
   }
 }
 
-// Of the used children, those whose boxes overlap the box; touching counts.
+// Returns the used children whose boxes overlap the box, one bit per child; touching boxes overlap.
 inline unsigned children_overlapping(const BvhNode& node, const Aabbf& box) {
   unsigned bits = 0;
   for (int i = 0; i < kNodeWidth; ++i) {
@@ -35,7 +36,7 @@ inline unsigned children_overlapping(const BvhNode& node, const Aabbf& box) {
   return bits & ((1U << node.child_count) - 1);
 }
 
-// The box of one triangle of a block.
+// Returns the box of one triangle of a block.
 inline Aabbf lane_bounds(const TriangleBlock& block, std::size_t lane) {
   Aabbf box;
   for (const auto& corner : block.corner)
@@ -44,7 +45,7 @@ inline Aabbf lane_bounds(const TriangleBlock& block, std::size_t lane) {
 }
 
 // Calls visit(block index) for blocks numbered first_block or higher whose node boxes overlap the
-// box, until it returns false. Returns whether it went through.
+// box, until it returns false. Returns true if no call returned false.
 template <typename Visit>
 bool visit_blocks_in_box(const Bvh& bvh, const Aabbf& box, std::uint32_t first_block,
                          Visit&& visit) {
@@ -70,9 +71,9 @@ bool visit_blocks_in_box(const Bvh& bvh, const Aabbf& box, std::uint32_t first_b
 
 }  // namespace detail
 
-// Calls visitor(triangle) for every triangle whose axis-aligned box overlaps the given one
-// (touching counts), each once, in an order that depends on the hierarchy alone. That is a superset
-// of the triangles that meet the box.
+// Calls visitor(triangle) once for every triangle whose axis-aligned box overlaps the given one;
+// touching boxes overlap. The order depends on the hierarchy alone. The triangles are a superset of
+// those that meet the box.
 template <typename Visitor>
 void visit_triangles_in_box(const Bvh& bvh, const Aabbf& box, Visitor&& visitor) {
   detail::visit_blocks_in_box(bvh, box, 0, [&](std::uint32_t index) {
@@ -87,9 +88,9 @@ void visit_triangles_in_box(const Bvh& bvh, const Aabbf& box, Visitor&& visitor)
   });
 }
 
-// Calls visitor(a, b), with a < b, for every pair of triangles whose axis-aligned boxes overlap
-// (touching counts) and whose pair belongs to blocks [begin_block, end_block) of the hierarchy.
-// Each pair belongs to one block: calls over ranges that cover [0, bvh.blocks().size()) give each
+// Calls visitor(a, b), with a < b, for every pair of triangles that belongs to blocks [begin_block,
+// end_block) and whose axis-aligned boxes overlap, touching included. Each pair belongs to one
+// block of the hierarchy: calls over ranges that cover [0, bvh.blocks().size()) give each
 // pair once, and may run on different threads.
 template <typename Visitor>
 void for_each_overlapping_pair(const Bvh& bvh, std::size_t begin_block, std::size_t end_block,
@@ -113,7 +114,8 @@ void for_each_overlapping_pair(const Bvh& bvh, std::size_t begin_block, std::siz
           const detail::TriangleBlock& other = bvh.blocks()[other_index];
           for (std::size_t j = 0; j < kBlockWidth && other.triangle[j] != kNoTriangle; ++j) {
             const Aabbf box = detail::lane_bounds(other, j);
-            const std::size_t end = other_index == i ? j : count;  // inside a block, each pair once
+            // Inside a block, each pair once.
+            const std::size_t end = other_index == i ? j : count;
             for (std::size_t k = 0; k < end; ++k)
               if (overlaps(boxes[k], box) && !visit(mine.triangle[k], other.triangle[j]))
                 return false;
@@ -124,7 +126,7 @@ void for_each_overlapping_pair(const Bvh& bvh, std::size_t begin_block, std::siz
   }
 }
 
-// Every pair of the mesh. Pairs that share an edge or a corner are among them.
+// Visits every pair of the mesh, including pairs that share an edge or a corner.
 template <typename Visitor>
 void for_each_overlapping_pair(const Bvh& bvh, Visitor&& visitor) {
   for_each_overlapping_pair(bvh, 0, bvh.blocks().size(), visitor);

@@ -1,9 +1,11 @@
-#include "isotact/geometry/winding.h"
+#include "isotact/geometry/bvh/winding.h"
 
 #include <algorithm>
 #include <array>
 #include <cassert>
 #include <cmath>
+
+#include "isotact/geometry/bvh/detail/winding_kernel.h"
 
 namespace isotact {
 namespace {
@@ -13,6 +15,8 @@ using detail::kBlockBit;
 using detail::kNodeWidth;
 using detail::TriangleBlock;
 using detail::WindingNode;
+
+detail::Point3<double> corner_of(const Vec3f& p) { return {p.x, p.y, p.z}; }
 
 constexpr double kFullAngle = 4 * 3.14159265358979323846;
 
@@ -95,7 +99,7 @@ Vec3 choose_center(std::span<const double> areas, std::span<const Vec3> centers)
   return area > 0 ? sum / area : plain;
 }
 
-Moments find_moments(const TriangleBlock& block) {
+Moments compute_moments(const TriangleBlock& block) {
   std::array<Corners, detail::kBlockWidth> triangles;
   std::array<double, detail::kBlockWidth> areas{};
   std::array<Vec3, detail::kBlockWidth> centers{};
@@ -161,8 +165,8 @@ WindingTree::WindingTree(Bvh bvh) : bvh_(std::move(bvh)) {
     std::array<Moments, kNodeWidth> parts;
     for (std::uint32_t i = 0; i < nodes[n].child_count; ++i) {
       const std::uint32_t child = nodes[n].child[i];
-      parts[i] =
-          (child & kBlockBit) != 0 ? find_moments(bvh_.blocks()[child & ~kBlockBit]) : whole[child];
+      parts[i] = (child & kBlockBit) != 0 ? compute_moments(bvh_.blocks()[child & ~kBlockBit])
+                                          : whole[child];
       parts[i].radius = std::min(parts[i].radius, reach_of_box(nodes[n], i, parts[i].center));
       put_child(moments_[n], i, parts[i]);
     }
@@ -173,8 +177,8 @@ WindingTree::WindingTree(Bvh bvh) : bvh_(std::move(bvh)) {
 WindingTree::WindingTree(const TriangleMesh& mesh, const BvhSettings& settings)
     : WindingTree(Bvh(mesh, settings)) {}
 
-double detail::find_winding_number(const WindingTree& tree, const Vec3f& point, double beta,
-                                   SimdLevel level) {
+double detail::compute_winding_number(const WindingTree& tree, const Vec3f& point, double beta,
+                                      SimdLevel level) {
   assert(beta > 1);  // the series needs the point outside of the part
   if (tree.bvh().nodes().empty() || !is_finite(point)) return 0;
   const WindingSearch search{.nodes = tree.bvh().nodes().data(),
@@ -189,28 +193,28 @@ double detail::find_winding_number(const WindingTree& tree, const Vec3f& point, 
   return kBaselineWinding(search) / kFullAngle;
 }
 
-double find_winding_number(const WindingTree& tree, const Vec3f& point, double beta) {
-  return detail::find_winding_number(tree, point, beta, simd_level());
+double compute_winding_number(const WindingTree& tree, const Vec3f& point, double beta) {
+  return detail::compute_winding_number(tree, point, beta, simd_level());
 }
 
-void find_winding_numbers(const WindingTree& tree, std::span<const Vec3f> points,
-                          std::span<double> results, Threads threads, double beta) {
+void compute_winding_numbers(const WindingTree& tree, std::span<const Vec3f> points,
+                             std::span<double> results, Threads threads, double beta) {
   assert(points.size() == results.size());
   parallel_for(points.size(), 64, threads, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i)
-      results[i] = find_winding_number(tree, points[i], beta);
+      results[i] = compute_winding_number(tree, points[i], beta);
   });
 }
 
-double brute_force::find_winding_number(const TriangleMesh& mesh, const Vec3f& point) {
+double brute_force::compute_winding_number(const TriangleMesh& mesh, const Vec3f& point) {
   if (!is_finite(point)) return 0;
   double sum = 0;
-  const detail::Point3<double> p = detail::to_point3(point);
+  const detail::Point3<double> p = corner_of(point);
   for (std::size_t i = 0; i < mesh.triangles.size(); ++i) {
     const auto c = corners(mesh, i);
     if (!is_finite(c[0]) || !is_finite(c[1]) || !is_finite(c[2])) continue;
-    sum += detail::find_half_solid_angle(detail::to_point3(c[0]) - p, detail::to_point3(c[1]) - p,
-                                         detail::to_point3(c[2]) - p);
+    sum += detail::compute_half_solid_angle(corner_of(c[0]) - p, corner_of(c[1]) - p,
+                                            corner_of(c[2]) - p);
   }
   return 2 * sum / kFullAngle;
 }

@@ -10,12 +10,7 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/geometry/io/detail/glb_container.h"
-#include "isotact/geometry/io/detail/gltf_accessor.h"
-#include "isotact/geometry/io/detail/gltf_buffers.h"
-#include "isotact/geometry/io/detail/gltf_document.h"
-#include "isotact/geometry/io/detail/gltf_primitives.h"
-#include "isotact/geometry/io/detail/gltf_scene.h"
+#include "isotact/geometry/io/detail/gltf_reader.h"
 
 namespace isotact {
 namespace {

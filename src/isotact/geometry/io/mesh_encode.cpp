@@ -1,5 +1,3 @@
-#include "isotact/geometry/io/mesh_encode.h"
-
 #include <array>
 #include <bit>
 #include <charconv>
@@ -10,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
+#include "isotact/geometry/io/mesh_io.h"
 
 namespace isotact {
 namespace {

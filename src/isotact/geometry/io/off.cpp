@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/geometry/io/detail/off_header.h"
 #include "isotact/geometry/io/detail/readers.h"
 #include "isotact/geometry/io/detail/text_input.h"
 

@@ -9,8 +9,7 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/geometry/io/detail/ply_body.h"
-#include "isotact/geometry/io/detail/ply_corners.h"
+#include "isotact/geometry/io/detail/ply.h"
 
 namespace isotact::detail {
 namespace {

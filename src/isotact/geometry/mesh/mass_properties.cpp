@@ -2,7 +2,7 @@
 // V = det(a, b, c) / 6 and s = a + b + c, the integrals over one tetrahedron are V, V s / 4 and
 // V (a a^T + b b^T + c c^T + s s^T) / 20: barycentric coordinates average to 1/4, their products to
 // 1/20, their squares to 1/10, and the fourth corner is the origin itself.
-#include "isotact/geometry/mass_properties.h"
+#include "isotact/geometry/mesh/mass_properties.h"
 
 #include <cmath>
 
@@ -11,7 +11,7 @@
 
 #include "isotact/base/convert_eigen.h"
 #include "isotact/base/error.h"
-#include "isotact/geometry/detail/topology.h"
+#include "isotact/geometry/mesh/detail/topology.h"
 
 namespace isotact {
 namespace {
@@ -66,7 +66,7 @@ void check(const MassSettings& settings) {
 
 }  // namespace
 
-PrincipalAxes find_principal_axes(const Mat3& inertia) {
+PrincipalAxes compute_principal_axes(const Mat3& inertia) {
   Eigen::Matrix3d tensor = to_eigen(inertia);
   // Rounding beside the diagonal would turn the axes of a ball or a cube at will.
   const double negligible = kRounding * tensor.trace();
@@ -103,8 +103,8 @@ SurfaceIntegrals integrate_surface(const TriangleMesh& mesh, Threads threads) {
       });
 }
 
-MassProperties find_mass_properties(const SurfaceIntegrals& integrals, bool closed,
-                                    const MassSettings& settings) {
+MassProperties compute_mass_properties(const SurfaceIntegrals& integrals, bool closed,
+                                       const MassSettings& settings) {
   check(settings);
   MassProperties p;
   p.area = integrals.area;
@@ -125,13 +125,13 @@ MassProperties find_mass_properties(const SurfaceIntegrals& integrals, bool clos
   // Divided by the signed volume, an inward surface gives the moments of its solid.
   const Mat3 second = integrals.second * (1 / integrals.volume) + outer(center, center) * -1;
   p.inertia = inertia_from_second(second) * p.mass;
-  const PrincipalAxes axes = find_principal_axes(p.inertia);
+  const PrincipalAxes axes = compute_principal_axes(p.inertia);
   p.principal_moments = axes.moments;
   p.mesh_from_principal = axes.mesh_from_principal;
   return p;
 }
 
-MassProperties find_mass_properties(const TriangleMesh& mesh, const MassSettings& settings) {
+MassProperties compute_mass_properties(const TriangleMesh& mesh, const MassSettings& settings) {
   check(settings);
   const auto names = detail::merge_equal_positions(mesh.positions, settings.threads);
   const auto topology = detail::build_topology(mesh, names, settings.threads);
@@ -142,7 +142,7 @@ MassProperties find_mass_properties(const TriangleMesh& mesh, const MassSettings
   });
   const SurfaceIntegrals integrals = integrate_surface(mesh, settings.threads);
   const bool closed = boundary + disagreeing + integrals.left_out == 0;
-  MassProperties p = find_mass_properties(integrals, closed, settings);
+  MassProperties p = compute_mass_properties(integrals, closed, settings);
   if (boundary > 0)
     p.warnings.push_back(fmt::format(
         "the mesh is open ({} boundary edges): its volume and inertia are guesses", boundary));

@@ -9,10 +9,11 @@
 
 #include "isotact/base/aabb.h"
 #include "isotact/base/vec.h"
+#include "isotact/export.h"
 
-namespace isotact {
+namespace ISOTACT_PUBLIC isotact {
 
-using Triangle = std::array<std::uint32_t, 3>;  // indices of its corners
+using Triangle = std::array<std::uint32_t, 3>;  // Indices of its corners.
 
 struct TriangleMesh {
   std::vector<Vec3f> positions;
@@ -21,11 +22,12 @@ struct TriangleMesh {
   friend bool operator==(const TriangleMesh&, const TriangleMesh&) = default;
 };
 
-// What makes a mesh unusable for everything else here: an index beyond the positions, or more
-// positions than an index can name. (Open, crossing or degenerate meshes are usable: find_flaws.)
+// Describes the flaw that makes a mesh unusable for everything else here: an index beyond the
+// positions, or more positions than an index can name. (Open, crossing or degenerate meshes are
+// usable: find_flaws.)
 std::optional<std::string> find_flaw(const TriangleMesh& mesh);
 
-// Of the finite positions that triangles use; empty where there are none.
+// Returns the box of the finite positions that triangles use; empty if there are none.
 Aabbf bounds(const TriangleMesh& mesh);
 
 inline std::array<Vec3f, 3> corners(const TriangleMesh& mesh, std::size_t triangle) {

@@ -7,7 +7,7 @@
 // are multiples of 2^-352 up to 2^300 (kLeastExact, kMostExact), also after a difference is
 // rounded; products of three are then multiples of 2^-1056 below 2^903, and above 2^-1074, the
 // least there is.
-#include "isotact/geometry/predicates.h"
+#include "isotact/geometry/mesh/predicates.h"
 
 #include <array>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "isotact/geometry/detail/topology.h"
+#include "isotact/geometry/mesh/detail/topology.h"
 
 #include <algorithm>
 #include <bit>
@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
+#include "isotact/base/hash.h"
 
 namespace isotact::detail {
 namespace {
@@ -29,16 +30,6 @@ Buckets gather_by_key(std::span<const std::uint32_t> keys, std::size_t key_count
   std::vector<std::uint32_t> next(b.first.begin(), b.first.end() - 1);
   for (std::uint32_t i = 0; i < keys.size(); ++i) b.members[next[keys[i]]++] = i;
   return b;
-}
-
-std::uint64_t hash_position(const Vec3f& p) {
-  // Adding +0 turns -0 into +0.
-  const std::uint64_t x = std::bit_cast<std::uint32_t>(p.x + 0.0F);
-  const std::uint64_t y = std::bit_cast<std::uint32_t>(p.y + 0.0F);
-  const std::uint64_t z = std::bit_cast<std::uint32_t>(p.z + 0.0F);
-  std::uint64_t h = (x | y << 32U) * 0x9e3779b97f4a7c15ULL;
-  h = ((h ^ h >> 32U) + z) * 0xd6e8feb86659fd93ULL;
-  return h ^ h >> 32U;
 }
 
 auto as_tuple(const Vec3f& p) { return std::tuple(p.x, p.y, p.z); }
@@ -117,10 +108,6 @@ std::size_t count_forward(const Topology& t, std::uint32_t low, std::span<const 
   std::size_t forward = 0;
   for (const EdgeUse& use : uses) forward += from_vertex(t, use.half_edge) == low ? 1U : 0U;
   return forward;
-}
-
-DisjointSets::DisjointSets(std::size_t count) : parents_(count) {
-  std::iota(parents_.begin(), parents_.end(), 0U);
 }
 
 }  // namespace isotact::detail

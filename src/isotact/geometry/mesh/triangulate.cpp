@@ -1,4 +1,4 @@
-#include "isotact/geometry/triangulate.h"
+#include "isotact/geometry/mesh/triangulate.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "isotact/geometry/predicates.h"
+#include "isotact/geometry/mesh/predicates.h"
 
 namespace isotact {
 namespace {

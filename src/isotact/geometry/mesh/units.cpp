@@ -1,4 +1,4 @@
-#include "isotact/geometry/units.h"
+#include "isotact/geometry/mesh/units.h"
 
 #include <algorithm>
 
@@ -22,13 +22,13 @@ std::optional<std::string> find_implausible_size(const Aabbf& bounds) {
   const float largest = std::max({size.x, size.y, size.z});
   if (largest > 10)
     return fmt::format(
-        "the mesh is {:.4g} m across; if its numbers are millimetres, say so "
-        "(--unit mm)",
+        "the mesh is {:.4g} m across; if its numbers are millimetres, read it with a scale of "
+        "metres_per_unit(\"mm\")",
         largest);
   if (largest < 0.001F)
     return fmt::format(
-        "the mesh is {:.4g} m across; if its numbers are not metres, say so "
-        "(--unit)",
+        "the mesh is {:.4g} m across; if its numbers are not metres, read it with a scale of "
+        "metres_per_unit",
         largest);
   return std::nullopt;
 }

@@ -1,11 +1,12 @@
 // A sitting rabbit, as one implicit solid of about unit height that looks to +z, mirrored about
 // x = 0.
+#include <algorithm>
 #include <cmath>
 
-#include "isotact/geometry/primitives.h"
 #include "isotact/geometry/primitives/detail/implicit.h"
-#include "isotact/geometry/primitives/detail/isosurface.h"
+#include "isotact/geometry/primitives/detail/implicit_mesh.h"
 #include "isotact/geometry/primitives/detail/tables.h"
+#include "isotact/geometry/primitives/primitives.h"
 
 namespace isotact {
 namespace {

@@ -3,9 +3,9 @@
 #include <cmath>
 #include <unordered_map>
 
-#include "isotact/geometry/primitives.h"
 #include "isotact/geometry/primitives/detail/surface_builder.h"
 #include "isotact/geometry/primitives/detail/tables.h"
+#include "isotact/geometry/primitives/primitives.h"
 
 namespace isotact {
 namespace {

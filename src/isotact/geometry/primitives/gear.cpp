@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "isotact/geometry/primitives.h"
 #include "isotact/geometry/primitives/detail/surface_builder.h"
 #include "isotact/geometry/primitives/detail/tables.h"
+#include "isotact/geometry/primitives/primitives.h"
 
 namespace isotact {
 namespace {
@@ -34,7 +34,7 @@ class ToothForm {
               kDedendum * shape.module * pressure.sin / pressure.cos;
     pitch_half_angle_ = kPi / (2 * shape.teeth) - shape.backlash / (2 * pitch_radius_);
     pitch_involute_ = involute(pitch_radius_);
-    form_radius_ = find_form_radius(pressure.sin);
+    form_radius_ = compute_form_radius(pressure.sin);
   }
 
   double root_radius() const { return root_radius_; }
@@ -75,7 +75,7 @@ class ToothForm {
 
   // Where the fillet ends: at the last contact of the rack's straight side, or, with an undercut,
   // where the corner's path crosses the involute.
-  double find_form_radius(double sin_pressure) const {
+  double compute_form_radius(double sin_pressure) const {
     const double left = pitch_radius_ * sin_pressure - kDedendum * shape_.module / sin_pressure;
     if (left >= 0) return std::sqrt(base_radius_ * base_radius_ + left * left);
     double low = std::max(base_radius_, root_radius_), high = tip_radius_;

@@ -1,3 +1,5 @@
+#include "isotact/geometry/primitives/part_mesh.h"
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -7,9 +9,8 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/scene/detail/part_mesh.h"
 
-namespace isotact::detail {
+namespace isotact {
 namespace {
 
 Vec3 middle_of(const PointRing& ring) {
@@ -243,4 +244,4 @@ void refine_to(TriangleMesh& mesh, std::size_t triangles, const PlacePoint& plac
   while (mesh.triangles.size() < triangles) cutter.cut_longest(place);
 }
 
-}  // namespace isotact::detail
+}  // namespace isotact

@@ -1,11 +1,12 @@
 // A small spaceship, as one implicit solid of unit length: nose towards +x, mirrored about z = 0.
+#include <algorithm>
 #include <array>
 #include <cmath>
 
-#include "isotact/geometry/primitives.h"
 #include "isotact/geometry/primitives/detail/implicit.h"
-#include "isotact/geometry/primitives/detail/isosurface.h"
+#include "isotact/geometry/primitives/detail/implicit_mesh.h"
 #include "isotact/geometry/primitives/detail/tables.h"
+#include "isotact/geometry/primitives/primitives.h"
 
 namespace isotact {
 namespace {

@@ -3,9 +3,9 @@
 #include <cmath>
 #include <limits>
 
-#include "isotact/geometry/primitives.h"
 #include "isotact/geometry/primitives/detail/surface_builder.h"
 #include "isotact/geometry/primitives/detail/tables.h"
+#include "isotact/geometry/primitives/primitives.h"
 
 namespace isotact {
 namespace {

@@ -4,9 +4,9 @@
 #include <numeric>
 
 #include "isotact/base/random.h"
-#include "isotact/geometry/primitives.h"
 #include "isotact/geometry/primitives/detail/sweep.h"
 #include "isotact/geometry/primitives/detail/tables.h"
+#include "isotact/geometry/primitives/primitives.h"
 
 namespace isotact {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "isotact/geometry/flaws.h"
+#include "isotact/geometry/repair/flaws.h"
 
 namespace isotact {
 namespace {

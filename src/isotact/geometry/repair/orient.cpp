@@ -2,10 +2,10 @@
 #include <cmath>
 #include <utility>
 
-#include "isotact/geometry/bvh_visit.h"
-#include "isotact/geometry/detail/topology.h"
-#include "isotact/geometry/predicates.h"
-#include "isotact/geometry/repair.h"
+#include "isotact/geometry/bvh/bvh_visit.h"
+#include "isotact/geometry/mesh/detail/topology.h"
+#include "isotact/geometry/mesh/predicates.h"
+#include "isotact/geometry/repair/repair.h"
 
 namespace isotact {
 namespace {

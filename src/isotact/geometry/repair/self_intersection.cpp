@@ -1,13 +1,13 @@
-#include "isotact/geometry/self_intersection.h"
+#include "isotact/geometry/repair/self_intersection.h"
 
 #include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <tuple>
 
-#include "isotact/geometry/bvh_visit.h"
-#include "isotact/geometry/detail/topology.h"
-#include "isotact/geometry/predicates.h"
+#include "isotact/geometry/bvh/bvh_visit.h"
+#include "isotact/geometry/mesh/detail/topology.h"
+#include "isotact/geometry/mesh/predicates.h"
 
 namespace isotact {
 namespace {

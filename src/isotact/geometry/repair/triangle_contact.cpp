@@ -8,8 +8,8 @@
 #include <tuple>
 #include <utility>
 
-#include "isotact/geometry/predicates.h"
-#include "isotact/geometry/self_intersection.h"
+#include "isotact/geometry/mesh/predicates.h"
+#include "isotact/geometry/repair/self_intersection.h"
 
 namespace isotact {
 namespace {

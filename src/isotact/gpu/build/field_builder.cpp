@@ -1,4 +1,4 @@
-#include "isotact/gpu/field_builder.h"
+#include "isotact/gpu/build/field_builder.h"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "isotact/gpu/detail/field_builder_state.h"
+#include "isotact/gpu/build/detail/field_builder_state.h"
 
 namespace isotact {
 namespace {
@@ -16,13 +16,13 @@ namespace {
 using detail::SearchResult;
 using Slots = std::array<std::optional<detail::BrickSlot>, detail::kSlots>;
 
-constexpr std::size_t kNodes = 512;                          // of a brick
-constexpr std::size_t kBatchBytes = std::size_t{16} << 20U;  // of results
+constexpr std::size_t kNodes = glsl::kSearchNodes;           // Per brick.
+constexpr std::size_t kBatchBytes = std::size_t{16} << 20U;  // Results.
 
-// Batches go round: while the processor takes one, the GPU works on the next.
+// Batches rotate: while the CPU reads one, the GPU works on the next.
 class GpuDistances final : public DeviceDistances {
  public:
-  GpuDistances(const detail::SearchPrograms& programs, detail::SearchMemory& memory,
+  GpuDistances(const detail::SearchPrograms& programs, detail::SearchScratch& memory,
                const detail::TriangleTree& tree, const Lattice& lattice, Slots& slots,
                std::size_t batch_bytes)
       : search_(programs, memory, tree, lattice), slots_(slots), batch_bytes_(batch_bytes) {}
@@ -43,7 +43,7 @@ class GpuDistances final : public DeviceDistances {
     const std::size_t batch = std::max<std::size_t>(1, batch_bytes_ / brick_bytes);
     using detail::kSlots;
     for (std::optional<detail::BrickSlot>& slot : slots_)
-      if (slot) slot->bricks.clear();  // what a build that was cancelled has left
+      if (slot) slot->bricks.clear();  // Rest of a cancelled build.
     const std::size_t batches = (work.bricks.size() + batch - 1) / batch;
     for (std::size_t b = 0; b < batches + kSlots - 1; ++b) {
       monitor.check();

@@ -9,13 +9,13 @@
 
 #include "isotact/base/error.h"
 #include "isotact/field/build/inside_rows.h"
-#include "isotact/gpu/detail/field_builder_state.h"
-#include "isotact/gpu/timer.h"
+#include "isotact/gpu/build/detail/field_builder_state.h"
+#include "isotact/gpu/core/timer.h"
 
 namespace isotact {
 namespace {
 
-constexpr std::int32_t kBrickSide = 8;
+constexpr std::int32_t kBrickSide = glsl::kSearchSide;
 constexpr std::size_t kSlabBytes = std::size_t{256} << 20U;
 
 class Stopwatch {
@@ -61,7 +61,7 @@ InsideRows find_rows(const Surface& surface, const Lattice& lattice,
   return find_inside_rows(surface, lattice, settings.threads, settings.monitor);
 }
 
-// Bound at the places of first_order_texels.comp.
+// Bound at the bindings of first_order_texels.comp.
 struct RowsOnGpu {
   GpuBuffer first, changes;
   explicit RowsOnGpu(const InsideRows& rows)
@@ -90,7 +90,7 @@ class GpuFieldBuilder::TextureBuild {
     return state_.find_refusal(mesh.triangles.size(), wider_);
   }
 
-  // Begins it. Needs a mesh in the lattice's box that is not refused. The last one counts.
+  // Starts it. Needs a mesh in the lattice's box that is not refused. The last one counts.
   void search(const TriangleMesh& mesh) {
     Stopwatch watch;
     if (!slabs_.empty()) state_.slab = std::move(slabs_.front().triangles);
@@ -114,7 +114,7 @@ class GpuFieldBuilder::TextureBuild {
     }
     search_timer_.end();
     flush_gpu();
-    // Room for the texture takes a while, too: the GPU is busy now.
+    // Allocating the texture also takes a while: the GPU is busy now.
     if (result_.texture.name() == 0)
       result_.texture = GpuTexture3d(TexelFormat::kSnorm16x4, node_counts(result_.lattice));
   }
@@ -125,12 +125,12 @@ class GpuFieldBuilder::TextureBuild {
     texel_timer.begin();
     GpuBuffer largest(sizeof(float));
     largest.clear();
-    result_.texture.bind_image(0);
+    result_.texture.bind_image(glsl::kTexelsUnit);
     for (const GpuProgram* program : {&state_.largest_b, &state_.texels}) {
       settings_.monitor.check();
-      rows.first.bind(2);
-      rows.changes.bind(3);
-      largest.bind(4);
+      rows.first.bind(glsl::kTexelRowsAt);
+      rows.changes.bind(glsl::kTexelChangesAt);
+      largest.bind(glsl::kTexelLargestAt);
       make_texels(*program, surface);
     }
     texel_timer.end();
@@ -156,7 +156,7 @@ class GpuFieldBuilder::TextureBuild {
   FirstOrderTexture::Times& times() { return result_.times; }
 
  private:
-  // Numbers of nearest triangles of some bricks, kept until all bricks have been seen: texels need
+  // Numbers of nearest triangles of some bricks, kept until all bricks are processed: texels need
   // the largest b of all.
   struct Slab {
     std::size_t first = 0, bricks = 0;
@@ -171,10 +171,10 @@ class GpuFieldBuilder::TextureBuild {
     program.set("is_signed", is_signed(surface) ? 1U : 0U);
     program.set("shell_offset", static_cast<float>(surface.report.shell_offset / wider_.spacing));
     for (const Slab& slab : slabs_) {
-      slab.triangles.bind(7);
+      slab.triangles.bind(glsl::kTexelTrianglesAt);
       program.set("first_brick", static_cast<std::uint32_t>(slab.first));
       program.set("brick_count", static_cast<std::uint32_t>(slab.bricks));
-      const GroupGrid grid = spread_groups(slab.bricks * 8);
+      const GroupGrid grid = spread_groups(slab.bricks * (glsl::kSearchNodes / glsl::kSearchGroup));
       program.dispatch(grid.x, grid.y);
     }
   }
@@ -182,7 +182,7 @@ class GpuFieldBuilder::TextureBuild {
   State& state_;
   const TextureSettings& settings_;
   FirstOrderTexture result_;
-  Lattice wider_;  // of whole bricks
+  Lattice wider_;  // Whole bricks.
   Index3 bricks_{};
   std::optional<detail::NodeSearch> search_;
   std::vector<Slab> slabs_;
@@ -197,7 +197,7 @@ FirstOrderTexture GpuFieldBuilder::build_first_order_texture(const Surface& surf
   TextureBuild build(*state_, lattice, settings);
   if (const std::string why = build.find_refusal(surface.mesh); !why.empty()) throw Error(why);
   build.search(surface.mesh);
-  // While the GPU searches, the processor finds signs.
+  // While the GPU searches, the CPU finds signs.
   Stopwatch signs;
   const InsideRows rows = find_rows(surface, lattice, settings);
   build.times().signs = signs.lap();
@@ -239,7 +239,7 @@ MeshTexture GpuFieldBuilder::build_first_order_texture(const TriangleMesh& mesh,
     InsideRows rows;
     double surface_time = 0, time = 0;
   };
-  // Whatever is thrown below, the future waits for its thread.
+  // If an exception is thrown below, the future waits for its thread.
   std::future<Signs> signs = std::async(std::launch::async, [&] {
     Stopwatch lap;
     Signs found;

@@ -1,20 +1,24 @@
-#include "isotact/gpu/detail/node_search.h"
+#include "isotact/gpu/build/detail/node_search.h"
 
 #include <algorithm>
 #include <cassert>
 #include <string>
 #include <utility>
 
+#include "isotact/field/texels/field_texels.h"
+
 namespace isotact::detail {
 namespace {
 
-constexpr std::int32_t kBrickSide = 8;
-constexpr std::size_t kBrickNodes = 512;
-constexpr std::uint64_t kGroupSize = 64;
+constexpr std::int32_t kBrickSide = glsl::kSearchSide;
+constexpr std::size_t kBrickNodes = glsl::kSearchNodes;
+static_assert(static_cast<float>(kOnSurface) == glsl::kOnSurface);
+static_assert(kTexelSteps == static_cast<double>(glsl::kTexelSteps));
+static_assert(kTreeWidth == 8 && kTreeMaxLevel * 3 + kTreeWidth <= 32);  // For find_nearest.
 
-// The head of the buffer Walks in brick_work.glsl, before anything is left to walks: work-groups of
-// each step, an unused number after each.
-constexpr std::uint32_t kNoWalks[2][4] = {{0, 1, 1, 0}, {0, 8, 1, 0}};
+// The head of the buffer Walks in brick_work.glsl, before any brick is left to walks: work-groups
+// of each step. The second has one for each cube of a brick.
+constexpr glsl::DispatchGroups kNoWalks[2] = {{0, 1, 1, 0}, {0, 8, 1, 0}};
 
 template <typename T>
 void upload_all(const std::vector<T>& data, GpuBuffer& to) {
@@ -33,7 +37,7 @@ SearchPrograms::SearchPrograms()
       distances("measure_nodes.comp"),
       directions("measure_nodes.comp", {{"DIRECTIONS", "1"}}) {}
 
-NodeSearch::NodeSearch(const SearchPrograms& programs, SearchMemory& spare,
+NodeSearch::NodeSearch(const SearchPrograms& programs, SearchScratch& spare,
                        const TriangleTree& tree, const Lattice& lattice)
     : programs_(programs),
       spare_(spare),
@@ -48,8 +52,8 @@ NodeSearch::NodeSearch(const SearchPrograms& programs, SearchMemory& spare,
 }
 
 void NodeSearch::prepare(const GpuProgram& program) const {
-  memory_.frames.bind(0);
-  memory_.boxes.bind(1);
+  memory_.frames.bind(glsl::kSearchFramesAt);
+  memory_.boxes.bind(glsl::kSearchBoxesAt);
   program.set("level_count", static_cast<std::uint32_t>(level_begin_.size()));
   for (std::size_t l = 0; l < level_begin_.size(); ++l)
     program.set(("level_begin[" + std::to_string(l) + "]").c_str(), level_begin_[l]);
@@ -68,11 +72,11 @@ void NodeSearch::find_coarse() {
   const std::size_t n = count(coarse_nodes_);
   memory_.coarse_distances.reserve(n * sizeof(float));
   prepare(programs_.coarse);
-  memory_.coarse_distances.bind(2);
+  memory_.coarse_distances.bind(glsl::kCoarseDistancesAt);
   programs_.coarse.set("nodes", coarse_nodes_[0], coarse_nodes_[1], coarse_nodes_[2]);
   std::uint64_t groups = 1;
   for (const std::int32_t nodes : coarse_nodes_)
-    groups *= static_cast<std::uint64_t>((nodes + 3) / 4);
+    groups *= (static_cast<std::uint64_t>(nodes) + glsl::kCubeSide - 1) / glsl::kCubeSide;
   const GroupGrid grid = spread_groups(groups);
   programs_.coarse.dispatch(grid.x, grid.y);
 }
@@ -87,19 +91,19 @@ void NodeSearch::find_bricks(std::span<const BrickOnGpu> bricks, const Wanted& w
   batch.exact.reserve(n * sizeof(std::uint32_t));
   batch.results.reserve(n * kBrickNodes * bytes_of(result));
   triangles.reserve(n * kBrickNodes * sizeof(std::uint32_t));
-  memory_.walks.reserve(sizeof(kNoWalks) + n * 2 * sizeof(std::uint32_t));
-  memory_.group_seeds.reserve(n * 64 * sizeof(std::uint32_t));
+  memory_.walks.reserve(sizeof(kNoWalks) + n * sizeof(glsl::BrickWalk));
+  memory_.group_seeds.reserve(n * glsl::kCubeNodes * sizeof(std::uint32_t));
   batch.bricks.upload(bricks);
   memory_.walks.upload_bytes(std::as_bytes(std::span(kNoWalks)));
-  batch.bricks.bind(2);
-  batch.exact.bind(3);
-  triangles.bind(4);
-  memory_.walks.bind(5);
+  batch.bricks.bind(glsl::kSearchBricksAt);
+  batch.exact.bind(glsl::kSearchExactAt);
+  triangles.bind(glsl::kSearchTrianglesAt);
+  memory_.walks.bind(glsl::kSearchWalksAt);
 
   prepare(programs_.bricks, n, wanted);
   const GroupGrid grid = spread_groups(n);
   programs_.bricks.dispatch(grid.x, grid.y);
-  memory_.group_seeds.bind(6);
+  memory_.group_seeds.bind(glsl::kSearchSeedsAt);
   for (std::size_t step = 0; step < programs_.walks.size(); ++step) {
     prepare(programs_.walks[step], n, wanted);
     programs_.walks[step].dispatch_indirect(memory_.walks, step * sizeof(kNoWalks[0]));
@@ -108,8 +112,8 @@ void NodeSearch::find_bricks(std::span<const BrickOnGpu> bricks, const Wanted& w
   const GpuProgram& measure =
       result == SearchResult::kDistance ? programs_.distances : programs_.directions;
   prepare(measure, n, wanted);
-  batch.results.bind(6);
-  const GroupGrid nodes = spread_groups(n * kBrickNodes / kGroupSize);
+  batch.results.bind(glsl::kSearchResultsAt);
+  const GroupGrid nodes = spread_groups(n * kBrickNodes / glsl::kSearchGroup);
   measure.dispatch(nodes.x, nodes.y);
 }
 

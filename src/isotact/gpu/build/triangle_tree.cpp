@@ -1,4 +1,4 @@
-#include "isotact/gpu/detail/triangle_tree.h"
+#include "isotact/gpu/build/detail/triangle_tree.h"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 #include <numeric>
 #include <span>
 
-#include "isotact/field/build/frames.h"
+#include "isotact/field/surface/frames.h"
 
 namespace isotact::detail {
 namespace {
@@ -34,9 +34,10 @@ void halve(std::span<Place> places, std::size_t first_half) {
                    });
 }
 
-// Where a cell of a grid of 2^bits an axis lies on Hilbert's curve: from one cell to the next it
-// never jumps. (Skilling, Programming the Hilbert curve, 2004, tells how its axes turn.)
-std::uint32_t find_place_on_curve(std::array<std::uint32_t, 3> x, unsigned bits) {
+// Returns the position of a cell of a grid of 2^bits per axis on Hilbert's curve: consecutive cells
+// are adjacent. (Skilling, Programming the Hilbert curve, 2004, describes the rotation of its
+// axes.)
+std::uint32_t compute_place_on_curve(std::array<std::uint32_t, 3> x, unsigned bits) {
   for (std::uint32_t q = 1U << (bits - 1); q > 1; q >>= 1U)
     for (std::uint32_t& xi : x) {
       if ((xi & q) != 0) {
@@ -62,7 +63,7 @@ struct Digit {
   unsigned shift, bits;
 };
 
-// By place on the curve, then by number.
+// Sorts by position on the curve, then by number.
 class CurveSort {
  public:
   CurveSort(std::vector<Place>& places, std::vector<Place>& sorted,
@@ -95,13 +96,13 @@ class CurveSort {
         for (std::size_t axis = 0; axis < 3; ++axis)
           cell[axis] = static_cast<std::uint32_t>(
               std::clamp(places_[i].center[axis] * scale, 0.0F, side - 1));
-        keys_[i] = find_place_on_curve(cell, bits);
+        keys_[i] = compute_place_on_curve(cell, bits);
       }
     });
   }
 
-  // One pass of a counting sort. Places know their triangle, which is their number before the
-  // first: keys need not move.
+  // One pass of a counting sort. Entries have their triangle, which is their number before the
+  // first pass: keys need not move.
   void sort_by(Digit digit) {
     const std::uint32_t mask = (1U << digit.bits) - 1;
     const auto digit_of = [&](std::uint32_t key) { return key >> digit.shift & mask; };
@@ -116,12 +117,12 @@ class CurveSort {
   std::vector<std::uint32_t>& keys_;
 };
 
-// What one thread does at a time: a stretch of the curve. A power of two of blocks, so that its
-// first levels are whole.
-constexpr std::size_t kStretch = 2 * kTreeBlock * kTreeWidth * kTreeWidth;  // triangles
+// Work of one thread at a time: a part of the curve. It is a power of two of blocks, so that its
+// first levels are complete.
+constexpr std::size_t kStretch = 2 * kTreeBlock * kTreeWidth * kTreeWidth;  // Triangles.
 constexpr std::size_t kStretchLevels = 3;
 
-// Halves of halves, down to blocks, each cut along its longest side. First halves are full, so that
+// Recursive halves, down to blocks, each cut along its longest side. First halves are full, so that
 // nodes of the complete tree are unions of them.
 void sort_into_blocks(std::span<Place> stretch) {
   for (std::size_t capacity = kStretch; capacity > kTreeBlock; capacity /= 2)
@@ -131,17 +132,17 @@ void sort_into_blocks(std::span<Place> stretch) {
     }
 }
 
-using Corners = std::array<Vec3, 3>;  // cells
+using Corners = std::array<Vec3, 3>;  // Cells.
 
 Vec3 any_across(const Vec3& w) {
   return normalized(cross(w, std::abs(w.x) < 0.6 ? Vec3{1, 0, 0} : Vec3{0, 1, 0}));
 }
 
-// What the axes of a box are found from. Sums over triangles, so that those of boxes add up.
+// Input for the axes of a box. Sums over triangles, so that those of boxes can be added.
 struct Moments {
-  Vec3 area{};              // twice, along the normals
-  Vec3 sum{};               // of corners
-  Vec3 squares{}, mixed{};  // of corners: xx, yy, zz; yz, zx, xy
+  Vec3 area{};              // Twice the area, along the normals.
+  Vec3 sum{};               // Sum of corners.
+  Vec3 squares{}, mixed{};  // Sums over corners: xx, yy, zz; yz, zx, xy.
   double corners = 0;
 
   void add(const Corners& t) {
@@ -159,8 +160,8 @@ struct Moments {
   }
 };
 
-// In the plane across w, the way in which the corners spread furthest.
-Vec3 find_spread(const Moments& m, const Vec3& w) {
+// Returns the direction of the largest spread of the corners in the plane perpendicular to w.
+Vec3 compute_spread(const Moments& m, const Vec3& w) {
   const Vec3 u = any_across(w), v = cross(w, u), mean = m.sum / m.corners;
   const Vec3 s = m.squares / m.corners, o = m.mixed / m.corners;
   const auto covariance = [&](const Vec3& a, const Vec3& b) {
@@ -179,10 +180,10 @@ Vec3 find_spread(const Moments& m, const Vec3& w) {
 struct Axes {
   Vec3 axis[3];
 };
-Axes find_axes(const Moments& m) {
+Axes compute_axes(const Moments& m) {
   const double size = length(m.area);
   const Vec3 w = size > 0 ? m.area / size : Vec3{0, 0, 1};
-  const Vec3 u = find_spread(m, w);
+  const Vec3 u = compute_spread(m, w);
   return {{u, cross(w, u), w}};
 }
 
@@ -208,7 +209,7 @@ struct Extent {
   }
 };
 
-// Rounding of the axes and of places is for the search's slack to make up for.
+// The search's slack covers the rounding of axes and positions.
 TurnedBox make_box(const Axes& axes, const Extent& extent) {
   TurnedBox box{};
   const Vec3 middle = (extent.low + extent.high) * 0.5, half = (extent.high - extent.low) * 0.5;
@@ -222,7 +223,7 @@ TurnedBox make_box(const Axes& axes, const Extent& extent) {
 }
 
 TurnedBox make_box_of_triangles(const Moments& m, std::span<const Corners> triangles) {
-  const Axes axes = find_axes(m);
+  const Axes axes = compute_axes(m);
   Extent extent;
   for (const Corners& t : triangles)
     for (const Vec3& p : t)
@@ -233,9 +234,9 @@ TurnedBox make_box_of_triangles(const Moments& m, std::span<const Corners> trian
   return make_box(axes, extent);
 }
 
-// A little too large where the children's boxes are turned otherwise.
+// Slightly too large if the children's boxes have other orientations.
 TurnedBox make_box_of_boxes(const Moments& m, std::span<const TurnedBox> children) {
-  const Axes axes = find_axes(m);
+  const Axes axes = compute_axes(m);
   Extent extent;
   for (const TurnedBox& child : children)
     for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -264,7 +265,7 @@ constexpr TurnedBox empty_box() {
 
 std::size_t divide_up(std::size_t n, std::size_t by) { return (n - 1) / by + 1; }
 
-// Levels and room for them.
+// Sets levels and allocates them.
 void lay_out(std::size_t triangles, TriangleTree& tree) {
   const std::size_t blocks = divide_up(triangles, kTreeBlock);
   tree.frames.resize(blocks * kTreeBlock);
@@ -301,11 +302,11 @@ class TreeBuild {
     });
   }
 
-  // Of places along the curve.
+  // For positions along the curve.
   void fill() {
     const std::size_t n = mesh_.triangles.size();
     const std::size_t top = divide_up(n, width_of(kStretchLevels - 1));
-    std::vector<Moments> moments(top);  // of the boxes on a stretch's last level
+    std::vector<Moments> moments(top);  // For the boxes on a part's last level.
     parallel_for(divide_up(n, kStretch), 1, threads_,
                  [&](std::size_t stretch, std::size_t) { fill_stretch(stretch, moments); });
     for (std::size_t level = kStretchLevels; level < tree_.level_begin.size(); ++level)
@@ -354,7 +355,7 @@ class TreeBuild {
                 top.begin() + static_cast<std::ptrdiff_t>(first / width_of(levels - 1)));
   }
 
-  // Boxes of the level below's.
+  // Boxes of those of the level below.
   std::vector<Moments> join_level(std::size_t level, std::span<const Moments> below) {
     std::vector<Moments> sums(divide_up(below.size(), kTreeWidth));
     for (std::size_t i = 0; i < below.size(); ++i) sums[i / kTreeWidth].add(below[i]);

@@ -1,4 +1,4 @@
-#include "isotact/gpu/buffer.h"
+#include "isotact/gpu/core/buffer.h"
 
 #include <algorithm>
 #include <cassert>
@@ -18,8 +18,7 @@ GpuBuffer::GpuBuffer(std::size_t bytes) : bytes_(bytes) {
   }
   glCreateBuffers(1, &name_);
   // Storage that the CPU may neither map nor write stays on the GPU. Drivers move other buffers
-  // into the CPU's memory once they have been read back, and what writes to them is slow from then
-  // on.
+  // into the CPU's memory once they have been read back, and writing to them is slow from then on.
   glNamedBufferStorage(name_, static_cast<GLsizeiptr>(bytes), nullptr, 0);
   if (glGetError() == GL_NO_ERROR) return;
   glDeleteBuffers(1, &name_);
@@ -57,7 +56,7 @@ void GpuBuffer::upload_bytes(std::span<const std::byte> data, std::size_t offset
 void GpuBuffer::read_bytes(std::span<std::byte> data, std::size_t offset) const {
   assert(offset + data.size() <= bytes_);
   if (data.empty()) return;
-  // By way of memory that both sides reach, a piece at a time.
+  // Through memory that both sides access, a piece at a time.
   constexpr std::size_t kMostAtOnce = std::size_t{1} << 26U;
   const std::size_t piece = std::min(data.size(), kMostAtOnce);
   glMemoryBarrier(GL_BUFFER_UPDATE_BARRIER_BIT);
@@ -98,7 +97,7 @@ void GpuBuffer::bind(std::uint32_t binding) const {
 }
 
 GpuStage::~GpuStage() {
-  if (name_ != 0) glDeleteBuffers(1, &name_);  // unmaps it
+  if (name_ != 0) glDeleteBuffers(1, &name_);  // Also unmaps it.
 }
 
 void GpuStage::reserve(std::size_t bytes) {

@@ -1,5 +1,5 @@
-// Memory of the GPU. All of these belong to the context that was current when they were made, which
-// must be current when they are used or destroyed. Not for several threads at once.
+// Memory of the GPU. All objects belong to the context that was current when they were made. It
+// must be current when they are used or destroyed. They are not for several threads at once.
 #pragma once
 
 #include <cstddef>
@@ -7,12 +7,14 @@
 #include <span>
 #include <type_traits>
 
-namespace isotact {
+#include "isotact/export.h"
 
-// A storage buffer. Throws Error where the memory is not to be had.
+namespace ISOTACT_PUBLIC isotact {
+
+// A storage buffer. Throws Error if the memory is not available.
 class GpuBuffer {
  public:
-  GpuBuffer() = default;  // of no bytes
+  GpuBuffer() = default;  // Zero bytes.
   explicit GpuBuffer(std::size_t bytes);
   template <typename T>
   explicit GpuBuffer(std::span<const T> data) : GpuBuffer(data.size_bytes()) {
@@ -22,18 +24,18 @@ class GpuBuffer {
   GpuBuffer& operator=(GpuBuffer&& other) noexcept;
   ~GpuBuffer();
 
-  std::uint32_t name() const { return name_; }  // OpenGL's
+  std::uint32_t name() const { return name_; }  // OpenGL's name.
   std::size_t size() const { return bytes_; }
 
-  // Makes room for at least so many bytes, a half more than asked for where it must grow; what was
-  // in it is gone then.
+  // Ensures a capacity of at least so many bytes. If it must grow, it takes half more than
+  // requested and loses its content.
   void reserve(std::size_t bytes);
   void upload_bytes(std::span<const std::byte> data, std::size_t offset = 0);
-  // Waits until the GPU is done with it.
+  // Waits until the GPU has finished with it.
   void read_bytes(std::span<std::byte> data, std::size_t offset = 0) const;
-  void clear();                                             // to zero bytes
-  void clear_bytes(std::size_t offset, std::size_t bytes);  // multiples of four
-  void bind(std::uint32_t binding) const;                   // as a storage buffer
+  void clear();                                             // Fills it with zero bytes.
+  void clear_bytes(std::size_t offset, std::size_t bytes);  // Multiples of four.
+  void bind(std::uint32_t binding) const;                   // As a storage buffer.
 
   template <typename T>
   void upload(std::span<const T> data, std::size_t offset = 0) {
@@ -51,9 +53,9 @@ class GpuBuffer {
   std::size_t bytes_ = 0;
 };
 
-// Memory that both sides reach and that stays mapped, for data that go up or come down again and
-// again: nothing is made for a copy, and several threads may fill or read it. Of one direction,
-// since memory that the CPU only writes is slow to read.
+// Memory that both sides access and that stays mapped, for data that is sent or received
+// repeatedly. A copy allocates nothing, and several threads may fill or read it. It has one
+// direction, since memory that the CPU only writes is slow to read.
 class GpuStage {
  public:
   enum class Way : std::uint8_t { kUp, kDown };
@@ -63,19 +65,20 @@ class GpuStage {
   GpuStage& operator=(const GpuStage&) = delete;
   ~GpuStage();
 
-  std::uint32_t name() const { return name_; }  // OpenGL's: shaders may read or write it in place
+  // OpenGL's name: shaders may read or write it directly.
+  std::uint32_t name() const { return name_; }
   std::size_t size() const { return bytes_; }
 
-  // Makes room, as GpuBuffer::reserve. No copy may be under way.
+  // Ensures a capacity, as GpuBuffer::reserve. No copy may be in progress.
   void reserve(std::size_t bytes);
-  // Up: to be filled before send, and left alone until the GPU is done (finish_gpu).
-  // Down: what receive brought, once the GPU is done.
+  // Up: fill it before send, and leave it unchanged until the GPU has finished (finish_gpu). Down:
+  // the data of receive, once the GPU has finished.
   template <typename T>
   std::span<T> view(std::size_t count, std::size_t offset = 0) const {
     static_assert(std::is_trivially_copyable_v<T>);
     return {reinterpret_cast<T*>(data_ + offset), count};
   }
-  // Between the stage from `offset` on and a buffer's first bytes. Both return at once.
+  // Copies between the stage from `offset` on and the first bytes of a buffer. Both return at once.
   void send(const GpuBuffer& to, std::size_t bytes, std::size_t offset = 0) const;
   void receive(const GpuBuffer& from, std::size_t bytes, std::size_t offset = 0) const;
 

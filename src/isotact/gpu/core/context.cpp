@@ -1,5 +1,5 @@
 // The only file that names EGL.
-#include "isotact/gpu/context.h"
+#include "isotact/gpu/core/context.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -25,7 +25,7 @@ namespace isotact {
 
 struct GpuContext::State {
   EGLDisplay display = EGL_NO_DISPLAY;
-  EGLContext context = EGL_NO_CONTEXT;  // none: the caller's
+  EGLContext context = EGL_NO_CONTEXT;  // None: the caller's.
   GpuInfo info;
 
   ~State() {
@@ -78,8 +78,8 @@ GpuInfo read_info() {
   return info;
 }
 
-// Displays stay initialised for the life of the program: terminating one would pull it from under
-// whoever else in the process uses it.
+// Displays stay initialised for the life of the program: other users in the process may depend on
+// them.
 struct Candidate {
   EGLDisplay display;
   std::string name;
@@ -105,7 +105,7 @@ std::vector<Candidate> find_displays(std::string& tried) {
   return found;
 }
 
-// A current context of OpenGL 4.5 core on this display, or none and a note on why.
+// Returns a current context of OpenGL 4.5 core on this display, or none with the reason.
 EGLContext make_context(const Candidate& candidate, std::string& tried) {
   const auto fail = [&](std::string_view what) {
     tried += fmt::format("; {}: {} (EGL error {:#x})", candidate.name, what, eglGetError());
@@ -139,7 +139,7 @@ EGLContext make_context(const Candidate& candidate, std::string& tried) {
   return context;
 }
 
-// What ISOTACT_GPU asks for. False for `none`.
+// Reads ISOTACT_GPU. Returns false for `none`.
 bool read_environment(GpuChoice& choice, std::string* why) {
   const char* text = std::getenv("ISOTACT_GPU");
   if (text == nullptr || *text == 0 || choice != GpuChoice::kAny) return true;

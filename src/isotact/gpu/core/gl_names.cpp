@@ -1,4 +1,4 @@
-#include "isotact/gpu/detail/gl_names.h"
+#include "isotact/gpu/core/detail/gl_names.h"
 
 #include <epoxy/gl.h>
 #include <fmt/format.h>

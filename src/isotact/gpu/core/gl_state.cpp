@@ -1,4 +1,4 @@
-#include "isotact/gpu/gl_state.h"
+#include "isotact/gpu/core/gl_state.h"
 
 #include <epoxy/gl.h>
 
@@ -14,12 +14,12 @@ constexpr std::array<GLenum, GpuState::kEnables> kSwitches{
     GL_FRAMEBUFFER_SRGB, GL_CLIP_DISTANCE0, GL_CLIP_DISTANCE0 + 1, GL_CLIP_DISTANCE0 + 2,
     GL_CLIP_DISTANCE0 + 3, GL_CLIP_DISTANCE0 + 4, GL_CLIP_DISTANCE0 + 5, GL_CLIP_DISTANCE0 + 6,
     GL_CLIP_DISTANCE0 + 7, GL_TEXTURE_CUBE_MAP_SEAMLESS,
-    // Where the GPU has them:
+    // If the GPU has them:
     GL_CONSERVATIVE_RASTERIZATION_NV, GL_CONSERVATIVE_RASTERIZATION_INTEL,
     GL_REPRESENTATIVE_FRAGMENT_TEST_NV, GL_DEPTH_BOUNDS_TEST_EXT, GL_FRAGMENT_COVERAGE_TO_COLOR_NV};
 constexpr std::size_t kFirstExtension = 31;
 
-// Asking for the switch of a missing extension is an error.
+// A query for the switch of a missing extension is an error.
 const std::array<bool, GpuState::kEnables>& find_switches() {
   static const std::array<bool, GpuState::kEnables> there = [] {
     std::array<bool, GpuState::kEnables> all{};
@@ -74,7 +74,7 @@ constexpr std::array<StencilNames, 2> kStencilNames{
                  GL_STENCIL_BACK_PASS_DEPTH_PASS}};
 constexpr std::array<GLenum, 2> kFaces{GL_FRONT, GL_BACK};
 
-// Of a unit: binding texture 0 to it empties all of them.
+// Targets of a unit: binding texture 0 to it empties all of them.
 struct TargetNames {
   GLenum target, binding;
 };
@@ -128,7 +128,7 @@ void read_fixed(GpuState& s) {
   std::array<GLboolean, 4> mask{};
   glGetBooleani_v(GL_COLOR_WRITEMASK, 0, mask.data());
   for (std::size_t i = 0; i < 4; ++i) s.color_mask[i] = mask[i] == GL_TRUE;
-  // Some drivers give one number, others two of the same.
+  // Some drivers return one number, others two equal ones.
   glGetIntegerv(GL_POLYGON_MODE, s.polygon_mode.data());
   s.polygon_mode[1] = s.polygon_mode[0];
   s.patch_vertices = get(GL_PATCH_VERTICES);
@@ -218,7 +218,7 @@ void apply_bindings(const GpuState& s) {
     put_range(GL_UNIFORM_BUFFER,
               static_cast<GLuint>(GpuState::kFirstUniformBinding) + static_cast<GLuint>(i),
               s.uniform[i]);
-  // Binding a range binds the target itself, too: these come last.
+  // Binding a range also binds the target itself: these come last.
   glBindBuffer(GL_SHADER_STORAGE_BUFFER, name(s.storage_buffer));
   glBindBuffer(GL_UNIFORM_BUFFER, name(s.uniform_buffer));
   glBindBuffer(GL_ARRAY_BUFFER, name(s.array_buffer));

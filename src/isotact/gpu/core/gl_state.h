@@ -1,23 +1,25 @@
-// What is set in an OpenGL context, for guests: all that our drawing and dispatching touches is put
-// back when a GpuStateGuard ends. Some 190 questions to the driver, which take 10 to 50
-// microseconds: whoever has the context alone does without.
+// State of an OpenGL context, for use in a context of others. A GpuStateGuard restores all state
+// that our drawing and dispatching changes when it ends. It makes about 190 driver queries, which
+// take 10 to 50 microseconds. The sole user of a context does not need it.
 //
-// Not covered, since nothing of ours changes it: textures on units below 8 and beyond 11, uniform
-// buffers but 30 and 31, images, queries, objects' own contents. A query of samples, a conditional
-// rendering or a transform feedback that is active would see our drawing: end or pause it first.
-// What was deleted while it was bound lives only as long as it stays bound, and is gone afterwards.
+// We change none of the following, and it is not covered: textures on units below 8 and above 11,
+// uniform buffers except 30 and 31, images, queries, contents of objects. An active sample query,
+// conditional rendering or transform feedback would include our drawing: end or pause it first. An
+// object that was deleted while bound lives only as long as it stays bound, and is lost afterwards.
 #pragma once
 
 #include <array>
 #include <cstdint>
 
-namespace isotact {
+#include "isotact/export.h"
+
+namespace ISOTACT_PUBLIC isotact {
 
 struct GpuState {
-  static constexpr int kStorageBindings = 16;  // from 0
+  static constexpr int kStorageBindings = 16;  // From 0.
   static constexpr int kFirstUniformBinding = 30, kUniformBindings = 2;
-  static constexpr int kFirstUnit = 8, kUnits = 4;  // of textures
-  static constexpr int kTargets = 11;               // of each unit
+  static constexpr int kFirstUnit = 8, kUnits = 4;  // Texture units.
+  static constexpr int kTargets = 11;               // Per unit.
   static constexpr int kEnables = 36;
 
   struct Range {
@@ -41,7 +43,7 @@ struct GpuState {
   std::array<double, 2> depth_range{};
   std::array<std::int32_t, 4> scissor{};
   std::array<bool, kEnables> enables{};
-  bool blend = false, scissor_test = false;  // of the first
+  bool blend = false, scissor_test = false;  // First draw buffer and viewport.
   std::int32_t depth_function = 0, cull_face = 0, front_face = 0, clip_origin = 0, clip_depth = 0;
   bool depth_mask = false;
   std::array<bool, 4> color_mask{};
@@ -62,13 +64,13 @@ struct GpuState {
 
 GpuState read_gpu_state();
 void apply_gpu_state(const GpuState& state);
-// What our drawing starts from: everything off, all pixels and channels written, one triangle as
-// the next.
+// Sets the state that our drawing starts from: everything off, all pixels and channels written, all
+// triangles treated alike.
 void clear_gpu_state();
 
 class GpuStateGuard {
  public:
-  // Nothing is saved where it is not wanted.
+  // Saves nothing if not wanted.
   explicit GpuStateGuard(bool wanted = true);
   GpuStateGuard(const GpuStateGuard&) = delete;
   GpuStateGuard& operator=(const GpuStateGuard&) = delete;

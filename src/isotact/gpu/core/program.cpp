@@ -1,4 +1,4 @@
-#include "isotact/gpu/program.h"
+#include "isotact/gpu/core/program.h"
 
 #include <utility>
 
@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/gpu/detail/shader_text.h"
+#include "isotact/gpu/core/detail/shader_text.h"
 
 namespace isotact {
 

@@ -1,4 +1,4 @@
-#include "isotact/gpu/detail/readback.h"
+#include "isotact/gpu/core/detail/readback.h"
 
 #include <cassert>
 

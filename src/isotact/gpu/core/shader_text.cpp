@@ -1,4 +1,4 @@
-#include "isotact/gpu/detail/shader_text.h"
+#include "isotact/gpu/core/detail/shader_text.h"
 
 #include <algorithm>
 #include <cctype>
@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/gpu/detail/shader_sources.h"
 
 namespace isotact::detail {
 namespace {
@@ -20,7 +19,7 @@ std::optional<std::string_view> find_source(std::string_view name) {
 }
 
 // One text of many files. Lines are numbered as in their own file, and each file has a number, so
-// that complaints of the compiler can be led back.
+// that messages of the compiler can be traced back.
 class Assembly {
  public:
   Assembly(std::string_view name, std::string_view source,
@@ -76,14 +75,15 @@ class Assembly {
     return n;
   }
 
-  void add(std::string_view name, std::string_view source) {
+  void add(std::string_view name, std::string_view shared) {
+    const std::string source = drop_cpp(shared);
     const std::size_t number = files_.size();
     files_.emplace_back(name);
     text_ += fmt::format("#line 1 {}\n", number);
     int line_number = 0;
     for (std::size_t at = 0; at < source.size();) {
       const std::size_t end = std::min(source.find('\n', at), source.size());
-      const std::string_view line = source.substr(at, end - at);
+      const std::string_view line = std::string_view(source).substr(at, end - at);
       at = end + 1;
       ++line_number;
       constexpr std::string_view kInclude = "#include \"";
@@ -97,7 +97,9 @@ class Assembly {
     }
   }
 
-  void include(std::string_view file, std::string_view from, int line) {
+  // Headers are included by their path, as in C++, and found by their name.
+  void include(std::string_view path, std::string_view from, int line) {
+    const std::string_view file = path.substr(path.rfind('/') + 1);
     if (std::find(files_.begin(), files_.end(), file) != files_.end()) return;
     const std::optional<std::string_view> source = find_source(file);
     if (!source) throw Error(fmt::format("{}:{}: there is no shader file '{}'", from, line, file));
@@ -120,6 +122,37 @@ std::string read_log(GLuint object, GetLength get_length, GetLog get_log) {
 }
 
 }  // namespace
+
+std::string drop_cpp(std::string_view source) {
+  std::string text;
+  // For an #ifdef __cplusplus: the current part, and the number of open conditions within it.
+  enum class Part { kNone, kCpp, kGlsl } part = Part::kNone;
+  int open = 0;
+  for (std::size_t at = 0; at < source.size();) {
+    const std::size_t end = std::min(source.find('\n', at), source.size());
+    const std::string_view line = source.substr(at, end - at);
+    at = end + 1;
+    bool keeps = part != Part::kCpp && line != "#pragma once";
+    if (part == Part::kNone) {
+      if (line == "#ifdef __cplusplus") {
+        part = Part::kCpp;
+        keeps = false;
+      }
+    } else if (line.starts_with("#if")) {
+      ++open;
+    } else if (open > 0) {
+      if (line.starts_with("#endif")) --open;
+    } else if (line.starts_with("#else")) {
+      part = Part::kGlsl;
+    } else if (line.starts_with("#endif")) {
+      part = Part::kNone;
+      keeps = false;
+    }
+    if (keeps) text += line;
+    text += '\n';
+  }
+  return text;
+}
 
 std::string_view find_shader(std::string_view name) {
   const std::optional<std::string_view> source = find_source(name);
@@ -156,3 +189,12 @@ std::uint32_t link_shaders(std::span<const std::uint32_t> shaders, std::string_v
 }
 
 }  // namespace isotact::detail
+
+namespace isotact {
+
+std::string make_shader_text(std::string_view name, std::string_view source,
+                             const std::vector<ShaderDefine>& defines) {
+  return detail::Assembly(name, source, defines).text();
+}
+
+}  // namespace isotact

@@ -1,4 +1,4 @@
-#include "isotact/gpu/texture.h"
+#include "isotact/gpu/core/texture.h"
 
 #include <cassert>
 #include <utility>

@@ -1,4 +1,4 @@
-// Textures of three dimensions, filtered linearly, clamped to their rim. Ownership as in buffer.h.
+// Three-dimensional textures with linear filtering, clamped to the edge. Ownership as in buffer.h.
 #pragma once
 
 #include <array>
@@ -6,19 +6,21 @@
 #include <cstdint>
 #include <span>
 
-namespace isotact {
+#include "isotact/export.h"
+
+namespace ISOTACT_PUBLIC isotact {
 
 enum class TexelFormat : std::uint8_t {
-  kSnorm16x4,  // four signed normalised integers
-  kHalf4,      //
-  kFloat4,     //
-  kFloat,      // one float32
+  kSnorm16x4,  // Four signed normalised integers.
+  kHalf4,
+  kFloat4,
+  kFloat,  // One float32.
 };
 
 class GpuTexture3d {
  public:
-  GpuTexture3d() = default;  // empty
-  // Throws Error where the GPU allows no such size or has no room.
+  GpuTexture3d() = default;  // Empty.
+  // Throws Error if the GPU does not allow the size or lacks memory.
   GpuTexture3d(TexelFormat format, const std::array<std::int32_t, 3>& size);
   GpuTexture3d(GpuTexture3d&& other) noexcept;
   GpuTexture3d& operator=(GpuTexture3d&& other) noexcept;
@@ -28,14 +30,14 @@ class GpuTexture3d {
   const std::array<std::int32_t, 3>& size() const { return size_; }
   TexelFormat format() const { return format_; }
 
-  // A box of texels, x fastest, in the format's own numbers.
+  // Uploads a box of texels, x fastest, in the numbers of the format.
   void upload(const std::array<std::int32_t, 3>& first, const std::array<std::int32_t, 3>& size,
               std::span<const std::byte> texels);
-  void read(std::span<std::byte> texels) const;  // all of it
-  void bind(std::uint32_t unit) const;           // for a sampler
-  void bind_image(std::uint32_t unit) const;     // for imageLoad and imageStore
-  // For bindless access: resident from then on, until the texture is destroyed. Needs
-  // GpuInfo::bindless.
+  void read(std::span<std::byte> texels) const;  // Reads all texels.
+  void bind(std::uint32_t unit) const;           // For a sampler.
+  void bind_image(std::uint32_t unit) const;     // For imageLoad and imageStore.
+  // Returns a handle for bindless access. The texture is resident from then on, until it is
+  // destroyed. Needs GpuInfo::bindless.
   std::uint64_t handle();
 
  private:

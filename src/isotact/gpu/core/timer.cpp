@@ -1,4 +1,4 @@
-#include "isotact/gpu/timer.h"
+#include "isotact/gpu/core/timer.h"
 
 #include <epoxy/gl.h>
 

@@ -1,11 +1,13 @@
-// How long the GPU works, by its own clock. Ownership as in buffer.h.
+// Time that the GPU works, by its own clock. Ownership as in buffer.h.
 #pragma once
 
 #include <cstdint>
 
-namespace isotact {
+#include "isotact/export.h"
 
-// Software Mesa defers work: there, wall time around finish_gpu() is what counts.
+namespace ISOTACT_PUBLIC isotact {
+
+// Software Mesa defers work: measure wall time around finish_gpu() there.
 class GpuTimer {
  public:
   GpuTimer();
@@ -15,7 +17,7 @@ class GpuTimer {
 
   void begin();
   void end();
-  double milliseconds() const;  // from begin to end; waits for the result
+  double milliseconds() const;  // From begin to end. Waits for the result.
 
  private:
   std::uint32_t queries_[2]{};

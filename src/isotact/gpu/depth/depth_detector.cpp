@@ -1,4 +1,4 @@
-#include "isotact/gpu/depth_detector.h"
+#include "isotact/gpu/depth/depth_detector.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/gpu/detail/depth_state.h"
-#include "isotact/gpu/detail/mesh_state.h"
+#include "isotact/gpu/depth/detail/depth_state.h"
+#include "isotact/gpu/depth/detail/mesh_state.h"
 
 namespace isotact {
 namespace {
@@ -23,12 +23,12 @@ void check_drawables(std::span<const GpuDrawable> drawables) {
 }  // namespace
 
 void GpuDepthDetector::State::forget_hits() {
-  glFinish();  // what was drawn already, writes first
+  glFinish();  // Earlier drawings write first.
   for (GpuBuffer* buffer : {&hit_mask, &parts, &bits, &sums, &windings}) buffer->clear();
 }
 
 GpuDepthDetector::GpuDepthDetector(const GpuContext& gpu, const DepthSettings& settings,
-                                   const GpuDepthOptions& options) {
+                                   const GpuDepthSettings& options) {
   gpu.check_current();
   const GpuStateGuard guard(options.save_state);
   if (options.save_state) clear_gpu_state();
@@ -59,7 +59,7 @@ void GpuDepthDetector::draw_map(int slot, std::span<const GpuDrawable> object,
   try {
     state_->draw_map(slot, object, view, update);
   } catch (...) {
-    glFinish();  // what was drawn already, writes first
+    glFinish();  // Earlier drawings write first.
     if (state_->by_intervals()) state_->heads.clear();
     throw;
   }
@@ -67,7 +67,8 @@ void GpuDepthDetector::draw_map(int slot, std::span<const GpuDrawable> object,
 
 void GpuDepthDetector::State::set_stride(detail::Flight& flight) const {
   flight.element_words = static_cast<std::uint32_t>((flight.ids.size() + 31) / 32);
-  flight.record_words = 16 + 8 * settings.max_contacts + flight.element_words;
+  flight.record_words =
+      glsl::kHeadWords + glsl::kContactWords * settings.max_contacts + flight.element_words;
   flight.stride = (flight.record_words + 2 + 3) / 4 * 4;
 }
 
@@ -94,10 +95,10 @@ detail::Flight& GpuDepthDetector::State::prepare(std::span<const GpuDepthQuery> 
   if (free == flights.end())
     throw Error(
         fmt::format("{} submissions have not been fetched: fetch or forget one, or raise "
-                    "GpuDepthOptions::in_flight",
+                    "GpuDepthSettings::in_flight",
                     flights.size()));
   detail::Flight& flight = **free;
-  flight.wait();  // of one that was forgotten
+  flight.wait();  // For a forgotten one.
   flight.queries.assign(queries.begin(), queries.end());
   flight.views.clear();
   flight.ids.clear();
@@ -107,7 +108,7 @@ detail::Flight& GpuDepthDetector::State::prepare(std::span<const GpuDepthQuery> 
   flight.ids.clear();
   for (const GpuDrawable& drawable : scene.drawables) flight.ids.push_back(drawable.id);
 
-  // One block at least, for the mask.
+  // At least one block, for the mask.
   const std::size_t passes = std::max<std::size_t>(1, scene.drawables.size()) * queries.size();
   std::size_t bytes = detail::find_pass(passes);
   plan_meshes(flight, scene, bytes);
@@ -123,14 +124,14 @@ detail::Flight& GpuDepthDetector::State::prepare(std::span<const GpuDepthQuery> 
                                         [](const GpuDrawable& d) { return d.closed; });
   if (!compute_raster || draws_closed) head.flags |= detail::kFrameCountedAlways;
   for (std::size_t q = 0; q < queries.size(); ++q)
-    head.query_slots[q] = static_cast<std::uint32_t>(queries[q].slot);
+    head.query_slots[q / 4][q % 4] = static_cast<std::uint32_t>(queries[q].slot);
   flight.upload.put(0, head);
-  detail::DepthPassBlock block;
+  detail::DepthPassBlock block{};
   for (std::size_t pass = 0; pass < passes; ++pass) {
     const std::size_t i = pass / queries.size();
     block.query = static_cast<std::uint32_t>(pass % queries.size());
     block.element = static_cast<std::uint32_t>(i);
-    block.slot = head.query_slots[block.query];
+    block.slot = head.query_slots[block.query / 4][block.query % 4];
     block.flags = 0;
     if (i < scene.drawables.size()) {
       if (scene.drawables[i].closed) block.flags |= detail::kPassClosed;
@@ -152,7 +153,7 @@ void GpuDepthDetector::State::run(detail::Flight& flight, const GpuDepthScene& s
     run_once(flight, results_name);
     return;
   }
-  if (once) glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT);  // of what that has written
+  if (once) glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT);  // For its writes.
   flight.upload.bind_frame();
   bind_storage();
   const auto count = static_cast<std::uint32_t>(flight.queries.size());
@@ -172,8 +173,9 @@ void GpuDepthDetector::State::run(detail::Flight& flight, const GpuDepthScene& s
                             std::any_of(scene.meshes.begin(), scene.meshes.end(),
                                         [](const GpuMeshes* m) { return m->state().any_closed; });
     if (within && any_closed)
-      within->dispatch(groups(settings.width, 16), groups(settings.height, 16), count);
-    glBindBufferBase(GL_SHADER_STORAGE_BUFFER, 15, results_name);
+      within->dispatch(groups(settings.width, glsl::kDepthTile),
+                       groups(settings.height, glsl::kDepthTile), count);
+    glBindBufferBase(GL_SHADER_STORAGE_BUFFER, glsl::kDepthResultsAt, results_name);
     finish->dispatch(count);
   }
   glMemoryBarrier(GL_CLIENT_MAPPED_BUFFER_BARRIER_BIT);
@@ -213,7 +215,7 @@ GpuDepthResults GpuDepthDetector::submit_on_gpu(std::span<const GpuDepthQuery> q
     state_->forget_hits();
     throw;
   }
-  flight.number = 0;  // nothing to fetch
+  flight.number = 0;  // Nothing to fetch.
   return {state_->results.name(), static_cast<std::uint32_t>(queries.size()), stride};
 }
 
@@ -232,7 +234,7 @@ void GpuDepthDetector::fetch(GpuDepthTicket ticket, std::vector<DepthReport>& re
   flight.wait();
   flight.number = 0;
   if (flight.once && !flight.has_come())
-    throw Error("the GPU has not written its report: try GpuDepthOptions::one_pass = false");
+    throw Error("the GPU has not written its report: try GpuDepthSettings::one_pass = false");
   reports.resize(flight.queries.size());
   for (std::size_t q = 0; q < reports.size(); ++q)
     make_depth_report(flight, q, state_->settings, reports[q]);

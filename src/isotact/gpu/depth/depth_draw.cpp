@@ -4,7 +4,7 @@
 
 #include <epoxy/gl.h>
 
-#include "isotact/gpu/detail/depth_state.h"
+#include "isotact/gpu/depth/detail/depth_state.h"
 
 namespace isotact {
 namespace detail {
@@ -52,10 +52,10 @@ std::uint32_t flags_of(const GpuDrawable& d) {
          (d.primitive != DepthPrimitive::kTriangles ? detail::kPassThin : 0U);
 }
 
-// Boxes along the view's axes, with room for rounding, for wide points and lines, and for what
-// conservative rasterisation adds.
+// Boxes along the view's axes, with tolerances for rounding, for wide points and lines, and for
+// conservative rasterisation.
 bool misses_box(const Aabb& bounds, const std::array<float, 16>& clip_from_world,
-                const std::array<std::int32_t, 2>& size) {
+                const glsl::ivec2& size) {
   const Vec3 middle = center(bounds), half = 0.5 * extent(bounds);
   const double pixels = 16.0 / std::min(size[0], size[1]);
   for (std::size_t row = 0; row < 3; ++row) {
@@ -81,8 +81,8 @@ void set_culling(GLenum face) {
 
 void GpuDepthDetector::State::begin_pass(const detail::PassState& pass) const {
   glBindFramebuffer(GL_DRAW_FRAMEBUFFER, pass.framebuffer);
-  // The view looks along +z of a right-handed frame: outlines run the other way round than OpenGL's
-  // own views have them.
+  // The view direction is +z of a right-handed frame: outlines have the opposite orientation of
+  // OpenGL's own views.
   glFrontFace(GL_CW);
   glEnablei(GL_SCISSOR_TEST, 0);
   put_draw_switch(GL_DEPTH_TEST, pass.depth_function != 0);
@@ -115,13 +115,15 @@ void GpuDepthDetector::State::draw_object(std::span<const GpuDrawable> object,
 
 void GpuDepthDetector::State::draw_intervals(std::span<const GpuDrawable> object,
                                              const DepthView& view, const detail::Upload& upload) {
-  const std::uint32_t start[2] = {
-      0, static_cast<std::uint32_t>((nodes.size() - node_start()) / node_bytes())};
+  const glsl::DepthNodesHead start{
+      .count = 0, .room = static_cast<std::uint32_t>((nodes.size() - node_start()) / node_bytes())};
   glClearNamedBufferSubData(nodes.name(), GL_RG32UI, 0, sizeof start, GL_RG_INTEGER,
-                            GL_UNSIGNED_INT, start);
-  const GLuint buffers[] = {intervals.name(), notes.name(), heads.name(), nodes.name(),
-                            tile_bounds.name()};
-  glBindBuffersBase(GL_SHADER_STORAGE_BUFFER, 8, 5, buffers);
+                            GL_UNSIGNED_INT, &start);
+  detail::bind_buffers({{glsl::kDepthIntervalsAt, intervals.name()},
+                        {glsl::kDepthMapsAt, notes.name()},
+                        {glsl::kDepthHeadsAt, heads.name()},
+                        {glsl::kDepthNodesAt, nodes.name()},
+                        {glsl::kDepthTileBoundsAt, tile_bounds.name()}});
   begin_pass({.framebuffer = plain.name(), .clamp = true});
   set_tile(0);
   draw_object(object, view, upload, callers.gather, 0);
@@ -142,15 +144,15 @@ void GpuDepthDetector::State::draw_heights(int slot, std::span<const GpuDrawable
     glClearNamedFramebufferfv(picture.name(), GL_DEPTH, 0, &start);
     draw_object(object, view, upload, callers.only, cull);
   };
-  // FAB's two tricks: the depth test the other way round, and the culling.
+  // FAB's two tricks: the reversed depth test, and the culling.
   draw(far_picture, GL_GREATER, 0, GL_FRONT);
   if (settings.two_sided) draw(near_picture, GL_LESS, 1, GL_BACK);
-  glBindTextureUnit(8, object_far.name());
-  glBindSampler(8, 0);
-  glBindTextureUnit(9, object_near.name());
-  glBindSampler(9, 0);
-  const GLuint buffers[] = {notes.name(), 0, 0, tile_bounds.name()};
-  glBindBuffersBase(GL_SHADER_STORAGE_BUFFER, 9, 4, buffers);
+  glBindTextureUnit(glsl::kObjectFarUnit, object_far.name());
+  glBindSampler(glsl::kObjectFarUnit, 0);
+  glBindTextureUnit(glsl::kObjectNearUnit, object_near.name());
+  glBindSampler(glsl::kObjectNearUnit, 0);
+  detail::bind_buffers(
+      {{glsl::kDepthMapsAt, notes.name()}, {glsl::kDepthTileBoundsAt, tile_bounds.name()}});
 }
 
 detail::DepthMapNote GpuDepthDetector::State::read_note(int slot) const {
@@ -167,10 +169,10 @@ void GpuDepthDetector::State::draw_map(int slot, std::span<const GpuDrawable> ob
     detail::Upload& upload = map_upload;
     upload.reserve(detail::find_pass(object.size() + 1));
     upload.put(0, frame);
-    detail::DepthPassBlock block;
+    detail::DepthPassBlock block{};
     block.slot = static_cast<std::uint32_t>(slot);
-    block.slope = {static_cast<float>(view.half_size.z * settings.width / view.half_size.x),
-                   static_cast<float>(view.half_size.z * settings.height / view.half_size.y)};
+    block.slope[0] = static_cast<float>(view.half_size.z * settings.width / view.half_size.x);
+    block.slope[1] = static_cast<float>(view.half_size.z * settings.height / view.half_size.y);
     block.metres = static_cast<float>(2 * view.half_size.z);
     upload.put(detail::find_pass(0), block);
     for (std::size_t i = 0; i < object.size(); ++i) {
@@ -187,8 +189,8 @@ void GpuDepthDetector::State::draw_map(int slot, std::span<const GpuDrawable> ob
     else
       draw_heights(slot, object, view, upload);
     upload.bind_pass(0);
-    resolve->dispatch(static_cast<std::uint32_t>((settings.width + 15) / 16),
-                      static_cast<std::uint32_t>((settings.height + 15) / 16));
+    resolve->dispatch(static_cast<std::uint32_t>(detail::count_tiles(settings.width)),
+                      static_cast<std::uint32_t>(detail::count_tiles(settings.height)));
     if (update == MapUpdate::kQueue) break;
     const detail::DepthMapNote note = read_note(slot);
     if (note.lost == 0) break;
@@ -199,14 +201,23 @@ void GpuDepthDetector::State::draw_map(int slot, std::span<const GpuDrawable> ob
 }
 
 void GpuDepthDetector::State::bind_storage() const {
-  const GLuint buffers[] = {intervals.name(), notes.name(), hit_mask.name(), parts.name(),
-                            hits.name(),      sums.name(),  bits.name(),     windings.name()};
-  glBindBuffersBase(GL_SHADER_STORAGE_BUFFER, 8, 8, buffers);
+  detail::bind_buffers({{glsl::kDepthIntervalsAt, intervals.name()},
+                        {glsl::kDepthMapsAt, notes.name()},
+                        {glsl::kDepthMaskAt, hit_mask.name()},
+                        {glsl::kDepthPartsAt, parts.name()},
+                        {glsl::kDepthHitsAt, hits.name()},
+                        {glsl::kDepthSumsAt, sums.name()},
+                        {glsl::kDepthBitsAt, bits.name()},
+                        {glsl::kDepthWindingsAt, windings.name()}});
   if (by_intervals()) return;
+  // In the order of their units.
+  static_assert(glsl::kObjectNearUnit == glsl::kObjectFarUnit + 1 &&
+                glsl::kEnvironmentDepthUnit == glsl::kObjectFarUnit + 2 &&
+                glsl::kEnvironmentSurfaceUnit == glsl::kObjectFarUnit + 3);
   const GLuint textures[] = {object_far.name(), object_near.name(), environment_depth.name(),
                              environment_surface.name()};
-  glBindTextures(8, 4, textures);
-  glBindSamplers(8, 4, nullptr);
+  glBindTextures(glsl::kObjectFarUnit, 4, textures);
+  glBindSamplers(glsl::kObjectFarUnit, 4, nullptr);
 }
 
 void GpuDepthDetector::State::mark_stencils(const detail::Flight& flight) {
@@ -226,7 +237,7 @@ void GpuDepthDetector::State::mark_stencils(const detail::Flight& flight) {
     set_tile(static_cast<int>(q));
     const GLint nothing = 0;
     glClearNamedFramebufferiv(environment_picture.name(), GL_STENCIL, 0, &nothing);
-    flight.upload.bind_pass(q);  // of the first drawable
+    flight.upload.bind_pass(q);  // That of the first drawable.
     glUseProgram(mask->link(*mask_fragment));
     glDrawArrays(GL_TRIANGLES, 0, 3);
   }
@@ -244,7 +255,7 @@ void GpuDepthDetector::State::draw_tested(const GpuDrawable& drawable, DrawPass&
     drawable.draw(pass);
     return;
   }
-  // Windings come from the pixels' middles, hits from all of their squares.
+  // Windings come from the pixels' centres, hits from all of their squares.
   pass.fragment = &callers.test;
   if (drawable.closed && look_inside) drawable.draw(pass);
   pass.fragment = &*callers.test_whole;
@@ -279,8 +290,8 @@ void GpuDepthDetector::State::draw_environment(const detail::Flight& flight,
   for (std::size_t i = 0; i < scene.drawables.size(); ++i) {
     const GpuDrawable& drawable = scene.drawables[i];
     pass.element = static_cast<std::uint32_t>(i);
-    // What is closed shows as FAB draws it; intervals need all of its surfaces, those in front of
-    // the box, too.
+    // Closed elements are shown as FAB draws them. Intervals need all of their surfaces, including
+    // those in front of the box.
     set_culling(drawable.closed && !by_intervals() ? GL_BACK : 0);
     put_draw_switch(GL_DEPTH_CLAMP, drawable.closed && look_inside);
     for (std::size_t q = 0; q < flight.queries.size(); ++q) {
@@ -288,7 +299,7 @@ void GpuDepthDetector::State::draw_environment(const detail::Flight& flight,
           flight.queries[q].world_from_object * flight.views[q].object_from_view;
       pass.clip_from_world = detail::make_clip_matrix(flight.views[q], inverse(world_from_view));
       const std::size_t block = number++;
-      // A closed one that misses the box does not hold it either.
+      // A closed one that misses the box does not contain it either.
       if (drawable.bounds && misses_box(*drawable.bounds, pass.clip_from_world, frame.size))
         continue;
       set_tile(static_cast<int>(q));

@@ -1,10 +1,10 @@
-// A first look, on the CPU, at queries that somebody waits for: the way to the GPU and back takes
-// longer than to see that nothing is near.
+// A first test on the CPU of queries with a waiting caller: the transfer to the GPU and back takes
+// longer than a proof that nothing is near.
 #include <algorithm>
 
-#include "isotact/gpu/detail/depth_state.h"
-#include "isotact/gpu/detail/mesh_state.h"
-#include "isotact/gpu/detail/mesh_winding.h"
+#include "isotact/gpu/depth/detail/depth_state.h"
+#include "isotact/gpu/depth/detail/mesh_state.h"
+#include "isotact/gpu/depth/detail/mesh_winding.h"
 
 namespace isotact {
 
@@ -34,8 +34,8 @@ void GpuDepthDetector::State::note_answers(std::span<const GpuDepthQuery> querie
       once->slots[static_cast<std::size_t>(queries[i].slot)].was_free = false;
 }
 
-// Where no surface touches the boxes of tiles, each closed element is around all of a connected
-// part of them, or around nothing of it.
+// If no surface touches the boxes of tiles, each closed element surrounds all of a connected part
+// of them, or nothing of it.
 bool GpuDepthDetector::State::looks_free(const GpuDepthQuery& query,
                                          const GpuMeshes::State& meshes_state) {
   const auto slot = static_cast<std::size_t>(query.slot);
@@ -47,7 +47,8 @@ bool GpuDepthDetector::State::looks_free(const GpuDepthQuery& query,
   sieve.begin(*once->slots[slot].solid, {settings.width, settings.height});
   bool any_closed = false;
   for (const GpuMeshes::State::Element& e : meshes_state.elements) {
-    // What misses the box neither meets the object nor is around it. (Balls, a little too large.)
+    // An element that misses the box neither meets the object nor surrounds it. (Balls, slightly
+    // too large.)
     const double reach = (radius + e.radius) * (1 + 1e-9);
     if (e.first_node == e.end_node ||
         length_sq(e.middle - world_from_view.translation) > reach * reach)
@@ -59,7 +60,7 @@ bool GpuDepthDetector::State::looks_free(const GpuDepthQuery& query,
   return !settings.find_inside || !any_closed || is_outside(query, meshes_state);
 }
 
-// Whether no part of an object that touches no surface is within closed elements.
+// Returns whether no part of an object that touches no surface is within closed elements.
 bool GpuDepthDetector::State::is_outside(const GpuDepthQuery& query,
                                          const GpuMeshes::State& meshes_state) const {
   const auto slot = static_cast<std::size_t>(query.slot);
@@ -77,7 +78,7 @@ bool GpuDepthDetector::State::is_outside(const GpuDepthQuery& query,
       if (!e.closed || !e.surrounds || length_sq(e.middle - place) > e.radius * e.radius * 1.001)
         continue;
       const auto winding =
-          detail::find_winding(meshes_state, e, transform_point(inverse(e.pose), place));
+          detail::compute_winding(meshes_state, e, transform_point(inverse(e.pose), place));
       if (!winding) return false;
       around += *winding;
     }

@@ -5,28 +5,17 @@
 
 #include <epoxy/gl.h>
 
-#include "isotact/gpu/detail/depth_state.h"
-#include "isotact/gpu/detail/mesh_state.h"
-#include "isotact/gpu/detail/shader_text.h"
+#include "isotact/gpu/core/detail/shader_text.h"
+#include "isotact/gpu/depth/detail/depth_state.h"
+#include "isotact/gpu/depth/detail/mesh_state.h"
 
 namespace isotact {
 namespace detail {
 namespace {
 
-// Primitives that may be left of one culling; more queries are taken one batch after the other.
+// Largest number of primitives left by one culling; more queries are processed in batches.
 constexpr std::uint64_t kMostVisible = std::uint64_t{1} << 23U;
 
-// shaders/depth_instances.glsl
-struct MeshBatch {
-  std::uint32_t elements = 0, first_query = 0;
-  std::array<float, 2> atlas{};
-  std::array<std::uint32_t, 4> first_visible{};
-};
-static_assert(sizeof(MeshBatch) == 32);
-
-struct DrawCommand {
-  std::uint32_t count = 0, instances = 1, first = 0, base = 0;
-};
 using DrawCommands = std::array<DrawCommand, 3>;
 
 // A batch's block, then its commands.
@@ -39,9 +28,9 @@ std::vector<ShaderDefine> make_cull_defines(const DepthSettings& settings) {
   return defines;
 }
 
-// Whether a closed element may hold a point of the query's box: not where its own box misses that.
-// Then rays leave it as often as they enter it before they come to the box, and none of its
-// surfaces needs to be counted. (Boxes along the view's axes, a little too large.)
+// Returns whether a closed element may contain a point of the query's box: not if its own box
+// misses that. Then rays leave it as often as they enter it before they reach the box, and none of
+// its surfaces needs to be counted. (Boxes along the view's axes, slightly too large.)
 bool may_surround(const DrawnInstance& instance, const Aabb& bounds) {
   const Vec3 middle = center(bounds), half = 0.5 * extent(bounds);
   for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -120,9 +109,9 @@ void GpuDepthDetector::State::plan_meshes(detail::Flight& flight, const GpuDepth
         std::clamp<std::uint64_t>(detail::kMostVisible / primitives, 1, flight.queries.size()));
     if (compute_raster) {
       plan.queries_at_once = static_cast<std::uint32_t>(flight.queries.size());
-      meshes->visible.reserve(std::size_t{item_room} * 16);
+      meshes->visible.reserve(std::size_t{item_room} * sizeof(glsl::uvec4));
     } else {
-      meshes->visible.reserve(plan.queries_at_once * primitives * 8);
+      meshes->visible.reserve(plan.queries_at_once * primitives * sizeof(glsl::uvec2));
     }
     const std::size_t batches =
         (flight.queries.size() + plan.queries_at_once - 1) / plan.queries_at_once;
@@ -149,15 +138,16 @@ void GpuDepthDetector::State::put_meshes(detail::Flight& flight) const {
         flight.upload.put(at, instance);
       }
     }
-    detail::MeshBatch batch;
-    batch.elements = static_cast<std::uint32_t>(m.elements.size());
-    batch.atlas = {static_cast<float>(atlas_width), static_cast<float>(atlas_height)};
-    batch.first_visible = {0, plan.queries_at_once * m.kinds[0],
-                           plan.queries_at_once * (m.kinds[0] + m.kinds[1]), 0};
+    detail::MeshBatch batch{
+        .elements = static_cast<std::uint32_t>(m.elements.size()),
+        .first_query = 0,
+        .atlas = {static_cast<float>(atlas_width), static_cast<float>(atlas_height)},
+        .first_visible = {0, plan.queries_at_once * m.kinds[0],
+                          plan.queries_at_once * (m.kinds[0] + m.kinds[1]), 0}};
     detail::DrawCommands commands{};
     if (compute_raster) {
       batch.first_visible[0] = item_room;
-      commands[0].first = commands[1].first = 1;  // dispatches of 0 x 1 x 1
+      commands[0].first = commands[1].first = 1;  // Dispatches of 0 x 1 x 1.
     }
     at = plan.batches;
     for (std::size_t q = 0; q < flight.queries.size();
@@ -174,31 +164,30 @@ void GpuDepthDetector::State::bind_batch(const detail::Flight& flight, const det
   const GpuMeshes::State& m = plan.meshes->state();
   const GLuint up = flight.upload.name();
   const auto size = [](const GpuBuffer& b) { return static_cast<GLsizeiptr>(b.size()); };
-  const std::array<GLuint, 6> names{m.corners.name(),  up, meshes->visible.name(),
-                                    m.clusters.name(), up, tile_bounds.name()};
-  const std::array<GLintptr, 6> offsets{0,
-                                        static_cast<GLintptr>(plan.instances),
-                                        0,
-                                        0,
-                                        static_cast<GLintptr>(batch + detail::kBlockAlign),
-                                        0};
-  const std::array<GLsizeiptr, 6> sizes{
-      size(m.corners),
+  std::array<GLuint, 6> names{};
+  std::array<GLintptr, 6> offsets{};
+  std::array<GLsizeiptr, 6> sizes{};
+  const auto put = [&](std::size_t at, GLuint name, std::size_t offset, GLsizeiptr bytes) {
+    names[at] = name, offsets[at] = static_cast<GLintptr>(offset), sizes[at] = bytes;
+  };
+  put(glsl::kDepthCornersAt, m.corners.name(), 0, size(m.corners));
+  put(glsl::kDepthInstancesAt, up, plan.instances,
       static_cast<GLsizeiptr>(flight.queries.size() * m.elements.size() *
-                              sizeof(detail::DrawnInstance)),
-      size(meshes->visible),
-      size(m.clusters),
-      sizeof(detail::DrawCommands),
-      size(tile_bounds)};
-  glBindBuffersRange(GL_SHADER_STORAGE_BUFFER, 0, 6, names.data(), offsets.data(), sizes.data());
-  glBindBufferRange(GL_UNIFORM_BUFFER, 31, up, static_cast<GLintptr>(batch),
+                              sizeof(detail::DrawnInstance)));
+  put(glsl::kDepthVisibleAt, meshes->visible.name(), 0, size(meshes->visible));
+  put(glsl::kDepthClustersAt, m.clusters.name(), 0, size(m.clusters));
+  put(glsl::kDepthCommandsAt, up, batch + detail::kBlockAlign, sizeof(detail::DrawCommands));
+  put(glsl::kDepthTilesAt, tile_bounds.name(), 0, size(tile_bounds));
+  glBindBuffersRange(GL_SHADER_STORAGE_BUFFER, glsl::kDepthCornersAt, 6, names.data(),
+                     offsets.data(), sizes.data());
+  glBindBufferRange(GL_UNIFORM_BUFFER, glsl::kDepthBatchAt, up, static_cast<GLintptr>(batch),
                     sizeof(detail::MeshBatch));
 }
 
 void GpuDepthDetector::State::begin_meshes() const {
   glViewportIndexedf(0, 0, 0, static_cast<float>(atlas_width), static_cast<float>(atlas_height));
   glScissorIndexed(0, 0, 0, atlas_width, atlas_height);
-  // Pictures side by side are cut apart by distances; one alone by the viewport.
+  // Pictures side by side are separated by clip distances; one alone by the viewport.
   for (GLenum i = 0; i < 4; ++i) put_mesh_switch(GL_CLIP_DISTANCE0 + i, tiles > 1);
   glDisable(GL_CULL_FACE);
 }
@@ -216,7 +205,7 @@ void GpuDepthDetector::State::draw_visible(const GpuMeshes& drawn, std::uint32_t
     const auto draw = [&](const FragmentShader& fragment) {
       glUseProgram(meshes->draw[kind]->link(fragment));
       const std::size_t command = commands + kind * sizeof(detail::DrawCommand);
-      // OpenGL takes places in a buffer as pointers.
+      // OpenGL takes offsets in a buffer as pointers.
       // NOLINTNEXTLINE(performance-no-int-to-ptr)
       glDrawArraysIndirect(kModes[kind], reinterpret_cast<const void*>(command));
     };
@@ -242,7 +231,7 @@ void GpuDepthDetector::State::raster_meshes(const detail::Flight& flight,
     glBindBuffer(GL_DISPATCH_INDIRECT_BUFFER, flight.upload.name());
     glDispatchComputeIndirect(static_cast<GLintptr>(plan.batches + detail::kBlockAlign +
                                                     command * sizeof(detail::DrawCommand)));
-    // What is listed is read before others are listed; and hits are known.
+    // The list is read before others are listed; and hits are known.
     glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT);
   }
 }
@@ -263,7 +252,7 @@ void GpuDepthDetector::State::draw_meshes(const detail::Flight& flight) {
     const std::size_t count = flight.queries.size();
     std::size_t batch = plan.batches;
     for (std::size_t q = 0; q < count; q += plan.queries_at_once, batch += detail::kBatchBytes) {
-      // What is listed already is being drawn.
+      // The current list is being drawn.
       if (q > 0 || &plan != flight.meshes.data()) glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT);
       bind_batch(flight, plan, batch);
       glUseProgram(meshes->cull.name());

@@ -1,5 +1,5 @@
-// Detection in one dispatch, and waiting for it without the driver: for single poses the way to the
-// GPU and back is most of the time.
+// Detection in one dispatch, and waiting for it without the driver: for single poses the transfer
+// to the GPU and back takes most of the time.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -7,8 +7,8 @@
 
 #include <epoxy/gl.h>
 
-#include "isotact/gpu/detail/depth_state.h"
-#include "isotact/gpu/detail/mesh_state.h"
+#include "isotact/gpu/depth/detail/depth_state.h"
+#include "isotact/gpu/depth/detail/mesh_state.h"
 
 namespace isotact {
 namespace detail {
@@ -28,12 +28,12 @@ std::uint32_t find_record_check(const std::uint32_t* words, std::size_t count,
 
 namespace {
 
-// Whether a box of an element may have something to say. `front`: however far in front of the
-// query's box it is. Boxes along the view's axes, a little too large, as in depth_cull.glsl.
-bool may_meet_box(const std::array<float, 12>& rows, const ClusterNode& node, bool front) {
+// Returns whether a box of an element may matter. `front`: at any distance in front of the query's
+// box. Boxes along the view's axes, slightly too large, as in depth_cull.glsl.
+bool may_meet_box(const glsl::Rows3x4& rows, const ClusterNode& node, bool front) {
   const Vec3f& middle = node.middle;
   const Vec3f& half = node.half;
-  // Without branches: which way they go is anybody's guess.
+  // Without branches, which would be unpredictable.
   unsigned misses = 0;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const float* const row = &rows[4 * axis];
@@ -46,8 +46,8 @@ bool may_meet_box(const std::array<float, 12>& rows, const ClusterNode& node, bo
   return misses == 0;
 }
 
-// Whether edge functions of all triangles are exact in double precision; depth_once.comp.
-// `longest`: of their edges.
+// Returns whether edge functions of all triangles are exact in double precision; depth_once.comp.
+// `longest` is the length of their longest edge.
 bool is_exact(const DepthView& view, const DepthSettings& settings, double longest) {
   constexpr double kMostPixels = 8000;
   return longest * settings.width <= kMostPixels * 2 * view.half_size.x &&
@@ -63,12 +63,12 @@ bool GpuDepthDetector::State::can_run_once(const GpuDepthScene& scene) const {
   if (scene.meshes.size() != 1) return false;
   const GpuMeshes::State& m = scene.meshes.front()->state();
   return m.kinds[1] == 0 && m.kinds[2] == 0 && m.cluster_count > 0 &&
-         m.elements.size() <= detail::kOnceElements;
+         m.elements.size() <= glsl::kOnceElements;
 }
 
 void GpuDepthDetector::State::make_once() {
-  const auto tile_count =
-      static_cast<std::uint32_t>(((settings.width + 15) / 16) * ((settings.height + 15) / 16));
+  const auto tile_count = static_cast<std::uint32_t>(detail::count_tiles(settings.width) *
+                                                     detail::count_tiles(settings.height));
   std::vector<ShaderDefine> defines{{"LAYERS", std::to_string(settings.layers)},
                                     {"WIDTH", std::to_string(settings.width)},
                                     {"HEIGHT", std::to_string(settings.height)},
@@ -78,26 +78,30 @@ void GpuDepthDetector::State::make_once() {
   once = std::make_unique<detail::OncePass>();
   once->program = GpuProgram("depth_once.comp", defines);
   once->frame = GpuBuffer(std::span<const detail::DepthFrame>(&frame, 1));
-  once->notes = GpuBuffer(static_cast<std::size_t>(options.queries) * detail::kOnceNoteWords * 4);
+  once->notes = GpuBuffer(static_cast<std::size_t>(options.queries) * glsl::kOnceNoteWords * 4);
   once->notes.clear();
   once->slots.resize(slots.size());
   once->tiles_a_slot = tile_count;
   once->covered = GpuBuffer(slots.size() * tile_count * sizeof(detail::CoveredTile));
 }
 
-// Tiles that hold a pixel in which windings are counted for each element; depth_frame.glsl.
+// Returns the tiles that contain a pixel in which windings are counted for each element;
+// depth_frame.glsl.
 std::vector<bool> GpuDepthDetector::State::find_probed_tiles(
     const detail::DepthMapNote& note) const {
   std::vector<bool> probed(once->tiles_a_slot);
   const auto width = static_cast<std::uint32_t>(settings.width);
   const auto height = static_cast<std::uint32_t>(settings.height);
-  const std::uint32_t part_x = (width + 3) / 4, part_y = (height + 3) / 4;
-  for (std::uint32_t region = 0; region < 16; ++region) {
+  constexpr std::uint32_t kRegions = glsl::kProbeRegions, kMask = glsl::kProbeMask,
+                          kTile = glsl::kDepthTile;
+  const std::uint32_t part_x = (width + kRegions - 1) / kRegions;
+  const std::uint32_t part_y = (height + kRegions - 1) / kRegions;
+  for (std::uint32_t region = 0; region < glsl::kProbeCount; ++region) {
     if (note.probes[region] == 0) continue;
-    const std::uint32_t local = 0xfffffU - (note.probes[region] & 0xfffffU);
-    const std::uint32_t x = region % 4 * part_x + local % part_x;
-    const std::uint32_t y = region / 4 * part_y + local / part_x;
-    probed.at(std::size_t{y / 16} * ((width + 15) / 16) + x / 16) = true;
+    const std::uint32_t local = kMask - (note.probes[region] & kMask);
+    const std::uint32_t x = region % kRegions * part_x + local % part_x;
+    const std::uint32_t y = region / kRegions * part_y + local / part_x;
+    probed.at(std::size_t{y / kTile} * ((width + kTile - 1) / kTile) + x / kTile) = true;
   }
   return probed;
 }
@@ -120,14 +124,15 @@ void GpuDepthDetector::State::list_covered(std::size_t slot) {
   once->covered.upload(std::span<const detail::CoveredTile>(tiles_of_map),
                        slot * once->tiles_a_slot * sizeof(detail::CoveredTile));
   auto solid = std::make_shared<detail::SolidTiles>();
-  solid->set((settings.width + 15) / 16, (settings.height + 15) / 16, tiles_of_map);
+  solid->set(detail::count_tiles(settings.width), detail::count_tiles(settings.height),
+             tiles_of_map);
   listed = {.version = slots[slot].version,
             .tiles = static_cast<std::uint32_t>(tiles_of_map.size()),
             .lost = note.lost,
             .solid = std::move(solid)};
 }
 
-// Clusters of all elements that one query must look at.
+// Lists the clusters of all elements that one query must test.
 void GpuDepthDetector::State::list_clusters(const detail::Flight& flight, std::size_t query,
                                             const GpuMeshes::State& m,
                                             std::vector<detail::DrawnInstance>& instances) const {
@@ -138,7 +143,8 @@ void GpuDepthDetector::State::list_clusters(const detail::Flight& flight, std::s
   std::vector<std::uint32_t>& entries = once->entries;
   for (std::size_t i = 0; i < m.elements.size(); ++i) {
     const GpuMeshes::State::Element& e = m.elements[i];
-    // What misses the box neither meets the object nor is around it. (Balls, a little too large.)
+    // An element that misses the box neither meets the object nor surrounds it. (Balls, slightly
+    // too large.)
     const double reach = (radius + e.radius) * (1 + 1e-9);
     if (e.first_node == e.end_node ||
         length_sq(e.middle - world_from_view.translation) > reach * reach)
@@ -187,7 +193,7 @@ bool GpuDepthDetector::State::prepare_once(detail::Flight& flight, const GpuDept
     list_clusters(flight, q, m, instances);
     const std::size_t count = once->entries.size() - first;
     if (count > detail::kOnceEntries || instances.size() > 0xffff) return false;
-    // Somebody has to write the report.
+    // One group must write the report.
     once->queries.push_back({.slot = static_cast<std::uint32_t>(slot),
                              .entries = static_cast<std::uint32_t>(first),
                              .entry_count = static_cast<std::uint32_t>(count),
@@ -213,7 +219,7 @@ bool GpuDepthDetector::State::put_once(detail::Flight& flight) {
   if (bytes > detail::kOnceBytes) return false;
   reserve_elements(static_cast<std::uint32_t>(flight.ids.size()));
   flight.upload.reserve(detail::kOnceBytes);
-  // A driver gives memory out again with what was in it: the report of another detector, say.
+  // A driver reuses memory with its old content, such as the report of another detector.
   static std::atomic<std::uint32_t> stamps{0};
   flight.stamp = ++stamps;
   flight.upload.put(0, detail::OnceHead{.elements = static_cast<std::uint32_t>(flight.ids.size()),
@@ -232,18 +238,25 @@ bool GpuDepthDetector::State::put_once(detail::Flight& flight) {
 
 void GpuDepthDetector::State::run_once(detail::Flight& flight, std::uint32_t results_name) {
   const GpuMeshes::State& m = flight.meshes.front().meshes->state();
-  const std::array<GLuint, 6> names{m.corners.name(),  0, 0, m.leaves.name(), once->covered.name(),
-                                    once->notes.name()};
-  glBindBuffersBase(GL_SHADER_STORAGE_BUFFER, 0, 6, names.data());
-  const std::array<GLuint, 8> more{intervals.name(), notes.name(), hit_mask.name(), parts.name(),
-                                   hits.name(),      sums.name(),  bits.name(),     results_name};
-  glBindBuffersBase(GL_SHADER_STORAGE_BUFFER, 8, 8, more.data());
+  detail::bind_buffers({{glsl::kDepthCornersAt, m.corners.name()},
+                        {glsl::kDepthLeavesAt, m.leaves.name()},
+                        {glsl::kDepthCoveredAt, once->covered.name()},
+                        {glsl::kDepthNotesAt, once->notes.name()}});
+  detail::bind_buffers({{glsl::kDepthIntervalsAt, intervals.name()},
+                        {glsl::kDepthMapsAt, notes.name()},
+                        {glsl::kDepthMaskAt, hit_mask.name()},
+                        {glsl::kDepthPartsAt, parts.name()},
+                        {glsl::kDepthHitsAt, hits.name()},
+                        {glsl::kDepthSumsAt, sums.name()},
+                        {glsl::kDepthBitsAt, bits.name()},
+                        {glsl::kDepthResultsAt, results_name}});
+  static_assert(glsl::kDepthOnceAt == glsl::kDepthFrameAt + 1);
   const std::array<GLuint, 2> blocks{once->frame.name(), flight.upload.name()};
-  glBindBuffersBase(GL_UNIFORM_BUFFER, 30, 2, blocks.data());
+  glBindBuffersBase(GL_UNIFORM_BUFFER, glsl::kDepthFrameAt, 2, blocks.data());
   std::uint32_t groups = 0;
   for (const detail::OnceQuery& query : once->queries) groups = std::max(groups, query.groups);
   glUseProgram(once->program.name());
-  // The last detection has put everything back.
+  // The last detection has reset everything.
   glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT);
   glDispatchCompute(groups, static_cast<GLuint>(once->queries.size()), 1);
   glFlush();
@@ -253,7 +266,7 @@ void GpuDepthDetector::State::run_once(detail::Flight& flight, std::uint32_t res
 
 namespace detail {
 
-// Words that the GPU is writing: only what the check proves is believed.
+// The GPU may still be writing these words: only words that the check proves are used.
 bool Flight::has_come() const {
   for (std::size_t q = 0; q < queries.size(); ++q) {
     const std::span<const std::uint32_t> words = down.view<std::uint32_t>(stride, q * stride * 4);
@@ -268,7 +281,7 @@ bool Flight::has_come() const {
   return true;
 }
 
-// Fences cost microseconds: one is set only where the answer has not come soon.
+// Fences cost microseconds: one is set only if the result does not arrive soon.
 bool Flight::is_ready() {
   if (!is_pending || (once && in_down && has_come())) return true;
   if (!done.is_set()) {
@@ -281,7 +294,7 @@ bool Flight::is_ready() {
 void Flight::wait() {
   if (!is_pending) return;
   if (once && in_down) {
-    // Most answers come within microseconds, long before a driver's own way to tell so.
+    // Most results arrive within microseconds, long before the driver reports it.
     constexpr std::chrono::microseconds kBusy{300};
     const auto start = std::chrono::steady_clock::now();
     do {

@@ -5,12 +5,12 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/gpu/detail/depth_state.h"
+#include "isotact/gpu/depth/detail/depth_state.h"
 
 namespace isotact {
 namespace {
 
-// Of a picture's pixel and a depth (a part of the box's) in it.
+// A picture's pixel and a depth (a fraction of the box's) in it.
 struct PicturePlace {
   const DepthView& view;
   const DepthSettings& settings;
@@ -52,7 +52,7 @@ void make_depth_report(const detail::Flight& flight, std::size_t query,
   if (head.lost > 0)
     throw Error(
         fmt::format("the map of slot {} had no room for {} surfaces of its object: draw it with "
-                    "MapUpdate::kWait, or raise GpuDepthOptions::surfaces",
+                    "MapUpdate::kWait, or raise GpuDepthSettings::surfaces",
                     head.slot, head.lost));
   const PicturePlace place{
       flight.views[query], settings,
@@ -72,19 +72,20 @@ void make_depth_report(const detail::Flight& flight, std::size_t query,
   if (!report.colliding) return;
   report.deepest = transform_point(place.world_from_view,
                                    place.in_view(head.deepest_pixel, double{head.deepest_z}));
-  const std::size_t bits = 16 + 8 * std::size_t{settings.max_contacts};
+  const std::size_t bits =
+      glsl::kHeadWords + std::size_t{glsl::kContactWords} * settings.max_contacts;
   for (std::uint32_t i = 0; i < flight.element_words; ++i)
     for (std::uint32_t word = words[bits + i]; word != 0; word &= word - 1)
       report.ids.push_back(flight.ids[32 * i + static_cast<std::uint32_t>(std::countr_zero(word))]);
   std::sort(report.ids.begin(), report.ids.end());
   report.ids.erase(std::unique(report.ids.begin(), report.ids.end()), report.ids.end());
-  // Beyond all elements: it is not known which of those that were met (depth_finish.comp, recover).
+  // Beyond all elements: the element is not known (depth_finish.comp, recover).
   report.deepest_id = head.deepest_element < flight.ids.size() ? flight.ids[head.deepest_element]
                       : report.ids.empty()                     ? 0
                                                                : report.ids.front();
   for (std::uint32_t i = 0; i < head.contacts; ++i) {
     detail::DepthResultContact c;
-    std::memcpy(&c, &words[16 + 8 * std::size_t{i}], sizeof c);
+    std::memcpy(&c, &words[glsl::kHeadWords + std::size_t{glsl::kContactWords} * i], sizeof c);
     report.contacts.push_back(make_contact(place, c, flight.ids[c.element]));
   }
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bit>
+#include <cassert>
 #include <chrono>
 #include <cmath>
 #include <cstring>
@@ -9,8 +10,8 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/gpu/detail/depth_state.h"
-#include "isotact/gpu/detail/shader_text.h"
+#include "isotact/gpu/core/detail/shader_text.h"
+#include "isotact/gpu/depth/detail/depth_state.h"
 
 namespace isotact {
 namespace detail {
@@ -38,7 +39,7 @@ bool Fence::is_passed() const {
 }
 void Fence::wait() {
   if (sync_ == nullptr) return;
-  // Drivers send a thread that waits to sleep, and wake it late. Most detections take less.
+  // Drivers put a waiting thread to sleep, and wake it late. Most detections take less time.
   constexpr std::chrono::microseconds kBusy{300};
   const auto start = std::chrono::steady_clock::now();
   while (!is_passed() && std::chrono::steady_clock::now() - start < kBusy) {
@@ -52,6 +53,19 @@ void Fence::wait() {
 void Fence::drop() {
   if (sync_ != nullptr) glDeleteSync(to_sync(sync_));
   sync_ = nullptr;
+}
+
+void bind_buffers(std::initializer_list<BoundBuffer> buffers) {
+  std::array<GLuint, 16> names{};
+  const std::uint32_t first = buffers.begin()->binding;
+  std::uint32_t end = first;
+  for (const BoundBuffer& b : buffers) {
+    assert(b.binding >= first && b.binding - first < names.size());
+    names[b.binding - first] = b.name;
+    end = std::max(end, b.binding + 1);
+  }
+  glBindBuffersBase(GL_SHADER_STORAGE_BUFFER, first, static_cast<GLsizei>(end - first),
+                    names.data());
 }
 
 Upload::~Upload() {
@@ -76,11 +90,11 @@ void Upload::send(std::size_t bytes) const {
   glNamedBufferSubData(name_, 0, static_cast<GLsizeiptr>(bytes), stage_.data());
 }
 void Upload::bind_frame() const {
-  glBindBufferRange(GL_UNIFORM_BUFFER, 30, name_, 0, sizeof(DepthFrame));
+  glBindBufferRange(GL_UNIFORM_BUFFER, glsl::kDepthFrameAt, name_, 0, sizeof(DepthFrame));
 }
 void Upload::bind_pass(std::size_t pass) const {
-  glBindBufferRange(GL_UNIFORM_BUFFER, 31, name_, static_cast<GLintptr>(find_pass(pass)),
-                    sizeof(DepthPassBlock));
+  glBindBufferRange(GL_UNIFORM_BUFFER, glsl::kDepthPassAt, name_,
+                    static_cast<GLintptr>(find_pass(pass)), sizeof(DepthPassBlock));
 }
 
 DepthPrograms::DepthPrograms(const DepthSettings& settings, bool from_vertex)
@@ -102,7 +116,7 @@ DepthPrograms::DepthPrograms(const DepthSettings& settings, bool from_vertex)
 namespace {
 
 void check_options(const GpuContext& gpu, const DepthSettings& settings,
-                   const GpuDepthOptions& options) {
+                   const GpuDepthSettings& options) {
   check_depth_settings(settings);
   if (options.slots < 1 || options.slots > kMostDepthSlots)
     throw Error(fmt::format("slots must be 1 to {}, not {}", kMostDepthSlots, options.slots));
@@ -117,7 +131,7 @@ void check_options(const GpuContext& gpu, const DepthSettings& settings,
   if (settings.conservative && !gpu.info().conservative_raster)
     throw Error(fmt::format(
         "{} has no conservative rasterisation (GL_NV_conservative_raster): without `conservative`, "
-        "what is smaller than find_depth_miss() may be missed",
+        "what is smaller than compute_depth_miss() may be missed",
         gpu.info().renderer));
   if (gpu.info().max_storage_bindings < GpuState::kStorageBindings)
     throw Error(fmt::format("{} has {} bindings of storage buffers, {} are needed",
@@ -126,22 +140,23 @@ void check_options(const GpuContext& gpu, const DepthSettings& settings,
 }
 
 bool can_raster(const DepthSettings& settings) {
-  constexpr GLint kBlocks = 14;  // of depth_raster.comp
+  constexpr GLint kBlocks = 14;  // Blocks of depth_raster.comp.
   GLint blocks = 0;
   glGetIntegerv(GL_MAX_COMPUTE_SHADER_STORAGE_BLOCKS, &blocks);
   return settings.method == DepthMethod::kIntervals && !settings.conservative && blocks >= kBlocks;
 }
 
 detail::DepthFrame make_frame(const DepthSettings& settings) {
-  detail::DepthFrame f;
-  f.size = {settings.width, settings.height};
+  detail::DepthFrame f{};
+  f.size[0] = settings.width, f.size[1] = settings.height;
   f.layers = settings.method == DepthMethod::kIntervals ? settings.layers : 1;
   const auto width = static_cast<std::uint32_t>(settings.width);
   const auto height = static_cast<std::uint32_t>(settings.height);
   f.pixels = width * height;
   f.row_words = (width + 31) / 32;
-  f.mask_words = (f.row_words * height + 3) / 4 * 4;  // read by fours
-  f.part_size = {(width + 7) / 8, (height + 7) / 8};
+  f.mask_words = (f.row_words * height + 3) / 4 * 4;  // Read by fours.
+  constexpr std::uint32_t kSide = glsl::kPartSide;
+  f.part_size[0] = (width + kSide - 1) / kSide, f.part_size[1] = (height + kSide - 1) / kSide;
   f.pixel_bits = static_cast<std::uint32_t>(
       std::max(1, static_cast<int>(std::bit_width(f.part_size[0] * f.part_size[1] - 1))));
   f.max_contacts = settings.max_contacts;
@@ -157,7 +172,7 @@ detail::DepthFrame make_frame(const DepthSettings& settings) {
 }  // namespace
 
 GpuDepthDetector::State::State(const GpuContext& gpu, const DepthSettings& wanted,
-                               const GpuDepthOptions& wanted_options)
+                               const GpuDepthSettings& wanted_options)
     : settings((check_options(gpu, wanted, wanted_options), wanted)),
       options(wanted_options),
       frame(make_frame(wanted)),
@@ -194,17 +209,17 @@ GpuDepthDetector::State::State(const GpuContext& gpu, const DepthSettings& wante
 void GpuDepthDetector::State::make_buffers(std::size_t max_storage_bytes) {
   const auto slot_count = static_cast<std::size_t>(options.slots);
   const auto query_count = static_cast<std::size_t>(options.queries);
-  const std::size_t tile_count = static_cast<std::size_t>((settings.width + 15) / 16) *
-                                 static_cast<std::size_t>((settings.height + 15) / 16);
-  // Hits that are kept are those that are deeper than all before in their part of the picture: for
-  // a surface that is drawn from its highest to its deepest point, a pixel each.
+  const std::size_t tile_count = static_cast<std::size_t>(detail::count_tiles(settings.width)) *
+                                 static_cast<std::size_t>(detail::count_tiles(settings.height));
+  // Kept hits are those that are deeper than all before in their part of the picture: one per pixel
+  // for a surface that is drawn from its highest to its deepest point.
   constexpr std::size_t kMostHitBytes = std::size_t{1} << 28;
   const std::size_t hit_room = std::max<std::size_t>(
       256, std::min(frame.pixels * std::size_t{settings.max_contacts > 0 ? 2U : 1U},
-                    kMostHitBytes / detail::kHitBytes / query_count));
+                    kMostHitBytes / sizeof(glsl::DepthHit) / query_count));
   frame.hit_room = static_cast<std::uint32_t>(hit_room);
   const auto make = [&](GpuBuffer& buffer, std::size_t bytes) {
-    // Shaders count places of pixels in 32 bits.
+    // Shaders count pixels in 32 bits.
     if (bytes > max_storage_bytes || bytes / 4 > std::numeric_limits<std::uint32_t>::max())
       throw Error(fmt::format(
           "{} slots and {} queries of {} x {} pixels with {} layers need a buffer of {} bytes; the "
@@ -215,15 +230,15 @@ void GpuDepthDetector::State::make_buffers(std::size_t max_storage_bytes) {
     buffer.clear();
   };
   make(notes, slot_count * sizeof(detail::DepthMapNote));
-  make(tile_bounds, slot_count * tile_count * 8);
-  make(intervals, by_intervals()
-                      ? slot_count * frame.pixels * static_cast<std::size_t>(frame.layers) * 8
-                      : 16);
+  make(tile_bounds, slot_count * tile_count * sizeof(glsl::vec2));
+  make(intervals, by_intervals() ? slot_count * frame.pixels *
+                                       static_cast<std::size_t>(frame.layers) * sizeof(glsl::vec2)
+                                 : 16);
   make(hit_mask, query_count * frame.mask_words * 4);
-  make(parts, query_count * detail::kPartStride * 4);
+  make(parts, query_count * glsl::kPartStride * 4);
   make(windings,
        within ? query_count * frame.pixels * static_cast<std::size_t>(frame.layers) * 4 : 16);
-  hits = GpuBuffer(query_count * hit_room * detail::kHitBytes);
+  hits = GpuBuffer(query_count * hit_room * sizeof(glsl::DepthHit));
   reserve_elements(32);
   if (!by_intervals()) return;
   make(heads, std::size_t{frame.pixels} * 4);

@@ -1,11 +1,11 @@
-#include "isotact/gpu/draw_program.h"
+#include "isotact/gpu/depth/draw_program.h"
 
 #include <atomic>
 
 #include <epoxy/gl.h>
 
 #include "isotact/base/error.h"
-#include "isotact/gpu/detail/shader_text.h"
+#include "isotact/gpu/core/detail/shader_text.h"
 
 namespace isotact {
 namespace {

@@ -2,19 +2,19 @@
 // of ours, linked once for each (FAB, section 3.1: "we link all programs again but with a simple
 // and generic fragment shader").
 //
-//   GpuDrawProgram flag({.vertex = kVertex, .tess_control = kControl, .tess_evaluation =
-//   kEvaluate});
+//   GpuDrawProgram flag({.vertex = kVertex, .tess_control = kControl,
+//                        .tess_evaluation = kEvaluate});
 //   ...
-//   [&](const DrawPass& pass) {          // a drawable's callback
-//     flag.use(pass);                    // sets clip_from_world
+//   [&](const DrawPass& pass) {          // The callback of a drawable.
+//     flag.use(pass);                    // Sets clip_from_world.
 //     glBindVertexArray(vao), glDrawArrays(GL_PATCHES, 0, 4);
 //   }
 //
-// Our fragment shaders read gl_FragCoord and gl_FrontFacing only, so whatever the other stages give
-// out is left alone. They own the storage buffers 8 to 15, the uniform buffers 30 and 31 and the
+// Our fragment shaders read only gl_FragCoord and gl_FrontFacing, so other outputs of the stages
+// are not affected. They own the storage buffers 8 to 15, the uniform buffers 30 and 31 and the
 // texture units 8 to 11; the caller's stages have the lower ones. Vertex shaders set gl_Position to
-// clip_from_world times a point of the world (of an object's parts: of the object's frame). Points
-// are one pixel large, unless the callback enables GL_PROGRAM_POINT_SIZE for as long as it draws.
+// the product of clip_from_world and a world point (for an object's parts: in the object frame).
+// Points are one pixel large, unless the callback enables GL_PROGRAM_POINT_SIZE while it draws.
 #pragma once
 
 #include <array>
@@ -24,11 +24,12 @@
 #include <utility>
 #include <vector>
 
-#include "isotact/gpu/program.h"
+#include "isotact/export.h"
+#include "isotact/gpu/core/program.h"
 
-namespace isotact {
+namespace ISOTACT_PUBLIC isotact {
 
-// Of shaders/, compiled. Ownership as in buffer.h.
+// A compiled shader of shaders/. Ownership as in buffer.h.
 class FragmentShader {
  public:
   explicit FragmentShader(std::string_view file, const std::vector<ShaderDefine>& defines = {});
@@ -36,8 +37,8 @@ class FragmentShader {
   FragmentShader& operator=(const FragmentShader&) = delete;
   ~FragmentShader();
 
-  std::uint32_t name() const { return name_; }      // OpenGL's
-  std::uint64_t serial() const { return serial_; }  // no two have the same
+  std::uint32_t name() const { return name_; }      // OpenGL's name.
+  std::uint64_t serial() const { return serial_; }  // Unique.
   const std::string& file() const { return file_; }
 
  private:
@@ -48,32 +49,32 @@ class FragmentShader {
 
 // One drawing of a drawable.
 struct DrawPass {
-  std::array<float, 16> clip_from_world{};  // columns, as OpenGL wants them
+  std::array<float, 16> clip_from_world{};  // Column by column, as in OpenGL.
   const FragmentShader* fragment = nullptr;
-  std::uint32_t element = 0;  // number of the drawable
+  std::uint32_t element = 0;  // Number of the drawable.
 };
 
 // GLSL, or names of shaders that the caller has compiled. Sources need no #version (4.50 then, with
-// includes and defines as GpuProgram has them).
+// includes and defines as in GpuProgram).
 struct DrawStages {
   std::string_view vertex{}, tess_control{}, tess_evaluation{}, geometry{};
   std::vector<std::uint32_t> compiled{};
   std::vector<ShaderDefine> defines{};
-  std::string name = "draw";  // in messages
+  std::string name = "draw";  // In messages.
 };
 
 // Ownership as in buffer.h.
 class GpuDrawProgram {
  public:
-  // Throws Error where the stages do not compile, with file and line.
+  // Throws Error with file and line if the stages do not compile.
   explicit GpuDrawProgram(const DrawStages& stages);
   GpuDrawProgram(const GpuDrawProgram&) = delete;
   GpuDrawProgram& operator=(const GpuDrawProgram&) = delete;
   ~GpuDrawProgram();
 
-  // Links where this has not been done (throws Error where it fails), makes the program current and
-  // sets the uniform mat4 clip_from_world. Returns OpenGL's name, for further uniforms: give those
-  // explicit locations, since each fragment shader makes another program.
+  // Links at the first use (throws Error on failure), makes the program current and sets the
+  // uniform mat4 clip_from_world. Returns OpenGL's name, for further uniforms. Give those explicit
+  // locations, since each fragment shader makes another program.
   std::uint32_t use(const DrawPass& pass);
   // The same without setting anything.
   std::uint32_t link(const FragmentShader& fragment);
@@ -88,7 +89,7 @@ class GpuDrawProgram {
 
   std::string name_;
   std::vector<std::uint32_t> shaders_;
-  std::size_t own_ = 0;  // the first so many shaders are ours to delete
+  std::size_t own_ = 0;  // The first so many shaders are ours to delete.
   std::vector<Linked> linked_;
 };
 

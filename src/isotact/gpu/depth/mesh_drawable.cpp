@@ -1,4 +1,4 @@
-#include "isotact/gpu/mesh_drawable.h"
+#include "isotact/gpu/depth/mesh_drawable.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,9 +8,10 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/gpu/detail/depth_frame.h"
-#include "isotact/gpu/detail/mesh_state.h"
-#include "isotact/gpu/detail/shader_text.h"
+#include "isotact/gpu/core/detail/shader_text.h"
+#include "isotact/gpu/depth/detail/depth_layout.h"
+#include "isotact/gpu/depth/detail/mesh_state.h"
+#include "isotact/queries/shape_views.h"
 
 namespace isotact {
 namespace {
@@ -25,9 +26,9 @@ void check_element_pose(const Pose& pose, std::size_t number) {
     throw Error(fmt::format("element {}: its pose must be finite, with a unit quaternion", number));
 }
 
-// Parts of at most a bundle, each half of the one above, along its longest side; on the way down
-// there are parts of at most a leaf, and of at most a cluster. `enter` gives each a number and is
-// told its items; `leave` is told the number behind its halves, and the items, now sorted.
+// Parts of at most a bundle, each half of the one above, along its longest side. On the path down
+// there are parts of at most a leaf, and of at most a cluster. `enter` gets the items of a part and
+// returns its number. `leave` gets the number after its halves, and the items, now sorted.
 template <typename Enter, typename Leave>
 void split_items(std::span<ClusterItem> items, const Enter& enter, const Leave& leave) {
   const std::size_t node = enter(items);
@@ -93,8 +94,8 @@ class ClusterBuilder {
            .flags = flags,
            .empty = 0});
     };
-    // Children come behind their parents: the first right behind, the other where that one ends.
-    // The first part on the way down that fits is a cluster, and all below it is in it.
+    // Children follow their parents: the first directly, the other at its end. The first part on
+    // the path down that fits is a cluster, and contains everything below it.
     bool in_cluster = false;
     split_items(
         items,
@@ -136,7 +137,7 @@ class ClusterBuilder {
   double longest() const { return longest_; }
 
  private:
-  // Of the cluster whose corners begin at `first` and are the last ones.
+  // For the cluster whose corners begin at `first` and are the last ones.
   void add_leaves(std::size_t first, std::size_t corners) {
     for (std::size_t leaf = 0; leaf < detail::kClusterSize / detail::kLeafSize; ++leaf) {
       const std::size_t begin =
@@ -171,7 +172,7 @@ class ClusterBuilder {
   std::vector<detail::MeshCluster> clusters_;
   std::vector<detail::MeshLeaf> leaves_;
   std::vector<detail::ClusterNode> nodes_;
-  std::vector<Aabbf> boxes_;  // of nodes
+  std::vector<Aabbf> boxes_;  // Per node.
   double longest_ = 0;
 };
 
@@ -194,10 +195,15 @@ MeshElement make_mesh_element(const TriangleMesh& mesh, const Pose& world_from_m
           .closed = closed};
 }
 
+MeshElement make_mesh_element(const Shape& shape, const Pose& world_from_shape, std::uint32_t id) {
+  const bool closed = depth_element(shape, world_from_shape, id).closed;
+  return make_mesh_element(shape.surface(), world_from_shape, id, closed);
+}
+
 namespace {
 
-// Of a closed mesh, six times: below zero where it is turned inwards.
-double find_volume(std::span<const Vec3f> positions, std::span<const std::uint32_t> indices) {
+// Returns six times the volume of a closed mesh: negative if it is oriented inwards.
+double compute_volume(std::span<const Vec3f> positions, std::span<const std::uint32_t> indices) {
   double volume = 0;
   if (indices.empty()) return volume;
   const Vec3 origin = to_double(positions[indices[0]]);
@@ -224,7 +230,7 @@ GpuMeshes::GpuMeshes(std::span<const MeshElement> elements) : state_(std::make_u
     builder.add(e, i);
     kept.end_node = static_cast<std::uint32_t>(builder.nodes().size());
     if (e.primitive == DepthPrimitive::kTriangles)
-      kept.surrounds = find_volume(e.positions, e.indices) > 0;
+      kept.surrounds = compute_volume(e.positions, e.indices) > 0;
     for (const std::uint32_t corner : e.indices)
       extend(kept.bounds, to_double(e.positions[corner]));
     kept.find_ball();
@@ -233,7 +239,7 @@ GpuMeshes::GpuMeshes(std::span<const MeshElement> elements) : state_(std::make_u
     state_->kinds[kind] += kept.corners / detail::kMeshCorners[kind];
     state_->any_closed = state_->any_closed || e.closed;
   }
-  constexpr std::size_t kMostClusters = 65535;  // work-groups that every GPU takes
+  constexpr std::size_t kMostClusters = 65535;  // Work-groups that every GPU supports.
   if (builder.clusters().size() > kMostClusters)
     throw Error(fmt::format("{} clusters of {} primitives are more than {}: make several GpuMeshes",
                             builder.clusters().size(), detail::kClusterSize, kMostClusters));
@@ -278,8 +284,8 @@ GpuDrawable GpuMeshes::drawable(std::size_t element) const {
       for (std::size_t c = 0; c < 3; ++c) rows[4 * r + c] = static_cast<float>(turn.rows[r][c]);
       rows[4 * r + 3] = static_cast<float>(now.pose.translation[r]);
     }
-    glUniform4fv(1, 3, rows.data());
-    state->corners.bind(0);
+    glUniform4fv(glsl::kMeshRowsLocation, 3, rows.data());
+    state->corners.bind(glsl::kDepthCornersAt);
     glBindVertexArray(state->no_vertices.name());
     constexpr std::array<GLenum, 3> kModes{GL_TRIANGLES, GL_LINES, GL_POINTS};
     glDrawArrays(kModes[static_cast<std::size_t>(now.primitive)],

@@ -1,4 +1,4 @@
-#include "isotact/gpu/detail/mesh_winding.h"
+#include "isotact/gpu/depth/detail/mesh_winding.h"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +12,7 @@ namespace {
 struct AxisRay {
   Vec3 place;
   std::size_t axis;
-  double sign;  // 1 or -1
+  double sign;  // 1 or -1.
 
   bool may_meet(const ClusterNode& node) const {
     for (std::size_t k = 0; k < 3; ++k) {
@@ -24,8 +24,8 @@ struct AxisRay {
     return true;
   }
 
-  // 1 where it leaves through the triangle, -1 where it enters, 0 where it misses. Nothing: too
-  // near to an edge, or the place is too near to the triangle, to tell.
+  // Returns 1 if it leaves through the triangle, -1 if it enters, 0 if it misses. Nothing: too near
+  // to an edge, or the position is too near to the triangle, to decide.
   std::optional<int> cross(const Vec3f* corners) const {
     const std::size_t u = (axis + 1) % 3, v = (axis + 2) % 3;
     std::array<Vec3, 3> p;
@@ -36,7 +36,8 @@ struct AxisRay {
       const Vec3 &a = p[(k + 1) % 3], &b = p[(k + 2) % 3];
       const double left = a[u] * b[v], right = a[v] * b[u];
       edges[k] = left - right;
-      // A float less a double is off by 2^-53 of either; some of these, and those of products.
+      // A float less a double is off by 2^-53 of either. The bound covers some of these, and those
+      // of products.
       const double scale = std::max({std::abs(place[u]), std::abs(a[u]), std::abs(b[u])}) *
                            std::max({std::abs(place[v]), std::abs(a[v]), std::abs(b[v])});
       if (std::abs(edges[k]) <= 1e-14 * scale)
@@ -81,8 +82,8 @@ std::optional<int> count_crossings(const GpuMeshes::State& meshes,
 
 }  // namespace
 
-std::optional<int> find_winding(const GpuMeshes::State& meshes,
-                                const GpuMeshes::State::Element& element, const Vec3& place) {
+std::optional<int> compute_winding(const GpuMeshes::State& meshes,
+                                   const GpuMeshes::State::Element& element, const Vec3& place) {
   struct Way {
     double length;
     std::size_t axis;
@@ -96,7 +97,7 @@ std::optional<int> find_winding(const GpuMeshes::State& meshes,
     ways[2 * axis] = {below, axis, -1};
     ways[2 * axis + 1] = {above, axis, 1};
   }
-  // The shortest way out meets the least.
+  // The shortest path out meets the fewest triangles.
   std::sort(ways.begin(), ways.end(), [](const Way& a, const Way& b) {
     return a.length != b.length ? a.length < b.length
                                 : 2 * a.axis + (a.sign > 0) < 2 * b.axis + (b.sign > 0);

@@ -1,4 +1,4 @@
-#include "isotact/gpu/detail/solid_tiles.h"
+#include "isotact/gpu/depth/detail/solid_tiles.h"
 
 #include <algorithm>
 #include <utility>
@@ -31,7 +31,7 @@ void SolidTiles::set(int columns, int rows, std::span<const CoveredTile> covered
   find_parts();
 }
 
-// Boxes side by side are connected where their depths overlap.
+// Adjacent boxes are connected if their depths overlap.
 void SolidTiles::find_parts() {
   parts_.clear();
   std::vector<bool> seen(levels_.front().ranges.size());

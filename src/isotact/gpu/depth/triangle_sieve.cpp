@@ -1,4 +1,4 @@
-#include "isotact/gpu/detail/triangle_sieve.h"
+#include "isotact/gpu/depth/detail/triangle_sieve.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 namespace isotact::detail {
 namespace {
 
-// Of eight triangles each, that are looked into: more are hardly clear.
+// Bundles of eight triangles each that are tested: more are rarely clear.
 constexpr std::size_t kMostBundles = 16;
 
 ISOTACT_INLINE Vec3f to_vec(Lanes<float, 4> lanes) { return {lanes.v[0], lanes.v[1], lanes.v[2]}; }
@@ -19,20 +19,20 @@ void TriangleSieve::begin(const SolidTiles& solid, std::array<std::int32_t, 2> p
   scale_ = {static_cast<float>(pixels[0]) / 32, static_cast<float>(pixels[1]) / 32, 0.5F};
 }
 
-// A triangle in the picture, and its plane: depth = depth(first) + slope . (place - first), off by
-// no more than `off` a tile of distance. Where it is seen along itself there is no plane.
+// A triangle in the picture, and its plane: depth = depth(first) + slope . (position - first), off
+// by no more than `off` per tile of distance. An edge-on triangle has no plane.
 struct TriangleSieve::Placed {
   Vec3 at[3];
   bool has_plane = false;
-  double turn = 0;  // 1: counter-clockwise
+  double turn = 0;  // 1: counter-clockwise.
   double slope_x = 0, slope_y = 0, off = 0;
 };
 
-// Is the triangle, whose box is, over the tile, at a depth at which something solid is there?
-// Corners in the GPU's arithmetic are those of ours, moved by d: a place p of the triangle then has
-// the depth that ours has at p - d' (the same weights of corners; |d'| <= |d|), so room for d
-// across, and for the difference of depths, is all that the plane needs. 1/2 and a little more: a
-// tile with the half pixel up to its neighbours' middles.
+// Returns whether the triangle, whose box overlaps, is over the tile at a depth at which something
+// is solid there. Corners in the GPU's arithmetic are ours, moved by d. A position p of the
+// triangle then has the depth that ours has at p - d' (the same weights of corners; |d'| <= |d|). A
+// tolerance of d across, and of the difference of depths, is therefore all that the plane needs.
+// 1/2 and a little more: a tile with the half pixel up to the centres of its neighbours.
 bool TriangleSieve::is_over(const Placed& t, const Vec3f& room, int column, int row) const {
   if (t.has_plane) {
     const TileRange& range = solid_->range(column, row);
@@ -68,7 +68,7 @@ bool TriangleSieve::is_triangle_clear(const Vec3f* corners) const {
     t.turn = area > 0 ? 1 : -1;
     t.slope_x = (e.z * f.y - f.z * e.y) / area;
     t.slope_y = (e.x * f.z - f.x * e.z) / area;
-    // Products are off by 2^-53 of themselves, and the area by 1e-7 of itself at most.
+    // Products are off by 2^-53 of themselves, and the area by at most 1e-7 of itself.
     const double products =
         std::abs(e.z * f.y) + std::abs(f.z * e.y) + std::abs(e.x * f.z) + std::abs(f.x * e.z);
     t.off = 1e-15 * products / std::abs(area) + 1e-6 * (std::abs(t.slope_x) + std::abs(t.slope_y)) +
@@ -79,7 +79,7 @@ bool TriangleSieve::is_triangle_clear(const Vec3f* corners) const {
 }
 
 void TriangleSieve::set_placing(const GpuMeshes::State::Element& element,
-                                const std::array<float, 12>& clip_from_element) {
+                                const glsl::Rows3x4& clip_from_element) {
   placing_ = {};
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const float scale = scale_[axis];
@@ -95,19 +95,19 @@ void TriangleSieve::set_placing(const GpuMeshes::State::Element& element,
       greatest += std::abs(row) * static_cast<float>(far);
     }
     placing_.start.v[axis] = (clip_from_element[4 * axis + 3] + 1) * scale;
-    // Each of some ten roundings, here and there, is 2^-24 of no more than `greatest`. Across, the
-    // GPU snaps to 1/4096 of a pixel, and looks 1/64 further.
+    // Each of about ten roundings, here and there, is 2^-24 of at most `greatest`. Across, the GPU
+    // snaps to 1/4096 of a pixel, and tests 1/64 further.
     placing_.room.v[axis] = 2e-6F * greatest * scale + (axis == 2 ? 2e-6F : 1.0F / 512);
   }
 }
 
 bool TriangleSieve::is_clear(const GpuMeshes::State& meshes,
                              const GpuMeshes::State::Element& element,
-                             const std::array<float, 12>& clip_from_element) {
+                             const glsl::Rows3x4& clip_from_element) {
   set_placing(element, clip_from_element);
   for (std::uint32_t n = element.first_node; n < element.end_node;) {
     const ClusterNode& node = meshes.nodes[n];
-    const auto at = placing_.place(node.middle), reach = placing_.find_reach(node.half);
+    const auto at = placing_.place(node.middle), reach = placing_.compute_reach(node.half);
     if (!solid_->may_meet(to_vec(at - reach), to_vec(at + reach))) {
       n = node.end;
       continue;

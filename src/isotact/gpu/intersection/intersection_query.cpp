@@ -1,7 +1,8 @@
-#include "isotact/gpu/intersection_query.h"
+#include "isotact/gpu/intersection/intersection_query.h"
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <map>
 #include <string>
 #include <utility>
@@ -10,18 +11,20 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/gpu/buffer.h"
-#include "isotact/gpu/detail/shape_table.h"
-#include "isotact/gpu/program.h"
-#include "isotact/gpu/timer.h"
-#include "isotact/queries/intersection_plan.h"
+#include "isotact/gpu/core/buffer.h"
+#include "isotact/gpu/core/program.h"
+#include "isotact/gpu/core/timer.h"
+#include "isotact/gpu/intersection/detail/shape_table.h"
+#include "isotact/queries/intersection/intersection_plan.h"
 
 namespace isotact {
 namespace {
 
-constexpr std::uint64_t kMostHitBytes = std::uint64_t{1} << 30U;  // of room for all contacts
-constexpr std::uint32_t kListHeader = 4;                          // words before a list
-constexpr std::uint32_t kMostOpen = 1U << 24U;  // and as many contacts of cut cells
+constexpr std::uint64_t kMostHitBytes = std::uint64_t{1} << 30U;  // Memory for all contacts.
+constexpr std::uint32_t kMostOpen = 1U << 24U;  // And as many contacts of cut cells.
+
+// Offset of a list's count of work-groups, for indirect dispatches.
+constexpr std::size_t kGroupsOffset = offsetof(glsl::WorkListHead, groups);
 
 double since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
@@ -34,28 +37,35 @@ std::uint64_t particles_of(const IdfPairRecord& r) {
          r.seed_count;
 }
 
-// Of 4^3 cells or 64 seeds: what a group moves.
+// Particles that a group moves.
+static_assert(glsl::kIdfBlockGroup == kIdfBlockCells * kIdfBlockCells * kIdfBlockCells);
 std::uint32_t blocks_of(const IdfPairRecord& r) {
   std::uint32_t n = 1;
-  for (const std::int32_t cells : r.cells) n *= static_cast<std::uint32_t>(cells + 3) / 4;
-  return n + (r.seed_count + 63) / 64;
+  for (const std::int32_t cells : r.cells)
+    n *= static_cast<std::uint32_t>((cells + kIdfBlockCells - 1) / kIdfBlockCells);
+  return n + (r.seed_count + glsl::kIdfBlockGroup - 1) / glsl::kIdfBlockGroup;
 }
 
 std::uint32_t slots_of(const IdfPairRecord& r) {
   return static_cast<std::uint32_t>(r.slots[0] * r.slots[1] * r.slots[2]);
 }
 
-constexpr std::uint32_t kStray = 0xffffffffU;  // instead of a pair's number, as shaders have it
-constexpr int kMostLevels = 5;                 // refine.comp has 15 bits for three a level
+// Returns the bytes of a list of pairs of words.
+std::size_t list_bytes(std::size_t room) {
+  return sizeof(glsl::WorkListHead) + room * sizeof(glsl::uvec2);
+}
+static_assert(3 * glsl::kIdfMostLevels <= glsl::kIdfPartBits);
 
-// How often cells of a pair are cut.
+// Returns the number of cuts of a pair's cells.
 int find_levels(const IdfPairRecord& r, const IdfSettings& s) {
   int level = 0;
-  while (level<kMostLevels&& static_cast<double>(find_resolution(r, level))> s.resolution) ++level;
+  while (
+      level<glsl::kIdfMostLevels&& static_cast<double>(compute_resolution(r, level))> s.resolution)
+    ++level;
   return level;
 }
 
-// The results of some more pairs behind those of others.
+// Appends the results of some pairs to those of others.
 void append(const IdfResult& part, IdfResult& all) {
   const auto before = static_cast<std::uint32_t>(all.contacts.size());
   all.contacts.insert(all.contacts.end(), part.contacts.begin(), part.contacts.end());
@@ -69,7 +79,7 @@ void append(const IdfResult& part, IdfResult& all) {
 }  // namespace
 
 struct GpuIntersectionQuery::State {
-  State(const GpuContext& gpu, std::span<const IdfShape> all, const GpuIntersectionOptions& o)
+  State(const GpuContext& gpu, std::span<const IdfShape> all, const GpuIntersectionSettings& o)
       : info(gpu.info()),
         shapes(all.begin(), all.end()),
         options(o),
@@ -82,19 +92,19 @@ struct GpuIntersectionQuery::State {
   void set_uniforms(const GpuProgram& p) const;
   bool is_by_cells() const { return settings.search == IdfSearch::kCells; }
 
-  void set(const IdfSettings& asked);  // throws Error where they do not fit the options
+  void set(const IdfSettings& asked);  // Throws Error if they do not fit the options.
   void run_batch(std::span<const IdfBody> bodies, std::span<const IdfPair> batch,
-                 const IdfState& seeds_before, IdfState& seeds_after, IdfResult& result);
+                 const IdfScratch& seeds_before, IdfScratch& seeds_after, IdfResult& result);
   void upload();
-  double dispatch();  // milliseconds
+  double dispatch();  // Returns milliseconds.
   void count_first();
   void find_blocks();
   void move(std::vector<ShaderDefine> defines);
   void dispatch_all();
   void dispatch_slots();
   void refine();
-  bool make_room();  // false: there was enough
-  void read();       // into found and counts
+  bool make_room();  // False: the capacity was sufficient.
+  void read();       // Into found and counts.
   void read_all();
   void read_deepest();
   void read_refined();
@@ -106,24 +116,24 @@ struct GpuIntersectionQuery::State {
 
   GpuInfo info;
   std::vector<IdfShape> shapes;
-  GpuIntersectionOptions options;
+  GpuIntersectionSettings options;
   detail::ShapeTable table;
   std::map<std::string, GpuProgram> programs;
 
   IdfSettings settings;
   Output output = Output::kAll;
   IdfPlan plan;
-  // Of pairs: groups, summed up; first particles; blocks of cells, summed up.
+  // Per pair: groups, summed up; first particles; blocks of cells, summed up.
   std::vector<std::uint32_t> totals, starts, ends;
   std::uint64_t particle_count = 0, group_count = 0;
   std::size_t block_count = 0;
-  std::vector<detail::GpuPair> gpu_pairs;
+  std::vector<IdfPairRecord> gpu_pairs;
   std::vector<IdfHit> found;
   std::vector<std::uint32_t> counts;
 
-  GpuBuffer blocks, block_ends;  // that may hold contacts; of pairs
+  GpuBuffer blocks, block_ends;  // Blocks that may contain contacts; ends per pair.
   GpuBuffer pairs, seeds, totals_buffer, starts_buffer, arrived, hits, compacted, slots, offsets;
-  // Of cutting cells: levels at which pairs were found, what was found, lists of open cells.
+  // For cutting cells: levels at which pairs were found, their contacts, lists of open cells.
   GpuBuffer found_level, refined_hits, open[2];
   std::uint32_t open_room = 1U << 16U, hit_room = 1U << 14U;
   std::uint32_t refined_count = 0;
@@ -162,7 +172,7 @@ void GpuIntersectionQuery::State::set_uniforms(const GpuProgram& p) const {
   p.set("slot_count", plan.slot_count);
 }
 
-// How many pairs are sure to fit into the GPU's buffers at once.
+// Returns the number of pairs that certainly fit into the GPU's buffers at once.
 std::size_t GpuIntersectionQuery::State::pairs_a_batch(const IdfSettings& s) const {
   const auto side = static_cast<std::uint64_t>(s.samples);
   const std::uint64_t particles = 2 * side * side * side + kMostIdfContacts;
@@ -231,29 +241,29 @@ void GpuIntersectionQuery::State::upload() {
 double GpuIntersectionQuery::State::dispatch() {
   if (particle_count == 0) return 0;
   table.bind();
-  pairs.bind(1);
-  seeds.bind(2);
-  totals_buffer.bind(3);
-  arrived.bind(4);
+  pairs.bind(glsl::kIdfPairsAt);
+  seeds.bind(glsl::kIdfSeedsAt);
+  totals_buffer.bind(glsl::kIdfTotalsAt);
+  arrived.bind(glsl::kIdfCountsAt);
   if (options.two_passes) count_first();
   timer.begin();
   arrived.clear();
   if (is_refined()) {
     found_level.clear();
-    refined_hits.reserve((1 + std::size_t{hit_room}) * sizeof(IdfHit));
-    refined_hits.clear_bytes(0, sizeof(IdfHit));
+    refined_hits.reserve(sizeof(glsl::RefinedHead) + hit_room * sizeof(IdfHit));
+    refined_hits.clear_bytes(0, sizeof(glsl::RefinedHead));
     for (GpuBuffer& list : open) {
-      list.reserve(4 * (kListHeader + 2 * std::size_t{open_room}));
-      list.clear_bytes(0, 4 * kListHeader);
+      list.reserve(list_bytes(open_room));
+      list.clear_bytes(0, sizeof(glsl::WorkListHead));
     }
-    open[0].bind(8);
+    open[0].bind(glsl::kIdfNextAt);
   }
   output == Output::kAll ? dispatch_all() : dispatch_slots();
   timer.end();
   return timer.milliseconds() + (options.two_passes ? count_timer.milliseconds() : 0);
 }
 
-// The first one of KGM's two passes. The CPU has to know how much memory to reserve.
+// The first one of KGM's two passes. The CPU needs the size of memory to reserve.
 void GpuIntersectionQuery::State::count_first() {
   count_timer.begin();
   arrived.clear();
@@ -264,7 +274,7 @@ void GpuIntersectionQuery::State::count_first() {
   set_uniforms(count);
   const GroupGrid groups = spread_groups(group_count);
   count.dispatch(groups.x, groups.y);
-  offsets.bind(5);
+  offsets.bind(glsl::kIdfOffsetsAt);
   const GpuProgram& sum = program("prefix_sum.comp", {});
   sum.set("count", pair_count());
   sum.dispatch(1);
@@ -275,20 +285,20 @@ void GpuIntersectionQuery::State::count_first() {
 }
 
 void GpuIntersectionQuery::State::find_blocks() {
-  blocks.reserve(4 * (kListHeader + 2 * block_count));
-  blocks.clear_bytes(0, 4 * kListHeader);
-  blocks.bind(3);
-  block_ends.bind(4);
+  blocks.reserve(list_bytes(block_count));
+  blocks.clear_bytes(0, sizeof(glsl::WorkListHead));
+  blocks.bind(glsl::kIdfBlocksAt);
+  block_ends.bind(glsl::kIdfBlockEndsAt);
   const GpuProgram& find = program("blocks.comp", search_defines());
   set_uniforms(find);
   const auto size = static_cast<std::uint64_t>(options.group_size);
   const GroupGrid groups = spread_groups((block_count + size - 1) / size);
   find.dispatch(groups.x, groups.y);
   program("list_groups.comp", {{"GROUP_SIZE", "1"}}).dispatch(1);
-  arrived.bind(4);
+  arrived.bind(glsl::kIdfCountsAt);
 }
 
-// All particles, or those of cells that may hold a contact.
+// Moves all particles, or those of cells that may contain a contact.
 void GpuIntersectionQuery::State::move(std::vector<ShaderDefine> defines) {
   if (is_by_cells()) find_blocks();
   if (options.two_passes) defines.push_back({"PER_INVOCATION", "1"});
@@ -296,14 +306,14 @@ void GpuIntersectionQuery::State::move(std::vector<ShaderDefine> defines) {
   const GpuProgram& p = program("project.comp", defines);
   set_uniforms(p);
   const GroupGrid groups = spread_groups(group_count);
-  is_by_cells() ? p.dispatch_indirect(blocks, 4) : p.dispatch(groups.x, groups.y);
+  is_by_cells() ? p.dispatch_indirect(blocks, kGroupsOffset) : p.dispatch(groups.x, groups.y);
 }
 
 void GpuIntersectionQuery::State::dispatch_all() {
   std::vector<ShaderDefine> defines = search_defines();
   defines.push_back({"OUTPUT_STORE", "1"});
-  (options.two_passes ? offsets : starts_buffer).bind(5);
-  hits.bind(6);
+  (options.two_passes ? offsets : starts_buffer).bind(glsl::kIdfOffsetsAt);
+  hits.bind(glsl::kIdfHitsAt);
   move(defines);
   if (is_refined()) refine();
 }
@@ -313,29 +323,29 @@ void GpuIntersectionQuery::State::dispatch_slots() {
   const std::vector<ShaderDefine> plain = defines;
   defines.push_back({"OUTPUT_SLOTS", "1"});
   slots.clear_bytes(0, 4 * static_cast<std::size_t>(plan.slot_count));
-  slots.bind(7);
+  slots.bind(glsl::kIdfSlotsAt);
   move(defines);
   if (is_refined()) {
     refine();
-    slots.bind(7);
+    slots.bind(glsl::kIdfSlotsAt);
   }
   if (output == Output::kDeepest) {
     offsets.reserve(4 * static_cast<std::size_t>(pair_count()) + 4);
-    offsets.bind(5);
-    hits.bind(6);
+    offsets.bind(glsl::kIdfOffsetsAt);
+    hits.bind(glsl::kIdfHitsAt);
     const GpuProgram& pick = program("pick.comp", plain);
     set_uniforms(pick);
     const GroupGrid pick_groups = spread_groups(pair_count());
     pick.dispatch(pick_groups.x, pick_groups.y);
     return;
   }
-  // As many voxels as particles arrived, at most: then memory is sure to be enough.
+  // At most as many voxels as particles arrived: memory is certainly sufficient.
   hits.reserve(std::max<std::uint64_t>(particle_count, 1) * sizeof(IdfHit));
-  hits.bind(6);
-  starts_buffer.bind(3);
+  hits.bind(glsl::kIdfHitsAt);
+  starts_buffer.bind(glsl::kIdfTotalsAt);
   offsets.reserve(16);
   offsets.clear_bytes(0, 4);
-  offsets.bind(5);
+  offsets.bind(glsl::kIdfOffsetsAt);
   const GpuProgram& voxels = program("voxels.comp", plain);
   set_uniforms(voxels);
   const std::uint64_t size = static_cast<std::uint64_t>(options.group_size);
@@ -343,8 +353,7 @@ void GpuIntersectionQuery::State::dispatch_slots() {
   voxels.dispatch(voxel_groups.x, voxel_groups.y);
 }
 
-// Level after level; lists of open cells take turns. Levels without open cells cost next to
-// nothing.
+// Level by level; lists of open cells alternate. Levels without open cells cost almost nothing.
 void GpuIntersectionQuery::State::refine() {
   int levels = 0;
   for (const IdfPairRecord& r : plan.records)
@@ -354,17 +363,17 @@ void GpuIntersectionQuery::State::refine() {
   count.set("open_room", open_room);
   const GpuProgram& cut = program("refine.comp", search_defines());
   set_uniforms(cut);
-  found_level.bind(5);
-  refined_hits.bind(6);
+  found_level.bind(glsl::kIdfFoundLevelsAt);
+  refined_hits.bind(glsl::kIdfHitsAt);
   for (int level = 1; level <= levels; ++level) {
     GpuBuffer& now = open[(level + 1) % 2];
     GpuBuffer& next = open[level % 2];
-    now.bind(7);
+    now.bind(glsl::kIdfOpenAt);
     count.dispatch(1);
-    next.clear_bytes(0, 4 * kListHeader);
-    next.bind(8);
+    next.clear_bytes(0, sizeof(glsl::WorkListHead));
+    next.bind(glsl::kIdfNextAt);
     cut.set("level", level);
-    cut.dispatch_indirect(now, 4);
+    cut.dispatch_indirect(now, kGroupsOffset);
   }
 }
 
@@ -382,14 +391,14 @@ void GpuIntersectionQuery::State::read_all() {
   compacted.reserve(total * sizeof(IdfHit));
   GpuTimer clock;
   clock.begin();
-  arrived.bind(4);
-  offsets.bind(5);
+  arrived.bind(glsl::kIdfCountsAt);
+  offsets.bind(glsl::kIdfOffsetsAt);
   const GpuProgram& sum = program("prefix_sum.comp", {});
   sum.set("count", pair_count());
   sum.dispatch(1);
-  hits.bind(6);
-  compacted.bind(7);
-  starts_buffer.bind(8);
+  hits.bind(glsl::kIdfHitsAt);
+  compacted.bind(glsl::kIdfCompactedAt);
+  starts_buffer.bind(glsl::kIdfStartsAt);
   const GpuProgram& compact = program("compact.comp", {});
   compact.set("pair_count", pair_count());
   const GroupGrid groups = spread_groups(pair_count());
@@ -411,17 +420,17 @@ void GpuIntersectionQuery::State::read_deepest() {
   drop_strays();
 }
 
-// Particles that won move again in another shader. Should its compiler round otherwise, one at the
-// edge of epsilon may not arrive then.
+// Winning particles move again in another shader. If its compiler rounds differently, one at the
+// edge of margin may then not arrive.
 void GpuIntersectionQuery::State::drop_strays() {
-  std::erase_if(found, [](const IdfHit& h) { return h.pair == kStray; });
+  std::erase_if(found, [](const IdfHit& h) { return h.pair == glsl::kIdfStray; });
 }
 
-// Those of cut cells are few: the CPU chooses among them.
+// Contacts of cut cells are few: the CPU chooses among them.
 void GpuIntersectionQuery::State::read_refined() {
   if (refined_count == 0) return;
   std::vector<IdfHit> more(std::min(refined_count, hit_room));
-  refined_hits.read(std::span(more), sizeof(IdfHit));
+  refined_hits.read(std::span(more), sizeof(glsl::RefinedHead));
   std::stable_sort(more.begin(), more.end(),
                    [](const IdfHit& a, const IdfHit& b) { return a.pair < b.pair; });
   std::vector<IdfHit> of_pair;
@@ -451,12 +460,12 @@ void GpuIntersectionQuery::State::read() {
   if (is_refined()) read_refined();
 }
 
-// Where lists of cut cells were too short. The GPU counts on beyond their ends.
+// Returns whether lists of cut cells were too short. The GPU counts beyond their ends.
 bool GpuIntersectionQuery::State::make_room() {
   if (!is_refined() || particle_count == 0) return false;
-  std::uint32_t needed[2];  // hits, open cells
-  refined_hits.read(std::span<std::uint32_t>(needed));
-  refined_count = needed[0];
+  glsl::RefinedHead needed;
+  refined_hits.read(std::span<glsl::RefinedHead>(&needed, 1));
+  refined_count = needed.hit_count;
   const auto limit = static_cast<std::uint64_t>(info.max_storage_bytes);
   bool has_grown = false;
   const auto grow = [&](std::uint32_t& room, std::uint32_t wanted, std::uint64_t bytes) {
@@ -465,9 +474,9 @@ bool GpuIntersectionQuery::State::make_room() {
     room = static_cast<std::uint32_t>(std::min<std::uint64_t>(most, std::uint64_t{wanted} * 3 / 2));
     has_grown = true;
   };
-  grow(hit_room, needed[0], sizeof(IdfHit));
-  grow(open_room, needed[1], 8);
-  is_cut_short = !has_grown && (needed[0] > hit_room || needed[1] > open_room);
+  grow(hit_room, needed.hit_count, sizeof(IdfHit));
+  grow(open_room, needed.most_open, sizeof(glsl::uvec2));
+  is_cut_short = !has_grown && (needed.hit_count > hit_room || needed.most_open > open_room);
   return has_grown;
 }
 
@@ -482,26 +491,26 @@ void GpuIntersectionQuery::State::set(const IdfSettings& asked) {
 
 void GpuIntersectionQuery::State::run_batch(std::span<const IdfBody> bodies,
                                             std::span<const IdfPair> batch,
-                                            const IdfState& seeds_before, IdfState& seeds_after,
+                                            const IdfScratch& seeds_before, IdfScratch& seeds_after,
                                             IdfResult& result) {
-  plan_intersections(shapes, bodies, batch, settings, seeds_before, plan);
+  plan_intersections(shapes, bodies, batch, settings, plan, seeds_before);
   upload();
   double milliseconds = dispatch();
   while (make_room()) milliseconds = dispatch();
   found.clear();
   read();
   times.query += milliseconds;
-  collect_hits(found, bodies, batch, plan, settings, seeds_after, result);
+  collect_hits(found, bodies, batch, plan, settings, result, seeds_after);
   result.arrived = counts;
   if (!is_refined() || is_cut_short) return;
   for (std::size_t i = 0; i < batch.size(); ++i)
     if (counts[i] == 0 && plan.records[i].cells[0] > 0)
       result.resolution[i] =
-          find_resolution(plan.records[i], find_levels(plan.records[i], settings));
+          compute_resolution(plan.records[i], find_levels(plan.records[i], settings));
 }
 
 GpuIntersectionQuery::GpuIntersectionQuery(const GpuContext& gpu, std::span<const IdfShape> shapes,
-                                           const GpuIntersectionOptions& options) {
+                                           const GpuIntersectionSettings& options) {
   if (options.group_size < 32 || options.group_size > gpu.info().max_group_size)
     throw Error(fmt::format("work-groups of {}: 32 to {} are possible", options.group_size,
                             gpu.info().max_group_size));
@@ -512,25 +521,26 @@ GpuIntersectionQuery& GpuIntersectionQuery::operator=(GpuIntersectionQuery&&) no
 GpuIntersectionQuery::~GpuIntersectionQuery() = default;
 
 void GpuIntersectionQuery::run(std::span<const IdfBody> bodies, std::span<const IdfPair> pairs,
-                               const IdfSettings& settings, IdfState& state, IdfResult& result) {
+                               const IdfSettings& settings, IdfResult& result,
+                               IdfScratch& scratch) {
   const auto begin = std::chrono::steady_clock::now();
   State& s = *state_;
   s.set(settings);
   const std::size_t batch = s.pairs_a_batch(settings);
   if (pairs.size() <= batch) {
-    s.run_batch(bodies, pairs, state, state, result);
+    s.run_batch(bodies, pairs, scratch, scratch, result);
   } else {
-    IdfState next, part_state;
+    IdfScratch next, part_state;
     IdfResult part;
     result = {};
     result.first_contact.push_back(0);
     for (std::size_t first = 0; first < pairs.size(); first += batch) {
-      s.run_batch(bodies, pairs.subspan(first, std::min(batch, pairs.size() - first)), state,
+      s.run_batch(bodies, pairs.subspan(first, std::min(batch, pairs.size() - first)), scratch,
                   part_state, part);
       append(part, result);
       next.seeds.merge(part_state.seeds);
     }
-    state = std::move(next);
+    scratch = std::move(next);
   }
   s.times.wall = since(begin);
 }
@@ -544,8 +554,8 @@ GpuIntersectionCount GpuIntersectionQuery::count(std::span<const IdfBody> bodies
   const std::size_t batch = s.pairs_a_batch(settings);
   for (std::size_t first = 0; first < pairs.size(); first += batch) {
     plan_intersections(s.shapes, bodies,
-                       pairs.subspan(first, std::min(batch, pairs.size() - first)), settings, {},
-                       s.plan);
+                       pairs.subspan(first, std::min(batch, pairs.size() - first)), settings,
+                       s.plan, {});
     s.upload();
     double milliseconds = s.dispatch();
     while (s.make_room()) milliseconds = s.dispatch();

@@ -1,8 +1,8 @@
-#include "isotact/gpu/detail/shape_table.h"
+#include "isotact/gpu/intersection/detail/shape_table.h"
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <cstddef>
 #include <memory>
 #include <numeric>
 #include <utility>
@@ -15,66 +15,65 @@
 namespace isotact::detail {
 namespace {
 
-enum Kind : std::uint32_t {
-  kPlane,
-  kSphere,
-  kBox,
-  kCapsule,
-  kCylinder,
-  kTorus,
-  kFirstOrder,
-  kZerothOrder,
-  kBrick
-};
+// Parts of a field's buffer that shape_brick.glsl reads.
+static_assert(offsetof(BrickFieldHeader, coarse_cells) == 4 * glsl::kWordCoarseCells &&
+              offsetof(BrickFieldHeader, step) == 4 * glsl::kWordStep &&
+              offsetof(BrickFieldHeader, coarse_offset) == 4 * glsl::kWordCoarseOffset &&
+              offsetof(BrickFieldHeader, block_offset) == 4 * glsl::kWordBlockOffset &&
+              offsetof(BrickFieldHeader, brick_offset) == 4 * glsl::kWordBrickOffset);
+static_assert(sizeof(Brick) == 4 * glsl::kBrickWords && kBrickNodes == glsl::kNodesOfBrick &&
+              offsetof(Brick, correction) == glsl::kFirstCorrection);
+static_assert(sizeof(BrickBlock) == 4 * glsl::kBlockWords &&
+              offsetof(BrickBlock, first_brick) == 4 * glsl::kWordFirstBrick);
 
 void put(float (&to)[4], const Vec3& v, double w) {
   to[0] = static_cast<float>(v.x), to[1] = static_cast<float>(v.y), to[2] = static_cast<float>(v.z);
   to[3] = static_cast<float>(w);
 }
 
-// What the formulas of shapes.glsl read.
+// Input of the formulas of shapes.glsl.
 struct RecordMaker {
   ShapeRecord& r;
 
   void operator()(const PlaneField& f) const {
-    r.kind = kPlane;
+    r.kind = glsl::kShapePlane;
     put(r.p0, f.normal, f.offset);
   }
   void operator()(const SphereField& f) const {
-    r.kind = kSphere;
+    r.kind = glsl::kShapeSphere;
     put(r.p0, f.center, f.radius);
   }
   void operator()(const BoxField& f) const {
-    r.kind = kBox;
+    r.kind = glsl::kShapeBox;
     put(r.p0, f.center, 0);
     put(r.p1, f.half_size, 0);
   }
   void operator()(const CapsuleField& f) const {
-    r.kind = kCapsule;
+    r.kind = glsl::kShapeCapsule;
     put(r.p0, f.a, f.radius);
     put(r.p1, f.b - f.a, 0);
   }
   void operator()(const CylinderField& f) const {
-    r.kind = kCylinder;
+    r.kind = glsl::kShapeCylinder;
     put(r.p0, f.center, f.radius);
     put(r.p1, {f.height / 2, 0, 0}, 0);
   }
   void operator()(const TorusField& f) const {
-    r.kind = kTorus;
+    r.kind = glsl::kShapeTorus;
     put(r.p0, f.center, f.radius);
     put(r.p1, {f.tube_radius, 0, 0}, 0);
   }
   void operator()(const std::shared_ptr<const FieldTexels>& t) const {
     const bool is_first = t->order == TexelOrder::kFirst;
-    r.kind = is_first ? kFirstOrder : kZerothOrder;
+    r.kind = is_first ? glsl::kShapeFirstOrder : glsl::kShapeZerothOrder;
     put(r.p0, half_of(t->lattice),
         is_first ? static_cast<double>(t->b_scale) : 1 / t->lattice.spacing);
-    const NodeBound bound = find_node_bound(*t);
+    const NodeBound bound = compute_node_bound(*t);
     r.p1[3] = bound.excess;
     r.p2[3] = bound.near;
   }
   void operator()(const std::shared_ptr<const BrickField>& f) const {
-    r.kind = kBrick;
+    r.kind = glsl::kShapeBrick;
     put(r.p0, half_of(f->lattice()), 1 / f->lattice().spacing);
   }
 
@@ -83,7 +82,7 @@ struct RecordMaker {
   }
 };
 
-// Where the field's texels begin in a texture of that size.
+// Start of the field's texels in a texture of that size.
 void put_place(ShapeRecord& r, const Index3& first, const Index3& size) {
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const double unit = 1.0 / size[axis];
@@ -112,7 +111,7 @@ std::uint64_t size_of(const GpuTexture3d& t) {
   return bytes;
 }
 
-// Boxes side by side along x, rows of them along y, layers along z; the tallest first, so that
+// Boxes side by side along x, rows of them along y, layers along z. The tallest come first, so that
 // little is left between them.
 class Shelves {
  public:
@@ -160,9 +159,9 @@ ShapeTable::ShapeTable(const GpuInfo& info, std::span<const IdfShape> shapes, bo
   bool has_formula = false, has_zeroth = false, has_brick = false;
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     std::visit(RecordMaker{records_[i]}, shapes[i].solid());
-    has_formula |= records_[i].kind < kFirstOrder;
-    has_zeroth |= records_[i].kind == kZerothOrder;
-    has_brick |= records_[i].kind == kBrick;
+    has_formula |= records_[i].kind < glsl::kShapeFirstOrder;
+    has_zeroth |= records_[i].kind == glsl::kShapeZerothOrder;
+    has_brick |= records_[i].kind == glsl::kShapeBrick;
   }
   if (info.bindless && allow_bindless) {
     defines_.push_back({"BINDLESS", "1"});
@@ -249,15 +248,14 @@ Lattice lattice_of(const IdfShape& shape) {
   if (const FieldTexels* texels = texels_of(shape)) return texels->lattice;
   if (const auto* field = std::get_if<std::shared_ptr<const BrickField>>(&shape.solid()))
     return (*field)->lattice();
-  return {.origin = {}, .spacing = 1, .cells = {}};  // metres, from the origin
+  return {.origin = {}, .spacing = 1, .cells = {}};  // Metres, from the origin.
 }
 
-GpuPair make_gpu_pair(const IdfPairRecord& record, std::span<const IdfShape> shapes) {
-  GpuPair pair;
-  std::memcpy(&pair, &record, sizeof(pair));
+IdfPairRecord make_gpu_pair(const IdfPairRecord& record, std::span<const IdfShape> shapes) {
+  IdfPairRecord pair = record;
   const Lattice a = lattice_of(shapes[record.shape_a]), b = lattice_of(shapes[record.shape_b]);
   const Vec3 middle_a = center(bounds(a)), middle_b = center(bounds(b));
-  // Rows of each shape's units from the pair's metres, in double.
+  // Rows to each shape's units from the pair's metres, in double.
   double from_a[3][4], from_b[3][4];
   for (std::size_t row = 0; row < 3; ++row)
     for (std::size_t column = 0; column < 4; ++column) {
@@ -277,21 +275,25 @@ GpuPair make_gpu_pair(const IdfPairRecord& record, std::span<const IdfShape> sha
       double sum = 0;
       for (std::size_t k = 0; k < 3; ++k) sum += from_b[row][k] * from_a[column][k];
       sum *= unit_a * unit_a;
-      pair.b_from_a[4 * row + column] = static_cast<float>(sum);
+      pair.b_from_pair[4 * row + column] = static_cast<float>(sum);
       shift -= sum * from_a[column][3];
     }
-    pair.b_from_a[4 * row + 3] = static_cast<float>(shift);
+    pair.b_from_pair[4 * row + 3] = static_cast<float>(shift);
   }
-  pair.unit_a = static_cast<float>(unit_a);
-  pair.unit_b = static_cast<float>(unit_b);
+  pair.scale_a = static_cast<float>(unit_a);
+  pair.scale_b = static_cast<float>(unit_b);
   return pair;
 }
 
 void ShapeTable::bind() const {
-  buffer_.bind(0);
-  if (bricks_.size() > 0) bricks_.bind(9);
-  for (std::uint32_t order = 0; order < 2; ++order)
-    if (atlas_[order].name() != 0) atlas_[order].bind(order == 1 ? 0 : 1);
+  buffer_.bind(glsl::kIdfShapesAt);
+  if (bricks_.size() > 0) bricks_.bind(glsl::kIdfBricksAt);
+  const auto bind_atlas = [this](TexelOrder order, std::uint32_t unit) {
+    const GpuTexture3d& atlas = atlas_[static_cast<std::size_t>(order)];
+    if (atlas.name() != 0) atlas.bind(unit);
+  };
+  bind_atlas(TexelOrder::kFirst, glsl::kFirstOrderUnit);
+  bind_atlas(TexelOrder::kZeroth, glsl::kZerothOrderUnit);
 }
 
 }  // namespace isotact::detail

@@ -1,27 +1,24 @@
-#include "isotact/gpu/particle_maps.h"
+#include "isotact/gpu/particles/particle_maps.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include <epoxy/gl.h>
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/gpu/draw_program.h"
-#include "isotact/gpu/gl_state.h"
+#include "isotact/gpu/core/gl_state.h"
+#include "isotact/gpu/depth/draw_program.h"
 
 namespace isotact {
 namespace {
 
-constexpr GLuint kMapBlock = 30, kDrawBlock = 31;
-constexpr GLuint kDepthUnit = 8;  // then normals, ids, data
-
-// As in shaders/particle_map.frag.
-struct DrawBlock {
-  std::array<float, 4> data{};
-  std::array<std::int32_t, 4> draw{};
-};
+// By the order of State::textures.
+constexpr GLuint kMapUnits[] = {glsl::kParticleDepthUnit, glsl::kParticleNormalUnit,
+                                glsl::kParticleIdUnit, glsl::kParticleDataUnit};
 
 void check_settings(const ParticleMapSettings& settings) {
   if (settings.size < 1 || settings.size > kMostDepthPixels)
@@ -80,7 +77,7 @@ ParticleFace make_box_face(const ParticleView& view) {
   return face;
 }
 
-// GpuStateGuard looks after the first of the pictures that are drawn at once; this after the
+// GpuStateGuard covers the first of the pictures that are drawn at once; this class covers the
 // others.
 class OtherTargets {
  public:
@@ -143,13 +140,6 @@ std::array<float, 16> make_clip_from_world(const ParticleFace& face, bool cube) 
 }  // namespace
 
 struct GpuParticleMaps::State {
-  // As in shaders/particle_map.glsl.
-  struct MapBlock {
-    std::array<ParticleFace, 6> faces{};
-    std::array<std::int32_t, 4> shape{}, channels{};
-  };
-  static_assert(sizeof(MapBlock) == 416);
-
   explicit State(const ParticleMapSettings& s)
       : settings(s), fragment("particle_map.frag", s.layers > 1 ? peel() : none()) {}
   State(const State&) = delete;
@@ -173,11 +163,11 @@ struct GpuParticleMaps::State {
 
   ParticleMapSettings settings;
   FragmentShader fragment;
-  std::array<GLuint, 4> textures{};  // depths, normals, ids, data; 0 where not wanted
-  std::vector<GLuint> framebuffers;  // one a slice
+  std::array<GLuint, 4> textures{};  // Depths, normals, ids, data; 0 if not requested.
+  std::vector<GLuint> framebuffers;  // One per slice.
   GLuint map_buffer = 0, draw_buffer = 0;
-  MapBlock map{};
-  std::vector<std::byte> draw_bytes;  // as uploaded
+  glsl::ParticleMapBlock map{};
+  std::vector<std::byte> draw_bytes;  // As uploaded.
   std::size_t draw_stride = 256, draw_capacity = 0;
   std::uint64_t bytes = 0;
 };
@@ -221,24 +211,26 @@ void GpuParticleMaps::State::make_framebuffers() {
 }
 
 void GpuParticleMaps::State::upload_map_block(const std::array<ParticleFace, 6>& faces) {
-  MapBlock now;
-  now.faces = faces;
-  now.shape = {settings.size, settings.layers, settings.cube ? 6 : 1, settings.cube ? 1 : 0};
-  now.channels = {settings.normals ? 1 : 0, settings.ids ? 1 : 0, settings.data ? 1 : 0, 0};
-  map = now;
+  std::copy(faces.begin(), faces.end(), map.faces);
+  map.size = settings.size, map.layers = settings.layers, map.is_cube = settings.cube ? 1 : 0;
+  map.has_normals = settings.normals ? 1 : 0;
+  map.has_ids = settings.ids ? 1 : 0;
+  map.has_data = settings.data ? 1 : 0;
   glNamedBufferSubData(map_buffer, 0, sizeof map, &map);
 }
 
-// A record for each slice and obstacle; the same as last time in most cases.
+// A record for each slice and obstacle; usually the same as last time.
 void GpuParticleMaps::State::upload_draw_blocks(std::span<const ParticleObstacle> obstacles) {
   std::vector<std::byte> now(draw_stride * obstacles.size() * static_cast<std::size_t>(slices()));
   std::size_t at = 0;
   for (int slice = 0; slice < slices(); ++slice)
     for (const ParticleObstacle& o : obstacles) {
-      const bool no_normal = o.drawable.primitive != DepthPrimitive::kTriangles;
-      const DrawBlock block{o.data,
-                            {slice / settings.layers, slice % settings.layers,
-                             static_cast<std::int32_t>(o.drawable.id), no_normal ? 1 : 0}};
+      const bool is_thin = o.drawable.primitive != DepthPrimitive::kTriangles;
+      const glsl::ParticleDrawBlock block{.data = {o.data[0], o.data[1], o.data[2], o.data[3]},
+                                          .face = slice / settings.layers,
+                                          .layer = slice % settings.layers,
+                                          .id = static_cast<std::int32_t>(o.drawable.id),
+                                          .is_thin = is_thin ? 1 : 0};
       std::memcpy(now.data() + at, &block, sizeof block);
       at += draw_stride;
     }
@@ -255,9 +247,9 @@ void GpuParticleMaps::State::upload_draw_blocks(std::span<const ParticleObstacle
 }
 
 void GpuParticleMaps::State::bind_textures() const {
-  for (GLuint i = 0; i < 4; ++i) {
-    glBindTextureUnit(kDepthUnit + i, textures[i]);
-    glBindSampler(kDepthUnit + i, 0);
+  for (std::size_t i = 0; i < textures.size(); ++i) {
+    glBindTextureUnit(kMapUnits[i], textures[i]);
+    glBindSampler(kMapUnits[i], 0);
   }
 }
 
@@ -265,7 +257,7 @@ void GpuParticleMaps::State::draw_slice(int face, int layer,
                                         std::span<const ParticleObstacle> obstacles) {
   const auto slice = static_cast<std::size_t>(face * settings.layers + layer);
   glBindFramebuffer(GL_DRAW_FRAMEBUFFER, framebuffers[slice]);
-  // What the others hold where nothing is drawn is never looked at.
+  // Values of the others at empty pixels are never read.
   const float far = 1;
   glClearNamedFramebufferfv(framebuffers[slice], GL_DEPTH, 0, &far);
   if (layer > 0) glTextureBarrier();
@@ -274,9 +266,9 @@ void GpuParticleMaps::State::draw_slice(int face, int layer,
       make_clip_from_world(map.faces[static_cast<std::size_t>(face)], settings.cube);
   pass.fragment = &fragment;
   for (std::size_t i = 0; i < obstacles.size(); ++i) {
-    glBindBufferRange(GL_UNIFORM_BUFFER, kDrawBlock, draw_buffer,
+    glBindBufferRange(GL_UNIFORM_BUFFER, glsl::kParticleDrawAt, draw_buffer,
                       static_cast<GLintptr>((slice * obstacles.size() + i) * draw_stride),
-                      sizeof(DrawBlock));
+                      sizeof(glsl::ParticleDrawBlock));
     pass.element = static_cast<std::uint32_t>(i);
     set_culling(settings.cull_back_faces && obstacles[i].drawable.closed);
     obstacles[i].drawable.draw(pass);
@@ -292,9 +284,9 @@ GpuParticleMaps::GpuParticleMaps(const GpuContext& gpu, const ParticleMapSetting
   GLint alignment = 256;
   glGetIntegerv(GL_UNIFORM_BUFFER_OFFSET_ALIGNMENT, &alignment);
   const auto step = static_cast<std::size_t>(alignment);
-  state_->draw_stride = (sizeof(DrawBlock) + step - 1) / step * step;
+  state_->draw_stride = (sizeof(glsl::ParticleDrawBlock) + step - 1) / step * step;
   glCreateBuffers(1, &state_->map_buffer);
-  glNamedBufferStorage(state_->map_buffer, sizeof(State::MapBlock), nullptr,
+  glNamedBufferStorage(state_->map_buffer, sizeof(glsl::ParticleMapBlock), nullptr,
                        GL_DYNAMIC_STORAGE_BIT);
 }
 GpuParticleMaps::GpuParticleMaps(GpuParticleMaps&&) noexcept = default;
@@ -311,10 +303,10 @@ void GpuParticleMaps::draw(const ParticleView& view, std::span<const ParticleObs
   const OtherTargets others(s.settings.save_state);
   s.upload_map_block(faces);
   s.upload_draw_blocks(obstacles);
-  glBindBufferBase(GL_UNIFORM_BUFFER, kMapBlock, s.map_buffer);
+  glBindBufferBase(GL_UNIFORM_BUFFER, glsl::kParticleMapAt, s.map_buffer);
   s.bind_textures();
   const auto side = static_cast<float>(s.settings.size);
-  glViewportIndexedf(0, 0, 0, side, side);  // the others are the caller's
+  glViewportIndexedf(0, 0, 0, side, side);  // The others are the caller's.
   glEnable(GL_DEPTH_TEST);
   glDepthFunc(GL_LESS);
   glCullFace(GL_BACK);
@@ -325,7 +317,7 @@ void GpuParticleMaps::draw(const ParticleView& view, std::span<const ParticleObs
 }
 
 void GpuParticleMaps::bind() const {
-  glBindBufferBase(GL_UNIFORM_BUFFER, kMapBlock, state_->map_buffer);
+  glBindBufferBase(GL_UNIFORM_BUFFER, glsl::kParticleMapAt, state_->map_buffer);
   state_->bind_textures();
 }
 
@@ -336,9 +328,9 @@ ParticleMaps GpuParticleMaps::read() const {
   maps.faces = s.settings.cube ? 6 : 1;
   maps.layers = s.settings.layers;
   maps.cube = s.settings.cube;
-  maps.face = s.map.faces;
+  std::copy(std::begin(s.map.faces), std::end(s.map.faces), maps.face.begin());
   const GpuStateGuard guard(s.settings.save_state);
-  clear_gpu_state();  // ways to pack pixels, too
+  clear_gpu_state();  // Also resets the packing of pixels.
   const std::size_t texels = static_cast<std::size_t>(s.settings.size) *
                              static_cast<std::size_t>(s.settings.size) *
                              static_cast<std::size_t>(s.slices());
@@ -352,7 +344,7 @@ ParticleMaps GpuParticleMaps::read() const {
   get(1, GL_RGBA, GL_FLOAT, maps.normals);
   get(2, GL_RED_INTEGER, GL_UNSIGNED_INT, maps.ids);
   get(3, GL_RGBA, GL_FLOAT, maps.data);
-  // Where nothing was drawn the others hold what they please.
+  // At empty pixels the others have arbitrary values.
   for (std::size_t i = 0; i < texels; ++i) {
     if (maps.depths[i] < 1) continue;
     if (!maps.normals.empty()) maps.normals[i] = {};

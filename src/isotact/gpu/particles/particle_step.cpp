@@ -1,17 +1,17 @@
-// The CPU's side of shaders/particle_map.glsl and particle_step.comp: line by line the same.
+// The CPU implementation of shaders/particle_map.glsl and particle_step.comp: line by line the
+// same.
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/gpu/particle_maps.h"
+#include "isotact/gpu/particles/particle_maps.h"
 
 namespace isotact {
 namespace {
 
-constexpr std::uint32_t kUnknownSide = 0xffffffffU;
-constexpr int kMostBounces = 4;  // a step
+using glsl::kParticleBounces, glsl::kUnknownSide;
 
 std::uint32_t next_random(std::uint32_t& seed) {
   seed = seed * 747796405U + 2891336453U;
@@ -138,7 +138,7 @@ class MapReader {
     return crossing;
   }
 
-  Vec3f find_force(const Vec3f& p) const {
+  Vec3f compute_force(const Vec3f& p) const {
     Vec3f force{};
     const Place place = find_place(p);
     if (!place.found || maps_.data.empty()) return force;
@@ -182,16 +182,16 @@ void step_particle(const MapReader& maps, const ParticleStep& step, Particle& pa
   Vec3f velocity = particle.velocity;
   Vec3f force =
       step.gravity - velocity * step.drag + next_in_cube(particle.seed) * step.perturbation;
-  if (step.use_forces) force += maps.find_force(position);
+  if (step.use_forces) force += maps.compute_force(position);
   velocity += force * step.seconds;
   Vec3f from = position, end = position + velocity * step.seconds;
   bool inside = true;
   for (int s = 1; s <= step.samples; ++s) {
     const float t = static_cast<float>(s) / static_cast<float>(step.samples);
     Vec3f to = position * (1 - t) + end * t;
-    // What it bounces off may throw it behind another surface: corners have three.
-    int bounces = 0;
-    for (; bounces < kMostBounces; ++bounces) {
+    // A bounce may throw it behind another surface: corners have three.
+    std::uint32_t bounces = 0;
+    for (; bounces < kParticleBounces; ++bounces) {
       const Place place = maps.find_place(to);
       inside = place.found;
       if (!inside) {

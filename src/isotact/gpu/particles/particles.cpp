@@ -5,40 +5,15 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/gpu/gl_state.h"
-#include "isotact/gpu/particle_maps.h"
-#include "isotact/gpu/program.h"
+#include "isotact/gpu/core/gl_state.h"
+#include "isotact/gpu/core/program.h"
+#include "isotact/gpu/particles/particle_maps.h"
 
 namespace isotact {
 namespace {
 
-constexpr std::uint32_t kParticleBinding = 8, kCountBinding = 9;
-constexpr std::uint32_t kStepGroup = 64, kExtentGroup = 256;
-
-// As in shaders/particle_step.comp.
-struct StepBlock {
-  Vec3f gravity;
-  float seconds;
-  Vec3f source;
-  float radius;
-  Vec3f velocity;
-  float least_life;
-  Vec3f spread;
-  float most_life;
-  std::array<float, 4> forces, response;
-  std::array<std::uint32_t, 4> counts;
-};
-static_assert(sizeof(StepBlock) == 112);
-
-struct ExtentRecord {
-  Vec3f sum;
-  float pad0;
-  Vec3f lower;
-  float pad1;
-  Vec3f upper;
-  float pad2;
-};
-static_assert(sizeof(ExtentRecord) == 48);
+using glsl::kParticleExtentGroup, glsl::kParticleStepGroup;
+using glsl::ParticleExtent, glsl::ParticleStepBlock;
 
 }  // namespace
 
@@ -49,7 +24,7 @@ struct GpuParticles::State {
         count(static_cast<std::uint32_t>(first.size())) {
     counts.clear();
     glCreateBuffers(1, &block);
-    glNamedBufferStorage(block, sizeof(StepBlock), nullptr, GL_DYNAMIC_STORAGE_BIT);
+    glNamedBufferStorage(block, sizeof(ParticleStepBlock), nullptr, GL_DYNAMIC_STORAGE_BIT);
   }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
@@ -77,24 +52,28 @@ void GpuParticles::step(const GpuParticleMaps& maps, const ParticleStep& step) {
   check_particle_step(step);
   State& s = *state_;
   const GpuStateGuard guard(maps.settings().save_state);
-  const StepBlock block{
-      step.gravity,
-      step.seconds,
-      step.source,
-      step.source_radius,
-      step.velocity,
-      step.least_life,
-      step.velocity_spread,
-      step.most_life,
-      {step.drag, step.perturbation, step.surface_motion, 0},
-      {step.restitution, step.friction, 0, 0},
-      {s.count, static_cast<std::uint32_t>(step.samples), step.use_forces ? 1U : 0U, 0}};
+  const ParticleStepBlock block{.gravity = step.gravity,
+                                .seconds = step.seconds,
+                                .source = step.source,
+                                .source_radius = step.source_radius,
+                                .velocity = step.velocity,
+                                .least_life = step.least_life,
+                                .velocity_spread = step.velocity_spread,
+                                .most_life = step.most_life,
+                                .drag = step.drag,
+                                .perturbation = step.perturbation,
+                                .surface_motion = step.surface_motion,
+                                .restitution = step.restitution,
+                                .friction = step.friction,
+                                .count = s.count,
+                                .samples = static_cast<std::uint32_t>(step.samples),
+                                .use_forces = step.use_forces ? 1U : 0U};
   glNamedBufferSubData(s.block, 0, sizeof block, &block);
   maps.bind();
-  glBindBufferBase(GL_UNIFORM_BUFFER, 31, s.block);
-  s.particles.bind(kParticleBinding);
-  s.counts.bind(kCountBinding);
-  const GroupGrid groups = spread_groups((s.count + kStepGroup - 1) / kStepGroup);
+  glBindBufferBase(GL_UNIFORM_BUFFER, glsl::kParticleStepAt, s.block);
+  s.particles.bind(glsl::kParticlesAt);
+  s.counts.bind(glsl::kParticleCountsAt);
+  const GroupGrid groups = spread_groups((s.count + kParticleStepGroup - 1) / kParticleStepGroup);
   s.step.dispatch(groups.x, groups.y);
   glMemoryBarrier(GL_VERTEX_ATTRIB_ARRAY_BARRIER_BIT);
 }
@@ -112,20 +91,20 @@ std::vector<Particle> GpuParticles::read() const {
   return particles;
 }
 
-GpuParticles::Extent GpuParticles::find_extent() const {
+GpuParticles::Extent GpuParticles::compute_extent() const {
   const State& s = *state_;
   const GpuStateGuard guard;
-  const std::uint32_t needed = (s.count + kExtentGroup - 1) / kExtentGroup;
+  const std::uint32_t needed = (s.count + kParticleExtentGroup - 1) / kParticleExtentGroup;
   const GroupGrid groups = spread_groups(needed);
-  std::vector<ExtentRecord> records(std::size_t{groups.x} * groups.y);
-  const GpuBuffer buffer(records.size() * sizeof(ExtentRecord));
-  s.particles.bind(kParticleBinding);
-  buffer.bind(kCountBinding);
+  std::vector<ParticleExtent> records(std::size_t{groups.x} * groups.y);
+  const GpuBuffer buffer(records.size() * sizeof(ParticleExtent));
+  s.particles.bind(glsl::kParticlesAt);
+  buffer.bind(glsl::kParticleExtentsAt);
   s.extent.set("count", s.count);
   s.extent.dispatch(groups.x, groups.y);
-  buffer.read(std::span<ExtentRecord>(records));
+  buffer.read(std::span<ParticleExtent>(records));
   Extent extent;
-  for (const ExtentRecord& r : records) {
+  for (const ParticleExtent& r : records) {
     extent.centroid += to_double(r.sum);
     isotact::extend(extent.bounds, to_double(r.lower));
     isotact::extend(extent.bounds, to_double(r.upper));

@@ -1,4 +1,4 @@
-#include "isotact/gpu/segment_tracer.h"
+#include "isotact/gpu/segments/segment_tracer.h"
 
 #include <algorithm>
 #include <bit>
@@ -9,38 +9,23 @@
 
 #include "isotact/base/error.h"
 #include "isotact/base/parallel.h"
-#include "isotact/gpu/context.h"
-#include "isotact/gpu/program.h"
-#include "isotact/queries/segment_index.h"
+#include "isotact/gpu/core/context.h"
+#include "isotact/gpu/core/program.h"
+#include "isotact/queries/segments/segment_index.h"
 
 namespace isotact {
 namespace {
 
-constexpr std::uint32_t kGroup = 64;  // segments
-// Of a group, in its lists: parts of paths in cells, and cells with crossings. For random segments
-// through a body there are 76 and 66, seldom more than 110 and 90.
-constexpr std::uint32_t kCellParts = 120, kCrossings = 96;
-constexpr std::uint32_t kNoteNumbers = 4;  // before the list of notes
-constexpr std::size_t kPiece = 1U << 22U;  // segments that go up at once
-constexpr std::size_t kGrain = 1U << 14U;  // segments that a thread of the CPU takes
-constexpr std::uint32_t kMacroRows = 3, kCellRows = 4;
+constexpr std::uint32_t kGroup = glsl::kSegmentGroup;
+constexpr std::size_t kPiece = 1U << 22U;  // Segments that are uploaded at once.
+constexpr std::size_t kGrain = 1U << 14U;  // Segments per task of a CPU thread.
+constexpr std::uint32_t kMacroRows = glsl::kMacroNodeRows, kCellRows = glsl::kCellNodeRows;
 
-// As Settings of shaders/segment_path.glsl.
-struct ShaderSettings {
-  double origin[3];
-  double scale;
-  float top[3];
-  std::int32_t macros[3];
-  std::uint32_t place_offset;
-  std::uint32_t cell_offset;
-  float correction_step, iso;
-  std::uint32_t is_free_beyond_box;
-  std::uint32_t unused;
-};
-static_assert(sizeof(ShaderSettings) == 80 && offsetof(ShaderSettings, place_offset) == 56);
-static_assert(sizeof(Segment) == 24 && sizeof(SegmentInterval) == 8);
-static_assert(offsetof(IndexedCell, first_block) == 20 && offsetof(IndexedCell, blocks) == 24 &&
-              offsetof(IndexedCell, inside) == 26 && offsetof(IndexedCell, corner) == 32);
+// Data that shaders read and write directly.
+static_assert(sizeof(Segment) == 4 * 2 * glsl::kSegmentPairs && sizeof(SegmentInterval) == 8);
+static_assert(sizeof(SampleBlock) == 4 * glsl::kSampleBlockWords &&
+              kBlockNodes == glsl::kSampleBlockNodes);
+static_assert(IndexedCell::kNoBlocks == glsl::kSegmentNoBlocks);
 
 using Row = std::array<std::uint32_t, 4>;
 
@@ -54,29 +39,51 @@ std::vector<std::uint32_t> make_tables(const SegmentIndex& index, std::uint32_t&
   return tables;
 }
 
-// Macro cells and their cells, which are told where they are: parts of paths name but the node.
+glsl::SegmentMacroNode make_macro_node(const IndexedMacro& macro, const MacroMasks& masks,
+                                       std::uint32_t number) {
+  const SegmentSlab& slab = macro.slab;
+  glsl::SegmentMacroNode node{.slab = {slab.normal[0], slab.normal[1], slab.normal[2], slab.least},
+                              .most = slab.most,
+                              .first_cell = macro.first,
+                              .inside = macro.inside,
+                              .number = number,
+                              .masks = {}};
+  static_assert(sizeof(node.masks) == sizeof(masks));
+  std::memcpy(node.masks, &masks, sizeof(masks));
+  return node;
+}
+
+glsl::SegmentCellNode make_cell_node(const IndexedCell& cell, std::uint32_t in_macro,
+                                     std::uint32_t macro) {
+  const SegmentSlab& slab = cell.slab;
+  const float* const c = cell.corner;
+  return {.slab = {slab.normal[0], slab.normal[1], slab.normal[2], slab.least},
+          .most = slab.most,
+          .first_block = cell.first_block,
+          .bits = static_cast<std::uint32_t>(cell.blocks) |
+                  static_cast<std::uint32_t>(cell.inside_blocks) << 8U |
+                  static_cast<std::uint32_t>(cell.inside) << 16U | in_macro << 24U,
+          .macro = macro,
+          .low = {c[0], c[1], c[2], c[3]},
+          .high = {c[4], c[5], c[6], c[7]}};
+}
+
+// Macro cells and their cells, with their positions: parts of paths name only the node.
 std::vector<Row> make_nodes(const SegmentIndex& index, std::uint32_t& cell_offset) {
   const std::size_t macros = index.occupied_macros.size();
   cell_offset = static_cast<std::uint32_t>(kMacroRows * macros);
   std::vector<Row> rows(cell_offset + kCellRows * index.cells.size());
-  if (!index.cells.empty())
-    std::memcpy(rows.data() + cell_offset, index.cells.data(),
-                index.cells.size() * sizeof(IndexedCell));
   for (std::size_t i = 0; i < macros; ++i) {
     const IndexedMacro& macro = index.occupied_macros[i];
-    const SegmentSlab& slab = macro.slab;
-    const auto bits = [](float x) { return std::bit_cast<std::uint32_t>(x); };
     const auto number =
         static_cast<std::uint32_t>(flat_index(index.macros, macro.at[0], macro.at[1], macro.at[2]));
-    rows[kMacroRows * i] = {bits(slab.normal[0]), bits(slab.normal[1]), bits(slab.normal[2]),
-                            bits(slab.least)};
-    rows[kMacroRows * i + 1] = {bits(slab.most), macro.first, macro.inside, number};
-    std::memcpy(&rows[kMacroRows * i + 2], &index.masks[i], sizeof(Row));
+    const glsl::SegmentMacroNode node = make_macro_node(macro, index.masks[i], number);
+    std::memcpy(&rows[kMacroRows * i], &node, sizeof(node));
     std::size_t cell = macro.first;
     for (std::uint64_t left = index.masks[i].indexed; left != 0; left &= left - 1, ++cell) {
-      Row& row = rows[cell_offset + kCellRows * cell + 1];
-      row[2] = (row[2] & 0xffffffU) | static_cast<std::uint32_t>(std::countr_zero(left)) << 24U;
-      row[3] = number;
+      const glsl::SegmentCellNode in_cell = make_cell_node(
+          index.cells[cell], static_cast<std::uint32_t>(std::countr_zero(left)), number);
+      std::memcpy(&rows[cell_offset + kCellRows * cell], &in_cell, sizeof(in_cell));
     }
   }
   return rows;
@@ -89,16 +96,16 @@ GpuBuffer upload(const char* what, std::span<const T> data, std::int64_t most) {
         "the {} of this field take {} bytes, and a storage buffer of this GPU has at most {}: "
         "build the field with fewer cells, or trace on the CPU",
         what, data.size_bytes(), most));
-  // A buffer of no bytes could not be bound.
+  // A buffer of zero bytes could not be bound.
   if (data.empty()) return GpuBuffer(16);
   return GpuBuffer(data);
 }
 
-// What the GPU found of some segments, in its own order, and what the CPU did.
+// Results of the GPU for some segments, in its own order, and those of the CPU.
 struct Piece {
   std::span<const SegmentInterval> intervals;
   std::span<const GpuSegmentSpan> spans;
-  std::vector<std::uint32_t> unsure;  // segments, in order
+  std::vector<std::uint32_t> unsure;  // Segments, in order.
   SegmentResults of_unsure;
 
   // Calls visit(segment, its intervals) for segments of a range, in order.
@@ -119,10 +126,10 @@ struct Piece {
   }
 };
 
-// Behind the results of the first `done` segments.
+// Appends after the results of the first `done` segments.
 void append(const Piece& piece, Threads threads, std::size_t done, SegmentResults& to) {
   const std::size_t n = piece.spans.size();
-  // Of each range where its own begin.
+  // Start of each range.
   std::vector<std::uint64_t> starts((n - 1) / kGrain + 1, 0);
   parallel_for(n, kGrain, threads, [&](std::size_t begin, std::size_t end) {
     std::uint64_t sum = 0;
@@ -145,19 +152,16 @@ void append(const Piece& piece, Threads threads, std::size_t done, SegmentResult
 
 }  // namespace
 
-// Of one context, compiled where they are needed.
+// Programs of one context, compiled at their first use.
 struct GpuSegmentTracer::Programs {
   GpuProgram intervals, first;
 
-  // kAny is served by the first time.
-  const GpuProgram& of(SegmentMode mode) {
-    const bool all = mode == SegmentMode::kIntervals;
+  // The first time serves kAny.
+  const GpuProgram& of(Mode mode) {
+    const bool all = mode == Mode::kAll;
     GpuProgram& program = all ? intervals : first;
     if (program.name() == 0)
-      program = GpuProgram("segments.comp", {{"GROUP", fmt::format("{}u", kGroup)},
-                                             {"CELL_PARTS", fmt::format("{}u", kCellParts)},
-                                             {"CROSSINGS", fmt::format("{}u", kCrossings)},
-                                             {"MODE", all ? "0" : "1"},
+      program = GpuProgram("segments.comp", {{"MODE", all ? "0" : "1"},
                                              {"ALONG_SLAB", fmt::format("{:e}", kAlongSlab)},
                                              {"DOUBTFUL", fmt::format("{:e}", kDoubtful)}});
     return program;
@@ -168,7 +172,7 @@ struct GpuSegmentTracer::State {
   SegmentTracer cpu;
   std::shared_ptr<Programs> programs;
   GpuBuffer settings, tables, nodes, blocks;
-  // Of trace() with spans.
+  // For trace() with spans.
   GpuBuffer segments;
   GpuSegmentResults results;
   GpuStage up{GpuStage::Way::kUp}, down{GpuStage::Way::kDown};
@@ -188,15 +192,15 @@ GpuSegmentTracer::GpuSegmentTracer(const BrickField& field, const SegmentSetting
   auto state = std::make_unique<State>(SegmentTracer(field, fast));
   const SegmentIndex& index = *state->cpu.index();
   const Lattice& lattice = field.lattice();
-  ShaderSettings s{};
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    s.origin[axis] = lattice.origin[axis];
-    s.top[axis] = static_cast<float>(lattice.cells[axis]);
-    s.macros[axis] = index.macros[axis];
-  }
+  glsl::SegmentBlock s{};
+  s.origin_x = lattice.origin.x, s.origin_y = lattice.origin.y, s.origin_z = lattice.origin.z;
+  s.top_x = static_cast<float>(lattice.cells[0]);
+  s.top_y = static_cast<float>(lattice.cells[1]);
+  s.top_z = static_cast<float>(lattice.cells[2]);
+  s.macros_x = index.macros[0], s.macros_y = index.macros[1], s.macros_z = index.macros[2];
   s.scale = 1 / lattice.spacing;
   s.correction_step = field.header().step;
-  s.iso = static_cast<float>(settings.iso);
+  s.margin = static_cast<float>(settings.margin);
   s.is_free_beyond_box = state->cpu.is_free_beyond_box() ? 1 : 0;
   const std::int64_t most = GpuContext::adopt_current().info().max_storage_bytes;
   // Numbers of octants and macro cells, and of cells and segments of a group, have 32 bits.
@@ -208,7 +212,7 @@ GpuSegmentTracer::GpuSegmentTracer(const BrickField& field, const SegmentSetting
       upload("tables", std::span<const std::uint32_t>(make_tables(index, s.place_offset)), most);
   state->nodes = upload("nodes", std::span<const Row>(make_nodes(index, s.cell_offset)), most);
   state->blocks = upload("samples", std::span<const SampleBlock>(index.blocks), most);
-  state->settings = GpuBuffer(std::span<const ShaderSettings>(&s, 1));
+  state->settings = GpuBuffer(std::span<const glsl::SegmentBlock>(&s, 1));
   state->programs =
       lends_shaders != nullptr ? lends_shaders->state_->programs : std::make_shared<Programs>();
   state->programs->of(settings.mode);
@@ -231,12 +235,16 @@ void GpuSegmentTracer::trace(const GpuBuffer& segments, std::uint32_t count, std
   if (count == 0) return;
   results.spans.reserve(count * sizeof(GpuSegmentSpan));
   results.intervals.reserve(std::max<std::size_t>(room, 1) * sizeof(SegmentInterval));
-  results.notes.reserve((kNoteNumbers + std::size_t{count}) * sizeof(std::uint32_t));
-  results.notes.clear_bytes(0, kNoteNumbers * sizeof(std::uint32_t));
-  const GpuBuffer* bound[] = {&state_->settings,  &state_->tables, &state_->nodes,
-                              &state_->blocks,    &segments,       &results.spans,
-                              &results.intervals, &results.notes};
-  for (std::uint32_t i = 0; i < std::size(bound); ++i) bound[i]->bind(i);
+  results.notes.reserve(sizeof(GpuSegmentNotes) + count * sizeof(std::uint32_t));
+  results.notes.clear_bytes(0, sizeof(GpuSegmentNotes));
+  state_->settings.bind(glsl::kSegmentBlockAt);
+  state_->tables.bind(glsl::kSegmentTablesAt);
+  state_->nodes.bind(glsl::kSegmentNodesAt);
+  state_->blocks.bind(glsl::kSegmentSamplesAt);
+  segments.bind(glsl::kSegmentsAt);
+  results.spans.bind(glsl::kSegmentSpansAt);
+  results.intervals.bind(glsl::kSegmentIntervalsAt);
+  results.notes.bind(glsl::kSegmentNotesAt);
   const GroupGrid grid = spread_groups((std::uint64_t{count} + kGroup - 1) / kGroup);
   const GpuProgram& program = state_->programs->of(settings().mode);
   program.set("segment_count", count);
@@ -255,7 +263,7 @@ void GpuSegmentTracer::trace(std::span<const Segment> segments, SegmentResults& 
   results.intervals.resize(results.first.back());
 }
 
-// What it gives is there until the next piece.
+// The result is valid until the next piece.
 Piece GpuSegmentTracer::State::trace_piece(std::span<const Segment> some,
                                            GpuSegmentTracer& tracer) {
   const auto n = static_cast<std::uint32_t>(some.size());
@@ -268,15 +276,16 @@ Piece GpuSegmentTracer::State::trace_piece(std::span<const Segment> some,
   });
   up.send(segments, some.size_bytes());
   room = std::max(room, n);
-  constexpr std::size_t kNoteBytes = kNoteNumbers * sizeof(std::uint32_t);
+  constexpr std::size_t kNoteBytes = sizeof(GpuSegmentNotes);
   down.reserve(kNoteBytes);
   std::uint32_t found = 0, unsure = 0;
   for (bool fits = false; !fits;) {
     tracer.trace(segments, n, room, results);
     down.receive(results.notes, kNoteBytes);
     finish_gpu();
-    found = down.view<std::uint32_t>(kNoteNumbers)[0];
-    unsure = down.view<std::uint32_t>(kNoteNumbers)[1];
+    const GpuSegmentNotes& notes = down.view<GpuSegmentNotes>(1)[0];
+    found = notes.interval_count;
+    unsure = notes.unsure_count;
     fits = found <= room;
     room = std::max(room, found);
   }

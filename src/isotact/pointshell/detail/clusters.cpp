@@ -1,4 +1,4 @@
-// Clusters are cut from the top (splits.h), so that the cells of all levels nest; representatives
+// Clusters are split from the top (splits.h), so that the cells of all levels nest. Representatives
 // and outliers are found from the bottom (SSL14 section 2.1.2).
 #include "isotact/pointshell/detail/clusters.h"
 
@@ -13,7 +13,7 @@
 namespace isotact::detail {
 namespace {
 
-// Children of each of `count` parents, in the order of their numbers.
+// Children of each of `count` parents, in ascending order.
 struct Families {
   std::vector<std::uint32_t> begin, members;
   std::span<const std::uint32_t> of(std::size_t parent) const {
@@ -33,8 +33,9 @@ Families find_families(std::span<const std::uint32_t> parent_of, std::size_t cou
   return f;
 }
 
-// The member whose point is nearest to the members' mean.
-std::uint32_t find_central(std::span<const std::uint32_t> members, std::span<const Vec3f> points) {
+// Returns the member whose point is nearest to the members' mean.
+std::uint32_t compute_central(std::span<const std::uint32_t> members,
+                              std::span<const Vec3f> points) {
   Vec3 mean{};
   for (const std::uint32_t m : members) mean += to_double(points[m]);
   mean = mean / static_cast<double>(members.size());
@@ -50,27 +51,27 @@ std::uint32_t find_central(std::span<const std::uint32_t> members, std::span<con
   return best;
 }
 
-// What the passes from the bottom work on: one level and its children.
+// Input of the passes from the bottom: one level and its children.
 struct Floor {
-  std::vector<std::uint32_t>& parent_of;  // of the children
-  std::vector<Vec3f> child_points;        // their representatives
-  std::vector<std::uint32_t> central;     // of each parent: which child's point it takes
+  std::vector<std::uint32_t>& parent_of;  // Parents of the children.
+  std::vector<Vec3f> child_points;        // Their representatives.
+  std::vector<std::uint32_t> central;     // The child of each parent whose point the parent takes.
 };
 
-void find_centrals(Floor& floor, std::uint32_t parents, Threads threads) {
+void compute_centrals(Floor& floor, std::uint32_t parents, Threads threads) {
   const Families families = find_families(floor.parent_of, parents);
   floor.central.resize(parents);
   parallel_for(parents, 256, threads, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i)
-      floor.central[i] = find_central(families.of(i), floor.child_points);
+      floor.central[i] = compute_central(families.of(i), floor.child_points);
   });
 }
 
-// Members that are further than the limit from the central one leave, and so on until none does.
+// Removes members that are further than the limit from the central one, and repeats until none is.
 void keep_near(std::vector<std::uint32_t>& members, std::span<const Vec3f> points, double limit,
                std::vector<std::uint32_t>& left) {
   for (bool changed = true; changed;) {
-    const Vec3 middle = to_double(points[find_central(members, points)]);
+    const Vec3 middle = to_double(points[compute_central(members, points)]);
     const auto stays = [&](std::uint32_t m) {
       return length_sq(to_double(points[m]) - middle) <= limit * limit;
     };
@@ -81,13 +82,13 @@ void keep_near(std::vector<std::uint32_t>& members, std::span<const Vec3f> point
   }
 }
 
-// SSL14's sweep: who is too far from its parent's point goes to the nearest parent that is near
-// enough, or becomes a cluster of its own, below the same grandparent. Returns the parents' number.
-// A cluster without room takes nobody in: then it is a cluster of its own, and where the
-// grandparent has no room either, it stays.
+// SSL14's sweep. A node too far from its parent's point joins the nearest parent that is near
+// enough, or becomes a cluster of its own below the same grandparent. A full cluster takes no more
+// nodes: the node then becomes a cluster of its own. It stays if the grandparent is full as well.
+// Returns the number of parents.
 std::uint32_t move_outliers(Floor& floor, std::vector<std::uint32_t>& grandparent_of,
                             const PointSphereTreeSettings& settings) {
-  const auto stride = static_cast<std::uint32_t>(find_child_stride(settings));
+  const auto stride = static_cast<std::uint32_t>(compute_child_stride(settings));
   auto parents = static_cast<std::uint32_t>(grandparent_of.size());
   const Families families = find_families(floor.parent_of, parents);
   double sum = 0;
@@ -102,8 +103,8 @@ std::uint32_t move_outliers(Floor& floor, std::vector<std::uint32_t>& grandparen
   for (std::uint32_t i = 0; i < parents; ++i) {
     std::vector<std::uint32_t> members(families.of(i).begin(), families.of(i).end());
     keep_near(members, floor.child_points, limit, tagged);
-    middles[i] = floor.child_points[find_central(members, floor.child_points)];
-    sizes[i] = static_cast<std::uint32_t>(families.of(i).size());  // a tagged child may come back
+    middles[i] = floor.child_points[compute_central(members, floor.child_points)];
+    sizes[i] = static_cast<std::uint32_t>(families.of(i).size());  // A tagged child may come back.
     if (grandparent_of[i] >= siblings.size()) siblings.resize(grandparent_of[i] + 1, 0);
     ++siblings[grandparent_of[i]];
   }
@@ -128,10 +129,10 @@ std::uint32_t move_outliers(Floor& floor, std::vector<std::uint32_t>& grandparen
   return parents;
 }
 
-// Numbers nodes again so that children follow each other in their parents' order.
+// Renumbers nodes so that children follow each other in the order of their parents.
 Clusters number_nodes(const Split& split, const std::vector<std::vector<std::uint32_t>>& points) {
   Clusters clusters;
-  std::vector<std::uint32_t> now = {0};  // old numbers of a level's nodes, in their new order
+  std::vector<std::uint32_t> now = {0};  // Old numbers of a level's nodes, in their new order.
   for (std::size_t level = 0; level < split.levels.size(); ++level) {
     const Parents& parents = split.levels[level];
     const Families families = find_families(parents.of_children, parents.count);
@@ -155,7 +156,7 @@ Clusters number_nodes(const Split& split, const std::vector<std::vector<std::uin
 
 }  // namespace
 
-int find_child_stride(const PointSphereTreeSettings& settings) {
+int compute_child_stride(const PointSphereTreeSettings& settings) {
   const int k = settings.cluster_size;
   const int most = settings.outlier_factor > 0 ? std::min(k + (k + 1) / 2, kMaxChildren) : k;
   return most <= 4 ? 4 : most <= 8 ? 8 : 16;
@@ -164,7 +165,7 @@ int find_child_stride(const PointSphereTreeSettings& settings) {
 Clusters find_clusters(const PointShell& shell, const PointSphereTreeSettings& settings) {
   Split split = split_shell(shell, settings);
   std::vector<std::vector<std::uint32_t>> points(
-      split.levels.size());  // each node's representative
+      split.levels.size());  // Representative of each node.
   std::vector<std::uint32_t> child_points = split.order;
   for (std::size_t level = split.levels.size(); level-- > 0;) {
     settings.monitor.check();
@@ -173,10 +174,10 @@ Clusters find_clusters(const PointShell& shell, const PointSphereTreeSettings& s
     floor.child_points.resize(child_points.size());
     for (std::size_t i = 0; i < child_points.size(); ++i)
       floor.child_points[i] = shell.points[child_points[i]];
-    find_centrals(floor, parents.count, settings.threads);
+    compute_centrals(floor, parents.count, settings.threads);
     if (settings.outlier_factor > 0 && level > 0) {
       parents.count = move_outliers(floor, split.levels[level - 1].of_children, settings);
-      find_centrals(floor, parents.count, settings.threads);
+      compute_centrals(floor, parents.count, settings.threads);
     }
     points[level].resize(parents.count);
     for (std::size_t i = 0; i < parents.count; ++i)

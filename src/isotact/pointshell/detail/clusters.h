@@ -1,4 +1,4 @@
-// Who belongs to whom in a point-sphere tree, before there are spheres.
+// The hierarchy of a point-sphere tree, before its spheres are computed.
 #pragma once
 
 #include <cstdint>
@@ -8,20 +8,20 @@
 
 namespace isotact::detail {
 
-// One level: node i has the nodes [child_begin[i], child_begin[i + 1]) of the next one as children,
-// on the last level places in `order`.
+// One level. Children of node i are the nodes [child_begin[i], child_begin[i + 1]) of the next
+// level. On the last level, children are positions in `order`.
 struct ClusterLevel {
   std::vector<std::uint32_t> child_begin;
-  std::vector<std::uint32_t> representative;  // index in the shell
+  std::vector<std::uint32_t> representative;  // Index into the shell.
 };
 
 struct Clusters {
-  std::vector<ClusterLevel> levels;  // the root's first
-  std::vector<std::uint32_t> order;  // indices in the shell, in the tree's order
+  std::vector<ClusterLevel> levels;  // The root's level is the first.
+  std::vector<std::uint32_t> order;  // Indices into the shell, in the order of the tree.
 };
 
-// Most children that a node may get: more than K only where outliers may join.
-int find_child_stride(const PointSphereTreeSettings& settings);
+// Returns the largest allowed number of children per node. It exceeds K only if outliers may join.
+int compute_child_stride(const PointSphereTreeSettings& settings);
 
 Clusters find_clusters(const PointShell& shell, const PointSphereTreeSettings& settings);
 

@@ -1,7 +1,8 @@
-// A ball is held by at most four others that touch it from inside (its support). As Gaertner (1999)
-// does for points: look for what sticks out furthest, add it to the support, find the smallest ball
-// of these five at most, repeat; the radius grows each time. With balls instead of points Welzl's
-// recursion is wrong (Fischer and Gaertner 2004), so the five are solved by trying all subsets.
+// A smallest enclosing ball is determined by at most four balls that touch it from inside (its
+// support). We proceed as Gaertner (1999) does for points: find the ball that sticks out furthest,
+// add it to the support, and find the smallest ball of these at most five. The radius grows each
+// time. With balls instead of points, Welzl's recursion is wrong (Fischer and Gaertner 2004), so we
+// try all subsets of the five.
 #include "isotact/pointshell/detail/enclosing_ball.h"
 
 #include <algorithm>
@@ -14,7 +15,8 @@ namespace isotact::detail {
 namespace {
 
 constexpr int kMostSupport = 4;
-constexpr double kSlack = 1e-10;  // of the radius: what counts as inside while solving
+// Fraction of the radius: tolerance of inside tests while solving.
+constexpr double kSlack = 1e-10;
 
 struct Support {
   std::array<Sphere, kMostSupport + 1> balls{};
@@ -23,11 +25,12 @@ struct Support {
 
 struct Solution {
   Sphere ball;
-  bool in_hull = false;  // its centre is a mean of theirs: then it is their smallest ball
+  // Its centre is a convex combination of theirs: then it is their smallest ball.
+  bool in_hull = false;
 };
 
 // Solves the symmetric positive system g x = b of n <= 3 unknowns for two right sides, by Cholesky.
-// False where g is singular to rounding.
+// Returns false if g is singular to rounding.
 using Row = std::array<double, 3>;
 bool solve(std::array<Row, 3> g, int count, Row& b, Row& c) {
   const auto n = static_cast<std::size_t>(count);
@@ -54,18 +57,18 @@ bool solve(std::array<Row, 3> g, int count, Row& b, Row& c) {
   return true;
 }
 
-// The least s >= 0 with |u + s v| = s: of (v.v - 1) s^2 + 2 u.v s + u.u = 0.
+// Returns the least s >= 0 with |u + s v| = s, from (v.v - 1) s^2 + 2 u.v s + u.u = 0.
 std::optional<double> find_smallest_length(const Vec3& u, const Vec3& v) {
   const double a = length_sq(v) - 1, b = dot(u, v), c = length_sq(u);
   const double square = b * b - a * c;
-  if (a < 0) return (b + std::sqrt(square)) / -a;  // c >= 0: roots of both signs
+  if (a < 0) return (b + std::sqrt(square)) / -a;  // c >= 0: the roots have different signs.
   if (!(b < 0) || square < 0) return std::nullopt;
   return c / (-b + std::sqrt(square));
 }
 
-// The ball that all given ones touch from inside, with its centre in the span of theirs. With d
-// from the first centre, q_i to the others, and s = R - r_0, |d| = s and |d - q_i| = s - (r_i -
-// r_0) give
+// Returns the ball that all given ones touch from inside, with its centre in the span of theirs.
+// Let d be the vector from the first centre, q_i the vectors to the others, and s = R - r_0. Then
+// |d| = s and |d - q_i| = s - (r_i - r_0) give
 //   q_i . d = (|q_i|^2 - e_i^2) / 2 + s e_i,   e_i = r_i - r_0,
 // hence d = u + s v, and |u + s v| = s is a quadratic in s.
 std::optional<Solution> find_touching_ball(const Support& of) {
@@ -113,12 +116,12 @@ bool encloses(const Sphere& ball, const Support& all) {
   return true;
 }
 
-// The subset of all others, by increasing size.
+// Subsets of all other balls, by increasing size.
 constexpr std::array<int, 15> kSubsets = {0b0000, 0b0001, 0b0010, 0b0100, 0b1000,
                                           0b0011, 0b0101, 0b0110, 0b1001, 0b1010,
                                           0b1100, 0b0111, 0b1011, 0b1101, 0b1110};
 
-// The smallest ball of all, which its last one touches; its support replaces `all`.
+// Returns the smallest ball of all, which touches the last one. Its support replaces `all`.
 std::optional<Sphere> reduce(Support& all) {
   std::optional<Sphere> best;
   Support best_support;
@@ -137,7 +140,8 @@ std::optional<Sphere> reduce(Support& all) {
       best = found->ball;
       best_support = some;
     }
-    if (found->in_hull) break;  // the smallest of a subset that holds all is the smallest of all
+    // The smallest ball of a subset that contains all balls is the smallest of all.
+    if (found->in_hull) break;
   }
   if (best) all = best_support;
   return best;
@@ -173,7 +177,8 @@ Sphere ball_at(std::span<const Sphere> balls, std::size_t i) { return balls[i]; 
 
 template <typename Source>
 Sphere find_ball(const Source& source) {
-  constexpr int kMostRounds = 1000;  // never seen beyond 30; guards against rounding in circles
+  // Never more than 30 in tests. Guards against rounding in circles.
+  constexpr int kMostRounds = 1000;
   Sphere ball = ball_at(source, 0);
   Support support{{ball}, 1};
   for (int round = 0; round < kMostRounds; ++round) {
@@ -189,8 +194,8 @@ Sphere find_ball(const Source& source) {
 
 }  // namespace
 
-Sphere find_enclosing_ball(const PointColumns& points) { return find_ball(points); }
-Sphere find_enclosing_ball(std::span<const Sphere> balls) { return find_ball(balls); }
+Sphere compute_enclosing_ball(const PointColumns& points) { return find_ball(points); }
+Sphere compute_enclosing_ball(std::span<const Sphere> balls) { return find_ball(balls); }
 
 double distance_to_furthest(const PointColumns& points, const Vec3& from) {
   return find_furthest(points, from).distance;

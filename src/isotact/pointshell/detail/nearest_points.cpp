@@ -47,9 +47,9 @@ void NearestPoints::build(std::size_t begin, std::size_t end, int depth, Threads
 NearestPoint NearestPoints::find(const Vec3& at, std::uint32_t hint, double limit_sq) const {
   struct Range {
     std::size_t begin, end;
-    double least_sq;  // distance to its half-space
+    double least_sq;  // Squared distance to its half-space.
   };
-  Range stack[64];  // halves: at most one waits on each of 32 levels
+  Range stack[64];  // Halves: at most one waits on each of 32 levels.
   int waiting = 0;
   stack[waiting++] = {0, items_.size(), 0};
   NearestPoint best{kNoPoint, limit_sq};

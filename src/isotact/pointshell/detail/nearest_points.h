@@ -1,4 +1,4 @@
-// A static kd-tree over points, for nearest neighbours. Ours rather than the Bvh, which is for
+// A static kd-tree over points, for nearest neighbours. We do not use the Bvh, which is for
 // triangles.
 #pragma once
 
@@ -22,11 +22,12 @@ struct NearestPoint {
 
 class NearestPoints {
  public:
-  // Finite points, fewer than 2^31. The same for any number of threads.
+  // Needs finite points, fewer than 2^31. The tree is the same for any number of threads.
   explicit NearestPoints(std::span<const Vec3f> points, Threads threads = {});
 
-  // The nearest point that is nearer than `limit` says or as near; of equals the lowest index. A
-  // good first guess makes it fast: `hint` may be any point's index.
+  // Returns the nearest point whose squared distance is at most `limit_sq`, and the lowest index of
+  // equally near points. A good first guess makes the search fast: `hint` may be the index of any
+  // point.
   NearestPoint find(const Vec3& at, std::uint32_t hint = kNoPoint,
                     double limit_sq = std::numeric_limits<double>::infinity()) const;
 
@@ -40,13 +41,13 @@ class NearestPoints {
     Vec3f point;
     std::uint32_t index;
   };
-  // The middle item of [begin, end) splits it along an axis; up to kLeaf items are a leaf.
+  // The middle item of [begin, end) splits it along an axis. A leaf has up to kLeaf items.
   static constexpr std::size_t kLeaf = 8;
   void build(std::size_t begin, std::size_t end, int depth, Threads threads);
 
   std::vector<Item> items_;
-  std::vector<std::uint8_t> axes_;    // of the middle item
-  std::vector<std::uint32_t> place_;  // of each point among the items
+  std::vector<std::uint8_t> axes_;    // Axis of the middle item.
+  std::vector<std::uint32_t> place_;  // Position of each point among the items.
 };
 
 template <typename Visit>
@@ -54,7 +55,7 @@ void NearestPoints::for_each_within(const Vec3& at, double radius, Visit&& visit
   struct Range {
     std::size_t begin, end;
   };
-  Range stack[64];  // halves: at most one waits on each of 32 levels
+  Range stack[64];  // Halves: at most one waits on each of 32 levels.
   int waiting = 0;
   stack[waiting++] = {0, items_.size()};
   const double radius_sq = radius * radius;

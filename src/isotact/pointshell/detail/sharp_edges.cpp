@@ -11,8 +11,8 @@ namespace {
 
 struct SharpEdge {
   std::uint32_t ends[2];
-  std::uint32_t triangle;  // one of its faces
-  Vec3f normal;            // mean of its faces'
+  std::uint32_t triangle;  // One of its faces.
+  Vec3f normal;            // Mean of the normals of its faces.
 };
 
 double cosine_of(double degrees) {
@@ -20,48 +20,66 @@ double cosine_of(double degrees) {
   return sin_cos(degrees * kRadians).cos;
 }
 
+// An edge of a triangle, seen from its end with the lower number.
 struct Side {
-  std::uint32_t low, high;  // vertices
+  std::uint32_t high;  // The other end.
   std::uint32_t triangle;
-  bool forward;  // the triangle runs from low to high
+  bool forward;  // The triangle runs towards the other end.
 };
 
-std::vector<Side> list_sides(const TriangleMesh& mesh) {
-  std::vector<Side> sides;
-  sides.reserve(mesh.triangles.size() * 3);
-  for (std::uint32_t t = 0; t < mesh.triangles.size(); ++t)
+void list_sides(const ShellSurface& surface, std::uint32_t low, std::vector<Side>& sides) {
+  sides.clear();
+  for (const std::uint32_t t : surface.triangles_at(low))
     for (std::size_t k = 0; k < 3; ++k) {
-      const std::uint32_t a = mesh.triangles[t][k], b = mesh.triangles[t][(k + 1) % 3];
-      sides.push_back({std::min(a, b), std::max(a, b), t, a < b});
+      const std::uint32_t a = surface.mesh.triangles[t][k];
+      const std::uint32_t b = surface.mesh.triangles[t][(k + 1) % 3];
+      if (a == low && low < b) sides.push_back({b, t, true});
+      if (b == low && low < a) sides.push_back({a, t, false});
     }
   std::sort(sides.begin(), sides.end(), [](const Side& a, const Side& b) {
-    if (a.low != b.low) return a.low < b.low;
     return a.high != b.high ? a.high < b.high : a.triangle < b.triangle;
   });
-  return sides;
 }
 
-std::vector<SharpEdge> find_sharp_edges(const ShellSurface& surface, double cosine) {
-  const std::vector<Side> sides = list_sides(surface.mesh);
-  std::vector<SharpEdge> edges;
+void add_sharp_edges_at(const ShellSurface& surface, std::uint32_t low, std::span<const Side> sides,
+                        double cosine, std::vector<SharpEdge>& edges) {
   for (std::size_t begin = 0, end = 0; begin < sides.size(); begin = end) {
     Vec3f sum{};
-    for (end = begin; end < sides.size() && sides[end].low == sides[begin].low &&
-                      sides[end].high == sides[begin].high;
-         ++end)
+    for (end = begin; end < sides.size() && sides[end].high == sides[begin].high; ++end)
       sum += surface.face_normals[sides[end].triangle];
     if (end - begin == 2) {
       const Side &a = sides[begin], &b = sides[begin + 1];
       const float turn = dot(surface.face_normals[a.triangle], surface.face_normals[b.triangle]);
-      // Faces that disagree about which side is out have one of their normals turned.
+      // If the faces disagree about the outside, one of their normals is reversed.
       const double agreed = static_cast<double>(a.forward == b.forward ? -turn : turn);
       if (agreed >= cosine) continue;
     }
-    edges.push_back({{sides[begin].low, sides[begin].high},
+    edges.push_back({{low, sides[begin].high},
                      sides[begin].triangle,
                      length(sum) > 1e-6F ? normalized(sum) : Vec3f{}});
   }
-  return edges;
+}
+
+// Sorted by their ends.
+std::vector<SharpEdge> find_sharp_edges(const ShellSurface& surface, double cosine,
+                                        Threads threads) {
+  using Edges = std::vector<SharpEdge>;
+  return parallel_reduce(
+      surface.mesh.positions.size(), 4096, threads, Edges{},
+      [&](std::size_t begin, std::size_t end) {
+        Edges edges;
+        std::vector<Side> sides;
+        for (std::size_t v = begin; v < end; ++v) {
+          const auto low = static_cast<std::uint32_t>(v);
+          list_sides(surface, low, sides);
+          add_sharp_edges_at(surface, low, sides, cosine, edges);
+        }
+        return edges;
+      },
+      [](Edges a, const Edges& b) {
+        a.insert(a.end(), b.begin(), b.end());
+        return a;
+      });
 }
 
 // Sharp edges with, for each vertex, those that meet there.
@@ -98,7 +116,7 @@ bool is_corner(const EdgeNet& net, const TriangleMesh& mesh, std::uint32_t v, do
   return dot(normalized(in), normalized(out)) < cosine;
 }
 
-// Walks along edges from `start` until a corner or the start comes.
+// Walks along edges from `start` to a corner or back to the start.
 struct Chain {
   std::vector<std::uint32_t> vertices, edges;
 };
@@ -117,7 +135,7 @@ class Walker {
       chain.edges.push_back(edge);
       chain.vertices.push_back(at);
       if (corners_[at] || at == start) return chain;
-      const auto meeting = net_.at(at);  // two, since it is no corner
+      const auto meeting = net_.at(at);  // Two edges, since it is not a corner.
       edge = meeting[0] == edge ? meeting[1] : meeting[0];
     }
   }
@@ -154,17 +172,18 @@ void sample_chain(EdgeSamples& out, const Chain& chain, const EdgeNet& net,
 
 }  // namespace
 
-EdgeSamples sample_sharp_edges(const ShellSurface& surface, double sharp_degrees, double spacing) {
+EdgeSamples sample_sharp_edges(const ShellSurface& surface, double sharp_degrees, double spacing,
+                               Threads threads) {
   const double cosine = cosine_of(sharp_degrees);
   const TriangleMesh& mesh = surface.mesh;
-  const EdgeNet net = make_net(find_sharp_edges(surface, cosine), mesh.positions.size());
+  const EdgeNet net = make_net(find_sharp_edges(surface, cosine, threads), mesh.positions.size());
   EdgeSamples out;
   std::vector<bool> corners(mesh.positions.size(), false);
   for (std::uint32_t v = 0; v < mesh.positions.size(); ++v) {
     if (!is_corner(net, mesh, v, cosine)) continue;
     corners[v] = true;
     out.points.push_back(mesh.positions[v]);
-    out.normals.push_back(surface.vertex_normals[v]);
+    out.normals.push_back(surface.find_vertex_normal(v));
     out.triangles.push_back(net.edges[net.at(v)[0]].triangle);
   }
   out.corner_count = out.points.size();
@@ -180,9 +199,10 @@ EdgeSamples sample_sharp_edges(const ShellSurface& surface, double sharp_degrees
   return out;
 }
 
-EdgeSamples sample_long_edges(const ShellSurface& surface, double sharp_degrees, double spacing) {
+EdgeSamples sample_long_edges(const ShellSurface& surface, double sharp_degrees, double spacing,
+                              Threads threads) {
   EdgeSamples out;
-  for (const SharpEdge& edge : find_sharp_edges(surface, cosine_of(sharp_degrees))) {
+  for (const SharpEdge& edge : find_sharp_edges(surface, cosine_of(sharp_degrees), threads)) {
     const Vec3 a = to_double(surface.mesh.positions[edge.ends[0]]);
     const Vec3 b = to_double(surface.mesh.positions[edge.ends[1]]);
     const double pieces = std::ceil(length(b - a) / spacing);
@@ -191,25 +211,9 @@ EdgeSamples sample_long_edges(const ShellSurface& surface, double sharp_degrees,
   return out;
 }
 
-EdgeNormals::EdgeNormals(const ShellSurface& surface) : surface_(surface) {
-  for (const Side& side : list_sides(surface.mesh))
-    sides_.push_back({side.low, side.high, side.triangle});
-}
-
-Vec3f EdgeNormals::find(std::uint32_t triangle, std::size_t edge) const {
-  const Triangle& t = surface_.mesh.triangles[triangle];
-  const std::uint32_t a = t[edge], b = t[(edge + 1) % 3];
-  const std::array<std::uint32_t, 3> first = {std::min(a, b), std::max(a, b), 0};
-  Vec3f sum{};
-  for (auto at = std::lower_bound(sides_.begin(), sides_.end(), first);
-       at != sides_.end() && (*at)[0] == first[0] && (*at)[1] == first[1]; ++at)
-    sum += surface_.face_normals[(*at)[2]];
-  return length(sum) > 1e-6F ? normalized(sum) : Vec3f{};
-}
-
 EdgeSamples sample_edges_for_shell(const ShellSurface& surface, double sharp_degrees,
-                                   double spacing, std::size_t most) {
-  const EdgeSamples all = sample_sharp_edges(surface, sharp_degrees, spacing);
+                                   double spacing, std::size_t most, Threads threads) {
+  const EdgeSamples all = sample_sharp_edges(surface, sharp_degrees, spacing, threads);
   std::vector<std::uint32_t> stay;
   double apart = spacing / 2;
   do {

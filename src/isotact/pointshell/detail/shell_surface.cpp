@@ -1,6 +1,7 @@
 #include "isotact/pointshell/detail/shell_surface.h"
 
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -8,7 +9,7 @@
 #include "isotact/base/error.h"
 #include "isotact/base/memory_limit.h"
 #include "isotact/base/trig.h"
-#include "isotact/geometry/repair.h"
+#include "isotact/geometry/repair/repair.h"
 
 namespace isotact::detail {
 namespace {
@@ -25,23 +26,30 @@ void check_settings(const ShellSettings& s) {
 }
 
 bool is_usable(const std::array<Vec3f, 3>& c) {
-  constexpr float kFurthest = 1e15F;  // as in tree_layout.h
+  constexpr float kFurthest = 1e15F;  // As in tree_layout.h.
   for (const Vec3f& p : c)
     for (std::size_t axis = 0; axis < 3; ++axis)
       if (!(std::abs(p[axis]) <= kFurthest)) return false;
   return true;
 }
 
-void add_angles(ShellSurface& surface, std::size_t t, std::vector<Vec3>& sums) {
-  const Triangle& triangle = surface.mesh.triangles[t];
-  const auto c = corners(surface.mesh, t);
-  for (std::size_t k = 0; k < 3; ++k) {
-    const Vec3 at = to_double(c[k]);
-    const Vec3 u = to_double(c[(k + 1) % 3]) - at, v = to_double(c[(k + 2) % 3]) - at;
-    const double angle = angle_of(length(cross(u, v)), dot(u, v));
-    sums[triangle[k]] += to_double(surface.face_normals[t]) * angle;
-    surface.is_used[triangle[k]] = true;
-  }
+// Returns the angle at a corner of a triangle.
+double find_angle(const std::array<Vec3f, 3>& c, std::size_t k) {
+  const Vec3 at = to_double(c[k]);
+  const Vec3 u = to_double(c[(k + 1) % 3]) - at, v = to_double(c[(k + 2) % 3]) - at;
+  return angle_of(length(cross(u, v)), dot(u, v));
+}
+
+void list_triangles_at_vertices(ShellSurface& surface) {
+  std::vector<std::uint32_t>& begin = surface.around_begin;
+  begin.assign(surface.mesh.positions.size() + 1, 0);
+  for (const Triangle& t : surface.mesh.triangles)
+    for (const std::uint32_t v : t) ++begin[v + 1];
+  std::partial_sum(begin.begin(), begin.end(), begin.begin());
+  surface.around.resize(begin.back());
+  std::vector<std::uint32_t> next(begin.begin(), begin.end() - 1);
+  for (std::uint32_t t = 0; t < surface.mesh.triangles.size(); ++t)
+    for (const std::uint32_t v : surface.mesh.triangles[t]) surface.around[next[v]++] = t;
 }
 
 }  // namespace
@@ -49,7 +57,7 @@ void add_angles(ShellSurface& surface, std::size_t t, std::vector<Vec3>& sums) {
 ShellSurface prepare_shell_surface(const TriangleMesh& mesh, const ShellSettings& settings) {
   check_settings(settings);
   if (const auto flaw = find_flaw(mesh)) throw Error("pointshell: " + *flaw);
-  constexpr double kBytesPerTriangle = 150;  // the welded copy, normals, areas, edges to sort
+  constexpr double kBytesPerTriangle = 150;  // The welded copy, normals, areas, edges to sort.
   check_memory(kBytesPerTriangle * static_cast<double>(mesh.triangles.size()), settings.max_memory,
                "the pointshell's mesh");
   ShellSurface surface;
@@ -71,13 +79,27 @@ ShellSurface prepare_shell_surface(const TriangleMesh& mesh, const ShellSettings
   }
   surface.mesh.triangles.resize(kept);
   if (kept == 0) throw Error("pointshell: the mesh has no triangle with an area");
-  surface.is_used.assign(surface.mesh.positions.size(), false);
-  std::vector<Vec3> sums(surface.mesh.positions.size());
-  for (std::size_t t = 0; t < kept; ++t) add_angles(surface, t, sums);
-  surface.vertex_normals.reserve(sums.size());
-  for (const Vec3& sum : sums)
-    surface.vertex_normals.push_back(length(sum) > 1e-9 ? to_float(normalized(sum)) : Vec3f{});
+  list_triangles_at_vertices(surface);
   return surface;
+}
+
+Vec3f ShellSurface::find_vertex_normal(std::uint32_t vertex) const {
+  Vec3 sum{};
+  for (const std::uint32_t t : triangles_at(vertex))
+    for (std::size_t k = 0; k < 3; ++k)
+      if (mesh.triangles[t][k] == vertex)
+        sum += to_double(face_normals[t]) * find_angle(corners(mesh, t), k);
+  return length(sum) > 1e-9 ? to_float(normalized(sum)) : Vec3f{};
+}
+
+Vec3f ShellSurface::find_edge_normal(std::uint32_t a, std::uint32_t b) const {
+  if (triangles_at(b).size() < triangles_at(a).size()) std::swap(a, b);
+  Vec3f sum{};
+  for (const std::uint32_t t : triangles_at(a)) {
+    const Triangle& v = mesh.triangles[t];
+    if (v[0] == b || v[1] == b || v[2] == b) sum += face_normals[t];
+  }
+  return length(sum) > 1e-6F ? normalized(sum) : Vec3f{};
 }
 
 double spacing_for(double area, double points) { return std::sqrt(area / (points * kHexagon)); }
@@ -87,7 +109,7 @@ void check_point_count(double count, const ShellSettings& settings) {
   if (!(count <= kMaxShellPoints))
     throw Error(
         fmt::format("pointshell: {:.3g} points, at most {} are possible", count, kMaxShellPoints));
-  constexpr double kBytesPerPoint = 200;  // points, forces, search tree, areas
+  constexpr double kBytesPerPoint = 200;  // Points, forces, search tree, areas.
   check_memory(kBytesPerPoint * count, settings.max_memory, "the pointshell");
 }
 

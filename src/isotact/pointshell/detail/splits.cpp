@@ -10,7 +10,7 @@
 namespace isotact::detail {
 namespace {
 
-// A point as splits see it: three coordinates, or with its normal six.
+// A point for splits: three coordinates, or six with its normal.
 template <std::size_t kDimensions>
 struct Item {
   std::array<float, kDimensions> key;
@@ -47,7 +47,7 @@ void sort_along(std::span<T> items, std::size_t axis) {
             [axis](const T& a, const T& b) { return comes_before(a, b, axis); });
 }
 
-// A box that grows; empty at first.
+// A growing box that is empty at first.
 template <typename Key>
 struct GrowingBox {
   Key low, high;
@@ -72,7 +72,7 @@ struct GrowingBox {
   }
 };
 
-// How many items may be in one part, and how many parts there may be.
+// Limits of the number of items per part and of the number of parts.
 struct Allowance {
   std::uint64_t capacity;
   std::uint64_t parts;
@@ -86,11 +86,12 @@ struct Allowance {
 struct Sweep {
   std::size_t axis = 0, left = 0;
   float cost = std::numeric_limits<float>::infinity();
-  float whole = 0;  // without a split
+  float whole = 0;  // Cost without a split.
 };
 
-// The best split of all axes and places: the sum over items of the size of the box they end in. A
-// sphere is visited where something comes as near as its radius, and its items then cost.
+// Returns the best split over all axes and positions. The cost is the sum over items of the size of
+// their new box. A sphere is visited if something comes as near as its radius, and its items then
+// cost time.
 template <typename T>
 Sweep find_best_split(std::span<T> items, const Allowance& allowance) {
   const std::size_t n = items.size();
@@ -118,7 +119,7 @@ Sweep find_best_split(std::span<T> items, const Allowance& allowance) {
   return best;
 }
 
-// The same by bins of equal width, for many items: places between bins only.
+// The same for many items, with bins of equal width: only positions between bins.
 template <typename T>
 Sweep find_good_split(std::span<T> items, const Allowance& allowance) {
   constexpr std::size_t kBins = 64;
@@ -175,12 +176,12 @@ void part_along(std::span<T> items, std::size_t axis, std::size_t left) {
                    [axis](const T& a, const T& b) { return comes_before(a, b, axis); });
 }
 
-// Cuts items into parts, each split where it is best, so that clusters seldom reach from one sheet
+// Cuts items into parts with the best split each time, so that clusters seldom reach from one sheet
 // of the surface to another.
 template <typename T>
 void cut(std::span<T> items, std::uint32_t begin, const Allowance& allowance, Parts& out) {
   constexpr std::size_t kSweepItems = 256;
-  constexpr float kWorthAPart = 0.5F;  // a set that needs no split is split if it gains as much
+  constexpr float kWorthAPart = 0.5F;  // A set that needs no split is split if it gains as much.
   const std::size_t n = items.size();
   const std::uint64_t needed = allowance.parts_for(n);
   const auto done = [&] {
@@ -191,8 +192,8 @@ void cut(std::span<T> items, std::uint32_t begin, const Allowance& allowance, Pa
       n <= kSweepItems ? find_best_split(items, allowance) : find_good_split(items, allowance);
   if (needed == 1 && !(best.cost < kWorthAPart * best.whole)) return done();
   if (best.left == 0) {
-    // No place between bins will do. Halves' shares of the capacity are whole, so items that fit
-    // into the parts fit into halves.
+    // No position between bins is possible. The halves' shares of the capacity are whole, so items
+    // that fit into the parts fit into halves.
     best.left = n * (needed / 2) / needed;
     best.axis = find_longest_axis(items);
   }
@@ -207,8 +208,8 @@ void cut(std::span<T> items, std::uint32_t begin, const Allowance& allowance, Pa
       {allowance.capacity, allowance.parts - left_parts}, out);
 }
 
-// A part that is full leaves no choice to the splits below it. So parts may be no fuller than half
-// way between even and full, but for the last ones.
+// A full part leaves no choice to the splits below it. All parts except the last ones are therefore
+// filled at most to the mean of even and full.
 Allowance allowance_of(std::uint64_t items, std::uint64_t capacity, std::uint64_t k) {
   if (capacity == k) return {capacity, k};
   const std::uint64_t needed = (items + capacity - 1) / capacity;
@@ -219,7 +220,7 @@ Allowance allowance_of(std::uint64_t items, std::uint64_t capacity, std::uint64_
 template <std::size_t kDimensions>
 Split split_points(std::vector<Item<kDimensions>> items, const PointSphereTreeSettings& settings) {
   const auto k = static_cast<std::uint64_t>(settings.cluster_size);
-  std::uint64_t capacity = k;  // of the root
+  std::uint64_t capacity = k;  // Capacity of the root.
   while (capacity < items.size()) capacity *= k;
   Split split;
   std::vector<Range> nodes = {{0, static_cast<std::uint32_t>(items.size())}};
@@ -250,7 +251,7 @@ Split split_points(std::vector<Item<kDimensions>> items, const PointSphereTreeSe
       split.order[p] = items[p].index;
       last.of_children[p] = static_cast<std::uint32_t>(i);
     }
-    // Which sets were split off is certain; their order is the library's business.
+    // The sets are certain; their order depends on the standard library.
     std::sort(split.order.begin() + nodes[i].begin, split.order.begin() + nodes[i].end);
   }
   split.levels.push_back(std::move(last));

@@ -1,4 +1,4 @@
-// Points cut into parts, and these into parts, from one root down to clusters of points.
+// Points split recursively into parts, from one root down to clusters of points.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace isotact::detail {
 
-// A level: whose child each of the next level's nodes is.
+// One level: the parent of each node of the next level.
 struct Parents {
   std::vector<std::uint32_t> of_children;
-  std::uint32_t count = 0;  // of this level's nodes
+  std::uint32_t count = 0;  // Number of nodes of this level.
 };
 
 struct Split {
@@ -19,7 +19,7 @@ struct Split {
   std::vector<std::uint32_t> order;
 };
 
-// On the last level children are points, by their place in `order`. No node has more than K
+// On the last level, children are points, by their position in `order`. No node has more than K
 // children. Deterministic.
 Split split_shell(const PointShell& shell, const PointSphereTreeSettings& settings);
 

@@ -1,5 +1,6 @@
 #include "isotact/pointshell/detail/thinning.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <unordered_map>
@@ -19,7 +20,7 @@ class Taken {
     Aabbf box;
     for (const Vec3f& p : points) extend(box, p);
     lower_ = to_double(box.lower);
-    // Where the box has more cells an axis than whole numbers should count, wider ones do as well.
+    // If the box has more cells per axis than whole numbers should count, wider cells do as well.
     const Vec3f size = extent(box);
     const double longest = static_cast<double>(std::max({size.x, size.y, size.z}));
     cell_ = std::max(cell_, longest * 0x1p-20);

@@ -8,9 +8,10 @@
 
 namespace isotact::detail {
 
-// Indices, ascending, of the points that stay when they are taken in their order and one nearer
-// than min_distance to one taken before is left out. The first `keep` stay in any case. Points are
-// finite, min_distance is positive. Every point that is left out has one within min_distance.
+// Returns, ascending, the indices of the points that stay. Points are taken in their order, and a
+// point nearer than min_distance to one taken before is left out. The first `keep` always stay.
+// Points must be finite and min_distance positive. Every point that is left out has one that stays
+// within min_distance.
 std::vector<std::uint32_t> thin(std::span<const Vec3f> points, double min_distance,
                                 std::size_t keep = 0);
 

@@ -13,9 +13,9 @@ namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr unsigned kAxisBits = kHilbertAxisBits, kClassBits = 6, kDigitBits = 12;
-constexpr std::size_t kGrain = 4096;               // objects
-constexpr std::size_t kBlockGrain = 1024;          // blocks, a multiple of eight
-constexpr double kMostGrowth = 0.4 * (1U << 23U);  // of blocks' log_area_of, on average
+constexpr std::size_t kGrain = 4096;               // Objects.
+constexpr std::size_t kBlockGrain = 1024;          // Blocks, a multiple of eight.
+constexpr double kMostGrowth = 0.4 * (1U << 23U);  // Mean growth of the blocks' log_area_of.
 
 void clear(BoxBlock& block) {
   for (int k = 0; k < 3; ++k)
@@ -32,7 +32,7 @@ void set_lane(BoxBlock& block, unsigned lane, const FloatBox& box) {
   }
 }
 
-// Of eight lanes.
+// The union of eight lanes.
 FloatBox union_of(const BoxBlock& block) {
   FloatBox box;
   for (std::size_t k = 0; k < 3; ++k) {
@@ -45,8 +45,8 @@ FloatBox union_of(const BoxBlock& block) {
   return box;
 }
 
-// The logarithm of a box's area, as the bits of a float are, in steps of 2^-23 of a factor of two;
-// 0 for empty ones.
+// Returns the logarithm of a box's area, as given by the bits of a float, in steps of 2^-23 of a
+// factor of two; 0 for empty ones.
 std::uint32_t log_area_of(const FloatBox& box) {
   const float x = box.upper[0] - box.lower[0], y = box.upper[1] - box.lower[1];
   const float z = box.upper[2] - box.lower[2];
@@ -54,7 +54,7 @@ std::uint32_t log_area_of(const FloatBox& box) {
   return std::bit_cast<std::uint32_t>(std::clamp(x * y + y * z + z * x, 1e-30F, 1e30F));
 }
 
-// Where most middles lie. A few that are far away would spoil the curve for all others.
+// The region of most centres. A few that are far away would spoil the curve for all others.
 struct Frame {
   std::array<float, 3> origin{}, scale{};
 

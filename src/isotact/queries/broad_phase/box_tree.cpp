@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "isotact/queries/broad_phase/detail/box_tree_kernel.h"
 #include "isotact/queries/broad_phase/detail/box_tree_state.h"
 
 namespace isotact {
@@ -14,9 +15,9 @@ using detail::Change;
 using detail::FloatBox;
 
 constexpr std::size_t kObjectGrain = 4096;
-constexpr std::uint32_t kPartBlocks = 128;  // of the tree, for one thread
+constexpr std::uint32_t kPartBlocks = 128;  // Blocks of the tree, for one thread.
 constexpr float kLargest = std::numeric_limits<float>::max();
-constexpr float kSlack = 0x1p-100F;  // more than rounding of denormal numbers
+constexpr float kSlack = 0x1p-100F;  // More than rounding of denormal numbers.
 
 using Four = detail::Lanes<float, 4>;
 
@@ -28,9 +29,9 @@ FourBox load_box(const FloatBox& box) {
   return {detail::load<Four>(box.lower.data()), detail::load<Four>(box.upper.data())};
 }
 
-// Floats that are not above and not below: two ulps off at most, which compare() relies on; but
-// finite, which loses no overlap, since all boxes are cut alike. The fourth lanes are those of a
-// FloatBox, but for a very small number.
+// Rounds outwards to floats, by at most two ulps, which compare() relies on. They stay finite,
+// which loses no overlap, since all boxes are clamped alike. The fourth lanes are those of a
+// FloatBox, except for a very small number.
 FourBox round_outwards(const Aabb& box) {
   const Four low = Four::Raw{static_cast<float>(box.lower.x), static_cast<float>(box.lower.y),
                              static_cast<float>(box.lower.z), 0};
@@ -46,13 +47,13 @@ bool is_within(const FourBox& box, const FourBox& wide) {
   return (detail::bits_of((wide.lower <= box.lower) & (box.upper <= wide.upper)) & 7U) == 7U;
 }
 
-// From a half to one and a half, so that objects that came in the same step do not all leave their
-// wider boxes in the same later one.
+// Returns a half to one and a half, so that objects inserted in the same step do not all leave
+// their wider boxes in the same later one.
 float size_for(ObjectHandle object) {
   return 0.5F + static_cast<float>(object * 2654435761U >> 8U) * 0x1p-24F;
 }
 
-// `size`: of the usual widening.
+// `size`: factor on the usual enlargement.
 FloatBox widened(const FloatBox& box, const detail::WideningNote& note, std::uint32_t step,
                  float size, const BoxTreeSettings& settings) {
   float extent = 0;
@@ -62,7 +63,7 @@ FloatBox widened(const FloatBox& box, const detail::WideningNote& note, std::uin
   if (!(extent < kLargest)) return wide;
   const float margin = static_cast<float>(settings.margin) * extent;
   const float most = static_cast<float>(settings.most_ahead) * extent;
-  std::array<float, 3> low{}, high{};  // how the sides move in a step
+  std::array<float, 3> low{}, high{};  // Motion of the sides per step.
   float fastest = 0;
   if (note.step != 0) {
     const float per_step = 1 / static_cast<float>(std::max(step - note.step, 1U));
@@ -72,7 +73,7 @@ FloatBox widened(const FloatBox& box, const detail::WideningNote& note, std::uin
       fastest = std::max({fastest, std::abs(low[k]), std::abs(high[k])});
     }
   }
-  // What would leave it very soon gets nothing: more candidates for no gain.
+  // An object that would leave it very soon gets none: more candidates for no gain.
   constexpr float kLeastSteps = 2.5F;
   if (!(fastest * kLeastSteps <= margin + most)) return wide;
   const float ahead =
@@ -205,3 +206,16 @@ void BoxTree::find_pairs(Threads threads) {
 }
 
 }  // namespace isotact
+
+namespace isotact::detail {
+
+FindTreePairs find_tree_pairs_baseline() { return BoxTreeKernel<Lanes<float, 4>>::find_pairs; }
+
+FindTreePairs choose_find_tree_pairs([[maybe_unused]] SimdLevel level) {
+#if defined(ISOTACT_HAS_AVX2_KERNELS)
+  if (level == SimdLevel::kAvx2) return find_tree_pairs_avx2();
+#endif
+  return find_tree_pairs_baseline();
+}
+
+}  // namespace isotact::detail

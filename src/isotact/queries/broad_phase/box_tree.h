@@ -1,31 +1,32 @@
-// The broad phase for many moving objects. Each object has a wider box, made for where it seems to
-// be going. Pairs of wider boxes are candidates, kept from step to step; only objects that leave
-// their wider box look for new ones, in a tree of blocks of eight boxes. A step goes through the
+// The broad phase for many moving objects. Each object has a wider box, sized for its expected
+// motion. Pairs of wider boxes are candidates, kept from step to step. Only objects that leave
+// their wider box search for new ones, in a tree of blocks of eight boxes. A step visits the
 // candidates in order and compares the objects' own boxes.
 //
 // Cost of a step: the candidates (a few nanoseconds each); objects that left their wider box, times
-// the logarithm of all; now and then, n to sort the tree. Nothing if nothing has changed. Memory:
-// about 250 bytes an object, 16 a candidate.
+// the logarithm of all objects; and from time to time, n to sort the tree. A step without changes
+// costs nothing. Memory: about 250 bytes per object, 16 per candidate.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 
+#include "isotact/export.h"
 #include "isotact/queries/broad_phase/broad_phase.h"
 
-namespace isotact {
+namespace ISOTACT_PUBLIC isotact {
 
 struct BoxTreeSettings {
-  double margin = 0.06;     // of its mean extent, by which a wider box is wider on every side
-  double steps_ahead = 16;  // of its own motion, which a wider box holds
-  double most_ahead = 0.4;  // of its mean extent, which that may be
+  double margin = 0.06;     // Enlargement of a wider box on every side, in mean extents.
+  double steps_ahead = 16;  // Steps of its own motion that a wider box contains.
+  double most_ahead = 0.4;  // Limit of that motion, in mean extents.
 };
 
-// What the last step did.
+// Work of the last step.
 struct BoxTreeWork {
-  std::size_t looked_up = 0;   // objects that left their wider box
-  std::size_t candidates = 0;  // pairs of wider boxes
-  bool sorted = false;         // the tree anew
+  std::size_t looked_up = 0;   // Objects that left their wider box.
+  std::size_t candidates = 0;  // Pairs of wider boxes.
+  bool sorted = false;         // The tree was sorted again.
 };
 
 class BoxTree final : public BroadPhase {

@@ -1,4 +1,4 @@
-// How BoxTree goes from the candidates of one step to those of the next, and to the pairs.
+// From the candidates of one step of BoxTree to those of the next, and to the pairs.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -9,7 +9,7 @@
 namespace isotact {
 namespace {
 
-using detail::Candidate;
+using detail::BoxCandidate;
 using detail::FloatBox;
 using Four = detail::Lanes<float, 4>;
 
@@ -18,16 +18,15 @@ constexpr std::uint32_t kPairBit = std::uint32_t{1} << 31U;
 constexpr std::uint64_t kNoKey = ~std::uint64_t{0};
 
 struct Verdict {
-  unsigned overlap;  // of the rounded boxes
-  unsigned
-      is_sure;  // that the boxes themselves overlap: by so much that rounding cannot have made it
-  unsigned is_settled;  // neither was looked up anew
+  unsigned overlap;     // Overlap of the rounded boxes.
+  unsigned is_sure;     // The boxes themselves overlap: by more than rounding can cause.
+  unsigned is_settled;  // Neither was searched again.
 };
 
 ISOTACT_INLINE Four magnitude(Four x) { return detail::greater(x, -x); }
 
-// Sides are off by two ulps and 2^-100 each at most (round_outwards), hence 2^-21 and 2^-96 of what
-// is compared. (No smaller: arithmetic with denormal numbers takes a hundred times as long.)
+// Sides are off by at most two ulps and 2^-100 each (round_outwards), hence 2^-21 and 2^-96 of the
+// compared numbers. (No smaller: arithmetic with denormal numbers takes a hundred times as long.)
 ISOTACT_INLINE Verdict compare(const FloatBox& a, const FloatBox& b) {
   const Four a_lower = detail::load<Four>(a.lower.data()),
              a_upper = detail::load<Four>(a.upper.data());
@@ -38,11 +37,11 @@ ISOTACT_INLINE Verdict compare(const FloatBox& a, const FloatBox& b) {
       magnitude(a_lower) + magnitude(b_upper) + magnitude(b_lower) + magnitude(a_upper);
   const Four off = sizes * Four(0x1p-21F) + Four(0x1p-96F);
   const unsigned sure = detail::bits_of(((a_upper - b_lower) > off) & ((b_upper - a_lower) > off));
-  // 1 where all three bits are set, without a branch.
+  // 1 if all three bits are set, without a branch.
   return {((overlap & kAllAxes) + 1) >> 3U, ((sure & kAllAxes) + 1) >> 3U, overlap >> 3U};
 }
 
-// Keys of one bucket, of handles below handle_count: by digits, lowest first.
+// Sorts keys of one bucket, of handles below handle_count: by digits, lowest first.
 void sort_found(std::vector<std::uint64_t>& keys, std::vector<std::uint64_t>& scratch,
                 std::size_t handle_count) {
   constexpr std::size_t kFew = 512;
@@ -51,7 +50,8 @@ void sort_found(std::vector<std::uint64_t>& keys, std::vector<std::uint64_t>& sc
     return;
   }
   constexpr unsigned kDigitBits = 10;
-  static_assert(kDigitBits == detail::kBucketBits);  // the lower handles' other bits are the same
+  // The other bits of the lower handles are the same.
+  static_assert(kDigitBits == detail::kBucketBits);
   constexpr std::size_t kDigits = std::size_t{1} << kDigitBits;
   scratch.resize(keys.size());
   const auto sort_by_digit = [&](unsigned shift) {
@@ -67,7 +67,7 @@ void sort_found(std::vector<std::uint64_t>& keys, std::vector<std::uint64_t>& sc
   sort_by_digit(32);
 }
 
-std::uint64_t key_of(const Candidate& c) {
+std::uint64_t key_of(const BoxCandidate& c) {
   return std::uint64_t{c.a} << 32U | (c.b_and_pair & ~kPairBit);
 }
 
@@ -86,17 +86,17 @@ void BoxTree::merge_bucket(std::size_t bucket) {
   sort_found(here.found, scratch, handle_count());
   here.found.push_back(kNoKey);
 
-  // One more than there can be: written first, counted afterwards.
+  // One more than the maximum: entries are written first, counted afterwards.
   const std::size_t most = here.count + here.found.size();
   if (here.next.size() < most) here.next.resize(most + most / 4);
   if (here.pairs.size() < most) here.pairs.resize(most + most / 4);
   here.begun.clear();
   here.ended.clear();
-  Candidate* next = here.next.data();
+  BoxCandidate* next = here.next.data();
   ObjectPair* pairs = here.pairs.data();
   const FloatBox* const tight = s.tight.data();
   const unsigned has_spheres = this->has_spheres() ? 1 : 0;
-  // Few branches: what is kept is written in any case, and counted or not.
+  // Few branches: entries are always written, and counted or not.
   const auto take = [&](ObjectHandle a, ObjectHandle b, unsigned was_pair, unsigned is_found) {
     const Verdict verdict = compare(tight[a], tight[b]);
     unsigned is_now = verdict.is_sure;
@@ -116,7 +116,7 @@ void BoxTree::merge_bucket(std::size_t bucket) {
     ++found;
   };
   for (std::size_t i = 0; i < here.count; ++i) {
-    const Candidate& c = here.candidates[i];
+    const BoxCandidate& c = here.candidates[i];
     constexpr std::size_t kAhead = 12;
     if (i + kAhead < here.count)
       __builtin_prefetch(tight + (here.candidates[i + kAhead].b_and_pair & ~kPairBit));

@@ -1,5 +1,5 @@
-// Which objects of a scene may touch: pairs whose boxes or spheres overlap, kept from step to step,
-// with those that began and those that ended. What all ways of finding them share; the ways are
+// Objects of a scene that may touch: pairs whose boxes or spheres overlap, kept from step to step,
+// with begun and ended pairs. This is the common interface. Implementations are
 // BruteForceBroadPhase, SceneOctree (MDL06, section 5) and BoxTree (the fast one).
 //
 //   BoxTree scene;
@@ -19,11 +19,12 @@
 #include "isotact/base/aabb.h"
 #include "isotact/base/parallel.h"
 #include "isotact/base/sphere.h"
+#include "isotact/export.h"
 
-namespace isotact {
+namespace ISOTACT_PUBLIC isotact {
 
-// Small numbers from 0 on, fit to be an index. That of a removed object is given out again, lowest
-// first, but not before the step that reports its pairs as ended.
+// Small numbers from 0, usable as an index. Handles of removed objects are reused, lowest first,
+// but not before the step that reports their pairs as ended.
 using ObjectHandle = std::uint32_t;
 
 struct ObjectPair {
@@ -35,13 +36,13 @@ struct ObjectPair {
   }
 };
 
-// Two boxes are a pair where they share a point, touching included; two spheres where their boxes
-// do and they do themselves; a box and a sphere likewise. Computed in double, exactly as overlaps()
-// of base/aabb.h and base/sphere.h does, whatever finds the pair.
+// Two boxes are a pair if they share a point, touching included. Two spheres are a pair if their
+// boxes overlap and they overlap themselves; likewise for a box and a sphere. Computed in double,
+// exactly as overlaps() of base/aabb.h and base/sphere.h, in every implementation.
 //
 // Boxes may be flat, points, or infinite. Empty ones (lower > upper on some axis) make no pairs.
-// NaN is an Error, as are a sphere that is not finite and a negative radius; the object is then as
-// it was before the call.
+// NaN, a sphere that is not finite, and a negative radius throw Error; the object is then
+// unchanged.
 class BroadPhase {
  public:
   virtual ~BroadPhase() = default;
@@ -50,7 +51,7 @@ class BroadPhase {
 
   ObjectHandle insert(const Aabb& box);
   ObjectHandle insert(const Sphere& sphere);
-  // An object may turn from a box into a sphere, and back. One that is as it was costs nothing.
+  // An object may change from a box to a sphere, and back. An unchanged object costs nothing.
   void update(ObjectHandle object, const Aabb& box);
   void update(ObjectHandle object, const Sphere& sphere);
   void remove(ObjectHandle object);
@@ -59,11 +60,11 @@ class BroadPhase {
   std::size_t size() const { return size_; }
   const Aabb& box_of(ObjectHandle object) const { return boxes_[object]; }
 
-  // Finds the pairs of what has been inserted, updated and removed until now. The same for any
-  // number of threads.
+  // Finds the pairs of all objects inserted, updated and removed until now. The result is the same
+  // for any number of threads.
   void step(Threads threads = {1});
 
-  // As of the last step, each sorted. A pair of an object that was removed ends.
+  // Pairs of the last step, each list sorted. A pair of a removed object ends.
   std::span<const ObjectPair> pairs() const { return pairs_; }
   std::span<const ObjectPair> begun() const { return begun_; }
   std::span<const ObjectPair> ended() const { return ended_; }
@@ -71,11 +72,11 @@ class BroadPhase {
  protected:
   BroadPhase() = default;
 
-  // Sets pairs_, begun_ and ended_. changed() is what differs from the step before, removed objects
-  // included, each once, in the order of first change; never empty.
+  // Sets pairs_, begun_ and ended_. changed() lists the differences from the step before, including
+  // removed objects, each once, in the order of first change. It is never empty.
   virtual void find_pairs(Threads threads) = 0;
   std::span<const ObjectHandle> changed() const { return changed_; }
-  // Handles ever given out, and one more.
+  // One more than the largest handle that was ever used.
   std::size_t handle_count() const { return boxes_.size(); }
   bool has_spheres() const { return !spheres_.empty(); }
   // Null for boxes.
@@ -83,7 +84,8 @@ class BroadPhase {
     return object < spheres_.size() && spheres_[object].radius >= 0 ? &spheres_[object] : nullptr;
   }
   bool is_pair(ObjectHandle a, ObjectHandle b) const;
-  // pairs_ := found, which must be sorted and gets what was in pairs_; events from the difference.
+  // Sets pairs_ to `found`, which must be sorted and receives the former pairs_. Events follow from
+  // the difference.
   void replace_pairs(std::vector<ObjectPair>& found);
 
   std::vector<ObjectPair> pairs_, begun_, ended_;
@@ -94,14 +96,14 @@ class BroadPhase {
   void mark(ObjectHandle object);
 
   std::vector<Aabb> boxes_;
-  std::vector<Sphere> spheres_;  // as long as needed; a negative radius for a box
+  std::vector<Sphere> spheres_;  // As long as needed. A negative radius means a box.
   std::vector<std::uint8_t> live_, marked_;
   std::vector<ObjectHandle> changed_;
-  std::vector<ObjectHandle> free_, removed_;  // a heap, lowest on top; free after the next step
+  std::vector<ObjectHandle> free_, removed_;  // A heap, lowest on top; free after the next step.
   std::size_t size_ = 0;
 };
 
-// All against all.
+// Tests all pairs.
 class BruteForceBroadPhase final : public BroadPhase {
  private:
   void find_pairs(Threads threads) override;

@@ -10,8 +10,8 @@
 namespace isotact {
 namespace {
 
-// Two spheres that touch by rounding alone share no point; each, made larger by this, has one in
-// some region. Far more than rounding of the tests.
+// Two spheres that touch only by rounding share no point. Each, enlarged by this, has one in some
+// region. Far more than rounding of the tests.
 constexpr double kSphereSlack = 1 + 1e-12;
 
 bool is_inside(const Aabb& box, const Aabb& cube) {
@@ -28,7 +28,7 @@ void erase_one(std::vector<T>& list, T value) {
   list.pop_back();
 }
 
-// Neighbours share their sides to the bit, so that no point falls between two.
+// Neighbours share their sides bit for bit, so that no point falls between two.
 Aabb octant(const Aabb& box, unsigned number) {
   Aabb part = box;
   const Vec3 middle = center(box);
@@ -105,7 +105,7 @@ void SceneOctree::move(ObjectHandle object) {
   place.is_outside = is_outside;
   std::sort(found_leaves_.begin(), found_leaves_.end());
   std::sort(place.leaves.begin(), place.leaves.end());
-  if (found_leaves_ == place.leaves) {  // most stay where they are
+  if (found_leaves_ == place.leaves) {  // Most stay in their regions.
     for (const std::uint32_t leaf : place.leaves)
       if (should_split(regions_[leaf])) mark(leaf);
     return;
@@ -154,7 +154,7 @@ void SceneOctree::expand(std::uint32_t region) {
       child.objects.push_back(object);
       places_[object].leaves.push_back(first + i);
     }
-    if (should_split(child)) expand(first + i);  // regions_ may move: child is not used again
+    if (should_split(child)) expand(first + i);  // regions_ may move: child is not used again.
   }
 }
 
@@ -196,8 +196,8 @@ void SceneOctree::compare(std::span<const ObjectHandle> objects) {
     }
 }
 
-// Two volumes that overlap share a point: in a region that then has both, or outside of the root,
-// in which case both are in outside_. (See is_in for what rounding does to spheres.)
+// Two volumes that overlap share a point: in a region that then has both, or outside the root, in
+// which case both are in outside_. (See is_in for the rounding of spheres.)
 void SceneOctree::find_pairs(Threads) {
   work_ = {};
   places_.resize(handle_count());

@@ -1,20 +1,36 @@
-// What two bodies have in common where they touch. All queries of pairs give this one type.
+// Contacts, and the choices that all queries of pairs share.
 #pragma once
 
 #include <cstdint>
 
 #include "isotact/base/vec.h"
+#include "isotact/export.h"
 
-namespace isotact {
+namespace ISOTACT_PUBLIC isotact {
 
 enum class Body : std::uint8_t { kA, kB };
 
-// Which way two bodies are held against each other.
+// Whose points meet whose field.
 enum class Roles : std::uint8_t {
-  kBoth,       // needs a field or points of each body, so that one way at least is possible; takes
-               // both ways where they are
+  kBoth,       // every role that the two shapes can take; one at least must be possible
   kPointsOfA,  // in the field of B
   kPointsOfB,  // in the field of A
+};
+
+// How a query finds contacts.
+enum class Method : std::uint8_t {
+  kAutomatic,          // collide and distance: kPoints. continuous_collide: kSwept
+  kPoints,             // points of each body in the field of the other (SSL14)
+  kIntersectionField,  // particles move onto the surface of the common part (KGM)
+  kDepthMap,           // both bodies are drawn into one orthographic box (FAB)
+  kSwept,              // points move along their paths through the field (XB14)
+};
+
+// What decides.
+enum class Accuracy : std::uint8_t {
+  kBest,   // kExact if both shapes keep their triangles or are simple solids, else kField
+  kField,  // fields and points: microseconds, with an error of about a cell
+  kExact,  // the triangles; an Error for shapes that do not keep them
 };
 
 // In the world's frame, metres.

@@ -1,4 +1,4 @@
-#include "isotact/queries/deformable/surface.h"
+#include "isotact/queries/deformable/deformable_surface.h"
 
 #include <algorithm>
 #include <string>
@@ -20,11 +20,11 @@ void check_indices(std::span<const Triangle> triangles, std::size_t vertex_count
                     ", but the surface has " + std::to_string(vertex_count) + " vertices");
 }
 
-// A side of a triangle: the edge that it lies on, then who has it. Sorted, the first of each edge
-// is that of the lowest triangle.
+// A side of a triangle: its edge, then its owner. After sorting, the first of each edge is that of
+// the lowest triangle.
 struct TriangleSide {
   Edge edge;
-  std::uint32_t slot;  // 3 * triangle + side
+  std::uint32_t slot;  // 3 * triangle + side.
 };
 
 std::vector<TriangleSide> list_sides(std::span<const Triangle> triangles) {

@@ -1,21 +1,22 @@
-#include "isotact/queries/detail/feature_pairs.h"
+#include "isotact/queries/deformable/detail/feature_pairs.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <tuple>
 
 #include "isotact/base/error.h"
-#include "isotact/queries/deformable/feature_distance.h"
+#include "isotact/queries/deformable/features.h"
 
 namespace isotact::detail {
 namespace {
 
 using Points = std::array<Vec3, 4>;
 
-// The vertex first, then the face; for edges as they come.
+// The vertex first, then the face; for edges in the given order.
 FeatureDistance measure(FeatureKind kind, const Points& points) {
-  return kind == FeatureKind::kEdgeEdge ? find_distance_edge_edge(points)
-                                        : find_distance_vertex_face(points);
+  return kind == FeatureKind::kEdgeEdge ? compute_distance_edge_edge(points)
+                                        : compute_distance_vertex_face(points);
 }
 
 Points points_at(const FeatureMotion& motion, double time) {
@@ -25,7 +26,8 @@ Points points_at(const FeatureMotion& motion, double time) {
   return points;
 }
 
-// Perpendicular to what the features span; where that is a line to the line; else any.
+// Returns a vector perpendicular to the span of the features; if that is a line, to the line;
+// otherwise any.
 Vec3 normal_of_features(FeatureKind kind, const Points& p) {
   const bool is_edges = kind == FeatureKind::kEdgeEdge;
   const Vec3 first = is_edges ? p[1] - p[0] : p[2] - p[1];
@@ -62,7 +64,7 @@ Vec3 direction_between(const FeaturePair& pair, const Points& points, const Feat
   if (near.distance > 1e-12 * size_of(points)) return near.to_first / near.distance;
   const Vec3 normal = normal_of_features(pair.kind, points);
   if (!is_crossing) return normal;
-  // Where the same two points were at t0; if they were together, against the way that they go.
+  // The positions of the same two points at t0; if they coincided, the opposite of their motion.
   const std::size_t split = pair.kind == FeatureKind::kEdgeEdge ? 2 : 1;
   const auto apart = [&](const Points& p) {
     return dot(normal, mean_of(p, near.weights, 0, split) - mean_of(p, near.weights, split, 4));
@@ -166,7 +168,7 @@ void append_contact(const FeaturePair& pair, const FeatureMotion& motion, double
                    .normal = direction_between(pair, points, near, motion, is_crossing),
                    .distance = near.distance,
                    .time = time};
-  if (pair.kind == FeatureKind::kFaceVertex) {  // the vertex came first, but is B's
+  if (pair.kind == FeatureKind::kFaceVertex) {  // The vertex came first, but is B's.
     c.weights = {near.weights[1], near.weights[2], near.weights[3], near.weights[0]};
     std::swap(c.point_on_a, c.point_on_b);
     c.normal = -c.normal;

@@ -3,16 +3,18 @@
 #include <algorithm>
 #include <cmath>
 
-#include "isotact/geometry/predicates.h"
-#include "isotact/geometry/self_intersection.h"
-#include "isotact/queries/detail/feature_pairs.h"
+#include "isotact/geometry/mesh/predicates.h"
+#include "isotact/geometry/repair/self_intersection.h"
+#include "isotact/queries/deformable/detail/feature_pairs.h"
+#include "isotact/queries/deformable/detail/nearest_features.h"
 
 namespace isotact {
 namespace {
 
 using detail::FeaturePair;
 
-// Whether boxes around the two features tell them apart at t0, by more than rounding can hide.
+// Returns whether boxes around the two features separate them at t0, by more than rounding can
+// hide.
 bool are_boxes_apart(const SurfaceView& a, const SurfaceView& b, const FeaturePair& pair,
                      double margin) {
   const std::array<std::uint32_t, 4>& v = pair.vertices;
@@ -22,8 +24,8 @@ bool are_boxes_apart(const SurfaceView& a, const SurfaceView& b, const FeaturePa
   Aabb box_a, box_b;
   for (std::size_t i = 0; i < split; ++i) extend(box_a, a.positions[v[i]]);
   for (std::size_t i = split; i < 4; ++i) extend(box_b, b.positions[v[i]]);
-  // A measured distance is no shorter than the gap, but for what find_nearest_on_face and its like
-  // allow themselves: 1e-12 of the features' size, and roundings.
+  // A measured distance is no shorter than the gap, except for the tolerance of
+  // find_nearest_on_face and similar functions: 1e-12 of the features' size, and roundings.
   const Vec3 extents = extent(box_a) + extent(box_b);
   const double far = margin + 1e-11 * (margin + extents.x + extents.y + extents.z);
   for (std::size_t k = 0; k < 3; ++k)
@@ -151,6 +153,22 @@ void find_self_intersections(const SurfaceView& surface, std::span<const Triangl
                            count_shared_vertices(triangles[c.a], triangles[c.b]), pairs);
   }
   sort_pairs(pairs, kept);
+}
+
+FeatureDistance compute_distance_vertex_face(const std::array<Vec3, 4>& points) {
+  const auto& [p, a, b, c] = points;
+  const detail::NearestFeatures nearest = detail::find_nearest_on_face(p - a, p - b, p - c);
+  return {{1, 1 - nearest.u - nearest.v, nearest.u, nearest.v},
+          nearest.to_first,
+          std::sqrt(nearest.distance_sq)};
+}
+
+FeatureDistance compute_distance_edge_edge(const std::array<Vec3, 4>& points) {
+  const auto& [a, b, c, d] = points;
+  const detail::NearestFeatures nearest = detail::find_nearest_on_edges(a - c, b - a, d - c);
+  return {{1 - nearest.u, nearest.u, 1 - nearest.v, nearest.v},
+          nearest.to_first,
+          std::sqrt(nearest.distance_sq)};
 }
 
 }  // namespace isotact

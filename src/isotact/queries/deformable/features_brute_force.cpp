@@ -1,12 +1,14 @@
+#include <algorithm>
+
+#include "isotact/queries/deformable/detail/feature_pairs.h"
 #include "isotact/queries/deformable/features.h"
-#include "isotact/queries/detail/feature_pairs.h"
 
 namespace isotact {
 namespace {
 
 using detail::FeaturePair;
 
-// Vertices that some triangle uses, ascending.
+// Returns the vertices that some triangle uses, ascending.
 std::vector<std::uint32_t> list_vertices(const SurfaceTopology& topology) {
   std::vector<std::uint32_t> vertices;
   for (const Triangle& t : topology.triangles) vertices.insert(vertices.end(), t.begin(), t.end());

@@ -1,18 +1,19 @@
 // Wang et al. 2021, section 5. The difference of two points on the features is linear in time and
-// in each of their two places, u and v, one at a time. Over a box of (t, u, v) it is therefore, on
-// each axis, between the least and the largest of its values at the box's eight corners.
+// in each of their two coordinates, u and v, one at a time. Over a box of (t, u, v) it is
+// therefore, on each axis, between the least and the largest of its values at the box's eight
+// corners.
 //
-// Rounding. Boxes are halved, so that their sides are exact: no more than 50 times an axis. With M
-// the largest difference of vertices on the axis, and e = 2^-53: these differences are off by e M;
-// their places at a time by 5 e M more; then base + u first + v second, with sides up to 2 M long
-// (off by 2 * 6 e M + 2 e M each, and 2 e M for the product), and two sums of up to 5 M. In all
-// below 6 + 2 * 16 + 8 = 46 e M; we take 64.
+// Rounding. Boxes are halved, so that their sides are exact: at most 50 times per axis. Let M be
+// the largest difference of vertices on the axis, and e = 2^-53. These differences are off by e M,
+// and their positions at a time by 5 e M more. Then follows base + u first + v second, with sides
+// up to 2 M long (off by 2 * 6 e M + 2 e M each, and 2 e M for the product), and two sums of up to
+// 5 M. The total is below 6 + 2 * 16 + 8 = 46 e M; we take 64.
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "isotact/queries/deformable/continuous_features.h"
-#include "isotact/queries/detail/feature_differences.h"
+#include "isotact/queries/deformable/detail/feature_differences.h"
 
 namespace isotact {
 namespace {
@@ -36,13 +37,13 @@ PlaceMap map_at(const DifferencesOf<4>& d, double t) {
   return {now[0], now[1] - now[0], now[2] - now[0]};
 }
 
-// Of time, u, v: from `lower`, 2^-halvings wide.
+// A box of time, u, v: from `lower`, 2^-halvings wide.
 struct SearchBox {
   std::array<double, 3> lower{};
   std::array<int, 3> halvings{};
 
   double upper(std::size_t axis) const { return lower[axis] + std::ldexp(1.0, -halvings[axis]); }
-  // The heap's top is the earliest; of those the smallest, so that one is brought to an end.
+  // The heap's top is the earliest, and the smallest of those, so that one is completed.
   friend bool operator<(const SearchBox& a, const SearchBox& b) {
     if (a.lower[0] != b.lower[0]) return a.lower[0] > b.lower[0];
     return a.halvings[0] + a.halvings[1] + a.halvings[2] <
@@ -65,7 +66,7 @@ struct Inclusion {
       }
     }
   }
-  // Never excludes where a number is none.
+  // Never excludes a box with a NaN.
   bool may_hold(double separation, const Vec3& error) const {
     for (std::size_t k = 0; k < 3; ++k) {
       bool above = true, below = true;
@@ -77,7 +78,7 @@ struct Inclusion {
     }
     return true;
   }
-  // How far the difference goes at most while one of t, u, v goes from end to end.
+  // Returns a bound of the change of the difference while one of t, u, v goes from end to end.
   double width(std::size_t axis) const {
     double most = 0;
     for (std::size_t i = 0; i < 8; ++i)
@@ -118,7 +119,7 @@ Meeting search_boxes(const DifferencesOf<N>& d, const MeetingSettings& settings,
     heap.push_back(box);
     std::push_heap(heap.begin(), heap.end());
     box.lower[widest] = box.upper(widest);
-    if (is_face && box.lower[1] + box.lower[2] > 1) continue;  // outside of the triangle
+    if (is_face && box.lower[1] + box.lower[2] > 1) continue;  // Outside the triangle.
     heap.push_back(box);
     std::push_heap(heap.begin(), heap.end());
   }

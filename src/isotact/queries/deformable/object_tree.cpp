@@ -7,12 +7,14 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
+#include "isotact/queries/deformable/detail/object_tree_descent.h"
+#include "isotact/queries/deformable/detail/object_tree_fit.h"
 #include "isotact/queries/deformable/detail/object_tree_state.h"
 
 namespace isotact {
 namespace {
 
-constexpr std::size_t kMostTreeElements = std::size_t{1} << 28U;  // three corners in 32 bits
+constexpr std::size_t kMostTreeElements = std::size_t{1} << 28U;  // Three corners in 32 bits.
 
 void check_settings(const ObjectTreeSettings& s) {
   if (s.arity != 2 && s.arity != 4 && s.arity != 8)
@@ -123,7 +125,7 @@ TreeTask make_task(const TreeView& a, const TreeView& b, double margin, bool is_
     throw Error(fmt::format("object tree: the margin is {}; it must be 0 or more", margin));
   if (a.has_spheres != b.has_spheres)
     throw Error("object tree: one tree has boxes, the other spheres; both must have the same");
-  // Spheres also need room for what rounding does to their distance.
+  // Spheres also need a tolerance for the rounding of their distance.
   const double reach = margin * (1 + (a.has_spheres ? 0x1p-20 : 0x1p-23));
   const double most = static_cast<double>(kTreeLargest);
   return {
@@ -133,4 +135,25 @@ TreeTask make_task(const TreeView& a, const TreeView& b, double margin, bool is_
 }
 
 }  // namespace detail
+
 }  // namespace isotact
+
+namespace isotact::detail {
+
+const TreeKernels kBaselineTreeKernels = {
+    TreeFitKernel<Lanes<float, 4>>::fit_part_boxes,
+    TreeFitKernel<Lanes<float, 4>>::fit_part,
+    TreeFitKernel<Lanes<float, 4>>::fit_top,
+    TreeDescentKernel<Lanes<float, 4>>::find<TreeEnds::kParts>,
+    TreeDescentKernel<Lanes<float, 4>>::find<TreeEnds::kLeaves>,
+    TreeDescentKernel<Lanes<float, 4>>::find<TreeEnds::kTriangles>,
+};
+
+const TreeKernels& choose_tree_kernels([[maybe_unused]] SimdLevel level) {
+#if defined(ISOTACT_HAS_AVX2_KERNELS)
+  if (level == SimdLevel::kAvx2) return kAvx2TreeKernels;
+#endif
+  return kBaselineTreeKernels;
+}
+
+}  // namespace isotact::detail

@@ -1,6 +1,7 @@
-// Octrees of bodies that bend: MDL06, section 6. Made once from the rest shape; when vertices move,
-// bounds of nodes are stale and are fitted again only where a search comes by. Nodes bound whole
-// triangles: boxes of vertices alone, as in the paper, miss what pierces the middle of a face.
+// Octrees of soft bodies: MDL06, section 6. A tree is made once from the rest shape. If vertices
+// move, bounds of nodes become stale and are refitted only when a search visits them. Nodes bound
+// whole triangles: boxes of vertices alone, as in the paper, miss objects that pierce the middle of
+// a face.
 //
 //   ObjectTree a(mesh_a_positions, mesh_a.triangles), b(...);
 //   for (;;) {
@@ -8,9 +9,9 @@
 //     find_triangle_pairs(a, b, {.margin = 0}, pairs);
 //   }
 //
-// The box of a triangle is that of its corners, at both ends of their ways. A coordinate that is
-// NaN counts for nothing: a triangle with three of them on one axis is in no pair. Infinite and
-// huge coordinates are welcome.
+// The box of a triangle is that of its corners at both ends of their paths. A coordinate that is
+// NaN is ignored: a triangle with three of them on one axis is in no pair. Infinite and huge
+// coordinates are allowed.
 #pragma once
 
 #include <cstddef>
@@ -24,53 +25,56 @@
 #include "isotact/base/aabb.h"
 #include "isotact/base/parallel.h"
 #include "isotact/base/vec.h"
-#include "isotact/geometry/mesh.h"
+#include "isotact/export.h"
+#include "isotact/geometry/mesh/mesh.h"
 
-namespace isotact {
+namespace ISOTACT_PUBLIC isotact {
 
 enum class NodeVolume : std::uint8_t {
   kBox,
-  // A leaf's is tight: about the middle of its box, through its farthest vertex. A node's encloses
-  // those of its children, so that no leaf sticks out. Slower than boxes (decision 0011).
+  // A leaf's sphere is tight: about the centre of its box, through its farthest vertex. A node's
+  // sphere encloses those of its children, so that no leaf sticks out. Slower than boxes (decision
+  // 0011).
   kSphere,
 };
 
-// How nodes are cut.
+// Subdivision of nodes.
 enum class TreeCut : std::uint8_t {
-  kRegular,   // at the middle of their cube, as the paper does
-  kBalanced,  // into up to `arity` equal parts, across the longest side
-  kCurve,     // bottom-up: triangles along a Hilbert curve fill leaves, and these nodes
+  kRegular,   // At the centre of their cube, as in the paper.
+  kBalanced,  // Into up to `arity` equal parts, across the longest side.
+  // Bottom-up: triangles along a Hilbert curve fill leaves, and leaves fill nodes.
+  kCurve,
 };
 
 struct ObjectTreeSettings {
-  int arity = 8;  // children of a node: 2, 4 or 8
+  int arity = 8;  // Children per node: 2, 4 or 8.
   NodeVolume volume = NodeVolume::kBox;
   TreeCut cut = TreeCut::kBalanced;
-  int leaf_triangles = 8;  // a node with so many or fewer is a leaf; 1 or more
-  // The paper's level-allowed: nodes there are leaves, whatever they hold; 0 to 32.
+  int leaf_triangles = 8;  // A node with so many or fewer is a leaf; at least 1.
+  // The paper's level-allowed: all nodes of this level are leaves; 0 to 32.
   int max_level = 16;
-  // Nodes with so many triangles or fewer are fitted with all that is below them, when a search
-  // first comes there; those above from the vertices, in each first search. It changes no answer.
-  // 1: leaves are. Spheres: leaves always are.
+  // Nodes with so many triangles or fewer are fitted with everything below them, at the first visit
+  // of a search. Nodes above are fitted from the vertices, in each first search. It changes no
+  // result. 1: only leaves are fitted so. With spheres, leaves always are.
   int part_triangles = 128;
 };
 
-// Moves, but does not copy. Memory: about 60 bytes a triangle.
+// Can be moved, but not copied. Memory: about 60 bytes per triangle.
 class ObjectTree {
  public:
-  // `positions` is the rest shape, and where the body is until set_positions is called. Throws
+  // `positions` is the rest shape, and the current shape until set_positions is called. Throws
   // Error for an index beyond the positions, and for settings out of range. Cost: less than a
-  // microsecond a triangle.
+  // microsecond per triangle.
   ObjectTree(std::span<const Vec3> positions, std::span<const Triangle> triangles,
              const ObjectTreeSettings& settings = {});
   ~ObjectTree();
   ObjectTree(ObjectTree&& other) noexcept;
   ObjectTree& operator=(ObjectTree&& other) noexcept;
 
-  // The vertices are here now, or go straight from here to there. The spans must live until the
-  // next call, or the last search; an empty at_t1: they rest. Costs nothing: bounds are fitted by
-  // searches. Whoever changes what the spans show calls this again. Throws Error where there are
-  // not as many positions as the rest shape had.
+  // Sets the current positions of vertices, or the start and end of their straight paths. The spans
+  // must live until the next call, or the last search. An empty at_t1 means that they rest. Costs
+  // nothing: searches fit the bounds. Call it again after every change of the data. Throws Error if
+  // the number of positions differs from that of the rest shape.
   void set_positions(std::span<const Vec3> positions);
   void set_positions(std::span<const Vec3> at_t0, std::span<const Vec3> at_t1);
 
@@ -78,7 +82,7 @@ class ObjectTree {
   std::size_t vertex_count() const;
   std::size_t triangle_count() const;
   std::size_t leaf_count() const;
-  std::span<const std::uint32_t> leaf(std::size_t index) const;  // its triangles
+  std::span<const std::uint32_t> leaf(std::size_t index) const;  // Its triangles.
   std::size_t bytes() const;
 
   // For searches.
@@ -98,7 +102,7 @@ struct TrianglePair {
 };
 
 struct TreeSearch {
-  double margin = 0;  // metres: boxes that are no further apart are pairs
+  double margin = 0;  // Metres: boxes that are no further apart are pairs.
   Threads threads{1};
 };
 
@@ -106,20 +110,21 @@ struct TreeWork {
   std::uint64_t node_tests = 0, nodes_fitted = 0, vertices_read = 0, pairs = 0;
 };
 
-// All pairs of triangles whose own boxes (over their whole ways) are no further apart than the
-// margin on any axis, in no particular order (but the same for any number of threads), appended.
-// Where both trees have spheres: without those whose leaves' spheres show that they are further
-// apart than the margin; where one has, the other's must be spheres, too. Fits what it visits: not
-// for two threads at once on one tree. Throws Error for a margin that is negative or NaN.
+// Appends all pairs of triangles whose own boxes (over their whole paths) are no further apart than
+// the margin on any axis. Their order is unspecified, but the same for any number of threads. If
+// both trees have spheres, pairs are left out if the spheres of their leaves prove a larger
+// distance than the margin. If one tree has spheres, the other must have spheres as well. Fits the
+// visited nodes: two threads must not search one tree at once. Throws Error for a margin that is
+// negative or NaN.
 TreeWork find_triangle_pairs(ObjectTree& a, ObjectTree& b, const TreeSearch& search,
                              std::vector<TrianglePair>& pairs);
-// Within one body, a < b, neighbours included.
+// Pairs within one body, a < b, including neighbours.
 TreeWork find_self_pairs(ObjectTree& tree, const TreeSearch& search,
                          std::vector<TrianglePair>& pairs);
 
-// What the paper's narrow phase gives: all triangles, and their vertices, of leaves of one body
-// that come no further apart than the margin from a leaf of the other, by their boxes or spheres.
-// How fine it is, leaf_triangles and max_level say. Ascending, each once.
+// Result of the paper's narrow phase: all triangles, and their vertices, in leaves of one body that
+// are within the margin of a leaf of the other, by their boxes or spheres. leaf_triangles and
+// max_level determine its fineness. Ascending, each once.
 struct ContactSets {
   std::vector<std::uint32_t> vertices_a, vertices_b, triangles_a, triangles_b;
   friend bool operator==(const ContactSets&, const ContactSets&) = default;
@@ -135,7 +140,7 @@ TreeWork find_self_pairs_brute_force(ObjectTree& tree, const TreeSearch& search,
 TreeWork find_contact_sets_brute_force(ObjectTree& a, ObjectTree& b, const TreeSearch& search,
                                        ContactSets& sets);
 
-// "triangle 7 is in two leaves", "node 3 does not bound triangle 12"; nothing where all is well.
+// Returns a flaw ("triangle 7 is in two leaves", "node 3 does not bound triangle 12"), or nothing.
 // Fits the whole tree.
 std::optional<std::string> find_flaw(ObjectTree& tree);
 

@@ -1,4 +1,4 @@
-// All against all: what the searches are tested against.
+// All pairs: the oracle of the searches.
 #include "isotact/queries/deformable/detail/object_tree_leaves.h"
 #include "isotact/queries/deformable/detail/object_tree_state.h"
 

@@ -1,9 +1,10 @@
-// How triangles are cut up into nodes, by the middles of their corners in the rest shape.
+// Subdivision of triangles into nodes, by the centres of their corners in the rest shape.
 #include <algorithm>
 #include <array>
 #include <numeric>
 #include <vector>
 
+#include "isotact/base/detail/thread_scratch.h"
 #include "isotact/queries/broad_phase/detail/hilbert.h"
 #include "isotact/queries/deformable/detail/object_tree_state.h"
 
@@ -16,7 +17,7 @@ struct TreeCell {
 
 struct TreeRange {
   std::size_t begin = 0, end = 0;
-  TreeCell cell{};  // for regular cuts
+  TreeCell cell{};  // For regular cuts.
 
   std::size_t size() const { return end - begin; }
 };
@@ -61,7 +62,7 @@ class TreeBuilder {
            level == settings_.max_level;
   }
 
-  // What its parent calls it.
+  // Returns the child entry for its parent.
   std::uint32_t add(const TreeRange& range, int level, bool is_in_part) {
     const bool leaf = is_leaf(range, level);
     if (!is_in_part &&
@@ -128,8 +129,8 @@ class TreeBuilder {
     return children;
   }
 
-  // Every cut is across the longest side of what the middles fill, next to a whole number of
-  // leaves, so that all leaves but a few are full.
+  // Every cut is across the longest side of the box of the centres, next to a whole number of
+  // leaves, so that all but a few leaves are full.
   void cut_evenly(const TreeRange& range, std::size_t parts, std::vector<TreeRange>& children) {
     if (parts <= 1) {
       children.push_back(range);
@@ -184,16 +185,17 @@ class TreeBuilder {
     }
   }
 
-  // Full leaves in a row make full nodes, and so on up: the same as putting them together from
-  // below.
+  // Full leaves in a row make full nodes, and so on upwards: the same result as a bottom-up
+  // construction.
   void cut_curve(const TreeRange& range, std::vector<TreeRange>& children) const {
     const std::size_t size = size_below(range);
     for (std::size_t begin = range.begin; begin < range.end; begin += size)
       children.push_back({begin, std::min(begin + size, range.end), {}});
   }
 
-  // Triangles of the largest full node that is smaller than the range. Nodes of this size, or a
-  // little less, have all their lanes filled down to the leaves, where most nodes are.
+  // Returns the number of triangles of the largest full node that is smaller than the range. Nodes
+  // of this size, or slightly less, have all their lanes filled down to the leaves, where most
+  // nodes are.
   std::size_t size_below(const TreeRange& range) const {
     auto size = static_cast<std::size_t>(settings_.leaf_triangles);
     const auto arity = static_cast<std::size_t>(settings_.arity);
@@ -230,6 +232,75 @@ class TreeBuilder {
 void build_tree(ObjectTree::State& state, std::span<const Vec3> positions,
                 std::span<const Triangle> triangles) {
   TreeBuilder(state, positions, triangles).build();
+}
+
+// Bounds are fitted to the current vertices: those of parts and of all nodes above in each first
+// search, the content of a part when a search visits it.
+
+namespace {
+
+constexpr std::size_t kPartBoxGrain = 64, kPartGrain = 16;
+
+}  // namespace
+
+Aabb find_box(const TreeView& tree, std::size_t first_lane, std::size_t count) {
+  Aabb box;
+  for (const double* positions : {tree.places.t0, tree.places.t1}) {
+    if (positions == nullptr) continue;
+    for (std::size_t i = 3 * first_lane; i < 3 * (first_lane + count); ++i) {
+      const double* p = positions + std::size_t{3} * tree.corners[i];
+      for (std::size_t k = 0; k < 3; ++k) {
+        // A NaN is neither.
+        if (p[k] < box.lower[k]) box.lower[k] = p[k];
+        if (p[k] > box.upper[k]) box.upper[k] = p[k];
+      }
+    }
+  }
+  return box;
+}
+
+bool are_near(const Aabb& a, const Aabb& b, double margin) {
+  for (std::size_t k = 0; k < 3; ++k)
+    if (!(a.lower[k] <= b.upper[k] + margin && b.lower[k] <= a.upper[k] + margin)) return false;
+  return true;
+}
+
+void fit_top(ObjectTree::State& state, Threads threads, TreeWork& work) {
+  if (state.is_top_fitted) return;
+  const TreeView view = state.view();
+  const auto top_count = static_cast<std::uint32_t>(state.top.size());
+  parallel_for(state.parts.size(), kPartBoxGrain, threads, [&](std::size_t begin, std::size_t end) {
+    const auto fit = state.has_spheres() ? fit_leaf_spheres : state.kernels->fit_part_boxes;
+    fit(view, static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end));
+  });
+  if (state.has_spheres())
+    fit_node_spheres(view, state.top);
+  else
+    state.kernels->fit_top(view, state.top.data(), top_count);
+  state.is_top_fitted = true;
+  work.nodes_fitted += state.parts.size() + state.top.size();
+  work.vertices_read += state.part_vertices.size() * (state.at_t1.empty() ? 1U : 2U);
+}
+
+void fit_parts(ObjectTree::State& state, std::span<const std::uint32_t> parts, Threads threads,
+               TreeWork& work) {
+  ThreadScratch<std::vector<std::uint32_t>> stale;
+  stale->clear();
+  for (const std::uint32_t part : parts) {
+    if (state.is_part_fitted[part] != 0) continue;
+    state.is_part_fitted[part] = 1;
+    stale->push_back(part);
+    const TreePart& p = state.parts[part];
+    work.nodes_fitted += p.node_count + p.leaf_count;
+    for (std::uint32_t i = 0; i < p.leaf_count; ++i)
+      work.vertices_read +=
+          std::uint64_t{3} * state.leaves[p.first_leaf + i].count * (state.at_t1.empty() ? 1U : 2U);
+  }
+  const TreeView view = state.view();
+  parallel_for(stale->size(), kPartGrain, threads, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i)
+      state.kernels->fit_part(view, state.parts[(*stale)[i]]);
+  });
 }
 
 }  // namespace isotact::detail

@@ -15,7 +15,7 @@ using detail::TreeVolume;
 bool bounds_box(const TreeVolume& volume, const Aabb& box) {
   const auto most = static_cast<double>(detail::kTreeLargest);
   for (std::size_t k = 0; k < 3; ++k) {
-    // What is beyond all floats is cut off.
+    // Values beyond all floats are clamped.
     if (box.lower[k] > -most && static_cast<double>(volume.lower[k]) > box.lower[k]) return false;
     if (box.upper[k] < most && static_cast<double>(volume.upper[k]) < box.upper[k]) return false;
   }
@@ -91,7 +91,7 @@ class FlawSearch {
         if (parent.lower[k] > child.lower[k] || parent.upper[k] < child.upper[k]) return false;
       return true;
     }
-    if (!(child.upper[0] >= 0)) return true;  // it is none
+    if (!(child.upper[0] >= 0)) return true;  // It is not a sphere.
     const Vec3 a{parent.lower[0], parent.lower[1], parent.lower[2]},
         b{child.lower[0], child.lower[1], child.lower[2]};
     return length(a - b) + static_cast<double>(child.upper[0]) <=

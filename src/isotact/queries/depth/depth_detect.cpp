@@ -9,8 +9,8 @@
 
 #include "isotact/base/error.h"
 #include "isotact/base/parallel.h"
-#include "isotact/queries/depth_map.h"
-#include "isotact/queries/detail/depth_raster.h"
+#include "isotact/queries/depth/depth_map.h"
+#include "isotact/queries/depth/detail/depth_raster.h"
 
 namespace isotact {
 namespace {
@@ -23,13 +23,13 @@ constexpr double kNowhere = std::numeric_limits<double>::infinity();
 
 // A fragment of the environment in the object.
 struct DepthHit {
-  double depth = -1;  // what hits are ordered by
+  double depth = -1;  // Order of hits.
   std::int32_t column = 0, row = 0;
   double z = 0;
   DepthMap::Interval interval{};
   std::uint32_t primitive = 0;
 };
-// The deeper one; of equals the first by rows, then by columns, then as drawn.
+// The deeper one; equal ones by rows, then by columns, then in drawing order.
 bool beats(const DepthHit& a, const DepthHit& b) {
   if (a.depth != b.depth) return a.depth > b.depth;
   if (a.row != b.row) return a.row < b.row;
@@ -40,19 +40,19 @@ struct StripHits {
   std::uint32_t pixels = 0;
   std::int32_t first_column = kMostDepthPixels, last_column = -1, first_row = -1, last_row = -1;
   DepthHit deepest{};
-  std::vector<std::uint32_t> elements;  // ascending
-  std::vector<std::uint32_t> around;    // that the object's parts are within
+  std::vector<std::uint32_t> elements;  // Ascending.
+  std::vector<std::uint32_t> around;    // Elements that contain parts of the object.
   std::array<DepthHit, std::size_t{kTilesASide} * kTilesASide> tiles{};
   // The first pixel that lies within an element, and its interval.
   std::optional<DepthHit> within{};
 };
 
-// Along the ray from z to where the object's part ends, on the side on which the environment is
-// solid; and turned into a distance from the surface's plane (depth_map.h).
+// Distance along the ray from z to the end of the object's part, on the side on which the
+// environment is solid. It is converted to a distance from the surface's plane (depth_map.h).
 struct DepthWayOut {
-  double along = 0;  // with its sign, along the view's axis
+  double along = 0;  // Signed, along the view's axis.
   double depth = 0;
-  Vec3 normal{};  // the view's frame
+  Vec3 normal{};  // View frame.
 };
 
 class StripDetector {
@@ -120,8 +120,8 @@ class StripDetector {
                           static_cast<std::size_t>(f.column)];
   }
 
-  // FAB draws the environment as usual: what is closed shows only those of its surfaces that look
-  // at the view, and nothing outside of the box.
+  // FAB draws the environment as usual: closed elements show only surfaces that face the view, and
+  // nothing outside the box.
   bool is_drawn(const Fragment& f, const RasterPrimitive& primitive) const {
     const bool culled = environment_[primitive.element].closed && primitive.facing < 0;
     return !culled && f.high >= 0 && f.low <= 2 * map_.view.half_size.z;
@@ -164,7 +164,7 @@ class StripDetector {
     if (settings_.find_inside) close_element();
   }
 
-  // How often the ray is within the element where the object's parts begin.
+  // Counts the winding of the element at the start of the object's parts.
   void count_winding(const Fragment& f, const RasterPrimitive& primitive) {
     for (int layer = 0; layer < map_.layers; ++layer) {
       const DepthMap::Interval& interval = interval_at(f, layer);
@@ -181,7 +181,7 @@ class StripDetector {
       for (int layer = 0; layer < map_.layers; ++layer) {
         std::int32_t& winding = windings_[in_strip(f) * static_cast<std::size_t>(map_.layers) +
                                           static_cast<std::size_t>(layer)];
-        // Below zero: a room that is turned inwards, with the object outside of its solid.
+        // Below zero: a hollow oriented inwards, with the object outside its solid.
         if (winding > 0) {
           if (hits_.around.empty() || hits_.around.back() != open_element_)
             hits_.around.push_back(open_element_);
@@ -224,7 +224,7 @@ class StripDetector {
         hits_.elements.push_back(primitive.element);
       if (settings_.max_contacts == 0) continue;
       hit.z = std::clamp(f.z, near, far);
-      hit.depth = find_way_out(hit, primitive).depth;
+      hit.depth = find_exit(hit, primitive).depth;
       DepthHit& deepest =
           hits_.tiles[static_cast<std::size_t>(f.row * kTilesASide / map_.height) * kTilesASide +
                       static_cast<std::size_t>(f.column * kTilesASide / map_.width)];
@@ -233,14 +233,14 @@ class StripDetector {
   }
 
  public:
-  DepthWayOut find_way_out(const DepthHit& hit, const RasterPrimitive& primitive) const {
+  DepthWayOut find_exit(const DepthHit& hit, const RasterPrimitive& primitive) const {
     const double back = double{hit.interval.near} - hit.z, on = double{hit.interval.far} - hit.z;
     if (primitive.kind != DepthPrimitive::kTriangles) {
       const double along = one_sided() || on <= -back ? on : back;
       return {along, std::abs(along), {0, 0, along >= 0 ? -1.0 : 1.0}};
     }
     Vec3 normal = primitive.normal;
-    if (one_sided() && normal.z > 0) normal = -normal;  // an open surface, seen from its back
+    if (one_sided() && normal.z > 0) normal = -normal;  // An open surface, seen from its back.
     const double along = normal.z <= 0 ? on : back;
     return {along, std::abs(along * normal.z), normal};
   }
@@ -255,8 +255,8 @@ class StripDetector {
   detail::RasterRows rows_;
   std::size_t stride_;
   std::vector<std::uint8_t> hit_pixels_;
-  std::vector<std::int32_t> windings_;  // [pixel of the strip][layer], of open_element_
-  std::vector<Fragment> counted_;       // where they may not be zero
+  std::vector<std::int32_t> windings_;  // [pixel of the strip][layer], of open_element_.
+  std::vector<Fragment> counted_;       // Those that may not be zero.
   std::uint32_t open_element_ = std::numeric_limits<std::uint32_t>::max();
   StripHits hits_;
 };
@@ -354,7 +354,7 @@ DepthReport detect_by_depth(const DepthMap& map, const Pose& world_from_object,
   const StripDetector detector(map, settings, environment, scene, 0);
   for (const DepthHit& hit : hits) {
     const RasterPrimitive& primitive = scene.primitives[hit.primitive];
-    const DepthWayOut out = detector.find_way_out(hit, primitive);
+    const DepthWayOut out = detector.find_exit(hit, primitive);
     const Vec3 on_a = to_view(map, hit) + Vec3{0, 0, out.along};
     Contact contact{.point_on_a = transform_point(world_from_view, on_a),
                     .normal = transform_vector(world_from_view, out.normal),

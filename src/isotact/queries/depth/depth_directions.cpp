@@ -1,4 +1,4 @@
-#include "isotact/queries/depth_directions.h"
+#include "isotact/queries/depth/depth_directions.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,9 +10,9 @@
 
 #include "isotact/base/error.h"
 #include "isotact/base/trig.h"
-#include "isotact/geometry/bvh.h"
-#include "isotact/geometry/predicates.h"
-#include "isotact/geometry/winding.h"
+#include "isotact/geometry/bvh/bvh.h"
+#include "isotact/geometry/bvh/winding.h"
+#include "isotact/geometry/mesh/predicates.h"
 
 namespace isotact {
 namespace {
@@ -37,8 +37,8 @@ void check_samples(std::int32_t samples) {
     throw Error(fmt::format("samples must be 1 to {}, not {}", kMostSamples, samples));
 }
 
-// Each stands for the same area: equal steps along the sum of areas, and in each triangle places by
-// Roberts' R2 sequence.
+// Each represents the same area: equal steps along the sum of areas, and positions in each triangle
+// by Roberts' R2 sequence.
 std::vector<SurfaceSample> sample_surface(const TriangleMesh& mesh, std::int32_t count) {
   std::vector<double> sums(mesh.triangles.size());
   double sum = 0;
@@ -70,7 +70,8 @@ std::vector<SurfaceSample> sample_surface(const TriangleMesh& mesh, std::int32_t
   return samples;
 }
 
-// How far off the surface rays begin: more than float32 takes away, less than anything built.
+// Offset of ray origins from the surface: more than the rounding of float32, less than any real
+// feature.
 double skin_of(const TriangleMesh& mesh) {
   const Aabb box = to_double(bounds(mesh));
   const Vec3 reach = max(max(-box.lower, box.upper), extent(box));
@@ -83,7 +84,7 @@ std::vector<Vec3> make_candidates(std::int32_t count, bool both_ways) {
                         Vec3{0, 1, 1}, Vec3{0, 1, -1}, Vec3{1, 0, 1}, Vec3{-1, 0, 1}, Vec3{1, 1, 1},
                         Vec3{1, 1, -1}, Vec3{1, -1, 1}, Vec3{-1, 1, 1}})
     all.push_back(normalized(d));
-  // A spiral over the upper half of the sphere, turned by the golden angle.
+  // A spiral over the upper half of the sphere, advanced by the golden angle.
   for (std::int32_t k = 0; k < count; ++k) {
     const double z = (k + 0.5) / count;
     const SinCos turn = sin_cos(2.399963229728653 * k);
@@ -99,15 +100,18 @@ std::vector<Vec3> make_candidates(std::int32_t count, bool both_ways) {
 
 struct Sight {
   std::vector<std::uint8_t> seen, grazing;  // by samples
+  // Of the object's map (kIntervals): see DepthDirectionShare.
+  std::uint32_t covered = 0, overfull = 0, open = 0;
 };
 
 class SightSurvey {
  public:
   SightSurvey(const TriangleMesh& mesh, const DepthDirectionSettings& settings)
-      : settings_(settings), mesh_(mesh), part_(make_depth_mesh(mesh)) {
+      : settings_(settings), part_(make_depth_mesh(mesh)) {
     check_mesh(mesh);
     check(settings);
     samples_ = sample_surface(mesh, settings.samples);
+    box_ = to_double(bounds(mesh));
     skin_ = skin_of(mesh);
     if (!of_intervals()) bvh_ = Bvh(mesh, {.threads = settings.threads});
     const double angle = settings.grazing_degrees * (kPi / 180);
@@ -118,11 +122,19 @@ class SightSurvey {
   const SurfaceSample& sample(std::size_t i) const { return samples_[i]; }
   bool of_intervals() const { return settings_.method == DepthMethod::kIntervals; }
 
-  Sight look(const Vec3& direction) const {
-    Sight sight{.seen = std::vector<std::uint8_t>(samples_.size()),
+  // What is steep to a direction, and the rest as if it was seen: nothing is drawn or traced.
+  Sight look_roughly(const Vec3& direction) const {
+    Sight sight{.seen = std::vector<std::uint8_t>(samples_.size(), 1),
                 .grazing = std::vector<std::uint8_t>(samples_.size())};
     for (std::size_t i = 0; i < samples_.size(); ++i)
       sight.grazing[i] = std::abs(dot(samples_[i].normal, direction)) < least_cosine_ ? 1 : 0;
+    if (of_intervals())
+      for (std::size_t i = 0; i < samples_.size(); ++i) sight.seen[i] = 1 - sight.grazing[i];
+    return sight;
+  }
+
+  Sight look(const Vec3& direction) const {
+    Sight sight = look_roughly(direction);
     if (of_intervals()) {
       look_through(direction, sight);
     } else {
@@ -135,16 +147,16 @@ class SightSurvey {
     return sight;
   }
 
-  DepthMap draw(const Vec3& direction, int layers) const {
+ private:
+  DepthMap draw(const Vec3& direction) const {
     const DepthElement object[] = {make_depth_element(part_, {}, 0, true)};
-    return draw_depth_map(object, make_depth_view(to_double(bounds(mesh_)), direction),
+    return draw_depth_map(object, make_depth_view(box_, direction),
                           {.width = kSurveyPixels,
                            .height = kSurveyPixels,
-                           .layers = layers,
+                           .layers = kMostDepthLayers,
                            .threads = settings_.threads});
   }
 
- private:
   static void check(const DepthDirectionSettings& s) {
     check_samples(s.samples);
     check_depth_settings({.method = s.method, .layers = s.layers});
@@ -164,9 +176,10 @@ class SightSurvey {
                                .direction = to_float(direction)});
   }
 
-  // With all layers there are: pixels that have more than the caller's show themselves.
+  // Uses the largest number of layers: this shows the pixels that have more than the caller's.
   void look_through(const Vec3& direction, Sight& sight) const {
-    const DepthMap map = draw(direction, kMostDepthLayers);
+    const DepthMap map = draw(direction);
+    count_pixels(map, sight);
     const Pose view_from_object = inverse(map.view.object_from_view);
     constexpr std::size_t kArea = std::size_t{kSurveyPixels} * kSurveyPixels;
     const auto pixel_of = [](double at, double half) {
@@ -187,11 +200,26 @@ class SightSurvey {
     }
   }
 
+  // What a map with the caller's layers would count: pixels that need one layer more are overfull.
+  void count_pixels(const DepthMap& map, Sight& sight) const {
+    sight.covered = map.covered;
+    sight.open = map.open;
+    sight.overfull = map.overfull;
+    if (settings_.layers == kMostDepthLayers) return;
+    constexpr std::size_t kArea = std::size_t{kSurveyPixels} * kSurveyPixels;
+    const auto next =
+        map.intervals.begin() +
+        static_cast<std::ptrdiff_t>(static_cast<std::size_t>(settings_.layers) * kArea);
+    sight.overfull = static_cast<std::uint32_t>(
+        std::count_if(next, next + static_cast<std::ptrdiff_t>(kArea),
+                      [](const DepthMap::Interval& i) { return i.near <= i.far; }));
+  }
+
   DepthDirectionSettings settings_;
-  const TriangleMesh& mesh_;
   DepthMesh part_;
   std::vector<SurfaceSample> samples_;
   Bvh bvh_;
+  Aabb box_{};
   double skin_ = 0, least_cosine_ = 0;
 };
 
@@ -199,7 +227,7 @@ std::size_t count_set(const std::vector<std::uint8_t>& flags) {
   return static_cast<std::size_t>(std::count(flags.begin(), flags.end(), 1));
 }
 
-// Puts one direction after the other into a report.
+// Adds one direction after the other to a report.
 class SightAccount {
  public:
   explicit SightAccount(const SightSurvey& survey)
@@ -211,17 +239,14 @@ class SightAccount {
       gain += sight.seen[i] != 0 && seen_[i] == 0 ? 1U : 0U;
     return gain;
   }
-  void add(const Vec3& direction, const Sight& sight, int layers) {
-    DepthDirectionShare share{.direction = direction,
-                              .seen = share_of(count_set(sight.seen)),
-                              .gained = share_of(gain_of(sight)),
-                              .grazing = share_of(count_set(sight.grazing))};
-    if (survey_.of_intervals()) {
-      const DepthMap map = survey_.draw(direction, layers);
-      share.covered = map.covered;
-      share.overfull = map.overfull;
-      share.open = map.open;
-    }
+  void add(const Vec3& direction, const Sight& sight) {
+    const DepthDirectionShare share{.direction = direction,
+                                    .seen = share_of(count_set(sight.seen)),
+                                    .gained = share_of(gain_of(sight)),
+                                    .grazing = share_of(count_set(sight.grazing)),
+                                    .covered = sight.covered,
+                                    .overfull = sight.overfull,
+                                    .open = sight.open};
     for (std::size_t i = 0; i < seen_.size(); ++i) {
       seen_[i] = seen_[i] | sight.seen[i];
       grazing_[i] = grazing_[i] & sight.grazing[i];
@@ -248,6 +273,38 @@ class SightAccount {
   DepthCompliance compliance_;
 };
 
+struct Candidate {
+  Vec3 direction{};
+  Sight sight{};  // if it is not exact, more is seen than there is
+  std::size_t grazing = 0;
+  bool is_exact = false;
+};
+
+struct BestCandidate {
+  std::size_t index = 0, gain = 0;
+};
+
+// The candidate that adds most; of equals the one with less grazing surface, then the first. A
+// rough sight sees all that the exact one does, so its gain is a bound: whoever comes first by
+// bounds and is exact is the best of all. Only candidates that come first are drawn.
+BestCandidate find_best(const SightSurvey& survey, const SightAccount& account,
+                        std::vector<Candidate>& candidates) {
+  std::vector<std::size_t> gains;
+  for (const Candidate& c : candidates) gains.push_back(account.gain_of(c.sight));
+  while (true) {
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < candidates.size(); ++i)
+      if (gains[i] > gains[best] ||
+          (gains[i] == gains[best] && candidates[i].grazing < candidates[best].grazing))
+        best = i;
+    Candidate& first = candidates[best];
+    if (first.is_exact) return {best, gains[best]};
+    first.sight = survey.look(first.direction);
+    first.is_exact = true;
+    gains[best] = account.gain_of(first.sight);
+  }
+}
+
 bool is_visible(const Bvh& bvh, const Vec3& from, const Vec3& to) {
   return !is_occluded(bvh,
                       {.origin = to_float(from), .direction = to_float(to - from), .t_max = 1.0F});
@@ -260,24 +317,21 @@ DepthCompliance choose_depth_directions(const TriangleMesh& mesh,
   const SightSurvey survey(mesh, settings);
   const bool both_ways = !survey.of_intervals() && !settings.two_sided;
   const std::vector<Vec3> candidates = make_candidates(settings.candidates, both_ways);
-  std::vector<Sight> sights(candidates.size());
-  parallel_for(candidates.size(), 1, settings.threads,
-               [&](std::size_t i, std::size_t) { sights[i] = survey.look(candidates[i]); });
-  std::vector<std::size_t> grazing;
-  for (const Sight& sight : sights) grazing.push_back(count_set(sight.grazing));
+  std::vector<Candidate> rated(candidates.size());
+  parallel_for(candidates.size(), 1, settings.threads, [&](std::size_t i, std::size_t) {
+    // Rays of the other methods have no bound that is worth having.
+    rated[i] = {.direction = candidates[i],
+                .sight = survey.of_intervals() ? survey.look_roughly(candidates[i])
+                                               : survey.look(candidates[i]),
+                .is_exact = !survey.of_intervals()};
+    rated[i].grazing = count_set(rated[i].sight.grazing);
+  });
   SightAccount account(survey);
   for (int k = 0; k < settings.max_directions; ++k) {
-    std::size_t best = 0, best_gain = 0;
-    for (std::size_t i = 0; i < candidates.size(); ++i) {
-      const std::size_t gain = account.gain_of(sights[i]);
-      if (i == 0 || gain > best_gain || (gain == best_gain && grazing[i] < grazing[best])) {
-        best = i;
-        best_gain = gain;
-      }
-    }
-    const double share = static_cast<double>(best_gain) / static_cast<double>(settings.samples);
-    if (k > 0 && (best_gain == 0 || share < settings.least_gain)) break;
-    account.add(candidates[best], sights[best], settings.layers);
+    const BestCandidate best = find_best(survey, account, rated);
+    const double share = static_cast<double>(best.gain) / static_cast<double>(settings.samples);
+    if (k > 0 && (best.gain == 0 || share < settings.least_gain)) break;
+    account.add(rated[best.index].direction, rated[best.index].sight);
     if (account.seen() >= settings.wanted_share) break;
   }
   return account.finish();
@@ -291,13 +345,13 @@ DepthCompliance check_depth_directions(const TriangleMesh& mesh, std::span<const
     const Vec3 unit = normalized(direction);
     if (!is_finite(direction) || !(length_sq(unit) > 0.5))
       throw Error("a direction must be finite and not zero");
-    account.add(unit, survey.look(unit), settings.layers);
+    account.add(unit, survey.look(unit));
   }
   return account.finish();
 }
 
-double find_visible_share(const TriangleMesh& walls, const Vec3& centre,
-                          std::span<const Vec3> points, Threads threads) {
+double compute_visible_share(const TriangleMesh& walls, const Vec3& centre,
+                             std::span<const Vec3> points, Threads threads) {
   check_mesh(walls);
   if (!is_finite(centre)) throw Error("the centre is not finite");
   if (points.empty()) return 1;
@@ -320,15 +374,16 @@ StarZone check_star_zone(const TriangleMesh& zone, const Vec3& centre, std::int3
   check_samples(samples);
   const Vec3f at = to_float(centre);
   StarZone result{.is_star_convex = true};
-  // A closed surface that winds once around the centre, and of which each triangle shows it its
-  // inner side, maps one to one onto a sphere around it: on each ray there is exactly one place.
+  // Take a closed surface that winds once around the centre, and whose triangles all show their
+  // inner side to it. It maps one to one to a sphere around the centre: each ray has exactly one
+  // position.
   for (std::size_t i = 0; i < zone.triangles.size() && result.is_star_convex; ++i) {
     const auto c = corners(zone, i);
     result.is_star_convex = are_collinear(c[0], c[1], c[2]) || orient3d(c[0], c[1], c[2], at) < 0;
   }
-  if (std::abs(brute_force::find_winding_number(zone, at) - 1) > 0.01) {
+  if (std::abs(brute_force::compute_winding_number(zone, at) - 1) > 0.01) {
     result.is_star_convex = false;
-    return result;  // outside: nothing is visible
+    return result;  // Outside: nothing is visible.
   }
   std::vector<Vec3> points;
   const double skin = skin_of(zone);
@@ -341,7 +396,7 @@ StarZone check_star_zone(const TriangleMesh& zone, const Vec3& centre, std::int3
       ++turned_away;
   }
   const double seen =
-      find_visible_share(zone, centre, points, threads) * static_cast<double>(points.size());
+      compute_visible_share(zone, centre, points, threads) * static_cast<double>(points.size());
   result.visible_share = seen / static_cast<double>(points.size() + turned_away);
   return result;
 }

@@ -1,4 +1,4 @@
-#include "isotact/queries/depth_map.h"
+#include "isotact/queries/depth/depth_map.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@
 
 #include "isotact/base/error.h"
 #include "isotact/base/parallel.h"
-#include "isotact/queries/detail/depth_raster.h"
+#include "isotact/queries/depth/detail/depth_raster.h"
 
 namespace isotact {
 namespace {
@@ -19,9 +19,9 @@ using SolidInterval = DepthMap::Interval;
 
 // A surface of the object in a pixel.
 struct DepthCrossing {
-  std::int32_t pixel = 0;  // of the strip
+  std::int32_t pixel = 0;  // Pixel of the strip.
   double z = 0, low = 0, high = 0;
-  std::int8_t sign = 0;  // +1 into the object, -1 out of it, 0 neither
+  std::int8_t sign = 0;  // +1 into the object, -1 out of it, 0 neither.
 };
 
 struct DepthSpan {
@@ -32,11 +32,11 @@ struct StripCounts {
   std::uint32_t covered = 0, overfull = 0, open = 0;
 };
 
-// Where the sum of the crossings is not zero. Surfaces that are turned the wrong way, and pairs
-// that rounding has swapped, bound the same solid by that rule.
+// The solid has a nonzero sum of crossings. Surfaces with the wrong orientation, and pairs that
+// rounding has swapped, bound the same solid by that rule.
 bool join_crossings(std::span<DepthCrossing> crossings, std::vector<DepthSpan>& spans) {
   std::sort(crossings.begin(), crossings.end(), [](const DepthCrossing& a, const DepthCrossing& b) {
-    return a.z != b.z ? a.z < b.z : a.sign > b.sign;  // what touches is one
+    return a.z != b.z ? a.z < b.z : a.sign > b.sign;  // Touching parts are one.
   });
   int winding = 0;
   double start = 0;
@@ -52,8 +52,8 @@ bool join_crossings(std::span<DepthCrossing> crossings, std::vector<DepthSpan>& 
 }
 
 // The same for the whole of the pixel's square. All surfaces over it lie within their fragments'
-// depths. Between those, at depths where there is no surface anywhere over the square, the object
-// is solid everywhere or nowhere: the ray through the middle says which.
+// depths. Between those, at depths without any surface over the square, the object is solid
+// everywhere or nowhere: the ray through the centre decides.
 bool join_bands(std::span<DepthCrossing> bands, std::vector<DepthSpan>& spans) {
   std::sort(bands.begin(), bands.end(), [](const DepthCrossing& a, const DepthCrossing& b) {
     return a.low != b.low ? a.low < b.low : a.high != b.high ? a.high < b.high : a.sign > b.sign;
@@ -74,7 +74,7 @@ bool join_bands(std::span<DepthCrossing> bands, std::vector<DepthSpan>& spans) {
   return false;
 }
 
-// Spans in ascending order become at most `layers` intervals within the box.
+// Writes spans in ascending order as at most `layers` intervals within the box.
 class PixelWriter {
  public:
   PixelWriter(DepthMap& map, bool conservative)
@@ -125,8 +125,8 @@ class PixelWriter {
   std::size_t stride_;
 };
 
-// FAB's boundaries: the furthest surface that looks away from the view, and with two sides the
-// nearest one that looks at it. Surfaces of elements that are not closed have no back.
+// FAB's boundaries: the furthest surface that faces away from the view, and with two sides the
+// nearest one that faces it. Surfaces of elements that are not closed have no back.
 void find_boundaries(std::span<const DepthCrossing> crossings, bool two_sided,
                      std::vector<DepthSpan>& spans) {
   constexpr double kNone = std::numeric_limits<double>::infinity();
@@ -223,7 +223,7 @@ DepthView make_depth_view(const Aabb& body, const Vec3& direction) {
         std::abs(along.x) * half.x + std::abs(along.y) * half.y + std::abs(along.z) * half.z;
     largest = std::max(largest, view.half_size[axis]);
   }
-  if (largest == 0) largest = 1;  // a point
+  if (largest == 0) largest = 1;  // A point.
   for (std::size_t axis = 0; axis < 3; ++axis)
     view.half_size[axis] += 0.01 * std::max(view.half_size[axis], 0.1 * largest);
   return view;
@@ -302,12 +302,12 @@ DepthMap draw_depth_map(std::span<const DepthElement> object, const DepthView& v
   return map;
 }
 
-double find_depth_miss(const DepthView& view, const DepthSettings& settings) {
+double compute_depth_miss(const DepthView& view, const DepthSettings& settings) {
   check_depth_settings(settings);
   check_depth_view(view);
   if (settings.conservative) return 0;
   const double x = view.half_size.x / settings.width, y = view.half_size.y / settings.height;
-  return std::sqrt(x * x + y * y) * (1 + 0x1p-14);  // corners are snapped: a step at most
+  return std::sqrt(x * x + y * y) * (1 + 0x1p-14);  // Corners are snapped: at most one step.
 }
 
 }  // namespace isotact

@@ -1,9 +1,9 @@
-// Particle after particle, as KGM's Algorithm 2 reads.
+// Particle by particle, as in KGM's Algorithm 2.
 #include <algorithm>
 #include <cmath>
 
-#include "isotact/queries/detail/intersection_formulas.h"
-#include "isotact/queries/detail/intersection_search.h"
+#include "isotact/queries/intersection/detail/intersection_formulas.h"
+#include "isotact/queries/intersection/detail/intersection_search.h"
 
 namespace isotact {
 
@@ -23,7 +23,7 @@ struct Both {
   Vec3f at;
 
   float value() const { return a.value >= b.value ? a.value : b.value; }
-  // Of unit length, of the field with the larger value.
+  // Unit direction of the field with the larger value.
   Vec3f direction() const {
     const IdfSample<float>& s = a.value >= b.value ? a : b;
     float d[3] = {s.direction[0], s.direction[1], s.direction[2]};
@@ -49,7 +49,7 @@ struct Outcome {
 
 // Outside, no further from the start than `reach`.
 Outcome project_one(const OnePair& one, const Vec3f& start, float reach, IdfPairResult& found) {
-  const float epsilon = one.fields.record->epsilon;
+  const float margin = one.fields.record->margin;
   const auto relaxation = static_cast<float>(one.settings.relaxation);
   bool relaxed = relaxation > 1, was_inside = false;
   Both inside{};
@@ -59,8 +59,8 @@ Outcome project_one(const OnePair& one, const Vec3f& start, float reach, IdfPair
     const Both both = evaluate_both(one.fields, p);
     found.evaluations += 2;
     const float value = both.value();
-    if (std::fabs(value) < epsilon) return {.arrived = true, .last = both};
-    if (value < epsilon) {
+    if (std::fabs(value) < margin) return {.arrived = true, .last = both};
+    if (value < margin) {
       was_inside = true;
       inside = both;
     } else if (length_sq(p - start) > reach * reach) {
@@ -86,7 +86,7 @@ bool may_hold(const OnePair& one, const Vec3f& middle, float most) {
          !(IdfFormulas<float>::find_floor(*one.fields.b, r.b_from_pair, r.scale_b, p) > most);
 }
 
-// By all blocks of cells that it is in, and by itself.
+// Tests all blocks of cells that contain it, and the cell itself.
 bool may_move(const OnePair& one, std::uint32_t cell) {
   const IdfPairRecord& r = *one.fields.record;
   const auto nx = static_cast<std::uint32_t>(r.cells[0]);
@@ -102,7 +102,7 @@ bool may_move(const OnePair& one, std::uint32_t cell) {
           r.box_min[axis] +
           (0.5F * (static_cast<float>(begin) + static_cast<float>(end))) * r.cell_size[axis];
     }
-    if (!may_hold(one, middle, find_block_cull(r, size) + r.epsilon)) return false;
+    if (!may_hold(one, middle, compute_block_cull(r, size) + r.margin)) return false;
   }
   return true;
 }
@@ -129,7 +129,7 @@ void search_pair(const OnePair& one, std::vector<IdfHit>& hits, IdfPairResult& f
       if (outcome.arrived) {
         IdfHit hit{};
         const float at[3] = {outcome.last.at.x, outcome.last.at.y, outcome.last.at.z};
-        write_hit(outcome.last.a, outcome.last.b, at, record.epsilon,
+        write_hit(outcome.last.a, outcome.last.b, at, record.margin,
                   one.settings.normal == IdfNormal::kPaper, hit);
         hit.particle = cells.particle[i];
         hit.pair = one.pair;
@@ -155,10 +155,10 @@ void search_pair(const OnePair& one, std::vector<IdfHit>& hits, IdfPairResult& f
 
 void intersect_fields_brute_force(std::span<const IdfShape> shapes, std::span<const IdfBody> bodies,
                                   std::span<const IdfPair> pairs, const IdfSettings& settings,
-                                  IdfState& state, IdfResult& result) {
+                                  IdfResult& result, IdfScratch& scratch) {
   const IdfSettings chosen = without_contradictions(settings);
   IdfPlan plan;
-  plan_intersections(shapes, bodies, pairs, chosen, state, plan);
+  plan_intersections(shapes, bodies, pairs, chosen, plan, scratch);
   std::vector<IdfEvaluator> evaluators;
   for (const IdfShape& shape : shapes) evaluators.push_back(make_evaluator(shape));
   std::vector<IdfPairResult> found(pairs.size());
@@ -173,7 +173,7 @@ void intersect_fields_brute_force(std::span<const IdfShape> shapes, std::span<co
     select_hits(record, chosen, hits);
     all.insert(all.end(), hits.begin(), hits.end());
   }
-  finish_result(all, found, bodies, pairs, plan, chosen, state, result);
+  finish_result(all, found, bodies, pairs, plan, chosen, result, scratch);
 }
 
 }  // namespace isotact

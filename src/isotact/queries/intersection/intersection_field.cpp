@@ -1,12 +1,12 @@
-#include "isotact/queries/intersection_field.h"
+#include "isotact/queries/intersection/intersection_field.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "isotact/base/thread_scratch.h"
-#include "isotact/queries/detail/intersection_search.h"
-#include "isotact/queries/detail/intersection_task.h"
+#include "isotact/base/detail/thread_scratch.h"
+#include "isotact/queries/intersection/detail/intersection_search.h"
+#include "isotact/queries/intersection/detail/intersection_task.h"
 
 namespace isotact {
 
@@ -20,7 +20,7 @@ struct SearchScratch {
   IdfCells cells, next;
   std::vector<std::uint64_t> blocks[2];
   std::vector<std::uint32_t> left;
-  std::vector<IdfHit> hits;  // of a call, then of a pair
+  std::vector<IdfHit> hits;  // Hits of a call, then of a pair.
   std::vector<IdfHit> found;
 };
 
@@ -43,7 +43,7 @@ class PairSearch {
         scratch_(scratch),
         result_(result) {}
 
-  // Into scratch.hits.
+  // Writes to scratch.hits.
   void run() {
     scratch_.found.clear();
     const std::uint32_t grid = grid_count(record_);
@@ -100,7 +100,7 @@ class PairSearch {
     descent.top = 1;
     while (1 << descent.top < longest) ++descent.top;
     for (int i = 0; i <= descent.top; ++i)
-      descent.most[i] = find_block_cull(record_, 1 << i) + record_.epsilon;
+      descent.most[i] = compute_block_cull(record_, 1 << i) + record_.margin;
     const std::uint32_t grid = grid_count(record_);
     for (std::size_t i = 0; i < 2; ++i) {
       grow(scratch_.blocks[i], grid);
@@ -122,7 +122,7 @@ class PairSearch {
     result_.evaluations += work.evaluations;
   }
 
-  // Particles outside that get further away from where they started than `reach` stop.
+  // Particles outside that get further away from their start than `reach` stop.
   void project(float reach) {
     const std::size_t count = scratch_.cells.count;
     grow(scratch_.hits, count);
@@ -153,11 +153,11 @@ class PairSearch {
   const IdfKernels& kernels_;
   const std::uint32_t pair_;
   SearchScratch& scratch_;
-  std::size_t left_count_ = 0;  // in scratch_.left
+  std::size_t left_count_ = 0;  // In scratch_.left.
   IdfPairResult& result_;
 };
 
-// With so few particles most pairs that collide are found to.
+// With so few particles, most colliding pairs are found.
 constexpr int kCoarseSamples = 5;
 
 bool searches_coarsely(const IdfSettings& settings) {
@@ -165,7 +165,7 @@ bool searches_coarsely(const IdfSettings& settings) {
          settings.samples >= 2 * kCoarseSamples;
 }
 
-// Whether that decides: there is a contact, in scratch.found, or no cell may hold one.
+// Returns whether that decides: there is a contact, in scratch.found, or no cell may contain one.
 bool decide_coarsely(const IdfFields& fields, const IdfPlan& plan, const IdfSettings& settings,
                      const IdfKernels& kernels, std::uint32_t pair, SearchScratch& scratch,
                      IdfPairResult& result) {
@@ -179,11 +179,11 @@ bool decide_coarsely(const IdfFields& fields, const IdfPlan& plan, const IdfSett
 }  // namespace
 
 void intersect_fields(std::span<const IdfShape> shapes, std::span<const IdfBody> bodies,
-                      std::span<const IdfPair> pairs, const IdfSettings& settings, IdfState& state,
-                      IdfResult& result) {
+                      std::span<const IdfPair> pairs, const IdfSettings& settings,
+                      IdfResult& result, IdfScratch& scratch) {
   const IdfSettings chosen = without_contradictions(settings);
   ThreadScratch<IdfPlan> plan;
-  plan_intersections(shapes, bodies, pairs, chosen, state, *plan);
+  plan_intersections(shapes, bodies, pairs, chosen, *plan, scratch);
   std::vector<IdfEvaluator> evaluators;
   evaluators.reserve(shapes.size());
   for (const IdfShape& shape : shapes) evaluators.push_back(make_evaluator(shape));
@@ -194,7 +194,7 @@ void intersect_fields(std::span<const IdfShape> shapes, std::span<const IdfBody>
   std::vector<std::vector<IdfHit>> parts((pairs.size() + grain - 1) / grain);
   const IdfPlan& planned = *plan;
   parallel_for(pairs.size(), grain, chosen.threads, [&](std::size_t begin, std::size_t end) {
-    ThreadScratch<SearchScratch> scratch;
+    ThreadScratch<SearchScratch> search;
     std::vector<IdfHit>& hits = parts[begin / grain];
     for (std::size_t i = begin; i < end; ++i) {
       const IdfPairRecord& record = planned.records[i];
@@ -202,14 +202,14 @@ void intersect_fields(std::span<const IdfShape> shapes, std::span<const IdfBody>
       const IdfFields fields{&record, &evaluators[record.shape_a], &evaluators[record.shape_b]};
       const auto pair = static_cast<std::uint32_t>(i);
       if (!searches_coarsely(chosen) ||
-          !decide_coarsely(fields, planned, chosen, kernels, pair, *scratch, found[i]))
-        PairSearch(fields, planned, chosen, kernels, pair, *scratch, found[i]).run();
-      hits.insert(hits.end(), scratch->found.begin(), scratch->found.end());
+          !decide_coarsely(fields, planned, chosen, kernels, pair, *search, found[i]))
+        PairSearch(fields, planned, chosen, kernels, pair, *search, found[i]).run();
+      hits.insert(hits.end(), search->found.begin(), search->found.end());
     }
   });
   std::vector<IdfHit> all;
   for (const std::vector<IdfHit>& hits : parts) all.insert(all.end(), hits.begin(), hits.end());
-  finish_result(all, found, bodies, pairs, planned, chosen, state, result);
+  finish_result(all, found, bodies, pairs, planned, chosen, result, scratch);
 }
 
 }  // namespace isotact

@@ -1,4 +1,4 @@
-#include "isotact/queries/intersection_plan.h"
+#include "isotact/queries/intersection/intersection_plan.h"
 
 #include <algorithm>
 #include <cmath>
@@ -20,8 +20,8 @@ constexpr double kLargest = 1e12;
 void check_settings(const IdfSettings& s) {
   if (s.samples < 1 || s.samples > kMostIdfSamples)
     throw Error(fmt::format("samples is {}; 1 to {} are possible", s.samples, kMostIdfSamples));
-  if (!(s.epsilon >= 0 && s.epsilon <= kLargest))
-    throw Error(fmt::format("epsilon is {}; 0 to {} metres are possible", s.epsilon, kLargest));
+  if (!(s.margin >= 0 && s.margin <= kLargest))
+    throw Error(fmt::format("margin is {}; 0 to {} metres are possible", s.margin, kLargest));
   if (s.max_steps < 1 || s.max_steps > 1000)
     throw Error(fmt::format("max_steps is {}; 1 to 1000 are possible", s.max_steps));
   if (!(s.relaxation >= 1 && s.relaxation <= 2))
@@ -55,12 +55,12 @@ void check_bodies(std::span<const IdfShape> shapes, std::span<const IdfBody> bod
   }
 }
 
-// A body as the plan needs it: what does not depend on the other one.
+// The part of a body that does not depend on the other one.
 struct PlacedBody {
   const IdfShape* shape = nullptr;
   Mat3 body_from_world{};
-  Aabb box{};          // in the world; all of space for a plane
-  double longest = 0;  // side of the body's own box, metres in the world
+  Aabb box{};          // World frame; all of space for a plane.
+  double longest = 0;  // Longest side of the body's own box, metres in the world.
 };
 
 PlacedBody place(const IdfShape& shape, const IdfBody& body) {
@@ -85,12 +85,12 @@ PlacedBody place(const IdfShape& shape, const IdfBody& body) {
   return placed;
 }
 
-// Cuts off what lies in front of the plane: along each axis, where even the corner of the others
+// Cuts off the part in front of the plane: along each axis, where even the corner of the others
 // that is deepest behind it is in front.
-void clip_box(Aabb& box, const PlaneField& plane, const IdfBody& body, double epsilon) {
+void clip_box(Aabb& box, const PlaneField& plane, const IdfBody& body, double margin) {
   const Vec3 normal = rotate(body.world_from_body.rotation, plane.normal);
   const double offset =
-      plane.offset * body.scale + dot(normal, body.world_from_body.translation) + epsilon;
+      plane.offset * body.scale + dot(normal, body.world_from_body.translation) + margin;
   Vec3 deepest;
   for (std::size_t axis = 0; axis < 3; ++axis)
     deepest[axis] = std::min(normal[axis] * box.lower[axis], normal[axis] * box.upper[axis]);
@@ -111,24 +111,24 @@ void clip_box(Aabb& box, const PlaneField& plane, const IdfBody& body, double ep
   }
 }
 
-double find_epsilon(const IdfSettings& settings, const PlacedBody& a, const PlacedBody& b) {
-  return settings.epsilon > 0 ? settings.epsilon : 0.01 * std::min(a.longest, b.longest);
+double compute_margin(const IdfSettings& settings, const PlacedBody& a, const PlacedBody& b) {
+  return settings.margin > 0 ? settings.margin : 0.01 * std::min(a.longest, b.longest);
 }
 
-Aabb find_common_box(const PlacedBody& a, const IdfBody& body_a, const PlacedBody& b,
-                     const IdfBody& body_b, double epsilon) {
-  const Vec3 growth = Vec3{1, 1, 1} * epsilon;
+Aabb compute_common_box(const PlacedBody& a, const IdfBody& body_a, const PlacedBody& b,
+                        const IdfBody& body_b, double margin) {
+  const Vec3 growth = Vec3{1, 1, 1} * margin;
   Aabb box{max(a.box.lower - growth, b.box.lower - growth),
            min(a.box.upper + growth, b.box.upper + growth)};
   if (const auto* plane = std::get_if<PlaneField>(&a.shape->solid()))
-    clip_box(box, *plane, body_a, epsilon);
+    clip_box(box, *plane, body_a, margin);
   if (const auto* plane = std::get_if<PlaneField>(&b.shape->solid()))
-    clip_box(box, *plane, body_b, epsilon);
+    clip_box(box, *plane, body_b, margin);
   return box;
 }
 
-// Rows of shape_from_pair. The field of a plane does not change along it: its origin is moved to
-// the foot of the pair's, so that numbers stay small far out on it.
+// Writes the rows of shape_from_pair. The field of a plane does not change along it: its origin is
+// moved to the foot of the pair's, so that numbers stay small far out on it.
 Vec3 write_rows(const PlacedBody& placed, const IdfBody& body, const Vec3& world_from_pair,
                 float* rows) {
   const double unit = 1 / body.scale;
@@ -144,10 +144,11 @@ Vec3 write_rows(const PlacedBody& placed, const IdfBody& body, const Vec3& world
   return origin;
 }
 
-// Metres of the world by which a value in float may be off: of the place in the shape's frame, and
-// of a formula over numbers as large as the shape and the place. A texture's filter adds its own.
-double find_rounding(const PlacedBody& placed, const IdfBody& body, const Vec3& origin,
-                     double diagonal) {
+// Returns the rounding of a value in float, in metres of the world: of the position in the shape's
+// frame, and of a formula over numbers as large as the shape and the position. A texture's filter
+// adds its own.
+double compute_rounding(const PlacedBody& placed, const IdfBody& body, const Vec3& origin,
+                        double diagonal) {
   double size = length(origin) * body.scale + diagonal;
   double filter = 0;
   if (const auto* plane = std::get_if<PlaneField>(&placed.shape->solid())) {
@@ -164,20 +165,20 @@ double find_rounding(const PlacedBody& placed, const IdfBody& body, const Vec3& 
   return filter + 16 * 0x1p-24 * size;
 }
 
-// What find_cell_cull rests on, of one shape, in metres of the world.
+// Input of compute_cell_cull for one shape, in metres of the world.
 struct CullBound {
   double slope = 1, error = 0, at_nodes = 0;
 };
 
-CullBound find_cull_bound(const PlacedBody& placed, const IdfBody& body) {
+CullBound compute_cull_bound(const PlacedBody& placed, const IdfBody& body) {
   const double error = placed.shape->error() * body.scale;
   if (std::holds_alternative<std::shared_ptr<const BrickField>>(placed.shape->solid()))
     return {.slope = placed.shape->lipschitz(), .error = error};
   return {.at_nodes = error};
 }
 
-// No point of the pair's box is deeper inside of the body, metres: a ball in it is no wider than
-// the smallest side of the body's box.
+// Returns a bound of the depth of the pair's box inside the body, metres: a ball in it is no wider
+// than the smallest side of the body's box.
 double find_most_depth(const PlacedBody& placed, const IdfBody& body, const Aabb& box) {
   if (const auto* plane = std::get_if<PlaneField>(&placed.shape->solid())) {
     const Vec3 normal = rotate(body.world_from_body.rotation, plane->normal);
@@ -198,7 +199,7 @@ struct PlacedPair {
   const IdfBody& body_b;
 };
 
-// The sampling grid, and what follows from it; all that culling needs is known.
+// Sets the sampling grid, and the values that follow from it. All inputs of culling are known.
 void set_cells(const Vec3& size, int samples, IdfPairRecord& record) {
   const std::array<std::int32_t, 3> cells = distribute_samples(size, samples);
   Vec3 half_cell;
@@ -209,11 +210,11 @@ void set_cells(const Vec3& size, int samples, IdfPairRecord& record) {
     half_cell[axis] = 0.5 * size[axis] / cells[axis];
   }
   record.half_diagonal = static_cast<float>(length(half_cell) * (1 + 1e-6));
-  record.cell_cull = find_cell_cull(record, record.half_diagonal);
-  record.block_cull = find_block_cull(record, kIdfBlockCells);
+  record.cell_cull = compute_cell_cull(record, record.half_diagonal);
+  record.block_cull = compute_block_cull(record, kIdfBlockCells);
 }
 
-void fill_record(const PlacedPair& pair, const Aabb& box, double epsilon,
+void fill_record(const PlacedPair& pair, const Aabb& box, double margin,
                  const IdfSettings& settings, Vec3& world_from_pair, IdfPairRecord& record) {
   world_from_pair = center(box);
   const Vec3 size = extent(box);
@@ -222,30 +223,30 @@ void fill_record(const PlacedPair& pair, const Aabb& box, double epsilon,
   const Vec3 origin_b = write_rows(pair.b, pair.body_b, world_from_pair, record.b_from_pair);
   record.scale_a = static_cast<float>(pair.body_a.scale);
   record.scale_b = static_cast<float>(pair.body_b.scale);
-  record.epsilon = static_cast<float>(epsilon);
+  record.margin = static_cast<float>(margin);
   const double deepest = std::max(find_most_depth(pair.a, pair.body_a, box),
                                   find_most_depth(pair.b, pair.body_b, box));
-  record.depth_scale = static_cast<float>(65534 / (deepest + epsilon));
+  record.depth_scale = static_cast<float>(glsl::kIdfDepthSteps / (deepest + margin));
   record.lipschitz = static_cast<float>(
       std::max(pair.a.shape->lipschitz(), pair.b.shape->lipschitz()) * (1 + 1e-6));
-  const CullBound bound_a = find_cull_bound(pair.a, pair.body_a);
-  const CullBound bound_b = find_cull_bound(pair.b, pair.body_b);
+  const CullBound bound_a = compute_cull_bound(pair.a, pair.body_a);
+  const CullBound bound_b = compute_cull_bound(pair.b, pair.body_b);
   record.cull_slope = static_cast<float>(std::max(bound_a.slope, bound_b.slope) * (1 + 1e-6));
   record.error = static_cast<float>(std::max(bound_a.error, bound_b.error) * (1 + 1e-6));
-  // Twice: in the middle of the cell, and where it counts.
+  // Twice: at the centre of the cell, and at the position that counts.
   record.rounding =
-      static_cast<float>(2 * std::max(find_rounding(pair.a, pair.body_a, origin_a, diagonal),
-                                      find_rounding(pair.b, pair.body_b, origin_b, diagonal)) +
+      static_cast<float>(2 * std::max(compute_rounding(pair.a, pair.body_a, origin_a, diagonal),
+                                      compute_rounding(pair.b, pair.body_b, origin_b, diagonal)) +
                          std::max(bound_a.at_nodes, bound_b.at_nodes));
   set_cells(size, settings.samples, record);
   if (settings.max_contacts > 0 || settings.one_per_voxel) {
-    const std::array<std::int32_t, 3> slots =
-        distribute_samples(size, settings.max_contacts > 0 ? 4 : settings.samples);
+    const std::array<std::int32_t, 3> slots = distribute_samples(
+        size, settings.max_contacts > 0 ? glsl::kIdfSlotSamples : settings.samples);
     std::copy(slots.begin(), slots.end(), record.slots);
   }
 }
 
-void add_seeds(const PlacedPair& pair, const IdfState::Seeds& seeds, const Vec3& world_from_pair,
+void add_seeds(const PlacedPair& pair, const IdfScratch::Seeds& seeds, const Vec3& world_from_pair,
                IdfPairRecord& record, std::vector<Vec3f>& to) {
   for (const Vec3f& in_a : seeds.in_a) {
     const Vec3 in_world = transform_point(pair.body_a.world_from_body, to_double(in_a));
@@ -271,8 +272,8 @@ IdfSettings without_contradictions(const IdfSettings& settings) {
 }
 
 void plan_intersections(std::span<const IdfShape> shapes, std::span<const IdfBody> bodies,
-                        std::span<const IdfPair> pairs, const IdfSettings& settings,
-                        const IdfState& state, IdfPlan& plan) {
+                        std::span<const IdfPair> pairs, const IdfSettings& settings, IdfPlan& plan,
+                        const IdfScratch& scratch) {
   check_settings(settings);
   check_bodies(shapes, bodies);
   std::vector<PlacedBody> placed;
@@ -293,18 +294,18 @@ void plan_intersections(std::span<const IdfShape> shapes, std::span<const IdfBod
     if (placed[a].longest == kUnbounded && placed[b].longest == kUnbounded)
       throw Error(fmt::format("pair {} is of two planes: they have no box in common", i));
     const PlacedPair pair{placed[a], bodies[a], placed[b], bodies[b]};
-    const double epsilon = find_epsilon(settings, pair.a, pair.b);
-    const Aabb box = find_common_box(pair.a, pair.body_a, pair.b, pair.body_b, epsilon);
+    const double margin = compute_margin(settings, pair.a, pair.b);
+    const Aabb box = compute_common_box(pair.a, pair.body_a, pair.b, pair.body_b, margin);
     IdfPairRecord& record = plan.records[i];
     record.shape_a = bodies[a].shape;
     record.shape_b = bodies[b].shape;
     record.first_seed = static_cast<std::uint32_t>(plan.seeds.size());
     record.first_slot = static_cast<std::uint32_t>(slots);
     if (!is_empty(box)) {
-      fill_record(pair, box, epsilon, settings, plan.world_from_pair[i], record);
+      fill_record(pair, box, margin, settings, plan.world_from_pair[i], record);
       if (settings.keep_seeds) {
-        const auto seeds = state.seeds.find(std::uint64_t{a} << 32U | b);
-        if (seeds != state.seeds.end())
+        const auto seeds = scratch.seeds.find(std::uint64_t{a} << 32U | b);
+        if (seeds != scratch.seeds.end())
           add_seeds(pair, seeds->second, plan.world_from_pair[i], record, plan.seeds);
       }
     }
@@ -326,17 +327,17 @@ IdfPairRecord coarsen(const IdfPairRecord& record, int samples) {
   return coarse;
 }
 
-float find_cell_cull(const IdfPairRecord& record, float half_diagonal) {
+float compute_cell_cull(const IdfPairRecord& record, float half_diagonal) {
   return std::min(record.cull_slope * half_diagonal, half_diagonal + record.error) +
          record.rounding;
 }
 
-float find_block_cull(const IdfPairRecord& record, std::int32_t cells) {
+float compute_block_cull(const IdfPairRecord& record, std::int32_t cells) {
   if (cells == 1) return record.cell_cull;
   Vec3f size;
   for (std::size_t axis = 0; axis < 3; ++axis)
     size[axis] = record.cell_size[axis] * static_cast<float>(std::min(cells, record.cells[axis]));
-  return find_cell_cull(record, 0.5F * length(size) * (1 + 1e-6F));
+  return compute_cell_cull(record, 0.5F * length(size) * (1 + 1e-6F));
 }
 
 }  // namespace isotact

@@ -1,4 +1,4 @@
-#include "isotact/queries/detail/intersection_search.h"
+#include "isotact/queries/intersection/detail/intersection_search.h"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@ namespace isotact::detail {
 namespace {
 
 // The R3 sequence (Roberts 2018): multiples of 1/g, 1/g^2 and 1/g^3, g^4 = g + 1, in 32 bits that
-// wrap, so that a GPU gets the same ones.
+// wrap, so that a GPU computes the same ones.
 Vec3f low_discrepancy_point(const IdfPairRecord& r, std::uint32_t i) {
   constexpr std::array<std::uint32_t, 3> kStep{3518319155U, 2882110345U, 2360945575U};
   Vec3f point;
@@ -23,11 +23,14 @@ Vec3f low_discrepancy_point(const IdfPairRecord& r, std::uint32_t i) {
   return point;
 }
 
-// Deepest first; of equals by number. A GPU takes the largest of these by atomicMax.
+// Deepest first; equal ones by number. A GPU takes the largest of these by atomicMax.
 std::uint32_t order_key(const IdfPairRecord& record, const IdfHit& hit) {
+  constexpr float kMost = glsl::kIdfDepthSteps;
+  constexpr std::uint32_t kMask = glsl::kIdfParticleMask;
   const float steps =
-      std::min(65534.0F, std::max(0.0F, (hit.depth + record.epsilon) * record.depth_scale));
-  return static_cast<std::uint32_t>(steps) << 16U | (65535U - (hit.particle & 65535U));
+      std::min(kMost, std::max(0.0F, (hit.depth + record.margin) * record.depth_scale));
+  return static_cast<std::uint32_t>(steps) << glsl::kIdfParticleBits |
+         (kMask - (hit.particle & kMask));
 }
 
 std::uint32_t slot_of(const IdfPairRecord& r, const IdfHit& hit) {
@@ -45,7 +48,7 @@ std::uint32_t slot_of(const IdfPairRecord& r, const IdfHit& hit) {
 
 constexpr std::uint32_t kNone = 0xffffffffU;
 
-// Cells that were cut share their number, places decide then.
+// Cells that were cut share their number: positions decide then.
 auto place_key(const IdfHit& h) {
   return std::tuple(-h.depth, h.particle, h.position[0], h.position[1], h.position[2]);
 }
@@ -70,7 +73,7 @@ IdfLevel make_level(const IdfPairRecord& record, int number) {
   level.half_diagonal = record.half_diagonal * part;
   for (std::size_t axis = 0; axis < 3; ++axis)
     level.quarter[axis] = 0.25F * record.cell_size[axis] * part;
-  level.most = find_cell_cull(record, level.half_diagonal) + record.epsilon;
+  level.most = compute_cell_cull(record, level.half_diagonal) + record.margin;
   return level;
 }
 
@@ -95,9 +98,9 @@ void cut_cell(const Vec3f& middle, std::uint32_t particle, const IdfLevel& level
 
 void finish_result(std::span<IdfHit> hits, std::span<const IdfPairResult> found,
                    std::span<const IdfBody> bodies, std::span<const IdfPair> pairs,
-                   const IdfPlan& plan, const IdfSettings& settings, IdfState& state,
-                   IdfResult& result) {
-  collect_hits(hits, bodies, pairs, plan, settings, state, result);
+                   const IdfPlan& plan, const IdfSettings& settings, IdfResult& result,
+                   IdfScratch& scratch) {
+  collect_hits(hits, bodies, pairs, plan, settings, result, scratch);
   for (std::size_t i = 0; i < found.size(); ++i) {
     result.arrived[i] = found[i].arrived;
     result.resolution[i] = found[i].resolution;
@@ -110,7 +113,7 @@ void finish_result(std::span<IdfHit> hits, std::span<const IdfPairResult> found,
 
 namespace isotact {
 
-float find_resolution(const IdfPairRecord& record, int level) {
+float compute_resolution(const IdfPairRecord& record, int level) {
   return record.half_diagonal * std::ldexp(1.0F, -level) * record.lipschitz;
 }
 

@@ -1,15 +1,17 @@
-// What intersection queries know of a shape.
+// Properties of a shape for intersection queries.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/queries/intersection_field.h"
+#include "isotact/queries/intersection/detail/body_box.h"
+#include "isotact/queries/intersection/detail/intersection_kernel.h"
+#include "isotact/queries/intersection/intersection_field.h"
 
 namespace isotact {
-
 namespace {
 
 template <typename F>
@@ -24,7 +26,7 @@ void check_box(const Aabb& body) {
 
 Aabb around(const Vec3& middle, const Vec3& half) { return {middle - half, middle + half}; }
 
-// Half of space, where the normal is an axis; all of it otherwise.
+// Returns half of space if the normal is an axis; all of it otherwise.
 Aabb box_of_plane(const PlaneField& plane) {
   Aabb box = all_of_space();
   for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -38,18 +40,10 @@ bool is_inside(const Aabb& inner, const Aabb& outer) {
   return contains(outer, inner.lower) && contains(outer, inner.upper);
 }
 
-// Of the coarse cells that have a value of zero or below.
-Aabb find_body_box(const BrickField& field) {
+// Throws Error where there is no inside.
+Aabb body_of(const BrickField& field) {
   if (field.buffer().empty()) throw Error("the brick field of a body is empty");
-  const Lattice coarse = field.coarse_lattice();
-  Aabb box;
-  for (std::int32_t k = 0; k < coarse.cells[2]; ++k)
-    for (std::int32_t j = 0; j < coarse.cells[1]; ++j)
-      for (std::int32_t i = 0; i < coarse.cells[0]; ++i)
-        if (field.cell_range({i, j, k}).min <= 0) {
-          extend(box, node_position(coarse, i, j, k));
-          extend(box, node_position(coarse, i + 1, j + 1, k + 1));
-        }
+  const Aabb box = detail::compute_body_box(field);
   if (is_empty(box)) throw Error("the field has no inside: nothing can touch its body");
   return box;
 }
@@ -88,7 +82,7 @@ IdfShape::IdfShape(const TorusField& torus) : solid_(torus) {
   body_ = around(torus.center, {reach, torus.tube_radius, reach});
 }
 
-// Floors outside of the lattice need a box that holds the body.
+// Floors outside the lattice need a box that contains the body.
 IdfShape::IdfShape(FieldTexels texels)
     : body_(texels.body),
       lipschitz_(texels.lipschitz),
@@ -104,7 +98,7 @@ IdfShape::IdfShape(FieldTexels texels)
   solid_ = std::make_shared<const FieldTexels>(std::move(texels));
 }
 
-IdfShape::IdfShape(const BrickField& field) : IdfShape(field, find_body_box(field)) {}
+IdfShape::IdfShape(const BrickField& field) : IdfShape(field, body_of(field)) {}
 
 IdfShape::IdfShape(const BrickField& field, const Aabb& body) : body_(body) {
   if (field.buffer().empty()) throw Error("the brick field of a body is empty");
@@ -121,3 +115,87 @@ IdfShape::IdfShape(const BrickField& field, const Aabb& body) : body_(body) {
 }
 
 }  // namespace isotact
+
+namespace isotact::detail {
+namespace {
+
+void put(float* to, const Vec3& v) {
+  to[0] = static_cast<float>(v.x);
+  to[1] = static_cast<float>(v.y);
+  to[2] = static_cast<float>(v.z);
+}
+
+// Returns any direction perpendicular to another one.
+Vec3 across(const Vec3& along) {
+  const Vec3 other = std::abs(along.x) <= std::abs(along.y) ? Vec3{1, 0, 0} : Vec3{0, 1, 0};
+  const Vec3 found = normalized(cross(along, other));
+  return length_sq(found) > 0 ? found : Vec3{0, 1, 0};
+}
+
+struct EvaluatorOf {
+  IdfEvaluator& e;
+
+  void operator()(const PlaneField& f) const {
+    e.kind = IdfKind::kPlane;
+    put(e.number, f.normal);
+    e.number[3] = static_cast<float>(f.offset);
+  }
+  void operator()(const SphereField& f) const {
+    e.kind = IdfKind::kSphere;
+    put(e.number, f.center);
+    e.number[3] = static_cast<float>(f.radius);
+  }
+  void operator()(const BoxField& f) const {
+    e.kind = IdfKind::kBox;
+    put(e.number, f.center);
+    put(e.number + 3, f.half_size);
+  }
+  void operator()(const CapsuleField& f) const {
+    e.kind = IdfKind::kCapsule;
+    const Vec3 along = f.b - f.a;
+    const double size_sq = length_sq(along);
+    put(e.number, f.a);
+    put(e.number + 3, along);
+    e.number[6] = static_cast<float>(size_sq > 0 ? 1 / size_sq : 0);
+    e.number[7] = static_cast<float>(f.radius);
+    put(e.number + 8, across(along));
+  }
+  void operator()(const CylinderField& f) const {
+    e.kind = IdfKind::kCylinder;
+    put(e.number, f.center);
+    e.number[3] = static_cast<float>(f.radius);
+    e.number[4] = static_cast<float>(f.height / 2);
+  }
+  void operator()(const TorusField& f) const {
+    e.kind = IdfKind::kTorus;
+    put(e.number, f.center);
+    e.number[3] = static_cast<float>(f.radius);
+    e.number[4] = static_cast<float>(f.tube_radius);
+  }
+  void operator()(const std::shared_ptr<const FieldTexels>& texels) const {
+    e.kind = IdfKind::kTexels;
+    e.grid = make_texel_grid(*texels);
+  }
+  void operator()(const std::shared_ptr<const BrickField>& bricks) const {
+    e.kind = IdfKind::kBricks;
+    e.bricks = bricks.get();
+  }
+};
+
+}  // namespace
+
+IdfEvaluator make_evaluator(const IdfShape& shape) {
+  IdfEvaluator evaluator;
+  std::visit(EvaluatorOf{evaluator}, shape.solid());
+  return evaluator;
+}
+
+IdfKernels choose_idf_kernels([[maybe_unused]] SimdLevel level) {
+#if defined(ISOTACT_HAS_AVX2_KERNELS)
+  if (level == SimdLevel::kAvx2) return kAvx2IdfKernels;
+#endif
+  using Kernel = IdfKernel<Lanes<float, 4>>;
+  return {Kernel::project, Kernel::filter, Kernel::descend};
+}
+
+}  // namespace isotact::detail

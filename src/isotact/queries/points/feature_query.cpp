@@ -1,25 +1,26 @@
-#include "isotact/queries/feature_query.h"
+#include "isotact/queries/points/feature_query.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
-#include "isotact/field/trace_ray.h"
+#include "isotact/field/extract/trace_ray.h"
 
 namespace isotact {
 namespace {
 
 constexpr int kOutsideLooks = 32;
-constexpr int kRefinements = 12;  // of the deepest place: to 1/300 of a step
+constexpr int kRefinements = 12;  // Refinements of the deepest position: to 1/300 of a step.
 
-// What walking needs to know of a field: values, steps that pass no place at or below the limit,
-// and how fast values change.
+// The functions of a field that walking needs: values, steps that pass no position at or below the
+// limit, and the rate of change of values.
 template <Field F>
 struct FieldWalk {
   const F& field;
   SafeStep safe;
   double limit, lipschitz, half_cell;
-  Aabb box;  // outside of it, values are above the limit
+  Aabb box;  // Outside it, values are above the limit.
 
   FieldWalk(const F& f, double cell, double limit_in)
       : field(f),
@@ -30,7 +31,7 @@ struct FieldWalk {
         box(f.bounds()) {
     if constexpr (requires { f.header().open; })
       if (f.header().open != 0) {
-        box = find_surface_box(f, limit_in);
+        box = compute_surface_box(f, limit_in);
         return;
       }
     // Outside, a field is at least the distance to its box (field.h).
@@ -49,14 +50,14 @@ struct FieldWalk {
   double step_to_deeper(double v, double deepest) const { return (v - deepest) / lipschitz; }
 
  private:
-  // Outside of its box the field is only a lower bound. A place s of the surface is found from the
-  // box's side, and again from a little towards p, until it stays. The distance
-  // to s is never less than the true one: nothing seems nearer than it is.
+  // Outside its box the field is only a lower bound. A surface position s is found from the box's
+  // side, and again from a little towards p, until it no longer changes. The distance to s is never
+  // less than the true one: nothing appears nearer than it is.
   FieldSample look_from_outside(const Vec3& p, const Aabb& inside) const {
     Vec3 from = min(max(p, inside.lower), inside.upper), surface = from, last = p;
     double least = std::numeric_limits<double>::infinity();
     for (int i = 0; i < kOutsideLooks; ++i) {
-      Vec3 s = from;  // far from the surface values are coarse: go there in several steps
+      Vec3 s = from;  // Far from the surface, values are coarse: approach it in several steps.
       for (int k = 0; k < 3; ++k) {
         const FieldSample at = field.sample(s);
         s -= normalized(at.gradient) * at.distance;
@@ -68,7 +69,7 @@ struct FieldWalk {
       last = s;
       FieldRay back{.origin = s, .direction = (p - s) / d, .t_min = 0, .t_max = d};
       if (!clip(back, inside)) break;
-      from = s + back.direction * std::min(back.t_max, 6 * half_cell);  // samples are fine there
+      from = s + back.direction * std::min(back.t_max, 6 * half_cell);  // Samples are fine there.
     }
     return {least, normalized(p - surface)};
   }
@@ -86,7 +87,7 @@ struct VoxmapWalk {
   }
   double value(const Vec3& p) const {
     if (map.encoding() == VoxmapEncoding::kSupport) return map.interpolated_distance(p);
-    return map.distance(p, {});  // without a normal: the voxel's own value
+    return map.distance(p, {});  // Without a normal: the voxel's own value.
   }
   FieldSample look(const Vec3& p) const {
     const double h = 2 * half_cell;
@@ -102,7 +103,7 @@ struct VoxmapWalk {
   double step_to_deeper(double, double) const { return half_cell; }
 };
 
-// Along one edge. t counts metres from a.
+// Walks along one edge. t counts metres from a.
 template <typename Walk>
 class EdgeWalk {
  public:
@@ -142,7 +143,7 @@ class EdgeWalk {
   };
   double value(double t) const { return walk_.value(at(t)); }
 
-  // From a place inside to the first step outside, or to the end.
+  // Goes from a position inside to the first step outside, or to the end.
   double pass_stretch(double t, double v, double end, Deepest& deepest) const {
     while (t < end) {
       t = std::min(t + std::max(walk_.step_to_deeper(v, deepest.value), walk_.half_cell), end);
@@ -153,8 +154,8 @@ class EdgeWalk {
     return t;
   }
 
-  // Golden sections around the deepest step. Values may have several dents there; what is found is
-  // at least as deep as the step.
+  // Golden sections around the deepest step. Values may have several minima there; the result is at
+  // least as deep as the step.
   void refine(Deepest& deepest, double begin, double end) const {
     constexpr double kGolden = 0.6180339887498949;
     double lower = std::max(begin, deepest.t - walk_.half_cell);
@@ -216,6 +217,82 @@ void find_hits_edges_field(const AnyField& field, double cell, std::span<const F
 void find_hits_edges_field(const Voxmap& voxmap, std::span<const FeatureEdge> edges,
                            const FeatureRequest& request, std::vector<FeatureHit>& hits) {
   walk_edges(VoxmapWalk(voxmap, request.margin + request.radius), edges, request.radius, hits);
+}
+
+namespace {
+
+// The prism in the shell's own frame and scale: a point outside any of five half-spaces is outside.
+struct Prism {
+  Vec3 normal{};
+  double offset = 0;          // dot(normal, x) = offset on the face.
+  std::array<Vec3, 3> out{};  // Unit vectors in the face's plane, away from the triangle.
+  std::array<double, 3> out_offset{};
+  double front = 0, back = 0, widen = 0;
+
+  double height(const Vec3& p) const { return dot(normal, p) - offset; }
+  // Returns whether a ball may contain a point of it. Exact for points.
+  bool meets(const Vec3& p, double radius) const {
+    const double h = height(p);
+    if (!(h <= front + radius && h >= -back - radius)) return false;
+    for (std::size_t i = 0; i < 3; ++i)
+      if (dot(out[i], p) - out_offset[i] > widen + radius) return false;
+    return true;
+  }
+};
+
+// Depth first: on each level fewer than kMaxChildren siblings wait.
+constexpr std::size_t kStackSize = std::size_t{kMaxShellLevels} * kMaxChildren;
+
+}  // namespace
+
+void find_hits_triangle(const PointSphereTree& tree, const ShellPlacement& placement, const Vec3& a,
+                        const Vec3& b, const Vec3& c, const TriangleRequest& request,
+                        std::vector<ShellHit>& hits) {
+  const double scale = placement.shell_scale;
+  const Pose shell_from_field = inverse(placement.field_from_shell);
+  const std::array<Vec3, 3> corner{transform_point(shell_from_field, a) / scale,
+                                   transform_point(shell_from_field, b) / scale,
+                                   transform_point(shell_from_field, c) / scale};
+  Prism prism;
+  prism.normal = normalized(cross(corner[1] - corner[0], corner[2] - corner[0]));
+  if (length_sq(prism.normal) < 0.5) return;
+  prism.offset = dot(prism.normal, corner[0]);
+  for (std::size_t i = 0; i < 3; ++i) {
+    prism.out[i] = normalized(cross(corner[(i + 1) % 3] - corner[i], prism.normal));
+    prism.out_offset[i] = dot(prism.out[i], corner[i]);
+  }
+  prism.front = request.margin / scale;
+  prism.back = request.thickness / scale;
+  prism.widen = request.widen / scale;
+
+  struct Place {
+    int level;
+    std::uint32_t place;
+  };
+  std::array<Place, kStackSize> stack;
+  std::size_t size = 0;
+  stack[size++] = {0, 0};
+  while (size > 0) {
+    const auto [level, place] = stack[--size];
+    const ShellLevel now = tree.level(level);
+    const ShellNode& node = now.nodes[place];
+    if (node.child_count == 0) continue;
+    const Spheref ball = sphere(now, place);
+    // The slack covers the rounding of the prism in double; spheres contain their points exactly.
+    const double radius = static_cast<double>(ball.radius) * (1 + 1e-9) + 1e-12;
+    if (!prism.meets(to_double(ball.center), radius)) continue;
+    if (level + 1 < tree.level_count()) {
+      for (std::uint32_t i = node.child_count; i-- > 0;)
+        stack[size++] = {level + 1, node.first_child + i};
+      continue;
+    }
+    for (std::uint32_t i = node.first_point; i < node.first_point + node.point_count; ++i) {
+      const Vec3 p = to_double(tree.point(i));
+      if (!prism.meets(p, 0)) continue;
+      hits.push_back({i, static_cast<float>(prism.height(p) * scale),
+                      static_cast<float>(static_cast<double>(tree.areas()[i]) * scale * scale)});
+    }
+  }
 }
 
 }  // namespace isotact

@@ -1,20 +1,22 @@
-#include "isotact/queries/detail/grid_target.h"
-
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <limits>
+#include <span>
 
-#include "isotact/queries/detail/free_space.h"
+#include "isotact/queries/points/detail/target_access.h"
+#include "isotact/queries/swept/detail/free_space.h"
 
 namespace isotact::detail {
 namespace {
 
-// Blocks an axis that are aimed at. More cull better, and fall out of the caches.
+// Target number of blocks per axis. More cull better, but exceed the caches.
 constexpr std::int32_t kBlocksAimedAt = 160;
-// More than rounding makes of a value; in cells.
+// More than the rounding of a value; in cells.
 constexpr double kValueRounding = 1e-3;
 
-// 1, 2, 4 or 8 cells.
+// Returns 1, 2, 4 or 8 cells.
 std::int32_t choose_block_cells(const Index3& cells) {
   const std::int32_t most = std::max({cells[0], cells[1], cells[2]});
   std::int32_t size = 1;
@@ -22,7 +24,8 @@ std::int32_t choose_block_cells(const Index3& cells) {
   return size;
 }
 
-// Of the values at all nodes on the six sides, the least; the interpolant has no smaller one there.
+// Returns the smallest value at all nodes on the six sides. The interpolant has no smaller one
+// there.
 double find_least_on_sides(const BrickField& field) {
   const Index3 cells = field.lattice().cells;
   float least = std::numeric_limits<float>::infinity();
@@ -43,8 +46,8 @@ void finish(GridTarget& target, const Index3& cells, double cell, std::int32_t b
             const std::vector<std::uint8_t>& marked, const Index3& blocks, double least_on_sides,
             double most, Threads threads) {
   target.block = cell * block_cells;
-  target.quarters = find_block_distances(blocks, marked, threads);
-  target.reach = find_free_reach(most, least_on_sides) / target.block;
+  target.quarters = compute_block_distances(blocks, marked, threads);
+  target.reach = compute_free_reach(most, least_on_sides) / target.block;
   target.view.quarters = target.quarters.data();
   for (std::size_t axis = 0; axis < 3; ++axis) {
     target.view.blocks[axis] = static_cast<std::uint32_t>(blocks[axis]);
@@ -61,26 +64,42 @@ Index3 count_blocks(const Index3& cells, std::int32_t block_cells) {
 }
 
 // Marks the blocks of one coarse cell whose nodes, sides included, have a value of at most `most`.
-// Between nodes the interpolant is not less than at them.
+// Between nodes the interpolant is not less than at them. `nodes` has room for a cell's.
 void mark_in_brick(const BrickField& field, const Index3& coarse, std::int32_t block_cells,
-                   float most, const Index3& blocks, std::vector<std::uint8_t>& marked) {
+                   float most, const Index3& blocks, std::span<float> nodes,
+                   std::vector<std::uint8_t>& marked) {
+  field.cell_nodes(coarse, nodes);
   const std::int32_t n = kBrickCells / block_cells;
+  const auto value = [&](std::int32_t x, std::int32_t y, std::int32_t z) {
+    return nodes[static_cast<std::size_t>((z * kBrickNodes + y) * kBrickNodes + x)];
+  };
   for (std::int32_t z = 0; z < n; ++z)
     for (std::int32_t y = 0; y < n; ++y)
       for (std::int32_t x = 0; x < n; ++x) {
-        const Index3 block{coarse[0] * n + x, coarse[1] * n + y, coarse[2] * n + z};
         bool counts = false;
         for (std::int32_t k = 0; k <= block_cells && !counts; ++k)
           for (std::int32_t j = 0; j <= block_cells && !counts; ++j)
             for (std::int32_t i = 0; i <= block_cells && !counts; ++i)
-              counts = field.node_value(block[0] * block_cells + i, block[1] * block_cells + j,
-                                        block[2] * block_cells + k) <= most;
-        if (counts) marked[flat_index(blocks, block[0], block[1], block[2])] = 1;
+              counts = value(x * block_cells + i, y * block_cells + j, z * block_cells + k) <= most;
+        if (counts)
+          marked[flat_index(blocks, coarse[0] * n + x, coarse[1] * n + y, coarse[2] * n + z)] = 1;
       }
 }
 
+// All blocks of a coarse cell.
+void mark_whole_brick(const Index3& coarse, std::int32_t block_cells, const Index3& blocks,
+                      std::vector<std::uint8_t>& marked) {
+  const std::int32_t n = kBrickCells / block_cells;
+  for (std::int32_t z = 0; z < n; ++z)
+    for (std::int32_t y = 0; y < n; ++y)
+      std::fill_n(
+          marked.begin() + static_cast<std::ptrdiff_t>(flat_index(
+                               blocks, coarse[0] * n, coarse[1] * n + y, coarse[2] * n + z)),
+          n, std::uint8_t{1});
+}
+
 BrickView view_bricks(const BrickField& field) {
-  constexpr std::size_t kBlockCells = 4;  // coarse, of a BrickBlock
+  constexpr std::size_t kBlockCells = 4;  // Coarse cells of a BrickBlock.
   BrickView view{};
   view.coarse = field.coarse_values().data();
   view.blocks = field.blocks().data();
@@ -111,15 +130,22 @@ GridTarget prepare_grid(const BrickField& field, double max_margin, Threads thre
   const Index3 coarse = count_blocks(lattice.cells, kBrickCells);
   const double most = max_margin + kValueRounding * lattice.spacing;
   std::vector<std::uint8_t> marked(count(blocks));
-  // Coarse cells have blocks of their own: layers do not write to the same places.
+  // Coarse cells have blocks of their own: layers do not write to the same entries.
   parallel_for(
       static_cast<std::size_t>(coarse[2]), 1, threads, [&](std::size_t begin, std::size_t end) {
+        std::array<float, kBrickSamples> nodes;
         for (auto z = static_cast<std::int32_t>(begin); z < static_cast<std::int32_t>(end); ++z)
           for (std::int32_t y = 0; y < coarse[1]; ++y)
-            for (std::int32_t x = 0; x < coarse[0]; ++x)
-              if (static_cast<double>(field.cell_range({x, y, z}).min) <= most)
-                mark_in_brick(field, {x, y, z}, block_cells, static_cast<float>(most), blocks,
+            for (std::int32_t x = 0; x < coarse[0]; ++x) {
+              const Index3 cell{x, y, z};
+              const ValueRange range = field.cell_range(cell);
+              if (static_cast<double>(range.min) > most) continue;
+              if (range.max <= static_cast<float>(most))
+                mark_whole_brick(cell, block_cells, blocks, marked);
+              else
+                mark_in_brick(field, cell, block_cells, static_cast<float>(most), blocks, nodes,
                               marked);
+            }
       });
   finish(target, lattice.cells, lattice.spacing, block_cells, marked, blocks,
          find_least_on_sides(field), most, threads);
@@ -127,7 +153,7 @@ GridTarget prepare_grid(const BrickField& field, double max_margin, Threads thre
 }
 
 // A voxel counts if a point in it may be as near as the margin: its value, and half of its diagonal
-// for the local part of equation 4 (or 5, whose gradient is a unit vector or less).
+// for the local part of equation 4 (or 5, whose gradient is a unit vector or shorter).
 GridTarget prepare_grid(const Voxmap& voxmap, double max_margin, Threads threads) {
   GridTarget target;
   target.voxmap = voxmap;

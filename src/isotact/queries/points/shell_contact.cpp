@@ -1,4 +1,4 @@
-#include "isotact/queries/shell_contact.h"
+#include "isotact/queries/points/shell_contact.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,13 +6,13 @@
 namespace isotact {
 namespace {
 
-// Sums over hits, of depth times area: of the normals, and of their moments about the origin.
+// Sums over hits, weighted by depth and area: normals, and their moments about the origin.
 struct Sums {
   Vec3 normal{}, moment{};
   double area = 0, depth_area = 0;
 };
 
-// With the points' own normals all of it can be summed in the shell's frame, and turned once.
+// With the points' own normals, everything can be summed in the shell's frame, and rotated once.
 Sums sum_in_shell(const PointSphereTree& tree, std::span<const ShellHit> hits) {
   Sums sums;
   const float *x = tree.x().data(), *y = tree.y().data(), *z = tree.z().data();
@@ -49,16 +49,16 @@ Sums sum_in_field(const PointSphereTree& tree, const ShellTarget& target,
 
 }  // namespace
 
-ShellForce find_force(const PointSphereTree& tree, const ShellTarget& target,
-                      const ShellPlacement& placement, std::span<const ShellHit> hits,
-                      const ShellForceSettings& settings) {
+ShellForce compute_force(const PointSphereTree& tree, const ShellTarget& target,
+                         const ShellPlacement& placement, std::span<const ShellHit> hits,
+                         const ShellForceSettings& settings) {
   Sums sums;
   if (settings.normal == ShellForceNormal::kField) {
     sums = sum_in_field(tree, target, placement, hits);
   } else {
     sums = sum_in_shell(tree, hits);
-    // A place of the shell is at R (s p) + t. Its outward normal points into the other body: the
-    // push is the other way.
+    // A position of the shell is at R (s p) + t. Its outward normal points into the other body: the
+    // push is in the opposite direction.
     const Pose& pose = placement.field_from_shell;
     sums.normal = -rotate(pose.rotation, sums.normal);
     sums.moment = rotate(pose.rotation, sums.moment) * -placement.shell_scale +
@@ -87,46 +87,22 @@ Manifold choose_manifold(const PointSphereTree& tree, const ShellTarget& target,
   chosen.count = 1;
   chosen.hit[0] = deepest;
   if (max_count == 1 || hits.size() == 1) return chosen;
-
-  // In the plane of the contact, in the shell's frame: points need not be moved. Distances are from
-  // the deepest point, sides are of the line to the furthest one.
-  const Vec3f origin = tree.point(hits[deepest].point);
+  // In the shell's frame, so that points need not be transformed.
   const Vec3f normal = to_float(rotate(conjugate(placement.field_from_shell.rotation),
                                        direction_at(tree, target, placement, hits[deepest].point)));
   const float *x = tree.x().data(), *y = tree.y().data(), *z = tree.z().data();
-  const auto place = [&](std::uint32_t i) {
-    const std::uint32_t p = hits[i].point;
-    return Vec3f{x[p] - origin.x, y[p] - origin.y, z[p] - origin.z};
-  };
-  std::uint32_t far = kNoHit, left = kNoHit, right = kNoHit;
-  float far_sq = 0, left_area = 0, right_area = 0;
-  for (std::uint32_t i = 0; i < hits.size(); ++i) {
-    const Vec3f d = place(i);
-    const float along = dot(d, normal), flat_sq = length_sq(d) - along * along;
-    if (flat_sq > far_sq) far_sq = flat_sq, far = i;
-  }
-  if (far == kNoHit) return chosen;
-  chosen.hit[chosen.count++] = far;
-  if (max_count == 2) return chosen;
-  const Vec3f across = cross(normal, place(far));
-  // A thousandth of the patch is no side.
-  const float least = 1e-3F * far_sq;
-  for (std::uint32_t i = 0; i < hits.size(); ++i) {
-    const float area = dot(across, place(i));
-    if (area > left_area) left_area = area, left = i;
-    if (-area > right_area) right_area = -area, right = i;
-  }
-  const bool left_first = left_area >= right_area;
-  const auto take = [&](std::uint32_t hit, float area) {
-    if (hit != kNoHit && area > least && chosen.count < max_count) chosen.hit[chosen.count++] = hit;
-  };
-  take(left_first ? left : right, left_first ? left_area : right_area);
-  take(left_first ? right : left, left_first ? right_area : left_area);
+  const SpreadChoice choice =
+      choose_spread(hits.size(), deepest, normal, max_count, [&](std::size_t i) {
+        const std::uint32_t p = hits[i].point;
+        return Vec3f{x[p], y[p], z[p]};
+      });
+  for (; chosen.count < choice.count; ++chosen.count)
+    chosen.hit[chosen.count] = static_cast<std::uint32_t>(choice.index[chosen.count]);
   return chosen;
 }
 
-ShellSegments segments_of_level(const PointSphereTree& tree, int level) {
-  ShellSegments result;
+ShellPatches patches_of_level(const PointSphereTree& tree, int level) {
+  ShellPatches result;
   result.level = std::clamp(level, 0, tree.level_count() - 1);
   for (const ShellNode& node : tree.level(result.level).nodes)
     if (node.child_count > 0) result.first_point.push_back(node.first_point);
@@ -134,7 +110,7 @@ ShellSegments segments_of_level(const PointSphereTree& tree, int level) {
   return result;
 }
 
-ShellSegments find_segments(const PointSphereTree& tree, std::uint32_t m) {
+ShellPatches find_patches(const PointSphereTree& tree, std::uint32_t m) {
   const double wanted = std::max(1.0, static_cast<double>(m));
   const auto off_by = [&](int level) {
     const double ratio = tree.header().levels[level].node_count / wanted;
@@ -143,14 +119,14 @@ ShellSegments find_segments(const PointSphereTree& tree, std::uint32_t m) {
   int best = 0;
   for (int level = 1; level < tree.level_count(); ++level)
     if (off_by(level) < off_by(best)) best = level;
-  return segments_of_level(tree, best);
+  return patches_of_level(tree, best);
 }
 
-std::span<const ShellHit> hits_of_segment(const ShellSegments& segments, std::uint32_t i,
-                                          std::span<const ShellHit> hits) {
+std::span<const ShellHit> hits_of_patch(const ShellPatches& patches, std::uint32_t i,
+                                        std::span<const ShellHit> hits) {
   const auto before = [](const ShellHit& hit, std::uint32_t point) { return hit.point < point; };
-  const auto first = std::lower_bound(hits.begin(), hits.end(), segments.first_point[i], before);
-  const auto last = std::lower_bound(first, hits.end(), segments.first_point[i + 1], before);
+  const auto first = std::lower_bound(hits.begin(), hits.end(), patches.first_point[i], before);
+  const auto last = std::lower_bound(first, hits.end(), patches.first_point[i + 1], before);
   return {first, last};
 }
 

@@ -1,11 +1,11 @@
-#include "isotact/queries/shell_query.h"
+#include "isotact/queries/points/shell_query.h"
 
 #include <algorithm>
 #include <cassert>
 #include <chrono>
 #include <cmath>
 
-#include "isotact/queries/detail/shell_search.h"
+#include "isotact/queries/points/detail/shell_search.h"
 
 namespace isotact {
 namespace detail {
@@ -13,18 +13,18 @@ namespace detail {
 struct ShellStateAccess {
   using Anchor = ShellAnchor;
 
-  static ShellBuffers buffers(ShellState& s) {
+  static ShellBuffers buffers(ShellScratch& s) {
     return {{s.front_[0].data(), s.front_[1].data()}, s.points_.data(), s.distances_.data()};
   }
-  static std::vector<ShellHit>& hits(ShellState& s) { return s.hits_; }
-  static std::vector<std::uint32_t>& points(ShellState& s) { return s.points_; }
-  static std::vector<float>& distances(ShellState& s) { return s.distances_; }
-  static std::vector<std::uint32_t>& front(ShellState& s, unsigned i) { return s.front_[i]; }
-  static std::vector<float>& values(ShellState& s, unsigned i) { return s.values_[i]; }
-  static std::optional<Anchor>& anchor(ShellState& s) { return s.anchor_; }
-  static ShellPlacement& last(ShellState& s) { return s.last_; }
-  static std::vector<std::uint32_t>& clusters(ShellState& s) { return s.clusters_; }
-  static std::size_t& cluster_count(ShellState& s) { return s.cluster_count_; }
+  static std::vector<ShellHit>& hits(ShellScratch& s) { return s.hits_; }
+  static std::vector<std::uint32_t>& points(ShellScratch& s) { return s.points_; }
+  static std::vector<float>& distances(ShellScratch& s) { return s.distances_; }
+  static std::vector<std::uint32_t>& front(ShellScratch& s, unsigned i) { return s.front_[i]; }
+  static std::vector<float>& values(ShellScratch& s, unsigned i) { return s.values_[i]; }
+  static std::optional<Anchor>& anchor(ShellScratch& s) { return s.anchor_; }
+  static ShellPlacement& last(ShellScratch& s) { return s.last_; }
+  static std::vector<std::uint32_t>& clusters(ShellScratch& s) { return s.clusters_; }
+  static std::size_t& cluster_count(ShellScratch& s) { return s.cluster_count_; }
 };
 
 namespace {
@@ -33,10 +33,10 @@ using Access = ShellStateAccess;
 using Clock = std::chrono::steady_clock;
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-// Turns candidates into hits, in place: those at most the margin away.
-ShellAnswer collect(const PointSphereTree& tree, const ShellSearch& search,
+// Converts candidates to hits, in place: those at most the margin away.
+ShellResult collect(const PointSphereTree& tree, const ShellSearch& search,
                     const ShellPlacement& placement, double margin, const ShellCounts& counts,
-                    ShellState& state) {
+                    ShellScratch& state) {
   const std::span<const std::uint32_t> points(Access::points(state).data(), counts.points);
   float* distances = Access::distances(state).data();
   if (!search.has_distances()) search.measure(points, distances);
@@ -51,7 +51,7 @@ ShellAnswer collect(const PointSphereTree& tree, const ShellSearch& search,
     if (distances[i] < least) least = distances[i], deepest = count;
     hits[count++] = {points[i], distances[i], areas[points[i]] * area_scale};
   }
-  ShellAnswer answer;
+  ShellResult answer;
   answer.level = tree.level_count();
   answer.hits = {hits, count};
   answer.deepest = deepest;
@@ -65,12 +65,12 @@ ShellAnswer collect(const PointSphereTree& tree, const ShellSearch& search,
   return answer;
 }
 
-// A query that may stop before the last points. On each level it keeps nodes that may hold hits,
-// with the distances of their representatives, so that there is an answer at any time.
+// A query that may stop before the last points. On each level it keeps nodes that may contain hits,
+// with the distances of their representatives, so that there is a result at any time.
 class LimitedSearch {
  public:
   LimitedSearch(const PointSphereTree& tree, const ShellSearch& search,
-                const ShellPlacement& placement, const ShellRequest& request, ShellState& state)
+                const ShellPlacement& placement, const ShellRequest& request, ShellScratch& state)
       : tree_(tree),
         search_(search),
         placement_(placement),
@@ -84,7 +84,7 @@ class LimitedSearch {
         request.level < 0 ? tree.level_count() : std::min(request.level, tree.level_count());
   }
 
-  ShellAnswer run() {
+  ShellResult run() {
     const ShellView& view = search_.view();
     work_.spheres = 1;
     if ((search_.test_group(view.levels[0].groups[0]) & 1U) == 0) {
@@ -128,15 +128,15 @@ class LimitedSearch {
     return false;
   }
 
-  // Each open node is still to be written down, and the caller has work with each hit.
+  // Each open node is still to be written, and the caller has work per hit.
   std::chrono::nanoseconds time_to_finish(std::uint32_t open_nodes) const {
-    constexpr double kNanosecondsAnOpenNode = 8;  // with cold caches
+    constexpr double kNanosecondsAnOpenNode = 8;  // With cold caches.
     const double hits = static_cast<double>(hit_count_) + static_cast<double>(open_hits_);
     return std::chrono::nanoseconds(static_cast<std::int64_t>(kNanosecondsAnOpenNode * open_nodes +
                                                               request_.nanoseconds_a_hit * hits));
   }
 
-  // Distances of the representatives of nodes first to last of a front.
+  // Measures the representatives of nodes first to last of a front.
   void measure_front(int level, unsigned which, std::uint32_t first, std::uint32_t last) {
     const ShellNode* nodes = search_.view().levels[level].nodes;
     std::uint32_t points[16];
@@ -187,9 +187,9 @@ class LimitedSearch {
     work_.points += node.point_count;
   }
 
-  // Nodes first to last of the present front, and the `next` first ones of the one below, stand for
+  // Nodes first to last of the current front, and the `next` first ones of the one below, represent
   // their points. Those below come first: they are children of nodes before `first`.
-  ShellAnswer finish(std::uint32_t first, std::uint32_t last, std::uint32_t next) {
+  ShellResult finish(std::uint32_t first, std::uint32_t last, std::uint32_t next) {
     const ShellView& view = search_.view();
     double lower = request_.margin;
     const auto represent = [&](int level, unsigned which, std::uint32_t begin, std::uint32_t end) {
@@ -202,7 +202,7 @@ class LimitedSearch {
     };
     if (next > 0) represent(level_ + 1, in_ ^ 1U, 0, next);
     represent(level_, in_, first, last);
-    ShellAnswer answer;
+    ShellResult answer;
     answer.status = status_;
     answer.level = level_;
     answer.hits = {Access::hits(state_).data(), hit_count_};
@@ -221,7 +221,7 @@ class LimitedSearch {
   const ShellSearch& search_;
   const ShellPlacement& placement_;
   const ShellRequest& request_;
-  ShellState& state_;
+  ShellScratch& state_;
   float margin_;
   Clock::time_point deadline_{};
   int last_level_ = 0, level_ = 0;
@@ -229,13 +229,13 @@ class LimitedSearch {
   ShellStatus status_ = ShellStatus::kComplete;
   ShellWork work_{};
   std::uint32_t hit_count_ = 0, deepest_ = kNoHit, nearest_ = kNoHit;
-  std::uint32_t open_hits_ = 0;  // nodes of the fronts whose representatives are hits
+  std::uint32_t open_hits_ = 0;  // Nodes of the fronts whose representatives are hits.
   float least_ = std::numeric_limits<float>::infinity();
 };
 
-// The nearest point of a shell that is apart. Level by level; a node is passed over if no point
-// below can be nearer than the nearest one that is known.
-void find_nearest_point(const ShellSearch& search, ShellState& state, ShellAnswer& answer) {
+// Finds the nearest point of a shell that is apart, level by level. A node is skipped if no point
+// below can be nearer than the nearest known one.
+void find_nearest_point(const ShellSearch& search, ShellScratch& state, ShellResult& answer) {
   const ShellView& view = search.view();
   float best = std::numeric_limits<float>::infinity();
   std::uint32_t point = kNoHit;
@@ -279,8 +279,8 @@ void find_nearest_point(const ShellSearch& search, ShellState& state, ShellAnswe
   answer.lower_bound = answer.distance;
 }
 
-// No point of the tree is moved further than this from one placement to the other, metres: its
-// centre's way, and how far the rest can turn and grow about it.
+// Returns a bound of the motion of any point of the tree between the two placements, metres: the
+// motion of its centre, and the rotation and growth of the rest about it.
 double find_motion(const PointSphereTree& tree, const ShellPlacement& a, const ShellPlacement& b) {
   const Spheref ball = tree.bounding_sphere();
   const Vec3 center = to_double(ball.center);
@@ -294,13 +294,14 @@ double find_motion(const PointSphereTree& tree, const ShellPlacement& a, const S
   return length(way) + std::sqrt(square) * static_cast<double>(ball.radius);
 }
 
-// A list of clusters near the surface is good while no point has moved further than it was widened
-// by. The list is widened by some steps' motion, and made anew when that is used up; a shell that
-// moves by more than its clusters are wide gains nothing and is looked at from the root.
+// A list of clusters near the surface is valid while no point has moved further than its
+// enlargement. The list is enlarged by the motion of some steps, and made anew when that is used
+// up. A shell that moves by more than the width of its clusters gains nothing and is searched from
+// the root.
 ShellCounts search_coherently(const PointSphereTree& tree, const ShellTarget& target,
                               const ShellSearch& search, const ShellPlacement& placement,
-                              double margin, ShellState& state) {
-  constexpr double kSteps = 6, kLeast = 0.02, kMost = 0.3;  // in radii of clusters
+                              double margin, ShellScratch& state) {
+  constexpr double kSteps = 6, kLeast = 0.02, kMost = 0.3;  // In radii of clusters.
   const ShellBuffers buffers = Access::buffers(state);
   std::optional<Access::Anchor>& anchor = Access::anchor(state);
   const bool known = anchor && anchor->margin == margin &&
@@ -344,7 +345,7 @@ ShellCounts search_coherently(const PointSphereTree& tree, const ShellTarget& ta
 
 using detail::ShellSearch;
 
-void ShellState::reserve(const PointSphereTree& tree) {
+void ShellScratch::reserve(const PointSphereTree& tree) {
   std::size_t places = 0;
   for (int level = 0; level < tree.level_count(); ++level)
     places = std::max<std::size_t>(places, tree.header().levels[level].place_count);
@@ -360,15 +361,15 @@ void ShellState::reserve(const PointSphereTree& tree) {
   grow(hits_, points);
 }
 
-ShellAnswer find_hits(const PointSphereTree& tree, const ShellTarget& target,
+ShellResult find_hits(const PointSphereTree& tree, const ShellTarget& target,
                       const ShellPlacement& placement, const ShellRequest& request,
-                      ShellState& state) {
+                      ShellScratch& state) {
   assert(request.margin <= target.max_margin() * placement.field_scale * (1 + 1e-12));
   state.reserve(tree);
   const ShellSearch search(tree, target, placement, request.margin);
   const bool all = request.level < 0 || request.level >= tree.level_count();
   const bool limited = !all || request.max_nodes > 0 || request.max_microseconds > 0;
-  ShellAnswer answer;
+  ShellResult answer;
   if (limited) {
     answer = detail::LimitedSearch(tree, search, placement, request, state).run();
   } else {
@@ -378,20 +379,20 @@ ShellAnswer find_hits(const PointSphereTree& tree, const ShellTarget& target,
                  : search.search(detail::ShellStateAccess::buffers(state));
     answer = detail::collect(tree, search, placement, request.margin, counts, state);
   }
-  // Where a level or a budget left something that may be a hit, the nearest is not asked for.
+  // If a level or a budget left possible hits, the nearest point is not searched.
   if (request.want_distance && answer.hits.empty() && answer.status == ShellStatus::kComplete &&
       answer.lower_bound >= request.margin)
     detail::find_nearest_point(search, state, answer);
   return answer;
 }
 
-ShellAnswer find_hits_linear(const PointSphereTree& tree, const ShellTarget& target,
+ShellResult find_hits_linear(const PointSphereTree& tree, const ShellTarget& target,
                              const ShellPlacement& placement, const ShellRequest& request,
-                             ShellState& state) {
+                             ShellScratch& state) {
   state.reserve(tree);
   const ShellSearch search(tree, target, placement, request.margin);
   const detail::ShellCounts counts = search.search_linear(detail::ShellStateAccess::buffers(state));
-  ShellAnswer answer = detail::collect(tree, search, placement, request.margin, counts, state);
+  ShellResult answer = detail::collect(tree, search, placement, request.margin, counts, state);
   if (!request.want_distance || !answer.hits.empty()) return answer;
   std::vector<float> distances(tree.point_count());
   std::vector<std::uint32_t> points(tree.point_count());

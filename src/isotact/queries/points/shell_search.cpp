@@ -1,14 +1,17 @@
-#include "isotact/queries/detail/shell_search.h"
+#include "isotact/queries/points/detail/shell_search.h"
 
 #include <algorithm>
 #include <cmath>
 
+#include "isotact/queries/points/detail/shell_kernel.h"
+
 namespace isotact::detail {
 namespace {
 
-// Places are floats after some operations. Of the largest number in them; float's step is 6e-8.
+// Positions are floats after some operations. Relative to the largest number in them; float's step
+// is 6e-8.
 constexpr double kShellRounding = 2e-6;
-constexpr double kWidenRadius = 1 + 1e-6;  // radii
+constexpr double kWidenRadius = 1 + 1e-6;  // Radii.
 
 using TargetAccess = ShellTargetAccess;
 
@@ -76,7 +79,8 @@ ShellSearch::ShellSearch(const PointSphereTree& tree, const ShellTarget& target,
     prepare_formula();
 }
 
-// Metres of the world, about the solid's centre; a hull's in its own, since its planes are.
+// Metres of the world, about the solid's centre. For a hull in its own metres, since its planes
+// are.
 void ShellSearch::prepare_formula() {
   const double scale = target_.kind() == TargetKind::kHull ? 1 : placement_.field_scale;
   const double in_world = scale == 1 ? 1 : placement_.field_scale;
@@ -94,7 +98,8 @@ void ShellSearch::prepare_formula() {
   double largest = length(offset) + TargetAccess::rounding(target_) * scale;
   switch (target_.kind()) {
     case TargetKind::kPlane: {
-      // The plane goes to the shell: one product a point, and no large numbers that cancel.
+      // The plane is transformed to the shell: one product per point, and no large numbers that
+      // cancel.
       const Vec3 normal = transpose(linear_) * axis;
       for (std::size_t k = 0; k < 3; ++k)
         map_.linear[0][k] = static_cast<float>(normal[k] * in_world);
@@ -284,7 +289,7 @@ void ShellSearch::measure_one_by_one(std::span<const std::uint32_t> points,
     const Vec3 place = place_in_target(points[i]);
     double d = 0;
     if (hull != nullptr) {
-      d = find_hull_distance(*hull->solid, place);
+      d = compute_hull_distance(*hull->solid, place);
     } else if (voxmap == nullptr) {
       d = TargetAccess::any(target_)->value(place);
     } else if (voxmap->encoding() == VoxmapEncoding::kSupport) {
@@ -296,6 +301,18 @@ void ShellSearch::measure_one_by_one(std::span<const std::uint32_t> points,
     }
     distances[i] = static_cast<float>(d * placement_.field_scale);
   }
+}
+
+const ShellKernels& shell_kernels_baseline() {
+  static const ShellKernels kernels = ShellKernel<Lanes<float, 4>>::kernels();
+  return kernels;
+}
+
+const ShellKernels& choose_shell_kernels([[maybe_unused]] SimdLevel level) {
+#if defined(ISOTACT_HAS_AVX2_KERNELS)
+  if (level == SimdLevel::kAvx2) return shell_kernels_avx2();
+#endif
+  return shell_kernels_baseline();
 }
 
 }  // namespace isotact::detail

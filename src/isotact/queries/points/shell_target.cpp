@@ -1,4 +1,4 @@
-#include "isotact/queries/shell_target.h"
+#include "isotact/queries/points/shell_target.h"
 
 #include <algorithm>
 #include <cassert>
@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/queries/detail/target_access.h"
+#include "isotact/queries/points/detail/target_access.h"
 
 namespace isotact {
 namespace detail {
@@ -63,7 +63,7 @@ HullSample sample_hull(const HullSolid& hull, const Vec3& point) {
 
 }  // namespace
 
-double find_hull_distance(const HullSolid& hull, const Vec3& point) {
+double compute_hull_distance(const HullSolid& hull, const Vec3& point) {
   return sample_hull(hull, point).distance;
 }
 
@@ -77,25 +77,6 @@ void check(const TargetSettings& settings) {
   if (!(settings.max_margin >= 0) || !std::isfinite(settings.max_margin))
     throw Error(
         fmt::format("max_margin is {}, must be finite and not negative", settings.max_margin));
-}
-
-// Exactly as the kernel has it (shell_kernel.h), in double.
-FieldSample sample_cone(double radius, double half_height, const Vec3& p) {
-  const double side = std::sqrt(radius * radius + 4 * half_height * half_height);
-  const double normal_r = 2 * half_height / side, normal_y = radius / side;
-  const double r = std::sqrt(p.x * p.x + p.z * p.z);
-  const Vec3 outward = r > 0 ? Vec3{p.x / r, 0, p.z / r} : Vec3{1, 0, 0};
-  const double out = r - radius, up = p.y + half_height;
-  const double from_side = out * normal_r + up * normal_y;
-  if (std::max(from_side, -up) <= 0) {
-    if (from_side > -up) return {from_side, normal_r * outward + Vec3{0, normal_y, 0}};
-    return {-up, {0, -1, 0}};
-  }
-  const double t = std::clamp(-out * normal_y + up * normal_r, 0.0, side);
-  const double sx = out + t * normal_y, sy = up - t * normal_r, bx = std::max(out, 0.0);
-  const bool by_side = sx * sx + sy * sy < bx * bx + up * up;
-  const Vec3 away = by_side ? sx * outward + Vec3{0, sy, 0} : bx * outward + Vec3{0, up, 0};
-  return {length(away), normalized(away)};
 }
 
 FieldSample sample_voxmap(const Voxmap& map, const Vec3& point, const Vec3& outward_normal) {
@@ -132,11 +113,11 @@ ShellTarget::ShellTarget(const CylinderField& cylinder, double rounding)
       sizes_{cylinder.radius, cylinder.height / 2},
       rounding_(rounding) {}
 // A cone of no size is a point, grown to a sphere.
-ShellTarget::ShellTarget(const ConeSolid& cone)
+ShellTarget::ShellTarget(const ConeField& cone, double rounding)
     : kind_(cone.radius > 0 || cone.height > 0 ? TargetKind::kCone : TargetKind::kSphere),
       center_(cone.center),
       sizes_{cone.radius, cone.height / 2},
-      rounding_(cone.rounding) {}
+      rounding_(rounding) {}
 
 ShellTarget::ShellTarget(std::shared_ptr<const HullSolid> hull) : kind_(TargetKind::kHull) {
   assert(hull && !hull->planes.empty());
@@ -214,7 +195,7 @@ FieldSample ShellTarget::sample(const Vec3& point, const Vec3& outward_normal) c
       s = CylinderField{center_, sizes_[0], 2 * sizes_[1]}.sample(point);
       break;
     case TargetKind::kCone:
-      s = sample_cone(sizes_[0], sizes_[1], point - center_);
+      s = ConeField{center_, sizes_[0], 2 * sizes_[1]}.sample(point);
       break;
     case TargetKind::kHull: {
       const detail::HullSample h = detail::sample_hull(*hull_->solid, point);

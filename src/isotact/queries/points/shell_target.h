@@ -1,5 +1,5 @@
-// What the points of a shell are held against: a field or voxelmap prepared for it, or a solid
-// given by a formula. SSL14, section 2.
+// The body that a shell's points are tested against: a field or voxelmap prepared for it, or a
+// solid given by a formula. SSL14, section 2.
 //
 // A target answers two questions about eight things at once: may this sphere hold a point that
 // counts, and how far is this point from the surface? The first answer may be yes too often, never
@@ -16,12 +16,13 @@
 #include <vector>
 
 #include "isotact/base/parallel.h"
-#include "isotact/field/analytic.h"
+#include "isotact/export.h"
 #include "isotact/field/any_field.h"
-#include "isotact/field/brick_field.h"
-#include "isotact/field/voxmap.h"
+#include "isotact/field/models/analytic.h"
+#include "isotact/field/models/brick_field.h"
+#include "isotact/field/voxmap/voxmap.h"
 
-namespace isotact {
+namespace ISOTACT_PUBLIC isotact {
 
 // A convex polytope, perhaps rounded: all points within `radius` of it. Exact inside and outside.
 // Not a Field by itself: it is made for targets. Frames and lengths as the caller has them.
@@ -34,13 +35,6 @@ struct HullSolid {
   std::vector<Vec3> corners;
   std::vector<std::uint32_t> triangles;  // of corners, three each, for exact distances outside
   double radius = 0;
-};
-
-// Along y: the base circle at center - height/2, the apex at center + height/2.
-struct ConeSolid {
-  Vec3 center{};
-  double radius = 0.5, height = 1;
-  double rounding = 0;  // all points within this of the cone
 };
 
 enum class TargetKind : std::uint8_t {
@@ -77,13 +71,13 @@ class ShellTarget {
   explicit ShellTarget(const SphereField& sphere);
   explicit ShellTarget(const CapsuleField& capsule);
   explicit ShellTarget(const CylinderField& cylinder, double rounding = 0);
-  explicit ShellTarget(const ConeSolid& cone);
-  explicit ShellTarget(std::shared_ptr<const HullSolid> hull);  // not empty
-  // Keep the field or map alive. Cost: some ten milliseconds for a field of 256 cells an axis.
+  explicit ShellTarget(const ConeField& cone, double rounding = 0);  // may have no size
+  explicit ShellTarget(std::shared_ptr<const HullSolid> hull);       // not empty
+  // Keep the field or map alive. Cost: some ten milliseconds for a field of 256 cells per axis.
   // Throw Error for a margin that is negative or not finite.
   explicit ShellTarget(const BrickField& field, const TargetSettings& settings = {});
   explicit ShellTarget(const Voxmap& voxmap, const TargetSettings& settings = {});
-  // Of a field of any kind. A sphere costs an indirect call.
+  // A field of any kind. Each sphere costs an indirect call.
   explicit ShellTarget(const AnyField& field);
 
   TargetKind kind() const { return kind_; }

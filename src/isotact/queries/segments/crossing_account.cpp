@@ -1,12 +1,12 @@
-// Two answers about one segment are two rows of times at which the side changes. Read together, in
-// order, they agree or disagree from one time to the next. A stretch of disagreement begins with a
-// crossing of one row. If the next crossing is the other row's, both have changed to the same side:
-// one crossing, shifted. If it is the same row's, that row went over and back, and the other never.
-// So each crossing belongs to just one stretch.
+// Two results for one segment are two sequences of times at which the side changes. Merged in
+// order, they agree or disagree from one time to the next. A disagreement begins with a crossing of
+// one sequence. If the next crossing is the other's, both have changed to the same side: one
+// crossing, shifted. If it is the same sequence's, that one crossed over and back, and the other
+// did not. Each crossing therefore belongs to exactly one interval of disagreement.
 #include <algorithm>
 #include <cmath>
 
-#include "isotact/queries/exact_segment.h"
+#include "isotact/queries/segments/exact_segment.h"
 
 namespace isotact {
 namespace {
@@ -33,8 +33,9 @@ class Accountant {
         from_(to_double(segment.from)),
         by_(to_double(segment.to) - from_),
         account_(account) {
-    // Times are floats, the oracle rounds points to floats, and the tracer rounds places to floats
-    // of cells: each to 2^-23 of what there is at most, and no more than eight of them.
+    // Times are floats, the oracle rounds points to floats, and the tracer rounds positions to
+    // floats of cells. Each is rounded to 2^-23 of the largest possible value, and there are at
+    // most eight of them.
     const Aabb box = field.bounds();
     const double largest = length(extent(box)) + length(max(box.upper, -box.lower)) +
                            length(from_) + length(from_ + by_);
@@ -102,8 +103,8 @@ class Accountant {
     }
   }
 
-  // Wherever they disagree the field's value and the distance have different signs, and differ by
-  // no more than near_error: so neither is further from zero than that.
+  // At any time of disagreement, the field's value and the distance have different signs, and
+  // differ by at most near_error: so neither is further from zero than that.
   void check(const Stretch& s) {
     constexpr int kSteps = 8;
     const double near_error = static_cast<double>(field_.header().near_error);
@@ -111,7 +112,7 @@ class Accountant {
     bool explained = true;
     for (int k = 0; k <= kSteps; ++k) {
       const Vec3 p = from_ + by_ * (s.begin.time + (s.end.time - s.begin.time) * k / kSteps);
-      // On which side the point is takes longest to find: once is enough.
+      // The side of the point takes longest to find: one test suffices.
       const double d =
           k == kSteps / 2 ? tracer_.field().value(p) : tracer_.field().sample(p, known).distance;
       const Interval bounds = field_.distance_bounds(p);

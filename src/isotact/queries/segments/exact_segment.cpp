@@ -1,15 +1,15 @@
-#include "isotact/queries/exact_segment.h"
+#include "isotact/queries/segments/exact_segment.h"
 
 #include <algorithm>
 #include <cassert>
 #include <cmath>
 
-#include "isotact/geometry/bvh.h"
+#include "isotact/geometry/bvh/bvh.h"
 
 namespace isotact {
 namespace {
 
-constexpr double kSamePlace = 0x1p-22;  // of time
+constexpr double kSamePlace = 0x1p-22;  // In time.
 
 std::vector<RayHit> find_hits(const Bvh& bvh, const Segment& s) {
   const Ray ray{.origin = s.from, .direction = s.to - s.from, .t_min = 0, .t_max = 1};
@@ -23,8 +23,8 @@ std::vector<RayHit> find_hits(const Bvh& bvh, const Segment& s) {
   return hits;
 }
 
-// Of a stretch without hits. The middle may touch the surface without a hit, and say nothing then:
-// the place furthest from the surface decides.
+// Returns the side of an interval without hits. Its middle may touch the surface without a hit and
+// then decides nothing: the position furthest from the surface decides.
 bool is_stretch_inside(const ExactField& field, const Segment& s, double begin, double end) {
   const Vec3 from = to_double(s.from), to = to_double(s.to);
   const double clear = 0x1p-20 * (length(from) + length(to));
@@ -61,7 +61,7 @@ void ExactSegmentTracer::trace(const Segment& segment, ExactCrossings& result) c
     return i < hits.size() ? static_cast<double>(hits[i].t) : 1.0;
   };
   bool inside = false;
-  double begin = 0;  // of the stretch without hits
+  double begin = 0;  // Start of the interval without hits.
   std::size_t last_hit = hits.size();
   bool is_first = true;
   for (std::size_t i = 0; i <= hits.size(); ++i) {
@@ -81,7 +81,7 @@ void ExactSegmentTracer::trace(const Segment& segment, ExactCrossings& result) c
   }
 }
 
-double covering_iso(const BrickField& field, double slack) {
+double covering_margin(const BrickField& field, double slack) {
   const BrickFieldHeader& h = field.header();
   const Vec3 sides = extent(field.bounds());
   const double rounding = 0x1p-20 * std::max({sides.x, sides.y, sides.z}) * field.lipschitz();

@@ -1,9 +1,9 @@
-#include "isotact/queries/segment.h"
+#include "isotact/queries/segments/segment.h"
 
 #include <algorithm>
 
-#include "isotact/queries/detail/batch_tracer.h"
-#include "isotact/queries/detail/segment_fast.h"
+#include "isotact/queries/segments/detail/batch_tracer.h"
+#include "isotact/queries/segments/detail/segment_search.h"
 
 namespace isotact {
 namespace {
@@ -31,13 +31,13 @@ struct SegmentTracer::State {
   std::optional<MinMaxOctree> octree{};
   Lattice lattice{};
   detail::Rim rim{};
-  SegmentIndex index{};  // of bricks, for kFast
+  SegmentIndex index{};  // For bricks and kFast.
 
   double value(const Vec3& p) const { return bricks ? bricks->value(p) : grid->value(p); }
 
   void walk(const detail::SegmentPath& path, detail::IntervalSink& sink,
-            SegmentCounts& counts) const {
-    const detail::CellSettings cell{static_cast<float>(settings.iso), settings.roots};
+            SegmentWork& counts) const {
+    const detail::CellSettings cell{static_cast<float>(settings.margin), settings.roots};
     const Traversal way = settings.traversal;
     if (bricks && way == Traversal::kUniform)
       detail::walk_bricks(*bricks, path, cell, sink, counts);
@@ -52,12 +52,12 @@ struct SegmentTracer::State {
   }
 
   std::size_t trace(const Segment& segment, std::span<SegmentInterval> to,
-                    SegmentCounts& counts) const {
+                    SegmentWork& counts) const {
     detail::IntervalSink sink(settings.mode, to);
     if (const auto path = detail::make_path(lattice, segment)) {
-      detail::walk_outside(rim, segment, 0, path->begin, settings.iso, sink);
+      detail::walk_outside(rim, segment, 0, path->begin, settings.margin, sink);
       if (!sink.is_done()) walk(*path, sink, counts);
-      if (!sink.is_done()) detail::walk_outside(rim, segment, path->end, 1, settings.iso, sink);
+      if (!sink.is_done()) detail::walk_outside(rim, segment, path->end, 1, settings.margin, sink);
     } else {
       trace_off_the_box(segment, sink);
     }
@@ -65,20 +65,20 @@ struct SegmentTracer::State {
     return sink.count();
   }
 
-  // Of no length in the box: a place in it, or a way that at most begins or ends on it.
+  // For zero length in the box: a position in it, or a path that at most begins or ends on it.
   void trace_off_the_box(const Segment& segment, detail::IntervalSink& sink) const {
     const Aabb box = bounds(lattice);
     const Vec3 from = to_double(segment.from), to = to_double(segment.to);
     if (from == to || (contains(box, from) && contains(box, to))) {
-      sink.set_side(0, value(from) <= settings.iso);
+      sink.set_side(0, value(from) <= settings.margin);
       return;
     }
-    detail::walk_outside(rim, segment, 0, 1, settings.iso, sink);
-    if (contains(box, to) && !sink.is_done()) sink.set_side(1, value(to) <= settings.iso);
+    detail::walk_outside(rim, segment, 0, 1, settings.margin, sink);
+    if (contains(box, to) && !sink.is_done()) sink.set_side(1, value(to) <= settings.margin);
   }
 
   void add_alone(const Segment& segment, std::vector<SegmentInterval>& to, std::uint64_t& n,
-                 SegmentCounts& counts) const {
+                 SegmentWork& counts) const {
     SegmentInterval some[16];
     n = trace(segment, some, counts);
     if (n <= std::size(some)) {
@@ -90,9 +90,9 @@ struct SegmentTracer::State {
     trace(segment, std::span(to).subspan(first), counts);
   }
 
-  // Appends the intervals and sets how many each segment has.
+  // Appends the intervals and sets the number of each segment.
   void trace_many(std::span<const Segment> segments, std::vector<SegmentInterval>& to,
-                  std::uint64_t* n, SegmentCounts& counts) const {
+                  std::uint64_t* n, SegmentWork& counts) const {
     const bool batched = bricks && settings.traversal == Traversal::kFast &&
                          settings.roots == RootSearch::kAll &&
                          count(index.macros) < detail::kMostBatchMacros;
@@ -100,14 +100,14 @@ struct SegmentTracer::State {
       for (std::size_t i = 0; i < segments.size(); ++i) add_alone(segments[i], to, n[i], counts);
       return;
     }
-    detail::BatchTracer tracer(*bricks, index, static_cast<float>(settings.iso));
+    detail::BatchTracer tracer(*bricks, index, static_cast<float>(settings.margin));
     for (std::size_t begin = 0; begin < segments.size(); begin += detail::kBatchSegments) {
       const std::size_t end = std::min(begin + detail::kBatchSegments, segments.size());
       tracer.run(segments.subspan(begin, end - begin), counts);
       for (std::size_t i = begin; i < end; ++i) {
         const std::size_t k = i - begin;
         // Beyond the box it is outside, or it is walked alone.
-        const bool sure = tracer.is_sure(k) && (rim.least > settings.iso || tracer.is_whole(k));
+        const bool sure = tracer.is_sure(k) && (rim.least > settings.margin || tracer.is_whole(k));
         if (sure)
           n[i] = tracer.append(k, settings.mode, to);
         else
@@ -125,7 +125,7 @@ SegmentTracer::SegmentTracer(const BrickField& field, const SegmentSettings& set
   state->rim = detail::find_rim(field.coarse_lattice(), field.coarse_values());
   if (settings.traversal == Traversal::kFast)
     state->index =
-        detail::build_segment_index(field, static_cast<float>(settings.iso), settings.threads);
+        detail::build_segment_index(field, static_cast<float>(settings.margin), settings.threads);
   state_ = std::move(state);
 }
 
@@ -160,21 +160,23 @@ const SegmentIndex* SegmentTracer::index() const {
   const bool has = state_->bricks && state_->settings.traversal == Traversal::kFast;
   return has ? &state_->index : nullptr;
 }
-bool SegmentTracer::is_free_beyond_box() const { return state_->rim.least > state_->settings.iso; }
+bool SegmentTracer::is_free_beyond_box() const {
+  return state_->rim.least > state_->settings.margin;
+}
 
 std::size_t SegmentTracer::trace(const Segment& segment, std::span<SegmentInterval> intervals,
-                                 SegmentCounts* counts) const {
-  SegmentCounts mine;
+                                 SegmentWork* counts) const {
+  SegmentWork mine;
   const std::size_t n = state_->trace(segment, intervals, mine);
   if (counts != nullptr) *counts += mine;
   return n;
 }
 
 void SegmentTracer::trace(std::span<const Segment> segments, SegmentResults& results,
-                          SegmentCounts* counts) const {
+                          SegmentWork* counts) const {
   results.first.assign(segments.size() + 1, 0);
   results.intervals.clear();
-  SegmentCounts mine;
+  SegmentWork mine;
   if (segments.size() <= kSegmentGrain || resolve(state_->settings.threads) == 1)
     state_->trace_many(segments, results.intervals, results.first.data() + 1, mine);
   else
@@ -184,10 +186,10 @@ void SegmentTracer::trace(std::span<const Segment> segments, SegmentResults& res
 }
 
 void SegmentTracer::trace_in_pieces(std::span<const Segment> segments, SegmentResults& results,
-                                    SegmentCounts& counts) const {
+                                    SegmentWork& counts) const {
   const std::size_t pieces = (segments.size() + kSegmentGrain - 1) / kSegmentGrain;
   std::vector<std::vector<SegmentInterval>> found(pieces);
-  std::vector<SegmentCounts> tallies(pieces);
+  std::vector<SegmentWork> tallies(pieces);
   parallel_for(segments.size(), kSegmentGrain, state_->settings.threads,
                [&](std::size_t begin, std::size_t end) {
                  const std::size_t piece = begin / kSegmentGrain;
@@ -199,7 +201,7 @@ void SegmentTracer::trace_in_pieces(std::span<const Segment> segments, SegmentRe
   results.intervals.reserve(sum);
   for (const auto& piece : found)
     results.intervals.insert(results.intervals.end(), piece.begin(), piece.end());
-  for (const SegmentCounts& tally : tallies) counts += tally;
+  for (const SegmentWork& tally : tallies) counts += tally;
 }
 
 }  // namespace isotact

@@ -3,14 +3,18 @@
 #include <cstring>
 #include <new>
 
-#include "isotact/queries/detail/batch_tracer.h"
+#include "isotact/queries/segments/detail/batch_look.h"
+#include "isotact/queries/segments/detail/batch_tracer.h"
 
 namespace isotact::detail {
+
+const BatchKernels kBaselineBatchKernels = {BatchKernel<Lanes<float, 4>>::run};
+
 namespace {
 
 static_assert(sizeof(Segment) == 6 * sizeof(float));
 
-// Zeros fill it: lanes behind a table's end are computed, too.
+// Filled with zeros: lanes after a table's end are computed as well.
 void grow_table(RawTable& table) {
   const std::size_t capacity = std::max<std::size_t>(2 * kBatchSegments, 2 * table.capacity);
   auto* data = static_cast<float*>(std::calloc(capacity * table.columns, sizeof(float)));
@@ -52,7 +56,7 @@ void for_each_table(BatchTables& t, Visit&& visit) {
 
 }  // namespace
 
-BatchTracer::BatchTracer(const BrickField& field, const SegmentIndex& index, float iso,
+BatchTracer::BatchTracer(const BrickField& field, const SegmentIndex& index, float margin,
                          SimdLevel level)
     : lattice_(field.lattice()), kernels_(kernels_for(level)) {
   work_.free_cubes = index.free_cubes.data();
@@ -68,7 +72,7 @@ BatchTracer::BatchTracer(const BrickField& field, const SegmentIndex& index, flo
   work_.macro_count = static_cast<std::int32_t>(count(index.macros));
   work_.blocks = index.blocks.data();
   work_.step = field.header().step;
-  work_.iso = iso;
+  work_.margin = margin;
   for (std::size_t i = 0; i < 12; ++i) work_.origin[i] = lattice_.origin[i % 3];
   work_.scale = 1 / lattice_.spacing;
   work_.places = places_;
@@ -100,7 +104,7 @@ bool BatchTracer::make_path(BatchWork& work, std::size_t segment) {
   return true;
 }
 
-void BatchTracer::run(std::span<const Segment> segments, SegmentCounts& counts) {
+void BatchTracer::run(std::span<const Segment> segments, SegmentWork& counts) {
   for_each_table(tables_, [](RawTable& table) { table.size = 0; });
   tables_.found.size = 0;
   segments_ = segments;
@@ -113,7 +117,7 @@ void BatchTracer::run(std::span<const Segment> segments, SegmentCounts& counts) 
   sort_found();
 }
 
-// By segment; within one, by time. Those of a segment come nearly in order.
+// Sorts by segment, then by time. Those of a segment are nearly in order.
 void BatchTracer::sort_found() {
   const std::span<const Found> found(tables_.found.data, tables_.found.size);
   const std::size_t n = segments_.size();
@@ -131,7 +135,7 @@ void BatchTracer::sort_found() {
         std::swap(order_[k], order_[k - 1]);
 }
 
-std::size_t BatchTracer::append(std::size_t segment, SegmentMode mode,
+std::size_t BatchTracer::append(std::size_t segment, Mode mode,
                                 std::vector<SegmentInterval>& to) const {
   const std::uint32_t begin = first_[segment], end = first_[segment + 1];
   if (begin == end && side_[segment] > 0) return 0;
@@ -147,7 +151,7 @@ std::size_t BatchTracer::append(std::size_t segment, SegmentMode mode,
     else
       to.push_back({entered, t});
   };
-  // All before the first cell that was looked at is on one side: the one on which that is entered.
+  // Everything before the first tested cell is on one side: the one on which that cell is entered.
   set_side(0, begin < end ? tables_.found.data[order_[begin]].inside : side_[segment] < 0);
   for (std::uint32_t i = begin; i < end; ++i) {
     const Found& cell = tables_.found.data[order_[i]];
@@ -160,7 +164,7 @@ std::size_t BatchTracer::append(std::size_t segment, SegmentMode mode,
   }
   if (inside)
     to.push_back({entered, kind_[segment] == kSimple ? 1.0F : static_cast<float>(end_[segment])});
-  if (mode != SegmentMode::kIntervals && to.size() > before) {
+  if (mode != Mode::kAll && to.size() > before) {
     to.resize(before + 1);
     to.back().exit = to.back().enter;
   }

@@ -1,9 +1,11 @@
-#include "isotact/queries/detail/segment_fast.h"
+#include <algorithm>
+
+#include "isotact/queries/segments/detail/segment_search.h"
 
 namespace isotact::detail {
 namespace {
 
-// The axes side by side; the fourth lane is one along which nothing moves.
+// The axes side by side; nothing moves along the fourth lane.
 using Axes = Lanes<float, 4>;
 
 Axes make_axes(const float* xyz, float fourth) {
@@ -23,11 +25,11 @@ struct Part {
   float from, to;
 };
 
-// The part of a path in which it is between the planes of a slab. Times are rounded outwards by
-// more than their arithmetic loses: g . x is off by some 2^-20 cells.
+// The part of a path between the planes of a slab. Times are rounded outwards by more than the
+// error of their arithmetic: g . x is off by about 2^-20 cells.
 struct SlabPart {
   Part part;
-  bool is_below, is_above;  // the path's origin
+  bool is_below, is_above;  // Side of the path's origin.
 };
 SlabPart clip_to_slab(const SegmentSlab& slab, const SegmentPath& path, const Part& part) {
   float at = slab.normal[0] * path.origin[0], slope = slab.normal[0] * path.direction[0];
@@ -46,19 +48,19 @@ SlabPart clip_to_slab(const SegmentSlab& slab, const SegmentPath& path, const Pa
   return result;
 }
 
-// An indexed cell that the path comes through.
+// An indexed cell on the path.
 struct CellPart {
   const IndexedCell* cell;
   Axes lower;
   Part part;
 };
 
-// Cells wait for their turn, and their memory is called for: where all intervals are wanted, those
-// of a whole path.
+// Cells wait, and their memory is prefetched; if all intervals are requested, those of a whole
+// path.
 class IndexedWalk {
  public:
   IndexedWalk(const BrickField& field, const SegmentIndex& index, const SegmentPath& path,
-              const CellSettings& settings, IntervalSink& sink, SegmentCounts& counts)
+              const CellSettings& settings, IntervalSink& sink, SegmentWork& counts)
       : cells_(field),
         index_(index),
         path_(path),
@@ -70,7 +72,7 @@ class IndexedWalk {
         direction_(make_axes(path.direction, 0)),
         inverse_(make_axes(path.inverse, kLargestInverse)) {}
 
-  // False where it cannot be sure, and all cells must be walked.
+  // Returns false if it is uncertain, and all cells must be walked.
   bool run() {
     const Axes zero(0.0F), one(1.0F), side(static_cast<float>(kMacroCells));
     const Index3& m = index_.macros;
@@ -88,13 +90,13 @@ class IndexedWalk {
       const Axes plane = macro + select(inverse_ >= zero, Axes(size), Axes(1 - size));
       const float leave = find_least((plane * side - origin_) * inverse_);
       ++counts_.nodes;
-      if (leave <= u) return false;  // at the box's side
+      if (leave <= u) return false;  // At the box's side.
       if (free == 0)
         walk_macro(index_.place_of(number), {u, std::min(leave, 1.0F)});
       else if (u <= 0)
         set_first_side(free < 0);
-      // Some want but the first, and the first one's side must be known.
-      if (!is_started_ || sink_.mode() != SegmentMode::kIntervals) look_at_waiting();
+      // Some modes need only the first, and the side of the first one must be known.
+      if (!is_started_ || sink_.mode() != Mode::kAll) look_at_waiting();
       if (sink_.is_done()) return !is_doubtful_;
       if (!is_started_) return false;
       u = leave;
@@ -110,7 +112,7 @@ class IndexedWalk {
     sink_.set_side(time_of(path_, 0), inside);
   }
 
-  // Where it starts on one side of a slab.
+  // The path starts on one side of a slab.
   void set_first_side(const Part& part, const SlabPart& slab, unsigned inside) {
     if (part.from > 0 || !(slab.is_below || slab.is_above)) return;
     set_first_side((inside >> (slab.is_above ? 1U : 0U) & 1U) != 0);
@@ -141,8 +143,8 @@ class IndexedWalk {
                });
   }
 
-  // Through the cells of a block in the given part of the path: calls visit(cell, its lower corner,
-  // its part) of those that the path spends some time in.
+  // Walks through the cells of a block in the given part of the path. Calls visit(cell, its lower
+  // corner, its part) for those in which the path spends some time.
   template <typename Visit>
   ISOTACT_INLINE void walk_block(Axes lower, float width, float last_cell, const Part& part,
                                  const Visit& visit) {
@@ -180,7 +182,7 @@ class IndexedWalk {
       look_at(*waiting_[i].cell, waiting_[i].lower, waiting_[i].part);
   }
 
-  // The block in which the part is first.
+  // Prefetches the first block of the part.
   void call_for_block(const CellPart& next) const {
     const IndexedCell& cell = *next.cell;
     if (cell.first_block == IndexedCell::kNoBlocks) return;
@@ -214,7 +216,7 @@ class IndexedWalk {
       if (part.from <= 0) set_first_side((cell.inside_blocks & bit) != 0);
       return;
     }
-    is_started_ = true;  // the look at the first cell tells
+    is_started_ = true;  // The test of the first cell gives the side.
     const auto before = static_cast<unsigned>(__builtin_popcount(cell.blocks & (bit - 1)));
     float corner[8];
     cells_.load_fine(cell, index_.blocks[cell.first_block + before], c, corner);
@@ -224,19 +226,19 @@ class IndexedWalk {
   BoxSpan<float> find_span(Axes lower, float side) const {
     const float low[3] = {lower.v[0], lower.v[1], lower.v[2]};
     const float high[3] = {low[0] + side, low[1] + side, low[2] + side};
-    return find_box_span(lanes_, low, high, 1 / side);
+    return compute_box_span(lanes_, low, high, 1 / side);
   }
 
-  // Cells that were passed over are proved to lie on one side in the way they compute it. A coarse
-  // cell beside a brick computes the values of their common face in another way: where those are
-  // all but zero, it may see the other side there.
+  // Skipped cells are proved to lie on one side with their own arithmetic. A coarse cell beside a
+  // brick computes the values of their common face with other operations. If those are almost zero,
+  // it may see the other side there.
   void check_ends(const BoxSpan<float>& span, const float* corner) {
     float above[8], largest = 0, b[4];
     for (int i = 0; i < 8; ++i) {
-      above[i] = corner[i] - settings_.iso;
+      above[i] = corner[i] - settings_.margin;
       largest = std::max(largest, std::abs(above[i]));
     }
-    find_cubic(above, span, b);
+    compute_cubic(above, span, b);
     is_doubtful_ = is_doubtful_ || std::abs(b[0]) < largest * kDoubtful ||
                    std::abs(b[3]) < largest * kDoubtful;
   }
@@ -247,7 +249,7 @@ class IndexedWalk {
   PathLanes<float> lanes_;
   const CellSettings& settings_;
   IntervalSink& sink_;
-  SegmentCounts& counts_;
+  SegmentWork& counts_;
   Axes origin_, direction_, inverse_;
   bool is_started_ = false, is_doubtful_ = false;
   std::size_t waiting_count_ = 0;
@@ -257,7 +259,7 @@ class IndexedWalk {
 }  // namespace
 
 void walk_indexed(const BrickField& field, const SegmentIndex& index, const SegmentPath& path,
-                  const CellSettings& settings, IntervalSink& sink, SegmentCounts& counts) {
+                  const CellSettings& settings, IntervalSink& sink, SegmentWork& counts) {
   const IntervalSink before = sink;
   if (IndexedWalk(field, index, path, settings, sink, counts).run()) return;
   sink = before;

@@ -1,28 +1,27 @@
-#include "isotact/queries/detail/segment_index.h"
-
 #include <algorithm>
 
-#include "isotact/field/min_max_octree.h"
-#include "isotact/queries/detail/brick_cells.h"
+#include "isotact/field/models/min_max_octree.h"
+#include "isotact/queries/segments/detail/brick_cells.h"
+#include "isotact/queries/segments/detail/segment_slab.h"
 
 namespace isotact::detail {
 namespace {
 
-// More than rounding makes of the place of a root, cells: sums of a few products as large as the
-// lattice is wide.
-float find_slab_slack(const Index3& cells) {
+// Returns a bound of the rounding of a root's position, cells: sums of a few products as large as
+// the lattice is wide.
+float compute_slab_slack(const Index3& cells) {
   return 1e-3F + static_cast<float>(std::max({cells[0], cells[1], cells[2]})) * 0x1p-19F;
 }
 constexpr int kLargestCube = 126;
 
 class IndexBuild {
  public:
-  IndexBuild(const BrickField& field, float iso, Threads threads)
-      : field_(field), iso_(iso), threads_(threads), coarse_(field.coarse_lattice().cells) {
+  IndexBuild(const BrickField& field, float margin, Threads threads)
+      : field_(field), iso_(margin), threads_(threads), coarse_(field.coarse_lattice().cells) {
     for (std::size_t axis = 0; axis < 3; ++axis)
       index_.macros[axis] = (coarse_[axis] + kMacroSide - 1) / kMacroSide;
     sides_.resize(count(coarse_));
-    slab_slack_ = find_slab_slack(field.lattice().cells);
+    slab_slack_ = compute_slab_slack(field.lattice().cells);
   }
 
   SegmentIndex run() {
@@ -35,7 +34,7 @@ class IndexBuild {
  private:
   static constexpr std::int8_t kMixed = 0;
 
-  // What one layer of macro cells gives.
+  // Result of one layer of macro cells.
   struct Layer {
     std::vector<IndexedCell> cells;
     std::vector<SampleBlock> blocks;
@@ -44,7 +43,7 @@ class IndexBuild {
     std::vector<std::uint32_t> numbers;
   };
 
-  // Layer by layer, so that cells come in the order of macro cells.
+  // Layer by layer, so that cells are in the order of macro cells.
   void find_cells() {
     std::vector<Layer> layers(static_cast<std::size_t>(index_.macros[2]));
     parallel_for(layers.size(), 1, threads_, [&](std::size_t begin, std::size_t end) {
@@ -111,7 +110,7 @@ class IndexBuild {
 
   std::int8_t& side_of(const Index3& c) { return sides_[flat_index(coarse_, c[0], c[1], c[2])]; }
 
-  // Whether the isosurface may be in a coarse cell; else notes the cell's side.
+  // Returns whether the isosurface may be in a coarse cell; otherwise stores the cell's side.
   bool look_at(const Index3& c, SlabCells& part, Layer& layer) {
     std::int8_t& side = side_of(c);
     const BlockSide known = classify(field_.cell_range(c), static_cast<double>(iso_));
@@ -139,7 +138,7 @@ class IndexBuild {
     return true;
   }
 
-  // One of a brick's 2^3, if the isosurface may be in it.
+  // Adds one of a brick's 2^3 blocks, if the isosurface may be in it.
   static void add_block(const SlabCells& part, const Brick& brick, unsigned i, IndexedCell& cell,
                         Layer& layer) {
     const int x = kIndexBlockCells * static_cast<int>(i & 1U),
@@ -161,7 +160,8 @@ class IndexBuild {
         to = std::copy_n(brick.correction + first_sample(x, j, k), kBlockNodes, to);
   }
 
-  // Of a box of coarse cells: whether its outermost corners below and above the slab are inside.
+  // For a box of coarse cells: tests whether its outermost corners below and above the slab are
+  // inside.
   unsigned find_sides(const SegmentSlab& slab, const Index3& lower, const Index3& upper) const {
     unsigned sides = 0;
     for (unsigned above = 0; above < 2; ++above) {
@@ -192,10 +192,10 @@ class IndexBuild {
   }
 
   // The cube at a macro cell is one larger than the least of those at its seven neighbours into the
-  // octant; the box's end bounds none.
+  // octant. The box's end limits none.
   void find_cubes() {
     const Index3 m = index_.macros;
-    index_.free_cubes.assign(8 * count(m) + 4, 0);  // four bytes are read at once
+    index_.free_cubes.assign(8 * count(m) + 4, 0);  // Four bytes are read at once.
     parallel_for(8, 1, threads_, [&](std::size_t begin, std::size_t end) {
       for (std::size_t octant = begin; octant < end; ++octant)
         find_cubes_of(octant, index_.free_cubes.data() + octant * count(m));
@@ -243,8 +243,8 @@ class IndexBuild {
 
 }  // namespace
 
-SegmentIndex build_segment_index(const BrickField& field, float iso, Threads threads) {
-  return IndexBuild(field, iso, threads).run();
+SegmentIndex build_segment_index(const BrickField& field, float margin, Threads threads) {
+  return IndexBuild(field, margin, threads).run();
 }
 
 }  // namespace isotact::detail

@@ -1,24 +1,24 @@
-// Outside of the box a field is sqrt(g^2 + v^2), with the distance g to the box and the value v at
-// the nearest point of it, or g + v where v is negative (field.h). Between planes of the rim's
-// lattice v is at most quadratic along a segment and g^2 is quadratic, so that
-//   g^2 + v^2 <= iso^2 (v >= 0),   g^2 <= (iso - v)^2 (v < 0 and iso - v >= 0)
+// Outside the box a field is sqrt(g^2 + v^2), with the distance g to the box and the value v at the
+// nearest point of it, or g + v if v is negative (field.h). Between planes of the rim's lattice, v
+// is at most quadratic along a segment and g^2 is quadratic, so that
+//   g^2 + v^2 <= margin^2 (v >= 0),   g^2 <= (margin - v)^2 (v < 0 and margin - v >= 0)
 // compares polynomials of degree four.
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <vector>
 
-#include "isotact/queries/detail/segment_search.h"
+#include "isotact/queries/segments/detail/segment_search.h"
 
 namespace isotact::detail {
 namespace {
 
-using Quartic = std::array<double, 5>;    // Bernstein coefficients
-using Quadratic = std::array<double, 3>;  // the same
+using Quartic = std::array<double, 5>;    // Bernstein coefficients.
+using Quadratic = std::array<double, 3>;  // Bernstein coefficients.
 
-constexpr int kDepth = 40;  // halvings: times are floats
+constexpr int kDepth = 40;  // Halvings: times are floats.
 
-// Product of two of degree two.
+// Returns the product of two polynomials of degree two.
 Quartic square(const Quadratic& v) {
   return {v[0] * v[0], v[0] * v[1], (v[0] * v[2] + 2 * v[1] * v[1]) / 3, v[1] * v[2], v[2] * v[2]};
 }
@@ -26,21 +26,21 @@ Quartic raise(const Quadratic& g) {
   return {g[0], (g[0] + g[1]) / 2, (g[0] + 4 * g[1] + g[2]) / 6, (g[1] + g[2]) / 2, g[2]};
 }
 
-// Both halves of it.
+// Returns both halves.
 std::array<Quartic, 2> halve(const Quartic& p) {
   Quartic low{}, high = p;
   for (std::size_t i = 0; i < 5; ++i) {
     low[i] = high[0];
     for (std::size_t k = 0; k + 1 < 5 - i; ++k) high[k] = (high[k] + high[k + 1]) / 2;
   }
-  // high[k] now holds the last of each row, from the bottom of the triangle up.
+  // high[k] now has the last of each row, from the bottom of the triangle up.
   return {low, high};
 }
 
 class Outside {
  public:
-  Outside(const Rim& rim, const Segment& segment, double iso, IntervalSink& sink)
-      : rim_(rim), iso_(iso), sink_(sink) {
+  Outside(const Rim& rim, const Segment& segment, double margin, IntervalSink& sink)
+      : rim_(rim), iso_(margin), sink_(sink) {
     for (std::size_t axis = 0; axis < 3; ++axis) {
       from_[axis] = (static_cast<double>(segment.from[axis]) - rim.lattice.origin[axis]) /
                     rim.lattice.spacing;
@@ -51,7 +51,7 @@ class Outside {
   }
 
   void walk(double begin, double end) {
-    // Further away than this everything is outside.
+    // Everything further away than this is outside.
     const double reach = (iso_ - std::min(rim_.least, 0.0)) / rim_.lattice.spacing;
     double first = begin, last = end;
     for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -73,7 +73,7 @@ class Outside {
  private:
   double at(std::size_t axis, double t) const { return from_[axis] + t * by_[axis]; }
 
-  // From plane to plane of the rim.
+  // Walks from plane to plane of the rim.
   void walk_planes(double first, double last) {
     double t = first;
     while (t < last && !sink_.is_done()) {
@@ -87,14 +87,14 @@ class Outside {
         if (plane < 0 || plane > top) continue;
         next = std::min(next, std::max((plane - from_[axis]) / by_[axis], t));
       }
-      // Rounding may leave a plane where it is: go past it.
+      // Rounding may not pass a plane: step over it.
       if (!(next > t)) next = std::min(last, t + std::max(std::abs(t), 1.0) * 1e-13);
       walk_piece(t, next, 0);
       t = next;
     }
   }
 
-  // Value on the box by weights along each axis at times a, b, c: its polar form.
+  // Returns the value on the box by weights along each axis at times a, b, c: its polar form.
   double value(const std::array<double, 3>& times, const Index3& cell) const {
     double w[3];
     for (std::size_t axis = 0; axis < 3; ++axis)
@@ -114,7 +114,7 @@ class Outside {
   void walk_piece(double a, double b, int depth) {  // NOLINT(misc-no-recursion)
     const double middle = (a + b) / 2;
     Index3 cell;
-    std::array<bool, 3> moves{};  // the nearest point of the box does, along this axis
+    std::array<bool, 3> moves{};  // The nearest point of the box moves along this axis.
     Quadratic gap_sq{0, 0, 0};
     for (std::size_t axis = 0; axis < 3; ++axis) {
       const double x = at(axis, middle), top = static_cast<double>(rim_.lattice.cells[axis]);
@@ -126,7 +126,7 @@ class Outside {
       gap_sq[1] += p * q;
       gap_sq[2] += q * q;
     }
-    // Along the axes that move (two at most outside of the box), one time each.
+    // Along the moving axes (at most two outside the box), one time each.
     const auto at_times = [&](double p, double q) {
       std::array<double, 3> times{p, p, p};
       bool first = true;
@@ -212,14 +212,14 @@ Rim find_rim(const Lattice& lattice, std::span<const float> values) {
   return rim;
 }
 
-void walk_outside(const Rim& rim, const Segment& segment, double begin, double end, double iso,
+void walk_outside(const Rim& rim, const Segment& segment, double begin, double end, double margin,
                   IntervalSink& sink) {
   // sqrt(g^2 + v^2) >= v, and g + v >= v.
-  if (rim.least > iso || !(begin < end)) {
+  if (rim.least > margin || !(begin < end)) {
     sink.set_side(begin, false);
     return;
   }
-  Outside(rim, segment, iso, sink).walk(begin, end);
+  Outside(rim, segment, margin, sink).walk(begin, end);
 }
 
 }  // namespace isotact::detail

@@ -1,6 +1,7 @@
+#include <algorithm>
 #include <cmath>
 
-#include "isotact/queries/detail/segment_walk.h"
+#include "isotact/queries/segments/detail/segment_walk.h"
 
 namespace isotact::detail {
 
@@ -39,7 +40,7 @@ std::optional<SegmentPath> make_path(const Lattice& lattice, const Segment& segm
     path.origin[axis] = first;
     path.direction[axis] = second - first;
     if (std::abs(path.direction[axis]) < 1 / kLargestInverse) {
-      // Along the last plane it belongs to the last cell.
+      // Along the last plane, it belongs to the last cell.
       path.direction[axis] = 0;
       path.inverse[axis] = kLargestInverse;
       if (first == last) path.origin[axis] = std::nextafter(last, 0.0F);

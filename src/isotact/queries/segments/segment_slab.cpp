@@ -1,15 +1,15 @@
-#include "isotact/queries/detail/segment_slab.h"
+#include "isotact/queries/segments/detail/segment_slab.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "isotact/queries/detail/brick_cells.h"
-#include "isotact/queries/detail/segment_index.h"
+#include "isotact/queries/segments/detail/brick_cells.h"
 
 namespace isotact::detail {
 namespace {
 
-void load_nodes(const Brick& brick, float step, float iso, float cells_a_metre, SlabCells& cells) {
+void load_nodes(const Brick& brick, float step, float margin, float cells_a_metre,
+                SlabCells& cells) {
   for (int z = 0; z < kBrickNodes; ++z)
     for (int y = 0; y < kBrickNodes; ++y) {
       const float tz = static_cast<float>(z) * 0.125F, ty = static_cast<float>(y) * 0.125F;
@@ -20,13 +20,13 @@ void load_nodes(const Brick& brick, float step, float iso, float cells_a_metre, 
       for (int x = 0; x < kBrickNodes; ++x)
         cells.node[z][y][x] = ((blend(first, last, static_cast<float>(x) * 0.125F) +
                                 step * static_cast<float>(from[x])) -
-                               iso) *
+                               margin) *
                               cells_a_metre;
     }
 }
 
 // Values are sums and products of a dozen numbers no larger than the corners, at 2^-24 each.
-float find_rounding(const float* corner, float cells_a_metre) {
+float compute_rounding(const float* corner, float cells_a_metre) {
   float largest = 0;
   for (int i = 0; i < 8; ++i) largest = std::max(largest, std::abs(corner[i]));
   return 2e-6F * largest * cells_a_metre;
@@ -39,7 +39,8 @@ bool find_mixed(SlabCells& cells) {
     for (int y = 0; y < kBrickNodes; ++y) {
       unsigned in = 0, out = 0;
       for (int x = 0; x < kBrickNodes; ++x) {
-        // Not in one expression: gcc 12's undefined-behaviour sanitizer computes another one then.
+        // Not in one expression: gcc 12's undefined-behaviour sanitizer then computes a different
+        // one.
         const float value = cells.node[z][y][x];
         const unsigned bit = 1U << static_cast<unsigned>(x);
         if (value <= nearly) in |= bit;
@@ -59,7 +60,7 @@ bool find_mixed(SlabCells& cells) {
   return any != 0;
 }
 
-// Adds up the slopes along the edges of mixed cells; returns the number of edges an axis.
+// Adds the slopes along the edges of mixed cells; returns the number of edges per axis.
 float add_slopes(const SlabCells& cells, float* sum) {
   if (!cells.is_fine) {
     // As much as a sheet of fine cells.
@@ -94,7 +95,8 @@ struct Extent {
   }
 };
 
-// g . x - phi at the corners of mixed cells, with x from the first of the coarse cell's.
+// g . x - phi at the corners of mixed cells, with x relative to the first corner of the coarse
+// cell.
 Extent find_rest(const SlabCells& cells, const float* g) {
   Extent rest;
   if (!cells.is_fine) {
@@ -125,9 +127,9 @@ Extent find_rest(const SlabCells& cells, const float* g) {
   return rest;
 }
 
-// A coarse cell beside a brick computes its values there in another way. What a slab passes over
-// must be too far from zero for that to matter.
-float find_slack_of_corners(const SlabCells& cells) {
+// A coarse cell beside a brick computes its values there with other operations. Parts that a slab
+// skips must be too far from zero for that to matter.
+float compute_slack_of_corners(const SlabCells& cells) {
   float largest = 0;
   for (const float c : cells.corner) largest = std::max(largest, std::abs(c));
   return 2 * kDoubtful * largest;
@@ -135,19 +137,19 @@ float find_slack_of_corners(const SlabCells& cells) {
 
 }  // namespace
 
-bool load_slab_cells(const BrickField& field, const Index3& coarse, std::uint32_t brick, float iso,
-                     SlabCells& cells) {
+bool load_slab_cells(const BrickField& field, const Index3& coarse, std::uint32_t brick,
+                     float margin, SlabCells& cells) {
   cells.lower = {coarse[0] * kBrickCells, coarse[1] * kBrickCells, coarse[2] * kBrickCells};
   cells.is_fine = brick != BrickField::kNoBrick;
   const auto cells_a_metre = static_cast<float>(1 / field.voxel_size());
   if (cells.is_fine) {
-    cells.rounding = find_rounding(field.bricks()[brick].corner, cells_a_metre);
-    load_nodes(field.bricks()[brick], field.header().step, iso, cells_a_metre, cells);
+    cells.rounding = compute_rounding(field.bricks()[brick].corner, cells_a_metre);
+    load_nodes(field.bricks()[brick], field.header().step, margin, cells_a_metre, cells);
     return find_mixed(cells);
   }
   BrickCells(field).load_coarse(coarse, cells.corner);
-  cells.rounding = find_rounding(cells.corner, cells_a_metre);
-  for (float& c : cells.corner) c = (c - iso) * cells_a_metre;
+  cells.rounding = compute_rounding(cells.corner, cells_a_metre);
+  for (float& c : cells.corner) c = (c - margin) * cells_a_metre;
   return true;
 }
 
@@ -165,7 +167,7 @@ SegmentSlab fit_slab(const SlabCells* const* cells, std::size_t count, float sla
     for (std::size_t axis = 0; axis < 3; ++axis)
       shift += slab.normal[axis] * static_cast<float>(cells[i]->lower[axis]);
     const float more = slack * steep + cells[i]->rounding +
-                       (cells[i]->is_fine ? 0 : find_slack_of_corners(*cells[i]));
+                       (cells[i]->is_fine ? 0 : compute_slack_of_corners(*cells[i]));
     all.add((rest.least + shift) - more);
     all.add((rest.most + shift) + more);
   }

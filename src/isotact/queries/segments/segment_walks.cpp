@@ -1,4 +1,6 @@
-#include "isotact/queries/detail/segment_search.h"
+#include <algorithm>
+
+#include "isotact/queries/segments/detail/segment_search.h"
 
 namespace isotact::detail {
 namespace {
@@ -8,16 +10,16 @@ void load_corners(const DenseGrid& grid, const Index3& c, float* corner) {
     corner[i] = grid.node_value(c[0] + (i & 1), c[1] + (i >> 1 & 1), c[2] + (i >> 2));
 }
 
-// How many cells away from a cell the field can reach iso, from its corners: what the nearest of
-// them is off, over the steepest slope. Nothing for cells on both sides. A corner is within a
-// diagonal of any point of its cell, and slopes and times are rounded.
-float find_free_cells(const float* corner, float iso, float cells_a_value) {
+// Returns the distance in cells from a cell at which the field can reach margin, from its corners:
+// the difference of the nearest of them, divided by the steepest slope. Zero for cells on both
+// sides. A corner is within a diagonal of any point of its cell, and slopes and times are rounded.
+float find_free_cells(const float* corner, float margin, float cells_a_value) {
   float least = HUGE_VALF;
-  for (int i = 0; i < 8; ++i) least = std::min(least, std::abs(corner[i] - iso));
+  for (int i = 0; i < 8; ++i) least = std::min(least, std::abs(corner[i] - margin));
   return least * cells_a_value * 0.999F - 0.01F;
 }
 
-// Over a block whose side is known.
+// Skips a block whose side is known.
 bool skip_block(CellWalk& walk, const Index3& lower, const Index3& upper, bool inside,
                 IntervalSink& sink) {
   const BoxTimes<float> t = walk.times(lower, upper);
@@ -28,7 +30,7 @@ bool skip_block(CellWalk& walk, const Index3& lower, const Index3& upper, bool i
 }  // namespace
 
 void walk_dense(const DenseGrid& grid, const SegmentPath& path, const CellSettings& settings,
-                IntervalSink& sink, SegmentCounts& counts) {
+                IntervalSink& sink, SegmentWork& counts) {
   CellWalk walk(path, grid.lattice().cells);
   do {
     float corner[8];
@@ -38,7 +40,7 @@ void walk_dense(const DenseGrid& grid, const SegmentPath& path, const CellSettin
 }
 
 void walk_octree(const MinMaxOctree& octree, bool from_root, const SegmentPath& path,
-                 const CellSettings& settings, IntervalSink& sink, SegmentCounts& counts) {
+                 const CellSettings& settings, IntervalSink& sink, SegmentWork& counts) {
   const DenseGrid& grid = octree.grid();
   CellWalk walk(path, grid.lattice().cells);
   const float cells_a_value = static_cast<float>(1 / (grid.lipschitz() * grid.lattice().spacing));
@@ -48,17 +50,17 @@ void walk_octree(const MinMaxOctree& octree, bool from_root, const SegmentPath& 
       float corner[8];
       load_corners(grid, walk.cell(), corner);
       const int inside = static_cast<int>(
-          std::count_if(corner, corner + 8, [&](float c) { return c <= settings.iso; }));
+          std::count_if(corner, corner + 8, [&](float c) { return c <= settings.margin; }));
       const float free =
-          inside == 0 || inside == 8 ? find_free_cells(corner, settings.iso, cells_a_value) : 0;
+          inside == 0 || inside == 8 ? find_free_cells(corner, settings.margin, cells_a_value) : 0;
       const BoxSpan<float> span = walk.span(walk.cell(), 1);
       look_at_cell(walk.path(), span, corner, settings, sink, counts);
-      // From where it leaves the cell; less than this is not worth a jump.
+      // From the exit of the cell; shorter distances are not worth a jump.
       goes_on = free > 3 ? walk.skip_to(span.out + free / path.cells_a_time) : walk.leave_cell();
       continue;
     }
     const OctreeSkip skip =
-        octree.find_largest_skip(walk.cell(), static_cast<double>(settings.iso));
+        octree.compute_largest_skip(walk.cell(), static_cast<double>(settings.margin));
     counts.nodes += static_cast<std::uint64_t>(octree.level_count() -
                                                (skip.side == BlockSide::kMixed ? 0 : skip.level));
     if (skip.side != BlockSide::kMixed) {
@@ -74,9 +76,9 @@ void walk_octree(const MinMaxOctree& octree, bool from_root, const SegmentPath& 
 
 namespace {
 
-// One coarse cell, through its brick where it has one. False where the path ends.
+// Walks one coarse cell, through its brick if it has one. Returns false if the path ends.
 bool walk_coarse_cell(const BrickCells& cells, CellWalk& walk, const CellSettings& settings,
-                      IntervalSink& sink, SegmentCounts& counts) {
+                      IntervalSink& sink, SegmentWork& counts) {
   const Index3 coarse{walk.cell()[0] >> 3, walk.cell()[1] >> 3, walk.cell()[2] >> 3};
   const Index3 lower{coarse[0] << 3, coarse[1] << 3, coarse[2] << 3};
   const std::uint32_t number = cells.field().brick_at(coarse);
@@ -99,13 +101,13 @@ bool walk_coarse_cell(const BrickCells& cells, CellWalk& walk, const CellSetting
 
 struct TreeSkip {
   BlockSide side;
-  Index3 lower, upper;  // fine cells
+  Index3 lower, upper;  // Fine cells.
   int level;
 };
 
-// The largest node around a coarse cell that lies on one side, from the root.
-TreeSkip find_tree_skip(const BrickField& field, const Index3& coarse, double iso,
-                        SegmentCounts& counts) {
+// Returns the largest node around a coarse cell that lies on one side, from the root.
+TreeSkip find_tree_skip(const BrickField& field, const Index3& coarse, double margin,
+                        SegmentWork& counts) {
   const Index3& cells = field.lattice().cells;
   for (int level = static_cast<int>(field.header().level_count); level >= 0; --level) {
     ++counts.nodes;
@@ -114,7 +116,7 @@ TreeSkip find_tree_skip(const BrickField& field, const Index3& coarse, double is
         level == 0 ? field.cell_range(coarse)
                    : field.tree_level(
                          level)[flat_index(field.tree_dims(level), node[0], node[1], node[2])];
-    const BlockSide side = classify(range, iso);
+    const BlockSide side = classify(range, margin);
     if (side == BlockSide::kMixed) continue;
     TreeSkip skip{side, {}, {}, level};
     for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -129,7 +131,7 @@ TreeSkip find_tree_skip(const BrickField& field, const Index3& coarse, double is
 }  // namespace
 
 void walk_bricks(const BrickField& field, const SegmentPath& path, const CellSettings& settings,
-                 IntervalSink& sink, SegmentCounts& counts) {
+                 IntervalSink& sink, SegmentWork& counts) {
   const BrickCells cells(field);
   CellWalk walk(path, field.lattice().cells);
   while (!sink.is_done() && walk_coarse_cell(cells, walk, settings, sink, counts)) {
@@ -137,13 +139,14 @@ void walk_bricks(const BrickField& field, const SegmentPath& path, const CellSet
 }
 
 void walk_brick_tree(const BrickField& field, const SegmentPath& path, const CellSettings& settings,
-                     IntervalSink& sink, SegmentCounts& counts) {
+                     IntervalSink& sink, SegmentWork& counts) {
   const BrickCells cells(field);
   CellWalk walk(path, field.lattice().cells);
   bool goes_on = true;
   while (goes_on && !sink.is_done()) {
     const Index3 coarse{walk.cell()[0] >> 3, walk.cell()[1] >> 3, walk.cell()[2] >> 3};
-    const TreeSkip skip = find_tree_skip(field, coarse, static_cast<double>(settings.iso), counts);
+    const TreeSkip skip =
+        find_tree_skip(field, coarse, static_cast<double>(settings.margin), counts);
     goes_on = skip.side == BlockSide::kMixed
                   ? walk_coarse_cell(cells, walk, settings, sink, counts)
                   : skip_block(walk, skip.lower, skip.upper, skip.side == BlockSide::kInside, sink);

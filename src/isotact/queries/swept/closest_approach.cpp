@@ -1,9 +1,11 @@
-#include "isotact/queries/closest_approach.h"
+#include "isotact/queries/swept/closest_approach.h"
 
 #include <algorithm>
 #include <limits>
 #include <optional>
 #include <vector>
+
+#include "isotact/queries/swept/detail/nearest_point.h"
 
 namespace isotact {
 namespace {
@@ -16,52 +18,10 @@ struct Candidate {
   std::uint32_t level, node;
 };
 
-// The nearest point of a tree, by depth first, nearest child first.
-class NearestPoint {
- public:
-  explicit NearestPoint(const PointSphereTree& tree) : tree_(tree) {
-    for (int level = 0; level < tree.level_count(); ++level) levels_.push_back(tree.level(level));
-  }
-
-  double distance(const Vec3& x) {
-    best_ = std::numeric_limits<double>::infinity();
-    visit(0, 0, x);
-    return best_;
-  }
-
- private:
-  struct Child {
-    double bound;
-    std::uint32_t place;
-  };
-
-  void visit(std::size_t level, std::uint32_t place, const Vec3& x) {
-    const ShellNode& node = levels_[level].nodes[place];
-    if (level + 1 == levels_.size()) {
-      for (std::uint32_t i = 0; i < node.point_count; ++i)
-        best_ = std::min(best_, length(to_double(tree_.point(node.first_point + i)) - x));
-      return;
-    }
-    Child children[kMaxChildren];
-    for (std::uint32_t i = 0; i < node.child_count; ++i) {
-      const Spheref s = sphere(levels_[level + 1], node.first_child + i);
-      children[i] = {length(to_double(s.center) - x) - static_cast<double>(s.radius),
-                     node.first_child + i};
-    }
-    std::sort(children, children + node.child_count,
-              [](const Child& a, const Child& b) { return a.bound < b.bound; });
-    for (std::uint32_t i = 0; i < node.child_count && children[i].bound < best_; ++i)
-      visit(level + 1, children[i].place, x);
-  }
-
-  const PointSphereTree& tree_;
-  std::vector<ShellLevel> levels_;
-  double best_ = 0;
-};
-
+template <Field F>
 class Search {
  public:
-  Search(const BrickField& field, const PointSphereTree& tree, const ShellPath& path,
+  Search(const F& field, const PointSphereTree& tree, const ShellPath& path,
          const PointSphereTree* field_points)
       : field_(field), tree_(tree), path_(path), slope_(field.lipschitz()), box_(field.bounds()) {
     if (field_points != nullptr) {
@@ -72,7 +32,7 @@ class Search {
     best_.distance = std::numeric_limits<double>::infinity();
   }
 
-  Approach run(double tolerance, std::uint64_t max_values) {
+  ApproachResult run(double tolerance, std::uint64_t max_values) {
     push(0, 0, 0, 1);
     while (!heap_.empty() && heap_.front().bound < best_.distance - slack(tolerance) &&
            best_.values < max_values) {
@@ -81,10 +41,9 @@ class Search {
       heap_.pop_back();
       split(now);
     }
-    best_.lower_bound =
-        heap_.empty() ? best_.distance : std::min(heap_.front().bound, best_.distance);
-    if (best_.lower_bound < best_.distance - slack(tolerance))
-      best_.status = ApproachStatus::kGaveUp;
+    const double left = heap_.empty() ? best_.distance : heap_.front().bound;
+    if (left < best_.distance - slack(tolerance)) best_.status = ApproachStatus::kGaveUp;
+    best_.lower_bound = std::min({best_.distance, left, resting_});
     return best_;
   }
 
@@ -109,11 +68,11 @@ class Search {
     Vec3 from, to;
     double bend;
   };
+  bool bends(double begin, double end) const { return (end - begin) * path_.piece_count() > 1; }
   Chord chord(const Vec3& center, double begin, double end) const {
     const double span = end - begin;
-    const bool bends = span * path_.piece_count() > 1;
     return {place_on(path_, center, begin), place_on(path_, center, end),
-            (bends ? path_.acceleration * span * span / 8 : 0) + 2 * path_.rounding};
+            (bends(begin, end) ? path_.acceleration * span * span / 8 : 0) + 2 * path_.rounding};
   }
 
   // All points below are within the radius, the bend and half of the chord from its middle.
@@ -152,7 +111,11 @@ class Search {
     const Spheref s = ball(c.level, c.node);
     const Chord way = chord(to_double(s.center), c.begin, c.end);
     const double move = way.bend + length(way.to - way.from) * 0.5;
-    if (is_point(c.level) || move > static_cast<double>(s.radius)) {
+    // Of a point that rests nothing more can be found out: outside of the field's box it is known
+    // to within the covering radius, and stays so in all parts of the time.
+    if (is_point(c.level) && way.from == way.to && !bends(c.begin, c.end)) {
+      resting_ = std::min(resting_, c.bound);
+    } else if (is_point(c.level) || move > static_cast<double>(s.radius)) {
       const double middle = (c.begin + c.end) * 0.5;
       push(c.level, c.node, c.begin, middle);
       push(c.level, c.node, middle, c.end);
@@ -163,26 +126,36 @@ class Search {
     }
   }
 
-  const BrickField& field_;
+  const F& field_;
   const PointSphereTree& tree_;
   const ShellPath& path_;
   double slope_;
   Aabb box_;
-  std::optional<NearestPoint> outside_;
+  std::optional<detail::NearestOnShell> outside_;
   double covering_radius_ = 0;
   bool best_is_outside_ = false;
   std::vector<ShellLevel> levels_;
   std::vector<Candidate> heap_;
-  Approach best_;
+  double resting_ = std::numeric_limits<double>::infinity();  // least bound of points that rest
+  ApproachResult best_;
 };
 
 }  // namespace
 
-Approach find_closest_approach(const BrickField& field, const PointSphereTree& tree,
-                               const ShellMotion& motion, const ApproachSettings& settings) {
+ApproachResult find_closest_approach(const BrickField& field, const PointSphereTree& tree,
+                                     const ShellMotion& motion, const ApproachSettings& settings) {
   const double cell = field.voxel_size();
   ShellPath path;
-  find_shell_path(motion, ball_of(tree), settings.path_tolerance * cell, path);
+  compute_shell_path(motion, ball_of(tree), settings.path_tolerance * cell, path);
+  return Search(field, tree, path, settings.field_points)
+      .run(settings.tolerance * cell, settings.max_values);
+}
+
+ApproachResult find_closest_approach(const AnyField& field, double cell,
+                                     const PointSphereTree& tree, const ShellMotion& motion,
+                                     const ApproachSettings& settings) {
+  ShellPath path;
+  compute_shell_path(motion, ball_of(tree), settings.path_tolerance * cell, path);
   return Search(field, tree, path, settings.field_points)
       .run(settings.tolerance * cell, settings.max_values);
 }

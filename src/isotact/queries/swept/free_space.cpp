@@ -1,19 +1,23 @@
-#include "isotact/queries/detail/free_space.h"
+#include "isotact/queries/swept/detail/free_space.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 namespace isotact::detail {
 namespace {
 
-using Square = std::uint16_t;  // of a distance in blocks
+using Square = std::uint16_t;  // Squared distance in blocks.
 constexpr Square kFar = std::numeric_limits<Square>::max();
 constexpr std::int32_t kMostBlocks = kMostFree / 4;
+constexpr Square kEnough = kMostBlocks * kMostBlocks;  // the square that stands for all larger ones
+constexpr std::size_t kChunk = 32;
 // More than rounding makes of a value; in cells.
 constexpr double kNearly = 1e-3;
 
-// Two blocks d apart along an axis have a gap of |d| - 1 between them, at least none. The least sum
+// Two blocks d apart along an axis have a gap of |d| - 1 between them, at least zero. The least sum
 // of squared gaps over all marked blocks splits into three minima, axis after axis.
 class Distances {
  public:
@@ -25,11 +29,17 @@ class Distances {
   }
 
   std::vector<std::uint8_t> quarters() const {
-    std::vector<std::uint8_t> result(square_.size());
-    for (std::size_t i = 0; i < square_.size(); ++i) {
-      const double q = 4 * std::sqrt(static_cast<double>(square_[i]));
-      result[i] = static_cast<std::uint8_t>(std::min<double>(q, kMostFree));
+    std::array<std::uint8_t, kEnough + 1> table;
+    for (std::size_t square = 0; square < table.size(); ++square) {
+      const double q = 4 * std::sqrt(static_cast<double>(square));
+      table[square] = static_cast<std::uint8_t>(std::min<double>(q, kMostFree));
     }
+    std::vector<std::uint8_t> result(square_.size());
+    parallel_for(square_.size(), std::size_t{1} << 16U, threads_,
+                 [&](std::size_t begin, std::size_t end) {
+                   for (std::size_t i = begin; i < end; ++i)
+                     result[i] = table[std::min<Square>(square_[i], kEnough)];
+                 });
     return result;
   }
 
@@ -58,34 +68,61 @@ class Distances {
     });
   }
 
-  // Rows along x at a time. Distances beyond kMostBlocks do not matter.
+  // Chunks of rows along x at a time, the nearest rows first. A row whose gap alone is no less than
+  // all that was found changes nothing, nor do the ones behind it. Distances beyond kMostBlocks do
+  // not matter.
   void along(std::size_t axis) {
     const auto nx = static_cast<std::size_t>(n_[0]), ny = static_cast<std::size_t>(n_[1]);
     const std::size_t stride = axis == 1 ? nx : nx * ny;
     parallel_for(square_.size() / nx, 64, threads_, [&](std::size_t begin, std::size_t end) {
       for (std::size_t row = begin; row < end; ++row) {
-        Square* to = next_.data() + row * nx;
-        std::fill_n(to, nx, kFar);
         const auto at = static_cast<std::int32_t>(axis == 1 ? row % ny : row / ny);
-        const std::int32_t first = std::max(at - kMostBlocks - 1, 0);
-        const std::int32_t last = std::min(at + kMostBlocks + 1, n_[axis] - 1);
-        for (std::int32_t other = first; other <= last; ++other) {
-          const Square* from = square_.data() + row * nx +
-                               static_cast<std::size_t>(other) * stride -
-                               static_cast<std::size_t>(at) * stride;
-          take_least(from, gap_sq(other - at), to, nx);
+        const Reach reach{.before = std::min(at, kMostBlocks + 1),
+                          .after = std::min(n_[axis] - 1 - at, kMostBlocks + 1),
+                          .stride = stride};
+        const Square* from = square_.data() + row * nx;
+        Square* to = next_.data() + row * nx;
+        if (nx < kChunk) {
+          take_least(from, reach, to, nx);
+          continue;
+        }
+        // The last chunk may cover places of the one before again, with the same result.
+        for (std::size_t x = 0; x < nx; x += kChunk) {
+          const std::size_t first = std::min(x, nx - kChunk);
+          take_least(from + first, reach, to + first,
+                     std::integral_constant<std::size_t, kChunk>{});
         }
       }
     });
     square_.swap(next_);
   }
 
-  static void take_least(const Square* from, Square more, Square* to, std::size_t n) {
-    const auto most = static_cast<Square>(kFar - more);
-    for (std::size_t x = 0; x < n; ++x) {
-      const auto sum = static_cast<Square>(std::min(from[x], most) + more);
-      to[x] = std::min(to[x], sum);
+  // Rows that may be looked at, before and after one along an axis.
+  struct Reach {
+    std::int32_t before, after;
+    std::size_t stride;
+  };
+
+  template <typename Count>
+  static void take_least(const Square* from, const Reach& reach, Square* to, Count n) {
+    std::array<Square, kChunk> least;
+    std::copy_n(from, std::size_t{n}, least.begin());
+    Square greatest = kFar;
+    for (std::int32_t d = 1; d <= std::max(reach.before, reach.after); ++d) {
+      const Square more = gap_sq(d);
+      if (more >= greatest) break;
+      const auto most = static_cast<Square>(kFar - more);
+      const std::size_t away = static_cast<std::size_t>(d) * reach.stride;
+      const Square* const lower = d <= reach.before ? from - away : from + away;
+      const Square* const upper = d <= reach.after ? from + away : from - away;
+      greatest = 0;
+      for (std::size_t x = 0; x < n; ++x) {
+        const auto sum = static_cast<Square>(std::min(std::min(lower[x], upper[x]), most) + more);
+        least[x] = std::min(least[x], sum);
+        greatest = std::max(greatest, least[x]);
+      }
     }
+    std::copy_n(least.begin(), std::size_t{n}, to);
   }
 
   Index3 n_;
@@ -94,16 +131,16 @@ class Distances {
 };
 
 template <typename LeastOfBlock>
-FreeSpace build(const Lattice& lattice, double iso, double least_on_sides, Threads threads,
+FreeSpace build(const Lattice& lattice, double margin, double least_on_sides, Threads threads,
                 LeastOfBlock&& least_of_block) {
   FreeSpace space;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     space.blocks[axis] = (lattice.cells[axis] + kFreeBlockCells - 1) / kFreeBlockCells;
     space.size[axis] = static_cast<float>(lattice.cells[axis]) / kFreeBlockCells;
   }
-  // Traces take a float for it.
-  const double traced = static_cast<double>(static_cast<float>(iso));
-  const double most = std::max(iso, traced) + kNearly * lattice.spacing;
+  // Traces use a float for it.
+  const double traced = static_cast<double>(static_cast<float>(margin));
+  const double most = std::max(margin, traced) + kNearly * lattice.spacing;
   std::vector<std::uint8_t> marked(count(space.blocks));
   parallel_for(static_cast<std::size_t>(space.blocks[2]), 1, threads,
                [&](std::size_t begin, std::size_t end) {
@@ -115,36 +152,36 @@ FreeSpace build(const Lattice& lattice, double iso, double least_on_sides, Threa
                        if (least <= most) marked[flat_index(space.blocks, x, y, k)] = 1;
                      }
                });
-  space.quarters = find_block_distances(space.blocks, marked, threads);
-  space.reach = find_free_reach(most, least_on_sides) / (lattice.spacing * kFreeBlockCells);
+  space.quarters = compute_block_distances(space.blocks, marked, threads);
+  space.reach = compute_free_reach(most, least_on_sides) / (lattice.spacing * kFreeBlockCells);
   return space;
 }
 
 }  // namespace
 
-std::vector<std::uint8_t> find_block_distances(const Index3& blocks,
-                                               const std::vector<std::uint8_t>& marked,
-                                               Threads threads) {
+std::vector<std::uint8_t> compute_block_distances(const Index3& blocks,
+                                                  const std::vector<std::uint8_t>& marked,
+                                                  Threads threads) {
   return Distances(blocks, marked, threads).quarters();
 }
 
-double find_free_reach(double iso, double least_on_sides) {
-  if (iso < least_on_sides) return 0;
-  return least_on_sides >= 0 ? std::sqrt(iso * iso - least_on_sides * least_on_sides)
-                             : iso - least_on_sides;
+double compute_free_reach(double margin, double least_on_sides) {
+  if (margin < least_on_sides) return 0;
+  return least_on_sides >= 0 ? std::sqrt(margin * margin - least_on_sides * least_on_sides)
+                             : margin - least_on_sides;
 }
 
-FreeSpace build_free_space(const BrickField& field, double iso, double least_on_sides,
+FreeSpace build_free_space(const BrickField& field, double margin, double least_on_sides,
                            Threads threads) {
-  return build(field.lattice(), iso, least_on_sides, threads,
+  return build(field.lattice(), margin, least_on_sides, threads,
                [&](const Index3& block) { return field.cell_range(block).min; });
 }
 
-FreeSpace build_free_space(const DenseGrid& grid, double iso, double least_on_sides,
+FreeSpace build_free_space(const DenseGrid& grid, double margin, double least_on_sides,
                            Threads threads) {
   const Lattice& lattice = grid.lattice();
   const Index3 nodes = node_counts(lattice);
-  return build(lattice, iso, least_on_sides, threads, [&](const Index3& block) {
+  return build(lattice, margin, least_on_sides, threads, [&](const Index3& block) {
     float least = std::numeric_limits<float>::infinity();
     Index3 first{}, last{};
     for (std::size_t axis = 0; axis < 3; ++axis) {

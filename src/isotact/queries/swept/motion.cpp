@@ -1,4 +1,4 @@
-#include "isotact/queries/motion.h"
+#include "isotact/queries/swept/motion.h"
 
 #include <algorithm>
 #include <array>
@@ -11,12 +11,12 @@ namespace isotact {
 namespace {
 
 constexpr int kMostDegree = 8;
-constexpr double kFurthest = 1e15;  // metres
+constexpr double kFurthest = 1e15;  // Metres.
 
-// ---- turns --------------------------------------------------------------------------------------
+// ---- rotations ----------------------------------------------------------------------------------
 
-// The shorter of the two turns that a quaternion stands for: axis times angle.
-Vec3 find_turn(const Quat& rotation) {
+// Returns the shorter of the two rotations of a quaternion: axis times angle.
+Vec3 compute_turn(const Quat& rotation) {
   const Quat q =
       rotation.w < 0 ? Quat{-rotation.w, -rotation.x, -rotation.y, -rotation.z} : rotation;
   const Vec3 v{q.x, q.y, q.z};
@@ -35,23 +35,23 @@ Vec3 pivot_place(const BodyMotion& body, const Pose& pose) {
   return transform_point(with_unit_rotation(pose), body.pivot);
 }
 
-// What does not change with time.
+// The constant part.
 struct Rates {
   Pose from{}, to{};
-  Vec3 turn{};  // from first to last, in the body's frame
+  Vec3 turn{};  // From first to last, in the body's frame.
   Vec3 pivot{}, pivot_from{}, pivot_to{};
 };
-Rates find_rates(const BodyMotion& body) {
+Rates compute_rates(const BodyMotion& body) {
   const Pose from = with_unit_rotation(body.from), to = with_unit_rotation(body.to);
   return {from,
           to,
-          find_turn(conjugate(from.rotation) * to.rotation),
+          compute_turn(conjugate(from.rotation) * to.rotation),
           body.pivot,
           transform_point(from, body.pivot),
           transform_point(to, body.pivot)};
 }
 
-Pose find_pose(const Rates& rates, double time) {
+Pose compute_pose(const Rates& rates, double time) {
   if (time <= 0) return rates.from;
   if (time >= 1) return rates.to;
   const Quat turned = normalized(rates.from.rotation * to_quat(rates.turn * time));
@@ -61,13 +61,13 @@ Pose find_pose(const Rates& rates, double time) {
 
 double turn_rate(const BodyMotion& body) {
   return length(
-      find_turn(conjugate(normalized(body.from.rotation)) * normalized(body.to.rotation)));
+      compute_turn(conjugate(normalized(body.from.rotation)) * normalized(body.to.rotation)));
 }
 
-// Let y be the place of a shell's point seen from the field's pivot, without the field's turn B:
-// the path is x = B^T y + const, and
+// Let y be the position of a shell's point relative to the field's pivot, without the field's
+// rotation B. The path is x = B^T y + const, and
 //   x'' = B^T (y'' - 2 w_b x y' + w_b x (w_b x y)),
-// where y = A p + c with a turn A of rate w_a, p from the shell's pivot and c straight at speed v.
+// with y = A p + c, a rotation A of rate w_a, p from the shell's pivot and c straight at speed v.
 double bound_rates(const ShellMotion& motion, const Sphere& ball) {
   const double wa = turn_rate(motion.shell), wb = turn_rate(motion.field);
   const double p = length(ball.center - motion.shell.pivot) + ball.radius;
@@ -82,16 +82,16 @@ double bound_rates(const ShellMotion& motion, const Sphere& ball) {
 
 // ---- screws -------------------------------------------------------------------------------------
 
-// What a screw does in a time t: points turn by t * turn and drift by t * shift, all the while.
+// A screw in a time t: points rotate by t * turn and drift by t * shift, at constant rates.
 struct Screw {
   Vec3 turn{}, shift{};
 };
 
-// (1 - cos a) / a^2 and (a - sin a) / a^3: Taylor series where they cancel.
+// (1 - cos a) / a^2 and (a - sin a) / a^3: Taylor series if they cancel.
 struct ScrewFactors {
   double first, second;
 };
-ScrewFactors find_factors(double a) {
+ScrewFactors compute_factors(double a) {
   const double z = a * a;
   if (a < 0.25)
     return {0.5 - z / 24 * (1 - z / 30 * (1 - z / 56 * (1 - z / 90))),
@@ -100,16 +100,16 @@ ScrewFactors find_factors(double a) {
   return {2 * half * half / z, (a - sin_cos(a).sin) / (z * a)};
 }
 
-Pose find_pose(const Screw& screw, double time) {
+Pose compute_pose(const Screw& screw, double time) {
   const Vec3 turn = screw.turn * time, shift = screw.shift * time;
-  const ScrewFactors f = find_factors(length(turn));
+  const ScrewFactors f = compute_factors(length(turn));
   const Vec3 once = cross(turn, shift);
   return {to_quat(turn), shift + once * f.first + cross(turn, once) * f.second};
 }
 
 // The inverse: shift = t - w x t / 2 + k w x (w x t), with k = (1 - (a / 2) cot(a / 2)) / a^2.
-Screw find_screw(const Pose& motion) {
-  const Vec3 turn = find_turn(motion.rotation), t = motion.translation;
+Screw compute_screw(const Pose& motion) {
+  const Vec3 turn = compute_turn(motion.rotation), t = motion.translation;
   const double a = length(turn), z = a * a;
   double k = 1.0 / 12 + z / 720 + z * z / 30240 + z * z * z / 1209600;
   if (a >= 0.25) {
@@ -128,8 +128,8 @@ FieldFromShell find_ends(const ShellMotion& m) {
           inverse(with_unit_rotation(m.field.to)) * with_unit_rotation(m.shell.to)};
 }
 
-// A point's acceleration is w x (w x x + shift): as long all the way, since its distance from the
-// axis does not change.
+// A point's acceleration is w x (w x x + shift). Its length is constant, since the point's distance
+// from the axis does not change.
 double bound_screw(const Screw& screw, const Pose& from, const Sphere& ball) {
   const Vec3 x = transform_point(from, ball.center), w = screw.turn;
   return length(cross(w, cross(w, x) + screw.shift)) + length_sq(w) * ball.radius;
@@ -148,14 +148,14 @@ struct Places {
 
 Places find_places(const ShellMotion& motion) {
   Places places;
-  const Rates field = find_rates(motion.field), shell = find_rates(motion.shell);
+  const Rates field = compute_rates(motion.field), shell = compute_rates(motion.shell);
   places.degree = degree_of(motion);
   for (int k = 0; k <= places.degree; ++k) {
     const double time = static_cast<double>(k) / places.degree;
     const auto i = static_cast<std::size_t>(k);
-    places.map[i] =
-        to_affine(motion.through.empty() ? inverse(find_pose(field, time)) * find_pose(shell, time)
-                                         : with_unit_rotation(motion.through[i]));
+    places.map[i] = to_affine(motion.through.empty()
+                                  ? inverse(compute_pose(field, time)) * compute_pose(shell, time)
+                                  : with_unit_rotation(motion.through[i]));
   }
   return places;
 }
@@ -171,8 +171,8 @@ AffineMap combine(const Places& places, const Weights& weights) {
   return sum;
 }
 
-// Lagrange's: the polynomial through the places is their weighted sum.
-AffineMap find_map(const Places& places, double time) {
+// Lagrange's: the polynomial through the positions is their weighted sum.
+AffineMap compute_map(const Places& places, double time) {
   Weights weights{};
   for (int k = 0; k <= places.degree; ++k) {
     double w = 1;
@@ -183,7 +183,7 @@ AffineMap find_map(const Places& places, double time) {
   return combine(places, weights);
 }
 
-// Coefficients of powers of time of the weight of place k.
+// Coefficients of powers of time of the weight of position k.
 Weights expand_weight(int degree, int k) {
   Weights c{1};
   for (int i = 0; i <= degree; ++i) {
@@ -199,12 +199,12 @@ Weights expand_weight(int degree, int k) {
 }
 
 // A polynomial stays within the hull of its Bernstein coefficients. Those of the second derivative
-// are maps of places, too; a map takes a ball into one around the image of its centre, whose radius
-// grows by no more than the Frobenius norm.
+// are maps of positions as well. A map takes a ball into one around the image of its centre, whose
+// radius grows by at most the Frobenius norm.
 double bound_polynomial(const Places& places, const Sphere& ball) {
   const int n = places.degree - 2;
   if (n < 0) return 0;
-  std::array<Weights, kMostDegree + 1> second{};  // [power][place]
+  std::array<Weights, kMostDegree + 1> second{};  // [power][position]
   for (int k = 0; k <= places.degree; ++k) {
     const Weights c = expand_weight(places.degree, k);
     for (int j = 0; j <= n; ++j)
@@ -228,7 +228,7 @@ double bound_polynomial(const Places& places, const Sphere& ball) {
   return most;
 }
 
-// |L v|^2 <= |v|^2 + |v . (L^T L - 1) v|, and the Frobenius norm bounds the last.
+// L v|^2 <= |v|^2 + |v . (L^T L - 1) v|, and the Frobenius norm bounds the last term.
 double bound_stretch(const Mat3& linear) {
   const Mat3 product = transpose(linear) * linear + identity3() * -1.0;
   double norm = 0;
@@ -236,9 +236,9 @@ double bound_stretch(const Mat3& linear) {
   return std::sqrt(1 + std::sqrt(norm));
 }
 
-// Of a place in the field's frame, that comes out of differences between places of the world: a few
-// operations on numbers as large as these.
-double find_rounding(const ShellMotion& motion) {
+// Rounding of a position in the field's frame that results from differences between positions of
+// the world: a few operations on numbers as large as these.
+double compute_rounding(const ShellMotion& motion) {
   double sum = 0;
   for (const BodyMotion* body : {&motion.shell, &motion.field})
     sum += length(body->from.translation) + length(body->to.translation) + length(body->pivot);
@@ -318,7 +318,9 @@ std::optional<std::string> find_flaw(const ShellMotion& motion) {
   return look_at_body(motion.field, false);
 }
 
-Pose find_pose(const BodyMotion& body, double time) { return find_pose(find_rates(body), time); }
+Pose compute_pose(const BodyMotion& body, double time) {
+  return compute_pose(compute_rates(body), time);
+}
 
 Vec3 place_on(const ShellPath& path, const Vec3& point, double time) {
   const double at = std::clamp(time, 0.0, 1.0) * path.piece_count();
@@ -327,7 +329,7 @@ Vec3 place_on(const ShellPath& path, const Vec3& point, double time) {
   return lerp(path.maps[i] * point, path.maps[i + 1] * point, at - piece);
 }
 
-AffineMap find_map(const ShellMotion& motion, double time) {
+AffineMap compute_map(const ShellMotion& motion, double time) {
   assert(!find_flaw(motion));
   const FieldFromShell ends = find_ends(motion);
   switch (motion.model) {
@@ -336,19 +338,20 @@ AffineMap find_map(const ShellMotion& motion, double time) {
       return {a.linear * (1 - time) + b.linear * time, lerp(a.offset, b.offset, time)};
     }
     case MotionModel::kConstantRates:
-      return to_affine(inverse(find_pose(motion.field, time)) * find_pose(motion.shell, time));
+      return to_affine(inverse(compute_pose(motion.field, time)) *
+                       compute_pose(motion.shell, time));
     case MotionModel::kScrew:
       if (time >= 1) return to_affine(ends.to);
-      return to_affine(find_pose(find_screw(ends.to * inverse(ends.from)), time) * ends.from);
+      return to_affine(compute_pose(compute_screw(ends.to * inverse(ends.from)), time) * ends.from);
     case MotionModel::kPolynomial:
-      return find_map(find_places(motion), time);
+      return compute_map(find_places(motion), time);
   }
   return {};
 }
 
-// A chord of a curve with |x''| <= a over a time T is nowhere further away than a T^2 / 8.
-void find_shell_path(const ShellMotion& motion, const Sphere& ball, double tolerance,
-                     ShellPath& path) {
+// A chord of a curve with |x''| <= a over a time T is at most a T^2 / 8 away from it.
+void compute_shell_path(const ShellMotion& motion, const Sphere& ball, double tolerance,
+                        ShellPath& path) {
   assert(!find_flaw(motion));
   const FieldFromShell ends = find_ends(motion);
   Screw screw;
@@ -356,18 +359,18 @@ void find_shell_path(const ShellMotion& motion, const Sphere& ball, double toler
   Rates field, shell;
   path.acceleration = 0;
   if (motion.model == MotionModel::kConstantRates) {
-    field = find_rates(motion.field);
-    shell = find_rates(motion.shell);
+    field = compute_rates(motion.field);
+    shell = compute_rates(motion.shell);
     path.acceleration = bound_rates(motion, ball);
   } else if (motion.model == MotionModel::kScrew) {
-    screw = find_screw(ends.to * inverse(ends.from));
+    screw = compute_screw(ends.to * inverse(ends.from));
     path.acceleration = bound_screw(screw, ends.from, ball);
   } else if (motion.model == MotionModel::kPolynomial) {
     places = find_places(motion);
     path.acceleration = bound_polynomial(places, ball);
   }
   const int pieces = count_pieces(path.acceleration, tolerance);
-  path.rounding = find_rounding(motion);
+  path.rounding = compute_rounding(motion);
   path.error = path.acceleration / (8.0 * pieces * pieces) + path.rounding;
   path.stretch = 1 + 1e-9;
   path.maps.resize(static_cast<std::size_t>(pieces) + 1);
@@ -375,17 +378,17 @@ void find_shell_path(const ShellMotion& motion, const Sphere& ball, double toler
     const double time = static_cast<double>(k) / pieces;
     AffineMap& map = path.maps[static_cast<std::size_t>(k)];
     if (motion.model == MotionModel::kPolynomial) {
-      map = find_map(places, time);
-      // Between two maps the linear part is their mean with weights, which is no longer.
+      map = compute_map(places, time);
+      // Between two maps the linear part is their weighted mean, which is no longer.
       path.stretch = std::max(path.stretch, bound_stretch(map.linear));
     } else if (k == 0) {
       map = to_affine(ends.from);
     } else if (k == pieces) {
       map = to_affine(ends.to);
     } else if (motion.model == MotionModel::kConstantRates) {
-      map = to_affine(inverse(find_pose(field, time)) * find_pose(shell, time));
+      map = to_affine(inverse(compute_pose(field, time)) * compute_pose(shell, time));
     } else {
-      map = to_affine(find_pose(screw, time) * ends.from);
+      map = to_affine(compute_pose(screw, time) * ends.from);
     }
   }
 }

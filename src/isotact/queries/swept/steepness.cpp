@@ -1,16 +1,16 @@
-#include "isotact/queries/detail/steepness.h"
+#include "isotact/queries/swept/detail/steepness.h"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <vector>
 
-#include "isotact/queries/detail/free_space.h"
+#include "isotact/queries/swept/detail/free_space.h"
 
 namespace isotact::detail {
 namespace {
 
-constexpr float kSlack = 1.001F;  // more than rounding of values adds up to over a cell
+constexpr float kSlack = 1.001F;  // More than the accumulated rounding of values over a cell.
 
 std::uint16_t round_up(float slope) {
   return static_cast<std::uint16_t>((std::bit_cast<std::uint32_t>(slope) + 0xffffU) >> 16U);
@@ -25,8 +25,8 @@ struct Nodes {
   const float* values;
 };
 
-// The square of the steepest cell's bound, times that of its side.
-float find_steepest_sq(const Nodes& n) {
+// Returns the square of the steepest cell's bound, times that of its side.
+float compute_steepest_sq(const Nodes& n) {
   const std::size_t row = n.cells[0] + 1, slice = row * (n.cells[1] + 1);
   float most = 0;
   for (std::size_t z = 0; z < n.cells[2]; ++z)
@@ -66,14 +66,14 @@ float measure_bricks(const BrickField& field, const Index3& block) {
   if (number != BrickField::kNoBrick) {
     float values[kBrickSamples];
     find_nodes(field.bricks()[number], field.header().step, values);
-    return std::sqrt(find_steepest_sq({{kBrickCells, kBrickCells, kBrickCells}, values})) / cell;
+    return std::sqrt(compute_steepest_sq({{kBrickCells, kBrickCells, kBrickCells}, values})) / cell;
   }
   float corner[8];
   const Index3 nodes = node_counts(field.coarse_lattice());
   for (std::int32_t k = 0; k < 8; ++k)
     corner[k] = field.coarse_values()[flat_index(nodes, block[0] + (k & 1), block[1] + (k >> 1 & 1),
                                                  block[2] + (k >> 2))];
-  return std::sqrt(find_steepest_sq({{1, 1, 1}, corner})) / (cell * kBrickCells);
+  return std::sqrt(compute_steepest_sq({{1, 1, 1}, corner})) / (cell * kBrickCells);
 }
 
 float measure_grid(const DenseGrid& grid, const Index3& block) {
@@ -93,7 +93,7 @@ float measure_grid(const DenseGrid& grid, const Index3& block) {
       for (std::int32_t x = first[0]; x <= last[0]; ++x)
         values[n++] = grid.samples()[flat_index(nodes, x, y, z)];
   part.values = values;
-  return std::sqrt(find_steepest_sq(part)) / static_cast<float>(lattice.spacing);
+  return std::sqrt(compute_steepest_sq(part)) / static_cast<float>(lattice.spacing);
 }
 
 }  // namespace
@@ -114,15 +114,15 @@ void Steepness::make_room() const {
   around_ = std::make_unique<Stored[]>(count(blocks_));
 }
 
-// Outside of the box the extension is no steeper than 1 or than the field on the box, unless that
-// is negative there.
+// Outside the box the extension is no steeper than 1 or than the field on the box, unless that is
+// negative there.
 float Steepness::measure(const Index3& block) const {
   float slope = bricks_ != nullptr ? measure_bricks(*bricks_, block) : measure_grid(*grid_, block);
   slope = std::max(slope * kSlack, 1.0F);
   return std::min(open_ ? std::sqrt(1 + slope * slope) : slope, std::max(steepest_, 1.0F));
 }
 
-// Threads that measure the same block find the same.
+// Threads that measure the same block find the same value.
 float Steepness::find_here(const Index3& block) const {
   Stored& stored = here_[flat_index(blocks_, block[0], block[1], block[2])];
   std::uint16_t slope = stored.load(std::memory_order_relaxed);

@@ -1,32 +1,87 @@
-#include "isotact/queries/swept.h"
+#include "isotact/queries/swept/swept.h"
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <variant>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "isotact/base/detail/thread_scratch.h"
 #include "isotact/base/error.h"
-#include "isotact/base/thread_scratch.h"
-#include "isotact/queries/detail/rough_field.h"
-#include "isotact/queries/detail/segment_search.h"
-#include "isotact/queries/detail/swept_work.h"
+#include "isotact/field/models/brick_field.h"
+#include "isotact/field/models/dense_grid.h"
+#include "isotact/queries/segments/detail/segment_search.h"
+#include "isotact/queries/swept/detail/swept_front.h"
+#include "isotact/queries/swept/detail/swept_search.h"
+
+namespace isotact::detail {
+
+// Approximate distance of a position to the surface. It is only used to choose the start of a
+// search. For a brick field only the coarse samples are read, which stay in the caches.
+struct RoughField {
+  Lattice lattice{};
+  std::span<const float> samples{};  // At its nodes; the owner of the field keeps them.
+
+  // Metres. Outside the box, the distance to it is added.
+  float value(const Vec3& point) const {
+    const CellPoint at = locate(lattice, point);
+    const Index3 nodes = node_counts(lattice);
+    const auto nx = static_cast<std::size_t>(nodes[0]);
+    const std::size_t plane = nx * static_cast<std::size_t>(nodes[1]);
+    const float* s = samples.data() + flat_index(nodes, at.cell[0], at.cell[1], at.cell[2]);
+    const auto mix = [](float a, float b, float t) { return a + (b - a) * t; };
+    const auto along_x = [&](std::size_t k) { return mix(s[k], s[k + 1], at.fraction.x); };
+    const float low = mix(along_x(0), along_x(nx), at.fraction.y);
+    const float high = mix(along_x(plane), along_x(plane + nx), at.fraction.y);
+    return mix(low, high, at.fraction.z) +
+           static_cast<float>(std::sqrt(distance_sq(bounds(lattice), point)));
+  }
+};
+
+inline RoughField make_rough(const BrickField& field) {
+  return {field.coarse_lattice(), field.coarse_values()};
+}
+inline RoughField make_rough(const DenseGrid& grid) { return {grid.lattice(), grid.samples()}; }
+
+// What traces of a shell write to while they run.
+struct SweptBuffers {
+  ShellPath path{};
+  FrontLook fronts{};
+  std::uint64_t searcher = 0;  // the number of the tracer that `search` is of
+  std::optional<SweptSearch> search{};
+  std::vector<PieceOfPoint> pieces{};
+  std::vector<Segment> segments{};
+  SegmentResults traced{};
+  std::vector<SegmentInterval> room{};  // of one segment
+};
+
+}  // namespace isotact::detail
 
 namespace isotact {
+
+struct SweptScratch::State {
+  std::uint64_t tracer = 0;  // the number of the tracer that it is of; 0: none yet
+  PointSphereTree tree{};
+  detail::SweptFront front{};
+};
+
 namespace {
 
-constexpr std::size_t kMotionGrain = 4;  // motions
+constexpr std::size_t kMotionGrain = 4;  // Motions.
 constexpr std::size_t kFewSegments = 24;
 
 SegmentSettings for_segments(const SweptSettings& settings) {
-  if (!std::isfinite(settings.iso)) throw Error("the isosurface's value is not finite");
+  if (!std::isfinite(settings.margin)) throw Error("the isosurface's value is not finite");
   if (!(settings.path_tolerance > 0 && settings.path_tolerance <= 1e6))
     throw Error(fmt::format("a path tolerance of {} cells, which should be above 0, at most 1e6",
                             settings.path_tolerance));
-  return {.iso = settings.iso,
-          .mode = settings.mode == SweptMode::kAll ? SegmentMode::kIntervals : SegmentMode::kFirst,
+  return {.margin = settings.margin,
+          .mode = settings.mode == Mode::kAll ? Mode::kAll : Mode::kFirst,
           .threads = settings.threads};
 }
 
@@ -39,8 +94,8 @@ Sphere ball_of(const PointSphereTree& tree) {
 
 namespace {
 
-// Places of points are rounded to floats of metres.
-double find_float_rounding(const PointSphereTree& tree, const ShellPath& path) {
+// Positions of points are rounded to floats of metres.
+double compute_float_rounding(const PointSphereTree& tree, const ShellPath& path) {
   const Sphere ball = ball_of(tree);
   double furthest = 0;
   for (const AffineMap& map : path.maps)
@@ -48,7 +103,7 @@ double find_float_rounding(const PointSphereTree& tree, const ShellPath& path) {
   return furthest * 0x1p-23;
 }
 
-// Tells tracers apart, also from those that are gone.
+// Distinguishes tracers, also from destroyed ones.
 std::uint64_t next_number() {
   static std::atomic<std::uint64_t> last{0};
   return ++last;
@@ -58,16 +113,16 @@ std::uint64_t next_number() {
 
 struct SweptTracer::State {
   SweptSettings settings{};
-  std::variant<std::monostate, BrickField, DenseGrid> field{};  // keeps what `rough` reads
+  std::variant<std::monostate, BrickField, DenseGrid> field{};  // Owns the data that `rough` reads.
   detail::RoughField rough{};
-  Lattice lattice{};  // of a field without, only the spacing means something
+  Lattice lattice{};  // For a field without lattice, only the spacing is valid.
   detail::FreeSpace space{};
   std::optional<detail::Steepness> slopes{};
   std::optional<SegmentTracer> tracer;
-  std::optional<AnyField> any{};  // instead of both
+  std::optional<AnyField> any{};  // Instead of both.
   std::uint64_t number = next_number();
 
-  using Work = detail::SweptWork;
+  using Work = detail::SweptBuffers;
 
   template <typename F>
   State(const F& f, const SweptSettings& s)
@@ -77,23 +132,23 @@ struct SweptTracer::State {
         lattice(f.lattice()),
         tracer(std::in_place, f, for_segments(s)) {
     const double least = detail::find_rim(rough.lattice, rough.samples).least;
-    space = detail::build_free_space(f, s.iso, least, s.threads);
+    space = detail::build_free_space(f, s.margin, least, s.threads);
     slopes.emplace(std::get_if<BrickField>(&field), std::get_if<DenseGrid>(&field), least < 0);
   }
 
   State(const AnyField& f, double cell, const SweptSettings& s) : settings(s), any(f) {
-    for_segments(s);  // looks for what makes no sense
+    for_segments(s);  // Checks the settings.
     if (!(cell > 0 && std::isfinite(cell)))
       throw Error(fmt::format("a cell of {} m, which should be positive", cell));
     lattice.spacing = cell;
   }
 
   detail::AnyTrace any_trace() const {
-    return {*any, settings.iso, lattice.spacing, for_segments(settings).mode};
+    return {*any, settings.margin, lattice.spacing, for_segments(settings).mode};
   }
 
   detail::SweptSearch make_search() const {
-    if (any) return {*any, settings.iso, lattice.spacing * detail::kFreeBlockCells};
+    if (any) return {*any, settings.margin, lattice.spacing * detail::kFreeBlockCells};
     return {space, lattice};
   }
 
@@ -101,7 +156,7 @@ struct SweptTracer::State {
     return {std::get_if<BrickField>(&field),
             std::get_if<DenseGrid>(&field),
             any ? &*any : nullptr,
-            settings.iso,
+            settings.margin,
             lattice.spacing,
             lattice,
             &space,
@@ -118,13 +173,13 @@ struct SweptTracer::State {
   }
 
   void find_path(const PointSphereTree& tree, const ShellMotion& motion, Work& work) const {
-    find_shell_path(motion, ball_of(tree), settings.path_tolerance * lattice.spacing, work.path);
+    compute_shell_path(motion, ball_of(tree), settings.path_tolerance * lattice.spacing, work.path);
   }
 
   // Along the path in `work`.
   void trace(const PointSphereTree& tree, Work& work, SweptResults& results) const {
-    SweptSummary summary;
-    summary.path_error = work.path.error + find_float_rounding(tree, work.path);
+    SweptMotionResult summary;
+    summary.path_error = work.path.error + compute_float_rounding(tree, work.path);
     summary.first_hit = results.hits.size();
     const bool linear = settings.traversal == ShellTraversal::kLinear;
     if (!linear) {
@@ -133,39 +188,39 @@ struct SweptTracer::State {
       work.search->start(tree, work.path);
     }
     const auto look_at = [&](const std::vector<detail::PieceOfPoint>& pieces) {
-      trace_pieces(tree, pieces, work, summary.counts);
-      settings.mode == SweptMode::kAll ? collect(pieces, work, summary, results)
-                                       : take_first(pieces, work, summary);
+      trace_pieces(tree, pieces, work, summary.work);
+      settings.mode == Mode::kAll ? collect(pieces, work, summary, results)
+                                  : take_first(pieces, work, summary);
     };
     if (linear)
-      list_all(tree, work, summary.counts, look_at);
-    else if (settings.mode == SweptMode::kAll)
-      work.search->find_all(work.pieces, summary.counts, look_at);
-    else if (settings.mode == SweptMode::kFirst)
+      list_all(tree, work, summary.work, look_at);
+    else if (settings.mode == Mode::kAll)
+      work.search->find_all(work.pieces, summary.work, look_at);
+    else if (settings.mode == Mode::kFirst)
       find_first(tree, work, summary);
     else
       find_any(tree, work, summary);
     finish(summary, results);
   }
 
-  // The same with what a front remembers.
+  // The same with the memory of a front.
   void follow(const PointSphereTree& tree, detail::SweptFront& front, Work& work,
               SweptResults& results) const {
-    SweptSummary summary;
-    summary.path_error = work.path.error + find_float_rounding(tree, work.path);
+    SweptMotionResult summary;
+    summary.path_error = work.path.error + compute_float_rounding(tree, work.path);
     summary.first_hit = results.hits.size();
     const detail::RoomProbe probe = make_probe();
     const std::span<const detail::FrontPoint> found =
-        work.fronts.look(front, tree, work.path, probe, summary.counts);
-    if (settings.mode == SweptMode::kAll)
+        work.fronts.look(front, tree, work.path, probe, summary.work);
+    if (settings.mode == Mode::kAll)
       collect(tree, found, work, summary, results);
     else
       find_first(tree, found, work, summary);
     finish(summary, results);
   }
 
-  void finish(SweptSummary& summary, SweptResults& results) const {
-    if (settings.mode != SweptMode::kAll && summary.point != kNoPoint) {
+  void finish(SweptMotionResult& summary, SweptResults& results) const {
+    if (settings.mode != Mode::kAll && summary.point != kNoPoint) {
       results.hits.push_back({summary.point, 1, results.intervals.size()});
       results.intervals.push_back({summary.time, summary.time});
     }
@@ -174,7 +229,7 @@ struct SweptTracer::State {
   }
 
   template <typename Use>
-  static void list_all(const PointSphereTree& tree, Work& work, SweptCounts& counts, Use&& use) {
+  static void list_all(const PointSphereTree& tree, Work& work, SweptWork& counts, Use&& use) {
     const auto pieces = static_cast<std::uint32_t>(work.path.piece_count());
     work.pieces.clear();
     for (std::uint32_t point = 0; point < tree.point_count(); ++point) {
@@ -187,7 +242,7 @@ struct SweptTracer::State {
   }
 
   void trace_pieces(const PointSphereTree& tree, const std::vector<detail::PieceOfPoint>& pieces,
-                    Work& work, SweptCounts& counts) const {
+                    Work& work, SweptWork& counts) const {
     work.segments.resize(pieces.size());
     for (std::size_t i = 0; i < pieces.size(); ++i)
       work.segments[i] = segment_of(tree, work.path, pieces[i]);
@@ -201,7 +256,7 @@ struct SweptTracer::State {
   }
 
   // A batch takes some microseconds to start.
-  void trace_alone(Work& work, SegmentCounts& counts) const {
+  void trace_alone(Work& work, SegmentWork& counts) const {
     work.traced.first.assign(1, 0);
     work.traced.intervals.clear();
     work.room.resize(std::max<std::size_t>(work.room.size(), 16));
@@ -217,9 +272,10 @@ struct SweptTracer::State {
     }
   }
 
-  // Intervals of a point come one after the other. One that goes on in the next piece is the same.
+  // Intervals of a point come one after the other. One that continues in the next piece is the
+  // same.
   static void add_interval(std::uint32_t point, const SegmentInterval& interval,
-                           SweptSummary& summary, SweptResults& results) {
+                           SweptMotionResult& summary, SweptResults& results) {
     const bool is_new =
         results.hits.size() == summary.first_hit || results.hits.back().point != point;
     if (is_new) {
@@ -238,7 +294,7 @@ struct SweptTracer::State {
   }
 
   static void add_piece(const detail::PieceOfPoint& piece, std::size_t traced, const Work& work,
-                        SweptSummary& summary, SweptResults& results) {
+                        SweptMotionResult& summary, SweptResults& results) {
     for (std::size_t k = work.traced.first[traced]; k < work.traced.first[traced + 1]; ++k) {
       const SegmentInterval& now = work.traced.intervals[k];
       add_interval(
@@ -249,19 +305,19 @@ struct SweptTracer::State {
   }
 
   static void collect(const std::vector<detail::PieceOfPoint>& pieces, const Work& work,
-                      SweptSummary& summary, SweptResults& results) {
+                      SweptMotionResult& summary, SweptResults& results) {
     for (std::size_t i = 0; i < pieces.size(); ++i) add_piece(pieces[i], i, work, summary, results);
   }
 
   // Points that are inside all the time need no trace.
   void collect(const PointSphereTree& tree, std::span<const detail::FrontPoint> found, Work& work,
-               SweptSummary& summary, SweptResults& results) const {
+               SweptMotionResult& summary, SweptResults& results) const {
     const auto pieces = static_cast<std::uint32_t>(work.path.piece_count());
     work.pieces.clear();
     for (const detail::FrontPoint& p : found)
       for (std::uint32_t piece = 0; !p.inside && piece < pieces; ++piece)
         work.pieces.push_back({p.point, piece});
-    if (!work.pieces.empty()) trace_pieces(tree, work.pieces, work, summary.counts);
+    if (!work.pieces.empty()) trace_pieces(tree, work.pieces, work, summary.work);
     std::size_t next = 0;
     for (const detail::FrontPoint& p : found) {
       if (p.inside) {
@@ -273,7 +329,7 @@ struct SweptTracer::State {
     }
   }
 
-  static void note_first(SweptSummary& summary, std::uint32_t point, float time) {
+  static void note_first(SweptMotionResult& summary, std::uint32_t point, float time) {
     if (time < summary.time || (time == summary.time && point < summary.point)) {
       summary.time = time;
       summary.point = point;
@@ -281,7 +337,7 @@ struct SweptTracer::State {
   }
 
   static void take_first(const std::vector<detail::PieceOfPoint>& pieces, const Work& work,
-                         SweptSummary& summary) {
+                         SweptMotionResult& summary) {
     for (std::size_t i = 0; i < pieces.size(); ++i)
       if (work.traced.first[i + 1] > work.traced.first[i])
         note_first(
@@ -289,31 +345,30 @@ struct SweptTracer::State {
             time_of(work.path, pieces[i].piece, work.traced.intervals[work.traced.first[i]].enter));
   }
 
-  // The first time of a piece of a point inside, or kNever.
+  // Returns the first time inside of a piece of a point, or kNever.
   float trace_piece(const PointSphereTree& tree, const ShellPath& path,
-                    const detail::PieceOfPoint& p, SweptSummary& summary) const {
+                    const detail::PieceOfPoint& p, SweptMotionResult& summary) const {
     SegmentInterval interval;
-    ++summary.counts.segments;
+    ++summary.work.segments;
     const Segment segment = segment_of(tree, path, p);
     const std::span<SegmentInterval> room(&interval, 1);
-    const std::size_t n =
-        any ? detail::trace_any(any_trace(), segment, room, summary.counts.tracing)
-            : tracer->trace(segment, room, &summary.counts.tracing);
+    const std::size_t n = any ? detail::trace_any(any_trace(), segment, room, summary.work.tracing)
+                              : tracer->trace(segment, room, &summary.work.tracing);
     if (n == 0) return kNever;
     const float time = time_of(path, p.piece, interval.enter);
     note_first(summary, p.point, time);
     return time;
   }
 
-  void find_first(const PointSphereTree& tree, Work& work, SweptSummary& summary) const {
+  void find_first(const PointSphereTree& tree, Work& work, SweptMotionResult& summary) const {
     work.search->find_first(
         [&](const detail::PieceOfPoint& p) { return trace_piece(tree, work.path, p, summary); },
-        summary.counts);
+        summary.work);
   }
 
   // No later point can touch before time 0.
   void find_first(const PointSphereTree& tree, std::span<const detail::FrontPoint> found,
-                  const Work& work, SweptSummary& summary) const {
+                  const Work& work, SweptMotionResult& summary) const {
     const auto pieces = static_cast<std::uint32_t>(work.path.piece_count());
     for (const detail::FrontPoint& p : found) {
       if (p.inside) note_first(summary, p.point, 0);
@@ -323,7 +378,7 @@ struct SweptTracer::State {
     }
   }
 
-  void find_any(const PointSphereTree& tree, Work& work, SweptSummary& summary) const {
+  void find_any(const PointSphereTree& tree, Work& work, SweptMotionResult& summary) const {
     work.search->find_any(
         [&](std::uint32_t point, std::size_t first_piece, std::size_t pieces, float time) {
           const Vec3 p = to_double(tree.point(point));
@@ -335,7 +390,7 @@ struct SweptTracer::State {
         [&](const detail::PieceOfPoint& p) {
           return trace_piece(tree, work.path, p, summary) != kNever;
         },
-        summary.counts);
+        summary.work);
   }
 };
 
@@ -374,7 +429,7 @@ void SweptTracer::trace(const PointSphereTree& tree, std::span<const ShellMotion
                });
   for (const SweptResults& part : parts) {
     const std::size_t hits = results.hits.size(), intervals = results.intervals.size();
-    for (SweptSummary summary : part.motions) {
+    for (SweptMotionResult summary : part.motions) {
       summary.first_hit += hits;
       results.motions.push_back(summary);
     }
@@ -386,14 +441,14 @@ void SweptTracer::trace(const PointSphereTree& tree, std::span<const ShellMotion
   }
 }
 
-void SweptTracer::trace(const PointSphereTree& tree, const ShellMotion& motion, SweptMemory& memory,
-                        SweptResults& results) const {
+void SweptTracer::trace(const PointSphereTree& tree, const ShellMotion& motion,
+                        SweptResults& results, SweptScratch& scratch) const {
   if (const auto flaw = find_flaw(motion)) throw Error(*flaw);
   results.motions.clear();
   results.hits.clear();
   results.intervals.clear();
-  if (memory.state_ == nullptr) memory.state_ = std::make_unique<SweptMemory::State>();
-  SweptMemory::State& m = *memory.state_;
+  if (scratch.state_ == nullptr) scratch.state_ = std::make_unique<SweptScratch::State>();
+  SweptScratch::State& m = *scratch.state_;
   if (m.tracer != state_->number || m.tree.buffer().data() != tree.buffer().data()) {
     m.tracer = state_->number;
     m.tree = tree;
@@ -402,11 +457,22 @@ void SweptTracer::trace(const PointSphereTree& tree, const ShellMotion& motion, 
   const ThreadScratch<State::Work> work;
   state_->find_path(tree, motion, *work);
   const SweptSettings& s = state_->settings;
-  if (s.mode != SweptMode::kAny && s.traversal == ShellTraversal::kTree &&
+  if (s.mode != Mode::kAny && s.traversal == ShellTraversal::kTree &&
       detail::can_follow(work->path, tree, state_->lattice.spacing))
     state_->follow(tree, m.front, *work, results);
   else
     state_->trace(tree, *work, results);
+}
+
+SweptScratch::SweptScratch() = default;
+SweptScratch::SweptScratch(SweptScratch&&) noexcept = default;
+SweptScratch& SweptScratch::operator=(SweptScratch&&) noexcept = default;
+SweptScratch::~SweptScratch() = default;
+
+void SweptScratch::forget() { state_.reset(); }
+
+std::uint64_t SweptScratch::memory_bytes() const {
+  return state_ == nullptr ? 0 : sizeof(State) + state_->front.memory_bytes();
 }
 
 }  // namespace isotact

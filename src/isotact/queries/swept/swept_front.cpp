@@ -1,4 +1,4 @@
-#include "isotact/queries/detail/swept_front.h"
+#include "isotact/queries/swept/detail/swept_front.h"
 
 #include <algorithm>
 #include <bit>
@@ -6,37 +6,39 @@
 #include <limits>
 #include <utility>
 
-#include "isotact/field/analytic.h"
+#include "isotact/field/models/analytic.h"
+#include "isotact/queries/swept/detail/front_kernel.h"
 
 namespace isotact::detail {
 namespace {
 
-// Rounding. Traces round places to floats of metres and of cells, a few parts in 1e7 of the largest
-// coordinate, and compute values from corners that differ by no more than slope and cell allow.
-constexpr double kPlaceRounding = 1e-6;  // of the largest coordinate
-constexpr double kTraceRounding = 1e-3;  // cells
-constexpr double kValueRounding = 1e-6;  // of a value
-constexpr double kRoomRounding = 1e-5;   // of a room: kernels square floats
-constexpr double kShiftRounding = 1e-6;  // of what the terms of a shift add up to
+// Rounding. Traces round positions to floats of metres and of cells, a few parts in 1e7 of the
+// largest coordinate. They compute values from corners that differ by no more than slope and cell
+// allow.
+constexpr double kPlaceRounding = 1e-6;  // Relative to the largest coordinate.
+constexpr double kTraceRounding = 1e-3;  // Cells.
+constexpr double kValueRounding = 1e-6;  // Relative to a value.
+constexpr double kRoomRounding = 1e-5;   // Relative to a free distance: kernels square floats.
+constexpr double kShiftRounding = 1e-6;  // Relative to the sum of the terms of a shift.
 constexpr double kMostStretch = 1 + 1e-6;
 
-constexpr double kMostMove = 0.1;        // of the shell's radius
-constexpr double kMostMoveCells = 2;     // or this
-constexpr double kSplitSteps = 1.5;      // a node that would sleep for less gives way
-constexpr double kCloseSteps = 6;        // a cluster that will sleep for more is a node again
-constexpr int kCloseAwake = 3;           // points, for which one look may do
-constexpr std::uint32_t kLooksNear = 4;  // so often is a point that is traced measured, too
-constexpr double kFarMoves = 8;          // with more room than that, bounds for all will do
-constexpr std::uint32_t kClosed = 0xffffffffU;  // instead of a cluster
-constexpr std::uint32_t kMostLooks = 256;       // then it begins anew
-constexpr std::size_t kFewPlaces = 256;         // that may all wake up, or be added
-constexpr std::uint64_t kLookCost = 64;         // against moving one place's reference
+constexpr double kMostMove = 0.1;        // Fraction of the shell's radius.
+constexpr double kMostMoveCells = 2;     // Or this.
+constexpr double kSplitSteps = 1.5;      // A node that would sleep for less is replaced.
+constexpr double kCloseSteps = 6;        // A cluster that will sleep for more is a node again.
+constexpr int kCloseAwake = 3;           // Points for which one test may suffice.
+constexpr std::uint32_t kLooksNear = 4;  // A traced point is also measured this often.
+constexpr double kFarMoves = 8;          // With a larger free distance, common bounds suffice.
+constexpr std::uint32_t kClosed = 0xffffffffU;  // Instead of a cluster.
+constexpr std::uint32_t kMostLooks = 256;       // Then it begins anew.
+constexpr std::size_t kFewPlaces = 256;         // Positions that may all wake up, or be added.
+constexpr std::uint64_t kLookCost = 64;         // Relative to moving the reference of one position.
 
 AffineMap difference(const AffineMap& a, const AffineMap& b) {
   return {a.linear + b.linear * -1.0, a.offset - b.offset};
 }
 
-// No place as far from the origin as that is moved further.
+// Returns a bound of the motion of positions at most that far from the origin.
 double bound_shift(const AffineMap& map, double furthest) {
   double norm_sq = 0;
   for (const Vec3& row : map.linear.rows) norm_sq += length_sq(row);
@@ -73,7 +75,7 @@ const FrontKernels& kernels() {
   return chosen;
 }
 
-// How far a shift moves any place of a ball.
+// Returns a bound of the motion of any position of a ball.
 double bound_shift(const AffineMap& map, const Sphere& ball) {
   return bound_shift({map.linear, map * ball.center}, ball.radius);
 }
@@ -91,7 +93,7 @@ bool can_follow(const ShellPath& path, const PointSphereTree& tree, double cell)
 
 std::span<const FrontPoint> FrontLook::look(SweptFront& front, const PointSphereTree& tree,
                                             const ShellPath& path, const RoomProbe& probe,
-                                            SweptCounts& counts) {
+                                            SweptWork& counts) {
   front_ = &front;
   tree_ = &tree;
   probe_ = &probe;
@@ -101,7 +103,7 @@ std::span<const FrontPoint> FrontLook::look(SweptFront& front, const PointSphere
     front.end = path.maps.back();
     return found_;
   }
-  // Until all is known again: what throws in between leaves nothing to rest on.
+  // Until everything is known again: an exception in between leaves no valid state.
   const bool was_new = std::exchange(front.is_new, true);
   start_motion(path);
   const bool anew = was_new || ++front.looks >= kMostLooks ||
@@ -138,7 +140,7 @@ void FrontLook::start_motion(const ShellPath& path) {
   for (const AffineMap& map : path.maps) largest = std::max(largest, bound_shift(map, furthest_));
   margin_ = kTraceRounding * probe_->cell + kPlaceRounding * 2 * largest;
   rounding_ = 1e-14 * largest;
-  // Who sleeps has room where the last motion ended.
+  // Sleeping positions have a free distance at the end of the last motion.
   const std::size_t first = is_same(path.maps.front(), front_->end) ? 1 : 0;
   shifts_.clear();
   for (std::size_t k = first; k < path.maps.size(); ++k)
@@ -219,15 +221,16 @@ void FrontLook::measure() {
           extend_outside(static_cast<double>(values_[i]), static_cast<double>(gaps_[i])));
 }
 
-// How far it is at least from a place to the other side of the isosurface.
+// Returns a lower bound of the distance from a position to the other side of the isosurface.
 double FrontLook::find_room(std::size_t i) const {
-  const double value = static_cast<double>(values_[i]), above = value - probe_->iso;
-  const double size = std::abs(above) - kValueRounding * (std::abs(value) + std::abs(probe_->iso));
+  const double value = static_cast<double>(values_[i]), above = value - probe_->margin;
+  const double size =
+      std::abs(above) - kValueRounding * (std::abs(value) + std::abs(probe_->margin));
   if (probe_->any != nullptr) return size / steepest_;
   const double side = probe_->cell * kFreeBlockCells, gap = static_cast<double>(gaps_[i]);
   const FreeSpace& space = *probe_->space;
   Index3 block{};
-  double inner = 0.5;  // blocks, to the nearest side of its own
+  double inner = 0.5;  // Blocks, to the nearest side of its own.
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const double at = (static_cast<double>(places_[i][axis]) - probe_->lattice.origin[axis]) / side;
     block[axis] = std::clamp(static_cast<std::int32_t>(at), 0, space.blocks[axis] - 1);
@@ -237,7 +240,7 @@ double FrontLook::find_room(std::size_t i) const {
   const Steepness::Slopes slopes = probe_->slopes->find(block);
   const auto here = static_cast<double>(slopes.here), around = static_cast<double>(slopes.around);
   inner = gap > 0 ? 0 : std::max(inner, 0.0) * side;
-  // Climbs down: first in the block, then around it, then anywhere.
+  // In three parts: first in the block, then around it, then anywhere.
   double room = size / here;
   if (room > inner) room = inner + (size - inner * here) / around;
   if (room > side) room = side + (size - inner * here - (side - inner) * around) / steepest_;
@@ -249,8 +252,8 @@ double FrontLook::find_room(std::size_t i) const {
 
 FrontLook::Finding FrontLook::judge(std::size_t i, double steps) {
   const double room = find_room(i) - static_cast<double>(balls_[i].radius) * kMostStretch - margin_;
-  const bool inside = static_cast<double>(values_[i]) <= probe_->iso;
-  // What is far away need not know to the last bit.
+  const bool inside = static_cast<double>(values_[i]) <= probe_->margin;
+  // Positions far away need no exact distance.
   double moved = most_moved_, away = most_away_;
   if (room < kFarMoves * std::max(moved, away)) {
     const Vec3 place = to_double(balls_[i].center);
@@ -261,7 +264,7 @@ FrontLook::Finding FrontLook::judge(std::size_t i, double steps) {
   }
   const double left = (room - away) * (1 - kRoomRounding);
   if (room > 2 * moved && left <= away + moved) ++front_->wasted;
-  // It is for the next motion, too, which begins where this one ends.
+  // It also serves the next motion, which begins at the end of this one.
   const bool has_room = left > away * (1 + kRoomRounding) + shift_error_;
   return {has_room ? static_cast<float>(left) : kNoRoom, inside, room > steps * moved};
 }
@@ -271,9 +274,9 @@ void FrontLook::add_place(const Node& node) {
   add_place(ball.center, ball.radius);
 }
 
-void FrontLook::settle_nodes(SweptCounts& counts) {
+void FrontLook::settle_nodes(SweptWork& counts) {
   SweptFront& f = *front_;
-  // From the last on: what takes the place of one that goes has been looked at.
+  // From the last on: an entry that replaces a removed one has been tested.
   waking_.clear();
   clear_places();
   for (std::size_t i = awake_.size(); i-- > 0;)
@@ -298,8 +301,8 @@ void FrontLook::settle_nodes(SweptCounts& counts) {
   while (!splitting_.empty()) split(counts);
 }
 
-// Children take the places of nodes; those for which that will not do give way in turn.
-void FrontLook::split(SweptCounts& counts) {
+// Children replace nodes; insufficient ones are replaced in turn.
+void FrontLook::split(SweptWork& counts) {
   children_.clear();
   clear_places();
   for (const Node& node : splitting_) {
@@ -368,9 +371,9 @@ void FrontLook::open_leaf(std::uint32_t cluster) {
   }
 }
 
-// Where several points of a cluster are awake, one look may tell that all of them are far away by
-// now: then it is a node again.
-void FrontLook::close_leaves(SweptCounts& counts) {
+// If several points of a cluster are awake, one test may show that all of them are now far away:
+// then it is a node again.
+void FrontLook::close_leaves(SweptWork& counts) {
   SweptFront& f = *front_;
   const ShellLevel& last = levels_.back();
   waking_.clear();
@@ -397,7 +400,7 @@ void FrontLook::close_leaves(SweptCounts& counts) {
   std::erase_if(f.leaves, [](const FrontLeaf& leaf) { return leaf.cluster == kClosed; });
 }
 
-void FrontLook::settle_points(SweptCounts& counts) {
+void FrontLook::settle_points(SweptWork& counts) {
   SweptFront& f = *front_;
   close_leaves(counts);
   const auto before = [](const FrontLeaf& a, const FrontLeaf& b) {
@@ -429,7 +432,7 @@ void FrontLook::settle_points(SweptCounts& counts) {
   }
 }
 
-// What is to be done about points of a leaf.
+// Lists the work for points of a leaf.
 void FrontLook::list_points(std::uint32_t i) {
   FrontLeaf& leaf = front_->leaves[i];
   const bool all = (front_->looks + i) % kLooksNear == 0;
@@ -439,7 +442,7 @@ void FrontLook::list_points(std::uint32_t i) {
     const bool awake = (leaf.awake & bit) != 0;
     const bool measured = awake && (all || (leaf.near & bit) == 0);
     looking_.push_back({i, static_cast<std::uint8_t>(lane), measured, !awake});
-    // Who is asleep must have room where this motion ends: see start_motion.
+    // A sleeping position must have a free distance at the end of this motion: see start_motion.
     if (awake) leaf.room[lane] = kNoRoom;
     if (measured) add_place(tree_->point(leaf.first_point + lane), 0);
   }
@@ -447,7 +450,7 @@ void FrontLook::list_points(std::uint32_t i) {
   leaf.is_new = 0;
 }
 
-// Of a room c around R p, what is left around M_n p.
+// Keeps the part around M_n p of a free distance c around R p.
 void FrontLook::move_reference() {
   SweptFront& f = *front_;
   const Shift shift = to_shift(from_reference_, furthest_, rounding_);
@@ -456,6 +459,15 @@ void FrontLook::move_reference() {
   f.reference = f.end;
   f.quiet_room = kNoRoom;
   f.wasted = 0;
+}
+
+const FrontKernels kBaselineFrontKernels = FrontKernel<Lanes<float, 4>>::kAll;
+
+const FrontKernels& choose_front_kernels([[maybe_unused]] SimdLevel level) {
+#if defined(ISOTACT_HAS_AVX2_KERNELS)
+  if (level == SimdLevel::kAvx2) return kAvx2FrontKernels;
+#endif
+  return kBaselineFrontKernels;
 }
 
 }  // namespace isotact::detail

@@ -1,9 +1,12 @@
-#include "isotact/scene/detail/pack_shape.inl"
-
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
-#include "isotact/field/dense_grid.h"
+#include <fmt/format.h>
+
+#include "isotact/base/error.h"
+#include "isotact/field/models/dense_grid.h"
+#include "isotact/scene/pack/detail/pack_parts.inl"
 
 namespace isotact::detail {
 namespace {
@@ -36,7 +39,7 @@ PackJson pack_shell(const PointSphereTree& tree, const RunPackSettings& settings
           {"levels", std::move(levels)}};
 }
 
-// Level 0: coarse cells that have bricks. Above: nodes through which the surface goes.
+// Level 0: coarse cells that have bricks. Levels above: nodes that the surface crosses.
 bool shows_box(const BrickField& field, int level, const Index3& at) {
   if (level == 0) return field.brick_at(at) != BrickField::kNoBrick;
   const std::size_t place = flat_index(field.tree_dims(level), at[0], at[1], at[2]);
@@ -56,12 +59,12 @@ std::vector<std::uint16_t> find_boxes(const BrickField& field, int level) {
   return corners;
 }
 
-// Each level's boxes are of one size.
+// All boxes of a level have one size.
 PackJson pack_bricks(const BrickField& field, const RunPackSettings& settings, PackArrays& arrays) {
   PackJson levels = PackJson::array();
   for (int l = static_cast<int>(field.header().level_count); l >= 0; --l) {
     const Index3 n = field.tree_dims(l);
-    if (std::max({n[0], n[1], n[2]}) > 0xffff) continue;  // numbers have 16 bits
+    if (std::max({n[0], n[1], n[2]}) > 0xffff) continue;  // Indices have 16 bits.
     const std::vector<std::uint16_t> corners = find_boxes(field, l);
     if (corners.empty() || corners.size() / 3 > settings.most_boxes) continue;
     const double side = std::ldexp(field.voxel_size() * kBrickCells, l);
@@ -95,7 +98,7 @@ PackJson pack_samples(const F& field, const Aabb& box, const RunPackSettings& se
           {"values", arrays.add(values)}};
 }
 
-// A formula's box: that of its mesh, and a quarter around it.
+// Returns the box of a formula's mesh, enlarged by a quarter.
 Aabb box_around(const TriangleMesh& mesh) {
   const Aabb box = to_double(bounds(mesh));
   const Vec3 size = extent(box);
@@ -107,7 +110,7 @@ Aabb box_around(const TriangleMesh& mesh) {
 
 PackJson pack_shape(const PackShapeSource& source, const RunPackSettings& settings,
                     PackArrays& arrays) {
-  const auto& [name, mesh, shape, field] = source;
+  const auto& [name, mesh, shape] = source;
   PackJson json{
       {"name", name},         {"positions", arrays.add(std::span<const Vec3f>(mesh.positions))},
       {"triangles", nullptr}, {"shell", nullptr},
@@ -121,10 +124,36 @@ PackJson pack_shape(const PackShapeSource& source, const RunPackSettings& settin
   if (shape != nullptr && shape->field()) {
     json["bricks"] = pack_bricks(*shape->field(), settings, arrays);
     json["field"] = pack_samples(*shape->field(), shape->field()->bounds(), settings, arrays);
-  } else if (field != nullptr && !mesh.positions.empty()) {
-    json["field"] = pack_samples(*field, box_around(mesh), settings, arrays);
+  } else if (shape != nullptr && shape->solid() && shape->is_bounded() && !mesh.positions.empty()) {
+    json["field"] = pack_samples(shape->any_field(), box_around(mesh), settings, arrays);
   }
   return json;
+}
+
+PackJson PackArrays::add_bytes(const char* type, std::span<const std::byte> bytes,
+                               std::size_t count) {
+  bytes_.resize((bytes_.size() + 7) / 8 * 8);
+  PackJson view{type, bytes_.size(), count};
+  if (bytes_.size() + bytes.size() > most_bytes_)
+    throw Error(fmt::format("this is larger than the {} MB that a page can hold; {}",
+                            most_bytes_ >> 20U, advice_));
+  bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+  return view;
+}
+
+std::vector<std::byte> join_pack(const PackJson& json, const std::vector<std::byte>& arrays) {
+  constexpr char kMagic[8] = {'I', 'S', 'O', 'P', 'A', 'C', 'K', '1'};
+  // Names from files may contain bytes that are not UTF-8.
+  std::string text = json.dump(-1, ' ', false, PackJson::error_handler_t::replace);
+  text.resize((text.size() + 7) / 8 * 8, ' ');
+  const std::uint64_t size = text.size();
+  std::vector<std::byte> pack(16 + text.size() + arrays.size());
+  std::memcpy(pack.data(), kMagic, 8);
+  std::memcpy(pack.data() + 8, &size, 8);
+  std::memcpy(pack.data() + 16, text.data(), text.size());
+  std::copy(arrays.begin(), arrays.end(),
+            pack.begin() + static_cast<std::ptrdiff_t>(16 + text.size()));
+  return pack;
 }
 
 }  // namespace isotact::detail

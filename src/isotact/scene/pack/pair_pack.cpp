@@ -1,10 +1,9 @@
-#include "isotact/scene/pair_pack.h"
+#include "isotact/scene/pack/pair_pack.h"
 
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/scene/detail/pack_replay.inl"
-#include "isotact/scene/detail/pack_shape.inl"
+#include "isotact/scene/pack/detail/pack_parts.inl"
 
 namespace isotact {
 namespace {
@@ -12,7 +11,7 @@ namespace {
 using detail::PackArrays;
 using detail::PackJson;
 
-// Neither is a colour of depth.
+// Neither is a colour that shows depth.
 constexpr Colour kColourOfA{104, 150, 190}, kColourOfB{172, 166, 146};
 
 PackJson pack_pair_body(const PairPackBody& body, std::size_t shape, const Colour& colour) {
@@ -21,7 +20,7 @@ PackJson pack_pair_body(const PairPackBody& body, std::size_t shape, const Colou
           {"mass", nullptr}};
 }
 
-// Where both are, time after time.
+// Returns both bodies with their poses, one frame per time.
 Replay replay_of(const PairPackSource& source) {
   Replay replay;
   replay.bodies.resize(2);
@@ -31,7 +30,7 @@ Replay replay_of(const PairPackSource& source) {
   return replay;
 }
 
-// x y z, then w x y z, of A and B, time after time.
+// Returns x y z, then w x y z, of A and B for each time.
 std::vector<double> exact_poses(const PairPackSource& source) {
   std::vector<double> numbers;
   for (std::size_t k = 0; k < source.times.size(); ++k)
@@ -51,12 +50,12 @@ std::vector<float> path_rows(const std::vector<ContactPath>& paths) {
   return rows;
 }
 
-// In the order of query_collide (viewer/query/query.cpp).
+// The order is that of query_collide (viewer/query/query.cpp).
 std::vector<double> request_numbers(const CollideRequest& r) {
   return {r.margin,
           static_cast<double>(r.roles),
           static_cast<double>(r.max_contacts),
-          static_cast<double>(r.segments),
+          static_cast<double>(r.patches),
           static_cast<double>(r.level),
           static_cast<double>(r.max_nodes),
           r.force.stiffness};
@@ -78,9 +77,10 @@ PackJson parse_report(const std::string& text) {
 
 std::vector<std::byte> write_pair_pack(const PairPackSource& source,
                                        const RunPackSettings& settings) {
-  PackArrays arrays(settings.most_bytes, "ask for fewer cells (--resolution)");
+  PackArrays arrays(settings.most_bytes, "lower the resolution of the shapes");
   Scene scene;
-  if (source.times.size() == 1) scene.view.zoom = 1.3;  // boxes are about spheres: generous
+  // View boxes enclose spheres, so they are generous.
+  if (source.times.size() == 1) scene.view.zoom = 1.3;
   scene.name = fmt::format("{} and {}", source.a.name, source.b.name);
   PackJson json{{"version", 1}, {"scene", detail::pack_scene(scene)}};
   json["shapes"] = PackJson::array();

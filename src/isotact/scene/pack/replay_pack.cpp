@@ -1,4 +1,4 @@
-#include "isotact/scene/replay_pack.h"
+#include "isotact/scene/pack/replay_pack.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,8 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "isotact/scene/detail/pack_replay.inl"
-#include "isotact/scene/detail/pack_shape.inl"
+#include "isotact/scene/pack/detail/pack_parts.inl"
 
 namespace isotact {
 namespace {
@@ -17,7 +16,7 @@ using detail::PackJson;
 using detail::to_hex;
 using detail::to_pack;
 
-// The body through which the world knows the shape.
+// Returns a body that has the shape in the world.
 std::optional<BodyId> find_user(const Scene& scene, std::size_t shape) {
   for (std::size_t k = 0; k < scene.bodies.size(); ++k)
     if (scene.bodies[k].shape == shape) return static_cast<BodyId>(k);
@@ -30,14 +29,13 @@ PackJson pack_shape_of(const RunPackSource& run, std::size_t number,
   if (const auto user = find_user(run.scene, number)) {
     const BodySettings& body = run.world.body_settings(*user);
     if (body.shape) source.shape = &*body.shape;
-    if (body.field && !run.replay.bodies[*user].is_endless) source.field = &*body.field;
   }
   return detail::pack_shape(source, settings, arrays);
 }
 
 // ---- bodies, frames, contacts, the log ---------------------------------------------------------
 
-// A number of [-1, 1] as one of [-32767, 32767].
+// Maps [-1, 1] to [-32767, 32767].
 std::int16_t to_snorm(double v) {
   return static_cast<std::int16_t>(std::lround(std::clamp(v, -1.0, 1.0) * 32767));
 }
@@ -129,7 +127,7 @@ PackJson pack_contacts(const Replay& replay, PackArrays& arrays) {
 
 PackJson pack_paths(const Replay& replay, PackArrays& arrays) {
   std::vector<std::uint32_t> first{0};
-  std::vector<float> rows;  // from, to, enter, exit
+  std::vector<float> rows;  // From, to, enter, exit.
   for (const ReplayFrame& frame : replay.frames) {
     for (const ContactPath& p : frame.paths) {
       append_numbers(rows, p.from);
@@ -164,7 +162,7 @@ PackJson pack_soft(const Replay& replay, std::size_t number, PackArrays& arrays)
           {"places", arrays.add(places)}};
 }
 
-// The columns of the CSV (replay.h), by its names.
+// The columns of the CSV (replay.h), by their names.
 PackJson pack_log(const Replay& replay, const RunPackSettings& settings, PackArrays& arrays) {
   const std::uint64_t rows = replay.log.size();
   const std::uint64_t every = rows == 0 ? 1 : (rows - 1) / settings.most_rows + 1;
@@ -231,7 +229,7 @@ std::vector<std::byte> write_run_pack(const SceneRun& run, const RunPackSettings
 }
 
 std::vector<std::byte> write_run_pack(const RunPackSource& run, const RunPackSettings& settings) {
-  PackArrays arrays(settings.most_bytes, "ask for fewer frames a second (--fps)");
+  PackArrays arrays(settings.most_bytes, "lower frames_per_second of the scene");
   PackJson shapes = PackJson::array();
   for (std::size_t k = 0; k < run.replay.meshes.size(); ++k)
     shapes.push_back(pack_shape_of(run, k, settings, arrays));

@@ -1,4 +1,4 @@
-#include "isotact/scene/replay_unpack.h"
+#include "isotact/scene/pack/replay_unpack.h"
 
 #include <algorithm>
 #include <bit>
@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/scene/detail/scene_reader.h"
+#include "isotact/scene/parse/detail/scene_reader.h"
 
 namespace isotact {
 
@@ -20,16 +20,18 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "arrays are read in place");
 
-constexpr std::size_t kPackHead = 16;                              // bytes before the JSON
-constexpr std::uint64_t kMostPackJson = std::uint64_t{64} << 20U;  // bytes
+constexpr std::size_t kPackHead = 16;                              // Bytes before the JSON.
+constexpr std::uint64_t kMostPackJson = std::uint64_t{64} << 20U;  // Bytes.
 constexpr std::size_t kMostPackValues = 8'000'000;
-constexpr std::size_t kMostPackParts = 1'000'000;  // shapes or bodies, whose JSON limits them first
-constexpr double kMostPackNumber = 1e12;           // metres, newtons
+// Shapes or bodies. The limit on JSON is reached first.
+constexpr std::size_t kMostPackParts = 1'000'000;
+constexpr double kMostPackNumber = 1e12;  // Metres, newtons.
 constexpr std::int64_t kMostPlace = std::int64_t{1} << 52U;
 
 }  // namespace
 
-// The arrays of a pack, each read once: all of them together are no larger than the pack.
+// The arrays of a pack. Each is read once, so that all of them together are no larger than the
+// pack.
 class RunPackReader {
  public:
   RunPackReader(std::span<const std::byte> arrays, RunPack& pack)
@@ -90,7 +92,7 @@ class RunPackReader {
       node.fail(fmt::format("expected {} rows, found {}", count, rows.size()));
     return rows;
   }
-  // Corners of vertices that are there.
+  // Reads corners, which must be indices of existing vertices.
   std::vector<Triangle> read_triangles(const JsonNode& node, std::size_t vertices) {
     const std::vector<std::uint32_t> corners = read_array<std::uint32_t>(node, "u32");
     if (corners.size() % 3 != 0)
@@ -200,7 +202,7 @@ class RunPackReader {
   }
 
   std::span<const std::byte> arrays_;
-  std::size_t left_;  // bytes that arrays may still have
+  std::size_t left_;  // Bytes left for further arrays.
   RunPack& pack_;
 };
 

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/scene/detail/scene_reader.h"
+#include "isotact/scene/parse/detail/scene_reader.h"
 
 namespace isotact::detail {
 namespace {
@@ -31,13 +31,14 @@ Quat read_rotation(const JsonNode& node) {
 }
 
 void check_kind(const JsonNode& node, const SceneBody& body, const Scene& scene) {
-  const bool has_field =
-      body.shape && std::holds_alternative<SceneField>(scene.shapes[*body.shape].source);
+  const auto* formula =
+      body.shape ? std::get_if<SceneField>(&scene.shapes[*body.shape].source) : nullptr;
   const bool dynamic = body.kind == BodyKind::kDynamic;
   if (dynamic && !body.shape) node.fail("a body that moves freely needs a shape");
-  if (dynamic && has_field)
-    node.get("shape").fail(
-        "a formula has no points and no mass: for a body that moves freely, make the shape");
+  if (dynamic && formula != nullptr && std::holds_alternative<PlaneField>(*formula))
+    node.get("shape").fail("a plane has no end, and no mass: it cannot move freely");
+  if (dynamic && formula != nullptr && std::holds_alternative<TerrainField>(*formula))
+    node.get("shape").fail("a terrain has no end, and no mass: it cannot move freely");
   if (dynamic) return;
   for (const char* key : {"density", "mass", "velocity", "angular_velocity"})
     if (const auto found = node.find(key))

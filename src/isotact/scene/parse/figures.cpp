@@ -1,20 +1,17 @@
-#include "isotact/scene/figures.h"
+#include "isotact/scene/parse/figures.h"
 
 #include <algorithm>
 #include <cmath>
 #include <string>
 
 #include "isotact/base/error.h"
-#include "isotact/base/suggest.h"
 #include "isotact/base/trig.h"
-#include "isotact/scene/detail/part_mesh.h"
+#include "isotact/geometry/primitives/part_mesh.h"
 
 namespace isotact {
 namespace {
 
-using detail::PointRing;
-
-// Of a closed surface with that many handles, by Euler's formula.
+// Number of triangles of a closed surface with that many handles, by Euler's formula.
 constexpr std::size_t triangles_of(std::size_t vertices, std::size_t handles) {
   return 2 * vertices + 4 * handles - 4;
 }
@@ -29,39 +26,41 @@ TriangleMesh make_pawn() {
   static_assert(std::size(kProfile) * 8 + 2 == 154);
   std::vector<PointRing> rings;
   for (const auto& [height, radius] : kProfile)
-    rings.push_back(detail::make_section(height, 0, radius, radius, 0, 8));
-  detail::PartMesh part;
-  part.place({.rotation = rotation_about({0, 0, 1}, kPi / 2)});  // from along x to along y
+    rings.push_back(make_section(height, 0, radius, radius, 0, 8));
+  PartMesh part;
+  // Rotates the x axis to the y axis.
+  part.place({.rotation = rotation_about({0, 0, 1}, kPi / 2)});
   part.add_loft(rings, {-0.25, 0, 0}, {0.25, 0, 0});
   return part.take();
 }
 
 TriangleMesh make_fish() {
-  // From nose to tail: place, half height, half width.
+  // From nose to tail: position, half height, half width.
   constexpr double kSections[][3] = {
       {-0.24, 0.025, 0.018}, {-0.20, 0.060, 0.035}, {-0.13, 0.100, 0.052}, {-0.04, 0.115, 0.056},
       {0.05, 0.095, 0.045},  {0.12, 0.060, 0.028},  {0.165, 0.030, 0.015}, {0.19, 0.045, 0.011},
       {0.22, 0.085, 0.009},  {0.24, 0.110, 0.006}};
   std::vector<PointRing> rings;
   for (const auto& [x, height, width] : kSections)
-    rings.push_back(detail::make_section(x, 0, height, width, 0, 8));
-  detail::PartMesh part;
+    rings.push_back(make_section(x, 0, height, width, 0, 8));
+  PartMesh part;
   part.add_loft(rings, {-0.25, 0, 0}, {0.235, 0, 0});
   TriangleMesh mesh = part.take();
-  detail::refine_to(mesh, triangles_of(216, 0));
+  refine_to(mesh, triangles_of(216, 0));
   return mesh;
 }
 
-// A ball with horns: how far its surface is along a direction.
+// A ball with horns, given by the distance of its surface along a direction.
 struct Horn {
   Vec3 direction{};
-  double reach = 0;     // beyond the ball
-  double slimness = 1;  // the larger, the thinner
+  double reach = 0;     // Beyond the ball.
+  double slimness = 1;  // Larger values give thinner horns.
 };
 double reach_along(const Vec3& direction, std::span<const Horn> horns, double ball) {
   double reach = ball;
   for (const Horn& h : horns) {
-    // One at the tip, falling off with the angle. (No exp: that differs between machines.)
+    // The factor is one at the tip and falls with the angle. (No exp: its results differ between
+    // machines.)
     const double off = h.slimness * (1 - dot(direction, normalized(h.direction)));
     reach += h.reach / ((1 + off) * (1 + off));
   }
@@ -69,7 +68,7 @@ double reach_along(const Vec3& direction, std::span<const Horn> horns, double ba
 }
 
 TriangleMesh make_horned(std::span<const Horn> horns, double ball, std::size_t vertices) {
-  const detail::PlacePoint place = [&](const Vec3f& p) {
+  const PlacePoint place = [&](const Vec3f& p) {
     const Vec3 direction = normalized(to_double(p));
     return to_float(direction * reach_along(direction, horns, ball));
   };
@@ -79,7 +78,7 @@ TriangleMesh make_horned(std::span<const Horn> horns, double ball, std::size_t v
     mesh.positions.push_back(place(p));
   mesh.triangles = {{0, 2, 4}, {2, 1, 4}, {1, 3, 4}, {3, 0, 4},
                     {2, 0, 5}, {1, 2, 5}, {3, 1, 5}, {0, 3, 5}};
-  detail::refine_to(mesh, triangles_of(vertices, 0), place);
+  refine_to(mesh, triangles_of(vertices, 0), place);
   return mesh;
 }
 
@@ -100,8 +99,7 @@ TriangleMesh make_human() {
   return make_horned(kHorns, 0.065, 1250);
 }
 
-// Along an eight in the plane of x and y. Where it would cross itself it passes in front and
-// behind.
+// A point on an eight in the xy plane. At the crossing, one branch passes in front of the other.
 Vec3 eight_at(double turns) {
   const SinCos once = sin_cos(2 * kPi * turns), twice = sin_cos(4 * kPi * turns);
   return {0.22 * once.sin, 0.12 * twice.sin, 0.035 * once.cos};
@@ -122,10 +120,10 @@ TriangleMesh make_bike() {
     }
     rings.push_back(std::move(ring));
   }
-  detail::PartMesh part;
+  PartMesh part;
   part.add_loop(rings);
   TriangleMesh mesh = part.take();
-  detail::refine_to(mesh, triangles_of(9543, 1));
+  refine_to(mesh, triangles_of(9543, 1));
   return mesh;
 }
 

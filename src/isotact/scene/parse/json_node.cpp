@@ -1,4 +1,4 @@
-#include "isotact/scene/detail/json_node.h"
+#include "isotact/scene/parse/detail/json_node.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "isotact/base/error.h"
-#include "isotact/base/suggest.h"
 
 namespace isotact::detail {
 
@@ -20,7 +19,7 @@ constexpr int kMostDepth = 32;
 
 const Json& json_of(const void* value) { return *static_cast<const Json*>(value); }
 
-// Watches the library's parser: it would take the last of equal keys, and nest as deep as memory.
+// Watches the library's parser, which would accept the last of equal keys and any depth of nesting.
 class Watch {
  public:
   explicit Watch(std::size_t most_values) : most_values_(most_values) {}
@@ -41,10 +40,10 @@ class Watch {
 
  private:
   std::size_t most_values_, values_ = 0;
-  std::vector<std::set<std::string>> keys_;  // of the objects that are open
+  std::vector<std::set<std::string>> keys_;  // Keys of the open objects.
 };
 
-// "parse error at line 3, column 5: ..." of the library's message, without its number.
+// Returns "parse error at line 3, column 5: ..." of the library's message, without its number.
 std::string shorten(const std::string& message) {
   const std::size_t end = message.find("] ");
   return printable(end == std::string::npos ? message : message.substr(end + 2), 300);
@@ -178,7 +177,7 @@ std::int64_t JsonNode::whole(std::int64_t lower, std::int64_t upper) const {
   };
   if (!json_of(value_).is_number()) fail_here();
   const auto value = json_of(value_).get<double>();
-  // Compared in double: limits are far below 2^53.
+  // Compared in double: the limits are far below 2^53.
   if (!(value >= static_cast<double>(lower) && value <= static_cast<double>(upper)) ||
       value != std::floor(value))
     fail_here();

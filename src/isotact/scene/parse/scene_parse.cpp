@@ -1,11 +1,13 @@
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
 #include "isotact/base/file.h"
-#include "isotact/scene/detail/scene_reader.h"
+#include "isotact/scene/parse/detail/scene_reader.h"
+#include "isotact/scene/parse/scene.h"
 
 namespace isotact {
 
@@ -13,8 +15,8 @@ using namespace detail;
 
 namespace {
 
-constexpr std::size_t kMostThings = 10000;  // of one kind
-constexpr double kMostFrames = 1e6;         // of a replay
+constexpr std::size_t kMostThings = 10000;  // Per kind.
+constexpr double kMostFrames = 1e6;         // Per replay.
 
 template <typename Enum>
 void read_choice(const JsonNode& object, const std::string& key, const JsonNode::Names& names,
@@ -87,7 +89,7 @@ void read_view(const JsonNode& node, SceneView& view) {
   read_if(node, "box", view.box, read_box);
 }
 
-// A name that is taken is told of where it is given again.
+// A repeated name is reported at its second use.
 class UniqueNames {
  public:
   void add(const JsonNode& node, const std::string& name) {
@@ -121,7 +123,7 @@ void read_things(const JsonNode& root, const std::filesystem::path& folder, Scen
   };
   if (const auto list = root.find("soft_bodies"))
     read_bodies(*list, read_soft_body, scene.soft_bodies);
-  // Where something bends, nothing else needs to be there.
+  // A scene with soft bodies needs no rigid ones.
   if (root.find("bodies") || scene.soft_bodies.empty())
     read_bodies(root.get("bodies"), read_body, scene.bodies);
   if (scene.bodies.empty() && scene.soft_bodies.empty())
@@ -175,7 +177,7 @@ Scene parse_scene(std::string_view text, const std::filesystem::path& name) {
   Scene scene{.name = name.stem().string()};
   read_if(root, "name", scene.name, [](const auto& n) { return n.name(); });
   if (const auto about = root.find("about")) {
-    // Long words in lines of a sensible length: an array of them.
+    // A long text may be an array of lines.
     if (about->is_array())
       for (const JsonNode& line : about->items(1000)) scene.about += line.text(kMostText) + "\n";
     else
@@ -192,6 +194,24 @@ Scene parse_scene(std::string_view text, const std::filesystem::path& name) {
 Scene read_scene(const std::filesystem::path& path) {
   const std::vector<std::byte> bytes = read_file(path, kMostSceneBytes);
   return parse_scene({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path);
+}
+
+std::string_view name(NarrowPhase narrow_phase) {
+  switch (narrow_phase) {
+    case NarrowPhase::kIdf:
+      return "idf";
+    case NarrowPhase::kGpu:
+      return "gpu";
+    default:
+      return "points";
+  }
+}
+
+std::uint64_t step_count(const Scene& scene) {
+  if (!scene.seconds) return scene.steps;
+  // Rounds up, except if the quotient is a whole number up to rounding errors.
+  const double steps = *scene.seconds / scene.world.step;
+  return static_cast<std::uint64_t>(std::max(1.0, std::ceil(steps * (1 - 1e-12))));
 }
 
 }  // namespace isotact

@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/base/suggest.h"
-#include "isotact/geometry/primitives.h"
-#include "isotact/geometry/units.h"
-#include "isotact/scene/detail/scene_reader.h"
+#include "isotact/geometry/mesh/units.h"
+#include "isotact/geometry/primitives/primitives.h"
+#include "isotact/scene/parse/detail/scene_reader.h"
 
 namespace isotact::detail {
 namespace {
@@ -18,8 +17,32 @@ double read_length(const JsonNode& node, const std::string& key) {
   return node.get(key).number(above_zero(kMostLength));
 }
 
+// Reads rows of heights. Each row runs along x; rows follow each other along z.
+TerrainField read_terrain(const JsonNode& node) {
+  constexpr std::size_t kMostNodes = 2048;  // Per axis.
+  TerrainHeights terrain{.spacing = read_length(node, "spacing")};
+  const JsonNode heights = node.get("heights");
+  const std::vector<JsonNode> rows = heights.items(kMostNodes);
+  if (rows.size() < 2) heights.fail_expecting("two rows of heights at least");
+  std::size_t length = 0;
+  for (const JsonNode& row : rows) {
+    const std::vector<JsonNode> numbers = row.items(kMostNodes);
+    if (length == 0) length = numbers.size();
+    if (numbers.size() < 2) row.fail_expecting("two heights at least");
+    if (numbers.size() != length)
+      row.fail(fmt::format("has {} heights, and the first row {}", numbers.size(), length));
+    for (const JsonNode& number : numbers)
+      terrain.heights.push_back(static_cast<float>(number.number(within(kMostLength))));
+  }
+  terrain.cells_x = static_cast<std::int32_t>(length) - 1;
+  terrain.cells_z = static_cast<std::int32_t>(rows.size()) - 1;
+  terrain.origin_x = -0.5 * terrain.spacing * terrain.cells_x;
+  terrain.origin_z = -0.5 * terrain.spacing * terrain.cells_z;
+  return TerrainField(std::move(terrain));
+}
+
 SceneField read_field(const JsonNode& node) {
-  const Names kinds{"plane", "sphere", "box", "capsule", "cylinder", "torus"};
+  const Names kinds{"plane", "sphere", "box", "capsule", "cylinder", "torus", "terrain"};
   const auto allow = [&](Names keys) {
     keys.insert(keys.begin(), "field");
     node.expect_keys(keys);
@@ -56,6 +79,9 @@ SceneField read_field(const JsonNode& node) {
       allow({"radius", "height"});
       return CylinderField{.radius = read_length(node, "radius"),
                            .height = read_length(node, "height")};
+    case 6:
+      allow({"heights", "spacing"});
+      return read_terrain(node);
     default: {
       allow({"radius", "tube_radius"});
       const TorusField torus{.radius = read_length(node, "radius"),
@@ -141,7 +167,7 @@ SceneShape read_shape(const JsonNode& node, const std::filesystem::path& folder)
     allow({"data", "size", "else"});
     shape.source = read_data_file(node);
   } else if (kind == "asset") {
-    node.expect_keys({"asset"});  // its field and points are what they are
+    node.expect_keys({"asset"});  // An asset already has its field and points.
     shape.source = AssetFile{folder / node.get("asset").text(1000)};
   } else {
     shape.source = read_field(node);

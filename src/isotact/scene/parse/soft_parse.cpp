@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/scene/detail/scene_reader.h"
-#include "isotact/scene/figures.h"
+#include "isotact/scene/parse/detail/scene_reader.h"
+#include "isotact/scene/parse/figures.h"
 
 namespace isotact::detail {
 namespace {
 
-constexpr double kMostSoft = 1e12;  // of stiffness and the like
+constexpr double kMostSoft = 1e12;  // Limit of stiffness and similar values.
 constexpr std::size_t kMostSteeringKeys = 100'000;
 
 SoftMaterial read_soft_material(const JsonNode& node) {
@@ -123,7 +123,7 @@ void read_soft_world(const JsonNode& node, SoftWorldSettings& settings) {
 
 void read_soft_body(const JsonNode& node, const std::filesystem::path& folder, Scene& scene) {
   node.expect_keys({"name", "shape", "material", "mass", "position", "rotation", "velocity",
-                    "angular_velocity", "pinned", "thickness", "self_contact", "steering", "colour",
+                    "angular_velocity", "pinned", "margin", "self_contact", "steering", "colour",
                     "repeat"});
   SceneSoftBody body{.name = node.get("name").name()};
   read_soft_shape(node.get("shape"), folder, body);
@@ -134,7 +134,7 @@ void read_soft_body(const JsonNode& node, const std::filesystem::path& folder, S
   read_if(node, "velocity", body.velocity, read_speed);
   read_if(node, "angular_velocity", body.angular_velocity, read_speed);
   read_if(node, "pinned", body.pinned, read_box);
-  read_if(node, "thickness", body.thickness, [](const auto& n) { return n.number({0, 1e3}); });
+  read_if(node, "margin", body.margin, [](const auto& n) { return n.number({0, 1e3}); });
   read_if(node, "self_contact", body.self_contact, [](const auto& n) { return n.boolean(); });
   read_if(node, "steering", body.steering, read_steering);
   read_if(node, "colour", body.colour, read_colour);
@@ -142,7 +142,7 @@ void read_soft_body(const JsonNode& node, const std::filesystem::path& folder, S
   if (const auto repeat = node.find("repeat")) {
     std::uint64_t number = 0;
     add_copies(body, read_repeat(*repeat, room), [&](SceneSoftBody copy) {
-      if (copy.steering) copy.steering->seed += number++;  // each goes its own way
+      if (copy.steering) copy.steering->seed += number++;  // Each copy follows its own path.
       scene.soft_bodies.push_back(std::move(copy));
     });
   } else if (room == 0) {

@@ -2,6 +2,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <span>
@@ -11,8 +12,8 @@
 #include <nlohmann/json.hpp>
 
 #include "isotact/base/error.h"
-#include "isotact/base/srgb.h"
-#include "isotact/scene/replay.h"
+#include "isotact/geometry/io/gltf.h"
+#include "isotact/scene/replay/replay.h"
 
 namespace isotact {
 namespace {
@@ -25,13 +26,14 @@ using Json = nlohmann::ordered_json;
 constexpr std::uint64_t kMostBytes = std::numeric_limits<std::uint32_t>::max();
 constexpr int kFloat = 5126, kUnsigned = 5125;
 constexpr int kVertices = 34962, kIndices = 34963;
-// Of a body that bends: shapes between which players blend. Weights are as many times keyframes.
+// Shapes of a soft body between which players blend. The number of weights is this number times the
+// number of keyframes.
 constexpr std::size_t kMostMorphs = 255;
 
 // Buffer views and accessors, one each, in the order in which they are added.
 class Buffer {
  public:
-  // Rows of numbers, four bytes each.
+  // Adds rows of numbers of four bytes each.
   template <typename T>
   std::size_t add(std::span<const T> rows, const char* type, int component, int target = 0) {
     Json view{{"buffer", 0}, {"byteOffset", bytes_.size()}, {"byteLength", rows.size_bytes()}};
@@ -110,7 +112,7 @@ class Writer {
     return node;
   }
 
-  // Each mesh once a colour; its numbers once.
+  // Adds each mesh once per colour, and its numbers once.
   std::size_t mesh_of(std::size_t mesh, const Colour& colour) {
     const auto [at, is_new] = mesh_numbers_.try_emplace({mesh, colour}, meshes_.size());
     if (!is_new) return at->second;
@@ -144,7 +146,8 @@ class Writer {
     return positions;
   }
 
-  // Bends by morph targets: its shape in the first frame, and how far each keyframe is from it.
+  // A node with morph targets: its shape in the first frame, and the offsets of each keyframe from
+  // it.
   Json soft_node_of(std::size_t k, std::size_t node) {
     const ReplaySoftBody& body = replay_.soft_bodies[k];
     const std::vector<Vec3f>& first = replay_.frames[0].soft[k];
@@ -197,7 +200,7 @@ class Writer {
     return static_cast<float>(replay_.frames[frame].time - replay_.frames[0].time);
   }
 
-  // Those with a time in float that is later than the one before.
+  // Returns frames whose time, as float, is later than that of the frame before.
   std::vector<std::size_t> keyframes() const {
     std::vector<std::size_t> frames;
     for (std::size_t f = 0; f < replay_.frames.size(); ++f)
@@ -205,7 +208,7 @@ class Writer {
     return frames;
   }
 
-  // As many of them as there may be, evenly, with the first and the last.
+  // Returns as many of them as are allowed, evenly spaced, with the first and the last.
   const std::vector<std::size_t>& morph_frames() {
     if (!morph_frames_.empty()) return morph_frames_;
     const std::vector<std::size_t> all = keyframes();
@@ -224,7 +227,8 @@ class Writer {
     return input;
   }
 
-  // All bend at the same times: one set of weights, at each keyframe one of them 1.
+  // All soft bodies have the same keyframes: one set of weights, of which one is 1 at each
+  // keyframe.
   void animate_soft() {
     if (morphing_.empty()) return;
     const std::vector<std::size_t>& keys = morph_frames();
@@ -259,7 +263,7 @@ class Writer {
     for (const std::size_t f : frames) {
       const Pose& pose = replay_.frames[f].poses[k];
       translations.push_back(to_float(pose.translation));
-      // Of the two quaternions of a rotation the one nearer to the last.
+      // Takes the quaternion of the rotation that is nearer to the last one.
       Quat q = pose.rotation;
       if (q.w * last.w + q.x * last.x + q.y * last.y + q.z * last.z < 0)
         q = {-q.w, -q.x, -q.y, -q.z};
@@ -281,7 +285,7 @@ class Writer {
 
   std::vector<std::byte> pack(std::string json) const {
     json.resize((json.size() + 3) / 4 * 4, ' ');
-    const std::vector<std::byte>& binary = buffer_.bytes();  // of numbers of four bytes
+    const std::vector<std::byte>& binary = buffer_.bytes();  // Numbers of four bytes.
     const std::uint64_t size = 20 + json.size() + (binary.empty() ? 0 : 8 + binary.size());
     if (size > kMostBytes)
       throw Error("the replay is larger than the 4 GiB of a GLB; ask for fewer frames a second");
@@ -303,7 +307,7 @@ class Writer {
     put(json.data(), json.size());
     if (!binary.empty()) {
       put_number(binary.size());
-      put("BIN", 4);  // and its end of string
+      put("BIN", 4);  // Four bytes: the text and its terminating zero.
       put(binary.data(), binary.size());
     }
     return out;
@@ -316,11 +320,27 @@ class Writer {
   std::map<std::pair<std::size_t, Colour>, std::size_t> mesh_numbers_;
   std::map<std::size_t, std::pair<std::size_t, std::size_t>> geometry_numbers_;
   std::map<Colour, std::size_t> material_numbers_;
-  std::vector<std::size_t> morph_frames_, morphing_;  // keyframes; nodes that have them
+  std::vector<std::size_t> morph_frames_, morphing_;  // Keyframes; nodes that have them.
 };
 
 }  // namespace
 
 std::vector<std::byte> write_replay_glb(const Replay& replay) { return Writer(replay).run(); }
+
+std::string write_log_csv(const Replay& replay) {
+  std::string text =
+      "step,time,kinetic,potential,springs,total,pairs,contacts,points,depth,broad_seconds,"
+      "detection_seconds,forces_seconds,motion_seconds\n";
+  auto out = std::back_inserter(text);
+  for (const StepReport& r : replay.log) {
+    const Energies& e = r.energies;
+    const PhaseTimes& s = r.seconds;
+    fmt::format_to(out, "{},{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{},{},{},{:.9g},", r.number, r.time,
+                   e.kinetic, e.potential, e.springs, e.total(), r.pairs, r.contacts, r.points,
+                   r.depth);
+    fmt::format_to(out, "{:.4g},{:.4g},{:.4g},{:.4g}\n", s.broad, s.detection, s.forces, s.motion);
+  }
+  return text;
+}
 
 }  // namespace isotact

@@ -1,10 +1,11 @@
+#include "isotact/scene/run/detail/motion_script.h"
+
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
-#include "isotact/scene/detail/motion.h"
-#include "isotact/scene/detail/scene_reader.h"
+#include "isotact/scene/parse/detail/scene_reader.h"
 
 namespace isotact::detail {
 namespace {
@@ -74,7 +75,7 @@ SceneScript read_body_script(const JsonNode& node, const Scene& scene) {
   return script;
 }
 
-// How far between the keys around a time, and which they are.
+// The keys around a time, and the position between them.
 struct Between {
   std::size_t before = 0, after = 0;
   double share = 0;
@@ -89,7 +90,7 @@ Between find_between(const std::vector<Key>& keys, double time) {
   return {k - 1, k, (time - keys[k - 1].time) / (keys[k].time - keys[k - 1].time)};
 }
 
-// The shorter way round.
+// Takes the shorter rotation.
 Quat turn_towards(const Quat& from, const Quat& to, double share) {
   Quat q = to * conjugate(from);
   if (q.w < 0) q = {-q.w, -q.x, -q.y, -q.z};
@@ -129,7 +130,7 @@ Pose pose_at(const PoseScript& script, double time) {
 Pose pose_at(const SteadyScript& script, const Pose& start, double time) {
   const double t = std::clamp(time, script.from, script.until) - script.from;
   const double rate = length(script.angular_velocity);
-  // Whole turns are taken off: sines of large angles are not to be had.
+  // Whole rotations are removed, since our sines are only for limited angles.
   const double angle = std::fmod(rate * t, 2 * kPi);
   const Quat turn = rate > 0 ? rotation_about(script.angular_velocity, angle) : Quat{};
   return {normalized(turn * start.rotation), start.translation + script.velocity * t};

@@ -1,4 +1,4 @@
-#include "isotact/scene/run.h"
+#include "isotact/scene/run/run.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,8 +9,8 @@
 
 #include "isotact/base/error.h"
 #include "isotact/base/hash.h"
-#include "isotact/scene/detail/motion.h"
-#include "isotact/scene/detail/shape_load.h"
+#include "isotact/scene/run/detail/motion_script.h"
+#include "isotact/scene/run/detail/shape_load.h"
 
 namespace isotact {
 
@@ -19,9 +19,9 @@ using detail::LoadedShape;
 namespace {
 
 constexpr double kMostReplayBytes = 2e9;
-constexpr double kPlaneSize = 4;  // half the side of what is drawn of a plane, in scenes
+constexpr double kPlaneSize = 4;  // Half the side of the drawn part of a plane, in scene sizes.
 
-// Told apart by the colour-blind, too (Okabe and Ito 2008, a little softer).
+// Colour-blind users can tell these colours apart (Okabe and Ito 2008, a little softer).
 constexpr Colour kPalette[] = {{0x5b, 0x9b, 0xc8}, {0xe0, 0xa0, 0x3c}, {0x4a, 0xa8, 0x8c},
                                {0xc8, 0x78, 0xa8}, {0xd8, 0x6c, 0x4c}, {0x8c, 0x8c, 0xd0},
                                {0xc8, 0xbc, 0x50}};
@@ -83,15 +83,13 @@ BodySettings settings_of(const Scene& scene, const SceneBody& body,
   if (!body.shape) return s;
   const LoadedShape& shape = shapes[*body.shape];
   s.shape = shape.shape;
-  s.field = shape.field;
-  s.field_cell = shape.field_cell;
   if (body.kind == BodyKind::kDynamic) s.mass = mass_of(body, shape);
   return s;
 }
 
 JointSettings settings_of(const Scene& scene, const SceneJoint& joint) {
-  const JointFrames frames = find_joint_frames(scene.bodies[joint.a].pose,
-                                               scene.bodies[joint.b].pose, joint.place, joint.axis);
+  const JointFrames frames = compute_joint_frames(
+      scene.bodies[joint.a].pose, scene.bodies[joint.b].pose, joint.place, joint.axis);
   return {.kind = joint.kind,
           .a = static_cast<std::uint32_t>(joint.a),
           .b = static_cast<std::uint32_t>(joint.b),
@@ -102,18 +100,20 @@ JointSettings settings_of(const Scene& scene, const SceneJoint& joint) {
           .may_touch = joint.may_touch};
 }
 
-// Two bodies touch where one has points and the other a field. A pair that has neither way, one of
-// them dynamic, would pass through each other without a word. Those without a shape are meant to.
+// Two bodies touch if one has points and the other a field. A pair without either role, one of them
+// dynamic, would pass through each other without any report. Bodies without a shape are meant to.
 void refuse_ghosts(const Scene& scene, const World& world) {
-  // Intersection fields do without points.
+  // Intersection fields need no points.
   if (scene.world.contact == ContactRule::kOff || scene.narrow_phase != NarrowPhase::kPoints)
     return;
-  // The first body of each sort: with points or without, with a field or without.
+  // The first body of each kind: with or without points, with or without a field.
   std::optional<BodyId> first[2][2], first_dynamic[2][2];
   for (BodyId id = 0; id < world.body_count(); ++id) {
     const BodySettings& b = world.body_settings(id);
-    if (!b.shape && !b.field) continue;
-    const bool points = b.shape && b.shape->tree(), field = b.field || b.shape->field();
+    if (!b.shape) continue;
+    // The world makes points of analytic bodies that move freely.
+    const bool made = b.shape->solid() && b.kind == BodyKind::kDynamic;
+    const bool points = b.shape->tree() || made, field = b.shape->can_have_field();
     if (!first[points][field]) first[points][field] = id;
     if (b.kind == BodyKind::kDynamic && !first_dynamic[points][field])
       first_dynamic[points][field] = id;
@@ -138,7 +138,7 @@ Colour colour_of(const Scene& scene, std::size_t k) {
   return body.kind == BodyKind::kStatic ? kStaticColour : kPalette[k % std::size(kPalette)];
 }
 
-// The meshes move in; planes get a part that is large against all others.
+// Moves the meshes into the replay. Planes get a part that is large compared with all other bodies.
 void fill_looks(const Scene& scene, std::vector<LoadedShape>& shapes, Replay& replay) {
   Aabb all;
   for (const SceneBody& body : scene.bodies)
@@ -176,14 +176,14 @@ void check_replay_size(const Scene& scene, const SoftWorld* soft) {
                     frames, scene.bodies.size() + scene.soft_bodies.size(), bytes / 1e9));
 }
 
-// Of its points; infinite without.
+// Radius of the body's points; infinite without points.
 double radius_of(const World& world, BodyId id) {
   const BodySettings& body = world.body_settings(id);
   return body.shape && body.shape->tree() ? ball_of(*body.shape->tree()).radius
                                           : std::numeric_limits<double>::infinity();
 }
 
-// The smallest body against the coarsest field.
+// Compares the smallest body with the coarsest field.
 void warn_of_coarse_fields(const World& world, std::vector<std::string>& warnings) {
   std::optional<BodyId> coarsest, smallest;
   const auto cell_of = [&](BodyId id) {
@@ -216,7 +216,7 @@ ReplayContact replay_contact(const PairContact& c, double step) {
           .moment = (c.angular_impulse - cross(place, c.impulse)) / step};
 }
 
-// So many that a picture shows them all.
+// Keeps so few paths that a picture shows all of them.
 void keep_paths(const World& world, ReplayFrame& frame) {
   constexpr std::size_t kMostOfPair = 32, kMostOfFrame = 512;
   for (const PairContact& c : world.contacts()) {
@@ -226,7 +226,7 @@ void keep_paths(const World& world, ReplayFrame& frame) {
   }
 }
 
-// The number of the frame that is due at a time or was due last.
+// Returns the number of the frame that is due at a time, or was due last.
 double frame_at(double time, double rate) { return std::floor(time * rate * (1 + 1e-12) + 1e-9); }
 
 }  // namespace
@@ -293,7 +293,7 @@ void SceneRun::step_engine() {
 }
 
 void SceneRun::warn_of_overlaps() {
-  constexpr double kDeep = 0.02;  // of the smaller one's radius
+  constexpr double kDeep = 0.02;  // Fraction of the smaller body's radius.
   constexpr std::size_t kMost = 8;
   std::size_t count = 0;
   for (const PairContact& c : contacts()) {
@@ -357,7 +357,8 @@ bool SceneRun::step() {
   if (engine_) {
     step_engine();
   } else {
-    // What bends first: it touches bodies where they are, and the loads act in their step.
+    // Soft bodies step first: they touch bodies at their current poses, and the loads act in the
+    // step of those bodies.
     if (soft_) soft_->step(&world_);
     report_ = world_.step();
     if (soft_) add_soft_report();
@@ -367,7 +368,7 @@ bool SceneRun::step() {
   most_contacts_ = std::max(most_contacts_, now.contacts);
   if (settings_.keep_log) replay_.log.push_back(now);
   if (now.number == 1) warn_of_overlaps();
-  if (find_trouble()) return false;  // its poses may be no numbers
+  if (find_trouble()) return false;  // Its poses may not be finite numbers.
   record(false);
   return true;
 }
@@ -382,8 +383,9 @@ bool SceneRun::go(std::uint64_t steps, const Watch& watch) {
 }
 
 // ---- snapshots ----------------------------------------------------------------------------------
-// "ISORUN1\0", hash of the scene, hash of what follows, then the world's own bytes; where bodies
-// bend, the number of those bytes before them, and the soft world's own behind.
+// "ISORUN1\0", hash of the scene, hash of the bytes that follow, then the world's own bytes. If
+// there are soft bodies, the number of those bytes precedes them, and the soft world's bytes
+// follow.
 
 namespace {
 
@@ -392,7 +394,8 @@ constexpr std::size_t kHeaderBytes = 24;
 
 }  // namespace
 
-// Of what a snapshot depends on: the bodies and the step. Not of the run's length or its looks.
+// Hash of the inputs of a snapshot: the bodies and the step. The length of the run and colours are
+// not included.
 std::uint64_t SceneRun::scene_hash() const {
   std::uint64_t hash = hash_bytes(std::as_bytes(std::span(&scene_.world.step, 1)));
   for (std::size_t k = 0; k < world_.body_count(); ++k) {

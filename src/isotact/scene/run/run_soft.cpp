@@ -1,4 +1,4 @@
-// The bodies of a run that bend.
+// The soft bodies of a run.
 #include <algorithm>
 #include <cstring>
 
@@ -6,19 +6,19 @@
 
 #include "isotact/base/error.h"
 #include "isotact/base/hash.h"
-#include "isotact/scene/detail/shape_load.h"
-#include "isotact/scene/run.h"
+#include "isotact/scene/run/detail/shape_load.h"
+#include "isotact/scene/run/run.h"
 
 namespace isotact {
 namespace {
 
-// Of a frame that are kept to look at. A cloth at rest has thousands.
+// Contacts per frame that are kept for display. A cloth at rest has thousands.
 constexpr std::size_t kMostSoftContacts = 1000;
 
-// Of all bodies together: some ten gigabytes.
+// All bodies together: about ten gigabytes.
 constexpr std::size_t kMostSoftVertices = 20'000'000;
 
-constexpr double kDeepStart = 1e-3;  // of a body's size
+constexpr double kDeepStart = 1e-3;  // Fraction of a body's size.
 
 constexpr Colour kSoftPalette[] = {{0x7c, 0xc4, 0x8a}, {0xd8, 0x84, 0x70}, {0x86, 0xa8, 0xe0},
                                    {0xd8, 0xb8, 0x58}, {0xb4, 0x8c, 0xd0}, {0x6c, 0xc0, 0xc4}};
@@ -30,7 +30,7 @@ SoftBodySettings soft_settings(const SceneSoftBody& body, TriangleMesh mesh) {
                      .angular_velocity = body.angular_velocity,
                      .mass = body.mass,
                      .material = body.material,
-                     .thickness = body.thickness,
+                     .margin = body.margin,
                      .self_contact = body.self_contact,
                      .steering = body.steering};
   if (body.pinned)
@@ -41,7 +41,7 @@ SoftBodySettings soft_settings(const SceneSoftBody& body, TriangleMesh mesh) {
   return s;
 }
 
-// Meshes of bodies one after the other; copies of one body are made once.
+// Returns meshes of bodies one after the other. Copies of one body are made once.
 class SoftMeshes {
  public:
   const TriangleMesh& get(const SceneSoftBody& body, std::vector<std::string>& warnings) {
@@ -64,7 +64,7 @@ class SoftMeshes {
   std::vector<std::string> warnings_{};
 };
 
-// Before any body is made: ten thousand large ones take minutes.
+// Runs before any body is made: ten thousand large ones take minutes.
 void check_soft_size(const Scene& scene) {
   SoftMeshes meshes;
   std::vector<std::string> warnings;
@@ -126,13 +126,13 @@ void SceneRun::add_soft_report() {
   report_.seconds.motion += soft.seconds.motion;
 }
 
-// By where it begins: what is inside is pushed out, step by step, and may gain speed by it.
+// Tests the initial positions. Vertices inside are pushed out, step by step, and may gain speed.
 void SceneRun::warn_of_soft_overlaps() {
   for (SoftId id = 0; soft_ && id < soft_->body_count(); ++id)
     for (BodyId k = 0; k < world_.body_count(); ++k) {
       const BodySettings& body = world_.body_settings(k);
-      if (!body.field && !(body.shape && body.shape->field())) continue;
-      const AnyField field = body.field ? *body.field : AnyField{*body.shape->field()};
+      if (!body.shape || !body.shape->can_have_field()) continue;
+      const AnyField& field = body.shape->any_field();
       const Pose body_from_world = inverse(world_.pose(k));
       double depth = 0;
       for (const Vec3& p : std::as_const(*soft_).positions(id))
@@ -191,7 +191,7 @@ void SceneRun::restore_parts(std::span<const std::byte> bytes) {
   std::memcpy(&size, bytes.data(), sizeof size);
   bytes = bytes.subspan(sizeof size);
   if (size > bytes.size()) throw Error("the snapshot is cut short or broken");
-  // Both or none.
+  // Both worlds are restored, or none.
   const std::vector<std::byte> before = world_.save();
   world_.restore(bytes.first(size));
   try {

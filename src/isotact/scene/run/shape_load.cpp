@@ -1,4 +1,4 @@
-#include "isotact/scene/detail/shape_load.h"
+#include "isotact/scene/run/detail/shape_load.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,18 +7,15 @@
 
 #include <fmt/format.h>
 
-#include "isotact/base/error.h"
-#include "isotact/field/isosurface.h"
-#include "isotact/geometry/io/mesh_io.h"
-#include "isotact/geometry/primitives.h"
-#include "isotact/geometry/units.h"
-#include "isotact/scene/figures.h"
+#include "isotact/asset/load_shape.h"
+#include "isotact/geometry/primitives/primitives.h"
+#include "isotact/scene/parse/figures.h"
 
 namespace isotact::detail {
 namespace {
 
 constexpr int kResolution = 64;
-constexpr int kLookCells = 128;  // of what is drawn of an asset, along its longest side
+constexpr int kLookCells = 128;  // Cells of an asset's drawn mesh along its longest side.
 
 template <typename... F>
 struct Cases : F... {
@@ -33,26 +30,56 @@ void scale_to(TriangleMesh& mesh, double size) {
   for (Vec3f& p : mesh.positions) p = p * factor;
 }
 
+// Thin walls are reported; a scene keeps them by finer cells.
+LoadSettings settings_of(const SceneShape& s, Threads threads, LoadReport& report) {
+  LoadSettings settings{.voxel_size = s.voxel_size,
+                        .keep_thin = KeepThin::kReport,
+                        .points = s.points,
+                        .spacing = s.spacing.value_or(0),
+                        .threads = threads,
+                        .report = &report};
+  if (!s.voxel_size) settings.resolution = s.resolution.value_or(kResolution);
+  return settings;
+}
+
 LoadedShape cook(TriangleMesh mesh, const SceneShape& s, Threads threads) {
+  LoadReport report;
   LoadedShape loaded;
-  ShapeSettings settings;
-  settings.field.voxel_size = s.voxel_size;
-  if (!s.voxel_size) settings.field.resolution = s.resolution.value_or(kResolution);
-  settings.field.threads = threads;
-  settings.points = s.points.value_or(0);
-  settings.spacing = s.spacing.value_or(0);
-  settings.tree.threads = threads;
-  if (s.points == 0U) {
-    FieldResult built = build_field(mesh, settings.field);
-    loaded.warnings = std::move(built.report.warnings);
-    loaded.shape = Shape::from_parts(std::move(built.field), std::nullopt);
-  } else {
-    loaded.shape = Shape::from_mesh(mesh, settings);
-    loaded.warnings = loaded.shape->warnings();
-  }
-  loaded.mass = find_mass_properties(mesh, {.density = 1, .threads = threads});
+  loaded.shape = cook_shape(mesh, settings_of(s, threads, report));
+  loaded.mass = compute_mass_properties(mesh, {.density = 1, .threads = threads});
   loaded.look = std::move(mesh);
+  loaded.warnings = std::move(report.warnings);
   return loaded;
+}
+
+LoadedShape load_file(const std::filesystem::path& path, const LoadSettings& settings) {
+  LoadedShape loaded;
+  loaded.shape = isotact::load_shape(path, settings);
+  LoadReport& report = *settings.report;
+  const bool is_mesh = !report.mesh.triangles.empty();
+  if (is_mesh)
+    loaded.look = std::move(report.mesh);
+  else if (loaded.shape->field())
+    loaded.look = extract_look(*loaded.shape, kLookCells, settings.threads);
+  if (report.mass && !is_mesh)
+    loaded.mass = std::move(report.mass);
+  else if (!loaded.look.triangles.empty())
+    loaded.mass = compute_mass_properties(loaded.look, {.density = 1, .threads = settings.threads});
+  loaded.warnings = std::move(report.warnings);
+  return loaded;
+}
+
+LoadedShape load_mesh_file(const MeshFile& file, const SceneShape& s, Threads threads) {
+  LoadReport report;
+  LoadSettings settings = settings_of(s, threads, report);
+  settings.unit = file.unit;
+  return load_file(file.path, settings);
+}
+
+// An asset has the points that it has.
+LoadedShape load_asset_file(const AssetFile& file, Threads threads) {
+  LoadReport report;
+  return load_file(file.path, {.points = 0, .threads = threads, .report = &report});
 }
 
 TriangleMesh make_mesh(const MadeShape& made) {
@@ -62,7 +89,7 @@ TriangleMesh make_mesh(const MadeShape& made) {
 }
 
 TriangleMesh read_file_mesh(const MeshFile& file, std::vector<std::string>& warnings) {
-  LoadedMesh read = read_mesh(file.path, {.scale = metres_per_unit(file.unit)});
+  LoadedMesh read = load_mesh(file.path, file.unit);
   warnings.insert(warnings.begin(), read.warnings.begin(), read.warnings.end());
   return std::move(read.mesh);
 }
@@ -81,30 +108,11 @@ TriangleMesh read_data_mesh(const DataFile& file, std::vector<std::string>& warn
   return mesh;
 }
 
-// With warnings that its mesh brought along, after those of cooking.
-template <typename Source>
-LoadedShape cook_read(const Source& source, const SceneShape& shape, Threads threads,
-                      TriangleMesh (*read)(const Source&, std::vector<std::string>&)) {
+// Appends the warnings of the mesh to those of cooking.
+LoadedShape load_data(const DataFile& file, const SceneShape& shape, Threads threads) {
   std::vector<std::string> warnings;
-  LoadedShape loaded = cook(read(source, warnings), shape, threads);
+  LoadedShape loaded = cook(read_data_mesh(file, warnings), shape, threads);
   loaded.warnings.insert(loaded.warnings.end(), warnings.begin(), warnings.end());
-  return loaded;
-}
-
-LoadedShape load_asset(const AssetFile& file, Threads threads) {
-  LoadedShape loaded;
-  const Asset asset = read_asset(file.path);
-  loaded.shape = Shape::from_asset(asset);
-  if (const auto& field = loaded.shape->field()) {
-    const auto& cells = field->lattice().cells;
-    const int longest = static_cast<int>(std::max({cells[0], cells[1], cells[2]}));
-    loaded.look =
-        extract_surface(*field, {.stride = std::max(1, longest / kLookCells), .threads = threads});
-  }
-  if (asset.mass)
-    loaded.mass = asset.mass;
-  else if (!loaded.look.triangles.empty())
-    loaded.mass = find_mass_properties(loaded.look, {.density = 1, .threads = threads});
   return loaded;
 }
 
@@ -123,22 +131,9 @@ TriangleMesh draw_field(const SceneField& field) {
             },
             [](const TorusField& f) {
               return make_torus({.radius = f.radius, .tube_radius = f.tube_radius});
-            }},
-      field);
-}
-
-// How fine the marching through a formula has to be: small against what is smallest about it.
-double cell_of(const SceneField& field) {
-  const double detail = std::visit(
-      Cases{[](const PlaneField&) { return 1.0; }, [](const SphereField& f) { return f.radius; },
-            [](const BoxField& f) {
-              return std::min({f.half_size.x, f.half_size.y, f.half_size.z});
             },
-            [](const CapsuleField& f) { return f.radius; },
-            [](const CylinderField& f) { return std::min(f.radius, f.height / 2); },
-            [](const TorusField& f) { return f.tube_radius; }},
+            [](const TerrainField& f) { return make_surface(f.terrain()); }},
       field);
-  return std::min(1e-3, detail * 0.02);
 }
 
 }  // namespace
@@ -157,15 +152,17 @@ TriangleMesh draw_plane(const PlaneField& plane, double half_size) {
 LoadedShape load_shape(const SceneShape& shape, Threads threads) {
   return std::visit(
       Cases{[&](const MadeShape& made) { return cook(make_mesh(made), shape, threads); },
-            [&](const MeshFile& file) { return cook_read(file, shape, threads, read_file_mesh); },
-            [&](const AssetFile& file) { return load_asset(file, threads); },
-            [&](const DataFile& file) { return cook_read(file, shape, threads, read_data_mesh); },
+            [&](const MeshFile& file) { return load_mesh_file(file, shape, threads); },
+            [&](const AssetFile& file) { return load_asset_file(file, threads); },
+            [&](const DataFile& file) { return load_data(file, shape, threads); },
             [&](const SceneField& field) {
               LoadedShape loaded;
-              std::visit([&](const auto& f) { loaded.field = AnyField{f}; }, field);
-              loaded.field_cell = cell_of(field);
+              const AnalyticSolid solid =
+                  std::visit([](const auto& f) { return AnalyticSolid(f); }, field);
+              loaded.shape = Shape::from_analytic(solid, {.field = {.threads = threads}});
               loaded.look = draw_field(field);
               loaded.is_endless = std::holds_alternative<PlaneField>(field);
+              if (solid.is_bounded()) loaded.mass = loaded.shape->mass();
               return loaded;
             }},
       shape.source);

@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "isotact/dynamics/joint.h"
-#include "isotact/dynamics/rigid_body.h"
-#include "isotact/dynamics/spatial.h"
+#include "isotact/dynamics/model/joint.h"
+#include "isotact/dynamics/model/rigid_body.h"
+#include "isotact/dynamics/model/spatial.h"
 
 namespace isotact::detail {
 
@@ -16,18 +16,29 @@ namespace isotact::detail {
 struct JointRow {
   std::size_t a = 0, b = 0;
   Wrench on_a{}, on_b{};
-  double wanted = 0;                                        // velocity
-  double least = -std::numeric_limits<double>::infinity();  // of the impulse
+  double wanted = 0;                                        // Velocity.
+  double least = -std::numeric_limits<double>::infinity();  // Bounds of the impulse.
   double most = std::numeric_limits<double>::infinity();
   bool is_motor = false;
 };
 void add_joint_rows(const JointSettings& joint, const RigidBody& a, const RigidBody& b, double step,
                     std::vector<JointRow>& rows);
 
-// The impulses with which all rows have what they miss: `matrix` (row by row) tells how fast one
-// goes by a unit impulse of another. Motors and limits that would pass their bounds are held there,
-// and the rest is solved anew.
+// Returns the impulses with which all rows have their `missing` velocities. `matrix` (row by row)
+// has the change of velocity of one row per unit impulse of another. Motors and limits that would
+// exceed their bounds are held there, and the rest is solved again.
 std::vector<double> solve_joint_rows(std::span<const JointRow> rows, std::span<const double> matrix,
                                      std::span<const double> missing);
+
+// Positions of joints.
+
+// Error of a joint: metres of distance, radians of angle. For reports and tests.
+struct JointError {
+  double distance = 0, angle = 0;
+};
+JointError compute_joint_error(const JointSettings& joint, const RigidBody& a, const RigidBody& b);
+
+// Returns the angle of a hinge, or the position of a slider.
+double compute_joint_position(const JointSettings& joint, const RigidBody& a, const RigidBody& b);
 
 }  // namespace isotact::detail

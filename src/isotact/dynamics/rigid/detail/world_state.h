@@ -1,4 +1,4 @@
-// What a World holds.
+// The state of a World.
 #pragma once
 
 #include <array>
@@ -6,8 +6,9 @@
 #include <map>
 #include <vector>
 
-#include "isotact/dynamics/detail/velocity_solver.h"
-#include "isotact/dynamics/world.h"
+#include "isotact/dynamics/rigid/detail/velocity_solver.h"
+#include "isotact/dynamics/rigid/world.h"
+#include "isotact/queries/broad_phase/box_tree.h"
 
 namespace isotact {
 
@@ -16,46 +17,49 @@ namespace detail {
 struct WorldBody {
   BodySettings settings{};
   RigidBody body{};
-  Load load{};             // of the user, until the next step
-  Pose target{};           // of a kinematic body
-  BodyStep step{};         // the present one
-  Vec3 ball_center{};      // in the body's frame
-  double ball_radius = 0;  // of its surface, about that; infinite for fields without end
-  Aabb box{};              // of its surface, in the body's frame; empty where the ball is infinite
-  double area = 0;         // m^2; 0: it has no points
-  // Metres: no place is deeper inside. What goes deeper than that comes out on the other side.
+  Load load{};             // User's load, until the next step.
+  Pose target{};           // For a kinematic body.
+  BodyStep step{};         // The current one.
+  Vec3 ball_center{};      // Body frame.
+  double ball_radius = 0;  // Contains its surface; infinite for endless fields.
+  Aabb box{};              // Box of its surface, body frame; empty if the ball is infinite.
+  double area = 0;         // m^2; 0: it has no points.
+  // Metres: no position is deeper inside. A body that goes deeper comes out on the other side.
   double inner_depth = std::numeric_limits<double>::infinity();
+  std::optional<PointSphereTree> points{};
   std::shared_ptr<const SweptTracer> all{}, first{};  // of its field
 
-  double quiet = 0;  // seconds since it was last faster than the speed of sleep
+  double quiet = 0;  // Seconds since it was last faster than the sleep speed.
   bool asleep = false;
-  BodyState slept{};  // where it fell asleep
+  BodyState slept{};  // State in which it fell asleep.
 
-  bool has_points() const { return settings.shape && settings.shape->tree(); }
+  bool has_points() const { return points.has_value(); }
   bool has_field() const { return all != nullptr; }
-  const PointSphereTree& tree() const { return *settings.shape->tree(); }
+  const PointSphereTree& tree() const { return *points; }
+  const AnyField& field() const { return settings.shape->any_field(); }
+  double cell() const { return settings.shape->cell(); }
   bool is_dynamic() const { return body.kind == BodyKind::kDynamic; }
-  bool moves() const { return is_dynamic() && !asleep; }  // freely
+  bool moves() const { return is_dynamic() && !asleep; }  // Moves freely.
 };
 
-// What a pair remembers from step to step.
+// Memory of a pair from step to step.
 struct PairState {
   BodyPair pair{};
-  std::vector<PointStick> sticks[2]{};    // of points of A in B, of points of B in A
-  Vec3 impulse{};                         // N s on A, of the present step
-  Vec3 angular_impulse{};                 // N m s on A about the world's origin; so, too
-  ContactPush push{};                     // for the next
-  bool touches = false, touched = false;  // in this step, in the one before
-  Contact contact{};                      // the deepest, or what it last was
-  bool apart = false;                     // their boxes have left each other
-  // Of the present step.
+  std::vector<PointStick> sticks[2]{};  // Points of A in B, points of B in A.
+  Vec3 impulse{};                       // N s on A, in the current step.
+  Vec3 angular_impulse{};               // N m s on A about the world's origin, in the current step.
+  ContactPush push{};                   // For the next step.
+  bool touches = false, touched = false;  // In this step, in the one before.
+  Contact contact{};                      // The deepest, or the last known one.
+  bool apart = false;                     // Their boxes have separated.
+  // Values of the current step.
   std::uint32_t points = 0, sticking = 0;
   double area = 0, depth = 0, energy = 0;
   bool impact = false;
-  SweptCounts counts{};
+  SweptWork work{};
   double detection_seconds = 0, force_seconds = 0;
-  // Of the points of each in the field of the other. No result depends on it.
-  std::array<SweptMemory, 2> memory{};
+  // Memory of the points of each in the field of the other. No result depends on it.
+  std::array<SweptScratch, 2> memory{};
 };
 
 }  // namespace detail
@@ -65,23 +69,26 @@ struct World::State {
   std::vector<detail::WorldBody> bodies{};
   std::vector<detail::PairState> pairs{};       // sorted; those of the last step
   std::vector<detail::PairState> last_pairs{};  // empty between steps: keeps its memory
+  std::unique_ptr<BoxTree> broad{};             // of the boxes that bodies fill in a step
   std::map<BodyPair, ContactMaterial> materials{};
-  std::vector<BodyPair> ignored{};  // sorted
+  std::vector<BodyPair> ignored{};  // Sorted.
   std::vector<JointSettings> joints{};
   std::vector<PairContact> contacts{};
   StepReport report{};
   std::optional<Trouble> trouble{};
+  std::size_t complete_bodies = 0;  // for which make_points has looked
   double energy_start = 0, potential_start = 0, energy_bound = 0;  // J: see look_for_trouble
 
   double bound_energy() const;
   // The parts of a step, in order.
+  void make_points();  // of bodies that need them to touch others
   void note_start();
-  void apply_loads();       // momenta change
-  void solve_velocities();  // by contacts and joints
-  void move_bodies();       // poses change; `step` of each says how
-  void find_pairs();        // that may touch
+  void apply_loads();       // Changes momenta.
+  void solve_velocities();  // By contacts and joints.
+  void move_bodies();       // Changes poses; `step` of each has the motion.
+  void find_pairs();        // Pairs that may touch.
   void resolve_impacts();
-  void find_contacts();  // and the impulses of the next step
+  void find_contacts();  // Also computes the impulses of the next step.
   void list_contacts();
   bool find_flawed_body();
   void look_for_trouble();
@@ -94,7 +101,7 @@ struct World::State {
   template <typename Visit>
   void for_each_link(Visit&& visit) const;
 
-  bool rests(const BodyPair& pair) const {  // neither of them moves
+  bool rests(const BodyPair& pair) const {  // Neither of them moves.
     const detail::WorldBody &a = bodies[pair.a], &b = bodies[pair.b];
     return (a.asleep && !b.moves() && b.body.kind != BodyKind::kKinematic) ||
            (b.asleep && !a.moves() && a.body.kind != BodyKind::kKinematic);
@@ -106,3 +113,12 @@ struct World::State {
 };
 
 }  // namespace isotact
+
+namespace isotact::detail {
+
+// Common parts of a step and its impacts.
+
+// From its start (step.motion.from, step.center_from) to its current pose.
+void finish_body_step(WorldBody& body, double step);
+
+}  // namespace isotact::detail

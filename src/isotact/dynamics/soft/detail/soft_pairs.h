@@ -1,4 +1,4 @@
-// Soft bodies near each other: what is near, and how it is held apart.
+// Soft bodies near each other: their near features, and their separation.
 #pragma once
 
 #include <functional>
@@ -9,63 +9,63 @@
 
 namespace isotact::detail {
 
-// For bodies with self contact: what is nearer than the thickness at rest.
+// For bodies with self contact: features that are nearer than the margin at rest.
 void note_rest(SoftBody& body);
 
-// By how much the box of a body's ways is to be grown on every side, so that contacts have room to
-// push it. A body that is hit by a faster one needs more: `others` is the longest way of all, which
-// counts up to half an edge. No vertex ends outside of that box.
+// Returns the enlargement of the box of a body's paths on every side, so that contacts can push it.
+// A body that is hit by a faster one needs more: `others` is the longest path of all, which counts
+// up to half an edge. No vertex ends outside that box.
 double find_room(const SoftBody& body, double others);
 
-void note_prediction(SoftBody& body);  // before it is pushed
-void update_off(SoftBody& body);       // after
-// Where vertices would end without contacts.
+void note_prediction(SoftBody& body);  // Before it is pushed.
+void update_off(SoftBody& body);       // After it is pushed.
+// Returns the end positions of vertices without contacts.
 inline const std::vector<Vec3>& predicted_of(const SoftBody& body) {
   return body.pushed ? body.predicted : body.x;
 }
 
-// Features that may meet if no vertex ends further from where it would end without contacts than
-// both bodies together may have, which is the pair's margin. See hold_apart. Not for two threads at
-// once on one body.
+// Finds features that may meet if no vertex ends further from its end without contacts than both
+// bodies together allow, which is the pair's margin. See hold_apart. Not for two threads at once on
+// one body.
 void find_near(SoftPair& pair, std::vector<SoftBody>& bodies);
 
-// Features that may meet on the ways as they are now, or on shorter ones.
-void find_on_ways(SoftPair& pair, std::vector<SoftBody>& bodies);
+// Finds features that may meet on the current paths, or on shorter ones.
+void find_on_paths(SoftPair& pair, std::vector<SoftBody>& bodies);
 
-// Called for a vertex whose way was made shorter; may make it shorter still.
+// Called for a vertex whose path was shortened; may shorten it further.
 using HoldCheck = std::function<void(SoftBody& body, std::uint32_t vertex)>;
 
-// Shortens ways of vertices until no two features that are near meet. Returns how many times.
+// Shortens paths of vertices until no two near features meet. Returns the number of changes.
 //
-// Why nothing can cross. Surfaces that do not cross at the beginning cross at the first time at
-// which a vertex meets a face or an edge an edge. Take such a pair, its nearest points a and b at
-// the beginning, and n from b to a. Features are convex, so all of A's vertices are at n.x >= n.a
-// there, and all of B's at n.x <= n.b. If at the end, too, all of A's are above all of B's, there
-// is a plane between them at both times, and the one that moves evenly from the first to the second
-// is between them all the time, because vertices move evenly. They do not meet. If not, all of them
-// are held back on their sides of the plane that rests in the middle: ways then end at x0 or
-// between x0 and a place on the right side, which stays true when ways get shorter still. As every
-// pair is put to rest at most once, this comes to an end.
+// Proof that nothing can cross. Surfaces that do not cross at the start cross first at a time at
+// which a vertex meets a face or an edge meets an edge. Take such a pair, its nearest points a and
+// b at the start, and n from b to a. Features are convex, so all of A's vertices are at n.x >= n.a
+// there, and all of B's at n.x <= n.b. If all of A's are also above all of B's at the end, there is
+// a plane between them at both times. The plane that moves evenly from the first to the second is
+// between them all the time, because vertices move evenly. They do not meet. If not, all of them
+// are held back on their sides of a resting plane in the middle. Paths then end at x0 or between x0
+// and a position on the right side, which stays true for shorter paths. As every pair is put to
+// rest at most once, this ends.
 //
-// Features that are not in the list: boxes of their ways without contacts, in a frame that goes
-// with the two bodies, are further apart than the margin on some axis; or they are further apart at
-// the beginning than these ways and the margin together. Ends that are off by e_a and e_b bring
-// them nearer by no more than e_a + e_b. As long as that is below the margin, they do not meet.
-// Where it is not, the list is made anew by the ways as they are then
-// (SoftWorld::State::hold_apart): boxes of ways hold those of ways that are made shorter, so that
-// this list stays true.
+// Features that are not in the list are safe for one of two reasons. Either the boxes of their
+// paths without contacts, in a frame that moves with the two bodies, are further apart than the
+// margin on some axis. Or they are further apart at the start than these paths and the margin
+// together. Ends that are off by e_a and e_b bring them nearer by at most e_a + e_b. As long as
+// that is below the margin, they do not meet. Otherwise the list is made again from the current
+// paths (SoftWorld::State::hold_apart). Boxes of paths contain those of shortened paths, so that
+// this list stays valid.
 //
-// It holds for what moves by itself: pinned vertices have no way, but those of a deformer go where
-// they are told.
+// This holds for bodies that move by themselves: pinned vertices have no path, but a deformer sets
+// the positions of its vertices.
 std::uint32_t hold_apart(std::span<SoftPair*> pairs, std::vector<SoftBody>& bodies,
                          const HoldCheck& check);
 
-// Points of a rigid body that rests, and faces that may meet them on the ways as they are now, or
-// on shorter ones: vertices alone would let a thin part of it through between them.
-void find_points_on_ways(SoftBody& body, RigidSide& rigid, std::vector<TrianglePair>& candidates,
-                         std::vector<FeatureContact>& near);
-// Shortens ways until no face meets one of these points; for the same reason as above. `fixed` goes
-// with `near`, and must be kept from call to call: each is put to rest once.
+// Finds points of a resting rigid body, and faces that may meet them on the current paths, or on
+// shorter ones. Vertices alone would let a thin part of it pass between them.
+void find_points_on_paths(SoftBody& body, RigidSide& rigid, std::vector<TrianglePair>& candidates,
+                          std::vector<FeatureContact>& near);
+// Shortens paths until no face meets one of these points, for the same reason as above. `fixed`
+// belongs to `near`, and must be kept from call to call: each is put to rest once.
 std::uint32_t hold_off_points(SoftBody& body, std::span<const FeatureContact> near,
                               std::vector<bool>& fixed, const HoldCheck& check);
 

@@ -1,4 +1,4 @@
-// What a SoftWorld holds.
+// The state of a SoftWorld.
 #pragma once
 
 #include <memory>
@@ -12,10 +12,10 @@ namespace isotact {
 
 namespace detail {
 
-// What hangs together by contacts: solved by one thread.
+// Bodies that contacts connect: solved by one thread.
 struct SoftIsland {
   std::vector<SoftId> bodies{};
-  std::vector<RigidSide*> rigid{};  // that move
+  std::vector<RigidSide*> rigid{};  // Those that move.
   std::vector<SoftRow*> rows{};
   std::vector<SoftPair*> pairs{};
   std::uint32_t held = 0;
@@ -24,11 +24,11 @@ struct SoftIsland {
 // A soft body and a rigid one that may touch.
 struct FieldPair {
   SoftId body = 0;
-  std::uint32_t rigid = 0;  // of State::rigid
+  std::uint32_t rigid = 0;  // Index into State::rigid.
   std::vector<TrianglePair> candidates{};
   std::vector<SoftRow> rows{};
-  std::vector<FeatureContact> near{};  // faces and points, see find_points_on_ways
-  std::vector<bool> fixed{};           // of `near`: a resting plane holds them apart
+  std::vector<FeatureContact> near{};  // Faces and points, see find_points_on_paths.
+  std::vector<bool> fixed{};           // For `near`: a resting plane separates them.
 };
 
 }  // namespace detail
@@ -40,13 +40,13 @@ struct SoftWorld::State {
   SoftReport report{};
   std::vector<SoftContact> contacts{};
   std::optional<Trouble> trouble{};
-  std::vector<Pose> last_poses{};  // of the rigid bodies, a step ago
+  std::vector<Pose> last_poses{};  // Poses of the rigid bodies, one step ago.
 
-  // Of the present step.
-  double longest_way = 0;  // metres, of all soft bodies and of rigid ones that move
+  // Values of the current step.
+  double longest_way = 0;  // Metres, of soft bodies and of moving rigid ones.
   std::vector<detail::RigidSide> rigid{};
   std::vector<detail::SoftPair> pairs{};
-  std::size_t pair_count = 0;  // pairs keep their memory
+  std::size_t pair_count = 0;  // Pairs keep their memory.
   std::vector<std::vector<detail::SoftRow>> pair_rows{};
   std::vector<detail::FieldPair> field_pairs{};
   std::vector<detail::SoftIsland> islands{};
@@ -57,19 +57,19 @@ struct SoftWorld::State {
   bool find_flawed_body();
   bool find_touching_start();
   void look_at_rigid(const World* world);
-  void find_pairs();  // whose boxes are near
+  void find_pairs();  // Pairs whose boxes are near.
   void find_contacts(const World* world);
   void look_at_pairs(std::span<const std::uint32_t> numbers);
   void find_islands();
   void solve_island(detail::SoftIsland& island);
-  void push(detail::SoftBody& b);  // by what the solver has found
-  void hold_apart();               // what it has left
+  void push(detail::SoftBody& b);  // By the result of the solver.
+  void hold_apart();               // The rest after the solver.
   void hold_islands(const detail::HoldCheck& check);
   std::uint32_t hold_off_points(const detail::HoldCheck& check);
   void note_held();
   void list_contacts();
   void add_loads(World* world) const;
-  void sum_up();  // energies, bounds
+  void sum_up();  // Energies, bounds.
 };
 
 }  // namespace isotact

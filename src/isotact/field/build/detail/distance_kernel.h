@@ -7,9 +7,9 @@
 // out could not have changed a minimum, and results do not depend on how nodes are grouped.
 #pragma once
 
-#include "isotact/base/lanes.h"
+#include "isotact/base/detail/lanes.h"
 #include "isotact/field/build/detail/kernel_types.h"
-#include "isotact/geometry/bvh_layout.h"
+#include "isotact/geometry/bvh/bvh_layout.h"
 
 namespace isotact::detail {
 

@@ -2,15 +2,19 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "isotact/base/cpu.h"
 #include "isotact/base/progress.h"
 #include "isotact/field/build/detail/kernel_types.h"
-#include "isotact/field/build/detail/marking.h"
+#include "isotact/field/build/detail/plan.h"
+#include "isotact/field/build/distance_device.h"
 #include "isotact/field/lattice.h"
-#include "isotact/geometry/bvh.h"
+#include "isotact/geometry/bvh/bvh.h"
 
 namespace isotact::detail {
 
@@ -84,8 +88,8 @@ class DistancePass {
                     std::span<float> values) const;
   bool gather(const Aabbf& box, Scratch& scratch) const;
   double bound_distance(const BrickWork& work, const Index3& cell) const;
-  void find_eighths(const BrickWork& bricks, const Index3& first_cell, unsigned wanted,
-                    unsigned whole, Scratch& scratch, const BrickVisitor& visit) const;
+  void compute_eighths(const BrickWork& bricks, const Index3& first_cell, unsigned wanted,
+                       unsigned whole, Scratch& scratch, const BrickVisitor& visit) const;
 
   std::vector<Part> parts_;
   Lattice lattice_;
@@ -95,6 +99,33 @@ class DistancePass {
   std::size_t longest_list_ = 1000;
   double error_ = 0;
   double metres_error_ = 0;  // cells: rounding of the hierarchy's coordinates, far from the origin
+};
+
+// Exact unsigned distances for a build, from the processor (DistancePass) or from a device.
+
+class DistanceStage {
+ public:
+  // Without a device, or where it cannot take the mesh, `find_bvh` is asked for the mesh's
+  // hierarchy, which must outlive this.
+  DistanceStage(const TriangleMesh& mesh, const Lattice& lattice, DistanceDevice* device,
+                Threads threads, const std::function<const Bvh&()>& find_bvh);
+
+  // As those of DistancePass; coarse distances come first.
+  std::vector<float> find_coarse(const DistancePass::CoarseRule& rule, const Monitor& monitor);
+  void for_each_brick(const DistancePass::BrickWork& work, const Monitor& monitor,
+                      const DistancePass::BrickVisitor& visit);
+  double error() const { return on_device_ ? on_device_->error() : pass_->error(); }
+  double signed_error() const { return 2 * error() + 0.002; }
+
+  DeviceDistances* on_device() const { return on_device_.get(); }  // null: the processor's
+  const std::string& refusal() const { return refusal_; }          // the device's reason, or empty
+
+ private:
+  Lattice lattice_;
+  Threads threads_;
+  std::optional<DistancePass> pass_;
+  std::unique_ptr<DeviceDistances> on_device_;
+  std::string refusal_;
 };
 
 }  // namespace isotact::detail

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "isotact/field/build/triangle_frame.h"
+#include "isotact/field/surface/triangle_frame.h"
 
 namespace isotact::detail {
 

@@ -13,8 +13,8 @@
 
 #include "isotact/base/parallel.h"
 #include "isotact/base/progress.h"
-#include "isotact/field/build/surface.h"
 #include "isotact/field/lattice.h"
+#include "isotact/field/surface/surface.h"
 
 namespace isotact::detail {
 
@@ -67,5 +67,16 @@ class RowCrossings {
   std::int32_t rows_ = 0;  // nodes along y
   NestedRule nested_ = NestedRule::kWinding;
 };
+
+// From distances and crossings of grid lines to signed distances.
+
+// Turns unsigned distances at all nodes of the coarse lattice into signed ones.
+void sign_coarse(std::span<float> coarse, const Lattice& coarse_lattice, const RowCrossings& rows,
+                 Threads threads);
+// The same for one node.
+bool is_coarse_node_inside(const Index3& node, const RowCrossings& rows);
+
+// The same for the 8^3 own nodes of a coarse cell's brick, in fine cells.
+void sign_brick(std::span<float> distance, const Index3& cell, const RowCrossings& rows);
 
 }  // namespace isotact::detail

@@ -1,4 +1,4 @@
-#include "isotact/field/detail/cube_table.h"
+#include "isotact/field/extract/detail/cube_table.h"
 
 #include <cassert>
 #include <limits>

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "isotact/base/parallel.h"
-#include "isotact/field/brick_field.h"
+#include "isotact/field/models/brick_field.h"
 
 namespace isotact::detail {
 
@@ -80,13 +80,13 @@ class BrickAssembly {
   void bind(std::size_t number);
   std::uint32_t find_neighbours(const Index3& cell, std::uint32_t* around) const;
   void bind_and_measure(std::size_t number);
-  ValueRange find_cell_range(const Index3& cell) const;
+  ValueRange compute_cell_range(const Index3& cell) const;
   // Of a node of the tree, from the level below, which is not needed above the cells.
-  ValueRange find_tree_range(int level, const Index3& node,
-                             std::span<const ValueRange> below) const;
+  ValueRange compute_tree_range(int level, const Index3& node,
+                                std::span<const ValueRange> below) const;
   void build_tree();
   void update_tree(const Changes& changes);
-  void find_lipschitz();
+  void compute_lipschitz();
   BrickField release();
 
   AssemblySettings settings_;

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <span>
 
-#include "isotact/field/brick_field.h"
+#include "isotact/field/models/brick_field.h"
 
 namespace isotact::detail {
 
@@ -70,8 +70,8 @@ inline float slope_of(std::uint16_t stored) {
 }
 
 // Of the coarse cells from first to last, both included.
-ValueRange find_range(const BrickField& field, const Index3& first, const Index3& last);
+ValueRange compute_range(const BrickField& field, const Index3& first, const Index3& last);
 // Of a point in the box, from the exact samples around it.
-Interval find_distance_bounds(const BrickField& field, const Vec3& point);
+Interval compute_distance_bounds(const BrickField& field, const Vec3& point);
 
 }  // namespace isotact::detail

@@ -4,9 +4,9 @@
 #include <bit>
 #include <cmath>
 
-#include "isotact/field/brick_field.h"
-#include "isotact/field/detail/brick_layout.h"
-#include "isotact/field/detail/trilinear.h"
+#include "isotact/field/models/brick_field.h"
+#include "isotact/field/models/detail/brick_layout.h"
+#include "isotact/field/models/detail/trilinear.h"
 
 namespace isotact::detail {
 

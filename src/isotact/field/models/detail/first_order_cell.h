@@ -36,7 +36,7 @@ struct EdgeRises {
   std::array<EdgeQuad, 3> f{}, fall{};
 };
 
-inline EdgeRises find_edge_rises(const FirstOrderCell& cell) {
+inline EdgeRises compute_edge_rises(const FirstOrderCell& cell) {
   EdgeRises rises;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const std::size_t b = (axis + 1) % 3, c = (axis + 2) % 3;
@@ -58,7 +58,7 @@ inline double interpolate_corners(const std::array<double, 8>& f, const Vec3& at
 }
 
 inline double evaluate(const FirstOrderCell& cell, const Vec3& at) {
-  const EdgeRises rises = find_edge_rises(cell);
+  const EdgeRises rises = compute_edge_rises(cell);
   double value = interpolate_corners(cell.f, at);
   for (std::size_t axis = 0; axis < 3; ++axis)
     value +=
@@ -68,7 +68,7 @@ inline double evaluate(const FirstOrderCell& cell, const Vec3& at) {
 
 // The derivative of evaluate.
 inline Vec3 evaluate_gradient(const FirstOrderCell& cell, const Vec3& at) {
-  const EdgeRises rises = find_edge_rises(cell);
+  const EdgeRises rises = compute_edge_rises(cell);
   Vec3 gradient;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const std::size_t b = (axis + 1) % 3, c = (axis + 2) % 3;
@@ -86,8 +86,8 @@ inline Vec3 evaluate_gradient(const FirstOrderCell& cell, const Vec3& at) {
 // A linear function has its values at 0, 1/2, 1 as coefficients; u (1-u) has 0, 1/2, 0.
 using ControlNet = std::array<double, 27>;
 
-inline ControlNet find_control_net(const FirstOrderCell& cell) {
-  const EdgeRises rises = find_edge_rises(cell);
+inline ControlNet compute_control_net(const FirstOrderCell& cell) {
+  const EdgeRises rises = compute_edge_rises(cell);
   ControlNet net;
   for (std::size_t n = 0; n < 27; ++n) {
     const std::array<std::size_t, 3> place{n % 3, n / 3 % 3, n / 9};
@@ -104,7 +104,7 @@ inline ControlNet find_control_net(const FirstOrderCell& cell) {
 // Room for the rounding of evaluate and of the net, which are sums of some 30 terms in double.
 inline constexpr double kCellRounding = 1e-13;
 
-inline Interval find_range(const ControlNet& net) {
+inline Interval compute_range(const ControlNet& net) {
   const auto [lower, upper] = std::minmax_element(net.begin(), net.end());
   const double slack = kCellRounding * (1 + std::fmax(std::fabs(*lower), std::fabs(*upper)));
   return {*lower - slack, *upper + slack};
@@ -113,7 +113,7 @@ inline Interval find_range(const ControlNet& net) {
 // A bound of the gradient's squared length in the cell. A derivative's coefficients are twice the
 // differences of neighbours; raised to second degree along its axis, all three components have 27,
 // and the length of a mean of vectors is at most that of the longest.
-inline double find_gradient_bound_sq(const ControlNet& net) {
+inline double compute_gradient_bound_sq(const ControlNet& net) {
   constexpr std::array<std::size_t, 3> kStride{1, 3, 9};
   double bound = 0;
   for (std::size_t n = 0; n < 27; ++n) {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "isotact/base/half.h"
-#include "isotact/field/detail/first_order_cell.h"
-#include "isotact/field/first_order_field.h"
 #include "isotact/field/flat_buffer.h"
+#include "isotact/field/models/detail/first_order_cell.h"
+#include "isotact/field/models/first_order_field.h"
 
 namespace isotact::detail {
 
@@ -30,7 +30,8 @@ struct FirstOrderLayout {
 };
 
 // Needs cells of 1 to kMaxFirstOrderCells an axis: then nothing overflows.
-constexpr FirstOrderLayout find_first_order_layout(const Index3& cells, FirstOrderStorage storage) {
+constexpr FirstOrderLayout compute_first_order_layout(const Index3& cells,
+                                                      FirstOrderStorage storage) {
   FirstOrderLayout layout;
   const std::size_t nodes = count({cells[0] + 1, cells[1] + 1, cells[2] + 1});
   layout.texel_offset = sizeof(FirstOrderHeader);

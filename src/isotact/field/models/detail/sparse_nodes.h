@@ -51,7 +51,7 @@ class SparseNodes {
   }
 
   // Bit i: is_interpolated() of node i of the 2^3 that begin at an even one.
-  unsigned find_interpolated(const Index3& first) const {
+  unsigned compute_interpolated(const Index3& first) const {
     unsigned sparse = 0;  // bit i: of the blocks that share the first node; beyond the box there
                           // are none to be shared with
     for (std::int32_t i = 0; i < 8; ++i) {

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "isotact/field/build/frames.h"
-#include "isotact/geometry/bvh.h"
+#include "isotact/field/surface/frames.h"
+#include "isotact/geometry/bvh/bvh.h"
 
 namespace isotact::detail {
 

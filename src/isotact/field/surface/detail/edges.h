@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "isotact/base/parallel.h"
-#include "isotact/geometry/mesh.h"
+#include "isotact/geometry/mesh/mesh.h"
 
 namespace isotact::surface_detail {
 
@@ -31,26 +31,5 @@ struct EdgeReport {
 // Needs triangles with three distinct vertices, fewer than 2^31 of them. The same for any number of
 // threads. Cost: about 50 ns a triangle on one.
 EdgeReport find_edges(const TriangleMesh& mesh, Threads threads);
-
-// Parts of a graph: names every element by the lowest one it is joined to.
-class DisjointSets {
- public:
-  explicit DisjointSets(std::size_t count);
-  std::uint32_t find(std::uint32_t i) {
-    while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
-    return i;
-  }
-  void join(std::uint32_t a, std::uint32_t b) {
-    a = find(a);
-    b = find(b);
-    if (a < b)
-      parent_[b] = a;
-    else
-      parent_[a] = b;
-  }
-
- private:
-  std::vector<std::uint32_t> parent_;
-};
 
 }  // namespace isotact::surface_detail

@@ -16,8 +16,9 @@
 
 #include "isotact/base/parallel.h"
 #include "isotact/base/progress.h"
-#include "isotact/field/build/detail/phase.h"
 #include "isotact/field/lattice.h"
+#include "isotact/field/surface/detail/phase.h"
+#include "isotact/geometry/mesh/mesh.h"
 
 namespace isotact::surface_detail {
 
@@ -51,5 +52,25 @@ LevelSheet trace_level_sheet(const WindingPhase& phase, const std::vector<Vec3>&
 
 Index3 cell_of(const Vec3& point, const SheetSettings& settings);
 std::uint64_t key_of(const Index3& index);
+
+// Membranes brought nearer to their level surface where a coarse lattice left them off it.
+
+// Triangles to be added to a mesh.
+struct Patch {
+  std::vector<Vec3f> positions;  // numbered from the mesh's own on
+  std::vector<Triangle> triangles;
+};
+
+struct RefineSettings {
+  double tolerance = 0;  // metres between an edge's middle and the surface
+  std::size_t max_triangles = 0;
+  Threads threads{};
+};
+
+// Splits edges whose middle is further off the surface on which the phase is a half, at the point
+// of the surface above or below, again and again. Net edges of the patch are never split, so they
+// stay the same.
+void refine(Patch& patch, const TriangleMesh& mesh, const WindingPhase& phase,
+            const RefineSettings& settings);
 
 }  // namespace isotact::surface_detail

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "isotact/field/build/detail/edges.h"
-#include "isotact/geometry/mesh.h"
+#include "isotact/field/surface/detail/edges.h"
+#include "isotact/geometry/mesh/mesh.h"
 
 namespace isotact::surface_detail {
 
@@ -24,7 +24,7 @@ std::vector<Rim> gather_rims(const TriangleMesh& mesh, std::span<const NetEdge> 
 // Adds up edges between the same vertices, by rising lower vertex, then upper; and the same for the
 // edges of a few triangles. Cost: O(n log n) in their number, not in that of the vertices.
 std::vector<NetEdge> sum_edges(std::vector<NetEdge> edges);
-std::vector<NetEdge> find_net(std::span<const Triangle> triangles);
+std::vector<NetEdge> compute_net(std::span<const Triangle> triangles);
 
 // Closes a rim by triangles to a new vertex at its center, or by one triangle where it has no more
 // edges than that.

@@ -1,11 +1,11 @@
-// The arithmetic of FieldTexels in float, written once over a lane type (base/lanes.h): sample()
-// and the kernels of queries give the same bits. For kernels; others call sample().
+// The arithmetic of FieldTexels in float, written once over a lane type (base/detail/lanes.h):
+// sample() and the kernels of queries give the same bits. For kernels; others call sample().
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-#include "isotact/base/lanes.h"
+#include "isotact/base/detail/lanes.h"
 
 namespace isotact {
 
@@ -229,7 +229,7 @@ ISOTACT_INLINE void evaluate_texels(const TexelGrid& grid, const L (&point)[3], 
 // mixture is off by more than the way to the nearest one; and it takes an eighth of the memory. But
 // for the nodes' own error. Outside of the box, which holds the body: as field.h has it.
 template <typename L>
-ISOTACT_INLINE L find_texel_floor(const TexelGrid& grid, const L (&point)[3]) {
+ISOTACT_INLINE L compute_texel_floor(const TexelGrid& grid, const L (&point)[3]) {
   constexpr unsigned kLanes = kTexelLanes<L>;
   L nearest[3], gap_sq(0.0F), way_sq(0.0F);
   std::int32_t index[3][kLanes];

@@ -1,6 +1,10 @@
 // The passes that make a layered voxelmap.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -9,9 +13,10 @@
 #include <vector>
 
 #include "isotact/base/parallel.h"
+#include "isotact/base/vec.h"
 #include "isotact/field/lattice.h"
-#include "isotact/field/voxmap.h"
-#include "isotact/geometry/mesh.h"
+#include "isotact/field/voxmap/voxmap.h"
+#include "isotact/geometry/mesh/mesh.h"
 
 namespace isotact::detail {
 
@@ -46,8 +51,8 @@ void decide_enclosed(Runs& all, const Index3& cells, std::span<const std::int16_
 
 // Chessboard distance of every voxel to the nearest one with mask 1; kNoLayer where there is none.
 inline constexpr std::int16_t kNoLayer = 32767;
-void find_chessboard_distances(std::span<const std::uint8_t> mask, const Index3& cells,
-                               std::span<std::int16_t> distances, Threads threads);
+void compute_chessboard_distances(std::span<const std::uint8_t> mask, const Index3& cells,
+                                  std::span<std::int16_t> distances, Threads threads);
 
 // The paper's sign: outer runs turn negative, the others stay positive.
 void apply_signs(const Runs& runs, const Index3& cells, std::span<std::int16_t> layers,
@@ -82,10 +87,42 @@ double power_of_ten(int exponent);  // -12 to 12, the nearest double
 }  // namespace isotact::detail
 
 namespace isotact {
+
 // The door for those who have made a buffer themselves and need no check.
 struct VoxmapAccess {
   static Voxmap adopt(std::span<const std::byte> buffer, std::shared_ptr<const void> owner) {
     return Voxmap::adopt(buffer, std::move(owner));
   }
 };
+
 }  // namespace isotact
+
+namespace isotact::detail {
+
+// Whether a triangle meets a box: the separating-axis test (SSL14 section 2.1.1; Akenine-Moeller
+// 2001 gives the 13 axes).
+
+// Closed sets: touching counts. Segments and points are welcome as degenerate triangles.
+inline bool overlaps_triangle_box(const std::array<Vec3, 3>& triangle, const Vec3& middle,
+                                  const Vec3& half) {
+  const std::array<Vec3, 3> p{triangle[0] - middle, triangle[1] - middle, triangle[2] - middle};
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const auto [lower, upper] = std::minmax({p[0][axis], p[1][axis], p[2][axis]});
+    if (lower > half[axis] || upper < -half[axis]) return false;
+  }
+  const auto is_separating = [&](const Vec3& axis) {
+    const auto [lower, upper] = std::minmax({dot(axis, p[0]), dot(axis, p[1]), dot(axis, p[2])});
+    const double reach =
+        std::fabs(axis.x) * half.x + std::fabs(axis.y) * half.y + std::fabs(axis.z) * half.z;
+    return lower > reach || upper < -reach;
+  };
+  const std::array<Vec3, 3> edges{p[1] - p[0], p[2] - p[1], p[0] - p[2]};
+  if (is_separating(cross(edges[0], edges[1]))) return false;
+  for (const Vec3& e : edges)
+    if (is_separating({0, -e.z, e.y}) || is_separating({e.z, 0, -e.x}) ||
+        is_separating({-e.y, e.x, 0}))
+      return false;
+  return true;
+}
+
+}  // namespace isotact::detail

@@ -2,8 +2,8 @@
 // give the same bits. Nothing here has code: see lanes.h for why.
 #pragma once
 
-#include "isotact/geometry/bvh_layout.h"
-#include "isotact/geometry/detail/triangle_lanes.h"
+#include "isotact/geometry/bvh/bvh_layout.h"
+#include "isotact/geometry/mesh/detail/triangle_lanes.h"
 
 namespace isotact::detail {
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "isotact/base/cpu.h"
-#include "isotact/geometry/bvh.h"
-#include "isotact/geometry/detail/bvh_kernels.h"
+#include "isotact/geometry/bvh/bvh.h"
+#include "isotact/geometry/bvh/detail/bvh_kernels.h"
 
 namespace isotact::detail {
 

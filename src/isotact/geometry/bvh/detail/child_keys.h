@@ -1,8 +1,8 @@
 // Which children of a node to visit, and in which order, over a lane type.
 #pragma once
 
-#include "isotact/base/lanes.h"
-#include "isotact/geometry/bvh_layout.h"
+#include "isotact/base/detail/lanes.h"
+#include "isotact/geometry/bvh/bvh_layout.h"
 
 namespace isotact::detail {
 

@@ -22,8 +22,8 @@
 // overflows to infinity, so does the bound, or d is truly beyond it.
 #pragma once
 
-#include "isotact/geometry/detail/bvh_kernels.h"
-#include "isotact/geometry/detail/child_keys.h"
+#include "isotact/geometry/bvh/detail/bvh_kernels.h"
+#include "isotact/geometry/bvh/detail/child_keys.h"
 
 namespace isotact::detail {
 

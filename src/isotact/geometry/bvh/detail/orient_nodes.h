@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "isotact/base/parallel.h"
-#include "isotact/geometry/bvh_layout.h"
+#include "isotact/geometry/bvh/bvh_layout.h"
 
 namespace isotact::detail {
 

@@ -16,8 +16,8 @@
 // kSlabSlack.
 #pragma once
 
-#include "isotact/geometry/detail/bvh_kernels.h"
-#include "isotact/geometry/detail/child_keys.h"
+#include "isotact/geometry/bvh/detail/bvh_kernels.h"
+#include "isotact/geometry/bvh/detail/child_keys.h"
 
 namespace isotact::detail {
 

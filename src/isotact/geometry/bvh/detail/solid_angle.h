@@ -2,7 +2,7 @@
 // atan2 of the C library gives other bits on machines with fused multiply-add.
 #pragma once
 
-#include "isotact/geometry/detail/triangle_lanes.h"
+#include "isotact/geometry/mesh/detail/triangle_lanes.h"
 
 namespace isotact::detail {
 
@@ -51,7 +51,8 @@ ISOTACT_INLINE D angle_of(D y, D x) {
 // Solid Angle of a Plane Triangle, 1983): positive where its back is seen, so that a closed mesh
 // sums up to 2 pi inside. 0 for degenerate triangles, and seen from a point in their plane.
 template <typename D>
-ISOTACT_INLINE D find_half_solid_angle(const Point3<D>& a, const Point3<D>& b, const Point3<D>& c) {
+ISOTACT_INLINE D compute_half_solid_angle(const Point3<D>& a, const Point3<D>& b,
+                                          const Point3<D>& c) {
   const D la = square_root(dot(a, a)), lb = square_root(dot(b, b)), lc = square_root(dot(c, c));
   const Point3<D> b_x_c{b.y * c.z - b.z * c.y, b.z * c.x - b.x * c.z, b.x * c.y - b.y * c.x};
   const D determinant = dot(a, b_x_c);

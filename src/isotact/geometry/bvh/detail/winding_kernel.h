@@ -3,22 +3,10 @@
 // Soups and Clouds, 2018).
 #pragma once
 
-#include "isotact/geometry/bvh_layout.h"
-#include "isotact/geometry/detail/solid_angle.h"
+#include "isotact/geometry/bvh/bvh_layout.h"
+#include "isotact/geometry/bvh/detail/solid_angle.h"
 
 namespace isotact::detail {
-
-// Of the triangles below each child of a node, integrated over their area with normal n and offset
-// d from the center: n, the symmetric part of d n (xx yy zz xy xz yz), and that of d d n (xxx yyy
-// zzz xxy xxz xyy yyz xzz yzz xyz).
-struct alignas(64) WindingNode {
-  double center[3][kNodeWidth];
-  double radius_sq[kNodeWidth];  // no corner is further from the center
-  double normal[3][kNodeWidth];
-  double first[6][kNodeWidth];
-  double second[10][kNodeWidth];
-};
-static_assert(sizeof(WindingNode) == 23 * 64);
 
 struct WindingSearch {
   const BvhNode* nodes;
@@ -69,7 +57,7 @@ struct WindingKernel {
                           load_wide<D>(block.corner[k][2] + i)};
         return c - p;
       };
-      store(find_half_solid_angle(corner(0), corner(1), corner(2)), halves + i);
+      store(compute_half_solid_angle(corner(0), corner(1), corner(2)), halves + i);
     }
     double sum = 0;
     for (int i = 0; i < kBlockWidth && block.triangle[i] != 0xffffffffU; ++i) sum += halves[i];

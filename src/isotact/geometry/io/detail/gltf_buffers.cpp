@@ -1,18 +1,69 @@
-#include "isotact/geometry/io/detail/gltf_buffers.h"
-
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
 #include "isotact/base/file.h"
-#include "isotact/geometry/io/detail/base64.h"
+#include "isotact/geometry/io/detail/gltf_reader.h"
 
 namespace isotact::detail {
 namespace {
+
+// Base64 as data: URIs carry it (RFC 4648, section 4), strictly: padding needed, nothing else
+// between the letters, unused bits zero.
+
+struct Base64Result {
+  std::vector<std::byte> bytes;
+  std::optional<std::size_t> flaw;  // the first character that does not belong there
+};
+
+Base64Result decode_base64(std::string_view text);
+
+constexpr std::string_view kLetters =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+constexpr std::uint8_t kNoDigit = 0xff;
+
+constexpr std::array<std::uint8_t, 256> make_values() {
+  std::array<std::uint8_t, 256> values{};
+  for (std::uint8_t& value : values) value = kNoDigit;
+  for (std::size_t i = 0; i < kLetters.size(); ++i)
+    values[static_cast<unsigned char>(kLetters[i])] = static_cast<std::uint8_t>(i);
+  return values;
+}
+constexpr std::array<std::uint8_t, 256> kValues = make_values();
+
+Base64Result decode_base64(std::string_view text) {
+  Base64Result result;
+  std::size_t letters = text.size();
+  while (letters > 0 && text.size() - letters < 2 && text[letters - 1] == '=') --letters;
+  result.bytes.reserve(letters / 4 * 3 + 2);
+  std::uint32_t bits = 0;
+  int bit_count = 0;
+  for (std::size_t i = 0; i < letters; ++i) {
+    const std::uint8_t value = kValues[static_cast<unsigned char>(text[i])];
+    if (value == kNoDigit) return {{}, i};
+    bits = (bits << 6U) | value;
+    bit_count += 6;
+    if (bit_count < 8) continue;
+    bit_count -= 8;
+    result.bytes.push_back(static_cast<std::byte>(bits >> static_cast<unsigned>(bit_count)));
+    bits &= (1U << static_cast<unsigned>(bit_count)) - 1U;
+  }
+  if (bits != 0) return {{}, letters - 1};
+  if (text.size() % 4 != 0) return {{}, text.size()};
+  return result;
+}
 
 namespace fs = std::filesystem;
 
@@ -151,6 +202,84 @@ std::span<const std::byte> GltfBuffers::load_sibling(JsonValue uri, std::string_
     sibling_bytes_ += entry->second.size();
   }
   return entry->second;
+}
+
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "GLB is read in place");
+
+constexpr std::size_t kGlbHeaderSize = 12;
+constexpr std::size_t kChunkHeaderSize = 8;
+constexpr std::uint32_t kMagic = 0x46546C67;      // "glTF"
+constexpr std::uint32_t kJsonChunk = 0x4E4F534A;  // "JSON"
+constexpr std::uint32_t kBinChunk = 0x004E4942;   // "BIN\0"
+
+std::uint32_t read_u32(std::span<const std::byte> bytes, std::size_t at) {
+  std::uint32_t value = 0;
+  std::memcpy(&value, bytes.data() + at, sizeof(value));
+  return value;
+}
+
+// The part of the file that the header claims.
+std::span<const std::byte> check_header(std::span<const std::byte> bytes, const std::string& file,
+                                        std::vector<std::string>& warnings) {
+  if (bytes.size() < kGlbHeaderSize)
+    throw Error({.file = file, .byte = bytes.size()},
+                "the file ends within the GLB header of 12 bytes");
+  if (const std::uint32_t version = read_u32(bytes, 4); version != 2)
+    throw Error({.file = file, .byte = 4},
+                fmt::format("GLB version {}; only version 2 can be read", version));
+  const std::uint32_t length = read_u32(bytes, 8);
+  if (length > bytes.size())
+    throw Error({.file = file, .byte = 8},
+                fmt::format("the header promises {} bytes, but the file has {}: it was cut short",
+                            length, bytes.size()));
+  if (length < kGlbHeaderSize + kChunkHeaderSize)
+    throw Error({.file = file, .byte = 8},
+                fmt::format("the header promises {} bytes, too few for a JSON chunk", length));
+  if (length < bytes.size())
+    warnings.push_back(
+        fmt::format("{} bytes after the end of the GLB are ignored", bytes.size() - length));
+  return bytes.first(length);
+}
+
+}  // namespace
+
+bool is_glb(std::span<const std::byte> bytes) {
+  return bytes.size() >= 4 && read_u32(bytes, 0) == kMagic;
+}
+
+GlbChunks split_glb(std::span<const std::byte> bytes, const std::string& file) {
+  GlbChunks chunks;
+  const std::span<const std::byte> body = check_header(bytes, file, chunks.warnings);
+  std::size_t at = kGlbHeaderSize;
+  for (std::size_t number = 0; at < body.size(); ++number) {
+    if (body.size() - at < kChunkHeaderSize)
+      throw Error({.file = file, .byte = at},
+                  fmt::format("{} bytes are left, too few for a chunk's header", body.size() - at));
+    const std::uint32_t length = read_u32(body, at);
+    const std::uint32_t type = read_u32(body, at + 4);
+    const std::size_t begin = at + kChunkHeaderSize;
+    if (length > body.size() - begin)
+      throw Error({.file = file, .byte = at},
+                  fmt::format("chunk {} promises {} bytes, but only {} are left", number, length,
+                              body.size() - begin));
+    const auto chunk = body.subspan(begin, length);
+    if (number == 0 && type != kJsonChunk)
+      throw Error({.file = file, .byte = at + 4},
+                  fmt::format("the first chunk has type 0x{:08x}; expected JSON", type));
+    if (number == 0) {
+      chunks.json = chunk;
+      chunks.json_begin = begin;
+    } else if (type == kBinChunk && !chunks.binary) {
+      chunks.binary = chunk;
+    }
+    at = begin + length;
+  }
+  // Some writers pad with NUL where the specification asks for spaces.
+  while (!chunks.json.empty() && chunks.json.back() == std::byte{0})
+    chunks.json = chunks.json.first(chunks.json.size() - 1);
+  return chunks;
 }
 
 }  // namespace isotact::detail

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "isotact/geometry/triangulate.h"
+#include "isotact/geometry/mesh/triangulate.h"
 
 namespace isotact::detail {
 namespace {

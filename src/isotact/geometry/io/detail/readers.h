@@ -31,4 +31,10 @@ LoadedMesh read_mesh_as(MeshFormat format, std::span<const std::byte> bytes,
                         std::string_view file_name, const MeshReadSettings& settings = {},
                         std::size_t window_size = Window::kUsualSize);
 
+// The keyword that OFF files begin with: [ST][C][N][4][n]OFF, the letters in any order.
+
+enum class OffVariant { kNone, kThreeDimensional, kOtherDimension };
+
+OffVariant off_variant(std::string_view word);
+
 }  // namespace isotact::detail

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "isotact/base/parallel.h"
-#include "isotact/geometry/mesh.h"
+#include "isotact/geometry/mesh/mesh.h"
 
 namespace isotact::detail {
 
@@ -64,25 +64,5 @@ void for_each_edge(const Topology& t, Visit&& visit) {
 
 // How many of the uses run from the lower to the higher vertex.
 std::size_t count_forward(const Topology& t, std::uint32_t low, std::span<const EdgeUse> uses);
-
-// Disjoint sets of the numbers below a count; the lowest member names its set, so that names do not
-// depend on the order in which sets were joined. Cost: O(log n) a call, amortised.
-class DisjointSets {
- public:
-  explicit DisjointSets(std::size_t count);
-  std::uint32_t find(std::uint32_t i) {
-    while (parents_[i] != i) i = parents_[i] = parents_[parents_[i]];
-    return i;
-  }
-  void join(std::uint32_t a, std::uint32_t b) {
-    a = find(a);
-    b = find(b);
-    if (a < b) parents_[b] = a;
-    if (b < a) parents_[a] = b;
-  }
-
- private:
-  std::vector<std::uint32_t> parents_;
-};
 
 }  // namespace isotact::detail

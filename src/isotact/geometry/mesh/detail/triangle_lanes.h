@@ -1,9 +1,9 @@
-// The two triangle tests that everything here rests on, over a lane type (base/lanes.h): squared
-// distance to a point, and the crossing with a ray. Brute force and every SIMD kernel run this very
-// code, in double, and therefore agree to the last bit.
+// The two triangle tests that everything here rests on, over a lane type (base/detail/lanes.h):
+// squared distance to a point, and the crossing with a ray. Brute force and every SIMD kernel run
+// this very code, in double, and therefore agree to the last bit.
 #pragma once
 
-#include "isotact/base/lanes.h"
+#include "isotact/base/detail/lanes.h"
 
 namespace isotact::detail {
 
@@ -18,6 +18,12 @@ struct Point3 {
     return {a.x * s, a.y * s, a.z * s};
   }
 };
+
+// Of a Vec3f, whose header files for other processors must not share.
+template <typename V>
+ISOTACT_INLINE Point3<double> to_point3(const V& p) {
+  return {p.x, p.y, p.z};
+}
 
 template <typename D>
 ISOTACT_INLINE D dot(const Point3<D>& a, const Point3<D>& b) {

@@ -1,4 +1,4 @@
-#include "isotact/geometry/primitives/detail/isosurface.h"
+#include "isotact/geometry/primitives/detail/implicit_mesh.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,6 @@
 #include <unordered_map>
 
 #include "isotact/base/parallel.h"
-#include "isotact/geometry/primitives/detail/remesh.h"
 
 namespace isotact::detail {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <type_traits>
 
-#include "isotact/geometry/primitives.h"
+#include "isotact/geometry/primitives/primitives.h"
 
 namespace isotact::detail {
 

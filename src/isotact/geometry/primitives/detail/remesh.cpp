@@ -1,5 +1,3 @@
-#include "isotact/geometry/primitives/detail/remesh.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -7,6 +5,8 @@
 #include <iterator>
 #include <span>
 #include <tuple>
+
+#include "isotact/geometry/primitives/detail/implicit_mesh.h"
 
 namespace isotact::detail {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "isotact/base/trig.h"
-#include "isotact/geometry/mesh.h"
+#include "isotact/geometry/mesh/mesh.h"
 
 namespace isotact::detail {
 

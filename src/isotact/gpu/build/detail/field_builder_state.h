@@ -7,16 +7,16 @@
 #include <string>
 #include <vector>
 
-#include "isotact/gpu/detail/node_search.h"
-#include "isotact/gpu/detail/readback.h"
-#include "isotact/gpu/field_builder.h"
+#include "isotact/gpu/build/detail/node_search.h"
+#include "isotact/gpu/build/field_builder.h"
+#include "isotact/gpu/core/detail/readback.h"
 
 namespace isotact {
 
 namespace detail {
 
-// A batch of bricks on its way. Kept for the next build: memory that the GPU can write to is slow
-// to get.
+// A batch of bricks in progress. Kept for the next build: memory that the GPU can write to is slow
+// to allocate.
 struct BrickSlot {
   BrickSlot(std::size_t result_bytes, std::size_t most_bricks)
       : results(result_bytes), exact(most_bricks * sizeof(std::uint32_t)) {}
@@ -26,7 +26,7 @@ struct BrickSlot {
   std::size_t first = 0;
 };
 
-inline constexpr std::size_t kSlots = 3;  // one is computed, one comes back, one is read
+inline constexpr std::size_t kSlots = 3;  // One is computed, one is transferred, one is read.
 
 }  // namespace detail
 
@@ -35,18 +35,19 @@ struct GpuFieldBuilder::State {
 
   GpuInfo info;
   detail::SearchPrograms search;
-  detail::SearchMemory memory;  // of the last search
+  detail::SearchScratch memory;  // Memory of the last search.
   detail::TreeBuilder trees;
-  GpuBuffer slab;                // of the last first-order texture: triangles of nodes
-  GpuProgram largest_b, texels;  // first_order_texels.comp
+  GpuBuffer slab;                // For the last first-order texture: triangles of nodes.
+  GpuProgram largest_b, texels;  // first_order_texels.comp.
 
   std::array<std::optional<detail::BrickSlot>, detail::kSlots> slots;
-  std::size_t batch_bytes = 0;  // of results
+  std::size_t batch_bytes = 0;  // Results.
 
-  // The most bricks of a batch whose results fit into one buffer and `most` bytes.
+  // Returns the largest number of bricks of a batch whose results fit into one buffer and `most`
+  // bytes.
   std::size_t most_bricks(detail::SearchResult result, std::size_t most) const;
-  // Why the tree of a mesh and the coarse nodes of a lattice are too much for one buffer each, or
-  // an empty text.
+  // Returns the reason if the tree of a mesh or the coarse nodes of a lattice are too large for one
+  // buffer each, or an empty text.
   std::string find_refusal(std::size_t triangles, const Lattice& lattice) const;
 };
 

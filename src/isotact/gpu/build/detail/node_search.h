@@ -1,4 +1,4 @@
-// Nearest triangles of lattice nodes by compute shaders: what GpuFieldBuilder is made of.
+// Nearest triangles of lattice nodes by compute shaders: the parts of GpuFieldBuilder.
 #pragma once
 
 #include <array>
@@ -9,16 +9,16 @@
 #include <vector>
 
 #include "isotact/field/build/distance_device.h"
-#include "isotact/gpu/buffer.h"
-#include "isotact/gpu/detail/triangle_tree.h"
-#include "isotact/gpu/program.h"
+#include "isotact/gpu/build/detail/triangle_tree.h"
+#include "isotact/gpu/core/buffer.h"
+#include "isotact/gpu/core/program.h"
 
 namespace isotact::detail {
 
 enum class SearchResult : std::uint8_t {
-  kDistance,   // float, cells
-  kDirection,  // three floats of a unit vector (BrickDistances) and the distance
-  kTriangle,   // number of a frame in the tree, or ~0 where none was wanted
+  kDistance,   // Float, cells.
+  kDirection,  // Three floats of a unit vector (BrickDistances) and the distance.
+  kTriangle,   // Number of a frame in the tree, or ~0 if none was requested.
 };
 constexpr std::size_t bytes_of(SearchResult r) { return r == SearchResult::kDirection ? 16 : 4; }
 
@@ -26,32 +26,29 @@ constexpr std::size_t bytes_of(SearchResult r) { return r == SearchResult::kDire
 struct SearchPrograms {
   SearchPrograms();
   GpuProgram coarse, bricks;
-  std::array<GpuProgram, 2> walks;  // the steps of dense_nodes.comp
+  std::array<GpuProgram, 2> walks;  // The steps of dense_nodes.comp.
   GpuProgram distances, directions;
 };
 
-// Buffers that outlast a search: memory of the GPU is slow to get.
-struct SearchMemory {
+// Buffers that outlast a search: memory of the GPU is slow to allocate.
+struct SearchScratch {
   GpuBuffer frames, boxes, coarse_distances;
   GpuBuffer walks, group_seeds, triangles;
 };
 
-struct BrickOnGpu {  // as in brick_work.glsl
-  std::int32_t cell[3];
-  std::int32_t whole;
-};
+using glsl::BrickOnGpu;
 
-// The buffers that a batch of bricks needs beside those, for reuse.
+// The further buffers of a batch of bricks, for reuse.
 struct BrickBatch {
   GpuBuffer bricks, exact, results;
 };
-inline constexpr std::size_t kMostBricksOfBatch = 65535;  // work-groups along x
+inline constexpr std::size_t kMostBricksOfBatch = 65535;  // Work-groups along x.
 
 class NodeSearch {
  public:
-  // The lattice's cells are multiples of 8. The programs must outlive this, and so must the memory,
-  // which is borrowed: another search at the same time gets its own.
-  NodeSearch(const SearchPrograms& programs, SearchMemory& spare, const TriangleTree& tree,
+  // The lattice's cells are multiples of 8. The programs and the memory must outlive this object.
+  // The memory is borrowed: another search at the same time gets its own.
+  NodeSearch(const SearchPrograms& programs, SearchScratch& spare, const TriangleTree& tree,
              const Lattice& lattice);
   NodeSearch(const NodeSearch&) = delete;
   NodeSearch& operator=(const NodeSearch&) = delete;
@@ -59,11 +56,11 @@ class NodeSearch {
 
   const Index3& coarse_nodes() const { return coarse_nodes_; }
   const GpuBuffer& coarse_distances() const { return memory_.coarse_distances; }
-  // Cells. As for the processor (DistancePass::error), twice that: a GPU's square root may be off
-  // by three units in the last place, and sums may be made in any order.
+  // Cells. Twice the value of the CPU (DistancePass::error): a GPU's square root may be off by
+  // three units in the last place, and sums may be computed in any order.
   double error() const { return error_; }
 
-  // Both only begin it: results are there for what is dispatched or read next.
+  // Both only start it: the next dispatch or read sees the results.
   void find_coarse();
   struct Wanted {
     double from, to;
@@ -78,8 +75,8 @@ class NodeSearch {
   void prepare(const GpuProgram& program, std::size_t bricks, const Wanted& wanted) const;
 
   const SearchPrograms& programs_;
-  SearchMemory& spare_;
-  SearchMemory memory_;
+  SearchScratch& spare_;
+  SearchScratch memory_;
   std::vector<std::uint32_t> level_begin_;
   Index3 coarse_nodes_{};
   double error_ = 0;

@@ -5,8 +5,7 @@
 // processor's kernels (field/build/detail/distance_kernel.h), have no triangles.
 #include "nearest.glsl"
 
-const uint kLanes = 64u;
-layout(local_size_x = 64) in;
+layout(local_size_x = kSearchGroup) in;
 #include "near_lists.glsl"
 #include "brick_work.glsl"
 
@@ -14,17 +13,17 @@ layout(local_size_x = 64) in;
 // that one's length; then those that may matter to the cube there, each with a bound: at s from the
 // centre it is at least w + xyz.s away.
 const uint kBlocksAtOnce = 64u;
-shared vec4 item_bound[kBlock * kBlocksAtOnce];
-shared uint item_frame[kBlock * kBlocksAtOnce];
+shared vec4 item_bound[kTreeBlock * kBlocksAtOnce];
+shared uint item_frame[kTreeBlock * kBlocksAtOnce];
 shared uint item_count;
 shared uint group_sq[8];  // a float's bits
 
 const float kBrickHalf = 3.5, kCubeHalf = 1.5;
 
 void measure_items(uint list, uint first, uint end, vec3 center, inout Nearest nearest) {
-  uint count = kBlock * (end - first);
-  for (uint i = gl_LocalInvocationIndex; i < count; i += kLanes) {
-    uint frame = kBlock * kept[list][first + i / kBlock] + i % kBlock;
+  uint count = kTreeBlock * (end - first);
+  for (uint i = gl_LocalInvocationIndex; i < count; i += kSearchGroup) {
+    uint frame = kTreeBlock * kept[list][first + i / kTreeBlock] + i % kTreeBlock;
     vec3 offset = offset_from(frame, center);
     float d = square(offset);
     if (d < nearest.distance_sq || (d == nearest.distance_sq && frame < nearest.frame))
@@ -35,12 +34,12 @@ void measure_items(uint list, uint first, uint end, vec3 center, inout Nearest n
 }
 
 // Leaves those that may matter, and returns their number. None is written where one still has to be
-// read: they only move down, by no more than kLanes at a time.
+// read: they only move down, by no more than kSearchGroup at a time.
 uint filter_items(uint count) {
   uint lane = gl_LocalInvocationIndex;
   barrier();
   if (lane == 0u) item_count = 0u;
-  for (uint first = 0u; first < count; first += kLanes) {
+  for (uint first = 0u; first < count; first += kSearchGroup) {
     uint i = first + lane, frame = 0u;
     vec4 item = vec4(0.0);
     bool stays = false;
@@ -76,8 +75,8 @@ bool has_wanted_group(uint list, uint n, vec3 center) {
   barrier();
   vec3 p = center - 1.0 + 2.0 * vec3(split(group));
   Nearest mine = Nearest(3e38, 0u);
-  for (uint i = lane & 7u; i < kBlock * n; i += 8u)
-    try_frame(kBlock * kept[list][i / kBlock] + i % kBlock, p, mine);
+  for (uint i = lane & 7u; i < kTreeBlock * n; i += 8u)
+    try_frame(kTreeBlock * kept[list][i / kTreeBlock] + i % kTreeBlock, p, mine);
   atomicMin(group_sq[group], floatBitsToUint(mine.distance_sq));
   barrier();
   bool wanted = false;
@@ -99,7 +98,7 @@ uint measure_node(uint list, uint n, vec3 center, uint known, vec3 side) {
       barrier();
       measure_items(list, first, end, center, unused);
     }
-    uint items = filter_items(kBlock * (end - first));
+    uint items = filter_items(kTreeBlock * (end - first));
     for (uint i = 0u; i < items; ++i) {
       vec4 bound = item_bound[i];
       if (!any_together(dot(bound.xyz, side) + bound.w <= near)) continue;
@@ -114,22 +113,22 @@ void main() {
   uint brick = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
   if (brick >= brick_count) return;
   uint lane = gl_LocalInvocationIndex;
-  ivec4 request = bricks[brick];
-  vec3 origin = vec3(8 * request.xyz);
+  BrickOnGpu request = bricks[brick];
+  vec3 origin = vec3(int(kSearchSide) * request.cell);
   uint list, seed;
   uint n = gather_blocks(origin + kBrickHalf, kBrickHalf, list, seed);
   if (n > kMostKept) {
     if (lane == 0u) leave_to_walks(brick, seed);
     return;
   }
-  uvec3 in_cube = uvec3(lane & 3u, lane >> 2u & 3u, lane >> 4u);
+  uvec3 in_cube = place_in_cube(lane);
   vec3 side = vec3(in_cube) - kCubeHalf;
   uint bits = 0u;
   // First the brick itself, then its cubes.
   for (uint part = 0u; part < 9u; ++part) {
     uint cube = part - 1u;
     float half_side = part == 0u ? kBrickHalf : kCubeHalf;
-    vec3 center = origin + half_side + (part == 0u ? vec3(0.0) : 4.0 * vec3(split(cube)));
+    vec3 center = origin + half_side + (part == 0u ? vec3(0.0) : float(kCubeSide) * vec3(split(cube)));
     vec3 corner = cube_corner(lane & 7u, half_side);
     set_reach(length(corner + offset_from(seed, center)));
     uint blocks = filter_blocks(list, n, center, half_side);
@@ -140,16 +139,15 @@ void main() {
       seed = nearest.frame;
       continue;
     }
-    bool wanted = request.w != 0 || is_wanted(nearest.distance_sq, kCubeRadius);
-    if (wanted && request.w == 0) wanted = has_wanted_group(1u - list, blocks, center);
+    bool wanted = request.whole != 0 || is_wanted(nearest.distance_sq, kCubeRadius);
+    if (wanted && request.whole == 0) wanted = has_wanted_group(1u - list, blocks, center);
     uint found = kNoTriangle;
     if (wanted) {
       bits |= 1u << cube;
       set_reach(length(corner + offset_from(nearest.frame, center)));
       found = measure_node(1u - list, blocks, center, nearest.frame, side);
     }
-    uvec3 in_brick = 4u * split(cube) + in_cube;
-    triangles[512u * brick + 64u * in_brick.z + 8u * in_brick.y + in_brick.x] = found;
+    triangles[place_of_node(brick, kCubeSide * split(cube) + in_cube)] = found;
   }
   if (lane == 0u) exact[brick] = bits;
 }

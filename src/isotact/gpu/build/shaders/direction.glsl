@@ -1,7 +1,5 @@
 // KGM, section 4.3: away from the surface the unit vector from the nearest point; on it, where that
 // would be noise, the triangle's normal. The distance is the fourth component. After nearest.glsl.
-const float kOnSurface = 0.001;  // as in field/build/distance_device.h
-
 vec4 find_direction(uint frame, vec3 p) {
   vec3 offset = offset_from(frame, p);
   float d = length(offset_in_plane(frame, p));

@@ -3,14 +3,15 @@
 #include "direction.glsl"
 #include "texel.glsl"
 
-layout(local_size_x = 64) in;
+layout(local_size_x = kSearchGroup) in;
 #include "index.glsl"
-layout(std430, binding = 2) readonly buffer Rows { uint row_first[]; };  // inside_rows.h
-layout(std430, binding = 3) readonly buffer Changes { float changes[]; };
-layout(std430, binding = 4) buffer Largest { uint largest_b; };  // a float's bits; floats >= 0 sort
-                                                                // as their bits do
-layout(std430, binding = 7) readonly buffer Triangles { uint triangles[]; };
-layout(binding = 0, rgba16_snorm) writeonly uniform image3D texels;
+// InsideRows of field/build/inside_rows.h.
+layout(std430, binding = kTexelRowsAt) readonly buffer Rows { uint row_first[]; };
+layout(std430, binding = kTexelChangesAt) readonly buffer Changes { float changes[]; };
+// A float's bits; floats >= 0 sort as their bits do.
+layout(std430, binding = kTexelLargestAt) buffer Largest { uint largest_b; };
+layout(std430, binding = kTexelTrianglesAt) readonly buffer Triangles { uint triangles[]; };
+layout(binding = kTexelsUnit, rgba16_snorm) writeonly uniform image3D texels;
 uniform ivec3 nodes;
 uniform ivec3 brick_cells;  // bricks an axis
 uniform uint first_brick, brick_count;
@@ -18,7 +19,7 @@ uniform uint is_signed;
 uniform float shell_offset;
 
 #if PASS == 0
-shared float largest[64];
+shared float largest[kSearchGroup];
 #endif
 
 bool is_inside(ivec3 node) {
@@ -30,11 +31,12 @@ bool is_inside(ivec3 node) {
 }
 
 void main() {
-  uint number = invocation_index(), brick = number >> 9u, i = number & 511u;
+  uint number = invocation_index(), brick = number / kSearchNodes, i = number % kSearchNodes;
   uint in_all = min(brick, brick_count - 1u) + first_brick;
   ivec3 cell = ivec3(in_all % uint(brick_cells.x), in_all / uint(brick_cells.x) % uint(brick_cells.y),
                      in_all / uint(brick_cells.x) / uint(brick_cells.y));
-  ivec3 node = 8 * cell + ivec3(i & 7u, i >> 3u & 7u, i >> 6u);
+  ivec3 node = int(kSearchSide) * cell + ivec3(i % kSearchSide, i / kSearchSide % kSearchSide,
+                                               i / (kSearchSide * kSearchSide));
   bool alive = brick < brick_count && all(lessThan(node, nodes));
   float b = 0.0;
   vec3 kept = vec3(0.0);
@@ -54,7 +56,7 @@ void main() {
   barrier();
   if (gl_LocalInvocationID.x != 0u) return;
   float most = 0.0;
-  for (uint k = 0u; k < 64u; ++k) most = max(most, largest[k]);
+  for (uint k = 0u; k < kSearchGroup; ++k) most = max(most, largest[k]);
   if (floatBitsToUint(most) > largest_b) atomicMax(largest_b, floatBitsToUint(most));
 #else
   // A step above, so that the largest is kept, too.

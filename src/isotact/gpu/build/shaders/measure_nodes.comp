@@ -4,19 +4,20 @@
 #include "direction.glsl"
 #include "brick_work.glsl"
 
-layout(local_size_x = 64) in;
+layout(local_size_x = kSearchGroup) in;
 #include "index.glsl"
 #ifdef DIRECTIONS
-layout(std430, binding = 6) writeonly buffer Results { vec4 results[]; };
+layout(std430, binding = kSearchResultsAt) writeonly buffer Results { vec4 results[]; };
 #else
-layout(std430, binding = 6) writeonly buffer Results { float results[]; };
+layout(std430, binding = kSearchResultsAt) writeonly buffer Results { float results[]; };
 #endif
 
 void main() {
-  uint number = invocation_index(), brick = number >> 9u, i = number & 511u;
+  uint number = invocation_index(), brick = number / kSearchNodes, i = number % kSearchNodes;
   if (brick >= brick_count) return;
   uint frame = triangles[number];
-  vec3 p = vec3(8 * bricks[brick].xyz) + vec3(i & 7u, i >> 3u & 7u, i >> 6u);
+  vec3 p = vec3(int(kSearchSide) * bricks[brick].cell) +
+           vec3(i % kSearchSide, i / kSearchSide % kSearchSide, i / (kSearchSide * kSearchSide));
 #ifdef DIRECTIONS
   results[number] = frame != kNoTriangle ? find_direction(frame, p) : vec4(0.0, 0.0, 0.0, 1.0);
 #else

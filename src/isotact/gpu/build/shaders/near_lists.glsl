@@ -1,5 +1,5 @@
 // Lists of blocks of triangles that may be nearest to some point of a cube, made by a work-group of
-// kLanes invocations together. Lengths are cells. After nearest.glsl.
+// kSearchGroup invocations together. Lengths are cells. After nearest.glsl.
 //
 // What may be left out: let c be the centre of a cube, b the point of a convex thing (a box or a
 // triangle) that is nearest to c, and m the unit vector from b to c. The thing lies behind the plane
@@ -21,22 +21,18 @@ shared uint least_id;
 float list_slack() { return 9.0 * slack; }
 
 // From the nearest point of a box to p. Empty ones are as far as any.
-vec3 offset_from_box(uint box, vec3 p) {
-  vec4 c = box_parts[4u * box], u = box_parts[4u * box + 1u], v = box_parts[4u * box + 2u];
-  vec3 w = box_parts[4u * box + 3u].xyz;
-  vec3 q = p - c.xyz;
-  vec3 at = vec3(dot(u.xyz, q), dot(v.xyz, q), dot(w, q));
-  vec3 out_of = max(abs(at) - vec3(c.w, u.w, v.w), vec3(0.0));
+vec3 offset_from_box(uint number, vec3 p) {
+  TurnedBox box = load_box(number);
+  vec3 at = to_box(box, p);
+  vec3 out_of = max(abs(at) - box_halves(box), vec3(0.0));
   out_of = mix(out_of, -out_of, lessThan(at, vec3(0.0)));
-  return u.xyz * out_of.x + v.xyz * out_of.y + w * out_of.z;
+  return box.u * out_of.x + box.v * out_of.y + box.w * out_of.z;
 }
 
 // To the farthest point of a box, squared.
-float farthest_sq(uint box, vec3 p) {
-  vec4 c = box_parts[4u * box], u = box_parts[4u * box + 1u], v = box_parts[4u * box + 2u];
-  vec3 w = box_parts[4u * box + 3u].xyz;
-  vec3 q = p - c.xyz;
-  return square(abs(vec3(dot(u.xyz, q), dot(v.xyz, q), dot(w, q))) + vec3(c.w, u.w, v.w));
+float farthest_sq(uint number, vec3 p) {
+  TurnedBox box = load_box(number);
+  return square(abs(to_box(box, p)) + box_halves(box));
 }
 
 vec3 cube_corner(uint k, float half_side) {
@@ -100,7 +96,7 @@ Nearest join_nearest(Nearest mine) {
 // Of the n blocks in kept[from], puts those into the other list that may matter to a cube.
 uint filter_blocks(uint from, uint n, vec3 center, float half_side) {
   begin_list();
-  for (uint i = gl_LocalInvocationIndex; i < n; i += kLanes)
+  for (uint i = gl_LocalInvocationIndex; i < n; i += kSearchGroup)
     keep_box(1u - from, kept[from][i], level_begin[0] + kept[from][i], center, half_side);
   return end_list();
 }
@@ -115,16 +111,16 @@ uint gather_blocks(vec3 center, float half_side, out uint list, out uint seed) {
   for (uint level = level_count; level-- > 0u && n <= kMostKept;) {
     barrier();
     Nearest mine = Nearest(3e38, 0u);
-    for (uint i = lane; i < 8u * n; i += kLanes) {
-      uint child = 8u * kept[list][i >> 3u] + (i & 7u);
+    for (uint i = lane; i < kTreeWidth * n; i += kSearchGroup) {
+      uint child = kTreeWidth * kept[list][i / kTreeWidth] + i % kTreeWidth;
       float d = farthest_sq(level_begin[level] + child, center);
       if (d < mine.distance_sq) mine = Nearest(d, child);
     }
-    seed = (join_nearest(mine).frame << (3u * level)) * kBlock;
+    seed = (join_nearest(mine).frame << (3u * level)) * kTreeBlock;
     set_reach(length(cube_corner(lane & 7u, half_side) + offset_from(seed, center)));
     begin_list();
-    for (uint i = lane; i < 8u * n; i += kLanes) {
-      uint child = 8u * kept[list][i >> 3u] + (i & 7u);
+    for (uint i = lane; i < kTreeWidth * n; i += kSearchGroup) {
+      uint child = kTreeWidth * kept[list][i / kTreeWidth] + i % kTreeWidth;
       keep_box(1u - list, child, level_begin[level] + child, center, half_side);
     }
     n = end_list();

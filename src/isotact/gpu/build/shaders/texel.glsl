@@ -1,6 +1,5 @@
-// A node's value and gradient as field/field_texels.h keeps them; make_texel of field/texel.h does
-// the same. Lengths are cells.
-const float kTexelSteps = 32767.0;
+// A node's value and gradient as field/texels/field_texels.h keeps them; make_texel of field/texels/texel.h does
+// the same. Lengths are cells. After search_layout.h.
 
 vec3 keep_gradient(vec3 gradient) {
   return roundEven(clamp(gradient, -1.0, 1.0) * kTexelSteps) / kTexelSteps;

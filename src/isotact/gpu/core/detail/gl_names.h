@@ -6,7 +6,7 @@
 
 namespace isotact::detail {
 
-// A texture of one level, two dimensions. Throws Error where the GPU has no room.
+// A texture of one level and two dimensions. Throws Error if the GPU lacks memory.
 class GlTexture {
  public:
   GlTexture() = default;
@@ -26,7 +26,7 @@ class GlTexture {
 class GlFramebuffer {
  public:
   GlFramebuffer() = default;
-  // Of nothing but a size.
+  // Without attachments, only a size.
   GlFramebuffer(std::int32_t width, std::int32_t height);
   // Zero: without.
   GlFramebuffer(const GlTexture& depth, bool has_stencil, const GlTexture& color);

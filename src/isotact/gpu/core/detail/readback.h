@@ -1,26 +1,26 @@
-// Results on their way to the processor while the GPU goes on: a buffer that both can see.
+// Transfer of results to the CPU while the GPU continues: a buffer that both access.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
-#include "isotact/gpu/buffer.h"
+#include "isotact/gpu/core/buffer.h"
 
 namespace isotact::detail {
 
 // Ownership as in buffer.h.
 class Readback {
  public:
-  // Throws Error where the memory is not to be had.
+  // Throws Error if the memory is not available.
   explicit Readback(std::size_t bytes);
   Readback(const Readback&) = delete;
   Readback& operator=(const Readback&) = delete;
   ~Readback();
 
-  // Begins to copy the first bytes of a buffer, behind all that the GPU has been told before.
+  // Starts to copy the first bytes of a buffer, after all work submitted before.
   void begin(const GpuBuffer& from, std::size_t bytes);
-  // Waits for it. The bytes stay until the next begin; any thread may read them.
+  // Waits for it. The bytes stay valid until the next begin; any thread may read them.
   std::span<const std::byte> wait();
 
  private:

@@ -1,37 +1,49 @@
-// What a GpuDepthDetector owns, and the passes that its calls are made of.
+// The state of a GpuDepthDetector, and the passes of its calls.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
-#include "isotact/gpu/buffer.h"
-#include "isotact/gpu/depth_detector.h"
-#include "isotact/gpu/detail/depth_frame.h"
-#include "isotact/gpu/detail/depth_once.h"
-#include "isotact/gpu/detail/gl_names.h"
-#include "isotact/gpu/detail/mesh_state.h"
-#include "isotact/gpu/gl_state.h"
-#include "isotact/gpu/mesh_drawable.h"
-#include "isotact/gpu/program.h"
+#include "isotact/gpu/core/buffer.h"
+#include "isotact/gpu/core/detail/gl_names.h"
+#include "isotact/gpu/core/gl_state.h"
+#include "isotact/gpu/core/program.h"
+#include "isotact/gpu/depth/depth_detector.h"
+#include "isotact/gpu/depth/detail/depth_layout.h"
+#include "isotact/gpu/depth/detail/depth_once.h"
+#include "isotact/gpu/depth/detail/mesh_state.h"
+#include "isotact/gpu/depth/mesh_drawable.h"
 
 namespace isotact::detail {
 
-inline constexpr std::size_t kBlockAlign = 256;  // of uniform buffers, on every GPU
+inline constexpr std::size_t kBlockAlign = 256;  // Alignment of uniform buffers, on every GPU.
 inline constexpr std::size_t align_block(std::size_t bytes) {
   return (bytes + kBlockAlign - 1) / kBlockAlign * kBlockAlign;
+}
+// Returns the number of tiles over a picture's side.
+inline constexpr std::int32_t count_tiles(std::int32_t pixels) {
+  return (pixels + glsl::kDepthTile - 1) / glsl::kDepthTile;
 }
 inline constexpr std::size_t kPassOffset = align_block(sizeof(DepthFrame));
 inline constexpr std::size_t find_pass(std::size_t pass) {
   return kPassOffset + pass * kBlockAlign;
 }
 
-// The end of what the GPU has been told so far.
+// Binds storage buffers with one call. The first has the lowest binding; unnamed ones between get
+// no buffer.
+struct BoundBuffer {
+  std::uint32_t binding = 0, name = 0;  // name: OpenGL's.
+};
+void bind_buffers(std::initializer_list<BoundBuffer> buffers);
+
+// The end of all work submitted so far.
 class Fence {
  public:
   Fence() = default;
@@ -40,17 +52,17 @@ class Fence {
   ~Fence() { drop(); }
   void set();
   bool is_set() const { return sync_ != nullptr; }
-  bool is_passed() const;  // also where it is not set
-  void wait();             // busy for a while, then asleep
+  bool is_passed() const;  // Also true if it is not set.
+  void wait();             // Spins for a while, then sleeps.
   void drop();
 
  private:
   void* sync_ = nullptr;
 };
 
-// What goes up for one drawing: the frame, then blocks of passes, then what meshes need. Written by
-// the command stream itself: for some kilobytes faster than copies from mapped memory, and nothing
-// waits until the last drawing is done.
+// Upload of one drawing: the frame, then blocks of passes, then data of meshes. The command stream
+// itself writes it. For some kilobytes this is faster than copies from mapped memory, and nothing
+// waits for the end of the last drawing.
 class Upload {
  public:
   Upload() = default;
@@ -70,7 +82,7 @@ class Upload {
   void send(std::size_t bytes) const;
   void bind_frame() const;
   void bind_pass(std::size_t pass) const;
-  std::uint32_t name() const { return name_; }  // OpenGL's
+  std::uint32_t name() const { return name_; }  // OpenGL's name.
 
  private:
   std::vector<std::byte> stage_;
@@ -78,11 +90,11 @@ class Upload {
   std::size_t bytes_ = 0;
 };
 
-// Meshes of a submission, and where in its upload their things are.
+// Meshes of a submission, and the positions of their data in its upload.
 struct MeshPlan {
   const GpuMeshes* meshes = nullptr;
   std::uint32_t first_element = 0;
-  std::size_t instances = 0, batches = 0;  // bytes
+  std::size_t instances = 0, batches = 0;  // Bytes.
   std::uint32_t queries_at_once = 1;
 };
 
@@ -91,18 +103,18 @@ struct Flight {
   Upload upload;
   Fence done;
   GpuStage down{GpuStage::Way::kDown};
-  std::uint64_t number = 0;  // 0: free
-  std::uint64_t serial = 0;  // the last number that it had
-  std::uint32_t stamp = 0;   // in one dispatch: of its records, and of no others of this process
+  std::uint64_t number = 0;  // 0: free.
+  std::uint64_t serial = 0;  // Its last number.
+  std::uint32_t stamp = 0;   // For one dispatch: mark of its records, unique in this process.
   std::vector<GpuDepthQuery> queries;
-  std::vector<DepthView> views;  // of each
+  std::vector<DepthView> views;  // One per query.
   std::vector<MeshPlan> meshes;
-  std::vector<std::uint32_t> ids;  // of each element
+  std::vector<std::uint32_t> ids;  // One per element.
   std::uint32_t element_words = 0, record_words = 0, stride = 0;
-  // In one dispatch: what is asked.
-  bool once = false, in_down = false;  // in_down: the CPU may read the results
+  // For one dispatch: the input.
+  bool once = false, in_down = false;  // in_down: the CPU may read the results.
   std::vector<DrawnInstance> instances;
-  bool is_pending = false;  // nobody has waited for it
+  bool is_pending = false;  // Nothing has waited for it.
 
   bool has_come() const;
   bool is_ready();
@@ -116,8 +128,8 @@ struct SlotMap {
 
 struct DepthPrograms {
   DepthPrograms(const DepthSettings& settings, bool from_vertex);
-  FragmentShader only, gather, test, surface;  // test: intervals or fragments
-  // By conservative rasterisation, where it is wanted.
+  FragmentShader only, gather, test, surface;  // test: intervals or fragments.
+  // With conservative rasterisation, if it is requested.
   std::optional<FragmentShader> gather_whole, test_whole;
 };
 
@@ -125,22 +137,22 @@ struct RasterPrograms {
   GpuProgram raster, tiles;
 };
 
-// For GpuMeshes: what is left after culling, and how it is drawn.
+// For GpuMeshes: culling, and drawing of the rest.
 struct MeshPrograms {
   MeshPrograms(const DepthSettings& settings, bool compute);
   // With the graphics pipeline.
   std::optional<DepthPrograms> fragments;
   GpuProgram cull;
-  std::array<std::unique_ptr<GpuDrawProgram>, 3> draw;  // by DepthPrimitive
-  // With compute shaders: hits; then, of queries without any, what the object is within.
+  std::array<std::unique_ptr<GpuDrawProgram>, 3> draw;  // By DepthPrimitive.
+  // With compute shaders: hits; then, for queries without any, elements around the object.
   RasterPrograms surfaces, windings;
-  GpuBuffer visible;  // or tiles
+  GpuBuffer visible;  // Or tiles.
 };
 
 // Fixed state of a pass.
 struct PassState {
   std::uint32_t framebuffer = 0;
-  std::uint32_t depth_function = 0;  // 0: no test, no writing
+  std::uint32_t depth_function = 0;  // 0: no test, no writing.
   bool clamp = false;
 };
 
@@ -149,31 +161,31 @@ struct PassState {
 namespace isotact {
 
 struct GpuDepthDetector::State {
-  State(const GpuContext& gpu, const DepthSettings& wanted, const GpuDepthOptions& wanted_options);
+  State(const GpuContext& gpu, const DepthSettings& wanted, const GpuDepthSettings& wanted_options);
 
   DepthSettings settings;
-  GpuDepthOptions options;
+  GpuDepthSettings options;
   std::int32_t tiles = 1, atlas_width = 0, atlas_height = 0;
   bool compute_raster = false;
-  std::uint32_t item_room = 0;  // tiles to be listed, compute_raster
-  detail::DepthFrame frame;     // but for elements and queries
+  std::uint32_t item_room = 0;  // Capacity of the list of tiles, compute_raster.
+  detail::DepthFrame frame;     // Except elements and queries.
 
-  detail::DepthPrograms callers;                 // fragment shaders for callers' stages
-  std::unique_ptr<detail::MeshPrograms> meshes;  // for our own, made when they are needed
+  detail::DepthPrograms callers;                 // Fragment shaders for callers' stages.
+  std::unique_ptr<detail::MeshPrograms> meshes;  // For our own, made at the first use.
   std::optional<GpuProgram> resolve, compare, within, finish;
-  std::unique_ptr<detail::OncePass> once;  // made when it is needed
+  std::unique_ptr<detail::OncePass> once;  // Made at the first use.
   std::optional<GpuDrawProgram> mask;
   std::optional<FragmentShader> mask_fragment;
   detail::GlVertexArray no_vertices;
 
-  GpuBuffer notes, intervals, tile_bounds;                         // of slots
-  GpuBuffer heads, nodes;                                          // of the map that is being drawn
-  GpuBuffer hit_mask, parts, hits, sums, bits, windings, results;  // of queries
+  GpuBuffer notes, intervals, tile_bounds;                         // Per slot.
+  GpuBuffer heads, nodes;                                          // For the map in preparation.
+  GpuBuffer hit_mask, parts, hits, sums, bits, windings, results;  // Per query.
   detail::GlTexture object_far, object_near, environment_depth, environment_surface;
   detail::GlFramebuffer plain, far_picture, near_picture, environment_picture;
 
   std::vector<detail::SlotMap> slots;
-  std::vector<std::uint64_t> stencils;  // of queries: version of the map that is marked
+  std::vector<std::uint64_t> stencils;  // Per query: version of the marked map.
   std::uint64_t map_versions = 0;
   detail::Upload map_upload;
   std::vector<std::unique_ptr<detail::Flight>> flights;
@@ -189,8 +201,10 @@ struct GpuDepthDetector::State {
   // depth_draw.cpp
   void begin_pass(const detail::PassState& pass) const;
   void set_tile(int tile) const;
-  std::size_t node_bytes() const { return settings.conservative ? 16 : 8; }
-  std::size_t node_start() const { return node_bytes(); }  // of the list: behind two counts
+  std::size_t node_bytes() const {
+    return settings.conservative ? sizeof(glsl::uvec4) : sizeof(glsl::uvec2);
+  }
+  std::size_t node_start() const { return node_bytes(); }  // The list starts after two counts.
   void draw_map(int slot, std::span<const GpuDrawable> object, const DepthView& view,
                 MapUpdate update);
   void draw_intervals(std::span<const GpuDrawable> object, const DepthView& view,
@@ -211,7 +225,7 @@ struct GpuDepthDetector::State {
                     std::size_t commands) const;
   void put_meshes(detail::Flight& flight) const;
   void draw_meshes(const detail::Flight& flight);
-  // `command`: which of the batch's counts work-groups.
+  // `command`: the one of the batch that counts work-groups.
   void raster_meshes(const detail::Flight& flight, const detail::RasterPrograms& programs,
                      std::size_t command) const;
   void mark_stencils(const detail::Flight& flight);
@@ -224,13 +238,12 @@ struct GpuDepthDetector::State {
   void list_covered(std::size_t slot);
   void list_clusters(const detail::Flight& flight, std::size_t query, const GpuMeshes::State& m,
                      std::vector<detail::DrawnInstance>& instances) const;
-  // False where it takes several passes.
+  // Returns false if it takes several passes.
   bool prepare_once(detail::Flight& flight, const GpuDepthScene& scene);
-  bool put_once(detail::Flight& flight);  // false: too much
+  bool put_once(detail::Flight& flight);  // False: too much.
   void run_once(detail::Flight& flight, std::uint32_t results_name);
 
-  // depth_look.cpp
-  // Whether the CPU can tell that all queries are free.
+  // depth_look.cpp: returns whether the CPU can prove that all queries are free.
   bool looks_free(std::span<const GpuDepthQuery> queries, const GpuDepthScene& scene);
   bool looks_free(const GpuDepthQuery& query, const GpuMeshes::State& meshes);
   bool is_outside(const GpuDepthQuery& query, const GpuMeshes::State& meshes) const;
@@ -239,23 +252,23 @@ struct GpuDepthDetector::State {
   // depth_detector.cpp
   void check_queries(std::span<const GpuDepthQuery> queries) const;
   void set_stride(detail::Flight& flight) const;
-  void forget_hits();  // of a submission that did not come to its end
+  void forget_hits();  // Clears hits of a submission that did not end normally.
   detail::Flight& find(GpuDepthTicket ticket);
   detail::Flight& prepare(std::span<const GpuDepthQuery> queries, const GpuDepthScene& scene);
   void run(detail::Flight& flight, const GpuDepthScene& scene, std::uint32_t results_name);
 };
 
-// depth_report.cpp: what the GPU has written, in terms of the world.
+// depth_report.cpp: converts results of the GPU to the world frame.
 void make_depth_report(const detail::Flight& flight, std::size_t query,
                        const DepthSettings& settings, DepthReport& report);
 
 namespace detail {
-// Columns of clip_from_frame, of a pose view_from_frame.
+// Returns the columns of clip_from_frame for a pose view_from_frame.
 std::array<float, 16> make_clip_matrix(const DepthView& view, const Pose& view_from_frame);
-// But for its number and query.
+// Without its number and query.
 DrawnInstance make_instance(const GpuMeshes::State::Element& element, const DepthView& view,
                             const Pose& view_from_world);
-void set_conservative(bool on);  // where the GPU can
+void set_conservative(bool on);  // If the GPU supports it.
 }  // namespace detail
 
 }  // namespace isotact

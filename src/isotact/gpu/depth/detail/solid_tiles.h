@@ -1,5 +1,5 @@
-// Where an object is, on the CPU, as coarsely as tiles of its depth map: enough to tell which few
-// triangles of an environment may meet it.
+// The extent of an object on the CPU, as coarse as tiles of its depth map: enough to find the few
+// triangles of an environment that may meet it.
 #pragma once
 
 #include <algorithm>
@@ -10,24 +10,17 @@
 #include <vector>
 
 #include "isotact/base/vec.h"
+#include "isotact/gpu/depth/detail/depth_layout.h"
 
 namespace isotact::detail {
 
-// Of a map: where the object is, as shaders/depth_once.comp reads it.
-struct CoveredTile {
-  std::uint32_t number = 0;
-  float near = 0, far = 0;      // parts of the box's depth
-  std::uint32_t has_probe = 0;  // 1: counts windings of each element somewhere
-};
-static_assert(sizeof(CoveredTile) == 16);
-
-// Depths of a tile's solid, parts of the box's depth. Empty ones meet nothing, however deep it is.
+// Depths of a tile's solid, fractions of the box's depth. Empty ones meet nothing at any depth.
 struct TileRange {
   float near = std::numeric_limits<float>::infinity();
   float far = -std::numeric_limits<float>::infinity();
 };
 
-// Places are in tiles of 16 x 16 pixels across, and parts of the box's depth.
+// Positions are in tiles (kDepthTile) across, and in fractions of the box's depth.
 class SolidTiles {
  public:
   void set(int columns, int rows, std::span<const CoveredTile> covered);
@@ -36,7 +29,7 @@ class SolidTiles {
   int rows() const { return levels_.front().rows; }
   const TileRange& range(int column, int row) const { return levels_.front().at(column, row); }
 
-  // Tiles that a box touches; none where first > last.
+  // Tiles that a box touches; none if first > last.
   struct Span {
     int first_column, last_column, first_row, last_row;
     bool is_empty() const { return first_column > last_column || first_row > last_row; }
@@ -51,13 +44,13 @@ class SolidTiles {
             upper.y < 0 ? rows() : clip(lower.y, rows()),
             std::min(rows() - 1, clip(upper.y, rows()))};
   }
-  // False: the box touches no solid. True where it touches one, or is so near that it takes smaller
-  // boxes to tell: at most nine ranges are looked at.
+  // False: the box touches no solid. True if it touches one, or is so near that only smaller boxes
+  // could decide: at most nine ranges are tested.
   bool may_meet(const Vec3f& lower, const Vec3f& upper) const {
     const Span span = find_span(lower, upper);
     if (span.is_empty()) return false;
     const int size = std::max(span.last_column - span.first_column, span.last_row - span.first_row);
-    // Of so large parts that three on each side are enough.
+    // The level at which three parts on each side suffice.
     const auto level =
         static_cast<unsigned>(size > 1 ? std::bit_width(static_cast<unsigned>(size)) - 1 : 0);
     const Level& looked = levels_[level];
@@ -69,11 +62,11 @@ class SolidTiles {
     return false;
   }
 
-  // A place in each connected part of the tiles' boxes, which are solid as far as this knows. Who
-  // touches none of the boxes does not come between two places of a part.
+  // Returns a position in each connected part of the tiles' boxes, which are treated as solid. A
+  // shape that touches none of the boxes cannot separate two positions of a part.
   const std::vector<Vec3f>& parts() const { return parts_; }
 
-  // Whether `is_met(column, row)` is false for all tiles of a box in which that touches the solid.
+  // Returns whether `is_met(column, row)` is false for all tiles in which a box touches the solid.
   template <typename IsMet>
   bool none_met(const Vec3f& lower, const Vec3f& upper, const IsMet& is_met) const {
     const Span span = find_span(lower, upper);
@@ -102,7 +95,7 @@ class SolidTiles {
       return ranges[static_cast<std::size_t>(row * columns + column)];
     }
   };
-  std::vector<Level> levels_{1};  // tiles first, then four in one each time
+  std::vector<Level> levels_{1};  // Tiles first, then groups of four each time.
   std::vector<Vec3f> parts_;
 
   void find_parts();

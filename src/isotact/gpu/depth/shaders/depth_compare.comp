@@ -1,10 +1,10 @@
 // FAB: two height maps, compared pixel by pixel.
 layout(local_size_x = 8, local_size_y = 8) in;
 #include "depth_hit.glsl"
-layout(binding = 8) uniform sampler2D object_far;
-layout(binding = 9) uniform sampler2D object_near;
-layout(binding = 10) uniform sampler2D environment_depth;
-layout(binding = 11) uniform usampler2D environment_surface;
+layout(binding = kObjectFarUnit) uniform sampler2D object_far;
+layout(binding = kObjectNearUnit) uniform sampler2D object_near;
+layout(binding = kEnvironmentDepthUnit) uniform sampler2D environment_depth;
+layout(binding = kEnvironmentSurfaceUnit) uniform usampler2D environment_surface;
 
 void main() {
   ivec2 pixel = ivec2(gl_GlobalInvocationID.xy);
@@ -15,7 +15,7 @@ void main() {
   if (interval.y == 0) return;
   float z = texelFetch(environment_depth, e, 0).r;
   if (z > interval.y) return;
-  if (isotact_is(kTwoSided)) interval.x = texelFetch(object_near, at, 0).r;
+  if (isotact_is(kFrameTwoSided)) interval.x = texelFetch(object_near, at, 0).r;
   if (z < interval.x) return;
   uvec4 surface = texelFetch(environment_surface, e, 0);
   if (surface.x == 0u) return;  // nothing was drawn here

@@ -1,19 +1,16 @@
 // Clusters of meshes against queries: a work-group for each pair, a lane for each primitive. What is
 // left is listed, and counted as an indirect draw wants it.
-layout(local_size_x = 128) in;
 #include "depth_cull.glsl"
-layout(std430, binding = 2) writeonly buffer Visible { uvec2 visible[]; };
-struct Command {
-  uint count, instances, first, base;
-};
-layout(std430, binding = 4) buffer Commands { Command commands[3]; };
+layout(local_size_x = kClusterSize) in;
+layout(std430, binding = kDepthVisibleAt) writeonly buffer Visible { uvec2 visible[]; };
+layout(std430, binding = kDepthCommandsAt) buffer Commands { DrawCommand commands[3]; };
 
 shared uint left, base;
 
 void main() {
-  Cluster cluster = clusters[gl_WorkGroupID.x];
+  MeshCluster cluster = clusters[gl_WorkGroupID.x];
   uint number = (batch.first_query + gl_WorkGroupID.y) * batch.elements + cluster.element;
-  Instance instance = instances[number];
+  DrawnInstance instance = instances[number];
   bool front = may_surround(instance.flags);
   if (!may_show(cluster, instance, front)) return;
 

@@ -2,21 +2,14 @@
 #include "depth_frame.glsl"
 #include "depth_instances.glsl"
 #include "depth_tile_bounds.glsl"
-struct Cluster {
-  float lower[3];
-  uint element;
-  float upper[3];
-  uint count;
-  uint first, kind, flags, empty;
-};
-layout(std430, binding = 3) readonly buffer Clusters { Cluster clusters[]; };
+layout(std430, binding = kDepthClustersAt) readonly buffer Clusters { MeshCluster clusters[]; };
 
 // Whether the object may be within it, however far in front its surface is.
-bool may_surround(uint flags) { return isotact_is(kFindInside) && (flags & kClosed) != 0u; }
+bool may_surround(uint flags) { return isotact_is(kFrameFindInside) && (flags & kPassClosed) != 0u; }
 
 // Rounding, and what conservative rasterisation adds.
 float find_clip_room() {
-  return isotact_is(kConservative)
+  return isotact_is(kFrameConservative)
              ? 4.0 / float(min(isotact_frame.size.x, isotact_frame.size.y))
              : 1e-5;
 }
@@ -40,13 +33,13 @@ bool may_meet(uint slot, vec3 lower, vec3 upper, bool front, bool thin) {
 #ifdef TWO_MAPS
   front = true;
 #endif
-  float room = thin || isotact_is(kConservative) ? 1.5 : kPixelRoom;
+  float room = thin || isotact_is(kFrameConservative) ? 1.5 : kPixelRoom;
   ivec2 first = max(ivec2(ceil(max(lower.xy - 0.5 - room, vec2(-1)))), ivec2(0));
   ivec2 last = min(ivec2(floor(min(upper.xy - 0.5 + room, vec2(isotact_frame.size)))),
                    isotact_frame.size - 1);
   if (any(greaterThan(first, last))) return false;
-  first /= 16;
-  last /= 16;
+  first /= kDepthTile;
+  last /= kDepthTile;
   if ((last.x - first.x + 1) * (last.y - first.y + 1) > FEW_TILES) return true;
   for (int y = first.y; y <= last.y; ++y)
     for (int x = first.x; x <= last.x; ++x) {
@@ -58,7 +51,7 @@ bool may_meet(uint slot, vec3 lower, vec3 upper, bool front, bool thin) {
   return false;
 }
 
-bool is_visible(Instance instance, Cluster cluster, uint primitive, uint corner_count, bool front) {
+bool is_visible(DrawnInstance instance, MeshCluster cluster, uint primitive, uint corner_count, bool front) {
   uint corner = cluster.first + primitive * corner_count;
   vec3 a = to_clip(instance, corner), b = a, c = a;
   if (corner_count > 1u) b = to_clip(instance, corner + 1u);
@@ -69,7 +62,7 @@ bool is_visible(Instance instance, Cluster cluster, uint primitive, uint corner_
 #ifdef MAPS
   // FAB draws the environment with the usual culling; the view turns outlines round.
   vec2 u = b.xy - a.xy, v = c.xy - a.xy;
-  if ((cluster.flags & kClosed) != 0u && u.x * v.y - u.y * v.x > 0) return false;
+  if ((cluster.flags & kPassClosed) != 0u && u.x * v.y - u.y * v.x > 0) return false;
 #endif
   vec3 half_size = 0.5 * vec3(vec2(isotact_frame.size), 1);
   return may_meet(isotact_slot(instance.query), (lower + 1) * half_size, (upper + 1) * half_size,
@@ -77,15 +70,13 @@ bool is_visible(Instance instance, Cluster cluster, uint primitive, uint corner_
 }
 
 // Of a cluster as a whole. Its primitives may be asked only where it does.
-bool may_show(Cluster cluster, Instance instance, bool front) {
+bool may_show(MeshCluster cluster, DrawnInstance instance, bool front) {
   // Its box in the picture.
-  vec3 lower = vec3(cluster.lower[0], cluster.lower[1], cluster.lower[2]);
-  vec3 upper = vec3(cluster.upper[0], cluster.upper[1], cluster.upper[2]);
-  vec4 middle = vec4(0.5 * (lower + upper), 1);
-  vec3 extent = 0.5 * (upper - lower), at, reach;
+  vec4 middle = vec4(0.5 * (cluster.lower + cluster.upper), 1);
+  vec3 extent = 0.5 * (cluster.upper - cluster.lower), at, reach;
   for (int axis = 0; axis < 3; ++axis) {
-    at[axis] = dot(instance.rows[axis], middle);
-    reach[axis] = dot(abs(instance.rows[axis].xyz), extent);
+    at[axis] = dot(instance.clip_from_element[axis], middle);
+    reach[axis] = dot(abs(instance.clip_from_element[axis].xyz), extent);
   }
   reach += 1e-4 + find_clip_room() + 1e-5 * (abs(at) + reach);
   return is_in_box(at - reach, at + reach, front);

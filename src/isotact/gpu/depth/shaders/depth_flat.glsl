@@ -26,7 +26,7 @@ double find_edge(dvec2 a, dvec2 b, dvec2 p) {
   return turned ? -e : e;
 }
 
-Flat make_flat(Instance instance, uint corner) {
+Flat make_flat(DrawnInstance instance, uint corner) {
   Flat t;
   for (uint k = 0u; k < 3u; ++k) {
     vec3 clip = to_clip(instance, corner + k);

@@ -1,8 +1,8 @@
 // FAB's alternative: a fragment of the environment against the object's height map.
 #include "depth_pass.glsl"
 #include "depth_hit.glsl"
-layout(binding = 8) uniform sampler2D isotact_far;
-layout(binding = 9) uniform sampler2D isotact_near;
+layout(binding = kObjectFarUnit) uniform sampler2D isotact_far;
+layout(binding = kObjectNearUnit) uniform sampler2D isotact_near;
 
 void main() {
   float z = gl_FragCoord.z;
@@ -14,7 +14,7 @@ void main() {
   ivec2 at = isotact_origin(slot) + pixel;
   vec2 interval = vec2(0, texelFetch(isotact_far, at, 0).r);
   if (interval.y == 0 || z > interval.y) return;
-  if (isotact_is(kTwoSided)) interval.x = texelFetch(isotact_near, at, 0).r;
+  if (isotact_is(kFrameTwoSided)) interval.x = texelFetch(isotact_near, at, 0).r;
   if (z < interval.x) return;
   isotact_record(d.query, slot, d.element, d.thin, gl_FrontFacing, pixel, z, interval, slope);
 }

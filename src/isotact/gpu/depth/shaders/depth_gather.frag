@@ -1,25 +1,31 @@
 // All surfaces of the object in each pixel, as lists.
 #include "depth_pass.glsl"
-layout(std430, binding = 10) buffer IsotactHeads { uint heads[]; } isotact_heads;
+layout(std430, binding = kDepthHeadsAt) buffer IsotactHeads { uint heads[]; } isotact_heads;
 #ifdef CONSERVATIVE
 // Bands: the depths over the pixel's square. WHOLE: drawn by conservative rasterisation, so that
 // those that do not hold the pixel's middle are there, too; which way they are crossed is told by
 // another drawing without it.
-layout(std430, binding = 11) buffer IsotactNodes { uint count, room; uvec4 nodes[]; } isotact_nodes;
+layout(std430, binding = kDepthNodesAt) buffer IsotactNodes {
+  DepthNodesHead head;
+  uvec4 nodes[];
+} isotact_nodes;
 
 void add(uint pixel, float low, float high, int crossing) {
-  uint node = atomicAdd(isotact_nodes.count, 1u);
-  if (node >= isotact_nodes.room) return;
+  uint node = atomicAdd(isotact_nodes.head.count, 1u);
+  if (node >= isotact_nodes.head.room) return;
   uint next = atomicExchange(isotact_heads.heads[pixel], node + 1u);
   isotact_nodes.nodes[node] = uvec4(1u + floatBitsToUint(clamp(low, 0.0, 1.0)),
                                     floatBitsToUint(clamp(high, 0.0, 1.0)), uint(crossing), next);
 }
 #else
-layout(std430, binding = 11) buffer IsotactNodes { uint count, room; uvec2 nodes[]; } isotact_nodes;
+layout(std430, binding = kDepthNodesAt) buffer IsotactNodes {
+  DepthNodesHead head;
+  uvec2 nodes[];
+} isotact_nodes;
 
 void add(uint pixel, float z, bool front) {
-  uint node = atomicAdd(isotact_nodes.count, 1u);
-  if (node >= isotact_nodes.room) return;
+  uint node = atomicAdd(isotact_nodes.head.count, 1u);
+  if (node >= isotact_nodes.head.room) return;
   // Positive floats are in the order of their bits; front before back.
   uint key = 1u + ((floatBitsToUint(clamp(z, 0.0, 1.0)) << 1) | (front ? 0u : 1u));
   isotact_nodes.nodes[node] = uvec2(key, atomicExchange(isotact_heads.heads[pixel], node + 1u));

@@ -1,6 +1,6 @@
 // Only where the object is: for the stencil.
 #include "depth_pass.glsl"
-layout(binding = 8) uniform sampler2D isotact_far;
+layout(binding = kObjectFarUnit) uniform sampler2D isotact_far;
 
 void main() {
   ivec2 pixel = ivec2(gl_FragCoord.xy) - isotact_origin(isotact_pass.query);

@@ -1,7 +1,7 @@
 // What depth_cull.comp has left, each in its query's part of the atlas.
 #include "depth_frame.glsl"
 #include "depth_instances.glsl"
-layout(std430, binding = 2) readonly buffer Visible { uvec2 visible[]; };  // first corner, instance
+layout(std430, binding = kDepthVisibleAt) readonly buffer Visible { uvec2 visible[]; };  // first corner, instance
 layout(location = 0) flat out uvec3 drawn;
 out gl_PerVertex {
   vec4 gl_Position;
@@ -12,7 +12,7 @@ out gl_PerVertex {
 void main() {
   uint vertex = uint(gl_VertexID);
   uvec2 entry = visible[batch.first_visible[KIND] + vertex / CORNERS];
-  Instance i = instances[entry.y];
+  DrawnInstance i = instances[entry.y];
   vec3 clip = to_clip(i, entry.x + vertex % CORNERS);
   vec2 size = vec2(isotact_frame.size);
   vec2 middle = (2 * vec2(isotact_origin(i.query)) + size) / batch.atlas - 1;

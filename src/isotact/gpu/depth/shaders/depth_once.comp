@@ -5,48 +5,44 @@
 // boxes of leaves, then by triangles. The last tile that is done writes the report.
 //
 // Same answers as depth_raster.comp, depth_tiles.comp, depth_within.comp and depth_finish.comp.
-layout(local_size_x = 256) in;
 #include "depth_frame.glsl"
+layout(local_size_x = kDepthTile * kDepthTile) in;
 #include "depth_flat.glsl"
 
-// detail/depth_once.h has the same.
-// Head, queries, instances, entries.
-layout(std140, binding = 31) uniform Ask { uvec4 ask[1024]; };
-layout(std430, binding = 3) readonly buffer Leaves { vec4 leaves[]; };
-struct CoveredTile {
-  uint number;
-  float near, far;
-  uint has_probe;
-};
-layout(std430, binding = 4) readonly buffer Covered { CoveredTile covered[]; };
-layout(std430, binding = 5) coherent buffer Notes { uint notes[]; };
-layout(std430, binding = 8) readonly buffer Intervals { vec2 intervals[]; };
-layout(std430, binding = 9) readonly buffer Maps { IsotactMap maps[]; };
-struct Hit {
-  uint key, pixel;
-  float z;
-  uint element;  // kBack
-  float way, value;
-  vec2 slope;
-};
-layout(std430, binding = 12) coherent buffer Hits { Hit hits[]; };
-layout(std430, binding = 13) coherent buffer Sums { int sums[]; };
-layout(std430, binding = 15) coherent writeonly buffer Results { uint results[]; };
+layout(std140, binding = kDepthOnceAt) uniform Ask { uvec4 ask[kOnceRows]; };
+layout(std430, binding = kDepthLeavesAt) readonly buffer Leaves { vec4 leaf_parts[]; };
+layout(std430, binding = kDepthCoveredAt) readonly buffer Covered { CoveredTile covered[]; };
+layout(std430, binding = kDepthNotesAt) coherent buffer Notes { uint notes[]; };
+layout(std430, binding = kDepthIntervalsAt) readonly buffer Intervals { vec2 intervals[]; };
+layout(std430, binding = kDepthMapsAt) readonly buffer Maps { DepthMapNote maps[]; };
+layout(std430, binding = kDepthHitsAt) coherent buffer Hits { DepthHit hits[]; };
+layout(std430, binding = kDepthSumsAt) coherent buffer Sums { int sums[]; };
+layout(std430, binding = kDepthResultsAt) coherent writeonly buffer Results { uint results[]; };
 
-const uint kBack = 0x80000000u, kNone = 0xffffffffu;
-const uint kLeavesACluster = 4u, kMostWords = 32u;
+const uint kNone = 0xffffffffu, kMostWords = kOnceElementWords;
+const uint kLanes = uint(kDepthTile * kDepthTile), kTileSide = uint(kDepthTile);
 const ivec2 kSize = ivec2(WIDTH, HEIGHT);  // as in isotact_frame; as constants, which divide faster
 const float kPixelRoom = 1.0 / 64, kDepthRoom = 1e-6;
 // Notes of a query. What is a least thing is kept turned over, so that all begins with zeros.
 const uint kDone = 0u, kPixels = 1u, kFirstX = 2u, kFirstY = 3u, kLastX = 4u, kLastY = 5u,
-           kWithin = 6u, kKeys = 8u, kMet = 136u, kAround = 168u, kNoteStride = 200u;
+           kWithin = 6u, kKeys = 8u, kMet = 136u, kAround = 168u, kNoteStride = kOnceNoteWords;
 
 uint find_asked(uint word) { return ask[word >> 2][word & 3u]; }
 
-Instance get_instance(uint number) {
-  uint at = 1u + gl_NumWorkGroups.y + 4u * number;
-  Instance i;
-  for (uint row = 0u; row < 3u; ++row) i.rows[row] = uintBitsToFloat(ask[at + row]);
+OnceHead get_head() {
+  uvec4 h = ask[0];
+  return OnceHead(h.x, h.y, h.z, h.w);
+}
+
+OnceQuery get_query(uint number) {
+  uvec4 q = ask[1u + number];
+  return OnceQuery(q.x, q.y, q.z, q.w);
+}
+
+DrawnInstance get_instance(uint number) {
+  uint at = 1u + gl_NumWorkGroups.y + kInstanceRows * number;
+  DrawnInstance i;
+  for (uint row = 0u; row < 3u; ++row) i.clip_from_element[row] = uintBitsToFloat(ask[at + row]);
   uvec4 rest = ask[at + 3u];
   i.number = rest.x;
   i.flags = rest.y;
@@ -55,12 +51,9 @@ Instance get_instance(uint number) {
   return i;
 }
 
-struct Query {
-  uint slot, entries, entry_count, groups;
-};
-Query find_query(uint number) {
-  uvec4 q = ask[1u + number];
-  return Query(q.x, q.y, q.z, q.w);
+MeshLeaf load_leaf(uint leaf) {
+  vec4 a = leaf_parts[kLeafParts * leaf], b = leaf_parts[kLeafParts * leaf + 1u];
+  return MeshLeaf(a.xyz, floatBitsToUint(a.w), b.xyz, floatBitsToUint(b.w));
 }
 
 // Triangles over the tile, some at a time. Places are steps of the grid, from the middle of the tile's
@@ -79,18 +72,18 @@ shared uint warp_faces[8];              // of each 8 x 4 pixels: a bit a face
 const uint kFaceFront = 1u, kFaceClosed = 2u;
 
 shared uint leaf_count, candidate_count, last_group;
-shared uvec2 near_leaves[256];   // first corner; instance << 8 | count
+shared uvec2 near_leaves[kLanes];  // first corner; instance << 8 | count
 const uint kCandidates = 256u;
 // Candidates: place in near_leaves << 8 | triangle there. In the end, the report.
-const uint kRecordRoom = 16u + 8u * CONTACT_COUNT + kMostWords;
+const uint kRecordRoom = kHeadWords + kContactWords * CONTACT_COUNT + kMostWords;
 shared uint pool[kRecordRoom > kCandidates ? kRecordRoom : kCandidates];
 // Little of it, so that all tiles run at once.
 #ifdef CONTACTS
-const uint kParts = 128u;
+const uint kParts = 2u * kPartCount;
 #else
-const uint kParts = 64u;
+const uint kParts = kPartCount;
 #endif
-shared uint told, any_hit, within, met[kMostWords], keys[kParts], hit_rows[16];
+shared uint told, any_hit, within, met[kMostWords], keys[kParts], hit_rows[kTileSide];
 shared uint check, greatest, greatest_pixel, contacts, around_whom, places[kParts / 2u];
 
 #include "depth_once_faces.glsl"
@@ -99,34 +92,35 @@ shared uint check, greatest, greatest_pixel, contacts, around_whom, places[kPart
 
 void main() {
   uint me = gl_LocalInvocationIndex, number = gl_WorkGroupID.y;
-  Query query = find_query(number);
+  OnceQuery query = get_query(number);
   if (gl_WorkGroupID.x >= query.groups) return;
   CoveredTile of = covered[query.slot * TILES + gl_WorkGroupID.x];
-  const int across = (WIDTH + 15) / 16;
-  TileBox tile = TileBox(ivec2(int(of.number) % across, int(of.number) / across) * 16, of.near, of.far);
+  const int across = (WIDTH + kDepthTile - 1) / kDepthTile;
+  ivec2 place = ivec2(int(of.number) % across, int(of.number) / across);
+  TileBox tile = TileBox(place * kDepthTile, of.near, of.far);
   Pixel pixel;
   // What is read is not needed for a while.
   read_solids(pixel, query.slot, tile.first);
   if (me == 0u) told = any_hit = within = 0u;
   if (me < kMostWords) met[min(me, kMostWords - 1u)] = 0u;
   if (me < kParts) keys[min(me, kParts - 1u)] = 0u;
-  if (me < 16u) hit_rows[min(me, 15u)] = 0u;
+  if (me < kTileSide) hit_rows[min(me, kTileSide - 1u)] = 0u;
   bool begun = false;
-  uint leaf_total = kLeavesACluster * query.entry_count;
-  for (uint first = 0u; first < leaf_total; first += 256u) {
+  uint leaf_total = kClusterLeaves * query.entry_count;
+  for (uint first = 0u; first < leaf_total; first += kLanes) {
     if (me == 0u) leaf_count = 0u;
     barrier();
     uint item = first + me;
     if (item < leaf_total)
-      list_leaf(tile, find_asked(query.entries + item / kLeavesACluster), item % kLeavesACluster);
+      list_leaf(tile, find_asked(query.entries + item / kClusterLeaves), item % kClusterLeaves);
     barrier();
-    uint some = 0u, step = 256u, leaf_end = leaf_count;
+    uint some = 0u, step = kLanes, leaf_end = leaf_count;
     while (some < leaf_end) {
       if (me == 0u) candidate_count = 0u;
       barrier();
       uint end = min(some + step, leaf_end);
-      for (uint which = some + me / 32u; which < end; which += 8u)
-        list_candidate(tile, min(which, 255u), me % 32u);
+      for (uint which = some + me / 32u; which < end; which += kLanes / 32u)
+        list_candidate(tile, min(which, kLanes - 1u), me % 32u);
       barrier();
       if (candidate_count > kCandidates) {
         // Again, of so few leaves that there is room for all. (Nobody begins before all know.)

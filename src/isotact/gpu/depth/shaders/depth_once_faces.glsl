@@ -14,22 +14,21 @@ bool meets_tile(TileBox tile, vec3 lower, vec3 upper, bool front) {
 const vec3 kHalfSize = 0.5 * vec3(WIDTH, HEIGHT, 1);
 
 void list_leaf(TileBox tile, uint entry, uint part) {
-  uint leaf = (entry & 0xffffu) * kLeavesACluster + part, number = entry >> 16;
-  Instance instance = get_instance(number);
-  vec4 a = leaves[2u * leaf], b = leaves[2u * leaf + 1u];
-  uint count = floatBitsToUint(b.w);
-  if (count == 0u) return;
-  vec4 middle = vec4(0.5 * (a.xyz + b.xyz), 1);
-  vec3 extent = 0.5 * (b.xyz - a.xyz), at, reach;
+  uint leaf = (entry & 0xffffu) * kClusterLeaves + part, number = entry >> 16;
+  DrawnInstance instance = get_instance(number);
+  MeshLeaf box = load_leaf(leaf);
+  if (box.count == 0u) return;
+  vec4 middle = vec4(0.5 * (box.lower + box.upper), 1);
+  vec3 extent = 0.5 * (box.upper - box.lower), at, reach;
   for (int axis = 0; axis < 3; ++axis) {
-    vec4 row = instance.rows[axis];
+    vec4 row = instance.clip_from_element[axis];
     at[axis] = dot(row, middle);
     reach[axis] = dot(abs(row.xyz), extent);
   }
   reach += 1e-5 * (1 + abs(at) + reach);
   if (meets_tile(tile, (at - reach + 1) * kHalfSize, (at + reach + 1) * kHalfSize,
-                 (instance.flags & kClosed) != 0u))
-    near_leaves[atomicAdd(leaf_count, 1u)] = uvec2(floatBitsToUint(a.w), number << 8 | count);
+                 (instance.flags & kPassClosed) != 0u))
+    near_leaves[atomicAdd(leaf_count, 1u)] = uvec2(box.first, number << 8 | box.count);
 }
 
 uvec2 get_candidate(uint candidate) {
@@ -41,17 +40,17 @@ void list_candidate(TileBox tile, uint which, uint number) {
   uvec2 leaf = near_leaves[which];
   if (number >= (leaf.y & 255u)) return;
   uint corner = leaf.x + 3u * number, at = leaf.y >> 8;
-  Instance instance = get_instance(at);
+  DrawnInstance instance = get_instance(at);
   vec3 c0 = to_clip(instance, corner), c1 = to_clip(instance, corner + 1u),
        c2 = to_clip(instance, corner + 2u);
   vec3 lower = (min(c0, min(c1, c2)) + 1) * kHalfSize, upper = (max(c0, max(c1, c2)) + 1) * kHalfSize;
-  if (meets_tile(tile, lower, upper, (instance.flags & kClosed) != 0u))
+  if (meets_tile(tile, lower, upper, (instance.flags & kPassClosed) != 0u))
     pool[min(atomicAdd(candidate_count, 1u), kCandidates - 1u)] = which << 8 | number;
 }
 
 // ---- triangles, four lanes each -----------------------------------------------------------------
 
-void place_corner(TileBox tile, uint spot, Instance instance, uint corner) {
+void place_corner(TileBox tile, uint spot, DrawnInstance instance, uint corner) {
   vec3 clip = to_clip(instance, corner);
   spots[spot] = ivec2(to_picture(clip) * kGrid - (dvec2(tile.first) + 0.5lf) * kGrid);
   spot_depths[spot] = 0.5 * clip.z + 0.5;
@@ -110,8 +109,8 @@ void find_side(uint face, uint k) {
 
 void find_plane(TileBox tile, uint face, uvec2 candidate) {
   Placed t = get_placed(face);
-  Instance instance = get_instance(candidate.y);
-  bool closed = (instance.flags & kClosed) != 0u;
+  DrawnInstance instance = get_instance(candidate.y);
+  bool closed = (instance.flags & kPassClosed) != 0u;
   vec3 z = get_depths(face, t.front);
   // To no more than single precision, with a bound of what that leaves out: each term is off by a
   // few of its last bits.

@@ -89,7 +89,7 @@ void test_face(inout Pixel p, uint query, uint slot, uint face) {
     if (z < p.solid[layer].x || z <= 0) p.windings[layer] += winding;
   if (p.is_probe && (z < p.solid[0].x || z <= 0)) {
     told = 1u;
-    atomicAdd(sums[query * ask[0].x + uint(plane.w)], entered);
+    atomicAdd(sums[query * get_head().elements + uint(plane.w)], entered);
   }
 }
 
@@ -124,7 +124,7 @@ void begin_pixel(inout Pixel p, uint slot, bool any_probe) {
   if (!any_probe || p.furthest < 0) return;
   uint region;
   uint local = isotact_probe_of(p.at, region), probe = maps[slot].probes[region];
-  p.is_probe = probe != 0u && (probe & 0xfffffu) == local;
+  p.is_probe = probe != 0u && (probe & kProbeMask) == local;
 }
 
 // All candidates, some at a time.

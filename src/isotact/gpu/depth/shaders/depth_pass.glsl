@@ -3,11 +3,7 @@
 #ifdef FROM_VERTEX
 layout(location = 0) flat in uvec3 isotact_drawn;  // query, element, flags
 #else
-layout(std140, binding = 31) uniform IsotactPass {
-  uint query, element, flags, slot;
-  vec2 slope;
-  float metres, empty;
-} isotact_pass;
+layout(std140, binding = kDepthPassAt) uniform IsotactPass { DepthPassBlock isotact_pass; };
 #endif
 
 struct IsotactDrawn {
@@ -21,7 +17,7 @@ IsotactDrawn isotact_find_drawn() {
 #else
   uvec3 d = uvec3(isotact_pass.query, isotact_pass.element, isotact_pass.flags);
 #endif
-  return IsotactDrawn(d.x, d.y, (d.z & kClosed) != 0u, (d.z & kThin) != 0u);
+  return IsotactDrawn(d.x, d.y, (d.z & kPassClosed) != 0u, (d.z & kPassThin) != 0u);
 }
 
 // How far the depth over the pixel's square may be from that in its middle. Not within branches.

@@ -2,26 +2,26 @@
 // and primitives are culled as in depth_cull.comp; what covers few pixels is tested here, the rest
 // is listed for depth_tiles.comp, by blocks of tiles. No lane does much alone: that would be what
 // all others wait for.
-layout(local_size_x = 128) in;
 #define FEW_TILES 4
 #include "depth_cull.glsl"
+layout(local_size_x = kClusterSize) in;
 #include "depth_flat.glsl"
 #include "depth_test.glsl"
-layout(std430, binding = 2) writeonly buffer Items { uvec4 items[]; };
-// Of dispatches: of surfaces, of windings. Four words each.
-layout(std430, binding = 4) buffer Groups { uint group_counts[]; };
+layout(std430, binding = kDepthVisibleAt) writeonly buffer Items { uvec4 items[]; };
+// Of dispatches: of surfaces, of windings.
+layout(std430, binding = kDepthCommandsAt) buffer Commands { DrawCommand commands[3]; };
 #ifdef WINDINGS
-#define groups group_counts[4]
+#define groups commands[1].count
 #else
-#define groups group_counts[0]
+#define groups commands[0].count
 #endif
 
 const int kFewPixels = 16, kFewBlocks = 4;
 shared uint wide_count;
-shared uint wide[128];
+shared uint wide[kClusterSize];
 
-void test_triangle(Instance i, Flat t, vec2 slope, ivec2 first, ivec2 last) {
-  bool closed = (i.flags & kClosed) != 0u;
+void test_triangle(DrawnInstance i, Flat t, vec2 slope, ivec2 first, ivec2 last) {
+  bool closed = (i.flags & kPassClosed) != 0u;
   for (int y = first.y; y <= last.y; ++y)
     for (int x = first.x; x <= last.x; ++x) {
       float z;
@@ -43,7 +43,7 @@ struct Blocks {
   ivec2 first, count;
 };
 Blocks find_blocks(ivec2 first, ivec2 last) {
-  ivec2 block = ivec2(16 * kBlockTiles);
+  ivec2 block = ivec2(kDepthTile * kBlockTiles);
   Blocks b;
   b.first = first / block;
   b.count = last / block - b.first + 1;
@@ -59,14 +59,15 @@ bool list_block(uint number, uint corner, ivec2 block, uint place) {
 }
 
 // Where there is no room in the list: here, slowly.
-void test_block(Instance i, Flat t, ivec2 block, ivec2 first, ivec2 last) {
-  ivec2 start = block * (16 * kBlockTiles);
-  test_triangle(i, t, find_slope(t), max(first, start), min(last, start + 16 * kBlockTiles - 1));
+void test_block(DrawnInstance i, Flat t, ivec2 block, ivec2 first, ivec2 last) {
+  ivec2 start = block * (kDepthTile * kBlockTiles);
+  test_triangle(i, t, find_slope(t), max(first, start),
+                min(last, start + kDepthTile * kBlockTiles - 1));
 }
 
 // One pixel a column (or row, where the line is steeper), from the lower end up to, not with, the
 // upper one.
-void test_line(Instance i, uint corner) {
+void test_line(DrawnInstance i, uint corner) {
   vec3 clip_a = to_clip(i, corner), clip_b = to_clip(i, corner + 1u);
   dvec2 a = to_picture(clip_a), b = to_picture(clip_b);
   float za = 0.5 * clip_a.z + 0.5, zb = 0.5 * clip_b.z + 0.5;
@@ -96,7 +97,7 @@ void test_line(Instance i, uint corner) {
   }
 }
 
-void test_point(Instance i, uint corner) {
+void test_point(DrawnInstance i, uint corner) {
   vec3 clip = to_clip(i, corner);
   dvec2 at = floor(to_picture(clip));
   if (at.x < 0 || at.y < 0 || at.x >= isotact_frame.size.x || at.y >= isotact_frame.size.y) return;
@@ -104,9 +105,9 @@ void test_point(Instance i, uint corner) {
 }
 
 void main() {
-  Cluster cluster = clusters[gl_WorkGroupID.x];
+  MeshCluster cluster = clusters[gl_WorkGroupID.x];
   uint number = (batch.first_query + gl_WorkGroupID.y) * batch.elements + cluster.element;
-  Instance instance = instances[number];
+  DrawnInstance instance = instances[number];
 #ifdef WINDINGS
   // Only whether it is around an object that nothing shows in.
   if (!may_surround(instance.flags) || isotact_has_hit(instance.query)) return;
@@ -157,7 +158,7 @@ void main() {
     ivec2 first, last;
     find_pixels(t, first, last);
     Blocks blocks = find_blocks(first, last);
-    for (int k = int(me); k < blocks.count.x * blocks.count.y; k += 128) {
+    for (int k = int(me); k < blocks.count.x * blocks.count.y; k += int(kClusterSize)) {
       ivec2 block = find_block(blocks, k);
       if (list_block(number, wide[w], block, atomicAdd(groups, 1u))) continue;
       atomicAdd(groups, 0xffffffffu);

@@ -1,16 +1,12 @@
 // Lists of surfaces become intervals of solid, by winding along each ray. A work-group: a tile of
 // 16 x 16 pixels, whose bounds are for culling. MAPS: of height maps, only to count and to bound.
-layout(local_size_x = 16, local_size_y = 16) in;
 #include "depth_frame.glsl"
-layout(std140, binding = 31) uniform IsotactPass {
-  uint query, element, flags, slot;
-  vec2 slope;
-  float metres, empty;
-} pass;
-layout(std430, binding = 9) buffer Maps { IsotactMap maps[]; };
-layout(std430, binding = 12) writeonly buffer Tiles { vec2 tiles[]; };
+layout(local_size_x = kDepthTile, local_size_y = kDepthTile) in;
+layout(std140, binding = kDepthPassAt) uniform IsotactPass { DepthPassBlock pass; };
+layout(std430, binding = kDepthMapsAt) buffer Maps { DepthMapNote maps[]; };
+layout(std430, binding = kDepthTileBoundsAt) writeonly buffer Tiles { vec2 tiles[]; };
 
-shared uint tile_near, tile_far, covered, overfull, open_pixels, probes[16];
+shared uint tile_near, tile_far, covered, overfull, open_pixels, probes[kProbeCount];
 
 struct Solid {
   int parts;
@@ -19,21 +15,21 @@ struct Solid {
 };
 
 #ifdef MAPS
-layout(binding = 8) uniform sampler2D object_far;
-layout(binding = 9) uniform sampler2D object_near;
+layout(binding = kObjectFarUnit) uniform sampler2D object_far;
+layout(binding = kObjectNearUnit) uniform sampler2D object_near;
 
 Solid find_solid(ivec2 pixel) {
   ivec2 at = isotact_origin(pass.slot) + pixel;
   float far = texelFetch(object_far, at, 0).r;
-  float near = isotact_is(kTwoSided) ? texelFetch(object_near, at, 0).r : 0;
+  float near = isotact_is(kFrameTwoSided) ? texelFetch(object_near, at, 0).r : 0;
   return Solid(far > 0 ? 1 : 0, false, near, far, far - near);
 }
 #else
-layout(std430, binding = 8) writeonly buffer Intervals { vec2 intervals[]; };
-layout(std430, binding = 10) buffer Heads { uint heads[]; };
+layout(std430, binding = kDepthIntervalsAt) writeonly buffer Intervals { vec2 intervals[]; };
+layout(std430, binding = kDepthHeadsAt) buffer Heads { uint heads[]; };
 
 #ifdef CONSERVATIVE
-layout(std430, binding = 11) readonly buffer Nodes { uint count, room; uvec4 nodes[]; };
+layout(std430, binding = kDepthNodesAt) readonly buffer Nodes { DepthNodesHead list; uvec4 nodes[]; };
 
 // All surfaces over the pixel's square lie within bands. Between those the object is solid everywhere
 // or nowhere: the ray through the middle says which.
@@ -85,7 +81,7 @@ Solid find_solid(ivec2 pixel) {
   return Solid(parts, is_open, whole.x, whole.y, whole.y - whole.x);
 }
 #else
-layout(std430, binding = 11) readonly buffer Nodes { uint count, room; uvec2 nodes[]; };
+layout(std430, binding = kDepthNodesAt) readonly buffer Nodes { DepthNodesHead list; uvec2 nodes[]; };
 
 // Solid is where the sum of crossings is not zero: surfaces that are turned the wrong way bound the
 // same. The next greater key in a pixel's list, and how often it is there. 0: none.
@@ -151,7 +147,7 @@ void main() {
     tile_near = 0x7fffffffu;
     tile_far = covered = overfull = open_pixels = 0u;
   }
-  if (gl_LocalInvocationIndex < 16u) probes[gl_LocalInvocationIndex] = 0u;
+  if (gl_LocalInvocationIndex < kProbeCount) probes[gl_LocalInvocationIndex] = 0u;
   barrier();
 
   ivec2 pixel = ivec2(gl_GlobalInvocationID.xy);
@@ -165,14 +161,14 @@ void main() {
       atomicMax(tile_far, floatBitsToUint(solid.far));
       uint region;
       uint local = isotact_probe_of(pixel, region);
-      atomicMax(probes[region], ((1u + uint(clamp(solid.thickness, 0.0, 1.0) * 4000.0)) << 20) | local);
+      atomicMax(probes[region], ((1u + uint(clamp(solid.thickness, 0.0, 1.0) * 4000.0)) << kProbeBits) | local);
     }
   }
   barrier();
 
   // Compilers may read before they ask: no lane has an index beyond what there is.
-  uint region = min(gl_LocalInvocationIndex, 15u);
-  if (gl_LocalInvocationIndex < 16u && probes[region] != 0u)
+  uint region = min(gl_LocalInvocationIndex, kProbeCount - 1u);
+  if (gl_LocalInvocationIndex < kProbeCount && probes[region] != 0u)
     atomicMax(maps[pass.slot].probes[region], probes[region]);
   if (gl_LocalInvocationIndex != 0u) return;
   uint tile = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
@@ -189,7 +185,7 @@ void main() {
 #ifdef MAPS
     maps[pass.slot].lost = 0u;
 #else
-    maps[pass.slot].lost = count > room ? count - room : 0u;
+    maps[pass.slot].lost = list.count > list.room ? list.count - list.room : 0u;
 #endif
   }
 }

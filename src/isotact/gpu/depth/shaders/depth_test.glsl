@@ -1,8 +1,8 @@
 // A fragment of the environment against the object's intervals in its pixel.
 #include "depth_hit.glsl"
 #include "depth_winding.glsl"
-layout(std430, binding = 8) readonly buffer IsotactIntervals { vec2 intervals[]; } isotact_map;
-layout(std430, binding = 13) buffer IsotactSums { int sums[]; } isotact_sums;
+layout(std430, binding = kDepthIntervalsAt) readonly buffer IsotactIntervals { vec2 intervals[]; } isotact_map;
+layout(std430, binding = kDepthSumsAt) buffer IsotactSums { int sums[]; } isotact_sums;
 
 void isotact_count_winding(uint query, uint element, bool front, uint slot, ivec2 pixel, int layer) {
   uint at = (query * uint(isotact_frame.layers) + uint(layer)) * isotact_frame.pixels +
@@ -13,7 +13,7 @@ void isotact_count_winding(uint query, uint element, bool front, uint slot, ivec
   uint region;
   uint local = isotact_probe_of(pixel, region);
   uint probe = isotact_maps.maps[slot].probes[region];
-  if (layer == 0 && probe != 0u && (probe & 0xfffffu) == local)
+  if (layer == 0 && probe != 0u && (probe & kProbeMask) == local)
     atomicAdd(isotact_sums.sums[query * isotact_frame.elements + element], entered);
 }
 
@@ -50,7 +50,7 @@ void isotact_test(uint query, uint element, bool closed, bool thin, bool front, 
   // With conservative rasterisation surfaces cover pixels that they do not close: another drawing
   // does this. Compute shaders do it in a second pass, of queries that have no hit.
 #if !defined(WHOLE) && !defined(SURFACES)
-  if (closed && before < isotact_frame.layers && isotact_is(kFindInside))
+  if (closed && before < isotact_frame.layers && isotact_is(kFrameFindInside))
     isotact_count_winding(query, element, front, slot, pixel, before);
 #endif
 }

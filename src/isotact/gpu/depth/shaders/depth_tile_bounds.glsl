@@ -1,9 +1,9 @@
-// Of each tile of 16 x 16 pixels of an object's map: from where to where it is solid, at most.
-layout(std430, binding = 5) readonly buffer Tiles { vec2 tiles[]; };
+// Of each tile of an object's map: from where to where it is solid, at most.
+layout(std430, binding = kDepthTilesAt) readonly buffer Tiles { vec2 tiles[]; };
 
 const float kDepthRoom = 1e-6;  // rounding
 
 vec2 find_tile(uint slot, ivec2 tile) {
-  ivec2 across = (isotact_frame.size + 15) / 16;
+  ivec2 across = (isotact_frame.size + (kDepthTile - 1)) / kDepthTile;
   return tiles[slot * uint(across.x * across.y) + uint(tile.y * across.x + tile.x)];
 }

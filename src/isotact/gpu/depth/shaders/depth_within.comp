@@ -1,8 +1,8 @@
 // Whether the object's parts begin within closed elements. A work-group: a tile of the map.
-layout(local_size_x = 16, local_size_y = 16) in;
 #include "depth_hit.glsl"
+layout(local_size_x = kDepthTile, local_size_y = kDepthTile) in;
 #include "depth_winding.glsl"
-layout(std430, binding = 8) readonly buffer Intervals { vec2 intervals[]; };
+layout(std430, binding = kDepthIntervalsAt) readonly buffer Intervals { vec2 intervals[]; };
 
 void main() {
   ivec2 pixel = ivec2(gl_GlobalInvocationID.xy);
@@ -14,7 +14,7 @@ void main() {
   // Where surfaces show in the object, nobody asks what it is within; but what was counted, by the
   // graphics pipeline, is taken away.
   bool has_hit = isotact_has_hit(query);
-  if (has_hit && !isotact_is(kCountedAlways)) return;
+  if (has_hit && !isotact_is(kFrameCountedAlways)) return;
   int sum = 0;
   for (uint layer = 0u; layer < layers;
        ++layer, at += isotact_frame.pixels, sum_at += isotact_frame.pixels) {
@@ -26,7 +26,7 @@ void main() {
     // Below zero: a room that is turned inwards, with the object outside of its solid.
     int count = isotact_count(sum);
     if (count <= 0 || has_hit) continue;
-    uint within = query * kPartStride + 129u;
+    uint within = query * kPartStride + kPartWithin;
     if (isotact_parts.keys[within] < ~index) atomicMax(isotact_parts.keys[within], ~index);
     if (count != 1) continue;
     uint element = isotact_only_element(sum);

@@ -1,7 +1,8 @@
 // An element of GpuMeshes, all of it.
-layout(std430, binding = 0) readonly buffer Corners { float corners[]; };
+#include "depth_layout.h"
+layout(std430, binding = kDepthCornersAt) readonly buffer Corners { float corners[]; };
 layout(location = 0) uniform mat4 clip_from_world;
-layout(location = 1) uniform vec4 world_from_element[3];
+layout(location = kMeshRowsLocation) uniform vec4 world_from_element[3];
 
 void main() {
   uint at = 3u * uint(gl_VertexID);

@@ -1,14 +1,13 @@
 // Closes the gaps between the contacts of pairs, so that only contacts are read back. One group a
 // pair.
 layout(local_size_x = 64) in;
-struct Hit {
-  uvec4 a, b, c;
-};
-layout(std430, binding = 4) readonly buffer Counts { uint arrived[]; };
-layout(std430, binding = 5) readonly buffer Offsets { uint totals[]; };
-layout(std430, binding = 6) readonly buffer From { Hit from[]; };
-layout(std430, binding = 7) writeonly buffer To { Hit to[]; };
-layout(std430, binding = 8) readonly buffer Starts { uint first_hit[]; };
+#include "intersection_layout.h"
+#include "shape_layout.h"
+layout(std430, binding = kIdfCountsAt) readonly buffer Counts { uint arrived[]; };
+layout(std430, binding = kIdfOffsetsAt) readonly buffer Offsets { uint totals[]; };
+layout(std430, binding = kIdfHitsAt) readonly buffer From { IdfHit from[]; };
+layout(std430, binding = kIdfCompactedAt) writeonly buffer To { IdfHit to[]; };
+layout(std430, binding = kIdfStartsAt) readonly buffer Starts { uint first_hit[]; };
 uniform uint pair_count;
 
 void main() {

@@ -1,30 +1,17 @@
 // The particles of KGM's method: where they start, and how they move onto the surface of the
-// intersection. Layouts as queries/intersection_plan.h has them; the CPU's side does the same.
+// intersection. The CPU's side does the same.
+#include "intersection_layout.h"
 #include "shapes.glsl"
 
-// detail::GpuPair. Particles move in A's frame and units (shapes.glsl): nothing is transformed for A.
-struct Pair {
-  vec4 a0, a1, a2;  // rows: A's frame from the pair's
-  vec4 b0, b1, b2;  // rows: B's frame from A's
-  vec3 box_min;
-  uint shape_a;
-  vec3 cell_size;
-  uint shape_b;
-  ivec3 cells;
-  float cull_slope;
-  float unit_a, unit_b;  // metres
-  float epsilon, cell_cull;
-  float depth_scale;
-  uint first_seed, seed_count;
-  int slots_x;
-  int slots_y, slots_z;
-  uint first_slot;
-  float half_diagonal;
-  float lipschitz, error;
-  float block_cull;
-  float rounding;
-};
-layout(std430, binding = 1) readonly buffer Pairs { Pair pairs[]; };
+// As make_gpu_pair writes them (detail/shape_table.h). Particles move in A's frame and units
+// (shapes.glsl), so nothing is transformed for A: a_from_pair has its rows, and b_from_pair takes
+// points of A's frame. scale_a and scale_b are metres a unit.
+layout(std430, binding = kIdfPairsAt) readonly buffer Pairs { IdfPairRecord pairs[]; };
+
+const uint kBlockSide = uint(kIdfBlockCells);
+
+// Blocks along each axis of a grid of cells.
+uvec3 block_counts(uvec3 cells) { return (cells + (kBlockSide - 1u)) / kBlockSide; }
 
 uniform int last_step;
 uniform float relaxation;
@@ -36,20 +23,20 @@ struct Both {
 // What a moving particle needs, by value: the rest of a pair is read where it is needed, so that
 // few registers are taken while fetches are waited for.
 struct Way {
-  vec4 b0, b1, b2;
-  float unit_a, unit_b, a_units, epsilon;
-  Shape a, b;
+  vec4 b0, b1, b2;  // rows: B's frame from A's
+  float unit_a, unit_b, a_units, margin;
+  ShapeRecord a, b;
 };
 
 Way way_of(uint pair) {
   Way w;
-  w.b0 = pairs[pair].b0;
-  w.b1 = pairs[pair].b1;
-  w.b2 = pairs[pair].b2;
-  w.unit_a = pairs[pair].unit_a;
-  w.unit_b = pairs[pair].unit_b;
+  w.b0 = pairs[pair].b_from_pair[0];
+  w.b1 = pairs[pair].b_from_pair[1];
+  w.b2 = pairs[pair].b_from_pair[2];
+  w.unit_a = pairs[pair].scale_a;
+  w.unit_b = pairs[pair].scale_b;
   w.a_units = 1.0 / w.unit_a;
-  w.epsilon = pairs[pair].epsilon;
+  w.margin = pairs[pair].margin;
   w.a = shapes[pairs[pair].shape_a];
   w.b = shapes[pairs[pair].shape_b];
   return w;
@@ -57,15 +44,18 @@ Way way_of(uint pair) {
 
 vec3 a_from_pair(uint pair, vec3 p) {
   vec4 at = vec4(p, 1.0);
-  return vec3(dot(pairs[pair].a0, at), dot(pairs[pair].a1, at), dot(pairs[pair].a2, at));
+  return vec3(dot(pairs[pair].a_from_pair[0], at), dot(pairs[pair].a_from_pair[1], at),
+              dot(pairs[pair].a_from_pair[2], at));
 }
 // Rows are a rotation over the unit: their inverse is their transpose times the unit's square.
 vec3 turned_to_pair(uint pair, vec3 g) {
-  return g.x * pairs[pair].a0.xyz + g.y * pairs[pair].a1.xyz + g.z * pairs[pair].a2.xyz;
+  return g.x * pairs[pair].a_from_pair[0].xyz + g.y * pairs[pair].a_from_pair[1].xyz +
+         g.z * pairs[pair].a_from_pair[2].xyz;
 }
 vec3 pair_from_a(uint pair, vec3 p) {
-  vec3 origin = vec3(pairs[pair].a0.w, pairs[pair].a1.w, pairs[pair].a2.w);
-  return pairs[pair].unit_a * pairs[pair].unit_a * turned_to_pair(pair, p - origin);
+  vec3 origin = vec3(pairs[pair].a_from_pair[0].w, pairs[pair].a_from_pair[1].w,
+                     pairs[pair].a_from_pair[2].w);
+  return pairs[pair].scale_a * pairs[pair].scale_a * turned_to_pair(pair, p - origin);
 }
 vec3 turned_to_a(Way w, vec3 g) { return g.x * w.b0.xyz + g.y * w.b1.xyz + g.z * w.b2.xyz; }
 
@@ -84,7 +74,7 @@ vec3 out_direction(Way w, Both s) {
   return unit(s.a.w >= s.b.w ? s.a.xyz : turned_to_a(w, s.b.xyz));
 }
 
-// Whether a region around p may hold a contact, by floors (find_cell_cull, intersection_plan.h). p in
+// Whether a region around p may hold a contact, by floors (compute_cell_cull, intersection_plan.h). p in
 // A's frame.
 bool may_hold(Way w, vec3 p, float most) {
   if (floor_of_shape(w.a, p) * w.unit_a > most) return false;
@@ -109,9 +99,9 @@ bool project(Way w, float reach, inout vec3 p, inout Both s) {
 #endif
   for (int step = 0;; ++step) {
     float d = max(s.a.w, s.b.w);
-    if (abs(d) < w.epsilon) return true;
+    if (abs(d) < w.margin) return true;
     bool is_far = false;
-    if (d < w.epsilon) {
+    if (d < w.margin) {
       inside = p;
       was_inside = true;
 #ifdef CELLS
@@ -145,7 +135,7 @@ bool project(Way w, float reach, inout vec3 p, inout Both s) {
 
 // Where particle i of a pair starts: in the middle of its cell, at a point of the R3 sequence, or
 // at a seed.
-layout(std430, binding = 2) readonly buffer Seeds { float seeds[]; };
+layout(std430, binding = kIdfSeedsAt) readonly buffer Seeds { float seeds[]; };
 
 uint grid_count(uint pair) {
   ivec3 n = pairs[pair].cells;
@@ -178,15 +168,19 @@ vec3 start_of(uint pair, uint i) {
 #endif
 }
 
-// find_cell_cull of intersection_plan.h.
+// compute_cell_cull of intersection_plan.h.
 float change_within(uint pair, float half_diagonal) {
   return min(pairs[pair].cull_slope * half_diagonal, half_diagonal + pairs[pair].error) +
          pairs[pair].rounding;
 }
 
+ivec3 slot_counts(uint pair) {
+  return ivec3(pairs[pair].slots[0], pairs[pair].slots[1], pairs[pair].slots[2]);
+}
+
 // p in the pair's frame.
 uint slot_of(uint pair, vec3 p) {
-  ivec3 slots = ivec3(pairs[pair].slots_x, pairs[pair].slots_y, pairs[pair].slots_z);
+  ivec3 slots = slot_counts(pair);
   vec3 n = vec3(slots), size = vec3(pairs[pair].cells) * pairs[pair].cell_size;
   vec3 box_min = pairs[pair].box_min, at = vec3(0.0);
   for (int k = 0; k < 3; ++k) at[k] = size[k] > 0.0 ? (p[k] - box_min[k]) / size[k] * n[k] : 0.0;
@@ -194,37 +188,28 @@ uint slot_of(uint pair, vec3 p) {
   return pairs[pair].first_slot + (slot.z * uint(slots.y) + slot.y) * uint(slots.x) + slot.x;
 }
 
-// What atomicMax picks the deepest by: 16 bits of depth, then the lowest particle. Never zero, which
-// is an empty slot.
+// What atomicMax picks the deepest by: its depth, then the lowest particle. Never zero, which is an
+// empty slot.
 uint key_of(uint pair, float depth, uint particle) {
-  uint deep = uint(clamp((depth + pairs[pair].epsilon) * pairs[pair].depth_scale, 0.0, 65534.0));
-  return (deep << 16u | (65535u - particle)) + 1u;
+  uint deep = uint(clamp((depth + pairs[pair].margin) * pairs[pair].depth_scale, 0.0,
+                         float(kIdfDepthSteps)));
+  return (deep << kIdfParticleBits | (kIdfParticleMask - particle)) + 1u;
 }
-uint particle_of(uint key) { return 65535u - ((key - 1u) & 65535u); }
+uint particle_of(uint key) { return kIdfParticleMask - ((key - 1u) & kIdfParticleMask); }
 
 // How far a particle may go from where it starts, in A's units, where cells are searched.
 float reach_of(uint pair, Way w, uint particle) {
   return particle < grid_count(pair) ? pairs[pair].half_diagonal * w.a_units : 1e18;
 }
 
-struct Hit {
-  vec3 position;
-  uint particle;
-  vec3 normal;
-  float depth;
-  uint pair;
-  uint on_a;
-  uint unused0, unused1;
-};
-
 // What is left of the way to the surface that the particle is on, and the depth: see write_hit of
 // intersection_formulas.h.
-float rest_of(Way w, Both s) { return clamp(max(s.a.w, s.b.w), -w.epsilon, w.epsilon); }
+float rest_of(Way w, Both s) { return clamp(max(s.a.w, s.b.w), -w.margin, w.margin); }
 float depth_of(Way w, Both s) { return -(min(s.a.w, s.b.w) + rest_of(w, s)); }
 
 // p in A's frame.
-Hit hit_of(Way w, uint pair, uint particle, vec3 p, Both s) {
-  Hit h;
+IdfHit hit_of(Way w, uint pair, uint particle, vec3 p, Both s) {
+  IdfHit h;
   bool on_a = s.a.w >= s.b.w;
 #ifdef NORMAL_OF_B
   bool of_b = true;
@@ -237,8 +222,8 @@ Hit hit_of(Way w, uint pair, uint particle, vec3 p, Both s) {
   h.depth = depth_of(w, s);
   h.pair = pair;
   h.on_a = on_a ? 1u : 0u;
-  h.unused0 = 0u;
-  h.unused1 = 0u;
+  h.unused[0] = 0u;
+  h.unused[1] = 0u;
   return h;
 }
 

@@ -3,22 +3,21 @@
 layout(local_size_x = 64) in;
 #include "particles.glsl"
 
-layout(std430, binding = 5) writeonly buffer Picked { uint picked[]; };
-layout(std430, binding = 6) writeonly buffer Hits { Hit hits[]; };
-layout(std430, binding = 7) readonly buffer Slots { uint slots[]; };
+layout(std430, binding = kIdfOffsetsAt) writeonly buffer Picked { uint picked[]; };
+layout(std430, binding = kIdfHitsAt) writeonly buffer Hits { IdfHit hits[]; };
+layout(std430, binding = kIdfSlotsAt) readonly buffer Slots { uint slots[]; };
 
 uniform uint pair_count;
 uniform uint max_contacts;
 
-const uint kMostSlots = 128u;  // of a pair: distribute_samples with n = 4 makes no more
-shared uint keys[kMostSlots];
+shared uint keys[kIdfMostSlots];
 
 void main() {
   uint pair_number = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
   if (pair_number >= pair_count) return;
-  uint count = uint(pairs[pair_number].slots_x * pairs[pair_number].slots_y *
-                    pairs[pair_number].slots_z);
-  for (uint i = gl_LocalInvocationID.x; i < kMostSlots; i += 64u)
+  ivec3 n = slot_counts(pair_number);
+  uint count = uint(n.x * n.y * n.z);
+  for (uint i = gl_LocalInvocationID.x; i < kIdfMostSlots; i += 64u)
     keys[i] = i < count ? slots[pairs[pair_number].first_slot + i] : 0u;
   barrier();
   if (gl_LocalInvocationID.x == 0u) {
@@ -27,7 +26,7 @@ void main() {
     picked[pair_number] = min(used, max_contacts);
   }
   Way w = way_of(pair_number);
-  for (uint i = gl_LocalInvocationID.x; i < kMostSlots; i += 64u) {
+  for (uint i = gl_LocalInvocationID.x; i < kIdfMostSlots; i += 64u) {
     uint key = keys[i], rank = 0u;
     if (key == 0u) continue;
     for (uint j = 0u; j < count; ++j) rank += keys[j] > key ? 1u : 0u;
@@ -36,8 +35,8 @@ void main() {
     vec3 p = a_from_pair(pair_number, start_of(pair_number, particle));
     Both s = sample_both(w, p);
     bool has_arrived = project(w, reach_of(pair_number, w, particle), p, s);
-    Hit hit = hit_of(w, pair_number, particle, p, s);
-    if (!has_arrived) hit.pair = 0xffffffffu;
+    IdfHit hit = hit_of(w, pair_number, particle, p, s);
+    if (!has_arrived) hit.pair = kIdfStray;
     hits[pair_number * max_contacts + rank] = hit;
   }
 }

@@ -1,7 +1,9 @@
 // Exclusive running totals of one array, by a single group: pass after pass of 1024 numbers.
 layout(local_size_x = 1024) in;
-layout(std430, binding = 4) readonly buffer In { uint numbers[]; };
-layout(std430, binding = 5) writeonly buffer Out { uint totals[]; };  // one more than numbers
+#include "shape_layout.h"
+layout(std430, binding = kIdfCountsAt) readonly buffer In { uint numbers[]; };
+// One more than numbers.
+layout(std430, binding = kIdfOffsetsAt) writeonly buffer Out { uint totals[]; };
 uniform uint count;
 shared uint parts[1024];
 

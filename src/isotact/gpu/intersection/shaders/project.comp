@@ -1,9 +1,10 @@
 // Moves the particles of all pairs: KGM, Algorithm 3. OUTPUT says what becomes of those that
 // arrive: OUTPUT_COUNT counts them, OUTPUT_STORE writes contacts, OUTPUT_SLOTS keeps the deepest in
-// each part of the pair's box. CELLS: one group for each block of 4^3 cells that blocks.comp left
-// over, and only particles whose cell may hold a contact move.
+// each part of the pair's box. CELLS: one group for each block of cells that blocks.comp left over,
+// and only particles whose cell may hold a contact move.
+#include "shape_layout.h"
 #ifdef CELLS
-layout(local_size_x = 64) in;
+layout(local_size_x = kIdfBlockGroup) in;
 #else
 layout(local_size_x = GROUP_SIZE) in;
 #endif
@@ -11,23 +12,26 @@ layout(local_size_x = GROUP_SIZE) in;
 #include "particles.glsl"
 
 #if defined(CELLS)
-layout(std430, binding = 3) readonly buffer Blocks { uint block_count; uint block_groups[3]; uvec2 blocks[]; };
+layout(std430, binding = kIdfBlocksAt) readonly buffer Blocks {
+  WorkListHead block_list;
+  uvec2 blocks[];
+};
 #elif defined(PER_INVOCATION)
-layout(std430, binding = 3) readonly buffer Totals { uint particle_end[]; };
+layout(std430, binding = kIdfTotalsAt) readonly buffer Totals { uint particle_end[]; };
 #else
-layout(std430, binding = 3) readonly buffer Totals { uint group_end[]; };
+layout(std430, binding = kIdfTotalsAt) readonly buffer Totals { uint group_end[]; };
 #endif
-layout(std430, binding = 4) buffer Counts { uint arrived[]; };
+layout(std430, binding = kIdfCountsAt) buffer Counts { uint arrived[]; };
 #ifdef OUTPUT_STORE
-layout(std430, binding = 5) readonly buffer Offsets { uint first_hit[]; };
-layout(std430, binding = 6) writeonly buffer Hits { Hit hits[]; };
+layout(std430, binding = kIdfOffsetsAt) readonly buffer Offsets { uint first_hit[]; };
+layout(std430, binding = kIdfHitsAt) writeonly buffer Hits { IdfHit hits[]; };
 #endif
 #ifdef OUTPUT_SLOTS
-layout(std430, binding = 7) buffer Slots { uint slots[]; };
+layout(std430, binding = kIdfSlotsAt) buffer Slots { uint slots[]; };
 #endif
 #ifdef REFINED
 // Cells that may hold a contact, but whose particle did not arrive.
-layout(std430, binding = 8) buffer Open { uint open_count; uint open_groups[3]; uvec2 open[]; };
+layout(std430, binding = kIdfNextAt) buffer Open { WorkListHead open_list; uvec2 open[]; };
 uniform uint open_room;
 #endif
 
@@ -37,16 +41,16 @@ uniform uint pair_count;
 bool find_particle(out uint pair, out uint particle) {
 #if defined(CELLS)
   uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
-  if (group >= block_count) return false;
+  if (group >= block_list.count) return false;
   pair = blocks[group].x;
   uint block = blocks[group].y, me = gl_LocalInvocationID.x;
-  uvec3 n = uvec3(pairs[pair].cells), b = (n + 3u) / 4u;
+  uvec3 n = uvec3(pairs[pair].cells), b = block_counts(n);
   if (block >= b.x * b.y * b.z) {  // seeds come behind the blocks of cells
-    particle = grid_count(pair) + (block - b.x * b.y * b.z) * 64u + me;
+    particle = grid_count(pair) + (block - b.x * b.y * b.z) * kIdfBlockGroup + me;
     return particle < particle_count(pair);
   }
-  uvec3 cell = 4u * uvec3(block % b.x, block / b.x % b.y, block / (b.x * b.y)) +
-               uvec3(me & 3u, me >> 2u & 3u, me >> 4u);
+  uvec3 cell = kBlockSide * uvec3(block % b.x, block / b.x % b.y, block / (b.x * b.y)) +
+               uvec3(me % kBlockSide, me / kBlockSide % kBlockSide, me / (kBlockSide * kBlockSide));
   particle = (cell.z * n.y + cell.y) * n.x + cell.x;
   return all(lessThan(cell, n));
 #elif defined(PER_INVOCATION)
@@ -80,8 +84,8 @@ void main() {
     vec3 middle = pairs[pair].box_min +
                   0.5 * vec3(two + min(two + 2u, n)) * pairs[pair].cell_size;
     float half_two = 0.5 * length(vec3(min(n, uvec3(2u))) * pairs[pair].cell_size) * 1.000001;
-    if (!may_hold(w, a_from_pair(pair, middle), change_within(pair, half_two) + w.epsilon)) return;
-    if (!may_hold(w, p, pairs[pair].cell_cull + w.epsilon)) return;
+    if (!may_hold(w, a_from_pair(pair, middle), change_within(pair, half_two) + w.margin)) return;
+    if (!may_hold(w, p, pairs[pair].cell_cull + w.margin)) return;
   }
 #endif
   Both s = sample_both(w, p);
@@ -89,8 +93,8 @@ void main() {
 #ifdef REFINED
     // A contact of another particle makes this needless: a look that may come too early is enough.
     if (arrived[pair] == 0u && is_cell) {
-      uint room = atomicAdd(open_count, 1u);
-      if (room < open_room) open[room] = uvec2(pair, particle << 16u);
+      uint room = atomicAdd(open_list.count, 1u);
+      if (room < open_room) open[room] = uvec2(pair, particle << kIdfPartBits);
     }
 #endif
     return;

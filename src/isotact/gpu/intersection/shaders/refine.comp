@@ -6,18 +6,18 @@ layout(local_size_x = GROUP_SIZE) in;
 #include "index.glsl"
 #include "particles.glsl"
 
-layout(std430, binding = 4) readonly buffer Counts { uint arrived[]; };
-layout(std430, binding = 5) buffer Found { uint found_level[]; };  // of pairs; 0: not yet
-layout(std430, binding = 6) buffer Hits { uint hit_count; uint most_open; uint unused_words[10]; Hit hits[]; };
-layout(std430, binding = 7) readonly buffer Open { uint open_count; uint open_groups[3]; uvec2 open[]; };
-layout(std430, binding = 8) buffer Next { uint next_count; uint next_groups[3]; uvec2 next[]; };
+layout(std430, binding = kIdfCountsAt) readonly buffer Counts { uint arrived[]; };
+// Of pairs; 0: not yet.
+layout(std430, binding = kIdfFoundLevelsAt) buffer Found { uint found_level[]; };
+layout(std430, binding = kIdfHitsAt) buffer Hits { RefinedHead refined; IdfHit hits[]; };
+layout(std430, binding = kIdfOpenAt) readonly buffer Open { WorkListHead open_list; uvec2 open[]; };
+layout(std430, binding = kIdfNextAt) buffer Next { WorkListHead next_list; uvec2 next[]; };
 
 uniform float resolution;  // metres
 uniform int level;         // 1 is the first cut
 uniform uint open_room, hit_room;
 
-// A part is its cell's number, and three bits a level.
-uint cell_of_part(uint part) { return part >> 16u; }
+uint cell_of_part(uint part) { return part >> kIdfPartBits; }
 
 vec3 part_middle(uint pair, uint part) {
   vec3 size = pairs[pair].cell_size, middle = start_of(pair, cell_of_part(part));
@@ -31,22 +31,22 @@ vec3 part_middle(uint pair, uint part) {
 
 void main() {
   uint i = invocation_index();
-  if (i >= 8u * min(open_count, open_room)) return;
+  if (i >= 8u * min(open_list.count, open_room)) return;
   uvec2 entry = open[i >> 3u];
   uint pair = entry.x, found = found_level[pair];
   if (arrived[pair] > 0u || (found > 0u && found < uint(level))) return;
-  uint part = (entry.y & 0xffff0000u) | ((entry.y << 3u | (i & 7u)) & 0xffffu);
+  uint part = (entry.y & ~kIdfPartMask) | ((entry.y << 3u | (i & 7u)) & kIdfPartMask);
   Way w = way_of(pair);
   vec3 p = a_from_pair(pair, part_middle(pair, part));
   float half_diagonal = pairs[pair].half_diagonal * exp2(-float(level));
-  if (!may_hold(w, p, change_within(pair, half_diagonal) + w.epsilon)) return;
+  if (!may_hold(w, p, change_within(pair, half_diagonal) + w.margin)) return;
   Both s = sample_both(w, p);
   if (project(w, half_diagonal * w.a_units, p, s)) {
     atomicMax(found_level[pair], uint(level));
-    uint place = atomicAdd(hit_count, 1u);
+    uint place = atomicAdd(refined.hit_count, 1u);
     if (place < hit_room) hits[place] = hit_of(w, pair, cell_of_part(part), p, s);
   } else if (pairs[pair].lipschitz * half_diagonal > resolution) {
-    uint place = atomicAdd(next_count, 1u);
+    uint place = atomicAdd(next_list.count, 1u);
     if (place < open_room) next[place] = uvec2(pair, part);
   }
 }

@@ -1,17 +1,8 @@
 // Distance and direction of steepest ascent of a shape, at a point of its own frame, in units of its
-// own: metres for formulas; for lattices cells, counted from the middle of the box. Layout as
-// detail/shape_table.h has it. Directions may have any length; on creases, those of one side.
-
-const uint kPlane = 0u, kSphere = 1u, kBox = 2u, kCapsule = 3u, kCylinder = 4u, kTorus = 5u,
-           kFirstOrder = 6u, kZerothOrder = 7u, kBrick = 8u;
-
-struct Shape {
-  vec4 p0, p1, p2;
-  uint kind;
-  uint first_word;  // of a brick field
-  uvec2 handle;     // of a texture
-};
-layout(std430, binding = 0) readonly buffer Shapes { Shape shapes[]; };
+// own: metres for formulas; for lattices cells, counted from the middle of the box. Directions may
+// have any length; on creases, those of one side.
+#include "shape_layout.h"
+layout(std430, binding = kIdfShapesAt) readonly buffer Shapes { ShapeRecord shapes[]; };
 
 // A texture of its own holds the field and nothing else: the middle of one is that of the other.
 #ifdef BINDLESS
@@ -19,8 +10,8 @@ layout(std430, binding = 0) readonly buffer Shapes { Shape shapes[]; };
 #define ZEROTH_ORDER_TEXTURE(s) sampler3D(s.handle)
 #define TEXTURE_MIDDLE(s) vec3(0.5)
 #else
-layout(binding = 0) uniform sampler3D first_order_atlas;
-layout(binding = 1) uniform sampler3D zeroth_order_atlas;
+layout(binding = kFirstOrderUnit) uniform sampler3D first_order_atlas;
+layout(binding = kZerothOrderUnit) uniform sampler3D zeroth_order_atlas;
 #define FIRST_ORDER_TEXTURE(s) first_order_atlas
 #define ZEROTH_ORDER_TEXTURE(s) zeroth_order_atlas
 #define TEXTURE_MIDDLE(s) s.p2.xyz
@@ -46,7 +37,7 @@ vec4 extend_outside(vec4 r, vec3 beyond) {
 
 // KGM, equation 12, with positions from the middle of the box (field_texels.h).
 // p0: half of the box, b_scale; p1: texture coordinates a cell; p2: those of the middle.
-vec4 sample_first_order(Shape s, vec3 at) {
+vec4 sample_first_order(ShapeRecord s, vec3 at) {
   vec3 u = clamp(at, -s.p0.xyz, s.p0.xyz);
   vec4 t = textureLod(FIRST_ORDER_TEXTURE(s), u * s.p1.xyz + TEXTURE_MIDDLE(s), 0.0);
   vec4 r = vec4(t.xyz, t.w * s.p0.w + 0.5 * dot(t.xyz, u));
@@ -55,11 +46,11 @@ vec4 sample_first_order(Shape s, vec3 at) {
 
 // The value alone is stored, in metres; its gradient is differences over a cell. p0.w: cells a
 // metre.
-float zeroth(Shape s, vec3 u) {
+float zeroth(ShapeRecord s, vec3 u) {
   return textureLod(ZEROTH_ORDER_TEXTURE(s), u * s.p1.xyz + TEXTURE_MIDDLE(s), 0.0).x * s.p0.w;
 }
 
-vec4 sample_zeroth_order(Shape s, vec3 at) {
+vec4 sample_zeroth_order(ShapeRecord s, vec3 at) {
   vec3 u = clamp(at, -s.p0.xyz, s.p0.xyz);
   vec3 low = max(u - 0.5, -s.p0.xyz), high = min(u + 0.5, s.p0.xyz);
   vec3 g = vec3(zeroth(s, vec3(high.x, u.yz)) - zeroth(s, vec3(low.x, u.yz)),
@@ -71,7 +62,7 @@ vec4 sample_zeroth_order(Shape s, vec3 at) {
 }
 
 // p0: centre; p1: half of the size.
-vec4 sample_box(Shape s, vec3 p) {
+vec4 sample_box(ShapeRecord s, vec3 p) {
   vec3 d = p - s.p0.xyz, q = abs(d) - s.p1.xyz;
   vec3 side = mix(vec3(-1.0), vec3(1.0), greaterThanEqual(d, vec3(0.0)));
   float inside = max(q.x, max(q.y, q.z));
@@ -87,7 +78,7 @@ vec4 sample_box(Shape s, vec3 p) {
 }
 
 // p0: one end, radius; p1: the way to the other end.
-vec4 sample_capsule(Shape s, vec3 p) {
+vec4 sample_capsule(ShapeRecord s, vec3 p) {
   vec3 d = p - s.p0.xyz;
   float along = dot(s.p1.xyz, s.p1.xyz);
   float t = along > 0.0 ? clamp(dot(d, s.p1.xyz) / along, 0.0, 1.0) : 0.0;
@@ -96,7 +87,7 @@ vec4 sample_capsule(Shape s, vec3 p) {
 }
 
 // Along y. p0: centre, radius; p1.x: half of the height.
-vec4 sample_cylinder(Shape s, vec3 p) {
+vec4 sample_cylinder(ShapeRecord s, vec3 p) {
   vec3 d = p - s.p0.xyz;
   float around = length(d.xz);
   vec2 q = vec2(around - s.p0.w, abs(d.y) - s.p1.x);
@@ -109,7 +100,7 @@ vec4 sample_cylinder(Shape s, vec3 p) {
 }
 
 // Around y. p0: centre, radius; p1.x: the tube's radius.
-vec4 sample_torus(Shape s, vec3 p) {
+vec4 sample_torus(ShapeRecord s, vec3 p) {
   vec3 d = p - s.p0.xyz;
   float around = length(d.xz);
   vec3 radial = around > 0.0 ? vec3(d.x, 0.0, d.z) / around : vec3(1, 0, 0);
@@ -122,24 +113,24 @@ vec4 sample_torus(Shape s, vec3 p) {
 #endif
 
 // A lower bound of the distance, but for the shape's error (intersection_plan.h): for texels what the
-// nearest node allows (texel_kernel.h, find_texel_floor).
+// nearest node allows (texel_kernel.h, compute_texel_floor).
 float floor_outside(float on_box, vec3 beyond) {
   float far_sq = dot(beyond, beyond), outside = max(on_box, 0.0);
   return far_sq == 0.0 ? on_box : sqrt(far_sq + outside * outside);
 }
 
 #ifdef BINDLESS
-ivec3 first_texel(Shape s) { return ivec3(0); }
+ivec3 first_texel(ShapeRecord s) { return ivec3(0); }
 #else
-ivec3 first_texel(Shape s) { return ivec3(round(s.p2.xyz / s.p1.xyz - s.p0.xyz - 0.5)); }
+ivec3 first_texel(ShapeRecord s) { return ivec3(round(s.p2.xyz / s.p1.xyz - s.p0.xyz - 0.5)); }
 #endif
 
 // NodeBound of field_texels.h: near in p2.w, excess in p1.w.
-float sure_of_node(Shape s, float value) {
+float sure_of_node(ShapeRecord s, float value) {
   return value > 3.9 ? max(min(value, s.p2.w), value - s.p1.w) : value;
 }
 
-float floor_first_order(Shape s, vec3 at) {
+float floor_first_order(ShapeRecord s, vec3 at) {
   vec3 u = clamp(at, -s.p0.xyz, s.p0.xyz);
   ivec3 node = ivec3(u + s.p0.xyz + 0.5);
   vec4 t = texelFetch(FIRST_ORDER_TEXTURE(s), first_texel(s) + node, 0);
@@ -148,7 +139,7 @@ float floor_first_order(Shape s, vec3 at) {
   return floor_outside(sure_of_node(s, value) - distance(u, there), at - u);
 }
 
-float floor_zeroth_order(Shape s, vec3 at) {
+float floor_zeroth_order(ShapeRecord s, vec3 at) {
   vec3 u = clamp(at, -s.p0.xyz, s.p0.xyz);
   ivec3 node = ivec3(u + s.p0.xyz + 0.5);
   float value = texelFetch(ZEROTH_ORDER_TEXTURE(s), first_texel(s) + node, 0).x * s.p0.w;
@@ -156,33 +147,33 @@ float floor_zeroth_order(Shape s, vec3 at) {
 }
 
 // xyz: direction, w: distance.
-vec4 sample_shape(Shape s, vec3 p) {
+vec4 sample_shape(ShapeRecord s, vec3 p) {
 #if !defined(WITH_ZEROTH) && !defined(WITH_BRICKS) && !defined(WITH_FORMULAS)
   return sample_first_order(s, p);
 #else
   switch (s.kind) {
-    case kFirstOrder:
+    case kShapeFirstOrder:
       return sample_first_order(s, p);
 #ifdef WITH_ZEROTH
-    case kZerothOrder:
+    case kShapeZerothOrder:
       return sample_zeroth_order(s, p);
 #endif
 #ifdef WITH_BRICKS
-    case kBrick:
+    case kShapeBrick:
       return sample_brick(s, p);
 #endif
 #ifdef WITH_FORMULAS
-    case kPlane:
+    case kShapePlane:
       return vec4(s.p0.xyz, dot(s.p0.xyz, p) - s.p0.w);
-    case kSphere:
+    case kShapeSphere:
       return vec4(unit(p - s.p0.xyz), length(p - s.p0.xyz) - s.p0.w);
-    case kBox:
+    case kShapeBox:
       return sample_box(s, p);
-    case kCapsule:
+    case kShapeCapsule:
       return sample_capsule(s, p);
-    case kCylinder:
+    case kShapeCylinder:
       return sample_cylinder(s, p);
-    case kTorus:
+    case kShapeTorus:
       return sample_torus(s, p);
 #endif
   }
@@ -190,13 +181,13 @@ vec4 sample_shape(Shape s, vec3 p) {
 #endif
 }
 
-float floor_of_shape(Shape s, vec3 p) {
+float floor_of_shape(ShapeRecord s, vec3 p) {
 #if !defined(WITH_ZEROTH) && !defined(WITH_BRICKS) && !defined(WITH_FORMULAS)
   return floor_first_order(s, p);
 #else
-  if (s.kind == kFirstOrder) return floor_first_order(s, p);
+  if (s.kind == kShapeFirstOrder) return floor_first_order(s, p);
 #ifdef WITH_ZEROTH
-  if (s.kind == kZerothOrder) return floor_zeroth_order(s, p);
+  if (s.kind == kShapeZerothOrder) return floor_zeroth_order(s, p);
 #endif
   return sample_shape(s, p).w;
 #endif

@@ -3,10 +3,10 @@ layout(local_size_x = GROUP_SIZE) in;
 #include "index.glsl"
 #include "particles.glsl"
 
-layout(std430, binding = 3) readonly buffer Totals { uint slot_end[]; };
-layout(std430, binding = 5) buffer Stored { uint stored; };
-layout(std430, binding = 6) writeonly buffer Hits { Hit hits[]; };
-layout(std430, binding = 7) readonly buffer Slots { uint slots[]; };
+layout(std430, binding = kIdfTotalsAt) readonly buffer Totals { uint slot_end[]; };
+layout(std430, binding = kIdfOffsetsAt) buffer Stored { uint stored; };
+layout(std430, binding = kIdfHitsAt) writeonly buffer Hits { IdfHit hits[]; };
+layout(std430, binding = kIdfSlotsAt) readonly buffer Slots { uint slots[]; };
 
 uniform uint pair_count;
 uniform uint slot_count;
@@ -21,7 +21,7 @@ void main() {
   vec3 p = a_from_pair(pair_number, start_of(pair_number, particle));
   Both s = sample_both(w, p);
   bool has_arrived = project(w, reach_of(pair_number, w, particle), p, s);
-  Hit hit = hit_of(w, pair_number, particle, p, s);
-  if (!has_arrived) hit.pair = 0xffffffffu;
+  IdfHit hit = hit_of(w, pair_number, particle, p, s);
+  if (!has_arrived) hit.pair = kIdfStray;
   hits[atomicAdd(stored, 1u)] = hit;
 }

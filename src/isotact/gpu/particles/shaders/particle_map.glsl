@@ -1,17 +1,13 @@
-// Maps of what is around particles (gpu/particle_maps.h). For compute shaders, ours and others:
+// Maps of what is around particles (gpu/particles/particle_maps.h). For compute shaders, ours and others:
 // GpuParticleMaps::bind() binds what is declared here.
-struct ParticleFace {
-  vec4 x, y, z, origin;  // w: half width, half height, near, far
+#include "particle_layout.h"
+layout(std140, binding = kParticleMapAt) uniform IsotactParticleMap {
+  ParticleMapBlock particle_map;
 };
-layout(std140, binding = 30) uniform ParticleMapBlock {
-  ParticleFace faces[6];
-  ivec4 shape;     // size, layers, faces, whether it is a cube
-  ivec4 channels;  // normals, ids, data
-} particle_map;
-layout(binding = 8) uniform sampler2DArray particle_depths;
-layout(binding = 9) uniform sampler2DArray particle_normals;
-layout(binding = 10) uniform usampler2DArray particle_ids;
-layout(binding = 11) uniform sampler2DArray particle_data;
+layout(binding = kParticleDepthUnit) uniform sampler2DArray particle_depths;
+layout(binding = kParticleNormalUnit) uniform sampler2DArray particle_normals;
+layout(binding = kParticleIdUnit) uniform usampler2DArray particle_ids;
+layout(binding = kParticleDataUnit) uniform sampler2DArray particle_data;
 
 // Where a point of the world is in the maps.
 struct ParticlePlace {
@@ -25,26 +21,26 @@ struct ParticlePlace {
 ParticlePlace find_particle_place(vec3 p) {
   ParticlePlace place;
   place.face = 0;
-  if (particle_map.shape.w != 0) {
-    vec3 way = p - particle_map.faces[0].origin.xyz, size = abs(way);
+  if (particle_map.is_cube != 0) {
+    vec3 way = p - particle_map.faces[0].origin, size = abs(way);
     int axis = size.x >= size.y && size.x >= size.z ? 0 : size.y >= size.z ? 1 : 2;
     place.face = 2 * axis + (way[axis] < 0 ? 1 : 0);
   }
   ParticleFace face = particle_map.faces[place.face];
-  vec3 way = p - face.origin.xyz;
-  vec3 local = vec3(dot(face.x.xyz, way), dot(face.y.xyz, way), dot(face.z.xyz, way));
+  vec3 way = p - face.origin;
+  vec3 local = vec3(dot(face.x, way), dot(face.y, way), dot(face.z, way));
   // Nothing is nearer than a cube's near plane: what is there sees all.
-  place.found = local.z > 0 && local.z < face.origin.w;
-  float resolution = float(particle_map.shape.x);
-  vec2 half_size = particle_map.shape.w != 0 ? vec2(local.z) : vec2(face.x.w, face.y.w);
+  place.found = local.z > 0 && local.z < face.far;
+  float resolution = float(particle_map.size);
+  vec2 half_size = particle_map.is_cube != 0 ? vec2(local.z) : vec2(face.half_x, face.half_y);
   vec2 at = (local.xy / half_size * 0.5 + 0.5) * resolution;
-  if (particle_map.shape.w == 0)
+  if (particle_map.is_cube == 0)
     place.found = place.found && all(greaterThanEqual(at, vec2(0))) &&
                   all(lessThan(at, vec2(resolution)));
-  place.pixel = clamp(ivec2(at), ivec2(0), ivec2(particle_map.shape.x - 1));
+  place.pixel = clamp(ivec2(at), ivec2(0), ivec2(particle_map.size - 1));
   vec2 middle = (vec2(place.pixel) + 0.5) / resolution * 2.0 - 1.0;
-  place.ray = particle_map.shape.w != 0 ? vec3(middle, 1)
-                                        : vec3(middle * vec2(face.x.w, face.y.w), 0);
+  place.ray = particle_map.is_cube != 0 ? vec3(middle, 1)
+                                        : vec3(middle * vec2(face.half_x, face.half_y), 0);
   place.pixel_size = 2.0 * max(half_size.x, half_size.y) / resolution;
   return place;
 }
@@ -56,7 +52,7 @@ struct ParticleSurface {
 };
 
 int particle_slice(ParticlePlace place, int layer) {
-  return place.face * particle_map.shape.y + layer;
+  return place.face * particle_map.layers + layer;
 }
 
 ParticleSurface find_particle_surface(ParticlePlace place, int layer) {
@@ -65,15 +61,15 @@ ParticleSurface find_particle_surface(ParticlePlace place, int layer) {
   float depth = texelFetch(particle_depths, texel, 0).x;
   surface.found = depth < 1.0;
   ParticleFace face = particle_map.faces[place.face];
-  float near = face.z.w, far = face.origin.w;
-  bool cube = particle_map.shape.w != 0;
+  float near = face.near, far = face.far;
+  bool cube = particle_map.is_cube != 0;
   float z = cube ? near * far / (far - depth * (far - near)) : near + depth * (far - near);
   vec3 local = cube ? place.ray * z : vec3(place.ray.xy, z);
   vec3 ray = cube ? place.ray : vec3(0, 0, 1);
-  surface.point = face.origin.xyz + face.x.xyz * local.x + face.y.xyz * local.y + face.z.xyz * local.z;
-  vec3 away = face.x.xyz * ray.x + face.y.xyz * ray.y + face.z.xyz * ray.z;
+  surface.point = face.origin + face.x * local.x + face.y * local.y + face.z * local.z;
+  vec3 away = face.x * ray.x + face.y * ray.y + face.z * ray.z;
   surface.normal = -normalize(away);
-  if (particle_map.channels.x != 0) {
+  if (particle_map.has_normals != 0) {
     vec3 outwards = texelFetch(particle_normals, texel, 0).xyz;
     surface.normal = dot(outwards, away) > 0 ? -outwards : outwards;
   }
@@ -81,19 +77,19 @@ ParticleSurface find_particle_surface(ParticlePlace place, int layer) {
 }
 
 uint find_particle_id(ParticlePlace place, int layer) {
-  if (particle_map.channels.y == 0) return 0u;
+  if (particle_map.has_ids == 0) return 0u;
   return texelFetch(particle_ids, ivec3(place.pixel, particle_slice(place, layer)), 0).x;
 }
 
 vec4 find_particle_data(ParticlePlace place, int layer) {
-  if (particle_map.channels.z == 0) return vec4(0);
+  if (particle_map.has_data == 0) return vec4(0);
   return texelFetch(particle_data, ivec3(place.pixel, particle_slice(place, layer)), 0);
 }
 
 // How many surfaces are before a point on its ray.
 uint count_particle_surfaces(ParticlePlace place, vec3 p) {
   uint passed = 0u;
-  for (int layer = 0; layer < particle_map.shape.y; ++layer) {
+  for (int layer = 0; layer < particle_map.layers; ++layer) {
     ParticleSurface surface = find_particle_surface(place, layer);
     if (!surface.found || dot(surface.normal, p - surface.point) >= 0) break;
     ++passed;
@@ -109,7 +105,7 @@ struct ParticleCrossing {
   float pixel_size;
 };
 
-// `side`: what count_particle_surfaces said where it was, 0xffffffff where that is not known; it
+// `side`: what count_particle_surfaces said where it was, kUnknownSide where that is not known; it
 // becomes that of `to`, unless the particle crosses something and will be put back. `reach`: how
 // far surfaces have moved.
 ParticleCrossing find_particle_crossing(vec3 from, vec3 to, ParticlePlace place, float reach,
@@ -120,9 +116,9 @@ ParticleCrossing find_particle_crossing(vec3 from, vec3 to, ParticlePlace place,
   uint now = count_particle_surfaces(place, to);
   uint before = side;
   side = now;
-  if (before == 0xffffffffu || before == now) return crossing;
+  if (before == kUnknownSide || before == now) return crossing;
   int layer = int(now > before ? before : before - 1u);
-  if (layer >= particle_map.shape.y) return crossing;
+  if (layer >= particle_map.layers) return crossing;
   ParticleSurface surface = find_particle_surface(place, layer);
   if (!surface.found) return crossing;
   crossing.point = surface.point;

@@ -1,23 +1,14 @@
-// Moves particles for a while and lets them bounce off what the maps hold (gpu/particle_maps.h).
-layout(local_size_x = 64) in;
+// Moves particles for a while and lets them bounce off what the maps hold (gpu/particles/particle_maps.h).
+#include "particle_layout.h"
+layout(local_size_x = kParticleStepGroup) in;
 #include "index.glsl"
 #include "particle_map.glsl"
 
-struct Particle {
-  vec4 position_age, velocity_life;
-  uvec4 state;  // seed, side, hits, last hit
-};
-layout(std430, binding = 8) buffer Particles { Particle particles[]; };
-layout(std430, binding = 9) buffer Counts { uint collisions, hidden, outside, born; };
-layout(std140, binding = 31) uniform ParticleStepBlock {
-  vec4 gravity_seconds, source_radius, velocity_least_life, spread_most_life;
-  vec4 forces;    // drag, perturbation, surface motion
-  vec4 response;  // restitution, friction
-  uvec4 counts;   // particles, samples, whether data are forces
-} step_;
+layout(std430, binding = kParticlesAt) buffer Particles { Particle particles[]; };
+layout(std430, binding = kParticleCountsAt) buffer Counts { ParticleCounts counts; };
+layout(std140, binding = kParticleStepAt) uniform IsotactParticleStep { ParticleStepBlock step_; };
 
 shared uint group_counts[4];
-const uint kMostBounces = 4u;
 
 // O'Neill's PCG, as a hash.
 uint next_random(inout uint seed) {
@@ -32,24 +23,24 @@ vec3 next_in_cube(inout uint seed) {
 }
 
 void bear(inout Particle particle) {
-  vec3 place = next_in_cube(particle.state.x);
+  vec3 place = next_in_cube(particle.seed);
   float far = dot(place, place);
-  if (far > 1) place *= inversesqrt(far) * next_uniform(particle.state.x);
-  particle.position_age = vec4(step_.source_radius.xyz + place * step_.source_radius.w, 0);
-  vec3 velocity = step_.velocity_least_life.xyz +
-                  next_in_cube(particle.state.x) * step_.spread_most_life.xyz;
-  float life = mix(step_.velocity_least_life.w, step_.spread_most_life.w,
-                   next_uniform(particle.state.x));
-  particle.velocity_life = vec4(velocity, life);
-  particle.state.yzw = uvec3(0xffffffffu, 0u, 0u);
+  if (far > 1) place *= inversesqrt(far) * next_uniform(particle.seed);
+  particle.position = step_.source + place * step_.source_radius;
+  particle.age = 0;
+  particle.velocity = step_.velocity + next_in_cube(particle.seed) * step_.velocity_spread;
+  particle.life = mix(step_.least_life, step_.most_life, next_uniform(particle.seed));
+  particle.side = kUnknownSide;
+  particle.hits = 0u;
+  particle.last_hit = 0u;
 }
 
 // Of obstacles whose data are forces: of the surfaces before and behind the particle.
-vec3 find_force(vec3 p) {
+vec3 compute_force(vec3 p) {
   ParticlePlace place = find_particle_place(p);
   vec3 force = vec3(0);
   if (!place.found) return force;
-  for (int layer = 0; layer < particle_map.shape.y; ++layer) {
+  for (int layer = 0; layer < particle_map.layers; ++layer) {
     ParticleSurface surface = find_particle_surface(place, layer);
     if (!surface.found) break;
     vec4 data = find_particle_data(place, layer);
@@ -63,44 +54,44 @@ void main() {
   if (gl_LocalInvocationIndex < 4u) group_counts[gl_LocalInvocationIndex] = 0u;
   barrier();
   uint i = invocation_index();
-  if (i < step_.counts.x) {
+  if (i < step_.count) {
     Particle particle = particles[i];
-    float seconds = step_.gravity_seconds.w;
-    if (particle.position_age.w >= particle.velocity_life.w) {
+    float seconds = step_.seconds;
+    if (particle.age >= particle.life) {
       bear(particle);
       atomicAdd(group_counts[3], 1u);
     }
-    vec3 position = particle.position_age.xyz, velocity = particle.velocity_life.xyz;
-    vec3 force = step_.gravity_seconds.xyz - velocity * step_.forces.x +
-                 next_in_cube(particle.state.x) * step_.forces.y;
-    if (step_.counts.z != 0u) force += find_force(position);
+    vec3 position = particle.position, velocity = particle.velocity;
+    vec3 force = step_.gravity - velocity * step_.drag +
+                 next_in_cube(particle.seed) * step_.perturbation;
+    if (step_.use_forces != 0u) force += compute_force(position);
     velocity += force * seconds;
     vec3 from = position, end = position + velocity * seconds;
     bool inside = true;
     ParticlePlace place;
-    for (uint s = 1u; s <= step_.counts.y; ++s) {
-      vec3 to = mix(position, end, float(s) / float(step_.counts.y));
+    for (uint s = 1u; s <= step_.samples; ++s) {
+      vec3 to = mix(position, end, float(s) / float(step_.samples));
       // What it bounces off may throw it behind another surface: corners have three.
       uint bounces = 0u;
-      for (; bounces < kMostBounces; ++bounces) {
+      for (; bounces < kParticleBounces; ++bounces) {
         place = find_particle_place(to);
         inside = place.found;
         if (!inside) {
-          particle.state.y = 0xffffffffu;
+          particle.side = kUnknownSide;
           break;
         }
         ParticleCrossing crossing =
-            find_particle_crossing(from, to, place, step_.forces.z, particle.state.y);
+            find_particle_crossing(from, to, place, step_.surface_motion, particle.side);
         if (!crossing.found) break;
         float behind = -dot(crossing.normal, to - crossing.point);
-        to += crossing.normal * ((1.0 + step_.response.x) * behind + 0.05 * crossing.pixel_size);
+        to += crossing.normal * ((1.0 + step_.restitution) * behind + 0.05 * crossing.pixel_size);
         float along = dot(velocity, crossing.normal);
         if (along < 0) {
           vec3 across = velocity - crossing.normal * along;
-          velocity = across * (1.0 - step_.response.y) - crossing.normal * (along * step_.response.x);
+          velocity = across * (1.0 - step_.friction) - crossing.normal * (along * step_.restitution);
         }
-        particle.state.z += 1u;
-        particle.state.w = crossing.id;
+        particle.hits += 1u;
+        particle.last_hit = crossing.id;
         atomicAdd(group_counts[0], 1u);
       }
       from = to;
@@ -110,16 +101,18 @@ void main() {
     }
     if (!inside) atomicAdd(group_counts[2], 1u);
     // All surfaces that are known are before it.
-    if (inside && particle.state.y >= uint(particle_map.shape.y))
+    if (inside && particle.side >= uint(particle_map.layers))
       atomicAdd(group_counts[1], 1u);
-    particles[i] = Particle(vec4(end, particle.position_age.w + seconds),
-                            vec4(velocity, particle.velocity_life.w), particle.state);
+    particle.position = end;
+    particle.velocity = velocity;
+    particle.age += seconds;
+    particles[i] = particle;
   }
   barrier();
   if (gl_LocalInvocationIndex == 0u) {
-    if (group_counts[0] > 0u) atomicAdd(collisions, group_counts[0]);
-    if (group_counts[1] > 0u) atomicAdd(hidden, group_counts[1]);
-    if (group_counts[2] > 0u) atomicAdd(outside, group_counts[2]);
-    if (group_counts[3] > 0u) atomicAdd(born, group_counts[3]);
+    if (group_counts[0] > 0u) atomicAdd(counts.collisions, group_counts[0]);
+    if (group_counts[1] > 0u) atomicAdd(counts.hidden, group_counts[1]);
+    if (group_counts[2] > 0u) atomicAdd(counts.outside, group_counts[2]);
+    if (group_counts[3] > 0u) atomicAdd(counts.born, group_counts[3]);
   }
 }

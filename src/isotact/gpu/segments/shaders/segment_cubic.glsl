@@ -13,7 +13,7 @@ vec4 blend(vec4 a, vec4 b, float t) {
 }
 
 // Of a trilinear function at the corners of a box inside its cell.
-Corners find_sub_box(Corners c, vec3 first, vec3 last) {
+Corners compute_sub_box(Corners c, vec3 first, vec3 last) {
   vec4 x0 = blend(c.even, c.odd, first.x), x1 = blend(c.even, c.odd, last.x);
   vec4 p = vec4(x0.x, x1.x, x0.z, x1.z), q = vec4(x0.y, x1.y, x0.w, x1.w);
   vec4 y0 = blend(p, q, first.y), y1 = blend(p, q, last.y);
@@ -23,7 +23,7 @@ Corners find_sub_box(Corners c, vec3 first, vec3 last) {
 }
 
 // Bernstein coefficients over the path's time in the cell.
-vec4 find_cubic(Path path, Corners corner, vec3 lower, float per_side, CellTimes t) {
+vec4 compute_cubic(Path path, Corners corner, vec3 lower, float per_side, CellTimes t) {
   bvec3 up = greaterThanEqual(path.inverse, vec3(0.0));
   vec3 near = mix(vec3(1.0), vec3(0.0), up), far = vec3(1.0) - near;
   precise vec3 at_in = ((path.origin + t.enter * path.direction) - lower) * per_side;
@@ -32,7 +32,7 @@ vec4 find_cubic(Path path, Corners corner, vec3 lower, float per_side, CellTimes
                    greaterThanEqual(t.enter_axis, vec3(t.enter)));
   vec3 last = mix(clamp(at_out, vec3(0.0), vec3(1.0)), far,
                   lessThanEqual(t.leave_axis, vec3(t.leave)));
-  Corners g = find_sub_box(corner, first, last);
+  Corners g = compute_sub_box(corner, first, last);
   const float third = uintBitsToFloat(0x3eaaaaabu);  // 1 / 3 as a float
   precise float b1 = ((g.odd.x + g.even.y) + g.even.z) * third;
   precise float b2 = ((g.odd.y + g.odd.z) + g.even.w) * third;

@@ -4,17 +4,8 @@
 // floats is right even where the double is off by some last digits, since no quotient or root of
 // floats lies that close to the middle between two floats. Lengths are cells.
 
-layout(std430, binding = 0) readonly restrict buffer Settings {
-  double origin_x, origin_y, origin_z;  // of the box, metres
-  double scale;                         // cells a metre
-  float top_x, top_y, top_z;            // cells an axis
-  int macros_x, macros_y, macros_z;     // macro cells an axis
-  uint place_offset;                    // of the places in `tables`
-  uint cell_offset;                     // of the cells in `nodes`
-  float correction_step, iso;
-  uint is_free_beyond_box;
-  uint unused;
-};
+#include "segment_layout.h"
+layout(std430, binding = kSegmentBlockAt) readonly restrict buffer Traced { SegmentBlock traced; };
 
 struct Path {
   vec3 origin, direction, inverse;
@@ -55,15 +46,16 @@ void prepare_axis(float top, inout float origin, inout float direction, out floa
 int make_path(vec3 from_metres, vec3 to_metres, out Path path, out dvec2 span) {
   path.origin = path.direction = path.inverse = vec3(0.0);
   span = dvec2(0.0LF, 1.0LF);
-  dvec3 zero = dvec3(0.0LF), top = dvec3(double(top_x), double(top_y), double(top_z));
-  dvec3 corner = dvec3(origin_x, origin_y, origin_z);
-  precise dvec3 from = (dvec3(from_metres) - corner) * scale;
-  precise dvec3 to = (dvec3(to_metres) - corner) * scale;
+  dvec3 zero = dvec3(0.0LF);
+  dvec3 top = dvec3(double(traced.top_x), double(traced.top_y), double(traced.top_z));
+  dvec3 corner = dvec3(traced.origin_x, traced.origin_y, traced.origin_z);
+  precise dvec3 from = (dvec3(from_metres) - corner) * traced.scale;
+  precise dvec3 to = (dvec3(to_metres) - corner) * traced.scale;
   precise dvec3 by = to - from;
   bool inside = all(greaterThanEqual(from, zero)) && all(lessThanEqual(from, top)) &&
                 all(greaterThanEqual(to, zero)) && all(lessThanEqual(to, top));
   if (!inside) {
-    if (is_free_beyond_box == 0u) return kLeaveIt;
+    if (traced.is_free_beyond_box == 0u) return kLeaveIt;
     // Where it only begins or ends on the box, the value there tells.
     dvec3 margin = dvec3(1e-3LF);
     bool ends_off = any(lessThan(to, -margin)) || any(greaterThan(to, top + margin));
@@ -80,9 +72,9 @@ int make_path(vec3 from_metres, vec3 to_metres, out Path path, out dvec2 span) {
   precise vec3 direction = second - first;
   path.origin = first;
   path.direction = direction;
-  prepare_axis(top_x, path.origin.x, path.direction.x, path.inverse.x);
-  prepare_axis(top_y, path.origin.y, path.direction.y, path.inverse.y);
-  prepare_axis(top_z, path.origin.z, path.direction.z, path.inverse.z);
+  prepare_axis(traced.top_x, path.origin.x, path.direction.x, path.inverse.x);
+  prepare_axis(traced.top_y, path.origin.y, path.direction.y, path.inverse.y);
+  prepare_axis(traced.top_z, path.origin.z, path.direction.z, path.inverse.z);
   // As good as none: lengths that small are left to the CPU.
   bool moves = any(greaterThan(abs(path.direction), vec3(1e-10)));
   return moves ? kInBox : kLeaveIt;

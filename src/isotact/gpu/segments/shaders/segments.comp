@@ -19,8 +19,9 @@
 //
 // A cell that is passed over, or in whose corners the field has one sign, changes no side: cells
 // that meet compute the same values there. So the side on which a path begins and the cells with
-// crossings tell all. (Where they do not agree, the CPU looks.) MODE is that of SegmentMode.
-layout(local_size_x = GROUP) in;
+// crossings tell all. (Where they do not agree, the CPU looks.) MODE is that of Mode.
+#include "segment_layout.h"
+layout(local_size_x = kSegmentGroup) in;
 
 #define PART_WORDS 3u
 #define ROW_WORDS 7u
@@ -30,35 +31,35 @@ layout(local_size_x = GROUP) in;
 #include "segment_cubic.glsl"
 #include "segment_index.glsl"
 
-layout(std430, binding = 4) readonly restrict buffer Segments { vec2 segments[]; };  // three each
-// First interval and count.
-layout(std430, binding = 5) writeonly restrict buffer Spans { uvec2 spans[]; };
-layout(std430, binding = 6) writeonly restrict buffer Intervals { float intervals[]; };  // two each
-layout(std430, binding = 7) restrict buffer Notes {
-  uint interval_count;
-  uint unsure_count;
-  uvec2 notes_unused;
+layout(std430, binding = kSegmentsAt) readonly restrict buffer Segments { vec2 segments[]; };
+layout(std430, binding = kSegmentSpansAt) writeonly restrict buffer Spans {
+  GpuSegmentSpan spans[];
+};
+// Two each.
+layout(std430, binding = kSegmentIntervalsAt) writeonly restrict buffer Intervals {
+  float intervals[];
+};
+layout(std430, binding = kSegmentNotesAt) restrict buffer Notes {
+  GpuSegmentNotes notes;
   uint noted[];  // segments that the CPU must look at
 };
 
 uniform uint segment_count;
 uniform uint interval_room;
 
-const uint kUnsureCount = 0xffffffffu;  // count of a segment that the CPU must look at
-
 // Macro parts, and then crossings.
 // A part: from, to, where (place of a macro cell, number of a cell) and segment.
 // A crossing: enter, leave, segment, coefficients. Then: enter, next of the segment, segment and
 // number of roots and side, three roots, how many roots of the segment come before.
-shared uint rows[ROW_WORDS * CROSSINGS];
-shared uint cell_parts[PART_WORDS * CELL_PARTS];
-shared uint paths[9u * GROUP];   // bits of floats
-shared uint states[GROUP];       // bits below and, from kRoot on, the number of roots
-shared uint crossings[GROUP];    // of segments: the head of a list; then the first interval's place
+shared uint rows[ROW_WORDS * kSegmentCrossings];
+shared uint cell_parts[PART_WORDS * kSegmentCellParts];
+shared uint paths[9u * kSegmentGroup];   // bits of floats
+shared uint states[kSegmentGroup];       // bits below and, from kRoot on, the number of roots
+shared uint crossings[kSegmentGroup];    // of segments: the head of a list; then the first interval's place
 shared uint macro_count, cell_count, crossing_count;
 shared uint group_count, group_first;
 
-const uint kMacroParts = ROW_WORDS * CROSSINGS / PART_WORDS;
+const uint kMacroParts = ROW_WORDS * kSegmentCrossings / PART_WORDS;
 const uint kStarted = 1u;  // the side at time 0 is known
 const uint kInside = 2u;   // that it is inside
 const uint kUnsure = 4u;
@@ -67,14 +68,14 @@ const uint kRoot = 16u;    // so much is added for each
 const uint kNone = 0xffffffffu;
 
 void keep_path_row(uint row, uint segment, uvec3 v) {
-  uint at = 3u * row * GROUP + segment;
+  uint at = 3u * row * kSegmentGroup + segment;
   paths[at] = v.x;
-  paths[at + GROUP] = v.y;
-  paths[at + 2u * GROUP] = v.z;
+  paths[at + kSegmentGroup] = v.y;
+  paths[at + 2u * kSegmentGroup] = v.z;
 }
 uvec3 load_path_row(uint row, uint segment) {
-  uint at = 3u * row * GROUP + segment;
-  return uvec3(paths[at], paths[at + GROUP], paths[at + 2u * GROUP]);
+  uint at = 3u * row * kSegmentGroup + segment;
+  return uvec3(paths[at], paths[at + kSegmentGroup], paths[at + 2u * kSegmentGroup]);
 }
 void keep_path(uint segment, Path path) {
   keep_path_row(0u, segment, floatBitsToUint(path.origin));
@@ -96,21 +97,24 @@ void start(uint segment, bool inside) {
 // ---- stages -------------------------------------------------------------------------------------
 
 int take_path(uint number, out Path path, out dvec2 span) {
-  vec2 a = segments[3u * number], b = segments[3u * number + 1u], c = segments[3u * number + 2u];
+  uint at = kSegmentPairs * number;
+  vec2 a = segments[at], b = segments[at + 1u], c = segments[at + 2u];
   return make_path(vec3(a, b.x), vec3(b.y, c), path, span);
 }
 
-uint pack_place(uint place, uint segment) { return place * GROUP + segment; }
+uint pack_place(uint place, uint segment) { return place * kSegmentGroup + segment; }
 
 void walk_macros(Path path, uint segment) {
   uvec3 down = mix(uvec3(0u), uvec3(1u), lessThan(path.inverse, vec3(0.0)));
   uint octant = down.x | down.y << 1u | down.z << 2u;
-  uint cubes = octant * uint(macros_x * macros_y * macros_z);
-  vec3 last = vec3(float(macros_x - 1), float(macros_y - 1), float(macros_z - 1));
+  uint cubes = octant * uint(traced.macros_x * traced.macros_y * traced.macros_z);
+  vec3 last = vec3(float(traced.macros_x - 1), float(traced.macros_y - 1),
+                   float(traced.macros_z - 1));
   float u = 0.0, leave;
   for (; u < 1.0; u = leave) {
     vec3 macro = find_cell_in_block(path, u, vec3(0.0), last, 32.0, 0.03125);
-    uint number = (uint(macro.z) * uint(macros_y) + uint(macro.y)) * uint(macros_x) + uint(macro.x);
+    uint number = (uint(macro.z) * uint(traced.macros_y) + uint(macro.y)) * uint(traced.macros_x) +
+                  uint(macro.x);
     int cube = load_cube(cubes + number);
     float size = float(max(abs(cube), 1));
     vec3 plane = macro + mix(vec3(size), vec3(1.0 - size), lessThan(path.inverse, vec3(0.0)));
@@ -123,13 +127,11 @@ void walk_macros(Path path, uint segment) {
       if (u <= 0.0) start(segment, cube < 0);
       continue;
     }
-    uint place = tables[place_offset + number];
-    vec4 slab = uintBitsToFloat(nodes[3u * place]);
-    uvec4 row = nodes[3u * place + 1u];
-    SlabPart part =
-        clip_to_slab(path, slab.xyz, slab.w, uintBitsToFloat(row.x), u, min(leave, 1.0));
+    uint place = tables[traced.place_offset + number];
+    SegmentMacroNode node = load_macro(place);
+    SlabPart part = clip_to_slab(path, node.slab, node.most, u, min(leave, 1.0));
     if (u <= 0.0 && (part.is_below || part.is_above))
-      start(segment, (row.z >> (part.is_above ? 1u : 0u) & 1u) != 0u);
+      start(segment, (node.inside >> (part.is_above ? 1u : 0u) & 1u) != 0u);
     if (!(part.from <= part.to)) continue;
     uint slot = atomicAdd(macro_count, 1u);
     if (slot >= kMacroParts) break;
@@ -172,17 +174,17 @@ uint count_bits_before(uvec2 mask, uint bit) {
 
 // Lower corner of a macro cell.
 vec3 find_macro(uint number) {
-  uint row = number / uint(macros_x), x = number - row * uint(macros_x);
-  uint z = row / uint(macros_y);
-  return 32.0 * vec3(float(x), float(row - z * uint(macros_y)), float(z));
+  uint row = number / uint(traced.macros_x), x = number - row * uint(traced.macros_x);
+  uint z = row / uint(traced.macros_y);
+  return 32.0 * vec3(float(x), float(row - z * uint(traced.macros_y)), float(z));
 }
 
 void walk_macro(uint i) {
   float from = uintBitsToFloat(rows[PART_WORDS * i]);
   float to = uintBitsToFloat(rows[PART_WORDS * i + 1u]);
-  uint where = rows[PART_WORDS * i + 2u], place = where / GROUP, segment = where % GROUP;
-  uvec4 macro_row = nodes[3u * place + 1u], masks = nodes[3u * place + 2u];
-  vec3 lower = find_macro(macro_row.w);
+  uint where = rows[PART_WORDS * i + 2u], place = where / kSegmentGroup, segment = where % kSegmentGroup;
+  SegmentMacroNode node = load_macro(place);
+  vec3 lower = find_macro(node.number);
   Path path = load_path(segment);
   vec3 cell = find_cell_in_block(path, from, lower, vec3(3.0), 8.0, 0.125);
   bool goes_on = true;
@@ -190,32 +192,29 @@ void walk_macro(uint i) {
     CellTimes t = find_cell_times(path, lower + cell * 8.0, 8.0);
     if (t.leave > t.enter) {
       uint bit = (uint(cell.z) * 4u + uint(cell.y)) * 4u + uint(cell.x);
-      if (is_set(masks.xy, bit)) {
-        uint number = macro_row.y + count_bits_before(masks.xy, bit);
-        uint node = cell_offset + 4u * number;
-        vec4 slab = uintBitsToFloat(nodes[node]);
-        uvec4 row = nodes[node + 1u];
+      if (is_set(node.masks.xy, bit)) {
+        uint number = node.first_cell + count_bits_before(node.masks.xy, bit);
+        SegmentCellNode in_cell = load_cell(number);
         float begin = max(t.enter, from);
-        SlabPart part = clip_to_slab(path, slab.xyz, slab.w, uintBitsToFloat(row.x), begin,
-                                     min(t.leave, to));
+        SlabPart part = clip_to_slab(path, in_cell.slab, in_cell.most, begin, min(t.leave, to));
         if (begin <= 0.0 && (part.is_below || part.is_above))
-          start(segment, (row.z >> (part.is_above ? 17u : 16u) & 1u) != 0u);
+          start(segment, (in_cell.bits >> (part.is_above ? 17u : 16u) & 1u) != 0u);
         if (part.from <= part.to) {
           uint slot = atomicAdd(cell_count, 1u);
-          if (slot >= CELL_PARTS) break;
+          if (slot >= kSegmentCellParts) break;
           cell_parts[PART_WORDS * slot] = floatBitsToUint(part.from);
           cell_parts[PART_WORDS * slot + 1u] = floatBitsToUint(part.to);
           cell_parts[PART_WORDS * slot + 2u] = pack_place(number, segment);
         }
       } else if (t.enter <= 0.0) {
-        start(segment, is_set(masks.zw, bit));
+        start(segment, is_set(node.masks.zw, bit));
       }
     }
     goes_on = leave_cell(path, t, to, 3.0, cell);
   }
 }
 
-// Corners are given less iso. False: there is no room for its crossings.
+// Corners are given less margin. False: there is no room for its crossings.
 bool look_at_cell(Path path, uint segment, Corners corner, vec3 lower, float per_side,
                   CellTimes t) {
   bvec4 even = lessThanEqual(corner.even, vec4(0.0)), odd = lessThanEqual(corner.odd, vec4(0.0));
@@ -224,12 +223,12 @@ bool look_at_cell(Path path, uint segment, Corners corner, vec3 lower, float per
     if (t.enter <= 0.0) start(segment, all_inside);
     return true;
   }
-  vec4 b = find_cubic(path, corner, lower, per_side, t);
+  vec4 b = compute_cubic(path, corner, lower, per_side, t);
   bvec4 side = lessThanEqual(b, vec4(0.0));
   if (t.enter <= 0.0) start(segment, side.x);
   if (all(side) || !any(side)) return true;
   uint slot = atomicAdd(crossing_count, 1u);
-  if (slot >= CROSSINGS) return false;
+  if (slot >= kSegmentCrossings) return false;
   uint at = ROW_WORDS * slot;
   rows[at] = floatBitsToUint(t.enter);
   rows[at + 1u] = floatBitsToUint(t.leave);
@@ -241,21 +240,19 @@ bool look_at_cell(Path path, uint segment, Corners corner, vec3 lower, float per
   return true;
 }
 
-Corners load_corners(uint node) {
-  vec4 low = uintBitsToFloat(nodes[node + 2u]), high = uintBitsToFloat(nodes[node + 3u]);
-  return Corners(vec4(low.xz, high.xz), vec4(low.yw, high.yw));
+Corners get_corners(SegmentCellNode node) {
+  return Corners(vec4(node.low.xz, node.high.xz), vec4(node.low.yw, node.high.yw));
 }
 
 // A coarse cell without brick. Where its ends are near zero a brick beside it may see another side
 // (kDoubtful).
-void look_at_coarse(Path path, uint segment, uint node, vec3 lower) {
-  Corners c = load_corners(node);
-  precise vec4 even = c.even - vec4(iso), odd = c.odd - vec4(iso);
+void look_at_coarse(Path path, uint segment, Corners c, vec3 lower) {
+  precise vec4 even = c.even - vec4(traced.margin), odd = c.odd - vec4(traced.margin);
   CellTimes t = find_cell_times(path, lower, 8.0);
   if (!(t.leave > t.enter)) return;
   vec4 m = max(abs(even), abs(odd));
   float limit = max(max(m.x, m.y), max(m.z, m.w)) * DOUBTFUL;
-  vec4 b = find_cubic(path, Corners(even, odd), lower, 0.125, t);
+  vec4 b = compute_cubic(path, Corners(even, odd), lower, 0.125, t);
   if (abs(b.x) < limit || abs(b.w) < limit) atomicOr(states[segment], kUnsure);
   look_at_cell(path, segment, Corners(even, odd), lower, 0.125, t);
 }
@@ -263,18 +260,17 @@ void look_at_coarse(Path path, uint segment, uint node, vec3 lower) {
 void walk_cell(uint i) {
   float from = uintBitsToFloat(cell_parts[PART_WORDS * i]);
   float to = uintBitsToFloat(cell_parts[PART_WORDS * i + 1u]);
-  uint where = cell_parts[PART_WORDS * i + 2u], segment = where % GROUP;
-  uint node = cell_offset + 4u * (where / GROUP);
+  uint where = cell_parts[PART_WORDS * i + 2u], segment = where % kSegmentGroup;
+  SegmentCellNode node = load_cell(where / kSegmentGroup);
   Path path = load_path(segment);
-  uvec4 row = nodes[node + 1u];
-  uint in_macro = row.z >> 24u;
-  vec3 lower = find_macro(row.w) +
+  uint in_macro = node.bits >> 24u;
+  vec3 lower = find_macro(node.macro) +
                8.0 * vec3(float(in_macro & 3u), float(in_macro >> 2u & 3u), float(in_macro >> 4u));
-  if (row.y == kNoBlocks) {
-    look_at_coarse(path, segment, node, lower);
+  Corners coarse = get_corners(node);
+  if (node.first_block == kSegmentNoBlocks) {
+    look_at_coarse(path, segment, coarse, lower);
     return;
   }
-  Corners coarse = load_corners(node);
   vec3 cell = find_cell_in_block(path, from, lower, vec3(7.0), 1.0, 1.0);
   bool goes_on = true;
   while (goes_on) {
@@ -283,11 +279,11 @@ void walk_cell(uint i) {
     if (t.leave > t.enter) {
       uvec3 c = uvec3(cell);
       uint bit = 1u << ((c.x >> 2u) | (c.y >> 2u) << 1u | (c.z >> 2u) << 2u);
-      if ((row.z & bit) != 0u) {
-        uint block = row.y + uint(bitCount(row.z & (bit - 1u)));
+      if ((node.bits & bit) != 0u) {
+        uint block = node.first_block + uint(bitCount(node.bits & (bit - 1u)));
         if (!look_at_cell(path, segment, load_fine(coarse, block, c), at, 1.0, t)) break;
       } else if (t.enter <= 0.0) {
-        start(segment, (row.z >> 8u & bit) != 0u);
+        start(segment, (node.bits >> 8u & bit) != 0u);
       }
     }
     goes_on = leave_cell(path, t, to, 7.0, cell);
@@ -347,13 +343,13 @@ void keep_span(uint segment, uint number) {
   take_path(number, path, span);
   uvec2 begin = unpackDouble2x32(span.x), end = unpackDouble2x32(span.y);
   keep_path_row(0u, segment, uvec3(begin, end.x));
-  paths[3u * GROUP + segment] = end.y;
+  paths[3u * kSegmentGroup + segment] = end.y;
 }
 dvec2 load_span(uint segment) {
   if ((states[segment] & kClipped) == 0u) return dvec2(0.0LF, 1.0LF);
   uvec3 row = load_path_row(0u, segment);
   return dvec2(packDouble2x32(row.xy),
-               packDouble2x32(uvec2(row.z, paths[3u * GROUP + segment])));
+               packDouble2x32(uvec2(row.z, paths[3u * kSegmentGroup + segment])));
 }
 
 // The k-th time of a segment whose intervals begin at `first`.
@@ -379,12 +375,12 @@ void write_roots(uint i) {
 
 void write_segment(uint segment, uint number) {
   if (!is_sure(segment)) {
-    spans[number] = uvec2(0u, kUnsureCount);
-    noted[atomicAdd(unsure_count, 1u)] = number;
+    spans[number] = GpuSegmentSpan(0u, kUnsureSegment);
+    noted[atomicAdd(notes.unsure_count, 1u)] = number;
     return;
   }
   uint first = group_first + crossings[segment], times = count_times(segment);
-  spans[number] = uvec2(first, count_intervals(segment));
+  spans[number] = GpuSegmentSpan(first, count_intervals(segment));
   dvec2 span = load_span(segment);
   if ((states[segment] & kInside) != 0u) write_time(first, 0u, time_of(span, 0.0));
   if (MODE == 0 && (times & 1u) != 0u) write_time(first, times, float(span.y));
@@ -399,18 +395,18 @@ void find_crossing_cells(uint first_number, uint taken) {
   barrier();
   if (lane < taken) walk_segment(lane, first_number + lane);
   barrier();
-  for (uint i = lane; i < min(macro_count, kMacroParts); i += GROUP) walk_macro(i);
+  for (uint i = lane; i < min(macro_count, kMacroParts); i += kSegmentGroup) walk_macro(i);
   barrier();
-  for (uint i = lane; i < min(cell_count, CELL_PARTS); i += GROUP) walk_cell(i);
+  for (uint i = lane; i < min(cell_count, kSegmentCellParts); i += kSegmentGroup) walk_cell(i);
   barrier();
 }
 
 // Takes room in the list for all of the group at once.
 void write_results(uint first_number, uint taken) {
   uint lane = gl_LocalInvocationID.x;
-  for (uint i = lane; i < crossing_count; i += GROUP) find_roots(i);
+  for (uint i = lane; i < crossing_count; i += kSegmentGroup) find_roots(i);
   barrier();
-  for (uint i = lane; i < crossing_count; i += GROUP) count_before(i);
+  for (uint i = lane; i < crossing_count; i += kSegmentGroup) count_before(i);
   barrier();
   if (lane < taken) {
     uint count = is_sure(lane) ? count_intervals(lane) : 0u;
@@ -418,9 +414,9 @@ void write_results(uint first_number, uint taken) {
     if (count > 0u && (states[lane] & kClipped) != 0u) keep_span(lane, first_number + lane);
   }
   barrier();
-  if (lane == 0u) group_first = group_count > 0u ? atomicAdd(interval_count, group_count) : 0u;
+  if (lane == 0u) group_first = group_count > 0u ? atomicAdd(notes.interval_count, group_count) : 0u;
   barrier();
-  for (uint i = lane; i < crossing_count; i += GROUP) write_roots(i);
+  for (uint i = lane; i < crossing_count; i += kSegmentGroup) write_roots(i);
   if (lane < taken && first_number + lane < segment_count)
     write_segment(lane, first_number + lane);
   barrier();
@@ -428,12 +424,12 @@ void write_results(uint first_number, uint taken) {
 
 void main() {
   uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
-  uint begin = 0u, taken = GROUP;
-  while (begin < GROUP) {
-    uint first_number = group * GROUP + begin;
+  uint begin = 0u, taken = kSegmentGroup;
+  while (begin < kSegmentGroup) {
+    uint first_number = group * kSegmentGroup + begin;
     find_crossing_cells(first_number, taken);
-    bool has_room = macro_count <= kMacroParts && cell_count <= CELL_PARTS &&
-                    crossing_count <= CROSSINGS;
+    bool has_room = macro_count <= kMacroParts && cell_count <= kSegmentCellParts &&
+                    crossing_count <= kSegmentCrossings;
     barrier();
     if (has_room || taken == 1u) {
       if (!has_room && gl_LocalInvocationID.x == 0u) {

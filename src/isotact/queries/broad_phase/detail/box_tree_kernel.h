@@ -1,78 +1,48 @@
 // Boxes in blocks of eight, blocks of eight blocks, and the search for overlapping ones. The search
-// only compares, so that every width of lanes finds the same, in the same order.
+// only compares, so that every width of lanes finds the same pairs, in the same order.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 #include "isotact/base/cpu.h"
-#include "isotact/base/lanes.h"
+#include "isotact/base/detail/box_lanes.h"
 
 namespace isotact::detail {
 
-inline constexpr unsigned kBlockSize = 8;
-inline constexpr int kMostLevels = 12;  // 8^11 > 2^32
+inline constexpr unsigned kBlockSize = kBoxLanes;
+inline constexpr int kMostLevels = 12;  // 8^11 > 2^32.
 
-// Sides are finite. Lanes without a box have lower = infinity, upper = -infinity.
-struct alignas(64) BoxBlock {
-  float lower[3][kBlockSize];
-  float upper[3][kBlockSize];
-};
-
-// Level 0 has the boxes of objects, eight a block; lane j of block i of level l + 1 is the union of
-// block 8 i + j of level l. The last level has one block.
+// Level 0 has the boxes of objects, eight per block, with finite sides. Lanes without a box have
+// lower = infinity, upper = -infinity. Lane j of block i of level l + 1 is the union of block 8 i +
+// j of level l. The last level has one block.
 struct BoxTreeView {
   const BoxBlock* levels[kMostLevels];
   int level_count;
-  std::uint32_t block_count;     // of level 0
-  const std::uint32_t* handles;  // eight a block
-  const std::uint8_t* live;      // a block: bit j is set where lane j has a box
-  const std::uint8_t* moved;  // a block: bit j is set where lane j looks for partners; within live
-  bool all_moved;             // moved is live everywhere
+  std::uint32_t block_count;     // Level 0.
+  const std::uint32_t* handles;  // Eight per block.
+  const std::uint8_t* live;      // Per block: bit j is set if lane j has a box.
+  // Per block: bit j is set if lane j searches for partners; within live.
+  const std::uint8_t* moved;
+  bool all_moved;  // moved equals live everywhere.
 };
 
-// Full ones are emptied by `flush`.
+// `flush` empties full ones.
 struct PairSink {
-  std::uint64_t* keys;  // lower handle << 32 | higher handle
+  std::uint64_t* keys;  // Lower handle << 32 | higher handle.
   std::size_t count, capacity;
   void (*flush)(PairSink& sink);
 };
 
-// Overlapping pairs of which one, at least, is a moved one of blocks [begin, end); of two moved
-// ones those where the first, in the order of lanes and blocks, is there.
+// Finds overlapping pairs of which at least one is a moved one of blocks [begin, end). If both are
+// moved, the first, in the order of lanes and blocks, must be there.
 using FindTreePairs = void (*)(const BoxTreeView& tree, std::uint32_t begin, std::uint32_t end,
                                PairSink& sink);
 
 template <typename L>
 struct BoxTreeKernel {
-  static constexpr unsigned kWidth = L::kWidth;
   static constexpr unsigned kCandidates = 64;
-  struct Box {
-    float lower[3], upper[3];
-  };
-
-  static ISOTACT_INLINE Box lane_of(const BoxBlock& block, unsigned lane) {
-    Box box;
-    for (int k = 0; k < 3; ++k) {
-      box.lower[k] = block.lower[k][lane];
-      box.upper[k] = block.upper[k][lane];
-    }
-    return box;
-  }
-
-  static ISOTACT_INLINE unsigned overlap_bits(const BoxBlock& block, const Box& box) {
-    unsigned bits = 0;
-    for (unsigned i = 0; i < kBlockSize; i += kWidth) {
-      const auto here = (load<L>(block.lower[0] + i) <= L(box.upper[0])) &
-                        (load<L>(block.upper[0] + i) >= L(box.lower[0])) &
-                        (load<L>(block.lower[1] + i) <= L(box.upper[1])) &
-                        (load<L>(block.upper[1] + i) >= L(box.lower[1])) &
-                        (load<L>(block.lower[2] + i) <= L(box.upper[2])) &
-                        (load<L>(block.upper[2] + i) >= L(box.lower[2]));
-      bits |= bits_of(here) << i;
-    }
-    return bits;
-  }
+  using Box = LaneBox;
 
   static ISOTACT_INLINE void emit(const BoxTreeView& tree, std::uint32_t handle,
                                   std::uint32_t block, unsigned bits, PairSink& sink) {
@@ -87,7 +57,7 @@ struct BoxTreeKernel {
     sink.count = count;
   }
 
-  // The moved lanes of a block against all lanes of others.
+  // Tests the moved lanes of a block against all lanes of others.
   static ISOTACT_INLINE void test_blocks(const BoxTreeView& tree, std::uint32_t block,
                                          const std::uint32_t* others, unsigned count,
                                          PairSink& sink) {
@@ -96,15 +66,15 @@ struct BoxTreeKernel {
     const unsigned moved = tree.moved[block];
     for (unsigned i = 0; i < count; ++i) {
       const std::uint32_t other = others[i];
-      // A moved one before the own block has looked for itself.
+      // A moved box before the own block has searched itself.
       const unsigned allowed =
           other > block ? tree.live[other] : tree.live[other] & ~unsigned{tree.moved[other]};
       const BoxBlock& boxes = tree.levels[0][other];
       const Box around = lane_of(tree.levels[1][other / kBlockSize], other % kBlockSize);
       if (sink.capacity - sink.count < kBlockSize * kBlockSize) sink.flush(sink);
-      for (unsigned near = overlap_bits(own, around) & moved; near != 0; near &= near - 1) {
+      for (unsigned near = overlap_bits<L>(own, around) & moved; near != 0; near &= near - 1) {
         const auto lane = static_cast<unsigned>(__builtin_ctz(near));
-        const unsigned hits = overlap_bits(boxes, lane_of(own, lane)) & allowed;
+        const unsigned hits = overlap_bits<L>(boxes, lane_of(own, lane)) & allowed;
         emit(tree, handles[lane], other, hits, sink);
       }
     }
@@ -119,12 +89,12 @@ struct BoxTreeKernel {
     for (unsigned left = moved; left != 0; left &= left - 1) {
       const auto lane = static_cast<unsigned>(__builtin_ctz(left));
       const unsigned later = moved & (0xfeU << lane);
-      const unsigned hits = overlap_bits(own, lane_of(own, lane)) & (later | still);
+      const unsigned hits = overlap_bits<L>(own, lane_of(own, lane)) & (later | still);
       emit(tree, handles[lane], block, hits, sink);
     }
   }
 
-  // What the moved lanes of a block fill.
+  // Returns the union of the moved lanes of a block.
   static ISOTACT_INLINE Box box_of_moved(const BoxTreeView& tree, std::uint32_t block) {
     const unsigned moved = tree.moved[block];
     if (moved == tree.live[block])
@@ -158,10 +128,10 @@ struct BoxTreeKernel {
       nodes[0] = {0, tree.level_count - 1};
       while (node_count > 0) {
         const Node node = nodes[--node_count];
-        unsigned bits = overlap_bits(tree.levels[node.level][node.block], box);
+        unsigned bits = overlap_bits<L>(tree.levels[node.level][node.block], box);
         const std::uint32_t first = node.block * kBlockSize;
         if (tree.all_moved) {
-          // Only what is not before the own block.
+          // Only blocks that are not before the own block.
           const std::uint32_t own = block >> (3U * static_cast<unsigned>(node.level - 1));
           if (own > first) bits &= 0xffU << (own - first);
         }

@@ -8,29 +8,30 @@
 
 namespace isotact::detail {
 
-// Pairs are kept in buckets of so many lower handles, which threads share out. (A power of two.)
+// Pairs are kept in buckets of so many lower handles, which are distributed to threads. (A power of
+// two.)
 inline constexpr std::uint32_t kBucketBits = 10;
 
 // Two objects whose wider boxes overlap.
-struct Candidate {
+struct BoxCandidate {
   std::uint32_t a = 0;
-  std::uint32_t b_and_pair = 0;  // the highest bit: whether it was a pair in the last step
+  std::uint32_t b_and_pair = 0;  // The highest bit: it was a pair in the last step.
 };
 
 struct PairBucket {
-  std::vector<Candidate> candidates, next;  // the first `count` are valid
+  std::vector<BoxCandidate> candidates, next;  // The first `count` are valid.
   std::size_t count = 0, pair_count = 0;
-  std::vector<std::uint64_t> found;  // new ones, in keys of PairSink
+  std::vector<std::uint64_t> found;  // New ones, in keys of PairSink.
   std::vector<ObjectPair> pairs, begun, ended;
 };
 
-// What a part of the tree has found: keys, sorted by bucket.
+// Result of a part of the tree: keys, sorted by bucket.
 struct FoundPart {
   std::vector<std::uint64_t> keys, sorted;
-  std::vector<std::uint32_t> starts;  // of buckets, and one more
+  std::vector<std::uint32_t> starts;  // Starts of buckets, and one more.
 };
 
-// When its wider box was made.
+// State of an object when its wider box was made.
 struct WideningNote {
   std::array<float, 3> lower{}, upper{};
   std::uint32_t step = 0;
@@ -47,11 +48,11 @@ struct BoxTree::State {
   BoxTreeWork work;
   detail::FindTreePairs find_tree_pairs = nullptr;
   std::uint32_t step = 0;
-  std::vector<detail::FloatBox> tight, wide;  // by handle
+  std::vector<detail::FloatBox> tight, wide;  // By handle.
   std::vector<detail::WideningNote> notes;
-  std::vector<detail::Change> changes;  // of changed()
+  std::vector<detail::Change> changes;  // For changed().
   detail::BoxLevels levels;
-  std::vector<detail::FoundPart> parts;  // the first part_count are of this step
+  std::vector<detail::FoundPart> parts;  // The first part_count are of this step.
   std::size_t part_count = 0;
   std::vector<detail::PairBucket> buckets;
 };

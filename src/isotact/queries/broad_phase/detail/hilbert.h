@@ -7,9 +7,9 @@
 
 namespace isotact::detail {
 
-inline constexpr unsigned kHilbertAxisBits = 10;  // cells of an axis: 2^10
+inline constexpr unsigned kHilbertAxisBits = 10;  // 2^10 cells per axis.
 
-// Bits of x, with two zeros between.
+// Returns the bits of x, with two zeros between.
 inline std::uint64_t spread_bits(std::uint64_t x) {
   x = (x | x << 16U) & 0x00ff0000ff0000ffU;
   x = (x | x << 8U) & 0xf00f00f00f00f00fU;
@@ -17,7 +17,7 @@ inline std::uint64_t spread_bits(std::uint64_t x) {
   return (x | x << 2U) & 0x9249249249249249U;
 }
 
-// The place of a cell along the curve. Skilling 2004.
+// Returns the position of a cell along the curve. Skilling 2004.
 inline std::uint64_t hilbert(std::array<std::uint32_t, 3> x) {
   for (std::uint32_t q = 1U << (kHilbertAxisBits - 1); q > 1; q >>= 1U) {
     const std::uint32_t p = q - 1;

@@ -19,7 +19,7 @@ struct DifferencesOf {
     for (std::size_t i = 0; i < N; ++i) now[i] = lerp(at_t0[i], at_t1[i], t);
     return now;
   }
-  // That their sum is finite, too, is no loss: squares of such numbers overflow anyway.
+  // It also requires a finite sum, which is no loss: squares of such numbers overflow anyway.
   bool is_finite() const {
     double sum = 0;
     for (const std::array<Vec3, N>* ends : {&at_t0, &at_t1})
@@ -49,9 +49,9 @@ inline DifferencesOf<4> differences_edge_edge(const FeatureMotion& motion) {
   return d;
 }
 
-// Whether all differences, at both ends, are above the separation on one axis, or all below: then
-// they are so all the way. Exact for the differences of doubles, since x - y <= s implies
-// that also the rounded x - y is. False where a number is none on every axis.
+// Returns whether all differences, at both ends, are above the separation on one axis, or all
+// below: then they are so during the whole motion. Exact for the differences of doubles, since x -
+// y <= s implies the same for the rounded x - y. False if every axis has a NaN.
 template <std::size_t N>
 bool are_apart_on_an_axis(const DifferencesOf<N>& d, double separation) {
   for (std::size_t k = 0; k < 3; ++k) {

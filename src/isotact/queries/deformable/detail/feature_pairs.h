@@ -1,4 +1,4 @@
-// From pairs of triangles to pairs of features, each once; and what a contact of them is.
+// From pairs of triangles to pairs of features, each once, and their contacts.
 #pragma once
 
 #include <algorithm>
@@ -15,25 +15,26 @@ namespace isotact::detail {
 struct FeaturePair {
   FeatureKind kind = FeatureKind::kVertexFace;
   std::uint32_t feature_a = 0, feature_b = 0;
-  std::array<std::uint32_t, 4> vertices{};  // as FeatureContact has them
+  std::array<std::uint32_t, 4> vertices{};  // As in FeatureContact.
 };
 
-// Throw Error as features.h says.
+// Throw Error as described in features.h.
 void check_surface(const SurfaceView& surface, const char* name);
 void check_margin(double margin);
 void check_candidate(const SurfaceView& a, const SurfaceView& b, const TrianglePair& candidate);
 
-// Sorts what was appended after the first `kept`, and drops what came twice.
+// Sorts the contacts appended after the first `kept`, and drops duplicates.
 void sort_contacts(std::vector<FeatureContact>& contacts, std::size_t kept);
 
-// Where the four vertices are at both ends, the vertex before the face also of kFaceVertex.
+// Returns the positions of the four vertices at both ends. The vertex comes before the face, also
+// for kFaceVertex.
 FeatureMotion motion_of(const SurfaceView& a, const SurfaceView& b, const FeaturePair& pair);
 
-// Appends the contact of features at their places at `time`.
+// Appends the contact of features at their positions at `time`.
 void append_contact(const FeaturePair& pair, const FeatureMotion& motion, double time,
                     bool is_crossing, std::vector<FeatureContact>& contacts);
 
-// What the searches do with a pair of features, whoever found it.
+// Processing of a pair of features, for all searches.
 void append_if_near(const SurfaceView& a, const SurfaceView& b, const FeaturePair& pair,
                     double margin, std::vector<FeatureContact>& contacts);
 void append_if_crossing(const SurfaceView& a, const SurfaceView& b, const FeaturePair& pair,
@@ -53,7 +54,7 @@ inline FeaturePair edge_edge(const SurfaceTopology& a, std::uint32_t edge_a,
   return {FeatureKind::kEdgeEdge, edge_a, edge_b, {ea[0], ea[1], eb[0], eb[1]}};
 }
 
-// Of a vertex-face or an edge-edge pair of one body.
+// For a vertex-face or an edge-edge pair of one body.
 inline bool shares_vertex(const FeaturePair& pair) {
   const auto& [a, b, c, d] = pair.vertices;
   if (pair.kind == FeatureKind::kVertexFace) return a == b || a == c || a == d;
@@ -71,7 +72,7 @@ void visit_owned_edges(const SurfaceTopology& s, std::uint32_t triangle, Visit&&
     if (s.owns_edge(triangle, k)) visit(s.edges_of[triangle][k]);
 }
 
-// Two features that are near belong to two triangles that are: no pair is missed.
+// Two features that are near belong to two triangles that are near: no pair is missed.
 template <typename Visit>
 void visit_feature_pairs(const SurfaceView& a, const SurfaceView& b,
                          std::span<const TrianglePair> candidates, Visit&& visit) {
@@ -86,7 +87,7 @@ void visit_feature_pairs(const SurfaceView& a, const SurfaceView& b,
   }
 }
 
-// Of one body. Both features of a pair may be those of either triangle.
+// For one body. Both features of a pair may be those of either triangle.
 template <typename Visit>
 void visit_self_feature_pairs(const SurfaceView& surface, std::span<const TrianglePair> candidates,
                               Visit&& visit) {

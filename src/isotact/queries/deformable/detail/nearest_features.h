@@ -1,10 +1,10 @@
-// The nearest points of two features, from the differences of their vertices alone: where they lie
+// The nearest points of two features, from the differences of their vertices alone: their position
 // in the world does not matter, and costs no digits.
 //
-// The direction between nearest points must be good in all its digits, since it is to part whole
-// features that may be a million times longer than the gap. A difference of nearly equal points is
-// not. So it is made perpendicular to the features afterwards: along an edge by taking away what
-// runs along it, on a face and between crossed edges by taking the normal itself.
+// The direction between nearest points must be accurate in all its digits, since it is to separate
+// whole features that may be a million times longer than the gap. A difference of nearly equal
+// points is not. It is therefore made perpendicular to the features afterwards. Along an edge, the
+// component along it is removed. On a face and between crossed edges, the normal itself is used.
 #pragma once
 
 #include <algorithm>
@@ -15,12 +15,12 @@
 namespace isotact::detail {
 
 struct NearestFeatures {
-  double u = 0, v = 0;  // a face's weights of corners 1 and 2; or places along the two edges
-  Vec3 to_first{};      // from the second feature to the first
+  double u = 0, v = 0;  // Weights of corners 1 and 2 of a face; or positions along the two edges.
+  Vec3 to_first{};      // From the second feature to the first.
   double distance_sq = 0;
 };
 
-// An edge without length has t = 0/0: that becomes 0, its first end.
+// An edge of zero length has t = 0/0, which becomes 0, its first end.
 inline double clamp_to_edge(double t) { return t > 0 ? std::min(t, 1.0) : 0; }
 
 inline bool is_within(double t) { return t > 0 && t < 1; }
@@ -29,10 +29,10 @@ inline Vec3 without_part_along(const Vec3& v, const Vec3& along, double along_sq
   return v - along * (dot(v, along) / along_sq);
 }
 
-// The candidate inside both features: its difference is that of the points that the weights name,
-// `foot` what any difference has along the normal. They are the same up to rounding, or the normal
-// has lost digits; then the first has the better length, as it is that of true points, but the
-// normal still the better direction.
+// The candidate inside both features. Its difference is that of the points given by the weights;
+// `foot` is the component of any difference along the normal. They are the same up to rounding,
+// unless the normal has lost digits. Then the first has the better length, as it is that of true
+// points, but the normal still has the better direction.
 inline NearestFeatures inside_of(const NearestFeatures& candidate, const Vec3& foot,
                                  double size_sq) {
   const double distance = std::sqrt(candidate.distance_sq), foot_distance = length(foot);
@@ -43,12 +43,11 @@ inline NearestFeatures inside_of(const NearestFeatures& candidate, const Vec3& f
 }
 
 // From a vertex to the corners of a face: a, b, c are vertex less corner. The best point of the
-// three edges is always found, whatever the shape, and a face that is a segment or a point is
-// measured as one.
+// three edges is found for any shape. A face that is a segment or a point is measured as one.
 inline NearestFeatures find_nearest_on_face(const Vec3& a, const Vec3& b, const Vec3& c) {
   const Vec3 ab = b - a, ac = c - a, bc = c - b;
   const double ab_sq = length_sq(ab), ac_sq = length_sq(ac), bc_sq = length_sq(bc);
-  // Places on the edges where the difference is least, and the difference there.
+  // Positions on the edges with the least difference, and the difference there.
   const double t_ab = clamp_to_edge(-dot(a, ab) / ab_sq), t_ac = clamp_to_edge(-dot(a, ac) / ac_sq);
   const double t_bc = clamp_to_edge(-dot(b, bc) / bc_sq);
   const Vec3 r_ab = t_ab < 1 ? a + ab * t_ab : b, r_ac = t_ac < 1 ? a + ac * t_ac : c;
@@ -65,7 +64,7 @@ inline NearestFeatures find_nearest_on_face(const Vec3& a, const Vec3& b, const 
   const Vec3 normal = cross(ab, ac);
   const double inverse = 1 / length_sq(normal);
   const double v = dot(cross(ac, a), normal) * inverse, w = dot(cross(a, ab), normal) * inverse;
-  if (v > 0 && w > 0 && v + w < 1) {  // false for NaN
+  if (v > 0 && w > 0 && v + w < 1) {  // False for NaN.
     const Vec3 r = a + ab * v + ac * w;
     if (const double d = length_sq(r); d < best.distance_sq)
       return inside_of({v, w, r, d}, normal * (dot(a, normal) * inverse), std::max(ab_sq, ac_sq));
@@ -77,10 +76,10 @@ inline NearestFeatures find_nearest_on_face(const Vec3& a, const Vec3& b, const 
   return best;
 }
 
-// Between two edges: `between` leads from the start of the second to that of the first, and both
-// run along. The least of a convex function over a square is where its slope is zero, or on a side:
-// all five are tried and measured. The first is noise where edges are nearly parallel, but then its
-// distance is no less than the true one, and a side has one that is as good.
+// Between two edges: `between` leads from the start of the second to that of the first, and `first`
+// and `second` run along the edges. The minimum of a convex function over a square has zero slope,
+// or is on a side: all five candidates are measured. The first is noise if edges are nearly
+// parallel, but then its distance is no less than the true one, and a side has one that is as good.
 inline NearestFeatures find_nearest_on_edges(const Vec3& between, const Vec3& first,
                                              const Vec3& second) {
   const double aa = dot(first, first), ab = dot(first, second), bb = dot(second, second);

@@ -10,19 +10,17 @@ enum class TreeEnds : std::uint8_t { kParts, kLeaves, kTriangles };
 template <typename L>
 struct TreeDescentKernel {
   static constexpr unsigned kWidth = L::kWidth;
-  // A step takes a pair off and puts at most 64 on, each a level deeper in one tree at least.
+  // A step removes a pair and adds at most 64, each a level deeper in at least one tree.
   static constexpr unsigned kStackSize = 2 * kMostTreeLevels * kTreeLanes * kTreeLanes + 1;
 
-  struct Query {
-    float lower[3], upper[3];
-  };
+  using Query = LaneBox;
 
   static ISOTACT_INLINE float size_of(float value) { return greater(value, -value); }
 
-  // A box with the margin around it, and more than rounding can take away. Where two boxes are no
-  // further apart than the margin by doubles, lower_a <= upper_b + margin, rounded; then upper_b is
-  // no larger than lower_a and the margin together, and kTreeEase of the larger of these is more
-  // than what all roundings make.
+  // Enlarges a box by the margin, and by more than possible rounding. If two boxes are no further
+  // apart than the margin in doubles, then lower_a <= upper_b + margin, rounded. Then upper_b is no
+  // larger than lower_a and the margin together, and kTreeEase of the larger of these exceeds the
+  // sum of all rounding errors.
   static ISOTACT_INLINE Query widen(Query box, float reach) {
     if (reach == 0) return box;
     for (int k = 0; k < 3; ++k) {
@@ -32,7 +30,8 @@ struct TreeDescentKernel {
     }
     return box;
   }
-  // A widened box, so much narrower that what overlaps it does so by doubles, too. `box`: before.
+  // A widened box, reduced so that boxes that overlap it also do so in doubles. `box`: before
+  // widening.
   static ISOTACT_INLINE Query narrow(const Query& box, Query widened, float reach) {
     for (int k = 0; k < 3; ++k) {
       widened.lower[k] += greater(size_of(box.lower[k]), reach) * kTreeSure + 8 * kTreeSlack;
@@ -49,30 +48,7 @@ struct TreeDescentKernel {
     }
     return query;
   }
-  static ISOTACT_INLINE Query lane_of(const TreeBlock& block, unsigned lane) {
-    Query query;
-    for (int k = 0; k < 3; ++k) {
-      query.lower[k] = block.lower[k][lane];
-      query.upper[k] = block.upper[k][lane];
-    }
-    return query;
-  }
-
-  // Bit j: lane j overlaps the (widened) box. Of lanes without a box anything may be said.
-  static ISOTACT_INLINE unsigned box_bits(const TreeBlock& block, const Query& box) {
-    unsigned bits = 0;
-    for (unsigned i = 0; i < kTreeLanes; i += kWidth) {
-      const auto here = (load<L>(block.lower[0] + i) <= L(box.upper[0])) &
-                        (load<L>(block.upper[0] + i) >= L(box.lower[0])) &
-                        (load<L>(block.lower[1] + i) <= L(box.upper[1])) &
-                        (load<L>(block.upper[1] + i) >= L(box.lower[1])) &
-                        (load<L>(block.lower[2] + i) <= L(box.upper[2])) &
-                        (load<L>(block.upper[2] + i) >= L(box.lower[2]));
-      bits |= bits_of(here) << i;
-    }
-    return bits;
-  }
-  // The same sums whichever sphere is which.
+  // The same sums for either order of the spheres.
   template <typename T>
   static ISOTACT_INLINE auto are_near(T dx, T dy, T dz, T radius_a, T radius_b, T reach) {
     const T most = (radius_a + radius_b) + reach;
@@ -90,14 +66,14 @@ struct TreeDescentKernel {
     return bits;
   }
 
-  // Children of a node that a volume of the other tree is near.
+  // Children of a node that are near a volume of the other tree.
   static ISOTACT_INLINE unsigned near_children(const TreeView& tree, std::uint32_t node,
                                                const Query& volume, float reach, TreeSink& sink) {
     const TreeBlock& block = tree.node_blocks[node];
     const unsigned count = tree.nodes[node].count;
     sink.tests += count;
     const unsigned bits = tree.has_spheres ? sphere_bits(block, volume, reach)
-                                           : box_bits(block, widen(volume, reach));
+                                           : overlap_bits<L>(block, widen(volume, reach));
     return bits & ((1U << count) - 1U);
   }
 
@@ -163,17 +139,17 @@ struct TreeDescentKernel {
     for (std::uint32_t i = 0; i < leaf_a.count; i += kTreeLanes) {
       const TreeBlock& block_a = task.a->leaf_blocks[leaf_a.first_block + i / kTreeLanes];
       const std::size_t first_a = std::size_t{leaf_a.first_block} * kTreeLanes + i;
-      unsigned near = box_bits(block_a, around_b) & first_lanes(leaf_a.count - i);
+      unsigned near = overlap_bits<L>(block_a, around_b) & first_lanes(leaf_a.count - i);
       for (; near != 0; near &= near - 1) {
         const auto lane = static_cast<unsigned>(__builtin_ctz(near));
         const Query box = lane_of(block_a, lane), wide = widen(box, task.reach);
         for (std::uint32_t j = within ? i : 0; j < leaf_b.count; j += kTreeLanes) {
           const TreeBlock& block_b = task.b->leaf_blocks[leaf_b.first_block + j / kTreeLanes];
-          unsigned hits = box_bits(block_b, wide) & first_lanes(leaf_b.count - j);
+          unsigned hits = overlap_bits<L>(block_b, wide) & first_lanes(leaf_b.count - j);
           if (within && i == j) hits &= 0xfeU << lane;
           if (hits == 0) continue;
           const unsigned sure =
-              task.reach < kTreeHuge ? box_bits(block_b, narrow(box, wide, task.reach)) : 0U;
+              task.reach < kTreeHuge ? overlap_bits<L>(block_b, narrow(box, wide, task.reach)) : 0U;
           emit(task, first_a + lane, std::size_t{leaf_b.first_block} * kTreeLanes + j, hits, sure,
                sink);
         }
@@ -208,7 +184,7 @@ struct TreeDescentKernel {
     const TreeTask& task;
     TreeSink& sink;
     unsigned size;
-    TreePairKey stack[kStackSize];  // left as it is: it is large
+    TreePairKey stack[kStackSize];  // Uninitialised: it is large.
 
     ISOTACT_INLINE Walk(const TreeTask& the_task, TreeSink& the_sink)
         : task(the_task), sink(the_sink), size(0) {}
@@ -234,7 +210,7 @@ struct TreeDescentKernel {
           put_children_of_b(child, lane_of(task.a->node_blocks[a], lane), b);
       }
     }
-    // Of a node with itself: each with itself, and with those after it.
+    // For a node with itself: each child with itself, and with those after it.
     ISOTACT_INLINE void put_children_within(std::uint32_t node) {
       const TreeNode& n = task.a->nodes[node];
       for (unsigned i = 0; i < n.count; ++i) {

@@ -5,7 +5,7 @@
 
 namespace isotact::detail {
 
-// Four doubles, of which the fourth does not count.
+// Four doubles, of which the fourth is ignored.
 template <bool wide>
 struct TreePoint;
 
@@ -14,12 +14,12 @@ struct TreePoint<false> {
   Lanes<double, 2> xy, zw;
 
   static ISOTACT_INLINE TreePoint all(double value) { return {value, value}; }
-  // What follows a point is the next one, or nothing.
+  // The memory after a point is the next point, or nothing.
   static ISOTACT_INLINE TreePoint at(const double* p, bool is_last) {
     using Two = Lanes<double, 2>;
     return {load<Two>(p), is_last ? Two(p[2]) : load<Two>(p + 2)};
   }
-  // NaN in `a` leaves b as it is.
+  // NaN in `a` leaves b unchanged.
   static ISOTACT_INLINE TreePoint lower_of(const TreePoint& a, const TreePoint& b) {
     return {lesser(a.xy, b.xy), lesser(a.zw, b.zw)};
   }
@@ -71,7 +71,7 @@ struct TreeFitKernel {
     box.upper = Point::upper_of(p, box.upper);
   }
 
-  // Not above and not below, but finite: which loses no overlap, since all boxes are cut alike.
+  // Clamped to finite numbers, which loses no overlap, since all boxes are clamped alike.
   static ISOTACT_INLINE FloatVolume round_outwards(const PointBox& box) {
     const Four most(kTreeLargest), least(-kTreeLargest), slack(kTreeSlack), ulp(0x1p-23F);
     const Four l = lesser(box.lower.nearest(), most), h = greater(box.upper.nearest(), least);
@@ -92,7 +92,7 @@ struct TreeFitKernel {
     store(box.upper, to.upper);
   }
 
-  // Four boxes to lanes [at, at + 4) of rows.
+  // Stores four boxes to lanes [at, at + 4) of rows.
   static ISOTACT_INLINE void store_four(const Four (&v)[4], float (&to)[3][kTreeLanes],
                                         unsigned at) {
     const auto ab = __builtin_shufflevector(v[0].v, v[1].v, 0, 4, 1, 5);
@@ -110,7 +110,7 @@ struct TreeFitKernel {
     for (unsigned at = 0; at < kTreeLanes; at += 4) {
       Four lower[4], upper[4];
       for (unsigned i = 0; i < 4; ++i) {
-        FloatVolume box;  // empty
+        FloatVolume box;  // Empty.
         if (at + i < count) box = box_of(at + i);
         extend(all, box);
         lower[i] = box.lower;
@@ -170,7 +170,7 @@ struct TreeFitKernel {
       fit_node(tree, part.first_node + i, tree.leaf_boxes);
   }
 
-  // From its children's.
+  // From its children's volumes.
   static ISOTACT_INLINE void fit_node(const TreeView& tree, std::uint32_t index,
                                       const TreeVolume* ends) {
     const TreeNode& node = tree.nodes[index];

@@ -1,34 +1,30 @@
-// Volumes of an ObjectTree, eight to a block: how they are fitted to vertices, and how two trees
-// are descended together. Positions are doubles, volumes floats that are rounded outwards. Fitting
-// only compares and rounds, searching only compares, so that every width of lanes gives the same
-// bits, in the same order.
+// Volumes of an ObjectTree, eight per block: fitting to vertices, and joint descent of two trees.
+// Positions are doubles, volumes are floats rounded outwards. Fitting only compares and rounds, and
+// searching only compares, so that every width of lanes gives the same bits, in the same order.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 #include "isotact/base/cpu.h"
-#include "isotact/base/lanes.h"
+#include "isotact/base/detail/box_lanes.h"
 
 namespace isotact::detail {
 
-inline constexpr unsigned kTreeLanes = 8;
+inline constexpr unsigned kTreeLanes = kBoxLanes;
 inline constexpr int kMostTreeLevels = 32;
 
-// What a child is: a node, or the end of a descent. In the nodes above parts, parts are the ends;
-// in those of parts, leaves.
+// A child is a node, or the end of a descent. In the nodes above parts, parts are the ends; in
+// those of parts, leaves.
 inline constexpr std::uint32_t kTreeEnd = std::uint32_t{1} << 31U;
 
-// A box, or a sphere: its middle in `lower`, its radius in upper[0]. The fourth lanes are nothing.
+// A box, or a sphere: its centre in `lower`, its radius in upper[0]. The fourth lanes are unused.
 struct alignas(32) TreeVolume {
   float lower[4], upper[4];
 };
 
-// Eight of these. Lanes without a child never overlap anything: their count is kept, too.
-struct alignas(64) TreeBlock {
-  float lower[3][kTreeLanes];
-  float upper[3][kTreeLanes];
-};
+// Eight of these. Lanes without a child never overlap anything; their number is stored as well.
+using TreeBlock = BoxBlock;
 
 struct TreeNode {
   std::uint32_t children[kTreeLanes];
@@ -41,13 +37,13 @@ struct TreeLeaf {
 };
 
 struct TreePart {
-  std::uint32_t root;  // a node, or kTreeEnd | leaf
+  std::uint32_t root;  // A node, or kTreeEnd | leaf.
   std::uint32_t first_vertex, vertex_count;
   std::uint32_t first_node, node_count;
   std::uint32_t first_leaf, leaf_count;
 };
 
-// Where vertices are. t1: null where they rest.
+// Positions of vertices. t1 is null if they rest.
 struct TreePlaces {
   const double *t0, *t1;
   std::uint32_t last_vertex;
@@ -57,36 +53,36 @@ struct TreeView {
   TreePlaces places;
   bool has_spheres;
   const TreeNode* nodes;
-  TreeBlock* node_blocks;    // the children's volumes
-  TreeVolume* node_volumes;  // their own
+  TreeBlock* node_blocks;    // The children's volumes.
+  TreeVolume* node_volumes;  // Their own.
   const TreeLeaf* leaves;
-  TreeBlock* leaf_blocks;          // boxes of triangles
-  TreeVolume* leaf_boxes;          // of all of them
-  TreeVolume* leaf_volumes;        // the same, or spheres
-  const std::uint32_t* corners;    // three a lane of leaf_blocks
-  const std::uint32_t* triangles;  // one a lane
+  TreeBlock* leaf_blocks;          // Boxes of triangles.
+  TreeVolume* leaf_boxes;          // Boxes of whole leaves.
+  TreeVolume* leaf_volumes;        // The same, or spheres.
+  const std::uint32_t* corners;    // Three per lane of leaf_blocks.
+  const std::uint32_t* triangles;  // One per lane.
   const TreePart* parts;
   TreeVolume* part_volumes;
-  const std::uint32_t* part_vertices;  // each once in a part, ascending
+  const std::uint32_t* part_vertices;  // Each once per part, ascending.
 };
 
 struct TreePairKey {
   std::uint32_t a, b;
 };
 
-// Full ones are emptied by `flush`.
+// `flush` empties full ones.
 struct TreeSink {
   TreePairKey* pairs;
   std::size_t count, capacity;
-  std::uint64_t tests;  // volumes against volumes
+  std::uint64_t tests;  // Volumes against volumes.
   void (*flush)(TreeSink& sink);
 };
 
 struct TreeTask {
   const TreeView *a, *b;
   double margin;
-  float reach;   // the margin, rounded up
-  bool is_self;  // a is b, and each pair is wanted once
+  float reach;   // The margin, rounded up.
+  bool is_self;  // a is b, and each pair is reported once.
 };
 
 struct TreeKernels {
@@ -108,13 +104,14 @@ extern const TreeKernels kBaselineTreeKernels;
 extern const TreeKernels kAvx2TreeKernels;
 const TreeKernels& choose_tree_kernels(SimdLevel level);
 
-// How much a comparison in floats is eased, relative to the numbers compared. Bounds are rounded by
-// at most 2 units in the last place (2^-22), sums by half of one, doubles by far less.
+// Relative tolerance of a comparison in floats. Bounds are rounded by at most 2 units in the last
+// place (2^-22), sums by half of one, doubles by far less.
 inline constexpr float kTreeEase = 0x1p-21F;
-// With so much overlap, relative to the numbers compared, the doubles overlap, too.
+// With this relative overlap, the doubles overlap as well.
 inline constexpr float kTreeSure = 0x1p-18F;
-inline constexpr float kTreeSlack = 0x1p-100F;  // more than rounding of denormal numbers
-inline constexpr float kTreeHuge = 0x1p100F;    // margins for which floats are not asked twice
+inline constexpr float kTreeSlack = 0x1p-100F;  // More than rounding of denormal numbers.
+// For larger margins, floats decide nothing with certainty.
+inline constexpr float kTreeHuge = 0x1p100F;
 inline constexpr float kTreeLargest = 3.4028234663852886e38F;
 
 }  // namespace isotact::detail

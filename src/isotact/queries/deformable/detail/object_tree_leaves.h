@@ -1,4 +1,4 @@
-// Leaves of two trees that are near each other, and what is in them.
+// Leaves of two trees that are near each other, and their content.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace isotact::detail {
 
-// Marks leaves, and lists what is in them.
+// Marks leaves, and lists their content.
 class TreeLeafSet {
  public:
   explicit TreeLeafSet(const ObjectTree& tree) : tree_(tree), marks_(tree.leaf_count(), 0) {}
@@ -45,7 +45,7 @@ inline Aabb box_of_leaf(const TreeView& tree, std::uint32_t leaf) {
   return find_box(tree, std::size_t{l.first_block} * kTreeLanes, l.count);
 }
 
-// As the search compares them, in the end.
+// As the search finally compares them.
 inline bool are_leaves_near(const TreeTask& task, std::uint32_t a, std::uint32_t b) {
   if (task.a->has_spheres)
     return are_spheres_near(task.a->leaf_volumes[a], task.b->leaf_volumes[b], task.reach);

@@ -1,4 +1,4 @@
-// What an ObjectTree is made of.
+// The parts of an ObjectTree.
 #pragma once
 
 #include <cstdint>
@@ -10,22 +10,22 @@
 
 namespace isotact {
 
-// Above are nodes whose ends are parts, below each part nodes whose ends are leaves. A node comes
-// before its children, and all of a part's nodes, leaves, and lanes of leaves lie together.
+// The nodes above have parts as ends, and the nodes of each part have leaves as ends. A node comes
+// before its children. All nodes, leaves, and lanes of leaves of a part are contiguous.
 struct ObjectTree::State {
   ObjectTreeSettings settings;
   std::uint32_t vertex_count = 0, triangle_count = 0;
-  std::uint32_t root = 0;  // a node, or kTreeEnd | part; nothing where there are no parts
+  std::uint32_t root = 0;  // A node, or kTreeEnd | part; unused if there are no parts.
 
   std::vector<detail::TreeNode> nodes;
   std::vector<detail::TreeBlock> node_blocks;
   std::vector<detail::TreeVolume> node_volumes;
-  std::vector<std::uint32_t> top;  // nodes above parts, each before its children
+  std::vector<std::uint32_t> top;  // Nodes above parts, each before its children.
 
   std::vector<detail::TreeLeaf> leaves;
   std::vector<detail::TreeVolume> leaf_boxes;
   std::vector<detail::TreeBlock> leaf_blocks;
-  std::vector<std::uint32_t> corners, triangles;  // by lane of leaf_blocks
+  std::vector<std::uint32_t> corners, triangles;  // By lane of leaf_blocks.
 
   // With spheres, parts are leaves, with the same index, and these are their spheres.
   std::vector<detail::TreePart> parts;
@@ -43,28 +43,28 @@ struct ObjectTree::State {
 
 namespace detail {
 
-// Cuts triangles up. `state` has its settings and vertex_count; the rest is made.
+// Subdivides triangles. `state` has its settings and vertex_count; the rest is made.
 void build_tree(ObjectTree::State& state, std::span<const Vec3> positions,
                 std::span<const Triangle> triangles);
 
-// Bounds of all parts, and of what is above them, where vertices have moved.
+// Fits bounds of all parts, and of the nodes above them, if vertices have moved.
 void fit_top(ObjectTree::State& state, Threads threads, TreeWork& work);
-// Bounds of all that is in these parts, where it is not fitted yet. Parts may be named twice.
+// Fits the content of these parts, unless it is fitted already. Parts may be repeated.
 void fit_parts(ObjectTree::State& state, std::span<const std::uint32_t> parts, Threads threads,
                TreeWork& work);
 
-// Leaves' spheres, and nodes'.
+// Spheres of leaves, and of nodes.
 void fit_leaf_spheres(const TreeView& tree, std::uint32_t begin, std::uint32_t end);
 void fit_node_spheres(const TreeView& tree, std::span<const std::uint32_t> nodes);
 
 // The box of leaves and triangles in doubles. Lanes are those of leaf_blocks.
 Aabb find_box(const TreeView& tree, std::size_t first_lane, std::size_t count);
-// No further apart than the margin on any axis.
+// Returns true if no further apart than the margin on any axis.
 bool are_near(const Aabb& a, const Aabb& b, double margin);
 // As kernels compare them.
 bool are_spheres_near(const TreeVolume& a, const TreeVolume& b, float reach);
 
-// Throws Error where trees and margin do not go together.
+// Throws Error if trees and margin do not fit together.
 TreeTask make_task(const TreeView& a, const TreeView& b, double margin, bool is_self);
 
 }  // namespace detail

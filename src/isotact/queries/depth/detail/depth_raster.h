@@ -1,12 +1,12 @@
-// Triangles, lines and points as pixels, without a wrong decision.
+// Triangles, lines and points as pixels, with exact decisions.
 //
-// Corners are snapped to a grid of 65536 steps a pixel (a GPU has 256), and lie at most 2^36 pixels
-// from the picture: 2^52 steps. So edge functions, products of two differences of coordinates, are
-// integers below 2^108: 128 bits hold them, and each decision is exact for the snapped corners. Two
-// triangles with a common edge share its two snapped corners, and of a pixel's middle that lies on
-// the edge exactly one of them takes hold, where they lie on different sides of it, or both or none
-// where they lie on one side: so the surface of a solid is crossed as often inwards as outwards, in
-// every pixel.
+// Corners are snapped to a grid of 65536 steps per pixel (a GPU has 256), and lie at most 2^36
+// pixels from the picture: 2^52 steps. Edge functions, products of two differences of coordinates,
+// are therefore integers below 2^108. 128 bits suffice, and each decision is exact for the snapped
+// corners. Two triangles with a common edge share its two snapped corners. A pixel centre on the
+// edge belongs to exactly one of them if they lie on different sides of it, and to both or none if
+// they lie on one side. The surface of a solid is therefore crossed as often inwards as outwards,
+// in every pixel.
 #pragma once
 
 #include <algorithm>
@@ -19,43 +19,42 @@
 #include <utility>
 #include <vector>
 
-#include "isotact/queries/depth_map.h"
+#include "isotact/queries/depth/depth_map.h"
 
 namespace isotact::detail {
 
 __extension__ using RasterWide = __int128;
 
-inline constexpr std::int64_t kRasterSteps = 65536;  // a pixel
+inline constexpr std::int64_t kRasterSteps = 65536;  // Per pixel.
 inline constexpr std::int64_t kRasterHalf = kRasterSteps / 2;
 inline constexpr std::int32_t kRasterStripRows = 16;
 
 struct RasterPoint {
-  std::int64_t x = 0, y = 0;  // steps from the picture's corner
-  double z = 0;               // metres from the view's front
+  std::int64_t x = 0, y = 0;  // Steps from the picture's corner.
+  double z = 0;               // Metres from the view's front.
 };
 
 struct RasterPrimitive {
-  std::array<RasterPoint, 3> at{};  // lines repeat the second, points the first
-  Vec3 normal{};                    // the view's frame; zero for lines and points
-  std::uint32_t element = 0;        // its place in the list
+  std::array<RasterPoint, 3> at{};  // Lines repeat the second, points the first.
+  Vec3 normal{};                    // View frame; zero for lines and points.
+  std::uint32_t element = 0;        // Index into the list.
   DepthPrimitive kind = DepthPrimitive::kTriangles;
-  std::int8_t facing =
-      0;  // +1: seen from outside, -1: from inside, 0: along itself, or no triangle
+  std::int8_t facing = 0;  // +1: seen from outside, -1: from inside, 0: edge-on, or not a triangle.
 };
 
-// What is drawn, by strips of rows.
+// The drawn primitives, by strips of rows.
 struct RasterScene {
-  std::vector<RasterPrimitive> primitives;  // in the order of elements and indices
-  std::vector<std::uint32_t> strip_starts;  // into strip_items; one more than strips
-  std::vector<std::uint32_t> strip_items;   // ascending in each strip
+  std::vector<RasterPrimitive> primitives;  // In the order of elements and indices.
+  std::vector<std::uint32_t> strip_starts;  // Into strip_items; one more than strips.
+  std::vector<std::uint32_t> strip_items;   // Ascending in each strip.
 };
 
 struct RasterTask {
-  Pose view_from_list{};  // the frame in which the elements have their poses
+  Pose view_from_list{};  // The frame of the elements' poses.
   DepthView view{};
   std::int32_t width = 0, height = 0;
   bool conservative = false;
-  double z_first = 0, z_last = 0;  // what lies beyond these in whole is left out
+  double z_first = 0, z_last = 0;  // Primitives completely beyond these are left out.
   Threads threads{};
 };
 // Throws Error for indices and positions that cannot be drawn; `whose` names the list.
@@ -64,9 +63,9 @@ RasterScene make_raster_scene(std::span<const DepthElement> elements, const Rast
 
 struct Fragment {
   std::int32_t column = 0, row = 0;
-  double z = 0;              // in the pixel's middle, or as near to it as the primitive has
-  double low = 0, high = 0;  // over the pixel's square; both are z without `conservative`
-  bool holds_middle = true;  // false: in the pixel, but beside its middle (`conservative` only)
+  double z = 0;              // At the pixel's centre, or as near to it as the primitive is.
+  double low = 0, high = 0;  // Over the pixel's square; both are z without `conservative`.
+  bool holds_middle = true;  // False: in the pixel, but beside its centre (`conservative` only).
 };
 
 struct RasterRows {
@@ -74,13 +73,13 @@ struct RasterRows {
   std::int32_t first = 0, end = 0;
 };
 
-// A triangle whose corners run counter-clockwise, and its three edge functions: positive inside.
+// A triangle with counter-clockwise corners, and its three edge functions: positive inside.
 template <typename Int>
 struct EdgeFunctions {
-  std::array<Int, 3> dx{}, dy{}, start{};  // start: at the middle of pixel (0, 0)
-  std::array<bool, 3> owns{};              // middles on the edge belong to this triangle
-  std::array<std::size_t, 3> across{};     // the corner that lies across edge k
-  Int area = 0;                            // twice
+  std::array<Int, 3> dx{}, dy{}, start{};  // start: at the centre of pixel (0, 0).
+  std::array<bool, 3> owns{};              // Centres on the edge belong to this triangle.
+  std::array<std::size_t, 3> across{};     // The corner across edge k.
+  Int area = 0;                            // Twice the area.
 
   explicit EdgeFunctions(const std::array<RasterPoint, 3>& p) {
     area =
@@ -92,7 +91,7 @@ struct EdgeFunctions {
       dx[k] = p[to].x - p[from].x;
       dy[k] = p[to].y - p[from].y;
       start[k] = dx[k] * Int{kRasterHalf - p[from].y} - dy[k] * Int{kRasterHalf - p[from].x};
-      owns[k] = dy[k] < 0 || (dy[k] == 0 && dx[k] < 0);  // the opposite for the edge turned round
+      owns[k] = dy[k] < 0 || (dy[k] == 0 && dx[k] < 0);  // The opposite for the reversed edge.
       across[k] = (k + 2) % 3;
     }
   }
@@ -119,7 +118,7 @@ struct RasterBounds {
   std::int64_t x_low, x_high, y_low, y_high;
   double z_low, z_high;
 };
-inline RasterBounds find_bounds(const RasterPrimitive& primitive) {
+inline RasterBounds compute_bounds(const RasterPrimitive& primitive) {
   const auto& [a, b, c] = primitive.at;
   return {std::min({a.x, b.x, c.x}), std::max({a.x, b.x, c.x}), std::min({a.y, b.y, c.y}),
           std::max({a.y, b.y, c.y}), std::min({a.z, b.z, c.z}), std::max({a.z, b.z, c.z})};
@@ -129,7 +128,7 @@ template <typename Int, typename Emit>
 void draw_triangle_middles(const RasterPrimitive& primitive, const RasterRows& rows, Emit&& emit) {
   const EdgeFunctions<Int> edges(primitive.at);
   if (edges.area == 0) return;
-  const RasterBounds box = find_bounds(primitive);
+  const RasterBounds box = compute_bounds(primitive);
   const PixelRange across = find_pixels(box.x_low, box.x_high, 0, rows.width);
   const PixelRange along = find_pixels(box.y_low, box.y_high, rows.first, rows.end);
   const double inverse = 1 / static_cast<double>(edges.area);
@@ -141,8 +140,8 @@ void draw_triangle_middles(const RasterPrimitive& primitive, const RasterRows& r
       for (std::size_t k = 0; k < 3; ++k)
         inside = inside && (e[k] > 0 || (e[k] == 0 && edges.owns[k]));
       if (inside) {
-        // A mean with weights that are not negative: never outside of the corners' depths by more
-        // than rounding.
+        // A mean with weights that are not negative: never outside the corners' depths by more than
+        // rounding.
         double z = 0;
         for (std::size_t k = 0; k < 3; ++k)
           z += static_cast<double>(e[k]) * inverse * primitive.at[edges.across[k]].z;
@@ -154,9 +153,9 @@ void draw_triangle_middles(const RasterPrimitive& primitive, const RasterRows& r
   }
 }
 
-// One pixel a column (or row, where the line is steeper): the one that holds the line where it
-// passes the column's middle, from its lower end on and up to, not with, its upper end. So chains
-// of lines are drawn without gaps and without doubles; lines that pass no middle are not drawn.
+// Draws one pixel per column (or row, if the line is steeper): the one that contains the line at
+// the column's centre, from its lower end up to, but excluding, its upper end. Chains of lines are
+// therefore drawn without gaps and without duplicates. Lines that pass no centre are not drawn.
 template <typename Emit>
 void draw_line_middles(const RasterPrimitive& primitive, const RasterRows& rows, Emit&& emit) {
   RasterPoint a = primitive.at[0], b = primitive.at[1];
@@ -186,26 +185,27 @@ void draw_line_middles(const RasterPrimitive& primitive, const RasterRows& rows,
   }
 }
 
-// All pixels whose squares meet the primitive, with bounds of its depth there. Sound: a point q of
-// the primitive, before snapping, is a mean of its corners; the same mean of the snapped corners
-// has the same depth and lies within half a step of q in x and y. So whatever lies over a pixel's
-// square is found among the snapped primitive's points over the square grown by a step (the other
-// half of it is for what rounding does to the corners before they are snapped).
+// Draws all pixels whose squares meet the primitive, with bounds of its depth there. Proof of
+// soundness: a point q of the primitive, before snapping, is a mean of its corners. The same mean
+// of the snapped corners has the same depth and lies within half a step of q in x and y. Everything
+// over a pixel's square is therefore among the snapped primitive's points over the square grown by
+// a step. (The other half of it covers rounding of the corners before they are snapped.)
 template <typename Int, typename Emit>
 void draw_whole_squares(const RasterPrimitive& primitive, const RasterRows& rows, Emit&& emit) {
   constexpr double kRounding = 0x1p-50;
   const EdgeFunctions<Int> edges(primitive.at);
-  const RasterBounds box = find_bounds(primitive);
+  const RasterBounds box = compute_bounds(primitive);
   const PixelRange across = find_pixels(box.x_low - 1, box.x_high + 1, 0, rows.width);
   const PixelRange along = find_pixels(box.y_low - 1, box.y_high + 1, rows.first, rows.end);
-  std::array<Int, 3> reach{};  // of an edge function, from the middle to the grown square's corner
+  // Change of an edge function from the centre to the grown square's corner.
+  std::array<Int, 3> reach{};
   for (std::size_t k = 0; k < 3; ++k) {
     const Int x = edges.dx[k] < 0 ? -edges.dx[k] : edges.dx[k];
     const Int y = edges.dy[k] < 0 ? -edges.dy[k] : edges.dy[k];
     reach[k] = (x + y) * Int{kRasterHalf + 1};
   }
-  // Depth over the square: that of the plane in the middle, and its slope; with what rounding can
-  // do to sums of three products. z_low is taken off first, so that nothing large cancels.
+  // Depth over the square: that of the plane at the centre, and its slope, with possible rounding
+  // of sums of three products. z_low is subtracted first, so that nothing large cancels.
   const double inverse = edges.area == 0 ? 0 : 1 / static_cast<double>(edges.area);
   double slope_x = 0, slope_y = 0, slope_size = 0;
   std::array<double, 3> z{};
@@ -243,7 +243,7 @@ void draw_whole_squares(const RasterPrimitive& primitive, const RasterRows& rows
         fragment.high = box.z_low + std::clamp(middle + room, 0.0, height);
         fragment.z = box.z_low + std::clamp(middle, 0.0, height);
       }
-      // What rounding does to the corners' own depths, from the poses on.
+      // Rounding of the corners' own depths, from the poses on.
       const double error =
           0x1p-46 * std::max({std::abs(box.z_low), std::abs(box.z_high), 0x1p-100});
       fragment.low -= error;
@@ -252,17 +252,17 @@ void draw_whole_squares(const RasterPrimitive& primitive, const RasterRows& rows
     }
 }
 
-// Cuts the depths of a line's fragment down to those over the pixel's square, grown by a step.
+// Reduces the depths of a line's fragment to those over the pixel's square, grown by a step.
 void narrow_to_square(const RasterPrimitive& line, Fragment& fragment);
 
 // Calls emit(Fragment) for all pixels of the rows in which the primitive shows.
 template <typename Emit>
 void draw_primitive(const RasterPrimitive& primitive, const RasterRows& rows, bool conservative,
                     Emit&& emit) {
-  // With coordinates below 2^28 steps, edge functions stay below 2^60, and with what the grown
-  // square adds below 2^62.
+  // With coordinates below 2^28 steps, edge functions stay below 2^60, and below 2^62 with the
+  // addition for the grown square.
   constexpr std::int64_t kNarrow = std::int64_t{1} << 28;
-  const RasterBounds box = find_bounds(primitive);
+  const RasterBounds box = compute_bounds(primitive);
   const bool narrow =
       box.x_low > -kNarrow && box.x_high < kNarrow && box.y_low > -kNarrow && box.y_high < kNarrow;
   if (conservative) {

@@ -1,9 +1,9 @@
 // Shapes of intersection queries over a lane type: value and direction of steepest ascent, in
-// metres of the unscaled shape. Directions have any length but zero. As analytic.h, in float.
+// metres of the unscaled shape. Directions have any nonzero length. As analytic.h, in float.
 #pragma once
 
-#include "isotact/field/brick_field.h"
-#include "isotact/queries/detail/intersection_task.h"
+#include "isotact/field/models/brick_field.h"
+#include "isotact/queries/intersection/detail/intersection_task.h"
 
 namespace isotact::detail {
 
@@ -40,7 +40,7 @@ struct IdfFormulas {
     for (int axis = 0; axis < 3; ++axis) s.direction[axis] = L(n[axis]);
   }
 
-  // Away from a middle; along `spare` in it.
+  // Direction away from a centre; along `spare` at the centre.
   static ISOTACT_INLINE void round(const Point& away, float radius, const float (&spare)[3],
                                    Sample& s) {
     const L far = square_root(dot3(away, away));
@@ -85,7 +85,7 @@ struct IdfFormulas {
     round(away, n[7], {n[8], n[9], n[10]}, s);
   }
 
-  // Distance from the axis, and the direction away from it.
+  // Returns the distance from the axis, and the direction away from it.
   static ISOTACT_INLINE L from_axis(const Point& from, L& x, L& z) {
     const L rho = square_root(from[0] * from[0] + from[2] * from[2]);
     const auto off = rho > L(0.0F);
@@ -164,12 +164,12 @@ struct IdfFormulas {
     bricks(*shape.bricks, p, s);
   }
 
-  // A lower bound of the distance, but for IdfShape::error.
+  // Returns a lower bound of the distance, except for IdfShape::error.
   static ISOTACT_INLINE L find_floor(const IdfEvaluator& shape, const float* rows, float scale,
                                      const Point& p) {
     Point local;
     to_shape(rows, p, local);
-    if (shape.kind == IdfKind::kTexels) return find_texel_floor<L>(shape.grid, local) * L(scale);
+    if (shape.kind == IdfKind::kTexels) return compute_texel_floor<L>(shape.grid, local) * L(scale);
     Sample own;
     in_shape(shape, local, own);
     return own.value * L(scale);
@@ -197,8 +197,9 @@ struct IdfFormulas {
   }
 };
 
-// To unit length; up where there is no direction. By the largest component first: directions may be
-// as short as the gap between two bodies, over a large scale, and their square is then no float.
+// Scales to unit length; up if there is no direction. Divides by the largest component first:
+// directions may be as short as the gap between two bodies, over a large scale, and their square is
+// then not a float.
 template <typename L>
 ISOTACT_INLINE void normalise(L (&v)[3]) {
   const L largest = greater(absolute(v[0]), greater(absolute(v[1]), absolute(v[2])));
@@ -211,19 +212,20 @@ ISOTACT_INLINE void normalise(L (&v)[3]) {
   v[2] = select(is_any, v[2] * inverse, L(0.0F));
 }
 
-// A particle that has arrived at `at`, with both samples; directions of any length. It lies within
-// epsilon of one surface: what is left of the way to it counts, as if the surfaces were parallel
-// there, so that depths and places do not depend on epsilon. Deep inside of both it does not.
+// Writes a particle that has arrived at `at`, with both samples and directions of any length. It
+// lies within margin of one surface. The remaining distance to it is included, as if the surfaces
+// were parallel there, so that depths and positions do not depend on margin. Deep inside both it is
+// not.
 ISOTACT_INLINE void write_hit(const IdfSample<float>& a, const IdfSample<float>& b,
-                              const float (&at)[3], float epsilon, bool paper_normal, IdfHit& hit) {
+                              const float (&at)[3], float margin, bool paper_normal, IdfHit& hit) {
   const bool on_a = a.value >= b.value;
-  // Measured in the field of the other one, see intersection_field.h.
+  // Measured in the field of the other body, see intersection_field.h.
   const bool by_b = on_a || paper_normal;
   float normal[3];
   for (int axis = 0; axis < 3; ++axis) normal[axis] = by_b ? b.direction[axis] : -a.direction[axis];
   normalise(normal);
   const float larger = on_a ? a.value : b.value, smaller = on_a ? b.value : a.value;
-  const float rest = greater(lesser(larger, epsilon), -epsilon);
+  const float rest = greater(lesser(larger, margin), -margin);
   for (int axis = 0; axis < 3; ++axis) {
     hit.normal[axis] = normal[axis];
     hit.position[axis] = at[axis] + (on_a ? rest : -rest) * normal[axis];

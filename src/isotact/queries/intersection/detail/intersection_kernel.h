@@ -1,8 +1,8 @@
-// The projection of particles (KGM, Algorithm 2; see intersection_field.h) over a lane type. A lane
-// that is done takes the next particle at once.
+// The projection of particles (KGM, Algorithm 2; see intersection_field.h) over a lane type. A
+// finished lane takes the next particle at once.
 #pragma once
 
-#include "isotact/queries/detail/intersection_formulas.h"
+#include "isotact/queries/intersection/detail/intersection_formulas.h"
 
 namespace isotact::detail {
 
@@ -11,16 +11,17 @@ struct IdfKernel {
   static constexpr unsigned kLanes = L::kWidth;
   using Formulas = IdfFormulas<L>;
 
-  // Of the particles on the way. Steps and flags are floats, to be selected as the others.
+  // State of the moving particles. Steps and flags are floats, so that they can be selected like
+  // the others.
   struct alignas(32) Lane {
     float at[3][kLanes];
     float start[3][kLanes];
-    float inside[3][kLanes];   // the last place in both bodies, or within epsilon of them
-    float has_inside[kLanes];  // 1: there is one
-    float plain[3][kLanes];    // where a step of plain length would have led
-    float last_size[kLanes];   // |value| before the last step
-    float relaxed[kLanes];     // 1: steps are still longer than plain
-    float steps[kLanes];       // done
+    float inside[3][kLanes];   // The last position in both bodies, or within margin of them.
+    float has_inside[kLanes];  // 1: there is one.
+    float plain[3][kLanes];    // Target of a step of plain length.
+    float last_size[kLanes];   // |value| before the last step.
+    float relaxed[kLanes];     // 1: steps are still longer than plain.
+    float steps[kLanes];       // Finished steps.
     std::uint32_t index[kLanes];
   };
   struct alignas(32) Samples {
@@ -55,8 +56,8 @@ struct IdfKernel {
     }
   }
 
-  // Where the next step leads. One that went too far (the value did not shrink) is replaced by the
-  // plain one from where it began.
+  // Computes the next position. A step that went too far (the value did not shrink) is replaced by
+  // the plain one from its start.
   static ISOTACT_INLINE void step_on(const IdfTask& task, const L (&p)[3], L value,
                                      const L (&step)[3], Lane& lane) {
     if (!(task.relaxation > 1)) {
@@ -82,7 +83,7 @@ struct IdfKernel {
   };
 
   static ISOTACT_INLINE Masks advance(const IdfTask& task, Lane& lane, Samples& samples) {
-    const L one(1.0F), epsilon(task.fields.record->epsilon);
+    const L one(1.0F), margin(task.fields.record->margin);
     L p[3];
     for (int axis = 0; axis < 3; ++axis) p[axis] = load<L>(lane.at[axis]);
     IdfSample<L> a, b;
@@ -98,17 +99,17 @@ struct IdfKernel {
 
     const L steps = load<L>(lane.steps);
     Masks masks;
-    masks.arrived = bits_of(absolute(value) < epsilon);
-    masks.inside = bits_of(value < epsilon);
+    masks.arrived = bits_of(absolute(value) < margin);
+    masks.inside = bits_of(value < margin);
     L gone_sq(0.0F);
     for (int axis = 0; axis < 3; ++axis) {
       const L gone = p[axis] - load<L>(lane.start[axis]);
       gone_sq = gone_sq + gone * gone;
     }
     masks.ended = bits_of(steps >= L(static_cast<float>(task.max_steps - 1))) |
-                  bits_of((gone_sq > L(task.reach_sq)) & (value >= epsilon));
+                  bits_of((gone_sq > L(task.reach_sq)) & (value >= margin));
     store(steps + one, lane.steps);
-    const auto inside = value < epsilon;
+    const auto inside = value < margin;
     for (int axis = 0; axis < 3; ++axis)
       store(select(inside, p[axis], load<L>(lane.inside[axis])), lane.inside[axis]);
     store(select(inside, one, load<L>(lane.has_inside)), lane.has_inside);
@@ -125,7 +126,7 @@ struct IdfKernel {
         both[side].direction[axis] = samples.direction[side][axis][i];
     }
     const float at[3] = {lane.inside[0][i], lane.inside[1][i], lane.inside[2][i]};
-    write_hit(both[0], both[1], at, task.fields.record->epsilon, task.paper_normal, hit);
+    write_hit(both[0], both[1], at, task.fields.record->margin, task.paper_normal, hit);
     hit.particle = task.particle[lane.index[i]];
     hit.pair = task.pair;
   }
@@ -147,7 +148,7 @@ struct IdfKernel {
         const unsigned bit = 1U << i;
         if ((masks.inside & bit) != 0) {
           write(task, lane, samples, i, task.hits[work.hits++]);
-        } else if (lane.has_inside[i] > 0) {  // went out of both again: back to where it was in
+        } else if (lane.has_inside[i] > 0) {  // It left both: back to its last position inside.
           for (int axis = 0; axis < 3; ++axis) lane.at[axis][i] = lane.inside[axis][i];
           lane.steps[i] = static_cast<float>(task.max_steps);
           continue;
@@ -163,7 +164,7 @@ struct IdfKernel {
     return work;
   }
 
-  // The middles of eight (or four) of a block's parts, from the part `first` on.
+  // The centres of eight (or four) of a block's parts, from the part `first` on.
   struct Parts {
     L at[3];
     unsigned exist = 0;
@@ -186,7 +187,7 @@ struct IdfKernel {
     return parts;
   }
 
-  // Which of some regions may hold a contact. Where A decides, B is not asked.
+  // Returns the regions that may contain a contact. If A decides, B is not evaluated.
   static ISOTACT_INLINE unsigned test(const IdfFields& fields, const L (&middle)[3], unsigned exist,
                                       float most, std::uint64_t& evaluations) {
     const IdfPairRecord& r = *fields.record;
@@ -200,7 +201,7 @@ struct IdfKernel {
     return left & ~bits_of(of_b > L(most));
   }
 
-  // Leaves the cells that may hold a contact, in their order.
+  // Leaves the cells that may contain a contact, in their order.
   static IdfDescentWork filter(const IdfFilter& f) {
     IdfDescentWork work;
     for (std::size_t first = 0; first < f.count; first += kLanes) {

@@ -1,5 +1,5 @@
-// What the fast search and the slow one have in common: where particles start, how cells are cut,
-// and which hits are kept.
+// Common parts of the fast search and the slow one: start of particles, cutting of cells, and
+// selection of hits.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "isotact/queries/intersection_plan.h"
+#include "isotact/queries/intersection/intersection_plan.h"
 
 namespace isotact::detail {
 
@@ -16,18 +16,18 @@ inline std::uint32_t grid_count(const IdfPairRecord& r) {
   return static_cast<std::uint32_t>(count({r.cells[0], r.cells[1], r.cells[2]}));
 }
 
-// The middle of a cell of the sampling grid, x fastest.
+// Returns the centre of a cell of the sampling grid, x fastest.
 inline Vec3f cell_middle(const IdfPairRecord& r, std::int32_t i, std::int32_t j, std::int32_t k) {
   return {r.box_min[0] + (static_cast<float>(i) + 0.5F) * r.cell_size[0],
           r.box_min[1] + (static_cast<float>(j) + 0.5F) * r.cell_size[1],
           r.box_min[2] + (static_cast<float>(k) + 0.5F) * r.cell_size[2]};
 }
 
-// Where a particle starts; those from grid_count on are seeds.
+// Returns the start of a particle; those from grid_count on are seeds.
 Vec3f start_of(const IdfPairRecord& record, const IdfPlan& plan, IdfSampling sampling,
                std::uint32_t particle);
 
-// Cells of a level: their middles, and the cells of the sampling grid that they are parts of. Room
+// Cells of a level: their centres, and the cells of the sampling grid that contain them. Capacity
 // only grows, so that it is not cleared for each pair.
 struct IdfCells {
   std::array<std::vector<float>, 3> at;
@@ -40,44 +40,44 @@ struct IdfCells {
     particle.resize(most);
   }
   Vec3f middle(std::size_t i) const { return {at[0][i], at[1][i], at[2][i]}; }
-  void add(const Vec3f& middle, std::uint32_t number) {  // within the room reserved
+  void add(const Vec3f& middle, std::uint32_t number) {  // Within the reserved capacity.
     for (std::size_t axis = 0; axis < 3; ++axis) at[axis][count] = middle[axis];
     particle[count++] = number;
   }
 };
 
-// How far cells are cut: levels, and cells of a pair on a level. Where that is not enough for the
-// wanted resolution, the result says what was reached.
+// Limits of cutting: levels, and cells of a pair per level. If that does not suffice for the
+// requested resolution, the result has the one that was reached.
 inline constexpr int kMostIdfLevels = 12;
 inline constexpr std::size_t kMostIdfCells = std::size_t{1} << 20U;
 
 // One level of cutting: sizes are those of cells of the level.
 struct IdfLevel {
-  int number = 0;  // 0: the sampling grid
+  int number = 0;  // 0: the sampling grid.
   float half_diagonal = 0;
-  float quarter[3] = {};  // of the sides
-  float most = 0;         // the largest floor in the middle of a cell that may hold a contact
+  float quarter[3] = {};  // A quarter of the sides.
+  float most = 0;         // Largest floor at the centre of a cell that may contain a contact.
 };
 IdfLevel make_level(const IdfPairRecord& record, int number);
 float resolution_of(const IdfPairRecord& record, const IdfLevel& level);
-// Whether cells of this level, of which `left` may hold a contact, are to be cut.
+// Returns whether cells of this level, of which `left` may contain a contact, are to be cut.
 bool is_worth_cutting(const IdfPairRecord& record, const IdfLevel& level, std::size_t left,
                       const IdfSettings& settings);
 // Adds the eight parts of a cell of this level.
 void cut_cell(const Vec3f& middle, std::uint32_t particle, const IdfLevel& level, IdfCells& to);
 
-// What is found for a pair.
+// Result of a pair.
 struct IdfPairResult {
   std::uint32_t arrived = 0;
   float resolution = 0;
-  std::uint64_t cut_particles = 0;  // beside those of the plan
+  std::uint64_t cut_particles = 0;  // In addition to those of the plan.
   std::uint64_t evaluations = 0;
 };
 
-// Puts the results of pairs together. `hits` are those that are kept, in any order.
+// Joins the results of pairs. `hits` are the selected ones, in any order.
 void finish_result(std::span<IdfHit> hits, std::span<const IdfPairResult> found,
                    std::span<const IdfBody> bodies, std::span<const IdfPair> pairs,
-                   const IdfPlan& plan, const IdfSettings& settings, IdfState& state,
-                   IdfResult& result);
+                   const IdfPlan& plan, const IdfSettings& settings, IdfResult& result,
+                   IdfScratch& scratch);
 
 }  // namespace isotact::detail

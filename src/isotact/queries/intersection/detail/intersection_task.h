@@ -1,5 +1,5 @@
-// What the kernels of intersection queries read and write: plain memory, since they are compiled
-// for several processors and may share no templates of the standard library.
+// Input and output of the kernels of intersection queries. It is plain memory, since they are
+// compiled for several processors and must share no templates of the standard library.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 #include "isotact/base/cpu.h"
 #include "isotact/base/vec.h"
-#include "isotact/field/texel_kernel.h"
-#include "isotact/queries/intersection_plan.h"
+#include "isotact/field/texels/detail/texel_kernel.h"
+#include "isotact/queries/intersection/intersection_plan.h"
 
 namespace isotact::detail {
 
@@ -24,7 +24,7 @@ enum class IdfKind : std::uint8_t {
   kBricks
 };
 
-// A shape in floats. `number` holds
+// A shape in floats. `number` has
 //   plane: normal, offset;  sphere: centre, radius;  box: centre, half size;
 //   capsule: a, b - a, 1 / |b - a|^2, radius, a direction across;
 //   cylinder: centre, radius, half the height;  torus: centre, radius, tube's radius.
@@ -49,14 +49,14 @@ struct IdfTask {
   int max_steps = 1;
   float relaxation = 1;
   bool paper_normal = false;
-  // Those that are further away than this from where they started, squared, and not inside of both,
-  // stop.
+  // Particles further from their start than this, squared, and not inside both, stop.
   float reach_sq = std::numeric_limits<float>::infinity();
   std::size_t count = 0;
   const float* at[3] = {};  // x, y, z
   const std::uint32_t* particle = nullptr;
-  IdfHit* hits = nullptr;         // room for count; in any order
-  std::uint32_t* left = nullptr;  // room for count: which moved, but did not arrive; in any order
+  IdfHit* hits = nullptr;  // Capacity for count; in any order.
+  // Capacity for count: those that moved, but did not arrive; in any order.
+  std::uint32_t* left = nullptr;
 };
 
 struct IdfWork {
@@ -64,17 +64,18 @@ struct IdfWork {
   std::uint64_t evaluations = 0;
 };
 
-// From the whole grid down: which cells may hold a contact, and all blocks that they are in. A node
-// of level m is a block of 2^m cells an axis, cut off at the end of the grid.
+// From the whole grid down: the cells that may contain a contact, and all blocks that contain them.
+// A node of level m is a block of 2^m cells per axis, cut off at the end of the grid.
 struct IdfDescent {
-  static constexpr int kMostLevels = 16;  // cells an axis are at most 1.5 times kMostIdfSamples^3
+  // Cells per axis are at most 1.5 times kMostIdfSamples^3.
+  static constexpr int kMostLevels = 16;
 
   IdfFields fields{};
-  int top = 0;                       // level of the one block that holds the grid
-  float most[kMostLevels + 1] = {};  // a level: blocks whose floor is above this hold none
-  // Coordinates of blocks, 16 bits each, x lowest; room for as many as there are cells.
+  int top = 0;                       // Level of the one block that contains the grid.
+  float most[kMostLevels + 1] = {};  // Per level: blocks whose floor is above this contain none.
+  // Coordinates of blocks, 16 bits each, x lowest; capacity for all cells.
   std::uint64_t* blocks[2] = {};
-  // Results; room for as many as there are cells and 8 more.
+  // Results; capacity for all cells and 8 more.
   float* at[3] = {};
   std::uint32_t* particle = nullptr;
 };
@@ -84,12 +85,12 @@ struct IdfDescentWork {
   std::uint64_t evaluations = 0;
 };
 
-// The same of some cells.
+// The same for some cells.
 struct IdfFilter {
   IdfFields fields{};
   float most = 0;
   std::size_t count = 0;
-  float* at[3] = {};  // of those that are left, afterwards
+  float* at[3] = {};  // The cells that are left, afterwards.
   std::uint32_t* particle = nullptr;
 };
 

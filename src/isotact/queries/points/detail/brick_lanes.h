@@ -1,24 +1,24 @@
-// Values of a brick field at many points of a shell, over a lane type. In stages, as
-// sample_field has them: places, blocks, bricks, values; each calls for the memory of the next.
+// Values of a brick field at many points of a shell, over a lane type. It works in stages, like
+// sample_field: positions, blocks, bricks, values; each prefetches the memory of the next.
 #pragma once
 
 #include <cstring>
 
-#include "isotact/base/lanes.h"
-#include "isotact/field/brick_field.h"
-#include "isotact/queries/detail/shell_view.h"
+#include "isotact/base/detail/lanes.h"
+#include "isotact/field/models/brick_field.h"
+#include "isotact/queries/points/detail/shell_view.h"
 
 namespace isotact::detail {
 
-// A field as pointers. Places are in fine cells from the corner of the box.
+// A field as pointers. Positions are in fine cells from the corner of the box.
 struct BrickView {
   const float* coarse;
   const BrickBlock* blocks;
   const Brick* bricks;
-  std::uint32_t cells[3];      // fine
-  std::size_t nodes[2];        // coarse ones along x and y
-  std::size_t block_count[2];  // along x and y
-  float step, cell;            // metres
+  std::uint32_t cells[3];      // Fine cells.
+  std::size_t nodes[2];        // Coarse nodes along x and y.
+  std::size_t block_count[2];  // Along x and y.
+  float step, cell;            // Metres.
 };
 
 template <typename F>
@@ -27,12 +27,12 @@ struct BrickKernel {
   static constexpr unsigned kBatch = 32;
 
   struct Batch {
-    float fraction[3][kBatch];     // in the fine cell
-    std::int32_t fine[3][kBatch];  // cell
-    float outside_sq[kBatch];      // square cells
+    float fraction[3][kBatch];     // In the fine cell.
+    std::int32_t fine[3][kBatch];  // Cell.
+    float outside_sq[kBatch];      // Square cells.
     const BrickBlock* block[kBatch];
-    const float* corner[kBatch];            // of a brick, or of the coarse grid
-    const std::int8_t* correction[kBatch];  // null: no brick
+    const float* corner[kBatch];            // Corners of a brick, or of the coarse grid.
+    const std::int8_t* correction[kBatch];  // Null: no brick.
   };
 
   static ISOTACT_INLINE void locate(const BrickView& view, const ShellMap& map, const float* x,
@@ -133,7 +133,7 @@ struct BrickKernel {
     return select(gap_sq > F(0.0F), outside, v);
   }
 
-  // Places are the shell's, through the map into cells.
+  // Positions are those of the shell, mapped to cells.
   static void measure(const BrickView& view, const ShellMap& map, const ShellView& shell,
                       const std::uint32_t* points, std::size_t count, float* distances) {
     Batch batch;

@@ -1,17 +1,18 @@
 // Algorithm 1 of SSL14 over a lane type, and the tests of spheres and points that it calls.
 //
-// A sphere test may let pass what does not touch, never the reverse. Formulas are exact distances:
-// nothing in a sphere about c is nearer than the distance of c less the radius. A sphere in a grid
-// of clearances: see swept_kernel.h, for spheres that stand still. ShellMap::cull covers rounding.
+// A sphere test may accept spheres that do not touch, never the reverse. Formulas are exact
+// distances: nothing in a sphere about c is nearer than the distance of c less the radius. For a
+// sphere in a grid of clearances, see swept_kernel.h, for spheres at rest. ShellMap::cull covers
+// rounding.
 #pragma once
 
-#include "isotact/base/lanes.h"
-#include "isotact/queries/detail/brick_lanes.h"
-#include "isotact/queries/detail/shell_view.h"
+#include "isotact/base/detail/lanes.h"
+#include "isotact/queries/points/detail/brick_lanes.h"
+#include "isotact/queries/points/detail/shell_view.h"
 
 namespace isotact::detail {
 
-// Which bits are set, in order; the rest are zeros.
+// The set bits, in order; the rest are zeros.
 struct BitTable {
   std::uint8_t place[256][8];
 };
@@ -66,7 +67,7 @@ struct ShellFormulas {
     }
   };
 
-  // The map's offset takes places to a.
+  // The map's offset moves the origin to a.
   struct Capsule {
     static ISOTACT_INLINE F distance(const ShellMap& m, const FormulaNumbers& n, F x, F y, F z) {
       const Place p = apply(m, x, y, z);
@@ -89,14 +90,14 @@ struct ShellFormulas {
     }
   };
 
-  // In the half-plane of radius and height: inside of base and side, the nearer of both; else the
+  // In the half-plane of radius and height: inside base and side, the nearer of both; otherwise the
   // nearer of the two segments.
   struct Cone {
     static ISOTACT_INLINE F distance(const ShellMap& m, const FormulaNumbers& n, F x, F y, F z) {
       const F zero(0.0F);
       const Place p = apply(m, x, y, z);
-      const F out = square_root(p.x * p.x + p.z * p.z) - F(n.number[0]);  // from the rim
-      const F up = p.y + F(n.number[1]);                                  // from the base
+      const F out = square_root(p.x * p.x + p.z * p.z) - F(n.number[0]);  // From the rim.
+      const F up = p.y + F(n.number[1]);                                  // From the base.
       const F side = out * F(n.number[2]) + up * F(n.number[3]);
       const F inside = greater(side, -up);
       F t = out * F(n.number[4]) + up * F(n.number[5]);
@@ -108,7 +109,8 @@ struct ShellFormulas {
     }
   };
 
-  // Of the polytope's planes: less than the distance outside, next to edges and corners.
+  // Largest distance to the polytope's planes: less than the distance outside, next to edges and
+  // corners.
   struct Hull {
     static ISOTACT_INLINE F distance(const ShellMap& m, const FormulaNumbers& n, F x, F y, F z) {
       const Place p = apply(m, x, y, z);
@@ -147,7 +149,7 @@ struct ShellKernel {
 
   struct ClearanceTest {
     static constexpr bool kMeasures = false;
-    // The square of a lower bound of the distance to what counts, in blocks.
+    // The square of a lower bound of the distance to positions that count, in blocks.
     static ISOTACT_INLINE F clearance_sq(const ShellTask& t, F sx, F sy, F sz) {
       const ClearanceView& grid = *t.clearance;
       const auto p = Formulas::apply(*t.map, sx, sy, sz);
@@ -193,8 +195,8 @@ struct ShellKernel {
     return bits;
   }
 
-  // Writes eight, counts those of the mask. (Compilers see that bytes of the table may be what is
-  // written to, and go one by one.)
+  // Writes eight, counts those of the mask. (Compilers assume that the output may alias the table,
+  // and write one by one.)
   static ISOTACT_INLINE void push(std::uint32_t base, unsigned mask, std::uint32_t* to,
                                   std::uint32_t& count) {
     const std::uint8_t* places = kBitTable.place[mask];
@@ -208,7 +210,7 @@ struct ShellKernel {
 #endif
     count += static_cast<std::uint32_t>(__builtin_popcount(mask));
   }
-  // The same of numbers: those of the mask, in order.
+  // The same for numbers: those of the mask, in order.
   static ISOTACT_INLINE void push_numbers(const float* from, unsigned mask, float* to) {
 #if defined(__AVX2__)
     const __m256i place = _mm256_cvtepu8_epi32(
@@ -281,7 +283,7 @@ struct ShellKernel {
 
   template <typename Test>
   static ShellCounts search(const ShellTask& given, const ShellBuffers& buffers) {
-    // Copies: what is written cannot change them.
+    // Copies: writes cannot change them.
     const ShellMap map = *given.map;
     const FormulaNumbers formula = *given.formula;
     const ShellTask task{given.view, &map, &formula, given.clearance};
@@ -338,7 +340,7 @@ struct ShellKernel {
     for (std::uint32_t i = 0; i < count; ++i) distances[i] = d[i];
   }
 
-  // Calls what with the test's type.
+  // Calls `what` with the test's type.
   template <typename What>
   static ISOTACT_INLINE auto with_test(SphereTest test, What&& what) {
     switch (test) {

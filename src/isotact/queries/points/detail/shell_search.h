@@ -1,13 +1,13 @@
-// One shell in one target at one place, made ready for the kernels.
+// One shell in one target at one pose, prepared for the kernels.
 #pragma once
 
 #include <cstdint>
 #include <span>
 
 #include "isotact/base/mat3.h"
-#include "isotact/queries/detail/shell_view.h"
-#include "isotact/queries/detail/target_access.h"
-#include "isotact/queries/shell_query.h"
+#include "isotact/queries/points/detail/shell_view.h"
+#include "isotact/queries/points/detail/target_access.h"
+#include "isotact/queries/points/shell_query.h"
 
 namespace isotact::detail {
 
@@ -20,23 +20,24 @@ class ShellSearch {
 
   const ShellView& view() const { return view_; }
 
-  // Candidates: points that may be hits, in order. Where has_distances() their distances are known,
-  // and they are hits.
+  // Returns candidates: points that may be hits, in order. With has_distances() their distances are
+  // known, and they are hits.
   ShellCounts search(const ShellBuffers& buffers) const;
   ShellCounts search_linear(const ShellBuffers& buffers) const;
   ShellCounts search_clusters(std::span<const std::uint32_t> clusters,
                               const ShellBuffers& buffers) const;
-  // Clusters that may hold a hit while no point moves further than `reach` (metres); into front[0].
-  // Not for an AnyField.
+  // Finds clusters that may contain a hit while no point moves further than `reach` (metres);
+  // writes to front[0]. Not for an AnyField.
   ShellCounts find_clusters(double reach, const ShellBuffers& buffers) const;
   bool has_distances() const;
 
-  // Bits of spheres that may hold a hit.
+  // Returns bits of spheres that may contain a hit.
   unsigned test_group(const SphereGroup& group) const;
-  // Distances of points, metres (world).
+  // Returns distances of points, metres (world).
   void measure(std::span<const std::uint32_t> points, float* distances) const;
 
-  // No point as near as `reach` (metres of the shell) to one of that distance has less than this.
+  // Returns a lower bound of the distance of points as near as `reach` (metres of the shell) to one
+  // of that distance.
   double find_least(float distance, float reach) const {
     return static_cast<double>(distance) - slope_ * static_cast<double>(reach) - jump_;
   }
@@ -54,15 +55,15 @@ class ShellSearch {
   const ShellTarget& target_;
   const ShellPlacement& placement_;
   double margin_, slope_, jump_;
-  Mat3 linear_{};  // of the shell into the target's frame, unscaled
+  Mat3 linear_{};  // From the shell to the target's frame, unscaled.
   Vec3 offset_{};
   ShellView view_{};
   ShellMap map_{};
-  ShellMap cells_{};  // into fine cells, of a brick field
+  ShellMap cells_{};  // Into fine cells of a brick field.
   FormulaNumbers numbers_{};
   const ClearanceView* clearance_ = nullptr;
   SphereTest test_ = SphereTest::kClearance;
-  double units_a_metre_ = 1;  // of the map
+  double units_a_metre_ = 1;  // For the map.
   const ShellKernels* kernels_;
 };
 

@@ -1,7 +1,7 @@
 // The stages of segment_batch.h from macro cells to parts of paths in bricks, over a lane type.
 #pragma once
 
-#include "isotact/queries/detail/batch_trace.h"
+#include "isotact/queries/segments/detail/batch_trace.h"
 
 namespace isotact::detail {
 
@@ -15,7 +15,7 @@ struct BatchClip : BatchLanes<F> {
 
   struct Clip {
     F from, to;
-    unsigned meets, below, above;  // the slab; where the path's origin is
+    unsigned meets, below, above;  // Meets the slab; sides of the path's origin.
   };
 
   // As clip_to_slab of segment_fast.cpp.
@@ -36,7 +36,7 @@ struct BatchClip : BatchLanes<F> {
             bits_of(at > slab[4])};
   }
 
-  // Where a path starts, if that is not known yet.
+  // Sets the side of a path's start, if it is not known yet.
   static ISOTACT_INLINE void set_side(BatchWork& w, std::uint32_t path, bool is_inside) {
     if (w.first_side[path] == 0) w.first_side[path] = is_inside ? -1 : 1;
   }
@@ -56,8 +56,8 @@ struct BatchClip : BatchLanes<F> {
     L::pad(w, macros);
   }
 
-  // Lanes of a table of visits (path, number; from, to) and of what they visit, its first eight
-  // numbers: a slab and what follows.
+  // Lanes of a table of visits (path, number; from, to), and the first eight numbers of the visited
+  // rows: a slab and the values that follow.
   struct Visits {
     unsigned live;
     F number[2];
@@ -95,7 +95,7 @@ struct BatchClip : BatchLanes<F> {
     Table<7>& near = w.tables->near_macros;
     for (std::size_t begin = 0; begin < macros.raw.size; begin += kLanes) {
       const Visits v = visit(w, macros, begin, w.occupied_macros);
-      // Three places of 16 bits.
+      // Three coordinates of 16 bits.
       const Ints two = L::bits_as_ints(v.row[6]), last = L::bits_as_ints(v.row[7]);
       const Ints at[3] = {(two << 16) >> 16, two >> 16, (last << 16) >> 16};
       F lower[3];
@@ -112,9 +112,9 @@ struct BatchClip : BatchLanes<F> {
 
   // ---- open -----------------------------------------------------------------------------------
 
-  // As CellWalk, each lane through a block of cells of its own: those of a table's visits, whose
-  // columns from 4 on are the block's lower corner. Calls visit(cell, its lower corner, in, out,
-  // lanes that spend some time in it).
+  // As CellWalk, with one block of cells per lane: those of a table's visits, whose columns from 4
+  // on are the block's lower corner. Calls visit(cell, its lower corner, in, out, lanes that spend
+  // some time in it).
   template <typename Visits, typename Visit>
   static ISOTACT_INLINE void walk_blocks(BatchWork& w, const Visits& visits, std::size_t begin,
                                          float width, float last_cell, const Visit& visit) {
@@ -126,7 +126,7 @@ struct BatchClip : BatchLanes<F> {
     L::load_columns(row, path);
     const F u = load<F>(visits.column(2) + begin), end = load<F>(visits.column(3) + begin);
     for (int axis = 0; axis < 3; ++axis) {
-      inverse[axis] = BatchTrace<F>::find_inverse(path[3 + axis]);
+      inverse[axis] = BatchTrace<F>::compute_inverse(path[3 + axis]);
       lower[axis] = load<F>(visits.column(static_cast<std::size_t>(4 + axis)) + begin);
       forth[axis] = select(inverse[axis] >= zero, one, -one);
       cell[axis] =

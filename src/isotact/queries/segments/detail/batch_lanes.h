@@ -1,8 +1,8 @@
-// What the stages of segment_batch.h do with lanes beyond arithmetic: rows of memory to columns of
-// lanes and back, and lanes that are kept packed to the end of a table.
+// Operations on lanes of the stages of segment_batch.h beyond arithmetic: rows of memory to columns
+// of lanes and back, and packing of lanes to the end of a table.
 #pragma once
 
-#include "isotact/queries/detail/segment_batch.h"
+#include "isotact/queries/segments/detail/segment_batch.h"
 
 namespace isotact::detail {
 
@@ -10,7 +10,7 @@ template <typename F>
 struct BatchLanes {
   static constexpr unsigned kLanes = F::kWidth;
   static constexpr unsigned kAll = (1U << kLanes) - 1;
-  using Ints = decltype(F{} < F{});  // so many of 32 bits
+  using Ints = decltype(F{} < F{});  // As many integers of 32 bits.
 
   static ISOTACT_INLINE Ints to_ints(F a) { return __builtin_convertvector(a.v, Ints); }
   static ISOTACT_INLINE F to_floats(Ints a) { return __builtin_convertvector(a, typename F::Raw); }
@@ -55,7 +55,7 @@ struct BatchLanes {
     }
   }
 
-  // To rows of eight, one after the other.
+  // Stores rows of eight, one after the other.
   static ISOTACT_INLINE void store_rows(const F* column, float* rows) {
 #if defined(__AVX2__)
     if constexpr (kLanes == 8) {
@@ -74,8 +74,8 @@ struct BatchLanes {
     }
   }
 
-  // The corrections at the corners of a cell in a SampleBlock, from a place of its own for each
-  // lane. Two times eight bytes are read, of which 0, 1, 5 and 6 are wanted.
+  // Loads the corrections at the corners of a cell in a SampleBlock, from one address per lane. Two
+  // times eight bytes are read, of which 0, 1, 5 and 6 are used.
   static ISOTACT_INLINE void load_corner_bytes(const std::int8_t* const* from, F* corner) {
     constexpr std::size_t kSlice = kBlockNodes * kBlockNodes;
 #if defined(__SSE4_1__)
@@ -88,10 +88,10 @@ struct BatchLanes {
       r[lane] =
           _mm_shuffle_epi8(_mm_insert_epi64(_mm_cvtsi64_si128(slice[0]), slice[1], 1), wanted);
     }
-    // Bytes of lanes beside each other: of two, then of four.
+    // Interleaves the bytes of lanes: of two, then of four.
     for (unsigned i = 0; i < kLanes / 2; ++i) pair[i] = _mm_unpacklo_epi8(r[2 * i], r[2 * i + 1]);
     for (unsigned i = 0; i < kLanes / 4; ++i) {
-      four[2 * i] = _mm_unpacklo_epi16(pair[2 * i], pair[2 * i + 1]);  // corners 0 to 3
+      four[2 * i] = _mm_unpacklo_epi16(pair[2 * i], pair[2 * i + 1]);  // Corners 0 to 3.
       four[2 * i + 1] = _mm_unpackhi_epi16(pair[2 * i], pair[2 * i + 1]);
     }
 #if defined(__AVX2__)
@@ -184,7 +184,7 @@ struct BatchLanes {
     table.raw.size += static_cast<unsigned>(__builtin_popcount(bits));
   }
 
-  // Makes whole groups of lanes of a table: what is behind its end repeats the last item.
+  // Fills a table to whole groups of lanes: entries after its end repeat the last item.
   template <std::size_t N>
   static ISOTACT_INLINE void pad(const BatchWork& w, Table<N>& table) {
     const std::size_t n = table.raw.size;

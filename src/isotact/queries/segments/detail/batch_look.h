@@ -1,9 +1,9 @@
 // The stages of segment_batch.h in cells, over a lane type.
 #pragma once
 
-#include "isotact/queries/detail/batch_clip.h"
-#include "isotact/queries/detail/brick_cells.h"
-#include "isotact/queries/detail/cubic.h"
+#include "isotact/queries/segments/detail/batch_clip.h"
+#include "isotact/queries/segments/detail/brick_cells.h"
+#include "isotact/queries/segments/detail/cubic.h"
 
 namespace isotact::detail {
 
@@ -25,14 +25,14 @@ struct BatchLook : BatchLanes<F> {
       const Ints masks = L::bits_as_ints(load<F>(parts.column(8) + begin));
       const auto visit = [&](const F* cell, const F* at, F in, F, unsigned visited)
           __attribute__((always_inline)) {
-        // Which of the 2^3 blocks, and where in it.
+        // One of the 2^3 blocks, and the position in it.
         F block[3], part[3];
         for (int axis = 0; axis < 3; ++axis) {
           block[axis] = truncate(cell[axis] * F(1.0F / kIndexBlockCells));
           part[axis] = cell[axis] - block[axis] * side;
         }
         const Ints sample = L::to_ints((part[2] * across + part[1]) * across + part[0]);
-        // Lanes that are done may be anywhere.
+        // Finished lanes may be anywhere.
         const Ints number = L::to_ints((block[2] * two + block[1]) * two + block[0]) & 7;
         const Ints bit = (Ints{} + 1) << number, zeros{};
         const unsigned there = bits_of((masks & bit) != zeros);
@@ -48,7 +48,7 @@ struct BatchLook : BatchLanes<F> {
                             at[1],
                             at[2],
                             L::bits_as_floats(sample),
-                            L::bits_as_floats(masks & (bit - 1) & 255),  // blocks before it
+                            L::bits_as_floats(masks & (bit - 1) & 255),  // Blocks before it.
                             first_block};
         add_looks(w, visited & there, found);
       };
@@ -91,21 +91,21 @@ struct BatchLook : BatchLanes<F> {
       L::load_columns(corner_row, coarse);
       for (int axis = 0; axis < 3; ++axis) {
         low[axis] = load<F>(looks.column(static_cast<std::size_t>(2 + axis)) + begin);
-        const F part = low[axis] * F(0.125F);  // exact, as all of these
+        const F part = low[axis] * F(0.125F);  // Exact, as all of these.
         from[axis] = part - truncate(part);
         to[axis] = from[axis] + F(0.125F);
       }
-      find_sub_box(coarse, from, to, corner);
-      const F step(w.step), iso(w.iso);
+      compute_sub_box(coarse, from, to, corner);
+      const F step(w.step), margin(w.margin);
       F correction[8];
       L::load_corner_bytes(sample, correction);
-      for (int k = 0; k < 8; ++k) corner[k] = (corner[k] + step * correction[k]) - iso;
+      for (int k = 0; k < 8; ++k) corner[k] = (corner[k] + step * correction[k]) - margin;
       look_at(w, path, low, 1.0F, corner, load<F>(looks.column(0) + begin),
               L::live_lanes(looks.raw.size, begin));
     }
   }
 
-  // At coarse cells without brick.
+  // The same for coarse cells without brick.
   static __attribute__((noinline)) void look_coarse(BatchWork& w) {
     const Table<5>& looks = w.tables->coarse;
     w.looks += looks.raw.size;
@@ -118,7 +118,7 @@ struct BatchLook : BatchLanes<F> {
       F path[8], corner[8], low[3];
       L::load_columns(path_row, path);
       L::load_columns(corner_row, corner);
-      for (int k = 0; k < 8; ++k) corner[k] = corner[k] - F(w.iso);
+      for (int k = 0; k < 8; ++k) corner[k] = corner[k] - F(w.margin);
       for (std::size_t axis = 0; axis < 3; ++axis)
         low[axis] = load<F>(looks.column(2 + axis) + begin);
       const unsigned live = L::live_lanes(looks.raw.size, begin);
@@ -136,10 +136,10 @@ struct BatchLook : BatchLanes<F> {
   }
 
   struct Ends {
-    F first, last;  // values
+    F first, last;  // Values.
   };
 
-  // At cells of some side, whose corners are given less iso.
+  // For cells of any side, whose corners are given less margin.
   static ISOTACT_INLINE Ends look_at(BatchWork& w, const F* path, const F* low, float side,
                                      const F* corner, F number, unsigned live) {
     const F zero(0.0F);
@@ -148,11 +148,11 @@ struct BatchLook : BatchLanes<F> {
     for (int axis = 0; axis < 3; ++axis) {
       lanes.origin[axis] = path[axis];
       lanes.direction[axis] = path[3 + axis];
-      lanes.inverse[axis] = BatchTrace<F>::find_inverse(path[3 + axis]);
+      lanes.inverse[axis] = BatchTrace<F>::compute_inverse(path[3 + axis]);
       high[axis] = low[axis] + F(side);
     }
-    const BoxSpan<F> span = find_box_span(lanes, low, high, F(1 / side));
-    find_cubic(corner, span, b);
+    const BoxSpan<F> span = compute_box_span(lanes, low, high, F(1 / side));
+    compute_cubic(corner, span, b);
     F least = corner[0], most = corner[0];
     for (int k = 1; k < 8; ++k) {
       least = lesser(least, corner[k]);
@@ -168,7 +168,7 @@ struct BatchLook : BatchLanes<F> {
       BatchClip<F>::set_side(w, static_cast<std::uint32_t>(L::bits_as_ints(number)[lane]),
                              (in_b[0] >> lane & 1U) != 0);
     }
-    // One change of side among the coefficients: one root.
+    // One change of side among the coefficients means one root.
     const auto c0 = (b[0] <= zero) ^ (b[1] <= zero), c1 = (b[1] <= zero) ^ (b[2] <= zero),
                c2 = (b[2] <= zero) ^ (b[3] <= zero);
     const auto several = (c0 & c1) | (c0 & c2) | (c1 & c2);
@@ -212,6 +212,24 @@ struct BatchLook : BatchLanes<F> {
     float s[3] = {0, 0, 0};
     found.crossings = static_cast<std::uint16_t>(find_crossings(b, s));
     for (int k = 0; k < 3; ++k) found.time[k] = in + s[k] * (out - in);
+  }
+};
+
+// All stages of segment_batch.h over a lane type.
+template <typename F>
+struct BatchKernel {
+  static void run(BatchWork& w) {
+    BatchTrace<F>::find_places(w);
+    BatchTrace<F>::trace(w);
+    BatchClip<F>::find_macros(w);
+    BatchClip<F>::clip(w);
+    BatchClip<F>::open(w);
+    BatchClip<F>::refine(w);
+    BatchLook<F>::step(w);
+    BatchLook<F>::look(w);
+    BatchLook<F>::look_coarse(w);
+    BatchLook<F>::solve(w);
+    w.nodes += w.tables->macros.raw.size + w.tables->cells.raw.size;
   }
 };
 

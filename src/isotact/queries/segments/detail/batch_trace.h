@@ -2,7 +2,7 @@
 // cells.
 #pragma once
 
-#include "isotact/queries/detail/batch_lanes.h"
+#include "isotact/queries/segments/detail/batch_lanes.h"
 
 namespace isotact::detail {
 
@@ -60,7 +60,7 @@ struct BatchTrace : BatchLanes<F> {
     F column[8];
     for (int axis = 0; axis < 3; ++axis) {
       const F from = place[axis], to = place[3 + axis], top(w.top[axis]), d = to - from;
-      // What rounds to a place between the sides lies there.
+      // A coordinate that rounds to a position between the sides lies there.
       simple &= (from > zero) & (from < top) & (to > zero) & (to < top) & (L::absolute(d) > least);
       column[axis] = p.origin[axis] = from;
       column[3 + axis] = p.direction[axis] = d;
@@ -80,18 +80,18 @@ struct BatchTrace : BatchLanes<F> {
     for (int axis = 0; axis < 3; ++axis) {
       p.origin[axis] = column[axis];
       p.direction[axis] = column[3 + axis];
-      p.inverse[axis] = find_inverse(p.direction[axis]);
+      p.inverse[axis] = compute_inverse(p.direction[axis]);
     }
     return p;
   }
 
-  static ISOTACT_INLINE F find_inverse(F direction) {
+  static ISOTACT_INLINE F compute_inverse(F direction) {
     return select(direction != F(0.0F), F(1.0F) / direction, F(kLargestInverse));
   }
 
   // ---- trace ----------------------------------------------------------------------------------
 
-  // The signed byte at each place. Four are read for each.
+  // Loads the signed byte at each address. Four bytes are read for each.
   static ISOTACT_INLINE Ints load_cubes(const BatchWork& w, Ints place) {
 #if defined(__AVX2__)
     if constexpr (kLanes == 8) {
@@ -105,7 +105,7 @@ struct BatchTrace : BatchLanes<F> {
     return cubes;
   }
 
-  // Of all that are on their way a step each, round after round: steps of a round do not depend on
+  // Advances all active paths by one step, round after round. Steps of a round do not depend on
   // each other, so that their waits for the cache overlap.
   static __attribute__((noinline)) void trace(BatchWork& w) {
     Table<12>& active = w.tables->active;
@@ -128,7 +128,7 @@ struct BatchTrace : BatchLanes<F> {
     }
     while (active.raw.size != 0) {
       const std::size_t n = active.raw.size;
-      active.raw.size = 0;  // packed anew in place: what is written was read
+      active.raw.size = 0;  // Packed anew in place: overwritten entries have been read.
       for (std::size_t begin = 0; begin < n; begin += kLanes) {
         F state[12];
         const float* from = active.raw.data + begin;
@@ -139,7 +139,7 @@ struct BatchTrace : BatchLanes<F> {
     }
   }
 
-  // Past the macro cell, or past the cube that nothing is in.
+  // Advances past the macro cell, or past the empty cube.
   template <bool kIsFirst>
   static ISOTACT_INLINE void advance(BatchWork& w, F* state, unsigned live, std::size_t first) {
     const F side(static_cast<float>(kMacroCells)), zero(0.0F), one(1.0F);
@@ -161,7 +161,7 @@ struct BatchTrace : BatchLanes<F> {
     }
     const F found[4] = {state[10], L::bits_as_floats(number), u, lesser(leave, one)};
     L::push(w, w.tables->macros, bits_of(size <= zero) & live, found);
-    const unsigned stuck = bits_of(leave <= u) & live;  // at the box's side
+    const unsigned stuck = bits_of(leave <= u) & live;  // At the box's side.
     for (unsigned bits = stuck; bits != 0; bits &= bits - 1) {
       const auto lane = static_cast<unsigned>(__builtin_ctz(bits));
       w.first_side[L::bits_as_ints(state[10])[lane]] = kWalkAlone;

@@ -2,23 +2,23 @@
 #pragma once
 
 #include "isotact/base/cpu.h"
-#include "isotact/queries/detail/segment_batch.h"
-#include "isotact/queries/detail/segment_search.h"
+#include "isotact/queries/segments/detail/segment_batch.h"
+#include "isotact/queries/segments/detail/segment_search.h"
 
 namespace isotact::detail {
 
-// One thread's.
+// For one thread.
 class BatchTracer {
  public:
-  BatchTracer(const BrickField& field, const SegmentIndex& index, float iso,
+  BatchTracer(const BrickField& field, const SegmentIndex& index, float margin,
               SimdLevel level = simd_level());
   ~BatchTracer();
   BatchTracer(const BatchTracer&) = delete;
   BatchTracer& operator=(const BatchTracer&) = delete;
 
-  // Of at most kBatchSegments.
-  void run(std::span<const Segment> segments, SegmentCounts& counts);
-  // Of the segments of the last run. One that is not sure must be walked alone.
+  // Takes at most kBatchSegments.
+  void run(std::span<const Segment> segments, SegmentWork& counts);
+  // For the segments of the last run. A segment that is not certain must be walked alone.
   bool is_sure(std::size_t segment) const {
     return kind_[segment] != kNone && side_[segment] != kWalkAlone &&
            (side_[segment] != 0 || first_[segment] < first_[segment + 1]);
@@ -26,8 +26,9 @@ class BatchTracer {
   bool is_whole(std::size_t segment) const {
     return kind_[segment] == kSimple || (begin_[segment] == 0 && end_[segment] == 1);
   }
-  // Appends the intervals of one that is sure, and is outside beyond the box; returns how many.
-  std::size_t append(std::size_t segment, SegmentMode mode, std::vector<SegmentInterval>& to) const;
+  // Appends the intervals of a segment that is certain and is outside beyond the box. Returns their
+  // number.
+  std::size_t append(std::size_t segment, Mode mode, std::vector<SegmentInterval>& to) const;
 
  private:
   enum Kind : std::uint8_t { kSimple, kClipped, kNone };
@@ -45,15 +46,15 @@ class BatchTracer {
   std::span<const Segment> segments_{};
   BatchWork work_{};
   BatchTables tables_{};
-  // With room for whole groups of lanes.
+  // With capacity for whole groups of lanes.
   float places_[6 * kBatchSegments + kMostLanes];
   BatchPath paths_[kBatchSegments + kMostLanes];
   std::int32_t side_[kBatchSegments + kMostLanes];
-  // Of those that are not simple: the times at which the path begins and ends.
+  // For paths that are not simple: the times at which they begin and end.
   double begin_[kBatchSegments], end_[kBatchSegments];
   Kind kind_[kBatchSegments];
-  std::uint32_t first_[kBatchSegments + 2];  // of each segment in order_
-  std::vector<std::uint32_t> order_;         // places in tables_.found, by segment and time
+  std::uint32_t first_[kBatchSegments + 2];  // Start of each segment in order_.
+  std::vector<std::uint32_t> order_;         // Indices into tables_.found, by segment and time.
 };
 
 }  // namespace isotact::detail

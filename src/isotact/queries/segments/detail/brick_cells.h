@@ -1,14 +1,14 @@
-// Cells of a brick field, as segments see them: fine ones in bricks, coarse ones elsewhere.
+// Cells of a brick field for segments: fine ones in bricks, coarse ones elsewhere.
 #pragma once
 
-#include "isotact/field/brick_field.h"
-#include "isotact/queries/detail/segment_index.h"
-#include "isotact/queries/detail/segment_path.h"
+#include "isotact/field/models/brick_field.h"
+#include "isotact/queries/segments/detail/segment_path.h"
+#include "isotact/queries/segments/detail/segment_slab.h"
 
 namespace isotact::detail {
 
-// Corners of a fine cell (0 to 7 along each axis) of a brick, over any lanes: coarse corners and
-// corrections are given. Nodes on a face are computed alike by all bricks that share them.
+// Computes corners of a fine cell (0 to 7 along each axis) of a brick, over any lanes, from coarse
+// corners and corrections. All bricks that share a face compute the same values at its nodes.
 template <typename F>
 ISOTACT_INLINE void find_fine_corners(const F* coarse, const F* cell, const F* correction, F step,
                                       F* corner) {
@@ -17,7 +17,7 @@ ISOTACT_INLINE void find_fine_corners(const F* coarse, const F* cell, const F* c
     first[axis] = cell[axis] * F(0.125F);
     last[axis] = (cell[axis] + F(1.0F)) * F(0.125F);
   }
-  find_sub_box(coarse, first, last, corner);
+  compute_sub_box(coarse, first, last, corner);
   for (int i = 0; i < 8; ++i) corner[i] = corner[i] + step * correction[i];
 }
 
@@ -62,7 +62,7 @@ class BrickCells {
     for (std::size_t i = 0; i < 8; ++i) correction[i] = static_cast<float>(from[kCornerSample[i]]);
     find_fine_corners(brick.corner, at, correction, step_, corner);
   }
-  // The same of a block of an index (0 to 7 along each axis of its cell).
+  // The same for a block of an index (0 to 7 along each axis of its cell).
   void load_fine(const IndexedCell& cell, const SampleBlock& block, const std::int32_t* in,
                  float* corner) const {
     const float at[3] = {static_cast<float>(in[0]), static_cast<float>(in[1]),

@@ -1,9 +1,9 @@
 // Roots of a cubic polynomial on [0, 1] in Bernstein form: b0 (1-s)^3 + 3 b1 s (1-s)^2 + 3 b2 s^2
-// (1-s) + b3 s^3. Its values lie between its least and its largest coefficient, and it has no more
-// roots than its coefficients have changes of sign. A value is inside where it is at most zero.
+// (1-s) + b3 s^3. Its values lie between its least and its largest coefficient. It has no more
+// roots than its coefficients have changes of sign. A value is inside if it is at most zero.
 #pragma once
 
-#include "isotact/base/lanes.h"
+#include "isotact/base/detail/lanes.h"
 
 namespace isotact::detail {
 
@@ -21,9 +21,9 @@ ISOTACT_INLINE CubicValue<F> evaluate_cubic(const F* b, F s) {
   return {q0 + (q1 - q0) * s, (q1 - q0) * F(3.0F)};
 }
 
-// The root between lo and hi, whose values must be on different sides. Newton's method, or half of
-// what is left where that would leave it. A step from a root stays there, so that ending earlier
-// gives the same bits.
+// Returns the root between lo and hi, whose values must be on different sides. Uses Newton's
+// method, or bisection if a step would leave the interval. A step from a root stays there, so that
+// ending earlier gives the same bits.
 inline constexpr int kRootSteps = 12;
 
 template <typename F>
@@ -46,8 +46,8 @@ ISOTACT_INLINE F find_cubic_root(const F* b, F lo, F at_lo, F hi, F at_hi) {
   return s;
 }
 
-// All crossings from one side to the other, in order; 0 to 3. There is an odd number of them where
-// b0 and b3 lie on different sides, an even one otherwise.
+// Returns all crossings from one side to the other, in order; 0 to 3. Their number is odd if b0 and
+// b3 lie on different sides, and even otherwise.
 ISOTACT_INLINE int find_crossings(const float* b, float* s) {
   const bool side[4] = {b[0] <= 0, b[1] <= 0, b[2] <= 0, b[3] <= 0};
   const int changes =
@@ -57,7 +57,8 @@ ISOTACT_INLINE int find_crossings(const float* b, float* s) {
     s[0] = find_cubic_root(b, 0.0F, b[0], 1.0F, b[3]);
     return 1;
   }
-  // Between its extrema it is monotonic. They are roots of the slope, whose coefficients are:
+  // The cubic is monotonic between its extrema. They are roots of the slope, whose coefficients
+  // are:
   const float q0 = b[1] - b[0], q1 = b[2] - b[1], q2 = b[3] - b[2];
   const float a = (q0 - q1) + (q2 - q1), half_b = q1 - q0;
   const float discriminant = half_b * half_b - a * q0;
@@ -87,8 +88,7 @@ ISOTACT_INLINE int find_crossings(const float* b, float* s) {
   return found;
 }
 
-// XB14's search: the point where a straight line through both ends has its root, five times over.
-// Gives at most one.
+// XB14's search: the root of a straight line through both ends, five times. Returns at most one.
 template <typename Evaluate>
 int find_crossing_of_paper(const float* b, float* s, const Evaluate& evaluate) {
   if ((b[0] <= 0) == (b[3] <= 0)) return 0;

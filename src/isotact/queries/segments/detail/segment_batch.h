@@ -1,41 +1,41 @@
 // Many segments through a brick field at once. Plain data: kernels for different processors share
 // it.
 //
-// A batch goes through stages. Each works on a table of many items, eight at a time, and calls for
-// the memory that the next one reads: what would be a wait for memory per segment becomes a stream.
-// What goes on is packed without branches. The arithmetic is that of the walk of one segment
-// (segment_walk.h), so that results are the same to the last bit.
-//   1. trace:  through macro cells, over what is free; those with indexed cells are noted
+// A batch passes through stages. Each works on a table of many items, eight at a time, and
+// prefetches the memory that the next one reads: a wait for memory per segment becomes a stream.
+// Remaining items are packed without branches. The arithmetic is that of the walk of one segment
+// (segment_walk.h), so that results are the same bit for bit.
+//   1. trace:  through macro cells, over free cubes; lists those with indexed cells
 //   2. clip:   to the slab of each
-//   3. open:   from coarse cell to coarse cell in that time, those that are indexed
+//   3. open:   from coarse cell to coarse cell in that time; lists the indexed ones
 //   4. refine: to the slab of each coarse cell
 //   5. step:   from fine cell to fine cell between the slab's planes
 //   6. look:   the cubic in each
 //   7. solve:  for the roots of those that have some
-// Where a path starts on one side of a slab, or in a cell without the isosurface, its first side is
-// known with that; else the look at its first cell tells.
+// If a path starts on one side of a slab, or in a cell without the isosurface, that gives its first
+// side. Otherwise the first cell of stage 6 does.
 #pragma once
 
 #include <cstdint>
 
-#include "isotact/base/lanes.h"
-#include "isotact/queries/detail/segment_index.h"
-#include "isotact/queries/detail/segment_path.h"
+#include "isotact/base/detail/lanes.h"
+#include "isotact/queries/segments/detail/segment_path.h"
+#include "isotact/queries/segments/detail/segment_slab.h"
 
 namespace isotact::detail {
 
 inline constexpr std::size_t kBatchSegments = 256;
 inline constexpr std::size_t kMostLanes = 8;
-inline constexpr std::size_t kMostBatchMacros = std::size_t{1} << 27U;  // numbers are ints
+inline constexpr std::size_t kMostBatchMacros = std::size_t{1} << 27U;  // Numbers are ints.
 
-// A path as the stages read it: a row of eight. The inverse of its direction is computed anew.
+// A path for the stages: a row of eight. The inverse of its direction is computed anew.
 struct alignas(32) BatchPath {
   float origin[3], direction[3], unused[2];
 };
 static_assert(sizeof(BatchPath) == 32);
 
-// Columns of numbers of four bytes, floats or bits of integers. It grows when it must, by a
-// function that is compiled for every processor: kernels share no code with others.
+// Columns of numbers of four bytes, floats or bits of integers. It grows by a function that is
+// compiled for every processor: kernels share no code with others.
 struct RawTable {
   float* data = nullptr;
   std::size_t size = 0, capacity = 0;
@@ -61,9 +61,9 @@ struct Table {
 struct Found {
   std::uint32_t path;
   std::uint16_t crossings;
-  bool inside;  // where the path enters
+  bool inside;  // Side at which the path enters.
   float in;
-  float time[3];  // of crossings
+  float time[3];  // Times of crossings.
 };
 struct FoundList {
   Found* data = nullptr;
@@ -71,14 +71,15 @@ struct FoundList {
 };
 
 struct BatchTables {
-  Table<12> active;      // origin, direction, inverse; time; path, place of its octant
-  Table<4> macros;       // path, macro cell (number, then place in the index); from, to
-  Table<7> near_macros;  // the same, clipped, with the lower corner
-  Table<8> cells;        // path, indexed cell; from, to; lower corner; a number
-  Table<9> parts;        // path, indexed cell; from, to; lower corner; first block, masks
-  Table<5> coarse;       // path, indexed cell: one without blocks; lower corner
-  Table<8> looks;        // path, indexed cell; lower corner; first sample, block; a number
-  Table<8> cubics;       // coefficients; in, out; path, whether it may have several roots
+  Table<12> active;  // Origin, direction, inverse; time; path, offset of its octant.
+  // Path, macro cell (number, then position in the index); from, to.
+  Table<4> macros;
+  Table<7> near_macros;  // The same, clipped, with the lower corner.
+  Table<8> cells;        // Path, indexed cell; from, to; lower corner; a number.
+  Table<9> parts;        // Path, indexed cell; from, to; lower corner; first block, masks.
+  Table<5> coarse;       // Path, indexed cell without blocks; lower corner.
+  Table<8> looks;        // Path, indexed cell; lower corner; first sample, block; a number.
+  Table<8> cubics;       // Coefficients; in, out; path, several roots possible.
   FoundList found;
 };
 
@@ -97,16 +98,16 @@ struct BatchWork {
   std::int32_t macros[3];
   std::int32_t macro_count;
   const SampleBlock* blocks;
-  float step, iso;
-  float top[3];       // cells an axis
-  double origin[12];  // of the box, metres: x, y, z again and again
-  double scale;       // cells a metre
-  // The segments, from and to in metres one after the other, and room for them in cells.
+  float step, margin;
+  float top[3];       // Cells per axis.
+  double origin[12];  // Origin of the box, metres: x, y, z repeated.
+  double scale;       // Cells per metre.
+  // The segments, from and to in metres one after the other, and memory for them in cells.
   const float* segments;
   std::size_t count;
   float* places;
-  // Their paths. Those that are not simple (a segment inside of the box that moves along all axes)
-  // are made by make_path; false: there is none.
+  // Their paths. A simple path is a segment inside the box that moves along all axes. Others are
+  // made by make_path; false: there is none.
   BatchPath* paths;
   bool (*make_path)(BatchWork& work, std::size_t segment);
   void* context;
@@ -114,13 +115,13 @@ struct BatchWork {
   BatchTables* tables;
   void (*grow)(RawTable&);
   void (*grow_found)(FoundList&);
-  std::uint64_t nodes, looks, cubics;  // counted
+  std::uint64_t nodes, looks, cubics;  // Counters.
 };
 
 struct BatchKernels {
   void (*run)(BatchWork& work);
 };
 extern const BatchKernels kBaselineBatchKernels;
-extern const BatchKernels kAvx2BatchKernels;  // only where the processor has AVX2
+extern const BatchKernels kAvx2BatchKernels;  // Only if the processor has AVX2.
 
 }  // namespace isotact::detail

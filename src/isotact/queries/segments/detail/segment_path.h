@@ -1,24 +1,24 @@
-// A segment inside a lattice's box, and what one cell sees of it. Everything here is a function of
-// the segment and of the cell alone, so that it does not matter how a search came to the cell.
+// A segment inside a lattice's box, and its part in one cell. Everything here is a function of the
+// segment and of the cell alone, so that it does not depend on the search that reached the cell.
 //
 // Lengths are cells. Time u runs from 0 to 1 over the part of the segment in the box. A plane
-// between cells is crossed at u = (plane - origin) * inverse; these are monotonic in the plane, so
-// cells follow each other without gap or overlap. Cells that a segment touches only for a moment
-// have an interval of no length and are passed over.
+// between cells is crossed at u = (plane - origin) * inverse. These times are monotonic in the
+// plane, so cells follow each other without gap or overlap. Cells that a segment only touches have
+// an interval of zero length and are skipped.
 #pragma once
 
 #include <cstdint>
 
-#include "isotact/base/lanes.h"
+#include "isotact/base/detail/lanes.h"
 
 namespace isotact::detail {
 
 struct SegmentPath {
   float origin[3];
   float direction[3];
-  float inverse[3];    // 1 / direction, at most 1e30
-  double begin, end;   // times along the whole segment at which u is 0 and 1
-  float cells_a_time;  // length of the direction
+  float inverse[3];    // 1 / direction, at most 1e30.
+  double begin, end;   // Times along the whole segment at which u is 0 and 1.
+  float cells_a_time;  // Length of the direction.
 };
 
 inline constexpr float kLargestInverse = 1e30F;
@@ -32,22 +32,22 @@ struct PathLanes {
   F origin[3], direction[3], inverse[3];
 };
 
-// A box of cells as a path sees it.
+// The part of a path in a box of cells.
 template <typename F>
 struct BoxSpan {
-  F in, out;            // times
-  F first[3], last[3];  // where it enters and leaves, 0 to 1 along each side of the box
+  F in, out;            // Times.
+  F first[3], last[3];  // Entry and exit, 0 to 1 along each side of the box.
 };
 
 template <typename F>
 struct BoxTimes {
   F in, out;
-  F enter[3], leave[3];  // of each axis
+  F enter[3], leave[3];  // Per axis.
 };
 
 template <typename F>
-ISOTACT_INLINE BoxTimes<F> find_box_times(const PathLanes<F>& path, const F* lower,
-                                          const F* upper) {
+ISOTACT_INLINE BoxTimes<F> compute_box_times(const PathLanes<F>& path, const F* lower,
+                                             const F* upper) {
   BoxTimes<F> t;
   t.in = F(0.0F);
   t.out = F(1.0F);
@@ -62,12 +62,12 @@ ISOTACT_INLINE BoxTimes<F> find_box_times(const PathLanes<F>& path, const F* low
   return t;
 }
 
-// Where the path crosses a side of the box it is on it exactly: two cells that share the side then
-// see the same place.
+// At the crossing of a side of the box, the path is exactly on it: two cells that share the side
+// then see the same position.
 template <typename F>
-ISOTACT_INLINE BoxSpan<F> find_box_span(const PathLanes<F>& path, const F* lower, const F* upper,
-                                        F cells_inverse) {
-  const BoxTimes<F> t = find_box_times(path, lower, upper);
+ISOTACT_INLINE BoxSpan<F> compute_box_span(const PathLanes<F>& path, const F* lower, const F* upper,
+                                           F cells_inverse) {
+  const BoxTimes<F> t = compute_box_times(path, lower, upper);
   const F zero(0.0F), one(1.0F);
   BoxSpan<F> span;
   span.in = t.in;
@@ -85,10 +85,10 @@ ISOTACT_INLINE BoxSpan<F> find_box_span(const PathLanes<F>& path, const F* lower
   return span;
 }
 
-// The cell along an axis in which a path is at a time: the last one between the block's first, at
-// `lower`, and its last that is entered then or before (CellWalk::move_to). Counted from the first;
-// they are `side` wide. The place at that time is rounded, but by far less than half a cell: only
-// of the nearest plane it is not sure whether the path has crossed it.
+// Returns the cell of a path along an axis at a time. It is the last one, between the block's first
+// at `lower` and its last, that is entered then or before (CellWalk::move_to). Cells are counted
+// from the first and are `side` wide. The position at that time is rounded, but by far less than
+// half a cell. Only for the nearest plane is it uncertain whether the path has crossed it.
 template <typename F>
 ISOTACT_INLINE F find_cell_in_block(F origin, F direction, F inverse, F u, F lower, F last,
                                     F side = F(1.0F)) {
@@ -105,16 +105,16 @@ ISOTACT_INLINE F find_block(F origin, F direction, F inverse, F u, F side, F las
   return find_cell_in_block(origin, direction, inverse, u, F(0.0F), last, side);
 }
 
-// a exactly at 0, b exactly at 1.
+// Returns exactly a at 0 and exactly b at 1.
 template <typename F>
 ISOTACT_INLINE F blend(F a, F b, F t) {
   return a * (F(1.0F) - t) + b * t;
 }
 
-// The values of a trilinear function at the corners of a box inside its cell: bit 0 of the place is
-// x, bit 1 y, bit 2 z.
+// Returns the values of a trilinear function at the corners of a box inside its cell. Bit 0 of the
+// index is x, bit 1 y, bit 2 z.
 template <typename F>
-ISOTACT_INLINE void find_sub_box(const F* corner, const F* first, const F* last, F* result) {
+ISOTACT_INLINE void compute_sub_box(const F* corner, const F* first, const F* last, F* result) {
   F x[8], y[8];
   for (int i = 0; i < 8; i += 2) {
     x[i] = blend(corner[i], corner[i + 1], first[0]);
@@ -131,14 +131,14 @@ ISOTACT_INLINE void find_sub_box(const F* corner, const F* first, const F* last,
   }
 }
 
-// The field along the path through a cell, in Bernstein form over its span. A trilinear function is
-// linear in each coordinate, so its polar form is read off the corners of the box between the two
-// ends. Corners are given less iso: blends of numbers on one side of zero stay there, so that no
-// cell with corners on one side ever seems to be entered.
+// Returns the field along the path through a cell, in Bernstein form over its span. A trilinear
+// function is linear in each coordinate, so its polar form is given by the corners of the box
+// between the two ends. Corners are given less margin. Blends of numbers on one side of zero stay
+// there, so that a cell with corners on one side never appears to be entered.
 template <typename F>
-ISOTACT_INLINE void find_cubic(const F* corner, const BoxSpan<F>& span, F* b) {
+ISOTACT_INLINE void compute_cubic(const F* corner, const BoxSpan<F>& span, F* b) {
   F g[8];
-  find_sub_box(corner, span.first, span.last, g);
+  compute_sub_box(corner, span.first, span.last, g);
   const F third(1.0F / 3.0F);
   b[0] = g[0];
   b[1] = ((g[1] + g[2]) + g[4]) * third;

@@ -1,33 +1,39 @@
-// The searches that walk: each hands every change of side along a path to the sink.
+// The searches that walk: each passes every change of side along a path to the sink.
 #pragma once
 
-#include "isotact/queries/detail/brick_cells.h"
-#include "isotact/queries/detail/segment_walk.h"
+#include "isotact/queries/segments/detail/brick_cells.h"
+#include "isotact/queries/segments/detail/segment_slab.h"
+#include "isotact/queries/segments/detail/segment_walk.h"
 
 namespace isotact::detail {
 
 void walk_dense(const DenseGrid& grid, const SegmentPath& path, const CellSettings& settings,
-                IntervalSink& sink, SegmentCounts& counts);
-// `from_root`: as XB14 has it. Else from the level of the last skip, and by steps that the field's
-// Lipschitz bound allows.
+                IntervalSink& sink, SegmentWork& counts);
+// `from_root`: as in XB14. Otherwise it starts from the level of the last skip, with steps that the
+// field's Lipschitz bound allows.
 void walk_octree(const MinMaxOctree& octree, bool from_root, const SegmentPath& path,
-                 const CellSettings& settings, IntervalSink& sink, SegmentCounts& counts);
+                 const CellSettings& settings, IntervalSink& sink, SegmentWork& counts);
 
 // Coarse cells one by one.
 void walk_bricks(const BrickField& field, const SegmentPath& path, const CellSettings& settings,
-                 IntervalSink& sink, SegmentCounts& counts);
+                 IntervalSink& sink, SegmentWork& counts);
 void walk_brick_tree(const BrickField& field, const SegmentPath& path, const CellSettings& settings,
-                     IntervalSink& sink, SegmentCounts& counts);
+                     IntervalSink& sink, SegmentWork& counts);
 
-// Times outside of the box, from `begin` to `end` of the whole segment. The rim is where the field
-// lives on the box's sides: its lattice and its values at the nodes.
+// Times outside the box, from `begin` to `end` of the whole segment. The rim is the field on the
+// box's sides: its lattice and its values at the nodes.
 struct Rim {
   Lattice lattice{};
   std::span<const float> values{};
-  double least = 0;  // on the box's sides
+  double least = 0;  // Smallest value on the box's sides.
 };
 Rim find_rim(const Lattice& lattice, std::span<const float> values);
-void walk_outside(const Rim& rim, const Segment& segment, double begin, double end, double iso,
+void walk_outside(const Rim& rim, const Segment& segment, double begin, double end, double margin,
                   IntervalSink& sink);
+
+// One segment through a brick field with an index.
+
+void walk_indexed(const BrickField& field, const SegmentIndex& index, const SegmentPath& path,
+                  const CellSettings& settings, IntervalSink& sink, SegmentWork& counts);
 
 }  // namespace isotact::detail

@@ -7,14 +7,15 @@
 #include <span>
 
 #include "isotact/field/lattice.h"
-#include "isotact/field/min_max_octree.h"
-#include "isotact/queries/detail/cubic.h"
-#include "isotact/queries/detail/segment_path.h"
-#include "isotact/queries/segment.h"
+#include "isotact/field/models/min_max_octree.h"
+#include "isotact/queries/segments/detail/cubic.h"
+#include "isotact/queries/segments/detail/segment_path.h"
+#include "isotact/queries/segments/segment.h"
 
 namespace isotact::detail {
 
-// The part of a segment in a lattice's box; none where it has no length or they do not meet.
+// Returns the part of a segment in a lattice's box, or none if it has zero length or they do not
+// meet.
 std::optional<SegmentPath> make_path(const Lattice& lattice, const Segment& segment);
 inline PathLanes<float> lanes_of(const SegmentPath& p) {
   return {{p.origin[0], p.origin[1], p.origin[2]},
@@ -22,30 +23,30 @@ inline PathLanes<float> lanes_of(const SegmentPath& p) {
           {p.inverse[0], p.inverse[1], p.inverse[2]}};
 }
 
-// Puts changes of side together to intervals. Times are those of the whole segment.
+// Joins changes of side to intervals. Times are those of the whole segment.
 class IntervalSink {
  public:
-  IntervalSink(SegmentMode mode, std::span<SegmentInterval> to) : mode_(mode), to_(to) {}
+  IntervalSink(Mode mode, std::span<SegmentInterval> to) : mode_(mode), to_(to) {}
 
-  // The side from a time on. The first call, at time 0, starts.
+  // Sets the side from a time on. The first call, at time 0, starts.
   void set_side(double time, bool inside) {
     if (inside == inside_) return;
     inside_ = inside;
     const float t = static_cast<float>(time);
     if (inside) {
       entered_ = t;
-      if (mode_ != SegmentMode::kIntervals) add({t, t});
-    } else if (mode_ == SegmentMode::kIntervals) {
+      if (mode_ != Mode::kAll) add({t, t});
+    } else if (mode_ == Mode::kAll) {
       add({entered_, t});
     }
   }
   void finish() {
-    if (mode_ == SegmentMode::kIntervals) set_side(1, false);
+    if (mode_ == Mode::kAll) set_side(1, false);
   }
-  // Whether nothing that follows matters.
-  bool is_done() const { return mode_ != SegmentMode::kIntervals && count_ > 0; }
+  // Returns true if no later change matters.
+  bool is_done() const { return mode_ != Mode::kAll && count_ > 0; }
   bool is_inside() const { return inside_; }
-  SegmentMode mode() const { return mode_; }
+  Mode mode() const { return mode_; }
   std::size_t count() const { return count_; }
 
  private:
@@ -55,14 +56,14 @@ class IntervalSink {
     ++count_;
   }
 
-  SegmentMode mode_;
+  Mode mode_;
   std::span<SegmentInterval> to_;
   std::size_t count_ = 0;
   float entered_ = 0;
   bool inside_ = false;
 };
 
-// The walk itself: where it is, and the way to the next cell.
+// The walk itself: its cell, and the step to the next cell.
 class CellWalk {
  public:
   CellWalk(const SegmentPath& path, const Index3& cells)
@@ -84,18 +85,18 @@ class CellWalk {
                         static_cast<float>(lower[2])};
     const float b[3] = {static_cast<float>(upper[0]), static_cast<float>(upper[1]),
                         static_cast<float>(upper[2])};
-    return find_box_times(lanes_, a, b);
+    return compute_box_times(lanes_, a, b);
   }
   BoxSpan<float> span(const Index3& lower, std::int32_t size) const {
     const float a[3] = {static_cast<float>(lower[0]), static_cast<float>(lower[1]),
                         static_cast<float>(lower[2])};
     const float side = static_cast<float>(size);
     const float b[3] = {a[0] + side, a[1] + side, a[2] + side};
-    return find_box_span(lanes_, a, b, 1 / side);
+    return compute_box_span(lanes_, a, b, 1 / side);
   }
 
-  // To the cell after a block of cells around this one (upper excluded). False where the path or
-  // the lattice ends.
+  // Moves to the cell after a block of cells around this one (upper excluded). Returns false if the
+  // path or the lattice ends.
   bool leave(const Index3& lower, const Index3& upper) {
     const BoxTimes<float> t = times(lower, upper);
     if (t.out >= 1) return false;
@@ -110,11 +111,11 @@ class CellWalk {
     return true;
   }
   bool leave_cell() { return leave(cell_, {cell_[0] + 1, cell_[1] + 1, cell_[2] + 1}); }
-  // To the cell at a time in which the path is in the block.
+  // Moves to the cell at a time at which the path is in the block.
   void move_within(float u, const Index3& lower, const Index3& upper) {
     for (std::size_t axis = 0; axis < 3; ++axis) move_to(axis, u, lower[axis], upper[axis]);
   }
-  // To the cell at a later time u. False where the path ends.
+  // Moves to the cell at a later time u. Returns false if the path ends.
   bool skip_to(float u) {
     if (u >= 1) return false;
     for (std::size_t axis = 0; axis < 3; ++axis) move_to(axis, u, 0, cells_[axis]);
@@ -122,7 +123,7 @@ class CellWalk {
   }
 
  private:
-  // To the last cell between lower and upper that is entered at u or before.
+  // Moves to the last cell between lower and upper that is entered at u or before.
   void move_to(std::size_t axis, float u, std::int32_t lower, std::int32_t upper) {
     const float o = path_.origin[axis], inverse = path_.inverse[axis];
     const auto plane_time = [&](std::int32_t plane) {
@@ -147,18 +148,18 @@ class CellWalk {
 };
 
 struct CellSettings {
-  float iso;
+  float margin;
   RootSearch roots;
 };
 
-// Looks at the crossings in one cell. Values that are all on one side tell without a search.
+// Finds the crossings in one cell. Values that are all on one side need no search.
 inline void look_at_cell(const SegmentPath& path, const BoxSpan<float>& span, const float* corner,
-                         const CellSettings& settings, IntervalSink& sink, SegmentCounts& counts) {
+                         const CellSettings& settings, IntervalSink& sink, SegmentWork& counts) {
   if (!(span.out > span.in)) return;
   float above[8];
   int inside = 0;
   for (int i = 0; i < 8; ++i) {
-    above[i] = corner[i] - settings.iso;
+    above[i] = corner[i] - settings.margin;
     inside += above[i] <= 0 ? 1 : 0;
   }
   ++counts.cells;
@@ -168,7 +169,7 @@ inline void look_at_cell(const SegmentPath& path, const BoxSpan<float>& span, co
   }
   ++counts.cubics;
   float b[4], s[3] = {0, 0, 0};
-  find_cubic(above, span, b);
+  compute_cubic(above, span, b);
   bool side = b[0] <= 0;
   sink.set_side(time_of(path, span.in), side);
   const int n =

@@ -1,15 +1,15 @@
 // FrontKernels (front_lanes.h) over a lane type.
 #pragma once
 
-#include "isotact/base/lanes.h"
-#include "isotact/queries/detail/front_lanes.h"
+#include "isotact/base/detail/lanes.h"
+#include "isotact/queries/swept/detail/front_lanes.h"
 
 namespace isotact::detail {
 
 template <typename F>
 struct FrontKernel {
   static constexpr unsigned kLanes = F::kWidth;
-  // More than squares, roots and differences of floats are off by, as a share.
+  // Bound of the relative error of squares, roots and differences of floats.
   static constexpr float kSlack = 1e-6F;
 
   struct Places {

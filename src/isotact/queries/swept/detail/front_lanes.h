@@ -1,5 +1,5 @@
-// Places of a shell that may move by so much, eight at a time. Plain data: kernels for different
-// processors share it.
+// Positions of a shell with their free distances, eight at a time. Plain data: kernels for
+// different processors share it.
 #pragma once
 
 #include <cstddef>
@@ -9,38 +9,38 @@
 
 namespace isotact::detail {
 
-// Of a place that is awake whatever happens.
+// Free distance of a position that is always awake.
 inline constexpr float kNoRoom = -1;
 
-// Centres of nodes. Metres, in the shell's frame.
+// Centres of nodes. Metres, shell frame.
 struct alignas(64) FrontNodes {
   float x[8], y[8], z[8];
-  float room[8];  // infinite where there is no node
+  float room[8];  // Free distances; infinite if there is no node.
 };
 static_assert(sizeof(FrontNodes) == 128);
 
 // Up to eight points of a cluster. Bits are those of points.
 struct FrontLeaf {
-  float room[8];  // infinite behind the last
+  float room[8];  // Free distances; infinite after the last.
   std::uint32_t first_point;
-  std::uint32_t cluster;  // on the tree's last level
-  std::uint8_t inside;    // where it has room
+  std::uint32_t cluster;  // On the tree's last level.
+  std::uint8_t inside;    // Side, if it has a free distance.
   std::uint8_t awake;
-  std::uint8_t near;  // had to be traced when it was last measured
+  std::uint8_t near;  // Had to be traced at its last measurement.
   std::uint8_t is_new;
 };
 static_assert(sizeof(FrontLeaf) == 44);
 
-// All points of a shell, and seven numbers behind the last.
+// All points of a shell, and seven numbers after the last.
 struct ShellPoints {
   const float *x, *y, *z;
 };
 
-// Between two maps of the shell into the field: what one does to a place less what the other does.
+// Difference of two maps of the shell into the field.
 struct Shift {
   float linear[3][3];
   float offset[3];
-  float error;  // metres: of rounding, at any place of the shell
+  float error;  // Metres: rounding, at any position of the shell.
 };
 
 struct FrontShifts {
@@ -49,17 +49,18 @@ struct FrontShifts {
 };
 
 struct Waking {
-  std::uint64_t awake;  // places
-  float least_room;     // of all
+  std::uint64_t awake;  // Positions.
+  float least_room;     // Over all.
 };
 
 struct FrontKernels {
-  // Finds the places that one of the shifts moves by as much as they may, or more. NaNs are awake.
+  // Finds the positions that one of the shifts moves by their free distance or more. NaNs are
+  // awake.
   Waking (*wake_nodes)(const FrontNodes* nodes, std::size_t count, FrontShifts shifts,
                        std::uint8_t* awake);
   Waking (*wake_leaves)(FrontLeaf* leaves, std::size_t count, ShellPoints points,
                         FrontShifts shifts);
-  // Cuts rooms by what the shift moves places by.
+  // Reduces free distances by the motion of the shift.
   void (*cut_nodes)(FrontNodes* nodes, std::size_t count, const Shift& shift);
   void (*cut_leaves)(FrontLeaf* leaves, std::size_t count, ShellPoints points, const Shift& shift);
 };

@@ -1,13 +1,13 @@
 // find_touching (swept_lanes.h) over a lane type.
 //
-// A sphere steps along its way. Let x be where its centre is, p the nearest point of the box to it
-// and D the free distance of p's block. All places that matter lie in the box, which is convex, so
-// that each is at least sqrt(|x - p|^2 + D^2) from x (field.h). Where that is more than the radius
-// the sphere is free, and stays so for the difference; inside of the box first up to the end of the
-// block, for all of which D holds, and from there for the difference.
+// A sphere steps along its path. Let x be its centre, p the nearest point of the box to it and D
+// the free distance of p's block. All positions that matter lie in the box, which is convex, so
+// that each is at least sqrt(|x - p|^2 + D^2) from x (field.h). If that is more than the radius,
+// the sphere is free, and stays free for the difference. Inside the box, D holds up to the end of
+// the block, and the difference counts from there.
 #pragma once
 
-#include "isotact/queries/detail/swept_lanes.h"
+#include "isotact/queries/swept/detail/swept_lanes.h"
 
 namespace isotact::detail {
 
@@ -17,7 +17,7 @@ struct SweptKernel {
 
   struct Way {
     F origin[3], direction[3], inverse[3];
-    F times_a_block;  // 1 / length
+    F times_a_block;  // 1 / length.
     F radius;
   };
 
@@ -51,8 +51,8 @@ struct SweptKernel {
     return load<F>(quarters) * F(0.25F);
   }
 
-  // Moves the time of each lane on to the first at which its sphere may touch. Lanes in which it
-  // does so are those of the result; the others reach `end`.
+  // Advances the time of each lane to the first at which its sphere may touch. Returns the lanes in
+  // which it may; the others reach `end`.
   static ISOTACT_INLINE unsigned step_on(const FreeGrid& grid, const Way& way, F& time, F end,
                                          unsigned active) {
     const F zero(0.0F), infinite(__builtin_inff()), one(1.0F);
@@ -78,7 +78,7 @@ struct SweptKernel {
       const unsigned now = active & bits_of(touches);
       touching |= now;
       active &= ~now;
-      // Lanes that touch stay; what the others that are done do does not matter.
+      // Lanes that touch stay; the values of other finished lanes do not matter.
       time = select(touches, time, next);
       active &= bits_of(time <= end);
     }
@@ -94,7 +94,7 @@ struct SweptKernel {
     for (int axis = 0; axis < 3; ++axis) {
       way.origin[axis] = apply(*task.from, axis, x, y, z);
       const F by = apply(*task.to, axis, x, y, z) - way.origin[axis];
-      // Next to nothing is nothing: its inverse would be infinite.
+      // Almost zero becomes zero: its inverse would be infinite.
       way.direction[axis] = select(by * by > F(1e-36F), by, F(0.0F));
     }
     way.radius = F(task.margin);

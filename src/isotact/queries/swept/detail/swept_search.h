@@ -1,4 +1,4 @@
-// One motion of a shell through free space: which points are left to be traced.
+// One motion of a shell through free space: the points that are left to be traced.
 #pragma once
 
 #include <algorithm>
@@ -7,13 +7,40 @@
 #include <utility>
 #include <vector>
 
+#include "isotact/field/any_field.h"
 #include "isotact/pointshell/point_sphere_tree.h"
-#include "isotact/queries/detail/any_trace.h"
-#include "isotact/queries/detail/free_space.h"
-#include "isotact/queries/detail/swept_lanes.h"
-#include "isotact/queries/swept.h"
+#include "isotact/queries/swept/detail/free_space.h"
+#include "isotact/queries/swept/detail/swept_lanes.h"
+#include "isotact/queries/swept/swept.h"
 
 namespace isotact::detail {
+
+// Segments and spheres through a field of any kind, of which only values and a bound on its slope
+// are known.
+
+// As find_touching (swept_lanes.h), one after the other. A position whose value is v above margin
+// is at least v / slope from all positions at or below it.
+struct AnySpace {
+  const AnyField& field;
+  double margin;
+  double block;  // Metres.
+};
+unsigned find_touching_any(const AnySpace& space, const SphereLanes& spheres, const SweptTask& task,
+                           SweptTimes& times);
+
+// As SegmentTracer::trace. Parts of a segment that stay nearer to the isosurface than a thousandth
+// of a cell are not resolved: a segment that slides along it would take as many values as there are
+// floats.
+struct AnyTrace {
+  const AnyField& field;
+  double margin;
+  double cell;  // Metres.
+  Mode mode;
+};
+std::size_t trace_any(const AnyTrace& how, const Segment& segment,
+                      std::span<SegmentInterval> intervals, SegmentWork& counts);
+void trace_any(const AnyTrace& how, std::span<const Segment> segments, SegmentResults& results,
+               SegmentWork& counts);
 
 // A point on one piece of its path.
 struct PieceOfPoint {
@@ -22,44 +49,45 @@ struct PieceOfPoint {
   friend auto operator<=>(const PieceOfPoint&, const PieceOfPoint&) = default;
 };
 
-// So many pieces are listed at a time, and a few more.
+// Number of pieces listed at a time, and a few more.
 inline constexpr std::size_t kPiecesAtOnce = std::size_t{1} << 18U;
 
-// Time is halved again and again, as far as spheres are small: a range of a level of the tree is
-// one of 2^s pieces, which count as one straight way plus what they bend away from it.
+// Time is halved repeatedly, as far as spheres are small. A range of a level of the tree is one of
+// 2^s pieces, which count as one straight path plus their deviation from it.
 class SweptSearch {
  public:
   SweptSearch(const FreeSpace& space, const Lattice& lattice);
-  // Of a field without a grid, by its slope; lengths are in `block` then.
-  SweptSearch(const AnyField& field, double iso, double block);
+  // For a field without a grid, by its slope; lengths are then in `block`.
+  SweptSearch(const AnyField& field, double margin, double block);
 
   // Keeps references to all until the next call.
   void start(const PointSphereTree& tree, const ShellPath& path);
 
-  // All that may touch, in order: use(pieces) is called for the pieces of some points at a time.
+  // Finds all that may touch, in order. Calls use(pieces) for the pieces of some points at a time.
   template <typename Use>
-  void find_all(std::vector<PieceOfPoint>& pieces, SweptCounts& counts, Use&& use);
+  void find_all(std::vector<PieceOfPoint>& pieces, SweptWork& counts, Use&& use);
 
-  // In the order of the earliest time at which a point may touch, of equal times in that of points.
-  // `trace` tells when it really does, kNever if not; what can only touch later than the earliest
-  // such time, or at the same time as a lower point, is left out.
+  // Visits points in the order of the earliest time at which they may touch, and by point for equal
+  // times. `trace` returns the true time, or kNever. Points that can only touch later than the
+  // earliest such time, or at the same time as a lower point, are left out.
   template <typename Trace>
-  void find_first(Trace&& trace, SweptCounts& counts);
+  void find_first(Trace&& trace, SweptWork& counts);
 
-  // In the order of what `judge` says of a place, lowest first, less the radius of a sphere; ends
-  // with the first point that `trace` says touches. A node's place is that of its representative.
+  // Visits in the order of `judge` of a position, lowest first, less the radius of a sphere. Ends
+  // with the first point that touches according to `trace`. A node's position is that of its
+  // representative.
   template <typename Judge, typename Trace>
-  void find_any(Judge&& judge, Trace&& trace, SweptCounts& counts);
+  void find_any(Judge&& judge, Trace&& trace, SweptWork& counts);
 
  private:
   struct Item {
     std::uint32_t node, range;
-    float begin, end;  // of the range: 0 to 1
+    float begin, end;  // The range: 0 to 1.
   };
-  // A node, or a point, that waits for its turn.
+  // A node, or a point, that waits.
   struct Waiting {
-    float time;           // or what it was judged
-    std::uint32_t point;  // the lowest below
+    float time;           // Or its judgement.
+    std::uint32_t point;  // The lowest below.
     std::uint32_t level;
     Item item;
   };
@@ -68,29 +96,29 @@ class SweptSearch {
   float time_of(const Item& item, std::size_t level) const;
   // Calls visit(item) for each child, or point, that may touch.
   template <typename Visit>
-  void expand(const Item& item, std::size_t level, SweptCounts& counts, Visit&& visit);
+  void expand(const Item& item, std::size_t level, SweptWork& counts, Visit&& visit);
   template <typename Visit>
   void test(const SphereLanes& spheres, std::uint32_t first, std::uint32_t range, float begin,
             float end, std::size_t level, Visit&& visit);
   template <typename Visit>
-  void test_root(SweptCounts& counts, Visit&& visit);
+  void test_root(SweptWork& counts, Visit&& visit);
   // Leaves the nodes of the last level that may touch in front_, in order.
-  void find_last_nodes(SweptCounts& counts);
+  void find_last_nodes(SweptWork& counts);
 
   FreeGrid grid_{};
   FindTouching find_touching_ = nullptr;
-  const AnyField* any_ = nullptr;  // instead of the grid
+  const AnyField* any_ = nullptr;  // Instead of the grid.
   double iso_ = 0;
-  Vec3 origin_{};     // of the grid, metres
-  double block_ = 1;  // metres
-  double reach_ = 0;  // blocks
+  Vec3 origin_{};     // Origin of the grid, metres.
+  double block_ = 1;  // Metres.
+  double reach_ = 0;  // Blocks.
 
   const PointSphereTree* tree_ = nullptr;
   std::vector<ShellLevel> levels_;
   const float *x_ = nullptr, *y_ = nullptr, *z_ = nullptr;
   std::vector<BlockMap> maps_;
-  std::vector<unsigned> halvings_;  // of each level, and of points: s
-  std::vector<float> margins_;      // the same, blocks
+  std::vector<unsigned> halvings_;  // Per level, and for points: s.
+  std::vector<float> margins_;      // Likewise, blocks.
   unsigned most_halvings_ = 0;
   float blocks_a_metre_ = 0;
   std::vector<Item> front_, next_;
@@ -119,7 +147,7 @@ void SweptSearch::test(const SphereLanes& spheres, std::uint32_t first, std::uin
 }
 
 template <typename Visit>
-void SweptSearch::expand(const Item& item, std::size_t level, SweptCounts& counts, Visit&& visit) {
+void SweptSearch::expand(const Item& item, std::size_t level, SweptWork& counts, Visit&& visit) {
   const ShellNode& node = levels_[level].nodes[item.node];
   const std::size_t below = level + 1;
   const unsigned shift = halvings_[level] - halvings_[below];
@@ -155,7 +183,7 @@ void SweptSearch::expand(const Item& item, std::size_t level, SweptCounts& count
 }
 
 template <typename Visit>
-void SweptSearch::test_root(SweptCounts& counts, Visit&& visit) {
+void SweptSearch::test_root(SweptWork& counts, Visit&& visit) {
   const SphereGroup& group = levels_[0].groups[0];
   const std::uint32_t ranges = 1U << (most_halvings_ - halvings_[0]);
   for (std::uint32_t range = 0; range < ranges; ++range) {
@@ -165,7 +193,7 @@ void SweptSearch::test_root(SweptCounts& counts, Visit&& visit) {
 }
 
 template <typename Use>
-void SweptSearch::find_all(std::vector<PieceOfPoint>& pieces, SweptCounts& counts, Use&& use) {
+void SweptSearch::find_all(std::vector<PieceOfPoint>& pieces, SweptWork& counts, Use&& use) {
   find_last_nodes(counts);
   const std::size_t last = levels_.size() - 1;
   pieces.clear();
@@ -176,7 +204,7 @@ void SweptSearch::find_all(std::vector<PieceOfPoint>& pieces, SweptCounts& count
       expand(front_[i], last, counts, [&](const Item& point) {
         pieces.push_back({point.node, point.range});
       });
-    // Of several ranges of a node, each has its points.
+    // If a node has several ranges, each has its points.
     if (most_halvings_ > 0) std::sort(pieces.begin() + first, pieces.end());
     if (pieces.size() < kPiecesAtOnce && i < front_.size()) continue;
     use(std::as_const(pieces));
@@ -185,7 +213,7 @@ void SweptSearch::find_all(std::vector<PieceOfPoint>& pieces, SweptCounts& count
 }
 
 template <typename Trace>
-void SweptSearch::find_first(Trace&& trace, SweptCounts& counts) {
+void SweptSearch::find_first(Trace&& trace, SweptWork& counts) {
   const auto later = [](const Waiting& a, const Waiting& b) {
     return a.time != b.time ? a.time > b.time : a.point > b.point;
   };
@@ -212,7 +240,7 @@ void SweptSearch::find_first(Trace&& trace, SweptCounts& counts) {
 }
 
 template <typename Judge, typename Trace>
-void SweptSearch::find_any(Judge&& judge, Trace&& trace, SweptCounts& counts) {
+void SweptSearch::find_any(Judge&& judge, Trace&& trace, SweptWork& counts) {
   const auto worse = [](const Waiting& a, const Waiting& b) { return a.time > b.time; };
   heap_.clear();
   const auto push = [&](const Item& item, std::size_t level) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <vector>
@@ -13,6 +14,9 @@
 #include <nlohmann/json.hpp>
 
 #include "isotact/base/vec.h"
+#include "isotact/geometry/mesh/mesh.h"
+#include "isotact/queries/shape.h"
+#include "isotact/scene/pack/replay_pack.h"
 
 namespace isotact::detail {
 
@@ -59,5 +63,26 @@ class PackArrays {
 };
 
 std::vector<std::byte> join_pack(const PackJson& json, const std::vector<std::byte>& arrays);
+
+// A shape of a pack: its surface, and what queries see of it.
+
+// The pack has null for parts that the shape was not made of. A formula is sampled in a box about
+// its mesh. `shape` may be null.
+struct PackShapeSource {
+  const std::string& name;
+  const TriangleMesh& mesh;
+  const Shape* shape = nullptr;
+};
+PackJson pack_shape(const PackShapeSource& source, const RunPackSettings& settings,
+                    PackArrays& arrays);
+
+// What a replay has in a pack but for shapes and rigid bodies.
+
+PackJson pack_scene(const Scene& scene);
+std::string to_hex(const Colour& colour);  // "#rrggbb"
+
+// soft_bodies, frames, contacts, paths and log.
+void pack_replay(const Replay& replay, const RunPackSettings& settings, PackArrays& arrays,
+                 PackJson& json);
 
 }  // namespace isotact::detail

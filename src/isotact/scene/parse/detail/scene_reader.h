@@ -1,34 +1,35 @@
-// The parts of parse_scene, one function a section of the file.
+// The parts of parse_scene: one function per section of the file.
 #pragma once
 
 #include <string>
 #include <utility>
 
 #include "isotact/base/random.h"
-#include "isotact/scene/detail/json_node.h"
-#include "isotact/scene/scene.h"
+#include "isotact/scene/parse/detail/json_node.h"
+#include "isotact/scene/parse/scene.h"
 
 namespace isotact::detail {
 
 inline constexpr double kMostSpeed = 1e6;    // m/s, rad/s
 inline constexpr double kMostForce = 1e12;   // N, N m
-inline constexpr double kMostSeconds = 1e6;  // of a run
-inline constexpr double kMostSteps = 1e9;    // of a run
+inline constexpr double kMostSeconds = 1e6;  // Duration of a run.
+inline constexpr double kMostSteps = 1e9;    // Steps of a run.
 inline constexpr std::size_t kMostText = 10000;
 
 SceneShape read_shape(const JsonNode& node, const std::filesystem::path& folder);
-// "make", "mesh" and "data" of a shape.
+// Read "make", "mesh" and "data" of a shape.
 MadeShape read_made(const JsonNode& node);
 MeshFile read_mesh_file(const JsonNode& node, const std::filesystem::path& folder);
 DataFile read_data_file(const JsonNode& node);
-// Two corners, the second above the first.
+// Reads two corners. The second must be above the first.
 Aabb read_box(const JsonNode& node);
 SceneMaterial read_material(const JsonNode& node);
 Colour read_colour(const JsonNode& node);
-// "position" and "rotation" of an object.
+// Reads "position" and "rotation" of an object.
 Pose read_pose(const JsonNode& node);
 
-// One body, or as many as it is repeated. Needs materials and shapes; adds a shape of its own.
+// Adds one body, or all of its copies if it is repeated. Materials and shapes must have been read.
+// Adds the body's own shape, if it has one.
 void read_body(const JsonNode& node, const std::filesystem::path& folder, Scene& scene);
 void read_soft_body(const JsonNode& node, const std::filesystem::path& folder, Scene& scene);
 void read_soft_world(const JsonNode& node, SoftWorldSettings& settings);
@@ -39,13 +40,14 @@ SceneScript read_script(const JsonNode& node, const Scene& scene);
 struct Repeat {
   std::int64_t count[3] = {1, 1, 1};
   Vec3 spacing{};
-  bool turned = false;  // at random
-  double jitter = 0;    // metres, at random
+  bool turned = false;  // Random rotations.
+  double jitter = 0;    // Metres; length of random offsets.
   std::uint64_t seed = 1;
 };
 Repeat read_repeat(const JsonNode& node, std::size_t room);
 
-// About the body's own place, but upwards from it; each with a number behind its name.
+// Copies are centred at the body's own position along x and z, and stacked upwards from it along y.
+// Each has a number after its name.
 template <typename Body, typename Add>
 void add_copies(const Body& body, const Repeat& r, Add add) {
   Random random(r.seed);
@@ -67,7 +69,8 @@ void add_copies(const Body& body, const Repeat& r, Add add) {
       }
 }
 
-// The place in a list of what has that name; fails with the nearest one where none has.
+// Returns the index of the element with that name. Throws Error with the nearest name if there is
+// none.
 template <typename Things>
 std::size_t find_named(const JsonNode& node, const Things& things, std::string_view what) {
   const std::string name = node.text(1000);
@@ -77,7 +80,7 @@ std::size_t find_named(const JsonNode& node, const Things& things, std::string_v
   for (const auto& thing : things)
     if (!thing.name.empty() && names.size() < 20) names.push_back(thing.name);
   if (names.empty()) node.fail("there is no " + std::string(what) + " in this scene");
-  return node.choice(names);  // fails
+  return node.choice(names);  // Throws Error.
 }
 
 }  // namespace isotact::detail

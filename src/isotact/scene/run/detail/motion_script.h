@@ -1,7 +1,7 @@
-// What scripts say at a time.
+// Values of scripts at a time.
 #pragma once
 
-#include "isotact/scene/scene.h"
+#include "isotact/scene/parse/scene.h"
 
 namespace isotact::detail {
 

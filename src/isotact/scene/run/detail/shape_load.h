@@ -5,30 +5,28 @@
 #include <string>
 #include <vector>
 
-#include "isotact/geometry/mass_properties.h"
-#include "isotact/geometry/mesh.h"
+#include "isotact/geometry/mesh/mass_properties.h"
+#include "isotact/geometry/mesh/mesh.h"
 #include "isotact/queries/shape.h"
-#include "isotact/scene/scene.h"
+#include "isotact/scene/parse/scene.h"
 
 namespace isotact::detail {
 
 struct LoadedShape {
   std::optional<Shape> shape{};
-  std::optional<AnyField> field{};
-  double field_cell = 1e-3;              // metres
-  std::optional<MassProperties> mass{};  // of density 1
-  TriangleMesh look{};                   // for pictures; empty for planes
-  bool is_endless = false;               // a plane
+  std::optional<MassProperties> mass{};  // For density 1.
+  TriangleMesh look{};                   // For pictures. Empty for planes.
+  bool is_endless = false;               // The shape is a plane.
   std::vector<std::string> warnings{};
 };
 
-// Reads files and cooks. Throws Error.
+// Reads files and cooks meshes. Throws Error.
 LoadedShape load_shape(const SceneShape& shape, Threads threads);
 
-// Of a body that bends: its mesh alone. Throws Error.
+// Returns the mesh of a soft body. Throws Error.
 TriangleMesh load_soft_mesh(const SceneSoftBody& body, std::vector<std::string>& warnings);
 
-// A square of it, about its point that is nearest to the body's origin.
+// Returns a square of the plane, centred at its point nearest to the body's origin.
 TriangleMesh draw_plane(const PlaneField& plane, double half_size);
 
 }  // namespace isotact::detail

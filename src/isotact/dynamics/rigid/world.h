@@ -1,0 +1,237 @@
+// Rigid bodies that move and touch: XB14, sections 4 and 5.
+//
+//   World world({.step = 1e-3});
+//   world.add_body({.name = "ground",
+//                   .kind = BodyKind::kStatic,
+//                   .shape = Shape::from_analytic(PlaneField{})});
+//   world.add_body({.name = "bunny", .shape = bunny, .mass = mass, .pose = start});
+//   for (int i = 0; i < 1000; ++i) world.step();
+//
+// In a step, gravity, loads, joints and contacts change the momenta, and the bodies move
+// (symplectic Euler). Contacts along their paths give the forces of the next step. The same bodies
+// in the same order with the same settings give the same bytes for any number of threads.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "isotact/base/parallel.h"
+#include "isotact/dynamics/model/joint.h"
+#include "isotact/dynamics/model/rigid_body.h"
+#include "isotact/dynamics/rigid/contact_force.h"
+#include "isotact/export.h"
+#include "isotact/queries/contact/contact.h"
+#include "isotact/queries/shape.h"
+
+namespace ISOTACT_PUBLIC isotact {
+
+using BodyId = std::uint32_t;
+
+struct BodyPair {
+  BodyId a = 0, b = 0;  // a < b
+
+  friend auto operator<=>(const BodyPair&, const BodyPair&) = default;
+};
+
+// Surface properties of a body. A pair has both springs in series, the geometric mean of frictions,
+// the larger restitution, and the mean damping ratio.
+struct SurfaceMaterial {
+  // N/m^3: pressure per metre of depth. 0: chosen by mass and time step, see pair_material.
+  double stiffness = 0;
+  double damping_ratio = 0.3;  // 1: critical if a tenth of the smaller surface touches.
+  double friction = 0.5;       // Coulomb's coefficient.
+  double restitution = 0.3;    // For impacts of fast bodies (see WorldSettings::impacts).
+};
+
+enum class ForceSolve : std::uint8_t {
+  // Contact forces respond to the velocities of the step. Touching bodies are solved together.
+  // Stable with stiff contact.
+  kImplicit,
+  kExplicit,  // Contacts of one step act in the next (XB14). Stiff contact needs small steps.
+};
+
+// Inputs of a pair's force law.
+struct PairSides {
+  SurfaceMaterial a{}, b{};
+  double mass_a = 0, mass_b = 0;  // kg; infinite for static and kinematic bodies.
+  double area = 0;                // m^2 of the smaller surface.
+  double step = 0;                // Seconds.
+  ForceSolve solve = ForceSolve::kImplicit;
+};
+// Returns a material that is stable by default (docs/dynamics.md has the reasons). A stiffness of 0
+// is chosen by mass and step: with the whole surface inside, K h^2 / m is 100 for implicit steps
+// and 0.25, the stability limit, for explicit ones. The damper is then limited by the step as well.
+ContactMaterial pair_material(const PairSides& sides);
+
+struct BodySettings {
+  std::string name{};
+  BodyKind kind = BodyKind::kDynamic;
+  // Two bodies touch if one has points and the other a field. A body has the points that its shape
+  // was made with; the first step makes them for analytic bodies that are dynamic, and for dynamic
+  // bodies that could not touch another body otherwise. None: the body touches nothing.
+  std::optional<Shape> shape{};
+  BodyMass mass{};
+  Pose pose{};  // world_from_body
+  Vec3 velocity{}, angular_velocity{};
+  SurfaceMaterial material{};
+  bool fast = false;  // see ImpactRule
+};
+
+// A penalty cannot stop a body that crosses a wall within one step. An impact can: both bodies move
+// to the time of first contact, receive an impulse there, and continue.
+enum class ImpactRule : std::uint8_t {
+  kOff,
+  kFlagged,  // Bodies with `fast` set.
+  // Also bodies that move by more than a tenth of their size in a step, or by more than half of the
+  // greatest inner depth of one of the two (thin walls).
+  kAuto,
+};
+
+enum class ContactRule : std::uint8_t {
+  kContinuous,  // XB14
+  kDiscrete,    // For comparison: overlaps at the end of the step.
+  kOff,
+};
+
+struct WorldSettings {
+  double step = 1e-3;  // seconds
+  Vec3 gravity{0, -9.81, 0};
+  ContactRule contact = ContactRule::kContinuous;
+  ForceSolve solve = ForceSolve::kImplicit;
+  ImpactRule impacts = ImpactRule::kAuto;
+  // Paths of points within a step. Straight paths (XB14) suffice for small rotations.
+  MotionModel motion = MotionModel::kStraight;
+  ShellTraversal traversal = ShellTraversal::kTree;
+  ForceSettings forces{};  // The material is ignored: each pair has its own.
+  TurnRule turns = TurnRule::kMidpoint;
+  // m/s. Connected bodies sleep if no point of them was faster for half a second. They wake if
+  // something touches or moves them. 0: no body sleeps.
+  double sleep_speed = 0;
+  // A run is in trouble if the energy exceeds this multiple of the initial and added energy.
+  double energy_factor = 10;
+  Threads threads{};
+};
+
+enum class ContactPhase : std::uint8_t { kBegin, kPersist, kEnd };
+
+// A touching pair.
+struct PairContact {
+  BodyPair pair{};
+  ContactPhase phase = ContactPhase::kBegin;
+  Contact contact{};  // The deepest contact at the end of the step, or the last known one.
+  Vec3 impulse{};     // N s, on A in this step.
+  // N m s, on A about the world's origin. Snapshots do not store it: restored sleeping pairs have
+  // the value of an impulse at the contact's position.
+  Vec3 angular_impulse{};
+  double area = 0;  // m^2
+  std::uint32_t points = 0, sticking = 0;
+  bool impact = false;  // The pair received an impact at its time of contact.
+};
+
+// Path of a point of one body through the other in the last step: one straight piece of its swept
+// path. It is relative to the other body, and drawn at that body's current pose.
+struct ContactPath {
+  Vec3 from{}, to{};          // Metres, world frame: start and end of the piece.
+  float enter = 0, exit = 0;  // Interval inside, 0 to 1 along the piece.
+};
+
+struct Energies {
+  double kinetic = 0, potential = 0,
+         springs = 0;  // J; potential relative to the height of the origin.
+  double total() const { return kinetic + potential + springs; }
+};
+
+struct PhaseTimes {
+  double broad = 0, detection = 0, forces = 0, motion = 0;  // seconds
+};
+
+struct StepReport {
+  std::uint64_t number = 0;  // Step number, from 1.
+  double time = 0;           // Seconds since the start.
+  std::uint32_t pairs = 0;   // Candidate pairs of the broad phase.
+  std::uint32_t contacts = 0;
+  std::uint32_t points = 0;          // Points in contact.
+  std::uint32_t islands = 0;         // Sets of bodies that are solved together.
+  std::uint32_t largest_island = 0;  // Bodies in the largest one.
+  std::uint32_t asleep = 0;          // Sleeping bodies.
+  double depth = 0;                  // Metres: greatest depth.
+  Energies energies{};
+  SweptWork work{};
+  PhaseTimes seconds{};
+};
+
+// Why a run cannot continue: a message with the likely cause.
+struct Trouble {
+  BodyId body = 0;
+  double time = 0;
+  std::string message;
+};
+
+class World {
+ public:
+  explicit World(const WorldSettings& settings = {});  // Throws Error for invalid settings.
+  World(World&&) noexcept;
+  World& operator=(World&&) noexcept;
+  ~World();
+
+  // Throws Error for a body that moves without mass, and for numbers out of range.
+  BodyId add_body(const BodySettings& settings);
+
+  const WorldSettings& settings() const;
+  std::size_t body_count() const;
+  const RigidBody& body(BodyId id) const;
+  RigidBody& body(BodyId id);  // To set its state between steps.
+  const BodySettings& body_settings(BodyId id) const;
+  Pose pose(BodyId id) const { return world_from_body(body(id)); }
+  // The points by which it touches others; null if it has none, or the first step is to make them.
+  const PointSphereTree* points(BodyId id) const;
+
+  // For the next step: a load in addition to gravity, about the centre of mass; the pose of a
+  // kinematic body at its end.
+  void add_load(BodyId id, const Load& load);
+  void move_to(BodyId id, const Pose& world_from_body);
+  void set_pair_material(BodyId a, BodyId b, const ContactMaterial& material);
+  void ignore_pair(BodyId a, BodyId b);
+
+  bool is_asleep(BodyId id) const;
+  void wake(BodyId id);  // Wakes all bodies that are connected to it as well.
+
+  // Throws Error for unknown or equal bodies, for limits and motors that are out of range, and for
+  // limits or motors of a joint kind without them. Jointed bodies do not collide with each other
+  // unless `may_touch` is set.
+  std::size_t add_joint(const JointSettings& j);
+  std::span<const JointSettings> joints() const;
+  void set_motor(std::size_t joint, const Motor& motor);
+  double joint_position(std::size_t joint) const;  // Hinge: radians; slider: metres.
+
+  // Does not throw. Call find_trouble to learn whether the run is still valid. A step ends early if
+  // a body's state has a flaw (find_flaw).
+  const StepReport& step();
+  const StepReport& report() const;               // About the last step.
+  std::span<const PairContact> contacts() const;  // The last step's, in the order of pairs.
+  const std::optional<Trouble>& find_trouble() const;
+  // Appends paths of points of either body into the other in the last step. If there are more than
+  // `most`, an evenly spread selection. Cost: as much as finding the contact.
+  void find_contact_paths(const BodyPair& pair, std::size_t most,
+                          std::vector<ContactPath>& paths) const;
+
+  Energies energies() const;
+  double time() const { return report().time; }
+  // Hash of the whole state; equal for equal runs.
+  std::uint64_t hash() const;
+
+  // The whole state, to continue later with the same bytes. Bodies and settings must be the same;
+  // restore throws Error for a snapshot of another world.
+  std::vector<std::byte> save() const;
+  void restore(std::span<const std::byte> snapshot);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace isotact

@@ -1,0 +1,270 @@
+// Method::kPoints: voxmap-pointshell (SSL14).
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "isotact/base/error.h"
+#include "isotact/queries/contact/spread.h"
+#include "isotact/queries/detail/collide_methods.h"
+#include "isotact/queries/detail/pair_checks.h"
+
+namespace isotact::detail {
+namespace {
+
+constexpr double kUnknownDistance = std::numeric_limits<double>::infinity();
+
+// Set aside from a time budget for the steps after the searches: more than they take with warm
+// caches.
+constexpr double kNanosecondsAForce = 15, kNanosecondsAContact = 15;
+// And for contacts whose points and cells are in no cache, of which no more than a part of the
+// budget can be set aside.
+constexpr double kFixedMicroseconds = 10, kMostFixed = 0.3;
+
+// The points of one body in the field of the other.
+struct Role {
+  Body sampled_by;
+  const PointSphereTree& tree;
+  const ShellTarget& target;
+  ShellPlacement placement;
+  Pose world_from_field;
+  ShellResult answer{};
+  const ShellPatches* patches = nullptr;
+};
+
+void prepare_role(CollideRole& role, const Shape& points, const Shape& field,
+                  const CollideRequest& request) {
+  const double margin = std::max(request.margin, 0.0);
+  if (!role.field || !is_same(*role.field, field) || role.margin != margin) {
+    role.target = field.shell_target(margin);
+    role.field = field;
+    role.margin = margin;
+  }
+  if (!role.points || !is_same(*role.points, points) || role.wanted_patches != request.patches) {
+    role.patches = find_patches(points.points(), request.patches);
+    role.wanted_patches = request.patches;
+    role.points = points;
+  }
+}
+
+// For all contacts that there can be, on top of those of the other role.
+void reserve_contacts(const CollideRole& role, const CollideRequest& request,
+                      CollideResult& result) {
+  const std::size_t patches = role.patches.first_point.size();  // one more than there are
+  result.contacts.reserve(2 * patches * request.max_contacts);
+  result.first_contact.reserve(2 * patches);
+}
+
+// Formulas are exact.
+double find_error(const ShellTarget& target) {
+  if (const BrickField* field = target.field())
+    return static_cast<double>(field->header().near_error);
+  if (const Voxmap* voxmap = target.voxmap()) return voxmap->voxel_size() * std::sqrt(3.0);
+  return 0;
+}
+
+Contact contact_of(const Role& role, const ShellHit& hit) {
+  const Vec3 x = place_of(role.tree, role.placement, hit.point);
+  Vec3 out = direction_at(role.tree, role.target, role.placement, hit.point);
+  const Vec3 shell_normal =
+      rotate(role.placement.field_from_shell.rotation, to_double(role.tree.normals()[hit.point]));
+  // On a ridge of the field the shell's own normal, turned round, is the best guess.
+  if (length_sq(out) == 0) out = -shell_normal;
+  if (length_sq(out) == 0) out = {0, 1, 0};
+  return make_contact({role.sampled_by, hit.point, x, out, static_cast<double>(hit.distance)},
+                      role.world_from_field);
+}
+
+void add_manifold(const Role& role, std::span<const ShellHit> hits, std::uint32_t most,
+                  std::vector<Contact>& contacts) {
+  const Manifold chosen = choose_manifold(role.tree, role.target, role.placement, hits, most);
+  for (std::uint32_t i = 0; i < chosen.count; ++i)
+    contacts.push_back(contact_of(role, hits[chosen.hit[i]]));
+}
+
+// In place, and without memory: there are eight at most.
+void sort_by_depth(std::span<Contact> contacts) {
+  for (std::size_t i = 1; i < contacts.size(); ++i)
+    for (std::size_t k = i; k > 0 && contacts[k].depth > contacts[k - 1].depth; --k)
+      std::swap(contacts[k], contacts[k - 1]);
+}
+
+void make_contacts(std::span<Role> roles, const CollideRequest& request, CollideResult& result) {
+  if (request.patches == 1) {
+    for (const Role& role : roles)
+      add_manifold(role, role.answer.hits, request.max_contacts, result.contacts);
+    choose_contacts(result.contacts, request.max_contacts);
+    if (!result.contacts.empty()) result.first_contact.push_back(0);
+  } else {
+    for (const Role& role : roles)
+      for (std::uint32_t i = 0; i + 1 < role.patches->first_point.size(); ++i) {
+        const auto hits = hits_of_patch(*role.patches, i, role.answer.hits);
+        if (hits.empty()) continue;
+        result.first_contact.push_back(static_cast<std::uint32_t>(result.contacts.size()));
+        add_manifold(role, hits, request.max_contacts, result.contacts);
+      }
+  }
+  result.first_contact.push_back(static_cast<std::uint32_t>(result.contacts.size()));
+}
+
+void add_force(const Role& role, const Pose& world_from_a, const CollideRequest& request,
+               double share, CollideResult& result) {
+  ShellForceSettings settings = request.force;
+  settings.center = transform_point(inverse(role.world_from_field), world_from_a.translation);
+  const ShellForce f =
+      compute_force(role.tree, role.target, role.placement, role.answer.hits, settings);
+  const double sign = role.sampled_by == Body::kA ? share : -share;
+  result.force = result.force + sign * transform_vector(role.world_from_field, f.force);
+  result.torque = result.torque + sign * transform_vector(role.world_from_field, f.torque);
+  result.area += share * f.area;
+}
+
+using Clock = std::chrono::steady_clock;
+
+double microseconds_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+}
+
+// The share of the remaining time for the role that comes next: by the times of the last searches.
+// With halves, the role with more to do would be cut short while the other leaves time over.
+double share_of_time(const CollideRole& next, const CollideRole& other) {
+  constexpr double kLeast = 0.1;
+  const double both = next.microseconds + other.microseconds;
+  return both > 0 ? std::clamp(next.microseconds / both, kLeast, 1 - kLeast) : 0.5;
+}
+
+// The remaining budget for one of the roles; `share` is its part of the time.
+ShellRequest request_of(const CollideRequest& request, const CollideResult& so_far, int roles_left,
+                        double share, Clock::time_point start) {
+  ShellRequest r{
+      .margin = request.margin, .level = request.level, .want_distance = request.want_distance};
+  if (request.max_nodes > 0) {
+    const std::uint64_t used = so_far.work.spheres + so_far.work.points;
+    const std::uint64_t left = request.max_nodes > used ? request.max_nodes - used : 0;
+    r.max_nodes = std::max<std::uint64_t>(1, left / static_cast<std::uint64_t>(roles_left));
+  }
+  if (request.max_microseconds > 0) {
+    // Contacts and force take three to four passes over the hits.
+    r.nanoseconds_a_hit =
+        request.want_force ? kNanosecondsAForce + kNanosecondsAContact : kNanosecondsAContact;
+    const double promised =
+        1e-3 * r.nanoseconds_a_hit * static_cast<double>(so_far.touching_points);
+    const double fixed = std::min(kFixedMicroseconds, kMostFixed * request.max_microseconds);
+    const double left = request.max_microseconds - microseconds_since(start) - promised - fixed;
+    r.max_microseconds = std::max(1e-3, left * share);
+  }
+  return r;
+}
+
+struct ChosenRoles {
+  bool a_in_b, b_in_a;
+};
+ChosenRoles choose_roles(const Shape& a, const Shape& b, const CollideRequest& request) {
+  ChosenRoles r{can_take_role(a, b) && request.roles != Roles::kPointsOfB,
+                can_take_role(b, a) && request.roles != Roles::kPointsOfA};
+  if (!r.a_in_b && !r.b_in_a) refuse_pair(a, b, request.roles);
+  if (r.a_in_b && r.b_in_a && request.only_fewer_points) {
+    const bool a_has_fewer = a.points().point_count() <= b.points().point_count();
+    (a_has_fewer ? r.b_in_a : r.a_in_b) = false;
+  }
+  return r;
+}
+
+}  // namespace
+
+Contact make_contact(const PointContact& c, const Pose& world_from_field) {
+  const Vec3 on_shell = transform_point(world_from_field, c.on_shell);
+  const Vec3 on_field = transform_point(world_from_field, c.on_shell - c.outward * c.value);
+  const Vec3 normal = transform_vector(world_from_field, c.outward);
+  const bool of_a = c.sampled_by == Body::kA;
+  return {.position = (on_shell + on_field) * 0.5,
+          .point_on_a = of_a ? on_shell : on_field,
+          .point_on_b = of_a ? on_field : on_shell,
+          .normal = of_a ? normal : -normal,
+          .depth = -c.value,
+          .sampled_by = c.sampled_by,
+          .point = c.point};
+}
+
+void choose_contacts(std::vector<Contact>& all, std::uint32_t most) {
+  sort_by_depth(all);
+  if (all.size() <= most) return;
+  const SpreadChoice chosen =
+      choose_spread<double>(all.size(), 0, all[0].normal, most,
+                            [&](std::size_t i) -> const Vec3& { return all[i].position; },
+                            {.sliver = 0, .larger_side_first = false});
+  std::array<Contact, kManifoldSize> kept;
+  const std::size_t count = chosen.count;
+  for (std::size_t i = 0; i < count; ++i) kept[i] = all[chosen.index[i]];
+  sort_by_depth({kept.data() + 1, count - 1});
+  all.assign(kept.begin(), kept.begin() + static_cast<std::ptrdiff_t>(count));
+}
+
+void collide_by_points(const CollidePair& pair, const CollideRequest& request,
+                       CollideScratch::State& state) {
+  const Clock::time_point start = Clock::now();
+  const auto& [a, world_from_a, b, world_from_b] = pair;
+  const auto [a_in_b, b_in_a] = choose_roles(a, b, request);
+  CollideResult& result = state.result;
+  result.distance = result.lower_bound = kUnknownDistance;
+  result.level = kMaxShellLevels;
+
+  std::array<std::optional<Role>, 2> roles;
+  const Pose b_from_a = inverse(world_from_b) * world_from_a;
+  int left = (a_in_b ? 1 : 0) + (b_in_a ? 1 : 0);
+  const double share = 1.0 / left;
+  std::size_t count = 0;
+  const auto run = [&](Body sampled_by, const Shape& points, const Shape& field,
+                       const Pose& field_from_shell, const Pose& world_from_field) {
+    const std::size_t number = sampled_by == Body::kA ? 0 : 1;
+    CollideRole& kept = state.roles[number];
+    prepare_role(kept, points, field, request);
+    reserve_contacts(kept, request, result);
+    Role& role = roles[count++].emplace(
+        Role{sampled_by, points.points(), *kept.target, {field_from_shell}, world_from_field});
+    role.patches = &kept.patches;
+    const bool is_last = left == 1;
+    const double time_share = is_last ? 1 : share_of_time(kept, state.roles[1 - number]);
+    const ShellRequest wanted = request_of(request, result, left--, time_share, start);
+    const Clock::time_point search_start = Clock::now();
+    role.answer = find_hits(role.tree, role.target, role.placement, wanted, kept.shell);
+    const ShellResult& r = role.answer;
+    kept.microseconds =
+        microseconds_since(search_start) * (r.status == ShellStatus::kComplete ? 1 : 1.5);
+    result.complete = result.complete && r.status == ShellStatus::kComplete;
+    result.level = std::min(result.level, r.level);
+    result.touching_points += r.hits.size();
+    result.distance = std::min(result.distance, r.distance);
+    result.lower_bound = std::min(result.lower_bound, r.lower_bound);
+    result.work.spheres += r.work.spheres;
+    result.work.points += r.work.points;
+    result.blind_depth =
+        std::max(result.blind_depth, role.tree.covering_radius() + find_error(role.target));
+  };
+  if (a_in_b) run(Body::kA, a, b, b_from_a, world_from_b);
+  if (b_in_a) run(Body::kB, b, a, inverse(b_from_a), world_from_a);
+
+  result.status = result.touching_points > 0 ? CollideStatus::kContact : CollideStatus::kFree;
+  // Nothing was found, but what was not looked at may touch: a budget or a level was the end.
+  if (result.touching_points == 0 && result.lower_bound < request.margin)
+    result.status = CollideStatus::kGaveUp;
+  // Parts that a level or a budget left out may be as deep as the bound.
+  result.blind_depth +=
+      std::max(std::min(result.distance, request.margin) - result.lower_bound, 0.0);
+  // Moved into a plain array: both are there, or the first alone.
+  if (count == 2) {
+    Role both[2] = {*roles[0], *roles[1]};
+    make_contacts(both, request, result);
+  } else {
+    make_contacts({&*roles[0], 1}, request, result);
+  }
+  result.has_distance = std::isfinite(result.distance);
+  result.has_force = request.want_force;
+  if (request.want_force)
+    for (std::size_t i = 0; i < count; ++i)
+      add_force(*roles[i], world_from_a, request, share, result);
+}
+
+}  // namespace isotact::detail

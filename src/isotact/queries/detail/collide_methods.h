@@ -1,0 +1,76 @@
+// The methods behind collide(): each fills a result whose fields have been reset.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+
+#include "isotact/queries/collide.h"
+#include "isotact/queries/continuous_collide.h"
+#include "isotact/queries/intersection/intersection_field.h"
+#include "isotact/queries/points/shell_contact.h"
+#include "isotact/queries/points/shell_query.h"
+#include "isotact/queries/shape.h"
+
+namespace isotact {
+
+// One role of kPoints: the points of one body in the field of the other.
+struct CollideRole {
+  std::shared_ptr<const ShellTarget> target;
+  ShellScratch shell;
+  ShellPatches patches;
+  std::uint32_t wanted_patches = 0;
+  // Kept alive, so that no other can take their place in memory unnoticed.
+  std::optional<Shape> points, field;
+  double margin = -1;
+  double microseconds = 0;  // that it may need: of its last search, more if that was cut short
+};
+
+struct CollideScratch::State {
+  CollideRole roles[2];  // A's points in B, B's points in A
+  IdfScratch intersection{};
+  IdfResult intersected{};
+  ContinuousResult swept{};
+  CollideResult result{};
+};
+
+namespace detail {
+
+struct CollidePair {
+  const Shape& a;
+  const Pose& world_from_a;
+  const Shape& b;
+  const Pose& world_from_b;
+};
+
+void collide_by_points(const CollidePair& pair, const CollideRequest& request,
+                       CollideScratch::State& state);
+void collide_by_intersection(const CollidePair& pair, const CollideRequest& request,
+                             CollideScratch::State& state);
+void collide_by_depth(const CollidePair& pair, const CollideRequest& request,
+                      CollideScratch::State& state);
+void collide_by_sweep(const CollidePair& pair, const CollideRequest& request,
+                      CollideScratch::State& state);
+
+void prepare_intersection(const Shape& shape);
+void prepare_depth(const Shape& shape);
+ContinuousRequest swept_request_of(const CollideRequest& request);
+
+// A contact where a point of the shell, at `on_shell` in the frame of the field, has that value.
+struct PointContact {
+  Body sampled_by;
+  std::uint32_t point;
+  Vec3 on_shell, outward;  // outward: unit, out of the field's body
+  double value;
+};
+Contact make_contact(const PointContact& c, const Pose& world_from_field);
+
+// Leaves as many contacts as wanted: the deepest, then those that span the largest area, as
+// choose_manifold does it for points. For some ten contacts.
+void choose_contacts(std::vector<Contact>& all, std::uint32_t most);
+
+// Chooses among result.contacts, and fills all that follows from them.
+void finish_patch(const CollideRequest& request, CollideResult& result);
+
+}  // namespace detail
+}  // namespace isotact

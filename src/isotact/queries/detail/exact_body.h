@@ -1,0 +1,34 @@
+// A shape as exact queries see it: triangles, perhaps grown by a radius, or a half-space.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "isotact/field/models/analytic.h"
+#include "isotact/geometry/bvh/bvh.h"
+#include "isotact/queries/shape.h"
+
+namespace isotact::detail {
+
+struct ExactBody {
+  std::shared_ptr<const TriangleMesh> mesh;
+  Bvh triangles;      // A sphere's is a point, a capsule's a segment.
+  double radius = 0;  // The body is everything as near to the triangles as this, and their inside.
+  std::optional<PlaneField> half_space;  // Without triangles.
+  std::vector<Vec3> parts;               // A vertex of each connected part of the triangles.
+  double size = 0;                       // Metres: the diagonal of the box.
+};
+
+// Whether the shape keeps its triangles, or is a plane, sphere, capsule or box.
+bool can_be_exact(const Shape& shape);
+
+// Made on first use, once. Throws Error if the shape cannot be exact.
+const ExactBody& exact_body(const Shape& shape);
+
+// Whether a point that is `distance` from the shape's triangles is inside of its body. The field
+// says so, unless the point is so near that cells decide; then the triangles do, by their winding
+// number.
+bool is_inside(const Shape& shape, const Vec3& point, double distance);
+
+}  // namespace isotact::detail

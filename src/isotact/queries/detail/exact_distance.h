@@ -1,0 +1,15 @@
+// The exact path of distance().
+#pragma once
+
+#include "isotact/queries/distance.h"
+#include "isotact/queries/shape.h"
+
+namespace isotact::detail {
+
+// Both shapes can be exact (exact_body.h). `exact` of the result is false where the depth of an
+// overlap is not known exactly; then distance and contact are not set, and the caller finds them by
+// the field.
+DistanceResult compute_exact_distance(const Shape& a, const Pose& world_from_a, const Shape& b,
+                                      const Pose& world_from_b, const DistanceRequest& request);
+
+}  // namespace isotact::detail

@@ -1,0 +1,97 @@
+// The data of a Shape: the parts that it was made of, and those that queries have asked for since.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "isotact/base/made_once.h"
+#include "isotact/geometry/bvh/winding.h"
+#include "isotact/queries/depth/depth_map.h"
+#include "isotact/queries/detail/exact_body.h"
+#include "isotact/queries/intersection/intersection_field.h"
+#include "isotact/queries/shape.h"
+
+namespace isotact {
+
+namespace detail {
+
+// The last few values of different keys, each made once. Values are made outside of the cache's own
+// lock, under that of their entry.
+template <typename Key, typename T>
+class RecentlyMade {
+ public:
+  template <typename Make>
+  std::shared_ptr<const T> get(const Key& key, Make&& make) const {
+    const std::shared_ptr<Entry> entry = find(key);
+    return entry->made.get([&] { return std::shared_ptr<const T>(make()); });
+  }
+
+ private:
+  static constexpr std::size_t kMost = 4;
+  struct Entry {
+    explicit Entry(const Key& k) : key(k) {}
+    Key key;
+    MadeOnce<std::shared_ptr<const T>> made{};
+  };
+
+  std::shared_ptr<Entry> find(const Key& key) const {
+    const std::scoped_lock lock(mutex_);
+    for (auto at = entries_.begin(); at != entries_.end(); ++at) {
+      if (!((*at)->key == key)) continue;
+      std::rotate(at, at + 1, entries_.end());
+      return entries_.back();
+    }
+    if (entries_.size() == kMost) entries_.erase(entries_.begin());
+    return entries_.emplace_back(std::make_shared<Entry>(key));
+  }
+
+  mutable std::mutex mutex_;
+  mutable std::vector<std::shared_ptr<Entry>> entries_{};  // the last used at the end
+};
+
+// All that a tracer depends on.
+struct TracerKey {
+  SweptSettings s{};
+  friend bool operator==(const TracerKey& a, const TracerKey& b) {
+    return a.s.margin == b.s.margin && a.s.mode == b.s.mode && a.s.traversal == b.s.traversal &&
+           a.s.path_tolerance == b.s.path_tolerance && a.s.threads.count == b.s.threads.count;
+  }
+};
+
+struct DepthSurface {
+  DepthMesh mesh{};
+  bool closed = false;
+};
+
+}  // namespace detail
+
+struct Shape::Data {
+  Data(ShapeParts p, const ShapeSettings& s) : parts(std::move(p)), settings(s) {
+    settings.field.monitor = {};
+    settings.tree.monitor = {};
+  }
+
+  const ShapeParts parts;
+  ShapeSettings settings;
+  MadeOnce<BrickField> bricks{};
+  MadeOnce<AnyField> any{};
+  MadeOnce<PointSphereTree> points{};
+  MadeOnce<TriangleMesh> surface{};
+  MadeOnce<MassProperties> mass{};
+  MadeOnce<Aabb> bounds{};
+  detail::RecentlyMade<detail::TracerKey, SweptTracer> tracers{};
+  detail::RecentlyMade<double, ShellTarget> targets{};
+  MadeOnce<IdfShape> intersection{};
+  MadeOnce<detail::DepthSurface> depth_surface{};
+  MadeOnce<DepthMap> depth_map{};
+  MadeOnce<detail::ExactBody> exact{};
+  MadeOnce<WindingTree> winding{};
+};
+
+struct ShapeAccess {
+  static const Shape::Data& data(const Shape& shape) { return *shape.data_; }
+};
+
+}  // namespace isotact

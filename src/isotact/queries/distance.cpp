@@ -1,0 +1,104 @@
+#include "isotact/queries/distance.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "isotact/queries/detail/collide_methods.h"
+#include "isotact/queries/detail/exact_body.h"
+#include "isotact/queries/detail/exact_distance.h"
+#include "isotact/queries/detail/pair_checks.h"
+#include "isotact/queries/swept/closest_approach.h"
+
+namespace isotact {
+namespace {
+
+void check(const DistanceRequest& request) {
+  if (request.method != Method::kAutomatic && request.method != Method::kPoints)
+    throw Error("only points know distances: set the request's method to Method::kPoints");
+  if (!(request.relative_tolerance >= 0) || !(request.absolute_tolerance >= 0) ||
+      !(request.max_distance >= 0))
+    throw Error("tolerances and the greatest distance must not be negative");
+  if (!(request.tolerance > 0)) throw Error("the tolerance of a distance must be positive");
+}
+
+// Points of the field's body, by which distances outside of its box are known. Formulas are exact
+// everywhere.
+const PointSphereTree* points_around(const Shape& field) {
+  return field.solid() || !field.can_have_points() ? nullptr : &field.points();
+}
+
+ApproachResult find_approach(const Shape& points, const Shape& field, const ShellMotion& motion,
+                             const DistanceRequest& request) {
+  const ApproachSettings settings{.field_points = points_around(field),
+                                  .tolerance = request.tolerance,
+                                  .max_values = request.max_values};
+  if (field.solid())
+    return find_closest_approach(field.any_field(), field.cell(), points.points(), motion,
+                                 settings);
+  return find_closest_approach(field.brick_field(), points.points(), motion, settings);
+}
+
+Contact contact_of(Body sampled_by, const Shape& points, const Shape& field,
+                   const ShellMotion& motion, const ApproachResult& nearest) {
+  const Pose field_from_shell = inverse(motion.field.from) * motion.shell.from;
+  const PointSphereTree& tree = points.points();
+  const Vec3 x = transform_point(field_from_shell, to_double(tree.point(nearest.point)));
+  Vec3 out = normalized(field.any_field().sample(x).gradient);
+  if (length_sq(out) == 0)
+    out = -rotate(field_from_shell.rotation, to_double(tree.normals()[nearest.point]));
+  if (length_sq(out) == 0) out = {0, 1, 0};
+  // As a hit of collide has it.
+  const auto value = static_cast<double>(static_cast<float>(nearest.distance));
+  return detail::make_contact({sampled_by, nearest.point, x, out, value}, motion.field.from);
+}
+
+}  // namespace
+
+DistanceResult distance(const Shape& a, const Pose& world_from_a, const Shape& b,
+                        const Pose& world_from_b, const DistanceRequest& request) {
+  check(request);
+  detail::check_pose(world_from_a);
+  detail::check_pose(world_from_b);
+  detail::check_ends(a, b);
+  const bool by_points = request.method != Method::kAutomatic || request.roles != Roles::kBoth;
+  const bool is_possible = detail::can_be_exact(a) && detail::can_be_exact(b);
+  DistanceResult exact;
+  if (request.accuracy == Accuracy::kExact ||
+      (request.accuracy == Accuracy::kBest && is_possible && !by_points)) {
+    exact = detail::compute_exact_distance(a, world_from_a, b, world_from_b, request);
+    if (exact.exact) return exact;
+  }
+  const bool a_in_b = detail::can_take_role(a, b) && request.roles != Roles::kPointsOfB;
+  const bool b_in_a = detail::can_take_role(b, a) && request.roles != Roles::kPointsOfA;
+  if (!a_in_b && !b_in_a) detail::refuse_pair(a, b, request.roles);
+  DistanceResult result;
+  result.distance = result.lower_bound = std::numeric_limits<double>::infinity();
+  const auto look = [&](Body sampled_by, const Shape& points, const Pose& of_points,
+                        const Shape& field, const Pose& of_field) {
+    const ShellMotion motion{.shell = at_rest(of_points), .field = at_rest(of_field)};
+    const ApproachResult nearest = find_approach(points, field, motion, request);
+    result.values += nearest.values;
+    if (nearest.status == ApproachStatus::kGaveUp) result.status = DistanceStatus::kGaveUp;
+    result.lower_bound = std::min(result.lower_bound, nearest.lower_bound);
+    if (nearest.distance >= result.distance) return;
+    result.distance = nearest.distance;
+    result.contact = contact_of(sampled_by, points, field, motion, nearest);
+  };
+  if (a_in_b) look(Body::kA, a, world_from_a, b, world_from_b);
+  if (b_in_a) look(Body::kB, b, world_from_b, a, world_from_a);
+  result.upper_bound = result.distance;
+  result.touching = exact.touching;
+  result.contained = exact.contained;
+  return result;
+}
+
+void prepare(const Shape& shape, const DistanceRequest& request) {
+  check(request);
+  if (request.accuracy != Accuracy::kField && detail::can_be_exact(shape))
+    detail::exact_body(shape);
+  if (request.accuracy == Accuracy::kExact) return;
+  if (shape.can_have_points()) shape.points();
+  if (shape.can_have_field()) shape.any_field();
+}
+
+}  // namespace isotact

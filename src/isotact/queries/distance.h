@@ -1,0 +1,77 @@
+// How far apart are two bodies at rest?
+//
+//   const DistanceResult r = distance(gear, world_from_gear, ground, {});
+//   if (r.status == DistanceStatus::kDone) ... r.distance, r.contact.point_on_a ...
+//
+// By default the answer is exact if both shapes keep their triangles (Shape::from_mesh) or are a
+// plane, sphere, capsule or box. Otherwise the points of each body are searched for the nearest to
+// the other body's surface, in every role that the shapes can take.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "isotact/base/pose.h"
+#include "isotact/export.h"
+#include "isotact/queries/contact/contact.h"
+
+namespace ISOTACT_PUBLIC isotact {
+
+class Shape;
+
+struct DistanceRequest {
+  Accuracy accuracy = Accuracy::kBest;
+  // kExact. The result may be too large by a share of it, and by metres.
+  double relative_tolerance = 0, absolute_tolerance = 0;
+  // kExact, metres. Bodies further apart than this are not measured: `distance` is then infinite,
+  // and lower_bound is this.
+  double max_distance = std::numeric_limits<double>::infinity();
+  std::uint64_t max_tests = 0;  // kExact: boxes and triangles before giving up; 0: no limit
+  // kExact: the depth of the deepest point where bodies overlap. Without it, `distance` is 0 there.
+  bool want_depth = true;
+
+  // The rest is for kField.
+  Method method = Method::kAutomatic;  // or kPoints; the others know no distance
+  Roles roles = Roles::kBoth;
+  double tolerance = 0.1;  // cells of the field: the distance is at most this too large
+  std::uint64_t max_values = 4'000'000;  // Field values per role before giving up.
+};
+
+enum class DistanceStatus : std::uint8_t {
+  kDone,
+  kGaveUp,  // Stopped by a limit: the distance is between lower_bound and upper_bound.
+};
+
+struct DistanceResult {
+  DistanceStatus status = DistanceStatus::kDone;
+  // Whether the triangles decided. The distance is then exact to rounding: 2^-44 of the
+  // coordinates, for simple solids 2^-22 of their size, for depths 2e-6 of the bodies' size and
+  // place.
+  bool exact = false;
+  // Metres: between the nearest points, negative if the bodies overlap (then minus the depth of the
+  // deepest point of either surface).
+  double distance = 0;
+  // Metres: the distance of the bodies is between these. For kField they are about the points of
+  // both shells only.
+  double lower_bound = 0, upper_bound = 0;
+  // kExact. The surfaces share a point; or they do not, and a part of one body lies inside of the
+  // other. On open meshes `contained` is what the field takes for inside.
+  bool touching = false, contained = false;
+  Contact contact{};         // the nearest points; its depth is -distance
+  std::uint64_t values = 0;  // Field values that were read.
+  std::uint64_t tests = 0;   // Boxes and triangles that were tested.
+};
+
+// Outside of a field's box the distance is known to within the covering radius of that body's
+// points. Shapes with an end may make points for that on first use (shape.h). Throws Error for two
+// shapes without end, for shapes that lack what the roles need, for methods that know no distance,
+// and for poses that are not finite. kExact: throws Error for shapes that neither keep triangles
+// nor are simple solids. Cost: some ten to some hundred microseconds apart, a millisecond or so for
+// the depth of an overlap; by the field some hundred microseconds to some milliseconds.
+DistanceResult distance(const Shape& a, const Pose& world_from_a, const Shape& b,
+                        const Pose& world_from_b, const DistanceRequest& request = {});
+
+// Makes all parts of the shape that such calls need. Throws Error as distance does.
+void prepare(const Shape& shape, const DistanceRequest& request);
+
+}  // namespace isotact

@@ -1,0 +1,136 @@
+// Line segments against a field: the times at which a point that moves from one end to the other is
+// inside. Inside means that the field's value is at most `margin`. XB14, section 3.
+//
+// All traversals return the same intervals, bit for bit. The cells of the lattice cut a segment at
+// times that depend only on the segment and on the cell's position. In a cell, the field along the
+// segment is a cubic polynomial, whose roots are found. Skipped parts are proved to lie on one
+// side. Neighbouring cells compute the same value at their common face, so that no root falls
+// between them.
+//
+//   * Times run from 0 at `from` to 1 at `to`. A segment that starts inside has an interval that
+//     begins at 0; one that ends inside has an interval that ends at 1. A segment of length zero is
+//     inside from 0 to 1, or never.
+//   * If a segment only touches the isosurface, rounding decides whether there is an interval of
+//     almost zero length. The decision is the same for every traversal.
+//   * Outside its box, a field continues as defined by extend_outside (field.h), and so does the
+//     search: for a margin above the padding, the isosurface leaves the box. (XB14 treats a segment
+//     outside the box as free, which is wrong there.)
+//   * Positions are rounded to floats of cells inside the box: to 6e-5 of a cell for a box of a
+//     thousand cells.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "isotact/base/parallel.h"
+#include "isotact/export.h"
+#include "isotact/field/models/brick_field.h"
+#include "isotact/field/models/dense_grid.h"
+#include "isotact/field/models/min_max_octree.h"
+
+namespace ISOTACT_PUBLIC isotact {
+
+struct Segment {
+  Vec3f from{}, to{};  // Metres, field frame, finite.
+};
+
+struct SegmentInterval {
+  float enter = 0, exit = 0;
+
+  friend bool operator==(const SegmentInterval&, const SegmentInterval&) = default;
+};
+
+enum class Traversal : std::uint8_t {
+  kUniform,  // Cell by cell (XB14 3.1).
+  // Skips the largest block that may be skipped, found from the root (XB14 3.2).
+  kOctree,
+  kFast,  // Our method: see SegmentTracer.
+};
+std::string_view name(Traversal traversal);  // "uniform", "octree", "fast"
+
+// How much a query finds. Segments, swept points and moving bodies share it.
+enum class Mode : std::uint8_t {
+  kAll,    // Every interval inside, of every segment or point.
+  kFirst,  // At most one, of length 0, at the first time inside. The search ends there.
+  kAny,    // The same at any time inside: the cheapest answer of yes or no.
+};
+
+enum class RootSearch : std::uint8_t {
+  kAll,  // Up to three per cell.
+  // At most one, found by XB14's search of five steps; for comparison. Misses segments that enter
+  // and leave within a cell.
+  kPaper,
+};
+
+struct SegmentSettings {
+  double margin = 0;  // Metres.
+  Mode mode = Mode::kAll;
+  Traversal traversal = Traversal::kFast;
+  RootSearch roots = RootSearch::kAll;
+  Threads threads{};  // For batches, and for the preparation of a tracer.
+};
+
+// Work of a search.
+struct SegmentWork {
+  std::uint64_t nodes = 0;   // Nodes of a hierarchy, or steps of a distance.
+  std::uint64_t cells = 0;   // Cells whose corners were read.
+  std::uint64_t cubics = 0;  // Cells among them in which roots were searched.
+
+  SegmentWork& operator+=(const SegmentWork& c) {
+    nodes += c.nodes;
+    cells += c.cells;
+    cubics += c.cubics;
+    return *this;
+  }
+};
+
+// Results of many segments. Segment i has intervals[first[i]] to intervals[first[i + 1] - 1].
+struct SegmentResults {
+  std::vector<std::uint64_t> first;  // One more than the number of segments.
+  std::vector<SegmentInterval> intervals;
+};
+
+struct SegmentIndex;  // segment_index.h
+
+// One field, one margin. Any number of threads may use it.
+class SegmentTracer {
+ public:
+  SegmentTracer(const BrickField& field, const SegmentSettings& settings = {});
+  // kUniform needs no octree; the other traversals make one.
+  SegmentTracer(const DenseGrid& grid, const SegmentSettings& settings = {});
+  SegmentTracer(const MinMaxOctree& octree, const SegmentSettings& settings = {});
+  SegmentTracer(SegmentTracer&&) noexcept;
+  SegmentTracer& operator=(SegmentTracer&&) noexcept;
+  ~SegmentTracer();
+
+  const SegmentSettings& settings() const;
+  std::uint64_t memory_bytes() const;  // Memory of the prepared data.
+  // For tracers on other processors. index() returns the data that kFast prepared for a brick
+  // field, valid as long as this object, or nullptr otherwise. is_free_beyond_box() is true if no
+  // position outside the box is inside.
+  const SegmentIndex* index() const;
+  bool is_free_beyond_box() const;
+
+  // Writes the intervals in order, up to the capacity of the span, and returns their total number.
+  // Neither throws nor allocates.
+  std::size_t trace(const Segment& segment, std::span<SegmentInterval> intervals,
+                    SegmentWork* counts = nullptr) const;
+
+  // Returns the same results for any number of threads. Results keep their memory between calls.
+  void trace(std::span<const Segment> segments, SegmentResults& results,
+             SegmentWork* counts = nullptr) const;
+
+ private:
+  struct State;
+
+  // Stores the number of intervals of each segment after its entry in `first`.
+  void trace_in_pieces(std::span<const Segment> segments, SegmentResults& results,
+                       SegmentWork& counts) const;
+
+  std::unique_ptr<const State> state_;
+};
+
+}  // namespace isotact

@@ -1,0 +1,110 @@
+// Parts of a shape that are made when a query first needs them.
+#include <algorithm>
+#include <cmath>
+
+#include "isotact/base/error.h"
+#include "isotact/queries/detail/shape_data.h"
+#include "isotact/queries/detail/shape_making.h"
+#include "isotact/queries/intersection/detail/body_box.h"
+
+namespace isotact {
+namespace {
+
+[[noreturn]] void refuse_endless(const char* what) {
+  throw Error(std::string("a shape without end has no ") + what +
+              ": cut it, as in Shape::from_analytic(Intersection{solid, BoxField{}})");
+}
+
+[[noreturn]] void refuse_points_only() {
+  throw Error(
+      "a pointshell alone has no field: make the shape with one, by Shape::from_mesh, "
+      "Shape::from_field or from an asset with a field");
+}
+
+Aabb find_box(const PointSphereTree& tree) {
+  Aabb box;
+  for (std::uint32_t i = 0; i < tree.point_count(); ++i) extend(box, to_double(tree.point(i)));
+  const Vec3 around = Vec3{1, 1, 1} * tree.covering_radius();
+  return {box.lower - around, box.upper + around};
+}
+
+}  // namespace
+
+const BrickField& Shape::brick_field() const {
+  const ShapeParts& p = parts();
+  if (p.field) return *p.field;
+  if (!can_have_field()) refuse_points_only();
+  if (!is_bounded()) refuse_endless("grid");
+  return data_->bricks.get([&] { return detail::make_bricks(p, data_->settings); });
+}
+
+const AnyField& Shape::any_field() const {
+  if (solid()) return solid()->field();
+  return data_->any.get([&] { return AnyField{brick_field()}; });
+}
+
+double Shape::cell() const {
+  if (!solid()) return brick_field().voxel_size();
+  constexpr double kMost = 1e-3, kShare = 0.02;
+  if (data_->settings.cell > 0) return data_->settings.cell;
+  return std::min(kMost, solid()->detail() * kShare);
+}
+
+const TriangleMesh& Shape::surface() const {
+  if (parts().mesh) return *parts().mesh;
+  if (!can_have_field()) refuse_points_only();
+  if (!is_bounded()) refuse_endless("surface that could be drawn as a whole");
+  return data_->surface.get([&] { return detail::make_surface(*this, data_->settings); });
+}
+
+const PointSphereTree& Shape::points() const {
+  if (tree()) return *tree();
+  if (!is_bounded()) refuse_endless("points");
+  return data_->points.get([&] { return detail::make_points(*this, data_->settings); });
+}
+
+const MassProperties& Shape::mass() const {
+  const ShapeParts& p = parts();
+  const bool is_solid = p.mass && p.mass->status == MassStatus::kSolid;
+  if (p.mass && (is_solid || !can_have_field())) return *p.mass;
+  return data_->mass.get([&] { return detail::make_mass(*this, data_->settings); });
+}
+
+const Aabb& Shape::bounds() const {
+  if (solid()) return solid()->body();
+  return data_->bounds.get([&] {
+    return can_have_field() ? detail::compute_body_box(brick_field()) : find_box(*tree());
+  });
+}
+
+std::shared_ptr<const SweptTracer> Shape::swept_tracer(const SweptSettings& settings) const {
+  return data_->tracers.get({settings}, [&] {
+    return solid() ? std::make_shared<const SweptTracer>(any_field(), cell(), settings)
+                   : std::make_shared<const SweptTracer>(brick_field(), settings);
+  });
+}
+
+std::shared_ptr<const ShellTarget> Shape::shell_target(double max_margin) const {
+  if (solid())
+    return data_->targets.get(0, [&] {
+      return std::visit(
+          [&](const auto& f) {
+            using F = std::decay_t<decltype(f)>;
+            if constexpr (std::constructible_from<ShellTarget, const F&>)
+              return std::make_shared<const ShellTarget>(f);
+            else
+              return std::make_shared<const ShellTarget>(any_field());
+          },
+          solid()->primitive());
+    });
+  const ShapeParts& p = parts();
+  // A voxelmap alone is read as it is.
+  const bool by_voxmap = p.voxmap && !p.field && !p.dense && !p.first_order;
+  return data_->targets.get(max_margin, [&] {
+    const TargetSettings settings{.max_margin = max_margin};
+    return by_voxmap ? std::make_shared<const ShellTarget>(*p.voxmap, settings)
+                     : std::make_shared<const ShellTarget>(brick_field(), settings);
+  });
+}
+
+}  // namespace isotact

@@ -1,0 +1,69 @@
+#include "isotact/queries/shape_views.h"
+
+#include <fmt/format.h>
+
+#include "isotact/base/error.h"
+#include "isotact/geometry/repair/flaws.h"
+#include "isotact/queries/depth/depth_directions.h"
+#include "isotact/queries/detail/shape_data.h"
+
+namespace isotact {
+
+const IdfShape& intersection_shape(const Shape& shape) {
+  return ShapeAccess::data(shape).intersection.get([&] {
+    if (!shape.solid()) return IdfShape(shape.brick_field());
+    return std::visit(
+        [&](const auto& f) {
+          if constexpr (std::constructible_from<IdfShape, decltype(f)>) return IdfShape(f);
+          if (!shape.is_bounded())
+            throw Error(
+                "intersection fields know no shape without end but a plane: set the request's "
+                "method to Method::kPoints, or cut the shape by an Intersection with a BoxField");
+          return IdfShape(shape.brick_field(), shape.bounds());
+        },
+        shape.solid()->primitive());
+  });
+}
+
+std::vector<IdfShape> intersection_shapes(std::span<const Shape> shapes) {
+  std::vector<IdfShape> views;
+  for (const Shape& shape : shapes) views.push_back(intersection_shape(shape));
+  return views;
+}
+
+namespace {
+
+const detail::DepthSurface& depth_surface(const Shape& shape) {
+  return ShapeAccess::data(shape).depth_surface.get([&] {
+    const TriangleMesh& mesh = shape.surface();
+    const MeshFlaws flaws =
+        find_flaws(mesh, {.threads = ShapeAccess::data(shape).settings.field.threads});
+    if (flaws.non_finite_triangles > 0)
+      throw Error(
+          fmt::format("{} triangles of the mesh are not finite: drop them before a shape "
+                      "is made of it",
+                      flaws.non_finite_triangles));
+    return detail::DepthSurface{make_depth_mesh(mesh), flaws.balanced};
+  });
+}
+
+}  // namespace
+
+DepthElement depth_element(const Shape& shape, const Pose& world_from_shape, std::uint32_t id) {
+  const detail::DepthSurface& surface = depth_surface(shape);
+  return make_depth_element(surface.mesh, world_from_shape, id, surface.closed);
+}
+
+const DepthMap& depth_map(const Shape& shape) {
+  return ShapeAccess::data(shape).depth_map.get([&] {
+    const Threads threads = ShapeAccess::data(shape).settings.field.threads;
+    const DepthElement object[] = {depth_element(shape, {}, 0)};
+    const DepthCompliance seen =
+        choose_depth_directions(shape.surface(), {.max_directions = 1, .threads = threads});
+    const DepthView view =
+        make_depth_view(to_double(bounds(shape.surface())), seen.directions.at(0).direction);
+    return draw_depth_map(object, view, {.threads = threads});
+  });
+}
+
+}  // namespace isotact

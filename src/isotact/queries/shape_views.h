@@ -1,0 +1,36 @@
+// A shape as methods with structures of their own take it: intersection fields (KGM) and depth maps
+// (FAB), on the CPU and on the GPU. Views are made on first use, once, and kept by the shape; what
+// they refer to lives as long as the shape or a copy of it.
+//
+//   const Shape bodies[] = {gear, ground};
+//   const std::vector<IdfShape> shapes = intersection_shapes(bodies);
+//   const DepthElement environment[] = {depth_element(tunnel, world_from_tunnel, 0)};
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "isotact/base/pose.h"
+#include "isotact/export.h"
+#include "isotact/queries/depth/depth_map.h"
+#include "isotact/queries/intersection/intersection_field.h"
+#include "isotact/queries/shape.h"
+
+namespace ISOTACT_PUBLIC isotact {
+
+// The formula where intersection fields know it, else the brick field. Throws Error for other
+// shapes without end, and for a pointshell alone.
+const IdfShape& intersection_shape(const Shape& shape);
+// The views of all shapes, in their order: for intersect_fields and GpuIntersectionQuery.
+std::vector<IdfShape> intersection_shapes(std::span<const Shape> shapes);
+
+// The shape's surface as a part of an environment. Throws Error for shapes without end, for a
+// pointshell alone, and for a mesh with triangles that are not finite.
+DepthElement depth_element(const Shape& shape, const Pose& world_from_shape, std::uint32_t id);
+
+// The shape as the object of depth maps: seen along the direction that shows most of its surface.
+// Throws Error as depth_element does. Cost: some hundred milliseconds on first use.
+const DepthMap& depth_map(const Shape& shape);
+
+}  // namespace isotact
