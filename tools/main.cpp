@@ -1,19 +1,21 @@
 // The isotact program: reads the command line and turns every failure into one line on stderr.
 #include <cstdio>
 #include <new>
+#include <string>
 
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
 
-#include "command.h"
+#include "commands/command.h"
+#include "report/hints.h"
 
 namespace {
 
-constexpr int kFailed = 1;
+constexpr int kFailed = 1, kVerdictFailed = 3;
 
-int fail(const char* message) {
-  fmt::print(stderr, "isotact: error: {}\n", message);
+int fail(const std::string& message) {
+  fmt::print(stderr, "isotact: error: {}\n", isotact::tool::with_hint(message));
   return kFailed;
 }
 
@@ -24,9 +26,11 @@ int run(int argc, char** argv) {
   add_info(line);
   add_convert(line);
   add_build(line);
+  add_edit(line);
   add_sample(line);
   add_segments(line);
   add_collide(line);
+  add_distance(line);
   add_simulate(line);
   add_slice(line);
   add_render(line);
@@ -39,6 +43,8 @@ int run(int argc, char** argv) {
   try {
     exit_code = line.run(argc, argv);
   } catch (const AlreadyReported&) {
+  } catch (const VerdictFailed&) {
+    exit_code = kVerdictFailed;
   }
   // A full disk or a closed pipe shows only when the output is flushed.
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) return fail("cannot write to stdout");

@@ -17,16 +17,16 @@
 namespace isotact::bullet_detail {
 namespace {
 
-// Of the motion in a step, for what touches already.
+// Fraction of the motion per step, for bodies that already touch.
 constexpr double kShareWhileTouching = 0.5;
-constexpr double kLongFall = 0.05;        // radii a step
-constexpr double kMoreWhileTouching = 5;  // contact distances
+constexpr double kLongFall = 0.05;        // Radii per step.
+constexpr double kMoreWhileTouching = 5;  // Contact distances.
 
 const IsotactShape& ours_of(const btCollisionObjectWrapper& wrap) {
   return static_cast<const IsotactShape&>(*wrap.getCollisionShape());
 }
 
-// Which ways are open between the two; none is an error.
+// Returns whether one of the roles is possible for the pair; none is an error.
 bool is_possible(const PairNow& now, PairKind kind, const PairState& state) {
   const BulletBody& a = now.ours.body();
   if (kind == PairKind::kOurs) {
@@ -53,23 +53,24 @@ void refresh_solid(const PairNow& now, PairState& state) {
   state.memory.points_0.forget();
 }
 
-double contact_distance(const PairNow& now) {
-  const auto of = [](const Ours& o) { return o.body().settings.contact_distance * o.scale; };
+double contact_margin(const PairNow& now) {
+  const auto of = [](const Ours& o) { return o.body().settings.contact_margin * o.scale; };
   return now.second ? std::max(of(now.ours), of(*now.second)) : of(now.ours);
 }
 
-// How far apart contacts are looked for: so that they persist, and that what comes nearer is met
-// before it sinks in. Bodies that touch already may turn: a little more is enough while steps are
-// short. The result is one of a few, so that queries with a memory can go on from the last one.
-double find_reach(const PairNow& now, const PairState& state, double time_step) {
-  const double least = contact_distance(now), fall = fall_of(now, time_step);
+// Returns the distance up to which contacts are searched, so that they persist and approaching
+// bodies get contacts before they sink in. Touching bodies may rotate: a slightly larger distance
+// suffices while steps are short. The result is one of a few values, so that queries with a memory
+// can continue from the last one.
+double compute_reach(const PairNow& now, const PairState& state, double time_step) {
+  const double least = contact_margin(now), fall = fall_of(now, time_step);
   const double motion = 1.05 * motion_bound(now, time_step);
   const auto most = [](const Ours& o) { return o.body().settings.fast_motion * o.scale; };
   const double cap = now.second ? std::min(most(now.ours), most(*now.second)) : most(now.ours);
-  // Triangles are not searched for along the way: all that may be met in the step counts.
+  // Triangles are not searched along the path: everything that may be met in the step counts.
   if (state.kind == PairKind::kMesh && motion > cap) return least + motion + fall;
   if (!state.manifolds.has_contacts()) return least + std::min(motion + fall, cap);
-  // What is held does not fall, but may tip over: that matters where steps are long.
+  // A supported body does not fall, but may tip over: that matters if steps are long.
   const bool is_long = fall > kLongFall * now.ours.world_ball().radius;
   if (motion <= least && !is_long) return 2 * least;
   const double wanted = kShareWhileTouching * (motion + (is_long ? fall : 0.0));
@@ -97,17 +98,17 @@ double fast_threshold(const PairNow& now) {
 
 // Now, or in the step before.
 bool touches(const PairNow& now, const PairState& state) {
-  const double contact = contact_distance(now);
+  const double contact = contact_margin(now);
   const auto& all = state.memory.candidates;
   return state.manifolds.has_contacts() ||
          std::any_of(all.begin(), all.end(),
                      [&](const Candidate& c) { return c.distance <= contact; });
 }
 
-// One contact a step of a body that is not cut gathers in the manifold, up to four of them.
+// One contact per step of a body that is not cut collects in the manifold, up to four of them.
 std::size_t most_points(const PairNow& now) {
   const auto of = [](const BulletBody& body) -> std::size_t {
-    const bool is_cut = body.segments.first_point.size() > 2;
+    const bool is_cut = body.patches.first_point.size() > 2;
     const std::size_t most = body.settings.points_per_manifold;
     return most == 1 && !is_cut ? kMostChosen : most;
   };
@@ -122,7 +123,7 @@ void write(const PairNow& now, const btCollisionObjectWrapper& wrap_0,
   const auto by_slot = [](const Candidate& a, const Candidate& b) { return a.slot < b.slot; };
   if (!std::is_sorted(all.begin(), all.end(), by_slot))
     std::stable_sort(all.begin(), all.end(), by_slot);
-  const double contact = contact_distance(now);
+  const double contact = contact_margin(now);
   const WriteSettings settings{.time_step = time_step,
                                .bounce_speed = now.ours.body().settings.bounce_speed,
                                .nearness = 5 * contact};
@@ -141,7 +142,7 @@ void write(const PairNow& now, const btCollisionObjectWrapper& wrap_0,
   state.manifolds.end();
 }
 
-// Into whatever the callback makes of it: contactTest, or a manifold that others write to.
+// Passes contacts to the callback: contactTest, or a manifold that others write to.
 void hand_over(btManifoldResult& result, const PairNow& now, PairState& state) {
   result.setPersistentManifold(&state.manifolds.any(now.body_0, now.body_1));
   for (const Candidate& c : state.memory.candidates)
@@ -181,7 +182,7 @@ double motion_bound(const PairNow& now, double time_step) {
   const Sphere ball = now.ours.world_ball();
   const Vec3 v = velocity_at(*now.body_0, ball.center) - velocity_at(*now.body_1, ball.center);
   const auto spin = [](const btCollisionObject& body) { return length(turn_rate(body)); };
-  // A point of ours, seen from the other: that of the ball's middle, and the turns of both about
+  // Relative motion of a point of ours: that of the ball's centre, and the rotations of both about
   // it.
   return (length(v) + (spin(*now.body_0) + spin(*now.body_1)) * ball.radius) * time_step;
 }
@@ -191,7 +192,7 @@ double fall_of(const PairNow& now, double time_step) {
 }
 
 void gather(const PairNow& now, const GatherRequest& request, PairState& state) {
-  GatherMemory& m = state.memory;
+  GatherScratch& m = state.memory;
   m.candidates.clear();
   const bool both = !now.second || (now.ours.body().settings.roles == PairRoles::kBoth &&
                                     now.second->body().settings.roles == PairRoles::kBoth);
@@ -227,7 +228,7 @@ void gather(const PairNow& now, const GatherRequest& request, PairState& state) 
 
 namespace {
 
-// GImpact's compound has the type of its meshes, but hands no triangles over.
+// GImpact's compound has the type of its meshes, but provides no triangles.
 PairKind refine(PairKind kind, const btCollisionShape& other) {
   if (other.getShapeType() != GIMPACT_SHAPE_PROXYTYPE) return kind;
   const auto type = static_cast<const btGImpactShapeInterface&>(other).getGImpactShapeType();
@@ -267,7 +268,7 @@ void PairAlgorithm::processCollision(const btCollisionObjectWrapper* wrap_0,
   const auto threshold = static_cast<double>(result->m_closestPointDistanceThreshold);
   if (!plain || threshold > 0) {
     gather(now,
-           {.reach = contact_distance(now),
+           {.reach = contact_margin(now),
             .want_nearest = threshold > 0,
             .nearest_reach = threshold,
             .last = &state.manifolds},
@@ -278,9 +279,9 @@ void PairAlgorithm::processCollision(const btCollisionObjectWrapper* wrap_0,
   const auto time_step = static_cast<double>(info.m_timeStep);
   const RelativeMotion motion = motion_of(now, time_step);
   gather(now,
-         {.reach = find_reach(now, state, time_step),
+         {.reach = compute_reach(now, state, time_step),
           .last = &state.manifolds,
-          .contact_distance = contact_distance(now),
+          .contact_margin = contact_margin(now),
           .motion = &motion},
          state);
   const bool goes_far =

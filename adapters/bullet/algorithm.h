@@ -9,19 +9,19 @@
 namespace isotact::bullet_detail {
 
 enum class PairKind : std::uint8_t {
-  kSolid,        // ours and a convex shape or a plane
-  kMesh,         // ours and triangles
-  kOurs,         // both ours
-  kUnsupported,  // reports it once, and finds nothing
+  kSolid,        // Ours and a convex shape or a plane.
+  kMesh,         // Ours and triangles.
+  kOurs,         // Both ours.
+  kUnsupported,  // Reports the pair once, and finds nothing.
 };
 
 struct PairState;
 
-// All state is of the object: pairs may be dispatched on any number of threads. What it holds is on
-// the heap: the dispatcher's pool has room for Bullet's own algorithms and does not check.
+// All state belongs to the object: pairs may be dispatched on any number of threads. The state is
+// on the heap: the dispatcher's pool is sized for Bullet's own algorithms and does not check.
 class PairAlgorithm final : public btActivatingCollisionAlgorithm {
  public:
-  // `ours_is_0`: whose shape is ours; of two, the first.
+  // `ours_is_0`: body 0 has our shape. If both are ours, the first.
   PairAlgorithm(const btCollisionAlgorithmConstructionInfo& info,
                 const btCollisionObjectWrapper* wrap_0, const btCollisionObjectWrapper* wrap_1,
                 PairKind kind, bool ours_is_0);
@@ -30,7 +30,7 @@ class PairAlgorithm final : public btActivatingCollisionAlgorithm {
   void processCollision(const btCollisionObjectWrapper* wrap_0,
                         const btCollisionObjectWrapper* wrap_1, const btDispatcherInfo& info,
                         btManifoldResult* result) override;
-  // Fast bodies are met in processCollision.
+  // processCollision handles fast bodies.
   btScalar calculateTimeOfImpact(btCollisionObject*, btCollisionObject*, const btDispatcherInfo&,
                                  btManifoldResult*) override {
     return 1;

@@ -13,8 +13,8 @@
 namespace isotact {
 namespace bullet_detail {
 
-// A pair for the batch, or for points where it cannot be one: without a field, or with a manifold
-// that others write to.
+// A pair for the batch. Pairs that it cannot take use points: those without a field, or with a
+// manifold that others write to.
 class CreateBatchPair final : public btCollisionAlgorithmCreateFunc {
  public:
   CreateBatchPair(Batch& batch, PairKind kind, bool ours_is_0)
@@ -50,8 +50,8 @@ constexpr int kFormulas[] = {STATIC_PLANE_PROXYTYPE, SPHERE_SHAPE_PROXYTYPE, BOX
 }  // namespace
 
 BatchQuery cpu_batch_query() {
-  return [](const BatchStep& step, IdfState& state, IdfResult& result) {
-    intersect_fields(step.shapes, step.bodies, step.pairs, step.settings, state, result);
+  return [](const BatchStep& step, IdfResult& result, IdfScratch& scratch) {
+    intersect_fields(step.shapes, step.bodies, step.pairs, step.settings, result, scratch);
   };
 }
 
@@ -86,7 +86,7 @@ void BatchDispatcher::register_pairs() {
 void BatchDispatcher::dispatchAllCollisionPairs(btOverlappingPairCache* pairs,
                                                 const btDispatcherInfo& info,
                                                 btDispatcher* dispatcher) {
-  // Another install() would have taken pairs away.
+  // Another install() would have replaced pairs.
   if (m_doubleDispatchContactPoints[kOurs][kOurs] != &functions_->ours) register_pairs();
   batch_->open();
   btCollisionDispatcher::dispatchAllCollisionPairs(pairs, info, dispatcher);

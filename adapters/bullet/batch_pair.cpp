@@ -26,8 +26,8 @@ void BatchPair::processCollision(const btCollisionObjectWrapper* wrap_0,
     batch.add(*state_, *wrap_0, *wrap_1);
     return;
   }
-  // Somebody asks outside of a step, or in the middle of it for another purpose: alone, and now.
-  // (A batch that is being gathered cannot be run here.)
+  // A query outside a step, or in the middle of it for another purpose: run alone, and now. (A
+  // batch in preparation cannot be run here.)
   if (batch.is_open()) return;
   batch.add(*state_, *wrap_0, *wrap_1);
   batch.run(static_cast<double>(info.m_timeStep), is_plain ? nullptr : result);

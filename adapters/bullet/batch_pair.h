@@ -1,4 +1,4 @@
-// The algorithm of pairs that are looked at in batches. Private to the plug-in.
+// The algorithm of pairs that are tested in batches. Private to the plug-in.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@ namespace isotact::bullet_detail {
 
 class Batch;
 
-// A contact of the step before, to be looked at again.
+// A contact of the step before, to be tested again.
 struct KeptContact {
   std::uint64_t key = 0;
-  Vec3 place{};      // on the surface, in metres of the unscaled shape
-  bool on_0 = true;  // whose surface and shape
+  Vec3 place{};      // On the surface, in metres of the unscaled shape.
+  bool on_0 = true;  // The body of the surface and shape.
 };
 
 struct BatchPairState {
@@ -27,11 +27,11 @@ struct BatchPairState {
   KeptContact kept[kMostChosen]{};
   std::size_t kept_count = 0;
   std::uint64_t next_key = 1;
-  bool is_waiting = false;  // in the batch
+  bool is_waiting = false;  // The pair is in the batch.
 };
 
-// Asks for nothing by itself: within a step it only gets in line. The rest is the batch's. What it
-// holds is on the heap, as PairAlgorithm's is.
+// Runs no query by itself: within a step it only joins the queue. The batch does the rest. Its
+// state is on the heap, as that of PairAlgorithm.
 class BatchPair final : public btActivatingCollisionAlgorithm {
  public:
   BatchPair(const btCollisionAlgorithmConstructionInfo& info,

@@ -15,8 +15,8 @@
 namespace isotact::bullet_detail {
 namespace {
 
-constexpr std::size_t kPairsAtOnce = 16;  // a chunk of work for one thread
-constexpr double kSameSide = 0.5;         // cosine between normals
+constexpr std::size_t kPairsAtOnce = 16;  // A chunk of work for one thread.
+constexpr double kSameSide = 0.5;         // Cosine between normals.
 
 double since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -29,8 +29,8 @@ double half_of_smallest_side(const btCollisionShape& shape) {
   return std::min({side.x, side.y, side.z}) / 2;
 }
 
-// How far it goes in this step if nothing holds it. Turning does not count: points of what rolls go
-// along arcs, not along lines. More than half of its size would jump over what is in the way.
+// Returns the motion in this step if nothing stops the body. Rotation is ignored: points of rolling
+// bodies move along arcs, not along lines. More than half of its size would jump over obstacles.
 Vec3 shift_of(const btCollisionObject& body, const btCollisionShape& shape, double time_step) {
   if (body.isStaticObject() || !body.isActive() || !(time_step > 0)) return {};
   const Vec3 center = from_bullet(body.getWorldTransform().getOrigin());
@@ -94,7 +94,7 @@ void Batch::forget(const BatchPairState& pair) {
     if (request.pair == &pair) request.pair = nullptr;
 }
 
-// Bodies share one place in the query for all their pairs; children of compounds have their own.
+// A body has one entry in the query for all its pairs; children of compounds have their own.
 void Batch::place(Side& side, double time_step) {
   const BatchShape shape = *shapes_.find(*side.shape);
   side.shift = shift_of(*side.object, *side.shape, time_step);
@@ -120,7 +120,7 @@ void Batch::run(double time_step, btManifoldResult* sink) {
     Request& r = requests_[i];
     if (r.pair == nullptr) continue;
     r.pair->is_waiting = false;
-    // A shape that was changed since its pair was made may have no field any more.
+    // A shape that was changed since its pair was made may no longer have a field.
     if (!can_take(*r.side[0].shape, *r.side[1].shape)) continue;
     for (Side& side : r.side) place(side, time_step);
     pairs_.push_back({r.side[0].body, r.side[1].body});
@@ -134,7 +134,7 @@ void Batch::run(double time_step, btManifoldResult* sink) {
   const auto asked = std::chrono::steady_clock::now();
   result_.contacts.clear();
   result_.first_contact.assign(pairs_.size() + 1, 0);
-  if (!pairs_.empty()) settings_.backend(step, state_, result_);
+  if (!pairs_.empty()) settings_.backend(step, result_, state_);
   report_ = {.pairs = pairs_.size(), .contacts = result_.contacts.size()};
   report_.query_seconds = since(asked);
   if (settings_.observer) settings_.observer(step, result_);
@@ -149,9 +149,9 @@ void Batch::run(double time_step, btManifoldResult* sink) {
   report_.all_seconds = since(begin);
 }
 
-// As plan_intersections chooses it.
+// As chosen by plan_intersections.
 double Batch::shell_of(const Request& request) const {
-  if (settings_.query.epsilon > 0) return settings_.query.epsilon;
+  if (settings_.query.margin > 0) return settings_.query.margin;
   const auto longest = [&](const Side& side) {
     const IdfBody& body = bodies_[side.body];
     return longest_side(shapes_.all()[body.shape], body.scale);
@@ -159,9 +159,9 @@ double Batch::shell_of(const Request& request) const {
   return 0.01 * std::min(longest(request.side[0]), longest(request.side[1]));
 }
 
-// Particles stop anywhere within epsilon of the surface, and depth is measured there. So the place
-// is first brought onto the surface, then measured in the other field: gaps come out right, and
-// contacts of bodies at rest do not tremble by epsilon.
+// Particles stop anywhere within margin of the surface, and depth is measured there. The position
+// is therefore first moved to the surface, then measured in the other field. Gaps are correct, and
+// contacts of bodies at rest do not tremble by margin.
 bool Batch::look_at(const Request& request, const Place& place, double most_gap,
                     Found& found) const {
   const IdfBody* body[2] = {&bodies_[request.side[0].body], &bodies_[request.side[1].body]};
@@ -176,14 +176,14 @@ bool Batch::look_at(const Request& request, const Place& place, double most_gap,
   const Vec3 on_own = place.world - here.gradient * here.distance;
   const FieldSample there = look(other, on_own);
   if (!(there.distance <= most_gap)) return false;
-  // The other's gradient goes from it to us: from 1 to 0 where we are 0.
+  // The other's gradient points from it to us: from 1 to 0 if we are 0.
   Vec3 out = there.gradient;
   if (!(length_sq(out) > 0)) out = place.on_0 ? place.normal : -place.normal;
-  // Back to where bodies are now.
+  // Back to the current poses.
   const Vec3 own_now = on_own - request.side[own].shift;
   Vec3 other_now = on_own - out * there.distance - request.side[other].shift;
-  // What would go into a thin wall beyond its middle has its way out on the far side there. It is
-  // to stay on the side that it comes from.
+  // A position that would enter a thin wall beyond its middle has its nearest exit on the far side.
+  // It must stay on the side that it comes from.
   const FieldSample before = look(other, own_now + request.side[other].shift);
   if (dot(before.gradient, out) < kSameSide && length_sq(before.gradient) > 0) {
     out = before.gradient;

@@ -1,4 +1,5 @@
-// The pairs of a step, one query for all, and what becomes of its contacts. Private to the plug-in.
+// The pairs of a step, one query for all of them, and the use of its contacts. Private to the
+// plug-in.
 #pragma once
 
 #include <cstdint>
@@ -21,19 +22,19 @@ class Batch {
  public:
   explicit Batch(BatchSettings settings);
 
-  // Whether both have a field or a formula. Makes texels where they are met for the first time.
+  // Returns whether both have a field or a formula. Makes texels at their first use.
   bool can_take(const btCollisionShape& shape_0, const btCollisionShape& shape_1);
 
-  // Between open and run, pairs wait. They are looked at where they will be after `time_step`.
+  // Pairs wait between open and run. They are tested at their expected poses after `time_step`.
   void open() {
-    requests_.clear();  // of a step that an Error ended
+    requests_.clear();  // Pairs of a step that an Error ended.
     is_open_ = true;
   }
   bool is_open() const { return is_open_; }
   void add(BatchPairState& pair, const btCollisionObjectWrapper& wrap_0,
            const btCollisionObjectWrapper& wrap_1);
   void forget(const BatchPairState& pair);
-  // Writes manifolds, or hands contacts to `sink` where there is one.
+  // Writes manifolds, or passes contacts to `sink` if there is one.
   void run(double time_step, btManifoldResult* sink = nullptr);
 
   const BatchReport& report() const { return report_; }
@@ -45,22 +46,22 @@ class Batch {
     btTransform world_from_bullet{};
     int part = -1, index = -1;
     bool is_child = false;
-    std::uint32_t body = 0;  // of bodies_
-    Vec3 shift{};            // metres that it will have moved by at the end of the step
+    std::uint32_t body = 0;  // Index into bodies_.
+    Vec3 shift{};            // Metres of expected motion until the end of the step.
   };
   struct Request {
-    BatchPairState* pair = nullptr;  // null: gone since
+    BatchPairState* pair = nullptr;  // Null: no longer there.
     Side side[2]{};
   };
   struct Found {
     Candidate candidate{};
     KeptContact kept{};
   };
-  // A place near the surface of one of two, at the end of the step.
+  // A position near the surface of one of two bodies, at the end of the step.
   struct Place {
     Vec3 world{};
     bool on_0 = true;
-    Vec3 normal{};  // where fields have none
+    Vec3 normal{};  // Used if fields have no gradient.
   };
 
   void place(Side& side, double time_step);
@@ -77,10 +78,10 @@ class Batch {
   std::unordered_map<const btCollisionObject*, std::uint32_t> body_of_{};
   std::vector<IdfBody> bodies_{};
   std::vector<IdfPair> pairs_{};
-  std::vector<std::size_t> request_of_{};    // of a pair
-  std::vector<std::vector<Found>> found_{};  // of a pair
-  std::vector<Candidate> candidates_{};      // of the pair that is written
-  IdfState state_{};
+  std::vector<std::size_t> request_of_{};    // Per pair.
+  std::vector<std::vector<Found>> found_{};  // Per pair.
+  std::vector<Candidate> candidates_{};      // Candidates of the pair that is being written.
+  IdfScratch state_{};
   IdfResult result_{};
   BatchReport report_{};
 };

@@ -16,17 +16,17 @@
 #include "isotact/adapters/bullet/convert.h"
 #include "isotact/adapters/bullet/report.h"
 #include "isotact/base/error.h"
-#include "isotact/field/csg.h"
+#include "isotact/field/models/csg.h"
 
 #include "other_solid.h"
 
 namespace isotact::bullet_detail {
 namespace {
 
-constexpr int kMostCells = 256;  // where no number is asked for
-constexpr double kPadding = 3;   // cells around the body
+constexpr int kMostCells = 256;  // If no number is requested.
+constexpr double kPadding = 3;   // Cells around the body.
 
-// Padded all around, so that what is near the surface is in the box.
+// Padded on all sides, so that positions near the surface are in the box.
 Lattice lattice_around(const Aabb& box, double spacing) {
   const double pad = kPadding * spacing;
   Lattice lattice{.origin = box.lower - Vec3{pad, pad, pad}, .spacing = spacing};
@@ -36,8 +36,8 @@ Lattice lattice_around(const Aabb& box, double spacing) {
   return lattice;
 }
 
-// Slopes of bricks come from differences, and may be a little above one, where those of distances
-// are never: texels do not take them so.
+// Slopes of bricks come from differences, and may be slightly above one, which slopes of distances
+// never are: texels do not accept them.
 struct GentleField {
   Offset<BrickField> field;
 
@@ -87,7 +87,7 @@ std::optional<BatchShape> BatchShapes::find_formula(const Key& key, const Formul
   if (is_new) {
     try {
       at->second = add(IdfShape(formula));
-    } catch (const Error&) {  // without a volume: its pairs go by points
+    } catch (const Error&) {  // Without a volume: its pairs use points.
     }
   }
   if (!at->second) return {};
@@ -112,7 +112,7 @@ std::optional<BatchShape> BatchShapes::find_ours(const IsotactShape& shape) {
   return BatchShape{*at->second, shape.scaled_frame(), shape.scale()};
 }
 
-// Bullet's shapes are as large as they say, with their margins inside.
+// Bullet's shapes have their stated sizes, with their margins inside.
 std::optional<BatchShape> BatchShapes::find(const btCollisionShape& shape) {
   const auto type = static_cast<double>(shape.getShapeType());
   switch (shape.getShapeType()) {

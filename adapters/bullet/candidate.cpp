@@ -20,8 +20,9 @@ Choice choose_contacts(std::span<const Candidate> all, std::span<const std::uint
       deepest = i;
       break;
     }
-  return choose_spread(all.size(), deepest, std::span(last, last_count), all[deepest].normal, most,
-                       [&](std::size_t i) { return all[i].on_0; });
+  return choose_spread(all.size(), deepest, all[deepest].normal, most,
+                       [&](std::size_t i) { return all[i].on_0; },
+                       {.in_plane = false, .last = std::span(last, last_count)});
 }
 
 }  // namespace isotact::bullet_detail

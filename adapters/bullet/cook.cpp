@@ -7,9 +7,7 @@
 #include "isotact/adapters/bullet/convert.h"
 #include "isotact/adapters/bullet/shape.h"
 #include "isotact/base/error.h"
-#include "isotact/field/isosurface.h"
-#include "isotact/geometry/repair.h"
-#include "isotact/pointshell/asset_section.h"
+#include "isotact/geometry/repair/repair.h"
 
 namespace isotact {
 namespace {
@@ -20,14 +18,14 @@ void check(const BulletShapeSettings& s) {
       throw Error(fmt::format("{} is {}, must be finite and not negative", name, value));
   };
   need(s.margin, "margin");
-  need(s.contact_distance, "contact_distance");
+  need(s.contact_margin, "contact_margin");
   need(s.max_approach, "max_approach");
   need(s.meshes.thickness, "meshes.thickness");
   need(s.bounce_speed, "bounce_speed");
   need(s.fast_motion, "fast_motion");
   if (s.points_per_manifold > kManifoldSize)
     throw Error(fmt::format("points_per_manifold is {}, must be 0 to 4", s.points_per_manifold));
-  if (s.segments == 0) throw Error("segments is 0, must be 1 or more");
+  if (s.patches == 0) throw Error("patches is 0, must be 1 or more");
 }
 
 Aabb find_box(const bullet_detail::BulletBody& body) {
@@ -42,30 +40,34 @@ Aabb find_box(const bullet_detail::BulletBody& body) {
   return body.field ? body.field->bounds() : bounds(body.voxmap->lattice());
 }
 
-// What settings leave at 0.
+// Sets the defaults of settings that are 0.
 void fill_in(BulletShapeSettings& s, const bullet_detail::BulletBody& body) {
   const double radius = body.ball.radius;
-  if (s.contact_distance == 0) s.contact_distance = 0.0005 * radius;
+  if (s.contact_margin == 0) s.contact_margin = 0.0005 * radius;
   if (s.max_approach == 0) s.max_approach = std::max(0.01 * radius, body.cell);
-  s.max_approach = std::max(s.max_approach, s.contact_distance);
+  s.max_approach = std::max(s.max_approach, s.contact_margin);
   if (s.meshes.thickness == 0) s.meshes.thickness = body.smallest_side / 4;
   if (s.fast_motion == 0) s.fast_motion = body.smallest_side / 2;
-  const bool cut = s.segments > 1 || s.segment_level > 0;
+  const bool cut = s.patches > 1 || s.patch_level > 0;
   if (s.points_per_manifold == 0) s.points_per_manifold = cut ? 1 : kManifoldSize;
 }
 
 }  // namespace
 
-std::unique_ptr<IsotactShape> cook_bullet_shape(BulletShapeParts parts,
+std::unique_ptr<IsotactShape> cook_bullet_shape(const Shape& shape,
                                                 const BulletShapeSettings& settings) {
   check(settings);
-  if (!parts.tree && !parts.field && !parts.voxmap)
-    throw Error("a shape needs a pointshell, a field or a voxelmap");
-  auto body = std::make_shared<bullet_detail::BulletBody>();
-  body->tree = std::move(parts.tree);
-  body->field = std::move(parts.field);
-  if (!body->field) body->voxmap = std::move(parts.voxmap);
-  body->mesh = std::move(parts.mesh);
+  if (!shape.is_bounded())
+    throw Error("a shape without end is none of Bullet's bodies: use btStaticPlaneShape");
+  auto body = std::make_shared<bullet_detail::BulletBody>(shape);
+  const ShapeParts& parts = shape.parts();
+  const bool makes_field = parts.solid || parts.dense || parts.first_order;
+  body->tree = parts.tree;
+  body->field = parts.field;
+  if (!body->field && makes_field) body->field = shape.brick_field();
+  if (!body->tree && parts.solid) body->tree = shape.points();
+  if (!body->field) body->voxmap = parts.voxmap;
+  body->mesh = parts.mesh;
   body->box = find_box(*body);
   if (is_empty(body->box)) throw Error("the mesh of a shape has no triangles");
   body->ball = {center(body->box), length(extent(body->box)) / 2};
@@ -77,53 +79,30 @@ std::unique_ptr<IsotactShape> cook_bullet_shape(BulletShapeParts parts,
   fill_in(body->settings, *body);
 
   // Room for margins of both bodies: that of the other is not known, but rarely larger than ours.
-  const TargetSettings target{.max_margin = body->settings.max_approach + 2 * settings.margin};
-  if (body->field) body->target.emplace(*body->field, target);
-  if (body->voxmap) body->target.emplace(*body->voxmap, target);
+  const double max_margin = body->settings.max_approach + 2 * settings.margin;
+  if (shape.can_have_field()) body->target = shape.shell_target(max_margin);
   if (body->tree)
-    body->segments = settings.segment_level >= 0
-                         ? segments_of_level(*body->tree, settings.segment_level)
-                         : find_segments(*body->tree, settings.segments);
-  body->mass = std::move(parts.mass);
-  if (!body->mass && body->mesh) body->mass = find_mass_properties(*body->mesh, {.density = 1});
-  // An open or wrongly turned mesh has no inertia to speak of; its field's surface is closed.
-  if ((!body->mass || body->mass->status != MassStatus::kSolid) && body->field)
-    body->mass = find_mass_properties(extract_surface(*body->field), {.density = 1});
-  body->warnings = std::move(parts.warnings);
+    body->patches = settings.patch_level >= 0 ? patches_of_level(*body->tree, settings.patch_level)
+                                              : find_patches(*body->tree, settings.patches);
+  // Baking a voxelmap for its inertia would take too long.
+  body->mass = body->field || parts.mesh ? shape.mass() : parts.mass;
+  body->warnings = shape.warnings();
   return std::make_unique<IsotactShape>(std::move(body));
-}
-
-std::unique_ptr<IsotactShape> cook_bullet_shape(const Shape& shape,
-                                                const BulletShapeSettings& settings) {
-  return cook_bullet_shape(BulletShapeParts{.tree = shape.tree(),
-                                            .field = shape.field(),
-                                            .voxmap = shape.voxmap(),
-                                            .warnings = shape.warnings()},
-                           settings);
 }
 
 std::unique_ptr<IsotactShape> cook_bullet_shape(const Asset& asset,
                                                 const BulletShapeSettings& settings) {
-  return cook_bullet_shape(BulletShapeParts{.tree = find_point_sphere_tree(asset),
-                                            .field = asset.field,
-                                            .voxmap = asset.voxmap,
-                                            .mass = asset.mass},
-                           settings);
+  return cook_bullet_shape(Shape::from_asset(asset), settings);
 }
 
 std::unique_ptr<IsotactShape> cook_bullet_shape(const TriangleMesh& mesh,
                                                 const CookSettings& settings) {
-  const Shape shape = Shape::from_mesh(mesh, settings.shape);
-  return cook_bullet_shape(BulletShapeParts{.tree = shape.tree(),
-                                            .field = shape.field(),
-                                            .mesh = std::make_shared<const TriangleMesh>(mesh),
-                                            .warnings = shape.warnings()},
-                           settings.bullet);
+  return cook_bullet_shape(Shape::from_mesh(mesh, settings.shape), settings.bullet);
 }
 
 namespace {
 
-// Bullet hands triangles over one by one, scaled.
+// Bullet passes triangles one by one, scaled.
 class Collector final : public btInternalTriangleIndexCallback {
  public:
   void internalProcessTriangleIndex(btVector3* corner, int, int) override {
@@ -162,14 +141,14 @@ BodyInfo make_body_info(const IsotactShape& shape, const MassSettings& settings)
   if (!shape.body().mass || !(shape.body().mass->volume > 0))
     throw Error("the shape has no volume: give it mass properties, a field or a closed mesh");
   const MassProperties unit = *shape.body().mass;
-  const Vec3& moments = unit.principal_moments;  // ascending
+  const Vec3& moments = unit.principal_moments;  // Ascending.
   if (!(moments.x > 0) || moments.z > 1.001 * (moments.x + moments.y))
     throw Error(
         "the shape's inertia is that of no body: its mesh is open, or faces both ways; cook it "
         "with "
         "a field, or give mass properties");
   const double s = shape.scale();
-  // Of the frame that was cooked, scaled; the shape's own frame does not count.
+  // In the cooked frame, scaled; the shape's own frame is ignored.
   const Pose shape_from_body{unit.mesh_from_principal, unit.center};
   BodyInfo info;
   info.shape = std::make_unique<IsotactShape>(shape.shared_body(), inverse(shape_from_body));

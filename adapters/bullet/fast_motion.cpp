@@ -1,10 +1,10 @@
-// Bodies that move far in one step. Bullet's own search along the way is for convex shapes only.
+// Bodies that move far in one step. Bullet's own search along the path is only for convex shapes.
 //
 // Both bodies are moved along their velocities by parts of the step. From a pose whose clearance is
-// c, no point touches before it has moved by c against the other: so the parts are c over a bound
-// of the relative motion, and nothing is passed over (conservative
-// advancement: Mirtich 1996). Where they touch, contacts are made, and carried back
-// to where the bodies are now: the gap there tells the solver how far they may still go.
+// c, no point touches before it has moved by c relative to the other. The parts are therefore c
+// divided by a bound of the relative motion, and nothing is missed (conservative advancement:
+// Mirtich 1996). Contacts are made at the pose of touching, and transformed back to the current
+// poses: the gap there gives the solver the remaining distance.
 #include <algorithm>
 #include <cmath>
 
@@ -19,11 +19,11 @@ namespace isotact::bullet_detail {
 namespace {
 
 constexpr int kMostParts = 256;
-constexpr double kShortestPart = 0.02;  // of our smallest side
+constexpr double kShortestPart = 0.02;  // Fraction of our smallest side.
 constexpr std::uint32_t kPlanePoints = 64;
 
-// Where a wrapper's shape will be after a part of the step. Bullet adds gravity to velocities
-// before it moves bodies: it acts on all of the step.
+// Returns the pose of a wrapper's shape after a part of the step. Bullet adds gravity to velocities
+// before it moves bodies: it acts during the whole step.
 btTransform moved(const btCollisionObjectWrapper& wrap, double seconds, double time_step) {
   const btCollisionObject& body = *wrap.getCollisionObject();
   if (body.isStaticObject()) return wrap.getWorldTransform();
@@ -36,35 +36,35 @@ btTransform moved(const btCollisionObjectWrapper& wrap, double seconds, double t
   btTransform then;
   btTransformUtil::integrateTransform(body.getWorldTransform(), v, w,
                                       static_cast<btScalar>(seconds), then);
-  // Children of compounds have a place in their body.
+  // Children of compounds have a pose in their body.
   return then * body.getWorldTransform().inverse() * wrap.getWorldTransform();
 }
 
 double clearance_of(const PairNow& now, double most, PairState& state) {
-  GatherMemory& m = state.memory;
+  GatherScratch& m = state.memory;
   if (state.kind == PairKind::kSolid) {
     const Placed solid = placed_solid(state, now);
     if (solid.target == nullptr || !now.ours.body().tree) return most;
-    return find_clearance(now.ours, solid, most, m.points_0);
+    return compute_clearance(now.ours, solid, most, m.points_0);
   }
   double clearance = most;
   const Placed in_a = placed(now.ours), in_b = placed(*now.second);
   if (now.ours.body().tree && in_b.target != nullptr)
-    clearance = find_clearance(now.ours, in_b, clearance, m.points_0);
+    clearance = compute_clearance(now.ours, in_b, clearance, m.points_0);
   if (now.second->body().tree && in_a.target != nullptr)
-    clearance = std::min(clearance, find_clearance(*now.second, in_a, clearance, m.points_1));
+    clearance = std::min(clearance, compute_clearance(*now.second, in_a, clearance, m.points_1));
   return clearance;
 }
 
-// Not more than what fields are prepared for, or nothing would be found there.
+// At most the distance that fields are prepared for, or nothing would be found there.
 double shortest_part(const Ours& ours) {
   const double part = kShortestPart * ours.body().smallest_side;
   const double most = ours.body().target ? ours.body().target->max_margin() / 2 : part;
   return std::min(part, most) * ours.scale;
 }
 
-// One contact lets a body turn about it, and its middle goes on. So in this one step the plane of
-// the contact holds all of the body: some of its points, spread out, are contacts as well.
+// With one contact, a body rotates about it, and its centre continues. In this step the plane of
+// the contact therefore holds the whole body: some of its points, spread out, are contacts as well.
 void add_plane_points(const Ours& ours, std::vector<Candidate>& candidates) {
   if (!ours.body().tree) return;
   const Candidate first = *std::min_element(
@@ -102,12 +102,12 @@ void gather_fast(const btCollisionObjectWrapper& wrap_0, const btCollisionObject
     if (clearance <= touch) break;
     t += clearance / motion;
     if (t >= 1) return;
-    if (part == kMostParts) break;  // so many steps are only made next to the surface
+    if (part == kMostParts) break;  // So many steps only occur next to the surface.
     then = pair_at(state, wrap_0, moved(wrap_0, t * time_step, time_step), wrap_1,
                    moved(wrap_1, t * time_step, time_step));
   }
   gather(then, {.reach = 1.5 * touch, .last = &state.manifolds}, state);
-  // Back to now: each place goes with its body.
+  // Back to the current time: each position moves with its body.
   const btTransform back_0 =
       wrap_0.getWorldTransform() * moved(wrap_0, t * time_step, time_step).inverse();
   const btTransform back_1 =
@@ -120,9 +120,9 @@ void gather_fast(const btCollisionObjectWrapper& wrap_0, const btCollisionObject
   hold_whole_body(now, state);
 }
 
-// Conservative advancement does not get off the ground where bodies touch. Here looks follow each
-// other so closely that each sees what may be met before the next. What is already near, and not
-// about to be run into, does not count.
+// Conservative advancement makes no progress if bodies touch. Here tests follow each other so
+// closely that each finds everything that may be met before the next. Points that are already near,
+// and are not about to collide, do not count.
 void gather_ahead(const btCollisionObjectWrapper& wrap_0, const btCollisionObjectWrapper& wrap_1,
                   const PairNow& now, double time_step, PairState& state) {
   const double motion = motion_bound(now, time_step) + fall_of(now, time_step);
@@ -134,7 +134,7 @@ void gather_ahead(const btCollisionObjectWrapper& wrap_0, const btCollisionObjec
     return c.distance + dot(c.normal, v) * (1 - t) * time_step < -reach;
   };
   std::vector<Candidate> found = state.memory.candidates;
-  // Then what it touches is what stops it.
+  // Then its current contact stops it.
   if (std::any_of(found.begin(), found.end(),
                   [&](const Candidate& c) { return is_run_into(c, 0); }))
     return;

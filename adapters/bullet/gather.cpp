@@ -29,7 +29,7 @@ double cap_reach(const Placed& other, double reach, double grown) {
   return std::min(reach, most);
 }
 
-// One hit as a candidate.
+// Returns one hit as a candidate.
 Candidate make_candidate(const Ours& ours, const Placed& other, const ShellPlacement& placement,
                          std::uint32_t point, double distance, std::uint32_t slot) {
   const PointSphereTree& tree = *ours.body().tree;
@@ -47,7 +47,7 @@ Candidate make_candidate(const Ours& ours, const Placed& other, const ShellPlace
   return c;
 }
 
-// Where points of last step's contacts are among the hits, which are in the order of points.
+// Finds the points of last step's contacts among the hits, which are in the order of points.
 std::size_t find_last(std::span<const std::uint64_t> keys, Finder finder,
                       std::span<const ShellHit> hits, std::span<std::size_t> places) {
   std::size_t count = 0;
@@ -63,13 +63,13 @@ std::size_t find_last(std::span<const std::uint64_t> keys, Finder finder,
   return count;
 }
 
-// Of the hits of one segment.
+// Choice among the hits of one patch.
 struct ChosenHits {
   const PointSphereTree& tree;
   std::span<const ShellHit> hits;
   std::span<const std::uint64_t> last_keys;
   Finder finder;
-  double slack;  // metres
+  double slack;  // Metres.
   std::size_t most;
   bool keeps_old;
 
@@ -87,31 +87,32 @@ struct ChosenHits {
         break;
       }
     if (most == 1) {
-      // One new contact a step; what it found in the steps before stays while it is near.
+      // One new contact per step; those found in the steps before stay while they are near.
       Choice choice{.count = 1, .index = {deepest}};
       for (const std::size_t i : std::span(last, keeps_old ? last_count : 0))
         if (i != deepest && choice.count < kMostChosen) choice.index[choice.count++] = i;
       return choice;
     }
     const auto x = tree.x(), y = tree.y(), z = tree.z();
-    return choose_spread(hits.size(), deepest, std::span(last, last_count), normal_at(deepest),
-                         most, [&](std::size_t i) {
+    return choose_spread(hits.size(), deepest, normal_at(deepest), most,
+                         [&](std::size_t i) {
                            const std::uint32_t p = hits[i].point;
                            return Vec3{x[p], y[p], z[p]};
-                         });
+                         },
+                         {.in_plane = false, .last = std::span(last, last_count)});
   }
 };
 
-bool is_cut(const Ours& ours) { return ours.body().segments.first_point.size() > 2; }
+bool is_cut(const Ours& ours) { return ours.body().patches.first_point.size() > 2; }
 
-// Calls visit(segment, hits of it) for segments that have any.
+// Calls visit(patch, hits of it) for patches that have any.
 template <typename Visit>
 void for_each_segment(const Ours& ours, std::span<const ShellHit> hits, const Visit& visit) {
   if (!is_cut(ours)) {
     if (!hits.empty()) visit(0U, hits);
     return;
   }
-  const auto& first = ours.body().segments.first_point;
+  const auto& first = ours.body().patches.first_point;
   for (std::size_t begin = 0; begin < hits.size();) {
     const auto after = std::upper_bound(first.begin(), first.end(), hits[begin].point);
     std::size_t end = begin;
@@ -121,23 +122,24 @@ void for_each_segment(const Ours& ours, std::span<const ShellHit> hits, const Vi
   }
 }
 
-std::uint32_t slot_of(const Ours& ours, std::uint32_t segment) {
-  return is_cut(ours) ? (ours.is_0 ? kSlotOf0 : kSlotOf1) + segment : 0;
+std::uint32_t slot_of(const Ours& ours, std::uint32_t patch) {
+  return is_cut(ours) ? (ours.is_0 ? kSlotOf0 : kSlotOf1) + patch : 0;
 }
 
-// Hits that touch or will touch in this step. Directions are taken to be that at the deepest one,
-// so that the gap at the end of the step is the distance and a linear function of the place.
+// Keeps hits that touch or will touch in this step. Directions are assumed to be that at the
+// deepest one, so that the gap at the end of the step is the distance plus a linear function of the
+// position.
 std::span<const ShellHit> drop_those_apart(const Ours& ours, const Placed& other,
                                            const ShellPlacement& placement,
-                                           const ShellAnswer& answer, const GatherRequest& request,
+                                           const ShellResult& answer, const GatherRequest& request,
                                            std::vector<ShellHit>& kept) {
-  const double touching = request.contact_distance + ours.margin + other.margin;
-  if (request.motion == nullptr || request.reach <= request.contact_distance) return answer.hits;
+  const double touching = request.contact_margin + ours.margin + other.margin;
+  if (request.motion == nullptr || request.reach <= request.contact_margin) return answer.hits;
   const PointSphereTree& tree = *ours.body().tree;
   const ShellHit& deepest = answer.hits[answer.deepest];
   const Vec3 out = transform_vector(other.world_from_target,
                                     direction_at(tree, *other.target, placement, deepest.point));
-  // The gap that closes, at four places: a linear function is known by these.
+  // The closing gap at four positions: these determine a linear function.
   const RelativeMotion& m = *request.motion;
   const double sign = ours.is_0 == m.of_0 ? 1 : -1;
   const auto change = [&](const Vec3& local) {
@@ -156,9 +158,7 @@ std::span<const ShellHit> drop_those_apart(const Ours& ours, const Placed& other
   return kept;
 }
 
-double slack_of(const Ours& ours) {
-  return 0.1 * ours.body().settings.contact_distance * ours.scale;
-}
+double slack_of(const Ours& ours) { return 0.1 * ours.body().settings.contact_margin * ours.scale; }
 
 }  // namespace
 
@@ -171,12 +171,12 @@ Ours view(const IsotactShape& shape, const btTransform& world_from_bullet, bool 
 }
 
 void gather_points(const Ours& ours, const Placed& other, const GatherRequest& request,
-                   ShellState& state, GatherMemory& memory) {
+                   ShellScratch& state, GatherScratch& memory) {
   std::vector<Candidate>& candidates = memory.candidates;
   const PointSphereTree& tree = *ours.body().tree;
   const ShellPlacement placement = placement_of(ours, other);
   const double grown = ours.margin + other.margin;
-  const ShellAnswer answer = find_hits(tree, *other.target, placement,
+  const ShellResult answer = find_hits(tree, *other.target, placement,
                                        {.margin = cap_reach(other, request.reach + grown, grown),
                                         .want_distance = request.want_nearest},
                                        state);
@@ -191,8 +191,8 @@ void gather_points(const Ours& ours, const Placed& other, const GatherRequest& r
   const Quat shell_from_field = conjugate(placement.field_from_shell.rotation);
   const std::span<const ShellHit> near =
       drop_those_apart(ours, other, placement, answer, request, memory.near_hits);
-  for_each_segment(ours, near, [&](std::uint32_t segment, std::span<const ShellHit> hits) {
-    const std::uint32_t slot = slot_of(ours, segment);
+  for_each_segment(ours, near, [&](std::uint32_t patch, std::span<const ShellHit> hits) {
+    const std::uint32_t slot = slot_of(ours, patch);
     const ChosenHits all{.tree = tree,
                          .hits = hits,
                          .last_keys = request.last->keys(slot),
@@ -213,7 +213,7 @@ void gather_points(const Ours& ours, const Placed& other, const GatherRequest& r
 
 void gather_edges(const Ours& ours, std::span<const FeatureEdge> edges, double radius,
                   const Pose& world_from_edges, const GatherRequest& request,
-                  GatherMemory& memory) {
+                  GatherScratch& memory) {
   const BulletBody& body = ours.body();
   if (!body.field && !body.voxmap) return;
   const double s = ours.scale;
@@ -222,7 +222,7 @@ void gather_edges(const Ours& ours, std::span<const FeatureEdge> edges, double r
   for (const FeatureEdge& e : edges) {
     const Vec3 a = transform_point(shape_from_edges, e.a) / s;
     const Vec3 b = transform_point(shape_from_edges, e.b) / s;
-    if (!is_finite(a) || !is_finite(b)) return;  // a body that is nowhere
+    if (!is_finite(a) || !is_finite(b)) return;  // A body without a valid pose.
     memory.edges.push_back({a, b});
   }
   const FeatureRequest query{.margin = (request.furthest() + ours.margin) / s,
@@ -271,16 +271,16 @@ void allow_for_turning(const RelativeMotion& motion, std::span<Candidate> candid
 }
 
 bool may_touch(const Ours& ours, const Placed& other, double reach) {
-  const double jump = other.target->jump() * other.scale;  // infinite where nothing is known
+  const double jump = other.target->jump() * other.scale;  // Infinite if nothing is known.
   const Sphere ball = ours.world_ball();
   const Vec3 center = transform_point(inverse(other.world_from_target), ball.center);
   const double value = other.target->sample(center / other.scale, {}).distance * other.scale;
   return value - other.margin <= ball.radius * other.target->lipschitz() + jump + reach;
 }
 
-double find_clearance(const Ours& ours, const Placed& other, double most, ShellState& state) {
+double compute_clearance(const Ours& ours, const Placed& other, double most, ShellScratch& state) {
   const double grown = ours.margin + other.margin;
-  const ShellAnswer answer =
+  const ShellResult answer =
       find_hits(*ours.body().tree, *other.target, placement_of(ours, other),
                 {.margin = cap_reach(other, grown, grown), .want_distance = true}, state);
   return std::min(most, answer.distance - grown);

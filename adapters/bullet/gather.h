@@ -1,4 +1,4 @@
-// From a pair of bodies to candidates for contacts: points of ours in the other, and what is sharp
+// From a pair of bodies to candidates for contacts: points of ours in the other, and sharp features
 // of the other in our field. Private to the plug-in.
 #pragma once
 
@@ -9,7 +9,7 @@
 #include <BulletCollision/CollisionShapes/btConcaveShape.h>
 
 #include "isotact/adapters/bullet/shape.h"
-#include "isotact/queries/shell_query.h"
+#include "isotact/queries/points/shell_query.h"
 
 #include "candidate.h"
 #include "manifolds.h"
@@ -17,12 +17,12 @@
 
 namespace isotact::bullet_detail {
 
-// One of our bodies as it is now.
+// The current state of one of our bodies.
 struct Ours {
   const IsotactShape* shape = nullptr;
   Pose world_from_shape{};
   double scale = 1, margin = 0;
-  bool is_0 = true;  // Bullet's body 0 of the pair
+  bool is_0 = true;  // Bullet's body 0 of the pair.
 
   const BulletBody& body() const { return shape->body(); }
   Sphere world_ball() const {
@@ -32,9 +32,9 @@ struct Ours {
 };
 Ours view(const IsotactShape& shape, const btTransform& world_from_bullet, bool is_0);
 
-// What queries write to, kept from step to step. (Meshes' triangles are collected anew.)
-struct GatherMemory {
-  ShellState points_0{}, points_1{};
+// Memory of queries, kept from step to step. (Triangles of meshes are collected anew.)
+struct GatherScratch {
+  ShellScratch points_0{}, points_1{};
   std::vector<ShellHit> near_hits{}, triangle_hits{}, kept_hits{};
   std::vector<std::uint32_t> hit_triangle{}, kept_triangle{}, order{};
   std::vector<FeatureEdge> edges{};
@@ -42,67 +42,69 @@ struct GatherMemory {
   std::vector<Candidate> candidates{};
 };
 
-// What a target is, beside itself.
+// A target with its pose, scale and margin.
 struct Placed {
   const ShellTarget* target = nullptr;
   Pose world_from_target{};
   double scale = 1, margin = 0;
 };
 
-// How our body moves against the other, in the world's frame.
+// Motion of our body relative to the other, in the world frame.
 struct RelativeMotion {
-  Vec3 center{};   // of mass, of ours
-  Vec3 linear{};   // m/s, there
+  Vec3 center{};   // Centre of mass of ours.
+  Vec3 linear{};   // m/s, at the centre.
   Vec3 angular{};  // rad/s
   double time_step = 0;
-  bool of_0 = true;  // "ours" is Bullet's body 0
+  bool of_0 = true;  // "Ours" is Bullet's body 0.
 
   Vec3 velocity_at(const Vec3& place) const { return linear + cross(angular, place - center); }
-  // By how much a point that turns goes less far than straight on, in this step, metres.
+  // Returns the deviation of a rotating point from straight motion in this step, metres.
   Vec3 bend_at(const Vec3& place) const {
     const Vec3 inward = cross(angular, cross(angular, place - center));
     return inward * (time_step * time_step / 2);
   }
 };
 
-// `of_0`: whether "ours" is Bullet's body 0.
+// `of_0`: "ours" is Bullet's body 0.
 RelativeMotion motion_between(const btCollisionObject& ours, const btCollisionObject& other,
                               double time_step, bool of_0);
 
-// Contacts are lines of motion to Bullet's solver, but points of a body that turns go along arcs.
-// Where a ball rolls, points ahead of the lowest one would seem to go into the ground, and hold it
-// up. So all but the deepest contact get the difference added to their gap; and as much again, as
-// far as the deepest is in overlap, since those ahead will be where it is now. At rest this is
-// nothing.
+// Bullet's solver treats contacts as straight motion, but points of a rotating body move along
+// arcs. If a ball rolls, points ahead of the lowest one would seem to enter the ground, and lift
+// it. All contacts except the deepest therefore get the difference added to their gap. They get as
+// much again, up to the overlap of the deepest, since points ahead will be at its position. At rest
+// this is zero.
 void allow_for_turning(const RelativeMotion& motion, std::span<Candidate> candidates);
 
 struct GatherRequest {
-  double reach = 0;           // metres: contacts up to this far apart
-  bool want_nearest = false;  // one, however far, up to `nearest_reach`
+  double reach = 0;           // Metres: contacts up to this far apart.
+  bool want_nearest = false;  // Find one contact at any distance up to `nearest_reach`.
   double nearest_reach = 0;
   const Manifolds* last = nullptr;
-  // Of what is further apart than contact_distance, only points that will touch in this step count.
-  double contact_distance = 0;
-  const RelativeMotion* motion = nullptr;  // of the first of two; null: all count
+  // Points further apart than contact_margin count only if they will touch in this step.
+  double contact_margin = 0;
+  const RelativeMotion* motion = nullptr;  // Motion of the first of two; null: all count.
 
   double furthest() const { return want_nearest ? std::max(reach, nearest_reach) : reach; }
 };
 
-// Points of `ours` against a target. Up to four candidates for each segment.
+// Tests points of `ours` against a target. Returns up to four candidates per patch.
 void gather_points(const Ours& ours, const Placed& other, const GatherRequest& request,
-                   ShellState& state, GatherMemory& memory);
-// The other's edges (in its own frame) against the field of `ours`. All of them.
+                   ShellScratch& state, GatherScratch& memory);
+// Tests all edges of the other (in its own frame) against the field of `ours`.
 void gather_edges(const Ours& ours, std::span<const FeatureEdge> edges, double radius,
-                  const Pose& world_from_edges, const GatherRequest& request, GatherMemory& memory);
-// A mesh or height field of Bullet's. The time of one call goes with the triangles in our box.
+                  const Pose& world_from_edges, const GatherRequest& request,
+                  GatherScratch& memory);
+// Tests a mesh or height field of Bullet's. The time of a call is proportional to the triangles in
+// our box.
 void gather_mesh(const Ours& ours, const btConcaveShape& mesh, const btTransform& world_from_mesh,
-                 const GatherRequest& request, GatherMemory& memory);
+                 const GatherRequest& request, GatherScratch& memory);
 
-// Whether the two may be nearer than the reach, from one look at a field: SSL14's filter (3.2).
+// Returns whether the two may be nearer than the reach, from one field value: SSL14's filter (3.2).
 bool may_touch(const Ours& ours, const Placed& other, double reach);
 
-// How far the least distance of our points to the target is, and the same for edges: for bodies
-// that move far in a step. A lower bound, metres; at most `most`.
-double find_clearance(const Ours& ours, const Placed& other, double most, ShellState& state);
+// Returns a lower bound of the distance of our points to the target; metres, at most `most`. Used
+// for bodies that move far in a step.
+double compute_clearance(const Ours& ours, const Placed& other, double most, ShellScratch& state);
 
 }  // namespace isotact::bullet_detail

@@ -1,4 +1,4 @@
-// Meshes and height fields of Bullet's, triangle by triangle.
+// Bullet's meshes and height fields, triangle by triangle.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -9,7 +9,7 @@
 
 #include "isotact/adapters/bullet/convert.h"
 #include "isotact/base/hash.h"
-#include "isotact/queries/triangle_query.h"
+#include "isotact/queries/points/feature_query.h"
 
 #include "gather.h"
 
@@ -28,7 +28,7 @@ class Collector final : public btTriangleCallback {
   explicit Collector(const btConcaveShape& mesh) {
     if (mesh.getShapeType() == TERRAIN_SHAPE_PROXYTYPE)
       up_axis_ = static_cast<const btHeightfieldTerrainShape&>(mesh).getUpAxis();
-    // A mirrored mesh is turned inside out.
+    // A mirrored mesh is inside out.
     const btVector3& scale = mesh.getLocalScaling();
     is_mirrored_ = scale.x() * scale.y() * scale.z() < 0;
   }
@@ -37,7 +37,7 @@ class Collector final : public btTriangleCallback {
     for (std::size_t i = 0; i < 3; ++i) t.corner[i] = from_bullet(corner[i]);
     if (is_mirrored_) std::swap(t.corner[1], t.corner[2]);
     t.normal = normalized(cross(t.corner[1] - t.corner[0], t.corner[2] - t.corner[0]));
-    // Which way round a height field's triangles go depends on its axis and flags.
+    // The orientation of a height field's triangles depends on its axis and flags.
     if (up_axis_ >= 0 && t.normal[static_cast<std::size_t>(up_axis_)] < 0) {
       std::swap(t.corner[1], t.corner[2]);
       t.normal = -t.normal;
@@ -52,20 +52,20 @@ class Collector final : public btTriangleCallback {
 };
 
 struct Side {
-  Vec3 a{}, b{};  // a before b, so that both triangles of an edge agree
+  Vec3 a{}, b{};  // a before b, so that both triangles of an edge agree.
   std::uint32_t triangle = 0;
 };
 auto ends(const Side& s) { return std::tie(s.a.x, s.a.y, s.a.z, s.b.x, s.b.y, s.b.z); }
 
-// A ridge: two triangles that turn away from each other, or one without neighbour.
+// A ridge: two triangles that bend away from each other, or one without neighbour.
 struct Ridge {
   FeatureEdge edge{};
-  std::uint32_t left = 0, right = 0;  // triangles; equal where there is one only
+  std::uint32_t left = 0, right = 0;  // Triangles; equal if there is only one.
 };
 
-constexpr double kFlat = 0.02;  // sine of the angle below which an edge is no ridge
+constexpr double kFlat = 0.02;  // Sine of the angle below which an edge is not a ridge.
 
-// Edges inside of flat and hollow parts are left out: bodies must not catch on them.
+// Edges inside flat and hollow parts are left out: bodies must not catch on them.
 std::vector<Ridge> find_ridges(const std::vector<FlatTriangle>& triangles) {
   std::vector<Side> sides;
   for (std::uint32_t t = 0; t < triangles.size(); ++t)
@@ -86,7 +86,7 @@ std::vector<Ridge> find_ridges(const std::vector<FlatTriangle>& triangles) {
     bool is_ridge = end - i != 2;
     if (!is_ridge) {
       const FlatTriangle& t = triangles[other];
-      // The middle of the other triangle lies below this one's plane where the edge is a ridge.
+      // The centre of the other triangle lies below this one's plane if the edge is a ridge.
       const Vec3 middle = (t.corner[0] + t.corner[1] + t.corner[2]) / 3.0 - sides[i].a;
       is_ridge = dot(s.normal, middle) < -kFlat * length(middle) &&
                  length(cross(s.normal, t.normal)) > kFlat;
@@ -97,9 +97,9 @@ std::vector<Ridge> find_ridges(const std::vector<FlatTriangle>& triangles) {
   return ridges;
 }
 
-// Of a point that several triangles see, the one it is the least deep in counts: behind a ridge
-// both prisms hold it, and the nearer face is the way out.
-void keep_shallowest(GatherMemory& m) {
+// If several triangles see a point, the one with the least depth counts: behind a ridge both prisms
+// contain it, and the nearer face is the exit.
+void keep_shallowest(GatherScratch& m) {
   m.order.resize(m.triangle_hits.size());
   std::iota(m.order.begin(), m.order.end(), 0U);
   std::sort(m.order.begin(), m.order.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -115,7 +115,7 @@ void keep_shallowest(GatherMemory& m) {
 }
 
 void add_points(const Ours& ours, const std::vector<FlatTriangle>& triangles,
-                const Pose& world_from_mesh, const GatherRequest& request, GatherMemory& m) {
+                const Pose& world_from_mesh, const GatherRequest& request, GatherScratch& m) {
   const PointSphereTree& tree = *ours.body().tree;
   const ShellPlacement placement{
       .field_from_shell = inverse(world_from_mesh) * ours.world_from_shape,
@@ -150,8 +150,8 @@ void add_points(const Ours& ours, const std::vector<FlatTriangle>& triangles,
   }
 }
 
-// A ridge pushes between the normals of its two faces, and a rim without neighbour away from its
-// one face's back; directions beyond are turned to the nearer face's.
+// A ridge pushes between the normals of its two faces, and a rim without neighbour away from the
+// back of its one face. Directions beyond are changed to the nearer face's.
 void mend_directions(const Ours& ours, const std::vector<FlatTriangle>& triangles,
                      const std::vector<Ridge>& ridges, const Pose& world_from_mesh,
                      std::size_t first, std::vector<Candidate>& candidates) {
@@ -162,7 +162,7 @@ void mend_directions(const Ours& ours, const std::vector<FlatTriangle>& triangle
     const FlatTriangle &s = triangles[ridge.left], &t = triangles[ridge.right];
     const Vec3 n1 = transform_vector(world_from_mesh, s.normal);
     const Vec3 n2 = transform_vector(world_from_mesh, t.normal);
-    const Vec3 out = ours.is_0 ? c.normal : -c.normal;  // away from the mesh
+    const Vec3 out = ours.is_0 ? c.normal : -c.normal;  // Away from the mesh.
     const double a = dot(out, n1), b = dot(out, n2);
     if (a < -0.2 && b < -0.2) continue;
     const double between = dot(n1, n2);
@@ -182,9 +182,9 @@ void mend_directions(const Ours& ours, const std::vector<FlatTriangle>& triangle
 
 void gather_mesh(const Ours& ours, const btConcaveShape& mesh,
                  const btTransform& world_from_mesh_in, const GatherRequest& request,
-                 GatherMemory& memory) {
+                 GatherScratch& memory) {
   const Pose world_from_mesh = from_bullet(world_from_mesh_in);
-  // Our box in the mesh's frame. The frame of ours is only turned against Bullet's body's.
+  // Our box in the mesh's frame. Our frame is only rotated relative to that of Bullet's body.
   const Pose world_from_bullet = ours.world_from_shape * inverse(ours.shape->scaled_frame());
   btVector3 lower, upper;
   ours.shape->getAabb(to_bullet(inverse(world_from_mesh) * world_from_bullet), lower, upper);

@@ -22,12 +22,12 @@ GivenContacts::GivenContacts(btDispatcher& dispatcher, const btCollisionObject& 
 GivenContacts::~GivenContacts() = default;
 
 void GivenContacts::set(std::span<const Contact> contacts, double time_step) {
-  constexpr double kRecoverySpeed = 1;  // m/s: what is found deep inside must not be shot out
-  constexpr double kNearness = 0.02;    // metres, as Bullet's own breaking threshold
+  constexpr double kRecoverySpeed = 1;  // m/s: deep overlaps must not be ejected.
+  constexpr double kNearness = 0.02;    // Metres, as Bullet's own breaking threshold.
   std::vector<Candidate>& all = state_->candidates;
   all.clear();
   for (const Contact& contact : contacts)
-    all.push_back({.key = all.size() + 1,  // none is the same from step to step: places decide
+    all.push_back({.key = all.size() + 1,  // None is the same from step to step: positions decide.
                    .on_0 = contact.point_on_a,
                    .on_1 = contact.point_on_b,
                    .normal = contact.normal,

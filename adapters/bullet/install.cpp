@@ -62,7 +62,7 @@ BulletPlugin::BulletPlugin(btCollisionDispatcher& dispatcher)
     : functions_(std::make_unique<bullet_detail::CreateFunctions>()) {
   constexpr int kOurs = FAST_CONCAVE_MESH_PROXYTYPE;
   for (int type = 0; type < MAX_BROADPHASE_COLLISION_TYPES; ++type) {
-    // Compounds go through their children; an empty shape has no contact with anything.
+    // Compounds are handled by their children; an empty shape has no contact with anything.
     if (type == COMPOUND_SHAPE_PROXYTYPE || type == EMPTY_SHAPE_PROXYTYPE) continue;
     auto& [second, first] = functions_->of[static_cast<int>(bullet_detail::kind_of(type))];
     if (type != kOurs) {

@@ -15,9 +15,9 @@
 namespace isotact::bullet_detail {
 namespace {
 
-constexpr double kMostBounceDepth = 0.02;  // metres, see bounce()
+constexpr double kMostBounceDepth = 0.02;  // Metres, see bounce().
 
-// As btManifoldResult::addContactPoint fills them in.
+// As in btManifoldResult::addContactPoint.
 void combine_materials(btManifoldPoint& point, const btCollisionObject* a,
                        const btCollisionObject* b) {
   point.m_combinedFriction = gCalculateCombinedFrictionCallback(a, b);
@@ -45,7 +45,7 @@ btManifoldPoint make_point(const Candidate& c, const btCollisionObjectWrapper& w
                         static_cast<btScalar>(c.distance));
   point.m_positionWorldOnA = on_a;
   point.m_positionWorldOnB = on_b;
-  // Children of compounds know their number; a triangle's is the candidate's.
+  // Children of compounds have their number; for a triangle, it is the candidate's.
   point.m_partId0 = c.part_0 >= 0 ? c.part_0 : wrap_0.m_partId;
   point.m_index0 = c.index_0 >= 0 ? c.index_0 : wrap_0.m_index;
   point.m_partId1 = c.part_1 >= 0 ? c.part_1 : wrap_1.m_partId;
@@ -65,8 +65,8 @@ void call_contact_added(btManifoldPoint& point, const btCollisionObjectWrapper& 
                         point.m_index1);
 }
 
-// Bullet drives bodies apart by a fifth of their overlap a step (its erp), which is fast where it
-// is deep: they would jump.
+// Bullet separates bodies by a fifth of their overlap per step (its erp), which is fast for deep
+// overlaps: they would jump.
 void limit_recovery(btManifoldPoint& point, const WriteSettings& settings) {
   constexpr double kUsualErp = 0.2;
   const double depth = -static_cast<double>(point.m_distance1);
@@ -131,10 +131,10 @@ std::span<const std::uint64_t> Manifolds::keys(std::uint32_t id) const {
 void Manifolds::begin() {
   for (Slot& slot : slots_) {
     slot.written = false;
-    // Others may empty manifolds: a body that was moved by hand, or cleaned from its pairs.
+    // Others may empty manifolds: a body that was moved by hand, or removed from its pairs.
     if (static_cast<std::size_t>(slot.manifold->getNumContacts()) != slot.count &&
         shared_ == nullptr) {
-      // An impact that has begun goes on.
+      // An impact that has begun continues.
       for (std::size_t i = 0; i < slot.count; ++i)
         if (slot.memory[i].energy > slot.left.energy) slot.left = slot.memory[i];
       slot.manifold->clearManifold();
@@ -157,8 +157,8 @@ void Manifolds::end() {
     }
 }
 
-// For each chosen candidate the place of the old point that it goes on from, or -1: the one of the
-// same key, or else one that is near.
+// Finds, for each chosen candidate, the index of the old point that it continues, or -1: the one
+// with the same key, or otherwise one that is near.
 void Manifolds::match(const Slot& slot, std::span<const Candidate> chosen,
                       const WriteSettings& settings, const btCollisionObject& body_0,
                       std::span<int> place_of) const {
@@ -196,11 +196,11 @@ void Manifolds::write(std::uint32_t id, std::span<const Candidate> chosen,
   int place_of[kMostChosen];
   match(slot, chosen, settings, body_0, place_of);
 
-  // Old points that nothing goes on from leave; the last one takes the place of each.
+  // Removes old points without continuation; the last one replaces each.
   bool kept[kMostChosen]{};
   for (std::size_t c = 0; c < chosen.size(); ++c)
     if (place_of[c] >= 0) kept[place_of[c]] = true;
-  // Of impacts whose points are not among the chosen ones any more.
+  // Impacts whose points are no longer among the chosen ones.
   Memory left = std::exchange(slot.left, {});
   for (int i = static_cast<int>(slot.count) - 1; i >= 0; --i) {
     if (kept[i]) continue;
@@ -226,7 +226,7 @@ void Manifolds::write(std::uint32_t id, std::span<const Candidate> chosen,
     } else {
       // Predictive: contacts of fast bodies are further apart than the breaking threshold.
       at = manifold.addManifoldPoint(point, true);
-      // To one point: each that got it would give it back.
+      // Only to one point: each that got it would return it.
       slot.memory[at] = std::exchange(left, {});
       ++slot.count;
     }
@@ -243,7 +243,7 @@ void Manifolds::write(std::uint32_t id, std::span<const Candidate> chosen,
 
 namespace {
 
-// J. Infinite for a pair one of which goes where it is told: it may put energy in.
+// Returns J. Infinite for a kinematic body: it may add energy.
 double kinetic_energy_of(const btCollisionObject& body) {
   if (body.isStaticObject()) return 0;
   const btRigidBody* rigid = btRigidBody::upcast(&body);
@@ -258,7 +258,8 @@ double kinetic_energy_of(const btCollisionObject& body) {
   return twice / 2;
 }
 
-// 1/kg: how much a unit impulse along the normal at a contact changes the speed between the bodies.
+// Returns 1/kg: the change of the relative speed of the bodies per unit impulse along the normal at
+// a contact.
 double mobility_at(const btManifoldPoint& point, const btCollisionObject& body_0,
                    const btCollisionObject& body_1) {
   const auto of = [&](const btCollisionObject& body, const btVector3& place) {
@@ -271,18 +272,19 @@ double mobility_at(const btManifoldPoint& point, const btCollisionObject& body_0
 
 }  // namespace
 
-// What Bullet's solver does with a contact: across a gap d it lets bodies come together by d in
-// this step, v >= restitution u - d / dt, with u the speed of approach. So a contact that is seen
-// before it touches loses d / dt of its bounce, and all of it where that is more. In overlap it
-// adds erp depth / dt, which bounces what should not. So an impact takes two steps here. In the
-// first, the gap is given without restitution: the body comes to touch, and the impact's energy is
-// kept. In the next the solver gets a small overlap and the erp with which v >= w, the speed of the
-// rebound. A body that is found in overlap, with no gap before, bounces at once.
+// Bullet's solver lets bodies close a gap d in this step: v >= restitution u - d / dt, with u the
+// speed of approach. A contact that is seen before it touches therefore loses d / dt of its bounce,
+// and all of it if that is more. In overlap the solver adds erp depth / dt, which bounces bodies
+// that should not bounce. An impact therefore takes two steps here. In the first, the gap is given
+// without restitution: the body comes to touch, and the impact's energy is stored. In the next, the
+// solver gets a small overlap and the erp with which v >= w, the speed of the rebound. A body that
+// is found in overlap, with no gap before, bounces at once.
 //
 // The speed. Bullet steps v first, then x by the new v. Under gravity g along the normal such a
-// flight keeps E = v^2/2 + g x - g dt v/2 (in the place of v^2/2 + g x: put both steps in to see
-// it). Restitution e is e^2 of E at x = 0. The rebound is at x = d before the step and at d + w dt
-// after: w^2/2 + g d + g dt w/2 = e^2 E, so that heights are right for any step (SSL14, Figure 6).
+// flight keeps E = v^2/2 + g x - g dt v/2 (instead of v^2/2 + g x: insert both steps to verify).
+// Restitution e gives e^2 of E at x = 0. The rebound is at x = d before the step and at d + w dt
+// after: w^2/2 + g d + g dt w/2 = e^2 E, so that heights are correct for any step (SSL14, Figure
+// 6).
 void Manifolds::bounce(btManifoldPoint& point, Memory& memory, const WriteSettings& settings,
                        const btCollisionObject& body_0, const btCollisionObject& body_1) {
   const double e = static_cast<double>(point.m_combinedRestitution), dt = settings.time_step;
@@ -312,16 +314,16 @@ void Manifolds::bounce(btManifoldPoint& point, Memory& memory, const WriteSettin
     memory.energy = energy_now;
     memory.kinetic = kinetic_now;
   }
-  // Other contacts may have held it off: then it is no more than what it is now.
+  // Other contacts may have stopped it: then its energy is the current one.
   const bool touches = d <= 0.25 * std::sqrt(2 * memory.energy) * dt;
   const double energy = touches ? memory.energy : 0;
   memory.energy = 0;
   const double a = g * dt / 2, under_root = a * a + 2 * (e * e * energy - g * d);
   if (!touches || !(under_root > a * a)) return;
   double w = std::sqrt(under_root) - a;
-  // Bodies that hit with several points, one after the other, must not gain by it: together with
-  // what they have now, the bounce may come to no more than what they had before it. (A point that
-  // gets the speed w changes the energy by (w^2 - speed^2) / 2 mobility.)
+  // Bodies that hit with several points, one after the other, must not gain energy. The bounce and
+  // the current energy together must not exceed the energy before it. (A point that gets the speed
+  // w changes the energy by (w^2 - speed^2) / 2 mobility.)
   const double mobility = mobility_at(point, body_0, body_1);
   const double room = memory.kinetic - kinetic_now;
   if (std::isfinite(room) && mobility > 0) {
@@ -329,7 +331,7 @@ void Manifolds::bounce(btManifoldPoint& point, Memory& memory, const WriteSettin
     if (!(most_sq > 0)) return;
     w = std::min(w, std::sqrt(most_sq));
   }
-  // Deeper than btContactSolverInfo::m_splitImpulsePenetrationThreshold (0.04) the solver would
+  // Deeper than btContactSolverInfo::m_splitImpulsePenetrationThreshold (0.04), the solver would
   // move the body instead of giving it speed.
   const double overlap = std::clamp(-d, 1e-4, kMostBounceDepth);
   point.m_distance1 = static_cast<btScalar>(-overlap);

@@ -73,12 +73,12 @@ void make_cone(const btConeShape& cone, OtherSolid& solid) {
   const double height = static_cast<double>(cone.getHeight());
   solid.radius = static_cast<double>(cone.getMargin());
   solid.shape_from_target = turn_from_y(cone.getConeUpIndex());
-  solid.target.emplace(ConeSolid{.radius = radius, .height = height, .rounding = solid.radius});
+  solid.target.emplace(ConeField{.radius = radius, .height = height}, solid.radius);
   add_rim(solid, radius, -height / 2);
   add_edge(solid, {0, height / 2, 0}, {0, height / 2, 0});
 }
 
-// Directions spread evenly, by the golden angle.
+// Returns evenly spread directions, by the golden angle.
 Vec3 direction(int i) {
   const double y = 1 - (2 * i + 1.0) / kDirections, r = std::sqrt(1 - y * y);
   const SinCos turn = sin_cos(2.399963229728653 * i);
@@ -158,8 +158,8 @@ int corner_count_of(const btCollisionShape& shape) {
 
 Pose turn_from_y(int axis) {
   const double q = std::sqrt(0.5);
-  if (axis == 0) return {Quat{q, 0, 0, -q}, {}};  // y to x: minus a quarter turn about z
-  if (axis == 2) return {Quat{q, q, 0, 0}, {}};   // y to z: a quarter turn about x
+  if (axis == 0) return {Quat{q, 0, 0, -q}, {}};  // y to x: minus a quarter rotation about z.
+  if (axis == 2) return {Quat{q, q, 0, 0}, {}};   // y to z: a quarter rotation about x.
   return {};
 }
 

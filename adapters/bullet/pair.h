@@ -1,5 +1,5 @@
-// One pair, as it is at one time: what the ordinary search and that for fast bodies share. Private
-// to the plug-in.
+// One pair at one time: the common data of the ordinary search and that for fast bodies. Private to
+// the plug-in.
 #pragma once
 
 #include <optional>
@@ -19,7 +19,7 @@ struct PairState {
   PairKind kind;
   bool ours_is_0, is_shared;
   Manifolds manifolds;
-  GatherMemory memory{};
+  GatherScratch memory{};
   OtherSolid solid{};
   const btCollisionShape* solid_of = nullptr;
 };
@@ -34,33 +34,33 @@ struct PairNow {
   btTransform world_from_other{};
 };
 
-// With the poses of the shapes as they are given: of wrappers, or of a time within the step.
+// Uses the given poses of the shapes: of wrappers, or of a time within the step.
 PairNow pair_at(const PairState& state, const btCollisionObjectWrapper& wrap_0,
                 const btTransform& world_from_0, const btCollisionObjectWrapper& wrap_1,
                 const btTransform& world_from_1);
 
-// The other as a target for points of ours. Null target where it has none.
+// Returns the other as a target for points of ours. The target is null if it has none.
 Placed placed_solid(const PairState& state, const PairNow& now);
 Placed placed(const Ours& ours);
 
-// Into state.memory.candidates.
+// Writes to state.memory.candidates.
 void gather(const PairNow& now, const GatherRequest& request, PairState& state);
 
-// Metres that points of one may come nearer to the other in a step, at most.
+// Returns the largest approach of points of one to the other in a step, metres.
 double motion_bound(const PairNow& now, double time_step);
-// What gravity adds to it.
+// Returns the part of gravity in it.
 double fall_of(const PairNow& now, double time_step);
 
-// Bodies that move further in this step than their shapes allow (docs/bullet.md): candidates where
-// they will first touch, as they are now, across the gap. Nothing where they will not.
+// For bodies that move further in this step than their shapes allow (docs/bullet.md). Returns
+// candidates at the positions of their first contact, with the current gap between them. Returns
+// nothing if they will not touch.
 void gather_fast(const btCollisionObjectWrapper& wrap_0, const btCollisionObjectWrapper& wrap_1,
                  const PairNow& now, double time_step, PairState& state);
-// The same for bodies that touch, and may run into something else in this step: adds to the
-// candidates.
+// The same for touching bodies that may hit something else in this step. Adds to the candidates.
 void gather_ahead(const btCollisionObjectWrapper& wrap_0, const btCollisionObjectWrapper& wrap_1,
                   const PairNow& now, double time_step, PairState& state);
-// For candidates across a gap that is closed in this step by a body that is fast: the plane of the
-// nearest holds all of it.
+// For candidates across a gap that a fast body closes in this step: the plane of the nearest holds
+// all of the body.
 void hold_whole_body(const PairNow& now, PairState& state);
 
 }  // namespace isotact::bullet_detail

@@ -22,7 +22,7 @@ namespace isotact {
 namespace {
 
 constexpr int kSolverIterations = 30;
-constexpr double kTorusCells = 64;  // across a torus, which Bullet has no primitive for
+constexpr double kTorusCells = 64;  // Across a torus, for which Bullet has no primitive.
 
 std::unique_ptr<btCollisionShape> make_primitive(const PlaneField& f) {
   return std::make_unique<btStaticPlaneShape>(to_bullet(f.normal), static_cast<btScalar>(f.offset));
@@ -47,8 +47,12 @@ std::unique_ptr<btCollisionShape> make_primitive(const TorusField& f) {
   const Aabb box{{-out, -f.tube_radius, -out}, {out, f.tube_radius, out}};
   return cook_bullet_shape(Shape::from_field(AnyField{f}, box, cell));
 }
+std::unique_ptr<btCollisionShape> make_primitive(const TerrainField&) {
+  throw Error(
+      "a field \"terrain\" needs the engine \"isotact\"; for Bullet, use a shape \"mesh\" of it");
+}
 
-// A body of the scene, and where Bullet's frame lies in that of its mesh.
+// A body of the scene, and the pose of Bullet's frame in that of its mesh.
 struct EngineBody {
   std::unique_ptr<btCollisionShape> shape;
   std::unique_ptr<btDefaultMotionState> motion;
@@ -56,7 +60,7 @@ struct EngineBody {
   Pose mesh_from_body{};
 };
 
-// What finds contacts: Bullet's dispatcher with the plug-in, or one that works in batches.
+// The source of contacts: Bullet's dispatcher with the plug-in, or one that works in batches.
 class Finder {
  public:
   Finder(const Scene& scene, const World& world, BatchSettings batch) {
@@ -87,7 +91,7 @@ class Finder {
 
   std::vector<std::string> warnings_;
 #if defined(ISOTACT_HAS_GPU)
-  std::optional<GpuContext> gpu_;  // before what uses it
+  std::optional<GpuContext> gpu_;  // Before its users.
 #endif
   btDefaultCollisionConfiguration configuration_;
   std::unique_ptr<btCollisionDispatcher> dispatcher_;
@@ -123,7 +127,7 @@ class BulletEngine final : public SceneEngine {
     btGeneric6DofSpring2Constraint& c = *joints_[joint];
     const int axis = motor_axis_[joint];
     c.enableMotor(axis, true);
-    // Bullet's velocity is that of A against B.
+    // Bullet's velocity is that of A relative to B.
     c.setTargetVelocity(axis, static_cast<btScalar>(-motor.velocity));
     c.setMaxMotorForce(axis, static_cast<btScalar>(motor.max_force));
     c.getRigidBodyA().activate();
@@ -153,9 +157,11 @@ class BulletEngine final : public SceneEngine {
     const SceneBody& in_scene = scene.bodies[id];
     if (!in_scene.shape) return std::make_unique<btEmptyShape>();
     const SceneShape& source = scene.shapes[*in_scene.shape];
-    if (const auto* field = std::get_if<SceneField>(&source.source))
-      return std::visit([](const auto& f) { return make_primitive(f); }, *field);
     const BodySettings& settings = world.body_settings(id);
+    // Bullet's own shapes cannot be turned against their body, as a dynamic one would have to.
+    if (const auto* field = std::get_if<SceneField>(&source.source);
+        field != nullptr && settings.kind != BodyKind::kDynamic)
+      return std::visit([](const auto& f) { return make_primitive(f); }, *field);
     // Bodies of one shape share what was prepared.
     auto& cooked = cooked_[*in_scene.shape];
     if (!cooked) cooked = cook_bullet_shape(*settings.shape);
@@ -166,7 +172,7 @@ class BulletEngine final : public SceneEngine {
   }
 
   static Pose principal_frame(const BodyMass& mass) {
-    return {find_principal_axes(mass.inertia).mesh_from_principal, mass.center};
+    return {compute_principal_axes(mass.inertia).mesh_from_principal, mass.center};
   }
 
   void add_body(const Scene& scene, const World& world, BodyId id) {
@@ -177,7 +183,7 @@ class BulletEngine final : public SceneEngine {
     btVector3 inertia(0, 0, 0);
     if (dynamic) {
       b.mesh_from_body = principal_frame(settings.mass);
-      inertia = to_bullet(find_principal_axes(settings.mass.inertia).moments);
+      inertia = to_bullet(compute_principal_axes(settings.mass.inertia).moments);
     }
     b.motion = std::make_unique<btDefaultMotionState>(to_bullet(settings.pose),
                                                       to_bullet(inverse(b.mesh_from_body)));
@@ -218,12 +224,12 @@ class BulletEngine final : public SceneEngine {
     for (int axis = 0; axis < 6; ++axis) {
       const bool is_free = (axis == 3 && hinge) || (axis == 0 && slider) ||
                            (axis >= 3 && joint.kind == JointKind::kBall);
-      // A range that is upside down is free.
+      // A reversed range is free.
       c->setLimit(axis, is_free ? btScalar(1) : btScalar(0), is_free ? btScalar(-1) : btScalar(0));
     }
     const int axis = hinge ? 3 : 0;
     if (joint.limits && (hinge || slider)) {
-      // The other way round for turns: Bullet's angle is that of A against B.
+      // Reversed for rotations: Bullet's angle is that of A relative to B.
       const auto lower = static_cast<btScalar>(hinge ? -joint.limits->upper : joint.limits->lower);
       const auto upper = static_cast<btScalar>(hinge ? -joint.limits->lower : joint.limits->upper);
       c->setLimit(axis, lower, upper);
@@ -285,14 +291,14 @@ class BulletEngine final : public SceneEngine {
   Finder finder_;
   btDbvtBroadphase broad_phase_;
   btSequentialImpulseConstraintSolver solver_;
-  // Before the world, which looks at them when it goes.
+  // Before the world, whose destructor uses them.
   std::map<std::size_t, std::unique_ptr<IsotactShape>> cooked_;
   std::vector<EngineBody> bodies_;
   std::vector<std::unique_ptr<btGeneric6DofSpring2Constraint>> joints_;
   btDiscreteDynamicsWorld dynamics_{&finder_.dispatcher(), &broad_phase_, &solver_,
                                     &finder_.configuration()};
   std::vector<int> motor_axis_;
-  std::vector<BodyPair> touching_;  // in the last step, in order
+  std::vector<BodyPair> touching_;  // In the last step, in order.
 };
 
 }  // namespace

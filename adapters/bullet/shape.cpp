@@ -1,5 +1,6 @@
 #include "isotact/adapters/bullet/shape.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <string>
@@ -10,58 +11,29 @@
 
 #include "isotact/adapters/bullet/convert.h"
 #include "isotact/adapters/bullet/report.h"
-#include "isotact/field/dense_grid.h"
-#include "isotact/field/isosurface.h"
-#include "isotact/geometry/bvh_visit.h"
+#include "isotact/geometry/bvh/bvh_visit.h"
 
 namespace isotact {
 namespace {
 
 constexpr std::size_t kHitsAtOnce = 32;
 
-// The values of voxels as samples of a grid, whose nodes are the voxels' centres.
-TriangleMesh extract_voxmap(const Voxmap& map) {
-  const Lattice& voxels = map.lattice();
-  DenseGridParts parts;
-  const double h = voxels.spacing / 2;
-  parts.lattice = voxels;
-  parts.lattice.origin = voxels.origin + Vec3{h, h, h};
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    parts.lattice.cells[axis] -= 1;
-    if (parts.lattice.cells[axis] < 1) return {};
-  }
-  for (std::int32_t k = 0; k < voxels.cells[2]; ++k)
-    for (std::int32_t j = 0; j < voxels.cells[1]; ++j)
-      for (std::int32_t i = 0; i < voxels.cells[0]; ++i)
-        parts.samples.push_back(static_cast<float>(map.distance_of_voxel({i, j, k})));
-  constexpr double kUnknown = std::numeric_limits<double>::infinity();
-  parts.sample_error = {-kUnknown, kUnknown};
-  const Lattice lattice = parts.lattice;
-  return extract_surface(DenseGrid(std::move(parts)), lattice);
-}
-
 }  // namespace
 
 const bullet_detail::BulletBody::Surface& bullet_detail::BulletBody::surface() const {
-  std::call_once(once_, [this] {
-    if (mesh)
-      surface_.mesh = mesh;
-    else if (field)
-      surface_.mesh = std::make_shared<const TriangleMesh>(extract_surface(*field));
-    else if (voxmap)
-      surface_.mesh = std::make_shared<const TriangleMesh>(extract_voxmap(*voxmap));
-    else
-      surface_.mesh = std::make_shared<const TriangleMesh>();
-    surface_.bvh = Bvh(*surface_.mesh);
+  static const TriangleMesh no_mesh;
+  return surface_.get([this] {
+    const bool has_surface = mesh != nullptr || shape.can_have_field();
+    const TriangleMesh& triangles = has_surface ? shape.surface() : no_mesh;
+    return Surface{&triangles, Bvh(triangles)};
   });
-  return surface_;
 }
 
 IsotactShape::IsotactShape(std::shared_ptr<const bullet_detail::BulletBody> body,
                            const Pose& bullet_from_shape)
     : body_(std::move(body)), bullet_from_shape_(bullet_from_shape) {
-  // CUSTOM_CONCAVE_SHAPE_TYPE would be the natural choice, but is also the number of Bullet's own
-  // signed distance fields, and is cast to those. Nothing in Bullet uses this one.
+  // CUSTOM_CONCAVE_SHAPE_TYPE would be the natural choice. But it is also the number of Bullet's
+  // own signed distance fields, and is cast to those. Nothing in Bullet uses this one.
   m_shapeType = FAST_CONCAVE_MESH_PROXYTYPE;
   m_collisionMargin = static_cast<btScalar>(body_->settings.margin);
   update_box();
@@ -137,7 +109,7 @@ void IsotactShape::calculateLocalInertia(btScalar mass, btVector3& inertia) cons
 
 namespace {
 
-// Triangles as Bullet's callbacks want them.
+// Triangles in the form of Bullet's callbacks.
 class Sender {
  public:
   Sender(const IsotactShape& shape, btTriangleCallback& callback)
@@ -164,7 +136,7 @@ class Sender {
   btTriangleCallback& callback_;
 };
 
-// In the order of hits, until the callback wants no more: it may filter by side.
+// In the order of hits, until the callback ends: it may filter by side.
 void send_ray_hits(const Bvh& bvh, Sender& sender, const btTriangleRaycastCallback& callback) {
   Ray ray{.origin = sender.to_shape(callback.m_from), .t_max = 1};
   ray.direction = sender.to_shape(callback.m_to) - ray.origin;
@@ -175,7 +147,8 @@ void send_ray_hits(const Bvh& bvh, Sender& sender, const btTriangleRaycastCallba
     for (const RayHit& hit : hits.hits)
       if (hit.t <= static_cast<float>(callback.m_hitFraction) * 1.0001F) sender.send(hit.triangle);
     if (hits.status == AllHitsStatus::kComplete) return;
-    // Those at the last t may come again, unless all are: then no more could be told apart.
+    // Those at the last t may come again, unless all are at it: then no more could be
+    // distinguished.
     const float last = hits.hits.back().t;
     ray.t_min = last > ray.t_min ? last : std::nextafter(last, 2.0F);
   }

@@ -9,8 +9,8 @@
 namespace isotact::detail {
 namespace {
 
-// A narrow band at 4096 fills a block in a hundred or so. A file whose few leaves lie so far apart
-// that the table of blocks would dwarf them is no level set of a body.
+// A narrow band at 4096 fills about one block in a hundred. If the few leaves of a file lie so far
+// apart that the table of blocks would be far larger, it is not a level set of a body.
 constexpr double kMostBlocks = 1 << 20;
 constexpr double kMostBlocksPerLeaf = 4096;
 constexpr std::size_t kMostTileLeaves = 65536;
@@ -45,7 +45,7 @@ LevelSetLeaf constant_leaf(float value) {
   return leaf;
 }
 
-// Tiles off the leaves: the sign of the inactive ones, leaves for the active ones.
+// Tiles outside the leaves: the sign of the inactive ones, leaves for the active ones.
 void fill_tiles(const VdbTree& tree, const Index3& first, SparseLevelSet& result,
                 std::vector<PlacedLeaf>& more) {
   const Index3 counts = block_counts(result.lattice);
@@ -81,7 +81,7 @@ SparseLevelSet assemble_level_set(VdbTree tree) {
     }
     return flat_index(counts, at[0], at[1], at[2]);
   };
-  // Leaves without active voxels may lie outside of the box that counts.
+  // Leaves without active voxels may lie outside the relevant box.
   std::erase_if(tree.leaves,
                 [&](const PlacedLeaf& l) { return place_of(l) == result.blocks.size(); });
   for (const PlacedLeaf& leaf : tree.leaves) result.blocks[place_of(leaf)] = 0;

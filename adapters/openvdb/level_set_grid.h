@@ -1,5 +1,5 @@
-// From the leaves of a VDB tree, whichever library holds it, to a SparseLevelSet; and how errors of
-// those libraries leave this folder.
+// From the leaves of a VDB tree of either library to a SparseLevelSet, and conversion of their
+// exceptions.
 #pragma once
 
 #include <exception>
@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "isotact/base/error.h"
-#include "isotact/field/sparse_level_set.h"
+#include "isotact/field/models/sparse_level_set.h"
 
 namespace isotact::detail {
 
 struct PlacedLeaf {
-  Index3 first{};  // index of its first voxel: multiples of 8
+  Index3 first{};  // Index of its first voxel: multiples of 8.
   LevelSetLeaf leaf{};
 };
 
@@ -23,19 +23,19 @@ struct Tile {
 };
 
 struct VdbTree {
-  Index3 lower{}, upper{};  // of the active voxels, both included
-  Vec3 origin{};            // of voxel (0, 0, 0), metres
-  double spacing = 0;       // metres
+  Index3 lower{}, upper{};  // Bounds of the active voxels, both included.
+  Vec3 origin{};            // Position of voxel (0, 0, 0), metres.
+  double spacing = 0;       // Metres.
   float background = 0;
-  std::vector<PlacedLeaf> leaves;             // in any order
-  std::function<Tile(const Index3&)> tile{};  // at a voxel outside of the leaves
+  std::vector<PlacedLeaf> leaves;             // In any order.
+  std::function<Tile(const Index3&)> tile{};  // At a voxel outside of the leaves.
 };
 
-// Throws Error (without a file's name) for a tree that is too large for what it holds.
+// Throws Error (without a file's name) for a tree that is too large for its content.
 SparseLevelSet assemble_level_set(VdbTree tree);
 
-// What maps (0, 0, 0) and the three unit steps to the world: throws Error unless voxels are cubes
-// along the axes. Returns their side.
+// Takes the images of (0, 0, 0) and of the three unit steps in the world. Throws Error unless
+// voxels are cubes along the axes. Returns their side.
 double require_cubes(const Vec3& origin, const Vec3& x, const Vec3& y, const Vec3& z);
 
 template <typename Work>

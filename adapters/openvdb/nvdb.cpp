@@ -1,7 +1,7 @@
-// NanoVDB's files. Their readers allocate what a file asks for and follow the offsets in it, so
-// sizes are held against the file first, and a grid against its checksum before it is used.
+// NanoVDB's files. Their readers allocate the sizes of a file and follow its offsets. Sizes are
+// therefore compared with the file first, and a grid with its checksum before it is used.
 #include <cstring>
-#include <iostream>  // what NanoVDB's validator forgets
+#include <iostream>  // Missing in NanoVDB's validator.
 #include <optional>
 #include <span>
 #include <sstream>
@@ -55,7 +55,7 @@ void check_chunks(std::span<const std::byte> data) {
   while (!input.is_empty()) input.take(input.take_struct<std::uint64_t>());
 }
 
-// A grid in the file, by place.
+// A grid in the file, by position.
 struct Found {
   std::uint64_t number = 0;
   nanovdb::io::MetaData meta{};
@@ -79,7 +79,8 @@ Found choose_grid(std::span<const std::byte> file, const std::string& wanted) {
     for (std::size_t i = 0; i < grids.size(); ++i) {
       const nanovdb::io::MetaData& meta = grids[i].meta;
       const auto data = input.take(meta.fileSize);
-      constexpr std::uint64_t kMostPacked = 256;  // what zlib and blosc can make of a byte, or so
+      // Approximate limit of the expansion of a byte by zlib and blosc.
+      constexpr std::uint64_t kMostPacked = 256;
       const bool is_plain = header.codec == nanovdb::io::Codec::NONE;
       if (is_plain ? meta.gridSize != meta.fileSize : meta.gridSize / kMostPacked > meta.fileSize)
         throw Error("the sizes of a grid do not agree");
@@ -111,7 +112,7 @@ std::vector<detail::PlacedLeaf> take_leaves(const nanovdb::FloatGrid& grid) {
   const auto* const start = reinterpret_cast<const std::byte*>(&grid);
   const auto* const leaves = grid.tree().getFirstNode<0>();
   const std::uint64_t leaf_count = grid.tree().nodeCount(0);
-  // Their validator leaves the leaves out.
+  // Their validator does not check the leaves.
   const auto offset = reinterpret_cast<const std::byte*>(leaves) - start;
   if (leaf_count > 0 &&
       (offset < 0 || static_cast<std::uint64_t>(offset) > grid.gridSize() ||
@@ -123,7 +124,7 @@ std::vector<detail::PlacedLeaf> take_leaves(const nanovdb::FloatGrid& grid) {
     const nanovdb::Coord first = theirs.origin();
     placed[n].first = {first.x(), first.y(), first.z()};
     for (std::uint32_t i = 0; i < 512; ++i) {
-      const std::uint32_t there = (i & 7U) << 6U | (i >> 3U & 7U) << 3U | i >> 6U;  // z fastest
+      const std::uint32_t there = (i & 7U) << 6U | (i >> 3U & 7U) << 3U | i >> 6U;  // z fastest.
       placed[n].leaf.values[i] = theirs.getValue(there);
       if (theirs.isActive(there)) placed[n].leaf.active[i / 64] |= std::uint64_t{1} << i % 64;
     }
@@ -163,8 +164,8 @@ void write_nvdb(const std::filesystem::path& path, const SparseLevelSet& level_s
     const openvdb::FloatGrid::Ptr grid = detail::to_openvdb(level_set);
     const NanoHandle handle =
         nanovdb::openToNanoVDB(*grid, nanovdb::StatsMode::Default, nanovdb::ChecksumMode::Full);
-    // They write the header last, after moving past it, which a stream in memory only allows over
-    // bytes that are there.
+    // They write the header last, after moving past it. A stream in memory only allows this over
+    // existing bytes.
     nanovdb::io::Segment head;
     head.add(handle);
     std::ostringstream stream(std::string(head.memUsage(), '\0'), std::ios::binary);

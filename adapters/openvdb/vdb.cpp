@@ -57,7 +57,7 @@ SparseLevelSet from_openvdb(const openvdb::FloatGrid& grid) {
   return detail::assemble_level_set(std::move(tree));
 }
 
-// The grid's unique name in the file, or Error.
+// Returns the grid's unique name in the file, or throws Error.
 std::string choose_grid(openvdb::io::File& file, const std::string& wanted) {
   std::string any;
   for (auto name = file.beginName(); name != file.endName(); ++name) {
@@ -135,7 +135,7 @@ SparseLevelSet read_vdb(const std::filesystem::path& path, const VdbReadSettings
     detail::check_vdb_length(path);
     openvdb::initialize();
     openvdb::io::File file(path.string());
-    file.open(false);  // all at once: no half of the file is left for later
+    file.open(false);  // All at once: no part of the file is left for later.
     const openvdb::GridBase::Ptr base = file.readGrid(choose_grid(file, settings.grid));
     file.close();
     const auto grid = openvdb::gridPtrCast<openvdb::FloatGrid>(base);

@@ -1,9 +1,9 @@
-// From our level sets to OpenVDB's grids; only for the sources of this folder.
+// From our level sets to OpenVDB's grids. Only for the sources of this folder.
 #pragma once
 
 #include <openvdb/openvdb.h>
 
-#include "isotact/field/sparse_level_set.h"
+#include "isotact/field/models/sparse_level_set.h"
 
 namespace isotact::detail {
 

@@ -9,7 +9,7 @@ namespace isotact::detail {
 namespace {
 
 constexpr std::int64_t kMagic = 0x56444220;  // " BDV"
-// From here on the header has stayed as it is read below.
+// From this version on, the header has the form that is read below.
 constexpr std::uint32_t kFirstVersion = 222;
 
 // Steps through a file, never beyond its end.
@@ -54,19 +54,20 @@ void skip_metadata(Walk& walk) {
 }  // namespace
 
 void check_vdb_length(const std::filesystem::path& path) {
-  if (!std::filesystem::is_regular_file(path)) return;  // theirs to say
+  if (!std::filesystem::is_regular_file(path)) return;  // OpenVDB reports it.
   Walk walk(path);
   if (walk.take<std::int64_t>() != kMagic) return;
   if (walk.take<std::uint32_t>() < kFirstVersion) return;
-  walk.skip(2 * sizeof(std::uint32_t));  // the library's version
+  walk.skip(2 * sizeof(std::uint32_t));  // The library's version.
   const bool has_offsets = walk.take<char>() != 0;
-  walk.skip(36);  // the file's identity, as text
+  walk.skip(36);  // The file's identity, as text.
   skip_metadata(walk);
   if (!has_offsets) return;
   for (auto left = walk.take<std::int32_t>(); left > 0; --left) {
-    for (int name = 0; name < 3; ++name) walk.skip_counted();  // its own, its type's, its parent's
+    // Names of itself, its type, and its parent.
+    for (int name = 0; name < 3; ++name) walk.skip_counted();
     for (int place = 0; place < 2; ++place)
-      walk.take<std::int64_t>();  // of the grid, of its blocks
+      walk.take<std::int64_t>();  // Offsets of the grid and of its blocks.
     walk.go_to(walk.take<std::int64_t>());
   }
 }

@@ -14,9 +14,9 @@
 
 #include "isotact/base/error.h"
 
-#include "bench_page.h"
-#include "catalog.h"
 #include "command.h"
+#include "page/bench_page.h"
+#include "support/catalog.h"
 
 namespace isotact::tool {
 namespace {
@@ -152,12 +152,16 @@ std::string describe_failure(const BenchExit& ended) {
   return text;
 }
 
-// What a program says with --json; where it says nothing that can be read, why.
+Json no_result(const std::string& why) { return {{"report", nullptr}, {"error", why}}; }
+
+// What a program says with --json; if that cannot be read, why.
 Json to_result(const BenchExit& ended) {
   Json parsed = Json::parse(ended.out, nullptr, false);
-  if (parsed.is_object()) return parsed;
-  if (ended.code != 0) return {{"error", describe_failure(ended)}};
-  return {{"error", "it printed no JSON object"}};
+  if (!parsed.is_object())
+    return no_result(ended.code != 0 ? describe_failure(ended) : "it printed no JSON object");
+  for (const char* key : {"report", "error"})
+    if (!parsed.contains(key)) parsed[key] = nullptr;
+  return parsed;
 }
 
 // Names to run, in order. With a report, those that were not built may be named: the page says so.
@@ -184,8 +188,8 @@ BenchOutcome run_all(const BenchOptions& options, const std::vector<std::string>
   BenchOutcome outcome;
   for (const std::string& name : chosen_names(options, known)) {
     if (!is_among(known, name)) {
-      outcome.all[name] = {
-          {"error", "it was not built: a peer or a module that it needs was not found"}};
+      outcome.all[name] =
+          no_result("it was not built: a peer or a module that it needs was not found");
       if (!options.names.empty()) outcome.failed.push_back(name);
       continue;
     }
@@ -195,7 +199,7 @@ BenchOutcome run_all(const BenchOptions& options, const std::vector<std::string>
     const BenchExit ended =
         run_program(own_folder() / (kPrefix + name), arguments, options.wants_json());
     if (options.wants_json()) outcome.all[name] = to_result(ended);
-    const bool is_read = !options.wants_json() || !outcome.all[name].contains("error");
+    const bool is_read = !options.wants_json() || outcome.all[name]["error"].is_null();
     if (ended.code != 0 || !is_read) outcome.failed.push_back(name);
   }
   return outcome;
@@ -213,8 +217,7 @@ void report_bench(const BenchOptions& options, const std::vector<BenchRun>& runs
 // A page of saved results: nothing is run.
 void report_saved(const BenchOptions& options) {
   if (options.report.empty()) throw UsageError("--from needs --report: it says what to write");
-  if (options.common.json || !options.pass.empty())
-    throw UsageError("--from takes saved results and runs nothing: no --json, no --pass");
+  refuse_given({"--json", "--pass", "--list"}, "--from takes saved results and runs nothing");
   std::vector<BenchRun> runs;
   for (const std::string& file : options.from) {
     refuse_same_file(file, options.report);
@@ -232,8 +235,9 @@ void run_bench(const BenchOptions& options) {
   if (!options.from.empty()) return report_saved(options);
   const std::vector<std::string> known = available();
   if (options.list) {
+    refuse_given({"NAME", "--pass", "--report"}, "--list runs nothing");
     if (options.common.json)
-      print_json({{"benchmarks", known}});
+      print_json({{"benchmarks", known}}, "bench_list");
     else
       for (const std::string& name : known) fmt::print("{}\n", name);
     return;
@@ -247,7 +251,7 @@ void run_bench(const BenchOptions& options) {
       run.programs.push_back(read_program_result(name, object, "bench_" + name));
     report_bench(options, {run});
   }
-  if (options.common.json) print_json(outcome.all);
+  if (options.common.json) print_json({{"programs", outcome.all}});
   if (!outcome.failed.empty())
     throw Error(fmt::format("failed: {}", fmt::join(outcome.failed, " ")));
 }
@@ -256,7 +260,8 @@ void run_bench(const BenchOptions& options) {
 
 void add_bench(CommandLine& line) {
   auto options = std::make_shared<BenchOptions>();
-  Command command = line.add_command("bench", "Run benchmarks beside their peers");
+  Command command =
+      line.add_command("bench", "Run the benchmark programs that stand beside the tool");
   command.set_examples(
       "Meshes come from the folder that ISOTACT_DATA names (default: ../shared/data).\n"
       "Examples:\n"
@@ -265,19 +270,24 @@ void add_bench(CommandLine& line) {
       "  isotact bench dynamics --pass '--only nut --quick'\n"
       "  isotact bench --report report.html\n"
       "  isotact bench --report both.html --from here.json --from gpu_host.json");
-  command.add_texts({.names = "NAME", .help = "Benchmarks to run (default: all)"}, options->names);
-  command.add_text({.names = "--pass", .help = "Options for the benchmarks themselves, in quotes"},
+  command.add_texts(
+      {.names = "NAME", .help = "Benchmarks to run, as --list names them (default: all)"},
+      options->names);
+  command.add_text({.names = "--pass",
+                    .help = "Options for the benchmark programs, in quotes",
+                    .value_name = "OPTIONS"},
                    options->pass);
   command.add_text({.names = "--report",
-                    .help = "Write a page with all results (.html or .md)",
+                    .help = "Page with all results to write (.html or .md)",
                     .value_name = "FILE"},
                    options->report);
-  command.add_texts({.names = "--from",
-                     .help = "With --report: take results that 'bench --json' wrote, run nothing; "
-                             "one file a machine, may be repeated",
-                     .value_name = "JSON"},
-                    options->from);
-  command.add_flag("--list", options->list, "List the benchmarks that were built");
+  command.add_texts(
+      {.names = "--from",
+       .help = "With --report: take results that 'bench --json' wrote and run nothing; "
+               "one file per machine, may be repeated",
+       .value_name = "JSON"},
+      options->from);
+  command.add_flag("--list", options->list, "List the benchmarks that were built, and run none");
   add_common_options(command, options->common);
   command.on_run([options] { run_bench(*options); });
 }

@@ -5,20 +5,21 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/base/pose_text.h"
+#include "isotact/base/pose.h"
+#include "isotact/queries/points/shell_contact.h"
 
 #include "collide_depth.h"
 #include "collide_idf.h"
-#include "collide_page.h"
-#include "collide_picture.h"
-#include "collide_report.h"
 #include "command.h"
-#include "depth_picture.h"
-#include "field_file.h"
-#include "mesh_input.h"
-#include "picture_output.h"
-#include "point_file.h"
-#include "shape_input.h"
+#include "input/field_file.h"
+#include "input/mesh_input.h"
+#include "input/point_file.h"
+#include "input/shape_input.h"
+#include "page/collide_page.h"
+#include "picture/collide_picture.h"
+#include "picture/depth_picture.h"
+#include "picture/picture_output.h"
+#include "report/collide_report.h"
 
 namespace isotact::tool {
 namespace {
@@ -36,11 +37,11 @@ struct CollideOptions {
   double margin = 0, path_tolerance = ContinuousRequest{}.path_tolerance;
   int degree = 3, max_contacts = 16, width = 1200, points = 0;
   // Of vps; negative: not given.
-  int level = -1, max_nodes = -1, segments = -1;
+  int level = -1, max_nodes = -1, patches = -1;
   double time_budget = -1, stiffness = -1;
   IdfOptions idf;
   DepthOptions depth;
-  bool first_only = false, gpu = false;
+  bool first_only = false, gpu = false, distance = false;
 };
 
 // What a pose is wrong in, with the option's name.
@@ -66,7 +67,7 @@ ContinuousRequest request_of(const CollideOptions& options) {
   ContinuousRequest request{.margin = options.margin,
                             .model = *find_motion_model(options.motion),
                             .degree = options.degree,
-                            .mode = options.first_only ? SweptMode::kFirst : SweptMode::kAll,
+                            .mode = options.first_only ? Mode::kFirst : Mode::kAll,
                             .max_contacts = static_cast<std::size_t>(options.max_contacts),
                             .path_tolerance = options.path_tolerance,
                             .threads = options.common.thread_setting()};
@@ -75,16 +76,16 @@ ContinuousRequest request_of(const CollideOptions& options) {
   return request;
 }
 
-// Of both ways that are possible, the nearer.
-std::optional<Approach> find_nearest(const Shape& a, const BodyMotion& motion_of_a, const Shape& b,
-                                     const BodyMotion& motion_of_b,
-                                     const ContinuousRequest& request) {
-  std::optional<Approach> best;
+// The nearer of both roles, as far as they are possible.
+std::optional<ApproachResult> find_nearest(const Shape& a, const BodyMotion& motion_of_a,
+                                           const Shape& b, const BodyMotion& motion_of_b,
+                                           const ContinuousRequest& request) {
+  std::optional<ApproachResult> best;
   const ShellMotion forward{
       .shell = motion_of_a, .field = motion_of_b, .model = request.model, .degree = request.degree};
   const auto look = [&](const Shape& points, const Shape& field, const ShellMotion& motion) {
     if (!points.tree() || !field.field()) return;
-    const Approach now =
+    const ApproachResult now =
         find_closest_approach(*field.field(), *points.tree(), motion,
                               {.field_points = field.tree() ? &*field.tree() : nullptr,
                                .path_tolerance = request.path_tolerance});
@@ -113,7 +114,7 @@ void write_intervals(const std::string& output, const ContinuousResult& result) 
 }
 
 bool has_rest_options(const CollideOptions& o) {
-  return o.level >= 0 || o.max_nodes >= 0 || o.segments >= 0 || o.time_budget >= 0 ||
+  return o.level >= 0 || o.max_nodes >= 0 || o.patches >= 0 || o.time_budget >= 0 ||
          o.stiffness >= 0;
 }
 
@@ -131,25 +132,32 @@ bool is_at_rest(const CollideOptions& options, bool moves) {
   if (options.gpu && options.method != "idf" && !is_depth)
     throw UsageError("--gpu is of --method idf and depth");
   if (options.idf.is_used() && options.method != "idf")
-    throw UsageError("--samples, --epsilon and --overlap are of --method idf");
+    throw UsageError("--samples and --overlap are of --method idf");
   if (options.depth.is_used() && !is_depth)
     throw UsageError(
         "--direction, --directions, --pixels, --layers, --maps, --two-sided and --conservative are "
         "of --method depth");
   if (is_depth && (options.margin != 0 || options.roles != "both" || options.points > 0))
     throw UsageError("--method depth has neither points nor a margin");
-  if (options.method == "idf" && (options.margin != 0 || options.roles != "both"))
-    throw UsageError("--method idf has no points: --epsilon takes the place of --margin");
+  if (is_depth && options.distance)
+    throw UsageError("--method depth draws bodies and knows no distance: choose another method");
+  if (options.method == "idf" && options.roles != "both")
+    throw UsageError("--method idf has no points: leave --points-of out");
+  if (options.method == "idf" && options.margin < 0)
+    throw UsageError("--method idf takes no negative --margin");
   if (options.method == "idf" && !options.picture.empty())
     throw UsageError("--picture shows points; --method idf has none");
   const bool at_rest =
       options.method == "vps" || (options.method == "auto" && !moves && !wants_intervals);
   if (!at_rest && has_rest_options(options))
     throw UsageError(
-        "--level, --max-nodes, --time-budget, --segments and --stiffness are of --method vps, for "
+        "--level, --max-nodes, --time-budget, --patches and --stiffness are of --method vps, for "
         "bodies at rest");
   return at_rest;
 }
+
+// A page shows it, and goes on to find it while B is dragged.
+bool wants_distance(const CollideOptions& o) { return o.distance || !o.view.empty(); }
 
 CollideRequest rest_request_of(const CollideOptions& o) {
   CollideRequest request{
@@ -157,9 +165,9 @@ CollideRequest rest_request_of(const CollideOptions& o) {
       .roles = request_of(o).roles,
       .max_contacts = std::min(kManifoldSize, static_cast<std::uint32_t>(o.max_contacts)),
       .level = o.level,
-      .want_distance = true,
+      .want_distance = wants_distance(o),
       .want_force = true};
-  if (o.segments > 0) request.segments = static_cast<std::uint32_t>(o.segments);
+  if (o.patches > 0) request.patches = static_cast<std::uint32_t>(o.patches);
   if (o.max_nodes > 0) request.max_nodes = static_cast<std::uint64_t>(o.max_nodes);
   if (o.time_budget > 0) request.max_microseconds = o.time_budget;
   if (o.stiffness >= 0) request.force.stiffness = o.stiffness;
@@ -172,6 +180,12 @@ struct Pair {
   std::vector<std::string> warnings;
   const TriangleMesh &surface_of_a, &surface_of_b;
 };
+
+// The closest approach, if it is asked for.
+std::optional<ApproachResult> find_nearest(const CollideOptions& options, const Pair& pair) {
+  if (!wants_distance(options)) return {};
+  return find_nearest(pair.a, pair.of_a, pair.b, pair.of_b, request_of(options));
+}
 
 template <typename Report>
 void print(const CollideOptions& options, const Report& report) {
@@ -209,20 +223,36 @@ void draw(const CollideOptions& options, const Pair& pair, const ContinuousResul
                                options.width, options.input.threads));
 }
 
+// What the query would make on first use, so that its time is its own.
+void prepare(const Pair& pair, const ContinuousRequest& request) {
+  for (const Shape* shape : {&pair.a, &pair.b})
+    if (shape->field())
+      shape->swept_tracer({.margin = request.margin,
+                           .mode = request.mode,
+                           .traversal = request.traversal,
+                           .path_tolerance = request.path_tolerance,
+                           .threads = request.threads});
+}
+
+void prepare(const Pair& pair, const CollideRequest& request) {
+  for (const Shape* shape : {&pair.a, &pair.b})
+    if (shape->field() || shape->voxmap()) shape->shell_target(std::max(request.margin, 0.0));
+}
+
 void run_swept(const CollideOptions& options, const Pair& pair, bool moves) {
   const ContinuousRequest request = request_of(options);
-  const auto& [a, b, of_a, of_b, warnings, surface_of_a, surface_of_b] = pair;
-  ContinuousResult result = continuous_collide(a, of_a, b, of_b, request);  // prepares
+  prepare(pair, request);
+  ContinuousResult result;
   const double seconds = seconds_of(
       [&] { continuous_collide(pair.a, pair.of_a, pair.b, pair.of_b, request, result); });
   const SweptReport report{.result = result,
                            .motion = options.motion,
                            .margin = options.margin,
                            .first_only = options.first_only,
-                           .nearest = find_nearest(a, of_a, b, of_b, request),
+                           .nearest = find_nearest(options, pair),
                            .moves = moves,
                            .seconds = seconds,
-                           .warnings = warnings};
+                           .warnings = pair.warnings};
   if (!options.output.empty()) write_intervals(options.output, result);
   draw(options, pair, result);
   show(options, pair, report, moves ? &result : nullptr);
@@ -231,19 +261,18 @@ void run_swept(const CollideOptions& options, const Pair& pair, bool moves) {
 
 void run_at_rest(const CollideOptions& options, const Pair& pair) {
   const CollideRequest request = rest_request_of(options);
-  CollideState state;
-  const auto ask = [&]() -> const CollideResult& {
-    return collide(pair.a, pair.of_a.from, pair.b, pair.of_b.from, request, state);
-  };
-  const CollideResult& result = ask();  // prepares; the next answer is in the same place
-  const double seconds = seconds_of(ask);
-  const RestReport report{
-      .result = result,
-      .request = request,
-      .motion = options.motion,
-      .nearest = find_nearest(pair.a, pair.of_a, pair.b, pair.of_b, request_of(options)),
-      .seconds = seconds,
-      .warnings = pair.warnings};
+  prepare(pair, request);
+  CollideScratch scratch;
+  const CollideResult* answer = nullptr;  // lies in the scratch
+  const double seconds = seconds_of(
+      [&] { answer = &collide(pair.a, pair.of_a.from, pair.b, pair.of_b.from, request, scratch); });
+  const CollideResult& result = *answer;
+  const RestReport report{.result = result,
+                          .request = request,
+                          .motion = options.motion,
+                          .nearest = find_nearest(options, pair),
+                          .seconds = seconds,
+                          .warnings = pair.warnings};
   if (!options.picture.empty()) {
     // Points that touch, as the other query has them, and the deepest contact of this one.
     ContinuousResult touching;
@@ -260,10 +289,10 @@ void run_at_rest(const CollideOptions& options, const Pair& pair) {
 
 void run_idf(const CollideOptions& options, const Pair& pair) {
   IdfReport report = find_idf_contacts(
-      pair.a, pair.of_a.from, pair.b, pair.of_b.from, options.idf, options.gpu,
+      pair.a, pair.of_a.from, pair.b, pair.of_b.from, options.idf, options.margin, options.gpu,
       static_cast<std::uint32_t>(options.max_contacts), options.common.thread_setting());
   report.motion = options.motion;
-  report.nearest = find_nearest(pair.a, pair.of_a, pair.b, pair.of_b, request_of(options));
+  report.nearest = find_nearest(options, pair);
   report.warnings.insert(report.warnings.begin(), pair.warnings.begin(), pair.warnings.end());
   show(options, pair, report);
   print(options, report);
@@ -274,7 +303,7 @@ CollidePageBody page_body_of(const CollideOptions& options, const std::string& f
                              const DepthBody& body, const BodyMotion& motion) {
   CollidePageBody made{.file = file, .surface = body.mesh, .motion = motion};
   try {
-    LoadedShape loaded = load_shape(file, options.input);
+    LoadedBody loaded = load_body(file, options.input);
     made.shape = loaded.shape;
     if (!loaded.surface.triangles.empty()) made.surface = std::move(loaded.surface);
   } catch (const Error& error) {
@@ -311,13 +340,19 @@ void run_depth(const CollideOptions& options, const BodyMotion& of_a, const Body
   print(options, verdict);
 }
 
+bool is_for_meshes(const ShapeInputOptions& input) {
+  const ShapeInputOptions usual;
+  return input.resolution != usual.resolution || input.sign != usual.sign ||
+         input.keep_thin != usual.keep_thin;
+}
+
 void run_collide(CollideOptions options) {
   if (options.picture == "-" || options.output == "-" || options.view == "-")
     throw UsageError("results go to stdout: -o, --picture and --view need files");
   if (!options.picture.empty()) check_picture_name(options.picture, options.common);
   if (!options.view.empty()) check_page_name(options.view);
-  if (is_field_file(options.a.file) && is_field_file(options.b.file))
-    refuse_unit(options.input.unit, "no mesh is read, and fields are in metres");
+  const bool no_mesh = is_field_file(options.a.file) && is_field_file(options.b.file);
+  if (no_mesh) refuse_unit(options.input.unit, "no mesh is read, and fields are in metres");
   for (const std::string* input : {&options.a.file, &options.b.file}) {
     refuse_same_file(*input, options.output);
     refuse_same_file(*input, options.picture);
@@ -332,10 +367,14 @@ void run_collide(CollideOptions options) {
   const bool moves = of_a.from != of_a.to || of_b.from != of_b.to;
   const bool at_rest = is_at_rest(options, moves);
   if (options.method == "depth") return run_depth(options, of_a, of_b);
-  options.input.margin = options.margin;
-  const LoadedShape loaded_a = load_shape(options.a.file, options.input);
-  const LoadedShape loaded_b = load_shape(options.b.file, options.input);
+  options.input.margin = std::max(options.margin, 0.0);
+  options.input.needs_points = options.method != "idf" || options.distance || !options.view.empty();
+  const LoadedBody loaded_a = load_body(options.a.file, options.input);
+  const LoadedBody loaded_b = load_body(options.b.file, options.input);
   Pair pair{loaded_a.shape, loaded_b.shape, of_a, of_b, {}, loaded_a.surface, loaded_b.surface};
+  if (no_mesh && is_for_meshes(options.input))
+    pair.warnings.emplace_back(
+        "--resolution, --sign and --keep-thin do nothing here: no mesh is read");
   for (const std::string& w : loaded_a.warnings) pair.warnings.push_back("A: " + w);
   for (const std::string& w : loaded_b.warnings) pair.warnings.push_back("B: " + w);
   if (options.method == "idf") return run_idf(options, pair);
@@ -362,12 +401,12 @@ void add_body(Command& command, BodyOptions& body, const std::string& letter) {
 
 void add_rest_options(Command& command, CollideOptions& options) {
   command.add_whole({.names = "--level",
-                     .help = "At rest: look at this level of the point trees and no further, 0 for "
+                     .help = "At rest: test this level of the point trees and no further, 0 for "
                              "the root (default: all points)",
                      .value_name = "N"},
                     options.level, {0, 1000});
   command.add_whole({.names = "--max-nodes",
-                     .help = "At rest: spheres and points to look at (default: no limit)",
+                     .help = "At rest: most spheres and points to test (default: no limit)",
                      .value_name = "N"},
                     options.max_nodes, {1, 2e9});
   command.add_number({.names = "--time-budget",
@@ -375,11 +414,11 @@ void add_rest_options(Command& command, CollideOptions& options) {
                               "on the machine then",
                       .value_name = "MICROSECONDS"},
                      options.time_budget, {1e-3, 1e9});
-  command.add_whole({.names = "--segments",
+  command.add_whole({.names = "--patches",
                      .help = "At rest: cut each body into about so many, each with contacts of its "
                              "own (default: 1)",
                      .value_name = "N"},
-                    options.segments, {1, 1e6});
+                    options.patches, {1, 1e6});
   command.add_number({.names = "--stiffness",
                       .help = "At rest: of the force, N/m^3: times depth and area (default: 1e7)",
                       .value_name = "K"},
@@ -405,8 +444,8 @@ void add_collide(CommandLine& line) {
   command.add_text({.names = "--method",
                     .help = "vps: points of each body in the field of the other, at rest, with "
                             "force; idf: particles on the surface of what they have in common, at "
-                            "rest; depth: A and B drawn into the same maps, at rest; swept: on "
-                            "their ways (default: auto, vps where nothing moves "
+                            "rest; depth: A and B drawn into the same maps, at rest; swept: "
+                            "along their paths (default: auto, vps where nothing moves "
                             "and no intervals are asked for)",
                     .value_name = "auto|swept|vps|idf|depth",
                     .choices = {"auto", "swept", "vps", "idf", "depth"}},
@@ -422,7 +461,7 @@ void add_collide(CommandLine& line) {
                     .choices = {"straight", "rates", "screw", "polynomial"}},
                    options->motion);
   command.add_whole({.names = "--degree",
-                     .help = "Of --motion polynomial, 1 to 8 (default: 3)",
+                     .help = "With --motion polynomial: its degree, 1 to 8 (default: 3)",
                      .value_name = "N"},
                     options->degree, {1, 8});
   command.add_number({.names = "--margin",
@@ -434,11 +473,13 @@ void add_collide(CommandLine& line) {
                     .value_name = "a|b|both",
                     .choices = {"a", "b", "both"}},
                    options->roles);
+  command.add_flag("--distance", options->distance,
+                   "Also find how near the bodies are, or come on their ways (not with depth)");
   command.add_flag("--first", options->first_only,
                    "Stop at the first contact: the quickest answer");
   command.add_whole({.names = "--max-contacts",
-                     .help = "The earliest ones, 1 to 100000 (default: 16); at rest 4 at most, of "
-                             "each segment",
+                     .help = "The earliest ones, 1 to 100000 (default: 16); the deepest ones at "
+                             "rest: 4 of each patch, or 64 of idf and depth, at most",
                      .value_name = "N"},
                     options->max_contacts, {1, 100000});
   command.add_number({.names = "--path-tolerance",
@@ -446,7 +487,7 @@ void add_collide(CommandLine& line) {
                       .value_name = "CELLS"},
                      options->path_tolerance, {1e-6, 1e6});
   command.add_whole({.names = "--resolution",
-                     .help = "Of meshes: cells along the longest side (default: 128)",
+                     .help = "With meshes: cells along the longest side (default: 128)",
                      .value_name = "N"},
                     options->input.resolution, {16, 4096});
   command.add_whole({.names = "--points",
@@ -454,14 +495,14 @@ void add_collide(CommandLine& line) {
                      .value_name = "N"},
                     options->points, {1, kMaxShellPoints});
   command.add_text({.names = "--sign",
-                    .help = "Of meshes: how inside is told from outside (default: auto)",
+                    .help = "With meshes: the rule for inside and outside (default: auto)",
                     .value_name = "auto|pseudonormal|winding|unsigned",
                     .choices = {"auto", "pseudonormal", "winding", "unsigned"}},
                    options->input.sign);
   command.add_text(
       {.names = "--keep-thin",
-       .help = "Of meshes: walls that vanish between samples are kept by a body that is "
-               "grown by a cell at most (default), by smaller cells, or only told of",
+       .help = "With meshes: walls that vanish between samples are kept by a body that is "
+               "grown by a cell at most (default), by smaller cells, or only reported",
        .value_name = "offset|refine|report",
        .choices = {"offset", "refine", "report"}},
       options->input.keep_thin);
@@ -482,9 +523,10 @@ void add_collide(CommandLine& line) {
                             "dragged",
                     .value_name = "HTML"},
                    options->view);
-  command.add_whole(
-      {.names = "--width", .help = "Of the picture, pixels (default: 1200)", .value_name = "N"},
-      options->width, {200, 8192});
+  command.add_whole({.names = "--width",
+                     .help = "Width of the picture in pixels (default: 1200)",
+                     .value_name = "N"},
+                    options->width, {200, 8192});
   add_common_options(command, options->common);
   command.on_run([options] { run_collide(*options); });
 }

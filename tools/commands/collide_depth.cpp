@@ -7,29 +7,33 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/base/pose_text.h"
-#include "isotact/geometry/flaws.h"
+#include "isotact/base/pose.h"
+#include "isotact/geometry/repair/flaws.h"
 
-#include "asset_input.h"
-#include "depth_device.h"
-#include "field_file.h"
-#include "mesh_input.h"
+#include "input/asset_input.h"
+#include "input/depth_device.h"
+#include "input/field_file.h"
+#include "input/mesh_input.h"
 
 namespace isotact::tool {
 namespace {
 
-TriangleMesh surface_of(const std::string& file, const std::string& unit, Threads threads,
+struct DrawnSurface {
+  TriangleMesh mesh{};
+  bool is_of_field = false;  // then it is closed and turned outwards
+};
+
+DrawnSurface surface_of(const std::string& file, const std::string& unit, Threads threads,
                         std::vector<std::string>& warnings) {
-  constexpr double kMostTriangles = 4e6;
   const auto of_field = [&](const AssetField& field) {
-    StrideChoice choice = choose_stride(field, {.most_triangles = kMostTriangles}, file);
-    warnings.insert(warnings.end(), choice.notes.begin(), choice.notes.end());
+    FieldSurfaceResult surface = extract_field_surface(field, {.threads = threads}, file);
+    warnings.insert(warnings.end(), surface.notes.begin(), surface.notes.end());
     warnings.push_back("is drawn as the surface of its field, not as the mesh that this is of");
-    return extract_or_fail(field, {.stride = choice.stride, .threads = threads}, file);
+    return DrawnSurface{std::move(surface.mesh), true};
   };
   if (is_asset(file)) {
     const Asset asset = read_asset_input(file);
-    if (!asset.field && !asset.dense && !asset.first_order)
+    if (!has_field(asset))
       throw Error({.file = file},
                   "--method depth draws surfaces, and this asset has neither a mesh nor a field to "
                   "make one of: give the mesh that it was built from");
@@ -39,7 +43,22 @@ TriangleMesh surface_of(const std::string& file, const std::string& unit, Thread
   LoadedMesh loaded = read_input({file, unit});
   if (loaded.mesh.triangles.empty()) throw Error({.file = file}, "has no triangles");
   warnings = std::move(loaded.warnings);
-  return std::move(loaded.mesh);
+  return {std::move(loaded.mesh)};
+}
+
+// What is wrong with a mesh as it was read.
+bool is_closed(const TriangleMesh& mesh, const std::string& file, const std::string& letter,
+               Threads threads, std::vector<std::string>& warnings) {
+  if (const auto flaw = find_flaw(mesh)) throw Error({.file = file}, *flaw);
+  const MeshFlaws flaws = find_flaws(mesh, {.threads = threads});
+  if (flaws.non_finite_triangles > 0)
+    throw Error({.file = file}, fmt::format("{} triangles are not finite: isotact info names them",
+                                            flaws.non_finite_triangles));
+  if (!flaws.balanced && letter == "B")
+    warnings.push_back("is not closed: that A lies within it cannot be told");
+  if (flaws.inward && letter == "B")
+    warnings.push_back("is turned inwards: it is taken for a room, free inside");
+  return flaws.balanced;
 }
 
 DepthSettings settings_of(const DepthOptions& options, int max_contacts) {
@@ -103,7 +122,7 @@ void judge(DepthVerdict& verdict) {
   // The paper's maps have no bound: what lies within B, or behind what hides it, is missed.
   if (verdict.settings.method != DepthMethod::kIntervals) return;
   for (const DepthLook& look : verdict.views)
-    verdict.miss = std::min(verdict.miss, find_depth_miss(look.map.view, verdict.settings));
+    verdict.miss = std::min(verdict.miss, compute_depth_miss(look.map.view, verdict.settings));
 }
 
 void warn_of_maps(DepthVerdict& verdict) {
@@ -156,10 +175,11 @@ Json to_json(const DepthDirectionShare& share, const DepthLook& look) {
 }  // namespace
 
 void add_depth_options(Command& command, DepthOptions& options) {
-  command.add_text({.names = "--direction",
-                    .help = "With --method depth: look along this, in A's frame (default: auto)",
-                    .value_name = "auto|X,Y,Z"},
-                   options.direction);
+  command.add_text(
+      {.names = "--direction",
+       .help = "With --method depth: draw along this direction, in A's frame (default: auto)",
+       .value_name = "auto|X,Y,Z"},
+      options.direction);
   command.add_whole({.names = "--directions",
                      .help = "With --method depth: as many as are needed, up to so many (default: "
                              "1)",
@@ -191,17 +211,9 @@ DepthBody load_depth_body(const std::string& file, const std::string& letter,
                           std::vector<std::string>& warnings) {
   DepthBody body;
   std::vector<std::string> own;
-  body.mesh = surface_of(file, unit, threads, own);
-  if (const auto flaw = find_flaw(body.mesh)) throw Error({.file = file}, *flaw);
-  const MeshFlaws flaws = find_flaws(body.mesh, {.threads = threads});
-  if (flaws.non_finite_triangles > 0)
-    throw Error({.file = file}, fmt::format("{} triangles are not finite: isotact info names them",
-                                            flaws.non_finite_triangles));
-  body.closed = flaws.balanced;
-  if (!body.closed && letter == "B")
-    own.push_back("is not closed: that A lies within it cannot be told");
-  if (flaws.inward && letter == "B")
-    own.push_back("is turned inwards: it is taken for a room, free inside");
+  DrawnSurface surface = surface_of(file, unit, threads, own);
+  body.closed = surface.is_of_field || is_closed(surface.mesh, file, letter, threads, own);
+  body.mesh = std::move(surface.mesh);
   print_warnings(file, own);
   for (const std::string& warning : own) warnings.push_back(fmt::format("{}: {}", letter, warning));
   body.part = make_depth_mesh(body.mesh);
@@ -227,7 +239,7 @@ DepthVerdict find_depth_contacts(const DepthBody& a, const DepthBody& b,
     const auto start = Clock::now();
     DepthLook look{.map = device.draw(a, view), .report = {}};
     const auto drawn = Clock::now();
-    look.report = device.detect(look.map, a, b);  // prepares
+    if (device.name() != "cpu") device.detect(look.map, a, b);  // compiles shaders
     const auto ready = Clock::now();
     look.report = device.detect(look.map, a, b);
     verdict.map_seconds += std::chrono::duration<double>(drawn - start).count();

@@ -4,17 +4,17 @@
 #include <string>
 #include <vector>
 
-#include "isotact/queries/depth_directions.h"
-#include "isotact/queries/depth_map.h"
+#include "isotact/queries/depth/depth_directions.h"
+#include "isotact/queries/depth/depth_map.h"
 
-#include "collide_report.h"
 #include "command.h"
-#include "depth_device.h"
+#include "input/depth_device.h"
+#include "report/collide_report.h"
 
 namespace isotact::tool {
 
 struct DepthOptions {
-  std::string direction, maps;  // empty: not given
+  std::string direction, maps;  // Empty: not given.
   // Negative: not given.
   int directions = -1, pixels = -1, layers = -1;
   bool two_sided = false, conservative = false;
@@ -26,8 +26,8 @@ struct DepthOptions {
 };
 void add_depth_options(Command& command, DepthOptions& options);
 
-// Out of a mesh, or out of an asset's field. Warnings go to stderr, and to `warnings` with the
-// body's letter.
+// Loads a mesh, or the surface of an asset's field. Warnings go to stderr, and to `warnings` with
+// the body's letter.
 DepthBody load_depth_body(const std::string& file, const std::string& letter,
                           const std::string& unit, Threads threads,
                           std::vector<std::string>& warnings);
@@ -40,18 +40,19 @@ struct DepthLook {
 struct DepthVerdict {
   DepthSettings settings{};
   DepthCompliance compliance{};
-  std::vector<DepthLook> views{};  // one a direction of the compliance
+  std::vector<DepthLook> views{};  // One per direction of the compliance.
   bool colliding = false, inside = false;
-  std::vector<Contact> contacts{};  // the deepest first
-  double miss = 0;  // metres: find_depth_miss of the finest view; FAB's maps: infinite
+  std::vector<Contact> contacts{};  // Deepest first.
+  // Metres: compute_depth_miss of the finest view. Infinite for FAB's maps.
+  double miss = 0;
   std::string device{}, motion{};
   double map_seconds = 0, seconds = 0;
   std::vector<std::string> warnings{};
 };
 
-// A is the object, B its environment. Of FAB's maps all directions must say that they collide,
-// since each takes more for solid than there is; of ours one is enough. Without a GPU the CPU
-// answers, with a warning.
+// A is the object, B its environment. With FAB's maps, all directions must report a collision,
+// since each treats too much as solid. With ours, one suffices. Without a GPU the CPU is used, with
+// a warning.
 DepthVerdict find_depth_contacts(const DepthBody& a, const DepthBody& b,
                                  const DepthOptions& options, bool gpu, int max_contacts,
                                  Threads threads);

@@ -9,7 +9,7 @@
 #include "isotact/base/error.h"
 
 #if defined(ISOTACT_HAS_GPU)
-#include "isotact/gpu/intersection_query.h"
+#include "isotact/gpu/intersection/intersection_query.h"
 #endif
 
 namespace isotact::tool {
@@ -28,8 +28,7 @@ struct IdfScene {
 };
 
 template <typename Work>
-double seconds_of_second(const Work& work) {  // the first prepares
-  work();
+double time_of(const Work& work) {
   const auto start = std::chrono::steady_clock::now();
   work();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -42,10 +41,12 @@ bool ask_gpu([[maybe_unused]] const IdfScene& scene, IdfReport& report) {
   const std::optional<GpuContext> gpu = GpuContext::try_create(&why);
   if (gpu) {
     GpuIntersectionQuery query(*gpu, scene.shapes);
-    report.seconds = seconds_of_second([&] {
-      IdfState state;
-      query.run(scene.bodies, scene.pairs, report.settings, state, report.result);
-    });
+    const auto ask = [&] {
+      IdfScratch scratch;
+      query.run(scene.bodies, scene.pairs, report.settings, report.result, scratch);
+    };
+    ask();  // compiles shaders
+    report.seconds = time_of(ask);
     report.device = describe(gpu->info());
     return true;
   }
@@ -74,12 +75,6 @@ void add_idf_options(Command& command, IdfOptions& options) {
        .value_name = "N"},
       options.samples, {1, kMostIdfSamples});
   command.add_number(
-      {.names = "--epsilon",
-       .help = "With --method idf: as near to both as this is contact, metres "
-               "(default: overlaps only, searched with a hundredth of the smaller body)",
-       .value_name = "S"},
-      options.epsilon, {1e-12, 1e12});
-  command.add_number(
       {.names = "--overlap",
        .help = "With --method idf: where they seem to be apart, miss nothing in common that "
                "holds a ball of this radius, metres (default: as fine as the samples)",
@@ -88,8 +83,8 @@ void add_idf_options(Command& command, IdfOptions& options) {
 }
 
 IdfReport find_idf_contacts(const Shape& a, const Pose& world_from_a, const Shape& b,
-                            const Pose& world_from_b, const IdfOptions& options, bool gpu,
-                            std::uint32_t max_contacts, Threads threads) {
+                            const Pose& world_from_b, const IdfOptions& options, double margin,
+                            bool gpu, std::uint32_t max_contacts, Threads threads) {
   const IdfScene scene{{shape_of(a, "A"), shape_of(b, "B")},
                        {{.shape = 0, .world_from_body = world_from_a},
                         {.shape = 1, .world_from_body = world_from_b}},
@@ -97,18 +92,18 @@ IdfReport find_idf_contacts(const Shape& a, const Pose& world_from_a, const Shap
   IdfReport report;
   IdfSettings& s = report.settings;
   if (options.samples >= 0) s.samples = options.samples;
-  if (options.epsilon >= 0) s.epsilon = options.epsilon;
+  if (margin > 0) s.margin = margin;
   if (options.overlap >= 0) s.resolution = options.overlap;
   s.max_contacts = std::min<std::uint32_t>(max_contacts, kMostIdfContacts);
   s.threads = threads;
   if (!gpu || !ask_gpu(scene, report)) {
     report.device = "cpu";
-    report.seconds = seconds_of_second([&] {
-      IdfState state;
-      intersect_fields(scene.shapes, scene.bodies, scene.pairs, s, state, report.result);
+    report.seconds = time_of([&] {
+      IdfScratch scratch;
+      intersect_fields(scene.shapes, scene.bodies, scene.pairs, s, report.result, scratch);
     });
   }
-  if (options.epsilon < 0) drop_gaps(report);
+  if (margin == 0) drop_gaps(report);
   return report;
 }
 
@@ -141,7 +136,7 @@ Json to_json(const IdfReport& r) {
          {"intervals", Json::array()},
          {"force", nullptr},
          {"torque", nullptr},
-         {"samples", r.settings.samples},
+         {"samples_per_side", r.settings.samples},
          {"particles", r.result.particles},
          {"arrived", r.result.arrived[0]},
          {"blind_depth", nullptr},

@@ -5,38 +5,39 @@
 #include <string>
 #include <vector>
 
-#include "isotact/queries/closest_approach.h"
-#include "isotact/queries/intersection_field.h"
+#include "isotact/queries/intersection/intersection_field.h"
 #include "isotact/queries/shape.h"
+#include "isotact/queries/swept/closest_approach.h"
 
-#include "collide_report.h"
 #include "command.h"
+#include "report/collide_report.h"
 
 namespace isotact::tool {
 
 struct IdfOptions {
   // Negative: not given.
   int samples = -1;
-  double epsilon = -1, overlap = -1;
+  double overlap = -1;
 
-  bool is_used() const { return samples >= 0 || epsilon >= 0 || overlap >= 0; }
+  bool is_used() const { return samples >= 0 || overlap >= 0; }
 };
 void add_idf_options(Command& command, IdfOptions& options);
 
 struct IdfReport {
   IdfResult result{};
   IdfSettings settings{};
-  std::string device{};  // "cpu", or what the GPU is
+  std::string device{};  // "cpu", or the name of the GPU.
   std::string motion{};
-  std::optional<Approach> nearest{};
+  std::optional<ApproachResult> nearest{};
   double seconds = 0;
   std::vector<std::string> warnings{};
 };
 
-// Both must have fields. Without a GPU the CPU answers, with a warning.
+// Both must have fields. A margin of 0 asks for overlaps only. Without a GPU the CPU is used, with
+// a warning.
 IdfReport find_idf_contacts(const Shape& a, const Pose& world_from_a, const Shape& b,
-                            const Pose& world_from_b, const IdfOptions& options, bool gpu,
-                            std::uint32_t max_contacts, Threads threads);
+                            const Pose& world_from_b, const IdfOptions& options, double margin,
+                            bool gpu, std::uint32_t max_contacts, Threads threads);
 void print_report(const IdfReport& report);
 Json to_json(const IdfReport& report);
 

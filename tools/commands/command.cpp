@@ -9,12 +9,15 @@
 
 #include "isotact/base/error.h"
 
+#include "report/hints.h"
+#include "report/schema.h"
+
 namespace isotact::tool {
 
 void add_common_options(Command& command, CommonOptions& options) {
-  command.add_flag("--json", options.json, "Print one JSON object instead of a table");
+  command.add_flag("--json", options.json, "Print one JSON object (docs/json.md) instead of text");
   command.add_whole({.names = "--threads",
-                     .help = "Threads to use; 0: as many as the machine has",
+                     .help = "Threads to use; 0 uses all that the machine has (default: 0)",
                      .value_name = "N"},
                     options.threads, {0, 1024});
 }
@@ -25,14 +28,15 @@ void print_facts(const Facts& facts) {
   for (const auto& [key, value] : facts) fmt::print("{:<{}}  {}\n", key, width, value);
 }
 
-void print_json(const Json& object) {
+void print_json(const Json& object, const std::string& schema) {
   // Names from files may hold bytes that are not UTF-8: shown as replacement characters.
-  fmt::print("{}\n", object.dump(2, ' ', false, Json::error_handler_t::replace));
+  fmt::print("{}\n", complete(schema, object).dump(2, ' ', false, Json::error_handler_t::replace));
 }
 
 void print_warnings(const std::string& file, const std::vector<std::string>& warnings) {
   for (const std::string& warning : warnings)
-    fmt::print(stderr, "isotact: warning: {}: {}\n", without_control_codes(file), warning);
+    fmt::print(stderr, "isotact: warning: {}: {}\n", without_control_codes(file),
+               with_hint(warning));
 }
 
 void refuse_same_file(const std::string& input, const std::string& output) {

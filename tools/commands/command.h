@@ -1,6 +1,7 @@
-// What the subcommands share: their options in common, what they print, how they fail.
-// Contract (docs/tool.md): results on stdout, as a short table or one JSON object; progress and
-// errors on stderr; exit 0 done, 1 failed or bad input, 2 wrong usage.
+// Common parts of the subcommands: shared options, output, failures. The contract (docs/tool.md):
+// results go to stdout, as a short table or one JSON object; progress and errors go to stderr. The
+// exit code is 0 for success, 1 for failure or bad input, 2 for wrong usage, 3 for an answer that
+// --fail-on asked for.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +24,7 @@ namespace isotact::tool {
 
 using Json = nlohmann::ordered_json;
 
-// [x, y, z].
+// Returns [x, y, z].
 inline Json to_list(const Vec3& v) { return {v.x, v.y, v.z}; }
 
 // The value of a number that was not given.
@@ -39,45 +40,50 @@ struct CommonOptions {
 
 void add_common_options(Command& command, CommonOptions& options);
 
-// A line of a table: "vertices     34839".
+// Lines of a table: "vertices     34839".
 using Facts = std::vector<std::pair<std::string, std::string>>;
 void print_facts(const Facts& facts);
 
-void print_json(const Json& object);
+// One JSON object on stdout, completed by its schema (report/schema.h): that of the running verb,
+// or another file of docs/schema.
+void print_json(const Json& object, const std::string& schema = running_command());
 
-// "isotact: warning: FILE: ..." on stderr, one line each.
+// "isotact: warning: FILE: ..." on stderr, one line each, with the options that help.
 void print_warnings(const std::string& file, const std::vector<std::string>& warnings);
 
-// Wrong usage where the output would replace a file that is read.
+// Throws UsageError if the output would replace an input file.
 void refuse_same_file(const std::string& input, const std::string& output);
 
-// For results of one file, where an output named "-" means stdout: nothing else may be printed
-// there, so with --json that is wrong usage.
+// For results of one file, for which an output named "-" means stdout. Nothing else may be printed
+// there, so with --json this is wrong usage.
 bool is_stdout(const std::string& output, const CommonOptions& options);
 void write_stdout(std::span<const std::byte> bytes);
 
-// Wrong usage where a unit is given and no mesh is read.
+// Throws UsageError if a unit is given and no mesh is read.
 void refuse_unit(const std::string& unit, const std::string& why);
 
-// ".vdb" of "Cloud.VDB".
+// Returns ".vdb" for "Cloud.VDB".
 std::string lower_extension(const std::string& file);
 
-// 34839 as "34,839".
+// Returns "34,839" for 34839.
 std::string format_count(std::uint64_t count);
-// "1 point", "34,839 points".
+// Returns "1 point", "34,839 points".
 std::string format_count(std::uint64_t count, const std::string& thing);
 
-// Wrong usage unless the name's extension is one of those that can be written, ".obj .stl".
+// Throws UsageError unless the extension of the name is one of the writable ones, such as ".obj
+// .stl".
 void check_extension(const std::string& output, const std::string& writable);
 inline constexpr const char* kWritableMeshes = ".obj .stl .ply .glb";
 
-// One file a subcommand; each adds itself with a callback that does the work.
+// One file per subcommand. Each adds itself with a callback that does the work.
 void add_make(CommandLine& line);
 void add_info(CommandLine& line);
 void add_build(CommandLine& line);
+void add_edit(CommandLine& line);
 void add_sample(CommandLine& line);
 void add_segments(CommandLine& line);
 void add_collide(CommandLine& line);
+void add_distance(CommandLine& line);
 void add_simulate(CommandLine& line);
 void add_slice(CommandLine& line);
 void add_convert(CommandLine& line);

@@ -2,7 +2,7 @@
 // falls behind them.
 #include <fmt/format.h>
 
-#include "isotact/geometry/primitives.h"
+#include "isotact/geometry/primitives/primitives.h"
 
 #include "command.h"
 

@@ -7,12 +7,12 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/geometry/repair.h"
+#include "isotact/geometry/repair/repair.h"
 
-#include "asset_input.h"
 #include "command.h"
-#include "field_file.h"
-#include "mesh_input.h"
+#include "input/asset_input.h"
+#include "input/field_file.h"
+#include "input/mesh_input.h"
 
 namespace isotact::tool {
 namespace {
@@ -29,31 +29,31 @@ struct ConvertOptions {
 };
 
 LoadedMesh extract_mesh(const AssetField& field, const ConvertOptions& options) {
-  constexpr double kMostTriangles = 4e6;  // some seconds
-  const std::string& file = options.input.file;
-  const double iso = std::isnan(options.iso) ? 0 : options.iso;
-  StrideChoice choice = choose_stride(
-      field, {.iso = iso, .wanted = options.stride, .most_triangles = kMostTriangles}, file);
   ProgressBar bar;
+  FieldSurfaceResult extracted =
+      extract_surface_input(field,
+                            {.iso = std::isnan(options.iso) ? 0 : options.iso,
+                             .stride = options.stride,
+                             .threads = options.common.thread_setting(),
+                             .monitor = bar.monitor()},
+                            options.input.file, "--iso, --stride");
   LoadedMesh loaded;
-  loaded.mesh = extract_or_fail(field,
-                                {.iso = iso,
-                                 .stride = choice.stride,
-                                 .threads = options.common.thread_setting(),
-                                 .monitor = bar.monitor()},
-                                file);
-  loaded.warnings = std::move(choice.notes);
-  for (std::string& warning : warn_of_box(field, loaded.mesh, iso))
-    loaded.warnings.push_back(std::move(warning));
+  loaded.mesh = std::move(extracted.mesh);
+  for (const std::string& note : extracted.notes)
+    loaded.warnings.push_back(note + ". Choose another by --stride");
+  for (std::string& warning : extracted.warnings) loaded.warnings.push_back(std::move(warning));
   return loaded;
 }
 
 void run_export(const AssetField& field, const ConvertOptions& options) {
-  if (!std::isnan(options.iso) || options.stride > 0)
-    throw UsageError("--iso and --stride make meshes: name an output .obj .stl .ply .glb");
+  refuse_given({"--iso", "--stride", "--weld", "--clean", "--orient"},
+               "for meshes to write, .obj .stl .ply .glb; a field is exported as it is");
   export_field(options.output, field, options.common.thread_setting());
   if (options.common.json)
-    print_json({{"input", options.input.file}, {"output", options.output}});
+    print_json({{"input", options.input.file},
+                {"output", options.output},
+                {"resolution", resolution_of(field.lattice)},
+                {"mended", Json::array()}});
   else
     fmt::print("{}: {} cells along the longest side\n", without_control_codes(options.output),
                resolution_of(field.lattice));
@@ -62,8 +62,7 @@ void run_export(const AssetField& field, const ConvertOptions& options) {
 // A mesh as it is, or a field's surface.
 LoadedMesh load(const ConvertOptions& options, const std::optional<AssetField>& field) {
   if (field) return extract_mesh(*field, options);
-  if (!std::isnan(options.iso) || options.stride > 0)
-    throw UsageError("--iso and --stride are for fields; build one of the mesh first");
+  refuse_given({"--iso", "--stride"}, "for fields; build an asset of the mesh first");
   return read_input(options.input);
 }
 
@@ -147,29 +146,36 @@ void add_convert(CommandLine& line) {
       "  isotact convert bunny.isotact grown.stl --iso 0.005\n"
       "  isotact convert bunny.isotact bunny.vti");
   add_mesh_input(command, options->input,
-                 "Asset or other field (.vdb .nvdb .sdf), or mesh: OBJ, STL, PLY, OFF, glTF, GLB");
+                 "Asset; field: .vdb .nvdb .sdf; mesh: OBJ, STL, PLY, OFF, glTF, GLB");
   command.add_text(
       {.names = "OUT",
-       .help = "Mesh to write: .obj .stl .ply .glb; of a field also: " + field_formats(),
+       .help = "File to write: a mesh, .obj .stl .ply .glb; of a field also " + field_formats(),
        .required = true},
       options->output);
-  command.add_number({.names = "--iso",
-                      .help = "Of a field: the surface at this distance, metres (default: 0)",
-                      .value_name = "S"},
-                     options->iso, {-1e12, 1e12});
+  command.add_number(
+      {.names = "--iso",
+       .help = "With a field: extract the surface at this distance in metres (default: 0)",
+       .value_name = "S"},
+      options->iso, {-1e12, 1e12});
   command.add_whole({.names = "--stride",
-                     .help = "Of a field: a coarser surface from every N-th node (default: 1)",
+                     .help = "With a field: extract a coarser surface from every N-th node "
+                             "(default: 1, or as many as "
+                             "keep it below four million triangles)",
                      .value_name = "N"},
                     options->stride, {1, 1024});
   command.add_number(
       {.names = "--weld",
-       .help = "Merge vertices that lie within this distance in metres; 0: equal ones",
+       .help = "Merge vertices within this distance of each other, in metres; 0 merges equal ones",
        .value_name = "DISTANCE"},
       options->weld, {0, 1e9});
-  command.add_flag("--clean", options->clean,
-                   "Drop degenerate and duplicate triangles and unused vertices");
-  command.add_flag("--orient", options->orient,
-                   "Make each component consistent; closed ones face out, cavities in");
+  command.add_flag(
+      "--clean", options->clean,
+      "Drop triangles without area, triangles that repeat an earlier one with the same winding, "
+      "and unused vertices; a twin with the opposite winding stays, since a hole would "
+      "open without it");
+  command.add_flag(
+      "--orient", options->orient,
+      "Turn triangles until neighbours agree: closed components face out, cavities in");
   add_common_options(command, options->common);
   command.on_run([options] { run_convert(*options); });
 }

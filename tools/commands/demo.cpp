@@ -3,8 +3,8 @@
 
 #include "isotact/base/error.h"
 
-#include "demo_story.h"
-#include "run_page.h"
+#include "demo/demo_story.h"
+#include "page/run_page.h"
 
 namespace isotact::tool {
 namespace {
@@ -52,7 +52,8 @@ void run_demo(const DemoOptions& options) {
 
 void add_demo(CommandLine& line) {
   auto options = std::make_shared<DemoOptions>();
-  Command command = line.add_command("demo", "Take the one-minute tour");
+  Command command = line.add_command(
+      "demo", "Take a tour in one minute: shapes, fields, contact, a run and its page");
   command.set_examples("Example:\n  isotact demo -o tour");
   command.add_text({.names = "-o,--output",
                     .help = "Folder to write to (default: isotact-demo)",

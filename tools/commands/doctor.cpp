@@ -4,14 +4,16 @@
 #include "isotact/base/cpu.h"
 #include "isotact/base/memory_limit.h"
 #include "isotact/base/parallel.h"
+#include "isotact/version.h"
 
+#include "build_facts.h"
 #include "command.h"
-#include "field_file.h"
-#include "query_module.h"
-#include "run_page.h"
+#include "input/field_file.h"
+#include "page/query_module.h"
+#include "page/run_page.h"
 
 #if defined(ISOTACT_HAS_GPU)
-#include "isotact/gpu/context.h"
+#include "isotact/gpu/core/context.h"
 #endif
 
 namespace isotact::tool {
@@ -24,6 +26,10 @@ constexpr const char* kCompiler = "gcc " __VERSION__;
 #endif
 
 double memory_gigabytes() { return static_cast<double>(physical_memory()) / 1e9; }
+
+[[maybe_unused]] std::string left_out(const char* reason) {
+  return std::string("not built in: ") + reason;
+}
 
 // What the GPU is and may be asked for; or why there is none.
 void diagnose_gpu(Json& report) {
@@ -38,7 +44,7 @@ void diagnose_gpu(Json& report) {
   report["gpu"] = describe(info);
   report["gpu_limits"] = {{"vendor", info.vendor},
                           {"renderer", info.renderer},
-                          {"version", info.version},
+                          {"opengl_version", info.version},
                           {"software", info.software},
                           {"bindless", info.bindless},
                           {"max_texture_3d", info.max_texture_3d},
@@ -47,7 +53,7 @@ void diagnose_gpu(Json& report) {
                           {"max_group_size", info.max_group_size},
                           {"shared_bytes", info.shared_bytes}};
 #else
-  report["gpu"] = "not built in (libepoxy was not found)";
+  report["gpu"] = left_out(kNoGpu);
 #endif
 }
 
@@ -62,10 +68,13 @@ std::string gpu_limits(const Json& r) {
 
 Json diagnose(Threads threads) {
   Json report;
-  report["version"] = ISOTACT_VERSION;
+  report["version"] = ISOTACT_VERSION_STRING;
   report["compiler"] = kCompiler;
-  report["build_type"] = ISOTACT_BUILD_TYPE;
-  report["sanitizers"] = ISOTACT_SANITIZERS;
+  report["build_type"] = kBuildType;
+  report["march"] = kMarch;
+  report["library"] = kLibraryKind;
+  report["modules"] = kModules;
+  report["sanitizers"] = kSanitizers;
 #ifdef NDEBUG
   report["assertions"] = false;
 #else
@@ -77,11 +86,15 @@ Json diagnose(Threads threads) {
   report["simd_used"] = name(simd_level());
   report["memory_gb"] = memory_gigabytes();
   diagnose_gpu(report);
+#if defined(ISOTACT_HAS_OPENVDB)
   report["openvdb"] = openvdb_support();
+#else
+  report["openvdb"] = left_out(kNoOpenvdb);
+#endif
 #if defined(ISOTACT_HAS_BULLET)
   report["bullet"] = "built in (scenes with \"engine\": \"bullet\")";
 #else
-  report["bullet"] = "not built in";
+  report["bullet"] = left_out(kNoBullet);
 #endif
   report["viewer"] = viewer_support();
   report["webassembly"] = query_support();
@@ -103,9 +116,11 @@ void print_report(const Json& r) {
   print_facts({
       {"isotact", text("version")},
       {"compiler", text("compiler")},
-      {"build", fmt::format("{}, assertions {}{}{}", text("build_type"),
-                            r["assertions"].get<bool>() ? "on" : "off",
-                            sanitizers.empty() ? "" : ", sanitizers ", sanitizers)},
+      {"build",
+       fmt::format("{} for {}, {} library, assertions {}{}{}", text("build_type"), text("march"),
+                   text("library"), r["assertions"].get<bool>() ? "on" : "off",
+                   sanitizers.empty() ? "" : ", sanitizers ", sanitizers)},
+      {"modules", joined(r["modules"])},
       {"threads", fmt::format("{} ({})", r["threads"].get<int>(), text("thread_backend"))},
       {"simd", fmt::format("{} used, processor offers {} (limit with ISOTACT_SIMD=baseline)",
                            text("simd_used"), text("simd_cpu"))},

@@ -1,19 +1,22 @@
-// isotact info: facts and flaws of meshes, facts of assets.
+// isotact info: facts and flaws of meshes, facts of assets and fields; a table and a verdict.
 #include <algorithm>
-#include <chrono>
+#include <array>
 #include <cstdio>
+#include <filesystem>
 
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/geometry/flaws.h"
-#include "isotact/geometry/mass_properties.h"
+#include "isotact/geometry/mesh/mass_properties.h"
+#include "isotact/geometry/repair/flaws.h"
 
-#include "asset_input.h"
 #include "command.h"
-#include "field_file.h"
-#include "info_asset.h"
-#include "mesh_input.h"
+#include "input/asset_input.h"
+#include "input/field_file.h"
+#include "input/mesh_input.h"
+#include "report/hints.h"
+#include "report/info_asset.h"
+#include "report/schema.h"
 
 namespace isotact::tool {
 namespace {
@@ -29,18 +32,15 @@ struct MeshInfo {
   LoadedMesh loaded;
   MeshFlaws flaws;
   MassProperties mass;
-  double seconds = 0;
 };
 
 MeshInfo examine(const std::string& file, const InfoOptions& options) {
-  const auto start = std::chrono::steady_clock::now();
   MeshInfo info;
   info.loaded = read_input({file, options.unit});
   const Threads threads = options.common.thread_setting();
   info.flaws = find_flaws(info.loaded.mesh,
                           {.self_intersections = options.self_intersections, .threads = threads});
-  info.mass = find_mass_properties(info.loaded.mesh, {.density = 1, .threads = threads});
-  info.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  info.mass = compute_mass_properties(info.loaded.mesh, {.density = 1, .threads = threads});
   return info;
 }
 
@@ -63,6 +63,7 @@ Json as_json(const MeshInfo& info, const std::string& file) {
   j["file"] = file;
   j["kind"] = "mesh";
   j["format"] = name(info.loaded.format);
+  j["bytes"] = std::filesystem::file_size(file);
   j["vertices"] = f.vertices;
   j["triangles"] = f.triangles;
   j["bounds"] = to_json(f.bounds);
@@ -94,7 +95,6 @@ Json as_json(const MeshInfo& info, const std::string& file) {
   j["principal_axes"] = solid ? Json{{"wxyz", {q.w, q.x, q.y, q.z}}} : Json(nullptr);
   j["flaws"] = describe(f);
   j["warnings"] = info.loaded.warnings;
-  j["seconds"] = info.seconds;
   return j;
 }
 
@@ -131,55 +131,151 @@ void print_table(const MeshInfo& info, const std::string& file) {
   print_facts(facts);
 }
 
-// Prints the table, or returns what --json prints.
-Json show(const std::string& file, const InfoOptions& options) {
+const char* judge(const Json& facts) {
+  if (facts.contains("error") || facts.value("triangles", Json()) == 0) return "bad";
+  const bool flawed = !facts["warnings"].empty() || !facts.value("flaws", Json::array()).empty();
+  return flawed ? "flawed" : "good";
+}
+
+// Returns the facts. Prints them, after `gap`, unless --json asks for all at the end.
+Json show(const std::string& file, const InfoOptions& options, const char* gap) {
   if (is_field_file(file)) {
     Json facts = is_asset(file) ? describe_asset(file) : describe_field_file(file);
-    if (!options.common.json) print_asset(facts);
+    if (!options.common.json) {
+      fmt::print("{}", gap);
+      print_asset(facts);
+    }
     return facts;
   }
   const MeshInfo info = examine(file, options);
-  if (!options.common.json) print_table(info, file);
+  if (!options.common.json) {
+    fmt::print("{}", gap);
+    print_table(info, file);
+  }
   print_warnings(file, info.loaded.warnings);
-  return options.common.json ? as_json(info, file) : Json();
+  return as_json(info, file);
+}
+
+// One bad file of several does not keep the others from being shown.
+Json show_all(const InfoOptions& options) {
+  Json all = Json::array();
+  for (const std::string& file : options.files) {
+    std::fflush(stdout);
+    try {
+      all.push_back(show(file, options, all.empty() ? "" : "\n"));
+    } catch (const Error& error) {
+      if (options.files.size() == 1) throw;
+      fmt::print(stderr, "isotact: error: {}\n", with_hint(error.what()));
+      all.push_back({{"file", file}, {"error", error.what()}});
+    }
+    all.back()["verdict"] = judge(all.back());
+  }
+  return all;
+}
+
+std::size_t count_verdicts(const Json& files, const char* verdict) {
+  return static_cast<std::size_t>(std::count_if(
+      files.begin(), files.end(), [&](const Json& file) { return file["verdict"] == verdict; }));
+}
+
+const char* worst_verdict(const Json& files) {
+  for (const char* verdict : {"bad", "flawed"})
+    if (count_verdicts(files, verdict) > 0) return verdict;
+  return "good";
+}
+
+std::string format_size(const Json& facts) {
+  if (facts["kind"] == "mesh")
+    return format_count(facts["triangles"].get<std::uint64_t>(), "triangle");
+  if (facts.contains("resolution")) return fmt::format("{} cells", facts["resolution"].get<int>());
+  return format_bytes(facts["bytes"].get<std::uint64_t>());
+}
+
+// file, kind, size, watertight, flaws, verdict.
+std::array<std::string, 6> summary_row(const Json& facts) {
+  const std::string file = without_control_codes(facts["file"].get<std::string>());
+  if (facts.contains("error")) return {file, "-", "-", "-", "-", "bad"};
+  const Json watertight = facts.value("watertight", Json());
+  const std::size_t flaws = facts["warnings"].size() + facts.value("flaws", Json::array()).size();
+  return {file,
+          facts["kind"].get<std::string>(),
+          format_size(facts),
+          watertight.is_boolean() ? yes_or_no(watertight.get<bool>()) : "-",
+          format_count(flaws),
+          facts["verdict"].get<std::string>()};
+}
+
+std::string describe_verdict(const Json& files) {
+  const std::size_t bad = count_verdicts(files, "bad"), flawed = count_verdicts(files, "flawed");
+  std::string text = worst_verdict(files);
+  if (bad == 0 && flawed == 0)
+    return text + ": " +
+           (files.size() == 1 ? "nothing is wrong with it" : "nothing is wrong with them");
+  const auto of_all = [&](std::size_t count) {
+    return fmt::format("{} of {}", count, format_count(files.size(), "file"));
+  };
+  if (bad > 0) text += fmt::format(": {} cannot be used", of_all(bad));
+  if (flawed > 0)
+    text += fmt::format("{} {} {} flaws or warnings", bad > 0 ? "," : ":", of_all(flawed),
+                        flawed == 1 ? "has" : "have");
+  return text;
+}
+
+void print_summary(const Json& files) {
+  std::vector<std::array<std::string, 6>> rows{
+      {"file", "kind", "size", "watertight", "flaws", "verdict"}};
+  for (const Json& facts : files) rows.push_back(summary_row(facts));
+  std::array<std::size_t, 6> widths{};
+  for (const auto& row : rows)
+    for (std::size_t k = 0; k < row.size(); ++k) widths[k] = std::max(widths[k], row[k].size());
+  fmt::print("\n");
+  for (const auto& row : rows) {
+    for (std::size_t k = 0; k + 1 < row.size(); ++k) fmt::print("{:<{}}  ", row[k], widths[k]);
+    fmt::print("{}\n", row.back());
+  }
+  fmt::print("\nverdict: {}\n", describe_verdict(files));
+}
+
+// With one file its keys also stand at the top level.
+void print_all(const Json& files) {
+  Json all{{"schema", schema_id("info")}, {"files", Json::array()}};
+  for (const Json& facts : files) all["files"].push_back(complete("info_file", facts));
+  all["verdict"] = worst_verdict(files);
+  if (files.size() > 1) {
+    all["warnings"] = Json::array();
+  } else {
+    const Json only = all["files"][0];
+    for (const auto& [key, value] : only.items()) all[key] = value;
+  }
+  print_json(all);
 }
 
 void run_info(const InfoOptions& options) {
-  if (std::all_of(options.files.begin(), options.files.end(), is_field_file))
+  if (std::all_of(options.files.begin(), options.files.end(), is_field_file)) {
     refuse_unit(options.unit, "no mesh is read, and fields are in metres");
-  if (options.files.size() == 1) {
-    const Json facts = show(options.files[0], options);
-    if (options.common.json) print_json(facts);
-    return;
+    refuse_given({"--self-intersections"}, "for meshes, and no file is one");
   }
-  // One bad file of several does not keep the others from being shown.
-  Json all = Json::array();
-  bool failed = false;
-  for (const std::string& file : options.files) {
-    if (!options.common.json && !all.empty()) fmt::print("\n");
-    std::fflush(stdout);
-    try {
-      all.push_back(show(file, options));
-    } catch (const Error& error) {
-      fmt::print(stderr, "isotact: error: {}\n", error.what());
-      all.push_back({{"file", file}, {"error", error.what()}});
-      failed = true;
-    }
-  }
-  if (options.common.json) print_json(all);
-  if (failed) throw AlreadyReported();
+  const Json files = show_all(options);
+  if (options.common.json)
+    print_all(files);
+  else
+    print_summary(files);
+  if (std::any_of(files.begin(), files.end(), [](const Json& f) { return f.contains("error"); }))
+    throw AlreadyReported();
 }
 
 }  // namespace
 
 void add_info(CommandLine& line) {
   auto options = std::make_shared<InfoOptions>();
-  Command command = line.add_command("info", "Show facts and flaws of meshes, assets and fields");
+  Command command =
+      line.add_command("info", "Show facts and flaws of meshes, assets and fields, and a verdict");
   command.set_examples(
       "Examples:\n"
       "  isotact info bunny.ply\n"
       "  isotact info bunny.isotact --json\n"
-      "  isotact info part.stl --unit mm --json --self-intersections");
+      "  isotact info part.stl --unit mm --json --self-intersections\n"
+      "  isotact info parts/*.stl --unit mm");
   command.add_texts(
       {.names = "FILE",
        .help = "Assets; fields: .vdb .nvdb .sdf; meshes: OBJ, STL, PLY, OFF, glTF, GLB",
@@ -187,7 +283,7 @@ void add_info(CommandLine& line) {
       options->files);
   add_unit(command, options->unit);
   command.add_flag("--self-intersections", options->self_intersections,
-                   "Also look for triangles of meshes that cross each other");
+                   "Of meshes: also count pairs of triangles that cross or overlap");
   add_common_options(command, options->common);
   command.on_run([options] { run_info(*options); });
 }

@@ -7,7 +7,7 @@
 
 #include "isotact/base/error.h"
 #include "isotact/geometry/io/mesh_io.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/geometry/primitives/primitives.h"
 
 #include "command.h"
 
@@ -65,8 +65,8 @@ Json catalogue_as_json() {
     for (const ShapeParameter& p : shape.parameters)
       parameters.push_back({{"name", p.name},
                             {"default", p.value},
-                            {"min", p.minimum},
-                            {"max", p.maximum},
+                            {"lowest", p.minimum},
+                            {"highest", p.maximum},
                             {"whole", p.whole},
                             {"help", p.help}});
     shapes.push_back({{"name", shape.name}, {"help", shape.help}, {"parameters", parameters}});
@@ -86,8 +86,9 @@ TriangleMesh make_as_asked(const MakeOptions& options) {
 
 void run_make(const MakeOptions& options) {
   if (options.list) {
+    refuse_given({"SHAPE", "--output", "--size", "--set"}, "--list makes nothing");
     if (options.common.json)
-      print_json(catalogue_as_json());
+      print_json(catalogue_as_json(), "make_list");
     else
       print_catalogue();
     return;
@@ -120,20 +121,21 @@ void add_make(CommandLine& line) {
       "  isotact make --list\n"
       "  isotact make gear -o gear.obj --set teeth=24 --set bore_radius=0.01\n"
       "  isotact make blob -o blob.glb --size 0.2");
-  command.add_text({.names = "SHAPE", .help = "One of the names that --list shows"},
+  command.add_text({.names = "SHAPE", .help = "Name of the shape; --list shows all"},
                    options->shape);
   command.add_text(
       {.names = "-o,--output", .help = "Mesh to write: .obj .stl .ply .glb", .value_name = "MESH"},
       options->output);
   command.add_number({.names = "--size",
-                      .help = "Scale so that the largest extent is S metres",
+                      .help = "Scale the shape until its largest extent is S metres",
                       .value_name = "S"},
                      options->size, {1e-6, 1e6});
   command.add_texts({.names = "--set",
-                     .help = "Set a parameter of the shape; may be repeated",
+                     .help = "Set a parameter of the shape, as --list shows them; may be repeated",
                      .value_name = "NAME=NUMBER"},
                     options->settings);
-  command.add_flag("--list", options->list, "List the shapes and their parameters");
+  command.add_flag("--list", options->list,
+                   "List the shapes with their parameters, defaults and ranges");
   add_common_options(command, options->common);
   command.on_run([options] { run_make(*options); });
 }

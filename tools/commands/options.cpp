@@ -5,10 +5,14 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "isotact/version.h"
+
 namespace isotact::tool {
 namespace {
 
 constexpr int kWrongUsage = 2;
+
+const CLI::App* running = nullptr;  // the subcommand whose callback runs
 
 // Without a description, which CLI11 would print after the value's name.
 CLI::Validator one_of(const std::vector<std::string>& choices) {
@@ -84,13 +88,36 @@ void Command::add_whole(const OptionInfo& info, int& target, NumberRange range) 
 
 void Command::set_examples(const std::string& text) { app_->footer(text); }
 
-void Command::on_run(std::function<void()> run) { app_->callback(std::move(run)); }
+void Command::on_run(std::function<void()> run) {
+  app_->callback([app = app_, run = std::move(run)] {
+    running = app;
+    run();
+  });
+}
+
+const std::string& running_command() {
+  static const std::string none;
+  return running == nullptr ? none : running->get_name();
+}
+
+bool running_command_has(const std::string& option) {
+  return running != nullptr && running->get_option_no_throw(option) != nullptr;
+}
+
+void refuse_given(const std::vector<std::string>& options, const std::string& why) {
+  std::string given;
+  for (const std::string& option : options)
+    if (running != nullptr && running->count(option) > 0)
+      given += (given.empty() ? "" : ", ") + option;
+  if (!given.empty()) throw UsageError(fmt::format("{}: {}", given, why));
+}
 
 CommandLine::CommandLine()
     : app_(
           new CLI::App("Collision detection and contact with signed distance fields.", "isotact")) {
   app_->require_subcommand(1);
-  app_->set_version_flag("--version", "isotact " ISOTACT_VERSION, "Print the version and leave");
+  app_->set_version_flag("--version", "isotact " ISOTACT_VERSION_STRING,
+                         "Print the version and exit");
   app_->get_formatter()->column_width(32);
   app_->failure_message(CLI::FailureMessage::simple);
 }

@@ -1,4 +1,4 @@
-// The command line, as the subcommands see it. CLI11 takes ten seconds to compile, so that only
+// The command line as the subcommands see it. CLI11 takes ten seconds to compile, so only
 // options.cpp includes it.
 #pragma once
 
@@ -16,21 +16,24 @@ class App;
 
 namespace isotact::tool {
 
-// Wrong usage that only shows once a subcommand runs: exit 2, as for any other.
+// Wrong usage that is found while a subcommand runs: exit code 2, as for any other.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// A failure that has been printed: exit 1.
+// A failure that has been printed: exit code 1.
 class AlreadyReported : public std::exception {};
 
+// The answer, which has been printed, is what --fail-on asked for: exit code 3.
+class VerdictFailed : public std::exception {};
+
 struct OptionInfo {
-  std::string names;  // "-o,--output", or "FILE" for a positional one
+  std::string names;  // "-o,--output", or "FILE" for a positional one.
   std::string help;
-  std::string value_name{};  // as help shows it
+  std::string value_name{};  // As shown in help.
   bool required = false;
-  std::vector<std::string> choices{};  // none: any
+  std::vector<std::string> choices{};  // None: any.
 };
 
 struct NumberRange {
@@ -45,7 +48,7 @@ class Command {
 
   void add_flag(const std::string& names, bool& target, const std::string& help);
   void add_text(const OptionInfo& info, std::string& target);
-  void add_texts(const OptionInfo& info, std::vector<std::string>& target);  // may be repeated
+  void add_texts(const OptionInfo& info, std::vector<std::string>& target);  // May be repeated.
   void add_number(const OptionInfo& info, double& target, NumberRange range);
   void add_whole(const OptionInfo& info, int& target, NumberRange range);
   void set_examples(const std::string& text);
@@ -55,10 +58,18 @@ class Command {
   CLI::App* app_;
 };
 
+// The subcommand whose callback runs; a process runs one.
+const std::string& running_command();                 // "collide"; empty before it runs
+bool running_command_has(const std::string& option);  // "--unit"
+
+// Wrong usage if one of these options of the running subcommand was given, since it would do
+// nothing: "--axis, --at: they place the cut of --picture".
+void refuse_given(const std::vector<std::string>& options, const std::string& why);
+
 // A subcommand's or the whole program's names, for completion.
 struct CommandNames {
   std::string name;
-  std::vector<std::string> long_options;  // with their dashes
+  std::vector<std::string> long_options;  // With their dashes.
 };
 
 class CommandLine {
@@ -72,7 +83,7 @@ class CommandLine {
   std::vector<CommandNames> commands() const;
 
   // Parses, runs the chosen subcommand and returns the exit code: 0, or 2 for wrong usage, which it
-  // has printed. What the subcommand throws comes through.
+  // has printed. Exceptions of the subcommand pass through.
   int run(int argc, char** argv);
 
  private:

@@ -10,12 +10,12 @@
 #include "isotact/pointshell/asset_section.h"
 
 #include "command.h"
-#include "field_file.h"
-#include "mesh_input.h"
+#include "input/field_file.h"
+#include "input/mesh_input.h"
+#include "picture/picture_output.h"
 #include "picture/render_mesh.h"
-#include "picture_output.h"
+#include "picture/shell_picture.h"
 #include "render_run.h"
-#include "shell_picture.h"
 
 namespace isotact::tool {
 namespace {
@@ -31,6 +31,14 @@ struct RenderOptions {
   RenderSettings settings;
 };
 
+// Printed at once, and kept for --json.
+using Warnings = std::vector<std::string>;
+
+void warn(Warnings& all, const std::string& file, const Warnings& more) {
+  print_warnings(file, more);
+  for (const std::string& warning : more) all.push_back(fmt::format("{}: {}", file, warning));
+}
+
 // So that several parts can be told apart.
 Vec3 colour_of(std::size_t index) {
   const Vec3 colours[] = {{0.55, 0.57, 0.60}, {0.72, 0.42, 0.20}, {0.22, 0.42, 0.62},
@@ -39,33 +47,30 @@ Vec3 colour_of(std::size_t index) {
 }
 
 // A coarse surface tells the camera where the field's own lies.
-RenderItem field_item(const std::string& file, const RenderOptions& options) {
+RenderItem field_item(const std::string& file, const RenderOptions& options, Warnings& warnings) {
   const AssetField field = load_field(file);
   RenderItem item{.field = RenderField{.field = field.field,
                                        .voxel_size = field.lattice.spacing,
                                        .iso = options.iso}};
   constexpr double kMostTriangles = 5e5;
-  const StrideChoice choice =
-      choose_stride(field,
-                    {.iso = options.iso,
-                     .least = std::max(1, resolution_of(field.lattice) / 256),
-                     .most_triangles = kMostTriangles},
-                    file);
-  item.mesh = extract_or_fail(
-      field,
-      {.iso = options.iso, .stride = choice.stride, .threads = options.common.thread_setting()},
-      file);
-  print_warnings(file, warn_of_box(field, item.mesh, options.iso));
+  FieldSurfaceResult surface =
+      extract_surface_input(field,
+                            {.iso = options.iso,
+                             .least_stride = std::max(1, resolution_of(field.lattice) / 256),
+                             .most_triangles = kMostTriangles,
+                             .threads = options.common.thread_setting()},
+                            file, "--iso");
+  item.mesh = std::move(surface.mesh);
+  warn(warnings, file, surface.warnings);
   return item;
 }
 
 // The points of an asset's tree, on its body, or the spheres.
 void add_shell_items(std::vector<RenderItem>& items, const std::string& file,
-                     const RenderOptions& options) {
+                     const RenderOptions& options, Warnings& warnings) {
   const Asset asset = read_asset_input(file);
   const auto tree = find_point_sphere_tree(asset);
-  if (!tree)
-    throw Error({.file = file}, "has no points to show: build it with --points or --spacing");
+  if (!tree) throw Error({.file = file}, "has no points to show: build it with points");
   const auto add = [&](std::vector<RenderItem> more) {
     for (RenderItem& item : more) items.push_back(std::move(item));
   };
@@ -73,26 +78,25 @@ void add_shell_items(std::vector<RenderItem>& items, const std::string& file,
   if (options.points_level == kNoLevel) return;
   add(draw_points(*tree, options.points_level));
   if (options.balls_level != kNoLevel || !(asset.field || asset.dense || asset.first_order)) return;
-  items.push_back(field_item(file, options));
+  items.push_back(field_item(file, options, warnings));
   items.back().colour = {0.62, 0.62, 0.60};
 }
 
 void refuse_with_run(const RenderOptions& options) {
   if (options.files.size() > 1)
     throw UsageError("a scene or a run is drawn alone; it names what is in it");
-  if (!std::isnan(options.iso) || options.points_level != kNoLevel ||
-      options.balls_level != kNoLevel || options.no_ground || !options.unit.empty())
-    throw UsageError(
-        "--iso, --shell, --balls, --no-ground and --unit are for meshes and assets, not for scenes "
-        "and runs");
+  refuse_given({"--iso", "--shell", "--balls", "--no-ground", "--unit"},
+               "for meshes and assets, not for scenes and runs");
 }
 
-void report_picture(const RenderOptions& options, const Picture& picture, double seconds) {
+void report_picture(const RenderOptions& options, const Picture& picture, const Warnings& warnings,
+                    double seconds) {
   write_picture(options.output, picture);
   if (options.common.json)
     print_json({{"output", options.output},
                 {"width", picture.width},
                 {"height", picture.height},
+                {"warnings", warnings},
                 {"seconds", seconds}});
   else
     print_picture(options.output, picture, seconds);
@@ -101,7 +105,8 @@ void report_picture(const RenderOptions& options, const Picture& picture, double
 void run_render(RenderOptions options) {
   check_picture_name(options.output, options.common);
   options.settings.threads = options.common.thread_setting();
-  const auto start = std::chrono::steady_clock::now();
+  Warnings warnings;
+  auto start = std::chrono::steady_clock::now();
   const auto seconds = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
@@ -113,40 +118,44 @@ void run_render(RenderOptions options) {
                                         .pitch = options.pitch,
                                         .zoom = options.settings.zoom,
                                         .contacts = !options.no_contacts,
-                                        .settings = options.settings});
-    return report_picture(options, picture, seconds());
+                                        .settings = options.settings},
+                                       warnings);
+    print_warnings(options.files[0], warnings);
+    return report_picture(options, picture, warnings, seconds());
   }
-  if (!std::isnan(options.time) || options.no_contacts)
-    throw UsageError(
-        "--time and --no-contacts are for scenes (.json) and pages of runs (.html), and no file is "
-        "one; of a run as .glb the beginning is drawn");
+  refuse_given({"--time", "--no-contacts"},
+               "for scenes (.json) and pages of runs (.html), and no file is one; of a run as .glb "
+               "the beginning is drawn");
   if (!std::isnan(options.yaw)) options.settings.yaw_degrees = options.yaw;
   if (!std::isnan(options.pitch)) options.settings.pitch_degrees = options.pitch;
   if (std::all_of(options.files.begin(), options.files.end(), is_field_file))
     refuse_unit(options.unit, "no mesh is drawn, and fields are in metres");
-  if (!std::isnan(options.iso) &&
-      std::none_of(options.files.begin(), options.files.end(), is_field_file))
-    throw UsageError("--iso is for fields, and no file is one; build an asset of the mesh first");
+  if (std::none_of(options.files.begin(), options.files.end(), is_field_file))
+    refuse_given({"--iso"}, "for fields, and no file is one; build an asset of the mesh first");
+  if (std::none_of(options.files.begin(), options.files.end(), is_asset))
+    refuse_given({"--shell", "--balls"},
+                 "for the points of assets, and no file is one; build an asset first");
   if (std::isnan(options.iso)) options.iso = 0;
   std::vector<RenderItem> items;
   const bool shell = options.points_level != kNoLevel || options.balls_level != kNoLevel;
   for (const std::string& file : options.files) {
     if (shell && is_asset(file)) {
-      add_shell_items(items, file, options);
+      add_shell_items(items, file, options, warnings);
       continue;
     }
     if (is_field_file(file)) {
-      items.push_back(field_item(file, options));
+      items.push_back(field_item(file, options, warnings));
       items.back().colour = colour_of(items.size() - 1);
       continue;
     }
     LoadedMesh loaded = read_input({file, options.unit});
-    print_warnings(file, loaded.warnings);
+    warn(warnings, file, loaded.warnings);
     items.push_back({.mesh = std::move(loaded.mesh), .colour = colour_of(items.size())});
   }
   options.settings.ground = !options.no_ground;
+  start = std::chrono::steady_clock::now();
   const Picture picture = render(items, options.settings);
-  report_picture(options, picture, seconds());
+  report_picture(options, picture, warnings, seconds());
 }
 
 }  // namespace
@@ -165,8 +174,9 @@ void add_render(CommandLine& line) {
   RenderSettings& s = options->settings;
   command.add_texts(
       {.names = "FILE",
-       .help = "Assets and meshes, drawn together where they lie; a scene (.json); or a "
-               "page of a run (.html)",
+       .help =
+           "Assets, fields and meshes, drawn together in one frame; or one scene (.json); or one "
+           "page of a run (.html)",
        .required = true},
       options->files);
   command.add_text(
@@ -179,38 +189,41 @@ void add_render(CommandLine& line) {
   const auto angle = [&](const char* names, double& target, const char* help, NumberRange range) {
     command.add_number({.names = names, .help = help, .value_name = "DEGREES"}, target, range);
   };
-  whole("--width", s.width, "Pixels (default: 1200)", {1, 16384});
-  whole("--height", s.height, "Pixels (default: 800)", {1, 16384});
-  angle("--yaw", options->yaw, "The camera around the y axis (default: 30, or the scene's)",
-        {-360, 360});
+  whole("--width", s.width, "Width of the picture in pixels (default: 1200)", {1, 16384});
+  whole("--height", s.height, "Height of the picture in pixels (default: 800)", {1, 16384});
+  angle("--yaw", options->yaw,
+        "Turn of the camera around the up axis (default: 30, or the scene's)", {-360, 360});
   angle("--pitch", options->pitch,
-        "The camera above the ground, -90 to 90 (default: 20, or the scene's)", {-90, 90});
-  command.add_number(
-      {.names = "--zoom", .help = "Closer, times what holds everything (1)", .value_name = "X"},
-      s.zoom, {0.01, 100});
-  whole("--samples", s.sky_samples, "Rays a subpixel for the sky's light, 1 to 64 (default: 3)",
-        {1, 64});
+        "Height of the camera above the ground, -90 to 90 (default: 20, or the scene's)",
+        {-90, 90});
+  command.add_number({.names = "--zoom",
+                      .help = "Magnify by this factor; 1 shows everything (default: 1)",
+                      .value_name = "X"},
+                     s.zoom, {0.01, 100});
+  whole("--samples", s.sky_samples,
+        "Rays per subpixel for the light of the sky, 1 to 64 (default: 3)", {1, 64});
   command.add_number(
       {.names = "--time",
-       .help = "Of a scene or a run: as it is after so long, seconds (default: at its end)",
+       .help = "With a scene or a run: the simulated time to show, seconds (default: its end)",
        .value_name = "S"},
       options->time, {0, 1e6});
-  command.add_number({.names = "--iso",
-                      .help = "Show where the assets' fields have this value, metres (default: 0)",
-                      .value_name = "S"},
-                     options->iso, {-1e12, 1e12});
-  command.add_whole({.names = "--shell",
-                     .help = "Show the assets' points, levels 0 to N of their trees by colour and "
-                             "size; behind the last level come all points",
-                     .value_name = "N"},
-                    options->points_level, {0, kMaxShellLevels});
+  command.add_number(
+      {.names = "--iso",
+       .help = "With fields: show the surface at this distance in metres (default: 0)",
+       .value_name = "S"},
+      options->iso, {-1e12, 1e12});
+  command.add_whole(
+      {.names = "--shell",
+       .help = "With assets: show points of their trees, levels 0 to N, by colour and "
+               "size; the level after the last shows all points",
+       .value_name = "N"},
+      options->points_level, {0, kMaxShellLevels});
   command.add_whole({.names = "--balls",
-                     .help = "Show the spheres of level N of the assets' point trees",
+                     .help = "With assets: show the spheres of level N of their point trees",
                      .value_name = "N"},
                     options->balls_level, {0, kMaxShellLevels});
-  command.add_flag("--no-ground", options->no_ground, "Leave the ground out");
-  command.add_flag("--no-contacts", options->no_contacts,
-                   "Of a scene or a run: leave contacts out");
+  command.add_flag("--no-ground", options->no_ground, "Draw no ground");
+  command.add_flag("--no-contacts", options->no_contacts, "Of a scene or a run: draw no contacts");
   add_common_options(command, options->common);
   command.on_run([options] { run_render(*options); });
 }

@@ -7,13 +7,13 @@
 
 #include "isotact/base/error.h"
 #include "isotact/base/progress.h"
-#include "isotact/scene/replay_unpack.h"
-#include "isotact/scene/run.h"
+#include "isotact/scene/pack/replay_unpack.h"
+#include "isotact/scene/run/run.h"
 
-#include "packed_page.h"
-#include "run_page.h"
-#include "scene_engines.h"
-#include "simulate_picture.h"
+#include "input/scene_engines.h"
+#include "page/packed_page.h"
+#include "page/run_page.h"
+#include "picture/simulate_picture.h"
 
 namespace isotact::tool {
 namespace {
@@ -29,7 +29,7 @@ Picture draw_only_frame(const Replay& replay, SceneView view, const RunPicture& 
 }
 
 // The scene as it is at a time of its run.
-Picture render_scene(const RunPicture& request) {
+Picture render_scene(const RunPicture& request, std::vector<std::string>& warnings) {
   const Scene scene = read_scene(request.file);
   const double length = static_cast<double>(step_count(scene)) * scene.world.step;
   const double time = std::isnan(request.time) ? length : request.time;
@@ -38,7 +38,6 @@ Picture render_scene(const RunPicture& request) {
                        .keep_frames = false,
                        .keep_log = false,
                        .engines = built_in_engines()});
-  print_warnings(request.file, run.warnings());
   const auto steps = static_cast<std::uint64_t>(std::llround(time / scene.world.step));
   {
     ProgressBar bar;
@@ -51,6 +50,7 @@ Picture render_scene(const RunPicture& request) {
   if (const auto trouble = run.find_trouble())
     throw Error({.file = request.file},
                 fmt::format("the run stopped after {:.4g} s: {}", trouble->time, trouble->message));
+  warnings = run.warnings();
   Replay replay = run.replay();
   replay.frames = {run.frame()};
   return draw_only_frame(replay, scene.view, request);
@@ -85,8 +85,9 @@ bool is_run_file(const std::string& file) {
   return lower_extension(file) == ".json" || lower_extension(file) == ".html";
 }
 
-Picture render_run(const RunPicture& request) {
-  return lower_extension(request.file) == ".html" ? render_page(request) : render_scene(request);
+Picture render_run(const RunPicture& request, std::vector<std::string>& warnings) {
+  return lower_extension(request.file) == ".html" ? render_page(request)
+                                                  : render_scene(request, warnings);
 }
 
 }  // namespace isotact::tool

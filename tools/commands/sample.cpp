@@ -7,8 +7,8 @@
 #include "isotact/base/error.h"
 
 #include "command.h"
-#include "field_file.h"
-#include "point_file.h"
+#include "input/field_file.h"
+#include "input/point_file.h"
 
 namespace isotact::tool {
 namespace {
@@ -71,8 +71,8 @@ void run_sample(const SampleOptions& options) {
   if (to_stdout) return;
   if (options.common.json)
     print_json({{"output", options.output},
-                {"points", points.size()},
-                {"outside", outside},
+                {"queries", points.size()},
+                {"outside_box", outside},
                 {"gradient", options.gradient},
                 {"seconds", seconds}});
   else
@@ -89,23 +89,28 @@ void run_sample(const SampleOptions& options) {
 
 void add_sample(CommandLine& line) {
   auto options = std::make_shared<SampleOptions>();
-  Command command = line.add_command("sample", "Compute distances at points");
+  Command command = line.add_command("sample", "Compute the signed distance at points");
   command.set_examples(
       "Examples:\n"
       "  isotact sample bunny.isotact points.npy -o distances.npy\n"
       "  printf '0 0 0\\n0 1 0\\n' | isotact sample bunny.isotact - -o d.csv --gradient");
-  command.add_text({.names = "ASSET", .help = "Made by isotact build", .required = true},
+  command.add_text({.names = "ASSET",
+                    .help = "Asset with a field, or a field: .vdb .nvdb .sdf",
+                    .required = true},
                    options->asset);
-  command.add_text({.names = "POINTS",
-                    .help = "x y z a row: .npy, .csv or raw float32; - for stdin",
-                    .required = true},
-                   options->points);
-  command.add_text({.names = "-o,--output",
-                    .help = "Distances to write: .npy, .csv, else raw float32; - for stdout",
-                    .value_name = "FILE",
-                    .required = true},
-                   options->output);
-  command.add_flag("--gradient", options->gradient, "Write d gx gy gz instead of d");
+  command.add_text(
+      {.names = "POINTS",
+       .help = "Query points, x y z per row in metres: .npy, .csv or raw float32; - for stdin",
+       .required = true},
+      options->points);
+  command.add_text(
+      {.names = "-o,--output",
+       .help = "Distances to write, one row per point: .npy, .csv, else raw float32; - for stdout",
+       .value_name = "FILE",
+       .required = true},
+      options->output);
+  command.add_flag("--gradient", options->gradient,
+                   "Write the gradient too: d gx gy gz per row instead of d");
   add_common_options(command, options->common);
   command.on_run([options] { run_sample(*options); });
 }

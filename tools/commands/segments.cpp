@@ -8,24 +8,25 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/queries/segment.h"
+#include "isotact/queries/segments/segment.h"
 #if defined(ISOTACT_HAS_GPU)
-#include "isotact/gpu/context.h"
-#include "isotact/gpu/segment_tracer.h"
+#include "isotact/gpu/core/context.h"
+#include "isotact/gpu/segments/segment_tracer.h"
 #endif
 
 #include "command.h"
-#include "field_file.h"
+#include "input/field_file.h"
+#include "input/point_file.h"
+#include "picture/colours.h"
+#include "picture/picture_output.h"
 #include "picture/slice_picture.h"
-#include "picture_output.h"
-#include "point_file.h"
 
 namespace isotact::tool {
 namespace {
 
 struct SegmentOptions {
   CommonOptions common;
-  std::string asset, segments, output, mode = "intervals", traversal = "fast";
+  std::string asset, segments, output, mode = "intervals", traversal;
   std::string picture, axis = "z";
   double iso = 0, at = 0.5;
   bool gpu = false;
@@ -33,9 +34,10 @@ struct SegmentOptions {
 
 struct Traced {
   SegmentResults results;
-  std::optional<SegmentCounts> counts;  // the GPU counts nothing
+  std::optional<SegmentWork> work;  // the GPU counts nothing
   std::string device = "cpu";
   double prepare_seconds = 0, seconds = 0;
+  std::vector<std::string> warnings{};
 };
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -43,11 +45,11 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 }
 
 SegmentSettings settings_of(const SegmentOptions& options) {
-  SegmentSettings settings{.iso = options.iso, .threads = options.common.thread_setting()};
-  if (options.mode == "first") settings.mode = SegmentMode::kFirst;
-  if (options.mode == "any") settings.mode = SegmentMode::kAny;
-  for (const Traversal way : {Traversal::kUniform, Traversal::kOctree, Traversal::kFast})
-    if (options.traversal == name(way)) settings.traversal = way;
+  SegmentSettings settings{.margin = options.iso, .threads = options.common.thread_setting()};
+  if (options.mode == "first") settings.mode = Mode::kFirst;
+  if (options.mode == "any") settings.mode = Mode::kAny;
+  for (const Traversal traversal : {Traversal::kUniform, Traversal::kOctree, Traversal::kFast})
+    if (options.traversal == name(traversal)) settings.traversal = traversal;
   return settings;
 }
 
@@ -63,7 +65,7 @@ Traced trace_on_cpu(const AssetField& field, const SegmentSettings& settings,
   const SegmentTracer tracer = make_tracer(field, settings);
   traced.prepare_seconds = seconds_since(start);
   const auto ready = std::chrono::steady_clock::now();
-  tracer.trace(segments, traced.results, &traced.counts.emplace());
+  tracer.trace(segments, traced.results, &traced.work.emplace());
   traced.seconds = seconds_since(ready);
   return traced;
 }
@@ -103,13 +105,14 @@ std::optional<Traced> trace_on_gpu([[maybe_unused]] const AssetField& field,
 Traced trace_segments(const SegmentOptions& options, const AssetField& field,
                       std::span<const Segment> segments) {
   const SegmentSettings settings = settings_of(options);
-  if (options.gpu) {
-    std::string why;
-    if (std::optional<Traced> traced = trace_on_gpu(field, settings, segments, why))
-      return std::move(*traced);
-    print_warnings(options.asset, {"traced on the CPU: " + why});
-  }
-  return trace_on_cpu(field, settings, segments);
+  if (!options.gpu) return trace_on_cpu(field, settings, segments);
+  std::string why;
+  if (std::optional<Traced> traced = trace_on_gpu(field, settings, segments, why))
+    return std::move(*traced);
+  Traced traced = trace_on_cpu(field, settings, segments);
+  traced.warnings.push_back("traced on the CPU: " + why);
+  print_warnings(options.asset, traced.warnings);
+  return traced;
 }
 
 void write_intervals(const SegmentOptions& options, const SegmentResults& results) {
@@ -127,7 +130,6 @@ void write_intervals(const SegmentOptions& options, const SegmentResults& result
 Picture draw_segments(const SegmentOptions& options, const AssetField& field,
                       std::span<const Segment> segments, const SegmentResults& results) {
   constexpr std::size_t kMost = 400;
-  constexpr Rgb8 kWay{70, 72, 76}, kInside{196, 22, 42};
   const auto axis = static_cast<std::size_t>(options.axis[0] - 'x');
   const Aabb box = field.field.bounds();
   const double at = box.lower[axis] + (box.upper[axis] - box.lower[axis]) * options.at;
@@ -146,13 +148,13 @@ Picture draw_segments(const SegmentOptions& options, const AssetField& field,
     for (const std::size_t i : order) {
       const Vec3 from = to_double(segments[i].from), to = to_double(segments[i].to);
       if (!inside) {
-        settings.strokes.push_back({from, to, 0.6, kWay});
+        settings.strokes.push_back({from, to, 0.6, kPath});
         continue;
       }
       for (std::uint64_t k = results.first[i]; k < results.first[i + 1]; ++k) {
         const SegmentInterval& in = results.intervals[k];
         settings.strokes.push_back({lerp(from, to, static_cast<double>(in.enter)),
-                                    lerp(from, to, static_cast<double>(in.exit)), 2, kInside});
+                                    lerp(from, to, static_cast<double>(in.exit)), 2, kContact});
       }
     }
   const auto value = [&](const Vec3& p) { return field.field.value(p) - options.iso; };
@@ -165,7 +167,11 @@ void run_segments(const SegmentOptions& options) {
   const bool to_stdout = is_stdout(options.output, options.common);
   refuse_same_file(options.asset, options.output);
   refuse_same_file(options.segments, options.output);
-  if (!options.picture.empty()) check_picture_name(options.picture, options.common);
+  if (options.gpu) refuse_given({"--traversal"}, "the GPU has a traversal of its own");
+  if (options.picture.empty())
+    refuse_given({"--axis", "--at"}, "they place the cut of --picture");
+  else
+    check_picture_name(options.picture, options.common);
   const AssetField field = load_field(options.asset);
   const Table table = read_table(options.segments, 6);
   if (table.rows() > kMost)
@@ -192,14 +198,15 @@ void run_segments(const SegmentOptions& options) {
                 {"segments", segments.size()},
                 {"intervals", results.intervals.size()},
                 {"hits", hits},
-                {"iso", options.iso},
+                {"margin", options.iso},
                 {"mode", options.mode},
-                {"traversal", options.traversal},
+                {"traversal", traced.work ? Json(name(settings_of(options).traversal)) : Json()},
                 {"device", traced.device},
-                {"nodes", traced.counts ? Json(traced.counts->nodes) : Json()},
-                {"cells", traced.counts ? Json(traced.counts->cells) : Json()},
+                {"tested_nodes", traced.work ? Json(traced.work->nodes) : Json()},
+                {"tested_cells", traced.work ? Json(traced.work->cells) : Json()},
                 {"prepare_seconds", traced.prepare_seconds},
-                {"seconds", traced.seconds}});
+                {"seconds", traced.seconds},
+                {"warnings", traced.warnings}});
   else
     fmt::print("{}: {} of {} segments come inside, {} intervals, in {:.3g} s\n",
                without_control_codes(options.output), format_count(hits),
@@ -211,52 +218,66 @@ void run_segments(const SegmentOptions& options) {
 
 void add_segments(CommandLine& line) {
   auto options = std::make_shared<SegmentOptions>();
-  Command command = line.add_command("segments", "Find when moving points are inside");
+  Command command =
+      line.add_command("segments", "Find when points that move along segments are inside");
   command.set_examples(
       "Examples:\n"
       "  isotact segments bunny.isotact paths.npy -o times.csv\n"
       "  printf '0 2 0 0 -2 0\\n' | isotact segments bunny.isotact - -o times.csv --iso 0.01");
-  command.add_text({.names = "ASSET", .help = "Made by isotact build", .required = true},
-                   options->asset);
-  command.add_text({.names = "SEGMENTS",
-                    .help = "Two ends a row, x y z x y z: .npy, .csv or raw float32; - for stdin",
+  command.add_text({.names = "ASSET",
+                    .help = "Asset with a field, or a field: .vdb .nvdb .sdf",
                     .required = true},
-                   options->segments);
+                   options->asset);
+  command.add_text(
+      {.names = "SEGMENTS",
+       .help =
+           "Both ends of a segment per row, x y z x y z in metres: .npy, .csv or raw float32; - "
+           "for stdin",
+       .required = true},
+      options->segments);
   command.add_text({.names = "-o,--output",
-                    .help = "A row an interval, segment t_enter t_exit, with times from 0 to 1: "
+                    .help = "One row per interval, segment t_enter t_exit, with times from 0 to 1: "
                             ".npy, .csv, else raw float32; - for stdout",
                     .value_name = "FILE",
                     .required = true},
                    options->output);
-  command.add_number({.names = "--iso",
-                      .help = "Inside is where the distance is at most this, metres (0)",
-                      .value_name = "S"},
-                     options->iso, {.lowest = -1e30, .highest = 1e30});
-  command.add_text({.names = "--mode",
-                    .help = "All intervals, the first time inside, or any",
-                    .value_name = "intervals|first|any",
-                    .choices = {"intervals", "first", "any"}},
-                   options->mode);
-  command.add_text({.names = "--traversal",
-                    .help = "How to look: the answer is the same",
-                    .value_name = "uniform|octree|fast",
-                    .choices = {"uniform", "octree", "fast"}},
-                   options->traversal);
-  command.add_flag("--gpu", options->gpu,
-                   "On the GPU, for brick fields; on the CPU with a warning where that cannot be");
-  command.add_text({.names = "--picture",
-                    .help = "Draw them over a cut through the field, those nearest to it first",
-                    .value_name = "PNG"},
-                   options->picture);
-  command.add_text({.names = "--axis",
-                    .help = "The cut is square to it (default: z)",
-                    .value_name = "x|y|z",
-                    .choices = {"x", "y", "z"}},
-                   options->axis);
-  command.add_number({.names = "--at",
-                      .help = "Where the cut is, as a part of the box: 0 to 1 (default: 0.5)",
-                      .value_name = "PART"},
-                     options->at, {0, 1});
+  command.add_number(
+      {.names = "--iso",
+       .help = "Margin: a point is inside if its distance is at most S metres (default: 0)",
+       .value_name = "S"},
+      options->iso, {.lowest = -1e30, .highest = 1e30});
+  command.add_text(
+      {.names = "--mode",
+       .help = "Find all intervals, the first time inside, or any time inside (default: intervals)",
+       .value_name = "intervals|first|any",
+       .choices = {"intervals", "first", "any"}},
+      options->mode);
+  command.add_text(
+      {.names = "--traversal",
+       .help = "Visit cells one by one, blocks from the root, or the fastest; all return the same "
+               "intervals (default: fast)",
+       .value_name = "uniform|octree|fast",
+       .choices = {"uniform", "octree", "fast"}},
+      options->traversal);
+  command.add_flag(
+      "--gpu", options->gpu,
+      "Trace on the GPU, for brick fields; if that is impossible, on the CPU with a warning");
+  command.add_text(
+      {.names = "--picture",
+       .help = "Draw up to 400 segments, those nearest to the cut, over a cut through the field",
+       .value_name = "PNG"},
+      options->picture);
+  command.add_text(
+      {.names = "--axis",
+       .help = "With --picture: the axis that the cut is perpendicular to (default: z)",
+       .value_name = "x|y|z",
+       .choices = {"x", "y", "z"}},
+      options->axis);
+  command.add_number(
+      {.names = "--at",
+       .help = "With --picture: where the cut is, as a share of the box, 0 to 1 (default: 0.5)",
+       .value_name = "SHARE"},
+      options->at, {0, 1});
   add_common_options(command, options->common);
   command.on_run([options] { run_segments(*options); });
 }

@@ -9,14 +9,14 @@
 #include "isotact/base/error.h"
 #include "isotact/base/file.h"
 #include "isotact/base/progress.h"
-#include "isotact/scene/run.h"
+#include "isotact/scene/run/run.h"
 
 #include "command.h"
+#include "input/scene_engines.h"
+#include "page/run_page.h"
 #include "picture/animation.h"
-#include "picture_output.h"
-#include "run_page.h"
-#include "scene_engines.h"
-#include "simulate_picture.h"
+#include "picture/picture_output.h"
+#include "picture/simulate_picture.h"
 
 namespace isotact::tool {
 namespace {
@@ -44,8 +44,11 @@ void check(const SimulateOptions& o) {
   if (!o.animate.empty() && !make_animation(lower_extension(o.animate), 1))
     throw UsageError(
         fmt::format("--animate {}: animations are written as .gif or .png", o.animate));
-  if ((o.every != 1 || o.no_contacts) && o.frames.empty() && o.animate.empty())
-    throw UsageError("--every and --no-contacts go with --frames or --animate");
+  if (o.frames.empty() && o.animate.empty())
+    refuse_given({"--every", "--no-contacts", "--width"},
+                 "for pictures, which --frames and --animate draw");
+  if (!o.wants_frames())
+    refuse_given({"--fps"}, "no frames are kept: name -o RUN.html or .glb, --frames or --animate");
   for (const std::string* file : {&o.output, &o.log, &o.animate, &o.save})
     if (!file->empty()) refuse_same_file(o.scene, *file);
 }
@@ -118,6 +121,7 @@ void print_report(const SceneRun& run, const SimulateOptions& o, std::uint64_t s
   const auto number = [](double v) { return std::isfinite(v) ? Json(v) : Json(nullptr); };
   if (o.common.json) {
     Json j{{"scene", run.scene().name},
+           {"output", o.output.empty() ? Json() : Json(o.output)},
            {"engine", run.scene().engine},
            {"narrow_phase", name(run.scene().narrow_phase)},
            {"bodies", bodies},
@@ -134,11 +138,12 @@ void print_report(const SceneRun& run, const SimulateOptions& o, std::uint64_t s
              {"springs", number(e.springs)},
              {"total", number(e.total())}}},
            {"deepest_penetration", run.deepest()},
-           {"contacts", run.report().contacts},
+           {"contacts_at_end", run.report().contacts},
            {"most_contacts", run.most_contacts()},
            {"frames", run.replay().frames.size()},
            {"seconds", seconds},
-           {"trouble", nullptr}};
+           {"trouble", nullptr},
+           {"warnings", run.warnings()}};
     if (trouble)
       j["trouble"] = {{"body", run.body_name(trouble->body)},
                       {"time", trouble->time},
@@ -214,62 +219,71 @@ void add_simulate(CommandLine& line) {
       "  isotact simulate scenes/nut.json --animate nut.gif --every 4\n"
       "  isotact simulate scenes/pile.json --steps 500 --save half.snapshot\n"
       "  isotact simulate scenes/pile.json --resume half.snapshot --json");
-  command.add_text({.names = "SCENE", .help = "A scene file (docs/scenes.md)", .required = true},
-                   options->scene);
+  command.add_text(
+      {.names = "SCENE", .help = "Scene file (.json, docs/scenes.md)", .required = true},
+      options->scene);
   command.add_text({.names = "-o,--output",
-                    .help = "The run: a page that plays it (.html), .glb, which any glTF viewer "
-                            "plays, or a log as .csv",
+                    .help = "Run to write: a page that plays it (.html), an animation for any "
+                            "glTF viewer (.glb), or a log (.csv)",
                     .value_name = "RUN"},
                    options->output);
-  command.add_text({.names = "--log",
-                    .help = "A row a step: energies, contacts, depth, times (.csv)",
-                    .value_name = "FILE"},
-                   options->log);
-  command.add_text({.names = "--frames",
-                    .help = "Draw the replay's frames as PNG files, contacts in red",
-                    .value_name = "FOLDER"},
-                   options->frames);
+  command.add_text(
+      {.names = "--log",
+       .help = "Log to write, one row per step: energies, contacts, depth, times (.csv)",
+       .value_name = "FILE"},
+      options->log);
+  command.add_text(
+      {.names = "--frames",
+       .help = "Draw the frames of the run as PNG files into this folder, with contacts",
+       .value_name = "FOLDER"},
+      options->frames);
   command.add_text({.names = "--animate",
-                    .help = "Draw them into one animation: .gif, or .png with all colours",
+                    .help = "Draw the frames into one animation: .gif, or .png with all colours",
                     .value_name = "GIF|PNG"},
                    options->animate);
-  command.add_whole(
-      {.names = "--every", .help = "Draw every n-th frame only (default: 1)", .value_name = "N"},
-      options->every, {1, 1000000});
-  command.add_whole(
-      {.names = "--width", .help = "Of pictures, pixels (default: 720)", .value_name = "N"},
-      options->width, {16, 16384});
-  command.add_flag("--no-contacts", options->no_contacts, "Leave contacts out of pictures");
-  command.add_whole({.names = "--steps",
-                     .help = "Do so many, instead of the scene's (or what is left of them)",
+  command.add_whole({.names = "--every",
+                     .help = "With --frames and --animate: draw every N-th frame only (default: 1)",
                      .value_name = "N"},
-                    options->steps, {1, 1e9});
+                    options->every, {1, 1000000});
+  command.add_whole(
+      {.names = "--width",
+       .help = "With --frames and --animate: width of pictures in pixels (default: 720)",
+       .value_name = "N"},
+      options->width, {16, 16384});
+  command.add_flag("--no-contacts", options->no_contacts,
+                   "With --frames and --animate: leave contacts out");
+  command.add_whole(
+      {.names = "--steps",
+       .help = "Steps to run, instead of the scene's; with --resume, instead of those left",
+       .value_name = "N"},
+      options->steps, {1, 1e9});
   command.add_number(
-      {.names = "--dt", .help = "Another time step than the scene's, seconds", .value_name = "S"},
+      {.names = "--dt", .help = "Time step in seconds, instead of the scene's", .value_name = "S"},
       options->step, {1e-9, 1});
   command.add_number({.names = "--fps",
-                      .help = "Frames a second of the replay, instead of the scene's",
+                      .help = "Frames per second that the run keeps, instead of the scene's",
                       .value_name = "N"},
                      options->rate, {0.01, 100000});
   command.add_text({.names = "--save",
-                    .help = "Write the last state, to go on from later",
+                    .help = "Write the last state, from which --resume continues",
                     .value_name = "FILE"},
                    options->save);
-  command.add_text({.names = "--resume",
-                    .help = "Go on from a saved state: the same bytes as without the break",
-                    .value_name = "FILE"},
-                   options->resume);
+  command.add_text(
+      {.names = "--resume",
+       .help = "Continue from a saved state; the result is the same as without the break",
+       .value_name = "FILE"},
+      options->resume);
   command.add_text(
       {.names = "--engine",
-       .help = "What moves the bodies, instead of the scene's: our own world, or Bullet "
-               "with our contacts",
+       .help = "Engine to move the bodies, instead of the scene's: Isotact's world, or Bullet "
+               "with Isotact's contacts",
        .value_name = "isotact|bullet",
        .choices = {"isotact", "bullet"}},
       options->engine);
   command.add_text(
       {.names = "--narrow-phase",
-       .help = "How Bullet's contacts are found, instead of the scene's: by points, or by "
-               "intersection fields, all pairs at once, on the CPU (idf) or the GPU",
+       .help = "How contacts for Bullet are found, instead of the scene's method: by points, or by "
+               "intersection fields, all pairs at once, on the CPU (idf) or on the GPU (gpu)",
        .value_name = "points|idf|gpu",
        .choices = {"points", "idf", "gpu"}},
       options->narrow_phase);

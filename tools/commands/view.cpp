@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 
 #include "isotact/base/progress.h"
-#include "isotact/scene/run.h"
+#include "isotact/scene/run/run.h"
 
 #include "command.h"
-#include "page_server.h"
-#include "run_page.h"
-#include "scene_engines.h"
+#include "input/scene_engines.h"
+#include "page/page_server.h"
+#include "page/run_page.h"
 
 namespace isotact::tool {
 namespace {
@@ -20,7 +20,8 @@ struct ViewOptions {
   int port = 0;
 };
 
-std::string page_of_scene(const ViewOptions& o) {
+// Warnings of the run are printed and added.
+std::string page_of_scene(const ViewOptions& o, std::vector<std::string>& warnings) {
   require_viewer();
   const Scene scene = read_scene(o.run);
   SceneRun run(
@@ -35,19 +36,21 @@ std::string page_of_scene(const ViewOptions& o) {
       return true;
     });
   }
-  print_warnings(o.run, run.warnings());
+  warnings = run.warnings();
   if (const auto trouble = run.find_trouble())
-    fmt::print(stderr, "isotact: warning: {}: the run was stopped: {}\n", o.run, trouble->message);
+    warnings.push_back("the run was stopped: " + trouble->message);
+  print_warnings(o.run, warnings);
   return make_run_page(run, o.common.threads);
 }
 
 void run_view(const ViewOptions& o) {
+  std::vector<std::string> warnings;
   const std::string page =
-      lower_extension(o.run) == ".json" ? page_of_scene(o) : read_run_page(o.run);
+      lower_extension(o.run) == ".json" ? page_of_scene(o, warnings) : read_run_page(o.run);
   serve_page(page, o.port, [&](int port) {
     const std::string url = fmt::format("http://127.0.0.1:{}/", port);
     if (o.common.json)
-      print_json({{"url", url}, {"port", port}, {"bytes", page.size()}});
+      print_json({{"url", url}, {"port", port}, {"bytes", page.size()}, {"warnings", warnings}});
     else
       fmt::print("{}  (Ctrl-C ends it)\n", url);
     std::fflush(stdout);  // who waits for it reads a pipe, perhaps
@@ -58,17 +61,20 @@ void run_view(const ViewOptions& o) {
 
 void add_view(CommandLine& line) {
   auto options = std::make_shared<ViewOptions>();
-  Command command = line.add_command("view", "Show a run in a browser");
+  Command command =
+      line.add_command("view", "Serve the page of a run to a browser on this machine");
   command.set_examples(
       "Examples:\n"
       "  isotact view scenes/chain.json\n"
       "  isotact view chain.html --port 8080");
   command.add_text({.names = "RUN",
-                    .help = "A page that simulate wrote (.html), or a scene (.json), which is run",
+                    .help = "Page that simulate or collide --view wrote (.html), or scene (.json), "
+                            "which is run first",
                     .required = true},
                    options->run);
   command.add_whole({.names = "--port",
-                     .help = "Of 127.0.0.1; nobody else can reach it (default: any that is free)",
+                     .help = "Port to serve on, on 127.0.0.1 only: other machines cannot reach it "
+                             "(default: any free)",
                      .value_name = "N"},
                     options->port, {0, 65535});
   add_common_options(command, options->common);

@@ -2,10 +2,11 @@
 #include <algorithm>
 
 #include "isotact/base/trig.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/geometry/primitives/primitives.h"
 #include "isotact/pointshell/asset_section.h"
 #include "isotact/queries/collide.h"
 #include "isotact/queries/continuous_collide.h"
+#include "isotact/queries/shape.h"
 
 #include "demo_story.h"
 
@@ -54,8 +55,8 @@ void find_continuous_contact(Story& story) {
                                {"found_at_steps", at_steps},
                                {"time_of_contact", found ? Json(result.time_of_contact) : Json()},
                                {"position", found ? to_list(place) : Json()},
-                               {"blind_depth_mm", result.blind_depth * 1e3},
-                               {"query_ms", fastest * 1e3}};
+                               {"blind_depth", result.blind_depth},
+                               {"query_seconds", fastest}};
   story.tell(fmt::format(
       "Built assets of a gear and of a bowl ({} and {} points; {:.1f} s), and threw the gear "
       "through "

@@ -5,13 +5,12 @@
 
 #include "isotact/base/random.h"
 #include "isotact/field/build/build_field.h"
-#include "isotact/field/build/settings_text.h"
 #include "isotact/field/io/asset.h"
-#include "isotact/geometry/bvh.h"
-#include "isotact/geometry/flaws.h"
+#include "isotact/geometry/bvh/bvh.h"
+#include "isotact/geometry/bvh/winding.h"
 #include "isotact/geometry/io/mesh_io.h"
-#include "isotact/geometry/primitives.h"
-#include "isotact/geometry/winding.h"
+#include "isotact/geometry/primitives/primitives.h"
+#include "isotact/geometry/repair/flaws.h"
 
 #include "demo_picture.h"
 #include "demo_story.h"
@@ -57,8 +56,8 @@ void write_and_read_shapes(Story& story) {
     if (find_flaws(loaded.mesh).watertight) ++watertight;
   }
   const std::size_t count = shape_catalogue().size();
-  story.facts["shapes"] = count;
-  story.facts["watertight"] = watertight;
+  story.facts["shape_count"] = count;
+  story.facts["watertight_count"] = watertight;
   story.tell(fmt::format(
       "Made {} shapes with {} triangles, wrote and read them as .glb, checked them: {} are "
       "watertight. ({:.1f} s)",
@@ -78,12 +77,12 @@ void tell_inside_from_outside(Story& story) {
   std::vector<Vec3f> points(kShortTour ? 1'000 : 20'000);
   for (Vec3f& p : points) p = to_float(random.in_box(box.lower, box.upper));
   std::vector<double> with(points.size()), without(points.size());
-  find_winding_numbers(closed, points, with, story.threads);
-  find_winding_numbers(holed, points, without, story.threads);
+  compute_winding_numbers(closed, points, with, story.threads);
+  compute_winding_numbers(holed, points, without, story.threads);
   std::size_t agree = 0;
   for (std::size_t i = 0; i < points.size(); ++i)
     if ((with[i] > 0.5) == (without[i] > 0.5)) ++agree;
-  story.facts["holes"] = flaws.boundary_loops.count;
+  story.facts["torn_holes"] = flaws.boundary_loops.count;
   story.facts["inside_outside_agree"] =
       static_cast<double>(agree) / static_cast<double>(points.size());
   story.tell(fmt::format(
@@ -110,7 +109,7 @@ void find_closest_points_of_parts(Story& story) {
   const NutShape nut{.segments = 192};
   const double gap = find_thread_gap({.segments = 192}, nut, story.threads);
   story.facts["closest_points_per_second"] = rate;
-  story.facts["thread_gap_mm"] = gap * 1e3;
+  story.facts["thread_gap"] = gap;
   story.tell(fmt::format(
       "Found {} closest points on {} triangles at {:.0f} thousand a second (hierarchy built in "
       "{:.0f} ms). By them the threads of an M16 nut and its bolt are {:.4f} mm apart (made with "
@@ -147,11 +146,11 @@ void build_and_ask_field(Story& story) {
   const double distance = field.value(point);
   const Bvh bvh(knot, {.threads = threads});
   const double exact = static_cast<double>(find_closest_point(bvh, to_float(point)).distance);
-  story.facts["field"] = path.string();
-  story.facts["field_seconds"] = seconds;
-  story.facts["slice"] = cut.string();
-  story.facts["field_distance_mm"] = distance * 1e3;
-  story.facts["exact_distance_mm"] = exact * 1e3;
+  story.facts["asset"] = path.string();
+  story.facts["build_seconds"] = seconds;
+  story.facts["slice_picture"] = cut.string();
+  story.facts["field_distance"] = distance;
+  story.facts["exact_distance"] = exact;
   story.tell(fmt::format(
       "Built a distance field of the knot, {} cells along its longest side, in {:.0f} ms: "
       "{:.2f} MB. It says that the knot is {:.3f} mm away from its middle (the triangles say "

@@ -1,7 +1,7 @@
 #include "demo_picture.h"
 
 #include "isotact/base/trig.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/geometry/primitives/primitives.h"
 
 namespace isotact::tool {
 namespace {

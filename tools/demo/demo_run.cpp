@@ -6,10 +6,10 @@
 #include "isotact/base/file.h"
 #include "isotact/base/progress.h"
 #include "isotact/base/trig.h"
-#include "isotact/scene/run.h"
+#include "isotact/scene/run/run.h"
 
 #include "demo_story.h"
-#include "run_page.h"
+#include "page/run_page.h"
 
 namespace isotact::tool {
 namespace {
@@ -91,20 +91,23 @@ DemoReplay run_demo_scene(Story& story) {
   DemoReplay replay = write_replay(run, story);
   const Screwing nut = measure_screwing(run.replay());
   const auto trouble = run.find_trouble();
-  story.facts["scene"] = path.string();
+  story.facts["scene_file"] = path.string();
   story.facts["page"] = replay.is_page ? Json(replay.file.string()) : Json();
   story.facts["replay"] = replay.file.string();
-  story.facts["run"] = {{"bodies", run.world().body_count()},
+  story.facts["run"] = {{"bodies", run.world().body_count() + scene.soft_bodies.size()},
                         {"soft_bodies", scene.soft_bodies.size()},
                         {"steps", run.report().number},
                         {"time", run.report().time},
                         {"frames", run.replay().frames.size()},
                         {"most_contacts", run.most_contacts()},
-                        {"deepest_mm", run.deepest() * 1e3},
+                        {"deepest_penetration", run.deepest()},
                         {"nut_turns", nut.turns},
-                        {"nut_sank_mm", nut.sank * 1e3},
+                        {"nut_sank", nut.sank},
                         {"seconds", run_seconds},
-                        {"trouble", trouble ? Json(trouble->message) : Json()}};
+                        {"trouble", trouble ? Json{{"body", run.body_name(trouble->body)},
+                                                   {"time", trouble->time},
+                                                   {"message", trouble->message}}
+                                            : Json()}};
   story.tell(fmt::format(
       "Ran {:.2g} s of a scene in {} steps of {:.0f} ms: fields and points built in {:.1f} s, run "
       "in "

@@ -1,4 +1,4 @@
-// What the chapters of `isotact demo` share, and the chapters.
+// Common parts of the chapters of `isotact demo`, and the chapters.
 #pragma once
 
 #include <chrono>
@@ -8,14 +8,15 @@
 
 #include <fmt/format.h>
 
-#include "command.h"
+#include "build_facts.h"
+#include "commands/command.h"
 
 namespace isotact::tool {
 
 // Under sanitizers, ten times slower, the tour has shorter ways.
-inline constexpr bool kShortTour = sizeof(ISOTACT_SANITIZERS) > 1;
+inline constexpr bool kShortTour = *kSanitizers != 0;
 
-// A line for people, a fact for scripts.
+// Lines for people, facts for scripts.
 class Story {
  public:
   Story(std::filesystem::path to, const CommonOptions& options) : folder(std::move(to)) {
@@ -57,8 +58,8 @@ void draw_shapes(Story& story);
 // A gear that flies through a bowl between two steps (demo_contact.cpp).
 void find_continuous_contact(Story& story);
 
-// The nut on its bolt, the pile and the jelly (demo_run.cpp). What to open: a page, or a replay
-// where pages are not built in.
+// The nut on its bolt, the pile and the jelly (demo_run.cpp). Returns the file to open: a page, or
+// a replay if pages are not built in.
 struct DemoReplay {
   std::filesystem::path file{};
   bool is_page = true;

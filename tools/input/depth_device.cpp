@@ -6,7 +6,7 @@
 #include "isotact/base/error.h"
 
 #if defined(ISOTACT_HAS_GPU)
-#include "isotact/gpu/mesh_drawable.h"
+#include "isotact/gpu/depth/mesh_drawable.h"
 #endif
 
 namespace isotact::tool {

@@ -10,10 +10,10 @@
 
 #include "isotact/base/error.h"
 #include "isotact/field/io/sdf_export.h"
-#include "isotact/field/sparse_level_set.h"
+#include "isotact/field/models/sparse_level_set.h"
 
 #ifdef ISOTACT_HAS_OPENVDB
-#include "isotact/adapters/openvdb/vdb.h"
+#include "vdb_plugin.h"
 #endif
 
 namespace isotact::tool {
@@ -21,14 +21,13 @@ namespace {
 
 #ifdef ISOTACT_HAS_OPENVDB
 void export_vdb(const std::string& file, const BrickField& field, bool nano) {
-  if (nano)
-    write_nvdb(file, to_level_set(field));
-  else
-    write_vdb(file, to_level_set(field));
+  const VdbPlugin& vdb = load_vdb_plugin();
+  (nano ? vdb.write_nvdb : vdb.write_vdb)(file, to_level_set(field));
 }
 
 SparseLevelSet import_vdb(const std::string& file, bool nano) {
-  return nano ? read_nvdb(file) : read_vdb(file);
+  const VdbPlugin& vdb = load_vdb_plugin();
+  return (nano ? vdb.read_nvdb : vdb.read_vdb)(file);
 }
 #else
 [[noreturn]] void lack_openvdb(const std::string& file) {
@@ -80,17 +79,29 @@ std::string field_formats() {
   std::string formats = ".sdf .vti";
 #ifdef ISOTACT_HAS_OPENVDB
   formats += " .vdb";
-  if (has_nanovdb()) formats += " .nvdb";
+#endif
+#ifdef ISOTACT_HAS_NANOVDB
+  formats += " .nvdb";
 #endif
   return formats;
 }
 
 std::string openvdb_support() {
-#ifdef ISOTACT_HAS_OPENVDB
-  return has_nanovdb() ? "built in" : "built in, without NanoVDB";
+#if defined(ISOTACT_HAS_NANOVDB)
+  std::string support = "built in";
+#elif defined(ISOTACT_HAS_OPENVDB)
+  std::string support = "built in, without NanoVDB";
 #else
-  return "not built in";
+  std::string support = "not built in";
 #endif
+#ifdef ISOTACT_HAS_OPENVDB
+  try {
+    load_vdb_plugin();
+  } catch (const Error& error) {
+    support += fmt::format(", but {}", error.what());
+  }
+#endif
+  return support;
 }
 
 void export_field(const std::string& file, const AssetField& field, Threads threads) {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #if defined(ISOTACT_HAS_GPU)
-#include "isotact/gpu/field_builder.h"
+#include "isotact/gpu/build/field_builder.h"
 #endif
 
 namespace isotact::tool {

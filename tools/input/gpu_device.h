@@ -1,4 +1,4 @@
-// The GPU for builds, where one is asked for and there is one.
+// The GPU for builds, if it is requested and present.
 #pragma once
 
 #include <memory>
@@ -15,8 +15,8 @@ class GpuDevice {
   GpuDevice(const GpuDevice&) = delete;
   GpuDevice& operator=(const GpuDevice&) = delete;
 
-  DistanceDevice* get() const;  // null: the processor
-  // Why it is the processor although a GPU was wanted; else empty.
+  DistanceDevice* get() const;  // Null: the CPU.
+  // The reason for using the CPU although a GPU was requested; otherwise empty.
   const std::string& warning() const { return warning_; }
 
  private:

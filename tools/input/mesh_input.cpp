@@ -1,7 +1,7 @@
 #include "mesh_input.h"
 
+#include "isotact/asset/load_shape.h"
 #include "isotact/base/progress.h"
-#include "isotact/geometry/units.h"
 
 namespace isotact::tool {
 
@@ -20,11 +20,7 @@ void add_unit(Command& command, std::string& unit) {
 
 LoadedMesh read_input(const MeshInputOptions& options) {
   ProgressBar bar;
-  const double scale = options.unit.empty() ? 1.0 : metres_per_unit(options.unit);
-  LoadedMesh loaded = read_mesh(options.file, {.scale = scale, .monitor = bar.monitor()});
-  if (options.unit.empty())
-    if (auto odd = find_implausible_size(bounds(loaded.mesh))) loaded.warnings.push_back(*odd);
-  return loaded;
+  return load_mesh(options.file, options.unit, bar.monitor());
 }
 
 }  // namespace isotact::tool

@@ -1,26 +1,26 @@
-// Reading a mesh for a subcommand: --unit, a progress bar, warnings about odd sizes.
+// Reads a mesh for a subcommand: --unit, a progress bar, warnings about implausible sizes.
 #pragma once
 
 #include <string>
 
 #include "isotact/geometry/io/mesh_io.h"
 
-#include "command.h"
+#include "commands/command.h"
 
 namespace isotact::tool {
 
 struct MeshInputOptions {
   std::string file;
-  std::string unit;  // empty: not said, metres assumed
+  std::string unit;  // Empty: not given, metres assumed.
 };
 
-// The positional FILE and --unit.
+// Adds the positional FILE and --unit.
 void add_mesh_input(Command& command, MeshInputOptions& options, const std::string& help);
 
-// The same --unit for commands with several files.
+// Adds the same --unit for commands with several files.
 void add_unit(Command& command, std::string& unit);
 
-// Reads it; `warnings` of the result also name an implausible size.
+// Reads the mesh. `warnings` of the result include an implausible size.
 LoadedMesh read_input(const MeshInputOptions& options);
 
 }  // namespace isotact::tool

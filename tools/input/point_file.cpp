@@ -16,7 +16,7 @@
 #include "isotact/base/error.h"
 #include "isotact/base/file.h"
 
-#include "command.h"
+#include "commands/command.h"
 
 namespace isotact::tool {
 namespace {

@@ -1,7 +1,7 @@
-// Engines that scenes may name, beside our own world.
+// Engines that scenes may name, in addition to our own world.
 #pragma once
 
-#include "isotact/scene/engine.h"
+#include "isotact/scene/run/run.h"
 
 namespace isotact::tool {
 

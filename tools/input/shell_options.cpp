@@ -15,38 +15,16 @@ std::uint32_t parse_count(const std::string& text) {
   return error == std::errc() && stop == end && count <= kMaxShellPoints ? count : 0;
 }
 
-PointShell sample_surface(const Surface& surface, const ShellOptions& options,
-                          const FieldSettings& settings) {
-  const ShellSettings common{.sharp_degrees = options.sharp_degrees,
-                             .max_memory = settings.max_memory,
-                             .threads = settings.threads,
-                             .monitor = settings.monitor};
-  if (options.points == "vertices")
-    return sample_vertices(surface.mesh, {.common = common, .edge_spacing = options.spacing});
-  if (options.method == "repulsion")
-    return sample_by_repulsion(
-        surface.mesh,
-        {.common = common, .count = parse_count(options.points), .spacing = options.spacing});
-  const ProjectionShellSettings projection{.common = common};
-  const Lattice lattice =
-      voxmap_lattice(to_double(bounds(surface.mesh)), options.spacing / projection.alpha);
-  const Voxmap map = build_voxmap(surface, lattice,
-                                  {.max_memory = settings.max_memory,
-                                   .threads = settings.threads,
-                                   .monitor = settings.monitor})
-                         .voxmap;
-  return sample_surface_voxels(surface.mesh, map, projection);
-}
-
 }  // namespace
 
 void add_shell_options(Command& command, ShellOptions& o) {
   command.add_text({.names = "--points",
-                    .help = "Store a pointshell: this many points, or the mesh's vertices",
-                    .value_name = "N|vertices"},
+                    .help = "Points to store: this many, the mesh's vertices, or none (default: "
+                            "points two cells apart)",
+                    .value_name = "N|vertices|none"},
                    o.points);
   command.add_number({.names = "--spacing",
-                      .help = "Store a pointshell with points this far apart, metres; with "
+                      .help = "Distance between points, metres (default: two cells); with "
                               "--points vertices: only on sharp edges",
                       .value_name = "S"},
                      o.spacing, {1e-12, 1e12});
@@ -62,7 +40,7 @@ void add_shell_options(Command& command, ShellOptions& o) {
                     .choices = {"mesh", "field"}},
                    o.normals);
   command.add_text({.names = "--spheres",
-                    .help = "What the spheres of the points' tree hold: the points below, or the "
+                    .help = "Content of each sphere of the points' tree: the points below, or the "
                             "spheres below (default: points)",
                     .value_name = "points|nested",
                     .choices = {"points", "nested"}},
@@ -78,34 +56,31 @@ void add_shell_options(Command& command, ShellOptions& o) {
                      o.sharp_degrees, {0, 180});
 }
 
-void check_usage(const ShellOptions& o) {
-  if (!o.points.empty() && o.points != "vertices") {
-    if (parse_count(o.points) == 0)
-      throw UsageError(fmt::format("--points {}: expected a number from 1 to {}, or vertices",
+PointSettings point_settings(const ShellOptions& o) {
+  PointSettings settings{.spacing = o.spacing,
+                         .normals_from_field = o.normals == "field",
+                         .sharp_degrees = o.sharp_degrees,
+                         .cluster_size = o.cluster_size};
+  if (o.spheres == "nested") settings.spheres = SphereKind::kNested;
+  if (o.method == "voxels") {
+    if (o.spacing <= 0 || !o.points.empty())
+      throw UsageError("--points-by voxels goes with --spacing alone");
+    settings.method = PointMethod::kVoxels;
+  } else if (o.points == "vertices") {
+    settings.method = PointMethod::kVertices;
+  } else if (!o.points.empty()) {
+    if (o.spacing > 0)
+      throw UsageError(fmt::format("--points {} and --spacing exclude each other", o.points));
+    if (o.points == "none") {
+      settings.method = PointMethod::kNone;
+      return settings;
+    }
+    settings.count = parse_count(o.points);
+    if (settings.count == 0)
+      throw UsageError(fmt::format("--points {}: expected a number from 1 to {}, vertices or none",
                                    o.points, kMaxShellPoints));
-    if (o.spacing > 0) throw UsageError("--points N and --spacing exclude each other");
   }
-  if (o.method == "voxels" && (o.spacing <= 0 || !o.points.empty()))
-    throw UsageError("--points-by voxels goes with --spacing alone");
-}
-
-std::string describe(const ShellOptions& o) {
-  if (!o.is_asked_for()) return "points=none";
-  return fmt::format("points={} spacing={} by={} normals={} spheres={} cluster={} sharp={}",
-                     o.points, o.spacing, o.method, o.normals, o.spheres, o.cluster_size,
-                     o.sharp_degrees);
-}
-
-PointSphereTree build_shell_tree(const Surface& surface, const std::optional<BrickField>& field,
-                                 const ShellOptions& options, const FieldSettings& settings) {
-  PointShell shell = sample_surface(surface, options, settings);
-  if (options.normals == "field" && field) take_normals(shell, *field, settings.threads);
-  return build_point_sphere_tree(
-      shell, {.cluster_size = options.cluster_size,
-              .spheres = options.spheres == "nested" ? SphereKind::kNested : SphereKind::kPoints,
-              .max_memory = settings.max_memory,
-              .threads = settings.threads,
-              .monitor = settings.monitor});
+  return settings;
 }
 
 Json describe_tree(const PointSphereTree& tree) {

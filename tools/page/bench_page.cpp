@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "catalog.h"
 #include "page.h"
+#include "support/catalog.h"
 
 namespace isotact::tool {
 namespace {

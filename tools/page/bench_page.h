@@ -4,18 +4,19 @@
 #include <string>
 #include <vector>
 
-#include "bench_results.h"
+#include "report/bench_results.h"
 
 namespace isotact::tool {
 
 struct BenchTally {
-  std::size_t programs = 0, failed_programs = 0;  // failed: without a result, or part of it
+  // Failed: without a result, or without a part of it.
+  std::size_t programs = 0, failed_programs = 0;
   std::uint64_t checks = 0, failed_checks = 0;
 };
 BenchTally count_results(const std::vector<BenchRun>& runs);
 
-// Writes FILE.html or FILE.md. One run a machine; `is_partial` where only some programs were asked
-// for. Throws UsageError for other extensions, Error where it can not be written.
+// Writes FILE.html or FILE.md. There is one run per machine. `is_partial`: only some programs were
+// requested. Throws UsageError for other extensions, Error if it cannot be written.
 void write_bench_page(const std::string& file, const std::vector<BenchRun>& runs, bool is_partial);
 
 }  // namespace isotact::tool

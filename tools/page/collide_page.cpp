@@ -7,9 +7,10 @@
 
 #include "isotact/base/file.h"
 #include "isotact/pointshell/asset_section.h"
-#include "isotact/scene/pair_pack.h"
+#include "isotact/scene/pack/pair_pack.h"
 
 #include "query_module.h"
+#include "report/schema.h"
 #include "run_page.h"
 
 namespace isotact::tool {
@@ -36,11 +37,11 @@ Pose pose_at(const CollidePage& page, Body body, double time) {
   const BodyMotion& other = body == Body::kA ? page.b.motion : page.a.motion;
   const Body points = page.request.roles == Roles::kPointsOfB ? Body::kB : Body::kA;
   if (page.request.model == MotionModel::kConstantRates || body != points)
-    return find_pose(own, time);
+    return compute_pose(own, time);
   const BodyMotion against{.from = inverse(other.from) * own.from,
                            .to = inverse(other.to) * own.to};
-  return find_pose(other, time) *
-         Pose{find_pose(against, time).rotation, find_map(motion_against(page, body), time).offset};
+  return compute_pose(other, time) * Pose{compute_pose(against, time).rotation,
+                                          compute_map(motion_against(page, body), time).offset};
 }
 
 bool turns(const BodyMotion& motion) { return motion.from.rotation != motion.to.rotation; }
@@ -53,7 +54,7 @@ void add_path(const CollidePage& page, const TouchingPoint& point, int pieces,
   const BodyMotion& field = of_a ? page.b.motion : page.a.motion;
   const ShellMotion motion = motion_against(page, point.body);
   const auto at = [&](double time) {
-    return transform_point(find_pose(field, time), find_map(motion, time) * place);
+    return transform_point(compute_pose(field, time), compute_map(motion, time) * place);
   };
   std::vector<double> cuts;
   for (int k = 0; k <= pieces; ++k) cuts.push_back(static_cast<double>(k) / pieces);
@@ -143,7 +144,8 @@ void write_collide_page(const std::string& output, const CollidePage& page, Thre
     source.b.poses.push_back(pose_at(page, Body::kB, source.times.back()));
   }
   if (page.swept != nullptr) source.paths = find_paths(page);
-  source.report = page.report.dump(-1, ' ', false, Json::error_handler_t::replace);
+  source.report =
+      complete("collide", page.report).dump(-1, ' ', false, Json::error_handler_t::replace);
   add_query(page, source);
   write_file(output, make_pair_page(write_pair_pack(source, {.threads = threads}),
                                     source.query.has_value()));

@@ -1,4 +1,4 @@
-// Finds the run inside of a page that make_run_page made (run_page.h).
+// Finds the run inside a page that make_run_page made (run_page.h).
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,11 @@
 
 namespace isotact::tool {
 
-// Whether it begins as such a page does.
+// Returns whether it begins like such a page.
 bool is_run_page(std::string_view page);
 
-// The run pack (scene/replay_unpack.h reads it). Throws Error for a page without one, for what is
-// no base64 or no gzip, for a page that was cut short, and for packs of more than 600 MB.
+// Returns the run pack (read by scene/pack/replay_unpack.h). Throws Error for a page without one,
+// for invalid base64 or gzip, for a truncated page, and for packs of more than 600 MB.
 std::vector<std::byte> find_run_pack(std::string_view page, const std::string& file);
 
 }  // namespace isotact::tool

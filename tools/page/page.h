@@ -1,5 +1,5 @@
-// A page of text, tables and figures, written as HTML or as Markdown: the same content either way.
-// All texts are plain; the page escapes them.
+// A page of text, tables and figures, written as HTML or as Markdown with the same content. All
+// texts are plain; the page escapes them.
 #pragma once
 
 #include <filesystem>
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "bench_results.h"
+#include "report/bench_results.h"
 
 namespace isotact::tool {
 
@@ -25,17 +25,17 @@ class Page {
   // Level 1 once, then 2 to 4. Anchors are letters, digits, '-' and '_' (make_anchor).
   virtual void heading(int level, const std::string& text, const std::string& anchor) = 0;
   virtual void text(const std::string& text) = 0;
-  // Something that must not be overlooked.
+  // A text that must not be overlooked.
   virtual void warning(const std::string& text) = 0;
   virtual void command(const std::string& command) = 0;
   virtual void facts(const Facts& facts) = 0;
   virtual void marks(const std::vector<PageMark>& marks) = 0;
   virtual void table(const ResultTable& table, const std::string& anchor) = 0;
   virtual void figure(const ResultFigure& figure, const std::string& anchor) = 0;
-  // Links to headings of level 2, in place of a contents list, stand where this is called.
+  // Adds links to headings of level 2 at this position, instead of a contents list.
   virtual void contents(const std::vector<std::pair<std::string, std::string>>& entries) = 0;
 
-  // The file, and those beside it that it refers to.
+  // Writes the file, and the files beside it that it refers to.
   virtual void save(const std::filesystem::path& file) = 0;
 };
 
@@ -43,17 +43,18 @@ std::unique_ptr<Page> make_html_page();
 // Figures become .svg files in a folder beside the page, NAME_figures.
 std::unique_ptr<Page> make_markdown_page(const std::filesystem::path& file);
 
-// "first-order" of "First order!".
+// Returns "first-order" for "First order!".
 std::string make_anchor(std::string_view text);
 
-// A figure as SVG. Inline it takes its ink from the page around it; a file has its own paper.
+// Returns a figure as SVG. An inline figure takes its ink from the page around it; a file has its
+// own background.
 enum class SvgUse { kInline, kFile };
 std::string draw_figure(const ResultFigure& figure, SvgUse use);
 
-// The text with &, <, >, " and ' as entities, and control characters as spaces.
+// Returns the text with &, <, >, " and ' as entities, and control characters as spaces.
 std::string escape_html(std::string_view text);
 
-// "XB14, Table 2: title", or the title alone.
+// Returns "XB14, Table 2: title", or the title alone.
 std::string full_title(const std::string& paper, const std::string& place,
                        const std::string& title);
 

@@ -5,8 +5,8 @@
 
 #include "isotact/base/file.h"
 
-#include "format_number.h"
 #include "page.h"
+#include "support/format_number.h"
 
 namespace isotact::tool {
 namespace {

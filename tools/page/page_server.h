@@ -7,19 +7,19 @@
 
 namespace isotact::tool {
 
-// What a request is answered with. Pure: no sockets. `request` is all up to the empty line.
+// The answer to a request. Pure: no sockets. `request` is everything up to the empty line.
 struct PageAnswer {
   int status = 200;
-  std::string header{};  // with the empty line at its end
+  std::string header{};  // With the empty line at its end.
   bool with_page = false;
 };
-// GET and HEAD of "/" have the page. Other paths are not found, other methods not allowed, and
-// hosts other than this machine's names with this port refused: a page of another site that points
-// its name here (DNS rebinding) gets nothing.
+// GET and HEAD of "/" return the page. Other paths are not found, and other methods are not
+// allowed. Hosts other than this machine's names with this port are refused: a page of another site
+// that points its name here (DNS rebinding) gets nothing.
 PageAnswer answer_page_request(std::string_view request, int port, std::size_t page_bytes);
 
-// Listens on 127.0.0.1 only; port 0: any that is free. Calls ready(port), then serves one request
-// after the other until SIGINT or SIGTERM. Throws Error where it cannot listen.
+// Listens on 127.0.0.1 only; port 0: any free one. Calls ready(port), then serves one request after
+// the other until SIGINT or SIGTERM. Throws Error if it cannot listen.
 void serve_page(const std::string& page, int port, const std::function<void(int port)>& ready);
 
 }  // namespace isotact::tool

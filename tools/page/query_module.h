@@ -1,4 +1,5 @@
-// collide() for pages, compiled to WebAssembly: what cmake/IsotactWasm.cmake makes of viewer/query.
+// collide() for pages, compiled to WebAssembly: the result of cmake/IsotactWasm.cmake for
+// viewer/query.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +10,12 @@
 namespace isotact::tool {
 
 struct QueryModule {
-  std::span<const std::byte> bytes;  // empty: not built in
-  std::string_view missing;          // why
+  std::span<const std::byte> bytes;  // Empty: not built in.
+  std::string_view missing;          // The reason.
 };
 QueryModule query_module();
 
-// "built in (412 KB)", or why not.
+// Returns "built in (412 KB)", or the reason why not.
 std::string query_support();
 
 }  // namespace isotact::tool

@@ -1,5 +1,6 @@
 #include "run_page.h"
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -8,9 +9,9 @@
 
 #include "isotact/base/error.h"
 #include "isotact/base/file.h"
-#include "isotact/scene/replay_pack.h"
+#include "isotact/scene/pack/replay_pack.h"
 
-#include "options.h"
+#include "commands/options.h"
 #include "packed_page.h"
 #include "viewer_page.h"
 

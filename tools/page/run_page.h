@@ -13,20 +13,22 @@ class SceneRun;
 
 namespace isotact::tool {
 
-// "built in (629 KB without a run)", or why not.
+// Returns "built in (629 KB without a run)", or the reason why not.
 std::string viewer_support();
 bool has_viewer();
-// Wrong usage where the page is not built in.
+// Throws UsageError if the page is not built in.
 void require_viewer();
 
-// A page with the pack in it: compressed, as base64 in an element that no browser runs. Names from
-// the scene are in there only, so that nothing of it can become markup. Throws Error.
+// Returns a page with the pack in it: compressed, as base64 in an element that no browser runs.
+// Names from the scene occur only there, so that no part of them can become markup. Throws Error.
 std::string make_run_page(std::span<const std::byte> pack);
 std::string make_run_page(const SceneRun& run, int threads);
-// Such a page plays as soon as it is opened, unless the visitor's system asks for less motion.
+// Returns a page that plays as soon as it is opened, unless the visitor's system requests less
+// motion.
 std::string play_when_opened(std::string page);
 
-// A page of two bodies (scene/pair_pack.h). Only where a query is in it may it run WebAssembly.
+// Returns a page of two bodies (scene/pack/pair_pack.h). It may run WebAssembly only if it has a
+// query.
 std::string make_pair_page(std::span<const std::byte> pack, bool has_query);
 
 // Reads a page that one of these made; throws Error for any other file.

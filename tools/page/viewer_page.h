@@ -1,4 +1,4 @@
-// What cmake/BuildViewer.cmake makes of viewer/.
+// The result of cmake/BuildViewer.cmake for viewer/.
 #pragma once
 
 #include <string_view>
@@ -6,8 +6,8 @@
 namespace isotact::tool {
 
 struct ViewerPage {
-  std::string_view html;     // empty: not built in
-  std::string_view missing;  // why
+  std::string_view html;     // Empty: not built in.
+  std::string_view missing;  // The reason.
 };
 ViewerPage viewer_page();
 

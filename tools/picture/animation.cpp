@@ -25,7 +25,7 @@ std::uint32_t read_u32(std::span<const std::byte> bytes) {
 }
 
 // The check sum of a chunk: CRC-32 of ISO 3309, as PNG has it.
-std::uint32_t find_crc(std::span<const std::byte> bytes) {
+std::uint32_t compute_crc(std::span<const std::byte> bytes) {
   static const std::array<std::uint32_t, 256> table = [] {
     std::array<std::uint32_t, 256> t{};
     for (std::uint32_t i = 0; i < 256; ++i) {
@@ -64,7 +64,7 @@ class Chunks {
     const std::size_t length = bytes.size() - begin_ - 8;
     for (unsigned i = 0; i < 4; ++i)
       bytes[begin_ + i] = static_cast<std::byte>((length >> (24U - 8U * i)) & 255U);
-    u32(find_crc(std::span<const std::byte>(bytes).subspan(begin_ + 4)));
+    u32(compute_crc(std::span<const std::byte>(bytes).subspan(begin_ + 4)));
   }
 
   std::vector<std::byte> bytes;

@@ -5,9 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "isotact/field/isosurface.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/field/extract/isosurface.h"
+#include "isotact/geometry/primitives/primitives.h"
 
+#include "picture/colours.h"
 #include "picture/render_scene.h"
 #include "picture/text.h"
 
@@ -64,18 +65,18 @@ class Drawing {
                .field = what.motion_of_b,
                .model = what.request.model,
                .degree = what.request.degree};
-    find_shell_path(motion_, ball_of(tree_), dot_ * 0.1, path_);
+    compute_shell_path(motion_, ball_of(tree_), dot_ * 0.1, path_);
   }
 
   std::vector<RenderItem> items() {
     std::vector<RenderItem> all;
-    all.push_back(body(what_.b, find_pose(what_.motion_of_b, time_), {0.55, 0.57, 0.60}));
-    if (time_ > 0) all.push_back(dots(0, 0.5, Which::kAll, {0.62, 0.64, 0.66}));
-    all.push_back(dots(time_, 1, Which::kFree, {0.16, 0.34, 0.60}));
-    all.push_back(dots(time_, 1.25, Which::kTouching, {0.80, 0.42, 0.06}));
+    all.push_back(body(what_.b, compute_pose(what_.motion_of_b, time_), to_albedo(kBodyB)));
+    if (time_ > 0) all.push_back(dots(0, 0.5, Which::kAll, to_albedo(kPath)));
+    all.push_back(dots(time_, 1, Which::kFree, to_albedo(kBodyA)));
+    all.push_back(dots(time_, 1.25, Which::kTouching, to_albedo(kContactShallow)));
     all.push_back(ways());
     if (what_.result.status == ContinuousStatus::kContact) {
-      RenderItem contact{.colour = {0.72, 0.05, 0.05}};
+      RenderItem contact{.colour = to_albedo(kContact)};
       add_ball(contact.mesh, ball_, what_.result.contact.position, 4 * dot_);
       all.push_back(std::move(contact));
     }
@@ -85,7 +86,7 @@ class Drawing {
 
  private:
   Vec3 place(std::uint32_t point, double time) const {
-    return transform_point(find_pose(what_.motion_of_b, time),
+    return transform_point(compute_pose(what_.motion_of_b, time),
                            place_on(path_, to_double(tree_.point(point)), time));
   }
 
@@ -109,7 +110,7 @@ class Drawing {
   }
 
   RenderItem ways() const {
-    RenderItem item{.colour = {0.80, 0.42, 0.06}};
+    RenderItem item{.colour = to_albedo(kPath)};
     std::vector<std::uint32_t> touching;
     for (std::uint32_t i = 0; i < tree_.point_count(); ++i)
       if (touches_[i]) touching.push_back(i);
@@ -136,7 +137,6 @@ class Drawing {
 // A ring around a place, which may lie behind a body, and words in the corner.
 void point_out(Picture& picture, const Camera& camera, const Vec3& place,
                const std::string& words) {
-  constexpr Rgb8 kRed{196, 22, 42};
   const Vec3 seen = place - camera.position;
   const double depth = -dot(seen, camera.back);
   const double x = (1 + dot(seen, camera.right) / (depth * camera.tan_x)) * picture.width / 2;
@@ -147,10 +147,10 @@ void point_out(Picture& picture, const Camera& camera, const Vec3& place,
     const SinCos a = sin_cos(2 * kPi * i / kSides), b = sin_cos(2 * kPi * (i + 1) / kSides);
     draw_line(picture,
               {x + radius * a.cos, y + radius * a.sin, x + radius * b.cos, y + radius * b.sin, 3},
-              kRed);
+              kContact);
   }
   const int scale = std::max(1, picture.width / 600), gap = 8 * scale;
-  draw_text(picture, gap, gap, scale, words, kRed);
+  draw_text(picture, gap, gap, scale, words, kContact);
 }
 
 }  // namespace

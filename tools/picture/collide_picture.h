@@ -1,4 +1,4 @@
-// A picture of two bodies at the moment of their first contact.
+// A picture of two bodies at the time of their first contact.
 #pragma once
 
 #include "isotact/queries/continuous_collide.h"
@@ -14,9 +14,9 @@ struct CollidePicture {
   const ContinuousResult& result;
 };
 
-// B as a body. A as its points at the time of contact, or at the end where there is none; those
-// that touch B at some time in another colour, with the ways that they take; where A begins,
-// faintly; and the place of contact.
+// Draws B as a body. Draws A as its points at the time of contact, or at the end if there is none.
+// Points that touch B at some time have another colour, with their paths. A at its start is drawn
+// faintly; the position of contact is marked.
 Picture draw_collision(const CollidePicture& what, int width, Threads threads);
 
 }  // namespace isotact::tool

@@ -6,15 +6,14 @@
 
 #include "isotact/base/error.h"
 
+#include "picture/colours.h"
 #include "picture/text.h"
 
 namespace isotact::tool {
 namespace {
 
 constexpr int kGap = 8, kTitle = 16, kSmallest = 256;
-constexpr Rgb8 kPaper{250, 250, 248}, kNothing{226, 226, 222}, kHit{214, 40, 40}, kInk{60, 60, 60};
-constexpr Rgb8 kObjectNear{252, 214, 160}, kObjectFar{150, 84, 20};
-constexpr Rgb8 kOtherNear{190, 216, 245}, kOtherFar{30, 70, 130};
+constexpr Rgb8 kPaper{250, 250, 248}, kNothing{235, 235, 232}, kLight{255, 255, 255}, kDark = kZero;
 
 struct PanelPixel {
   const DepthMap* map;
@@ -44,8 +43,9 @@ bool overlap(const PanelPixel& a, const PanelPixel& b) {
   return false;
 }
 
-Rgb8 shade(double z, double depth, const Rgb8& near, const Rgb8& far) {
-  return blend(near, far, std::clamp(z / depth, 0.0, 1.0));
+// Lighter where it is near, darker where it is far.
+Rgb8 shade(double z, double depth, const Rgb8& colour) {
+  return ramp({blend(colour, kLight, 0.5), colour, blend(colour, kDark, 0.5)}, z / depth);
 }
 
 // The three colours of a pixel.
@@ -53,9 +53,9 @@ std::array<Rgb8, 3> colours_of(const DepthPanels& panels, std::size_t pixel) {
   const PanelPixel a{&panels.object, pixel}, b{&panels.environment, pixel};
   const double depth = 2 * panels.object.view.half_size.z;
   std::array<Rgb8, 3> colours{kNothing, kNothing, kNothing};
-  if (!b.empty()) colours[1] = colours[2] = shade(b.first(), depth, kOtherNear, kOtherFar);
-  if (!a.empty()) colours[0] = colours[2] = shade(a.last(), depth, kObjectNear, kObjectFar);
-  if (!a.empty() && overlap(a, b)) colours[2] = kHit;
+  if (!b.empty()) colours[1] = colours[2] = shade(b.first(), depth, kBodyB);
+  if (!a.empty()) colours[0] = colours[2] = shade(a.last(), depth, kBodyA);
+  if (!a.empty() && overlap(a, b)) colours[2] = kContact;
   return colours;
 }
 
@@ -85,7 +85,7 @@ Picture draw_panels(const std::vector<DepthPanels>& rows) {
   for (const DepthPanels& panels : rows) {
     const char* titles[] = {"a: far surface", "b: first surface", "red: both"};
     for (int k = 0; k < 3; ++k)
-      draw_text(picture, kGap + k * (panel_width + kGap), top, 1, titles[k], kInk);
+      draw_text(picture, kGap + k * (panel_width + kGap), top, 1, titles[k], kText);
     for (int j = 0; j < height; ++j)
       for (int i = 0; i < width; ++i) {
         const auto colours =

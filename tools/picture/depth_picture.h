@@ -1,16 +1,16 @@
-// What image-space detection sees, as a picture.
+// The maps of image-space detection, as a picture.
 #pragma once
 
-#include "isotact/queries/depth_map.h"
+#include "isotact/queries/depth/depth_map.h"
 
 #include "picture/picture.h"
 
 namespace isotact::tool {
 
-// Three panels a view: the object's map (its far surface, light where it is near to the view's
-// front), the environment's first surface in the same box, and both over each other, with the
-// pixels in red in which a surface of the environment lies in the object, or is around it. One row
-// a view.
+// One row of three panels per view. They are the object's map (its far surface, light if near the
+// view's front), the environment's first surface in the same box, and an overlay of both. Red
+// pixels of the overlay are those in which a surface of the environment lies in the object, or is
+// around it.
 struct DepthPanels {
   DepthMap object, environment;
 };

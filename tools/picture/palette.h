@@ -1,4 +1,4 @@
-// Few colours that stand for many: what GIF files need.
+// A few colours that represent many, for GIF files.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace isotact::tool {
 
-// How often each colour occurs: 64 MB.
+// Frequency of each colour: 64 MB.
 class ColourCounts {
  public:
   ColourCounts() : counts_(std::size_t{1} << 24U, 0) {}
@@ -31,13 +31,13 @@ class ColourCounts {
   std::vector<std::uint32_t> counts_;
 };
 
-// At most so many, at least one: the box of colours with the largest sum of squares about its mean
-// is cut at that mean, across its longest spread, until there are enough (after Heckbert 1982 and
-// Wu 1991). Counts weigh by their root, so that small things keep their colours beside a wall. The
-// same counts give the same colours.
+// Returns at least one colour and at most so many. The box of colours with the largest sum of
+// squares about its mean is cut at that mean, across its longest spread, until there are enough
+// (after Heckbert 1982 and Wu 1991). Counts are weighted by their square root, so that small things
+// keep their colours beside a wall. The same counts give the same colours.
 std::vector<Rgb8> choose_palette(const ColourCounts& counts, std::size_t most);
 
-// The nearest of a palette of at most 256, found once a colour: 32 MB.
+// The nearest colour of a palette of at most 256, found once per colour: 32 MB.
 class NearestColours {
  public:
   explicit NearestColours(std::vector<Rgb8> palette);

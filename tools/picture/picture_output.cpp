@@ -8,7 +8,7 @@
 
 #include "isotact/base/error.h"
 
-#include "options.h"
+#include "commands/options.h"
 
 namespace isotact::tool {
 

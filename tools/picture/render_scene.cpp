@@ -99,7 +99,7 @@ void add_field(RenderScene& scene, const RenderItem& item, std::uint32_t number)
                           .field_from_world = inverse(item.world_from_mesh),
                           .settings = {.iso = f.iso,
                                        .shortest_step = 0.1 * f.voxel_size,
-                                       .box = find_surface_box(f.field, f.iso)}});
+                                       .box = compute_surface_box(f.field, f.iso)}});
 }
 
 FieldRay in_frame(const FieldInScene& item, const Vec3& origin, const Vec3& direction) {

@@ -1,11 +1,11 @@
-// What the ray tracer sees: all meshes as one in the world, the fields, and a camera that frames
+// The scene of the ray tracer: all meshes as one in the world, the fields, and a camera that frames
 // them.
 #pragma once
 
 #include <array>
 
-#include "isotact/field/trace_ray.h"
-#include "isotact/geometry/bvh.h"
+#include "isotact/field/extract/trace_ray.h"
+#include "isotact/geometry/bvh/bvh.h"
 
 #include "picture/render_mesh.h"
 
@@ -20,25 +20,25 @@ struct FieldInScene {
 };
 
 struct RenderScene {
-  TriangleMesh mesh;                          // may be empty
-  std::vector<std::uint32_t> items;           // of each triangle
-  std::vector<std::array<Vec3f, 3>> normals;  // of each triangle's corners, unit
+  TriangleMesh mesh;                          // May be empty.
+  std::vector<std::uint32_t> items;           // Item of each triangle.
+  std::vector<std::array<Vec3f, 3>> normals;  // Unit normals at each triangle's corners.
   Bvh bvh;
   std::vector<FieldInScene> fields;
-  std::vector<Vec3> outline;  // points that the picture must hold
+  std::vector<Vec3> outline;  // Points that the picture must contain.
   Aabb bounds;
-  double size = 1;  // of the bounds' diagonal
+  double size = 1;  // Diagonal of the bounds.
 };
 
 std::vector<Vec3> corners_of(const Aabb& box);
 RenderScene make_scene(const std::vector<RenderItem>& items, const RenderSettings& settings);
 
 struct SurfaceHit {
-  std::int32_t item = -1;  // none
+  std::int32_t item = -1;  // -1: none.
   double t = std::numeric_limits<double>::infinity();
-  Vec3 normal{};  // for shading, unit, towards where the ray came from
-  Vec3 face{};    // of the surface itself
-  double lift{};  // along the face, for rays that leave from here
+  Vec3 normal{};  // For shading, unit vector, towards the origin of the ray.
+  Vec3 face{};    // Normal of the surface itself.
+  double lift{};  // Offset along the face, for rays that start here.
 };
 
 // The direction must be a unit vector.
@@ -46,10 +46,10 @@ SurfaceHit find_hit(const RenderScene& scene, const Vec3& origin, const Vec3& di
 bool is_hidden(const RenderScene& scene, const Vec3& origin, const Vec3& direction);
 
 struct Camera {
-  Vec3 position, right, up, back;  // the last three are unit vectors
-  double tan_x = 1, tan_y = 1;     // half the picture's sides at distance 1
+  Vec3 position, right, up, back;  // The last three are unit vectors.
+  double tan_x = 1, tan_y = 1;     // Half the sides of the picture at distance 1.
 
-  // Through a point of the picture: x and y from -1 to 1, y up. A unit vector.
+  // Returns the unit direction through a point of the picture: x and y from -1 to 1, y up.
   Vec3 direction(double x, double y) const {
     return normalized(right * (x * tan_x) + up * (y * tan_y) - back);
   }

@@ -3,19 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include "isotact/geometry/primitives.h"
+#include "isotact/geometry/primitives/primitives.h"
+
+#include "picture/colours.h"
 
 namespace isotact::tool {
 namespace {
 
-// From coarse to fine: warm to cold, each well apart from the next.
 Vec3 colour_of_level(std::size_t from_finest) {
-  const Vec3 colours[] = {{0.20, 0.32, 0.55},
-                          {0.12, 0.50, 0.42},
-                          {0.75, 0.55, 0.08},
-                          {0.72, 0.16, 0.08},
-                          {0.42, 0.10, 0.42}};
-  return colours[std::min<std::size_t>(from_finest, std::size(colours) - 1)];
+  return to_albedo(kLevels[std::min(from_finest, kLevels.size() - 1)]);
 }
 
 // Round enough to look at, and few enough in all.

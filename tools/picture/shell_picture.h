@@ -1,4 +1,4 @@
-// Pictures of point-sphere trees, as SSL14's Figure 1 has them.
+// Pictures of point-sphere trees, as in SSL14's Figure 1.
 #pragma once
 
 #include <vector>
@@ -11,11 +11,11 @@ namespace isotact::tool {
 
 inline constexpr int kNoLevel = -1;
 
-// The representatives of levels 0 to `level` as dots, each point on the coarsest level that it is
-// on; one item and colour a level. A level behind the last one stands for all points.
+// Draws the representatives of levels 0 to `level` as dots, each point on its coarsest level, with
+// one item and colour per level. A level after the last one stands for all points.
 std::vector<RenderItem> draw_points(const PointSphereTree& tree, int level);
 
-// The spheres of one level, or of the last one, in a few colours that tell neighbours apart.
+// Draws the spheres of one level, or of the last one, in a few colours that distinguish neighbours.
 std::vector<RenderItem> draw_balls(const PointSphereTree& tree, int level);
 
 }  // namespace isotact::tool

@@ -5,15 +5,15 @@
 
 #include <fmt/format.h>
 
-#include "isotact/base/srgb.h"
+#include "isotact/geometry/io/gltf.h"
 
+#include "picture/colours.h"
 #include "picture/text.h"
 
 namespace isotact::tool {
 namespace {
 
 constexpr double kSoftCrease = 70;  // degrees
-constexpr Rgb8 kContactInk{206, 24, 44}, kTextInk{60, 62, 68};
 
 Vec3 light_of(const Colour& colour) {
   const auto channel = [&](std::size_t i) { return decode_srgb(colour[i] / 255.0); };
@@ -64,8 +64,8 @@ void mark_contacts(DeepPicture& deep, const ReplayFrame& frame, const ReplayView
     for (const ReplayContact& c : frame.contacts) {
       const Spot at = project(view, c.position), out = project(view, c.position + c.normal * reach);
       if (is_covered(deep, at, 0.03 * size) != covered) continue;
-      draw_line(on, {at.x, at.y, out.x, out.y, dot_width / 3}, kContactInk);
-      draw_line(on, {at.x - 0.01, at.y, at.x + 0.01, at.y, dot_width}, kContactInk);
+      draw_line(on, {at.x, at.y, out.x, out.y, dot_width / 3}, kNormal);
+      draw_line(on, {at.x - 0.01, at.y, at.x + 0.01, at.y, dot_width}, kContact);
     }
   };
   Picture marked = picture;
@@ -141,7 +141,7 @@ Picture draw_frame(const Replay& replay, std::size_t number, const ReplayView& v
   if (view.contacts) mark_contacts(deep, frame, view);
   Picture& picture = deep.picture;
   const int scale = std::max(1, picture.width / 600), gap = 6 * scale;
-  draw_text(picture, gap, gap, scale, fmt::format("{:.3f} s", frame.time), kTextInk);
+  draw_text(picture, gap, gap, scale, fmt::format("{:.3f} s", frame.time), kText);
   return std::move(picture);
 }
 

@@ -1,7 +1,7 @@
 // Pictures of a run.
 #pragma once
 
-#include "isotact/scene/replay.h"
+#include "isotact/scene/replay/replay.h"
 
 #include "picture/picture.h"
 #include "picture/render_scene.h"
@@ -9,17 +9,17 @@
 namespace isotact::tool {
 
 struct ReplayView {
-  RenderSettings settings{};  // with a frame, so that the camera stands still
+  RenderSettings settings{};  // With a frame, so that the camera does not move.
   Camera camera{};
-  bool contacts = true;  // whether they are shown
+  bool contacts = true;  // Show contacts.
 };
 
-// The box around all bodies in the frames that it was given, but for planes without end.
+// The box around all bodies in the given frames, without endless planes.
 class ReplayBox {
  public:
   explicit ReplayBox(const Replay& replay);
   void add(const ReplayFrame& frame);
-  // Of two metres where there was nothing.
+  // Returns a box of two metres if it is empty.
   Aabb box() const;
 
  private:
@@ -28,12 +28,12 @@ class ReplayBox {
   Aabb all_{};
 };
 
-// A camera that holds the scene's box, or all bodies on all their ways. Size, samples and threads
-// of the settings count; the view is the scene's.
+// Returns a camera that shows the scene's box, or all bodies along all their paths. Only size,
+// samples and threads of the settings are used; the view is that of the scene.
 ReplayView make_replay_view(const Replay& replay, const SceneView& view,
                             const RenderSettings& settings);
 
-// Bodies as they are in a frame, its contacts on top as dots with their normals, and the time.
+// Draws bodies of a frame, its contacts on top as dots with their normals, and the time.
 Picture draw_frame(const Replay& replay, std::size_t number, const ReplayView& view);
 
 }  // namespace isotact::tool

@@ -8,22 +8,16 @@
 
 #include "isotact/base/error.h"
 
+#include "picture/colours.h"
 #include "picture/text.h"
 
 namespace isotact::tool {
 namespace {
 
-constexpr Rgb8 kPaper{255, 255, 255}, kInk{25, 28, 36}, kOutline{255, 225, 40};
+constexpr Rgb8 kPaper{255, 255, 255}, kInk = kZero;
 constexpr int kSub = 2;  // samples a pixel, along each side
-
-// From the surface away.
-constexpr std::array<Rgb8, 3> kInside{{{255, 236, 214}, {244, 165, 82}, {176, 84, 18}}};
-constexpr std::array<Rgb8, 3> kOutside{{{232, 242, 251}, {133, 182, 222}, {46, 102, 165}}};
-
-Rgb8 ramp(const std::array<Rgb8, 3>& stops, double t) {
-  t = std::clamp(t, 0.0, 1.0) * 2;
-  return t < 1 ? blend(stops[0], stops[1], t) : blend(stops[1], stops[2], t - 1);
-}
+constexpr std::array<Rgb8, 3> kInsideStops{kInsideNear, kInside, kInsideFar};
+constexpr std::array<Rgb8, 3> kOutsideStops{kOutsideNear, kOutside, kOutsideFar};
 
 // 1, 2 or 5 times a power of ten, the nearest not below x.
 double nice_above(double x) {
@@ -151,8 +145,8 @@ class SlicePainter {
   }
 
   Rgb8 colour(double v) const {
-    if (v < 0) return ramp(kInside, v / std::min(result_.lowest, -1e-12));
-    return ramp(kOutside, v / std::max(result_.highest, 1e-12));
+    if (v < 0) return ramp(kInsideStops, v / std::min(result_.lowest, -1e-12));
+    return ramp(kOutsideStops, v / std::max(result_.highest, 1e-12));
   }
 
   Rgb8 shade(int column, int row) const {

@@ -7,7 +7,7 @@
 #include "isotact/base/error.h"
 #include "isotact/base/file.h"
 
-#include "format_number.h"
+#include "support/format_number.h"
 
 namespace isotact::tool {
 namespace {
@@ -22,7 +22,7 @@ class ResultReader {
   [[noreturn]] void fail(const std::string& what) const {
     throw Error(fmt::format("{}: {}; expected what 'isotact bench --json' writes", where_, what));
   }
-  bool has(const char* key) const { return object_.contains(key); }
+  bool has(const char* key) const { return object_.contains(key) && !object_[key].is_null(); }
   std::string text(const char* key) const {
     const auto place = object_.find(key);
     if (place == object_.end() || place->is_null()) return "";
@@ -121,8 +121,8 @@ ResultFigure read_figure(const ResultReader& in) {
   for (const Json& entry : in.list("panels")) {
     const ResultReader panel(entry, fmt::format("{}, figure \"{}\"", in.where(), figure.id));
     ResultPanel result{.title = panel.text("title"),
-                       .x_name = panel.text("x"),
-                       .y_name = panel.text("y"),
+                       .x_name = panel.text(panel.has("x") ? "x" : "x_name"),
+                       .y_name = panel.text(panel.has("y") ? "y" : "y_name"),
                        .log_x = panel.flag("log_x"),
                        .log_y = panel.flag("log_y")};
     for (const Json& line : panel.list("lines"))
@@ -216,7 +216,11 @@ BenchRun read_bench_run(const std::string& file) {
         read_program_result(name, object, fmt::format("{}, program \"{}\"", file, name)));
     return run;
   }
-  for (const auto& [name, entry] : object.items())
+  // Results without a schema are of version 0.1: programs at the top, axes under other names.
+  const bool is_old = !object.contains("schema");
+  if (!is_old && !(object.contains("programs") && object["programs"].is_object()))
+    throw Error({.file = file}, "has no \"programs\"; expected what 'isotact bench --json' writes");
+  for (const auto& [name, entry] : (is_old ? object : object["programs"]).items())
     run.programs.push_back(
         read_program_result(name, entry, fmt::format("{}, program \"{}\"", file, name)));
   return run;

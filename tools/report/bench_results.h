@@ -1,4 +1,4 @@
-// What benchmark programs report, read from their JSON (docs/benchmarks.md): the input of a page.
+// Results of benchmark programs, read from their JSON (docs/benchmarks.md): the input of a page.
 #pragma once
 
 #include <string>
@@ -6,20 +6,20 @@
 #include <variant>
 #include <vector>
 
-#include "command.h"
+#include "commands/command.h"
 
 namespace isotact::tool {
 
 struct ResultColumn {
-  std::string name{}, of{}, unit{};  // of: "key", "paper", "ours" or "peer"
+  std::string name{}, of{}, unit{};  // `of` is "key", "paper", "ours" or "peer".
 };
 struct ResultCell {
   std::string text{};
   bool is_number = false;
-  std::string link{};  // an anchor of the page
+  std::string link{};  // An anchor of the page.
 };
 struct ResultRow {
-  std::string of{};  // "key" where the columns say it
+  std::string of{};  // "key" if the columns define it.
   std::vector<ResultCell> cells{};
 };
 struct ResultTable {
@@ -30,7 +30,7 @@ struct ResultTable {
 
 struct ResultLine {
   std::string name{};
-  std::vector<double> x{}, y{};  // as many of both, all finite
+  std::vector<double> x{}, y{};  // Equal lengths, all finite.
 };
 struct ResultPanel {
   std::string title{}, x_name{}, y_name{};
@@ -48,14 +48,14 @@ using ResultItem = std::variant<ResultTable, ResultFigure, std::string>;
 struct ResultCheck {
   std::string claim{};
   std::uint64_t asked = 0;
-  std::vector<std::string> failed{};  // details
+  std::vector<std::string> failed{};  // Details.
 };
 struct ResultAim {
   std::string what{};
   bool is_met = false;
 };
 struct ResultPart {
-  std::string name{}, command{}, error{};  // an error: it could not be measured
+  std::string name{}, command{}, error{};  // An error: it could not be measured.
   std::vector<ResultItem> items{};
   std::vector<ResultCheck> checks{};
   std::vector<ResultAim> aims{};
@@ -63,24 +63,24 @@ struct ResultPart {
 
 struct ProgramResult {
   std::string name{};
-  std::string error{};  // where there is no result
+  std::string error{};  // If there is no result.
   bool is_quick = false;
   std::string options{}, date{};
-  Facts machine{};  // of the machine alone: the same for all programs of a run
-  Facts setting{};  // flags, GPU, peers and how it measures
+  Facts machine{};  // The machine alone: the same for all programs of a run.
+  Facts setting{};  // Flags, GPU, peers and method of measurement.
   std::vector<ResultPart> parts{};
 };
 
 struct BenchRun {
-  std::string source{};  // "this run", or the file it was read from
+  std::string source{};  // "this run", or the file that it was read from.
   std::vector<ProgramResult> programs{};
 };
 
-// Of one program's JSON object. Throws Error, which names `where`, for what is not such an object.
+// Reads the JSON object of one program. Throws Error, which names `where`, for anything else.
 ProgramResult read_program_result(const std::string& name, const Json& object,
                                   const std::string& where);
 
-// A file that `isotact bench --json` or one program with --json wrote.
+// Reads a file that `isotact bench --json` or one program with --json wrote.
 BenchRun read_bench_run(const std::string& file);
 
 }  // namespace isotact::tool

@@ -29,7 +29,7 @@ namespace {
 
 Json to_json(const TimedContact& c, bool moves) {
   Json j = tool::to_json(c.contact);
-  if (moves) j["time"] = c.time;
+  if (moves) j["time_of_contact"] = c.time;
   return j;
 }
 
@@ -51,7 +51,8 @@ bool is_limited(const CollideRequest& r) {
 }
 
 // The least distance, where it is known: of all that was looked at, or of the closest approach.
-std::optional<double> find_distance(const RestReport& r) {
+std::optional<double> compute_distance(const RestReport& r) {
+  if (!r.request.want_distance) return {};
   if (!is_limited(r.request) && r.nearest && r.nearest->status == ApproachStatus::kDone)
     return r.nearest->distance;
   if (!std::isfinite(r.result.distance)) return {};
@@ -65,7 +66,7 @@ void print_report(const SweptReport& r) {
   Facts facts{{"status", touches ? "contact" : "free"}};
   if (touches && r.moves)
     facts.emplace_back("first contact",
-                       fmt::format("at {:.6g} of the way", r.result.time_of_contact));
+                       fmt::format("at {:.6g} of the motion", r.result.time_of_contact));
   if (touches) add_contact(facts, r.result.contact);
   if (!r.first_only)
     facts.emplace_back("points",
@@ -75,10 +76,10 @@ void print_report(const SweptReport& r) {
     facts.emplace_back("distance", fmt::format("at least {:.6g} m, at most {:.6g} m (gave up)",
                                                r.nearest->lower_bound, r.nearest->distance));
   else if (r.nearest)
-    facts.emplace_back(
-        r.moves ? "closest approach" : "distance",
-        r.moves ? fmt::format("{:.4g} m at {:.4g} of the way", r.nearest->distance, r.nearest->time)
-                : fmt::format("{:.4g} m", r.nearest->distance));
+    facts.emplace_back(r.moves ? "closest approach" : "distance",
+                       r.moves ? fmt::format("{:.4g} m at {:.4g} of the motion",
+                                             r.nearest->distance, r.nearest->time)
+                               : fmt::format("{:.4g} m", r.nearest->distance));
   facts.emplace_back("unseen", fmt::format("nothing deeper than {:.4g} m", r.result.blind_depth));
   facts.emplace_back("time", fmt::format("{:.3g} s", r.seconds));
   print_facts(facts);
@@ -104,6 +105,7 @@ Json to_json(const SweptReport& r) {
   }
   Json j{{"status", touches ? "contact" : "free"},
          {"method", "swept"},
+         {"device", "cpu"},
          {"motion", r.motion},
          {"contacts", contacts},
          {"min_distance", nullptr},
@@ -115,9 +117,9 @@ Json to_json(const SweptReport& r) {
          {"margin", r.margin},
          {"blind_depth", r.result.blind_depth},
          {"path_error", r.result.path_error},
-         {"spheres", r.result.counts.spheres},
-         {"points", r.result.counts.points},
-         {"segments", r.result.counts.segments},
+         {"tested_spheres", r.result.work.spheres},
+         {"tested_points", r.result.work.points},
+         {"tested_segments", r.result.work.segments},
          {"warnings", r.warnings},
          {"seconds", r.seconds}};
   if (r.first_only) j["intervals"] = j["touching_points"] = nullptr;
@@ -125,7 +127,7 @@ Json to_json(const SweptReport& r) {
     j["min_distance"] = r.nearest->distance;
     j["min_distance_time"] = r.nearest->time;
   } else if (r.nearest) {
-    j["min_distance_above"] = r.nearest->lower_bound;  // it gave up
+    j["lower_bound"] = r.nearest->lower_bound;  // it gave up
   }
   if (touches) j["time_of_contact"] = r.result.time_of_contact;
   return j;
@@ -146,7 +148,7 @@ void print_report(const RestReport& r) {
     add_vector("force on A", result.force, "N");
     add_vector("torque on A", result.torque, "N m, about its origin");
   }
-  if (const auto distance = find_distance(r))
+  if (const auto distance = compute_distance(r))
     facts.emplace_back("distance", fmt::format("{:.4g} m", *distance));
   if (is_limited(r.request))
     facts.emplace_back("looked at", fmt::format("all of level {}; nothing is nearer than {:.4g} m",
@@ -165,6 +167,7 @@ Json to_json(const RestReport& r) {
     if (first < result.contacts.size()) manifolds.push_back(first);
   Json j{{"status", name(result.status)},
          {"method", "vps"},
+         {"device", "cpu"},
          {"motion", r.motion},
          {"contacts", contacts},
          {"min_distance", nullptr},
@@ -173,7 +176,7 @@ Json to_json(const RestReport& r) {
          {"touching_points", result.touching_points},
          {"force", to_list(result.force)},
          {"torque", to_list(result.torque)},
-         {"area", result.area},
+         {"overlap_area", result.area},
          {"stiffness", r.request.force.stiffness},
          {"manifolds", manifolds},
          {"level", result.level},
@@ -181,13 +184,11 @@ Json to_json(const RestReport& r) {
          {"lower_bound", nullptr},
          {"margin", r.request.margin},
          {"blind_depth", result.blind_depth},
-         {"path_error", 0},
-         {"spheres", result.work.spheres},
-         {"points", result.work.points},
-         {"segments", 0},
+         {"tested_spheres", result.work.spheres},
+         {"tested_points", result.work.points},
          {"warnings", r.warnings},
          {"seconds", r.seconds}};
-  if (const auto distance = find_distance(r)) {
+  if (const auto distance = compute_distance(r)) {
     j["min_distance"] = *distance;
     j["min_distance_time"] = 0;
   }

@@ -1,15 +1,16 @@
-// What isotact collide says: of bodies that may move (swept), and of bodies at rest (vps).
+// Output of isotact collide: for bodies that may move (swept), and for bodies at rest (vps).
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "isotact/queries/closest_approach.h"
 #include "isotact/queries/collide.h"
 #include "isotact/queries/continuous_collide.h"
+#include "isotact/queries/shape.h"
+#include "isotact/queries/swept/closest_approach.h"
 
-#include "command.h"
+#include "commands/command.h"
 
 namespace isotact::tool {
 
@@ -18,7 +19,7 @@ struct SweptReport {
   std::string motion;
   double margin = 0;
   bool first_only = false;
-  std::optional<Approach> nearest;
+  std::optional<ApproachResult> nearest;
   bool moves = false;
   double seconds = 0;
   std::vector<std::string> warnings;
@@ -29,8 +30,8 @@ Json to_json(const SweptReport& report);
 struct RestReport {
   const CollideResult& result;
   CollideRequest request{};
-  std::string motion;  // as asked for, though nothing moves: the key is always there
-  std::optional<Approach> nearest;
+  std::string motion;  // As requested, though nothing moves: the key is always present.
+  std::optional<ApproachResult> nearest;
   double seconds = 0;
   std::vector<std::string> warnings;
 };

@@ -8,9 +8,9 @@
 
 #include "isotact/base/error.h"
 
-#include "asset_input.h"
-#include "field_file.h"
-#include "shell_options.h"
+#include "input/asset_input.h"
+#include "input/field_file.h"
+#include "input/shell_options.h"
 
 namespace isotact::tool {
 namespace {
@@ -38,11 +38,11 @@ void add_field(Json& j, const AssetField& field) {
   j["resolution"] = resolution_of(field.lattice);
   j["dims"] = field.lattice.cells;
   j["voxel_size"] = field.lattice.spacing;
-  j["bounds"] = {{"min", to_list(box.lower)}, {"max", to_list(box.upper)}};
+  j["field_bounds"] = {{"min", to_list(box.lower)}, {"max", to_list(box.upper)}};
   j["lipschitz"] = field.field.lipschitz();
   if (!field.brick) return;
   add_brick_facts(j, *field.brick);
-  j["band"] = field.brick->header().band;
+  j["near_band"] = field.brick->header().band;
 }
 
 // Of samples at nodes; between them a field that is interpolated is off by more.
@@ -140,11 +140,15 @@ Json describe_asset(const std::string& file) {
   add_sampled(j, asset);
   add_voxmap(j, asset);
   const Json sign = sign_report_of(asset);
-  for (const auto& [key, from] : {std::pair{"sign_method", "method"},
-                                  {"sign_reason", "reason"},
-                                  {"watertight", "watertight"},
-                                  {"holes", "holes"}})
-    j[key] = sign.is_object() && sign.contains(from) ? sign[from] : Json(nullptr);
+  // A report may be of another program: what is not as it should be is not there.
+  const auto add = [&](const char* key, const char* from, bool (Json::*is)() const noexcept) {
+    const bool there = sign.is_object() && sign.contains(from) && (sign[from].*is)();
+    j[key] = there ? sign[from] : Json(nullptr);
+  };
+  add("sign_method", "method", &Json::is_string);
+  add("sign_reason", "reason", &Json::is_string);
+  add("watertight", "watertight", &Json::is_boolean);
+  add("holes", "holes", &Json::is_number_unsigned);
   j["points"] = 0;
   if (const auto tree = find_point_sphere_tree(asset)) {
     j["points"] = tree->point_count();
@@ -155,7 +159,7 @@ Json describe_asset(const std::string& file) {
   j["center_of_mass"] = asset.mass ? to_list(asset.mass->center) : Json(nullptr);
   j["mesh_hash"] = fmt::format("{:016x}", asset.source.mesh_hash);
   const Json settings = parse_text(asset.source.settings);
-  j["settings"] = settings.is_null() ? Json(shorten(asset.source.settings)) : settings;
+  j["settings"] = settings.is_object() ? settings : Json(shorten(asset.source.settings));
   j["warnings"] = list_warnings(asset, sign);
   return j;
 }
@@ -190,7 +194,7 @@ void print_asset(const Json& j) {
   if (j.contains("dims")) {
     facts.emplace_back("cells", format_cells(j));
     const auto corner = [&](const char* end) {
-      const Json& p = j["bounds"][end];
+      const Json& p = j["field_bounds"][end];
       return fmt::format("{:.6g}  {:.6g}  {:.6g}  m", p[0].get<double>(), p[1].get<double>(),
                          p[2].get<double>());
     };

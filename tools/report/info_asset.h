@@ -3,17 +3,17 @@
 
 #include <string>
 
-#include "command.h"
+#include "commands/command.h"
 
 namespace isotact::tool {
 
-// As `info --json` prints them; docs/tool.md lists the keys.
+// Returns the object of `info --json`; docs/tool.md lists the keys.
 Json describe_asset(const std::string& file);
 
-// The same of a .vdb, .nvdb or .sdf.
+// The same for a .vdb, .nvdb or .sdf.
 Json describe_field_file(const std::string& file);
 
-// Either as a table.
+// Prints either as a table.
 void print_asset(const Json& j);
 
 // "1.21 MB"

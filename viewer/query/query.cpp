@@ -13,6 +13,8 @@
 
 #include "isotact/base/error.h"
 #include "isotact/queries/collide.h"
+#include "isotact/queries/distance.h"
+#include "isotact/queries/shape.h"
 
 namespace {
 
@@ -20,7 +22,7 @@ using namespace isotact;
 
 std::vector<std::byte> room;
 std::array<std::optional<Shape>, 2> bodies;
-CollideState state;
+CollideScratch state;
 std::string answer;
 
 // What a page passes, in this order.
@@ -31,7 +33,7 @@ enum Number : std::size_t {
   kMargin,
   kRoles,
   kMaxContacts,
-  kSegments,
+  kPatches,
   kLevel,
   kMaxNodes,
   kStiffness,
@@ -69,12 +71,16 @@ CollideRequest request_of(const std::array<double, kNumberCount>& n) {
   CollideRequest request{.margin = n[kMargin],
                          .roles = static_cast<Roles>(n[kRoles]),
                          .max_contacts = static_cast<std::uint32_t>(n[kMaxContacts]),
-                         .segments = static_cast<std::uint32_t>(n[kSegments]),
+                         .patches = static_cast<std::uint32_t>(n[kPatches]),
                          .level = static_cast<int>(n[kLevel]),
                          .max_nodes = static_cast<std::uint64_t>(n[kMaxNodes]),
                          .want_distance = true,
                          .want_force = true};
   request.force.stiffness = n[kStiffness];
+  // A page makes no points: a body without them takes the other role.
+  const Shape &a = *bodies[0], &b = *bodies[1];
+  if (request.roles == Roles::kBoth && a.tree() && !b.tree()) request.roles = Roles::kPointsOfA;
+  if (request.roles == Roles::kBoth && b.tree() && !a.tree()) request.roles = Roles::kPointsOfB;
   return request;
 }
 
@@ -83,11 +89,12 @@ const char* name_of(CollideStatus status) {
   return status == CollideStatus::kFree ? "free" : "gave_up";
 }
 
-// The least that any point has; exactly, where points and fields are there for it.
-double find_distance(const CollideResult& result, const Pose& of_a, const Pose& of_b) {
+// The least that any point has; exactly, where both have points and fields for it.
+double compute_distance(const CollideResult& result, const Pose& of_a, const Pose& of_b) {
   const Shape &a = *bodies[0], &b = *bodies[1];
-  const bool can = (a.tree() && b.field()) || (b.tree() && a.field());
-  return can ? distance(a, of_a, b, of_b).distance : result.distance;
+  const bool can = a.tree() && b.tree() && a.field() && b.field();
+  return can ? distance(a, of_a, b, of_b, {.accuracy = Accuracy::kField}).distance
+             : result.distance;
 }
 
 std::string ask(const std::array<double, kNumberCount>& n) {
@@ -99,13 +106,13 @@ std::string ask(const std::array<double, kNumberCount>& n) {
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const bool limited = request.level >= 0 || request.max_nodes > 0;
-  const double least = n[kExactly] != 0 && !limited ? find_distance(r, of_a, of_b) : r.distance;
+  const double least = n[kExactly] != 0 && !limited ? compute_distance(r, of_a, of_b) : r.distance;
   const bool touches = r.status == CollideStatus::kContact;
   std::string contacts;
   for (const Contact& c : r.contacts) contacts += (contacts.empty() ? "" : ",") + text_of(c);
   return fmt::format(
       R"({{"status":"{}","method":"vps","contacts":[{}],"min_distance":{},"time_of_contact":{},)"
-      R"("intervals":[{}],"touching_points":{},"force":{},"torque":{},"area":{},"blind_depth":{},)"
+      R"("intervals":[{}],"touching_points":{},"force":{},"torque":{},"overlap_area":{},"blind_depth":{},)"
       R"("seconds":{}}})",
       name_of(r.status), contacts, number(least), touches ? "0" : "null", touches ? "[0,1]" : "",
       r.touching_points, list(r.force), list(r.torque), number(r.area), number(r.blind_depth),

@@ -107,26 +107,26 @@ export interface PairContact {
   depth: number;
   sampled_by: 'a' | 'b';
   point: number;
-  time?: number; // where something moves
+  time_of_contact?: number | null; // share of the motion; null at rest
 }
 
 export interface PairReport {
   status: string;
   method: string;
-  motion?: string;
+  motion?: string | null;
   device?: string;
   contacts: PairContact[];
   min_distance: number | null;
-  min_distance_time?: number;
-  min_distance_above?: number;
+  min_distance_time?: number | null;
+  lower_bound?: number | null; // of the distance
   time_of_contact: number | null;
   intervals: [number, number][] | null;
   touching_points?: number | null;
   force: Vec3 | null; // on A
   torque: Vec3 | null; // on A, about its origin
-  area?: number;
+  overlap_area?: number | null;
   blind_depth: number | null;
-  inside?: boolean;
+  inside?: boolean | null;
   warnings?: string[];
   seconds: number;
 }

@@ -142,7 +142,7 @@ export class Inspector {
   get shown(): PairReport['contacts'] {
     const { contacts } = this.answer;
     const now = this.playback.time + kTimeSlack;
-    return this.moves && !this.moved ? contacts.filter((c) => (c.time ?? 0) <= now) : contacts;
+    return this.moves && !this.moved ? contacts.filter((c) => (c.time_of_contact ?? 0) <= now) : contacts;
   }
 
   private show(): void {

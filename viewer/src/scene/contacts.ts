@@ -6,7 +6,7 @@ import type { Contacts, Pack } from '../pack/format';
 import type { Looks } from '../run/looks';
 import type { Poses } from '../run/poses';
 import { Arrows } from './arrows';
-import { depthColour, kForceColour, kTorqueColour } from './colours';
+import { depthColour, kColours } from './colours';
 import { Dots } from './dots';
 import type { Stage } from './stage';
 
@@ -65,10 +65,10 @@ export class ContactViews {
     this.largestForce = percentile(lengths(forces), 0.95);
     this.largestTorque = this.usualTorque();
     this.points = new Dots(most);
-    this.normals = new Arrows(most, '#d8453f');
-    this.forces = new Arrows(most, kForceColour);
-    this.bodyForces = new Arrows(pack.bodies.length, kForceColour);
-    this.bodyTorques = new Arrows(pack.bodies.length, kTorqueColour, 2);
+    this.normals = new Arrows(most, kColours.normal);
+    this.forces = new Arrows(most, kColours.force);
+    this.bodyForces = new Arrows(pack.bodies.length, kColours.force);
+    this.bodyTorques = new Arrows(pack.bodies.length, kColours.torque, 2);
     this.group.add(this.points.object);
     for (const arrows of [this.normals, this.forces, this.bodyForces, this.bodyTorques])
       this.group.add(arrows.mesh);

@@ -11,7 +11,7 @@ import {
 } from 'three';
 
 import type { Paths } from '../pack/format';
-import { kPathColour } from './colours';
+import { kColours } from './colours';
 
 export class PathView {
   readonly object: LineSegments;
@@ -24,8 +24,8 @@ export class PathView {
     for (let f = 0; f + 1 < first.length; ++f) most = Math.max(most, first[f + 1]! - first[f]!);
     this.places = new Float32Array(18 * most);
     this.colours = new Float32Array(24 * most);
-    const strong = [...new Color(kPathColour).toArray(), 1];
-    const weak = [...new Color('#8a8f98').toArray(), 0.4];
+    const strong = [...new Color(kColours.contact).toArray(), 1];
+    const weak = [...new Color(kColours.path).toArray(), 0.4];
     for (let k = 0; k < most; ++k)
       for (let v = 0; v < 6; ++v)
         this.colours.set(v === 2 || v === 3 ? strong : weak, 24 * k + 4 * v);

@@ -1,4 +1,4 @@
-// A cut through a field: blue inside, warm outside, with isolines, and a stronger one at zero.
+// A cut through a field: orange inside, blue outside, with isolines, and a stronger one at zero.
 
 import {
   ClampToEdgeWrapping,
@@ -17,6 +17,7 @@ import {
 } from 'three';
 
 import type { FieldSamples } from '../pack/format';
+import { glslColour, kColours } from './colours';
 import { roundStep } from './ground';
 
 const kVertex = /* glsl */ `
@@ -34,10 +35,11 @@ const kFragment = /* glsl */ `
   uniform float range, unit;
   varying vec3 texel;
   vec3 ramp(float d) {
-    float s = clamp(abs(d) / range, 0.0, 1.0);
-    vec3 far = d < 0.0 ? vec3(0.07, 0.26, 0.48) : vec3(0.78, 0.42, 0.16);
-    vec3 near = d < 0.0 ? vec3(0.66, 0.84, 0.93) : vec3(1.0, 0.95, 0.84);
-    return mix(near, far, pow(s, 0.75));
+    float s = 2.0 * clamp(abs(d) / range, 0.0, 1.0);
+    vec3 near = d < 0.0 ? ${glslColour(kColours.insideNear)} : ${glslColour(kColours.outsideNear)};
+    vec3 middle = d < 0.0 ? ${glslColour(kColours.inside)} : ${glslColour(kColours.outside)};
+    vec3 far = d < 0.0 ? ${glslColour(kColours.insideFar)} : ${glslColour(kColours.outsideFar)};
+    return s < 1.0 ? mix(near, middle, s) : mix(middle, far, s - 1.0);
   }
   void main() {
     float d = texture(field, texel).r;
@@ -46,7 +48,7 @@ const kFragment = /* glsl */ `
     float line = 1.0 - smoothstep(0.6, 1.4, abs(fract(at - 0.5) - 0.5) / max(width, 1e-6));
     colour = mix(colour, colour * 0.62, line * (1.0 - smoothstep(0.15, 0.5, width)));
     float zero = 1.0 - smoothstep(1.0, 2.2, abs(d) / max(fwidth(d), 1e-12));
-    colour = mix(colour, vec3(0.06, 0.07, 0.09), zero);
+    colour = mix(colour, ${glslColour(kColours.zero)}, zero);
     gl_FragColor = vec4(pow(colour, vec3(2.2)), 0.94);
     #include <colorspace_fragment>
   }`;

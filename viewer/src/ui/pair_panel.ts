@@ -4,6 +4,7 @@ import type { PairContact, PairReport, Vec3 } from '../pack/format';
 import type { Hand, HandMode } from '../pair/hand';
 import type { Inspector } from '../pair/inspector';
 import type { Playback } from '../run/playback';
+import { kColours } from '../scene/colours';
 import type { Theatre } from '../scene/theatre';
 import { format, make } from './dom';
 
@@ -69,7 +70,10 @@ export class PairPanel {
     const { inspector } = this;
     const { answer } = inspector;
     this.facts.replaceChildren(
-      ...this.factsOf(answer).flatMap(([k, v]) => [make('dt', {}, k), make('dd', {}, v)]),
+      ...this.factsOf(answer).flatMap(([k, v]) => {
+        const style = k === 'warning' ? { style: `color:${kColours.warning}` } : {};
+        return [make('dt', style, k), make('dd', style, v)];
+      }),
     );
     this.fillHand();
     this.fillRows();
@@ -85,8 +89,8 @@ export class PairPanel {
       rows.push(['first contact at', answer.time_of_contact.toFixed(4)]);
     if (answer.min_distance !== null)
       rows.push([moves ? 'closest approach' : 'distance', format(answer.min_distance, 'm')]);
-    else if (answer.min_distance_above !== undefined)
-      rows.push(['distance above', format(answer.min_distance_above, 'm')]);
+    else if (answer.lower_bound != null)
+      rows.push(['distance above', format(answer.lower_bound, 'm')]);
     const deepest = answer.contacts.reduce((most, c) => Math.max(most, c.depth), -Infinity);
     if (Number.isFinite(deepest) && !moves) rows.push(['deepest contact', format(deepest, 'm')]);
     if (answer.touching_points) rows.push(['points that touch', String(answer.touching_points)]);
@@ -165,7 +169,7 @@ export class PairPanel {
   private row(contact: PairContact, number: number, shown: Set<PairContact>): HTMLElement {
     const { metres } = this.unit;
     const cells = [contact.depth, ...contact.position].map((x) => brief(x / metres));
-    if (this.inspector.moves) cells.push(contact.time === undefined ? '' : contact.time.toFixed(3));
+    if (this.inspector.moves) cells.push(contact.time_of_contact?.toFixed(3) ?? '');
     const { contacts, stage } = this.theatre;
     const row = make(
       'tr',
@@ -176,7 +180,8 @@ export class PairPanel {
         'aria-selected': String(contacts.marked === number),
         onClick: () => {
           contacts.marked = contacts.marked === number ? null : number;
-          if (contact.time !== undefined && !shown.has(contact)) this.playback.seek(contact.time);
+          const time = contact.time_of_contact;
+          if (time != null && !shown.has(contact)) this.playback.seek(time);
           this.update();
           stage.invalidate();
         },

@@ -3,7 +3,7 @@
 import type { Pack } from '../pack/format';
 import type { Layer, Looks } from '../run/looks';
 import { kLayers } from '../run/looks';
-import { kDepthGradient, kForceColour, kPathColour, kTorqueColour } from '../scene/colours';
+import { kColours, kDepthGradient } from '../scene/colours';
 import type { Theatre } from '../scene/theatre';
 import { BodyCard } from './body_card';
 import { BodyList } from './body_list';
@@ -11,18 +11,18 @@ import { format, make } from './dom';
 import type { PairPanel } from './pair_panel';
 
 const kLayerNames: Record<Layer, [name: string, colour: string, key: string, title: string]> = {
-  contacts: ['Contacts', '#f0943f', 'C', 'Where pairs touch, at the deepest place'],
-  normals: ['Normals', '#d8453f', 'N', 'Towards the first body of a pair'],
-  forces: ['Contact forces', kForceColour, 'F', 'On the first body of a pair that moves freely'],
+  contacts: ['Contacts', kColours.contact, 'C', 'Where pairs touch, at the deepest place'],
+  normals: ['Normals', kColours.normal, 'N', 'Towards the first body of a pair'],
+  forces: ['Contact forces', kColours.force, 'F', 'On the first body of a pair that moves freely'],
   torques: [
     'Body force, torque',
-    kTorqueColour,
+    kColours.torque,
     'T',
     'What contacts come to, at the centre of mass',
   ],
   paths: [
     'Swept intervals',
-    kPathColour,
+    kColours.contact,
     'P',
     'Ways of points in the last step, 8 times as long; strong where inside',
   ],

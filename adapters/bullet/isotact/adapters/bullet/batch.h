@@ -1,18 +1,19 @@
 // All our pairs of a step in one query, by KGM's intersection fields, on the GPU or on the CPU.
 //
 //   btDefaultCollisionConfiguration configuration;
-//   isotact::BatchDispatcher dispatcher(&configuration);  // in place of btCollisionDispatcher
+//   isotact::BatchDispatcher dispatcher(&configuration);  // Instead of btCollisionDispatcher.
 //   btDiscreteDynamicsWorld world(&dispatcher, ...);
 //
-// It has the plug-in of install.h in it. What goes into the batch: pairs of our shapes, and of one
-// of ours with Bullet's plane, sphere, box, capsule and cylinder; children of compounds, too. Ours
-// must have a field; points are not needed. All other pairs go their usual way, within the same
+// It includes the plug-in of install.h. The batch contains pairs of our shapes, and of one of ours
+// with Bullet's plane, sphere, box, capsule and cylinder, including children of compounds. Ours
+// must have a field; points are not needed. All other pairs are processed as usual, within the same
 // step. Filters, callbacks, sleep and materials are Bullet's, as without a batch.
 //
-// The batch looks at bodies where they will be at the end of the step if nothing holds them
-// (shifted, not turned), and tells the solver what the gap is now: so bodies stop where they touch,
-// and do not sink in first. What moves further in a step than half of its smallest side may be
-// missed, and so may what turns fast; the points of install.h search along the way.
+// The batch tests bodies at the poses that they will have at the end of the step if nothing stops
+// them (shifted, not rotated). It reports the current gap to the solver: bodies stop at first
+// contact and do not sink in first. Bodies that move further in a step than half of their smallest
+// side may be missed, and so may bodies that rotate fast. The points of install.h search along the
+// path.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +23,7 @@
 
 #include <BulletCollision/CollisionDispatch/btCollisionDispatcher.h>
 
-#include "isotact/queries/intersection_field.h"
+#include "isotact/queries/intersection/intersection_field.h"
 
 namespace isotact {
 
@@ -30,44 +31,44 @@ namespace bullet_detail {
 class Batch;
 }
 
-// What a step asks. All of it is valid during the call only.
+// The query of a step. All data is valid only during the call.
 struct BatchStep {
   std::span<const IdfShape> shapes{};
-  std::uint64_t shapes_version = 0;  // of `shapes`: another one where they are others
+  std::uint64_t shapes_version = 0;  // Version of `shapes`: changes if they change.
   std::span<const IdfBody> bodies{};
   std::span<const IdfPair> pairs{};
   IdfSettings settings{};
 };
 
-// What finds the contacts: intersect_fields, GpuBatchQuery (gpu_batch.h), or anything else that
-// gives the same.
-using BatchQuery = std::function<void(const BatchStep&, IdfState&, IdfResult&)>;
+// The function that finds contacts: intersect_fields, GpuBatchQuery (gpu_batch.h), or any other
+// with the same results.
+using BatchQuery = std::function<void(const BatchStep&, IdfResult&, IdfScratch&)>;
 BatchQuery cpu_batch_query();
 
-// Sees every batch and what came of it: to measure, to draw, to record.
+// Receives every batch and its result: for measuring, drawing or recording.
 using BatchObserver = std::function<void(const BatchStep&, const IdfResult&)>;
 
 struct BatchSettings {
-  // Four contacts of each pair survive in its manifold. keep_seeds does not count: the contacts of
-  // the step before are looked at again in any case.
+  // The manifold of each pair keeps four contacts. keep_seeds is ignored: the contacts of the step
+  // before are always tested again.
   IdfSettings query{.samples = 10, .max_contacts = 8};
-  BatchQuery backend{};  // none: cpu_batch_query
+  BatchQuery backend{};  // None: cpu_batch_query.
   BatchObserver observer{};
-  // Of first-order texels along the longest side of a shape; 16 to 1024. 0: as fine as its field,
-  // 256 at most. Made when a shape first comes, and kept for all that share what was cooked.
+  // First-order texels along the longest side of a shape; 16 to 1024. 0: as fine as its field, at
+  // most 256. Made at the first use of a shape, and kept for all shapes that share cooked data.
   int cells = 0;
-  // m/s: bodies that are found in overlap are driven out no faster.
+  // m/s: overlapping bodies are separated no faster.
   double recovery_speed = 0.25;
 };
 
-// Of the last batch.
+// Report of the last batch.
 struct BatchReport {
-  std::size_t pairs = 0, contacts = 0;  // contacts: as the query gave them
+  std::size_t pairs = 0, contacts = 0;  // Contacts as returned by the query.
   double query_seconds = 0, all_seconds = 0;
 };
 
-// Used as btCollisionDispatcher is. Throws Error for settings out of range; what the backend throws
-// comes out of stepSimulation. A GPU's backend wants all steps on the thread of its context.
+// Used like btCollisionDispatcher. Throws Error for settings out of range. Exceptions of the
+// backend leave stepSimulation. A GPU backend needs all steps on the thread of its context.
 class BatchDispatcher final : public btCollisionDispatcher {
  public:
   explicit BatchDispatcher(btCollisionConfiguration* configuration, BatchSettings settings = {});

@@ -1,5 +1,5 @@
-// From a shape to a rigid body: Bullet's frame has its origin in the centre of mass, and its axes
-// must be the principal ones, since Bullet keeps three moments of inertia and no products.
+// From a shape to a rigid body. Bullet's frame has its origin at the centre of mass. Its axes must
+// be the principal ones, since Bullet stores three moments of inertia and no products.
 //
 //   BodyInfo info = make_body_info(*cook_bullet_shape(mesh), {.density = 7800});
 //   btDefaultMotionState state(to_bullet(world_from_mesh), info.center_of_mass_offset());
@@ -13,22 +13,22 @@
 namespace isotact {
 
 struct BodyInfo {
-  std::unique_ptr<IsotactShape> shape;  // shares what was cooked; its frame is the principal one
+  std::unique_ptr<IsotactShape> shape;  // Shares the cooked data; its frame is the principal one.
   btScalar mass = 0;                    // kg
-  btVector3 inertia{0, 0, 0};           // kg m^2: what btRigidBody wants
-  Pose mesh_from_body{};                // where Bullet's frame lies in the frame that was cooked
+  btVector3 inertia{0, 0, 0};           // kg m^2: for btRigidBody.
+  Pose mesh_from_body{};                // Pose of Bullet's frame in the cooked frame.
 
-  // The second argument of btDefaultMotionState, whose first is then world_from_mesh, and whose
-  // m_graphicsWorldTrans will be. (btDefaultMotionState calls it the centre of mass's offset and
+  // Returns the second argument of btDefaultMotionState. Its first is then world_from_mesh, and so
+  // is its m_graphicsWorldTrans. (btDefaultMotionState calls it the centre of mass's offset and
   // takes the inverse: body_from_mesh.)
   btTransform center_of_mass_offset() const;
-  // The pose for btRigidBody::setWorldTransform of a mesh at world_from_mesh, and back.
+  // Return the pose for btRigidBody::setWorldTransform of a mesh at world_from_mesh, and back.
   btTransform world_from_body(const Pose& world_from_mesh) const;
   Pose world_from_mesh(const btTransform& world_from_body) const;
 };
 
-// Density in kg/m^3, or the mass in kg. Throws Error where the shape has no volume (a pointshell
-// alone, without mass properties).
+// Takes the density in kg/m^3, or the mass in kg. Throws Error if the shape has no volume (a
+// pointshell alone, without mass properties).
 BodyInfo make_body_info(const IsotactShape& shape, const MassSettings& settings = {});
 
 }  // namespace isotact

@@ -1,4 +1,4 @@
-// To and from Bullet, in either of its precisions.
+// Conversions to and from Bullet, in either of its precisions.
 #pragma once
 
 #include <LinearMath/btQuaternion.h>
@@ -22,7 +22,7 @@ inline btTransform to_bullet(const Pose& p) {
 }
 
 inline Vec3 from_bullet(const btVector3& v) { return {v.x(), v.y(), v.z()}; }
-// Normalised again in double: Bullet's single-precision quaternions are unit to 1e-7 only.
+// Normalised again in double: Bullet's single-precision quaternions are unit only to 1e-7.
 inline Quat from_bullet(const btQuaternion& q) {
   return normalized(Quat{q.w(), q.x(), q.y(), q.z()});
 }

@@ -1,12 +1,12 @@
-// Contacts from elsewhere for Bullet's solver: of a query of the caller's, such as image-space
-// detection of what is only ever drawn (queries/depth_map.h, gpu/depth_detector.h).
+// Contacts from other sources for Bullet's solver. An example is image-space detection of bodies
+// that are only drawn (queries/depth/depth_map.h, gpu/depth/depth_detector.h).
 //
-//   btEmptyShape nothing;                       // stands for all that is drawn
+//   btEmptyShape nothing;                       // Represents everything that is drawn.
 //   btRigidBody drawn(0, nullptr, &nothing);
 //   GivenContacts contacts(dispatcher, ship, drawn);
 //   ...
-//   contacts.set(report.contacts, step);        // for the poses as they are now
-//   world.stepSimulation(step, 0);              // one step for each set of contacts
+//   contacts.set(report.contacts, step);        // For the current poses.
+//   world.stepSimulation(step, 0);              // One step for each set of contacts.
 #pragma once
 
 #include <memory>
@@ -14,14 +14,14 @@
 
 #include <BulletCollision/CollisionDispatch/btCollisionObject.h>
 
-#include "isotact/queries/contact.h"
+#include "isotact/queries/contact/contact.h"
 
 class btDispatcher;
 
 namespace isotact {
 
 // Owns a manifold between two bodies. They, and the dispatcher, must outlive it. Bullet's own
-// detection does not know of it: where the two have shapes that meet, both kinds of contacts count.
+// detection is independent of it: if the two have shapes that meet, both kinds of contacts count.
 class GivenContacts {
  public:
   GivenContacts(btDispatcher& dispatcher, const btCollisionObject& a, const btCollisionObject& b);
@@ -29,9 +29,9 @@ class GivenContacts {
   GivenContacts(const GivenContacts&) = delete;
   GivenContacts& operator=(const GivenContacts&) = delete;
 
-  // Takes the place of those before: the deepest, and up to three that spread widest, since a
-  // manifold of Bullet's holds four. Those near to one of the step before go on from its impulses
-  // (warm starting). None: they are apart. `time_step` in seconds.
+  // Replaces the former contacts: takes the deepest, and up to three that spread widest, since
+  // Bullet's manifolds have four. Contacts near one of the step before continue with its impulses
+  // (warm starting). None: they are apart. `time_step` is in seconds.
   void set(std::span<const Contact> contacts, double time_step);
 
  private:

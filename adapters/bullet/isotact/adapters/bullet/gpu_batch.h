@@ -1,5 +1,5 @@
-// The GPU as the backend of a BatchDispatcher. Header only, so that isotact::bullet does not need
-// isotact::gpu: link both.
+// The GPU as the backend of a BatchDispatcher. It is a header without sources, so that
+// isotact::bullet does not need isotact::gpu: link both.
 //
 //   const GpuContext gpu = GpuContext::create();
 //   BatchDispatcher dispatcher(&configuration, {.backend = GpuBatchQuery(gpu)});
@@ -9,39 +9,40 @@
 #include <optional>
 
 #include "isotact/adapters/bullet/batch.h"
-#include "isotact/gpu/intersection_query.h"
+#include "isotact/gpu/intersection/intersection_query.h"
 
 namespace isotact {
 
-// Copies share the query. The context must outlive all of them where it is, and be current, or
-// free, on the thread that steps the world.
+// Copies share the query. The context must outlive all of them without being moved. It must be
+// current, or not current on any thread, when a thread steps the world.
 class GpuBatchQuery {
  public:
-  explicit GpuBatchQuery(const GpuContext& gpu, const GpuIntersectionOptions& options = {})
+  explicit GpuBatchQuery(const GpuContext& gpu, const GpuIntersectionSettings& options = {})
       : state_(std::make_shared<State>(gpu, options)) {}
 
-  void operator()(const BatchStep& step, IdfState& state, IdfResult& result) const {
+  void operator()(const BatchStep& step, IdfResult& result, IdfScratch& scratch) const {
     state_->gpu->make_current();
     if (!state_->query || state_->version != step.shapes_version) {
-      state_->query.reset();  // its textures go before the new ones come
+      state_->query.reset();  // Destroys the old textures before the new ones are made.
       state_->query.emplace(*state_->gpu, step.shapes, state_->options);
       state_->version = step.shapes_version;
     }
-    state_->query->run(step.bodies, step.pairs, step.settings, state, result);
+    state_->query->run(step.bodies, step.pairs, step.settings, result, scratch);
   }
-  // Of the last step; null before the first.
+  // Times of the last step; null before the first.
   const GpuIntersectionTimes* times() const {
     return state_->query ? &state_->query->times() : nullptr;
   }
 
  private:
   struct State {
-    State(const GpuContext& context, const GpuIntersectionOptions& o) : gpu(&context), options(o) {}
+    State(const GpuContext& context, const GpuIntersectionSettings& o)
+        : gpu(&context), options(o) {}
     State(const State&) = delete;
     State& operator=(const State&) = delete;
-    ~State() { gpu->make_current(); }  // buffers and textures go in their own context
+    ~State() { gpu->make_current(); }  // Buffers and textures are destroyed in their own context.
     const GpuContext* gpu;
-    GpuIntersectionOptions options;
+    GpuIntersectionSettings options;
     std::uint64_t version = 0;
     std::optional<GpuIntersectionQuery> query{};
   };

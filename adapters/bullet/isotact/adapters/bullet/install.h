@@ -1,4 +1,4 @@
-// One call makes a dispatcher know Isotact's shapes.
+// One call registers Isotact's shapes with a dispatcher.
 //
 //   btDefaultCollisionConfiguration configuration;
 //   btCollisionDispatcher dispatcher(&configuration);
@@ -29,11 +29,11 @@ class BulletPlugin {
 };
 
 // Registers ours against plane, box, sphere, capsule, cylinder, cone, hull and every other convex
-// shape, triangle mesh, height field, GImpact mesh, and ours, in both orders, for contacts and for
-// closest points (contactTest, contactPairTest). Compounds are Bullet's own matter: their children
-// come here one by one. Other pairs (soft bodies, Bullet's own signed distance fields) are an error
-// that is reported once (report.h), and have no contact.
-// Call it after btGImpactCollisionAlgorithm::registerAlgorithm, which would take pairs away.
+// shape, triangle mesh, height field, GImpact mesh, and ours. It covers both orders, contacts and
+// closest points (contactTest, contactPairTest). Bullet handles compounds: their children come here
+// one by one. Other pairs (soft bodies, Bullet's own signed distance fields) are an error that is
+// reported once (report.h), and have no contact. Call it after
+// btGImpactCollisionAlgorithm::registerAlgorithm, which would replace pairs.
 [[nodiscard]] BulletPlugin install(btCollisionDispatcher& dispatcher);
 
 }  // namespace isotact

@@ -1,4 +1,4 @@
-// Where the plug-in says what it can not do. Each such thing is said once in a process.
+// Reports of unsupported requests of the plug-in. Each message is reported once per process.
 #pragma once
 
 #include <functional>
@@ -6,14 +6,14 @@
 
 namespace isotact {
 
-// The default writes "isotact: error: ..." to stderr. An empty function brings the default back.
-// Thread safe; the handler may be called from any thread that steps a world.
+// The default writes "isotact: error: ..." to stderr. An empty function restores the default.
+// Thread safe. Any thread that steps a world may call the handler.
 void set_bullet_error_handler(std::function<void(const std::string&)> handler);
 
-// Through the handler; true where `message` had not been reported before.
+// Calls the handler; returns true if `message` had not been reported before.
 bool report_bullet_error(const std::string& message);
 
-// For tests: everything counts as not reported yet.
+// For tests: clears the list of reported messages.
 void forget_bullet_errors();
 
 }  // namespace isotact

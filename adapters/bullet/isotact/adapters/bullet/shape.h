@@ -1,18 +1,18 @@
 // Isotact's bodies as Bullet's collision shapes.
 //
-//   auto shape = isotact::cook_bullet_shape(mesh);     // btStridingMeshInterface or TriangleMesh
+//   auto shape = isotact::cook_bullet_shape(mesh);     // btStridingMeshInterface or TriangleMesh.
 //   btRigidBody body(mass, &motion_state, shape.get(), inertia);
 //
-// Three kinds, as SSL14 (3.2) has them: with a pointshell only, with a field or voxelmap only, and
-// with both. Two shapes collide where one has points and the other a field or voxelmap; shapes of
-// Bullet's see points by themselves, and fields by their corners and edges.
+// All are made of a Shape (queries/shape.h). Three kinds, as SSL14 (3.2) has them: with a
+// pointshell only, with a field or voxelmap only, and with both. Two shapes collide if one has
+// points and the other a field or voxelmap; shapes of Bullet's see points by themselves, and fields
+// by their corners and edges. Analytic shapes and other fields get points and a brick field.
 //
-// Lengths are metres. All of it may be shared: one shape by many bodies, on many threads.
+// Lengths are metres. Everything may be shared: one shape by many bodies, on many threads.
 #pragma once
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,84 +20,88 @@
 #include <BulletCollision/CollisionShapes/btConcaveShape.h>
 #include <BulletCollision/CollisionShapes/btStridingMeshInterface.h>
 
-#include "isotact/field/voxmap.h"
-#include "isotact/geometry/bvh.h"
-#include "isotact/geometry/mass_properties.h"
+#include "isotact/base/made_once.h"
+#include "isotact/field/voxmap/voxmap.h"
+#include "isotact/geometry/bvh/bvh.h"
+#include "isotact/geometry/mesh/mass_properties.h"
+#include "isotact/queries/points/shell_contact.h"
+#include "isotact/queries/points/shell_target.h"
 #include "isotact/queries/shape.h"
-#include "isotact/queries/shell_contact.h"
-#include "isotact/queries/shell_target.h"
 
 namespace isotact {
 
 enum class PairRoles : std::uint8_t {
-  kBoth,         // points of each in the field of the other
-  kFewerPoints,  // SSL14: the body with fewer points is the pointshell, the other the field
+  kBoth,  // Points of each in the field of the other.
+  // SSL14: the body with fewer points is the pointshell, the other the field.
+  kFewerPoints,
 };
 
-// Of meshes and height fields of Bullet's that a body of ours meets.
+// Settings for Bullet's meshes and height fields that meet a body of ours.
 struct MeshContactSettings {
-  // Metres: how far behind its face a triangle is solid (queries/triangle_query.h). 0: a quarter of
-  // our body's smallest side.
+  // Metres: solid thickness of a triangle behind its face (queries/points/feature_query.h). 0: a
+  // quarter of our body's smallest side.
   double thickness = 0;
 };
 
 struct BulletShapeSettings {
-  // Metres by which the surface is grown, all around. Unlike the margins of Bullet's own shapes it
-  // is not needed: the field knows depths.
+  // Metres by which the surface is grown, all around. Unlike the margins of Bullet's own shapes, it
+  // is not needed: the field has depths.
   double margin = 0;
   // Metres: contacts are kept up to this far apart, so that they persist; 0: 1/2000 of the radius.
-  // More lets curved bodies roll less smoothly, and costs time.
-  double contact_distance = 0;
-  // Metres: bodies that come nearer are met this far apart, so that they do not sink in first, and
-  // fields are prepared for it; 0: a hundredth of the radius, or a cell of the field if that is
-  // more. What is fast is looked for along its way (algorithm in docs/bullet.md).
+  // Larger values make curved bodies roll less smoothly, and cost time.
+  double contact_margin = 0;
+  // Metres: approaching bodies get contacts this far apart, so that they do not sink in first.
+  // Fields are prepared for it. 0: a hundredth of the radius, or a cell of the field if that is
+  // more. Fast bodies are searched along their path (algorithm in docs/bullet.md).
   double max_approach = 0;
-  // SSL14 2.4: cut into about so many segments, each with a manifold of its own. 1: not cut.
-  std::uint32_t segments = 1;
-  // In place of `segments`: the nodes of this level of the tree. Negative: not used.
-  int segment_level = -1;
-  // Contacts of a manifold, 1 to 4; 0: four, or one a manifold where it is cut, as SSL14 has it. 1
-  // for a body that is not cut: one new contact a step, and those of the steps before stay as long
-  // as they are near, up to four (SSL14's L = 1, with Bullet's manifolds).
+  // SSL14 2.4: cut into about so many patches, each with a manifold of its own. 1: not cut.
+  std::uint32_t patches = 1;
+  // Instead of `patches`: the nodes of this level of the tree. Negative: not used.
+  int patch_level = -1;
+  // Contacts per manifold, 1 to 4. 0: four, or one per manifold if the shape is cut, as in SSL14. 1
+  // for a body that is not cut: one new contact per step; contacts of the steps before stay while
+  // they are near, up to four (SSL14's L = 1, with Bullet's manifolds).
   std::uint32_t points_per_manifold = 0;
   PairRoles roles = PairRoles::kBoth;
   MeshContactSettings meshes{};
   // m/s: slower impacts do not bounce (as btContactSolverInfo::m_restitutionVelocityThreshold).
   double bounce_speed = 0.2;
-  // Metres of relative motion in a step from which on the way is searched (docs/bullet.md); 0: half
-  // of the body's smallest side. btCollisionObject::setCcdMotionThreshold, where set, goes first.
+  // Metres of relative motion per step from which the path is searched (docs/bullet.md). 0: half of
+  // the body's smallest side. btCollisionObject::setCcdMotionThreshold, if set, has priority.
   double fast_motion = 0;
 };
 
 namespace bullet_detail {
 
-// What shapes of different frames and scales share. Immutable but for what is made when first
-// asked for.
+// A view of a Shape that Bullet's shapes of different frames and scales share. Immutable but for
+// the surface, which is made on first use.
 struct BulletBody {
+  explicit BulletBody(const Shape& s) : shape(s) {}
+
+  Shape shape;
   std::optional<PointSphereTree> tree{};
   std::optional<BrickField> field{};
-  std::optional<Voxmap> voxmap{};
-  std::optional<ShellTarget> target{};
+  std::optional<Voxmap> voxmap{};  // only if there is no field
+  std::shared_ptr<const ShellTarget> target{};
   std::optional<MassProperties> mass{};  // of density 1
   std::shared_ptr<const TriangleMesh> mesh{};
-  Sphere ball{};  // holds the body
-  Aabb box{};     // the same
+  Sphere ball{};  // Contains the body.
+  Aabb box{};     // Contains the body.
   double smallest_side = 0;
-  double cell = 0;  // metres; 0 without field and voxelmap
-  ShellSegments segments{};
+  double cell = 0;  // Metres; 0 without field and voxmap.
+  ShellPatches patches{};
   BulletShapeSettings settings{};
-  std::vector<std::string> warnings{};  // of building: holes that were closed, thin walls
+  std::vector<std::string> warnings{};  // Warnings of building: closed holes, thin walls.
 
   struct Surface {
-    std::shared_ptr<const TriangleMesh> mesh;
+    const TriangleMesh* mesh = nullptr;  // of the shape
     Bvh bvh;
   };
-  // The mesh it was cooked from, or else the isosurface; empty for a pointshell alone.
+  // Returns the mesh that it was cooked from, or the isosurface. Empty for a pointshell alone.
   const Surface& surface() const;
 
  private:
-  mutable std::once_flag once_;
-  mutable Surface surface_{};
+  MadeOnce<Surface> surface_{};
 };
 
 }  // namespace bullet_detail
@@ -109,32 +113,32 @@ class IsotactShape final : public btConcaveShape {
                         const Pose& bullet_from_shape = {});
   ~IsotactShape() override;
 
-  // Where the cooked frame lies in that of Bullet's body, without scaling.
+  // Pose of the cooked frame in that of Bullet's body, without scaling.
   const Pose& bullet_from_shape() const { return bullet_from_shape_; }
   const bullet_detail::BulletBody& body() const { return *body_; }
   std::shared_ptr<const bullet_detail::BulletBody> shared_body() const { return body_; }
   const BulletShapeSettings& settings() const { return body_->settings; }
   double scale() const { return scale_; }
-  // Of cooking, in words: holes that were closed, walls too thin for the field.
+  // Warnings of cooking, in words: closed holes, walls too thin for the field.
   const std::vector<std::string>& warnings() const { return body_->warnings; }
-  // bullet_from_shape as a pose of the scaled body: its translation is scaled, too.
+  // Returns bullet_from_shape as a pose of the scaled body: its translation is scaled as well.
   Pose scaled_frame() const {
     return {bullet_from_shape_.rotation, bullet_from_shape_.translation * scale_};
   }
 
-  // btCollisionShape. Scaling is uniform: any other is refused with a message (report.h), and the
-  // old one stays.
+  // btCollisionShape. Scaling must be uniform. Any other is refused with a message (report.h), and
+  // the old one stays.
   void setLocalScaling(const btVector3& scaling) override;
   const btVector3& getLocalScaling() const override { return scaling_; }
   void getAabb(const btTransform& t, btVector3& lower, btVector3& upper) const override;
   void getBoundingSphere(btVector3& center, btScalar& radius) const override;
-  // Exact for closed meshes, at uniform density, about the centre of mass and along the axes of
-  // Bullet's frame; products of inertia are dropped, as Bullet has none: make_body_info (body.h)
-  // turns the frame so that there are none. Of a pointshell alone: that of its box.
+  // Exact for closed meshes of uniform density, about the centre of mass and along the axes of
+  // Bullet's frame. Products of inertia are dropped, as Bullet has none: make_body_info (body.h)
+  // rotates the frame so that there are none. For a pointshell alone: the inertia of its box.
   void calculateLocalInertia(btScalar mass, btVector3& inertia) const override;
   const char* getName() const override { return "ISOTACT"; }
-  // Triangles of the mesh that was cooked, or of the isosurface, that touch the box. Rays (a
-  // callback that is a btTriangleRaycastCallback) get only those that they hit, in order.
+  // Visits triangles of the cooked mesh, or of the isosurface, that touch the box. Rays (a callback
+  // that is a btTriangleRaycastCallback) get only the triangles that they hit, in order.
   void processAllTriangles(btTriangleCallback* callback, const btVector3& lower,
                            const btVector3& upper) const override;
 
@@ -145,7 +149,7 @@ class IsotactShape final : public btConcaveShape {
   Pose bullet_from_shape_;
   double scale_ = 1;
   btVector3 scaling_{1, 1, 1};
-  Aabb box_{};  // in Bullet's frame, without scaling and margin
+  Aabb box_{};  // In Bullet's frame, without scaling and margin.
 };
 
 // Cooking. Throws Error as the builders do, and for settings out of range.
@@ -155,27 +159,16 @@ struct CookSettings {
 };
 std::unique_ptr<IsotactShape> cook_bullet_shape(const TriangleMesh& mesh,
                                                 const CookSettings& settings = {});
-// All parts of a btTriangleMesh, btTriangleIndexVertexArray and others, with their scaling. Equal
-// corners are welded.
+// Takes all parts of a btTriangleMesh, btTriangleIndexVertexArray and others, with their scaling.
+// Equal corners are welded.
 std::unique_ptr<IsotactShape> cook_bullet_shape(const btStridingMeshInterface& mesh,
                                                 const CookSettings& settings = {});
 TriangleMesh from_bullet(const btStridingMeshInterface& mesh);
-// What was built before. An asset's voxelmap is used where it has no brick field.
-std::unique_ptr<IsotactShape> cook_bullet_shape(const Asset& asset,
-                                                const BulletShapeSettings& settings = {});
+// Uses the parts that the shape was made of. Throws Error for a shape without end: Bullet has
+// btStaticPlaneShape.
 std::unique_ptr<IsotactShape> cook_bullet_shape(const Shape& shape,
                                                 const BulletShapeSettings& settings = {});
-// Any of them may be missing, but not all of the first three. `mesh`: for rays, drawing and
-// inertia.
-struct BulletShapeParts {
-  std::optional<PointSphereTree> tree{};
-  std::optional<BrickField> field{};
-  std::optional<Voxmap> voxmap{};  // in place of a field
-  std::optional<MassProperties> mass{};
-  std::shared_ptr<const TriangleMesh> mesh{};
-  std::vector<std::string> warnings{};  // of building
-};
-std::unique_ptr<IsotactShape> cook_bullet_shape(BulletShapeParts parts,
+std::unique_ptr<IsotactShape> cook_bullet_shape(const Asset& asset,
                                                 const BulletShapeSettings& settings = {});
 
 }  // namespace isotact

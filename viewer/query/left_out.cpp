@@ -1,0 +1,36 @@
+// Parts of the library that a page's query does without, so that the module stays small: it builds
+// nothing, and asks by points only. query.cpp does not lead here; should it, the page says so.
+#include "isotact/base/error.h"
+#include "isotact/queries/detail/collide_methods.h"
+#include "isotact/queries/detail/exact_body.h"
+#include "isotact/queries/detail/exact_distance.h"
+#include "isotact/queries/detail/shape_making.h"
+
+namespace isotact::detail {
+namespace {
+
+[[noreturn]] void refuse() {
+  throw Error("the query of a page builds nothing, and asks by points");
+}
+
+}  // namespace
+
+BrickField make_bricks(const ShapeParts&, const ShapeSettings&) { refuse(); }
+PointSphereTree make_points(const Shape&, const ShapeSettings&) { refuse(); }
+bool can_be_exact(const Shape&) { return false; }
+const ExactBody& exact_body(const Shape&) { refuse(); }
+DistanceResult compute_exact_distance(const Shape&, const Pose&, const Shape&, const Pose&,
+                                      const DistanceRequest&) {
+  refuse();
+}
+void collide_by_intersection(const CollidePair&, const CollideRequest&, CollideScratch::State&) {
+  refuse();
+}
+void collide_by_depth(const CollidePair&, const CollideRequest&, CollideScratch::State&) {
+  refuse();
+}
+void collide_by_sweep(const CollidePair&, const CollideRequest&, CollideScratch::State&) {
+  refuse();
+}
+
+}  // namespace isotact::detail
