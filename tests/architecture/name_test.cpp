@@ -21,7 +21,7 @@ using FilesByName = std::map<std::string, std::set<std::string>>;
 // Types at the level of a named namespace, as our layout has them: a namespace opens and closes on
 // lines of its own, and types begin at the start of a line.
 void list_types(const fs::path& file, FilesByName& types) {
-  static const std::regex opens(R"(^namespace ?([\w:]*) ?\{$)");
+  static const std::regex opens(R"(^namespace ?(?:ISOTACT_PUBLIC )?([\w:]*) ?\{$)");
   static const std::regex type(
       R"(^(?:struct|class|enum class) (?:alignas\(\d+\) )?(\w+)(?: final)?(?: :[^;{]*)? \{.*)");
   std::ifstream in(file);

@@ -1,4 +1,4 @@
-#include "isotact/field/build/cache.h"
+#include "isotact/asset/cache.h"
 
 #include <chrono>
 #include <cstdlib>
@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 
 #include "isotact/base/file.h"
-#include "isotact/field/build/settings_text.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/field/build/build_field.h"
+#include "isotact/geometry/primitives/primitives.h"
 
 #include "support/scratch_folder.h"
 

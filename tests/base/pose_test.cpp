@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "isotact/base/error.h"
-#include "isotact/base/pose_text.h"
 #include "isotact/base/random.h"
 
 namespace isotact {
@@ -51,6 +50,16 @@ TEST(Pose, QuarterTurnAboutZTakesXToY) {
 TEST(PoseText, ReadsBothOrdersAndDefaults) {
   EXPECT_EQ(parse_pose(""), Pose{});
   EXPECT_EQ(parse_pose("xyz=0,0.5,-1e3").translation, (Vec3{0, 0.5, -1000}));
+  const auto turned = [](const char* text) {
+    return rotate(parse_pose(text).rotation, Vec3{1, 2, 3});
+  };
+  EXPECT_LT(length(turned("axis=0,0,5,90") - Vec3{-2, 1, 3}), 1e-14);
+  EXPECT_LT(length(turned("axis=0,0,1,-270") - Vec3{-2, 1, 3}), 1e-14);
+  EXPECT_LT(length(turned("rpy=90,0,0") - Vec3{1, -3, 2}), 1e-14);
+  EXPECT_LT(length(turned("rpy=90,0,90") - Vec3{3, 1, 2}), 1e-14);  // about x first
+  EXPECT_THROW(parse_pose("axis=0,0,0,90"), Error);
+  EXPECT_THROW(parse_pose("axis=0,0,1"), Error);
+  EXPECT_THROW(parse_pose("rpy=1,2,3 wxyz=1,0,0,0"), Error);
   const Pose a = parse_pose("  wxyz=0,1,0,0   xyz=1,2,3 ");
   EXPECT_EQ(a, parse_pose("xyz=1,2,3 xyzw=1,0,0,0"));
   EXPECT_EQ(a.rotation, (Quat{0, 1, 0, 0}));

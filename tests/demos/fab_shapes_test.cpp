@@ -1,12 +1,12 @@
-#include "isotact/scene/fab_shapes.h"
+#include "fab_shapes.h"
 
 #include <algorithm>
 
 #include <gtest/gtest.h>
 
 #include "isotact/base/error.h"
-#include "isotact/geometry/flaws.h"
-#include "isotact/queries/depth_map.h"
+#include "isotact/geometry/repair/flaws.h"
+#include "isotact/queries/depth/depth_map.h"
 
 namespace isotact {
 namespace {
@@ -111,17 +111,17 @@ TEST(FabShapes, JoinedElementsKeepTheirIds) {
 
 // Nothing jumps: the fighter moves by about a metre a frame and turns slowly.
 TEST(FabShapes, WaysAreSmooth) {
-  const auto expect_smooth = [](auto find_pose, int frames, double most) {
+  const auto expect_smooth = [](auto compute_pose, int frames, double most) {
     for (int frame = 0; frame + 1 < frames; ++frame) {
-      const Pose a = find_pose(frame), b = find_pose(frame + 1);
+      const Pose a = compute_pose(frame), b = compute_pose(frame + 1);
       ASSERT_LT(length(a.translation - b.translation), most) << frame;
       const Vec3 axis{0.6, 0, 0.8};
       ASSERT_LT(length(rotate(a.rotation, axis) - rotate(b.rotation, axis)), 0.05) << frame;
     }
   };
-  expect_smooth(find_tunnel_pose, kTunnelFrames, 1.2);
-  expect_smooth(find_city_pose, kCityFrames, 1.2);
-  expect_smooth(find_airship_pose, kCityFrames, 1.2);
+  expect_smooth(compute_tunnel_pose, kTunnelFrames, 1.2);
+  expect_smooth(compute_city_pose, kCityFrames, 1.2);
+  expect_smooth(compute_airship_pose, kCityFrames, 1.2);
 }
 
 // FAB: 515 of 800 frames collide. Here by pictures of the CPU's twin, every sixteenth frame.
@@ -141,7 +141,7 @@ TEST(FabShapes, TheWayThroughTheTunnelMeetsThingsInTwoThirdsOfAllFrames) {
   int colliding = 0, frames = 0;
   std::vector<std::uint32_t> met;
   for (int frame = 0; frame < kTunnelFrames; frame += 16, ++frames) {
-    const DepthReport report = detect_by_depth(map, find_tunnel_pose(frame), around, settings);
+    const DepthReport report = detect_by_depth(map, compute_tunnel_pose(frame), around, settings);
     colliding += report.colliding ? 1 : 0;
     met.insert(met.end(), report.ids.begin(), report.ids.end());
   }

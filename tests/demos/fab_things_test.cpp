@@ -1,8 +1,8 @@
 // The things of FAB's scenes, on the pipeline: found where they are, and drawn in colour.
 #include <gtest/gtest.h>
 
-#include "isotact/geometry/primitives.h"
-#include "isotact/gpu/context.h"
+#include "isotact/geometry/primitives/primitives.h"
+#include "isotact/gpu/core/context.h"
 
 #include "fire.h"
 #include "painter.h"
@@ -73,7 +73,7 @@ TEST_F(FabThings, ElementsMoveAndHaveTheirIds) {
   for (std::size_t i = 0; i < 6; ++i)
     around.push_back(solid.element_drawable(i, city.elements[i].id));
   for (const int frame : {0, 200}) {
-    const Pose pose = find_airship_pose(frame);
+    const Pose pose = compute_airship_pose(frame);
     solid.move(kAirshipId - 1, pose);
     EXPECT_EQ(find_ids(pose.translation, {6, 6, 6}, around), Ids{kAirshipId}) << frame;
   }

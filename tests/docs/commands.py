@@ -25,7 +25,7 @@ class Commands:
         """Of every verb, benchmark and script: what an option named by itself may be."""
         verbs = re.findall(r"^  (\w+)  ", self.help_of().split("Subcommands:")[-1], re.M)
         text = "".join(self.help_of(verb) for verb in verbs)
-        return text + "".join(self.text_of(p) for p in ("bench/*.cpp", "bench/*.h", "scripts/*", "scripts/site/*.py"))
+        return text + "".join(self.text_of(p) for p in ("bench/**/*.cpp", "bench/**/*.h", "scripts/*", "scripts/site/*.py"))
 
     def find_flaw(self, command):
         """None, or what is wrong with one command line."""
@@ -61,10 +61,10 @@ class Commands:
 
     def find_bench_flaw(self, program, rest):
         stem = program.removeprefix("bench_")
-        if not (self.source / "bench" / f"{stem}.cpp").exists():
-            return f"no bench/{stem}.cpp"
-        return unknown_options(rest, self.text_of(f"bench/{stem}*.cpp") + self.text_of("bench/*report.h")
-                               + self.text_of("bench/options.*"))
+        if not list((self.source / "bench").glob(f"*/{stem}.cpp")):
+            return f"no {stem}.cpp in a folder of bench/"
+        return unknown_options(rest, self.text_of(f"bench/*/{stem}*.cpp") + self.text_of("bench/*/*report.h")
+                               + self.text_of("bench/support/options.*"))
 
     def find_make_flaw(self, rest):
         targets = re.findall(r"^([\w-]+):", self.text_of("Makefile"), re.M)

@@ -89,8 +89,8 @@ class Headers(unittest.TestCase):
         self.assertGreater(len(api.headers), 100)
         for header in api.headers.values():
             self.assertTrue(header.about, f"{header.path} does not say what it is")
-        for name, header in (("collide", "queries/collide.h"), ("BrickField", "field/brick_field.h"),
-                             ("World", "dynamics/world.h"), ("GpuContext", "gpu/context.h")):
+        for name, header in (("collide", "queries/collide.h"), ("BrickField", "field/models/brick_field.h"),
+                             ("World", "dynamics/rigid/world.h"), ("GpuContext", "gpu/core/context.h")):
             self.assertEqual(api.names[name][0], "isotact/" + header)
 
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "isotact/base/random.h"
-#include "isotact/field/brick_field.h"
-#include "isotact/geometry/mesh.h"
+#include "isotact/field/models/brick_field.h"
+#include "isotact/geometry/mesh/mesh.h"
 
 namespace isotact {
 

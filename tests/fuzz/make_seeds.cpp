@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "isotact/base/file.h"
-#include "isotact/field/analytic.h"
 #include "isotact/field/io/asset.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/field/models/analytic.h"
+#include "isotact/geometry/primitives/primitives.h"
 #include "isotact/pointshell/asset_section.h"
-#include "isotact/scene/replay_pack.h"
+#include "isotact/scene/pack/replay_pack.h"
 
 #include "support/ball_brick_field.h"
 
@@ -24,7 +24,7 @@ Asset small_asset(std::int32_t coarse_cells) {
   Asset asset;
   asset.source = {
       .mesh_hash = hash_mesh(mesh), .settings = "{\"resolution\":8}", .sign_report = "closed"};
-  asset.mass = find_mass_properties(mesh, {.density = 1});
+  asset.mass = compute_mass_properties(mesh, {.density = 1});
   if (coarse_cells > 0) asset.field = test::make_ball_field(coarse_cells);
   return asset;
 }

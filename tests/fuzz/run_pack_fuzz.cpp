@@ -8,9 +8,9 @@
 #include <string_view>
 
 #include "isotact/base/error.h"
-#include "isotact/scene/replay_unpack.h"
+#include "isotact/scene/pack/replay_unpack.h"
 
-#include "packed_page.h"
+#include "page/packed_page.h"
 
 namespace isotact::fuzz {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "isotact/base/error.h"
-#include "isotact/scene/scene.h"
+#include "isotact/scene/parse/scene.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace isotact;

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "isotact/gpu/context.h"
+#include "isotact/gpu/core/context.h"
 
 namespace isotact {
 

@@ -9,9 +9,9 @@
 #include "isotact/base/error.h"
 #include "isotact/base/hash.h"
 #include "isotact/base/random.h"
-#include "isotact/field/analytic.h"
-#include "isotact/geometry/bvh.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/field/models/analytic.h"
+#include "isotact/geometry/bvh/bvh.h"
+#include "isotact/geometry/primitives/primitives.h"
 #include "isotact/pointshell/detail/nearest_points.h"
 #include "isotact/pointshell/detail/thinning.h"
 

@@ -10,7 +10,7 @@
 #include "isotact/base/error.h"
 #include "isotact/base/hash.h"
 #include "isotact/base/random.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/geometry/primitives/primitives.h"
 #include "isotact/pointshell/asset_section.h"
 #include "isotact/pointshell/detail/enclosing_ball.h"
 
@@ -252,7 +252,7 @@ TEST(EnclosingBall, IsTheSmallest) {
       y.push_back(q.y);
       z.push_back(q.z);
     }
-    const Sphere ball = detail::find_enclosing_ball(detail::PointColumns{x, y, z});
+    const Sphere ball = detail::compute_enclosing_ball(detail::PointColumns{x, y, z});
     const double measured =
         detail::distance_to_furthest(detail::PointColumns{x, y, z}, ball.center);
     const double expected = n == 2 ? length(p[1] - p[0]) / 2 : brute_force_radius(p);
@@ -266,7 +266,7 @@ TEST(EnclosingBall, IsTheSmallest) {
 
 TEST(EnclosingBall, SurvivesWhatIsDegenerate) {
   const std::vector<float> same(9, 0.3F);
-  EXPECT_EQ(detail::find_enclosing_ball(detail::PointColumns{same, same, same}).radius, 0);
+  EXPECT_EQ(detail::compute_enclosing_ball(detail::PointColumns{same, same, same}).radius, 0);
   std::vector<float> line, zero, ring_x, ring_y;
   for (int i = 0; i < 50; ++i) {
     line.push_back(static_cast<float>(i));
@@ -274,9 +274,9 @@ TEST(EnclosingBall, SurvivesWhatIsDegenerate) {
     ring_x.push_back(i % 4 == 0 ? 1.0F : i % 4 == 2 ? -1.0F : 0.0F);
     ring_y.push_back(i % 4 == 1 ? 1.0F : i % 4 == 3 ? -1.0F : 0.0F);
   }
-  EXPECT_NEAR(detail::find_enclosing_ball(detail::PointColumns{line, zero, zero}).radius, 24.5,
+  EXPECT_NEAR(detail::compute_enclosing_ball(detail::PointColumns{line, zero, zero}).radius, 24.5,
               1e-9);
-  EXPECT_NEAR(detail::find_enclosing_ball(detail::PointColumns{ring_x, ring_y, zero}).radius, 1,
+  EXPECT_NEAR(detail::compute_enclosing_ball(detail::PointColumns{ring_x, ring_y, zero}).radius, 1,
               1e-9);
 }
 
@@ -288,7 +288,7 @@ TEST(EnclosingBall, OfBallsCannotShrink) {
     const std::size_t n = 1 + random.below(12);
     for (std::size_t i = 0; i < n; ++i)
       balls.push_back({random.in_box({-1, -1, -1}, {1, 1, 1}), random.uniform(0, 0.8)});
-    const Sphere ball = detail::find_enclosing_ball(balls);
+    const Sphere ball = detail::compute_enclosing_ball(balls);
     const double radius = detail::distance_to_furthest(balls, ball.center);
     EXPECT_NEAR(radius, ball.radius, 1e-8 * radius);
     for (int step = 0; step < 60; ++step) {

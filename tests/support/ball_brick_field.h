@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "isotact/field/brick_field.h"
-#include "isotact/field/detail/brick_assembly.h"
+#include "isotact/field/models/brick_field.h"
+#include "isotact/field/models/detail/brick_assembly.h"
 
 namespace isotact::test {
 

@@ -9,8 +9,8 @@
 
 #include "isotact/base/random.h"
 #include "isotact/field/build/bake.h"
-#include "isotact/field/first_order_field.h"
-#include "isotact/queries/intersection_field.h"
+#include "isotact/field/models/first_order_field.h"
+#include "isotact/queries/intersection/intersection_field.h"
 
 namespace isotact {
 

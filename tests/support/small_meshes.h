@@ -8,7 +8,7 @@
 
 #include "isotact/base/pose.h"
 #include "isotact/base/random.h"
-#include "isotact/geometry/mesh.h"
+#include "isotact/geometry/mesh/mesh.h"
 
 namespace isotact::test {
 

@@ -15,7 +15,7 @@ class CollideVerb : public ToolTest {
     arguments.insert(arguments.end(), {"--json", "--resolution", "32"});
     const ProgramRun r = run(arguments);
     EXPECT_EQ(r.exit_code, 0) << r.err;
-    return r.exit_code == 0 ? Json::parse(r.out) : Json();
+    return r.exit_code == 0 ? parse_output(r.out) : Json();
   }
 };
 
@@ -23,7 +23,7 @@ class CollideVerb : public ToolTest {
 TEST_F(CollideVerb, TellsWhenBallsMeet) {
   make_ball();
   const Json j = collide({"ball.obj", "ball.obj", "--pose-a", "xyz=-3,0,0", "--to-pose-a",
-                          "xyz=1,0,0", "--pose-b", "xyz=0,0,0 wxyz=1,0,0,0"});
+                          "xyz=1,0,0", "--pose-b", "xyz=0,0,0 wxyz=1,0,0,0", "--distance"});
   EXPECT_EQ(j["status"], "contact");
   EXPECT_EQ(j["method"], "swept");
   EXPECT_NEAR(j["time_of_contact"].get<double>(), 0.5, 0.01);
@@ -41,16 +41,62 @@ TEST_F(CollideVerb, TellsWhenBallsMeet) {
 
 TEST_F(CollideVerb, TellsTheDistanceAtRest) {
   make_ball();
-  const Json j = collide({"ball.obj", "ball.obj", "--pose-a", "xyz=0,1.5,0"});
+  const Json j = collide({"ball.obj", "ball.obj", "--pose-a", "xyz=0,1.5,0", "--distance"});
   EXPECT_EQ(j["status"], "free");
   EXPECT_TRUE(j["time_of_contact"].is_null());
   EXPECT_NEAR(j["min_distance"].get<double>(), 0.5, 0.02);
   EXPECT_TRUE(j["contacts"].empty());
   const Json near = collide({"ball.obj", "ball.obj", "--pose-a", "xyz=0,1.5,0", "--margin", "0.6"});
   EXPECT_EQ(near["status"], "contact");
-  const Json inside = collide({"ball.obj", "ball.obj", "--pose-a", "xyz=0,0.9,0"});
+  const Json inside = collide({"ball.obj", "ball.obj", "--pose-a", "xyz=0,0.9,0", "--distance"});
   EXPECT_EQ(inside["status"], "contact");
   EXPECT_NEAR(inside["min_distance"].get<double>(), -0.1, 0.02);
+}
+
+// It costs more than the contacts do.
+TEST_F(CollideVerb, FindsTheDistanceOnlyWhenAsked) {
+  make_ball();
+  ASSERT_EQ(run({"build", "ball.obj", "-o", "ball.isotact", "--resolution", "32"}).exit_code, 0);
+  for (const char* method : {"vps", "idf", "swept", "depth"})
+    for (const char* place : {"xyz=0,0.9,0", "xyz=0,1.5,0"}) {
+      std::vector<std::string> words{"ball.isotact", "ball.isotact", "--pose-a",
+                                     place,          "--method",     method};
+      EXPECT_TRUE(collide(words)["min_distance"].is_null()) << method;
+      std::vector<std::string> table = words;
+      table.insert(table.begin(), "collide");
+      EXPECT_EQ(run(table).out.find("distance"), std::string::npos) << method;
+      words.emplace_back("--distance");
+      table.emplace_back("--distance");
+      if (std::string(method) == "depth") {
+        EXPECT_EQ(run(table).exit_code, 2);
+      } else {
+        EXPECT_TRUE(collide(words)["min_distance"].is_number()) << method;
+        EXPECT_NE(run(table).out.find("distance"), std::string::npos) << method;
+      }
+    }
+}
+
+// With points or without, of every kind of field.
+TEST_F(CollideVerb, RefusesNoAssetThatHasAField) {
+  make_ball();
+  for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{
+           {},
+           {"--points", "none"},
+           {"--field", "dense", "--points", "none"},
+           {"--field", "none", "--first-order", "--points", "none"}}) {
+    std::vector<std::string> build{"build", "ball.obj", "-o", "ball.isotact", "--resolution", "32"};
+    build.insert(build.end(), more.begin(), more.end());
+    ASSERT_EQ(run(build).exit_code, 0);
+    for (const char* method : {"auto", "vps", "idf", "swept", "depth"}) {
+      const Json j =
+          collide({"ball.isotact", "ball.isotact", "--method", method, "--pose-a", "xyz=0,0.9,0"});
+      EXPECT_EQ(j["status"], "contact") << method << ' ' << more.size();
+      ASSERT_FALSE(j["contacts"].empty()) << method;
+      // Depths along a view exceed the distance where surfaces are curved (docs/depth-maps.md).
+      const double most = std::string(method) == "depth" ? 0.1 : 0.05;
+      EXPECT_NEAR(j["contacts"][0]["depth"].get<double>(), 0.1, most) << method;
+    }
+  }
 }
 
 TEST_F(CollideVerb, TakesAssetsAndEveryMotion) {
@@ -93,7 +139,7 @@ TEST_F(CollideVerb, TellsForceAtRest) {
     more.insert(more.begin(), pair.begin(), pair.end());
     return collide(more);
   };
-  const Json j = with({});
+  const Json j = with({"--distance"});
   EXPECT_EQ(j["status"], "contact");
   EXPECT_EQ(j["method"], "vps");
   EXPECT_EQ(j["time_of_contact"], 0);
@@ -108,7 +154,7 @@ TEST_F(CollideVerb, TellsForceAtRest) {
   EXPECT_NEAR(j["torque"][1].get<double>(), 0, 0.05 * force);
   const Json twice = with({"--stiffness", "2e7"});
   EXPECT_NEAR(twice["force"][1].get<double>(), 2 * force, 1e-6 * force);
-  EXPECT_GT(with({"--segments", "16"})["manifolds"].size(), 1U);
+  EXPECT_GT(with({"--patches", "16"})["manifolds"].size(), 1U);
   EXPECT_EQ(with({"--method", "swept"})["method"], "swept");
 }
 
@@ -116,8 +162,8 @@ TEST_F(CollideVerb, TellsForceAtRest) {
 TEST_F(CollideVerb, TakesIntersectionFields) {
   make_ball();
   for (const bool gpu : {false, true}) {
-    std::vector<std::string> words{"ball.obj", "ball.obj",    "--method",  "idf",
-                                   "--pose-a", "xyz=0,0.9,0", "--samples", "12"};
+    std::vector<std::string> words{"ball.obj",    "ball.obj",  "--method", "idf",       "--pose-a",
+                                   "xyz=0,0.9,0", "--samples", "12",       "--distance"};
     if (gpu) words.push_back("--gpu");
     const Json j = collide(words);
     EXPECT_EQ(j["status"], "contact");
@@ -132,7 +178,13 @@ TEST_F(CollideVerb, TakesIntersectionFields) {
       collide({"ball.obj", "ball.obj", "--method", "idf", "--pose-a", "xyz=0,1.5,0"})["status"],
       "free");
   EXPECT_EQ(run({"collide", "ball.obj", "ball.obj", "--gpu"}).exit_code, 2);
-  EXPECT_EQ(run({"collide", "ball.obj", "ball.obj", "--method", "idf", "--margin", "1"}).exit_code,
+  // A gap of 0.05 m is contact within a margin of 0.1 m, with the gap as a negative depth.
+  const Json near = collide(
+      {"ball.obj", "ball.obj", "--method", "idf", "--margin", "0.1", "--pose-a", "xyz=0,1.05,0"});
+  EXPECT_EQ(near["status"], "contact");
+  ASSERT_FALSE(near["contacts"].empty());
+  EXPECT_NEAR(near["contacts"][0]["depth"].get<double>(), -0.05, 0.02);
+  EXPECT_EQ(run({"collide", "ball.obj", "ball.obj", "--method", "idf", "--margin", "-1"}).exit_code,
             2);
 }
 
@@ -256,12 +308,13 @@ TEST_F(CollideVerb, TakesVoxelmapsAndPoints) {
                    "none", "--voxmap", voxmap, "--points", "500"})
                   .exit_code,
               0);
-    const Json j = collide({"map.isotact", "map.isotact", "--pose-a", "xyz=0,0.8,0"});
+    const Json j = collide({"map.isotact", "map.isotact", "--pose-a", "xyz=0,0.8,0", "--distance"});
     EXPECT_EQ(j["status"], "contact") << voxmap;
     EXPECT_NEAR(j["min_distance"].get<double>(), -0.2, 0.1) << voxmap;
     EXPECT_GT(j["force"][1].get<double>(), 0) << voxmap;
+    // Swept, the shape makes a field of its map.
     EXPECT_EQ(run({"collide", "map.isotact", "map.isotact", "--to-pose-a", "xyz=0,1,0"}).exit_code,
-              1);
+              0);
   }
 }
 

@@ -18,14 +18,14 @@ class DemoVerb : public ToolTest {
 
 TEST_F(DemoVerb, TellsAStoryWithFiguresThatHold) {
   const Json demo = run_json({"demo", "-o", "tour"});
-  EXPECT_EQ(demo["shapes"], demo["watertight"]);
-  EXPECT_NEAR(demo["thread_gap_mm"], 0.1, 0.005);
+  EXPECT_EQ(demo["shape_count"], demo["watertight_count"]);
+  EXPECT_NEAR(demo["thread_gap"], 0.1e-3, 0.005e-3);
   EXPECT_GT(demo["inside_outside_agree"], 0.97);
-  EXPECT_TRUE(exists(demo["slice"]));
+  EXPECT_TRUE(exists(demo["slice_picture"]));
   EXPECT_TRUE(exists(demo["picture"]));
-  EXPECT_EQ(run_json({"info", demo["field"].get<std::string>()})["kind"], "asset");
-  EXPECT_NEAR(demo["field_distance_mm"], demo["exact_distance_mm"],
-              0.05 * demo["exact_distance_mm"].get<double>());
+  EXPECT_EQ(run_json({"info", demo["asset"].get<std::string>()})["kind"], "asset");
+  EXPECT_NEAR(demo["field_distance"], demo["exact_distance"],
+              0.05 * demo["exact_distance"].get<double>());
   // Seen on the way, not where steps end.
   const Json& continuous = demo["continuous"];
   EXPECT_EQ(continuous["found"], true);
@@ -40,9 +40,9 @@ TEST_F(DemoVerb, TellsAStoryWithFiguresThatHold) {
   EXPECT_GT(run["nut_turns"], 0);
   if (!kSlowBuild) {
     EXPECT_GT(run["nut_turns"], 4);
-    EXPECT_NEAR(run["nut_sank_mm"].get<double>() / run["nut_turns"].get<double>(), 10, 0.3);
+    EXPECT_NEAR(run["nut_sank"].get<double>() / run["nut_turns"].get<double>(), 0.01, 0.0003);
     EXPECT_GT(run["most_contacts"], 20);
-    EXPECT_LT(run["deepest_mm"], 10);
+    EXPECT_LT(run["deepest_penetration"], 0.01);
   }
   EXPECT_TRUE(exists(demo["replay"]));
   const bool has_page = run_json({"doctor"})["viewer"].get<std::string>().find("built in") == 0;
@@ -51,10 +51,11 @@ TEST_F(DemoVerb, TellsAStoryWithFiguresThatHold) {
       demo["replay"].get<std::string>().find(has_page ? ".html" : ".glb") != std::string::npos,
       true);
   // It leaves the scene, which others can go on with.
-  EXPECT_TRUE(exists(demo["scene"]));
+  EXPECT_TRUE(exists(demo["scene_file"]));
   if (!kSlowBuild) {
-    EXPECT_EQ(run_json({"simulate", demo["scene"].get<std::string>(), "--steps", "1"})["trouble"],
-              nullptr);
+    EXPECT_EQ(
+        run_json({"simulate", demo["scene_file"].get<std::string>(), "--steps", "1"})["trouble"],
+        nullptr);
   }
   if (has_page) {
     std::ifstream page(folder_.path() / demo["page"].get<std::string>());

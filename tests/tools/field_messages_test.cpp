@@ -58,7 +58,7 @@ TEST_F(FieldMessages, TooLargeAStrideIsNamed) {
 TEST_F(FieldMessages, SampleCountsPointsOutsideOfTheBox) {
   build_torus();
   write("points.csv", "0 0 0\n0 9 0\n9 9 9\n");
-  EXPECT_EQ(run_json({"sample", "torus.isotact", "points.csv", "-o", "d.csv"})["outside"], 2);
+  EXPECT_EQ(run_json({"sample", "torus.isotact", "points.csv", "-o", "d.csv"})["outside_box"], 2);
   EXPECT_NE(run({"sample", "torus.isotact", "points.csv", "-o", "d.csv"}).out.find("2 of them"),
             std::string::npos);
   write("one.csv", "0 0 0\n");
@@ -112,7 +112,9 @@ TEST_F(FieldMessages, InfoGoesOnAfterABadFile) {
   build_torus();
   const ProgramRun r = run({"info", "torus.obj", "missing.obj", "torus.isotact", "--json"});
   EXPECT_EQ(r.exit_code, 1);
-  const Json all = Json::parse(r.out);
+  const Json object = parse_output(r.out);
+  EXPECT_EQ(object["verdict"], "bad");
+  const Json& all = object["files"];
   ASSERT_EQ(all.size(), 3U);
   EXPECT_EQ(all[0]["kind"], "mesh");
   EXPECT_EQ(all[1]["file"], "missing.obj");

@@ -5,19 +5,15 @@
 #include <fstream>
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include "isotact/field/io/asset.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/geometry/primitives/primitives.h"
 
-#include "support/run_program.h"
-#include "support/scratch_folder.h"
 #include "support/slow_build.h"
+#include "support/tool_test.h"
 
 namespace isotact {
 namespace {
-
-using Json = nlohmann::json;
 
 class HostileAsset : public testing::Test {
  protected:
@@ -59,7 +55,7 @@ TEST_F(HostileAsset, DeepTextsAreShownCutShort) {
   const ProgramRun table = run("info a.isotact"), json = run("info a.isotact --json");
   EXPECT_EQ(table.exit_code, 0) << table.err;
   ASSERT_EQ(json.exit_code, 0) << json.err;
-  const Json facts = Json::parse(json.out);
+  const Json facts = parse_output(json.out);
   EXPECT_EQ(facts["settings"].get<std::string>(), std::string(1000, '[') + "...");
   EXPECT_TRUE(facts["sign_method"].is_null());
   // Whole letters: the thousandth byte is the middle of one.
@@ -67,7 +63,7 @@ TEST_F(HostileAsset, DeepTextsAreShownCutShort) {
                 .sign_report = ""});
   const ProgramRun cut = run("info a.isotact --json");
   ASSERT_EQ(cut.exit_code, 0) << cut.err;
-  EXPECT_EQ(Json::parse(cut.out)["settings"].get<std::string>(),
+  EXPECT_EQ(parse_output(cut.out)["settings"].get<std::string>(),
             "x" + std::string(998, 'y') + "...");
 }
 

@@ -1,7 +1,7 @@
 // What `isotact view` answers, without a socket.
 #include <gtest/gtest.h>
 
-#include "page_server.h"
+#include "page/page_server.h"
 
 namespace isotact::tool {
 namespace {

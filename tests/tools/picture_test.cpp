@@ -10,7 +10,7 @@
 #include "isotact/base/error.h"
 #include "isotact/base/hash.h"
 #include "isotact/field/build/build_field.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/geometry/primitives/primitives.h"
 
 #include "picture/render_mesh.h"
 #include "picture/slice_picture.h"

@@ -33,7 +33,7 @@ TEST_F(SegmentsVerb, WritesIntervals) {
       const ProgramRun r = run({"segments", "ball.isotact", "paths.csv", "-o", "times.csv",
                                 "--traversal", way, "--json"});
       ASSERT_EQ(r.exit_code, 0) << r.err;
-      const Json j = Json::parse(r.out);
+      const Json j = parse_output(r.out);
       EXPECT_EQ(j["segments"], 3);
       EXPECT_EQ(j["intervals"], 2);
       EXPECT_EQ(j["hits"], 2);
@@ -73,13 +73,13 @@ TEST_F(SegmentsVerb, TakesTheGpuWhereThereIsOne) {
       run({"segments", "ball.isotact", "paths.csv", "-o", "gpu.csv", "--gpu", "--json"});
   ASSERT_EQ(r.exit_code, 0) << r.err;
   EXPECT_EQ(lines_of("gpu.csv"), lines_of("times.csv"));
-  const bool on_cpu = Json::parse(r.out)["device"] == "cpu";
+  const bool on_cpu = parse_output(r.out)["device"] == "cpu";
   EXPECT_EQ(on_cpu, r.err.find("traced on the CPU") != std::string::npos) << r.err;
   build("dense");
   const ProgramRun dense =
       run({"segments", "ball.isotact", "paths.csv", "-o", "gpu.csv", "--gpu", "--json"});
   ASSERT_EQ(dense.exit_code, 0) << dense.err;
-  EXPECT_EQ(Json::parse(dense.out)["device"], "cpu");
+  EXPECT_EQ(parse_output(dense.out)["device"], "cpu");
   EXPECT_NE(dense.err.find("traced on the CPU"), std::string::npos) << dense.err;
 }
 

@@ -52,7 +52,7 @@ TEST_F(SimulateVerb, WritesReplayLogAndPictures) {
   EXPECT_NEAR(j["time"].get<double>(), 0.12, 1e-12);
   EXPECT_EQ(j["hash"].get<std::string>().size(), 16U);
   EXPECT_TRUE(j["trouble"].is_null());
-  EXPECT_GT(j["contacts"].get<int>(), 0);
+  EXPECT_GT(j["contacts_at_end"].get<int>(), 0);
   EXPECT_GT(j["deepest_penetration"].get<double>(), 0);
   for (const char* key : {"kinetic", "potential", "springs", "total"})
     EXPECT_TRUE(j["energy"][key].is_number()) << key;
@@ -117,7 +117,7 @@ TEST_F(SimulateVerb, StopsInTroubleAndKeepsWhatThereIs) {
   EXPECT_EQ(r.exit_code, 1);
   EXPECT_NE(r.err.find("body 'stone'"), std::string::npos) << r.err;
   EXPECT_NE(r.err.find("time step"), std::string::npos) << r.err;
-  const Json j = Json::parse(r.out);
+  const Json j = parse_output(r.out);
   EXPECT_EQ(j["trouble"]["body"], "stone");
   EXPECT_GT(j["trouble"]["time"].get<double>(), 0);
   EXPECT_EQ(text_of("hard.glb").substr(0, 4), "glTF");
@@ -170,7 +170,7 @@ TEST_F(SimulateVerb, ViewRefusesWhatItCannotShow) {
       << other.err;
   EXPECT_EQ(run({"view", "none.html"}).exit_code, 1);
   // Without pages no scene can be shown, whatever it is: wrong usage.
-  const Json doctor = Json::parse(run({"doctor", "--json"}).out);
+  const Json doctor = parse_output(run({"doctor", "--json"}).out);
   const bool has_pages = doctor["viewer"].get<std::string>().find("built in") == 0;
   EXPECT_EQ(run({"view", "none.json"}).exit_code, has_pages ? 1 : 2);
   EXPECT_EQ(run({"view"}).exit_code, 2);
@@ -181,14 +181,14 @@ TEST_F(SimulateVerb, ViewRefusesWhatItCannotShow) {
 TEST_F(SimulateVerb, NarrowPhasesAreOfBullet) {
   EXPECT_NE(run({"simulate", "drop.json", "--narrow-phase", "idf"}).exit_code, 0);
   EXPECT_NE(run({"simulate", "drop.json", "--narrow-phase", "cuda"}).exit_code, 0);
-  const Json doctor = Json::parse(run({"doctor", "--json"}).out);
+  const Json doctor = parse_output(run({"doctor", "--json"}).out);
   if (doctor["bullet"].get<std::string>().find("built in") != 0) GTEST_SKIP() << "no Bullet";
   const auto idf =
       run({"simulate", "drop.json", "--engine", "bullet", "--narrow-phase", "idf", "--json"});
   ASSERT_EQ(idf.exit_code, 0) << idf.err;
-  const Json j = Json::parse(idf.out);
+  const Json j = parse_output(idf.out);
   EXPECT_EQ(j["narrow_phase"], "idf");
-  EXPECT_GT(j["contacts"].get<int>(), 0);
+  EXPECT_GT(j["contacts_at_end"].get<int>(), 0);
   const std::string small = std::string(ISOTACT_SOURCE_FOLDER) + "/scenes/kgm/pipe_small.json";
   const Json pipe = run_json({"simulate", small, "--narrow-phase", "idf", "--steps", "4"});
   EXPECT_EQ(pipe["bodies"], 43);

@@ -1,34 +1,27 @@
 // Drives the program as a user would: arguments in; stdout, stderr and exit code out.
+#include "support/tool_test.h"
+
 #include <fstream>
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include "isotact/geometry/io/mesh_io.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/geometry/primitives/primitives.h"
 
-#include "support/run_program.h"
-#include "support/scratch_folder.h"
 #include "support/slow_build.h"
 
 namespace isotact {
 namespace {
 
-using Json = nlohmann::json;
-
-class Tool : public testing::Test {
+class Tool : public ToolTest {
  protected:
-  ProgramRun run(const std::vector<std::string>& arguments) {
-    return run_program(ISOTACT_TOOL, arguments, folder_.path().string());
-  }
+  // These say --json themselves.
   Json run_json(const std::vector<std::string>& arguments) {
     const ProgramRun r = run(arguments);
     EXPECT_EQ(r.exit_code, 0) << r.err;
-    return Json::parse(r.out);
+    return parse_output(r.out);
   }
   std::filesystem::path file(const std::string& name) { return folder_.path() / name; }
-
-  ScratchFolder folder_;
 };
 
 TEST_F(Tool, MakesEveryShapeInEveryFormatAndInfoAgrees) {
@@ -98,7 +91,7 @@ TEST_F(Tool, UnitScalesAndImplausibleSizesWarn) {
             std::string::npos);
   const ProgramRun millimetres = run({"info", "mm.obj", "--json", "--unit", "mm"});
   EXPECT_EQ(millimetres.err, "");
-  EXPECT_NEAR(Json::parse(millimetres.out)["bounds"]["max"][0], 0.1, 1e-8);
+  EXPECT_NEAR(parse_output(millimetres.out)["bounds"]["max"][0], 0.1, 1e-8);
 }
 
 TEST_F(Tool, ConvertWeldsCleansAndOrients) {
@@ -147,8 +140,8 @@ TEST_F(Tool, RenderWritesAPng) {
 TEST_F(Tool, DoctorSpeaksJson) {
   const Json report = run_json({"doctor", "--json", "--threads", "3"});
   EXPECT_EQ(report["threads"], 3);
-  for (const char* key :
-       {"version", "compiler", "thread_backend", "simd_used", "gpu", "viewer", "webassembly"})
+  for (const char* key : {"version", "compiler", "march", "library", "modules", "thread_backend",
+                          "simd_used", "gpu", "viewer", "webassembly"})
     EXPECT_TRUE(report.contains(key)) << key;
 }
 

@@ -100,7 +100,7 @@ test('the slider moves both bodies on their ways', async () => {
   assert.ok((await page.locator('.marks .stretch').count()) === report.intervals.length);
   assert.equal(await page.locator('.marks .moment').count(), 1);
   assert.equal(await rowCount(page), report.contacts.length);
-  const first = report.contacts.filter((c) => c.time <= report.time_of_contact + 1e-6).length;
+  const first = report.contacts.filter((c) => c.time_of_contact <= report.time_of_contact + 1e-6).length;
   const drawn = () => page.evaluate(() => window.isotact.theatre.contacts.count);
   assert.equal(await drawn(), first);
   const places = () =>

@@ -55,7 +55,7 @@ function near(a, b, what) {
   else assert.equal(a, b, what);
 }
 
-for (const options of [[], ['--segments', '12', '--stiffness', '3e6', '--margin', '0.002']])
+for (const options of [[], ['--patches', '12', '--stiffness', '3e6', '--margin', '0.002']])
   test(`WebAssembly and the tool agree ${options.join(' ')}`, async () => {
     const { module, assets, request } = write('pair.html', ...options);
     const query = await openQuery(module);
@@ -65,7 +65,7 @@ for (const options of [[], ['--segments', '12', '--stiffness', '3e6', '--margin'
     for (const pose of kPoses) {
       const native = JSON.parse(
         isotact(
-          ...['collide', 'gear.isotact', 'nut.isotact', '--json', '--pose-b', poseText(pose)],
+          ...['collide', 'gear.isotact', 'nut.isotact', '--json', '--distance', '--pose-b', poseText(pose)],
           ...options,
         ),
       );
@@ -73,7 +73,7 @@ for (const options of [[], ['--segments', '12', '--stiffness', '3e6', '--margin'
       assert.equal(answer.contacts.length, native.contacts.length);
       for (const key of ['status', 'method', 'contacts', 'min_distance', 'touching_points'])
         near(answer[key], native[key], key);
-      for (const key of ['force', 'torque', 'area', 'blind_depth', 'time_of_contact', 'intervals'])
+      for (const key of ['force', 'torque', 'overlap_area', 'blind_depth', 'time_of_contact', 'intervals'])
         near(answer[key], native[key], key);
       touching += native.contacts.length;
     }

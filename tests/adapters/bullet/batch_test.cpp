@@ -12,8 +12,8 @@
 #include "isotact/adapters/bullet/gpu_batch.h"
 #endif
 
-#include "bullet/bullet_world.h"
-#include "bullet/shapes.h"
+#include "adapters/bullet/bullet_world.h"
+#include "adapters/bullet/shapes.h"
 #include "support/slow_build.h"
 
 namespace isotact {
@@ -235,7 +235,7 @@ TEST(Batch, OtherShapesOfTheWorldGoTheirOwnWay) {
   IsotactShape cube = copy(cube_shape()), child = copy(cube_shape());
   btCompoundShape compound;
   compound.addChildShape(btTransform::getIdentity(), &child);
-  const auto points = cook_bullet_shape(BulletShapeParts{.tree = *cube_shape().body().tree});
+  const auto points = cook_bullet_shape(Shape::from_parts({.tree = cube_shape().body().tree}));
   const btRigidBody& stock = w.add(box, 1, {0, 0.25, 0});
   const btRigidBody& ours = w.add(cube, 1, {2, 0.3, 0});
   const btRigidBody& top = w.add(compound, 1, {2, 0.82, 0});
@@ -317,9 +317,9 @@ TEST(Batch, SettingsOutOfRangeAreRefused) {
 TEST(Batch, WhatTheBackendThrowsComesOutOfTheStep) {
   bool fails = true;
   const BatchQuery usual = cpu_batch_query();
-  BatchWorld w({.backend = [&](const BatchStep& step, IdfState& state, IdfResult& result) {
+  BatchWorld w({.backend = [&](const BatchStep& step, IdfResult& result, IdfScratch& scratch) {
     if (fails) throw Error("the GPU has gone");
-    usual(step, state, result);
+    usual(step, result, scratch);
   }});
   btStaticPlaneShape ground({0, 1, 0}, 0);
   w.add(ground, 0);

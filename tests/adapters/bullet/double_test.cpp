@@ -1,8 +1,8 @@
 // The same plug-in with Bullet in double precision: a small part, in a program of its own.
 #include <gtest/gtest.h>
 
-#include "bullet/bullet_world.h"
-#include "bullet/shapes.h"
+#include "adapters/bullet/bullet_world.h"
+#include "adapters/bullet/shapes.h"
 
 namespace isotact {
 namespace {

@@ -1,8 +1,8 @@
 // Bullet's bodies on what is only drawn: contacts of image-space detection.
 #include <gtest/gtest.h>
 
-#include "isotact/geometry/primitives.h"
-#include "isotact/queries/depth_map.h"
+#include "isotact/geometry/primitives/primitives.h"
+#include "isotact/queries/depth/depth_map.h"
 
 #include "bullet_world.h"
 

@@ -4,8 +4,8 @@
 #include <BulletCollision/CollisionShapes/btHeightfieldTerrainShape.h>
 #include <gtest/gtest.h>
 
-#include "bullet/bullet_world.h"
-#include "bullet/shapes.h"
+#include "adapters/bullet/bullet_world.h"
+#include "adapters/bullet/shapes.h"
 
 namespace isotact {
 namespace {
@@ -218,8 +218,7 @@ TEST(BulletDynamics, ContactsPersistAndKeepTheirImpulses) {
 
 TEST(BulletDynamics, SegmentsHaveManifoldsOfTheirOwn) {
   const auto shape = cook_bullet_shape(
-      BulletShapeParts{.tree = torus_shape().body().tree, .field = torus_shape().body().field},
-      {.segments = 15});
+      Shape::from_parts(torus_shape().body().field, torus_shape().body().tree), {.patches = 15});
   BulletWorld bullet;
   btStaticPlaneShape plane({0, 1, 0}, 0);
   bullet.add(plane, 0);

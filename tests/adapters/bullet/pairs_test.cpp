@@ -8,8 +8,8 @@
 
 #include "isotact/base/random.h"
 
-#include "bullet/bullet_world.h"
-#include "bullet/shapes.h"
+#include "adapters/bullet/bullet_world.h"
+#include "adapters/bullet/shapes.h"
 
 namespace isotact {
 namespace {
@@ -276,7 +276,7 @@ TEST(BulletPairs, UnsupportedOnesSayItOnce) {
     btVector3 one{1, 1, 1};
   } odd;
   IsotactShape ours = copy(ball_shape());
-  IsotactShape points = *cook_bullet_shape(BulletShapeParts{.tree = ours.body().tree});
+  IsotactShape points = *cook_bullet_shape(Shape::from_parts({.tree = ours.body().tree}));
   BulletWorld bullet;
   btCollisionObject a, b;
   a.setCollisionShape(&ours), b.setCollisionShape(&odd);

@@ -9,8 +9,8 @@
 #include "isotact/base/error.h"
 #include "isotact/base/random.h"
 
-#include "bullet/bullet_world.h"
-#include "bullet/shapes.h"
+#include "adapters/bullet/bullet_world.h"
+#include "adapters/bullet/shapes.h"
 #include "support/slow_build.h"
 
 namespace isotact {
@@ -143,7 +143,7 @@ TEST(BulletRegression, InertiaIsThatOfABody) {
   broken.volume = broken.mass = 1;
   broken.principal_moments = {-1, 1, 1};
   const auto points =
-      cook_bullet_shape(BulletShapeParts{.tree = shape->body().tree, .mass = broken});
+      cook_bullet_shape(Shape::from_parts({.tree = shape->body().tree, .mass = broken}));
   EXPECT_THROW(make_body_info(*points, {.mass = 1.0}), Error);
 }
 

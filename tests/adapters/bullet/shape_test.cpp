@@ -6,11 +6,11 @@
 #include "isotact/base/error.h"
 #include "isotact/base/random.h"
 #include "isotact/field/io/asset.h"
-#include "isotact/geometry/bvh.h"
+#include "isotact/geometry/bvh/bvh.h"
 #include "isotact/pointshell/asset_section.h"
 
-#include "bullet/bullet_world.h"
-#include "bullet/shapes.h"
+#include "adapters/bullet/bullet_world.h"
+#include "adapters/bullet/shapes.h"
 
 namespace isotact {
 namespace {
@@ -53,7 +53,7 @@ TEST(BulletShape, InertiaIsThatOfTheSolid) {
   for (int i = 0; i < 3; ++i)
     EXPECT_NEAR(static_cast<double>(ours[i]), static_cast<double>(theirs[i]), 1e-4);
   // Without mesh, from the field.
-  const auto again = cook_bullet_shape(BulletShapeParts{.field = plank->body().field});
+  const auto again = cook_bullet_shape(Shape::from_parts({.field = plank->body().field}));
   again->setLocalScaling({2, 2, 2});
   again->calculateLocalInertia(3, ours);
   for (int i = 0; i < 3; ++i)
@@ -86,7 +86,7 @@ TEST(BulletShape, BodiesHaveTheirCentreAndAxes) {
                    transform_point(world_from_mesh, odd.translation * 0.5)),
             1e-5);
   EXPECT_LT(length(info.world_from_mesh(body).translation - world_from_mesh.translation), 1e-5);
-  EXPECT_THROW(make_body_info(*cook_bullet_shape(BulletShapeParts{.tree = cooked->body().tree})),
+  EXPECT_THROW(make_body_info(*cook_bullet_shape(Shape::from_parts({.tree = cooked->body().tree}))),
                Error);
 }
 
@@ -170,9 +170,9 @@ TEST(BulletShape, PointsFieldsAndVoxmapsMeetEachOther) {
   const Voxmap map = build_voxmap(mesh, voxmap_lattice(to_double(bounds(mesh)), 0.01),
                                   {.encoding = VoxmapEncoding::kSupport})
                          .voxmap;
-  const auto points = cook_bullet_shape(BulletShapeParts{.tree = ball_shape().body().tree});
-  const auto field = cook_bullet_shape(BulletShapeParts{.field = ball_shape().body().field});
-  const auto voxmap = cook_bullet_shape(BulletShapeParts{.voxmap = map});
+  const auto points = cook_bullet_shape(Shape::from_parts({.tree = ball_shape().body().tree}));
+  const auto field = cook_bullet_shape(Shape::from_parts({.field = ball_shape().body().field}));
+  const auto voxmap = cook_bullet_shape(Shape::from_parts({.voxmap = map}));
   Asset asset;
   asset.field = ball_shape().body().field;
   set_point_sphere_tree(asset, *ball_shape().body().tree);
@@ -196,12 +196,28 @@ TEST(BulletShape, PointsFieldsAndVoxmapsMeetEachOther) {
   EXPECT_GT(voxmap->body().surface().mesh->triangles.size(), 100U);
 }
 
+// Exact shapes without baking beforehand: points and cells are made when they are cooked.
+TEST(BulletShape, AnalyticShapesRestOnBulletsPlane) {
+  const auto cup =
+      cook_bullet_shape(Shape::from_analytic(Difference{CylinderField{.radius = 0.1, .height = 0.2},
+                                                        CylinderField{{0, 0.02, 0}, 0.08, 0.2}},
+                                             {.field = {.resolution = 48}, .spacing = 0.02}));
+  ASSERT_TRUE(cup->body().tree && cup->body().mass);
+  EXPECT_NEAR(cup->body().mass->volume, 3.14159 * (0.01 * 0.2 - 0.0064 * 0.18), 1e-4);
+  BulletWorld bullet;
+  btStaticPlaneShape plane({0, 1, 0}, 0);
+  bullet.add(plane, 0);
+  btRigidBody& body = bullet.add(*cup, 1, {0, 0.12, 0});
+  bullet.step(120);
+  EXPECT_NEAR(place(body).y, 0.1, 2e-3);
+}
+
 TEST(BulletShape, SettingsOutOfRangeThrow) {
-  const BulletShapeParts parts{.tree = ball_shape().body().tree};
+  const Shape parts = Shape::from_parts({.tree = ball_shape().body().tree});
   EXPECT_THROW(cook_bullet_shape(parts, {.margin = -1}), Error);
-  EXPECT_THROW(cook_bullet_shape(parts, {.segments = 0}), Error);
+  EXPECT_THROW(cook_bullet_shape(parts, {.patches = 0}), Error);
   EXPECT_THROW(cook_bullet_shape(parts, {.points_per_manifold = 5}), Error);
-  EXPECT_THROW(cook_bullet_shape(BulletShapeParts{}), Error);
+  EXPECT_THROW(cook_bullet_shape(Shape::from_analytic(PlaneField{})), Error);
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "isotact/adapters/bullet/shape.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/geometry/primitives/primitives.h"
 
 namespace isotact {
 

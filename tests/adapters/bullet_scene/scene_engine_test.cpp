@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "isotact/base/error.h"
-#include "isotact/scene/run.h"
+#include "isotact/scene/run/run.h"
 
 #include "support/slow_build.h"
 

@@ -1,4 +1,4 @@
-#include "isotact/dynamics/tool_path.h"
+#include "isotact/dynamics/haptics/tool_path.h"
 
 #include <fstream>
 

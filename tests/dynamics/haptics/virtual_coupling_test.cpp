@@ -1,4 +1,4 @@
-#include "isotact/dynamics/virtual_coupling.h"
+#include "isotact/dynamics/haptics/virtual_coupling.h"
 
 #include <cmath>
 
@@ -6,7 +6,8 @@
 
 #include "isotact/base/error.h"
 #include "isotact/base/random.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/geometry/primitives/primitives.h"
+#include "isotact/queries/shape.h"
 
 #include "support/slow_build.h"
 
@@ -45,7 +46,7 @@ TEST(VirtualCoupling, SteadyForceIsThatOfTheSpring) {
   for (int i = 0; i < 5000; ++i) felt = step_tool(tool, {}, push, settings, kStep);
   EXPECT_NEAR(length(felt.force + push.load.force), 0, 1e-6);
   EXPECT_NEAR(length(felt.torque + push.load.torque), 0, 1e-6);
-  const Load spring = find_coupling(tool, {}, settings);
+  const Load spring = compute_coupling(tool, {}, settings);
   EXPECT_NEAR(length(spring.force - felt.force), 0, 1e-6);
   EXPECT_NEAR(length(spring.torque - felt.torque), 0, 1e-6);
   // The gap is force / stiffness, of the centre of mass.
@@ -105,12 +106,12 @@ TEST(VirtualCoupling, StopsAtTheContact) {
   const TriangleMesh mesh = make_shape("sphere", {{"radius", 0.01}});
   const Shape ball = Shape::from_mesh(mesh, {.field = {.resolution = 32}, .points = 2000});
   RigidBody tool;
-  tool.mass = make_body_mass(find_mass_properties(mesh), 5000);
+  tool.mass = make_body_mass(compute_mass_properties(mesh), 5000);
   for (const ShellForceScale scale : {ShellForceScale::kPressure, ShellForceScale::kMeanDepth}) {
     const CollideRequest request{
         .want_force = true,
         .force = {.stiffness = scale == ShellForceScale::kPressure ? 1e11 : 1e6, .scale = scale}};
-    CollideState state;
+    CollideScratch state;
     set_pose(tool, {.translation = {0, 0.04, 0}});
     set_velocity(tool, {}, {});
     const CouplingSettings settings;

@@ -1,12 +1,12 @@
-#include "isotact/dynamics/joint.h"
+#include "isotact/dynamics/model/joint.h"
 
 #include <cmath>
 
 #include <gtest/gtest.h>
 
 #include "isotact/base/error.h"
-#include "isotact/dynamics/detail/joint_solver.h"
-#include "isotact/dynamics/world.h"
+#include "isotact/dynamics/rigid/detail/joint_rows.h"
+#include "isotact/dynamics/rigid/world.h"
 
 namespace isotact {
 namespace {
@@ -26,7 +26,8 @@ TEST(Joints, APendulumKeepsItsTime) {
   const double angle = 0.05;
   const Quat hang = rotation_about({0, 0, 1}, -kPi / 2 + angle);
   const BodyId rod = world.add_body(make_rod({hang, rotate(hang, Vec3{0.5, 0, 0})}));
-  const JointFrames frames = find_joint_frames(world.pose(anchor), world.pose(rod), {}, {0, 0, 1});
+  const JointFrames frames =
+      compute_joint_frames(world.pose(anchor), world.pose(rod), {}, {0, 0, 1});
   const std::size_t joint = world.add_joint({.kind = JointKind::kHinge,
                                              .a = anchor,
                                              .b = rod,
@@ -47,7 +48,7 @@ TEST(Joints, APendulumKeepsItsTime) {
   EXPECT_NEAR((crossings[4] - crossings[0]) / 2, period, 2e-3 * period);
   EXPECT_NEAR(world.energies().total(), energy, 1e-3);
   const detail::JointError error =
-      detail::find_joint_error(world.joints()[joint], world.body(anchor), world.body(rod));
+      detail::compute_joint_error(world.joints()[joint], world.body(anchor), world.body(rod));
   EXPECT_LT(error.distance, 1e-6);
   EXPECT_LT(error.angle, 1e-6);
 }
@@ -68,8 +69,8 @@ TEST(Joints, AChainHoldsTogether) {
   for (int i = 0; i < 2000; ++i) {
     world.step();
     for (const JointSettings& j : world.joints())
-      worst =
-          std::max(worst, detail::find_joint_error(j, world.body(j.a), world.body(j.b)).distance);
+      worst = std::max(worst,
+                       detail::compute_joint_error(j, world.body(j.a), world.body(j.b)).distance);
   }
   EXPECT_LT(worst, 2e-3);
   EXPECT_FALSE(world.find_trouble());
@@ -79,7 +80,7 @@ TEST(Joints, MotorsReachTheirSpeedWithinTheirForce) {
   World world({.step = 1e-3, .gravity = {}});
   const BodyId anchor = world.add_body(make_anchor());
   const BodyId rod = world.add_body(make_rod({}));
-  const JointFrames frames = find_joint_frames({}, {}, {}, {0, 0, 1});
+  const JointFrames frames = compute_joint_frames({}, {}, {}, {0, 0, 1});
   const std::size_t joint = world.add_joint({.kind = JointKind::kHinge,
                                              .a = anchor,
                                              .b = rod,
@@ -100,7 +101,7 @@ TEST(Joints, SlidersStopAtTheirLimits) {
   World world({.step = 1e-3});
   const BodyId anchor = world.add_body(make_anchor());
   const BodyId rod = world.add_body(make_rod({}));
-  const JointFrames frames = find_joint_frames({}, {}, {0.2, 0, 0}, {0, 1, 0});
+  const JointFrames frames = compute_joint_frames({}, {}, {0.2, 0, 0}, {0, 1, 0});
   const std::size_t joint = world.add_joint({.kind = JointKind::kSlider,
                                              .a = anchor,
                                              .b = rod,
@@ -113,7 +114,7 @@ TEST(Joints, SlidersStopAtTheirLimits) {
   EXPECT_NEAR(world.joint_position(joint), -0.3, 1e-6);
   EXPECT_NEAR(world.body(rod).state.center.x, 0, 1e-6);
   EXPECT_LT(
-      detail::find_joint_error(world.joints()[joint], world.body(anchor), world.body(rod)).angle,
+      detail::compute_joint_error(world.joints()[joint], world.body(anchor), world.body(rod)).angle,
       1e-6);
 }
 
@@ -131,7 +132,7 @@ TEST(Joints, FixedBodiesMoveAsOne) {
   const auto momentum = [&] { return world.body(a).state.momentum + world.body(b).state.momentum; };
   for (int i = 0; i < 1000; ++i) world.step();
   const detail::JointError error =
-      detail::find_joint_error(world.joints()[0], world.body(a), world.body(b));
+      detail::compute_joint_error(world.joints()[0], world.body(a), world.body(b));
   EXPECT_LT(error.distance, 1e-4);
   EXPECT_LT(error.angle, 1e-4);
   EXPECT_LT(length(momentum()), 1e-12);

@@ -1,4 +1,4 @@
-#include "isotact/dynamics/rigid_body.h"
+#include "isotact/dynamics/model/rigid_body.h"
 
 #include <cmath>
 
@@ -6,7 +6,7 @@
 
 #include "isotact/base/error.h"
 #include "isotact/base/random.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/geometry/primitives/primitives.h"
 
 namespace isotact {
 namespace {
@@ -120,7 +120,7 @@ TEST(RigidBody, PushesMoveThePlaceByItsMobility) {
 
 TEST(RigidBody, TakesMassFromMeshes) {
   const MassProperties properties =
-      find_mass_properties(make_shape("box", {{"size_x", 1}, {"size_y", 2}, {"size_z", 3}}));
+      compute_mass_properties(make_shape("box", {{"size_x", 1}, {"size_y", 2}, {"size_z", 3}}));
   const BodyMass mass = make_body_mass(properties, 500);
   EXPECT_NEAR(mass.mass, 3000, 1e-6);
   EXPECT_NEAR(mass.inertia.rows[0].x, 3000.0 * 13 / 12, 1e-3);

@@ -2,11 +2,11 @@
 #include <gtest/gtest.h>
 
 #include "isotact/base/random.h"
-#include "isotact/dynamics/world.h"
-#include "isotact/field/analytic.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/dynamics/rigid/world.h"
+#include "isotact/field/models/analytic.h"
+#include "isotact/geometry/primitives/primitives.h"
 
-#include "dynamics/part.h"
+#include "dynamics/rigid/part.h"
 #include "support/slow_build.h"
 
 namespace isotact {
@@ -15,7 +15,7 @@ namespace {
 Part make_part(const char* name, std::uint32_t points, int resolution) {
   const TriangleMesh mesh = make_shape(name, {});
   return {Shape::from_mesh(mesh, {.field = {.resolution = resolution}, .points = points}),
-          make_body_mass(find_mass_properties(mesh), 1000)};
+          make_body_mass(compute_mass_properties(mesh), 1000)};
 }
 
 // Some bodies above a ground; one is fast, one is moved by hand.
@@ -23,7 +23,8 @@ World make_heap(int threads) {
   static const Part torus = make_part("torus", 400, 32), gear = make_part("gear", 500, 40);
   const auto size = static_cast<double>(gear.shape.tree()->bounding_sphere().radius);
   World world({.step = 1e-3, .threads = {threads}});
-  world.add_body({.name = "ground", .kind = BodyKind::kStatic, .field = AnyField{PlaneField{}}});
+  world.add_body(
+      {.name = "ground", .kind = BodyKind::kStatic, .shape = Shape::from_analytic(PlaneField{})});
   Random random(3);
   for (int i = 0; i < 5; ++i) {
     const Part& part = i % 2 == 0 ? torus : gear;
@@ -51,14 +52,14 @@ void disturb(World& world, int step) {
 TEST(Coherence, ForgettingAfterEachStepGivesTheSameBytes) {
   World world = make_heap(1), forgetful = make_heap(1), wide = make_heap(7);
   int touching = 0;
-  SweptCounts with, without;
+  SweptWork with, without;
   for (int i = 0; i < (kSlowBuild ? 40 : 200); ++i) {
     for (World* w : {&world, &forgetful, &wide}) {
       disturb(*w, i);
       w->step();
     }
-    with += world.report().counts;
-    without += forgetful.report().counts;
+    with += world.report().work;
+    without += forgetful.report().work;
     ASSERT_EQ(world.hash(), forgetful.hash()) << i;
     ASSERT_EQ(world.hash(), wide.hash()) << i;
     touching += world.report().contacts > 0 ? 1 : 0;

@@ -1,13 +1,12 @@
 // Bodies on ground that is only drawn: contacts of image-space detection as forces.
-#include "isotact/dynamics/contact_load.h"
-
 #include <cmath>
 
 #include <gtest/gtest.h>
 
-#include "isotact/geometry/mass_properties.h"
-#include "isotact/geometry/primitives.h"
-#include "isotact/queries/depth_map.h"
+#include "isotact/dynamics/rigid/contact_force.h"
+#include "isotact/geometry/mesh/mass_properties.h"
+#include "isotact/geometry/primitives/primitives.h"
+#include "isotact/queries/depth/depth_map.h"
 
 namespace isotact {
 namespace {
@@ -34,7 +33,7 @@ struct DrawnGround {
   }
   void run(int steps, double step, const ContactLoadSettings& contact) {
     for (int i = 0; i < steps; ++i) {
-      Load load = find_contact_load(body, look().contacts, contact);
+      Load load = compute_contact_load(body, look().contacts, contact);
       load.force += Vec3{0, -9.81 * body.mass.mass, 0};
       kick(body, load, step);
       drift(body, step);
@@ -78,13 +77,13 @@ TEST(ContactLoad, NeverPulls) {
   body.mass = make_body_mass(1, {}, identity3());
   set_velocity(body, {0, 5, 0}, {});
   const Contact contact{.normal = {0, 1, 0}, .depth = 0.001};
-  EXPECT_EQ(find_contact_load(body, {&contact, 1}, {}).force.y, 0);
-  EXPECT_EQ(find_contact_load(body, {}, {}).force, Vec3{});
+  EXPECT_EQ(compute_contact_load(body, {&contact, 1}, {}).force.y, 0);
+  EXPECT_EQ(compute_contact_load(body, {}, {}).force, Vec3{});
   set_velocity(body, {}, {});
   // However many there are, the spring is the same.
   const Contact two[] = {contact, contact};
-  EXPECT_NEAR(find_contact_load(body, two, {}).force.y, 10, 1e-9);
-  EXPECT_NEAR(find_contact_load(body, {&contact, 1}, {}).force.y, 10, 1e-9);
+  EXPECT_NEAR(compute_contact_load(body, two, {}).force.y, 10, 1e-9);
+  EXPECT_NEAR(compute_contact_load(body, {&contact, 1}, {}).force.y, 10, 1e-9);
 }
 
 }  // namespace

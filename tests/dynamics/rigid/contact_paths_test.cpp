@@ -2,10 +2,10 @@
 #include <gtest/gtest.h>
 
 #include "isotact/base/random.h"
-#include "isotact/dynamics/world.h"
-#include "isotact/field/analytic.h"
-#include "isotact/geometry/mass_properties.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/dynamics/rigid/world.h"
+#include "isotact/field/models/analytic.h"
+#include "isotact/geometry/mesh/mass_properties.h"
+#include "isotact/geometry/primitives/primitives.h"
 
 namespace isotact {
 namespace {
@@ -16,12 +16,13 @@ const Shape& crate() {
   return shape;
 }
 BodyMass crate_mass() {
-  return make_body_mass(find_mass_properties(make_box({0.2, 0.1, 0.3})), 500);
+  return make_body_mass(compute_mass_properties(make_box({0.2, 0.1, 0.3})), 500);
 }
 
 World world_with_crate(const Pose& pose, const Vec3& velocity) {
   World world({.step = 1e-3, .impacts = ImpactRule::kOff});
-  world.add_body({.name = "ground", .kind = BodyKind::kStatic, .field = AnyField{PlaneField{}}});
+  world.add_body(
+      {.name = "ground", .kind = BodyKind::kStatic, .shape = Shape::from_analytic(PlaneField{})});
   world.add_body({.name = "crate",
                   .shape = crate(),
                   .mass = crate_mass(),

@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "isotact/base/error.h"
-#include "isotact/dynamics/world.h"
-#include "isotact/field/analytic.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/dynamics/rigid/world.h"
+#include "isotact/field/models/analytic.h"
+#include "isotact/geometry/primitives/primitives.h"
 
-#include "dynamics/part.h"
+#include "dynamics/rigid/part.h"
 
 namespace isotact {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 Part make_box_part(double x, double y, double z) {
   const TriangleMesh mesh = make_shape("box", {{"size_x", x}, {"size_y", y}, {"size_z", z}});
   return {Shape::from_mesh(mesh, {.field = {.resolution = 24}, .points = 300}),
-          make_body_mass(find_mass_properties(mesh), 1000)};
+          make_body_mass(compute_mass_properties(mesh), 1000)};
 }
 BodySettings cube(const Vec3& place) {
   static const Part part = make_box_part(0.2, 0.2, 0.2);
@@ -27,7 +27,7 @@ BodySettings plate(BodyKind kind) {
   return {.name = "plate", .kind = kind, .shape = part.shape, .mass = part.mass};
 }
 BodySettings ground() {
-  return {.name = "ground", .kind = BodyKind::kStatic, .field = AnyField{PlaneField{}}};
+  return {.name = "ground", .kind = BodyKind::kStatic, .shape = Shape::from_analytic(PlaneField{})};
 }
 
 // A pair that had parted in a step and met again in the next was never looked at again: what was

@@ -1,7 +1,7 @@
 // What a body of a test is made of.
 #pragma once
 
-#include "isotact/dynamics/rigid_body.h"
+#include "isotact/dynamics/model/rigid_body.h"
 #include "isotact/queries/shape.h"
 
 namespace isotact {

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
-#include "isotact/dynamics/world.h"
-#include "isotact/field/analytic.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/dynamics/rigid/world.h"
+#include "isotact/field/models/analytic.h"
+#include "isotact/geometry/primitives/primitives.h"
 
 namespace isotact {
 namespace {
@@ -12,11 +12,12 @@ World make_world() {
   const TriangleMesh mesh = make_shape("box", {{"size_x", 0.2}, {"size_y", 0.2}, {"size_z", 0.2}});
   static const Shape shape = Shape::from_mesh(mesh, {.field = {.resolution = 24}, .points = 300});
   World world({.step = 2e-3, .sleep_speed = 0.01});
-  world.add_body({.name = "ground", .kind = BodyKind::kStatic, .field = AnyField{PlaneField{}}});
+  world.add_body(
+      {.name = "ground", .kind = BodyKind::kStatic, .shape = Shape::from_analytic(PlaneField{})});
   for (const Vec3& place : {Vec3{0, 0.1, 0}, Vec3{0, 0.3, 0}, Vec3{1, 0.1, 0}})
     world.add_body({.name = "cube",
                     .shape = shape,
-                    .mass = make_body_mass(find_mass_properties(mesh), 1000),
+                    .mass = make_body_mass(compute_mass_properties(mesh), 1000),
                     .pose = {.translation = place}});
   for (int i = 0; i < 600; ++i) world.step();
   return world;
@@ -30,7 +31,7 @@ TEST(Sleep, WhatRestsSleepsAndStays) {
   EXPECT_EQ(world.body(2).state, before);
   ASSERT_EQ(world.contacts().size(), 3U);  // which go on
   for (const PairContact& c : world.contacts()) EXPECT_EQ(c.phase, ContactPhase::kPersist);
-  EXPECT_EQ(world.report().counts.spheres, 0U);
+  EXPECT_EQ(world.report().work.spheres, 0U);
 }
 
 TEST(Sleep, APushWakesWhatHangsTogether) {

@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "isotact/dynamics/world.h"
-#include "isotact/field/analytic.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/dynamics/rigid/world.h"
+#include "isotact/field/models/analytic.h"
+#include "isotact/geometry/primitives/primitives.h"
 
 #include "support/slow_build.h"
 
@@ -19,12 +19,13 @@ World make_stack(int count, double stiffness, const WorldSettings& settings) {
       make_shape("box", {{"size_x", kSide}, {"size_y", kSide}, {"size_z", kSide}});
   static const Shape shape = Shape::from_mesh(mesh, {.field = {.resolution = 24}, .points = 400});
   World world(settings);
-  world.add_body({.name = "ground", .kind = BodyKind::kStatic, .field = AnyField{PlaneField{}}});
+  world.add_body(
+      {.name = "ground", .kind = BodyKind::kStatic, .shape = Shape::from_analytic(PlaneField{})});
   for (int i = 0; i < count; ++i) {
     const BodyId id =
         world.add_body({.name = "cube " + std::to_string(i),
                         .shape = shape,
-                        .mass = make_body_mass(find_mass_properties(mesh), 1000),
+                        .mass = make_body_mass(compute_mass_properties(mesh), 1000),
                         .pose = {.translation = {0, (0.5 + i) * kSide + 0.001 * i, 0}},
                         .material = {.stiffness = stiffness}});
     if (id > 0) world.set_pair_material(id - 1, id, {.stiffness = stiffness, .damping = 5e4});

@@ -1,4 +1,4 @@
-#include "isotact/dynamics/detail/velocity_solver.h"
+#include "isotact/dynamics/rigid/detail/velocity_solver.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "isotact/dynamics/world.h"
+#include "isotact/dynamics/rigid/world.h"
 
 #include <cmath>
 
@@ -6,10 +6,10 @@
 
 #include "isotact/base/error.h"
 #include "isotact/base/random.h"
-#include "isotact/field/analytic.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/field/models/analytic.h"
+#include "isotact/geometry/primitives/primitives.h"
 
-#include "dynamics/part.h"
+#include "dynamics/rigid/part.h"
 #include "support/slow_build.h"
 
 namespace isotact {
@@ -18,7 +18,7 @@ namespace {
 Part make_part(const TriangleMesh& mesh, int resolution, std::uint32_t points,
                double density = 1000) {
   return {Shape::from_mesh(mesh, {.field = {.resolution = resolution}, .points = points}),
-          make_body_mass(find_mass_properties(mesh), density)};
+          make_body_mass(compute_mass_properties(mesh), density)};
 }
 const Part& cube() {  // of side 0.2
   static const Part part =
@@ -29,13 +29,15 @@ const Part& ball() {  // of radius 0.1
   static const Part part = make_part(make_sphere({.radius = 0.1, .frequency = 12}), 32, 800);
   return part;
 }
-AnyField ground(const Vec3& normal = {0, 1, 0}) { return AnyField{PlaneField{.normal = normal}}; }
+Shape ground(const Vec3& normal = {0, 1, 0}) {
+  return Shape::from_analytic(PlaneField{.normal = normal});
+}
 
 BodySettings standing(const Part& part, const Pose& pose) {
   return {.name = "body", .shape = part.shape, .mass = part.mass, .pose = pose};
 }
 BodySettings make_ground(const Vec3& normal = {0, 1, 0}) {
-  return {.name = "ground", .kind = BodyKind::kStatic, .field = ground(normal)};
+  return {.name = "ground", .kind = BodyKind::kStatic, .shape = ground(normal)};
 }
 
 TEST(World, RestingDepthIsWeightOverSummedStiffness) {
@@ -79,13 +81,48 @@ TEST(World, AnalyticFieldsBear) {
   World world({.step = 2e-3});
   world.add_body({.name = "ring",
                   .kind = BodyKind::kStatic,
-                  .field = AnyField{TorusField{.radius = 0.1, .tube_radius = 0.03}}});
+                  .shape = Shape::from_analytic(TorusField{.radius = 0.1, .tube_radius = 0.03})});
   const BodyId id = world.add_body(standing(ball(), {.translation = {0.01, 0.15, 0.005}}));
   for (int i = 0; i < 2500; ++i) world.step();
   const Vec3 at = world.body(id).state.center;
   EXPECT_NEAR(at.y, std::sqrt(0.13 * 0.13 - 0.1 * 0.1), 2e-3);  // touches all around
   EXPECT_NEAR(at.x, 0, 2e-3);
   EXPECT_NEAR(at.z, 0, 2e-3);
+}
+
+// Analytic bodies that move get points on the first step: they rest on a ground and on each other.
+TEST(World, AnalyticBodiesMove) {
+  World world({.step = 2e-3});
+  world.add_body(make_ground());
+  const Shape box = Shape::from_analytic(BoxField{.half_size = {0.1, 0.05, 0.1}});
+  const Shape ball = Shape::from_analytic(SphereField{.radius = 0.06});
+  const BodyId below = world.add_body({.name = "box",
+                                       .shape = box,
+                                       .mass = make_body_mass(box.mass(), 500),
+                                       .pose = {.translation = {0, 0.06, 0}}});
+  const BodyId above = world.add_body({.name = "ball",
+                                       .shape = ball,
+                                       .mass = make_body_mass(ball.mass(), 500),
+                                       .pose = {.translation = {0.001, 0.18, 0}}});
+  EXPECT_EQ(world.points(above), nullptr);
+  for (int i = 0; i < 500; ++i) world.step();
+  ASSERT_NE(world.points(above), nullptr);
+  EXPECT_NEAR(world.body(below).state.center.y, 0.05, 2e-3);
+  EXPECT_NEAR(world.body(above).state.center.y, 0.16, 4e-3);
+  EXPECT_EQ(world.points(0), nullptr);
+}
+
+// Fields alone used to pass through each other without a word.
+TEST(World, BodiesOfFieldsAloneTouch) {
+  World world({.step = 2e-3});
+  const Shape field = Shape::from_parts(ball().shape.field(), std::nullopt);
+  world.add_body({.name = "below", .kind = BodyKind::kStatic, .shape = field});
+  const BodyId id = world.add_body({.name = "above",
+                                    .shape = field,
+                                    .mass = ball().mass,
+                                    .pose = {.translation = {0, 0.21, 0}}});
+  for (int i = 0; i < 100; ++i) world.step();
+  EXPECT_NEAR(world.body(id).state.center.y, 0.2, 3e-3);
 }
 
 TEST(World, DefaultsAreStable) {
@@ -399,9 +436,6 @@ TEST(World, RefusesWhatMakesNoSense) {
   EXPECT_THROW(World({.step = 0}), Error);
   EXPECT_THROW(World({.gravity = {std::nan(""), 0, 0}}), Error);
   World world;
-  BodySettings both = make_ground();
-  both.shape = cube().shape;
-  EXPECT_THROW(world.add_body(both), Error);
   BodySettings light = standing(cube(), {});
   light.mass.mass = 0;
   EXPECT_THROW(world.add_body(light), Error);
@@ -410,22 +444,24 @@ TEST(World, RefusesWhatMakesNoSense) {
   EXPECT_THROW(world.add_body(odd), Error);
 }
 
-TEST(BroadPhase, FindsAllPairs) {
-  Random random(2);
-  for (int round = 0; round < 50; ++round) {
-    std::vector<SweptBox> boxes;
-    for (int i = 0; i < 60; ++i) {
-      const Vec3 c = random.in_unit_ball() * 3, r = random.in_box({0, 0, 0}, {1, 1, 1});
-      boxes.push_back({{c - r, c + r}, random.below(4) != 0});
+// Pairs are those that may touch: not two that stand still, nor any without contact.
+TEST(World, PairsBodiesThatMayTouch) {
+  const auto count_pairs = [](ContactRule rule, const Vec3& at) {
+    World world({.step = 2e-3, .contact = rule});
+    world.add_body(make_ground());
+    BodySettings fixed = standing(cube(), {});
+    fixed.kind = BodyKind::kStatic;
+    for (const double x : {0.0, 0.01, 5.0}) {
+      fixed.pose.translation = {x, 0.2, 0};
+      world.add_body(fixed);
     }
-    boxes.push_back({all_of_space(), false});
-    boxes.push_back({Aabb{}, true});
-    std::vector<BodyPair> got, want;
-    find_box_pairs(boxes, got);
-    brute_force::find_box_pairs(boxes, want);
-    ASSERT_EQ(got, want);
-    EXPECT_GT(got.size(), 60U);
-  }
+    world.add_body(standing(cube(), {.translation = at}));
+    world.step();
+    return world.report().pairs;
+  };
+  EXPECT_EQ(count_pairs(ContactRule::kContinuous, {0, 3, 0}), 1U);  // an endless ground is near all
+  EXPECT_EQ(count_pairs(ContactRule::kContinuous, {0.02, 0.21, 0}), 3U);
+  EXPECT_EQ(count_pairs(ContactRule::kOff, {0.02, 0.21, 0}), 0U);
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "isotact/dynamics/soft/soft_world.h"
-#include "isotact/geometry/mesh.h"
+#include "isotact/geometry/mesh/mesh.h"
 
 namespace isotact {
 

@@ -4,12 +4,12 @@
 
 #include "isotact/base/error.h"
 #include "isotact/dynamics/soft/soft_world.h"
-#include "isotact/field/analytic.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/field/models/analytic.h"
+#include "isotact/geometry/primitives/primitives.h"
 #include "isotact/queries/deformable/features.h"
 
-#include "dynamics/part.h"
-#include "dynamics/soft_bodies.h"
+#include "dynamics/rigid/part.h"
+#include "dynamics/soft/soft_bodies.h"
 #include "support/slow_build.h"
 
 namespace isotact {
@@ -26,10 +26,10 @@ SoftMaterial make_cloth(double friction = 0.4) {
 SoftMaterial make_jelly_material(double friction = 0.4) {
   return {.stiffness = 150, .damping = 0.2, .struts = 60, .volume = 5e3, .friction = friction};
 }
-BodySettings make_still(const AnyField& field, double friction = 0.4) {
+BodySettings make_still(const AnalyticSolid& solid, double friction = 0.4) {
   return {.name = "still",
           .kind = BodyKind::kStatic,
-          .field = field,
+          .shape = Shape::from_analytic(solid),
           .material = {.friction = friction}};
 }
 
@@ -59,7 +59,7 @@ std::size_t count_crossings(const SoftWorld& world, SoftId a, SoftId b) {
 TEST(SoftContact, ClothOnASphereIsNeverInside) {
   const SphereField ball{.radius = 0.3};
   World rigid({.step = 2e-3});
-  rigid.add_body(make_still(AnyField{ball}));
+  rigid.add_body(make_still(ball));
   for (const double speed : {0.0, 30.0}) {  // 30 m/s: six centimetres a step
     SoftWorld soft({.step = 2e-3});
     const SoftId id = soft.add_body({.name = "cloth",
@@ -88,7 +88,7 @@ TEST(SoftContact, ClothOnASphereIsNeverInside) {
 TEST(SoftContact, FastVerticesDoNotTunnel) {
   World rigid({.step = 1e-2});
   const BoxField wall{.half_size = {2, 0.0005, 2}};
-  rigid.add_body(make_still(AnyField{wall}));
+  rigid.add_body(make_still(wall));
   SoftWorld soft({.step = 1e-2});
   const SoftId id = soft.add_body({.name = "cloth",
                                    .mesh = make_sheet(1, 8),
@@ -96,7 +96,7 @@ TEST(SoftContact, FastVerticesDoNotTunnel) {
                                    .velocity = {0, -15, 0},
                                    .mass = 0.3,
                                    .material = make_cloth(),
-                                   .thickness = 0.01});
+                                   .margin = 0.01});
   for (int i = 0; i < 60; ++i) {
     soft.step(&rigid);
     for (const Vec3& x : std::as_const(soft).positions(id)) ASSERT_GT(x.y, 0.0005) << i;
@@ -111,7 +111,7 @@ TEST(SoftContact, ABlockOnASlopeObeysCoulomb) {
     // The plane stays, gravity turns.
     const Vec3 gravity{9.81 * std::sin(angle), -9.81 * std::cos(angle), 0};
     World rigid({.step = 2e-3});
-    rigid.add_body(make_still(AnyField{PlaneField{}}, friction));
+    rigid.add_body(make_still(PlaneField{}, friction));
     SoftWorld soft({.step = 2e-3, .gravity = gravity});
     const SoftId id = soft.add_body(
         {.name = "block",
@@ -142,7 +142,7 @@ TEST(SoftContact, StrutsKeepAJellyInShape) {
   double height[2];
   for (const int struts : {0, 1}) {
     World rigid({.step = 2e-3});
-    rigid.add_body(make_still(AnyField{PlaneField{}}));
+    rigid.add_body(make_still(PlaneField{}));
     SoftWorld soft({.step = 2e-3});
     SoftMaterial material = make_jelly_material();
     if (struts == 0) material.struts = material.volume = 0;
@@ -164,7 +164,7 @@ const Part& heavy_ball() {  // of radius 0.1, 2 kg
   static const Part part = [] {
     const TriangleMesh mesh = make_sphere({.radius = 0.1, .frequency = 10});
     return Part{Shape::from_mesh(mesh, {.field = {.resolution = 32}, .points = 800}),
-                make_body_mass(find_mass_properties(mesh), 2 / 0.00418)};
+                make_body_mass(compute_mass_properties(mesh), 2 / 0.00418)};
   }();
   return part;
 }
@@ -239,7 +239,7 @@ TEST(SoftContact, PointsOfRigidBodiesPushFaces) {
   const Pose on_corner{rotation_about({1, 0, -1}, std::atan(std::sqrt(2.0))), {0.08, 0.1, 0.06}};
   const BodyId id = rigid.add_body({.name = "box",
                                     .shape = shape,
-                                    .mass = make_body_mass(find_mass_properties(box), 200),
+                                    .mass = make_body_mass(compute_mass_properties(box), 200),
                                     .pose = on_corner,
                                     .velocity = {0, -1, 0}});
   SoftWorld soft({.step = 1e-3, .gravity = {}});
@@ -247,7 +247,7 @@ TEST(SoftContact, PointsOfRigidBodiesPushFaces) {
                                     .mesh = make_sheet(1, 2),
                                     .mass = 5,
                                     .material = {.stiffness = 500, .damping = 0.1},
-                                    .thickness = 0.005});
+                                    .margin = 0.005});
   for (int i = 0; i < 300; ++i) {
     soft.step(&rigid);
     rigid.step();
@@ -308,7 +308,7 @@ TEST(SoftContact, AThinPoleDoesNotPierceACloth) {
 TEST(SoftContact, CubesThatTouchFromTheStartAreTrouble) {
   for (const double gap : {0.0, 1e-3}) {
     World rigid({.step = 2e-3});
-    rigid.add_body(make_still(AnyField{PlaneField{}}));
+    rigid.add_body(make_still(PlaneField{}));
     SoftWorld soft({.step = 2e-3});
     for (const double y : {0.5, 0.7 + gap})
       soft.add_body({.name = y > 0.6 ? "upper" : "lower",
@@ -449,7 +449,7 @@ TEST(SoftContact, WhatADeformerMovesPushesOthers) {
 // A sheet that falls onto the ground and is folded over by a second push stays whole.
 TEST(SoftContact, AClothFoldsWithoutCrossingItself) {
   World rigid({.step = 2e-3});
-  rigid.add_body(make_still(AnyField{PlaneField{}}));
+  rigid.add_body(make_still(PlaneField{}));
   SoftWorld soft({.step = 2e-3});
   SoftBodySettings s{.name = "cloth",
                      .mesh = make_sheet(0.6, 12),
@@ -477,14 +477,14 @@ struct MixedScene {
   SoftWorld soft;
 
   explicit MixedScene(int threads) : soft({.step = 2e-3, .threads = {threads}}) {
-    rigid.add_body(make_still(AnyField{PlaneField{}}));
+    rigid.add_body(make_still(PlaneField{}));
     rigid.add_body({.name = "ball",
                     .shape = heavy_ball().shape,
                     .mass = heavy_ball().mass,
                     .pose = {.translation = {0, 0.4, 0}}});
     rigid.add_body({.name = "paddle",
                     .kind = BodyKind::kKinematic,
-                    .field = AnyField{SphereField{.radius = 0.1}},
+                    .shape = Shape::from_analytic(SphereField{.radius = 0.1}),
                     .pose = {.translation = {0.4, 0.15, 0}}});
     SoftBodySettings s{.name = "jelly",
                        .mesh = make_sphere({.radius = 0.12, .frequency = 3}),

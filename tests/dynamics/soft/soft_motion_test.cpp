@@ -6,9 +6,9 @@
 #include "isotact/base/error.h"
 #include "isotact/base/random.h"
 #include "isotact/dynamics/soft/soft_world.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/geometry/primitives/primitives.h"
 
-#include "dynamics/soft_bodies.h"
+#include "dynamics/soft/soft_bodies.h"
 #include "support/slow_build.h"
 
 namespace isotact {
@@ -462,7 +462,7 @@ TEST(SoftMotion, WhatMakesNoSenseIsAnError) {
   refuses([](SoftBodySettings& s) { s.material.max_strain = 1; });
   refuses([](SoftBodySettings& s) { s.material.volume = 10; });  // it is open
   refuses([](SoftBodySettings& s) { s.material.struts = 10; });
-  refuses([](SoftBodySettings& s) { s.thickness = -1; });
+  refuses([](SoftBodySettings& s) { s.margin = -1; });
   refuses([&](SoftBodySettings& s) { s.velocity = {nan, 0, 0}; });
   refuses([](SoftBodySettings& s) { s.pose.rotation = {2, 0, 0, 0}; });
   refuses([](SoftBodySettings& s) { s.steering = Steering{.speed = -1}; });

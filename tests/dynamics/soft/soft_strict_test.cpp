@@ -6,11 +6,11 @@
 
 #include "isotact/base/random.h"
 #include "isotact/dynamics/soft/soft_world.h"
-#include "isotact/field/analytic.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/field/models/analytic.h"
+#include "isotact/geometry/primitives/primitives.h"
 
-#include "dynamics/part.h"
-#include "dynamics/soft_bodies.h"
+#include "dynamics/rigid/part.h"
+#include "dynamics/soft/soft_bodies.h"
 #include "support/slow_build.h"
 
 namespace isotact {
@@ -210,10 +210,10 @@ TEST(SoftStrict, AGrooveHoldsWithOneIteration) {
   World rigid({.step = 2e-3});
   for (const double side : {-1.0, 1.0}) {
     const double angle = 0.15;  // between the vertical and either wall
-    rigid.add_body(
-        {.name = side < 0 ? "left" : "right",
-         .kind = BodyKind::kStatic,
-         .field = AnyField{PlaneField{.normal = {-side * std::cos(angle), std::sin(angle), 0}}}});
+    rigid.add_body({.name = side < 0 ? "left" : "right",
+                    .kind = BodyKind::kStatic,
+                    .shape = Shape::from_analytic(
+                        PlaneField{.normal = {-side * std::cos(angle), std::sin(angle), 0}})});
   }
   SoftWorld soft({.step = 2e-3, .contact_iterations = 1});
   SoftBodySettings ball =
@@ -228,7 +228,8 @@ TEST(SoftStrict, AGrooveHoldsWithOneIteration) {
     ASSERT_EQ(report.depth, 0) << i;
     contacts = std::max(contacts, report.contacts);
     for (const Vec3& x : std::as_const(soft).positions(id))
-      for (BodyId k = 0; k < 2; ++k) ASSERT_GE(rigid.body_settings(k).field->value(x), 0) << i;
+      for (BodyId k = 0; k < 2; ++k)
+        ASSERT_GE(rigid.body_settings(k).shape->any_field().value(x), 0) << i;
   }
   EXPECT_GT(contacts, 10U);
 }
@@ -239,7 +240,7 @@ TEST(SoftStrict, ARigidBodyHitOffItsCentreTurns) {
   const Shape shape = Shape::from_mesh(box, {.field = {.resolution = 48}, .points = 1500});
   World rigid({.step = 1e-3, .gravity = {}});
   const BodyId id = rigid.add_body(
-      {.name = "bar", .shape = shape, .mass = make_body_mass(find_mass_properties(box), 250)});
+      {.name = "bar", .shape = shape, .mass = make_body_mass(compute_mass_properties(box), 250)});
   SoftWorld soft({.step = 1e-3, .gravity = {}});
   SoftBodySettings ball = make_ball(
       0.08, 4, {.stiffness = 100, .damping = 0.05, .struts = 40, .air_friction = 0, .friction = 0});

@@ -9,11 +9,11 @@
 #include "isotact/base/error.h"
 #include "isotact/base/hash.h"
 #include "isotact/field/build/detail/distance_pass.h"
-#include "isotact/field/exact_field.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/field/models/exact_field.h"
+#include "isotact/geometry/primitives/primitives.h"
 
 #include "field/field_points.h"
-#include "field/joined.h"
+#include "field/models/joined.h"
 #include "support/slow_build.h"
 
 namespace isotact {

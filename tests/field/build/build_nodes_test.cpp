@@ -7,8 +7,8 @@
 
 #include "isotact/base/error.h"
 #include "isotact/base/random.h"
-#include "isotact/field/exact_field.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/field/models/exact_field.h"
+#include "isotact/geometry/primitives/primitives.h"
 
 #include "support/slow_build.h"
 

@@ -9,7 +9,7 @@
 
 #include "isotact/base/error.h"
 #include "isotact/base/random.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/geometry/primitives/primitives.h"
 
 #include "support/slow_build.h"
 
@@ -270,6 +270,39 @@ TEST(EditField, TakesTrianglesInABox) {
   EXPECT_EQ(report.removed_triangles, 0U) << "the same triangles came back";
   EXPECT_EQ(report.bricks_built, 0U);
   EXPECT_TRUE(std::ranges::equal(edited.field().buffer(), before.buffer()));
+}
+
+// As a CAD program writes the next version: other vertices, other order, most triangles the same.
+TEST(EditField, FollowsVersionsOfAMesh) {
+  const FieldSettings settings{.resolution = 64, .padding = 10};
+  EditableField edited(make_sphere({.frequency = 12}), settings);
+  Random random(4);
+  for (int version = 0; version < 3; ++version) {
+    const Edit dent = make_dent(edited.mesh(), random, 0.1, 0.02);
+    TriangleMesh next;
+    const auto add = [&](const TriangleMesh& from, const Triangle& t) {
+      const auto first = static_cast<std::uint32_t>(next.positions.size());
+      for (const std::uint32_t v : t) next.positions.push_back(from.positions[v]);
+      next.triangles.push_back({first, first + 1, first + 2});
+    };
+    for (const Triangle& t : dent.added.triangles) add(dent.added, t);
+    for (std::size_t t = edited.mesh().triangles.size(); t-- > 0;)
+      if (!std::ranges::binary_search(dent.removed, static_cast<std::uint32_t>(t)))
+        add(edited.mesh(), edited.mesh().triangles[t]);
+    const EditReport report = edited.replace_mesh(next);
+    EXPECT_FALSE(report.full_rebuild);
+    EXPECT_LE(report.removed_triangles, dent.removed.size());
+    EXPECT_GT(report.removed_triangles, dent.removed.size() / 2);
+    EXPECT_EQ(report.added_triangles, report.removed_triangles);
+    EXPECT_LT(report.bricks_built, report.bricks / 2);
+    EXPECT_EQ(edited.mesh(), next);
+    ASSERT_NO_FATAL_FAILURE(expect_same(edited.field(), rebuild(edited, settings)));
+  }
+  EXPECT_EQ(edited.replace_mesh(edited.mesh()).bricks_built, 0U);
+  TriangleMesh broken = edited.mesh();
+  broken.triangles[0][0] = 1U << 30U;
+  EXPECT_THROW(edited.replace_mesh(broken), Error);
+  EXPECT_THROW(edited.replace_mesh(make_sphere({.radius = 2})), Error);
 }
 
 TEST(EditField, RefusesWhatItCannotDoAndStaysAsItWas) {

@@ -9,8 +9,8 @@
 #include "isotact/base/random.h"
 #include "isotact/base/trig.h"
 #include "isotact/field/build/build_field.h"
-#include "isotact/field/build/detail/lost_parts.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/field/build/detail/surface_looks.h"
+#include "isotact/geometry/primitives/primitives.h"
 
 #include "support/slow_build.h"
 

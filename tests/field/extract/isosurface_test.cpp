@@ -1,4 +1,4 @@
-#include "isotact/field/isosurface.h"
+#include "isotact/field/extract/isosurface.h"
 
 #include <cmath>
 
@@ -9,9 +9,9 @@
 #include "isotact/base/random.h"
 #include "isotact/base/trig.h"
 #include "isotact/field/build/build_field.h"
-#include "isotact/field/detail/cube_table.h"
-#include "isotact/geometry/flaws.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/field/extract/detail/cube_table.h"
+#include "isotact/geometry/primitives/primitives.h"
+#include "isotact/geometry/repair/flaws.h"
 
 namespace isotact {
 namespace {

@@ -1,12 +1,12 @@
-#include "isotact/field/trace_ray.h"
+#include "isotact/field/extract/trace_ray.h"
 
 #include <gtest/gtest.h>
 
 #include "isotact/base/random.h"
 #include "isotact/field/build/build_field.h"
-#include "isotact/field/isosurface.h"
-#include "isotact/geometry/bvh.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/field/extract/isosurface.h"
+#include "isotact/geometry/bvh/bvh.h"
+#include "isotact/geometry/primitives/primitives.h"
 
 namespace isotact {
 namespace {
@@ -33,7 +33,7 @@ TEST(TraceRay, FindsWhatSmallStepsFind) {
   int hits = 0, rays = 0, inside = 0;
   for (const double iso : {0.0, -1.5 * h, 3 * h}) {
     const TraceSettings settings{
-        .iso = iso, .shortest_step = 0.05 * h, .box = find_surface_box(field, iso)};
+        .iso = iso, .shortest_step = 0.05 * h, .box = compute_surface_box(field, iso)};
     for (int i = 0; i < 200; ++i, ++rays) {
       const Vec3 from = center(field.bounds()) + random_point(random, 0.5 * size);
       const Vec3 to = center(field.bounds()) + random_point(random, 0.25 * size);
@@ -66,7 +66,7 @@ TEST(TraceRay, AgreesWithTheIsosurfaceOutsideOfTheBoxToo) {
   const TriangleMesh mesh = extract_surface(field, {.iso = iso});
   const Bvh bvh(mesh);
   const TraceSettings settings{
-      .iso = iso, .shortest_step = 0.05 * h, .box = find_surface_box(field, iso)};
+      .iso = iso, .shortest_step = 0.05 * h, .box = compute_surface_box(field, iso)};
   Random random(5);
   int hits = 0;
   for (int i = 0; i < 500; ++i) {
@@ -88,7 +88,7 @@ TEST(TraceRay, AgreesWithTheIsosurfaceOutsideOfTheBoxToo) {
 
 TEST(TraceRay, MissesTheBoxAndHonoursTheEnds) {
   const BrickField field = build_field(make_sphere({}), {.resolution = 24}).field;
-  const TraceSettings settings{.shortest_step = 0.001, .box = find_surface_box(field, 0)};
+  const TraceSettings settings{.shortest_step = 0.001, .box = compute_surface_box(field, 0)};
   EXPECT_EQ(trace_ray(field, {.origin = {0, 9, 0}, .direction = {1, 0, 0}}, settings).steps, 0);
   EXPECT_EQ(trace_ray(field, {.origin = {0, 9, 0}, .direction = {0, 1, 0}}, settings).status,
             TraceStatus::kMiss);

@@ -7,10 +7,10 @@
 
 #include "isotact/base/error.h"
 #include "isotact/base/file.h"
-#include "isotact/field/analytic.h"
 #include "isotact/field/io/asset.h"
-#include "isotact/field/io/detail/dense_section.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/field/io/detail/small_sections.h"
+#include "isotact/field/models/analytic.h"
+#include "isotact/geometry/primitives/primitives.h"
 
 #include "support/scratch_folder.h"
 

@@ -10,7 +10,7 @@
 
 #include "isotact/base/error.h"
 #include "isotact/base/file.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/geometry/primitives/primitives.h"
 
 #include "support/ball_brick_field.h"
 #include "support/scratch_folder.h"
@@ -28,7 +28,7 @@ Asset make_asset(std::int32_t coarse_cells) {
   asset.source = {.mesh_hash = hash_mesh(mesh),
                   .settings = "{\"resolution\":24}",
                   .sign_report = "closed\n\tand oriented"};
-  asset.mass = with_density(find_mass_properties(mesh, {.density = 7850}), 1);
+  asset.mass = with_density(compute_mass_properties(mesh, {.density = 7850}), 1);
   asset.field = make_ball_field(coarse_cells);
   asset.raw.push_back({SectionKind::kPointshell, copy_to_flat_buffer(kPointshell)});
   return asset;
@@ -229,7 +229,7 @@ TEST(Asset, VerifyFindsWhatMappingDidNotLookAt) {
 
 TEST(Asset, MassFollowsTheDensity) {
   const TriangleMesh mesh = make_box({.size_x = 1, .size_y = 2, .size_z = 3});
-  const MassProperties steel = find_mass_properties(mesh, {.density = 8000});
+  const MassProperties steel = compute_mass_properties(mesh, {.density = 8000});
   const MassProperties one = with_density(steel, 1);
   EXPECT_DOUBLE_EQ(one.mass, 6);
   EXPECT_DOUBLE_EQ(one.inertia.rows[0].x * 8000, steel.inertia.rows[0].x);

@@ -1,9 +1,9 @@
-#include "isotact/field/analytic.h"
+#include "isotact/field/models/analytic.h"
 
 #include <gtest/gtest.h>
 
 #include "isotact/base/error.h"
-#include "isotact/field/terrain_field.h"
+#include "isotact/field/models/terrain_field.h"
 
 #include "field/field_checks.h"
 
@@ -15,6 +15,7 @@ const SphereField kSphere{.center = {0.2, -0.1, 0.3}, .radius = 0.7};
 const BoxField kBox{.center = {0.1, 0.2, -0.3}, .half_size = {0.9, 0.3, 0.6}};
 const CapsuleField kCapsule{.a = {-0.7, 0.2, 0.1}, .b = {0.5, -0.4, 0.6}, .radius = 0.3};
 const CylinderField kCylinder{.center = {-0.2, 0.1, 0.1}, .radius = 0.6, .height = 1.4};
+const ConeField kCone{.center = {0.1, 0.1, -0.2}, .radius = 0.7, .height = 1.1};
 const TorusField kTorus{.center = {0.1, -0.2, 0}, .radius = 0.8, .tube_radius = 0.25};
 
 TEST(Analytic, KeepsTheContract) {
@@ -23,6 +24,7 @@ TEST(Analytic, KeepsTheContract) {
   check_field(kBox);
   check_field(kCapsule, {.range_is_exact = false});
   check_field(kCylinder);
+  check_field(kCone, {.range_is_exact = false});
   check_field(kTorus);
 }
 
@@ -40,6 +42,13 @@ TEST(Analytic, KnowsDistancesByHand) {
   EXPECT_EQ(can.value({4, 5, 0}), 5);
   EXPECT_EQ(can.value({0, 0.75, 0}), -0.25);
   EXPECT_EQ(can.value({0.75, 0, 0}), -0.25);
+  const ConeField cone{.center = {0, 2, 0}, .radius = 3, .height = 4};  // sides 3, 4, 5
+  EXPECT_EQ(cone.value({0, -1, 0}), 1);
+  EXPECT_EQ(cone.value({6, -4, 0}), 5);  // 3 and 4 from the rim
+  EXPECT_EQ(cone.value({0, 6, 0}), 2);
+  EXPECT_NEAR(cone.value({1.5 + 4, 2 + 3, 0}), 5, 1e-12);  // square to the side's middle
+  EXPECT_NEAR(cone.value({0, 1.5, 0}), -1.5, 1e-12);       // in the middle of the inscribed circle
+  EXPECT_EQ(cone.value({1, 0.25, 0}), -0.25);
   const TorusField ring{.radius = 2, .tube_radius = 0.5};
   EXPECT_EQ(ring.value({0, 0, 0}), 1.5);
   EXPECT_EQ(ring.value({0, 0.25, -2}), -0.25);
@@ -73,6 +82,7 @@ TEST(Analytic, GradientLeadsToTheSurface) {
   expect_exact(kBox);
   expect_exact(kCapsule);
   expect_exact(kCylinder);
+  expect_exact(kCone);
   expect_exact(kTorus);
 }
 
@@ -83,6 +93,9 @@ TEST(Analytic, HasUnitGradientsOnCreases) {
   EXPECT_NEAR(length(kCapsule.sample(lerp(kCapsule.a, kCapsule.b, 0.5)).gradient), 1, 1e-12);
   EXPECT_EQ(length(CapsuleField{.a = {}, .b = {}}.sample({}).gradient), 1);
   EXPECT_EQ(length(CylinderField{}.sample({}).gradient), 1);
+  EXPECT_NEAR(length(ConeField{}.sample({}).gradient), 1, 1e-12);
+  EXPECT_NEAR(length(ConeField{}.sample({0, 0.5, 0}).gradient), 1, 1e-12);  // the apex
+  EXPECT_NEAR(length(ConeField{}.sample({0.5, -0.5, 0}).gradient), 1, 1e-12);
   EXPECT_EQ(length(TorusField{}.sample({}).gradient), 1);
   EXPECT_EQ(length(TorusField{}.sample({TorusField{}.radius, 0, 0}).gradient), 1);
 }
@@ -94,17 +107,20 @@ TEST(Analytic, RangesOfAllOfSpaceAreSound) {
   EXPECT_EQ(kBox.range(all_of_space()), (Interval{-0.3, kFar}));
   EXPECT_EQ(kCapsule.range(all_of_space()), (Interval{-0.3, kFar}));
   EXPECT_EQ(kCylinder.range(all_of_space()), (Interval{-0.6, kFar}));
+  EXPECT_NEAR(ConeField({.radius = 3, .height = 4}).range(all_of_space()).lower, -1.5, 1e-12);
+  EXPECT_EQ(kCone.range(all_of_space()).upper, kFar);
   EXPECT_EQ(kTorus.range(all_of_space()), (Interval{-0.25, kFar}));
 }
 
 TEST(Analytic, NamesWhatIsWrong) {
   EXPECT_FALSE(find_flaw(kPlane) || find_flaw(kSphere) || find_flaw(kBox) || find_flaw(kCapsule) ||
-               find_flaw(kCylinder) || find_flaw(kTorus));
+               find_flaw(kCylinder) || find_flaw(kCone) || find_flaw(kTorus));
   EXPECT_EQ(find_flaw(SphereField{.radius = -1}), "radius is -1, must be positive");
   EXPECT_TRUE(find_flaw(PlaneField{.normal = {1, 1, 0}}));
   EXPECT_TRUE(find_flaw(BoxField{.half_size = {1, 0, 1}}));
   EXPECT_TRUE(find_flaw(CapsuleField{.a = {std::nan(""), 0, 0}}));
   EXPECT_TRUE(find_flaw(CylinderField{.height = std::numeric_limits<double>::infinity()}));
+  EXPECT_EQ(find_flaw(ConeField{.height = 0}), "height is 0, must be positive");
   EXPECT_TRUE(find_flaw(TorusField{.radius = 1, .tube_radius = 1.5}));
 }
 
@@ -157,6 +173,19 @@ TEST(Terrain, BoundsTheTrueDistance) {
     tight += bounds.upper - bounds.lower < 0.1 ? 1 : 0;
   }
   EXPECT_GT(tight, 50);
+}
+
+TEST(Terrain, SurfaceLiesOnTheGround) {
+  const TerrainField field(bumpy_terrain());
+  const TriangleMesh surface = make_surface(field.terrain());
+  EXPECT_EQ(surface.triangles.size(), 2U * 8 * 9);
+  for (const Vec3f& p : surface.positions) EXPECT_NEAR(field.value(to_double(p)), 0, 1e-6);
+  for (const Triangle& t : surface.triangles) {
+    const Vec3 a = to_double(surface.positions[t[0]]), b = to_double(surface.positions[t[1]]),
+               c = to_double(surface.positions[t[2]]);
+    EXPECT_GT(cross(b - a, c - a).y, 0);
+  }
+  EXPECT_THROW(make_surface({.cells_x = 2, .cells_z = 2, .heights = {1, 2, 3}}), Error);
 }
 
 TEST(Terrain, RefusesBadHeights) {

@@ -1,14 +1,14 @@
 // The contract of brick fields, held against the shapes that they were baked from.
-#include "isotact/field/brick_field.h"
+#include "isotact/field/models/brick_field.h"
 
 #include <cstring>
 
 #include <gtest/gtest.h>
 
 #include "isotact/base/error.h"
-#include "isotact/field/analytic.h"
 #include "isotact/field/build/bake.h"
-#include "isotact/field/csg.h"
+#include "isotact/field/models/analytic.h"
+#include "isotact/field/models/csg.h"
 
 #include "field/field_points.h"
 
@@ -175,6 +175,31 @@ TEST(BrickField, NodeValuesAreValuesAtNodes) {
     EXPECT_NEAR(static_cast<double>(field.node_value(n[0], n[1], n[2])),
                 field.value(node_position(l, n[0], n[1], n[2])), 1e-6);
   }
+}
+
+// With bricks and without, on sides that they share, and at the ends of the box.
+TEST(BrickField, CellNodesHaveTheBitsOfNodeValues) {
+  const BrickField& field = torus();
+  const Index3 cells = field.coarse_lattice().cells;
+  std::size_t with_brick = 0;
+  std::vector<float> nodes(kBrickSamples);
+  for (std::int32_t z = 0; z < cells[2]; ++z)
+    for (std::int32_t y = 0; y < cells[1]; ++y)
+      for (std::int32_t x = 0; x < cells[0]; ++x) {
+        with_brick += field.brick_at({x, y, z}) != BrickField::kNoBrick ? 1U : 0U;
+        field.cell_nodes({x, y, z}, nodes);
+        std::size_t place = 0, wrong = 0;
+        for (std::int32_t k = 0; k < kBrickNodes; ++k)
+          for (std::int32_t j = 0; j < kBrickNodes; ++j)
+            for (std::int32_t i = 0; i < kBrickNodes; ++i)
+              wrong += nodes[place++] != field.node_value(x * kBrickCells + i, y * kBrickCells + j,
+                                                          z * kBrickCells + k)
+                           ? 1U
+                           : 0U;
+        EXPECT_EQ(wrong, 0U) << x << ' ' << y << ' ' << z;
+      }
+  EXPECT_GT(with_brick, 100U);
+  EXPECT_LT(with_brick, count(cells));
 }
 
 // Halving the cells divides the error by four, down to the steps of quantisation.

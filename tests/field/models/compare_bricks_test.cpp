@@ -1,10 +1,10 @@
-#include "isotact/field/compare_bricks.h"
+#include "isotact/field/models/compare_bricks.h"
 
 #include <gtest/gtest.h>
 
 #include "isotact/base/error.h"
 #include "isotact/field/build/build_field.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/geometry/primitives/primitives.h"
 
 namespace isotact {
 namespace {

@@ -1,12 +1,12 @@
-#include "isotact/field/csg.h"
+#include "isotact/field/models/csg.h"
 
 #include <gtest/gtest.h>
 
 #include "isotact/field/any_field.h"
-#include "isotact/field/dense_grid.h"
+#include "isotact/field/models/dense_grid.h"
 
 #include "field/field_checks.h"
-#include "field/sphere_csg_oracle.h"
+#include "field/models/sphere_csg_oracle.h"
 
 namespace isotact {
 namespace {

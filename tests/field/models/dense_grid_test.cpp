@@ -1,4 +1,4 @@
-#include "isotact/field/dense_grid.h"
+#include "isotact/field/models/dense_grid.h"
 
 #include <cstring>
 
@@ -6,10 +6,10 @@
 
 #include "isotact/base/error.h"
 #include "isotact/field/any_field.h"
-#include "isotact/field/csg.h"
+#include "isotact/field/models/csg.h"
 
 #include "field/field_checks.h"
-#include "field/sphere_csg_oracle.h"
+#include "field/models/sphere_csg_oracle.h"
 
 namespace isotact {
 namespace {

@@ -1,4 +1,4 @@
-#include "isotact/field/exact_field.h"
+#include "isotact/field/models/exact_field.h"
 
 #include <cmath>
 #include <vector>
@@ -6,10 +6,10 @@
 #include <gtest/gtest.h>
 
 #include "isotact/base/random.h"
-#include "isotact/geometry/brute_force.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/geometry/bvh/brute_force.h"
+#include "isotact/geometry/primitives/primitives.h"
 
-#include "field/joined.h"
+#include "field/models/joined.h"
 
 namespace isotact {
 namespace {
@@ -61,7 +61,7 @@ TEST(ExactField, AgreesWithBruteForceOnARoughShape) {
     const Vec3 p = random.in_box(box.lower - Vec3{0.02, 0.02, 0.02}, box.upper);
     const Vec3f q = to_float(p);
     const double distance = brute_force::find_closest_point(gear, q).distance;
-    const bool is_in = brute_force::find_winding_number(gear, q) > 0.5;
+    const bool is_in = brute_force::compute_winding_number(gear, q) > 0.5;
     const double truth = is_in ? -distance : distance;
     inside += is_in ? 1 : 0;
     ASSERT_NEAR(by_winding.value(p), truth, 1e-7);
@@ -134,8 +134,8 @@ TEST(ExactField, AnswersManyPointsLikeOne) {
   std::vector<Vec3> points;
   for (int i = 0; i < 300; ++i) points.push_back(random.in_box({-1, -1, -1}, {1, 1, 1}));
   std::vector<double> one(points.size()), three(points.size());
-  find_signed_distances(field, points, one, {1});
-  find_signed_distances(field, points, three, {3});
+  compute_signed_distances(field, points, one, {1});
+  compute_signed_distances(field, points, three, {3});
   EXPECT_EQ(one, three);
   for (std::size_t i = 0; i < points.size(); ++i) ASSERT_EQ(one[i], field.value(points[i]));
 }

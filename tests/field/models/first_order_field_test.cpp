@@ -1,4 +1,4 @@
-#include "isotact/field/first_order_field.h"
+#include "isotact/field/models/first_order_field.h"
 
 #include <cmath>
 #include <cstring>

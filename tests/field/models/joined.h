@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "isotact/geometry/mesh.h"
+#include "isotact/geometry/mesh/mesh.h"
 
 namespace isotact {
 

@@ -1,10 +1,10 @@
-#include "isotact/field/min_max_octree.h"
+#include "isotact/field/models/min_max_octree.h"
 
 #include <gtest/gtest.h>
 
 #include "isotact/base/error.h"
 #include "isotact/base/random.h"
-#include "isotact/field/analytic.h"
+#include "isotact/field/models/analytic.h"
 
 namespace isotact {
 namespace {
@@ -48,9 +48,9 @@ TEST(MinMaxOctree, SkipsExactlyWhatBruteForceSkips) {
     for (int j = 0; j < 60; ++j) {
       const Index3 cell = random_cell(grid, random);
       const double sigma = random_sigma(grid, random);
-      const OctreeSkip skip = stored.find_largest_skip(cell, sigma);
-      ASSERT_EQ(skip, lean.find_largest_skip(cell, sigma));
-      ASSERT_EQ(skip, brute_force::find_largest_skip(grid, cell, sigma));
+      const OctreeSkip skip = stored.compute_largest_skip(cell, sigma);
+      ASSERT_EQ(skip, lean.compute_largest_skip(cell, sigma));
+      ASSERT_EQ(skip, brute_force::compute_largest_skip(grid, cell, sigma));
       const ValueRange range = grid.cell_range(cell);
       ++cases;
       skips += skip.level >= 0 ? 1 : 0;
@@ -76,7 +76,7 @@ TEST(MinMaxOctree, PointsOfSkippedBlocksAreOnTheirSide) {
     const MinMaxOctree octree(grid, {.store_leaves = false, .threads = {1}});
     const double sigma = random_sigma(grid, random);
     for (int j = 0; j < 40; ++j) {
-      const OctreeSkip skip = octree.find_largest_skip(random_cell(grid, random), sigma);
+      const OctreeSkip skip = octree.compute_largest_skip(random_cell(grid, random), sigma);
       if (skip.side == BlockSide::kMixed) continue;
       const Lattice& l = grid.lattice();
       const Vec3 lower = node_position(l, skip.lower[0], skip.lower[1], skip.lower[2]);
@@ -106,12 +106,12 @@ TEST(MinMaxOctree, FindsASurfaceOnANodePlane) {
   for (std::int32_t j = 0; j < 8; ++j) {
     const ValueRange range = grid.cell_range({0, j, 0});
     EXPECT_TRUE(0 <= range.min || 0 >= range.max);
-    mixed += octree.find_largest_skip({0, j, 0}, 0).side == BlockSide::kMixed ? 1 : 0;
+    mixed += octree.compute_largest_skip({0, j, 0}, 0).side == BlockSide::kMixed ? 1 : 0;
   }
   EXPECT_EQ(mixed, 1);
-  EXPECT_EQ(octree.find_largest_skip({0, 4, 0}, 0).side, BlockSide::kMixed);
-  EXPECT_EQ(octree.find_largest_skip({0, 3, 0}, 0).side, BlockSide::kInside);
-  EXPECT_EQ(octree.find_largest_skip({0, 7, 0}, 0).side, BlockSide::kOutside);
+  EXPECT_EQ(octree.compute_largest_skip({0, 4, 0}, 0).side, BlockSide::kMixed);
+  EXPECT_EQ(octree.compute_largest_skip({0, 3, 0}, 0).side, BlockSide::kInside);
+  EXPECT_EQ(octree.compute_largest_skip({0, 7, 0}, 0).side, BlockSide::kOutside);
 }
 
 TEST(MinMaxOctree, NestsIntervalsUpToTheRoot) {
@@ -174,7 +174,7 @@ TEST(MinMaxOctree, HandlesASingleCell) {
   for (const bool leaves : {false, true}) {
     const MinMaxOctree octree(grid, {.store_leaves = leaves});
     EXPECT_EQ(octree.level_count(), 1);
-    EXPECT_EQ(octree.find_largest_skip({0, 0, 0}, 0),
+    EXPECT_EQ(octree.compute_largest_skip({0, 0, 0}, 0),
               (OctreeSkip{.side = BlockSide::kOutside, .level = 0, .upper = {1, 1, 1}}));
   }
 }

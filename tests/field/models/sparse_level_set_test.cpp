@@ -1,4 +1,4 @@
-#include "isotact/field/sparse_level_set.h"
+#include "isotact/field/models/sparse_level_set.h"
 
 #include <cmath>
 #include <string>

@@ -6,7 +6,7 @@
 #include <limits>
 #include <optional>
 
-#include "isotact/field/analytic.h"
+#include "isotact/field/models/analytic.h"
 
 namespace isotact {
 

@@ -1,4 +1,4 @@
-#include "isotact/field/build/surface.h"
+#include "isotact/field/surface/surface.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,10 +11,10 @@
 
 #include "isotact/base/error.h"
 #include "isotact/base/random.h"
-#include "isotact/geometry/primitives.h"
-#include "isotact/geometry/winding.h"
+#include "isotact/geometry/bvh/winding.h"
+#include "isotact/geometry/primitives/primitives.h"
 
-#include "field/joined.h"
+#include "field/models/joined.h"
 #include "support/slow_build.h"
 
 namespace isotact {
@@ -149,9 +149,9 @@ SignCheck check_signs(const Surface& surface, const TriangleMesh& given, double 
     const Vec3f q = to_float(p);
     const double distance = find_closest_point(closed.bvh(), q).distance;
     if (distance < margin * voxel) continue;
-    const double w = find_winding_number(open, q, 4);
+    const double w = compute_winding_number(open, q, 4);
     if (std::abs(w - 0.5) < 0.003) continue;
-    const bool inside = std::lround(find_winding_number(closed, q)) >= 1;
+    const bool inside = std::lround(compute_winding_number(closed, q)) >= 1;
     ++check.points;
     check.inside += inside ? 1U : 0U;
     if (inside == (w > 0.5)) continue;
@@ -389,7 +389,7 @@ TEST(Surface, BodiesThatShareASideBecomeOne) {
       const auto c = corners(surface.mesh, t);
       EXPECT_FALSE(c[0].x == 0.5F && c[1].x == 0.5F && c[2].x == 0.5F);
     }
-    EXPECT_NEAR(brute_force::find_winding_number(surface.mesh, {0.45F, 0.1F, 0.2F}), 1, 1e-6);
+    EXPECT_NEAR(brute_force::compute_winding_number(surface.mesh, {0.45F, 0.1F, 0.2F}), 1, 1e-6);
   }
   // Three boxes in one place: winding numbers stay as they are, and so do the triangles.
   EXPECT_EQ(prepare(joined(box, joined(box, box))).report.cancelled_pairs, 0U);
@@ -418,7 +418,7 @@ TEST(Surface, WideOpeningsAreToldOf) {
   EXPECT_GT(bowl.membrane_area, 3);  // at least the disc, pi
   EXPECT_GT(bowl.membrane_share, 0.3);
   ASSERT_EQ(bowl.warnings.size(), 1U);
-  EXPECT_NE(bowl.warnings[0].find("--sign unsigned"), std::string::npos) << bowl.warnings[0];
+  EXPECT_NE(bowl.warnings[0].find("SignMethod::kUnsigned"), std::string::npos) << bowl.warnings[0];
   EXPECT_EQ(pinhole.holes, 1U);
   EXPECT_GT(pinhole.membrane_share, 0);
   EXPECT_LT(pinhole.membrane_share, 0.03);

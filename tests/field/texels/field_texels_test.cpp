@@ -1,4 +1,4 @@
-#include "isotact/field/field_texels.h"
+#include "isotact/field/texels/field_texels.h"
 
 #include <cmath>
 #include <cstring>
@@ -7,7 +7,7 @@
 
 #include "isotact/base/error.h"
 #include "isotact/base/random.h"
-#include "isotact/field/analytic.h"
+#include "isotact/field/models/analytic.h"
 
 namespace isotact {
 namespace {

@@ -1,4 +1,4 @@
-#include "isotact/field/voxel_mass.h"
+#include "isotact/field/voxmap/voxel_mass.h"
 
 #include <cmath>
 #include <numbers>
@@ -6,9 +6,9 @@
 #include <gtest/gtest.h>
 
 #include "isotact/base/error.h"
-#include "isotact/field/analytic.h"
 #include "isotact/field/any_field.h"
-#include "isotact/field/csg.h"
+#include "isotact/field/models/analytic.h"
+#include "isotact/field/models/csg.h"
 
 namespace isotact {
 namespace {
@@ -29,7 +29,7 @@ struct Errors {
 template <Field F>
 Errors compare_mass(const F& field, std::int32_t cells, double volume, const Vec3& center,
                     const Vec3& moments) {
-  const MassProperties found = find_voxel_mass(field, voxels_of(0.6, cells), {.density = 2});
+  const MassProperties found = compute_voxel_mass(field, voxels_of(0.6, cells), {.density = 2});
   EXPECT_EQ(found.status, MassStatus::kSolid);
   EXPECT_TRUE(found.warnings.empty());
   EXPECT_EQ(found.mass, 2 * found.volume);
@@ -70,7 +70,7 @@ TEST(VoxelMass, ConvergesToTheFormulas) {
 TEST(VoxelMass, WholeVoxelsAreExact) {
   const BoxField box{.center = {3, 0, 0}, .half_size = {0.5, 0.25, 0.75}};
   const Lattice lattice{.origin = {2, -1, -1}, .spacing = 0.25, .cells = {8, 8, 8}};
-  const MassProperties found = find_voxel_mass(box, lattice, {.mass = 12.0});
+  const MassProperties found = compute_voxel_mass(box, lattice, {.mass = 12.0});
   EXPECT_NEAR(found.volume, 0.75, 1e-12);
   EXPECT_NEAR(found.density, 16, 1e-12);
   EXPECT_NEAR(length(found.center - box.center), 0, 1e-12);
@@ -85,7 +85,7 @@ TEST(VoxelMass, WholeVoxelsAreExact) {
 TEST(VoxelMass, PrincipalAxesOfATurnedBox) {
   const Quat turn = rotation_about({1, 2, 3}, 0.8);
   const Placed turned{BoxField{.half_size = {0.45, 0.1, 0.2}}, Pose{turn, {}}};
-  const MassProperties found = find_voxel_mass(AnyField{turned}, voxels_of(0.6, 64));
+  const MassProperties found = compute_voxel_mass(AnyField{turned}, voxels_of(0.6, 64));
   // The least moment is about the longest side.
   const Vec3 axis = rotate(found.mesh_from_principal, {1, 0, 0});
   EXPECT_GT(std::abs(dot(axis, rotate(turn, {1, 0, 0}))), 0.999);
@@ -98,28 +98,28 @@ TEST(VoxelMass, TexelsAreCountedLikeTheField) {
   const FirstOrderField field = sample_first_order(torus, lattice);
   const FieldTexels texels =
       make_first_order_texels(field, {{-0.5, -0.125, -0.5}, {0.5, 0.125, 0.5}});
-  const MassProperties of_texels = find_voxel_mass(texels);
-  const MassProperties of_field = find_voxel_mass(torus, lattice);
+  const MassProperties of_texels = compute_voxel_mass(texels);
+  const MassProperties of_field = compute_voxel_mass(torus, lattice);
   EXPECT_NEAR(of_texels.volume / of_field.volume, 1, 0.005);
   EXPECT_NEAR(of_texels.inertia.rows[1].y / of_field.inertia.rows[1].y, 1, 0.005);
 }
 
 TEST(VoxelMass, ThreadsDoNotMatter) {
   const TorusField torus{};
-  const MassProperties one = find_voxel_mass(torus, voxels_of(0.6, 40), {.threads = {1}});
-  const MassProperties many = find_voxel_mass(torus, voxels_of(0.6, 40), {.threads = {7}});
+  const MassProperties one = compute_voxel_mass(torus, voxels_of(0.6, 40), {.threads = {1}});
+  const MassProperties many = compute_voxel_mass(torus, voxels_of(0.6, 40), {.threads = {7}});
   EXPECT_EQ(one.inertia, many.inertia);
   EXPECT_EQ(one.center, many.center);
   EXPECT_EQ(one.volume, many.volume);
 }
 
 TEST(VoxelMass, SaysWhatIsWrong) {
-  EXPECT_EQ(find_voxel_mass(SphereField{.radius = 1e-6}, voxels_of(0.6, 8)).status,
+  EXPECT_EQ(compute_voxel_mass(SphereField{.radius = 1e-6}, voxels_of(0.6, 8)).status,
             MassStatus::kNoVolume);
-  EXPECT_FALSE(find_voxel_mass(SphereField{.radius = 3}, voxels_of(0.6, 8)).warnings.empty());
-  EXPECT_THROW(find_voxel_mass(SphereField{}, Lattice{}), Error);
-  EXPECT_THROW(find_voxel_mass(SphereField{}, voxels_of(0.6, 8), {.density = -1}), Error);
-  EXPECT_THROW(find_voxel_mass(SphereField{}, voxels_of(0.6, 8), {.mass = 0.0}), Error);
+  EXPECT_FALSE(compute_voxel_mass(SphereField{.radius = 3}, voxels_of(0.6, 8)).warnings.empty());
+  EXPECT_THROW(compute_voxel_mass(SphereField{}, Lattice{}), Error);
+  EXPECT_THROW(compute_voxel_mass(SphereField{}, voxels_of(0.6, 8), {.density = -1}), Error);
+  EXPECT_THROW(compute_voxel_mass(SphereField{}, voxels_of(0.6, 8), {.mass = 0.0}), Error);
 }
 
 }  // namespace

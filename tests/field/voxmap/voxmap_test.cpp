@@ -1,4 +1,4 @@
-#include "isotact/field/voxmap.h"
+#include "isotact/field/voxmap/voxmap.h"
 
 #include <cmath>
 #include <cstring>
@@ -9,13 +9,13 @@
 
 #include "isotact/base/error.h"
 #include "isotact/base/random.h"
-#include "isotact/field/detail/triangle_box.h"
-#include "isotact/field/detail/voxmap_layers.h"
-#include "isotact/field/exact_field.h"
 #include "isotact/field/flat_buffer.h"
-#include "isotact/geometry/bvh.h"
-#include "isotact/geometry/primitives.h"
-#include "isotact/geometry/winding.h"
+#include "isotact/field/models/exact_field.h"
+#include "isotact/field/voxmap/detail/voxmap_layers.h"
+#include "isotact/field/voxmap/voxmap_grid.h"
+#include "isotact/geometry/bvh/bvh.h"
+#include "isotact/geometry/bvh/winding.h"
+#include "isotact/geometry/primitives/primitives.h"
 
 #include "support/slow_build.h"
 
@@ -171,7 +171,7 @@ TEST(Voxmap, ChessboardDistancesOfRandomVoxels) {
       sites.push_back(v);
     });
     std::vector<std::int16_t> found(count(n));
-    detail::find_chessboard_distances(mask, n, found, Threads{1 + trial % 3});
+    detail::compute_chessboard_distances(mask, n, found, Threads{1 + trial % 3});
     for_each_voxel(n, [&](const Index3& v) {
       int nearest = detail::kNoLayer;
       for (const Index3& s : sites)
@@ -202,7 +202,7 @@ struct MeshTruth {
   explicit MeshTruth(const TriangleMesh& mesh) : tree(mesh) {}
   double distance(const Vec3& p) const {
     const auto d = static_cast<double>(find_closest_point(tree.bvh(), to_float(p)).distance);
-    return find_winding_number(tree, to_float(p)) > 0.5 ? -d : d;
+    return compute_winding_number(tree, to_float(p)) > 0.5 ? -d : d;
   }
 };
 
@@ -546,6 +546,40 @@ TEST(Voxmap, CorruptedBuffersAreRefusedOrHarmless) {
     for (std::size_t size = 0; size < copy.bytes.size(); size += 64)
       ASSERT_TRUE(find_flaw_in_voxmap(copy.bytes.first(size)));
   }
+}
+
+// Node by node against the mesh itself. Of walked maps nothing is said.
+TEST(Voxmap, GridsAreDistancesToWithinTheirError) {
+  const TriangleMesh knot = make_shape("knot");
+  const Lattice lattice = lattice_for(knot, 40);
+  const ExactField exact(prepare_surface(knot, {.voxel_size = lattice.spacing}));
+  for (const VoxmapEncoding encoding :
+       {VoxmapEncoding::kLayers, VoxmapEncoding::kScaled, VoxmapEncoding::kSupport}) {
+    const DenseGrid grid =
+        to_dense_grid(build_voxmap(knot, lattice, {.encoding = encoding}).voxmap);
+    const Interval error = grid.parts().sample_error;
+    EXPECT_LT(error.upper, 1.4 * lattice.spacing);
+    EXPECT_TRUE(grid.parts().holds_body);
+    const Index3 n = node_counts(grid.lattice());
+    int inside = 0;
+    Random random(7);
+    for (int trial = 0; trial < 4000; ++trial) {
+      Index3 at;
+      for (std::size_t axis = 0; axis < 3; ++axis)
+        at[axis] = static_cast<std::int32_t>(random.below(static_cast<std::uint32_t>(n[axis])));
+      const double stored = static_cast<double>(grid.node_value(at[0], at[1], at[2]));
+      const double distance = exact.value(node_position(grid.lattice(), at[0], at[1], at[2]));
+      ASSERT_GE(distance - stored, error.lower);
+      ASSERT_LE(distance - stored, error.upper);
+      inside += stored < 0 ? 1 : 0;
+    }
+    EXPECT_GT(inside, 200);
+  }
+  const Voxmap walked = build_voxmap(knot, lattice,
+                                     {.encoding = VoxmapEncoding::kSupport,
+                                      .closest = ClosestPointMethod::kLayerWalk})
+                            .voxmap;
+  EXPECT_FALSE(std::isfinite(to_dense_grid(walked).parts().sample_error.upper));
 }
 
 }  // namespace

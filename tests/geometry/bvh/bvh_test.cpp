@@ -1,4 +1,4 @@
-#include "isotact/geometry/bvh.h"
+#include "isotact/geometry/bvh/bvh.h"
 
 #include <algorithm>
 #include <set>
@@ -8,11 +8,11 @@
 #include "isotact/base/cpu.h"
 #include "isotact/base/error.h"
 #include "isotact/base/random.h"
-#include "isotact/geometry/brute_force.h"
-#include "isotact/geometry/bvh_visit.h"
-#include "isotact/geometry/detail/bvh_query.h"
+#include "isotact/geometry/bvh/brute_force.h"
+#include "isotact/geometry/bvh/bvh_visit.h"
+#include "isotact/geometry/bvh/detail/bvh_query.h"
 
-#include "geometry/search_meshes.h"
+#include "geometry/bvh/search_meshes.h"
 #include "support/nan.h"
 
 namespace isotact {

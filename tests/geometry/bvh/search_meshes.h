@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "isotact/base/random.h"
-#include "isotact/geometry/mesh.h"
+#include "isotact/geometry/mesh/mesh.h"
 
 namespace isotact::search_test {
 

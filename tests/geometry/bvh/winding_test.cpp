@@ -1,4 +1,4 @@
-#include "isotact/geometry/winding.h"
+#include "isotact/geometry/bvh/winding.h"
 
 #include <cmath>
 
@@ -6,9 +6,9 @@
 
 #include "isotact/base/cpu.h"
 #include "isotact/base/random.h"
-#include "isotact/geometry/detail/solid_angle.h"
+#include "isotact/geometry/bvh/detail/solid_angle.h"
 
-#include "geometry/search_meshes.h"
+#include "geometry/bvh/search_meshes.h"
 
 namespace isotact {
 namespace {
@@ -44,7 +44,7 @@ TEST(Winding, ExactSumOfAClosedMeshIsWhole) {
     const Vec3 p = random.in_unit_ball() * 1.3;
     if (std::abs(length(p) - 0.99) < 0.02) continue;
     const double expected = length(p) < 1 ? 1 : 0;
-    EXPECT_NEAR(brute_force::find_winding_number(mesh, to_float(p)), expected, 1e-12);
+    EXPECT_NEAR(brute_force::compute_winding_number(mesh, to_float(p)), expected, 1e-12);
     inside += length(p) < 1 ? 1 : 0;
   }
   EXPECT_GT(inside, 150);
@@ -62,10 +62,10 @@ TEST(Winding, FastNumbersAreNearTheExactOnes) {
     for (int i = 0; i < 400; ++i) {
       const Vec3 pad = extent(box) * 0.3;
       const Vec3f p = to_float(random.in_box(box.lower - pad, box.upper + pad));
-      const double exact = brute_force::find_winding_number(named.mesh, p);
-      worst = std::max(worst, std::abs(find_winding_number(tree, p) - exact));
-      worst_finer = std::max(worst_finer, std::abs(find_winding_number(tree, p, 4) - exact));
-      EXPECT_NEAR(find_winding_number(tree, p, std::numeric_limits<double>::infinity()), exact,
+      const double exact = brute_force::compute_winding_number(named.mesh, p);
+      worst = std::max(worst, std::abs(compute_winding_number(tree, p) - exact));
+      worst_finer = std::max(worst_finer, std::abs(compute_winding_number(tree, p, 4) - exact));
+      EXPECT_NEAR(compute_winding_number(tree, p, std::numeric_limits<double>::infinity()), exact,
                   1e-11);
     }
     RecordProperty(named.name, std::to_string(worst));
@@ -87,8 +87,8 @@ TEST(Winding, InsideIsDecidedAsTheExactSumDoes) {
       const Vec3f p = to_float(random.in_box({-1.2, -1.2, -1.2}, {2.2, 1.2, 1.2}));
       if (find_closest_point(tree.bvh(), p).distance < 1e-3F) continue;
       ++decided;
-      const double exact = brute_force::find_winding_number(mesh, p);
-      EXPECT_EQ(std::round(find_winding_number(tree, p)), std::round(exact));
+      const double exact = brute_force::compute_winding_number(mesh, p);
+      EXPECT_EQ(std::round(compute_winding_number(tree, p)), std::round(exact));
       inside += exact > 0.5 ? 1 : 0;
     }
     EXPECT_GT(decided, 650);
@@ -103,19 +103,20 @@ TEST(Winding, AHoleMakesTheNumberSmooth) {
   const WindingTree tree(open);
   for (const float z : {0.0F, 0.5F, 0.8F, 1.2F}) {
     const Vec3f p{0.05F, 0.02F, z};
-    EXPECT_NEAR(find_winding_number(tree, p), brute_force::find_winding_number(open, p), 0.01);
+    EXPECT_NEAR(compute_winding_number(tree, p), brute_force::compute_winding_number(open, p),
+                0.01);
   }
-  EXPECT_GT(find_winding_number(tree, {0, 0, 0}), 0.8);
-  EXPECT_LT(find_winding_number(tree, {0, 0, 1.2F}), 0.5);
+  EXPECT_GT(compute_winding_number(tree, {0, 0, 0}), 0.8);
+  EXPECT_LT(compute_winding_number(tree, {0, 0, 1.2F}), 0.5);
 }
 
 TEST(Winding, OnAFaceItIsTheMeanOfBothSides) {
   const TriangleMesh mesh = make_sphere(0);
-  EXPECT_NEAR(brute_force::find_winding_number(mesh, {0.25F, 0.25F, 0.5F}), 0.5, 1e-12);
-  EXPECT_NEAR(find_winding_number(WindingTree(mesh), {0.25F, 0.25F, 0.5F}), 0.5, 0.01);
+  EXPECT_NEAR(brute_force::compute_winding_number(mesh, {0.25F, 0.25F, 0.5F}), 0.5, 1e-12);
+  EXPECT_NEAR(compute_winding_number(WindingTree(mesh), {0.25F, 0.25F, 0.5F}), 0.5, 0.01);
   constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-  EXPECT_EQ(find_winding_number(WindingTree(mesh), {nan, 0, 0}), 0);
-  EXPECT_EQ(find_winding_number(WindingTree(), {0, 0, 0}), 0);
+  EXPECT_EQ(compute_winding_number(WindingTree(mesh), {nan, 0, 0}), 0);
+  EXPECT_EQ(compute_winding_number(WindingTree(), {0, 0, 0}), 0);
 }
 
 TEST(Winding, BitsDoNotDependOnThreadsOrWidth) {
@@ -129,15 +130,15 @@ TEST(Winding, BitsDoNotDependOnThreadsOrWidth) {
     for (int i = 0; i < 500; ++i) points.push_back(to_float(random.in_box(box.lower, box.upper)));
     std::vector<double> expected;
     for (const Vec3f& p : points)
-      expected.push_back(detail::find_winding_number(tree, p, 2, SimdLevel::kBaseline));
+      expected.push_back(detail::compute_winding_number(tree, p, 2, SimdLevel::kBaseline));
     for (const int threads : {1, 2, 7}) {
       std::vector<double> results(points.size());
-      find_winding_numbers(tree, points, results, Threads{threads});
+      compute_winding_numbers(tree, points, results, Threads{threads});
       EXPECT_EQ(results, expected);
     }
     if (simd_level_of_cpu() != SimdLevel::kAvx2) continue;
     for (std::size_t i = 0; i < points.size(); ++i)
-      EXPECT_EQ(detail::find_winding_number(tree, points[i], 2, SimdLevel::kAvx2), expected[i]);
+      EXPECT_EQ(detail::compute_winding_number(tree, points[i], 2, SimdLevel::kAvx2), expected[i]);
   }
 }
 

@@ -11,8 +11,7 @@
 
 #include "isotact/base/file.h"
 #include "isotact/base/random.h"
-#include "isotact/geometry/io/detail/growing_array.h"
-#include "isotact/geometry/io/mesh_encode.h"
+#include "isotact/geometry/io/detail/mesh_builder.h"
 
 #include "geometry/io/reading.h"
 

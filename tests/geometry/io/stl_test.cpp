@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "isotact/geometry/io/mesh_encode.h"
+#include "isotact/geometry/io/mesh_io.h"
 
 #include "geometry/io/reading.h"
 

@@ -1,4 +1,4 @@
-#include "isotact/geometry/mesh.h"
+#include "isotact/geometry/mesh/mesh.h"
 
 #include <limits>
 

@@ -1,4 +1,4 @@
-#include "isotact/geometry/predicates.h"
+#include "isotact/geometry/mesh/predicates.h"
 
 #include <cmath>
 

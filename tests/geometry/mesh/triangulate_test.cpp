@@ -1,4 +1,4 @@
-#include "isotact/geometry/triangulate.h"
+#include "isotact/geometry/mesh/triangulate.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@
 
 #include "isotact/base/pose.h"
 #include "isotact/base/random.h"
-#include "isotact/geometry/predicates.h"
+#include "isotact/geometry/mesh/predicates.h"
 
 namespace isotact {
 namespace {

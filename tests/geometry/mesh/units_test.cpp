@@ -1,4 +1,4 @@
-#include "isotact/geometry/units.h"
+#include "isotact/geometry/mesh/units.h"
 
 #include <gtest/gtest.h>
 

@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "isotact/base/trig.h"
-#include "isotact/geometry/bvh.h"
-#include "isotact/geometry/primitives.h"
-#include "isotact/geometry/self_intersection.h"
+#include "isotact/geometry/bvh/bvh.h"
+#include "isotact/geometry/primitives/primitives.h"
+#include "isotact/geometry/repair/self_intersection.h"
 
 #include "support/slow_build.h"
 

@@ -1,5 +1,5 @@
 // Every shape of the catalogue: closed, clean, of the right genus, and the same bytes everywhere.
-#include "isotact/geometry/primitives.h"
+#include "isotact/geometry/primitives/primitives.h"
 
 #include <algorithm>
 #include <cmath>
@@ -14,8 +14,8 @@
 #include "isotact/base/hash.h"
 #include "isotact/base/random.h"
 #include "isotact/base/trig.h"
-#include "isotact/geometry/flaws.h"
-#include "isotact/geometry/self_intersection.h"
+#include "isotact/geometry/repair/flaws.h"
+#include "isotact/geometry/repair/self_intersection.h"
 
 #include "support/slow_build.h"
 

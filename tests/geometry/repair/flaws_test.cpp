@@ -1,4 +1,4 @@
-#include "isotact/geometry/flaws.h"
+#include "isotact/geometry/repair/flaws.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "isotact/geometry/repair.h"
+#include "isotact/geometry/repair/repair.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "isotact/base/error.h"
-#include "isotact/geometry/flaws.h"
+#include "isotact/geometry/repair/flaws.h"
 
 #include "support/nan.h"
 #include "support/slow_build.h"

@@ -1,4 +1,4 @@
-#include "isotact/geometry/self_intersection.h"
+#include "isotact/geometry/repair/self_intersection.h"
 
 #include <algorithm>
 #include <limits>

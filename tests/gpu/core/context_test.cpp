@@ -1,4 +1,4 @@
-#include "isotact/gpu/context.h"
+#include "isotact/gpu/core/context.h"
 
 #include <cstdlib>
 #include <thread>
@@ -7,7 +7,7 @@
 
 #include "isotact/base/error.h"
 
-#include "gpu_fixture.h"
+#include "gpu/gpu_fixture.h"
 
 namespace isotact {
 namespace {

@@ -1,12 +1,12 @@
-#include "isotact/gpu/program.h"
+#include "isotact/gpu/core/program.h"
 
 #include <numeric>
 #include <vector>
 
 #include "isotact/base/error.h"
-#include "isotact/gpu/timer.h"
+#include "isotact/gpu/core/timer.h"
 
-#include "gpu_fixture.h"
+#include "gpu/gpu_fixture.h"
 
 namespace isotact {
 namespace {

@@ -1,11 +1,11 @@
-#include "isotact/gpu/texture.h"
+#include "isotact/gpu/core/texture.h"
 
 #include <vector>
 
 #include "isotact/base/error.h"
-#include "isotact/gpu/program.h"
+#include "isotact/gpu/core/program.h"
 
-#include "gpu_fixture.h"
+#include "gpu/gpu_fixture.h"
 
 namespace isotact {
 namespace {

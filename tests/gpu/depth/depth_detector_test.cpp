@@ -1,15 +1,15 @@
 // Image-space detection on the GPU against closed forms.
-#include "isotact/gpu/depth_detector.h"
+#include "isotact/gpu/depth/depth_detector.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "isotact/base/error.h"
 #include "isotact/base/random.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/geometry/primitives/primitives.h"
 
 #include "drawn_mesh.h"
-#include "gpu_fixture.h"
+#include "gpu/gpu_fixture.h"
 
 namespace isotact {
 namespace {
@@ -36,7 +36,7 @@ TEST_F(GpuDepthTest, BallsAtRandomPosesMeetAsSpheresDo) {
   Ball ball;
   GpuDepthDetector detector(gpu(), {.width = kDepthSize, .height = kDepthSize});
   detector.draw_map(0, {ball.drawn.drawable()}, ball.view);
-  const double miss = find_depth_miss(ball.view, detector.settings());
+  const double miss = compute_depth_miss(ball.view, detector.settings());
   Random random(7);
   int met = 0, apart = 0;
   for (int i = 0; i < 60; ++i) {

@@ -5,13 +5,13 @@
 
 #include "isotact/base/error.h"
 #include "isotact/base/random.h"
-#include "isotact/geometry/primitives.h"
-#include "isotact/gpu/depth_detector.h"
-#include "isotact/gpu/gl_state.h"
-#include "isotact/gpu/mesh_drawable.h"
+#include "isotact/geometry/primitives/primitives.h"
+#include "isotact/gpu/core/gl_state.h"
+#include "isotact/gpu/depth/depth_detector.h"
+#include "isotact/gpu/depth/mesh_drawable.h"
 
 #include "drawn_scene.h"
-#include "gpu_fixture.h"
+#include "gpu/gpu_fixture.h"
 
 namespace isotact {
 namespace {

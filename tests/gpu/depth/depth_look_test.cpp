@@ -6,15 +6,15 @@
 #include <fmt/format.h>
 
 #include "isotact/base/random.h"
-#include "isotact/geometry/primitives.h"
-#include "isotact/geometry/winding.h"
-#include "isotact/gpu/depth_detector.h"
-#include "isotact/gpu/detail/mesh_state.h"
-#include "isotact/gpu/detail/mesh_winding.h"
-#include "isotact/gpu/detail/solid_tiles.h"
-#include "isotact/gpu/mesh_drawable.h"
+#include "isotact/geometry/bvh/winding.h"
+#include "isotact/geometry/primitives/primitives.h"
+#include "isotact/gpu/depth/depth_detector.h"
+#include "isotact/gpu/depth/detail/mesh_state.h"
+#include "isotact/gpu/depth/detail/mesh_winding.h"
+#include "isotact/gpu/depth/detail/solid_tiles.h"
+#include "isotact/gpu/depth/mesh_drawable.h"
 
-#include "gpu_fixture.h"
+#include "gpu/gpu_fixture.h"
 #include "once_scenery.h"
 #include "support/slow_build.h"
 
@@ -40,8 +40,8 @@ TEST_F(GpuDepthLookTest, SameAsTheLongWay) {
   GpuDepthDetector::Submissions done{};
   for (std::size_t c = 0; c < std::size(cases); ++c) {
     const DepthSettings& settings = cases[c].settings;
-    const GpuDepthOptions options{.queries = 2, .raster = GpuRaster::kCompute};
-    GpuDepthOptions plain = options;
+    const GpuDepthSettings options{.queries = 2, .raster = GpuRaster::kCompute};
+    GpuDepthSettings plain = options;
     plain.first_look = false;
     GpuDepthDetector fast(gpu(), settings, options), slow(gpu(), settings, plain);
     Random random(90 + c);
@@ -147,8 +147,8 @@ TEST_F(GpuDepthLookTest, WindingsAreThoseOfTheMesh) {
       // On planes of the meshes' edges, too.
       if (i % 4 == 0) place = {std::round(place.x * 10) / 10, place.y, 0};
       const auto winding =
-          detail::find_winding(drawn.state(), drawn.state().elements.front(), place);
-      const double expected = find_winding_number(truth, to_float(place));
+          detail::compute_winding(drawn.state(), drawn.state().elements.front(), place);
+      const double expected = compute_winding_number(truth, to_float(place));
       if (std::abs(expected - std::round(expected)) > 0.1) continue;  // on the surface
       unknown += winding ? 0U : 1U;
       around += winding && *winding != 0 ? 1U : 0U;

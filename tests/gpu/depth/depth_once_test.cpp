@@ -7,11 +7,11 @@
 #include <fmt/format.h>
 
 #include "isotact/base/random.h"
-#include "isotact/geometry/primitives.h"
-#include "isotact/gpu/depth_detector.h"
-#include "isotact/gpu/mesh_drawable.h"
+#include "isotact/geometry/primitives/primitives.h"
+#include "isotact/gpu/depth/depth_detector.h"
+#include "isotact/gpu/depth/mesh_drawable.h"
 
-#include "gpu_fixture.h"
+#include "gpu/gpu_fixture.h"
 #include "once_scenery.h"
 #include "support/slow_build.h"
 
@@ -58,8 +58,8 @@ TEST_F(GpuDepthOnceTest, SameAsSeveralPassesAndAsTheCpu) {
   OnceTally tally;
   for (std::size_t c = 0; c < std::size(cases); ++c) {
     const DepthSettings& settings = cases[c].settings;
-    const GpuDepthOptions options{.queries = kAtOnce, .raster = GpuRaster::kCompute};
-    GpuDepthOptions several = options;
+    const GpuDepthSettings options{.queries = kAtOnce, .raster = GpuRaster::kCompute};
+    GpuDepthSettings several = options;
     several.one_pass = false;
     GpuDepthDetector fast(gpu(), settings, options), slow(gpu(), settings, several);
     Random random(70 + c);

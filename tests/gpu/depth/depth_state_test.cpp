@@ -1,9 +1,9 @@
 // A context that is left as it was.
-#include "isotact/gpu/gl_state.h"
-#include "isotact/gpu/mesh_drawable.h"
+#include "isotact/gpu/core/gl_state.h"
+#include "isotact/gpu/depth/mesh_drawable.h"
 
 #include "drawn_scene.h"
-#include "gpu_fixture.h"
+#include "gpu/gpu_fixture.h"
 
 namespace isotact {
 namespace {

@@ -6,12 +6,12 @@
 #include <string>
 
 #include "isotact/base/random.h"
-#include "isotact/geometry/primitives.h"
-#include "isotact/gpu/depth_detector.h"
-#include "isotact/gpu/mesh_drawable.h"
+#include "isotact/geometry/primitives/primitives.h"
+#include "isotact/gpu/depth/depth_detector.h"
+#include "isotact/gpu/depth/mesh_drawable.h"
 
 #include "drawn_mesh.h"
-#include "gpu_fixture.h"
+#include "gpu/gpu_fixture.h"
 
 namespace isotact {
 namespace {

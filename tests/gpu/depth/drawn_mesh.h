@@ -7,9 +7,9 @@
 #include <epoxy/gl.h>
 
 #include "isotact/base/pose.h"
-#include "isotact/geometry/mesh.h"
-#include "isotact/gpu/depth_detector.h"
-#include "isotact/gpu/draw_program.h"
+#include "isotact/geometry/mesh/mesh.h"
+#include "isotact/gpu/depth/depth_detector.h"
+#include "isotact/gpu/depth/draw_program.h"
 
 namespace isotact {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "isotact/base/random.h"
-#include "isotact/geometry/primitives.h"
-#include "isotact/gpu/depth_detector.h"
+#include "isotact/geometry/primitives/primitives.h"
+#include "isotact/gpu/depth/depth_detector.h"
 
 #include "drawn_mesh.h"
 

@@ -1,5 +1,5 @@
 // Meshes that are culled give what they give when all of them is drawn.
-#include "isotact/gpu/mesh_drawable.h"
+#include "isotact/gpu/depth/mesh_drawable.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,9 +8,9 @@
 
 #include "isotact/base/error.h"
 #include "isotact/base/random.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/geometry/primitives/primitives.h"
 
-#include "gpu_fixture.h"
+#include "gpu/gpu_fixture.h"
 
 namespace isotact {
 namespace {

@@ -9,9 +9,9 @@
 #include <gtest/gtest.h>
 
 #include "isotact/base/random.h"
-#include "isotact/geometry/primitives.h"
-#include "isotact/gpu/mesh_drawable.h"
-#include "isotact/queries/depth_map.h"
+#include "isotact/geometry/primitives/primitives.h"
+#include "isotact/gpu/depth/mesh_drawable.h"
+#include "isotact/queries/depth/depth_map.h"
 
 namespace isotact {
 

@@ -1,4 +1,4 @@
-#include "isotact/gpu/intersection_query.h"
+#include "isotact/gpu/intersection/intersection_query.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 
 #include "isotact/base/error.h"
 
-#include "gpu_fixture.h"
+#include "gpu/gpu_fixture.h"
 #include "support/intersection_scene.h"
 #include "support/slow_build.h"
 
@@ -18,16 +18,16 @@ using GpuIntersectionTest = GpuTest;
 
 IdfResult on_gpu(GpuIntersectionQuery& query, const IntersectionScene& scene,
                  const IdfSettings& settings) {
-  IdfState state;
+  IdfScratch scratch;
   IdfResult result;
-  query.run(scene.bodies, scene.pairs, settings, state, result);
+  query.run(scene.bodies, scene.pairs, settings, result, scratch);
   return result;
 }
 
 IdfResult on_cpu(const IntersectionScene& scene, const IdfSettings& settings) {
-  IdfState state;
+  IdfScratch scratch;
   IdfResult result;
-  intersect_fields(scene.shapes, scene.bodies, scene.pairs, settings, state, result);
+  intersect_fields(scene.shapes, scene.bodies, scene.pairs, settings, result, scratch);
   return result;
 }
 
@@ -38,7 +38,7 @@ double cell_of(const IntersectionScene& scene, std::size_t pair, int samples) {
 
 std::uint32_t difference(std::uint32_t a, std::uint32_t b) { return a > b ? a - b : b - a; }
 
-// The same particles arrive, but for those that rounding decides about: at the edge of epsilon, or
+// The same particles arrive, but for those that rounding decides about: at the edge of margin, or
 // after many steps between two walls. Contacts of one particle are the same, and so is the deepest.
 void expect_alike(const IntersectionScene& scene, const IdfSettings& settings, const IdfResult& cpu,
                   const IdfResult& gpu) {
@@ -181,7 +181,7 @@ TEST_F(GpuIntersectionTest, SpheresMeetAsTheFormulaSays) {
     scene.bodies = {{shape, placed({0.8, 10, 0})}, {shape, placed({0, 10, 0})}};
     scene.pairs = {{0, 1}};
     for (const std::uint32_t most : {0U, 4U}) {
-      const IdfResult result = on_gpu(query, scene, {.epsilon = 0.002, .max_contacts = most});
+      const IdfResult result = on_gpu(query, scene, {.margin = 0.002, .max_contacts = most});
       ASSERT_GT(result.contacts.size(), 0U) << shape;
       const Contact& deepest = result.contacts[0];
       EXPECT_NEAR(deepest.depth, 0.2, 0.01) << shape;
@@ -204,19 +204,19 @@ TEST_F(GpuIntersectionTest, MorePairsThanFitAtOnceAreTakenInBatches) {
   }
   GpuIntersectionQuery whole(gpu(), scene.shapes);
   GpuIntersectionQuery parts(gpu(), scene.shapes, {.most_bytes = 1 << 20});
-  IdfState a_state, b_state;
+  IdfScratch a_scratch, b_scratch;
   IdfResult a, b;
   const IdfSettings settings{.samples = 8, .keep_seeds = true};
   for (int step = 0; step < 2; ++step) {
-    whole.run(scene.bodies, scene.pairs, settings, a_state, a);
-    parts.run(scene.bodies, scene.pairs, settings, b_state, b);
+    whole.run(scene.bodies, scene.pairs, settings, a, a_scratch);
+    parts.run(scene.bodies, scene.pairs, settings, b, b_scratch);
     ASSERT_EQ(a.first_contact, b.first_contact);
     EXPECT_EQ(a.particles, b.particles);
-    EXPECT_EQ(a_state.seeds.size(), b_state.seeds.size());
+    EXPECT_EQ(a_scratch.seeds.size(), b_scratch.seeds.size());
     for (std::size_t i = 0; i < a.contacts.size(); ++i)
       ASSERT_TRUE(same(a.contacts[i], b.contacts[i])) << i;
   }
-  EXPECT_EQ(a_state.seeds.size(), 40U);
+  EXPECT_EQ(a_scratch.seeds.size(), 40U);
 }
 
 // A sphere that barely dips into another between two samples: seeds of the last call find it again.
@@ -225,21 +225,21 @@ TEST_F(GpuIntersectionTest, SeedsKeepContacts) {
   scene.bodies = {{0, placed({0.95, 0.1, 0})}, {0, placed({})}};
   scene.pairs = {{0, 1}};
   GpuIntersectionQuery query(gpu(), scene.shapes);
-  IdfState state;
+  IdfScratch scratch;
   IdfResult fine, coarse;
-  query.run(scene.bodies, scene.pairs, {.samples = 16, .epsilon = 1e-4, .keep_seeds = true}, state,
-            fine);
+  query.run(scene.bodies, scene.pairs, {.samples = 16, .margin = 1e-4, .keep_seeds = true}, fine,
+            scratch);
   ASSERT_GT(fine.contacts.size(), 0U);
-  const IdfSettings one{.samples = 1, .epsilon = 1e-4, .max_steps = 1, .keep_seeds = true};
-  query.run(scene.bodies, scene.pairs, one, state, coarse);
+  const IdfSettings one{.samples = 1, .margin = 1e-4, .max_steps = 1, .keep_seeds = true};
+  query.run(scene.bodies, scene.pairs, one, coarse, scratch);
   EXPECT_GT(coarse.contacts.size(), 0U);
 }
 
 TEST_F(GpuIntersectionTest, NothingIsNoMistake) {
   GpuIntersectionQuery none(gpu(), {});
-  IdfState state;
+  IdfScratch scratch;
   IdfResult result;
-  none.run({}, {}, {}, state, result);
+  none.run({}, {}, {}, result, scratch);
   EXPECT_EQ(result.contacts.size(), 0U);
   IntersectionScene apart({IdfShape{SphereField{}}});
   apart.bodies = {{0, placed({5, 0, 0})}, {0, placed({})}};

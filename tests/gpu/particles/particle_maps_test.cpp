@@ -1,4 +1,4 @@
-#include "isotact/gpu/particle_maps.h"
+#include "isotact/gpu/particles/particle_maps.h"
 
 #include <algorithm>
 #include <array>
@@ -10,12 +10,12 @@
 
 #include "isotact/base/error.h"
 #include "isotact/base/random.h"
-#include "isotact/geometry/primitives.h"
-#include "isotact/gpu/gl_state.h"
-#include "isotact/gpu/mesh_drawable.h"
-#include "isotact/gpu/program.h"
+#include "isotact/geometry/primitives/primitives.h"
+#include "isotact/gpu/core/gl_state.h"
+#include "isotact/gpu/core/program.h"
+#include "isotact/gpu/depth/mesh_drawable.h"
 
-#include "gpu_fixture.h"
+#include "gpu/gpu_fixture.h"
 
 namespace isotact {
 namespace {
@@ -188,7 +188,7 @@ TEST_F(ParticleMapTest, LeavesTheStateAlone) {
   const GpuState before = read_gpu_state();
   const auto draw = [&] { gpu_maps.draw(kUpwards, std::vector{ball.obstacle(1)}); };
   const auto step = [&] { particles.step(gpu_maps, {}); };
-  const auto measure = [&] { (void)particles.find_extent(); };
+  const auto measure = [&] { (void)particles.compute_extent(); };
   const auto read = [&] { (void)gpu_maps.read(); };
   const std::vector<std::function<void()>> calls = {draw, step, measure, read};
   for (std::size_t i = 0; i < calls.size(); ++i) {
@@ -301,7 +301,7 @@ TEST_F(ParticleMapTest, NobodyLeavesARoom) {
   const ParticleCounts counts = particles.read_counts();
   EXPECT_GT(counts.collisions, 4000U);
   EXPECT_EQ(counts.outside, 0U);
-  const auto [centroid, bounds] = particles.find_extent();
+  const auto [centroid, bounds] = particles.compute_extent();
   EXPECT_LT(bounds.upper.y, 1.04);
   EXPECT_GT(bounds.lower.y, -1.04);
   EXPECT_LT(std::abs(centroid.x), 0.1);

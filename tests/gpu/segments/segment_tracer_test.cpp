@@ -1,4 +1,4 @@
-#include "isotact/gpu/segment_tracer.h"
+#include "isotact/gpu/segments/segment_tracer.h"
 
 #include <string>
 #include <vector>
@@ -6,9 +6,9 @@
 #include "isotact/base/error.h"
 #include "isotact/base/random.h"
 #include "isotact/field/build/build_field.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/geometry/primitives/primitives.h"
 
-#include "gpu_fixture.h"
+#include "gpu/gpu_fixture.h"
 #include "support/slow_build.h"
 
 namespace isotact {
@@ -77,9 +77,9 @@ std::uint32_t count_unsure(GpuSegmentTracer& gpu, std::span<const Segment> segme
   GpuSegmentResults results;
   const auto n = static_cast<std::uint32_t>(segments.size());
   gpu.trace(buffer, n, n, results);
-  std::uint32_t notes[2];
-  results.notes.read(std::span<std::uint32_t>(notes));
-  return notes[1];
+  GpuSegmentNotes notes;
+  results.notes.read(std::span<GpuSegmentNotes>(&notes, 1));
+  return notes.unsure_count;
 }
 
 TEST_F(GpuSegments, GiveTheBitsOfTheCpu) {
@@ -89,13 +89,11 @@ TEST_F(GpuSegments, GiveTheBitsOfTheCpu) {
     const BrickField field = make_field(shape, unless_slow(64, 40));
     const std::vector<Segment> segments = make_segments(field.bounds(), unless_slow(2000, 300), 11);
     for (const double cells : {0.0, -1.0, 2.5, 9.0, 40.0})
-      for (const SegmentMode mode :
-           {SegmentMode::kIntervals, SegmentMode::kFirst, SegmentMode::kAny}) {
-        if (mode == SegmentMode::kAny && cells > 0) continue;  // as kFirst
-        GpuSegmentTracer gpu(field, {.iso = cells * field.voxel_size(), .mode = mode}, &lender);
-        ASSERT_NO_FATAL_FAILURE(
-            compare(gpu, segments, mode == SegmentMode::kIntervals ? all : first))
-            << shape << ", iso " << cells << ", mode " << static_cast<int>(mode);
+      for (const Mode mode : {Mode::kAll, Mode::kFirst, Mode::kAny}) {
+        if (mode == Mode::kAny && cells > 0) continue;  // as kFirst
+        GpuSegmentTracer gpu(field, {.margin = cells * field.voxel_size(), .mode = mode}, &lender);
+        ASSERT_NO_FATAL_FAILURE(compare(gpu, segments, mode == Mode::kAll ? all : first))
+            << shape << ", margin " << cells << ", mode " << static_cast<int>(mode);
       }
   }
   EXPECT_GT(all.hits, all.segments / 2);
@@ -109,11 +107,11 @@ TEST_F(GpuSegments, LeaveFewToTheCpu) {
   const std::vector<Segment> segments = make_segments(field.bounds(), 1000, 12);
   const GpuSegmentTracer lender(field);
   for (const double cells : {0.0, -1.0, 1.5}) {
-    GpuSegmentTracer gpu(field, {.iso = cells * field.voxel_size()}, &lender);
-    EXPECT_LT(count_unsure(gpu, segments), 30U) << "iso " << cells;
+    GpuSegmentTracer gpu(field, {.margin = cells * field.voxel_size()}, &lender);
+    EXPECT_LT(count_unsure(gpu, segments), 30U) << "margin " << cells;
   }
-  // Where iso is reached outside of the box: those that leave it.
-  GpuSegmentTracer gpu(field, {.iso = 40 * field.voxel_size()}, &lender);
+  // Where margin is reached outside of the box: those that leave it.
+  GpuSegmentTracer gpu(field, {.margin = 40 * field.voxel_size()}, &lender);
   const std::uint32_t unsure = count_unsure(gpu, segments);
   EXPECT_GT(unsure, 100U);
   EXPECT_LT(unsure, 400U);
@@ -203,8 +201,8 @@ TEST_F(GpuSegments, TakeNoneAndEmptyFields) {
   gpu.trace(std::span<const Segment>(), results);
   EXPECT_EQ(results.first, std::vector<std::uint64_t>{0});
   EXPECT_GT(gpu.memory_bytes(), 0U);
-  // An iso that nothing reaches.
-  GpuSegmentTracer nowhere(field, {.iso = -10}, &gpu);
+  // An margin that nothing reaches.
+  GpuSegmentTracer nowhere(field, {.margin = -10}, &gpu);
   Share share;
   ASSERT_NO_FATAL_FAILURE(compare(nowhere, make_segments(field.bounds(), 300, 3), share));
   EXPECT_EQ(share.hits, 0U);

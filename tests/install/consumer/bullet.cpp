@@ -5,7 +5,7 @@
 
 #include <btBulletDynamicsCommon.h>
 
-#include "isotact/geometry/primitives.h"
+#include "isotact/geometry/primitives/primitives.h"
 
 int main() {
   btDefaultCollisionConfiguration configuration;

@@ -1,13 +1,17 @@
 #include "isotact/queries/broad_phase/box_tree.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
+#include <vector>
 
 #include <gtest/gtest.h>
 
+#include "isotact/base/random.h"
 #include "isotact/queries/broad_phase/detail/box_levels.h"
 
-#include "../support/slow_build.h"
-#include "wandering.h"
+#include "queries/deformable/wandering.h"
+#include "support/slow_build.h"
 
 namespace isotact {
 namespace {
@@ -135,6 +139,44 @@ TEST(BoxTree, IsSortedAnewDespiteStrays) {
   }
   EXPECT_GT(sorted, 3);
   EXPECT_LT(sorted, 30);
+}
+
+// Heaps as worlds have them: some boxes wide, flat or without end, and all of them new in each
+// step.
+TEST(BoxTree, FindsAllPairsOfHeaps) {
+  Random random(4);
+  std::size_t pairs = 0;
+  BoxTree tree;
+  BruteForceBroadPhase all;
+  for (int round = 0; round < 60; ++round) {
+    const double size = random.uniform(0.01, 0.3);
+    const bool flat = round % 7 == 0, same_place = round % 11 == 0;
+    std::vector<Aabb> boxes;
+    for (int i = 0; i < 250; ++i) {
+      Vec3 c = random.in_unit_ball() * (same_place ? 0.01 : 2);
+      Vec3 r = random.in_box({0.5, 0.5, 0.5}, {1, 1, 1}) * size;
+      if (random.below(40) == 0) r = r * 20;
+      if (flat) c.z = r.z = 0;
+      boxes.push_back({c - r, c + r});
+    }
+    constexpr double kEnd = std::numeric_limits<double>::infinity();
+    boxes.push_back({{-kEnd, -kEnd, -kEnd}, {kEnd, kEnd, kEnd}});
+    boxes.push_back({{-1, -kEnd, -1}, {1, 0, 1}});
+    boxes.push_back({});
+    for (ObjectHandle i = 0; i < boxes.size(); ++i)
+      for (BroadPhase* phase : {static_cast<BroadPhase*>(&tree), static_cast<BroadPhase*>(&all)}) {
+        if (phase->contains(i))
+          phase->update(i, boxes[i]);
+        else
+          ASSERT_EQ(phase->insert(boxes[i]), i);
+      }
+    tree.step();
+    all.step();
+    ASSERT_TRUE(std::ranges::equal(tree.pairs(), all.pairs())) << round;
+    pairs += tree.pairs().size();
+  }
+  EXPECT_GT(pairs, 60U * 500);
+  EXPECT_LT(pairs, 60U * 20000);
 }
 
 }  // namespace

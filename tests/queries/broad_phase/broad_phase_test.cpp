@@ -8,13 +8,12 @@
 #include <gtest/gtest.h>
 
 #include "isotact/base/error.h"
-#include "isotact/field/analytic.h"
-#include "isotact/queries/broad_phase/bounding_sphere.h"
+#include "isotact/field/models/analytic.h"
 #include "isotact/queries/broad_phase/box_tree.h"
 #include "isotact/queries/broad_phase/scene_octree.h"
 
-#include "../support/slow_build.h"
-#include "wandering.h"
+#include "queries/deformable/wandering.h"
+#include "support/slow_build.h"
 
 namespace isotact {
 namespace {

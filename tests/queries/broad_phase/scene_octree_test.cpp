@@ -2,9 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "isotact/queries/broad_phase/bounding_sphere.h"
-
-#include "wandering.h"
+#include "queries/deformable/wandering.h"
 
 namespace isotact {
 namespace {

@@ -6,9 +6,9 @@
 
 #include "isotact/base/random.h"
 
-#include "../support/allocation_count.h"
-#include "../support/slow_build.h"
 #include "feature_oracle.h"
+#include "support/allocation_count.h"
+#include "support/slow_build.h"
 
 namespace isotact {
 namespace {

@@ -1,4 +1,4 @@
-#include "isotact/queries/deformable/surface.h"
+#include "isotact/queries/deformable/deformable_surface.h"
 
 #include <algorithm>
 #include <set>

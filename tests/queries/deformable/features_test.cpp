@@ -8,10 +8,9 @@
 #include "isotact/base/aabb.h"
 #include "isotact/base/error.h"
 #include "isotact/base/random.h"
-#include "isotact/queries/deformable/feature_distance.h"
 
-#include "../support/slow_build.h"
 #include "feature_oracle.h"
+#include "support/slow_build.h"
 
 namespace isotact {
 namespace {
@@ -44,7 +43,7 @@ TEST(FeatureDistance, AgreesWithAWiderOracle) {
     for (std::size_t k = 0; k < 4; ++k) wide[k] = feature_oracle::widen(p[k]);
     for (const bool is_edges : {false, true}) {
       const FeatureDistance found =
-          is_edges ? find_distance_edge_edge(p) : find_distance_vertex_face(p);
+          is_edges ? compute_distance_edge_edge(p) : compute_distance_vertex_face(p);
       const long double want =
           is_edges ? feature_oracle::edge_edge(wide) : feature_oracle::vertex_face(wide);
       ASSERT_NEAR(found.distance, static_cast<double>(want), i % 9 == 6 ? 3e-12 : 1e-14) << i;

@@ -9,12 +9,12 @@
 
 #include "isotact/base/error.h"
 #include "isotact/base/random.h"
-#include "isotact/geometry/primitives.h"
-#include "isotact/geometry/self_intersection.h"
+#include "isotact/geometry/primitives/primitives.h"
+#include "isotact/geometry/repair/self_intersection.h"
 #include "isotact/queries/deformable/detail/object_tree_state.h"
 
-#include "../support/allocation_count.h"
-#include "../support/slow_build.h"
+#include "support/allocation_count.h"
+#include "support/slow_build.h"
 
 namespace isotact {
 namespace {

@@ -1,4 +1,4 @@
-#include "isotact/queries/depth_directions.h"
+#include "isotact/queries/depth/depth_directions.h"
 
 #include <cmath>
 #include <limits>
@@ -8,7 +8,7 @@
 
 #include "isotact/base/error.h"
 #include "isotact/base/random.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/geometry/primitives/primitives.h"
 
 #include "support/slow_build.h"
 
@@ -48,6 +48,38 @@ TEST(DepthDirections, AConvexBodyNeedsOneAxisWithBothSides) {
     EXPECT_EQ(found.directions[0].seen, 1);
     EXPECT_NEAR(length(found.directions[0].direction), 1, 1e-12);
   }
+}
+
+// Only candidates whose bound comes first are drawn. With one layer, many places lie in pixels with
+// more parts, and bounds are far too good.
+TEST(DepthDirections, NoCandidateSeesMoreThanTheChosenOne) {
+  const Vec3 axes[] = {{0, 1, 0},  {0, 0, 1},  {1, 0, 0}, {1, 1, 0},  {1, -1, 0},
+                       {0, 1, 1},  {0, 1, -1}, {1, 0, 1}, {-1, 0, 1}, {1, 1, 1},
+                       {1, 1, -1}, {1, -1, 1}, {-1, 1, 1}};
+  std::size_t overfull = 0;
+  for (const char* name : {"torus", "knot", "gear", "link"}) {
+    const TriangleMesh mesh = make_shape(name, {});
+    for (const int layers : {1, 2, kMostDepthLayers}) {
+      DepthDirectionSettings settings = kParts;
+      settings.layers = layers;
+      settings.max_directions = 1;
+      const DepthCompliance found = choose_depth_directions(mesh, settings);
+      ASSERT_EQ(found.directions.size(), 1U);
+      const DepthDirectionShare& chosen = found.directions[0];
+      for (const Vec3& axis : axes)
+        EXPECT_LE(check_depth_directions(mesh, {&axis, 1}, settings).seen, found.seen) << name;
+      const DepthMesh part = make_depth_mesh(mesh);
+      const DepthElement element = make_depth_element(part, {}, 0, true);
+      const DepthMap map =
+          draw_depth_map({&element, 1}, make_depth_view(to_double(bounds(mesh)), chosen.direction),
+                         {.width = 128, .height = 128, .layers = layers});
+      EXPECT_EQ(chosen.covered, map.covered);
+      EXPECT_EQ(chosen.overfull, map.overfull);
+      EXPECT_EQ(chosen.open, map.open);
+      overfull += chosen.overfull;
+    }
+  }
+  EXPECT_GT(overfull, 100U);
 }
 
 TEST(DepthDirections, OneSideNeedsAsFewAsMustBe) {
@@ -181,8 +213,8 @@ TEST(DepthDirections, StarZones) {
   EXPECT_FALSE(check_star_zone(gear, {0, 0, 0}, kSamples).is_star_convex);
 
   const Vec3 points[] = {{0, 0, 0.3}, {0, 0, 2}, {0.2, 0, 0}};
-  EXPECT_NEAR(find_visible_share(ball, {}, points), 2.0 / 3, 1e-12);
-  EXPECT_EQ(find_visible_share(ball, {}, {}), 1);
+  EXPECT_NEAR(compute_visible_share(ball, {}, points), 2.0 / 3, 1e-12);
+  EXPECT_EQ(compute_visible_share(ball, {}, {}), 1);
 }
 
 TEST(DepthDirections, RefusesWhatMakesNoSense) {

@@ -1,4 +1,4 @@
-#include "isotact/queries/depth_map.h"
+#include "isotact/queries/depth/depth_map.h"
 
 #include <cmath>
 #include <functional>
@@ -9,8 +9,8 @@
 
 #include "isotact/base/error.h"
 #include "isotact/base/random.h"
-#include "isotact/geometry/primitives.h"
-#include "isotact/geometry/self_intersection.h"
+#include "isotact/geometry/primitives/primitives.h"
+#include "isotact/geometry/repair/self_intersection.h"
 
 #include "depth_oracle.h"
 #include "support/slow_build.h"
@@ -78,7 +78,7 @@ TEST(DepthMap, BallsMeetAsTheirFormulaSays) {
     const DepthView view = make_depth_view(to_double(bounds(ball.mesh)), direction);
     // What they have in common holds a ball of half the depth at least.
     const double common = std::min((0.8 - distance) / 2, 0.3);
-    if (common > find_depth_miss(view, kSmall) + facets) {
+    if (common > compute_depth_miss(view, kSmall) + facets) {
       EXPECT_TRUE(report.colliding) << trial;
       EXPECT_EQ(report.ids, std::vector<std::uint32_t>{7});
       ++met;
@@ -450,7 +450,7 @@ TEST(DepthMap, WhatHoldsALargerBallThanTheBoundIsFound) {
       const double lower = std::max(-a[axis] / 2, shift[axis] - b[axis] / 2);
       radius = std::min(radius, (upper - lower) / 2);
     }
-    if (radius > find_depth_miss(view, settings)) {
+    if (radius > compute_depth_miss(view, settings)) {
       EXPECT_TRUE(report.colliding) << trial;
       EXPECT_EQ(report.ids, std::vector<std::uint32_t>{5});
       ++met;
@@ -475,7 +475,7 @@ TEST(DepthMap, BoundsNeverMissWhatIsThin) {
   const DepthView view = make_depth_view(to_double(bounds(object.mesh)), {0, 1, 0});
   DepthSettings bounds_too = kSmall;
   bounds_too.conservative = true;
-  EXPECT_EQ(find_depth_miss(view, bounds_too), 0);
+  EXPECT_EQ(compute_depth_miss(view, bounds_too), 0);
   const DepthMap map = draw_depth_map(parts, view, kSmall);
   const DepthMap bound_map = draw_depth_map(parts, view, bounds_too);
   Random random(6);

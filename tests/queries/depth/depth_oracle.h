@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "isotact/queries/depth_map.h"
+#include "isotact/queries/depth/depth_map.h"
 
 namespace isotact::test {
 

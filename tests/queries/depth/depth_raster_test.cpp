@@ -1,5 +1,5 @@
 // The rasteriser under image-space detection, and the maps that it draws, against rays.
-#include "isotact/queries/detail/depth_raster.h"
+#include "isotact/queries/depth/detail/depth_raster.h"
 
 #include <array>
 #include <map>
@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "isotact/base/random.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/geometry/primitives/primitives.h"
 
 #include "depth_oracle.h"
 #include "support/slow_build.h"

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "isotact/field/any_field.h"
-#include "isotact/queries/detail/intersection_formulas.h"
+#include "isotact/queries/intersection/detail/intersection_formulas.h"
 
 #include "support/intersection_scene.h"
 #include "support/slow_build.h"
@@ -36,7 +36,7 @@ std::vector<TrueShape> make_shapes() {
           {bricks(AnyField{plate}, around_plate), AnyField{plate}}};
 }
 
-// Points within epsilon of both true bodies, in cells and blocks of all sizes, at all scales.
+// Points within margin of both true bodies, in cells and blocks of all sizes, at all scales.
 TEST(IntersectionCull, PlacesInContactAreNeverLeftOut) {
   const std::vector<TrueShape> all = make_shapes();
   std::vector<IdfShape> shapes;
@@ -53,9 +53,9 @@ TEST(IntersectionCull, PlacesInContactAreNeverLeftOut) {
         {random.below(kinds), placed(where + away, random.rotation()), scale}};
     const IdfPair pairs[1] = {{0, 1}};
     const IdfSettings settings{.samples = 1 + static_cast<int>(random.below(14)),
-                               .epsilon = random.below(2) == 0 ? 0 : 1e-4 * scale};
+                               .margin = random.below(2) == 0 ? 0 : 1e-4 * scale};
     IdfPlan plan;
-    plan_intersections(shapes, bodies, pairs, settings, {}, plan);
+    plan_intersections(shapes, bodies, pairs, settings, plan, {});
     const IdfPairRecord& r = plan.records[0];
     if (r.cells[0] == 0) continue;
     const IdfEvaluator a = make_evaluator(shapes[bodies[0].shape]);
@@ -73,8 +73,8 @@ TEST(IntersectionCull, PlacesInContactAreNeverLeftOut) {
         p[axis] = static_cast<double>(r.box_min[axis]) + t * static_cast<double>(r.cell_size[axis]);
       }
       p += plan.world_from_pair[0];
-      const auto epsilon = static_cast<double>(r.epsilon);
-      const bool touches = distance(bodies[0], p) <= epsilon && distance(bodies[1], p) <= epsilon;
+      const auto margin = static_cast<double>(r.margin);
+      const bool touches = distance(bodies[0], p) <= margin && distance(bodies[1], p) <= margin;
       bool stays = true;
       const std::int32_t longest = *std::max_element(r.cells, r.cells + 3);
       for (std::int32_t size = 1; size == 1 || size < longest; size *= 2) {
@@ -85,7 +85,7 @@ TEST(IntersectionCull, PlacesInContactAreNeverLeftOut) {
           middle[axis] =
               r.box_min[axis] + 0.5F * static_cast<float>(begin + end) * r.cell_size[axis];
         }
-        const float most = find_block_cull(r, size) + r.epsilon;
+        const float most = compute_block_cull(r, size) + r.margin;
         stays = stays &&
                 !(IdfFormulas<float>::find_floor(a, r.a_from_pair, r.scale_a, middle) > most) &&
                 !(IdfFormulas<float>::find_floor(b, r.b_from_pair, r.scale_b, middle) > most);

@@ -1,4 +1,4 @@
-#include "isotact/queries/intersection_field.h"
+#include "isotact/queries/intersection/intersection_field.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,9 +17,9 @@ namespace {
 using Scene = IntersectionScene;
 
 IdfResult intersect(const Scene& scene, const IdfSettings& settings) {
-  IdfState state;
+  IdfScratch scratch;
   IdfResult result;
-  intersect_fields(scene.shapes, scene.bodies, scene.pairs, settings, state, result);
+  intersect_fields(scene.shapes, scene.bodies, scene.pairs, settings, result, scratch);
   return result;
 }
 
@@ -60,20 +60,20 @@ TEST(IntersectionField, SpheresHaveTheDepthAndNormalOfTheFormula) {
     const double between = 0.8 * scale - depth;
     scene.bodies = {{0, placed(where + normal * between), scale}, {1, placed(where), scale}};
     scene.pairs = {{0, 1}};
-    const double epsilon = 1e-4 * scale;
-    const IdfResult result = intersect(scene, {.samples = 20, .epsilon = epsilon});
+    const double margin = 1e-4 * scale;
+    const IdfResult result = intersect(scene, {.samples = 20, .margin = margin});
     ASSERT_GT(result.arrived[0], 0U);
     const Contact& contact = deepest_of(result);
     // Particles stand in a grid, so none is on the line itself.
     const double cell = 2 * scale / 20;
-    EXPECT_LE(contact.depth, depth + 2 * epsilon);
-    EXPECT_GE(contact.depth, depth - cell * cell / scale - 2 * epsilon);
+    EXPECT_LE(contact.depth, depth + 2 * margin);
+    EXPECT_GE(contact.depth, depth - cell * cell / scale - 2 * margin);
     EXPECT_GT(dot(contact.normal, normal), 0.95);
     for (const Contact& c : contacts_of(result, 0)) {
       EXPECT_NEAR(length(c.point_on_b - c.point_on_a), std::abs(c.depth), 1e-9);
-      EXPECT_NEAR(length(c.point_on_b - where), 0.3 * scale, 4 * epsilon);
+      EXPECT_NEAR(length(c.point_on_b - where), 0.3 * scale, 4 * margin);
       EXPECT_NEAR(length(c.point_on_a - (where + normal * between)), 0.5 * scale,
-                  c.sampled_by == Body::kA ? 2 * epsilon : 4 * epsilon);
+                  c.sampled_by == Body::kA ? 2 * margin : 4 * margin);
     }
   }
 }
@@ -83,7 +83,7 @@ TEST(IntersectionField, ABoxStandsInTheGround) {
     Scene scene({IdfShape{BoxField{}}, IdfShape{PlaneField{}}});
     scene.bodies = {{0, placed({2, 0.45, 3})}, {1, {}}};
     scene.pairs = {plane_is_a ? IdfPair{1, 0} : IdfPair{0, 1}};
-    const IdfResult result = intersect(scene, {.samples = 10, .epsilon = 1e-4, .max_contacts = 8});
+    const IdfResult result = intersect(scene, {.samples = 10, .margin = 1e-4, .max_contacts = 8});
     ASSERT_EQ(result.contacts.size(), 8U);
     EXPECT_NEAR(deepest_of(result).depth, 0.05, 2e-4);
     for (const Contact& c : result.contacts)
@@ -105,7 +105,7 @@ TEST(IntersectionField, ATorusHangsOnACapsule) {
                IdfShape{texels_of(torus, IdfShape{torus}.body(), 64)}});
   scene.bodies = {{0, {}}, {1, placed({0.16, 0.1, 0})}, {2, {}}};
   scene.pairs = {{0, 1}, {2, 1}};
-  const IdfResult result = intersect(scene, {.samples = 16, .epsilon = 1e-4});
+  const IdfResult result = intersect(scene, {.samples = 16, .margin = 1e-4});
   for (std::size_t pair = 0; pair < 2; ++pair) {
     ASSERT_GT(result.arrived[pair], 0U);
     EXPECT_NEAR(deepest_of(result, pair).depth, 0.01, 5e-4);
@@ -130,9 +130,9 @@ TEST(IntersectionField, EqualsBruteForceToTheLastBit) {
   for (const IdfSettings& settings : cases) {
     const Scene scene = random_scene(++seed, 300);
     const IdfResult fast = intersect(scene, settings);
-    IdfState state;
+    IdfScratch scratch;
     IdfResult slow;
-    intersect_fields_brute_force(scene.shapes, scene.bodies, scene.pairs, settings, state, slow);
+    intersect_fields_brute_force(scene.shapes, scene.bodies, scene.pairs, settings, slow, scratch);
     expect_same_contacts(fast, slow);
     const std::size_t touching = pairs_in_contact(fast);
     EXPECT_GT(touching, 80U);
@@ -154,9 +154,9 @@ TEST(IntersectionField, FarFewerValuesThanBruteForce) {
   const Scene scene = random_scene(5, 40);
   const IdfSettings settings{.samples = 20};
   const IdfResult fast = intersect(scene, settings);
-  IdfState state;
+  IdfScratch scratch;
   IdfResult slow;
-  intersect_fields_brute_force(scene.shapes, scene.bodies, scene.pairs, settings, state, slow);
+  intersect_fields_brute_force(scene.shapes, scene.bodies, scene.pairs, settings, slow, scratch);
   expect_same_contacts(fast, slow);
   IdfResult paper = intersect(scene, {.samples = 20, .search = IdfSearch::kPaper});
   EXPECT_LT(fast.evaluations * 4, paper.evaluations);
@@ -180,7 +180,7 @@ double value_of(const Scene& scene, const IdfBody& body, const Vec3& p) {
 
 TEST(IntersectionField, AnyContactIsEnough) {
   const Scene scene = random_scene(31, 400);
-  const IdfSettings settings{.samples = 12, .epsilon = 1e-3, .max_contacts = 8};
+  const IdfSettings settings{.samples = 12, .margin = 1e-3, .max_contacts = 8};
   IdfSettings any = settings;
   any.any_contact = true;
   const IdfResult all = intersect(scene, settings), some = intersect(scene, any);
@@ -228,7 +228,7 @@ TEST(IntersectionField, NothingLargerThanTheResolutionIsMissed) {
        {std::pair{1, 0.0}, {2, 0.0}, {3, 0.0}, {5, 0.0}, {2, 0.05}, {4, 0.02}}) {
     const Scene scene = random_scene(100 + static_cast<std::uint64_t>(samples), 200);
     const IdfResult result =
-        intersect(scene, {.samples = samples, .epsilon = 1e-4, .resolution = resolution});
+        intersect(scene, {.samples = samples, .margin = 1e-4, .resolution = resolution});
     int just_above = 0;
     for (std::size_t i = 0; i < scene.pairs.size(); ++i) {
       const double depth = -deepest_value(scene, scene.pairs[i], random);
@@ -257,7 +257,7 @@ TEST(IntersectionField, NearlyParallelPlatesAreFound) {
   const Vec3 face = rotate(turn, {1, -0.05, 0});
   scene.bodies = {{0, placed(Vec3{0.99, 0.04, 0} - face, turn)}, {0, {}}};
   scene.pairs = {{0, 1}};
-  IdfSettings settings{.samples = 3, .epsilon = 1e-4, .search = IdfSearch::kPaper};
+  IdfSettings settings{.samples = 3, .margin = 1e-4, .search = IdfSearch::kPaper};
   EXPECT_EQ(intersect(scene, settings).arrived[0], 0U);
   settings.max_steps = 64;
   EXPECT_EQ(intersect(scene, settings).arrived[0], 0U);
@@ -278,7 +278,7 @@ TEST(IntersectionField, ARidiculousResolutionEnds) {
   scene.bodies = {{0, placed(rotate(turn, {0, 0.1 + 5e-7, 0}), turn)}, {0, placed({}, turn)}};
   scene.pairs = {{0, 1}};
   const IdfResult result =
-      intersect(scene, {.samples = 2, .epsilon = 1e-9, .max_steps = 1, .resolution = 1e-30});
+      intersect(scene, {.samples = 2, .margin = 1e-9, .max_steps = 1, .resolution = 1e-30});
   EXPECT_EQ(result.arrived[0], 0U);
   EXPECT_GT(result.resolution[0], 1e-4F);  // what was reached
   EXPECT_LT(result.resolution[0], 0.1F);
@@ -317,22 +317,22 @@ TEST(IntersectionField, SeedsKeepContactsThatTheGridWouldLose) {
   scene.bodies = {{0, placed(away), 0.3}, {0, {}}};
   scene.pairs = {{0, 1}};
   IdfSettings settings{
-      .samples = 20, .epsilon = 1e-4, .max_steps = 4, .max_contacts = 4, .keep_seeds = true};
-  IdfState state;
+      .samples = 20, .margin = 1e-4, .max_steps = 4, .max_contacts = 4, .keep_seeds = true};
+  IdfScratch scratch;
   IdfResult result;
-  intersect_fields(scene.shapes, scene.bodies, scene.pairs, settings, state, result);
+  intersect_fields(scene.shapes, scene.bodies, scene.pairs, settings, result, scratch);
   ASSERT_GT(result.arrived[0], 0U);
   settings.samples = 1;
   EXPECT_EQ(intersect(scene, settings).arrived[0], 0U);
   for (int step = 0; step < 4; ++step) {  // the body moves on, its contacts with it
     scene.bodies[0].world_from_body.translation.z += 0.0003;
-    intersect_fields(scene.shapes, scene.bodies, scene.pairs, settings, state, result);
+    intersect_fields(scene.shapes, scene.bodies, scene.pairs, settings, result, scratch);
     EXPECT_GT(result.arrived[0], 0U) << step;
     EXPECT_LE(result.contacts.size(), 4U);
   }
   scene.bodies[0].world_from_body.translation.x = 2;
-  intersect_fields(scene.shapes, scene.bodies, scene.pairs, settings, state, result);
-  EXPECT_TRUE(result.contacts.empty() && state.seeds.empty());
+  intersect_fields(scene.shapes, scene.bodies, scene.pairs, settings, result, scratch);
+  EXPECT_TRUE(result.contacts.empty() && scratch.seeds.empty());
 }
 
 TEST(IntersectionField, OnePerVoxelAndTheDeepestOnly) {

@@ -1,4 +1,4 @@
-#include "isotact/queries/intersection_plan.h"
+#include "isotact/queries/intersection/intersection_plan.h"
 
 #include <algorithm>
 #include <cmath>
@@ -76,7 +76,7 @@ IdfPlan plan_of(std::span<const IdfShape> shapes, std::span<const IdfBody> bodie
                 const IdfSettings& settings = {}) {
   IdfPlan plan;
   const IdfPair pairs[] = {{0, 1}};
-  plan_intersections(shapes, bodies, pairs, settings, {}, plan);
+  plan_intersections(shapes, bodies, pairs, settings, plan, {});
   return plan;
 }
 
@@ -84,7 +84,7 @@ TEST(IntersectionPlan, TheBoxIsWhatBothHaveInCommon) {
   const IdfShape shapes[] = {IdfShape{SphereField{.radius = 1}},
                              IdfShape{BoxField{.half_size = {0.5, 0.5, 0.5}}}};
   const IdfBody bodies[] = {{0, pose_of({100, 0, 0})}, {1, pose_of({101.3, 0.2, 0}), 2}};
-  const IdfPlan plan = plan_of(shapes, bodies, {.samples = 10, .epsilon = 0.01});
+  const IdfPlan plan = plan_of(shapes, bodies, {.samples = 10, .margin = 0.01});
   ASSERT_EQ(plan.records.size(), 1U);
   const IdfPairRecord& r = plan.records[0];
   // x from 100.3 to 101, y from -0.8 to 1, z from -1 to 1; each side grown on both ends.
@@ -122,7 +122,7 @@ TEST(IntersectionPlan, APlaneCutsTheBoxOfTheOther) {
     const IdfShape shapes[] = {IdfShape{plane}, IdfShape{BoxField{}}};
     const Vec3 away = random.in_box({-1e4, -1e4, -1e4}, {1e4, 1e4, 1e4});
     const IdfBody bodies[] = {{0, pose_of(away, random.rotation()), 3}, {1, pose_of(away)}};
-    const IdfPlan plan = plan_of(shapes, bodies, {.epsilon = 0.001});
+    const IdfPlan plan = plan_of(shapes, bodies, {.margin = 0.001});
     const IdfPairRecord& r = plan.records[0];
     double volume = 1;
     for (std::size_t axis = 0; axis < 3; ++axis)
@@ -157,8 +157,8 @@ TEST(IntersectionPlan, RefusesWhatMakesNoSense) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   EXPECT_THROW(plan_of(shapes, good, {.samples = 0}), Error);
   EXPECT_THROW(plan_of(shapes, good, {.samples = 33}), Error);
-  EXPECT_THROW(plan_of(shapes, good, {.epsilon = nan}), Error);
-  EXPECT_THROW(plan_of(shapes, good, {.epsilon = -1}), Error);
+  EXPECT_THROW(plan_of(shapes, good, {.margin = nan}), Error);
+  EXPECT_THROW(plan_of(shapes, good, {.margin = -1}), Error);
   EXPECT_THROW(plan_of(shapes, good, {.max_steps = 0}), Error);
   EXPECT_THROW(plan_of(shapes, good, {.relaxation = 2.5}), Error);
   EXPECT_THROW(plan_of(shapes, good, {.resolution = nan}), Error);
@@ -214,9 +214,9 @@ TEST(CollectHits, SortsAndPlacesBothPoints) {
                     .pair = 0,
                     .on_a = 0,
                     .unused = {}}};
-  IdfState state;
+  IdfScratch scratch;
   IdfResult result;
-  collect_hits(hits, bodies, pairs, plan, {.keep_seeds = true}, state, result);
+  collect_hits(hits, bodies, pairs, plan, {.keep_seeds = true}, result, scratch);
   ASSERT_EQ(result.contacts.size(), 4U);
   EXPECT_EQ(result.first_contact, (std::vector<std::uint32_t>{0, 3, 4}));
   EXPECT_EQ(result.arrived, (std::vector<std::uint32_t>{3, 1}));
@@ -229,10 +229,10 @@ TEST(CollectHits, SortsAndPlacesBothPoints) {
   EXPECT_EQ(result.contacts[3].point_on_b, (Vec3{1, 20, 0}));
   EXPECT_EQ(result.contacts[3].point_on_a, (Vec3{1, 19.5, 0}));
   EXPECT_EQ(result.contacts[3].position, (Vec3{1, 19.75, 0}));
-  EXPECT_EQ(state.seeds.size(), 2U);
-  EXPECT_EQ(state.seeds.at(1U).in_a.size(), 3U);
-  collect_hits({}, bodies, pairs, plan, {.keep_seeds = true}, state, result);
-  EXPECT_TRUE(result.contacts.empty() && state.seeds.empty());
+  EXPECT_EQ(scratch.seeds.size(), 2U);
+  EXPECT_EQ(scratch.seeds.at(1U).in_a.size(), 3U);
+  collect_hits({}, bodies, pairs, plan, {.keep_seeds = true}, result, scratch);
+  EXPECT_TRUE(result.contacts.empty() && scratch.seeds.empty());
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Edges in fields and points on triangles, against walks in small steps and against all points.
-#include "isotact/queries/feature_query.h"
+#include "isotact/queries/points/feature_query.h"
 
 #include <cmath>
 
@@ -7,9 +7,8 @@
 
 #include "isotact/base/random.h"
 #include "isotact/field/build/build_field.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/geometry/primitives/primitives.h"
 #include "isotact/pointshell/point_sphere_tree.h"
-#include "isotact/queries/triangle_query.h"
 
 namespace isotact {
 namespace {

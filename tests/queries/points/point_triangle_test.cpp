@@ -1,5 +1,5 @@
 // A point that moves through a single triangle, against the shell field of that triangle: at
-// covering_iso no passage may be lost, however thin the triangle and however it is met.
+// covering_margin no passage may be lost, however thin the triangle and however it is met.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -8,8 +8,8 @@
 
 #include "isotact/base/random.h"
 #include "isotact/field/build/build_field.h"
-#include "isotact/geometry/triangle.h"
-#include "isotact/queries/exact_segment.h"
+#include "isotact/geometry/mesh/triangle.h"
+#include "isotact/queries/segments/exact_segment.h"
 
 namespace isotact {
 namespace {
@@ -80,7 +80,7 @@ TEST(PointAgainstTriangle, NoPassageIsLost) {
                                                 .threads = {1}})
                                  .field;
     const double shell = static_cast<double>(field.header().shell_offset);
-    const SegmentTracer plain(field, {.iso = -shell, .threads = {1}});
+    const SegmentTracer plain(field, {.margin = -shell, .threads = {1}});
     const double size = std::max({length(t.b - t.a), length(t.c - t.a), length(t.c - t.b)});
     for (int i = 0; i < 80; ++i) {
       const Vec3 through = random_point_on(t, random), by = random_direction(t, size, random);
@@ -90,7 +90,7 @@ TEST(PointAgainstTriangle, NoPassageIsLost) {
                       to_float(through + by * (1 - when) + beside)};
       // Ends are rounded to floats, which moves the point that they were laid through.
       const double slack = 0x1p-22 * (length(to_double(s.from)) + length(to_double(s.to)));
-      const SegmentTracer tracer(field, {.iso = covering_iso(field, slack), .threads = {1}});
+      const SegmentTracer tracer(field, {.margin = covering_margin(field, slack), .threads = {1}});
       SegmentInterval found[8];
       const std::size_t n = tracer.trace(s, found);
       if (beside == Vec3{}) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "isotact/field/build/build_field.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/geometry/primitives/primitives.h"
 
 namespace isotact {
 

@@ -1,5 +1,5 @@
-// What is made of hits: forces, contacts, segments; against formulas and definitions.
-#include "isotact/queries/shell_contact.h"
+// What is made of hits: forces, contacts, patches; against formulas and definitions.
+#include "isotact/queries/points/shell_contact.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,9 +9,9 @@
 
 #include "isotact/base/random.h"
 #include "isotact/field/build/build_field.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/geometry/primitives/primitives.h"
 
-#include "motions.h"
+#include "queries/swept/motions.h"
 #include "support/slow_build.h"
 
 namespace isotact {
@@ -30,9 +30,9 @@ const ShellTarget& ground() {
 ShellForce force_on(const PointSphereTree& tree, const ShellTarget& target,
                     const ShellPlacement& placement, const ShellForceSettings& settings,
                     int level = -1) {
-  ShellState state;
-  const ShellAnswer answer = find_hits(tree, target, placement, {.level = level}, state);
-  return find_force(tree, target, placement, answer.hits, settings);
+  ShellScratch state;
+  const ShellResult answer = find_hits(tree, target, placement, {.level = level}, state);
+  return compute_force(tree, target, placement, answer.hits, settings);
 }
 
 // A ball of radius r, pressed d deep into the plane. The depth, summed over the cap, is pi r d^2;
@@ -91,19 +91,19 @@ TEST(ShellContact, ForceAndTorqueAreThoseOfTheirDefinition) {
   const ShellTarget target{build_field(make_shape("knot", {}), {.resolution = 32}).field,
                            {.max_margin = 0.02}};
   Random random(71);
-  ShellState state;
+  ShellScratch state;
   int touching = 0;
   for (int i = 0; i < unless_slow(300, 60); ++i) {
     const ShellPlacement placement{random_pose(random, 0.4), random.uniform(0.3, 2),
                                    random.uniform(0.5, 1.5)};
-    const ShellAnswer answer =
+    const ShellResult answer =
         find_hits(tree, target, placement, {.margin = 0.01 * placement.field_scale}, state);
     const ShellForceSettings settings{
         .stiffness = 1e5,
         .scale = random.below(2) == 0 ? ShellForceScale::kPressure : ShellForceScale::kMeanDepth,
         .normal = random.below(2) == 0 ? ShellForceNormal::kShell : ShellForceNormal::kField,
         .center = random.in_unit_ball()};
-    const ShellForce fast = find_force(tree, target, placement, answer.hits, settings);
+    const ShellForce fast = compute_force(tree, target, placement, answer.hits, settings);
     const ShellForce slow = force_by_definition(tree, target, placement, answer.hits, settings);
     const double scale = 1 + length(slow.force);
     ASSERT_NEAR(length(fast.force - slow.force), 0, 1e-10 * scale);
@@ -148,11 +148,11 @@ TEST(ShellContact, ManifoldsAreDeepestFirstAndDistinct) {
   const PointSphereTree tree = make_tree(make_shape("gear", {}), 2000);
   const ShellTarget target{BoxField{{0.1, 0, 0}, {0.5, 0.2, 0.4}}};
   Random random(72);
-  ShellState state;
+  ShellScratch state;
   int full = 0;
   for (int i = 0; i < unless_slow(500, 60); ++i) {
     const ShellPlacement placement{random_pose(random, 0.6)};
-    const ShellAnswer answer = find_hits(tree, target, placement, {}, state);
+    const ShellResult answer = find_hits(tree, target, placement, {}, state);
     const std::uint32_t most = 1 + random.below(4);
     const Manifold m = choose_manifold(tree, target, placement, answer.hits, most);
     ASSERT_EQ(m.count == 0, answer.hits.empty());
@@ -172,11 +172,11 @@ TEST(ShellContact, ManifoldsSpanThePatch) {
   const PointSphereTree box =
       make_tree(make_box({.size_x = 0.4, .size_y = 0.2, .size_z = 0.3}), 3000);
   Random random(73);
-  ShellState state;
+  ShellScratch state;
   for (int i = 0; i < 50; ++i) {
     const Quat tilt = rotation_about({random.uniform(-1, 1), 0, random.uniform(-1, 1)}, 1e-3);
     const ShellPlacement placement{{tilt, {0, 0.098, 0}}};
-    const ShellAnswer answer = find_hits(box, ground(), placement, {}, state);
+    const ShellResult answer = find_hits(box, ground(), placement, {}, state);
     const Manifold m = choose_manifold(box, ground(), placement, answer.hits);
     ASSERT_EQ(m.count, 4U);
     std::vector<Vec3> p;
@@ -191,25 +191,25 @@ TEST(ShellContact, ManifoldsSpanThePatch) {
 TEST(ShellContact, SegmentsPartitionTheHits) {
   const PointSphereTree tree = make_tree(make_shape("gear", {}), 2000);
   Random random(74);
-  ShellState state;
+  ShellScratch state;
   for (const std::uint32_t wanted : {1U, 4U, 15U, 60U, 100000U}) {
-    const ShellSegments segments = find_segments(tree, wanted);
-    const std::size_t count = segments.first_point.size() - 1;
-    EXPECT_EQ(segments.first_point.front(), 0U);
-    EXPECT_EQ(segments.first_point.back(), tree.point_count());
-    ASSERT_TRUE(std::is_sorted(segments.first_point.begin(), segments.first_point.end()));
+    const ShellPatches patches = find_patches(tree, wanted);
+    const std::size_t count = patches.first_point.size() - 1;
+    EXPECT_EQ(patches.first_point.front(), 0U);
+    EXPECT_EQ(patches.first_point.back(), tree.point_count());
+    ASSERT_TRUE(std::is_sorted(patches.first_point.begin(), patches.first_point.end()));
     if (wanted > 60) continue;
     EXPECT_LE(std::abs(std::log(static_cast<double>(count) / wanted)), std::log(3.0));
     for (int i = 0; i < 20; ++i) {
       const ShellPlacement placement{random_pose(random, 0.3)};
-      const ShellAnswer answer = find_hits(tree, ground(), placement, {}, state);
+      const ShellResult answer = find_hits(tree, ground(), placement, {}, state);
       std::size_t next = 0;
       for (std::uint32_t s = 0; s < count; ++s) {
-        const auto part = hits_of_segment(segments, s, answer.hits);
+        const auto part = hits_of_patch(patches, s, answer.hits);
         if (part.empty()) continue;
         ASSERT_EQ(part.data(), answer.hits.data() + next);
-        ASSERT_GE(part.front().point, segments.first_point[s]);
-        ASSERT_LT(part.back().point, segments.first_point[s + 1]);
+        ASSERT_GE(part.front().point, patches.first_point[s]);
+        ASSERT_LT(part.back().point, patches.first_point[s + 1]);
         next += part.size();
       }
       ASSERT_EQ(next, answer.hits.size());

@@ -1,4 +1,4 @@
-#include "isotact/queries/shell_query.h"
+#include "isotact/queries/points/shell_query.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,10 +8,10 @@
 
 #include "isotact/base/random.h"
 #include "isotact/field/build/build_field.h"
-#include "isotact/geometry/primitives.h"
-#include "isotact/queries/detail/shell_view.h"
+#include "isotact/geometry/primitives/primitives.h"
+#include "isotact/queries/points/detail/shell_view.h"
 
-#include "motions.h"
+#include "queries/swept/motions.h"
 #include "support/slow_build.h"
 
 namespace isotact {
@@ -66,7 +66,7 @@ const std::vector<NamedTarget>& all_targets() {
         {"capsule", ShellTarget(CapsuleField{{0, -0.3, 0.1}, {0.2, 0.3, 0}, 0.2})},
         {"point capsule", ShellTarget(CapsuleField{{0.1, 0, 0}, {0.1, 0, 0}, 0.3})},
         {"cylinder", ShellTarget(CylinderField{{0, 0.1, 0}, 0.3, 0.6}, 0.02)},
-        {"cone", ShellTarget(ConeSolid{{0, 0.1, 0}, 0.3, 0.7, 0.01})},
+        {"cone", ShellTarget(ConeField{{0, 0.1, 0}, 0.3, 0.7}, 0.01)},
         {"hull", ShellTarget(make_octahedron(0.5, 0.04))},
         {"brick field", ShellTarget(field, settings)},
         {"layers", map(VoxmapEncoding::kLayers)},
@@ -106,7 +106,7 @@ ShellPlacement make_meeting(const PointSphereTree& tree, const ShellTarget& targ
   return placement;
 }
 
-void expect_same(const ShellAnswer& fast, const ShellAnswer& slow) {
+void expect_same(const ShellResult& fast, const ShellResult& slow) {
   ASSERT_EQ(fast.hits.size(), slow.hits.size());
   for (std::size_t i = 0; i < fast.hits.size(); ++i) {
     ASSERT_EQ(fast.hits[i].point, slow.hits[i].point);
@@ -124,7 +124,7 @@ TEST(ShellQuery, FindsWhatTestingEveryPointFinds) {
       sample_shape("gear", 3000), sample_shape("bowl", 500, {.cluster_size = 3}),
       sample_shape("torus", 700, {.cluster_size = 16}), sample_shape("box", 9)};
   Random random(61);
-  ShellState fast_state, slow_state;
+  ShellScratch fast_state, slow_state;
   for (const NamedTarget& t : all_targets()) {
     SCOPED_TRACE(t.name);
     int touching = 0, culled = 0;
@@ -135,8 +135,8 @@ TEST(ShellQuery, FindsWhatTestingEveryPointFinds) {
       const double most = std::min(kMargin * placement.field_scale, 0.02);
       const ShellRequest request{.margin = random.below(2) == 0 ? 0 : random.uniform(-0.02, most),
                                  .want_distance = true};
-      const ShellAnswer fast = find_hits(tree, t.target, placement, request, fast_state);
-      const ShellAnswer slow = find_hits_linear(tree, t.target, placement, request, slow_state);
+      const ShellResult fast = find_hits(tree, t.target, placement, request, fast_state);
+      const ShellResult slow = find_hits_linear(tree, t.target, placement, request, slow_state);
       expect_same(fast, slow);
       if (HasFatalFailure()) return;
       touching += fast.hits.empty() ? 0 : 1;
@@ -150,7 +150,7 @@ TEST(ShellQuery, FindsWhatTestingEveryPointFinds) {
 TEST(ShellQuery, DistancesAreThoseOfTheTarget) {
   const PointSphereTree tree = sample_shape("gear", 500);
   Random random(62);
-  ShellState state;
+  ShellScratch state;
   for (const NamedTarget& t : all_targets()) {
     SCOPED_TRACE(t.name);
     int checked = 0;
@@ -190,8 +190,8 @@ TEST(ShellQuery, FormulasAreThoseOfTheFields) {
 // Against many points of the surface.
 TEST(ShellQuery, ConesAndHullsAreExact) {
   Random random(64);
-  const ConeSolid cone{{0, 0.1, 0}, 0.3, 0.7, 0.05};
-  const ShellTarget targets[] = {ShellTarget(cone), ShellTarget(make_octahedron(0.5, 0.04))};
+  const ConeField cone{{0, 0.1, 0}, 0.3, 0.7};
+  const ShellTarget targets[] = {ShellTarget(cone, 0.05), ShellTarget(make_octahedron(0.5, 0.04))};
   for (const ShellTarget& target : targets)
     for (int i = 0; i < 2000; ++i) {
       const Vec3 p = random.in_unit_ball();
@@ -265,19 +265,19 @@ TEST(ShellQuery, EveryWidthGivesTheSameBits) {
 TEST(ShellQuery, LevelsComeNearerAndStateWhatTheyMayMiss) {
   const PointSphereTree tree = sample_shape("gear", 3000);
   Random random(66);
-  ShellState state, slow_state;
+  ShellScratch state, slow_state;
   std::vector<double> error(static_cast<std::size_t>(tree.level_count()) + 1, 0.0);
   int interesting = 0;
   for (const NamedTarget& t : all_targets()) {
     SCOPED_TRACE(t.name);
     for (int i = 0; i < unless_slow(60, 6); ++i) {
       const ShellPlacement placement = make_meeting(tree, t.target, random);
-      const ShellAnswer all = find_hits_linear(tree, t.target, placement, {}, slow_state);
+      const ShellResult all = find_hits_linear(tree, t.target, placement, {}, slow_state);
       if (all.hits.empty()) continue;
       ++interesting;
       double bound = -std::numeric_limits<double>::infinity();
       for (int level = 0; level <= tree.level_count(); ++level) {
-        const ShellAnswer part = find_hits(tree, t.target, placement, {.level = level}, state);
+        const ShellResult part = find_hits(tree, t.target, placement, {.level = level}, state);
         ASSERT_EQ(part.status, ShellStatus::kComplete);
         ASSERT_EQ(part.level, level);
         ASSERT_LE(part.lower_bound, all.distance + 1e-6);
@@ -289,7 +289,7 @@ TEST(ShellQuery, LevelsComeNearerAndStateWhatTheyMayMiss) {
             std::is_sorted(part.hits.begin(), part.hits.end(),
                            [](const ShellHit& a, const ShellHit& b) { return a.point < b.point; }));
       }
-      const ShellAnswer full = find_hits(
+      const ShellResult full = find_hits(
           tree, t.target, placement, {.level = tree.level_count(), .max_nodes = 1'000'000}, state);
       expect_same(full, all);
       if (HasFatalFailure()) return;
@@ -304,16 +304,16 @@ TEST(ShellQuery, LevelsComeNearerAndStateWhatTheyMayMiss) {
 TEST(ShellQuery, WorkBudgetsAreKeptAndRepeatable) {
   const PointSphereTree tree = sample_shape("gear", 3000);
   Random random(67);
-  ShellState state, again_state, slow_state;
+  ShellScratch state, again_state, slow_state;
   int cut = 0;
   for (const NamedTarget& t : all_targets())
     for (int i = 0; i < unless_slow(60, 6); ++i) {
       const ShellPlacement placement = make_meeting(tree, t.target, random);
-      const ShellAnswer all = find_hits_linear(tree, t.target, placement, {}, slow_state);
+      const ShellResult all = find_hits_linear(tree, t.target, placement, {}, slow_state);
       const std::uint64_t budget = 1 + random.below(600);
       const ShellRequest request{.max_nodes = budget};
-      const ShellAnswer part = find_hits(tree, t.target, placement, request, state);
-      const ShellAnswer again = find_hits(tree, t.target, placement, request, again_state);
+      const ShellResult part = find_hits(tree, t.target, placement, request, state);
+      const ShellResult again = find_hits(tree, t.target, placement, request, again_state);
       expect_same(part, again);
       // No more than one node's children, and their points, past it.
       ASSERT_LE(part.work.spheres + part.work.points, budget + 2 * kMaxChildren);
@@ -334,14 +334,14 @@ TEST(ShellQuery, WorkBudgetsAreKeptAndRepeatable) {
 TEST(ShellQuery, TimeBudgetsGiveAnAnswer) {
   const PointSphereTree tree = sample_shape("gear", 3000);
   const ShellTarget& target = all_targets()[9].target;
-  ShellState state, slow_state;
+  ShellScratch state, slow_state;
   Random random(68);
   for (int i = 0; i < 50; ++i) {
     const ShellPlacement placement = make_meeting(tree, target, random);
-    const ShellAnswer all = find_hits_linear(tree, target, placement, {}, slow_state);
-    const ShellAnswer none = find_hits(tree, target, placement, {.max_microseconds = 1e-3}, state);
+    const ShellResult all = find_hits_linear(tree, target, placement, {}, slow_state);
+    const ShellResult none = find_hits(tree, target, placement, {.max_microseconds = 1e-3}, state);
     EXPECT_LE(none.lower_bound, std::min(all.distance, 0.0));
-    const ShellAnswer enough = find_hits(tree, target, placement, {.max_microseconds = 1e9}, state);
+    const ShellResult enough = find_hits(tree, target, placement, {.max_microseconds = 1e9}, state);
     expect_same(enough, all);
   }
 }
@@ -352,7 +352,7 @@ TEST(ShellQuery, CoherenceNeverChangesAnAnswer) {
   Random random(69);
   for (const NamedTarget& t : all_targets()) {
     SCOPED_TRACE(t.name);
-    ShellState state, slow_state;
+    ShellScratch state, slow_state;
     state.set_coherent(true);
     int remembered = 0, touching = 0, steps = 0;
     for (int run = 0; run < unless_slow(12, 3); ++run) {
@@ -360,8 +360,8 @@ TEST(ShellQuery, CoherenceNeverChangesAnAnswer) {
       const double speed = run % 3 == 0 ? 0 : std::pow(10.0, random.uniform(-5, -2));
       const Vec3 axis = random.unit_vector(), direction = random.unit_vector();
       for (int step = 0; step < 40; ++step, ++steps) {
-        const ShellAnswer fast = find_hits(tree, t.target, placement, {}, state);
-        const ShellAnswer slow = find_hits_linear(tree, t.target, placement, {}, slow_state);
+        const ShellResult fast = find_hits(tree, t.target, placement, {}, state);
+        const ShellResult slow = find_hits_linear(tree, t.target, placement, {}, slow_state);
         expect_same(fast, slow);
         if (HasFatalFailure()) return;
         remembered += fast.work.spheres == 0 ? 1 : 0;

@@ -1,4 +1,4 @@
-#include "isotact/queries/detail/cubic.h"
+#include "isotact/queries/segments/detail/cubic.h"
 
 #include <gtest/gtest.h>
 

@@ -7,9 +7,9 @@
 
 #include "isotact/base/random.h"
 #include "isotact/field/build/build_field.h"
-#include "isotact/geometry/predicates.h"
-#include "isotact/geometry/primitives.h"
-#include "isotact/queries/exact_segment.h"
+#include "isotact/geometry/mesh/predicates.h"
+#include "isotact/geometry/primitives/primitives.h"
+#include "isotact/queries/segments/exact_segment.h"
 
 namespace isotact {
 namespace {
@@ -217,7 +217,7 @@ TEST(SegmentsAgainstTriangles, WrongAnswersAreNotExplained) {
   const Surface surface = prepare_surface(mesh, {.voxel_size = lattice.spacing});
   const BrickField field = build_field(surface, lattice, settings).field;
   const ExactSegmentTracer exact_tracer(surface);
-  const SegmentTracer grown(field, {.iso = 1.5 * lattice.spacing});
+  const SegmentTracer grown(field, {.margin = 1.5 * lattice.spacing});
   CrossingAccount account, blind;
   Random random(5);
   ExactCrossings exact;

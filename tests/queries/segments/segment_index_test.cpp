@@ -1,15 +1,14 @@
-#include "isotact/queries/detail/segment_index.h"
-
 #include <cmath>
 
 #include <gtest/gtest.h>
 
 #include "isotact/base/random.h"
 #include "isotact/field/build/build_field.h"
-#include "isotact/geometry/primitives.h"
-#include "isotact/queries/detail/batch_tracer.h"
+#include "isotact/geometry/primitives/primitives.h"
+#include "isotact/queries/segments/detail/batch_tracer.h"
+#include "isotact/queries/segments/detail/segment_slab.h"
 
-#include "shape_field.h"
+#include "queries/points/shape_field.h"
 
 namespace isotact::detail {
 namespace {
@@ -68,8 +67,8 @@ TEST(SegmentIndex, TellsTheSideOfAPlace) {
     const BrickField field = make_field(shape, 64);
     const Lattice& lattice = field.lattice();
     for (const double cells : {0.0, -1.3, 2.5, 12.0}) {
-      const double iso = cells * field.voxel_size();
-      const SegmentIndex index = build_segment_index(field, static_cast<float>(iso), {1});
+      const double margin = cells * field.voxel_size();
+      const SegmentIndex index = build_segment_index(field, static_cast<float>(margin), {1});
       Random random(5);
       for (int i = 0; i < 10000; ++i) {
         Vec3 p = random.in_box(field.bounds().lower, field.bounds().upper);
@@ -77,7 +76,7 @@ TEST(SegmentIndex, TellsTheSideOfAPlace) {
         if (i % 2 == 0)
           for (int step = 0; step < 3; ++step) {
             const FieldSample s = field.sample(p);
-            p -= s.gradient * ((s.distance - iso) / std::max(0.1, length_sq(s.gradient)));
+            p -= s.gradient * ((s.distance - margin) / std::max(0.1, length_sq(s.gradient)));
             if (step == 2) p += random.in_unit_ball() * (2 * field.voxel_size());
             if (!contains(field.bounds(), p)) p = center(field.bounds());
           }
@@ -87,8 +86,8 @@ TEST(SegmentIndex, TellsTheSideOfAPlace) {
         const Told told = ask(index, at, static_cast<std::size_t>(i) & 7U);
         ++claims[static_cast<int>(told.by)];
         if (told.by != Claim::kNone) {
-          ASSERT_EQ(told.inside, field.value(p) <= iso)
-              << shape << " iso " << cells << " claim " << static_cast<int>(told.by);
+          ASSERT_EQ(told.inside, field.value(p) <= margin)
+              << shape << " margin " << cells << " claim " << static_cast<int>(told.by);
         }
       }
     }
@@ -136,10 +135,10 @@ TEST(SegmentIndex, KernelsGiveTheSameBits) {
   for (const char* shape : {"gear", "terrain"}) {
     const BrickField field = make_field(shape, 80);
     for (const double cells : {0.0, 6.0}) {
-      const auto iso = static_cast<float>(cells * field.voxel_size());
-      const SegmentIndex index = build_segment_index(field, iso, {1});
-      BatchTracer narrow(field, index, iso, SimdLevel::kBaseline),
-          wide(field, index, iso, SimdLevel::kAvx2);
+      const auto margin = static_cast<float>(cells * field.voxel_size());
+      const SegmentIndex index = build_segment_index(field, margin, {1});
+      BatchTracer narrow(field, index, margin, SimdLevel::kBaseline),
+          wide(field, index, margin, SimdLevel::kAvx2);
       Random random(8);
       for (std::size_t batch = 0; batch < 10; ++batch) {
         std::vector<Segment> segments(kBatchSegments - batch);
@@ -148,7 +147,7 @@ TEST(SegmentIndex, KernelsGiveTheSameBits) {
           s.to = to_float(random.in_box(field.bounds().lower, field.bounds().upper));
           if (random.below(4) == 0) s.to[random.below(3)] *= 3;
         }
-        SegmentCounts a, b;
+        SegmentWork a, b;
         narrow.run(segments, a);
         wide.run(segments, b);
         ASSERT_EQ(a.nodes, b.nodes);
@@ -158,8 +157,8 @@ TEST(SegmentIndex, KernelsGiveTheSameBits) {
         for (std::size_t i = 0; i < segments.size(); ++i) {
           ASSERT_EQ(narrow.is_sure(i), wide.is_sure(i));
           if (!narrow.is_sure(i)) continue;
-          narrow.append(i, SegmentMode::kIntervals, of_narrow);
-          wide.append(i, SegmentMode::kIntervals, of_wide);
+          narrow.append(i, Mode::kAll, of_narrow);
+          wide.append(i, Mode::kAll, of_wide);
         }
         ASSERT_EQ(of_narrow, of_wide);
         found += of_wide.size();

@@ -1,16 +1,16 @@
-#include "isotact/queries/segment.h"
+#include "isotact/queries/segments/segment.h"
 
 #include <cmath>
 
 #include <gtest/gtest.h>
 
 #include "isotact/base/random.h"
-#include "isotact/field/analytic.h"
 #include "isotact/field/build/bake.h"
 #include "isotact/field/build/build_field.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/field/models/analytic.h"
+#include "isotact/geometry/primitives/primitives.h"
 
-#include "shape_field.h"
+#include "queries/points/shape_field.h"
 #include "support/slow_build.h"
 
 namespace isotact {
@@ -49,10 +49,11 @@ Segment random_segment(const Aabb& box, Random& random) {
 
 // Values along the segment, against the intervals found.
 template <typename F>
-void check_values(const F& field, const Segment& s, double iso,
+void check_values(const F& field, const Segment& s, double margin,
                   std::span<const SegmentInterval> found, double cell) {
   const Vec3 from = to_double(s.from), by = to_double(s.to) - from;
-  const double slack = field.lipschitz() * (1e-3 * cell + 1e-6 * length(by)) + 1e-6 * std::abs(iso);
+  const double slack =
+      field.lipschitz() * (1e-3 * cell + 1e-6 * length(by)) + 1e-6 * std::abs(margin);
   for (std::size_t i = 0; i < found.size(); ++i) {
     ASSERT_LE(found[i].enter, found[i].exit);
     if (i > 0) {
@@ -63,11 +64,11 @@ void check_values(const F& field, const Segment& s, double iso,
   for (int k = 0; k <= kSteps; ++k) {
     const double t = static_cast<double>(k) / kSteps;
     const double v = field.value(from + by * t);
-    if (std::abs(v - iso) <= slack) continue;
+    if (std::abs(v - margin) <= slack) continue;
     bool inside = false;
     for (const SegmentInterval& in : found)
       inside = inside || (static_cast<double>(in.enter) <= t && t <= static_cast<double>(in.exit));
-    ASSERT_EQ(inside, v <= iso) << "at " << t << ", value " << v << ", iso " << iso;
+    ASSERT_EQ(inside, v <= margin) << "at " << t << ", value " << v << ", margin " << margin;
   }
 }
 
@@ -78,11 +79,11 @@ TEST(Segments, EveryTraversalGivesTheSameAnswer) {
     const DenseGrid grid = make_grid(field);
     const double h = field.voxel_size();
     for (const double cells : {0.0, -2.0, 0.7, 5.0, 20.0}) {
-      const double iso = cells * h;
+      const double margin = cells * h;
       std::vector<SegmentTracer> on_bricks, on_grid;
       for (const Traversal way : {Traversal::kUniform, Traversal::kOctree, Traversal::kFast}) {
-        on_bricks.emplace_back(field, SegmentSettings{.iso = iso, .traversal = way});
-        on_grid.emplace_back(grid, SegmentSettings{.iso = iso, .traversal = way});
+        on_bricks.emplace_back(field, SegmentSettings{.margin = margin, .traversal = way});
+        on_grid.emplace_back(grid, SegmentSettings{.margin = margin, .traversal = way});
       }
       Random random(7);
       for (int i = 0; i < unless_slow(400, 100); ++i, ++segments) {
@@ -93,12 +94,12 @@ TEST(Segments, EveryTraversalGivesTheSameAnswer) {
           ASSERT_LE(n, 64U);
           const std::span<const SegmentInterval> found(want, n);
           if (tracers == &on_bricks)
-            ASSERT_NO_FATAL_FAILURE(check_values(field, s, iso, found, h));
+            ASSERT_NO_FATAL_FAILURE(check_values(field, s, margin, found, h));
           else
-            ASSERT_NO_FATAL_FAILURE(check_values(grid, s, iso, found, h));
+            ASSERT_NO_FATAL_FAILURE(check_values(grid, s, margin, found, h));
           for (std::size_t other = 1; other < 3; ++other) {
             const std::size_t m = (*tracers)[other].trace(s, got);
-            ASSERT_EQ(n, m) << shape << " iso " << cells << " way " << other << " segment " << i;
+            ASSERT_EQ(n, m) << shape << " margin " << cells << " way " << other << " segment " << i;
             for (std::size_t k = 0; k < n; ++k) ASSERT_EQ(want[k], got[k]);
           }
           hits += n > 0 ? 1 : 0;
@@ -122,13 +123,12 @@ TEST(Segments, BatchesGiveTheSameAnswer) {
       for (int i = 0; i < unless_slow(3000, 300); ++i)
         segments.push_back(random_segment(field.bounds(), random));
       segments[7].to = segments[7].from;
-      for (const SegmentMode mode :
-           {SegmentMode::kIntervals, SegmentMode::kFirst, SegmentMode::kAny}) {
-        const double iso = cells * field.voxel_size();
-        const SegmentTracer slow(field,
-                                 {.iso = iso, .mode = mode, .traversal = Traversal::kUniform});
-        const SegmentTracer one(field, {.iso = iso, .mode = mode, .threads = {1}});
-        const SegmentTracer two(field, {.iso = iso, .mode = mode, .threads = {2}});
+      for (const Mode mode : {Mode::kAll, Mode::kFirst, Mode::kAny}) {
+        const double margin = cells * field.voxel_size();
+        const SegmentTracer slow(
+            field, {.margin = margin, .mode = mode, .traversal = Traversal::kUniform});
+        const SegmentTracer one(field, {.margin = margin, .mode = mode, .threads = {1}});
+        const SegmentTracer two(field, {.margin = margin, .mode = mode, .threads = {2}});
         SegmentResults a, b;
         one.trace(segments, a);
         two.trace(segments, b);
@@ -207,7 +207,7 @@ TEST(Segments, WaysThatLeaveFromASideAreFollowed) {
       for (int x = 0; x <= 8; ++x) parts.samples.push_back(1 - 0.125F * static_cast<float>(y));
   const DenseGrid grid(std::move(parts));
   for (const Traversal way : {Traversal::kUniform, Traversal::kOctree, Traversal::kFast}) {
-    const SegmentTracer tracer(grid, {.iso = 0.3, .traversal = way});
+    const SegmentTracer tracer(grid, {.margin = 0.3, .traversal = way});
     SegmentInterval got[4], beside[4];
     ASSERT_EQ(tracer.trace({{1, 0.1F, 0.5F}, {1.1F, 0.9F, 0.5F}}, got), 1U);
     ASSERT_EQ(tracer.trace({{0.9999F, 0.1F, 0.5F}, {1.1F, 0.9F, 0.5F}}, beside), 1U);
@@ -263,13 +263,14 @@ TEST(Segments, FollowsTheIsosurfaceOutOfTheBox) {
       build_field(make_sphere({.radius = 0.5, .frequency = 16}), {.resolution = 48}).field;
   Random random(3);
   int hits = 0;
-  for (const double iso : {0.2, 0.5, 2.0}) {
-    const SegmentTracer tracer(field, {.iso = iso});
+  for (const double margin : {0.2, 0.5, 2.0}) {
+    const SegmentTracer tracer(field, {.margin = margin});
     for (int i = 0; i < 500; ++i) {
       const Segment s{to_float(random.in_unit_ball() * 5.0), to_float(random.in_unit_ball() * 5.0)};
       SegmentInterval found[8];
       const std::size_t n = tracer.trace(s, found);
-      ASSERT_NO_FATAL_FAILURE(check_values(field, s, iso, std::span(found, n), field.voxel_size()));
+      ASSERT_NO_FATAL_FAILURE(
+          check_values(field, s, margin, std::span(found, n), field.voxel_size()));
       hits += n > 0 ? 1 : 0;
     }
   }

@@ -1,4 +1,4 @@
-#include "isotact/queries/motion.h"
+#include "isotact/queries/swept/motion.h"
 
 #include <cmath>
 #include <limits>
@@ -24,9 +24,9 @@ TEST(Motion, EndsAreThePosesGiven) {
       ShellMotion motion = random_motion(random, 3);
       motion.model = model;
       const Vec3 p = random.in_unit_ball();
-      expect_near(find_map(motion, 0) * p,
+      expect_near(compute_map(motion, 0) * p,
                   transform_point(inverse(motion.field.from) * motion.shell.from, p), 1e-12);
-      expect_near(find_map(motion, 1) * p,
+      expect_near(compute_map(motion, 1) * p,
                   transform_point(inverse(motion.field.to) * motion.shell.to, p), 1e-12);
     }
 }
@@ -37,7 +37,7 @@ TEST(Motion, ConstantRatesTurnThePivotStraight) {
                 .to = {.rotation = rotation_about({0, 0, 1}, kPi / 2), .translation = {2, 2, 0}},
                 .pivot = {1, 0, 0}},
       .model = MotionModel::kConstantRates};
-  const AffineMap half = find_map(motion, 0.5);
+  const AffineMap half = compute_map(motion, 0.5);
   expect_near(half * Vec3{1, 0, 0}, {2, 1.5, 0}, 1e-12);  // from (2, 0, 0) to (2, 3, 0)
   const double c = std::sqrt(0.5);
   expect_near(half.linear * Vec3{1, 0, 0}, {c, c, 0}, 1e-12);
@@ -56,7 +56,7 @@ TEST(Motion, OnlyTheRelativeMotionMatters) {
       moved.field.to = shift * motion.field.to;
       const Vec3 p = random.in_unit_ball();
       for (const double t : {0.0, 0.3, 0.8, 1.0})
-        expect_near(find_map(motion, t) * p, find_map(moved, t) * p, 1e-11);
+        expect_near(compute_map(motion, t) * p, compute_map(moved, t) * p, 1e-11);
     }
   }
 }
@@ -73,7 +73,7 @@ TEST(Motion, AScrewAdvancesEvenly) {
     motion.model = MotionModel::kScrew;
     // The same map takes each place to that a quarter later.
     const Vec3 p = random.in_unit_ball(), q = random.in_unit_ball();
-    const auto place = [&](double t, const Vec3& x) { return find_map(motion, t) * x; };
+    const auto place = [&](double t, const Vec3& x) { return compute_map(motion, t) * x; };
     const double step = length(place(0.25, p) - place(0, p));
     EXPECT_NEAR(length(place(0.5, p) - place(0.25, p)), step, 1e-9);
     EXPECT_NEAR(length(place(1, p) - place(0.75, p)), step, 1e-9);
@@ -90,7 +90,7 @@ TEST(Motion, APolynomialGoesThroughItsPoses) {
     ASSERT_FALSE(find_flaw(motion));
     const Vec3 p = random.in_unit_ball();
     for (std::size_t k = 0; k < n; ++k)
-      expect_near(find_map(motion, static_cast<double>(k) / static_cast<double>(n - 1)) * p,
+      expect_near(compute_map(motion, static_cast<double>(k) / static_cast<double>(n - 1)) * p,
                   transform_point(poses[k], p), 1e-11);
   }
 }
@@ -106,7 +106,7 @@ TEST(Motion, ChainsKeepToTheirBounds) {
       const Sphere ball{random.in_unit_ball(), 0.2 + random.uniform()};
       const double tolerance = 1e-3;
       ShellPath path;
-      find_shell_path(motion, ball, tolerance, path);
+      compute_shell_path(motion, ball, tolerance, path);
       if (path.piece_count() < kMostPieces) {
         ASSERT_LE(path.error, tolerance);
       }
@@ -119,7 +119,7 @@ TEST(Motion, ChainsKeepToTheirBounds) {
         const auto on_chain = [&](const Vec3& x) {
           return lerp(path.maps[piece] * x, path.maps[piece + 1] * x, u);
         };
-        const double off = length(on_chain(p) - find_map(motion, at / path.piece_count()) * p);
+        const double off = length(on_chain(p) - compute_map(motion, at / path.piece_count()) * p);
         ASSERT_LE(off, path.error + 1e-11) << name(model);
         if (path.error > 1e-6) tightest = std::max(tightest, off / path.error);
         ASSERT_LE(length(on_chain(p) - on_chain(q)), path.stretch * length(p - q) * (1 + 1e-9));

@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include "isotact/base/random.h"
-#include "isotact/queries/motion.h"
+#include "isotact/queries/swept/motion.h"
 
 namespace isotact {
 

@@ -1,5 +1,3 @@
-#include "isotact/queries/swept_memory.h"
-
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -8,15 +6,15 @@
 
 #include "isotact/base/error.h"
 #include "isotact/base/random.h"
-#include "isotact/field/analytic.h"
 #include "isotact/field/build/build_field.h"
-#include "isotact/geometry/primitives.h"
-#include "isotact/queries/detail/front_lanes.h"
-#include "isotact/queries/detail/swept_front.h"
-#include "isotact/queries/swept.h"
+#include "isotact/field/models/analytic.h"
+#include "isotact/geometry/primitives/primitives.h"
+#include "isotact/queries/swept/detail/front_lanes.h"
+#include "isotact/queries/swept/detail/swept_front.h"
+#include "isotact/queries/swept/swept.h"
 
 #include "motions.h"
-#include "shape_field.h"
+#include "queries/points/shape_field.h"
 #include "support/slow_build.h"
 
 namespace isotact {
@@ -105,32 +103,32 @@ void expect_same_step(const SweptResults& with, const SweptResults& without) {
 // Steps of a walk with memory and without, all points and the first.
 void compare(const SweptTracer& all, const SweptTracer& first, const PointSphereTree& tree,
              Walk walk, int steps, MemoryTally& tally) {
-  SweptMemory of_all, of_first;
+  SweptScratch of_all, of_first;
   SweptResults with, without;
   for (int i = 0; i < steps; ++i) {
     const ShellMotion motion = walk.next();
     all.trace(tree, motion, without);
-    all.trace(tree, motion, of_all, with);
+    all.trace(tree, motion, with, of_all);
     ASSERT_NO_FATAL_FAILURE(expect_same_step(with, without)) << "step " << i;
     ++tally.steps;
     tally.touching += without.hits.empty() ? 0 : 1;
     tally.hits += without.hits.size();
     for (const SegmentInterval& in : without.intervals)
       tally.changing += in.enter > 0 || in.exit < 1 ? 1U : 0U;
-    tally.traced += with.motions[0].counts.segments;
-    tally.traced_without += without.motions[0].counts.segments;
+    tally.traced += with.motions[0].work.segments;
+    tally.traced_without += without.motions[0].work.segments;
     first.trace(tree, motion, without);
-    first.trace(tree, motion, of_first, with);
+    first.trace(tree, motion, with, of_first);
     ASSERT_NO_FATAL_FAILURE(expect_same_step(with, without)) << "step " << i << ", first";
   }
 }
 
 template <typename... Field>
-void compare(const PointSphereTree& tree, const Walk& walk, MemoryTally& tally, double iso,
+void compare(const PointSphereTree& tree, const Walk& walk, MemoryTally& tally, double margin,
              const Field&... field) {
-  const SweptTracer all(field..., SweptSettings{.iso = iso, .threads = {1}});
+  const SweptTracer all(field..., SweptSettings{.margin = margin, .threads = {1}});
   const SweptTracer first(field...,
-                          SweptSettings{.iso = iso, .mode = SweptMode::kFirst, .threads = {1}});
+                          SweptSettings{.margin = margin, .mode = Mode::kFirst, .threads = {1}});
   compare(all, first, tree, walk, kSteps, tally);
 }
 
@@ -154,7 +152,7 @@ void expect_worth(const MemoryTally& tally) {
   EXPECT_LT(static_cast<double>(tally.traced), 0.7 * static_cast<double>(tally.traced_without));
 }
 
-TEST(SweptMemory, NeverChangesTheAnswerInBricks) {
+TEST(SweptScratch, NeverChangesTheAnswerInBricks) {
   MemoryTally tally;
   std::uint64_t seed = 1;
   for (const char* shape : {"gear", "torus", "box", "bowl"}) {
@@ -167,7 +165,7 @@ TEST(SweptMemory, NeverChangesTheAnswerInBricks) {
   expect_worth(tally);
 }
 
-TEST(SweptMemory, NeverChangesTheAnswerOfNutAndBolt) {
+TEST(SweptScratch, NeverChangesTheAnswerOfNutAndBolt) {
   MemoryTally tally;
   const BrickField bolt = make_field("bolt", 96);
   const PointSphereTree nut = make_shell_tree("nut", 1500);
@@ -177,7 +175,7 @@ TEST(SweptMemory, NeverChangesTheAnswerOfNutAndBolt) {
   expect_worth(tally);
 }
 
-TEST(SweptMemory, NeverChangesTheAnswerOfAnalyticFields) {
+TEST(SweptScratch, NeverChangesTheAnswerOfAnalyticFields) {
   MemoryTally tally;
   const PointSphereTree tree = make_shell_tree("gear", 600);
   const double size = size_of(tree);
@@ -189,7 +187,7 @@ TEST(SweptMemory, NeverChangesTheAnswerOfAnalyticFields) {
 }
 
 // No distance at all, and as steep as it likes.
-TEST(SweptMemory, NeverChangesTheAnswerInNoise) {
+TEST(SweptScratch, NeverChangesTheAnswerInNoise) {
   Random random(10);
   MemoryTally tally;
   const PointSphereTree tree = make_shell_tree("torus", 400);
@@ -206,16 +204,16 @@ TEST(SweptMemory, NeverChangesTheAnswerInNoise) {
 }
 
 // A memory that meets another tree or tracer starts anew, also where the old one is gone.
-TEST(SweptMemory, ServesWhoeverComes) {
+TEST(SweptScratch, ServesWhoeverComes) {
   const BrickField gear = make_field("gear", 32), torus = make_field("torus", 32);
   const PointSphereTree a = make_shell_tree("gear", 300), b = make_shell_tree("torus", 200);
-  SweptMemory memory;
+  SweptScratch memory;
   SweptResults with, without;
   Random random(12);
   int touching = 0;
   for (int i = 0; i < 40; ++i) {
     const SweptTracer tracer(i % 3 == 0 ? gear : torus,
-                             {.iso = i % 5 == 0 ? 0.01 : 0, .threads = {1}});
+                             {.margin = i % 5 == 0 ? 0.01 : 0, .threads = {1}});
     const PointSphereTree& tree = i % 2 == 0 ? a : b;
     Pose pose = random_pose(random, size_of(tree) * 0.5);
     for (int k = 0; k < 3; ++k) {
@@ -223,7 +221,7 @@ TEST(SweptMemory, ServesWhoeverComes) {
       pose.translation += random.in_unit_ball() * 1e-4;
       motion.shell.to = pose;
       tracer.trace(tree, motion, without);
-      tracer.trace(tree, motion, memory, with);
+      tracer.trace(tree, motion, with, memory);
       ASSERT_NO_FATAL_FAILURE(expect_same_step(with, without));
       touching += with.hits.empty() ? 0 : 1;
     }
@@ -243,11 +241,11 @@ struct FailingPlane : PlaneField {
 };
 
 // Half of a look was taken for the whole, and went on in the next look of any other memory.
-TEST(SweptMemory, SurvivesWhatThrows) {
+TEST(SweptScratch, SurvivesWhatThrows) {
   const PointSphereTree tree = make_shell_tree("torus", 300);
   const FailingPlane plane;
   const SweptTracer tracer(AnyField{plane}, size_of(tree) / 50, {.threads = {1}});
-  SweptMemory memory, other;
+  SweptScratch memory, other;
   SweptResults with, without;
   Random random(16);
   int failures = 0;
@@ -261,14 +259,14 @@ TEST(SweptMemory, SurvivesWhatThrows) {
     if (i % 2 == 0) {
       *plane.left = static_cast<int>(1 + random.below(300));
       try {
-        tracer.trace(tree, motion, memory, with);
+        tracer.trace(tree, motion, with, memory);
       } catch (const Error&) {
         ++failures;
       }
       *plane.left = -1;
     }
-    for (SweptMemory* m : {&other, &memory}) {
-      tracer.trace(tree, motion, *m, with);
+    for (SweptScratch* m : {&other, &memory}) {
+      tracer.trace(tree, motion, with, *m);
       ASSERT_NO_FATAL_FAILURE(expect_same_step(with, without)) << i;
     }
   }
@@ -277,16 +275,16 @@ TEST(SweptMemory, SurvivesWhatThrows) {
 
 // A body at rest, and one that trembles by less than a hundredth of a cell: next to nothing is
 // looked at, but for points that are as near to the surface.
-TEST(SweptMemory, SavesTheWork) {
+TEST(SweptScratch, SavesTheWork) {
   const BrickField field = make_field("gear", 64);
   const PointSphereTree tree = make_shell_tree("gear", 4000);
   const SweptTracer tracer(field, {.threads = {1}});
-  SweptMemory memory;
+  SweptScratch memory;
   SweptResults with, without;
   Random random(13);
   const Pose start = {.translation = resting_on(field, tree).translation -
                                      Vec3{0, field.voxel_size() * 0.5, 0}};
-  SweptCounts sum, sum_without;
+  SweptWork sum, sum_without;
   std::uint64_t hits = 0;
   Pose pose = start;
   for (int i = 0; i < 200; ++i) {
@@ -294,10 +292,10 @@ TEST(SweptMemory, SavesTheWork) {
     pose.translation = start.translation + random.in_unit_ball() * (field.voxel_size() * 0.01);
     motion.shell.to = pose;
     tracer.trace(tree, motion, without);
-    tracer.trace(tree, motion, memory, with);
+    tracer.trace(tree, motion, with, memory);
     ASSERT_NO_FATAL_FAILURE(expect_same_step(with, without));
-    sum += with.motions[0].counts;
-    sum_without += without.motions[0].counts;
+    sum += with.motions[0].work;
+    sum_without += without.motions[0].work;
     hits += with.hits.size();
   }
   EXPECT_GT(hits, 200U * 100);
@@ -307,7 +305,7 @@ TEST(SweptMemory, SavesTheWork) {
   EXPECT_LT(memory.memory_bytes(), 200U * tree.point_count());
 }
 
-TEST(SweptMemory, KernelsAgree) {
+TEST(SweptScratch, KernelsAgree) {
   using namespace detail;
   Random random(14);
   std::vector<float> x(60), y(60), z(60);
@@ -370,7 +368,7 @@ TEST(SweptMemory, KernelsAgree) {
 }
 
 // Between two places of a block and its neighbours no slope is steeper than is said.
-TEST(SweptMemory, SteepnessBoundsDifferences) {
+TEST(SweptScratch, SteepnessBoundsDifferences) {
   const BrickField field = make_field("gear", 64);
   const detail::Steepness steepness(&field, nullptr, false);
   Random random(15);

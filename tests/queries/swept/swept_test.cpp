@@ -1,4 +1,4 @@
-#include "isotact/queries/swept.h"
+#include "isotact/queries/swept/swept.h"
 
 #include <cmath>
 
@@ -6,14 +6,14 @@
 
 #include "isotact/base/error.h"
 #include "isotact/base/random.h"
-#include "isotact/field/analytic.h"
 #include "isotact/field/build/build_field.h"
-#include "isotact/geometry/primitives.h"
-#include "isotact/queries/closest_approach.h"
-#include "isotact/queries/detail/swept_lanes.h"
+#include "isotact/field/models/analytic.h"
+#include "isotact/geometry/primitives/primitives.h"
+#include "isotact/queries/swept/closest_approach.h"
+#include "isotact/queries/swept/detail/swept_lanes.h"
 
 #include "motions.h"
-#include "shape_field.h"
+#include "queries/points/shape_field.h"
 #include "support/slow_build.h"
 
 namespace isotact {
@@ -87,7 +87,7 @@ void expect_same(const SweptResults& a, const SweptResults& b) {
   ASSERT_EQ(a.intervals, b.intervals);
 }
 
-bool has_contact(const SweptResults& all, const SweptSummary& motion, std::uint32_t point,
+bool has_contact(const SweptResults& all, const SweptMotionResult& motion, std::uint32_t point,
                  float time) {
   for (std::uint64_t h = motion.first_hit; h < motion.first_hit + motion.hit_count; ++h) {
     const SweptHit& hit = all.hits[h];
@@ -105,28 +105,28 @@ template <typename F>
 void compare(const F& field, const PointSphereTree& tree, std::span<const ShellMotion> motions,
              SweptSettings settings, Tally& tally) {
   SweptResults all, first, any, linear;
-  settings.mode = SweptMode::kAll;
+  settings.mode = Mode::kAll;
   settings.traversal = ShellTraversal::kTree;
   SweptTracer(field, settings).trace(tree, motions, all);
-  settings.mode = SweptMode::kFirst;
+  settings.mode = Mode::kFirst;
   SweptTracer(field, settings).trace(tree, motions, first);
-  settings.mode = SweptMode::kAny;
+  settings.mode = Mode::kAny;
   SweptTracer(field, settings).trace(tree, motions, any);
-  settings.mode = SweptMode::kAll;
+  settings.mode = Mode::kAll;
   settings.traversal = ShellTraversal::kLinear;
   SweptTracer(field, settings).trace(tree, motions, linear);
   ASSERT_NO_FATAL_FAILURE(expect_same(all, linear));
   for (std::size_t i = 0; i < motions.size(); ++i) {
     ASSERT_EQ(first.motions[i].time, linear.motions[i].time);
     ASSERT_EQ(first.motions[i].point, linear.motions[i].point);
-    const SweptSummary& one = any.motions[i];
+    const SweptMotionResult& one = any.motions[i];
     ASSERT_EQ(one.point == kNoPoint, linear.motions[i].hit_count == 0);
     ASSERT_TRUE(one.point == kNoPoint ||
                 has_contact(linear, linear.motions[i], one.point, one.time));
     tally.cases += tree.point_count();
     tally.hits += linear.motions[i].hit_count;
-    tally.traced += linear.motions[i].counts.segments;
-    tally.culled += linear.motions[i].counts.segments - all.motions[i].counts.segments;
+    tally.traced += linear.motions[i].work.segments;
+    tally.culled += linear.motions[i].work.segments - all.motions[i].work.segments;
   }
 }
 
@@ -146,8 +146,9 @@ TEST(Swept, TreeAndPointByPointAgree) {
       std::vector<ShellMotion> motions;
       for (int i = 0; i < unless_slow(40, 4); ++i) motions.push_back(random_meeting(random, size));
       for (const double cells : {0.0, -1.5, 3.0, 30.0})
-        ASSERT_NO_FATAL_FAILURE(compare(
-            field, tree, motions, {.iso = cells * field.voxel_size(), .path_tolerance = 2}, tally))
+        ASSERT_NO_FATAL_FAILURE(compare(field, tree, motions,
+                                        {.margin = cells * field.voxel_size(), .path_tolerance = 2},
+                                        tally))
             << shape << " " << other << " " << cells;
     }
   }
@@ -172,7 +173,7 @@ TEST(Swept, AgreesOnFieldsAsSteepAsTheyLike) {
     std::vector<ShellMotion> motions;
     for (int k = 0; k < 20; ++k) motions.push_back(random_meeting(random, 1.5));
     ASSERT_NO_FATAL_FAILURE(
-        compare(grid, tree, motions, {.iso = -0.02 - 0.02 * i, .path_tolerance = 1}, tally));
+        compare(grid, tree, motions, {.margin = -0.02 - 0.02 * i, .path_tolerance = 1}, tally));
   }
   EXPECT_GT(tally.hits, tally.cases / 50);
 }
@@ -187,12 +188,13 @@ TEST(Swept, TakesFieldsOfAnyKind) {
   for (const AnyField& field : fields) {
     std::vector<ShellMotion> motions;
     for (int k = 0; k < unless_slow(30, 6); ++k) motions.push_back(random_meeting(random, 0.8));
-    const auto compare_any = [&](double iso) {
+    const auto compare_any = [&](double margin) {
       SweptResults all, first, linear;
       const double cell = 0.02;
-      SweptTracer(field, cell, {.iso = iso}).trace(tree, motions, all);
-      SweptTracer(field, cell, {.iso = iso, .mode = SweptMode::kFirst}).trace(tree, motions, first);
-      SweptTracer(field, cell, {.iso = iso, .traversal = ShellTraversal::kLinear})
+      SweptTracer(field, cell, {.margin = margin}).trace(tree, motions, all);
+      SweptTracer(field, cell, {.margin = margin, .mode = Mode::kFirst})
+          .trace(tree, motions, first);
+      SweptTracer(field, cell, {.margin = margin, .traversal = ShellTraversal::kLinear})
           .trace(tree, motions, linear);
       ASSERT_NO_FATAL_FAILURE(expect_same(all, linear));
       for (std::size_t i = 0; i < motions.size(); ++i) {
@@ -201,7 +203,7 @@ TEST(Swept, TakesFieldsOfAnyKind) {
         tally.hits += linear.motions[i].hit_count;
       }
     };
-    for (const double iso : {0.0, 0.1}) ASSERT_NO_FATAL_FAILURE(compare_any(iso));
+    for (const double margin : {0.0, 0.1}) ASSERT_NO_FATAL_FAILURE(compare_any(margin));
   }
   EXPECT_GT(tally.hits, tally.cases / 20);
   EXPECT_LT(tally.hits, tally.cases / 2);
@@ -229,7 +231,7 @@ TEST(Swept, FollowsTrueMotions) {
   for (int i = 0; i < unless_slow(60, 12); ++i) {
     const ShellMotion motion = random_meeting(random, size / 3);
     tracer.trace(tree, motion, results);
-    const SweptSummary& summary = results.motions[0];
+    const SweptMotionResult& summary = results.motions[0];
     const double slack = field.lipschitz() * (summary.path_error + 2e-3 * h + 1e-5 * size);
     std::size_t next = 0;
     for (std::uint32_t p = 0; p < tree.point_count(); ++p) {
@@ -241,7 +243,7 @@ TEST(Swept, FollowsTrueMotions) {
       }
       for (int k = 0; k < 40; ++k) {
         const double t = random.uniform();
-        const double v = field.value(find_map(motion, t) * to_double(tree.point(p)));
+        const double v = field.value(compute_map(motion, t) * to_double(tree.point(p)));
         if (std::abs(v) <= slack) continue;
         bool inside = false;
         for (const SegmentInterval& in : found)
@@ -330,11 +332,11 @@ TEST(ClosestApproach, IsTheLeastOfManyLooks) {
   int clear = 0;
   for (int i = 0; i < 40; ++i) {
     const ShellMotion motion = random_meeting(random, size);
-    const Approach got = find_closest_approach(field, tree, motion);
+    const ApproachResult got = find_closest_approach(field, tree, motion);
     ASSERT_EQ(got.status, ApproachStatus::kDone);
     EXPECT_LE(got.distance - got.lower_bound, 0.1001 * h);
     ShellPath path;
-    find_shell_path(motion, ball_of(tree), h / 32, path);
+    compute_shell_path(motion, ball_of(tree), h / 32, path);
     const auto value = [&](std::uint32_t point, double time) {
       return field.value(place_on(path, to_double(tree.point(point)), time));
     };
@@ -347,7 +349,7 @@ TEST(ClosestApproach, IsTheLeastOfManyLooks) {
   EXPECT_LT(clear, 36);
   const ShellMotion across{.shell = {.from = {.translation = {-size, 0, 0}},
                                      .to = {.translation = {size, 0.1 * size, 0}}}};
-  const Approach gave_up = find_closest_approach(field, tree, across, {.max_values = 10});
+  const ApproachResult gave_up = find_closest_approach(field, tree, across, {.max_values = 10});
   EXPECT_EQ(gave_up.status, ApproachStatus::kGaveUp);
   EXPECT_LT(gave_up.lower_bound, gave_up.distance);
 }
@@ -358,7 +360,7 @@ TEST(ClosestApproach, MeasuresOutsideOfTheBox) {
   Random random(17);
   for (int i = 0; i < unless_slow(20, 4); ++i) {
     const ShellMotion rest{.shell = at_rest(random_pose(random, 4))};
-    const Approach got = find_closest_approach(field, tree, rest, {.field_points = &tree});
+    const ApproachResult got = find_closest_approach(field, tree, rest, {.field_points = &tree});
     double want = HUGE_VAL;
     for (std::uint32_t a = 0; a < tree.point_count(); a += 3) {
       const Vec3 x = transform_point(rest.shell.from, to_double(tree.point(a)));
@@ -416,14 +418,14 @@ TEST(Swept, SlidingAlongAGroundIsCheap) {
   SweptResults r;
   SweptTracer(AnyField{PlaneField{}}, 1e-3)
       .trace(one, {.shell = {.to = {.translation = {0.01, 0, 0}}}}, r);
-  EXPECT_LT(r.motions[0].counts.tracing.nodes, 100000U);
+  EXPECT_LT(r.motions[0].work.tracing.nodes, 100000U);
 }
 
 TEST(Swept, RefusesWhatMakesNoSense) {
   const BrickField field = make_field("box", 16);
   const PointSphereTree tree = make_tree("box", 50);
   const double nan = std::nan("");
-  EXPECT_THROW(SweptTracer(field, {.iso = nan}), Error);
+  EXPECT_THROW(SweptTracer(field, {.margin = nan}), Error);
   EXPECT_THROW(SweptTracer(field, {.path_tolerance = 0}), Error);
   SweptResults results;
   const SweptTracer tracer(field);

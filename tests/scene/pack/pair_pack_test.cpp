@@ -1,12 +1,12 @@
 // The pack of two bodies against what it was made of.
-#include "isotact/scene/pair_pack.h"
+#include "isotact/scene/pack/pair_pack.h"
 
 #include <gtest/gtest.h>
 
 #include "isotact/base/error.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/geometry/primitives/primitives.h"
 
-#include "scene/open_pack.h"
+#include "scene/pack/open_pack.h"
 
 namespace isotact {
 namespace {

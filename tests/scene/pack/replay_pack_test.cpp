@@ -1,5 +1,5 @@
 // The run pack against the replay that it was made of, with a reader of its own.
-#include "isotact/scene/replay_pack.h"
+#include "isotact/scene/pack/replay_pack.h"
 
 #include <sstream>
 
@@ -8,8 +8,8 @@
 #include "isotact/base/error.h"
 #include "isotact/base/random.h"
 
-#include "scene/open_pack.h"
-#include "scene/small_scenes.h"
+#include "scene/pack/open_pack.h"
+#include "scene/run/small_scenes.h"
 
 namespace isotact {
 namespace {
@@ -231,7 +231,8 @@ TEST(RunPack, TooLargeIsToldWithWhatHelps) {
     write_run_pack(small_run(), {.most_bytes = 10000});
     FAIL();
   } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("--fps"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("frames_per_second"), std::string::npos)
+        << error.what();
   }
 }
 

@@ -1,5 +1,5 @@
 // What is read from a run pack is what was written into it; whatever else is read is an Error.
-#include "isotact/scene/replay_unpack.h"
+#include "isotact/scene/pack/replay_unpack.h"
 
 #include <cstring>
 #include <functional>
@@ -9,9 +9,9 @@
 
 #include "isotact/base/error.h"
 #include "isotact/base/random.h"
-#include "isotact/scene/replay_pack.h"
+#include "isotact/scene/pack/replay_pack.h"
 
-#include "scene/small_scenes.h"
+#include "scene/run/small_scenes.h"
 #include "support/slow_build.h"
 
 namespace isotact {

@@ -1,10 +1,10 @@
-#include "isotact/scene/figures.h"
+#include "isotact/scene/parse/figures.h"
 
 #include <gtest/gtest.h>
 
 #include "isotact/base/error.h"
 #include "isotact/base/hash.h"
-#include "isotact/geometry/flaws.h"
+#include "isotact/geometry/repair/flaws.h"
 
 namespace isotact {
 namespace {

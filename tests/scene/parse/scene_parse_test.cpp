@@ -7,9 +7,9 @@
 
 #include "isotact/base/error.h"
 #include "isotact/base/random.h"
-#include "isotact/scene/scene.h"
+#include "isotact/scene/parse/scene.h"
 
-#include "scene/small_scenes.h"
+#include "scene/run/small_scenes.h"
 #include "support/slow_build.h"
 
 namespace isotact {
@@ -150,7 +150,19 @@ TEST(SceneParse, EveryErrorNamesItsPlace) {
        "shape.resolution: expected a whole number from 16"},
       {scene_with("", "", R"({"make": "box", "points": 10, "spacing": 1})"),
        "has both points and spacing"},
-      {scene_with("", "", R"({"field": "plane"})"), "bodies[1].shape: a formula has no points"},
+      {scene_with("", "", R"({"field": "terrain", "spacing": 1, "heights": [[0, 1], [0, 1]]})"),
+       "bodies[1].shape: a terrain has no end"},
+      {scene_with("", "", R"({"field": "terrain", "heights": [[0, 1], [0, 1]]})"),
+       "bodies[1].shape: needs 'spacing'"},
+      {scene_with("", "", R"({"field": "terrain", "spacing": 1, "heights": [[0, 1]]})"),
+       "shape.heights: expected two rows of heights"},
+      {scene_with("", "", R"({"field": "terrain", "spacing": 1, "heights": [[0, 1], [0]]})"),
+       "shape.heights[1]: expected two heights"},
+      {scene_with("", "", R"({"field": "terrain", "spacing": 1, "heights": [[0, 1], [0, 1, 2]]})"),
+       "shape.heights[1]: has 3 heights, and the first row 2"},
+      {scene_with("", "", R"({"field": "terrain", "spacing": 1, "heights": [[0, 1], [0, 1e9]]})"),
+       "shape.heights[1][1]: expected a number from"},
+      {scene_with("", "", R"({"field": "plane"})"), "bodies[1].shape: a plane has no end"},
       {scene_with("", "", R"({"field": "torus", "radius": 1, "tube_radius": 2})"),
        "bodies[1].shape: "},
       {scene_with("", "", R"({"mesh": "a.obj", "unit": "ft"})"), "shape.unit"},

@@ -1,5 +1,5 @@
 // The animated GLB against the rules of glTF 2.0, with a reader of its own.
-#include "isotact/scene/replay.h"
+#include "isotact/scene/replay/replay.h"
 
 #include <cstring>
 #include <set>
@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 
 #include "isotact/geometry/io/gltf.h"
-#include "isotact/scene/run.h"
+#include "isotact/scene/run/run.h"
 
-#include "scene/small_scenes.h"
+#include "scene/run/small_scenes.h"
 
 namespace isotact {
 namespace {

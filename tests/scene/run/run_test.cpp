@@ -1,4 +1,4 @@
-#include "isotact/scene/run.h"
+#include "isotact/scene/run/run.h"
 
 #include <cmath>
 
@@ -7,7 +7,7 @@
 #include "isotact/base/error.h"
 #include "isotact/base/hash.h"
 
-#include "scene/small_scenes.h"
+#include "scene/run/small_scenes.h"
 #include "support/slow_build.h"
 
 namespace isotact {
@@ -94,6 +94,27 @@ TEST(SceneRun, ScriptsMoveWhatTheyName) {
   ASSERT_TRUE(run.go(60));  // past the last key
   EXPECT_NEAR(run.world().pose(5).translation.x, -0.3, 1e-12);
   EXPECT_NEAR(angular_velocity(run.world().body(6)).y, 2, 0.01);  // the hinge's motor
+}
+
+TEST(SceneRun, BallsRestOnTerrain) {
+  const Scene scene = parse_scene(R"({"isotact_scene": 1, "world": {"step": 0.002},
+    "bodies": [
+      {"name": "ground", "kind": "static", "shape": {"field": "terrain", "spacing": 0.5,
+        "heights": [[0.5, 0.3, 0.5], [0.3, 0.1, 0.3], [0.5, 0.3, 0.5]]}},
+      {"name": "ball", "position": [0.05, 0.25, 0],
+       "shape": {"make": "sphere", "with": {"radius": 0.1}, "resolution": 24, "points": 300}}]})",
+                                  "x");
+  const auto& terrain = std::get<TerrainField>(std::get<SceneField>(scene.shapes[0].source));
+  EXPECT_NEAR(terrain.height(0, 0), 0.1, 1e-6);
+  EXPECT_NEAR(terrain.height(-0.5, 0.25), 0.4, 1e-6);
+  SceneRun run(scene);
+  ASSERT_TRUE(run.go(500));
+  EXPECT_EQ(run.replay().meshes[0].triangles.size(), 8U);
+  // It has rolled towards the hollow, and neither sunk in nor left it.
+  const Vec3 at = run.world().body(1).state.center;
+  EXPECT_LT(std::abs(at.x) + std::abs(at.z), 0.1);
+  EXPECT_GT(terrain.value(at), 0.08);
+  EXPECT_LT(terrain.value(at), 0.12);
 }
 
 TEST(SceneRun, ForcesPush) {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "isotact/scene/run.h"
+#include "isotact/scene/run/run.h"
 
 #include "support/slow_build.h"
 

@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "isotact/dynamics/tool_path.h"
-#include "isotact/scene/run.h"
+#include "isotact/dynamics/haptics/tool_path.h"
+#include "isotact/scene/run/run.h"
 
 #include "support/slow_build.h"
 

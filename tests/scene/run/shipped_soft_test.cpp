@@ -9,7 +9,7 @@
 
 #include "isotact/queries/deformable/features.h"
 #include "isotact/queries/deformable/object_tree.h"
-#include "isotact/scene/run.h"
+#include "isotact/scene/run/run.h"
 
 #include "support/slow_build.h"
 
@@ -44,7 +44,7 @@ double find_deepest(const SceneRun& run) {
   double depth = 0;
   for (BodyId k = 0; k < run.world().body_count(); ++k) {
     const BodySettings& body = run.world().body_settings(k);
-    const AnyField field = body.field ? *body.field : AnyField{*body.shape->field()};
+    const AnyField& field = body.shape->any_field();
     const Pose from_world = inverse(run.world().pose(k));
     for (SoftId id = 0; id < run.soft()->body_count(); ++id)
       for (const Vec3& x : run.soft()->positions(id))
@@ -100,7 +100,7 @@ TEST(ShippedSoft, TheClothDrapesAndIsNeverBelowASurface) {
   Scene scene = shipped_soft("cloth_rabbit");
   auto& sheet = std::get<SheetShape>(scene.soft_bodies[0].source);
   sheet.cells_x = sheet.cells_z = 24;
-  scene.soft_bodies[0].thickness = 0.008;
+  scene.soft_bodies[0].margin = 0.008;
   SceneRun run(scene, {.keep_frames = false, .keep_log = false});
   int step = 0;
   std::uint32_t contacts = 0;

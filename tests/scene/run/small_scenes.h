@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "isotact/scene/run.h"
+#include "isotact/scene/run/run.h"
 
 namespace isotact {
 

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "isotact/base/error.h"
-#include "isotact/scene/run.h"
+#include "isotact/scene/run/run.h"
 
 #include "support/slow_build.h"
 
@@ -23,7 +23,7 @@ const char* const kSoftScene = R"({
   "bodies": [{"name": "ball", "kind": "static", "shape": {"field": "sphere", "radius": 0.2}}],
   "soft_bodies": [
     {"name": "cloth", "shape": {"sheet": [0.8, 0.8], "cells": [8, 6]}, "mass": 0.1,
-     "position": [0, 0.25, 0], "pinned": [[-0.41, 0, -0.5], [-0.39, 1, 0.5]], "thickness": 0.01,
+     "position": [0, 0.25, 0], "pinned": [[-0.41, 0, -0.5], [-0.39, 1, 0.5]], "margin": 0.01,
      "self_contact": true, "colour": "#aa3355",
      "material": {"stiffness": 40, "damping": 0.02, "bending": 1, "area": 0, "volume": 0,
                   "air_friction": 0.1, "max_strain": 0.2, "yield": 0, "creep": 1, "friction": 0.3}},
@@ -58,7 +58,7 @@ TEST(SoftScene, ReadsEveryKey) {
   EXPECT_EQ(std::get<SheetShape>(cloth.source).cells_z, 6);
   EXPECT_EQ(cloth.material.max_strain, 0.2);
   EXPECT_EQ(cloth.material.friction, 0.3);
-  EXPECT_EQ(cloth.thickness, 0.01);
+  EXPECT_EQ(cloth.margin, 0.01);
   EXPECT_TRUE(cloth.self_contact);
   EXPECT_TRUE(cloth.pinned);
   const SceneSoftBody& fish = s.soft_bodies[2];

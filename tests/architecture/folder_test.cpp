@@ -1,0 +1,50 @@
+// Keeps folders small enough to read at a glance, and every file findable by its name alone.
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace isotact {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostFiles = 30;  // a folder
+
+TEST(Folders, HoldAtMostThirtyFiles) {
+  std::size_t folders = 0;
+  for (const char* top : {"src", "tools", "bench", "adapters"}) {
+    std::map<std::string, std::size_t> counts;
+    for (const auto& entry :
+         fs::recursive_directory_iterator(fs::path(ISOTACT_SOURCE_FOLDER) / top))
+      if (entry.is_regular_file()) ++counts[entry.path().parent_path().string()];
+    for (const auto& [folder, count] : counts)
+      EXPECT_LE(count, kMostFiles) << folder << " needs rooms of its own";
+    folders += counts.size();
+  }
+  EXPECT_GT(folders, 30U);
+}
+
+// A header and its source are one: both in one module, the header perhaps in detail/.
+TEST(Folders, NamesInTheLibraryAreFoundOnce) {
+  const fs::path root = fs::path(ISOTACT_SOURCE_FOLDER) / "src" / "isotact";
+  std::map<std::string, std::set<std::string>> modules;  // by base name
+  std::map<std::string, std::set<std::string>> files;    // by file name
+  for (const auto& entry : fs::recursive_directory_iterator(root)) {
+    const fs::path path = entry.path().lexically_relative(root);
+    const std::string kind = path.extension().string();
+    if (kind != ".h" && kind != ".cpp" && kind != ".inl") continue;
+    modules[path.stem().string()].insert(path.has_parent_path() ? path.begin()->string() : "");
+    files[path.filename().string()].insert(path.generic_string());
+  }
+  EXPECT_GT(files.size(), 300U);
+  for (const auto& [stem, in] : modules)
+    EXPECT_EQ(in.size(), 1U) << stem << " lies in " << *in.begin() << " and in " << *in.rbegin();
+  for (const auto& [name, paths] : files)
+    EXPECT_EQ(paths.size(), 1U) << *paths.begin() << " and " << *paths.rbegin();
+}
+
+}  // namespace
+}  // namespace isotact

@@ -1,0 +1,202 @@
+#include "isotact/asset/load_shape.h"
+
+#include <filesystem>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "isotact/asset/build_asset.h"
+#include "isotact/base/error.h"
+#include "isotact/base/file.h"
+#include "isotact/geometry/primitives/primitives.h"
+#include "isotact/pointshell/asset_section.h"
+#include "isotact/queries/collide.h"
+
+#include "asset/asset_checks.h"
+#include "support/scratch_folder.h"
+
+namespace isotact {
+namespace {
+
+class LoadShape : public testing::Test {
+ protected:
+  std::filesystem::path file(const std::string& name) const { return folder_.path() / name; }
+  std::filesystem::path save(const std::string& name, const AssetSettings& settings) const {
+    save_asset(file(name), build_asset(small_torus(), settings).asset);
+    return file(name);
+  }
+  // Every message names the file.
+  void expect_error(const std::string& name, const std::string& part_of_message,
+                    const LoadSettings& settings = {}) const {
+    try {
+      load_shape(file(name), settings);
+      ADD_FAILURE() << "no error: " << part_of_message;
+    } catch (const Error& error) {
+      const std::string what = error.what();
+      EXPECT_NE(what.find(name), std::string::npos) << what;
+      EXPECT_NE(what.find(part_of_message), std::string::npos) << what;
+      EXPECT_EQ(what.find("--"), std::string::npos) << what;
+    }
+  }
+
+  ScratchFolder folder_;
+  LoadReport report_;
+};
+
+void expect_same(const Shape& a, const Shape& b) {
+  expect_same_bytes(a.field()->buffer(), b.field()->buffer());
+  expect_same_bytes(a.tree()->buffer(), b.tree()->buffer());
+}
+
+TEST_F(LoadShape, TakesMeshesAndAssetsByContent) {
+  write_mesh(file("torus.obj"), small_torus());
+  save("torus.isotact", {.field = {.resolution = 40, .keep_thin = KeepThin::kOffset}});
+  std::filesystem::rename(file("torus.isotact"), file("asset.obj"));
+  const Shape mesh = load_shape(file("torus.obj"), {.resolution = 40, .report = &report_});
+  EXPECT_EQ(report_.mesh.triangles.size(), small_torus().triangles.size());
+  EXPECT_FALSE(report_.mass);
+  const Shape asset = load_shape(file("asset.obj"), {.report = &report_});
+  EXPECT_TRUE(report_.mesh.triangles.empty());
+  EXPECT_TRUE(report_.mass);
+  expect_same(mesh, asset);
+  EXPECT_EQ(collide(mesh, {}, asset, {.translation = {0.1, 0.05, 0}}).status,
+            CollideStatus::kContact);
+}
+
+TEST_F(LoadShape, NamesTheFileInErrors) {
+  expect_error("missing.obj", "");
+  write_file(file("rubbish.bin"), std::string("\x01\x02 rubbish"));
+  expect_error("rubbish.bin", "");
+  write_file(file("empty.obj"), "v 0 0 0\n");
+  expect_error("empty.obj", "no triangles");
+  write_file(file("point.obj"), "v 0 0 0\nv 0 0 0\nv 0 0 0\nf 1 2 3\n");
+  expect_error("point.obj", "");
+  save("torus.isotact", {.field = {.resolution = 32}});
+  std::filesystem::resize_file(file("torus.isotact"), 1000);
+  expect_error("torus.isotact", "cut or damaged");
+  write_mesh(file("torus.obj"), small_torus());
+  expect_error("torus.obj", "limit", {.resolution = 512, .max_memory = 1000});
+  Asset hollow;
+  save_asset(file("hollow.isotact"), hollow);
+  expect_error("hollow.isotact", "build it again, with a field");
+}
+
+TEST_F(LoadShape, UnitsScaleMeshes) {
+  write_mesh(file("torus.obj"), small_torus(1000));
+  const Shape scaled = load_shape(file("torus.obj"), {.unit = "mm", .resolution = 32});
+  write_mesh(file("metres.obj"), small_torus());
+  const Shape metres = load_shape(file("metres.obj"), {.resolution = 32});
+  EXPECT_NEAR(scaled.field()->voxel_size(), metres.field()->voxel_size(), 1e-6);
+  load_shape(file("torus.obj"), {.resolution = 32, .report = &report_});
+  ASSERT_EQ(report_.warnings.size(), 1U);
+  EXPECT_NE(report_.warnings[0].find("millimetres"), std::string::npos);
+  load_shape(file("torus.obj"), {.unit = "m", .resolution = 32, .report = &report_});
+  EXPECT_TRUE(report_.warnings.empty());
+  EXPECT_THROW(load_shape(file("torus.obj"), {.unit = "furlong"}), Error);
+}
+
+TEST_F(LoadShape, GivesPointsToWhatHasNone) {
+  for (const StoredField stored : {StoredField::kBrick, StoredField::kDense}) {
+    save("bare.isotact", {.field = {.resolution = 40},
+                          .stored_field = stored,
+                          .points = {.method = PointMethod::kNone}});
+    const Shape shape = load_shape(file("bare.isotact"));
+    ASSERT_TRUE(shape.field() && shape.tree()) << name(stored);
+    EXPECT_EQ(collide(shape, {}, shape, {.translation = {0.1, 0.05, 0}}).status,
+              CollideStatus::kContact);
+    EXPECT_EQ(load_shape(file("bare.isotact"), {.points = 200}).tree()->point_count(), 200U);
+    EXPECT_FALSE(load_shape(file("bare.isotact"), {.points = 0}).tree());
+  }
+  write_mesh(file("torus.obj"), small_torus());
+  EXPECT_FALSE(load_shape(file("torus.obj"), {.resolution = 32, .points = 0}).tree());
+  EXPECT_EQ(load_shape(file("torus.obj"), {.resolution = 32, .points = 90}).tree()->point_count(),
+            90U);
+}
+
+TEST_F(LoadShape, KeepsPointsThatAreThere) {
+  save("torus.isotact", {.field = {.resolution = 32}, .points = {.count = 123}});
+  EXPECT_EQ(load_shape(file("torus.isotact"), {.points = 999}).tree()->point_count(), 123U);
+}
+
+TEST_F(LoadShape, TakesVoxelmapsAndPointsAlone) {
+  for (const VoxmapEncoding encoding :
+       {VoxmapEncoding::kLayers, VoxmapEncoding::kScaled, VoxmapEncoding::kSupport}) {
+    save("map.isotact", {.field = {.resolution = 32},
+                         .stored_field = StoredField::kNone,
+                         .voxmap = VoxmapSettings{.encoding = encoding}});
+    const Shape shape = load_shape(file("map.isotact"));
+    EXPECT_TRUE(shape.voxmap() && shape.tree() && !shape.field());
+    EXPECT_FALSE(extract_look(shape, 64).triangles.empty());
+  }
+  save("points.isotact", {.field = {.resolution = 32}, .stored_field = StoredField::kNone});
+  const Shape points = load_shape(file("points.isotact"));
+  EXPECT_TRUE(points.tree() && !points.field());
+  EXPECT_TRUE(extract_look(points, 64).triangles.empty());
+}
+
+TEST_F(LoadShape, MakesRoomForTheMargin) {
+  write_mesh(file("torus.obj"), small_torus());
+  const Shape usual = load_shape(file("torus.obj"), {.resolution = 40});
+  const Shape wide =
+      load_shape(file("torus.obj"), {.resolution = 40, .margin = 0.1, .report = &report_});
+  EXPECT_TRUE(report_.warnings.empty());
+  EXPECT_NEAR(wide.field()->voxel_size(), usual.field()->voxel_size(),
+              0.1 * usual.field()->voxel_size());
+  const Vec3 body = to_double(extent(bounds(small_torus()))), box = extent(wide.field()->bounds());
+  for (std::size_t axis = 0; axis < 3; ++axis) EXPECT_GE(box[axis], body[axis] + 2 * 0.1);
+  // An asset has the room that it has.
+  save("torus.isotact", {.field = {.resolution = 40}});
+  load_shape(file("torus.isotact"), {.margin = 0.1, .report = &report_});
+  ASSERT_EQ(report_.warnings.size(), 1U);
+  EXPECT_NE(report_.warnings[0].find("padding"), std::string::npos);
+}
+
+TEST_F(LoadShape, RepeatsTheWarningsOfTheBuild) {
+  const TriangleMesh plate = make_box({0.1, 0.0005, 0.1});
+  write_mesh(file("plate.obj"), plate);
+  const AssetSettings settings{.field = {.resolution = 32}};
+  save_asset(file("plate.isotact"), build_asset(plate, settings).asset);
+  load_shape(file("plate.obj"),
+             {.resolution = 32, .keep_thin = KeepThin::kReport, .report = &report_});
+  const std::vector<std::string> of_mesh = report_.warnings;
+  EXPECT_FALSE(of_mesh.empty());
+  load_shape(file("plate.isotact"), {.report = &report_});
+  EXPECT_EQ(report_.warnings, of_mesh);
+}
+
+TEST_F(LoadShape, FindsBuildsInTheCache) {
+  write_mesh(file("torus.obj"), small_torus());
+  const CacheSettings cache{.folder = file("cache")};
+  const LoadSettings settings{.resolution = 32, .cache = cache, .report = &report_};
+  const Shape first = load_shape(file("torus.obj"), settings);
+  EXPECT_FALSE(report_.from_cache);
+  const Shape second = load_shape(file("torus.obj"), settings);
+  EXPECT_TRUE(report_.from_cache);
+  EXPECT_FALSE(report_.mesh.triangles.empty());
+  expect_same(first, second);
+  expect_same(first, load_shape(file("torus.obj"), {.resolution = 32}));
+  // The file has changed: its old build is of no use.
+  write_mesh(file("torus.obj"), small_torus(1.1));
+  const Shape third = load_shape(file("torus.obj"), settings);
+  EXPECT_FALSE(report_.from_cache);
+  expect_same(third, load_shape(file("torus.obj"), {.resolution = 32}));
+  // Nor is a damaged entry.
+  for (const auto& entry : std::filesystem::directory_iterator(file("cache")))
+    std::filesystem::resize_file(entry.path(), 100);
+  expect_same(third, load_shape(file("torus.obj"), settings));
+  EXPECT_FALSE(report_.from_cache);
+  EXPECT_FALSE(report_.warnings.empty());
+}
+
+TEST_F(LoadShape, TellsAssetsFromOtherFiles) {
+  save("torus.isotact", {.field = {.resolution = 32}});
+  write_mesh(file("torus.obj"), small_torus());
+  write_file(file("short"), "ISO");
+  EXPECT_TRUE(is_asset(file("torus.isotact")));
+  EXPECT_FALSE(is_asset(file("torus.obj")));
+  EXPECT_FALSE(is_asset(file("short")));
+  EXPECT_FALSE(is_asset(file("missing")));
+}
+
+}  // namespace
+}  // namespace isotact

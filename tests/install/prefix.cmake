@@ -1,0 +1,17 @@
+# Installs the build tree into a fresh prefix, and looks at what must not be there.
+include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
+set(prefix ${WORK}/prefix)
+file(REMOVE_RECURSE ${WORK})
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
+run(${prefix}/bin/isotact --version)
+
+file(GLOB_RECURSE installed LIST_DIRECTORIES TRUE RELATIVE ${prefix} ${prefix}/include/*)
+foreach(header include/isotact/isotact.h include/isotact/version.h include/isotact/queries/collide.h)
+  if(NOT header IN_LIST installed)
+    message(FATAL_ERROR "${header} is not installed")
+  endif()
+endforeach()
+list(FILTER installed INCLUDE REGEX "/detail$|lanes[.]h$|kernel[.]h$|shaders$|[.]cpp$")
+if(installed)
+  message(FATAL_ERROR "installed, but private: ${installed}")
+endif()

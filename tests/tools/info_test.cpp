@@ -1,0 +1,92 @@
+// isotact info: one form for one file and for several, a table and a verdict at the end.
+#include <algorithm>
+
+#include "support/tool_test.h"
+
+namespace isotact {
+namespace {
+
+class InfoVerb : public ToolTest {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(run({"make", "box", "-o", "box.obj", "--size", "0.1"}).exit_code, 0);
+    ASSERT_EQ(run({"build", "box.obj", "-o", "box.isotact", "--resolution", "16"}).exit_code, 0);
+    write("open.obj", "v 0 0 0\nv .1 0 0\nv 0 .1 0\nv 0 0 .1\nf 1 3 2\nf 1 2 4\nf 1 4 3\n");
+  }
+  Json info(std::vector<std::string> files, int exit_code = 0) {
+    files.insert(files.begin(), "info");
+    files.emplace_back("--json");
+    const ProgramRun r = run(files);
+    EXPECT_EQ(r.exit_code, exit_code) << r.err;
+    return parse_output(r.out);
+  }
+};
+
+TEST_F(InfoVerb, OneFileHasItsKeysAtTheTopAndInFiles) {
+  for (const char* file : {"box.obj", "box.isotact", "open.obj"}) {
+    const Json one = info({file});
+    ASSERT_EQ(one["files"].size(), 1U);
+    for (const auto& [key, value] : one["files"][0].items()) EXPECT_EQ(one[key], value) << key;
+    const Json two = info({file, "box.obj"});
+    EXPECT_EQ(two["files"][0], one["files"][0]) << file;
+    EXPECT_FALSE(two.contains("file"));
+  }
+}
+
+TEST_F(InfoVerb, EveryFileHasEveryKey) {
+  const Json files = info({"box.obj", "box.isotact", "missing.obj"}, 1)["files"];
+  for (const auto& [key, value] : files[0].items())
+    for (const Json& file : files) EXPECT_TRUE(file.contains(key)) << key;
+  EXPECT_TRUE(files[0]["voxel_size"].is_null());
+  EXPECT_TRUE(files[1]["vertices"].is_null());
+  EXPECT_TRUE(files[2]["kind"].is_null());
+  EXPECT_TRUE(files[0]["error"].is_null());
+  EXPECT_EQ(files[0]["watertight"], files[1]["watertight"]);
+}
+
+TEST_F(InfoVerb, TheVerdictIsThatOfTheWorst) {
+  EXPECT_EQ(info({"box.obj"})["verdict"], "good");
+  EXPECT_EQ(info({"box.isotact", "box.obj"})["verdict"], "good");
+  EXPECT_EQ(info({"box.obj", "open.obj"})["verdict"], "flawed");
+  EXPECT_EQ(info({"open.obj", "missing.obj", "box.obj"}, 1)["verdict"], "bad");
+  const Json files = info({"open.obj", "missing.obj", "box.obj"}, 1)["files"];
+  EXPECT_EQ(files[0]["verdict"], "flawed");
+  EXPECT_EQ(files[1]["verdict"], "bad");
+  EXPECT_EQ(files[2]["verdict"], "good");
+}
+
+TEST_F(InfoVerb, TextEndsWithOneTableAndAVerdict) {
+  const std::string head = "file         kind   size         watertight  flaws  verdict\n";
+  const std::string one = run({"info", "box.obj"}).out;
+  EXPECT_NE(one.find("\nfile     kind  size          watertight  flaws  verdict\n"
+                     "box.obj  mesh  12 triangles  yes         0      good\n"
+                     "\nverdict: good: nothing is wrong with it\n"),
+            std::string::npos)
+      << one;
+  const ProgramRun several = run({"info", "box.isotact", "open.obj", "missing.obj"});
+  EXPECT_EQ(several.exit_code, 1);
+  const std::string end =
+      "\n" + head +
+      "box.isotact  asset  16 cells     yes         0      good\n"
+      "open.obj     mesh   3 triangles  no          1      flawed\n"
+      "missing.obj  -      -            -           -      bad\n"
+      "\nverdict: bad: 1 of 3 files cannot be used, 1 of 3 files has flaws or warnings\n";
+  EXPECT_TRUE(several.out.ends_with(end)) << several.out;
+  EXPECT_EQ(std::count(several.out.begin(), several.out.end(), '\n') > 20, true);
+}
+
+// As with every verb, and whatever --json.
+TEST_F(InfoVerb, OneFileThatCannotBeReadIsAnError) {
+  const ProgramRun r = run({"info", "missing.obj", "--json"});
+  EXPECT_EQ(r.exit_code, 1);
+  EXPECT_EQ(r.out, "");
+  EXPECT_EQ(r.err.rfind("isotact: error: missing.obj", 0), 0U) << r.err;
+}
+
+TEST_F(InfoVerb, OptionsThatWouldDoNothingAreWrongUsage) {
+  EXPECT_EQ(run({"info", "box.isotact", "--self-intersections"}).exit_code, 2);
+  EXPECT_EQ(run({"info", "box.isotact", "box.obj", "--self-intersections"}).exit_code, 0);
+}
+
+}  // namespace
+}  // namespace isotact
