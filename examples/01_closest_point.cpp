@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "isotact/base/random.h"
-#include "isotact/geometry/bvh.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/geometry/bvh/bvh.h"
+#include "isotact/geometry/primitives/primitives.h"
 
 int main() {
   using namespace isotact;

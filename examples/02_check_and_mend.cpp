@@ -1,10 +1,10 @@
 // A dirty mesh: what is wrong with it, and what can be mended without guessing.
 #include <cstdio>
 
-#include "isotact/geometry/flaws.h"
-#include "isotact/geometry/mass_properties.h"
-#include "isotact/geometry/primitives.h"
-#include "isotact/geometry/repair.h"
+#include "isotact/geometry/mesh/mass_properties.h"
+#include "isotact/geometry/primitives/primitives.h"
+#include "isotact/geometry/repair/flaws.h"
+#include "isotact/geometry/repair/repair.h"
 
 namespace {
 
@@ -40,7 +40,7 @@ int main() {
   mended = orient(mended, {.outward = Outward::kAll}).mesh;
   report("mended", mended);
 
-  const MassProperties mass = find_mass_properties(mended, {.density = 2400});
+  const MassProperties mass = compute_mass_properties(mended, {.density = 2400});
   std::printf("in stoneware: %.3f kg, centre at height %.4f m\n", mass.mass, mass.center.y);
   return mass.status == MassStatus::kSolid ? 0 : 1;
 }

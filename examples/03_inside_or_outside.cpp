@@ -3,8 +3,8 @@
 #include <cstdio>
 
 #include "isotact/base/random.h"
-#include "isotact/geometry/primitives.h"
-#include "isotact/geometry/winding.h"
+#include "isotact/geometry/bvh/winding.h"
+#include "isotact/geometry/primitives/primitives.h"
 
 int main() {
   using namespace isotact;
@@ -18,7 +18,7 @@ int main() {
   constexpr int kPoints = 10'000;
   for (int i = 0; i < kPoints; ++i) {
     const Vec3 p = random.in_box({-0.7, -0.7, -0.7}, {0.7, 0.7, 0.7});
-    const bool inside = find_winding_number(tree, to_float(p)) > 0.5;
+    const bool inside = compute_winding_number(tree, to_float(p)) > 0.5;
     wrong += inside != (length(p) < 0.5) ? 1 : 0;
   }
   std::printf("%d of %d points differ from the closed ball, all near the hole or the facets\n",

@@ -5,7 +5,7 @@
 
 #include "isotact/field/build/build_field.h"
 #include "isotact/field/io/asset.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/geometry/primitives/primitives.h"
 
 int main() {
   using namespace isotact;

@@ -2,11 +2,11 @@
 // plane; then baked into bricks of its own.
 #include <cstdio>
 
-#include "isotact/field/analytic.h"
 #include "isotact/field/build/bake.h"
 #include "isotact/field/build/build_field.h"
-#include "isotact/field/csg.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/field/models/analytic.h"
+#include "isotact/field/models/csg.h"
+#include "isotact/geometry/primitives/primitives.h"
 
 int main() {
   using namespace isotact;

@@ -2,10 +2,10 @@
 // neither at the beginning nor at the end.
 #include <cstdio>
 
-#include "isotact/field/analytic.h"
-#include "isotact/geometry/primitives.h"
-#include "isotact/queries/closest_approach.h"
+#include "isotact/field/models/analytic.h"
+#include "isotact/geometry/primitives/primitives.h"
 #include "isotact/queries/continuous_collide.h"
+#include "isotact/queries/swept/closest_approach.h"
 
 int main() {
   using namespace isotact;
@@ -33,7 +33,7 @@ int main() {
   const ShellMotion early{.shell = {.to = {.rotation = rotation_about({0, 0, 1}, kPi / 8)}},
                           .field = rest,
                           .model = MotionModel::kConstantRates};
-  const Approach approach =
+  const ApproachResult approach =
       find_closest_approach(*ball.field(), *bar.tree(), early, {.field_points = &*ball.tree()});
   std::printf("half of the way leaves %.3f m\n", approach.distance);
   return approach.distance > 0 ? 0 : 1;

@@ -1,9 +1,9 @@
 // A gear and a cup fall on the ground and come to rest; events tell who touches whom.
 #include <cstdio>
 
-#include "isotact/dynamics/world.h"
-#include "isotact/field/analytic.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/dynamics/rigid/world.h"
+#include "isotact/field/models/analytic.h"
+#include "isotact/geometry/primitives/primitives.h"
 
 using namespace isotact;
 
@@ -12,7 +12,7 @@ namespace {
 BodySettings make_part(const char* name, const TriangleMesh& mesh, const Pose& pose) {
   return {.name = name,
           .shape = Shape::from_mesh(mesh, {.field = {.resolution = 64}, .points = 800}),
-          .mass = make_body_mass(find_mass_properties(mesh), 7800),
+          .mass = make_body_mass(compute_mass_properties(mesh), 7800),
           .pose = pose};
 }
 
@@ -20,7 +20,8 @@ BodySettings make_part(const char* name, const TriangleMesh& mesh, const Pose& p
 
 int main() {
   World world({.step = 2e-3, .sleep_speed = 0.01});
-  world.add_body({.name = "ground", .kind = BodyKind::kStatic, .field = AnyField{PlaneField{}}});
+  world.add_body(
+      {.name = "ground", .kind = BodyKind::kStatic, .shape = Shape::from_analytic(PlaneField{})});
   world.add_body(make_part("gear", make_shape("gear"), {.translation = {0, 0.1, 0}}));
   world.add_body(make_part(
       "cup", make_shape("bowl", {{"radius", 0.05}, {"thickness", 0.01}, {"foot_radius", 0.02}}),

@@ -5,10 +5,11 @@
 #include <cstdio>
 #include <thread>
 
-#include "isotact/dynamics/tool_path.h"
-#include "isotact/dynamics/virtual_coupling.h"
-#include "isotact/field/csg.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/dynamics/haptics/tool_path.h"
+#include "isotact/dynamics/haptics/virtual_coupling.h"
+#include "isotact/field/models/csg.h"
+#include "isotact/geometry/primitives/primitives.h"
+#include "isotact/queries/shape.h"
 
 using namespace isotact;
 using Clock = std::chrono::steady_clock;
@@ -27,13 +28,13 @@ int main(int argc, char** argv) {
                                             CylinderField{{0, 0, 0}, 0.0041, 0.04}}},
                         {{-0.017, -0.027, -0.017}, {0.017, 0.002, 0.017}}, 0.0004);
 
-  RigidBody tool{.mass = make_body_mass(find_mass_properties(mesh), 8000)};
+  RigidBody tool{.mass = make_body_mass(compute_mass_properties(mesh), 8000)};
   Pose device = pose_at(hand, hand.start());
   set_pose(tool, device);
   const CouplingSettings coupling{.max_force = 15, .max_torque = 0.5};
   const CollideRequest request{
       .max_microseconds = 500, .want_force = true, .force = {.stiffness = 2e9}};
-  CollideState state;
+  CollideScratch state;
   collide(peg, device, block, {}, request, state);  // prepares: from here on nothing is allocated
 
   constexpr double kStep = 1e-3;  // seconds

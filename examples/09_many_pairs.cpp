@@ -5,11 +5,11 @@
 
 #include "isotact/base/random.h"
 #include "isotact/field/build/build_nodes.h"
-#include "isotact/geometry/primitives.h"
-#include "isotact/queries/intersection_field.h"
+#include "isotact/geometry/primitives/primitives.h"
+#include "isotact/queries/intersection/intersection_field.h"
 
 #if defined(ISOTACT_HAS_GPU)
-#include "isotact/gpu/intersection_query.h"
+#include "isotact/gpu/intersection/intersection_query.h"
 #endif
 
 int main() {
@@ -28,18 +28,18 @@ int main() {
   for (std::uint32_t a = 0; a < bodies.size(); ++a)
     for (std::uint32_t b = a + 1; b < bodies.size(); ++b) pairs.push_back({a, b});
 
-  IdfState state;
+  IdfScratch scratch;
   IdfResult result;
   const IdfSettings settings{.samples = 10, .max_contacts = 4};
   const char* device = "the CPU";
 #if defined(ISOTACT_HAS_GPU)
   if (const std::optional<GpuContext> gpu = GpuContext::try_create(nullptr)) {
     GpuIntersectionQuery query(*gpu, shapes);
-    query.run(bodies, pairs, settings, state, result);
+    query.run(bodies, pairs, settings, result, scratch);
     device = "a GPU";
   } else
 #endif
-    intersect_fields(shapes, bodies, pairs, settings, state, result);
+    intersect_fields(shapes, bodies, pairs, settings, result, scratch);
 
   std::size_t touching = 0;
   for (const std::uint32_t arrived : result.arrived) touching += arrived > 0 ? 1U : 0U;

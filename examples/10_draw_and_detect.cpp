@@ -7,10 +7,10 @@
 #include <cstdlib>
 #include <string>
 
-#include <isotact/gpu/context.h>
-#include <isotact/gpu/depth_detector.h>
-#include <isotact/scene/fab_shapes.h>
+#include <isotact/gpu/core/context.h>
+#include <isotact/gpu/depth/depth_detector.h>
 
+#include "fab_shapes.h"
 #include "things.h"
 
 using namespace isotact;
@@ -61,9 +61,9 @@ int main(int count, char** arguments) {
     const float seconds = static_cast<float>(frame) / 30;
     flag.seconds = plants.seconds = seconds;
     firework.update(seconds);
-    city.move(kAirshipId - 1, find_airship_pose(frame));
+    city.move(kAirshipId - 1, compute_airship_pose(frame));
 
-    const DepthReport report = detector.detect(find_city_pose(frame), GpuDepthScene{around});
+    const DepthReport report = detector.detect(compute_city_pose(frame), GpuDepthScene{around});
     if (!report.colliding) continue;
     ++colliding;
     std::printf("frame %3d: %5u pixels, %.2f m deep:", frame, report.pixels, report.depth);

@@ -7,7 +7,7 @@
 #include "isotact/adapters/bullet/body.h"
 #include "isotact/adapters/bullet/convert.h"
 #include "isotact/adapters/bullet/install.h"
-#include "isotact/field/csg.h"
+#include "isotact/field/models/csg.h"
 
 using namespace isotact;
 

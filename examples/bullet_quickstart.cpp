@@ -6,7 +6,7 @@
 #include <btBulletDynamicsCommon.h>
 
 #include "isotact/adapters/bullet/bullet.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/geometry/primitives/primitives.h"
 
 int main() {
   // As in every program with Bullet, and one line more.

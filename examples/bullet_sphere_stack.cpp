@@ -11,7 +11,7 @@
 #include "isotact/adapters/bullet/convert.h"
 #include "isotact/adapters/bullet/install.h"
 #include "isotact/adapters/bullet/shape.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/geometry/primitives/primitives.h"
 
 using namespace isotact;
 

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "depth_report.h"
-#include "idf_fcl.h"
+#include "kgm/idf_fcl.h"
 
 namespace isotact::bench {
 namespace {

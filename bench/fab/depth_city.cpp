@@ -2,17 +2,18 @@
 // of 315,000, with an airship that moves, a tessellated flag, plants of a geometry shader and
 // 59,000 particles that a compute shader moves. Nothing of that but the city is ever known to the
 // CPU. What detection costs beside drawing.
+#include <algorithm>
 #include <optional>
 
-#include "isotact/gpu/mesh_drawable.h"
-#include "isotact/gpu/program.h"
-#include "isotact/queries/depth_map.h"
-#include "isotact/scene/fab_shapes.h"
+#include "isotact/gpu/core/program.h"
+#include "isotact/gpu/depth/mesh_drawable.h"
+#include "isotact/queries/depth/depth_map.h"
 
 #include "depth_report.h"
 #include "depth_statistics.h"
-#include "measure.h"
+#include "fab_shapes.h"
 #include "painter.h"
+#include "support/measure.h"
 #include "things.h"
 
 namespace isotact::bench {
@@ -33,8 +34,8 @@ struct City {
 
   void move_to(int frame) {
     const auto seconds = static_cast<float>(frame / kFramesASecond);
-    houses.move(kAirshipId - 1, find_airship_pose(frame));
-    ship.move(0, find_city_pose(frame));
+    houses.move(kAirshipId - 1, compute_airship_pose(frame));
+    ship.move(0, compute_city_pose(frame));
     flag.seconds = plants.seconds = seconds;
     firework.update(seconds);
   }
@@ -88,7 +89,7 @@ void bench_city(const Options& options, const GpuContext& gpu, Report& report) {
   const int frames = small ? 12 : kCityFrames, stride = kCityFrames / frames;
   const auto draw = [&](int frame) {
     city.move_to(frame);
-    const Pose at = find_city_pose(frame);
+    const Pose at = compute_city_pose(frame);
     const demo::Camera camera{.eye = transform_point(at, {-22, 7, 4}),
                               .target = transform_point(at, {12, 0, 0})};
     painter.draw(camera, {.shadow_center = at.translation, .shadow_radius = 60}, drawn);
@@ -136,8 +137,8 @@ void bench_city(const Options& options, const GpuContext& gpu, Report& report) {
     };
     const auto detect = [&](int frame) {
       fetch();
-      houses.set_pose(kAirshipId - 1, find_airship_pose(frame));
-      const GpuDepthQuery query[] = {{.slot = 0, .world_from_object = find_city_pose(frame)}};
+      houses.set_pose(kAirshipId - 1, compute_airship_pose(frame));
+      const GpuDepthQuery query[] = {{.slot = 0, .world_from_object = compute_city_pose(frame)}};
       ticket = detector.submit(query, {drawables, meshes});
     };
     std::vector<double> plain, both;

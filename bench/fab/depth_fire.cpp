@@ -2,14 +2,14 @@
 // a height map and normals of 1024 x 1024 pixels, drawn again for each step.
 #include <cmath>
 
-#include "isotact/gpu/mesh_drawable.h"
-#include "isotact/gpu/particle_maps.h"
-#include "isotact/gpu/program.h"
-#include "isotact/gpu/timer.h"
-#include "isotact/scene/fab_shapes.h"
+#include "isotact/gpu/core/program.h"
+#include "isotact/gpu/core/timer.h"
+#include "isotact/gpu/depth/mesh_drawable.h"
+#include "isotact/gpu/particles/particle_maps.h"
 
 #include "depth_report.h"
-#include "gpu_measure.h"
+#include "fab_shapes.h"
+#include "support/gpu_measure.h"
 
 namespace isotact::bench {
 
@@ -40,7 +40,7 @@ void bench_fire(const Options& options, const GpuContext& gpu, Report& report) {
   double seconds = 0;
   GpuTimer timer;
   const auto advance = [&] {
-    meshes.set_pose(0, find_skillet_pose(seconds += 0.01));
+    meshes.set_pose(0, compute_skillet_pose(seconds += 0.01));
     if (!software) timer.begin();
     const double wall = 1e3 * seconds_of([&] {
                                 maps.draw(view, obstacles);
@@ -87,7 +87,7 @@ void bench_fire(const Options& options, const GpuContext& gpu, Report& report) {
   if (!software && !options.quick) report.aim(milliseconds < 0.5, "fire: less than 0.5 ms a step");
 
   // Nobody gets through: particles over the pan's bottom, within its rim, were born elsewhere.
-  const Pose pan_from_world = inverse(find_skillet_pose(seconds));
+  const Pose pan_from_world = inverse(compute_skillet_pose(seconds));
   std::size_t within = 0;
   for (const Particle& p : particles.read()) {
     const Vec3 q = transform_point(pan_from_world, to_double(p.position));

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "isotact/gpu/context.h"
+#include "isotact/gpu/core/context.h"
 
-#include "report.h"
+#include "support/report.h"
 
 namespace isotact::bench {
 

@@ -6,16 +6,16 @@
 #include <functional>
 #include <memory>
 
-#include "isotact/geometry/winding.h"
-#include "isotact/gpu/depth_detector.h"
-#include "isotact/gpu/mesh_drawable.h"
-#include "isotact/queries/depth_map.h"
-#include "isotact/scene/fab_shapes.h"
+#include "isotact/geometry/bvh/winding.h"
+#include "isotact/gpu/depth/depth_detector.h"
+#include "isotact/gpu/depth/mesh_drawable.h"
+#include "isotact/queries/depth/depth_map.h"
 
 #include "depth_report.h"
 #include "depth_statistics.h"
-#include "idf_fcl.h"
-#include "measure.h"
+#include "fab_shapes.h"
+#include "kgm/idf_fcl.h"
+#include "support/measure.h"
 
 namespace isotact::bench {
 namespace {
@@ -81,18 +81,18 @@ class Judge {
   bool is_contained(const Pose& world_from_fighter, const DepthReport& report) const {
     const Pose fighter_from_world = inverse(world_from_fighter);
     const Vec3f in_fighter = to_float(transform_point(fighter_from_world, report.deepest));
-    if (!report.inside) return find_winding_number(inside_fighter_, in_fighter) > 0.5;
+    if (!report.inside) return compute_winding_number(inside_fighter_, in_fighter) > 0.5;
     for (std::size_t i = 0; i < environment_.size(); ++i) {
       const Pose element_from_fighter =
           inverse(environment_[i].world_from_element) * world_from_fighter;
       const Vec3f middle = to_float(transform_point(element_from_fighter, {}));
-      if (environment_[i].closed && find_winding_number(inside_element_[i], middle) > 0.5)
+      if (environment_[i].closed && compute_winding_number(inside_element_[i], middle) > 0.5)
         return true;
     }
     return false;
   }
   // Surfaces cross, but what they have in common covers no pixel's middle: less than
-  // find_depth_miss.
+  // compute_depth_miss.
   bool is_thin(const Pose& world_from_fighter) const {
     return !detect(world_from_fighter).colliding;
   }
@@ -268,7 +268,7 @@ void bench_tunnel(const Options& options, const GpuContext& gpu, Report& report)
   const FabSurface tunnel = join_elements(scene.elements);
   std::vector<Pose> poses;
   for (int f = 0; f < kTunnelFrames; f += options.quick ? 16 : 1)
-    poses.push_back(find_tunnel_pose(f));
+    poses.push_back(compute_tunnel_pose(f));
   const int side = options.pixels > 0 ? options.pixels : software ? 256 : 512;
   const DepthView view = make_depth_view(to_double(bounds(fighter)), {1, 0, 0});
   const DepthSettings base{.width = side, .height = side};

@@ -1,6 +1,7 @@
 // Reads every mesh of the data folder and compares its counts with the folder's MANIFEST.md. Prints
 // what differs; files that the manifest has no counts for may be read or refused, but not crash.
 // Exit 1 where the counts of a valid file differ.
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <fstream>
@@ -14,7 +15,7 @@
 #include "isotact/base/error.h"
 #include "isotact/geometry/io/mesh_io.h"
 
-#include "data_folder.h"
+#include "support/data_folder.h"
 
 namespace {
 
@@ -114,6 +115,10 @@ void check(const fs::path& folder, const Entry& entry, Tally& tally) {
 
 int main() {
   try {
+    if (!isotact::bench::has_data()) {
+      fmt::print("data folder not found: nothing to check\n");
+      return 0;
+    }
     const fs::path folder = isotact::bench::data_folder();
     Tally tally;
     for (const Entry& entry : read_manifest(folder / "MANIFEST.md"))

@@ -11,17 +11,15 @@
 
 #include "isotact/base/error.h"
 #include "isotact/base/random.h"
-#include "isotact/geometry/brute_force.h"
-#include "isotact/geometry/bvh.h"
+#include "isotact/geometry/bvh/brute_force.h"
+#include "isotact/geometry/bvh/bvh.h"
 #include "isotact/geometry/io/mesh_io.h"
 
-#include "data_folder.h"
-#include "report.h"
+#include "support/data_folder.h"
+#include "support/report.h"
 
 namespace isotact::bench {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::size_t kQueries = 20000;
 constexpr std::size_t kChecked = 300;
@@ -295,12 +293,11 @@ int run(const Options& options) {
                                 {"building", Of::kOurs, "s", 3},
                                 {"Embree", Of::kPeer, "s", 3}},
                     .note = fmt::format("Medians of {} runs.", options.runs())});
-  const fs::path folder = data_folder() / "01_stanford";
-  tell(measure("bunny", read_mesh(folder / "bunny_closed.obj").mesh, options.runs()), table,
+  tell(measure("bunny", read_data_mesh("01_stanford/bunny_closed.obj"), options.runs()), table,
        report);
   if (!options.quick)
-    tell(measure("dragon", read_mesh(folder / "dragon_vrip_binLE.ply").mesh, options.runs()), table,
-         report);
+    tell(measure("dragon", read_data_mesh("01_stanford/dragon_vrip_binLE.ply"), options.runs()),
+         table, report);
   report.check(true, "ours are brute force's bit for bit, Embree's distances and hits are ours");
   return report.finish("All answers were right.");
 }

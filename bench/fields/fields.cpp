@@ -9,9 +9,9 @@
 #include "isotact/base/random.h"
 #include "isotact/geometry/io/mesh_io.h"
 
-#include "data_folder.h"
 #include "fields_report.h"
-#include "measure.h"
+#include "support/data_folder.h"
+#include "support/measure.h"
 
 namespace isotact::bench {
 
@@ -19,7 +19,7 @@ NamedMesh read_named(std::string_view name) {
   const char* file = name == "bunny"       ? "bunny_closed.obj"
                      : name == "bunny_raw" ? "bunny_full_35947.ply"
                                            : "dragon_vrip_binLE.ply";
-  return {std::string(name), read_mesh(data_folder() / "01_stanford" / file).mesh};
+  return {std::string(name), read_data_mesh(std::filesystem::path("01_stanford") / file)};
 }
 
 const TriangleMesh& Stock::mesh() {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "fields_report.h"
-#include "measure.h"
+#include "support/measure.h"
 
 namespace isotact::bench {
 namespace {
@@ -75,7 +75,7 @@ class Judge {
 
   void see(const std::vector<Vec3>& points, Accuracy& result) {
     std::vector<double> distances(points.size());
-    find_signed_distances(exact_, points, distances);
+    compute_signed_distances(exact_, points, distances);
     const double cell = field_.voxel_size();
     for (std::size_t i = 0; i < points.size(); ++i) {
       const double truth = distances[i], ours = field_.value(points[i]);

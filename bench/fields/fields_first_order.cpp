@@ -6,12 +6,12 @@
 #include <functional>
 
 #include "isotact/base/half.h"
-#include "isotact/field/dense_grid.h"
-#include "isotact/field/first_order_field.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/field/models/dense_grid.h"
+#include "isotact/field/models/first_order_field.h"
+#include "isotact/geometry/primitives/primitives.h"
 
 #include "fields_report.h"
-#include "measure.h"
+#include "support/measure.h"
 
 namespace isotact::bench {
 namespace {
@@ -113,8 +113,8 @@ std::vector<Quality> measure(const TriangleMesh& mesh, const ExactField& exact, 
               .around = points_in(box, kVolumePoints, 8)};
   truth.near_distances.resize(truth.near.size());
   truth.around_distances.resize(truth.around.size());
-  find_signed_distances(exact, truth.near, truth.near_distances);
-  find_signed_distances(exact, truth.around, truth.around_distances);
+  compute_signed_distances(exact, truth.near, truth.near_distances);
+  compute_signed_distances(exact, truth.around, truth.around_distances);
 
   const FirstOrderField first = sample_first_order(exact, lattice);
   const Lattice lattice32 = lattice_of_size(box, bytes, 4),

@@ -6,7 +6,7 @@
 #include "isotact/field/io/asset.h"
 
 #include "fields_report.h"
-#include "measure.h"
+#include "support/measure.h"
 
 namespace isotact::bench {
 namespace {

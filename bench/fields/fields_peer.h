@@ -7,7 +7,7 @@
 #include <string>
 
 #include "isotact/base/vec.h"
-#include "isotact/geometry/mesh.h"
+#include "isotact/geometry/mesh/mesh.h"
 
 namespace isotact::bench {
 

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "isotact/field/build/build_field.h"
-#include "isotact/field/exact_field.h"
+#include "isotact/field/models/exact_field.h"
 
 #include "fields_peer.h"
-#include "report.h"
+#include "support/report.h"
 
 namespace isotact::bench {
 

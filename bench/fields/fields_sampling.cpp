@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "fields_report.h"
-#include "measure.h"
+#include "support/measure.h"
 
 namespace isotact::bench {
 namespace {

@@ -2,11 +2,11 @@
 // threads and a bunny of 777 vertices; they stand there for the reader, no ratio is formed.
 #include <optional>
 
-#include "isotact/field/dense_grid.h"
-#include "isotact/field/min_max_octree.h"
+#include "isotact/field/models/dense_grid.h"
+#include "isotact/field/models/min_max_octree.h"
 
 #include "fields_report.h"
-#include "measure.h"
+#include "support/measure.h"
 
 namespace isotact::bench {
 namespace {

@@ -1,6 +1,7 @@
 // Fields whose distances a GPU finds: where the time goes, and that they are the processor's. Runs
 // on software Mesa, too, where times mean nothing.
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <map>
 #include <string>
@@ -8,15 +9,15 @@
 #include "isotact/field/build/build_field.h"
 #include "isotact/field/build/build_nodes.h"
 #include "isotact/field/build/inside_rows.h"
-#include "isotact/field/compare_bricks.h"
-#include "isotact/field/texel.h"
+#include "isotact/field/models/compare_bricks.h"
+#include "isotact/field/texels/field_texels.h"
 #include "isotact/geometry/io/mesh_io.h"
-#include "isotact/gpu/field_builder.h"
-#include "isotact/gpu/program.h"
+#include "isotact/gpu/build/field_builder.h"
+#include "isotact/gpu/core/program.h"
 
-#include "data_folder.h"
-#include "measure.h"
-#include "report.h"
+#include "support/data_folder.h"
+#include "support/measure.h"
+#include "support/report.h"
 
 namespace isotact::bench {
 namespace {
@@ -224,10 +225,8 @@ int run(const Options& asked) {
     options.runs = 1;
   }
   GpuFieldBuilder builder(gpu);
-  const std::string path = options.mesh.empty()
-                               ? (data_folder() / "01_stanford" / "bunny_closed.obj").string()
-                               : options.mesh;
-  const TriangleMesh mesh = read_mesh(path).mesh;
+  const TriangleMesh mesh = options.mesh.empty() ? read_data_mesh("01_stanford/bunny_closed.obj")
+                                                 : read_mesh(options.mesh).mesh;
   const Threads threads{options.threads};
   Report report("bench_gpu_fields", options,
                 {.gpu = describe(gpu.info()),

@@ -22,8 +22,8 @@
 
 #include "isotact/base/error.h"
 
-#include "data_folder.h"
-#include "report.h"
+#include "support/data_folder.h"
+#include "support/report.h"
 
 namespace isotact::bench {
 namespace {
@@ -212,9 +212,11 @@ void tell(const Results& r, Report& report) {
 
 // A file of our own that goes with us.
 struct TemporaryFile {
-  fs::path path = fs::temp_directory_path() / fmt::format("isotact-bench-{}.obj", ::getpid());
+  fs::path path;
 
-  TemporaryFile() = default;
+  explicit TemporaryFile(const char* extension)
+      : path(fs::temp_directory_path() / fmt::format("isotact-bench-{}{}", ::getpid(), extension)) {
+  }
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
   ~TemporaryFile() {
@@ -227,10 +229,13 @@ void name_options(OptionReader& reader, Options&) { reader.quick("a third of the
 
 int run(const Options& options) {
   // Before anything else is in memory: children are forks of this process.
-  const TemporaryFile obj;
-  const fs::path ply = data_folder() / "01_stanford/dragon_vrip_binLE.ply";
+  const TemporaryFile obj(".obj"), made_ply(".ply");
+  const char* dragon = "01_stanford/dragon_vrip_binLE.ply";
+  const fs::path ply = has_data() ? data_folder() / dragon : made_ply.path;
   in_child([&] {
-    write_mesh(obj.path, read_mesh(ply).mesh);
+    const TriangleMesh mesh = read_data_mesh(dragon);
+    write_mesh(obj.path, mesh);
+    if (!has_data()) write_mesh(made_ply.path, mesh);
     return 0.0;
   });
   const Results results = measure(ply, obj.path, options.runs());

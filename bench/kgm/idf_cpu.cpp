@@ -3,7 +3,7 @@
 
 #include "idf_fcl.h"
 #include "idf_report.h"
-#include "measure.h"
+#include "support/measure.h"
 
 namespace isotact::bench {
 namespace {
@@ -43,18 +43,18 @@ void bench_cpu(const Options& options, Report& report) {
     const std::size_t pairs = options.quick ? 100 : 1120;
     const Crowd crowd = make_crowd(make_stock(20000), 64, pairs / 3, pairs, seed);
     const FclCrowd fcl(crowd.meshes);
-    IdfState state;
+    IdfScratch scratch;
     IdfResult ours;
     std::size_t colliding = 0;
     const auto run = [&](int samples, double resolution, bool any = false) {
       intersect_fields(crowd.shapes, crowd.bodies, crowd.pairs,
                        {.samples = samples,
-                        .epsilon = crowd.epsilon,
+                        .margin = crowd.margin,
                         .resolution = resolution,
                         .max_contacts = 8,
                         .any_contact = any,
                         .threads = {kThreads}},
-                       state, ours);
+                       ours, scratch);
     };
     struct Row {
       std::string name;

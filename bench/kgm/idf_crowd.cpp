@@ -4,8 +4,8 @@
 
 #include "isotact/base/random.h"
 #include "isotact/field/build/build_nodes.h"
-#include "isotact/geometry/primitives.h"
-#include "isotact/queries/intersection_plan.h"
+#include "isotact/geometry/primitives/primitives.h"
+#include "isotact/queries/intersection/intersection_plan.h"
 
 #include "idf_report.h"
 
@@ -39,12 +39,12 @@ TriangleMesh refine(const TriangleMesh& mesh) {
 }
 
 std::vector<IdfPair> find_pairs(const std::vector<IdfShape>& shapes,
-                                const std::vector<IdfBody>& bodies, double epsilon) {
+                                const std::vector<IdfBody>& bodies, double margin) {
   std::vector<IdfPair> all, found;
   for (std::uint32_t a = 0; a < bodies.size(); ++a)
     for (std::uint32_t b = a + 1; b < bodies.size(); ++b) all.push_back({a, b});
   IdfPlan plan;
-  plan_intersections(shapes, bodies, all, {.samples = 4, .epsilon = epsilon}, {}, plan);
+  plan_intersections(shapes, bodies, all, {.samples = 4, .margin = margin}, plan, {});
   for (std::size_t i = 0; i < all.size(); ++i)
     if (plan.records[i].cells[0] > 0) found.push_back(all[i]);
   return found;
@@ -65,7 +65,7 @@ std::vector<TriangleMesh> make_stock(std::size_t least_triangles) {
 
 Crowd make_crowd(std::vector<TriangleMesh> meshes, int cells, std::size_t bodies, std::size_t pairs,
                  std::uint64_t seed) {
-  Crowd crowd{.meshes = std::move(meshes), .epsilon = 0.01};
+  Crowd crowd{.meshes = std::move(meshes), .margin = 0.01};
   for (const TriangleMesh& mesh : crowd.meshes)
     crowd.shapes.emplace_back(build_texels(mesh, {.cells = cells - 4}));
   // Places in a unit box, and its size by halving: fewer pairs in a larger one.
@@ -81,7 +81,7 @@ Crowd make_crowd(std::vector<TriangleMesh> meshes, int cells, std::size_t bodies
     const double side = std::sqrt(small * large);
     for (std::size_t b = 0; b < bodies; ++b)
       crowd.bodies[b].world_from_body.translation = places[b] * side;
-    crowd.pairs = find_pairs(crowd.shapes, crowd.bodies, crowd.epsilon);
+    crowd.pairs = find_pairs(crowd.shapes, crowd.bodies, crowd.margin);
     (crowd.pairs.size() > pairs ? small : large) = side;
   }
   return crowd;

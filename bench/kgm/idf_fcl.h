@@ -7,8 +7,8 @@
 #include <span>
 #include <string>
 
-#include "isotact/geometry/mesh.h"
-#include "isotact/queries/intersection_field.h"
+#include "isotact/geometry/mesh/mesh.h"
+#include "isotact/queries/intersection/intersection_field.h"
 
 namespace isotact::bench {
 

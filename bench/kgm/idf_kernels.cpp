@@ -2,14 +2,14 @@
 // with the deepest ones; and the rate of texture fetches that the GPU can do at all.
 #include <algorithm>
 
-#include "isotact/gpu/buffer.h"
-#include "isotact/gpu/program.h"
-#include "isotact/gpu/texture.h"
-#include "isotact/gpu/timer.h"
+#include "isotact/gpu/core/buffer.h"
+#include "isotact/gpu/core/program.h"
+#include "isotact/gpu/core/texture.h"
+#include "isotact/gpu/core/timer.h"
 
-#include "gpu_measure.h"
 #include "idf_report.h"
-#include "measure.h"
+#include "support/gpu_measure.h"
+#include "support/measure.h"
 
 namespace isotact::bench {
 namespace {
@@ -61,21 +61,21 @@ double measure_texture_rate() {
 
 struct Variant {
   std::string name;
-  GpuIntersectionOptions options;
+  GpuIntersectionSettings options;
   IdfSettings settings;
 };
 
-std::vector<Variant> make_variants(double epsilon) {
-  const IdfSettings paper{.samples = 20, .epsilon = epsilon, .search = IdfSearch::kPaper};
-  const IdfSettings cells{.samples = 20, .epsilon = epsilon, .search = IdfSearch::kCells};
+std::vector<Variant> make_variants(double margin) {
+  const IdfSettings paper{.samples = 20, .margin = margin, .search = IdfSearch::kPaper};
+  const IdfSettings cells{.samples = 20, .margin = margin, .search = IdfSearch::kCells};
   std::vector<Variant> variants;
-  const auto add = [&](std::string name, IdfSettings settings, GpuIntersectionOptions options,
+  const auto add = [&](std::string name, IdfSettings settings, GpuIntersectionSettings options,
                        auto change) {
     change(settings, options);
     variants.push_back({std::move(name), options, settings});
   };
-  const auto as_is = [](IdfSettings&, GpuIntersectionOptions&) {};
-  const auto deepest = [](IdfSettings& s, GpuIntersectionOptions&) { s.max_contacts = 8; };
+  const auto as_is = [](IdfSettings&, GpuIntersectionSettings&) {};
+  const auto deepest = [](IdfSettings& s, GpuIntersectionSettings&) { s.max_contacts = 8; };
   add("KGM: two passes, all contacts", paper, {.two_passes = true}, as_is);
   add("one pass, all contacts", paper, {}, as_is);
   add("one pass, all contacts, atlas", paper, {.allow_bindless = false}, as_is);
@@ -86,10 +86,10 @@ std::vector<Variant> make_variants(double epsilon) {
   add("cells, 8 deepest", cells, {}, deepest);
   add("cells, 8 deepest, atlas", cells, {.allow_bindless = false}, deepest);
   add("cells, 8 deepest, down to 0.01 m", cells, {},
-      [](IdfSettings& s, GpuIntersectionOptions&) { s.max_contacts = 8, s.resolution = 0.01; });
+      [](IdfSettings& s, GpuIntersectionSettings&) { s.max_contacts = 8, s.resolution = 0.01; });
   for (const int n : {15, 10, 5})
     add(fmt::format("cells, 8 deepest, N = {}", n), cells, {},
-        [n](IdfSettings& s, GpuIntersectionOptions&) { s.max_contacts = 8, s.samples = n; });
+        [n](IdfSettings& s, GpuIntersectionSettings&) { s.max_contacts = 8, s.samples = n; });
   return variants;
 }
 
@@ -120,12 +120,12 @@ void bench_kernels(const Options& options, Report& report) {
                                    : seed == 1 ? 200
                                                : 512,
                                    slow ? 100 : 1120, seed);
-    for (const Variant& v : make_variants(crowd.epsilon)) {
+    for (const Variant& v : make_variants(crowd.margin)) {
       GpuIntersectionQuery query(gpu, crowd.shapes, v.options);
-      IdfState state;
+      IdfScratch scratch;
       IdfResult result;
-      query.run(crowd.bodies, crowd.pairs, v.settings, state, result);
-      query.run(crowd.bodies, crowd.pairs, v.settings, state, result);
+      query.run(crowd.bodies, crowd.pairs, v.settings, result, scratch);
+      query.run(crowd.bodies, crowd.pairs, v.settings, result, scratch);
       const double ms = steady_milliseconds([&] { return query.repeat(); }, gpu.info().software);
       std::uint64_t arrived = 0;
       for (const std::uint32_t n : result.arrived) arrived += n;

@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "isotact/geometry/mesh.h"
-#include "isotact/gpu/context.h"
-#include "isotact/gpu/intersection_query.h"
-#include "isotact/queries/intersection_field.h"
+#include "isotact/geometry/mesh/mesh.h"
+#include "isotact/gpu/core/context.h"
+#include "isotact/gpu/intersection/intersection_query.h"
+#include "isotact/queries/intersection/intersection_field.h"
 
-#include "report.h"
+#include "support/report.h"
 
 namespace isotact::bench {
 
@@ -21,7 +21,7 @@ struct Crowd {
   std::vector<IdfShape> shapes{};
   std::vector<IdfBody> bodies{};
   std::vector<IdfPair> pairs{};
-  double epsilon = 0;
+  double margin = 0;
 };
 
 // Procedural shapes of at least so many triangles each, 2.4 metres across.

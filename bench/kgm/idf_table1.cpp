@@ -10,12 +10,12 @@
 #include "isotact/adapters/bullet/gpu_batch.h"
 #include "isotact/adapters/bullet/scene_engine.h"
 #include "isotact/base/error.h"
-#include "isotact/field/isosurface.h"
-#include "isotact/scene/run.h"
+#include "isotact/field/extract/isosurface.h"
+#include "isotact/scene/run/run.h"
 
 #include "idf_fcl.h"
 #include "idf_report.h"
-#include "measure.h"
+#include "support/measure.h"
 
 namespace isotact::bench {
 namespace {
@@ -28,7 +28,7 @@ struct Step {
 struct Recording {
   std::vector<IdfShape> shapes;
   std::deque<Step> steps;  // the last ones
-  double epsilon = 0;
+  double margin = 0;
 };
 
 struct PaperRow {
@@ -79,7 +79,7 @@ Recording record_scene(const Options& options, const TableScene& scene, const Gp
     if (version != step.shapes_version)
       recording.shapes.assign(step.shapes.begin(), step.shapes.end());
     version = step.shapes_version;
-    recording.epsilon = step.settings.epsilon;
+    recording.margin = step.settings.margin;
     recording.steps.push_back(
         {{step.bodies.begin(), step.bodies.end()}, {step.pairs.begin(), step.pairs.end()}});
     if (recording.steps.size() > wanted) recording.steps.pop_front();
@@ -195,16 +195,16 @@ void compare_with_fcl(const Recording& recording, const char* scene,
                     contacts > 1);
     });
   };
-  IdfState state;
+  IdfScratch scratch;
   IdfResult result;
   const auto ours = [&](int n, bool any = false) {
     intersect_fields(recording.shapes, step.bodies, step.pairs,
                      {.samples = n,
-                      .epsilon = recording.epsilon,
+                      .margin = recording.margin,
                       .max_contacts = 8,
                       .any_contact = any,
                       .threads = {kThreads}},
-                     state, result);
+                     result, scratch);
   };
   const std::vector<Seconds> times = medians_of({{.work = [&] { ours(20); }},
                                                  {.work = [&] { ours(10); }},
@@ -266,7 +266,7 @@ void bench_table1(const Options& options, Report& report) {
     for (const PaperRow& row : scene.paper) {
       if (small && row.n > 10) continue;
       IdfSettings settings{
-          .samples = row.n, .epsilon = recording.epsilon, .search = IdfSearch::kPaper};
+          .samples = row.n, .margin = recording.margin, .search = IdfSearch::kPaper};
       const Average twice = average_on_gpu(recording, two, settings);
       const Average once = average_on_gpu(recording, one, settings);
       settings.search = IdfSearch::kCells;
@@ -277,7 +277,7 @@ void bench_table1(const Options& options, Report& report) {
       const Average sure = average_on_gpu(recording, one, settings, 10);
       const Average known = average_on_gpu(
           recording, one,
-          {.samples = row.n, .epsilon = recording.epsilon, .search = IdfSearch::kPaper}, 10);
+          {.samples = row.n, .margin = recording.margin, .search = IdfSearch::kPaper}, 10);
       // What KGM's search finds and cells without cutting do not is no wider than a cell.
       report.check(sure.colliding >= known.colliding,
                    "cut cells find as many pairs as KGM's search, or more",

@@ -17,7 +17,7 @@ constexpr int kCells = 64;
 // Pairs side by side, far from all others: any two shapes, turned at random, near enough that their
 // boxes meet.
 Crowd make_pairs(std::size_t count) {
-  Crowd crowd{.meshes = make_stock(2000), .epsilon = 0.002};
+  Crowd crowd{.meshes = make_stock(2000), .margin = 0.002};
   for (const TriangleMesh& mesh : crowd.meshes)
     crowd.shapes.emplace_back(build_texels(mesh, {.cells = kCells - 4}));
   Random random(2021);
@@ -58,7 +58,7 @@ double find_ball(const Crowd& crowd, const IdfPair& pair) {
 }
 
 struct Tally {
-  std::size_t both = 0, neither = 0, missed = 0, more = 0, within_epsilon = 0, inside = 0;
+  std::size_t both = 0, neither = 0, missed = 0, more = 0, within_margin = 0, inside = 0;
   double largest_missed = -1e9, farthest = 0;
 };
 
@@ -77,7 +77,7 @@ Tally hold_against_fcl(const Crowd& crowd, const FclCrowd& fcl, const std::vecto
       const double gap =
           fcl.distance(crowd.bodies[crowd.pairs[i].a], crowd.bodies[crowd.pairs[i].b]);
       const bool deep = ours.contacts[ours.first_contact[i]].depth > 0.1;
-      ++(deep ? t.inside : t.within_epsilon);  // one body within the other: no triangles meet
+      ++(deep ? t.inside : t.within_margin);  // one body within the other: no triangles meet
       if (!deep) t.farthest = std::max(t.farthest, gap);
     }
   }
@@ -144,8 +144,8 @@ void bench_truth(const Options& options, Report& report) {
                                 {"of them inside another", Of::kOurs},
                                 {"of them with a gap", Of::kOurs},
                                 {"widest gap", Of::kOurs, "cells", 2}},
-                    .note = fmt::format("Fields of {} cells ({:.3f} m), epsilon {} m.", kCells,
-                                        cell, crowd.epsilon)});
+                    .note = fmt::format("Fields of {} cells ({:.3f} m), margin {} m.", kCells, cell,
+                                        crowd.margin)});
   std::vector<std::vector<Cell>> of_gpu;
   const FclCrowd fcl(crowd.meshes);
   std::vector<bool> meets(count);
@@ -168,28 +168,28 @@ void bench_truth(const Options& options, Report& report) {
     const bool slow = c.settings.search == IdfSearch::kPaper && (!gpu || gpu->info().software);
     if (slow && count > 500) continue;  // minutes in software
     IdfSettings settings = c.settings;
-    settings.epsilon = crowd.epsilon;
+    settings.margin = crowd.margin;
     settings.max_contacts = 8;
-    IdfState state, gpu_state;
+    IdfScratch scratch, gpu_state;
     IdfResult ours, theirs;
     if (!slow || count <= 500)
-      intersect_fields(crowd.shapes, crowd.bodies, crowd.pairs, settings, state, ours);
+      intersect_fields(crowd.shapes, crowd.bodies, crowd.pairs, settings, ours, scratch);
     const Tally t = hold_against_fcl(crowd, fcl, meets, ours);
     table.row({c.name, t.both, t.neither, t.missed, std::max(0.0, t.largest_missed) / cell, t.more,
-               t.inside, t.within_epsilon, t.farthest / cell});
+               t.inside, t.within_margin, t.farthest / cell});
     const bool is_promised = settings.resolution > 0;
     if (is_promised)
       report.check(t.largest_missed <= std::max(settings.resolution, cell),
                    "no overlap larger than the resolution is missed", c.name);
-    report.check(t.farthest < crowd.epsilon + cell,
-                 "nothing is in contact that is further apart than epsilon and a cell", c.name);
+    report.check(t.farthest < crowd.margin + cell,
+                 "nothing is in contact that is further apart than margin and a cell", c.name);
     report.json["truth"][c.name] = {{"both", t.both},
                                     {"neither", t.neither},
                                     {"missed", t.missed},
                                     {"largest_missed_cells", t.largest_missed / cell},
                                     {"more", t.more}};
     if (!query || c.settings.search == IdfSearch::kPaper) continue;
-    query->run(crowd.bodies, crowd.pairs, settings, gpu_state, theirs);
+    query->run(crowd.bodies, crowd.pairs, settings, theirs, gpu_state);
     hold_against_gpu(crowd, ours, theirs, cell, c.name, of_gpu, report);
   }
   Table twins =

@@ -11,10 +11,11 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
+#include "isotact/base/random.h"
 #include "isotact/field/build/build_field.h"
-#include "isotact/geometry/predicates.h"
-#include "isotact/geometry/triangle.h"
-#include "isotact/queries/exact_segment.h"
+#include "isotact/geometry/mesh/predicates.h"
+#include "isotact/geometry/mesh/triangle.h"
+#include "isotact/queries/segments/exact_segment.h"
 
 namespace isotact::bench {
 namespace {
@@ -88,7 +89,7 @@ struct Frame {
   Vec3 motion{};  // common, as it came
 };
 
-Frame find_frame(const VertexFaceQuery& q) {
+Frame compute_frame(const VertexFaceQuery& q) {
   const auto& [v0, a0, b0, c0] = q.at_t0;
   const double size = std::max({length(b0 - a0), length(c0 - b0), length(a0 - c0)});
   Frame frame;
@@ -173,12 +174,12 @@ void answer_piece(const PointAndTriangle& p, int resolution, VertexFaceAnswer& a
                                               .keep_thin = KeepThin::kIgnore,
                                               .threads = {1}})
                                .field;
-  const double iso = covering_iso(field, p.slack);
-  const SegmentTracer tracer(field, {.iso = iso, .mode = SegmentMode::kAny, .threads = {1}});
+  const double iso = covering_margin(field, p.slack);
+  const SegmentTracer tracer(field, {.margin = iso, .mode = Mode::kAny, .threads = {1}});
   SegmentInterval interval[1];
   answer.found = answer.found || tracer.trace(p.path, interval) > 0;
   // A value is below the distance less the offset by near_error at most; and the rounding that
-  // covering_iso allows for counts once more.
+  // covering_margin allows for counts once more.
   const double offset = static_cast<double>(field.header().shell_offset);
   answer.allowed = std::max(answer.allowed, 2 * (iso + offset) - p.slack + kClosestError);
   answer.cell = field.voxel_size();
@@ -202,8 +203,46 @@ VertexFaceFile read_vertex_face(const std::filesystem::path& file) {
   }
 }
 
+VertexFaceFile make_stand_in(std::size_t count, bool is_edges) {
+  Random random(2021);
+  const auto any = [&](int least, int most) {
+    return (least + static_cast<int>(random.below(static_cast<std::uint32_t>(most - least + 1)))) /
+           64.0;
+  };
+  const auto anywhere = [&] { return Vec3{any(-64, 64), any(-64, 64), any(-64, 64)}; };
+  VertexFaceFile made;
+  for (std::size_t i = 0; i < count; ++i) {
+    VertexFaceQuery q{.meets = i % 2 == 0};
+    if (q.meets) {
+      // Placed at half time, then moved by as much before as after.
+      std::array<Vec3, 4> half{anywhere(), anywhere(), anywhere(), anywhere()};
+      if (is_edges)
+        half[3] = half[0] + half[1] - half[2];  // both edges have the same middle
+      else
+        half[0] = (half[1] + half[2]) * 0.25 + half[3] * 0.5;
+      for (std::size_t k = 0; k < 4; ++k) {
+        const Vec3 move = anywhere();
+        q.at_t0[k] = half[k] - move;
+        q.at_t1[k] = half[k] + move;
+      }
+    } else {
+      // A gap along one axis, all the while.
+      const std::size_t axis = random.below(3);
+      for (std::size_t k = 0; k < 4; ++k) {
+        const bool is_above = is_edges ? k < 2 : k == 0;
+        for (Vec3* at : {&q.at_t0[k], &q.at_t1[k]}) {
+          *at = anywhere();
+          (*at)[axis] = is_above ? any(8, 64) : any(-64, -8);
+        }
+      }
+    }
+    made.queries.push_back(q);
+  }
+  return made;
+}
+
 VertexFaceAnswer answer_by_field(const VertexFaceQuery& query, int resolution, int pieces) {
-  const Frame frame = find_frame(query);
+  const Frame frame = compute_frame(query);
   const bool translates = frame.deviation <= 0x1p-40 * (1 + frame.largest);
   VertexFaceAnswer answer;
   answer.posing = frame.rests  ? Posing::kResting

@@ -27,6 +27,11 @@ struct VertexFaceFile {
 // Throws Error with the line of what is not such a file.
 VertexFaceFile read_vertex_face(const std::filesystem::path& file);
 
+// Queries of the same kind where there are no files: one half meets at half time, the other never
+// does. Coordinates are small integers over 64, so that the truth is exact. `is_edges`: the first
+// two points and the last two are edges.
+VertexFaceFile make_stand_in(std::size_t count, bool is_edges);
+
 // How the query was posed.
 enum class Posing : unsigned char {
   kResting,      // the triangle does not move
@@ -47,7 +52,7 @@ struct VertexFaceAnswer {
 };
 
 // The vertex as a point that moves straight in the frame of the triangle, traced through the shell
-// field of that triangle with `resolution` cells at covering_iso.
+// field of that triangle with `resolution` cells at covering_margin.
 //
 // A corner c_i goes by d_i; the triangle's frame goes by their mean, d. In it, the vertex moves
 // straight, and corners move by d_i - d. Where that is more than rounding, time is cut into

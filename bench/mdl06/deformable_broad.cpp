@@ -12,7 +12,7 @@
 
 #include "broad_peers.h"
 #include "deformable_report.h"
-#include "measure.h"
+#include "support/measure.h"
 
 namespace isotact::bench {
 namespace {

@@ -9,13 +9,13 @@
 
 #include "isotact/queries/broad_phase/box_tree.h"
 #include "isotact/queries/broad_phase/scene_octree.h"
-#include "isotact/scene/figures.h"
+#include "isotact/scene/parse/figures.h"
 
-#include "chart.h"
 #include "deformable_crowd.h"
 #include "deformable_report.h"
-#include "measure.h"
-#include "plot.h"
+#include "support/chart.h"
+#include "support/measure.h"
+#include "support/plot.h"
 
 namespace isotact::bench {
 namespace {

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "isotact/base/random.h"
-#include "isotact/scene/figures.h"
+#include "isotact/scene/parse/figures.h"
 
 namespace isotact::bench {
 namespace {

@@ -10,14 +10,14 @@
 #include <vector>
 
 #include "isotact/geometry/io/mesh_io.h"
-#include "isotact/geometry/primitives.h"
-#include "isotact/geometry/self_intersection.h"
+#include "isotact/geometry/primitives/primitives.h"
+#include "isotact/geometry/repair/self_intersection.h"
 #include "isotact/queries/deformable/object_tree.h"
 
-#include "data_folder.h"
 #include "deformable_report.h"
-#include "measure.h"
 #include "narrow_fcl.h"
+#include "support/data_folder.h"
+#include "support/measure.h"
 
 namespace isotact::bench {
 namespace {
@@ -67,7 +67,7 @@ struct NarrowScene {
       : name(std::move(its_name)), a(mesh, {}, wave, 0), b(mesh, way * a.size(), wave, 1) {}
 };
 
-std::vector<NarrowScene> make_scenes(const Options& options, Report& report) {
+std::vector<NarrowScene> make_scenes(const Options& options) {
   const int few = options.quick ? 3 : 1;
   const TriangleMesh ball = make_sphere({.frequency = 59 / few});
   const TriangleMesh knot = make_knot({.segments = 1100 / few, .tube_segments = 32});
@@ -76,20 +76,9 @@ std::vector<NarrowScene> make_scenes(const Options& options, Report& report) {
   scenes.emplace_back("balls, deep in each other", ball, Vec3{0.25, 0.1, 0.05}, 0.01);
   scenes.emplace_back("knots, touching", knot, Vec3{0.03, 0.24, 0.05}, 0.01);
   scenes.emplace_back("knots, tangled", knot, Vec3{0.2, 0.05, 0.05}, 0.01);
-  const auto bunny = [&]() -> std::filesystem::path {
-    try {
-      return data_folder() / "01_stanford/bunny_full_35947.ply";
-    } catch (const Error&) {
-      return {};
-    }
-  }();
-  if (std::filesystem::exists(bunny)) {
-    const TriangleMesh mesh = read_mesh(bunny).mesh;
-    scenes.emplace_back("bunnies, touching", mesh, Vec3{0.4, 0.1, 0.05}, 0.01);
-    scenes.emplace_back("bunnies, apart", mesh, Vec3{1, 0, 0}, 0.01);
-  } else {
-    report.print("  (no bunnies: set ISOTACT_DATA)\n");
-  }
+  const TriangleMesh bunny = read_data_mesh("01_stanford/bunny_full_35947.ply");
+  scenes.emplace_back("bunnies, touching", bunny, Vec3{0.4, 0.1, 0.05}, 0.01);
+  scenes.emplace_back("bunnies, apart", bunny, Vec3{1, 0, 0}, 0.01);
   return scenes;
 }
 
@@ -318,7 +307,7 @@ void run_others(NarrowScene& scene, Report& report) {
 }  // namespace
 
 void bench_narrow(const Options& options, Report& report) {
-  std::vector<NarrowScene> scenes = make_scenes(options, report);
+  std::vector<NarrowScene> scenes = make_scenes(options);
   Table table = report.table(
       {.id = "narrow",
        .title =

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "report.h"
+#include "support/report.h"
 
 namespace isotact::bench {
 

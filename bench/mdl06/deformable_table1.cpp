@@ -3,6 +3,7 @@
 // minutes are those of the bodies, at 60 frames a second, with the same motion for boxes and for
 // spheres, so that the two columns can be compared. What meets by trees is compared with all leaves
 // against all in every hundredth frame, which takes longer than all else.
+#include <algorithm>
 #include <array>
 #include <map>
 #include <string>

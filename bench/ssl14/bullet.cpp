@@ -6,7 +6,7 @@
 #include <LinearMath/btScalar.h>
 
 #include "bullet_report.h"
-#include "swept_peer.h"
+#include "xb14/swept_peer.h"
 
 namespace isotact::bench {
 namespace {
@@ -33,12 +33,10 @@ void name_options(OptionReader& reader, Options& options) {
 int run(const Options& options) {
   const std::string peers = describe_peers();
   Report report("bench_bullet", options,
-                {.peers = {peers},
-                 .how = std::string("one thread, times by the clock") +
-                        (options.has_data() ? "" : "; no folder with data: procedural stand-ins")});
-  report.json = {{"flags", report.flags()}, {"peer", peers}, {"data", options.has_data()}};
+                {.peers = {peers}, .how = "one thread, times by the clock"});
+  report.json = {{"flags", report.flags()}, {"peer", peers}, {"data", has_data()}};
   if (!options.plots.empty()) std::filesystem::create_directories(options.plots);
-  Stock stock(options);
+  Stock stock;
   run_parts(kParts, options, report, stock);
   return report.finish("All answers and motions were right.");
 }

@@ -3,10 +3,10 @@
 #include <cmath>
 
 #include "isotact/adapters/bullet/convert.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/geometry/primitives/primitives.h"
 
 #include "bullet_fall.h"
-#include "plot.h"
+#include "support/plot.h"
 
 namespace isotact::bench {
 namespace {
@@ -29,7 +29,7 @@ OwnedShape make_mapped_ground() {
   for (Vec3f& p : mesh.positions) p.y -= 0.1F;
   const Lattice lattice = voxmap_lattice({{-0.4, -0.2, -0.4}, {0.4, 0, 0.4}}, kVoxel, 4);
   const Voxmap map = build_voxmap(mesh, lattice, {.encoding = VoxmapEncoding::kSupport}).voxmap;
-  return own("map", cook_bullet_shape(BulletShapeParts{.voxmap = map}));
+  return own("map", cook_bullet_shape(Shape::from_parts({.voxmap = map})));
 }
 
 struct Bounce {
@@ -81,9 +81,9 @@ Ball make_ball(const TriangleMesh& mesh, const PointSphereTree& tree, const Owne
   ball.turn = normalized(Quat{ball.reach - lowest.y, axis.x, axis.y, axis.z});
   ball.shape =
       own(fmt::format("ours, {} points{}", tree.point_count(), ground == nullptr ? ", box" : ""),
-          cook_bullet_shape(BulletShapeParts{.tree = tree,
-                                             .mass = find_mass_properties(mesh),
-                                             .mesh = std::make_shared<TriangleMesh>(mesh)}));
+          cook_bullet_shape(Shape::from_parts({.tree = tree,
+                                               .mesh = std::make_shared<TriangleMesh>(mesh),
+                                               .mass = compute_mass_properties(mesh)})));
   return ball;
 }
 

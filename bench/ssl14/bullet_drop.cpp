@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "isotact/queries/shell_query.h"
+#include "isotact/queries/points/shell_query.h"
 
 #include "bullet_fall.h"
 
@@ -35,12 +35,12 @@ FallTimes time_query(const PointSphereTree& tree, const OwnedShape& shape, Groun
                                  ? ShellTarget(PlaneField{})
                                  : ShellTarget(BoxField{{0, -0.25, 0}, {2, 0.25, 2}});
   const auto& ours = static_cast<const IsotactShape&>(*shape.shape);
-  ShellState state;
+  ShellScratch state;
   state.set_coherent(is_coherent);
   return time_on_poses(poses, kReplays, [&](const Pose& pose) {
     const auto start = std::chrono::steady_clock::now();
-    find_hits(tree, target, {.field_from_shell = pose},
-              {.margin = ours.settings().contact_distance}, state);
+    find_hits(tree, target, {.field_from_shell = pose}, {.margin = ours.settings().contact_margin},
+              state);
     const auto end = std::chrono::steady_clock::now();
     return std::chrono::duration<double, std::micro>(end - start).count();
   });

@@ -6,7 +6,7 @@
 #include "isotact/adapters/bullet/convert.h"
 #include "isotact/base/random.h"
 
-#include "measure.h"
+#include "support/measure.h"
 
 namespace isotact::bench {
 namespace {

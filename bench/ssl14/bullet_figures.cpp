@@ -1,8 +1,8 @@
 // SSL14's Figures 8 and 10: the bunny that falls on a plane, by ours and by Bullet's ways.
-#include "isotact/geometry/primitives.h"
+#include "isotact/geometry/primitives/primitives.h"
 
 #include "bullet_fall.h"
-#include "plot.h"
+#include "support/plot.h"
 
 namespace isotact::bench {
 namespace {
@@ -19,7 +19,7 @@ OwnedShape make_mapped_ground() {
   const Lattice lattice = voxmap_lattice(
       {{-size.x / 2, -size.y, -size.z / 2}, {size.x / 2, 0, size.z / 2}}, kVoxel, kPadding);
   return own("map",
-             cook_bullet_shape(BulletShapeParts{.voxmap = build_voxmap(mesh, lattice).voxmap}));
+             cook_bullet_shape(Shape::from_parts({.voxmap = build_voxmap(mesh, lattice).voxmap})));
 }
 
 struct Curve {
@@ -66,7 +66,7 @@ void bench_figures(const Options& options, Stock& stock, Report& report) {
     const OwnedShape* ground;
     double paper;
   };
-  const BulletShapeSettings segmented{.segment_level = 3, .points_per_manifold = 1};
+  const BulletShapeSettings segmented{.patch_level = 3, .points_per_manifold = 1};
   const Faller fallers[] = {
       {make_ours("ours, 799 points", coarse, field), nullptr, 100},
       {make_ours("ours, 799 points, L = 4", coarse, field, segmented), nullptr, 100},

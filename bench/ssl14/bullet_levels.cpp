@@ -13,7 +13,7 @@ constexpr double kMostPerManifold = 0.3;  // microseconds
 // SSL14's L counts from 1, our levels from 0.
 OwnedShape make_segmented(Stock& stock, const PointSphereTree& tree, int paper_level) {
   return make_ours(fmt::format("L = {}", paper_level), tree, stock.bunny_field(),
-                   {.segment_level = paper_level - 1, .points_per_manifold = 1});
+                   {.patch_level = paper_level - 1, .points_per_manifold = 1});
 }
 
 struct LevelRow {

@@ -7,7 +7,7 @@
 
 #include "bullet_fall.h"
 #include "bullet_poses.h"
-#include "measure.h"
+#include "support/measure.h"
 
 namespace isotact::bench {
 namespace {

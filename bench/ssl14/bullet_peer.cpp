@@ -1,5 +1,7 @@
 #include "bullet_peer.h"
 
+#include <algorithm>
+
 #include <BulletCollision/CollisionShapes/btShapeHull.h>
 #include <BulletCollision/Gimpact/btGImpactShape.h>
 #include <btBulletDynamicsCommon.h>

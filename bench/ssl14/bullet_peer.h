@@ -9,7 +9,7 @@
 
 #include <BulletCollision/CollisionShapes/btCollisionShape.h>
 
-#include "isotact/geometry/mesh.h"
+#include "isotact/geometry/mesh/mesh.h"
 
 namespace isotact::bench {
 

@@ -6,7 +6,7 @@
 
 #include "isotact/base/pose.h"
 
-#include "swept_peer.h"
+#include "xb14/swept_peer.h"
 
 namespace isotact::bench {
 

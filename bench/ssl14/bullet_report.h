@@ -8,16 +8,16 @@
 #include <vector>
 
 #include "isotact/adapters/bullet/shape.h"
-#include "isotact/geometry/mesh.h"
+#include "isotact/geometry/mesh/mesh.h"
 
 #include "bullet_peer.h"
-#include "report.h"
+#include "support/data_folder.h"
+#include "support/report.h"
 
 namespace isotact::bench {
 
 struct Options : RunOptions {
   std::filesystem::path plots{};  // folder for figures; empty: none are written
-  bool has_data() const;          // the folder of data_folder.h is there
 };
 
 // A bound on a time is said loudly, and kept; wrong answers are Report::check's matter.
@@ -37,7 +37,7 @@ inline constexpr double kBunnyMass = 1;  // kg
 // Each made once, when first asked for.
 class Stock {
  public:
-  explicit Stock(const Options& options) : options_(options) {}
+  Stock() = default;
 
   const Bunny& bunny();
   const BrickField& bunny_field();          // 256 cells
@@ -49,7 +49,6 @@ class Stock {
   const OwnedShape& one_hull();              // of 42 vertices at most
 
  private:
-  const Options& options_;
   std::optional<Bunny> bunny_;
   std::optional<BrickField> field_;
   std::optional<PointSphereTree> vertices_;

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "isotact/geometry/primitives.h"
+#include "isotact/geometry/primitives/primitives.h"
 
 #include "bullet_fall.h"
-#include "measure.h"
+#include "support/measure.h"
 
 namespace isotact::bench {
 namespace {

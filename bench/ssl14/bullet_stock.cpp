@@ -3,11 +3,10 @@
 
 #include "isotact/adapters/bullet/convert.h"
 #include "isotact/geometry/io/mesh_io.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/geometry/primitives/primitives.h"
 
 #include "bullet_report.h"
-#include "data_folder.h"
-#include "vertex_shell.h"
+#include "xb14/vertex_shell.h"
 
 namespace isotact::bench {
 namespace {
@@ -16,11 +15,9 @@ namespace {
 constexpr double kPaperMoments = (4.79e-3 + 4.46e-3 + 6.38e-3) / 3;
 constexpr int kCells = 256;
 
-TriangleMesh read(const char* file) { return read_mesh(data_folder() / file).mesh; }
-
 // The meshes are of one frame, before and after.
 void place(Bunny& bunny) {
-  const MassProperties mass = find_mass_properties(bunny.closed, {.mass = kBunnyMass});
+  const MassProperties mass = compute_mass_properties(bunny.closed, {.mass = kBunnyMass});
   const Vec3 m = mass.principal_moments;
   const double scale = std::sqrt(kPaperMoments / ((m.x + m.y + m.z) / 3));
   const Pose body_from_mesh = inverse(Pose{mass.mesh_from_principal, mass.center});
@@ -32,15 +29,6 @@ void place(Bunny& bunny) {
 
 }  // namespace
 
-bool Options::has_data() const {
-  try {
-    data_folder();
-    return true;
-  } catch (const Error&) {
-    return false;
-  }
-}
-
 void judge(Report& report, const std::string& part, bool is_met, const std::string& what) {
   report.aim(is_met, what);
   report.json[part]["verdicts"].push_back({{"met", is_met}, {"what", what}});
@@ -48,17 +36,10 @@ void judge(Report& report, const std::string& part, bool is_met, const std::stri
 
 const Bunny& Stock::bunny() {
   if (bunny_) return *bunny_;
-  Bunny bunny;
-  if (options_.has_data()) {
-    bunny = {.name = "bunny",
-             .closed = read("01_stanford/bunny_closed.obj"),
-             .scan = read("01_stanford/bunny_full_35947.ply"),
-             .coarse = read("01_stanford/bun_zipper_res3.ply")};
-  } else {
-    const TriangleMesh blob = make_blob({.triangles = 71890});
-    bunny = {
-        .name = "blob", .closed = blob, .scan = blob, .coarse = make_blob({.triangles = 4000})};
-  }
+  Bunny bunny{.name = has_data() ? "bunny" : "blob",
+              .closed = read_data_mesh("01_stanford/bunny_closed.obj"),
+              .scan = read_data_mesh("01_stanford/bunny_full_35947.ply"),
+              .coarse = read_data_mesh("01_stanford/bun_zipper_res3.ply")};
   place(bunny);
   return bunny_.emplace(std::move(bunny));
 }
@@ -101,7 +82,7 @@ const OwnedShape& Stock::one_hull() {
 
 OwnedShape make_ours(std::string name, const PointSphereTree& tree, const BrickField& field,
                      const BulletShapeSettings& settings) {
-  return own(std::move(name), cook_bullet_shape({.tree = tree, .field = field}, settings));
+  return own(std::move(name), cook_bullet_shape(Shape::from_parts(field, tree), settings));
 }
 
 }  // namespace isotact::bench

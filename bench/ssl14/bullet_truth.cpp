@@ -5,12 +5,13 @@
 
 #include "isotact/field/build/build_field.h"
 #include "isotact/geometry/io/mesh_io.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/geometry/primitives/primitives.h"
 #include "isotact/queries/collide.h"
+#include "isotact/queries/distance.h"
+#include "isotact/queries/shape.h"
 
 #include "bullet_fall.h"
 #include "bullet_poses.h"
-#include "data_folder.h"
 
 namespace isotact::bench {
 namespace {
@@ -43,11 +44,11 @@ std::vector<Part> make_parts(const Options& options, Stock& stock) {
   parts.push_back(make_part("gear", make_gear({}), cells));
   parts.push_back(make_part("knot", make_knot({}), cells));
   parts.push_back(make_part("bowl", make_bowl({}), cells));
-  if (!options.has_data()) return parts;
+  if (!has_data()) return parts;
   for (const char* file : {"03_mech/bullet_diff_arm.stl", "03_mech/factory_bolt_m16_tight.obj",
                            "02_classic/rocker-arm.obj"})
-    parts.push_back(make_part(std::filesystem::path(file).stem().string(),
-                              read_mesh(data_folder() / file).mesh, cells));
+    parts.push_back(
+        make_part(std::filesystem::path(file).stem().string(), read_data_mesh(file), cells));
   return parts;
 }
 
@@ -58,11 +59,11 @@ struct Linear {
 };
 
 Linear find_linear(const Part& a, const Pose& b_from_a, const Part& b, double margin,
-                   ShellState& state) {
+                   ShellScratch& state) {
   Linear result;
   const auto way = [&](const Part& shell, const Part& field, const Pose& pose) {
     const auto target = field.shape.shell_target(margin);
-    const ShellAnswer answer = find_hits_linear(
+    const ShellResult answer = find_hits_linear(
         *shell.shape.tree(), *target, {.field_from_shell = pose}, {.margin = margin}, state);
     result.distance = std::min(result.distance, answer.distance);
     if (answer.hits.size() == shell.shape.tree()->point_count() && answer.distance < 0)
@@ -81,8 +82,8 @@ struct Tally {
 
 Tally compare(const Part& a, const Part& b, std::size_t count, std::uint64_t seed) {
   Tally tally;
-  CollideState state;
-  ShellState linear_state;
+  CollideScratch state;
+  ShellScratch linear_state;
   const FclBodies fcl(a.mesh, b.mesh);
   const double cell =
       std::max(a.shape.field()->lattice().spacing, b.shape.field()->lattice().spacing);

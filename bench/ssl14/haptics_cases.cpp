@@ -3,13 +3,13 @@
 #include <cmath>
 
 #include "isotact/base/trig.h"
-#include "isotact/field/csg.h"
+#include "isotact/field/models/csg.h"
 #include "isotact/geometry/io/mesh_io.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/geometry/primitives/primitives.h"
 
-#include "data_folder.h"
 #include "haptics_report.h"
-#include "vertex_shell.h"
+#include "support/data_folder.h"
+#include "xb14/vertex_shell.h"
 
 namespace isotact::bench {
 namespace {
@@ -74,7 +74,7 @@ Tool make_rod() {
   TriangleMesh mesh = make_capsule({.radius = 0.006, .length = 0.06, .segments = 64});
   for (Vec3f& p : mesh.positions) p.y += 0.036F;
   return {Shape::from_mesh(mesh, {.field = {.resolution = 128}, .points = 5000}),
-          make_body_mass(find_mass_properties(mesh), 8000)};
+          make_body_mass(compute_mass_properties(mesh), 8000)};
 }
 
 Shape make_part(const TriangleMesh& mesh, const PointShell& shell, int resolution) {
@@ -93,7 +93,7 @@ HapticsCase make_peg_case() {
           .what = "an 8 mm peg, a hole with 0.1 mm around it; both ways",
           .tool = Shape::from_mesh(peg, {.field = {.resolution = 160}, .points = 20000}),
           .part = Shape::from_field(block, box, 0.0002, {.points = 40000}),
-          .mass = make_body_mass(find_mass_properties(peg), 8000),
+          .mass = make_body_mass(compute_mass_properties(peg), 8000),
           .path = as_read(make_peg_path()),
           .force = {.stiffness = 2e9}};
 }
@@ -155,26 +155,18 @@ ToolPath make_glide_path() {
 std::vector<HapticsCase> make_cases(const Options& options, Report& report) {
   std::vector<HapticsCase> cases;
   if (wants(options, "peg")) cases.push_back(make_peg_case());
-  bool has_data = true;
-  std::filesystem::path folder;
-  try {
-    folder = data_folder();
-  } catch (const Error&) {
-    has_data = false;
-    report.note("No folder with data: a knot stands in for the dragon, and no CAD part.");
-  }
   const int resolution = options.quick ? 128 : 256;
   if (wants(options, "dragon")) {
-    TriangleMesh mesh = has_data
-                            ? read_mesh(folder / "01_stanford/dragon_vrip_binLE.ply").mesh
-                            : make_knot({.p = 2, .q = 7, .segments = 6839, .tube_segments = 64});
+    TriangleMesh mesh = read_data_mesh("01_stanford/dragon_vrip_binLE.ply");
     center(mesh);
     const PointShell shell = take_vertices(mesh);
     add_glides("dragon", "a rod over the dragon, all vertices", make_part(mesh, shell, resolution),
                cases);
   }
-  if (wants(options, "part") && has_data) {
-    TriangleMesh mesh = read_mesh(folder / "03_mech/industreal_tray_insert_round_peg_8mm.obj").mesh;
+  if (wants(options, "part") && !has_data())
+    report.note("Without the data folder there is no part from CAD.");
+  if (wants(options, "part") && has_data()) {
+    TriangleMesh mesh = read_data_mesh("03_mech/industreal_tray_insert_round_peg_8mm.obj");
     center(mesh);
     const std::uint32_t count = options.quick ? 50'000 : 200'000;
     const PointShell shell = sample_by_repulsion(

@@ -34,16 +34,17 @@ CollideRequest request_of(const HapticsCase& c, double budget) {
 
 // The oracle of one way: all points, one after the other.
 struct Linear {
-  ShellAnswer answer{};
+  ShellResult answer{};
   Vec3 force{};  // on the tool, in the world's frame
 };
 Linear find_linear(const HapticsCase& c, const Pose& world_from_tool, bool points_of_tool,
-                   ShellState& state) {
+                   ShellScratch& state) {
   const Shape &points = points_of_tool ? c.tool : c.part, &field = points_of_tool ? c.part : c.tool;
   const ShellPlacement placement{points_of_tool ? world_from_tool : inverse(world_from_tool)};
   const auto target = field.shell_target(0);
   Linear linear{find_hits_linear(*points.tree(), *target, placement, {}, state)};
-  const ShellForce f = find_force(*points.tree(), *target, placement, linear.answer.hits, c.force);
+  const ShellForce f =
+      compute_force(*points.tree(), *target, placement, linear.answer.hits, c.force);
   linear.force = points_of_tool ? f.force : -rotate(world_from_tool.rotation, f.force);
   return linear;
 }
@@ -52,7 +53,7 @@ Linear find_linear(const HapticsCase& c, const Pose& world_from_tool, bool point
 
 std::vector<LoopStep> run_loop(const HapticsCase& c, const LoopSettings& settings) {
   const CollideRequest request = request_of(c, settings.budget);
-  CollideState state;
+  CollideScratch state;
   RigidBody tool{.mass = c.mass};
   Pose device = pose_at(c.path, c.path.start());
   set_pose(tool, device);
@@ -102,7 +103,7 @@ void ask_again(const HapticsCase& c, const LoopSettings& settings, std::vector<L
   order.resize(1 + static_cast<std::size_t>(kSlow * static_cast<double>(steps.size())));
   std::vector<std::uint64_t> other(1U << 17U);  // a megabyte: what a loop's other work would touch
   const double clock_cost = thread_time_cost();
-  CollideState state;
+  CollideScratch state;
   for (int k = 0; k < kTimes; ++k)
     for (const std::size_t i : order) {
       for (std::uint64_t& x : other) x = x * 3 + i;
@@ -114,7 +115,7 @@ void ask_again(const HapticsCase& c, const LoopSettings& settings, std::vector<L
 
 void check_steps(const HapticsCase& c, const std::vector<LoopStep>& steps, Report& report) {
   constexpr std::size_t kSamples = 40;
-  ShellState state;
+  ShellScratch state;
   const std::size_t stride = std::max<std::size_t>(1, steps.size() / kSamples);
   for (std::size_t i = stride / 2; i < steps.size(); i += stride) {
     const LoopStep& step = steps[i];

@@ -6,10 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "isotact/dynamics/tool_path.h"
-#include "isotact/dynamics/virtual_coupling.h"
+#include "isotact/dynamics/haptics/tool_path.h"
+#include "isotact/dynamics/haptics/virtual_coupling.h"
+#include "isotact/queries/points/shell_contact.h"
+#include "isotact/queries/shape.h"
 
-#include "report.h"
+#include "support/report.h"
 
 namespace isotact::bench {
 

@@ -1,6 +1,6 @@
-// What the papers measured, and which program repeats it: the list that a report is held against,
-// so that nothing is missing without being said. No results here; the papers' numbers stand beside
-// the benchmarks.
+// The measurements of the papers, and the programs that repeat them. A report is compared with this
+// list, so that every missing measurement is reported. It has no results; the papers' numbers are
+// beside the benchmarks.
 #pragma once
 
 #include <string_view>
@@ -28,11 +28,11 @@ inline constexpr Paper kPapers[] = {
      "PC with a processor of 3 GHz, 1 GB"},
 };
 
-// A table, figure or section that measures something, and the command that repeats it;
-// and the pictures of results, which measure nothing.
+// A table, figure or section that measures something, and the command that repeats it. Also the
+// pictures of results, which measure nothing.
 struct PaperItem {
   std::string_view paper, place, what;
-  std::string_view program, command;  // a program of this folder, or none
+  std::string_view program, command;  // A program of this folder, or none.
   bool is_picture = false;
 };
 inline constexpr PaperItem kPaperItems[] = {

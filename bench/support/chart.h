@@ -9,19 +9,20 @@
 namespace isotact::bench {
 
 struct ChartPoint {
-  double x = 0, y = 0;  // above 0
+  double x = 0, y = 0;  // Positive.
 };
 
 struct LogChart {
   std::string title{}, x_name{}, y_name{};
-  std::vector<ChartPoint> points{};  // joined by a line
-  std::vector<ChartPoint> fit{};     // a thin line behind them
+  std::vector<ChartPoint> points{};  // Joined by a line.
+  std::vector<ChartPoint> fit{};     // A thin line behind them.
 };
 
-// Whole decades around all points, with a line at each.
+// Covers whole decades around all points, with a line at each.
 tool::Picture draw_log_chart(const LogChart& chart);
 
-// The exponent e and factor f of f x^e by least squares of the logarithms; two points at least.
+// The exponent e and factor f of f x^e by least squares of the logarithms. Needs at least two
+// points.
 struct PowerFit {
   double factor = 0, exponent = 0;
 };

@@ -8,7 +8,7 @@
 
 namespace isotact::bench {
 
-// "12,345.6" of "12345.6": from four digits before the point on.
+// Returns "12,345.6" for "12345.6": from four digits before the point on.
 inline std::string with_separators(std::string digits) {
   const std::size_t begin = digits.starts_with('-') ? 1 : 0;
   std::size_t place = digits.find_first_not_of("0123456789", begin);
@@ -17,7 +17,7 @@ inline std::string with_separators(std::string digits) {
   return digits;
 }
 
-// With so many decimals; a negative count means three significant digits.
+// Formats with so many decimals; a negative count means three significant digits.
 inline std::string format_number(double value, int decimals) {
   if (!std::isfinite(value)) return fmt::format("{}", value);
   if (decimals >= 0) return with_separators(fmt::format("{:.{}f}", value, decimals));

@@ -1,4 +1,4 @@
-// How long work takes on the GPU.
+// Time of work on the GPU.
 #pragma once
 
 #include <chrono>
@@ -8,10 +8,10 @@
 
 namespace isotact::bench {
 
-// Milliseconds by the GPU's own clock: `run` does the work and returns them. A GPU that was idle
-// runs slowly for some tenths of a second, up to eight times so: the median of the last half of
-// half a second's runs is taken, and of 11 at least. (Software takes as long at once; there, 3 are
-// enough.)
+// Returns milliseconds by the GPU's own clock: `run` does the work and returns them. A GPU that was
+// idle is slow for some tenths of a second, by up to eight times. The result is therefore the
+// median of the last half of the runs within half a second, at least 11. (Software needs no such
+// time; there, 3 runs suffice.)
 template <typename Run>
 double steady_milliseconds(const Run& run, bool software) {
   std::vector<double> times;

@@ -1,5 +1,6 @@
 #include "machine.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
@@ -11,6 +12,7 @@
 
 #include "isotact/base/memory_limit.h"
 #include "isotact/base/parallel.h"
+#include "isotact/version.h"
 
 namespace isotact::bench {
 namespace {
@@ -59,7 +61,7 @@ nlohmann::ordered_json describe_machine() {
           {"thread_backend", thread_backend()},
           {"memory_gb", static_cast<double>(physical_memory()) / 1e9},
           {"system", describe_system()},
-          {"isotact", ISOTACT_VERSION},
+          {"isotact", ISOTACT_VERSION_STRING},
           {"date", today()},
           {"load", load}};
 }

@@ -5,7 +5,7 @@
 
 namespace isotact::bench {
 
-// Processor, threads, memory, system, compiler, date, and how busy it was when asked.
+// Returns processor, threads, memory, system, compiler, date, and the current load.
 nlohmann::ordered_json describe_machine();
 
 }  // namespace isotact::bench

@@ -1,5 +1,5 @@
-// How programs of this folder measure: runs taken in turns, so that a noisy moment does not hit one
-// contender alone, and medians of them.
+// Measurement in programs of this folder: contenders run alternately, so that noise does not affect
+// one of them alone, and medians are taken.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace isotact::bench {
 
 struct Seconds {
   double wall = 0;
-  // Of all threads of this process, user and system: other work on the machine disturbs it less.
+  // All threads of this process, user and system: other work on the machine disturbs it less.
   double processor = 0;
 };
 
@@ -30,7 +30,7 @@ inline Seconds seconds_of(const std::function<void()>& work) {
   return {std::chrono::duration<double>(end - start).count(), processor() - processor_start};
 }
 
-// The value below which the given part of the values lie; 0 without values.
+// Returns the value below which the given part of the values lie; 0 without values.
 inline double quantile(std::vector<double> values, double part) {
   if (values.empty()) return 0;
   const auto place = std::min(static_cast<std::size_t>(part * static_cast<double>(values.size())),
@@ -53,7 +53,7 @@ inline Seconds median(const std::vector<Seconds>& runs) {
 struct Contender {
   std::function<void()> work;
   std::size_t max_runs = 7;
-  double max_seconds = 2;  // by the clock
+  double max_seconds = 2;  // By the clock.
 };
 
 inline std::vector<Seconds> medians_of(const std::vector<Contender>& contenders) {

@@ -12,16 +12,16 @@
 
 namespace isotact::bench {
 
-// What every program has. Programs add their own in a struct that begins with it.
+// Options that every program has. Programs add their own in a struct that begins with it.
 struct RunOptions {
   bool json = false, quick = false, full = false;
-  std::vector<std::string> only{};  // parts; empty: all
-  std::string words{};              // as given, without --json and --only: for the command
+  std::vector<std::string> only{};  // Parts. Empty: all.
+  std::string words{};              // As given, without --json and --only: for the command.
 };
 
 class OptionReader {
  public:
-  // The program's name, and where its options begin: --json is always there.
+  // Takes the program's name, and the start of its options: --json is always present.
   OptionReader(std::string program, RunOptions& options);
 
   void flag(std::string name, bool& value, std::string help);
@@ -29,20 +29,21 @@ class OptionReader {
   void number(std::string name, int& value, int least, int most, std::string help);
   void text(std::string name, std::string value_name, std::string& value, std::string help);
   void folder(std::string name, std::filesystem::path& value, std::string help);
-  // Those that most programs have, with what they mean there.
+  // Options that most programs have, with their meaning there.
   void quick(std::string help) { flag("--quick", options_.quick, std::move(help)); }
   void full(std::string help) { flag("--full", options_.full, std::move(help)); }
-  // "--only NAME", one of the names, as often as wanted.
+  // "--only NAME", one of the names; may be repeated.
   void only(std::vector<std::string> names);
 
-  // False where a word is unknown, a value is missing or out of range, or --quick meets --full.
+  // Returns false if a word is unknown, a value is missing or out of range, or both --quick and
+  // --full are given.
   bool read(int argc, char** argv);
   std::string usage() const;
 
  private:
   struct Option {
     std::string name, value_name, help;
-    std::function<bool(const std::string&)> take;  // false: not a value of this option
+    std::function<bool(const std::string&)> take;  // False: not a value of this option.
     bool repeats = false;
   };
 
@@ -51,7 +52,7 @@ class OptionReader {
   std::vector<Option> list_;
 };
 
-// Whether a part is among those that --only names; all are where it names none.
+// Returns whether a part is among those that --only names. All are if it names none.
 bool is_chosen(const std::vector<std::string>& only, std::string_view part);
 
 template <typename Parts>
@@ -61,7 +62,7 @@ std::vector<std::string> names_of(const Parts& parts) {
   return names;
 }
 
-// A whole program: its options, then its run. 2 for wrong usage, 1 for what is thrown.
+// A whole program: its options, then its run. Returns 2 for wrong usage, 1 after an exception.
 template <typename Options>
 int run_program(const char* program, int argc, char** argv,
                 void (*name_options)(OptionReader&, Options&), int (*run)(const Options&)) {

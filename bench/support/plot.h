@@ -1,4 +1,4 @@
-// Curves as a figure: .svg to look at, .csv with the numbers.
+// Curves as a figure: .svg for display, .csv with the numbers.
 #pragma once
 
 #include <filesystem>
@@ -16,19 +16,20 @@ struct PlotLine {
 };
 struct Plot {
   std::string title{}, x_name{}, y_name{};
-  bool is_log = false;  // y; what is not above 0 is left out
+  bool is_log = false;  // For y. Values that are not positive are left out.
   std::vector<PlotLine> lines{};
-  bool is_log_x = false;  // all x must be above 0
+  bool is_log_x = false;  // All x must be positive.
 };
 
-// Panels one above the other, in FOLDER/NAME.svg and, a row a point, FOLDER/NAME_1.csv and so
-// on. Lines of many points are drawn by the least and most of each column of pixels. Does nothing
-// where the folder's name is empty. Throws Error where a file can not be written.
+// Writes panels one above the other to FOLDER/NAME.svg and, with one row per point, to
+// FOLDER/NAME_1.csv and so on. Lines of many points are drawn by the minimum and maximum of each
+// column of pixels. Does nothing if the folder's name is empty. Throws Error if a file cannot be
+// written.
 void write_plot(const std::filesystem::path& folder, const std::string& name,
                 const std::vector<Plot>& panels);
 
-// The least and most of each of `columns` equal parts of x, in order: as good as all points for
-// the eye, and few.
+// Returns the minimum and maximum of each of `columns` equal parts of x, in order: few points that
+// appear the same as all points.
 std::vector<PlotPoint> thin_out(const std::vector<PlotPoint>& points, std::size_t columns);
 
 }  // namespace isotact::bench

@@ -6,6 +6,7 @@
 #include "isotact/base/cpu.h"
 #include "isotact/base/error.h"
 
+#include "data_folder.h"
 #include "format_number.h"
 #include "machine.h"
 
@@ -95,8 +96,8 @@ Json to_json(const Plot& panel) {
     }
     lines.push_back({{"name", line.name}, {"x", std::move(x)}, {"y", std::move(y)}});
   }
-  return {{"title", panel.title},    {"x", panel.x_name},     {"y", panel.y_name},
-          {"log_x", panel.is_log_x}, {"log_y", panel.is_log}, {"lines", std::move(lines)}};
+  return {{"title", panel.title},    {"x_name", panel.x_name}, {"y_name", panel.y_name},
+          {"log_x", panel.is_log_x}, {"log_y", panel.is_log},  {"lines", std::move(lines)}};
 }
 
 }  // namespace
@@ -172,8 +173,12 @@ Report::Report(std::string program, const RunOptions& options, Setting setting)
   if (setting.gpu.find("software") != std::string::npos)
     setting.how += fmt::format("{}the GPU is software, its times mean little",
                                setting.how.empty() ? "" : "; ");
+  if (!has_data())
+    setting.how +=
+        fmt::format("{}data folder not found: procedural shapes", setting.how.empty() ? "" : "; ");
   flags_ = fmt::format("{}, SIMD kernels: {}", ISOTACT_BENCH_FLAGS, name(simd_level()));
-  about_ = {{"machine", describe_machine()},
+  about_ = {{"schema", "isotact.bench_report/1"},
+            {"machine", describe_machine()},
             {"flags", flags_},
             {"gpu", setting.gpu},
             {"peers", setting.peers},
@@ -199,7 +204,9 @@ void Report::begin_part(std::string_view name) {
                     {"command", command_of(name)},
                     {"items", Json::array()},
                     {"checks", Json::array()},
-                    {"aims", Json::array()}});
+                    {"aims", Json::array()},
+                    {"seconds", nullptr},
+                    {"error", nullptr}});
 }
 
 void Report::end_part(double seconds) {

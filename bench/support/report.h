@@ -1,6 +1,6 @@
-// What a program of this folder has to say: tables as they come, or one JSON object at the end.
-// That object has, beside what a program adds itself, the key "report": tables, figures and checks
-// in one form for all programs, from which `isotact bench --report` makes a page.
+// Output of a program of this folder: tables as they come, or one JSON object at the end. In
+// addition to the program's own keys, that object has the key "report". It has tables, figures and
+// checks in one form for all programs, from which `isotact bench --report` makes a page.
 // docs/benchmarks.md describes it.
 #pragma once
 
@@ -25,23 +25,24 @@ namespace isotact::bench {
 
 using Json = nlohmann::ordered_json;
 
-// Whose a column or row is. Key: what the row is about.
+// Origin of a column or row. Key: the subject of the row.
 enum class Of : unsigned char { kKey, kPaper, kOurs, kPeer };
 
 struct Column {
   std::string name{};
   Of of = Of::kOurs;
   std::string unit{};
-  int decimals = -1;  // of numbers that are no counts; -1: three significant digits
+  int decimals = -1;  // For numbers that are not counts. -1: three significant digits.
 };
 
 struct TableHead {
-  std::string id{};     // once in a program
-  std::string paper{};  // key and place of what is repeated: "XB14", "Table 2"; or empty
+  std::string id{};  // Unique in a program.
+  // Key and position of the repeated measurement: "XB14", "Table 2"; or empty.
+  std::string paper{};
   std::string place{};
   std::string title{};
   std::vector<Column> columns{};
-  std::string note{};  // what the reader has to know
+  std::string note{};  // Information for the reader.
 };
 
 struct FigureHead {
@@ -69,15 +70,15 @@ class Cell {
   std::variant<std::monostate, double, std::int64_t, std::string> value_;
 };
 
-// A number, or nothing where there is none.
+// Returns a number, or nothing if there is none.
 inline Cell cell_if(bool there, double value) { return there ? Cell(value) : Cell(); }
 
 class Report;
 
-// Rows may come one by one, each is printed at once. Lives no longer than its report.
+// Rows may come one by one, and each is printed at once. Lives no longer than its report.
 class Table {
  public:
-  // As many cells as columns. `of` where the row as a whole is the paper's or a peer's.
+  // Needs as many cells as columns. `of` is given if the row as a whole is the paper's or a peer's.
   void row(const std::vector<Cell>& cells, Of of = Of::kKey);
 
  private:
@@ -91,18 +92,18 @@ class Table {
   std::vector<std::size_t> widths_;
 };
 
-// With whom and on what a program measures.
+// Peers and conditions of a measurement.
 struct Setting {
-  std::vector<std::string> peers{};  // with versions and flags
+  std::vector<std::string> peers{};  // With versions and flags.
   std::string gpu{};
-  std::string how{};  // "one thread, processor time"
+  std::string how{};  // "one thread, processor time".
 };
 
 class Report {
  public:
   Report(std::string program, const RunOptions& options, Setting setting = {});
 
-  // Only on a terminal: what tables and notes do not say.
+  // Only on a terminal: information that tables and notes do not have.
   template <typename... T>
   void print(fmt::format_string<T...> format, T&&... values) {
     if (options_.json) return;
@@ -110,26 +111,26 @@ class Report {
     std::fflush(stdout);
   }
 
-  // What follows is of this part, which --only names; empty: of the program as a whole.
+  // Begins a part, which --only names. Empty: the program as a whole.
   void begin_part(std::string_view name);
   void end_part(double seconds);
-  // The part could not be measured: said, and the program fails in the end.
+  // The part could not be measured. The reason is reported, and the program fails in the end.
   void give_up(const std::string& why);
 
   Table table(TableHead head);
   void figure(const FigureHead& head, const std::vector<Plot>& panels);
   void note(const std::string& text);
-  // A wrong answer makes the program fail, in the end: the other numbers are still of interest.
-  // The claim is what holds when all is well, the same each time; the detail is where and how much.
+  // A wrong result makes the program fail, in the end: the other numbers are still of interest. The
+  // claim is the correct behaviour, the same each time; the detail has the position and the amount.
   void check(bool holds, const std::string& claim, const std::string& detail = {});
-  // A time or ratio that is wanted. Said, and no failure: machines are noisy.
+  // A desired time or ratio. It is reported, and does not fail: machines are noisy.
   void aim(bool is_met, const std::string& what);
 
-  // The end of a run: the JSON object, or `well` where nothing was wrong. The exit code.
+  // Ends a run: prints the JSON object, or `well` if there was no failure. Returns the exit code.
   int finish(const char* well);
 
   bool as_json() const { return options_.json; }
-  const std::string& flags() const { return flags_; }  // of the compiler, and SIMD
+  const std::string& flags() const { return flags_; }  // Flags of the compiler, and SIMD.
   const std::vector<std::string>& failures() const { return failures_; }
 
   Json json;
@@ -144,7 +145,8 @@ class Report {
   RunOptions options_;
   Json about_, parts_ = Json::array();
   std::vector<std::string> failures_;
-  std::pair<std::size_t, std::size_t> printed_{~std::size_t{0}, 0};  // the table that stands last
+  // The table that was printed last.
+  std::pair<std::size_t, std::size_t> printed_{~std::size_t{0}, 0};
 };
 
 // Runs the chosen parts, each a struct with `name` and `run(options, context..., report)`. A part

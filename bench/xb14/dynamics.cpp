@@ -23,10 +23,8 @@ void name_options(OptionReader& reader, Options& options) {
 }
 
 int run(const Options& options) {
-  Report report("bench_dynamics", options,
-                {.how = std::string("one thread, processor time") +
-                        (options.has_data() ? "" : "; no folder with data: procedural stand-ins")});
-  report.json = {{"flags", report.flags()}, {"data", options.has_data()}};
+  Report report("bench_dynamics", options, {.how = "one thread, processor time"});
+  report.json = {{"flags", report.flags()}, {"data", has_data()}};
   if (!options.output.empty()) std::filesystem::create_directories(options.output);
   run_parts(kParts, options, report);
   return report.finish("All motions were right.");

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "isotact/base/random.h"
-#include "isotact/field/analytic.h"
+#include "isotact/field/models/analytic.h"
 
 namespace isotact::bench {
 namespace {
@@ -76,7 +76,7 @@ WorldSettings make_world(const Stage::Settings& s) {
 Stage::Stage(const DropBody& body, const Settings& settings)
     : what_(body), settings_(settings), world_(make_world(settings)) {
   const BodyId ground = world_.add_body(
-      {.name = "ground", .kind = BodyKind::kStatic, .field = AnyField{PlaneField{}}});
+      {.name = "ground", .kind = BodyKind::kStatic, .shape = Shape::from_analytic(PlaneField{})});
   body_id_ = world_.add_body({.name = "body",
                               .shape = body.shape,
                               .mass = body.mass,
@@ -105,11 +105,11 @@ void Stage::step() {
                   {pending_.linear / h, (pending_.angular - cross(center, pending_.linear)) / h});
   world_.step();
   pending_ = found_;
-  found_ = find_impulse(from);
+  found_ = compute_impulse(from);
 }
 
 // As World does it for the discrete twin, with its own functions.
-Stage::Impulse Stage::find_impulse(const Pose& from) {
+Stage::Impulse Stage::compute_impulse(const Pose& from) {
   const PointSphereTree& tree = what_.tree();
   const BodyStep moving = step_between(from, world_, body_id_), resting{};
   ForceSettings forces = world_.settings().forces;
@@ -121,9 +121,9 @@ Stage::Impulse Stage::find_impulse(const Pose& from) {
   const auto add = [&](const auto& field, const BodyStep& shell, const BodyStep& other,
                        double sign) {
     ShellPath path;
-    find_shell_path({.shell = shell.motion, .field = other.motion}, ball_of(tree), 1e-5, path);
+    compute_shell_path({.shell = shell.motion, .field = other.motion}, ball_of(tree), 1e-5, path);
     std::vector<PointStick> sticks;
-    const RoleImpulse role = find_discrete_impulse(
+    const RoleImpulse role = compute_discrete_impulse(
         field, {tree, path, {}, {}, shell, other, settings_.step}, forces, sticks);
     sum.linear += role.impulse * sign;
     sum.angular += role.angular_impulse * sign;

@@ -47,7 +47,7 @@ class Stage {
   struct Impulse {
     Vec3 linear{}, angular{};  // N s, N m s about the world's origin; on the body
   };
-  Impulse find_impulse(const Pose& from);
+  Impulse compute_impulse(const Pose& from);
 
   const DropBody& what_;
   Settings settings_;

@@ -4,11 +4,10 @@
 #include <cmath>
 
 #include "isotact/base/trig.h"
-#include "isotact/scene/run.h"
+#include "isotact/scene/run/run.h"
 
-#include "data_folder.h"
 #include "dynamics_report.h"
-#include "measure.h"
+#include "support/measure.h"
 
 namespace isotact::bench {
 namespace {
@@ -229,7 +228,7 @@ void bench_nut(const Options& options, Report& report) {
            kPlay * 1e3)});
   Json rows = Json::array();
   bench_pair(options, make_own_pair(), rows, table, report);
-  if (options.has_data()) bench_pair(options, make_factory_pair(), rows, table, report);
+  if (has_data()) bench_pair(options, make_factory_pair(), rows, table, report);
   report.json["nut"] = rows;
 }
 

@@ -4,12 +4,12 @@
 
 #include "isotact/base/random.h"
 #include "isotact/base/trig.h"
-#include "isotact/field/analytic.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/field/models/analytic.h"
+#include "isotact/geometry/primitives/primitives.h"
 
-#include "chart.h"
 #include "dynamics_report.h"
-#include "measure.h"
+#include "support/chart.h"
+#include "support/measure.h"
 
 namespace isotact::bench {
 namespace {
@@ -56,7 +56,7 @@ std::vector<PileBody> make_bodies() {
   for (const Kind& k : kinds)
     bodies.push_back({Shape::from_mesh(k.mesh, {.field = {.resolution = 40, .threads = {1}},
                                                 .points = k.points}),
-                      make_body_mass(find_mass_properties(k.mesh), 1000), k.flat});
+                      make_body_mass(compute_mass_properties(k.mesh), 1000), k.flat});
   return bodies;
 }
 
@@ -66,7 +66,7 @@ World make_pile(const std::vector<PileBody>& kinds, std::size_t count) {
   World world({.step = kStep, .threads = {1}});
   world.add_body({.name = "ground",
                   .kind = BodyKind::kStatic,
-                  .field = AnyField{PlaneField{}},
+                  .shape = Shape::from_analytic(PlaneField{}),
                   .material = clay});
   const auto side =
       static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(count) / kLayers)));

@@ -7,16 +7,16 @@
 #include <string>
 #include <vector>
 
-#include "isotact/dynamics/world.h"
-#include "isotact/geometry/mesh.h"
+#include "isotact/dynamics/rigid/world.h"
+#include "isotact/geometry/mesh/mesh.h"
 
-#include "report.h"
+#include "support/data_folder.h"
+#include "support/report.h"
 
 namespace isotact::bench {
 
 struct Options : RunOptions {
   std::filesystem::path output{};  // folder for pictures; empty: none are drawn
-  bool has_data() const;           // the folder of data_folder.h is there
   int resolution() const { return quick || !has_data() ? 256 : 1024; }
 };
 

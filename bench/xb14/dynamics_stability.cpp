@@ -6,7 +6,7 @@
 #include <functional>
 #include <limits>
 
-#include "isotact/geometry/primitives.h"
+#include "isotact/geometry/primitives/primitives.h"
 
 #include "dynamics_drop.h"
 

@@ -2,9 +2,8 @@
 #include <system_error>
 
 #include "isotact/geometry/io/mesh_io.h"
-#include "isotact/geometry/primitives.h"
+#include "isotact/geometry/primitives/primitives.h"
 
-#include "data_folder.h"
 #include "dynamics_report.h"
 #include "vertex_shell.h"
 
@@ -26,7 +25,7 @@ DropBody finish(DropBody body, const PointShell& shell, int resolution) {
   body.shape =
       Shape::from_parts(build_field(body.mesh, {.resolution = resolution, .threads = {1}}).field,
                         build_point_sphere_tree(shell));
-  body.mass = make_body_mass(find_mass_properties(body.mesh), kDensity);
+  body.mass = make_body_mass(compute_mass_properties(body.mesh), kDensity);
   for (const float area : body.tree().areas()) body.area += static_cast<double>(area);
   return body;
 }
@@ -58,7 +57,7 @@ Source source_of(DropModel model) {
 
 DropBody make_from_data(const Source& source, int resolution) {
   DropBody body{.name = source.name};
-  body.mesh = read_mesh(data_folder() / source.file).mesh;
+  body.mesh = read_data_mesh(source.file);
   const Aabbf box = bounds(body.mesh);
   place(body.mesh, box);
   if (source.repelled > 0) {
@@ -70,7 +69,7 @@ DropBody make_from_data(const Source& source, int resolution) {
     return finish(body, take_vertices(body.mesh), resolution);
   }
   body.how = "vertices of the scan";
-  TriangleMesh scan = read_mesh(data_folder() / source.scan).mesh;
+  TriangleMesh scan = read_data_mesh(source.scan);
   place(scan, box);
   PointShell shell = take_vertices(scan);
   add_unused_vertices(scan, shell);
@@ -80,18 +79,8 @@ DropBody make_from_data(const Source& source, int resolution) {
 DropBody make_stand_in(DropModel model, int resolution) {
   const Source source = source_of(model);
   DropBody body{.name = std::string(source.name) + "-like"};
-  if (model == DropModel::kBowl)
-    body.mesh = make_bowl({});
-  else if (model == DropModel::kDragon)
-    body.mesh = make_knot({.p = 2,
-                           .q = 7,
-                           .ring_radius = 0.1,
-                           .winding_radius = 0.04,
-                           .tube_radius = 0.012,
-                           .segments = 6839,
-                           .tube_segments = 64});
-  else
-    body.mesh = make_blob({.triangles = model == DropModel::kBunny ? 71890 : 8000});
+  body.mesh = model == DropModel::kBunnySmall ? make_blob({.triangles = 8000})
+                                              : read_data_mesh(source.file);
   place(body.mesh, bounds(body.mesh));
   body.how = source.repelled > 0 ? "repulsion" : "vertices";
   return finish(body,
@@ -101,18 +90,9 @@ DropBody make_stand_in(DropModel model, int resolution) {
 
 }  // namespace
 
-bool Options::has_data() const {
-  try {
-    data_folder();
-    return true;
-  } catch (const Error&) {
-    return false;
-  }
-}
-
 DropBody make_drop_body(DropModel model, const Options& options) {
-  return options.has_data() ? make_from_data(source_of(model), options.resolution())
-                            : make_stand_in(model, options.resolution());
+  return has_data() ? make_from_data(source_of(model), options.resolution())
+                    : make_stand_in(model, options.resolution());
 }
 
 DropBody make_blob_body(std::uint32_t points) {

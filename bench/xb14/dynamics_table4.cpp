@@ -4,11 +4,11 @@
 #include <algorithm>
 
 #include "isotact/base/hash.h"
-#include "isotact/field/analytic.h"
-#include "isotact/queries/swept.h"
+#include "isotact/field/models/analytic.h"
+#include "isotact/queries/swept/swept.h"
 
 #include "dynamics_report.h"
-#include "measure.h"
+#include "support/measure.h"
 
 namespace isotact::bench {
 namespace {
@@ -47,7 +47,7 @@ Pose find_start(const DropBody& body, const Model& model) {
   };
   constexpr double kFrom = 0.6, kTo = 0.1;
   const ShellMotion motion{.shell = {pose_at(kFrom), pose_at(kTo), c}, .field = at_rest({})};
-  const SweptTracer tracer(body.field(), {.mode = SweptMode::kFirst, .threads = {1}});
+  const SweptTracer tracer(body.field(), {.mode = Mode::kFirst, .threads = {1}});
   SweptResults results;
   double first = 1;
   for (const ShellMotion& m : {motion, exchange_roles(motion)}) {
@@ -66,7 +66,7 @@ World make_drop(const DropBody& body, const Model& model, ShellTraversal travers
   World world(settings);
   world.add_body({.name = "ground",
                   .kind = BodyKind::kStatic,
-                  .field = AnyField{PlaneField{}},
+                  .shape = Shape::from_analytic(PlaneField{}),
                   .material = rubber});
   world.add_body(
       {.name = "twin", .kind = BodyKind::kStatic, .shape = body.shape, .material = rubber});
@@ -80,7 +80,7 @@ World make_drop(const DropBody& body, const Model& model, ShellTraversal travers
 
 struct Drop {
   std::vector<ShellMotion> motions{};  // of the body against the twin
-  SweptCounts counts{};
+  SweptWork work{};
   PhaseTimes seconds{};
   double processor = 0;      // seconds, of the steps
   std::size_t touching = 0;  // frames
@@ -104,7 +104,7 @@ Drop run_drop(const DropBody& body, const Model& model, std::size_t frames, Repo
     const Pose to = world.pose(kBody);
     drop.motions.push_back({.shell = {from, to, body.mass.center}, .field = at_rest({})});
     from = to;
-    drop.counts += r.counts;
+    drop.work += r.work;
     drop.seconds.broad += r.seconds.broad;
     drop.seconds.detection += r.seconds.detection;
     drop.seconds.forces += r.seconds.forces;
@@ -149,7 +149,7 @@ std::size_t step_linear(const DropBody& body, const Model& model, const Drop& dr
 
 struct Replayed {
   double seconds = 0;
-  SweptCounts counts{};
+  SweptWork work{};
   std::uint64_t hash = 0;
 };
 
@@ -162,7 +162,7 @@ Replayed replay(const DropBody& body, const std::vector<ShellMotion>& motions, s
   for (std::size_t i = nth / 2; i < motions.size(); i += nth)
     for (const ShellMotion& motion : {motions[i], exchange_roles(motions[i])}) {
       replayed.seconds += seconds_of([&] { tracer.trace(body.tree(), motion, results); }).processor;
-      replayed.counts += results.motions[0].counts;
+      replayed.work += results.motions[0].work;
       replayed.hash = hash_range(results.hits, replayed.hash);
       replayed.hash = hash_range(results.intervals, replayed.hash);
     }
@@ -209,11 +209,11 @@ void print_row(const DropBody& body, const Model& model, const Row& row, Table& 
   table.row({body.name, body.point_count(), row.frames, cell_if(in_paper, model.paper_linear),
              cell_if(in_paper, model.paper_tree),
              cell_if(in_paper, model.paper_linear / model.paper_tree), row.linear, row.tree.seconds,
-             row.linear / row.tree.seconds, row.linear_frames,
-             as_double(row.tree.counts.spheres) / n, as_double(row.tree.counts.points) / n,
-             as_double(row.tree.counts.segments) / n, row.drop.seconds.detection,
-             row.drop.processor, 100 * row.share(&PhaseTimes::detection),
-             100 * row.share(&PhaseTimes::forces), 100 * as_double(row.drop.touching) / n});
+             row.linear / row.tree.seconds, row.linear_frames, as_double(row.tree.work.spheres) / n,
+             as_double(row.tree.work.points) / n, as_double(row.tree.work.segments) / n,
+             row.drop.seconds.detection, row.drop.processor,
+             100 * row.share(&PhaseTimes::detection), 100 * row.share(&PhaseTimes::forces),
+             100 * as_double(row.drop.touching) / n});
 }
 
 Json to_json(const DropBody& body, const Model& model, const Row& row) {
@@ -229,9 +229,9 @@ Json to_json(const DropBody& body, const Model& model, const Row& row) {
           {"linear_frames", row.linear_frames},
           {"tree_seconds", row.tree.seconds},
           {"ratio", row.linear / row.tree.seconds},
-          {"spheres_a_frame", as_double(row.tree.counts.spheres) / n},
-          {"points_a_frame", as_double(row.tree.counts.points) / n},
-          {"segments_a_frame", as_double(row.tree.counts.segments) / n},
+          {"spheres_a_frame", as_double(row.tree.work.spheres) / n},
+          {"points_a_frame", as_double(row.tree.work.points) / n},
+          {"segments_a_frame", as_double(row.tree.work.segments) / n},
           {"world_detection_seconds", row.drop.seconds.detection},
           {"world_seconds", row.drop.processor},
           {"detection_share", row.share(&PhaseTimes::detection)},

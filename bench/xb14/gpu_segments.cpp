@@ -8,15 +8,15 @@
 #include "isotact/base/random.h"
 #include "isotact/field/build/build_field.h"
 #include "isotact/geometry/io/mesh_io.h"
-#include "isotact/geometry/primitives.h"
-#include "isotact/gpu/context.h"
-#include "isotact/gpu/program.h"
-#include "isotact/gpu/segment_tracer.h"
-#include "isotact/gpu/timer.h"
+#include "isotact/geometry/primitives/primitives.h"
+#include "isotact/gpu/core/context.h"
+#include "isotact/gpu/core/program.h"
+#include "isotact/gpu/core/timer.h"
+#include "isotact/gpu/segments/segment_tracer.h"
 
-#include "data_folder.h"
-#include "gpu_measure.h"
-#include "report.h"
+#include "support/data_folder.h"
+#include "support/gpu_measure.h"
+#include "support/report.h"
 
 namespace isotact::bench {
 namespace {
@@ -26,7 +26,7 @@ constexpr std::size_t kRuns = 7;
 struct Options : RunOptions {
   std::string mesh;
   int resolution = 1024, segments = 1'000'000;
-  double iso = 0;  // cells
+  double margin = 0;  // cells
   int threads = 0;
 };
 
@@ -34,13 +34,13 @@ void name_options(OptionReader& reader, Options& options) {
   reader.quick("256 cells and 20,000 segments at most");
   reader.number("--resolution", options.resolution, 16, 4096, "cells (1024)");
   reader.number("--segments", options.segments, 1, 100'000'000, "(1000000)");
-  reader.number("--iso", options.iso, -1000.0, 1000.0, "where the surface is, in cells (0)");
+  reader.number("--iso", options.margin, -1000.0, 1000.0, "where the surface is, in cells (0)");
   reader.number("--threads", options.threads, 0, 1024, "of the CPU; 0: all");
   reader.text("--mesh", "FILE", options.mesh,
               "a file, or the name of a shape; else the bunny of the data folder");
 }
 
-// As bench/segments.cpp draws them.
+// As bench/xb14/segments.cpp draws them.
 std::vector<Segment> make_random(const Aabb& box, std::size_t n) {
   Random random(2014);
   std::vector<Segment> segments;
@@ -112,16 +112,15 @@ Times time_query(GpuSegmentTracer& tracer, std::span<const Segment> segments, bo
         return software ? wall.wall * 1e3 : timer.milliseconds();
       },
       software);
-  std::uint32_t notes[4];
-  results.notes.read(std::span<std::uint32_t>(notes));
-  return {query, notes[0], notes[1]};
+  GpuSegmentNotes notes;
+  results.notes.read(std::span<GpuSegmentNotes>(&notes, 1));
+  return {query, notes.interval_count, notes.unsure_count};
 }
 
 void run_case(const char* kind, const BrickField& field, std::span<const Segment> segments,
-              SegmentMode mode, const Options& options, bool software, Table& table,
-              Report& report) {
+              Mode mode, const Options& options, bool software, Table& table, Report& report) {
   const SegmentSettings settings{
-      .iso = options.iso * field.voxel_size(), .mode = mode, .threads = {options.threads}};
+      .margin = options.margin * field.voxel_size(), .mode = mode, .threads = {options.threads}};
   GpuSegmentTracer tracer(field, settings);
   SegmentResults want, got;
   const double cpu =
@@ -137,8 +136,8 @@ void run_case(const char* kind, const BrickField& field, std::span<const Segment
   for (std::size_t i = 0; i < segments.size(); ++i)
     hits += want.first[i] < want.first[i + 1] ? 1U : 0U;
   const double n = static_cast<double>(segments.size());
-  table.row({kind, mode == SegmentMode::kIntervals ? "intervals" : "first", cpu, wall, gpu.query,
-             cpu / wall, cpu / gpu.query, static_cast<double>(hits) / n, gpu.intervals, gpu.unsure,
+  table.row({kind, mode == Mode::kAll ? "intervals" : "first", cpu, wall, gpu.query, cpu / wall,
+             cpu / gpu.query, static_cast<double>(hits) / n, gpu.intervals, gpu.unsure,
              static_cast<double>(tracer.memory_bytes()) * 1e-6});
 }
 
@@ -150,10 +149,10 @@ int run(const Options& asked) {
   }
   const GpuContext gpu = GpuContext::create();
   const bool software = gpu.info().software;
-  const TriangleMesh mesh =
-      options.mesh.empty() ? read_mesh(data_folder() / "01_stanford" / "bunny_closed.obj").mesh
-      : options.mesh.find('.') == std::string::npos ? make_shape(options.mesh)
-                                                    : read_mesh(options.mesh).mesh;
+  const TriangleMesh mesh = options.mesh.empty() ? read_data_mesh("01_stanford/bunny_closed.obj")
+                            : options.mesh.find('.') == std::string::npos
+                                ? make_shape(options.mesh)
+                                : read_mesh(options.mesh).mesh;
   const BrickField field = build_field(mesh, {.resolution = options.resolution}).field;
   Report report("bench_gpu_segments", options,
                 {.gpu = describe(gpu.info()),
@@ -163,7 +162,7 @@ int run(const Options& asked) {
   Table table =
       report.table({.id = "segments",
                     .title = fmt::format("{} segments at {} cells, surface at {} cells",
-                                         options.segments, options.resolution, options.iso),
+                                         options.segments, options.resolution, options.margin),
                     .columns = {{"segments", Of::kKey},
                                 {"mode", Of::kKey},
                                 {"CPU's batch", Of::kOurs, "ms", 2},
@@ -178,7 +177,7 @@ int run(const Options& asked) {
   const auto count = static_cast<std::size_t>(options.segments);
   const std::vector<Segment> random = make_random(field.bounds(), count),
                              close = make_short(mesh, field.bounds(), count);
-  for (const SegmentMode mode : {SegmentMode::kFirst, SegmentMode::kIntervals}) {
+  for (const Mode mode : {Mode::kFirst, Mode::kAll}) {
     run_case("random", field, random, mode, options, software, table, report);
     run_case("short", field, close, mode, options, software, table, report);
   }

@@ -2,6 +2,7 @@
 // OpenVDB's and NanoVDB's first hits. One thread, the same segments for all, medians of runs taken
 // in turns. Correctness is part of it: all traversals must agree, and crossings are held against
 // Embree's.
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -9,9 +10,9 @@
 #include "isotact/field/build/build_field.h"
 #include "isotact/geometry/io/mesh_io.h"
 
-#include "data_folder.h"
-#include "report.h"
 #include "segments_peer.h"
+#include "support/data_folder.h"
+#include "support/report.h"
 
 namespace isotact::bench {
 namespace {
@@ -20,9 +21,7 @@ struct Options : RunOptions {
   std::size_t segment_count() const { return quick ? 100'000 : 1'000'000; }
 };
 
-TriangleMesh read_bunny() {
-  return read_mesh(data_folder() / "01_stanford" / "bunny_closed.obj").mesh;
-}
+TriangleMesh read_bunny() { return read_data_mesh("01_stanford/bunny_closed.obj"); }
 
 constexpr int kResolutions[] = {128, 256, 512, 1024};
 // XB14 Table 2, seconds for 10^6 segments.
@@ -137,38 +136,38 @@ void run_peers(const Options& options, Report& report) {
                              close = make_short(mesh, field.bounds(), n);
   for (const bool is_short : {false, true}) {
     const std::vector<Segment>& segments = is_short ? close : random;
-    for (const double iso : {0.0, 1.0, 4.0, 16.0, 64.0}) {
+    for (const double margin : {0.0, 1.0, 4.0, 16.0, 64.0}) {
       std::optional<SegmentTracer> made;
       const double built =
           seconds_of([&] {
-            made.emplace(field, SegmentSettings{.iso = iso * cell, .threads = {1}});
+            made.emplace(field, SegmentSettings{.margin = margin * cell, .threads = {1}});
           }).processor;
       const SegmentTracer& tracer = *made;
       const SegmentTracer first(field,
-                                {.iso = iso * cell, .mode = SegmentMode::kFirst, .threads = {1}});
+                                {.margin = margin * cell, .mode = Mode::kFirst, .threads = {1}});
       SegmentResults results;
       std::size_t sum = 0;
       std::vector<Contender> contenders{
           {.work = [&] { tracer.trace(segments, results); }},
           {.work = [&] { sum += trace_one_by_one(tracer, segments); }},
           {.work = [&] { sum += trace_one_by_one(first, segments); }}};
-      if (iso == 0) {
+      if (margin == 0) {
         contenders.push_back({.work = [&] { sum += count_hits(embree, segments); }});
         contenders.push_back({.work = [&] { sum += vdb.count_by_nanovdb(segments); }});
         contenders.push_back(
             {.work = [&] { sum += vdb.count_by_openvdb(segments); }, .max_runs = 2});
       }
       const std::vector<Seconds> times = medians_of(contenders);
-      const bool has_peers = iso == 0;
+      const bool has_peers = margin == 0;
       const auto at = [&](std::size_t k) {
         return cell_if(k < times.size(), k < times.size() ? nanoseconds(times[k], n) : 0);
       };
       const auto faster = [&](std::size_t k) {
         return cell_if(has_peers, has_peers ? times[k].processor / times[0].processor : 0);
       };
-      table.row({is_short ? "short" : "random", iso, at(0), at(1), at(2), at(3), at(4), at(5),
+      table.row({is_short ? "short" : "random", margin, at(0), at(1), at(2), at(3), at(4), at(5),
                  faster(3), faster(4), static_cast<double>(tracer.memory_bytes()) * 1e-6, built});
-      if (iso == 0) compare_with_triangles(tracer, embree, segments, cell, report);
+      if (margin == 0) compare_with_triangles(tracer, embree, segments, cell, report);
     }
   }
 }
@@ -222,7 +221,7 @@ void run_table2(const Options& options, Report& report) {
         SegmentTracer(octree, {.traversal = Traversal::kOctree, .threads = {1}}),
         SegmentTracer(field, {.threads = {1}})};
     double seconds[3];
-    SegmentCounts counts[3];
+    SegmentWork counts[3];
     SegmentResults results[3];
     for (std::size_t k = 0; k < 3; ++k) {
       seconds[k] =

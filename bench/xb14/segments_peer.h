@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "isotact/geometry/mesh.h"
-#include "isotact/queries/segment.h"
+#include "isotact/geometry/mesh/mesh.h"
+#include "isotact/queries/segments/segment.h"
 
 namespace isotact::bench {
 

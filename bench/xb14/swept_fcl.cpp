@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "measure.h"
+#include "support/measure.h"
 #include "swept_peer.h"
 #include "swept_report.h"
 
@@ -42,7 +42,7 @@ void trace_either(const SweptTracer& tracer, const Shell& shell, const BothRoles
 }
 
 Pose pose_at(const ShellMotion& motion, double time) {
-  const AffineMap map = find_map(motion, time);
+  const AffineMap map = compute_map(motion, time);
   return {to_quat(map.linear), map.offset};
 }
 
@@ -59,9 +59,9 @@ BothRoles rest_at(std::span<const Pose> poses) {
 }
 
 // The first contact of either role.
-std::vector<double> find_first_times(const BrickField& field, double iso, const Shell& shell,
+std::vector<double> find_first_times(const BrickField& field, double margin, const Shell& shell,
                                      const BothRoles& motions, std::size_t count) {
-  const SweptTracer tracer(field, {.iso = iso, .mode = SweptMode::kFirst, .threads = {1}});
+  const SweptTracer tracer(field, {.margin = margin, .mode = Mode::kFirst, .threads = {1}});
   std::vector<double> times(count, FclBodies::kNoTime);
   SweptResults results;
   for (const int role : {0, 1}) {
@@ -101,7 +101,7 @@ Way static_fcl(std::string name, const FclBodies& bodies, const std::vector<Pose
 
 Way ours(std::string name, const SweptTracer& tracer, const Shell& shell,
          const BothRoles& motions) {
-  const bool is_any = tracer.settings().mode == SweptMode::kAny;
+  const bool is_any = tracer.settings().mode == Mode::kAny;
   return {std::move(name), [&tracer, &shell, &motions, is_any](std::size_t count) {
             is_any ? trace_either(tracer, shell, motions, count)
                    : trace_both(tracer, shell, motions, count);
@@ -118,7 +118,7 @@ bool is_close(double a, double b) {
 
 // Held against FCL's static tests at many times. Where two surfaces meet, a sample is within the
 // covering radius of the place, and the field has no more than that plus its error there: the first
-// contact at that iso is no later. And where a sample is deeper than the field's error, surfaces
+// contact at that margin is no later. And where a sample is deeper than the field's error, surfaces
 // meet: FCL must say so at that very time.
 void compare_times(const Shell& shell, const FclBodies& fcl, const BothRoles& motions,
                    const std::vector<double>& theirs, Report& report, Json& json) {

@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
-#include "isotact/geometry/mesh.h"
-#include "isotact/queries/motion.h"
+#include "isotact/geometry/mesh/mesh.h"
+#include "isotact/queries/swept/motion.h"
 
 namespace isotact::bench {
 

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "isotact/geometry/mesh.h"
-#include "isotact/queries/swept.h"
+#include "isotact/geometry/mesh/mesh.h"
+#include "isotact/queries/swept/swept.h"
 
-#include "report.h"
+#include "support/report.h"
 
 namespace isotact::bench {
 
@@ -61,14 +61,14 @@ std::vector<ShellMotion> make_small_steps(const Shell& shell, std::size_t count)
 
 std::vector<ShellMotion> with_model(std::vector<ShellMotion> motions, MotionModel model);
 
-// One tracer a mode and traversal, one thread, iso 0.
+// One tracer a mode and traversal, one thread, margin 0.
 struct Tracers {
-  explicit Tracers(const BrickField& field, double iso = 0);
+  explicit Tracers(const BrickField& field, double margin = 0);
   SweptTracer tree, linear, first, any;
 };
 
 struct Traced {
-  SweptCounts counts{};
+  SweptWork work{};
   std::size_t hit_points = 0, hit_motions = 0;
 };
 

@@ -1,10 +1,11 @@
+#include <algorithm>
 #include <cmath>
 
 #include "isotact/base/random.h"
 #include "isotact/field/build/build_field.h"
 #include "isotact/geometry/io/mesh_io.h"
 
-#include "data_folder.h"
+#include "support/data_folder.h"
 #include "swept_report.h"
 #include "vertex_shell.h"
 
@@ -13,7 +14,7 @@ namespace {
 
 std::shared_ptr<const Body> make_body(const char* file, int resolution) {
   Body body;
-  body.mesh = read_mesh(data_folder() / file).mesh;
+  body.mesh = read_data_mesh(file);
   body.field = build_field(body.mesh, {.resolution = resolution}).field;
   return std::make_shared<const Body>(std::move(body));
 }
@@ -39,7 +40,7 @@ const Shell& Stock::bunny_777() {
 
 const Shell& Stock::bunny_35947() {
   if (!bunny_35947_.body) {
-    const TriangleMesh mesh = read_mesh(data_folder() / "01_stanford/bunny_full_35947.ply").mesh;
+    const TriangleMesh mesh = read_data_mesh("01_stanford/bunny_full_35947.ply");
     PointShell shell = take_vertices(mesh);
     add_unused_vertices(mesh, shell);
     bunny_35947_ = {.name = "bunny",
@@ -108,7 +109,7 @@ std::vector<ShellMotion> make_small_steps(const Shell& shell, std::size_t count)
   const Aabb box = shell.body->field.bounds();
   const Vec3 e = extent(box);
   const double size = std::max({e.x, e.y, e.z});
-  const SweptTracer tracer(shell.body->field, {.mode = SweptMode::kFirst, .threads = {1}});
+  const SweptTracer tracer(shell.body->field, {.mode = Mode::kFirst, .threads = {1}});
   SweptResults results;
   std::vector<ShellMotion> motions;
   while (motions.size() < count) {

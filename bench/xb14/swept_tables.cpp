@@ -1,7 +1,7 @@
 // XB14's Table 3, the other motion models, and small steps.
 #include <algorithm>
 
-#include "measure.h"
+#include "support/measure.h"
 #include "swept_report.h"
 
 namespace isotact::bench {
@@ -75,13 +75,13 @@ Json to_json(const Shell& shell, const Row& row, std::size_t pairs) {
           {"first_seconds_a_pair", row.first},
           {"any_seconds_a_pair", row.any},
           {"ratio", row.linear / row.tree},
-          {"spheres_a_pair", as_double(row.traced.counts.spheres) / n},
-          {"points_a_pair", as_double(row.traced.counts.points) / n},
-          {"segments_a_pair", as_double(row.traced.counts.segments) / n},
+          {"spheres_a_pair", as_double(row.traced.work.spheres) / n},
+          {"points_a_pair", as_double(row.traced.work.points) / n},
+          {"segments_a_pair", as_double(row.traced.work.segments) / n},
           {"hit_points_a_pair", as_double(row.traced.hit_points) / n},
           {"hit_pairs", as_double(row.traced.hit_motions) / n},
-          {"first_spheres_a_pair", as_double(row.traced_first.counts.spheres) / n},
-          {"first_segments_a_pair", as_double(row.traced_first.counts.segments) / n}};
+          {"first_spheres_a_pair", as_double(row.traced_first.work.spheres) / n},
+          {"first_segments_a_pair", as_double(row.traced_first.work.segments) / n}};
 }
 
 // Behind the times of a table: what was looked at, a pair or step.
@@ -98,8 +98,8 @@ std::vector<Column> with_looked_at(std::vector<Column> columns) {
 
 void add_looked_at(const Row& row, std::size_t pairs, std::vector<Cell>& cells) {
   const double n = as_double(pairs);
-  const auto& c = row.traced.counts;
-  const auto& first = row.traced_first.counts;
+  const auto& c = row.traced.work;
+  const auto& first = row.traced_first.work;
   cells.insert(cells.end(),
                {as_double(c.spheres) / n, as_double(c.points) / n, as_double(c.segments) / n,
                 as_double(row.traced.hit_points) / n, 100 * as_double(row.traced.hit_motions) / n,
@@ -108,11 +108,11 @@ void add_looked_at(const Row& row, std::size_t pairs, std::vector<Cell>& cells) 
 
 }  // namespace
 
-Tracers::Tracers(const BrickField& field, double iso)
-    : tree(field, {.iso = iso, .threads = {1}}),
-      linear(field, {.iso = iso, .traversal = ShellTraversal::kLinear, .threads = {1}}),
-      first(field, {.iso = iso, .mode = SweptMode::kFirst, .threads = {1}}),
-      any(field, {.iso = iso, .mode = SweptMode::kAny, .threads = {1}}) {}
+Tracers::Tracers(const BrickField& field, double margin)
+    : tree(field, {.margin = margin, .threads = {1}}),
+      linear(field, {.margin = margin, .traversal = ShellTraversal::kLinear, .threads = {1}}),
+      first(field, {.margin = margin, .mode = Mode::kFirst, .threads = {1}}),
+      any(field, {.margin = margin, .mode = Mode::kAny, .threads = {1}}) {}
 
 Traced trace_all(const SweptTracer& tracer, const PointSphereTree& tree,
                  std::span<const ShellMotion> motions) {
@@ -120,8 +120,8 @@ Traced trace_all(const SweptTracer& tracer, const PointSphereTree& tree,
   SweptResults results;
   trace_in_parts(tracer, tree, motions, results, [&](std::span<const ShellMotion>) {
     traced.hit_points += results.hits.size();
-    for (const SweptSummary& summary : results.motions) {
-      traced.counts += summary.counts;
+    for (const SweptMotionResult& summary : results.motions) {
+      traced.work += summary.work;
       traced.hit_motions += summary.point != kNoPoint ? 1U : 0U;
     }
   });
@@ -141,7 +141,7 @@ void check_answers(const Tracers& tracers, const Shell& shell, std::span<const S
     tracers.tree.trace(shell.tree, part, tree);
     tracers.any.trace(shell.tree, part, any);
     for (std::size_t i = 0; i < part.size(); ++i) {
-      const SweptSummary &all = tree.motions[i], &first = other.motions[i];
+      const SweptMotionResult &all = tree.motions[i], &first = other.motions[i];
       if (all.time != first.time || all.point != first.point) ++different_first;
       if ((all.point == kNoPoint) != (any.motions[i].point == kNoPoint)) ++different_any;
     }
@@ -247,13 +247,13 @@ void bench_motions(const Options& options, Stock& stock, Report& report) {
     table.row({std::string(name(kModels[i])), all * 1e6, first * 1e6,
                times[2 * i].processor / times[0].processor,
                times[2 * i + 1].processor / times[1].processor,
-               as_double(traced[i].counts.spheres) / n, as_double(traced[i].counts.segments) / n,
+               as_double(traced[i].work.spheres) / n, as_double(traced[i].work.segments) / n,
                as_double(traced[i].hit_points) / n, 100 * as_double(traced[i].hit_motions) / n});
     rows.push_back({{"motion", name(kModels[i])},
                     {"all_seconds_a_pair", all},
                     {"first_seconds_a_pair", first},
-                    {"spheres_a_pair", as_double(traced[i].counts.spheres) / n},
-                    {"segments_a_pair", as_double(traced[i].counts.segments) / n}});
+                    {"spheres_a_pair", as_double(traced[i].work.spheres) / n},
+                    {"segments_a_pair", as_double(traced[i].work.segments) / n}});
   }
   report.json["motions"] = rows;
 }

@@ -4,14 +4,12 @@
 #include <cmath>
 
 #include "isotact/base/random.h"
-#include "isotact/scene/detail/part_mesh.h"
-#include "isotact/scene/fab_shapes.h"
+#include "isotact/geometry/primitives/part_mesh.h"
+
+#include "fab_shapes.h"
 
 namespace isotact {
 namespace {
-
-using detail::PartMesh;
-using detail::PointRing;
 
 const Quat kUpright = rotation_about({0, 0, 1}, kPi / 2);  // a lathe's x to y
 
@@ -133,7 +131,7 @@ TriangleMesh make_house(Random& random, double x, double z) {
 
 TriangleMesh make_airship() {
   PartMesh parts;
-  std::vector<detail::LathePoint> hull;
+  std::vector<LathePoint> hull;
   constexpr int kPieces = 40;
   for (int i = 0; i <= kPieces; ++i) {
     const SinCos turn = sin_cos(kPi * i / kPieces);
@@ -186,7 +184,7 @@ TriangleMesh make_bridge(double x, double deck, double half_span) {
 TriangleMesh make_dome(const Vec3& foot, double radius) {
   PartMesh parts;
   parts.place({kUpright, foot});
-  std::vector<detail::LathePoint> profile = {
+  std::vector<LathePoint> profile = {
       {-3, 0}, {-3, radius * 1.1}, {1, radius * 1.1}, {1, radius}, {3, radius}};
   for (int k = 1; k <= 20; ++k) {
     const SinCos turn = sin_cos(kPi / 2 * k / 20);
@@ -214,7 +212,7 @@ constexpr std::array<Vec3, 13> kWay = {
     {-34, 15, 1},      {6, 21, -3},  {46, 12, 0},     {86, 18, 3},    {122, 26, 1},
     {158, 16, -6},     {192, 9, -5}, {232, 18, 0}};
 
-Vec3 find_way(double frame) {
+Vec3 find_path_between(double frame) {
   const double at = frame / 50;
   const double clamped = std::clamp(std::floor(at), 0.0, static_cast<double>(kWay.size() - 2));
   const auto i = static_cast<std::size_t>(clamped);
@@ -253,14 +251,15 @@ CityPlaces find_city_places() {
           .firework_radius = 24};
 }
 
-Pose find_city_pose(double frame) {
-  const Vec3 forward = find_way(frame + 0.5) - find_way(frame - 0.5);
-  const Vec3 turn = find_way(frame + 5) - 2.0 * find_way(frame) + find_way(frame - 5);
+Pose compute_city_pose(double frame) {
+  const Vec3 forward = find_path_between(frame + 0.5) - find_path_between(frame - 0.5);
+  const Vec3 turn =
+      find_path_between(frame + 5) - 2.0 * find_path_between(frame) + find_path_between(frame - 5);
   return {look_along(forward) * rotation_about({1, 0, 0}, std::clamp(turn.z * 1.5, -0.6, 0.6)),
-          find_way(frame)};
+          find_path_between(frame)};
 }
 
-Pose find_airship_pose(double frame) {
+Pose compute_airship_pose(double frame) {
   const SinCos turn = sin_cos(2 * kPi * frame / 600 - 0.6);
   // Comes from the side, crosses the avenue, and turns about.
   return {look_along({18 * turn.cos, 0, -75 * turn.sin}),
@@ -273,7 +272,7 @@ FabScene make_city() {
     scene.elements.push_back({.name = name, .mesh = std::move(mesh), .color = color});
   };
   add("airship", make_airship(), {0.62F, 0.55F, 0.40F});
-  scene.elements.back().world_from_element = find_airship_pose(0);
+  scene.elements.back().world_from_element = compute_airship_pose(0);
   PartMesh ground;
   add_ground(ground, 150);
   add("ground", ground.take(), {0.16F, 0.20F, 0.10F});
@@ -300,7 +299,7 @@ FabScene make_city() {
   for (std::size_t i = 0; i < scene.elements.size(); ++i)
     scene.elements[i].id = static_cast<std::uint32_t>(i + 1);
   TriangleMesh& floor = scene.elements[1].mesh;
-  detail::refine_to(floor, floor.triangles.size() + kCityTriangles - count_triangles(scene));
+  refine_to(floor, floor.triangles.size() + kCityTriangles - count_triangles(scene));
   return scene;
 }
 

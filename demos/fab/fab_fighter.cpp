@@ -5,15 +5,12 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/scene/detail/part_mesh.h"
-#include "isotact/scene/fab_shapes.h"
+#include "isotact/geometry/primitives/part_mesh.h"
+
+#include "fab_shapes.h"
 
 namespace isotact {
 namespace {
-
-using detail::LathePoint;
-using detail::PartMesh;
-using detail::PointRing;
 
 // How finely parts are cut: 1 is the coarsest that looks right.
 class FighterBuilder {
@@ -50,15 +47,15 @@ class FighterBuilder {
       const int pieces = std::max(1, static_cast<int>(std::ceil((b.x - a.x) / step)));
       for (int k = 0; k < pieces; ++k) {
         const double t = static_cast<double>(k) / pieces;
-        rings.push_back(detail::make_section(std::lerp(a.x, b.x, t), std::lerp(a.y, b.y, t),
-                                             std::lerp(a.half_height, b.half_height, t),
-                                             std::lerp(a.half_width, b.half_width, t),
-                                             std::lerp(a.squareness, b.squareness, t), around));
+        rings.push_back(make_section(std::lerp(a.x, b.x, t), std::lerp(a.y, b.y, t),
+                                     std::lerp(a.half_height, b.half_height, t),
+                                     std::lerp(a.half_width, b.half_width, t),
+                                     std::lerp(a.squareness, b.squareness, t), around));
       }
     }
     const Station end = stations.back();
-    rings.push_back(detail::make_section(end.x, end.y, end.half_height, end.half_width,
-                                         end.squareness, around));
+    rings.push_back(
+        make_section(end.x, end.y, end.half_height, end.half_width, end.squareness, around));
     return rings;
   }
 
@@ -190,7 +187,7 @@ TriangleMesh make_fighter(const FighterShape& shape) {
     if (mesh.triangles.size() > wanted) break;
     best = std::move(mesh);
   }
-  detail::refine_to(best, wanted);
+  refine_to(best, wanted);
   return best;
 }
 

@@ -1,14 +1,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "isotact/scene/detail/part_mesh.h"
-#include "isotact/scene/fab_shapes.h"
+#include "isotact/geometry/primitives/part_mesh.h"
+
+#include "fab_shapes.h"
 
 namespace isotact {
 namespace {
-
-using detail::LathePoint;
-using detail::PointRing;
 
 // Through the corners, with each rounded: Chaikin's rule, a few times.
 std::vector<LathePoint> round_off(std::vector<LathePoint> line, int times) {
@@ -28,7 +26,7 @@ std::vector<LathePoint> round_off(std::vector<LathePoint> line, int times) {
 }  // namespace
 
 TriangleMesh make_skillet() {
-  detail::PartMesh parts;
+  PartMesh parts;
   // The pan about y: the lathe's axis turned up. Outside first, from the middle of the underside.
   parts.place({rotation_about({0, 0, 1}, kPi / 2), {}});
   const std::vector<LathePoint> pan = {
@@ -46,15 +44,15 @@ TriangleMesh make_skillet() {
     const double end = 1 - std::max(0.0, s - 0.93) / 0.07;  // rounded at the end
     const double shrink = std::sqrt(std::max(1e-4, 1 - (1 - end) * (1 - end)));
     const double half_width = (0.011 + 0.006 * s * s) * shrink;
-    rings.push_back(detail::make_section(x, rise, 0.0055 * shrink, half_width, 0.3, kAround));
+    rings.push_back(make_section(x, rise, 0.0055 * shrink, half_width, 0.3, kAround));
   }
   parts.add_loft(rings);
   TriangleMesh mesh = parts.take();
-  detail::refine_to(mesh, kSkilletTriangles);
+  refine_to(mesh, kSkilletTriangles);
   return mesh;
 }
 
-Pose find_skillet_pose(double seconds) {
+Pose compute_skillet_pose(double seconds) {
   const SinCos sway = sin_cos(1.1 * seconds), bob = sin_cos(1.7 * seconds);
   const Quat turn =
       rotation_about({0, 1, 0}, 0.5 + 0.25 * sway.sin) * rotation_about({0, 0, 1}, 0.12 * bob.sin);

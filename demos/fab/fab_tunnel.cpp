@@ -3,36 +3,34 @@
 #include <cmath>
 
 #include "isotact/base/random.h"
-#include "isotact/geometry/primitives.h"
-#include "isotact/scene/detail/part_mesh.h"
-#include "isotact/scene/fab_shapes.h"
+#include "isotact/geometry/primitives/part_mesh.h"
+#include "isotact/geometry/primitives/primitives.h"
+
+#include "fab_shapes.h"
 
 namespace isotact {
 namespace {
-
-using detail::PartMesh;
-using detail::PointRing;
 
 constexpr double kSpeed = 0.9;  // metres a frame
 constexpr double kFirst = -24, kLast = 760;
 constexpr double kRadius = 11, kWall = 1.6;
 
-Vec3 find_middle(double x) {
+Vec3 compute_middle(double x) {
   return {x, 9 * sin_cos(x * 0.013).sin + 3 * sin_cos(x * 0.031 + 1).sin,
           14 * sin_cos(x * 0.009 + 0.5).sin + 4 * sin_cos(x * 0.027).sin};
 }
 
 // x along the tunnel, y up.
-Pose find_frame(double x) {
-  const Vec3 forward = normalized(find_middle(x + 0.5) - find_middle(x - 0.5));
+Pose compute_frame(double x) {
+  const Vec3 forward = normalized(compute_middle(x + 0.5) - compute_middle(x - 0.5));
   const Vec3 right = normalized(cross(forward, Vec3{0, 1, 0}));
   const Vec3 up = cross(right, forward);
-  return {to_quat(transpose(Mat3{{forward, up, right}})), find_middle(x)};
+  return {to_quat(transpose(Mat3{{forward, up, right}})), compute_middle(x)};
 }
 
 PointRing make_ring(double x, double radius, int around) {
-  const Pose frame = find_frame(x);
-  PointRing ring = detail::make_section(0, 0, radius, radius, 0.3, around);
+  const Pose frame = compute_frame(x);
+  PointRing ring = make_section(0, 0, radius, radius, 0.3, around);
   for (Vec3& p : ring) p = transform_point(frame, p);
   return ring;
 }
@@ -168,8 +166,8 @@ Obstacle make_obstacle(int number, Random& random) {
   }
 }
 
-Pose find_pose_at(double x) {
-  const Pose frame = find_frame(x);
+Pose compute_pose_at(double x) {
+  const Pose frame = compute_frame(x);
   const double sway = 1.6 * sin_cos(x * 0.037).sin, rise = 1.1 * sin_cos(x * 0.053 + 0.4).sin;
   const double roll = 0.35 * sin_cos(x * 0.021).sin;
   return {frame.rotation * rotation_about({1, 0, 0}, roll),
@@ -184,7 +182,7 @@ FabScene make_tunnel() {
   Random random(8);
   for (int i = 0; i < 48; ++i) {
     Obstacle obstacle = make_obstacle(i, random);
-    const Pose world_from_ship = find_pose_at(22 + 14.5 * i + random.uniform(-2, 2));
+    const Pose world_from_ship = compute_pose_at(22 + 14.5 * i + random.uniform(-2, 2));
     scene.elements.push_back({.name = obstacle.name,
                               .mesh = std::move(obstacle.mesh),
                               .world_from_element = world_from_ship * obstacle.ship_from_obstacle,
@@ -193,11 +191,11 @@ FabScene make_tunnel() {
   for (std::size_t i = 0; i < scene.elements.size(); ++i)
     scene.elements[i].id = static_cast<std::uint32_t>(i + 1);
   TriangleMesh& wall = scene.elements.front().mesh;
-  detail::refine_to(wall, wall.triangles.size() + kTunnelTriangles - count_triangles(scene));
+  refine_to(wall, wall.triangles.size() + kTunnelTriangles - count_triangles(scene));
   return scene;
 }
 
-Pose find_tunnel_pose(double frame) { return find_pose_at(kSpeed * frame); }
+Pose compute_tunnel_pose(double frame) { return compute_pose_at(kSpeed * frame); }
 
 std::size_t count_triangles(const FabScene& scene) {
   std::size_t count = 0;

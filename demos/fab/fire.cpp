@@ -26,7 +26,7 @@ Fire::Fire(const GpuContext& gpu, int size, std::uint32_t particles, bool save_s
       flames_(particles_),
       obstacles_({{.drawable = skillet_.drawable(1, true)}}) {}
 
-Pose Fire::skillet_pose() const { return find_skillet_pose(steps_ * kSeconds); }
+Pose Fire::skillet_pose() const { return compute_skillet_pose(steps_ * kSeconds); }
 
 void Fire::draw_maps() {
   ++steps_;

@@ -7,7 +7,7 @@
 #include <functional>
 #include <vector>
 
-#include "isotact/gpu/timer.h"
+#include "isotact/gpu/core/timer.h"
 
 #include "fire.h"
 

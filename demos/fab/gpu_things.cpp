@@ -126,8 +126,8 @@ void main() {
 }
 )";
 
-constexpr const char* kFlameVertex = R"(#version 450 core
-struct Particle { vec4 position_age, velocity_life; uvec4 state; };
+constexpr const char* kFlameVertex = R"(
+#include "particle_layout.h"
 layout(std430, binding = 0) readonly buffer Particles { Particle particles[]; };
 layout(location = 0) uniform mat4 clip_from_world;
 layout(location = 3) uniform float points;
@@ -135,8 +135,8 @@ layout(location = 0) out vec3 world_position;
 layout(location = 1) out vec3 color;
 void main() {
   Particle p = particles[gl_VertexID];
-  world_position = p.position_age.xyz;
-  float t = clamp(p.position_age.w / max(p.velocity_life.w, 1e-6), 0, 1);
+  world_position = p.position;
+  float t = clamp(p.age / max(p.life, 1e-6), 0, 1);
   vec3 hot = vec3(1, 0.75, 0.35), warm = vec3(1, 0.3, 0.04), cool = vec3(0.35, 0.03, 0.005);
   color = (t < 0.4 ? mix(hot, warm, t / 0.4) : mix(warm, cool, (t - 0.4) / 0.6)) * 0.05 * (1 - t * t);
   gl_Position = clip_from_world * vec4(world_position, 1);

@@ -10,16 +10,16 @@ namespace isotact::demo {
 
 struct Camera {
   Vec3 eye{0, 1, 4}, target{};
-  double degrees = 45;  // from the picture's top to its bottom
+  double degrees = 45;  // From the picture's top to its bottom.
   double near = 0.1, far = 800;
 };
 
 struct Light {
   Vec3 to_sun{0.5, 0.8, 0.3};
   Vec3f sun{2.2F, 2.0F, 1.7F}, sky{0.55F, 0.65F, 0.85F}, ground{0.30F, 0.28F, 0.25F};
-  Vec3f zenith{0.16F, 0.32F, 0.62F}, horizon{0.62F, 0.70F, 0.80F};  // what the sky looks like
-  float haze = 0.0012F;                                             // a metre
-  // Shadows are cast within this ball; none where it is 0.
+  Vec3f zenith{0.16F, 0.32F, 0.62F}, horizon{0.62F, 0.70F, 0.80F};  // Colours of the sky.
+  float haze = 0.0012F;                                             // Per metre.
+  // Shadows are cast within this ball; none if it is 0.
   Vec3 shadow_center{};
   double shadow_radius = 0;
 };
@@ -32,15 +32,15 @@ struct Painting {
 
 class Painter {
  public:
-  // Drawn `fine` times larger along each side, then made smaller.
+  // Draws `fine` times larger along each side, then shrinks.
   Painter(int width, int height, int fine = 3);
   Painter(const Painter&) = delete;
   Painter& operator=(const Painter&) = delete;
   ~Painter();
 
-  // Things that glow are drawn last.
+  // Draws glowing things last.
   Painting paint(const Camera& camera, const Light& light, std::span<Thing* const> things);
-  // The same in two steps: on the GPU, and what is there.
+  // The same in two steps: drawing on the GPU, and reading the result.
   void draw(const Camera& camera, const Light& light, std::span<Thing* const> things);
   Painting read() const;
 

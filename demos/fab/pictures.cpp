@@ -5,9 +5,9 @@
 #include <initializer_list>
 
 #include "isotact/base/error.h"
-#include "isotact/gpu/context.h"
-#include "isotact/scene/fab_shapes.h"
+#include "isotact/gpu/core/context.h"
 
+#include "fab_shapes.h"
 #include "fire.h"
 #include "painter.h"
 #include "picture_panels.h"
@@ -109,7 +109,7 @@ void draw_fighter_sheet(const GpuContext& gpu, const fs::path& folder) {
   FabScene tunnel = make_tunnel();
   MeshThing around(tunnel.elements);
   constexpr int kFrame = 113;
-  const Pose pose = find_tunnel_pose(kFrame);
+  const Pose pose = compute_tunnel_pose(kFrame);
   std::vector<GpuDrawable> drawables;
   for (std::size_t i = 0; i < tunnel.elements.size(); ++i)
     drawables.push_back(around.element_drawable(i, tunnel.elements[i].id));
@@ -181,7 +181,7 @@ void draw_tunnel(const GpuContext& gpu, const fs::path& folder) {
   light_tunnel(light);
   int number = 0;
   for (const int frame : {64, 109, 212, 555}) {
-    const Pose pose = find_tunnel_pose(frame);
+    const Pose pose = compute_tunnel_pose(frame);
     fighter.move(0, {});
     const DepthReport report = detector.detect(pose, GpuDepthScene{drawables});
     for (std::size_t i = 0; i < around.elements(); ++i) around.tint(i, kHit, 0);
@@ -213,8 +213,8 @@ void draw_city(const fs::path& folder) {
     const float seconds = static_cast<float>(frame) / 30;
     flag.seconds = plants.seconds = seconds;
     firework.update(seconds);
-    solid.move(kAirshipId - 1, find_airship_pose(frame));
-    fighter.move(0, find_city_pose(frame));
+    solid.move(kAirshipId - 1, compute_airship_pose(frame));
+    fighter.move(0, compute_city_pose(frame));
   };
   Light light;  // an evening
   light.to_sun = {-0.75, 0.42, 0.40};
@@ -239,10 +239,10 @@ void draw_city(const fs::path& folder) {
   save(folder, "fab_city.png", whole.picture());
   Sheet sheet(880, 408);
   set_frame(135);
-  sheet.place(view(small, follow(find_city_pose(135), {-14, 6, 9}, {3, 0, 0}, 48), 60), 0, 0,
+  sheet.place(view(small, follow(compute_city_pose(135), {-14, 6, 9}, {3, 0, 0}, 48), 60), 0, 0,
               "the fighter: 16,792 triangles");
   set_frame(312);
-  sheet.place(view(small, follow(find_city_pose(312), {-34, 6, 6}, {8, 2, 0}, 45), 80), 296, 0,
+  sheet.place(view(small, follow(compute_city_pose(312), {-34, 6, 6}, {8, 2, 0}, 45), 80), 296, 0,
               "a moving obstacle");
   set_frame(168);
   const Vec3 pole = places.flag_pole;
@@ -261,8 +261,8 @@ void draw_city(const fs::path& folder) {
   sheet.place(view(small, {.eye = {62, 9, 1}, .target = {112, 29, 2}, .degrees = 55}, 90), 296, 208,
               "firework: 59,000 points");
   set_frame(212);
-  sheet.place(view(small, follow(find_city_pose(212), {16, 5, -14}, {0, 0, 0}, 50), 60), 592, 208,
-              "a wing in a house");
+  sheet.place(view(small, follow(compute_city_pose(212), {16, 5, -14}, {0, 0, 0}, 50), 60), 592,
+              208, "a wing in a house");
   save(folder, "fab_city_details.png", sheet.picture(), 5);
 }
 

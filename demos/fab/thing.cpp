@@ -6,6 +6,7 @@
 #include <epoxy/gl.h>
 
 #include "isotact/base/error.h"
+#include "isotact/gpu/core/program.h"
 
 namespace isotact::demo {
 namespace {
@@ -62,7 +63,7 @@ void main() {
 
 GLuint compile(GLenum stage, std::string_view source) {
   const GLuint shader = glCreateShader(stage);
-  const std::string text(source);
+  const std::string text = make_shader_text("demo", source);
   const char* start = text.c_str();
   glShaderSource(shader, 1, &start, nullptr);
   glCompileShader(shader);

@@ -1,16 +1,16 @@
-// What FAB's scenes are made of (section 3): meshes, and things that exist on the GPU only. The
-// paper: "tessellation shaders generate and animate a flag, the geometry shader generates green
-// plants", and "a firework composed of 59 000 particles", moved by a compute shader.
+// The parts of FAB's scenes (section 3): meshes, and things that exist only on the GPU. The paper:
+// "tessellation shaders generate and animate a flag, the geometry shader generates green plants",
+// and "a firework composed of 59 000 particles", moved by a compute shader.
 #pragma once
 
 #include <span>
 #include <vector>
 
-#include "isotact/gpu/buffer.h"
-#include "isotact/gpu/particle_maps.h"
-#include "isotact/gpu/program.h"
-#include "isotact/scene/fab_shapes.h"
+#include "isotact/gpu/core/buffer.h"
+#include "isotact/gpu/core/program.h"
+#include "isotact/gpu/particles/particle_maps.h"
 
+#include "fab_shapes.h"
 #include "thing.h"
 
 namespace isotact::demo {
@@ -24,13 +24,13 @@ class MeshThing final : public Thing {
 
   std::size_t elements() const { return ranges_.size(); }
   void move(std::size_t element, const Pose& world_from_element);
-  void tint(std::size_t element, const Vec3f& color, float share);  // 0: its own colour
-  // Of one element alone, where it is when it is drawn.
+  void tint(std::size_t element, const Vec3f& color, float share);  // 0: its own colour.
+  // Draws one element alone, at its pose when it is drawn.
   GpuDrawable element_drawable(std::size_t element, std::uint32_t id);
 
  private:
   struct Range {
-    std::uint32_t first = 0, count = 0;  // indices
+    std::uint32_t first = 0, count = 0;  // Indices.
     Pose pose{};
     Vec3f tint{};
     float share = 0;
@@ -59,7 +59,7 @@ class FlagThing final : public Thing {
   std::uint32_t vertex_array_ = 0;
 };
 
-// Points of which a geometry shader makes bundles of bent lines.
+// Points that a geometry shader expands to bundles of bent lines.
 class PlantsThing final : public Thing {
  public:
   PlantsThing(const CityPlaces& places, int count = 2500);
@@ -80,19 +80,19 @@ class FireworkThing final : public Thing {
  public:
   FireworkThing(const CityPlaces& places, std::uint32_t count = kFireworkParticles);
   ~FireworkThing() override;
-  void update(float seconds);  // before it is drawn
+  void update(float seconds);  // Call it before drawing.
 
  private:
   void emit(float points) override;
   Vec3f center_;
   float radius_;
   std::uint32_t count_;
-  GpuBuffer particles_;  // vec4 position, vec4 color
+  GpuBuffer particles_;  // vec4 position, vec4 color.
   GpuProgram program_;
   std::uint32_t vertex_array_ = 0;
 };
 
-// Particles of gpu/particle_maps.h as flames: point sprites of varying size and colour.
+// Particles of gpu/particles/particle_maps.h as flames: point sprites of varying size and colour.
 class FlameThing final : public Thing {
  public:
   explicit FlameThing(const GpuParticles& particles);
