@@ -1,19 +1,25 @@
-# Thin: every rule is a line or two of CMake. `make demo` and `make test` are all a newcomer needs.
+# Thin: every rule is a line or two of CMake. `make demo` and `make test` are all a newcomer needs:
+# they install what is missing. `make build` installs nothing.
 .PHONY: all build demo docs test sanitize tsan bench fuzz soak format lint clean deps
 .DEFAULT_GOAL := build
 
 QUIET := > /dev/null
+CONFIGURE := cmake --preset release $(QUIET) || \
+  { echo "make: if packages are missing, scripts/deps installs them" >&2; exit 1; }
 FUZZ_SECONDS ?= 60
 DATA := $(or $(ISOTACT_DATA),../shared/data)
 
 deps:
 	@scripts/deps
 
-build: deps
-	@cmake --preset release $(QUIET)
+build:
+	@$(CONFIGURE)
 	@cmake --build --preset release
 
-demo: build
+# The tool and its pages; no tests, no examples.
+demo: deps
+	@$(CONFIGURE)
+	@cmake --build --preset release --target isotact_tool
 	@build/release/bin/isotact demo
 
 # The documentation as a site; fails on a link that leads nowhere.
@@ -21,13 +27,15 @@ docs: deps
 	@python3 scripts/site
 
 # The whole suite, as users get it.
-test: build
+test:
 	@scripts/deps core viewer
+	@$(CONFIGURE)
+	@cmake --build --preset release
 	@ctest --preset release -j2
 
 # The suite under the address and undefined-behaviour sanitizers, which also replay the fuzzers'
 # corpus.
-sanitize: deps
+sanitize:
 	@scripts/deps core viewer
 	@cmake --preset asan $(QUIET)
 	@cmake --build --preset asan

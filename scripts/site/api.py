@@ -9,16 +9,23 @@ from layout import relative
 from markdown import Renderer
 
 MODULES = {
+    "isotact": "one header for most programs, and the version",
     "base": "vectors, poses, errors, threads",
     "geometry": "meshes: files, flaws, mending, hierarchies, procedural shapes",
     "field": "signed distance fields, and building them",
     "pointshell": "surfaces as points, with trees of spheres",
     "queries": "contacts, distances, times of contact",
+    "asset": "assets: built once, kept in a file, loaded as shapes",
     "dynamics": "bodies that move and touch",
     "scene": "scene files, runs and replays",
     "gpu": "all that runs on a GPU",
     "adapters": "Bullet and OpenVDB",
 }
+
+
+def module_of(path):
+    parts = PurePosixPath(path).parts
+    return parts[1] if len(parts) > 2 else parts[0]  # isotact/isotact.h and its neighbours
 
 
 def public_headers(source):
@@ -74,7 +81,7 @@ class Api:
         for module, what in MODULES.items():
             out.append(f'<h2 id="{module}">{module}</h2><p>{what.capitalize()}.</p><div class="table"><table>')
             for header in self.headers.values():
-                if PurePosixPath(header.path).parts[1] == module:
+                if module_of(header.path) == module:
                     page = self.page_of(header.path)
                     summary = Renderer(code_link=lambda c: self.link(c, "api/index.html")).inline(header.summary)
                     out.append(f'<tr><td><a href="{relative(page, "api/index.html")}">'
@@ -93,7 +100,7 @@ class Api:
     def header_page(self, header):
         page = self.page_of(header.path)
         text = Renderer(code_link=lambda c: self.link(c, page))
-        module = PurePosixPath(header.path).parts[1]
+        module = module_of(header.path)
         out = [f'<p class="contents"><a href="{relative("api/index.html", page)}">API reference</a> / '
                f'<a href="{relative("api/index.html", page, module)}">{module}</a></p>',
                f"<h1>{header.path.removeprefix('isotact/')}</h1>",

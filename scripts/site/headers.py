@@ -53,7 +53,7 @@ def chunks(lines):
             skipped += bare.count("{") - bare.count("}")
         elif depth == 0 and re.match(r"namespace ([\w:]*detail)? ?\{$", line):
             skipped = 1
-        elif depth == 0 and re.match(r"#|namespace [\w:]+ \{$|\}|(class|struct|enum class) [\w: ]+;( *//.*)?$", line):
+        elif depth == 0 and re.match(r"#|namespace (ISOTACT_PUBLIC )?[\w:]+ \{$|\}|(class|struct|enum class) [\w: ]+;( *//.*)?$", line):
             pass
         elif depth == 0 and not line.strip():
             if chunk:
