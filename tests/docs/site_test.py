@@ -162,7 +162,7 @@ class Pages(unittest.TestCase):
 
     def test_good_pages_pass(self):
         code, said = self.run_page("<!-- as: a.txt -->\n```json\n{}\n```\n\n```sh\nisotact make box -o b.obj\n"
-                                   "cat a.txt | isotact info b.obj --json\n```\n")
+                                   "cat a.txt && isotact info b.obj --json\n```\n")
         self.assertEqual(code, 0, said)
         self.assertIn("page.md:7: sh: run", said)
 
