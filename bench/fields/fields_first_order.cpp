@@ -5,7 +5,7 @@
 #include <cmath>
 #include <functional>
 
-#include "isotact/base/half.h"
+#include "isotact/field/half.h"
 #include "isotact/field/models/dense_grid.h"
 #include "isotact/field/models/first_order_field.h"
 #include "isotact/geometry/primitives/primitives.h"

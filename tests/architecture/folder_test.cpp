@@ -11,9 +11,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostFiles = 30;  // a folder
+constexpr std::size_t kMostFiles = 29;  // a folder
 
-TEST(Folders, HoldAtMostThirtyFiles) {
+TEST(Folders, AreSmallEnoughToRead) {
   std::size_t folders = 0;
   for (const char* top : {"src", "tools", "bench", "adapters"}) {
     std::map<std::string, std::size_t> counts;

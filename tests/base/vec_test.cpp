@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "isotact/base/aabb.h"
-#include "isotact/base/sphere.h"
 
 namespace isotact {
 namespace {

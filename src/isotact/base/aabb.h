@@ -1,4 +1,4 @@
-// Axis-aligned boxes. An empty box has lower > upper on every axis and contains nothing.
+// Axis-aligned boxes, and balls. An empty box has lower > upper on every axis and contains nothing.
 #pragma once
 
 #include <limits>
@@ -79,5 +79,31 @@ constexpr T distance_sq(const AabbOf<T>& b, const Vector3<T>& p) {
 }
 
 constexpr Aabb to_double(const Aabbf& b) { return {to_double(b.lower), to_double(b.upper)}; }
+
+// A ball.
+struct Sphere {
+  Vec3 center{};
+  double radius = 0;
+
+  friend constexpr bool operator==(const Sphere&, const Sphere&) = default;
+};
+
+constexpr bool contains(const Sphere& s, const Vec3& p) {
+  return length_sq(p - s.center) <= s.radius * s.radius;
+}
+
+constexpr bool overlaps(const Sphere& a, const Sphere& b) {
+  const double reach = a.radius + b.radius;
+  return length_sq(a.center - b.center) <= reach * reach;
+}
+
+constexpr bool overlaps(const Sphere& s, const Aabb& b) {
+  return distance_sq(b, s.center) <= s.radius * s.radius;
+}
+
+constexpr Aabb bounds(const Sphere& s) {
+  const Vec3 r{s.radius, s.radius, s.radius};
+  return {s.center - r, s.center + r};
+}
 
 }  // namespace isotact

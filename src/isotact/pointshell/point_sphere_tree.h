@@ -31,7 +31,7 @@
 #include <string>
 #include <string_view>
 
-#include "isotact/base/sphere.h"
+#include "isotact/base/aabb.h"
 #include "isotact/export.h"
 #include "isotact/field/flat_buffer.h"
 #include "isotact/pointshell/point_shell.h"

@@ -8,9 +8,9 @@
 #include <gtest/gtest.h>
 
 #include "isotact/base/error.h"
-#include "isotact/base/half.h"
 #include "isotact/base/random.h"
 #include "isotact/field/flat_buffer.h"
+#include "isotact/field/half.h"
 
 namespace isotact {
 namespace {

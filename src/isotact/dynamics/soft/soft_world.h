@@ -25,7 +25,6 @@
 #include "isotact/base/aabb.h"
 #include "isotact/base/parallel.h"
 #include "isotact/base/pose.h"
-#include "isotact/base/sphere.h"
 #include "isotact/dynamics/rigid/world.h"
 #include "isotact/export.h"
 #include "isotact/geometry/mesh/mesh.h"

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "isotact/base/sphere.h"
+#include "isotact/base/aabb.h"
 
 namespace isotact::detail {
 

@@ -18,7 +18,6 @@
 
 #include "isotact/base/aabb.h"
 #include "isotact/base/parallel.h"
-#include "isotact/base/sphere.h"
 #include "isotact/export.h"
 
 namespace ISOTACT_PUBLIC isotact {
@@ -38,7 +37,7 @@ struct ObjectPair {
 
 // Two boxes are a pair if they share a point, touching included. Two spheres are a pair if their
 // boxes overlap and they overlap themselves; likewise for a box and a sphere. Computed in double,
-// exactly as overlaps() of base/aabb.h and base/sphere.h, in every implementation.
+// exactly as overlaps() of base/aabb.h, in every implementation.
 //
 // Boxes may be flat, points, or infinite. Empty ones (lower > upper on some axis) make no pairs.
 // NaN, a sphere that is not finite, and a negative radius throw Error; the object is then

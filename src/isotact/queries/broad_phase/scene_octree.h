@@ -28,7 +28,6 @@
 #include <vector>
 
 #include "isotact/base/aabb.h"
-#include "isotact/base/sphere.h"
 #include "isotact/export.h"
 #include "isotact/queries/broad_phase/broad_phase.h"
 

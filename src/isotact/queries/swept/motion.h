@@ -14,9 +14,9 @@
 #include <string_view>
 #include <vector>
 
+#include "isotact/base/aabb.h"
 #include "isotact/base/mat3.h"
 #include "isotact/base/pose.h"
-#include "isotact/base/sphere.h"
 #include "isotact/export.h"
 
 namespace ISOTACT_PUBLIC isotact {

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "isotact/base/half.h"
 #include "isotact/field/flat_buffer.h"
+#include "isotact/field/half.h"
 #include "isotact/field/models/detail/first_order_cell.h"
 #include "isotact/field/models/first_order_field.h"
 

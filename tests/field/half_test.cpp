@@ -1,4 +1,4 @@
-#include "isotact/base/half.h"
+#include "isotact/field/half.h"
 
 #include <bit>
 #include <cmath>
