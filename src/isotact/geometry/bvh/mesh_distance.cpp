@@ -114,10 +114,23 @@ void take_crossings(const PlacedTriangle& edges, const PlacedTriangle& face,
   }
 }
 
+// Whether the triangle has points on both sides of the other's plane, or on it.
+bool is_across(const PlacedTriangle& t, const PlacedTriangle& plane) {
+  const Vec3 at = to_vec(plane.corner[0]);
+  const Vec3 normal = cross(to_vec(plane.corner[1]) - at, to_vec(plane.corner[2]) - at);
+  double lowest = 0, highest = 0;
+  for (const Point3<double>& c : t.corner) {
+    const double height = dot(normal, to_vec(c) - at);
+    lowest = &c == t.corner ? height : std::min(lowest, height);
+    highest = &c == t.corner ? height : std::max(highest, height);
+  }
+  return lowest <= 0 && highest >= 0;
+}
+
 // The points that compute_distances_sq is about.
 WitnessPoints find_witness(const PlacedTriangle& a, const PlacedTriangle& b) {
   WitnessPoints witness;
-  if (detail::compute_distances_sq(a, b) == 0) {
+  if (is_across(a, b) && is_across(b, a)) {
     take_crossings(a, b, witness);
     take_crossings(b, a, witness);
   }
@@ -270,6 +283,17 @@ MeshDistance detail::compute_mesh_distance(const Bvh& a, const Bvh& b, const Pos
 MeshDistance compute_mesh_distance(const Bvh& a, const Bvh& b, const Pose& a_from_b,
                                    const MeshDistanceSettings& settings) {
   return detail::compute_mesh_distance(a, b, a_from_b, settings, simd_level());
+}
+
+TriangleDistance compute_triangle_distance(const std::array<Vec3, 3>& a,
+                                           const std::array<Vec3, 3>& b) {
+  const auto lanes_of = [](const std::array<Vec3, 3>& t) {
+    PlacedTriangle lanes;
+    for (std::size_t i = 0; i < 3; ++i) lanes.corner[i] = {t[i].x, t[i].y, t[i].z};
+    return lanes;
+  };
+  const WitnessPoints witness = find_witness(lanes_of(a), lanes_of(b));
+  return {std::sqrt(witness.distance_sq), witness.on_a, witness.on_b};
 }
 
 MeshDistance compute_mesh_distance_brute_force(const TriangleMesh& a, const TriangleMesh& b,

@@ -7,6 +7,7 @@
 // compute_mesh_distance_brute_force is the same without a hierarchy.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
 
@@ -50,6 +51,15 @@ MeshDistance compute_mesh_distance(const Bvh& a, const Bvh& b, const Pose& a_fro
 // All pairs, one by one.
 MeshDistance compute_mesh_distance_brute_force(const TriangleMesh& a, const TriangleMesh& b,
                                                const Pose& a_from_b);
+
+struct TriangleDistance {
+  double distance = 0;  // metres; 0 if they share a point
+  Vec3 point_on_a{}, point_on_b{};
+};
+
+// The same for two triangles, in one frame. Degenerate ones act as segments or points.
+TriangleDistance compute_triangle_distance(const std::array<Vec3, 3>& a,
+                                           const std::array<Vec3, 3>& b);
 
 namespace detail {
 MeshDistance compute_mesh_distance(const Bvh& a, const Bvh& b, const Pose& a_from_b,

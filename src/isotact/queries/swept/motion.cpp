@@ -7,10 +7,17 @@
 
 #include <fmt/format.h>
 
+#include "isotact/queries/swept/detail/motion_curve.h"
+
 namespace isotact {
 namespace {
 
-constexpr int kMostDegree = 8;
+using detail::FieldFromShell;
+using detail::kMostDegree;
+using detail::Places;
+using detail::Rates;
+using detail::Screw;
+
 constexpr double kFurthest = 1e15;  // Metres.
 
 // ---- rotations ----------------------------------------------------------------------------------
@@ -35,12 +42,6 @@ Vec3 pivot_place(const BodyMotion& body, const Pose& pose) {
   return transform_point(with_unit_rotation(pose), body.pivot);
 }
 
-// The constant part.
-struct Rates {
-  Pose from{}, to{};
-  Vec3 turn{};  // From first to last, in the body's frame.
-  Vec3 pivot{}, pivot_from{}, pivot_to{};
-};
 Rates compute_rates(const BodyMotion& body) {
   const Pose from = with_unit_rotation(body.from), to = with_unit_rotation(body.to);
   return {from,
@@ -82,11 +83,6 @@ double bound_rates(const ShellMotion& motion, const Sphere& ball) {
 
 // ---- screws -------------------------------------------------------------------------------------
 
-// A screw in a time t: points rotate by t * turn and drift by t * shift, at constant rates.
-struct Screw {
-  Vec3 turn{}, shift{};
-};
-
 // (1 - cos a) / a^2 and (a - sin a) / a^3: Taylor series if they cancel.
 struct ScrewFactors {
   double first, second;
@@ -120,9 +116,6 @@ Screw compute_screw(const Pose& motion) {
   return {turn, t - once * 0.5 + cross(turn, once) * k};
 }
 
-struct FieldFromShell {
-  Pose from{}, to{};
-};
 FieldFromShell find_ends(const ShellMotion& m) {
   return {inverse(with_unit_rotation(m.field.from)) * with_unit_rotation(m.shell.from),
           inverse(with_unit_rotation(m.field.to)) * with_unit_rotation(m.shell.to)};
@@ -140,11 +133,6 @@ double bound_screw(const Screw& screw, const Pose& from, const Sphere& ball) {
 int degree_of(const ShellMotion& motion) {
   return motion.through.empty() ? motion.degree : static_cast<int>(motion.through.size()) - 1;
 }
-
-struct Places {
-  std::array<AffineMap, kMostDegree + 1> map{};
-  int degree = 0;
-};
 
 Places find_places(const ShellMotion& motion) {
   Places places;
@@ -330,24 +318,69 @@ Vec3 place_on(const ShellPath& path, const Vec3& point, double time) {
 }
 
 AffineMap compute_map(const ShellMotion& motion, double time) {
+  return detail::MotionCurve(motion).at(time);
+}
+
+namespace detail {
+
+MotionCurve::MotionCurve(const ShellMotion& motion)
+    : parts_{.model = motion.model}, rounding_(compute_rounding(motion)) {
   assert(!find_flaw(motion));
-  const FieldFromShell ends = find_ends(motion);
+  Parts& parts = parts_;
+  parts.ends = find_ends(motion);
+  const auto bend_of = [this](auto bound) {
+    constant_ = bound(0);
+    per_metre_ = bound(1) - constant_;
+  };
   switch (motion.model) {
+    case MotionModel::kStraight:
+      break;
+    case MotionModel::kConstantRates:
+      parts.field = compute_rates(motion.field);
+      parts.shell = compute_rates(motion.shell);
+      pivot_ = motion.shell.pivot;
+      bend_of([&](double radius) { return bound_rates(motion, {pivot_, radius}); });
+      break;
+    case MotionModel::kScrew:
+      parts.screw = compute_screw(parts.ends.to * inverse(parts.ends.from));
+      bend_of([&](double radius) {
+        return bound_screw(parts.screw, parts.ends.from, {pivot_, radius});
+      });
+      break;
+    case MotionModel::kPolynomial: {
+      // Each coefficient's bound grows linearly with the radius, at a rate of its own: the largest
+      // of them is at most the largest constant part and the largest rate together.
+      parts.places = find_places(motion);
+      constant_ = bound_polynomial(parts.places, {pivot_, 0});
+      constexpr double kHuge = 1e9;  // metres, beside which the constant parts vanish
+      per_metre_ = bound_polynomial(parts.places, {pivot_, kHuge}) / kHuge;
+      break;
+    }
+  }
+  // Both bounds were rounded.
+  constant_ *= 1 + 1e-12;
+  per_metre_ = std::max(per_metre_, 0.0) * (1 + 1e-12) + 1e-12 * constant_;
+}
+
+AffineMap MotionCurve::at(double time) const {
+  const Parts& parts = parts_;
+  switch (parts.model) {
     case MotionModel::kStraight: {
-      const AffineMap a = to_affine(ends.from), b = to_affine(ends.to);
+      const AffineMap a = to_affine(parts.ends.from), b = to_affine(parts.ends.to);
       return {a.linear * (1 - time) + b.linear * time, lerp(a.offset, b.offset, time)};
     }
     case MotionModel::kConstantRates:
-      return to_affine(inverse(compute_pose(motion.field, time)) *
-                       compute_pose(motion.shell, time));
+      return to_affine(inverse(compute_pose(parts.field, time)) * compute_pose(parts.shell, time));
     case MotionModel::kScrew:
-      if (time >= 1) return to_affine(ends.to);
-      return to_affine(compute_pose(compute_screw(ends.to * inverse(ends.from)), time) * ends.from);
+      if (time >= 1) return to_affine(parts.ends.to);
+      return to_affine(compute_pose(parts.screw, time) * parts.ends.from);
     case MotionModel::kPolynomial:
-      return compute_map(find_places(motion), time);
+      return compute_map(parts.places, time);
   }
   return {};
 }
+
+}  // namespace detail
 
 // A chord of a curve with |x''| <= a over a time T is at most a T^2 / 8 away from it.
 void compute_shell_path(const ShellMotion& motion, const Sphere& ball, double tolerance,

@@ -1,0 +1,584 @@
+// A search over pairs of boxes and intervals of time, earliest first. A pair is dropped for an
+// interval if a plane separates it for all times of the interval.
+//
+// Why a dropped pair cannot touch. Let n be a unit vector in A's frame. Each point of B moves along
+// a path that is at most e away from its chord over the interval (motion_curve.h). On the chord, n
+// . x is a linear function of time, so it is least at an end of the interval. If at both ends all
+// points of B's box have n . x above that of all points of A's box by more than margin + e, then
+// every point of B is further than the margin from every point of A, at all times between. The same
+// holds for -n. Along n the gap of a pair is exact for translations, so bodies that slide along
+// each other are told apart in one step; for rotations e falls with the square of the interval.
+//
+// An interval with pairs left is halved, the earlier half first, and both halves go on with the
+// pairs that were left. Boxes are opened only as long as they are larger than the way that they go
+// in the interval: smaller ones would not help.
+#include "isotact/queries/swept/mesh_motion.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "isotact/base/error.h"
+#include "isotact/geometry/bvh/mesh_distance.h"
+#include "isotact/queries/swept/detail/motion_curve.h"
+
+namespace isotact {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr int kMostHalvings = 40;
+
+// A part of a hierarchy: the root, a child of a node, or a triangle.
+struct Part {
+  std::uint32_t index;  // kRoot, 8 * node + child, or 4 * block + lane
+  bool is_triangle;
+};
+constexpr std::uint32_t kRoot = 0xffffffffU;
+
+struct Pair {
+  Part a, b;
+  double gap;  // metres: they have at least this distance in the interval
+};
+
+struct Box {
+  Vec3 center, axis[3];  // unit but for rounding
+  double half[3];
+  double slack;  // metres: all points are as near to the box
+  std::uint32_t child;
+
+  bool is_block() const { return (child & detail::kBlockBit) != 0; }
+  double radius() const {
+    return std::sqrt(half[0] * half[0] + half[1] * half[1] + half[2] * half[2]);
+  }
+};
+
+Box root_box(const Bvh& bvh) {
+  const Aabb bounds = to_double(bvh.bounds());
+  const Vec3 half = extent(bounds) * 0.5;
+  return {.center = center(bounds),
+          .axis = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
+          .half = {half.x, half.y, half.z},
+          .slack = 0,
+          .child = 0};
+}
+
+// The sides enclose the exact local coordinates of triangles. Axes are orthonormal to 2^-22, which
+// moves points by less than 2^-20 of their local coordinates.
+Box child_box(const Bvh& bvh, std::uint32_t index) {
+  const detail::OrientedNode& node = bvh.oriented_nodes()[index >> 3U];
+  const unsigned c = index & 7U;
+  Box box;
+  box.center = {double{node.origin[0]}, double{node.origin[1]}, double{node.origin[2]}};
+  box.slack = 0;
+  for (int i = 0; i < 3; ++i) {
+    const double step = double{node.step[i]};
+    const double lower = node.lower[i][c] * step, upper = node.upper[i][c] * step;
+    box.axis[i] = {double{node.axes[i][0]}, double{node.axes[i][1]}, double{node.axes[i][2]}};
+    box.center += box.axis[i] * ((lower + upper) * 0.5);
+    box.half[i] = (upper - lower) * 0.5;
+    box.slack += step * (128 * 0x1p-20);
+  }
+  box.child = node.child[c];
+  return box;
+}
+
+Box box_of(const Bvh& bvh, const Part& part) {
+  return part.index == kRoot ? root_box(bvh) : child_box(bvh, part.index);
+}
+
+using Corners = std::array<Vec3, 3>;
+
+Corners corners_of(const Bvh& bvh, std::uint32_t index) {
+  const detail::TriangleBlock& block = bvh.blocks()[index >> 2U];
+  const std::uint32_t lane = index & 3U;
+  Corners corners;
+  for (std::size_t k = 0; k < 3; ++k)
+    corners[k] = {double{block.corner[k][0][lane]}, double{block.corner[k][1][lane]},
+                  double{block.corner[k][2][lane]}};
+  return corners;
+}
+
+std::uint32_t number_of(const Bvh& bvh, std::uint32_t index) {
+  return bvh.blocks()[index >> 2U].triangle[index & 3U];
+}
+
+Corners move(const AffineMap& map, const Corners& c) {
+  return {map * c[0], map * c[1], map * c[2]};
+}
+
+struct Range {
+  double lower, upper;
+};
+
+Range range_along(const Vec3& n, const Corners& c) {
+  const double x = dot(n, c[0]), y = dot(n, c[1]), z = dot(n, c[2]);
+  return {std::min({x, y, z}), std::max({x, y, z})};
+}
+
+double gap_between(const Range& a, const Range& b0, const Range& b1) {
+  return std::max(std::min(b0.lower, b1.lower) - a.upper, a.lower - std::max(b0.upper, b1.upper));
+}
+
+Vec3 normal_of(const Corners& c) {
+  const Vec3 n = cross(c[1] - c[0], c[2] - c[0]);
+  const double sq = length_sq(n);
+  return sq > 0 ? n * (1 / std::sqrt(sq)) : Vec3{};
+}
+
+double furthest_of(const Bvh& bvh) {
+  const Aabb box = to_double(bvh.bounds());
+  return length(max(box.lower * -1.0, box.upper));
+}
+
+struct Span {
+  double from, to;  // times
+  AffineMap first, last;
+  int halvings;
+  Vec3 direction;  // unit, or zero: between nearest points at some time about the interval
+
+  double duration() const { return to - from; }
+};
+
+// What both searches share. A pair is of no use if its gap is above cut().
+class MotionSearch {
+ public:
+  MotionSearch(const Bvh& a, const Bvh& b, const ShellMotion& motion, std::uint64_t max_tests)
+      : a_(a),
+        b_(b),
+        curve_(motion),
+        max_tests_(max_tests),
+        // Maps have rotations that are rounded, and sums of some twenty products of coordinates.
+        rounding_(curve_.rounding() +
+                  0x1p-44 * (furthest_of(a) + 2 * furthest_of(b) + length(curve_.at(0).offset) +
+                             length(curve_.at(1).offset))) {}
+  virtual ~MotionSearch() = default;
+  MotionSearch(const MotionSearch&) = delete;
+  MotionSearch& operator=(const MotionSearch&) = delete;
+
+ protected:
+  virtual double cut() const = 0;
+  // Pairs of an interval that are left, all of triangles if the interval cannot be halved. Returns
+  // whether the search is over.
+  virtual bool visit(const Span& span, std::size_t begin) = 0;
+  virtual bool can_halve(const Span& span) const = 0;
+  virtual void leave([[maybe_unused]] double gap) {}
+
+  void search(const Vec3& direction) {
+    pairs_.assign(1, {{kRoot, false}, {kRoot, false}, 0});
+    descend({0, 1, curve_.at(0), curve_.at(1), 0, direction}, 0, 1);
+  }
+
+  std::array<Corners, 2> place(const Pair& pair, const AffineMap& map) const {
+    return {corners_of(a_, pair.a.index), move(map, corners_of(b_, pair.b.index))};
+  }
+
+  const Bvh &a_, &b_;
+  const detail::MotionCurve curve_;
+  const std::uint64_t max_tests_;
+  const double rounding_;
+  std::vector<Pair> pairs_{};  // of all intervals on the way down
+  std::uint64_t tests_ = 0;
+  bool gave_up_ = false;
+
+ private:
+  // Returns whether the search is over.
+  bool descend(const Span& span, std::size_t begin, std::size_t end) {  // NOLINT(misc-no-recursion)
+    const std::size_t mine = pairs_.size();
+    for (std::size_t i = begin; i < end && !gave_up_; ++i) refine(span, pairs_[i]);
+    if (gave_up_) {
+      for (std::size_t i = 0; i < pairs_.size(); ++i) leave(pairs_[i].gap);
+      for (const Pair& pair : open_) leave(pair.gap);
+      return true;
+    }
+    const std::size_t count = pairs_.size();
+    bool is_over = false;
+    if (count > mine) {
+      is_over = visit(span, mine);
+      if (!is_over && can_halve(span)) {
+        const double middle = (span.from + span.to) / 2;
+        const AffineMap at = curve_.at(middle);
+        const int halvings = span.halvings + 1;
+        const Vec3 near = find_direction(span, mine);
+        is_over = descend({span.from, middle, span.first, at, halvings, near}, mine, count) ||
+                  descend({middle, span.to, at, span.last, halvings, near}, mine, count);
+      }
+    }
+    if (!is_over) pairs_.resize(mine);
+    return is_over;
+  }
+
+  // Of the pair that is nearest by what is known. Its boxes and those beside them are told apart
+  // along this direction better than along the lines between their middles.
+  Vec3 find_direction(const Span& span, std::size_t begin) const {
+    const Pair* best = nullptr;
+    for (std::size_t i = begin; i < pairs_.size(); ++i)
+      if (pairs_[i].a.is_triangle && (best == nullptr || pairs_[i].gap < best->gap))
+        best = &pairs_[i];
+    if (best == nullptr) return span.direction;
+    const Corners b = corners_of(b_, best->b.index);
+    const Corners b0 = move(span.first, b), b1 = move(span.last, b);
+    const TriangleDistance near =
+        compute_triangle_distance(corners_of(a_, best->a.index), middle_of(b0, b1));
+    if (!(near.distance > rounding_)) return span.direction;
+    return normalized(near.point_on_b - near.point_on_a);
+  }
+
+  static Corners middle_of(const Corners& b0, const Corners& b1) {
+    return {(b0[0] + b1[0]) * 0.5, (b0[1] + b1[1]) * 0.5, (b0[2] + b1[2]) * 0.5};
+  }
+
+  // Appends what is left of a pair, in parts.
+  void refine(const Span& span, Pair pair) {  // by value: the list grows
+    open_.clear();
+    open_.push_back(pair);
+    const bool to_the_end = !can_halve(span);
+    while (!open_.empty()) {
+      pair = open_.back();
+      open_.pop_back();
+      if (pair.gap > cut()) {
+        leave(pair.gap);
+        continue;
+      }
+      if (max_tests_ > 0 && tests_ >= max_tests_) {
+        gave_up_ = true;
+        open_.push_back(pair);
+        return;
+      }
+      ++tests_;
+      if (pair.a.is_triangle) {
+        pair.gap = std::max(pair.gap, find_triangle_gap(span, pair));
+        keep_or_leave(pair);
+        continue;
+      }
+      const Box a = box_of(a_, pair.a), b = box_of(b_, pair.b);
+      const double bend = bend_of(span, length(b.center - curve_.pivot()) + b.radius() + b.slack);
+      pair.gap = std::max(pair.gap, find_box_gap(span, a, b, bend));
+      if (pair.gap > cut()) {
+        leave(pair.gap);
+        continue;
+      }
+      const double way = length(span.last * b.center - span.first * b.center) + bend;
+      const double size_a = a.radius(), size_b = b.radius();
+      if (!to_the_end && way > std::max(size_a, size_b))
+        pairs_.push_back(pair);
+      else
+        open(pair, a, b, size_b > size_a);
+    }
+  }
+
+  void keep_or_leave(const Pair& pair) {
+    if (pair.gap > cut())
+      leave(pair.gap);
+    else
+      pairs_.push_back(pair);
+  }
+
+  void open(const Pair& pair, const Box& a, const Box& b, bool b_is_larger) {
+    if (a.is_block() && b.is_block()) {
+      const std::uint32_t block_a = a.child & ~detail::kBlockBit,
+                          block_b = b.child & ~detail::kBlockBit;
+      const auto &of_a = a_.blocks()[block_a].triangle, &of_b = b_.blocks()[block_b].triangle;
+      for (std::uint32_t i = 0; i < detail::kBlockWidth && of_a[i] != kNoTriangle; ++i)
+        for (std::uint32_t k = 0; k < detail::kBlockWidth && of_b[k] != kNoTriangle; ++k)
+          open_.push_back({{4 * block_a + i, true}, {4 * block_b + k, true}, pair.gap});
+    } else if (!b.is_block() && (a.is_block() || b_is_larger)) {
+      const std::uint32_t count = b_.oriented_nodes()[b.child].child_count;
+      for (std::uint32_t i = 0; i < count; ++i)
+        open_.push_back({pair.a, {8 * b.child + i, false}, pair.gap});
+    } else {
+      const std::uint32_t count = a_.oriented_nodes()[a.child].child_count;
+      for (std::uint32_t i = 0; i < count; ++i)
+        open_.push_back({{8 * a.child + i, false}, pair.b, pair.gap});
+    }
+  }
+
+  double bend_of(const Span& span, double radius) const {
+    return curve_.bend(radius) * span.duration() * span.duration() / 8;
+  }
+
+  // Along the line of centres and the axes of both boxes.
+  double find_box_gap(const Span& span, const Box& a, const Box& b, double bend) const {
+    const Vec3 b0 = span.first * b.center, b1 = span.last * b.center;
+    const double slack = bend + rounding_ + a.slack + b.slack;
+    double best = -kInfinity;
+    const Vec3 line = (b0 + b1) * 0.5 - a.center;
+    const double line_sq = length_sq(line);
+    const double enough = cut();
+    const auto test = [&](const Vec3& n) {
+      const double at_a = dot(n, a.center);
+      double reach_a = 0;
+      for (int k = 0; k < 3; ++k) reach_a += std::abs(dot(n, a.axis[k])) * a.half[k];
+      const auto side = [&](const AffineMap& map, const Vec3& middle) {
+        double reach = 0;
+        const Vec3 turned = transpose(map.linear) * n;
+        for (int k = 0; k < 3; ++k) reach += std::abs(dot(turned, b.axis[k])) * b.half[k];
+        const double at = dot(n, middle);
+        return Range{at - reach, at + reach};
+      };
+      const double gap =
+          gap_between({at_a - reach_a, at_a + reach_a}, side(span.first, b0), side(span.last, b1));
+      // Axes of boxes are unit vectors but for 2^-22.
+      best = std::max(best, (gap - slack) * (gap > slack ? 1 - 0x1p-20 : 1));
+      return best > enough;
+    };
+    if (length_sq(span.direction) > 0 && test(span.direction)) return best;
+    if (line_sq > 0 && test(line * (1 / std::sqrt(line_sq)))) return best;
+    for (const Vec3& axis : a.axis)
+      if (test(axis)) return best;
+    for (const Vec3& axis : b.axis) {
+      const Vec3 n = span.first.linear * axis + span.last.linear * axis;
+      const double sq = length_sq(n);
+      if (sq > 0 && test(n * (1 / std::sqrt(sq)))) return best;
+    }
+    return best;
+  }
+
+  // Along both normals and the line between the nearest points at the middle of both chords.
+  double find_triangle_gap(const Span& span, const Pair& pair) const {
+    const Corners a = corners_of(a_, pair.a.index), b = corners_of(b_, pair.b.index);
+    const Corners b0 = move(span.first, b), b1 = move(span.last, b);
+    double radius_sq = 0;
+    for (const Vec3& c : b) radius_sq = std::max(radius_sq, length_sq(c - curve_.pivot()));
+    const double slack = bend_of(span, std::sqrt(radius_sq)) + rounding_;
+    double best = -kInfinity;
+    const double enough = cut();
+    const auto test = [&](const Vec3& n) {
+      const double gap = gap_between(range_along(n, a), range_along(n, b0), range_along(n, b1));
+      best = std::max(best, gap - slack);
+      return best > enough;
+    };
+    if (length_sq(span.direction) > 0 && test(span.direction)) return best;
+    if (test(normal_of(a))) return best;
+    const Corners middle = middle_of(b0, b1);
+    if (test(normal_of(middle))) return best;
+    const TriangleDistance near = compute_triangle_distance(a, middle);
+    if (near.distance > 0) test(normalized(near.point_on_b - near.point_on_a));
+    return best;
+  }
+
+  std::vector<Pair> open_{};
+};
+
+// ---- first contact ------------------------------------------------------------------------------
+
+class FirstContactSearch : public MotionSearch {
+ public:
+  FirstContactSearch(const Bvh& a, const Bvh& b, const ShellMotion& motion,
+                     const MeshMotionSettings& settings)
+      : MotionSearch(a, b, motion, settings.max_tests), s_(settings) {}
+
+  MeshContactTime run() {
+    if (a_.nodes().empty() || b_.nodes().empty()) return result_;
+    if (!touches_at_start()) search({});
+    result_.tests = tests_;
+    if (gave_up_) {
+      result_.status = MeshMotionStatus::kGaveUp;
+      result_.time = reached_;
+    }
+    return result_;
+  }
+
+ private:
+  double cut() const override { return s_.margin; }
+  bool can_halve(const Span& span) const override { return span.halvings < kMostHalvings; }
+
+  bool visit(const Span& span, std::size_t begin) override {
+    reached_ = span.from;
+    if (span.duration() > s_.time_tolerance && can_halve(span)) return false;
+    // Parts that are not triangles wait for shorter intervals.
+    const Pair* nearest = nullptr;
+    double least = kInfinity;
+    for (std::size_t i = begin; i < pairs_.size(); ++i) {
+      if (!pairs_[i].a.is_triangle) continue;
+      const auto placed = place(pairs_[i], span.last);
+      ++tests_;
+      const double distance = compute_triangle_distance(placed[0], placed[1]).distance;
+      if (distance < least) {
+        least = distance;
+        nearest = &pairs_[i];
+      }
+    }
+    if (nearest == nullptr || (least > s_.margin && can_halve(span))) return false;
+    set_contact(*nearest, span);
+    return true;
+  }
+
+  void set_contact(const Pair& pair, const Span& span) {
+    result_.status = MeshMotionStatus::kContact;
+    result_.time = span.from;
+    result_.latest_time = span.to;
+    result_.triangle_a = number_of(a_, pair.a.index);
+    result_.triangle_b = number_of(b_, pair.b.index);
+    const auto placed = place(pair, span.first);
+    const TriangleDistance near = compute_triangle_distance(placed[0], placed[1]);
+    result_.point_on_a = near.point_on_a;
+    result_.point_on_b = near.point_on_b;
+    set_normal(placed, near);
+  }
+
+  // Triangles that overlap have no direction of their own.
+  void set_normal(const std::array<Corners, 2>& placed, const TriangleDistance& near) {
+    Vec3 n = near.point_on_a - near.point_on_b;
+    if (near.distance > rounding_ && length_sq(n) > 0) {
+      result_.normal = normalized(n);
+      return;
+    }
+    n = -normal_of(placed[0]);
+    if (length_sq(n) == 0) n = normal_of(placed[1]);
+    result_.normal = length_sq(n) > 0 ? n : Vec3{0, 1, 0};
+  }
+
+  // Poses at the ends are rotations in all models.
+  bool touches_at_start() {
+    const AffineMap map = curve_.at(0);
+    const MeshDistance at_start = compute_mesh_distance(
+        a_, b_, {to_quat(map.linear), map.offset},
+        {.max_distance = s_.margin + 2 * rounding_, .near_enough = s_.margin});
+    tests_ += at_start.tests;
+    if (!(at_start.distance <= s_.margin)) return false;
+    result_.status = MeshMotionStatus::kContact;
+    result_.time = result_.latest_time = 0;
+    result_.triangle_a = at_start.triangle_a;
+    result_.triangle_b = at_start.triangle_b;
+    result_.point_on_a = at_start.point_on_a;
+    result_.point_on_b = at_start.point_on_b;
+    const TriangleDistance near{at_start.distance, at_start.point_on_a, at_start.point_on_b};
+    if (near.distance > rounding_)
+      set_normal({}, near);
+    else
+      set_normal(
+          {find_corners(a_, at_start.triangle_a), move(map, find_corners(b_, at_start.triangle_b))},
+          near);
+    return true;
+  }
+
+  static Corners find_corners(const Bvh& bvh, std::uint32_t triangle) {
+    std::uint32_t i = 0;
+    while (number_of(bvh, i) != triangle) ++i;
+    return corners_of(bvh, i);
+  }
+
+  const MeshMotionSettings s_;
+  MeshContactTime result_{};
+  double reached_ = 0;
+};
+
+// ---- closest approach ---------------------------------------------------------------------------
+
+class ApproachSearch : public MotionSearch {
+ public:
+  ApproachSearch(const Bvh& a, const Bvh& b, const ShellMotion& motion,
+                 const MeshApproachSettings& settings)
+      : MotionSearch(a, b, motion, settings.max_tests),
+        tolerance_(settings.tolerance > 0 ? settings.tolerance
+                                          : 0x1p-20 * (length(extent(to_double(a.bounds()))) +
+                                                       length(extent(to_double(b.bounds()))))) {}
+
+  MeshApproach run() {
+    if (a_.nodes().empty() || b_.nodes().empty()) {
+      result_.lower_bound = kInfinity;
+      return result_;
+    }
+    find_near_time();
+    const Vec3 apart = result_.point_on_b - result_.point_on_a;
+    if (result_.distance > 0) search(length_sq(apart) > 0 ? normalized(apart) : Vec3{});
+    result_.tests = tests_;
+    result_.gave_up = gave_up_;
+    result_.lower_bound = std::max(0.0, std::min(lowest_, result_.distance - rounding_));
+    return result_;
+  }
+
+ private:
+  double cut() const override { return result_.distance - tolerance_; }
+  bool can_halve(const Span& span) const override { return span.halvings < kMostHalvings; }
+  void leave(double gap) override { lowest_ = std::min(lowest_, gap); }
+
+  // A good distance to begin with: the best of equal times, then halving steps about it.
+  void find_near_time() {
+    constexpr int kFirstTimes = 8, kSteps = 10;
+    for (int i = 0; i <= kFirstTimes && result_.distance > 0; ++i)
+      try_time(static_cast<double>(i) / kFirstTimes);
+    double step = 0.5 / kFirstTimes;
+    for (int i = 0; i < kSteps && result_.distance > 0; ++i, step /= 2) {
+      const double middle = result_.time;
+      try_time(std::max(middle - step, 0.0));
+      try_time(std::min(middle + step, 1.0));
+    }
+  }
+
+  // The model's map is a rotation only at its ends, but for rigid models.
+  void try_time(double time) {
+    const AffineMap map = curve_.at(time);
+    if (bound_shear(map.linear) > 1e-9) return;
+    const MeshDistance d = compute_mesh_distance(a_, b_, {to_quat(map.linear), map.offset},
+                                                 {.max_distance = result_.distance});
+    tests_ += d.tests;
+    if (!(d.distance < result_.distance)) return;
+    result_.distance = d.distance;
+    result_.time = time;
+    result_.triangle_a = d.triangle_a;
+    result_.triangle_b = d.triangle_b;
+    result_.point_on_a = d.point_on_a;
+    result_.point_on_b = d.point_on_b;
+  }
+
+  static double bound_shear(const Mat3& linear) {
+    const Mat3 product = transpose(linear) * linear + identity3() * -1.0;
+    double most = 0;
+    for (const Vec3& row : product.rows) most = std::max(most, length(row));
+    return most;
+  }
+
+  bool visit(const Span& span, std::size_t begin) override {
+    const Pair* best = nullptr;
+    for (std::size_t i = begin; i < pairs_.size(); ++i)
+      if (pairs_[i].a.is_triangle && (best == nullptr || pairs_[i].gap < best->gap))
+        best = &pairs_[i];
+    if (best != nullptr && best->gap <= cut()) {
+      const auto placed = place(*best, span.last);
+      ++tests_;
+      const TriangleDistance near = compute_triangle_distance(placed[0], placed[1]);
+      if (near.distance < result_.distance) {
+        result_.distance = near.distance;
+        result_.time = span.to;
+        result_.triangle_a = number_of(a_, best->a.index);
+        result_.triangle_b = number_of(b_, best->b.index);
+        result_.point_on_a = near.point_on_a;
+        result_.point_on_b = near.point_on_b;
+        if (near.distance == 0) return true;
+      }
+    }
+    if (!can_halve(span))
+      for (std::size_t i = begin; i < pairs_.size(); ++i) leave(pairs_[i].gap);
+    return false;
+  }
+
+  const double tolerance_;
+  MeshApproach result_{};
+  double lowest_ = kInfinity;
+};
+
+void check(const ShellMotion& motion) {
+  if (const auto flaw = find_flaw(motion)) throw Error(*flaw);
+}
+
+}  // namespace
+
+MeshContactTime find_first_contact(const Bvh& a, const Bvh& b, const ShellMotion& motion,
+                                   const MeshMotionSettings& settings) {
+  check(motion);
+  if (!(settings.margin >= 0) || !std::isfinite(settings.margin))
+    throw Error("the margin of an exact query must not be negative");
+  if (!(settings.time_tolerance > 0)) throw Error("the tolerance of times must be positive");
+  return FirstContactSearch(a, b, motion, settings).run();
+}
+
+MeshApproach find_closest_approach(const Bvh& a, const Bvh& b, const ShellMotion& motion,
+                                   const MeshApproachSettings& settings) {
+  check(motion);
+  if (!(settings.tolerance >= 0)) throw Error("the tolerance of a distance must not be negative");
+  return ApproachSearch(a, b, motion, settings).run();
+}
+
+}  // namespace isotact

@@ -1,0 +1,269 @@
+// First contacts and closest approaches of triangles along motions, beside static distances at many
+// times.
+#include "isotact/queries/swept/mesh_motion.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "isotact/base/error.h"
+#include "isotact/base/random.h"
+#include "isotact/geometry/bvh/mesh_distance.h"
+#include "isotact/geometry/primitives/primitives.h"
+
+#include "queries/swept/motions.h"
+#include "support/slow_build.h"
+
+namespace isotact {
+namespace {
+
+// A rod, a sheet, a needle far from its own origin, and bodies with holes.
+std::vector<TriangleMesh> odd_meshes() {
+  TriangleMesh far_away = make_box({.size_x = 0.01, .size_y = 1, .size_z = 0.01});
+  for (Vec3f& p : far_away.positions) p = p + Vec3f{20, -30, 10};
+  return {make_shape("gear", {}), make_knot({.segments = 96, .tube_segments = 8}),
+          make_box({.size_x = 1, .size_y = 0.001, .size_z = 1}),
+          make_box({.size_x = 2, .size_y = 0.02, .size_z = 0.02}), far_away};
+}
+
+struct Body {
+  TriangleMesh mesh;
+  Bvh bvh;
+  Vec3 middle;
+  double size;
+};
+
+std::vector<Body> odd_bodies() {
+  std::vector<Body> bodies;
+  for (TriangleMesh& mesh : odd_meshes()) {
+    const Aabb box = to_double(bounds(mesh));
+    Bvh bvh(mesh);
+    bodies.push_back({std::move(mesh), std::move(bvh), center(box), length(extent(box))});
+  }
+  return bodies;
+}
+
+// Poses whose bodies' middles are near the origin.
+BodyMotion motion_near_origin(Random& random, const Body& body, double furthest, bool rests) {
+  BodyMotion motion;
+  for (Pose* pose : {&motion.from, &motion.to}) {
+    pose->rotation = random.rotation();
+    pose->translation = random.in_unit_ball() * furthest - rotate(pose->rotation, body.middle);
+  }
+  motion.pivot = body.middle;
+  return rests ? at_rest(motion.from) : motion;
+}
+
+// The true map's distance; for maps that are no rotations all pairs of triangles.
+double distance_at(const Body& a, const Body& b, const ShellMotion& motion, double time) {
+  const AffineMap map = compute_map(motion, time);
+  TriangleMesh moved = b.mesh;
+  if (motion.model == MotionModel::kConstantRates || motion.model == MotionModel::kScrew)
+    return compute_mesh_distance(a.bvh, b.bvh, {to_quat(map.linear), map.offset}).distance;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < a.mesh.triangles.size(); ++i) {
+    const auto ca = corners(a.mesh, i);
+    for (std::size_t k = 0; k < b.mesh.triangles.size(); ++k) {
+      const auto cb = corners(b.mesh, k);
+      least = std::min(least,
+                       compute_triangle_distance(
+                           {to_double(ca[0]), to_double(ca[1]), to_double(ca[2])},
+                           {map * to_double(cb[0]), map * to_double(cb[1]), map * to_double(cb[2])})
+                           .distance);
+    }
+  }
+  return least;
+}
+
+TEST(MeshMotion, FirstContactsAreNeverLate) {
+  const std::vector<Body> bodies = odd_bodies();
+  Random random(31);
+  int free = 0, touching = 0, at_start = 0;
+  for (int i = 0; i < unless_slow(120, 24); ++i) {
+    SCOPED_TRACE(i);
+    const Body &a = bodies[random.next_u32() % bodies.size()],
+               &b = bodies[random.next_u32() % bodies.size()];
+    const double far = 0.6 * (a.size + b.size);
+    ShellMotion motion{.shell = motion_near_origin(random, b, far, false),
+                       .field = motion_near_origin(random, a, far, i % 2 == 0)};
+    motion.model = i % 3 == 0 ? MotionModel::kScrew : MotionModel::kConstantRates;
+    const MeshContactTime r = find_first_contact(a.bvh, b.bvh, motion);
+    const int samples = unless_slow(200, 40);
+    const double end = std::min(1.0, r.time);
+    for (int k = 0; k < samples && end > 0; ++k)
+      ASSERT_GT(distance_at(a, b, motion, end * k / samples), 0) << "at " << end * k / samples;
+    if (r.status == MeshMotionStatus::kFree) {
+      ASSERT_GT(distance_at(a, b, motion, 1), 0);
+      ++free;
+      continue;
+    }
+    ASSERT_EQ(r.status, MeshMotionStatus::kContact);
+    ASSERT_LE(r.latest_time - r.time, 1e-6);
+    ASSERT_LE(distance_at(a, b, motion, r.latest_time), 1e-12 * far + 4e-14 * 200);
+    ASSERT_NEAR(length(r.normal), 1, 1e-9);
+    if (r.time == 0)
+      ++at_start;
+    else
+      ++touching;
+  }
+  EXPECT_GT(free, unless_slow(25, 4));
+  EXPECT_GT(touching, unless_slow(12, 2));
+  EXPECT_GT(at_start, unless_slow(4, 0));
+}
+
+TEST(MeshMotion, MarginsAreKept) {
+  const std::vector<Body> bodies = odd_bodies();
+  Random random(32);
+  int touching = 0;
+  for (int i = 0; i < unless_slow(100, 10); ++i) {
+    SCOPED_TRACE(i);
+    const Body &a = bodies[random.next_u32() % bodies.size()],
+               &b = bodies[random.next_u32() % bodies.size()];
+    const double far = 0.6 * (a.size + b.size), margin = 0.05 * a.size * random.uniform();
+    const ShellMotion motion{.shell = motion_near_origin(random, b, far, false),
+                             .field = motion_near_origin(random, a, far, false),
+                             .model = MotionModel::kConstantRates};
+    const MeshContactTime r = find_first_contact(a.bvh, b.bvh, motion, {.margin = margin});
+    const double end = std::min(1.0, r.time);
+    for (int k = 0; k < 60 && end > 0; ++k)
+      ASSERT_GT(distance_at(a, b, motion, end * k / 60), margin * (1 - 1e-12));
+    if (r.status == MeshMotionStatus::kFree) continue;
+    ASSERT_LE(distance_at(a, b, motion, r.latest_time), margin + 1e-12 * far + 1e-11);
+    ++touching;
+  }
+  EXPECT_GT(touching, unless_slow(30, 3));
+}
+
+TEST(MeshMotion, AllModelsAreKnown) {
+  const Body a{make_box({}), Bvh(make_box({})), {}, 1.8};
+  const Body& b = a;
+  Random random(33);
+  int touching = 0, free = 0;
+  for (int i = 0; i < unless_slow(200, 40); ++i) {
+    SCOPED_TRACE(i);
+    ShellMotion motion{.shell = motion_near_origin(random, b, 2, false),
+                       .field = motion_near_origin(random, a, 2, false),
+                       .model = kAllModels[i % 4]};
+    motion.degree = 2 + i % 5;
+    const MeshContactTime r = find_first_contact(a.bvh, b.bvh, motion);
+    const MeshApproach near = find_closest_approach(a.bvh, b.bvh, motion);
+    const double end = std::min(1.0, r.time);
+    double least = std::numeric_limits<double>::infinity();
+    for (int k = 0; k <= 100; ++k) {
+      const double distance = distance_at(a, b, motion, k / 100.0);
+      least = std::min(least, distance);
+      if (k < 100 && end > 0) {
+        ASSERT_GT(distance_at(a, b, motion, end * k / 100), 0);
+      }
+    }
+    ASSERT_LE(near.lower_bound, least);
+    ASSERT_LE(near.lower_bound, near.distance);
+    if (r.status == MeshMotionStatus::kContact) {
+      ++touching;
+      ASSERT_EQ(near.lower_bound, 0);
+      ASSERT_LE(distance_at(a, b, motion, r.latest_time), 1e-11);
+    } else {
+      ++free;
+      ASSERT_GT(near.distance, 0);
+    }
+  }
+  EXPECT_GT(touching, unless_slow(60, 10));
+  EXPECT_GT(free, unless_slow(30, 5));
+}
+
+TEST(MeshMotion, ClosestApproachesAreBounded) {
+  const std::vector<Body> bodies = odd_bodies();
+  Random random(34);
+  int free = 0;
+  for (int i = 0; i < unless_slow(60, 12); ++i) {
+    SCOPED_TRACE(i);
+    const Body &a = bodies[random.next_u32() % bodies.size()],
+               &b = bodies[random.next_u32() % bodies.size()];
+    const double size = a.size + b.size;
+    const ShellMotion motion{.shell = motion_near_origin(random, b, size, false),
+                             .field = motion_near_origin(random, a, size, i % 2 == 0),
+                             .model = MotionModel::kConstantRates};
+    const double tolerance = i % 4 == 0 ? 1e-3 * size : 0;
+    const MeshApproach r = find_closest_approach(a.bvh, b.bvh, motion, {.tolerance = tolerance});
+    double least = std::numeric_limits<double>::infinity();
+    for (int k = 0; k <= 200; ++k) least = std::min(least, distance_at(a, b, motion, k / 200.0));
+    const double allowed = tolerance > 0 ? tolerance : 0x1p-20 * size;
+    ASSERT_LE(r.lower_bound, least);
+    ASSERT_LE(r.distance, least + allowed);
+    ASSERT_LE(r.distance - r.lower_bound, allowed * (1 + 1e-9) + 1e-12);
+    ASSERT_NEAR(distance_at(a, b, motion, r.time), r.distance, allowed);
+    ASSERT_NEAR(length(r.point_on_a - r.point_on_b), r.distance, 1e-9 * size);
+    if (r.distance > 0) ++free;
+  }
+  EXPECT_GT(free, unless_slow(15, 2));
+}
+
+// A piston slides in a cylinder with a hundredth of a millimetre to spare, and turns.
+TEST(MeshMotion, APistonInItsCylinder) {
+  const TriangleMesh piston = make_cylinder({.radius = 0.0499, .height = 0.05, .segments = 64});
+  TriangleMesh bore = make_cylinder({.radius = 0.05, .height = 0.3, .segments = 64});
+  std::erase_if(bore.triangles, [&](const Triangle& t) {  // open at both ends
+    const float y = bore.positions[t[0]].y;
+    return bore.positions[t[1]].y == y && bore.positions[t[2]].y == y;
+  });
+  const Bvh inner(piston), outer(bore);
+  const ShellMotion slide{
+      .shell = {.from = {.translation = {0, -0.1, 0}}, .to = {.translation = {0, 0.1, 0}}},
+      .model = MotionModel::kConstantRates};
+  const MeshApproach r = find_closest_approach(outer, inner, slide);
+  EXPECT_FALSE(r.gave_up);
+  const double gap = 0.0001 * std::cos(kPi / 64);
+  EXPECT_NEAR(r.distance, gap, 2e-7);
+  EXPECT_GE(r.lower_bound, gap - 1e-6);
+  EXPECT_EQ(find_first_contact(outer, inner, slide).status, MeshMotionStatus::kFree);
+  // Corners of the piston pass the middles of the bore's sides, which are nearer.
+  ShellMotion turning = slide;
+  turning.shell.to.rotation = rotation_about({0, 1, 0}, 0.8);
+  const double middle = 0.05 * std::cos(kPi / 64) - 0.0499;
+  const MeshApproach turned = find_closest_approach(outer, inner, turning);
+  EXPECT_FALSE(turned.gave_up);
+  EXPECT_LE(turned.lower_bound, std::max(middle, 0.0) + 1e-7);
+  EXPECT_EQ(find_first_contact(outer, inner, turning).status,
+            middle > 0 ? MeshMotionStatus::kFree : MeshMotionStatus::kContact);
+}
+
+TEST(MeshMotion, LimitsLeaveBounds) {
+  const Body a{make_shape("gear", {}), Bvh(make_shape("gear", {})), {}, 0.2};
+  Random random(35);
+  for (int i = 0; i < 60; ++i) {
+    const ShellMotion motion{.shell = motion_near_origin(random, a, 0.2, false),
+                             .field = motion_near_origin(random, a, 0.2, false),
+                             .model = MotionModel::kConstantRates};
+    const MeshContactTime whole = find_first_contact(a.bvh, a.bvh, motion);
+    const MeshApproach near = find_closest_approach(a.bvh, a.bvh, motion);
+    for (std::uint64_t most : {1U, 10U, 100U, 1000U}) {
+      const MeshContactTime r = find_first_contact(a.bvh, a.bvh, motion, {.max_tests = most});
+      if (r.status == MeshMotionStatus::kGaveUp) {
+        ASSERT_LE(r.time, whole.latest_time);
+      } else {
+        ASSERT_EQ(r.status, whole.status);
+      }
+      const MeshApproach cut = find_closest_approach(a.bvh, a.bvh, motion, {.max_tests = most});
+      ASSERT_LE(cut.lower_bound, near.distance);
+      ASSERT_GE(cut.distance, near.lower_bound);
+    }
+  }
+}
+
+TEST(MeshMotion, BadInputIsAnError) {
+  const Bvh box(make_box({}));
+  ShellMotion bad;
+  bad.shell.from.translation.x = std::nan("");
+  EXPECT_THROW(find_first_contact(box, box, bad), Error);
+  EXPECT_THROW(find_closest_approach(box, box, bad), Error);
+  EXPECT_THROW(find_first_contact(box, box, {}, {.margin = -1}), Error);
+  EXPECT_THROW(find_first_contact(box, box, {}, {.time_tolerance = 0}), Error);
+  EXPECT_THROW(find_closest_approach(box, box, {}, {.tolerance = -1}), Error);
+  EXPECT_EQ(find_first_contact(box, Bvh{}, {}).status, MeshMotionStatus::kFree);
+  EXPECT_TRUE(std::isinf(find_closest_approach(Bvh{}, box, {}).lower_bound));
+}
+
+}  // namespace
+}  // namespace isotact
