@@ -299,4 +299,13 @@ DistanceResult compute_exact_distance(const Shape& shape_a, const Pose& world_fr
   return result;
 }
 
+bool is_contained(const Shape& shape_a, const Pose& world_from_a, const Shape& shape_b,
+                  const Pose& world_from_b) {
+  const Side a{shape_a, exact_body(shape_a), world_from_a};
+  const Side b{shape_b, exact_body(shape_b), world_from_b};
+  if (a.body.half_space || b.body.half_space) return false;
+  // All that is inside a ball or a capsule is near its middle.
+  return (b.body.radius == 0 && is_contained(a, b)) || (a.body.radius == 0 && is_contained(b, a));
+}
+
 }  // namespace isotact::detail
