@@ -24,14 +24,6 @@ struct ContinuousRequest {
   // kExact: an Error for shapes that cannot be exact, and for requests about points: a method,
   // roles, a negative margin, or Mode::kAll, all of which make kBest the same as kField.
   Accuracy accuracy = Accuracy::kBest;
-  // kExact: the time of contact may be early by this, in durations of the motion.
-  double time_tolerance = 1e-6;
-  // kExact: whether the least distance over the motion is computed, and how much too large it may
-  // be, metres. 0: 2^-20 of both bodies' sizes.
-  bool want_distance = false;
-  double distance_tolerance = 0;
-  std::uint64_t max_tests = 0;  // kExact: boxes and triangles before giving up; 0: no limit
-
   Method method = Method::kAutomatic;  // or kSwept; the others are for bodies at rest
   // Metres: they touch where the field says that they are as near as this. Outside of its box a
   // field is a lower bound of the distance (field.h): margins beyond the padding may be met from
@@ -43,6 +35,14 @@ struct ContinuousRequest {
   // contact are then those of whichever was found.
   Mode mode = Mode::kFirst;
   Roles roles = Roles::kBoth;
+  // kExact: the time of contact may be early by this, in durations of the motion.
+  double time_tolerance = 1e-6;
+  // kExact: whether the least distance over the motion is computed, and how much too large it may
+  // be, metres. 0: 2^-20 of both bodies' sizes.
+  bool want_distance = false;
+  double distance_tolerance = 0;
+  std::uint64_t max_tests = 0;  // kExact: boxes and triangles before giving up; 0: no limit
+
   std::size_t max_contacts = 16;     // of kAll: the earliest ones are worked out
   double path_tolerance = 1.0 / 32;  // cells of the field: see ShellPath::error
   ShellTraversal traversal = ShellTraversal::kTree;

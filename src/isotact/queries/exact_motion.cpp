@@ -81,9 +81,17 @@ void set_first_contact(const Shape& a, const BodyMotion& motion_of_a, const Shap
 
 void set_distance(const MotionRoles& roles, const ContinuousRequest& request, double radii,
                   ContinuousResult& result) {
-  const MeshApproach near = find_approach(
-      roles, {.tolerance = request.distance_tolerance, .max_tests = request.max_tests});
   result.has_distance = true;
+  if (result.status == ContinuousStatus::kContact && request.margin == 0 && radii == 0) {
+    result.time_of_distance = result.latest_time;
+    result.nearest = result.contact;
+    return;
+  }
+  const double tolerance = request.distance_tolerance > 0
+                               ? request.distance_tolerance
+                               : 0x1p-20 * (roles.field.size + roles.shell.size);
+  const MeshApproach near =
+      find_approach(roles, {.tolerance = tolerance, .max_tests = request.max_tests});
   result.distance = near.distance - radii;
   result.lower_bound = near.lower_bound - radii;
   result.time_of_distance = near.time;

@@ -38,7 +38,7 @@ constexpr std::uint32_t kRoot = 0xffffffffU;
 
 struct Pair {
   Part a, b;
-  double gap;  // metres: they have at least this distance in the interval
+  double gap;  // metres: they have at least this distance in the interval; perhaps negative
 };
 
 struct Box {
@@ -179,7 +179,7 @@ class MotionSearch {
   virtual void leave([[maybe_unused]] double gap) {}
 
   void search(const Vec3& direction) {
-    pairs_.assign(1, {{kRoot, false}, {kRoot, false}, 0});
+    pairs_.assign(1, {{kRoot, false}, {kRoot, false}, -kInfinity});
     descend({0, 1, curve_.at(0), curve_.at(1), 0, direction}, 0, 1);
   }
 
@@ -536,7 +536,9 @@ class ApproachSearch : public MotionSearch {
       : MotionSearch(a, b, motion, settings.max_tests),
         tolerance_(settings.tolerance > 0
                        ? settings.tolerance
-                       : 0x1p-20 * ((a.mesh != nullptr ? size_of(*a.mesh) : 0) + size_of(b))) {}
+                       : 0x1p-20 * ((a.mesh != nullptr ? size_of(*a.mesh) : 0) + size_of(b)) +
+                             0x1p-30 *
+                                 (length(curve_.at(0).offset) + length(curve_.at(1).offset))) {}
 
   MeshApproach run() {
     if (a_.is_empty() || b_.nodes().empty()) {
@@ -594,26 +596,34 @@ class ApproachSearch : public MotionSearch {
   }
 
   bool visit(const Span& span, std::size_t begin) override {
+    // Of many pairs the most promising one is measured, of few all. The end of one interval is the
+    // beginning of the next.
+    constexpr std::size_t kFew = 16;
     const Pair* best = find_least(begin);
-    if (best != nullptr && best->gap <= cut()) {
-      // The end of one interval is the beginning of the next.
-      for (const bool at_end : {false, true}) {
-        if (!at_end && span.from > 0) continue;
-        ++tests_;
-        const TriangleDistance near = find_nearest(*best, at_end ? span.last : span.first);
-        if (!(near.distance < result_.distance)) continue;
-        result_.distance = near.distance;
-        result_.time = at_end ? span.to : span.from;
-        result_.triangle_a = number_in_a(*best);
-        result_.triangle_b = number_of(b_, best->b.index);
-        result_.point_on_a = near.point_on_a;
-        result_.point_on_b = near.point_on_b;
-        if (near.distance == 0) return true;
-      }
+    if (best == nullptr) return false;
+    const bool are_few = pairs_.size() - begin <= kFew;
+    for (std::size_t i = begin; i < pairs_.size(); ++i) {
+      const Pair& pair = pairs_[i];
+      if ((!are_few && &pair != best) || !pair.b.is_triangle || pair.gap > cut()) continue;
+      if (span.from == 0) take(pair, span.first, 0);
+      take(pair, span.last, span.to);
+      if (result_.distance == 0) return true;
     }
     if (!can_halve(span))
       for (std::size_t i = begin; i < pairs_.size(); ++i) leave(pairs_[i].gap);
     return false;
+  }
+
+  void take(const Pair& pair, const AffineMap& map, double time) {
+    ++tests_;
+    const TriangleDistance near = find_nearest(pair, map);
+    if (!(near.distance < result_.distance)) return;
+    result_.distance = near.distance;
+    result_.time = time;
+    result_.triangle_a = number_in_a(pair);
+    result_.triangle_b = number_of(b_, pair.b.index);
+    result_.point_on_a = near.point_on_a;
+    result_.point_on_b = near.point_on_b;
   }
 
   const double tolerance_;

@@ -54,7 +54,8 @@ MeshContactTime find_first_contact(const PlaneField& a, const Bvh& b, const Shel
                                    const MeshMotionSettings& settings = {});
 
 struct MeshApproachSettings {
-  // The result may be larger than the least distance by this, metres. 0: 2^-20 of both sizes.
+  // The result may be larger than the least distance by this, metres. 0: 2^-20 of both sizes, plus
+  // 2^-30 of the distances between both origins at the ends.
   double tolerance = 0;
   std::uint64_t max_tests = 0;  // boxes and triangles to test before giving up; 0: no limit
 };
