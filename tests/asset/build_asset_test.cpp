@@ -91,12 +91,14 @@ TEST(BuildAsset, KeepsTheBytesOfStoredAssets) {
     return hash_bytes(encode_asset(build_asset(gear, settings).asset));
   };
   const PointSettings none{.method = PointMethod::kNone};
-  EXPECT_EQ(hash_of({.field = {.resolution = 48}, .points = none}), 18044094818760911792U);
+  EXPECT_EQ(hash_of({.field = {.resolution = 48}, .points = none, .mesh = false}),
+            18044094818760911792U);
   EXPECT_EQ(hash_of({.field = {.resolution = 32},
                      .stored_field = StoredField::kDense,
                      .first_order = true,
                      .voxmap = VoxmapSettings{.encoding = VoxmapEncoding::kScaled, .precision = 5},
-                     .points = none}),
+                     .points = none,
+                     .mesh = false}),
             11987147701023704853U);
 }
 
@@ -105,6 +107,7 @@ TEST(BuildAsset, StoresWhatIsAskedFor) {
       small_torus(),
       {.field = {.resolution = 32}, .points = {.method = PointMethod::kNone}, .mass = false});
   EXPECT_TRUE(bare.asset.field);
+  EXPECT_TRUE(bare.asset.mesh);
   EXPECT_FALSE(bare.asset.mass);
   EXPECT_TRUE(bare.asset.raw.empty());
 

@@ -248,12 +248,16 @@ TEST_F(CollideVerb, DepthMapsChooseDirectionsAndDrawThem) {
   EXPECT_GT(j["directions"].size(), 1U);
   EXPECT_GT(j["seen"].get<double>(), 0.95);
   EXPECT_TRUE(std::filesystem::exists(folder_.path() / "maps.png"));
-  // An asset is drawn as the surface of its field.
-  ASSERT_EQ(run({"build", "ball.obj", "-o", "ball.isotact", "--resolution", "32"}).exit_code, 0);
-  const Json asset = collide({"ball.isotact", "ball.obj", "--method", "depth", "--pixels", "64",
-                              "--pose-a", "xyz=0,0.8,0"});
-  EXPECT_EQ(asset["status"], "contact");
-  EXPECT_FALSE(asset["warnings"].empty());
+  // An asset is drawn as its mesh, or as the surface of its field if it keeps none.
+  for (const bool keeps_mesh : {true, false}) {
+    std::vector<std::string> build{"build", "ball.obj", "-o", "ball.isotact", "--resolution", "32"};
+    if (!keeps_mesh) build.emplace_back("--no-mesh");
+    ASSERT_EQ(run(build).exit_code, 0);
+    const Json asset = collide({"ball.isotact", "ball.obj", "--method", "depth", "--pixels", "64",
+                                "--pose-a", "xyz=0,0.8,0"});
+    EXPECT_EQ(asset["status"], "contact");
+    EXPECT_EQ(asset["warnings"].empty(), keeps_mesh);
+  }
 }
 
 TEST_F(CollideVerb, DepthMapsSayWhatIsWrong) {

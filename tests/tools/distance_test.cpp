@@ -47,6 +47,32 @@ TEST_F(DistanceVerb, IsExactForMeshes) {
   EXPECT_NEAR(far["lower_bound"].get<double>(), 1, 1e-9);
 }
 
+TEST_F(DistanceVerb, AssetsKeepTheirTriangles) {
+  const std::vector<std::string> pose{"--pose-b", "xyz=0,3,0 axis=0,0,1,45", "--json"};
+  const auto exact = [&](const std::string& file, const std::string& accuracy) {
+    std::vector<std::string> arguments{"distance", file, "box.obj", "--accuracy", accuracy};
+    arguments.insert(arguments.end(), pose.begin(), pose.end());
+    return run(arguments);
+  };
+  ASSERT_EQ(run({"build", "box.obj", "-o", "box.isotact", "--resolution", "32"}).exit_code, 0);
+  const Json j = parse_output(exact("box.isotact", "exact").out);
+  EXPECT_EQ(j["exact"], true);
+  EXPECT_NEAR(j["distance"].get<double>(), 2.5 - std::sqrt(0.5), 1e-6);
+  const Json info = parse_output(run({"info", "box.isotact", "--json"}).out);
+  EXPECT_EQ(info["mesh"]["triangles"], 12);
+  EXPECT_EQ(info["mesh"]["vertices"], 8);
+  EXPECT_EQ(info["mesh"]["components"], 1);
+  EXPECT_NE(run({"info", "box.isotact"}).out.find("8 vertices, 12 triangles"), std::string::npos);
+  ASSERT_EQ(
+      run({"build", "box.obj", "-o", "box.isotact", "--resolution", "32", "--no-mesh"}).exit_code,
+      0);
+  EXPECT_TRUE(parse_output(run({"info", "box.isotact", "--json"}).out)["mesh"].is_null());
+  EXPECT_EQ(parse_output(exact("box.isotact", "best").out)["exact"], false);
+  const ProgramRun refused = exact("box.isotact", "exact");
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_NE(refused.err.find("keeps its mesh"), std::string::npos) << refused.err;
+}
+
 TEST_F(DistanceVerb, ExitCodesAreVerdicts) {
   const auto code = [&](const std::string& pose, const std::string& fail_on) {
     return run({"distance", "box.obj", "box.obj", "--resolution", "32", "--pose-b", pose,

@@ -33,6 +33,7 @@ DrawnSurface surface_of(const std::string& file, const std::string& unit, Thread
   };
   if (is_asset(file)) {
     const Asset asset = read_asset_input(file);
+    if (asset.mesh) return {asset.mesh->mesh()};
     if (!has_field(asset))
       throw Error({.file = file},
                   "--method depth draws surfaces, and this asset has neither a mesh nor a field to "
