@@ -171,7 +171,9 @@ TEST(ExactDistance, AssetsThatKeepTheirMeshAnswerAlike) {
     ASSERT_TRUE(a.exact && b.exact) << i;
     ASSERT_EQ(a.touching, b.touching) << i;
     ASSERT_EQ(a.contained, b.contained) << i;
-    if (!a.touching && !a.contained) ASSERT_EQ(a.distance, b.distance) << i;
+    if (!a.touching && !a.contained) {
+      ASSERT_EQ(a.distance, b.distance) << i;
+    }
     ASSERT_NEAR(a.distance, b.distance, 4e-6 * size) << i;
     ++(a.touching || a.contained ? overlapping : apart);
   }
