@@ -100,6 +100,20 @@ TEST(BuildAsset, KeepsTheBytesOfStoredAssets) {
                      .points = none,
                      .mesh = false}),
             11987147701023704853U);
+  EXPECT_EQ(hash_bytes(FlatMesh::build(gear).buffer()), 12059909625425879536U);
+}
+
+// Exact queries ask the mesh as it was given: without the membranes that close the field.
+TEST(BuildAsset, KeepsTheMeshAsItWasGiven) {
+  const TriangleMesh open = open_box();
+  const AssetResult built = build_asset(open, {.field = {.resolution = 24}});
+  EXPECT_EQ(built.report.field.sign.holes, 1U);
+  ASSERT_TRUE(built.asset.mesh);
+  EXPECT_EQ(built.asset.mesh->triangles().size(), open.triangles.size());
+  EXPECT_EQ(Shape::from_asset(built.asset).surface().triangles.size(), open.triangles.size());
+  const AssetResult without = build_asset(open, {.field = {.resolution = 24}, .mesh = false});
+  EXPECT_FALSE(without.asset.mesh);
+  EXPECT_EQ(without.report.mass_from, built.report.mass_from);
 }
 
 TEST(BuildAsset, StoresWhatIsAskedFor) {

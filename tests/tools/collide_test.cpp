@@ -333,7 +333,7 @@ TEST_F(CollideVerb, DepthMapsSayWhatIsWrong) {
   expect_usage({"--method", "depth", "--maps", "two-maps", "--layers", "2"});
   expect_usage({"--method", "depth", "--direction", "0,1,0", "--directions", "2"});
   ASSERT_EQ(run({"build", "ball.obj", "-o", "points.isotact", "--resolution", "32", "--field",
-                 "none", "--points", "100"})
+                 "none", "--points", "100", "--no-mesh"})
                 .exit_code,
             0);
   const ProgramRun r = run({"collide", "points.isotact", "ball.obj", "--method", "depth"});

@@ -576,6 +576,7 @@ void add_collide(CommandLine& line) {
        .value_name = "offset|refine|report",
        .choices = {"offset", "refine", "report"}},
       options->input.keep_thin);
+  add_query_options(command, options->query);
   add_unit(command, options->input.unit);
   command.add_text(
       {.names = "-o,--output",

@@ -45,7 +45,7 @@ class FlatMesh {
   static FlatMesh build(const TriangleMesh& mesh, const BvhSettings& settings = {});
 
   // Takes a buffer aligned to 64 bytes and keeps `owner` alive with it. Throws Error for a buffer
-  // that has a flaw. Check::kHeader looks at the header only; the rest is then checked by bvh() and
+  // that has a flaw. Check::kHeader tests the header only; the rest is then checked by bvh() and
   // mesh().
   static FlatMesh from_buffer(std::span<const std::byte> buffer, std::shared_ptr<const void> owner,
                               Check check = Check::kDeep);
