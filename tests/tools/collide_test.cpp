@@ -95,6 +95,9 @@ TEST_F(CollideVerb, HasExactDistancesVerdictsAndLists) {
   EXPECT_NEAR(list["poses"][0]["distance"].get<double>(), 2, 1e-6);
   EXPECT_EQ(list["poses"][1]["status"], "contact");
   EXPECT_EQ(list["status"], "contact");
+  const Json fast_list = collide({"box.obj", "box.obj", "--poses-b", "poses.csv"});
+  EXPECT_TRUE(fast_list["poses"][0]["distance"].is_null());
+  EXPECT_EQ(fast_list["poses"][1]["status"], "contact");
   const auto list_code = [&](std::vector<std::string> more) {
     more.insert(more.begin(), {"collide", "box.obj", "box.obj", "--poses-b", "poses.csv"});
     return run(more).exit_code;

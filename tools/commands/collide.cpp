@@ -322,14 +322,13 @@ void run_at_rest(const CollideOptions& options, const Pair& pair) {
 void run_poses(const CollideOptions& options, Pair pair, const std::vector<Pose>& poses) {
   const CollideRequest request = rest_request_of(options);
   prepare(pair, request);
-  PosesReport report{.unit = options.unit, .warnings = pair.warnings};
+  PosesReport report{.method = "vps", .unit = options.unit, .warnings = pair.warnings};
   CollideScratch scratch;
   report.seconds = seconds_of([&] {
     for (const Pose& pose : poses) {
       pair.of_b.from = pair.of_b.to = pose;
       const CollideResult& r = collide(pair.a, pair.of_a.from, pair.b, pose, request, scratch);
-      const auto measured = measure(options, pair);
-      report.answers.push_back({name(r.status), measured ? *measured : known_distance(r)});
+      report.answers.push_back({name(r.status), measure(options, pair)});
     }
   });
   print(options, report);

@@ -72,13 +72,13 @@ void run_distance(DistanceOptions options) {
     report.answers.push_back({status_of(r), r});
   }
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  const DistanceResult& first = report.answers.front().distance;
+  const DistanceResult& first = *report.answers.front().distance;
   if (options.common.json)
     print_json(has_list ? to_json(report) : report_of(first, warnings, report.seconds));
   else
     has_list ? print_report(report) : print_distance(first, unit);
   for (const PoseAnswer& answer : report.answers)
-    if (fail.fails(answer.status, answer.distance.lower_bound)) throw VerdictFailed{};
+    if (fail.fails(answer.status, answer.distance->lower_bound)) throw VerdictFailed{};
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -33,15 +32,6 @@ const char* name(CollideStatus status) {
       break;
   }
   return "gave_up";
-}
-
-DistanceResult known_distance(const CollideResult& result) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  DistanceResult known;
-  known.distance = known.upper_bound = result.has_distance ? result.distance : kInfinity;
-  known.lower_bound = result.lower_bound;
-  if (!result.contacts.empty()) known.contact = result.contacts.front();
-  return known;
 }
 
 void add_distance(Json& j, const DistanceResult& r) {
@@ -79,10 +69,14 @@ void print_report(const PosesReport& r) {
   fmt::print("{:>6}  {:<9}  {:>14}  {}\n", "pose", "status", "distance", "exact");
   for (std::size_t i = 0; i < r.answers.size(); ++i) {
     const auto& [status, distance] = r.answers[i];
-    const std::string length = std::isfinite(distance.distance)
-                                   ? r.unit.format(distance.distance)
-                                   : "> " + r.unit.format(distance.lower_bound);
-    fmt::print("{:>6}  {:<9}  {:>14}  {}\n", i, status, length, distance.exact ? "yes" : "no");
+    const std::string length = !distance ? "-"
+                               : std::isfinite(distance->distance)
+                                   ? r.unit.format(distance->distance)
+                                   : "> " + r.unit.format(distance->lower_bound);
+    fmt::print("{:>6}  {:<9}  {:>14}  {}\n", i, status, length,
+               !distance         ? "-"
+               : distance->exact ? "yes"
+                                 : "no");
   }
 }
 
@@ -92,12 +86,20 @@ Json to_json(const PosesReport& r) {
   std::string status = "free";
   for (const PoseAnswer& answer : r.answers) {
     Json row{{"status", answer.status}};
-    add_distance(row, answer.distance);
+    if (answer.distance) {
+      add_distance(row, *answer.distance);
+      if (least == nullptr || answer.distance->distance < least->distance)
+        least = &*answer.distance;
+    }
     rows.push_back(std::move(row));
-    if (least == nullptr || answer.distance.distance < least->distance) least = &answer.distance;
     if (answer.status == "contact" || status == "free") status = answer.status;
   }
   Json j{{"status", status}};
+  if (!r.method.empty()) {
+    j["method"] = r.method;
+    j["device"] = "cpu";
+    j["contacts"] = Json::array();
+  }
   if (least != nullptr) add_distance(j, *least);
   j["poses"] = std::move(rows);
   j["warnings"] = r.warnings;

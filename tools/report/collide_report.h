@@ -21,9 +21,6 @@ const char* status_of(const DistanceResult& result);
 
 const char* name(CollideStatus status);  // "contact", "free" or "gave_up"
 
-// The distance that a query at rest has found on the way; not exact. Infinite if it has none.
-DistanceResult known_distance(const CollideResult& result);
-
 // Sets the keys of a distance: its bounds, whether it is exact, and the nearest points. Null for
 // what is not known.
 void add_distance(Json& j, const DistanceResult& result);
@@ -32,9 +29,10 @@ void add_distance(Facts& facts, const DistanceResult& result, const LengthUnit& 
 // The answers for a list of poses: one row each.
 struct PoseAnswer {
   std::string status;
-  DistanceResult distance;
+  std::optional<DistanceResult> distance;  // If it was asked for.
 };
 struct PosesReport {
+  std::string method{};  // Of collide; empty for distance.
   std::vector<PoseAnswer> answers{};
   LengthUnit unit{};
   double seconds = 0;
