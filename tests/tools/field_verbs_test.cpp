@@ -584,7 +584,9 @@ TEST_F(FieldVerbs, EditFollowsVersions) {
     EXPECT_GT(v["bricks_built"], 0);
     EXPECT_LT(v["bricks_built"], v["bricks"]);
     const Asset asset = read_asset(file(v["output"]));
-    ASSERT_TRUE(asset.field && asset.mass);
+    ASSERT_TRUE(asset.field && asset.mass && asset.mesh);
+    EXPECT_EQ(asset.mesh->triangles().size(),
+              versions[static_cast<std::size_t>(i) + 1].triangles.size());
     EXPECT_NEAR(asset.field->value({-0.2 + 0.2 * (i + 1), 0.62, 0.1}), 0.04, 0.01);
   }
   EXPECT_EQ(

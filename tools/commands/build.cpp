@@ -144,7 +144,7 @@ std::string format_holes(const Json& j, std::uint64_t holes) {
     return text;
   return text +
          fmt::format(
-             " by membranes of {:.3g} m^2, {:.2g} % of the surface, the largest {:.3g} m across",
+             " by membranes of {:.3g} m^2, {:.3g} % of the surface, the largest {:.3g} m across",
              j["membrane_area"].get<double>(), 100 * j["membrane_share"].get<double>(),
              j["largest_hole"].get<double>());
 }
