@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "isotact/base/detail/lanes.h"
 #include "isotact/geometry/bvh/bvh.h"
 #include "isotact/geometry/bvh/detail/orient_nodes.h"
 
@@ -22,6 +23,7 @@ using detail::kNodeWidth;
 using detail::OrientedNode;
 using detail::TriangleBlock;
 using Flaw = std::optional<std::string>;
+using D = detail::Lanes<double, 2>;
 
 constexpr auto kNan = std::bit_cast<std::uint32_t>(std::numeric_limits<float>::quiet_NaN());
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -239,23 +241,34 @@ class FlawSearch {
     const bool is_block = (child & kBlockBit) != 0;
     const std::size_t begin = is_block ? child & ~kBlockBit : nodes_[child].begin_block;
     const std::size_t end = is_block ? begin + 1 : nodes_[child].end_block;
-    double lower[3] = {1e300, 1e300, 1e300}, upper[3] = {-1e300, -1e300, -1e300};
-    for (std::size_t b = begin; b < end; ++b)
-      for (std::size_t lane = 0; lane < kBlockWidth && blocks_[b].triangle[lane] != kNoTriangle;
-           ++lane)
-        for (std::size_t k = 0; k < 3; ++k) {
-          double d[3];
+    // Unused lanes have NaN corners, which lesser and greater pass over.
+    D lower[3], upper[3];
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      lower[axis] = std::numeric_limits<double>::infinity();
+      upper[axis] = -std::numeric_limits<double>::infinity();
+    }
+    for (const TriangleBlock& block : blocks_.subspan(begin, end - begin))
+      for (const auto& corner : block.corner)
+        for (int lane = 0; lane < kBlockWidth; lane += D::kWidth) {
+          D d[3];
           for (std::size_t m = 0; m < 3; ++m)
-            d[m] = double{blocks_[b].corner[k][m][lane]} - double{node.origin[m]};
+            d[m] = detail::load_wide<D>(corner[m] + lane) - D(double{node.origin[m]});
           for (std::size_t axis = 0; axis < 3; ++axis) {
             const float* const row = node.axes[axis];
-            const double x = double{row[0]} * d[0] + double{row[1]} * d[1] + double{row[2]} * d[2];
-            lower[axis] = std::min(lower[axis], x);
-            upper[axis] = std::max(upper[axis], x);
+            const D x =
+                D(double{row[0]}) * d[0] + D(double{row[1]}) * d[1] + D(double{row[2]}) * d[2];
+            lower[axis] = detail::lesser(x, lower[axis]);
+            upper[axis] = detail::greater(x, upper[axis]);
           }
         }
-    for (std::size_t axis = 0; axis < 3; ++axis)
-      if (!encloses(node, c, axis, lower[axis], upper[axis])) return false;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      double ends[2][D::kWidth];
+      detail::store(lower[axis], ends[0]);
+      detail::store(upper[axis], ends[1]);
+      if (!encloses(node, c, axis, *std::min_element(ends[0], ends[0] + D::kWidth),
+                    *std::max_element(ends[1], ends[1] + D::kWidth)))
+        return false;
+    }
     return true;
   }
 
