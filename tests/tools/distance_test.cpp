@@ -114,6 +114,16 @@ TEST_F(DistanceVerb, PosesComeInManyForms) {
   for (const char* file : {"wxyz.csv", "xyzw.csv", "matrix.csv"})
     EXPECT_NEAR(distance({"--poses-b", file})["poses"][0]["distance"].get<double>(), truth, 1e-6)
         << file;
+  // As NumPy writes an array of shape (2, 3).
+  std::string npy = "\x93NUMPY\x01";
+  npy += '\0';
+  const std::string head = "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }\n";
+  npy += {static_cast<char>(head.size()), '\0'};
+  npy += head;
+  for (const double x : {0.0, 3.0, 0.0, 0.0, 1.004, 0.0})
+    npy.append(reinterpret_cast<const char*>(&x), sizeof x);
+  write("poses.npy", npy);
+  EXPECT_EQ(distance({"--poses-b", "poses.npy"})["poses"][1], list["poses"][2]);
   write("bare.csv", "0,3,0,1,0,0,0\n");
   write("none.csv", "x,y,z\n");
   write("odd.csv", "1,2,3,4\n");
