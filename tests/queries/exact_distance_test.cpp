@@ -10,6 +10,7 @@
 #include "isotact/geometry/bvh/mesh_distance.h"
 #include "isotact/geometry/bvh/winding.h"
 #include "isotact/geometry/primitives/primitives.h"
+#include "isotact/pointshell/asset_section.h"
 #include "isotact/queries/distance.h"
 #include "isotact/queries/shape.h"
 
@@ -131,6 +132,54 @@ TEST(ExactDistance, SimpleSolidsAgreeWithFormulas) {
       ASSERT_FALSE(to_box.exact);
     }
   }
+}
+
+Shape shape_of(const Asset& asset) {
+  return Shape::from_asset(decode_asset(encode_asset(asset), ""));
+}
+
+// With the same field and points, a shape of an asset answers as that of the mesh, to the bit.
+TEST(ExactDistance, AssetsThatKeepTheirMeshAnswerAlike) {
+  TriangleMesh open = make_shape("bowl", {});
+  open.triangles.resize(open.triangles.size() / 2);
+  const TriangleMesh meshes[] = {make_shape("gear", {}), open};
+  std::vector<Shape> of_meshes, of_assets;
+  for (const TriangleMesh& mesh : meshes) {
+    const Shape whole = shape_of(mesh);
+    of_meshes.push_back(whole);
+    Asset asset;
+    asset.field = whole.field();
+    asset.mesh = FlatMesh::build(mesh);
+    set_point_sphere_tree(asset, *whole.tree());
+    of_assets.push_back(shape_of(asset));
+    // The mesh itself, not the surface of the field.
+    EXPECT_EQ(of_assets.back().surface().triangles.size(), mesh.triangles.size());
+    EXPECT_EQ(bounds(of_assets.back().surface()), bounds(mesh));
+    EXPECT_EQ(of_assets.back().mass().volume, whole.mass().volume);
+    asset.mesh.reset();
+    EXPECT_THROW(prepare(shape_of(asset), DistanceRequest{.accuracy = Accuracy::kExact}), Error);
+    EXPECT_FALSE(distance(shape_of(asset), {}, whole, {.translation = {0, 9, 0}}).exact);
+  }
+  Random random(23);
+  int apart = 0, overlapping = 0;
+  for (int i = 0; i < unless_slow(60, 6); ++i) {
+    const std::size_t k = random.below(2), l = random.below(2);
+    const double size = size_of(meshes[k]) + size_of(meshes[l]);
+    const Pose pose = random_pose(random, 0.4 * size);
+    const DistanceRequest request{.want_depth = i % 10 == 0};  // depths take long
+    const DistanceResult a = distance(of_meshes[k], {}, of_meshes[l], pose, request);
+    const DistanceResult b = distance(of_assets[k], {}, of_assets[l], pose, request);
+    ASSERT_TRUE(a.exact && b.exact) << i;
+    ASSERT_EQ(a.touching, b.touching) << i;
+    ASSERT_EQ(a.contained, b.contained) << i;
+    if (!a.touching && !a.contained) {
+      ASSERT_EQ(a.distance, b.distance) << i;
+    }
+    ASSERT_NEAR(a.distance, b.distance, 4e-6 * size) << i;
+    ++(a.touching || a.contained ? overlapping : apart);
+  }
+  EXPECT_GT(apart, unless_slow(10, 0));
+  EXPECT_GT(overlapping, unless_slow(10, 0));
 }
 
 TEST(ExactDistance, AsksAreAnsweredOrRefused) {

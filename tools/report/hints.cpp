@@ -14,6 +14,7 @@ struct Hint {
 constexpr Hint kHints[] = {
     {"voxel_size of", "--voxel-size", "--voxel-size S"},
     {"KeepThin::kRefine", "--keep-thin", "--keep-thin refine or offset"},
+    {"Accuracy::kField", "--accuracy", "--accuracy field"},
     {"NestedRule::kEvenOdd", "--nested", "--nested even-odd"},
     {"SignMethod::kUnsigned", "--sign", "--sign unsigned"},
     {"metres_per_unit", "--unit", "--unit mm"},

@@ -6,6 +6,15 @@
 #include "isotact/queries/detail/exact_distance.h"
 #include "isotact/queries/detail/shape_making.h"
 
+namespace isotact {
+
+// Assets of pages have no mesh.
+FlatMesh FlatMesh::from_buffer(std::span<const std::byte>, std::shared_ptr<const void>, Check) {
+  throw Error("the query of a page asks by points: its assets have no mesh");
+}
+
+}  // namespace isotact
+
 namespace isotact::detail {
 namespace {
 

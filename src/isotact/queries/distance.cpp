@@ -94,7 +94,8 @@ DistanceResult distance(const Shape& a, const Pose& world_from_a, const Shape& b
 
 void prepare(const Shape& shape, const DistanceRequest& request) {
   check(request);
-  if (request.accuracy != Accuracy::kField && detail::can_be_exact(shape))
+  const bool must_be_exact = request.accuracy == Accuracy::kExact;  // or exact_body says why not
+  if (must_be_exact || (request.accuracy == Accuracy::kBest && detail::can_be_exact(shape)))
     detail::exact_body(shape);
   if (request.accuracy == Accuracy::kExact) return;
   if (shape.can_have_points()) shape.points();

@@ -3,9 +3,9 @@
 //   const DistanceResult r = distance(gear, world_from_gear, ground, {});
 //   if (r.status == DistanceStatus::kDone) ... r.distance, r.contact.point_on_a ...
 //
-// By default the answer is exact if both shapes keep their triangles (Shape::from_mesh) or are a
-// plane, sphere, capsule or box. Otherwise the points of each body are searched for the nearest to
-// the other body's surface, in every role that the shapes can take.
+// By default the answer is exact if both shapes keep their triangles (from_mesh, or an asset with
+// its mesh) or are a plane, sphere, capsule or box. Otherwise the points of each body are searched
+// for the nearest to the other body's surface, in every role that the shapes can take.
 #pragma once
 
 #include <cstdint>

@@ -45,6 +45,17 @@ ExactBody make_body(std::shared_ptr<const TriangleMesh> mesh, double radius, Thr
   return body;
 }
 
+// All that is computed for a mesh lies in the asset already.
+ExactBody make_body(const FlatMesh& flat, const TriangleMesh& mesh) {
+  ExactBody body;
+  body.triangles = flat.bvh();
+  for (const std::uint32_t vertex : flat.parts())
+    body.parts.push_back(to_double(flat.positions()[vertex]));
+  body.mesh = {std::shared_ptr<void>(), &mesh};  // lives as long as the shape's data, as this does
+  body.size = length(extent(to_double(body.triangles.bounds())));
+  return body;
+}
+
 struct MakePrimitive {
   Threads threads;
 
@@ -81,6 +92,7 @@ bool is_exact_primitive(const AnalyticSolid& solid) {
 
 bool can_be_exact(const Shape& shape) {
   if (shape.solid()) return is_exact_primitive(*shape.solid());
+  if (shape.parts().flat_mesh) return true;
   return shape.parts().mesh != nullptr && !shape.parts().mesh->triangles.empty();
 }
 
@@ -91,8 +103,9 @@ const ExactBody& exact_body(const Shape& shape) {
       return std::visit(MakePrimitive{data.settings.field.threads}, shape.solid()->primitive());
     if (!can_be_exact(shape))
       throw Error(
-          "a shape without triangles has no exact queries: make it by Shape::from_mesh, or set "
-          "Accuracy::kField");
+          "a shape without triangles has no exact queries: make it by Shape::from_mesh or from an "
+          "asset that keeps its mesh, or set Accuracy::kField");
+    if (const auto& flat = shape.parts().flat_mesh) return make_body(*flat, shape.surface());
     return make_body(shape.parts().mesh, 0, data.settings.field.threads);
   });
 }

@@ -52,7 +52,7 @@ double Shape::cell() const {
 
 const TriangleMesh& Shape::surface() const {
   if (parts().mesh) return *parts().mesh;
-  if (!can_have_field()) refuse_points_only();
+  if (!can_have_field() && !parts().flat_mesh) refuse_points_only();
   if (!is_bounded()) refuse_endless("surface that could be drawn as a whole");
   return data_->surface.get([&] { return detail::make_surface(*this, data_->settings); });
 }

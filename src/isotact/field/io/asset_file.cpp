@@ -233,6 +233,8 @@ std::string_view name(SectionKind kind) {
       return "voxmap";
     case SectionKind::kPointshell:
       return "pointshell";
+    case SectionKind::kMesh:
+      return "mesh";
   }
   return "unknown";
 }
