@@ -5,174 +5,15 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <queue>
 
 #include "isotact/geometry/bvh/mesh_distance.h"
-#include "isotact/queries/collide.h"
 #include "isotact/queries/detail/exact_body.h"
+#include "isotact/queries/detail/exact_depth.h"
 
 namespace isotact::detail {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-// Depths are found to this share of the bodies' size. Closest points are rounded to float, which
-// moves them by less than 2^-22 of the coordinates.
-constexpr double kDepthTolerance = 1e-6;
-
-struct Side {
-  const Shape& shape;
-  const ExactBody& body;
-  Pose world_from_body;
-};
-
-// ---- overlaps ---------------------------------------------------------------------------------
-
-struct Deepest {
-  double depth = 0;  // metres; 0 if no point is inside
-  double bound = 0;  // metres; no point is deeper
-  Vec3 point{};      // of the surface, and the nearest point of the other one, in the other's frame
-  Vec3 nearest{};
-};
-
-// The deepest point of a surface inside of another body, by branch and bound. The boxes of the
-// surface's hierarchy, its triangles, and halves of them are pieces with a middle c and a radius r.
-// Let q be the point of the other surface that is nearest to c, D away.
-//   * D > r: no point of the piece is on the other surface, and c tells on which side all are.
-//     Outside, the piece is done.
-//   * No point x of the piece is deeper than its distance from the triangle of q. That is a convex
-//     function of x, so it is largest at a corner: a bound that comes nearer to the truth with the
-//     square of the piece's size.
-class DeepestSearch {
- public:
-  // Only depths above `at_least` are searched for.
-  DeepestSearch(const Side& surface, const Side& other, double at_least)
-      : mesh_(surface.body.triangles),
-        other_(other),
-        other_from_surface_(inverse(other.world_from_body) * surface.world_from_body),
-        tolerance_(kDepthTolerance * (surface.body.size + other.body.size)),
-        // Of closest points, and of corners in the other's frame.
-        slack_(0x1p-21 *
-               (surface.body.size + length(center(to_double(mesh_.bounds()))) +
-                length(other_from_surface_.translation) +
-                length(center(to_double(other.body.triangles.bounds()))) + other.body.size)) {
-    tolerance_ = std::max(tolerance_, 2 * slack_);  // so that it ends
-    best_.depth = at_least;
-  }
-
-  // Points of the surface, in the world's frame, that are likely deep.
-  void begin_at(const Vec3& in_world) {
-    const Vec3 point = transform_point(inverse(other_.world_from_body), in_world);
-    find_bound({&point, 1}, point, true);
-  }
-
-  Deepest run() {
-    push_node(0);
-    while (!pieces_.empty() && pieces_.top().bound > best_.depth + tolerance_) {
-      const Piece piece = pieces_.top();
-      pieces_.pop();
-      if (piece.is_triangle)
-        halve(piece);
-      else if ((piece.child & kBlockBit) == 0)
-        push_node(piece.child);
-      else
-        push_block(piece.child & ~kBlockBit);
-    }
-    best_.bound = best_.depth + tolerance_;
-    return best_;
-  }
-
- private:
-  struct Piece {
-    double bound;  // no point is deeper
-    bool is_triangle;
-    std::uint32_t child;
-    Vec3 corner[3];
-
-    bool operator<(const Piece& other) const { return bound < other.bound; }
-  };
-
-  Vec3 place(float x, float y, float z) const {
-    return transform_point(other_from_surface_, {double{x}, double{y}, double{z}});
-  }
-
-  // Whether the piece may be deeper than what was found, and by how much. `corners` hold it.
-  double find_bound(std::span<const Vec3> corners, const Vec3& c, bool is_on_surface) {
-    double radius_sq = 0;
-    for (const Vec3& v : corners) radius_sq = std::max(radius_sq, length_sq(v - c));
-    const ClosestPoint near = find_closest_point(other_.body.triangles, to_float(c));
-    const Vec3 q = to_double(near.point);
-    const double distance = length(q - c);
-    const bool is_apart = distance > std::sqrt(radius_sq) + slack_;
-    double bound_sq = 0;
-    const auto t = isotact::corners(*other_.body.mesh, near.triangle);
-    for (const Vec3& v : corners)
-      bound_sq = std::max(
-          bound_sq, find_closest_point_on_triangle(to_float(v), t[0], t[1], t[2]).distance_sq);
-    const double bound = std::sqrt(bound_sq) + slack_;
-    if (bound <= best_.depth + tolerance_) return 0;
-    if (!is_apart && !is_on_surface) return bound;
-    if (!is_inside(other_.shape, c, distance)) return is_apart ? 0 : bound;
-    if (is_on_surface && distance > best_.depth)
-      best_ = {.depth = distance, .bound = 0, .point = c, .nearest = q};
-    return bound;
-  }
-
-  void push(const Piece& piece) {
-    if (piece.bound > best_.depth + tolerance_) pieces_.push(piece);
-  }
-
-  void push_node(std::uint32_t index) {
-    const BvhNode& node = mesh_.nodes()[index];
-    for (std::uint32_t i = 0; i < node.child_count; ++i) {
-      Vec3 corners[8];
-      for (unsigned k = 0; k < 8; ++k)
-        corners[k] = place((k & 1U ? node.upper : node.lower)[0][i],
-                           (k & 2U ? node.upper : node.lower)[1][i],
-                           (k & 4U ? node.upper : node.lower)[2][i]);
-      const double bound = find_bound(corners, (corners[0] + corners[7]) * 0.5, false);
-      push({.bound = bound, .is_triangle = false, .child = node.child[i], .corner = {}});
-    }
-  }
-
-  void push_block(std::uint32_t index) {
-    const TriangleBlock& block = mesh_.blocks()[index];
-    for (int lane = 0; lane < kBlockWidth && block.triangle[lane] != kNoTriangle; ++lane) {
-      Vec3 c[3];
-      for (int k = 0; k < 3; ++k)
-        c[k] = place(block.corner[k][0][lane], block.corner[k][1][lane], block.corner[k][2][lane]);
-      push_triangle(c[0], c[1], c[2]);
-    }
-  }
-
-  void push_triangle(const Vec3& a, const Vec3& b, const Vec3& c) {
-    Piece piece{.bound = 0, .is_triangle = true, .child = 0, .corner = {a, b, c}};
-    piece.bound = find_bound(piece.corner, (a + b + c) * (1.0 / 3), true);
-    push(piece);
-  }
-
-  void halve(const Piece& p) {
-    std::size_t longest = 0;
-    double most = -1;
-    for (std::size_t k = 0; k < 3; ++k)
-      if (const double l = length_sq(p.corner[(k + 1) % 3] - p.corner[k]); l > most) {
-        most = l;
-        longest = k;
-      }
-    const Vec3 &a = p.corner[longest], &b = p.corner[(longest + 1) % 3],
-               &c = p.corner[(longest + 2) % 3];
-    const Vec3 middle = (a + b) * 0.5;
-    push_triangle(a, middle, c);
-    push_triangle(middle, b, c);
-  }
-
-  const Bvh& mesh_;
-  const Side& other_;
-  Pose other_from_surface_;
-  double tolerance_, slack_;
-  Deepest best_{};
-  std::priority_queue<Piece> pieces_;
-};
 
 // ---- results ------------------------------------------------------------------------------------
 
@@ -227,21 +68,9 @@ bool is_contained(const Side& a, const Side& b) {
   });
 }
 
-// The deepest point of either surface inside of the other body. The points of the shells tell where
-// to begin.
+// The deepest point of either surface inside of the other body.
 void set_depth(DistanceResult& result, const Side& a, const Side& b) {
-  std::vector<Vec3> of_a_first, of_b_first;
-  const CollideResult near = collide(a.shape, a.world_from_body, b.shape, b.world_from_body);
-  for (const Contact& c : near.contacts)
-    (c.sampled_by == Body::kA ? of_a_first : of_b_first)
-        .push_back(c.sampled_by == Body::kA ? c.point_on_a : c.point_on_b);
-  const auto search = [](const Side& surface, const Side& other, std::span<const Vec3> first,
-                         double at_least) {
-    DeepestSearch deepest(surface, other, at_least);
-    for (const Vec3& point : first) deepest.begin_at(point);
-    return deepest.run();
-  };
-  const Deepest of_a = search(a, b, of_a_first, 0), of_b = search(b, a, of_b_first, of_a.depth);
+  const Deepest of_a = find_deepest(a, b, 0), of_b = find_deepest(b, a, of_a.depth);
   const bool a_is_deeper = of_a.depth >= of_b.depth;
   const Deepest& deepest = a_is_deeper ? of_a : of_b;
   const Pose& frame = (a_is_deeper ? b : a).world_from_body;

@@ -1,0 +1,478 @@
+// The deepest point of a surface inside of another body, by branch and bound. Pieces are the boxes
+// of the surface's hierarchy, its triangles, and halves of those. Let T be any triangle of the
+// other surface: no point x of a piece is deeper than its distance from T.
+//   * That distance is a convex function of x. On a box it is largest at a corner.
+//   * On a triangle with corners v_k it is at most the mean of its values at the corners, with x's
+//     weights. For several triangles T_i, no point is therefore deeper than
+//         max over weights w of min over i of sum_k w_k d(v_k, T_i),
+//     the value of a matrix game. The weights tell where to look for the next T: a cutting plane.
+//     Both bounds come nearer to the truth with the square of the piece's size.
+//   * A ball around c without a triangle of the other surface is on one side of it: what is known
+//     of c holds for all pieces in the ball.
+#include "isotact/queries/detail/exact_depth.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <vector>
+
+namespace isotact::detail {
+namespace {
+
+// Depths are found to this share of the bodies' size. Closest points are rounded to float, which
+// moves them by less than 2^-22 of the coordinates.
+constexpr double kDepthTolerance = 1e-6;
+
+// ---- matrix games -------------------------------------------------------------------------------
+
+constexpr int kMostColumns = 4;
+
+struct Game {
+  double value[3][kMostColumns];  // of corners and triangles
+  int columns = 0;
+};
+
+struct GameResult {
+  double bound = std::numeric_limits<double>::infinity();  // the game's value, or above
+  double weight[3] = {1, 0, 0};
+};
+
+// A solution has a square part in which all rows and all columns count alike (Shapley and Snow,
+// 1950). Each part gives weights of columns; any weights bound the value, so that rounding only
+// loosens the bound.
+class GameSolver {
+ public:
+  explicit GameSolver(const Game& game) : g_(game) {}
+
+  GameResult solve() {
+    for (int i = 0; i < g_.columns; ++i) {
+      take_one(i);
+      for (int j = i + 1; j < g_.columns; ++j) {
+        take_two(i, j);
+        for (int k = j + 1; k < g_.columns; ++k) take_three(i, j, k);
+      }
+    }
+    return best_;
+  }
+
+ private:
+  void take(const int* columns, const double* share, int count, const double (&weight)[3]) {
+    double bound = 0;
+    for (const auto& row : g_.value) {
+      double sum = 0;
+      for (int i = 0; i < count; ++i) sum += share[i] * row[columns[i]];
+      bound = std::max(bound, sum);
+    }
+    if (!(bound < best_.bound)) return;
+    best_.bound = bound;
+    std::copy(std::begin(weight), std::end(weight), best_.weight);
+  }
+
+  void take_one(int column) {
+    int row = 0;
+    for (int r = 1; r < 3; ++r)
+      if (g_.value[r][column] > g_.value[row][column]) row = r;
+    double weight[3] = {0, 0, 0};
+    weight[row] = 1;
+    const double share = 1;
+    take(&column, &share, 1, weight);
+  }
+
+  // Two rows r and s whose means under shares of both columns are equal.
+  void take_two(int i, int j) {
+    const int columns[2] = {i, j};
+    for (int r = 0; r < 3; ++r)
+      for (int s = r + 1; s < 3; ++s) {
+        const double a = g_.value[r][i], b = g_.value[r][j], c = g_.value[s][i], d = g_.value[s][j];
+        const double sum = a - b - c + d;
+        if (sum == 0) continue;
+        const double of_i = (d - b) / sum, of_r = (d - c) / sum;
+        if (!(of_i > 0 && of_i < 1 && of_r > 0 && of_r < 1)) continue;
+        double weight[3] = {0, 0, 0};
+        weight[r] = of_r;
+        weight[s] = 1 - of_r;
+        const double share[2] = {of_i, 1 - of_i};
+        take(columns, share, 2, weight);
+      }
+  }
+
+  void take_three(int i, int j, int k) {
+    const int columns[3] = {i, j, k};
+    Vec3 row[3], column[3];
+    for (std::size_t r = 0; r < 3; ++r)
+      for (std::size_t c = 0; c < 3; ++c) {
+        row[r][c] = g_.value[r][columns[c]];
+        column[c][r] = row[r][c];
+      }
+    // The shares are the row sums of the adjugate matrix, up to their own sum.
+    const Vec3 shares = cross(row[1] - row[0], row[2] - row[0]);
+    const Vec3 weights = cross(column[1] - column[0], column[2] - column[0]);
+    const double share_sum = shares.x + shares.y + shares.z,
+                 weight_sum = weights.x + weights.y + weights.z;
+    const double share[3] = {shares.x / share_sum, shares.y / share_sum, shares.z / share_sum};
+    const double weight[3] = {weights.x / weight_sum, weights.y / weight_sum,
+                              weights.z / weight_sum};
+    for (int c = 0; c < 3; ++c)
+      if (!(share[c] >= 0 && weight[c] >= 0)) return;  // NaN, too
+    take(columns, share, 3, weight);
+  }
+
+  const Game& g_;
+  GameResult best_{};
+};
+
+// ---- sides --------------------------------------------------------------------------------------
+
+enum class Known : std::uint8_t { kUnknown, kInside, kOutside };
+
+// Which points are inside of a body, by balls that no triangle enters.
+class SideMemory {
+ public:
+  explicit SideMemory(const Shape& shape) : shape_(shape) {}
+
+  // No triangle is nearer to x than `free`.
+  bool is_inside(const Vec3& x, double free) {
+    for (std::size_t i = 0; i < count_; ++i) {
+      if (!(length_sq(x - balls_[i].center) < balls_[i].radius_sq)) continue;
+      if (i > 0) std::swap(balls_[i], balls_[i / 2]);
+      return balls_[i / 2].is_inside;
+    }
+    const bool inside = detail::is_inside(shape_, x, free);
+    Ball& ball = balls_[count_ < kMost ? count_++ : kMost / 2 + next_++ % (kMost / 2)];
+    ball = {x, free * free * (1 - 1e-9), inside};
+    return inside;
+  }
+
+ private:
+  static constexpr std::size_t kMost = 64;
+  struct Ball {
+    Vec3 center{};
+    double radius_sq = 0;
+    bool is_inside = false;
+  };
+
+  const Shape& shape_;
+  std::array<Ball, kMost> balls_{};
+  std::size_t count_ = 0, next_ = 0;
+};
+
+// ---- the search ---------------------------------------------------------------------------------
+
+class DeepestSearch {
+ public:
+  DeepestSearch(const Side& surface, const Side& other, double at_least)
+      : mesh_(surface.body.triangles),
+        other_(other.body),
+        other_box_(to_double(other_.triangles.bounds())),
+        other_from_surface_(inverse(other.world_from_body) * surface.world_from_body),
+        tolerance_(kDepthTolerance * (surface.body.size + other_.size)),
+        // Of closest points, and of corners in the other's frame.
+        slack_(0x1p-21 * (surface.body.size + length(center(to_double(mesh_.bounds()))) +
+                          length(other_from_surface_.translation) +
+                          length(center(to_double(other_.triangles.bounds()))) + other_.size)),
+        sides_(other.shape) {
+    tolerance_ = std::max(tolerance_, 2 * slack_);  // so that it ends
+    best_.depth = at_least;
+    const Mat3 rotation = to_matrix(other_from_surface_.rotation);
+    for (std::size_t i = 0; i < 3; ++i) rows_[i] = rotation.rows[i];
+  }
+
+  Deepest run() {
+    Piece root{};
+    dive(root);
+    while (!heap_.empty() && heap_.front().bound > best_.depth + tolerance_) {
+      std::pop_heap(heap_.begin(), heap_.end());
+      const Piece piece = pieces_[heap_.back().piece];
+      free_.push_back(heap_.back().piece);
+      heap_.pop_back();
+      open(piece);
+    }
+    best_.bound = best_.depth + tolerance_;
+    return best_;
+  }
+
+ private:
+  struct Piece {
+    double bound = 0;  // no point is deeper
+    Vec3 corner[3]{};  // of a triangle
+    std::uint32_t child = 0;
+    bool is_triangle = false;
+    Known known = Known::kUnknown;
+    std::uint8_t near_count = 0;
+    std::uint32_t near[kMostColumns]{};  // triangles of the other surface, to bound it
+  };
+  struct Entry {
+    double bound;
+    std::uint32_t piece;
+    bool operator<(const Entry& other) const {
+      return bound != other.bound ? bound < other.bound : piece < other.piece;
+    }
+  };
+  struct Near {
+    std::uint32_t triangle = kNoTriangle;
+    double distance = std::numeric_limits<double>::infinity();  // metres
+    Vec3 point{};
+  };
+
+  Vec3 place(const Vec3& p) const {
+    return Vec3{dot(rows_[0], p), dot(rows_[1], p), dot(rows_[2], p)} +
+           other_from_surface_.translation;
+  }
+
+  bool can_improve(double bound) const { return bound > best_.depth + tolerance_; }
+
+  Near distance_from(const Vec3& x, std::uint32_t triangle) const {
+    const auto t = isotact::corners(*other_.mesh, triangle);
+    const TrianglePoint p = find_closest_point_on_triangle(to_float(x), t[0], t[1], t[2]);
+    return {triangle, std::sqrt(p.distance_sq), p.point};
+  }
+
+  // The nearest point of the other surface. `first`: some point of it.
+  Near find_nearest(const Vec3& x, const Near& first) const {
+    const auto reach = static_cast<float>(first.distance * (1 + 0x1p-20));
+    const ClosestPoint found = find_closest_point(other_.triangles, to_float(x), reach);
+    if (found.triangle == kNoTriangle) return first;
+    return distance_from(x, found.triangle);
+  }
+
+  // A first path down the hierarchy, so that a depth is known early.
+  void dive(const Piece& root) {
+    open(root);
+    for (int level = 0; level < 2 * kMaxDepth && !heap_.empty(); ++level) {
+      const std::size_t newest = last_best_;
+      if (newest == kNone) return;
+      const auto at = std::find_if(heap_.begin(), heap_.end(),
+                                   [&](const Entry& e) { return e.piece == newest; });
+      if (at == heap_.end()) return;
+      const Piece piece = pieces_[newest];
+      if (piece.is_triangle) return;
+      heap_.erase(at);
+      std::make_heap(heap_.begin(), heap_.end());
+      free_.push_back(static_cast<std::uint32_t>(newest));
+      open(piece);
+    }
+  }
+
+  void open(const Piece& piece) {
+    last_best_ = kNone;
+    last_bound_ = 0;
+    if (piece.is_triangle)
+      halve(piece);
+    else if ((piece.child & kBlockBit) == 0)
+      open_node(piece);
+    else
+      open_block(piece);
+  }
+
+  void push(const Piece& piece) {
+    if (!can_improve(piece.bound)) return;
+    std::uint32_t index = static_cast<std::uint32_t>(pieces_.size());
+    if (free_.empty()) {
+      pieces_.push_back(piece);
+    } else {
+      index = free_.back();
+      free_.pop_back();
+      pieces_[index] = piece;
+    }
+    heap_.push_back({piece.bound, index});
+    std::push_heap(heap_.begin(), heap_.end());
+    if (piece.bound > last_bound_) {
+      last_bound_ = piece.bound;
+      last_best_ = index;
+    }
+  }
+
+  void open_node(const Piece& parent) {
+    const OrientedNode& node = mesh_.oriented_nodes()[parent.child];
+    Vec3 axis[3];
+    for (std::size_t i = 0; i < 3; ++i) {
+      const Vec3 a{double{node.axes[i][0]}, double{node.axes[i][1]}, double{node.axes[i][2]}};
+      axis[i] = {dot(rows_[0], a), dot(rows_[1], a), dot(rows_[2], a)};
+    }
+    const Vec3 origin =
+        place({double{node.origin[0]}, double{node.origin[1]}, double{node.origin[2]}});
+    for (std::uint32_t i = 0; i < node.child_count; ++i) {
+      Vec3 middle = origin, half[3];
+      for (std::size_t k = 0; k < 3; ++k) {
+        const float lower = static_cast<float>(node.lower[k][i]) * node.step[k];
+        const float upper = static_cast<float>(node.upper[k][i]) * node.step[k];
+        middle += axis[k] * (0.5 * (double{lower} + double{upper}));
+        half[k] = axis[k] * (0.5 * (double{upper} - double{lower}));
+      }
+      Piece piece{.bound = 0, .child = node.child[i], .known = parent.known};
+      if (parent.near_count > 0) piece.near[0] = parent.near[0];
+      piece.near_count = std::min<std::uint8_t>(parent.near_count, 1);
+      bound_box(piece, middle, half);
+      push(piece);
+    }
+  }
+
+  void bound_box(Piece& piece, const Vec3& c, const Vec3 (&half)[3]) {
+    Vec3 reach{};
+    for (std::size_t k = 0; k < 3; ++k)
+      for (const Vec3& h : half) reach[k] += std::abs(h[k]);
+    for (std::size_t k = 0; k < 3; ++k)
+      if (c[k] - reach[k] > other_box_.upper[k] + slack_ ||
+          c[k] + reach[k] < other_box_.lower[k] - slack_)
+        return;
+    const double radius =
+        std::sqrt(length_sq(half[0]) + length_sq(half[1]) + length_sq(half[2])) + slack_;
+    const auto bound_by = [&](const Near& near) {
+      double bound = near.distance + radius;
+      if (!can_improve(bound)) return bound;
+      double furthest = 0;
+      for (unsigned corner = 0; corner < 8; ++corner) {
+        Vec3 v = c;
+        for (unsigned k = 0; k < 3; ++k) v += half[k] * ((corner >> k & 1U) != 0 ? 1.0 : -1.0);
+        furthest = std::max(furthest, distance_from(v, near.triangle).distance);
+      }
+      return std::min(bound, furthest + slack_);
+    };
+    Near near;
+    double bound = std::numeric_limits<double>::infinity();
+    if (piece.near_count > 0) {
+      near = distance_from(c, piece.near[0]);
+      bound = bound_by(near);
+      if (!can_improve(bound)) return;
+    }
+    const Near nearest = find_nearest(c, near);
+    if (nearest.triangle != near.triangle) bound = std::min(bound, bound_by(nearest));
+    if (!can_improve(bound)) return;
+    if (piece.known == Known::kUnknown && nearest.distance > radius) {
+      piece.known = sides_.is_inside(c, std::max(0.0, nearest.distance - slack_)) ? Known::kInside
+                                                                                  : Known::kOutside;
+      if (piece.known == Known::kOutside) return;
+    }
+    piece.bound = bound;
+    piece.near[0] = nearest.triangle;
+    piece.near_count = 1;
+  }
+
+  void open_block(const Piece& parent) {
+    const TriangleBlock& block = mesh_.blocks()[parent.child & ~kBlockBit];
+    for (int lane = 0; lane < kBlockWidth && block.triangle[lane] != kNoTriangle; ++lane) {
+      Piece piece = parent;
+      piece.is_triangle = true;
+      for (int k = 0; k < 3; ++k)
+        piece.corner[k] = place({double{block.corner[k][0][lane]}, double{block.corner[k][1][lane]},
+                                 double{block.corner[k][2][lane]}});
+      bound_triangle(piece);
+      push(piece);
+    }
+  }
+
+  void halve(const Piece& parent) {
+    std::size_t longest = 0;
+    double most = -1;
+    for (std::size_t k = 0; k < 3; ++k)
+      if (const double l = length_sq(parent.corner[(k + 1) % 3] - parent.corner[k]); l > most) {
+        most = l;
+        longest = k;
+      }
+    const Vec3 middle = (parent.corner[longest] + parent.corner[(longest + 1) % 3]) * 0.5;
+    for (std::size_t replaced : {longest, (longest + 1) % 3}) {
+      Piece piece = parent;
+      piece.corner[replaced] = middle;
+      bound_triangle(piece);
+      push(piece);
+    }
+  }
+
+  static bool knows(const Piece& piece, std::uint32_t triangle) {
+    return std::find(piece.near, piece.near + piece.near_count, triangle) !=
+           piece.near + piece.near_count;
+  }
+
+  void set_column(Game& game, const Piece& piece, int column) const {
+    for (std::size_t k = 0; k < 3; ++k)
+      game.value[k][column] = distance_from(piece.corner[k], piece.near[column]).distance;
+  }
+
+  // The bound becomes 0 if the piece is done.
+  void bound_triangle(Piece& piece) {
+    piece.bound = 0;
+    for (std::size_t k = 0; k < 3; ++k) {
+      const double a = piece.corner[0][k], b = piece.corner[1][k], c = piece.corner[2][k];
+      if (std::min({a, b, c}) > other_box_.upper[k] + slack_ ||
+          std::max({a, b, c}) < other_box_.lower[k] - slack_)
+        return;
+    }
+    Game game;
+    game.columns = piece.near_count;
+    for (int i = 0; i < game.columns; ++i) set_column(game, piece, i);
+    constexpr int kMostCuts = 6;
+    for (int cut = 0; cut < kMostCuts; ++cut) {
+      GameResult result = GameSolver(game).solve();
+      const double bound = result.bound + slack_;
+      if (!can_improve(bound)) return;
+      const Vec3 x = piece.corner[0] * result.weight[0] + piece.corner[1] * result.weight[1] +
+                     piece.corner[2] * result.weight[2];
+      Near first;
+      for (int i = 0; i < game.columns; ++i)
+        if (const Near near = distance_from(x, piece.near[i]); near.distance < first.distance)
+          first = near;
+      const Near nearest = find_nearest(x, first);
+      double radius_sq = 0;
+      for (const Vec3& v : piece.corner) radius_sq = std::max(radius_sq, length_sq(v - x));
+      const double radius = std::sqrt(radius_sq) + slack_;
+      const bool is_apart = nearest.distance > radius;
+      const bool improves = nearest.distance > best_.depth;
+      bool is_inside = piece.known == Known::kInside;
+      if (piece.known == Known::kUnknown && (is_apart || improves)) {
+        is_inside = sides_.is_inside(x, std::max(0.0, nearest.distance - slack_));
+        if (is_apart) piece.known = is_inside ? Known::kInside : Known::kOutside;
+      }
+      if (piece.known == Known::kOutside) return;
+      if (is_inside && improves)
+        best_ = {.depth = nearest.distance, .bound = 0, .point = x, .nearest = nearest.point};
+      const double least = std::min(bound, nearest.distance + radius);
+      if (!can_improve(least)) return;
+      piece.bound = least;
+      if (knows(piece, nearest.triangle)) return;
+      int column = game.columns;
+      if (column == kMostColumns) {  // in place of the one that bounds x the least
+        column = 0;
+        double most = -1;
+        for (int i = 0; i < kMostColumns; ++i) {
+          double sum = 0;
+          for (int k = 0; k < 3; ++k) sum += result.weight[k] * game.value[k][i];
+          if (sum > most) {
+            most = sum;
+            column = i;
+          }
+        }
+      } else {
+        ++game.columns;
+        ++piece.near_count;
+      }
+      piece.near[column] = nearest.triangle;
+      set_column(game, piece, column);
+    }
+  }
+
+  static constexpr std::size_t kNone = ~std::size_t{0};
+
+  const Bvh& mesh_;
+  const ExactBody& other_;
+  Aabb other_box_;
+  Pose other_from_surface_;
+  Vec3 rows_[3]{};  // of its rotation
+  double tolerance_, slack_;
+  SideMemory sides_;
+  Deepest best_{};
+  std::vector<Piece> pieces_;
+  std::vector<std::uint32_t> free_;
+  std::vector<Entry> heap_;
+  std::size_t last_best_ = kNone;  // of the pieces that the last one was opened into
+  double last_bound_ = 0;
+};
+
+}  // namespace
+
+Deepest find_deepest(const Side& surface, const Side& other, double at_least) {
+  return DeepestSearch(surface, other, at_least).run();
+}
+
+}  // namespace isotact::detail
