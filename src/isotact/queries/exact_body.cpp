@@ -71,6 +71,17 @@ struct MakePrimitive {
   }
 };
 
+// Metres: nearer to the triangles, the sign of the field is not that of the body. Fields of signed
+// distances that were not grown are right wherever their bounds are of one sign; those that may be
+// grown, by a cell, know no sparse nodes (build_field.cpp).
+double unsure_distance(const Shape& shape) {
+  constexpr double kUnsureCells = 2;
+  const auto& field = shape.parts().field;
+  const bool is_plain =
+      field && field->header().shell_offset == 0 && field->header().sparse_from > 0;
+  return is_plain ? 0 : kUnsureCells * shape.cell();
+}
+
 bool is_exact_primitive(const AnalyticSolid& solid) {
   const AnalyticSolid::Primitive& p = solid.primitive();
   return std::holds_alternative<PlaneField>(p) || std::holds_alternative<SphereField>(p) ||
@@ -99,10 +110,9 @@ const ExactBody& exact_body(const Shape& shape) {
 
 bool is_inside(const Shape& shape, const Vec3& point, double distance) {
   if (shape.solid()) return shape.solid()->value(point) < 0;
-  constexpr double kUnsureCells = 2;  // a field may be grown by one to keep thin walls
   if (shape.can_have_field()) {
     const Interval bounds = shape.any_field().distance_bounds(point);
-    if (distance > kUnsureCells * shape.cell() && (bounds.lower > 0 || bounds.upper < 0))
+    if ((bounds.lower > 0 || bounds.upper < 0) && distance > unsure_distance(shape))
       return bounds.upper < 0;
   }
   const auto& data = ShapeAccess::data(shape);

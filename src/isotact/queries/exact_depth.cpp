@@ -9,14 +9,20 @@
 //     Both bounds come nearer to the truth with the square of the piece's size.
 //   * A ball around c without a triangle of the other surface is on one side of it: what is known
 //     of c holds for all pieces in the ball.
+//   * A ball that holds the piece, cut by a plane so that all triangles in the ball are below: the
+//     part above is convex and holds no triangle, so it is on one side. If that is the outside, the
+//     part of the piece above is done.
 #include "isotact/queries/detail/exact_depth.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <span>
 #include <vector>
+
+#include "isotact/geometry/bvh/bvh_visit.h"
 
 namespace isotact::detail {
 namespace {
@@ -123,6 +129,34 @@ class GameSolver {
   GameResult best_{};
 };
 
+// ---- triangles ----------------------------------------------------------------------------------
+
+using Corners = std::array<Vec3, 3>;
+
+// A point of the triangle about as near to p as its nearest one, by the regions of the plane around
+// it (Ericson, Real-Time Collision Detection, 5.1.5). Bounds may use any point of the triangle, so
+// rounding and degenerate triangles do no harm.
+Vec3 find_near_point(const Vec3& p, const Corners& t) {
+  const Vec3 &a = t[0], &b = t[1], &c = t[2];
+  const Vec3 ab = b - a, ac = c - a, ap = p - a;
+  const double d1 = dot(ab, ap), d2 = dot(ac, ap);
+  if (d1 <= 0 && d2 <= 0) return a;
+  const Vec3 bp = p - b;
+  const double d3 = dot(ab, bp), d4 = dot(ac, bp);
+  if (d3 >= 0 && d4 <= d3) return b;
+  const double vc = d1 * d4 - d3 * d2;
+  if (vc <= 0 && d1 >= 0 && d3 <= 0) return d1 > d3 ? a + ab * (d1 / (d1 - d3)) : a;
+  const Vec3 cp = p - c;
+  const double d5 = dot(ab, cp), d6 = dot(ac, cp);
+  if (d6 >= 0 && d5 <= d6) return c;
+  const double vb = d5 * d2 - d1 * d6;
+  if (vb <= 0 && d2 >= 0 && d6 <= 0) return d2 > d6 ? a + ac * (d2 / (d2 - d6)) : a;
+  const double va = d3 * d6 - d5 * d4, e = d4 - d3, f = d5 - d6;
+  if (va <= 0 && e >= 0 && f >= 0) return e + f > 0 ? b + (c - b) * (e / (e + f)) : b;
+  const double sum = va + vb + vc;
+  return sum > 0 ? a + ab * (vb / sum) + ac * (vc / sum) : a;
+}
+
 // ---- sides --------------------------------------------------------------------------------------
 
 enum class Known : std::uint8_t { kUnknown, kInside, kOutside };
@@ -195,10 +229,10 @@ class DeepestSearch {
 
  private:
   struct Piece {
-    double bound = 0;  // no point is deeper
-    Vec3 corner[3]{};  // of a triangle
+    double bound = 0;                                       // no point is deeper
+    Vec3 corner[3]{};                                       // of a triangle
     std::uint32_t child = 0;
-    bool is_triangle = false;
+    bool is_triangle = false, is_clipped = false;
     Known known = Known::kUnknown;
     std::uint8_t near_count = 0;
     std::uint32_t near[kMostColumns]{};  // triangles of the other surface, to bound it
@@ -223,10 +257,14 @@ class DeepestSearch {
 
   bool can_improve(double bound) const { return bound > best_.depth + tolerance_; }
 
-  Near distance_from(const Vec3& x, std::uint32_t triangle) const {
+  Corners corners_of(std::uint32_t triangle) const {
     const auto t = isotact::corners(*other_.mesh, triangle);
-    const TrianglePoint p = find_closest_point_on_triangle(to_float(x), t[0], t[1], t[2]);
-    return {triangle, std::sqrt(p.distance_sq), p.point};
+    return {to_double(t[0]), to_double(t[1]), to_double(t[2])};
+  }
+
+  Near distance_from(const Vec3& x, std::uint32_t triangle) const {
+    const Vec3 point = find_near_point(x, corners_of(triangle));
+    return {triangle, length(point - x), point};
   }
 
   // The nearest point of the other surface. `first`: some point of it.
@@ -259,7 +297,7 @@ class DeepestSearch {
     last_best_ = kNone;
     last_bound_ = 0;
     if (piece.is_triangle)
-      halve(piece);
+      split(piece);
     else if ((piece.child & kBlockBit) == 0)
       open_node(piece);
     else
@@ -301,7 +339,9 @@ class DeepestSearch {
         middle += axis[k] * (0.5 * (double{lower} + double{upper}));
         half[k] = axis[k] * (0.5 * (double{upper} - double{lower}));
       }
-      Piece piece{.bound = 0, .child = node.child[i], .known = parent.known};
+      Piece piece;
+      piece.child = node.child[i];
+      piece.known = parent.known;
       if (parent.near_count > 0) piece.near[0] = parent.near[0];
       piece.near_count = std::min<std::uint8_t>(parent.near_count, 1);
       bound_box(piece, middle, half);
@@ -345,6 +385,16 @@ class DeepestSearch {
                                                                                   : Known::kOutside;
       if (piece.known == Known::kOutside) return;
     }
+    // From a point inside, the line up to the cap's plane leaves the body.
+    Cap cap;
+    if (piece.known == Known::kUnknown &&
+        find_cap(c, std::numbers::sqrt2 * radius, nearest.triangle, cap) &&
+        std::abs(cap.height) <= radius) {
+      double lowest = 0;
+      for (const Vec3& h : half) lowest -= std::abs(dot(cap.up, h));
+      bound = std::min(bound, cap.height - lowest + slack_);
+      if (!can_improve(bound)) return;
+    }
     piece.bound = bound;
     piece.near[0] = nearest.triangle;
     piece.near_count = 1;
@@ -358,6 +408,136 @@ class DeepestSearch {
       for (int k = 0; k < 3; ++k)
         piece.corner[k] = place({double{block.corner[k][0][lane]}, double{block.corner[k][1][lane]},
                                  double{block.corner[k][2][lane]}});
+      if (is_far_from_box(piece)) continue;
+      if (piece.known != Known::kUnknown || !could_clip(piece)) {
+        bound_triangle(piece);
+        push(piece);
+      }
+    }
+  }
+
+  // Whether a first bound, or clipping, settled the piece.
+  bool could_clip(const Piece& piece) {
+    double most = 0;
+    for (const Vec3& v : piece.corner)
+      most = std::max(most, distance_from(v, piece.near[0]).distance);
+    return !can_improve(most + slack_) || clip(piece);
+  }
+
+  void split(const Piece& piece) {
+    if (piece.known == Known::kInside || piece.is_clipped || !clip(piece)) halve(piece);
+  }
+
+  // A plane: points in the ball that are above it are outside of the other body.
+  struct Cap {
+    Vec3 up{};
+    double height = 0;  // over the ball's center
+  };
+
+  // `triangle`: one near the ball's center, whose normal is tried. False if there is no such plane,
+  // or it is not known.
+  bool find_cap(const Vec3& c, double radius, std::uint32_t triangle, Cap& cap) {
+    const Corners t = corners_of(triangle);
+    const Vec3 across = cross(t[1] - t[0], t[2] - t[0]);
+    const double area = length(across);
+    // A ball much larger than the triangles nearby holds too many.
+    constexpr double kMostBySize = 8;
+    if (!(area > 0) || radius * radius > kMostBySize * area) return false;
+    const Vec3 up = across * (1 / area);
+    double upper, lower;
+    if (!find_reach(c, radius, up, upper, lower)) return false;
+    for (const double sign : {1.0, -1.0}) {
+      const double height = (sign > 0 ? upper : -lower) + slack_;
+      const double above = radius - height;
+      if (above < 0.05 * radius) continue;
+      cap = {up * sign, height};
+      // The ball in the middle of the part above.
+      if (!sides_.is_inside(c + cap.up * (height + 0.5 * above), 0.5 * above)) return true;
+    }
+    return false;
+  }
+
+  // Pushes the part of the piece below a plane above which all is outside. False if there is no such
+  // plane.
+  bool clip(const Piece& piece) {
+    const Vec3 c = (piece.corner[0] + piece.corner[1] + piece.corner[2]) * (1.0 / 3);
+    double radius_sq = 0;
+    for (const Vec3& v : piece.corner) radius_sq = std::max(radius_sq, length_sq(v - c));
+    Cap cap;
+    const double radius = std::sqrt(radius_sq) + slack_;
+    if (!find_cap(c, radius, piece.near[0], cap)) return false;
+    const Vec3 on_plane = c + cap.up * cap.height;
+    if (!is_above(piece, on_plane, cap.up)) return false;
+    push_below(piece, on_plane, cap.up);
+    return true;
+  }
+
+  // Heights over c along a direction between which all triangles in a ball around c are. False if
+  // there are too many triangles.
+  bool find_reach(const Vec3& c, double radius, const Vec3& up, double& upper,
+                  double& lower) const {
+    constexpr int kMostTriangles = 40;
+    upper = -radius;
+    lower = radius;
+    int count = 0;
+    Aabbf box;
+    const Vec3 around{radius + slack_, radius + slack_, radius + slack_};
+    extend(box, to_float(c - around));
+    extend(box, to_float(c + around));
+    visit_triangles_in_box(other_.triangles, box, [&](std::uint32_t index) {
+      if (++count > kMostTriangles) return false;
+      const Corners t = corners_of(index);
+      const Vec3 a = t[0] - c, b = t[1] - c, d = t[2] - c;
+      const double heights[3] = {dot(up, a), dot(up, b), dot(up, d)};
+      double highest = std::max({heights[0], heights[1], heights[2]}),
+             lowest = std::min({heights[0], heights[1], heights[2]});
+      if (lowest >= lower && highest <= upper) return true;
+      // The circle in which the triangle's plane cuts the ball.
+      const Vec3 across = cross(b - a, d - a);
+      if (const double area = length(across); area > 0) {
+        const double off = dot(across, a) / area, along = dot(across, up) / area;
+        if (std::abs(off) > radius + slack_) return true;
+        const double spread = std::sqrt(std::max(0.0, radius * radius - off * off) *
+                                        std::max(0.0, 1 - along * along)) +
+                              slack_;
+        highest = std::min(highest, off * along + spread);
+        lowest = std::max(lowest, off * along - spread);
+        if (lowest >= lower && highest <= upper) return true;
+      }
+      if (length(find_near_point(c, t) - c) > radius + slack_) return true;
+      upper = std::max(upper, highest);
+      lower = std::min(lower, lowest);
+      return true;
+    });
+    return count <= kMostTriangles;
+  }
+
+  // Whether a good part of the piece is above the plane.
+  static bool is_above(const Piece& piece, const Vec3& on_plane, const Vec3& up) {
+    double highest = -std::numeric_limits<double>::infinity(), lowest = -highest;
+    for (const Vec3& v : piece.corner) {
+      const double height = dot(up, v - on_plane);
+      highest = std::max(highest, height);
+      lowest = std::min(lowest, height);
+    }
+    return highest > 0.1 * (highest - lowest);
+  }
+
+  void push_below(const Piece& parent, const Vec3& on_plane, const Vec3& up) {
+    Vec3 kept[4];
+    std::size_t count = 0;
+    for (std::size_t k = 0; k < 3; ++k) {
+      const Vec3 &from = parent.corner[k], &to = parent.corner[(k + 1) % 3];
+      const double start = dot(up, from - on_plane), end = dot(up, to - on_plane);
+      if (start <= 0) kept[count++] = from;
+      if ((start <= 0) != (end <= 0)) kept[count++] = from + (to - from) * (start / (start - end));
+    }
+    for (std::size_t k = 2; k < count; ++k) {
+      Piece piece = parent;
+      piece.is_clipped = true;
+      piece.corner[0] = kept[0];
+      piece.corner[1] = kept[k - 1];
+      piece.corner[2] = kept[k];
       bound_triangle(piece);
       push(piece);
     }
@@ -374,6 +554,7 @@ class DeepestSearch {
     const Vec3 middle = (parent.corner[longest] + parent.corner[(longest + 1) % 3]) * 0.5;
     for (std::size_t replaced : {longest, (longest + 1) % 3}) {
       Piece piece = parent;
+      piece.is_clipped = false;
       piece.corner[replaced] = middle;
       bound_triangle(piece);
       push(piece);
@@ -390,15 +571,21 @@ class DeepestSearch {
       game.value[k][column] = distance_from(piece.corner[k], piece.near[column]).distance;
   }
 
-  // The bound becomes 0 if the piece is done.
-  void bound_triangle(Piece& piece) {
-    piece.bound = 0;
+  // Outside of the other body's box.
+  bool is_far_from_box(const Piece& piece) const {
     for (std::size_t k = 0; k < 3; ++k) {
       const double a = piece.corner[0][k], b = piece.corner[1][k], c = piece.corner[2][k];
       if (std::min({a, b, c}) > other_box_.upper[k] + slack_ ||
           std::max({a, b, c}) < other_box_.lower[k] - slack_)
-        return;
+        return true;
     }
+    return false;
+  }
+
+  // The bound becomes 0 if the piece is done.
+  void bound_triangle(Piece& piece) {
+    piece.bound = 0;
+    if (is_far_from_box(piece)) return;
     Game game;
     game.columns = piece.near_count;
     for (int i = 0; i < game.columns; ++i) set_column(game, piece, i);
