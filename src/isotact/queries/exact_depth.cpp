@@ -33,7 +33,7 @@ constexpr double kDepthTolerance = 1e-6;
 
 // ---- matrix games -------------------------------------------------------------------------------
 
-constexpr int kMostColumns = 4;
+constexpr int kMostColumns = 3;
 
 struct Game {
   double value[3][kMostColumns];  // of corners and triangles
@@ -52,9 +52,10 @@ class GameSolver {
  public:
   explicit GameSolver(const Game& game) : g_(game) {}
 
-  GameResult solve() {
-    for (int i = 0; i < g_.columns; ++i) {
-      take_one(i);
+  // Ends early if the value is seen to be at most `enough`.
+  GameResult solve(double enough) {
+    for (int i = 0; i < g_.columns; ++i) take_one(i);
+    for (int i = 0; i < g_.columns && best_.bound > enough; ++i) {
       for (int j = i + 1; j < g_.columns; ++j) {
         take_two(i, j);
         for (int k = j + 1; k < g_.columns; ++k) take_three(i, j, k);
@@ -198,6 +199,7 @@ class DeepestSearch {
  public:
   DeepestSearch(const Side& surface, const Side& other, double at_least)
       : mesh_(surface.body.triangles),
+        shape_(other.shape),
         other_(other.body),
         other_box_(to_double(other_.triangles.bounds())),
         other_from_surface_(inverse(other.world_from_body) * surface.world_from_body),
@@ -214,8 +216,8 @@ class DeepestSearch {
   }
 
   Deepest run() {
-    Piece root{};
-    dive(root);
+    begin_by_field();
+    open(Piece{});
     while (!heap_.empty() && heap_.front().bound > best_.depth + tolerance_) {
       std::pop_heap(heap_.begin(), heap_.end());
       const Piece piece = pieces_[heap_.back().piece];
@@ -229,12 +231,14 @@ class DeepestSearch {
 
  private:
   struct Piece {
-    double bound = 0;                                       // no point is deeper
-    Vec3 corner[3]{};                                       // of a triangle
+    double bound = 0;  // no point is deeper
+    Vec3 corner[3]{};  // of a triangle
     std::uint32_t child = 0;
     bool is_triangle = false, is_clipped = false;
     Known known = Known::kUnknown;
     std::uint8_t near_count = 0;
+    std::uint8_t outer = 0;              // a corner that is outside, ...
+    double reach = 0;                    // ... and how far from it all is: 0 if there is none
     std::uint32_t near[kMostColumns]{};  // triangles of the other surface, to bound it
   };
   struct Entry {
@@ -275,27 +279,96 @@ class DeepestSearch {
     return distance_from(x, found.triangle);
   }
 
-  // A first path down the hierarchy, so that a depth is known early.
-  void dive(const Piece& root) {
-    open(root);
-    for (int level = 0; level < 2 * kMaxDepth && !heap_.empty(); ++level) {
-      const std::size_t newest = last_best_;
-      if (newest == kNone) return;
-      const auto at = std::find_if(heap_.begin(), heap_.end(),
-                                   [&](const Entry& e) { return e.piece == newest; });
-      if (at == heap_.end()) return;
-      const Piece piece = pieces_[newest];
-      if (piece.is_triangle) return;
-      heap_.erase(at);
-      std::make_heap(heap_.begin(), heap_.end());
-      free_.push_back(static_cast<std::uint32_t>(newest));
-      open(piece);
+  struct BoxFrame {
+    Vec3 origin{}, axis[3]{};
+  };
+  BoxFrame place_frame(const OrientedNode& node) const {
+    BoxFrame frame;
+    for (std::size_t i = 0; i < 3; ++i) {
+      const Vec3 a{double{node.axes[i][0]}, double{node.axes[i][1]}, double{node.axes[i][2]}};
+      frame.axis[i] = {dot(rows_[0], a), dot(rows_[1], a), dot(rows_[2], a)};
+    }
+    frame.origin =
+        place(Vec3{double{node.origin[0]}, double{node.origin[1]}, double{node.origin[2]}});
+    return frame;
+  }
+  // The middle of a child's box, and half its sides.
+  static Vec3 place_child(const OrientedNode& node, const BoxFrame& frame, std::uint32_t child,
+                          Vec3 (&half)[3]) {
+    Vec3 middle = frame.origin;
+    for (std::size_t k = 0; k < 3; ++k) {
+      const float lower = static_cast<float>(node.lower[k][child]) * node.step[k];
+      const float upper = static_cast<float>(node.upper[k][child]) * node.step[k];
+      middle += frame.axis[k] * (0.5 * (double{lower} + double{upper}));
+      half[k] = frame.axis[k] * (0.5 * (double{upper} - double{lower}));
+    }
+    return middle;
+  }
+  Vec3 corner_at(const TriangleBlock& block, int lane, int k) const {
+    return place(Vec3{double{block.corner[k][0][lane]}, double{block.corner[k][1][lane]},
+                      double{block.corner[k][2][lane]}});
+  }
+
+  // A guess: some paths down the hierarchy to where the field is deepest. The corners found there
+  // are measured exactly, so that a depth is known from the start.
+  void begin_by_field() {
+    if (!shape_.can_have_field()) return;
+    const AnyField& field = shape_.any_field();
+    struct Step {
+      double value;
+      std::uint32_t child;
+      bool operator<(const Step& other) const { return value < other.value; }
+    };
+    constexpr std::size_t kPaths = 4;
+    std::vector<Step> steps{{0, 0}}, next;
+    struct Corner {
+      double value = 0;
+      Vec3 at{};
+    };
+    Corner deepest[2];
+    while (!steps.empty()) {
+      next.clear();
+      for (const Step& step : steps) {
+        if ((step.child & kBlockBit) != 0) {
+          const TriangleBlock& block = mesh_.blocks()[step.child & ~kBlockBit];
+          for (int lane = 0; lane < kBlockWidth && block.triangle[lane] != kNoTriangle; ++lane)
+            for (int k = 0; k < 3; ++k) {
+              const Vec3 at = corner_at(block, lane, k);
+              const double value = field.value(at);
+              if (value < deepest[0].value) {
+                deepest[1] = deepest[0];
+                deepest[0] = {value, at};
+              } else if (value < deepest[1].value && value > deepest[0].value) {
+                deepest[1] = {value, at};
+              }
+            }
+          continue;
+        }
+        const OrientedNode& node = mesh_.oriented_nodes()[step.child];
+        const BoxFrame frame = place_frame(node);
+        for (std::uint32_t i = 0; i < node.child_count; ++i) {
+          Vec3 half[3];
+          const Vec3 middle = place_child(node, frame, i, half);
+          const double radius =
+              std::sqrt(length_sq(half[0]) + length_sq(half[1]) + length_sq(half[2]));
+          const double value = field.value(middle) - radius;
+          if (-value > best_.depth) next.push_back({value, node.child[i]});
+        }
+      }
+      std::sort(next.begin(), next.end());
+      if (next.size() > kPaths) next.resize(kPaths);
+      std::swap(steps, next);
+    }
+    for (const Corner& corner : deepest) {
+      if (!(-corner.value > best_.depth)) continue;
+      const Near near = find_nearest(corner.at, {});
+      if (near.distance > best_.depth &&
+          sides_.is_inside(corner.at, std::max(0.0, near.distance - slack_)))
+        best_ = {.depth = near.distance, .bound = 0, .point = corner.at, .nearest = near.point};
     }
   }
 
   void open(const Piece& piece) {
-    last_best_ = kNone;
-    last_bound_ = 0;
     if (piece.is_triangle)
       split(piece);
     else if ((piece.child & kBlockBit) == 0)
@@ -316,29 +389,14 @@ class DeepestSearch {
     }
     heap_.push_back({piece.bound, index});
     std::push_heap(heap_.begin(), heap_.end());
-    if (piece.bound > last_bound_) {
-      last_bound_ = piece.bound;
-      last_best_ = index;
-    }
   }
 
   void open_node(const Piece& parent) {
     const OrientedNode& node = mesh_.oriented_nodes()[parent.child];
-    Vec3 axis[3];
-    for (std::size_t i = 0; i < 3; ++i) {
-      const Vec3 a{double{node.axes[i][0]}, double{node.axes[i][1]}, double{node.axes[i][2]}};
-      axis[i] = {dot(rows_[0], a), dot(rows_[1], a), dot(rows_[2], a)};
-    }
-    const Vec3 origin =
-        place({double{node.origin[0]}, double{node.origin[1]}, double{node.origin[2]}});
+    const BoxFrame frame = place_frame(node);
     for (std::uint32_t i = 0; i < node.child_count; ++i) {
-      Vec3 middle = origin, half[3];
-      for (std::size_t k = 0; k < 3; ++k) {
-        const float lower = static_cast<float>(node.lower[k][i]) * node.step[k];
-        const float upper = static_cast<float>(node.upper[k][i]) * node.step[k];
-        middle += axis[k] * (0.5 * (double{lower} + double{upper}));
-        half[k] = axis[k] * (0.5 * (double{upper} - double{lower}));
-      }
+      Vec3 half[3];
+      const Vec3 middle = place_child(node, frame, i, half);
       Piece piece;
       piece.child = node.child[i];
       piece.known = parent.known;
@@ -405,9 +463,7 @@ class DeepestSearch {
     for (int lane = 0; lane < kBlockWidth && block.triangle[lane] != kNoTriangle; ++lane) {
       Piece piece = parent;
       piece.is_triangle = true;
-      for (int k = 0; k < 3; ++k)
-        piece.corner[k] = place({double{block.corner[k][0][lane]}, double{block.corner[k][1][lane]},
-                                 double{block.corner[k][2][lane]}});
+      for (int k = 0; k < 3; ++k) piece.corner[k] = corner_at(block, lane, k);
       if (is_far_from_box(piece)) continue;
       if (piece.known != Known::kUnknown || !could_clip(piece)) {
         bound_triangle(piece);
@@ -425,7 +481,38 @@ class DeepestSearch {
   }
 
   void split(const Piece& piece) {
-    if (piece.known == Known::kInside || piece.is_clipped || !clip(piece)) halve(piece);
+    double longest_sq = 0;
+    for (std::size_t k = 0; k < 3; ++k)
+      longest_sq = std::max(longest_sq, length_sq(piece.corner[(k + 1) % 3] - piece.corner[k]));
+    const bool is_known = piece.known == Known::kInside;
+    constexpr double kMuch = 0.5;
+    if (piece.reach * piece.reach > kMuch * kMuch * longest_sq)
+      cut_corner(piece);
+    else if (is_known || piece.is_clipped || !clip(piece))
+      halve(piece);
+  }
+
+  // Leaves out the triangle at the outer corner: it lies in a ball that is outside.
+  void cut_corner(const Piece& parent) {
+    const Vec3 &v = parent.corner[parent.outer], &a = parent.corner[(parent.outer + 1) % 3],
+               &b = parent.corner[(parent.outer + 2) % 3];
+    const double to_a = length(a - v), to_b = length(b - v);
+    Piece piece = parent;
+    piece.is_clipped = false;
+    piece.reach = 0;
+    const auto push_corners = [&](const Vec3& p, const Vec3& q, const Vec3& r) {
+      piece.corner[0] = p;
+      piece.corner[1] = q;
+      piece.corner[2] = r;
+      Piece part = piece;
+      bound_triangle(part);
+      push(part);
+    };
+    const bool has_a = to_a > parent.reach, has_b = to_b > parent.reach;
+    const Vec3 on_a = has_a ? v + (a - v) * (parent.reach / to_a) : a;
+    const Vec3 on_b = has_b ? v + (b - v) * (parent.reach / to_b) : b;
+    if (has_a) push_corners(on_a, a, b);
+    if (has_b) push_corners(on_a, b, on_b);
   }
 
   // A plane: points in the ball that are above it are outside of the other body.
@@ -457,8 +544,8 @@ class DeepestSearch {
     return false;
   }
 
-  // Pushes the part of the piece below a plane above which all is outside. False if there is no such
-  // plane.
+  // Pushes the part of the piece below a plane above which all is outside. False if there is no
+  // such plane.
   bool clip(const Piece& piece) {
     const Vec3 c = (piece.corner[0] + piece.corner[1] + piece.corner[2]) * (1.0 / 3);
     double radius_sq = 0;
@@ -591,7 +678,7 @@ class DeepestSearch {
     for (int i = 0; i < game.columns; ++i) set_column(game, piece, i);
     constexpr int kMostCuts = 6;
     for (int cut = 0; cut < kMostCuts; ++cut) {
-      GameResult result = GameSolver(game).solve();
+      GameResult result = GameSolver(game).solve(best_.depth + tolerance_ - slack_);
       const double bound = result.bound + slack_;
       if (!can_improve(bound)) return;
       const Vec3 x = piece.corner[0] * result.weight[0] + piece.corner[1] * result.weight[1] +
@@ -612,6 +699,13 @@ class DeepestSearch {
         if (is_apart) piece.known = is_inside ? Known::kInside : Known::kOutside;
       }
       if (piece.known == Known::kOutside) return;
+      piece.reach = 0;
+      if (improves && !is_inside)
+        for (std::uint8_t k = 0; k < 3; ++k)
+          if (result.weight[k] == 1) {
+            piece.outer = k;
+            piece.reach = std::max(0.0, nearest.distance - slack_);
+          }
       if (is_inside && improves)
         best_ = {.depth = nearest.distance, .bound = 0, .point = x, .nearest = nearest.point};
       const double least = std::min(bound, nearest.distance + radius);
@@ -639,9 +733,8 @@ class DeepestSearch {
     }
   }
 
-  static constexpr std::size_t kNone = ~std::size_t{0};
-
   const Bvh& mesh_;
+  const Shape& shape_;
   const ExactBody& other_;
   Aabb other_box_;
   Pose other_from_surface_;
@@ -652,8 +745,6 @@ class DeepestSearch {
   std::vector<Piece> pieces_;
   std::vector<std::uint32_t> free_;
   std::vector<Entry> heap_;
-  std::size_t last_best_ = kNone;  // of the pieces that the last one was opened into
-  double last_bound_ = 0;
 };
 
 }  // namespace
