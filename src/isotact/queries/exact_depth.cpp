@@ -485,7 +485,7 @@ class DeepestSearch {
     for (std::size_t k = 0; k < 3; ++k)
       longest_sq = std::max(longest_sq, length_sq(piece.corner[(k + 1) % 3] - piece.corner[k]));
     const bool is_known = piece.known == Known::kInside;
-    constexpr double kMuch = 0.5;
+    constexpr double kMuch = 0.4;
     if (piece.reach * piece.reach > kMuch * kMuch * longest_sq)
       cut_corner(piece);
     else if (is_known || piece.is_clipped || !clip(piece))
