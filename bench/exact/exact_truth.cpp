@@ -145,14 +145,20 @@ class TruthCheck {
     const auto limit = static_cast<std::uint64_t>(std::pow(10, random.uniform(0, 3)));
     const DistanceResult cut =
         distance(a_.shape, {}, b_.shape, pose_, {.max_tests = limit, .want_depth = false});
-    require(cut.lower_bound <= r.distance && cut.upper_bound >= r.distance,
+    require(cut.lower_bound <= r.distance && cut.upper_bound >= r.distance - 1e-12 * size_of(pair_),
             "bounds hold at any limit");
+    const double rounding = 1e-12 * size_of(pair_);
     const double reach = r.distance * random.uniform(0, 2);
     const DistanceResult within =
         distance(a_.shape, {}, b_.shape, pose_, {.max_distance = reach, .want_depth = false});
-    require(within.lower_bound <= r.distance && within.upper_bound >= r.distance &&
-                (r.distance > reach || within.distance == r.distance),
+    require(within.lower_bound <= r.distance && within.upper_bound >= r.distance - rounding &&
+                (r.distance > reach || std::abs(within.distance - r.distance) <= rounding),
             "bounds hold at any greatest distance");
+    const DistanceResult near =
+        distance(a_.shape, {}, b_.shape, pose_, {.near_enough = reach, .want_depth = false});
+    require(near.lower_bound <= r.distance && near.upper_bound >= r.distance - rounding &&
+                (near.status == DistanceStatus::kNearEnough) == (near.upper_bound <= reach),
+            "bounds hold at any threshold");
   }
 
   const BodyPair& pair_;

@@ -27,8 +27,15 @@ struct DistanceRequest {
   // and lower_bound is this.
   double max_distance = std::numeric_limits<double>::infinity();
   std::uint64_t max_tests = 0;  // kExact: boxes and triangles before giving up; 0: no limit
-  // kExact: the depth of the deepest point where bodies overlap. Without it, `distance` is 0 there.
+  // kExact, metres. The search ends at the first pair of points that is as near as this; `distance`
+  // is then an upper bound, and depths are not computed. 0: it ends where bodies touch.
+  double near_enough = 0;
+  // kExact: the depth of the deepest point where bodies overlap. Without it, `distance` and its
+  // bounds are 0 there, unless a half-space, sphere or capsule is involved. max_tests and the
+  // tolerances hold for this search, too.
   bool want_depth = true;
+  // kExact: a translation that separates bodies that overlap. It takes some milliseconds.
+  bool want_separation = false;
 
   // The rest is for kField.
   Method method = Method::kAutomatic;  // or kPoints; the others know no distance
@@ -39,7 +46,8 @@ struct DistanceRequest {
 
 enum class DistanceStatus : std::uint8_t {
   kDone,
-  kGaveUp,  // Stopped by a limit: the distance is between lower_bound and upper_bound.
+  kGaveUp,      // Stopped by a limit: the distance is between lower_bound and upper_bound.
+  kNearEnough,  // Stopped by near_enough: upper_bound is at most that.
 };
 
 struct DistanceResult {
@@ -57,6 +65,11 @@ struct DistanceResult {
   // kExact. The surfaces share a point; or they do not, and a part of one body lies inside of the
   // other. On open meshes `contained` is what the field takes for inside.
   bool touching = false, contained = false;
+  // Moving A by `separation` (world frame) separates the bodies: a distance at the moved pose has
+  // proved it. Its length is an upper bound of the penetration depth, the least such translation.
+  // Not set unless it was asked for and bodies overlap, or if no translation could be proved.
+  bool has_separation = false;
+  Vec3 separation{};
   Contact contact{};         // the nearest points; its depth is -distance
   std::uint64_t values = 0;  // Field values that were read.
   std::uint64_t tests = 0;   // Boxes and triangles that were tested.

@@ -197,7 +197,7 @@ class SideMemory {
 
 class DeepestSearch {
  public:
-  DeepestSearch(const Side& surface, const Side& other, double at_least)
+  DeepestSearch(const Side& surface, const Side& other, const DepthSettings& settings)
       : mesh_(surface.body.triangles),
         shape_(other.shape),
         other_(other.body),
@@ -209,8 +209,11 @@ class DeepestSearch {
                           length(other_from_surface_.translation) +
                           length(center(to_double(other_.triangles.bounds()))) + other_.size)),
         sides_(other.shape) {
-    tolerance_ = std::max(tolerance_, 2 * slack_);  // so that it ends
-    best_.depth = at_least;
+    // At least twice the slack, so that it ends.
+    tolerance_ = std::max({tolerance_, 2 * slack_, settings.absolute_tolerance});
+    relative_ = settings.relative_tolerance;
+    max_tests_ = settings.max_tests;
+    best_.depth = settings.at_least;
     const Mat3 rotation = to_matrix(other_from_surface_.rotation);
     for (std::size_t i = 0; i < 3; ++i) rows_[i] = rotation.rows[i];
   }
@@ -218,14 +221,19 @@ class DeepestSearch {
   Deepest run() {
     begin_by_field();
     open(Piece{});
-    while (!heap_.empty() && heap_.front().bound > best_.depth + tolerance_) {
+    while (!heap_.empty() && can_improve(heap_.front().bound)) {
+      if (max_tests_ > 0 && best_.tests >= max_tests_) {
+        best_.gave_up = true;
+        best_.bound = heap_.front().bound;
+        return best_;
+      }
       std::pop_heap(heap_.begin(), heap_.end());
       const Piece piece = pieces_[heap_.back().piece];
       free_.push_back(heap_.back().piece);
       heap_.pop_back();
       open(piece);
     }
-    best_.bound = best_.depth + tolerance_;
+    best_.bound = enough();
     return best_;
   }
 
@@ -259,7 +267,9 @@ class DeepestSearch {
            other_from_surface_.translation;
   }
 
-  bool can_improve(double bound) const { return bound > best_.depth + tolerance_; }
+  // Deeper points than this are searched for.
+  double enough() const { return best_.depth + tolerance_ + relative_ * best_.depth; }
+  bool can_improve(double bound) const { return bound > enough(); }
 
   Corners corners_of(std::uint32_t triangle) const {
     const auto t = isotact::corners(*other_.mesh, triangle);
@@ -269,6 +279,12 @@ class DeepestSearch {
   Near distance_from(const Vec3& x, std::uint32_t triangle) const {
     const Vec3 point = find_near_point(x, corners_of(triangle));
     return {triangle, length(point - x), point};
+  }
+
+  void set_best(const Near& near, const Vec3& point) {
+    best_.depth = near.distance;
+    best_.point = point;
+    best_.nearest = near.point;
   }
 
   // The nearest point of the other surface. `first`: some point of it.
@@ -364,7 +380,7 @@ class DeepestSearch {
       const Near near = find_nearest(corner.at, {});
       if (near.distance > best_.depth &&
           sides_.is_inside(corner.at, std::max(0.0, near.distance - slack_)))
-        best_ = {.depth = near.distance, .bound = 0, .point = corner.at, .nearest = near.point};
+        set_best(near, corner.at);
     }
   }
 
@@ -408,6 +424,7 @@ class DeepestSearch {
   }
 
   void bound_box(Piece& piece, const Vec3& c, const Vec3 (&half)[3]) {
+    ++best_.tests;
     Vec3 reach{};
     for (std::size_t k = 0; k < 3; ++k)
       for (const Vec3& h : half) reach[k] += std::abs(h[k]);
@@ -671,6 +688,7 @@ class DeepestSearch {
 
   // The bound becomes 0 if the piece is done.
   void bound_triangle(Piece& piece) {
+    ++best_.tests;
     piece.bound = 0;
     if (is_far_from_box(piece)) return;
     Game game;
@@ -678,7 +696,7 @@ class DeepestSearch {
     for (int i = 0; i < game.columns; ++i) set_column(game, piece, i);
     constexpr int kMostCuts = 6;
     for (int cut = 0; cut < kMostCuts; ++cut) {
-      GameResult result = GameSolver(game).solve(best_.depth + tolerance_ - slack_);
+      GameResult result = GameSolver(game).solve(enough() - slack_);
       const double bound = result.bound + slack_;
       if (!can_improve(bound)) return;
       const Vec3 x = piece.corner[0] * result.weight[0] + piece.corner[1] * result.weight[1] +
@@ -706,8 +724,7 @@ class DeepestSearch {
             piece.outer = k;
             piece.reach = std::max(0.0, nearest.distance - slack_);
           }
-      if (is_inside && improves)
-        best_ = {.depth = nearest.distance, .bound = 0, .point = x, .nearest = nearest.point};
+      if (is_inside && improves) set_best(nearest, x);
       const double least = std::min(bound, nearest.distance + radius);
       if (!can_improve(least)) return;
       piece.bound = least;
@@ -739,7 +756,8 @@ class DeepestSearch {
   Aabb other_box_;
   Pose other_from_surface_;
   Vec3 rows_[3]{};  // of its rotation
-  double tolerance_, slack_;
+  double tolerance_, slack_, relative_ = 0;
+  std::uint64_t max_tests_ = 0;
   SideMemory sides_;
   Deepest best_{};
   std::vector<Piece> pieces_;
@@ -749,8 +767,8 @@ class DeepestSearch {
 
 }  // namespace
 
-Deepest find_deepest(const Side& surface, const Side& other, double at_least) {
-  return DeepestSearch(surface, other, at_least).run();
+Deepest find_deepest(const Side& surface, const Side& other, const DepthSettings& settings) {
+  return DeepestSearch(surface, other, settings).run();
 }
 
 }  // namespace isotact::detail

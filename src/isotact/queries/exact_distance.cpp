@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "isotact/geometry/bvh/mesh_distance.h"
 #include "isotact/queries/detail/exact_body.h"
@@ -27,7 +28,8 @@ void set_witnesses(DistanceResult& result, const Vec3& on_a, const Vec3& on_b, c
 }
 
 // A half-space and a body with triangles.
-DistanceResult compute_to_plane(const Side& plane, const Side& body, bool plane_is_a) {
+DistanceResult compute_to_plane(const Side& plane, const Side& body, bool plane_is_a,
+                                const DistanceRequest& request) {
   const Pose plane_from_body = inverse(plane.world_from_body) * body.world_from_body;
   const PlaneField& p = *plane.body.half_space;
   double least = kInfinity;
@@ -52,6 +54,12 @@ DistanceResult compute_to_plane(const Side& plane, const Side& body, bool plane_
   const Vec3 up = rotate(plane.world_from_body.rotation, p.normal);
   set_witnesses(result, plane_is_a ? on_plane : on_body, plane_is_a ? on_body : on_plane,
                 plane_is_a ? -up : up);
+  if (request.want_separation && result.touching) {
+    const std::optional<Vec3> separation = find_separation(
+        plane_is_a ? plane : body, plane_is_a ? body : plane, plane_is_a ? -up : up);
+    result.has_separation = separation.has_value();
+    if (separation) result.separation = *separation;
+  }
   return result;
 }
 
@@ -68,9 +76,32 @@ bool is_contained(const Side& a, const Side& b) {
   });
 }
 
+// No point of one body is deeper inside of the other one.
+double most_depth(const Side& a, const Side& b) {
+  const auto half_least_side = [](const Side& side) {
+    const Vec3 size = extent(to_double(side.body.triangles.bounds()));
+    return 0.5 * std::min({size.x, size.y, size.z}) + side.body.radius;
+  };
+  return std::max(half_least_side(a), half_least_side(b)) + a.body.radius + b.body.radius;
+}
+
 // The deepest point of either surface inside of the other body.
-void set_depth(DistanceResult& result, const Side& a, const Side& b) {
-  const Deepest of_a = find_deepest(a, b, 0), of_b = find_deepest(b, a, of_a.depth);
+void set_depth(DistanceResult& result, const Side& a, const Side& b,
+               const DistanceRequest& request) {
+  DepthSettings settings{.relative_tolerance = request.relative_tolerance,
+                         .absolute_tolerance = request.absolute_tolerance};
+  const auto search = [&](const Side& surface, const Side& other) {
+    if (request.max_tests > 0)
+      settings.max_tests =
+          std::max<std::uint64_t>(1, request.max_tests - std::min(request.max_tests, result.tests));
+    const Deepest found = find_deepest(surface, other, settings);
+    result.tests += found.tests;
+    if (found.gave_up) result.status = DistanceStatus::kGaveUp;
+    return found;
+  };
+  const Deepest of_a = search(a, b);
+  settings.at_least = of_a.depth;
+  const Deepest of_b = search(b, a);
   const bool a_is_deeper = of_a.depth >= of_b.depth;
   const Deepest& deepest = a_is_deeper ? of_a : of_b;
   const Pose& frame = (a_is_deeper ? b : a).world_from_body;
@@ -90,14 +121,17 @@ DistanceResult compute_exact_distance(const Shape& shape_a, const Pose& world_fr
                                       const DistanceRequest& request) {
   const Side a{shape_a, exact_body(shape_a), world_from_a};
   const Side b{shape_b, exact_body(shape_b), world_from_b};
-  if (a.body.half_space) return compute_to_plane(a, b, true);
-  if (b.body.half_space) return compute_to_plane(b, a, false);
+  if (a.body.half_space || b.body.half_space) {
+    const bool plane_is_a = a.body.half_space.has_value();
+    return compute_to_plane(plane_is_a ? a : b, plane_is_a ? b : a, plane_is_a, request);
+  }
   const double radii = a.body.radius + b.body.radius;
   const MeshDistance found = compute_mesh_distance(
       a.body.triangles, b.body.triangles, inverse(world_from_a) * world_from_b,
       {.relative_tolerance = request.relative_tolerance,
        .absolute_tolerance = request.absolute_tolerance,
        .max_distance = request.max_distance + radii,
+       .near_enough = request.near_enough > 0 ? request.near_enough + radii : 0,
        .max_tests = request.max_tests});
   DistanceResult result;
   result.exact = true;
@@ -112,19 +146,35 @@ DistanceResult compute_exact_distance(const Shape& shape_a, const Pose& world_fr
   if (std::isfinite(found.distance))
     set_witnesses(result, on_a - out * a.body.radius, on_b + out * b.body.radius, apart);
   result.touching = found.touching || result.distance <= 0;
-  if (found.gave_up && !result.touching) return result;
   // What is inside of a ball, or of a capsule, is as near to its middle as touches already.
   const auto is_part_in = [](const Side& of, const Side& body) {
     return body.body.radius == 0 && is_contained(of, body);
   };
+  // If the search was cut short, surfaces may touch: a part inside then tells that bodies overlap.
   result.contained = !found.touching && (is_part_in(a, b) || is_part_in(b, a));
-  if (!result.touching && !result.contained) return result;
+  const bool may_touch = found.gave_up && !result.touching && found.lower_bound <= radii;
+  const bool wants_depth = request.want_depth && request.near_enough == 0;
+  if (!result.touching && !result.contained) {
+    if (may_touch && wants_depth) result.lower_bound = -most_depth(a, b);
+    if (!found.gave_up && request.near_enough > 0 && result.distance <= request.near_enough)
+      result.status = DistanceStatus::kNearEnough;
+    return result;
+  }
   // Of spheres and capsules the depth is known while their middle is outside of the other.
   if (radii > 0) {
     result.exact = !found.touching && !result.contained;
-    return result;
+  } else if (wants_depth) {
+    set_depth(result, a, b, request);
+  } else {
+    result.distance = result.lower_bound = result.upper_bound = 0;
+    if (request.near_enough > 0) result.status = DistanceStatus::kNearEnough;
   }
-  if (request.want_depth) set_depth(result, a, b);
+  if (request.want_separation) {
+    const Vec3 guess = result.contact.point_on_b - result.contact.point_on_a;
+    const std::optional<Vec3> separation = find_separation(a, b, guess);
+    result.has_separation = separation.has_value();
+    if (separation) result.separation = *separation;
+  }
   return result;
 }
 
