@@ -136,10 +136,11 @@ TEST(ExactDistance, SimpleSolidsAgreeWithFormulas) {
 
 TEST(ExactDistance, AsksAreAnsweredOrRefused) {
   const Shape gear = shape_of(make_shape("gear", {}));
-  const Shape torus = Shape::from_analytic(TorusField{});
+  const Shape tube = Shape::from_analytic(
+      Difference{CylinderField{.radius = 0.4}, CylinderField{.radius = 0.3, .height = 2}});
   const Pose up{.translation = {0, 5, 0}};
-  EXPECT_THROW(distance(gear, {}, torus, up, {.accuracy = Accuracy::kExact}), Error);
-  EXPECT_FALSE(distance(gear, {}, torus, up).exact);
+  EXPECT_THROW(distance(gear, {}, tube, up, {.accuracy = Accuracy::kExact}), Error);
+  EXPECT_FALSE(distance(gear, {}, tube, up).exact);
   EXPECT_FALSE(distance(gear, {}, gear, up, {.accuracy = Accuracy::kField}).exact);
   const DistanceResult exact = distance(gear, {}, gear, up);
   EXPECT_TRUE(exact.exact);
@@ -285,6 +286,44 @@ TEST(ExactDistance, KnownSeparations) {
   }
   EXPECT_THROW(distance(box, {}, box, {}, {.accuracy = Accuracy::kField, .near_enough = 1}), Error);
   EXPECT_THROW(distance(box, {}, box, {}, {.near_enough = -1}), Error);
+}
+
+// Beside the formulas, from a ball, a point nearly, and a plane.
+template <typename Solid>
+void compare_with_formula(const Solid& solid, Random& random) {
+  const Shape shape = Shape::from_analytic(solid);
+  const Shape dot_shape = Shape::from_analytic(SphereField{.radius = 1e-3});
+  int outside = 0;
+  for (int i = 0; i < unless_slow(400, 40); ++i) {
+    const Pose world = random_pose(random, 2);
+    const Vec3 x = random.in_box({-1, -1, -1}, {1, 1, 1});
+    const double truth = solid.value(x) - 1e-3;
+    const DistanceResult r =
+        distance(dot_shape, {.translation = transform_point(world, x)}, shape, world);
+    if (truth < 0.001) continue;
+    ++outside;
+    ASSERT_TRUE(r.exact);
+    ASSERT_NEAR(r.distance, truth, 2e-6);
+    ASSERT_LE(r.lower_bound, truth + 1e-9);
+    ASSERT_GE(r.upper_bound, truth - 1e-9);
+    ASSERT_LE(r.upper_bound - r.lower_bound, 4e-6);
+  }
+  EXPECT_GT(outside, unless_slow(150, 10));
+}
+
+TEST(ExactDistance, RoundSolidsAreExactToTheirTolerance) {
+  Random random(26);
+  compare_with_formula(CylinderField{.center = {0.1, 0, -0.2}}, random);
+  compare_with_formula(ConeField{.center = {0, 0.1, 0.2}}, random);
+  compare_with_formula(TorusField{.center = {0.1, 0.1, 0}}, random);
+  // Two crossing rods: depth and separation.
+  const Shape rod = Shape::from_analytic(CylinderField{.radius = 0.1, .height = 2});
+  const Pose across{.rotation = rotation_about({1, 0, 0}, 1.5707963267948966),
+                    .translation = {0.15, 0, 0}};
+  const DistanceResult r = distance(rod, {}, rod, across, {.want_separation = true});
+  EXPECT_TRUE(r.exact && r.touching && r.has_separation);
+  EXPECT_NEAR(length(r.separation), 0.05, 1e-5);
+  EXPECT_LE(r.lower_bound, r.distance);
 }
 
 }  // namespace

@@ -102,8 +102,10 @@ DistanceResult distance(const Shape& a, const Pose& world_from_a, const Shape& b
 
 void prepare(const Shape& shape, const DistanceRequest& request) {
   check(request);
-  if (request.accuracy != Accuracy::kField && detail::can_be_exact(shape))
+  if (request.accuracy != Accuracy::kField && detail::can_be_exact(shape)) {
     detail::exact_body(shape);
+    detail::prepare_sides(shape);
+  }
   if (request.accuracy == Accuracy::kExact) return;
   if (shape.can_have_points()) shape.points();
   if (shape.can_have_field()) shape.any_field();

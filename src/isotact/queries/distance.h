@@ -4,8 +4,12 @@
 //   if (r.status == DistanceStatus::kDone) ... r.distance, r.contact.point_on_a ...
 //
 // By default the answer is exact if both shapes keep their triangles (Shape::from_mesh) or are a
-// plane, sphere, capsule or box. Otherwise the points of each body are searched for the nearest to
-// the other body's surface, in every role that the shapes can take.
+// plane, sphere, capsule, box, cylinder, cone or torus. Otherwise the points of each body are
+// searched for the nearest to the other body's surface, in every role that the shapes can take.
+//
+// "Further than 5 mm?": {.max_distance = 0.005, .want_depth = false} answers by an infinite
+// distance; pairs that are far apart end at their boxes, in less than a microsecond. "As near as
+// 5 mm?": {.near_enough = 0.005} answers by the status, and ends at the first such pair of points.
 #pragma once
 
 #include <cstdint>
@@ -54,7 +58,8 @@ struct DistanceResult {
   DistanceStatus status = DistanceStatus::kDone;
   // Whether the triangles decided. The distance is then exact to rounding: 2^-44 of the
   // coordinates, for simple solids 2^-22 of their size, for depths 2e-6 of the bodies' size and
-  // place.
+  // place. The circles of cylinders, cones and tori are polygons, to 6e-7 of their radius; bounds
+  // include this error, `touching` and `contained` do not.
   bool exact = false;
   // Metres: between the nearest points, negative if the bodies overlap (then minus the depth of the
   // deepest point of either surface).

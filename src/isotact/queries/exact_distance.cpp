@@ -116,18 +116,38 @@ void set_depth(DistanceResult& result, const Side& a, const Side& b,
 
 }  // namespace
 
+namespace {
+
+// Round solids are polygons here: the bounds hold for the solids.
+DistanceResult widened(DistanceResult result, const Side& a, const Side& b) {
+  const double error = a.body.error + b.body.error;
+  result.lower_bound -= error;
+  result.upper_bound += error;
+  return result;
+}
+
+DistanceResult measure_bodies(const Side& a, const Side& b, const DistanceRequest& request);
+
+}  // namespace
+
 DistanceResult compute_exact_distance(const Shape& shape_a, const Pose& world_from_a,
                                       const Shape& shape_b, const Pose& world_from_b,
                                       const DistanceRequest& request) {
   const Side a{shape_a, exact_body(shape_a), world_from_a};
   const Side b{shape_b, exact_body(shape_b), world_from_b};
+  return widened(measure_bodies(a, b, request), a, b);
+}
+
+namespace {
+
+DistanceResult measure_bodies(const Side& a, const Side& b, const DistanceRequest& request) {
   if (a.body.half_space || b.body.half_space) {
     const bool plane_is_a = a.body.half_space.has_value();
     return compute_to_plane(plane_is_a ? a : b, plane_is_a ? b : a, plane_is_a, request);
   }
   const double radii = a.body.radius + b.body.radius;
   const MeshDistance found = compute_mesh_distance(
-      a.body.triangles, b.body.triangles, inverse(world_from_a) * world_from_b,
+      a.body.triangles, b.body.triangles, inverse(a.world_from_body) * b.world_from_body,
       {.relative_tolerance = request.relative_tolerance,
        .absolute_tolerance = request.absolute_tolerance,
        .max_distance = request.max_distance + radii,
@@ -139,8 +159,8 @@ DistanceResult compute_exact_distance(const Shape& shape_a, const Pose& world_fr
   result.status = found.gave_up ? DistanceStatus::kGaveUp : DistanceStatus::kDone;
   result.distance = result.upper_bound = found.distance - radii;
   result.lower_bound = found.lower_bound - radii;
-  const Vec3 on_a = transform_point(world_from_a, found.point_on_a),
-             on_b = transform_point(world_from_a, found.point_on_b);
+  const Vec3 on_a = transform_point(a.world_from_body, found.point_on_a),
+             on_b = transform_point(a.world_from_body, found.point_on_b);
   const Vec3 apart = on_a - on_b;
   const Vec3 out = length_sq(apart) > 0 ? normalized(apart) : Vec3{0, 1, 0};
   if (std::isfinite(found.distance))
@@ -177,5 +197,7 @@ DistanceResult compute_exact_distance(const Shape& shape_a, const Pose& world_fr
   }
   return result;
 }
+
+}  // namespace
 
 }  // namespace isotact::detail
