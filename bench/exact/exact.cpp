@@ -12,8 +12,10 @@ struct Part {
   std::string_view name;
   void (*run)(const Options&, Report&);
 };
-constexpr Part kParts[] = {
-    {"distance", bench_distance}, {"depth", bench_depth}, {"truth", bench_truth}};
+constexpr Part kParts[] = {{"distance", bench_distance},
+                           {"threshold", bench_threshold},
+                           {"depth", bench_depth},
+                           {"truth", bench_truth}};
 
 void name_options(OptionReader& reader, Options& options) {
   reader.quick("few poses, coarse fields");

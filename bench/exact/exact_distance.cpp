@@ -184,6 +184,39 @@ void bench_distance(const Options& options, Report& report) {
     tell(gaps, fmt::format("{}", kGaps[i]), by_gap[i]);
 }
 
+void bench_threshold(const Options& options, Report& report) {
+  const std::vector<PairGroup> groups = make_timed_groups(options.quick);
+  Table table = report.table(
+      {.id = "exact-threshold",
+       .title = "Are they further apart than a hundredth of their size?",
+       .columns = columns_of("share of their size"),
+       .note = "All groups. FCL knows no threshold: its times are those of its distance."});
+  std::vector<Times> by_gap(std::size(kGaps));
+  Random random(33);
+  bool all_right = true;
+  for (const PairGroup& group : groups) {
+    for (const BodyPair& pair : group.pairs) warm(pair);
+    for (int i = 0; i < pose_count(options) / 2; ++i) {
+      const std::size_t gap = static_cast<std::size_t>(i) % std::size(kGaps);
+      const BodyPair& pair = group.pairs[static_cast<std::size_t>(i) % group.pairs.size()];
+      const Pose pose = place_at_gap(pair, kGaps[gap] * size_of(pair), random);
+      const double threshold = 0.01 * size_of(pair);
+      DistanceResult ours;
+      FclDistance fcl;
+      time_pose(pair, pose, {.max_distance = threshold, .want_depth = false}, by_gap[gap], ours,
+                fcl);
+      const bool is_close = std::abs(fcl.distance - threshold) <= 1e-6 * size_of(pair);
+      all_right =
+          all_right && (is_close || std::isinf(ours.distance) == (fcl.distance > threshold));
+    }
+  }
+  report.check(all_right, "thresholds agree with FCL's distances");
+  for (std::size_t i = 0; i < std::size(kGaps); ++i) {
+    tell(table, fmt::format("{}", kGaps[i]), by_gap[i]);
+    report.json["threshold"].push_back(to_json(fmt::format("{}", kGaps[i]), by_gap[i]));
+  }
+}
+
 void bench_depth(const Options& options, Report& report) {
   const std::vector<PairGroup> groups = make_timed_groups(options.quick);
   Table table = report.table(
