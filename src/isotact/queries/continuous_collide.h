@@ -3,8 +3,10 @@
 //   const ContinuousResult r = continuous_collide(gear, gear_motion, bunny, at_rest(pose));
 //   if (r.status == ContinuousStatus::kContact) ... r.time_of_contact, r.contact ...
 //
-// By default the answer is exact if both shapes keep their triangles (Shape::from_mesh) or are a
-// plane, sphere, capsule or box: the first time at which triangles touch, never late. Otherwise the
+// By default the answer is exact if both shapes keep their triangles (from_mesh, or an asset with
+// its mesh) or are a plane, sphere, capsule, box, cylinder, cone or torus: the first time at which
+// surfaces touch, never late. Cylinders, cones and tori count as touching at a distance of 6e-7 of
+// their radius. Otherwise the
 // points of each body are swept through the field of the other (XB14). Points are not the surface:
 // `blind_depth` of the result bounds what goes unseen.
 #pragma once

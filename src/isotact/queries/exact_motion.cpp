@@ -82,7 +82,8 @@ void set_first_contact(const Shape& a, const BodyMotion& motion_of_a, const Shap
 void set_distance(const MotionRoles& roles, const ContinuousRequest& request, double radii,
                   ContinuousResult& result) {
   result.has_distance = true;
-  if (result.status == ContinuousStatus::kContact && request.margin == 0 && radii == 0) {
+  if (result.status == ContinuousStatus::kContact && request.margin == 0 && radii == 0 &&
+      roles.field.error + roles.shell.error == 0) {
     result.time_of_distance = result.latest_time;
     result.nearest = result.contact;
     return;
@@ -93,7 +94,7 @@ void set_distance(const MotionRoles& roles, const ContinuousRequest& request, do
   const MeshApproach near =
       find_approach(roles, {.tolerance = tolerance, .max_tests = request.max_tests});
   result.distance = near.distance - radii;
-  result.lower_bound = near.lower_bound - radii;
+  result.lower_bound = near.lower_bound - radii - (roles.field.error + roles.shell.error);
   result.time_of_distance = near.time;
   result.tests += near.tests;
   const Vec3 apart = near.point_on_a - near.point_on_b;
@@ -124,7 +125,9 @@ void collide_exact_motion(const Shape& a, const BodyMotion& motion_of_a, const S
   const double radii = roles.field.radius + roles.shell.radius;
   result.exact = true;
   result.blind_depth = result.path_error = 0;
-  const MeshContactTime first = find_first(roles, {.margin = request.margin + radii,
+  // Round solids are polygons here: with their error the time is early, but never late.
+  const double error = roles.field.error + roles.shell.error;
+  const MeshContactTime first = find_first(roles, {.margin = request.margin + radii + error,
                                                    .time_tolerance = request.time_tolerance,
                                                    .max_tests = request.max_tests});
   result.tests = first.tests;
