@@ -68,7 +68,7 @@ TEST(SegmentIndex, TellsTheSideOfAPlace) {
     const Lattice& lattice = field.lattice();
     for (const double cells : {0.0, -1.3, 2.5, 12.0}) {
       const double margin = cells * field.voxel_size();
-      const SegmentIndex index = build_segment_index(field, static_cast<float>(margin), {1});
+      const SegmentIndex index = build_segment_index(field, {.center = margin, .reach = 0, .threads = {1}});
       Random random(5);
       for (int i = 0; i < 10000; ++i) {
         Vec3 p = random.in_box(field.bounds().lower, field.bounds().upper);
@@ -98,7 +98,7 @@ TEST(SegmentIndex, TellsTheSideOfAPlace) {
 // Cubes against all of their macro cells; none could be larger.
 TEST(SegmentIndex, CubesAreFreeAndLargest) {
   const BrickField field = make_field("knot", 192);
-  const SegmentIndex index = build_segment_index(field, 0, {2});
+  const SegmentIndex index = build_segment_index(field, {.reach = 0, .threads = {2}});
   const Index3 m = index.macros;
   const auto is_free = [&](std::size_t octant, const Index3& from, int size) {
     for (int k = 0; k < size * size * size; ++k) {
@@ -136,7 +136,8 @@ TEST(SegmentIndex, KernelsGiveTheSameBits) {
     const BrickField field = make_field(shape, 80);
     for (const double cells : {0.0, 6.0}) {
       const auto margin = static_cast<float>(cells * field.voxel_size());
-      const SegmentIndex index = build_segment_index(field, margin, {1});
+      const SegmentIndex index = build_segment_index(
+          field, {.center = static_cast<double>(margin), .reach = 0, .threads = {1}});
       BatchTracer narrow(field, index, margin, SimdLevel::kBaseline),
           wide(field, index, margin, SimdLevel::kAvx2);
       Random random(8);

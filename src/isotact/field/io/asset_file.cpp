@@ -233,6 +233,8 @@ std::string_view name(SectionKind kind) {
       return "voxmap";
     case SectionKind::kPointshell:
       return "pointshell";
+    case SectionKind::kSegmentIndex:
+      return "segment index";
   }
   return "unknown";
 }

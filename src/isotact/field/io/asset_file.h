@@ -29,6 +29,7 @@ enum class SectionKind : std::uint32_t {
   kFirstOrderField = 5,
   kVoxmap = 6,
   kPointshell = 7,
+  kSegmentIndex = 9,
 };
 std::string_view name(SectionKind kind);  // "brick field"; "unknown" for unknown kinds.
 

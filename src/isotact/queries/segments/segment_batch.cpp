@@ -73,6 +73,7 @@ BatchTracer::BatchTracer(const BrickField& field, const SegmentIndex& index, flo
   work_.blocks = index.blocks.data();
   work_.step = field.header().step;
   work_.margin = margin;
+  work_.shift = find_slab_shift(index, field.voxel_size(), margin);
   for (std::size_t i = 0; i < 12; ++i) work_.origin[i] = lattice_.origin[i % 3];
   work_.scale = 1 / lattice_.spacing;
   work_.places = places_;

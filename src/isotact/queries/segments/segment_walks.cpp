@@ -5,20 +5,6 @@
 namespace isotact::detail {
 namespace {
 
-void load_corners(const DenseGrid& grid, const Index3& c, float* corner) {
-  for (std::int32_t i = 0; i < 8; ++i)
-    corner[i] = grid.node_value(c[0] + (i & 1), c[1] + (i >> 1 & 1), c[2] + (i >> 2));
-}
-
-// Returns the distance in cells from a cell at which the field can reach margin, from its corners:
-// the difference of the nearest of them, divided by the steepest slope. Zero for cells on both
-// sides. A corner is within a diagonal of any point of its cell, and slopes and times are rounded.
-float find_free_cells(const float* corner, float margin, float cells_a_value) {
-  float least = HUGE_VALF;
-  for (int i = 0; i < 8; ++i) least = std::min(least, std::abs(corner[i] - margin));
-  return least * cells_a_value * 0.999F - 0.01F;
-}
-
 // Skips a block whose side is known.
 bool skip_block(CellWalk& walk, const Index3& lower, const Index3& upper, bool inside,
                 IntervalSink& sink) {
@@ -39,26 +25,12 @@ void walk_dense(const DenseGrid& grid, const SegmentPath& path, const CellSettin
   } while (!sink.is_done() && walk.leave_cell());
 }
 
-void walk_octree(const MinMaxOctree& octree, bool from_root, const SegmentPath& path,
+void walk_octree(const MinMaxOctree& octree, const SegmentPath& path,
                  const CellSettings& settings, IntervalSink& sink, SegmentWork& counts) {
   const DenseGrid& grid = octree.grid();
   CellWalk walk(path, grid.lattice().cells);
-  const float cells_a_value = static_cast<float>(1 / (grid.lipschitz() * grid.lattice().spacing));
   bool goes_on = true;
   while (goes_on && !sink.is_done()) {
-    if (!from_root) {
-      float corner[8];
-      load_corners(grid, walk.cell(), corner);
-      const int inside = static_cast<int>(
-          std::count_if(corner, corner + 8, [&](float c) { return c <= settings.margin; }));
-      const float free =
-          inside == 0 || inside == 8 ? find_free_cells(corner, settings.margin, cells_a_value) : 0;
-      const BoxSpan<float> span = walk.span(walk.cell(), 1);
-      look_at_cell(walk.path(), span, corner, settings, sink, counts);
-      // From the exit of the cell; shorter distances are not worth a jump.
-      goes_on = free > 3 ? walk.skip_to(span.out + free / path.cells_a_time) : walk.leave_cell();
-      continue;
-    }
     const OctreeSkip skip =
         octree.compute_largest_skip(walk.cell(), static_cast<double>(settings.margin));
     counts.nodes += static_cast<std::uint64_t>(octree.level_count() -

@@ -99,6 +99,7 @@ struct BatchWork {
   std::int32_t macro_count;
   const SampleBlock* blocks;
   float step, margin;
+  float shift;        // The margin less the index's centre, in cells.
   float top[3];       // Cells per axis.
   double origin[12];  // Origin of the box, metres: x, y, z repeated.
   double scale;       // Cells per metre.

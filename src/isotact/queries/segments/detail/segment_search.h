@@ -9,10 +9,9 @@ namespace isotact::detail {
 
 void walk_dense(const DenseGrid& grid, const SegmentPath& path, const CellSettings& settings,
                 IntervalSink& sink, SegmentWork& counts);
-// `from_root`: as in XB14. Otherwise it starts from the level of the last skip, with steps that the
-// field's Lipschitz bound allows.
-void walk_octree(const MinMaxOctree& octree, bool from_root, const SegmentPath& path,
-                 const CellSettings& settings, IntervalSink& sink, SegmentWork& counts);
+// From the root, as in XB14.
+void walk_octree(const MinMaxOctree& octree, const SegmentPath& path, const CellSettings& settings,
+                 IntervalSink& sink, SegmentWork& counts);
 
 // Coarse cells one by one.
 void walk_bricks(const BrickField& field, const SegmentPath& path, const CellSettings& settings,
@@ -31,8 +30,9 @@ Rim find_rim(const Lattice& lattice, std::span<const float> values);
 void walk_outside(const Rim& rim, const Segment& segment, double begin, double end, double margin,
                   IntervalSink& sink);
 
-// One segment through a brick field with an index.
-
+// One segment through a field with an index.
+void walk_indexed(const DenseGrid& grid, const SegmentIndex& index, const SegmentPath& path,
+                  const CellSettings& settings, IntervalSink& sink, SegmentWork& counts);
 void walk_indexed(const BrickField& field, const SegmentIndex& index, const SegmentPath& path,
                   const CellSettings& settings, IntervalSink& sink, SegmentWork& counts);
 
