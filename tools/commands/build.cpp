@@ -37,6 +37,7 @@ struct BuildOptions {
   double tolerance = FieldSettings{}.tolerance;
   std::string keep_thin = std::string(name(FieldSettings{}.keep_thin));
   double max_megabytes = 0;
+  bool segment_index = false;
   bool cache = false;
   bool gpu = false;
 };
@@ -95,6 +96,9 @@ AssetSettings asset_settings(const BuildOptions& o) {
   settings.points = point_settings(o.shell);
   if (settings.points.normals_from_field && settings.stored_field != StoredField::kBrick)
     throw UsageError("--point-normals field needs --field brick");
+  settings.segment_index = o.segment_index;
+  if (o.segment_index && settings.stored_field != StoredField::kBrick)
+    throw UsageError("--segment-index needs --field brick");
   if (o.cache) settings.cache = CacheSettings{};
   return settings;
 }
@@ -230,6 +234,9 @@ void add_field_options(Command& command, BuildOptions& o) {
                     .help = "Store a voxelmap too, scaled by 10^P",
                     .value_name = "layers|scaled:P|support"},
                    o.voxmap);
+  command.add_flag("--segment-index", o.segment_index,
+                   "Store an index of the brick field too, so that segments need not build it; it "
+                   "is about half as large as the field");
   add_shell_options(command, o.shell);
   choice("--sign", o.sign, "How inside is told from outside (default: auto)",
          "auto|pseudonormal|winding|unsigned", {"auto", "pseudonormal", "winding", "unsigned"});

@@ -62,6 +62,10 @@ struct AssetSettings {
       voxmap{};  // also store a voxelmap; limits and threads are `field`'s
   PointSettings points{};
   bool mass = true;
+  // Also stores an index of the brick field for segments and swept points, which takes about half
+  // as much memory as the field (queries/segments/segment_index.h). Without it, each program that
+  // needs one builds it, in the time of about 20 million cells per second.
+  bool segment_index = false;
   // Finds the asset in the cache of builds, or stores it there (asset/cache.h).
   std::optional<CacheSettings> cache{};
 };

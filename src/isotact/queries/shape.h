@@ -50,7 +50,9 @@ struct ShapeParts {
   std::optional<PointSphereTree> tree{};
   std::shared_ptr<const TriangleMesh> mesh{};  // the surface
   std::optional<MassProperties> mass{};        // of density 1
-  std::vector<std::string> warnings{};         // from building
+  // Of `field`, for segments and swept points; without it, one is built when first needed.
+  std::shared_ptr<const SegmentIndex> segment_index{};
+  std::vector<std::string> warnings{};  // from building
 };
 
 // Immutable; copies share everything. Any number of threads may use it.
@@ -108,6 +110,9 @@ class Shape {
   // Mass properties for density 1. For an open mesh they are those of its field's surface.
   const MassProperties& mass() const;
 
+  // One index of brick_field() for all modes and all margins within two cells of zero, or the one
+  // that the shape was made of.
+  const std::shared_ptr<const SegmentIndex>& segment_index() const;
   // Prepared for queries, when first asked for; the last few of different settings are kept.
   std::shared_ptr<const SweptTracer> swept_tracer(const SweptSettings& settings) const;
   // For shell queries with margins up to max_margin: of the formula, the field, or the voxelmap.

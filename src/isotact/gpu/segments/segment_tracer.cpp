@@ -42,13 +42,13 @@ std::vector<std::uint32_t> make_tables(const SegmentIndex& index, std::uint32_t&
 glsl::SegmentMacroNode make_macro_node(const IndexedMacro& macro, const MacroMasks& masks,
                                        float shift, std::uint32_t number) {
   const SegmentSlab& slab = macro.slab;
-  glsl::SegmentMacroNode node{.slab = {slab.normal[0], slab.normal[1], slab.normal[2],
-                                       slab.least + shift},
-                              .most = slab.most + shift,
-                              .first_cell = macro.first,
-                              .inside = macro.inside,
-                              .number = number,
-                              .masks = {}};
+  glsl::SegmentMacroNode node{
+      .slab = {slab.normal[0], slab.normal[1], slab.normal[2], slab.least + shift},
+      .most = slab.most + shift,
+      .first_cell = macro.first,
+      .inside = macro.inside,
+      .number = number,
+      .masks = {}};
   static_assert(sizeof(node.masks) == sizeof(masks));
   std::memcpy(node.masks, &masks, sizeof(masks));
   return node;
@@ -213,7 +213,8 @@ GpuSegmentTracer::GpuSegmentTracer(const BrickField& field, const SegmentSetting
     throw Error("segments on the GPU: the field has more cells than 32 bits number");
   state->tables =
       upload("tables", std::span<const std::uint32_t>(make_tables(index, s.place_offset)), most);
-  state->nodes = upload("nodes", std::span<const Row>(make_nodes(index, shift, s.cell_offset)), most);
+  state->nodes =
+      upload("nodes", std::span<const Row>(make_nodes(index, shift, s.cell_offset)), most);
   state->blocks = upload("samples", index.blocks, most);
   state->settings = GpuBuffer(std::span<const glsl::SegmentBlock>(&s, 1));
   state->programs =

@@ -14,7 +14,7 @@
 namespace isotact {
 namespace {
 
-constexpr std::size_t kSegmentGrain = 64 * detail::kBatchSegments;
+constexpr std::size_t kSegmentGrain = 16 * detail::kBatchSegments;
 
 }  // namespace
 
@@ -35,6 +35,7 @@ struct SegmentTracer::State {
   std::optional<BrickField> bricks{};
   std::optional<DenseGrid> grid{};
   std::optional<MinMaxOctree> octree{};
+  std::shared_ptr<const std::vector<detail::BrickTree>> brick_trees{};  // For bricks and kOctree.
   Lattice lattice{};
   detail::Rim rim{};
   std::shared_ptr<const SegmentIndex> index{};  // For kFast.
@@ -51,6 +52,9 @@ struct SegmentTracer::State {
     const Traversal way = settings.traversal;
     if (!bricks && way == Traversal::kOctree && !octree)
       octree.emplace(*grid, OctreeSettings{.store_leaves = false, .threads = settings.threads});
+    if (bricks && way == Traversal::kOctree && !brick_trees)
+      brick_trees = std::make_shared<const std::vector<detail::BrickTree>>(
+          detail::build_brick_trees(*bricks, settings.threads));
     if (way != Traversal::kFast) {
       index.reset();
     } else if (!index || !index->serves(settings.margin)) {
@@ -79,7 +83,7 @@ struct SegmentTracer::State {
     else if (bricks && way == Traversal::kFast)
       detail::walk_indexed(*bricks, *index, path, cell, sink, counts);
     else if (bricks)
-      detail::walk_brick_tree(*bricks, path, cell, sink, counts);
+      detail::walk_brick_tree(*bricks, *brick_trees, path, cell, sink, counts);
     else if (way == Traversal::kUniform)
       detail::walk_dense(*grid, path, cell, sink, counts);
     else if (way == Traversal::kFast)
@@ -140,7 +144,7 @@ struct SegmentTracer::State {
     detail::BatchTracer tracer(*bricks, *index, static_cast<float>(settings.margin));
     for (std::size_t begin = 0; begin < segments.size(); begin += detail::kBatchSegments) {
       const std::size_t end = std::min(begin + detail::kBatchSegments, segments.size());
-      tracer.run(segments.subspan(begin, end - begin), counts);
+      tracer.run(segments.subspan(begin, end - begin), settings.mode, counts);
       for (std::size_t i = begin; i < end; ++i) {
         const std::size_t k = i - begin;
         // Beyond the box it is outside, or it is walked alone.

@@ -63,6 +63,7 @@ struct BrickSource {
   BrickCells cells;
   const SegmentIndex& index;
 
+  const Index3& size() const { return cells.field().lattice().cells; }
   bool load(const IndexedCell& cell, unsigned block, const std::int32_t* in, Axes,
             float* corner) const {
     cells.load_fine(cell, index.blocks[cell.first_block + block], in, corner);
@@ -78,6 +79,7 @@ struct BrickSource {
 struct GridSource {
   const DenseGrid& grid;
 
+  const Index3& size() const { return grid.lattice().cells; }
   // The last coarse cells reach beyond the grid, where walks of cells end.
   bool load(const IndexedCell&, unsigned, const std::int32_t*, Axes at, float* corner) const {
     const Index3& size = grid.lattice().cells;
@@ -108,9 +110,8 @@ struct GridSource {
 template <typename Source>
 class IndexedWalk {
  public:
-  IndexedWalk(const Source& source, const SegmentIndex& index, float shift,
-              const SegmentPath& path, const CellSettings& settings, IntervalSink& sink,
-              SegmentWork& counts)
+  IndexedWalk(const Source& source, const SegmentIndex& index, float shift, const SegmentPath& path,
+              const CellSettings& settings, IntervalSink& sink, SegmentWork& counts)
       : source_(source),
         index_(index),
         shift_(shift),
@@ -141,7 +142,10 @@ class IndexedWalk {
       const Axes plane = macro + select(inverse_ >= zero, Axes(size), Axes(1 - size));
       const float leave = find_least((plane * side - origin_) * inverse_);
       ++counts_.nodes;
-      if (leave <= u) return false;  // At the box's side.
+      if (leave <= u) {  // At the box's side.
+        if (u < find_exit() || !is_started_) return false;
+        break;
+      }
       if (free == 0)
         walk_macro(index_.place_of(number), {u, std::min(leave, 1.0F)});
       else if (u <= 0)
@@ -157,6 +161,15 @@ class IndexedWalk {
   }
 
  private:
+  // The time at which a walk of cells leaves the lattice.
+  float find_exit() const {
+    const Index3& cells = source_.size();
+    const float top[3] = {static_cast<float>(cells[0]), static_cast<float>(cells[1]),
+                          static_cast<float>(cells[2])};
+    return find_least((select(inverse_ >= Axes(0.0F), make_axes(top, 0), Axes(0.0F)) - origin_) *
+                      inverse_);
+  }
+
   void set_first_side(bool inside) {
     if (is_started_) return;
     is_started_ = true;
@@ -315,7 +328,7 @@ void walk_indexed(const BrickField& field, const SegmentIndex& index, const Segm
   const float shift = find_slab_shift(index, field.voxel_size(), settings.margin);
   if (IndexedWalk(source, index, shift, path, settings, sink, counts).run()) return;
   sink = before;
-  walk_brick_tree(field, path, settings, sink, counts);
+  walk_brick_tree(field, {}, path, settings, sink, counts);
 }
 
 void walk_indexed(const DenseGrid& grid, const SegmentIndex& index, const SegmentPath& path,

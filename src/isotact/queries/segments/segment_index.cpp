@@ -52,9 +52,8 @@ class IndexBuild {
         reach_(reach),
         // A margin is rounded to float before it is compared with values.
         band_{static_cast<float>(center),
-              static_cast<float>(
-                  (reach + (reach > 0 ? 1e-6 * (std::abs(center) + reach) : 0)) /
-                  lattice_.spacing)},
+              static_cast<float>((reach + (reach > 0 ? 1e-6 * (std::abs(center) + reach) : 0)) /
+                                 lattice_.spacing)},
         threads_(threads) {
     for (std::size_t axis = 0; axis < 3; ++axis) {
       coarse_[axis] = (lattice_.cells[axis] + kBrickCells - 1) / kBrickCells;
@@ -218,8 +217,8 @@ class IndexBuild {
     std::int8_t& side = sides_[flat_index(macros_, macro[0], macro[1], macro[2])];
     // The tree's second level has the macro cells.
     if (field_ != nullptr && field_->header().level_count >= 2) {
-      side = side_of(field_->tree_level(2)[flat_index(field_->tree_dims(2), macro[0], macro[1],
-                                                      macro[2])]);
+      side = side_of(
+          field_->tree_level(2)[flat_index(field_->tree_dims(2), macro[0], macro[1], macro[2])]);
       if (side != kMixed) return;
     }
     std::int8_t last = kMixed;
@@ -250,7 +249,8 @@ class IndexBuild {
 
   // The side of a part for all isosurfaces of the index.
   std::int8_t side_of(const ValueRange& range) const {
-    const BlockSide high = classify(range, center_ + reach_), low = classify(range, center_ - reach_);
+    const BlockSide high = classify(range, center_ + reach_),
+                    low = classify(range, center_ - reach_);
     return high == BlockSide::kOutside ? 1 : low == BlockSide::kInside ? -1 : kMixed;
   }
 
@@ -316,9 +316,9 @@ class IndexBuild {
         c[axis] = std::min(
             ((slab.normal[axis] > 0) == (above == 1) ? upper[axis] : lower[axis]) * kBrickCells,
             lattice_.cells[axis]);
-      const auto value = static_cast<double>(field_ != nullptr
-                                                 ? field_->node_value(c[0], c[1], c[2])
-                                                 : grid_->node_value(c[0], c[1], c[2]));
+      const auto value =
+          static_cast<double>(field_ != nullptr ? field_->node_value(c[0], c[1], c[2])
+                                                : grid_->node_value(c[0], c[1], c[2]));
       if (above == 0 || reach_ == 0 ? value <= center_ + reach_ : value < center_ - reach_)
         sides |= 1U << above;
     }
@@ -394,8 +394,7 @@ SegmentIndex build_segment_index(const BrickField& field, const SegmentIndexSett
         "an index of segments with the centre {} and the reach {}: both must be finite, and the "
         "reach not negative",
         settings.center, reach));
-  return detail::IndexBuild(&field, nullptr, settings.center, reach, settings.threads)
-      .run(nullptr);
+  return detail::IndexBuild(&field, nullptr, settings.center, reach, settings.threads).run(nullptr);
 }
 
 SegmentIndex update_segment_index(const BrickField& field, const BrickField& earlier_field,

@@ -29,7 +29,7 @@ namespace ISOTACT_PUBLIC isotact {
 
 // Two planes that enclose an isosurface within a box (detail/segment_slab.h).
 struct SegmentSlab {
-  float normal[3];    // g, the gradient of the field in cells.
+  float normal[3];  // g, the gradient of the field in cells.
   // Bounds of g . x, with x in fine cells of the lattice, of the isosurface at the index's centre.
   // Those of another isosurface are larger by the difference of their values in cells.
   float least, most;

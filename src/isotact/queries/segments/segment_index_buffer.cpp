@@ -72,7 +72,8 @@ Flaw find_flaw_in_header(std::span<const std::byte> bytes) {
     return fmt::format("{} bytes are too few for a header", bytes.size());
   if (!is_aligned(bytes.data())) return "the buffer is not aligned to 64 bytes";
   const auto& h = *reinterpret_cast<const SegmentIndexHeader*>(bytes.data());
-  if (std::memcmp(h.magic, kIndexMagic, sizeof(h.magic)) != 0) return "it does not begin as an index";
+  if (std::memcmp(h.magic, kIndexMagic, sizeof(h.magic)) != 0)
+    return "it does not begin as an index";
   if (h.version != kIndexVersion)
     return fmt::format("version {}, this program reads {}", h.version, kIndexVersion);
   if (!std::isfinite(h.center) || !std::isfinite(h.reach) || h.reach < 0)

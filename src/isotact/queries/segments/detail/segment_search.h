@@ -1,6 +1,9 @@
 // The searches that walk: each passes every change of side along a path to the sink.
 #pragma once
 
+#include <span>
+#include <vector>
+
 #include "isotact/queries/segments/detail/brick_cells.h"
 #include "isotact/queries/segments/detail/segment_slab.h"
 #include "isotact/queries/segments/detail/segment_walk.h"
@@ -16,8 +19,18 @@ void walk_octree(const MinMaxOctree& octree, const SegmentPath& path, const Cell
 // Coarse cells one by one.
 void walk_bricks(const BrickField& field, const SegmentPath& path, const CellSettings& settings,
                  IntervalSink& sink, SegmentWork& counts);
-void walk_brick_tree(const BrickField& field, const SegmentPath& path, const CellSettings& settings,
-                     IntervalSink& sink, SegmentWork& counts);
+
+// The octree below a brick: ranges of its 2^3 blocks of 4^3 cells and 4^3 blocks of 2^3 cells, x
+// fastest. They are widened by the rounding of values, so that a block that lies on one side of a
+// margin has no cell that sees another side.
+struct BrickTree {
+  ValueRange four[8], two[64];
+};
+std::vector<BrickTree> build_brick_trees(const BrickField& field, Threads threads);
+// From the root down to the cells, as in XB14; without trees, down to the bricks.
+void walk_brick_tree(const BrickField& field, std::span<const BrickTree> trees,
+                     const SegmentPath& path, const CellSettings& settings, IntervalSink& sink,
+                     SegmentWork& counts);
 
 // Times outside the box, from `begin` to `end` of the whole segment. The rim is the field on the
 // box's sides: its lattice and its values at the nodes.

@@ -2,10 +2,10 @@
 //
 // Let phi be the field less the index's centre, in cells, and g any vector. If phi is m at x, then
 // g . x - m equals g . x - phi(x). In a cell, that function is trilinear, so it lies between its
-// least and its largest value at the corners. The isosurfaces of all m from -reach to reach are only
-// in cells that have a corner at or below reach and one at or above -reach. So the bounds over these
-// cells, plus m, enclose the isosurface m. This holds for any g; one near the mean slope makes the
-// slab thin.
+// least and its largest value at the corners. The isosurfaces of all m from -reach to reach are
+// only in cells that have a corner at or below reach and one at or above -reach. So the bounds over
+// these cells, plus m, enclose the isosurface m. This holds for any g; one near the mean slope
+// makes the slab thin.
 //
 // The part of the box on one side of the slab is convex and without the isosurface: all of it is
 // inside, or all is outside. The outermost corner c of the box gives the side. It is the same for
@@ -53,8 +53,8 @@ bool load_slab_cells(const DenseGrid& grid, const Index3& coarse, const IsoBand&
 // `slack`: bound of the rounding of g . x along a path, cells, for a g of length 1.
 SegmentSlab fit_slab(const SlabCells* const* cells, std::size_t count, float slack);
 
-// Returns the difference of the bounds of a margin's slabs from those stored, cells. Its rounding is
-// that of the margin's float, less than that of values, which slabs allow for.
+// Returns the difference of the bounds of a margin's slabs from those stored, cells. Its rounding
+// is that of the margin's float, less than that of values, which slabs allow for.
 inline float find_slab_shift(const SegmentIndex& index, double cell, double margin) {
   return static_cast<float>((margin - index.center) / cell);
 }
