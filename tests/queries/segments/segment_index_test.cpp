@@ -290,12 +290,14 @@ TEST(SegmentIndex, UpdatesAfterAnEdit) {
   EditableField editable(make_shape("gear"), {.resolution = 160, .padding = 12});
   BrickField before = editable.field();
   SegmentIndex index = build_segment_index(before);
-  const Aabb box = to_double(bounds(editable.mesh()));
+  const double size = length(extent(to_double(bounds(editable.mesh()))));
   Random random(4);
   int changed = 0;
   for (int edit = 0; edit < 4; ++edit) {
-    TriangleMesh ball = make_sphere({.radius = 0.05 * length(extent(box)), .frequency = 4});
-    const Vec3f at = to_float(random.in_box(box.lower, box.upper));
+    TriangleMesh ball = make_sphere({.radius = 0.01 * size, .frequency = 4});
+    // Around a vertex, a little inwards.
+    const auto vertex = random.below(static_cast<std::uint32_t>(editable.mesh().positions.size()));
+    const Vec3f at = editable.mesh().positions[vertex] * 0.9F;
     for (Vec3f& p : ball.positions) p = p + at;
     TriangleMesh next = editable.mesh();
     const auto first = static_cast<std::uint32_t>(next.positions.size());

@@ -51,9 +51,9 @@ class IndexBuild {
         center_(center),
         reach_(reach),
         // A margin is rounded to float before it is compared with values.
-        band_{static_cast<float>(center),
-              static_cast<float>((reach + (reach > 0 ? 1e-6 * (std::abs(center) + reach) : 0)) /
-                                 lattice_.spacing)},
+        iso_(static_cast<float>(center)),
+        wide_(reach > 0 ? reach + 1e-6 * (std::abs(center) + reach) : 0),
+        band_{iso_, static_cast<float>(wide_ / lattice_.spacing)},
         threads_(threads) {
     for (std::size_t axis = 0; axis < 3; ++axis) {
       coarse_[axis] = (lattice_.cells[axis] + kBrickCells - 1) / kBrickCells;
@@ -249,8 +249,8 @@ class IndexBuild {
 
   // The side of a part for all isosurfaces of the index.
   std::int8_t side_of(const ValueRange& range) const {
-    const BlockSide high = classify(range, center_ + reach_),
-                    low = classify(range, center_ - reach_);
+    const double iso = static_cast<double>(iso_);
+    const BlockSide high = classify(range, iso + wide_), low = classify(range, iso - wide_);
     return high == BlockSide::kOutside ? 1 : low == BlockSide::kInside ? -1 : kMixed;
   }
 
@@ -319,7 +319,8 @@ class IndexBuild {
       const auto value =
           static_cast<double>(field_ != nullptr ? field_->node_value(c[0], c[1], c[2])
                                                 : grid_->node_value(c[0], c[1], c[2]));
-      if (above == 0 || reach_ == 0 ? value <= center_ + reach_ : value < center_ - reach_)
+      const double iso = static_cast<double>(iso_);
+      if (above == 0 || wide_ == 0 ? value <= iso + wide_ : value < iso - wide_)
         sides |= 1U << above;
     }
     return sides;
@@ -369,6 +370,8 @@ class IndexBuild {
   const DenseGrid* grid_;
   Lattice lattice_;
   double center_, reach_;  // Metres.
+  float iso_;
+  double wide_;  // Metres: the reach, with an allowance for rounding.
   IsoBand band_;
   float slab_slack_ = 0;
   Threads threads_;
@@ -399,7 +402,7 @@ SegmentIndex build_segment_index(const BrickField& field, const SegmentIndexSett
 
 SegmentIndex update_segment_index(const BrickField& field, const BrickField& earlier_field,
                                   const SegmentIndex& earlier, Threads threads) {
-  if (!belongs_to(earlier, earlier_field, Check::kHeader))
+  if (!belongs_to(earlier, earlier_field))
     throw Error(
         "the index to update is not that of the earlier field: build it with build_segment_index");
   // The same cells, and the same meaning of their samples.

@@ -128,7 +128,9 @@ struct SegmentIndex {
   }
   std::uint64_t memory_bytes() const { return buffer.bytes.size(); }
   bool serves(double margin) const {
-    return !buffer.bytes.empty() && margin >= center - reach && margin <= center + reach;
+    // Both ends count; cells are chosen with a thousand times this allowance for rounding.
+    const double off = margin < center ? center - margin : margin - center;
+    return !buffer.bytes.empty() && off <= reach * (1 + 1e-9);
   }
   std::uint32_t place_of(std::size_t macro) const {  // Index into occupied_macros.
     const std::uint64_t before = occupied[macro / 64] & ((std::uint64_t{1} << macro % 64) - 1);
