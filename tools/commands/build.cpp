@@ -38,6 +38,7 @@ struct BuildOptions {
   double tolerance = FieldSettings{}.tolerance;
   std::string keep_thin = std::string(name(FieldSettings{}.keep_thin));
   double max_megabytes = 0;
+  bool segment_index = false;
   bool cache = false;
   bool gpu = false;
 };
@@ -97,6 +98,9 @@ AssetSettings asset_settings(const BuildOptions& o) {
   if (settings.points.normals_from_field && settings.stored_field != StoredField::kBrick)
     throw UsageError("--point-normals field needs --field brick");
   settings.mesh = !o.no_mesh;
+  settings.segment_index = o.segment_index;
+  if (o.segment_index && settings.stored_field != StoredField::kBrick)
+    throw UsageError("--segment-index needs --field brick");
   if (o.cache) settings.cache = CacheSettings{};
   return settings;
 }
@@ -235,6 +239,9 @@ void add_field_options(Command& command, BuildOptions& o) {
                     .help = "Store a voxelmap too, scaled by 10^P",
                     .value_name = "layers|scaled:P|support"},
                    o.voxmap);
+  command.add_flag("--segment-index", o.segment_index,
+                   "Store an index of the brick field too, so that segments need not build it; it "
+                   "is about half as large as the field");
   add_shell_options(command, o.shell);
   choice("--sign", o.sign, "How inside is told from outside (default: auto)",
          "auto|pseudonormal|winding|unsigned", {"auto", "pseudonormal", "winding", "unsigned"});

@@ -5,6 +5,7 @@
 #include "isotact/queries/detail/exact_body.h"
 #include "isotact/queries/detail/exact_distance.h"
 #include "isotact/queries/detail/shape_making.h"
+#include "isotact/queries/segments/segment_index.h"
 
 namespace isotact {
 
@@ -43,3 +44,9 @@ void collide_by_sweep(const CollidePair&, const CollideRequest&, CollideScratch:
 }
 
 }  // namespace isotact::detail
+
+namespace isotact {
+
+std::optional<SegmentIndex> find_segment_index(const Asset&, Check) { return std::nullopt; }
+
+}  // namespace isotact

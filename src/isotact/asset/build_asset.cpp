@@ -14,6 +14,7 @@
 #include "isotact/field/extract/isosurface.h"
 #include "isotact/geometry/mesh/mass_properties.h"
 #include "isotact/pointshell/asset_section.h"
+#include "isotact/queries/segments/segment_index.h"
 
 namespace isotact {
 namespace {
@@ -42,6 +43,8 @@ void check_settings(const AssetSettings& s) {
   if (s.points.count > 0 && s.points.method != PointMethod::kRepulsion)
     throw Error(fmt::format("a count of points goes with the method repulsion, not with {}",
                             name(s.points.method)));
+  if (s.segment_index && s.stored_field != StoredField::kBrick)
+    throw Error("an index for segments needs a brick field in the asset");
   if (s.points.method != PointMethod::kNone && s.points.normals_from_field &&
       s.stored_field != StoredField::kBrick)
     throw Error("normals from the field need a brick field in the asset");
@@ -186,6 +189,8 @@ AssetResult build(const TriangleMesh& mesh, const AssetSettings& settings) {
                          .settings = describe(f),
                          .sign_report = encode_report(result.report)};
   if (settings.stored_field == StoredField::kBrick) result.asset.field = built.field;
+  if (settings.segment_index)
+    set_segment_index(result.asset, build_segment_index(built.field, {.threads = f.threads}));
   const std::shared_ptr<const Surface> surface = std::move(built.surface);
   built.field = {};  // memory for what follows
   if (settings.mesh)
@@ -271,7 +276,8 @@ std::string_view name(PointMethod method) {
 
 std::string describe(const AssetSettings& settings) {
   // All members by name: one that is added later does not compile before it was thought of here.
-  const auto& [field, stored, first_order, voxmap, points, mass, keeps_mesh, cache] = settings;
+  const auto& [field, stored, first_order, voxmap, points, mass, keeps_mesh, index, cache] =
+      settings;
   static_cast<void>(cache);
   const auto& [method, count, spacing, normals_from_field, sharp, cluster, spheres] = points;
   std::string text = fmt::format(
@@ -280,6 +286,7 @@ std::string describe(const AssetSettings& settings) {
   if (voxmap)
     text += fmt::format(" voxmap={}:{}:{}", static_cast<int>(voxmap->encoding), voxmap->precision,
                         static_cast<int>(voxmap->closest));
+  if (index) text += " segment-index";
   text += fmt::format(" points={}", name(method));
   if (method != PointMethod::kNone)
     text += fmt::format(":{}:{} normals={} sharp={} cluster={} spheres={}", count, spacing,

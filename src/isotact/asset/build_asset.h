@@ -63,6 +63,10 @@ struct AssetSettings {
   PointSettings points{};
   bool mass = true;
   bool mesh = true;  // the mesh's own triangles with their hierarchy, for exact queries
+  // Also stores an index of the brick field for segments and swept points, which takes about half
+  // as much memory as the field (queries/segments/segment_index.h). Without it, each program that
+  // needs one builds it, in the time of about 20 million cells per second.
+  bool segment_index = false;
   // Finds the asset in the cache of builds, or stores it there (asset/cache.h).
   std::optional<CacheSettings> cache{};
 };

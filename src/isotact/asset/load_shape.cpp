@@ -175,14 +175,18 @@ Shape cook_shape(const AssetField& field, std::optional<PointSphereTree> points,
                                      .threads = settings.threads,
                                      .monitor = settings.monitor})
                 .field;
-  if (points || !wants_points(settings)) return Shape::from_parts(bricks, std::move(points));
+  const auto make_shape = [&](std::optional<PointSphereTree> tree) {
+    ShapeParts parts{.field = bricks, .tree = std::move(tree)};
+    if (field.brick) parts.segment_index = field.index;
+    return Shape::from_parts(std::move(parts));
+  };
+  if (points || !wants_points(settings)) return make_shape(std::move(points));
   const FieldSettings limits{
       .max_memory = settings.max_memory, .threads = settings.threads, .monitor = settings.monitor};
   Surface surface;
   surface.mesh =
       extract_surface(*bricks, {.threads = settings.threads, .monitor = settings.monitor});
-  return Shape::from_parts(
-      bricks,
+  return make_shape(
       build_points(surface, cell, bricks,
                    {.count = settings.points.value_or(0), .spacing = settings.spacing}, limits));
 }

@@ -51,7 +51,9 @@ struct ShapeParts {
   std::shared_ptr<const TriangleMesh> mesh{};  // the surface
   std::optional<FlatMesh> flat_mesh{};         // the same with its hierarchy, as assets keep it
   std::optional<MassProperties> mass{};        // of density 1
-  std::vector<std::string> warnings{};         // from building
+  // Of `field`, for segments and swept points; without it, one is built when first needed.
+  std::shared_ptr<const SegmentIndex> segment_index{};
+  std::vector<std::string> warnings{};  // from building
 };
 
 // Immutable; copies share everything. Any number of threads may use it.
@@ -111,6 +113,9 @@ class Shape {
   // Mass properties for density 1. For an open mesh they are those of its field's surface.
   const MassProperties& mass() const;
 
+  // One index of brick_field() for all modes and all margins within two cells of zero, or the one
+  // that the shape was made of.
+  const std::shared_ptr<const SegmentIndex>& segment_index() const;
   // Prepared for queries, when first asked for; the last few of different settings are kept.
   std::shared_ptr<const SweptTracer> swept_tracer(const SweptSettings& settings) const;
   // For shell queries with margins up to max_margin: of the formula, the field, or the voxelmap.

@@ -235,6 +235,8 @@ std::string_view name(SectionKind kind) {
       return "pointshell";
     case SectionKind::kMesh:
       return "mesh";
+    case SectionKind::kSegmentIndex:
+      return "segment index";
   }
   return "unknown";
 }

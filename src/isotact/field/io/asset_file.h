@@ -30,6 +30,7 @@ enum class SectionKind : std::uint32_t {
   kVoxmap = 6,
   kPointshell = 7,
   kMesh = 8,
+  kSegmentIndex = 9,
 };
 std::string_view name(SectionKind kind);  // "brick field"; "unknown" for unknown kinds.
 
