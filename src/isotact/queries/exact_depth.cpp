@@ -195,7 +195,7 @@ class SideMemory {
 
 class DeepestSearch {
  public:
-  DeepestSearch(const Side& surface, const Side& other, const DepthSettings& settings)
+  DeepestSearch(const ExactSide& surface, const ExactSide& other, const DepthSettings& settings)
       : mesh_(surface.body.triangles),
         shape_(other.shape),
         other_(other.body),
@@ -795,7 +795,8 @@ class DeepestSearch {
 
 }  // namespace
 
-Deepest find_deepest(const Side& surface, const Side& other, const DepthSettings& settings) {
+Deepest find_deepest(const ExactSide& surface, const ExactSide& other,
+                     const DepthSettings& settings) {
   return DeepestSearch(surface, other, settings).run();
 }
 
