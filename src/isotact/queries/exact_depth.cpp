@@ -22,8 +22,6 @@
 #include <span>
 #include <vector>
 
-#include "isotact/geometry/bvh/bvh_visit.h"
-
 namespace isotact::detail {
 namespace {
 
@@ -197,7 +195,7 @@ class SideMemory {
 
 class DeepestSearch {
  public:
-  DeepestSearch(const Side& surface, const Side& other, const DepthSettings& settings)
+  DeepestSearch(const ExactSide& surface, const ExactSide& other, const DepthSettings& settings)
       : mesh_(surface.body.triangles),
         shape_(other.shape),
         other_(other.body),
@@ -461,15 +459,19 @@ class DeepestSearch {
       if (piece.known == Known::kOutside) return;
     }
     // From a point inside, the line up to the cap's plane leaves the body.
+    const auto lowest_along = [&](const Vec3& up) {
+      double lowest = 0;
+      for (const Vec3& h : half) lowest -= std::abs(dot(up, h));
+      return lowest;
+    };
+    const auto limit_along = [&](const Vec3& up) {
+      return std::min(radius, lowest_along(up) + enough() - 2 * slack_);
+    };
     Cap cap;
     if (piece.known == Known::kUnknown &&
-        find_cap(c, std::numbers::sqrt2 * radius, nearest.triangle, cap) &&
-        std::abs(cap.height) <= radius) {
-      double lowest = 0;
-      for (const Vec3& h : half) lowest -= std::abs(dot(cap.up, h));
-      bound = std::min(bound, cap.height - lowest + slack_);
-      if (!can_improve(bound)) return;
-    }
+        find_cap(c, std::numbers::sqrt2 * radius, nearest.triangle, limit_along, cap) &&
+        cap.height >= -radius && !can_improve(cap.height - lowest_along(cap.up) + slack_))
+      return;
     piece.bound = bound;
     piece.near[0] = nearest.triangle;
     piece.near_count = 1;
@@ -538,25 +540,61 @@ class DeepestSearch {
     double height = 0;  // over the ball's center
   };
 
-  // `triangle`: one near the ball's center, whose normal is tried. False if there is no such plane,
-  // or it is not known.
-  bool find_cap(const Vec3& c, double radius, std::uint32_t triangle, Cap& cap) {
-    const Corners t = corners_of(triangle);
+  // Triangles are outward, but in soups: both directions are tried.
+  template <typename Limit>
+  bool find_cap(const Vec3& c, double radius, std::uint32_t triangle, Limit&& limit_along,
+                Cap& cap) {
+    const Vec3 up = normal_of(corners_of(triangle));
+    if (length_sq(up) == 0) return false;
+    for (const double sign : {1.0, -1.0}) {
+      bool is_open = false;
+      if (find_cap_along(c, radius, up * sign, limit_along(up * sign), cap, is_open)) return true;
+      if (!is_open) return false;
+    }
+    return false;
+  }
+
+  // is_open: no triangle is above the plane, whatever side that is.
+  bool find_cap_along(const Vec3& c, double radius, const Vec3& up, double limit, Cap& cap,
+                      bool& is_open) {
+    double height = 0;
+    is_open = find_reach(c, radius, up, std::min(0.9 * radius, limit), height);
+    if (!is_open) return false;
+    height += slack_;
+    // The ball in the middle of the part above.
+    const double above = radius - height;
+    cap = {up, height};
+    return !sides_.is_inside(c + up * (height + 0.5 * above), 0.5 * above);
+  }
+
+  static Vec3 normal_of(const Corners& t) {
     const Vec3 across = cross(t[1] - t[0], t[2] - t[0]);
     const double area = length(across);
-    // A ball much larger than the triangles nearby holds too many.
-    constexpr double kMostBySize = 8;
-    if (!(area > 0) || radius * radius > kMostBySize * area) return false;
-    const Vec3 up = across * (1 / area);
-    double upper, lower;
-    if (!find_reach(c, radius, up, upper, lower)) return false;
-    for (const double sign : {1.0, -1.0}) {
-      const double height = (sign > 0 ? upper : -lower) + slack_;
-      const double above = radius - height;
-      if (above < 0.05 * radius) continue;
-      cap = {up * sign, height};
-      // The ball in the middle of the part above.
-      if (!sides_.is_inside(c + cap.up * (height + 0.5 * above), 0.5 * above)) return true;
+    return area > 0 ? across * (1 / area) : Vec3{};
+  }
+
+  // Whether no point of the piece is much below a plane above which all is outside. Bodies that
+  // touch without overlapping would otherwise be cut to dust around the place. As for boxes, the
+  // line from a point of the piece up to the plane stays in the ball and leaves the body. Planes
+  // along the other surface, along the piece, and between both are tried.
+  bool is_flush(const Piece& piece, const Vec3& c, double radius) {
+    const Corners other = corners_of(piece.near[0]);
+    const Vec3 theirs = normal_of(other);
+    Vec3 mine = -normal_of({piece.corner[0], piece.corner[1], piece.corner[2]});
+    if (dot(mine, theirs) < 0) mine = -mine;
+    const Vec3 between = mine + theirs;
+    const double length_between = length(between);
+    if (!(length_between > 1)) return false;  // they do not face each other
+    for (const Vec3& up : {theirs, mine, between * (1 / length_between)}) {
+      double lowest = std::numeric_limits<double>::infinity();
+      for (const Vec3& v : piece.corner) lowest = std::min(lowest, dot(up, v - c));
+      const double limit = enough() + lowest - 2 * slack_;
+      bool is_open = false;
+      Cap cap;
+      if (dot(up, other[0] - c) <= limit + radius &&
+          find_cap_along(c, std::numbers::sqrt2 * radius, up, limit, cap, is_open) &&
+          std::abs(cap.height) <= radius)
+        return true;
     }
     return false;
   }
@@ -567,64 +605,92 @@ class DeepestSearch {
     const Vec3 c = (piece.corner[0] + piece.corner[1] + piece.corner[2]) * (1.0 / 3);
     double radius_sq = 0;
     for (const Vec3& v : piece.corner) radius_sq = std::max(radius_sq, length_sq(v - c));
+    if (is_flush(piece, c, std::sqrt(radius_sq) + slack_)) return true;
+    // A good part of the piece must be above.
+    const auto limit_along = [&](const Vec3& up) {
+      double highest = -std::numeric_limits<double>::infinity(), lowest = -highest;
+      for (const Vec3& v : piece.corner) {
+        highest = std::max(highest, dot(up, v - c));
+        lowest = std::min(lowest, dot(up, v - c));
+      }
+      return highest - 0.1 * (highest - lowest) - slack_;
+    };
     Cap cap;
-    const double radius = std::sqrt(radius_sq) + slack_;
-    if (!find_cap(c, radius, piece.near[0], cap)) return false;
+    if (!find_cap(c, std::sqrt(radius_sq) + slack_, piece.near[0], limit_along, cap)) return false;
     const Vec3 on_plane = c + cap.up * cap.height;
-    if (!is_above(piece, on_plane, cap.up)) return false;
     push_below(piece, on_plane, cap.up);
     return true;
   }
 
-  // Heights over c along a direction between which all triangles in a ball around c are. False if
-  // there are too many triangles.
-  bool find_reach(const Vec3& c, double radius, const Vec3& up, double& upper,
-                  double& lower) const {
-    constexpr int kMostTriangles = 40;
-    upper = -radius;
-    lower = radius;
-    int count = 0;
-    Aabbf box;
-    const Vec3 around{radius + slack_, radius + slack_, radius + slack_};
-    extend(box, to_float(c - around));
-    extend(box, to_float(c + around));
-    visit_triangles_in_box(other_.triangles, box, [&](std::uint32_t index) {
-      if (++count > kMostTriangles) return false;
-      const Corners t = corners_of(index);
-      const Vec3 a = t[0] - c, b = t[1] - c, d = t[2] - c;
-      const double heights[3] = {dot(up, a), dot(up, b), dot(up, d)};
-      double highest = std::max({heights[0], heights[1], heights[2]}),
-             lowest = std::min({heights[0], heights[1], heights[2]});
-      if (lowest >= lower && highest <= upper) return true;
-      // The circle in which the triangle's plane cuts the ball.
-      const Vec3 across = cross(b - a, d - a);
-      if (const double area = length(across); area > 0) {
-        const double off = dot(across, a) / area, along = dot(across, up) / area;
-        if (std::abs(off) > radius + slack_) return true;
-        const double spread = std::sqrt(std::max(0.0, radius * radius - off * off) *
-                                        std::max(0.0, 1 - along * along)) +
-                              slack_;
-        highest = std::min(highest, off * along + spread);
-        lowest = std::max(lowest, off * along - spread);
-        if (lowest >= lower && highest <= upper) return true;
+  // The height over c along a direction below which all triangles in a ball around c are. False if
+  // it is above the limit, or if that takes too long to know. Children that reach highest come
+  // first: those below what was found need no look.
+  bool find_reach(const Vec3& c, double radius, const Vec3& up, double limit,
+                  double& highest) const {
+    constexpr int kMostNodes = 48;
+    const double wide = radius + slack_;
+    struct Step {
+      double height;  // no triangle below reaches higher
+      std::uint32_t child;
+    };
+    std::array<Step, 7 * kMostNodes + 8> stack;
+    std::size_t size = 0;
+    stack[size++] = {radius, 0};
+    highest = -radius;
+    for (int nodes = 0; size > 0;) {
+      const Step step = stack[--size];
+      if (step.height <= highest) continue;
+      if ((step.child & kBlockBit) != 0) {
+        const TriangleBlock& block = other_.triangles.blocks()[step.child & ~kBlockBit];
+        for (int lane = 0; lane < kBlockWidth && block.triangle[lane] != kNoTriangle; ++lane)
+          highest = std::max(highest, find_height(block, lane, c, wide, up));
+        if (highest > limit) return false;
+        continue;
       }
-      if (length(find_near_point(c, t) - c) > radius + slack_) return true;
-      upper = std::max(upper, highest);
-      lower = std::min(lower, lowest);
-      return true;
-    });
-    return count <= kMostTriangles;
+      if (++nodes > kMostNodes) return false;
+      const BvhNode& node = other_.triangles.nodes()[step.child];
+      double off_sq[kNodeWidth], height[kNodeWidth];
+      for (int i = 0; i < kNodeWidth; ++i) off_sq[i] = height[i] = 0;
+      for (std::size_t k = 0; k < 3; ++k)
+        for (int i = 0; i < kNodeWidth; ++i) {
+          const double lower = double{node.lower[k][i]} - c[k],
+                       upper = double{node.upper[k][i]} - c[k];
+          const double off = std::max(std::max(lower, -upper), 0.0);
+          off_sq[i] += off * off;
+          height[i] += std::max(lower * up[k], upper * up[k]);
+        }
+      const std::size_t first = size;
+      for (std::uint32_t i = 0; i < node.child_count; ++i) {
+        const double reach = height[i] + slack_;
+        if (off_sq[i] > wide * wide || reach <= highest) continue;
+        std::size_t at = size++;
+        for (; at > first && stack[at - 1].height > reach; --at) stack[at] = stack[at - 1];
+        stack[at] = {reach, node.child[i]};
+      }
+    }
+    return true;
   }
 
-  // Whether a good part of the piece is above the plane.
-  static bool is_above(const Piece& piece, const Vec3& on_plane, const Vec3& up) {
-    double highest = -std::numeric_limits<double>::infinity(), lowest = -highest;
-    for (const Vec3& v : piece.corner) {
-      const double height = dot(up, v - on_plane);
-      highest = std::max(highest, height);
-      lowest = std::min(lowest, height);
+  // How high the part of a triangle inside of the ball is over its center, or above; -radius if
+  // there is none.
+  double find_height(const TriangleBlock& block, int lane, const Vec3& c, double radius,
+                     const Vec3& up) const {
+    Corners t;
+    for (std::size_t k = 0; k < 3; ++k)
+      t[k] = Vec3{double{block.corner[k][0][lane]}, double{block.corner[k][1][lane]},
+                  double{block.corner[k][2][lane]}} -
+             c;
+    double highest = std::max({dot(up, t[0]), dot(up, t[1]), dot(up, t[2])});
+    // The circle in which the triangle's plane cuts the ball.
+    const Vec3 across = cross(t[1] - t[0], t[2] - t[0]);
+    if (const double area = length(across); area > 0) {
+      const double off = dot(across, t[0]) / area, along = dot(across, up) / area;
+      if (std::abs(off) > radius) return -radius;
+      highest = std::min(highest, off * along + slack_ +
+                                      std::sqrt(std::max(0.0, radius * radius - off * off) *
+                                                std::max(0.0, 1 - along * along)));
     }
-    return highest > 0.1 * (highest - lowest);
+    return length_sq(find_near_point({}, t)) > radius * radius ? -radius : highest;
   }
 
   void push_below(const Piece& parent, const Vec3& on_plane, const Vec3& up) {
@@ -767,7 +833,8 @@ class DeepestSearch {
 
 }  // namespace
 
-Deepest find_deepest(const Side& surface, const Side& other, const DepthSettings& settings) {
+Deepest find_deepest(const ExactSide& surface, const ExactSide& other,
+                     const DepthSettings& settings) {
   return DeepestSearch(surface, other, settings).run();
 }
 

@@ -28,7 +28,7 @@ void set_witnesses(DistanceResult& result, const Vec3& on_a, const Vec3& on_b, c
 }
 
 // A half-space and a body with triangles.
-DistanceResult compute_to_plane(const Side& plane, const Side& body, bool plane_is_a,
+DistanceResult compute_to_plane(const ExactSide& plane, const ExactSide& body, bool plane_is_a,
                                 const DistanceRequest& request) {
   const Pose plane_from_body = inverse(plane.world_from_body) * body.world_from_body;
   const PlaneField& p = *plane.body.half_space;
@@ -64,7 +64,7 @@ DistanceResult compute_to_plane(const Side& plane, const Side& body, bool plane_
 }
 
 // Whether a part of a lies inside of b. They do not touch: one point tells of all others.
-bool is_contained(const Side& a, const Side& b) {
+bool is_contained(const ExactSide& a, const ExactSide& b) {
   const Pose b_from_a = inverse(b.world_from_body) * a.world_from_body;
   const Aabb box = to_double(b.body.triangles.bounds());
   return std::any_of(a.body.parts.begin(), a.body.parts.end(), [&](const Vec3& part) {
@@ -77,8 +77,8 @@ bool is_contained(const Side& a, const Side& b) {
 }
 
 // No point of one body is deeper inside of the other one.
-double most_depth(const Side& a, const Side& b) {
-  const auto half_least_side = [](const Side& side) {
+double most_depth(const ExactSide& a, const ExactSide& b) {
+  const auto half_least_side = [](const ExactSide& side) {
     const Vec3 size = extent(to_double(side.body.triangles.bounds()));
     return 0.5 * std::min({size.x, size.y, size.z}) + side.body.radius;
   };
@@ -86,11 +86,11 @@ double most_depth(const Side& a, const Side& b) {
 }
 
 // The deepest point of either surface inside of the other body.
-void set_depth(DistanceResult& result, const Side& a, const Side& b,
+void set_depth(DistanceResult& result, const ExactSide& a, const ExactSide& b,
                const DistanceRequest& request) {
   DepthSettings settings{.relative_tolerance = request.relative_tolerance,
                          .absolute_tolerance = request.absolute_tolerance};
-  const auto search = [&](const Side& surface, const Side& other) {
+  const auto search = [&](const ExactSide& surface, const ExactSide& other) {
     if (request.max_tests > 0)
       settings.max_tests =
           std::max<std::uint64_t>(1, request.max_tests - std::min(request.max_tests, result.tests));
@@ -119,28 +119,30 @@ void set_depth(DistanceResult& result, const Side& a, const Side& b,
 namespace {
 
 // Round solids are polygons here: the bounds hold for the solids.
-DistanceResult widened(DistanceResult result, const Side& a, const Side& b) {
+DistanceResult widened(DistanceResult result, const ExactSide& a, const ExactSide& b) {
   const double error = a.body.error + b.body.error;
   result.lower_bound -= error;
   result.upper_bound += error;
   return result;
 }
 
-DistanceResult measure_bodies(const Side& a, const Side& b, const DistanceRequest& request);
+DistanceResult measure_bodies(const ExactSide& a, const ExactSide& b,
+                              const DistanceRequest& request);
 
 }  // namespace
 
 DistanceResult compute_exact_distance(const Shape& shape_a, const Pose& world_from_a,
                                       const Shape& shape_b, const Pose& world_from_b,
                                       const DistanceRequest& request) {
-  const Side a{shape_a, exact_body(shape_a), world_from_a};
-  const Side b{shape_b, exact_body(shape_b), world_from_b};
+  const ExactSide a{shape_a, exact_body(shape_a), world_from_a};
+  const ExactSide b{shape_b, exact_body(shape_b), world_from_b};
   return widened(measure_bodies(a, b, request), a, b);
 }
 
 namespace {
 
-DistanceResult measure_bodies(const Side& a, const Side& b, const DistanceRequest& request) {
+DistanceResult measure_bodies(const ExactSide& a, const ExactSide& b,
+                              const DistanceRequest& request) {
   if (a.body.half_space || b.body.half_space) {
     const bool plane_is_a = a.body.half_space.has_value();
     return compute_to_plane(plane_is_a ? a : b, plane_is_a ? b : a, plane_is_a, request);
@@ -167,7 +169,7 @@ DistanceResult measure_bodies(const Side& a, const Side& b, const DistanceReques
     set_witnesses(result, on_a - out * a.body.radius, on_b + out * b.body.radius, apart);
   result.touching = found.touching || result.distance <= 0;
   // What is inside of a ball, or of a capsule, is as near to its middle as touches already.
-  const auto is_part_in = [](const Side& of, const Side& body) {
+  const auto is_part_in = [](const ExactSide& of, const ExactSide& body) {
     return body.body.radius == 0 && is_contained(of, body);
   };
   // If the search was cut short, surfaces may touch: a part inside then tells that bodies overlap.
@@ -202,8 +204,8 @@ DistanceResult measure_bodies(const Side& a, const Side& b, const DistanceReques
 
 bool is_contained(const Shape& shape_a, const Pose& world_from_a, const Shape& shape_b,
                   const Pose& world_from_b) {
-  const Side a{shape_a, exact_body(shape_a), world_from_a};
-  const Side b{shape_b, exact_body(shape_b), world_from_b};
+  const ExactSide a{shape_a, exact_body(shape_a), world_from_a};
+  const ExactSide b{shape_b, exact_body(shape_b), world_from_b};
   if (a.body.half_space || b.body.half_space) return false;
   // All that is inside a ball or a capsule is near its middle.
   return (b.body.radius == 0 && is_contained(a, b)) || (a.body.radius == 0 && is_contained(b, a));

@@ -14,9 +14,9 @@ namespace {
 
 class SeparationSearch {
  public:
-  SeparationSearch(const Side& a, const Side& b) : a_(a), b_(b) {
+  SeparationSearch(const ExactSide& a, const ExactSide& b) : a_(a), b_(b) {
     // Far more than distances are rounded by.
-    const auto share = [](const Side& side) {
+    const auto share = [](const ExactSide& side) {
       return 1e-7 * side.body.size + 0x1p-40 * length(side.world_from_body.translation);
     };
     clearance_ = share(a) + share(b);
@@ -44,7 +44,7 @@ class SeparationSearch {
     const auto unit = [](const Vec3& v) { return length_sq(v) > 0 ? normalized(v) : Vec3{}; };
     all[0] = unit(guess);
     if (a_.body.half_space || b_.body.half_space) return all;
-    const auto middle = [](const Side& side) {
+    const auto middle = [](const ExactSide& side) {
       return transform_point(side.world_from_body, center(to_double(side.body.triangles.bounds())));
     };
     all[1] = unit(middle(a_) - middle(b_));
@@ -60,7 +60,7 @@ class SeparationSearch {
   }
 
   // The least and the greatest of direction . x over a body.
-  static std::pair<double, double> find_shadow(const Side& side, const Vec3& direction) {
+  static std::pair<double, double> find_shadow(const ExactSide& side, const Vec3& direction) {
     constexpr double kInf = std::numeric_limits<double>::infinity();
     const Vec3 d = rotate(inverse(side.world_from_body).rotation, direction);
     std::pair<double, double> shadow{kInf, -kInf};
@@ -129,7 +129,7 @@ class SeparationSearch {
     return r.contact.normal;
   }
 
-  const Side &a_, &b_;
+  const ExactSide &a_, &b_;
   double clearance_ = 0;
   double shortest_ = std::numeric_limits<double>::infinity();
   Vec3 best_{};
@@ -137,7 +137,7 @@ class SeparationSearch {
 
 }  // namespace
 
-std::optional<Vec3> find_separation(const Side& a, const Side& b, const Vec3& guess) {
+std::optional<Vec3> find_separation(const ExactSide& a, const ExactSide& b, const Vec3& guess) {
   return SeparationSearch(a, b).find(guess);
 }
 

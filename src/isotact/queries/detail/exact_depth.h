@@ -10,7 +10,7 @@
 
 namespace isotact::detail {
 
-struct Side {
+struct ExactSide {
   const Shape& shape;
   const ExactBody& body;
   Pose world_from_body;
@@ -34,10 +34,11 @@ struct Deepest {
 
 // Both bodies have triangles, and radius 0. If no point is deeper than at_least, that is the depth
 // of the result, and its points mean nothing.
-Deepest find_deepest(const Side& surface, const Side& other, const DepthSettings& settings);
+Deepest find_deepest(const ExactSide& surface, const ExactSide& other,
+                     const DepthSettings& settings);
 
 // A translation of a in the world's frame after which the bodies are apart, proved by an exact
 // distance. Nothing if none could be proved. The bodies may be half-spaces or have a radius.
-std::optional<Vec3> find_separation(const Side& a, const Side& b, const Vec3& guess);
+std::optional<Vec3> find_separation(const ExactSide& a, const ExactSide& b, const Vec3& guess);
 
 }  // namespace isotact::detail
