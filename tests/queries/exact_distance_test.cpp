@@ -88,6 +88,30 @@ TEST(ExactDistance, IsThatOfTheTriangles) {
   EXPECT_GT(overlapping, unless_slow(30, 2));
 }
 
+// Bodies that touch without overlapping once took minutes, and then all memory.
+TEST(ExactDistance, BodiesThatJustTouchAreQuick) {
+  const Shape box = shape_of(make_box({})), ball = shape_of(make_sphere({.frequency = 8}));
+  Random random(25);
+  for (int i = 0; i < unless_slow(400, 40); ++i) {
+    SCOPED_TRACE(i);
+    // Faces, edges and corners that meet, exactly or almost.
+    Vec3 at{1, random.uniform() * 2 - 1, random.uniform() * 2 - 1};
+    if (i % 4 > 0) at.y = i % 4 == 1 ? 0 : 1;
+    if (i % 3 == 0) at.z = 1;
+    if (i % 5 == 0) at.x += 1e-6 * (random.uniform() - 0.5);
+    const Pose in_world = random_pose(random, i % 7);
+    const Pose of_b = i % 2 == 0 ? Pose{} : in_world;
+    const Shape& other = i % 8 < 5 ? box : ball;
+    const DistanceResult r =
+        distance(box, of_b * Pose{.translation = at}, other, of_b, {.max_tests = 20'000});
+    ASSERT_TRUE(r.exact);
+    EXPECT_EQ(r.status, DistanceStatus::kDone) << at.x - 1 << " " << at.y << " " << at.z;
+    if (&other == &box) {
+      ASSERT_NEAR(r.distance, at.x - 1, 1e-5);
+    }
+  }
+}
+
 TEST(ExactDistance, DepthsOfBoxesAreKnown) {
   const Shape mesh = shape_of(make_box({})), box = Shape::from_analytic(BoxField{});
   const double side = 1;

@@ -206,6 +206,8 @@ class DeepestSearch {
         slack_(0x1p-21 * (surface.body.size + length(center(to_double(mesh_.bounds()))) +
                           length(other_from_surface_.translation) +
                           length(center(to_double(other_.triangles.bounds()))) + other_.size)),
+        // Of heights over planes, which are computed in double all the way.
+        fine_(0x1p-23 * slack_),
         sides_(other.shape) {
     // At least twice the slack, so that it ends.
     tolerance_ = std::max({tolerance_, 2 * slack_, settings.absolute_tolerance});
@@ -560,7 +562,7 @@ class DeepestSearch {
     double height = 0;
     is_open = find_reach(c, radius, up, std::min(0.9 * radius, limit), height);
     if (!is_open) return false;
-    height += slack_;
+    height += fine_;
     // The ball in the middle of the part above.
     const double above = radius - height;
     cap = {up, height};
@@ -588,7 +590,7 @@ class DeepestSearch {
     for (const Vec3& up : {theirs, mine, between * (1 / length_between)}) {
       double lowest = std::numeric_limits<double>::infinity();
       for (const Vec3& v : piece.corner) lowest = std::min(lowest, dot(up, v - c));
-      const double limit = enough() + lowest - 2 * slack_;
+      const double limit = enough() + lowest - 2 * fine_;
       bool is_open = false;
       Cap cap;
       if (dot(up, other[0] - c) <= limit + radius &&
@@ -628,7 +630,7 @@ class DeepestSearch {
   bool find_reach(const Vec3& c, double radius, const Vec3& up, double limit,
                   double& highest) const {
     constexpr int kMostNodes = 48;
-    const double wide = radius + slack_;
+    const double wide = radius + fine_;
     struct Step {
       double height;  // no triangle below reaches higher
       std::uint32_t child;
@@ -661,7 +663,7 @@ class DeepestSearch {
         }
       const std::size_t first = size;
       for (std::uint32_t i = 0; i < node.child_count; ++i) {
-        const double reach = height[i] + slack_;
+        const double reach = height[i] + fine_;
         if (off_sq[i] > wide * wide || reach <= highest) continue;
         std::size_t at = size++;
         for (; at > first && stack[at - 1].height > reach; --at) stack[at] = stack[at - 1];
@@ -686,7 +688,7 @@ class DeepestSearch {
     if (const double area = length(across); area > 0) {
       const double off = dot(across, t[0]) / area, along = dot(across, up) / area;
       if (std::abs(off) > radius) return -radius;
-      highest = std::min(highest, off * along + slack_ +
+      highest = std::min(highest, off * along + fine_ +
                                       std::sqrt(std::max(0.0, radius * radius - off * off) *
                                                 std::max(0.0, 1 - along * along)));
     }
@@ -822,7 +824,7 @@ class DeepestSearch {
   Aabb other_box_;
   Pose other_from_surface_;
   Vec3 rows_[3]{};  // of its rotation
-  double tolerance_, slack_, relative_ = 0;
+  double tolerance_, slack_, fine_, relative_ = 0;
   std::uint64_t max_tests_ = 0;
   SideMemory sides_;
   Deepest best_{};
