@@ -283,7 +283,7 @@ void add_info(CommandLine& line) {
       options->files);
   add_unit(command, options->unit);
   command.add_flag("--self-intersections", options->self_intersections,
-                   "Of meshes: also count pairs of triangles that cross or overlap");
+                   "With meshes: also count pairs of triangles that cross or overlap");
   add_common_options(command, options->common);
   command.on_run([options] { run_info(*options); });
 }
