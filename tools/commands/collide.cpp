@@ -450,8 +450,8 @@ void add_collide(CommandLine& line) {
                     .help = "vps: points of each body in the field of the other, at rest, with "
                             "force; idf: particles on the surface of the common part, at rest; "
                             "depth: both bodies drawn into the same maps, at rest; swept: points "
-                            "along their paths; auto: vps if nothing moves and -o is not given, "
-                            "else swept (default: auto)",
+                            "along their paths; auto: vps if nothing moves and neither -o nor "
+                            "--first is given, else swept (default: auto)",
                     .value_name = "auto|swept|vps|idf|depth",
                     .choices = {"auto", "swept", "vps", "idf", "depth"}},
                    options->method);
