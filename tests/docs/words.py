@@ -31,6 +31,8 @@ _BLANK = r"[ \t]*\n?[ \t]*(?<=\s)"  # a phrase may go over the end of a line, no
 _PHRASES = [(re.compile(rf"(?<![\w-])(?:{phrase.replace(' ', _BLANK)})(?![\w-])", re.I), better)
             for phrase, better in PHRASES]
 
+DEFINITIONS = re.compile(r"\bAn? \*\*(\w+)\*\* is\b")  # a page may use a word that it defines as a term of the project
+
 OPENINGS = re.compile(r"(?:What|Of) ")  # of a comment
 HELP_OPENINGS = re.compile(r"(?:What|Whatever|Where|Whose|Which|How|Of) ")  # of a help text, or of its part behind "With ...:"
 PAGE_OPENINGS = re.compile(r"(?:What|Whatever|Where|Of) ")  # of a sentence; questions may begin so
@@ -91,7 +93,8 @@ def find_openings(text):
 
 def check_page(text):
     prose = prose_of_page(text)
-    yield from find_phrases(prose)
+    terms = {term.lower() + ending for term in DEFINITIONS.findall(prose) for ending in ("", "s")}
+    yield from (hit for hit in find_phrases(prose) if hit[1].lower() not in terms)
     yield from find_openings(prose)
     for number, line in enumerate(text.split("\n"), 1):
         if len(line) > MOST_COLUMNS:

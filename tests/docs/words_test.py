@@ -72,6 +72,12 @@ class Checks(unittest.TestCase):
                      "ten points\n\na step"):
             self.assertEqual(self.found(check_page, text), [], text)
 
+    def test_defined_terms_are_left_alone(self):
+        text = "A **room** is a folder. Each room has files; rooms have no cycles."
+        self.assertEqual(self.found(check_page, text), [])
+        self.assertEqual(self.found(check_page, text + " It goes this way."), ["way"])
+        self.assertTrue(self.found(check_page, "Each **room** has files."))
+
     def test_openings_of_sentences(self):
         for text in ("What it finds is a point.", "It ends. Where it ends is known.", "- Of these two.", "| What it is |", "**What** it is."):
             self.assertTrue(self.found(check_page, text), text)
