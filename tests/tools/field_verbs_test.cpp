@@ -543,7 +543,7 @@ TEST_F(FieldVerbs, OptionsThatMeanNothingAreNotPassedOver) {
   const Json report = run_json(
       {"build", "torus.obj", "-o", "t.isotact", "--resolution", "40", "--shell-offset", "0.1"});
   ASSERT_EQ(report["warnings"].size(), 1U);
-  EXPECT_NE(report["warnings"][0].get<std::string>().find("shell_offset does nothing"),
+  EXPECT_NE(report["warnings"][0].get<std::string>().find("shell offset has no effect"),
             std::string::npos);
   expect_failure(
       {"build", "torus.obj", "-o", "t.isotact", "--shell-offset", "0.1", "--sign", "winding"}, 2,

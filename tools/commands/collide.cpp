@@ -20,6 +20,7 @@
 #include "picture/depth_picture.h"
 #include "picture/picture_output.h"
 #include "report/collide_report.h"
+#include "report/hints.h"
 
 namespace isotact::tool {
 namespace {
@@ -307,7 +308,8 @@ CollidePageBody page_body_of(const CollideOptions& options, const std::string& f
     made.shape = loaded.shape;
     if (!loaded.surface.triangles.empty()) made.surface = std::move(loaded.surface);
   } catch (const Error& error) {
-    fmt::print(stderr, "isotact: warning: the page shows the surface only: {}\n", error.what());
+    fmt::print(stderr, "isotact: warning: the page shows the surface only: {}\n",
+               in_words_of_tool(error.what()));
   }
   return made;
 }

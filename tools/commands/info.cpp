@@ -165,7 +165,7 @@ Json show_all(const InfoOptions& options) {
       all.push_back(show(file, options, all.empty() ? "" : "\n"));
     } catch (const Error& error) {
       if (options.files.size() == 1) throw;
-      fmt::print(stderr, "isotact: error: {}\n", with_hint(error.what()));
+      fmt::print(stderr, "isotact: error: {}\n", in_words_of_tool(error.what()));
       all.push_back({{"file", file}, {"error", error.what()}});
     }
     all.back()["verdict"] = judge(all.back());

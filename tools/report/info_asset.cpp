@@ -11,6 +11,7 @@
 #include "input/asset_input.h"
 #include "input/field_file.h"
 #include "input/shell_options.h"
+#include "report/hints.h"
 
 namespace isotact::tool {
 namespace {
@@ -216,7 +217,8 @@ void print_asset(const Json& j) {
   if (j.contains("volume") && j["volume"].is_number())
     facts.emplace_back("volume", fmt::format("{:.6g} m^3", j["volume"].get<double>()));
   for (const Json& warning : j["warnings"])
-    facts.emplace_back("warning", without_control_codes(warning.get<std::string>()));
+    facts.emplace_back("warning",
+                       without_control_codes(in_words_of_tool(warning.get<std::string>())));
   print_facts(facts);
 }
 

@@ -90,9 +90,7 @@ const ExactBody& exact_body(const Shape& shape) {
     if (shape.solid())
       return std::visit(MakePrimitive{data.settings.field.threads}, shape.solid()->primitive());
     if (!can_be_exact(shape))
-      throw Error(
-          "a shape without triangles has no exact queries: make it by Shape::from_mesh, or set "
-          "Accuracy::kField");
+      throw Error("a shape without triangles has no exact queries", Hint::kTriangles);
     return make_body(shape.parts().mesh, 0, data.settings.field.threads);
   });
 }

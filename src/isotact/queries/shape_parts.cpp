@@ -11,14 +11,11 @@ namespace isotact {
 namespace {
 
 [[noreturn]] void refuse_endless(const char* what) {
-  throw Error(std::string("a shape without end has no ") + what +
-              ": cut it, as in Shape::from_analytic(Intersection{solid, BoxField{}})");
+  throw Error(std::string("a shape without end has no ") + what, Hint::kBounds);
 }
 
 [[noreturn]] void refuse_points_only() {
-  throw Error(
-      "a pointshell alone has no field: make the shape with one, by Shape::from_mesh, "
-      "Shape::from_field or from an asset with a field");
+  throw Error("a pointshell alone has no field", Hint::kField);
 }
 
 Aabb find_box(const PointSphereTree& tree) {

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "isotact/base/error.h"
 #include "isotact/field/build/detail/surface_looks.h"
 #include "isotact/field/lattice.h"
 
@@ -357,10 +358,8 @@ std::string describe(const ThinReport& report, double voxel_size) {
                       "; cells of {:.3g} m would keep them, but the memory limit allows no "
                       "smaller ones",
                       report.voxel_size_to_keep);
-  return text + fmt::format(
-                    "; a voxel_size of {:.3g} m keeps them, KeepThin::kRefine or KeepThin::kOffset "
-                    "does so as well",
-                    report.voxel_size_to_keep);
+  return with_hint(text + fmt::format("; cells of {:.3g} m keep them", report.voxel_size_to_keep),
+                   Hint::kThinParts);
 }
 
 std::string describe_films(const ThinReport& report, double voxel_size) {
