@@ -20,7 +20,7 @@ using ReportJson = nlohmann::ordered_json;
 constexpr const char* kHostile = "<script>alert('x')</script> & \"quoted\" | *star* [a](b)";
 
 ReportJson make_table() {
-  return {{"kind", "table"},
+  return {{"item", "table"},
           {"id", "table2"},
           {"paper", "XB14"},
           {"place", "Table 2"},
@@ -37,7 +37,7 @@ ReportJson make_table() {
 }
 
 ReportJson make_figure() {
-  return {{"kind", "figure"},
+  return {{"item", "figure"},
           {"id", "plot"},
           {"paper", "XB14"},
           {"place", "Table 2"},
@@ -58,7 +58,7 @@ ReportJson make_result(const std::string& program, const std::string& processor,
   const ReportJson part{
       {"name", "table2"},
       {"command", "isotact bench " + program + " --pass \"--only table2\""},
-      {"items", {make_table(), make_figure(), {{"kind", "text"}, {"text", "said <in> words"}}}},
+      {"items", {make_table(), make_figure(), {{"item", "text"}, {"text", "said <in> words"}}}},
       {"checks",
        {{{"claim", "two & two are four"}, {"asked", 7}, {"failed", ReportJson::array()}},
         {{"claim", "all is well"}, {"asked", 3}, {"failed", {"<here>"}}}}},
@@ -68,7 +68,7 @@ ReportJson make_result(const std::string& program, const std::string& processor,
              {{"processor", processor},
               {"threads", 2},
               {"thread_backend", "none"},
-              {"memory_gb", 8.0},
+              {"memory_bytes", 8000000000},
               {"system", "Some <system>"},
               {"isotact", "1"},
               {"date", "2026-01-02 03:04 UTC"},
@@ -264,7 +264,7 @@ TEST_F(BenchReport, BadInputIsAnErrorThatSaysWhere) {
   broken["report"]["parts"][0]["items"][1]["panels"][0]["lines"][0]["x"] = {1};
   fails(broken.dump(), "not of one length");
   broken = make_result("segments", "x", false);
-  broken["report"]["parts"][0]["items"][2]["kind"] = "song";
+  broken["report"]["parts"][0]["items"][2]["item"] = "song";
   fails(broken.dump(), "\"song\" is no kind of item");
   EXPECT_EQ(run({"bench", "--report", "r.html", "--from", "none.json"}).exit_code, 1);
 }

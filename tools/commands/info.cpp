@@ -236,18 +236,10 @@ void print_summary(const Json& files) {
   fmt::print("\nverdict: {}\n", describe_verdict(files));
 }
 
-// With one file its keys also stand at the top level.
+// The keys of one file stand at the top level, those of several files in `files`.
 void print_all(const Json& files) {
-  Json all{{"schema", schema_id("info")}, {"files", Json::array()}};
-  for (const Json& facts : files) all["files"].push_back(complete("info_file", facts));
-  all["verdict"] = worst_verdict(files);
-  if (files.size() > 1) {
-    all["warnings"] = Json::array();
-  } else {
-    const Json only = all["files"][0];
-    for (const auto& [key, value] : only.items()) all[key] = value;
-  }
-  print_json(all);
+  if (files.size() == 1) return print_json(files[0]);
+  print_json({{"files", files}, {"verdict", worst_verdict(files)}});
 }
 
 void run_info(const InfoOptions& options) {

@@ -91,7 +91,7 @@ Json describe_tree(const PointSphereTree& tree) {
                       {"mean_radius", h.levels[l].mean_radius},
                       {"max_radius", h.levels[l].max_radius},
                       {"covering_radius", tree.covering_radius(l)}});
-  return {{"how", tree.how()},
+  return {{"placement", tree.how()},
           {"edge_points", h.edge_points},
           {"covering_radius", h.covering_radius},
           {"spacing", h.spacing},
@@ -106,7 +106,7 @@ std::string format_points(const Json& report) {
   const Json& tree = report["point_tree"];
   return fmt::format("{} ({}), covering radius {:.4g} m, {} levels",
                      format_count(report["points"].get<std::uint64_t>()),
-                     tree["how"].get<std::string>(), tree["covering_radius"].get<double>(),
+                     tree["placement"].get<std::string>(), tree["covering_radius"].get<double>(),
                      tree["levels"].size());
 }
 
