@@ -18,7 +18,7 @@ namespace {
   throw Error("a pointshell alone has no field", Hint::kField);
 }
 
-Aabb find_box(const PointSphereTree& tree) {
+Aabb compute_box(const PointSphereTree& tree) {
   Aabb box;
   for (std::uint32_t i = 0; i < tree.point_count(); ++i) extend(box, to_double(tree.point(i)));
   const Vec3 around = Vec3{1, 1, 1} * tree.covering_radius();
@@ -70,7 +70,7 @@ const MassProperties& Shape::mass() const {
 const Aabb& Shape::bounds() const {
   if (solid()) return solid()->body();
   return data_->bounds.get([&] {
-    return can_have_field() ? detail::compute_body_box(brick_field()) : find_box(*tree());
+    return can_have_field() ? detail::compute_body_box(brick_field()) : compute_box(*tree());
   });
 }
 
