@@ -53,7 +53,7 @@ class ThinSearch {
     // A node lies in every ball of this radius, and the field is negative at its centre.
     if (is_shell_ && surface_.report.shell_offset >= kSafeShell * h_) return report;
     const detail::SurfaceLooks looks =
-        detail::look_at_surface(field_, surface_, settings_.threads, settings_.monitor);
+        detail::find_surface_looks(field_, surface_, settings_.threads, settings_.monitor);
     report.samples = looks.pieces;
     const std::size_t stride = looks.suspects.size() / kMostSuspects + 1;
     const std::size_t count = (looks.suspects.size() + stride - 1) / stride;
