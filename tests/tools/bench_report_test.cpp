@@ -243,6 +243,27 @@ TEST_F(BenchReport, SavedResultsOfSeveralMachines) {
   EXPECT_FALSE(has(read("some.md"), "exit code 3"));
 }
 
+TEST_F(BenchReport, OlderFilesAreRead) {
+  const ReportJson programs{{"segments", make_result("segments", "one", false)}};
+  std::string text = ReportJson{{"programs", programs}}.dump();
+  const auto page_of = [&] {
+    write("results.json", text);
+    const ProgramRun r = run({"bench", "--report", "r.md", "--from", "results.json"});
+    EXPECT_EQ(r.exit_code, 0) << r.err;
+    return read("r.md");
+  };
+  const std::string page = page_of();
+  EXPECT_TRUE(has(page, "8.0 GB")) << page;
+  const auto replace = [&](const std::string& from, const std::string& to) {
+    ASSERT_TRUE(has(text, from)) << from;
+    for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + 1))
+      text.replace(at, from.size(), to);
+  };
+  replace("\"item\":", "\"kind\":");
+  replace("\"memory_bytes\":8000000000", "\"memory_gb\":8.0");
+  EXPECT_EQ(page_of(), page);
+}
+
 TEST_F(BenchReport, BadInputIsAnErrorThatSaysWhere) {
   const auto fails = [&](const std::string& text, const std::string& what) {
     write("bad.json", text);
