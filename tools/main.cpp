@@ -45,6 +45,8 @@ int run(int argc, char** argv) {
   } catch (const AlreadyReported&) {
   } catch (const VerdictFailed&) {
     exit_code = kVerdictFailed;
+  } catch (const isotact::Error& error) {
+    return fail(error.what());  // while the verb is there, whose options the hints name
   }
   // A full disk or a closed pipe shows only when the output is flushed.
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) return fail("cannot write to stdout");

@@ -38,6 +38,21 @@ std::vector<Segment> make_random(const Aabb& box, std::size_t n) {
   return segments;
 }
 
+// Most of them hit: they end at vertices, moved inwards by up to a hundredth of the box.
+std::vector<Segment> make_hitting(const TriangleMesh& mesh, const Aabb& box, std::size_t n) {
+  Random random(2016);
+  const double size = 0.01 * length(extent(box)) / std::sqrt(3.0);
+  const auto below = static_cast<std::uint32_t>(mesh.triangles.size());
+  std::vector<Segment> segments;
+  for (std::size_t i = 0; i < n; ++i) {
+    const Triangle& t = mesh.triangles[random.below(below)];
+    const Vec3 through = to_double(mesh.positions[t[0]]) + random.in_unit_ball() * size;
+    const Vec3 from = random.in_box(box.lower, box.upper);
+    segments.push_back({to_float(from), to_float(from + (through - from) * 1.5)});
+  }
+  return segments;
+}
+
 // As long as a hundredth of the box, within that of the surface.
 std::vector<Segment> make_short(const TriangleMesh& mesh, const Aabb& box, std::size_t n) {
   Random random(2015);
@@ -113,7 +128,7 @@ void run_peers(const Options& options, Report& report) {
   const std::size_t n = options.segment_count();
   const BrickField field = build_field(mesh, {.resolution = 1024, .threads = {1}}).field;
   const double cell = field.voxel_size();
-  const EmbreeSegments embree(mesh);
+  const EmbreeSegments embree(mesh, true), plain_embree(mesh, false);
   const VdbSegments vdb(mesh, cell);
   Table table = report.table(
       {.id = "peers",
@@ -121,38 +136,57 @@ void run_peers(const Options& options, Report& report) {
        .columns = {{"segments", Of::kKey},
                    {"surface at", Of::kKey, "cells", 0},
                    {"all, in a batch", Of::kOurs, "ns", 1},
+                   {"first, in a batch", Of::kOurs, "ns", 1},
+                   {"any, in a batch", Of::kOurs, "ns", 1},
                    {"all, one by one", Of::kOurs, "ns", 1},
                    {"first, one by one", Of::kOurs, "ns", 1},
+                   {"hits", Of::kOurs, "of 1", 2},
                    {"Embree, all hits", Of::kPeer, "ns", 1},
+                   {"Embree, not robust", Of::kPeer, "ns", 1},
                    {"NanoVDB, first hit", Of::kPeer, "ns", 1},
                    {"OpenVDB, first hit", Of::kPeer, "ns", 1},
                    {"batch faster than Embree", Of::kOurs, "times", 2},
+                   {"than Embree, not robust", Of::kOurs, "times", 2},
                    {"than NanoVDB", Of::kOurs, "times", 2},
                    {"index", Of::kOurs, "MB", 2},
                    {"index built", Of::kOurs, "s"}},
-       .note = "Bunny with holes closed, processor time. Short: a hundredth of the box, near the "
-               "surface. Peers know the surface itself only."});
+       .note = "Bunny with holes closed, processor time. Hitting: through the surface. Short: a "
+               "hundredth of the box, near the surface. Peers know the surface itself only. Rows "
+               "near zero and all modes share one index, built once."});
   const std::vector<Segment> random = make_random(field.bounds(), n),
+                             hitting = make_hitting(mesh, field.bounds(), n),
                              close = make_short(mesh, field.bounds(), n);
-  for (const bool is_short : {false, true}) {
-    const std::vector<Segment>& segments = is_short ? close : random;
+  std::optional<SegmentTracer> shared;
+  const std::pair<const char*, const std::vector<Segment>*> kinds[] = {
+      {"random", &random}, {"hitting", &hitting}, {"short", &close}};
+  for (const auto& [kind, listed] : kinds) {
+    const std::vector<Segment>& segments = *listed;
     for (const double margin : {0.0, 1.0, 4.0, 16.0, 64.0}) {
       std::optional<SegmentTracer> made;
-      const double built =
-          seconds_of([&] {
-            made.emplace(field, SegmentSettings{.margin = margin * cell, .threads = {1}});
-          }).processor;
+      const SegmentSettings settings{.margin = margin * cell, .threads = {1}};
+      const double built = seconds_of([&] {
+                             if (shared)
+                               made.emplace(shared->with(settings));
+                             else
+                               made.emplace(field, settings);
+                           }).processor;
+      if (!shared) shared.emplace(made->with(settings));
       const SegmentTracer& tracer = *made;
-      const SegmentTracer first(field,
-                                {.margin = margin * cell, .mode = Mode::kFirst, .threads = {1}});
-      SegmentResults results;
+      const SegmentTracer first =
+          tracer.with({.margin = margin * cell, .mode = Mode::kFirst, .threads = {1}});
+      const SegmentTracer any =
+          tracer.with({.margin = margin * cell, .mode = Mode::kAny, .threads = {1}});
+      SegmentResults results, of_first, of_any;
       std::size_t sum = 0;
       std::vector<Contender> contenders{
           {.work = [&] { tracer.trace(segments, results); }},
+          {.work = [&] { first.trace(segments, of_first); }},
+          {.work = [&] { any.trace(segments, of_any); }},
           {.work = [&] { sum += trace_one_by_one(tracer, segments); }},
           {.work = [&] { sum += trace_one_by_one(first, segments); }}};
       if (margin == 0) {
         contenders.push_back({.work = [&] { sum += count_hits(embree, segments); }});
+        contenders.push_back({.work = [&] { sum += count_hits(plain_embree, segments); }});
         contenders.push_back({.work = [&] { sum += vdb.count_by_nanovdb(segments); }});
         contenders.push_back(
             {.work = [&] { sum += vdb.count_by_openvdb(segments); }, .max_runs = 2});
@@ -165,8 +199,22 @@ void run_peers(const Options& options, Report& report) {
       const auto faster = [&](std::size_t k) {
         return cell_if(has_peers, has_peers ? times[k].processor / times[0].processor : 0);
       };
-      table.row({is_short ? "short" : "random", margin, at(0), at(1), at(2), at(3), at(4), at(5),
-                 faster(3), faster(4), static_cast<double>(tracer.memory_bytes()) * 1e-6, built});
+      std::size_t hits = 0;
+      bool same_first = true;
+      for (std::size_t i = 0; i < n; ++i) {
+        const bool hit = results.first[i] < results.first[i + 1];
+        hits += hit ? 1 : 0;
+        same_first = same_first && hit == (of_first.first[i] < of_first.first[i + 1]) &&
+                     (!hit || results.intervals[results.first[i]].enter ==
+                                  of_first.intervals[of_first.first[i]].enter);
+      }
+      report.check(same_first && of_first.first == of_any.first,
+                   "the modes find the same first times",
+                   fmt::format("{}, {} cells", kind, margin));
+      table.row({kind, margin, at(0), at(1), at(2), at(3), at(4),
+                 static_cast<double>(hits) / static_cast<double>(n), at(5), at(6), at(7), at(8),
+                 faster(5), faster(6), faster(7), static_cast<double>(tracer.memory_bytes()) * 1e-6,
+                 built});
       if (margin == 0) compare_with_triangles(tracer, embree, segments, cell, report);
     }
   }
@@ -188,6 +236,7 @@ void run_table2(const Options& options, Report& report) {
                                 {"uniform", Of::kOurs, "s"},
                                 {"octree", Of::kOurs, "s"},
                                 {"uniform over octree", Of::kOurs, "times", 1},
+                                {"fast, dense", Of::kOurs, "s"},
                                 {"fast", Of::kOurs, "s"},
                                 {"uniform: cells", Of::kOurs, "", 1},
                                 {"octree: nodes", Of::kOurs, "", 1},
@@ -196,7 +245,8 @@ void run_table2(const Options& options, Report& report) {
                                 {"fast: cells", Of::kOurs, "", 1}},
                     .note = fmt::format(
                         "From {} segments, one thread, processor time. Uniform and octree are the "
-                        "paper's traversals of its dense grid, fast is that of the brick field. "
+                        "paper's traversals of its dense grid. Fast is ours, of the dense grid and "
+                        "of the brick field. "
                         "Nodes and cells: looked at, a segment. 1024 cells with --full only.",
                         n)});
   Plot plot{.title = "a million segments",
@@ -219,25 +269,28 @@ void run_table2(const Options& options, Report& report) {
     const SegmentTracer tracers[] = {
         SegmentTracer(grid, {.traversal = Traversal::kUniform, .threads = {1}}),
         SegmentTracer(octree, {.traversal = Traversal::kOctree, .threads = {1}}),
-        SegmentTracer(field, {.threads = {1}})};
-    double seconds[3];
-    SegmentWork counts[3];
-    SegmentResults results[3];
-    for (std::size_t k = 0; k < 3; ++k) {
+        SegmentTracer(field, {.threads = {1}}), SegmentTracer(grid, {.threads = {1}})};
+    double seconds[4];
+    SegmentWork counts[4];
+    SegmentResults results[4];
+    for (std::size_t k = 0; k < 4; ++k) {
       seconds[k] =
           seconds_of([&] { tracers[k].trace(segments, results[k], &counts[k]); }).processor;
     }
     report.check(results[0].intervals == results[1].intervals,
                  "the uniform and the octree traversal find the same intervals",
                  fmt::format("{} cells", resolution));
+    report.check(results[0].intervals == results[3].intervals,
+                 "the uniform and the fast traversal of a dense grid find the same intervals",
+                 fmt::format("{} cells", resolution));
     const double scale = 1e6 / static_cast<double>(n);
     const auto a_segment = [&](std::uint64_t count) {
       return static_cast<double>(count) / static_cast<double>(n);
     };
     table.row({resolution, kPaperUniform[r], kPaperOctree[r], kPaperUniform[r] / kPaperOctree[r],
-               seconds[0] * scale, seconds[1] * scale, seconds[0] / seconds[1], seconds[2] * scale,
-               a_segment(counts[0].cells), a_segment(counts[1].nodes), a_segment(counts[1].cells),
-               a_segment(counts[2].nodes), a_segment(counts[2].cells)});
+               seconds[0] * scale, seconds[1] * scale, seconds[0] / seconds[1], seconds[3] * scale,
+               seconds[2] * scale, a_segment(counts[0].cells), a_segment(counts[1].nodes),
+               a_segment(counts[1].cells), a_segment(counts[2].nodes), a_segment(counts[2].cells)});
     const double drawn[] = {kPaperUniform[r], kPaperOctree[r], seconds[0] * scale,
                             seconds[1] * scale, seconds[2] * scale};
     for (std::size_t k = 0; k < std::size(drawn); ++k)

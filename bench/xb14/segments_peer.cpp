@@ -36,14 +36,15 @@ struct EmbreeSegments::Parts {
   Collector collector{};
 };
 
-EmbreeSegments::EmbreeSegments(const TriangleMesh& mesh) : parts_(std::make_unique<Parts>()) {
+EmbreeSegments::EmbreeSegments(const TriangleMesh& mesh, bool robust)
+    : parts_(std::make_unique<Parts>()) {
   Parts& p = *parts_;
   p.positions = mesh.positions;
   p.positions.emplace_back();  // Embree reads a little beyond the last position
   p.triangles = mesh.triangles;
   p.device = rtcNewDevice("threads=1");
   p.scene = rtcNewScene(p.device);
-  rtcSetSceneFlags(p.scene, RTC_SCENE_FLAG_ROBUST);
+  rtcSetSceneFlags(p.scene, robust ? RTC_SCENE_FLAG_ROBUST : RTC_SCENE_FLAG_NONE);
   rtcSetSceneBuildQuality(p.scene, RTC_BUILD_QUALITY_HIGH);
   RTCGeometry geometry = rtcNewGeometry(p.device, RTC_GEOMETRY_TYPE_TRIANGLE);
   rtcSetSharedGeometryBuffer(geometry, RTC_BUFFER_TYPE_VERTEX, 0, RTC_FORMAT_FLOAT3,

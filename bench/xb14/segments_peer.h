@@ -13,12 +13,14 @@
 namespace isotact::bench {
 
 std::string describe_embree();
-std::string describe_segment_vdb();
+// In a library of its own, which is compiled in another way.
+__attribute__((visibility("default"))) std::string describe_segment_vdb();
 
 // Embree 3 on the exact triangles.
 class EmbreeSegments {
  public:
-  explicit EmbreeSegments(const TriangleMesh& mesh);
+  // `robust`: watertight between triangles; somewhat slower.
+  EmbreeSegments(const TriangleMesh& mesh, bool robust);
   ~EmbreeSegments();
   EmbreeSegments(const EmbreeSegments&) = delete;
   EmbreeSegments& operator=(const EmbreeSegments&) = delete;
@@ -32,7 +34,7 @@ class EmbreeSegments {
 };
 
 // OpenVDB's level set of the mesh, half-width 3. First crossings only.
-class VdbSegments {
+class __attribute__((visibility("default"))) VdbSegments {
  public:
   VdbSegments(const TriangleMesh& mesh, double voxel_size);
   ~VdbSegments();

@@ -14,7 +14,8 @@ namespace isotact::bench {
 
 std::string describe_segment_vdb() {
   return std::string("OpenVDB ") + OPENVDB_LIBRARY_VERSION_STRING +
-         (ISOTACT_BENCH_NANOVDB ? " with NanoVDB" : "") + ", traversals compiled here";
+         (ISOTACT_BENCH_NANOVDB ? " with NanoVDB" : "") +
+         ", traversals compiled here with -O3 -march=native";
 }
 
 struct VdbSegments::Parts {

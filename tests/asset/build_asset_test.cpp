@@ -91,13 +91,29 @@ TEST(BuildAsset, KeepsTheBytesOfStoredAssets) {
     return hash_bytes(encode_asset(build_asset(gear, settings).asset));
   };
   const PointSettings none{.method = PointMethod::kNone};
-  EXPECT_EQ(hash_of({.field = {.resolution = 48}, .points = none}), 18044094818760911792U);
+  EXPECT_EQ(hash_of({.field = {.resolution = 48}, .points = none, .mesh = false}),
+            18044094818760911792U);
   EXPECT_EQ(hash_of({.field = {.resolution = 32},
                      .stored_field = StoredField::kDense,
                      .first_order = true,
                      .voxmap = VoxmapSettings{.encoding = VoxmapEncoding::kScaled, .precision = 5},
-                     .points = none}),
+                     .points = none,
+                     .mesh = false}),
             11987147701023704853U);
+  EXPECT_EQ(hash_bytes(FlatMesh::build(gear).buffer()), 12059909625425879536U);
+}
+
+// Exact queries ask the mesh as it was given: without the membranes that close the field.
+TEST(BuildAsset, KeepsTheMeshAsItWasGiven) {
+  const TriangleMesh open = open_box();
+  const AssetResult built = build_asset(open, {.field = {.resolution = 24}});
+  EXPECT_EQ(built.report.field.sign.holes, 1U);
+  ASSERT_TRUE(built.asset.mesh);
+  EXPECT_EQ(built.asset.mesh->triangles().size(), open.triangles.size());
+  EXPECT_EQ(Shape::from_asset(built.asset).surface().triangles.size(), open.triangles.size());
+  const AssetResult without = build_asset(open, {.field = {.resolution = 24}, .mesh = false});
+  EXPECT_FALSE(without.asset.mesh);
+  EXPECT_EQ(without.report.mass_from, built.report.mass_from);
 }
 
 TEST(BuildAsset, StoresWhatIsAskedFor) {
@@ -105,6 +121,7 @@ TEST(BuildAsset, StoresWhatIsAskedFor) {
       small_torus(),
       {.field = {.resolution = 32}, .points = {.method = PointMethod::kNone}, .mass = false});
   EXPECT_TRUE(bare.asset.field);
+  EXPECT_TRUE(bare.asset.mesh);
   EXPECT_FALSE(bare.asset.mass);
   EXPECT_TRUE(bare.asset.raw.empty());
 

@@ -11,6 +11,7 @@
 #include "isotact/geometry/primitives/primitives.h"
 #include "isotact/pointshell/asset_section.h"
 #include "isotact/queries/collide.h"
+#include "isotact/queries/distance.h"
 
 #include "asset/asset_checks.h"
 #include "support/scratch_folder.h"
@@ -115,7 +116,11 @@ TEST_F(LoadShape, GivesPointsToWhatHasNone) {
 
 TEST_F(LoadShape, KeepsPointsThatAreThere) {
   save("torus.isotact", {.field = {.resolution = 32}, .points = {.count = 123}});
-  EXPECT_EQ(load_shape(file("torus.isotact"), {.points = 999}).tree()->point_count(), 123U);
+  const Shape shape = load_shape(file("torus.isotact"), {.points = 999});
+  EXPECT_EQ(shape.tree()->point_count(), 123U);
+  // And the triangles, so that distances are exact.
+  EXPECT_EQ(shape.surface().triangles.size(), small_torus().triangles.size());
+  EXPECT_TRUE(distance(shape, {}, shape, {.translation = {0.5, 0, 0}}).exact);
 }
 
 TEST_F(LoadShape, TakesVoxelmapsAndPointsAlone) {

@@ -12,6 +12,7 @@
 #include "isotact/base/error.h"
 #include "isotact/base/hash.h"
 #include "isotact/field/io/asset.h"
+#include "isotact/geometry/bvh/mesh_distance.h"
 #include "isotact/pointshell/asset_section.h"
 
 namespace isotact::fuzz {
@@ -76,6 +77,20 @@ void check_tree(const Asset& asset, Check check) {
   }
 }
 
+// A mesh without flaw answers as one that was built of its triangles.
+void query_mesh(const FlatMesh& flat) {
+  const TriangleMesh mesh = flat.mesh();
+  const Bvh bvh = flat.bvh(), built(mesh);
+  require(bvh.triangle_count() == mesh.triangles.size(), "a mesh that was checked lost triangles");
+  const Aabb box = to_double(bvh.bounds());
+  for (int i = 0; i < 16; ++i) {
+    const Vec3f p = to_float(box.lower + extent(box) * (i / 12.0 - 0.15));
+    require(find_closest_point(bvh, p) == find_closest_point(built, p),
+            "a mesh that was checked has another closest point");
+  }
+  compute_mesh_distance(bvh, bvh, {.translation = extent(box) * 1.5});
+}
+
 void check_decoded(std::span<const std::byte> bytes) {
   constexpr std::uint64_t kMostUnpacked = 1U << 20U;  // fuzzing wants small inputs in every sense
   Asset asset;
@@ -101,6 +116,7 @@ void check_decoded(std::span<const std::byte> bytes) {
   if (asset.dense) query(*asset.dense, is_number);
   if (asset.first_order) query(*asset.first_order, is_number);
   if (asset.voxmap) query_voxmap(*asset.voxmap);
+  if (asset.mesh) query_mesh(*asset.mesh);
   check_tree(asset, Check::kDeep);
   check_tree(asset, Check::kHeader);
 }
@@ -113,6 +129,8 @@ void check_mapped(std::span<const std::byte> bytes) {
     for (const AssetSection& s : parse_sections(copy, "", AssetCheck::kTables).sections) {
       if (s.kind == SectionKind::kBrickField)
         query(BrickField::from_buffer(s.bytes, copy.owner, Check::kHeader), nothing);
+      if (s.kind == SectionKind::kMesh)
+        query_mesh(FlatMesh::from_buffer(s.bytes, copy.owner, Check::kHeader));
       if (s.kind == SectionKind::kFirstOrderField)
         query(FirstOrderField::from_buffer(s.bytes, copy.owner, Check::kHeader), nothing);
     }

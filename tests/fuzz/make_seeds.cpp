@@ -1,6 +1,7 @@
 // Writes the seeds of the fuzzers of assets and of run packs: small ones, whole and broken in one
 // place each.
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <vector>
@@ -53,6 +54,12 @@ Asset shell_asset(const PointSphereTreeSettings& settings) {
   return asset;
 }
 
+Asset mesh_asset() {
+  Asset asset;
+  asset.mesh = FlatMesh::build(make_sphere({.radius = 1, .frequency = 2}));
+  return asset;
+}
+
 void write_seeds(const fs::path& folder) {
   fs::create_directories(folder);
   const auto save = [&](const char* name, std::span<const std::byte> bytes) {
@@ -69,6 +76,14 @@ void write_seeds(const fs::path& folder) {
   save("shell.isotact", encode_asset(shell_asset({.cluster_size = 4})));
   save("shell_nested.isotact",
        encode_asset(shell_asset({.cluster_size = 3, .spheres = SphereKind::kNested})));
+  const std::vector<std::byte> mesh = encode_asset(mesh_asset());
+  save("mesh.isotact", mesh);
+  // A child of the root is the root; the fuzzer sets the checksums right.
+  std::vector<std::byte> looped = mesh;
+  const FlatMeshHeader h = mesh_asset().mesh->header();
+  const std::size_t section = mesh.size() - h.total_bytes;
+  std::memset(looped.data() + section + h.node_offset + offsetof(detail::BvhNode, child), 0, 4);
+  save("mesh_looped.isotact", looped);
   const std::vector<std::byte> raw(100, std::byte{7});
   const std::vector<AssetSection> unknown = {{SectionKind::kPointshell, raw},
                                              {static_cast<SectionKind>(4711), raw}};

@@ -100,7 +100,8 @@ TEST(ContinuousCollide, RolesSeeEachOthersCorners) {
   const Quat on_corner = rotation_about({1, 0, -1}, std::atan(std::sqrt(2.0)));
   const BodyMotion falling{.from = {on_corner, {0, 5, 0}}, .to = {on_corner, {0, 2, 0}}};
   const auto run = [&](Roles roles) {
-    return continuous_collide(box(), falling, box(), at_rest({}), {.roles = roles});
+    return continuous_collide(box(), falling, box(), at_rest({}),
+                              {.accuracy = Accuracy::kField, .roles = roles});
   };
   const double want = (5 - 1 - std::sqrt(3.0)) / 3;
   const ContinuousResult of_a = run(Roles::kPointsOfA), both = run(Roles::kBoth);
@@ -110,7 +111,8 @@ TEST(ContinuousCollide, RolesSeeEachOthersCorners) {
   EXPECT_EQ(both.time_of_contact, of_a.time_of_contact);
   EXPECT_GE(run(Roles::kPointsOfB).time_of_contact, want);
   // Exchanged bodies see the same, with the normal turned round.
-  const ContinuousResult turned = continuous_collide(box(), at_rest({}), box(), falling);
+  const ContinuousResult turned = continuous_collide(box(), at_rest({}), box(), falling,
+                                                     {.accuracy = Accuracy::kField});
   EXPECT_EQ(turned.time_of_contact, both.time_of_contact);
   EXPECT_NEAR(turned.contact.normal.y, -1, 1e-3);
   EXPECT_EQ(turned.contact.sampled_by, Body::kB);

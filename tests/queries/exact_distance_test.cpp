@@ -10,9 +10,11 @@
 #include "isotact/geometry/bvh/mesh_distance.h"
 #include "isotact/geometry/bvh/winding.h"
 #include "isotact/geometry/primitives/primitives.h"
+#include "isotact/pointshell/asset_section.h"
 #include "isotact/queries/distance.h"
 #include "isotact/queries/shape.h"
 
+#include "geometry/bvh/triangle_oracle.h"
 #include "queries/swept/motions.h"
 #include "support/slow_build.h"
 
@@ -133,12 +135,61 @@ TEST(ExactDistance, SimpleSolidsAgreeWithFormulas) {
   }
 }
 
+Shape shape_of(const Asset& asset) {
+  return Shape::from_asset(decode_asset(encode_asset(asset), ""));
+}
+
+// With the same field and points, a shape of an asset answers as that of the mesh, to the bit.
+TEST(ExactDistance, AssetsThatKeepTheirMeshAnswerAlike) {
+  TriangleMesh open = make_shape("bowl", {});
+  open.triangles.resize(open.triangles.size() / 2);
+  const TriangleMesh meshes[] = {make_shape("gear", {}), open};
+  std::vector<Shape> of_meshes, of_assets;
+  for (const TriangleMesh& mesh : meshes) {
+    const Shape whole = shape_of(mesh);
+    of_meshes.push_back(whole);
+    Asset asset;
+    asset.field = whole.field();
+    asset.mesh = FlatMesh::build(mesh);
+    set_point_sphere_tree(asset, *whole.tree());
+    of_assets.push_back(shape_of(asset));
+    // The mesh itself, not the surface of the field.
+    EXPECT_EQ(of_assets.back().surface().triangles.size(), mesh.triangles.size());
+    EXPECT_EQ(bounds(of_assets.back().surface()), bounds(mesh));
+    EXPECT_EQ(of_assets.back().mass().volume, whole.mass().volume);
+    asset.mesh.reset();
+    EXPECT_THROW(prepare(shape_of(asset), DistanceRequest{.accuracy = Accuracy::kExact}), Error);
+    EXPECT_FALSE(distance(shape_of(asset), {}, whole, {.translation = {0, 9, 0}}).exact);
+  }
+  Random random(23);
+  int apart = 0, overlapping = 0;
+  for (int i = 0; i < unless_slow(60, 6); ++i) {
+    const std::size_t k = random.below(2), l = random.below(2);
+    const double size = size_of(meshes[k]) + size_of(meshes[l]);
+    const Pose pose = random_pose(random, 0.4 * size);
+    const DistanceRequest request{.want_depth = i % 10 == 0};  // depths take long
+    const DistanceResult a = distance(of_meshes[k], {}, of_meshes[l], pose, request);
+    const DistanceResult b = distance(of_assets[k], {}, of_assets[l], pose, request);
+    ASSERT_TRUE(a.exact && b.exact) << i;
+    ASSERT_EQ(a.touching, b.touching) << i;
+    ASSERT_EQ(a.contained, b.contained) << i;
+    if (!a.touching && !a.contained) {
+      ASSERT_EQ(a.distance, b.distance) << i;
+    }
+    ASSERT_NEAR(a.distance, b.distance, 4e-6 * size) << i;
+    ++(a.touching || a.contained ? overlapping : apart);
+  }
+  EXPECT_GT(apart, unless_slow(10, 0));
+  EXPECT_GT(overlapping, unless_slow(10, 0));
+}
+
 TEST(ExactDistance, AsksAreAnsweredOrRefused) {
   const Shape gear = shape_of(make_shape("gear", {}));
-  const Shape torus = Shape::from_analytic(TorusField{});
+  const Shape tube = Shape::from_analytic(
+      Difference{CylinderField{.radius = 0.4}, CylinderField{.radius = 0.3, .height = 2}});
   const Pose up{.translation = {0, 5, 0}};
-  EXPECT_THROW(distance(gear, {}, torus, up, {.accuracy = Accuracy::kExact}), Error);
-  EXPECT_FALSE(distance(gear, {}, torus, up).exact);
+  EXPECT_THROW(distance(gear, {}, tube, up, {.accuracy = Accuracy::kExact}), Error);
+  EXPECT_FALSE(distance(gear, {}, tube, up).exact);
   EXPECT_FALSE(distance(gear, {}, gear, up, {.accuracy = Accuracy::kField}).exact);
   const DistanceResult exact = distance(gear, {}, gear, up);
   EXPECT_TRUE(exact.exact);
@@ -151,6 +202,177 @@ TEST(ExactDistance, AsksAreAnsweredOrRefused) {
   EXPECT_THROW(distance(gear, {}, gear, up,
                         {.relative_tolerance = std::numeric_limits<double>::quiet_NaN()}),
                Error);
+}
+
+// Parts of a mesh inside of another one, by exact winding numbers. Needs connected meshes.
+bool winds_around(const TriangleMesh& outer, const TriangleMesh& inner,
+                  const Pose& outer_from_inner) {
+  const Vec3 x = transform_point(outer_from_inner, to_double(inner.positions[0]));
+  return brute_force::compute_winding_number(outer, to_float(x)) > 0.5;
+}
+
+TEST(ExactDistance, IsTheTruth) {
+  const TriangleMesh plate = make_box({.size_x = 1, .size_y = 0.002, .size_z = 0.8});
+  TriangleMesh open = make_shape("torus", {{"segments", 12}, {"tube_segments", 8}});
+  open.triangles.resize(open.triangles.size() * 3 / 4);
+  const TriangleMesh meshes[] = {make_box({.size_x = 0.3, .size_y = 0.4, .size_z = 0.2}), plate,
+                                 make_shape("torus", {{"segments", 16}, {"tube_segments", 8}}),
+                                 open, make_box({.size_x = 2, .size_y = 2, .size_z = 2})};
+  constexpr std::size_t kOpen = 3;
+  std::vector<Shape> shapes;
+  for (const TriangleMesh& mesh : meshes) shapes.push_back(shape_of(mesh));
+  Random random(23);
+  int apart = 0, touching = 0, contained = 0, cut_short = 0;
+  for (int i = 0; i < unless_slow(1500, 100); ++i) {
+    const std::size_t k = random.below(5), l = random.below(5);
+    const double size = size_of(meshes[k]) + size_of(meshes[l]);
+    const Pose of_a = random_pose(random, 0.25 * size), of_b = random_pose(random, 0.25 * size);
+    const Pose a_from_b = inverse(of_a) * of_b;
+    SCOPED_TRACE(i);
+    const double truth = triangle_oracle::find_distance(meshes[k], meshes[l], a_from_b);
+    const DistanceResult r = distance(shapes[k], of_a, shapes[l], of_b);
+    ASSERT_TRUE(r.exact && r.status == DistanceStatus::kDone);
+    ASSERT_LE(r.lower_bound, r.distance);
+    ASSERT_GE(r.upper_bound, r.distance);
+    ASSERT_EQ(r.touching, truth == 0);
+    if (!r.touching && k != kOpen && l != kOpen) {
+      ASSERT_EQ(r.contained, winds_around(meshes[k], meshes[l], a_from_b) ||
+                                 winds_around(meshes[l], meshes[k], inverse(a_from_b)));
+    }
+    if (!r.touching && !r.contained) {
+      ASSERT_NEAR(r.distance, truth, 1e-9 * size);
+      ASSERT_LE(r.lower_bound, truth);
+    }
+    ++(r.touching ? touching : r.contained ? contained : apart);
+    // Whatever ends the search: bounds are bounds.
+    const auto limit = static_cast<std::uint64_t>(std::pow(10, random.uniform(0, 4)));
+    const DistanceResult cut = distance(shapes[k], of_a, shapes[l], of_b, {.max_tests = limit});
+    const double slack = 4e-6 * size;  // of depths
+    ASSERT_LE(cut.lower_bound, r.distance + (r.distance < 0 ? slack : 1e-12));
+    ASSERT_GE(cut.upper_bound, r.distance - (r.distance < 0 ? slack : 1e-12));
+    cut_short += cut.status == DistanceStatus::kGaveUp ? 1 : 0;
+    if (cut.status == DistanceStatus::kDone) {
+      ASSERT_NEAR(cut.distance, r.distance, 1e-12);
+    }
+    const DistanceResult rough =
+        distance(shapes[k], of_a, shapes[l], of_b, {.relative_tolerance = 0.2});
+    ASSERT_LE(rough.lower_bound, r.distance + (r.distance < 0 ? slack : 1e-12));
+    ASSERT_LE(std::abs(rough.distance - r.distance), 0.2 * std::abs(r.distance) + slack);
+    const double reach = random.uniform(0.001, 0.5) * size;
+    const DistanceResult near =
+        distance(shapes[k], of_a, shapes[l], of_b, {.near_enough = reach, .want_depth = false});
+    ASSERT_EQ(near.status == DistanceStatus::kNearEnough, r.distance <= reach);
+    ASSERT_GE(near.upper_bound, std::max(0.0, r.distance - 1e-12));
+    ASSERT_LE(near.lower_bound, std::max(0.0, r.distance) + 1e-12);
+    if (near.status == DistanceStatus::kNearEnough) {
+      ASSERT_LE(near.upper_bound, reach);
+    } else {
+      ASSERT_NEAR(near.distance, r.distance, 1e-12);
+    }
+    const DistanceResult within =
+        distance(shapes[k], of_a, shapes[l], of_b, {.max_distance = reach, .want_depth = false});
+    ASSERT_EQ(std::isfinite(within.distance), r.distance <= reach);
+  }
+  EXPECT_GT(apart, unless_slow(200, 10));
+  EXPECT_GT(touching, unless_slow(200, 10));
+  EXPECT_GT(contained, unless_slow(50, 2));
+  EXPECT_GT(cut_short, unless_slow(200, 10));
+}
+
+TEST(ExactDistance, SeparationsSeparate) {
+  const TriangleMesh meshes[] = {make_box({.size_x = 0.3, .size_y = 0.4, .size_z = 0.2}),
+                                 make_shape("torus", {{"segments", 12}, {"tube_segments", 6}}),
+                                 make_shape("link", {})};
+  std::vector<Shape> shapes;
+  for (const TriangleMesh& mesh : meshes) shapes.push_back(shape_of(mesh));
+  Random random(24);
+  int overlapping = 0;
+  for (int i = 0; i < unless_slow(2500, 60); ++i) {
+    const std::size_t k = random.below(3), l = random.below(3);
+    const double size = size_of(meshes[k]) + size_of(meshes[l]);
+    const Pose of_a = random_pose(random, 0.2 * size), of_b = random_pose(random, 0.2 * size);
+    const DistanceResult r = distance(shapes[k], of_a, shapes[l], of_b, {.want_separation = true});
+    if (!r.touching && !r.contained) {
+      ASSERT_FALSE(r.has_separation);
+      continue;
+    }
+    ++overlapping;
+    SCOPED_TRACE(i);
+    ASSERT_TRUE(r.has_separation);
+    ASSERT_GE(length(r.separation), -r.distance - 4e-6 * size);  // less leaves that point inside
+    Pose moved = of_a;
+    moved.translation += r.separation;
+    const DistanceResult after = distance(shapes[k], moved, shapes[l], of_b);
+    ASSERT_TRUE(after.exact && !after.touching && !after.contained && after.distance > 0);
+    ASSERT_LE(after.distance, 1e-4 * size);  // no further than it has to be
+  }
+  EXPECT_GT(overlapping, unless_slow(1000, 20));
+}
+
+TEST(ExactDistance, KnownSeparations) {
+  const Shape box = Shape::from_analytic(BoxField{}), ball = Shape::from_analytic(SphereField{});
+  const Shape ground = Shape::from_analytic(PlaneField{});
+  const DistanceRequest request{.want_separation = true};
+  Random random(25);
+  for (int i = 0; i < 50; ++i) {
+    const Pose world = random_pose(random, 3);
+    const Vec3 off = random.in_box({-0.9, -0.9, -0.9}, {0.9, 0.9, 0.9});
+    const DistanceResult boxes =
+        distance(box, world, box, world * Pose{.translation = off}, request);
+    ASSERT_TRUE(boxes.has_separation);
+    const double least = 1 - std::max({std::abs(off.x), std::abs(off.y), std::abs(off.z)});
+    ASSERT_NEAR(length(boxes.separation), least, 1e-5);
+    const Vec3 aside = random.unit_vector() * random.uniform(0.1, 0.9);
+    const DistanceResult balls =
+        distance(ball, world, ball, {.translation = world.translation + aside}, request);
+    ASSERT_TRUE(balls.has_separation);
+    ASSERT_NEAR(length(balls.separation), 1 - length(aside), 1e-5);
+    const double height = random.uniform(-2, 0.4);
+    const DistanceResult sunk =
+        distance(ball, {.translation = {0, height, 0}}, ground, {}, request);
+    ASSERT_TRUE(sunk.has_separation);
+    ASSERT_NEAR(sunk.separation.y, 0.5 - height, 1e-5);
+  }
+  EXPECT_THROW(distance(box, {}, box, {}, {.accuracy = Accuracy::kField, .near_enough = 1}), Error);
+  EXPECT_THROW(distance(box, {}, box, {}, {.near_enough = -1}), Error);
+}
+
+// Beside the formulas, from a ball, a point nearly, and a plane.
+template <typename Solid>
+void compare_with_formula(const Solid& solid, Random& random) {
+  const Shape shape = Shape::from_analytic(solid);
+  const Shape dot_shape = Shape::from_analytic(SphereField{.radius = 1e-3});
+  int outside = 0;
+  for (int i = 0; i < unless_slow(400, 40); ++i) {
+    const Pose world = random_pose(random, 2);
+    const Vec3 x = random.in_box({-1, -1, -1}, {1, 1, 1});
+    const double truth = solid.value(x) - 1e-3;
+    const DistanceResult r =
+        distance(dot_shape, {.translation = transform_point(world, x)}, shape, world);
+    if (truth < 0.001) continue;
+    ++outside;
+    ASSERT_TRUE(r.exact);
+    ASSERT_NEAR(r.distance, truth, 2e-6);
+    ASSERT_LE(r.lower_bound, truth + 1e-9);
+    ASSERT_GE(r.upper_bound, truth - 1e-9);
+    ASSERT_LE(r.upper_bound - r.lower_bound, 4e-6);
+  }
+  EXPECT_GT(outside, unless_slow(150, 10));
+}
+
+TEST(ExactDistance, RoundSolidsAreExactToTheirTolerance) {
+  Random random(26);
+  compare_with_formula(CylinderField{.center = {0.1, 0, -0.2}}, random);
+  compare_with_formula(ConeField{.center = {0, 0.1, 0.2}}, random);
+  compare_with_formula(TorusField{.center = {0.1, 0.1, 0}}, random);
+  // Two crossing rods: depth and separation.
+  const Shape rod = Shape::from_analytic(CylinderField{.radius = 0.1, .height = 2});
+  const Pose across{.rotation = rotation_about({1, 0, 0}, 1.5707963267948966),
+                    .translation = {0.15, 0, 0}};
+  const DistanceResult r = distance(rod, {}, rod, across, {.want_separation = true});
+  EXPECT_TRUE(r.exact && r.touching && r.has_separation);
+  EXPECT_NEAR(length(r.separation), 0.05, 1e-5);
+  EXPECT_LE(r.lower_bound, r.distance);
 }
 
 }  // namespace

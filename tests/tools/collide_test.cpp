@@ -53,6 +53,64 @@ TEST_F(CollideVerb, TellsTheDistanceAtRest) {
   EXPECT_NEAR(inside["min_distance"].get<double>(), -0.1, 0.02);
 }
 
+TEST_F(CollideVerb, HasExactDistancesVerdictsAndLists) {
+  ASSERT_EQ(run({"make", "box", "-o", "box.obj"}).exit_code, 0);
+  const auto with = [&](const std::string& pose, std::vector<std::string> more) {
+    more.insert(more.begin(), {"box.obj", "box.obj", "--pose-b", pose});
+    return more;
+  };
+  for (const char* method : {"vps", "idf", "swept"}) {
+    const Json j = collide(with("xyz=0,3,0 rpy=0,0,45", {"--method", method, "--distance"}));
+    EXPECT_EQ(j["exact"], true) << method;
+    EXPECT_NEAR(j["distance"].get<double>(), 2.5 - std::sqrt(0.5), 1e-6);
+    EXPECT_NEAR(j["lower_bound"].get<double>(), 2.5 - std::sqrt(0.5), 1e-6);
+    EXPECT_EQ(j["touching"], false);
+    EXPECT_EQ(j["contained"], false);
+    EXPECT_NEAR(j["witness_a"][1].get<double>(), 0.5, 1e-6);
+  }
+  const Json fast = collide(with("xyz=0,3,0", {}));
+  for (const char* key : {"distance", "upper_bound", "exact", "touching", "contained", "witness_a"})
+    EXPECT_TRUE(fast[key].is_null()) << key;
+  const auto code = [&](const std::string& pose, std::vector<std::string> more) {
+    more = with(pose, more);
+    more.insert(more.begin(), "collide");
+    more.insert(more.end(), {"--resolution", "32"});
+    return run(more).exit_code;
+  };
+  // A gap that is thinner than what the field can tell.
+  EXPECT_EQ(code("xyz=0,1.001,0", {"--fail-on", "contact"}), 0);
+  EXPECT_EQ(code("xyz=0,1.001,0", {"--fail-on", "free"}), 3);
+  EXPECT_EQ(code("xyz=0,0.999,0", {"--fail-on", "contact"}), 3);
+  EXPECT_EQ(code("xyz=0,1.001,0", {"--fail-on", "closer:5mm"}), 3);
+  EXPECT_EQ(code("xyz=0,1.001,0", {"--fail-on", "contact", "--margin", "0.01"}), 3);
+  EXPECT_EQ(code("xyz=0,1.02,0", {"--fail-on", "closer:5mm", "--method", "idf"}), 0);
+  EXPECT_EQ(code("xyz=0,3,0", {"--to-pose-b", "xyz=0,0,0", "--fail-on", "contact"}), 3);
+  EXPECT_EQ(code("xyz=0,3,0", {"--to-pose-b", "xyz=0,2,0", "--fail-on", "closer:0.5"}), 0);
+  EXPECT_EQ(code("xyz=0,3,0", {"--method", "depth", "--fail-on", "closer:1"}), 2);
+  EXPECT_EQ(code("xyz=0,3,0", {"--fail-on", "never"}), 2);
+  write("poses.csv", "0,3,0\n0,0.9,0\n");
+  const Json list = collide({"box.obj", "box.obj", "--poses-b", "poses.csv", "--distance"});
+  ASSERT_EQ(list["poses"].size(), 2U);
+  EXPECT_EQ(list["poses"][0]["status"], "free");
+  EXPECT_NEAR(list["poses"][0]["distance"].get<double>(), 2, 1e-6);
+  EXPECT_EQ(list["poses"][1]["status"], "contact");
+  EXPECT_EQ(list["status"], "contact");
+  const Json fast_list = collide({"box.obj", "box.obj", "--poses-b", "poses.csv"});
+  EXPECT_TRUE(fast_list["poses"][0]["distance"].is_null());
+  EXPECT_EQ(fast_list["poses"][1]["status"], "contact");
+  const auto list_code = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"collide", "box.obj", "box.obj", "--poses-b", "poses.csv"});
+    return run(more).exit_code;
+  };
+  EXPECT_EQ(list_code({"--resolution", "32", "--fail-on", "contact"}), 3);
+  EXPECT_EQ(list_code({"--pose-b", "xyz=0,0,1"}), 2);
+  EXPECT_EQ(list_code({"--view", "a.html"}), 2);
+  EXPECT_EQ(list_code({"--method", "idf"}), 2);
+  const ProgramRun mm = run({"collide", "box.obj", "box.obj", "--pose-b", "xyz=0,0.999,0",
+                             "--distance", "--print-unit", "mm", "--resolution", "32"});
+  EXPECT_NE(mm.out.find("distance     -1 mm"), std::string::npos) << mm.out;
+}
+
 // It costs more than the contacts do.
 TEST_F(CollideVerb, FindsTheDistanceOnlyWhenAsked) {
   make_ball();
@@ -248,12 +306,16 @@ TEST_F(CollideVerb, DepthMapsChooseDirectionsAndDrawThem) {
   EXPECT_GT(j["directions"].size(), 1U);
   EXPECT_GT(j["seen"].get<double>(), 0.95);
   EXPECT_TRUE(std::filesystem::exists(folder_.path() / "maps.png"));
-  // An asset is drawn as the surface of its field.
-  ASSERT_EQ(run({"build", "ball.obj", "-o", "ball.isotact", "--resolution", "32"}).exit_code, 0);
-  const Json asset = collide({"ball.isotact", "ball.obj", "--method", "depth", "--pixels", "64",
-                              "--pose-a", "xyz=0,0.8,0"});
-  EXPECT_EQ(asset["status"], "contact");
-  EXPECT_FALSE(asset["warnings"].empty());
+  // An asset is drawn as its mesh, or as the surface of its field if it keeps none.
+  for (const bool keeps_mesh : {true, false}) {
+    std::vector<std::string> build{"build", "ball.obj", "-o", "ball.isotact", "--resolution", "32"};
+    if (!keeps_mesh) build.emplace_back("--no-mesh");
+    ASSERT_EQ(run(build).exit_code, 0);
+    const Json asset = collide({"ball.isotact", "ball.obj", "--method", "depth", "--pixels", "64",
+                                "--pose-a", "xyz=0,0.8,0"});
+    EXPECT_EQ(asset["status"], "contact");
+    EXPECT_EQ(asset["warnings"].empty(), keeps_mesh);
+  }
 }
 
 TEST_F(CollideVerb, DepthMapsSayWhatIsWrong) {
@@ -274,7 +336,7 @@ TEST_F(CollideVerb, DepthMapsSayWhatIsWrong) {
   expect_usage({"--method", "depth", "--maps", "two-maps", "--layers", "2"});
   expect_usage({"--method", "depth", "--direction", "0,1,0", "--directions", "2"});
   ASSERT_EQ(run({"build", "ball.obj", "-o", "points.isotact", "--resolution", "32", "--field",
-                 "none", "--points", "100"})
+                 "none", "--points", "100", "--no-mesh"})
                 .exit_code,
             0);
   const ProgramRun r = run({"collide", "points.isotact", "ball.obj", "--method", "depth"});

@@ -92,11 +92,11 @@ TEST_F(FieldVerbs, BuildStoresAllThatCollideNeeds) {
   build_torus();
   EXPECT_GT(report_["points"], 300);
   EXPECT_NEAR(report_["point_tree"]["spacing"], 2 * report_["voxel_size"].get<double>(), 1e-9);
-  EXPECT_EQ(run_json({"info", "torus.isotact"})["sections"].size(), 4U);  // source, mass
+  EXPECT_EQ(run_json({"info", "torus.isotact"})["sections"].size(), 5U);  // source, mass, mesh
   build_torus({"--resolution", "40", "--points", "none"});
   EXPECT_EQ(report_["points"], 0);
   EXPECT_TRUE(report_["point_tree"].is_null());
-  EXPECT_EQ(run_json({"info", "torus.isotact"})["sections"].size(), 3U);
+  EXPECT_EQ(run_json({"info", "torus.isotact"})["sections"].size(), 4U);
 }
 
 TEST_F(FieldVerbs, BuildStoresPoints) {
@@ -281,7 +281,7 @@ TEST_F(FieldVerbs, OtherSectionsAreStoredAndAnswer) {
   EXPECT_GT(run_json({"convert", "torus.isotact", "t.obj"})["triangles"], 500);
   build_torus({"--resolution", "32", "--field", "none", "--voxmap", "support", "--points", "none"});
   expect_failure({"sample", "torus.isotact", "p.csv", "-o", "d.csv"}, 1, "holds no field");
-  EXPECT_EQ(run_json({"info", "torus.isotact"})["sections"].size(), 3U);
+  EXPECT_EQ(run_json({"info", "torus.isotact"})["sections"].size(), 4U);
   // Bricks that are not stored are not built either: these would take much more than a megabyte.
   build_torus({"--resolution", "512", "--field", "none", "--max-memory", "1", "--points", "none"});
   EXPECT_EQ(report_["sign_method"], "winding");
@@ -584,7 +584,9 @@ TEST_F(FieldVerbs, EditFollowsVersions) {
     EXPECT_GT(v["bricks_built"], 0);
     EXPECT_LT(v["bricks_built"], v["bricks"]);
     const Asset asset = read_asset(file(v["output"]));
-    ASSERT_TRUE(asset.field && asset.mass);
+    ASSERT_TRUE(asset.field && asset.mass && asset.mesh);
+    EXPECT_EQ(asset.mesh->triangles().size(),
+              versions[static_cast<std::size_t>(i) + 1].triangles.size());
     EXPECT_NEAR(asset.field->value({-0.2 + 0.2 * (i + 1), 0.62, 0.1}), 0.04, 0.01);
   }
   EXPECT_EQ(

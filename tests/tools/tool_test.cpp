@@ -94,6 +94,37 @@ TEST_F(Tool, UnitScalesAndImplausibleSizesWarn) {
   EXPECT_NEAR(parse_output(millimetres.out)["bounds"]["max"][0], 0.1, 1e-8);
 }
 
+TEST_F(Tool, ConvertPlacesAndMends) {
+  ASSERT_EQ(run({"make", "box", "--set", "size_z=3", "-o", "box.obj"}).exit_code, 0);
+  const auto bounds_of = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"convert", "box.obj", "out.obj"});
+    const ProgramRun r = run(more);
+    EXPECT_EQ(r.exit_code, 0) << r.err;
+    return parse_output(run({"info", "out.obj", "--json"}).out)["bounds"];
+  };
+  EXPECT_EQ(bounds_of({"--up", "z"})["max"], (Json{0.5, 1.5, 0.5}));
+  EXPECT_EQ(bounds_of({"--scale", "2", "--up", "z"})["max"], (Json{1.0, 3.0, 1.0}));
+  const Json moved = bounds_of({"--up", "z", "--transform", "xyz=0,1.5,0"});
+  EXPECT_EQ(moved["min"][1], 0.0);
+  for (const char* up : {"x", "-x", "y", "-y", "-z"}) {
+    bounds_of({"--up", up});  // turned, not mirrored
+    const Json facts = parse_output(run({"info", "out.obj", "--json"}).out);
+    EXPECT_GT(facts["volume"].get<double>(), 2.9) << up;
+  }
+  EXPECT_EQ(run({"convert", "box.obj", "out.obj", "--up", "w"}).exit_code, 2);
+  EXPECT_EQ(run({"convert", "box.obj", "out.obj", "--scale", "0"}).exit_code, 2);
+  EXPECT_EQ(run({"convert", "box.obj", "out.obj", "--transform", "xyz=1"}).exit_code, 2);
+  // One triangle is missing; another lies apart.
+  std::ofstream(file("open.obj"))
+      << "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nv 9 0 0\nv 9.1 0 0\nv 9 0.1 0\n"
+         "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 5 6 7\n";
+  const ProgramRun r =
+      run({"convert", "open.obj", "whole.obj", "--keep-largest", "1", "--fill-holes", "--json"});
+  ASSERT_EQ(r.exit_code, 0) << r.err;
+  EXPECT_EQ(parse_output(r.out)["triangles"], 4);
+  EXPECT_EQ(parse_output(run({"info", "whole.obj", "--json"}).out)["watertight"], true);
+}
+
 TEST_F(Tool, ConvertWeldsCleansAndOrients) {
   run_json({"make", "sphere", "-o", "s.stl", "--json"});
   const Json before = run_json({"info", "s.stl", "--json"});

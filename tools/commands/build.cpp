@@ -28,6 +28,7 @@ struct BuildOptions {
   double voxel_size = kNotGiven;
   std::string field = "brick";
   bool first_order = false;
+  bool no_mesh = false;
   std::string voxmap;
   ShellOptions shell;
   std::string sign = "auto";
@@ -37,6 +38,7 @@ struct BuildOptions {
   double tolerance = FieldSettings{}.tolerance;
   std::string keep_thin = std::string(name(FieldSettings{}.keep_thin));
   double max_megabytes = 0;
+  bool segment_index = false;
   bool cache = false;
   bool gpu = false;
 };
@@ -95,6 +97,10 @@ AssetSettings asset_settings(const BuildOptions& o) {
   settings.points = point_settings(o.shell);
   if (settings.points.normals_from_field && settings.stored_field != StoredField::kBrick)
     throw UsageError("--point-normals field needs --field brick");
+  settings.mesh = !o.no_mesh;
+  settings.segment_index = o.segment_index;
+  if (o.segment_index && settings.stored_field != StoredField::kBrick)
+    throw UsageError("--segment-index needs --field brick");
   if (o.cache) settings.cache = CacheSettings{};
   return settings;
 }
@@ -126,6 +132,7 @@ Json as_json(const AssetResult& result, const std::vector<std::string>& warnings
     j["points"] = tree->point_count();
     j["point_tree"] = describe_tree(*tree);
   }
+  if (asset.mesh) j["mesh"] = describe_mesh(*asset.mesh);
   j["warnings"] = warnings;
   return j;
 }
@@ -141,7 +148,7 @@ std::string format_holes(const Json& j, std::uint64_t holes) {
     return text;
   return text +
          fmt::format(
-             " by membranes of {:.3g} m^2, {:.2g} % of the surface, the largest {:.3g} m across",
+             " by membranes of {:.3g} m^2, {:.3g} % of the surface, the largest {:.3g} m across",
              j["membrane_area"].get<double>(), 100 * j["membrane_share"].get<double>(),
              j["largest_hole"].get<double>());
 }
@@ -160,6 +167,7 @@ void print_table(const Json& j) {
     facts.emplace_back("error", format_errors(j));
   }
   if (j.contains("point_tree")) facts.emplace_back("points", format_points(j));
+  if (j.contains("mesh")) facts.emplace_back("mesh", format_mesh(j["mesh"]));
   facts.emplace_back("sign", fmt::format("{}: {}", j["sign_method"].get<std::string>(),
                                          j["sign_reason"].get<std::string>()));
   if (const auto holes = j["holes"].get<std::uint64_t>(); holes > 0)
@@ -226,10 +234,14 @@ void add_field_options(Command& command, BuildOptions& o) {
          {"brick", "dense", "none"});
   command.add_flag("--first-order", o.first_order,
                    "Also store values and gradients at all nodes, in 16 bits");
+  command.add_flag("--no-mesh", o.no_mesh, "Leave out the triangles, which exact queries need");
   command.add_text({.names = "--voxmap",
                     .help = "Also store a voxelmap; scaled:P multiplies distances by 10^P",
                     .value_name = "layers|scaled:P|support"},
                    o.voxmap);
+  command.add_flag("--segment-index", o.segment_index,
+                   "Store an index of the brick field too, so that segments need not build it; it "
+                   "is about half as large as the field");
   add_shell_options(command, o.shell);
   choice("--sign", o.sign, "Rule that decides between inside and outside (default: auto)",
          "auto|pseudonormal|winding|unsigned", {"auto", "pseudonormal", "winding", "unsigned"});

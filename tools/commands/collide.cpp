@@ -14,6 +14,7 @@
 #include "input/field_file.h"
 #include "input/mesh_input.h"
 #include "input/point_file.h"
+#include "input/query_options.h"
 #include "input/shape_input.h"
 #include "page/collide_page.h"
 #include "picture/collide_picture.h"
@@ -31,6 +32,9 @@ struct BodyOptions {
 
 struct CollideOptions {
   CommonOptions common;
+  QueryOptions query;
+  LengthUnit unit{};
+  FailOn fail{};
   BodyOptions a, b;
   ShapeInputOptions input;
   std::string method = "auto", motion = "rates", roles = "both";
@@ -45,22 +49,12 @@ struct CollideOptions {
   bool first_only = false, gpu = false, distance = false;
 };
 
-// What a pose is wrong in, with the option's name.
-Pose parse_option(const std::string& option, const std::string& text) {
-  try {
-    return parse_pose(text);
-  } catch (const Error& error) {
-    throw UsageError(option + ": " + error.what());
-  }
-}
-
 BodyMotion motion_of(const BodyOptions& body, const std::string& letter) {
   BodyMotion motion;
-  if (!body.pose.empty()) motion.from = parse_option("--pose-" + letter, body.pose);
-  motion.to =
-      body.to_pose.empty() ? motion.from : parse_option("--to-pose-" + letter, body.to_pose);
+  if (!body.pose.empty()) motion.from = read_pose("--pose-" + letter, body.pose);
+  motion.to = body.to_pose.empty() ? motion.from : read_pose("--to-pose-" + letter, body.to_pose);
   if (!body.pivot.empty())
-    motion.pivot = parse_option("--pivot-" + letter, "xyz=" + body.pivot).translation;
+    motion.pivot = read_pose("--pivot-" + letter, "xyz=" + body.pivot).translation;
   return motion;
 }
 
@@ -157,8 +151,10 @@ bool is_at_rest(const CollideOptions& options, bool moves) {
   return at_rest;
 }
 
-// A page shows it, and goes on to find it while B is dragged.
-bool wants_distance(const CollideOptions& o) { return o.distance || !o.view.empty(); }
+// A page shows it, and goes on to find it while B is dragged. A verdict is settled by it.
+bool wants_distance(const CollideOptions& o) {
+  return o.distance || !o.view.empty() || o.fail.is_set();
+}
 
 CollideRequest rest_request_of(const CollideOptions& o) {
   CollideRequest request{
@@ -186,6 +182,34 @@ struct Pair {
 std::optional<ApproachResult> find_nearest(const CollideOptions& options, const Pair& pair) {
   if (!wants_distance(options)) return {};
   return find_nearest(pair.a, pair.of_a, pair.b, pair.of_b, request_of(options));
+}
+
+// Of bodies at rest, if it is asked for: exact if both keep their triangles.
+std::optional<DistanceResult> measure(const CollideOptions& options, const Pair& pair) {
+  const bool moves = pair.of_a.from != pair.of_a.to || pair.of_b.from != pair.of_b.to;
+  if (!wants_distance(options) || moves || options.roles != "both") return {};
+  return distance(pair.a, pair.of_a.from, pair.b, pair.of_b.from);
+}
+
+// An exact distance settles what fields and points have found.
+std::string settle(const std::string& status, const std::optional<DistanceResult>& measured,
+                   double margin) {
+  if (!measured || !measured->exact) return status;
+  if (margin == 0) return status_of(*measured);
+  return measured->distance <= margin ? "contact" : "free";
+}
+
+// Ends with exit code 3 if --fail-on asks for it. Without a measured distance, `lower_bound` is
+// that of the closest approach.
+void judge(const CollideOptions& options, const std::string& status,
+           const std::optional<DistanceResult>& measured,
+           const std::optional<ApproachResult>& nearest = {}) {
+  constexpr double kUnknown = -std::numeric_limits<double>::infinity();
+  const double lower_bound = measured  ? measured->lower_bound
+                             : nearest ? nearest->lower_bound
+                                       : kUnknown;
+  const std::string settled = settle(status, measured, options.margin);
+  if (options.fail.is_set() && options.fail.fails(settled, lower_bound)) throw VerdictFailed{};
 }
 
 template <typename Report>
@@ -252,12 +276,16 @@ void run_swept(const CollideOptions& options, const Pair& pair, bool moves) {
                            .first_only = options.first_only,
                            .nearest = find_nearest(options, pair),
                            .moves = moves,
+                           .measured = measure(options, pair),
                            .seconds = seconds,
-                           .warnings = pair.warnings};
+                           .warnings = pair.warnings,
+                           .unit = options.unit};
   if (!options.output.empty()) write_intervals(options.output, result);
   draw(options, pair, result);
   show(options, pair, report, moves ? &result : nullptr);
   print(options, report);
+  judge(options, result.status == ContinuousStatus::kContact ? "contact" : "free", report.measured,
+        report.nearest);
 }
 
 void run_at_rest(const CollideOptions& options, const Pair& pair) {
@@ -272,8 +300,10 @@ void run_at_rest(const CollideOptions& options, const Pair& pair) {
                           .request = request,
                           .motion = options.motion,
                           .nearest = find_nearest(options, pair),
+                          .measured = measure(options, pair),
                           .seconds = seconds,
-                          .warnings = pair.warnings};
+                          .warnings = pair.warnings,
+                          .unit = options.unit};
   if (!options.picture.empty()) {
     // Points that touch, as the other query has them, and the deepest contact of this one.
     ContinuousResult touching;
@@ -286,6 +316,24 @@ void run_at_rest(const CollideOptions& options, const Pair& pair) {
   }
   show(options, pair, report);
   print(options, report);
+  judge(options, name(result.status), report.measured, report.nearest);
+}
+
+// One row per pose of B.
+void run_poses(const CollideOptions& options, Pair pair, const std::vector<Pose>& poses) {
+  const CollideRequest request = rest_request_of(options);
+  prepare(pair, request);
+  PosesReport report{.method = "vps", .unit = options.unit, .warnings = pair.warnings};
+  CollideScratch scratch;
+  report.seconds = seconds_of([&] {
+    for (const Pose& pose : poses) {
+      pair.of_b.from = pair.of_b.to = pose;
+      const CollideResult& r = collide(pair.a, pair.of_a.from, pair.b, pose, request, scratch);
+      report.answers.push_back({name(r.status), measure(options, pair)});
+    }
+  });
+  print(options, report);
+  for (const PoseAnswer& answer : report.answers) judge(options, answer.status, answer.distance);
 }
 
 void run_idf(const CollideOptions& options, const Pair& pair) {
@@ -294,9 +342,13 @@ void run_idf(const CollideOptions& options, const Pair& pair) {
       static_cast<std::uint32_t>(options.max_contacts), options.common.thread_setting());
   report.motion = options.motion;
   report.nearest = find_nearest(options, pair);
+  report.measured = measure(options, pair);
+  report.unit = options.unit;
   report.warnings.insert(report.warnings.begin(), pair.warnings.begin(), pair.warnings.end());
   show(options, pair, report);
   print(options, report);
+  judge(options, report.result.contacts.empty() ? "free" : "contact", report.measured,
+        report.nearest);
 }
 
 // Drawn bodies need neither field nor points; a page shows them where they can be had.
@@ -324,6 +376,7 @@ void run_depth(const CollideOptions& options, const BodyMotion& of_a, const Body
   DepthVerdict verdict =
       find_depth_contacts(a, b, options.depth, options.gpu, options.max_contacts, threads);
   verdict.motion = options.motion;
+  verdict.unit = options.unit;
   verdict.warnings.insert(verdict.warnings.begin(), warnings.begin(), warnings.end());
   if (!options.picture.empty()) {
     const DepthElement environment = make_depth_element(b.part, b.world_from_body, 0, b.closed);
@@ -340,6 +393,7 @@ void run_depth(const CollideOptions& options, const BodyMotion& of_a, const Body
                         .report = to_json(verdict)},
                        threads);
   print(options, verdict);
+  judge(options, verdict.colliding || verdict.inside ? "contact" : "free", {});
 }
 
 bool is_for_meshes(const ShapeInputOptions& input) {
@@ -348,7 +402,16 @@ bool is_for_meshes(const ShapeInputOptions& input) {
          input.keep_thin != usual.keep_thin;
 }
 
+void refuse_for_lists(bool at_rest) {
+  refuse_given({"--pose-b"}, "--poses-b has the poses of B");
+  refuse_given({"--picture", "--view", "-o", "--pivot-b"}, "for one pose of B, not for --poses-b");
+  if (!at_rest) throw UsageError("--poses-b is for bodies at rest, by --method vps");
+}
+
 void run_collide(CollideOptions options) {
+  options.unit = options.query.unit();
+  options.fail = options.query.verdict();
+  const bool has_list = !options.query.poses_b.empty();
   if (options.picture == "-" || options.output == "-" || options.view == "-")
     throw UsageError("results go to stdout: -o, --picture and --view need files");
   if (!options.picture.empty()) check_picture_name(options.picture, options.common);
@@ -368,6 +431,11 @@ void run_collide(CollideOptions options) {
   const BodyMotion of_a = motion_of(options.a, "a"), of_b = motion_of(options.b, "b");
   const bool moves = of_a.from != of_a.to || of_b.from != of_b.to;
   const bool at_rest = is_at_rest(options, moves);
+  if (has_list) refuse_for_lists(at_rest && options.method != "idf" && options.method != "depth");
+  const std::vector<Pose> poses =
+      has_list ? read_poses(options.query.poses_b) : std::vector<Pose>{};
+  if (options.method == "depth" && options.fail.wants_distance())
+    throw UsageError("--method depth knows no distance: --fail-on closer needs another method");
   if (options.method == "depth") return run_depth(options, of_a, of_b);
   options.input.margin = std::max(options.margin, 0.0);
   options.input.needs_points = options.method != "idf" || options.distance || !options.view.empty();
@@ -380,16 +448,16 @@ void run_collide(CollideOptions options) {
   for (const std::string& w : loaded_a.warnings) pair.warnings.push_back("A: " + w);
   for (const std::string& w : loaded_b.warnings) pair.warnings.push_back("B: " + w);
   if (options.method == "idf") return run_idf(options, pair);
+  if (has_list) return run_poses(options, std::move(pair), poses);
   at_rest ? run_at_rest(options, pair) : run_swept(options, pair, moves);
 }
 
 void add_body(Command& command, BodyOptions& body, const std::string& letter) {
   const std::string upper = letter == "a" ? "A" : "B";
-  command.add_text(
-      {.names = "--pose-" + letter,
-       .help = "Pose of " + upper + ", at the start if it moves: \"xyz=0,0,1 wxyz=1,0,0,0\"",
-       .value_name = "POSE"},
-      body.pose);
+  command.add_text({.names = "--pose-" + letter,
+                    .help = "Pose of " + upper + ", at the start if it moves" + kPoseHelp,
+                    .value_name = "POSE"},
+                   body.pose);
   command.add_text({.names = "--to-pose-" + letter,
                     .help = "Pose of " + upper + " at the end of its motion (default: it stays)",
                     .value_name = "POSE"},
@@ -522,6 +590,7 @@ void add_collide(CommandLine& line) {
        .value_name = "offset|refine|report",
        .choices = {"offset", "refine", "report"}},
       options->input.keep_thin);
+  add_query_options(command, options->query);
   add_unit(command, options->input.unit);
   command.add_text(
       {.names = "-o,--output",

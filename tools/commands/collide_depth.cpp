@@ -33,6 +33,7 @@ DrawnSurface surface_of(const std::string& file, const std::string& unit, Thread
   };
   if (is_asset(file)) {
     const Asset asset = read_asset_input(file);
+    if (asset.mesh) return {asset.mesh->mesh()};
     if (!has_field(asset))
       throw Error({.file = file},
                   "--method depth draws surfaces, and this asset has neither a mesh nor a field to "
@@ -257,9 +258,9 @@ DepthVerdict find_depth_contacts(const DepthBody& a, const DepthBody& b,
 void print_report(const DepthVerdict& v) {
   Facts facts{{"status", v.inside ? "contact: A, or a part of it, lies within B" : status_of(v)},
               {"device", v.device}};
-  if (!v.contacts.empty()) add_contact(facts, v.contacts.front());
+  if (!v.contacts.empty()) add_contact(facts, v.contacts.front(), v.unit);
   if (const DepthReport* deepest = deepest_of(v); deepest != nullptr && v.colliding)
-    facts.emplace_back("deepest", fmt::format("{:.4g} m along the view", deepest->depth));
+    facts.emplace_back("deepest", v.unit.format(deepest->depth) + " along the view");
   for (std::size_t i = 0; i < v.views.size(); ++i) {
     const DepthDirectionShare& share = v.compliance.directions[i];
     const DepthLook& look = v.views[i];
@@ -275,7 +276,7 @@ void print_report(const DepthVerdict& v) {
                      !std::isfinite(v.miss) ? "A within B, and what is hidden: see --maps intervals"
                      : v.settings.conservative
                          ? "nothing"
-                         : fmt::format("nothing in common that holds a ball of {:.4g} m", v.miss));
+                         : "nothing in common that holds a ball of " + v.unit.format(v.miss));
   facts.emplace_back("time",
                      fmt::format("{:.3g} s, and {:.3g} s for A's map", v.seconds, v.map_seconds));
   print_facts(facts);

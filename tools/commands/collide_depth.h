@@ -48,6 +48,7 @@ struct DepthVerdict {
   std::string device{}, motion{};
   double map_seconds = 0, seconds = 0;
   std::vector<std::string> warnings{};
+  LengthUnit unit{};
 };
 
 // A is the object, B its environment. With FAB's maps, all directions must report a collision,

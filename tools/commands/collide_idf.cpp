@@ -109,15 +109,17 @@ IdfReport find_idf_contacts(const Shape& a, const Pose& world_from_a, const Shap
 
 void print_report(const IdfReport& r) {
   Facts facts{{"status", status_of(r)}, {"device", r.device}};
-  if (!r.result.contacts.empty()) add_contact(facts, r.result.contacts.front());
+  if (!r.result.contacts.empty()) add_contact(facts, r.result.contacts.front(), r.unit);
   facts.emplace_back(
       "contacts", fmt::format("{} of {} particles that arrived, {} in all",
                               r.result.contacts.size(), r.result.arrived[0], r.result.particles));
-  if (r.nearest && r.nearest->status == ApproachStatus::kDone)
-    facts.emplace_back("distance", fmt::format("{:.4g} m", r.nearest->distance));
+  if (r.measured)
+    add_distance(facts, *r.measured, r.unit);
+  else if (r.nearest && r.nearest->status == ApproachStatus::kDone)
+    facts.emplace_back("distance", r.unit.format(r.nearest->distance));
   if (std::isfinite(r.result.resolution[0]))
-    facts.emplace_back("unseen", fmt::format("nothing in common that holds a ball of {:.4g} m",
-                                             r.result.resolution[0]));
+    facts.emplace_back("unseen", "nothing in common that holds a ball of " +
+                                     r.unit.format(r.result.resolution[0]));
   facts.emplace_back("time", fmt::format("{:.3g} s", r.seconds));
   print_facts(facts);
 }
@@ -146,6 +148,7 @@ Json to_json(const IdfReport& r) {
     j["min_distance"] = r.nearest->distance;
     j["min_distance_time"] = 0;
   }
+  if (r.measured) add_distance(j, *r.measured);
   if (std::isfinite(r.result.resolution[0])) j["blind_depth"] = r.result.resolution[0];
   if (touches) {
     j["time_of_contact"] = 0;

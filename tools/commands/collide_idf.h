@@ -29,8 +29,10 @@ struct IdfReport {
   std::string device{};  // "cpu", or the name of the GPU.
   std::string motion{};
   std::optional<ApproachResult> nearest{};
+  std::optional<DistanceResult> measured{};
   double seconds = 0;
   std::vector<std::string> warnings{};
+  LengthUnit unit{};
 };
 
 // Both must have fields. A margin of 0 asks for overlaps only. Without a GPU the CPU is used, with

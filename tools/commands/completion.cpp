@@ -35,7 +35,7 @@ _isotact() {{
     _isotact_words "{} --help --version"
     return
   fi
-  if [ "$previous" = --unit ]; then
+  if [ "$previous" = --unit ] || [ "$previous" = --print-unit ]; then
     _isotact_words "m cm mm in"
     return
   fi

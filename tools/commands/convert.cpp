@@ -13,6 +13,7 @@
 #include "input/asset_input.h"
 #include "input/field_file.h"
 #include "input/mesh_input.h"
+#include "input/query_options.h"
 
 namespace isotact::tool {
 namespace {
@@ -24,6 +25,10 @@ struct ConvertOptions {
   double weld = -1;  // negative: not asked for
   bool clean = false;
   bool orient = false;
+  bool fill_holes = false;
+  int keep_largest = 0;  // components; 0: not asked for
+  std::string transform, up;
+  double scale = kNotSaid;
   double iso = kNotSaid;
   int stride = 0;  // not said
 };
@@ -46,7 +51,8 @@ LoadedMesh extract_mesh(const AssetField& field, const ConvertOptions& options) 
 }
 
 void run_export(const AssetField& field, const ConvertOptions& options) {
-  refuse_given({"--iso", "--stride", "--weld", "--clean", "--orient"},
+  refuse_given({"--iso", "--stride", "--weld", "--clean", "--orient", "--fill-holes",
+                "--keep-largest", "--scale", "--up", "--transform"},
                "for meshes to write, .obj .stl .ply .glb; a field is exported as it is");
   export_field(options.output, field, options.common.thread_setting());
   if (options.common.json)
@@ -97,10 +103,46 @@ std::vector<std::string> mend(TriangleMesh& mesh, const ConvertOptions& options)
           fmt::format("left one-sided components as they are: {}", result.non_orientable));
     mesh = std::move(result.mesh);
   }
+  if (options.fill_holes) {
+    FillResult result = fill_holes(mesh, threads);
+    done.push_back(fmt::format("closed {} by {}", format_count(result.filled, "hole"),
+                               format_count(result.added, "triangle")));
+    if (result.left_open > 0)
+      done.push_back(fmt::format("left {} open: their rims branch or do not close",
+                                 format_count(result.left_open, "hole")));
+    mesh = std::move(result.mesh);
+  }
+  if (options.keep_largest > 0) {
+    RemoveResult result =
+        keep_largest_components(mesh, static_cast<std::size_t>(options.keep_largest));
+    done.push_back(fmt::format("removed {}", format_count(result.removed, "component")));
+    mesh = std::move(result.mesh);
+  }
   return done;
 }
 
+// So that the axis, with its sign, becomes y.
+Vec3 turn_up(const std::string& axis, const Vec3& p) {
+  if (axis == "x") return {-p.y, p.x, p.z};
+  if (axis == "-x") return {p.y, -p.x, p.z};
+  if (axis == "-y") return {p.x, -p.y, -p.z};
+  if (axis == "z") return {p.x, p.z, -p.y};
+  if (axis == "-z") return {p.x, -p.z, p.y};
+  return p;
+}
+
+// In double, and rounded once.
+void place(TriangleMesh& mesh, const ConvertOptions& options) {
+  const bool is_scaled = !std::isnan(options.scale);
+  if (!is_scaled && options.up.empty() && options.transform.empty()) return;
+  const Pose pose = read_pose("--transform", options.transform);
+  const double scale = is_scaled ? options.scale : 1;
+  for (Vec3f& p : mesh.positions)
+    p = to_float(transform_point(pose, turn_up(options.up, to_double(p) * scale)));
+}
+
 void run_convert(const ConvertOptions& options) {
+  if (!options.transform.empty()) read_pose("--transform", options.transform);
   std::optional<AssetField> field;
   const bool is_field = is_field_file(options.input.file);
   // Formats that this build lacks say so themselves.
@@ -117,6 +159,7 @@ void run_convert(const ConvertOptions& options) {
   }
   LoadedMesh loaded = load(options, field);
   const std::vector<std::string> done = mend(loaded.mesh, options);
+  place(loaded.mesh, options);
   write_mesh(options.output, loaded.mesh);
   print_warnings(options.input.file, loaded.warnings);
   if (options.common.json) {
@@ -143,6 +186,7 @@ void add_convert(CommandLine& line) {
       "Examples:\n"
       "  isotact convert part.stl part.glb --unit mm --weld 0\n"
       "  isotact convert scan.ply scan.obj --clean --orient\n"
+      "  isotact convert part.stl part.obj --unit mm --up z --fill-holes --keep-largest 1\n"
       "  isotact convert bunny.isotact grown.stl --iso 0.005\n"
       "  isotact convert bunny.isotact bunny.vti");
   add_mesh_input(command, options->input,
@@ -176,6 +220,25 @@ void add_convert(CommandLine& line) {
   command.add_flag(
       "--orient", options->orient,
       "Turn triangles until neighbours agree: closed components face out, cavities in");
+  command.add_flag("--fill-holes", options->fill_holes,
+                   "Close each hole by triangles along its rim; for small or flat holes");
+  command.add_whole({.names = "--keep-largest",
+                     .help = "Keep the N components with the most area",
+                     .value_name = "N"},
+                    options->keep_largest, {1, 1e9});
+  command.add_number({.names = "--scale",
+                      .help = "Multiply all lengths by this, after --unit",
+                      .value_name = "FACTOR"},
+                     options->scale, {1e-12, 1e12});
+  command.add_text({.names = "--up",
+                    .help = "The axis of IN that points up: it becomes y, after --scale",
+                    .value_name = "x|y|z|-x|-y|-z",
+                    .choices = {"x", "y", "z", "-x", "-y", "-z"}},
+                   options->up);
+  command.add_text({.names = "--transform",
+                    .help = std::string("Move the mesh by a pose, after --up") + kPoseHelp,
+                    .value_name = "POSE"},
+                   options->transform);
   add_common_options(command, options->common);
   command.on_run([options] { run_convert(*options); });
 }

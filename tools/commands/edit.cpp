@@ -27,6 +27,7 @@ struct EditOptions {
   int resolution = kNotGiven;
   double voxel_size = kNotGiven;
   double padding = FieldSettings{}.padding;
+  bool no_mesh = false;
 };
 
 // part.isotact for one version; part-1.isotact, part-2.isotact and so on for several.
@@ -45,11 +46,12 @@ TriangleMesh read_version(const std::string& file, const EditOptions& o) {
 }
 
 void write_version(const std::string& file, const BrickField& field, const TriangleMesh& mesh,
-                   Threads threads) {
+                   bool keeps_mesh, Threads threads) {
   Asset asset{.field = field};
   MassProperties mass = compute_mass_properties(mesh, {.density = 1, .threads = threads});
   mass.warnings.clear();
   if (mass.status == MassStatus::kSolid) asset.mass = std::move(mass);
+  if (keeps_mesh) asset.mesh = FlatMesh::build(mesh, {.threads = threads});
   write_asset(file, asset);
 }
 
@@ -100,7 +102,7 @@ void run_edit(const EditOptions& o) {
     const TriangleMesh next = read_version(o.meshes[i], o);
     const EditReport report = naming(o.meshes[i], [&] { return part.replace_mesh(next); });
     const std::string output = output_of(o, i);
-    write_version(output, part.field(), next, settings.threads);
+    write_version(output, part.field(), next, !o.no_mesh, settings.threads);
     Json version{{"input", o.meshes[i]}, {"output", output}};
     version.update(as_json(report));
     versions.push_back(std::move(version));
@@ -153,6 +155,8 @@ void add_edit(CommandLine& line) {
                               "fit; fewer than 6 count as 6 (default: 6)",
                       .value_name = "CELLS"},
                      options->padding, {0, kMostPadding});
+  command.add_flag("--no-mesh", options->no_mesh,
+                   "Leave out the triangles, which exact queries need");
   add_common_options(command, options->common);
   command.on_run([options] { run_edit(*options); });
 }

@@ -54,6 +54,9 @@ SegmentSettings settings_of(const SegmentOptions& options) {
 }
 
 SegmentTracer make_tracer(const AssetField& field, const SegmentSettings& settings) {
+  const bool has_index =
+      field.index && field.index->serves(settings.margin) && settings.traversal == Traversal::kFast;
+  if (has_index) return {*field.brick, field.index, settings};
   if (field.brick) return {*field.brick, settings};
   return {sample_on_lattice(field.field, field.lattice, {.threads = settings.threads}), settings};
 }

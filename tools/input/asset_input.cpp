@@ -39,6 +39,18 @@ Json sign_report_of(const Asset& asset) {
   return report.is_object() ? report : Json(nullptr);
 }
 
+Json describe_mesh(const FlatMesh& mesh) {
+  return {{"vertices", mesh.header().vertex_count},
+          {"triangles", mesh.header().triangle_count},
+          {"components", mesh.header().part_count},
+          {"bytes", mesh.header().total_bytes}};
+}
+
+std::string format_mesh(const Json& j) {
+  return fmt::format("{} vertices, {}", format_count(j["vertices"].get<std::uint64_t>()),
+                     format_count(j["triangles"].get<std::uint64_t>(), "triangle"));
+}
+
 void add_brick_facts(Json& j, const BrickField& field) {
   const BrickFieldHeader& h = field.header();
   const bool sparse = h.sparse_from > 0;

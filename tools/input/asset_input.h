@@ -28,6 +28,10 @@ Json parse_text(std::string_view text);
 // Returns build's report of the sign method in the asset, or null.
 Json sign_report_of(const Asset& asset);
 
+// Facts of the triangles that an asset keeps, as JSON and in words.
+Json describe_mesh(const FlatMesh& mesh);
+std::string format_mesh(const Json& j);
+
 // Adds facts of a brick field: its bricks, its error bounds, and its largest value.
 void add_brick_facts(Json& j, const BrickField& field);
 // Returns the bounds in words.

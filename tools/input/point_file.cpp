@@ -44,20 +44,42 @@ Format format_by_content(std::string_view bytes) {
   return is_text && !bytes.empty() ? Format::kCsv : Format::kRaw;
 }
 
+// Into numbers of type Value. With several possible numbers of columns, the first row decides.
+template <typename Value>
 class TableReader {
  public:
-  TableReader(std::string_view bytes, std::string name, std::size_t columns)
-      : bytes_(bytes), name_(std::move(name)), columns_(columns) {}
+  TableReader(std::string_view bytes, std::string name, std::span<const std::size_t> columns)
+      : bytes_(bytes),
+        name_(std::move(name)),
+        possible_(columns),
+        columns_(columns.size() == 1 ? columns[0] : 0) {}
 
-  Table read_raw() const {
+  std::size_t columns() const { return columns_; }
+  const std::vector<std::string>& names() const { return names_; }
+  std::vector<Value>& values() { return values_; }
+
+  void read(Format format) {
+    switch (format) {
+      case Format::kNpy:
+        return read_npy();
+      case Format::kCsv:
+        return read_csv();
+      case Format::kRaw:
+        return read_raw();
+    }
+  }
+
+ private:
+  void read_raw() {
+    if (columns_ == 0) throw Error({.file = name_}, "has no columns: a table must be .csv or .npy");
     const std::size_t row = columns_ * sizeof(float);
     if (bytes_.size() % row != 0)
       throw Error({.file = name_}, fmt::format("{} bytes are no whole number of rows of {} float32",
                                                bytes_.size(), columns_));
-    return copy<float>(bytes_, 0);
+    copy<float>(bytes_, 0);
   }
 
-  Table read_npy() const {
+  void read_npy() {
     if (!bytes_.starts_with(kNpyMagic) || bytes_.size() < 10)
       throw Error({.file = name_, .byte = 0}, "is no .npy file");
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(bytes_[i]); };
@@ -72,11 +94,10 @@ class TableReader {
       length |= static_cast<std::size_t>(byte(10)) << 16U | static_cast<std::size_t>(byte(11))
                                                                 << 24U;
     if (length > bytes_.size() - prefix) throw Error({.file = name_}, "ends in its header");
-    return read_npy_data(bytes_.substr(prefix, length), prefix + length);
+    read_npy_data(bytes_.substr(prefix, length), prefix + length);
   }
 
-  Table read_csv() const {
-    Table table{.columns = columns_, .values = {}};
+  void read_csv() {
     std::uint64_t line_number = 0;
     bool may_be_header = true;
     for (std::string_view rest = bytes_; !rest.empty();) {
@@ -89,15 +110,28 @@ class TableReader {
       if (first == std::string_view::npos) continue;
       if (may_be_header && !begins_with_number(line.substr(first))) {
         may_be_header = false;
+        read_names(line);
         continue;
       }
       may_be_header = false;
-      read_line(line, line_number, table);
+      read_line(line, line_number);
     }
-    return table;
   }
 
- private:
+  void read_names(std::string_view line) {
+    constexpr std::string_view kBetween = ",; \t\r\"";
+    for (std::size_t at = line.find_first_not_of(kBetween); at != std::string_view::npos;
+         at = line.find_first_not_of(kBetween)) {
+      line.remove_prefix(at);
+      const std::size_t end = std::min(line.find_first_of(kBetween), line.size());
+      std::string name(line.substr(0, end));
+      for (char& c : name)
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+      names_.push_back(std::move(name));
+      line.remove_prefix(end);
+    }
+  }
+
   [[noreturn]] void fail(std::uint64_t line, const std::string& message) const {
     throw Error({.file = name_, .line = line}, message);
   }
@@ -120,7 +154,7 @@ class TableReader {
            (text.empty() || std::string_view(",; \t\r").find(text[0]) != std::string_view::npos);
   }
 
-  void read_line(std::string_view line, std::uint64_t number, Table& table) const {
+  void read_line(std::string_view line, std::uint64_t number) {
     std::size_t count = 0;
     const auto skip = [&](std::string_view what) {
       line.remove_prefix(std::min(line.find_first_not_of(what), line.size()));
@@ -131,33 +165,42 @@ class TableReader {
       if (!value) fail(number, fmt::format("'{}' is no number", printable(before, 20)));
       if (!line.empty() && std::string_view(",; \t\r").find(line[0]) == std::string_view::npos)
         fail(number, fmt::format("'{}' is no number", printable(before, 20)));
-      if (count < columns_) append(*value, table, {.file = name_, .line = number});
+      if (count < columns_ || columns_ == 0) append(*value, {.file = name_, .line = number});
       skip(" \t\r");
       const bool separated = !line.empty() && (line[0] == ',' || line[0] == ';');
       if (separated) line.remove_prefix(1);
       skip(" \t\r");
       if (separated && line.empty()) fail(number, "ends with a separator");
     }
+    if (columns_ == 0 && is_possible(count)) columns_ = count;
     if (count != columns_)
-      fail(number, fmt::format("has {} numbers; {} were expected", count, columns_));
+      fail(number, fmt::format("has {} numbers; {} were expected", count, expected_columns()));
   }
 
-  static void append(double value, Table& table, const FileSpot& spot) {
-    const auto rounded = static_cast<float>(value);
-    if (!std::isfinite(rounded)) throw Error(spot, fmt::format("{} is no finite float32", value));
-    table.values.push_back(rounded);
+  bool is_possible(std::size_t columns) const {
+    return std::find(possible_.begin(), possible_.end(), columns) != possible_.end();
+  }
+  std::string expected_columns() const {
+    return columns_ > 0 ? fmt::format("{}", columns_)
+                        : fmt::format("{}", fmt::join(possible_, " or "));
+  }
+
+  void append(double value, const FileSpot& spot) {
+    const auto rounded = static_cast<Value>(value);
+    if (!std::isfinite(rounded))
+      throw Error(spot, fmt::format("{} is no finite {}", value,
+                                    sizeof(Value) == 4 ? "float32" : "number"));
+    values_.push_back(rounded);
   }
 
   template <typename T>
-  Table copy(std::string_view data, std::size_t offset) const {
-    Table table{.columns = columns_, .values = {}};
-    table.values.reserve(data.size() / sizeof(T));
+  void copy(std::string_view data, std::size_t offset) {
+    values_.reserve(data.size() / sizeof(T));
     for (std::size_t i = 0; i + sizeof(T) <= data.size(); i += sizeof(T)) {
       T value;
       std::memcpy(&value, data.data() + i, sizeof(T));
-      append(static_cast<double>(value), table, {.file = name_, .byte = offset + i});
+      append(static_cast<double>(value), {.file = name_, .byte = offset + i});
     }
-    return table;
   }
 
   // What follows a key in the header, which is a Python dictionary as text.
@@ -170,7 +213,7 @@ class TableReader {
     return value;
   }
 
-  Table read_npy_data(std::string_view header, std::size_t offset) const {
+  void read_npy_data(std::string_view header, std::size_t offset) {
     const std::string_view type = entry(header, "descr");
     const bool is_double = type.starts_with("'<f8'");
     if (!is_double && !type.starts_with("'<f4'"))
@@ -189,14 +232,13 @@ class TableReader {
       throw Error({.file = name_, .byte = offset},
                   fmt::format("its header promises {} rows of {} bytes; {} bytes follow", rows,
                               row_size, data.size()));
-    Table table = is_double ? copy<double>(data, offset) : copy<float>(data, offset);
-    if (by_columns) table.values = turn_columns(table.values, rows);
-    return table;
+    is_double ? copy<double>(data, offset) : copy<float>(data, offset);
+    if (by_columns) values_ = turn_columns(values_, rows);
   }
 
   // From column after column to row after row.
-  std::vector<float> turn_columns(const std::vector<float>& values, std::size_t rows) const {
-    std::vector<float> turned(values.size());
+  std::vector<Value> turn_columns(const std::vector<Value>& values, std::size_t rows) const {
+    std::vector<Value> turned(values.size());
     for (std::size_t column = 0; column < columns_; ++column)
       for (std::size_t row = 0; row < rows; ++row)
         turned[row * columns_ + column] = values[column * rows + row];
@@ -204,11 +246,11 @@ class TableReader {
   }
 
   // "(12, 3)": whole numbers, with or without blanks, and perhaps a comma at the end.
-  std::size_t read_shape(std::string_view text) const {
+  std::size_t read_shape(std::string_view text) {
     const std::string_view shape = text.substr(0, std::min(text.find(')'), text.size()) + 1);
     const auto fail_shape = [&] {
       throw Error({.file = name_}, fmt::format("has the shape {}; (n, {}) is expected",
-                                               printable(shape, 30), columns_));
+                                               printable(shape, 30), expected_columns()));
     };
     std::string_view rest = shape;
     const auto skip_blanks = [&] {
@@ -229,14 +271,29 @@ class TableReader {
       else if (!rest.starts_with(')'))
         fail_shape();
     }
+    if (sides.size() == 2 && columns_ == 0 && is_possible(sides[1])) columns_ = sides[1];
     if (sides.size() != 2 || sides[1] != columns_) fail_shape();
     return sides[0];
   }
 
   std::string_view bytes_;
   std::string name_;
-  std::size_t columns_;
+  std::span<const std::size_t> possible_;
+  std::size_t columns_;  // 0: not known yet
+  std::vector<std::string> names_{};
+  std::vector<Value> values_{};
 };
+
+template <typename Value, typename Take>
+void read_with(const std::string& file, std::span<const std::size_t> columns, Take&& take) {
+  const bool is_stdin = file == "-";
+  const std::vector<std::byte> bytes = read_file(is_stdin ? "/dev/stdin" : file);
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  TableReader<Value> reader(text, is_stdin ? "stdin" : file, columns);
+  const std::optional<Format> format = is_stdin ? std::nullopt : format_by_name(file);
+  reader.read(format.value_or(format_by_content(text)));
+  take(reader);
+}
 
 std::string encode_npy(std::size_t columns, std::span<const float> values) {
   const std::size_t rows = values.size() / columns;
@@ -264,20 +321,20 @@ std::string encode_csv(std::span<const std::string> names, std::span<const float
 }  // namespace
 
 Table read_table(const std::string& file, std::size_t columns) {
-  const bool is_stdin = file == "-";
-  const std::vector<std::byte> bytes = read_file(is_stdin ? "/dev/stdin" : file);
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  const TableReader reader(text, is_stdin ? "stdin" : file, columns);
-  std::optional<Format> format = is_stdin ? std::nullopt : format_by_name(file);
-  switch (format.value_or(format_by_content(text))) {
-    case Format::kNpy:
-      return reader.read_npy();
-    case Format::kCsv:
-      return reader.read_csv();
-    case Format::kRaw:
-      break;
-  }
-  return reader.read_raw();
+  Table table{.columns = columns, .values = {}};
+  read_with<float>(file, {&columns, 1},
+                   [&](auto& reader) { table.values = std::move(reader.values()); });
+  return table;
+}
+
+NumberTable read_number_table(const std::string& file, std::span<const std::size_t> columns) {
+  NumberTable table;
+  read_with<double>(file, columns, [&](auto& reader) {
+    table.columns = reader.columns();
+    table.values = std::move(reader.values());
+    table.names = reader.names();
+  });
+  return table;
 }
 
 void write_table(const std::string& file, std::span<const std::string> column_names,

@@ -30,6 +30,17 @@ struct Table {
 // Memory: a few times the file's size, for any header.
 Table read_table(const std::string& file, std::size_t columns);
 
+// The same in double, with any of these numbers of columns: that of the first row counts. Throws
+// Error for raw numbers, which have no columns.
+struct NumberTable {
+  std::size_t columns = 0;
+  std::vector<double> values;      // Row by row.
+  std::vector<std::string> names;  // Of the columns, lower case, if a .csv has a header.
+
+  std::size_t rows() const { return columns == 0 ? 0 : values.size() / columns; }
+};
+NumberTable read_number_table(const std::string& file, std::span<const std::size_t> columns);
+
 // The name selects the format: .npy (float32; shape (n,) for one column), .csv with the names as
 // header, otherwise raw. "-" is raw on stdout.
 void write_table(const std::string& file, std::span<const std::string> column_names,

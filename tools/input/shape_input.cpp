@@ -51,6 +51,8 @@ LoadedBody load_body(const std::string& file, const ShapeInputOptions& options) 
   };
   LoadedBody body{.shape = load()};
   body.warnings = std::move(report.warnings);
+  if (options.keep_surface && body.shape.parts().flat_mesh)
+    report.mesh = body.shape.parts().flat_mesh->mesh();
   if (options.keep_surface)
     body.surface = surface_of(body.shape, std::move(report.mesh), options.threads);
   print_warnings(file, body.warnings);

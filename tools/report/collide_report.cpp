@@ -17,20 +17,9 @@ Json to_json(const Contact& c) {
           {"point", c.point}};
 }
 
-void add_contact(Facts& facts, const Contact& c) {
-  facts.emplace_back(
-      "position", fmt::format("{:.6g} {:.6g} {:.6g} m", c.position.x, c.position.y, c.position.z));
-  facts.emplace_back("normal", fmt::format("{:.4g} {:.4g} {:.4g} (from B towards A)", c.normal.x,
-                                           c.normal.y, c.normal.z));
-  facts.emplace_back("depth", fmt::format("{:.4g} m", c.depth));
-}
-
-namespace {
-
-Json to_json(const TimedContact& c, bool moves) {
-  Json j = tool::to_json(c.contact);
-  if (moves) j["time_of_contact"] = c.time;
-  return j;
+const char* status_of(const DistanceResult& r) {
+  if (r.touching || r.contained || r.upper_bound <= 0) return "contact";
+  return r.lower_bound > 0 ? "free" : "uncertain";
 }
 
 const char* name(CollideStatus status) {
@@ -43,6 +32,94 @@ const char* name(CollideStatus status) {
       break;
   }
   return "gave_up";
+}
+
+void add_distance(Json& j, const DistanceResult& r) {
+  const auto finite_or_null = [](double value) {
+    return std::isfinite(value) ? Json(value) : Json();
+  };
+  const bool has_points = std::isfinite(r.distance);
+  j["distance"] = finite_or_null(r.distance);
+  j["lower_bound"] = finite_or_null(r.lower_bound);
+  j["upper_bound"] = finite_or_null(r.upper_bound);
+  j["exact"] = r.exact;
+  j["touching"] = r.exact ? Json(r.touching) : Json();
+  j["contained"] = r.exact ? Json(r.contained) : Json();
+  j["witness_a"] = has_points ? to_list(r.contact.point_on_a) : Json();
+  j["witness_b"] = has_points ? to_list(r.contact.point_on_b) : Json();
+}
+
+void add_distance(Facts& facts, const DistanceResult& r, const LengthUnit& unit) {
+  if (std::isfinite(r.distance))
+    facts.emplace_back("distance", unit.format(r.distance) + (r.exact ? " (exact)" : ""));
+  else
+    facts.emplace_back("distance", "more than " + unit.format(r.lower_bound));
+  const bool is_known = r.exact && r.status == DistanceStatus::kDone &&
+                        r.lower_bound >= r.distance - 1e-6 * std::abs(r.distance);
+  if (!is_known && std::isfinite(r.distance))
+    facts.emplace_back("between",
+                       unit.format(r.lower_bound) + " and " + unit.format(r.upper_bound));
+  if (r.contained) facts.emplace_back("contained", "a part of one body is inside of the other");
+  if (!std::isfinite(r.distance)) return;
+  facts.emplace_back("point on A", unit.format(r.contact.point_on_a));
+  facts.emplace_back("point on B", unit.format(r.contact.point_on_b));
+}
+
+void print_report(const PosesReport& r) {
+  fmt::print("{:>6}  {:<9}  {:>14}  {}\n", "pose", "status", "distance", "exact");
+  for (std::size_t i = 0; i < r.answers.size(); ++i) {
+    const auto& [status, distance] = r.answers[i];
+    const std::string length = !distance ? "-"
+                               : std::isfinite(distance->distance)
+                                   ? r.unit.format(distance->distance)
+                                   : "> " + r.unit.format(distance->lower_bound);
+    fmt::print("{:>6}  {:<9}  {:>14}  {}\n", i, status, length,
+               !distance         ? "-"
+               : distance->exact ? "yes"
+                                 : "no");
+  }
+}
+
+Json to_json(const PosesReport& r) {
+  Json rows = Json::array();
+  const DistanceResult* least = nullptr;
+  std::string status = "free";
+  for (const PoseAnswer& answer : r.answers) {
+    Json row{{"status", answer.status}};
+    if (answer.distance) {
+      add_distance(row, *answer.distance);
+      if (least == nullptr || answer.distance->distance < least->distance)
+        least = &*answer.distance;
+    }
+    rows.push_back(std::move(row));
+    if (answer.status == "contact" || status == "free") status = answer.status;
+  }
+  Json j{{"status", status}};
+  if (!r.method.empty()) {
+    j["method"] = r.method;
+    j["device"] = "cpu";
+    j["contacts"] = Json::array();
+  }
+  if (least != nullptr) add_distance(j, *least);
+  j["poses"] = std::move(rows);
+  j["warnings"] = r.warnings;
+  j["seconds"] = r.seconds;
+  return j;
+}
+
+void add_contact(Facts& facts, const Contact& c, const LengthUnit& unit) {
+  facts.emplace_back("position", unit.format(c.position));
+  facts.emplace_back("normal", fmt::format("{:.4g} {:.4g} {:.4g} (from B towards A)", c.normal.x,
+                                           c.normal.y, c.normal.z));
+  facts.emplace_back("depth", unit.format(c.depth));
+}
+
+namespace {
+
+Json to_json(const TimedContact& c, bool moves) {
+  Json j = tool::to_json(c.contact);
+  if (moves) j["time_of_contact"] = c.time;
+  return j;
 }
 
 // A level or a budget: then the answer is what the query alone knows.
@@ -67,20 +144,23 @@ void print_report(const SweptReport& r) {
   if (touches && r.moves)
     facts.emplace_back("first contact",
                        fmt::format("at {:.6g} of the motion", r.result.time_of_contact));
-  if (touches) add_contact(facts, r.result.contact);
+  if (touches) add_contact(facts, r.result.contact, r.unit);
   if (!r.first_only)
     facts.emplace_back("points",
                        fmt::format("{} touch, {} intervals", format_count(r.result.points.size()),
                                    format_count(r.result.intervals.size())));
-  if (r.nearest && r.nearest->status == ApproachStatus::kGaveUp)
-    facts.emplace_back("distance", fmt::format("at least {:.6g} m, at most {:.6g} m (gave up)",
-                                               r.nearest->lower_bound, r.nearest->distance));
+  if (r.measured)
+    add_distance(facts, *r.measured, r.unit);
+  else if (r.nearest && r.nearest->status == ApproachStatus::kGaveUp)
+    facts.emplace_back("distance", fmt::format("at least {}, at most {} (gave up)",
+                                               r.unit.format(r.nearest->lower_bound),
+                                               r.unit.format(r.nearest->distance)));
   else if (r.nearest)
-    facts.emplace_back(r.moves ? "closest approach" : "distance",
-                       r.moves ? fmt::format("{:.4g} m at {:.4g} of the motion",
-                                             r.nearest->distance, r.nearest->time)
-                               : fmt::format("{:.4g} m", r.nearest->distance));
-  facts.emplace_back("unseen", fmt::format("nothing deeper than {:.4g} m", r.result.blind_depth));
+    facts.emplace_back(
+        r.moves ? "closest approach" : "distance",
+        r.unit.format(r.nearest->distance) +
+            (r.moves ? fmt::format(" at {:.4g} of the motion", r.nearest->time) : ""));
+  facts.emplace_back("unseen", "nothing deeper than " + r.unit.format(r.result.blind_depth));
   facts.emplace_back("time", fmt::format("{:.3g} s", r.seconds));
   print_facts(facts);
 }
@@ -130,6 +210,7 @@ Json to_json(const SweptReport& r) {
     j["lower_bound"] = r.nearest->lower_bound;  // it gave up
   }
   if (touches) j["time_of_contact"] = r.result.time_of_contact;
+  if (r.measured) add_distance(j, *r.measured);
   return j;
 }
 
@@ -137,7 +218,7 @@ void print_report(const RestReport& r) {
   const CollideResult& result = r.result;
   Facts facts{
       {"status", result.status == CollideStatus::kGaveUp ? "gave up" : name(result.status)}};
-  if (!result.contacts.empty()) add_contact(facts, result.contacts.front());
+  if (!result.contacts.empty()) add_contact(facts, result.contacts.front(), r.unit);
   facts.emplace_back("points",
                      fmt::format("{} touch, {} contacts", format_count(result.touching_points),
                                  format_count(result.contacts.size())));
@@ -148,12 +229,14 @@ void print_report(const RestReport& r) {
     add_vector("force on A", result.force, "N");
     add_vector("torque on A", result.torque, "N m, about its origin");
   }
-  if (const auto distance = compute_distance(r))
-    facts.emplace_back("distance", fmt::format("{:.4g} m", *distance));
+  if (r.measured)
+    add_distance(facts, *r.measured, r.unit);
+  else if (const auto distance = compute_distance(r))
+    facts.emplace_back("distance", r.unit.format(*distance));
   if (is_limited(r.request))
-    facts.emplace_back("looked at", fmt::format("all of level {}; nothing is nearer than {:.4g} m",
-                                                result.level, result.lower_bound));
-  facts.emplace_back("unseen", fmt::format("nothing deeper than {:.4g} m", result.blind_depth));
+    facts.emplace_back("looked at", fmt::format("all of level {}; nothing is nearer than {}",
+                                                result.level, r.unit.format(result.lower_bound)));
+  facts.emplace_back("unseen", "nothing deeper than " + r.unit.format(result.blind_depth));
   facts.emplace_back("time", fmt::format("{:.3g} s", r.seconds));
   print_facts(facts);
 }
@@ -193,6 +276,7 @@ Json to_json(const RestReport& r) {
     j["min_distance_time"] = 0;
   }
   if (std::isfinite(result.lower_bound)) j["lower_bound"] = result.lower_bound;
+  if (r.measured) add_distance(j, *r.measured);
   if (touches) {
     j["time_of_contact"] = 0;
     j["intervals"].push_back({0, 1});

@@ -155,6 +155,7 @@ Json describe_asset(const std::string& file) {
     j["points"] = tree->point_count();
     j["point_tree"] = describe_tree(*tree);
   }
+  if (asset.mesh) j["mesh"] = describe_mesh(*asset.mesh);
   j["volume"] = asset.mass ? Json(asset.mass->volume) : Json(nullptr);
   j["area"] = asset.mass ? Json(asset.mass->area) : Json(nullptr);
   j["center_of_mass"] = asset.mass ? to_list(asset.mass->center) : Json(nullptr);
@@ -208,6 +209,7 @@ void print_asset(const Json& j) {
   }
   add_sampled_facts(facts, j);
   if (j.contains("point_tree")) add_point_facts(facts, j);
+  if (j.contains("mesh")) facts.emplace_back("mesh", format_mesh(j["mesh"]));
   if (j["kind"] != "asset") facts.emplace_back("field", j["field"].get<std::string>());
   if (j.contains("sign_method") && j["sign_method"].is_string()) {
     std::string sign = j["sign_method"].get<std::string>();

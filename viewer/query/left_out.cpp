@@ -5,6 +5,16 @@
 #include "isotact/queries/detail/exact_body.h"
 #include "isotact/queries/detail/exact_distance.h"
 #include "isotact/queries/detail/shape_making.h"
+#include "isotact/queries/segments/segment_index.h"
+
+namespace isotact {
+
+// Assets of pages have no mesh.
+FlatMesh FlatMesh::from_buffer(std::span<const std::byte>, std::shared_ptr<const void>, Check) {
+  throw Error("the query of a page asks by points: its assets have no mesh");
+}
+
+}  // namespace isotact
 
 namespace isotact::detail {
 namespace {
@@ -34,3 +44,9 @@ void collide_by_sweep(const CollidePair&, const CollideRequest&, CollideScratch:
 }
 
 }  // namespace isotact::detail
+
+namespace isotact {
+
+std::optional<SegmentIndex> find_segment_index(const Asset&, Check) { return std::nullopt; }
+
+}  // namespace isotact

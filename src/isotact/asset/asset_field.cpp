@@ -71,11 +71,15 @@ void warn_of_box(const AssetField& field, double iso, FieldSurfaceResult& result
 }  // namespace
 
 AssetField field_of(const Asset& asset) {
-  if (asset.field)
-    return {.field = AnyField(*asset.field),
-            .lattice = asset.field->lattice(),
-            .kind = "brick",
-            .brick = asset.field};
+  if (asset.field) {
+    AssetField field{.field = AnyField(*asset.field),
+                     .lattice = asset.field->lattice(),
+                     .kind = "brick",
+                     .brick = asset.field};
+    if (auto index = find_segment_index(asset, Check::kHeader))
+      field.index = std::make_shared<const SegmentIndex>(std::move(*index));
+    return field;
+  }
   if (asset.dense)
     return {.field = AnyField(*asset.dense), .lattice = asset.dense->lattice(), .kind = "dense"};
   if (asset.first_order)

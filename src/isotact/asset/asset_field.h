@@ -1,6 +1,7 @@
 // The field of an asset, whatever its kind, and its surface as a mesh.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 #include "isotact/field/lattice.h"
 #include "isotact/field/models/brick_field.h"
 #include "isotact/geometry/mesh/mesh.h"
+#include "isotact/queries/segments/segment_index.h"
 
 namespace ISOTACT_PUBLIC isotact {
 
@@ -23,6 +25,7 @@ struct AssetField {
   Lattice lattice{};      // of its nodes
   std::string_view kind;  // "brick", "dense", "first-order" or "level set"
   std::optional<BrickField> brick{};
+  std::shared_ptr<const SegmentIndex> index{};  // of `brick`, if the asset has one
 };
 
 // The brick field, else the dense grid, else the first-order field. Throws Error for an asset that

@@ -14,6 +14,7 @@
 #include "isotact/field/extract/isosurface.h"
 #include "isotact/geometry/mesh/mass_properties.h"
 #include "isotact/pointshell/asset_section.h"
+#include "isotact/queries/segments/segment_index.h"
 
 namespace isotact {
 namespace {
@@ -42,6 +43,8 @@ void check_settings(const AssetSettings& s) {
   if (s.points.count > 0 && s.points.method != PointMethod::kRepulsion)
     throw Error(fmt::format("a count of points goes with the method repulsion, not with {}",
                             name(s.points.method)));
+  if (s.segment_index && s.stored_field != StoredField::kBrick)
+    throw Error("an index for segments needs a brick field in the asset");
   if (s.points.method != PointMethod::kNone && s.points.normals_from_field &&
       s.stored_field != StoredField::kBrick)
     throw Error("normals from the field need a brick field in the asset");
@@ -66,18 +69,30 @@ SampledBytes compute_sampled_bytes(const Lattice& lattice, const AssetSettings& 
   return bytes;
 }
 
-void check_sections(double field_bytes, const SampledBytes& sampled, std::uint64_t limit) {
-  if (sampled.total() == 0) return;  // the field's own build checks
+// Of the sections that are there already.
+struct BuiltBytes {
+  double bricks = 0, mesh = 0;
+};
+
+BuiltBytes built_bytes(const Asset& asset) {
+  return {asset.field ? static_cast<double>(asset.field->buffer().size()) : 0,
+          asset.mesh ? static_cast<double>(asset.mesh->buffer().size()) : 0};
+}
+
+void check_sections(const BuiltBytes& built, const SampledBytes& sampled, std::uint64_t limit) {
+  if (sampled.total() + built.mesh == 0) return;  // the field's own build checks
   std::string parts;
   const auto add = [&](const char* part, double size) {
     if (size > 0)
       parts += fmt::format("{}{} {:.1f} MB", parts.empty() ? "" : ", ", part, size / 1e6);
   };
-  add("bricks", field_bytes);
+  add("bricks", built.bricks);
+  add("mesh", built.mesh);
   add("dense", sampled.dense);
   add("first order", sampled.first_order);
   add("voxmap", sampled.voxmap);
-  check_memory(field_bytes + sampled.total(), limit, fmt::format("what is asked for ({})", parts));
+  check_memory(built.bricks + built.mesh + sampled.total(), limit,
+               fmt::format("what is asked for ({})", parts));
 }
 
 // From exact distances to the surface that the field was built of.
@@ -85,12 +100,12 @@ void add_sampled_sections(Asset& asset, const Surface& surface, const Lattice& l
                           const AssetSettings& settings) {
   const FieldSettings& f = settings.field;
   const SampledBytes bytes = compute_sampled_bytes(lattice, settings);
-  const double field_bytes =
-      asset.field ? static_cast<double>(asset.field->header().total_bytes) : 0;
+  const BuiltBytes built = built_bytes(asset);
   // What the others leave of the limit.
   const auto left_for = [&](double own) -> std::uint64_t {
     if (f.max_memory == 0) return 0;
-    return f.max_memory - static_cast<std::uint64_t>(field_bytes + bytes.total() - own);
+    return f.max_memory -
+           static_cast<std::uint64_t>(built.bricks + built.mesh + bytes.total() - own);
   };
   if (settings.stored_field == StoredField::kDense) {
     FieldSettings own = f;
@@ -164,7 +179,7 @@ void add_mass(AssetResult& result, const TriangleMesh& mesh, const FieldResult& 
 AssetResult build(const TriangleMesh& mesh, const AssetSettings& settings) {
   const FieldSettings& f = settings.field;
   if (!mesh.triangles.empty())  // else the build says what is wrong with the mesh
-    check_sections(0, compute_sampled_bytes(plan_lattice(mesh, f), settings), f.max_memory);
+    check_sections({}, compute_sampled_bytes(plan_lattice(mesh, f), settings), f.max_memory);
   AssetResult result;
   FieldResult built = build_bricks(mesh, settings);
   add_mass(result, mesh, built, settings);
@@ -174,13 +189,15 @@ AssetResult build(const TriangleMesh& mesh, const AssetSettings& settings) {
                          .settings = describe(f),
                          .sign_report = encode_report(result.report)};
   if (settings.stored_field == StoredField::kBrick) result.asset.field = built.field;
+  if (settings.segment_index)
+    set_segment_index(result.asset, build_segment_index(built.field, {.threads = f.threads}));
   const std::shared_ptr<const Surface> surface = std::move(built.surface);
   built.field = {};  // memory for what follows
+  if (settings.mesh)
+    result.asset.mesh = FlatMesh::build(mesh, {.threads = f.threads, .monitor = f.monitor});
   const bool wants_points = settings.points.method != PointMethod::kNone;
+  check_sections(built_bytes(result.asset), compute_sampled_bytes(lattice, settings), f.max_memory);
   if (!has_samples(settings) && !wants_points) return result;
-  check_sections(
-      result.asset.field ? static_cast<double>(result.asset.field->header().total_bytes) : 0,
-      compute_sampled_bytes(lattice, settings), f.max_memory);
   add_sampled_sections(result.asset, *surface, lattice, settings);
   if (wants_points)
     set_point_sphere_tree(result.asset, build_points(*surface, lattice.spacing, result.asset.field,
@@ -259,15 +276,17 @@ std::string_view name(PointMethod method) {
 
 std::string describe(const AssetSettings& settings) {
   // All members by name: one that is added later does not compile before it was thought of here.
-  const auto& [field, stored, first_order, voxmap, points, mass, cache] = settings;
+  const auto& [field, stored, first_order, voxmap, points, mass, keeps_mesh, index, cache] =
+      settings;
   static_cast<void>(cache);
   const auto& [method, count, spacing, normals_from_field, sharp, cluster, spheres] = points;
-  std::string text =
-      fmt::format("{} stored={} first-order={} device={} mass={}", describe(field), name(stored),
-                  first_order, field.device != nullptr ? field.device->name() : "cpu", mass);
+  std::string text = fmt::format(
+      "{} stored={} first-order={} device={} mass={} mesh={}", describe(field), name(stored),
+      first_order, field.device != nullptr ? field.device->name() : "cpu", mass, keeps_mesh);
   if (voxmap)
     text += fmt::format(" voxmap={}:{}:{}", static_cast<int>(voxmap->encoding), voxmap->precision,
                         static_cast<int>(voxmap->closest));
+  if (index) text += " segment-index";
   text += fmt::format(" points={}", name(method));
   if (method != PointMethod::kNone)
     text += fmt::format(":{}:{} normals={} sharp={} cluster={} spheres={}", count, spacing,

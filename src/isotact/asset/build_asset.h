@@ -50,8 +50,8 @@ struct PointSettings {
   SphereKind spheres = PointSphereTreeSettings{}.spheres;
 };
 
-// The defaults store a brick field, points two cells apart with their tree, and mass properties:
-// all that collide, distance and continuous_collide need.
+// The defaults store a brick field, points two cells apart with their tree, mass properties, and
+// the triangles: all that collide, distance and continuous_collide need.
 struct AssetSettings {
   // Resolution, sign, padding, thin features, and the memory limit, threads, monitor and device of
   // the whole build.
@@ -62,6 +62,11 @@ struct AssetSettings {
       voxmap{};  // also store a voxelmap; limits and threads are `field`'s
   PointSettings points{};
   bool mass = true;
+  bool mesh = true;  // the mesh's own triangles with their hierarchy, for exact queries
+  // Also stores an index of the brick field for segments and swept points, which takes about half
+  // as much memory as the field (queries/segments/segment_index.h). Without it, each program that
+  // needs one builds it, in the time of about 20 million cells per second.
+  bool segment_index = false;
   // Finds the asset in the cache of builds, or stores it there (asset/cache.h).
   std::optional<CacheSettings> cache{};
 };

@@ -71,9 +71,7 @@ Shape build_cached(const TriangleMesh& mesh, const LoadSettings& settings) {
     report->mass = built.asset.mass;
     append(report->warnings, built.warnings);
   }
-  ShapeParts parts = Shape::from_asset(built.asset).parts();
-  parts.mesh = std::make_shared<const TriangleMesh>(mesh);  // exact queries need it
-  return Shape::from_parts(std::move(parts));
+  return Shape::from_asset(built.asset);
 }
 
 // `settings` have a report.
@@ -99,8 +97,12 @@ Shape load_asset_shape(const std::filesystem::path& path, const LoadSettings& se
   if (!has_field(asset) && !asset.voxmap && !points)
     throw Error({.file = path.string()},
                 "has neither a field, a voxelmap nor points: build it again, with a field");
-  if (!has_field(asset)) return Shape::from_parts(std::nullopt, std::move(points), asset.voxmap);
-  return with_file(path, [&] { return cook_shape(field_of(asset), std::move(points), settings); });
+  ShapeParts parts{.voxmap = asset.voxmap, .tree = std::move(points)};
+  if (has_field(asset))
+    parts = with_file(
+        path, [&] { return cook_shape(field_of(asset), std::move(parts.tree), settings).parts(); });
+  parts.flat_mesh = asset.mesh;
+  return Shape::from_parts(std::move(parts));
 }
 
 // The least value on the sides of the field's box.
@@ -154,7 +156,8 @@ Shape cook_shape(const TriangleMesh& mesh, const LoadSettings& settings) {
   if (!wants_points(settings)) {
     FieldResult built = build_field(mesh, build.field);
     warn(built.report.warnings);
-    return Shape::from_parts(std::move(built.field), std::nullopt);
+    return Shape::from_parts(ShapeParts{.field = std::move(built.field),
+                                        .mesh = std::make_shared<const TriangleMesh>(mesh)});
   }
   Shape shape = Shape::from_mesh(mesh, build);
   warn(shape.warnings());
@@ -172,14 +175,18 @@ Shape cook_shape(const AssetField& field, std::optional<PointSphereTree> points,
                                      .threads = settings.threads,
                                      .monitor = settings.monitor})
                 .field;
-  if (points || !wants_points(settings)) return Shape::from_parts(bricks, std::move(points));
+  const auto make_shape = [&](std::optional<PointSphereTree> tree) {
+    ShapeParts parts{.field = bricks, .tree = std::move(tree)};
+    if (field.brick) parts.segment_index = field.index;
+    return Shape::from_parts(std::move(parts));
+  };
+  if (points || !wants_points(settings)) return make_shape(std::move(points));
   const FieldSettings limits{
       .max_memory = settings.max_memory, .threads = settings.threads, .monitor = settings.monitor};
   Surface surface;
   surface.mesh =
       extract_surface(*bricks, {.threads = settings.threads, .monitor = settings.monitor});
-  return Shape::from_parts(
-      bricks,
+  return make_shape(
       build_points(surface, cell, bricks,
                    {.count = settings.points.value_or(0), .spacing = settings.spacing}, limits));
 }

@@ -41,7 +41,8 @@ constexpr Advice kAdvice[] = {
     {Hint::kFrameRate, "lower frames_per_second of the scene"},
     {Hint::kResolution, "lower the resolution of the shapes"},
     {Hint::kField, "make it by Shape::from_mesh, Shape::from_field or from an asset with a field"},
-    {Hint::kTriangles, "make it by Shape::from_mesh, or set Accuracy::kField"},
+    {Hint::kTriangles,
+     "make it by Shape::from_mesh or from an asset that keeps its mesh, or set Accuracy::kField"},
     {Hint::kBounds, "cut it, as in Shape::from_analytic(Intersection{solid, BoxField{}})"},
 };
 constexpr std::string_view kBeforeAdvice = "; ";

@@ -6,6 +6,8 @@
 
 #include "isotact/base/error.h"
 #include "isotact/queries/detail/collide_methods.h"
+#include "isotact/queries/detail/exact_body.h"
+#include "isotact/queries/detail/exact_motion.h"
 #include "isotact/queries/detail/pair_checks.h"
 
 namespace isotact {
@@ -89,6 +91,23 @@ void check(const ContinuousRequest& request) {
         "only swept points know motions: set the request's method to Method::kSwept, or call "
         "collide for bodies at rest");
   if (!(std::isfinite(request.margin))) throw Error("the margin is not finite");
+  if (!(request.time_tolerance > 0)) throw Error("the tolerance of times must be positive");
+  if (!(request.distance_tolerance >= 0))
+    throw Error("the tolerance of a distance must not be negative");
+}
+
+void reset(ContinuousResult& result) {
+  result.points.clear();
+  result.intervals.clear();
+  result.contacts.clear();
+  result.work = {};
+  result.status = ContinuousStatus::kFree;
+  result.exact = result.has_distance = false;
+  result.time_of_contact = result.latest_time = std::numeric_limits<double>::infinity();
+  result.contact = result.nearest = {};
+  result.blind_depth = result.path_error = 0;
+  result.distance = result.lower_bound = result.time_of_distance = 0;
+  result.tests = 0;
 }
 
 SweptSettings settings_of(const ContinuousRequest& request) {
@@ -106,21 +125,26 @@ void continuous_collide(const Shape& a, const BodyMotion& motion_of_a, const Sha
                         ContinuousResult& result) {
   check(request);
   detail::check_ends(a, b);
-  const bool a_in_b = detail::can_take_role(a, b) && request.roles != Roles::kPointsOfB;
-  const bool b_in_a = detail::can_take_role(b, a) && request.roles != Roles::kPointsOfA;
-  if (!a_in_b && !b_in_a) detail::refuse_pair(a, b, request.roles);
   const ShellMotion forward{
       .shell = motion_of_a, .field = motion_of_b, .model = request.model, .degree = request.degree};
   if (const auto flaw = find_flaw(forward)) throw Error(*flaw);
+  reset(result);
+  if (request.accuracy == Accuracy::kExact ||
+      (request.accuracy == Accuracy::kBest && detail::can_be_exact(a, b, request))) {
+    detail::collide_exact_motion(a, motion_of_a, b, motion_of_b, request, result);
+    return;
+  }
+  if (request.want_distance)
+    throw Error(
+        "distances over a motion are exact ones: use shapes that keep their triangles, as "
+        "of Shape::from_mesh");
+  const bool a_in_b = detail::can_take_role(a, b) && request.roles != Roles::kPointsOfB;
+  const bool b_in_a = detail::can_take_role(b, a) && request.roles != Roles::kPointsOfA;
+  if (!a_in_b && !b_in_a) detail::refuse_pair(a, b, request.roles);
   std::vector<SweptRole> roles;
   if (a_in_b) roles.emplace_back(Body::kA, a, b, forward);
   if (b_in_a) roles.emplace_back(Body::kB, b, a, exchange_roles(forward));
 
-  result.points.clear();
-  result.intervals.clear();
-  result.contacts.clear();
-  result.work = {};
-  result.blind_depth = result.path_error = 0;
   SweptResults swept;
   std::vector<FirstTouch> touches;
   for (std::size_t i = 0; i < roles.size(); ++i) {
@@ -143,8 +167,6 @@ void continuous_collide(const Shape& a, const BodyMotion& motion_of_a, const Sha
 
   judge_earliest(roles, touches);
   result.status = touches.empty() ? ContinuousStatus::kFree : ContinuousStatus::kContact;
-  result.time_of_contact = std::numeric_limits<double>::infinity();
-  result.contact = {};
   const std::size_t wanted =
       std::min(touches.size(), std::max<std::size_t>(request.max_contacts, 1));
   std::partial_sort(touches.begin(), touches.begin() + static_cast<std::ptrdiff_t>(wanted),
@@ -154,7 +176,7 @@ void continuous_collide(const Shape& a, const BodyMotion& motion_of_a, const Sha
     result.contacts.push_back({time, make_contact(roles[touches[i].role], touches[i].point, time)});
   }
   if (touches.empty()) return;
-  result.time_of_contact = result.contacts[0].time;
+  result.time_of_contact = result.latest_time = result.contacts[0].time;
   result.contact = result.contacts[0].contact;
   if (request.mode != Mode::kAll) result.contacts.resize(1);
 }
@@ -169,6 +191,13 @@ ContinuousResult continuous_collide(const Shape& a, const BodyMotion& motion_of_
 
 void prepare(const Shape& shape, const ContinuousRequest& request) {
   check(request);
+  const bool wants_points = request.accuracy == Accuracy::kField ||
+                            request.method != Method::kAutomatic || request.roles != Roles::kBoth ||
+                            request.mode == Mode::kAll || request.margin < 0 ||
+                            !detail::can_be_exact(shape);
+  if (request.accuracy != Accuracy::kField && detail::can_be_exact(shape))
+    detail::exact_body(shape);
+  if (!wants_points || request.accuracy == Accuracy::kExact) return;
   if (shape.can_have_points()) shape.points();
   if (shape.can_have_field()) shape.swept_tracer(settings_of(request));
 }

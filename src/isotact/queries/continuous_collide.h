@@ -3,8 +3,12 @@
 //   const ContinuousResult r = continuous_collide(gear, gear_motion, bunny, at_rest(pose));
 //   if (r.status == ContinuousStatus::kContact) ... r.time_of_contact, r.contact ...
 //
-// The points of each body are swept through the field of the other (XB14). Points are not the
-// surface: `blind_depth` of the result bounds what goes unseen.
+// By default the answer is exact if both shapes keep their triangles (from_mesh, or an asset with
+// its mesh) or are a plane, sphere, capsule, box, cylinder, cone or torus: the first time at which
+// surfaces touch, never late. Cylinders, cones and tori count as touching at a distance of 6e-7 of
+// their radius. Otherwise the
+// points of each body are swept through the field of the other (XB14). Points are not the surface:
+// `blind_depth` of the result bounds what goes unseen.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +23,9 @@
 namespace ISOTACT_PUBLIC isotact {
 
 struct ContinuousRequest {
+  // kExact: an Error for shapes that cannot be exact, and for requests about points: a method,
+  // roles, a negative margin, or Mode::kAll, all of which make kBest the same as kField.
+  Accuracy accuracy = Accuracy::kBest;
   Method method = Method::kAutomatic;  // or kSwept; the others are for bodies at rest
   // Metres: they touch where the field says that they are as near as this. Outside of its box a
   // field is a lower bound of the distance (field.h): margins beyond the padding may be met from
@@ -30,6 +37,14 @@ struct ContinuousRequest {
   // contact are then those of whichever was found.
   Mode mode = Mode::kFirst;
   Roles roles = Roles::kBoth;
+  // kExact: the time of contact may be early by this, in durations of the motion.
+  double time_tolerance = 1e-6;
+  // kExact: whether the least distance over the motion is computed, and how much too large it may
+  // be, metres. 0: 2^-20 of both bodies' sizes.
+  bool want_distance = false;
+  double distance_tolerance = 0;
+  std::uint64_t max_tests = 0;  // kExact: boxes and triangles before giving up; 0: no limit
+
   std::size_t max_contacts = 16;     // of kAll: the earliest ones are worked out
   double path_tolerance = 1.0 / 32;  // cells of the field: see ShellPath::error
   ShellTraversal traversal = ShellTraversal::kTree;
@@ -37,8 +52,9 @@ struct ContinuousRequest {
 };
 
 enum class ContinuousStatus : std::uint8_t {
-  kFree,     // no point of either comes as near as the margin
+  kFree,     // no point of either comes as near as the margin; if exact, of the whole surfaces
   kContact,  // at time_of_contact, perhaps from the start
+  kGaveUp,   // Stopped by max_tests: there is no contact before time_of_contact.
 };
 
 // A point that touches at some time.
@@ -57,8 +73,12 @@ struct TimedContact {
 
 struct ContinuousResult {
   ContinuousStatus status = ContinuousStatus::kFree;
+  // Whether the triangles decided. Nothing is then unseen: blind_depth is 0.
+  bool exact = false;
   double time_of_contact = 0;  // 0 to 1; infinite where they stay free
-  Contact contact{};           // at that time
+  // If exact: they touch at this time or before, and not before time_of_contact.
+  double latest_time = 0;
+  Contact contact{};  // at time_of_contact
   // With kAll: points of A, then of B, each in order; and the earliest contacts in the order of
   // time.
   std::vector<TouchingPoint> points;
@@ -70,6 +90,12 @@ struct ContinuousResult {
   double blind_depth = 0;
   double path_error = 0;  // metres
   SweptWork work{};
+  // If exact and wanted: the least distance of the surfaces over the motion is at most `distance`,
+  // which `nearest` has at time_of_distance, and at least lower_bound. Metres; 0 if they touch.
+  bool has_distance = false;
+  double distance = 0, lower_bound = 0, time_of_distance = 0;
+  Contact nearest{};
+  std::uint64_t tests = 0;  // if exact: boxes and triangles that were tested
 };
 
 // Throws Error for two shapes without end, for shapes that lack what the roles need and cannot get

@@ -16,8 +16,10 @@ void check(const DistanceRequest& request) {
   if (request.method != Method::kAutomatic && request.method != Method::kPoints)
     throw Error("only points know distances: set the request's method to Method::kPoints");
   if (!(request.relative_tolerance >= 0) || !(request.absolute_tolerance >= 0) ||
-      !(request.max_distance >= 0))
-    throw Error("tolerances and the greatest distance must not be negative");
+      !(request.max_distance >= 0) || !(request.near_enough >= 0))
+    throw Error("tolerances, max_distance and near_enough must not be negative");
+  if (request.accuracy == Accuracy::kField && (request.want_separation || request.near_enough > 0))
+    throw Error("near_enough and want_separation need Accuracy::kExact or kBest");
   if (!(request.tolerance > 0)) throw Error("the tolerance of a distance must be positive");
 }
 
@@ -62,6 +64,10 @@ DistanceResult distance(const Shape& a, const Pose& world_from_a, const Shape& b
   detail::check_ends(a, b);
   const bool by_points = request.method != Method::kAutomatic || request.roles != Roles::kBoth;
   const bool is_possible = detail::can_be_exact(a) && detail::can_be_exact(b);
+  if ((request.want_separation || request.near_enough > 0) && (!is_possible || by_points))
+    throw Error(
+        "near_enough and want_separation need shapes that keep triangles or are simple solids: "
+        "make them by Shape::from_mesh");
   DistanceResult exact;
   if (request.accuracy == Accuracy::kExact ||
       (request.accuracy == Accuracy::kBest && is_possible && !by_points)) {
@@ -89,13 +95,18 @@ DistanceResult distance(const Shape& a, const Pose& world_from_a, const Shape& b
   result.upper_bound = result.distance;
   result.touching = exact.touching;
   result.contained = exact.contained;
+  result.has_separation = exact.has_separation;
+  result.separation = exact.separation;
   return result;
 }
 
 void prepare(const Shape& shape, const DistanceRequest& request) {
   check(request);
-  if (request.accuracy != Accuracy::kField && detail::can_be_exact(shape))
+  const bool must_be_exact = request.accuracy == Accuracy::kExact;  // or exact_body says why not
+  if (must_be_exact || (request.accuracy == Accuracy::kBest && detail::can_be_exact(shape))) {
     detail::exact_body(shape);
+    detail::prepare_sides(shape);
+  }
   if (request.accuracy == Accuracy::kExact) return;
   if (shape.can_have_points()) shape.points();
   if (shape.can_have_field()) shape.any_field();

@@ -3,9 +3,14 @@
 //   const DistanceResult r = distance(gear, world_from_gear, ground, {});
 //   if (r.status == DistanceStatus::kDone) ... r.distance, r.contact.point_on_a ...
 //
-// By default the answer is exact if both shapes keep their triangles (Shape::from_mesh) or are a
-// plane, sphere, capsule or box. Otherwise the points of each body are searched for the nearest to
-// the other body's surface, in every role that the shapes can take.
+// By default the answer is exact if both shapes keep their triangles (from_mesh, or an asset with
+// its mesh) or are a plane, sphere, capsule, box, cylinder, cone or torus. Otherwise the points of
+// each body are searched for the nearest to the other body's surface, in every role that the shapes
+// can take.
+//
+// "Further than 5 mm?": {.max_distance = 0.005, .want_depth = false} answers by an infinite
+// distance; pairs that are far apart end at their boxes, in less than a microsecond. "As near as
+// 5 mm?": {.near_enough = 0.005} answers by the status, and ends at the first such pair of points.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +32,15 @@ struct DistanceRequest {
   // and lower_bound is this.
   double max_distance = std::numeric_limits<double>::infinity();
   std::uint64_t max_tests = 0;  // kExact: boxes and triangles before giving up; 0: no limit
-  // kExact: the depth of the deepest point where bodies overlap. Without it, `distance` is 0 there.
+  // kExact, metres. The search ends at the first pair of points that is as near as this; `distance`
+  // is then an upper bound, and depths are not computed. 0: it ends where bodies touch.
+  double near_enough = 0;
+  // kExact: the depth of the deepest point where bodies overlap. Without it, `distance` and its
+  // bounds are 0 there, unless a half-space, sphere or capsule is involved. max_tests and the
+  // tolerances hold for this search, too.
   bool want_depth = true;
+  // kExact: a translation that separates bodies that overlap. It takes some milliseconds.
+  bool want_separation = false;
 
   // The rest is for kField.
   Method method = Method::kAutomatic;  // or kPoints; the others know no distance
@@ -39,14 +51,16 @@ struct DistanceRequest {
 
 enum class DistanceStatus : std::uint8_t {
   kDone,
-  kGaveUp,  // Stopped by a limit: the distance is between lower_bound and upper_bound.
+  kGaveUp,      // Stopped by a limit: the distance is between lower_bound and upper_bound.
+  kNearEnough,  // Stopped by near_enough: upper_bound is at most that.
 };
 
 struct DistanceResult {
   DistanceStatus status = DistanceStatus::kDone;
   // Whether the triangles decided. The distance is then exact to rounding: 2^-44 of the
   // coordinates, for simple solids 2^-22 of their size, for depths 2e-6 of the bodies' size and
-  // place.
+  // place. The circles of cylinders, cones and tori are polygons, to 6e-7 of their radius; bounds
+  // include this error, `touching` and `contained` do not.
   bool exact = false;
   // Metres: between the nearest points, negative if the bodies overlap (then minus the depth of the
   // deepest point of either surface).
@@ -57,6 +71,11 @@ struct DistanceResult {
   // kExact. The surfaces share a point; or they do not, and a part of one body lies inside of the
   // other. On open meshes `contained` is what the field takes for inside.
   bool touching = false, contained = false;
+  // Moving A by `separation` (world frame) separates the bodies: a distance at the moved pose has
+  // proved it. Its length is an upper bound of the penetration depth, the least such translation.
+  // Not set unless it was asked for and bodies overlap, or if no translation could be proved.
+  bool has_separation = false;
+  Vec3 separation{};
   Contact contact{};         // the nearest points; its depth is -distance
   std::uint64_t values = 0;  // Field values that were read.
   std::uint64_t tests = 0;   // Boxes and triangles that were tested.

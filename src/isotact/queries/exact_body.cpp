@@ -1,6 +1,8 @@
 #include "isotact/queries/detail/exact_body.h"
 
+#include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "isotact/base/disjoint_sets.h"
 #include "isotact/base/error.h"
@@ -45,6 +47,68 @@ ExactBody make_body(std::shared_ptr<const TriangleMesh> mesh, double radius, Thr
   return body;
 }
 
+// All that is computed for a mesh lies in the asset already.
+ExactBody make_body(const FlatMesh& flat, const TriangleMesh& mesh) {
+  ExactBody body;
+  body.triangles = flat.bvh();
+  for (const std::uint32_t vertex : flat.parts())
+    body.parts.push_back(to_double(flat.positions()[vertex]));
+  body.mesh = {std::shared_ptr<void>(), &mesh};  // lives as long as the shape's data, as this does
+  body.size = length(extent(to_double(body.triangles.bounds())));
+  return body;
+}
+
+// ---- round solids -------------------------------------------------------------------------------
+
+// Circles become polygons whose corners are as far outside of the circle as the middles of their
+// sides are inside: 6e-7 of the radius.
+constexpr std::uint32_t kRoundSides = 2048;
+constexpr double kRoundError = 6e-7;
+
+std::vector<Vec3f> make_circle(const Vec3& center, double radius) {
+  const double step = 2 * std::numbers::pi / kRoundSides;
+  const double outer = radius * 2 / (1 + std::cos(step / 2));
+  std::vector<Vec3f> circle;
+  for (std::uint32_t i = 0; i < kRoundSides; ++i)
+    circle.push_back(
+        to_float(center + Vec3{outer * std::cos(step * i), 0, outer * std::sin(step * i)}));
+  return circle;
+}
+
+// With rounding to float.
+double error_of(const TriangleMesh& mesh, double radius) {
+  double furthest = 0;
+  for (const Vec3f& p : mesh.positions) furthest = std::max(furthest, length(to_double(p)));
+  return kRoundError * radius + 0x1p-23 * furthest;
+}
+
+// A polygon in each of two planes, or a polygon and a tip; outward.
+std::shared_ptr<const TriangleMesh> make_prism(const Vec3& center, double radius, double height,
+                                               bool has_tip) {
+  const Vec3 up{0, height / 2, 0};
+  TriangleMesh mesh;
+  mesh.positions = make_circle(center - up, radius);
+  mesh.positions.push_back(to_float(center - up));
+  mesh.positions.push_back(to_float(center + up));
+  constexpr std::uint32_t kLow = kRoundSides, kHigh = kRoundSides + 1, kSecond = kRoundSides + 2;
+  if (!has_tip) {
+    const std::vector<Vec3f> second = make_circle(center + up, radius);
+    mesh.positions.insert(mesh.positions.end(), second.begin(), second.end());
+  }
+  for (std::uint32_t i = 0; i < kRoundSides; ++i) {
+    const std::uint32_t k = (i + 1) % kRoundSides;
+    mesh.triangles.push_back({i, k, kLow});
+    if (has_tip) {
+      mesh.triangles.push_back({k, i, kHigh});
+      continue;
+    }
+    mesh.triangles.push_back({k, i, kSecond + i});
+    mesh.triangles.push_back({k, kSecond + i, kSecond + k});
+    mesh.triangles.push_back({kSecond + k, kSecond + i, kHigh});
+  }
+  return std::make_shared<const TriangleMesh>(std::move(mesh));
+}
+
 struct MakePrimitive {
   Threads threads;
 
@@ -65,22 +129,60 @@ struct MakePrimitive {
     for (Vec3f& p : mesh.positions) p = to_float(to_double(p) + box.center);
     return make_body(std::make_shared<const TriangleMesh>(std::move(mesh)), 0, threads);
   }
-  template <typename Other>
-  ExactBody operator()(const Other&) const {
-    throw Error("this analytic shape has no exact queries: set Accuracy::kField");
+  ExactBody make_round(std::shared_ptr<const TriangleMesh> mesh, double grown,
+                       double radius) const {
+    const double error = error_of(*mesh, radius);
+    ExactBody body = make_body(std::move(mesh), grown, threads);
+    body.error = error;
+    return body;
+  }
+  ExactBody operator()(const CylinderField& c) const {
+    return make_round(make_prism(c.center, c.radius, c.height, false), 0, c.radius);
+  }
+  ExactBody operator()(const ConeField& c) const {
+    return make_round(make_prism(c.center, c.radius, c.height, true), 0, c.radius);
+  }
+  // A circle, grown.
+  ExactBody operator()(const TorusField& t) const {
+    TriangleMesh mesh;
+    mesh.positions = make_circle(t.center, t.radius);
+    for (std::uint32_t i = 0; i < kRoundSides; ++i)
+      mesh.triangles.push_back({i, (i + 1) % kRoundSides, (i + 1) % kRoundSides});
+    return make_round(std::make_shared<const TriangleMesh>(std::move(mesh)), t.tube_radius,
+                      t.radius);
+  }
+  ExactBody operator()(std::monostate) const {
+    throw Error(
+        "a combination of analytic shapes, or a terrain, has no exact queries: set "
+        "Accuracy::kField");
   }
 };
 
+// Metres: nearer to the triangles, the sign of the field is not that of the body. Fields of signed
+// distances that were not grown are right wherever their bounds are of one sign; those that may be
+// grown, by a cell, know no sparse nodes (build_field.cpp).
+double unsure_distance(const Shape& shape) {
+  constexpr double kUnsureCells = 2;
+  const auto& field = shape.parts().field;
+  const bool is_plain =
+      field && field->header().shell_offset == 0 && field->header().sparse_from > 0;
+  return is_plain ? 0 : kUnsureCells * shape.cell();
+}
+
+const WindingTree& winding_of(const Shape& shape) {
+  return ShapeAccess::data(shape).winding.get(
+      [&] { return WindingTree(Bvh(exact_body(shape).triangles)); });
+}
+
 bool is_exact_primitive(const AnalyticSolid& solid) {
-  const AnalyticSolid::Primitive& p = solid.primitive();
-  return std::holds_alternative<PlaneField>(p) || std::holds_alternative<SphereField>(p) ||
-         std::holds_alternative<CapsuleField>(p) || std::holds_alternative<BoxField>(p);
+  return !std::holds_alternative<std::monostate>(solid.primitive());
 }
 
 }  // namespace
 
 bool can_be_exact(const Shape& shape) {
   if (shape.solid()) return is_exact_primitive(*shape.solid());
+  if (shape.parts().flat_mesh) return true;
   return shape.parts().mesh != nullptr && !shape.parts().mesh->triangles.empty();
 }
 
@@ -91,22 +193,23 @@ const ExactBody& exact_body(const Shape& shape) {
       return std::visit(MakePrimitive{data.settings.field.threads}, shape.solid()->primitive());
     if (!can_be_exact(shape))
       throw Error("a shape without triangles has no exact queries", Hint::kTriangles);
+    if (const auto& flat = shape.parts().flat_mesh) return make_body(*flat, shape.surface());
     return make_body(shape.parts().mesh, 0, data.settings.field.threads);
   });
 }
 
+void prepare_sides(const Shape& shape) {
+  if (!shape.solid()) winding_of(shape);
+}
+
 bool is_inside(const Shape& shape, const Vec3& point, double distance) {
   if (shape.solid()) return shape.solid()->value(point) < 0;
-  constexpr double kUnsureCells = 2;  // a field may be grown by one to keep thin walls
   if (shape.can_have_field()) {
     const Interval bounds = shape.any_field().distance_bounds(point);
-    if (distance > kUnsureCells * shape.cell() && (bounds.lower > 0 || bounds.upper < 0))
+    if ((bounds.lower > 0 || bounds.upper < 0) && distance > unsure_distance(shape))
       return bounds.upper < 0;
   }
-  const auto& data = ShapeAccess::data(shape);
-  const WindingTree& tree =
-      data.winding.get([&] { return WindingTree(Bvh(exact_body(shape).triangles)); });
-  return compute_winding_number(tree, to_float(point)) > 0.5;
+  return compute_winding_number(winding_of(shape), to_float(point)) > 0.5;
 }
 
 }  // namespace isotact::detail

@@ -5,174 +5,16 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <queue>
+#include <optional>
 
 #include "isotact/geometry/bvh/mesh_distance.h"
-#include "isotact/queries/collide.h"
 #include "isotact/queries/detail/exact_body.h"
+#include "isotact/queries/detail/exact_depth.h"
 
 namespace isotact::detail {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-// Depths are found to this share of the bodies' size. Closest points are rounded to float, which
-// moves them by less than 2^-22 of the coordinates.
-constexpr double kDepthTolerance = 1e-6;
-
-struct Side {
-  const Shape& shape;
-  const ExactBody& body;
-  Pose world_from_body;
-};
-
-// ---- overlaps ---------------------------------------------------------------------------------
-
-struct Deepest {
-  double depth = 0;  // metres; 0 if no point is inside
-  double bound = 0;  // metres; no point is deeper
-  Vec3 point{};      // of the surface, and the nearest point of the other one, in the other's frame
-  Vec3 nearest{};
-};
-
-// The deepest point of a surface inside of another body, by branch and bound. The boxes of the
-// surface's hierarchy, its triangles, and halves of them are pieces with a middle c and a radius r.
-// Let q be the point of the other surface that is nearest to c, D away.
-//   * D > r: no point of the piece is on the other surface, and c tells on which side all are.
-//     Outside, the piece is done.
-//   * No point x of the piece is deeper than its distance from the triangle of q. That is a convex
-//     function of x, so it is largest at a corner: a bound that comes nearer to the truth with the
-//     square of the piece's size.
-class DeepestSearch {
- public:
-  // Only depths above `at_least` are searched for.
-  DeepestSearch(const Side& surface, const Side& other, double at_least)
-      : mesh_(surface.body.triangles),
-        other_(other),
-        other_from_surface_(inverse(other.world_from_body) * surface.world_from_body),
-        tolerance_(kDepthTolerance * (surface.body.size + other.body.size)),
-        // Of closest points, and of corners in the other's frame.
-        slack_(0x1p-21 *
-               (surface.body.size + length(center(to_double(mesh_.bounds()))) +
-                length(other_from_surface_.translation) +
-                length(center(to_double(other.body.triangles.bounds()))) + other.body.size)) {
-    tolerance_ = std::max(tolerance_, 2 * slack_);  // so that it ends
-    best_.depth = at_least;
-  }
-
-  // Points of the surface, in the world's frame, that are likely deep.
-  void begin_at(const Vec3& in_world) {
-    const Vec3 point = transform_point(inverse(other_.world_from_body), in_world);
-    find_bound({&point, 1}, point, true);
-  }
-
-  Deepest run() {
-    push_node(0);
-    while (!pieces_.empty() && pieces_.top().bound > best_.depth + tolerance_) {
-      const Piece piece = pieces_.top();
-      pieces_.pop();
-      if (piece.is_triangle)
-        halve(piece);
-      else if ((piece.child & kBlockBit) == 0)
-        push_node(piece.child);
-      else
-        push_block(piece.child & ~kBlockBit);
-    }
-    best_.bound = best_.depth + tolerance_;
-    return best_;
-  }
-
- private:
-  struct Piece {
-    double bound;  // no point is deeper
-    bool is_triangle;
-    std::uint32_t child;
-    Vec3 corner[3];
-
-    bool operator<(const Piece& other) const { return bound < other.bound; }
-  };
-
-  Vec3 place(float x, float y, float z) const {
-    return transform_point(other_from_surface_, {double{x}, double{y}, double{z}});
-  }
-
-  // Whether the piece may be deeper than what was found, and by how much. `corners` hold it.
-  double find_bound(std::span<const Vec3> corners, const Vec3& c, bool is_on_surface) {
-    double radius_sq = 0;
-    for (const Vec3& v : corners) radius_sq = std::max(radius_sq, length_sq(v - c));
-    const ClosestPoint near = find_closest_point(other_.body.triangles, to_float(c));
-    const Vec3 q = to_double(near.point);
-    const double distance = length(q - c);
-    const bool is_apart = distance > std::sqrt(radius_sq) + slack_;
-    double bound_sq = 0;
-    const auto t = isotact::corners(*other_.body.mesh, near.triangle);
-    for (const Vec3& v : corners)
-      bound_sq = std::max(
-          bound_sq, find_closest_point_on_triangle(to_float(v), t[0], t[1], t[2]).distance_sq);
-    const double bound = std::sqrt(bound_sq) + slack_;
-    if (bound <= best_.depth + tolerance_) return 0;
-    if (!is_apart && !is_on_surface) return bound;
-    if (!is_inside(other_.shape, c, distance)) return is_apart ? 0 : bound;
-    if (is_on_surface && distance > best_.depth)
-      best_ = {.depth = distance, .bound = 0, .point = c, .nearest = q};
-    return bound;
-  }
-
-  void push(const Piece& piece) {
-    if (piece.bound > best_.depth + tolerance_) pieces_.push(piece);
-  }
-
-  void push_node(std::uint32_t index) {
-    const BvhNode& node = mesh_.nodes()[index];
-    for (std::uint32_t i = 0; i < node.child_count; ++i) {
-      Vec3 corners[8];
-      for (unsigned k = 0; k < 8; ++k)
-        corners[k] = place((k & 1U ? node.upper : node.lower)[0][i],
-                           (k & 2U ? node.upper : node.lower)[1][i],
-                           (k & 4U ? node.upper : node.lower)[2][i]);
-      const double bound = find_bound(corners, (corners[0] + corners[7]) * 0.5, false);
-      push({.bound = bound, .is_triangle = false, .child = node.child[i], .corner = {}});
-    }
-  }
-
-  void push_block(std::uint32_t index) {
-    const TriangleBlock& block = mesh_.blocks()[index];
-    for (int lane = 0; lane < kBlockWidth && block.triangle[lane] != kNoTriangle; ++lane) {
-      Vec3 c[3];
-      for (int k = 0; k < 3; ++k)
-        c[k] = place(block.corner[k][0][lane], block.corner[k][1][lane], block.corner[k][2][lane]);
-      push_triangle(c[0], c[1], c[2]);
-    }
-  }
-
-  void push_triangle(const Vec3& a, const Vec3& b, const Vec3& c) {
-    Piece piece{.bound = 0, .is_triangle = true, .child = 0, .corner = {a, b, c}};
-    piece.bound = find_bound(piece.corner, (a + b + c) * (1.0 / 3), true);
-    push(piece);
-  }
-
-  void halve(const Piece& p) {
-    std::size_t longest = 0;
-    double most = -1;
-    for (std::size_t k = 0; k < 3; ++k)
-      if (const double l = length_sq(p.corner[(k + 1) % 3] - p.corner[k]); l > most) {
-        most = l;
-        longest = k;
-      }
-    const Vec3 &a = p.corner[longest], &b = p.corner[(longest + 1) % 3],
-               &c = p.corner[(longest + 2) % 3];
-    const Vec3 middle = (a + b) * 0.5;
-    push_triangle(a, middle, c);
-    push_triangle(middle, b, c);
-  }
-
-  const Bvh& mesh_;
-  const Side& other_;
-  Pose other_from_surface_;
-  double tolerance_, slack_;
-  Deepest best_{};
-  std::priority_queue<Piece> pieces_;
-};
 
 // ---- results ------------------------------------------------------------------------------------
 
@@ -186,7 +28,8 @@ void set_witnesses(DistanceResult& result, const Vec3& on_a, const Vec3& on_b, c
 }
 
 // A half-space and a body with triangles.
-DistanceResult compute_to_plane(const Side& plane, const Side& body, bool plane_is_a) {
+DistanceResult compute_to_plane(const Side& plane, const Side& body, bool plane_is_a,
+                                const DistanceRequest& request) {
   const Pose plane_from_body = inverse(plane.world_from_body) * body.world_from_body;
   const PlaneField& p = *plane.body.half_space;
   double least = kInfinity;
@@ -211,6 +54,12 @@ DistanceResult compute_to_plane(const Side& plane, const Side& body, bool plane_
   const Vec3 up = rotate(plane.world_from_body.rotation, p.normal);
   set_witnesses(result, plane_is_a ? on_plane : on_body, plane_is_a ? on_body : on_plane,
                 plane_is_a ? -up : up);
+  if (request.want_separation && result.touching) {
+    const std::optional<Vec3> separation = find_separation(
+        plane_is_a ? plane : body, plane_is_a ? body : plane, plane_is_a ? -up : up);
+    result.has_separation = separation.has_value();
+    if (separation) result.separation = *separation;
+  }
   return result;
 }
 
@@ -227,21 +76,32 @@ bool is_contained(const Side& a, const Side& b) {
   });
 }
 
-// The deepest point of either surface inside of the other body. The points of the shells tell where
-// to begin.
-void set_depth(DistanceResult& result, const Side& a, const Side& b) {
-  std::vector<Vec3> of_a_first, of_b_first;
-  const CollideResult near = collide(a.shape, a.world_from_body, b.shape, b.world_from_body);
-  for (const Contact& c : near.contacts)
-    (c.sampled_by == Body::kA ? of_a_first : of_b_first)
-        .push_back(c.sampled_by == Body::kA ? c.point_on_a : c.point_on_b);
-  const auto search = [](const Side& surface, const Side& other, std::span<const Vec3> first,
-                         double at_least) {
-    DeepestSearch deepest(surface, other, at_least);
-    for (const Vec3& point : first) deepest.begin_at(point);
-    return deepest.run();
+// No point of one body is deeper inside of the other one.
+double most_depth(const Side& a, const Side& b) {
+  const auto half_least_side = [](const Side& side) {
+    const Vec3 size = extent(to_double(side.body.triangles.bounds()));
+    return 0.5 * std::min({size.x, size.y, size.z}) + side.body.radius;
   };
-  const Deepest of_a = search(a, b, of_a_first, 0), of_b = search(b, a, of_b_first, of_a.depth);
+  return std::max(half_least_side(a), half_least_side(b)) + a.body.radius + b.body.radius;
+}
+
+// The deepest point of either surface inside of the other body.
+void set_depth(DistanceResult& result, const Side& a, const Side& b,
+               const DistanceRequest& request) {
+  DepthSettings settings{.relative_tolerance = request.relative_tolerance,
+                         .absolute_tolerance = request.absolute_tolerance};
+  const auto search = [&](const Side& surface, const Side& other) {
+    if (request.max_tests > 0)
+      settings.max_tests =
+          std::max<std::uint64_t>(1, request.max_tests - std::min(request.max_tests, result.tests));
+    const Deepest found = find_deepest(surface, other, settings);
+    result.tests += found.tests;
+    if (found.gave_up) result.status = DistanceStatus::kGaveUp;
+    return found;
+  };
+  const Deepest of_a = search(a, b);
+  settings.at_least = of_a.depth;
+  const Deepest of_b = search(b, a);
   const bool a_is_deeper = of_a.depth >= of_b.depth;
   const Deepest& deepest = a_is_deeper ? of_a : of_b;
   const Pose& frame = (a_is_deeper ? b : a).world_from_body;
@@ -256,19 +116,42 @@ void set_depth(DistanceResult& result, const Side& a, const Side& b) {
 
 }  // namespace
 
+namespace {
+
+// Round solids are polygons here: the bounds hold for the solids.
+DistanceResult widened(DistanceResult result, const Side& a, const Side& b) {
+  const double error = a.body.error + b.body.error;
+  result.lower_bound -= error;
+  result.upper_bound += error;
+  return result;
+}
+
+DistanceResult measure_bodies(const Side& a, const Side& b, const DistanceRequest& request);
+
+}  // namespace
+
 DistanceResult compute_exact_distance(const Shape& shape_a, const Pose& world_from_a,
                                       const Shape& shape_b, const Pose& world_from_b,
                                       const DistanceRequest& request) {
   const Side a{shape_a, exact_body(shape_a), world_from_a};
   const Side b{shape_b, exact_body(shape_b), world_from_b};
-  if (a.body.half_space) return compute_to_plane(a, b, true);
-  if (b.body.half_space) return compute_to_plane(b, a, false);
+  return widened(measure_bodies(a, b, request), a, b);
+}
+
+namespace {
+
+DistanceResult measure_bodies(const Side& a, const Side& b, const DistanceRequest& request) {
+  if (a.body.half_space || b.body.half_space) {
+    const bool plane_is_a = a.body.half_space.has_value();
+    return compute_to_plane(plane_is_a ? a : b, plane_is_a ? b : a, plane_is_a, request);
+  }
   const double radii = a.body.radius + b.body.radius;
   const MeshDistance found = compute_mesh_distance(
-      a.body.triangles, b.body.triangles, inverse(world_from_a) * world_from_b,
+      a.body.triangles, b.body.triangles, inverse(a.world_from_body) * b.world_from_body,
       {.relative_tolerance = request.relative_tolerance,
        .absolute_tolerance = request.absolute_tolerance,
        .max_distance = request.max_distance + radii,
+       .near_enough = request.near_enough > 0 ? request.near_enough + radii : 0,
        .max_tests = request.max_tests});
   DistanceResult result;
   result.exact = true;
@@ -276,27 +159,54 @@ DistanceResult compute_exact_distance(const Shape& shape_a, const Pose& world_fr
   result.status = found.gave_up ? DistanceStatus::kGaveUp : DistanceStatus::kDone;
   result.distance = result.upper_bound = found.distance - radii;
   result.lower_bound = found.lower_bound - radii;
-  const Vec3 on_a = transform_point(world_from_a, found.point_on_a),
-             on_b = transform_point(world_from_a, found.point_on_b);
+  const Vec3 on_a = transform_point(a.world_from_body, found.point_on_a),
+             on_b = transform_point(a.world_from_body, found.point_on_b);
   const Vec3 apart = on_a - on_b;
   const Vec3 out = length_sq(apart) > 0 ? normalized(apart) : Vec3{0, 1, 0};
   if (std::isfinite(found.distance))
     set_witnesses(result, on_a - out * a.body.radius, on_b + out * b.body.radius, apart);
   result.touching = found.touching || result.distance <= 0;
-  if (found.gave_up && !result.touching) return result;
   // What is inside of a ball, or of a capsule, is as near to its middle as touches already.
   const auto is_part_in = [](const Side& of, const Side& body) {
     return body.body.radius == 0 && is_contained(of, body);
   };
+  // If the search was cut short, surfaces may touch: a part inside then tells that bodies overlap.
   result.contained = !found.touching && (is_part_in(a, b) || is_part_in(b, a));
-  if (!result.touching && !result.contained) return result;
+  const bool may_touch = found.gave_up && !result.touching && found.lower_bound <= radii;
+  const bool wants_depth = request.want_depth && request.near_enough == 0;
+  if (!result.touching && !result.contained) {
+    if (may_touch && wants_depth) result.lower_bound = -most_depth(a, b);
+    if (!found.gave_up && request.near_enough > 0 && result.distance <= request.near_enough)
+      result.status = DistanceStatus::kNearEnough;
+    return result;
+  }
   // Of spheres and capsules the depth is known while their middle is outside of the other.
   if (radii > 0) {
     result.exact = !found.touching && !result.contained;
-    return result;
+  } else if (wants_depth) {
+    set_depth(result, a, b, request);
+  } else {
+    result.distance = result.lower_bound = result.upper_bound = 0;
+    if (request.near_enough > 0) result.status = DistanceStatus::kNearEnough;
   }
-  if (request.want_depth) set_depth(result, a, b);
+  if (request.want_separation) {
+    const Vec3 guess = result.contact.point_on_b - result.contact.point_on_a;
+    const std::optional<Vec3> separation = find_separation(a, b, guess);
+    result.has_separation = separation.has_value();
+    if (separation) result.separation = *separation;
+  }
   return result;
+}
+
+}  // namespace
+
+bool is_contained(const Shape& shape_a, const Pose& world_from_a, const Shape& shape_b,
+                  const Pose& world_from_b) {
+  const Side a{shape_a, exact_body(shape_a), world_from_a};
+  const Side b{shape_b, exact_body(shape_b), world_from_b};
+  if (a.body.half_space || b.body.half_space) return false;
+  // All that is inside a ball or a capsule is near its middle.
+  return (b.body.radius == 0 && is_contained(a, b)) || (a.body.radius == 0 && is_contained(b, a));
 }
 
 }  // namespace isotact::detail

@@ -97,7 +97,10 @@ Shape Shape::from_asset(const Asset& asset, const ShapeSettings& settings) {
                    .first_order = asset.first_order,
                    .voxmap = asset.voxmap,
                    .tree = find_point_sphere_tree(asset),
+                   .flat_mesh = asset.mesh,
                    .mass = asset.mass};
+  if (auto index = find_segment_index(asset))
+    parts.segment_index = std::make_shared<const SegmentIndex>(std::move(*index));
   if (!has_field(parts)) parts.voxmap = find_voxmap(asset, settings.field.threads);
   if (!has_field(parts) && !parts.tree)
     throw Error({.file = asset.file_name},

@@ -49,8 +49,11 @@ struct ShapeParts {
   std::optional<Voxmap> voxmap{};
   std::optional<PointSphereTree> tree{};
   std::shared_ptr<const TriangleMesh> mesh{};  // the surface
+  std::optional<FlatMesh> flat_mesh{};         // the same with its hierarchy, as assets keep it
   std::optional<MassProperties> mass{};        // of density 1
-  std::vector<std::string> warnings{};         // from building
+  // Index of `field` for segments and swept points; without it, one is built when first needed.
+  std::shared_ptr<const SegmentIndex> segment_index{};
+  std::vector<std::string> warnings{};  // from building
 };
 
 // Immutable; copies share everything. Any number of threads may use it.
@@ -67,7 +70,8 @@ class Shape {
   // ground, have no points. Throws Error for a solid whose box is empty, and for settings out of
   // range. Combinations that are empty for other reasons are found when points are first needed.
   static Shape from_analytic(const AnalyticSolid& solid, const ShapeSettings& settings = {});
-  // Uses the sections that the asset has, and shares its memory. The settings apply to parts that
+  // Uses the sections that the asset has, and shares its memory. Exact queries use its mesh. The
+  // settings apply to parts that
   // are made later. Throws Error for an asset with neither a field, a voxelmap nor a pointshell.
   static Shape from_asset(const Asset& asset, const ShapeSettings& settings = {});
   static Shape from_parts(ShapeParts parts, const ShapeSettings& settings = {});
@@ -103,11 +107,15 @@ class Shape {
   // Baked if the shape is analytic, or made of a field or voxelmap of another kind. For shapes
   // with an end only.
   const BrickField& brick_field() const;
-  // The mesh, or the surface of the field or formula. For shapes with an end only.
+  // The mesh that the shape or its asset keeps, or the surface of the field or formula. For shapes
+  // with an end only.
   const TriangleMesh& surface() const;
   // Mass properties for density 1. For an open mesh they are those of its field's surface.
   const MassProperties& mass() const;
 
+  // One index of brick_field() for all modes and all margins within two cells of zero, or the one
+  // that the shape was made of.
+  const std::shared_ptr<const SegmentIndex>& segment_index() const;
   // Prepared for queries, when first asked for; the last few of different settings are kept.
   std::shared_ptr<const SweptTracer> swept_tracer(const SweptSettings& settings) const;
   // For shell queries with margins up to max_margin: of the formula, the field, or the voxelmap.

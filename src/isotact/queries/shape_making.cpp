@@ -291,6 +291,7 @@ BrickField make_bricks(const ShapeParts& parts, const ShapeSettings& settings) {
 
 TriangleMesh make_surface(const Shape& shape, const ShapeSettings& settings) {
   const Threads threads = settings.field.threads;
+  if (shape.parts().flat_mesh) return shape.parts().flat_mesh->mesh();
   if (const auto& solid = shape.solid())
     return make_solid_mesh(*solid, spacing_of(*solid, {}), threads);
   return extract_surface(shape.brick_field(), {.threads = threads});
@@ -307,11 +308,12 @@ PointSphereTree make_points(const Shape& shape, const ShapeSettings& settings) {
 // An open or wrongly turned mesh has no inertia to speak of; its field's surface is closed.
 MassProperties make_mass(const Shape& shape, const ShapeSettings& settings) {
   const MassSettings of{.density = 1, .threads = settings.field.threads};
-  if (shape.parts().mesh && !shape.parts().mass) {
-    MassProperties mass = compute_mass_properties(*shape.parts().mesh, of);
+  const bool has_mesh = shape.parts().mesh || shape.parts().flat_mesh;
+  if (has_mesh && !shape.parts().mass) {
+    MassProperties mass = compute_mass_properties(shape.surface(), of);
     if (mass.status == MassStatus::kSolid || !shape.can_have_field()) return mass;
   }
-  if (shape.parts().mesh || shape.parts().mass)
+  if (has_mesh || shape.parts().mass)
     return compute_mass_properties(extract_surface(shape.brick_field(), {.threads = of.threads}),
                                    of);
   return compute_mass_properties(shape.surface(), of);

@@ -49,7 +49,7 @@ double Shape::cell() const {
 
 const TriangleMesh& Shape::surface() const {
   if (parts().mesh) return *parts().mesh;
-  if (!can_have_field()) refuse_points_only();
+  if (!can_have_field() && !parts().flat_mesh) refuse_points_only();
   if (!is_bounded()) refuse_endless("surface that could be drawn as a whole");
   return data_->surface.get([&] { return detail::make_surface(*this, data_->settings); });
 }
@@ -76,9 +76,19 @@ const Aabb& Shape::bounds() const {
 
 std::shared_ptr<const SweptTracer> Shape::swept_tracer(const SweptSettings& settings) const {
   return data_->tracers.get({settings}, [&] {
-    return solid() ? std::make_shared<const SweptTracer>(any_field(), cell(), settings)
-                   : std::make_shared<const SweptTracer>(brick_field(), settings);
+    if (solid()) return std::make_shared<const SweptTracer>(any_field(), cell(), settings);
+    const bool near_zero = std::abs(settings.margin) <= kIndexReach * brick_field().voxel_size();
+    const bool given = parts().segment_index && parts().segment_index->serves(settings.margin);
+    return near_zero || given
+               ? std::make_shared<const SweptTracer>(brick_field(), segment_index(), settings)
+               : std::make_shared<const SweptTracer>(brick_field(), settings);
   });
+}
+
+const std::shared_ptr<const SegmentIndex>& Shape::segment_index() const {
+  if (parts().segment_index) return parts().segment_index;
+  return data_->segment_index.get(
+      [&] { return std::make_shared<const SegmentIndex>(build_segment_index(brick_field())); });
 }
 
 std::shared_ptr<const ShellTarget> Shape::shell_target(double max_margin) const {

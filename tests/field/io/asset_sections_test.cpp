@@ -79,6 +79,105 @@ TEST(AssetSections, MappingLooksAtTheHeadOfAFirstOrderFieldOnly) {
   EXPECT_THROW(verify_asset(mapped), Error);
 }
 
+// A body of two parts whose corners are stored twice, a vertex that nothing uses, and a triangle
+// that is not finite.
+TriangleMesh make_rough_mesh() {
+  TriangleMesh mesh;
+  for (const Vec3f at : {Vec3f{0, 0, 0}, Vec3f{3, 0, 0}}) {
+    const TriangleMesh ball = make_sphere({.radius = 0.5, .frequency = 3});
+    for (const Triangle& t : ball.triangles) {
+      const auto first = static_cast<std::uint32_t>(mesh.positions.size());
+      for (const std::uint32_t v : t) mesh.positions.push_back(ball.positions[v] + at);
+      mesh.triangles.push_back({first, first + 1, first + 2});
+    }
+  }
+  mesh.positions.push_back({std::numeric_limits<float>::quiet_NaN(), 0, 0});
+  const auto last = static_cast<std::uint32_t>(mesh.positions.size()) - 1;
+  mesh.triangles.push_back({0, 1, last});
+  return mesh;
+}
+
+TEST(AssetSections, MeshesAreKeptWithTheirHierarchy) {
+  const TriangleMesh rough = make_rough_mesh();
+  const TriangleMesh ball = make_sphere({.radius = 0.5, .frequency = 3});
+  Asset asset;
+  asset.mesh = FlatMesh::build(rough);
+  EXPECT_EQ(asset.mesh->triangles().size(), 2 * ball.triangles.size());
+  EXPECT_EQ(asset.mesh->positions().size(), 2 * ball.positions.size());
+  ASSERT_EQ(asset.mesh->parts().size(), 2U);
+  EXPECT_EQ(asset.mesh->parts()[0], 0U);
+  const std::vector<std::byte> bytes = encode_asset(asset);
+  const Asset read = decode_asset(bytes, "");
+  ASSERT_TRUE(read.mesh);
+  EXPECT_EQ(encode_asset(read), bytes);
+  verify_asset(read);
+  const TriangleMesh kept = read.mesh->mesh();
+  for (std::size_t t = 0; t < kept.triangles.size(); ++t)
+    ASSERT_EQ(corners(kept, t), corners(rough, t));
+  const Bvh bvh = read.mesh->bvh();
+  EXPECT_EQ(bvh.content_hash(), Bvh(kept).content_hash());
+  EXPECT_EQ(static_cast<const void*>(bvh.nodes().data()),
+            static_cast<const void*>(read.mesh->buffer().data() + 128));
+  EXPECT_THROW(FlatMesh::build({}), Error);
+  for (const int threads : {1, 3})
+    EXPECT_TRUE(std::ranges::equal(FlatMesh::build(rough, {.threads = {.count = threads}}).buffer(),
+                                   asset.mesh->buffer()));
+}
+
+TEST(AssetSections, MappedMeshesAreCheckedWhenTheyAreUsed) {
+  const ScratchFolder folder;
+  const auto path = folder.path() / "ball.isotact";
+  Asset asset;
+  asset.mesh = FlatMesh::build(make_sphere({.radius = 0.5, .frequency = 24}));
+  ASSERT_GT(asset.mesh->buffer().size(), kSmallSection);
+  std::vector<std::byte> bytes = encode_asset(asset);
+  write_file(path, bytes);
+  EXPECT_EQ(read_asset(path, {.map = true}).mesh->bvh().content_hash(),
+            asset.mesh->bvh().content_hash());
+  bytes[bytes.size() / 2] ^= std::byte{0x40};
+  write_file(path, bytes);
+  EXPECT_THROW(read_asset(path), Error);
+  const Asset mapped = read_asset(path, {.map = true});
+  EXPECT_THROW(mapped.mesh->bvh(), Error);
+  EXPECT_THROW(mapped.mesh->mesh(), Error);
+  EXPECT_THROW(verify_asset(mapped), Error);
+}
+
+// The section's own validator, with checksums out of the way.
+TEST(AssetSections, DamagedMeshesAreErrors) {
+  const FlatMesh mesh = FlatMesh::build(make_rough_mesh());
+  FlatRoom room = make_flat_room(mesh.buffer().size());
+  std::ranges::copy(mesh.buffer(), room.bytes.begin());
+  ASSERT_FALSE(find_flaw_in_flat_mesh(room.bytes));
+  for (std::size_t size = 0; size < room.bytes.size(); size += size < 256 ? 1 : 61)
+    ASSERT_TRUE(find_flaw_in_flat_mesh(room.bytes.first(size), Check::kHeader)) << size;
+  const FlatMeshHeader& h = mesh.header();
+  std::size_t named = 0, tried = 0;
+  for (std::size_t i = 0; i < room.bytes.size(); i += i < 4000 ? 1 : 13, ++tried) {
+    const std::byte before = room.bytes[i];
+    room.bytes[i] ^= static_cast<std::byte>(1U + i % 255);
+    const bool is_named = find_flaw_in_flat_mesh(room.bytes).has_value();
+    named += is_named ? 1 : 0;
+    // Boxes may be larger than they need to be; all else has one encoding.
+    ASSERT_TRUE(is_named || (i >= h.node_offset && i < h.block_offset)) << i;
+    room.bytes[i] = before;
+  }
+  EXPECT_GT(named, tried * 8 / 10);
+  const auto flaw_with = [&](std::size_t place, auto value) {
+    FlatRoom wrong = make_flat_room(mesh.buffer().size());
+    std::ranges::copy(mesh.buffer(), wrong.bytes.begin());
+    std::memcpy(wrong.bytes.data() + place, &value, sizeof value);
+    return find_flaw_in_flat_mesh(wrong.bytes).value_or("");
+  };
+  EXPECT_EQ(flaw_with(0, 'J'), "the magic is not ISO_MESH");
+  EXPECT_EQ(flaw_with(8, 2U), "has version 2, expected 1");
+  EXPECT_NE(flaw_with(12, 0xffffffffU).find("its counts need"), std::string::npos);
+  EXPECT_EQ(flaw_with(h.vertex_offset, std::numeric_limits<float>::infinity()),
+            "vertex 0 is not finite");
+  EXPECT_EQ(flaw_with(h.triangle_offset, 0xffffffffU), "a vertex of triangle 0 does not exist");
+  EXPECT_EQ(flaw_with(h.part_offset, 1U), "part 0 is not one");
+}
+
 // The section's own validator, with checksums out of the way.
 TEST(AssetSections, DamagedDenseGridsAreErrors) {
   DenseGridParts parts{.lattice = {.cells = {1, 1, 2}}, .samples = std::vector<float>(12, 1.0F)};

@@ -421,6 +421,152 @@ TEST(Bvh, DegenerateCrowdsStayShallow) {
   EXPECT_EQ(find_first_hit(bvh, {{0.2F, 0.2F, 1}, {0, 0, -1}}).triangle, 0U);
 }
 
+// The arrays of a hierarchy in memory of their own, to be damaged.
+struct OwnArrays {
+  explicit OwnArrays(const Bvh& bvh)
+      : nodes(bvh.nodes().begin(), bvh.nodes().end()),
+        oriented(bvh.oriented_nodes().begin(), bvh.oriented_nodes().end()),
+        blocks(bvh.blocks().begin(), bvh.blocks().end()) {}
+  BvhArrays view() const { return {nodes, oriented, blocks}; }
+  std::span<std::byte> bytes(std::uint32_t part) {
+    return part == 0   ? std::as_writable_bytes(std::span(nodes))
+           : part == 1 ? std::as_writable_bytes(std::span(oriented))
+                       : std::as_writable_bytes(std::span(blocks));
+  }
+
+  std::vector<detail::BvhNode> nodes;
+  std::vector<detail::OrientedNode> oriented;
+  std::vector<detail::TriangleBlock> blocks;
+};
+
+std::string flaw_of(const OwnArrays& arrays, const TriangleMesh& mesh) {
+  return find_flaw(arrays.view(), mesh.positions, mesh.triangles).value_or("");
+}
+
+TEST(Bvh, ArraysOfOthersAnswerAlike) {
+  Random random(31);
+  for (const NamedMesh& named : make_search_meshes()) {
+    SCOPED_TRACE(named.name);
+    const Bvh built(named.mesh);
+    auto own = std::make_shared<OwnArrays>(built);
+    const Bvh view = Bvh::from_arrays(own->view(), own);
+    EXPECT_EQ(own.use_count(), 2);
+    EXPECT_EQ(view.triangle_count(), built.triangle_count());
+    EXPECT_EQ(view.bounds(), built.bounds());
+    EXPECT_EQ(view.content_hash(), built.content_hash());
+    EXPECT_EQ(view.nodes().data(), own->nodes.data());
+    if (built.left_out_count() == 0) {
+      EXPECT_EQ(flaw_of(*own, named.mesh), "");
+    }
+    const Aabb box = box_around(built);
+    for (int i = 0; i < 50; ++i) {
+      const Vec3f point = pick_point(random, named, box);
+      ASSERT_EQ(find_closest_point(view, point), find_closest_point(built, point));
+    }
+  }
+  // A copy keeps the arrays alive, and so does what was moved from.
+  Bvh first(search_test::make_sphere(2));
+  const std::uint64_t hash = first.content_hash();
+  Bvh second = std::move(first);
+  EXPECT_EQ(first.content_hash(), hash);  // NOLINT(bugprone-use-after-move)
+  first = Bvh();
+  EXPECT_EQ(second.content_hash(), hash);
+}
+
+TEST(Bvh, FlawsOfArraysAreNamed) {
+  const TriangleMesh mesh = search_test::make_sphere(4);
+  const OwnArrays right{Bvh(mesh)};
+  ASSERT_EQ(flaw_of(right, mesh), "");
+  const auto with = [&](auto&& damage) {
+    OwnArrays wrong = right;
+    damage(wrong);
+    return flaw_of(wrong, mesh);
+  };
+  const std::uint32_t inner = right.nodes[0].child[0];
+  ASSERT_EQ(inner & detail::kBlockBit, 0U);
+  EXPECT_EQ(with([](OwnArrays& a) { a.nodes[0].child[0] = 0; }), "node 0: a child lies before it");
+  EXPECT_EQ(with([](OwnArrays& a) { a.nodes[0].child[0] = 1U << 20U; }),
+            "node 0: a child does not exist");
+  EXPECT_EQ(with([](OwnArrays& a) { a.nodes[0].child[0] = 0x80000000U | 1U << 20U; }),
+            "node 0: a child does not exist");
+  EXPECT_EQ(with([](OwnArrays& a) { a.nodes[0].child[1] = a.nodes[0].child[0]; }),
+            "node 0: a child has two parents");
+  EXPECT_EQ(with([](OwnArrays& a) { a.nodes[0].child_count = 9; }),
+            "node 0: it has no child, or more than eight");
+  EXPECT_EQ(with([](OwnArrays& a) { a.nodes[0].lower[0][0] += 0.01F; }),
+            "node 0: the box of a child is not that of its triangles");
+  EXPECT_EQ(with([](OwnArrays& a) { a.nodes[0].lower[2][1] = kNan; }),
+            "node 0: the box of a child is not that of its triangles");
+  EXPECT_EQ(with([](OwnArrays& a) { a.nodes[0].end_block -= 1; }),
+            "node 0: its range is not that of the blocks below it");
+  EXPECT_EQ(with([](OwnArrays& a) { a.oriented[0].child[0] += 1; }),
+            "oriented node 0: its children are not those of the node");
+  EXPECT_EQ(with([](OwnArrays& a) { a.oriented[0].axes[0][0] = 2; }),
+            "oriented node 0: its axes are not orthonormal");
+  EXPECT_EQ(with([](OwnArrays& a) { a.oriented[0].step[1] *= 0.5F; }),
+            "oriented node 0: the box of a child does not enclose its triangles");
+  EXPECT_EQ(with([](OwnArrays& a) { a.blocks[3].triangle[0] = 1U << 20U; }),
+            "block 3, lane 0: its triangle does not exist");
+  EXPECT_EQ(with([](OwnArrays& a) { a.blocks[3].corner[1][1][0] += 0.5F; }),
+            "block 3, lane 0: a corner is not that of the triangle");
+  EXPECT_EQ(with([](OwnArrays& a) { a.nodes.clear(); }),
+            "nodes and oriented nodes differ in number");
+  // A chain of nodes that is deeper than the stacks of queries are high.
+  const std::uint32_t deep = detail::kMaxDepth + 10;
+  const TriangleMesh many{.positions = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}},
+                          .triangles = std::vector<Triangle>(deep, Triangle{0, 1, 2})};
+  OwnArrays chain{Bvh(TriangleMesh{many.positions, {{0, 1, 2}}})};
+  const detail::BvhNode root = chain.nodes[0];
+  const detail::TriangleBlock block = chain.blocks[0];
+  chain.nodes.assign(deep, root);
+  chain.oriented.assign(deep, chain.oriented[0]);
+  chain.blocks.assign(deep, block);
+  for (std::uint32_t i = 0; i < deep; ++i) {
+    chain.blocks[i].triangle[0] = i;
+    const bool is_last = i + 1 == deep;
+    detail::BvhNode& node = chain.nodes[i];
+    node.child_count = is_last ? 1 : 2;
+    node.child[0] = detail::kBlockBit | i;
+    node.child[1] = is_last ? 0 : i + 1;
+    for (int axis = 0; axis < 3 && !is_last; ++axis) {
+      node.lower[axis][1] = node.lower[axis][0];
+      node.upper[axis][1] = node.upper[axis][0];
+    }
+    node.begin_block = i;
+    node.end_block = deep;
+  }
+  EXPECT_EQ(flaw_of(chain, many), "node 96: it is too deep");
+}
+
+// Damage is named, or does not matter: then the answers are still those of the mesh.
+TEST(Bvh, DamagedArraysAreNamedOrAnswerAlike) {
+  Random random(32);
+  const TriangleMesh mesh = search_test::make_sphere(3);
+  const OwnArrays right{Bvh(mesh)};
+  int named = 0, harmless = 0;
+  for (int i = 0; i < 4000; ++i) {
+    auto wrong = std::make_shared<OwnArrays>(right);
+    const std::span<std::byte> bytes = wrong->bytes(random.below(3));
+    for (std::uint32_t n = 1 + random.below(2); n > 0; --n)
+      bytes[random.below(static_cast<std::uint32_t>(bytes.size()))] ^=
+          static_cast<std::byte>(1U << random.below(8));
+    if (!flaw_of(*wrong, mesh).empty()) {
+      ++named;
+      continue;
+    }
+    ++harmless;
+    const Bvh bvh = Bvh::from_arrays(wrong->view(), wrong);
+    for (int k = 0; k < 20; ++k) {
+      const Vec3f point = to_float(random.in_box({-2, -2, -2}, {2, 2, 2}));
+      ASSERT_EQ(find_closest_point(bvh, point),
+                brute_force::find_closest_point(mesh, point, kInfinity))
+          << i;
+    }
+  }
+  EXPECT_GT(named, 2000);
+  EXPECT_GT(harmless, 20);
+}
+
 TEST(Bvh, BuildingCanBeCancelledAndWatched) {
   const TriangleMesh mesh = search_test::make_sphere(5);
   CancelToken cancel;

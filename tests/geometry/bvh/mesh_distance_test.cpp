@@ -13,6 +13,7 @@
 #include "isotact/geometry/primitives/primitives.h"
 
 #include "geometry/bvh/search_meshes.h"
+#include "geometry/bvh/triangle_oracle.h"
 #include "support/slow_build.h"
 
 namespace isotact {
@@ -22,107 +23,8 @@ using search_test::make_grid;
 using search_test::make_soup;
 using search_test::make_sphere;
 
-// ---- The oracle: other formulas, in long double ------------------------------------------------
-
-using Real = long double;
-struct Point {
-  Real x, y, z;
-  friend Point operator-(const Point& a, const Point& b) {
-    return {a.x - b.x, a.y - b.y, a.z - b.z};
-  }
-  friend Point operator+(const Point& a, const Point& b) {
-    return {a.x + b.x, a.y + b.y, a.z + b.z};
-  }
-  friend Point operator*(const Point& a, Real s) { return {a.x * s, a.y * s, a.z * s}; }
-};
-Real dot(const Point& a, const Point& b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
-Point cross(const Point& a, const Point& b) {
-  return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
-}
-using Corners = std::array<Point, 3>;
-
-Real unit(Real t) { return std::min<Real>(1, std::max<Real>(0, t)); }
-
-Real point_segment_sq(const Point& p, const Point& a, const Point& b) {
-  const Real l = dot(b - a, b - a);
-  const Point d = p - (a + (b - a) * (l > 0 ? unit(dot(p - a, b - a) / l) : 0));
-  return dot(d, d);
-}
-
-// Inside the prism over the face, the plane; else the nearest edge.
-Real point_triangle_sq(const Point& p, const Corners& t) {
-  Real best = std::numeric_limits<Real>::infinity();
-  const Point n = cross(t[1] - t[0], t[2] - t[0]);
-  bool inside = dot(n, n) > 0;
-  for (std::size_t k = 0; k < 3; ++k) {
-    const Point &a = t[k], &b = t[(k + 1) % 3];
-    best = std::min(best, point_segment_sq(p, a, b));
-    inside = inside && dot(cross(n, b - a), p - a) >= 0;
-  }
-  if (!inside) return best;
-  const Real h = dot(n, p - t[0]);
-  return std::min(best, h * h / dot(n, n));
-}
-
-// The four ends, and the foot of the common perpendicular if it is on both.
-Real segment_segment_sq(const Point& p, const Point& q, const Point& a, const Point& b) {
-  Real best = std::min({point_segment_sq(p, a, b), point_segment_sq(q, a, b),
-                        point_segment_sq(a, p, q), point_segment_sq(b, p, q)});
-  const Point u = q - p, v = b - a, n = cross(u, v), r = a - p;
-  const Real nn = dot(n, n);
-  if (!(nn > 0)) return best;
-  const Real s = dot(cross(r, v), n) / nn, t = dot(cross(r, u), n) / nn;
-  if (s < 0 || s > 1 || t < 0 || t > 1) return best;
-  const Real h = dot(r, n);
-  return std::min(best, h * h / nn);
-}
-
-bool passes(const Point& p, const Point& q, const Corners& t) {
-  const Point n = cross(t[1] - t[0], t[2] - t[0]);
-  const Real from = dot(n, p - t[0]), to = dot(n, q - t[0]);
-  if ((from > 0 && to > 0) || (from < 0 && to < 0) || from == to) return false;
-  const Point at = p + (q - p) * (from / (from - to));
-  for (std::size_t k = 0; k < 3; ++k)
-    if (dot(cross(n, t[(k + 1) % 3] - t[k]), at - t[k]) < 0) return false;
-  return true;
-}
-
-Real triangle_distance_sq(const Corners& a, const Corners& b) {
-  Real best = std::numeric_limits<Real>::infinity();
-  for (std::size_t i = 0; i < 3; ++i) {
-    if (passes(a[i], a[(i + 1) % 3], b) || passes(b[i], b[(i + 1) % 3], a)) return 0;
-    best = std::min({best, point_triangle_sq(a[i], b), point_triangle_sq(b[i], a)});
-    for (std::size_t k = 0; k < 3; ++k)
-      best = std::min(best, segment_segment_sq(a[i], a[(i + 1) % 3], b[k], b[(k + 1) % 3]));
-  }
-  return best;
-}
-
-Corners corners_of(const TriangleMesh& mesh, std::size_t i, const Pose& pose) {
-  // The rotation matrix in double is the pose; what follows is exact enough to be the truth.
-  const Mat3 m = to_matrix(pose.rotation);
-  Corners out;
-  const auto c = corners(mesh, i);
-  for (std::size_t k = 0; k < 3; ++k) {
-    const auto row = [&](std::size_t r) {
-      return Real{m.rows[r].x} * Real{c[k].x} + Real{m.rows[r].y} * Real{c[k].y} +
-             Real{m.rows[r].z} * Real{c[k].z} + Real{pose.translation[r]};
-    };
-    out[k] = {row(0), row(1), row(2)};
-  }
-  return out;
-}
-
-double find_true_distance(const TriangleMesh& a, const TriangleMesh& b, const Pose& a_from_b) {
-  Real best = std::numeric_limits<Real>::infinity();
-  for (std::size_t i = 0; i < a.triangles.size(); ++i)
-    for (std::size_t k = 0; k < b.triangles.size(); ++k)
-      best = std::min(best, triangle_distance_sq(corners_of(a, i, {}), corners_of(b, k, a_from_b)));
-  return static_cast<double>(std::sqrt(best));
-}
-
-// ---- The tests
-// -----------------------------------------------------------------------------------
+using triangle_oracle::corners_of;
+using triangle_oracle::point_triangle_sq;
 
 Pose random_pose(Random& random, double reach) {
   const Vec3 t = random.in_box({-reach, -reach, -reach}, {reach, reach, reach});
@@ -161,7 +63,7 @@ TEST(MeshDistance, IsThatOfAllPairs) {
     pose.translation +=
         center(to_double(bounds(a))) - rotate(pose.rotation, center(to_double(bounds(b))));
     const Bvh bvh_a(a), bvh_b(b);
-    const double truth = find_true_distance(a, b, pose);
+    const double truth = triangle_oracle::find_distance(a, b, pose);
     const double scale = size + length(pose.translation) + 300;
     for (const SimdLevel level : {SimdLevel::kBaseline, simd_level_of_cpu()}) {
       const MeshDistance d = detail::compute_mesh_distance(bvh_a, bvh_b, pose, {}, level);

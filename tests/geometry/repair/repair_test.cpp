@@ -278,6 +278,42 @@ TEST(Orient, SheetsAreNotJoinedAcrossNonManifoldEdges) {
   EXPECT_EQ(r.mesh, m);
 }
 
+TEST(Repair, HolesAreClosedAlongTheirRims) {
+  TriangleMesh box = test::make_box();
+  const std::size_t whole = box.triangles.size();
+  box.triangles.resize(whole - 2);  // one side
+  FillResult r = fill_holes(box);
+  EXPECT_EQ(r.filled, 1U);
+  EXPECT_EQ(r.left_open, 0U);
+  EXPECT_EQ(r.added, 2U);
+  const MeshFlaws closed = find_flaws(r.mesh, {});
+  EXPECT_TRUE(closed.watertight && closed.oriented);
+  EXPECT_NEAR(*closed.volume, *find_flaws(test::make_box(), {}).volume, 1e-6);
+  EXPECT_EQ(fill_holes(r.mesh).mesh, r.mesh);
+  // Two holes that share a vertex: it is not known where either goes on.
+  TriangleMesh fan{.positions = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {-1, 0, 0}, {0, -1, 0}},
+                   .triangles = {{0, 1, 2}, {0, 3, 4}}};
+  r = fill_holes(fan);
+  EXPECT_EQ(r.filled, 0U);
+  EXPECT_GT(r.left_open, 0U);
+  EXPECT_EQ(r.mesh, fan);
+}
+
+TEST(Repair, LargestComponentsAreKept) {
+  TriangleMesh m = test::make_box({0, 0, 0}, {1, 1, 1});
+  test::append(m, test::make_box({5, 0, 0}, {8, 3, 3}));
+  test::append(m, test::make_box({10, 0, 0}, {12, 2, 2}));
+  const RemoveResult two = keep_largest_components(m, 2);
+  EXPECT_EQ(two.removed, 1U);
+  EXPECT_EQ(two.mesh.triangles.size(), 24U);
+  EXPECT_EQ(bounds(two.mesh).lower, (Vec3f{5, 0, 0}));
+  EXPECT_EQ(two.map[0], kRemoved);
+  EXPECT_EQ(two.map[12], 0U);
+  EXPECT_EQ(bounds(keep_largest_components(m, 1).mesh).upper, (Vec3f{8, 3, 3}));
+  EXPECT_EQ(keep_largest_components(m, 9).mesh, m);
+  EXPECT_TRUE(keep_largest_components({}, 1).mesh.triangles.empty());
+}
+
 TEST(Repair, AnyPositionsAreTaken) {
   Random random(94);
   for (int i = 0; i < 500; ++i) {
@@ -291,6 +327,8 @@ TEST(Repair, AnyPositionsAreTaken) {
       m.triangles.push_back({random.below(8), random.below(8), random.below(8)});
     for (const Outward outward : {Outward::kLeave, Outward::kAll, Outward::kByNesting})
       EXPECT_EQ(orient(m, {.outward = outward}).mesh.triangles.size(), 12U);
+    EXPECT_GE(fill_holes(m).mesh.triangles.size(), 12U);
+    EXPECT_LE(keep_largest_components(m, 1).mesh.triangles.size(), 12U);
     const TriangleMesh mended =
         remove_unreferenced(
             remove_duplicates(remove_degenerate(weld(m).mesh, {.collinear = true}).mesh).mesh)

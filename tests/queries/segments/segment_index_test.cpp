@@ -1,9 +1,15 @@
+#include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <memory>
 
 #include <gtest/gtest.h>
 
+#include "isotact/base/error.h"
 #include "isotact/base/random.h"
+#include "isotact/field/build/bake.h"
 #include "isotact/field/build/build_field.h"
+#include "isotact/field/build/edit_field.h"
 #include "isotact/geometry/primitives/primitives.h"
 #include "isotact/queries/segments/detail/batch_tracer.h"
 #include "isotact/queries/segments/detail/segment_slab.h"
@@ -68,7 +74,8 @@ TEST(SegmentIndex, TellsTheSideOfAPlace) {
     const Lattice& lattice = field.lattice();
     for (const double cells : {0.0, -1.3, 2.5, 12.0}) {
       const double margin = cells * field.voxel_size();
-      const SegmentIndex index = build_segment_index(field, static_cast<float>(margin), {1});
+      const SegmentIndex index =
+          build_segment_index(field, {.center = margin, .reach = 0, .threads = {1}});
       Random random(5);
       for (int i = 0; i < 10000; ++i) {
         Vec3 p = random.in_box(field.bounds().lower, field.bounds().upper);
@@ -98,7 +105,7 @@ TEST(SegmentIndex, TellsTheSideOfAPlace) {
 // Cubes against all of their macro cells; none could be larger.
 TEST(SegmentIndex, CubesAreFreeAndLargest) {
   const BrickField field = make_field("knot", 192);
-  const SegmentIndex index = build_segment_index(field, 0, {2});
+  const SegmentIndex index = build_segment_index(field, {.reach = 0, .threads = {2}});
   const Index3 m = index.macros;
   const auto is_free = [&](std::size_t octant, const Index3& from, int size) {
     for (int k = 0; k < size * size * size; ++k) {
@@ -136,7 +143,8 @@ TEST(SegmentIndex, KernelsGiveTheSameBits) {
     const BrickField field = make_field(shape, 80);
     for (const double cells : {0.0, 6.0}) {
       const auto margin = static_cast<float>(cells * field.voxel_size());
-      const SegmentIndex index = build_segment_index(field, margin, {1});
+      const SegmentIndex index = build_segment_index(
+          field, {.center = static_cast<double>(margin), .reach = 0, .threads = {1}});
       BatchTracer narrow(field, index, margin, SimdLevel::kBaseline),
           wide(field, index, margin, SimdLevel::kAvx2);
       Random random(8);
@@ -148,8 +156,8 @@ TEST(SegmentIndex, KernelsGiveTheSameBits) {
           if (random.below(4) == 0) s.to[random.below(3)] *= 3;
         }
         SegmentWork a, b;
-        narrow.run(segments, a);
-        wide.run(segments, b);
+        narrow.run(segments, Mode::kAll, a);
+        wide.run(segments, Mode::kAll, b);
         ASSERT_EQ(a.nodes, b.nodes);
         ASSERT_EQ(a.cells, b.cells);
         ASSERT_EQ(a.cubics, b.cubics);
@@ -166,6 +174,192 @@ TEST(SegmentIndex, KernelsGiveTheSameBits) {
     }
   }
   EXPECT_GT(found, 2000U);
+}
+
+std::vector<Segment> make_segments(const Aabb& box, int n, std::uint64_t seed) {
+  Random random(seed);
+  std::vector<Segment> segments;
+  for (int i = 0; i < n; ++i)
+    segments.push_back({to_float(random.in_box(box.lower, box.upper)),
+                        to_float(random.in_box(box.lower, box.upper))});
+  return segments;
+}
+
+// One index serves all modes and every margin that it claims to, with the bits of the walk cell by
+// cell.
+TEST(SegmentIndex, OneIndexServesManyMargins) {
+  std::size_t hits = 0, all = 0;
+  for (const char* shape : {"gear", "knot", "bowl"}) {
+    const BrickField field = make_field(shape, 80);
+    const double h = field.voxel_size();
+    for (const double center : {0.0, 3.0}) {
+      const auto index = std::make_shared<const SegmentIndex>(
+          build_segment_index(field, {.center = center * h, .threads = {2}}));
+      EXPECT_FALSE(index->serves((center + 2.01) * h));
+      const std::vector<Segment> segments = make_segments(field.bounds(), 700, 31);
+      for (const double off : {-2.0, -0.7, 0.0, 0.3, 1.99, 2.0})
+        for (const Mode mode : {Mode::kAll, Mode::kFirst, Mode::kAny}) {
+          const SegmentSettings settings{
+              .margin = (center + off) * h, .mode = mode, .threads = {1}};
+          ASSERT_TRUE(index->serves(settings.margin)) << off;
+          SegmentSettings slow = settings;
+          slow.traversal = Traversal::kUniform;
+          const SegmentTracer fast(field, index, settings);
+          EXPECT_EQ(fast.index(), index);
+          SegmentResults got, want;
+          fast.trace(segments, got);
+          SegmentTracer(field, slow).trace(segments, want);
+          ASSERT_EQ(got.first, want.first) << shape << " " << center << " " << off;
+          ASSERT_EQ(got.intervals, want.intervals) << shape << " " << center << " " << off;
+          for (std::size_t i = 0; i < segments.size(); ++i) {
+            SegmentInterval one[32];
+            const std::size_t n = fast.trace(segments[i], one);
+            ASSERT_EQ(n, want.first[i + 1] - want.first[i]);
+            for (std::size_t k = 0; k < n; ++k)
+              ASSERT_EQ(one[k], want.intervals[want.first[i] + k]);
+            hits += n > 0 ? 1 : 0;
+            ++all;
+          }
+        }
+    }
+  }
+  EXPECT_GT(hits, all / 4);
+  EXPECT_LT(hits, all);
+}
+
+TEST(SegmentIndex, TracersShareItAndRefuseOthers) {
+  const BrickField field = make_field("gear", 64), other = make_field("knot", 64);
+  const double h = field.voxel_size();
+  const SegmentTracer all(field);
+  EXPECT_EQ(all.with({.margin = h, .mode = Mode::kAny}).index(), all.index());
+  EXPECT_NE(all.with({.margin = 9 * h}).index(), all.index());
+  EXPECT_EQ(all.with({.traversal = Traversal::kUniform}).index(), nullptr);
+  EXPECT_THROW(SegmentTracer(other, all.index()), Error);
+  EXPECT_THROW(SegmentTracer(field, all.index(), {.margin = 9 * h}), Error);
+  EXPECT_THROW(SegmentTracer(field, all.index(), {.traversal = Traversal::kOctree}), Error);
+  EXPECT_THROW(SegmentTracer(field, nullptr), Error);
+  EXPECT_THROW(build_segment_index(field, {.reach = -1}), Error);
+  EXPECT_THROW(build_segment_index(field, {.center = NAN}), Error);
+}
+
+// A block of cells of a dense grid that its end cuts short, and margins of all kinds.
+TEST(SegmentIndex, FastOnDenseGridsGivesTheSameBits) {
+  std::size_t hits = 0, all = 0, cells_fast = 0, cells_slow = 0;
+  for (const char* shape : {"gear", "knot", "terrain"}) {
+    const BrickField field = make_field(shape, 60);
+    Lattice lattice = field.lattice();
+    for (std::size_t axis = 0; axis < 3; ++axis) lattice.cells[axis] -= 3 + static_cast<int>(axis);
+    const DenseGrid grid = sample_on_lattice(field, lattice);
+    // Also some that begin beyond the box, on its sides, or run along an axis.
+    std::vector<Segment> segments = make_segments(grid.bounds(), 900, 77);
+    for (std::size_t i = 0; i < segments.size(); i += 3) segments[i].from.x += 2;
+    for (std::size_t i = 1; i < segments.size(); i += 7) segments[i].to.y = segments[i].from.y;
+    for (std::size_t i = 2; i < segments.size(); i += 11)
+      segments[i].to.z = to_float(grid.bounds().upper).z;
+    for (const double off : {0.0, -1.5, 2.0, 12.0})
+      for (const Mode mode : {Mode::kAll, Mode::kFirst}) {
+        SegmentSettings settings{.margin = off * lattice.spacing, .mode = mode, .threads = {2}};
+        SegmentWork fast_work, slow_work;
+        SegmentResults got, want;
+        SegmentTracer(grid, settings).trace(segments, got, &fast_work);
+        settings.traversal = Traversal::kUniform;
+        SegmentTracer(grid, settings).trace(segments, want, &slow_work);
+        ASSERT_EQ(got.first, want.first) << shape << " " << off;
+        ASSERT_EQ(got.intervals, want.intervals) << shape << " " << off;
+        cells_fast += fast_work.cells;
+        cells_slow += slow_work.cells;
+        for (std::size_t i = 0; i < segments.size(); ++i)
+          hits += want.first[i] < want.first[i + 1] ? 1U : 0U;
+        all += segments.size();
+      }
+  }
+  EXPECT_GT(hits, all / 5);
+  EXPECT_LT(cells_fast * 4, cells_slow);
+}
+
+TEST(SegmentIndex, SameBytesForAnyThreads) {
+  const BrickField field = make_field("knot", 200);
+  const SegmentIndex one = build_segment_index(field, {.threads = {1}});
+  const SegmentIndex three = build_segment_index(field, {.threads = {3}});
+  ASSERT_TRUE(std::ranges::equal(one.buffer.bytes, three.buffer.bytes));
+  EXPECT_EQ(find_segment_index_flaw(one.buffer.bytes), std::nullopt);
+}
+
+// After an edit, the updated index has the bytes of a new one.
+TEST(SegmentIndex, UpdatesAfterAnEdit) {
+  EditableField editable(make_shape("gear"), {.resolution = 160, .padding = 12});
+  BrickField before = editable.field();
+  SegmentIndex index = build_segment_index(before);
+  const double size = length(extent(to_double(bounds(editable.mesh()))));
+  Random random(4);
+  int changed = 0;
+  for (int edit = 0; edit < 4; ++edit) {
+    TriangleMesh ball = make_sphere({.radius = 0.01 * size, .frequency = 4});
+    // Around a vertex, a little inwards.
+    const auto vertex = random.below(static_cast<std::uint32_t>(editable.mesh().positions.size()));
+    const Vec3f at = editable.mesh().positions[vertex] * 0.9F;
+    for (Vec3f& p : ball.positions) p = p + at;
+    TriangleMesh next = editable.mesh();
+    const auto first = static_cast<std::uint32_t>(next.positions.size());
+    next.positions.insert(next.positions.end(), ball.positions.begin(), ball.positions.end());
+    for (const Triangle& t : ball.triangles)
+      next.triangles.push_back({t[0] + first, t[1] + first, t[2] + first});
+    editable.replace_mesh(next);
+    const SegmentIndex updated = update_segment_index(editable.field(), before, index, {2});
+    const SegmentIndex anew = build_segment_index(editable.field());
+    ASSERT_TRUE(std::ranges::equal(updated.buffer.bytes, anew.buffer.bytes)) << edit;
+    changed += std::ranges::equal(updated.buffer.bytes, index.buffer.bytes) ? 0 : 1;
+    EXPECT_THROW(update_segment_index(before, editable.field(), index), Error);
+    before = editable.field();
+    index = updated;
+  }
+  EXPECT_EQ(changed, 4);
+}
+
+// Damage anywhere but in samples and slabs is found, and what is not found keeps to the buffer.
+TEST(SegmentIndex, NamesFlawsAndStaysInItsBuffer) {
+  const BrickField field = make_field("knot", 48);
+  const SegmentIndex index = build_segment_index(field, {.threads = {1}});
+  EXPECT_TRUE(find_segment_index_flaw(index.buffer.bytes.first(100)));
+  EXPECT_TRUE(find_segment_index_flaw(index.buffer.bytes.first(index.buffer.bytes.size() - 64)));
+  const std::vector<Segment> segments = make_segments(field.bounds(), 100, 3);
+  Random random(12);
+  int named = 0, passed = 0;
+  for (int i = 0; i < unless_slow(3000, 300); ++i) {
+    const FlatRoom room = make_flat_room(index.buffer.bytes.size());
+    std::memcpy(room.bytes.data(), index.buffer.bytes.data(), room.bytes.size());
+    const auto size = static_cast<std::uint32_t>(random.below(2) == 0 ? index.header().cell_offset
+                                                                      : room.bytes.size());
+    room.bytes[random.below(size)] ^= static_cast<std::byte>(1 + random.below(255));
+    if (find_segment_index_flaw(room.bytes, Check::kHeader)) {
+      ++named;
+      continue;
+    }
+    ++passed;
+    const auto damaged = std::make_shared<const SegmentIndex>(
+        open_segment_index({room.bytes, room.owner}, Check::kHeader));
+    if (!belongs_to(*damaged, field, Check::kHeader) || !damaged->serves(0)) continue;
+    SegmentResults results;
+    for (const Mode mode : {Mode::kAll, Mode::kFirst})
+      SegmentTracer(field, damaged, {.mode = mode, .threads = {1}}).trace(segments, results);
+  }
+  EXPECT_GT(named, 100);
+  EXPECT_GT(passed, 100);
+}
+
+TEST(SegmentIndex, IsASectionOfAssets) {
+  const BrickField field = make_field("gear", 48), other = make_field("gear", 56);
+  const SegmentIndex index = build_segment_index(field);
+  Asset asset{.field = field};
+  EXPECT_FALSE(find_segment_index(asset));
+  set_segment_index(asset, index);
+  const Asset read = decode_asset(encode_asset(asset), "asset");
+  const auto found = find_segment_index(read);
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(std::ranges::equal(found->buffer.bytes, index.buffer.bytes));
+  Asset wrong{.field = other};
+  set_segment_index(wrong, index);
+  EXPECT_FALSE(find_segment_index(wrong));
 }
 
 }  // namespace

@@ -168,7 +168,11 @@ export class PairPanel {
 
   private row(contact: PairContact, number: number, shown: Set<PairContact>): HTMLElement {
     const { metres } = this.unit;
-    const cells = [contact.depth, ...contact.position].map((x) => brief(x / metres));
+    const place = (x: number) => (Math.abs(x) < 1e-6 ? '0' : significant(x, 4)); // of rounding
+    const cells = [
+      significant(contact.depth / metres, 3),
+      ...contact.position.map((x) => place(x / metres)),
+    ];
     if (this.inspector.moves) cells.push(contact.time_of_contact?.toFixed(3) ?? '');
     const { contacts, stage } = this.theatre;
     const row = make(
@@ -195,9 +199,9 @@ export class PairPanel {
   }
 }
 
-// What is a millionth of a unit, or of rounding, is nothing.
-function brief(x: number): string {
-  return Math.abs(x) < 5e-4 ? '0' : Math.abs(x) < 1 ? x.toFixed(4) : x.toPrecision(4);
+function significant(x: number, digits: number): string {
+  if (x === 0) return '0';
+  return Math.abs(x) >= 10 ** digits ? x.toFixed(0) : x.toPrecision(digits);
 }
 
 // Numbers of the scene's size have few zeros in it.

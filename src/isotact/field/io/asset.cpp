@@ -96,6 +96,7 @@ constexpr std::array kRules = {
                  }},
     flat_rules<FirstOrderField, &Asset::first_order>(SectionKind::kFirstOrderField),
     SectionRules{SectionKind::kVoxmap, take_voxmap, give_voxmap},
+    flat_rules<FlatMesh, &Asset::mesh>(SectionKind::kMesh),
 };
 
 const SectionRules* find_rules(SectionKind kind) {

@@ -14,6 +14,7 @@
 #include "isotact/export.h"
 #include "isotact/field/flat_buffer.h"
 #include "isotact/field/io/asset_file.h"
+#include "isotact/field/io/flat_mesh.h"
 #include "isotact/field/models/brick_field.h"
 #include "isotact/field/models/dense_grid.h"
 #include "isotact/field/models/first_order_field.h"
@@ -50,6 +51,7 @@ struct Asset {
   std::optional<DenseGrid> dense{};
   std::optional<FirstOrderField> first_order{};
   std::optional<Voxmap> voxmap{};  // Layers are compressed in files.
+  std::optional<FlatMesh> mesh{};  // The body's own triangles, for exact queries.
   std::vector<RawSection> raw{};
 
   // The file that it was read from; empty for an asset made in memory. It is not written.
@@ -69,8 +71,9 @@ struct AssetReadSettings {
   // whatever their size, and their pages are read when they are first touched. Dense grids and
   // voxmaps are still copied or checked as a whole. Checked are header, table, padding, the
   // sections of up to 64 KiB, and the parts of larger fields that keep queries inside of the buffer
-  // (Check::kHeader). Not checked are their checksums and that their numbers are finite and agree:
-  // a damaged file may give wrong distances until verify_asset has passed it.
+  // (Check::kHeader). A mesh is checked in full by the first query that needs it. Not checked
+  // are the checksums of large sections, and that the numbers of fields are finite and agree: a
+  // damaged file may give wrong distances until verify_asset has passed it.
   // Hazard: if another process truncates the file while it is mapped, reading the lost part kills
   // this process (SIGBUS). write_asset replaces files and is safe; cp over a mapped file is not.
   bool map = false;

@@ -233,6 +233,10 @@ std::string_view name(SectionKind kind) {
       return "voxmap";
     case SectionKind::kPointshell:
       return "pointshell";
+    case SectionKind::kMesh:
+      return "mesh";
+    case SectionKind::kSegmentIndex:
+      return "segment index";
   }
   return "unknown";
 }

@@ -29,6 +29,8 @@ enum class SectionKind : std::uint32_t {
   kFirstOrderField = 5,
   kVoxmap = 6,
   kPointshell = 7,
+  kMesh = 8,
+  kSegmentIndex = 9,
 };
 std::string_view name(SectionKind kind);  // "brick field"; "unknown" for unknown kinds.
 

@@ -409,15 +409,39 @@ Bvh::Bvh(const TriangleMesh& mesh, const BvhSettings& settings) {
   triangle_count_ = builder.item_count();
   left_out_count_ = mesh.triangles.size() - triangle_count_;
   if (triangle_count_ == 0) return;
-  builder.build(nodes_, blocks_);
-  oriented_nodes_ = detail::orient_nodes(nodes_, blocks_, settings.threads);
-  for (std::uint32_t i = 0; i < nodes_[0].child_count; ++i)
-    extend(bounds_, {{nodes_[0].lower[0][i], nodes_[0].lower[1][i], nodes_[0].lower[2][i]},
-                     {nodes_[0].upper[0][i], nodes_[0].upper[1][i], nodes_[0].upper[2][i]}});
+  struct Owned {
+    std::vector<BvhNode> nodes;
+    std::vector<detail::OrientedNode> oriented_nodes;
+    std::vector<TriangleBlock> blocks;
+  };
+  auto owned = std::make_shared<Owned>();
+  builder.build(owned->nodes, owned->blocks);
+  owned->oriented_nodes = detail::orient_nodes(owned->nodes, owned->blocks, settings.threads);
+  adopt({owned->nodes, owned->oriented_nodes, owned->blocks}, owned);
+}
+
+Bvh Bvh::from_arrays(const BvhArrays& arrays, std::shared_ptr<const void> owner) {
+  Bvh bvh;
+  for (const TriangleBlock& block : arrays.blocks)
+    bvh.triangle_count_ +=
+        static_cast<std::size_t>(kBlockWidth - std::count(std::begin(block.triangle),
+                                                          std::end(block.triangle), kNoTriangle));
+  bvh.adopt(arrays, std::move(owner));
+  return bvh;
+}
+
+void Bvh::adopt(const BvhArrays& arrays, std::shared_ptr<const void> owner) {
+  arrays_ = arrays;
+  owner_ = std::move(owner);
+  if (arrays_.nodes.empty()) return;
+  const BvhNode& root = arrays_.nodes[0];
+  for (std::uint32_t i = 0; i < root.child_count; ++i)
+    extend(bounds_, {{root.lower[0][i], root.lower[1][i], root.lower[2][i]},
+                     {root.upper[0][i], root.upper[1][i], root.upper[2][i]}});
 }
 
 std::uint64_t Bvh::content_hash() const {
-  return hash_range(oriented_nodes_, hash_range(nodes_, hash_range(blocks_)));
+  return hash_range(arrays_.oriented_nodes, hash_range(arrays_.nodes, hash_range(arrays_.blocks)));
 }
 
 }  // namespace isotact

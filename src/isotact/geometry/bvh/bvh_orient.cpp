@@ -11,10 +11,6 @@
 namespace isotact::detail {
 namespace {
 
-// Nodes with more blocks keep the axes of the mesh: their surface is too curved to gain by turning,
-// and each level that is turned costs a pass over all triangles.
-constexpr std::uint32_t kMaxTurnedBlocks = 1024;
-
 using Boxes = std::array<Aabb, kNodeWidth>;  // one a child, in local coordinates
 
 struct BoxFrame {

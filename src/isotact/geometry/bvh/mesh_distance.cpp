@@ -158,6 +158,31 @@ void set_witness(MeshDistance& result, const PlacedTriangle& a, const PlacedTria
   result.point_on_b = witness.on_b;
 }
 
+// No point of one box is nearer to the other box than this: the larger one of the gaps along the
+// axes of either, put together by Pythagoras. Rounding is taken off.
+double find_box_gap(const Aabb& a, const Aabb& b, const Placement& placement, double rounding) {
+  const Vec3 half_a = extent(a) * 0.5, half_b = extent(b) * 0.5, middle_b = center(b);
+  Vec3 between{};  // from A's middle to B's, in A's frame
+  for (std::size_t i = 0; i < 3; ++i) {
+    between[i] = placement.translation[i] - center(a)[i];
+    for (std::size_t k = 0; k < 3; ++k) between[i] += placement.rotation[i][k] * middle_b[k];
+  }
+  double by_a = 0, by_b = 0;
+  for (std::size_t i = 0; i < 3; ++i) {
+    double reach_a = half_a[i], reach_b = half_b[i], along_b = 0;
+    for (std::size_t k = 0; k < 3; ++k) {
+      reach_a += std::abs(placement.rotation[i][k]) * half_b[k];
+      reach_b += std::abs(placement.rotation[k][i]) * half_a[k];
+      along_b += placement.rotation[k][i] * between[k];
+    }
+    const double gap_a = std::max(0.0, std::abs(between[i]) - reach_a - rounding),
+                 gap_b = std::max(0.0, std::abs(along_b) - reach_b - rounding);
+    by_a += gap_a * gap_a;
+    by_b += gap_b * gap_b;
+  }
+  return std::sqrt(std::max(by_a, by_b)) * (1 - 0x1p-40);
+}
+
 using BaselinePair = detail::PairKernel<detail::Lanes<float, 4>, detail::Lanes<double, 2>>;
 
 detail::FindNearestPair kernel_for(SimdLevel level) {
@@ -237,6 +262,11 @@ MeshDistance detail::compute_mesh_distance(const Bvh& a, const Bvh& b, const Pos
   result.lower_bound = settings.max_distance;
   if (a.nodes().empty() || b.nodes().empty()) return result;
   const Placement placement(a_from_b);
+  const Aabb box_a = to_double(a.bounds()), box_b = to_double(b.bounds());
+  const double rounding = rounding_of(box_a, box_b, a_from_b);
+  if (std::isfinite(settings.max_distance) &&
+      find_box_gap(box_a, box_b, placement, rounding) > settings.max_distance)
+    return result;
   PairSearch search{.a = tree_of(a),
                     .b = tree_of(b),
                     .rotation = {},
@@ -273,7 +303,6 @@ MeshDistance detail::compute_mesh_distance(const Bvh& a, const Bvh& b, const Pos
     result.triangle_a = a.blocks()[p.block_a].triangle[p.lane_a];
     result.triangle_b = b.blocks()[p.block_b].triangle[p.lane_b];
   }
-  const double rounding = rounding_of(to_double(a.bounds()), to_double(b.bounds()), a_from_b);
   result.lower_bound = std::max(
       0.0, std::min({result.distance, found.lowest_left, settings.max_distance}) - rounding);
   if (result.touching) result.lower_bound = 0;

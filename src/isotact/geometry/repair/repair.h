@@ -64,6 +64,24 @@ RemoveResult remove_duplicates(const TriangleMesh& mesh,
 // Removes vertices that no triangle uses.
 RemoveResult remove_unreferenced(const TriangleMesh& mesh);
 
+// Keeps the components with the most area, the first of equals. A component is connected over
+// vertices, with equal positions as one. `map` is of triangles; `removed` counts components.
+// Vertices that no triangle uses are removed.
+RemoveResult keep_largest_components(const TriangleMesh& mesh, std::size_t count);
+
+struct FillResult {
+  TriangleMesh mesh;          // The given triangles come first.
+  std::size_t filled = 0;     // Holes.
+  std::size_t left_open = 0;  // Rims that branch at a vertex, or that do not close.
+  std::size_t added = 0;      // Triangles.
+};
+
+// Closes each hole by a polygon along its rim (triangulate_polygon), turned as its neighbours are.
+// A rim is a loop of edges with one triangle, with equal positions as one vertex. A large hole that
+// is not flat gets a flat patch: this is for small holes and for cut ends. (Fields close holes by
+// themselves, and better.)
+FillResult fill_holes(const TriangleMesh& mesh, Threads threads = {});
+
 enum class Outward {
   kLeave,     // Components that agree within themselves stay unchanged.
   kAll,       // Every closed component gets a positive volume.

@@ -40,25 +40,26 @@ std::vector<std::uint32_t> make_tables(const SegmentIndex& index, std::uint32_t&
 }
 
 glsl::SegmentMacroNode make_macro_node(const IndexedMacro& macro, const MacroMasks& masks,
-                                       std::uint32_t number) {
+                                       float shift, std::uint32_t number) {
   const SegmentSlab& slab = macro.slab;
-  glsl::SegmentMacroNode node{.slab = {slab.normal[0], slab.normal[1], slab.normal[2], slab.least},
-                              .most = slab.most,
-                              .first_cell = macro.first,
-                              .inside = macro.inside,
-                              .number = number,
-                              .masks = {}};
+  glsl::SegmentMacroNode node{
+      .slab = {slab.normal[0], slab.normal[1], slab.normal[2], slab.least + shift},
+      .most = slab.most + shift,
+      .first_cell = macro.first,
+      .inside = macro.inside,
+      .number = number,
+      .masks = {}};
   static_assert(sizeof(node.masks) == sizeof(masks));
   std::memcpy(node.masks, &masks, sizeof(masks));
   return node;
 }
 
-glsl::SegmentCellNode make_cell_node(const IndexedCell& cell, std::uint32_t in_macro,
+glsl::SegmentCellNode make_cell_node(const IndexedCell& cell, float shift, std::uint32_t in_macro,
                                      std::uint32_t macro) {
   const SegmentSlab& slab = cell.slab;
   const float* const c = cell.corner;
-  return {.slab = {slab.normal[0], slab.normal[1], slab.normal[2], slab.least},
-          .most = slab.most,
+  return {.slab = {slab.normal[0], slab.normal[1], slab.normal[2], slab.least + shift},
+          .most = slab.most + shift,
           .first_block = cell.first_block,
           .bits = static_cast<std::uint32_t>(cell.blocks) |
                   static_cast<std::uint32_t>(cell.inside_blocks) << 8U |
@@ -68,8 +69,9 @@ glsl::SegmentCellNode make_cell_node(const IndexedCell& cell, std::uint32_t in_m
           .high = {c[4], c[5], c[6], c[7]}};
 }
 
-// Macro cells and their cells, with their positions: parts of paths name only the node.
-std::vector<Row> make_nodes(const SegmentIndex& index, std::uint32_t& cell_offset) {
+// Macro cells and their cells, with their positions: parts of paths name only the node. `shift`
+// moves the slabs from the index's centre to the margin, in cells.
+std::vector<Row> make_nodes(const SegmentIndex& index, float shift, std::uint32_t& cell_offset) {
   const std::size_t macros = index.occupied_macros.size();
   cell_offset = static_cast<std::uint32_t>(kMacroRows * macros);
   std::vector<Row> rows(cell_offset + kCellRows * index.cells.size());
@@ -77,12 +79,12 @@ std::vector<Row> make_nodes(const SegmentIndex& index, std::uint32_t& cell_offse
     const IndexedMacro& macro = index.occupied_macros[i];
     const auto number =
         static_cast<std::uint32_t>(flat_index(index.macros, macro.at[0], macro.at[1], macro.at[2]));
-    const glsl::SegmentMacroNode node = make_macro_node(macro, index.masks[i], number);
+    const glsl::SegmentMacroNode node = make_macro_node(macro, index.masks[i], shift, number);
     std::memcpy(&rows[kMacroRows * i], &node, sizeof(node));
     std::size_t cell = macro.first;
     for (std::uint64_t left = index.masks[i].indexed; left != 0; left &= left - 1, ++cell) {
       const glsl::SegmentCellNode in_cell = make_cell_node(
-          index.cells[cell], static_cast<std::uint32_t>(std::countr_zero(left)), number);
+          index.cells[cell], shift, static_cast<std::uint32_t>(std::countr_zero(left)), number);
       std::memcpy(&rows[cell_offset + kCellRows * cell], &in_cell, sizeof(in_cell));
     }
   }
@@ -192,6 +194,7 @@ GpuSegmentTracer::GpuSegmentTracer(const BrickField& field, const SegmentSetting
   auto state = std::make_unique<State>(SegmentTracer(field, fast));
   const SegmentIndex& index = *state->cpu.index();
   const Lattice& lattice = field.lattice();
+  const auto shift = static_cast<float>((settings.margin - index.center) / lattice.spacing);
   glsl::SegmentBlock s{};
   s.origin_x = lattice.origin.x, s.origin_y = lattice.origin.y, s.origin_z = lattice.origin.z;
   s.top_x = static_cast<float>(lattice.cells[0]);
@@ -210,8 +213,9 @@ GpuSegmentTracer::GpuSegmentTracer(const BrickField& field, const SegmentSetting
     throw Error("segments on the GPU: the field has more cells than 32 bits number");
   state->tables =
       upload("tables", std::span<const std::uint32_t>(make_tables(index, s.place_offset)), most);
-  state->nodes = upload("nodes", std::span<const Row>(make_nodes(index, s.cell_offset)), most);
-  state->blocks = upload("samples", std::span<const SampleBlock>(index.blocks), most);
+  state->nodes =
+      upload("nodes", std::span<const Row>(make_nodes(index, shift, s.cell_offset)), most);
+  state->blocks = upload("samples", index.blocks, most);
   state->settings = GpuBuffer(std::span<const glsl::SegmentBlock>(&s, 1));
   state->programs =
       lends_shaders != nullptr ? lends_shaders->state_->programs : std::make_shared<Programs>();

@@ -18,9 +18,10 @@ struct ExactBody {
   std::optional<PlaneField> half_space;  // Without triangles.
   std::vector<Vec3> parts;               // A vertex of each connected part of the triangles.
   double size = 0;                       // Metres: the diagonal of the box.
+  double error = 0;  // Metres: the solid's surface and the body's are nowhere further apart.
 };
 
-// Whether the shape keeps its triangles, or is a plane, sphere, capsule or box.
+// Whether the shape keeps its triangles, or is a primitive: neither combined nor a terrain.
 bool can_be_exact(const Shape& shape);
 
 // Made on first use, once. Throws Error if the shape cannot be exact.
@@ -30,5 +31,8 @@ const ExactBody& exact_body(const Shape& shape);
 // says so, unless the point is so near that cells decide; then the triangles do, by their winding
 // number.
 bool is_inside(const Shape& shape, const Vec3& point, double distance);
+
+// Makes what is_inside needs. The shape can be exact.
+void prepare_sides(const Shape& shape);
 
 }  // namespace isotact::detail

@@ -12,4 +12,9 @@ namespace isotact::detail {
 DistanceResult compute_exact_distance(const Shape& a, const Pose& world_from_a, const Shape& b,
                                       const Pose& world_from_b, const DistanceRequest& request);
 
+// Whether a part of one body is inside the other. Both can be exact, and their surfaces share no
+// point.
+bool is_contained(const Shape& a, const Pose& world_from_a, const Shape& b,
+                  const Pose& world_from_b);
+
 }  // namespace isotact::detail

@@ -11,6 +11,7 @@
 #include "isotact/queries/depth/depth_map.h"
 #include "isotact/queries/detail/exact_body.h"
 #include "isotact/queries/intersection/intersection_field.h"
+#include "isotact/queries/segments/segment_index.h"
 #include "isotact/queries/shape.h"
 
 namespace isotact {
@@ -81,6 +82,7 @@ struct Shape::Data {
   MadeOnce<TriangleMesh> surface{};
   MadeOnce<MassProperties> mass{};
   MadeOnce<Aabb> bounds{};
+  MadeOnce<std::shared_ptr<const SegmentIndex>> segment_index{};
   detail::RecentlyMade<detail::TracerKey, SweptTracer> tracers{};
   detail::RecentlyMade<double, ShellTarget> targets{};
   MadeOnce<IdfShape> intersection{};

@@ -1,14 +1,20 @@
 #include "isotact/queries/segments/segment.h"
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
+#include <fmt/format.h>
+
+#include "isotact/base/error.h"
 #include "isotact/queries/segments/detail/batch_tracer.h"
 #include "isotact/queries/segments/detail/segment_search.h"
+#include "isotact/queries/segments/segment_index.h"
 
 namespace isotact {
 namespace {
 
-constexpr std::size_t kSegmentGrain = 64 * detail::kBatchSegments;
+constexpr std::size_t kSegmentGrain = 16 * detail::kBatchSegments;
 
 }  // namespace
 
@@ -29,9 +35,42 @@ struct SegmentTracer::State {
   std::optional<BrickField> bricks{};
   std::optional<DenseGrid> grid{};
   std::optional<MinMaxOctree> octree{};
+  std::shared_ptr<const std::vector<detail::BrickTree>> brick_trees{};  // For bricks and kOctree.
   Lattice lattice{};
   detail::Rim rim{};
-  SegmentIndex index{};  // For bricks and kFast.
+  std::shared_ptr<const SegmentIndex> index{};  // For kFast.
+
+  // Makes what the settings need and is not there yet.
+  void prepare() {
+    if (bricks) {
+      lattice = bricks->lattice();
+      rim = detail::find_rim(bricks->coarse_lattice(), bricks->coarse_values());
+    } else {
+      lattice = grid->lattice();
+      rim = detail::find_rim(lattice, grid->samples());
+    }
+    const Traversal way = settings.traversal;
+    if (!bricks && way == Traversal::kOctree && !octree)
+      octree.emplace(*grid, OctreeSettings{.store_leaves = false, .threads = settings.threads});
+    if (bricks && way == Traversal::kOctree && !brick_trees)
+      brick_trees = std::make_shared<const std::vector<detail::BrickTree>>(
+          detail::build_brick_trees(*bricks, settings.threads));
+    if (way != Traversal::kFast) {
+      index.reset();
+    } else if (!index || !index->serves(settings.margin)) {
+      index = std::make_shared<const SegmentIndex>(make_index());
+    }
+  }
+
+  SegmentIndex make_index() const {
+    if (!bricks) return detail::build_segment_index(*grid, settings.margin, settings.threads);
+    SegmentIndexSettings needed{.threads = settings.threads};
+    if (std::abs(settings.margin) > kIndexReach * bricks->voxel_size()) {
+      needed.center = settings.margin;
+      needed.reach = 0;
+    }
+    return build_segment_index(*bricks, needed);
+  }
 
   double value(const Vec3& p) const { return bricks ? bricks->value(p) : grid->value(p); }
 
@@ -42,13 +81,15 @@ struct SegmentTracer::State {
     if (bricks && way == Traversal::kUniform)
       detail::walk_bricks(*bricks, path, cell, sink, counts);
     else if (bricks && way == Traversal::kFast)
-      detail::walk_indexed(*bricks, index, path, cell, sink, counts);
+      detail::walk_indexed(*bricks, *index, path, cell, sink, counts);
     else if (bricks)
-      detail::walk_brick_tree(*bricks, path, cell, sink, counts);
+      detail::walk_brick_tree(*bricks, *brick_trees, path, cell, sink, counts);
     else if (way == Traversal::kUniform)
       detail::walk_dense(*grid, path, cell, sink, counts);
+    else if (way == Traversal::kFast)
+      detail::walk_indexed(*grid, *index, path, cell, sink, counts);
     else
-      detail::walk_octree(*octree, way == Traversal::kOctree, path, cell, sink, counts);
+      detail::walk_octree(*octree, path, cell, sink, counts);
   }
 
   std::size_t trace(const Segment& segment, std::span<SegmentInterval> to,
@@ -95,15 +136,15 @@ struct SegmentTracer::State {
                   std::uint64_t* n, SegmentWork& counts) const {
     const bool batched = bricks && settings.traversal == Traversal::kFast &&
                          settings.roots == RootSearch::kAll &&
-                         count(index.macros) < detail::kMostBatchMacros;
+                         count(index->macros) < detail::kMostBatchMacros;
     if (!batched) {
       for (std::size_t i = 0; i < segments.size(); ++i) add_alone(segments[i], to, n[i], counts);
       return;
     }
-    detail::BatchTracer tracer(*bricks, index, static_cast<float>(settings.margin));
+    detail::BatchTracer tracer(*bricks, *index, static_cast<float>(settings.margin));
     for (std::size_t begin = 0; begin < segments.size(); begin += detail::kBatchSegments) {
       const std::size_t end = std::min(begin + detail::kBatchSegments, segments.size());
-      tracer.run(segments.subspan(begin, end - begin), counts);
+      tracer.run(segments.subspan(begin, end - begin), settings.mode, counts);
       for (std::size_t i = begin; i < end; ++i) {
         const std::size_t k = i - begin;
         // Beyond the box it is outside, or it is walked alone.
@@ -117,37 +158,45 @@ struct SegmentTracer::State {
   }
 };
 
-SegmentTracer::SegmentTracer(const BrickField& field, const SegmentSettings& settings) {
+SegmentTracer::SegmentTracer(std::unique_ptr<State> state) {
+  state->prepare();
+  state_ = std::move(state);
+}
+
+SegmentTracer::SegmentTracer(const BrickField& field, const SegmentSettings& settings)
+    : SegmentTracer(std::make_unique<State>(State{.settings = settings, .bricks = field})) {}
+
+SegmentTracer::SegmentTracer(const BrickField& field, std::shared_ptr<const SegmentIndex> index,
+                             const SegmentSettings& settings) {
+  if (settings.traversal != Traversal::kFast)
+    throw Error(fmt::format("the traversal {} uses no index: leave the index out, or choose fast",
+                            name(settings.traversal)));
+  if (!index || !belongs_to(*index, field, Check::kHeader))
+    throw Error("the index is not that of this field: build one with build_segment_index");
+  if (!index->serves(settings.margin))
+    throw Error(fmt::format(
+        "the margin is {} m, and the index serves those from {} to {}: build one around the margin "
+        "with build_segment_index",
+        settings.margin, index->center - index->reach, index->center + index->reach));
   auto state = std::make_unique<State>();
   state->settings = settings;
   state->bricks = field;
-  state->lattice = field.lattice();
-  state->rim = detail::find_rim(field.coarse_lattice(), field.coarse_values());
-  if (settings.traversal == Traversal::kFast)
-    state->index =
-        detail::build_segment_index(field, static_cast<float>(settings.margin), settings.threads);
+  state->index = std::move(index);
+  state->prepare();
   state_ = std::move(state);
 }
 
-SegmentTracer::SegmentTracer(const DenseGrid& grid, const SegmentSettings& settings) {
-  auto state = std::make_unique<State>();
-  state->settings = settings;
-  state->grid = grid;
-  if (settings.traversal != Traversal::kUniform)
-    state->octree.emplace(grid, OctreeSettings{.store_leaves = false, .threads = settings.threads});
-  state->lattice = grid.lattice();
-  state->rim = detail::find_rim(grid.lattice(), grid.samples());
-  state_ = std::move(state);
-}
+SegmentTracer::SegmentTracer(const DenseGrid& grid, const SegmentSettings& settings)
+    : SegmentTracer(std::make_unique<State>(State{.settings = settings, .grid = grid})) {}
 
-SegmentTracer::SegmentTracer(const MinMaxOctree& octree, const SegmentSettings& settings) {
-  auto state = std::make_unique<State>();
+SegmentTracer::SegmentTracer(const MinMaxOctree& octree, const SegmentSettings& settings)
+    : SegmentTracer(std::make_unique<State>(
+          State{.settings = settings, .grid = octree.grid(), .octree = octree})) {}
+
+SegmentTracer SegmentTracer::with(const SegmentSettings& settings) const {
+  auto state = std::make_unique<State>(*state_);
   state->settings = settings;
-  state->grid = octree.grid();
-  state->octree = octree;
-  state->lattice = octree.grid().lattice();
-  state->rim = detail::find_rim(state->lattice, octree.grid().samples());
-  state_ = std::move(state);
+  return SegmentTracer(std::move(state));
 }
 
 SegmentTracer::SegmentTracer(SegmentTracer&&) noexcept = default;
@@ -155,11 +204,10 @@ SegmentTracer& SegmentTracer::operator=(SegmentTracer&&) noexcept = default;
 SegmentTracer::~SegmentTracer() = default;
 
 const SegmentSettings& SegmentTracer::settings() const { return state_->settings; }
-std::uint64_t SegmentTracer::memory_bytes() const { return state_->index.memory_bytes(); }
-const SegmentIndex* SegmentTracer::index() const {
-  const bool has = state_->bricks && state_->settings.traversal == Traversal::kFast;
-  return has ? &state_->index : nullptr;
+std::uint64_t SegmentTracer::memory_bytes() const {
+  return state_->index ? state_->index->memory_bytes() : 0;
 }
+const std::shared_ptr<const SegmentIndex>& SegmentTracer::index() const { return state_->index; }
 bool SegmentTracer::is_free_beyond_box() const {
   return state_->rim.least > state_->settings.margin;
 }

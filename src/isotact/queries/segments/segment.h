@@ -98,20 +98,30 @@ struct SegmentIndex;  // segment_index.h
 // One field, one margin. Any number of threads may use it.
 class SegmentTracer {
  public:
+  // For kFast, builds an index that serves all margins within two cells of zero or, for another
+  // margin, this one.
   SegmentTracer(const BrickField& field, const SegmentSettings& settings = {});
-  // kUniform needs no octree; the other traversals make one.
+  // Takes an index, for example that of an asset, and builds none. Throws Error if it is not that
+  // of the field, does not serve the margin (SegmentIndex::serves), or if the traversal is not
+  // kFast, which alone uses one.
+  SegmentTracer(const BrickField& field, std::shared_ptr<const SegmentIndex> index,
+                const SegmentSettings& settings = {});
+  // kOctree makes an octree, kFast an index for the margin.
   SegmentTracer(const DenseGrid& grid, const SegmentSettings& settings = {});
   SegmentTracer(const MinMaxOctree& octree, const SegmentSettings& settings = {});
   SegmentTracer(SegmentTracer&&) noexcept;
   SegmentTracer& operator=(SegmentTracer&&) noexcept;
   ~SegmentTracer();
 
+  // Returns a tracer of the same field with other settings. It shares what both need: the index if
+  // it serves the margin, the octree, the grid.
+  SegmentTracer with(const SegmentSettings& settings) const;
+
   const SegmentSettings& settings() const;
   std::uint64_t memory_bytes() const;  // Memory of the prepared data.
-  // For tracers on other processors. index() returns the data that kFast prepared for a brick
-  // field, valid as long as this object, or nullptr otherwise. is_free_beyond_box() is true if no
-  // position outside the box is inside.
-  const SegmentIndex* index() const;
+  // Returns the index that kFast uses, or nullptr. That of a dense grid has no samples.
+  const std::shared_ptr<const SegmentIndex>& index() const;
+  // For tracers on other processors: true if no position outside the box is inside.
   bool is_free_beyond_box() const;
 
   // Writes the intervals in order, up to the capacity of the span, and returns their total number.
@@ -129,6 +139,8 @@ class SegmentTracer {
   // Stores the number of intervals of each segment after its entry in `first`.
   void trace_in_pieces(std::span<const Segment> segments, SegmentResults& results,
                        SegmentWork& counts) const;
+
+  explicit SegmentTracer(std::unique_ptr<State> state);
 
   std::unique_ptr<const State> state_;
 };

@@ -45,6 +45,7 @@ const BatchKernels& kernels_for([[maybe_unused]] SimdLevel level) {
 template <typename Visit>
 void for_each_table(BatchTables& t, Visit&& visit) {
   visit(t.active.raw);
+  visit(t.waiting.raw);
   visit(t.macros.raw);
   visit(t.near_macros.raw);
   visit(t.cells.raw);
@@ -73,6 +74,7 @@ BatchTracer::BatchTracer(const BrickField& field, const SegmentIndex& index, flo
   work_.blocks = index.blocks.data();
   work_.step = field.header().step;
   work_.margin = margin;
+  work_.shift = find_slab_shift(index, field.voxel_size(), margin);
   for (std::size_t i = 0; i < 12; ++i) work_.origin[i] = lattice_.origin[i % 3];
   work_.scale = 1 / lattice_.spacing;
   work_.places = places_;
@@ -83,8 +85,6 @@ BatchTracer::BatchTracer(const BrickField& field, const SegmentIndex& index, flo
   work_.tables = &tables_;
   work_.grow = grow_table;
   work_.grow_found = grow_found;
-  std::fill(std::begin(places_), std::end(places_), 0.0F);
-  std::fill(std::begin(paths_), std::end(paths_), BatchPath{});
 }
 
 BatchTracer::~BatchTracer() {
@@ -104,13 +104,18 @@ bool BatchTracer::make_path(BatchWork& work, std::size_t segment) {
   return true;
 }
 
-void BatchTracer::run(std::span<const Segment> segments, SegmentWork& counts) {
+void BatchTracer::run(std::span<const Segment> segments, Mode mode, SegmentWork& counts) {
   for_each_table(tables_, [](RawTable& table) { table.size = 0; });
   tables_.found.size = 0;
   segments_ = segments;
   std::fill(kind_, kind_ + segments.size(), kSimple);
+  // Whole groups of lanes are computed.
+  std::fill_n(places_ + 6 * segments.size(), kMostLanes, 0.0F);
+  std::fill_n(paths_ + segments.size(), kMostLanes, BatchPath{});
   work_.segments = &segments[0].from[0];
   work_.count = segments.size();
+  work_.done = mode == Mode::kAll ? nullptr : done_;
+  std::fill(done_, done_ + segments.size(), std::uint8_t{0});
   work_.nodes = work_.looks = work_.cubics = 0;
   kernels_.run(work_);
   counts += {work_.nodes, work_.looks, work_.cubics};

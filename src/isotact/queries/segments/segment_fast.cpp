@@ -31,12 +31,14 @@ struct SlabPart {
   Part part;
   bool is_below, is_above;  // Side of the path's origin.
 };
-SlabPart clip_to_slab(const SegmentSlab& slab, const SegmentPath& path, const Part& part) {
+SlabPart clip_to_slab(const SegmentSlab& slab, float shift, const SegmentPath& path,
+                      const Part& part) {
   float at = slab.normal[0] * path.origin[0], slope = slab.normal[0] * path.direction[0];
   for (int axis = 1; axis < 3; ++axis) {
     at += slab.normal[axis] * path.origin[axis];
     slope += slab.normal[axis] * path.direction[axis];
   }
+  at -= shift;
   SlabPart result{part, at<slab.least, at> slab.most};
   if (std::abs(slope) < kAlongSlab) {
     if (at < slab.least - 1 || at > slab.most + 1) result.part = {1, 0};
@@ -55,14 +57,64 @@ struct CellPart {
   Part part;
 };
 
+// The corners of fine cells: `block` is the one of the index, `in` the cell in its coarse cell.
+
+struct BrickSource {
+  BrickCells cells;
+  const SegmentIndex& index;
+
+  const Index3& size() const { return cells.field().lattice().cells; }
+  bool load(const IndexedCell& cell, unsigned block, const std::int32_t* in, Axes,
+            float* corner) const {
+    cells.load_fine(cell, index.blocks[cell.first_block + block], in, corner);
+    return true;
+  }
+  void prefetch(const IndexedCell& cell, unsigned block, Axes) const {
+    const SampleBlock* const at = index.blocks.data() + cell.first_block + block;
+    __builtin_prefetch(at);
+    __builtin_prefetch(at->correction + 64);
+  }
+};
+
+struct GridSource {
+  const DenseGrid& grid;
+
+  const Index3& size() const { return grid.lattice().cells; }
+  // The last coarse cells reach beyond the grid, where walks of cells end.
+  bool load(const IndexedCell&, unsigned, const std::int32_t*, Axes at, float* corner) const {
+    const Index3& size = grid.lattice().cells;
+    const Index3 c{static_cast<std::int32_t>(at.v[0]), static_cast<std::int32_t>(at.v[1]),
+                   static_cast<std::int32_t>(at.v[2])};
+    if (c[0] >= size[0] || c[1] >= size[1] || c[2] >= size[2]) return false;
+    load_corners(grid, c, corner);
+    return true;
+  }
+  void prefetch(const IndexedCell&, unsigned, Axes at) const {
+    const Index3& size = grid.lattice().cells;
+    Index3 c{};
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      c[axis] = std::clamp(static_cast<std::int32_t>(at.v[axis]), 0, size[axis] - 1);
+    const std::size_t nx = static_cast<std::size_t>(size[0]) + 1,
+                      plane = nx * (static_cast<std::size_t>(size[1]) + 1);
+    const float* const first =
+        grid.samples().data() + flat_index(node_counts(grid.lattice()), c[0], c[1], c[2]);
+    __builtin_prefetch(first);
+    __builtin_prefetch(first + nx);
+    __builtin_prefetch(first + plane);
+    __builtin_prefetch(first + plane + nx);
+  }
+};
+
 // Cells wait, and their memory is prefetched; if all intervals are requested, those of a whole
 // path.
+template <typename Source>
 class IndexedWalk {
  public:
-  IndexedWalk(const BrickField& field, const SegmentIndex& index, const SegmentPath& path,
+  IndexedWalk(const Source& source, const SegmentIndex& index, float shift, const SegmentPath& path,
               const CellSettings& settings, IntervalSink& sink, SegmentWork& counts)
-      : cells_(field),
+      : source_(source),
         index_(index),
+        shift_(shift),
         path_(path),
         lanes_(lanes_of(path)),
         settings_(settings),
@@ -90,7 +142,10 @@ class IndexedWalk {
       const Axes plane = macro + select(inverse_ >= zero, Axes(size), Axes(1 - size));
       const float leave = find_least((plane * side - origin_) * inverse_);
       ++counts_.nodes;
-      if (leave <= u) return false;  // At the box's side.
+      if (leave <= u) {  // At the box's side.
+        if (u < find_exit() || !is_started_) return false;
+        break;
+      }
       if (free == 0)
         walk_macro(index_.place_of(number), {u, std::min(leave, 1.0F)});
       else if (u <= 0)
@@ -106,6 +161,15 @@ class IndexedWalk {
   }
 
  private:
+  // The time at which a walk of cells leaves the lattice.
+  float find_exit() const {
+    const Index3& cells = source_.size();
+    const float top[3] = {static_cast<float>(cells[0]), static_cast<float>(cells[1]),
+                          static_cast<float>(cells[2])};
+    return find_least((select(inverse_ >= Axes(0.0F), make_axes(top, 0), Axes(0.0F)) - origin_) *
+                      inverse_);
+  }
+
   void set_first_side(bool inside) {
     if (is_started_) return;
     is_started_ = true;
@@ -120,7 +184,7 @@ class IndexedWalk {
 
   void walk_macro(std::uint32_t place, const Part& whole) {
     const IndexedMacro& macro = index_.occupied_macros[place];
-    const SlabPart slab = clip_to_slab(macro.slab, path_, whole);
+    const SlabPart slab = clip_to_slab(macro.slab, shift_, path_, whole);
     if (!is_started_) set_first_side(whole, slab, macro.inside);
     if (!(slab.part.from <= slab.part.to) || sink_.is_done()) return;
     const MacroMasks& masks = index_.masks[place];
@@ -170,7 +234,7 @@ class IndexedWalk {
     for (std::size_t i = 0; i < waiting_count_; ++i) {
       CellPart next = waiting_[i];
       ++counts_.nodes;
-      const SlabPart slab = clip_to_slab(next.cell->slab, path_, next.part);
+      const SlabPart slab = clip_to_slab(next.cell->slab, shift_, path_, next.part);
       if (!is_started_ && kept == 0) set_first_side(next.part, slab, next.cell->inside);
       if (!(slab.part.from <= slab.part.to)) continue;
       next.part = slab.part;
@@ -189,10 +253,8 @@ class IndexedWalk {
     const Axes in = ((origin_ + Axes(next.part.from) * direction_) - next.lower) *
                     Axes(1.0F / kIndexBlockCells);
     const unsigned bit = 1U << (bits_of(in >= Axes(1.0F)) & 7U);
-    const auto before = static_cast<unsigned>(__builtin_popcount(cell.blocks & (bit - 1)));
-    const SampleBlock* block = index_.blocks.data() + cell.first_block + before;
-    __builtin_prefetch(block);
-    __builtin_prefetch(block->correction + 64);
+    source_.prefetch(cell, static_cast<unsigned>(__builtin_popcount(cell.blocks & (bit - 1))),
+                     origin_ + Axes(next.part.from) * direction_);
   }
 
   void look_at(const IndexedCell& cell, Axes lower, const Part& part) {
@@ -216,10 +278,10 @@ class IndexedWalk {
       if (part.from <= 0) set_first_side((cell.inside_blocks & bit) != 0);
       return;
     }
-    is_started_ = true;  // The test of the first cell gives the side.
     const auto before = static_cast<unsigned>(__builtin_popcount(cell.blocks & (bit - 1)));
     float corner[8];
-    cells_.load_fine(cell, index_.blocks[cell.first_block + before], c, corner);
+    if (!source_.load(cell, before, c, at, corner)) return;
+    is_started_ = true;  // The test of the first cell gives the side.
     look_at_cell(path_, find_span(at, 1), corner, settings_, sink_, counts_);
   }
 
@@ -243,8 +305,9 @@ class IndexedWalk {
                    std::abs(b[3]) < largest * kDoubtful;
   }
 
-  BrickCells cells_;
+  const Source& source_;
   const SegmentIndex& index_;
+  float shift_;
   const SegmentPath& path_;
   PathLanes<float> lanes_;
   const CellSettings& settings_;
@@ -261,9 +324,21 @@ class IndexedWalk {
 void walk_indexed(const BrickField& field, const SegmentIndex& index, const SegmentPath& path,
                   const CellSettings& settings, IntervalSink& sink, SegmentWork& counts) {
   const IntervalSink before = sink;
-  if (IndexedWalk(field, index, path, settings, sink, counts).run()) return;
+  const BrickSource source{BrickCells(field), index};
+  const float shift = find_slab_shift(index, field.voxel_size(), settings.margin);
+  if (IndexedWalk(source, index, shift, path, settings, sink, counts).run()) return;
   sink = before;
-  walk_brick_tree(field, path, settings, sink, counts);
+  walk_brick_tree(field, {}, path, settings, sink, counts);
+}
+
+void walk_indexed(const DenseGrid& grid, const SegmentIndex& index, const SegmentPath& path,
+                  const CellSettings& settings, IntervalSink& sink, SegmentWork& counts) {
+  const IntervalSink before = sink;
+  const GridSource source{grid};
+  const float shift = find_slab_shift(index, grid.lattice().spacing, settings.margin);
+  if (IndexedWalk(source, index, shift, path, settings, sink, counts).run()) return;
+  sink = before;
+  walk_dense(grid, path, settings, sink, counts);
 }
 
 }  // namespace isotact::detail

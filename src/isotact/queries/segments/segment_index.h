@@ -1,6 +1,9 @@
-// The data that makes segments fast on a brick field: a small index of the position of one
-// isosurface. It is plain data, also for tracers on other processors
-// (gpu/segments/segment_tracer.h). SegmentTracer builds and owns it.
+// The data that makes segments fast: a small index of the position of a field's isosurfaces near
+// one value. It is one flat, pointer-free buffer: a section of asset files, a memory map, and plain
+// data for tracers on other processors (gpu/segments/segment_tracer.h).
+//
+//   auto index = std::make_shared<const SegmentIndex>(build_segment_index(field));
+//   const SegmentTracer all(field, index), first(field, index, {.mode = Mode::kFirst});
 //
 // It has three levels. For each macro cell, 4^3 coarse cells, and each of the eight octants of
 // directions, it stores the size of a cube of macro cells into that octant without isosurface. For
@@ -10,18 +13,26 @@
 // memory. The levels above the coarse cells fit into the second cache.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <optional>
+#include <span>
+#include <string>
 
+#include "isotact/base/parallel.h"
 #include "isotact/export.h"
+#include "isotact/field/flat_buffer.h"
+#include "isotact/field/io/asset.h"
 #include "isotact/field/models/brick_field.h"
 
 namespace ISOTACT_PUBLIC isotact {
 
 // Two planes that enclose an isosurface within a box (detail/segment_slab.h).
 struct SegmentSlab {
-  float normal[3];    // g, the gradient of the field in cells.
-  float least, most;  // Bounds of g . x, with x in fine cells of the lattice.
+  float normal[3];  // g, the gradient of the field in cells.
+  // Bounds of g . x, with x in fine cells of the lattice, of the isosurface at the index's centre.
+  // Those of another isosurface are larger by the difference of their values in cells.
+  float least, most;
 };
 
 // A path whose g . x changes by less is almost parallel to the planes. It is taken as a whole, or
@@ -71,30 +82,98 @@ struct MacroMasks {
   std::uint64_t inside;  // Inside bits of the cells that are not indexed.
 };
 
-struct SegmentIndex {
-  Index3 macros{};  // Numbers per axis.
-  // One value per macro cell, x fastest, for one octant after the other. 0: it has indexed cells.
-  // Otherwise it lies on one side, inside if negative. So do all macro cells of a cube with this
-  // number of macro cells per side. The cube has the macro cell at its corner and reaches into the
-  // octant. Bits 0, 1, 2 of the octant mean: down along x, y, z.
-  std::vector<std::int8_t> free_cubes;
-  std::vector<std::uint64_t> occupied;  // One bit per macro cell.
-  std::vector<std::uint32_t> rank;      // Number of bits set before each word.
-  std::vector<IndexedMacro> occupied_macros;
-  std::vector<MacroMasks> masks;  // Masks of occupied macro cells.
-  std::vector<IndexedCell> cells;
-  std::vector<SampleBlock> blocks;
+// The start of the flat buffer of an index. Offsets count from it; each part begins at the next
+// multiple of 64, with zeros between. Every number is little endian.
+struct SegmentIndexHeader {
+  char magic[8];  // "ISOINDEX"
+  std::uint32_t version;
+  std::uint32_t macro_cells;  // Fine cells along a macro cell.
+  double center, reach;       // Metres.
+  std::int32_t cells[3];      // Fine cells of the field.
+  std::int32_t macros[3];
+  std::uint32_t occupied_count, cell_count, block_count;
+  std::uint32_t unused;
+  std::uint64_t field_header;  // hash_bytes of the field's header; 0: not that of a brick field.
+  std::uint64_t field_hash;    // hash_bytes of the field's buffer; likewise.
+  std::uint64_t total_bytes;
+  std::uint64_t free_cubes, occupied, rank, occupied_macros, masks, cell_offset, blocks;
+  std::uint8_t more[40];
+};
+static_assert(sizeof(SegmentIndexHeader) == 192 &&
+              offsetof(SegmentIndexHeader, field_header) == 72 &&
+              offsetof(SegmentIndexHeader, more) == 152);
 
-  std::uint64_t memory_bytes() const {
-    return free_cubes.size() + occupied.size() * 8 + rank.size() * 4 +
-           occupied_macros.size() * (sizeof(IndexedMacro) + sizeof(MacroMasks)) +
-           cells.size() * sizeof(IndexedCell) + blocks.size() * sizeof(SampleBlock);
+// An index serves all modes, and every margin from center - reach to center + reach: it has the
+// cells that any of these isosurfaces enters, and each slab is moved by the margin's distance from
+// the centre. Copies share the buffer.
+struct SegmentIndex {
+  FlatBuffer buffer{};
+  double center = 0, reach = 0;  // Metres.
+  Index3 macros{};               // Numbers per axis.
+  // One value per macro cell, x fastest, for one octant after the other, and four more, since four
+  // bytes are read at once. 0: it has indexed cells. Otherwise it lies on one side, inside if
+  // negative. So do all macro cells of a cube with this number of macro cells per side. The cube
+  // has the macro cell at its corner and reaches into the octant. Bits 0, 1, 2 of the octant mean:
+  // down along x, y, z.
+  std::span<const std::int8_t> free_cubes{};
+  std::span<const std::uint64_t> occupied{};  // One bit per macro cell.
+  std::span<const std::uint32_t> rank{};      // Number of bits set before each word.
+  std::span<const IndexedMacro> occupied_macros{};
+  std::span<const MacroMasks> masks{};  // Masks of occupied macro cells.
+  std::span<const IndexedCell> cells{};
+  std::span<const SampleBlock> blocks{};
+
+  const SegmentIndexHeader& header() const {
+    return *reinterpret_cast<const SegmentIndexHeader*>(buffer.bytes.data());
+  }
+  std::uint64_t memory_bytes() const { return buffer.bytes.size(); }
+  bool serves(double margin) const {
+    // Both ends count; cells are chosen with a thousand times this allowance for rounding.
+    const double off = margin < center ? center - margin : margin - center;
+    return !buffer.bytes.empty() && off <= reach * (1 + 1e-9);
   }
   std::uint32_t place_of(std::size_t macro) const {  // Index into occupied_macros.
     const std::uint64_t before = occupied[macro / 64] & ((std::uint64_t{1} << macro % 64) - 1);
     return rank[macro / 64] + static_cast<std::uint32_t>(__builtin_popcountll(before));
   }
 };
+
+// Margins that an index serves if nothing else is said, in cells on both sides of its centre.
+inline constexpr double kIndexReach = 2;
+
+struct SegmentIndexSettings {
+  double center = 0;              // Metres.
+  std::optional<double> reach{};  // Metres; kIndexReach cells if there is none.
+  Threads threads{};
+};
+
+// The same field and settings give the same bytes for any number of threads. Throws Error for a
+// center or a reach that is not finite, and for a negative reach.
+SegmentIndex build_segment_index(const BrickField& field,
+                                 const SegmentIndexSettings& settings = {});
+
+// Returns the index of a field that was edited (field/build/edit_field.h), byte for byte as
+// build_segment_index makes it. The macro cells around which the two fields have the same bytes are
+// copied. Throws Error if `earlier` is not the index of `earlier_field`. Fields of different
+// lattices share nothing: all is built.
+SegmentIndex update_segment_index(const BrickField& field, const BrickField& earlier_field,
+                                  const SegmentIndex& earlier, Threads threads = {});
+
+// Returns what is wrong with bytes that claim to be an index, or nothing. kHeader reads all but the
+// samples; that keeps every traversal inside the buffer. kDeep also checks the zeros between parts.
+std::optional<std::string> find_segment_index_flaw(std::span<const std::byte> bytes,
+                                                   Check check = Check::kDeep);
+// Opens a buffer. Throws Error if it has a flaw.
+SegmentIndex open_segment_index(const FlatBuffer& buffer, Check check = Check::kDeep);
+// Returns true if an index was built from this field. kHeader compares the headers, kDeep all bytes
+// of the field.
+bool belongs_to(const SegmentIndex& index, const BrickField& field, Check check = Check::kDeep);
+
+// The section of asset files (field/io/asset.h). Returns nothing if the asset has none, or if its
+// index belongs to another field. Throws Error, with the file's name, for bytes with a flaw.
+std::optional<SegmentIndex> find_segment_index(const Asset& asset, Check check = Check::kDeep);
+// Adds the index, or replaces an existing one.
+void set_segment_index(Asset& asset, const SegmentIndex& index);
 
 // Threshold for the corners of a coarse cell without brick. Closer to zero, a brick beside it,
 // which computes the same values by other operations, may see another side. In fractions of the

@@ -32,8 +32,10 @@ float compute_rounding(const float* corner, float cells_a_metre) {
   return 2e-6F * largest * cells_a_metre;
 }
 
-bool find_mixed(SlabCells& cells) {
-  const float nearly = 1e-4F + cells.rounding;
+// Marks the cells that an isosurface of the band may enter, among the first of each axis.
+bool find_mixed(SlabCells& cells, float reach, const Index3& most = {8, 8, 8}) {
+  const float nearly = reach + 1e-4F + cells.rounding;
+  const unsigned row = (1U << static_cast<unsigned>(most[0])) - 1;
   std::uint16_t low[kBrickNodes][kBrickNodes], high[kBrickNodes][kBrickNodes];
   for (int z = 0; z < kBrickNodes; ++z)
     for (int y = 0; y < kBrickNodes; ++y) {
@@ -54,7 +56,8 @@ bool find_mixed(SlabCells& cells) {
     for (int y = 0; y < kBrickCells; ++y) {
       const unsigned in = low[z][y] | low[z][y + 1] | low[z + 1][y] | low[z + 1][y + 1];
       const unsigned out = high[z][y] | high[z][y + 1] | high[z + 1][y] | high[z + 1][y + 1];
-      cells.mixed[z][y] = static_cast<std::uint8_t>(in & out);
+      cells.mixed[z][y] =
+          static_cast<std::uint8_t>(z < most[2] && y < most[1] ? in & out & row : 0U);
       any |= cells.mixed[z][y];
     }
   return any != 0;
@@ -138,19 +141,48 @@ float compute_slack_of_corners(const SlabCells& cells) {
 }  // namespace
 
 bool load_slab_cells(const BrickField& field, const Index3& coarse, std::uint32_t brick,
-                     float margin, SlabCells& cells) {
+                     const IsoBand& band, SlabCells& cells) {
   cells.lower = {coarse[0] * kBrickCells, coarse[1] * kBrickCells, coarse[2] * kBrickCells};
   cells.is_fine = brick != BrickField::kNoBrick;
   const auto cells_a_metre = static_cast<float>(1 / field.voxel_size());
   if (cells.is_fine) {
     cells.rounding = compute_rounding(field.bricks()[brick].corner, cells_a_metre);
-    load_nodes(field.bricks()[brick], field.header().step, margin, cells_a_metre, cells);
-    return find_mixed(cells);
+    load_nodes(field.bricks()[brick], field.header().step, band.center, cells_a_metre, cells);
+    return find_mixed(cells, band.reach);
   }
   BrickCells(field).load_coarse(coarse, cells.corner);
   cells.rounding = compute_rounding(cells.corner, cells_a_metre);
-  for (float& c : cells.corner) c = (c - margin) * cells_a_metre;
+  for (float& c : cells.corner) c = (c - band.center) * cells_a_metre;
   return true;
+}
+
+bool load_slab_cells(const DenseGrid& grid, const Index3& coarse, const IsoBand& band,
+                     SlabCells& cells) {
+  const Index3& size = grid.lattice().cells;
+  const auto cells_a_metre = static_cast<float>(1 / grid.lattice().spacing);
+  cells.lower = {coarse[0] * kBrickCells, coarse[1] * kBrickCells, coarse[2] * kBrickCells};
+  cells.is_fine = true;
+  Index3 most{};
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    most[axis] = std::min(kBrickCells, size[axis] - cells.lower[axis]);
+  // Nodes beyond the grid repeat its last ones; their cells are never mixed.
+  float least = HUGE_VALF, largest = -HUGE_VALF;
+  for (std::int32_t z = 0; z < kBrickNodes; ++z)
+    for (std::int32_t y = 0; y < kBrickNodes; ++y)
+      for (std::int32_t x = 0; x < kBrickNodes; ++x) {
+        const float value = (grid.node_value(cells.lower[0] + std::min(x, most[0]),
+                                             cells.lower[1] + std::min(y, most[1]),
+                                             cells.lower[2] + std::min(z, most[2])) -
+                             band.center) *
+                            cells_a_metre;
+        cells.node[z][y][x] = value;
+        least = std::min(least, value);
+        largest = std::max(largest, value);
+      }
+  // As compute_rounding, of values that were given less margin.
+  cells.rounding = 2e-6F * (std::max(largest, -least) + std::abs(band.center) * cells_a_metre);
+  const float nearly = band.reach + 1e-4F + cells.rounding;
+  return least <= nearly && largest >= -nearly && find_mixed(cells, band.reach, most);
 }
 
 SegmentSlab fit_slab(const SlabCells* const* cells, std::size_t count, float slack) {

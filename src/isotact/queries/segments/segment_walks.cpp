@@ -5,20 +5,6 @@
 namespace isotact::detail {
 namespace {
 
-void load_corners(const DenseGrid& grid, const Index3& c, float* corner) {
-  for (std::int32_t i = 0; i < 8; ++i)
-    corner[i] = grid.node_value(c[0] + (i & 1), c[1] + (i >> 1 & 1), c[2] + (i >> 2));
-}
-
-// Returns the distance in cells from a cell at which the field can reach margin, from its corners:
-// the difference of the nearest of them, divided by the steepest slope. Zero for cells on both
-// sides. A corner is within a diagonal of any point of its cell, and slopes and times are rounded.
-float find_free_cells(const float* corner, float margin, float cells_a_value) {
-  float least = HUGE_VALF;
-  for (int i = 0; i < 8; ++i) least = std::min(least, std::abs(corner[i] - margin));
-  return least * cells_a_value * 0.999F - 0.01F;
-}
-
 // Skips a block whose side is known.
 bool skip_block(CellWalk& walk, const Index3& lower, const Index3& upper, bool inside,
                 IntervalSink& sink) {
@@ -39,26 +25,12 @@ void walk_dense(const DenseGrid& grid, const SegmentPath& path, const CellSettin
   } while (!sink.is_done() && walk.leave_cell());
 }
 
-void walk_octree(const MinMaxOctree& octree, bool from_root, const SegmentPath& path,
-                 const CellSettings& settings, IntervalSink& sink, SegmentWork& counts) {
+void walk_octree(const MinMaxOctree& octree, const SegmentPath& path, const CellSettings& settings,
+                 IntervalSink& sink, SegmentWork& counts) {
   const DenseGrid& grid = octree.grid();
   CellWalk walk(path, grid.lattice().cells);
-  const float cells_a_value = static_cast<float>(1 / (grid.lipschitz() * grid.lattice().spacing));
   bool goes_on = true;
   while (goes_on && !sink.is_done()) {
-    if (!from_root) {
-      float corner[8];
-      load_corners(grid, walk.cell(), corner);
-      const int inside = static_cast<int>(
-          std::count_if(corner, corner + 8, [&](float c) { return c <= settings.margin; }));
-      const float free =
-          inside == 0 || inside == 8 ? find_free_cells(corner, settings.margin, cells_a_value) : 0;
-      const BoxSpan<float> span = walk.span(walk.cell(), 1);
-      look_at_cell(walk.path(), span, corner, settings, sink, counts);
-      // From the exit of the cell; shorter distances are not worth a jump.
-      goes_on = free > 3 ? walk.skip_to(span.out + free / path.cells_a_time) : walk.leave_cell();
-      continue;
-    }
     const OctreeSkip skip =
         octree.compute_largest_skip(walk.cell(), static_cast<double>(settings.margin));
     counts.nodes += static_cast<std::uint64_t>(octree.level_count() -
@@ -76,9 +48,21 @@ void walk_octree(const MinMaxOctree& octree, bool from_root, const SegmentPath& 
 
 namespace {
 
+// Returns the size of the largest block around a cell of a brick that lies on one side; 0: none.
+std::int32_t find_brick_block(const BrickTree& tree, const Index3& cell, double margin,
+                              BlockSide& side, SegmentWork& counts) {
+  const Index3 c{cell[0] & 7, cell[1] & 7, cell[2] & 7};
+  ++counts.nodes;
+  side = classify(tree.four[flat_index({2, 2, 2}, c[0] >> 2, c[1] >> 2, c[2] >> 2)], margin);
+  if (side != BlockSide::kMixed) return 4;
+  ++counts.nodes;
+  side = classify(tree.two[flat_index({4, 4, 4}, c[0] >> 1, c[1] >> 1, c[2] >> 1)], margin);
+  return side != BlockSide::kMixed ? 2 : 0;
+}
+
 // Walks one coarse cell, through its brick if it has one. Returns false if the path ends.
-bool walk_coarse_cell(const BrickCells& cells, CellWalk& walk, const CellSettings& settings,
-                      IntervalSink& sink, SegmentWork& counts) {
+bool walk_coarse_cell(const BrickCells& cells, std::span<const BrickTree> trees, CellWalk& walk,
+                      const CellSettings& settings, IntervalSink& sink, SegmentWork& counts) {
   const Index3 coarse{walk.cell()[0] >> 3, walk.cell()[1] >> 3, walk.cell()[2] >> 3};
   const Index3 lower{coarse[0] << 3, coarse[1] << 3, coarse[2] << 3};
   const std::uint32_t number = cells.field().brick_at(coarse);
@@ -90,9 +74,23 @@ bool walk_coarse_cell(const BrickCells& cells, CellWalk& walk, const CellSetting
   }
   const Brick& brick = cells.field().bricks()[number];
   while (!sink.is_done()) {
-    cells.load_fine(brick, walk.cell(), corner);
-    look_at_cell(walk.path(), walk.span(walk.cell(), 1), corner, settings, sink, counts);
-    if (!walk.leave_cell()) return false;
+    BlockSide side = BlockSide::kMixed;
+    const std::int32_t size =
+        trees.empty() ? 0
+                      : find_brick_block(trees[number], walk.cell(),
+                                         static_cast<double>(settings.margin), side, counts);
+    if (size > 0) {
+      Index3 first{}, last{};
+      for (std::size_t axis = 0; axis < 3; ++axis) {
+        first[axis] = walk.cell()[axis] & ~(size - 1);
+        last[axis] = first[axis] + size;
+      }
+      if (!skip_block(walk, first, last, side == BlockSide::kInside, sink)) return false;
+    } else {
+      cells.load_fine(brick, walk.cell(), corner);
+      look_at_cell(walk.path(), walk.span(walk.cell(), 1), corner, settings, sink, counts);
+      if (!walk.leave_cell()) return false;
+    }
     const Index3& c = walk.cell();
     if (c[0] >> 3 != coarse[0] || c[1] >> 3 != coarse[1] || c[2] >> 3 != coarse[2]) break;
   }
@@ -134,12 +132,47 @@ void walk_bricks(const BrickField& field, const SegmentPath& path, const CellSet
                  IntervalSink& sink, SegmentWork& counts) {
   const BrickCells cells(field);
   CellWalk walk(path, field.lattice().cells);
-  while (!sink.is_done() && walk_coarse_cell(cells, walk, settings, sink, counts)) {
+  while (!sink.is_done() && walk_coarse_cell(cells, {}, walk, settings, sink, counts)) {
   }
 }
 
-void walk_brick_tree(const BrickField& field, const SegmentPath& path, const CellSettings& settings,
-                     IntervalSink& sink, SegmentWork& counts) {
+std::vector<BrickTree> build_brick_trees(const BrickField& field, Threads threads) {
+  std::vector<BrickTree> trees(field.bricks().size());
+  const Index3 coarse = field.coarse_lattice().cells;
+  const auto add = [&](const Index3& cell, std::uint32_t brick) {
+    float node[kBrickSamples];
+    field.cell_nodes(cell, node);
+    float largest = 0;
+    for (const float c : field.bricks()[brick].corner) largest = std::max(largest, std::abs(c));
+    const float slack = 4e-6F * largest;  // As segment_slab.cpp bounds the rounding, twice.
+    BrickTree& tree = trees[brick];
+    for (std::int32_t k = 0; k < 64; ++k) {
+      const std::int32_t x = 2 * (k & 3), y = 2 * (k >> 2 & 3), z = 2 * (k >> 4);
+      ValueRange range{node[first_sample(x, y, z)], node[first_sample(x, y, z)]};
+      for (std::int32_t i = 0; i < 27; ++i) {
+        const float value = node[first_sample(x + i % 3, y + i / 3 % 3, z + i / 9)];
+        range = unite(range, {value, value});
+      }
+      tree.two[k] = {range.min - slack, range.max + slack};
+      ValueRange& four = tree.four[(k & 3) / 2 + (k >> 2 & 3) / 2 * 2 + (k >> 4) / 2 * 4];
+      four = x % 4 + y % 4 + z % 4 == 0 ? tree.two[k] : unite(four, tree.two[k]);
+    }
+  };
+  parallel_for(
+      static_cast<std::size_t>(coarse[2]), 1, threads, [&](std::size_t begin, std::size_t end) {
+        for (auto z = static_cast<std::int32_t>(begin); z < static_cast<std::int32_t>(end); ++z)
+          for (std::int32_t y = 0; y < coarse[1]; ++y)
+            for (std::int32_t x = 0; x < coarse[0]; ++x)
+              if (const std::uint32_t brick = field.brick_at({x, y, z});
+                  brick != BrickField::kNoBrick)
+                add({x, y, z}, brick);
+      });
+  return trees;
+}
+
+void walk_brick_tree(const BrickField& field, std::span<const BrickTree> trees,
+                     const SegmentPath& path, const CellSettings& settings, IntervalSink& sink,
+                     SegmentWork& counts) {
   const BrickCells cells(field);
   CellWalk walk(path, field.lattice().cells);
   bool goes_on = true;
@@ -148,7 +181,7 @@ void walk_brick_tree(const BrickField& field, const SegmentPath& path, const Cel
     const TreeSkip skip =
         find_tree_skip(field, coarse, static_cast<double>(settings.margin), counts);
     goes_on = skip.side == BlockSide::kMixed
-                  ? walk_coarse_cell(cells, walk, settings, sink, counts)
+                  ? walk_coarse_cell(cells, trees, walk, settings, sink, counts)
                   : skip_block(walk, skip.lower, skip.upper, skip.side == BlockSide::kInside, sink);
   }
 }

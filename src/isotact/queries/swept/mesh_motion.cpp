@@ -38,14 +38,14 @@ constexpr std::uint32_t kRoot = 0xffffffffU;
 
 struct Pair {
   Part a, b;
-  double gap;  // metres: they have at least this distance in the interval
+  double gap;  // metres: they have at least this distance in the interval; perhaps negative
 };
 
 struct Box {
-  Vec3 center, axis[3];  // unit but for rounding
-  double half[3];
-  double slack;  // metres: all points are as near to the box
-  std::uint32_t child;
+  Vec3 center{}, axis[3]{};  // unit but for rounding
+  double half[3]{};
+  double slack = 0;  // metres: all points are as near to the box
+  std::uint32_t child = 0;
 
   bool is_block() const { return (child & detail::kBlockBit) != 0; }
   double radius() const {
@@ -126,6 +126,8 @@ Vec3 normal_of(const Corners& c) {
   return sq > 0 ? n * (1 / std::sqrt(sq)) : Vec3{};
 }
 
+double size_of(const Bvh& bvh) { return length(extent(to_double(bvh.bounds()))); }
+
 double furthest_of(const Bvh& bvh) {
   const Aabb box = to_double(bvh.bounds());
   return length(max(box.lower * -1.0, box.upper));
@@ -140,17 +142,29 @@ struct Span {
   double duration() const { return to - from; }
 };
 
-// What both searches share. A pair is of no use if its gap is above cut().
+// A mesh or a half-space.
+struct Ground {
+  const Bvh* mesh = nullptr;
+  const PlaneField* plane = nullptr;
+
+  double furthest() const {
+    return plane != nullptr ? std::abs(plane->offset) : furthest_of(*mesh);
+  }
+  bool is_empty() const { return plane == nullptr && mesh->nodes().empty(); }
+};
+
+// What both searches share. A pair is of no use if its gap is above cut(). In pairs with a
+// half-space its part is the root, and the gap is that along its normal.
 class MotionSearch {
  public:
-  MotionSearch(const Bvh& a, const Bvh& b, const ShellMotion& motion, std::uint64_t max_tests)
+  MotionSearch(const Ground& a, const Bvh& b, const ShellMotion& motion, std::uint64_t max_tests)
       : a_(a),
         b_(b),
         curve_(motion),
         max_tests_(max_tests),
         // Maps have rotations that are rounded, and sums of some twenty products of coordinates.
         rounding_(curve_.rounding() +
-                  0x1p-44 * (furthest_of(a) + 2 * furthest_of(b) + length(curve_.at(0).offset) +
+                  0x1p-44 * (a.furthest() + 2 * furthest_of(b) + length(curve_.at(0).offset) +
                              length(curve_.at(1).offset))) {}
   virtual ~MotionSearch() = default;
   MotionSearch(const MotionSearch&) = delete;
@@ -165,15 +179,39 @@ class MotionSearch {
   virtual void leave([[maybe_unused]] double gap) {}
 
   void search(const Vec3& direction) {
-    pairs_.assign(1, {{kRoot, false}, {kRoot, false}, 0});
+    pairs_.assign(1, {{kRoot, false}, {kRoot, false}, -kInfinity});
     descend({0, 1, curve_.at(0), curve_.at(1), 0, direction}, 0, 1);
   }
 
-  std::array<Corners, 2> place(const Pair& pair, const AffineMap& map) const {
-    return {corners_of(a_, pair.a.index), move(map, corners_of(b_, pair.b.index))};
+  // The pair of triangles that may be nearest.
+  const Pair* find_least(std::size_t begin) const {
+    const Pair* best = nullptr;
+    for (std::size_t i = begin; i < pairs_.size(); ++i)
+      if (pairs_[i].b.is_triangle && (best == nullptr || pairs_[i].gap < best->gap))
+        best = &pairs_[i];
+    return best;
   }
 
-  const Bvh &a_, &b_;
+  // Nearest points of a pair of triangles at a time; of a half-space, below the lowest corner.
+  TriangleDistance find_nearest(const Pair& pair, const AffineMap& map) const {
+    const Corners b = move(map, corners_of(b_, pair.b.index));
+    return a_.plane != nullptr ? find_lowest(b)
+                               : compute_triangle_distance(corners_of(*a_.mesh, pair.a.index), b);
+  }
+  TriangleDistance find_lowest(const Corners& b) const {
+    TriangleDistance lowest{kInfinity, {}, {}};
+    for (const Vec3& c : b)
+      if (const double value = a_.plane->value(c); value < lowest.distance)
+        lowest = {value, c - a_.plane->normal * value, c};
+    lowest.distance = std::max(lowest.distance, 0.0);
+    return lowest;
+  }
+  std::uint32_t number_in_a(const Pair& pair) const {
+    return a_.plane != nullptr ? kNoTriangle : number_of(*a_.mesh, pair.a.index);
+  }
+
+  const Ground a_;
+  const Bvh& b_;
   const detail::MotionCurve curve_;
   const std::uint64_t max_tests_;
   const double rounding_;
@@ -211,15 +249,12 @@ class MotionSearch {
   // Of the pair that is nearest by what is known. Its boxes and those beside them are told apart
   // along this direction better than along the lines between their middles.
   Vec3 find_direction(const Span& span, std::size_t begin) const {
-    const Pair* best = nullptr;
-    for (std::size_t i = begin; i < pairs_.size(); ++i)
-      if (pairs_[i].a.is_triangle && (best == nullptr || pairs_[i].gap < best->gap))
-        best = &pairs_[i];
-    if (best == nullptr) return span.direction;
+    const Pair* best = find_least(begin);
+    if (best == nullptr || a_.plane != nullptr) return span.direction;
     const Corners b = corners_of(b_, best->b.index);
     const Corners b0 = move(span.first, b), b1 = move(span.last, b);
     const TriangleDistance near =
-        compute_triangle_distance(corners_of(a_, best->a.index), middle_of(b0, b1));
+        compute_triangle_distance(corners_of(*a_.mesh, best->a.index), middle_of(b0, b1));
     if (!(near.distance > rounding_)) return span.direction;
     return normalized(near.point_on_b - near.point_on_a);
   }
@@ -246,12 +281,13 @@ class MotionSearch {
         return;
       }
       ++tests_;
-      if (pair.a.is_triangle) {
+      if (pair.b.is_triangle) {
         pair.gap = std::max(pair.gap, find_triangle_gap(span, pair));
         keep_or_leave(pair);
         continue;
       }
-      const Box a = box_of(a_, pair.a), b = box_of(b_, pair.b);
+      const Box b = box_of(b_, pair.b), a = a_.plane != nullptr ? Box{.child = detail::kBlockBit}
+                                                                : box_of(*a_.mesh, pair.a);
       const double bend = bend_of(span, length(b.center - curve_.pivot()) + b.radius() + b.slack);
       pair.gap = std::max(pair.gap, find_box_gap(span, a, b, bend));
       if (pair.gap > cut()) {
@@ -275,10 +311,15 @@ class MotionSearch {
   }
 
   void open(const Pair& pair, const Box& a, const Box& b, bool b_is_larger) {
-    if (a.is_block() && b.is_block()) {
+    if (a_.plane != nullptr && b.is_block()) {
+      const std::uint32_t block_b = b.child & ~detail::kBlockBit;
+      const auto& of_b = b_.blocks()[block_b].triangle;
+      for (std::uint32_t k = 0; k < detail::kBlockWidth && of_b[k] != kNoTriangle; ++k)
+        open_.push_back({pair.a, {4 * block_b + k, true}, pair.gap});
+    } else if (a.is_block() && b.is_block()) {
       const std::uint32_t block_a = a.child & ~detail::kBlockBit,
                           block_b = b.child & ~detail::kBlockBit;
-      const auto &of_a = a_.blocks()[block_a].triangle, &of_b = b_.blocks()[block_b].triangle;
+      const auto &of_a = a_.mesh->blocks()[block_a].triangle, &of_b = b_.blocks()[block_b].triangle;
       for (std::uint32_t i = 0; i < detail::kBlockWidth && of_a[i] != kNoTriangle; ++i)
         for (std::uint32_t k = 0; k < detail::kBlockWidth && of_b[k] != kNoTriangle; ++k)
           open_.push_back({{4 * block_a + i, true}, {4 * block_b + k, true}, pair.gap});
@@ -287,7 +328,7 @@ class MotionSearch {
       for (std::uint32_t i = 0; i < count; ++i)
         open_.push_back({pair.a, {8 * b.child + i, false}, pair.gap});
     } else {
-      const std::uint32_t count = a_.oriented_nodes()[a.child].child_count;
+      const std::uint32_t count = a_.mesh->oriented_nodes()[a.child].child_count;
       for (std::uint32_t i = 0; i < count; ++i)
         open_.push_back({{8 * a.child + i, false}, pair.b, pair.gap});
     }
@@ -322,6 +363,11 @@ class MotionSearch {
       best = std::max(best, (gap - slack) * (gap > slack ? 1 - 0x1p-20 : 1));
       return best > enough;
     };
+    if (a_.plane != nullptr) {
+      const double d = a_.plane->offset;
+      return std::min(side_of(span.first, b, b0).lower, side_of(span.last, b, b1).lower) - d -
+             slack;
+    }
     if (length_sq(span.direction) > 0 && test(span.direction)) return best;
     if (line_sq > 0 && test(line * (1 / std::sqrt(line_sq)))) return best;
     for (const Vec3& axis : a.axis)
@@ -334,13 +380,28 @@ class MotionSearch {
     return best;
   }
 
+  // A box of B along the half-space's normal.
+  Range side_of(const AffineMap& map, const Box& b, const Vec3& middle) const {
+    const Vec3 turned = transpose(map.linear) * a_.plane->normal;
+    double reach = 0;
+    for (int k = 0; k < 3; ++k) reach += std::abs(dot(turned, b.axis[k])) * b.half[k];
+    const double at = dot(a_.plane->normal, middle);
+    return {at - reach, at + reach};
+  }
+
   // Along both normals and the line between the nearest points at the middle of both chords.
   double find_triangle_gap(const Span& span, const Pair& pair) const {
-    const Corners a = corners_of(a_, pair.a.index), b = corners_of(b_, pair.b.index);
+    const Corners b = corners_of(b_, pair.b.index);
     const Corners b0 = move(span.first, b), b1 = move(span.last, b);
     double radius_sq = 0;
     for (const Vec3& c : b) radius_sq = std::max(radius_sq, length_sq(c - curve_.pivot()));
     const double slack = bend_of(span, std::sqrt(radius_sq)) + rounding_;
+    if (a_.plane != nullptr) {
+      const Vec3& n = a_.plane->normal;
+      return std::min(range_along(n, b0).lower, range_along(n, b1).lower) - a_.plane->offset -
+             slack;
+    }
+    const Corners a = corners_of(*a_.mesh, pair.a.index);
     double best = -kInfinity;
     const double enough = cut();
     const auto test = [&](const Vec3& n) {
@@ -364,12 +425,12 @@ class MotionSearch {
 
 class FirstContactSearch : public MotionSearch {
  public:
-  FirstContactSearch(const Bvh& a, const Bvh& b, const ShellMotion& motion,
+  FirstContactSearch(const Ground& a, const Bvh& b, const ShellMotion& motion,
                      const MeshMotionSettings& settings)
       : MotionSearch(a, b, motion, settings.max_tests), s_(settings) {}
 
   MeshContactTime run() {
-    if (a_.nodes().empty() || b_.nodes().empty()) return result_;
+    if (a_.is_empty() || b_.nodes().empty()) return result_;
     if (!touches_at_start()) search({});
     result_.tests = tests_;
     if (gave_up_) {
@@ -390,10 +451,9 @@ class FirstContactSearch : public MotionSearch {
     const Pair* nearest = nullptr;
     double least = kInfinity;
     for (std::size_t i = begin; i < pairs_.size(); ++i) {
-      if (!pairs_[i].a.is_triangle) continue;
-      const auto placed = place(pairs_[i], span.last);
+      if (!pairs_[i].b.is_triangle) continue;
       ++tests_;
-      const double distance = compute_triangle_distance(placed[0], placed[1]).distance;
+      const double distance = find_nearest(pairs_[i], span.last).distance;
       if (distance < least) {
         least = distance;
         nearest = &pairs_[i];
@@ -408,55 +468,58 @@ class FirstContactSearch : public MotionSearch {
     result_.status = MeshMotionStatus::kContact;
     result_.time = span.from;
     result_.latest_time = span.to;
-    result_.triangle_a = number_of(a_, pair.a.index);
-    result_.triangle_b = number_of(b_, pair.b.index);
-    const auto placed = place(pair, span.first);
-    const TriangleDistance near = compute_triangle_distance(placed[0], placed[1]);
-    result_.point_on_a = near.point_on_a;
-    result_.point_on_b = near.point_on_b;
-    set_normal(placed, near);
+    set_places(pair, find_nearest(pair, span.first), span.first);
   }
 
-  // Triangles that overlap have no direction of their own.
-  void set_normal(const std::array<Corners, 2>& placed, const TriangleDistance& near) {
-    Vec3 n = near.point_on_a - near.point_on_b;
-    if (near.distance > rounding_ && length_sq(n) > 0) {
-      result_.normal = normalized(n);
-      return;
-    }
-    n = -normal_of(placed[0]);
-    if (length_sq(n) == 0) n = normal_of(placed[1]);
+  void set_places(const Pair& pair, const TriangleDistance& near, const AffineMap& map) {
+    result_.triangle_a = number_in_a(pair);
+    result_.triangle_b = number_of(b_, pair.b.index);
+    result_.point_on_a = near.point_on_a;
+    result_.point_on_b = near.point_on_b;
+    const Vec3 apart = near.point_on_a - near.point_on_b;
+    Vec3 n = normal_of(move(map, corners_of(b_, pair.b.index)));
+    if (a_.plane != nullptr)
+      n = -a_.plane->normal;
+    else if (near.distance > rounding_ && length_sq(apart) > 0)
+      n = normalized(apart);
+    else if (const Vec3 of_a = normal_of(corners_of(*a_.mesh, pair.a.index)); length_sq(of_a) > 0)
+      n = -of_a;  // triangles that share points have no direction of their own
     result_.normal = length_sq(n) > 0 ? n : Vec3{0, 1, 0};
   }
 
   // Poses at the ends are rotations in all models.
   bool touches_at_start() {
     const AffineMap map = curve_.at(0);
-    const MeshDistance at_start = compute_mesh_distance(
-        a_, b_, {to_quat(map.linear), map.offset},
-        {.max_distance = s_.margin + 2 * rounding_, .near_enough = s_.margin});
-    tests_ += at_start.tests;
-    if (!(at_start.distance <= s_.margin)) return false;
+    TriangleDistance near{kInfinity, {}, {}};
+    Pair pair{{kRoot, false}, {0, true}, 0};
+    if (a_.plane != nullptr) {
+      for (std::uint32_t i = 0; i < 4 * b_.blocks().size(); ++i) {
+        if (number_of(b_, i) == kNoTriangle) continue;
+        const TriangleDistance d = find_lowest(move(map, corners_of(b_, i)));
+        if (!(d.distance < near.distance)) continue;
+        near = d;
+        pair.b.index = i;
+      }
+    } else {
+      const MeshDistance d = compute_mesh_distance(
+          *a_.mesh, b_, {to_quat(map.linear), map.offset},
+          {.max_distance = s_.margin + 2 * rounding_, .near_enough = s_.margin});
+      tests_ += d.tests;
+      near = {d.distance, d.point_on_a, d.point_on_b};
+      if (near.distance <= s_.margin)
+        pair = {{find_lane(*a_.mesh, d.triangle_a), true}, {find_lane(b_, d.triangle_b), true}, 0};
+    }
+    if (!(near.distance <= s_.margin)) return false;
     result_.status = MeshMotionStatus::kContact;
     result_.time = result_.latest_time = 0;
-    result_.triangle_a = at_start.triangle_a;
-    result_.triangle_b = at_start.triangle_b;
-    result_.point_on_a = at_start.point_on_a;
-    result_.point_on_b = at_start.point_on_b;
-    const TriangleDistance near{at_start.distance, at_start.point_on_a, at_start.point_on_b};
-    if (near.distance > rounding_)
-      set_normal({}, near);
-    else
-      set_normal(
-          {find_corners(a_, at_start.triangle_a), move(map, find_corners(b_, at_start.triangle_b))},
-          near);
+    set_places(pair, near, map);
     return true;
   }
 
-  static Corners find_corners(const Bvh& bvh, std::uint32_t triangle) {
+  static std::uint32_t find_lane(const Bvh& bvh, std::uint32_t triangle) {
     std::uint32_t i = 0;
     while (number_of(bvh, i) != triangle) ++i;
-    return corners_of(bvh, i);
+    return i;
   }
 
   const MeshMotionSettings s_;
@@ -468,19 +531,21 @@ class FirstContactSearch : public MotionSearch {
 
 class ApproachSearch : public MotionSearch {
  public:
-  ApproachSearch(const Bvh& a, const Bvh& b, const ShellMotion& motion,
+  ApproachSearch(const Ground& a, const Bvh& b, const ShellMotion& motion,
                  const MeshApproachSettings& settings)
       : MotionSearch(a, b, motion, settings.max_tests),
-        tolerance_(settings.tolerance > 0 ? settings.tolerance
-                                          : 0x1p-20 * (length(extent(to_double(a.bounds()))) +
-                                                       length(extent(to_double(b.bounds()))))) {}
+        tolerance_(settings.tolerance > 0
+                       ? settings.tolerance
+                       : 0x1p-20 * ((a.mesh != nullptr ? size_of(*a.mesh) : 0) + size_of(b)) +
+                             0x1p-30 *
+                                 (length(curve_.at(0).offset) + length(curve_.at(1).offset))) {}
 
   MeshApproach run() {
-    if (a_.nodes().empty() || b_.nodes().empty()) {
+    if (a_.is_empty() || b_.nodes().empty()) {
       result_.lower_bound = kInfinity;
       return result_;
     }
-    find_near_time();
+    if (a_.plane == nullptr) find_near_time();
     const Vec3 apart = result_.point_on_b - result_.point_on_a;
     if (result_.distance > 0) search(length_sq(apart) > 0 ? normalized(apart) : Vec3{});
     result_.tests = tests_;
@@ -511,7 +576,7 @@ class ApproachSearch : public MotionSearch {
   void try_time(double time) {
     const AffineMap map = curve_.at(time);
     if (bound_shear(map.linear) > 1e-9) return;
-    const MeshDistance d = compute_mesh_distance(a_, b_, {to_quat(map.linear), map.offset},
+    const MeshDistance d = compute_mesh_distance(*a_.mesh, b_, {to_quat(map.linear), map.offset},
                                                  {.max_distance = result_.distance});
     tests_ += d.tests;
     if (!(d.distance < result_.distance)) return;
@@ -531,27 +596,34 @@ class ApproachSearch : public MotionSearch {
   }
 
   bool visit(const Span& span, std::size_t begin) override {
-    const Pair* best = nullptr;
-    for (std::size_t i = begin; i < pairs_.size(); ++i)
-      if (pairs_[i].a.is_triangle && (best == nullptr || pairs_[i].gap < best->gap))
-        best = &pairs_[i];
-    if (best != nullptr && best->gap <= cut()) {
-      const auto placed = place(*best, span.last);
-      ++tests_;
-      const TriangleDistance near = compute_triangle_distance(placed[0], placed[1]);
-      if (near.distance < result_.distance) {
-        result_.distance = near.distance;
-        result_.time = span.to;
-        result_.triangle_a = number_of(a_, best->a.index);
-        result_.triangle_b = number_of(b_, best->b.index);
-        result_.point_on_a = near.point_on_a;
-        result_.point_on_b = near.point_on_b;
-        if (near.distance == 0) return true;
-      }
+    // Of many pairs the most promising one is measured, of few all. The end of one interval is the
+    // beginning of the next.
+    constexpr std::size_t kFew = 16;
+    const Pair* best = find_least(begin);
+    if (best == nullptr) return false;
+    const bool are_few = pairs_.size() - begin <= kFew;
+    for (std::size_t i = begin; i < pairs_.size(); ++i) {
+      const Pair& pair = pairs_[i];
+      if ((!are_few && &pair != best) || !pair.b.is_triangle || pair.gap > cut()) continue;
+      if (span.from == 0) take(pair, span.first, 0);
+      take(pair, span.last, span.to);
+      if (result_.distance == 0) return true;
     }
     if (!can_halve(span))
       for (std::size_t i = begin; i < pairs_.size(); ++i) leave(pairs_[i].gap);
     return false;
+  }
+
+  void take(const Pair& pair, const AffineMap& map, double time) {
+    ++tests_;
+    const TriangleDistance near = find_nearest(pair, map);
+    if (!(near.distance < result_.distance)) return;
+    result_.distance = near.distance;
+    result_.time = time;
+    result_.triangle_a = number_in_a(pair);
+    result_.triangle_b = number_of(b_, pair.b.index);
+    result_.point_on_a = near.point_on_a;
+    result_.point_on_b = near.point_on_b;
   }
 
   const double tolerance_;
@@ -563,22 +635,44 @@ void check(const ShellMotion& motion) {
   if (const auto flaw = find_flaw(motion)) throw Error(*flaw);
 }
 
+void check(const MeshMotionSettings& settings) {
+  if (!(settings.margin >= 0) || !std::isfinite(settings.margin))
+    throw Error("the margin of an exact query must not be negative");
+  if (!(settings.time_tolerance > 0)) throw Error("the tolerance of times must be positive");
+}
+
+void check(const MeshApproachSettings& settings) {
+  if (!(settings.tolerance >= 0)) throw Error("the tolerance of a distance must not be negative");
+}
+
 }  // namespace
 
 MeshContactTime find_first_contact(const Bvh& a, const Bvh& b, const ShellMotion& motion,
                                    const MeshMotionSettings& settings) {
   check(motion);
-  if (!(settings.margin >= 0) || !std::isfinite(settings.margin))
-    throw Error("the margin of an exact query must not be negative");
-  if (!(settings.time_tolerance > 0)) throw Error("the tolerance of times must be positive");
-  return FirstContactSearch(a, b, motion, settings).run();
+  check(settings);
+  return FirstContactSearch({.mesh = &a}, b, motion, settings).run();
+}
+
+MeshContactTime find_first_contact(const PlaneField& a, const Bvh& b, const ShellMotion& motion,
+                                   const MeshMotionSettings& settings) {
+  check(motion);
+  check(settings);
+  return FirstContactSearch({.plane = &a}, b, motion, settings).run();
 }
 
 MeshApproach find_closest_approach(const Bvh& a, const Bvh& b, const ShellMotion& motion,
                                    const MeshApproachSettings& settings) {
   check(motion);
-  if (!(settings.tolerance >= 0)) throw Error("the tolerance of a distance must not be negative");
-  return ApproachSearch(a, b, motion, settings).run();
+  check(settings);
+  return ApproachSearch({.mesh = &a}, b, motion, settings).run();
+}
+
+MeshApproach find_closest_approach(const PlaneField& a, const Bvh& b, const ShellMotion& motion,
+                                   const MeshApproachSettings& settings) {
+  check(motion);
+  check(settings);
+  return ApproachSearch({.plane = &a}, b, motion, settings).run();
 }
 
 }  // namespace isotact

@@ -14,6 +14,7 @@
 #include <limits>
 
 #include "isotact/export.h"
+#include "isotact/field/models/analytic.h"
 #include "isotact/geometry/bvh/bvh.h"
 #include "isotact/queries/swept/motion.h"
 
@@ -48,9 +49,13 @@ struct MeshContactTime {
 // microseconds to some milliseconds; more for surfaces that slide along each other.
 MeshContactTime find_first_contact(const Bvh& a, const Bvh& b, const ShellMotion& motion,
                                    const MeshMotionSettings& settings = {});
+// A is a half-space, which has no triangle: triangle_a is kNoTriangle.
+MeshContactTime find_first_contact(const PlaneField& a, const Bvh& b, const ShellMotion& motion,
+                                   const MeshMotionSettings& settings = {});
 
 struct MeshApproachSettings {
-  // The result may be larger than the least distance by this, metres. 0: 2^-20 of both sizes.
+  // The result may be larger than the least distance by this, metres. 0: 2^-20 of both sizes, plus
+  // 2^-30 of the distances between both origins at the ends.
   double tolerance = 0;
   std::uint64_t max_tests = 0;  // boxes and triangles to test before giving up; 0: no limit
 };
@@ -70,6 +75,8 @@ struct MeshApproach {
 
 // Throws Error as find_first_contact does.
 MeshApproach find_closest_approach(const Bvh& a, const Bvh& b, const ShellMotion& motion,
+                                   const MeshApproachSettings& settings = {});
+MeshApproach find_closest_approach(const PlaneField& a, const Bvh& b, const ShellMotion& motion,
                                    const MeshApproachSettings& settings = {});
 
 }  // namespace isotact

@@ -16,6 +16,7 @@
 #include "isotact/field/models/brick_field.h"
 #include "isotact/field/models/dense_grid.h"
 #include "isotact/queries/segments/detail/segment_search.h"
+#include "isotact/queries/segments/segment_index.h"
 #include "isotact/queries/swept/detail/swept_front.h"
 #include "isotact/queries/swept/detail/swept_search.h"
 
@@ -125,16 +126,22 @@ struct SweptTracer::State {
   using Work = detail::SweptBuffers;
 
   template <typename F>
-  State(const F& f, const SweptSettings& s)
+  State(const F& f, const SweptSettings& s) : State(f, s, SegmentTracer(f, for_segments(s))) {}
+
+  template <typename F>
+  State(const F& f, const SweptSettings& s, SegmentTracer made)
       : settings(s),
         field(f),
         rough(detail::make_rough(f)),
         lattice(f.lattice()),
-        tracer(std::in_place, f, for_segments(s)) {
+        tracer(std::move(made)) {
     const double least = detail::find_rim(rough.lattice, rough.samples).least;
     space = detail::build_free_space(f, s.margin, least, s.threads);
     slopes.emplace(std::get_if<BrickField>(&field), std::get_if<DenseGrid>(&field), least < 0);
   }
+
+  State(const BrickField& f, std::shared_ptr<const SegmentIndex> index, const SweptSettings& s)
+      : State(f, s, SegmentTracer(f, std::move(index), for_segments(s))) {}
 
   State(const AnyField& f, double cell, const SweptSettings& s) : settings(s), any(f) {
     for_segments(s);  // Checks the settings.
@@ -396,6 +403,11 @@ struct SweptTracer::State {
 
 SweptTracer::SweptTracer(const BrickField& field, const SweptSettings& settings)
     : state_(std::make_unique<const State>(field, settings)) {}
+SweptTracer::SweptTracer(const BrickField& field, std::shared_ptr<const SegmentIndex> index,
+                         const SweptSettings& settings)
+    : state_(index && index->serves(settings.margin)
+                 ? std::make_unique<const State>(field, std::move(index), settings)
+                 : std::make_unique<const State>(field, settings)) {}
 SweptTracer::SweptTracer(const DenseGrid& grid, const SweptSettings& settings)
     : state_(std::make_unique<const State>(grid, settings)) {}
 SweptTracer::SweptTracer(const AnyField& field, double cell, const SweptSettings& settings)

@@ -135,6 +135,10 @@ class SweptTracer {
   // Throws Error for invalid settings. Cost: some tens of milliseconds for a field of 1024 cells
   // per axis.
   SweptTracer(const BrickField& field, const SweptSettings& settings = {});
+  // Takes the index of a SegmentTracer, which may serve any number of them, if it serves the
+  // margin; otherwise builds its own.
+  SweptTracer(const BrickField& field, std::shared_ptr<const SegmentIndex> index,
+              const SweptSettings& settings = {});
   SweptTracer(const DenseGrid& grid, const SweptSettings& settings = {});
   // For a field of any kind, such as an analytic ground. It has no cells: `cell` (metres) replaces
   // their size. Culling uses the field's Lipschitz bound. If a path stays within a thousandth of a

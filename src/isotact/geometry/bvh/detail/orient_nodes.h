@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -7,6 +8,10 @@
 #include "isotact/geometry/bvh/bvh_layout.h"
 
 namespace isotact::detail {
+
+// Nodes with more blocks keep the axes of the mesh: their surface is too curved to gain by turning,
+// and each level that is turned costs a pass over all triangles.
+inline constexpr std::uint32_t kMaxTurnedBlocks = 1024;
 
 // The same tree with turned boxes. Their sides, as products of byte and step in float, enclose the
 // exact local coordinates of all triangles below, for the axes and origin as stored.

@@ -19,13 +19,14 @@ struct BatchClip : BatchLanes<F> {
   };
 
   // As clip_to_slab of segment_fast.cpp.
-  static ISOTACT_INLINE Clip clip_to_slab(const F* path, const F* slab, F from, F to) {
+  static ISOTACT_INLINE Clip clip_to_slab(const F* path, const F* slab, F shift, F from, F to) {
     const F one(1.0F);
     F at = slab[0] * path[0], slope = slab[0] * path[3];
     for (int axis = 1; axis < 3; ++axis) {
       at = at + slab[axis] * path[axis];
       slope = slope + slab[axis] * path[3 + axis];
     }
+    at = at - shift;
     const auto along = L::absolute(slope) < F(kAlongSlab);
     const F inverse = one / slope;
     const F a = (slab[3] - at) * inverse, b = (slab[4] - at) * inverse;
@@ -79,7 +80,7 @@ struct BatchClip : BatchLanes<F> {
     v.live = L::live_lanes(table.raw.size, begin);
     for (std::size_t k = 0; k < 2; ++k) v.number[k] = load<F>(table.column(k) + begin);
     const F from = load<F>(table.column(2) + begin), to = load<F>(table.column(3) + begin);
-    v.clip = clip_to_slab(path, v.row, from, to);
+    v.clip = clip_to_slab(path, v.row, F(w.shift), from, to);
     // Paths that start on one side of the slab.
     unsigned starts = bits_of(from <= F(0.0F)) & v.live & (v.clip.below | v.clip.above);
     for (; starts != 0; starts &= starts - 1) {

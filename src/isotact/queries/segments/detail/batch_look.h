@@ -184,8 +184,9 @@ struct BatchLook : BatchLanes<F> {
     Table<8>& cubics = w.tables->cubics;
     L::pad(w, cubics);
     FoundList& list = w.tables->found;
-    while (list.capacity < cubics.raw.size) w.grow_found(list);
-    list.size = cubics.raw.size;
+    const std::size_t first = list.size;
+    while (list.capacity < first + cubics.raw.size) w.grow_found(list);
+    list.size = first + cubics.raw.size;
     for (std::size_t begin = 0; begin < cubics.raw.size; begin += kLanes) {
       F b[4];
       for (std::size_t k = 0; k < 4; ++k) b[k] = load<F>(cubics.column(k) + begin);
@@ -194,13 +195,14 @@ struct BatchLook : BatchLanes<F> {
       alignas(32) float time[kLanes];
       store(in + root * (out - in), time);
       for (std::size_t i = begin; i < cubics.raw.size && i < begin + kLanes; ++i) {
-        Found& found = list.data[i];
+        Found& found = list.data[first + i];
         found = {cubics.number(6, i),
                  1,
                  cubics.column(0)[i] <= 0,
                  cubics.column(4)[i],
                  {time[i - begin], 0, 0}};
         if (cubics.number(7, i) != 0) solve_several(cubics, i, found);
+        if (w.done != nullptr && (found.inside || found.crossings > 0)) w.done[found.path] = 1;
       }
     }
   }
@@ -220,7 +222,26 @@ template <typename F>
 struct BatchKernel {
   static void run(BatchWork& w) {
     BatchTrace<F>::find_places(w);
-    BatchTrace<F>::trace(w);
+    if (w.done == nullptr) {
+      BatchTrace<F>::template start<false>(w);
+      BatchTrace<F>::template trace<false>(w);
+      look_at_macros(w);
+      return;
+    }
+    BatchTrace<F>::template start<true>(w);
+    for (;;) {
+      BatchTrace<F>::template trace<true>(w);
+      if (w.tables->macros.raw.size == 0) return;
+      look_at_macros(w);
+      BatchTables& t = *w.tables;
+      t.macros.raw.size = t.near_macros.raw.size = t.cells.raw.size = t.parts.raw.size = 0;
+      t.coarse.raw.size = t.looks.raw.size = t.cubics.raw.size = 0;
+      BatchTrace<F>::resume(w);
+    }
+  }
+
+ private:
+  static ISOTACT_INLINE void look_at_macros(BatchWork& w) {
     BatchClip<F>::find_macros(w);
     BatchClip<F>::clip(w);
     BatchClip<F>::open(w);

@@ -105,10 +105,9 @@ struct BatchTrace : BatchLanes<F> {
     return cubes;
   }
 
-  // Advances all active paths by one step, round after round. Steps of a round do not depend on
-  // each other, so that their waits for the cache overlap.
-  static __attribute__((noinline)) void trace(BatchWork& w) {
-    Table<12>& active = w.tables->active;
+  // Starts all paths. kStops: those that start inside are done.
+  template <bool kStops>
+  static __attribute__((noinline)) void start(BatchWork& w) {
     for (std::size_t begin = 0; begin < w.count; begin += kLanes) {
       const Paths p = take_paths(w, begin);
       F state[12];
@@ -124,8 +123,16 @@ struct BatchTrace : BatchLanes<F> {
       state[9] = F(0.0F);
       state[10] = L::bits_as_floats(number);
       state[11] = L::bits_as_floats(octant);
-      advance<true>(w, state, p.live, begin);
+      advance<true, kStops>(w, state, p.live, begin);
     }
+  }
+
+  // Advances all active paths by one step, round after round, to their end or, if kStops, to the
+  // next macro cell with the isosurface. Steps of a round do not depend on each other, so that
+  // their waits for the cache overlap.
+  template <bool kStops>
+  static __attribute__((noinline)) void trace(BatchWork& w) {
+    Table<12>& active = w.tables->active;
     while (active.raw.size != 0) {
       const std::size_t n = active.raw.size;
       active.raw.size = 0;  // Packed anew in place: overwritten entries have been read.
@@ -134,13 +141,44 @@ struct BatchTrace : BatchLanes<F> {
         const float* from = active.raw.data + begin;
         const std::size_t stride = active.raw.capacity;
         for (std::size_t k = 0; k < 12; ++k, from += stride) state[k] = load<F>(from);
-        advance<false>(w, state, L::live_lanes(n, begin), 0);
+        advance<false, kStops>(w, state, L::live_lanes(n, begin), 0);
       }
     }
   }
 
+  // Lets paths that wait go on, unless they are done.
+  static __attribute__((noinline)) void resume(BatchWork& w) {
+    Table<12>& waiting = w.tables->waiting;
+    for (std::size_t begin = 0; begin < waiting.raw.size; begin += kLanes) {
+      unsigned going = L::live_lanes(waiting.raw.size, begin);
+      for (unsigned bits = going; bits != 0; bits &= bits - 1) {
+        const auto lane = static_cast<unsigned>(__builtin_ctz(bits));
+        const std::uint32_t path = waiting.number(10, begin + lane);
+        // Inside at its start, or to be walked alone.
+        const bool done =
+            w.done[path] != 0 || w.first_side[path] < 0 || w.first_side[path] == kWalkAlone;
+        if (done) going &= ~(1U << lane);
+      }
+      F state[12];
+      for (std::size_t k = 0; k < 12; ++k) state[k] = load<F>(waiting.column(k) + begin);
+      L::push(w, w.tables->active, going, state);
+    }
+    waiting.raw.size = 0;
+  }
+
+  // The time at which a walk of cells leaves the lattice.
+  static ISOTACT_INLINE F find_exit(const BatchWork& w, const F* state) {
+    const F zero(0.0F);
+    F exit(3.0e38F);
+    for (int a = 0; a < 3; ++a) {
+      const F plane = select(state[6 + a] >= zero, F(w.top[a]), zero);
+      exit = lesser((plane - state[a]) * state[6 + a], exit);
+    }
+    return exit;
+  }
+
   // Advances past the macro cell, or past the empty cube.
-  template <bool kIsFirst>
+  template <bool kIsFirst, bool kStops>
   static ISOTACT_INLINE void advance(BatchWork& w, F* state, unsigned live, std::size_t first) {
     const F side(static_cast<float>(kMacroCells)), zero(0.0F), one(1.0F);
     const F u = state[9];
@@ -160,14 +198,22 @@ struct BatchTrace : BatchLanes<F> {
       leave = lesser((plane * side - state[a]) * state[6 + a], leave);
     }
     const F found[4] = {state[10], L::bits_as_floats(number), u, lesser(leave, one)};
-    L::push(w, w.tables->macros, bits_of(size <= zero) & live, found);
+    const unsigned entered = bits_of(size <= zero) & live;
+    L::push(w, w.tables->macros, entered, found);
     const unsigned stuck = bits_of(leave <= u) & live;  // At the box's side.
-    for (unsigned bits = stuck; bits != 0; bits &= bits - 1) {
+    const unsigned ended = stuck == 0 ? 0U : stuck & bits_of(u >= find_exit(w, state));
+    for (unsigned bits = stuck & ~ended; bits != 0; bits &= bits - 1) {
       const auto lane = static_cast<unsigned>(__builtin_ctz(bits));
       w.first_side[L::bits_as_ints(state[10])[lane]] = kWalkAlone;
     }
     state[9] = leave;
-    L::push(w, w.tables->active, bits_of(leave < one) & live & ~stuck, state);
+    unsigned going = bits_of(leave < one) & live & ~stuck;
+    if constexpr (kStops) {
+      L::push(w, w.tables->waiting, going & entered, state);
+      going &= ~entered;
+      if constexpr (kIsFirst) going &= ~bits_of(cubes < Ints{});
+    }
+    L::push(w, w.tables->active, going, state);
   }
 };
 

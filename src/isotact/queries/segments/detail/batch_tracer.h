@@ -16,8 +16,8 @@ class BatchTracer {
   BatchTracer(const BatchTracer&) = delete;
   BatchTracer& operator=(const BatchTracer&) = delete;
 
-  // Takes at most kBatchSegments.
-  void run(std::span<const Segment> segments, SegmentWork& counts);
+  // Takes at most kBatchSegments. Finds no more than append() needs for the mode.
+  void run(std::span<const Segment> segments, Mode mode, SegmentWork& counts);
   // For the segments of the last run. A segment that is not certain must be walked alone.
   bool is_sure(std::size_t segment) const {
     return kind_[segment] != kNone && side_[segment] != kWalkAlone &&
@@ -50,6 +50,7 @@ class BatchTracer {
   float places_[6 * kBatchSegments + kMostLanes];
   BatchPath paths_[kBatchSegments + kMostLanes];
   std::int32_t side_[kBatchSegments + kMostLanes];
+  std::uint8_t done_[kBatchSegments];
   // For paths that are not simple: the times at which they begin and end.
   double begin_[kBatchSegments], end_[kBatchSegments];
   Kind kind_[kBatchSegments];

@@ -41,6 +41,11 @@ ISOTACT_INLINE constexpr std::size_t first_block_sample(std::int32_t x, std::int
   return static_cast<std::size_t>(((z & 3) * kBlockNodes + (y & 3)) * kBlockNodes + (x & 3));
 }
 
+inline void load_corners(const DenseGrid& grid, const Index3& c, float* corner) {
+  for (std::int32_t i = 0; i < 8; ++i)
+    corner[i] = grid.node_value(c[0] + (i & 1), c[1] + (i >> 1 & 1), c[2] + (i >> 2));
+}
+
 class BrickCells {
  public:
   explicit BrickCells(const BrickField& field)

@@ -12,6 +12,10 @@
 //   5. step:   from fine cell to fine cell between the slab's planes
 //   6. look:   the cubic in each
 //   7. solve:  for the roots of those that have some
+// If only the first time inside is wanted, paths pass through the stages in rounds. In each, a path
+// goes on to its next macro cell with the isosurface, and those that came inside are left out of
+// the next round.
+//
 // If a path starts on one side of a slab, or in a cell without the isosurface, that gives its first
 // side. Otherwise the first cell of stage 6 does.
 #pragma once
@@ -24,7 +28,7 @@
 
 namespace isotact::detail {
 
-inline constexpr std::size_t kBatchSegments = 256;
+inline constexpr std::size_t kBatchSegments = 1024;
 inline constexpr std::size_t kMostLanes = 8;
 inline constexpr std::size_t kMostBatchMacros = std::size_t{1} << 27U;  // Numbers are ints.
 
@@ -71,7 +75,8 @@ struct FoundList {
 };
 
 struct BatchTables {
-  Table<12> active;  // Origin, direction, inverse; time; path, offset of its octant.
+  Table<12> active;   // Origin, direction, inverse; time; path, offset of its octant.
+  Table<12> waiting;  // The same, of paths that stop at a macro cell.
   // Path, macro cell (number, then position in the index); from, to.
   Table<4> macros;
   Table<7> near_macros;  // The same, clipped, with the lower corner.
@@ -99,6 +104,7 @@ struct BatchWork {
   std::int32_t macro_count;
   const SampleBlock* blocks;
   float step, margin;
+  float shift;        // The margin less the index's centre, in cells.
   float top[3];       // Cells per axis.
   double origin[12];  // Origin of the box, metres: x, y, z repeated.
   double scale;       // Cells per metre.
@@ -112,6 +118,7 @@ struct BatchWork {
   bool (*make_path)(BatchWork& work, std::size_t segment);
   void* context;
   std::int32_t* first_side;
+  std::uint8_t* done;  // Of paths that stop at their first time inside; nullptr: none stops.
   BatchTables* tables;
   void (*grow)(RawTable&);
   void (*grow_found)(FoundList&);

@@ -1,6 +1,9 @@
 // The searches that walk: each passes every change of side along a path to the sink.
 #pragma once
 
+#include <span>
+#include <vector>
+
 #include "isotact/queries/segments/detail/brick_cells.h"
 #include "isotact/queries/segments/detail/segment_slab.h"
 #include "isotact/queries/segments/detail/segment_walk.h"
@@ -9,16 +12,25 @@ namespace isotact::detail {
 
 void walk_dense(const DenseGrid& grid, const SegmentPath& path, const CellSettings& settings,
                 IntervalSink& sink, SegmentWork& counts);
-// `from_root`: as in XB14. Otherwise it starts from the level of the last skip, with steps that the
-// field's Lipschitz bound allows.
-void walk_octree(const MinMaxOctree& octree, bool from_root, const SegmentPath& path,
-                 const CellSettings& settings, IntervalSink& sink, SegmentWork& counts);
+// From the root, as in XB14.
+void walk_octree(const MinMaxOctree& octree, const SegmentPath& path, const CellSettings& settings,
+                 IntervalSink& sink, SegmentWork& counts);
 
 // Coarse cells one by one.
 void walk_bricks(const BrickField& field, const SegmentPath& path, const CellSettings& settings,
                  IntervalSink& sink, SegmentWork& counts);
-void walk_brick_tree(const BrickField& field, const SegmentPath& path, const CellSettings& settings,
-                     IntervalSink& sink, SegmentWork& counts);
+
+// The octree below a brick: ranges of its 2^3 blocks of 4^3 cells and 4^3 blocks of 2^3 cells, x
+// fastest. They are widened by the rounding of values, so that a block that lies on one side of a
+// margin has no cell that sees another side.
+struct BrickTree {
+  ValueRange four[8], two[64];
+};
+std::vector<BrickTree> build_brick_trees(const BrickField& field, Threads threads);
+// From the root down to the cells, as in XB14; without trees, down to the bricks.
+void walk_brick_tree(const BrickField& field, std::span<const BrickTree> trees,
+                     const SegmentPath& path, const CellSettings& settings, IntervalSink& sink,
+                     SegmentWork& counts);
 
 // Times outside the box, from `begin` to `end` of the whole segment. The rim is the field on the
 // box's sides: its lattice and its values at the nodes.
@@ -31,8 +43,9 @@ Rim find_rim(const Lattice& lattice, std::span<const float> values);
 void walk_outside(const Rim& rim, const Segment& segment, double begin, double end, double margin,
                   IntervalSink& sink);
 
-// One segment through a brick field with an index.
-
+// One segment through a field with an index.
+void walk_indexed(const DenseGrid& grid, const SegmentIndex& index, const SegmentPath& path,
+                  const CellSettings& settings, IntervalSink& sink, SegmentWork& counts);
 void walk_indexed(const BrickField& field, const SegmentIndex& index, const SegmentPath& path,
                   const CellSettings& settings, IntervalSink& sink, SegmentWork& counts);
 

@@ -1,0 +1,43 @@
+// Exact answers between triangles: distances and depths beside FCL, and all of them beside the
+// truth.
+#include <string_view>
+
+#include "exact_fcl.h"
+#include "exact_report.h"
+
+namespace isotact::bench {
+namespace {
+
+struct Part {
+  std::string_view name;
+  void (*run)(const Options&, Report&);
+};
+constexpr Part kParts[] = {{"distance", bench_distance},
+                           {"threshold", bench_threshold},
+                           {"depth", bench_depth},
+                           {"truth", bench_truth}};
+
+void name_options(OptionReader& reader, Options& options) {
+  reader.quick("few poses, coarse fields");
+  reader.full("20,000 poses in the truth part");
+  reader.only(names_of(kParts));
+  reader.number("--poses", options.poses, 1, 1'000'000, "poses per group that are timed");
+  reader.number("--count", options.count, 1, 1'000'000, "poses of the truth part");
+  reader.number("--seed", options.seed, 0, 1'000'000'000, "of the truth part's poses (1)");
+}
+
+int run(const Options& options) {
+  Report report("bench_exact", options,
+                {.peers = {describe_fcl()}, .how = "one thread, by the clock"});
+  report.json = {{"flags", report.flags()}};
+  run_parts(kParts, options, report);
+  return report.finish("All answers were right.");
+}
+
+}  // namespace
+}  // namespace isotact::bench
+
+int main(int argc, char** argv) {
+  using namespace isotact::bench;
+  return run_program("bench_exact", argc, argv, name_options, run);
+}

@@ -1,0 +1,43 @@
+// The deepest point of a surface inside of another body.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "isotact/base/pose.h"
+#include "isotact/queries/detail/exact_body.h"
+#include "isotact/queries/shape.h"
+
+namespace isotact::detail {
+
+struct Side {
+  const Shape& shape;
+  const ExactBody& body;
+  Pose world_from_body;
+};
+
+struct DepthSettings {
+  double at_least = 0;  // metres: only depths above this are searched for
+  // No point is deeper than what was found by more than this share of it, and metres.
+  double relative_tolerance = 0, absolute_tolerance = 0;
+  std::uint64_t max_tests = 0;  // boxes and triangles before giving up; 0: no limit
+};
+
+struct Deepest {
+  double depth = 0;  // metres; 0 if no point is inside
+  double bound = 0;  // metres; no point is deeper
+  Vec3 point{};      // of the surface, and the nearest point of the other one, in the other's frame
+  Vec3 nearest{};
+  bool gave_up = false;
+  std::uint64_t tests = 0;
+};
+
+// Both bodies have triangles, and radius 0. If no point is deeper than at_least, that is the depth
+// of the result, and its points mean nothing.
+Deepest find_deepest(const Side& surface, const Side& other, const DepthSettings& settings);
+
+// A translation of a in the world's frame after which the bodies are apart, proved by an exact
+// distance. Nothing if none could be proved. The bodies may be half-spaces or have a radius.
+std::optional<Vec3> find_separation(const Side& a, const Side& b, const Vec3& guess);
+
+}  // namespace isotact::detail

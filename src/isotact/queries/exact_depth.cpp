@@ -1,0 +1,774 @@
+// The deepest point of a surface inside of another body, by branch and bound. Pieces are the boxes
+// of the surface's hierarchy, its triangles, and halves of those. Let T be any triangle of the
+// other surface: no point x of a piece is deeper than its distance from T.
+//   * That distance is a convex function of x. On a box it is largest at a corner.
+//   * On a triangle with corners v_k it is at most the mean of its values at the corners, with x's
+//     weights. For several triangles T_i, no point is therefore deeper than
+//         max over weights w of min over i of sum_k w_k d(v_k, T_i),
+//     the value of a matrix game. The weights tell where to look for the next T: a cutting plane.
+//     Both bounds come nearer to the truth with the square of the piece's size.
+//   * A ball around c without a triangle of the other surface is on one side of it: what is known
+//     of c holds for all pieces in the ball.
+//   * A ball that holds the piece, cut by a plane so that all triangles in the ball are below: the
+//     part above is convex and holds no triangle, so it is on one side. If that is the outside, the
+//     part of the piece above is done.
+#include "isotact/queries/detail/exact_depth.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <span>
+#include <vector>
+
+#include "isotact/geometry/bvh/bvh_visit.h"
+
+namespace isotact::detail {
+namespace {
+
+// Depths are found to this share of the bodies' size. Closest points are rounded to float, which
+// moves them by less than 2^-22 of the coordinates.
+constexpr double kDepthTolerance = 1e-6;
+
+// ---- matrix games -------------------------------------------------------------------------------
+
+constexpr int kMostColumns = 3;
+
+struct Game {
+  double value[3][kMostColumns];  // of corners and triangles
+  int columns = 0;
+};
+
+struct GameResult {
+  double bound = std::numeric_limits<double>::infinity();  // the game's value, or above
+  double weight[3] = {1, 0, 0};
+};
+
+// A solution has a square part in which all rows and all columns count alike (Shapley and Snow,
+// 1950). Each part gives weights of columns; any weights bound the value, so that rounding only
+// loosens the bound.
+class GameSolver {
+ public:
+  explicit GameSolver(const Game& game) : g_(game) {}
+
+  // Ends early if the value is seen to be at most `enough`.
+  GameResult solve(double enough) {
+    for (int i = 0; i < g_.columns; ++i) take_one(i);
+    for (int i = 0; i < g_.columns && best_.bound > enough; ++i) {
+      for (int j = i + 1; j < g_.columns; ++j) {
+        take_two(i, j);
+        for (int k = j + 1; k < g_.columns; ++k) take_three(i, j, k);
+      }
+    }
+    return best_;
+  }
+
+ private:
+  void take(const int* columns, const double* share, int count, const double (&weight)[3]) {
+    double bound = 0;
+    for (const auto& row : g_.value) {
+      double sum = 0;
+      for (int i = 0; i < count; ++i) sum += share[i] * row[columns[i]];
+      bound = std::max(bound, sum);
+    }
+    if (!(bound < best_.bound)) return;
+    best_.bound = bound;
+    std::copy(std::begin(weight), std::end(weight), best_.weight);
+  }
+
+  void take_one(int column) {
+    int row = 0;
+    for (int r = 1; r < 3; ++r)
+      if (g_.value[r][column] > g_.value[row][column]) row = r;
+    double weight[3] = {0, 0, 0};
+    weight[row] = 1;
+    const double share = 1;
+    take(&column, &share, 1, weight);
+  }
+
+  // Two rows r and s whose means under shares of both columns are equal.
+  void take_two(int i, int j) {
+    const int columns[2] = {i, j};
+    for (int r = 0; r < 3; ++r)
+      for (int s = r + 1; s < 3; ++s) {
+        const double a = g_.value[r][i], b = g_.value[r][j], c = g_.value[s][i], d = g_.value[s][j];
+        const double sum = a - b - c + d;
+        if (sum == 0) continue;
+        const double of_i = (d - b) / sum, of_r = (d - c) / sum;
+        if (!(of_i > 0 && of_i < 1 && of_r > 0 && of_r < 1)) continue;
+        double weight[3] = {0, 0, 0};
+        weight[r] = of_r;
+        weight[s] = 1 - of_r;
+        const double share[2] = {of_i, 1 - of_i};
+        take(columns, share, 2, weight);
+      }
+  }
+
+  void take_three(int i, int j, int k) {
+    const int columns[3] = {i, j, k};
+    Vec3 row[3], column[3];
+    for (std::size_t r = 0; r < 3; ++r)
+      for (std::size_t c = 0; c < 3; ++c) {
+        row[r][c] = g_.value[r][columns[c]];
+        column[c][r] = row[r][c];
+      }
+    // The shares are the row sums of the adjugate matrix, up to their own sum.
+    const Vec3 shares = cross(row[1] - row[0], row[2] - row[0]);
+    const Vec3 weights = cross(column[1] - column[0], column[2] - column[0]);
+    const double share_sum = shares.x + shares.y + shares.z,
+                 weight_sum = weights.x + weights.y + weights.z;
+    const double share[3] = {shares.x / share_sum, shares.y / share_sum, shares.z / share_sum};
+    const double weight[3] = {weights.x / weight_sum, weights.y / weight_sum,
+                              weights.z / weight_sum};
+    for (int c = 0; c < 3; ++c)
+      if (!(share[c] >= 0 && weight[c] >= 0)) return;  // NaN, too
+    take(columns, share, 3, weight);
+  }
+
+  const Game& g_;
+  GameResult best_{};
+};
+
+// ---- triangles ----------------------------------------------------------------------------------
+
+using Corners = std::array<Vec3, 3>;
+
+// A point of the triangle about as near to p as its nearest one, by the regions of the plane around
+// it (Ericson, Real-Time Collision Detection, 5.1.5). Bounds may use any point of the triangle, so
+// rounding and degenerate triangles do no harm.
+Vec3 find_near_point(const Vec3& p, const Corners& t) {
+  const Vec3 &a = t[0], &b = t[1], &c = t[2];
+  const Vec3 ab = b - a, ac = c - a, ap = p - a;
+  const double d1 = dot(ab, ap), d2 = dot(ac, ap);
+  if (d1 <= 0 && d2 <= 0) return a;
+  const Vec3 bp = p - b;
+  const double d3 = dot(ab, bp), d4 = dot(ac, bp);
+  if (d3 >= 0 && d4 <= d3) return b;
+  const double vc = d1 * d4 - d3 * d2;
+  if (vc <= 0 && d1 >= 0 && d3 <= 0) return d1 > d3 ? a + ab * (d1 / (d1 - d3)) : a;
+  const Vec3 cp = p - c;
+  const double d5 = dot(ab, cp), d6 = dot(ac, cp);
+  if (d6 >= 0 && d5 <= d6) return c;
+  const double vb = d5 * d2 - d1 * d6;
+  if (vb <= 0 && d2 >= 0 && d6 <= 0) return d2 > d6 ? a + ac * (d2 / (d2 - d6)) : a;
+  const double va = d3 * d6 - d5 * d4, e = d4 - d3, f = d5 - d6;
+  if (va <= 0 && e >= 0 && f >= 0) return e + f > 0 ? b + (c - b) * (e / (e + f)) : b;
+  const double sum = va + vb + vc;
+  return sum > 0 ? a + ab * (vb / sum) + ac * (vc / sum) : a;
+}
+
+// ---- sides --------------------------------------------------------------------------------------
+
+enum class Known : std::uint8_t { kUnknown, kInside, kOutside };
+
+// Which points are inside of a body, by balls that no triangle enters.
+class SideMemory {
+ public:
+  explicit SideMemory(const Shape& shape) : shape_(shape) {}
+
+  // No triangle is nearer to x than `free`.
+  bool is_inside(const Vec3& x, double free) {
+    for (std::size_t i = 0; i < count_; ++i) {
+      if (!(length_sq(x - balls_[i].center) < balls_[i].radius_sq)) continue;
+      if (i > 0) std::swap(balls_[i], balls_[i / 2]);
+      return balls_[i / 2].is_inside;
+    }
+    const bool inside = detail::is_inside(shape_, x, free);
+    Ball& ball = balls_[count_ < kMost ? count_++ : kMost / 2 + next_++ % (kMost / 2)];
+    ball = {x, free * free * (1 - 1e-9), inside};
+    return inside;
+  }
+
+ private:
+  static constexpr std::size_t kMost = 64;
+  struct Ball {
+    Vec3 center{};
+    double radius_sq = 0;
+    bool is_inside = false;
+  };
+
+  const Shape& shape_;
+  std::array<Ball, kMost> balls_{};
+  std::size_t count_ = 0, next_ = 0;
+};
+
+// ---- the search ---------------------------------------------------------------------------------
+
+class DeepestSearch {
+ public:
+  DeepestSearch(const Side& surface, const Side& other, const DepthSettings& settings)
+      : mesh_(surface.body.triangles),
+        shape_(other.shape),
+        other_(other.body),
+        other_box_(to_double(other_.triangles.bounds())),
+        other_from_surface_(inverse(other.world_from_body) * surface.world_from_body),
+        tolerance_(kDepthTolerance * (surface.body.size + other_.size)),
+        // Of closest points, and of corners in the other's frame.
+        slack_(0x1p-21 * (surface.body.size + length(center(to_double(mesh_.bounds()))) +
+                          length(other_from_surface_.translation) +
+                          length(center(to_double(other_.triangles.bounds()))) + other_.size)),
+        sides_(other.shape) {
+    // At least twice the slack, so that it ends.
+    tolerance_ = std::max({tolerance_, 2 * slack_, settings.absolute_tolerance});
+    relative_ = settings.relative_tolerance;
+    max_tests_ = settings.max_tests;
+    best_.depth = settings.at_least;
+    const Mat3 rotation = to_matrix(other_from_surface_.rotation);
+    for (std::size_t i = 0; i < 3; ++i) rows_[i] = rotation.rows[i];
+  }
+
+  Deepest run() {
+    begin_by_field();
+    open(Piece{});
+    while (!heap_.empty() && can_improve(heap_.front().bound)) {
+      if (max_tests_ > 0 && best_.tests >= max_tests_) {
+        best_.gave_up = true;
+        best_.bound = heap_.front().bound;
+        return best_;
+      }
+      std::pop_heap(heap_.begin(), heap_.end());
+      const Piece piece = pieces_[heap_.back().piece];
+      free_.push_back(heap_.back().piece);
+      heap_.pop_back();
+      open(piece);
+    }
+    best_.bound = enough();
+    return best_;
+  }
+
+ private:
+  struct Piece {
+    double bound = 0;  // no point is deeper
+    Vec3 corner[3]{};  // of a triangle
+    std::uint32_t child = 0;
+    bool is_triangle = false, is_clipped = false;
+    Known known = Known::kUnknown;
+    std::uint8_t near_count = 0;
+    std::uint8_t outer = 0;              // a corner that is outside, ...
+    double reach = 0;                    // ... and how far from it all is: 0 if there is none
+    std::uint32_t near[kMostColumns]{};  // triangles of the other surface, to bound it
+  };
+  struct Entry {
+    double bound;
+    std::uint32_t piece;
+    bool operator<(const Entry& other) const {
+      return bound != other.bound ? bound < other.bound : piece < other.piece;
+    }
+  };
+  struct Near {
+    std::uint32_t triangle = kNoTriangle;
+    double distance = std::numeric_limits<double>::infinity();  // metres
+    Vec3 point{};
+  };
+
+  Vec3 place(const Vec3& p) const {
+    return Vec3{dot(rows_[0], p), dot(rows_[1], p), dot(rows_[2], p)} +
+           other_from_surface_.translation;
+  }
+
+  // Deeper points than this are searched for.
+  double enough() const { return best_.depth + tolerance_ + relative_ * best_.depth; }
+  bool can_improve(double bound) const { return bound > enough(); }
+
+  Corners corners_of(std::uint32_t triangle) const {
+    const auto t = isotact::corners(*other_.mesh, triangle);
+    return {to_double(t[0]), to_double(t[1]), to_double(t[2])};
+  }
+
+  Near distance_from(const Vec3& x, std::uint32_t triangle) const {
+    const Vec3 point = find_near_point(x, corners_of(triangle));
+    return {triangle, length(point - x), point};
+  }
+
+  void set_best(const Near& near, const Vec3& point) {
+    best_.depth = near.distance;
+    best_.point = point;
+    best_.nearest = near.point;
+  }
+
+  // The nearest point of the other surface. `first`: some point of it.
+  Near find_nearest(const Vec3& x, const Near& first) const {
+    const auto reach = static_cast<float>(first.distance * (1 + 0x1p-20));
+    const ClosestPoint found = find_closest_point(other_.triangles, to_float(x), reach);
+    if (found.triangle == kNoTriangle) return first;
+    return distance_from(x, found.triangle);
+  }
+
+  struct BoxFrame {
+    Vec3 origin{}, axis[3]{};
+  };
+  BoxFrame place_frame(const OrientedNode& node) const {
+    BoxFrame frame;
+    for (std::size_t i = 0; i < 3; ++i) {
+      const Vec3 a{double{node.axes[i][0]}, double{node.axes[i][1]}, double{node.axes[i][2]}};
+      frame.axis[i] = {dot(rows_[0], a), dot(rows_[1], a), dot(rows_[2], a)};
+    }
+    frame.origin =
+        place(Vec3{double{node.origin[0]}, double{node.origin[1]}, double{node.origin[2]}});
+    return frame;
+  }
+  // The middle of a child's box, and half its sides.
+  static Vec3 place_child(const OrientedNode& node, const BoxFrame& frame, std::uint32_t child,
+                          Vec3 (&half)[3]) {
+    Vec3 middle = frame.origin;
+    for (std::size_t k = 0; k < 3; ++k) {
+      const float lower = static_cast<float>(node.lower[k][child]) * node.step[k];
+      const float upper = static_cast<float>(node.upper[k][child]) * node.step[k];
+      middle += frame.axis[k] * (0.5 * (double{lower} + double{upper}));
+      half[k] = frame.axis[k] * (0.5 * (double{upper} - double{lower}));
+    }
+    return middle;
+  }
+  Vec3 corner_at(const TriangleBlock& block, int lane, int k) const {
+    return place(Vec3{double{block.corner[k][0][lane]}, double{block.corner[k][1][lane]},
+                      double{block.corner[k][2][lane]}});
+  }
+
+  // A guess: some paths down the hierarchy to where the field is deepest. The corners found there
+  // are measured exactly, so that a depth is known from the start.
+  void begin_by_field() {
+    if (!shape_.can_have_field()) return;
+    const AnyField& field = shape_.any_field();
+    struct Step {
+      double value;
+      std::uint32_t child;
+      bool operator<(const Step& other) const { return value < other.value; }
+    };
+    constexpr std::size_t kPaths = 4;
+    std::vector<Step> steps{{0, 0}}, next;
+    struct Corner {
+      double value = 0;
+      Vec3 at{};
+    };
+    Corner deepest[2];
+    while (!steps.empty()) {
+      next.clear();
+      for (const Step& step : steps) {
+        if ((step.child & kBlockBit) != 0) {
+          const TriangleBlock& block = mesh_.blocks()[step.child & ~kBlockBit];
+          for (int lane = 0; lane < kBlockWidth && block.triangle[lane] != kNoTriangle; ++lane)
+            for (int k = 0; k < 3; ++k) {
+              const Vec3 at = corner_at(block, lane, k);
+              const double value = field.value(at);
+              if (value < deepest[0].value) {
+                deepest[1] = deepest[0];
+                deepest[0] = {value, at};
+              } else if (value < deepest[1].value && value > deepest[0].value) {
+                deepest[1] = {value, at};
+              }
+            }
+          continue;
+        }
+        const OrientedNode& node = mesh_.oriented_nodes()[step.child];
+        const BoxFrame frame = place_frame(node);
+        for (std::uint32_t i = 0; i < node.child_count; ++i) {
+          Vec3 half[3];
+          const Vec3 middle = place_child(node, frame, i, half);
+          const double radius =
+              std::sqrt(length_sq(half[0]) + length_sq(half[1]) + length_sq(half[2]));
+          const double value = field.value(middle) - radius;
+          if (-value > best_.depth) next.push_back({value, node.child[i]});
+        }
+      }
+      std::sort(next.begin(), next.end());
+      if (next.size() > kPaths) next.resize(kPaths);
+      std::swap(steps, next);
+    }
+    for (const Corner& corner : deepest) {
+      if (!(-corner.value > best_.depth)) continue;
+      const Near near = find_nearest(corner.at, {});
+      if (near.distance > best_.depth &&
+          sides_.is_inside(corner.at, std::max(0.0, near.distance - slack_)))
+        set_best(near, corner.at);
+    }
+  }
+
+  void open(const Piece& piece) {
+    if (piece.is_triangle)
+      split(piece);
+    else if ((piece.child & kBlockBit) == 0)
+      open_node(piece);
+    else
+      open_block(piece);
+  }
+
+  void push(const Piece& piece) {
+    if (!can_improve(piece.bound)) return;
+    std::uint32_t index = static_cast<std::uint32_t>(pieces_.size());
+    if (free_.empty()) {
+      pieces_.push_back(piece);
+    } else {
+      index = free_.back();
+      free_.pop_back();
+      pieces_[index] = piece;
+    }
+    heap_.push_back({piece.bound, index});
+    std::push_heap(heap_.begin(), heap_.end());
+  }
+
+  void open_node(const Piece& parent) {
+    const OrientedNode& node = mesh_.oriented_nodes()[parent.child];
+    const BoxFrame frame = place_frame(node);
+    for (std::uint32_t i = 0; i < node.child_count; ++i) {
+      Vec3 half[3];
+      const Vec3 middle = place_child(node, frame, i, half);
+      Piece piece;
+      piece.child = node.child[i];
+      piece.known = parent.known;
+      if (parent.near_count > 0) piece.near[0] = parent.near[0];
+      piece.near_count = std::min<std::uint8_t>(parent.near_count, 1);
+      bound_box(piece, middle, half);
+      push(piece);
+    }
+  }
+
+  void bound_box(Piece& piece, const Vec3& c, const Vec3 (&half)[3]) {
+    ++best_.tests;
+    Vec3 reach{};
+    for (std::size_t k = 0; k < 3; ++k)
+      for (const Vec3& h : half) reach[k] += std::abs(h[k]);
+    for (std::size_t k = 0; k < 3; ++k)
+      if (c[k] - reach[k] > other_box_.upper[k] + slack_ ||
+          c[k] + reach[k] < other_box_.lower[k] - slack_)
+        return;
+    const double radius =
+        std::sqrt(length_sq(half[0]) + length_sq(half[1]) + length_sq(half[2])) + slack_;
+    const auto bound_by = [&](const Near& near) {
+      double bound = near.distance + radius;
+      if (!can_improve(bound)) return bound;
+      double furthest = 0;
+      for (unsigned corner = 0; corner < 8; ++corner) {
+        Vec3 v = c;
+        for (unsigned k = 0; k < 3; ++k) v += half[k] * ((corner >> k & 1U) != 0 ? 1.0 : -1.0);
+        furthest = std::max(furthest, distance_from(v, near.triangle).distance);
+      }
+      return std::min(bound, furthest + slack_);
+    };
+    Near near;
+    double bound = std::numeric_limits<double>::infinity();
+    if (piece.near_count > 0) {
+      near = distance_from(c, piece.near[0]);
+      bound = bound_by(near);
+      if (!can_improve(bound)) return;
+    }
+    const Near nearest = find_nearest(c, near);
+    if (nearest.triangle != near.triangle) bound = std::min(bound, bound_by(nearest));
+    if (!can_improve(bound)) return;
+    if (piece.known == Known::kUnknown && nearest.distance > radius) {
+      piece.known = sides_.is_inside(c, std::max(0.0, nearest.distance - slack_)) ? Known::kInside
+                                                                                  : Known::kOutside;
+      if (piece.known == Known::kOutside) return;
+    }
+    // From a point inside, the line up to the cap's plane leaves the body.
+    Cap cap;
+    if (piece.known == Known::kUnknown &&
+        find_cap(c, std::numbers::sqrt2 * radius, nearest.triangle, cap) &&
+        std::abs(cap.height) <= radius) {
+      double lowest = 0;
+      for (const Vec3& h : half) lowest -= std::abs(dot(cap.up, h));
+      bound = std::min(bound, cap.height - lowest + slack_);
+      if (!can_improve(bound)) return;
+    }
+    piece.bound = bound;
+    piece.near[0] = nearest.triangle;
+    piece.near_count = 1;
+  }
+
+  void open_block(const Piece& parent) {
+    const TriangleBlock& block = mesh_.blocks()[parent.child & ~kBlockBit];
+    for (int lane = 0; lane < kBlockWidth && block.triangle[lane] != kNoTriangle; ++lane) {
+      Piece piece = parent;
+      piece.is_triangle = true;
+      for (int k = 0; k < 3; ++k) piece.corner[k] = corner_at(block, lane, k);
+      if (is_far_from_box(piece)) continue;
+      if (piece.known != Known::kUnknown || !could_clip(piece)) {
+        bound_triangle(piece);
+        push(piece);
+      }
+    }
+  }
+
+  // Whether a first bound, or clipping, settled the piece.
+  bool could_clip(const Piece& piece) {
+    double most = 0;
+    for (const Vec3& v : piece.corner)
+      most = std::max(most, distance_from(v, piece.near[0]).distance);
+    return !can_improve(most + slack_) || clip(piece);
+  }
+
+  void split(const Piece& piece) {
+    double longest_sq = 0;
+    for (std::size_t k = 0; k < 3; ++k)
+      longest_sq = std::max(longest_sq, length_sq(piece.corner[(k + 1) % 3] - piece.corner[k]));
+    const bool is_known = piece.known == Known::kInside;
+    constexpr double kMuch = 0.4;
+    if (piece.reach * piece.reach > kMuch * kMuch * longest_sq)
+      cut_corner(piece);
+    else if (is_known || piece.is_clipped || !clip(piece))
+      halve(piece);
+  }
+
+  // Leaves out the triangle at the outer corner: it lies in a ball that is outside.
+  void cut_corner(const Piece& parent) {
+    const Vec3 &v = parent.corner[parent.outer], &a = parent.corner[(parent.outer + 1) % 3],
+               &b = parent.corner[(parent.outer + 2) % 3];
+    const double to_a = length(a - v), to_b = length(b - v);
+    Piece piece = parent;
+    piece.is_clipped = false;
+    piece.reach = 0;
+    const auto push_corners = [&](const Vec3& p, const Vec3& q, const Vec3& r) {
+      piece.corner[0] = p;
+      piece.corner[1] = q;
+      piece.corner[2] = r;
+      Piece part = piece;
+      bound_triangle(part);
+      push(part);
+    };
+    const bool has_a = to_a > parent.reach, has_b = to_b > parent.reach;
+    const Vec3 on_a = has_a ? v + (a - v) * (parent.reach / to_a) : a;
+    const Vec3 on_b = has_b ? v + (b - v) * (parent.reach / to_b) : b;
+    if (has_a) push_corners(on_a, a, b);
+    if (has_b) push_corners(on_a, b, on_b);
+  }
+
+  // A plane: points in the ball that are above it are outside of the other body.
+  struct Cap {
+    Vec3 up{};
+    double height = 0;  // over the ball's center
+  };
+
+  // `triangle`: one near the ball's center, whose normal is tried. False if there is no such plane,
+  // or it is not known.
+  bool find_cap(const Vec3& c, double radius, std::uint32_t triangle, Cap& cap) {
+    const Corners t = corners_of(triangle);
+    const Vec3 across = cross(t[1] - t[0], t[2] - t[0]);
+    const double area = length(across);
+    // A ball much larger than the triangles nearby holds too many.
+    constexpr double kMostBySize = 8;
+    if (!(area > 0) || radius * radius > kMostBySize * area) return false;
+    const Vec3 up = across * (1 / area);
+    double upper, lower;
+    if (!find_reach(c, radius, up, upper, lower)) return false;
+    for (const double sign : {1.0, -1.0}) {
+      const double height = (sign > 0 ? upper : -lower) + slack_;
+      const double above = radius - height;
+      if (above < 0.05 * radius) continue;
+      cap = {up * sign, height};
+      // The ball in the middle of the part above.
+      if (!sides_.is_inside(c + cap.up * (height + 0.5 * above), 0.5 * above)) return true;
+    }
+    return false;
+  }
+
+  // Pushes the part of the piece below a plane above which all is outside. False if there is no
+  // such plane.
+  bool clip(const Piece& piece) {
+    const Vec3 c = (piece.corner[0] + piece.corner[1] + piece.corner[2]) * (1.0 / 3);
+    double radius_sq = 0;
+    for (const Vec3& v : piece.corner) radius_sq = std::max(radius_sq, length_sq(v - c));
+    Cap cap;
+    const double radius = std::sqrt(radius_sq) + slack_;
+    if (!find_cap(c, radius, piece.near[0], cap)) return false;
+    const Vec3 on_plane = c + cap.up * cap.height;
+    if (!is_above(piece, on_plane, cap.up)) return false;
+    push_below(piece, on_plane, cap.up);
+    return true;
+  }
+
+  // Heights over c along a direction between which all triangles in a ball around c are. False if
+  // there are too many triangles.
+  bool find_reach(const Vec3& c, double radius, const Vec3& up, double& upper,
+                  double& lower) const {
+    constexpr int kMostTriangles = 40;
+    upper = -radius;
+    lower = radius;
+    int count = 0;
+    Aabbf box;
+    const Vec3 around{radius + slack_, radius + slack_, radius + slack_};
+    extend(box, to_float(c - around));
+    extend(box, to_float(c + around));
+    visit_triangles_in_box(other_.triangles, box, [&](std::uint32_t index) {
+      if (++count > kMostTriangles) return false;
+      const Corners t = corners_of(index);
+      const Vec3 a = t[0] - c, b = t[1] - c, d = t[2] - c;
+      const double heights[3] = {dot(up, a), dot(up, b), dot(up, d)};
+      double highest = std::max({heights[0], heights[1], heights[2]}),
+             lowest = std::min({heights[0], heights[1], heights[2]});
+      if (lowest >= lower && highest <= upper) return true;
+      // The circle in which the triangle's plane cuts the ball.
+      const Vec3 across = cross(b - a, d - a);
+      if (const double area = length(across); area > 0) {
+        const double off = dot(across, a) / area, along = dot(across, up) / area;
+        if (std::abs(off) > radius + slack_) return true;
+        const double spread = std::sqrt(std::max(0.0, radius * radius - off * off) *
+                                        std::max(0.0, 1 - along * along)) +
+                              slack_;
+        highest = std::min(highest, off * along + spread);
+        lowest = std::max(lowest, off * along - spread);
+        if (lowest >= lower && highest <= upper) return true;
+      }
+      if (length(find_near_point(c, t) - c) > radius + slack_) return true;
+      upper = std::max(upper, highest);
+      lower = std::min(lower, lowest);
+      return true;
+    });
+    return count <= kMostTriangles;
+  }
+
+  // Whether a good part of the piece is above the plane.
+  static bool is_above(const Piece& piece, const Vec3& on_plane, const Vec3& up) {
+    double highest = -std::numeric_limits<double>::infinity(), lowest = -highest;
+    for (const Vec3& v : piece.corner) {
+      const double height = dot(up, v - on_plane);
+      highest = std::max(highest, height);
+      lowest = std::min(lowest, height);
+    }
+    return highest > 0.1 * (highest - lowest);
+  }
+
+  void push_below(const Piece& parent, const Vec3& on_plane, const Vec3& up) {
+    Vec3 kept[4];
+    std::size_t count = 0;
+    for (std::size_t k = 0; k < 3; ++k) {
+      const Vec3 &from = parent.corner[k], &to = parent.corner[(k + 1) % 3];
+      const double start = dot(up, from - on_plane), end = dot(up, to - on_plane);
+      if (start <= 0) kept[count++] = from;
+      if ((start <= 0) != (end <= 0)) kept[count++] = from + (to - from) * (start / (start - end));
+    }
+    for (std::size_t k = 2; k < count; ++k) {
+      Piece piece = parent;
+      piece.is_clipped = true;
+      piece.corner[0] = kept[0];
+      piece.corner[1] = kept[k - 1];
+      piece.corner[2] = kept[k];
+      bound_triangle(piece);
+      push(piece);
+    }
+  }
+
+  void halve(const Piece& parent) {
+    std::size_t longest = 0;
+    double most = -1;
+    for (std::size_t k = 0; k < 3; ++k)
+      if (const double l = length_sq(parent.corner[(k + 1) % 3] - parent.corner[k]); l > most) {
+        most = l;
+        longest = k;
+      }
+    const Vec3 middle = (parent.corner[longest] + parent.corner[(longest + 1) % 3]) * 0.5;
+    for (std::size_t replaced : {longest, (longest + 1) % 3}) {
+      Piece piece = parent;
+      piece.is_clipped = false;
+      piece.corner[replaced] = middle;
+      bound_triangle(piece);
+      push(piece);
+    }
+  }
+
+  static bool knows(const Piece& piece, std::uint32_t triangle) {
+    return std::find(piece.near, piece.near + piece.near_count, triangle) !=
+           piece.near + piece.near_count;
+  }
+
+  void set_column(Game& game, const Piece& piece, int column) const {
+    for (std::size_t k = 0; k < 3; ++k)
+      game.value[k][column] = distance_from(piece.corner[k], piece.near[column]).distance;
+  }
+
+  // Outside of the other body's box.
+  bool is_far_from_box(const Piece& piece) const {
+    for (std::size_t k = 0; k < 3; ++k) {
+      const double a = piece.corner[0][k], b = piece.corner[1][k], c = piece.corner[2][k];
+      if (std::min({a, b, c}) > other_box_.upper[k] + slack_ ||
+          std::max({a, b, c}) < other_box_.lower[k] - slack_)
+        return true;
+    }
+    return false;
+  }
+
+  // The bound becomes 0 if the piece is done.
+  void bound_triangle(Piece& piece) {
+    ++best_.tests;
+    piece.bound = 0;
+    if (is_far_from_box(piece)) return;
+    Game game;
+    game.columns = piece.near_count;
+    for (int i = 0; i < game.columns; ++i) set_column(game, piece, i);
+    constexpr int kMostCuts = 6;
+    for (int cut = 0; cut < kMostCuts; ++cut) {
+      GameResult result = GameSolver(game).solve(enough() - slack_);
+      const double bound = result.bound + slack_;
+      if (!can_improve(bound)) return;
+      const Vec3 x = piece.corner[0] * result.weight[0] + piece.corner[1] * result.weight[1] +
+                     piece.corner[2] * result.weight[2];
+      Near first;
+      for (int i = 0; i < game.columns; ++i)
+        if (const Near near = distance_from(x, piece.near[i]); near.distance < first.distance)
+          first = near;
+      const Near nearest = find_nearest(x, first);
+      double radius_sq = 0;
+      for (const Vec3& v : piece.corner) radius_sq = std::max(radius_sq, length_sq(v - x));
+      const double radius = std::sqrt(radius_sq) + slack_;
+      const bool is_apart = nearest.distance > radius;
+      const bool improves = nearest.distance > best_.depth;
+      bool is_inside = piece.known == Known::kInside;
+      if (piece.known == Known::kUnknown && (is_apart || improves)) {
+        is_inside = sides_.is_inside(x, std::max(0.0, nearest.distance - slack_));
+        if (is_apart) piece.known = is_inside ? Known::kInside : Known::kOutside;
+      }
+      if (piece.known == Known::kOutside) return;
+      piece.reach = 0;
+      if (improves && !is_inside)
+        for (std::uint8_t k = 0; k < 3; ++k)
+          if (result.weight[k] == 1) {
+            piece.outer = k;
+            piece.reach = std::max(0.0, nearest.distance - slack_);
+          }
+      if (is_inside && improves) set_best(nearest, x);
+      const double least = std::min(bound, nearest.distance + radius);
+      if (!can_improve(least)) return;
+      piece.bound = least;
+      if (knows(piece, nearest.triangle)) return;
+      int column = game.columns;
+      if (column == kMostColumns) {  // in place of the one that bounds x the least
+        column = 0;
+        double most = -1;
+        for (int i = 0; i < kMostColumns; ++i) {
+          double sum = 0;
+          for (int k = 0; k < 3; ++k) sum += result.weight[k] * game.value[k][i];
+          if (sum > most) {
+            most = sum;
+            column = i;
+          }
+        }
+      } else {
+        ++game.columns;
+        ++piece.near_count;
+      }
+      piece.near[column] = nearest.triangle;
+      set_column(game, piece, column);
+    }
+  }
+
+  const Bvh& mesh_;
+  const Shape& shape_;
+  const ExactBody& other_;
+  Aabb other_box_;
+  Pose other_from_surface_;
+  Vec3 rows_[3]{};  // of its rotation
+  double tolerance_, slack_, relative_ = 0;
+  std::uint64_t max_tests_ = 0;
+  SideMemory sides_;
+  Deepest best_{};
+  std::vector<Piece> pieces_;
+  std::vector<std::uint32_t> free_;
+  std::vector<Entry> heap_;
+};
+
+}  // namespace
+
+Deepest find_deepest(const Side& surface, const Side& other, const DepthSettings& settings) {
+  return DeepestSearch(surface, other, settings).run();
+}
+
+}  // namespace isotact::detail

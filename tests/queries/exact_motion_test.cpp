@@ -1,0 +1,147 @@
+// continuous_collide by the triangles: shapes of all kinds, beside formulas and distance().
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include "isotact/base/error.h"
+#include "isotact/base/random.h"
+#include "isotact/geometry/primitives/primitives.h"
+#include "isotact/queries/continuous_collide.h"
+#include "isotact/queries/distance.h"
+
+#include "queries/swept/motions.h"
+#include "support/slow_build.h"
+
+namespace isotact {
+namespace {
+
+Shape body_of(const TriangleMesh& mesh) {
+  return Shape::from_mesh(mesh, {.field = {.resolution = 32}, .points = 200});
+}
+
+BodyMotion shift(const Vec3& from, const Vec3& to) {
+  return {.from = {.translation = from}, .to = {.translation = to}};
+}
+
+TEST(ExactMotion, SimpleSolidsMeetWhenFormulasSay) {
+  const Shape ball = Shape::from_analytic(SphereField{.radius = 0.5});
+  const Shape box = Shape::from_analytic(BoxField{});
+  const Shape ground = Shape::from_analytic(PlaneField{});
+  const Shape rod = Shape::from_analytic(CapsuleField{{0, -1, 0}, {0, 1, 0}, 0.25});
+  struct Case {
+    const Shape &a, &b;
+    Vec3 from, to;  // of A
+    double gap;     // at which they touch
+  };
+  for (const Case& c :
+       {Case{ball, ball, {3, 0, 0}, {0, 0, 0}, 1.0}, Case{ball, box, {3, 0, 0}, {0, 0, 0}, 1.0},
+        Case{ball, ground, {0, 3, 0}, {1, 0, 2}, 0.5}, Case{box, ground, {0, 3, 0}, {0, 0, 0}, 0.5},
+        Case{rod, ground, {0, 3, 0}, {0, 0, 0}, 1.25},
+        Case{rod, ball, {3, 0, 0}, {0, 0, 0}, 0.75}}) {
+    for (const bool swapped : {false, true}) {
+      const BodyMotion moving = shift(c.from, c.to);
+      const ContinuousResult r = swapped ? continuous_collide(c.b, {}, c.a, moving)
+                                         : continuous_collide(c.a, moving, c.b, {});
+      ASSERT_TRUE(r.exact);
+      ASSERT_EQ(r.status, ContinuousStatus::kContact);
+      const double time = (3 - c.gap) / 3;
+      EXPECT_LE(r.time_of_contact, time + 1e-12);
+      EXPECT_GE(r.latest_time, time - 1e-7);
+      EXPECT_LE(r.latest_time - r.time_of_contact, 1e-6);
+      EXPECT_NEAR(r.contact.depth, 0, 1e-5);
+      EXPECT_EQ(r.blind_depth, 0);
+      // From B towards A.
+      const Vec3 up = normalized(c.from) * (swapped ? -1.0 : 1.0);
+      EXPECT_NEAR(dot(r.contact.normal, up), 1, 1e-3);
+    }
+  }
+}
+
+TEST(ExactMotion, MissesAreFreeHoweverNear) {
+  const Shape sheet = body_of(make_box({.size_x = 1, .size_y = 0.001, .size_z = 1}));
+  const Shape box = body_of(make_box({}));
+  // A sheet a millimetre thick passes a box by a hundredth of that.
+  const ContinuousResult by = continuous_collide(sheet, shift({-9, 0.50051, 0}, {9, 0.50051, 0}),
+                                                 box, {}, {.want_distance = true});
+  EXPECT_EQ(by.status, ContinuousStatus::kFree);
+  EXPECT_NEAR(by.distance, 1e-5, 1e-6);
+  EXPECT_LE(by.lower_bound, 1.001e-5);
+  EXPECT_TRUE(std::isinf(by.time_of_contact) && std::isinf(by.latest_time));
+  // And goes through it between its two poses.
+  const ContinuousResult through =
+      continuous_collide(sheet, shift({0, -400, 0}, {0, 400, 0}), box, {});
+  ASSERT_EQ(through.status, ContinuousStatus::kContact);
+  EXPECT_NEAR(through.time_of_contact, (400 - 0.5005) / 800, 1e-6);
+}
+
+TEST(ExactMotion, WhatLiesInsideTouchesFromTheStart) {
+  const Shape small = body_of(make_box({.size_x = 0.1, .size_y = 0.1, .size_z = 0.1}));
+  const Shape box = body_of(make_box({}));
+  const ContinuousResult r = continuous_collide(small, shift({0.1, 0, 0}, {0.2, 0, 0}), box, {});
+  ASSERT_EQ(r.status, ContinuousStatus::kContact);
+  EXPECT_EQ(r.time_of_contact, 0);
+  EXPECT_NEAR(r.contact.depth, 0.45, 1e-4);
+}
+
+TEST(ExactMotion, AgreesWithDistancesAtManyTimes) {
+  const Shape shapes[] = {body_of(make_shape("gear", {{"module", 0.03}})),
+                          body_of(make_knot({.segments = 96, .tube_segments = 8})),
+                          body_of(make_bowl({.radius = 0.5, .thickness = 0.05})),
+                          Shape::from_analytic(SphereField{.radius = 0.2}),
+                          Shape::from_analytic(BoxField{})};
+  Random random(41);
+  int free = 0, contacts = 0;
+  for (int i = 0; i < unless_slow(80, 12); ++i) {
+    SCOPED_TRACE(i);
+    const Shape &a = shapes[random.next_u32() % 5], &b = shapes[random.next_u32() % 5];
+    const ShellMotion m = random_motion(random, 1.2);
+    const double margin = i % 2 == 0 ? 0 : 0.02;
+    const ContinuousResult r =
+        continuous_collide(a, m.shell, b, m.field, {.margin = margin, .want_distance = true});
+    ASSERT_TRUE(r.exact && r.has_distance);
+    const double end = std::min(1.0, r.time_of_contact);
+    double least = std::numeric_limits<double>::infinity();
+    for (int k = 0; k < 50 && end > 0; ++k) {
+      const double time = end * k / 50;
+      const DistanceResult d = distance(a, compute_pose(m.shell, time), b,
+                                        compute_pose(m.field, time), {.want_depth = false});
+      ASSERT_GT(d.distance, margin - 1e-12);
+      least = std::min(least, d.distance);
+    }
+    ASSERT_LE(std::max(r.lower_bound, 0.0), least + 1e-6);
+    if (r.status == ContinuousStatus::kFree) {
+      ++free;
+      ASSERT_GE(r.distance, margin - 1e-6);
+    } else {
+      ++contacts;
+    }
+  }
+  EXPECT_GT(free, unless_slow(15, 1));
+  EXPECT_GT(contacts, unless_slow(15, 1));
+}
+
+TEST(ExactMotion, AsksAreAnsweredOrRefused) {
+  const Shape box = body_of(make_box({})), torus = Shape::from_analytic(TorusField{});
+  const BodyMotion fall = shift({0, 3, 0}, {0, 0, 0});
+  EXPECT_THROW(continuous_collide(box, fall, torus, {}, {.accuracy = Accuracy::kExact}), Error);
+  EXPECT_THROW(continuous_collide(box, fall, torus, {}, {.want_distance = true}), Error);
+  EXPECT_FALSE(continuous_collide(box, fall, torus, {}).exact);
+  for (const ContinuousRequest& request :
+       {ContinuousRequest{.accuracy = Accuracy::kExact, .mode = Mode::kAll},
+        ContinuousRequest{.accuracy = Accuracy::kExact, .margin = -0.1},
+        ContinuousRequest{.accuracy = Accuracy::kExact, .roles = Roles::kPointsOfA},
+        ContinuousRequest{.accuracy = Accuracy::kExact, .method = Method::kSwept},
+        ContinuousRequest{.time_tolerance = 0}, ContinuousRequest{.distance_tolerance = -1}})
+    EXPECT_THROW(continuous_collide(box, fall, box, {}, request), Error);
+  EXPECT_FALSE(continuous_collide(box, fall, box, {}, {.mode = Mode::kAll}).exact);
+  EXPECT_FALSE(continuous_collide(box, fall, box, {}, {.accuracy = Accuracy::kField}).exact);
+  const ContinuousResult cut = continuous_collide(box, fall, box, {}, {.max_tests = 3});
+  EXPECT_EQ(cut.status, ContinuousStatus::kGaveUp);
+  EXPECT_LE(cut.time_of_contact, 2.0 / 3);
+  prepare(box, ContinuousRequest{});
+}
+
+}  // namespace
+}  // namespace isotact
