@@ -19,7 +19,7 @@ constexpr OptionHint kOptionHints[] = {
     {Hint::kInnerParts, "--nested", "--nested even-odd"},
     {Hint::kFrameRate, "--fps", "--fps N"},
     {Hint::kResolution, "--resolution", "--resolution N"},
-    {Hint::kTriangles, "--accuracy", "--accuracy field"},
+    {Hint::kTriangles, "--accuracy", "--accuracy field, or an asset that keeps its mesh"},
 };
 
 }  // namespace
