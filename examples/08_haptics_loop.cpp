@@ -34,8 +34,8 @@ int main(int argc, char** argv) {
   const CouplingSettings coupling{.max_force = 15, .max_torque = 0.5};
   const CollideRequest request{
       .max_microseconds = 500, .want_force = true, .force = {.stiffness = 2e9}};
-  CollideScratch state;
-  collide(peg, device, block, {}, request, state);  // prepares: from here on nothing is allocated
+  CollideScratch scratch;
+  collide(peg, device, block, {}, request, scratch);  // prepares: from here on nothing is allocated
 
   constexpr double kStep = 1e-3;  // seconds
   int histogram[12] = {}, steps = 0, touching = 0;
@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
   for (double time = 0; time < hand.duration(); time += kStep, ++steps) {
     std::this_thread::sleep_until(tick += std::chrono::milliseconds(1));
     const auto start = Clock::now();
-    const CollideResult& touch = collide(peg, world_from_body(tool), block, {}, request, state);
+    const CollideResult& touch = collide(peg, world_from_body(tool), block, {}, request, scratch);
     const std::chrono::duration<double, std::micro> taken = Clock::now() - start;
 
     const Pose before = device;

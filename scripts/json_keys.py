@@ -83,8 +83,9 @@ def list_verbs(schemas):
         for body in schema.get("anyOf", [schema]):
             keys = keys_of(body)
             text = schema["title"] + (f" ({body['description'].rstrip('.').lower()})" if "anyOf" in schema else "")
-            if name == "info" and body["properties"]["files"].get("maxItems") == 1:
-                keys = ["`files`,", "and", "the", "keys", "of", "one", "file"]
+            if name == "info":
+                keys = ["`files`?,", "and", "the", "keys", "of", "one", "file,", "which", "are", "null", "if", "there",
+                        "are", "several"]
             else:
                 keys = [key + "," for key in keys[:-1]] + keys[-1:]
             parts.append(wrap(keys, f"- **{text}**:"))

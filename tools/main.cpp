@@ -15,7 +15,7 @@ namespace {
 constexpr int kFailed = 1, kVerdictFailed = 3;
 
 int fail(const std::string& message) {
-  fmt::print(stderr, "isotact: error: {}\n", isotact::tool::with_hint(message));
+  fmt::print(stderr, "isotact: error: {}\n", isotact::tool::in_words_of_tool(message));
   return kFailed;
 }
 

@@ -59,7 +59,7 @@ nlohmann::ordered_json describe_machine() {
   return {{"processor", describe_processor()},
           {"threads", std::thread::hardware_concurrency()},
           {"thread_backend", thread_backend()},
-          {"memory_gb", static_cast<double>(physical_memory()) / 1e9},
+          {"memory_bytes", physical_memory()},
           {"system", describe_system()},
           {"isotact", ISOTACT_VERSION_STRING},
           {"date", today()},

@@ -75,7 +75,7 @@ Json to_json(const TableHead& head) {
   for (const Column& c : head.columns)
     columns.push_back(
         {{"name", c.name}, {"of", name_of(c.of)}, {"unit", c.unit}, {"decimals", c.decimals}});
-  return {{"kind", "table"},     {"id", head.id},        {"paper", head.paper},
+  return {{"item", "table"},     {"id", head.id},        {"paper", head.paper},
           {"place", head.place}, {"title", head.title},  {"note", head.note},
           {"columns", columns},  {"rows", Json::array()}};
 }
@@ -234,7 +234,7 @@ Table Report::table(TableHead head) {
 void Report::figure(const FigureHead& head, const std::vector<Plot>& panels) {
   Json drawn = Json::array();
   for (const Plot& panel : panels) drawn.push_back(to_json(panel));
-  add_item({{"kind", "figure"},
+  add_item({{"item", "figure"},
             {"id", head.id},
             {"paper", head.paper},
             {"place", head.place},
@@ -244,7 +244,7 @@ void Report::figure(const FigureHead& head, const std::vector<Plot>& panels) {
 }
 
 void Report::note(const std::string& text) {
-  add_item({{"kind", "text"}, {"text", text}});
+  add_item({{"item", "text"}, {"text", text}});
   print("  {}\n", text);
 }
 

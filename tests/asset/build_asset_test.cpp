@@ -161,7 +161,7 @@ TEST(BuildAsset, SaysWhatItDidAboutAMesh) {
   const AssetResult useless =
       build_asset(small_torus(), {.field = {.resolution = 32, .shell_offset = 1}});
   ASSERT_FALSE(useless.warnings.empty());
-  EXPECT_NE(useless.warnings.back().find("shell_offset does nothing"), std::string::npos);
+  EXPECT_NE(useless.warnings.back().find("shell offset has no effect"), std::string::npos);
 }
 
 TEST(BuildAsset, RefusesWhatContradictsItself) {

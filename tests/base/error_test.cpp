@@ -23,6 +23,25 @@ TEST(Error, PrintableTamesTerminalEscapesAndLength) {
   EXPECT_EQ(printable(std::string(1000, 'x')), std::string(40, 'x') + "...");
 }
 
+TEST(Error, HintsComeBackFromMessages) {
+  for (int i = 0; i <= static_cast<int>(Hint::kBounds); ++i) {
+    const auto hint = static_cast<Hint>(i);
+    const std::string message = with_hint("the cause; of it", hint);
+    EXPECT_EQ(message == "the cause; of it", hint == Hint::kNone);
+    EXPECT_EQ(split_hint(message).text, "the cause; of it");
+    EXPECT_EQ(split_hint(message).hint, hint);
+    EXPECT_EQ(split_hint("A: " + message).hint, hint);
+    EXPECT_EQ(Error("the cause", hint).hint(), hint);
+    EXPECT_EQ(Error({.file = "a.obj"}, message).hint(), hint);
+  }
+  // A text that only mentions a setting has no hint.
+  const std::string advice = with_hint("", Hint::kInnerParts).substr(2);
+  for (const std::string& text : {advice, "first " + advice, "a; " + advice + "."}) {
+    EXPECT_EQ(split_hint(text).hint, Hint::kNone) << text;
+    EXPECT_EQ(split_hint(text).text, text);
+  }
+}
+
 TEST(Cpu, ChosenLevelNeverExceedsTheProcessors) {
   EXPECT_LE(static_cast<int>(simd_level()), static_cast<int>(simd_level_of_cpu()));
   EXPECT_EQ(name(SimdLevel::kBaseline), "baseline");

@@ -10,7 +10,8 @@ MOST_COLUMNS = 120  # of a page's line
 _RATED = "bytes?|bits?|rows?|columns?|times|seconds?|milliseconds|microseconds|nanoseconds|ms|us|ns|MB|KB|contacts?|" \
          "points?|cells?|samples?|values?|steps?|frames?|lanes?|digits?|maps?|calls?"
 _UNITS = "step|second|frame|row|point|pair|segment|cell|node|sample|voxel|pixel|body|shape|patch|axis|side|vertex|" \
-         "triangle|thread|query|call|level|part|brick|block|file|line|component|keyframe|manifold|direction|octant|turn"
+         "triangle|thread|query|call|level|part|brick|block|file|line|component|keyframe|manifold|direction|octant|turn|" \
+         "interval|contact|hit|edge|corner|object|particle|ray|value|image|map|page|job|run|word|lane|motion|link|joint"
 
 # (phrase, better words)
 PHRASES = [
@@ -30,7 +31,10 @@ _BLANK = r"[ \t]*\n?[ \t]*(?<=\s)"  # a phrase may go over the end of a line, no
 _PHRASES = [(re.compile(rf"(?<![\w-])(?:{phrase.replace(' ', _BLANK)})(?![\w-])", re.I), better)
             for phrase, better in PHRASES]
 
+DEFINITIONS = re.compile(r"\bAn? \*\*(\w+)\*\* is\b")  # a page may use a word that it defines as a term of the project
+
 OPENINGS = re.compile(r"(?:What|Of) ")  # of a comment
+HELP_OPENINGS = re.compile(r"(?:What|Whatever|Where|Whose|Which|How|Of) ")  # of a help text, or of its part behind "With ...:"
 PAGE_OPENINGS = re.compile(r"(?:What|Whatever|Where|Of) ")  # of a sentence; questions may begin so
 
 
@@ -89,7 +93,8 @@ def find_openings(text):
 
 def check_page(text):
     prose = prose_of_page(text)
-    yield from find_phrases(prose)
+    terms = {term.lower() + ending for term in DEFINITIONS.findall(prose) for ending in ("", "s")}
+    yield from (hit for hit in find_phrases(prose) if hit[1].lower() not in terms)
     yield from find_openings(prose)
     for number, line in enumerate(text.split("\n"), 1):
         if len(line) > MOST_COLUMNS:
@@ -131,7 +136,23 @@ def help_of(text):
 
 def check_help(text):
     for line, words in help_of(text):
-        for _, found, better in find_phrases(blank_out(r"`[^`]*`", words)):
-            yield line, found, better
-        if OPENINGS.match(words):
-            yield line, words[:40], "begin with the subject"
+        yield from check_help_text(words, line)
+
+
+def check_help_text(words, line):
+    for _, found, better in find_phrases(blank_out(r"`[^`]*`", words)):
+        yield line, found, better
+    for part in (words, re.sub(r"^(?:With|At) [^:]*: ", "", words)):
+        opening = HELP_OPENINGS.match(part[:1].upper() + part[1:])
+        if opening:
+            yield line, part[:40], "begin with the subject"
+            return
+
+
+def check_printed_help(text):
+    """The whole output of `isotact VERB --help`: all texts behind names, and the lines without names but for examples."""
+    for number, line in enumerate(re.split(r"^Examples?:", text, flags=re.M)[0].split("\n"), 1):
+        if line.startswith("Usage:"):
+            continue
+        words = re.match(r"  \S.*?\s{2,}(\S.*)$", line) or re.match(r"  \S.* REQUIRED (\S.*)$", line) or re.match(r"\s*(.*)$", line)
+        yield from check_help_text(words[1], number)

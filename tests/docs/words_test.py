@@ -2,8 +2,12 @@
 
 words_allowed.txt names files, and folders with a slash at their end, that may still have some. It can only become
 shorter: an entry without a hit fails the test. --shrink rewrites it: folders become the files in them that have hits,
-entries without hits go.
+entries without hits go. The environment variable ISOTACT_TOOL names the program whose `--help` is read; without it, only
+the sources of the tool are.
 """
+import os
+import re
+import subprocess
 import sys
 import unittest
 from pathlib import Path
@@ -14,7 +18,7 @@ sys.path[:0] = [str(HERE), str(SOURCE / "scripts/site")]
 
 from api import public_headers
 from pages import all_pages
-from words import check_header, check_help, check_page, help_of
+from words import check_header, check_help, check_page, check_printed_help, help_of
 
 ALLOWED = HERE / "words_allowed.txt"
 
@@ -68,6 +72,12 @@ class Checks(unittest.TestCase):
                      "ten points\n\na step"):
             self.assertEqual(self.found(check_page, text), [], text)
 
+    def test_defined_terms_are_left_alone(self):
+        text = "A **room** is a folder. Each room has files; rooms have no cycles."
+        self.assertEqual(self.found(check_page, text), [])
+        self.assertEqual(self.found(check_page, text + " It goes this way."), ["way"])
+        self.assertTrue(self.found(check_page, "Each **room** has files."))
+
     def test_openings_of_sentences(self):
         for text in ("What it finds is a point.", "It ends. Where it ends is known.", "- Of these two.", "| What it is |", "**What** it is."):
             self.assertTrue(self.found(check_page, text), text)
@@ -92,6 +102,14 @@ class Checks(unittest.TestCase):
         text = 'add_command("a", "One way"); c.add({.names = "--x", .help = "A row a "\n "step", .required = true}); "a way"'
         self.assertEqual(self.found(check_help, text), ["way", "row a step"])
 
+    def test_printed_help(self):
+        for text in ("  --sign auto|winding    How inside is defined", "  -o FILE    A row an interval, body first",
+                     "  --maps intervals|fragments\n                  With --maps: where A is", "One way\nUsage: isotact a",
+                     "  --long-name VALUE REQUIRED  come on their ways"):
+            self.assertTrue(self.found(check_printed_help, text), text)
+        for text in ("Usage: isotact [WAY]", "Examples:\n  isotact make way", "  --what    Print what is known"):
+            self.assertEqual(self.found(check_printed_help, text), [], text)
+
     def test_help_is_where_we_read_it(self):
         text = "".join(p.read_text() for p in sorted((SOURCE / "tools").rglob("*.cpp")))
         self.assertGreater(len(list(help_of(text))), 100)
@@ -106,6 +124,18 @@ class Words(unittest.TestCase):
         messages = [m for file, found in self.hits.items() for m in found if not any(covers(e, file) for e in self.allowed)]
         if messages:
             self.fail("\n".join(["phrases of words.py:", *messages[:60], f"{len(messages)} in all"]))
+
+    @unittest.skipUnless("ISOTACT_TOOL" in os.environ, "ISOTACT_TOOL names no program")
+    def test_help_that_the_tool_prints(self):
+        def help_of_verb(*verb):
+            return subprocess.run([os.environ["ISOTACT_TOOL"], *verb, "--help"], capture_output=True, text=True, check=True).stdout
+        main = help_of_verb()
+        verbs = re.findall(r"^  (\w+)  ", main.split("Subcommands:")[1], re.M)
+        self.assertGreater(len(verbs), 10)
+        messages = [f"isotact {' '.join(verb)} --help: '{what}': write {better}" for verb in [(), *([v] for v in verbs)]
+                    for _, what, better in check_printed_help(help_of_verb(*verb))]
+        if messages:
+            self.fail("\n".join(messages))
 
     def test_the_list_of_exceptions_only_shrinks(self):
         idle = [e for e in self.allowed if not any(covers(e, file) for file in self.hits)]

@@ -20,7 +20,7 @@ using ReportJson = nlohmann::ordered_json;
 constexpr const char* kHostile = "<script>alert('x')</script> & \"quoted\" | *star* [a](b)";
 
 ReportJson make_table() {
-  return {{"kind", "table"},
+  return {{"item", "table"},
           {"id", "table2"},
           {"paper", "XB14"},
           {"place", "Table 2"},
@@ -37,7 +37,7 @@ ReportJson make_table() {
 }
 
 ReportJson make_figure() {
-  return {{"kind", "figure"},
+  return {{"item", "figure"},
           {"id", "plot"},
           {"paper", "XB14"},
           {"place", "Table 2"},
@@ -58,7 +58,7 @@ ReportJson make_result(const std::string& program, const std::string& processor,
   const ReportJson part{
       {"name", "table2"},
       {"command", "isotact bench " + program + " --pass \"--only table2\""},
-      {"items", {make_table(), make_figure(), {{"kind", "text"}, {"text", "said <in> words"}}}},
+      {"items", {make_table(), make_figure(), {{"item", "text"}, {"text", "said <in> words"}}}},
       {"checks",
        {{{"claim", "two & two are four"}, {"asked", 7}, {"failed", ReportJson::array()}},
         {{"claim", "all is well"}, {"asked", 3}, {"failed", {"<here>"}}}}},
@@ -68,7 +68,7 @@ ReportJson make_result(const std::string& program, const std::string& processor,
              {{"processor", processor},
               {"threads", 2},
               {"thread_backend", "none"},
-              {"memory_gb", 8.0},
+              {"memory_bytes", 8000000000},
               {"system", "Some <system>"},
               {"isotact", "1"},
               {"date", "2026-01-02 03:04 UTC"},
@@ -243,6 +243,26 @@ TEST_F(BenchReport, SavedResultsOfSeveralMachines) {
   EXPECT_FALSE(has(read("some.md"), "exit code 3"));
 }
 
+TEST_F(BenchReport, OlderFilesAreRead) {
+  std::string text = make_result("segments", "one", false).dump();
+  const auto page_of = [&] {
+    write("results.json", text);
+    const ProgramRun r = run({"bench", "--report", "r.md", "--from", "results.json"});
+    EXPECT_EQ(r.exit_code, 0) << r.err;
+    return read("r.md");
+  };
+  const std::string page = page_of();
+  EXPECT_TRUE(has(page, "8.0 GB")) << page;
+  const auto replace = [&](const std::string& from, const std::string& to) {
+    ASSERT_TRUE(has(text, from)) << from;
+    for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + 1))
+      text.replace(at, from.size(), to);
+  };
+  replace("\"item\":", "\"kind\":");
+  replace("\"memory_bytes\":8000000000", "\"memory_gb\":8.0");
+  EXPECT_EQ(page_of(), page);
+}
+
 TEST_F(BenchReport, BadInputIsAnErrorThatSaysWhere) {
   const auto fails = [&](const std::string& text, const std::string& what) {
     write("bad.json", text);
@@ -264,7 +284,7 @@ TEST_F(BenchReport, BadInputIsAnErrorThatSaysWhere) {
   broken["report"]["parts"][0]["items"][1]["panels"][0]["lines"][0]["x"] = {1};
   fails(broken.dump(), "not of one length");
   broken = make_result("segments", "x", false);
-  broken["report"]["parts"][0]["items"][2]["kind"] = "song";
+  broken["report"]["parts"][0]["items"][2]["item"] = "song";
   fails(broken.dump(), "\"song\" is no kind of item");
   EXPECT_EQ(run({"bench", "--report", "r.html", "--from", "none.json"}).exit_code, 1);
 }

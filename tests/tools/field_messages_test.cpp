@@ -104,7 +104,10 @@ TEST_F(FieldMessages, InfoShowsWhatBuildWarnedOf) {
         "f 4 3 2 1\nf 5 6 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n");
   const Json built = run_json({"build", "plate.obj", "-o", "plate.isotact", "--resolution", "48"});
   ASSERT_FALSE(built["warnings"].empty());
-  EXPECT_EQ(run_json({"info", "plate.isotact"})["warnings"], built["warnings"]);
+  const Json shown = run_json({"info", "plate.isotact"})["warnings"];
+  ASSERT_EQ(shown.size(), built["warnings"].size());
+  for (std::size_t i = 0; i < shown.size(); ++i)  // build adds its options
+    EXPECT_EQ(built["warnings"][i].get<std::string>().rfind(shown[i].get<std::string>(), 0), 0U);
   EXPECT_NE(run({"info", "plate.isotact"}).out.find("warning"), std::string::npos);
 }
 

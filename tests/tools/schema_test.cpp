@@ -108,7 +108,7 @@ TEST(Schema, TheCheckOfOutputsSeesFlaws) {
 // The contract of the tool: these keys stay as they are.
 TEST(Schema, ContractKeysAreThere) {
   const std::map<std::string, std::vector<std::string>> contract{
-      {"info_file",
+      {"info",
        {"vertices", "triangles", "bounds", "watertight", "manifold", "boundary_loops", "components",
         "degenerate", "volume", "area", "sections", "resolution", "voxel_size", "bytes",
         "sign_method", "points"}},

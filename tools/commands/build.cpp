@@ -233,43 +233,42 @@ void add_field_options(Command& command, BuildOptions& o) {
   choice("--field", o.field, "Field to store (default: brick)", "brick|dense|none",
          {"brick", "dense", "none"});
   command.add_flag("--first-order", o.first_order,
-                   "Store values and gradients at all nodes too, in 16 bits");
+                   "Also store values and gradients at all nodes, in 16 bits");
   command.add_flag("--no-mesh", o.no_mesh, "Leave out the triangles, which exact queries need");
   command.add_text({.names = "--voxmap",
-                    .help = "Store a voxelmap too, scaled by 10^P",
+                    .help = "Also store a voxelmap; scaled:P multiplies distances by 10^P",
                     .value_name = "layers|scaled:P|support"},
                    o.voxmap);
   command.add_flag("--segment-index", o.segment_index,
                    "Store an index of the brick field too, so that segments need not build it; it "
                    "is about half as large as the field");
   add_shell_options(command, o.shell);
-  choice("--sign", o.sign, "How inside is told from outside (default: auto)",
+  choice("--sign", o.sign, "Rule that decides between inside and outside (default: auto)",
          "auto|pseudonormal|winding|unsigned", {"auto", "pseudonormal", "winding", "unsigned"});
-  choice("--nested", o.nested, "Which parts of nested surfaces are inside (default: winding)",
+  choice("--nested", o.nested, "Rule for the inside of nested surfaces (default: winding)",
          "winding|even-odd", {"winding", "even-odd"});
   command.add_number({.names = "--shell-offset",
                       .help = "Thickness in metres around an unsigned surface (default: a cell)",
                       .value_name = "S"},
                      o.shell_offset, {0, 1e12});
   command.add_number({.names = "--padding",
-                      .help = "Cells between mesh and box; less than 6 count as 6 (default: 6)",
+                      .help = "Cells between mesh and box; fewer than 6 count as 6 (default: 6)",
                       .value_name = "CELLS"},
                      o.padding, {0, kMostPadding});
   command.add_number({.names = "--tolerance",
-                      .help = "Error away from the surface, as a part of the distance, above which "
-                              "cells are refined; 0: all, 1: none (default: 0.15)",
+                      .help = "Refine cells away from the surface if their error exceeds this "
+                              "share of the distance; 0: all, 1: none (default: 0.15)",
                       .value_name = "T"},
                      o.tolerance, {0, 1});
   choice("--keep-thin", o.keep_thin,
-         "Walls and rods that vanish between samples: only report them (default), build with "
-         "smaller cells, or grow the body by a cell at most",
+         "Treatment of walls and rods that vanish between samples: ignore or report them "
+         "(default: report), build with smaller cells, or grow the body by at most a cell",
          "ignore|report|refine|offset", {"ignore", "report", "refine", "offset"});
-  command.add_flag(
-      "--gpu", o.gpu,
-      "Find distances on the GPU; on the processor, with a warning, where there is none");
+  command.add_flag("--gpu", o.gpu,
+                   "Compute distances on the GPU; without one, on the CPU with a warning");
   command.add_number({.names = "--max-memory",
                       .help = "Refuse builds that need more megabytes than this, all sections "
-                              "together (default: what the machine has)",
+                              "together (default: the memory of the machine)",
                       .value_name = "MB"},
                      o.max_megabytes, {0, 1e9});
 }
@@ -279,7 +278,7 @@ void add_field_options(Command& command, BuildOptions& o) {
 void add_build(CommandLine& line) {
   auto options = std::make_shared<BuildOptions>();
   Command command = line.add_command(
-      "build", "Build an asset of a mesh: its distance field, and points on its surface");
+      "build", "Build an asset from a mesh: its distance field, and points on its surface");
   command.set_examples(
       "Examples:\n"
       "  isotact build bunny.ply -o bunny.isotact --resolution 256\n"

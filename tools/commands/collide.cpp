@@ -21,6 +21,7 @@
 #include "picture/depth_picture.h"
 #include "picture/picture_output.h"
 #include "report/collide_report.h"
+#include "report/hints.h"
 
 namespace isotact::tool {
 namespace {
@@ -359,7 +360,8 @@ CollidePageBody page_body_of(const CollideOptions& options, const std::string& f
     made.shape = loaded.shape;
     if (!loaded.surface.triangles.empty()) made.surface = std::move(loaded.surface);
   } catch (const Error& error) {
-    fmt::print(stderr, "isotact: warning: the page shows the surface only: {}\n", error.what());
+    fmt::print(stderr, "isotact: warning: the page shows the surface only: {}\n",
+               in_words_of_tool(error.what()));
   }
   return made;
 }
@@ -453,17 +455,17 @@ void run_collide(CollideOptions options) {
 void add_body(Command& command, BodyOptions& body, const std::string& letter) {
   const std::string upper = letter == "a" ? "A" : "B";
   command.add_text({.names = "--pose-" + letter,
-                    .help = "Where " + upper + " is, or begins" + kPoseHelp,
+                    .help = "Pose of " + upper + ", at the start if it moves" + kPoseHelp,
                     .value_name = "POSE"},
                    body.pose);
   command.add_text({.names = "--to-pose-" + letter,
-                    .help = "Where " + upper + " goes (default: it stays)",
+                    .help = "Pose of " + upper + " at the end of its motion (default: it stays)",
                     .value_name = "POSE"},
                    body.to_pose);
   command.add_text({.names = "--pivot-" + letter,
-                    .help = "The point of " + upper +
-                            ", in its own frame, that goes straight while it "
-                            "turns, with --motion rates (default: 0,0,0)",
+                    .help = "With --motion rates: the point of " + upper +
+                            ", in its own frame, that moves straight while the body turns "
+                            "(default: 0,0,0)",
                     .value_name = "X,Y,Z"},
                    body.pivot);
 }
@@ -474,24 +476,28 @@ void add_rest_options(Command& command, CollideOptions& options) {
                              "the root (default: all points)",
                      .value_name = "N"},
                     options.level, {0, 1000});
-  command.add_whole({.names = "--max-nodes",
-                     .help = "At rest: most spheres and points to test (default: no limit)",
-                     .value_name = "N"},
-                    options.max_nodes, {1, 2e9});
+  command.add_whole(
+      {.names = "--max-nodes",
+       .help = "At rest: test at most this many spheres and points (default: no limit)",
+       .value_name = "N"},
+      options.max_nodes, {1, 2e9});
   command.add_number({.names = "--time-budget",
-                      .help = "At rest: time for the query (default: no limit); the answer depends "
-                              "on the machine then",
+                      .help = "At rest: stop the query after this time (default: no limit); the "
+                              "answer then depends on the machine",
                       .value_name = "MICROSECONDS"},
                      options.time_budget, {1e-3, 1e9});
-  command.add_whole({.names = "--patches",
-                     .help = "At rest: cut each body into about so many, each with contacts of its "
-                             "own (default: 1)",
-                     .value_name = "N"},
-                    options.patches, {1, 1e6});
-  command.add_number({.names = "--stiffness",
-                      .help = "At rest: of the force, N/m^3: times depth and area (default: 1e7)",
-                      .value_name = "K"},
-                     options.stiffness, {0, 1e30});
+  command.add_whole(
+      {.names = "--patches",
+       .help = "At rest: divide each body into about this many patches, each with its "
+               "own contacts (default: 1)",
+       .value_name = "N"},
+      options.patches, {1, 1e6});
+  command.add_number(
+      {.names = "--stiffness",
+       .help = "At rest: the force is this many N/m^3 times depth and area (default: "
+               "1e7)",
+       .value_name = "K"},
+      options.stiffness, {0, 1e30});
 }
 
 }  // namespace
@@ -512,66 +518,75 @@ void add_collide(CommandLine& line) {
   add_body(command, options->b, "b");
   command.add_text({.names = "--method",
                     .help = "vps: points of each body in the field of the other, at rest, with "
-                            "force; idf: particles on the surface of what they have in common, at "
-                            "rest; depth: A and B drawn into the same maps, at rest; swept: "
-                            "along their paths (default: auto, vps where nothing moves "
-                            "and no intervals are asked for)",
+                            "force; idf: particles on the surface of the common part, at rest; "
+                            "depth: both bodies drawn into the same maps, at rest; swept: points "
+                            "along their paths; auto: vps if nothing moves and neither -o nor "
+                            "--first is given, else swept (default: auto)",
                     .value_name = "auto|swept|vps|idf|depth",
                     .choices = {"auto", "swept", "vps", "idf", "depth"}},
                    options->method);
-  command.add_flag("--gpu", options->gpu, "With --method idf and depth: on the GPU");
+  command.add_flag("--gpu", options->gpu, "With --method idf and depth: compute on the GPU");
   add_idf_options(command, options->idf);
   add_depth_options(command, options->depth);
   add_rest_options(command, *options);
   command.add_text({.names = "--motion",
-                    .help = "Between the poses: straight point paths, constant rates of each body, "
-                            "one screw, or a polynomial (default: rates)",
+                    .help = "Motion between the poses: straight point paths, constant rates of "
+                            "each body, one screw, or a polynomial (default: rates)",
                     .value_name = "straight|rates|screw|polynomial",
                     .choices = {"straight", "rates", "screw", "polynomial"}},
                    options->motion);
-  command.add_whole({.names = "--degree",
-                     .help = "With --motion polynomial: its degree, 1 to 8 (default: 3)",
-                     .value_name = "N"},
-                    options->degree, {1, 8});
-  command.add_number({.names = "--margin",
-                      .help = "Bodies touch where they are as near as this, metres (default: 0)",
-                      .value_name = "S"},
-                     options->margin, {-1e12, 1e12});
+  command.add_whole(
+      {.names = "--degree",
+       .help = "With --motion polynomial: degree of the polynomial, 1 to 8 (default: 3)",
+       .value_name = "N"},
+      options->degree, {1, 8});
+  command.add_number(
+      {.names = "--margin",
+       .help = "Bodies touch if their distance is at most this, in metres (default: 0)",
+       .value_name = "S"},
+      options->margin, {-1e12, 1e12});
   command.add_text({.names = "--points-of",
-                    .help = "Whose points are tested against the other's field (default: both)",
+                    .help = "The body that gives points, which are tested in the other's field "
+                            "(default: both)",
                     .value_name = "a|b|both",
                     .choices = {"a", "b", "both"}},
                    options->roles);
   command.add_flag("--distance", options->distance,
-                   "Also find how near the bodies are, or come on their ways (not with depth)");
+                   "Also compute the distance of the bodies, or their closest approach along the "
+                   "motion (not with --method depth)");
   command.add_flag("--first", options->first_only,
-                   "Stop at the first contact: the quickest answer");
+                   "Stop at the first contact, which is the fastest query");
   command.add_whole({.names = "--max-contacts",
-                     .help = "The earliest ones, 1 to 100000 (default: 16); the deepest ones at "
-                             "rest: 4 of each patch, or 64 of idf and depth, at most",
+                     .help = "Return at most this many contacts, the earliest ones, 1 to 100000 "
+                             "(default: 16); at rest the deepest ones: at most 4 per patch, and "
+                             "64 with --method idf and depth",
                      .value_name = "N"},
                     options->max_contacts, {1, 100000});
   command.add_number({.names = "--path-tolerance",
-                      .help = "How far curved paths are cut short, in cells (default: 1/32)",
+                      .help = "Largest error of the straight pieces of curved paths, in cells "
+                              "(default: 1/32)",
                       .value_name = "CELLS"},
                      options->path_tolerance, {1e-6, 1e6});
   command.add_whole({.names = "--resolution",
                      .help = "With meshes: cells along the longest side (default: 128)",
                      .value_name = "N"},
                     options->input.resolution, {16, 4096});
-  command.add_whole({.names = "--points",
-                     .help = "Points on each body that has none (default: two cells apart)",
-                     .value_name = "N"},
-                    options->points, {1, kMaxShellPoints});
+  command.add_whole(
+      {.names = "--points",
+       .help = "Number of points on each body that has none (default: points two cells "
+               "apart)",
+       .value_name = "N"},
+      options->points, {1, kMaxShellPoints});
   command.add_text({.names = "--sign",
-                    .help = "With meshes: the rule for inside and outside (default: auto)",
+                    .help = "With meshes: rule that decides between inside and outside (default: "
+                            "auto)",
                     .value_name = "auto|pseudonormal|winding|unsigned",
                     .choices = {"auto", "pseudonormal", "winding", "unsigned"}},
                    options->input.sign);
   command.add_text(
       {.names = "--keep-thin",
-       .help = "With meshes: walls that vanish between samples are kept by a body that is "
-               "grown by a cell at most (default), by smaller cells, or only reported",
+       .help = "With meshes: treatment of walls that vanish between samples: grow the body by at "
+               "most a cell (default: offset), use smaller cells, or only report them",
        .value_name = "offset|refine|report",
        .choices = {"offset", "refine", "report"}},
       options->input.keep_thin);
@@ -579,18 +594,18 @@ void add_collide(CommandLine& line) {
   add_unit(command, options->input.unit);
   command.add_text(
       {.names = "-o,--output",
-       .help = "A row an interval, body (0: A) point t_enter t_exit: .npy, .csv, else raw "
-               "float32",
+       .help = "Intervals to write, one row per interval: body (0: A, 1: B), point, t_enter, "
+               "t_exit; .npy, .csv, else raw float32",
        .value_name = "FILE"},
       options->output);
   command.add_text({.names = "--picture",
-                    .help = "Draw B, and the points of A at the first contact; with --method depth "
-                            "the maps",
+                    .help = "Picture to write: B, and the points of A at the first contact; with "
+                            "--method depth the maps",
                     .value_name = "PNG"},
                    options->picture);
   command.add_text({.names = "--view",
-                    .help = "A page that shows both and the answer in a browser, where B can be "
-                            "dragged",
+                    .help = "Page to write: a browser shows both bodies and the answer, and B can "
+                            "be dragged",
                     .value_name = "HTML"},
                    options->view);
   command.add_whole({.names = "--width",

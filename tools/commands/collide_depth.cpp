@@ -181,30 +181,33 @@ void add_depth_options(Command& command, DepthOptions& options) {
        .help = "With --method depth: draw along this direction, in A's frame (default: auto)",
        .value_name = "auto|X,Y,Z"},
       options.direction);
-  command.add_whole({.names = "--directions",
-                     .help = "With --method depth: as many as are needed, up to so many (default: "
-                             "1)",
-                     .value_name = "N"},
-                    options.directions, {1, 16});
+  command.add_whole(
+      {.names = "--directions",
+       .help = "With --method depth: draw along as many directions as needed, at most "
+               "this many, 1 to 16 (default: 1)",
+       .value_name = "N"},
+      options.directions, {1, 16});
   command.add_whole({.names = "--pixels",
-                     .help = "With --method depth: of a map's side (default: 512)",
+                     .help = "With --method depth: pixels along the side of a map (default: 512)",
                      .value_name = "N"},
                     options.pixels, {1, kMostDepthPixels});
   command.add_whole({.names = "--layers",
-                     .help = "With --method depth: parts of A that a ray may pass, 1 to 8 "
+                     .help = "With --method depth: most parts of A that a ray may pass, 1 to 8 "
                              "(default: 4)",
                      .value_name = "N"},
                     options.layers, {1, kMostDepthLayers});
   command.add_text({.names = "--maps",
-                    .help = "With --method depth: where A is solid along each ray, or the height "
-                            "maps of the paper (default: intervals)",
+                    .help = "With --method depth: maps of the intervals in which A is solid along "
+                            "each ray, or height maps of the paper (default: intervals)",
                     .value_name = "intervals|two-maps|fragments",
                     .choices = {"intervals", "two-maps", "fragments"}},
                    options.maps);
   command.add_flag("--two-sided", options.two_sided,
-                   "With --maps two-maps and fragments: A has a rear boundary, too");
-  command.add_flag("--conservative", options.conservative,
-                   "With --method depth: miss nothing, however thin; up to a pixel off A counts");
+                   "With --maps two-maps and fragments: use the rear boundary of A as well");
+  command.add_flag(
+      "--conservative", options.conservative,
+      "With --method depth: miss no part, however thin; points up to a pixel outside of A "
+      "then count");
 }
 
 DepthBody load_depth_body(const std::string& file, const std::string& letter,

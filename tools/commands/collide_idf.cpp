@@ -70,14 +70,14 @@ const char* status_of(const IdfReport& r) { return r.result.contacts.empty() ? "
 void add_idf_options(Command& command, IdfOptions& options) {
   command.add_whole(
       {.names = "--samples",
-       .help = "With --method idf: along each side of the common box, about (1 to 30; "
-               "default: 20)",
+       .help = "With --method idf: about this many samples along each side of the common box, "
+               "1 to 30 (default: 20)",
        .value_name = "N"},
       options.samples, {1, kMostIdfSamples});
   command.add_number(
       {.names = "--overlap",
-       .help = "With --method idf: where they seem to be apart, miss nothing in common that "
-               "holds a ball of this radius, metres (default: as fine as the samples)",
+       .help = "With --method idf: find every common part that contains a ball of this radius, "
+               "in metres (default: as fine as the samples)",
        .value_name = "S"},
       options.overlap, {1e-12, 1e12});
 }

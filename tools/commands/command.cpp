@@ -30,13 +30,15 @@ void print_facts(const Facts& facts) {
 
 void print_json(const Json& object, const std::string& schema) {
   // Names from files may hold bytes that are not UTF-8: shown as replacement characters.
-  fmt::print("{}\n", complete(schema, object).dump(2, ' ', false, Json::error_handler_t::replace));
+  Json whole = complete(schema, object);
+  use_words_of_tool(whole);
+  fmt::print("{}\n", whole.dump(2, ' ', false, Json::error_handler_t::replace));
 }
 
 void print_warnings(const std::string& file, const std::vector<std::string>& warnings) {
   for (const std::string& warning : warnings)
     fmt::print(stderr, "isotact: warning: {}: {}\n", without_control_codes(file),
-               with_hint(warning));
+               in_words_of_tool(warning));
 }
 
 void refuse_same_file(const std::string& input, const std::string& output) {

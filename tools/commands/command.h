@@ -48,7 +48,7 @@ void print_facts(const Facts& facts);
 // or another file of docs/schema.
 void print_json(const Json& object, const std::string& schema = running_command());
 
-// "isotact: warning: FILE: ..." on stderr, one line each, with the options that help.
+// "isotact: warning: FILE: ..." on stderr, one line each, in words of the tool (report/hints.h).
 void print_warnings(const std::string& file, const std::vector<std::string>& warnings);
 
 // Throws UsageError if the output would replace an input file.

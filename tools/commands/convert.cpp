@@ -193,7 +193,7 @@ void add_convert(CommandLine& line) {
                  "Asset; field: .vdb .nvdb .sdf; mesh: OBJ, STL, PLY, OFF, glTF, GLB");
   command.add_text(
       {.names = "OUT",
-       .help = "File to write: a mesh, .obj .stl .ply .glb; of a field also " + field_formats(),
+       .help = "File to write: a mesh, .obj .stl .ply .glb; from a field also " + field_formats(),
        .required = true},
       options->output);
   command.add_number(

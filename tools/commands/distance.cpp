@@ -92,29 +92,34 @@ void add_distance(CommandLine& line) {
       "  isotact distance a.obj b.obj --pose-b \"xyz=0,0,1 axis=0,0,1,90\" --json\n"
       "  isotact distance a.obj b.obj --fail-on closer:5mm");
   command.add_text({.names = "A", .help = "A mesh or an asset", .required = true}, options->a);
-  command.add_text({.names = "B", .help = "The other one", .required = true}, options->b);
+  command.add_text({.names = "B", .help = "The other body", .required = true}, options->b);
   for (const auto& [option, pose, body] : {std::tuple{"--pose-a", &options->pose_a, "A"},
                                            std::tuple{"--pose-b", &options->pose_b, "B"}})
-    command.add_text({.names = option,
-                      .help = std::string("Where ") + body + " is" + kPoseHelp,
-                      .value_name = "POSE"},
-                     *pose);
+    command.add_text(
+        {.names = option, .help = std::string("Pose of ") + body + kPoseHelp, .value_name = "POSE"},
+        *pose);
   command.add_text({.names = "--accuracy",
-                    .help = "exact: by the triangles, an error without them; field: by points and "
-                            "fields; best: exact if possible (default: best)",
+                    .help = "exact: computed from triangles, and an error without them; field: "
+                            "computed from points and fields; best: exact if possible (default: "
+                            "best)",
                     .value_name = "best|field|exact",
                     .choices = {"best", "field", "exact"}},
                    options->accuracy);
-  command.add_number({.names = "--relative",
-                      .help = "Exact: may be too large by this share (default: 0)",
-                      .value_name = "SHARE"},
-                     options->relative, {0, 1e6});
-  command.add_number({.names = "--absolute",
-                      .help = "Exact: may be too large by this, metres (default: 0)",
-                      .value_name = "S"},
-                     options->absolute, {0, 1e12});
+  command.add_number(
+      {.names = "--relative",
+       .help = "With exact distances: allowed relative error; the result is never too "
+               "small (default: 0)",
+       .value_name = "SHARE"},
+      options->relative, {0, 1e6});
+  command.add_number(
+      {.names = "--absolute",
+       .help = "With exact distances: allowed error in metres; the result is never too "
+               "small (default: 0)",
+       .value_name = "S"},
+      options->absolute, {0, 1e12});
   command.add_number({.names = "--max-distance",
-                      .help = "Exact: measure no further than this, metres (default: no limit)",
+                      .help = "With exact distances: stop at this distance in metres (default: no "
+                              "limit)",
                       .value_name = "S"},
                      options->max_distance, {0, 1e12});
   add_query_options(command, options->query);

@@ -25,8 +25,6 @@ constexpr const char* kCompiler = "clang " __clang_version__;
 constexpr const char* kCompiler = "gcc " __VERSION__;
 #endif
 
-double memory_gigabytes() { return static_cast<double>(physical_memory()) / 1e9; }
-
 [[maybe_unused]] std::string left_out(const char* reason) {
   return std::string("not built in: ") + reason;
 }
@@ -84,7 +82,7 @@ Json diagnose(Threads threads) {
   report["thread_backend"] = thread_backend();
   report["simd_cpu"] = name(simd_level_of_cpu());
   report["simd_used"] = name(simd_level());
-  report["memory_gb"] = memory_gigabytes();
+  report["memory_bytes"] = physical_memory();
   diagnose_gpu(report);
 #if defined(ISOTACT_HAS_OPENVDB)
   report["openvdb"] = openvdb_support();
@@ -124,7 +122,7 @@ void print_report(const Json& r) {
       {"threads", fmt::format("{} ({})", r["threads"].get<int>(), text("thread_backend"))},
       {"simd", fmt::format("{} used, processor offers {} (limit with ISOTACT_SIMD=baseline)",
                            text("simd_used"), text("simd_cpu"))},
-      {"memory", fmt::format("{:.1f} GB", r["memory_gb"].get<double>())},
+      {"memory", fmt::format("{:.1f} GB", r["memory_bytes"].get<double>() / 1e9)},
       {"gpu", text("gpu")},
       {"gpu limits", gpu_limits(r)},
       {"openvdb", text("openvdb")},

@@ -133,8 +133,8 @@ void add_edit(CommandLine& line) {
       "  isotact edit v0.obj v1.obj v2.obj -o part.isotact    writes part-1.isotact, "
       "part-2.isotact");
   command.add_texts({.names = "MESH",
-                     .help = "The first version, and those that follow; only what differs "
-                             "between two is built anew",
+                     .help = "The first version and the following ones; only the parts that differ "
+                             "from the version before are built anew",
                      .required = true},
                     options->meshes);
   command.add_text({.names = "-o,--output",
@@ -152,7 +152,7 @@ void add_edit(CommandLine& line) {
       options->voxel_size, {1e-12, 1e12});
   command.add_number({.names = "--padding",
                       .help = "Cells between the first mesh and the box, in which the others must "
-                              "fit; less than 6 count as 6 (default: 6)",
+                              "fit; fewer than 6 count as 6 (default: 6)",
                       .value_name = "CELLS"},
                      options->padding, {0, kMostPadding});
   command.add_flag("--no-mesh", options->no_mesh,

@@ -165,7 +165,7 @@ Json show_all(const InfoOptions& options) {
       all.push_back(show(file, options, all.empty() ? "" : "\n"));
     } catch (const Error& error) {
       if (options.files.size() == 1) throw;
-      fmt::print(stderr, "isotact: error: {}\n", with_hint(error.what()));
+      fmt::print(stderr, "isotact: error: {}\n", in_words_of_tool(error.what()));
       all.push_back({{"file", file}, {"error", error.what()}});
     }
     all.back()["verdict"] = judge(all.back());
@@ -236,18 +236,10 @@ void print_summary(const Json& files) {
   fmt::print("\nverdict: {}\n", describe_verdict(files));
 }
 
-// With one file its keys also stand at the top level.
+// The keys of one file stand at the top level, those of several files in `files`.
 void print_all(const Json& files) {
-  Json all{{"schema", schema_id("info")}, {"files", Json::array()}};
-  for (const Json& facts : files) all["files"].push_back(complete("info_file", facts));
-  all["verdict"] = worst_verdict(files);
-  if (files.size() > 1) {
-    all["warnings"] = Json::array();
-  } else {
-    const Json only = all["files"][0];
-    for (const auto& [key, value] : only.items()) all[key] = value;
-  }
-  print_json(all);
+  if (files.size() == 1) return print_json(files[0]);
+  print_json({{"files", files}, {"verdict", worst_verdict(files)}});
 }
 
 void run_info(const InfoOptions& options) {
@@ -283,7 +275,7 @@ void add_info(CommandLine& line) {
       options->files);
   add_unit(command, options->unit);
   command.add_flag("--self-intersections", options->self_intersections,
-                   "Of meshes: also count pairs of triangles that cross or overlap");
+                   "With meshes: also count pairs of triangles that cross or overlap");
   add_common_options(command, options->common);
   command.on_run([options] { run_info(*options); });
 }

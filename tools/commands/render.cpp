@@ -223,7 +223,8 @@ void add_render(CommandLine& line) {
                      .value_name = "N"},
                     options->balls_level, {0, kMaxShellLevels});
   command.add_flag("--no-ground", options->no_ground, "Draw no ground");
-  command.add_flag("--no-contacts", options->no_contacts, "Of a scene or a run: draw no contacts");
+  command.add_flag("--no-contacts", options->no_contacts,
+                   "With a scene or a run: draw no contacts");
   add_common_options(command, options->common);
   command.on_run([options] { run_render(*options); });
 }

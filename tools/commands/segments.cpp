@@ -257,8 +257,8 @@ void add_segments(CommandLine& line) {
       options->mode);
   command.add_text(
       {.names = "--traversal",
-       .help = "Visit cells one by one, blocks from the root, or the fastest; all return the same "
-               "intervals (default: fast)",
+       .help = "Visit cells one by one, blocks from the root, or by the fastest traversal; all "
+               "return the same intervals (default: fast)",
        .value_name = "uniform|octree|fast",
        .choices = {"uniform", "octree", "fast"}},
       options->traversal);
@@ -278,7 +278,7 @@ void add_segments(CommandLine& line) {
       options->axis);
   command.add_number(
       {.names = "--at",
-       .help = "With --picture: where the cut is, as a share of the box, 0 to 1 (default: 0.5)",
+       .help = "With --picture: position of the cut, as a share of the box, 0 to 1 (default: 0.5)",
        .value_name = "SHARE"},
       options->at, {0, 1});
   add_common_options(command, options->common);

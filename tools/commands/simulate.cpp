@@ -282,8 +282,8 @@ void add_simulate(CommandLine& line) {
       options->engine);
   command.add_text(
       {.names = "--narrow-phase",
-       .help = "How contacts for Bullet are found, instead of the scene's method: by points, or by "
-               "intersection fields, all pairs at once, on the CPU (idf) or on the GPU (gpu)",
+       .help = "Method that finds contacts for Bullet, instead of the scene's: points, or "
+               "intersection fields of all pairs at once on the CPU (idf) or on the GPU (gpu)",
        .value_name = "points|idf|gpu",
        .choices = {"points", "idf", "gpu"}},
       options->narrow_phase);

@@ -94,11 +94,11 @@ void add_slice(CommandLine& line) {
                     .choices = {"x", "y", "z"}},
                    options->axis);
   command.add_number({.names = "--at",
-                      .help = "Where the cut is, as a share of the box, 0 to 1 (default: 0.5)",
+                      .help = "Position of the cut, as a share of the box, 0 to 1 (default: 0.5)",
                       .value_name = "SHARE"},
                      options->at, {0, 1});
   command.add_number(
-      {.names = "--at-metres", .help = "Where the cut is, in metres", .value_name = "METRES"},
+      {.names = "--at-metres", .help = "Position of the cut in metres", .value_name = "METRES"},
       options->at_metres, {-1e12, 1e12});
   command.add_text({.names = "--mesh",
                     .help = "Draw the exact cross-section of this mesh over the cut",

@@ -19,23 +19,23 @@ std::uint32_t parse_count(const std::string& text) {
 
 void add_shell_options(Command& command, ShellOptions& o) {
   command.add_text({.names = "--points",
-                    .help = "Points to store: this many, the mesh's vertices, or none (default: "
+                    .help = "Points to store: a number, the mesh's vertices, or none (default: "
                             "points two cells apart)",
                     .value_name = "N|vertices|none"},
                    o.points);
   command.add_number({.names = "--spacing",
-                      .help = "Distance between points, metres (default: two cells); with "
-                              "--points vertices: only on sharp edges",
+                      .help = "Distance between points in metres (default: two cells); with "
+                              "--points vertices, of points on sharp edges only",
                       .value_name = "S"},
                      o.spacing, {1e-12, 1e12});
   command.add_text({.names = "--points-by",
-                    .help = "How points are spread; voxels, with --spacing: centres of surface "
-                            "voxels, projected and thinned (default: repulsion)",
+                    .help = "Method that spreads the points; voxels needs --spacing and takes "
+                            "projected centres of surface voxels (default: repulsion)",
                     .value_name = "repulsion|voxels",
                     .choices = {"repulsion", "voxels"}},
                    o.method);
   command.add_text({.names = "--point-normals",
-                    .help = "Where the points' normals come from (default: mesh)",
+                    .help = "Source of the points' normals (default: mesh)",
                     .value_name = "mesh|field",
                     .choices = {"mesh", "field"}},
                    o.normals);
@@ -50,7 +50,7 @@ void add_shell_options(Command& command, ShellOptions& o) {
                      .value_name = "K"},
                     o.cluster_size, {2, kMaxChildren});
   command.add_number({.names = "--sharp",
-                      .help = "Edges that turn by more than this get points of their own (default: "
+                      .help = "Place points on edges that turn by more than this angle (default: "
                               "30)",
                       .value_name = "DEGREES"},
                      o.sharp_degrees, {0, 180});
@@ -91,7 +91,7 @@ Json describe_tree(const PointSphereTree& tree) {
                       {"mean_radius", h.levels[l].mean_radius},
                       {"max_radius", h.levels[l].max_radius},
                       {"covering_radius", tree.covering_radius(l)}});
-  return {{"how", tree.how()},
+  return {{"placement", tree.how()},
           {"edge_points", h.edge_points},
           {"covering_radius", h.covering_radius},
           {"spacing", h.spacing},
@@ -106,7 +106,7 @@ std::string format_points(const Json& report) {
   const Json& tree = report["point_tree"];
   return fmt::format("{} ({}), covering radius {:.4g} m, {} levels",
                      format_count(report["points"].get<std::uint64_t>()),
-                     tree["how"].get<std::string>(), tree["covering_radius"].get<double>(),
+                     tree["placement"].get<std::string>(), tree["covering_radius"].get<double>(),
                      tree["levels"].size());
 }
 

@@ -10,6 +10,7 @@
 #include "isotact/scene/pack/pair_pack.h"
 
 #include "query_module.h"
+#include "report/hints.h"
 #include "report/schema.h"
 #include "run_page.h"
 
@@ -144,8 +145,9 @@ void write_collide_page(const std::string& output, const CollidePage& page, Thre
     source.b.poses.push_back(pose_at(page, Body::kB, source.times.back()));
   }
   if (page.swept != nullptr) source.paths = find_paths(page);
-  source.report =
-      complete("collide", page.report).dump(-1, ' ', false, Json::error_handler_t::replace);
+  Json report = complete("collide", page.report);
+  use_words_of_tool(report);
+  source.report = report.dump(-1, ' ', false, Json::error_handler_t::replace);
   add_query(page, source);
   write_file(output, make_pair_page(write_pair_pack(source, {.threads = threads}),
                                     source.query.has_value()));

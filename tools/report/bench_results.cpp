@@ -133,7 +133,8 @@ ResultFigure read_figure(const ResultReader& in) {
 }
 
 ResultItem read_item(const ResultReader& in) {
-  const std::string kind = in.text("kind");
+  const std::string named = in.text("item");
+  const std::string kind = named.empty() ? in.text("kind") : named;  // as older files have it
   if (kind == "table") return read_table(in);
   if (kind == "figure") return read_figure(in);
   if (kind == "text") return in.text("text");
@@ -166,7 +167,10 @@ void add_fact(Facts& facts, const char* name, const std::string& value) {
 
 void read_machine(const ResultReader& in, ProgramResult& result) {
   const ResultReader machine = in.member("machine");
-  const double threads = machine.number("threads", 0), memory = machine.number("memory_gb", 0);
+  const double threads = machine.number("threads", 0);
+  // Older files have gigabytes.
+  const double memory =
+      machine.number("memory_bytes", 1e9 * machine.number("memory_gb", 0)) / 1e9;
   add_fact(result.machine, "Processor", machine.text("processor"));
   if (threads > 0)
     add_fact(result.machine, "Threads",

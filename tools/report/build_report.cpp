@@ -9,12 +9,21 @@ void zero_to_null(Json& object, std::initializer_list<const char*> keys) {
     if (object.contains(key) && object[key] == 0.0) object[key] = nullptr;
 }
 
+void rename(Json& object, const char* from, const char* to) {
+  if (!object.contains(from)) return;
+  object[to] = object[from];
+  object.erase(from);
+}
+
+// Assets keep shorter names, which have other meanings elsewhere in the tool's JSON.
 Json thin_features_of(const Json& stored) {
   Json thin = stored;
-  if (thin.contains("parts")) {
-    thin["lost_parts"] = thin["parts"];
-    thin.erase("parts");
-  }
+  rename(thin, "parts", "lost_parts");
+  if (thin.contains("places"))
+    for (Json& place : thin["places"]) {
+      rename(place, "position", "mesh_position");
+      rename(place, "kind", "feature");
+    }
   zero_to_null(thin, {"thinnest", "voxel_size_to_keep", "thinnest_film", "refined_from", "offset"});
   return thin;
 }

@@ -1,37 +1,51 @@
 #include "report/hints.h"
 
-#include "commands/options.h"
+#include "isotact/base/error.h"
 
 namespace isotact::tool {
 namespace {
 
-struct Hint {
-  const char* setting;  // as messages of the library spell it
-  const char* option;   // that a verb must have
-  const char* words;    // what the user may write
+struct OptionHint {
+  Hint hint;
+  const char* option;  // that the verb must have
+  const char* words;
 };
 
-constexpr Hint kHints[] = {
-    {"voxel_size of", "--voxel-size", "--voxel-size S"},
-    {"KeepThin::kRefine", "--keep-thin", "--keep-thin refine or offset"},
-    {"Accuracy::kField", "--accuracy", "--accuracy field"},
-    {"NestedRule::kEvenOdd", "--nested", "--nested even-odd"},
-    {"SignMethod::kUnsigned", "--sign", "--sign unsigned"},
-    {"metres_per_unit", "--unit", "--unit mm"},
-    {"frames_per_second", "--fps", "--fps N"},
-    {"resolution of the shapes", "--resolution", "--resolution N"},
+constexpr OptionHint kOptionHints[] = {
+    {Hint::kUnit, "--unit", "--unit mm"},
+    {Hint::kThinParts, "--voxel-size", "--voxel-size S"},
+    {Hint::kThinParts, "--keep-thin", "--keep-thin refine or offset"},
+    {Hint::kOpenings, "--sign", "--sign unsigned"},
+    {Hint::kInnerParts, "--nested", "--nested even-odd"},
+    {Hint::kFrameRate, "--fps", "--fps N"},
+    {Hint::kResolution, "--resolution", "--resolution N"},
+    {Hint::kTriangles, "--accuracy", "--accuracy field, or an asset that keeps its mesh"},
 };
 
 }  // namespace
 
-std::string with_hint(const std::string& message) {
+std::string in_words_of_tool(const std::string& message) {
+  auto [text, hint] = split_hint(message);
   std::string options;
-  for (const Hint& hint : kHints)
-    if (message.find(hint.setting) != std::string::npos && running_command_has(hint.option))
-      options += (options.empty() ? "" : ", ") + std::string(hint.words);
-  // A message that was given its hint stays as it is.
-  if (options.empty() || message.ends_with("(" + options + ")")) return message;
-  return message + " (" + options + ")";
+  for (const OptionHint& candidate : kOptionHints)
+    if (candidate.hint == hint && running_command_has(candidate.option))
+      options += (options.empty() ? "" : ", ") + std::string(candidate.words);
+  return options.empty() ? text : text + " (" + options + ")";
+}
+
+void use_words_of_tool(Json& json) {
+  const auto reword = [](Json& value) {
+    if (value.is_string()) value = in_words_of_tool(value.get<std::string>());
+  };
+  if (json.is_array())
+    for (Json& item : json) use_words_of_tool(item);
+  if (!json.is_object()) return;
+  for (auto& [key, value] : json.items()) {
+    if (key == "error") reword(value);
+    if (key == "warnings" && value.is_array())
+      for (Json& warning : value) reword(warning);
+    use_words_of_tool(value);
+  }
 }
 
 }  // namespace isotact::tool

@@ -1,12 +1,18 @@
-// The library says which of its settings would help; a verb that has an option for it says so too.
+// The library ends messages with the settings of C++ that help (Hint in base/error.h). The tool
+// shows the options of the running verb instead.
 #pragma once
 
 #include <string>
 
+#include "commands/command.h"
+
 namespace isotact::tool {
 
-// A message of the library with the options of the running verb that change the settings it names:
-// "... metres_per_unit(\"mm\") (--unit mm)". Messages without such settings come back as they are.
-std::string with_hint(const std::string& message);
+// "... may be millimetres (--unit mm)". A message without a hint comes back as it is. One whose
+// hint has no option in the running verb loses the names of C++.
+std::string in_words_of_tool(const std::string& message);
+
+// The same for the values of all keys "warnings" and "error" within the JSON.
+void use_words_of_tool(Json& json);
 
 }  // namespace isotact::tool

@@ -11,6 +11,7 @@
 #include "input/asset_input.h"
 #include "input/field_file.h"
 #include "input/shell_options.h"
+#include "report/hints.h"
 
 namespace isotact::tool {
 namespace {
@@ -19,7 +20,7 @@ Json list_sections(const Asset& asset) {
   Json sections = Json::array();
   for (const AssetSection& section :
        parse_sections(asset.file, asset.file_name, AssetCheck::kTables).sections)
-    sections.push_back({{"kind", name(section.kind)}, {"bytes", section.bytes.size()}});
+    sections.push_back({{"section", name(section.kind)}, {"bytes", section.bytes.size()}});
   return sections;
 }
 
@@ -190,7 +191,7 @@ void print_asset(const Json& j) {
       {"size", format_bytes(j["bytes"].get<std::uint64_t>())},
   };
   for (const Json& section : j.value("sections", Json::array()))
-    facts.emplace_back("section", fmt::format("{}, {}", section["kind"].get<std::string>(),
+    facts.emplace_back("section", fmt::format("{}, {}", section["section"].get<std::string>(),
                                               format_bytes(section["bytes"].get<std::uint64_t>())));
   if (j.contains("dims")) {
     facts.emplace_back("cells", format_cells(j));
@@ -218,7 +219,8 @@ void print_asset(const Json& j) {
   if (j.contains("volume") && j["volume"].is_number())
     facts.emplace_back("volume", fmt::format("{:.6g} m^3", j["volume"].get<double>()));
   for (const Json& warning : j["warnings"])
-    facts.emplace_back("warning", without_control_codes(warning.get<std::string>()));
+    facts.emplace_back("warning",
+                       without_control_codes(in_words_of_tool(warning.get<std::string>())));
   print_facts(facts);
 }
 

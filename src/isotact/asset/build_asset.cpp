@@ -317,7 +317,7 @@ AssetResult build_asset(const TriangleMesh& mesh, const AssetSettings& settings)
         "the points lie on the triangles, not on the shell around them that the field has");
   result.warnings.insert(result.warnings.end(), report.warnings.begin(), report.warnings.end());
   if (settings.field.shell_offset > 0 && report.sign.method != SignMethod::kUnsigned)
-    result.warnings.push_back(fmt::format("shell_offset does nothing here: the sign is told by {}",
+    result.warnings.push_back(fmt::format("the shell offset has no effect: the sign is found by {}",
                                           name(report.sign.method)));
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;

@@ -26,6 +26,46 @@ std::string without_control_codes(std::string_view raw) {
   return text;
 }
 
+namespace {
+
+struct Advice {
+  Hint hint;
+  std::string_view words;
+};
+
+constexpr Advice kAdvice[] = {
+    {Hint::kUnit, "read it with a scale of metres_per_unit(\"mm\")"},
+    {Hint::kThinParts, "set a smaller voxel_size, KeepThin::kRefine or KeepThin::kOffset"},
+    {Hint::kOpenings, "SignMethod::kUnsigned keeps openings open, by a shell around the triangles"},
+    {Hint::kInnerParts, "NestedRule::kEvenOdd makes cavities of inner parts"},
+    {Hint::kFrameRate, "lower frames_per_second of the scene"},
+    {Hint::kResolution, "lower the resolution of the shapes"},
+    {Hint::kField, "make it by Shape::from_mesh, Shape::from_field or from an asset with a field"},
+    {Hint::kTriangles,
+     "make it by Shape::from_mesh or from an asset that keeps its mesh, or set Accuracy::kField"},
+    {Hint::kBounds, "cut it, as in Shape::from_analytic(Intersection{solid, BoxField{}})"},
+};
+constexpr std::string_view kBeforeAdvice = "; ";
+
+}  // namespace
+
+std::string with_hint(std::string_view text, Hint hint) {
+  std::string message(text);
+  for (const Advice& advice : kAdvice)
+    if (advice.hint == hint) message.append(kBeforeAdvice).append(advice.words);
+  return message;
+}
+
+HintedText split_hint(std::string_view message) {
+  for (const Advice& advice : kAdvice) {
+    if (!message.ends_with(advice.words)) continue;
+    const std::string_view start = message.substr(0, message.size() - advice.words.size());
+    if (start.ends_with(kBeforeAdvice))
+      return {std::string(start.substr(0, start.size() - kBeforeAdvice.size())), advice.hint};
+  }
+  return {std::string(message)};
+}
+
 Error::Error(const FileSpot& spot, std::string_view message)
     : std::runtime_error(fmt::format("{}: {}", to_string(spot), message)) {}
 

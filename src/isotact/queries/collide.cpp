@@ -76,12 +76,12 @@ void CollideScratch::set_coherent(bool on) {
 
 const CollideResult& collide(const Shape& a, const Pose& world_from_a, const Shape& b,
                              const Pose& world_from_b, const CollideRequest& request,
-                             CollideScratch& state) {
+                             CollideScratch& scratch) {
   check(request);
   detail::check_pose(world_from_a);
   detail::check_pose(world_from_b);
   detail::check_ends(a, b);
-  CollideScratch::State& s = CollideAccess::state(state);
+  CollideScratch::State& s = CollideAccess::state(scratch);
   const Method method = method_of(request);
   reset(s.result, method);
   const detail::CollidePair pair{a, world_from_a, b, world_from_b};
@@ -103,8 +103,8 @@ const CollideResult& collide(const Shape& a, const Pose& world_from_a, const Sha
 
 CollideResult collide(const Shape& a, const Pose& world_from_a, const Shape& b,
                       const Pose& world_from_b, const CollideRequest& request) {
-  CollideScratch state;
-  return collide(a, world_from_a, b, world_from_b, request, state);
+  CollideScratch scratch;
+  return collide(a, world_from_a, b, world_from_b, request, scratch);
 }
 
 void prepare(const Shape& shape, const CollideRequest& request) {

@@ -3,8 +3,8 @@
 //   const CollideResult r = collide(gear, world_from_gear, ground, {});
 //   for (const Contact& c : r.contacts) ...
 //
-//   CollideScratch state;  // in loops: no allocation after the first calls
-//   const CollideResult& r = collide(gear, world_from_gear, bunny, world_from_bunny, {}, state);
+//   CollideScratch scratch;  // in loops: no allocation after the first calls
+//   const CollideResult& r = collide(gear, world_from_gear, bunny, world_from_bunny, {}, scratch);
 //
 // By default the points of each body are tested in the field of the other, in both roles (SSL14).
 // In one role alone a coarse body that encloses a fine one is missed: its points are all outside.
@@ -103,13 +103,13 @@ class CollideScratch {
   State* state_;
 };
 
-// The result lives in the state, until its next use. Throws Error for two shapes without end, for
+// The result lives in the scratch, until its next use. Throws Error for two shapes without end, for
 // shapes that lack what the method needs and cannot get it, for methods that do not know the shape,
 // for settings out of range and poses that are not finite. The first call with a shape may make
 // parts of it (shape.h). Cost by kPoints: some microseconds apart, some tens in contact.
 const CollideResult& collide(const Shape& a, const Pose& world_from_a, const Shape& b,
                              const Pose& world_from_b, const CollideRequest& request,
-                             CollideScratch& state);
+                             CollideScratch& scratch);
 CollideResult collide(const Shape& a, const Pose& world_from_a, const Shape& b,
                       const Pose& world_from_b, const CollideRequest& request = {});
 

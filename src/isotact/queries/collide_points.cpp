@@ -30,7 +30,7 @@ struct Role {
   const ShellTarget& target;
   ShellPlacement placement;
   Pose world_from_field;
-  ShellResult answer{};
+  ShellResult found{};
   const ShellPatches* patches = nullptr;
 };
 
@@ -58,7 +58,7 @@ void reserve_contacts(const CollideRole& role, const CollideRequest& request,
 }
 
 // Formulas are exact.
-double find_error(const ShellTarget& target) {
+double compute_field_error(const ShellTarget& target) {
   if (const BrickField* field = target.field())
     return static_cast<double>(field->header().near_error);
   if (const Voxmap* voxmap = target.voxmap()) return voxmap->voxel_size() * std::sqrt(3.0);
@@ -94,13 +94,13 @@ void sort_by_depth(std::span<Contact> contacts) {
 void make_contacts(std::span<Role> roles, const CollideRequest& request, CollideResult& result) {
   if (request.patches == 1) {
     for (const Role& role : roles)
-      add_manifold(role, role.answer.hits, request.max_contacts, result.contacts);
+      add_manifold(role, role.found.hits, request.max_contacts, result.contacts);
     choose_contacts(result.contacts, request.max_contacts);
     if (!result.contacts.empty()) result.first_contact.push_back(0);
   } else {
     for (const Role& role : roles)
       for (std::uint32_t i = 0; i + 1 < role.patches->first_point.size(); ++i) {
-        const auto hits = hits_of_patch(*role.patches, i, role.answer.hits);
+        const auto hits = hits_of_patch(*role.patches, i, role.found.hits);
         if (hits.empty()) continue;
         result.first_contact.push_back(static_cast<std::uint32_t>(result.contacts.size()));
         add_manifold(role, hits, request.max_contacts, result.contacts);
@@ -114,7 +114,7 @@ void add_force(const Role& role, const Pose& world_from_a, const CollideRequest&
   ShellForceSettings settings = request.force;
   settings.center = transform_point(inverse(role.world_from_field), world_from_a.translation);
   const ShellForce f =
-      compute_force(role.tree, role.target, role.placement, role.answer.hits, settings);
+      compute_force(role.tree, role.target, role.placement, role.found.hits, settings);
   const double sign = role.sampled_by == Body::kA ? share : -share;
   result.force = result.force + sign * transform_vector(role.world_from_field, f.force);
   result.torque = result.torque + sign * transform_vector(role.world_from_field, f.torque);
@@ -229,8 +229,8 @@ void collide_by_points(const CollidePair& pair, const CollideRequest& request,
     const double time_share = is_last ? 1 : share_of_time(kept, state.roles[1 - number]);
     const ShellRequest wanted = request_of(request, result, left--, time_share, start);
     const Clock::time_point search_start = Clock::now();
-    role.answer = find_hits(role.tree, role.target, role.placement, wanted, kept.shell);
-    const ShellResult& r = role.answer;
+    role.found = find_hits(role.tree, role.target, role.placement, wanted, kept.shell);
+    const ShellResult& r = role.found;
     kept.microseconds =
         microseconds_since(search_start) * (r.status == ShellStatus::kComplete ? 1 : 1.5);
     result.complete = result.complete && r.status == ShellStatus::kComplete;
@@ -240,8 +240,8 @@ void collide_by_points(const CollidePair& pair, const CollideRequest& request,
     result.lower_bound = std::min(result.lower_bound, r.lower_bound);
     result.work.spheres += r.work.spheres;
     result.work.points += r.work.points;
-    result.blind_depth =
-        std::max(result.blind_depth, role.tree.covering_radius() + find_error(role.target));
+    result.blind_depth = std::max(result.blind_depth,
+                                  role.tree.covering_radius() + compute_field_error(role.target));
   };
   if (a_in_b) run(Body::kA, a, b, b_from_a, world_from_b);
   if (b_in_a) run(Body::kB, b, a, inverse(b_from_a), world_from_a);

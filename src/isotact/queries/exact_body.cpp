@@ -192,9 +192,7 @@ const ExactBody& exact_body(const Shape& shape) {
     if (shape.solid())
       return std::visit(MakePrimitive{data.settings.field.threads}, shape.solid()->primitive());
     if (!can_be_exact(shape))
-      throw Error(
-          "a shape without triangles has no exact queries: make it by Shape::from_mesh or from an "
-          "asset that keeps its mesh, or set Accuracy::kField");
+      throw Error("a shape without triangles has no exact queries", Hint::kTriangles);
     if (const auto& flat = shape.parts().flat_mesh) return make_body(*flat, shape.surface());
     return make_body(shape.parts().mesh, 0, data.settings.field.threads);
   });

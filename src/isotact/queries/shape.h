@@ -51,7 +51,7 @@ struct ShapeParts {
   std::shared_ptr<const TriangleMesh> mesh{};  // the surface
   std::optional<FlatMesh> flat_mesh{};         // the same with its hierarchy, as assets keep it
   std::optional<MassProperties> mass{};        // of density 1
-  // Of `field`, for segments and swept points; without it, one is built when first needed.
+  // Index of `field` for segments and swept points; without it, one is built when first needed.
   std::shared_ptr<const SegmentIndex> segment_index{};
   std::vector<std::string> warnings{};  // from building
 };

@@ -11,17 +11,14 @@ namespace isotact {
 namespace {
 
 [[noreturn]] void refuse_endless(const char* what) {
-  throw Error(std::string("a shape without end has no ") + what +
-              ": cut it, as in Shape::from_analytic(Intersection{solid, BoxField{}})");
+  throw Error(std::string("a shape without end has no ") + what, Hint::kBounds);
 }
 
 [[noreturn]] void refuse_points_only() {
-  throw Error(
-      "a pointshell alone has no field: make the shape with one, by Shape::from_mesh, "
-      "Shape::from_field or from an asset with a field");
+  throw Error("a pointshell alone has no field", Hint::kField);
 }
 
-Aabb find_box(const PointSphereTree& tree) {
+Aabb compute_box(const PointSphereTree& tree) {
   Aabb box;
   for (std::uint32_t i = 0; i < tree.point_count(); ++i) extend(box, to_double(tree.point(i)));
   const Vec3 around = Vec3{1, 1, 1} * tree.covering_radius();
@@ -73,7 +70,7 @@ const MassProperties& Shape::mass() const {
 const Aabb& Shape::bounds() const {
   if (solid()) return solid()->body();
   return data_->bounds.get([&] {
-    return can_have_field() ? detail::compute_body_box(brick_field()) : find_box(*tree());
+    return can_have_field() ? detail::compute_body_box(brick_field()) : compute_box(*tree());
   });
 }
 

@@ -17,7 +17,10 @@ TEST(Units, KnowsFourAndRefusesOthers) {
 
 TEST(Units, NamesSizesThatHintAtAForgottenUnit) {
   EXPECT_FALSE(find_implausible_size({{0, 0, 0}, {0.2F, 0.1F, 0.1F}}));
-  EXPECT_TRUE(find_implausible_size({{0, 0, 0}, {200, 1, 1}}));
+  const auto large = find_implausible_size({{0, 0, 0}, {200, 1, 1}});
+  ASSERT_TRUE(large);
+  EXPECT_EQ(split_hint(*large).hint, Hint::kUnit);
+  EXPECT_NE(large->find("metres_per_unit"), std::string::npos);
   EXPECT_TRUE(find_implausible_size({{0, 0, 0}, {1e-4F, 0, 0}}));
   EXPECT_FALSE(find_implausible_size({}));
 }

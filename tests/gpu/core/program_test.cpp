@@ -68,7 +68,7 @@ TEST_F(GpuProgramTest, NamesMissingFiles) {
 }
 
 TEST_F(GpuProgramTest, StagesCarryUpAndDown) {
-  GpuStage up(GpuStage::Way::kUp), down(GpuStage::Way::kDown);
+  GpuStage up(GpuStage::Direction::kUp), down(GpuStage::Direction::kDown);
   for (const std::uint32_t n : {3U, 1000U}) {  // it grows
     up.reserve(n * 4);
     for (std::uint32_t i = 0; i < n; ++i) up.view<std::uint32_t>(n)[i] = 7 * i;

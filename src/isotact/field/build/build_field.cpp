@@ -169,12 +169,13 @@ class FieldBuild {
     r.overlap_volume = overlap * h * h * h;
     r.overlap_share = overlap / inside;
     if (surface_.nested == NestedRule::kEvenOdd) return;  // then such places are outside
-    r.warnings.push_back(fmt::format(
-        "parts overlap or lie in one another, in {:.3g} m^3 or {:.2g} % of the body: it is solid "
-        "there, but walls within it count as surface, so that depths near them are too small and "
-        "the field is zero on them; join the parts first (a boolean union), or make cavities of "
-        "inner parts with NestedRule::kEvenOdd",
-        r.overlap_volume, 100 * r.overlap_share));
+    r.warnings.push_back(with_hint(
+        fmt::format("parts overlap or lie in one another, in {:.3g} m^3 or {:.2g} % of the body: "
+                    "it is solid there, but walls within it count as surface, so that depths near "
+                    "them are too small and the field is zero on them; join the parts first (a "
+                    "boolean union)",
+                    r.overlap_volume, 100 * r.overlap_share),
+        Hint::kInnerParts));
   }
 
   const Surface& surface_;

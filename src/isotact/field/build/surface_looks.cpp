@@ -188,7 +188,7 @@ class Looker {
     sample_field(field_, points_, std::span(values).first(points_.size()), {}, {1});
     for (std::size_t i = 0; i < batch_.size(); ++i) {
       if (is_covered(batch_[i])) continue;
-      find_ball(to_double(points_[i]), static_cast<double>(values[i]));
+      set_ball(to_double(points_[i]), static_cast<double>(values[i]));
       if (!is_covered(batch_[i])) look_closely(batch_[i]);
     }
     batch_.clear();
@@ -204,7 +204,7 @@ class Looker {
     cut_to(kMostByBall, whole, [&](const Sized& part) {
       if (is_covered(part)) return;
       const Vec3 deep = part.center + part.inward * (kLessDeep * h_);
-      find_ball(deep, field_.value(deep));
+      set_ball(deep, field_.value(deep));
       if (is_covered(part)) return;
       cut_to(kMostByLook, part, [&](const Sized& small) { look_behind(small, 0.5 * h_); });
     });
@@ -240,7 +240,7 @@ class Looker {
     return is_near(c[0]) && is_near(c[1]) && is_near(c[2]);
   }
 
-  void find_ball(const Vec3& at, double value) {
+  void set_ball(const Vec3& at, double value) {
     const double depth = -value / h_ - error_;
     const double radius_sq = depth * depth - kSpread;
     if (!(depth > 0) || !(radius_sq > 0)) return;
@@ -305,8 +305,8 @@ double compute_area(const Surface& surface, Threads threads) {
 
 }  // namespace
 
-SurfaceLooks look_at_surface(const BrickField& field, const Surface& surface, Threads threads,
-                             const Monitor& monitor) {
+SurfaceLooks find_surface_looks(const BrickField& field, const Surface& surface, Threads threads,
+                                const Monitor& monitor) {
   const double h = field.voxel_size();
   const bool is_shell = surface.report.method == SignMethod::kUnsigned;
   const double cells = compute_area(surface, threads) / (h * h);

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "isotact/base/error.h"
 #include "isotact/field/build/detail/surface_looks.h"
 #include "isotact/field/lattice.h"
 
@@ -52,7 +53,7 @@ class ThinSearch {
     // A node lies in every ball of this radius, and the field is negative at its centre.
     if (is_shell_ && surface_.report.shell_offset >= kSafeShell * h_) return report;
     const detail::SurfaceLooks looks =
-        detail::look_at_surface(field_, surface_, settings_.threads, settings_.monitor);
+        detail::find_surface_looks(field_, surface_, settings_.threads, settings_.monitor);
     report.samples = looks.pieces;
     const std::size_t stride = looks.suspects.size() / kMostSuspects + 1;
     const std::size_t count = (looks.suspects.size() + stride - 1) / stride;
@@ -357,10 +358,8 @@ std::string describe(const ThinReport& report, double voxel_size) {
                       "; cells of {:.3g} m would keep them, but the memory limit allows no "
                       "smaller ones",
                       report.voxel_size_to_keep);
-  return text + fmt::format(
-                    "; a voxel_size of {:.3g} m keeps them, KeepThin::kRefine or KeepThin::kOffset "
-                    "does so as well",
-                    report.voxel_size_to_keep);
+  return with_hint(text + fmt::format("; cells of {:.3g} m keep them", report.voxel_size_to_keep),
+                   Hint::kThinParts);
 }
 
 std::string describe_films(const ThinReport& report, double voxel_size) {

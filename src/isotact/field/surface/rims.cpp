@@ -27,25 +27,25 @@ void measure(Rim& rim, const TriangleMesh& mesh) {
 }
 
 // Cuts net edges into loops that pass no vertex twice, as they are walked. At a vertex with several
-// ways on, one back to the walk is taken first, then the sharpest turn: so the two sides of a slit
-// that neighbouring triangles leave open become one narrow loop, and not two wide ones.
+// edges onwards, one back to the walk is taken first, then the sharpest turn: so the two sides of a
+// slit that neighbouring triangles leave open become one narrow loop, and not two wide ones.
 class LoopCutter {
  public:
   LoopCutter(const TriangleMesh& mesh, std::span<const NetEdge> net) : mesh_(mesh) {
     for (const NetEdge& e : net)
-      for (std::uint32_t i = 0; i < e.excess; ++i) ways_.push_back({e.from, e.to, false});
-    std::stable_sort(ways_.begin(), ways_.end(),
-                     [](const Way& a, const Way& b) { return a.from < b.from; });
+      for (std::uint32_t i = 0; i < e.excess; ++i) edges_.push_back({e.from, e.to, false});
+    std::stable_sort(edges_.begin(), edges_.end(),
+                     [](const DirectedEdge& a, const DirectedEdge& b) { return a.from < b.from; });
   }
 
   std::vector<Rim> run() {
-    for (std::size_t first = 0; first < ways_.size(); ++first)
-      if (!ways_[first].used) walk_from(first);
+    for (std::size_t first = 0; first < edges_.size(); ++first)
+      if (!edges_[first].used) walk_from(first);
     return std::move(rims_);
   }
 
  private:
-  struct Way {
+  struct DirectedEdge {
     std::uint32_t from, to;
     bool used;
   };
@@ -53,7 +53,7 @@ class LoopCutter {
   void walk_from(std::size_t first) {
     step(first);
     while (!walk_.empty()) {
-      const std::uint32_t here = ways_[walk_.back()].to;
+      const std::uint32_t here = edges_[walk_.back()].to;
       if (const auto at = place_.find(here); at != place_.end())
         cut_loop(at->second);
       else
@@ -61,25 +61,25 @@ class LoopCutter {
     }
   }
 
-  void step(std::size_t way) {
-    ways_[way].used = true;
-    place_[ways_[way].from] = walk_.size();
-    walk_.push_back(way);
+  void step(std::size_t edge) {
+    edges_[edge].used = true;
+    place_[edges_[edge].from] = walk_.size();
+    walk_.push_back(edge);
   }
 
-  // There is a way on: edges come and go equally often at every vertex. Only the first few are
-  // looked at, since a vertex may have very many.
+  // There is an edge onwards: edges come and go equally often at every vertex. Only the first few
+  // are looked at, since a vertex may have very many.
   std::size_t choose(std::uint32_t here) {
     constexpr std::size_t kLooks = 64;
-    std::size_t& first = first_unused_.try_emplace(here, first_way_from(here)).first->second;
-    while (ways_[first].used) ++first;
-    const Vec3 back = -direction(ways_[walk_.back()]);
+    std::size_t& first = first_unused_.try_emplace(here, first_edge_from(here)).first->second;
+    while (edges_[first].used) ++first;
+    const Vec3 back = -direction(edges_[walk_.back()]);
     std::size_t best = first;
     double best_score = -2;
-    const std::size_t end = std::min(first + kLooks, ways_.size());
-    for (std::size_t i = first; i < end && ways_[i].from == here; ++i) {
-      if (ways_[i].used) continue;
-      const double score = place_.contains(ways_[i].to) ? 2 : dot(direction(ways_[i]), back);
+    const std::size_t end = std::min(first + kLooks, edges_.size());
+    for (std::size_t i = first; i < end && edges_[i].from == here; ++i) {
+      if (edges_[i].used) continue;
+      const double score = place_.contains(edges_[i].to) ? 2 : dot(direction(edges_[i]), back);
       if (score <= best_score) continue;
       best = i;
       best_score = score;
@@ -87,32 +87,33 @@ class LoopCutter {
     return best;
   }
 
-  std::size_t first_way_from(std::uint32_t vertex) const {
-    const auto it = std::lower_bound(ways_.begin(), ways_.end(), vertex,
-                                     [](const Way& a, std::uint32_t v) { return a.from < v; });
-    return static_cast<std::size_t>(it - ways_.begin());
+  std::size_t first_edge_from(std::uint32_t vertex) const {
+    const auto it =
+        std::lower_bound(edges_.begin(), edges_.end(), vertex,
+                         [](const DirectedEdge& a, std::uint32_t v) { return a.from < v; });
+    return static_cast<std::size_t>(it - edges_.begin());
   }
 
-  Vec3 direction(const Way& way) const {
-    return normalized(position(mesh_, way.to) - position(mesh_, way.from));
+  Vec3 direction(const DirectedEdge& edge) const {
+    return normalized(position(mesh_, edge.to) - position(mesh_, edge.from));
   }
 
   void cut_loop(std::size_t start) {
     Rim& rim = rims_.emplace_back();
     for (std::size_t i = start; i < walk_.size(); ++i) {
-      const Way& way = ways_[walk_[i]];
-      rim.edges.push_back({way.from, way.to, 1});
-      place_.erase(way.from);
+      const DirectedEdge& edge = edges_[walk_[i]];
+      rim.edges.push_back({edge.from, edge.to, 1});
+      place_.erase(edge.from);
     }
     walk_.resize(start);
     measure(rim, mesh_);
   }
 
   const TriangleMesh& mesh_;
-  std::vector<Way> ways_;                                        // by where they start
-  std::vector<std::size_t> walk_;                                // ways
+  std::vector<DirectedEdge> edges_;                              // by where they start
+  std::vector<std::size_t> walk_;                                // edges
   std::unordered_map<std::uint32_t, std::size_t> place_;         // of a vertex in the walk
-  std::unordered_map<std::uint32_t, std::size_t> first_unused_;  // way from a vertex, or earlier
+  std::unordered_map<std::uint32_t, std::size_t> first_unused_;  // edge from a vertex, or earlier
   std::vector<Rim> rims_;
 };
 

@@ -230,13 +230,13 @@ class Closing {
 void warn_of_membranes(SignReport& report) {
   if (report.membrane_share <= kWideHoles) return;
   const bool one = report.holes == 1;
-  report.warnings.push_back(fmt::format(
-      "{} by membranes of {:.3g} m^2, {:.2g} % of the surface ({} {:.3g} m across): what lies "
-      "behind {} is solid in the field, so nothing can enter there; SignMethod::kUnsigned keeps "
-      "openings open, as a shell around the triangles",
+  const std::string closed = fmt::format(
+      "{} by membranes of {:.3g} m^2, {:.2g} % of the surface ({} {:.3g} m across): the field is "
+      "solid behind {}, so nothing can enter there",
       one ? "an opening is closed" : fmt::format("{} openings are closed", report.holes),
       report.membrane_area, 100 * report.membrane_share, one ? "it is" : "the largest is",
-      report.largest_hole, one ? "it" : "them"));
+      report.largest_hole, one ? "it" : "them");
+  report.warnings.push_back(with_hint(closed, Hint::kOpenings));
 }
 
 // Whether the middle of a triangle lies within a body. The same for all on the same corners.

@@ -21,15 +21,11 @@ std::optional<std::string> find_implausible_size(const Aabbf& bounds) {
   const Vec3f size = extent(bounds);
   const float largest = std::max({size.x, size.y, size.z});
   if (largest > 10)
-    return fmt::format(
-        "the mesh is {:.4g} m across; if its numbers are millimetres, read it with a scale of "
-        "metres_per_unit(\"mm\")",
-        largest);
+    return with_hint(
+        fmt::format("the mesh is {:.4g} m across; its numbers may be millimetres", largest),
+        Hint::kUnit);
   if (largest < 0.001F)
-    return fmt::format(
-        "the mesh is {:.4g} m across; if its numbers are not metres, read it with a scale of "
-        "metres_per_unit",
-        largest);
+    return fmt::format("the mesh is {:.4g} m across; its numbers may have another unit", largest);
   return std::nullopt;
 }
 

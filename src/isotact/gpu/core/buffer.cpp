@@ -108,7 +108,7 @@ void GpuStage::reserve(std::size_t bytes) {
   bytes_ = 0;
   const std::size_t wanted = bytes + bytes / 2;
   const GLbitfield access = GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT |
-                            (way_ == Way::kUp ? GL_MAP_WRITE_BIT : GL_MAP_READ_BIT);
+                            (direction_ == Direction::kUp ? GL_MAP_WRITE_BIT : GL_MAP_READ_BIT);
   glCreateBuffers(1, &name_);
   glNamedBufferStorage(name_, static_cast<GLsizeiptr>(wanted), nullptr,
                        access | GL_CLIENT_STORAGE_BIT);
@@ -120,14 +120,14 @@ void GpuStage::reserve(std::size_t bytes) {
 }
 
 void GpuStage::send(const GpuBuffer& to, std::size_t bytes, std::size_t offset) const {
-  assert(way_ == Way::kUp && offset + bytes <= bytes_ && bytes <= to.size());
+  assert(direction_ == Direction::kUp && offset + bytes <= bytes_ && bytes <= to.size());
   if (bytes == 0) return;
   glCopyNamedBufferSubData(name_, to.name(), static_cast<GLintptr>(offset), 0,
                            static_cast<GLsizeiptr>(bytes));
 }
 
 void GpuStage::receive(const GpuBuffer& from, std::size_t bytes, std::size_t offset) const {
-  assert(way_ == Way::kDown && offset + bytes <= bytes_ && bytes <= from.size());
+  assert(direction_ == Direction::kDown && offset + bytes <= bytes_ && bytes <= from.size());
   if (bytes == 0) return;
   glMemoryBarrier(GL_BUFFER_UPDATE_BARRIER_BIT);
   glCopyNamedBufferSubData(from.name(), name_, 0, static_cast<GLintptr>(offset),

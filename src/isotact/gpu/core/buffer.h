@@ -58,9 +58,9 @@ class GpuBuffer {
 // direction, since memory that the CPU only writes is slow to read.
 class GpuStage {
  public:
-  enum class Way : std::uint8_t { kUp, kDown };
+  enum class Direction : std::uint8_t { kUp, kDown };
 
-  explicit GpuStage(Way way) : way_(way) {}
+  explicit GpuStage(Direction direction) : direction_(direction) {}
   GpuStage(const GpuStage&) = delete;
   GpuStage& operator=(const GpuStage&) = delete;
   ~GpuStage();
@@ -83,7 +83,7 @@ class GpuStage {
   void receive(const GpuBuffer& from, std::size_t bytes, std::size_t offset = 0) const;
 
  private:
-  Way way_;
+  Direction direction_;
   std::uint32_t name_ = 0;
   std::size_t bytes_ = 0;
   std::byte* data_ = nullptr;

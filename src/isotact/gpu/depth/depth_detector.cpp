@@ -28,11 +28,11 @@ void GpuDepthDetector::State::forget_hits() {
 }
 
 GpuDepthDetector::GpuDepthDetector(const GpuContext& gpu, const DepthSettings& settings,
-                                   const GpuDepthSettings& options) {
+                                   const GpuDepthSettings& gpu_settings) {
   gpu.check_current();
-  const GpuStateGuard guard(options.save_state);
-  if (options.save_state) clear_gpu_state();
-  state_ = std::make_unique<State>(gpu, settings, options);
+  const GpuStateGuard guard(gpu_settings.save_state);
+  if (gpu_settings.save_state) clear_gpu_state();
+  state_ = std::make_unique<State>(gpu, settings, gpu_settings);
 }
 GpuDepthDetector::GpuDepthDetector(GpuDepthDetector&&) noexcept = default;
 GpuDepthDetector& GpuDepthDetector::operator=(GpuDepthDetector&&) noexcept = default;
@@ -54,8 +54,8 @@ void GpuDepthDetector::draw_map(int slot, std::span<const GpuDrawable> object,
   state_->check_slot(slot);
   check_depth_view(view);
   check_drawables(object);
-  const GpuStateGuard guard(state_->options.save_state);
-  if (state_->options.save_state) clear_gpu_state();
+  const GpuStateGuard guard(state_->gpu_settings.save_state);
+  if (state_->gpu_settings.save_state) clear_gpu_state();
   try {
     state_->draw_map(slot, object, view, update);
   } catch (...) {
@@ -73,9 +73,9 @@ void GpuDepthDetector::State::set_stride(detail::Flight& flight) const {
 }
 
 void GpuDepthDetector::State::check_queries(std::span<const GpuDepthQuery> queries) const {
-  if (queries.size() > static_cast<std::size_t>(options.queries))
+  if (queries.size() > static_cast<std::size_t>(gpu_settings.queries))
     throw Error(fmt::format("{} queries at once: the detector was made for {}", queries.size(),
-                            options.queries));
+                            gpu_settings.queries));
   for (const GpuDepthQuery& query : queries) {
     check_slot(query.slot);
     const Pose& pose = query.world_from_object;
@@ -185,8 +185,8 @@ void GpuDepthDetector::State::run(detail::Flight& flight, const GpuDepthScene& s
 
 GpuDepthTicket GpuDepthDetector::submit(std::span<const GpuDepthQuery> queries,
                                         const GpuDepthScene& scene) {
-  const GpuStateGuard guard(state_->options.save_state);
-  if (state_->options.save_state) clear_gpu_state();
+  const GpuStateGuard guard(state_->gpu_settings.save_state);
+  if (state_->gpu_settings.save_state) clear_gpu_state();
   detail::Flight& flight = state_->prepare(queries, scene);
   try {
     flight.down.reserve(std::max<std::size_t>(1, queries.size()) * flight.stride * 4);
@@ -202,8 +202,8 @@ GpuDepthTicket GpuDepthDetector::submit(std::span<const GpuDepthQuery> queries,
 
 GpuDepthResults GpuDepthDetector::submit_on_gpu(std::span<const GpuDepthQuery> queries,
                                                 const GpuDepthScene& scene) {
-  const GpuStateGuard guard(state_->options.save_state);
-  if (state_->options.save_state) clear_gpu_state();
+  const GpuStateGuard guard(state_->gpu_settings.save_state);
+  if (state_->gpu_settings.save_state) clear_gpu_state();
   detail::Flight& flight = state_->prepare(queries, scene);
   const std::uint32_t stride = flight.stride * 4;
   flight.in_down = false;
@@ -269,9 +269,10 @@ std::uint64_t GpuDepthDetector::memory_bytes() const {
   if (s.once) bytes += s.once->frame.size() + s.once->notes.size() + s.once->covered.size();
   const auto texels =
       static_cast<std::uint64_t>(s.atlas_width) * static_cast<std::uint64_t>(s.atlas_height);
-  bytes += texels * ((s.object_far.name() != 0 ? 4U : 0U) + (s.object_near.name() != 0 ? 4U : 0U) +
-                     (s.environment_depth.name() != 0 ? (s.options.use_stencil ? 8U : 4U) : 0U) +
-                     (s.environment_surface.name() != 0 ? 16U : 0U));
+  bytes +=
+      texels * ((s.object_far.name() != 0 ? 4U : 0U) + (s.object_near.name() != 0 ? 4U : 0U) +
+                (s.environment_depth.name() != 0 ? (s.gpu_settings.use_stencil ? 8U : 4U) : 0U) +
+                (s.environment_surface.name() != 0 ? 16U : 0U));
   return bytes;
 }
 
@@ -294,8 +295,8 @@ DepthMap GpuDepthDetector::read_map(int slot) {
   s.check_slot(slot);
   const detail::SlotMap& drawn = s.slots[static_cast<std::size_t>(slot)];
   if (!drawn.view) throw Error(fmt::format("slot {} has no map yet: draw_map first", slot));
-  const GpuStateGuard guard(s.options.save_state);
-  if (s.options.save_state) clear_gpu_state();
+  const GpuStateGuard guard(s.gpu_settings.save_state);
+  if (s.gpu_settings.save_state) clear_gpu_state();
   DepthMap map;
   map.view = *drawn.view;
   map.width = s.settings.width, map.height = s.settings.height, map.layers = s.frame.layers;
@@ -333,8 +334,8 @@ std::vector<float> GpuDepthDetector::read_environment(int query) {
       last = flight.get();
   if (last == nullptr || query < 0 || static_cast<std::size_t>(query) >= last->views.size())
     throw Error(fmt::format("the last submission had no query {}", query));
-  const GpuStateGuard guard(s.options.save_state);
-  if (s.options.save_state) clear_gpu_state();
+  const GpuStateGuard guard(s.gpu_settings.save_state);
+  if (s.gpu_settings.save_state) clear_gpu_state();
   std::vector<float> depths =
       read_depths(s.environment_depth, query, s.tiles, s.settings.width, s.settings.height);
   const auto metres =

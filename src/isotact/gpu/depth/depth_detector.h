@@ -141,7 +141,7 @@ class GpuDepthDetector {
   // Compiles shaders, up to a second. Throws Error for invalid settings, if the GPU lacks memory,
   // and for `conservative` if it has no conservative rasterisation.
   GpuDepthDetector(const GpuContext& gpu, const DepthSettings& settings,
-                   const GpuDepthSettings& options = {});
+                   const GpuDepthSettings& gpu_settings = {});
   GpuDepthDetector(GpuDepthDetector&&) noexcept;
   GpuDepthDetector& operator=(GpuDepthDetector&&) noexcept;
   ~GpuDepthDetector();

@@ -282,7 +282,7 @@ void GpuDepthDetector::State::draw_environment(const detail::Flight& flight,
     const std::uint32_t nobody[4] = {};
     glClearNamedFramebufferfv(picture, GL_DEPTH, 0, &furthest);
     glClearNamedFramebufferuiv(picture, GL_COLOR, 0, nobody);
-    if (options.use_stencil) mark_stencils(flight);
+    if (gpu_settings.use_stencil) mark_stencils(flight);
   }
   const bool look_inside = by_intervals() && settings.find_inside;
   DrawPass pass{.fragment = two_maps ? &callers.surface : &callers.test};

@@ -11,7 +11,7 @@ namespace isotact {
 bool GpuDepthDetector::State::looks_free(std::span<const GpuDepthQuery> queries,
                                          const GpuDepthScene& scene) {
   check_queries(queries);
-  if (!options.first_look || !once || !can_run_once(scene)) return false;
+  if (!gpu_settings.first_look || !once || !can_run_once(scene)) return false;
   const GpuMeshes::State& m = scene.meshes.front()->state();
   for (const GpuDepthQuery& query : queries) {
     const auto slot = static_cast<std::size_t>(query.slot);

@@ -58,7 +58,7 @@ bool is_exact(const DepthView& view, const DepthSettings& settings, double longe
 }  // namespace detail
 
 bool GpuDepthDetector::State::can_run_once(const GpuDepthScene& scene) const {
-  if (!options.one_pass || !compute_raster || !scene.drawables.empty()) return false;
+  if (!gpu_settings.one_pass || !compute_raster || !scene.drawables.empty()) return false;
   if (frame.hit_room < frame.pixels * (settings.max_contacts > 0 ? 2U : 1U)) return false;
   if (scene.meshes.size() != 1) return false;
   const GpuMeshes::State& m = scene.meshes.front()->state();
@@ -78,7 +78,8 @@ void GpuDepthDetector::State::make_once() {
   once = std::make_unique<detail::OncePass>();
   once->program = GpuProgram("depth_once.comp", defines);
   once->frame = GpuBuffer(std::span<const detail::DepthFrame>(&frame, 1));
-  once->notes = GpuBuffer(static_cast<std::size_t>(options.queries) * glsl::kOnceNoteWords * 4);
+  once->notes =
+      GpuBuffer(static_cast<std::size_t>(gpu_settings.queries) * glsl::kOnceNoteWords * 4);
   once->notes.clear();
   once->slots.resize(slots.size());
   once->tiles_a_slot = tile_count;

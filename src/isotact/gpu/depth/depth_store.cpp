@@ -116,15 +116,16 @@ DepthPrograms::DepthPrograms(const DepthSettings& settings, bool from_vertex)
 namespace {
 
 void check_options(const GpuContext& gpu, const DepthSettings& settings,
-                   const GpuDepthSettings& options) {
+                   const GpuDepthSettings& gpu_settings) {
   check_depth_settings(settings);
-  if (options.slots < 1 || options.slots > kMostDepthSlots)
-    throw Error(fmt::format("slots must be 1 to {}, not {}", kMostDepthSlots, options.slots));
-  if (options.queries < 0 || options.queries > kMostDepthSlots)
-    throw Error(fmt::format("queries must be 0 to {}, not {}", kMostDepthSlots, options.queries));
-  if (options.in_flight < 1 || options.in_flight > 64)
-    throw Error(fmt::format("in_flight must be 1 to 64, not {}", options.in_flight));
-  if (options.use_stencil && settings.method != DepthMethod::kTwoMaps)
+  if (gpu_settings.slots < 1 || gpu_settings.slots > kMostDepthSlots)
+    throw Error(fmt::format("slots must be 1 to {}, not {}", kMostDepthSlots, gpu_settings.slots));
+  if (gpu_settings.queries < 0 || gpu_settings.queries > kMostDepthSlots)
+    throw Error(
+        fmt::format("queries must be 0 to {}, not {}", kMostDepthSlots, gpu_settings.queries));
+  if (gpu_settings.in_flight < 1 || gpu_settings.in_flight > 64)
+    throw Error(fmt::format("in_flight must be 1 to 64, not {}", gpu_settings.in_flight));
+  if (gpu_settings.use_stencil && settings.method != DepthMethod::kTwoMaps)
     throw Error("use_stencil is for DepthMethod::kTwoMaps");
   if (settings.conservative && settings.method != DepthMethod::kIntervals)
     throw Error("on a GPU, `conservative` is for DepthMethod::kIntervals");
@@ -172,13 +173,13 @@ detail::DepthFrame make_frame(const DepthSettings& settings) {
 }  // namespace
 
 GpuDepthDetector::State::State(const GpuContext& gpu, const DepthSettings& wanted,
-                               const GpuDepthSettings& wanted_options)
-    : settings((check_options(gpu, wanted, wanted_options), wanted)),
-      options(wanted_options),
+                               const GpuDepthSettings& wanted_gpu_settings)
+    : settings((check_options(gpu, wanted, wanted_gpu_settings), wanted)),
+      gpu_settings(wanted_gpu_settings),
       frame(make_frame(wanted)),
       callers(wanted, false) {
-  if (options.queries == 0) options.queries = options.slots;
-  const int most = std::max(options.slots, options.queries);
+  if (gpu_settings.queries == 0) gpu_settings.queries = gpu_settings.slots;
+  const int most = std::max(gpu_settings.slots, gpu_settings.queries);
   while (tiles * tiles < most) ++tiles;
   frame.tiles = tiles;
   atlas_width = tiles * settings.width;
@@ -189,9 +190,9 @@ GpuDepthDetector::State::State(const GpuContext& gpu, const DepthSettings& wante
                             gpu.info().max_picture));
   // Work-groups of one dispatch, each for a block of tiles.
   item_room = static_cast<std::uint32_t>(std::min<std::int64_t>(
-      gpu.info().max_groups_x, options.tiles > 0 ? options.tiles : 1U << 18U));
-  compute_raster = options.raster != GpuRaster::kGraphics && can_raster(settings) &&
-                   (options.raster == GpuRaster::kCompute || !gpu.info().software);
+      gpu.info().max_groups_x, gpu_settings.tiles > 0 ? gpu_settings.tiles : 1U << 18U));
+  compute_raster = gpu_settings.raster != GpuRaster::kGraphics && can_raster(settings) &&
+                   (gpu_settings.raster == GpuRaster::kCompute || !gpu.info().software);
   finish.emplace("depth_finish.comp");
   std::vector<ShaderDefine> defines;
   if (settings.conservative) defines.push_back({"CONSERVATIVE", "1"});
@@ -199,16 +200,17 @@ GpuDepthDetector::State::State(const GpuContext& gpu, const DepthSettings& wante
   resolve.emplace("depth_resolve.comp", defines);
   if (settings.method == DepthMethod::kTwoMaps) compare.emplace("depth_compare.comp");
   if (by_intervals() && settings.find_inside) within.emplace("depth_within.comp");
-  slots.resize(static_cast<std::size_t>(options.slots));
-  stencils.resize(static_cast<std::size_t>(options.queries));
-  for (int i = 0; i < options.in_flight; ++i) flights.push_back(std::make_unique<detail::Flight>());
+  slots.resize(static_cast<std::size_t>(gpu_settings.slots));
+  stencils.resize(static_cast<std::size_t>(gpu_settings.queries));
+  for (int i = 0; i < gpu_settings.in_flight; ++i)
+    flights.push_back(std::make_unique<detail::Flight>());
   make_buffers(static_cast<std::size_t>(gpu.info().max_storage_bytes));
   make_pictures();
 }
 
 void GpuDepthDetector::State::make_buffers(std::size_t max_storage_bytes) {
-  const auto slot_count = static_cast<std::size_t>(options.slots);
-  const auto query_count = static_cast<std::size_t>(options.queries);
+  const auto slot_count = static_cast<std::size_t>(gpu_settings.slots);
+  const auto query_count = static_cast<std::size_t>(gpu_settings.queries);
   const std::size_t tile_count = static_cast<std::size_t>(detail::count_tiles(settings.width)) *
                                  static_cast<std::size_t>(detail::count_tiles(settings.height));
   // Kept hits are those that are deeper than all before in their part of the picture: one per pixel
@@ -224,8 +226,8 @@ void GpuDepthDetector::State::make_buffers(std::size_t max_storage_bytes) {
       throw Error(fmt::format(
           "{} slots and {} queries of {} x {} pixels with {} layers need a buffer of {} bytes; the "
           "GPU takes {}: take fewer, or smaller maps",
-          options.slots, options.queries, settings.width, settings.height, frame.layers, bytes,
-          max_storage_bytes));
+          gpu_settings.slots, gpu_settings.queries, settings.width, settings.height, frame.layers,
+          bytes, max_storage_bytes));
     buffer = GpuBuffer(bytes);
     buffer.clear();
   };
@@ -243,7 +245,7 @@ void GpuDepthDetector::State::make_buffers(std::size_t max_storage_bytes) {
   if (!by_intervals()) return;
   make(heads, std::size_t{frame.pixels} * 4);
   const std::size_t surfaces =
-      options.surfaces > 0 ? options.surfaces : std::size_t{frame.pixels} * 4;
+      gpu_settings.surfaces > 0 ? gpu_settings.surfaces : std::size_t{frame.pixels} * 4;
   nodes = GpuBuffer(node_start() + surfaces * node_bytes());
 }
 
@@ -260,18 +262,18 @@ void GpuDepthDetector::State::make_pictures() {
     near_picture = detail::GlFramebuffer(object_near, false, {});
   }
   if (settings.method != DepthMethod::kTwoMaps) return;
-  environment_depth = make(options.use_stencil ? GL_DEPTH32F_STENCIL8 : GL_DEPTH_COMPONENT32F);
+  environment_depth = make(gpu_settings.use_stencil ? GL_DEPTH32F_STENCIL8 : GL_DEPTH_COMPONENT32F);
   environment_surface = make(GL_RGBA32UI);
   environment_picture =
-      detail::GlFramebuffer(environment_depth, options.use_stencil, environment_surface);
-  if (!options.use_stencil) return;
+      detail::GlFramebuffer(environment_depth, gpu_settings.use_stencil, environment_surface);
+  if (!gpu_settings.use_stencil) return;
   mask.emplace(DrawStages{.vertex = detail::find_shader("depth_mask.vert"), .name = "depth_mask"});
   mask_fragment.emplace("depth_mask.frag");
 }
 
 void GpuDepthDetector::State::reserve_elements(std::uint32_t elements) {
   const std::size_t words = (elements + 31) / 32;
-  const auto query_count = static_cast<std::size_t>(options.queries);
+  const auto query_count = static_cast<std::size_t>(gpu_settings.queries);
   const auto grow = [](GpuBuffer& buffer, std::size_t bytes) {
     if (bytes <= buffer.size()) return;
     buffer.reserve(bytes);
@@ -282,8 +284,8 @@ void GpuDepthDetector::State::reserve_elements(std::uint32_t elements) {
 }
 
 void GpuDepthDetector::State::check_slot(int slot) const {
-  if (slot < 0 || slot >= options.slots)
-    throw Error(fmt::format("there is no slot {}: the detector has {}", slot, options.slots));
+  if (slot < 0 || slot >= gpu_settings.slots)
+    throw Error(fmt::format("there is no slot {}: the detector has {}", slot, gpu_settings.slots));
 }
 
 }  // namespace isotact

@@ -178,7 +178,7 @@ class ClusterBuilder {
 
 }  // namespace
 
-void GpuMeshes::State::Element::find_ball() {
+void GpuMeshes::State::Element::compute_ball() {
   if (corners == 0) return;
   middle = transform_point(pose, center(bounds));
   radius = 0.5 * length(extent(bounds));
@@ -233,7 +233,7 @@ GpuMeshes::GpuMeshes(std::span<const MeshElement> elements) : state_(std::make_u
       kept.surrounds = compute_volume(e.positions, e.indices) > 0;
     for (const std::uint32_t corner : e.indices)
       extend(kept.bounds, to_double(e.positions[corner]));
-    kept.find_ball();
+    kept.compute_ball();
     state_->elements.push_back(kept);
     const auto kind = static_cast<std::size_t>(e.primitive);
     state_->kinds[kind] += kept.corners / detail::kMeshCorners[kind];
@@ -266,7 +266,7 @@ const Pose& GpuMeshes::pose(std::size_t element) const { return state_->elements
 void GpuMeshes::set_pose(std::size_t element, const Pose& world_from_element) {
   check_element_pose(world_from_element, element);
   state_->elements[element].pose = world_from_element;
-  state_->elements[element].find_ball();
+  state_->elements[element].compute_ball();
 }
 
 GpuDrawable GpuMeshes::drawable(std::size_t element) const {

@@ -84,26 +84,26 @@ std::optional<int> count_crossings(const GpuMeshes::State& meshes,
 
 std::optional<int> compute_winding(const GpuMeshes::State& meshes,
                                    const GpuMeshes::State::Element& element, const Vec3& place) {
-  struct Way {
+  struct Exit {
     double length;
     std::size_t axis;
     double sign;
   };
-  std::array<Way, 6> ways{};
+  std::array<Exit, 6> exits{};
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const double below = place[axis] - element.bounds.lower[axis];
     const double above = element.bounds.upper[axis] - place[axis];
     if (below < 0 || above < 0) return 0;
-    ways[2 * axis] = {below, axis, -1};
-    ways[2 * axis + 1] = {above, axis, 1};
+    exits[2 * axis] = {below, axis, -1};
+    exits[2 * axis + 1] = {above, axis, 1};
   }
   // The shortest path out meets the fewest triangles.
-  std::sort(ways.begin(), ways.end(), [](const Way& a, const Way& b) {
+  std::sort(exits.begin(), exits.end(), [](const Exit& a, const Exit& b) {
     return a.length != b.length ? a.length < b.length
                                 : 2 * a.axis + (a.sign > 0) < 2 * b.axis + (b.sign > 0);
   });
-  for (const Way& way : ways)
-    if (const auto count = count_crossings(meshes, element, {place, way.axis, way.sign}))
+  for (const Exit& exit : exits)
+    if (const auto count = count_crossings(meshes, element, {place, exit.axis, exit.sign}))
       return count;
   return {};
 }

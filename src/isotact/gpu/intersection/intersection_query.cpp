@@ -82,7 +82,7 @@ struct GpuIntersectionQuery::State {
   State(const GpuContext& gpu, std::span<const IdfShape> all, const GpuIntersectionSettings& o)
       : info(gpu.info()),
         shapes(all.begin(), all.end()),
-        options(o),
+        gpu_settings(o),
         table(info, shapes, o.allow_bindless) {}
 
   enum class Output { kAll, kDeepest, kVoxels };
@@ -92,7 +92,7 @@ struct GpuIntersectionQuery::State {
   void set_uniforms(const GpuProgram& p) const;
   bool is_by_cells() const { return settings.search == IdfSearch::kCells; }
 
-  void set(const IdfSettings& asked);  // Throws Error if they do not fit the options.
+  void set(const IdfSettings& asked);  // Throws Error if they do not fit the GPU settings.
   void run_batch(std::span<const IdfBody> bodies, std::span<const IdfPair> batch,
                  const IdfScratch& seeds_before, IdfScratch& seeds_after, IdfResult& result);
   void upload();
@@ -116,7 +116,7 @@ struct GpuIntersectionQuery::State {
 
   GpuInfo info;
   std::vector<IdfShape> shapes;
-  GpuIntersectionSettings options;
+  GpuIntersectionSettings gpu_settings;
   detail::ShapeTable table;
   std::map<std::string, GpuProgram> programs;
 
@@ -154,7 +154,7 @@ const GpuProgram& GpuIntersectionQuery::State::program(const char* name,
 std::vector<ShaderDefine> GpuIntersectionQuery::State::search_defines() const {
   std::vector<ShaderDefine> d = table.defines();
   if (is_by_cells()) d.push_back({"CELLS", "1"});
-  d.push_back({"GROUP_SIZE", fmt::format("{}", options.group_size)});
+  d.push_back({"GROUP_SIZE", fmt::format("{}", gpu_settings.group_size)});
   if (settings.relaxation > 1) d.push_back({"RELAXED", "1"});
   if (settings.sampling == IdfSampling::kLowDiscrepancy) d.push_back({"LOW_DISCREPANCY", "1"});
   if (settings.normal == IdfNormal::kPaper) d.push_back({"NORMAL_OF_B", "1"});
@@ -180,7 +180,8 @@ std::size_t GpuIntersectionQuery::State::pairs_a_batch(const IdfSettings& s) con
   if (s.max_contacts == 0) a_pair = std::max<std::uint64_t>(a_pair, particles * sizeof(IdfHit));
   if (s.max_contacts > 0) a_pair = std::max<std::uint64_t>(a_pair, s.max_contacts * sizeof(IdfHit));
   a_pair = std::max<std::uint64_t>(a_pair, particles * 8);
-  const std::uint64_t wanted = options.most_bytes > 0 ? options.most_bytes : kMostHitBytes;
+  const std::uint64_t wanted =
+      gpu_settings.most_bytes > 0 ? gpu_settings.most_bytes : kMostHitBytes;
   const auto limit = static_cast<std::uint64_t>(info.max_storage_bytes);
   return static_cast<std::size_t>(std::max<std::uint64_t>(1, std::min(limit, wanted) / a_pair));
 }
@@ -197,13 +198,13 @@ void GpuIntersectionQuery::State::upload() {
     const std::uint64_t particles = particles_of(plan.records[i]);
     starts[i] = static_cast<std::uint32_t>(particle_count);
     particle_count += particles;
-    group_count += (particles + static_cast<std::uint64_t>(options.group_size) - 1) /
-                   static_cast<std::uint64_t>(options.group_size);
-    totals[i] = static_cast<std::uint32_t>(options.two_passes ? particle_count : group_count);
+    group_count += (particles + static_cast<std::uint64_t>(gpu_settings.group_size) - 1) /
+                   static_cast<std::uint64_t>(gpu_settings.group_size);
+    totals[i] = static_cast<std::uint32_t>(gpu_settings.two_passes ? particle_count : group_count);
   }
-  if (options.two_passes)
-    group_count = (particle_count + static_cast<std::uint64_t>(options.group_size) - 1) /
-                  static_cast<std::uint64_t>(options.group_size);
+  if (gpu_settings.two_passes)
+    group_count = (particle_count + static_cast<std::uint64_t>(gpu_settings.group_size) - 1) /
+                  static_cast<std::uint64_t>(gpu_settings.group_size);
   const auto put = [](GpuBuffer& buffer, const auto& data) {
     const std::span<const std::byte> bytes = std::as_bytes(std::span(data));
     buffer.reserve(std::max<std::size_t>(bytes.size(), 16));
@@ -226,7 +227,7 @@ void GpuIntersectionQuery::State::upload() {
   if (output == Output::kAll) {
     put(starts_buffer, starts);
     offsets.reserve(4 * n + 4);
-    if (!options.two_passes) hits.reserve(particle_count * sizeof(IdfHit));
+    if (!gpu_settings.two_passes) hits.reserve(particle_count * sizeof(IdfHit));
   } else {
     slots.reserve(4 * static_cast<std::size_t>(plan.slot_count) + 16);
     if (output == Output::kDeepest) hits.reserve(n * settings.max_contacts * sizeof(IdfHit));
@@ -245,7 +246,7 @@ double GpuIntersectionQuery::State::dispatch() {
   seeds.bind(glsl::kIdfSeedsAt);
   totals_buffer.bind(glsl::kIdfTotalsAt);
   arrived.bind(glsl::kIdfCountsAt);
-  if (options.two_passes) count_first();
+  if (gpu_settings.two_passes) count_first();
   timer.begin();
   arrived.clear();
   if (is_refined()) {
@@ -260,7 +261,7 @@ double GpuIntersectionQuery::State::dispatch() {
   }
   output == Output::kAll ? dispatch_all() : dispatch_slots();
   timer.end();
-  return timer.milliseconds() + (options.two_passes ? count_timer.milliseconds() : 0);
+  return timer.milliseconds() + (gpu_settings.two_passes ? count_timer.milliseconds() : 0);
 }
 
 // The first one of KGM's two passes. The CPU needs the size of memory to reserve.
@@ -291,7 +292,7 @@ void GpuIntersectionQuery::State::find_blocks() {
   block_ends.bind(glsl::kIdfBlockEndsAt);
   const GpuProgram& find = program("blocks.comp", search_defines());
   set_uniforms(find);
-  const auto size = static_cast<std::uint64_t>(options.group_size);
+  const auto size = static_cast<std::uint64_t>(gpu_settings.group_size);
   const GroupGrid groups = spread_groups((block_count + size - 1) / size);
   find.dispatch(groups.x, groups.y);
   program("list_groups.comp", {{"GROUP_SIZE", "1"}}).dispatch(1);
@@ -301,7 +302,7 @@ void GpuIntersectionQuery::State::find_blocks() {
 // Moves all particles, or those of cells that may contain a contact.
 void GpuIntersectionQuery::State::move(std::vector<ShaderDefine> defines) {
   if (is_by_cells()) find_blocks();
-  if (options.two_passes) defines.push_back({"PER_INVOCATION", "1"});
+  if (gpu_settings.two_passes) defines.push_back({"PER_INVOCATION", "1"});
   if (is_refined()) defines.push_back({"REFINED", "1"});
   const GpuProgram& p = program("project.comp", defines);
   set_uniforms(p);
@@ -312,7 +313,7 @@ void GpuIntersectionQuery::State::move(std::vector<ShaderDefine> defines) {
 void GpuIntersectionQuery::State::dispatch_all() {
   std::vector<ShaderDefine> defines = search_defines();
   defines.push_back({"OUTPUT_STORE", "1"});
-  (options.two_passes ? offsets : starts_buffer).bind(glsl::kIdfOffsetsAt);
+  (gpu_settings.two_passes ? offsets : starts_buffer).bind(glsl::kIdfOffsetsAt);
   hits.bind(glsl::kIdfHitsAt);
   move(defines);
   if (is_refined()) refine();
@@ -348,7 +349,7 @@ void GpuIntersectionQuery::State::dispatch_slots() {
   offsets.bind(glsl::kIdfOffsetsAt);
   const GpuProgram& voxels = program("voxels.comp", plain);
   set_uniforms(voxels);
-  const std::uint64_t size = static_cast<std::uint64_t>(options.group_size);
+  const std::uint64_t size = static_cast<std::uint64_t>(gpu_settings.group_size);
   const GroupGrid voxel_groups = spread_groups((plan.slot_count + size - 1) / size);
   voxels.dispatch(voxel_groups.x, voxel_groups.y);
 }
@@ -359,7 +360,7 @@ void GpuIntersectionQuery::State::refine() {
   for (const IdfPairRecord& r : plan.records)
     if (r.cells[0] > 0) levels = std::max(levels, find_levels(r, settings));
   const GpuProgram& count =
-      program("open_groups.comp", {{"GROUP_SIZE", fmt::format("{}", options.group_size)}});
+      program("open_groups.comp", {{"GROUP_SIZE", fmt::format("{}", gpu_settings.group_size)}});
   count.set("open_room", open_room);
   const GpuProgram& cut = program("refine.comp", search_defines());
   set_uniforms(cut);
@@ -383,7 +384,7 @@ void GpuIntersectionQuery::State::read_all() {
   if (total == 0) return;
   found.resize(total);
   const std::span<IdfHit> to(found);
-  if (options.two_passes) {
+  if (gpu_settings.two_passes) {
     hits.read(to);
     return;
   }
@@ -482,7 +483,7 @@ bool GpuIntersectionQuery::State::make_room() {
 
 void GpuIntersectionQuery::State::set(const IdfSettings& asked) {
   const IdfSettings wanted = without_contradictions(asked);
-  if (options.two_passes &&
+  if (gpu_settings.two_passes &&
       (wanted.search != IdfSearch::kPaper || wanted.max_contacts > 0 || wanted.one_per_voxel))
     throw Error("two passes are KGM's own way: for IdfSearch::kPaper with all contacts");
   settings = wanted;
@@ -510,11 +511,11 @@ void GpuIntersectionQuery::State::run_batch(std::span<const IdfBody> bodies,
 }
 
 GpuIntersectionQuery::GpuIntersectionQuery(const GpuContext& gpu, std::span<const IdfShape> shapes,
-                                           const GpuIntersectionSettings& options) {
-  if (options.group_size < 32 || options.group_size > gpu.info().max_group_size)
-    throw Error(fmt::format("work-groups of {}: 32 to {} are possible", options.group_size,
+                                           const GpuIntersectionSettings& gpu_settings) {
+  if (gpu_settings.group_size < 32 || gpu_settings.group_size > gpu.info().max_group_size)
+    throw Error(fmt::format("work-groups of {}: 32 to {} are possible", gpu_settings.group_size,
                             gpu.info().max_group_size));
-  state_ = std::make_unique<State>(gpu, shapes, options);
+  state_ = std::make_unique<State>(gpu, shapes, gpu_settings);
 }
 GpuIntersectionQuery::GpuIntersectionQuery(GpuIntersectionQuery&&) noexcept = default;
 GpuIntersectionQuery& GpuIntersectionQuery::operator=(GpuIntersectionQuery&&) noexcept = default;

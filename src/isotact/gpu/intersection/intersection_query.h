@@ -49,7 +49,7 @@ class GpuIntersectionQuery {
   // The context must be current, and outlive this object. Throws Error if the GPU cannot store the
   // shapes (details in the message).
   GpuIntersectionQuery(const GpuContext& gpu, std::span<const IdfShape> shapes,
-                       const GpuIntersectionSettings& options = {});
+                       const GpuIntersectionSettings& gpu_settings = {});
   GpuIntersectionQuery(GpuIntersectionQuery&&) noexcept;
   GpuIntersectionQuery& operator=(GpuIntersectionQuery&&) noexcept;
   ~GpuIntersectionQuery();

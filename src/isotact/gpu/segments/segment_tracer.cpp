@@ -177,7 +177,7 @@ struct GpuSegmentTracer::State {
   // For trace() with spans.
   GpuBuffer segments;
   GpuSegmentResults results;
-  GpuStage up{GpuStage::Way::kUp}, down{GpuStage::Way::kDown};
+  GpuStage up{GpuStage::Direction::kUp}, down{GpuStage::Direction::kDown};
   std::uint32_t room = 0;
 
   explicit State(SegmentTracer tracer) : cpu(std::move(tracer)) {}

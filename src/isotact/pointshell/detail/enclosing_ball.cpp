@@ -176,7 +176,7 @@ Sphere ball_at(const PointColumns& p, std::size_t i) { return {{p.x[i], p.y[i], 
 Sphere ball_at(std::span<const Sphere> balls, std::size_t i) { return balls[i]; }
 
 template <typename Source>
-Sphere find_ball(const Source& source) {
+Sphere compute_ball(const Source& source) {
   // Never more than 30 in tests. Guards against rounding in circles.
   constexpr int kMostRounds = 1000;
   Sphere ball = ball_at(source, 0);
@@ -194,8 +194,8 @@ Sphere find_ball(const Source& source) {
 
 }  // namespace
 
-Sphere compute_enclosing_ball(const PointColumns& points) { return find_ball(points); }
-Sphere compute_enclosing_ball(std::span<const Sphere> balls) { return find_ball(balls); }
+Sphere compute_enclosing_ball(const PointColumns& points) { return compute_ball(points); }
+Sphere compute_enclosing_ball(std::span<const Sphere> balls) { return compute_ball(balls); }
 
 double distance_to_furthest(const PointColumns& points, const Vec3& from) {
   return find_furthest(points, from).distance;

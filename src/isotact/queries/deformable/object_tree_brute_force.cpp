@@ -26,8 +26,8 @@ struct AllPairs {
 };
 
 bool is_triangle_pair(const detail::TreeTask& task, std::size_t lane_a, std::size_t lane_b) {
-  return detail::are_near(detail::find_box(*task.a, lane_a, 1),
-                          detail::find_box(*task.b, lane_b, 1), task.margin);
+  return detail::are_near(detail::compute_box(*task.a, lane_a, 1),
+                          detail::compute_box(*task.b, lane_b, 1), task.margin);
 }
 
 TreeWork find_all_pairs(ObjectTree& a, ObjectTree& b, const TreeSearch& search, bool is_self,

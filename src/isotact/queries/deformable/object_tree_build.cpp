@@ -243,7 +243,7 @@ constexpr std::size_t kPartBoxGrain = 64, kPartGrain = 16;
 
 }  // namespace
 
-Aabb find_box(const TreeView& tree, std::size_t first_lane, std::size_t count) {
+Aabb compute_box(const TreeView& tree, std::size_t first_lane, std::size_t count) {
   Aabb box;
   for (const double* positions : {tree.places.t0, tree.places.t1}) {
     if (positions == nullptr) continue;

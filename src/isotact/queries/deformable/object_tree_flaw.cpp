@@ -50,7 +50,7 @@ class FlawSearch {
       const detail::TreeLeaf& leaf = state_.leaves[i];
       const std::size_t first = std::size_t{leaf.first_block} * detail::kTreeLanes;
       for (std::size_t lane = first; lane < first + leaf.count; ++lane) {
-        const Aabb box = detail::find_box(view_, lane, 1);
+        const Aabb box = detail::compute_box(view_, lane, 1);
         if (is_empty(box)) continue;
         TreeVolume own{};
         for (int k = 0; k < 3; ++k) {

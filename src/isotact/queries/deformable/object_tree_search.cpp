@@ -186,7 +186,7 @@ double way(double from, double to) {
 TreeVolume fit_leaf_sphere(const TreeView& tree, std::uint32_t index) {
   const TreePart& part = tree.parts[index];
   const TreeLeaf& leaf = tree.leaves[index];
-  const Aabb box = find_box(tree, std::size_t{leaf.first_block} * kTreeLanes, leaf.count);
+  const Aabb box = compute_box(tree, std::size_t{leaf.first_block} * kTreeLanes, leaf.count);
   if (is_empty(box)) return make_no_sphere();
   const Vec3 half = (box.upper - box.lower) * 0.5, middle = box.lower + half;
   if (!(length_sq(half) < kTreeHugeRadius * kTreeHugeRadius &&

@@ -36,14 +36,14 @@ constexpr double kInfinite = std::numeric_limits<double>::infinity();
 // Converts candidates to hits, in place: those at most the margin away.
 ShellResult collect(const PointSphereTree& tree, const ShellSearch& search,
                     const ShellPlacement& placement, double margin, const ShellCounts& counts,
-                    ShellScratch& state) {
-  const std::span<const std::uint32_t> points(Access::points(state).data(), counts.points);
-  float* distances = Access::distances(state).data();
+                    ShellScratch& scratch) {
+  const std::span<const std::uint32_t> points(Access::points(scratch).data(), counts.points);
+  float* distances = Access::distances(scratch).data();
   if (!search.has_distances()) search.measure(points, distances);
   const float* areas = tree.areas().data();
   const auto area_scale = static_cast<float>(placement.shell_scale * placement.shell_scale);
   const auto most = static_cast<float>(margin);
-  ShellHit* hits = Access::hits(state).data();
+  ShellHit* hits = Access::hits(scratch).data();
   std::uint32_t count = 0, deepest = kNoHit;
   float least = std::numeric_limits<float>::infinity();
   for (std::size_t i = 0; i < points.size(); ++i) {
@@ -51,18 +51,18 @@ ShellResult collect(const PointSphereTree& tree, const ShellSearch& search,
     if (distances[i] < least) least = distances[i], deepest = count;
     hits[count++] = {points[i], distances[i], areas[points[i]] * area_scale};
   }
-  ShellResult answer;
-  answer.level = tree.level_count();
-  answer.hits = {hits, count};
-  answer.deepest = deepest;
-  answer.lower_bound = margin;
+  ShellResult result;
+  result.level = tree.level_count();
+  result.hits = {hits, count};
+  result.deepest = deepest;
+  result.lower_bound = margin;
   if (count > 0) {
-    answer.distance = static_cast<double>(least);
-    answer.lower_bound = answer.distance;
-    answer.nearest_point = hits[deepest].point;
+    result.distance = static_cast<double>(least);
+    result.lower_bound = result.distance;
+    result.nearest_point = hits[deepest].point;
   }
-  answer.work = {counts.spheres_seen, counts.points_seen};
-  return answer;
+  result.work = {counts.spheres_seen, counts.points_seen};
+  return result;
 }
 
 // A query that may stop before the last points. On each level it keeps nodes that may contain hits,
@@ -70,12 +70,12 @@ ShellResult collect(const PointSphereTree& tree, const ShellSearch& search,
 class LimitedSearch {
  public:
   LimitedSearch(const PointSphereTree& tree, const ShellSearch& search,
-                const ShellPlacement& placement, const ShellRequest& request, ShellScratch& state)
+                const ShellPlacement& placement, const ShellRequest& request, ShellScratch& scratch)
       : tree_(tree),
         search_(search),
         placement_(placement),
         request_(request),
-        state_(state),
+        state_(scratch),
         margin_(static_cast<float>(request.margin)) {
     if (request.max_microseconds > 0)
       deadline_ = Clock::now() + std::chrono::nanoseconds(static_cast<std::int64_t>(
@@ -102,7 +102,7 @@ class LimitedSearch {
         const ShellNode& node = view.levels[level_].nodes[Access::front(state_, in_)[i]];
         if (Access::values(state_, in_)[i] <= margin_) --open_hits_;
         if (last)
-          look_at_points(node);
+          test_points(node);
         else
           next = open(node, next);
       }
@@ -177,7 +177,7 @@ class LimitedSearch {
     hits[hit_count_++] = {point, distance, area * scale};
   }
 
-  void look_at_points(const ShellNode& node) {
+  void test_points(const ShellNode& node) {
     std::uint32_t points[kMaxChildren];
     float distances[kMaxChildren];
     for (std::uint32_t i = 0; i < node.point_count; ++i) points[i] = node.first_point + i;
@@ -202,19 +202,19 @@ class LimitedSearch {
     };
     if (next > 0) represent(level_ + 1, in_ ^ 1U, 0, next);
     represent(level_, in_, first, last);
-    ShellResult answer;
-    answer.status = status_;
-    answer.level = level_;
-    answer.hits = {Access::hits(state_).data(), hit_count_};
-    answer.deepest = deepest_;
-    answer.work = work_;
-    answer.lower_bound = lower;
+    ShellResult result;
+    result.status = status_;
+    result.level = level_;
+    result.hits = {Access::hits(state_).data(), hit_count_};
+    result.deepest = deepest_;
+    result.work = work_;
+    result.lower_bound = lower;
     if (deepest_ != kNoHit) {
-      answer.distance = static_cast<double>(least_);
-      answer.nearest_point = nearest_;
-      answer.lower_bound = std::min(lower, answer.distance);
+      result.distance = static_cast<double>(least_);
+      result.nearest_point = nearest_;
+      result.lower_bound = std::min(lower, result.distance);
     }
-    return answer;
+    return result;
   }
 
   const PointSphereTree& tree_;
@@ -235,7 +235,7 @@ class LimitedSearch {
 
 // Finds the nearest point of a shell that is apart, level by level. A node is skipped if no point
 // below can be nearer than the nearest known one.
-void find_nearest_point(const ShellSearch& search, ShellScratch& state, ShellResult& answer) {
+void find_nearest_point(const ShellSearch& search, ShellScratch& scratch, ShellResult& result) {
   const ShellView& view = search.view();
   float best = std::numeric_limits<float>::infinity();
   std::uint32_t point = kNoHit;
@@ -244,20 +244,20 @@ void find_nearest_point(const ShellSearch& search, ShellScratch& state, ShellRes
     for (std::size_t i = 0; i < points.size(); ++i)
       if (distances[i] < best || (distances[i] == best && points[i] < point))
         best = distances[i], point = points[i];
-    answer.work.points += points.size();
+    result.work.points += points.size();
   };
   unsigned in = 0;
-  Access::front(state, 0)[0] = 0;
+  Access::front(scratch, 0)[0] = 0;
   std::uint32_t first = view.levels[0].nodes[0].representative;
-  take({&first, 1}, Access::values(state, 0).data());
+  take({&first, 1}, Access::values(scratch, 0).data());
   std::uint32_t count = 1;
   for (int level = 0; level < view.level_count; ++level, in ^= 1U) {
     const ShellNode* nodes = view.levels[level].nodes;
     const bool last = level + 1 == view.level_count;
     std::uint32_t next = 0;
     for (std::uint32_t i = 0; i < count; ++i) {
-      const ShellNode& node = nodes[Access::front(state, in)[i]];
-      if (search.find_least(Access::values(state, in)[i], node.reach) > static_cast<double>(best))
+      const ShellNode& node = nodes[Access::front(scratch, in)[i]];
+      if (search.find_least(Access::values(scratch, in)[i], node.reach) > static_cast<double>(best))
         continue;
       std::uint32_t points[kMaxChildren];
       float distances[kMaxChildren];
@@ -268,15 +268,15 @@ void find_nearest_point(const ShellSearch& search, ShellScratch& state, ShellRes
       take({points, node.child_count}, distances);
       if (last) continue;
       for (std::uint32_t k = 0; k < node.child_count; ++k) {
-        Access::front(state, in ^ 1U)[next] = node.first_child + k;
-        Access::values(state, in ^ 1U)[next++] = distances[k];
+        Access::front(scratch, in ^ 1U)[next] = node.first_child + k;
+        Access::values(scratch, in ^ 1U)[next++] = distances[k];
       }
     }
     count = next;
   }
-  answer.distance = static_cast<double>(best);
-  answer.nearest_point = point;
-  answer.lower_bound = answer.distance;
+  result.distance = static_cast<double>(best);
+  result.nearest_point = point;
+  result.lower_bound = result.distance;
 }
 
 // Returns a bound of the motion of any point of the tree between the two placements, metres: the
@@ -300,23 +300,23 @@ double find_motion(const PointSphereTree& tree, const ShellPlacement& a, const S
 // the root.
 ShellCounts search_coherently(const PointSphereTree& tree, const ShellTarget& target,
                               const ShellSearch& search, const ShellPlacement& placement,
-                              double margin, ShellScratch& state) {
+                              double margin, ShellScratch& scratch) {
   constexpr double kSteps = 6, kLeast = 0.02, kMost = 0.3;  // In radii of clusters.
-  const ShellBuffers buffers = Access::buffers(state);
-  std::optional<Access::Anchor>& anchor = Access::anchor(state);
+  const ShellBuffers buffers = Access::buffers(scratch);
+  std::optional<Access::Anchor>& anchor = Access::anchor(scratch);
   const bool known = anchor && anchor->margin == margin &&
                      anchor->tree.buffer().data() == tree.buffer().data() &&
                      ShellTargetAccess::is_same(*anchor->target, target) &&
                      anchor->placement.field_scale == placement.field_scale;
   if (known && find_motion(tree, anchor->placement, placement) * (1 + 1e-9) <= anchor->reach) {
-    Access::last(state) = placement;
-    return search.search_clusters({Access::clusters(state).data(), Access::cluster_count(state)},
-                                  buffers);
+    Access::last(scratch) = placement;
+    return search.search_clusters(
+        {Access::clusters(scratch).data(), Access::cluster_count(scratch)}, buffers);
   }
   const ShellLevelEntry& leaves = tree.header().levels[tree.level_count() - 1];
   const double radius = static_cast<double>(leaves.mean_radius) * placement.shell_scale;
-  const double step = known ? find_motion(tree, Access::last(state), placement) : kInfinite;
-  Access::last(state) = placement;
+  const double step = known ? find_motion(tree, Access::last(scratch), placement) : kInfinite;
+  Access::last(scratch) = placement;
   if (!known) {
     anchor.emplace();
     anchor->tree = tree;
@@ -332,10 +332,10 @@ ShellCounts search_coherently(const PointSphereTree& tree, const ShellTarget& ta
   anchor->reach = std::clamp(kSteps * step, kLeast * radius, kMost * radius);
   anchor->placement = placement;
   const ShellCounts found = search.find_clusters(anchor->reach, buffers);
-  std::copy_n(buffers.front[0], found.points, Access::clusters(state).data());
-  Access::cluster_count(state) = found.points;
+  std::copy_n(buffers.front[0], found.points, Access::clusters(scratch).data());
+  Access::cluster_count(scratch) = found.points;
   ShellCounts counts =
-      search.search_clusters({Access::clusters(state).data(), found.points}, buffers);
+      search.search_clusters({Access::clusters(scratch).data(), found.points}, buffers);
   counts.spheres_seen = found.spheres_seen;
   return counts;
 }
@@ -363,46 +363,48 @@ void ShellScratch::reserve(const PointSphereTree& tree) {
 
 ShellResult find_hits(const PointSphereTree& tree, const ShellTarget& target,
                       const ShellPlacement& placement, const ShellRequest& request,
-                      ShellScratch& state) {
+                      ShellScratch& scratch) {
   assert(request.margin <= target.max_margin() * placement.field_scale * (1 + 1e-12));
-  state.reserve(tree);
+  scratch.reserve(tree);
   const ShellSearch search(tree, target, placement, request.margin);
   const bool all = request.level < 0 || request.level >= tree.level_count();
   const bool limited = !all || request.max_nodes > 0 || request.max_microseconds > 0;
-  ShellResult answer;
+  ShellResult result;
   if (limited) {
-    answer = detail::LimitedSearch(tree, search, placement, request, state).run();
+    result = detail::LimitedSearch(tree, search, placement, request, scratch).run();
   } else {
-    const bool coherent = state.coherent() && target.kind() != TargetKind::kAnyField;
+    const bool coherent = scratch.coherent() && target.kind() != TargetKind::kAnyField;
     const detail::ShellCounts counts =
-        coherent ? detail::search_coherently(tree, target, search, placement, request.margin, state)
-                 : search.search(detail::ShellStateAccess::buffers(state));
-    answer = detail::collect(tree, search, placement, request.margin, counts, state);
+        coherent
+            ? detail::search_coherently(tree, target, search, placement, request.margin, scratch)
+            : search.search(detail::ShellStateAccess::buffers(scratch));
+    result = detail::collect(tree, search, placement, request.margin, counts, scratch);
   }
   // If a level or a budget left possible hits, the nearest point is not searched.
-  if (request.want_distance && answer.hits.empty() && answer.status == ShellStatus::kComplete &&
-      answer.lower_bound >= request.margin)
-    detail::find_nearest_point(search, state, answer);
-  return answer;
+  if (request.want_distance && result.hits.empty() && result.status == ShellStatus::kComplete &&
+      result.lower_bound >= request.margin)
+    detail::find_nearest_point(search, scratch, result);
+  return result;
 }
 
 ShellResult find_hits_linear(const PointSphereTree& tree, const ShellTarget& target,
                              const ShellPlacement& placement, const ShellRequest& request,
-                             ShellScratch& state) {
-  state.reserve(tree);
+                             ShellScratch& scratch) {
+  scratch.reserve(tree);
   const ShellSearch search(tree, target, placement, request.margin);
-  const detail::ShellCounts counts = search.search_linear(detail::ShellStateAccess::buffers(state));
-  ShellResult answer = detail::collect(tree, search, placement, request.margin, counts, state);
-  if (!request.want_distance || !answer.hits.empty()) return answer;
+  const detail::ShellCounts counts =
+      search.search_linear(detail::ShellStateAccess::buffers(scratch));
+  ShellResult result = detail::collect(tree, search, placement, request.margin, counts, scratch);
+  if (!request.want_distance || !result.hits.empty()) return result;
   std::vector<float> distances(tree.point_count());
   std::vector<std::uint32_t> points(tree.point_count());
   for (std::uint32_t i = 0; i < tree.point_count(); ++i) points[i] = i;
   search.measure(points, distances.data());
   const auto nearest = std::min_element(distances.begin(), distances.end());
-  answer.distance = static_cast<double>(*nearest);
-  answer.nearest_point = static_cast<std::uint32_t>(nearest - distances.begin());
-  answer.lower_bound = answer.distance;
-  return answer;
+  result.distance = static_cast<double>(*nearest);
+  result.nearest_point = static_cast<std::uint32_t>(nearest - distances.begin());
+  result.lower_bound = result.distance;
+  return result;
 }
 
 Vec3 place_of(const PointSphereTree& tree, const ShellPlacement& placement, std::uint32_t point) {

@@ -17,9 +17,9 @@
 // time. These points then represent the nodes that were not opened, each with the area of all
 // points below. A bound states how deep the points that were not tested can be.
 //
-//   ShellScratch state;  // Keep it: no allocation after the first query.
-//   const ShellResult answer = find_hits(tree, target, {.field_from_shell = pose}, {}, state);
-//   for (const ShellHit& hit : answer.hits) ...
+//   ShellScratch scratch;  // Keep it: no allocation after the first query.
+//   const ShellResult result = find_hits(tree, target, {.field_from_shell = pose}, {}, scratch);
+//   for (const ShellHit& hit : result.hits) ...
 #pragma once
 
 #include <cstdint>
@@ -76,7 +76,7 @@ struct ShellResult {
   // The level to which everything was tested: a level of the tree with all of its representatives,
   // or level_count(): all points.
   int level = 0;
-  // Owned by the state, valid until its next query; in the order of points.
+  // Owned by the scratch, valid until its next query; in the order of points.
   std::span<const ShellHit> hits{};
   std::uint32_t deepest = kNoHit;  // Index into hits, the first of equals.
   // Metres. The least distance of any tested point, and its index. Known if there are hits, and if
@@ -132,17 +132,17 @@ class ShellScratch {
   std::vector<ShellHit> hits_;
 };
 
-// Does not allocate once the state has seen the tree. The margin must not be above
+// Does not allocate once the scratch has seen the tree. The margin must not be above
 // target.max_margin() (asserted).
 ShellResult find_hits(const PointSphereTree& tree, const ShellTarget& target,
                       const ShellPlacement& placement, const ShellRequest& request,
-                      ShellScratch& state);
+                      ShellScratch& scratch);
 
 // The oracle: all points, one after the other; `level` and budgets are ignored. Returns the same
 // hits, bit for bit.
 ShellResult find_hits_linear(const PointSphereTree& tree, const ShellTarget& target,
                              const ShellPlacement& placement, const ShellRequest& request,
-                             ShellScratch& state);
+                             ShellScratch& scratch);
 
 // Positions of hits and directions, in the field frame, metres (world scale).
 Vec3 place_of(const PointSphereTree& tree, const ShellPlacement& placement, std::uint32_t point);

@@ -135,8 +135,9 @@ PackJson PackArrays::add_bytes(const char* type, std::span<const std::byte> byte
   bytes_.resize((bytes_.size() + 7) / 8 * 8);
   PackJson view{type, bytes_.size(), count};
   if (bytes_.size() + bytes.size() > most_bytes_)
-    throw Error(fmt::format("this is larger than the {} MB that a page can hold; {}",
-                            most_bytes_ >> 20U, advice_));
+    throw Error(
+        fmt::format("this is larger than the limit of {} MB for a page", most_bytes_ >> 20U),
+        hint_);
   bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
   return view;
 }

@@ -77,7 +77,7 @@ PackJson parse_report(const std::string& text) {
 
 std::vector<std::byte> write_pair_pack(const PairPackSource& source,
                                        const RunPackSettings& settings) {
-  PackArrays arrays(settings.most_bytes, "lower the resolution of the shapes");
+  PackArrays arrays(settings.most_bytes, Hint::kResolution);
   Scene scene;
   // View boxes enclose spheres, so they are generous.
   if (source.times.size() == 1) scene.view.zoom = 1.3;

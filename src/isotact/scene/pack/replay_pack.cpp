@@ -229,7 +229,7 @@ std::vector<std::byte> write_run_pack(const SceneRun& run, const RunPackSettings
 }
 
 std::vector<std::byte> write_run_pack(const RunPackSource& run, const RunPackSettings& settings) {
-  PackArrays arrays(settings.most_bytes, "lower frames_per_second of the scene");
+  PackArrays arrays(settings.most_bytes, Hint::kFrameRate);
   PackJson shapes = PackJson::array();
   for (std::size_t k = 0; k < run.replay.meshes.size(); ++k)
     shapes.push_back(pack_shape_of(run, k, settings, arrays));

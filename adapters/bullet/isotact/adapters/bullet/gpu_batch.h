@@ -17,14 +17,14 @@ namespace isotact {
 // current, or not current on any thread, when a thread steps the world.
 class GpuBatchQuery {
  public:
-  explicit GpuBatchQuery(const GpuContext& gpu, const GpuIntersectionSettings& options = {})
-      : state_(std::make_shared<State>(gpu, options)) {}
+  explicit GpuBatchQuery(const GpuContext& gpu, const GpuIntersectionSettings& gpu_settings = {})
+      : state_(std::make_shared<State>(gpu, gpu_settings)) {}
 
   void operator()(const BatchStep& step, IdfResult& result, IdfScratch& scratch) const {
     state_->gpu->make_current();
     if (!state_->query || state_->version != step.shapes_version) {
       state_->query.reset();  // Destroys the old textures before the new ones are made.
-      state_->query.emplace(*state_->gpu, step.shapes, state_->options);
+      state_->query.emplace(*state_->gpu, step.shapes, state_->gpu_settings);
       state_->version = step.shapes_version;
     }
     state_->query->run(step.bodies, step.pairs, step.settings, result, scratch);
@@ -37,12 +37,12 @@ class GpuBatchQuery {
  private:
   struct State {
     State(const GpuContext& context, const GpuIntersectionSettings& o)
-        : gpu(&context), options(o) {}
+        : gpu(&context), gpu_settings(o) {}
     State(const State&) = delete;
     State& operator=(const State&) = delete;
     ~State() { gpu->make_current(); }  // Buffers and textures are destroyed in their own context.
     const GpuContext* gpu;
-    GpuIntersectionSettings options;
+    GpuIntersectionSettings gpu_settings;
     std::uint64_t version = 0;
     std::optional<GpuIntersectionQuery> query{};
   };

@@ -102,7 +102,7 @@ struct MeshPlan {
 struct Flight {
   Upload upload;
   Fence done;
-  GpuStage down{GpuStage::Way::kDown};
+  GpuStage down{GpuStage::Direction::kDown};
   std::uint64_t number = 0;  // 0: free.
   std::uint64_t serial = 0;  // Its last number.
   std::uint32_t stamp = 0;   // For one dispatch: mark of its records, unique in this process.
@@ -161,10 +161,11 @@ struct PassState {
 namespace isotact {
 
 struct GpuDepthDetector::State {
-  State(const GpuContext& gpu, const DepthSettings& wanted, const GpuDepthSettings& wanted_options);
+  State(const GpuContext& gpu, const DepthSettings& wanted,
+        const GpuDepthSettings& wanted_gpu_settings);
 
   DepthSettings settings;
-  GpuDepthSettings options;
+  GpuDepthSettings gpu_settings;
   std::int32_t tiles = 1, atlas_width = 0, atlas_height = 0;
   bool compute_raster = false;
   std::uint32_t item_room = 0;  // Capacity of the list of tiles, compute_raster.

@@ -46,7 +46,7 @@ struct GpuMeshes::State {
     std::uint32_t first_node = 0, end_node = 0;
     Vec3 middle{};  // Centre of a ball around it, world frame.
     double radius = 0;
-    void find_ball();
+    void compute_ball();
   };
   std::vector<Element> elements;
   GpuBuffer corners;   // Three floats each.

@@ -18,7 +18,7 @@ void main() {
     uvec3 first = kBlockSide * uvec3(block % b.x, block / b.x % b.y, block / (b.x * b.y));
     vec3 middle = pairs[pair].box_min +
                   0.5 * vec3(first + min(first + kBlockSide, n)) * pairs[pair].cell_size;
-    Way w = way_of(pair);
+    PairData w = pair_data_of(pair);
     if (!may_hold(w, a_from_pair(pair, middle), pairs[pair].block_cull + w.margin)) return;
   }
   blocks[atomicAdd(block_list.count, 1u)] = uvec2(pair, block);

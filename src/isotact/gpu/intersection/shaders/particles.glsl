@@ -22,14 +22,14 @@ struct Both {
 
 // What a moving particle needs, by value: the rest of a pair is read where it is needed, so that
 // few registers are taken while fetches are waited for.
-struct Way {
+struct PairData {
   vec4 b0, b1, b2;  // rows: B's frame from A's
   float unit_a, unit_b, a_units, margin;
   ShapeRecord a, b;
 };
 
-Way way_of(uint pair) {
-  Way w;
+PairData pair_data_of(uint pair) {
+  PairData w;
   w.b0 = pairs[pair].b_from_pair[0];
   w.b1 = pairs[pair].b_from_pair[1];
   w.b2 = pairs[pair].b_from_pair[2];
@@ -57,9 +57,9 @@ vec3 pair_from_a(uint pair, vec3 p) {
                      pairs[pair].a_from_pair[2].w);
   return pairs[pair].scale_a * pairs[pair].scale_a * turned_to_pair(pair, p - origin);
 }
-vec3 turned_to_a(Way w, vec3 g) { return g.x * w.b0.xyz + g.y * w.b1.xyz + g.z * w.b2.xyz; }
+vec3 turned_to_a(PairData w, vec3 g) { return g.x * w.b0.xyz + g.y * w.b1.xyz + g.z * w.b2.xyz; }
 
-Both sample_both(Way w, vec3 p) {
+Both sample_both(PairData w, vec3 p) {
   vec4 at = vec4(p, 1.0);
   Both r;
   r.a = sample_shape(w.a, p);
@@ -70,13 +70,13 @@ Both sample_both(Way w, vec3 p) {
 }
 
 // Of the larger value, in A's frame.
-vec3 out_direction(Way w, Both s) {
+vec3 out_direction(PairData w, Both s) {
   return unit(s.a.w >= s.b.w ? s.a.xyz : turned_to_a(w, s.b.xyz));
 }
 
 // Whether a region around p may hold a contact, by floors (compute_cell_cull, intersection_plan.h). p in
 // A's frame.
-bool may_hold(Way w, vec3 p, float most) {
+bool may_hold(PairData w, vec3 p, float most) {
   if (floor_of_shape(w.a, p) * w.unit_a > most) return false;
   vec4 at = vec4(p, 1.0);
   vec3 in_b = vec3(dot(w.b0, at), dot(w.b1, at), dot(w.b2, at));
@@ -86,7 +86,7 @@ bool may_hold(Way w, vec3 p, float most) {
 // KGM, Algorithm 2 (intersection_field.h says what is different). True where p has arrived; `s` is
 // what both fields say there. Particles outside that are further from where they started than
 // `reach`, in A's units, stop.
-bool project(Way w, float reach, inout vec3 p, inout Both s) {
+bool project(PairData w, float reach, inout vec3 p, inout Both s) {
   vec3 inside = p;
   bool was_inside = false;
 #ifdef CELLS
@@ -198,17 +198,17 @@ uint key_of(uint pair, float depth, uint particle) {
 uint particle_of(uint key) { return kIdfParticleMask - ((key - 1u) & kIdfParticleMask); }
 
 // How far a particle may go from where it starts, in A's units, where cells are searched.
-float reach_of(uint pair, Way w, uint particle) {
+float reach_of(uint pair, PairData w, uint particle) {
   return particle < grid_count(pair) ? pairs[pair].half_diagonal * w.a_units : 1e18;
 }
 
 // What is left of the way to the surface that the particle is on, and the depth: see write_hit of
 // intersection_formulas.h.
-float rest_of(Way w, Both s) { return clamp(max(s.a.w, s.b.w), -w.margin, w.margin); }
-float depth_of(Way w, Both s) { return -(min(s.a.w, s.b.w) + rest_of(w, s)); }
+float rest_of(PairData w, Both s) { return clamp(max(s.a.w, s.b.w), -w.margin, w.margin); }
+float depth_of(PairData w, Both s) { return -(min(s.a.w, s.b.w) + rest_of(w, s)); }
 
 // p in A's frame.
-IdfHit hit_of(Way w, uint pair, uint particle, vec3 p, Both s) {
+IdfHit hit_of(PairData w, uint pair, uint particle, vec3 p, Both s) {
   IdfHit h;
   bool on_a = s.a.w >= s.b.w;
 #ifdef NORMAL_OF_B

@@ -25,7 +25,7 @@ void main() {
     for (uint j = 0u; j < count; ++j) used += keys[j] > 0u ? 1u : 0u;
     picked[pair_number] = min(used, max_contacts);
   }
-  Way w = way_of(pair_number);
+  PairData w = pair_data_of(pair_number);
   for (uint i = gl_LocalInvocationID.x; i < kIdfMostSlots; i += 64u) {
     uint key = keys[i], rank = 0u;
     if (key == 0u) continue;

@@ -73,7 +73,7 @@ bool find_particle(out uint pair, out uint particle) {
 void main() {
   uint pair, particle;
   if (!find_particle(pair, particle)) return;
-  Way w = way_of(pair);
+  PairData w = pair_data_of(pair);
   vec3 p = a_from_pair(pair, start_of(pair, particle));
   float reach = reach_of(pair, w, particle);
 #ifdef CELLS

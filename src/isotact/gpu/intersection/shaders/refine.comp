@@ -36,7 +36,7 @@ void main() {
   uint pair = entry.x, found = found_level[pair];
   if (arrived[pair] > 0u || (found > 0u && found < uint(level))) return;
   uint part = (entry.y & ~kIdfPartMask) | ((entry.y << 3u | (i & 7u)) & kIdfPartMask);
-  Way w = way_of(pair);
+  PairData w = pair_data_of(pair);
   vec3 p = a_from_pair(pair, part_middle(pair, part));
   float half_diagonal = pairs[pair].half_diagonal * exp2(-float(level));
   if (!may_hold(w, p, change_within(pair, half_diagonal) + w.margin)) return;

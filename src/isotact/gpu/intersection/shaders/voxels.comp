@@ -16,7 +16,7 @@ void main() {
   if (i >= slot_count || slots[i] == 0u) return;
   uint pair_number;
   FIND_PAIR(slot_end, i, pair_count, pair_number)
-  Way w = way_of(pair_number);
+  PairData w = pair_data_of(pair_number);
   uint particle = particle_of(slots[i]);
   vec3 p = a_from_pair(pair_number, start_of(pair_number, particle));
   Both s = sample_both(w, p);

@@ -90,8 +90,8 @@ struct TreeDescentKernel {
   }
 
   // The box of the triangle in a lane of leaf_blocks.
-  static ISOTACT_INLINE void find_box(const TreeView& tree, std::size_t lane, double (&lower)[3],
-                                      double (&upper)[3]) {
+  static ISOTACT_INLINE void compute_box(const TreeView& tree, std::size_t lane, double (&lower)[3],
+                                         double (&upper)[3]) {
     for (int k = 0; k < 3; ++k) {
       lower[k] = __builtin_inf();
       upper[k] = -__builtin_inf();
@@ -110,8 +110,8 @@ struct TreeDescentKernel {
   }
   static bool are_near_by_doubles(const TreeTask& task, std::size_t lane_a, std::size_t lane_b) {
     double la[3], ua[3], lb[3], ub[3];
-    find_box(*task.a, lane_a, la, ua);
-    find_box(*task.b, lane_b, lb, ub);
+    compute_box(*task.a, lane_a, la, ua);
+    compute_box(*task.b, lane_b, lb, ub);
     bool near = true;
     for (int k = 0; k < 3; ++k)
       near = near && la[k] <= ub[k] + task.margin && lb[k] <= ua[k] + task.margin;

@@ -42,7 +42,7 @@ class TreeLeafSet {
 
 inline Aabb box_of_leaf(const TreeView& tree, std::uint32_t leaf) {
   const TreeLeaf& l = tree.leaves[leaf];
-  return find_box(tree, std::size_t{l.first_block} * kTreeLanes, l.count);
+  return compute_box(tree, std::size_t{l.first_block} * kTreeLanes, l.count);
 }
 
 // As the search finally compares them.

@@ -58,7 +58,7 @@ void fit_leaf_spheres(const TreeView& tree, std::uint32_t begin, std::uint32_t e
 void fit_node_spheres(const TreeView& tree, std::span<const std::uint32_t> nodes);
 
 // The box of leaves and triangles in doubles. Lanes are those of leaf_blocks.
-Aabb find_box(const TreeView& tree, std::size_t first_lane, std::size_t count);
+Aabb compute_box(const TreeView& tree, std::size_t first_lane, std::size_t count);
 // Returns true if no further apart than the margin on any axis.
 bool are_near(const Aabb& a, const Aabb& b, double margin);
 // As kernels compare them.

@@ -248,9 +248,9 @@ struct ShellKernel {
   }
 
   template <typename Test>
-  static ISOTACT_INLINE void look_at_points(const ShellTask& task, std::uint32_t first,
-                                            std::uint32_t count, const ShellBuffers& to,
-                                            ShellCounts& counts) {
+  static ISOTACT_INLINE void test_points(const ShellTask& task, std::uint32_t first,
+                                         std::uint32_t count, const ShellBuffers& to,
+                                         ShellCounts& counts) {
     const ShellView& v = *task.view;
     for (std::uint32_t k = 0; k < count; k += 8) {
       float distances[8];
@@ -293,7 +293,7 @@ struct ShellKernel {
     const ShellNode* nodes = task.view->levels[task.view->level_count - 1].nodes;
     for (std::uint32_t i = 0; i < front; ++i) {
       const ShellNode& node = nodes[buffers.front[in][i]];
-      look_at_points<Test>(task, node.first_point, node.point_count, buffers, counts);
+      test_points<Test>(task, node.first_point, node.point_count, buffers, counts);
     }
     return counts;
   }
@@ -315,7 +315,7 @@ struct ShellKernel {
     const ShellNode* nodes = task.view->levels[task.view->level_count - 1].nodes;
     for (std::uint32_t i = 0; i < count; ++i) {
       const ShellNode& node = nodes[clusters[i]];
-      look_at_points<Test>(task, node.first_point, node.point_count, buffers, counts);
+      test_points<Test>(task, node.first_point, node.point_count, buffers, counts);
     }
     return counts;
   }
@@ -323,7 +323,7 @@ struct ShellKernel {
   template <typename Test>
   static ShellCounts search_linear(const ShellTask& task, const ShellBuffers& buffers) {
     ShellCounts counts;
-    look_at_points<Test>(task, 0, task.view->point_count, buffers, counts);
+    test_points<Test>(task, 0, task.view->point_count, buffers, counts);
     return counts;
   }
 

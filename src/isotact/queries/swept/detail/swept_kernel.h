@@ -15,7 +15,7 @@ template <typename F>
 struct SweptKernel {
   static constexpr unsigned kLanes = F::kWidth;
 
-  struct Way {
+  struct Path {
     F origin[3], direction[3], inverse[3];
     F times_a_block;  // 1 / length.
     F radius;
@@ -27,14 +27,14 @@ struct SweptKernel {
            F(map.offset[axis]);
   }
 
-  static ISOTACT_INLINE void prepare(Way& way) {
+  static ISOTACT_INLINE void prepare(Path& path) {
     const F tiny(1e-20F);
     F sum(0.0F);
     for (int axis = 0; axis < 3; ++axis) {
-      sum = sum + way.direction[axis] * way.direction[axis];
-      way.inverse[axis] = F(1.0F) / way.direction[axis];
+      sum = sum + path.direction[axis] * path.direction[axis];
+      path.inverse[axis] = F(1.0F) / path.direction[axis];
     }
-    way.times_a_block = F(1.0F) / greater(square_root(sum), tiny);
+    path.times_a_block = F(1.0F) / greater(square_root(sum), tiny);
   }
 
   static ISOTACT_INLINE F find_free(const FreeGrid& grid, const F (&block)[3]) {
@@ -53,7 +53,7 @@ struct SweptKernel {
 
   // Advances the time of each lane to the first at which its sphere may touch. Returns the lanes in
   // which it may; the others reach `end`.
-  static ISOTACT_INLINE unsigned step_on(const FreeGrid& grid, const Way& way, F& time, F end,
+  static ISOTACT_INLINE unsigned step_on(const FreeGrid& grid, const Path& path, F& time, F end,
                                          unsigned active) {
     const F zero(0.0F), infinite(__builtin_inff()), one(1.0F);
     unsigned touching = 0;
@@ -61,20 +61,20 @@ struct SweptKernel {
       F block[3], outside_sq(zero), leave(infinite);
       for (int axis = 0; axis < 3; ++axis) {
         const F size(grid.size[axis]), last(static_cast<float>(grid.blocks[axis] - 1));
-        const F x = way.origin[axis] + time * way.direction[axis];
+        const F x = path.origin[axis] + time * path.direction[axis];
         const F in_box = lesser(greater(x, zero), size);
         outside_sq = outside_sq + (x - in_box) * (x - in_box);
         block[axis] = truncate(lesser(in_box, last));
-        const F wall = select(way.direction[axis] > zero, block[axis] + one, block[axis]);
-        const F at_wall = (wall - way.origin[axis]) * way.inverse[axis];
-        leave = lesser(leave, select(way.direction[axis] != zero, at_wall, infinite));
+        const F wall = select(path.direction[axis] > zero, block[axis] + one, block[axis]);
+        const F at_wall = (wall - path.origin[axis]) * path.inverse[axis];
+        leave = lesser(leave, select(path.direction[axis] != zero, at_wall, infinite));
       }
       const F free = find_free(grid, block);
       const F distance_sq = outside_sq + free * free;
-      const auto touches = distance_sq <= way.radius * way.radius;
-      const F more = (square_root(distance_sq) - way.radius) * way.times_a_block;
+      const auto touches = distance_sq <= path.radius * path.radius;
+      const F more = (square_root(distance_sq) - path.radius) * path.times_a_block;
       const F from = select(outside_sq > zero, time, greater(leave, time));
-      const F next = greater(from + more, time + F(kGap) * way.times_a_block);
+      const F next = greater(from + more, time + F(kGap) * path.times_a_block);
       const unsigned now = active & bits_of(touches);
       touching |= now;
       active &= ~now;
@@ -90,29 +90,29 @@ struct SweptKernel {
                                            SweptTimes& times) {
     const F x = load<F>(spheres.x + first), y = load<F>(spheres.y + first),
             z = load<F>(spheres.z + first);
-    Way way;
+    Path path;
     for (int axis = 0; axis < 3; ++axis) {
-      way.origin[axis] = apply(*task.from, axis, x, y, z);
-      const F by = apply(*task.to, axis, x, y, z) - way.origin[axis];
+      path.origin[axis] = apply(*task.from, axis, x, y, z);
+      const F by = apply(*task.to, axis, x, y, z) - path.origin[axis];
       // Almost zero becomes zero: its inverse would be infinite.
-      way.direction[axis] = select(by * by > F(1e-36F), by, F(0.0F));
+      path.direction[axis] = select(by * by > F(1e-36F), by, F(0.0F));
     }
-    way.radius = F(task.margin);
+    path.radius = F(task.margin);
     if (spheres.radius != nullptr)
-      way.radius = way.radius + load<F>(spheres.radius + first) * F(task.blocks_a_metre);
-    prepare(way);
+      path.radius = path.radius + load<F>(spheres.radius + first) * F(task.blocks_a_metre);
+    prepare(path);
     F begin(task.begin);
-    unsigned touching = step_on(grid, way, begin, F(task.end), wanted);
+    unsigned touching = step_on(grid, path, begin, F(task.end), wanted);
     store(begin, times.begin + first);
     F end(task.end);
     if (task.shrink_end && touching != 0) {
       for (int axis = 0; axis < 3; ++axis) {
-        way.origin[axis] = way.origin[axis] + way.direction[axis];
-        way.direction[axis] = -way.direction[axis];
-        way.inverse[axis] = -way.inverse[axis];
+        path.origin[axis] = path.origin[axis] + path.direction[axis];
+        path.direction[axis] = -path.direction[axis];
+        path.inverse[axis] = -path.inverse[axis];
       }
       F back(1.0F - task.end);
-      touching &= step_on(grid, way, back, F(1.0F) - begin, touching);
+      touching &= step_on(grid, path, back, F(1.0F) - begin, touching);
       end = F(1.0F) - back;
     }
     store(end, times.end + first);

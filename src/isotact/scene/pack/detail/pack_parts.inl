@@ -13,6 +13,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "isotact/base/error.h"
 #include "isotact/base/vec.h"
 #include "isotact/geometry/mesh/mesh.h"
 #include "isotact/queries/shape.h"
@@ -29,9 +30,8 @@ inline PackJson to_pack(const Vec3& v) { return {v.x, v.y, v.z}; }
 // Arrays, one behind the other, each aligned to 8 bytes.
 class PackArrays {
  public:
-  // `advice`: what to do where there are more bytes.
-  PackArrays(std::uint64_t most_bytes, std::string_view advice)
-      : most_bytes_(most_bytes), advice_(advice) {}
+  // The hint is that of the error for too many bytes.
+  PackArrays(std::uint64_t most_bytes, Hint hint) : most_bytes_(most_bytes), hint_(hint) {}
 
   // ["f32", byte, count]: what the JSON has of an array. Count is of numbers. Throws Error where
   // there would be more bytes than allowed.
@@ -58,7 +58,7 @@ class PackArrays {
   PackJson add_bytes(const char* type, std::span<const std::byte> bytes, std::size_t count);
 
   std::uint64_t most_bytes_;
-  std::string_view advice_;
+  Hint hint_;
   std::vector<std::byte> bytes_;
 };
 
