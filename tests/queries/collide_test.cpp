@@ -218,6 +218,59 @@ TEST(Collide, LevelsNeverSayFreeOfWhatTouches) {
   EXPECT_GT(gave_up, 20);
 }
 
+// Coarse points and fields beside exact distances: verdicts are those of the triangles.
+TEST(Collide, TrianglesDecide) {
+  const ShapeSettings coarse{.field = {.resolution = 16}, .points = 60};
+  const Shape shapes[] = {Shape::from_mesh(make_shape("gear", {{"module", 0.03}}), coarse),
+                          Shape::from_mesh(make_knot({.segments = 96, .tube_segments = 8}), coarse),
+                          Shape::from_mesh(make_box({.size_y = 0.02}), coarse),
+                          Shape::from_analytic(SphereField{.radius = 0.3}),
+                          Shape::from_analytic(PlaneField{{0, 1, 0}, -0.4})};
+  Random random(55);
+  CollideScratch scratch;
+  int contacts = 0, free = 0, corrected = 0;
+  for (int i = 0; i < unless_slow(3000, 200); ++i) {
+    SCOPED_TRACE(i);
+    const std::size_t k = random.next_u32() % 4, l = random.next_u32() % 5;
+    const Pose of_a = random_pose(random, 0.5), of_b = random_pose(random, 0.5);
+    const double margin = i % 3 == 0 ? 0.02 : 0;
+    const DistanceResult d = distance(shapes[k], of_a, shapes[l], of_b, {.want_depth = false});
+    if (!d.exact && !d.touching && !d.contained) continue;
+    const CollideResult& r = collide(shapes[k], of_a, shapes[l], of_b, {.margin = margin}, scratch);
+    ASSERT_TRUE(r.exact);
+    ASSERT_EQ(r.blind_depth, 0);
+    const bool touch = d.touching || d.contained || d.distance <= margin;
+    ASSERT_EQ(r.status, touch ? CollideStatus::kContact : CollideStatus::kFree);
+    ASSERT_EQ(r.contacts.empty(), !touch);
+    ASSERT_EQ(r.first_contact.back(), r.contacts.size());
+    ++(touch ? contacts : free);
+    const CollideResult by_field =
+        collide(shapes[k], of_a, shapes[l], of_b, {.accuracy = Accuracy::kField, .margin = margin});
+    ASSERT_FALSE(by_field.exact);
+    if (by_field.status != r.status) ++corrected;
+  }
+  EXPECT_GT(contacts, unless_slow(500, 30));
+  EXPECT_GT(free, unless_slow(300, 20));
+  EXPECT_GT(corrected, unless_slow(20, 1));
+}
+
+TEST(Collide, ExactVerdictsAreRefusedWhereTheyCannotBe) {
+  const Shape box = Shape::from_analytic(BoxField{});
+  const Shape cut =
+      Shape::from_analytic(Intersection{AnalyticSolid(BoxField{}), AnalyticSolid(SphereField{})});
+  const Accuracy exact = Accuracy::kExact;
+  EXPECT_THROW(collide(box, {}, cut, {}, {.accuracy = exact}), Error);
+  EXPECT_THROW(collide(box, {}, box, {}, {.accuracy = exact, .margin = -0.1}), Error);
+  EXPECT_THROW(collide(box, {}, box, {}, {.accuracy = exact, .level = 2}), Error);
+  EXPECT_THROW(collide(box, {}, box, {}, {.accuracy = exact, .method = Method::kDepthMap}), Error);
+  EXPECT_FALSE(collide(box, {}, cut, {}).exact);
+  EXPECT_FALSE(collide(box, {}, box, {}, {.margin = -0.1}).exact);
+  const Pose apart{.translation = {3, 0, 0}};
+  const CollideResult far = collide(box, apart, box, {}, {.want_distance = true});
+  EXPECT_TRUE(far.exact && far.has_distance);
+  EXPECT_NEAR(far.distance, 2, 1e-6);
+}
+
 TEST(Collide, RefusesPosesThatAreNone) {
   const Shape ball = Shape::from_mesh(make_sphere({.radius = 0.5, .frequency = 4}),
                                       {.field = {.resolution = 16}, .points = 50});

@@ -123,11 +123,13 @@ TEST(ExactMotion, AgreesWithDistancesAtManyTimes) {
 }
 
 TEST(ExactMotion, AsksAreAnsweredOrRefused) {
-  const Shape box = body_of(make_box({})), torus = Shape::from_analytic(TorusField{});
+  const Shape box = body_of(make_box({}));
+  const Shape both = Shape::from_analytic(
+      Intersection{AnalyticSolid(BoxField{}), AnalyticSolid(SphereField{.radius = 0.6})});
   const BodyMotion fall = shift({0, 3, 0}, {0, 0, 0});
-  EXPECT_THROW(continuous_collide(box, fall, torus, {}, {.accuracy = Accuracy::kExact}), Error);
-  EXPECT_THROW(continuous_collide(box, fall, torus, {}, {.want_distance = true}), Error);
-  EXPECT_FALSE(continuous_collide(box, fall, torus, {}).exact);
+  EXPECT_THROW(continuous_collide(box, fall, both, {}, {.accuracy = Accuracy::kExact}), Error);
+  EXPECT_THROW(continuous_collide(box, fall, both, {}, {.want_distance = true}), Error);
+  EXPECT_FALSE(continuous_collide(box, fall, both, {}).exact);
   for (const ContinuousRequest& request :
        {ContinuousRequest{.accuracy = Accuracy::kExact, .mode = Mode::kAll},
         ContinuousRequest{.accuracy = Accuracy::kExact, .margin = -0.1},

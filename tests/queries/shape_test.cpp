@@ -115,7 +115,8 @@ TEST(Shape, GroundMeetsMeshes) {
     double lowest = 1e30;
     for (std::uint32_t p = 0; p < gear.tree()->point_count(); ++p)
       lowest = std::min(lowest, transform_point(pose, to_double(gear.tree()->point(p))).y);
-    const CollideResult& r = collide(gear, pose, ground, {}, {.want_distance = true}, state);
+    const CollideResult& r = collide(gear, pose, ground, {},
+                                     {.accuracy = Accuracy::kField, .want_distance = true}, state);
     ASSERT_NEAR(r.distance, lowest, 1e-6);
     ASSERT_EQ(r.status == CollideStatus::kContact, lowest <= 0);
     ASSERT_EQ(r.blind_depth, gear.tree()->covering_radius());

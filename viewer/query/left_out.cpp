@@ -28,6 +28,7 @@ namespace {
 BrickField make_bricks(const ShapeParts&, const ShapeSettings&) { refuse(); }
 PointSphereTree make_points(const Shape&, const ShapeSettings&) { refuse(); }
 bool can_be_exact(const Shape&) { return false; }
+void prepare_sides(const Shape&) { refuse(); }
 const ExactBody& exact_body(const Shape&) { refuse(); }
 DistanceResult compute_exact_distance(const Shape&, const Pose&, const Shape&, const Pose&,
                                       const DistanceRequest&) {

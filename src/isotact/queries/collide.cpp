@@ -7,6 +7,8 @@
 
 #include "isotact/base/error.h"
 #include "isotact/queries/detail/collide_methods.h"
+#include "isotact/queries/detail/exact_body.h"
+#include "isotact/queries/detail/exact_distance.h"
 #include "isotact/queries/detail/pair_checks.h"
 
 namespace isotact {
@@ -44,6 +46,7 @@ void check(const CollideRequest& request) {
 
 void reset(CollideResult& result, Method method) {
   result.status = CollideStatus::kFree;
+  result.exact = false;
   result.method = method;
   result.complete = true;
   result.level = 0;
@@ -57,6 +60,59 @@ void reset(CollideResult& result, Method method) {
   result.area = 0;
   result.blind_depth = 0;
   result.work = {};
+}
+
+bool asks_for_points(const CollideRequest& request) {
+  return request.method != Method::kAutomatic || request.roles != Roles::kBoth ||
+         request.margin < 0 || request.level >= 0 || request.max_nodes > 0 ||
+         request.max_microseconds > 0;
+}
+
+bool is_exact(const Shape& a, const Shape& b, const CollideRequest& request) {
+  if (request.accuracy == Accuracy::kField) return false;
+  if (request.accuracy == Accuracy::kBest)
+    return !asks_for_points(request) && detail::can_be_exact(a) && detail::can_be_exact(b);
+  if (asks_for_points(request))
+    throw Error(
+        "an exact verdict needs Method::kAutomatic, both roles, a margin of 0 or more, and neither "
+        "level nor budget: leave them out, or set Accuracy::kField");
+  return true;
+}
+
+// The bodies' own triangles confirm or correct what points have found.
+void decide_by_triangles(const detail::CollidePair& pair, const CollideRequest& request,
+                         CollideResult& result) {
+  const auto& [a, world_from_a, b, world_from_b] = pair;
+  // Pairs just at the margin must not be lost by rounding.
+  const double size = detail::exact_body(a).size + detail::exact_body(b).size;
+  DistanceRequest wanted{.near_enough = request.margin, .want_depth = false};
+  if (!request.want_distance) wanted.max_distance = request.margin + 1e-9 * size;
+  const DistanceResult found =
+      detail::compute_exact_distance(a, world_from_a, b, world_from_b, wanted);
+  const bool touch = found.touching || found.contained || found.upper_bound <= request.margin;
+  result.exact = true;
+  result.blind_depth = 0;
+  if (!touch) {
+    result.status = CollideStatus::kFree;
+    result.contacts.clear();
+    result.first_contact.assign(1, 0);
+    result.touching_points = 0;
+    result.force = result.torque = {};
+    result.area = 0;
+    result.has_distance = request.want_distance;
+    result.distance = found.distance;
+    result.lower_bound = found.lower_bound;
+    return;
+  }
+  result.status = CollideStatus::kContact;
+  if (!result.contacts.empty()) return;
+  // An overlap so small that no sample is in it.
+  const DistanceResult deep = detail::compute_exact_distance(a, world_from_a, b, world_from_b, {});
+  result.contacts.push_back(deep.contact);
+  result.first_contact.assign({0, 1});
+  result.has_distance = true;
+  result.distance = deep.distance;
+  result.lower_bound = deep.lower_bound;
 }
 
 }  // namespace
@@ -85,6 +141,7 @@ const CollideResult& collide(const Shape& a, const Pose& world_from_a, const Sha
   const Method method = method_of(request);
   reset(s.result, method);
   const detail::CollidePair pair{a, world_from_a, b, world_from_b};
+  const bool exact = is_exact(a, b, request);
   switch (method) {
     case Method::kIntersectionField:
       detail::collide_by_intersection(pair, request, s);
@@ -98,6 +155,7 @@ const CollideResult& collide(const Shape& a, const Pose& world_from_a, const Sha
     default:
       detail::collide_by_points(pair, request, s);
   }
+  if (exact) decide_by_triangles(pair, request, s.result);
   return s.result;
 }
 
@@ -109,6 +167,12 @@ CollideResult collide(const Shape& a, const Pose& world_from_a, const Shape& b,
 
 void prepare(const Shape& shape, const CollideRequest& request) {
   check(request);
+  if (request.accuracy == Accuracy::kExact ||
+      (request.accuracy == Accuracy::kBest && !asks_for_points(request) &&
+       detail::can_be_exact(shape))) {
+    detail::exact_body(shape);
+    detail::prepare_sides(shape);
+  }
   switch (method_of(request)) {
     case Method::kIntersectionField:
       detail::prepare_intersection(shape);

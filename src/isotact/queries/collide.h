@@ -8,8 +8,9 @@
 //
 // By default the points of each body are tested in the field of the other, in both roles (SSL14).
 // In one role alone a coarse body that encloses a fine one is missed: its points are all outside.
-// A body that lies wholly inside another is in contact with it. Points are not the surface:
-// `blind_depth` of the result bounds what goes unseen.
+// A body that lies wholly inside another is in contact with it. Points are not the surface, so the
+// triangles decide whether bodies touch if both shapes keep theirs. Without them `blind_depth` of
+// the result bounds what goes unseen.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +28,11 @@ class Shape;
 // If a comment names a method, other methods refuse any value but the default, and do not compute
 // anything that is wanted.
 struct CollideRequest {
+  // Whether the triangles decide if bodies touch; contacts and forces are the method's all the
+  // same. kBest: they do if both shapes can be exact (distance.h), with kAutomatic, both roles, a
+  // margin of 0 or more, and neither level nor budget. kExact: an Error otherwise. Loops of
+  // microseconds set kField.
+  Accuracy accuracy = Accuracy::kBest;
   Method method = Method::kAutomatic;
   double margin = 0;           // metres: bodies that are as near as this touch. kDepthMap has none
   Roles roles = Roles::kBoth;  // of kPoints and kSwept
@@ -57,6 +63,10 @@ enum class CollideStatus : std::uint8_t {
 
 struct CollideResult {
   CollideStatus status = CollideStatus::kFree;
+  // Whether the triangles decided. The status is then that of the whole surfaces, and blind_depth
+  // is 0. If it is kFree, the method's contacts are left out. If the method found none, the contact
+  // is the deepest point.
+  bool exact = false;
   Method method = Method::kPoints;  // that was used; never kAutomatic
   bool complete = true;             // no budget cut it short
   int level = 0;                    // that both roles reached: see ShellResult

@@ -7,6 +7,7 @@
 #include "isotact/base/disjoint_sets.h"
 #include "isotact/base/error.h"
 #include "isotact/geometry/primitives/primitives.h"
+#include "isotact/geometry/repair/flaws.h"
 #include "isotact/geometry/repair/repair.h"
 #include "isotact/queries/detail/shape_data.h"
 
@@ -198,8 +199,18 @@ const ExactBody& exact_body(const Shape& shape) {
   });
 }
 
+bool is_closed(const Shape& shape) {
+  if (shape.solid()) return true;
+  const auto& data = ShapeAccess::data(shape);
+  return data.closed.get([&] {
+    return find_flaws(*exact_body(shape).mesh, {.threads = data.settings.field.threads}).balanced;
+  });
+}
+
 void prepare_sides(const Shape& shape) {
-  if (!shape.solid()) winding_of(shape);
+  if (shape.solid()) return;
+  winding_of(shape);
+  is_closed(shape);
 }
 
 bool is_inside(const Shape& shape, const Vec3& point, double distance) {

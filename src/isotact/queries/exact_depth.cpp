@@ -208,6 +208,7 @@ class DeepestSearch {
                           length(center(to_double(other_.triangles.bounds()))) + other_.size)),
         // Of heights over planes, which are computed in double all the way.
         fine_(0x1p-23 * slack_),
+        closed_(is_closed(other.shape)),
         sides_(other.shape) {
     // At least twice the slack, so that it ends.
     tolerance_ = std::max({tolerance_, 2 * slack_, settings.absolute_tolerance});
@@ -470,7 +471,7 @@ class DeepestSearch {
       return std::min(radius, lowest_along(up) + enough() - 2 * slack_);
     };
     Cap cap;
-    if (piece.known == Known::kUnknown &&
+    if (closed_ && piece.known == Known::kUnknown &&
         find_cap(c, std::numbers::sqrt2 * radius, nearest.triangle, limit_along, cap) &&
         cap.height >= -radius && !can_improve(cap.height - lowest_along(cap.up) + slack_))
       return;
@@ -580,6 +581,7 @@ class DeepestSearch {
   // line from a point of the piece up to the plane stays in the ball and leaves the body. Planes
   // along the other surface, along the piece, and between both are tried.
   bool is_flush(const Piece& piece, const Vec3& c, double radius) {
+    if (!closed_) return false;
     const Corners other = corners_of(piece.near[0]);
     const Vec3 theirs = normal_of(other);
     Vec3 mine = -normal_of({piece.corner[0], piece.corner[1], piece.corner[2]});
@@ -688,7 +690,7 @@ class DeepestSearch {
     if (const double area = length(across); area > 0) {
       const double off = dot(across, t[0]) / area, along = dot(across, up) / area;
       if (std::abs(off) > radius) return -radius;
-      highest = std::min(highest, off * along + fine_ +
+      highest = std::min(highest, off * along + fine_ + 0x1p-25 * radius +
                                       std::sqrt(std::max(0.0, radius * radius - off * off) *
                                                 std::max(0.0, 1 - along * along)));
     }
@@ -825,6 +827,7 @@ class DeepestSearch {
   Pose other_from_surface_;
   Vec3 rows_[3]{};  // of its rotation
   double tolerance_, slack_, fine_, relative_ = 0;
+  bool closed_;  // The other body: whoever leaves it crosses a triangle.
   std::uint64_t max_tests_ = 0;
   SideMemory sides_;
   Deepest best_{};

@@ -3,6 +3,7 @@
 #include "isotact/queries/detail/exact_distance.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -27,24 +28,63 @@ void set_witnesses(DistanceResult& result, const Vec3& on_a, const Vec3& on_b, c
   c.depth = -result.distance;
 }
 
+struct Lowest {
+  double value = kInfinity;
+  Vec3 point{};
+};
+
+// The lowest corner of a body's triangles over a half-space. A box is left out if the lowest of its
+// corners is above what was found, by more than rounding.
+Lowest find_lowest(const Bvh& triangles, const Pose& plane_from_body, const PlaneField& plane) {
+  Lowest lowest;
+  if (triangles.nodes().empty()) return lowest;
+  const Vec3 down = rotate(conjugate(plane_from_body.rotation), plane.normal);
+  const double height = dot(plane.normal, plane_from_body.translation) - plane.offset;
+  const Aabb box = to_double(triangles.bounds());
+  const double rounding = 0x1p-44 * (length(max(box.lower * -1.0, box.upper)) +
+                                     length(plane_from_body.translation) + std::abs(plane.offset));
+  struct Step {
+    double value;
+    std::uint32_t child;
+  };
+  std::array<Step, kStackSize> stack;
+  std::size_t size = 0;
+  stack[size++] = {-kInfinity, 0};
+  while (size > 0) {
+    const Step step = stack[--size];
+    if (step.value > lowest.value) continue;
+    if ((step.child & kBlockBit) != 0) {
+      const TriangleBlock& block = triangles.blocks()[step.child & ~kBlockBit];
+      for (int lane = 0; lane < kBlockWidth && block.triangle[lane] != kNoTriangle; ++lane)
+        for (const auto& corner : block.corner) {
+          const Vec3 x = transform_point(
+              plane_from_body,
+              {double{corner[0][lane]}, double{corner[1][lane]}, double{corner[2][lane]}});
+          if (const double value = plane.value(x); value < lowest.value) lowest = {value, x};
+        }
+      continue;
+    }
+    const BvhNode& node = triangles.nodes()[step.child];
+    const std::size_t first = size;
+    for (std::uint32_t i = 0; i < node.child_count; ++i) {
+      double value = height - rounding;
+      for (std::size_t k = 0; k < 3; ++k)
+        value += std::min(down[k] * double{node.lower[k][i]}, down[k] * double{node.upper[k][i]});
+      if (value > lowest.value) continue;
+      std::size_t at = size++;
+      for (; at > first && stack[at - 1].value < value; --at) stack[at] = stack[at - 1];
+      stack[at] = {value, node.child[i]};
+    }
+  }
+  return lowest;
+}
+
 // A half-space and a body with triangles.
 DistanceResult compute_to_plane(const ExactSide& plane, const ExactSide& body, bool plane_is_a,
                                 const DistanceRequest& request) {
   const Pose plane_from_body = inverse(plane.world_from_body) * body.world_from_body;
   const PlaneField& p = *plane.body.half_space;
-  double least = kInfinity;
-  Vec3 lowest{};
-  for (const TriangleBlock& block : body.body.triangles.blocks())
-    for (int lane = 0; lane < kBlockWidth && block.triangle[lane] != kNoTriangle; ++lane)
-      for (const auto& corner : block.corner) {
-        const Vec3 x = transform_point(
-            plane_from_body,
-            {double{corner[0][lane]}, double{corner[1][lane]}, double{corner[2][lane]}});
-        if (const double value = p.value(x); value < least) {
-          least = value;
-          lowest = x;
-        }
-      }
+  const auto [least, lowest] = find_lowest(body.body.triangles, plane_from_body, p);
   DistanceResult result;
   result.exact = true;
   result.distance = result.lower_bound = result.upper_bound = least - body.body.radius;

@@ -32,7 +32,11 @@ const ExactBody& exact_body(const Shape& shape);
 // number.
 bool is_inside(const Shape& shape, const Vec3& point, double distance);
 
-// Makes what is_inside needs. The shape can be exact.
+// Whether the inside ends at triangles everywhere: no edge is open. Else it may end in mid-air, where
+// a hole is. Made on first use, once.
+bool is_closed(const Shape& shape);
+
+// Makes what is_inside and is_closed need. The shape can be exact.
 void prepare_sides(const Shape& shape);
 
 }  // namespace isotact::detail

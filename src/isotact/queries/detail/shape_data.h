@@ -90,6 +90,7 @@ struct Shape::Data {
   MadeOnce<DepthMap> depth_map{};
   MadeOnce<detail::ExactBody> exact{};
   MadeOnce<WindingTree> winding{};
+  MadeOnce<bool> closed{};  // of the triangles
 };
 
 struct ShapeAccess {
