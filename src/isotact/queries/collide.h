@@ -51,8 +51,8 @@ struct CollideRequest {
 
 enum class CollideStatus : std::uint8_t {
   kFree,
-  kContact,
-  kGaveUp,  // Stopped by a level or a budget before any contact was found; there may be one.
+  kContact,  // With one contact at least.
+  kGaveUp,   // Stopped by a level or a budget before any contact was found; there may be one.
 };
 
 struct CollideResult {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -32,5 +33,8 @@ DepthElement depth_element(const Shape& shape, const Pose& world_from_shape, std
 // The shape as the object of depth maps: seen along the direction that shows most of its surface.
 // Throws Error as depth_element does. Cost: some hundred milliseconds on first use.
 const DepthMap& depth_map(const Shape& shape);
+// The same, seen along a direction in the shape's frame. The shape keeps the last four. Throws
+// Error for a direction that is zero or not finite. Cost: some milliseconds on first use.
+std::shared_ptr<const DepthMap> depth_map(const Shape& shape, const Vec3& direction);
 
 }  // namespace isotact

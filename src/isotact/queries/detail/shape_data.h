@@ -86,6 +86,7 @@ struct Shape::Data {
   MadeOnce<IdfShape> intersection{};
   MadeOnce<detail::DepthSurface> depth_surface{};
   MadeOnce<DepthMap> depth_map{};
+  detail::RecentlyMade<Vec3, DepthMap> directed_maps{};
   MadeOnce<detail::ExactBody> exact{};
   MadeOnce<WindingTree> winding{};
 };
