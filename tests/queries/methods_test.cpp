@@ -481,10 +481,15 @@ TEST(Methods, RefuseWhatTheyDoNotKnow) {
   EXPECT_TRUE(says({.method = Method::kIntersectionField, .max_nodes = 5}, "Method::kPoints"));
   EXPECT_TRUE(says({.method = Method::kSwept, .level = 2}, "Method::kPoints"));
   EXPECT_TRUE(says({.method = Method::kDepthMap, .roles = Roles::kPointsOfA}, "Method::kPoints"));
+  // They were ignored without a word.
+  for (const Method method : {Method::kSwept, Method::kIntersectionField, Method::kDepthMap}) {
+    EXPECT_TRUE(says({.method = method, .want_distance = true}, "Method::kPoints"));
+    EXPECT_TRUE(says({.method = method, .want_force = true}, "Method::kPoints"));
+    EXPECT_THROW(prepare(ball(), CollideRequest{.method = method, .want_force = true}), Error);
+  }
   const CollideResult r =
-      collide(ball(), {}, ball(), {}, {.method = Method::kSwept, .want_force = true});
-  EXPECT_EQ(r.status, CollideStatus::kContact);
-  EXPECT_FALSE(r.has_force);
+      collide(ball(), {}, ball(), {}, {.want_distance = true, .want_force = true});
+  EXPECT_TRUE(r.has_distance && r.has_force);
 }
 
 }  // namespace

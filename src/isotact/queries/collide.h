@@ -24,8 +24,7 @@ namespace ISOTACT_PUBLIC isotact {
 
 class Shape;
 
-// If a comment names a method, other methods refuse any value but the default, and do not compute
-// anything that is wanted.
+// If a comment names a method, other methods throw Error for any value but the default.
 struct CollideRequest {
   Method method = Method::kAutomatic;
   double margin = 0;           // metres: bodies that are as near as this touch. kDepthMap has none
@@ -42,11 +41,12 @@ struct CollideRequest {
   int level = -1;
   std::uint64_t max_nodes = 0;
   double max_microseconds = 0;
-  // kPoints: the distance of bodies that are apart. Outside of a field's box it is a lower bound
-  // (field.h); distance() is better there, and takes longer.
+  // kPoints: finds the distance of bodies that are apart. Outside of a field's box it is a lower
+  // bound (field.h); distance() is better there, and takes longer.
   bool want_distance = false;
-  bool want_force = false;     // kPoints; see CollideResult::has_force
-  ShellForceSettings force{};  // its centre is ignored: torques are about A's origin
+  bool want_force = false;  // kPoints; see CollideResult::has_force
+  // For want_force. Its centre is ignored: torques are about A's origin.
+  ShellForceSettings force{};
 };
 
 enum class CollideStatus : std::uint8_t {
