@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <span>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -140,6 +141,41 @@ TEST(Shape, TwoWithoutEndAreRefused) {
 }
 
 // However many ask at once, also from within the library's own loops: it is made once.
+// A mesh alone gets what from_mesh makes, when a query first needs it.
+TEST(Shape, AMeshAloneMakesItsParts) {
+  const auto mesh = std::make_shared<const TriangleMesh>(make_shape("torus"));
+  const ShapeSettings settings{.field = {.resolution = 40}};
+  const Shape whole = Shape::from_mesh(*mesh, settings);
+  const Shape bare = Shape::from_parts(ShapeParts{.mesh = mesh}, settings);
+  EXPECT_TRUE(bare.can_have_field() && bare.can_have_points());
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&, i] {
+      if (i % 2 == 0)
+        bare.points();
+      else
+        bare.brick_field();
+    });
+  for (std::thread& t : threads) t.join();
+  const auto same = [](std::span<const std::byte> a, std::span<const std::byte> b) {
+    return std::ranges::equal(a, b);
+  };
+  EXPECT_TRUE(same(bare.brick_field().buffer(), whole.brick_field().buffer()));
+  EXPECT_TRUE(same(bare.points().buffer(), whole.points().buffer()));
+  // With the field given, points lie on the triangles and not on the field's surface.
+  const Shape given =
+      Shape::from_parts(ShapeParts{.field = whole.brick_field(), .mesh = mesh}, settings);
+  EXPECT_TRUE(same(given.points().buffer(), whole.points().buffer()));
+  for (const Method method :
+       {Method::kPoints, Method::kSwept, Method::kIntersectionField, Method::kDepthMap}) {
+    const Pose apart{.translation = {0.02, 0.01, 0}};
+    EXPECT_EQ(collide(bare, {}, bare, apart, {.method = method}).contacts.size(),
+              collide(whole, {}, whole, apart, {.method = method}).contacts.size());
+  }
+  EXPECT_THROW(Shape::from_parts(ShapeParts{.mesh = std::make_shared<const TriangleMesh>()}),
+               Error);
+}
+
 TEST(Shape, PartsAreMadeOnce) {
   const Shape ball = Shape::from_analytic(SphereField{}, {.spacing = 0.05});
   const Shape box = Shape::from_analytic(BoxField{}, {.spacing = 0.05});

@@ -16,6 +16,7 @@ namespace {
 }  // namespace
 
 BrickField make_bricks(const ShapeParts&, const ShapeSettings&) { refuse(); }
+FieldResult build_from_mesh(const Shape&, const ShapeSettings&) { refuse(); }
 PointSphereTree make_points(const Shape&, const ShapeSettings&) { refuse(); }
 bool can_be_exact(const Shape&) { return false; }
 const ExactBody& exact_body(const Shape&) { refuse(); }

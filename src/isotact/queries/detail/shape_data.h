@@ -76,6 +76,7 @@ struct Shape::Data {
   const ShapeParts parts;
   ShapeSettings settings;
   MadeOnce<BrickField> bricks{};
+  MadeOnce<FieldResult> built{};  // of the mesh, if it is all that there is
   MadeOnce<AnyField> any{};
   MadeOnce<PointSphereTree> points{};
   MadeOnce<TriangleMesh> surface{};
