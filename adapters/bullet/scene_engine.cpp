@@ -41,9 +41,15 @@ std::unique_ptr<btCollisionShape> make_primitive(const CylinderField& f) {
   return std::make_unique<btCylinderShape>(
       btVector3(radius, static_cast<btScalar>(f.height / 2), radius));
 }
-// Bullet has no primitive for it.
+// Bullet has no primitives for these, or adds a margin to them.
 std::unique_ptr<btCollisionShape> make_primitive(const TorusField& f) {
   return cook_bullet_shape(Shape::from_analytic(f));
+}
+std::unique_ptr<btCollisionShape> make_primitive(const ConeField& f) {
+  return cook_bullet_shape(Shape::from_analytic(f));
+}
+std::unique_ptr<btCollisionShape> make_primitive(const AnalyticSolid& solid) {
+  return cook_bullet_shape(Shape::from_analytic(solid));
 }
 std::unique_ptr<btCollisionShape> make_primitive(const TerrainField&) {
   throw Error(

@@ -22,6 +22,7 @@
 #include "isotact/dynamics/soft/soft_world.h"
 #include "isotact/export.h"
 #include "isotact/field/models/analytic.h"
+#include "isotact/field/models/analytic_solid.h"
 #include "isotact/field/models/terrain_field.h"
 
 namespace ISOTACT_PUBLIC isotact {
@@ -57,8 +58,9 @@ struct DataFile {
   MadeShape stand_in{};
   bool operator==(const DataFile&) const = default;
 };
+// A formula; an AnalyticSolid is a union, difference or intersection, and has an end.
 using SceneField = std::variant<PlaneField, SphereField, BoxField, CapsuleField, CylinderField,
-                                TorusField, TerrainField>;
+                                TorusField, TerrainField, ConeField, AnalyticSolid>;
 
 struct SceneShape {
   std::string name{};  // Empty for a body's own shape.

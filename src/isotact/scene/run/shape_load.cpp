@@ -132,7 +132,8 @@ TriangleMesh draw_field(const SceneField& field) {
             [](const TorusField& f) {
               return make_torus({.radius = f.radius, .tube_radius = f.tube_radius});
             },
-            [](const TerrainField& f) { return make_surface(f.terrain()); }},
+            [](const TerrainField& f) { return make_surface(f.terrain()); },
+            [](const auto& f) { return Shape::from_analytic(f).surface(); }},
       field);
 }
 
