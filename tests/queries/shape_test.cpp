@@ -15,6 +15,7 @@
 #include "isotact/pointshell/asset_section.h"
 #include "isotact/queries/collide.h"
 #include "isotact/queries/distance.h"
+#include "isotact/queries/shape_views.h"
 
 #include "queries/swept/motions.h"
 #include "support/slow_build.h"
@@ -141,6 +142,23 @@ TEST(Shape, TwoWithoutEndAreRefused) {
 }
 
 // However many ask at once, also from within the library's own loops: it is made once.
+TEST(Shape, IntersectionFieldsTakeShapes) {
+  const Shape shapes[] = {Shape::from_mesh(make_shape("torus"), {.field = {.resolution = 32}}),
+                          Shape::from_analytic(SphereField{.radius = 0.1}),
+                          Shape::from_analytic(PlaneField{})};
+  const IdfBody bodies[] = {
+      {.shape = 0}, {.shape = 1, .world_from_body = {.translation = {0.05, 0, 0}}}, {.shape = 2}};
+  const IdfPair pairs[] = {{0, 1}, {0, 2}, {1, 2}};
+  IdfResult of_shapes, of_views;
+  IdfScratch a, b;
+  intersect_fields(shapes, bodies, pairs, {.max_contacts = 4}, of_shapes, a);
+  intersect_fields(intersection_shapes(shapes), bodies, pairs, {.max_contacts = 4}, of_views, b);
+  ASSERT_GT(of_shapes.contacts.size(), 4U);
+  ASSERT_EQ(of_shapes.contacts.size(), of_views.contacts.size());
+  for (std::size_t i = 0; i < of_shapes.contacts.size(); ++i)
+    EXPECT_EQ(of_shapes.contacts[i].position, of_views.contacts[i].position);
+}
+
 // A mesh alone gets what from_mesh makes, when a query first needs it.
 TEST(Shape, AMeshAloneMakesItsParts) {
   const auto mesh = std::make_shared<const TriangleMesh>(make_shape("torus"));

@@ -31,6 +31,12 @@ std::vector<IdfShape> intersection_shapes(std::span<const Shape> shapes) {
   return views;
 }
 
+void intersect_fields(std::span<const Shape> shapes, std::span<const IdfBody> bodies,
+                      std::span<const IdfPair> pairs, const IdfSettings& settings,
+                      IdfResult& result, IdfScratch& scratch) {
+  intersect_fields(intersection_shapes(shapes), bodies, pairs, settings, result, scratch);
+}
+
 namespace {
 
 const detail::DepthSurface& depth_surface(const Shape& shape) {

@@ -2,8 +2,8 @@
 // (FAB), on the CPU and on the GPU. Views are made on first use, once, and kept by the shape; what
 // they refer to lives as long as the shape or a copy of it.
 //
-//   const Shape bodies[] = {gear, ground};
-//   const std::vector<IdfShape> shapes = intersection_shapes(bodies);
+//   const Shape shapes[] = {gear, ground};
+//   intersect_fields(shapes, bodies, pairs, {}, result, scratch);
 //   const DepthElement environment[] = {depth_element(tunnel, world_from_tunnel, 0)};
 #pragma once
 
@@ -25,6 +25,11 @@ namespace ISOTACT_PUBLIC isotact {
 const IdfShape& intersection_shape(const Shape& shape);
 // The views of all shapes, in their order: for intersect_fields and GpuIntersectionQuery.
 std::vector<IdfShape> intersection_shapes(std::span<const Shape> shapes);
+// intersect_fields of intersection_field.h with these views. Throws Error as they do. (They are
+// looked up in each call; callers with many shapes keep intersection_shapes.)
+void intersect_fields(std::span<const Shape> shapes, std::span<const IdfBody> bodies,
+                      std::span<const IdfPair> pairs, const IdfSettings& settings,
+                      IdfResult& result, IdfScratch& scratch);
 
 // The shape's surface as a part of an environment. Throws Error for shapes without end, for a
 // pointshell alone, and for a mesh with triangles that are not finite.
