@@ -93,7 +93,7 @@ struct SheetShape {
   int cells_x = 32, cells_z = 32;  // Two triangles per cell.
   bool operator==(const SheetShape&) const = default;
 };
-// A body of figures.h, from MDL06's experiments.
+// A body of "figure" (docs/scenes.md), from MDL06's experiments.
 struct FigureShape {
   std::string name{};
   std::optional<double> size{};  // Longest side in metres.

@@ -9,7 +9,7 @@
 
 #include "isotact/asset/load_shape.h"
 #include "isotact/geometry/primitives/primitives.h"
-#include "isotact/scene/parse/figures.h"
+#include "isotact/scene/parse/detail/figures.h"
 
 namespace isotact::detail {
 namespace {
