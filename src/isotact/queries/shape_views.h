@@ -26,7 +26,7 @@ const IdfShape& intersection_shape(const Shape& shape);
 // The views of all shapes, in their order: for intersect_fields and GpuIntersectionQuery.
 std::vector<IdfShape> intersection_shapes(std::span<const Shape> shapes);
 // intersect_fields of intersection_field.h with these views. Throws Error as they do. (They are
-// looked up in each call; callers with many shapes keep intersection_shapes.)
+// collected in each call; callers with many shapes keep intersection_shapes.)
 void intersect_fields(std::span<const Shape> shapes, std::span<const IdfBody> bodies,
                       std::span<const IdfPair> pairs, const IdfSettings& settings,
                       IdfResult& result, IdfScratch& scratch);

@@ -256,7 +256,7 @@ TEST_F(GpuIntersectionTest, TakesShapes) {
 }
 
 TEST_F(GpuIntersectionTest, NothingIsNoMistake) {
-  GpuIntersectionQuery none(gpu(), {});
+  GpuIntersectionQuery none(gpu(), std::span<const IdfShape>());
   IdfScratch scratch;
   IdfResult result;
   none.run({}, {}, {}, result, scratch);
