@@ -11,6 +11,8 @@ install(EXPORT isotactTargets NAMESPACE isotact:: DESTINATION ${isotact_package_
 # Headers of the modules that were built; not private ones.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/isotact DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "isotact/*.h" REGEX "/src/isotact/[a-z]+$" EXCLUDE)
+install(FILES ${PROJECT_BINARY_DIR}/include/isotact/config.h
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/isotact)
 get_property(isotact_modules GLOBAL PROPERTY ISOTACT_MODULES)
 foreach(module IN LISTS isotact_modules)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/isotact/${module}

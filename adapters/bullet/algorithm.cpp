@@ -26,18 +26,22 @@ const IsotactShape& ours_of(const btCollisionObjectWrapper& wrap) {
   return static_cast<const IsotactShape&>(*wrap.getCollisionShape());
 }
 
+bool has_role(const Ours& a, const Ours& b) {
+  return (a.tree != nullptr && b.body().target) || (b.tree != nullptr && a.body().target);
+}
+
 // Returns whether one of the roles is possible for the pair; none is an error.
 bool is_possible(const PairNow& now, PairKind kind, const PairState& state) {
   const BulletBody& a = now.ours.body();
   if (kind == PairKind::kOurs) {
-    const BulletBody& b = now.second->body();
-    if ((a.tree && b.target) || (b.tree && a.target)) return true;
+    if (has_role(now.ours, *now.second)) return true;
     report_bullet_error(
-        "two shapes of Isotact's without contact: one must have points, the other a field or "
-        "voxelmap");
+        "two shapes of Isotact's without contact: both are pointshells, and one needs a field; "
+        "make "
+        "it by Shape::from_mesh, Shape::from_field or from an asset with a field");
     return false;
   }
-  if (a.tree || (a.target && kind == PairKind::kMesh)) return true;
+  if (now.ours.tree != nullptr || (a.target && kind == PairKind::kMesh)) return true;
   if (a.target && !state.solid.edges.empty()) return true;
   report_bullet_error(
       fmt::format("a shape of Isotact's without points has no contact with Bullet's {}",
@@ -107,13 +111,13 @@ bool touches(const PairNow& now, const PairState& state) {
 
 // One contact per step of a body that is not cut collects in the manifold, up to four of them.
 std::size_t most_points(const PairNow& now) {
-  const auto of = [](const BulletBody& body) -> std::size_t {
-    const bool is_cut = body.patches.first_point.size() > 2;
-    const std::size_t most = body.settings.points_per_manifold;
+  const auto of = [](const Ours& o) -> std::size_t {
+    const bool is_cut = o.patches->first_point.size() > 2;
+    const std::size_t most = o.body().settings.points_per_manifold;
     return most == 1 && !is_cut ? kMostChosen : most;
   };
-  const std::size_t a = of(now.ours.body());
-  return now.second ? std::max(a, of(now.second->body())) : a;
+  const std::size_t a = of(now.ours);
+  return now.second ? std::max(a, of(*now.second)) : a;
 }
 
 void write(const PairNow& now, const btCollisionObjectWrapper& wrap_0,
@@ -160,7 +164,16 @@ PairNow pair_at(const PairState& state, const btCollisionObjectWrapper& wrap_0,
   now.ours = view(ours_of(first ? wrap_0 : wrap_1), first ? world_from_0 : world_from_1, first);
   now.other_shape = (first ? wrap_1 : wrap_0).getCollisionShape();
   now.world_from_other = first ? world_from_1 : world_from_0;
-  if (state.kind == PairKind::kOurs) now.second = view(ours_of(wrap_1), world_from_1, false);
+  if (state.kind == PairKind::kOurs) {
+    now.second = view(ours_of(wrap_1), world_from_1, false);
+    if (!has_role(now.ours, *now.second)) {
+      take_made_points(now.ours);
+      take_made_points(*now.second);
+    }
+  } else {
+    // Edges of the other alone would pass over its faces.
+    take_made_points(now.ours);
+  }
   return now;
 }
 
@@ -205,7 +218,7 @@ void gather(const PairNow& now, const GatherRequest& request, PairState& state) 
   if (state.kind == PairKind::kSolid) {
     const Placed solid = placed_solid(state, now);
     if (solid.target != nullptr && !may_touch(now.ours, solid, far)) return;
-    if (solid.target != nullptr && now.ours.body().tree)
+    if (solid.target != nullptr && now.ours.tree != nullptr)
       gather_points(now.ours, solid, request, m.points_0, m);
     if (!state.solid.edges.empty())
       gather_edges(now.ours, state.solid.edges, state.solid.radius,
@@ -214,10 +227,10 @@ void gather(const PairNow& now, const GatherRequest& request, PairState& state) 
   }
   const Ours &a = now.ours, &b = *now.second;
   const Placed in_a = placed(a), in_b = placed(b);
-  bool a_in_b = a.body().tree && in_b.target != nullptr;
-  bool b_in_a = b.body().tree && in_a.target != nullptr;
+  bool a_in_b = a.tree != nullptr && in_b.target != nullptr;
+  bool b_in_a = b.tree != nullptr && in_a.target != nullptr;
   if (!both && a_in_b && b_in_a) {
-    const bool a_is_smaller = a.body().tree->point_count() <= b.body().tree->point_count();
+    const bool a_is_smaller = a.tree->point_count() <= b.tree->point_count();
     (a_is_smaller ? b_in_a : a_in_b) = false;
   }
   if (in_b.target != nullptr && !may_touch(a, in_b, far)) return;

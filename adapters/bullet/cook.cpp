@@ -1,10 +1,12 @@
 #include <algorithm>
 #include <cmath>
+#include <exception>
 
 #include <fmt/format.h>
 
 #include "isotact/adapters/bullet/body.h"
 #include "isotact/adapters/bullet/convert.h"
+#include "isotact/adapters/bullet/report.h"
 #include "isotact/adapters/bullet/shape.h"
 #include "isotact/base/error.h"
 #include "isotact/geometry/repair/repair.h"
@@ -40,6 +42,11 @@ Aabb find_box(const bullet_detail::BulletBody& body) {
   return body.field ? body.field->bounds() : bounds(body.voxmap->lattice());
 }
 
+ShellPatches cut(const PointSphereTree& tree, const BulletShapeSettings& settings) {
+  return settings.patch_level >= 0 ? patches_of_level(tree, settings.patch_level)
+                                   : find_patches(tree, settings.patches);
+}
+
 // Sets the defaults of settings that are 0.
 void fill_in(BulletShapeSettings& s, const bullet_detail::BulletBody& body) {
   const double radius = body.ball.radius;
@@ -54,6 +61,20 @@ void fill_in(BulletShapeSettings& s, const bullet_detail::BulletBody& body) {
 
 }  // namespace
 
+const bullet_detail::BulletBody::Points& bullet_detail::BulletBody::made_points() const {
+  return points_.get([this]() -> Points {
+    if (!shape.can_have_points()) return {};
+    try {
+      const PointSphereTree& made = shape.points();
+      return {&made, cut(made, settings)};
+    } catch (const std::exception& error) {  // Bullet's steps pass none on.
+      report_bullet_error(
+          fmt::format("a shape has no points, and none can be made: {}", error.what()));
+      return {};
+    }
+  });
+}
+
 std::unique_ptr<IsotactShape> cook_bullet_shape(const Shape& shape,
                                                 const BulletShapeSettings& settings) {
   check(settings);
@@ -61,10 +82,11 @@ std::unique_ptr<IsotactShape> cook_bullet_shape(const Shape& shape,
     throw Error("a shape without end is none of Bullet's bodies: use btStaticPlaneShape");
   auto body = std::make_shared<bullet_detail::BulletBody>(shape);
   const ShapeParts& parts = shape.parts();
-  const bool makes_field = parts.solid || parts.dense || parts.first_order;
+  // A voxelmap alone is read as it is.
+  const bool only_voxmap = parts.voxmap && !parts.solid && !parts.dense && !parts.first_order;
   body->tree = parts.tree;
   body->field = parts.field;
-  if (!body->field && makes_field) body->field = shape.brick_field();
+  if (!body->field && !only_voxmap && shape.can_have_field()) body->field = shape.brick_field();
   if (!body->tree && parts.solid) body->tree = shape.points();
   if (!body->field) body->voxmap = parts.voxmap;
   body->mesh = parts.mesh;
@@ -81,9 +103,7 @@ std::unique_ptr<IsotactShape> cook_bullet_shape(const Shape& shape,
   // Room for margins of both bodies: that of the other is not known, but rarely larger than ours.
   const double max_margin = body->settings.max_approach + 2 * settings.margin;
   if (shape.can_have_field()) body->target = shape.shell_target(max_margin);
-  if (body->tree)
-    body->patches = settings.patch_level >= 0 ? patches_of_level(*body->tree, settings.patch_level)
-                                              : find_patches(*body->tree, settings.patches);
+  if (body->tree) body->patches = cut(*body->tree, settings);
   // Baking a voxelmap for its inertia would take too long.
   body->mass = body->field || parts.mesh ? shape.mass() : parts.mass;
   body->warnings = shape.warnings();

@@ -44,14 +44,14 @@ double clearance_of(const PairNow& now, double most, PairState& state) {
   GatherScratch& m = state.memory;
   if (state.kind == PairKind::kSolid) {
     const Placed solid = placed_solid(state, now);
-    if (solid.target == nullptr || !now.ours.body().tree) return most;
+    if (solid.target == nullptr || now.ours.tree == nullptr) return most;
     return compute_clearance(now.ours, solid, most, m.points_0);
   }
   double clearance = most;
   const Placed in_a = placed(now.ours), in_b = placed(*now.second);
-  if (now.ours.body().tree && in_b.target != nullptr)
+  if (now.ours.tree != nullptr && in_b.target != nullptr)
     clearance = compute_clearance(now.ours, in_b, clearance, m.points_0);
-  if (now.second->body().tree && in_a.target != nullptr)
+  if (now.second->tree != nullptr && in_a.target != nullptr)
     clearance = std::min(clearance, compute_clearance(*now.second, in_a, clearance, m.points_1));
   return clearance;
 }
@@ -66,11 +66,11 @@ double shortest_part(const Ours& ours) {
 // With one contact, a body rotates about it, and its centre continues. In this step the plane of
 // the contact therefore holds the whole body: some of its points, spread out, are contacts as well.
 void add_plane_points(const Ours& ours, std::vector<Candidate>& candidates) {
-  if (!ours.body().tree) return;
+  if (ours.tree == nullptr) return;
   const Candidate first = *std::min_element(
       candidates.begin(), candidates.end(),
       [](const Candidate& a, const Candidate& b) { return a.distance < b.distance; });
-  const PointSphereTree& tree = *ours.body().tree;
+  const PointSphereTree& tree = *ours.tree;
   int level = 0;
   while (level + 1 < tree.level_count() && tree.level(level).node_count < kPlanePoints) ++level;
   const auto place_of = [&](std::uint32_t point) {

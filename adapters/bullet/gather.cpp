@@ -32,7 +32,7 @@ double cap_reach(const Placed& other, double reach, double grown) {
 // Returns one hit as a candidate.
 Candidate make_candidate(const Ours& ours, const Placed& other, const ShellPlacement& placement,
                          std::uint32_t point, double distance, std::uint32_t slot) {
-  const PointSphereTree& tree = *ours.body().tree;
+  const PointSphereTree& tree = *ours.tree;
   const Vec3 out = transform_vector(other.world_from_target,
                                     direction_at(tree, *other.target, placement, point));
   const Vec3 place = transform_point(other.world_from_target, place_of(tree, placement, point));
@@ -103,7 +103,7 @@ struct ChosenHits {
   }
 };
 
-bool is_cut(const Ours& ours) { return ours.body().patches.first_point.size() > 2; }
+bool is_cut(const Ours& ours) { return ours.patches->first_point.size() > 2; }
 
 // Calls visit(patch, hits of it) for patches that have any.
 template <typename Visit>
@@ -112,7 +112,7 @@ void for_each_segment(const Ours& ours, std::span<const ShellHit> hits, const Vi
     if (!hits.empty()) visit(0U, hits);
     return;
   }
-  const auto& first = ours.body().patches.first_point;
+  const auto& first = ours.patches->first_point;
   for (std::size_t begin = 0; begin < hits.size();) {
     const auto after = std::upper_bound(first.begin(), first.end(), hits[begin].point);
     std::size_t end = begin;
@@ -135,7 +135,7 @@ std::span<const ShellHit> drop_those_apart(const Ours& ours, const Placed& other
                                            std::vector<ShellHit>& kept) {
   const double touching = request.contact_margin + ours.margin + other.margin;
   if (request.motion == nullptr || request.reach <= request.contact_margin) return answer.hits;
-  const PointSphereTree& tree = *ours.body().tree;
+  const PointSphereTree& tree = *ours.tree;
   const ShellHit& deepest = answer.hits[answer.deepest];
   const Vec3 out = transform_vector(other.world_from_target,
                                     direction_at(tree, *other.target, placement, deepest.point));
@@ -167,13 +167,23 @@ Ours view(const IsotactShape& shape, const btTransform& world_from_bullet, bool 
           .world_from_shape = from_bullet(world_from_bullet) * shape.scaled_frame(),
           .scale = shape.scale(),
           .margin = static_cast<double>(shape.getMargin()),
-          .is_0 = is_0};
+          .is_0 = is_0,
+          .tree = shape.body().tree ? &*shape.body().tree : nullptr,
+          .patches = &shape.body().patches};
+}
+
+void take_made_points(Ours& ours) {
+  if (ours.tree != nullptr) return;
+  const BulletBody::Points& made = ours.body().made_points();
+  if (made.tree == nullptr) return;
+  ours.tree = made.tree;
+  ours.patches = &made.patches;
 }
 
 void gather_points(const Ours& ours, const Placed& other, const GatherRequest& request,
                    ShellScratch& state, GatherScratch& memory) {
   std::vector<Candidate>& candidates = memory.candidates;
-  const PointSphereTree& tree = *ours.body().tree;
+  const PointSphereTree& tree = *ours.tree;
   const ShellPlacement placement = placement_of(ours, other);
   const double grown = ours.margin + other.margin;
   const ShellResult answer = find_hits(tree, *other.target, placement,
@@ -281,7 +291,7 @@ bool may_touch(const Ours& ours, const Placed& other, double reach) {
 double compute_clearance(const Ours& ours, const Placed& other, double most, ShellScratch& state) {
   const double grown = ours.margin + other.margin;
   const ShellResult answer =
-      find_hits(*ours.body().tree, *other.target, placement_of(ours, other),
+      find_hits(*ours.tree, *other.target, placement_of(ours, other),
                 {.margin = cap_reach(other, grown, grown), .want_distance = true}, state);
   return std::min(most, answer.distance - grown);
 }

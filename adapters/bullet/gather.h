@@ -23,6 +23,9 @@ struct Ours {
   Pose world_from_shape{};
   double scale = 1, margin = 0;
   bool is_0 = true;  // Bullet's body 0 of the pair.
+  // The points for this pair; null if there are none.
+  const PointSphereTree* tree = nullptr;
+  const ShellPatches* patches = nullptr;
 
   const BulletBody& body() const { return shape->body(); }
   Sphere world_ball() const {
@@ -30,7 +33,10 @@ struct Ours {
             body().ball.radius * scale + margin};
   }
 };
+// With the points that the shape was made with.
 Ours view(const IsotactShape& shape, const btTransform& world_from_bullet, bool is_0);
+// Makes points for a shape without.
+void take_made_points(Ours& ours);
 
 // Memory of queries, kept from step to step. (Triangles of meshes are collected anew.)
 struct GatherScratch {

@@ -116,7 +116,7 @@ void keep_shallowest(GatherScratch& m) {
 
 void add_points(const Ours& ours, const std::vector<FlatTriangle>& triangles,
                 const Pose& world_from_mesh, const GatherRequest& request, GatherScratch& m) {
-  const PointSphereTree& tree = *ours.body().tree;
+  const PointSphereTree& tree = *ours.tree;
   const ShellPlacement placement{
       .field_from_shell = inverse(world_from_mesh) * ours.world_from_shape,
       .shell_scale = ours.scale};
@@ -193,7 +193,7 @@ void gather_mesh(const Ours& ours, const btConcaveShape& mesh,
   mesh.processAllTriangles(&collector, lower - btVector3(grow, grow, grow),
                            upper + btVector3(grow, grow, grow));
   if (collector.triangles.empty()) return;
-  if (ours.body().tree) add_points(ours, collector.triangles, world_from_mesh, request, memory);
+  if (ours.tree != nullptr) add_points(ours, collector.triangles, world_from_mesh, request, memory);
   if (!ours.body().field && !ours.body().voxmap) return;
   const std::vector<Ridge> ridges = find_ridges(collector.triangles);
   std::vector<FeatureEdge> edges;

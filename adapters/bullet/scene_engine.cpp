@@ -22,7 +22,6 @@ namespace isotact {
 namespace {
 
 constexpr int kSolverIterations = 30;
-constexpr double kTorusCells = 64;  // Across a torus, for which Bullet has no primitive.
 
 std::unique_ptr<btCollisionShape> make_primitive(const PlaneField& f) {
   return std::make_unique<btStaticPlaneShape>(to_bullet(f.normal), static_cast<btScalar>(f.offset));
@@ -42,10 +41,15 @@ std::unique_ptr<btCollisionShape> make_primitive(const CylinderField& f) {
   return std::make_unique<btCylinderShape>(
       btVector3(radius, static_cast<btScalar>(f.height / 2), radius));
 }
+// Bullet has no primitives for these, or adds a margin to them.
 std::unique_ptr<btCollisionShape> make_primitive(const TorusField& f) {
-  const double out = f.radius + f.tube_radius, cell = 2 * out / kTorusCells;
-  const Aabb box{{-out, -f.tube_radius, -out}, {out, f.tube_radius, out}};
-  return cook_bullet_shape(Shape::from_field(AnyField{f}, box, cell));
+  return cook_bullet_shape(Shape::from_analytic(f));
+}
+std::unique_ptr<btCollisionShape> make_primitive(const ConeField& f) {
+  return cook_bullet_shape(Shape::from_analytic(f));
+}
+std::unique_ptr<btCollisionShape> make_primitive(const AnalyticSolid& solid) {
+  return cook_bullet_shape(Shape::from_analytic(solid));
 }
 std::unique_ptr<btCollisionShape> make_primitive(const TerrainField&) {
   throw Error(

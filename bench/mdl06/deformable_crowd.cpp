@@ -5,7 +5,7 @@
 #include <map>
 
 #include "isotact/base/random.h"
-#include "isotact/scene/parse/figures.h"
+#include "isotact/scene/run/run.h"
 
 namespace isotact::bench {
 namespace {
@@ -24,6 +24,13 @@ SoftWorldSettings world_of(const CrowdSettings& s) {
           .contact = false,
           .energies = false,
           .threads = {1}};
+}
+
+// Scenes know them.
+TriangleMesh make_figure(const std::string& name) {
+  Scene scene;
+  scene.soft_bodies.push_back({.name = name, .source = FigureShape{.name = name}});
+  return SceneRun(scene, {.keep_frames = false, .keep_log = false}).soft()->body_settings(0).mesh;
 }
 
 }  // namespace

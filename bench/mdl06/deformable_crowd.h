@@ -14,7 +14,7 @@
 namespace isotact::bench {
 
 struct CrowdSettings {
-  std::vector<std::string> figures{};  // in turn (scene/parse/figures.h)
+  std::vector<std::string> figures{};  // in turn (FigureShape of scene/parse/scene.h)
   std::size_t bodies = 3;
   double space = 1;    // m^3 a body
   double speed = 0.5;  // m/s

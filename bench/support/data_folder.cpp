@@ -1,6 +1,8 @@
 #include "data_folder.h"
 
 #include <string>
+#include <system_error>
+#include <vector>
 
 #include "isotact/geometry/io/mesh_io.h"
 #include "isotact/geometry/primitives/primitives.h"
@@ -25,6 +27,21 @@ TriangleMesh read_data_mesh(const std::filesystem::path& file) {
   if (is("bolt")) return make_bolt({});
   if (is("nut")) return make_nut({});
   return make_gear({});
+}
+
+std::optional<std::filesystem::path> find_scene(const std::filesystem::path& file) {
+  namespace fs = std::filesystem;
+  std::vector<fs::path> folders{fs::path()};  // the working folder
+  std::error_code none;
+  for (fs::path folder = fs::read_symlink("/proc/self/exe", none).parent_path(); !folder.empty();
+       folder = folder.parent_path()) {
+    folders.push_back(folder);
+    if (folder == folder.root_path()) break;
+  }
+  folders.emplace_back(ISOTACT_BENCH_SOURCES);
+  for (const fs::path& folder : folders)
+    if (fs::path found = folder / "scenes" / file; fs::is_regular_file(found, none)) return found;
+  return {};
 }
 
 }  // namespace isotact::bench

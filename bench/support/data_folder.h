@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 
 #include "isotact/base/error.h"
 #include "isotact/geometry/mesh/mesh.h"
@@ -29,5 +30,10 @@ inline std::filesystem::path data_folder() {
 // folder, it returns a shape with about as many triangles: a blob for the bunny, a knot for the
 // dragon, a bowl, a bolt or a nut for those, a gear for anything else.
 TriangleMesh read_data_mesh(const std::filesystem::path& file);
+
+// Returns a file of the repository's folder `scenes`, by its path there ("kgm/many.json"). It is
+// searched in the working folder, beside the program and in all folders above it, and in the source
+// folder that the program was compiled from. Nothing if it is in none of them.
+std::optional<std::filesystem::path> find_scene(const std::filesystem::path& file);
 
 }  // namespace isotact::bench

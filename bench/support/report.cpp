@@ -272,6 +272,8 @@ void Report::aim(bool is_met, const std::string& what) {
 }
 
 int Report::finish(const char* well) {
+  const auto given_up = static_cast<std::size_t>(std::count_if(
+      parts_.begin(), parts_.end(), [](const Json& part) { return part.contains("error"); }));
   json["failures"] = failures_;
   about_["program"] = program_.substr(program_.find('_') + 1);
   about_["options"] = options_.words;
@@ -283,7 +285,9 @@ int Report::finish(const char* well) {
     print("\n{}\n", well);
     return 0;
   }
-  fmt::print(stderr, "{}: error: {} wrong answers, named above\n", program_, failures_.size());
+  fmt::print(stderr,
+             "{}: error: {} wrong answers and {} parts that could not be measured, named above\n",
+             program_, failures_.size() - given_up, given_up);
   return 1;
 }
 

@@ -17,6 +17,7 @@
 // (isotact/adapters/...) have headers of their own.
 #pragma once
 
+#include "isotact/config.h"
 #include "isotact/version.h"
 
 // Vectors, poses, errors, progress, threads.
@@ -58,11 +59,11 @@
 #include "isotact/asset/build_asset.h"
 #include "isotact/asset/load_shape.h"
 
-// Bodies that move, and scenes of them; where these modules are built (docs/building.md).
-#if __has_include("isotact/dynamics/rigid/world.h")
+// Bodies that move, and scenes of them, if this build has these modules (docs/building.md).
+#if ISOTACT_WITH_DYNAMICS
 #include "isotact/dynamics/rigid/world.h"
 #endif
-#if __has_include("isotact/scene/run/run.h")
+#if ISOTACT_WITH_SCENE
 #include "isotact/scene/parse/scene.h"
 #include "isotact/scene/run/run.h"
 #endif

@@ -146,6 +146,29 @@ TEST(BuildAsset, StoresWhatIsAskedFor) {
   EXPECT_GT(find_point_sphere_tree(voxels.asset)->point_count(), 50U);
 }
 
+// They were built without a word, and from_asset or collide refused them.
+TEST(BuildAsset, SaysWhatQueriesWillMiss) {
+  const auto gaps_of = [](const AssetSettings& settings) {
+    const AssetResult built = build_asset(small_torus(), settings);
+    EXPECT_EQ(built.warnings, describe_gaps(built.asset));
+    return built.warnings.empty() ? "" : built.warnings.at(0);
+  };
+  const FieldSettings coarse{.resolution = 24};
+  const PointSettings none{.method = PointMethod::kNone};
+  EXPECT_EQ(gaps_of({.field = coarse}), "");
+  EXPECT_EQ(gaps_of({.field = coarse, .points = none}), "");
+  EXPECT_EQ(gaps_of({.field = coarse,
+                     .stored_field = StoredField::kNone,
+                     .voxmap = VoxmapSettings{},
+                     .points = none}),
+            "");
+  const AssetSettings points{.field = coarse, .stored_field = StoredField::kNone};
+  EXPECT_NE(gaps_of(points).find("collide needs a field"), std::string::npos);
+  const AssetSettings nothing{.field = coarse, .stored_field = StoredField::kNone, .points = none};
+  EXPECT_NE(gaps_of(nothing).find("collide needs one of them"), std::string::npos);
+  EXPECT_THROW(Shape::from_asset(build_asset(small_torus(), nothing).asset), Error);
+}
+
 TEST(BuildAsset, SaysWhatItDidAboutAMesh) {
   const AssetResult open = build_asset(open_box(), {.field = {.resolution = 32}});
   EXPECT_EQ(open.report.field.sign.holes, 1U);

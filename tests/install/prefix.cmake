@@ -6,7 +6,7 @@ run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
 run(${prefix}/bin/isotact --version)
 
 file(GLOB_RECURSE installed LIST_DIRECTORIES TRUE RELATIVE ${prefix} ${prefix}/include/*)
-foreach(header include/isotact/isotact.h include/isotact/version.h include/isotact/queries/collide.h)
+foreach(header include/isotact/isotact.h include/isotact/version.h include/isotact/config.h include/isotact/queries/collide.h)
   if(NOT header IN_LIST installed)
     message(FATAL_ERROR "${header} is not installed")
   endif()

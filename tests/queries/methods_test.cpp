@@ -195,6 +195,7 @@ void expect_verdict(const Kind& kind, const Shape& other, Method method, const V
   } else {
     ++tally.doubtful;
   }
+  ASSERT_EQ(touches, !r.contacts.empty()) << kind.name;
   for (const Contact& c : r.contacts) {
     ASSERT_NEAR(length(c.normal), 1, 1e-6);
     ASSERT_NEAR(length(c.point_on_a - c.point_on_b), std::abs(c.depth), 1e-6);
@@ -241,6 +242,95 @@ TEST(Methods, AgreeWithTheFormula) {
       EXPECT_GE(tally.free, count / 12);
       EXPECT_LE(tally.doubtful, count / 2);
     }
+}
+
+// A body on a plane, or in the top of a box, was in contact without contacts: the view was along
+// the surface.
+TEST(Methods, DepthMapsOfFlatSurfacesHaveContacts) {
+  const double radius = 0.05, length_of = 0.9;
+  const Shape capsule =
+      Shape::from_analytic(CapsuleField{{0, -0.45, 0}, {0, 0.45, 0}, radius}, {.spacing = 0.02});
+  const Shape ground = Shape::from_analytic(PlaneField{});
+  const Shape block = Shape::from_analytic(BoxField{.half_size = {1, 1, 1}});
+  const double top = length_of / 2 + radius;
+  for (const double depth : {0.01, 0.1, 0.25, 0.45}) {
+    SCOPED_TRACE(depth);
+    for (const bool swap : {false, true}) {
+      const Pose standing{.translation = {0.013, top - depth, 0.007}};
+      const auto query = [&](const Shape& other, const Pose& world_from_other) {
+        const CollideRequest request{.method = Method::kDepthMap};
+        return swap ? collide(other, world_from_other, capsule, standing, request)
+                    : collide(capsule, standing, other, world_from_other, request);
+      };
+      const CollideResult on_ground = query(ground, {});
+      ASSERT_FALSE(on_ground.contacts.empty());
+      // The end is round: its pixels are up to half a diagonal from the lowest point.
+      EXPECT_NEAR(on_ground.contacts[0].depth, depth, 1e-3);
+      EXPECT_NEAR(on_ground.contacts[0].normal.y, swap ? -1 : 1, 1e-9);
+      const CollideResult in_block = query(block, {.translation = {0, -1, 0}});
+      ASSERT_FALSE(in_block.contacts.empty());
+      EXPECT_GT(in_block.contacts[0].depth, 0);
+      // The depth is what lies behind the other's surface, of the first body.
+      if (!swap) {
+        EXPECT_LT(in_block.contacts[0].depth, depth + 1e-3);
+      }
+    }
+  }
+}
+
+// Every pair of these in all orientations of a cube, and in some at random.
+TEST(Methods, DepthMapContactsAreNeverWithoutContacts) {
+  const Shape bodies[] = {
+      Shape::from_analytic(BoxField{.half_size = {0.4, 0.2, 0.3}}),
+      Shape::from_analytic(SphereField{.radius = 0.3}),
+      Shape::from_analytic(TorusField{.radius = 0.3, .tube_radius = 0.1}),
+      Shape::from_mesh(ring_mesh(), {.field = {.resolution = 32}, .points = 300})};
+  const Shape others[] = {Shape::from_analytic(PlaneField{.normal = {0, 0, 1}}),
+                          Shape::from_analytic(BoxField{.half_size = {1, 1, 1}}), bodies[1],
+                          bodies[2], bodies[3]};
+  const auto turn_of = [](int i, Random& random) {
+    if (i >= 24) return random.rotation();
+    // Six directions of the first axis, four turns about it.
+    const Quat faces[] = {{},
+                          rotation_about({0, 0, 1}, kPi),
+                          rotation_about({0, 0, 1}, kPi / 2),
+                          rotation_about({0, 0, 1}, -kPi / 2),
+                          rotation_about({0, 1, 0}, kPi / 2),
+                          rotation_about({0, 1, 0}, -kPi / 2)};
+    return normalized(faces[i / 4] * rotation_about({1, 0, 0}, kPi / 2 * (i % 4)));
+  };
+  Random random(97);
+  int contacts = 0, within = 0, total = 0;
+  for (const Shape& other : others)
+    for (const Shape& body : bodies)
+      for (int i = 0; i < unless_slow(30, 2); ++i, ++total) {
+        const Pose at{turn_of(i, random), random.in_box({-0.6, -0.6, -0.9}, {0.6, 0.6, 0.3})};
+        const bool swap = i % 2 == 1;
+        const CollideRequest request{.method = Method::kDepthMap};
+        const CollideResult r =
+            swap ? collide(other, {}, body, at, request) : collide(body, at, other, {}, request);
+        if (r.status != CollideStatus::kContact) continue;
+        ++contacts;
+        ASSERT_FALSE(r.contacts.empty());
+        ASSERT_TRUE(r.has_distance);
+        ASSERT_EQ(r.distance, -r.contacts[0].depth);
+        for (const Contact& c : r.contacts) {
+          ASSERT_GE(c.depth, 0);
+          ASSERT_NEAR(length(c.normal), 1, 1e-6);
+          // Found by a point of the object: this lies within the other body.
+          if (c.sampled_by != (swap && !other.is_bounded() ? Body::kB : Body::kA)) continue;
+          ++within;
+          const bool is_body = !swap || !other.is_bounded();
+          const Vec3 point = c.sampled_by == Body::kA ? c.point_on_a : c.point_on_b;
+          const double value = is_body
+                                   ? other.any_field().value(point)
+                                   : body.any_field().value(transform_point(inverse(at), point));
+          ASSERT_NEAR(value, -c.depth, 1e-6);
+        }
+      }
+  if (kSlowBuild) return;
+  EXPECT_GT(contacts, total / 3);
+  EXPECT_GT(within, 20);
 }
 
 TEST(Methods, MarginsWidenContact) {
@@ -391,10 +481,15 @@ TEST(Methods, RefuseWhatTheyDoNotKnow) {
   EXPECT_TRUE(says({.method = Method::kIntersectionField, .max_nodes = 5}, "Method::kPoints"));
   EXPECT_TRUE(says({.method = Method::kSwept, .level = 2}, "Method::kPoints"));
   EXPECT_TRUE(says({.method = Method::kDepthMap, .roles = Roles::kPointsOfA}, "Method::kPoints"));
+  // They were ignored without a word.
+  for (const Method method : {Method::kSwept, Method::kIntersectionField, Method::kDepthMap}) {
+    EXPECT_TRUE(says({.method = method, .want_distance = true}, "Method::kPoints"));
+    EXPECT_TRUE(says({.method = method, .want_force = true}, "Method::kPoints"));
+    EXPECT_THROW(prepare(ball(), CollideRequest{.method = method, .want_force = true}), Error);
+  }
   const CollideResult r =
-      collide(ball(), {}, ball(), {}, {.method = Method::kSwept, .want_force = true});
-  EXPECT_EQ(r.status, CollideStatus::kContact);
-  EXPECT_FALSE(r.has_force);
+      collide(ball(), {}, ball(), {}, {.want_distance = true, .want_force = true});
+  EXPECT_TRUE(r.has_distance && r.has_force);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <span>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -14,6 +15,7 @@
 #include "isotact/pointshell/asset_section.h"
 #include "isotact/queries/collide.h"
 #include "isotact/queries/distance.h"
+#include "isotact/queries/shape_views.h"
 
 #include "queries/swept/motions.h"
 #include "support/slow_build.h"
@@ -141,6 +143,58 @@ TEST(Shape, TwoWithoutEndAreRefused) {
 }
 
 // However many ask at once, also from within the library's own loops: it is made once.
+TEST(Shape, IntersectionFieldsTakeShapes) {
+  const Shape shapes[] = {Shape::from_mesh(make_shape("torus"), {.field = {.resolution = 32}}),
+                          Shape::from_analytic(SphereField{.radius = 0.1}),
+                          Shape::from_analytic(PlaneField{})};
+  const IdfBody bodies[] = {
+      {.shape = 0}, {.shape = 1, .world_from_body = {.translation = {0.05, 0, 0}}}, {.shape = 2}};
+  const IdfPair pairs[] = {{0, 1}, {0, 2}, {1, 2}};
+  IdfResult of_shapes, of_views;
+  IdfScratch a, b;
+  intersect_fields(shapes, bodies, pairs, {.max_contacts = 4}, of_shapes, a);
+  intersect_fields(intersection_shapes(shapes), bodies, pairs, {.max_contacts = 4}, of_views, b);
+  ASSERT_GT(of_shapes.contacts.size(), 4U);
+  ASSERT_EQ(of_shapes.contacts.size(), of_views.contacts.size());
+  for (std::size_t i = 0; i < of_shapes.contacts.size(); ++i)
+    EXPECT_EQ(of_shapes.contacts[i].position, of_views.contacts[i].position);
+}
+
+// A mesh alone gets what from_mesh makes, when a query first needs it.
+TEST(Shape, AMeshAloneMakesItsParts) {
+  const auto mesh = std::make_shared<const TriangleMesh>(make_shape("torus"));
+  const ShapeSettings settings{.field = {.resolution = 40}};
+  const Shape whole = Shape::from_mesh(*mesh, settings);
+  const Shape bare = Shape::from_parts(ShapeParts{.mesh = mesh}, settings);
+  EXPECT_TRUE(bare.can_have_field() && bare.can_have_points());
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&, i] {
+      if (i % 2 == 0)
+        bare.points();
+      else
+        bare.brick_field();
+    });
+  for (std::thread& t : threads) t.join();
+  const auto same = [](std::span<const std::byte> a, std::span<const std::byte> b) {
+    return std::ranges::equal(a, b);
+  };
+  EXPECT_TRUE(same(bare.brick_field().buffer(), whole.brick_field().buffer()));
+  EXPECT_TRUE(same(bare.points().buffer(), whole.points().buffer()));
+  // With the field given, points lie on the triangles and not on the field's surface.
+  const Shape given =
+      Shape::from_parts(ShapeParts{.field = whole.brick_field(), .mesh = mesh}, settings);
+  EXPECT_TRUE(same(given.points().buffer(), whole.points().buffer()));
+  for (const Method method :
+       {Method::kPoints, Method::kSwept, Method::kIntersectionField, Method::kDepthMap}) {
+    const Pose apart{.translation = {0.02, 0.01, 0}};
+    EXPECT_EQ(collide(bare, {}, bare, apart, {.method = method}).contacts.size(),
+              collide(whole, {}, whole, apart, {.method = method}).contacts.size());
+  }
+  EXPECT_THROW(Shape::from_parts(ShapeParts{.mesh = std::make_shared<const TriangleMesh>()}),
+               Error);
+}
+
 TEST(Shape, PartsAreMadeOnce) {
   const Shape ball = Shape::from_analytic(SphereField{}, {.spacing = 0.05});
   const Shape box = Shape::from_analytic(BoxField{}, {.spacing = 0.05});

@@ -58,6 +58,23 @@ TEST_F(InfoVerb, TheVerdictIsThatOfTheWorst) {
   EXPECT_EQ(files[2]["verdict"], "good");
 }
 
+TEST_F(InfoVerb, AssetsThatQueriesRefuseAreFlawed) {
+  const auto build = [&](std::vector<std::string> extra) {
+    extra.insert(extra.begin(), {"build", "box.obj", "-o", "part.isotact", "--resolution", "16",
+                                 "--field", "none"});
+    const ProgramRun r = run(extra);
+    EXPECT_EQ(r.exit_code, 0);
+    return r.err;
+  };
+  for (const bool points : {true, false}) {
+    const std::string err = points ? build({"--points", "100"}) : build({"--points", "none"});
+    EXPECT_NE(err.find("collide needs"), std::string::npos) << err;
+    const Json facts = info({"part.isotact"});
+    EXPECT_EQ(facts["verdict"], "flawed");
+    EXPECT_NE(facts["warnings"].dump().find("collide needs"), std::string::npos);
+  }
+}
+
 TEST_F(InfoVerb, TextEndsWithOneTableAndAVerdict) {
   const std::string head = "file         kind   size         watertight  flaws  verdict\n";
   const std::string one = run({"info", "box.obj"}).out;

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "isotact/asset/build_asset.h"
 #include "isotact/base/error.h"
 
 #include "input/asset_input.h"
@@ -89,9 +90,11 @@ void add_voxmap(Json& j, const Asset& asset) {
   v["outer_voxels"] = h.outer_voxels;
 }
 
-// What was passed over in the file, then what build had to say about the mesh.
+// What was passed over in the file, what queries need and do not find there, then what build had to
+// say about the mesh.
 Json list_warnings(const Asset& asset, const Json& sign) {
   Json warnings = asset.notes;
+  for (const std::string& gap : describe_gaps(asset)) warnings.push_back(gap);
   if (sign.is_object() && sign.contains("warnings") && sign["warnings"].is_array())
     for (const Json& warning : sign["warnings"])
       if (warning.is_string()) warnings.push_back(warning);

@@ -26,6 +26,7 @@ namespace {
 }  // namespace
 
 BrickField make_bricks(const ShapeParts&, const ShapeSettings&) { refuse(); }
+FieldResult build_from_mesh(const Shape&, const ShapeSettings&) { refuse(); }
 PointSphereTree make_points(const Shape&, const ShapeSettings&) { refuse(); }
 bool can_be_exact(const Shape&) { return false; }
 void prepare_sides(const Shape&) { refuse(); }

@@ -319,8 +319,23 @@ AssetResult build_asset(const TriangleMesh& mesh, const AssetSettings& settings)
   if (settings.field.shell_offset > 0 && report.sign.method != SignMethod::kUnsigned)
     result.warnings.push_back(fmt::format("the shell offset has no effect: the sign is found by {}",
                                           name(report.sign.method)));
+  for (std::string& gap : describe_gaps(result.asset)) result.warnings.push_back(std::move(gap));
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
+}
+
+std::vector<std::string> describe_gaps(const Asset& asset) {
+  // A shape makes everything else from any of these.
+  if (has_field(asset) || asset.mesh || asset.voxmap ||
+      find_raw(asset, SectionKind::kVoxmap) != nullptr)
+    return {};
+  if (find_point_sphere_tree(asset, Check::kHeader))
+    return {
+        "has points alone: collide needs a field of one of both bodies, and all other methods need "
+        "one of this body; build it again with a field"};
+  return {
+      "has neither a field, a mesh, a voxelmap nor points: collide needs one of them; build it "
+      "again with a field"};
 }
 
 void save_asset(const std::filesystem::path& path, const Asset& asset) { write_asset(path, asset); }

@@ -74,10 +74,14 @@ struct AssetSettings {
 struct AssetResult {
   Asset asset{};
   AssetReport report{};
-  std::vector<std::string> warnings{};  // in words: the report's and those of points and cache
+  std::vector<std::string> warnings{};  // in words: the report's, those of points and cache, gaps
   bool from_cache = false;
   double seconds = 0;
 };
+
+// Describes in words what queries need and the asset does not have: a field, or anything at all.
+// Empty for assets that all queries take.
+std::vector<std::string> describe_gaps(const Asset& asset);
 
 // Throws Error for settings that contradict each other, and as build_field, build_voxmap and the
 // makers of points do; Cancelled when the monitor says so. The asset has the same bytes for any

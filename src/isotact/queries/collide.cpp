@@ -38,6 +38,11 @@ void check(const CollideRequest& request) {
   if (request.only_fewer_points || request.patches != 1 || request.level >= 0 ||
       request.max_nodes > 0 || request.max_microseconds > 0)
     throw Error("levels, budgets and patches are for Method::kPoints");
+  if (request.want_distance)
+    throw Error(
+        "want_distance is for Method::kPoints: set it as the request's method, or call distance");
+  if (request.want_force)
+    throw Error("want_force is for Method::kPoints: set it as the request's method");
   if (method == Method::kSwept) return;
   if (request.roles != Roles::kBoth) throw Error("roles are for Method::kPoints and kSwept");
   if (method == Method::kDepthMap && request.margin != 0)

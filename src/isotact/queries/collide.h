@@ -25,8 +25,7 @@ namespace ISOTACT_PUBLIC isotact {
 
 class Shape;
 
-// If a comment names a method, other methods refuse any value but the default, and do not compute
-// anything that is wanted.
+// If a comment names a method, other methods throw Error for any value but the default.
 struct CollideRequest {
   // Whether the triangles decide if bodies touch; contacts and forces are the method's all the
   // same. kBest: they do if both shapes can be exact (distance.h), with kAutomatic, both roles, a
@@ -48,17 +47,18 @@ struct CollideRequest {
   int level = -1;
   std::uint64_t max_nodes = 0;
   double max_microseconds = 0;
-  // kPoints: the distance of bodies that are apart. Outside of a field's box it is a lower bound
-  // (field.h); distance() is better there, and takes longer.
+  // kPoints: finds the distance of bodies that are apart. Outside of a field's box it is a lower
+  // bound (field.h); distance() is better there, and takes longer.
   bool want_distance = false;
-  bool want_force = false;     // kPoints; see CollideResult::has_force
-  ShellForceSettings force{};  // its centre is ignored: torques are about A's origin
+  bool want_force = false;  // kPoints; see CollideResult::has_force
+  // For want_force. Its centre is ignored: torques are about A's origin.
+  ShellForceSettings force{};
 };
 
 enum class CollideStatus : std::uint8_t {
   kFree,
-  kContact,
-  kGaveUp,  // Stopped by a level or a budget before any contact was found; there may be one.
+  kContact,  // With one contact at least.
+  kGaveUp,   // Stopped by a level or a budget before any contact was found; there may be one.
 };
 
 struct CollideResult {

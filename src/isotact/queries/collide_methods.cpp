@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "isotact/base/error.h"
 #include "isotact/field/extract/isosurface.h"
@@ -108,15 +109,90 @@ Contact exchange_bodies(const Contact& c) {
   return other;
 }
 
+// What is drawn: the object into its map, the other as the environment.
+struct DepthPair {
+  const Shape& object;
+  const Pose& world_from_object;
+  const Shape& other;
+  const Pose& world_from_other;
+};
+
+// Half-spaces show all of their surface along their normal, and none across it. Directions are
+// rounded to about a degree, so that a body that barely turns keeps its map.
+std::optional<Vec3> find_direction(const DepthPair& pair) {
+  if (pair.other.is_bounded()) return {};
+  const auto* plane = std::get_if<PlaneField>(&pair.other.solid()->primitive());
+  if (plane == nullptr) return {};
+  const Vec3 n = rotate(conjugate(pair.world_from_object.rotation),
+                        rotate(pair.world_from_other.rotation, plane->normal));
+  constexpr double kSteps = 64;
+  const double most = std::max({std::abs(n.x), std::abs(n.y), std::abs(n.z)});
+  const auto rounded = [&](double x) { return std::round(x / most * kSteps) + 0.0; };
+  return Vec3{rounded(n.x), rounded(n.y), rounded(n.z)};
+}
+
+// No surface of the other body shows in the object, so that pictures have no contacts: the object
+// lies within it. The deepest position of the object in the other's field counts, in each of 8 x 8
+// parts of the picture.
+void add_inner_contacts(const DepthPair& pair, const DepthMap& map, const Vec3& known,
+                        Body sampled_by, CollideResult& result) {
+  constexpr std::int32_t kTiles = 8, kSamples = 8;  // per side of the picture; of a tile
+  const Pose other_from_world = inverse(pair.world_from_other);
+  const Pose other_from_view =
+      other_from_world * pair.world_from_object * map.view.object_from_view;
+  const AnyField& field = pair.other.any_field();
+  struct Deepest {
+    double value = 0;
+    Vec3 at{};
+  };
+  const auto add = [&](const Deepest& deepest) {
+    Vec3 out = normalized(field.sample(deepest.at).gradient);
+    if (length_sq(out) == 0) out = {0, 1, 0};
+    result.contacts.push_back(
+        make_contact({sampled_by, 0, deepest.at, out, deepest.value}, pair.world_from_other));
+  };
+  Deepest tiles[kTiles][kTiles];
+  const std::size_t stride = static_cast<std::size_t>(map.width) * std::size_t(map.height);
+  for (std::int32_t i = 0; i < kTiles * kSamples; ++i)
+    for (std::int32_t j = 0; j < kTiles * kSamples; ++j) {
+      const std::int32_t row = (2 * i + 1) * map.height / (2 * kTiles * kSamples);
+      const std::int32_t column = (2 * j + 1) * map.width / (2 * kTiles * kSamples);
+      const std::size_t pixel =
+          static_cast<std::size_t>(row) * std::size_t(map.width) + static_cast<std::size_t>(column);
+      bool touches = false;
+      for (int layer = 0; layer < map.layers; ++layer) {
+        const DepthMap::Interval& part = map.intervals[std::size_t(layer) * stride + pixel];
+        if (part.near > part.far) break;
+        for (const float z : {part.near, part.far}) {
+          const Vec3 at = transform_point(
+              other_from_view, {((2 * column + 1) / double(map.width) - 1) * map.view.half_size.x,
+                                ((2 * row + 1) / double(map.height) - 1) * map.view.half_size.y,
+                                double(z) - map.view.half_size.z});
+          const double value = field.value(at);
+          touches = touches || value < 0;
+          Deepest& deepest = tiles[i / kSamples][j / kSamples];
+          if (value < deepest.value) deepest = {value, at};
+        }
+      }
+      result.touching_points += touches ? 1 : 0;
+    }
+  for (const auto& row : tiles)
+    for (const Deepest& deepest : row)
+      if (deepest.value < 0) add(deepest);
+  if (!result.contacts.empty()) return;
+  // Parts too thin for these samples, or less deep than the field's error.
+  const Vec3 at = transform_point(other_from_world, known);
+  add({std::min(field.value(at), 0.0), at});
+}
+
 }  // namespace
 
 void collide_by_depth(const CollidePair& pair, const CollideRequest& request,
                       CollideScratch::State& state) {
   const bool swapped = !pair.a.is_bounded();
-  const Shape &object = swapped ? pair.b : pair.a, &other = swapped ? pair.a : pair.b;
-  const Pose& world_from_object = swapped ? pair.world_from_b : pair.world_from_a;
-  const Pose& world_from_other = swapped ? pair.world_from_a : pair.world_from_b;
-  const DepthMap& map = depth_map(object);
+  const DepthPair seen = swapped ? DepthPair{pair.b, pair.world_from_b, pair.a, pair.world_from_a}
+                                 : DepthPair{pair.a, pair.world_from_a, pair.b, pair.world_from_b};
+  const auto& [object, world_from_object, other, world_from_other] = seen;
   CutShape part;
   DepthElement environment;
   if (other.is_bounded()) {
@@ -128,21 +204,37 @@ void collide_by_depth(const CollidePair& pair, const CollideRequest& request,
     environment = make_depth_element(part.mesh, world_from_other, 0, true);
   }
   const DepthSettings settings{.max_contacts = kMostDepthContacts};
-  DepthReport report;
-  if (!environment.indices.empty())
-    report = detect_by_depth(map, world_from_object, {&environment, 1}, settings);
+  const auto detect = [&](const DepthMap& map) {
+    return environment.indices.empty()
+               ? DepthReport{}
+               : detect_by_depth(map, world_from_object, {&environment, 1}, settings);
+  };
+  const std::optional<Vec3> direction = find_direction(seen);
+  const auto directed = direction ? depth_map(object, *direction) : nullptr;
+  const DepthMap& map = directed ? *directed : depth_map(object);
+  DepthReport report = detect(map);
   CollideResult& result = state.result;
-  result.touching_points = report.pixels;
   result.blind_depth = compute_depth_miss(map.view, settings) + part.error;
+  // Flat surfaces that this view sees edge-on hide from it. They show along one axis at least.
+  const bool colliding = report.colliding;
+  const Vec3 known = report.deepest;
+  if (!direction)
+    for (std::size_t axis = 0; axis < 3 && colliding && report.contacts.empty(); ++axis) {
+      Vec3 along{};
+      along[axis] = 1;
+      report = detect(*depth_map(object, along));
+    }
+  result.touching_points = report.pixels;
   for (const Contact& c : report.contacts)
     result.contacts.push_back(swapped ? exchange_bodies(c) : c);
+  if (colliding && report.contacts.empty())
+    add_inner_contacts(seen, map, known, swapped ? Body::kB : Body::kA, result);
   finish_patch(request, result);
-  // If the object lies within the other body, no surface shows that could make contacts.
-  if (report.colliding) result.status = CollideStatus::kContact;
 }
 
 void prepare_depth(const Shape& shape) {
   if (shape.is_bounded()) depth_map(shape);
+  shape.any_field();
 }
 
 // ---- swept points (XB14)

@@ -14,7 +14,10 @@
 namespace isotact {
 namespace {
 
-bool has_field(const ShapeParts& p) { return p.field || p.dense || p.first_order || p.voxmap; }
+// All other parts can be made from any of these.
+bool has_body(const ShapeParts& p) {
+  return p.solid || detail::has_field(p) || detail::has_mesh(p);
+}
 
 void check(const ShapeSettings& settings) {
   const auto need = [](double value, const char* name) {
@@ -26,8 +29,8 @@ void check(const ShapeSettings& settings) {
 }
 
 void check(const ShapeParts& parts, const ShapeSettings& settings) {
-  if (!has_field(parts) && !parts.tree && !parts.solid)
-    throw Error("a shape needs a field, a pointshell, or both");
+  if (!has_body(parts) && !parts.tree)
+    throw Error("a shape needs a formula, a field, a mesh or a pointshell");
   if (parts.solid && is_empty(parts.solid->body()))
     throw Error("the solid has no inside: nothing can touch it");
   check(settings);
@@ -101,8 +104,8 @@ Shape Shape::from_asset(const Asset& asset, const ShapeSettings& settings) {
                    .mass = asset.mass};
   if (auto index = find_segment_index(asset))
     parts.segment_index = std::make_shared<const SegmentIndex>(std::move(*index));
-  if (!has_field(parts)) parts.voxmap = find_voxmap(asset, settings.field.threads);
-  if (!has_field(parts) && !parts.tree)
+  if (!detail::has_field(parts)) parts.voxmap = find_voxmap(asset, settings.field.threads);
+  if (!has_body(parts) && !parts.tree)
     throw Error({.file = asset.file_name},
                 "has neither a field, a voxelmap nor a pointshell: build it again with a field");
   return from_parts(std::move(parts), settings);
@@ -110,7 +113,7 @@ Shape Shape::from_asset(const Asset& asset, const ShapeSettings& settings) {
 
 const ShapeParts& Shape::parts() const { return data_->parts; }
 
-bool Shape::can_have_field() const { return solid() || has_field(parts()); }
+bool Shape::can_have_field() const { return has_body(parts()); }
 bool Shape::can_have_points() const { return tree() || (can_have_field() && is_bounded()); }
 
 }  // namespace isotact

@@ -71,9 +71,11 @@ class Shape {
   // range. Combinations that are empty for other reasons are found when points are first needed.
   static Shape from_analytic(const AnalyticSolid& solid, const ShapeSettings& settings = {});
   // Uses the sections that the asset has, and shares its memory. Exact queries use its mesh. The
-  // settings apply to parts that
-  // are made later. Throws Error for an asset with neither a field, a voxelmap nor a pointshell.
+  // settings apply to parts that are made later. Throws Error for an asset with neither a field, a
+  // mesh, a voxelmap nor a pointshell (describe_gaps in asset/build_asset.h).
   static Shape from_asset(const Asset& asset, const ShapeSettings& settings = {});
+  // From a mesh alone, field and points are made on first use, as from_mesh makes them; their
+  // warnings are not kept. Throws Error for parts that are no body.
   static Shape from_parts(ShapeParts parts, const ShapeSettings& settings = {});
   static Shape from_parts(std::optional<BrickField> field, std::optional<PointSphereTree> tree,
                           std::optional<Voxmap> voxmap = {});

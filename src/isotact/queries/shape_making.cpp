@@ -8,8 +8,10 @@
 #include "isotact/base/trig.h"
 #include "isotact/field/build/bake.h"
 #include "isotact/field/extract/isosurface.h"
+#include "isotact/field/surface/surface.h"
 #include "isotact/field/voxmap/voxmap_grid.h"
 #include "isotact/geometry/primitives/primitives.h"
+#include "isotact/queries/detail/shape_data.h"
 #include "isotact/queries/swept/detail/nearest_point.h"
 
 namespace isotact::detail {
@@ -289,6 +291,10 @@ BrickField make_bricks(const ShapeParts& parts, const ShapeSettings& settings) {
   return bake(*parts.voxmap, f.threads);
 }
 
+FieldResult build_from_mesh(const Shape& shape, const ShapeSettings& settings) {
+  return build_field(shape.surface(), settings.field);
+}
+
 TriangleMesh make_surface(const Shape& shape, const ShapeSettings& settings) {
   const Threads threads = settings.field.threads;
   if (shape.parts().flat_mesh) return shape.parts().flat_mesh->mesh();
@@ -300,6 +306,18 @@ TriangleMesh make_surface(const Shape& shape, const ShapeSettings& settings) {
 PointSphereTree make_points(const Shape& shape, const ShapeSettings& settings) {
   if (shape.solid()) return sample_solid(*shape.solid(), settings);
   const BrickField& field = shape.brick_field();
+  // Without what was left out as broken, as from_mesh has it.
+  if (const FieldResult* built = ShapeAccess::data(shape).built.find())
+    return sample_mesh(built->surface->mesh, field.voxel_size(), settings, {});
+  // Points of a shell lie on the shell, not on the triangles in it.
+  if (has_mesh(shape.parts()) && field.header().shell_offset == 0) {
+    const FieldSettings& f = settings.field;
+    const Surface surface = prepare_surface(shape.surface(), {.sign = f.sign,
+                                                              .nested = f.nested,
+                                                              .voxel_size = field.voxel_size(),
+                                                              .threads = f.threads});
+    return sample_mesh(surface.mesh, field.voxel_size(), settings, {});
+  }
   const TriangleMesh mesh = extract_surface(field, {.threads = settings.field.threads});
   if (mesh.triangles.empty()) throw Error("the field has no surface: nothing can touch its body");
   return sample_mesh(mesh, field.voxel_size(), settings, {});

@@ -32,6 +32,8 @@ const BrickField& Shape::brick_field() const {
   if (p.field) return *p.field;
   if (!can_have_field()) refuse_points_only();
   if (!is_bounded()) refuse_endless("grid");
+  if (!solid() && !detail::has_field(p))
+    return data_->built.get([&] { return detail::build_from_mesh(*this, data_->settings); }).field;
   return data_->bricks.get([&] { return detail::make_bricks(p, data_->settings); });
 }
 

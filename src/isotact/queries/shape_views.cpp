@@ -31,6 +31,12 @@ std::vector<IdfShape> intersection_shapes(std::span<const Shape> shapes) {
   return views;
 }
 
+void intersect_fields(std::span<const Shape> shapes, std::span<const IdfBody> bodies,
+                      std::span<const IdfPair> pairs, const IdfSettings& settings,
+                      IdfResult& result, IdfScratch& scratch) {
+  intersect_fields(intersection_shapes(shapes), bodies, pairs, settings, result, scratch);
+}
+
 namespace {
 
 const detail::DepthSurface& depth_surface(const Shape& shape) {
@@ -47,6 +53,12 @@ const detail::DepthSurface& depth_surface(const Shape& shape) {
   });
 }
 
+DepthMap draw_along(const Shape& shape, const Vec3& direction) {
+  const DepthElement object[] = {depth_element(shape, {}, 0)};
+  const DepthView view = make_depth_view(to_double(bounds(shape.surface())), direction);
+  return draw_depth_map(object, view, {.threads = ShapeAccess::data(shape).settings.field.threads});
+}
+
 }  // namespace
 
 DepthElement depth_element(const Shape& shape, const Pose& world_from_shape, std::uint32_t id) {
@@ -57,13 +69,16 @@ DepthElement depth_element(const Shape& shape, const Pose& world_from_shape, std
 const DepthMap& depth_map(const Shape& shape) {
   return ShapeAccess::data(shape).depth_map.get([&] {
     const Threads threads = ShapeAccess::data(shape).settings.field.threads;
-    const DepthElement object[] = {depth_element(shape, {}, 0)};
     const DepthCompliance seen =
         choose_depth_directions(shape.surface(), {.max_directions = 1, .threads = threads});
-    const DepthView view =
-        make_depth_view(to_double(bounds(shape.surface())), seen.directions.at(0).direction);
-    return draw_depth_map(object, view, {.threads = threads});
+    return draw_along(shape, seen.directions.at(0).direction);
   });
+}
+
+std::shared_ptr<const DepthMap> depth_map(const Shape& shape, const Vec3& direction) {
+  if (!is_finite(direction)) throw Error("the direction of a depth map is not finite");
+  return ShapeAccess::data(shape).directed_maps.get(
+      direction, [&] { return std::make_shared<const DepthMap>(draw_along(shape, direction)); });
 }
 
 }  // namespace isotact

@@ -2,12 +2,13 @@
 // (FAB), on the CPU and on the GPU. Views are made on first use, once, and kept by the shape; what
 // they refer to lives as long as the shape or a copy of it.
 //
-//   const Shape bodies[] = {gear, ground};
-//   const std::vector<IdfShape> shapes = intersection_shapes(bodies);
+//   const Shape shapes[] = {gear, ground};
+//   intersect_fields(shapes, bodies, pairs, {}, result, scratch);
 //   const DepthElement environment[] = {depth_element(tunnel, world_from_tunnel, 0)};
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -24,6 +25,11 @@ namespace ISOTACT_PUBLIC isotact {
 const IdfShape& intersection_shape(const Shape& shape);
 // The views of all shapes, in their order: for intersect_fields and GpuIntersectionQuery.
 std::vector<IdfShape> intersection_shapes(std::span<const Shape> shapes);
+// intersect_fields of intersection_field.h with these views. Throws Error as they do. (They are
+// collected in each call; callers with many shapes keep intersection_shapes.)
+void intersect_fields(std::span<const Shape> shapes, std::span<const IdfBody> bodies,
+                      std::span<const IdfPair> pairs, const IdfSettings& settings,
+                      IdfResult& result, IdfScratch& scratch);
 
 // The shape's surface as a part of an environment. Throws Error for shapes without end, for a
 // pointshell alone, and for a mesh with triangles that are not finite.
@@ -32,5 +38,8 @@ DepthElement depth_element(const Shape& shape, const Pose& world_from_shape, std
 // The shape as the object of depth maps: seen along the direction that shows most of its surface.
 // Throws Error as depth_element does. Cost: some hundred milliseconds on first use.
 const DepthMap& depth_map(const Shape& shape);
+// The same, seen along a direction in the shape's frame. The shape keeps the last four. Throws
+// Error for a direction that is zero or not finite. Cost: some milliseconds on first use.
+std::shared_ptr<const DepthMap> depth_map(const Shape& shape, const Vec3& direction);
 
 }  // namespace isotact

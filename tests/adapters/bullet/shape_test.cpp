@@ -196,6 +196,41 @@ TEST(BulletShape, PointsFieldsAndVoxmapsMeetEachOther) {
   EXPECT_GT(voxmap->body().surface().mesh->triangles.size(), 100U);
 }
 
+// Fields alone fell through each other with a message, and through faces without.
+TEST(BulletShape, FieldsAloneGetPointsWhenTheyMeet) {
+  std::vector<std::string> said;
+  forget_bullet_errors();
+  set_bullet_error_handler([&](const std::string& message) { said.push_back(message); });
+  const auto field = cook_bullet_shape(Shape::from_parts({.field = ball_shape().body().field}));
+  const auto other = cook_bullet_shape(Shape::from_parts({.field = ball_shape().body().field}));
+  EXPECT_FALSE(field->body().tree);
+  btStaticPlaneShape plane({0, 1, 0}, 0);
+  btBoxShape box({5, 1, 5});
+  btTriangleMesh triangles;
+  triangles.addTriangle({-20, 0, -20}, {0, 0, 20}, {20, 0, -20});
+  btBvhTriangleMeshShape floor(&triangles, true);
+  struct Below {
+    btCollisionShape* shape;
+    double top;
+  };
+  for (const Below& below :
+       {Below{other.get(), kBallRadius}, {&plane, 0}, {&box, 1}, {&floor, 0}}) {
+    SCOPED_TRACE(below.shape->getName());
+    for (const bool exchanged : {false, true}) {
+      BulletWorld bullet;
+      const Vec3 start{0, below.top + kBallRadius + 0.02, 0};
+      if (exchanged) bullet.add(*below.shape, 0);
+      btRigidBody& ball = bullet.add(*field, 1, start);
+      if (!exchanged) bullet.add(*below.shape, 0);
+      bullet.step(15);  // A ball does not stay on a ball for long.
+      EXPECT_GT(bullet.contact_count(), 0);
+      EXPECT_NEAR(place(ball).y, below.top + kBallRadius, 5e-3);
+    }
+  }
+  EXPECT_TRUE(said.empty()) << said[0];
+  set_bullet_error_handler({});
+}
+
 // Exact shapes without baking beforehand: points and cells are made when they are cooked.
 TEST(BulletShape, AnalyticShapesRestOnBulletsPlane) {
   const auto cup =

@@ -125,6 +125,58 @@ TEST(World, BodiesOfFieldsAloneTouch) {
   EXPECT_NEAR(world.body(id).state.center.y, 0.2, 3e-3);
 }
 
+// Two pointshells, or two shapes without end, fell through each other without a word.
+TEST(World, RefusesPairsThatCannotTouch) {
+  const auto message_of = [](World& world) -> std::string {
+    try {
+      world.step();
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return {};
+  };
+  const Shape points = Shape::from_parts(std::nullopt, ball().shape.tree());
+  const BodySettings below{.name = "below", .kind = BodyKind::kStatic, .shape = points};
+  BodySettings above{.name = "above", .shape = points, .mass = ball().mass};
+  above.pose.translation = {0, 0.3, 0};
+  {
+    World world({.step = 2e-3});
+    world.add_body(below);
+    world.step();  // Static bodies alone need not touch.
+    world.add_body(above);
+    for (int i = 0; i < 2; ++i) {
+      const std::string message = message_of(world);
+      EXPECT_NE(message.find("'below' and 'above'"), std::string::npos) << message;
+      EXPECT_NE(message.find("Shape::from_mesh"), std::string::npos) << message;
+    }
+    EXPECT_EQ(world.report().number, 1U);
+    EXPECT_EQ(world.body(1).state.center.y, 0.3);
+    world.ignore_pair(0, 1);
+    EXPECT_EQ(message_of(world), "");
+  }
+  {
+    World world({.step = 2e-3});
+    world.add_body(make_ground());
+    BodySettings endless = above;
+    endless.shape = ground({0, -1, 0});
+    world.add_body(endless);
+    EXPECT_NE(message_of(world).find("Intersection{solid"), std::string::npos);
+  }
+  {
+    World world({.step = 2e-3, .contact = ContactRule::kOff});
+    world.add_body(below);
+    world.add_body(above);
+    EXPECT_EQ(message_of(world), "");
+  }
+  // One field in each pair is enough.
+  World world({.step = 2e-3});
+  world.add_body(make_ground());
+  world.add_body(above);
+  BodySettings whole = standing(ball(), {.translation = {0.5, 0.2, 0}});
+  world.add_body(whole);
+  EXPECT_EQ(message_of(world), "");
+}
+
 TEST(World, DefaultsAreStable) {
   for (const double step : {4e-3, 1e-3, 2e-4}) {
     if (kSlowBuild && step < 4e-3) break;

@@ -446,6 +446,29 @@ TEST(SoftContact, WhatADeformerMovesPushesOthers) {
   EXPECT_EQ(soft.hash(), hash);
 }
 
+// Soft bodies fell through pointshells without a word.
+TEST(SoftContact, RefusesRigidBodiesWithoutField) {
+  const Shape ball = Shape::from_analytic(SphereField{.radius = 0.1});
+  World rigid({.step = 2e-3});
+  rigid.add_body({.name = "dust",
+                  .kind = BodyKind::kStatic,
+                  .shape = Shape::from_parts(std::nullopt, ball.points())});
+  SoftWorld soft({.step = 2e-3});
+  soft.add_body(
+      {.name = "cloth", .mesh = make_sheet(0.4, 4), .mass = 0.1, .material = make_cloth()});
+  const std::uint64_t hash = soft.hash();
+  try {
+    soft.step(&rigid);
+    FAIL();
+  } catch (const Error& error) {
+    const std::string message = error.what();
+    EXPECT_NE(message.find("'dust'"), std::string::npos) << message;
+    EXPECT_NE(message.find("Shape::from_mesh"), std::string::npos) << message;
+  }
+  EXPECT_EQ(soft.hash(), hash);
+  EXPECT_NO_THROW(soft.step());
+}
+
 // A sheet that falls onto the ground and is folded over by a second push stays whole.
 TEST(SoftContact, AClothFoldsWithoutCrossingItself) {
   World rigid({.step = 2e-3});

@@ -235,8 +235,28 @@ TEST_F(GpuIntersectionTest, SeedsKeepContacts) {
   EXPECT_GT(coarse.contacts.size(), 0U);
 }
 
+TEST_F(GpuIntersectionTest, TakesShapes) {
+  const Shape shapes[] = {Shape::from_analytic(TorusField{.radius = 0.3, .tube_radius = 0.1}),
+                          Shape::from_analytic(SphereField{.radius = 0.2})};
+  const IdfBody bodies[] = {{.shape = 0},
+                            {.shape = 1, .world_from_body = {.translation = {0.3, 0.1, 0}}}};
+  const IdfPair pairs[] = {{0, 1}};
+  const auto ask = [&](GpuIntersectionQuery query) {
+    IdfScratch scratch;
+    IdfResult result;
+    query.run(bodies, pairs, {.max_contacts = 4}, result, scratch);
+    return result;
+  };
+  const IdfResult of_shapes = ask({gpu(), shapes});
+  const IdfResult of_views = ask({gpu(), intersection_shapes(shapes)});
+  ASSERT_FALSE(of_shapes.contacts.empty());
+  ASSERT_EQ(of_shapes.contacts.size(), of_views.contacts.size());
+  for (std::size_t i = 0; i < of_shapes.contacts.size(); ++i)
+    EXPECT_EQ(of_shapes.contacts[i].position, of_views.contacts[i].position);
+}
+
 TEST_F(GpuIntersectionTest, NothingIsNoMistake) {
-  GpuIntersectionQuery none(gpu(), {});
+  GpuIntersectionQuery none(gpu(), std::span<const IdfShape>());
   IdfScratch scratch;
   IdfResult result;
   none.run({}, {}, {}, result, scratch);

@@ -96,6 +96,28 @@ TEST(SceneParse, DataHasAStandIn) {
   EXPECT_EQ(data.stand_in.size, 2);  // as large as what it stands in for
 }
 
+// A block with a hole, and a tip on its corner.
+TEST(SceneParse, FormulasCombine) {
+  const Scene s = parse_scene(scene_with("", "", R"({"field": "union", "parts": [
+      {"field": "difference", "parts": [
+        {"field": "box", "size": [0.4, 0.2, 0.4]},
+        {"field": "cylinder", "radius": 0.1, "height": 1, "position": [0.05, 0, 0]},
+        {"field": "plane", "offset": -0.05}]},
+      {"field": "cone", "radius": 0.05, "height": 0.2, "position": [0.15, 0.1, 0.15],
+       "rotation": {"axis": [0, 0, 1], "degrees": 90}}]})"),
+                              "x");
+  const auto& solid = std::get<AnalyticSolid>(std::get<SceneField>(s.shapes[0].source));
+  EXPECT_TRUE(solid.is_bounded());
+  EXPECT_LT(solid.value({-0.15, 0, 0}), 0);
+  EXPECT_GT(solid.value({0.05, 0, 0}), 0.09);    // the hole
+  EXPECT_GT(solid.value({-0.15, -0.08, 0}), 0);  // cut off by the plane
+  EXPECT_LT(solid.value({0.07, 0.1, 0.15}), 0);  // the cone's apex points along -x
+  EXPECT_GT(solid.value({0.07, 0.13, 0.15}), 0);
+  const Scene cone =
+      parse_scene(scene_with("", "", R"({"field": "cone", "radius": 0.1, "height": 0.3})"), "x");
+  EXPECT_EQ(std::get<ConeField>(std::get<SceneField>(cone.shapes[0].source)).height, 0.3);
+}
+
 struct Wrong {
   std::string text, message;  // a part of it
 };
@@ -165,6 +187,19 @@ TEST(SceneParse, EveryErrorNamesItsPlace) {
       {scene_with("", "", R"({"field": "plane"})"), "bodies[1].shape: a plane has no end"},
       {scene_with("", "", R"({"field": "torus", "radius": 1, "tube_radius": 2})"),
        "bodies[1].shape: "},
+      {scene_with("", "", R"({"field": "union", "parts": [{"field": "sphere", "radius": 1}]})"),
+       "bodies[1].shape.parts: expected two formulas"},
+      {scene_with("", "", R"({"field": "union", "parts": [{"field": "plane"},
+        {"field": "sphere", "radius": 1}]})"),
+       "bodies[1].shape: has no end, and only a plane or a terrain may: intersect it with a box"},
+      {scene_with("", "", R"({"field": "intersection", "parts": [{"field": "sphere", "radius": 1},
+        {"field": "sphere", "radius": 1, "position": [3, 0, 0]}]})"),
+       "bodies[1].shape: is empty"},
+      {scene_with("", "", R"({"field": "union", "parts": [{"field": "sphere", "radius": 1},
+        {"field": "sphere", "radius": 1, "place": [3, 0, 0]}]})"),
+       "bodies[1].shape.parts[1].place: is not known here"},
+      {scene_with("", "", R"({"field": "sphere", "radius": 1, "position": [3, 0, 0]})"),
+       "bodies[1].shape.position: is not known here"},
       {scene_with("", "", R"({"mesh": "a.obj", "unit": "ft"})"), "shape.unit"},
       {scene_with("", "", R"("cube")"), "bodies[1].shape: there is no shape"},
       {scene_with("", "", "7"), "bodies[1].shape: expected a shape's name or an object, found 7"},

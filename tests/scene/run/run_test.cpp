@@ -117,6 +117,27 @@ TEST(SceneRun, BallsRestOnTerrain) {
   EXPECT_LT(terrain.value(at), 0.12);
 }
 
+// A plate with a hole, which a thin rod falls through and a ball does not; and a cone on the plate.
+TEST(SceneRun, BodiesMeetCombinedFormulas) {
+  const Scene scene = parse_scene(R"({"isotact_scene": 1, "world": {"step": 0.002},
+    "bodies": [
+      {"name": "plate", "kind": "static", "shape": {"field": "difference", "parts": [
+        {"field": "box", "size": [1, 0.1, 1]},
+        {"field": "cylinder", "radius": 0.1, "height": 1}]}},
+      {"name": "rod", "position": [0, 0.2, 0],
+       "shape": {"field": "capsule", "radius": 0.05, "length": 0.1}},
+      {"name": "ball", "position": [0.3, 0.16, 0.3], "shape": {"field": "sphere", "radius": 0.1}},
+      {"name": "cone", "position": [-0.3, 0.16, 0],
+       "shape": {"field": "cone", "radius": 0.1, "height": 0.2}}]})",
+                                  "x");
+  SceneRun run(scene);
+  ASSERT_TRUE(run.go(250));
+  EXPECT_LT(run.world().body(1).state.center.y, -0.3);
+  EXPECT_NEAR(run.world().body(2).state.center.y, 0.15, 5e-3);
+  EXPECT_NEAR(run.world().body(3).state.center.y, 0.1, 5e-3);  // a quarter of its height up
+  for (const std::size_t k : {0U, 3U}) EXPECT_GT(run.replay().meshes[k].triangles.size(), 40U);
+}
+
 TEST(SceneRun, ForcesPush) {
   const Scene scene = parse_scene(R"({"isotact_scene": 1,
     "world": {"step": 0.01, "gravity": [0, 0, 0]},

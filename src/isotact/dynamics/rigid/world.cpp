@@ -142,7 +142,6 @@ BodyId World::add_body(const BodySettings& settings) {
 
 void World::State::make_points() {
   if (complete_bodies == bodies.size() || settings.contact == ContactRule::kOff) return;
-  complete_bodies = bodies.size();
   const auto can_be_made = [](const WorldBody& b) {
     return b.is_dynamic() && !b.has_points() && b.has_field() &&
            b.settings.shape->can_have_points();
@@ -155,6 +154,40 @@ void World::State::make_points() {
     if (body.settings.shape->solid() || meets_another)
       set_points(body, body.settings.shape->points());
   }
+  check_roles();
+  complete_bodies = bodies.size();
+}
+
+// A pair without a role has two bodies without a field, or two without points: most worlds have one
+// such body at most.
+void World::State::check_roles() const {
+  std::vector<BodyId> without_field, without_points;
+  for (BodyId id = 0; id < bodies.size(); ++id) {
+    const WorldBody& b = bodies[id];
+    if (!b.settings.shape) continue;
+    if (!b.has_field()) without_field.push_back(id);
+    if (!b.has_points() && b.has_field()) without_points.push_back(id);
+  }
+  const auto find_pair = [&](std::span<const BodyId> some) -> std::optional<BodyPair> {
+    for (std::size_t i = 0; i < some.size(); ++i)
+      for (std::size_t j = i + 1; j < some.size(); ++j)
+        if ((bodies[some[i]].is_dynamic() || bodies[some[j]].is_dynamic()) &&
+            !std::binary_search(ignored.begin(), ignored.end(), BodyPair{some[i], some[j]}))
+          return BodyPair{some[i], some[j]};
+    return {};
+  };
+  if (const auto pair = find_pair(without_field))
+    throw Error(
+        fmt::format("bodies '{}' and '{}' cannot touch: both are pointshells, and one needs a "
+                    "field; make it by "
+                    "Shape::from_mesh, Shape::from_field or from an asset with a field, or call "
+                    "World::ignore_pair",
+                    bodies[pair->a].settings.name, bodies[pair->b].settings.name));
+  if (const auto pair = find_pair(without_points))
+    throw Error(fmt::format(
+        "bodies '{}' and '{}' cannot touch: both are without end, and one needs points; cut it, as "
+        "in Shape::from_analytic(Intersection{{solid, BoxField{{}}}}), or call World::ignore_pair",
+        bodies[pair->a].settings.name, bodies[pair->b].settings.name));
 }
 
 const WorldSettings& World::settings() const { return state_->settings; }

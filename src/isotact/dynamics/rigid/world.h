@@ -72,7 +72,9 @@ struct BodySettings {
   BodyKind kind = BodyKind::kDynamic;
   // Two bodies touch if one has points and the other a field. A body has the points that its shape
   // was made with; the first step makes them for analytic bodies that are dynamic, and for dynamic
-  // bodies that could not touch another body otherwise. None: the body touches nothing.
+  // bodies that could not touch another body otherwise. The step throws Error for a pair with a
+  // dynamic body that cannot touch (two pointshells, two shapes without end), unless ignore_pair
+  // names it. None: the body touches nothing.
   std::optional<Shape> shape{};
   BodyMass mass{};
   Pose pose{};  // world_from_body
@@ -208,8 +210,9 @@ class World {
   void set_motor(std::size_t joint, const Motor& motor);
   double joint_position(std::size_t joint) const;  // Hinge: radians; slider: metres.
 
-  // Does not throw. Call find_trouble to learn whether the run is still valid. A step ends early if
-  // a body's state has a flaw (find_flaw).
+  // Call find_trouble to learn whether the run is still valid. A step ends early if a body's state
+  // has a flaw (find_flaw). Throws Error only if bodies cannot get what they need to touch (see
+  // BodySettings::shape), before anything changes.
   const StepReport& step();
   const StepReport& report() const;               // About the last step.
   std::span<const PairContact> contacts() const;  // The last step's, in the order of pairs.

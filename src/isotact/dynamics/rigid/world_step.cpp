@@ -81,10 +81,10 @@ double mass_of(const WorldBody& b) {
 const StepReport& World::step() {
   State& s = *state_;
   StepReport& report = s.report;
+  s.make_points();  // Before anything changes: it may throw.
   const std::uint64_t number = report.number + 1;
   s.energy_bound = s.bound_energy();
   report = {.number = number, .time = static_cast<double>(number) * s.settings.step};
-  s.make_points();
   if (number == 1) s.note_start();
   s.contacts.clear();
   if (s.find_flawed_body()) return report;

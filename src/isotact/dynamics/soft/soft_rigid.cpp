@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "isotact/base/error.h"
 #include "isotact/dynamics/soft/detail/soft_state.h"
 
 namespace isotact {
@@ -48,6 +51,20 @@ void look_at_moving(RigidSide& r, const World& world, const Pose& last, double s
 }
 
 }  // namespace
+
+void SoftWorld::State::check_rigid(const World& world) const {
+  const bool any_moves =
+      std::any_of(bodies.begin(), bodies.end(), [](const SoftBody& b) { return !b.driven; });
+  if (!any_moves) return;
+  for (BodyId id = 0; id < world.body_count(); ++id) {
+    const BodySettings& s = world.body_settings(id);
+    if (s.shape && !s.shape->can_have_field())
+      throw Error(fmt::format(
+          "soft bodies cannot touch body '{}': a pointshell alone has no field; make its shape by "
+          "Shape::from_mesh, Shape::from_field or from an asset with a field",
+          s.name));
+  }
+}
 
 void SoftWorld::State::look_at_rigid(const World* world) {
   const std::size_t count = world == nullptr ? 0 : world->body_count();

@@ -39,6 +39,7 @@ class Stopwatch {
 const SoftReport& SoftWorld::step(World* rigid) {
   State& s = *state_;
   if (s.trouble) return s.report;
+  if (s.settings.contact && rigid != nullptr) s.check_rigid(*rigid);
   const std::uint64_t number = s.report.number + 1;
   const double time = static_cast<double>(number) * s.settings.step;
   Stopwatch watch;

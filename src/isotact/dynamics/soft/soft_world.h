@@ -156,8 +156,9 @@ class SoftWorld {
   double stable_step(SoftId id) const;  // Seconds: the largest for Verlet near the rest shape.
 
   // Advances by one step. Collides with the bodies of `rigid` and adds loads to them; `rigid` must
-  // make its own step of the same length afterwards. Throws only exceptions of a deformer. Call
-  // find_trouble to learn whether the run is still valid; after trouble nothing moves.
+  // make its own step of the same length afterwards. Throws exceptions of a deformer, and Error
+  // for a rigid body whose shape is a pointshell alone. Call find_trouble to learn whether the run
+  // is still valid; after trouble nothing moves.
   const SoftReport& step(World* rigid = nullptr);
   const SoftReport& report() const;
   std::span<const SoftContact> contacts() const;

@@ -517,6 +517,9 @@ GpuIntersectionQuery::GpuIntersectionQuery(const GpuContext& gpu, std::span<cons
                             gpu.info().max_group_size));
   state_ = std::make_unique<State>(gpu, shapes, gpu_settings);
 }
+GpuIntersectionQuery::GpuIntersectionQuery(const GpuContext& gpu, std::span<const Shape> shapes,
+                                           const GpuIntersectionSettings& options)
+    : GpuIntersectionQuery(gpu, intersection_shapes(shapes), options) {}
 GpuIntersectionQuery::GpuIntersectionQuery(GpuIntersectionQuery&&) noexcept = default;
 GpuIntersectionQuery& GpuIntersectionQuery::operator=(GpuIntersectionQuery&&) noexcept = default;
 GpuIntersectionQuery::~GpuIntersectionQuery() = default;

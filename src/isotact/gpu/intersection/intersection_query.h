@@ -17,6 +17,7 @@
 #include "isotact/export.h"
 #include "isotact/gpu/core/context.h"
 #include "isotact/queries/intersection/intersection_field.h"
+#include "isotact/queries/shape_views.h"
 
 namespace ISOTACT_PUBLIC isotact {
 
@@ -49,6 +50,9 @@ class GpuIntersectionQuery {
   // The context must be current, and outlive this object. Throws Error if the GPU cannot store the
   // shapes (details in the message).
   GpuIntersectionQuery(const GpuContext& gpu, std::span<const IdfShape> shapes,
+                       const GpuIntersectionSettings& gpu_settings = {});
+  // Uploads intersection_shapes(shapes) (queries/shape_views.h). Throws Error as that does, too.
+  GpuIntersectionQuery(const GpuContext& gpu, std::span<const Shape> shapes,
                        const GpuIntersectionSettings& gpu_settings = {});
   GpuIntersectionQuery(GpuIntersectionQuery&&) noexcept;
   GpuIntersectionQuery& operator=(GpuIntersectionQuery&&) noexcept;

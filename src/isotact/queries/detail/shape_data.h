@@ -77,6 +77,7 @@ struct Shape::Data {
   const ShapeParts parts;
   ShapeSettings settings;
   MadeOnce<BrickField> bricks{};
+  MadeOnce<FieldResult> built{};  // of the mesh, if it is all that there is
   MadeOnce<AnyField> any{};
   MadeOnce<PointSphereTree> points{};
   MadeOnce<TriangleMesh> surface{};
@@ -88,6 +89,7 @@ struct Shape::Data {
   MadeOnce<IdfShape> intersection{};
   MadeOnce<detail::DepthSurface> depth_surface{};
   MadeOnce<DepthMap> depth_map{};
+  detail::RecentlyMade<Vec3, DepthMap> directed_maps{};
   MadeOnce<detail::ExactBody> exact{};
   MadeOnce<WindingTree> winding{};
   MadeOnce<bool> closed{};  // of the triangles

@@ -5,9 +5,21 @@
 
 namespace isotact::detail {
 
+// A field of any kind, or a voxelmap.
+inline bool has_field(const ShapeParts& p) {
+  return p.field || p.dense || p.first_order || p.voxmap;
+}
+inline bool has_mesh(const ShapeParts& p) {
+  return p.flat_mesh || (p.mesh && !p.mesh->triangles.empty());
+}
+
 // Baked from the solid, or from the first field or voxelmap among the parts. The solid must have an
 // end.
 BrickField make_bricks(const ShapeParts& parts, const ShapeSettings& settings);
+
+// For shapes with a mesh and no field: the field that from_mesh builds, and the surface that it is
+// of.
+FieldResult build_from_mesh(const Shape& shape, const ShapeSettings& settings);
 
 // For shapes with an end and a field.
 TriangleMesh make_surface(const Shape& shape, const ShapeSettings& settings);

@@ -1,4 +1,4 @@
-#include "isotact/scene/parse/figures.h"
+#include "isotact/scene/parse/detail/figures.h"
 
 #include <algorithm>
 #include <cmath>

@@ -22,6 +22,7 @@
 #include "isotact/dynamics/soft/soft_world.h"
 #include "isotact/export.h"
 #include "isotact/field/models/analytic.h"
+#include "isotact/field/models/analytic_solid.h"
 #include "isotact/field/models/terrain_field.h"
 
 namespace ISOTACT_PUBLIC isotact {
@@ -57,8 +58,9 @@ struct DataFile {
   MadeShape stand_in{};
   bool operator==(const DataFile&) const = default;
 };
+// A formula; an AnalyticSolid is a union, difference or intersection, and has an end.
 using SceneField = std::variant<PlaneField, SphereField, BoxField, CapsuleField, CylinderField,
-                                TorusField, TerrainField>;
+                                TorusField, TerrainField, ConeField, AnalyticSolid>;
 
 struct SceneShape {
   std::string name{};  // Empty for a body's own shape.
@@ -91,7 +93,7 @@ struct SheetShape {
   int cells_x = 32, cells_z = 32;  // Two triangles per cell.
   bool operator==(const SheetShape&) const = default;
 };
-// A body of figures.h, from MDL06's experiments.
+// A body of "figure" (docs/scenes.md), from MDL06's experiments.
 struct FigureShape {
   std::string name{};
   std::optional<double> size{};  // Longest side in metres.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
+#include "isotact/field/models/csg.h"
 #include "isotact/geometry/mesh/units.h"
 #include "isotact/geometry/primitives/primitives.h"
 #include "isotact/scene/parse/detail/scene_reader.h"
@@ -41,10 +42,35 @@ TerrainField read_terrain(const JsonNode& node) {
   return TerrainField(std::move(terrain));
 }
 
-SceneField read_field(const JsonNode& node) {
-  const Names kinds{"plane", "sphere", "box", "capsule", "cylinder", "torus", "terrain"};
+SceneField read_field(const JsonNode& node, const Names& more_keys = {});
+
+// One of the parts of a combination, in its place.
+AnalyticSolid read_part(const JsonNode& node) {
+  if (!node.is_object()) node.fail_expecting("an object with a formula");
+  const SceneField field = read_field(node, {"position", "rotation"});
+  AnalyticSolid solid = std::visit([](const auto& f) { return AnalyticSolid(f); }, field);
+  const Pose pose = read_pose(node);
+  return pose == Pose{} ? solid : AnalyticSolid(place(solid, pose));
+}
+
+// The first part, and then each of the others with what there is so far.
+template <typename Combine>
+AnalyticSolid read_combination(const JsonNode& node, const Combine& combine) {
+  constexpr std::size_t kMostParts = 64;
+  const JsonNode list = node.get("parts");
+  const std::vector<JsonNode> parts = list.items(kMostParts);
+  if (parts.size() < 2) list.fail_expecting("two formulas at least");
+  AnalyticSolid solid = read_part(parts[0]);
+  for (std::size_t i = 1; i < parts.size(); ++i) solid = combine(solid, read_part(parts[i]));
+  return solid;
+}
+
+SceneField read_field(const JsonNode& node, const Names& more_keys) {
+  const Names kinds{"plane",   "sphere", "box",   "capsule",    "cylinder",    "torus",
+                    "terrain", "cone",   "union", "difference", "intersection"};
   const auto allow = [&](Names keys) {
     keys.insert(keys.begin(), "field");
+    keys.insert(keys.end(), more_keys.begin(), more_keys.end());
     node.expect_keys(keys);
   };
   switch (node.get("field").choice(kinds)) {
@@ -82,6 +108,21 @@ SceneField read_field(const JsonNode& node) {
     case 6:
       allow({"heights", "spacing"});
       return read_terrain(node);
+    case 7:
+      allow({"radius", "height"});
+      return ConeField{.radius = read_length(node, "radius"),
+                       .height = read_length(node, "height")};
+    case 8:
+      allow({"parts"});
+      return read_combination(node, [](const auto& a, const auto& b) { return Union{a, b}; });
+    case 9:
+      allow({"parts"});
+      return read_combination(node, [](const auto& a, const auto& b) { return Difference{a, b}; });
+    case 10:
+      allow({"parts"});
+      return read_combination(node, [](const auto& a, const auto& b) {
+        return Intersection{a, b};
+      });
     default: {
       allow({"radius", "tube_radius"});
       const TorusField torus{.radius = read_length(node, "radius"),
@@ -170,7 +211,13 @@ SceneShape read_shape(const JsonNode& node, const std::filesystem::path& folder)
     node.expect_keys({"asset"});  // An asset already has its field and points.
     shape.source = AssetFile{folder / node.get("asset").text(1000)};
   } else {
-    shape.source = read_field(node);
+    const SceneField field = read_field(node);
+    if (const auto* solid = std::get_if<AnalyticSolid>(&field)) {
+      if (is_empty(solid->body())) node.fail("is empty: nothing can touch it");
+      if (!solid->is_bounded())
+        node.fail("has no end, and only a plane or a terrain may: intersect it with a box");
+    }
+    shape.source = field;
   }
   return shape;
 }

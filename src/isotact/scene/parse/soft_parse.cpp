@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
+#include "isotact/scene/parse/detail/figures.h"
 #include "isotact/scene/parse/detail/scene_reader.h"
-#include "isotact/scene/parse/figures.h"
 
 namespace isotact::detail {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "isotact/asset/load_shape.h"
 #include "isotact/geometry/primitives/primitives.h"
-#include "isotact/scene/parse/figures.h"
+#include "isotact/scene/parse/detail/figures.h"
 
 namespace isotact::detail {
 namespace {
@@ -132,7 +132,8 @@ TriangleMesh draw_field(const SceneField& field) {
             [](const TorusField& f) {
               return make_torus({.radius = f.radius, .tube_radius = f.tube_radius});
             },
-            [](const TerrainField& f) { return make_surface(f.terrain()); }},
+            [](const TerrainField& f) { return make_surface(f.terrain()); },
+            [](const auto& f) { return Shape::from_analytic(f).surface(); }},
       field);
 }
 

@@ -74,12 +74,12 @@ struct BulletShapeSettings {
 namespace bullet_detail {
 
 // A view of a Shape that Bullet's shapes of different frames and scales share. Immutable but for
-// the surface, which is made on first use.
+// the parts that are made on first use.
 struct BulletBody {
   explicit BulletBody(const Shape& s) : shape(s) {}
 
   Shape shape;
-  std::optional<PointSphereTree> tree{};
+  std::optional<PointSphereTree> tree{};  // that the shape was made with, or of its formula
   std::optional<BrickField> field{};
   std::optional<Voxmap> voxmap{};  // only if there is no field
   std::shared_ptr<const ShellTarget> target{};
@@ -88,8 +88,8 @@ struct BulletBody {
   Sphere ball{};  // Contains the body.
   Aabb box{};     // Contains the body.
   double smallest_side = 0;
-  double cell = 0;  // Metres; 0 without field and voxmap.
-  ShellPatches patches{};
+  double cell = 0;         // Metres; 0 without field and voxmap.
+  ShellPatches patches{};  // of `tree`
   BulletShapeSettings settings{};
   std::vector<std::string> warnings{};  // Warnings of building: closed holes, thin walls.
 
@@ -97,11 +97,20 @@ struct BulletBody {
     const TriangleMesh* mesh = nullptr;  // of the shape
     Bvh bvh;
   };
+  struct Points {
+    const PointSphereTree* tree = nullptr;  // of the shape
+    ShellPatches patches{};
+  };
+  // Returns points for a shape without `tree`. The tree is null if they cannot be made; the reason
+  // is reported once (report.h).
+  const Points& made_points() const;
+
   // Returns the mesh that it was cooked from, or the isosurface. Empty for a pointshell alone.
   const Surface& surface() const;
 
  private:
   MadeOnce<Surface> surface_{};
+  MadeOnce<Points> points_{};
 };
 
 }  // namespace bullet_detail
@@ -164,8 +173,8 @@ std::unique_ptr<IsotactShape> cook_bullet_shape(const TriangleMesh& mesh,
 std::unique_ptr<IsotactShape> cook_bullet_shape(const btStridingMeshInterface& mesh,
                                                 const CookSettings& settings = {});
 TriangleMesh from_bullet(const btStridingMeshInterface& mesh);
-// Uses the parts that the shape was made of. Throws Error for a shape without end: Bullet has
-// btStaticPlaneShape.
+// Uses the parts that the shape was made of. Points of a shape that was made without are made when
+// a pair first needs them. Throws Error for a shape without end: Bullet has btStaticPlaneShape.
 std::unique_ptr<IsotactShape> cook_bullet_shape(const Shape& shape,
                                                 const BulletShapeSettings& settings = {});
 std::unique_ptr<IsotactShape> cook_bullet_shape(const Asset& asset,

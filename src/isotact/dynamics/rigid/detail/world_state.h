@@ -81,7 +81,8 @@ struct World::State {
 
   double bound_energy() const;
   // The parts of a step, in order.
-  void make_points();  // of bodies that need them to touch others
+  void make_points();        // Of bodies that need them to touch others; then check_roles.
+  void check_roles() const;  // Throws Error for a dynamic pair that could not touch.
   void note_start();
   void apply_loads();       // Changes momenta.
   void solve_velocities();  // By contacts and joints.

@@ -56,6 +56,7 @@ struct SoftWorld::State {
   void move_bodies();
   bool find_flawed_body();
   bool find_touching_start();
+  void check_rigid(const World& world) const;  // Throws Error for a body without a field.
   void look_at_rigid(const World* world);
   void find_pairs();  // Pairs whose boxes are near.
   void find_contacts(const World* world);

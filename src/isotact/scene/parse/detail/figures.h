@@ -6,15 +6,16 @@
 //   rabbit  453
 //   human  1250
 //   bike   9543             a tube along an eight: two wheels in one piece
+//
+// Scenes name them (FigureShape in scene.h).
 #pragma once
 
 #include <string_view>
 #include <vector>
 
-#include "isotact/export.h"
 #include "isotact/geometry/mesh/mesh.h"
 
-namespace ISOTACT_PUBLIC isotact {
+namespace isotact {
 
 struct FigureInfo {
   std::string_view name{};
