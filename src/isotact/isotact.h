@@ -17,6 +17,10 @@
 // (isotact/adapters/...) have headers of their own.
 #pragma once
 
+#if __cplusplus < 202002L
+#error "Isotact needs C++20: compile with -std=c++20"
+#endif
+
 #include "isotact/config.h"
 #include "isotact/version.h"
 

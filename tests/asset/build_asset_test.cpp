@@ -162,9 +162,15 @@ TEST(BuildAsset, SaysWhatQueriesWillMiss) {
                      .voxmap = VoxmapSettings{},
                      .points = none}),
             "");
-  const AssetSettings points{.field = coarse, .stored_field = StoredField::kNone};
+  AssetSettings points{.field = coarse, .stored_field = StoredField::kNone};
+  EXPECT_EQ(gaps_of(points), "");  // its mesh can make everything
+  points.mesh = false;
   EXPECT_NE(gaps_of(points).find("collide needs a field"), std::string::npos);
-  const AssetSettings nothing{.field = coarse, .stored_field = StoredField::kNone, .points = none};
+  AssetSettings nothing{.field = coarse, .stored_field = StoredField::kNone, .points = none};
+  EXPECT_EQ(gaps_of(nothing), "");
+  const Shape of_mesh = Shape::from_asset(build_asset(small_torus(), nothing).asset);
+  EXPECT_EQ(collide(of_mesh, {}, of_mesh, {}).status, CollideStatus::kContact);
+  nothing.mesh = false;
   EXPECT_NE(gaps_of(nothing).find("collide needs one of them"), std::string::npos);
   EXPECT_THROW(Shape::from_asset(build_asset(small_torus(), nothing).asset), Error);
 }

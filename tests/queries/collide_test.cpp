@@ -218,6 +218,26 @@ TEST(Collide, LevelsNeverSayFreeOfWhatTouches) {
   EXPECT_GT(gave_up, 20);
 }
 
+// Points of an edge lie over the corner at its end, seen along the normal. One of them was taken
+// for the corner.
+TEST(Collide, ABoxThatLiesFlatHasItsCorners) {
+  const Shape ground = Shape::from_analytic(PlaneField{});
+  Random random(56);
+  for (int i = 0; i < unless_slow(200, 30); ++i) {
+    const Vec3 half{random.uniform(0.2, 1), random.uniform(0.2, 1), random.uniform(0.2, 1)};
+    const Shape box = Shape::from_analytic(BoxField{.half_size = half});
+    const double depth = 0.2 * half.y * random.uniform(0.1, 1);
+    const CollideResult r =
+        collide(box, {.translation = {0, half.y - depth, 0}}, ground, {}, {.max_contacts = 4});
+    ASSERT_EQ(r.contacts.size(), 4U);
+    for (const Contact& c : r.contacts) {
+      ASSERT_NEAR(c.depth, depth, 1e-6);
+      ASSERT_NEAR(std::abs(c.point_on_a.x), half.x, 1e-6);
+      ASSERT_NEAR(std::abs(c.point_on_a.z), half.z, 1e-6);
+    }
+  }
+}
+
 // Coarse points and fields beside exact distances: verdicts are those of the triangles.
 TEST(Collide, TrianglesDecide) {
   const ShapeSettings coarse{.field = {.resolution = 16}, .points = 60};

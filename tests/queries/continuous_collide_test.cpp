@@ -111,8 +111,8 @@ TEST(ContinuousCollide, RolesSeeEachOthersCorners) {
   EXPECT_EQ(both.time_of_contact, of_a.time_of_contact);
   EXPECT_GE(run(Roles::kPointsOfB).time_of_contact, want);
   // Exchanged bodies see the same, with the normal turned round.
-  const ContinuousResult turned = continuous_collide(box(), at_rest({}), box(), falling,
-                                                     {.accuracy = Accuracy::kField});
+  const ContinuousResult turned =
+      continuous_collide(box(), at_rest({}), box(), falling, {.accuracy = Accuracy::kField});
   EXPECT_EQ(turned.time_of_contact, both.time_of_contact);
   EXPECT_NEAR(turned.contact.normal.y, -1, 1e-3);
   EXPECT_EQ(turned.contact.sampled_by, Body::kB);

@@ -61,7 +61,7 @@ TEST_F(InfoVerb, TheVerdictIsThatOfTheWorst) {
 TEST_F(InfoVerb, AssetsThatQueriesRefuseAreFlawed) {
   const auto build = [&](std::vector<std::string> extra) {
     extra.insert(extra.begin(), {"build", "box.obj", "-o", "part.isotact", "--resolution", "16",
-                                 "--field", "none"});
+                                 "--field", "none", "--no-mesh"});
     const ProgramRun r = run(extra);
     EXPECT_EQ(r.exit_code, 0);
     return r.err;

@@ -169,8 +169,7 @@ void read_machine(const ResultReader& in, ProgramResult& result) {
   const ResultReader machine = in.member("machine");
   const double threads = machine.number("threads", 0);
   // Older files have gigabytes.
-  const double memory =
-      machine.number("memory_bytes", 1e9 * machine.number("memory_gb", 0)) / 1e9;
+  const double memory = machine.number("memory_bytes", 1e9 * machine.number("memory_gb", 0)) / 1e9;
   add_fact(result.machine, "Processor", machine.text("processor"));
   if (threads > 0)
     add_fact(result.machine, "Threads",

@@ -191,10 +191,10 @@ Contact make_contact(const PointContact& c, const Pose& world_from_field) {
 void choose_contacts(std::vector<Contact>& all, std::uint32_t most) {
   sort_by_depth(all);
   if (all.size() <= most) return;
-  const SpreadChoice chosen =
-      choose_spread<double>(all.size(), 0, all[0].normal, most,
-                            [&](std::size_t i) -> const Vec3& { return all[i].position; },
-                            {.sliver = 0, .larger_side_first = false});
+  const SpreadChoice chosen = choose_spread<double>(
+      all.size(), 0, all[0].normal, most,
+      [&](std::size_t i) -> const Vec3& { return all[i].position; },
+      {.sliver = 0, .larger_side_first = false}, [&](std::size_t i) { return all[i].depth; });
   std::array<Contact, kManifoldSize> kept;
   const std::size_t count = chosen.count;
   for (std::size_t i = 0; i < count; ++i) kept[i] = all[chosen.index[i]];

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 
 #include "isotact/base/vec.h"
 #include "isotact/export.h"
@@ -30,15 +31,23 @@ struct SpreadSettings {
   std::span<const std::size_t> last{};
 };
 
+// Candidates of choose_spread are equally deep if nothing is known of their depths.
+struct UnknownDepth {
+  double operator()(std::size_t) const { return 0; }
+};
+
 // Returns the candidate `deepest`, the one furthest from it, and the ones furthest to both sides of
 // the line through the two, seen along `normal`. It returns at most `most`, up to kManifoldSize.
 // Candidates are numbers below `count`; place(i) returns the position of one, as a Vector3<T>.
-// Computes in T. Cost: two passes over the candidates, which call only place(i).
-template <typename T, typename Place>
+// Among candidates that are as far within a thousandth, the deepest is taken: on a box that stands
+// on the ground, the corner and not a point of the edge above it. Computes in T. Cost: two passes
+// over the candidates, which call only place(i), and two more if depths are known.
+template <typename T, typename Place, typename Depth = UnknownDepth>
 SpreadChoice choose_spread(std::size_t count, std::size_t deepest, const Vector3<T>& normal,
                            std::size_t most, const Place& place,
-                           const SpreadSettings& settings = {}) {
-  constexpr T kNearly = T(0.9);
+                           const SpreadSettings& settings = {}, const Depth& depth = {}) {
+  constexpr T kNearly = T(0.9), kAlmostEqual = T(0.999);
+  constexpr bool kKnowsDepths = !std::is_same_v<Depth, UnknownDepth>;
   SpreadChoice choice;
   if (count == 0 || most == 0) return choice;
   const auto add = [&choice](std::size_t i) {
@@ -59,6 +68,9 @@ SpreadChoice choose_spread(std::size_t count, std::size_t deepest, const Vector3
   T far_sq = 0;
   for (std::size_t i = 0; i < count; ++i)
     if (const T d = distance_sq(i); d > far_sq) far_sq = d, far = i;
+  if constexpr (kKnowsDepths)
+    for (std::size_t i = 0; i < count; ++i)
+      if (distance_sq(i) >= kAlmostEqual * kAlmostEqual * far_sq && depth(i) > depth(far)) far = i;
   for (const std::size_t i : settings.last)
     if (distance_sq(i) >= kNearly * kNearly * far_sq) {
       far = i;
@@ -76,6 +88,12 @@ SpreadChoice choose_spread(std::size_t count, std::size_t deepest, const Vector3
     if (side > most_left) most_left = side, left = i;
     if (-side > most_right) most_right = -side, right = i;
   }
+  if constexpr (kKnowsDepths)
+    for (std::size_t i = 0; i < count; ++i) {
+      const T side = dot(across, place(i) - origin);
+      if (side > 0 && side >= kAlmostEqual * most_left && depth(i) > depth(left)) left = i;
+      if (side < 0 && -side >= kAlmostEqual * most_right && depth(i) > depth(right)) right = i;
+    }
   for (const std::size_t i : settings.last) {
     const T side = dot(across, place(i) - origin);
     if (side > 0 && side >= kNearly * most_left && i != far) left = i;

@@ -32,8 +32,8 @@ const ExactBody& exact_body(const Shape& shape);
 // number.
 bool is_inside(const Shape& shape, const Vec3& point, double distance);
 
-// Whether the inside ends at triangles everywhere: no edge is open. Else it may end in mid-air, where
-// a hole is. Made on first use, once.
+// Whether the inside ends at triangles everywhere: no edge is open. Else it may end in mid-air,
+// where a hole is. Made on first use, once.
 bool is_closed(const Shape& shape);
 
 // Makes what is_inside and is_closed need. The shape can be exact.

@@ -91,11 +91,13 @@ Manifold choose_manifold(const PointSphereTree& tree, const ShellTarget& target,
   const Vec3f normal = to_float(rotate(conjugate(placement.field_from_shell.rotation),
                                        direction_at(tree, target, placement, hits[deepest].point)));
   const float *x = tree.x().data(), *y = tree.y().data(), *z = tree.z().data();
-  const SpreadChoice choice =
-      choose_spread(hits.size(), deepest, normal, max_count, [&](std::size_t i) {
+  const SpreadChoice choice = choose_spread(
+      hits.size(), deepest, normal, max_count,
+      [&](std::size_t i) {
         const std::uint32_t p = hits[i].point;
         return Vec3f{x[p], y[p], z[p]};
-      });
+      },
+      {}, [&](std::size_t i) { return -hits[i].distance; });
   for (; chosen.count < choice.count; ++chosen.count)
     chosen.hit[chosen.count] = static_cast<std::uint32_t>(choice.index[chosen.count]);
   return chosen;
