@@ -4,6 +4,8 @@
 #include <cmath>
 #include <optional>
 
+#include <fmt/format.h>
+
 #include "isotact/base/error.h"
 #include "isotact/geometry/bvh/mesh_distance.h"
 #include "isotact/geometry/primitives/primitives.h"
@@ -24,7 +26,7 @@ std::vector<BodyPtr> read_bodies(const std::string& folder, const std::vector<st
                                  bool quick) {
   std::vector<BodyPtr> bodies;
   for (const std::string& file : files)
-    bodies.push_back(make_body(file, read_data_mesh(folder + "/" + file), quick));
+    bodies.push_back(make_body(file, read_data_mesh(fmt::format("{}/{}", folder, file)), quick));
   return bodies;
 }
 
@@ -140,7 +142,7 @@ std::vector<PairGroup> make_truth_groups(bool quick) {
   const TriangleMesh plate = make_box({.size_x = 1, .size_y = 0.002, .size_z = 0.8});
   std::vector<PairGroup> groups;
   if (!has_data()) {
-    const auto flawed = [&](TriangleMesh (*change)(TriangleMesh)) {
+    const auto flawed = [&](const auto& change) {
       std::vector<BodyPtr> bodies;
       for (const char* name : {"gear", "knot", "bowl", "nut"})
         bodies.push_back(make_body(std::string(name) + " *", change(make_shape(name)), quick));
@@ -149,8 +151,7 @@ std::vector<PairGroup> make_truth_groups(bool quick) {
     groups.push_back(
         {"clean", pair_up(make_procedural({"torus", "box", "knot", "sphere"}, quick), count)});
     groups.push_back({"open", pair_up(flawed(with_holes), count)});
-    groups.push_back(
-        {"dirty", pair_up(flawed([](TriangleMesh m) { return made_dirty(m); }), count)});
+    groups.push_back({"dirty", pair_up(flawed(made_dirty), count)});
     groups.push_back(
         {"mechanical", pair_up(make_procedural({"gear", "nut", "bolt"}, quick), count)});
   } else {

@@ -66,7 +66,7 @@ constexpr double kResolution = 0.005;
 std::optional<std::filesystem::path> find_scene_of(const TableScene& scene, bool small) {
   const std::string file = std::string("kgm/") + scene.file;
   if (small)
-    if (const auto found = find_scene(file + "_small.json")) return found;
+    if (auto found = find_scene(file + "_small.json")) return found;
   return find_scene(file + ".json");
 }
 

@@ -65,7 +65,7 @@ for (const options of [[], ['--patches', '12', '--stiffness', '3e6', '--margin',
     for (const pose of kPoses) {
       const native = JSON.parse(
         isotact(
-          ...['collide', 'gear.isotact', 'nut.isotact', '--json', '--distance', '--pose-b', poseText(pose)],
+          ...['collide', 'gear.isotact', 'nut.isotact', '--json', '--distance', '--accuracy', 'field', '--pose-b', poseText(pose)],
           ...options,
         ),
       );

@@ -37,7 +37,7 @@ struct CollideOptions {
   FailOn fail{};
   BodyOptions a, b;
   ShapeInputOptions input;
-  std::string method = "auto", motion = "rates", roles = "both";
+  std::string method = "auto", motion = "rates", roles = "both", accuracy = "best";
   std::string output, picture, view;
   double margin = 0, path_tolerance = ContinuousRequest{}.path_tolerance;
   int degree = 3, max_contacts = 16, width = 1200, points = 0;
@@ -58,6 +58,11 @@ BodyMotion motion_of(const BodyOptions& body, const std::string& letter) {
   return motion;
 }
 
+Accuracy accuracy_of(const CollideOptions& options) {
+  if (options.accuracy == "exact") return Accuracy::kExact;
+  return options.accuracy == "field" ? Accuracy::kField : Accuracy::kBest;
+}
+
 ContinuousRequest request_of(const CollideOptions& options) {
   ContinuousRequest request{.margin = options.margin,
                             .model = *find_motion_model(options.motion),
@@ -68,6 +73,7 @@ ContinuousRequest request_of(const CollideOptions& options) {
                             .threads = options.common.thread_setting()};
   if (options.roles == "a") request.roles = Roles::kPointsOfA;
   if (options.roles == "b") request.roles = Roles::kPointsOfB;
+  request.accuracy = accuracy_of(options);
   return request;
 }
 
@@ -124,6 +130,11 @@ bool is_at_rest(const CollideOptions& options, bool moves) {
   if (is_of_rest && wants_intervals)
     throw UsageError(
         fmt::format("--method {} has no intervals: -o and --first are of swept", options.method));
+  if (options.accuracy != "best" && (options.method == "idf" || is_depth))
+    throw UsageError("--accuracy is of --method vps and swept");
+  const bool is_swept = options.method == "swept" || moves || wants_intervals;
+  if (options.accuracy == "exact" && is_swept && !options.first_only)
+    throw UsageError("--accuracy exact needs --first: the intervals of points are not exact");
   if (options.gpu && options.method != "idf" && !is_depth)
     throw UsageError("--gpu is of --method idf and depth");
   if (options.idf.is_used() && options.method != "idf")
@@ -158,6 +169,7 @@ bool wants_distance(const CollideOptions& o) {
 
 CollideRequest rest_request_of(const CollideOptions& o) {
   CollideRequest request{
+      .accuracy = accuracy_of(o),
       .margin = o.margin,
       .roles = request_of(o).roles,
       .max_contacts = std::min(kManifoldSize, static_cast<std::uint32_t>(o.max_contacts)),
@@ -525,6 +537,13 @@ void add_collide(CommandLine& line) {
                     .value_name = "auto|swept|vps|idf|depth",
                     .choices = {"auto", "swept", "vps", "idf", "depth"}},
                    options->method);
+  command.add_text({.names = "--accuracy",
+                    .help = "exact: the triangles decide whether bodies touch, an error without "
+                            "them; field: points and fields; best: exact if possible (default: "
+                            "best)",
+                    .value_name = "best|field|exact",
+                    .choices = {"best", "field", "exact"}},
+                   options->accuracy);
   command.add_flag("--gpu", options->gpu, "With --method idf and depth: compute on the GPU");
   add_idf_options(command, options->idf);
   add_depth_options(command, options->depth);

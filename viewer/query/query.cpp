@@ -68,7 +68,8 @@ Pose pose_of(const double* n) {
 }
 
 CollideRequest request_of(const std::array<double, kNumberCount>& n) {
-  CollideRequest request{.margin = n[kMargin],
+  CollideRequest request{.accuracy = Accuracy::kField,
+                         .margin = n[kMargin],
                          .roles = static_cast<Roles>(n[kRoles]),
                          .max_contacts = static_cast<std::uint32_t>(n[kMaxContacts]),
                          .patches = static_cast<std::uint32_t>(n[kPatches]),
