@@ -414,7 +414,22 @@ class MotionSearch {
     const Corners middle = middle_of(b0, b1);
     if (test(normal_of(middle))) return best;
     const TriangleDistance near = compute_triangle_distance(a, middle);
-    if (near.distance > 0) test(normalized(near.point_on_b - near.point_on_a));
+    if (near.distance > 0 && test(normalized(near.point_on_b - near.point_on_a))) return best;
+    // A line between points that are nearly one has no precise direction. Triangles that are apart
+    // are so along a normal, a cross product of edges, or, in one plane, across an edge.
+    constexpr int kManyHalvings = 16;
+    if (span.halvings < kManyHalvings) return best;
+    const auto test_axis = [&](const Vec3& n) {
+      const double sq = length_sq(n);
+      return sq > 0 && test(n * (1 / std::sqrt(sq)));
+    };
+    const Vec3 across_a = normal_of(a), across_b = normal_of(middle);
+    for (std::size_t i = 0; i < 3; ++i) {
+      const Vec3 of_a = a[(i + 1) % 3] - a[i], of_b = middle[(i + 1) % 3] - middle[i];
+      if (test_axis(cross(across_a, of_a)) || test_axis(cross(across_b, of_b))) return best;
+      for (std::size_t k = 0; k < 3; ++k)
+        if (test_axis(cross(of_a, middle[(k + 1) % 3] - middle[k]))) return best;
+    }
     return best;
   }
 
