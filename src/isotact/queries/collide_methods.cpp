@@ -192,7 +192,8 @@ void collide_by_depth(const CollidePair& pair, const CollideRequest& request,
   const bool swapped = !pair.a.is_bounded();
   const DepthPair seen = swapped ? DepthPair{pair.b, pair.world_from_b, pair.a, pair.world_from_a}
                                  : DepthPair{pair.a, pair.world_from_a, pair.b, pair.world_from_b};
-  const auto& [object, world_from_object, other, world_from_other] = seen;
+  const Shape &object = seen.object, &other = seen.other;
+  const Pose &world_from_object = seen.world_from_object, &world_from_other = seen.world_from_other;
   CutShape part;
   DepthElement environment;
   if (other.is_bounded()) {

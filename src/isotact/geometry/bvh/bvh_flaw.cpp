@@ -105,6 +105,7 @@ class FlawSearch {
     for (std::size_t k = 0; k < 3; ++k) {
       const Vec3f corner = corner_of(block, k, lane);
       if (!is_finite(corner)) return "a corner is not finite";
+      // Bits, since signs of zeros count. NOLINTNEXTLINE(bugprone-suspicious-memory-comparison)
       if (std::memcmp(&corner, &positions_[triangles_[t][k]], sizeof corner) != 0)
         return "a corner is not that of the triangle";
     }

@@ -157,7 +157,7 @@ void put_child(WindingNode& node, std::uint32_t child, const Moments& m) {
 
 }  // namespace
 
-WindingTree::WindingTree(Bvh bvh) : bvh_(std::move(bvh)) {
+WindingTree::WindingTree(const Bvh& bvh) : bvh_(bvh) {
   const auto nodes = bvh_.nodes();
   moments_.resize(nodes.size());
   std::vector<Moments> whole(nodes.size());

@@ -22,7 +22,7 @@ namespace ISOTACT_PUBLIC isotact {
 class WindingTree {
  public:
   WindingTree() = default;
-  explicit WindingTree(Bvh bvh);  // Move the Bvh in and access it by bvh(), to use both.
+  explicit WindingTree(const Bvh& bvh);  // Shares its arrays; bvh() returns it.
   explicit WindingTree(const TriangleMesh& mesh, const BvhSettings& settings = {});
 
   const Bvh& bvh() const { return bvh_; }

@@ -518,8 +518,8 @@ GpuIntersectionQuery::GpuIntersectionQuery(const GpuContext& gpu, std::span<cons
   state_ = std::make_unique<State>(gpu, shapes, gpu_settings);
 }
 GpuIntersectionQuery::GpuIntersectionQuery(const GpuContext& gpu, std::span<const Shape> shapes,
-                                           const GpuIntersectionSettings& options)
-    : GpuIntersectionQuery(gpu, intersection_shapes(shapes), options) {}
+                                           const GpuIntersectionSettings& gpu_settings)
+    : GpuIntersectionQuery(gpu, intersection_shapes(shapes), gpu_settings) {}
 GpuIntersectionQuery::GpuIntersectionQuery(GpuIntersectionQuery&&) noexcept = default;
 GpuIntersectionQuery& GpuIntersectionQuery::operator=(GpuIntersectionQuery&&) noexcept = default;
 GpuIntersectionQuery::~GpuIntersectionQuery() = default;

@@ -32,11 +32,13 @@ bool have_same_cell(const BrickField& a, const BrickField& b, const Index3& c) {
   const std::uint32_t in_a = a.brick_at(c), in_b = b.brick_at(c);
   if ((in_a == BrickField::kNoBrick) != (in_b == BrickField::kNoBrick)) return false;
   if (in_a != BrickField::kNoBrick &&
+      // Bits are compared. NOLINTNEXTLINE(bugprone-suspicious-memory-comparison)
       std::memcmp(&a.bricks()[in_a], &b.bricks()[in_b], sizeof(Brick)) != 0)
     return false;
   float of_a[8], of_b[8];
   BrickCells(a).load_coarse(c, of_a);
   BrickCells(b).load_coarse(c, of_b);
+  // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): bits are compared
   return std::memcmp(of_a, of_b, sizeof(of_a)) == 0;
 }
 

@@ -94,6 +94,7 @@ ISOTACT_INLINE auto crosses(const Point3<D>& p, const Point3<D>& q, const Triang
   const D zero(0.0);
   const D from = dot(normal, a), to = dot(normal, t.corner[0] - q);
   const auto apart = ((from > zero) & (to > zero)) | ((from < zero) & (to < zero));
+  // No lane is apart; false for NaN. NOLINTNEXTLINE(misc-redundant-expression)
   const auto straddles = (from != to) & (apart == (from != from));
   const D ab = dot(d, cross(a, b)), bc = dot(d, cross(b, c)), ca = dot(d, cross(c, a));
   const auto left = (ab >= zero) & (bc >= zero) & (ca >= zero);
@@ -125,7 +126,9 @@ ISOTACT_INLINE D compute_distances_sq(const TriangleLanes<D>& a, const TriangleL
     const D d0 = dot(n, t.corner[0] - of.corner[0]), d1 = dot(n, t.corner[1] - of.corner[0]),
             d2 = dot(n, t.corner[2] - of.corner[0]);
     const D zero(0.0);
-    return (lesser(lesser(d0, d1), d2) <= zero) & (greater(greater(d0, d1), d2) >= zero);
+    const auto below = lesser(lesser(d0, d1), d2) <= zero;
+    const auto above = greater(greater(d0, d1), d2) >= zero;
+    return below & above;
   };
   const auto both = is_across(a, b) & is_across(b, a);
   if (bits_of(both) == 0) return best;
