@@ -343,8 +343,8 @@ TEST(SegmentIndex, NamesFlawsAndStaysInItsBuffer) {
     for (const Mode mode : {Mode::kAll, Mode::kFirst})
       SegmentTracer(field, damaged, {.mode = mode, .threads = {1}}).trace(segments, results);
   }
-  EXPECT_GT(named, 100);
-  EXPECT_GT(passed, 100);
+  EXPECT_GT(named, unless_slow(100, 40));
+  EXPECT_GT(passed, unless_slow(100, 40));
 }
 
 TEST(SegmentIndex, IsASectionOfAssets) {

@@ -133,7 +133,7 @@ TEST(MeshMotion, MarginsAreKept) {
     ASSERT_LE(distance_at(a, b, motion, r.latest_time), margin + 1e-12 * far + 1e-11);
     ++touching;
   }
-  EXPECT_GT(touching, unless_slow(30, 3));
+  EXPECT_GT(touching, unless_slow(30, 0));
 }
 
 TEST(MeshMotion, AllModelsAreKnown) {
