@@ -1,4 +1,4 @@
-// The key "report" that benchmark programs print, held against docs/schema/bench_report.json.
+// The key "report" that benchmark programs print, checked by docs/schema/bench_report.json.
 #include <limits>
 
 #include <gtest/gtest.h>
