@@ -142,6 +142,11 @@ TEST(ExactMotion, AsksAreAnsweredOrRefused) {
   const ContinuousResult cut = continuous_collide(box, fall, box, {}, {.max_tests = 3});
   EXPECT_EQ(cut.status, ContinuousStatus::kGaveUp);
   EXPECT_LE(cut.time_of_contact, 2.0 / 3);
+  const ContinuousResult near = continuous_collide(box, shift({0, 3, 0}, {0, 2, 0}), box, {},
+                                                   {.want_distance = true, .max_tests = 3});
+  EXPECT_TRUE(near.distance_gave_up);
+  EXPECT_LE(near.lower_bound, 1);
+  EXPECT_GE(near.distance, 1 - 1e-6);
   prepare(box, ContinuousRequest{});
 }
 

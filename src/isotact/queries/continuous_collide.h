@@ -94,6 +94,8 @@ struct ContinuousResult {
   // which `nearest` has at time_of_distance, and at least lower_bound. Metres; 0 if they touch.
   bool has_distance = false;
   double distance = 0, lower_bound = 0, time_of_distance = 0;
+  // Whether max_tests ended that search: the bounds hold, but may be further apart than wanted.
+  bool distance_gave_up = false;
   Contact nearest{};
   std::uint64_t tests = 0;  // if exact: boxes and triangles that were tested
 };

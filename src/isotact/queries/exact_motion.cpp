@@ -96,6 +96,7 @@ void set_distance(const MotionRoles& roles, const ContinuousRequest& request, do
   result.distance = near.distance - radii;
   result.lower_bound = near.lower_bound - radii - (roles.field.error + roles.shell.error);
   result.time_of_distance = near.time;
+  result.distance_gave_up = near.gave_up;
   result.tests += near.tests;
   const Vec3 apart = near.point_on_a - near.point_on_b;
   if (length_sq(apart) > 0)
