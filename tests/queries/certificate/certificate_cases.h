@@ -189,8 +189,6 @@ struct Falsified {
   TriangleMesh a, b;
 };
 
-namespace detail {
-
 inline double& last_coordinate(BodyMotion& motion, std::uint32_t which) {
   double* const numbers[] = {&motion.from.translation.x, &motion.to.translation.z, &motion.pivot.y};
   return *numbers[which % 3];
@@ -201,6 +199,7 @@ inline bool is_false(const Falsified& f, double time) {
   const Certificate& c = f.certificate;
   const double last = c.claim == CertificateClaim::kFree ? 1 : c.free_until;
   const double least = c.claim == CertificateClaim::kFree ? c.clearance : 0;
+  if (last == 0) return false;  // Nothing is said to be apart.
   for (int i = 0; i <= 40; ++i) {
     const double distance = nearest_at(f.a, f.b, c.motion, i == 0 ? time : last * i / 40).distance;
     if (distance < least * (1 - 1e-9) || distance == 0) return true;
@@ -234,8 +233,6 @@ inline bool is_needed(const Falsified& f, std::size_t cell, double time) {
   return false;
 }
 
-}  // namespace detail
-
 // Nothing if it does not apply to this certificate. The claim is false, or its covering has a hole.
 inline std::optional<Falsified> falsify(Falsehood falsehood, const Case& from,
                                         const CertifyResult& result, Random& random) {
@@ -253,11 +250,11 @@ inline std::optional<Falsified> falsify(Falsehood falsehood, const Case& from,
     case Falsehood::kInterval:
     case Falsehood::kShorter: {
       if (!has_cells) return {};
-      const std::size_t cell = detail::pick_cell(c, random);
+      const std::size_t cell = pick_cell(c, random);
       auto& intervals = c.cells[cell].intervals;
       const std::uint32_t at = random.below(static_cast<std::uint32_t>(intervals.size()));
       const CertificateInterval gone = intervals[at];
-      if (!detail::is_needed(
+      if (!is_needed(
               f, cell,
               falsehood == Falsehood::kShorter ? gone.to : gone.from + (gone.to - gone.from) / 2))
         return {};
@@ -269,9 +266,9 @@ inline std::optional<Falsified> falsify(Falsehood falsehood, const Case& from,
     }
     case Falsehood::kCell: {
       if (!has_cells) return {};
-      const std::size_t cell = detail::pick_cell(c, random);
+      const std::size_t cell = pick_cell(c, random);
       const CertificateInterval& in = c.cells[cell].intervals.front();
-      if (!detail::is_needed(f, cell, in.from + (in.to - in.from) / 2)) return {};
+      if (!is_needed(f, cell, in.from + (in.to - in.from) / 2)) return {};
       c.cells.erase(c.cells.begin() + static_cast<std::ptrdiff_t>(cell));
       return f;
     }
@@ -343,12 +340,12 @@ inline std::optional<Falsified> falsify(Falsehood falsehood, const Case& from,
       c.b.triangle_count = f.b.triangles.size();
       if (c.divided == Body::kB)
         for (CertificateCell& cell : c.cells) extend(cell.box, to_double(moved));
-      if (!detail::is_false(f, time)) return {};
+      if (!is_false(f, time)) return {};
       return f;
     }
     case Falsehood::kMotion: {
-      double& x = detail::last_coordinate(random.below(2) == 0 ? c.motion.a : c.motion.b,
-                                          random.next_u32());
+      double& x =
+          last_coordinate(random.below(2) == 0 ? c.motion.a : c.motion.b, random.next_u32());
       x = std::nextafter(x, 1e30);
       return f;
     }
@@ -362,7 +359,7 @@ inline std::optional<Falsified> falsify(Falsehood falsehood, const Case& from,
       pose.translation +=
           rotate(normalized(of_b.rotation), near.on_b - near.on_a) * random.uniform(1, 1.2);
       c.motion_hash = hash_motion(c.motion);
-      if (!detail::is_false(f, time)) return {};
+      if (!is_false(f, time)) return {};
       return f;
     }
     case Falsehood::kFreeOfContact:

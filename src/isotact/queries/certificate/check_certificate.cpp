@@ -122,7 +122,8 @@ void take_crossing(const Vec3& from, const Vec3& to, const ProofCorners& face, b
   const Vec3 n = cross(face[1] - face[0], face[2] - face[0]);
   const double start = dot(n, from - face[0]), end = dot(n, to - face[0]);
   if (!((start <= 0) != (end <= 0))) return;
-  const Vec3 on_edge = from + (to - from) * share_of(start, start - end);
+  const Vec3 on_edge =
+      from + (to - from) * share_of(std::abs(start), std::abs(start) + std::abs(end));
   const Vec3 on_face = near_point_on_triangle(on_edge, face);
   edge_is_of_a ? best.take(on_edge, on_face) : best.take(on_face, on_edge);
 }
@@ -153,20 +154,24 @@ std::vector<std::uint32_t> finite_triangles(const TriangleMesh& mesh) {
 
 // ---- trees --------------------------------------------------------------------------------------
 
-ProofTree::ProofTree(const TriangleMesh& mesh, std::vector<std::uint32_t> triangles)
-    : triangles_(std::move(triangles)) {
-  if (triangles_.empty()) return;
+ProofTree::ProofTree(const TriangleMesh& mesh, const std::vector<std::uint32_t>& triangles) {
+  if (triangles.empty()) return;
+  struct Item {
+    Vec3 middle;
+    std::uint32_t triangle;
+  };
+  std::vector<Item> items;
+  items.reserve(triangles.size());
+  for (const std::uint32_t t : triangles)
+    items.push_back({center(box_around(corners_in_double(mesh, t))), t});
   constexpr std::uint32_t kMostInLeaf = 4;
-  nodes_.push_back({.end = static_cast<std::uint32_t>(triangles_.size())});
+  nodes_.push_back({.end = static_cast<std::uint32_t>(items.size())});
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     Node node = nodes_[i];
     Aabb middles;
-    const auto middle_of = [&](std::uint32_t t) {
-      return center(box_around(corners_in_double(mesh, t)));
-    };
     for (std::uint32_t k = node.begin; k < node.end; ++k) {
-      extend(node.box, box_around(corners_in_double(mesh, triangles_[k])));
-      extend(middles, middle_of(triangles_[k]));
+      extend(node.box, box_around(corners_in_double(mesh, items[k].triangle)));
+      extend(middles, items[k].middle);
     }
     if (node.end - node.begin > kMostInLeaf) {
       // By the middle of the list: both halves have triangles, and the depth is a logarithm.
@@ -174,11 +179,11 @@ ProofTree::ProofTree(const TriangleMesh& mesh, std::vector<std::uint32_t> triang
       const std::size_t axis = e.x >= e.y && e.x >= e.z ? 0 : e.y >= e.z ? 1 : 2;
       const std::uint32_t half = (node.begin + node.end) / 2;
       const auto at = [&](std::uint32_t k) {
-        return triangles_.begin() + static_cast<std::ptrdiff_t>(k);
+        return items.begin() + static_cast<std::ptrdiff_t>(k);
       };
-      std::nth_element(at(node.begin), at(half), at(node.end), [&](auto s, auto t) {
-        const double of_s = middle_of(s)[axis], of_t = middle_of(t)[axis];
-        return of_s != of_t ? of_s < of_t : s < t;
+      std::nth_element(at(node.begin), at(half), at(node.end), [&](const Item& s, const Item& t) {
+        const double of_s = s.middle[axis], of_t = t.middle[axis];
+        return of_s != of_t ? of_s < of_t : s.triangle < t.triangle;
       });
       node.first_child = static_cast<std::uint32_t>(nodes_.size());
       nodes_.push_back({.begin = node.begin, .end = half});
@@ -186,8 +191,8 @@ ProofTree::ProofTree(const TriangleMesh& mesh, std::vector<std::uint32_t> triang
     }
     nodes_[i] = node;
   }
-  corners_.reserve(triangles_.size());
-  for (const std::uint32_t t : triangles_) corners_.push_back(corners_in_double(mesh, t));
+  corners_.reserve(items.size());
+  for (const Item& item : items) corners_.push_back(corners_in_double(mesh, item.triangle));
 }
 
 // ---- apart for an interval ----------------------------------------------------------------------
@@ -233,7 +238,7 @@ bool ApartProof::holds(const ProofTree& cell, const CertificateInterval& time, d
                       duration * duration * (kUp / 8)};
   ++stamp_;
   if (swept_.size() < cell.nodes().size()) swept_.resize(cell.nodes().size());
-  if (failed_ && failed_->of_divided < cell.triangles().size() &&
+  if (failed_ && failed_->of_divided < cell.size() &&
       !pair_holds(cell, failed_->of_divided, failed_->of_fixed, moment, clearance))
     return false;
   open_.assign(1, {0, 0});
@@ -318,26 +323,32 @@ double ApartProof::bound_distance(std::uint32_t of_fixed, std::uint32_t of_divid
 
 // Vertices at one place are one vertex; -0 is 0.
 ProofSolid::ProofSolid(const TriangleMesh& mesh) : mesh_(mesh), finite_(finite_triangles(mesh)) {
-  std::vector<std::array<float, 3>> places;
-  const auto place_of = [](const Vec3f& p) {
-    return std::array<float, 3>{p.x + 0.0F, p.y + 0.0F, p.z + 0.0F};
+  struct Place {
+    std::array<float, 3> position;
+    std::uint32_t corner;  // 3 times the place in finite_, and 0 to 2
+
+    bool operator<(const Place& other) const { return position < other.position; }
   };
+  std::vector<Place> places;
+  places.reserve(3 * finite_.size());
   for (const std::uint32_t t : finite_)
     for (const Vec3f& p : isotact::corners(mesh, t)) {
-      places.push_back(place_of(p));
+      places.push_back(
+          {{p.x + 0.0F, p.y + 0.0F, p.z + 0.0F}, static_cast<std::uint32_t>(places.size())});
       extend(box_, to_double(p));
     }
   std::sort(places.begin(), places.end());
-  places.erase(std::unique(places.begin(), places.end()), places.end());
-  const auto vertex_of = [&](const Vec3f& p) {
-    const auto at = std::lower_bound(places.begin(), places.end(), place_of(p));
-    return static_cast<std::uint32_t>(at - places.begin());
-  };
-  DisjointSets sets(places.size());
+  std::vector<std::uint32_t> vertices(places.size());
+  std::uint32_t count = 0;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (i > 0 && places[i].position != places[i - 1].position) ++count;
+    vertices[places[i].corner] = count;
+  }
+  DisjointSets sets(std::size_t{count} + 1);
   std::vector<std::array<std::uint32_t, 3>> edges;  // lower vertex, higher one, direction
-  for (const std::uint32_t t : finite_) {
-    const auto c = isotact::corners(mesh, t);
-    const std::uint32_t v[3] = {vertex_of(c[0]), vertex_of(c[1]), vertex_of(c[2])};
+  edges.reserve(3 * finite_.size());
+  for (std::size_t t = 0; t < finite_.size(); ++t) {
+    const std::uint32_t* const v = &vertices[3 * t];
     sets.join(v[0], v[1]);
     sets.join(v[0], v[2]);
     for (int i = 0; i < 3; ++i) {
@@ -358,9 +369,9 @@ ProofSolid::ProofSolid(const TriangleMesh& mesh) : mesh_(mesh), finite_(finite_t
   }
   constexpr std::size_t kFew = 32;
   std::map<std::uint32_t, std::vector<std::uint32_t>> parts;
-  for (const std::uint32_t t : finite_) {
-    auto& part = parts[sets.find(vertex_of(isotact::corners(mesh, t)[0]))];
-    if (part.size() < kFew) part.push_back(t);
+  for (std::size_t t = 0; t < finite_.size(); ++t) {
+    auto& part = parts[sets.find(vertices[3 * t])];
+    if (part.size() < kFew) part.push_back(finite_[t]);
   }
   for (auto& [root, part] : parts) parts_.push_back(std::move(part));
 }

@@ -71,21 +71,20 @@ class ProofTree {
  public:
   struct Node {
     Aabb box{};
-    std::uint32_t begin = 0, end = 0;  // of triangles()
+    std::uint32_t begin = 0, end = 0;  // of corners()
     std::uint32_t first_child = 0;     // the second one follows; 0: a leaf
   };
 
   // Triangles with these numbers; their corners must be finite.
-  ProofTree(const TriangleMesh& mesh, std::vector<std::uint32_t> triangles);
+  ProofTree(const TriangleMesh& mesh, const std::vector<std::uint32_t>& triangles);
 
-  bool is_empty() const { return triangles_.empty(); }
+  std::size_t size() const { return corners_.size(); }  // triangles
+  bool is_empty() const { return corners_.empty(); }
   const std::vector<Node>& nodes() const { return nodes_; }  // the first one is the root
-  const std::vector<std::uint32_t>& triangles() const { return triangles_; }
   const ProofCorners& corners(std::uint32_t i) const { return corners_[i]; }
 
  private:
   std::vector<Node> nodes_;
-  std::vector<std::uint32_t> triangles_;
   std::vector<ProofCorners> corners_;
 };
 
