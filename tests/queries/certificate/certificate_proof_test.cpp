@@ -290,6 +290,58 @@ TEST(ApartProof, SeesWhatHappensBetweenTheEnds) {
   EXPECT_FALSE(kept.holds(all, {0.4, 0.6}, 0));
 }
 
+// The largest clearance that is proved for an interval.
+double find_proved(ApartProof& proof, const ProofTree& tree, const CertificateInterval& time) {
+  double low = 0, high = 10;
+  for (int k = 0; k < 60; ++k) {
+    const double middle = (low + high) / 2;
+    (proof.holds(tree, time, middle) ? low : high) = middle;
+  }
+  return low;
+}
+
+// A rod's end swings out and back between two poses, as near to its chord's bound as can be: of the
+// height of the arc over its chord, a bound that is a tenth too small would prove a tenth too much.
+TEST(ApartProof, ArcsAreBoundedTightly) {
+  const double angle = 0.1, length_of_rod = 1, width = 1e-4;
+  const TriangleMesh rod =
+      make_box({.size_x = 2 * length_of_rod, .size_y = width, .size_z = width});
+  const TriangleMesh wall = make_box({.size_x = 0.1, .size_y = 1, .size_z = 1});
+  const double wall_at = 1.2 - 0.05;
+  // A corner passes the middle of the arc before the axis does.
+  const double reach = std::sqrt(length_of_rod * length_of_rod + 0.25 * width * width);
+  const double arc = reach * (1 - std::cos(angle));
+  for (const MotionModel model : {MotionModel::kConstantRates, MotionModel::kScrew}) {
+    CertificateMotion motion{.model = model};
+    motion.a.from.rotation = rotation_about({0, 0, 1}, -angle);
+    motion.a.to.rotation = rotation_about({0, 0, 1}, angle);
+    motion.b = at_rest({.translation = {1.2, 0, 0}});
+    const CertificatePath path(motion, Body::kA);
+    ApartProof proof(wall, rod, path);
+    const ProofTree all(rod, finite_triangles(rod));
+    const double truth = wall_at - reach;
+    const double proved = find_proved(proof, all, {0, 1});
+    EXPECT_LE(proved, truth + 1e-7);  // the mesh is in float
+    EXPECT_GE(proved, truth - 0.05 * arc);
+  }
+}
+
+// Both ends count, whichever is the nearer one.
+TEST(ApartProof, StraightMotionsAreExact) {
+  const TriangleMesh box = make_box({});
+  for (const double direction : {-1.0, 1.0}) {
+    CertificateMotion motion;
+    motion.a.from.translation = {3 - direction, 0.1, 0.2};
+    motion.a.to.translation = {3 + direction, 0.1, 0.2};
+    const CertificatePath path(motion, Body::kA);
+    ApartProof proof(box, box, path);
+    const ProofTree all(box, finite_triangles(box));
+    EXPECT_NEAR(find_proved(proof, all, {0, 1}), 1, 1e-12);
+    EXPECT_NEAR(find_proved(proof, all, {0, 0.5}), direction > 0 ? 1 : 2, 1e-12);
+    EXPECT_NEAR(find_proved(proof, all, {0.25, 0.5}), direction > 0 ? 1.5 : 2, 1e-12);
+  }
+}
+
 TEST(ProofSolid, InsideIsWhereWindingIs) {
   Random random(65);
   const TriangleMesh torus =

@@ -9,7 +9,7 @@
 // which n . x is linear in time. So over the interval the gap is at least the smaller one of those
 // at both ends, less that bound. It holds for any n: near points that are rounded give a smaller
 // gap, never a wrong one. Where rounding spoils the direction, normals and cross products of edges
-// are tried. Boxes are told apart in the same manner along the three axes.
+// are tried. Boxes are told apart in the same manner, along the three axes and one more line.
 //
 // Rounding. With u = 2^-53, e the error of a position (certificate_path.cpp), R the distance of the
 // furthest moved corner from the fixed frame's origin and F that of the fixed body's, dot products
@@ -224,6 +224,7 @@ const ApartProof::SweptBox& ApartProof::swept_box(const ProofTree& cell, std::ui
   const Aabb& box = cell.nodes()[node].box;
   swept.box = placed(moment.from, box);
   extend(swept.box, placed(moment.to, box));
+  swept.middle = placed(moment.middle, box);
   swept.slack = slack_of(center(box), length(extent(box)) * 0.5, moment);
   swept.stamp = stamp_;
   return swept;
@@ -249,7 +250,10 @@ bool ApartProof::holds(const ProofTree& cell, const CertificateInterval& time, d
     ++tests_;
     const SweptBox& swept = swept_box(cell, of_cell, moment);
     const ProofTree::Node &c = cell.nodes()[of_cell], &f = fixed_.nodes()[of_fixed];
-    if (gap_between(swept.box, f.box) * kDown > (clearance + swept.slack) * kUp) continue;
+    const double needed = (clearance + swept.slack) * kUp;
+    if (gap_between(swept.box, f.box) * kDown > needed ||
+        boxes_hold(c.box, swept, f.box, moment, needed))
+      continue;
     if (c.first_child == 0 && f.first_child == 0) {
       if (!leaves_hold(cell, of_cell, of_fixed, moment, clearance)) return false;
     } else if (f.first_child == 0 ||
@@ -260,6 +264,28 @@ bool ApartProof::holds(const ProofTree& cell, const CertificateInterval& time, d
     }
   }
   return true;
+}
+
+// Along the line between both boxes at the middle time, as corners of triangles below.
+bool ApartProof::boxes_hold(const Aabb& of_cell, const SweptBox& swept, const Aabb& of_fixed,
+                            const Moment& moment, double needed) {
+  Vec3 line =
+      max(swept.middle.lower - of_fixed.upper, {}) - max(of_fixed.lower - swept.middle.upper, {});
+  if (length_sq(line) == 0) line = center(swept.middle) - center(of_fixed);
+  const double size = length(line);
+  if (!(size > 1e-150)) return false;
+  const Vec3 n = line * (1 / size), half = extent(of_cell) * 0.5,
+             half_fixed = extent(of_fixed) * 0.5;
+  double least = std::numeric_limits<double>::infinity();
+  for (const AffineMap* map : {&moment.from, &moment.to}) {
+    const Vec3 turned = transpose(map->linear) * n;
+    const double reach =
+        std::abs(turned.x) * half.x + std::abs(turned.y) * half.y + std::abs(turned.z) * half.z;
+    least = std::min(least, dot(n, *map * center(of_cell)) - reach);
+  }
+  const double most = dot(n, center(of_fixed)) + std::abs(n.x) * half_fixed.x +
+                      std::abs(n.y) * half_fixed.y + std::abs(n.z) * half_fixed.z;
+  return (least - most) * kDown > needed;
 }
 
 bool ApartProof::leaves_hold(const ProofTree& cell, std::uint32_t node, std::uint32_t of_fixed,

@@ -120,7 +120,8 @@ class ApartProof {
     double bend_time = 0;  // T^2 / 8
   };
   struct SweptBox {
-    Aabb box;
+    Aabb box;      // around both ends
+    Aabb middle;   // at the middle time
     double slack;  // metres: how much nearer points may come
     std::uint64_t stamp;
   };
@@ -130,6 +131,8 @@ class ApartProof {
   };
 
   const SweptBox& swept_box(const ProofTree& cell, std::uint32_t node, const Moment& moment);
+  static bool boxes_hold(const Aabb& of_cell, const SweptBox& swept, const Aabb& of_fixed,
+                         const Moment& moment, double needed);
   bool leaves_hold(const ProofTree& cell, std::uint32_t node, std::uint32_t of_fixed,
                    const Moment& moment, double clearance);
   bool pair_holds(const ProofTree& cell, std::uint32_t of_divided, std::uint32_t of_fixed,
