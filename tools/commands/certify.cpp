@@ -32,11 +32,17 @@ struct CertifyOptions {
   }
 };
 
-// Which options of the motion were given is known to the command line alone.
+// A check takes these from the certificate.
 const std::vector<std::string> kWritingOptions{
     "--pose-a",  "--to-pose-a",      "--pivot-a",      "--pose-b", "--to-pose-b",
     "--pivot-b", "--motion",         "--degree",       "-o",       "--clearance",
     "--share",   "--time-tolerance", "--max-intervals"};
+
+// A unit that is given must do something.
+void refuse_unit_of_assets(const std::string& unit, const std::string& a, const std::string& b) {
+  if (is_asset(a) && is_asset(b))
+    refuse_unit(unit, "no mesh file is read, and assets are in metres");
+}
 
 TriangleMesh read_triangles(const std::string& file, const std::string& unit,
                             std::vector<std::string>& warnings) {
@@ -101,8 +107,8 @@ Json to_json(const CertifyReport& r) {
   j["hash_b"] = if_said(r.has_certificate, hex_of(c.b.hash));
   j["closed_a"] = if_said(r.has_certificate, r.check.a_is_closed);
   j["closed_b"] = if_said(r.has_certificate, r.check.b_is_closed);
-  j["cells"] = if_said(r.has_certificate, r.check.cells);
-  j["proved_intervals"] = if_said(r.has_certificate, r.check.intervals);
+  j["proof_cells"] = if_said(r.has_certificate, r.check.cells);
+  j["proof_intervals"] = if_said(r.has_certificate, r.check.intervals);
   j["rounding"] = if_said(r.has_certificate, r.check.rounding);
   j["distance"] = has_distance ? Json(r.written->distance) : Json();
   j["lower_bound"] = has_distance ? Json(r.written->lower_bound) : Json();
@@ -172,6 +178,7 @@ void run_check(const CertifyOptions& options) {
   report.status = c.claim == CertificateClaim::kFree ? "free" : "contact";
   const std::string &file_a = options.a.file.empty() ? c.a.file : options.a.file,
                     &file_b = options.b.file.empty() ? c.b.file : options.b.file;
+  refuse_unit_of_assets(options.unit, file_a, file_b);
   const TriangleMesh a = read_triangles(file_a, options.unit, report.warnings),
                      b = read_triangles(file_b, options.unit, report.warnings);
   report.check_seconds = seconds_of([&] { report.check = check_certificate(c, a, b); });
@@ -207,6 +214,7 @@ void run_write(const CertifyOptions& options) {
   if (!std::isnan(options.clearance)) refuse_given({"--share"}, "--clearance says what to prove");
   const BodyMotion of_a = motion_of(options.a, "a"), of_b = motion_of(options.b, "b");
   CertifyReport report{.status = "", .unit = options.length_unit()};
+  refuse_unit_of_assets(options.unit, options.a.file, options.b.file);
   const TriangleMesh a = read_triangles(options.a.file, options.unit, report.warnings),
                      b = read_triangles(options.b.file, options.unit, report.warnings);
   CertifyResult result;

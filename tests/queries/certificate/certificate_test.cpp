@@ -44,7 +44,7 @@ TEST(Certificates, AllThatAreWrittenCheckAndAreTrue) {
   Random random(51);
   std::map<CertificateClaim, int> claims;
   int gave_up = 0;
-  const int count = unless_slow(300, 20);
+  const int count = unless_slow(150, 20);
   for (int i = 0; i < count; ++i) {
     SCOPED_TRACE(i);
     const Case c = random_case(random);
@@ -61,7 +61,7 @@ TEST(Certificates, AllThatAreWrittenCheckAndAreTrue) {
     const CertificateCheck check = check_certificate(read, c.a, c.b);
     ASSERT_TRUE(check.holds) << check.reason;
     ASSERT_LE(read.distance_tolerance, 4 * check.rounding + 1e-8 * c.size);
-    if (i % 3 == 0) expect_true(c, r);
+    if (i % 2 == 0) expect_true(c, r);
   }
   EXPECT_GT(claims[CertificateClaim::kFree], count / 5);
   EXPECT_GT(claims[CertificateClaim::kContact], count / 5);
@@ -71,7 +71,7 @@ TEST(Certificates, AllThatAreWrittenCheckAndAreTrue) {
 TEST(Certificates, FalsifiedOnesDoNot) {
   Random random(52);
   std::map<Falsehood, int> tried;
-  for (int i = 0; i < unless_slow(150, 12); ++i) {
+  for (int i = 0; i < unless_slow(120, 12); ++i) {
     const Case c = random_case(random);
     const CertifyResult r = c.certify();
     if (r.status != CertifyStatus::kFree && r.status != CertifyStatus::kContact) continue;
@@ -163,15 +163,15 @@ TEST(Certificates, WhatLiesInsideIsNotApart) {
 
 // A piston slides and turns in its bore: surfaces that are near everywhere.
 TEST(Certificates, SlidingSurfacesNeedFewIntervals) {
-  const TriangleMesh piston = make_cylinder({.radius = 0.0499, .height = 0.05, .segments = 64});
-  TriangleMesh bore = make_cylinder({.radius = 0.05, .height = 0.3, .segments = 64});
+  const TriangleMesh piston = make_cylinder({.radius = 0.0499, .height = 0.05, .segments = 24});
+  TriangleMesh bore = make_cylinder({.radius = 0.05, .height = 0.3, .segments = 24});
   std::erase_if(bore.triangles, [&](const Triangle& t) {  // open at both ends
     const float y = bore.positions[t[0]].y;
     return bore.positions[t[1]].y == y && bore.positions[t[2]].y == y;
   });
   const CertifyResult r = isotact::certify(piston, moving({0, -0.1, 0}, {0, 0.1, 0}), bore, {});
   ASSERT_EQ(r.status, CertifyStatus::kFree) << r.reason;
-  EXPECT_GT(r.certificate.clearance, 0.85 * 0.0001 * std::cos(kPi / 64));
+  EXPECT_GT(r.certificate.clearance, 0.85 * 0.0001 * std::cos(kPi / 24));
   const CertificateCheck check = check_certificate(r.certificate, piston, bore);
   EXPECT_TRUE(check.holds) << check.reason;
   EXPECT_LE(check.intervals, 4);                                             // Nothing bends.
