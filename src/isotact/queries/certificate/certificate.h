@@ -31,7 +31,7 @@ namespace ISOTACT_PUBLIC isotact {
 // 128 bits: two hashes of the same bytes. They tell meshes and motions apart; they prove nothing.
 using CertificateHash = std::array<std::uint64_t, 2>;
 
-// Of the corners of all triangles in their order. Vertices that are shared or repeated, that no
+// The hash of the corners of all triangles in their order. Vertices that are shared or repeated, that no
 // triangle uses, and triangles with a corner that is not finite make no difference.
 CertificateHash hash_triangles(const TriangleMesh& mesh);
 
@@ -79,10 +79,10 @@ struct Certificate {
 
   CertificateClaim claim = CertificateClaim::kFree;
   double clearance = 0;  // metres, of kFree
-  // Of kContact. They are apart for all times before free_until and have at most
+  // For kContact: they are apart for all times before free_until and have at most
   // distance_tolerance, metres, at contact_time, which is later by at most time_tolerance.
   double free_until = 0, contact_time = 0, time_tolerance = 0, distance_tolerance = 0;
-  // Of kContact: the triangles that touch. Of kContained: the one whose first corner is inside.
+  // For kContact: the triangles that touch. For kContained: the one whose first corner is inside.
   std::uint32_t triangle_a = 0, triangle_b = 0;
   Body inner = Body::kA;  // of kContained
 

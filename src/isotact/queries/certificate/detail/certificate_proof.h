@@ -1,7 +1,7 @@
 // The steps of a certificate's proof, which check_certificate takes: positions of a body that moves
 // with a bound of their error, and whether triangles stay apart for an interval of time. Simple on
 // purpose, and apart from all search code: nothing of queries/swept is used but the structs of a
-// motion.
+// motion and their find_flaw.
 #pragma once
 
 #include <array>
