@@ -54,7 +54,8 @@ TriangleMesh read_triangles(const std::string& file, const std::string& unit,
   }
   LoadedMesh loaded = load_mesh(file, unit);
   print_warnings(file, loaded.warnings);
-  for (const std::string& warning : loaded.warnings) warnings.push_back(file + ": " + warning);
+  for (const std::string& warning : loaded.warnings)
+    warnings.push_back(fmt::format("{}: {}", file, warning));
   return std::move(loaded.mesh);
 }
 

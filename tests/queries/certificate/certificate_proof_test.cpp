@@ -218,7 +218,7 @@ TEST(CertificatePath, BendsAreBounded) {
 TEST(ApartProof, NeverProvesMoreThanIsTrue) {
   Random random(63);
   int proved = 0, refused = 0;
-  for (int i = 0; i < unless_slow(120, 20); ++i) {
+  for (int i = 0; i < unless_slow(80, 20); ++i) {
     SCOPED_TRACE(i);
     const Case c = random_case(random);
     const CertificateMotion motion{c.motion_of_a, c.motion_of_b, c.request.model, c.request.degree};
@@ -245,7 +245,7 @@ TEST(ApartProof, NeverProvesMoreThanIsTrue) {
     ASSERT_LE(low, least);
     ++proved;
   }
-  EXPECT_GT(proved, unless_slow(40, 4));
+  EXPECT_GT(proved, unless_slow(25, 4));
   EXPECT_GT(refused, unless_slow(10, 1));
 }
 

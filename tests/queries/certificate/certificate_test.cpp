@@ -64,7 +64,7 @@ TEST(Certificates, AllThatAreWrittenCheckAndAreTrue) {
     if (i % 2 == 0) expect_true(c, r);
   }
   EXPECT_GT(claims[CertificateClaim::kFree], count / 5);
-  EXPECT_GT(claims[CertificateClaim::kContact], count / 5);
+  EXPECT_GT(claims[CertificateClaim::kContact], count / 10);
   EXPECT_LT(gave_up, count / 10);
 }
 
