@@ -31,8 +31,8 @@ namespace ISOTACT_PUBLIC isotact {
 // 128 bits: two hashes of the same bytes. They tell meshes and motions apart; they prove nothing.
 using CertificateHash = std::array<std::uint64_t, 2>;
 
-// The hash of the corners of all triangles in their order. Vertices that are shared or repeated, that no
-// triangle uses, and triangles with a corner that is not finite make no difference.
+// The hash of the corners of all triangles in their order. Vertices that are shared or repeated,
+// that no triangle uses, and triangles with a corner that is not finite make no difference.
 CertificateHash hash_triangles(const TriangleMesh& mesh);
 
 struct CertificateMesh {

@@ -17,8 +17,8 @@ struct CertifyRequest {
   // Metres to prove. Without it, `share` of the least distance over the motion is proved. A smaller
   // clearance needs fewer intervals.
   std::optional<double> clearance{};
-  double share = 0.9;            // above 0, below 1
-  double time_tolerance = 1e-6;  // of first contacts, in durations of the motion
+  double share = 0.9;              // above 0, below 1
+  double time_tolerance = 1e-6;    // of first contacts, in durations of the motion
   std::string file_a{}, file_b{};  // names for the certificate
   // Boxes and triangles of one search, and of the proof, before giving up; 0: no limit.
   std::uint64_t max_tests = 0;
