@@ -31,6 +31,7 @@ int run(int argc, char** argv) {
   add_segments(line);
   add_collide(line);
   add_distance(line);
+  add_certify(line);
   add_simulate(line);
   add_slice(line);
   add_render(line);

@@ -1,5 +1,5 @@
 // Exact answers between triangles: distances and depths beside FCL, and all of them beside the
-// truth.
+// truth; certificates of motions.
 #include <string_view>
 
 #include "exact_fcl.h"
@@ -15,15 +15,17 @@ struct Part {
 constexpr Part kParts[] = {{"distance", bench_distance},
                            {"threshold", bench_threshold},
                            {"depth", bench_depth},
-                           {"truth", bench_truth}};
+                           {"truth", bench_truth},
+                           {"certify", bench_certify}};
 
 void name_options(OptionReader& reader, Options& options) {
   reader.quick("few poses, coarse fields");
-  reader.full("20,000 poses in the truth part");
+  reader.full("20,000 poses in the truth part, 10,000 motions in the certify part");
   reader.only(names_of(kParts));
   reader.number("--poses", options.poses, 1, 1'000'000, "poses per group that are timed");
-  reader.number("--count", options.count, 1, 1'000'000, "poses of the truth part");
-  reader.number("--seed", options.seed, 0, 1'000'000'000, "of the truth part's poses (1)");
+  reader.number("--count", options.count, 1, 1'000'000,
+                "poses of the truth part, motions of the certify part");
+  reader.number("--seed", options.seed, 0, 1'000'000'000, "of the truth and certify parts (1)");
 }
 
 int run(const Options& options) {

@@ -14,5 +14,6 @@ void bench_distance(const Options& options, Report& report);
 void bench_threshold(const Options& options, Report& report);
 void bench_depth(const Options& options, Report& report);
 void bench_truth(const Options& options, Report& report);
+void bench_certify(const Options& options, Report& report);
 
 }  // namespace isotact::bench

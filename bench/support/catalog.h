@@ -90,7 +90,7 @@ struct BenchProgram {
 inline constexpr BenchProgram kPrograms[] = {
     {"fields", "Building, loading and sampling signed distance fields"},
     {"segments", "All crossings of segments with a field"},
-    {"exact", "Distances and depths between triangles"},
+    {"exact", "Distances, depths and certificates of triangles"},
     {"swept", "Moving pointshells against fields"},
     {"dynamics", "Worlds of bodies: drops, stable steps, a nut on its bolt, a pile"},
     {"bullet", "The plug-in for Bullet"},

@@ -52,6 +52,8 @@
 #include "isotact/field/models/dense_grid.h"
 
 // Queries.
+#include "isotact/queries/certificate/certificate.h"
+#include "isotact/queries/certificate/certify.h"
 #include "isotact/queries/collide.h"
 #include "isotact/queries/contact/contact.h"
 #include "isotact/queries/continuous_collide.h"

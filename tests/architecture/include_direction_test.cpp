@@ -192,6 +192,35 @@ TEST(IncludeDirection, RoomsHaveNoCycles) {
   EXPECT_EQ(CycleSearch(rooms).cycle(), "");
 }
 
+// What a file includes, and what that includes.
+void add_includes(const fs::path& root, const std::string& file, std::set<std::string>& found) {
+  std::ifstream in(root / file);
+  ASSERT_TRUE(in) << file;
+  for (std::string line; std::getline(in, line);) {
+    const auto include = parse_include(line);
+    if (!include || !include->target.starts_with("isotact/")) continue;
+    const std::string target = include->target.substr(8);
+    if (found.insert(target).second) add_includes(root, target, found);
+  }
+}
+
+// docs/certificates.md: the checker rests on nothing of the search.
+TEST(IncludeDirection, TheCheckerOfCertificatesSeesNoSearch) {
+  const fs::path root = fs::path(ISOTACT_SOURCE_FOLDER) / "src/isotact";
+  std::set<std::string> found;
+  for (const char* file :
+       {"check_certificate.cpp", "certificate_proof.cpp", "certificate_path.cpp"})
+    add_includes(root, std::string("queries/certificate/") + file, found);
+  EXPECT_GT(found.size(), 8U);
+  const std::set<std::string> of_queries{"queries/certificate/certificate.h",
+                                         "queries/certificate/detail/certificate_proof.h",
+                                         "queries/contact/contact.h", "queries/swept/motion.h"};
+  for (const std::string& file : found)
+    EXPECT_TRUE(file == "export.h" || file.starts_with("base/") || file == "geometry/mesh/mesh.h" ||
+                of_queries.contains(file))
+        << file;
+}
+
 TEST(IncludeDirection, HeadersAreGuarded) {
   const fs::path root = fs::path(ISOTACT_SOURCE_FOLDER) / "src" / "isotact";
   for (const fs::path& file : sources_under(root)) {

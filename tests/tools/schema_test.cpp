@@ -236,6 +236,23 @@ TEST_F(SchemaOfVerbs, Distance) {
                              "--max-distance", reach});
 }
 
+TEST_F(SchemaOfVerbs, Certify) {
+  checked("make", {"make", "box", "-o", "box.obj"});
+  const auto certify = [&](std::vector<std::string> more, int exit_code = 0) {
+    more.insert(more.begin(), "certify");
+    return checked("certify", more, exit_code);
+  };
+  const std::vector<std::string> pair{"box.obj", "box.obj", "-o", "p", "--pose-a"};
+  for (const char* pose : {"xyz=0,3,0", "xyz=0,0.5,0"}) {
+    std::vector<std::string> words = pair;
+    words.emplace_back(pose);
+    certify(words);
+    certify({"--check", "p"});
+    words.insert(words.end(), {"--clearance", "3"});
+    EXPECT_EQ(certify(words, 1)["status"], "closer");
+  }
+}
+
 TEST_F(SchemaOfVerbs, SimulateAlsoInTrouble) {
   const std::string scene = R"({"isotact_scene": 1, "world": {"step": 0.002},
     "run": {"steps": 5, "frames_per_second": 50}, "bodies": [

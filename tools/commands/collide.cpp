@@ -26,16 +26,12 @@
 namespace isotact::tool {
 namespace {
 
-struct BodyOptions {
-  std::string file, pose, to_pose, pivot;
-};
-
 struct CollideOptions {
   CommonOptions common;
   QueryOptions query;
   LengthUnit unit{};
   FailOn fail{};
-  BodyOptions a, b;
+  MovingBodyOptions a, b;
   ShapeInputOptions input;
   std::string method = "auto", motion = "rates", roles = "both", accuracy = "best";
   std::string output, picture, view;
@@ -48,15 +44,6 @@ struct CollideOptions {
   DepthOptions depth;
   bool first_only = false, gpu = false, distance = false;
 };
-
-BodyMotion motion_of(const BodyOptions& body, const std::string& letter) {
-  BodyMotion motion;
-  if (!body.pose.empty()) motion.from = read_pose("--pose-" + letter, body.pose);
-  motion.to = body.to_pose.empty() ? motion.from : read_pose("--to-pose-" + letter, body.to_pose);
-  if (!body.pivot.empty())
-    motion.pivot = read_pose("--pivot-" + letter, "xyz=" + body.pivot).translation;
-  return motion;
-}
 
 Accuracy accuracy_of(const CollideOptions& options) {
   if (options.accuracy == "exact") return Accuracy::kExact;
@@ -464,24 +451,6 @@ void run_collide(CollideOptions options) {
   at_rest ? run_at_rest(options, pair) : run_swept(options, pair, moves);
 }
 
-void add_body(Command& command, BodyOptions& body, const std::string& letter) {
-  const std::string upper = letter == "a" ? "A" : "B";
-  command.add_text({.names = "--pose-" + letter,
-                    .help = "Pose of " + upper + ", at the start if it moves" + kPoseHelp,
-                    .value_name = "POSE"},
-                   body.pose);
-  command.add_text({.names = "--to-pose-" + letter,
-                    .help = "Pose of " + upper + " at the end of its motion (default: it stays)",
-                    .value_name = "POSE"},
-                   body.to_pose);
-  command.add_text({.names = "--pivot-" + letter,
-                    .help = "With --motion rates: the point of " + upper +
-                            ", in its own frame, that moves straight while the body turns "
-                            "(default: 0,0,0)",
-                    .value_name = "X,Y,Z"},
-                   body.pivot);
-}
-
 void add_rest_options(Command& command, CollideOptions& options) {
   command.add_whole({.names = "--level",
                      .help = "At rest: test this level of the point trees and no further, 0 for "
@@ -526,8 +495,8 @@ void add_collide(CommandLine& line) {
       "  isotact collide gear.obj box.obj --view pair.html");
   command.add_text({.names = "A", .help = "A mesh or an asset", .required = true}, options->a.file);
   command.add_text({.names = "B", .help = "The other body", .required = true}, options->b.file);
-  add_body(command, options->a, "a");
-  add_body(command, options->b, "b");
+  add_moving_body(command, options->a, "a");
+  add_moving_body(command, options->b, "b");
   command.add_text({.names = "--method",
                     .help = "vps: points of each body in the field of the other, at rest, with "
                             "force; idf: particles on the surface of the common part, at rest; "

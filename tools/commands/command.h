@@ -84,6 +84,7 @@ void add_sample(CommandLine& line);
 void add_segments(CommandLine& line);
 void add_collide(CommandLine& line);
 void add_distance(CommandLine& line);
+void add_certify(CommandLine& line);
 void add_simulate(CommandLine& line);
 void add_slice(CommandLine& line);
 void add_convert(CommandLine& line);

@@ -138,6 +138,33 @@ std::vector<Pose> read_poses(const std::string& file) {
   return poses;
 }
 
+void add_moving_body(Command& command, MovingBodyOptions& body, const std::string& letter) {
+  const std::string upper = letter == "a" ? "A" : "B";
+  command.add_text({.names = "--pose-" + letter,
+                    .help = "Pose of " + upper + ", at the start if it moves" + kPoseHelp,
+                    .value_name = "POSE"},
+                   body.pose);
+  command.add_text({.names = "--to-pose-" + letter,
+                    .help = "Pose of " + upper + " at the end of its motion (default: it stays)",
+                    .value_name = "POSE"},
+                   body.to_pose);
+  command.add_text({.names = "--pivot-" + letter,
+                    .help = "With --motion rates: the point of " + upper +
+                            ", in its own frame, that moves straight while the body turns "
+                            "(default: 0,0,0)",
+                    .value_name = "X,Y,Z"},
+                   body.pivot);
+}
+
+BodyMotion motion_of(const MovingBodyOptions& body, const std::string& letter) {
+  BodyMotion motion;
+  if (!body.pose.empty()) motion.from = read_pose("--pose-" + letter, body.pose);
+  motion.to = body.to_pose.empty() ? motion.from : read_pose("--to-pose-" + letter, body.to_pose);
+  if (!body.pivot.empty())
+    motion.pivot = read_pose("--pivot-" + letter, "xyz=" + body.pivot).translation;
+  return motion;
+}
+
 std::string LengthUnit::format(double length) const {
   return fmt::format("{:.6g} {}", length / metres, name);
 }

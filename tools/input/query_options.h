@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "isotact/base/pose.h"
+#include "isotact/queries/swept/motion.h"
 
 #include "commands/command.h"
 
@@ -24,6 +25,15 @@ std::vector<Pose> read_poses(const std::string& file);
 inline constexpr const char* kPoseHelp =
     ": \"xyz=0,0,1 axis=0,0,1,90\", with wxyz=W,X,Y,Z, "
     "rpy=ROLL,PITCH,YAW, matrix=..., or @FILE";
+
+// A body of a pair and its motion.
+struct MovingBodyOptions {
+  std::string file, pose, to_pose, pivot;
+};
+// Adds --pose-LETTER, --to-pose-LETTER and --pivot-LETTER, for body a or b.
+void add_moving_body(Command& command, MovingBodyOptions& body, const std::string& letter);
+// Throws as read_pose does.
+BodyMotion motion_of(const MovingBodyOptions& body, const std::string& letter);
 
 struct LengthUnit {
   const char* name = "m";

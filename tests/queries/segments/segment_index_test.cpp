@@ -15,6 +15,7 @@
 #include "isotact/queries/segments/detail/segment_slab.h"
 
 #include "queries/points/shape_field.h"
+#include "support/slow_build.h"
 
 namespace isotact::detail {
 namespace {
