@@ -39,6 +39,7 @@ struct SegmentTracer::State {
   Lattice lattice{};
   detail::Rim rim{};
   std::shared_ptr<const SegmentIndex> index{};  // For kFast.
+  std::optional<detail::BatchField> prepared{};  // If segments pass through the stages of batches.
 
   // Makes what the settings need and is not there yet.
   void prepare() {
@@ -60,6 +61,10 @@ struct SegmentTracer::State {
     } else if (!index || !index->serves(settings.margin)) {
       index = std::make_shared<const SegmentIndex>(make_index());
     }
+    prepared.reset();
+    if (bricks && index && settings.roots == RootSearch::kAll &&
+        count(index->macros) < detail::kMostBatchMacros)
+      prepared = detail::make_batch_field(*bricks, *index, static_cast<float>(settings.margin));
   }
 
   SegmentIndex make_index() const {
@@ -78,6 +83,10 @@ struct SegmentTracer::State {
             SegmentWork& counts) const {
     const detail::CellSettings cell{static_cast<float>(settings.margin), settings.roots};
     const Traversal way = settings.traversal;
+    // A search that ends early is faster step by step.
+    if (prepared && settings.mode == Mode::kAll &&
+        detail::trace_alone(*prepared, path, sink, counts))
+      return;
     if (bricks && way == Traversal::kUniform)
       detail::walk_bricks(*bricks, path, cell, sink, counts);
     else if (bricks && way == Traversal::kFast)
@@ -134,10 +143,7 @@ struct SegmentTracer::State {
   // Appends the intervals and sets the number of each segment.
   void trace_many(std::span<const Segment> segments, std::vector<SegmentInterval>& to,
                   std::uint64_t* n, SegmentWork& counts) const {
-    const bool batched = bricks && settings.traversal == Traversal::kFast &&
-                         settings.roots == RootSearch::kAll &&
-                         count(index->macros) < detail::kMostBatchMacros;
-    if (!batched) {
+    if (!prepared) {
       for (std::size_t i = 0; i < segments.size(); ++i) add_alone(segments[i], to, n[i], counts);
       return;
     }
