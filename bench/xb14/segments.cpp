@@ -88,6 +88,13 @@ std::size_t count_hits(const EmbreeSegments& embree, std::span<const Segment> se
   return n;
 }
 
+std::size_t count_first_hits(const EmbreeSegments& embree, std::span<const Segment> segments) {
+  std::size_t n = 0;
+  float time = 0;
+  for (const Segment& s : segments) n += embree.find_first(s, time) ? 1U : 0U;
+  return n;
+}
+
 // Crossings on both sides, within a cell and a half of each other. What has no partner is where the
 // field's error hides or adds a graze.
 void compare_with_triangles(const SegmentTracer& tracer, const EmbreeSegments& embree,
@@ -143,11 +150,15 @@ void run_peers(const Options& options, Report& report) {
                    {"hits", Of::kOurs, "of 1", 2},
                    {"Embree, all hits", Of::kPeer, "ns", 1},
                    {"Embree, not robust", Of::kPeer, "ns", 1},
+                   {"Embree, first hit", Of::kPeer, "ns", 1},
+                   {"Embree, first hit, not robust", Of::kPeer, "ns", 1},
                    {"NanoVDB, first hit", Of::kPeer, "ns", 1},
                    {"OpenVDB, first hit", Of::kPeer, "ns", 1},
                    {"batch faster than Embree", Of::kOurs, "times", 2},
                    {"than Embree, not robust", Of::kOurs, "times", 2},
                    {"than NanoVDB", Of::kOurs, "times", 2},
+                   {"one by one over Embree: all", Of::kOurs, "times", 2},
+                   {"first", Of::kOurs, "times", 2},
                    {"index", Of::kOurs, "MB", 2},
                    {"index built", Of::kOurs, "s"}},
        .note = "Bunny with holes closed, processor time. Hitting: through the surface. Short: a "
@@ -187,6 +198,8 @@ void run_peers(const Options& options, Report& report) {
       if (margin == 0) {
         contenders.push_back({.work = [&] { sum += count_hits(embree, segments); }});
         contenders.push_back({.work = [&] { sum += count_hits(plain_embree, segments); }});
+        contenders.push_back({.work = [&] { sum += count_first_hits(embree, segments); }});
+        contenders.push_back({.work = [&] { sum += count_first_hits(plain_embree, segments); }});
         contenders.push_back({.work = [&] { sum += vdb.count_by_nanovdb(segments); }});
         contenders.push_back(
             {.work = [&] { sum += vdb.count_by_openvdb(segments); }, .max_runs = 2});
@@ -198,6 +211,10 @@ void run_peers(const Options& options, Report& report) {
       };
       const auto faster = [&](std::size_t k) {
         return cell_if(has_peers, has_peers ? times[k].processor / times[0].processor : 0);
+      };
+      const auto over = [&](std::size_t ours, std::size_t theirs) {
+        return cell_if(has_peers,
+                       has_peers ? times[ours].processor / times[theirs].processor : 0);
       };
       std::size_t hits = 0;
       bool same_first = true;
@@ -213,8 +230,8 @@ void run_peers(const Options& options, Report& report) {
                    fmt::format("{}, {} cells", kind, margin));
       table.row({kind, margin, at(0), at(1), at(2), at(3), at(4),
                  static_cast<double>(hits) / static_cast<double>(n), at(5), at(6), at(7), at(8),
-                 faster(5), faster(6), faster(7), static_cast<double>(tracer.memory_bytes()) * 1e-6,
-                 built});
+                 at(9), at(10), faster(5), faster(6), faster(9), over(3, 5), over(4, 7),
+                 static_cast<double>(tracer.memory_bytes()) * 1e-6, built});
       if (margin == 0) compare_with_triangles(tracer, embree, segments, cell, report);
     }
   }

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "isotact/base/error.h"
+#include "isotact/base/hash.h"
 #include "isotact/base/random.h"
 #include "isotact/field/build/bake.h"
 #include "isotact/field/build/build_field.h"
@@ -15,6 +16,7 @@
 #include "isotact/queries/segments/detail/segment_slab.h"
 
 #include "queries/points/shape_field.h"
+#include "support/test_seed.h"
 
 namespace isotact::detail {
 namespace {
@@ -285,35 +287,77 @@ TEST(SegmentIndex, SameBytesForAnyThreads) {
   EXPECT_EQ(find_segment_index_flaw(one.buffer.bytes), std::nullopt);
 }
 
-// After an edit, the updated index has the bytes of a new one.
-TEST(SegmentIndex, UpdatesAfterAnEdit) {
-  EditableField editable(make_shape("gear"), {.resolution = 160, .padding = 12});
+// A ball at a vertex, a little inwards, that comes with an edit or goes with it.
+struct BallEdit {
+  TriangleMesh ball;
+  std::vector<std::uint32_t> removed;
+};
+BallEdit make_ball_edit(const TriangleMesh& mesh, std::size_t body_triangles, Random& random) {
+  BallEdit edit;
+  constexpr std::size_t kBallTriangles = 320;
+  const std::size_t balls = (mesh.triangles.size() - body_triangles) / kBallTriangles;
+  if (balls > 0 && random.below(2) == 0) {
+    const std::size_t ball = random.below(static_cast<std::uint32_t>(balls));
+    for (std::size_t t = 0; t < kBallTriangles; ++t)
+      edit.removed.push_back(
+          static_cast<std::uint32_t>(body_triangles + ball * kBallTriangles + t));
+    return edit;
+  }
+  const double size = length(extent(to_double(bounds(mesh))));
+  const double radius = (random.below(3) == 0 ? 0.05 : 0.005) * size;
+  const Triangle& t =
+      mesh.triangles[random.below(static_cast<std::uint32_t>(body_triangles))];
+  const Vec3f at = mesh.positions[t[0]] * static_cast<float>(random.uniform(0.6, 1.0));
+  edit.ball = make_sphere({.radius = radius, .frequency = 4});
+  EXPECT_EQ(edit.ball.triangles.size(), kBallTriangles);
+  for (Vec3f& p : edit.ball.positions) p = p + at;
+  return edit;
+}
+
+// After each of many edits, what is brought up to date equals what is made anew: the bytes of the
+// index, and the intervals and the work of the octree of bricks.
+TEST(SegmentIndex, FollowsEdits) {
+  const TriangleMesh body = make_shape("gear");
+  EditableField editable(body, {.resolution = 96, .padding = 16});
+  const std::size_t body_triangles = body.triangles.size();
   BrickField before = editable.field();
   SegmentIndex index = build_segment_index(before);
-  const double size = length(extent(to_double(bounds(editable.mesh()))));
-  Random random(4);
-  int changed = 0;
-  for (int edit = 0; edit < 4; ++edit) {
-    TriangleMesh ball = make_sphere({.radius = 0.01 * size, .frequency = 4});
-    // Around a vertex, a little inwards.
-    const auto vertex = random.below(static_cast<std::uint32_t>(editable.mesh().positions.size()));
-    const Vec3f at = editable.mesh().positions[vertex] * 0.9F;
-    for (Vec3f& p : ball.positions) p = p + at;
-    TriangleMesh next = editable.mesh();
-    const auto first = static_cast<std::uint32_t>(next.positions.size());
-    next.positions.insert(next.positions.end(), ball.positions.begin(), ball.positions.end());
-    for (const Triangle& t : ball.triangles)
-      next.triangles.push_back({t[0] + first, t[1] + first, t[2] + first});
-    editable.replace_mesh(next);
-    const SegmentIndex updated = update_segment_index(editable.field(), before, index, {2});
+  SegmentTracer octree(before, {.traversal = Traversal::kOctree, .threads = {1}});
+  const std::vector<Segment> segments = make_segments(before.bounds(), 300, 9);
+  Random random(test_seed(4));
+  int changed = 0, same_places = 0;
+  for (int edit = 0; edit < test_cases(unless_slow(40, 8)); ++edit) {
+    const BallEdit ball = make_ball_edit(editable.mesh(), body_triangles, random);
+    const EditReport report = editable.replace_triangles(ball.removed, ball.ball);
+    ASSERT_FALSE(report.full_rebuild) << report.reason;
+    const SegmentIndex compared = update_segment_index(editable.field(), before, index, {2});
+    const SegmentIndex updated = update_segment_index(editable.field(), report, index, {2});
     const SegmentIndex anew = build_segment_index(editable.field());
     ASSERT_TRUE(std::ranges::equal(updated.buffer.bytes, anew.buffer.bytes)) << edit;
+    ASSERT_TRUE(std::ranges::equal(compared.buffer.bytes, anew.buffer.bytes)) << edit;
     changed += std::ranges::equal(updated.buffer.bytes, index.buffer.bytes) ? 0 : 1;
+    same_places += std::ranges::equal(updated.occupied, index.occupied) ? 1 : 0;
     EXPECT_THROW(update_segment_index(before, editable.field(), index), Error);
+
+    octree = octree.after_edit(editable.field(), report);
+    SegmentResults got, want;
+    SegmentWork got_work, want_work;
+    octree.trace(segments, got, &got_work);
+    SegmentTracer(editable.field(), {.traversal = Traversal::kOctree, .threads = {1}})
+        .trace(segments, want, &want_work);
+    ASSERT_EQ(got.first, want.first);
+    ASSERT_EQ(got.intervals, want.intervals);
+    ASSERT_EQ(got_work.nodes, want_work.nodes);
+    if (report.header_before != hash_bytes(editable.field().buffer().first(
+                                    sizeof(BrickFieldHeader)))) {
+      EXPECT_THROW(update_segment_index(editable.field(), report, updated), Error);
+      EXPECT_THROW(octree.after_edit(editable.field(), report), Error);
+    }
     before = editable.field();
     index = updated;
   }
-  EXPECT_EQ(changed, 4);
+  EXPECT_GT(changed, unless_slow(20, 4));
+  EXPECT_GT(same_places, 0);  // The cubes are copied then.
 }
 
 // Damage anywhere but in samples and slabs is found, and what is not found keeps to the buffer.
