@@ -45,8 +45,8 @@ RTCScene EmbreeSegments::Parts::make_scene(bool robust, RTCFilterFunctionN filte
   RTCGeometry geometry = rtcNewGeometry(device, RTC_GEOMETRY_TYPE_TRIANGLE);
   rtcSetSharedGeometryBuffer(geometry, RTC_BUFFER_TYPE_VERTEX, 0, RTC_FORMAT_FLOAT3,
                              positions.data(), 0, sizeof(Vec3f), positions.size() - 1);
-  rtcSetSharedGeometryBuffer(geometry, RTC_BUFFER_TYPE_INDEX, 0, RTC_FORMAT_UINT3,
-                             triangles.data(), 0, sizeof(Triangle), triangles.size());
+  rtcSetSharedGeometryBuffer(geometry, RTC_BUFFER_TYPE_INDEX, 0, RTC_FORMAT_UINT3, triangles.data(),
+                             0, sizeof(Triangle), triangles.size());
   if (filter != nullptr) rtcSetGeometryIntersectFilterFunction(geometry, filter);
   rtcCommitGeometry(geometry);
   rtcAttachGeometryByID(made, geometry, 0);

@@ -192,7 +192,7 @@ class TableReader {
     const auto rounded = static_cast<Value>(value);
     if (!std::isfinite(rounded))
       throw Error(spot_of_value(), fmt::format("{} is no finite {}", value,
-                                    sizeof(Value) == 4 ? "float32" : "number"));
+                                               sizeof(Value) == 4 ? "float32" : "number"));
     values_.push_back(rounded);
   }
 

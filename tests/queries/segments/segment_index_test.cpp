@@ -137,6 +137,16 @@ TEST(SegmentIndex, CubesAreFreeAndLargest) {
   EXPECT_GT(large, 10);
 }
 
+// Values of both signs at random, at every node.
+BrickField make_noise_field() {
+  Random random(6);
+  DenseGridParts parts{.lattice = {{-1, -1, -1}, 2.0 / 144, {144, 144, 144}}};
+  parts.samples.resize(count(node_counts(parts.lattice)));
+  for (float& sample : parts.samples) sample = static_cast<float>(random.uniform(-0.02, 0.02));
+  const DenseGrid grid(std::move(parts));
+  return bake_field(AnyField(grid), {.lattice = grid.lattice()}).field;
+}
+
 // Kernels for wide processors give the bits of the others.
 TEST(SegmentIndex, KernelsGiveTheSameBits) {
   if (simd_level_of_cpu() == SimdLevel::kBaseline) GTEST_SKIP() << "this processor has one kernel";
@@ -176,6 +186,85 @@ TEST(SegmentIndex, KernelsGiveTheSameBits) {
     }
   }
   EXPECT_GT(found, 2000U);
+}
+
+// One segment through the stages of batches, by every kernel, gives the bits of the walk cell by
+// cell. It gives up only where it has too many cells, or is uncertain.
+TEST(SegmentIndex, OneSegmentThroughTheStagesGivesTheSameBits) {
+  std::vector<SimdLevel> levels{SimdLevel::kBaseline};
+  if (simd_level_of_cpu() != SimdLevel::kBaseline) levels.push_back(SimdLevel::kAvx2);
+  int traced = 0, hits = 0, several = 0, gave_up = 0;
+  for (const char* shape : {"gear", "knot", "terrain"}) {
+    const BrickField field = make_field(shape, unless_slow(300, 100));
+    for (const double cells : {0.0, -1.5, 5.0}) {
+      const double margin = cells * field.voxel_size();
+      const SegmentTracer slow(
+          field, {.margin = margin, .traversal = Traversal::kUniform, .threads = {1}});
+      const SegmentTracer fast(field, {.margin = margin, .threads = {1}});
+      const BatchField prepared =
+          make_batch_field(field, *fast.index(), static_cast<float>(margin));
+      Random random(test_seed(21));
+      for (int i = 0; i < test_cases(unless_slow(600, 60)); ++i) {
+        const Aabb& box = field.bounds();
+        Segment s{to_float(random.in_box(box.lower, box.upper)),
+                  to_float(random.in_box(box.lower, box.upper))};
+        const std::size_t axis = random.below(3);
+        if (random.below(8) == 0) s.to[axis] = s.from[axis];                      // Within a plane.
+        if (random.below(8) == 0) s.to[axis] += 2 * (s.to[axis] - s.from[axis]);  // Out of the box.
+        if (random.below(4) == 0)  // Short, perhaps in one macro cell.
+          s.to = s.from + (s.to - s.from) * 0.03F;
+        const auto path = make_path(field.lattice(), s);
+        if (!path || path->begin > 0 || path->end < 1) continue;
+        SegmentInterval want[64], got[64];
+        const std::size_t n = slow.trace(s, want);
+        ASSERT_EQ(fast.trace(s, got), n);
+        for (std::size_t k = 0; k < n; ++k) ASSERT_EQ(got[k], want[k]);
+        for (const SimdLevel level : levels) {
+          IntervalSink sink(Mode::kAll, got);
+          SegmentWork work;
+          ++traced;
+          if (!trace_alone(prepared, *path, sink, work, level)) {
+            ++gave_up;
+            continue;
+          }
+          sink.finish();
+          ASSERT_EQ(sink.count(), n) << shape << " margin " << cells << " segment " << i;
+          for (std::size_t k = 0; k < n; ++k) ASSERT_EQ(got[k], want[k]) << i;
+          hits += n > 0 ? 1 : 0;
+          several += n > 1 ? 1 : 0;
+        }
+      }
+    }
+  }
+  EXPECT_GT(hits, traced / 3);
+  EXPECT_GT(several, traced / 20);
+  EXPECT_LT(gave_up, traced / 50);
+}
+
+// Noise has more crossings on a path than there is space for: the walk takes over.
+TEST(SegmentIndex, OneSegmentWithTooManyCellsIsWalked) {
+  const BrickField field = make_noise_field();
+  const SegmentTracer slow(field, {.traversal = Traversal::kUniform, .threads = {1}});
+  const SegmentTracer fast(field, {.threads = {1}});
+  const BatchField prepared = make_batch_field(field, *fast.index(), 0);
+  int gave_up = 0;
+  Random random(test_seed(22));
+  for (int i = 0; i < 200; ++i) {
+    const Aabb& box = field.bounds();
+    const Segment s{to_float(random.in_box(box.lower, box.upper)),
+                    to_float(random.in_box(box.lower, box.upper))};
+    SegmentInterval want[512], got[512];
+    const std::size_t n = slow.trace(s, want);
+    ASSERT_LE(n, std::size(want));
+    ASSERT_EQ(fast.trace(s, got), n);
+    for (std::size_t k = 0; k < n; ++k) ASSERT_EQ(got[k], want[k]);
+    const auto path = make_path(field.lattice(), s);
+    ASSERT_TRUE(path);
+    IntervalSink sink(Mode::kAll, got);
+    SegmentWork work;
+    gave_up += trace_alone(prepared, *path, sink, work) ? 0 : 1;
+  }
+  EXPECT_GT(gave_up, 20);
 }
 
 std::vector<Segment> make_segments(const Aabb& box, int n, std::uint64_t seed) {
@@ -305,8 +394,7 @@ BallEdit make_ball_edit(const TriangleMesh& mesh, std::size_t body_triangles, Ra
   }
   const double size = length(extent(to_double(bounds(mesh))));
   const double radius = (random.below(3) == 0 ? 0.05 : 0.005) * size;
-  const Triangle& t =
-      mesh.triangles[random.below(static_cast<std::uint32_t>(body_triangles))];
+  const Triangle& t = mesh.triangles[random.below(static_cast<std::uint32_t>(body_triangles))];
   const Vec3f at = mesh.positions[t[0]] * static_cast<float>(random.uniform(0.6, 1.0));
   edit.ball = make_sphere({.radius = radius, .frequency = 4});
   EXPECT_EQ(edit.ball.triangles.size(), kBallTriangles);
@@ -348,8 +436,8 @@ TEST(SegmentIndex, FollowsEdits) {
     ASSERT_EQ(got.first, want.first);
     ASSERT_EQ(got.intervals, want.intervals);
     ASSERT_EQ(got_work.nodes, want_work.nodes);
-    if (report.header_before != hash_bytes(editable.field().buffer().first(
-                                    sizeof(BrickFieldHeader)))) {
+    if (report.header_before !=
+        hash_bytes(editable.field().buffer().first(sizeof(BrickFieldHeader)))) {
       EXPECT_THROW(update_segment_index(editable.field(), report, updated), Error);
       EXPECT_THROW(octree.after_edit(editable.field(), report), Error);
     }

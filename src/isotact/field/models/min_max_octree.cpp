@@ -124,8 +124,9 @@ MinMaxOctree::MinMaxOctree(MinMaxOctree earlier, DenseGrid grid, const Index3& l
         for (std::int32_t i = first[0]; i <= last[0]; ++i)
           ranges[flat_index(level_dims(level), i, j, k)] =
               level == 0 ? grid_.cell_range({i, j, k})
-                         : unite_children({i, j, k}, level_dims(level - 1),
-                                          [&](const Index3& c) { return node_range(level - 1, c); });
+                         : unite_children({i, j, k}, level_dims(level - 1), [&](const Index3& c) {
+                             return node_range(level - 1, c);
+                           });
     for (std::size_t axis = 0; axis < 3; ++axis) {
       first[axis] /= 2;
       last[axis] /= 2;

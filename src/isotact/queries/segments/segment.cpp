@@ -40,7 +40,7 @@ struct SegmentTracer::State {
   std::shared_ptr<const std::vector<detail::BrickTree>> brick_trees{};  // For bricks and kOctree.
   Lattice lattice{};
   detail::Rim rim{};
-  std::shared_ptr<const SegmentIndex> index{};  // For kFast.
+  std::shared_ptr<const SegmentIndex> index{};   // For kFast.
   std::optional<detail::BatchField> prepared{};  // If segments pass through the stages of batches.
 
   // Makes what the settings need and is not there yet.

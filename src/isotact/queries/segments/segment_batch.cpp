@@ -9,7 +9,7 @@
 namespace isotact::detail {
 
 const BatchKernels kBaselineBatchKernels = {BatchKernel<Lanes<float, 4>>::run,
-                                             BatchAlone<Lanes<float, 4>>::run};
+                                            BatchAlone<Lanes<float, 4>>::run};
 
 namespace {
 

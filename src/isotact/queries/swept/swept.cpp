@@ -152,10 +152,9 @@ struct SweptTracer::State {
   State(const BrickField& f, const EditReport& edit, const State& earlier)
       : State(f, earlier.settings, earlier.tracer->after_edit(f, edit), [&](double least) {
           const SweptSettings& s = earlier.settings;
-          return edit.full_rebuild
-                     ? detail::build_free_space(f, s.margin, least, s.threads)
-                     : detail::update_free_space(earlier.space, f, s.margin, least,
-                                                 edit.changed_cells, s.threads);
+          return edit.full_rebuild ? detail::build_free_space(f, s.margin, least, s.threads)
+                                   : detail::update_free_space(earlier.space, f, s.margin, least,
+                                                               edit.changed_cells, s.threads);
         }) {}
 
   State(const BrickField& f, std::shared_ptr<const SegmentIndex> index, const SweptSettings& s)

@@ -51,8 +51,8 @@ struct BatchAlone : BatchLanes<F> {
     const F ahead = greater(L::absolute(L::to_floats(step.cubes)), one), behind = one - ahead;
     F leave[3];
     for (int a = 0; a < 3; ++a)
-      leave[a] = ((step.macro[a] + select(s.is_down[a], behind, ahead)) - s.origin[a]) *
-                 s.inverse[a];
+      leave[a] =
+          ((step.macro[a] + select(s.is_down[a], behind, ahead)) - s.origin[a]) * s.inverse[a];
     step.leave = lesser(leave[0], lesser(leave[1], leave[2]));
     return step;
   }
@@ -61,8 +61,7 @@ struct BatchAlone : BatchLanes<F> {
   // enters it. The section that starts inside of one leaves it out: the one before comes to it,
   // since it advances until it passes its own end.
   static ISOTACT_INLINE void trace(BatchWork& w) {
-    const F zero(0.0F), one(1.0F), side(static_cast<float>(kMacroCells)),
-        share(1.0F / kMacroCells);
+    const F zero(0.0F), one(1.0F), side(static_cast<float>(kMacroCells)), share(1.0F / kMacroCells);
     float first[kLanes], last[kLanes];
     for (unsigned lane = 0; lane < kLanes; ++lane) {
       first[lane] = static_cast<float>(lane) / kLanes;
@@ -87,9 +86,8 @@ struct BatchAlone : BatchLanes<F> {
     w.first_side[0] = step.cubes[0];
     F enter(-3.0e38F);
     for (int a = 0; a < 3; ++a)
-      enter = greater(((step.macro[a] + select(s.is_down[a], one, zero)) - s.origin[a]) *
-                          s.inverse[a],
-                      enter);
+      enter = greater(
+          ((step.macro[a] + select(s.is_down[a], one, zero)) - s.origin[a]) * s.inverse[a], enter);
     unsigned skipped = bits_of(enter < s.u) & ~1U;
     for (unsigned live = L::kAll;;) {
       const unsigned entered = bits_of(step.cubes == Ints{}) & live & ~skipped;

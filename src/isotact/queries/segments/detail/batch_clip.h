@@ -128,7 +128,8 @@ struct BatchClip : BatchLanes<F> {
                          lower[0],    lower[1],    lower[2]};
       std::size_t place = near.raw.size;
       L::push(w, near, v.clip.meets & v.live, kept);
-      for (; place < near.raw.size; ++place) __builtin_prefetch(&w.field->masks[near.number(1, place)]);
+      for (; place < near.raw.size; ++place)
+        __builtin_prefetch(&w.field->masks[near.number(1, place)]);
     }
     L::pad(w, near);
   }

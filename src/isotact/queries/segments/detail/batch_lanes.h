@@ -174,8 +174,7 @@ struct BatchLanes {
 
   // Appends the lanes whose bits are set.
   template <std::size_t N>
-  static ISOTACT_INLINE void push(BatchWork& w, Table<N>& table, unsigned bits,
-                                  const F* number) {
+  static ISOTACT_INLINE void push(BatchWork& w, Table<N>& table, unsigned bits, const F* number) {
     if (table.raw.size + kLanes > table.raw.capacity) w.grow(w, table.raw);
     const Ints order = load_order(bits);
     float* to = table.raw.data + table.raw.size;

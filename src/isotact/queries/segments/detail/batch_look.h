@@ -40,8 +40,7 @@ struct BatchLook : BatchLanes<F> {
         unsigned starts = visited & ~there & bits_of(in <= zero);
         for (; starts != 0; starts &= starts - 1) {
           const auto lane = static_cast<unsigned>(__builtin_ctz(starts));
-          Clip::set_side(w, parts.number(0, begin + lane),
-                                 (masks[lane] >> 8 & bit[lane]) != 0);
+          Clip::set_side(w, parts.number(0, begin + lane), (masks[lane] >> 8 & bit[lane]) != 0);
         }
         const F found[8] = {path,
                             of,
@@ -83,8 +82,8 @@ struct BatchLook : BatchLanes<F> {
       const std::int8_t* sample[kLanes];
       for (unsigned lane = 0; lane < kLanes; ++lane) {
         corner_row[lane] = w.field->cells[looks.number(1, begin + lane)].corner;
-        sample[lane] =
-            w.field->blocks[looks.number(6, begin + lane)].correction + looks.number(5, begin + lane);
+        sample[lane] = w.field->blocks[looks.number(6, begin + lane)].correction +
+                       looks.number(5, begin + lane);
       }
       F path[8], coarse[8], corner[8], low[3], from[3], to[3];
       Clip::load_paths(w, looks, begin, path);
@@ -164,7 +163,7 @@ struct BatchLook : BatchLanes<F> {
     for (unsigned bits = starts; bits != 0; bits &= bits - 1) {
       const auto lane = static_cast<unsigned>(__builtin_ctz(bits));
       Clip::set_side(w, static_cast<std::uint32_t>(L::bits_as_ints(number)[lane]),
-                             (in_b[0] >> lane & 1U) != 0);
+                     (in_b[0] >> lane & 1U) != 0);
     }
     // One change of side among the coefficients means one root.
     const auto c0 = (b[0] <= zero) ^ (b[1] <= zero), c1 = (b[1] <= zero) ^ (b[2] <= zero),

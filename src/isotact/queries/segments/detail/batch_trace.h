@@ -27,8 +27,8 @@ struct BatchTrace : BatchLanes<F> {
         store_narrow(at, w.places + i + k);
       }
     for (; i < n; ++i)
-      w.places[i] =
-          static_cast<float>((static_cast<double>(w.segments[i]) - w.field->origin[i % 12]) * w.field->scale);
+      w.places[i] = static_cast<float>(
+          (static_cast<double>(w.segments[i]) - w.field->origin[i % 12]) * w.field->scale);
   }
 
   template <typename D>
@@ -95,8 +95,8 @@ struct BatchTrace : BatchLanes<F> {
   static ISOTACT_INLINE Ints load_cubes(const BatchWork& w, Ints place) {
 #if defined(__AVX2__)
     if constexpr (kLanes == 8) {
-      const __m256i words = _mm256_i32gather_epi32(reinterpret_cast<const int*>(w.field->free_cubes),
-                                                   reinterpret_cast<__m256i>(place), 1);
+      const __m256i words = _mm256_i32gather_epi32(
+          reinterpret_cast<const int*>(w.field->free_cubes), reinterpret_cast<__m256i>(place), 1);
       return reinterpret_cast<Ints>(_mm256_srai_epi32(_mm256_slli_epi32(words, 24), 24));
     }
 #endif
@@ -186,8 +186,9 @@ struct BatchTrace : BatchLanes<F> {
     for (int a = 0; a < 3; ++a)
       macro[a] = find_block(state[a], state[3 + a], state[6 + a], u, side,
                             F(static_cast<float>(w.field->macros[a] - 1)));
-    const Ints number = (L::to_ints(macro[2]) * w.field->macros[1] + L::to_ints(macro[1])) * w.field->macros[0] +
-                        L::to_ints(macro[0]);
+    const Ints number =
+        (L::to_ints(macro[2]) * w.field->macros[1] + L::to_ints(macro[1])) * w.field->macros[0] +
+        L::to_ints(macro[0]);
     const Ints cubes = load_cubes(w, number + L::bits_as_ints(state[11]));
     if constexpr (kIsFirst) __builtin_memcpy(w.first_side + first, &cubes, sizeof(cubes));
     const F size = L::absolute(L::to_floats(cubes)), ahead = greater(size, one),

@@ -11,8 +11,8 @@ namespace isotact::detail {
 BatchField make_batch_field(const BrickField& field, const SegmentIndex& index, float margin);
 
 // Finds all crossings of one segment through the stages (batch_alone.h). The index must have less
-// than kMostBatchMacros macro cells. Neither throws nor allocates. Returns false, with the sink unchanged, if it is uncertain or has
-// more cells than fit on the stack: then it must be walked.
+// than kMostBatchMacros macro cells. Neither throws nor allocates. Returns false, with the sink
+// unchanged, if it is uncertain or has more cells than fit on the stack: then it must be walked.
 bool trace_alone(const BatchField& field, const SegmentPath& path, IntervalSink& sink,
                  SegmentWork& counts, SimdLevel level = simd_level());
 

@@ -24,7 +24,7 @@ struct FreeSpace {
   // quarters.
   std::vector<std::uint8_t> quarters;
   std::vector<std::uint8_t> marked;  // 1: the block has such a position.
-  Vec3f size{};  // Size of the lattice.
+  Vec3f size{};                      // Size of the lattice.
   // If the isosurface leaves the box: every outside position at or below the value is within this
   // distance of a block on the box's side that has one as well.
   double reach = 0;
