@@ -386,10 +386,12 @@ void run_tool(const Options& options, Report& report) {
                  ours = folder / "library.f32", theirs = folder / "tool.f32";
   const std::size_t n = options.segment_count();
   {
-    Asset asset{.field = build_field(read_bunny(), {.resolution = 1024, .threads = {1}}).field};
-    set_segment_index(asset, build_segment_index(*asset.field, {.threads = {1}}));
+    const BrickField field = build_field(read_bunny(), {.resolution = 1024, .threads = {1}}).field;
+    Asset asset;
+    asset.field = field;
+    set_segment_index(asset, build_segment_index(field, {.threads = {1}}));
     write_asset(asset_file, asset);
-    const std::vector<Segment> segments = make_random(asset.field->bounds(), n);
+    const std::vector<Segment> segments = make_random(field.bounds(), n);
     write_file(segment_file, std::as_bytes(std::span(segments)));
   }
   const std::string command =

@@ -414,7 +414,7 @@ TEST(SegmentIndex, FollowsEdits) {
   const std::vector<Segment> segments = make_segments(before.bounds(), 300, 9);
   Random random(test_seed(4));
   int changed = 0, same_places = 0;
-  for (int edit = 0; edit < test_cases(unless_slow(40, 8)); ++edit) {
+  for (int edit = 0; edit < test_cases(unless_slow(16, 4)); ++edit) {
     const BallEdit ball = make_ball_edit(editable.mesh(), body_triangles, random);
     const EditReport report = editable.replace_triangles(ball.removed, ball.ball);
     ASSERT_FALSE(report.full_rebuild) << report.reason;
@@ -444,7 +444,7 @@ TEST(SegmentIndex, FollowsEdits) {
     before = editable.field();
     index = updated;
   }
-  EXPECT_GT(changed, unless_slow(20, 4));
+  EXPECT_GT(changed, unless_slow(8, 2));
   EXPECT_GT(same_places, 0);  // The cubes are copied then.
 }
 
