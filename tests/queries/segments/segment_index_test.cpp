@@ -425,7 +425,10 @@ TEST(SegmentIndex, FollowsEdits) {
     ASSERT_TRUE(std::ranges::equal(compared.buffer.bytes, anew.buffer.bytes)) << edit;
     changed += std::ranges::equal(updated.buffer.bytes, index.buffer.bytes) ? 0 : 1;
     same_places += std::ranges::equal(updated.occupied, index.occupied) ? 1 : 0;
-    EXPECT_THROW(update_segment_index(before, editable.field(), index), Error);
+    // A ball wholly inside may leave every sample as it was.
+    if (!std::ranges::equal(before.buffer(), editable.field().buffer())) {
+      EXPECT_THROW(update_segment_index(before, editable.field(), index), Error);
+    }
 
     octree = octree.after_edit(editable.field(), report);
     SegmentResults got, want;
