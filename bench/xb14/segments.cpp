@@ -4,11 +4,20 @@
 // Embree's.
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
 #include <optional>
 
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "isotact/base/file.h"
 #include "isotact/base/random.h"
 #include "isotact/field/build/build_field.h"
+#include "isotact/field/io/asset.h"
 #include "isotact/geometry/io/mesh_io.h"
+#include "isotact/queries/segments/segment_index.h"
 
 #include "segments_peer.h"
 #include "support/data_folder.h"
@@ -88,6 +97,13 @@ std::size_t count_hits(const EmbreeSegments& embree, std::span<const Segment> se
   return n;
 }
 
+std::size_t count_first_hits(const EmbreeSegments& embree, std::span<const Segment> segments) {
+  std::size_t n = 0;
+  float time = 0;
+  for (const Segment& s : segments) n += embree.find_first(s, time) ? 1U : 0U;
+  return n;
+}
+
 // Crossings on both sides, within a cell and a half of each other. What has no partner is where the
 // field's error hides or adds a graze.
 void compare_with_triangles(const SegmentTracer& tracer, const EmbreeSegments& embree,
@@ -143,11 +159,15 @@ void run_peers(const Options& options, Report& report) {
                    {"hits", Of::kOurs, "of 1", 2},
                    {"Embree, all hits", Of::kPeer, "ns", 1},
                    {"Embree, not robust", Of::kPeer, "ns", 1},
+                   {"Embree, first hit", Of::kPeer, "ns", 1},
+                   {"Embree, first hit, not robust", Of::kPeer, "ns", 1},
                    {"NanoVDB, first hit", Of::kPeer, "ns", 1},
                    {"OpenVDB, first hit", Of::kPeer, "ns", 1},
                    {"batch faster than Embree", Of::kOurs, "times", 2},
                    {"than Embree, not robust", Of::kOurs, "times", 2},
                    {"than NanoVDB", Of::kOurs, "times", 2},
+                   {"one by one over Embree: all", Of::kOurs, "times", 2},
+                   {"first", Of::kOurs, "times", 2},
                    {"index", Of::kOurs, "MB", 2},
                    {"index built", Of::kOurs, "s"}},
        .note = "Bunny with holes closed, processor time. Hitting: through the surface. Short: a "
@@ -187,6 +207,8 @@ void run_peers(const Options& options, Report& report) {
       if (margin == 0) {
         contenders.push_back({.work = [&] { sum += count_hits(embree, segments); }});
         contenders.push_back({.work = [&] { sum += count_hits(plain_embree, segments); }});
+        contenders.push_back({.work = [&] { sum += count_first_hits(embree, segments); }});
+        contenders.push_back({.work = [&] { sum += count_first_hits(plain_embree, segments); }});
         contenders.push_back({.work = [&] { sum += vdb.count_by_nanovdb(segments); }});
         contenders.push_back(
             {.work = [&] { sum += vdb.count_by_openvdb(segments); }, .max_runs = 2});
@@ -198,6 +220,9 @@ void run_peers(const Options& options, Report& report) {
       };
       const auto faster = [&](std::size_t k) {
         return cell_if(has_peers, has_peers ? times[k].processor / times[0].processor : 0);
+      };
+      const auto over = [&](std::size_t ours, std::size_t theirs) {
+        return cell_if(has_peers, has_peers ? times[ours].processor / times[theirs].processor : 0);
       };
       std::size_t hits = 0;
       bool same_first = true;
@@ -211,10 +236,13 @@ void run_peers(const Options& options, Report& report) {
       report.check(same_first && of_first.first == of_any.first,
                    "the modes find the same first times",
                    fmt::format("{}, {} cells", kind, margin));
-      table.row({kind, margin, at(0), at(1), at(2), at(3), at(4),
-                 static_cast<double>(hits) / static_cast<double>(n), at(5), at(6), at(7), at(8),
-                 faster(5), faster(6), faster(7), static_cast<double>(tracer.memory_bytes()) * 1e-6,
-                 built});
+      table.row(
+          {kind,      margin,     at(0),      at(1),
+           at(2),     at(3),      at(4),      static_cast<double>(hits) / static_cast<double>(n),
+           at(5),     at(6),      at(7),      at(8),
+           at(9),     at(10),     faster(5),  faster(6),
+           faster(9), over(3, 5), over(4, 7), static_cast<double>(tracer.memory_bytes()) * 1e-6,
+           built});
       if (margin == 0) compare_with_triangles(tracer, embree, segments, cell, report);
     }
   }
@@ -307,7 +335,92 @@ struct Part {
   std::string_view name;
   void (*run)(const Options&, Report&);
 };
-constexpr Part kParts[] = {{"peers", run_peers}, {"table2", run_table2}};
+// Processor time of a program, user and system.
+double seconds_of_program(const std::string& command) {
+  const auto children = [] {
+    rusage used{};
+    ::getrusage(RUSAGE_CHILDREN, &used);
+    const auto seconds = [](const timeval& t) {
+      return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+    };
+    return seconds(used.ru_utime) + seconds(used.ru_stime);
+  };
+  const double before = children();
+  // A path with a quote is not expected. NOLINTNEXTLINE(cert-env33-c,concurrency-mt-unsafe)
+  if (std::system(command.c_str()) != 0) throw Error(command + ": it failed");
+  return children() - before;
+}
+
+// Reads an asset with its index and a file of segments, traces, and writes the intervals, as
+// `isotact segments` does.
+void trace_files(const std::filesystem::path& asset_file, const std::filesystem::path& segment_file,
+                 const std::filesystem::path& output) {
+  const Asset asset = read_asset(asset_file);
+  const auto index = std::make_shared<const SegmentIndex>(find_segment_index(asset).value());
+  const std::vector<std::byte> bytes = read_file(segment_file);
+  std::vector<Segment> segments(bytes.size() / sizeof(Segment));
+  std::memcpy(segments.data(), bytes.data(), segments.size() * sizeof(Segment));
+  SegmentResults results;
+  SegmentTracer(*asset.field, index, {.threads = {1}}).trace(segments, results);
+  std::vector<float> rows;
+  rows.reserve(3 * results.intervals.size());
+  for (std::size_t i = 0; i + 1 < results.first.size(); ++i)
+    for (std::uint64_t k = results.first[i]; k < results.first[i + 1]; ++k)
+      rows.insert(rows.end(),
+                  {static_cast<float>(i), results.intervals[k].enter, results.intervals[k].exit});
+  write_file(output, std::as_bytes(std::span(rows)));
+}
+
+// The tool beside the library for the same files.
+void run_tool(const Options& options, Report& report) {
+  namespace fs = std::filesystem;
+  const fs::path tool = fs::read_symlink("/proc/self/exe").parent_path() / "isotact";
+  if (!fs::is_regular_file(tool)) {
+    report.give_up("the tool isotact is not beside this program: build it too");
+    return;
+  }
+  const fs::path folder =
+      fs::temp_directory_path() / fmt::format("isotact-bench-segments-{}", ::getpid());
+  fs::create_directory(folder);
+  const fs::path asset_file = folder / "bunny.isotact", segment_file = folder / "segments.f32",
+                 ours = folder / "library.f32", theirs = folder / "tool.f32";
+  const std::size_t n = options.segment_count();
+  {
+    const BrickField field = build_field(read_bunny(), {.resolution = 1024, .threads = {1}}).field;
+    Asset asset;
+    asset.field = field;
+    set_segment_index(asset, build_segment_index(field, {.threads = {1}}));
+    write_asset(asset_file, asset);
+    const std::vector<Segment> segments = make_random(field.bounds(), n);
+    write_file(segment_file, std::as_bytes(std::span(segments)));
+  }
+  const std::string command =
+      fmt::format("'{}' segments '{}' '{}' -o '{}' --threads 1 --json > /dev/null", tool.string(),
+                  asset_file.string(), segment_file.string(), theirs.string());
+  std::vector<double> by_library, by_tool;
+  for (int run = 0; run < 5; ++run) {
+    by_library.push_back(
+        seconds_of([&] { trace_files(asset_file, segment_file, ours); }).processor);
+    by_tool.push_back(seconds_of_program(command));
+  }
+  report.check(read_file(ours) == read_file(theirs), "the tool writes what the library finds");
+  fs::remove_all(folder);
+  const double library = quantile(by_library, 0.5), with_tool = quantile(by_tool, 0.5);
+  Table table = report.table(
+      {.id = "tool",
+       .title = fmt::format("{} segments at 1024 cells from file to file: seconds", n),
+       .columns = {{"segments", Of::kKey},
+                   {"library", Of::kOurs, "s"},
+                   {"isotact segments", Of::kOurs, "s"},
+                   {"tool over library", Of::kOurs, "times", 2}},
+       .note =
+           "Processor time, user and system. Both read and check the asset with its index, read "
+           "the segments as float32, trace with one thread, and write the intervals. The "
+           "tool's time includes its start."});
+  table.row({n, library, with_tool, with_tool / library});
+}
+
+constexpr Part kParts[] = {{"peers", run_peers}, {"table2", run_table2}, {"tool", run_tool}};
 
 void name_options(OptionReader& reader, Options&) {
   reader.quick("a tenth of the segments");

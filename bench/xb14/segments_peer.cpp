@@ -32,9 +32,28 @@ struct EmbreeSegments::Parts {
   std::vector<Vec3f> positions;
   std::vector<Triangle> triangles;
   RTCDevice device{};
-  RTCScene scene{};
+  RTCScene scene{}, plain_scene{};  // With the filter that collects all hits, and without.
   Collector collector{};
+
+  RTCScene make_scene(bool robust, RTCFilterFunctionN filter);
 };
+
+RTCScene EmbreeSegments::Parts::make_scene(bool robust, RTCFilterFunctionN filter) {
+  RTCScene made = rtcNewScene(device);
+  rtcSetSceneFlags(made, robust ? RTC_SCENE_FLAG_ROBUST : RTC_SCENE_FLAG_NONE);
+  rtcSetSceneBuildQuality(made, RTC_BUILD_QUALITY_HIGH);
+  RTCGeometry geometry = rtcNewGeometry(device, RTC_GEOMETRY_TYPE_TRIANGLE);
+  rtcSetSharedGeometryBuffer(geometry, RTC_BUFFER_TYPE_VERTEX, 0, RTC_FORMAT_FLOAT3,
+                             positions.data(), 0, sizeof(Vec3f), positions.size() - 1);
+  rtcSetSharedGeometryBuffer(geometry, RTC_BUFFER_TYPE_INDEX, 0, RTC_FORMAT_UINT3, triangles.data(),
+                             0, sizeof(Triangle), triangles.size());
+  if (filter != nullptr) rtcSetGeometryIntersectFilterFunction(geometry, filter);
+  rtcCommitGeometry(geometry);
+  rtcAttachGeometryByID(made, geometry, 0);
+  rtcReleaseGeometry(geometry);
+  rtcCommitScene(made);
+  return made;
+}
 
 EmbreeSegments::EmbreeSegments(const TriangleMesh& mesh, bool robust)
     : parts_(std::make_unique<Parts>()) {
@@ -43,39 +62,56 @@ EmbreeSegments::EmbreeSegments(const TriangleMesh& mesh, bool robust)
   p.positions.emplace_back();  // Embree reads a little beyond the last position
   p.triangles = mesh.triangles;
   p.device = rtcNewDevice("threads=1");
-  p.scene = rtcNewScene(p.device);
-  rtcSetSceneFlags(p.scene, robust ? RTC_SCENE_FLAG_ROBUST : RTC_SCENE_FLAG_NONE);
-  rtcSetSceneBuildQuality(p.scene, RTC_BUILD_QUALITY_HIGH);
-  RTCGeometry geometry = rtcNewGeometry(p.device, RTC_GEOMETRY_TYPE_TRIANGLE);
-  rtcSetSharedGeometryBuffer(geometry, RTC_BUFFER_TYPE_VERTEX, 0, RTC_FORMAT_FLOAT3,
-                             p.positions.data(), 0, sizeof(Vec3f), mesh.positions.size());
-  rtcSetSharedGeometryBuffer(geometry, RTC_BUFFER_TYPE_INDEX, 0, RTC_FORMAT_UINT3,
-                             p.triangles.data(), 0, sizeof(Triangle), p.triangles.size());
-  rtcSetGeometryIntersectFilterFunction(geometry, collect);
-  rtcCommitGeometry(geometry);
-  rtcAttachGeometryByID(p.scene, geometry, 0);
-  rtcReleaseGeometry(geometry);
-  rtcCommitScene(p.scene);
+  p.scene = p.make_scene(robust, collect);
+  p.plain_scene = p.make_scene(robust, nullptr);
 }
 
 EmbreeSegments::~EmbreeSegments() {
   rtcReleaseScene(parts_->scene);
+  rtcReleaseScene(parts_->plain_scene);
   rtcReleaseDevice(parts_->device);
 }
 
-void EmbreeSegments::find_all(const Segment& s, std::vector<float>& times) const {
+namespace {
+
+RTCRay make_ray(const Segment& s) {
+  RTCRay ray{};
+  ray.org_x = s.from.x;
+  ray.org_y = s.from.y;
+  ray.org_z = s.from.z;
+  ray.dir_x = s.to.x - s.from.x;
+  ray.dir_y = s.to.y - s.from.y;
+  ray.dir_z = s.to.z - s.from.z;
+  ray.tfar = 1;
+  ray.mask = 0xffffffffU;
+  return ray;
+}
+
+}  // namespace
+
+bool EmbreeSegments::find_first(const Segment& segment, float& time) const {
+  RTCIntersectContext context;
+  rtcInitIntersectContext(&context);
+  RTCRayHit ray{.ray = make_ray(segment), .hit = {}};
+  ray.hit.geomID = RTC_INVALID_GEOMETRY_ID;
+  rtcIntersect1(parts_->plain_scene, &context, &ray);
+  time = ray.ray.tfar;
+  return ray.hit.geomID != RTC_INVALID_GEOMETRY_ID;
+}
+
+bool EmbreeSegments::has_any(const Segment& segment) const {
+  RTCIntersectContext context;
+  rtcInitIntersectContext(&context);
+  RTCRay ray = make_ray(segment);
+  rtcOccluded1(parts_->plain_scene, &context, &ray);
+  return ray.tfar < 0;  // As Embree tells.
+}
+
+void EmbreeSegments::find_all(const Segment& segment, std::vector<float>& times) const {
   Collector& collector = parts_->collector;
   collector.hits.clear();
   rtcInitIntersectContext(&collector.context);
-  RTCRayHit ray{};
-  ray.ray.org_x = s.from.x;
-  ray.ray.org_y = s.from.y;
-  ray.ray.org_z = s.from.z;
-  ray.ray.dir_x = s.to.x - s.from.x;
-  ray.ray.dir_y = s.to.y - s.from.y;
-  ray.ray.dir_z = s.to.z - s.from.z;
-  ray.ray.tfar = 1;
-  ray.ray.mask = 0xffffffffU;
+  RTCRayHit ray{.ray = make_ray(segment), .hit = {}};
   ray.hit.geomID = RTC_INVALID_GEOMETRY_ID;
   rtcIntersect1(parts_->scene, &collector.context, &ray);
   auto& hits = collector.hits;

@@ -27,6 +27,9 @@ class EmbreeSegments {
 
   // Times of all crossings of a segment, sorted, a triangle once.
   void find_all(const Segment& segment, std::vector<float>& times) const;
+  // The first crossing, and whether there is any, by the calls that end there. Without a filter.
+  bool find_first(const Segment& segment, float& time) const;
+  bool has_any(const Segment& segment) const;
 
  private:
   struct Parts;

@@ -165,7 +165,8 @@ class TableReader {
       if (!value) fail(number, fmt::format("'{}' is no number", printable(before, 20)));
       if (!line.empty() && std::string_view(",; \t\r").find(line[0]) == std::string_view::npos)
         fail(number, fmt::format("'{}' is no number", printable(before, 20)));
-      if (count < columns_ || columns_ == 0) append(*value, {.file = name_, .line = number});
+      if (count < columns_ || columns_ == 0)
+        append(*value, [&] { return FileSpot{.file = name_, .line = number}; });
       skip(" \t\r");
       const bool separated = !line.empty() && (line[0] == ',' || line[0] == ';');
       if (separated) line.remove_prefix(1);
@@ -185,11 +186,13 @@ class TableReader {
                         : fmt::format("{}", fmt::join(possible_, " or "));
   }
 
-  void append(double value, const FileSpot& spot) {
+  // spot_of_value() tells an error's place. It is not made for each of millions of numbers.
+  template <typename Spot>
+  void append(double value, const Spot& spot_of_value) {
     const auto rounded = static_cast<Value>(value);
     if (!std::isfinite(rounded))
-      throw Error(spot, fmt::format("{} is no finite {}", value,
-                                    sizeof(Value) == 4 ? "float32" : "number"));
+      throw Error(spot_of_value(), fmt::format("{} is no finite {}", value,
+                                               sizeof(Value) == 4 ? "float32" : "number"));
     values_.push_back(rounded);
   }
 
@@ -199,7 +202,8 @@ class TableReader {
     for (std::size_t i = 0; i + sizeof(T) <= data.size(); i += sizeof(T)) {
       T value;
       std::memcpy(&value, data.data() + i, sizeof(T));
-      append(static_cast<double>(value), {.file = name_, .byte = offset + i});
+      append(static_cast<double>(value),
+             [&] { return FileSpot{.file = name_, .byte = offset + i}; });
     }
   }
 

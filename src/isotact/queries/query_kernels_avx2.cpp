@@ -6,7 +6,7 @@
 #include "isotact/queries/deformable/detail/object_tree_fit.h"
 #include "isotact/queries/intersection/detail/intersection_kernel.h"
 #include "isotact/queries/points/detail/shell_kernel.h"
-#include "isotact/queries/segments/detail/batch_look.h"
+#include "isotact/queries/segments/detail/batch_alone.h"
 #include "isotact/queries/swept/detail/front_kernel.h"
 #include "isotact/queries/swept/detail/swept_kernel.h"
 
@@ -36,7 +36,7 @@ const ShellKernels& shell_kernels_avx2() {
   return kernels;
 }
 
-const BatchKernels kAvx2BatchKernels = {BatchKernel<Wide>::run};
+const BatchKernels kAvx2BatchKernels = {BatchKernel<Wide>::run, BatchAlone<Wide>::run};
 
 const FrontKernels kAvx2FrontKernels = FrontKernel<Wide>::kAll;
 

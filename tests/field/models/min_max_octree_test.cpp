@@ -6,6 +6,8 @@
 #include "isotact/base/random.h"
 #include "isotact/field/models/analytic.h"
 
+#include "support/test_seed.h"
+
 namespace isotact {
 namespace {
 
@@ -65,6 +67,38 @@ TEST(MinMaxOctree, SkipsExactlyWhatBruteForceSkips) {
   EXPECT_GT(large, cases / 8);
   EXPECT_GT(inside, cases / 20);
   EXPECT_GT(equal, cases / 50);
+}
+
+// An edited grid's tree is that of the whole grid.
+TEST(MinMaxOctree, FollowsEdits) {
+  Random random(test_seed(64));
+  int changed = 0;
+  for (int i = 0; i < test_cases(100); ++i) {
+    const DenseGrid grid = random_grid(random);
+    const bool leaves = random.below(2) == 0;
+    MinMaxOctree octree(grid, {.store_leaves = leaves, .threads = {1}});
+    DenseGridParts parts = grid.parts();
+    for (int edit = 0; edit < 5; ++edit) {
+      const Index3 nodes = node_counts(grid.lattice());
+      Index3 lower{}, upper{};
+      for (std::size_t axis = 0; axis < 3; ++axis) {
+        const auto n = static_cast<std::uint32_t>(nodes[axis]);
+        lower[axis] = static_cast<std::int32_t>(random.below(n));
+        upper[axis] =
+            std::min(nodes[axis], lower[axis] + static_cast<std::int32_t>(random.below(4)));
+      }
+      for (std::int32_t z = lower[2]; z < upper[2]; ++z)
+        for (std::int32_t y = lower[1]; y < upper[1]; ++y)
+          for (std::int32_t x = lower[0]; x < upper[0]; ++x, ++changed)
+            parts.samples[flat_index(nodes, x, y, z)] = static_cast<float>(random.uniform(-2, 2));
+      const DenseGrid next(DenseGridParts(parts), {1});
+      octree = MinMaxOctree(std::move(octree), next, lower, upper);
+      ASSERT_EQ(find_flaw(octree, next), std::nullopt) << i;
+    }
+    const Index3 nodes = node_counts(grid.lattice());
+    EXPECT_THROW(MinMaxOctree(octree, octree.grid(), {0, 0, 0}, {nodes[0] + 1, 1, 1}), Error);
+  }
+  EXPECT_GT(changed, 100);
 }
 
 // No point of a skipped block is on the other side: no root and no interval can be lost.

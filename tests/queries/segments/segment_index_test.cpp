@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "isotact/base/error.h"
+#include "isotact/base/hash.h"
 #include "isotact/base/random.h"
 #include "isotact/field/build/bake.h"
 #include "isotact/field/build/build_field.h"
@@ -16,6 +17,7 @@
 
 #include "queries/points/shape_field.h"
 #include "support/slow_build.h"
+#include "support/test_seed.h"
 
 namespace isotact::detail {
 namespace {
@@ -136,6 +138,16 @@ TEST(SegmentIndex, CubesAreFreeAndLargest) {
   EXPECT_GT(large, 10);
 }
 
+// Values of both signs at random, at every node.
+BrickField make_noise_field() {
+  Random random(6);
+  DenseGridParts parts{.lattice = {{-1, -1, -1}, 2.0 / 144, {144, 144, 144}}};
+  parts.samples.resize(count(node_counts(parts.lattice)));
+  for (float& sample : parts.samples) sample = static_cast<float>(random.uniform(-0.02, 0.02));
+  const DenseGrid grid(std::move(parts));
+  return bake_field(AnyField(grid), {.lattice = grid.lattice()}).field;
+}
+
 // Kernels for wide processors give the bits of the others.
 TEST(SegmentIndex, KernelsGiveTheSameBits) {
   if (simd_level_of_cpu() == SimdLevel::kBaseline) GTEST_SKIP() << "this processor has one kernel";
@@ -175,6 +187,85 @@ TEST(SegmentIndex, KernelsGiveTheSameBits) {
     }
   }
   EXPECT_GT(found, 2000U);
+}
+
+// One segment through the stages of batches, by every kernel, gives the bits of the walk cell by
+// cell. It gives up only where it has too many cells, or is uncertain.
+TEST(SegmentIndex, OneSegmentThroughTheStagesGivesTheSameBits) {
+  std::vector<SimdLevel> levels{SimdLevel::kBaseline};
+  if (simd_level_of_cpu() != SimdLevel::kBaseline) levels.push_back(SimdLevel::kAvx2);
+  int traced = 0, hits = 0, several = 0, gave_up = 0;
+  for (const char* shape : {"gear", "knot", "terrain"}) {
+    const BrickField field = make_field(shape, unless_slow(300, 100));
+    for (const double cells : {0.0, -1.5, 5.0}) {
+      const double margin = cells * field.voxel_size();
+      const SegmentTracer slow(
+          field, {.margin = margin, .traversal = Traversal::kUniform, .threads = {1}});
+      const SegmentTracer fast(field, {.margin = margin, .threads = {1}});
+      const BatchField prepared =
+          make_batch_field(field, *fast.index(), static_cast<float>(margin));
+      Random random(test_seed(21));
+      for (int i = 0; i < test_cases(unless_slow(600, 60)); ++i) {
+        const Aabb& box = field.bounds();
+        Segment s{to_float(random.in_box(box.lower, box.upper)),
+                  to_float(random.in_box(box.lower, box.upper))};
+        const std::size_t axis = random.below(3);
+        if (random.below(8) == 0) s.to[axis] = s.from[axis];                      // Within a plane.
+        if (random.below(8) == 0) s.to[axis] += 2 * (s.to[axis] - s.from[axis]);  // Out of the box.
+        if (random.below(4) == 0)  // Short, perhaps in one macro cell.
+          s.to = s.from + (s.to - s.from) * 0.03F;
+        const auto path = make_path(field.lattice(), s);
+        if (!path || path->begin > 0 || path->end < 1) continue;
+        SegmentInterval want[64], got[64];
+        const std::size_t n = slow.trace(s, want);
+        ASSERT_EQ(fast.trace(s, got), n);
+        for (std::size_t k = 0; k < n; ++k) ASSERT_EQ(got[k], want[k]);
+        for (const SimdLevel level : levels) {
+          IntervalSink sink(Mode::kAll, got);
+          SegmentWork work;
+          ++traced;
+          if (!trace_alone(prepared, *path, sink, work, level)) {
+            ++gave_up;
+            continue;
+          }
+          sink.finish();
+          ASSERT_EQ(sink.count(), n) << shape << " margin " << cells << " segment " << i;
+          for (std::size_t k = 0; k < n; ++k) ASSERT_EQ(got[k], want[k]) << i;
+          hits += n > 0 ? 1 : 0;
+          several += n > 1 ? 1 : 0;
+        }
+      }
+    }
+  }
+  EXPECT_GT(hits, traced / 3);
+  EXPECT_GT(several, traced / 20);
+  EXPECT_LT(gave_up, traced / 50);
+}
+
+// Noise has more crossings on a path than there is space for: the walk takes over.
+TEST(SegmentIndex, OneSegmentWithTooManyCellsIsWalked) {
+  const BrickField field = make_noise_field();
+  const SegmentTracer slow(field, {.traversal = Traversal::kUniform, .threads = {1}});
+  const SegmentTracer fast(field, {.threads = {1}});
+  const BatchField prepared = make_batch_field(field, *fast.index(), 0);
+  int gave_up = 0;
+  Random random(test_seed(22));
+  for (int i = 0; i < 200; ++i) {
+    const Aabb& box = field.bounds();
+    const Segment s{to_float(random.in_box(box.lower, box.upper)),
+                    to_float(random.in_box(box.lower, box.upper))};
+    SegmentInterval want[512], got[512];
+    const std::size_t n = slow.trace(s, want);
+    ASSERT_LE(n, std::size(want));
+    ASSERT_EQ(fast.trace(s, got), n);
+    for (std::size_t k = 0; k < n; ++k) ASSERT_EQ(got[k], want[k]);
+    const auto path = make_path(field.lattice(), s);
+    ASSERT_TRUE(path);
+    IntervalSink sink(Mode::kAll, got);
+    SegmentWork work;
+    gave_up += trace_alone(prepared, *path, sink, work) ? 0 : 1;
+  }
+  EXPECT_GT(gave_up, 20);
 }
 
 std::vector<Segment> make_segments(const Aabb& box, int n, std::uint64_t seed) {
@@ -286,35 +377,79 @@ TEST(SegmentIndex, SameBytesForAnyThreads) {
   EXPECT_EQ(find_segment_index_flaw(one.buffer.bytes), std::nullopt);
 }
 
-// After an edit, the updated index has the bytes of a new one.
-TEST(SegmentIndex, UpdatesAfterAnEdit) {
-  EditableField editable(make_shape("gear"), {.resolution = 160, .padding = 12});
+// A ball at a vertex, a little inwards, that comes with an edit or goes with it.
+struct BallEdit {
+  TriangleMesh ball;
+  std::vector<std::uint32_t> removed;
+};
+BallEdit make_ball_edit(const TriangleMesh& mesh, std::size_t body_triangles, Random& random) {
+  BallEdit edit;
+  constexpr std::size_t kBallTriangles = 320;
+  const std::size_t balls = (mesh.triangles.size() - body_triangles) / kBallTriangles;
+  if (balls > 0 && random.below(2) == 0) {
+    const std::size_t ball = random.below(static_cast<std::uint32_t>(balls));
+    for (std::size_t t = 0; t < kBallTriangles; ++t)
+      edit.removed.push_back(
+          static_cast<std::uint32_t>(body_triangles + ball * kBallTriangles + t));
+    return edit;
+  }
+  const double size = length(extent(to_double(bounds(mesh))));
+  const double radius = (random.below(3) == 0 ? 0.05 : 0.005) * size;
+  const Triangle& t = mesh.triangles[random.below(static_cast<std::uint32_t>(body_triangles))];
+  const Vec3f at = mesh.positions[t[0]] * static_cast<float>(random.uniform(0.6, 1.0));
+  edit.ball = make_sphere({.radius = radius, .frequency = 4});
+  EXPECT_EQ(edit.ball.triangles.size(), kBallTriangles);
+  for (Vec3f& p : edit.ball.positions) p = p + at;
+  return edit;
+}
+
+// After each of many edits, what is brought up to date equals what is made anew: the bytes of the
+// index, and the intervals and the work of the octree of bricks.
+TEST(SegmentIndex, FollowsEdits) {
+  const TriangleMesh body = make_shape("gear");
+  EditableField editable(body, {.resolution = 96, .padding = 16});
+  const std::size_t body_triangles = body.triangles.size();
   BrickField before = editable.field();
   SegmentIndex index = build_segment_index(before);
-  const double size = length(extent(to_double(bounds(editable.mesh()))));
-  Random random(4);
-  int changed = 0;
-  for (int edit = 0; edit < 4; ++edit) {
-    TriangleMesh ball = make_sphere({.radius = 0.01 * size, .frequency = 4});
-    // Around a vertex, a little inwards.
-    const auto vertex = random.below(static_cast<std::uint32_t>(editable.mesh().positions.size()));
-    const Vec3f at = editable.mesh().positions[vertex] * 0.9F;
-    for (Vec3f& p : ball.positions) p = p + at;
-    TriangleMesh next = editable.mesh();
-    const auto first = static_cast<std::uint32_t>(next.positions.size());
-    next.positions.insert(next.positions.end(), ball.positions.begin(), ball.positions.end());
-    for (const Triangle& t : ball.triangles)
-      next.triangles.push_back({t[0] + first, t[1] + first, t[2] + first});
-    editable.replace_mesh(next);
-    const SegmentIndex updated = update_segment_index(editable.field(), before, index, {2});
+  SegmentTracer octree(before, {.traversal = Traversal::kOctree, .threads = {1}});
+  const std::vector<Segment> segments = make_segments(before.bounds(), 300, 9);
+  Random random(test_seed(4));
+  int changed = 0, same_places = 0;
+  for (int edit = 0; edit < test_cases(unless_slow(16, 4)); ++edit) {
+    const BallEdit ball = make_ball_edit(editable.mesh(), body_triangles, random);
+    const EditReport report = editable.replace_triangles(ball.removed, ball.ball);
+    ASSERT_FALSE(report.full_rebuild) << report.reason;
+    const SegmentIndex compared = update_segment_index(editable.field(), before, index, {2});
+    const SegmentIndex updated = update_segment_index(editable.field(), report, index, {2});
     const SegmentIndex anew = build_segment_index(editable.field());
     ASSERT_TRUE(std::ranges::equal(updated.buffer.bytes, anew.buffer.bytes)) << edit;
+    ASSERT_TRUE(std::ranges::equal(compared.buffer.bytes, anew.buffer.bytes)) << edit;
     changed += std::ranges::equal(updated.buffer.bytes, index.buffer.bytes) ? 0 : 1;
-    EXPECT_THROW(update_segment_index(before, editable.field(), index), Error);
+    same_places += std::ranges::equal(updated.occupied, index.occupied) ? 1 : 0;
+    // A ball wholly inside may leave every sample as it was.
+    if (!std::ranges::equal(before.buffer(), editable.field().buffer())) {
+      EXPECT_THROW(update_segment_index(before, editable.field(), index), Error);
+    }
+
+    octree = octree.after_edit(editable.field(), report);
+    SegmentResults got, want;
+    SegmentWork got_work, want_work;
+    octree.trace(segments, got, &got_work);
+    SegmentTracer(editable.field(), {.traversal = Traversal::kOctree, .threads = {1}})
+        .trace(segments, want, &want_work);
+    ASSERT_EQ(got.first, want.first);
+    ASSERT_EQ(got.intervals, want.intervals);
+    ASSERT_EQ(got_work.nodes, want_work.nodes);
+    if (report.header_before !=
+        hash_bytes(editable.field().buffer().first(sizeof(BrickFieldHeader)))) {
+      EXPECT_THROW(update_segment_index(editable.field(), report, updated), Error);
+      EXPECT_THROW(octree.after_edit(editable.field(), report), Error);
+    }
     before = editable.field();
     index = updated;
   }
-  EXPECT_EQ(changed, 4);
+  EXPECT_GT(changed, unless_slow(8, 2));
+  EXPECT_GT(same_places, 0);  // The cubes are copied then.
 }
 
 // Damage anywhere but in samples and slabs is found, and what is not found keeps to the buffer.

@@ -7,6 +7,12 @@
 #include <gtest/gtest.h>
 
 #include "isotact/base/random.h"
+#include "isotact/field/build/edit_field.h"
+#include "isotact/geometry/primitives/primitives.h"
+#include "isotact/queries/swept/swept.h"
+
+#include "support/slow_build.h"
+#include "support/test_seed.h"
 
 namespace isotact::detail {
 namespace {
@@ -57,6 +63,51 @@ TEST(FreeSpace, BlockDistancesAreThoseOfBruteForce) {
     }
   EXPECT_GT(far, 1000U);
   EXPECT_GT(near, 1000U);
+}
+
+// After each edit, the free space that is brought up to date is the one of the whole field; and a
+// tracer that follows edits finds what a new one finds.
+TEST(FreeSpace, FollowsEdits) {
+  EditableField editable(make_shape("gear"), {.resolution = 96, .padding = 16});
+  const double margin = 0.3 * editable.field().voxel_size();
+  FreeSpace space = build_free_space(editable.field(), margin, 1, {1});
+  SweptTracer tracer(editable.field(), {.margin = margin, .threads = {1}});
+  const PointSphereTree tree =
+      build_point_sphere_tree(sample_vertices(make_sphere({.radius = 0.2, .frequency = 4})));
+  Random random(test_seed(17));
+  const double size = length(extent(to_double(bounds(editable.mesh()))));
+  int moved = 0, stayed = 0, hits = 0;
+  for (int edit = 0; edit < test_cases(unless_slow(24, 4)); ++edit) {
+    TriangleMesh ball = make_sphere({.radius = size * random.uniform(0.001, 0.06), .frequency = 3});
+    const auto vertex = random.below(static_cast<std::uint32_t>(editable.mesh().positions.size()));
+    const Vec3f at = editable.mesh().positions[vertex] * 0.9F;
+    for (Vec3f& p : ball.positions) p = p + at;
+    const EditReport report = editable.replace_triangles(std::span<const std::uint32_t>{}, ball);
+    const FreeSpace want = build_free_space(editable.field(), margin, 1, {1});
+    FreeSpace got =
+        update_free_space(space, editable.field(), margin, 1, report.changed_cells, {1});
+    ASSERT_FALSE(report.full_rebuild);
+    ASSERT_EQ(got.marked, want.marked);
+    ASSERT_EQ(got.quarters, want.quarters);
+    ASSERT_EQ(got.reach, want.reach);
+    (got.marked == space.marked ? stayed : moved) += 1;
+    space = std::move(got);
+
+    tracer = tracer.after_edit(editable.field(), report);
+    const SweptTracer anew(editable.field(), {.margin = margin, .threads = {1}});
+    SweptResults of_tracer, of_anew;
+    const ShellMotion motion{.shell = {.from = Pose{{}, random.unit_vector() * size},
+                                       .to = Pose{{}, random.in_unit_ball() * (0.3 * size)}}};
+    tracer.trace(tree, motion, of_tracer);
+    anew.trace(tree, motion, of_anew);
+    ASSERT_EQ(of_tracer.intervals, of_anew.intervals);
+    ASSERT_EQ(of_tracer.motions[0].time, of_anew.motions[0].time);
+    ASSERT_EQ(of_tracer.motions[0].work.spheres, of_anew.motions[0].work.spheres);
+    hits += of_anew.motions[0].hit_count > 0 ? 1 : 0;
+  }
+  EXPECT_GT(moved, 0);
+  EXPECT_GT(stayed, 0);
+  EXPECT_GT(hits, 0);
 }
 
 }  // namespace

@@ -312,6 +312,7 @@ class Rebuild {
                                });
     std::vector<Index3> cells;
     for_each_set(touched_, [&](const Index3& cell) { cells.push_back(cell); });
+    report_.changed_cells = cells;
     return assembly.finish({.before = before, .bound = bound_, .cells = cells});
   }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
+#include "isotact/base/hash.h"
 #include "isotact/field/build/detail/edit_bricks.h"
 #include "isotact/field/build/detail/plan.h"
 
@@ -156,9 +157,12 @@ struct EditableField::State {
 EditReport EditableField::State::change_to(TriangleMesh after, const TriangleMesh& added) {
   Surface next = prepare(after);
   check_room(added, next.report.shell_offset);
+  const std::uint64_t header_before =
+      hash_bytes(built.field.buffer().first(sizeof(BrickFieldHeader)));
   EditReport report = apply(std::move(next));
   mesh = std::move(after);
   report.sign = surface.report;
+  report.header_before = header_before;
   return report;
 }
 

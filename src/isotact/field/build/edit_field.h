@@ -21,6 +21,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "isotact/export.h"
 #include "isotact/field/build/build_field.h"
@@ -41,6 +42,10 @@ struct EditReport {
   std::size_t bricks_bound = 0;
   SignReport sign{};  // Report of the edited surface.
   double seconds = 0;
+  // Coarse cells, x fastest, whose corners, samples or brick may differ from those before. All
+  // others have the same bytes. Empty if everything was rebuilt.
+  std::vector<Index3> changed_cells{};
+  std::uint64_t header_before = 0;  // hash_bytes of the header of the field before.
 };
 
 // Contains mesh, field, and the data that edits need: the hierarchy (some 160 bytes per triangle)

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "isotact/base/error.h"
 #include "isotact/base/memory_limit.h"
 
 namespace isotact {
@@ -98,17 +99,54 @@ MinMaxOctree::MinMaxOctree(DenseGrid grid, const OctreeSettings& settings)
   }
 }
 
+MinMaxOctree::MinMaxOctree(MinMaxOctree earlier, DenseGrid grid, const Index3& lower,
+                           const Index3& upper)
+    : grid_(std::move(grid)),
+      stores_leaves_(earlier.stores_leaves_),
+      dims_(std::move(earlier.dims_)),
+      levels_(std::move(earlier.levels_)) {
+  const Index3 cells = grid_.lattice().cells;
+  if (!(grid_.lattice() == earlier.grid_.lattice()))
+    throw Error("an edit of a grid's octree: the grid has another lattice than that before");
+  Index3 first{}, last{};  // Cells with such a node, both included.
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    if (lower[axis] < 0 || upper[axis] > cells[axis] + 1)
+      throw Error(fmt::format("an edit of a grid's octree: nodes {} to {} along {}; there are {}",
+                              lower[axis], upper[axis], "xyz"[axis], cells[axis] + 1));
+    if (lower[axis] >= upper[axis]) return;
+    first[axis] = std::max(lower[axis] - 1, 0);
+    last[axis] = std::min(upper[axis] - 1, cells[axis] - 1);
+  }
+  for (int level = 0; level < level_count(); ++level) {
+    auto& ranges = levels_[static_cast<std::size_t>(level)];
+    for (std::int32_t k = first[2]; k <= last[2] && !ranges.empty(); ++k)
+      for (std::int32_t j = first[1]; j <= last[1]; ++j)
+        for (std::int32_t i = first[0]; i <= last[0]; ++i)
+          ranges[flat_index(level_dims(level), i, j, k)] =
+              level == 0 ? grid_.cell_range({i, j, k})
+                         : unite_children({i, j, k}, level_dims(level - 1), [&](const Index3& c) {
+                             return node_range(level - 1, c);
+                           });
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      first[axis] /= 2;
+      last[axis] /= 2;
+    }
+  }
+}
+
 ValueRange MinMaxOctree::node_range(int level, const Index3& node) const {
   if (level == 0 && !stores_leaves_) return grid_.cell_range(node);
   const Index3& dims = level_dims(level);
   return levels_[static_cast<std::size_t>(level)][flat_index(dims, node[0], node[1], node[2])];
 }
 
-OctreeSkip MinMaxOctree::compute_largest_skip(const Index3& cell, double sigma) const {
+OctreeSkip MinMaxOctree::compute_largest_skip(const Index3& cell, double sigma,
+                                              int top_level) const {
   const Index3& cells = grid_.lattice().cells;
   assert(cell[0] >= 0 && cell[1] >= 0 && cell[2] >= 0);
   assert(cell[0] < cells[0] && cell[1] < cells[1] && cell[2] < cells[2]);
-  for (int level = level_count() - 1; level >= 0; --level) {
+  assert(top_level < level_count());
+  for (int level = top_level; level >= 0; --level) {
     const ValueRange range =
         node_range(level, {cell[0] >> level, cell[1] >> level, cell[2] >> level});
     const BlockSide side = classify(range, sigma);

@@ -73,9 +73,20 @@ class MinMaxOctree {
   // Throws Error if the tree would not fit into max_memory, before allocating.
   explicit MinMaxOctree(DenseGrid grid, const OctreeSettings& settings = {});
 
+  // The octree of a grid of which only nodes from `lower` to below `upper` may differ from those of
+  // the earlier tree's grid. The nodes of the tree above them are computed anew, in the memory of
+  // the earlier tree, if that is moved here. Throws Error for another lattice, and for nodes that
+  // the grid does not have.
+  MinMaxOctree(MinMaxOctree earlier, DenseGrid grid, const Index3& lower, const Index3& upper);
+
   // Returns the largest node around the cell that may be skipped, from the root downwards as in the
   // paper. The cell must lie in the grid. Cost: up to k + 1 steps, each a read from memory.
-  OctreeSkip compute_largest_skip(const Index3& cell, double sigma) const;
+  OctreeSkip compute_largest_skip(const Index3& cell, double sigma) const {
+    return compute_largest_skip(cell, sigma, level_count() - 1);
+  }
+  // The same for a search that knows that no node around the cell above a level may be skipped.
+  // Level -1: nor the cell itself.
+  OctreeSkip compute_largest_skip(const Index3& cell, double sigma, int top_level) const;
 
   const DenseGrid& grid() const { return grid_; }
   int level_count() const { return static_cast<int>(dims_.size()); }  // k + 1; level 0: the cells.

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
+#include "isotact/base/hash.h"
+#include "isotact/field/build/edit_field.h"
 #include "isotact/queries/segments/detail/batch_tracer.h"
 #include "isotact/queries/segments/detail/segment_search.h"
 #include "isotact/queries/segments/segment_index.h"
@@ -38,7 +40,8 @@ struct SegmentTracer::State {
   std::shared_ptr<const std::vector<detail::BrickTree>> brick_trees{};  // For bricks and kOctree.
   Lattice lattice{};
   detail::Rim rim{};
-  std::shared_ptr<const SegmentIndex> index{};  // For kFast.
+  std::shared_ptr<const SegmentIndex> index{};   // For kFast.
+  std::optional<detail::BatchField> prepared{};  // If segments pass through the stages of batches.
 
   // Makes what the settings need and is not there yet.
   void prepare() {
@@ -60,6 +63,10 @@ struct SegmentTracer::State {
     } else if (!index || !index->serves(settings.margin)) {
       index = std::make_shared<const SegmentIndex>(make_index());
     }
+    prepared.reset();
+    if (bricks && index && settings.roots == RootSearch::kAll &&
+        count(index->macros) < detail::kMostBatchMacros)
+      prepared = detail::make_batch_field(*bricks, *index, static_cast<float>(settings.margin));
   }
 
   SegmentIndex make_index() const {
@@ -78,6 +85,11 @@ struct SegmentTracer::State {
             SegmentWork& counts) const {
     const detail::CellSettings cell{static_cast<float>(settings.margin), settings.roots};
     const Traversal way = settings.traversal;
+    // A search that ends early, or has few steps, is faster step by step.
+    constexpr float kShort = 2 * kMacroCells;
+    if (prepared && settings.mode == Mode::kAll && path.cells_a_time > kShort &&
+        detail::trace_alone(*prepared, path, sink, counts))
+      return;
     if (bricks && way == Traversal::kUniform)
       detail::walk_bricks(*bricks, path, cell, sink, counts);
     else if (bricks && way == Traversal::kFast)
@@ -134,10 +146,7 @@ struct SegmentTracer::State {
   // Appends the intervals and sets the number of each segment.
   void trace_many(std::span<const Segment> segments, std::vector<SegmentInterval>& to,
                   std::uint64_t* n, SegmentWork& counts) const {
-    const bool batched = bricks && settings.traversal == Traversal::kFast &&
-                         settings.roots == RootSearch::kAll &&
-                         count(index->macros) < detail::kMostBatchMacros;
-    if (!batched) {
+    if (!prepared) {
       for (std::size_t i = 0; i < segments.size(); ++i) add_alone(segments[i], to, n[i], counts);
       return;
     }
@@ -196,6 +205,24 @@ SegmentTracer::SegmentTracer(const MinMaxOctree& octree, const SegmentSettings& 
 SegmentTracer SegmentTracer::with(const SegmentSettings& settings) const {
   auto state = std::make_unique<State>(*state_);
   state->settings = settings;
+  return SegmentTracer(std::move(state));
+}
+
+SegmentTracer SegmentTracer::after_edit(const BrickField& field, const EditReport& edit) const {
+  if (!state_->bricks || !(state_->lattice == field.lattice()) ||
+      hash_bytes(state_->bricks->buffer().first(sizeof(BrickFieldHeader))) != edit.header_before)
+    throw Error("the tracer is not that of the brick field before the edit: make a new one");
+  auto state = std::make_unique<State>();
+  state->settings = state_->settings;
+  state->bricks = field;
+  const Threads threads = state->settings.threads;
+  if (state_->index)
+    state->index = std::make_shared<const SegmentIndex>(
+        update_segment_index(field, edit, *state_->index, threads));
+  if (state_->brick_trees && !edit.full_rebuild)
+    state->brick_trees =
+        std::make_shared<const std::vector<detail::BrickTree>>(detail::update_brick_trees(
+            field, *state_->bricks, *state_->brick_trees, edit.changed_cells, threads));
   return SegmentTracer(std::move(state));
 }
 

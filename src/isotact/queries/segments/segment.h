@@ -45,7 +45,8 @@ struct SegmentInterval {
 
 enum class Traversal : std::uint8_t {
   kUniform,  // Cell by cell (XB14 3.1).
-  // Skips the largest block that may be skipped, found from the root (XB14 3.2).
+  // Skips the largest block that may be skipped, found from the root (XB14 3.2). After the first,
+  // the search begins at the node around the last cell and the next, with the same result.
   kOctree,
   kFast,  // Our method: see SegmentTracer.
 };
@@ -94,6 +95,7 @@ struct SegmentResults {
 };
 
 struct SegmentIndex;  // segment_index.h
+struct EditReport;    // field/build/edit_field.h
 
 // One field, one margin. Any number of threads may use it.
 class SegmentTracer {
@@ -116,6 +118,11 @@ class SegmentTracer {
   // Returns a tracer of the same field with other settings. It shares what both need: the index if
   // it serves the margin, the octree, the grid.
   SegmentTracer with(const SegmentSettings& settings) const;
+
+  // Returns a tracer with the same settings of the field after an edit (EditableField). The index,
+  // or the octree of bricks, is computed where the edit changed the field, and copied elsewhere.
+  // Throws Error if this is not the tracer of the brick field before that edit.
+  SegmentTracer after_edit(const BrickField& field, const EditReport& edit) const;
 
   const SegmentSettings& settings() const;
   std::uint64_t memory_bytes() const;  // Memory of the prepared data.

@@ -3,19 +3,20 @@
 #include <cstring>
 #include <new>
 
-#include "isotact/queries/segments/detail/batch_look.h"
+#include "isotact/queries/segments/detail/batch_alone.h"
 #include "isotact/queries/segments/detail/batch_tracer.h"
 
 namespace isotact::detail {
 
-const BatchKernels kBaselineBatchKernels = {BatchKernel<Lanes<float, 4>>::run};
+const BatchKernels kBaselineBatchKernels = {BatchKernel<Lanes<float, 4>>::run,
+                                            BatchAlone<Lanes<float, 4>>::run};
 
 namespace {
 
 static_assert(sizeof(Segment) == 6 * sizeof(float));
 
 // Filled with zeros: lanes after a table's end are computed as well.
-void grow_table(RawTable& table) {
+void grow_table(BatchWork&, RawTable& table) {
   const std::size_t capacity = std::max<std::size_t>(2 * kBatchSegments, 2 * table.capacity);
   auto* data = static_cast<float*>(std::calloc(capacity * table.columns, sizeof(float)));
   if (data == nullptr) throw std::bad_alloc();
@@ -27,8 +28,8 @@ void grow_table(RawTable& table) {
   table.capacity = capacity;
 }
 
-void grow_found(FoundList& list) {
-  const std::size_t capacity = std::max<std::size_t>(2 * kBatchSegments, 2 * list.capacity);
+void grow_found(BatchWork&, FoundList& list, std::size_t needed) {
+  const std::size_t capacity = std::max({2 * kBatchSegments, 2 * list.capacity, needed});
   void* data = std::realloc(list.data, capacity * sizeof(Found));
   if (data == nullptr) throw std::bad_alloc();
   list.data = static_cast<Found*>(data);
@@ -57,26 +58,35 @@ void for_each_table(BatchTables& t, Visit&& visit) {
 
 }  // namespace
 
+BatchField make_batch_field(const BrickField& field, const SegmentIndex& index, float margin) {
+  BatchField result{};
+  result.free_cubes = index.free_cubes.data();
+  result.occupied = index.occupied.data();
+  result.rank = index.rank.data();
+  result.occupied_macros = index.occupied_macros.data();
+  result.masks = index.masks.data();
+  result.cells = index.cells.data();
+  result.blocks = index.blocks.data();
+  const Lattice& lattice = field.lattice();
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    result.macros[axis] = index.macros[axis];
+    result.top[axis] = static_cast<float>(lattice.cells[axis]);
+  }
+  result.macro_count = static_cast<std::int32_t>(count(index.macros));
+  result.step = field.header().step;
+  result.margin = margin;
+  result.shift = find_slab_shift(index, field.voxel_size(), static_cast<double>(margin));
+  for (std::size_t i = 0; i < 12; ++i) result.origin[i] = lattice.origin[i % 3];
+  result.scale = 1 / lattice.spacing;
+  return result;
+}
+
 BatchTracer::BatchTracer(const BrickField& field, const SegmentIndex& index, float margin,
                          SimdLevel level)
-    : lattice_(field.lattice()), kernels_(kernels_for(level)) {
-  work_.free_cubes = index.free_cubes.data();
-  work_.occupied = index.occupied.data();
-  work_.rank = index.rank.data();
-  work_.occupied_macros = index.occupied_macros.data();
-  work_.masks = index.masks.data();
-  work_.cells = index.cells.data();
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    work_.macros[axis] = index.macros[axis];
-    work_.top[axis] = static_cast<float>(lattice_.cells[axis]);
-  }
-  work_.macro_count = static_cast<std::int32_t>(count(index.macros));
-  work_.blocks = index.blocks.data();
-  work_.step = field.header().step;
-  work_.margin = margin;
-  work_.shift = find_slab_shift(index, field.voxel_size(), margin);
-  for (std::size_t i = 0; i < 12; ++i) work_.origin[i] = lattice_.origin[i % 3];
-  work_.scale = 1 / lattice_.spacing;
+    : lattice_(field.lattice()),
+      kernels_(kernels_for(level)),
+      field_(make_batch_field(field, index, margin)) {
+  work_.field = &field_;
   work_.places = places_;
   work_.paths = paths_;
   work_.make_path = make_path;
@@ -174,6 +184,74 @@ std::size_t BatchTracer::append(std::size_t segment, Mode mode,
     to.back().exit = to.back().enter;
   }
   return to.size() - before;
+}
+
+namespace {
+
+// Tables of fixed size on the stack: a search for one segment does not allocate.
+struct SmallTables {
+  static constexpr std::size_t kFew = 64, kSome = 128, kMany = 256;
+
+  alignas(64) float few[kFew * (4 + 7 + 5 + 8)], some[kSome * (8 + 9)], many[kMany * 8];
+  Found found[kFew];
+
+  BatchTables view() {
+    return {.active = {},
+            .waiting = {},
+            .macros = {{few, 0, kFew, 4}},
+            .near_macros = {{few + 4 * kFew, 0, kFew, 7}},
+            .cells = {{some, 0, kSome, 8}},
+            .parts = {{some + 8 * kSome, 0, kSome, 9}},
+            .coarse = {{few + 11 * kFew, 0, kFew, 5}},
+            .looks = {{many, 0, kMany, 8}},
+            .cubics = {{few + 16 * kFew, 0, kFew, 8}},
+            .found = {found, 0, kFew}};
+  }
+};
+
+void drop_items(BatchWork& work, RawTable& table) {
+  table.size = 0;
+  work.overflow = true;
+}
+void drop_found(BatchWork& work, FoundList&, std::size_t) { work.overflow = true; }
+
+}  // namespace
+
+bool trace_alone(const BatchField& field, const SegmentPath& path, IntervalSink& sink,
+                 SegmentWork& counts, SimdLevel level) {
+  SmallTables small;
+  BatchTables tables = small.view();
+  alignas(32) BatchPath row;
+  std::copy(path.origin, path.origin + 3, row.origin);
+  std::copy(path.direction, path.direction + 3, row.direction);
+  std::int32_t side[1] = {0};
+  BatchWork work{};
+  work.field = &field;
+  work.paths = &row;
+  std::copy(path.inverse, path.inverse + 3, work.inverse);
+  work.first_side = side;
+  work.tables = &tables;
+  work.grow = drop_items;
+  work.grow_found = drop_found;
+  kernels_for(level).run_alone(work);
+  const std::span<Found> found(small.found, tables.found.size);
+  if (work.overflow || side[0] == kWalkAlone || (side[0] == 0 && found.empty())) return false;
+  // They are nearly in order.
+  for (std::size_t i = 1; i < found.size(); ++i)
+    for (std::size_t k = i; k > 0 && found[k].in < found[k - 1].in; --k)
+      std::swap(found[k], found[k - 1]);
+  counts += {work.nodes, work.looks, work.cubics};
+  // As BatchTracer::append.
+  sink.set_side(time_of(path, 0), found.empty() ? side[0] < 0 : found[0].inside);
+  for (const Found& cell : found) {
+    bool inside = cell.inside;
+    sink.set_side(time_of(path, cell.in), inside);
+    for (unsigned k = 0; k < cell.crossings; ++k) {
+      inside = !inside;
+      sink.set_side(time_of(path, cell.time[k]), inside);
+    }
+  }
+  return true;
 }
 
 }  // namespace isotact::detail

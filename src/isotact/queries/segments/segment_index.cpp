@@ -6,6 +6,7 @@
 
 #include "isotact/base/error.h"
 #include "isotact/base/hash.h"
+#include "isotact/field/build/edit_field.h"
 #include "isotact/field/models/min_max_octree.h"
 #include "isotact/queries/segments/detail/brick_cells.h"
 #include "isotact/queries/segments/detail/index_layout.h"
@@ -22,10 +23,10 @@ float compute_slab_slack(const Index3& cells) {
 }
 constexpr int kLargestCube = 126;
 
-// An index of an earlier version of the field.
+// An index of an earlier version of the field, and the coarse cells that changed since.
 struct EarlierIndex {
   const SegmentIndex& index;
-  const BrickField& field;
+  std::span<const Index3> changed_cells;
 };
 
 bool have_same_cell(const BrickField& a, const BrickField& b, const Index3& c) {
@@ -40,6 +41,22 @@ bool have_same_cell(const BrickField& a, const BrickField& b, const Index3& c) {
   BrickCells(b).load_coarse(c, of_b);
   // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): bits are compared
   return std::memcmp(of_a, of_b, sizeof(of_a)) == 0;
+}
+
+std::vector<Index3> find_changed_cells(const BrickField& a, const BrickField& b, Threads threads) {
+  const Index3 n = a.coarse_lattice().cells;
+  std::vector<std::vector<Index3>> layers(static_cast<std::size_t>(n[2]));
+  parallel_for(layers.size(), 1, threads, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t z = begin; z < end; ++z)
+      for (std::int32_t y = 0; y < n[1]; ++y)
+        for (std::int32_t x = 0; x < n[0]; ++x) {
+          const Index3 cell{x, y, static_cast<std::int32_t>(z)};
+          if (!have_same_cell(a, b, cell)) layers[z].push_back(cell);
+        }
+  });
+  std::vector<Index3> changed;
+  for (const auto& layer : layers) changed.insert(changed.end(), layer.begin(), layer.end());
+  return changed;
 }
 
 class IndexBuild {
@@ -67,6 +84,7 @@ class IndexBuild {
 
   SegmentIndex run(const EarlierIndex* earlier) {
     earlier_ = earlier;
+    if (earlier != nullptr) mark_changed(earlier->changed_cells);
     find_cells();
     const SegmentIndexHeader header = plan();
     const FlatRoom room = make_zeroed_room(header.total_bytes);
@@ -162,22 +180,34 @@ class IndexBuild {
       before += static_cast<std::uint32_t>(__builtin_popcountll(occupied[w]));
     }
     occupied_ = occupied;
-    find_cubes(part<std::int8_t>(start, header.free_cubes));
+    auto* const cubes = part<std::int8_t>(start, header.free_cubes);
+    if (has_earlier_sides())
+      std::copy_n(earlier_->index.free_cubes.begin(), 8 * count(macros_), cubes);
+    else
+      find_cubes(cubes);
+  }
+
+  // Marks the macro cells around changed cells. One cell more: a node on a cell's side may have its
+  // value from a brick beside it.
+  void mark_changed(std::span<const Index3> cells) {
+    changed_.assign(count(macros_), 0);
+    for (const Index3& c : cells) {
+      Index3 lower{}, upper{};
+      for (std::size_t axis = 0; axis < 3; ++axis) {
+        lower[axis] = std::max(c[axis] - 1, 0) / kMacroSide;
+        upper[axis] = std::min(c[axis] + 1, coarse_[axis] - 1) / kMacroSide;
+      }
+      for (std::int32_t z = lower[2]; z <= upper[2]; ++z)
+        for (std::int32_t y = lower[1]; y <= upper[1]; ++y)
+          for (std::int32_t x = lower[0]; x <= upper[0]; ++x)
+            changed_[flat_index(macros_, x, y, z)] = 1;
+    }
   }
 
   // Copies a macro cell around which nothing changed.
   bool take_from_earlier(const Index3& macro, Layer& layer) {
-    if (earlier_ == nullptr) return false;
-    Index3 lower{}, upper{};
-    // One cell more: a node on the side may have its value from a brick beside it.
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      lower[axis] = std::max(kMacroSide * macro[axis] - 1, 0);
-      upper[axis] = std::min(kMacroSide * (macro[axis] + 1) + 1, coarse_[axis]);
-    }
-    for (std::int32_t z = lower[2]; z < upper[2]; ++z)
-      for (std::int32_t y = lower[1]; y < upper[1]; ++y)
-        for (std::int32_t x = lower[0]; x < upper[0]; ++x)
-          if (!have_same_cell(*field_, earlier_->field, {x, y, z})) return false;
+    if (earlier_ == nullptr || changed_[flat_index(macros_, macro[0], macro[1], macro[2])] != 0)
+      return false;
     const SegmentIndex& from = earlier_->index;
     const std::size_t n = flat_index(macros_, macro[0], macro[1], macro[2]);
     if (from.free_cubes[n] != 0) {
@@ -328,6 +358,17 @@ class IndexBuild {
     return sides;
   }
 
+  // The cubes follow from these.
+  bool has_earlier_sides() const {
+    if (earlier_ == nullptr) return false;
+    for (std::size_t n = 0; n < count(macros_); ++n) {
+      const int cube = earlier_->index.free_cubes[n];
+      if ((cube == 0) != is_occupied(n) || (cube != 0 && (cube < 0) != (sides_[n] < 0)))
+        return false;
+    }
+    return true;
+  }
+
   bool is_occupied(std::size_t macro) const {
     return (occupied_[macro / 64] >> macro % 64 & 1U) != 0;
   }
@@ -379,6 +420,7 @@ class IndexBuild {
   Threads threads_;
   Index3 coarse_{}, macros_{};
   const EarlierIndex* earlier_ = nullptr;
+  std::vector<std::uint8_t> changed_;  // Macro cells to compute, if there is an earlier index.
   std::vector<Layer> layers_;
   std::vector<std::int8_t> sides_;  // Of macro cells without isosurface.
   const std::uint64_t* occupied_ = nullptr;
@@ -410,9 +452,29 @@ SegmentIndex update_segment_index(const BrickField& field, const BrickField& ear
   // The same cells, and the same meaning of their samples.
   const bool comparable = field.lattice() == earlier_field.lattice() &&
                           field.header().step == earlier_field.header().step;
-  const detail::EarlierIndex old{earlier, earlier_field};
+  const std::vector<Index3> changed =
+      comparable ? detail::find_changed_cells(field, earlier_field, threads)
+                 : std::vector<Index3>{};
+  const detail::EarlierIndex old{earlier, changed};
   return detail::IndexBuild(&field, nullptr, earlier.center, earlier.reach, threads)
       .run(comparable ? &old : nullptr);
+}
+
+SegmentIndex update_segment_index(const BrickField& field, const EditReport& edit,
+                                  const SegmentIndex& earlier, Threads threads) {
+  const auto has_cells = [&] {
+    const Index3& cells = field.lattice().cells;
+    const std::int32_t* const of = earlier.header().cells;
+    return of[0] == cells[0] && of[1] == cells[1] && of[2] == cells[2];
+  };
+  if (earlier.buffer.bytes.empty() || earlier.header().field_header != edit.header_before ||
+      !has_cells())
+    throw Error(
+        "the index to update is not that of the field before the edit: build it with "
+        "build_segment_index");
+  const detail::EarlierIndex old{earlier, edit.changed_cells};
+  return detail::IndexBuild(&field, nullptr, earlier.center, earlier.reach, threads)
+      .run(edit.full_rebuild ? nullptr : &old);
 }
 
 }  // namespace isotact

@@ -27,6 +27,8 @@
 
 namespace ISOTACT_PUBLIC isotact {
 
+struct EditReport;  // field/build/edit_field.h
+
 // Two planes that enclose an isosurface within a box (detail/segment_slab.h).
 struct SegmentSlab {
   float normal[3];  // g, the gradient of the field in cells.
@@ -157,6 +159,12 @@ SegmentIndex build_segment_index(const BrickField& field,
 // copied. Throws Error if `earlier` is not the index of `earlier_field`. Fields of different
 // lattices share nothing: all is built.
 SegmentIndex update_segment_index(const BrickField& field, const BrickField& earlier_field,
+                                  const SegmentIndex& earlier, Threads threads = {});
+
+// The same from the report of the edit (EditableField) that led from the index's field to `field`.
+// Only the macro cells around its changed cells are computed; the rest is copied, at the speed of
+// memory. Throws Error if `earlier` is not the index of the field before that edit.
+SegmentIndex update_segment_index(const BrickField& field, const EditReport& edit,
                                   const SegmentIndex& earlier, Threads threads = {});
 
 // Returns what is wrong with bytes that claim to be an index, or nothing. kHeader reads all but the

@@ -13,6 +13,12 @@ bool skip_block(CellWalk& walk, const Index3& lower, const Index3& upper, bool i
   return walk.leave(lower, upper);
 }
 
+// Returns the lowest level at which two cells have the same node.
+int find_common_level(const Index3& a, const Index3& b) {
+  const auto differ = static_cast<unsigned>((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]));
+  return differ == 0 ? 0 : 32 - __builtin_clz(differ);
+}
+
 }  // namespace
 
 void walk_dense(const DenseGrid& grid, const SegmentPath& path, const CellSettings& settings,
@@ -29,20 +35,25 @@ void walk_octree(const MinMaxOctree& octree, const SegmentPath& path, const Cell
                  IntervalSink& sink, SegmentWork& counts) {
   const DenseGrid& grid = octree.grid();
   CellWalk walk(path, grid.lattice().cells);
+  // The next cell is not in the node that was skipped. So the nodes around both lie above it, and
+  // were found to be mixed: the search need not begin at the root again.
+  int top = octree.level_count() - 1;
   bool goes_on = true;
   while (goes_on && !sink.is_done()) {
+    const Index3 cell = walk.cell();
     const OctreeSkip skip =
-        octree.compute_largest_skip(walk.cell(), static_cast<double>(settings.margin));
-    counts.nodes += static_cast<std::uint64_t>(octree.level_count() -
-                                               (skip.side == BlockSide::kMixed ? 0 : skip.level));
+        octree.compute_largest_skip(cell, static_cast<double>(settings.margin), top);
+    counts.nodes +=
+        static_cast<std::uint64_t>(top + 1 - (skip.side == BlockSide::kMixed ? 0 : skip.level));
     if (skip.side != BlockSide::kMixed) {
       goes_on = skip_block(walk, skip.lower, skip.upper, skip.side == BlockSide::kInside, sink);
-      continue;
+    } else {
+      float corner[8];
+      load_corners(grid, cell, corner);
+      look_at_cell(walk.path(), walk.span(cell, 1), corner, settings, sink, counts);
+      goes_on = walk.leave_cell();
     }
-    float corner[8];
-    load_corners(grid, walk.cell(), corner);
-    look_at_cell(walk.path(), walk.span(walk.cell(), 1), corner, settings, sink, counts);
-    goes_on = walk.leave_cell();
+    top = find_common_level(cell, walk.cell()) - 1;
   }
 }
 
@@ -103,11 +114,11 @@ struct TreeSkip {
   int level;
 };
 
-// Returns the largest node around a coarse cell that lies on one side, from the root.
-TreeSkip find_tree_skip(const BrickField& field, const Index3& coarse, double margin,
+// Returns the largest node around a coarse cell that lies on one side, from a level down.
+TreeSkip find_tree_skip(const BrickField& field, const Index3& coarse, double margin, int top,
                         SegmentWork& counts) {
   const Index3& cells = field.lattice().cells;
-  for (int level = static_cast<int>(field.header().level_count); level >= 0; --level) {
+  for (int level = top; level >= 0; --level) {
     ++counts.nodes;
     const Index3 node{coarse[0] >> level, coarse[1] >> level, coarse[2] >> level};
     const ValueRange range =
@@ -136,28 +147,35 @@ void walk_bricks(const BrickField& field, const SegmentPath& path, const CellSet
   }
 }
 
-std::vector<BrickTree> build_brick_trees(const BrickField& field, Threads threads) {
+namespace {
+
+BrickTree make_brick_tree(const BrickField& field, const Index3& cell, std::uint32_t brick) {
+  float node[kBrickSamples];
+  field.cell_nodes(cell, node);
+  float largest = 0;
+  for (const float c : field.bricks()[brick].corner) largest = std::max(largest, std::abs(c));
+  const float slack = 4e-6F * largest;  // As segment_slab.cpp bounds the rounding, twice.
+  BrickTree tree;
+  for (std::int32_t k = 0; k < 64; ++k) {
+    const std::int32_t x = 2 * (k & 3), y = 2 * (k >> 2 & 3), z = 2 * (k >> 4);
+    ValueRange range{node[first_sample(x, y, z)], node[first_sample(x, y, z)]};
+    for (std::int32_t i = 0; i < 27; ++i) {
+      const float value = node[first_sample(x + i % 3, y + i / 3 % 3, z + i / 9)];
+      range = unite(range, {value, value});
+    }
+    tree.two[k] = {range.min - slack, range.max + slack};
+    ValueRange& four = tree.four[(k & 3) / 2 + (k >> 2 & 3) / 2 * 2 + (k >> 4) / 2 * 4];
+    four = x % 4 + y % 4 + z % 4 == 0 ? tree.two[k] : unite(four, tree.two[k]);
+  }
+  return tree;
+}
+
+// Sets trees[brick] to make(cell, brick) for all bricks.
+template <typename Make>
+std::vector<BrickTree> make_brick_trees(const BrickField& field, Threads threads,
+                                        const Make& make) {
   std::vector<BrickTree> trees(field.bricks().size());
   const Index3 coarse = field.coarse_lattice().cells;
-  const auto add = [&](const Index3& cell, std::uint32_t brick) {
-    float node[kBrickSamples];
-    field.cell_nodes(cell, node);
-    float largest = 0;
-    for (const float c : field.bricks()[brick].corner) largest = std::max(largest, std::abs(c));
-    const float slack = 4e-6F * largest;  // As segment_slab.cpp bounds the rounding, twice.
-    BrickTree& tree = trees[brick];
-    for (std::int32_t k = 0; k < 64; ++k) {
-      const std::int32_t x = 2 * (k & 3), y = 2 * (k >> 2 & 3), z = 2 * (k >> 4);
-      ValueRange range{node[first_sample(x, y, z)], node[first_sample(x, y, z)]};
-      for (std::int32_t i = 0; i < 27; ++i) {
-        const float value = node[first_sample(x + i % 3, y + i / 3 % 3, z + i / 9)];
-        range = unite(range, {value, value});
-      }
-      tree.two[k] = {range.min - slack, range.max + slack};
-      ValueRange& four = tree.four[(k & 3) / 2 + (k >> 2 & 3) / 2 * 2 + (k >> 4) / 2 * 4];
-      four = x % 4 + y % 4 + z % 4 == 0 ? tree.two[k] : unite(four, tree.two[k]);
-    }
-  };
   parallel_for(
       static_cast<std::size_t>(coarse[2]), 1, threads, [&](std::size_t begin, std::size_t end) {
         for (auto z = static_cast<std::int32_t>(begin); z < static_cast<std::int32_t>(end); ++z)
@@ -165,9 +183,35 @@ std::vector<BrickTree> build_brick_trees(const BrickField& field, Threads thread
             for (std::int32_t x = 0; x < coarse[0]; ++x)
               if (const std::uint32_t brick = field.brick_at({x, y, z});
                   brick != BrickField::kNoBrick)
-                add({x, y, z}, brick);
+                trees[brick] = make(Index3{x, y, z}, brick);
       });
   return trees;
+}
+
+}  // namespace
+
+std::vector<BrickTree> build_brick_trees(const BrickField& field, Threads threads) {
+  return make_brick_trees(field, threads, [&](const Index3& cell, std::uint32_t brick) {
+    return make_brick_tree(field, cell, brick);
+  });
+}
+
+std::vector<BrickTree> update_brick_trees(const BrickField& field, const BrickField& earlier_field,
+                                          std::span<const BrickTree> earlier,
+                                          std::span<const Index3> changed_cells, Threads threads) {
+  // A node on a cell's side may have its value from a brick beside it.
+  const Index3 coarse = field.coarse_lattice().cells;
+  std::vector<std::uint8_t> changed(count(coarse));
+  for (const Index3& c : changed_cells)
+    for (std::int32_t z = std::max(c[2] - 1, 0); z < std::min(c[2] + 2, coarse[2]); ++z)
+      for (std::int32_t y = std::max(c[1] - 1, 0); y < std::min(c[1] + 2, coarse[1]); ++y)
+        for (std::int32_t x = std::max(c[0] - 1, 0); x < std::min(c[0] + 2, coarse[0]); ++x)
+          changed[flat_index(coarse, x, y, z)] = 1;
+  return make_brick_trees(field, threads, [&](const Index3& cell, std::uint32_t brick) {
+    return changed[flat_index(coarse, cell[0], cell[1], cell[2])] != 0
+               ? make_brick_tree(field, cell, brick)
+               : earlier[earlier_field.brick_at(cell)];
+  });
 }
 
 void walk_brick_tree(const BrickField& field, std::span<const BrickTree> trees,
@@ -175,14 +219,17 @@ void walk_brick_tree(const BrickField& field, std::span<const BrickTree> trees,
                      SegmentWork& counts) {
   const BrickCells cells(field);
   CellWalk walk(path, field.lattice().cells);
+  int top = static_cast<int>(field.header().level_count);  // As in walk_octree.
   bool goes_on = true;
   while (goes_on && !sink.is_done()) {
     const Index3 coarse{walk.cell()[0] >> 3, walk.cell()[1] >> 3, walk.cell()[2] >> 3};
     const TreeSkip skip =
-        find_tree_skip(field, coarse, static_cast<double>(settings.margin), counts);
+        find_tree_skip(field, coarse, static_cast<double>(settings.margin), top, counts);
     goes_on = skip.side == BlockSide::kMixed
                   ? walk_coarse_cell(cells, trees, walk, settings, sink, counts)
                   : skip_block(walk, skip.lower, skip.upper, skip.side == BlockSide::kInside, sink);
+    const Index3 next{walk.cell()[0] >> 3, walk.cell()[1] >> 3, walk.cell()[2] >> 3};
+    top = find_common_level(coarse, next) - 1;
   }
 }
 

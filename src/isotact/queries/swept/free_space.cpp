@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 namespace isotact::detail {
 namespace {
@@ -130,6 +131,17 @@ class Distances {
   std::vector<Square> square_, next_;
 };
 
+// A block with a value up to this is marked, metres.
+double find_most(const Lattice& lattice, double margin) {
+  // Traces use a float for it.
+  const double traced = static_cast<double>(static_cast<float>(margin));
+  return std::max(margin, traced) + kNearly * lattice.spacing;
+}
+
+void set_reach(FreeSpace& space, const Lattice& lattice, double most, double least_on_sides) {
+  space.reach = compute_free_reach(most, least_on_sides) / (lattice.spacing * kFreeBlockCells);
+}
+
 template <typename LeastOfBlock>
 FreeSpace build(const Lattice& lattice, double margin, double least_on_sides, Threads threads,
                 LeastOfBlock&& least_of_block) {
@@ -138,10 +150,8 @@ FreeSpace build(const Lattice& lattice, double margin, double least_on_sides, Th
     space.blocks[axis] = (lattice.cells[axis] + kFreeBlockCells - 1) / kFreeBlockCells;
     space.size[axis] = static_cast<float>(lattice.cells[axis]) / kFreeBlockCells;
   }
-  // Traces use a float for it.
-  const double traced = static_cast<double>(static_cast<float>(margin));
-  const double most = std::max(margin, traced) + kNearly * lattice.spacing;
-  std::vector<std::uint8_t> marked(count(space.blocks));
+  const double most = find_most(lattice, margin);
+  space.marked.assign(count(space.blocks), 0);
   parallel_for(static_cast<std::size_t>(space.blocks[2]), 1, threads,
                [&](std::size_t begin, std::size_t end) {
                  for (std::size_t z = begin; z < end; ++z)
@@ -149,11 +159,11 @@ FreeSpace build(const Lattice& lattice, double margin, double least_on_sides, Th
                      for (std::int32_t x = 0; x < space.blocks[0]; ++x) {
                        const auto k = static_cast<std::int32_t>(z);
                        const double least = static_cast<double>(least_of_block(Index3{x, y, k}));
-                       if (least <= most) marked[flat_index(space.blocks, x, y, k)] = 1;
+                       if (least <= most) space.marked[flat_index(space.blocks, x, y, k)] = 1;
                      }
                });
-  space.quarters = compute_block_distances(space.blocks, marked, threads);
-  space.reach = compute_free_reach(most, least_on_sides) / (lattice.spacing * kFreeBlockCells);
+  space.quarters = compute_block_distances(space.blocks, space.marked, threads);
+  set_reach(space, lattice, most, least_on_sides);
   return space;
 }
 
@@ -175,6 +185,23 @@ FreeSpace build_free_space(const BrickField& field, double margin, double least_
                            Threads threads) {
   return build(field.lattice(), margin, least_on_sides, threads,
                [&](const Index3& block) { return field.cell_range(block).min; });
+}
+
+FreeSpace update_free_space(FreeSpace earlier, const BrickField& field, double margin,
+                            double least_on_sides, std::span<const Index3> changed_cells,
+                            Threads threads) {
+  FreeSpace space = std::move(earlier);
+  const double most = find_most(field.lattice(), margin);
+  bool changed = false;
+  for (const Index3& block : changed_cells) {  // Coarse cells are the blocks.
+    const bool is_marked = static_cast<double>(field.cell_range(block).min) <= most;
+    std::uint8_t& marked = space.marked[flat_index(space.blocks, block[0], block[1], block[2])];
+    changed = changed || (marked != 0) != is_marked;
+    marked = is_marked ? 1 : 0;
+  }
+  if (changed) space.quarters = compute_block_distances(space.blocks, space.marked, threads);
+  set_reach(space, field.lattice(), most, least_on_sides);
+  return space;
 }
 
 FreeSpace build_free_space(const DenseGrid& grid, double margin, double least_on_sides,

@@ -13,6 +13,7 @@
 
 #include "isotact/base/detail/thread_scratch.h"
 #include "isotact/base/error.h"
+#include "isotact/field/build/edit_field.h"
 #include "isotact/field/models/brick_field.h"
 #include "isotact/field/models/dense_grid.h"
 #include "isotact/queries/segments/detail/segment_search.h"
@@ -128,17 +129,33 @@ struct SweptTracer::State {
   template <typename F>
   State(const F& f, const SweptSettings& s) : State(f, s, SegmentTracer(f, for_segments(s))) {}
 
-  template <typename F>
-  State(const F& f, const SweptSettings& s, SegmentTracer made)
+  // `make_space(least value on the box's sides)` returns the free space.
+  template <typename F, typename MakeSpace>
+  State(const F& f, const SweptSettings& s, SegmentTracer made, const MakeSpace& make_space)
       : settings(s),
         field(f),
         rough(detail::make_rough(f)),
         lattice(f.lattice()),
         tracer(std::move(made)) {
     const double least = detail::find_rim(rough.lattice, rough.samples).least;
-    space = detail::build_free_space(f, s.margin, least, s.threads);
+    space = make_space(least);
     slopes.emplace(std::get_if<BrickField>(&field), std::get_if<DenseGrid>(&field), least < 0);
   }
+
+  template <typename F>
+  State(const F& f, const SweptSettings& s, SegmentTracer made)
+      : State(f, s, std::move(made), [&](double least) {
+          return detail::build_free_space(f, s.margin, least, s.threads);
+        }) {}
+
+  // After an edit.
+  State(const BrickField& f, const EditReport& edit, const State& earlier)
+      : State(f, earlier.settings, earlier.tracer->after_edit(f, edit), [&](double least) {
+          const SweptSettings& s = earlier.settings;
+          return edit.full_rebuild ? detail::build_free_space(f, s.margin, least, s.threads)
+                                   : detail::update_free_space(earlier.space, f, s.margin, least,
+                                                               edit.changed_cells, s.threads);
+        }) {}
 
   State(const BrickField& f, std::shared_ptr<const SegmentIndex> index, const SweptSettings& s)
       : State(f, s, SegmentTracer(f, std::move(index), for_segments(s))) {}
@@ -412,6 +429,14 @@ SweptTracer::SweptTracer(const DenseGrid& grid, const SweptSettings& settings)
     : state_(std::make_unique<const State>(grid, settings)) {}
 SweptTracer::SweptTracer(const AnyField& field, double cell, const SweptSettings& settings)
     : state_(std::make_unique<const State>(field, cell, settings)) {}
+SweptTracer::SweptTracer(std::unique_ptr<const State> state) : state_(std::move(state)) {}
+
+SweptTracer SweptTracer::after_edit(const BrickField& field, const EditReport& edit) const {
+  if (!state_->tracer)
+    throw Error("the tracer of a formula cannot follow an edit: make a new one for the field");
+  return SweptTracer(std::make_unique<const State>(field, edit, *state_));
+}
+
 SweptTracer::SweptTracer(SweptTracer&&) noexcept = default;
 SweptTracer& SweptTracer::operator=(SweptTracer&&) noexcept = default;
 SweptTracer::~SweptTracer() = default;

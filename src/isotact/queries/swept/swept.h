@@ -149,6 +149,11 @@ class SweptTracer {
   SweptTracer& operator=(SweptTracer&&) noexcept;
   ~SweptTracer();
 
+  // Returns a tracer with the same settings of the field after an edit (EditableField). The index
+  // and the grid of free distances are brought up to date from those of this tracer. Throws Error
+  // if this is not the tracer of the brick field before that edit.
+  SweptTracer after_edit(const BrickField& field, const EditReport& edit) const;
+
   const SweptSettings& settings() const;
   std::uint64_t memory_bytes() const;  // Memory of the prepared data.
 
@@ -165,6 +170,8 @@ class SweptTracer {
 
  private:
   struct State;
+  explicit SweptTracer(std::unique_ptr<const State> state);
+
   std::unique_ptr<const State> state_;
 };
 

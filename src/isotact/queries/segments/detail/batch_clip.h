@@ -5,11 +5,35 @@
 
 namespace isotact::detail {
 
-template <typename F>
+// kAlone: all items belong to the first path.
+template <typename F, bool kAlone = false>
 struct BatchClip : BatchLanes<F> {
   using L = BatchLanes<F>;
   using Ints = typename L::Ints;
   using L::kLanes;
+
+  // ---- paths ----------------------------------------------------------------------------------
+
+  // Loads origins and directions of the paths that a table has in its first column.
+  template <typename Table>
+  static ISOTACT_INLINE void load_paths(const BatchWork& w, const Table& table, std::size_t begin,
+                                        F* path) {
+    if constexpr (kAlone) {
+      for (int k = 0; k < 3; ++k) {
+        path[k] = F(w.paths[0].origin[k]);
+        path[3 + k] = F(w.paths[0].direction[k]);
+      }
+      return;
+    }
+    const float* row[kLanes];
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+      row[lane] = w.paths[table.number(0, begin + lane)].origin;
+    L::load_columns(row, path);
+  }
+  static ISOTACT_INLINE F load_inverse(const BatchWork& w, const F* path, int axis) {
+    if constexpr (kAlone) return F(w.inverse[axis]);
+    return BatchTrace<F>::compute_inverse(path[3 + axis]);
+  }
 
   // ---- slabs ----------------------------------------------------------------------------------
 
@@ -48,10 +72,10 @@ struct BatchClip : BatchLanes<F> {
     Table<4>& macros = w.tables->macros;
     for (std::size_t i = 0; i < macros.raw.size; ++i) {
       const std::uint32_t n = macros.number(1, i);
-      const std::uint64_t before = w.occupied[n / 64] & ((std::uint64_t{1} << n % 64) - 1);
+      const std::uint64_t before = w.field->occupied[n / 64] & ((std::uint64_t{1} << n % 64) - 1);
       const std::uint32_t place =
-          w.rank[n / 64] + static_cast<std::uint32_t>(__builtin_popcountll(before));
-      __builtin_prefetch(&w.occupied_macros[place]);
+          w.field->rank[n / 64] + static_cast<std::uint32_t>(__builtin_popcountll(before));
+      __builtin_prefetch(&w.field->occupied_macros[place]);
       macros.set_number(1, i, place);
     }
     L::pad(w, macros);
@@ -68,19 +92,17 @@ struct BatchClip : BatchLanes<F> {
   template <typename Table, typename Row>
   static ISOTACT_INLINE Visits visit(BatchWork& w, const Table& table, std::size_t begin,
                                      const Row* rows) {
-    const float *path_row[kLanes], *row[kLanes];
-    for (unsigned lane = 0; lane < kLanes; ++lane) {
-      path_row[lane] = w.paths[table.number(0, begin + lane)].origin;
+    const float* row[kLanes];
+    for (unsigned lane = 0; lane < kLanes; ++lane)
       row[lane] = rows[table.number(1, begin + lane)].slab.normal;
-    }
     F path[8];
     Visits v;
-    L::load_columns(path_row, path);
+    load_paths(w, table, begin, path);
     L::load_columns(row, v.row);
     v.live = L::live_lanes(table.raw.size, begin);
     for (std::size_t k = 0; k < 2; ++k) v.number[k] = load<F>(table.column(k) + begin);
     const F from = load<F>(table.column(2) + begin), to = load<F>(table.column(3) + begin);
-    v.clip = clip_to_slab(path, v.row, F(w.shift), from, to);
+    v.clip = clip_to_slab(path, v.row, F(w.field->shift), from, to);
     // Paths that start on one side of the slab.
     unsigned starts = bits_of(from <= F(0.0F)) & v.live & (v.clip.below | v.clip.above);
     for (; starts != 0; starts &= starts - 1) {
@@ -95,7 +117,7 @@ struct BatchClip : BatchLanes<F> {
     const Table<4>& macros = w.tables->macros;
     Table<7>& near = w.tables->near_macros;
     for (std::size_t begin = 0; begin < macros.raw.size; begin += kLanes) {
-      const Visits v = visit(w, macros, begin, w.occupied_macros);
+      const Visits v = visit(w, macros, begin, w.field->occupied_macros);
       // Three coordinates of 16 bits.
       const Ints two = L::bits_as_ints(v.row[6]), last = L::bits_as_ints(v.row[7]);
       const Ints at[3] = {(two << 16) >> 16, two >> 16, (last << 16) >> 16};
@@ -106,7 +128,8 @@ struct BatchClip : BatchLanes<F> {
                          lower[0],    lower[1],    lower[2]};
       std::size_t place = near.raw.size;
       L::push(w, near, v.clip.meets & v.live, kept);
-      for (; place < near.raw.size; ++place) __builtin_prefetch(&w.masks[near.number(1, place)]);
+      for (; place < near.raw.size; ++place)
+        __builtin_prefetch(&w.field->masks[near.number(1, place)]);
     }
     L::pad(w, near);
   }
@@ -120,14 +143,11 @@ struct BatchClip : BatchLanes<F> {
   static ISOTACT_INLINE void walk_blocks(BatchWork& w, const Visits& visits, std::size_t begin,
                                          float width, float last_cell, const Visit& visit) {
     const F zero(0.0F), one(1.0F), side(width), last(last_cell);
-    const float* row[kLanes];
-    for (unsigned lane = 0; lane < kLanes; ++lane)
-      row[lane] = w.paths[visits.number(0, begin + lane)].origin;
     F path[8], inverse[3], cell[3], lower[3], forth[3];
-    L::load_columns(row, path);
+    load_paths(w, visits, begin, path);
     const F u = load<F>(visits.column(2) + begin), end = load<F>(visits.column(3) + begin);
     for (int axis = 0; axis < 3; ++axis) {
-      inverse[axis] = BatchTrace<F>::compute_inverse(path[3 + axis]);
+      inverse[axis] = load_inverse(w, path, axis);
       lower[axis] = load<F>(visits.column(static_cast<std::size_t>(4 + axis)) + begin);
       forth[axis] = select(inverse[axis] >= zero, one, -one);
       cell[axis] =
@@ -158,7 +178,7 @@ struct BatchClip : BatchLanes<F> {
     for (std::size_t begin = 0; begin < near.raw.size; begin += kLanes) {
       Ints low_mask, high_mask;
       for (unsigned lane = 0; lane < kLanes; ++lane) {
-        const std::uint64_t mask = w.masks[near.number(1, begin + lane)].indexed;
+        const std::uint64_t mask = w.field->masks[near.number(1, begin + lane)].indexed;
         low_mask[lane] = static_cast<std::int32_t>(mask);
         high_mask[lane] = static_cast<std::int32_t>(mask >> 32U);
       }
@@ -172,7 +192,7 @@ struct BatchClip : BatchLanes<F> {
         unsigned starts = visited & ~there & bits_of(in <= zero);
         for (; starts != 0; starts &= starts - 1) {
           const auto lane = static_cast<unsigned>(__builtin_ctz(starts));
-          const std::uint64_t inside = w.masks[near.number(1, begin + lane)].inside;
+          const std::uint64_t inside = w.field->masks[near.number(1, begin + lane)].inside;
           set_side(w, near.number(0, begin + lane), (inside >> number[lane] & 1U) != 0);
         }
         const F found[8] = {path,  macro, greater(in, first),       lesser(out, end), at[0],
@@ -192,9 +212,9 @@ struct BatchClip : BatchLanes<F> {
       const std::uint32_t macro = cells.number(1, place);
       const std::uint64_t before = (std::uint64_t{1} << cells.number(7, place)) - 1;
       const std::uint32_t cell =
-          w.occupied_macros[macro].first +
-          static_cast<std::uint32_t>(__builtin_popcountll(w.masks[macro].indexed & before));
-      __builtin_prefetch(&w.cells[cell]);
+          w.field->occupied_macros[macro].first +
+          static_cast<std::uint32_t>(__builtin_popcountll(w.field->masks[macro].indexed & before));
+      __builtin_prefetch(&w.field->cells[cell]);
       cells.set_number(1, place, cell);
     }
   }
@@ -204,7 +224,7 @@ struct BatchClip : BatchLanes<F> {
   static __attribute__((noinline)) void refine(BatchWork& w) {
     const Table<8>& cells = w.tables->cells;
     for (std::size_t begin = 0; begin < cells.raw.size; begin += kLanes) {
-      const Visits v = visit(w, cells, begin, w.cells);
+      const Visits v = visit(w, cells, begin, w.field->cells);
       const unsigned kept = v.clip.meets & v.live;
       const auto whole =
           L::bits_as_ints(v.row[5]) == static_cast<std::int32_t>(IndexedCell::kNoBlocks);

@@ -174,9 +174,8 @@ struct BatchLanes {
 
   // Appends the lanes whose bits are set.
   template <std::size_t N>
-  static ISOTACT_INLINE void push(const BatchWork& w, Table<N>& table, unsigned bits,
-                                  const F* number) {
-    if (table.raw.size + kLanes > table.raw.capacity) w.grow(table.raw);
+  static ISOTACT_INLINE void push(BatchWork& w, Table<N>& table, unsigned bits, const F* number) {
+    if (table.raw.size + kLanes > table.raw.capacity) w.grow(w, table.raw);
     const Ints order = load_order(bits);
     float* to = table.raw.data + table.raw.size;
     const std::size_t stride = table.raw.capacity;
@@ -186,12 +185,14 @@ struct BatchLanes {
 
   // Fills a table to whole groups of lanes: entries after its end repeat the last item.
   template <std::size_t N>
-  static ISOTACT_INLINE void pad(const BatchWork& w, Table<N>& table) {
+  static ISOTACT_INLINE void pad(BatchWork& w, Table<N>& table) {
     const std::size_t n = table.raw.size;
     if (n == 0) return;
-    if (n + kLanes > table.raw.capacity) w.grow(table.raw);
-    for (std::size_t k = 0; k < N; ++k)
-      for (std::size_t i = n; i < n + kLanes; ++i) table.column(k)[i] = table.column(k)[n - 1];
+    if (n + kLanes > table.raw.capacity) {
+      w.grow(w, table.raw);
+      if (w.overflow) return;
+    }
+    for (std::size_t k = 0; k < N; ++k) store(F(table.column(k)[n - 1]), table.column(k) + n);
   }
   static ISOTACT_INLINE unsigned live_lanes(std::size_t size, std::size_t begin) {
     return size - begin < kLanes ? (1U << (size - begin)) - 1 : kAll;

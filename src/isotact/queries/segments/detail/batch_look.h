@@ -7,9 +7,10 @@
 
 namespace isotact::detail {
 
-template <typename F>
+template <typename F, bool kAlone = false>
 struct BatchLook : BatchLanes<F> {
   using L = BatchLanes<F>;
+  using Clip = BatchClip<F, kAlone>;
   using Ints = typename L::Ints;
   using L::kLanes;
 
@@ -39,8 +40,7 @@ struct BatchLook : BatchLanes<F> {
         unsigned starts = visited & ~there & bits_of(in <= zero);
         for (; starts != 0; starts &= starts - 1) {
           const auto lane = static_cast<unsigned>(__builtin_ctz(starts));
-          BatchClip<F>::set_side(w, parts.number(0, begin + lane),
-                                 (masks[lane] >> 8 & bit[lane]) != 0);
+          Clip::set_side(w, parts.number(0, begin + lane), (masks[lane] >> 8 & bit[lane]) != 0);
         }
         const F found[8] = {path,
                             of,
@@ -52,7 +52,7 @@ struct BatchLook : BatchLanes<F> {
                             first_block};
         add_looks(w, visited & there, found);
       };
-      BatchClip<F>::walk_blocks(w, parts, begin, 1, kBrickCells - 1, visit);
+      Clip::walk_blocks(w, parts, begin, 1, kBrickCells - 1, visit);
     }
     L::pad(w, w.tables->looks);
   }
@@ -66,7 +66,7 @@ struct BatchLook : BatchLanes<F> {
           looks.number(7, place) +
           static_cast<std::uint32_t>(__builtin_popcount(looks.number(6, place)));
       looks.set_number(6, place, block);
-      const std::int8_t* first = w.blocks[block].correction + looks.number(5, place);
+      const std::int8_t* first = w.field->blocks[block].correction + looks.number(5, place);
       __builtin_prefetch(first);
       __builtin_prefetch(first + kBlockCornerSample[7]);
     }
@@ -78,16 +78,15 @@ struct BatchLook : BatchLanes<F> {
     const Table<8>& looks = w.tables->looks;
     w.looks += looks.raw.size;
     for (std::size_t begin = 0; begin < looks.raw.size; begin += kLanes) {
-      const float *path_row[kLanes], *corner_row[kLanes];
+      const float* corner_row[kLanes];
       const std::int8_t* sample[kLanes];
       for (unsigned lane = 0; lane < kLanes; ++lane) {
-        path_row[lane] = w.paths[looks.number(0, begin + lane)].origin;
-        corner_row[lane] = w.cells[looks.number(1, begin + lane)].corner;
-        sample[lane] =
-            w.blocks[looks.number(6, begin + lane)].correction + looks.number(5, begin + lane);
+        corner_row[lane] = w.field->cells[looks.number(1, begin + lane)].corner;
+        sample[lane] = w.field->blocks[looks.number(6, begin + lane)].correction +
+                       looks.number(5, begin + lane);
       }
       F path[8], coarse[8], corner[8], low[3], from[3], to[3];
-      L::load_columns(path_row, path);
+      Clip::load_paths(w, looks, begin, path);
       L::load_columns(corner_row, coarse);
       for (int axis = 0; axis < 3; ++axis) {
         low[axis] = load<F>(looks.column(static_cast<std::size_t>(2 + axis)) + begin);
@@ -96,7 +95,7 @@ struct BatchLook : BatchLanes<F> {
         to[axis] = from[axis] + F(0.125F);
       }
       compute_sub_box(coarse, from, to, corner);
-      const F step(w.step), margin(w.margin);
+      const F step(w.field->step), margin(w.field->margin);
       F correction[8];
       L::load_corner_bytes(sample, correction);
       for (int k = 0; k < 8; ++k) corner[k] = (corner[k] + step * correction[k]) - margin;
@@ -110,15 +109,13 @@ struct BatchLook : BatchLanes<F> {
     const Table<5>& looks = w.tables->coarse;
     w.looks += looks.raw.size;
     for (std::size_t begin = 0; begin < looks.raw.size; begin += kLanes) {
-      const float *path_row[kLanes], *corner_row[kLanes];
-      for (unsigned lane = 0; lane < kLanes; ++lane) {
-        path_row[lane] = w.paths[looks.number(0, begin + lane)].origin;
-        corner_row[lane] = w.cells[looks.number(1, begin + lane)].corner;
-      }
+      const float* corner_row[kLanes];
+      for (unsigned lane = 0; lane < kLanes; ++lane)
+        corner_row[lane] = w.field->cells[looks.number(1, begin + lane)].corner;
       F path[8], corner[8], low[3];
-      L::load_columns(path_row, path);
+      Clip::load_paths(w, looks, begin, path);
       L::load_columns(corner_row, corner);
-      for (int k = 0; k < 8; ++k) corner[k] = corner[k] - F(w.margin);
+      for (int k = 0; k < 8; ++k) corner[k] = corner[k] - F(w.field->margin);
       for (std::size_t axis = 0; axis < 3; ++axis)
         low[axis] = load<F>(looks.column(2 + axis) + begin);
       const unsigned live = L::live_lanes(looks.raw.size, begin);
@@ -148,7 +145,7 @@ struct BatchLook : BatchLanes<F> {
     for (int axis = 0; axis < 3; ++axis) {
       lanes.origin[axis] = path[axis];
       lanes.direction[axis] = path[3 + axis];
-      lanes.inverse[axis] = BatchTrace<F>::compute_inverse(path[3 + axis]);
+      lanes.inverse[axis] = Clip::load_inverse(w, path, axis);
       high[axis] = low[axis] + F(side);
     }
     const BoxSpan<F> span = compute_box_span(lanes, low, high, F(1 / side));
@@ -165,8 +162,8 @@ struct BatchLook : BatchLanes<F> {
     const unsigned starts = bits_of(span.in <= zero) & live;
     for (unsigned bits = starts; bits != 0; bits &= bits - 1) {
       const auto lane = static_cast<unsigned>(__builtin_ctz(bits));
-      BatchClip<F>::set_side(w, static_cast<std::uint32_t>(L::bits_as_ints(number)[lane]),
-                             (in_b[0] >> lane & 1U) != 0);
+      Clip::set_side(w, static_cast<std::uint32_t>(L::bits_as_ints(number)[lane]),
+                     (in_b[0] >> lane & 1U) != 0);
     }
     // One change of side among the coefficients means one root.
     const auto c0 = (b[0] <= zero) ^ (b[1] <= zero), c1 = (b[1] <= zero) ^ (b[2] <= zero),
@@ -185,7 +182,8 @@ struct BatchLook : BatchLanes<F> {
     L::pad(w, cubics);
     FoundList& list = w.tables->found;
     const std::size_t first = list.size;
-    while (list.capacity < first + cubics.raw.size) w.grow_found(list);
+    if (list.capacity < first + cubics.raw.size) w.grow_found(w, list, first + cubics.raw.size);
+    if (w.overflow) return;
     list.size = first + cubics.raw.size;
     for (std::size_t begin = 0; begin < cubics.raw.size; begin += kLanes) {
       F b[4];
@@ -225,14 +223,14 @@ struct BatchKernel {
     if (w.done == nullptr) {
       BatchTrace<F>::template start<false>(w);
       BatchTrace<F>::template trace<false>(w);
-      look_at_macros(w);
+      look_at_macros<false>(w);
       return;
     }
     BatchTrace<F>::template start<true>(w);
     for (;;) {
       BatchTrace<F>::template trace<true>(w);
       if (w.tables->macros.raw.size == 0) return;
-      look_at_macros(w);
+      look_at_macros<false>(w);
       BatchTables& t = *w.tables;
       t.macros.raw.size = t.near_macros.raw.size = t.cells.raw.size = t.parts.raw.size = 0;
       t.coarse.raw.size = t.looks.raw.size = t.cubics.raw.size = 0;
@@ -240,16 +238,21 @@ struct BatchKernel {
     }
   }
 
- private:
+  // From the macro cells of the table to the crossings.
+  template <bool kAlone>
   static ISOTACT_INLINE void look_at_macros(BatchWork& w) {
-    BatchClip<F>::find_macros(w);
-    BatchClip<F>::clip(w);
-    BatchClip<F>::open(w);
-    BatchClip<F>::refine(w);
-    BatchLook<F>::step(w);
-    BatchLook<F>::look(w);
-    BatchLook<F>::look_coarse(w);
-    BatchLook<F>::solve(w);
+    using Clip = BatchClip<F, kAlone>;
+    using Look = BatchLook<F, kAlone>;
+    Clip::find_macros(w);
+    Clip::clip(w);
+    Clip::open(w);
+    if (w.overflow) return;
+    Clip::refine(w);
+    Look::step(w);
+    if (w.overflow) return;
+    Look::look(w);
+    Look::look_coarse(w);
+    Look::solve(w);
     w.nodes += w.tables->macros.raw.size + w.tables->cells.raw.size;
   }
 };

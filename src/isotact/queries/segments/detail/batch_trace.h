@@ -18,17 +18,17 @@ struct BatchTrace : BatchLanes<F> {
   static __attribute__((noinline)) void find_places(BatchWork& w) {
     using D = Lanes<double, F::kWidth / 2>;
     constexpr std::size_t kWide = D::kWidth;
-    const D scale(w.scale);
+    const D scale(w.field->scale);
     const std::size_t n = 6 * w.count;
     std::size_t i = 0;
     for (; i + 12 <= n; i += 12)
       for (std::size_t k = 0; k < 12; k += kWide) {
-        const D at = (load_wide<D>(w.segments + i + k) - load<D>(w.origin + k)) * scale;
+        const D at = (load_wide<D>(w.segments + i + k) - load<D>(w.field->origin + k)) * scale;
         store_narrow(at, w.places + i + k);
       }
     for (; i < n; ++i)
-      w.places[i] =
-          static_cast<float>((static_cast<double>(w.segments[i]) - w.origin[i % 12]) * w.scale);
+      w.places[i] = static_cast<float>(
+          (static_cast<double>(w.segments[i]) - w.field->origin[i % 12]) * w.field->scale);
   }
 
   template <typename D>
@@ -59,7 +59,7 @@ struct BatchTrace : BatchLanes<F> {
     auto simple = zero < one;
     F column[8];
     for (int axis = 0; axis < 3; ++axis) {
-      const F from = place[axis], to = place[3 + axis], top(w.top[axis]), d = to - from;
+      const F from = place[axis], to = place[3 + axis], top(w.field->top[axis]), d = to - from;
       // A coordinate that rounds to a position between the sides lies there.
       simple &= (from > zero) & (from < top) & (to > zero) & (to < top) & (L::absolute(d) > least);
       column[axis] = p.origin[axis] = from;
@@ -95,13 +95,13 @@ struct BatchTrace : BatchLanes<F> {
   static ISOTACT_INLINE Ints load_cubes(const BatchWork& w, Ints place) {
 #if defined(__AVX2__)
     if constexpr (kLanes == 8) {
-      const __m256i words = _mm256_i32gather_epi32(reinterpret_cast<const int*>(w.free_cubes),
-                                                   reinterpret_cast<__m256i>(place), 1);
+      const __m256i words = _mm256_i32gather_epi32(
+          reinterpret_cast<const int*>(w.field->free_cubes), reinterpret_cast<__m256i>(place), 1);
       return reinterpret_cast<Ints>(_mm256_srai_epi32(_mm256_slli_epi32(words, 24), 24));
     }
 #endif
     Ints cubes;
-    for (unsigned lane = 0; lane < kLanes; ++lane) cubes[lane] = w.free_cubes[place[lane]];
+    for (unsigned lane = 0; lane < kLanes; ++lane) cubes[lane] = w.field->free_cubes[place[lane]];
     return cubes;
   }
 
@@ -118,7 +118,7 @@ struct BatchTrace : BatchLanes<F> {
         state[axis] = p.origin[axis];
         state[3 + axis] = p.direction[axis];
         state[6 + axis] = p.inverse[axis];
-        octant += (p.inverse[axis] < F(0.0F)) & (w.macro_count << axis);
+        octant += (p.inverse[axis] < F(0.0F)) & (w.field->macro_count << axis);
       }
       state[9] = F(0.0F);
       state[10] = L::bits_as_floats(number);
@@ -171,7 +171,7 @@ struct BatchTrace : BatchLanes<F> {
     const F zero(0.0F);
     F exit(3.0e38F);
     for (int a = 0; a < 3; ++a) {
-      const F plane = select(state[6 + a] >= zero, F(w.top[a]), zero);
+      const F plane = select(state[6 + a] >= zero, F(w.field->top[a]), zero);
       exit = lesser((plane - state[a]) * state[6 + a], exit);
     }
     return exit;
@@ -185,9 +185,10 @@ struct BatchTrace : BatchLanes<F> {
     F macro[3];
     for (int a = 0; a < 3; ++a)
       macro[a] = find_block(state[a], state[3 + a], state[6 + a], u, side,
-                            F(static_cast<float>(w.macros[a] - 1)));
-    const Ints number = (L::to_ints(macro[2]) * w.macros[1] + L::to_ints(macro[1])) * w.macros[0] +
-                        L::to_ints(macro[0]);
+                            F(static_cast<float>(w.field->macros[a] - 1)));
+    const Ints number =
+        (L::to_ints(macro[2]) * w.field->macros[1] + L::to_ints(macro[1])) * w.field->macros[0] +
+        L::to_ints(macro[0]);
     const Ints cubes = load_cubes(w, number + L::bits_as_ints(state[11]));
     if constexpr (kIsFirst) __builtin_memcpy(w.first_side + first, &cubes, sizeof(cubes));
     const F size = L::absolute(L::to_floats(cubes)), ahead = greater(size, one),

@@ -7,6 +7,15 @@
 
 namespace isotact::detail {
 
+// Views the index.
+BatchField make_batch_field(const BrickField& field, const SegmentIndex& index, float margin);
+
+// Finds all crossings of one segment through the stages (batch_alone.h). The index must have less
+// than kMostBatchMacros macro cells. Neither throws nor allocates. Returns false, with the sink
+// unchanged, if it is uncertain or has more cells than fit on the stack: then it must be walked.
+bool trace_alone(const BatchField& field, const SegmentPath& path, IntervalSink& sink,
+                 SegmentWork& counts, SimdLevel level = simd_level());
+
 // For one thread.
 class BatchTracer {
  public:
@@ -44,6 +53,7 @@ class BatchTracer {
   Lattice lattice_;
   const BatchKernels& kernels_;
   std::span<const Segment> segments_{};
+  BatchField field_;
   BatchWork work_{};
   BatchTables tables_{};
   // With capacity for whole groups of lanes.

@@ -92,8 +92,8 @@ struct BatchTables {
 // walked by itself.
 inline constexpr std::int32_t kWalkAlone = 1 << 20;
 
-struct BatchWork {
-  // The field and its index.
+// What a field, its index and a margin determine.
+struct BatchField {
   const std::int8_t* free_cubes;
   const std::uint64_t* occupied;
   const std::uint32_t* rank;
@@ -108,6 +108,10 @@ struct BatchWork {
   float top[3];       // Cells per axis.
   double origin[12];  // Origin of the box, metres: x, y, z repeated.
   double scale;       // Cells per metre.
+};
+
+struct BatchWork {
+  const BatchField* field;
   // The segments, from and to in metres one after the other, and memory for them in cells.
   const float* segments;
   std::size_t count;
@@ -115,18 +119,22 @@ struct BatchWork {
   // Their paths. A simple path is a segment inside the box that moves along all axes. Others are
   // made by make_path; false: there is none.
   BatchPath* paths;
+  float inverse[3];  // Of a path alone: 1 / direction.
   bool (*make_path)(BatchWork& work, std::size_t segment);
   void* context;
   std::int32_t* first_side;
   std::uint8_t* done;  // Of paths that stop at their first time inside; nullptr: none stops.
   BatchTables* tables;
-  void (*grow)(RawTable&);
-  void (*grow_found)(FoundList&);
+  // Make space for more items, or drop those that a table has and set `overflow`.
+  void (*grow)(BatchWork&, RawTable&);
+  void (*grow_found)(BatchWork&, FoundList&, std::size_t needed);
+  bool overflow;
   std::uint64_t nodes, looks, cubics;  // Counters.
 };
 
 struct BatchKernels {
   void (*run)(BatchWork& work);
+  void (*run_alone)(BatchWork& work);  // The first path of `paths` (batch_alone.h).
 };
 extern const BatchKernels kBaselineBatchKernels;
 extern const BatchKernels kAvx2BatchKernels;  // Only if the processor has AVX2.

@@ -27,6 +27,10 @@ struct BrickTree {
   ValueRange four[8], two[64];
 };
 std::vector<BrickTree> build_brick_trees(const BrickField& field, Threads threads);
+// Those of an edited field: copies all but those of the changed coarse cells.
+std::vector<BrickTree> update_brick_trees(const BrickField& field, const BrickField& earlier_field,
+                                          std::span<const BrickTree> earlier,
+                                          std::span<const Index3> changed_cells, Threads threads);
 // From the root down to the cells, as in XB14; without trees, down to the bricks.
 void walk_brick_tree(const BrickField& field, std::span<const BrickTree> trees,
                      const SegmentPath& path, const CellSettings& settings, IntervalSink& sink,

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "isotact/base/parallel.h"
@@ -22,7 +23,8 @@ struct FreeSpace {
   // Per block, x fastest: the distance in quarters of a block, rounded down. At most kMostFree
   // quarters.
   std::vector<std::uint8_t> quarters;
-  Vec3f size{};  // Size of the lattice.
+  std::vector<std::uint8_t> marked;  // 1: the block has such a position.
+  Vec3f size{};                      // Size of the lattice.
   // If the isosurface leaves the box: every outside position at or below the value is within this
   // distance of a block on the box's side that has one as well.
   double reach = 0;
@@ -45,5 +47,11 @@ FreeSpace build_free_space(const BrickField& field, double margin, double least_
                            Threads threads);
 FreeSpace build_free_space(const DenseGrid& grid, double margin, double least_on_sides,
                            Threads threads);
+
+// That of an edited field, from that before: blocks are tested again only where the field changed.
+// The distances stay if no block came or went; otherwise they are computed from the blocks.
+FreeSpace update_free_space(FreeSpace earlier, const BrickField& field, double margin,
+                            double least_on_sides, std::span<const Index3> changed_cells,
+                            Threads threads);
 
 }  // namespace isotact::detail
