@@ -151,8 +151,8 @@ void print_report(const SceneRun& run, const SimulateOptions& o, std::uint64_t s
     print_json(j);
     return;
   }
-  print_facts(
-      {{"scene", run.scene().name},
+  Facts facts{
+       {"scene", run.scene().name},
        {"bodies", format_count(bodies)},
        {"steps", fmt::format("{} of {:.4g} s: {:.6g} s", format_count(run.report().number),
                              run.scene().world.step, run.report().time)},
@@ -162,7 +162,11 @@ void print_report(const SceneRun& run, const SimulateOptions& o, std::uint64_t s
        {"deepest", fmt::format("{:.4g} m", run.deepest())},
        {"hash", fmt::format("{:016x}", run.hash())},
        {"time", fmt::format("{:.3g} s, {:.3g} ms a step", seconds,
-                            steps > 0 ? 1e3 * seconds / static_cast<double>(steps) : 0)}});
+                            steps > 0 ? 1e3 * seconds / static_cast<double>(steps) : 0)}};
+  for (const std::string* file : {&o.output, &o.log, &o.frames, &o.animate})
+    if (!file->empty()) facts.emplace_back("wrote", without_control_codes(*file));
+  if (!o.save.empty() && !trouble) facts.emplace_back("wrote", without_control_codes(o.save));
+  print_facts(facts);
 }
 
 void run_simulate(const SimulateOptions& o) {
