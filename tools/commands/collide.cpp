@@ -361,9 +361,6 @@ CollidePageBody page_body_of(const CollideOptions& options, const std::string& f
 // Panels of the maps that were drawn of A.
 void draw_maps(const CollideOptions& options, const DepthVerdict& verdict, const Pose& world_from_a,
                const Shape& b, const Pose& world_from_b) {
-  if (!b.is_bounded())
-    throw Error("the picture shows the surfaces of both bodies, and B has no end: leave --picture "
-                "out, or give a box in place of the plane");
   const DepthElement environment = depth_element(b, world_from_b, 0);
   const DepthSettings settings{.method = verdict.request.maps,
                                .width = verdict.request.pixels,
@@ -431,6 +428,13 @@ void run_collide(CollideOptions options) {
     refuse_same_file(*input, options.picture);
     refuse_same_file(*input, options.view);
   }
+  for (const std::string* input : {&options.a.file, &options.b.file})
+    if (const auto solid = parse_solid(*input); solid && !solid->is_bounded())
+      for (const std::string* shown : {&options.view, &options.picture})
+        if (!shown->empty())
+          throw UsageError(fmt::format(
+              "{} shows bodies with an end, and {} has none: give a flat box in its place",
+              shown == &options.view ? "--view" : "--picture", *input));
   if (options.first_only && !options.output.empty())
     throw UsageError("-o writes the intervals of all points, --first looks for one only");
   options.input.threads = options.common.thread_setting();

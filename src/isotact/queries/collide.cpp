@@ -88,8 +88,8 @@ bool is_exact(const Shape& a, const Shape& b, const CollideRequest& request) {
     return !asks_for_points(request) && detail::can_be_exact(a) && detail::can_be_exact(b);
   if (asks_for_points(request))
     throw Error(
-        "an exact verdict needs Method::kAutomatic, both roles, a margin of 0 or more, and neither "
-        "level nor budget: leave them out, or set Accuracy::kField");
+        "an exact verdict takes no method, needs the roles of both bodies and a margin of 0 or "
+        "more, and has neither level nor budget: leave them out, or ask for the field's accuracy");
   return true;
 }
 

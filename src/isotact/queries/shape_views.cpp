@@ -17,8 +17,8 @@ const IdfShape& intersection_shape(const Shape& shape) {
           if constexpr (std::constructible_from<IdfShape, decltype(f)>) return IdfShape(f);
           if (!shape.is_bounded())
             throw Error(
-                "intersection fields know no shape without end but a plane: set the request's "
-                "method to Method::kPoints, or cut the shape by an Intersection with a BoxField");
+                "intersection fields know no shape without end but a plane: test it by points "
+                "(Method::kPoints), or cut it by an Intersection with a BoxField");
           return IdfShape(shape.brick_field(), shape.bounds());
         },
         shape.solid()->primitive());
