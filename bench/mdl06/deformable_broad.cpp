@@ -11,8 +11,8 @@
 
 #include "broad_peers.h"
 #include "deformable_report.h"
-#include "support/measure.h"
 #include "scene_octree.h"
+#include "support/measure.h"
 
 namespace isotact::bench {
 namespace {

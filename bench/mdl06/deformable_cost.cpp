@@ -11,10 +11,10 @@
 
 #include "deformable_crowd.h"
 #include "deformable_report.h"
+#include "scene_octree.h"
 #include "support/chart.h"
 #include "support/measure.h"
 #include "support/plot.h"
-#include "scene_octree.h"
 
 namespace isotact::bench {
 namespace {

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-
 #include "deformable_crowd.h"
 #include "deformable_report.h"
 #include "scene_octree.h"

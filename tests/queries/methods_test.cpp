@@ -503,8 +503,8 @@ std::uint64_t seed_of(std::uint64_t usual) {
 }
 
 bool is_same_contact(const Contact& a, const Contact& b) {
-  return a.position == b.position && a.point_on_a == b.point_on_a &&
-         a.point_on_b == b.point_on_b && a.normal == b.normal && a.depth == b.depth;
+  return a.position == b.position && a.point_on_a == b.point_on_a && a.point_on_b == b.point_on_b &&
+         a.normal == b.normal && a.depth == b.depth;
 }
 
 const std::vector<Shape>& solid_meshes() {
@@ -673,14 +673,20 @@ TEST(Methods, SettingsOfOtherMethodsAreRefused) {
   refuse({.method = Method::kDepthMap, .intersection = {.keep = 5}});
   refuse({.depth = {.pixels = 64}});
   refuse({.method = Method::kSwept, .depth = {.direction = {0, 1, 0}}});
-  for (const IntersectionRequest& wrong :
-       {IntersectionRequest{.samples = 31}, {.samples = 0}, {.resolution = -1},
-        {.resolution = std::nan("")}, {.keep = 65}})
+  for (const IntersectionRequest& wrong : {IntersectionRequest{.samples = 31},
+                                           {.samples = 0},
+                                           {.resolution = -1},
+                                           {.resolution = std::nan("")},
+                                           {.keep = 65}})
     refuse({.method = Method::kIntersectionField, .intersection = wrong});
-  for (const DepthRequest& wrong :
-       {DepthRequest{.pixels = 0}, {.pixels = 5000}, {.layers = 9}, {.two_sided = true},
-        {.direction = {0, std::nan(""), 0}}, {.max_directions = 0}, {.keep = 65},
-        {.maps = DepthMethod::kTwoMaps, .layers = 2}})
+  for (const DepthRequest& wrong : {DepthRequest{.pixels = 0},
+                                    {.pixels = 5000},
+                                    {.layers = 9},
+                                    {.two_sided = true},
+                                    {.direction = {0, std::nan(""), 0}},
+                                    {.max_directions = 0},
+                                    {.keep = 65},
+                                    {.maps = DepthMethod::kTwoMaps, .layers = 2}})
     refuse({.method = Method::kDepthMap, .depth = wrong});
 }
 

@@ -151,7 +151,8 @@ TEST_F(CollideVerb, RefusesNoAssetThatHasAField) {
     for (const char* method : {"auto", "vps", "idf", "swept", "depth"}) {
       std::vector<std::string> words{"ball.isotact", "ball.isotact", "--method",
                                      method,         "--pose-a",     "xyz=0,0.9,0"};
-      // Depths along a view exceed the distance where surfaces are steep to it (docs/depth-maps.md).
+      // Depths along a view exceed the distance where surfaces are steep to it
+      // (docs/depth-maps.md).
       if (std::string(method) == "depth") words.insert(words.end(), {"--direction", "0,1,0"});
       const Json j = collide(words);
       EXPECT_EQ(j["status"], "contact") << method << ' ' << more.size();
@@ -259,23 +260,32 @@ TEST_F(CollideVerb, TakesSimpleSolids) {
     ASSERT_FALSE(j["contacts"].empty()) << method;
     EXPECT_NEAR(j["contacts"][0]["normal"][1].get<double>(), 1, 0.02) << method;
     EXPECT_NEAR(j["contacts"][0]["depth"].get<double>(), 0.05, 0.02) << method;
-    const Json apart = collide({"plane", "ball.obj", "--pose-b", "xyz=0,0.6,0", "--method", method});
+    const Json apart =
+        collide({"plane", "ball.obj", "--pose-b", "xyz=0,0.6,0", "--method", method});
     EXPECT_EQ(apart["status"], "free") << method;
   }
-  const Json fall = collide({"sphere:0.1", "plane", "--pose-a", "xyz=0,1.1,0", "--to-pose-a",
-                             "xyz=0,-0.9,0", "--first"});
+  const Json fall = collide(
+      {"sphere:0.1", "plane", "--pose-a", "xyz=0,1.1,0", "--to-pose-a", "xyz=0,-0.9,0", "--first"});
   EXPECT_NEAR(fall["time_of_contact"].get<double>(), 0.5, 1e-4);
-  for (const auto& [word, top] :
-       {std::pair{"sphere:0.2", 0.2}, {"box:1,0.4,2", 0.2}, {"capsule:0.1,0.6", 0.4},
-        {"cylinder:0.5,0.3", 0.15}, {"cone:0.5,0.3", 0.15}, {"torus:0.5,0.25", 0.25}, {"box", 0.5},
-        {"sphere", 0.5}, {"capsule", 0.5}, {"cylinder", 0.5}, {"cone", 0.5}, {"torus", 0.125}}) {
+  for (const auto& [word, top] : {std::pair{"sphere:0.2", 0.2},
+                                  {"box:1,0.4,2", 0.2},
+                                  {"capsule:0.1,0.6", 0.4},
+                                  {"cylinder:0.5,0.3", 0.15},
+                                  {"cone:0.5,0.3", 0.15},
+                                  {"torus:0.5,0.25", 0.25},
+                                  {"box", 0.5},
+                                  {"sphere", 0.5},
+                                  {"capsule", 0.5},
+                                  {"cylinder", 0.5},
+                                  {"cone", 0.5},
+                                  {"torus", 0.125}}) {
     // Down on the ground, upside down, a metre above it.
     const Json j = run_json({"distance", word, "plane", "--pose-a", "xyz=0,1,0 rpy=180,0,0"});
     EXPECT_NEAR(j["distance"].get<double>(), 1 - top, 1e-5) << word;
   }
-  for (const char* wrong : {"box:1", "box:1,2", "box:1,2,3,4", "box:1,2,", "sphere:0", "sphere:-1",
-                            "sphere:", "sphere:x", "sphere:1x", "sphere:inf", "plane:1",
-                            "torus:0.1,0.2", "torus:1"})
+  for (const char* wrong :
+       {"box:1", "box:1,2", "box:1,2,3,4", "box:1,2,", "sphere:0", "sphere:-1",
+        "sphere:", "sphere:x", "sphere:1x", "sphere:inf", "plane:1", "torus:0.1,0.2", "torus:1"})
     EXPECT_EQ(run({"distance", wrong, "ball.obj"}).exit_code, 2) << wrong;
   const ProgramRun endless = run({"collide", "plane", "plane"});
   EXPECT_EQ(endless.exit_code, 1);

@@ -380,8 +380,8 @@ void run_depth(const CollideOptions& options, const BodyMotion& of_a, const Body
   std::vector<std::string> warnings;
   const Shape a = load_drawn_shape(options.a.file, "A", options.input, warnings);
   const Shape b = load_drawn_shape(options.b.file, "B", options.input, warnings);
-  DepthVerdict verdict = find_depth_contacts(a, of_a.from, b, of_b.from, options.depth,
-                                             options.gpu, options.max_contacts, threads);
+  DepthVerdict verdict = find_depth_contacts(a, of_a.from, b, of_b.from, options.depth, options.gpu,
+                                             options.max_contacts, threads);
   verdict.motion = options.motion;
   verdict.unit = options.unit;
   verdict.warnings.insert(verdict.warnings.begin(), warnings.begin(), warnings.end());

@@ -170,8 +170,7 @@ DepthVerdict find_depth_contacts(const Shape& a, const Pose& world_from_a, const
                                  int max_contacts, Threads threads) {
   DepthVerdict verdict{.request = request_of(options, max_contacts)};
   DepthDevice device(gpu);
-  CollideRequest request{
-      .method = Method::kDepthMap, .depth = verdict.request, .threads = threads};
+  CollideRequest request{.method = Method::kDepthMap, .depth = verdict.request, .threads = threads};
   request.depth.backend = &device;
   verdict.result = collide(a, world_from_a, b, world_from_b, request);
   if (!device.warning().empty()) warn(verdict, device.warning());
@@ -187,9 +186,9 @@ DepthVerdict find_depth_contacts(const Shape& a, const Pose& world_from_a, const
 void print_report(const DepthVerdict& v) {
   const DepthCoverage& seen = v.result.depth;
   const bool is_bounded = std::isfinite(v.result.blind_depth);
-  Facts facts{{"status", seen.inside         ? "contact: A, or a part of it, lies within B"
+  Facts facts{{"status", seen.inside       ? "contact: A, or a part of it, lies within B"
                          : is_colliding(v) ? "contact"
-                                             : "free"},
+                                           : "free"},
               {"device", v.device}};
   if (!v.result.contacts.empty()) add_contact(facts, v.result.contacts.front(), v.unit);
   if (const DepthViewResult* deepest = deepest_of(v); deepest != nullptr && is_colliding(v))
@@ -201,12 +200,11 @@ void print_report(const DepthVerdict& v) {
                                    100 * view.seen, view.pixels, view.covered));
   facts.emplace_back("not seen", fmt::format("{:.1f} % of A's surface; {:.1f} % is grazing",
                                              100 * seen.unseen, 100 * seen.grazing));
-  facts.emplace_back("missed",
-                     !is_bounded ? "A within B, and what is hidden: see --maps intervals"
-                     : v.request.conservative
-                         ? "nothing"
-                         : "nothing in common that holds a ball of " +
-                               v.unit.format(v.result.blind_depth));
+  facts.emplace_back("missed", !is_bounded ? "A within B, and what is hidden: see --maps intervals"
+                               : v.request.conservative
+                                   ? "nothing"
+                                   : "nothing in common that holds a ball of " +
+                                         v.unit.format(v.result.blind_depth));
   facts.emplace_back("time",
                      fmt::format("{:.3g} s, and {:.3g} s for A's map", v.seconds, v.map_seconds));
   print_facts(facts);

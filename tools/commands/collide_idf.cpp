@@ -80,14 +80,13 @@ IdfReport find_idf_contacts(const Shape& a, const Pose& world_from_a, const Shap
   constexpr double kAsTheSamples = std::numeric_limits<double>::infinity();
   IdfDevice device(gpu);
   IdfReport report;
-  report.request = {.method = Method::kIntersectionField,
-                    .margin = margin,
-                    .intersection = {.resolution =
-                                         options.overlap >= 0 ? options.overlap : kAsTheSamples,
-                                     .keep = std::min<std::uint32_t>(max_contacts,
-                                                                     kMostIdfContacts),
-                                     .backend = &device},
-                    .threads = threads};
+  report.request = {
+      .method = Method::kIntersectionField,
+      .margin = margin,
+      .intersection = {.resolution = options.overlap >= 0 ? options.overlap : kAsTheSamples,
+                       .keep = std::min<std::uint32_t>(max_contacts, kMostIdfContacts),
+                       .backend = &device},
+      .threads = threads};
   if (options.samples >= 0) report.request.intersection.samples = options.samples;
   report.result = collide(a, world_from_a, b, world_from_b, report.request);
   report.request.intersection.backend = nullptr;
@@ -103,16 +102,16 @@ IdfReport find_idf_contacts(const Shape& a, const Pose& world_from_a, const Shap
 void print_report(const IdfReport& r) {
   Facts facts{{"status", status_of(r)}, {"device", r.device}};
   if (!r.result.contacts.empty()) add_contact(facts, r.result.contacts.front(), r.unit);
-  facts.emplace_back(
-      "contacts", fmt::format("{} of {} particles that arrived, {} in all",
-                              r.result.contacts.size(), r.result.arrived, r.result.particles));
+  facts.emplace_back("contacts",
+                     fmt::format("{} of {} particles that arrived, {} in all",
+                                 r.result.contacts.size(), r.result.arrived, r.result.particles));
   if (r.measured)
     add_distance(facts, *r.measured, r.unit);
   else if (r.nearest && r.nearest->status == ApproachStatus::kDone)
     facts.emplace_back("distance", r.unit.format(r.nearest->distance));
   if (std::isfinite(r.result.blind_depth))
-    facts.emplace_back("unseen", "nothing in common that holds a ball of " +
-                                     r.unit.format(r.result.blind_depth));
+    facts.emplace_back(
+        "unseen", "nothing in common that holds a ball of " + r.unit.format(r.result.blind_depth));
   facts.emplace_back("time", fmt::format("{:.3g} s", r.seconds));
   print_facts(facts);
 }

@@ -70,8 +70,8 @@ std::vector<double> parse_sizes(const std::string& word, const std::string& spel
     more = list.starts_with(',');
     if (more) list.remove_prefix(1);
   }
-  throw UsageError(fmt::format("'{}': expected {}, with positive numbers in metres",
-                               printable(word), spelling));
+  throw UsageError(
+      fmt::format("'{}': expected {}, with positive numbers in metres", printable(word), spelling));
 }
 
 }  // namespace

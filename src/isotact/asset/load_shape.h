@@ -58,8 +58,8 @@ struct LoadSettings {
 // Meshes and assets are distinguished by content. A dense or first-order field becomes a brick
 // field of the same cells. Throws Error with the file's name: for a file that is neither, a mesh
 // that cannot be built, an asset with neither field, voxelmap nor points. Cost: of an asset, one
-// pass over its bytes, which are all checked; of a mesh, that of Shape::from_mesh. Shape::warnings()
-// says what reading and building had to say.
+// pass over its bytes, which are all checked; of a mesh, that of Shape::from_mesh.
+// Shape::warnings() says what reading and building had to say.
 Shape load_shape(const std::filesystem::path& path, const LoadSettings& settings = {});
 
 // The second half of load_shape: of a mesh in metres. `unit` does not count. The report gets

@@ -41,8 +41,7 @@ void collide_by_intersection(const CollidePair& pair, const CollideRequest& requ
                             {.shape = 1, .world_from_body = pair.world_from_b}};
   const IdfPair pairs[] = {{0, 1}};
   const IntersectionRequest& wanted = request.intersection;
-  if (wanted.keep > kMostIdfContacts)
-    throw Error("intersection fields keep 64 contacts at most");
+  if (wanted.keep > kMostIdfContacts) throw Error("intersection fields keep 64 contacts at most");
   IdfSettings settings{.samples = wanted.samples,
                        .max_contacts = wanted.keep > 0 ? wanted.keep : kMostIdfContacts,
                        .threads = request.threads};
@@ -54,8 +53,9 @@ void collide_by_intersection(const CollidePair& pair, const CollideRequest& requ
   const double smaller = std::min(longest(shapes[0]), longest(shapes[1]));
   if (request.margin > 0.01 * smaller) settings.margin = request.margin;
   // Overlaps as small as this are found. Where bodies are apart, cells are cut until they are.
-  settings.resolution = wanted.resolution == 0                      ? 0.01 * smaller
-                        : std::isinf(wanted.resolution) ? 0 : wanted.resolution;
+  settings.resolution = wanted.resolution == 0          ? 0.01 * smaller
+                        : std::isinf(wanted.resolution) ? 0
+                                                        : wanted.resolution;
   if (wanted.backend != nullptr)
     wanted.backend->intersect(shapes, bodies, pairs, settings, state.intersected,
                               state.intersection);
@@ -269,9 +269,8 @@ struct DepthDrawing {
   DepthReport detect(const DepthMap& map) const {
     if (environment.indices.empty()) return {};
     const std::span elements(&environment, 1);
-    return backend == nullptr
-               ? detect_by_depth(map, pair.world_from_object, elements, settings)
-               : backend->detect(map, pair.world_from_object, elements, settings);
+    return backend == nullptr ? detect_by_depth(map, pair.world_from_object, elements, settings)
+                              : backend->detect(map, pair.world_from_object, elements, settings);
   }
 };
 

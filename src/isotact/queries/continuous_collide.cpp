@@ -193,7 +193,8 @@ const ContinuousResult& continuous_collide(const Shape& a, const BodyMotion& mot
     SweptRole& role = roles[i];
     const auto tracer = role.other.swept_tracer(settings_of(request));
     if (state.coherent)
-      tracer->trace(role.tree, role.motion, swept, state.memory[role.sampled_by == Body::kA ? 0 : 1]);
+      tracer->trace(role.tree, role.motion, swept,
+                    state.memory[role.sampled_by == Body::kA ? 0 : 1]);
     else
       tracer->trace(role.tree, role.motion, swept);
     compute_shell_path(role.motion, ball_of(role.tree), request.path_tolerance * role.other.cell(),

@@ -14,9 +14,8 @@
 #include "isotact/queries/deformable/features.h"
 #include "isotact/queries/deformable/object_tree.h"
 
-#include "mdl06/scene_octree.h"
-
 #include "dynamics/soft/soft_bodies.h"
+#include "mdl06/scene_octree.h"
 #include "support/slow_build.h"
 
 namespace isotact {

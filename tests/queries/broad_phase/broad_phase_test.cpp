@@ -12,7 +12,6 @@
 #include "isotact/queries/broad_phase/box_tree.h"
 
 #include "mdl06/scene_octree.h"
-
 #include "queries/deformable/wandering.h"
 #include "support/slow_build.h"
 

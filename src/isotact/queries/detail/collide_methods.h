@@ -78,8 +78,8 @@ Contact make_contact(const PointContact& c, const Pose& world_from_field);
 // choose_manifold does it for points. For some ten contacts.
 void choose_contacts(std::vector<Contact>& all, std::uint32_t most);
 
-// Chooses among result.contacts, and fills all that follows from them. `keep`: the deepest, so many,
-// in place of a patch; 0: a patch.
+// Chooses among result.contacts, and fills all that follows from them. `keep`: the deepest, so
+// many, in place of a patch; 0: a patch.
 void finish_patch(const CollideRequest& request, CollideResult& result, std::uint32_t keep = 0);
 
 }  // namespace detail
