@@ -274,6 +274,27 @@ struct DepthDrawing {
   }
 };
 
+// Flat surfaces that views see edge-on hide from them. They show along one axis at least.
+void look_along_axes(const DepthDrawing& drawing, CollideResult& result) {
+  for (std::size_t axis = 0; axis < 3 && result.contacts.empty(); ++axis) {
+    Vec3 along{};
+    along[axis] = 1;
+    const DepthReport report = drawing.detect(*drawing.draw(along));
+    result.touching_points += report.pixels;
+    result.contacts = report.contacts;
+  }
+}
+
+// The other body as it is drawn; `part` keeps what is cut out of one without end.
+DepthElement environment_of(const DepthPair& pair, CutShape& part) {
+  if (pair.other.is_bounded()) return depth_element(pair.other, pair.world_from_other, 0);
+  const Aabb box = to_double(bounds(pair.object.surface()));
+  const Pose other_from_object = inverse(pair.world_from_other) * pair.world_from_object;
+  part =
+      cut(pair.other, {transform_point(other_from_object, center(box)), length(extent(box)) / 2});
+  return make_depth_element(part.mesh, pair.world_from_other, 0, true);
+}
+
 // Without settings of its own, a shape has its map already.
 bool is_usual(const DepthRequest& request) {
   DepthRequest usual;
@@ -307,18 +328,8 @@ void collide_by_depth(const CollidePair& pair, const CollideRequest& request,
   const bool swapped = !pair.a.is_bounded();
   const DepthPair seen = swapped ? DepthPair{pair.b, pair.world_from_b, pair.a, pair.world_from_a}
                                  : DepthPair{pair.a, pair.world_from_a, pair.b, pair.world_from_b};
-  const Shape &object = seen.object, &other = seen.other;
-  const Pose &world_from_object = seen.world_from_object, &world_from_other = seen.world_from_other;
   CutShape part;
-  DepthDrawing drawing{seen, settings, request.depth.backend, {}};
-  if (other.is_bounded()) {
-    drawing.environment = depth_element(other, world_from_other, 0);
-  } else {
-    const Aabb box = to_double(bounds(object.surface()));
-    const Pose other_from_object = inverse(world_from_other) * world_from_object;
-    part = cut(other, {transform_point(other_from_object, center(box)), length(extent(box)) / 2});
-    drawing.environment = make_depth_element(part.mesh, world_from_other, 0, true);
-  }
+  const DepthDrawing drawing{seen, settings, request.depth.backend, environment_of(seen, part)};
   CollideResult& result = state.result;
   DepthCoverage& coverage = result.depth;
   // With the paper's maps, all views must report a collision, since each takes too much for solid.
@@ -339,9 +350,9 @@ void collide_by_depth(const CollidePair& pair, const CollideRequest& request,
       result.blind_depth =
           std::min(result.blind_depth, compute_depth_miss(map->view, settings) + part.error);
   };
-  const bool is_along_normal = find_direction(seen).has_value();
+  const bool is_along_normal = length_sq(request.depth.direction) == 0 && find_direction(seen);
   if (is_usual(request.depth) && !is_along_normal) {
-    const std::shared_ptr<const DepthMap> usual(std::shared_ptr<void>(), &depth_map(object));
+    const std::shared_ptr<const DepthMap> usual(std::shared_ptr<void>(), &depth_map(seen.object));
     look({.direction = rotate(usual->view.object_from_view.rotation, Vec3{0, 0, 1})}, usual);
   } else {
     const DepthCompliance& chosen = choose_directions(seen, request, state.depth);
@@ -357,15 +368,7 @@ void collide_by_depth(const CollidePair& pair, const CollideRequest& request,
   coverage.inside =
       colliding && std::all_of(coverage.views.begin(), coverage.views.end(), is_blank);
   if (!colliding) result.contacts.clear();
-  // Flat surfaces that these views see edge-on hide from them. They show along one axis at least.
-  const bool may_hide = colliding && !is_paper && !is_along_normal;
-  for (std::size_t axis = 0; axis < 3 && may_hide && result.contacts.empty(); ++axis) {
-    Vec3 along{};
-    along[axis] = 1;
-    const DepthReport report = drawing.detect(*drawing.draw(along));
-    result.touching_points += report.pixels;
-    result.contacts = report.contacts;
-  }
+  if (colliding && !is_paper && !is_along_normal) look_along_axes(drawing, result);
   if (swapped)
     for (Contact& c : result.contacts) c = exchange_bodies(c);
   if (colliding && result.contacts.empty())
@@ -374,8 +377,12 @@ void collide_by_depth(const CollidePair& pair, const CollideRequest& request,
 }
 
 void prepare_depth(const Shape& shape, const CollideRequest& request) {
-  settings_of(request);
-  if (shape.is_bounded()) depth_map(shape);
+  const DepthSettings settings = settings_of(request);
+  const Vec3& direction = request.depth.direction;
+  if (shape.is_bounded() && length_sq(direction) > 0)
+    depth_map(shape, direction, settings);
+  else if (shape.is_bounded())
+    is_usual(request.depth) ? void(depth_map(shape)) : void(shape.surface());
   shape.any_field();
 }
 
