@@ -251,6 +251,22 @@ TEST_F(CollideVerb, TakesIntersectionFields) {
             2);
 }
 
+TEST_F(CollideVerb, TablesHaveNoNegativeZeros) {
+  ASSERT_EQ(run({"make", "box", "-o", "box.obj"}).exit_code, 0);
+  for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{
+           {"--pose-a", "xyz=0,-0.9,0"},
+           {"--pose-a", "xyz=0,0.9,0", "--method", "depth", "--direction", "0,-1,0"},
+           {"--pose-a", "xyz=0.9,0,0", "--method", "idf"},
+           {"--pose-a", "xyz=-3,0,0", "--to-pose-a", "xyz=3,0,0"}}) {
+    std::vector<std::string> words{"collide", "box.obj", "box.obj", "--resolution", "32"};
+    words.insert(words.end(), more.begin(), more.end());
+    const std::string out = run(words).out;
+    EXPECT_NE(out.find("contact"), std::string::npos);
+    for (const char* zero : {" -0 ", " -0,", " -0:"})
+      EXPECT_EQ(out.find(zero), std::string::npos) << out;
+  }
+}
+
 // Words in place of files.
 TEST_F(CollideVerb, TakesSimpleSolids) {
   make_ball();

@@ -230,7 +230,9 @@ const DepthCompliance& choose_directions(const DepthPair& pair, const CollideReq
                                          DepthChoice& choice) {
   DepthRequest wanted = request.depth;
   if (length_sq(wanted.direction) == 0)
-    if (const auto along_normal = find_direction(pair)) wanted.direction = *along_normal;
+    if (const auto normal = find_direction(pair))
+      // The paper's maps show surfaces that face the view.
+      wanted.direction = wanted.maps == DepthMethod::kIntervals ? *normal : -*normal;
   if (choice.object && is_same(*choice.object, pair.object) && choice.request == wanted)
     return choice.found;
   const DepthDirectionSettings settings{.method = wanted.maps,
