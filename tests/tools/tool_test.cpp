@@ -85,7 +85,6 @@ TEST_F(Tool, SelfIntersectionsOfLargeMeshesOnlyWhenAsked) {
   EXPECT_EQ(run_json({"info", "x.obj", "--json", "--self-intersections"})["self_intersections"], 1);
   // 512,000 triangles.
   ASSERT_EQ(run({"make", "sphere", "--set", "frequency=160", "-o", "large.stl"}).exit_code, 0);
-  EXPECT_TRUE(run_json({"info", "large.stl", "--json"})["self_intersections"].is_null());
   EXPECT_NE(
       run({"info", "large.stl"}).out.find("good: nothing is wrong with it; self-intersections"),
       std::string::npos);
