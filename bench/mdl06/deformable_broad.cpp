@@ -8,10 +8,10 @@
 
 #include "isotact/base/random.h"
 #include "isotact/queries/broad_phase/box_tree.h"
-#include "isotact/queries/broad_phase/scene_octree.h"
 
 #include "broad_peers.h"
 #include "deformable_report.h"
+#include "scene_octree.h"
 #include "support/measure.h"
 
 namespace isotact::bench {

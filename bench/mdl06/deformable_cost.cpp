@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "isotact/queries/broad_phase/box_tree.h"
-#include "isotact/queries/broad_phase/scene_octree.h"
 
 #include "deformable_crowd.h"
 #include "deformable_report.h"
+#include "scene_octree.h"
 #include "support/chart.h"
 #include "support/measure.h"
 #include "support/plot.h"

@@ -9,10 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "isotact/queries/broad_phase/scene_octree.h"
-
 #include "deformable_crowd.h"
 #include "deformable_report.h"
+#include "scene_octree.h"
 
 namespace isotact::bench {
 namespace {

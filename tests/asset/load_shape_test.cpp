@@ -139,6 +139,34 @@ TEST_F(LoadShape, TakesVoxelmapsAndPointsAlone) {
   EXPECT_TRUE(extract_look(points, 64).triangles.empty());
 }
 
+TEST_F(LoadShape, TakesAMeshAlone) {
+  Asset asset = build_asset(small_torus(), {.field = {.resolution = 32}}).asset;
+  Asset alone;
+  alone.mesh = asset.mesh;
+  save_asset(file("mesh.isotact"), alone);
+  const Shape torus = load_shape(file("mesh.isotact"));
+  EXPECT_EQ(collide(torus, {}, torus, {}).status, CollideStatus::kContact);
+  EXPECT_TRUE(distance(torus, {}, torus, {.translation = {0, 1, 0}}).exact);
+}
+
+// What is ignored is said, and shapes keep what was said.
+TEST_F(LoadShape, ShapesKeepWarnings) {
+  save("torus.isotact", {.field = {.resolution = 32}});
+  EXPECT_TRUE(load_shape(file("torus.isotact")).warnings().empty());
+  const Shape asset = load_shape(file("torus.isotact"), {.unit = "mm", .report = &report_});
+  EXPECT_EQ(asset.warnings(), report_.warnings);
+  ASSERT_EQ(asset.warnings().size(), 1U);
+  EXPECT_NE(asset.warnings()[0].find("unit"), std::string::npos);
+  TriangleMesh large = small_torus();
+  for (Vec3f& p : large.positions) p = p * 1000.0F;
+  write_mesh(file("large.obj"), large);
+  const Shape mesh = load_shape(file("large.obj"), {.resolution = 32, .report = &report_});
+  EXPECT_EQ(mesh.warnings(), report_.warnings);
+  ASSERT_FALSE(mesh.warnings().empty());
+  EXPECT_NE(mesh.warnings()[0].find("millimetres"), std::string::npos);
+  EXPECT_EQ(collide(mesh, {}, asset, {}).status, CollideStatus::kFree);
+}
+
 TEST_F(LoadShape, MakesRoomForTheMargin) {
   write_mesh(file("torus.obj"), small_torus());
   const Shape usual = load_shape(file("torus.obj"), {.resolution = 40});

@@ -119,9 +119,10 @@ TEST(ContinuousCollide, RolesSeeEachOthersCorners) {
 }
 
 TEST(ContinuousCollide, AllPointsComeWithTheirTimes) {
-  ContinuousResult r;
+  ContinuousScratch scratch;
   const ContinuousRequest request{.mode = Mode::kAll, .max_contacts = 5};
-  continuous_collide(ball(), shift({-4, 0, 0}, {4, 0, 0}), ball(), at_rest({}), request, r);
+  const ContinuousResult& r = continuous_collide(ball(), shift({-4, 0, 0}, {4, 0, 0}), ball(),
+                                                 at_rest({}), request, scratch);
   ASSERT_EQ(r.contacts.size(), 5U);
   EXPECT_EQ(r.contacts[0].time, r.time_of_contact);
   for (std::size_t i = 1; i < 5; ++i) EXPECT_LE(r.contacts[i - 1].time, r.contacts[i].time);
@@ -138,8 +139,8 @@ TEST(ContinuousCollide, AllPointsComeWithTheirTimes) {
                    Vec3{p.body == Body::kA ? shift_now : -shift_now, 0, 0};
     ASSERT_LE(length(x), 1.01);
   }
-  // The result's memory serves again.
-  continuous_collide(ball(), shift({-9, 0, 0}, {-8, 0, 0}), ball(), at_rest({}), request, r);
+  // The memory serves again, with the same answers.
+  continuous_collide(ball(), shift({-9, 0, 0}, {-8, 0, 0}), ball(), at_rest({}), request, scratch);
   EXPECT_EQ(r.status, ContinuousStatus::kFree);
   EXPECT_TRUE(r.points.empty());
 }

@@ -450,6 +450,13 @@ TEST_F(FieldVerbs, RenderTracesAssetsAndMeshesTogether) {
   EXPECT_EQ(report["width"], 60);
   EXPECT_EQ(bytes_of("pair.png").substr(1, 3), "PNG");
   expect_failure({"render", "torus.isotact", "-o", "t.png", "--iso", "-1"}, 1, "no surface");
+  // Solids in place of files.
+  for (const char* solid : {"sphere", "box:0.1,0.2,0.3", "cone:0.1,0.1", "torus"})
+    EXPECT_EQ(
+        run_json({"render", solid, "-o", "solid.png", "--width", "40", "--height", "30"})["width"],
+        40);
+  expect_failure({"render", "plane", "-o", "t.png"}, 2, "no end");
+  expect_failure({"render", "box:1", "-o", "t.png"}, 2, "box:X,Y,Z");
 }
 
 TEST_F(FieldVerbs, DamagedAssetsAreErrorsEverywhere) {

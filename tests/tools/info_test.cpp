@@ -1,10 +1,17 @@
 // isotact info: one form for one file and for several, a table and a verdict at the end.
 #include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <string>
 
 #include "support/tool_test.h"
 
 namespace isotact {
 namespace {
+
+std::string fmt_line(const std::string& kind, double x, double y, double z) {
+  return kind + " " + std::to_string(x) + " " + std::to_string(y) + " " + std::to_string(z) + "\n";
+}
 
 class InfoVerb : public ToolTest {
  protected:
@@ -56,6 +63,67 @@ TEST_F(InfoVerb, TheVerdictIsThatOfTheWorst) {
   EXPECT_EQ(files[0]["verdict"], "flawed");
   EXPECT_EQ(files[1]["verdict"], "bad");
   EXPECT_EQ(files[2]["verdict"], "good");
+}
+
+// Two boxes, one in the other's side.
+TEST_F(InfoVerb, CrossingTrianglesAreNotGood) {
+  ASSERT_EQ(run({"make", "box", "-o", "left.off.obj", "--size", "0.1"}).exit_code, 0);
+  std::string box, twin;
+  std::ifstream in(folder_.path() / "left.off.obj");
+  for (std::string line; std::getline(in, line);) {
+    std::istringstream words(line);
+    std::string kind;
+    words >> kind;
+    if (kind == "v") {
+      double x = 0, y = 0, z = 0;
+      words >> x >> y >> z;
+      box += fmt_line("v", x, y, z);
+      twin += fmt_line("v", x + 0.05, y + 0.013, z + 0.007);
+    }
+  }
+  std::ifstream again(folder_.path() / "left.off.obj");
+  std::string faces;
+  int vertices = 0;
+  for (std::string line; std::getline(again, line);) {
+    vertices += line.rfind("v ", 0) == 0 ? 1 : 0;
+    if (line.rfind("f ", 0) == 0) faces += line.substr(0, line.size()) + "\n";
+  }
+  std::string shifted;
+  std::istringstream lines(faces);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string word;
+    words >> word;
+    shifted += "f";
+    while (words >> word) shifted += " " + std::to_string(std::stoi(word) + vertices);
+    shifted += "\n";
+  }
+  write("twins.obj", box + twin + faces + shifted);
+  const Json facts = info({"twins.obj"});
+  EXPECT_GT(facts["self_intersections"].get<int>(), 0);
+  EXPECT_EQ(facts["verdict"], "flawed");
+  EXPECT_EQ(info({"box.obj"})["self_intersections"], 0);
+}
+
+// Large numbers may mean another unit; that is no flaw.
+TEST_F(InfoVerb, AnOddSizeIsNoFlaw) {
+  ASSERT_EQ(run({"make", "box", "-o", "large.obj", "--size", "50"}).exit_code, 0);
+  const ProgramRun text = run({"info", "large.obj"});
+  EXPECT_NE(text.out.find("verdict: good"), std::string::npos) << text.out;
+  EXPECT_NE(text.err.find("--unit mm"), std::string::npos) << text.err;
+  EXPECT_EQ(info({"large.obj"})["warnings"].size(), 1U);
+}
+
+TEST_F(InfoVerb, FailsOnAVerdictIfAsked) {
+  write("empty.obj", "v 0 0 0\n");
+  EXPECT_EQ(run({"info", "empty.obj"}).exit_code, 0);
+  EXPECT_EQ(run({"info", "empty.obj", "--fail-on", "bad"}).exit_code, 3);
+  EXPECT_EQ(run({"info", "empty.obj", "--fail-on", "flawed"}).exit_code, 3);
+  EXPECT_EQ(run({"info", "open.obj", "--fail-on", "bad"}).exit_code, 0);
+  EXPECT_EQ(run({"info", "open.obj", "box.obj", "--fail-on", "flawed"}).exit_code, 3);
+  EXPECT_EQ(run({"info", "box.obj", "--fail-on", "flawed"}).exit_code, 0);
+  EXPECT_EQ(run({"info", "box.obj", "--fail-on", "good"}).exit_code, 2);
+  EXPECT_EQ(run({"info", "missing.obj", "box.obj", "--fail-on", "bad"}).exit_code, 1);
 }
 
 TEST_F(InfoVerb, AssetsThatQueriesRefuseAreFlawed) {

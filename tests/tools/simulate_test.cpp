@@ -66,6 +66,10 @@ TEST_F(SimulateVerb, WritesReplayLogAndPictures) {
   EXPECT_EQ(picture.substr(1, 3), "PNG");
   EXPECT_NE(picture.find("acTL"), std::string::npos);
   EXPECT_NE(picture.find("fdAT"), std::string::npos);
+  const ProgramRun text =
+      run({"simulate", "drop.json", "--steps", "3", "-o", "a.glb", "--save", "a.snapshot"});
+  for (const char* file : {"wrote     a.glb\n", "wrote     a.snapshot\n"})
+    EXPECT_NE(text.out.find(file), std::string::npos) << text.out;
   // A reader of meshes shows where it begins.
   EXPECT_EQ(run_json({"info", "drop.glb"})["components"], 3);
 }

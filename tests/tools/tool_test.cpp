@@ -77,11 +77,19 @@ TEST_F(Tool, InfoOfAnOpenMeshHasNoVolumeAndSaysWhy) {
   EXPECT_NE(table.out.find("watertight"), std::string::npos);
 }
 
-TEST_F(Tool, SelfIntersectionsOnlyWhenAsked) {
+// In small meshes always, in large ones only when asked; a verdict without the search says so.
+TEST_F(Tool, SelfIntersectionsOfLargeMeshesOnlyWhenAsked) {
   std::ofstream(file("x.obj")) << "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0.2 0.2 -1\nv 0.2 0.2 1\n"
                                   "v 0.3 0.4 1\nf 1 2 3\nf 4 5 6\n";
-  EXPECT_TRUE(run_json({"info", "x.obj", "--json"})["self_intersections"].is_null());
+  EXPECT_EQ(run_json({"info", "x.obj", "--json"})["self_intersections"], 1);
   EXPECT_EQ(run_json({"info", "x.obj", "--json", "--self-intersections"})["self_intersections"], 1);
+  // 512,000 triangles.
+  ASSERT_EQ(run({"make", "sphere", "--set", "frequency=160", "-o", "large.stl"}).exit_code, 0);
+  EXPECT_NE(
+      run({"info", "large.stl"}).out.find("good: nothing is wrong with it; self-intersections"),
+      std::string::npos);
+  const ProgramRun asked = run({"info", "large.stl", "--self-intersections"});
+  EXPECT_NE(asked.out.find("good: nothing is wrong with it\n"), std::string::npos) << asked.out;
 }
 
 TEST_F(Tool, UnitScalesAndImplausibleSizesWarn) {

@@ -7,6 +7,7 @@
 #include "isotact/base/error.h"
 #include "isotact/base/pose.h"
 #include "isotact/queries/points/shell_contact.h"
+#include "isotact/queries/shape_views.h"
 
 #include "collide_depth.h"
 #include "collide_idf.h"
@@ -62,26 +63,6 @@ ContinuousRequest request_of(const CollideOptions& options) {
   if (options.roles == "b") request.roles = Roles::kPointsOfB;
   request.accuracy = accuracy_of(options);
   return request;
-}
-
-// The nearer of both roles, as far as they are possible.
-std::optional<ApproachResult> find_nearest(const Shape& a, const BodyMotion& motion_of_a,
-                                           const Shape& b, const BodyMotion& motion_of_b,
-                                           const ContinuousRequest& request) {
-  std::optional<ApproachResult> best;
-  const ShellMotion forward{
-      .shell = motion_of_a, .field = motion_of_b, .model = request.model, .degree = request.degree};
-  const auto look = [&](const Shape& points, const Shape& field, const ShellMotion& motion) {
-    if (!points.tree() || !field.field()) return;
-    const ApproachResult now =
-        find_closest_approach(*field.field(), *points.tree(), motion,
-                              {.field_points = field.tree() ? &*field.tree() : nullptr,
-                               .path_tolerance = request.path_tolerance});
-    if (!best || now.distance < best->distance) best = now;
-  };
-  if (request.roles != Roles::kPointsOfB) look(a, b, forward);
-  if (request.roles != Roles::kPointsOfA) look(b, a, exchange_roles(forward));
-  return best;
 }
 
 // body (0: A, 1: B), point, enter, exit.
@@ -180,7 +161,7 @@ struct Pair {
 // The closest approach, if it is asked for.
 std::optional<ApproachResult> find_nearest(const CollideOptions& options, const Pair& pair) {
   if (!wants_distance(options)) return {};
-  return find_nearest(pair.a, pair.of_a, pair.b, pair.of_b, request_of(options));
+  return find_closest_approach(pair.a, pair.of_a, pair.b, pair.of_b, request_of(options));
 }
 
 // Of bodies at rest, if it is asked for: exact if both keep their triangles.
@@ -268,7 +249,7 @@ void run_swept(const CollideOptions& options, const Pair& pair, bool moves) {
   prepare(pair, request);
   ContinuousResult result;
   const double seconds = seconds_of(
-      [&] { continuous_collide(pair.a, pair.of_a, pair.b, pair.of_b, request, result); });
+      [&] { result = continuous_collide(pair.a, pair.of_a, pair.b, pair.of_b, request); });
   const SweptReport report{.result = result,
                            .motion = options.motion,
                            .margin = options.margin,
@@ -346,14 +327,13 @@ void run_idf(const CollideOptions& options, const Pair& pair) {
   report.warnings.insert(report.warnings.begin(), pair.warnings.begin(), pair.warnings.end());
   show(options, pair, report);
   print(options, report);
-  judge(options, report.result.contacts.empty() ? "free" : "contact", report.measured,
-        report.nearest);
+  judge(options, name(report.result.status), report.measured, report.nearest);
 }
 
 // Drawn bodies need neither field nor points; a page shows them where they can be had.
 CollidePageBody page_body_of(const CollideOptions& options, const std::string& file,
-                             const DepthBody& body, const BodyMotion& motion) {
-  CollidePageBody made{.file = file, .surface = body.mesh, .motion = motion};
+                             const Shape& drawn, const BodyMotion& motion) {
+  CollidePageBody made{.file = file, .surface = drawn.surface(), .motion = motion};
   try {
     LoadedBody loaded = load_body(file, options.input);
     made.shape = loaded.shape;
@@ -365,25 +345,34 @@ CollidePageBody page_body_of(const CollideOptions& options, const std::string& f
   return made;
 }
 
+// Panels of the maps that were drawn of A.
+void draw_maps(const CollideOptions& options, const DepthVerdict& verdict, const Pose& world_from_a,
+               const Shape& b, const Pose& world_from_b) {
+  const DepthElement environment = depth_element(b, world_from_b, 0);
+  const DepthSettings settings{.method = verdict.request.maps,
+                               .width = verdict.request.pixels,
+                               .height = verdict.request.pixels,
+                               .layers = verdict.request.layers,
+                               .two_sided = verdict.request.two_sided,
+                               .conservative = verdict.request.conservative,
+                               .threads = options.common.thread_setting()};
+  std::vector<DepthPanels> rows;
+  for (const DepthMap& map : verdict.maps)
+    rows.push_back(make_panels(map, world_from_a, environment, settings));
+  write_picture(options.picture, draw_panels(rows));
+}
+
 void run_depth(const CollideOptions& options, const BodyMotion& of_a, const BodyMotion& of_b) {
   const Threads threads = options.common.thread_setting();
   std::vector<std::string> warnings;
-  DepthBody a = load_depth_body(options.a.file, "A", options.input.unit, threads, warnings);
-  DepthBody b = load_depth_body(options.b.file, "B", options.input.unit, threads, warnings);
-  a.world_from_body = of_a.from;
-  b.world_from_body = of_b.from;
-  DepthVerdict verdict =
-      find_depth_contacts(a, b, options.depth, options.gpu, options.max_contacts, threads);
+  const Shape a = load_drawn_shape(options.a.file, "A", options.input, warnings);
+  const Shape b = load_drawn_shape(options.b.file, "B", options.input, warnings);
+  DepthVerdict verdict = find_depth_contacts(a, of_a.from, b, of_b.from, options.depth, options.gpu,
+                                             options.max_contacts, threads);
   verdict.motion = options.motion;
   verdict.unit = options.unit;
   verdict.warnings.insert(verdict.warnings.begin(), warnings.begin(), warnings.end());
-  if (!options.picture.empty()) {
-    const DepthElement environment = make_depth_element(b.part, b.world_from_body, 0, b.closed);
-    std::vector<DepthPanels> rows;
-    for (const DepthLook& look : verdict.views)
-      rows.push_back(make_panels(look.map, a.world_from_body, environment, verdict.settings));
-    write_picture(options.picture, draw_panels(rows));
-  }
+  if (!options.picture.empty()) draw_maps(options, verdict, of_a.from, b, of_b.from);
   if (!options.view.empty())
     write_collide_page(options.view,
                        {.a = page_body_of(options, options.a.file, a, of_a),
@@ -392,7 +381,7 @@ void run_depth(const CollideOptions& options, const BodyMotion& of_a, const Body
                         .report = to_json(verdict)},
                        threads);
   print(options, verdict);
-  judge(options, verdict.colliding || verdict.inside ? "contact" : "free", {});
+  judge(options, name(verdict.result.status), {});
 }
 
 bool is_for_meshes(const ShapeInputOptions& input) {
@@ -415,13 +404,24 @@ void run_collide(CollideOptions options) {
     throw UsageError("results go to stdout: -o, --picture and --view need files");
   if (!options.picture.empty()) check_picture_name(options.picture, options.common);
   if (!options.view.empty()) check_page_name(options.view);
-  const bool no_mesh = is_field_file(options.a.file) && is_field_file(options.b.file);
+  const auto has_no_mesh = [](const std::string& file) {
+    return parse_solid(file).has_value() || is_field_file(file);
+  };
+  const bool no_mesh = has_no_mesh(options.a.file) && has_no_mesh(options.b.file);
   if (no_mesh) refuse_unit(options.input.unit, "no mesh is read, and fields are in metres");
   for (const std::string* input : {&options.a.file, &options.b.file}) {
+    if (parse_solid(*input)) continue;
     refuse_same_file(*input, options.output);
     refuse_same_file(*input, options.picture);
     refuse_same_file(*input, options.view);
   }
+  for (const std::string* input : {&options.a.file, &options.b.file})
+    if (const auto solid = parse_solid(*input); solid && !solid->is_bounded())
+      for (const std::string* shown : {&options.view, &options.picture})
+        if (!shown->empty())
+          throw UsageError(fmt::format(
+              "{} shows bodies with an end, and {} has none: give a flat box in its place",
+              shown == &options.view ? "--view" : "--picture", *input));
   if (options.first_only && !options.output.empty())
     throw UsageError("-o writes the intervals of all points, --first looks for one only");
   options.input.threads = options.common.thread_setting();
@@ -493,7 +493,7 @@ void add_collide(CommandLine& line) {
       "--json\n"
       "  isotact collide gear.obj box.obj --to-pose-a \"wxyz=0,0,0,1\" --picture contact.png\n"
       "  isotact collide gear.obj box.obj --view pair.html");
-  command.add_text({.names = "A", .help = "A mesh or an asset", .required = true}, options->a.file);
+  command.add_text({.names = "A", .help = kBodyHelp, .required = true}, options->a.file);
   command.add_text({.names = "B", .help = "The other body", .required = true}, options->b.file);
   add_moving_body(command, options->a, "a");
   add_moving_body(command, options->b, "b");

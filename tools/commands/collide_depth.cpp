@@ -1,151 +1,86 @@
 #include "collide_depth.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
 #include "isotact/base/pose.h"
+#include "isotact/geometry/mesh/mass_properties.h"
 #include "isotact/geometry/repair/flaws.h"
+#include "isotact/queries/shape_views.h"
 
-#include "input/asset_input.h"
 #include "input/depth_device.h"
-#include "input/field_file.h"
-#include "input/mesh_input.h"
 
 namespace isotact::tool {
 namespace {
 
-struct DrawnSurface {
-  TriangleMesh mesh{};
-  bool is_of_field = false;  // then it is closed and turned outwards
-};
-
-DrawnSurface surface_of(const std::string& file, const std::string& unit, Threads threads,
-                        std::vector<std::string>& warnings) {
-  const auto of_field = [&](const AssetField& field) {
-    FieldSurfaceResult surface = extract_field_surface(field, {.threads = threads}, file);
-    warnings.insert(warnings.end(), surface.notes.begin(), surface.notes.end());
-    warnings.push_back("is drawn as the surface of its field, not as the mesh that this is of");
-    return DrawnSurface{std::move(surface.mesh), true};
-  };
-  if (is_asset(file)) {
-    const Asset asset = read_asset_input(file);
-    if (asset.mesh) return {asset.mesh->mesh()};
-    if (!has_field(asset))
-      throw Error({.file = file},
-                  "--method depth draws surfaces, and this asset has neither a mesh nor a field to "
-                  "make one of: give the mesh that it was built from");
-    return of_field(field_of(asset));
-  }
-  if (is_field_file(file)) return of_field(load_field(file));
-  LoadedMesh loaded = read_input({file, unit});
-  if (loaded.mesh.triangles.empty()) throw Error({.file = file}, "has no triangles");
-  warnings = std::move(loaded.warnings);
-  return {std::move(loaded.mesh)};
-}
-
-// What is wrong with a mesh as it was read.
-bool is_closed(const TriangleMesh& mesh, const std::string& file, const std::string& letter,
-               Threads threads, std::vector<std::string>& warnings) {
+// What is wrong with the triangles of a file. Of a body's flaws, the shape keeps whether it is
+// closed: searching for all of them takes as long as a query.
+void check_mesh(const Shape& shape, const std::string& file, const std::string& letter,
+                std::vector<std::string>& warnings) {
+  const TriangleMesh& mesh = shape.surface();
   if (const auto flaw = find_flaw(mesh)) throw Error({.file = file}, *flaw);
-  const MeshFlaws flaws = find_flaws(mesh, {.threads = threads});
-  if (flaws.non_finite_triangles > 0)
-    throw Error({.file = file}, fmt::format("{} triangles are not finite: isotact info names them",
-                                            flaws.non_finite_triangles));
-  if (!flaws.balanced && letter == "B")
+  if (!std::all_of(mesh.positions.begin(), mesh.positions.end(),
+                   [](const Vec3f& p) { return is_finite(p); }))
+    if (const auto broken = find_flaws(mesh).non_finite_triangles; broken > 0)
+      throw Error({.file = file},
+                  fmt::format("{} triangles are not finite: isotact info names them", broken));
+  if (letter != "B") return;
+  if (!depth_element(shape, {}, 0).closed)
     warnings.push_back("is not closed: that A lies within it cannot be told");
-  if (flaws.inward && letter == "B")
+  else if (const SurfaceIntegrals sums = integrate_surface(mesh);
+           sums.volume < -1e-12 * sums.volume_size)
     warnings.push_back("is turned inwards: it is taken for a room, free inside");
-  return flaws.balanced;
 }
 
-DepthSettings settings_of(const DepthOptions& options, int max_contacts) {
-  DepthSettings s;
-  if (options.maps == "two-maps") s.method = DepthMethod::kTwoMaps;
-  if (options.maps == "fragments") s.method = DepthMethod::kFragments;
-  if (options.pixels > 0) s.width = s.height = options.pixels;
-  if (options.layers > 0) s.layers = options.layers;
-  s.two_sided = options.two_sided;
-  s.conservative = options.conservative;
-  s.max_contacts = std::min(kMostDepthContacts, static_cast<std::uint32_t>(max_contacts));
-  if (s.method == DepthMethod::kIntervals && s.two_sided)
+DepthRequest request_of(const DepthOptions& options, int max_contacts) {
+  DepthRequest r{.two_sided = options.two_sided,
+                 .conservative = options.conservative,
+                 .max_directions = std::max(options.directions, 1),
+                 .want_coverage = true,
+                 .keep = std::min(kMostDepthContacts, static_cast<std::uint32_t>(max_contacts))};
+  if (options.maps == "two-maps") r.maps = DepthMethod::kTwoMaps;
+  if (options.maps == "fragments") r.maps = DepthMethod::kFragments;
+  if (options.pixels > 0) r.pixels = options.pixels;
+  if (options.layers > 0) r.layers = options.layers;
+  if (r.maps == DepthMethod::kIntervals && r.two_sided)
     throw UsageError("--two-sided is of --maps two-maps and fragments: intervals have both sides");
-  if (s.method != DepthMethod::kIntervals && options.layers > 0)
+  if (r.maps != DepthMethod::kIntervals && options.layers > 0)
     throw UsageError("--layers is of --maps intervals: the others know one part a ray");
-  return s;
-}
-
-DepthCompliance directions_of(const TriangleMesh& mesh, const DepthOptions& options,
-                              const DepthSettings& s, Threads threads) {
-  DepthDirectionSettings look{.method = s.method,
-                              .two_sided = s.two_sided,
-                              .layers = s.layers,
-                              .max_directions = std::max(options.directions, 1),
-                              .threads = threads};
-  if (options.direction.empty() || options.direction == "auto")
-    return choose_depth_directions(mesh, look);
+  if (options.direction.empty() || options.direction == "auto") return r;
   if (options.directions >= 0)
     throw UsageError("--directions is for --direction auto, which chooses them");
-  Vec3 direction;
   try {
-    direction = parse_pose("xyz=" + options.direction).translation;
+    r.direction = parse_pose("xyz=" + options.direction).translation;
   } catch (const Error& error) {
     throw UsageError(std::string("--direction: ") + error.what());
   }
-  if (!(length_sq(direction) > 0)) throw UsageError("--direction must not be zero");
-  return check_depth_directions(mesh, {&direction, 1}, look);
+  if (!(length_sq(r.direction) > 0)) throw UsageError("--direction must not be zero");
+  return r;
 }
 
-// Of the same place in several views, the first one stays.
-void merge_contacts(DepthVerdict& verdict) {
-  for (const DepthLook& look : verdict.views)
-    verdict.contacts.insert(verdict.contacts.end(), look.report.contacts.begin(),
-                            look.report.contacts.end());
-  std::stable_sort(verdict.contacts.begin(), verdict.contacts.end(),
-                   [](const Contact& a, const Contact& b) { return a.depth > b.depth; });
-  if (verdict.contacts.size() > verdict.settings.max_contacts)
-    verdict.contacts.resize(verdict.settings.max_contacts);
-}
-
-void judge(DepthVerdict& verdict) {
-  const bool any = verdict.settings.method == DepthMethod::kIntervals;
-  const auto hits = std::count_if(verdict.views.begin(), verdict.views.end(),
-                                  [](const DepthLook& look) { return look.report.colliding; });
-  verdict.colliding = any ? hits > 0 : hits == std::ssize(verdict.views);
-  verdict.inside = verdict.colliding &&
-                   std::all_of(verdict.views.begin(), verdict.views.end(),
-                               [](const DepthLook& look) { return look.report.pixels == 0; });
-  if (verdict.colliding) merge_contacts(verdict);
-  verdict.miss = INFINITY;
-  // The paper's maps have no bound: what lies within B, or behind what hides it, is missed.
-  if (verdict.settings.method != DepthMethod::kIntervals) return;
-  for (const DepthLook& look : verdict.views)
-    verdict.miss = std::min(verdict.miss, compute_depth_miss(look.map.view, verdict.settings));
+void warn(DepthVerdict& verdict, std::string text) {
+  fmt::print(stderr, "isotact: warning: {}\n", text);
+  verdict.warnings.push_back(std::move(text));
 }
 
 void warn_of_maps(DepthVerdict& verdict) {
-  const auto warn = [&](std::string text) {
-    fmt::print(stderr, "isotact: warning: {}\n", text);
-    verdict.warnings.push_back(std::move(text));
-  };
-  for (const DepthLook& look : verdict.views) {
-    if (look.map.overfull > 0)
-      warn(
-          fmt::format("{} of {} pixels have more parts of A than layers: what lies between the "
-                      "last of them counts as A; take more --layers or another --direction",
-                      look.map.overfull, look.map.covered));
-    if (look.map.open > 0)
-      warn(
-          fmt::format("A is not closed in {} of {} pixels: from its first surface to its last "
-                      "counts as A there",
-                      look.map.open, look.map.covered));
+  for (const DepthViewResult& view : verdict.result.depth.views) {
+    if (view.overfull > 0)
+      warn(verdict,
+           fmt::format("{} of {} pixels have more parts of A than layers: what lies between the "
+                       "last of them counts as A; take more --layers or another --direction",
+                       view.overfull, view.covered));
+    if (view.open > 0)
+      warn(verdict, fmt::format("A is not closed in {} of {} pixels: from its first surface to its "
+                                "last counts as A there",
+                                view.open, view.covered));
   }
 }
 
-const char* status_of(const DepthVerdict& v) { return v.colliding ? "contact" : "free"; }
+bool is_colliding(const DepthVerdict& v) { return v.result.status == CollideStatus::kContact; }
 
 const char* name_of(DepthMethod method) {
   return method == DepthMethod::kTwoMaps     ? "two-maps"
@@ -153,24 +88,23 @@ const char* name_of(DepthMethod method) {
                                              : "intervals";
 }
 
-const DepthReport* deepest_of(const DepthVerdict& v) {
-  const DepthReport* best = nullptr;
-  for (const DepthLook& look : v.views)
-    if (look.report.pixels > 0 && (best == nullptr || look.report.depth > best->depth))
-      best = &look.report;
+const DepthViewResult* deepest_of(const DepthVerdict& v) {
+  const DepthViewResult* best = nullptr;
+  for (const DepthViewResult& view : v.result.depth.views)
+    if (view.pixels > 0 && (best == nullptr || view.depth > best->depth)) best = &view;
   return best;
 }
 
-Json to_json(const DepthDirectionShare& share, const DepthLook& look) {
-  return {{"direction", to_list(share.direction)},
-          {"seen", share.seen},
-          {"gained", share.gained},
-          {"grazing", share.grazing},
-          {"covered", look.map.covered},
-          {"overfull", look.map.overfull},
-          {"open", look.map.open},
-          {"colliding", look.report.colliding},
-          {"pixels", look.report.pixels}};
+Json to_json(const DepthViewResult& view) {
+  return {{"direction", to_list(view.direction)},
+          {"seen", view.seen},
+          {"gained", view.gained},
+          {"grazing", view.grazing},
+          {"covered", view.covered},
+          {"overfull", view.overfull},
+          {"open", view.open},
+          {"colliding", view.colliding},
+          {"pixels", view.pixels}};
 }
 
 }  // namespace
@@ -210,113 +144,110 @@ void add_depth_options(Command& command, DepthOptions& options) {
       "then count");
 }
 
-DepthBody load_depth_body(const std::string& file, const std::string& letter,
-                          const std::string& unit, Threads threads,
-                          std::vector<std::string>& warnings) {
-  DepthBody body;
+Shape load_drawn_shape(const std::string& file, const std::string& letter,
+                       ShapeInputOptions options, std::vector<std::string>& warnings) {
+  options.builds_field = options.needs_points = false;
+  LoadedBody body = load_body(file, options);
+  if (!body.shape.can_have_field() && !body.shape.parts().flat_mesh)
+    throw Error({.file = file},
+                "--method depth draws surfaces, and this asset has neither a mesh nor a field to "
+                "make one of: give the mesh that it was built from");
   std::vector<std::string> own;
-  DrawnSurface surface = surface_of(file, unit, threads, own);
-  body.closed = surface.is_of_field || is_closed(surface.mesh, file, letter, threads, own);
-  body.mesh = std::move(surface.mesh);
+  const ShapeParts& parts = body.shape.parts();
+  if (parts.mesh || parts.flat_mesh)
+    check_mesh(body.shape, file, letter, own);
+  else if (!parts.solid)
+    own.emplace_back("is drawn as the surface of its field, not as the mesh that this is of");
   print_warnings(file, own);
-  for (const std::string& warning : own) warnings.push_back(fmt::format("{}: {}", letter, warning));
-  body.part = make_depth_mesh(body.mesh);
-  return body;
+  for (const auto* list : {&body.warnings, &own})
+    for (const std::string& warning : *list)
+      warnings.push_back(fmt::format("{}: {}", letter, warning));
+  return body.shape;
 }
 
-DepthVerdict find_depth_contacts(const DepthBody& a, const DepthBody& b,
-                                 const DepthOptions& options, bool gpu, int max_contacts,
-                                 Threads threads) {
-  DepthVerdict verdict{.settings = settings_of(options, max_contacts)};
-  verdict.settings.threads = threads;
-  verdict.compliance = directions_of(a.mesh, options, verdict.settings, threads);
-  DepthDevice device(gpu, verdict.settings);
-  if (!device.warning().empty()) {
-    verdict.warnings.push_back(device.warning());
-    fmt::print(stderr, "isotact: warning: {}\n", device.warning());
-  }
+DepthVerdict find_depth_contacts(const Shape& a, const Pose& world_from_a, const Shape& b,
+                                 const Pose& world_from_b, const DepthOptions& options, bool gpu,
+                                 int max_contacts, Threads threads) {
+  DepthVerdict verdict{.request = request_of(options, max_contacts)};
+  DepthDevice device(gpu);
+  CollideRequest request{.method = Method::kDepthMap, .depth = verdict.request, .threads = threads};
+  request.depth.backend = &device;
+  verdict.result = collide(a, world_from_a, b, world_from_b, request);
+  if (!device.warning().empty()) warn(verdict, device.warning());
   verdict.device = device.name();
-  const Aabb box = to_double(bounds(a.mesh));
-  using Clock = std::chrono::steady_clock;
-  for (const DepthDirectionShare& share : verdict.compliance.directions) {
-    const DepthView view = make_depth_view(box, share.direction);
-    const auto start = Clock::now();
-    DepthLook look{.map = device.draw(a, view), .report = {}};
-    const auto drawn = Clock::now();
-    if (device.name() != "cpu") device.detect(look.map, a, b);  // compiles shaders
-    const auto ready = Clock::now();
-    look.report = device.detect(look.map, a, b);
-    verdict.map_seconds += std::chrono::duration<double>(drawn - start).count();
-    verdict.seconds += std::chrono::duration<double>(Clock::now() - ready).count();
-    verdict.views.push_back(std::move(look));
-  }
-  judge(verdict);
+  verdict.map_seconds = device.map_seconds();
+  verdict.seconds = device.seconds();
+  verdict.maps = device.maps();
+  verdict.maps.resize(verdict.result.depth.views.size());
   warn_of_maps(verdict);
   return verdict;
 }
 
 void print_report(const DepthVerdict& v) {
-  Facts facts{{"status", v.inside ? "contact: A, or a part of it, lies within B" : status_of(v)},
+  const DepthCoverage& seen = v.result.depth;
+  const bool is_bounded = std::isfinite(v.result.blind_depth);
+  Facts facts{{"status", seen.inside       ? "contact: A, or a part of it, lies within B"
+                         : is_colliding(v) ? "contact"
+                                           : "free"},
               {"device", v.device}};
-  if (!v.contacts.empty()) add_contact(facts, v.contacts.front(), v.unit);
-  if (const DepthReport* deepest = deepest_of(v); deepest != nullptr && v.colliding)
+  if (!v.result.contacts.empty()) add_contact(facts, v.result.contacts.front(), v.unit);
+  if (const DepthViewResult* deepest = deepest_of(v); deepest != nullptr && is_colliding(v))
     facts.emplace_back("deepest", v.unit.format(deepest->depth) + " along the view");
-  for (std::size_t i = 0; i < v.views.size(); ++i) {
-    const DepthDirectionShare& share = v.compliance.directions[i];
-    const DepthLook& look = v.views[i];
-    facts.emplace_back(i == 0 ? "seen along" : "",
+  for (const DepthViewResult& view : seen.views)
+    facts.emplace_back(&view == seen.views.data() ? "seen along" : "",
                        fmt::format("{:.3g}, {:.3g}, {:.3g}: {:.1f} % of A, {} of {} pixels meet B",
-                                   share.direction.x, share.direction.y, share.direction.z,
-                                   100 * share.seen, look.report.pixels, look.map.covered));
-  }
-  facts.emplace_back("not seen",
-                     fmt::format("{:.1f} % of A's surface; {:.1f} % is grazing",
-                                 100 * v.compliance.unseen, 100 * v.compliance.grazing));
-  facts.emplace_back("missed",
-                     !std::isfinite(v.miss) ? "A within B, and what is hidden: see --maps intervals"
-                     : v.settings.conservative
-                         ? "nothing"
-                         : "nothing in common that holds a ball of " + v.unit.format(v.miss));
+                                   view.direction.x, view.direction.y, view.direction.z,
+                                   100 * view.seen, view.pixels, view.covered));
+  facts.emplace_back("not seen", fmt::format("{:.1f} % of A's surface; {:.1f} % is grazing",
+                                             100 * seen.unseen, 100 * seen.grazing));
+  facts.emplace_back("missed", !is_bounded ? "A within B, and what is hidden: see --maps intervals"
+                               : v.request.conservative
+                                   ? "nothing"
+                                   : "nothing in common that holds a ball of " +
+                                         v.unit.format(v.result.blind_depth));
   facts.emplace_back("time",
                      fmt::format("{:.3g} s, and {:.3g} s for A's map", v.seconds, v.map_seconds));
   print_facts(facts);
 }
 
 Json to_json(const DepthVerdict& v) {
+  const DepthCoverage& seen = v.result.depth;
+  const bool colliding = is_colliding(v);
   Json contacts = Json::array(), directions = Json::array();
-  for (const Contact& contact : v.contacts) contacts.push_back(tool::to_json(contact));
+  for (const Contact& contact : v.result.contacts) contacts.push_back(tool::to_json(contact));
   std::uint32_t pixels = 0;
-  for (std::size_t i = 0; i < v.views.size(); ++i) {
-    directions.push_back(to_json(v.compliance.directions[i], v.views[i]));
-    pixels = std::max(pixels, v.views[i].report.pixels);
+  for (const DepthViewResult& view : seen.views) {
+    directions.push_back(to_json(view));
+    pixels = std::max(pixels, view.pixels);
   }
-  const DepthReport* deepest = deepest_of(v);
-  const bool has_depth = v.colliding && deepest != nullptr;
-  return {{"status", status_of(v)},
+  const DepthViewResult* deepest = deepest_of(v);
+  const bool has_depth = colliding && deepest != nullptr;
+  const double miss = v.result.blind_depth;
+  return {{"status", colliding ? "contact" : "free"},
           {"method", "depth"},
           {"device", v.device},
           {"motion", v.motion},
           {"contacts", contacts},
           {"min_distance", nullptr},
-          {"time_of_contact", v.colliding ? Json(0) : Json()},
-          {"intervals", v.colliding ? Json::array({Json::array({0, 1})}) : Json::array()},
+          {"time_of_contact", colliding ? Json(0) : Json()},
+          {"intervals", colliding ? Json::array({Json::array({0, 1})}) : Json::array()},
           {"force", nullptr},
           {"torque", nullptr},
-          {"inside", v.inside},
+          {"inside", seen.inside},
           {"pixels", pixels},
           {"view_depth", has_depth ? Json(deepest->depth) : Json()},
           {"deepest", has_depth ? to_list(deepest->deepest) : Json()},
-          {"maps", name_of(v.settings.method)},
-          {"two_sided", v.settings.two_sided},
-          {"conservative", v.settings.conservative},
-          {"width", v.settings.width},
-          {"height", v.settings.height},
-          {"layers", v.views.empty() ? 0 : v.views.front().map.layers},
+          {"maps", name_of(v.request.maps)},
+          {"two_sided", v.request.two_sided},
+          {"conservative", v.request.conservative},
+          {"width", v.request.pixels},
+          {"height", v.request.pixels},
+          {"layers", v.maps.empty() ? 0 : v.maps.front().layers},
           {"directions", directions},
-          {"seen", v.compliance.seen},
-          {"unseen", v.compliance.unseen},
-          {"grazing", v.compliance.grazing},
-          {"blind_depth", std::isfinite(v.miss) ? Json(v.miss) : Json()},
+          {"seen", seen.seen},
+          {"unseen", seen.unseen},
+          {"grazing", seen.grazing},
+          {"blind_depth", std::isfinite(miss) ? Json(miss) : Json()},
           {"warnings", v.warnings},
           {"map_seconds", v.map_seconds},
           {"seconds", v.seconds}};

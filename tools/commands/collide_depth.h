@@ -4,11 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "isotact/queries/depth/depth_directions.h"
-#include "isotact/queries/depth/depth_map.h"
+#include "isotact/queries/collide.h"
 
 #include "command.h"
-#include "input/depth_device.h"
+#include "input/shape_input.h"
 #include "report/collide_report.h"
 
 namespace isotact::tool {
@@ -26,37 +25,26 @@ struct DepthOptions {
 };
 void add_depth_options(Command& command, DepthOptions& options);
 
-// Loads a mesh, or the surface of an asset's field. Warnings go to stderr, and to `warnings` with
-// the body's letter.
-DepthBody load_depth_body(const std::string& file, const std::string& letter,
-                          const std::string& unit, Threads threads,
-                          std::vector<std::string>& warnings);
-
-struct DepthLook {
-  DepthMap map{};
-  DepthReport report{};
-};
+// The shape of a file, to be drawn: no field is built of a mesh. Warnings go to stderr, and to
+// `warnings` with the body's letter.
+Shape load_drawn_shape(const std::string& file, const std::string& letter,
+                       ShapeInputOptions options, std::vector<std::string>& warnings);
 
 struct DepthVerdict {
-  DepthSettings settings{};
-  DepthCompliance compliance{};
-  std::vector<DepthLook> views{};  // One per direction of the compliance.
-  bool colliding = false, inside = false;
-  std::vector<Contact> contacts{};  // Deepest first.
-  // Metres: compute_depth_miss of the finest view. Infinite for FAB's maps.
-  double miss = 0;
+  DepthRequest request{};
+  CollideResult result{};
+  std::vector<DepthMap> maps{};  // One per view of the result.
   std::string device{}, motion{};
   double map_seconds = 0, seconds = 0;
   std::vector<std::string> warnings{};
   LengthUnit unit{};
 };
 
-// A is the object, B its environment. With FAB's maps, all directions must report a collision,
-// since each treats too much as solid. With ours, one suffices. Without a GPU the CPU is used, with
-// a warning.
-DepthVerdict find_depth_contacts(const DepthBody& a, const DepthBody& b,
-                                 const DepthOptions& options, bool gpu, int max_contacts,
-                                 Threads threads);
+// collide() with these options: A is the object, B its environment. Without a GPU the CPU is used,
+// with a warning.
+DepthVerdict find_depth_contacts(const Shape& a, const Pose& world_from_a, const Shape& b,
+                                 const Pose& world_from_b, const DepthOptions& options, bool gpu,
+                                 int max_contacts, Threads threads);
 void print_report(const DepthVerdict& verdict);
 Json to_json(const DepthVerdict& verdict);
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "isotact/queries/intersection/intersection_field.h"
+#include "isotact/queries/collide.h"
 #include "isotact/queries/shape.h"
 #include "isotact/queries/swept/closest_approach.h"
 
@@ -24,8 +24,8 @@ struct IdfOptions {
 void add_idf_options(Command& command, IdfOptions& options);
 
 struct IdfReport {
-  IdfResult result{};
-  IdfSettings settings{};
+  CollideResult result{};
+  CollideRequest request{};
   std::string device{};  // "cpu", or the name of the GPU.
   std::string motion{};
   std::optional<ApproachResult> nearest{};
@@ -35,8 +35,7 @@ struct IdfReport {
   LengthUnit unit{};
 };
 
-// Both must have fields. A margin of 0 asks for overlaps only. Without a GPU the CPU is used, with
-// a warning.
+// collide() with these options. Without a GPU the CPU is used, with a warning.
 IdfReport find_idf_contacts(const Shape& a, const Pose& world_from_a, const Shape& b,
                             const Pose& world_from_b, const IdfOptions& options, double margin,
                             bool gpu, std::uint32_t max_contacts, Threads threads);

@@ -1,6 +1,7 @@
 #include "command.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <filesystem>
 #include <sstream>
@@ -22,10 +23,24 @@ void add_common_options(Command& command, CommonOptions& options) {
                     options.threads, {0, 1024});
 }
 
+std::string without_negative_zeros(std::string text) {
+  const auto is_in_word = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_' || c == '-';
+  };
+  for (std::size_t at = text.find('-'); at != std::string::npos; at = text.find('-', at + 1)) {
+    if (at > 0 && is_in_word(text[at - 1])) continue;
+    const std::size_t end = std::min(text.find_first_not_of("0.", at + 1), text.size());
+    const bool is_zero = end > at + 1 && text[at + 1] == '0' && text[end - 1] == '0';
+    if (is_zero && (end == text.size() || !is_in_word(text[end]))) text.erase(at, 1);
+  }
+  return text;
+}
+
 void print_facts(const Facts& facts) {
   std::size_t width = 0;
   for (const auto& [key, value] : facts) width = std::max(width, key.size());
-  for (const auto& [key, value] : facts) fmt::print("{:<{}}  {}\n", key, width, value);
+  for (const auto& [key, value] : facts)
+    fmt::print("{:<{}}  {}\n", key, width, without_negative_zeros(value));
 }
 
 void print_json(const Json& object, const std::string& schema) {

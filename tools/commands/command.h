@@ -44,6 +44,9 @@ void add_common_options(Command& command, CommonOptions& options);
 using Facts = std::vector<std::pair<std::string, std::string>>;
 void print_facts(const Facts& facts);
 
+// "0 mm" in place of "-0 mm", "-0.0" as "0.0".
+std::string without_negative_zeros(std::string text);
+
 // One JSON object on stdout, completed by its schema (report/schema.h): that of the running verb,
 // or another file of docs/schema.
 void print_json(const Json& object, const std::string& schema = running_command());

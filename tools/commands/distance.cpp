@@ -91,7 +91,7 @@ void add_distance(CommandLine& line) {
       "  isotact distance crank.stl rod.stl --unit mm --print-unit mm\n"
       "  isotact distance a.obj b.obj --pose-b \"xyz=0,0,1 axis=0,0,1,90\" --json\n"
       "  isotact distance a.obj b.obj --fail-on closer:5mm");
-  command.add_text({.names = "A", .help = "A mesh or an asset", .required = true}, options->a);
+  command.add_text({.names = "A", .help = kBodyHelp, .required = true}, options->a);
   command.add_text({.names = "B", .help = "The other body", .required = true}, options->b);
   for (const auto& [option, pose, body] : {std::tuple{"--pose-a", &options->pose_a, "A"},
                                            std::tuple{"--pose-b", &options->pose_b, "B"}})

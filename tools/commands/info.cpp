@@ -25,8 +25,12 @@ struct InfoOptions {
   CommonOptions common;
   std::vector<std::string> files;
   std::string unit;
+  std::string fail_on;
   bool self_intersections = false;
 };
+
+// They are searched for without being asked in meshes of at most so many triangles: about a second.
+constexpr std::size_t kMostTrianglesToCross = 500'000;
 
 struct MeshInfo {
   LoadedMesh loaded;
@@ -38,8 +42,10 @@ MeshInfo examine(const std::string& file, const InfoOptions& options) {
   MeshInfo info;
   info.loaded = read_input({file, options.unit});
   const Threads threads = options.common.thread_setting();
-  info.flaws = find_flaws(info.loaded.mesh,
-                          {.self_intersections = options.self_intersections, .threads = threads});
+  const bool is_small = info.loaded.mesh.triangles.size() <= kMostTrianglesToCross;
+  info.flaws = find_flaws(
+      info.loaded.mesh,
+      {.self_intersections = options.self_intersections || is_small, .threads = threads});
   info.mass = compute_mass_properties(info.loaded.mesh, {.density = 1, .threads = threads});
   return info;
 }
@@ -131,10 +137,19 @@ void print_table(const MeshInfo& info, const std::string& file) {
   print_facts(facts);
 }
 
+// An odd size is a question about the unit, no flaw.
+std::size_t count_flaws(const Json& facts) {
+  const auto is_flaw = [](const Json& warning) {
+    return split_hint(warning.get<std::string>()).hint != Hint::kUnit;
+  };
+  const Json& warnings = facts["warnings"];
+  return facts.value("flaws", Json::array()).size() +
+         static_cast<std::size_t>(std::count_if(warnings.begin(), warnings.end(), is_flaw));
+}
+
 const char* judge(const Json& facts) {
   if (facts.contains("error") || facts.value("triangles", Json()) == 0) return "bad";
-  const bool flawed = !facts["warnings"].empty() || !facts.value("flaws", Json::array()).empty();
-  return flawed ? "flawed" : "good";
+  return count_flaws(facts) > 0 ? "flawed" : "good";
 }
 
 // Returns the facts. Prints them, after `gap`, unless --json asks for all at the end.
@@ -196,21 +211,26 @@ std::array<std::string, 6> summary_row(const Json& facts) {
   const std::string file = without_control_codes(facts["file"].get<std::string>());
   if (facts.contains("error")) return {file, "-", "-", "-", "-", "bad"};
   const Json watertight = facts.value("watertight", Json());
-  const std::size_t flaws = facts["warnings"].size() + facts.value("flaws", Json::array()).size();
   return {file,
           facts["kind"].get<std::string>(),
           format_size(facts),
           watertight.is_boolean() ? yes_or_no(watertight.get<bool>()) : "-",
-          format_count(flaws),
+          format_count(count_flaws(facts)),
           facts["verdict"].get<std::string>()};
 }
 
 std::string describe_verdict(const Json& files) {
   const std::size_t bad = count_verdicts(files, "bad"), flawed = count_verdicts(files, "flawed");
   std::string text = worst_verdict(files);
+  // Of meshes that are too large for it.
+  const bool is_unsure = std::any_of(files.begin(), files.end(), [](const Json& f) {
+    return f.value("kind", Json()) == "mesh" && f.value("self_intersections", Json()).is_null();
+  });
+  const std::string unsure =
+      is_unsure ? "; self-intersections were not searched for (--self-intersections)" : "";
   if (bad == 0 && flawed == 0)
     return text + ": " +
-           (files.size() == 1 ? "nothing is wrong with it" : "nothing is wrong with them");
+           (files.size() == 1 ? "nothing is wrong with it" : "nothing is wrong with them") + unsure;
   const auto of_all = [&](std::size_t count) {
     return fmt::format("{} of {}", count, format_count(files.size(), "file"));
   };
@@ -218,7 +238,7 @@ std::string describe_verdict(const Json& files) {
   if (flawed > 0)
     text += fmt::format("{} {} {} flaws or warnings", bad > 0 ? "," : ":", of_all(flawed),
                         flawed == 1 ? "has" : "have");
-  return text;
+  return text + unsure;
 }
 
 void print_summary(const Json& files) {
@@ -254,6 +274,10 @@ void run_info(const InfoOptions& options) {
     print_summary(files);
   if (std::any_of(files.begin(), files.end(), [](const Json& f) { return f.contains("error"); }))
     throw AlreadyReported();
+  const bool is_bad = count_verdicts(files, "bad") > 0;
+  const bool is_flawed = is_bad || count_verdicts(files, "flawed") > 0;
+  if ((options.fail_on == "bad" && is_bad) || (options.fail_on == "flawed" && is_flawed))
+    throw VerdictFailed{};
 }
 
 }  // namespace
@@ -275,7 +299,13 @@ void add_info(CommandLine& line) {
       options->files);
   add_unit(command, options->unit);
   command.add_flag("--self-intersections", options->self_intersections,
-                   "With meshes: also count pairs of triangles that cross or overlap");
+                   "With meshes: count pairs of triangles that cross or overlap, however many "
+                   "triangles there are (default: in meshes of up to 500,000)");
+  command.add_text({.names = "--fail-on",
+                    .help = "Exit with code 3 if a file is bad; or if one is flawed or bad",
+                    .value_name = "bad|flawed",
+                    .choices = {"bad", "flawed"}},
+                   options->fail_on);
   add_common_options(command, options->common);
   command.on_run([options] { run_info(*options); });
 }

@@ -12,6 +12,7 @@
 #include "command.h"
 #include "input/field_file.h"
 #include "input/mesh_input.h"
+#include "input/shape_input.h"
 #include "picture/picture_output.h"
 #include "picture/render_mesh.h"
 #include "picture/shell_picture.h"
@@ -63,6 +64,12 @@ RenderItem field_item(const std::string& file, const RenderOptions& options, War
   item.mesh = std::move(surface.mesh);
   warn(warnings, file, surface.warnings);
   return item;
+}
+
+RenderItem solid_item(const std::string& word, const AnalyticSolid& solid) {
+  if (!solid.is_bounded())
+    throw UsageError(fmt::format("{} has no end; the picture has a ground of its own", word));
+  return {.mesh = Shape::from_analytic(solid).surface()};
 }
 
 // The points of an asset's tree, on its body, or the spheres.
@@ -128,7 +135,8 @@ void run_render(RenderOptions options) {
                "the beginning is drawn");
   if (!std::isnan(options.yaw)) options.settings.yaw_degrees = options.yaw;
   if (!std::isnan(options.pitch)) options.settings.pitch_degrees = options.pitch;
-  if (std::all_of(options.files.begin(), options.files.end(), is_field_file))
+  if (std::all_of(options.files.begin(), options.files.end(),
+                  [](const std::string& file) { return is_field_file(file) || parse_solid(file); }))
     refuse_unit(options.unit, "no mesh is drawn, and fields are in metres");
   if (std::none_of(options.files.begin(), options.files.end(), is_field_file))
     refuse_given({"--iso"}, "for fields, and no file is one; build an asset of the mesh first");
@@ -145,6 +153,11 @@ void run_render(RenderOptions options) {
     }
     if (is_field_file(file)) {
       items.push_back(field_item(file, options, warnings));
+      items.back().colour = colour_of(items.size() - 1);
+      continue;
+    }
+    if (const auto solid = parse_solid(file)) {
+      items.push_back(solid_item(file, *solid));
       items.back().colour = colour_of(items.size() - 1);
       continue;
     }
@@ -175,8 +188,8 @@ void add_render(CommandLine& line) {
   command.add_texts(
       {.names = "FILE",
        .help =
-           "Assets, fields and meshes, drawn together in one frame; or one scene (.json); or one "
-           "page of a run (.html)",
+           "Assets, fields, meshes and simple solids (box:X,Y,Z and others, as in collide), drawn "
+           "together in one frame; or one scene (.json); or one page of a run (.html)",
        .required = true},
       options->files);
   command.add_text(

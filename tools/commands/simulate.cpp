@@ -151,18 +151,22 @@ void print_report(const SceneRun& run, const SimulateOptions& o, std::uint64_t s
     print_json(j);
     return;
   }
-  print_facts(
-      {{"scene", run.scene().name},
-       {"bodies", format_count(bodies)},
-       {"steps", fmt::format("{} of {:.4g} s: {:.6g} s", format_count(run.report().number),
-                             run.scene().world.step, run.report().time)},
-       {"energy", fmt::format("kinetic {:.4g} J, potential {:.4g} J, springs {:.4g} J", e.kinetic,
-                              e.potential, e.springs)},
-       {"contacts", fmt::format("{} now, {} at most", run.report().contacts, run.most_contacts())},
-       {"deepest", fmt::format("{:.4g} m", run.deepest())},
-       {"hash", fmt::format("{:016x}", run.hash())},
-       {"time", fmt::format("{:.3g} s, {:.3g} ms a step", seconds,
-                            steps > 0 ? 1e3 * seconds / static_cast<double>(steps) : 0)}});
+  Facts facts{
+      {"scene", run.scene().name},
+      {"bodies", format_count(bodies)},
+      {"steps", fmt::format("{} of {:.4g} s: {:.6g} s", format_count(run.report().number),
+                            run.scene().world.step, run.report().time)},
+      {"energy", fmt::format("kinetic {:.4g} J, potential {:.4g} J, springs {:.4g} J", e.kinetic,
+                             e.potential, e.springs)},
+      {"contacts", fmt::format("{} now, {} at most", run.report().contacts, run.most_contacts())},
+      {"deepest", fmt::format("{:.4g} m", run.deepest())},
+      {"hash", fmt::format("{:016x}", run.hash())},
+      {"time", fmt::format("{:.3g} s, {:.3g} ms a step", seconds,
+                           steps > 0 ? 1e3 * seconds / static_cast<double>(steps) : 0)}};
+  for (const std::string* file : {&o.output, &o.log, &o.frames, &o.animate})
+    if (!file->empty()) facts.emplace_back("wrote", without_control_codes(*file));
+  if (!o.save.empty() && !trouble) facts.emplace_back("wrote", without_control_codes(o.save));
+  print_facts(facts);
 }
 
 void run_simulate(const SimulateOptions& o) {

@@ -42,11 +42,13 @@ void find_continuous_contact(Story& story) {
   };
   const bool at_steps = touches(flight.from) || touches(flight.to);
   const ContinuousRequest request{.threads = story.threads};
-  ContinuousResult result = continuous_collide(gear, flight, bowl, {}, request);  // prepares
+  ContinuousScratch scratch;
+  const ContinuousResult& result =  // prepares
+      continuous_collide(gear, flight, bowl, {}, request, scratch);
   double fastest = 1e9;
   for (int k = 0; k < 5; ++k) {
     const Stopwatch one;
-    continuous_collide(gear, flight, bowl, {}, request, result);
+    continuous_collide(gear, flight, bowl, {}, request, scratch);
     fastest = std::min(fastest, one.seconds());
   }
   const bool found = result.status == ContinuousStatus::kContact;

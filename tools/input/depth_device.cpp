@@ -1,5 +1,6 @@
 #include "depth_device.h"
 
+#include <chrono>
 #include <optional>
 #include <utility>
 
@@ -10,19 +11,56 @@
 #endif
 
 namespace isotact::tool {
+namespace {
+
+template <typename Work>
+double time_of(const Work& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
 
 #if defined(ISOTACT_HAS_GPU)
+
+namespace {
+
+// Elements as the GPU takes them; it copies them.
+GpuMeshes upload(std::span<const DepthElement> elements) {
+  std::vector<std::vector<Vec3f>> positions;
+  std::vector<MeshElement> meshes;
+  for (const DepthElement& e : elements) {
+    std::vector<Vec3f>& own = positions.emplace_back();
+    for (const Vec3& p : e.positions) own.push_back(to_float(p));
+    meshes.push_back({own, e.indices, e.world_from_element, e.id, e.primitive, e.closed});
+  }
+  return GpuMeshes(meshes);
+}
+
+}  // namespace
 
 struct DepthDevice::State {
   State(GpuContext made, const DepthSettings& settings)
       : context(std::move(made)), detector(context, settings) {}
+
+  DepthMap draw(std::span<const DepthElement> object, const DepthView& view) {
+    detector.draw_map(0, upload(object), view);
+    return detector.read_map(0);
+  }
+  DepthReport detect(const Pose& world_from_object, std::span<const DepthElement> elements) {
+    if (!environment) environment.emplace(upload(elements));
+    const GpuMeshes* meshes[] = {&*environment};
+    return detector.detect(world_from_object, {.meshes = meshes});
+  }
+
   GpuContext context;
   GpuDepthDetector detector;
   std::optional<GpuMeshes> environment{};
 };
 
-DepthDevice::DepthDevice(bool gpu, const DepthSettings& settings) : settings_(settings) {
-  if (!gpu) return;
+void DepthDevice::start(const DepthSettings& settings) {
+  if (!std::exchange(wants_gpu_, false)) return;
   std::string why;
   try {
     if (std::optional<GpuContext> context = GpuContext::try_create(&why)) {
@@ -37,54 +75,42 @@ DepthDevice::DepthDevice(bool gpu, const DepthSettings& settings) : settings_(se
   }
 }
 
-DepthMap DepthDevice::draw(const DepthBody& object, const DepthView& view) {
-  if (state_) {
-    const MeshElement element = make_mesh_element(object.mesh, {}, 0, object.closed);
-    state_->detector.draw_map(0, GpuMeshes({&element, 1}), view);
-    return state_->detector.read_map(0);
-  }
-  const DepthElement element = make_depth_element(object.part, {}, 0, object.closed);
-  return draw_depth_map({&element, 1}, view, settings_);
-}
-
-DepthReport DepthDevice::detect(const DepthMap& map, const DepthBody& object,
-                                const DepthBody& environment) {
-  if (state_) {
-    if (!state_->environment) {
-      const MeshElement element =
-          make_mesh_element(environment.mesh, environment.world_from_body, 0, environment.closed);
-      state_->environment.emplace(std::span(&element, 1));
-    }
-    const GpuMeshes* meshes[] = {&*state_->environment};
-    return state_->detector.detect(object.world_from_body, {.meshes = meshes});
-  }
-  const DepthElement element =
-      make_depth_element(environment.part, environment.world_from_body, 0, environment.closed);
-  return detect_by_depth(map, object.world_from_body, {&element, 1}, settings_);
-}
-
 #else
 
-struct DepthDevice::State {};
+struct DepthDevice::State {
+  DepthMap draw(std::span<const DepthElement>, const DepthView&) { return {}; }
+  DepthReport detect(const Pose&, std::span<const DepthElement>) { return {}; }
+};
 
-DepthDevice::DepthDevice(bool gpu, const DepthSettings& settings) : settings_(settings) {
-  if (gpu) warning_ = "no GPU, the CPU answers: it is not built in";
-}
-
-DepthMap DepthDevice::draw(const DepthBody& object, const DepthView& view) {
-  const DepthElement element = make_depth_element(object.part, {}, 0, object.closed);
-  return draw_depth_map({&element, 1}, view, settings_);
-}
-
-DepthReport DepthDevice::detect(const DepthMap& map, const DepthBody& object,
-                                const DepthBody& environment) {
-  const DepthElement element =
-      make_depth_element(environment.part, environment.world_from_body, 0, environment.closed);
-  return detect_by_depth(map, object.world_from_body, {&element, 1}, settings_);
+void DepthDevice::start(const DepthSettings&) {
+  if (std::exchange(wants_gpu_, false)) warning_ = "no GPU, the CPU answers: it is not built in";
 }
 
 #endif
 
+DepthDevice::DepthDevice(bool gpu) : wants_gpu_(gpu) {}
 DepthDevice::~DepthDevice() = default;
+
+DepthMap DepthDevice::draw(std::span<const DepthElement> object, const DepthView& view,
+                           const DepthSettings& settings) {
+  start(settings);
+  map_seconds_ += time_of([&] {
+    maps_.push_back(state_ ? state_->draw(object, view) : draw_depth_map(object, view, settings));
+  });
+  return maps_.back();
+}
+
+DepthReport DepthDevice::detect(const DepthMap& map, const Pose& world_from_object,
+                                std::span<const DepthElement> environment,
+                                const DepthSettings& settings) {
+  DepthReport report;
+  const auto once = [&] {
+    report = state_ ? state_->detect(world_from_object, environment)
+                    : detect_by_depth(map, world_from_object, environment, settings);
+  };
+  if (state_) once();  // compiles shaders
+  seconds_ += time_of(once);
+  return report;
+}
 
 }  // namespace isotact::tool

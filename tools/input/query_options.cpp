@@ -166,11 +166,12 @@ BodyMotion motion_of(const MovingBodyOptions& body, const std::string& letter) {
 }
 
 std::string LengthUnit::format(double length) const {
-  return fmt::format("{:.6g} {}", length / metres, name);
+  return without_negative_zeros(fmt::format("{:.6g} {}", length / metres, name));
 }
 
 std::string LengthUnit::format(const Vec3& p) const {
-  return fmt::format("{:.6g} {:.6g} {:.6g} {}", p.x / metres, p.y / metres, p.z / metres, name);
+  return without_negative_zeros(
+      fmt::format("{:.6g} {:.6g} {:.6g} {}", p.x / metres, p.y / metres, p.z / metres, name));
 }
 
 bool FailOn::fails(const std::string& status, double lower_bound) const {

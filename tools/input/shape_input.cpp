@@ -1,10 +1,17 @@
 #include "shape_input.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <memory>
 
+#include <fmt/format.h>
+
+#include "isotact/base/error.h"
 #include "isotact/base/progress.h"
 
 #include "field_file.h"
+#include "mesh_input.h"
 
 namespace isotact::tool {
 namespace {
@@ -36,14 +43,94 @@ TriangleMesh surface_of(const Shape& shape, TriangleMesh mesh, Threads threads) 
   return can_be_drawn ? std::move(mesh) : extract_look(shape, kSurfaceCells, threads);
 }
 
+// The mesh alone: a query that needs a field makes it.
+Shape load_unbuilt(const std::string& file, const LoadSettings& settings) {
+  LoadedMesh loaded = read_input({file, settings.unit});
+  if (loaded.mesh.triangles.empty()) throw Error({.file = file}, "has no triangles");
+  settings.report->warnings = std::move(loaded.warnings);
+  ShapeSettings made{.field = {.resolution = settings.resolution,
+                               .sign = settings.sign,
+                               .keep_thin = settings.keep_thin,
+                               .threads = settings.threads}};
+  return Shape::from_parts(
+      ShapeParts{.mesh = std::make_shared<const TriangleMesh>(std::move(loaded.mesh))}, made);
+}
+
+// "0.1,0.2": as many numbers as the solid has sizes, all positive.
+std::vector<double> parse_sizes(const std::string& word, const std::string& spelling,
+                                std::string_view list, std::size_t count) {
+  std::vector<double> sizes;
+  for (bool more = true; more;) {
+    double value = 0;
+    const auto [end, code] = std::from_chars(list.data(), list.data() + list.size(), value);
+    if (code != std::errc{} || !(value > 0) || !std::isfinite(value)) break;
+    sizes.push_back(value);
+    list.remove_prefix(static_cast<std::size_t>(end - list.data()));
+    if (list.empty() && sizes.size() == count) return sizes;
+    more = list.starts_with(',');
+    if (more) list.remove_prefix(1);
+  }
+  throw UsageError(
+      fmt::format("'{}': expected {}, with positive numbers in metres", printable(word), spelling));
+}
+
 }  // namespace
 
+std::optional<AnalyticSolid> parse_solid(const std::string& word) {
+  const std::size_t colon = word.find(':');
+  const std::string name = word.substr(0, colon);
+  // The sizes without any: those of the shapes that `make` knows.
+  const auto sizes = [&](const char* spelling, std::vector<double> usual) {
+    if (colon == std::string::npos) return usual;
+    return parse_sizes(word, spelling, std::string_view(word).substr(colon + 1), usual.size());
+  };
+  if (name == "plane") {
+    if (colon != std::string::npos)
+      throw UsageError("plane has no sizes: its pose moves it (y = 0, solid below)");
+    return PlaneField{};
+  }
+  if (name == "sphere") return SphereField{.radius = sizes("sphere:R", {0.5})[0]};
+  if (name == "box") {
+    const auto s = sizes("box:X,Y,Z (its sides)", {1, 1, 1});
+    return BoxField{.half_size = Vec3{s[0], s[1], s[2]} * 0.5};
+  }
+  if (name == "capsule") {
+    const auto s = sizes("capsule:R,L (radius, length of the straight part)", {0.25, 0.5});
+    return CapsuleField{.a = {0, -s[1] / 2, 0}, .b = {0, s[1] / 2, 0}, .radius = s[0]};
+  }
+  if (name == "cylinder") {
+    const auto s = sizes("cylinder:R,H (radius, height)", {0.5, 1});
+    return CylinderField{.radius = s[0], .height = s[1]};
+  }
+  if (name == "cone") {
+    const auto s = sizes("cone:R,H (radius, height)", {0.5, 1});
+    return ConeField{.radius = s[0], .height = s[1]};
+  }
+  if (name == "torus") {
+    const auto s = sizes("torus:R,T (radius of the ring, of the tube)", {0.375, 0.125});
+    const TorusField torus{.radius = s[0], .tube_radius = s[1]};
+    if (const auto flaw = find_flaw(torus))
+      throw UsageError(fmt::format("'{}': {}", printable(word), *flaw));
+    return torus;
+  }
+  return std::nullopt;
+}
+
 LoadedBody load_body(const std::string& file, const ShapeInputOptions& options) {
+  if (const auto solid = parse_solid(file)) {
+    ShapeSettings made{.field = {.resolution = options.resolution, .threads = options.threads},
+                       .points = options.points};
+    LoadedBody body{.shape = Shape::from_analytic(*solid, made)};
+    if (options.keep_surface && body.shape.is_bounded()) body.surface = body.shape.surface();
+    return body;
+  }
   LoadReport report;
   LoadSettings settings = load_settings(options, report);
+  if (is_field_file(file)) settings.unit.clear();  // of the other body's mesh
   const auto load = [&] {
     ProgressBar bar;
     settings.monitor = bar.monitor();
+    if (!options.builds_field && !is_field_file(file)) return load_unbuilt(file, settings);
     if (is_asset(file) || !is_field_file(file)) return load_shape(file, settings);
     Shape shape = cook_shape(load_field(file), std::nullopt, settings);
     report.warnings = describe_limits(shape, options.margin);
@@ -51,6 +138,8 @@ LoadedBody load_body(const std::string& file, const ShapeInputOptions& options) 
   };
   LoadedBody body{.shape = load()};
   body.warnings = std::move(report.warnings);
+  // They are about the field of the asset, and its mesh is used.
+  if (!options.builds_field && body.shape.parts().flat_mesh) body.warnings.clear();
   if (options.keep_surface && body.shape.parts().flat_mesh)
     report.mesh = body.shape.parts().flat_mesh->mesh();
   if (options.keep_surface)

@@ -1,6 +1,7 @@
 // A body for a query out of a file of any kind that the tool reads.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "isotact/asset/load_shape.h"
@@ -18,6 +19,7 @@ struct ShapeInputOptions {
   bool needs_points = true;                         // false: bodies without points get none
   Threads threads{};
   bool keep_surface = false;  // for a page
+  bool builds_field = true;   // false: of meshes, it is left to the queries that need it
 };
 
 struct LoadedBody {
@@ -28,7 +30,17 @@ struct LoadedBody {
   TriangleMesh surface{};
 };
 
-// load_shape, and fields of other programs (field_file.h). Warnings go to stderr as well.
+// A simple solid in place of a file: "plane" (the ground: solid below y = 0), "sphere:R",
+// "box:X,Y,Z" (its sides), "capsule:R,L" (radius, length of the straight part), "cylinder:R,H",
+// "cone:R,H", "torus:R,T" (radius of the ring, of the tube); centred, upright, in metres. Without
+// sizes it is as `make` makes it. Nothing for other names; a file of such a name is "./plane".
+// Throws UsageError for sizes that are none.
+std::optional<AnalyticSolid> parse_solid(const std::string& word);
+inline constexpr const char* kBodyHelp =
+    "A mesh, an asset, or a simple solid: plane, sphere:R, box:X,Y,Z, capsule:R,L, cylinder:R,H, "
+    "cone:R,H, torus:R,T (metres)";
+
+// load_shape, fields of other programs (field_file.h), and solids. Warnings go to stderr as well.
 LoadedBody load_body(const std::string& file, const ShapeInputOptions& options);
 
 }  // namespace isotact::tool

@@ -51,7 +51,7 @@ bool turns(const BodyMotion& motion) { return motion.from.rotation != motion.to.
 void add_path(const CollidePage& page, const TouchingPoint& point, int pieces,
               std::vector<ContactPath>& paths) {
   const bool of_a = point.body == Body::kA;
-  const Vec3 place = to_double((of_a ? page.a : page.b).shape->tree()->point(point.point));
+  const Vec3 place = to_double((of_a ? page.a : page.b).shape->points().point(point.point));
   const BodyMotion& field = of_a ? page.b.motion : page.a.motion;
   const ShellMotion motion = motion_against(page, point.body);
   const auto at = [&](double time) {
@@ -88,9 +88,11 @@ std::vector<ContactPath> find_paths(const CollidePage& page) {
   return paths;
 }
 
+// A page builds nothing: it gets what a query by points needs.
 std::vector<std::byte> asset_of(const Shape& shape) {
   Asset asset{.field = shape.field(), .voxmap = shape.voxmap()};
-  if (shape.tree()) set_point_sphere_tree(asset, *shape.tree());
+  if (!asset.field && !asset.voxmap && shape.can_have_field()) asset.field = shape.brick_field();
+  if (shape.can_have_points()) set_point_sphere_tree(asset, shape.points());
   return encode_asset(asset);
 }
 

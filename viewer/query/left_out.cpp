@@ -14,6 +14,12 @@ FlatMesh FlatMesh::from_buffer(std::span<const std::byte>, std::shared_ptr<const
   throw Error("the query of a page asks by points: its assets have no mesh");
 }
 
+// Of scratches of collide.
+ContinuousScratch::ContinuousScratch() : state_(nullptr) {}
+ContinuousScratch::ContinuousScratch(ContinuousScratch&&) noexcept : state_(nullptr) {}
+ContinuousScratch& ContinuousScratch::operator=(ContinuousScratch&&) noexcept { return *this; }
+ContinuousScratch::~ContinuousScratch() = default;
+
 }  // namespace isotact
 
 namespace isotact::detail {
@@ -32,7 +38,7 @@ bool can_be_exact(const Shape&) { return false; }
 void prepare_sides(const Shape&) { refuse(); }
 const ExactBody& exact_body(const Shape&) { refuse(); }
 DistanceResult compute_exact_distance(const Shape&, const Pose&, const Shape&, const Pose&,
-                                      const DistanceRequest&) {
+                                      const DistanceRequest&, std::shared_ptr<void>*) {
   refuse();
 }
 void collide_by_intersection(const CollidePair&, const CollideRequest&, CollideScratch::State&) {

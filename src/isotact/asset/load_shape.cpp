@@ -74,12 +74,25 @@ Shape build_cached(const TriangleMesh& mesh, const LoadSettings& settings) {
   return Shape::from_asset(built.asset);
 }
 
+ShapeSettings shape_settings(const TriangleMesh& mesh, const LoadSettings& settings) {
+  ShapeSettings build{.field = field_settings(mesh, settings),
+                      .spacing = settings.spacing,
+                      .points = settings.points.value_or(0)};
+  build.tree.threads = settings.threads;
+  return build;
+}
+
 // `settings` have a report.
 Shape load_mesh_shape(const std::filesystem::path& path, const LoadSettings& settings) {
   LoadedMesh loaded = load_mesh(path, settings.unit, settings.monitor);
   if (loaded.mesh.triangles.empty()) throw Error({.file = path.string()}, "has no triangles");
   append(settings.report->warnings, loaded.warnings);
   Shape shape = with_file(path, [&] { return cook_shape(loaded.mesh, settings); });
+  if (!loaded.warnings.empty()) {
+    ShapeParts parts = shape.parts();
+    parts.warnings.insert(parts.warnings.begin(), loaded.warnings.begin(), loaded.warnings.end());
+    shape = Shape::from_parts(std::move(parts), shape_settings(loaded.mesh, settings));
+  }
   settings.report->mesh = std::move(loaded.mesh);
   return shape;
 }
@@ -92,16 +105,19 @@ Shape load_asset_shape(const std::filesystem::path& path, const LoadSettings& se
   if (const auto built = parse_report(asset))
     for (const std::string& warning : built->field.warnings)
       report.warnings.push_back(without_control_codes(warning));
+  if (!settings.unit.empty())
+    report.warnings.push_back("the unit does nothing: lengths of an asset are in metres");
   report.mass = asset.mass;
   std::optional<PointSphereTree> points = find_point_sphere_tree(asset);
-  if (!has_field(asset) && !asset.voxmap && !points)
+  if (!has_field(asset) && !asset.voxmap && !points && !asset.mesh)
     throw Error({.file = path.string()},
-                "has neither a field, a voxelmap nor points: build it again, with a field");
+                "has neither a field, a voxelmap, points nor a mesh: build it again, with a field");
   ShapeParts parts{.voxmap = asset.voxmap, .tree = std::move(points)};
   if (has_field(asset))
     parts = with_file(
         path, [&] { return cook_shape(field_of(asset), std::move(parts.tree), settings).parts(); });
   parts.flat_mesh = asset.mesh;
+  parts.warnings = report.warnings;
   return Shape::from_parts(std::move(parts));
 }
 
@@ -146,10 +162,7 @@ TriangleMesh extract_look(const Voxmap& map, int look_cells, Threads threads) {
 
 Shape cook_shape(const TriangleMesh& mesh, const LoadSettings& settings) {
   if (settings.cache) return build_cached(mesh, settings);
-  ShapeSettings build{.field = field_settings(mesh, settings),
-                      .spacing = settings.spacing,
-                      .points = settings.points.value_or(0)};
-  build.tree.threads = settings.threads;
+  const ShapeSettings build = shape_settings(mesh, settings);
   const auto warn = [&](const std::vector<std::string>& warnings) {
     if (settings.report != nullptr) append(settings.report->warnings, warnings);
   };

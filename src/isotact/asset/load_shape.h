@@ -32,7 +32,8 @@ struct LoadReport {
 };
 
 struct LoadSettings {
-  // The next ones are for meshes; an asset was built with its own.
+  // The next ones are for meshes; an asset was built with its own. A unit for an asset does nothing
+  // but add a warning.
   std::string unit{};                  // "m", "cm", "mm" or "in"; empty: metres
   std::optional<int> resolution{};     // cells along the longest side; neither: 128
   std::optional<double> voxel_size{};  // metres
@@ -58,6 +59,7 @@ struct LoadSettings {
 // field of the same cells. Throws Error with the file's name: for a file that is neither, a mesh
 // that cannot be built, an asset with neither field, voxelmap nor points. Cost: of an asset, one
 // pass over its bytes, which are all checked; of a mesh, that of Shape::from_mesh.
+// Shape::warnings() says what reading and building had to say.
 Shape load_shape(const std::filesystem::path& path, const LoadSettings& settings = {});
 
 // The second half of load_shape: of a mesh in metres. `unit` does not count. The report gets

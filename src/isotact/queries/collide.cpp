@@ -34,6 +34,10 @@ void check(const CollideRequest& request) {
   if (!(request.max_microseconds >= 0)) throw Error("max_microseconds must not be negative");
   const Method method = method_of(request);
   if (method > Method::kSwept) throw Error("the request's method is none of Method");
+  if (method != Method::kIntersectionField && request.intersection != IntersectionRequest{})
+    throw Error("settings of intersection fields are for Method::kIntersectionField");
+  if (method != Method::kDepthMap && request.depth != DepthRequest{})
+    throw Error("settings of depth maps are for Method::kDepthMap");
   if (method == Method::kPoints) return;
   if (request.only_fewer_points || request.patches != 1 || request.level >= 0 ||
       request.max_nodes > 0 || request.max_microseconds > 0)
@@ -65,6 +69,11 @@ void reset(CollideResult& result, Method method) {
   result.area = 0;
   result.blind_depth = 0;
   result.work = {};
+  result.particles = result.arrived = 0;
+  result.depth.views.clear();
+  result.depth.seen = result.depth.grazing = 0;
+  result.depth.unseen = 1;
+  result.depth.inside = false;
 }
 
 bool asks_for_points(const CollideRequest& request) {
@@ -79,8 +88,8 @@ bool is_exact(const Shape& a, const Shape& b, const CollideRequest& request) {
     return !asks_for_points(request) && detail::can_be_exact(a) && detail::can_be_exact(b);
   if (asks_for_points(request))
     throw Error(
-        "an exact verdict needs Method::kAutomatic, both roles, a margin of 0 or more, and neither "
-        "level nor budget: leave them out, or set Accuracy::kField");
+        "an exact verdict takes no method, needs the roles of both bodies and a margin of 0 or "
+        "more, and has neither level nor budget: leave them out, or ask for the field's accuracy");
   return true;
 }
 
@@ -183,7 +192,7 @@ void prepare(const Shape& shape, const CollideRequest& request) {
       detail::prepare_intersection(shape);
       break;
     case Method::kDepthMap:
-      detail::prepare_depth(shape);
+      detail::prepare_depth(shape, request);
       break;
     case Method::kSwept:
       prepare(shape, detail::swept_request_of(request));

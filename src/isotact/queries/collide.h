@@ -16,14 +16,55 @@
 #include <cstdint>
 #include <vector>
 
+#include "isotact/base/parallel.h"
 #include "isotact/base/pose.h"
 #include "isotact/export.h"
 #include "isotact/queries/contact/contact.h"
+#include "isotact/queries/depth/depth_map.h"
 #include "isotact/queries/points/shell_force.h"
 
 namespace ISOTACT_PUBLIC isotact {
 
+class IntersectionBackend;
 class Shape;
+
+// Settings of Method::kIntersectionField: see IdfSettings.
+struct IntersectionRequest {
+  int samples = 20;  // about so many along each side of the common box, 1 to 30
+  // Metres: every common part that contains a ball of this radius is found. 0: a hundredth of the
+  // smaller body's longest side. Infinite: as small as the samples find at no further cost.
+  double resolution = 0;
+  // The deepest contacts, at most so many, 64 at most, in place of a patch of
+  // CollideRequest::max_contacts. 0: a patch.
+  std::uint32_t keep = 0;
+  // Who moves the particles; none: the CPU. It must outlive the call.
+  IntersectionBackend* backend = nullptr;
+
+  friend bool operator==(const IntersectionRequest&, const IntersectionRequest&) = default;
+};
+
+// Settings of Method::kDepthMap: see DepthSettings. The object that is drawn into the map is A, or
+// B if A has no end.
+struct DepthRequest {
+  DepthMethod maps = DepthMethod::kIntervals;
+  int pixels = 512;  // along each side of a map
+  int layers = 4;    // of kIntervals
+  // For kTwoMaps and kFragments. With these, bodies touch if they do in all directions;
+  // contacts within a body are not found, and blind_depth is infinite.
+  bool two_sided = false;
+  bool conservative = false;
+  // In the object's frame. Zero: the directions that show most of the object, at most so many; for
+  // a half-space, along its normal.
+  Vec3 direction{};
+  int max_directions = 1;
+  // Fills the shares of DepthCoverage. It takes some hundred milliseconds.
+  bool want_coverage = false;
+  std::uint32_t keep = 0;  // as in IntersectionRequest, of all directions together
+  // Who draws; none: the CPU, with maps that the shape keeps. It must outlive the call.
+  DepthBackend* backend = nullptr;
+
+  friend bool operator==(const DepthRequest&, const DepthRequest&) = default;
+};
 
 // If a comment names a method, other methods throw Error for any value but the default.
 struct CollideRequest {
@@ -53,6 +94,32 @@ struct CollideRequest {
   bool want_force = false;  // kPoints; see CollideResult::has_force
   // For want_force. Its centre is ignored: torques are about A's origin.
   ShellForceSettings force{};
+  IntersectionRequest intersection{};  // of kIntersectionField
+  DepthRequest depth{};                // of kDepthMap
+  Threads threads{};                   // that one query may use; kPoints uses one
+};
+
+// One picture of kDepthMap.
+struct DepthViewResult {
+  Vec3 direction{};  // unit, in the object's frame
+  // Shares of the object's area, if they were asked for: DepthDirectionShare.
+  double seen = 0, gained = 0, grazing = 0;
+  DepthView view{};
+  // Pixels of the object, and those with more parts than layers or with parts that do not close.
+  std::uint32_t covered = 0, overfull = 0, open = 0;
+  bool colliding = false;
+  std::uint32_t pixels = 0;  // in which the other body shows in the object
+  double depth = 0;          // the largest along the view, metres; at `deepest`, in the world
+  Vec3 deepest{};
+};
+
+// The pictures of kDepthMap. Vectors keep their memory.
+struct DepthCoverage {
+  std::vector<DepthViewResult> views;
+  // Shares of the object's surface, if they were asked for: what some view sees well, what none
+  // does, and what is grazing in all.
+  double seen = 0, unseen = 1, grazing = 0;
+  bool inside = false;  // they collide, and no view has a pixel of the other body in the object
 };
 
 enum class CollideStatus : std::uint8_t {
@@ -92,6 +159,10 @@ struct CollideResult {
   // part that holds a ball of this radius is not missed.
   double blind_depth = 0;
   ShellWork work{};  // of kPoints
+  // kIntersectionField: particles that moved, and those that met both bodies within the margin of
+  // the search.
+  std::uint64_t particles = 0, arrived = 0;
+  DepthCoverage depth{};  // of kDepthMap
 };
 
 // Memory that is kept between calls. For one thread at a time, and best for one pair of shapes: a

@@ -12,8 +12,14 @@
 
 namespace isotact::detail {
 
-void finish_patch(const CollideRequest& request, CollideResult& result) {
-  choose_contacts(result.contacts, request.max_contacts);
+void finish_patch(const CollideRequest& request, CollideResult& result, std::uint32_t keep) {
+  if (keep > 0) {
+    std::stable_sort(result.contacts.begin(), result.contacts.end(),
+                     [](const Contact& x, const Contact& y) { return x.depth > y.depth; });
+    result.contacts.resize(std::min<std::size_t>(result.contacts.size(), keep));
+  } else {
+    choose_contacts(result.contacts, request.max_contacts);
+  }
   const auto count = static_cast<std::uint32_t>(result.contacts.size());
   if (count > 0) {
     result.status = CollideStatus::kContact;
@@ -34,7 +40,11 @@ void collide_by_intersection(const CollidePair& pair, const CollideRequest& requ
   const IdfBody bodies[] = {{.shape = 0, .world_from_body = pair.world_from_a},
                             {.shape = 1, .world_from_body = pair.world_from_b}};
   const IdfPair pairs[] = {{0, 1}};
-  IdfSettings settings{.max_contacts = kMostIdfContacts};
+  const IntersectionRequest& wanted = request.intersection;
+  if (wanted.keep > kMostIdfContacts) throw Error("intersection fields keep 64 contacts at most");
+  IdfSettings settings{.samples = wanted.samples,
+                       .max_contacts = wanted.keep > 0 ? wanted.keep : kMostIdfContacts,
+                       .threads = request.threads};
   // The default margin is a hundredth of the smaller body; a margin may need more.
   const auto longest = [](const IdfShape& shape) {
     const Vec3 side = extent(shape.body());
@@ -43,15 +53,23 @@ void collide_by_intersection(const CollidePair& pair, const CollideRequest& requ
   const double smaller = std::min(longest(shapes[0]), longest(shapes[1]));
   if (request.margin > 0.01 * smaller) settings.margin = request.margin;
   // Overlaps as small as this are found. Where bodies are apart, cells are cut until they are.
-  settings.resolution = 0.01 * smaller;
-  intersect_fields(shapes, bodies, pairs, settings, state.intersected, state.intersection);
+  settings.resolution = wanted.resolution == 0          ? 0.01 * smaller
+                        : std::isinf(wanted.resolution) ? 0
+                                                        : wanted.resolution;
+  if (wanted.backend != nullptr)
+    wanted.backend->intersect(shapes, bodies, pairs, settings, state.intersected,
+                              state.intersection);
+  else
+    intersect_fields(shapes, bodies, pairs, settings, state.intersected, state.intersection);
   const IdfResult& found = state.intersected;
   CollideResult& result = state.result;
   result.blind_depth = static_cast<double>(found.resolution[0]);
+  result.particles = found.particles;
+  result.arrived = found.arrived[0];
   for (const Contact& c : found.contacts)
     if (c.depth >= -request.margin) result.contacts.push_back(c);
   if (!result.contacts.empty()) result.touching_points = found.arrived[0];
-  finish_patch(request, result);
+  finish_patch(request, result, wanted.keep);
 }
 
 void prepare_intersection(const Shape& shape) { intersection_shape(shape); }
@@ -185,74 +203,210 @@ void add_inner_contacts(const DepthPair& pair, const DepthMap& map, const Vec3& 
   add({std::min(field.value(at), 0.0), at});
 }
 
+DepthSettings settings_of(const CollideRequest& request) {
+  const DepthRequest& wanted = request.depth;
+  const bool is_paper = wanted.maps != DepthMethod::kIntervals;
+  if (wanted.two_sided && !is_paper)
+    throw Error("two-sided maps are the height maps of the paper: intervals have both sides");
+  if (is_paper && wanted.layers != DepthRequest{}.layers)
+    throw Error("layers are of interval maps: height maps know one part along a ray");
+  if (wanted.keep > kMostDepthContacts) throw Error("depth maps keep 64 contacts at most");
+  if (wanted.max_directions < 1) throw Error("depth maps need one direction at least");
+  if (!is_finite(wanted.direction)) throw Error("the direction of a depth map is not finite");
+  const DepthSettings settings{.method = wanted.maps,
+                               .width = wanted.pixels,
+                               .height = wanted.pixels,
+                               .layers = wanted.layers,
+                               .two_sided = wanted.two_sided,
+                               .conservative = wanted.conservative,
+                               .max_contacts = wanted.keep > 0 ? wanted.keep : kMostDepthContacts,
+                               .threads = request.threads};
+  check_depth_settings(settings);
+  return settings;
+}
+
+// The directions to draw, with their shares if those are known.
+const DepthCompliance& choose_directions(const DepthPair& pair, const CollideRequest& request,
+                                         DepthChoice& choice) {
+  DepthRequest wanted = request.depth;
+  if (length_sq(wanted.direction) == 0)
+    if (const auto normal = find_direction(pair))
+      // The paper's maps show surfaces that face the view.
+      wanted.direction = wanted.maps == DepthMethod::kIntervals ? *normal : -*normal;
+  if (choice.object && is_same(*choice.object, pair.object) && choice.request == wanted)
+    return choice.found;
+  const DepthDirectionSettings settings{.method = wanted.maps,
+                                        .two_sided = wanted.two_sided,
+                                        .layers = wanted.layers,
+                                        .max_directions = wanted.max_directions,
+                                        .threads = request.threads};
+  const bool is_given = length_sq(wanted.direction) > 0;
+  const TriangleMesh& surface = pair.object.surface();
+  if (!is_given) {
+    choice.found = choose_depth_directions(surface, settings);
+  } else if (wanted.want_coverage) {
+    choice.found = check_depth_directions(surface, {&wanted.direction, 1}, settings);
+  } else {
+    choice.found = {};
+    choice.found.directions.push_back({.direction = wanted.direction});
+  }
+  choice.object = pair.object;
+  choice.request = wanted;
+  return choice.found;
+}
+
+// Draws the object and tests the other body, on the CPU or by the caller's device.
+struct DepthDrawing {
+  const DepthPair& pair;
+  const DepthSettings& settings;
+  DepthBackend* backend;
+  DepthElement environment;
+
+  std::shared_ptr<const DepthMap> draw(const Vec3& direction) const {
+    if (backend == nullptr) return depth_map(pair.object, direction, settings);
+    const DepthElement object[] = {depth_element(pair.object, {}, 0)};
+    const DepthView view = make_depth_view(to_double(bounds(pair.object.surface())), direction);
+    return std::make_shared<const DepthMap>(backend->draw(object, view, settings));
+  }
+  DepthReport detect(const DepthMap& map) const {
+    if (environment.indices.empty()) return {};
+    const std::span elements(&environment, 1);
+    return backend == nullptr ? detect_by_depth(map, pair.world_from_object, elements, settings)
+                              : backend->detect(map, pair.world_from_object, elements, settings);
+  }
+};
+
+// Flat surfaces that views see edge-on hide from them. They show along one axis at least.
+void look_along_axes(const DepthDrawing& drawing, CollideResult& result) {
+  for (std::size_t axis = 0; axis < 3 && result.contacts.empty(); ++axis) {
+    Vec3 along{};
+    along[axis] = 1;
+    const DepthReport report = drawing.detect(*drawing.draw(along));
+    result.touching_points += report.pixels;
+    result.contacts = report.contacts;
+  }
+}
+
+// The other body as it is drawn; `part` keeps what is cut out of one without end.
+DepthElement environment_of(const DepthPair& pair, CutShape& part) {
+  if (pair.other.is_bounded()) return depth_element(pair.other, pair.world_from_other, 0);
+  const Aabb box = to_double(bounds(pair.object.surface()));
+  const Pose other_from_object = inverse(pair.world_from_other) * pair.world_from_object;
+  part =
+      cut(pair.other, {transform_point(other_from_object, center(box)), length(extent(box)) / 2});
+  return make_depth_element(part.mesh, pair.world_from_other, 0, true);
+}
+
+// Without settings of its own, a shape has its map already.
+bool is_usual(const DepthRequest& request) {
+  DepthRequest usual;
+  usual.keep = request.keep;
+  return request == usual;
+}
+
+DepthViewResult result_of(const DepthDirectionShare& share, const DepthMap& map,
+                          const DepthReport& report) {
+  const bool is_unit = std::abs(length_sq(share.direction) - 1) < 1e-12;
+  return {.direction = is_unit ? share.direction : normalized(share.direction),
+          .seen = share.seen,
+          .gained = share.gained,
+          .grazing = share.grazing,
+          .view = map.view,
+          .covered = map.covered,
+          .overfull = map.overfull,
+          .open = map.open,
+          .colliding = report.colliding,
+          .pixels = report.pixels,
+          .depth = report.depth,
+          .deepest = report.deepest};
+}
+
 }  // namespace
 
 void collide_by_depth(const CollidePair& pair, const CollideRequest& request,
                       CollideScratch::State& state) {
+  const DepthSettings settings = settings_of(request);
+  const bool is_paper = settings.method != DepthMethod::kIntervals;
   const bool swapped = !pair.a.is_bounded();
   const DepthPair seen = swapped ? DepthPair{pair.b, pair.world_from_b, pair.a, pair.world_from_a}
                                  : DepthPair{pair.a, pair.world_from_a, pair.b, pair.world_from_b};
-  const Shape &object = seen.object, &other = seen.other;
-  const Pose &world_from_object = seen.world_from_object, &world_from_other = seen.world_from_other;
   CutShape part;
-  DepthElement environment;
-  if (other.is_bounded()) {
-    environment = depth_element(other, world_from_other, 0);
-  } else {
-    const Aabb box = to_double(bounds(object.surface()));
-    const Pose other_from_object = inverse(world_from_other) * world_from_object;
-    part = cut(other, {transform_point(other_from_object, center(box)), length(extent(box)) / 2});
-    environment = make_depth_element(part.mesh, world_from_other, 0, true);
-  }
-  const DepthSettings settings{.max_contacts = kMostDepthContacts};
-  const auto detect = [&](const DepthMap& map) {
-    return environment.indices.empty()
-               ? DepthReport{}
-               : detect_by_depth(map, world_from_object, {&environment, 1}, settings);
-  };
-  const std::optional<Vec3> direction = find_direction(seen);
-  const auto directed = direction ? depth_map(object, *direction) : nullptr;
-  const DepthMap& map = directed ? *directed : depth_map(object);
-  DepthReport report = detect(map);
+  const DepthDrawing drawing{seen, settings, request.depth.backend, environment_of(seen, part)};
   CollideResult& result = state.result;
-  result.blind_depth = compute_depth_miss(map.view, settings) + part.error;
-  // Flat surfaces that this view sees edge-on hide from it. They show along one axis at least.
-  const bool colliding = report.colliding;
-  const Vec3 known = report.deepest;
-  if (!direction)
-    for (std::size_t axis = 0; axis < 3 && colliding && report.contacts.empty(); ++axis) {
-      Vec3 along{};
-      along[axis] = 1;
-      report = detect(*depth_map(object, along));
+  DepthCoverage& coverage = result.depth;
+  // With the paper's maps, all views must report a collision, since each takes too much for solid.
+  bool colliding = is_paper;
+  Vec3 known{};
+  std::shared_ptr<const DepthMap> map;
+  result.blind_depth = std::numeric_limits<double>::infinity();
+  const auto look = [&](const DepthDirectionShare& share, std::shared_ptr<const DepthMap> drawn) {
+    map = std::move(drawn);
+    const DepthReport report = drawing.detect(*map);
+    coverage.views.push_back(result_of(share, *map, report));
+    if (report.colliding) known = report.deepest;
+    colliding = is_paper ? colliding && report.colliding : colliding || report.colliding;
+    result.touching_points += report.pixels;
+    result.contacts.insert(result.contacts.end(), report.contacts.begin(), report.contacts.end());
+    // The paper's maps have no bound: parts within the other body, or behind another, are missed.
+    if (!is_paper)
+      result.blind_depth =
+          std::min(result.blind_depth, compute_depth_miss(map->view, settings) + part.error);
+  };
+  const bool is_along_normal = length_sq(request.depth.direction) == 0 && find_direction(seen);
+  if (is_usual(request.depth) && !is_along_normal) {
+    const std::shared_ptr<const DepthMap> usual(std::shared_ptr<void>(), &depth_map(seen.object));
+    look({.direction = rotate(usual->view.object_from_view.rotation, Vec3{0, 0, 1})}, usual);
+  } else {
+    const DepthCompliance& chosen = choose_directions(seen, request, state.depth);
+    if (request.depth.want_coverage) {
+      coverage.seen = chosen.seen;
+      coverage.unseen = chosen.unseen;
+      coverage.grazing = chosen.grazing;
     }
-  result.touching_points = report.pixels;
-  for (const Contact& c : report.contacts)
-    result.contacts.push_back(swapped ? exchange_bodies(c) : c);
-  if (colliding && report.contacts.empty())
-    add_inner_contacts(seen, map, known, swapped ? Body::kB : Body::kA, result);
-  finish_patch(request, result);
+    for (const DepthDirectionShare& share : chosen.directions)
+      look(share, drawing.draw(share.direction));
+  }
+  const auto is_blank = [](const DepthViewResult& view) { return view.pixels == 0; };
+  coverage.inside =
+      colliding && std::all_of(coverage.views.begin(), coverage.views.end(), is_blank);
+  if (!colliding) result.contacts.clear();
+  if (colliding && !is_paper && !is_along_normal) look_along_axes(drawing, result);
+  if (swapped)
+    for (Contact& c : result.contacts) c = exchange_bodies(c);
+  if (colliding && result.contacts.empty())
+    add_inner_contacts(seen, *map, known, swapped ? Body::kB : Body::kA, result);
+  finish_patch(request, result, request.depth.keep);
 }
 
-void prepare_depth(const Shape& shape) {
-  if (shape.is_bounded()) depth_map(shape);
+void prepare_depth(const Shape& shape, const CollideRequest& request) {
+  const DepthSettings settings = settings_of(request);
+  const Vec3& direction = request.depth.direction;
+  if (shape.is_bounded() && length_sq(direction) > 0)
+    depth_map(shape, direction, settings);
+  else if (shape.is_bounded())
+    is_usual(request.depth) ? void(depth_map(shape)) : void(shape.surface());
   shape.any_field();
 }
 
-// ---- swept points (XB14)
-// -------------------------------------------------------------------------
+// ---- swept points (XB14) ----
 
 ContinuousRequest swept_request_of(const CollideRequest& request) {
-  return {.margin = request.margin, .mode = Mode::kAll, .roles = request.roles, .max_contacts = 64};
+  return {.margin = request.margin,
+          .mode = Mode::kAll,
+          .roles = request.roles,
+          .max_contacts = 64,
+          .threads = request.threads};
 }
 
 void collide_by_sweep(const CollidePair& pair, const CollideRequest& request,
                       CollideScratch::State& state) {
-  continuous_collide(pair.a, at_rest(pair.world_from_a), pair.b, at_rest(pair.world_from_b),
-                     swept_request_of(request), state.swept);
+  const ContinuousResult& swept =
+      continuous_collide(pair.a, at_rest(pair.world_from_a), pair.b, at_rest(pair.world_from_b),
+                         swept_request_of(request), state.swept);
   CollideResult& result = state.result;
-  result.touching_points = state.swept.points.size();
-  result.blind_depth = state.swept.blind_depth;
-  for (const TimedContact& c : state.swept.contacts) result.contacts.push_back(c.contact);
+  result.touching_points = swept.points.size();
+  result.blind_depth = swept.blind_depth;
+  for (const TimedContact& c : swept.contacts) result.contacts.push_back(c.contact);
   finish_patch(request, result);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "isotact/base/error.h"
 #include "isotact/queries/detail/collide_methods.h"
@@ -11,7 +12,22 @@
 #include "isotact/queries/detail/pair_checks.h"
 
 namespace isotact {
+namespace detail {
+
+struct FirstTouch {
+  float time;
+  float value;  // of the field, for those of the earliest time: the deepest first
+  std::size_t role;
+  std::uint32_t point;
+
+  friend auto operator<=>(const FirstTouch&, const FirstTouch&) = default;
+};
+
+}  // namespace detail
+
 namespace {
+
+using detail::FirstTouch;
 
 // The points of one body in the field of the other.
 struct SweptRole {
@@ -63,15 +79,6 @@ void add_points(const SweptRole& role, const SweptResults& swept, ContinuousResu
   result.intervals.insert(result.intervals.end(), swept.intervals.begin(), swept.intervals.end());
 }
 
-struct FirstTouch {
-  float time;
-  float value;  // of the field, for those of the earliest time: the deepest first
-  std::size_t role;
-  std::uint32_t point;
-
-  friend auto operator<=>(const FirstTouch&, const FirstTouch&) = default;
-};
-
 // Bodies that overlap from the start touch at many points at once.
 void judge_earliest(std::vector<SweptRole>& roles, std::vector<FirstTouch>& touches) {
   float first = kNever;
@@ -120,9 +127,43 @@ SweptSettings settings_of(const ContinuousRequest& request) {
 
 }  // namespace
 
-void continuous_collide(const Shape& a, const BodyMotion& motion_of_a, const Shape& b,
-                        const BodyMotion& motion_of_b, const ContinuousRequest& request,
-                        ContinuousResult& result) {
+struct ContinuousScratch::State {
+  ContinuousResult result{};
+  SweptResults swept{};
+  std::vector<FirstTouch> touches{};
+  SweptScratch memory[2]{};  // of points of A, of points of B
+  bool coherent = false;
+};
+
+struct ContinuousAccess {
+  static ContinuousScratch::State& state(ContinuousScratch& s) {
+    if (s.state_ == nullptr) s.state_ = new ContinuousScratch::State;
+    return *s.state_;
+  }
+};
+
+ContinuousScratch::ContinuousScratch() : state_(nullptr) {}
+ContinuousScratch::ContinuousScratch(ContinuousScratch&& other) noexcept
+    : state_(std::exchange(other.state_, nullptr)) {}
+ContinuousScratch& ContinuousScratch::operator=(ContinuousScratch&& other) noexcept {
+  std::swap(state_, other.state_);
+  return *this;
+}
+ContinuousScratch::~ContinuousScratch() { delete state_; }
+
+void ContinuousScratch::set_coherent(bool on) {
+  State& state = ContinuousAccess::state(*this);
+  state.coherent = on;
+  if (!on)
+    for (SweptScratch& memory : state.memory) memory.forget();
+}
+
+const ContinuousResult& continuous_collide(const Shape& a, const BodyMotion& motion_of_a,
+                                           const Shape& b, const BodyMotion& motion_of_b,
+                                           const ContinuousRequest& request,
+                                           ContinuousScratch& scratch) {
+  ContinuousScratch::State& state = ContinuousAccess::state(scratch);
+  ContinuousResult& result = state.result;
   check(request);
   detail::check_ends(a, b);
   const ShellMotion forward{
@@ -132,7 +173,7 @@ void continuous_collide(const Shape& a, const BodyMotion& motion_of_a, const Sha
   if (request.accuracy == Accuracy::kExact ||
       (request.accuracy == Accuracy::kBest && detail::can_be_exact(a, b, request))) {
     detail::collide_exact_motion(a, motion_of_a, b, motion_of_b, request, result);
-    return;
+    return result;
   }
   if (request.want_distance)
     throw Error(
@@ -145,12 +186,17 @@ void continuous_collide(const Shape& a, const BodyMotion& motion_of_a, const Sha
   if (a_in_b) roles.emplace_back(Body::kA, a, b, forward);
   if (b_in_a) roles.emplace_back(Body::kB, b, a, exchange_roles(forward));
 
-  SweptResults swept;
-  std::vector<FirstTouch> touches;
+  SweptResults& swept = state.swept;
+  std::vector<FirstTouch>& touches = state.touches;
+  touches.clear();
   for (std::size_t i = 0; i < roles.size(); ++i) {
     SweptRole& role = roles[i];
     const auto tracer = role.other.swept_tracer(settings_of(request));
-    tracer->trace(role.tree, role.motion, swept);
+    if (state.coherent)
+      tracer->trace(role.tree, role.motion, swept,
+                    state.memory[role.sampled_by == Body::kA ? 0 : 1]);
+    else
+      tracer->trace(role.tree, role.motion, swept);
     compute_shell_path(role.motion, ball_of(role.tree), request.path_tolerance * role.other.cell(),
                        role.path);
     const SweptMotionResult& summary = swept.motions[0];
@@ -175,18 +221,19 @@ void continuous_collide(const Shape& a, const BodyMotion& motion_of_a, const Sha
     const auto time = static_cast<double>(touches[i].time);
     result.contacts.push_back({time, make_contact(roles[touches[i].role], touches[i].point, time)});
   }
-  if (touches.empty()) return;
+  if (touches.empty()) return result;
   result.time_of_contact = result.latest_time = result.contacts[0].time;
   result.contact = result.contacts[0].contact;
   if (request.mode != Mode::kAll) result.contacts.resize(1);
+  return result;
 }
 
 ContinuousResult continuous_collide(const Shape& a, const BodyMotion& motion_of_a, const Shape& b,
                                     const BodyMotion& motion_of_b,
                                     const ContinuousRequest& request) {
-  ContinuousResult result;
-  continuous_collide(a, motion_of_a, b, motion_of_b, request, result);
-  return result;
+  ContinuousScratch scratch;
+  continuous_collide(a, motion_of_a, b, motion_of_b, request, scratch);
+  return std::move(ContinuousAccess::state(scratch).result);
 }
 
 void prepare(const Shape& shape, const ContinuousRequest& request) {

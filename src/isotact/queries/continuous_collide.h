@@ -17,6 +17,7 @@
 #include "isotact/export.h"
 #include "isotact/queries/contact/contact.h"
 #include "isotact/queries/shape.h"
+#include "isotact/queries/swept/closest_approach.h"
 #include "isotact/queries/swept/motion.h"
 #include "isotact/queries/swept/swept.h"
 
@@ -100,16 +101,42 @@ struct ContinuousResult {
   std::uint64_t tests = 0;  // if exact: boxes and triangles that were tested
 };
 
+// Memory that is kept between calls. For one thread at a time, and best for one pair of shapes.
+class ContinuousScratch {
+ public:
+  ContinuousScratch();
+  ContinuousScratch(ContinuousScratch&& other) noexcept;
+  ContinuousScratch& operator=(ContinuousScratch&& other) noexcept;
+  ~ContinuousScratch();
+
+  struct State;
+
+  // kField: both roles remember which points were near (SweptScratch), for motions that continue
+  // each other. Answers stay the same; the work counted is less.
+  void set_coherent(bool on);
+
+ private:
+  friend struct ContinuousAccess;
+  State* state_;
+};
+
 // Throws Error for two shapes without end, for shapes that lack what the roles need and cannot get
 // it, for other methods, and for motions and settings without sense. The first call with a shape
-// may make parts of it (shape.h).
+// may make parts of it (shape.h). The result lives in the scratch, until its next use.
+const ContinuousResult& continuous_collide(const Shape& a, const BodyMotion& motion_of_a,
+                                           const Shape& b, const BodyMotion& motion_of_b,
+                                           const ContinuousRequest& request,
+                                           ContinuousScratch& scratch);
 ContinuousResult continuous_collide(const Shape& a, const BodyMotion& motion_of_a, const Shape& b,
                                     const BodyMotion& motion_of_b,
                                     const ContinuousRequest& request = {});
-// Keeps the memory of the result.
-void continuous_collide(const Shape& a, const BodyMotion& motion_of_a, const Shape& b,
-                        const BodyMotion& motion_of_b, const ContinuousRequest& request,
-                        ContinuousResult& result);
+
+// How near the points of either body come to the other's surface during the motion, by fields: the
+// nearer of the roles that the request wants and the shapes can take. Of the request, roles, motion
+// and path_tolerance count. Throws Error as continuous_collide does.
+ApproachResult find_closest_approach(const Shape& a, const BodyMotion& motion_of_a, const Shape& b,
+                                     const BodyMotion& motion_of_b,
+                                     const ContinuousRequest& request = {});
 
 // Makes all parts of the shape that such calls need, so that the first call is as fast as later
 // ones. Throws Error as continuous_collide does.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
+#include <utility>
 
 #include "isotact/queries/detail/collide_methods.h"
 #include "isotact/queries/detail/exact_body.h"
@@ -10,6 +12,27 @@
 #include "isotact/queries/swept/closest_approach.h"
 
 namespace isotact {
+
+struct DistanceScratch::State {
+  std::shared_ptr<void> deepest{};  // of overlaps (exact_depth.h)
+};
+
+struct DistanceAccess {
+  static DistanceScratch::State& state(DistanceScratch& s) {
+    if (s.state_ == nullptr) s.state_ = new DistanceScratch::State;
+    return *s.state_;
+  }
+};
+
+DistanceScratch::DistanceScratch() : state_(nullptr) {}
+DistanceScratch::DistanceScratch(DistanceScratch&& other) noexcept
+    : state_(std::exchange(other.state_, nullptr)) {}
+DistanceScratch& DistanceScratch::operator=(DistanceScratch&& other) noexcept {
+  std::swap(state_, other.state_);
+  return *this;
+}
+DistanceScratch::~DistanceScratch() { delete state_; }
+
 namespace {
 
 void check(const DistanceRequest& request) {
@@ -30,10 +53,8 @@ const PointSphereTree* points_around(const Shape& field) {
 }
 
 ApproachResult find_approach(const Shape& points, const Shape& field, const ShellMotion& motion,
-                             const DistanceRequest& request) {
-  const ApproachSettings settings{.field_points = points_around(field),
-                                  .tolerance = request.tolerance,
-                                  .max_values = request.max_values};
+                             ApproachSettings settings) {
+  settings.field_points = points_around(field);
   if (field.solid())
     return find_closest_approach(field.any_field(), field.cell(), points.points(), motion,
                                  settings);
@@ -57,7 +78,8 @@ Contact contact_of(Body sampled_by, const Shape& points, const Shape& field,
 }  // namespace
 
 DistanceResult distance(const Shape& a, const Pose& world_from_a, const Shape& b,
-                        const Pose& world_from_b, const DistanceRequest& request) {
+                        const Pose& world_from_b, const DistanceRequest& request,
+                        DistanceScratch& scratch) {
   check(request);
   detail::check_pose(world_from_a);
   detail::check_pose(world_from_b);
@@ -71,7 +93,8 @@ DistanceResult distance(const Shape& a, const Pose& world_from_a, const Shape& b
   DistanceResult exact;
   if (request.accuracy == Accuracy::kExact ||
       (request.accuracy == Accuracy::kBest && is_possible && !by_points)) {
-    exact = detail::compute_exact_distance(a, world_from_a, b, world_from_b, request);
+    exact = detail::compute_exact_distance(a, world_from_a, b, world_from_b, request,
+                                           &DistanceAccess::state(scratch).deepest);
     if (exact.exact) return exact;
   }
   const bool a_in_b = detail::can_take_role(a, b) && request.roles != Roles::kPointsOfB;
@@ -82,7 +105,8 @@ DistanceResult distance(const Shape& a, const Pose& world_from_a, const Shape& b
   const auto look = [&](Body sampled_by, const Shape& points, const Pose& of_points,
                         const Shape& field, const Pose& of_field) {
     const ShellMotion motion{.shell = at_rest(of_points), .field = at_rest(of_field)};
-    const ApproachResult nearest = find_approach(points, field, motion, request);
+    const ApproachResult nearest = find_approach(
+        points, field, motion, {.tolerance = request.tolerance, .max_values = request.max_values});
     result.values += nearest.values;
     if (nearest.status == ApproachStatus::kGaveUp) result.status = DistanceStatus::kGaveUp;
     result.lower_bound = std::min(result.lower_bound, nearest.lower_bound);
@@ -98,6 +122,30 @@ DistanceResult distance(const Shape& a, const Pose& world_from_a, const Shape& b
   result.has_separation = exact.has_separation;
   result.separation = exact.separation;
   return result;
+}
+
+DistanceResult distance(const Shape& a, const Pose& world_from_a, const Shape& b,
+                        const Pose& world_from_b, const DistanceRequest& request) {
+  DistanceScratch scratch;
+  return distance(a, world_from_a, b, world_from_b, request, scratch);
+}
+
+ApproachResult find_closest_approach(const Shape& a, const BodyMotion& motion_of_a, const Shape& b,
+                                     const BodyMotion& motion_of_b,
+                                     const ContinuousRequest& request) {
+  detail::check_ends(a, b);
+  const ShellMotion forward{
+      .shell = motion_of_a, .field = motion_of_b, .model = request.model, .degree = request.degree};
+  if (const auto flaw = find_flaw(forward)) throw Error(*flaw);
+  const bool a_in_b = detail::can_take_role(a, b) && request.roles != Roles::kPointsOfB;
+  const bool b_in_a = detail::can_take_role(b, a) && request.roles != Roles::kPointsOfA;
+  if (!a_in_b && !b_in_a) detail::refuse_pair(a, b, request.roles);
+  const ApproachSettings settings{.path_tolerance = request.path_tolerance};
+  ApproachResult best;
+  if (a_in_b) best = find_approach(a, b, forward, settings);
+  if (!b_in_a) return best;
+  const ApproachResult other = find_approach(b, a, exchange_roles(forward), settings);
+  return a_in_b && best.distance <= other.distance ? best : other;
 }
 
 void prepare(const Shape& shape, const DistanceRequest& request) {

@@ -81,12 +81,31 @@ struct DistanceResult {
   std::uint64_t tests = 0;   // Boxes and triangles that were tested.
 };
 
+// Memory that is kept between calls, for any shapes; answers stay the same. For one thread at a
+// time.
+class DistanceScratch {
+ public:
+  DistanceScratch();
+  DistanceScratch(DistanceScratch&& other) noexcept;
+  DistanceScratch& operator=(DistanceScratch&& other) noexcept;
+  ~DistanceScratch();
+
+  struct State;
+
+ private:
+  friend struct DistanceAccess;
+  State* state_;
+};
+
 // Outside of a field's box the distance is known to within the covering radius of that body's
 // points. Shapes with an end may make points for that on first use (shape.h). Throws Error for two
 // shapes without end, for shapes that lack what the roles need, for methods that know no distance,
 // and for poses that are not finite. kExact: throws Error for shapes that neither keep triangles
 // nor are simple solids. Cost: some ten to some hundred microseconds apart, a millisecond or so for
 // the depth of an overlap; by the field some hundred microseconds to some milliseconds.
+DistanceResult distance(const Shape& a, const Pose& world_from_a, const Shape& b,
+                        const Pose& world_from_b, const DistanceRequest& request,
+                        DistanceScratch& scratch);
 DistanceResult distance(const Shape& a, const Pose& world_from_a, const Shape& b,
                         const Pose& world_from_b, const DistanceRequest& request = {});
 

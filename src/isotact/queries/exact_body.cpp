@@ -154,8 +154,8 @@ struct MakePrimitive {
   }
   ExactBody operator()(std::monostate) const {
     throw Error(
-        "a combination of analytic shapes, or a terrain, has no exact queries: set "
-        "Accuracy::kField");
+        "a combination of analytic shapes, or a terrain, has no exact queries: ask for the field ("
+        "Accuracy::kField)");
   }
 };
 

@@ -215,9 +215,23 @@ class DeepestSearch {
     relative_ = settings.relative_tolerance;
     max_tests_ = settings.max_tests;
     best_.depth = settings.at_least;
+    if (settings.memory != nullptr) {
+      if (!*settings.memory) *settings.memory = std::make_shared<Memory>();
+      kept_ = static_cast<Memory*>(settings.memory->get());
+      std::swap(memory_, *kept_);
+      memory_.pieces.clear();
+      memory_.free.clear();
+      memory_.heap.clear();
+    }
     const Mat3 rotation = to_matrix(other_from_surface_.rotation);
     for (std::size_t i = 0; i < 3; ++i) rows_[i] = rotation.rows[i];
   }
+
+  ~DeepestSearch() {
+    if (kept_ != nullptr) std::swap(memory_, *kept_);
+  }
+  DeepestSearch(const DeepestSearch&) = delete;
+  DeepestSearch& operator=(const DeepestSearch&) = delete;
 
   Deepest run() {
     begin_by_field();
@@ -831,9 +845,16 @@ class DeepestSearch {
   std::uint64_t max_tests_ = 0;
   SideMemory sides_;
   Deepest best_{};
-  std::vector<Piece> pieces_;
-  std::vector<std::uint32_t> free_;
-  std::vector<Entry> heap_;
+  struct Memory {
+    std::vector<Piece> pieces{};
+    std::vector<std::uint32_t> free{};
+    std::vector<Entry> heap{};
+  };
+  Memory memory_{};
+  Memory* kept_ = nullptr;  // the caller's
+  std::vector<Piece>& pieces_ = memory_.pieces;
+  std::vector<std::uint32_t>& free_ = memory_.free;
+  std::vector<Entry>& heap_ = memory_.heap;
 };
 
 }  // namespace

@@ -127,9 +127,10 @@ double most_depth(const ExactSide& a, const ExactSide& b) {
 
 // The deepest point of either surface inside of the other body.
 void set_depth(DistanceResult& result, const ExactSide& a, const ExactSide& b,
-               const DistanceRequest& request) {
+               const DistanceRequest& request, std::shared_ptr<void>* memory) {
   DepthSettings settings{.relative_tolerance = request.relative_tolerance,
-                         .absolute_tolerance = request.absolute_tolerance};
+                         .absolute_tolerance = request.absolute_tolerance,
+                         .memory = memory};
   const auto search = [&](const ExactSide& surface, const ExactSide& other) {
     if (request.max_tests > 0)
       settings.max_tests =
@@ -167,22 +168,23 @@ DistanceResult widened(DistanceResult result, const ExactSide& a, const ExactSid
 }
 
 DistanceResult measure_bodies(const ExactSide& a, const ExactSide& b,
-                              const DistanceRequest& request);
+                              const DistanceRequest& request, std::shared_ptr<void>* memory);
 
 }  // namespace
 
 DistanceResult compute_exact_distance(const Shape& shape_a, const Pose& world_from_a,
                                       const Shape& shape_b, const Pose& world_from_b,
-                                      const DistanceRequest& request) {
+                                      const DistanceRequest& request,
+                                      std::shared_ptr<void>* memory) {
   const ExactSide a{shape_a, exact_body(shape_a), world_from_a};
   const ExactSide b{shape_b, exact_body(shape_b), world_from_b};
-  return widened(measure_bodies(a, b, request), a, b);
+  return widened(measure_bodies(a, b, request, memory), a, b);
 }
 
 namespace {
 
 DistanceResult measure_bodies(const ExactSide& a, const ExactSide& b,
-                              const DistanceRequest& request) {
+                              const DistanceRequest& request, std::shared_ptr<void>* memory) {
   if (a.body.half_space || b.body.half_space) {
     const bool plane_is_a = a.body.half_space.has_value();
     return compute_to_plane(plane_is_a ? a : b, plane_is_a ? b : a, plane_is_a, request);
@@ -226,7 +228,7 @@ DistanceResult measure_bodies(const ExactSide& a, const ExactSide& b,
   if (radii > 0) {
     result.exact = !found.touching && !result.contained;
   } else if (wants_depth) {
-    set_depth(result, a, b, request);
+    set_depth(result, a, b, request, memory);
   } else {
     result.distance = result.lower_bound = result.upper_bound = 0;
     if (request.near_enough > 0) result.status = DistanceStatus::kNearEnough;

@@ -116,12 +116,15 @@ void collide_exact_motion(const Shape& a, const BodyMotion& motion_of_a, const S
                           ContinuousResult& result) {
   if (request.method != Method::kAutomatic || request.roles != Roles::kBoth)
     throw Error(
-        "exact answers need no points: leave method and roles as they are, or set "
-        "Accuracy::kField");
+        "exact answers need no points: leave method and roles as they are, or ask for the field ("
+        "Accuracy::kField)");
   if (request.mode == Mode::kAll)
-    throw Error("Mode::kAll lists points, which exact answers do not sample: set Accuracy::kField");
+    throw Error(
+        "Mode::kAll lists points, which exact answers do not sample: ask for the field "
+        "(Accuracy::kField)");
   if (!(request.margin >= 0))
-    throw Error("an exact answer needs a margin of 0 or more: set Accuracy::kField");
+    throw Error(
+        "an exact answer needs a margin of 0 or more: ask for the field (Accuracy::kField)");
   const MotionRoles roles = choose_roles(a, motion_of_a, b, motion_of_b, request);
   const double radii = roles.field.radius + roles.shell.radius;
   result.exact = true;

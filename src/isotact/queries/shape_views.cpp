@@ -17,8 +17,8 @@ const IdfShape& intersection_shape(const Shape& shape) {
           if constexpr (std::constructible_from<IdfShape, decltype(f)>) return IdfShape(f);
           if (!shape.is_bounded())
             throw Error(
-                "intersection fields know no shape without end but a plane: set the request's "
-                "method to Method::kPoints, or cut the shape by an Intersection with a BoxField");
+                "intersection fields know no shape without end but a plane: test it by points "
+                "(Method::kPoints), or cut it by an Intersection with a BoxField");
           return IdfShape(shape.brick_field(), shape.bounds());
         },
         shape.solid()->primitive());
@@ -53,10 +53,12 @@ const detail::DepthSurface& depth_surface(const Shape& shape) {
   });
 }
 
-DepthMap draw_along(const Shape& shape, const Vec3& direction) {
+DepthMap draw_along(const Shape& shape, const Vec3& direction, DepthSettings settings) {
   const DepthElement object[] = {depth_element(shape, {}, 0)};
   const DepthView view = make_depth_view(to_double(bounds(shape.surface())), direction);
-  return draw_depth_map(object, view, {.threads = ShapeAccess::data(shape).settings.field.threads});
+  if (settings.threads.count == 0)
+    settings.threads = ShapeAccess::data(shape).settings.field.threads;
+  return draw_depth_map(object, view, settings);
 }
 
 }  // namespace
@@ -71,14 +73,16 @@ const DepthMap& depth_map(const Shape& shape) {
     const Threads threads = ShapeAccess::data(shape).settings.field.threads;
     const DepthCompliance seen =
         choose_depth_directions(shape.surface(), {.max_directions = 1, .threads = threads});
-    return draw_along(shape, seen.directions.at(0).direction);
+    return draw_along(shape, seen.directions.at(0).direction, {});
   });
 }
 
-std::shared_ptr<const DepthMap> depth_map(const Shape& shape, const Vec3& direction) {
+std::shared_ptr<const DepthMap> depth_map(const Shape& shape, const Vec3& direction,
+                                          const DepthSettings& settings) {
   if (!is_finite(direction)) throw Error("the direction of a depth map is not finite");
-  return ShapeAccess::data(shape).directed_maps.get(
-      direction, [&] { return std::make_shared<const DepthMap>(draw_along(shape, direction)); });
+  return ShapeAccess::data(shape).directed_maps.get({direction, settings}, [&] {
+    return std::make_shared<const DepthMap>(draw_along(shape, direction, settings));
+  });
 }
 
 }  // namespace isotact

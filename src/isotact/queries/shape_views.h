@@ -40,6 +40,7 @@ DepthElement depth_element(const Shape& shape, const Pose& world_from_shape, std
 const DepthMap& depth_map(const Shape& shape);
 // The same, seen along a direction in the shape's frame. The shape keeps the last four. Throws
 // Error for a direction that is zero or not finite. Cost: some milliseconds on first use.
-std::shared_ptr<const DepthMap> depth_map(const Shape& shape, const Vec3& direction);
+std::shared_ptr<const DepthMap> depth_map(const Shape& shape, const Vec3& direction,
+                                          const DepthSettings& settings = {});
 
 }  // namespace isotact

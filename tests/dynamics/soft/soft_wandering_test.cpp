@@ -11,11 +11,11 @@
 #include "isotact/dynamics/soft/soft_world.h"
 #include "isotact/geometry/primitives/primitives.h"
 #include "isotact/queries/broad_phase/box_tree.h"
-#include "isotact/queries/broad_phase/scene_octree.h"
 #include "isotact/queries/deformable/features.h"
 #include "isotact/queries/deformable/object_tree.h"
 
 #include "dynamics/soft/soft_bodies.h"
+#include "mdl06/scene_octree.h"
 #include "support/slow_build.h"
 
 namespace isotact {

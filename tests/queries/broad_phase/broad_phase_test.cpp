@@ -10,8 +10,8 @@
 #include "isotact/base/error.h"
 #include "isotact/field/models/analytic.h"
 #include "isotact/queries/broad_phase/box_tree.h"
-#include "isotact/queries/broad_phase/scene_octree.h"
 
+#include "mdl06/scene_octree.h"
 #include "queries/deformable/wandering.h"
 #include "support/slow_build.h"
 

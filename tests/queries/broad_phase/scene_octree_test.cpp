@@ -1,4 +1,4 @@
-#include "isotact/queries/broad_phase/scene_octree.h"
+#include "mdl06/scene_octree.h"
 
 #include <gtest/gtest.h>
 

@@ -101,7 +101,7 @@ export class Chart {
     const bounds = this.bounds();
     this.top.textContent = this.info.unit
       ? format(bounds.high, this.info.unit)
-      : bounds.high.toFixed(0);
+      : String(Math.round(bounds.high) + 0); // + 0: no -0
     const y = (v: number) => height - ((v - bounds.low) / (bounds.high - bounds.low)) * height;
     c.strokeStyle = getComputedStyle(this.element).getPropertyValue('--line');
     c.lineWidth = 1;

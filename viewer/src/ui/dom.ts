@@ -79,5 +79,6 @@ export function format(value: number, unit: string): string {
   const size = Math.abs(value);
   const [factor, prefix] =
     prefixes.find(([f]) => size >= f * 0.9995) ?? prefixes[prefixes.length - 1]!;
+  if (size < 5e-13) return `0 ${unit}`; // of rounding: neither -0 nor 0.00 n
   return `${(value / factor).toPrecision(size / factor >= 1000 ? 4 : 3)} ${prefix}${unit}`;
 }

@@ -1,7 +1,8 @@
 // The differences of two brick fields of one body on one lattice whose distances were found by
 // different methods, such as on the processor and on a GPU. Both are right if each keeps the bounds
 // of its header. That is stronger than "nearly all bytes are the same". It does not depend on the
-// side of a bound to which a number happened to be rounded.
+// side of a bound to which a number happened to be rounded. It is an oracle: for users who build on
+// a GPU, or who keep fields of an older build, as it is for the tests.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,8 @@
 // Volume, centre and inertia of a body that is known by a field only. A voxel is part of it if the
 // distance in the voxel's centre is not positive (KGM, section 5). The error is the volume of
 // voxels that the surface cuts, which cancels in part: for smooth bodies some (h / size)^1.5. If
-// there is a mesh, compute_mass_properties (geometry) is exact.
+// there is a mesh, compute_mass_properties (geometry) is exact. It is for fields that come without
+// one, such as CSG, level sets of other programs, and texels that were edited.
 #pragma once
 
 #include <cstdint>

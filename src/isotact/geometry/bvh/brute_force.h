@@ -1,6 +1,7 @@
 // Brute-force versions of the spatial queries. They take the same arguments, with the mesh in place
-// of the hierarchy, and return the same bits. They test every triangle. They serve tests, and
-// meshes too small to be worth a hierarchy. Triangles with a corner that is not finite are skipped.
+// of the hierarchy, and return the same bits. They test every triangle. They are an oracle, for
+// users as for our tests, and serve meshes too small to be worth a hierarchy. Triangles with a
+// corner that is not finite are skipped.
 #pragma once
 
 #include <span>

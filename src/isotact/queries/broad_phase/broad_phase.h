@@ -1,6 +1,6 @@
 // Objects of a scene that may touch: pairs whose boxes or spheres overlap, kept from step to step,
 // with begun and ended pairs. This is the common interface. Implementations are
-// BruteForceBroadPhase, SceneOctree (MDL06, section 5) and BoxTree (the fast one).
+// BruteForceBroadPhase and BoxTree (the fast one).
 //
 //   BoxTree scene;
 //   const ObjectHandle a = scene.insert(box_a), b = scene.insert(box_b);

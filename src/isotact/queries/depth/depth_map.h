@@ -152,6 +152,18 @@ DepthReport detect_by_depth(const DepthMap& map, const Pose& world_from_object,
                             std::span<const DepthElement> environment,
                             const DepthSettings& settings);
 
+// A device that draws for collide(), such as a GPU. The CPU needs none.
+class DepthBackend {
+ public:
+  virtual ~DepthBackend() = default;
+  virtual DepthMap draw(std::span<const DepthElement> object, const DepthView& view,
+                        const DepthSettings& settings) = 0;
+  // Always of the map that was drawn last, with the same settings.
+  virtual DepthReport detect(const DepthMap& map, const Pose& world_from_object,
+                             std::span<const DepthElement> environment,
+                             const DepthSettings& settings) = 0;
+};
+
 // Returns the size limit of missed contacts, in metres in the world. A common part of object and
 // environment that contains a ball of this radius covers the centre of a pixel, so that kIntervals
 // with find_inside finds it. It is half a pixel's diagonal, and 0 with `conservative`. Surfaces

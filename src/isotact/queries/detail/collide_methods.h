@@ -7,6 +7,7 @@
 
 #include "isotact/queries/collide.h"
 #include "isotact/queries/continuous_collide.h"
+#include "isotact/queries/depth/depth_directions.h"
 #include "isotact/queries/intersection/intersection_field.h"
 #include "isotact/queries/points/shell_contact.h"
 #include "isotact/queries/points/shell_query.h"
@@ -26,11 +27,19 @@ struct CollideRole {
   double microseconds = 0;  // that it may need: of its last search, more if that was cut short
 };
 
+// Directions that were chosen for an object: choosing takes longer than a query.
+struct DepthChoice {
+  std::optional<Shape> object;
+  DepthRequest request{};
+  DepthCompliance found{};
+};
+
 struct CollideScratch::State {
   CollideRole roles[2];  // A's points in B, B's points in A
+  DepthChoice depth{};
   IdfScratch intersection{};
   IdfResult intersected{};
-  ContinuousResult swept{};
+  ContinuousScratch swept{};
   CollideResult result{};
 };
 
@@ -53,7 +62,7 @@ void collide_by_sweep(const CollidePair& pair, const CollideRequest& request,
                       CollideScratch::State& state);
 
 void prepare_intersection(const Shape& shape);
-void prepare_depth(const Shape& shape);
+void prepare_depth(const Shape& shape, const CollideRequest& request);
 ContinuousRequest swept_request_of(const CollideRequest& request);
 
 // A contact where a point of the shell, at `on_shell` in the frame of the field, has that value.
@@ -69,8 +78,9 @@ Contact make_contact(const PointContact& c, const Pose& world_from_field);
 // choose_manifold does it for points. For some ten contacts.
 void choose_contacts(std::vector<Contact>& all, std::uint32_t most);
 
-// Chooses among result.contacts, and fills all that follows from them.
-void finish_patch(const CollideRequest& request, CollideResult& result);
+// Chooses among result.contacts, and fills all that follows from them. `keep`: the deepest, so
+// many, in place of a patch; 0: a patch.
+void finish_patch(const CollideRequest& request, CollideResult& result, std::uint32_t keep = 0);
 
 }  // namespace detail
 }  // namespace isotact

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "isotact/base/pose.h"
@@ -20,7 +21,8 @@ struct DepthSettings {
   double at_least = 0;  // metres: only depths above this are searched for
   // No point is deeper than what was found by more than this share of it, and metres.
   double relative_tolerance = 0, absolute_tolerance = 0;
-  std::uint64_t max_tests = 0;  // boxes and triangles before giving up; 0: no limit
+  std::uint64_t max_tests = 0;              // boxes and triangles before giving up; 0: no limit
+  std::shared_ptr<void>* memory = nullptr;  // kept between searches, if it is given
 };
 
 struct Deepest {

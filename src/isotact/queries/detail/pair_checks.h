@@ -21,9 +21,7 @@ inline void check_pose(const Pose& pose) {
 
 inline void check_ends(const Shape& a, const Shape& b) {
   if (!a.is_bounded() && !b.is_bounded())
-    throw Error(
-        "two shapes without end cannot be tested: cut one of them, as in "
-        "Shape::from_analytic(Intersection{solid, BoxField{}})");
+    throw Error("two shapes without end cannot be tested against each other", Hint::kBounds);
 }
 
 inline bool can_take_role(const Shape& points, const Shape& field) {
@@ -34,11 +32,10 @@ inline bool can_take_role(const Shape& points, const Shape& field) {
 [[noreturn]] inline void refuse_pair(const Shape& a, const Shape& b, Roles roles) {
   if (can_take_role(a, b) || can_take_role(b, a))
     throw Error(roles == Roles::kPointsOfA
-                    ? "A has no points, or B no field: set Roles::kPointsOfB or Roles::kBoth"
-                    : "B has no points, or A no field: set Roles::kPointsOfA or Roles::kBoth");
-  throw Error(
-      "these shapes cannot be tested: both are pointshells, and one needs a field; make it by "
-      "Shape::from_mesh, Shape::from_field or from an asset with a field");
+                    ? "A has no points, or B no field: test the points of B, or of both"
+                    : "B has no points, or A no field: test the points of A, or of both");
+  throw Error("these shapes cannot be tested: both are pointshells, and one needs a field",
+              Hint::kField);
 }
 
 }  // namespace isotact::detail

@@ -61,6 +61,17 @@ struct TracerKey {
   }
 };
 
+// All that a map depends on.
+struct DepthMapKey {
+  Vec3 direction{};
+  DepthSettings s{};
+  friend bool operator==(const DepthMapKey& a, const DepthMapKey& b) {
+    return a.direction == b.direction && a.s.method == b.s.method && a.s.width == b.s.width &&
+           a.s.height == b.s.height && a.s.layers == b.s.layers && a.s.two_sided == b.s.two_sided &&
+           a.s.conservative == b.s.conservative;
+  }
+};
+
 struct DepthSurface {
   DepthMesh mesh{};
   bool closed = false;
@@ -89,7 +100,7 @@ struct Shape::Data {
   MadeOnce<IdfShape> intersection{};
   MadeOnce<detail::DepthSurface> depth_surface{};
   MadeOnce<DepthMap> depth_map{};
-  detail::RecentlyMade<Vec3, DepthMap> directed_maps{};
+  detail::RecentlyMade<detail::DepthMapKey, DepthMap> directed_maps{};
   MadeOnce<detail::ExactBody> exact{};
   MadeOnce<WindingTree> winding{};
   MadeOnce<bool> closed{};  // of the triangles

@@ -188,4 +188,13 @@ void intersect_fields_brute_force(std::span<const IdfShape> shapes, std::span<co
                                   std::span<const IdfPair> pairs, const IdfSettings& settings,
                                   IdfResult& result, IdfScratch& scratch);
 
+// A device that does it for collide(), such as a GPU. The CPU needs none.
+class IntersectionBackend {
+ public:
+  virtual ~IntersectionBackend() = default;
+  virtual void intersect(std::span<const IdfShape> shapes, std::span<const IdfBody> bodies,
+                         std::span<const IdfPair> pairs, const IdfSettings& settings,
+                         IdfResult& result, IdfScratch& scratch) = 0;
+};
+
 }  // namespace isotact

@@ -1,4 +1,4 @@
-#include "isotact/queries/broad_phase/scene_octree.h"
+#include "scene_octree.h"
 
 #include <algorithm>
 #include <cmath>

@@ -3,8 +3,8 @@
 // regions with fewer than two objects between them are merged again. Only objects that share a
 // region of the last level are compared. Regions follow the objects from step to step.
 //
-// It implements the paper, for comparison and for small scenes in a known cube. BoxTree finds the
-// same pairs many times faster. It uses one thread.
+// It implements the paper for comparison. BoxTree, of the library, finds the same pairs many times
+// faster. It uses one thread.
 //
 // Differences from the paper:
 // - An object may be in up to eight regions that meet in a corner, and in more if regions are
@@ -28,10 +28,9 @@
 #include <vector>
 
 #include "isotact/base/aabb.h"
-#include "isotact/export.h"
 #include "isotact/queries/broad_phase/broad_phase.h"
 
-namespace ISOTACT_PUBLIC isotact {
+namespace isotact {
 
 // Test of a sphere against a region.
 enum class RegionTest {
