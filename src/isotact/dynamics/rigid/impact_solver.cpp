@@ -13,13 +13,22 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 using Index = Eigen::Index;
 
-constexpr int kMostRounds = 64;         // of reflections
-constexpr int kMostExchanges = 200;     // of contacts that begin or cease to push
-constexpr int kMostFrictionRounds = 400;
-// Makes impulses unique where contacts share a load in more ways than one. A contact is softer by
-// this share, which takes energy and gives none; what it leaves is stopped in the next round.
-constexpr double kRegular = 1e-9;
-constexpr double kStill = 1e-12;  // of the largest speed: as good as none
+constexpr int kMostRounds = 64;      // of reflections
+constexpr int kMostExchanges = 200;  // of contacts that begin or cease to push
+constexpr int kMostFrictionRounds = 2000;
+constexpr int kFullRounds = 24;  // then less and less bounces
+constexpr double kFading = 0.7;  // each round
+// Makes impulses unique where contacts share a load in more ways than one: contacts are softer by
+// this share of their mobility. What that leaves is taken out afterwards.
+constexpr double kSoft = 1e-9;
+constexpr int kRefinements = 3;
+// Contacts that cannot all be kept from approaching, as between two plates of a press, would push
+// without bound. These are softer.
+constexpr double kJammed = 1e4;  // of the impulse that stops a free body
+constexpr double kSoftJam = 1e-3;
+constexpr double kHeld = 1e-9;  // of its mobility without joints: joints hold a contact in place
+constexpr double kApproach = 1e-7;  // of the largest speed: no approach
+constexpr double kStill = 1e-12;    // of the largest speed: as good as none
 
 Vec3 tangent_of(const Vec3& n) {
   const Vec3 axis = std::abs(n.x) < 0.6 ? Vec3{1, 0, 0} : Vec3{0, 1, 0};
@@ -32,54 +41,83 @@ VectorXd to_vector(const Wrench& w) {
   return v;
 }
 
-// Impulses of the contacts in `active` that are not negative and leave none of them approaching:
-// W x + u >= 0, x >= 0, one of both zero in each. W is positive definite, so there is one answer.
-// Whole blocks are exchanged, and single contacts once that does not help (Judice and Pires), which
-// always ends.
-VectorXd solve_complementary(const MatrixXd& w, const VectorXd& u) {
-  const Index n = u.size();
-  VectorXd x = VectorXd::Zero(n);
-  std::vector<bool> pushes(static_cast<std::size_t>(n), true);
-  const double size = u.cwiseAbs().maxCoeff();
-  Index fewest = n + 1;
-  int patience = 10;
-  for (int round = 0; round < kMostExchanges + 10 * n; ++round) {
-    std::vector<Index> set;
-    for (Index i = 0; i < n; ++i)
-      if (pushes[static_cast<std::size_t>(i)]) set.push_back(i);
-    const auto m = static_cast<Index>(set.size());
-    MatrixXd part(m, m);
-    VectorXd right(m);
-    for (Index i = 0; i < m; ++i) {
-      right[i] = -u[set[static_cast<std::size_t>(i)]];
-      for (Index k = 0; k < m; ++k)
-        part(i, k) = w(set[static_cast<std::size_t>(i)], set[static_cast<std::size_t>(k)]);
+// Impulses that are not negative and leave none approaching: W x + u >= 0, x >= 0, one of both zero
+// in each contact. With the softness W is positive definite, so there is one answer. Whole blocks
+// are exchanged, and single contacts once that does not help (Judice and Pires), which always ends.
+class Complementary {
+ public:
+  Complementary(const MatrixXd& w, const VectorXd& soft, const VectorXd& u)
+      : w_(w),
+        soft_(soft),
+        u_(u),
+        x_(VectorXd::Zero(u.size())),
+        pushes_(static_cast<std::size_t>(u.size()), true) {}
+
+  VectorXd solve() {
+    const Index n = u_.size();
+    const double size = u_.cwiseAbs().maxCoeff();
+    auto fewest = static_cast<std::size_t>(n) + 1;
+    int patience = 10;
+    for (Index round = 0; round < kMostExchanges + 10 * n; ++round) {
+      factorise();
+      x_.setZero();
+      add_answer(-u_);
+      const VectorXd after = w_ * x_ + soft_.cwiseProduct(x_) + u_;
+      const double most = x_.cwiseAbs().maxCoeff();
+      std::vector<Index> wrong;
+      for (Index i = 0; i < n; ++i)
+        if (pushes(i) ? x_[i] < -kStill * most : after[i] < -kStill * size) wrong.push_back(i);
+      if (wrong.empty()) break;
+      if (wrong.size() < fewest) {
+        fewest = wrong.size();
+        patience = 10;
+      } else if (patience > 0) {
+        --patience;
+      }
+      if (patience == 0) wrong = {wrong.back()};
+      for (const Index i : wrong) pushes_[static_cast<std::size_t>(i)] = !pushes(i);
     }
-    x.setZero();
-    if (m > 0) {
-      const VectorXd answer = part.ldlt().solve(right);
-      for (Index i = 0; i < m; ++i) x[set[static_cast<std::size_t>(i)]] = answer[i];
-    }
-    const VectorXd after = w * x + u;
-    const double most = x.cwiseAbs().maxCoeff();
-    std::vector<Index> wrong;
-    for (Index i = 0; i < n; ++i)
-      if (pushes[static_cast<std::size_t>(i)] ? x[i] < -kStill * most : after[i] < -kStill * size)
-        wrong.push_back(i);
-    if (wrong.empty()) break;
-    const auto count = static_cast<Index>(wrong.size());
-    if (count < fewest) {
-      fewest = count;
-      patience = 10;
-    } else if (patience > 0) {
-      --patience;
-    }
-    if (patience == 0) wrong = {wrong.back()};
-    for (const Index i : wrong)
-      pushes[static_cast<std::size_t>(i)] = !pushes[static_cast<std::size_t>(i)];
+    return x_.cwiseMax(0.0);
   }
-  return x.cwiseMax(0.0);
-}
+
+  // Without the softness: what its share left is solved for again.
+  void refine(VectorXd& x) {
+    for (int k = 0; k < kRefinements; ++k) add_answer(-u_ - w_ * x_);
+    x = x_.cwiseMax(0.0);
+  }
+
+ private:
+  bool pushes(Index i) const { return pushes_[static_cast<std::size_t>(i)]; }
+
+  void factorise() {
+    set_.clear();
+    for (Index i = 0; i < u_.size(); ++i)
+      if (pushes(i)) set_.push_back(i);
+    const auto m = static_cast<Index>(set_.size());
+    MatrixXd part(m, m);
+    for (Index i = 0; i < m; ++i)
+      for (Index k = 0; k < m; ++k) part(i, k) = w_(at(i), at(k));
+    for (Index i = 0; i < m; ++i) part(i, i) += soft_[at(i)];
+    if (m > 0) factors_.compute(part);
+  }
+  Index at(Index i) const { return set_[static_cast<std::size_t>(i)]; }
+
+  void add_answer(const VectorXd& right) {
+    const auto m = static_cast<Index>(set_.size());
+    if (m == 0) return;
+    VectorXd part(m);
+    for (Index i = 0; i < m; ++i) part[i] = right[at(i)];
+    const VectorXd answer = factors_.solve(part);
+    for (Index i = 0; i < m; ++i) x_[at(i)] += answer[i];
+  }
+
+  const MatrixXd& w_;
+  const VectorXd &soft_, &u_;
+  VectorXd x_;
+  std::vector<bool> pushes_;
+  std::vector<Index> set_;  // those that push
+  Eigen::LDLT<MatrixXd> factors_;
+};
 
 // The least of x' m x / 2 + x' g on a disc. m is symmetric and positive definite.
 Eigen::Vector2d minimise_on_disc(const Eigen::Matrix2d& m, const Eigen::Vector2d& g,
@@ -101,7 +139,8 @@ Eigen::Vector2d minimise_on_disc(const Eigen::Matrix2d& m, const Eigen::Vector2d
 class Solver {
  public:
   explicit Solver(ImpactProblem& p)
-      : p_(p), contacts_(static_cast<Index>(p.contacts.size())),
+      : p_(p),
+        contacts_(static_cast<Index>(p.contacts.size())),
         size_(static_cast<Index>(6 * p.bodies.size())) {}
 
   ImpactReport solve() {
@@ -110,14 +149,14 @@ class Solver {
     prepare();
     for (;; ++report.rounds) {
       const VectorXd u = speeds();
-      const std::vector<Index> active = find_approaching(u);
+      const std::vector<Index> active = find_approaching(u, report.rounds);
       if (active.empty()) break;
       if (report.rounds == kMostRounds) {
         stop(u);
         report.stopped = true;
         break;
       }
-      reflect(active, u);
+      reflect(active, u, report.rounds);
     }
     store();
     return report;
@@ -171,7 +210,9 @@ class Solver {
     }
     give_ = rows_.transpose() * answers_;
     give_ = (0.5 * (give_ + give_.transpose())).eval();
-    give_.diagonal() *= 1 + kRegular;
+    free_.resize(3 * contacts_);
+    for (Index k = 0; k < 3 * contacts_; ++k)
+      free_[k] = rows_.col(k).dot(divide_by_mass(rows_.col(k)));
   }
 
   void prepare_joints() {
@@ -209,46 +250,61 @@ class Solver {
 
   // ---- rounds ----
 
-  std::vector<Index> find_approaching(const VectorXd& u) const {
+  std::vector<Index> find_approaching(const VectorXd& u, int round) const {
     const double fastest = u.cwiseAbs().maxCoeff();
-    const double still = std::max(1e-10 * fastest, 1e-6 * p_.rest_speed);
+    const double still = std::max(kApproach * fastest, 1e-3 * p_.rest_speed);
     std::vector<Index> some;
     bool any = false;
-    for (Index c = 0; c < contacts_; ++c) any = any || u[c] < -still;
+    for (Index c = 0; c < contacts_; ++c) any = any || (u[c] < -still && gives(c));
     if (!any) return some;
-    // What does not bounce and rests is kept from being pushed into what it rests on.
+    // What rests and does not bounce, or does so no more, is kept from being pushed into what it
+    // rests on.
     for (Index c = 0; c < contacts_; ++c) {
       const double e = p_.contacts[static_cast<std::size_t>(c)].restitution;
-      if (u[c] < -still || (e == 0 && u[c] <= still)) some.push_back(c);
+      if (gives(c) && (u[c] < -still || ((e == 0 || round >= kFullRounds) && u[c] <= still)))
+        some.push_back(c);
     }
     return some;
   }
 
+  bool gives(Index c) const { return give_(c, c) > kHeld * free_[c]; }
+
   VectorXd find_stops(const std::vector<Index>& active, const VectorXd& u) const {
     const auto n = static_cast<Index>(active.size());
     MatrixXd w(n, n);
-    VectorXd before(n);
+    VectorXd before(n), soft(n);
     for (Index i = 0; i < n; ++i) {
       before[i] = u[active[static_cast<std::size_t>(i)]];
+      soft[i] = kSoft * free_[active[static_cast<std::size_t>(i)]];
       for (Index k = 0; k < n; ++k)
         w(i, k) = give_(active[static_cast<std::size_t>(i)], active[static_cast<std::size_t>(k)]);
     }
-    return solve_complementary(w, before);
+    Complementary problem(w, soft, before);
+    VectorXd stops = problem.solve();
+    const auto largest = [&] { return stops.cwiseProduct(soft).maxCoeff() / kSoft; };
+    if (largest() <= kJammed * before.cwiseAbs().maxCoeff()) {
+      problem.refine(stops);
+      return stops;
+    }
+    soft *= kSoftJam / kSoft;
+    return Complementary(w, soft, before).solve();
   }
 
-  void reflect(const std::vector<Index>& active, const VectorXd& u) {
+  void reflect(const std::vector<Index>& active, const VectorXd& u, int round) {
     const VectorXd stops = find_stops(active, u);
     const auto n = static_cast<Index>(active.size());
     VectorXd bounce(n);
+    const double share = std::pow(kFading, std::max(0, round - kFullRounds));
     for (Index i = 0; i < n; ++i) {
       const Index c = active[static_cast<std::size_t>(i)];
       const double e = p_.contacts[static_cast<std::size_t>(c)].restitution;
-      bounce[i] = -u[c] > p_.rest_speed ? e * stops[i] : 0.0;
+      bounce[i] = -u[c] > p_.rest_speed ? share * e * stops[i] : 0.0;
     }
-    // With x the stops and E x the bounces, the kinetic energy changes by -(x' W x - x'E W E x) / 2:
-    // less than nothing if all restitutions are equal. If they differ, they shrink until it is so.
+    // With x the stops and E x the bounces, the kinetic energy changes by -(x' W x - x'E W E x) /
+    // 2: less than nothing if all restitutions are equal. If they differ, they shrink until it is
+    // so.
     const double stopped = energy_of(active, stops), bounced = energy_of(active, bounce);
-    if (bounced > stopped) bounce *= std::sqrt(stopped / bounced);
+    if (bounced > stopped) bounce *= std::sqrt(std::max(stopped, 0.0) / bounced);
     std::vector<double> size(static_cast<std::size_t>(contacts_), 0.0);
     for (Index i = 0; i < n; ++i) {
       const Index c = active[static_cast<std::size_t>(i)];
@@ -257,22 +313,22 @@ class Solver {
       apply(c, sum);
       p_.contacts[static_cast<std::size_t>(c)].impulse += sum;
     }
-    rub(size);
+    rub(size, share);
   }
 
   double energy_of(const std::vector<Index>& active, const VectorXd& x) const {
     double sum = 0;
     for (Index i = 0; i < x.size(); ++i)
       for (Index k = 0; k < x.size(); ++k)
-        sum += x[i] * x[k] * give_(active[static_cast<std::size_t>(i)],
-                                   active[static_cast<std::size_t>(k)]);
+        sum += x[i] * x[k] *
+               give_(active[static_cast<std::size_t>(i)], active[static_cast<std::size_t>(k)]);
     return sum;
   }
 
   // Friction within Coulomb's discs that takes most energy. One contact after the other, again and
   // again: each takes what it can, so energy only falls, and the end of it does not depend on the
   // order.
-  void rub(const std::vector<double>& normal) {
+  void rub(const std::vector<double>& normal, double share) {
     std::vector<Index> rubs;
     for (Index c = 0; c < contacts_; ++c) {
       const auto k = static_cast<std::size_t>(c);
@@ -287,11 +343,12 @@ class Solver {
       double change = 0;
       for (const Index c : rubs) {
         const auto k = static_cast<std::size_t>(c);
-        const Eigen::Matrix2d m = give.block<2, 2>(2 * c, 2 * c);
+        Eigen::Matrix2d m = give.block<2, 2>(2 * c, 2 * c);
+        m.diagonal() += kSoft * free_.segment<2>(contacts_ + 2 * c);
         const Eigen::Vector2d now = size.segment<2>(2 * c);
         const Eigen::Vector2d g = u.segment<2>(2 * c) - m * now;
         const Eigen::Vector2d next =
-            minimise_on_disc(m, g, p_.contacts[k].friction * normal[k]);
+            minimise_on_disc(m, g, share * p_.contacts[k].friction * normal[k]);
         const Eigen::Vector2d step = next - now;
         if (step.isZero(0)) continue;
         size.segment<2>(2 * c) = next;
@@ -307,11 +364,13 @@ class Solver {
   // Without restitution and friction, which leaves nothing that approaches.
   void stop(const VectorXd& u) {
     std::vector<Index> all;
-    for (Index c = 0; c < contacts_; ++c) all.push_back(c);
+    for (Index c = 0; c < contacts_; ++c)
+      if (gives(c)) all.push_back(c);
     const VectorXd stops = find_stops(all, u);
-    for (Index c = 0; c < contacts_; ++c) {
-      apply(c, stops[c]);
-      p_.contacts[static_cast<std::size_t>(c)].impulse += stops[c];
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const double size = stops[static_cast<Index>(i)];
+      apply(all[i], size);
+      p_.contacts[static_cast<std::size_t>(all[i])].impulse += size;
     }
   }
 
@@ -331,6 +390,7 @@ class Solver {
   Index contacts_, size_;
   VectorXd velocity_, impulse_;
   MatrixXd rows_, pushes_, answers_, give_;
+  VectorXd free_;  // the diagonal of give_ without joints
   MatrixXd joints_, joints_answer_;
   Eigen::LDLT<MatrixXd> held_;
 };

@@ -21,11 +21,11 @@ using detail::WorldBody;
 
 namespace {
 
-constexpr int kMostBounces = 16;    // of a pair in a step; from then on it does not bounce
-constexpr int kMostImpacts = 48;    // then both wait where they are until the next step
-constexpr double kFastMove = 0.1;   // of a body's radius in a step
-constexpr double kDeepMove = 0.5;   // of the depth of a body
-constexpr double kTurn = 0.5;       // radians in a part of a step
+constexpr int kMostBounces = 16;   // of a pair in a step; from then on it does not bounce
+constexpr int kMostImpacts = 48;   // then both wait where they are until the next step
+constexpr double kFastMove = 0.1;  // of a body's radius in a step
+constexpr double kDeepMove = 0.5;  // of the depth of a body
+constexpr double kTurn = 0.5;      // radians in a part of a step
 constexpr double kMostParts = 4096;
 constexpr double kNearContact = 0.05;  // cells: as good as touching
 constexpr std::size_t kContactsOfPair = 12;
@@ -183,7 +183,8 @@ class Impacts {
     stay_in_box(id);
   }
 
-  // Pairs are those of the boxes that bodies were about to fill. Who leaves his box may meet others.
+  // Pairs are those of the boxes that bodies were about to fill. Who leaves his box may meet
+  // others.
   void stay_in_box(BodyId id) {
     const WorldBody& w = bodies_[id];
     const Part& part = parts_[id];
@@ -424,11 +425,11 @@ class Impacts {
   struct Blow {
     double time = 0;
     detail::ImpactProblem problem{};
-    std::vector<BodyId> bodies{};           // of the problem
-    std::vector<bool> looked_at{};          // whether their contacts are in it
-    std::vector<std::size_t> pair_of{};     // of each contact
+    std::vector<BodyId> bodies{};        // of the problem
+    std::vector<bool> looked_at{};       // whether their contacts are in it
+    std::vector<std::size_t> pair_of{};  // of each contact
     std::vector<Contact> contacts{};
-    std::vector<std::size_t> pairs{};       // in it
+    std::vector<std::size_t> pairs{};  // in it
   };
 
   std::uint32_t add_body(Blow& blow, BodyId id) const {
@@ -509,8 +510,7 @@ class Impacts {
                                .field = at_rest(pose_at(parts_[of_field], time))};
       field.near->trace(shell.tree(), motion, *scratch);
       const Meeting m{pair, points_of_a, shell, field, motion, time, time};
-      for (const SweptHit& hit : scratch->hits)
-        touching.push_back(make_contact(m, hit.point, 0));
+      for (const SweptHit& hit : scratch->hits) touching.push_back(make_contact(m, hit.point, 0));
     }
     return touching;
   }
