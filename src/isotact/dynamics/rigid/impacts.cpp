@@ -1,10 +1,18 @@
-// Bodies that are too fast for a penalty: moved to their first contact, pushed apart there, and on.
+// Bodies that are too fast for a penalty: moved to their first contact, separated there, and on.
+//
+// Events are taken in the order of time. Each is the moment at which a pair must not go on as it
+// does: a point enters, and would get deeper within this step than a penalty should push back. All
+// bodies that touch the two at that moment, and through them others, are solved together
+// (impact_solver.h). Bodies that turn far within a step do so in small parts, so
+// that queries see the true motion.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "isotact/base/detail/thread_scratch.h"
+#include "isotact/dynamics/rigid/detail/impact_solver.h"
+#include "isotact/dynamics/rigid/detail/joint_rows.h"
 #include "isotact/dynamics/rigid/detail/world_state.h"
-#include "isotact/queries/continuous_collide.h"
 
 namespace isotact {
 
@@ -13,123 +21,106 @@ using detail::WorldBody;
 
 namespace {
 
-constexpr int kMostImpacts = 8;    // of a pair in a step, before it is stopped
+constexpr int kMostBounces = 16;   // of a pair in a step; from then on it does not bounce
+constexpr int kMostImpacts = 48;   // then both wait where they are until the next step
 constexpr double kFastMove = 0.1;  // of a body's radius in a step
 constexpr double kDeepMove = 0.5;  // of the depth of a body
+constexpr double kTurn = 0.5;      // radians in a part of a step
+constexpr double kMostParts = 4096;
+constexpr double kNearContact = 0.05;  // cells: as good as touching
+constexpr std::size_t kContactsOfPair = 12;
 constexpr double kNoTime = std::numeric_limits<double>::infinity();
 
-// The rest of a body's step: since its last impact, or the beginning.
-struct Rest {
-  double begin = 0;  // 0 to 1
+// A part of a body's step: from its last impact, or the beginning, to the end, or as far as it
+// turns by kTurn.
+struct Part {
+  double begin = 0, end = 1;  // of the step
   BodyMotion motion{};
+  bool waits = false;  // where it is
+  bool changed = false;
 };
 
 struct Impact {
   double time = kNoTime;  // of the step, 0 to 1
-  std::size_t pair = 0;
   Contact contact{};
 };
 
-// The next impact of a pair, as far as is known.
 struct Waiting {
   Impact impact{};
   std::uint32_t version = 0;  // how often it has changed
   int count = 0;              // of impacts that were
 };
 
-// Of a pair, unless its next impact has changed since.
+// An impact of a pair, or the end of a part of a body's motion; unless it has changed since.
 struct Turn {
   double time;
-  std::size_t pair;
+  bool is_part;
+  std::size_t index;
   std::uint32_t version;
 };
 bool is_later(const Turn& a, const Turn& b) {
-  return a.time != b.time ? a.time > b.time : a.pair > b.pair;
+  if (a.time != b.time) return a.time > b.time;
+  if (a.is_part != b.is_part) return a.is_part;
+  return a.index > b.index;
 }
 
-// What cannot be parted goes on as one: both get the motion of the rigid body that they would make
-// together. Keeps momentum and angular momentum.
-void join(RigidBody& a, RigidBody& b) {
-  const double mass = a.mass.mass + b.mass.mass;
-  const Vec3 middle = (a.state.center * a.mass.mass + b.state.center * b.mass.mass) / mass;
-  const Vec3 velocity = (a.state.momentum + b.state.momentum) / mass;
-  Vec3 spin{};
-  Mat3 inertia{};
-  for (const RigidBody* body : {&a, &b}) {
-    const Vec3 r = body->state.center - middle;
-    const Mat3 turn = to_matrix(body->state.rotation);
-    spin += body->state.angular_momentum + cross(r, body->state.momentum);
-    inertia = inertia + turn * body->mass.inertia * transpose(turn) +
-              (identity3() * length_sq(r) + Mat3{{r * -r.x, r * -r.y, r * -r.z}}) * body->mass.mass;
-  }
-  const auto& [i, j, k] = inertia.rows;  // solved by Cramer's rule
-  const Vec3 rate =
-      (cross(j, k) * spin.x + cross(k, i) * spin.y + cross(i, j) * spin.z) / determinant(inertia);
-  for (RigidBody* body : {&a, &b})
-    set_velocity(*body, velocity + cross(rate, body->state.center - middle), rate);
-}
-
-// The same with what nothing pushes.
-void rest_on(WorldBody& body, const WorldBody& other) {
-  const BodyStep& s = other.step;
-  set_velocity(body.body,
-               s.velocity + cross(s.angular_velocity, body.body.state.center - s.center_to),
-               s.angular_velocity);
-}
-
-// What a place of two bodies does when they meet there.
-struct Strike {
-  Vec3 velocity{};  // of A against B
-  Vec3 normal{};    // pushes A
-  Mat3 give{};      // velocity of A against B by impulses on A
-  double friction = 0, restitution = 0;
+struct PointContact {
+  Vec3 place{}, normal{};  // world; the normal pushes A
+  double depth = 0;
+  Body by = Body::kA;
+  std::uint32_t point = 0;
 };
 
-// Coulomb's law for impulses on A: what sticks loses all of its velocity along the surface, what
-// slides is pulled against it. No impact adds energy: where friction would, which bodies that
-// bounce and turn can come to, there is none.
-Vec3 compute_impulse(const Strike& s) {
-  const double along = dot(s.velocity, s.normal);
-  const double straight = dot(s.normal, s.give * s.normal);
-  if (!(along < 0 && straight > 0)) return {};
-  const auto adds_nothing = [&](const Vec3& impulse) {
-    return dot(impulse, s.velocity + s.give * impulse * 0.5) <= 0;
-  };
-  const double bounce = -(1 + s.restitution) * along;
-  const Vec3 across = s.velocity - s.normal * along;
-  const auto& [i, j, k] = s.give.rows;  // solved by Cramer's rule
-  const Vec3 change = s.normal * bounce - across;
-  const Vec3 held = (cross(j, k) * change.x + cross(k, i) * change.y + cross(i, j) * change.z) /
-                    determinant(s.give);
-  const double push = dot(held, s.normal);
-  const bool sticks = push >= 0 && length(held - s.normal * push) <= s.friction * push;
-  if (sticks && adds_nothing(held)) return held;
-  const Vec3 way = s.normal - normalized(across) * s.friction;
-  const double yields = dot(s.normal, s.give * way);
-  const Vec3 slid = way * (bounce / yields);
-  return yields > 0 && !sticks && adds_nothing(slid) ? slid : s.normal * (bounce / straight);
+Pose pose_at(const Part& part, double time) {
+  if (time >= part.end) return part.motion.to;
+  if (time <= part.begin) return part.motion.from;
+  return compute_pose(part.motion, (time - part.begin) / (part.end - part.begin));
 }
 
-// The way a body takes from a time on.
-BodyMotion motion_from(const Rest& rest, double time) {
-  if (time <= rest.begin) return rest.motion;
-  const double share = (time - rest.begin) / (1 - rest.begin);
-  return {compute_pose(rest.motion, share), rest.motion.to, rest.motion.pivot};
+BodyMotion motion_between(const Part& part, double from, double to) {
+  return {pose_at(part, from), pose_at(part, to), part.motion.pivot};
 }
 
+Aabb ball_box(const Vec3& center, double radius) {
+  const Vec3 r{radius, radius, radius};
+  return {center - r, center + r};
+}
+
+// The parts of a world that impacts read and change.
+struct ImpactWorld {
+  const WorldSettings& settings;
+  std::vector<WorldBody>& bodies;
+  std::vector<PairState>& pairs;
+  std::vector<Aabb>& boxes;  // that bodies fill in the step
+  std::span<const JointSettings> joints;
+  StepReport& report;
+};
+
+template <typename MaterialOf, typename MayMeet>
 class Impacts {
  public:
-  Impacts(std::vector<WorldBody>& bodies, std::vector<PairState>& pairs,
-          const WorldSettings& settings)
-      : bodies_(bodies), pairs_(pairs), settings_(settings), rests_(bodies.size()) {
-    for (std::size_t k = 0; k < bodies.size(); ++k) rests_[k].motion = bodies[k].step.motion;
+  Impacts(const ImpactWorld& world, const MaterialOf& material_of, const MayMeet& may_meet)
+      : bodies_(world.bodies),
+        pairs_(world.pairs),
+        settings_(world.settings),
+        boxes_(world.boxes),
+        joints_(world.joints),
+        report_(world.report),
+        material_of_(material_of),
+        may_meet_(may_meet),
+        parts_(bodies_.size()),
+        part_versions_(bodies_.size(), 0) {
+    for (std::size_t k = 0; k < bodies_.size(); ++k) parts_[k].motion = bodies_[k].step.motion;
+    // What gravity gives in two steps does not bounce.
+    rest_speed_ = 2 * length(settings_.gravity) * settings_.step;
   }
 
-  // In the order of time, of equal times in that of pairs. Cost: a search for each pair, then for
-  // each impact one for every pair that one of its bodies is in.
-  template <typename MaterialOf>
-  void run(MaterialOf&& material_of) {
+  // Cost: a search for each pair, then for each impact one for every pair that one of its bodies is
+  // in.
+  void run() {
     list_pairs_of_bodies();
+    for (BodyId id = 0; id < bodies_.size(); ++id)
+      if (!pairs_of_body_[id].empty()) split_turn(id);
     waiting_.resize(pairs_.size());
     parallel_for(pairs_.size(), 1, settings_.threads, [&](std::size_t begin, std::size_t end) {
       for (std::size_t k = begin; k < end; ++k) waiting_[k].impact = look(k);
@@ -139,214 +130,553 @@ class Impacts {
       std::pop_heap(turns_.begin(), turns_.end(), is_later);
       const Turn turn = turns_.back();
       turns_.pop_back();
-      Waiting& now = waiting_[turn.pair];
-      if (turn.version != now.version) continue;
-      const Impact impact = now.impact;
-      resolve(impact, material_of(pairs_[turn.pair].pair), ++now.count > kMostImpacts);
-      look_again(pairs_[turn.pair].pair);
+      if (turn.is_part) {
+        if (turn.version != part_versions_[turn.index]) continue;
+        place_at(static_cast<BodyId>(turn.index), turn.time);
+        go_on(static_cast<BodyId>(turn.index), turn.time);
+        look_again({static_cast<BodyId>(turn.index)});
+      } else {
+        if (turn.version != waiting_[turn.index].version) continue;
+        resolve(turn.index, turn.time);
+      }
     }
+    finish();
   }
 
  private:
-  // What the faster body moves by, against its size.
-  bool is_fast(const WorldBody& a, const WorldBody& b) const {
-    if (settings_.impacts == ImpactRule::kOff) return false;
-    if (a.settings.fast || b.settings.fast) return true;
-    return settings_.impacts == ImpactRule::kAuto && allowed_move(a, b) < relative_move(a, b);
+  // ---- motions ----
+
+  // What turns far does so in parts, from the beginning.
+  void split_turn(BodyId id) {
+    WorldBody& w = bodies_[id];
+    if (!w.moves() || length(angular_velocity(w.body)) * settings_.step <= kTurn) return;
+    set_pose(w.body, w.step.motion.from);
+    w.body.state.center = w.step.center_from;
+    go_on(id, 0);
   }
-  // A part of the smaller one's size, and of how deep there is anything inside of what is hit.
-  static double allowed_move(const WorldBody& a, const WorldBody& b) {
-    double least = kNoTime;
-    for (const WorldBody* w : {&a, &b}) {
-      if (w->is_dynamic() && std::isfinite(w->ball_radius))
-        least = std::min(least, kFastMove * w->ball_radius);
-      const WorldBody& other = w == &a ? b : a;
-      if (w->has_field() && other.has_points()) least = std::min(least, kDeepMove * w->inner_depth);
+
+  void place_at(BodyId id, double time) {
+    if (bodies_[id].is_dynamic()) set_pose(bodies_[id].body, pose_at(parts_[id], time));
+  }
+
+  // Free motion from where the body is.
+  void go_on(BodyId id, double time) {
+    WorldBody& w = bodies_[id];
+    if (!w.is_dynamic()) return;
+    Part& part = parts_[id];
+    part.changed = true;
+    part.begin = time;
+    part.motion.from = world_from_body(w.body);
+    const double left = (1 - time) * settings_.step;
+    const double turn = length(angular_velocity(w.body)) * left;
+    part.end = 1;
+    if (part.waits || !(left > 0)) {
+      part.motion.to = part.motion.from;
+    } else {
+      const double most = std::max(kTurn, turn / kMostParts);
+      if (turn > most) part.end = std::min(1.0, time + (1 - time) * most / turn);
+      drift(w.body, (part.end - time) * settings_.step, settings_.turns);
+      part.motion.to = world_from_body(w.body);
     }
-    return least;
+    ++part_versions_[id];
+    if (part.end < 1) add({part.end, true, id, part_versions_[id]});
+    stay_in_box(id);
   }
-  double relative_move(const WorldBody& a, const WorldBody& b) const {
-    const auto turn = [](const WorldBody& w) {
-      return std::isfinite(w.ball_radius) ? length(w.step.angular_velocity) * w.ball_radius : 0.0;
-    };
-    return (length(a.step.velocity - b.step.velocity) + turn(a) + turn(b)) * settings_.step;
+
+  // Pairs are those of the boxes that bodies were about to fill. Who leaves his box may meet
+  // others.
+  void stay_in_box(BodyId id) {
+    const WorldBody& w = bodies_[id];
+    const Part& part = parts_[id];
+    if (std::isinf(w.ball_radius)) return;
+    // The centre of mass goes straight; the ball's centre and all places stay this far from it.
+    const double reach = length(w.ball_center - part.motion.pivot) + w.ball_radius;
+    Aabb box = ball_box(transform_point(part.motion.from, part.motion.pivot), reach);
+    extend(box, ball_box(transform_point(part.motion.to, part.motion.pivot), reach));
+    if (contains(boxes_[id], box.lower) && contains(boxes_[id], box.upper)) return;
+    extend(boxes_[id], box);
+    for (BodyId other = 0; other < bodies_.size(); ++other)
+      if (other != id && overlaps(boxes_[id], boxes_[other])) meet(id, other);
   }
+
+  void meet(BodyId id, BodyId other) {
+    const BodyPair pair{std::min(id, other), std::max(id, other)};
+    for (const std::size_t k : pairs_of_body_[id])
+      if (pairs_[k].pair == pair) {
+        pairs_[k].apart = false;
+        return;
+      }
+    if (!may_meet_(pair)) return;
+    pairs_.emplace_back().pair = pair;
+    waiting_.emplace_back();
+    for (const BodyId b : {pair.a, pair.b}) pairs_of_body_[b].push_back(pairs_.size() - 1);
+  }
+
+  void finish() {
+    for (BodyId id = 0; id < bodies_.size(); ++id) {
+      WorldBody& w = bodies_[id];
+      if (!parts_[id].changed) continue;
+      detail::finish_body_step(w, settings_.step);
+      w.bent = true;
+      w.step.velocity = velocity(w.body);
+      w.step.angular_velocity = angular_velocity(w.body);
+      report_.waiting += parts_[id].waits ? 1U : 0U;
+    }
+    std::sort(pairs_.begin(), pairs_.end(),
+              [](const PairState& a, const PairState& b) { return a.pair < b.pair; });
+  }
+
+  // ---- events ----
 
   void list_pairs_of_bodies() {
-    first_of_body_.assign(bodies_.size() + 1, 0);
-    for (const PairState& p : pairs_)
-      for (const BodyId id : {p.pair.a, p.pair.b}) ++first_of_body_[id + 1];
-    for (std::size_t i = 0; i < bodies_.size(); ++i) first_of_body_[i + 1] += first_of_body_[i];
-    pairs_of_body_.resize(2 * pairs_.size());
-    std::vector<std::size_t> next(first_of_body_.begin(), first_of_body_.end() - 1);
+    pairs_of_body_.assign(bodies_.size(), {});
     for (std::size_t k = 0; k < pairs_.size(); ++k)
-      for (const BodyId id : {pairs_[k].pair.a, pairs_[k].pair.b}) pairs_of_body_[next[id]++] = k;
+      for (const BodyId id : {pairs_[k].pair.a, pairs_[k].pair.b}) pairs_of_body_[id].push_back(k);
   }
 
+  void add(const Turn& turn) {
+    turns_.push_back(turn);
+    std::push_heap(turns_.begin(), turns_.end(), is_later);
+  }
   void add_turn(std::size_t k) {
     const Waiting& w = waiting_[k];
-    if (w.impact.time == kNoTime) return;
-    turns_.push_back({w.impact.time, k, w.version});
-    std::push_heap(turns_.begin(), turns_.end(), is_later);
+    if (w.impact.time != kNoTime) add({w.impact.time, false, k, w.version});
   }
 
   // Whoever one of them may meet now meets it elsewhere. What nothing pushes goes on as before.
-  void look_again(const BodyPair& pair) {
-    for (const BodyId id : {pair.a, pair.b}) {
-      if (!bodies_[id].is_dynamic()) continue;
-      for (std::size_t i = first_of_body_[id]; i < first_of_body_[id + 1]; ++i) {
-        const std::size_t k = pairs_of_body_[i];
-        const bool is_own = pairs_[k].pair == pair;
-        if (is_own && id == pair.b && bodies_[pair.a].is_dynamic()) continue;  // has been
-        Waiting& w = waiting_[k];
-        ++w.version;
-        w.impact = w.count > kMostImpacts ? Impact{} : look(k);
-        add_turn(k);
-      }
+  void look_again(const std::vector<BodyId>& changed) {
+    std::vector<std::size_t> again;
+    for (const BodyId id : changed)
+      if (bodies_[id].is_dynamic())
+        again.insert(again.end(), pairs_of_body_[id].begin(), pairs_of_body_[id].end());
+    std::sort(again.begin(), again.end());
+    again.erase(std::unique(again.begin(), again.end()), again.end());
+    for (const std::size_t k : again) {
+      ++waiting_[k].version;
+      waiting_[k].impact = look(k);
+      add_turn(k);
     }
   }
 
+  static Vec3 linear_of(const WorldBody& w) {
+    return w.is_dynamic() ? velocity(w.body) : w.step.velocity;
+  }
+  static Vec3 angular_of(const WorldBody& w) {
+    return w.is_dynamic() ? angular_velocity(w.body) : w.step.angular_velocity;
+  }
+  // Momenta are constant between impacts; the rate of a turn changes with the rotation.
+  Twist twist_at(BodyId id, double time) const {
+    const WorldBody& w = bodies_[id];
+    if (!w.is_dynamic()) return {w.step.velocity, w.step.angular_velocity};
+    if (parts_[id].waits) return {};
+    RigidBody there = w.body;
+    there.state.rotation = pose_at(parts_[id], time).rotation;
+    return {velocity(there), angular_velocity(there)};
+  }
+  Vec3 velocity_of(BodyId id, const Vec3& place, double time) const {
+    const Vec3 center = transform_point(pose_at(parts_[id], time), parts_[id].motion.pivot);
+    return moved(twist_at(id, time), place - center).linear;
+  }
+  Vec3 slip(const BodyPair& pair, const Vec3& place, double time) const {
+    return velocity_of(pair.a, place, time) - velocity_of(pair.b, place, time);
+  }
+
+  // m/s: no place of one moves faster against the other.
+  double bound_speed(const BodyPair& pair) const {
+    const auto turn = [&](BodyId id) {
+      const WorldBody& w = bodies_[id];
+      return std::isfinite(w.ball_radius) && !parts_[id].waits
+                 ? length(angular_of(w)) *
+                       (length(w.ball_center - parts_[id].motion.pivot) + w.ball_radius)
+                 : 0.0;
+    };
+    const Vec3 a = parts_[pair.a].waits ? Vec3{} : linear_of(bodies_[pair.a]);
+    const Vec3 b = parts_[pair.b].waits ? Vec3{} : linear_of(bodies_[pair.b]);
+    return length(a - b) + turn(pair.a) + turn(pair.b);
+  }
+
+  // Metres: how far they may move in a step without a search.
+  double allowed_move(const BodyPair& pair) const {
+    double least = kNoTime;
+    for (const bool of_a : {true, false}) {
+      const WorldBody& w = bodies_[of_a ? pair.a : pair.b];
+      const WorldBody& other = bodies_[of_a ? pair.b : pair.a];
+      if (w.is_dynamic() && std::isfinite(w.ball_radius))
+        least = std::min(least, kFastMove * w.ball_radius);
+      if (w.has_field() && other.has_points()) {
+        least = std::min(least, kDeepMove * w.inner_depth);
+        // Fins and webs are thinner than the body; those of a few cells hold.
+        if (!w.settings.shape->solid()) least = std::min(least, 2 * w.cell());
+      }
+    }
+    return least;
+  }
+  bool is_fast(const BodyPair& pair, double left) const {
+    if (settings_.impacts == ImpactRule::kOff) return false;
+    if (bodies_[pair.a].settings.fast || bodies_[pair.b].settings.fast) return true;
+    return settings_.impacts == ImpactRule::kAuto &&
+           allowed_move(pair) < bound_speed(pair) * left * settings_.step;
+  }
+
+  struct Meeting {
+    BodyPair pair;
+    bool points_of_a;
+    const WorldBody &shell, &field;
+    const ShellMotion& motion;
+    double begin, end;
+  };
+
   Impact look(std::size_t k) const {
     const BodyPair pair = pairs_[k].pair;
-    if (pairs_[k].apart) return {};
-    const WorldBody &a = bodies_[pair.a], &b = bodies_[pair.b];
-    if (!is_fast(a, b)) return {};
-    const double begin = std::max(rests_[pair.a].begin, rests_[pair.b].begin);
-    if (begin >= 1) return {};
-    const BodyMotion of_a = motion_from(rests_[pair.a], begin);
-    const BodyMotion of_b = motion_from(rests_[pair.b], begin);
-    Impact best{kNoTime, k, {}};
+    if (pairs_[k].apart || waiting_[k].count > kMostImpacts) return {};
+    const double begin = std::max(parts_[pair.a].begin, parts_[pair.b].begin);
+    const double end = std::min(parts_[pair.a].end, parts_[pair.b].end);
+    if (begin >= end || !is_fast(pair, 1 - begin)) return {};
+    const BodyMotion of_a = motion_between(parts_[pair.a], begin, end);
+    const BodyMotion of_b = motion_between(parts_[pair.b], begin, end);
+    Impact best;
     for (const bool points_of_a : {true, false}) {
-      const WorldBody &shell = points_of_a ? a : b, &field = points_of_a ? b : a;
+      const WorldBody& shell = bodies_[points_of_a ? pair.a : pair.b];
+      const WorldBody& field = bodies_[points_of_a ? pair.b : pair.a];
       if (!shell.has_points() || !field.has_field()) continue;
       const ShellMotion motion{.shell = points_of_a ? of_a : of_b,
                                .field = points_of_a ? of_b : of_a,
                                .model = MotionModel::kConstantRates};
-      for (const TimedContact& found : find_contacts(shell, field, motion, points_of_a)) {
-        const double time = begin + found.time * (1 - begin);
-        if (time >= best.time || !is_hard(a, b, found.contact, 1 - time)) continue;
-        best.time = time;
-        best.contact = found.contact;
-      }
+      find_impact({pair, points_of_a, shell, field, motion, begin, end}, best);
     }
     return best;
   }
 
-  // All points that enter, or are inside from the beginning: the first one may graze, or be
-  // leaving, where another is about to hit.
-  static std::vector<TimedContact> find_contacts(const WorldBody& shell, const WorldBody& field,
-                                                 const ShellMotion& motion, bool points_of_a) {
-    std::vector<TimedContact> contacts;
-    SweptResults swept;
-    field.first->trace(shell.tree(), motion, swept);
-    if (swept.motions[0].point == kNoPoint) return contacts;
-    field.all->trace(shell.tree(), motion, swept);
+  void find_impact(const Meeting& m, Impact& best) const {
+    const ThreadScratch<SweptResults> scratch;
+    SweptResults& swept = *scratch;
+    m.field.first->trace(m.shell.tree(), m.motion, swept);
+    if (swept.motions[0].point == kNoPoint) return;
+    m.field.all->trace(m.shell.tree(), m.motion, swept);
+    const double deep = 0.5 * allowed_move(m.pair);
+    const double span = m.end - m.begin;
+    const double speed = bound_speed(m.pair) * span * settings_.step;
     for (const SweptHit& hit : swept.hits)
       for (std::uint32_t k = 0; k < hit.interval_count; ++k) {
-        const auto time = static_cast<double>(swept.intervals[hit.first_interval + k].enter);
-        contacts.push_back(make_contact({shell, field, motion}, hit.point, time, points_of_a));
+        const SegmentInterval& i = swept.intervals[hit.first_interval + k];
+        const auto enter = static_cast<double>(i.enter), exit = static_cast<double>(i.exit);
+        if (m.begin + enter * span >= best.time) break;
+        const double time = find_hard_time(m, hit.point, {enter, exit}, deep, speed);
+        if (time == kNoTime || m.begin + time * span >= best.time) continue;
+        best.time = m.begin + time * span;
+        best.contact = make_contact(m, hit.point, time);
+        break;
       }
-    return contacts;
   }
 
-  struct Meeting {
-    const WorldBody &shell, &field;
-    const ShellMotion& motion;
+  Vec3 place_in_field(const Meeting& m, std::uint32_t point, double time) const {
+    return compute_map(m.motion, time) * to_double(m.shell.tree().point(point));
+  }
+
+  // When a point that is inside must not go on, if it gets deeper than `deep` before it leaves: at
+  // its entry if it approaches, else when it is nearly as deep. A point at a depth d below three
+  // quarters of `deep` takes (deep - d) / speed to get there, or more.
+  struct Times {
+    double enter, exit;
   };
-  static TimedContact make_contact(const Meeting& m, std::uint32_t point, double time,
-                                   bool points_of_a) {
-    const Vec3 x = compute_map(m.motion, time) * to_double(m.shell.tree().point(point));
+  double find_hard_time(const Meeting& m, std::uint32_t point, const Times& i, double deep,
+                        double speed) const {
+    const AnyField& field = m.field.field();
+    const double fall = std::min(field.lipschitz(), kSteepest) * speed;
+    double last = -field.value(place_in_field(m, point, i.enter));
+    const bool is_deep = last >= 0.75 * deep;  // from the beginning
+    if (is_deep && approaches(m, point, i.enter)) return i.enter;
+    for (double t = i.enter; t < i.exit && fall > 0;) {
+      t = std::min(i.exit, t + std::max(deep - last, 0.25 * deep) / fall);
+      const double depth = -field.value(place_in_field(m, point, t));
+      if (is_deep ? depth > last + 0.01 * deep : depth >= 0.75 * deep)
+        return approaches(m, point, i.enter) ? i.enter : t;
+      last = depth;
+    }
+    return kNoTime;
+  }
+  static constexpr double kSteepest = 2;  // of fields, but in a few cells
+
+  bool approaches(const Meeting& m, std::uint32_t point, double time) const {
+    const Contact c = make_contact(m, point, time);
+    const double now = m.begin + time * (m.end - m.begin);
+    return dot(slip(m.pair, c.position, now), c.normal) < -0.5 * rest_speed_;
+  }
+
+  Contact make_contact(const Meeting& m, std::uint32_t point, double time) const {
+    const Vec3 x = place_in_field(m, point, time);
     const FieldSample sample = m.field.field().sample(x);
     Vec3 out = normalized(sample.gradient);
     if (length_sq(out) == 0) out = {0, 1, 0};
     const Pose world = compute_pose(m.motion.field, time);
     const Vec3 place = transform_point(world, x), normal = transform_vector(world, out);
-    return {time,
-            {.position = place,
-             .point_on_a = place,
-             .point_on_b = place,
-             .normal = points_of_a ? normal : -normal,
-             .depth = -sample.distance,
-             .sampled_by = points_of_a ? Body::kA : Body::kB,
-             .point = point}};
+    return {.position = place,
+            .point_on_a = place,
+            .point_on_b = place,
+            .normal = m.points_of_a ? normal : -normal,
+            .depth = -sample.distance,
+            .sampled_by = m.points_of_a ? Body::kA : Body::kB,
+            .point = point};
   }
 
-  // Whether what is left of the step would take them deeper into each other than a penalty should
-  // be asked to push back.
-  bool is_hard(const WorldBody& a, const WorldBody& b, const Contact& contact, double left) const {
-    const double approach = -dot(slip(a, b, contact.position), contact.normal);
-    return approach * left * settings_.step > allowed_move(a, b) * 0.5;
-  }
+  // ---- an impact ----
 
-  static Vec3 velocity_of(const WorldBody& w, const Vec3& place) {
-    if (w.is_dynamic()) return velocity_at(w.body, place);
-    return w.step.velocity + cross(w.step.angular_velocity, place - w.step.center_to);
-  }
-  static Vec3 slip(const WorldBody& a, const WorldBody& b, const Vec3& place) {
-    return velocity_of(a, place) - velocity_of(b, place);
-  }
+  // A problem that grows: bodies and contacts that the blow reaches.
+  struct Blow {
+    double time = 0;
+    detail::ImpactProblem problem{};
+    std::vector<BodyId> bodies{};        // of the problem
+    std::vector<bool> looked_at{};       // whether their contacts are in it
+    std::vector<std::size_t> pair_of{};  // of each contact
+    std::vector<Contact> contacts{};
+    std::vector<std::size_t> pairs{};  // in it
+  };
 
-  void place_at(BodyId id, double time) {
-    const Rest& rest = rests_[id];
-    WorldBody& w = bodies_[id];
-    if (!w.is_dynamic()) return;
-    const double share = (time - rest.begin) / (1 - rest.begin);
-    set_pose(w.body, compute_pose(rest.motion, share));
-  }
-
-  void go_on(BodyId id, double time) {
-    WorldBody& w = bodies_[id];
-    if (!w.is_dynamic()) return;
-    Rest& rest = rests_[id];
-    rest.motion.from = world_from_body(w.body);
-    rest.begin = time;
-    const double left = (1 - time) * settings_.step;
-    if (left > 0) drift(w.body, left, settings_.turns);
-    rest.motion.to = world_from_body(w.body);
-    detail::finish_body_step(w, settings_.step);
-  }
-
-  void resolve(const Impact& impact, const ContactMaterial& material, bool stop) {
-    PairState& pair = pairs_[impact.pair];
-    WorldBody &a = bodies_[pair.pair.a], &b = bodies_[pair.pair.b];
-    place_at(pair.pair.a, impact.time);
-    place_at(pair.pair.b, impact.time);
-    const Contact& c = impact.contact;
-    const Strike strike{
-        .velocity = slip(a, b, c.position),
-        .normal = c.normal,
-        .give = mobility(a.body, c.position) + mobility(b.body, c.position),
-        .friction = material.friction,
-        .restitution = std::max(a.settings.material.restitution, b.settings.material.restitution)};
-    const Vec3 impulse = compute_impulse(strike);
-    push(a.body, c.position, impulse);
-    push(b.body, c.position, -impulse);
-    pair.impact = true;
-    pair.contact = c;
-    if (stop) {
-      if (a.is_dynamic() && b.is_dynamic())
-        join(a.body, b.body);
-      else
-        rest_on(a.is_dynamic() ? a : b, a.is_dynamic() ? b : a);
+  std::uint32_t add_body(Blow& blow, BodyId id) const {
+    const auto at = std::find(blow.bodies.begin(), blow.bodies.end(), id);
+    if (at != blow.bodies.end()) return static_cast<std::uint32_t>(at - blow.bodies.begin());
+    const WorldBody& w = bodies_[id];
+    const Part& part = parts_[id];
+    const Pose pose = pose_at(part, blow.time);
+    detail::ImpactBody body;
+    body.center = transform_point(pose, part.motion.pivot);
+    body.velocity = part.waits && !w.is_dynamic() ? Twist{} : Twist{linear_of(w), angular_of(w)};
+    if (w.is_dynamic()) {
+      RigidBody there = w.body;
+      set_pose(there, pose);
+      body.velocity = {velocity(there), angular_velocity(there)};
+      body.inverse_mass = 1 / w.body.mass.mass;
+      const Mat3 turn = to_matrix(there.state.rotation);
+      body.inverse_inertia = turn * w.body.mass.inverse_inertia * transpose(turn);
     }
-    go_on(pair.pair.a, impact.time);
-    go_on(pair.pair.b, impact.time);
+    blow.problem.bodies.push_back(body);
+    blow.bodies.push_back(id);
+    blow.looked_at.push_back(false);
+    return static_cast<std::uint32_t>(blow.bodies.size() - 1);
+  }
+
+  // Contacts of a body with all others that it touches.
+  void look_around(Blow& blow, std::uint32_t local) const {
+    blow.looked_at[local] = true;
+    const BodyId id = blow.bodies[local];
+    if (!bodies_[id].is_dynamic()) return;
+    for (const std::size_t k : pairs_of_body_[id]) {
+      if (pairs_[k].apart) continue;
+      if (std::find(blow.pairs.begin(), blow.pairs.end(), k) != blow.pairs.end()) continue;
+      add_pair(blow, k, nullptr);
+    }
+    for (const JointSettings& j : joints_) {
+      if (j.a != id && j.b != id) continue;
+      add_body(blow, j.a);
+      add_body(blow, j.b);
+    }
+  }
+  // Points that touch at the moment, and one that is known to.
+  void add_pair(Blow& blow, std::size_t k, const Contact* known) const {
+    const BodyPair pair = pairs_[k].pair;
+    std::vector<Contact> touching = find_touching(pair, blow.time);
+    if (known != nullptr) touching.insert(touching.begin(), *known);
+    if (touching.empty()) return;
+    blow.pairs.push_back(k);
+    const std::uint32_t a = add_body(blow, pair.a), b = add_body(blow, pair.b);
+    const WorldBody &wa = bodies_[pair.a], &wb = bodies_[pair.b];
+    const double restitution =
+        waiting_[k].count > kMostBounces
+            ? 0
+            : std::max(wa.settings.material.restitution, wb.settings.material.restitution);
+    const double friction = material_of_(pair).friction;
+    for (const std::size_t i : choose(touching, known != nullptr)) {
+      const Contact& c = touching[i];
+      blow.problem.contacts.push_back({.a = a,
+                                       .b = b,
+                                       .place = c.position,
+                                       .normal = c.normal,
+                                       .friction = friction,
+                                       .restitution = restitution});
+      blow.pair_of.push_back(k);
+      blow.contacts.push_back(c);
+    }
+  }
+
+  std::vector<Contact> find_touching(const BodyPair& pair, double time) const {
+    std::vector<Contact> touching;
+    const ThreadScratch<SweptResults> scratch;
+    for (const bool points_of_a : {true, false}) {
+      const BodyId of_shell = points_of_a ? pair.a : pair.b;
+      const BodyId of_field = points_of_a ? pair.b : pair.a;
+      const WorldBody &shell = bodies_[of_shell], &field = bodies_[of_field];
+      if (!shell.has_points() || !field.has_field()) continue;
+      const ShellMotion motion{.shell = at_rest(pose_at(parts_[of_shell], time)),
+                               .field = at_rest(pose_at(parts_[of_field], time))};
+      field.near->trace(shell.tree(), motion, *scratch);
+      const Meeting m{pair, points_of_a, shell, field, motion, time, time};
+      for (const SweptHit& hit : scratch->hits) touching.push_back(make_contact(m, hit.point, 0));
+    }
+    return touching;
+  }
+
+  // Some that are far from each other: the corners of a face rather than its middle. Contacts of
+  // different directions count as far.
+  static std::vector<std::size_t> choose(const std::vector<Contact>& some, bool first_is_known) {
+    std::vector<std::size_t> chosen;
+    if (some.size() <= kContactsOfPair) {
+      for (std::size_t i = 0; i < some.size(); ++i) chosen.push_back(i);
+      return chosen;
+    }
+    Aabb box;
+    for (const Contact& c : some) extend(box, c.position);
+    const double size = length(extent(box));
+    std::vector<double> far(some.size(), kNoTime);
+    std::size_t next = 0;
+    if (!first_is_known)
+      for (std::size_t i = 1; i < some.size(); ++i)
+        if (some[i].depth > some[next].depth) next = i;
+    while (chosen.size() < kContactsOfPair) {
+      chosen.push_back(next);
+      const Contact& c = some[next];
+      double most = -1;
+      for (std::size_t i = 0; i < some.size(); ++i) {
+        const double d = length_sq(some[i].position - c.position) +
+                         0.25 * size * size * length_sq(some[i].normal - c.normal);
+        far[i] = std::min(far[i], d);
+        if (far[i] > most) {
+          most = far[i];
+          next = i;
+        }
+      }
+      if (!(most > 1e-6 * size * size)) break;
+    }
+    return chosen;
+  }
+
+  void add_joints(Blow& blow) const {
+    blow.problem.joints.clear();
+    std::vector<detail::JointRow> rows;
+    for (const JointSettings& j : joints_) {
+      const auto a = std::find(blow.bodies.begin(), blow.bodies.end(), j.a);
+      const auto b = std::find(blow.bodies.begin(), blow.bodies.end(), j.b);
+      if (a == blow.bodies.end() || b == blow.bodies.end()) continue;
+      RigidBody at_a = bodies_[j.a].body, at_b = bodies_[j.b].body;
+      set_pose(at_a, pose_at(parts_[j.a], blow.time));
+      set_pose(at_b, pose_at(parts_[j.b], blow.time));
+      rows.clear();
+      detail::add_joint_rows(j, at_a, at_b, settings_.step, rows);
+      for (const detail::JointRow& row : rows) {
+        // Motors and limits act in the next step.
+        if (std::isfinite(row.least) || std::isfinite(row.most)) continue;
+        blow.problem.joints.push_back({static_cast<std::uint32_t>(a - blow.bodies.begin()),
+                                       static_cast<std::uint32_t>(b - blow.bodies.begin()),
+                                       row.on_a, row.on_b});
+      }
+    }
+  }
+
+  void resolve(std::size_t index, double time) {
+    Waiting& now = waiting_[index];
+    const BodyPair pair = pairs_[index].pair;
+    if (++now.count > kMostImpacts) {
+      wait(pair, time);
+      return;
+    }
+    Blow blow{.time = time};
+    blow.problem.rest_speed = rest_speed_;
+    add_pair(blow, index, &now.impact.contact);
+    for (std::uint32_t i = 0; i < 2; ++i) look_around(blow, i);
+    solve(blow);
+    apply(blow, time);
+  }
+
+  // Bodies whose motion changed are looked around, as long as that finds something to do.
+  void solve(Blow& blow) const {
+    for (;;) {
+      // Joints connect: whoever is jointed with one of them moves with it.
+      for (std::uint32_t i = 0; i < blow.bodies.size(); ++i)
+        if (is_jointed(blow.bodies[i]) && !blow.looked_at[i]) look_around(blow, i);
+      add_joints(blow);
+      const detail::ImpactReport report = detail::solve_impacts(blow.problem);
+      if (report.rounds == 0) return;
+      bool grew = false;
+      for (std::uint32_t i = 0; i < blow.bodies.size(); ++i) {
+        const Wrench& w = blow.problem.bodies[i].impulse;
+        if (blow.looked_at[i] || (length_sq(w.linear) == 0 && length_sq(w.angular) == 0)) continue;
+        look_around(blow, i);
+        grew = true;
+      }
+      if (!grew) return;
+    }
+  }
+  bool is_jointed(BodyId id) const {
+    return std::any_of(joints_.begin(), joints_.end(),
+                       [&](const JointSettings& j) { return j.a == id || j.b == id; });
+  }
+
+  void apply(const Blow& blow, double time) {
+    std::vector<BodyId> changed;
+    for (std::size_t i = 0; i < blow.bodies.size(); ++i) {
+      const detail::ImpactBody& solved = blow.problem.bodies[i];
+      WorldBody& w = bodies_[blow.bodies[i]];
+      if (!w.is_dynamic()) continue;
+      const bool first = blow.bodies[i] == pairs_[blow.pairs[0]].pair.a ||
+                         blow.bodies[i] == pairs_[blow.pairs[0]].pair.b;
+      const bool pushed = length_sq(solved.impulse.linear) + length_sq(solved.impulse.angular) > 0;
+      if (!first && !pushed) continue;
+      place_at(blow.bodies[i], time);
+      w.body.state.momentum += solved.impulse.linear;
+      w.body.state.angular_momentum += solved.impulse.angular;
+      go_on(blow.bodies[i], time);
+      changed.push_back(blow.bodies[i]);
+    }
+    for (std::size_t i = 0; i < blow.contacts.size(); ++i) {
+      if (!(blow.problem.contacts[i].impulse > 0)) continue;
+      PairState& p = pairs_[blow.pair_of[i]];
+      p.impact = true;
+      p.contact = blow.contacts[i];
+    }
+    pairs_[blow.pairs[0]].impact = true;
+    ++report_.impacts;
+    look_again(changed);
+  }
+
+  // What cannot be separated in so many impacts stays where it is for the rest of the step, with
+  // its momentum: time is lost, and nothing passes.
+  void wait(const BodyPair& pair, double time) {
+    std::vector<BodyId> changed;
+    for (const BodyId id : {pair.a, pair.b}) {
+      if (!bodies_[id].is_dynamic()) continue;
+      place_at(id, time);
+      parts_[id].waits = true;
+      go_on(id, time);
+      changed.push_back(id);
+    }
+    for (std::size_t k = 0; k < pairs_.size(); ++k)
+      if (pairs_[k].pair == pair) pairs_[k].impact = true;
+    look_again(changed);
   }
 
   std::vector<WorldBody>& bodies_;
   std::vector<PairState>& pairs_;
   const WorldSettings& settings_;
-  std::vector<Rest> rests_;
-  std::vector<std::size_t> first_of_body_, pairs_of_body_;  // in order
-  std::vector<Waiting> waiting_;                            // of pairs
-  std::vector<Turn> turns_;                                 // a heap, the first one on top
+  std::vector<Aabb>& boxes_;
+  std::span<const JointSettings> joints_;
+  StepReport& report_;
+  const MaterialOf& material_of_;
+  const MayMeet& may_meet_;
+  double rest_speed_ = 0;
+  std::vector<Part> parts_;
+  std::vector<std::uint32_t> part_versions_;
+  std::vector<std::vector<std::size_t>> pairs_of_body_;
+  std::vector<Waiting> waiting_;  // of pairs
+  std::vector<Turn> turns_;       // a heap, the first one on top
 };
 
 }  // namespace
 
 void World::State::resolve_impacts() {
+  for (WorldBody& b : bodies) b.bent = false;
   if (settings.impacts == ImpactRule::kOff || pairs.empty()) return;
-  Impacts(bodies, pairs, settings).run([&](const BodyPair& pair) { return material_of(pair); });
+  const auto material = [&](const BodyPair& pair) { return material_of(pair); };
+  const auto can_meet = [&](const BodyPair& pair) { return may_meet(pair); };
+  Impacts({settings, bodies, pairs, boxes, joints, report}, material, can_meet).run();
 }
 
 }  // namespace isotact

@@ -24,6 +24,7 @@ constexpr double kImplicitStiffness = 100.0;  // K h^2 / m, of the whole surface
 constexpr double kExplicitStiffness = 0.25;
 constexpr double kContactShare = 0.1;   // of a surface that touches, for the damping ratio
 constexpr double kMostDamping = 1;      // C h / m, of the whole surface, for explicit steps
+constexpr double kNearContact = 0.05;   // of a cell: as good as touching
 constexpr double kStickDamping = 0.25;  // of the damping
 
 void check(const WorldSettings& s) {
@@ -60,6 +61,9 @@ void set_field(WorldBody& body, const Shape& shape, ShellTraversal traversal) {
   first.path_tolerance = 0.5;  // what spins fast has long paths
   body.all = shape.swept_tracer(swept);
   body.first = shape.swept_tracer(first);
+  SweptSettings near = swept;
+  near.margin = kNearContact * shape.cell();
+  body.near = shape.swept_tracer(near);
   const Aabb box = shape.any_field().bounds();
   body.inner_depth = -shape.any_field().range(box).lower;
   body.ball_radius = length(extent(box)) / 2;

@@ -160,6 +160,10 @@ struct StepReport {
   std::uint32_t islands = 0;         // Sets of bodies that are solved together.
   std::uint32_t largest_island = 0;  // Bodies in the largest one.
   std::uint32_t asleep = 0;          // Sleeping bodies.
+  std::uint32_t impacts = 0;         // Moments at which bodies were separated by impulses.
+  // Bodies that could not be separated in the allowed number of impacts. They stayed where they
+  // were for the rest of the step and kept their momenta.
+  std::uint32_t waiting = 0;
   double depth = 0;                  // Metres: greatest depth.
   Energies energies{};
   SweptWork work{};

@@ -209,9 +209,11 @@ void World::State::find_pairs() {
     broad.reset();
   } else {
     if (!broad) broad = std::make_unique<BoxTree>();
+    boxes.resize(bodies.size());
     for (BodyId k = 0; k < bodies.size(); ++k) {
       Aabb box = compute_swept_box(bodies[k], settings.step);
       if (!is_number(box)) box = {};  // of a body that is flawed: find_flawed_body tells of it
+      boxes[k] = box;
       if (broad->contains(k))
         broad->update(k, box);
       else
@@ -221,13 +223,10 @@ void World::State::find_pairs() {
   }
   std::vector<PairState>& next = last_pairs;
   next.clear();
-  std::size_t old = 0, ignore = 0;
+  std::size_t old = 0;
   for (const ObjectPair& found : broad ? broad->pairs() : std::span<const ObjectPair>{}) {
     const BodyPair pair{found.a, found.b};
-    if (!bodies[pair.a].is_dynamic() && !bodies[pair.b].is_dynamic()) continue;
-    while (ignore < ignored.size() && ignored[ignore] < pair) ++ignore;
-    if (ignore < ignored.size() && ignored[ignore] == pair) continue;
-    if (!can_touch(bodies[pair.a], bodies[pair.b])) continue;
+    if (!may_meet(pair)) continue;
     while (old < pairs.size() && pairs[old].pair < pair) keep_if_ended(pairs[old++], next);
     if (old < pairs.size() && pairs[old].pair == pair)
       next.push_back(std::move(pairs[old++]));
@@ -241,6 +240,12 @@ void World::State::find_pairs() {
   pairs.swap(next);
   next.clear();
   report.pairs = static_cast<std::uint32_t>(pairs.size());
+}
+
+bool World::State::may_meet(const BodyPair& pair) const {
+  const WorldBody &a = bodies[pair.a], &b = bodies[pair.b];
+  return (a.is_dynamic() || b.is_dynamic()) && can_touch(a, b) &&
+         !std::binary_search(ignored.begin(), ignored.end(), pair);
 }
 
 // A pair whose boxes have left each other while it touched: told of once more.
@@ -297,9 +302,11 @@ RoleImpulse look_at_role(const RoleContext& c, PairState& pair, std::size_t role
   std::vector<PointStick>& sticks = pair.sticks[role];
   auto start = Clock::now();
   const PointSphereTree& tree = c.shell.tree();
-  // The discrete twin looks at the end of the step: at rest there.
+  // The discrete twin looks at the end of the step: at rest there. So does what turned or was hit
+  // within the step: its path is not the one from its first pose to its last.
+  const bool bent = c.shell.bent || c.field.bent;
   ShellMotion looked_at = motion;
-  if (c.settings.contact == ContactRule::kDiscrete) {
+  if (c.settings.contact == ContactRule::kDiscrete || bent) {
     looked_at.shell.from = looked_at.shell.to;
     looked_at.field.from = looked_at.field.to;
   }
@@ -311,8 +318,8 @@ RoleImpulse look_at_role(const RoleContext& c, PairState& pair, std::size_t role
     return {};
   }
   start = Clock::now();
-  compute_shell_path(motion, ball_of(tree), c.field.all->settings().path_tolerance * c.field.cell(),
-                     path);
+  compute_shell_path(bent ? looked_at : motion, ball_of(tree),
+                     c.field.all->settings().path_tolerance * c.field.cell(), path);
   const RoleInput input{tree,         path,         swept.hits,      swept.intervals,
                         c.shell.step, c.field.step, c.settings.step, pair.push.place};
   const RoleImpulse result = compute_impulse(c, input, sticks);
@@ -403,6 +410,12 @@ void World::State::look_at_pair(PairState& pair) const {
   }
   pair.push = {.a = pair.pair.a, .b = pair.pair.b};
   pair.push.place = a.is_dynamic() ? a.step.center_to : b.step.center_to;
+  // A contact is an impact or a force in a step.
+  if (pair.impact) {
+    for (std::vector<PointStick>& sticks : pair.sticks) sticks.clear();
+    pair.touches = true;
+    return;
+  }
   ContactResponse response;
   for (std::size_t role = 0; role < 2; ++role) {
     if (!roles[role]) continue;

@@ -28,9 +28,11 @@ struct WorldBody {
   double inner_depth = std::numeric_limits<double>::infinity();
   std::optional<PointSphereTree> points{};
   std::shared_ptr<const SweptTracer> all{}, first{};  // of its field
+  std::shared_ptr<const SweptTracer> near{};          // of all that touches it but for rounding
 
   double quiet = 0;  // Seconds since it was last faster than the sleep speed.
   bool asleep = false;
+  bool bent = false;  // Its path in this step is not that of `step`, which has its end.
   BodyState slept{};  // State in which it fell asleep.
 
   bool has_points() const { return points.has_value(); }
@@ -70,6 +72,7 @@ struct World::State {
   std::vector<detail::PairState> pairs{};       // sorted; those of the last step
   std::vector<detail::PairState> last_pairs{};  // empty between steps: keeps its memory
   std::unique_ptr<BoxTree> broad{};             // of the boxes that bodies fill in a step
+  std::vector<Aabb> boxes{};                    // these
   std::map<BodyPair, ContactMaterial> materials{};
   std::vector<BodyPair> ignored{};  // Sorted.
   std::vector<JointSettings> joints{};
@@ -88,6 +91,7 @@ struct World::State {
   void solve_velocities();  // By contacts and joints.
   void move_bodies();       // Changes poses; `step` of each has the motion.
   void find_pairs();        // Pairs that may touch.
+  bool may_meet(const BodyPair& pair) const;
   void resolve_impacts();
   void find_contacts();  // Also computes the impulses of the next step.
   void list_contacts();
