@@ -4,6 +4,9 @@
 // result does not depend on threads.
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <cstdlib>
+#include <cstdio>
 
 #include <fmt/format.h>
 
@@ -12,6 +15,7 @@
 #include "isotact/pointshell/detail/point_blocks.h"
 #include "isotact/pointshell/detail/projection.h"
 #include "isotact/pointshell/detail/sharp_edges.h"
+#include "isotact/pointshell/detail/surface_walk.h"
 #include "isotact/pointshell/point_shell.h"
 
 namespace isotact {
@@ -32,7 +36,7 @@ void check_settings(const RepulsionShellSettings& s) {
 
 struct Particles {
   std::vector<Vec3f> points, normals;
-  std::vector<ClosestPoint> found;  // None for the first ones, which do not move.
+  std::vector<std::uint32_t> triangles;  // None for the first ones, which do not move.
   std::size_t fixed = 0;
 };
 
@@ -61,7 +65,7 @@ void start_particles(Particles& p, const detail::ShellSurface& surface, std::siz
     const Vec3f at = to_float(a + (to_double(c[1]) - a) * u + (to_double(c[2]) - a) * v);
     p.points.push_back(at);
     p.normals.push_back(surface.face_normals[t]);
-    p.found.push_back({.triangle = static_cast<std::uint32_t>(t), .point = at, .distance = 0});
+    p.triangles.push_back(static_cast<std::uint32_t>(t));
   }
 }
 
@@ -98,78 +102,120 @@ class Push {
 // All particles in the order of blocks, so that neighbours are also near each other in memory.
 class Rounds {
  public:
-  Rounds(const Particles& p, const detail::ShellSurface& surface, const Bvh& bvh, double spacing,
-         Threads threads)
+  Rounds(const Particles& p, const detail::ShellSurface& surface, double spacing,
+         const ShellSettings& settings)
       : surface_(surface),
-        bvh_(bvh),
         spacing_(spacing),
-        threads_(threads),
-        blocks_(p.points, threads),
+        settings_(settings),
+        blocks_(p.points, settings.threads),
         points_(p.points.size()),
         normals_(p.points.size()),
-        found_(p.points.size()),
+        triangles_(p.points.size(), kNoTriangle),
         moved_(p.points.size()) {
     for (std::size_t i = 0; i < points_.size(); ++i) {
       const std::uint32_t from = blocks_.order()[i];
       points_[i] = p.points[from];
       normals_[i] = p.normals[from];
-      if (from >= p.fixed) found_[i] = p.found[from - p.fixed];
+      if (from >= p.fixed) triangles_[i] = p.triangles[from - p.fixed];
     }
   }
 
   void run_round() {
-    parallel_for(blocks_.count(), 64, threads_, [&](std::size_t begin, std::size_t end) {
-      std::vector<std::uint32_t> near;
-      for (std::size_t b = begin; b < end; ++b) {
-        blocks_.list_near(b, reach(), near);
-        for (std::size_t i = blocks_.begin(b); i < blocks_.end(b); ++i)
-          if (found_[i].triangle != kNoTriangle) moved_[i] = find_next(i, near);
-      }
-    });
+    const std::vector<std::uint32_t> blocked = parallel_reduce(
+        blocks_.count(), 64, settings_.threads, std::vector<std::uint32_t>{},
+        [&](std::size_t begin, std::size_t end) {
+          std::vector<std::uint32_t> near, some_blocked;
+          for (std::size_t b = begin; b < end; ++b) {
+            blocks_.list_near(b, reach(), near);
+            for (std::size_t i = blocks_.begin(b); i < blocks_.end(b); ++i)
+              if (triangles_[i] != kNoTriangle && !walk(i, near))
+                some_blocked.push_back(static_cast<std::uint32_t>(i));
+          }
+          return some_blocked;
+        },
+        [](std::vector<std::uint32_t> a, const std::vector<std::uint32_t>& b) {
+          a.insert(a.end(), b.begin(), b.end());
+          return a;
+        });
+    search(blocked);
     for (std::size_t i = 0; i < points_.size(); ++i) {
-      if (moved_[i].triangle == kNoTriangle) continue;
-      found_[i] = moved_[i];
+      if (triangles_[i] == kNoTriangle) continue;
+      triangles_[i] = moved_[i].triangle;
       points_[i] = moved_[i].point;
       normals_[i] = surface_.face_normals[moved_[i].triangle];
     }
-    blocks_.move(points_, threads_);
+    blocks_.move(points_, settings_.threads);
   }
 
+  // Points and normals. Positions were rounded in each round: the nearest place of the triangle
+  // counts.
   void write(Particles& p) const {
-    for (std::size_t i = 0; i < points_.size(); ++i) {
-      const std::uint32_t to = blocks_.order()[i];
-      p.points[to] = points_[i];
-      p.normals[to] = normals_[i];
-      if (to >= p.fixed) p.found[to - p.fixed] = found_[i];
-    }
+    parallel_for(points_.size(), 1024, settings_.threads, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        const std::uint32_t to = blocks_.order()[i];
+        if (to < p.fixed) continue;
+        const auto [a, b, c] = corners(surface_.mesh, triangles_[i]);
+        const TrianglePoint at = find_closest_point_on_triangle(points_[i], a, b, c);
+        p.points[to] = to_float(at.point);
+        p.normals[to] = detail::normal_at(
+            surface_, {.triangle = triangles_[i], .feature = at.feature, .point = {}});
+      }
+    });
   }
 
  private:
   double reach() const { return kReach * spacing_; }
 
-  // Returns the next position of a particle, or none if the surface is lost.
-  ClosestPoint find_next(std::size_t i, std::span<const std::uint32_t> near) const {
+  struct Moved {
+    std::uint32_t triangle;
+    Vec3f point;
+  };
+
+  // Sets the next position of a particle. Returns false if the walk there was blocked: `moved_` is
+  // then where the particle would be without a surface.
+  bool walk(std::size_t i, std::span<const std::uint32_t> near) {
     Push push(points_[i], normals_[i], reach());
     blocks_.for_each_within(points_[i], reach(), near, [&](std::uint32_t j) {
       if (j != i) push.add(points_[j], normals_[j]);
     });
-    const Vec3 move = push.find_move(spacing_);
-    const Vec3f to = to_float(to_double(points_[i]) + move);
-    // The particle was on the surface before, up to rounding. So the surface is no further away
-    // than the particle has moved.
-    const auto furthest = static_cast<float>(spacing_ * kLongestMove * 1.5);
-    const auto likely = static_cast<float>(length(move) * 1.001 + spacing_ * 1e-3);
-    const ClosestPoint next = find_closest_point(bvh_, to, likely);
-    return next.triangle != kNoTriangle ? next : find_closest_point(bvh_, to, furthest);
+    const Vec3 from = to_double(points_[i]), move = push.find_move(spacing_);
+    const detail::WalkResult walk =
+        detail::walk_on_surface(surface_, triangles_[i], from, move);
+    const bool arrived = walk.status == detail::WalkStatus::kArrived;
+    moved_[i] = {walk.triangle, to_float(arrived ? walk.point : from + move)};
+    return arrived;
   }
 
+  // Particles may pass borders, and cracks between parts that do not share vertices: there the
+  // nearest place of the whole surface counts.
+  void search(std::span<const std::uint32_t> blocked) {
+    if (blocked.empty()) return;
+    blocked_ += blocked.size();
+    if (!bvh_) bvh_.emplace(surface_.mesh, BvhSettings{.threads = settings_.threads});
+    // A particle was on the surface before, up to rounding. So the surface is no further away than
+    // the particle has moved.
+    const auto furthest = static_cast<float>(spacing_ * kLongestMove * 1.5);
+    parallel_for(blocked.size(), 64, settings_.threads, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t k = begin; k < end; ++k) {
+        const std::uint32_t i = blocked[k];
+        const ClosestPoint next = find_closest_point(*bvh_, moved_[i].point, furthest);
+        moved_[i] = next.triangle != kNoTriangle ? Moved{next.triangle, next.point}
+                                                 : Moved{triangles_[i], points_[i]};
+      }
+    });
+  }
+
+ public:
+  std::size_t blocked_ = 0;
+ private:
   const detail::ShellSurface& surface_;
-  const Bvh& bvh_;
   double spacing_;
-  Threads threads_;
+  const ShellSettings& settings_;
   detail::PointBlocks blocks_;
   std::vector<Vec3f> points_, normals_;
-  std::vector<ClosestPoint> found_, moved_;
+  std::vector<std::uint32_t> triangles_;  // None for particles that do not move.
+  std::vector<Moved> moved_;
+  std::optional<Bvh> bvh_;  // Once it is needed.
 };
 
 }  // namespace
@@ -198,8 +244,7 @@ PointShell sample_by_repulsion(const TriangleMesh& mesh, const RepulsionShellSet
   }
   shell.edge_points = particles.fixed;
   start_particles(particles, surface, count - particles.fixed);
-  const Bvh bvh(surface.mesh, {.threads = common.threads, .monitor = common.monitor});
-  Rounds rounds(particles, surface, bvh, shell.spacing, common.threads);
+  Rounds rounds(particles, surface, shell.spacing, common);
   for (int round = 0; round < settings.rounds; ++round) {
     common.monitor.check();
     common.monitor.report({.task = "spreading points",
@@ -208,8 +253,7 @@ PointShell sample_by_repulsion(const TriangleMesh& mesh, const RepulsionShellSet
     rounds.run_round();
   }
   rounds.write(particles);
-  for (std::size_t i = 0; i < particles.found.size(); ++i)
-    particles.normals[particles.fixed + i] = detail::normal_at(surface, particles.found[i]);
+  if(getenv("DBG")) fprintf(stderr,"blocked %zu\n",rounds.blocked_);
   shell.points = std::move(particles.points);
   shell.normals = std::move(particles.normals);
   detail::measure_shell(surface, shell, common);
