@@ -8,6 +8,9 @@ namespace {
 
 constexpr std::uint32_t kNone = 0xffffffffU;
 
+// A cosine: beyond it, the next triangle is the other side of a sheet.
+constexpr float kOtherSide = -0.2F;
+
 // Returns the only other triangle at an edge of `from`, or kNone if there is none or more.
 std::uint32_t find_across(const ShellSurface& surface, std::uint32_t from, std::uint32_t a,
                           std::uint32_t b) {
@@ -55,7 +58,8 @@ WalkResult walk_on_surface(const ShellSurface& surface, std::uint32_t triangle, 
     }
     const std::uint32_t p = v[exit], q = v[(exit + 1) % 3];
     const std::uint32_t next = find_across(surface, walk.triangle, p, q);
-    if (next == kNone || crossings == kMostCrossings) {
+    if (next == kNone || crossings == kMostCrossings ||
+        dot(surface.face_normals[walk.triangle], surface.face_normals[next]) < kOtherSide) {
       walk.status = WalkStatus::kBlocked;
       return walk;
     }
