@@ -93,7 +93,7 @@ struct RepulsionShellSettings {
   ShellSettings common{};
   std::uint32_t count = 0;  // Total number of points.
   double spacing = 0;       // Metres.
-  int rounds = 16;          // 0 to 1000.
+  int rounds = 12;          // 0 to 1000.
 };
 PointShell sample_by_repulsion(const TriangleMesh& mesh, const RepulsionShellSettings& settings);
 
