@@ -151,7 +151,7 @@ class Measure {
   };
 
   Found measure_triangles(std::size_t begin, std::size_t end) {
-    Found found;
+    Found found{.lower = at_vertices_lower_, .pending = {}};
     Candidates candidates;
     for (std::size_t t = begin; t < end; ++t) {
       const Triangle& v = surface_.mesh.triangles[t];
@@ -201,6 +201,9 @@ class Measure {
                      hint = at_vertices_[v].index;
                    }
                  });
+    for (const NearestPoint& nearest : at_vertices_)
+      if (nearest.index != kNoPoint)
+        at_vertices_lower_ = std::max(at_vertices_lower_, std::sqrt(nearest.distance_sq));
   }
 
   static Vec3 middle_beside(const Piece& p, std::size_t k) {
@@ -273,13 +276,13 @@ class Measure {
     const std::int64_t units = count_units(p.area / 3);
     for (const Corner& c : p.corner) add(c.nearest, units);
     // No point of the piece is further than its longest edge from a corner. Most pieces stay below
-    // the largest bound by that alone.
+    // a bound of the result by that alone.
     double least = p.corner[0].distance;
     for (const Corner& c : p.corner) {
       least = std::min(least, c.distance);
       found.lower = std::max(found.lower, c.distance);
     }
-    if (least + longest.length <= found.upper) return;
+    if (least + longest.length <= std::max(found.upper, found.lower)) return;
     const PieceBounds b = compute_bounds(p, samples_);
     found.lower = std::max(found.lower, b.lower);
     if (b.upper <= found.lower * (1 + tolerance_))
@@ -294,6 +297,8 @@ class Measure {
   double tolerance_, size_, unit_, slack_ = 0;
   std::vector<std::int64_t> sums_;
   std::vector<NearestPoint> at_vertices_;
+  // The largest distance at a vertex: pieces below it need no halving, whichever comes first.
+  double at_vertices_lower_ = 0;
 };
 
 }  // namespace
