@@ -72,8 +72,7 @@ void start_particles(Particles& p, const detail::ShellSurface& surface, std::siz
 
 // Normals of the points of a block, coordinates side by side.
 struct NormalBlock {
-  float x[detail::PointBlocks::kSize], y[detail::PointBlocks::kSize],
-      z[detail::PointBlocks::kSize];
+  float x[detail::PointBlocks::kSize], y[detail::PointBlocks::kSize], z[detail::PointBlocks::kSize];
 };
 
 // Sum of pushes from neighbours, four at a time. Distances are in units of the reach, so that no
@@ -235,8 +234,7 @@ class Rounds {
     Push push(points_[i], normal_at(i), reach());
     for (const std::uint32_t b : near) push.add(blocks_.block(b), normals_[b]);
     const Vec3 from = to_double(points_[i]), move = push.find_move(spacing_, longest);
-    const detail::WalkResult walk =
-        detail::walk_on_surface(surface_, triangles_[i], from, move);
+    const detail::WalkResult walk = detail::walk_on_surface(surface_, triangles_[i], from, move);
     const bool arrived = walk.status == detail::WalkStatus::kArrived;
     moved_[i] = {walk.triangle, to_float(arrived ? walk.point : from + move)};
     return arrived;

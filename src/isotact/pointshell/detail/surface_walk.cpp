@@ -70,10 +70,16 @@ WalkResult walk_on_surface(const ShellSurface& surface, std::uint32_t triangle, 
     const std::uint32_t apex = w[0] != p && w[0] != q ? w[0] : w[1] != p && w[1] != q ? w[1] : w[2];
     const Vec3 edge = c[(exit + 1) % 3] - c[exit];
     const Vec3 up = to_double(surface.mesh.positions[apex]) - c[exit];
-    const double inverse = 1 / length_sq(edge);
-    const Vec3 along = edge * (dot(left, edge) * inverse);
-    const Vec3 into = up - edge * (dot(up, edge) * inverse);
-    left = along + into * std::sqrt(length_sq(left - along) / length_sq(into));
+    const double edge_sq = length_sq(edge);
+    const Vec3 along = edge * (dot(left, edge) / edge_sq);
+    const Vec3 into = up - edge * (dot(up, edge) / edge_sq);
+    const Vec3 turned = along + into * std::sqrt(length_sq(left - along) / length_sq(into));
+    // A sliver may have no height after rounding, and then has no direction either.
+    if (!std::isfinite(length_sq(turned))) {
+      walk.status = WalkStatus::kBlocked;
+      return walk;
+    }
+    left = turned;
     walk.triangle = next;
     entered[0] = p;
     entered[1] = q;

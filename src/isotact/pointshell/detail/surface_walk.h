@@ -10,7 +10,9 @@ namespace isotact::detail {
 
 enum class WalkStatus : std::uint8_t {
   kArrived,
-  kBlocked,  // By an edge that does not join exactly two triangles, or after kMostCrossings.
+  // By an edge that does not join exactly two triangles or has the other side of a sheet behind it,
+  // by a triangle without height, or after kMostCrossings.
+  kBlocked,
 };
 
 struct WalkResult {
