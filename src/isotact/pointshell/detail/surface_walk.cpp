@@ -6,20 +6,20 @@
 namespace isotact::detail {
 namespace {
 
-constexpr std::uint32_t kNone = 0xffffffffU;
+constexpr std::uint32_t kAbsent = 0xffffffffU;
 
 // A cosine: beyond it, the next triangle is the other side of a sheet.
 constexpr float kOtherSide = -0.2F;
 
-// Returns the only other triangle at an edge of `from`, or kNone if there is none or more.
+// Returns the only other triangle at an edge of `from`, or kAbsent if there is none or more.
 std::uint32_t find_across(const ShellSurface& surface, std::uint32_t from, std::uint32_t a,
                           std::uint32_t b) {
   if (surface.triangles_at(b).size() < surface.triangles_at(a).size()) std::swap(a, b);
-  std::uint32_t other = kNone;
+  std::uint32_t other = kAbsent;
   for (const std::uint32_t t : surface.triangles_at(a)) {
     const Triangle& v = surface.mesh.triangles[t];
     if (t == from || (v[0] != b && v[1] != b && v[2] != b)) continue;
-    if (other != kNone) return kNone;
+    if (other != kAbsent) return kAbsent;
     other = t;
   }
   return other;
@@ -31,7 +31,7 @@ WalkResult walk_on_surface(const ShellSurface& surface, std::uint32_t triangle, 
                            const Vec3& move) {
   WalkResult walk{.triangle = triangle, .point = from};
   Vec3 left = move;
-  std::uint32_t entered[2] = {kNone, kNone};  // The ends of the edge behind.
+  std::uint32_t entered[2] = {kAbsent, kAbsent};  // The ends of the edge behind.
   for (int crossings = 0;; ++crossings) {
     const Triangle& v = surface.mesh.triangles[walk.triangle];
     const Vec3 c[3] = {to_double(surface.mesh.positions[v[0]]),
@@ -58,7 +58,7 @@ WalkResult walk_on_surface(const ShellSurface& surface, std::uint32_t triangle, 
     }
     const std::uint32_t p = v[exit], q = v[(exit + 1) % 3];
     const std::uint32_t next = find_across(surface, walk.triangle, p, q);
-    if (next == kNone || crossings == kMostCrossings ||
+    if (next == kAbsent || crossings == kMostCrossings ||
         dot(surface.face_normals[walk.triangle], surface.face_normals[next]) < kOtherSide) {
       walk.status = WalkStatus::kBlocked;
       return walk;
