@@ -107,11 +107,9 @@ struct Part {
   std::string_view name;
   void (*run)(const Options&, Stock&, Report&);
 };
-constexpr Part kParts[] = {{"building", bench_building},
-                           {"table1", bench_table1},
-                           {"loading", bench_loading},
-                           {"sampling", bench_sampling},
-                           {"first-order", bench_first_order}};
+constexpr Part kParts[] = {{"building", bench_building}, {"shapes", bench_shapes},
+                           {"table1", bench_table1},     {"loading", bench_loading},
+                           {"sampling", bench_sampling}, {"first-order", bench_first_order}};
 constexpr std::string_view kMeshes[] = {"bunny", "bunny_raw", "dragon"};
 
 void name_options(OptionReader& reader, Options& options) {

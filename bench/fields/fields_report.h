@@ -56,6 +56,7 @@ ErrorSummary summarize(const std::vector<double>& errors);
 
 // The parts, each a table.
 void bench_building(const Options& options, Stock& stock, Report& report);
+void bench_shapes(const Options& options, Stock& stock, Report& report);
 void bench_table1(const Options& options, Stock& stock, Report& report);
 void bench_loading(const Options& options, Stock& stock, Report& report);
 void bench_sampling(const Options& options, Stock& stock, Report& report);

@@ -1,5 +1,6 @@
 #include "isotact/pointshell/point_shell.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <set>
@@ -13,6 +14,8 @@
 #include "isotact/geometry/bvh/bvh.h"
 #include "isotact/geometry/primitives/primitives.h"
 #include "isotact/pointshell/detail/nearest_points.h"
+#include "isotact/pointshell/detail/point_blocks.h"
+#include "isotact/pointshell/detail/surface_walk.h"
 #include "isotact/pointshell/detail/thinning.h"
 
 #include "support/small_meshes.h"
@@ -117,9 +120,150 @@ TEST(PointShell, RepulsionSpreadsEvenly) {
   EXPECT_EQ(shell.points.size(), 1000U);
   expect_good(mesh, shell, 20);
   // A hexagonal pattern would have 0.577 spacings; random points have about twice as much.
-  EXPECT_LT(shell.covering_radius, 0.85 * shell.spacing);
+  EXPECT_LT(shell.covering_radius, 0.8 * shell.spacing);
   const PointShell start = sample_by_repulsion(mesh, {.count = 1000, .rounds = 0});
   EXPECT_LT(shell.covering_radius, 0.8 * start.covering_radius);
+}
+
+// A strip of paper, folded along parallel lines: a straight line on the paper is a straight walk on
+// the mesh.
+class FoldedStrip {
+ public:
+  static constexpr int kAcross = 9, kAlong = 6;  // Cells.
+
+  explicit FoldedStrip(Random& random) : size_(std::pow(10.0, random.uniform(-4, 4))) {
+    Vec3 at{random.uniform(-3, 3) * size_, random.uniform(-3, 3) * size_, 0};
+    double angle = random.uniform(0, 6.28);
+    for (int i = 0; i <= kAcross; ++i) {
+      const Vec3 tangent{std::cos(angle), std::sin(angle), 0};
+      const double width = random.uniform(0.05, 1) * size_;
+      places_.push_back(at);
+      tangents_.push_back(tangent);
+      begins_.push_back(i == 0 ? 0 : begins_.back() + widths_.back());
+      widths_.push_back(width);
+      at += tangent * width;
+      angle += random.uniform(-1.7, 1.7);  // Less than the fold that is another side.
+    }
+    for (int i = 0; i <= kAcross; ++i)
+      for (int j = 0; j <= kAlong; ++j)
+        mesh_.positions.push_back(to_float(fold(begins_[static_cast<std::size_t>(i)], j * size_)));
+    for (std::uint32_t i = 0; i < kAcross; ++i)
+      for (std::uint32_t j = 0; j < kAlong; ++j) add_cell(i * (kAlong + 1) + j, random);
+  }
+
+  const TriangleMesh& mesh() const { return mesh_; }
+  double size() const { return size_; }
+  double width() const { return begins_.back(); }
+  double height() const { return kAlong * size_; }
+  const Vec3& tangent(double u) const { return tangents_[piece(u)]; }
+  // Where the place (u, v) of the paper is.
+  Vec3 fold(double u, double v) const {
+    const std::size_t i = piece(u);
+    return places_[i] + tangents_[i] * (u - begins_[i]) + Vec3{0, 0, v};
+  }
+  std::uint32_t triangle_at(double u, double v) const {
+    const auto cell = 2 * (piece(u) * kAlong + static_cast<std::size_t>(v / size_));
+    const auto distance_sq = [&](std::size_t t) {
+      const auto [a, b, c] = corners(mesh_, t);
+      return find_closest_point_on_triangle(to_float(fold(u, v)), a, b, c).distance_sq;
+    };
+    return static_cast<std::uint32_t>(distance_sq(cell) < distance_sq(cell + 1) ? cell : cell + 1);
+  }
+
+ private:
+  std::size_t piece(double u) const {
+    std::size_t i = 0;
+    while (i + 1 < begins_.size() && begins_[i + 1] <= u) ++i;
+    return i;
+  }
+  void add_cell(std::uint32_t a, Random& random) {
+    const std::uint32_t b = a + kAlong + 1, c = b + 1, d = a + 1;
+    const bool turned = random.uniform() < 0.5;
+    Triangle first = turned ? Triangle{a, b, d} : Triangle{a, b, c};
+    Triangle second = turned ? Triangle{b, c, d} : Triangle{a, c, d};
+    for (Triangle* t : {&first, &second}) {
+      std::rotate(t->begin(), t->begin() + static_cast<int>(random.uniform(0, 2.99)), t->end());
+      mesh_.triangles.push_back(*t);
+    }
+  }
+
+  double size_;
+  std::vector<Vec3> places_, tangents_;
+  std::vector<double> begins_, widths_;
+  TriangleMesh mesh_;
+};
+
+TEST(SurfaceWalk, IsALineOnThePaperThatTheSurfaceIsFoldedFrom) {
+  Random random(311);
+  int folds = 0, blocked = 0, arrived = 0;
+  for (int round = 0; round < 40; ++round) {
+    const FoldedStrip strip(random);
+    const auto surface = detail::prepare_shell_surface(strip.mesh(), {});
+    for (int i = 0; i < 25; ++i) {
+      const double u = random.uniform(0.001, 0.999) * strip.width();
+      const double v = random.uniform(0.001, 0.999) * strip.height();
+      const double du = random.uniform(-2, 2) * strip.size();
+      const double dv = random.uniform(-2, 2) * strip.size();
+      const Vec3 from = strip.fold(u, v);
+      const auto walk = detail::walk_on_surface(surface, strip.triangle_at(u, v), from,
+                                                strip.tangent(u) * du + Vec3{0, 0, dv});
+      const double margin = 1e-4 * strip.size();  // Vertices are rounded to float.
+      const double out =
+          std::max({-(u + du), u + du - strip.width(), -(v + dv), v + dv - strip.height()});
+      if (std::abs(out) < margin) continue;
+      ASSERT_EQ(walk.status == detail::WalkStatus::kArrived, out < 0) << round << " " << i;
+      if (out > 0) {
+        ++blocked;
+        continue;
+      }
+      ++arrived;
+      EXPECT_LT(length(walk.point - strip.fold(u + du, v + dv)), margin) << round << " " << i;
+      const auto [a, b, c] = corners(surface.mesh, walk.triangle);
+      EXPECT_LT(
+          std::sqrt(find_closest_point_on_triangle(to_float(walk.point), a, b, c).distance_sq),
+          margin);
+      folds += length(strip.tangent(u) - strip.tangent(u + du)) > 0.1 ? 1 : 0;
+    }
+  }
+  EXPECT_GT(folds, 150);
+  EXPECT_GT(blocked, 150);
+  EXPECT_GT(arrived, 400);
+}
+
+TEST(SurfaceWalk, DoesNotPassKnifeEdgesOrPagesOfABook) {
+  // Two pages at an edge, folded by nearly half a turn, and then a third one.
+  TriangleMesh mesh{.positions = {{0, 0, 0}, {0, 1, 0}, {1, 0.5F, 0}, {1, 0.5F, 0.1F}},
+                    .triangles = {{0, 1, 2}, {1, 0, 3}}};
+  const Vec3 from{0.2, 0.5, 0}, move{-0.5, 0, 0};
+  const auto walk = [&] {
+    return detail::walk_on_surface(detail::prepare_shell_surface(mesh, {}), 0, from, move);
+  };
+  EXPECT_EQ(walk().status, detail::WalkStatus::kBlocked);
+  mesh.positions[3] = {-1, 0.5F, 0.1F};
+  EXPECT_EQ(walk().status, detail::WalkStatus::kArrived);
+  mesh.positions.push_back({-1, 0.5F, -1});
+  mesh.triangles.push_back({1, 0, 4});
+  EXPECT_EQ(walk().status, detail::WalkStatus::kBlocked);
+}
+
+TEST(PointBlocks, ListsOfGroupsNarrowToThoseOfBlocks) {
+  Random random(312);
+  for (const std::size_t count : {1U, 8U, 9U, 100U, 3001U}) {
+    std::vector<Vec3f> points(count);
+    for (Vec3f& p : points) p = to_float(random.in_box({0, 0, 0}, {1, 1, 0.1}));
+    const detail::PointBlocks blocks(points);
+    std::vector<std::uint32_t> group, narrowed, listed;
+    for (const double reach : {0.0, 0.05, 0.3})
+      for (std::size_t first = 0; first < blocks.count(); first += 4) {
+        const std::size_t last = std::min(first + 4, blocks.count());
+        blocks.list_near_any(first, last, reach, group);
+        for (std::size_t b = first; b < last; ++b) {
+          blocks.narrow(b, reach, group, narrowed);
+          blocks.list_near(b, reach, listed);
+          EXPECT_EQ(narrowed, listed);
+        }
+      }
+  }
 }
 
 TEST(PointShell, RepulsionSamplesEdgesAndCorners) {

@@ -151,7 +151,7 @@ class Measure {
   };
 
   Found measure_triangles(std::size_t begin, std::size_t end) {
-    Found found;
+    Found found{.lower = at_vertices_lower_, .pending = {}};
     Candidates candidates;
     for (std::size_t t = begin; t < end; ++t) {
       const Triangle& v = surface_.mesh.triangles[t];
@@ -201,6 +201,9 @@ class Measure {
                      hint = at_vertices_[v].index;
                    }
                  });
+    for (const NearestPoint& nearest : at_vertices_)
+      if (nearest.index != kNoPoint)
+        at_vertices_lower_ = std::max(at_vertices_lower_, std::sqrt(nearest.distance_sq));
   }
 
   static Vec3 middle_beside(const Piece& p, std::size_t k) {
@@ -240,16 +243,17 @@ class Measure {
     return {};
   }
 
-  void add(std::uint32_t sample, double area, std::int64_t times) {
-    std::atomic_ref(sums_[sample])
-        .fetch_add(times * static_cast<std::int64_t>(std::nearbyint(area / unit_)),
-                   std::memory_order_relaxed);
+  std::int64_t count_units(double area) const {
+    return static_cast<std::int64_t>(std::nearbyint(area / unit_));
+  }
+  void add(std::uint32_t sample, std::int64_t units) {
+    std::atomic_ref(sums_[sample]).fetch_add(units, std::memory_order_relaxed);
   }
 
   void share_out(const Piece& p, const CandidateRange& known, Candidates& candidates,
                  Found& found) {
     if (is_of_one(p)) {
-      add(p.corner[0].nearest, p.area / 3, 3);
+      add(p.corner[0].nearest, 3 * count_units(p.area / 3));
       const PieceBounds b = compute_bounds(p, samples_);
       found.lower = std::max(found.lower, b.lower);
       found.upper = std::max(found.upper, b.upper);
@@ -269,7 +273,16 @@ class Measure {
       candidates.resize(before);
       return;
     }
-    for (const Corner& c : p.corner) add(c.nearest, p.area / 3, 1);
+    const std::int64_t units = count_units(p.area / 3);
+    for (const Corner& c : p.corner) add(c.nearest, units);
+    // No point of the piece is further than its longest edge from a corner. Most pieces stay below
+    // a bound of the result by that alone.
+    double least = p.corner[0].distance;
+    for (const Corner& c : p.corner) {
+      least = std::min(least, c.distance);
+      found.lower = std::max(found.lower, c.distance);
+    }
+    if (least + longest.length <= std::max(found.upper, found.lower)) return;
     const PieceBounds b = compute_bounds(p, samples_);
     found.lower = std::max(found.lower, b.lower);
     if (b.upper <= found.lower * (1 + tolerance_))
@@ -284,6 +297,8 @@ class Measure {
   double tolerance_, size_, unit_, slack_ = 0;
   std::vector<std::int64_t> sums_;
   std::vector<NearestPoint> at_vertices_;
+  // The largest distance at a vertex: pieces below it need no halving, whichever comes first.
+  double at_vertices_lower_ = 0;
 };
 
 }  // namespace

@@ -8,7 +8,8 @@ namespace isotact::detail {
 PointBlocks::PointBlocks(std::span<const Vec3f> points, Threads threads)
     : order_(points.size()),
       blocks_((points.size() + kSize - 1) / kSize),
-      boxes_(blocks_.empty() ? 0 : 2 * blocks_.size() - 1) {
+      boxes_(blocks_.empty() ? 0 : 2 * blocks_.size() - 1),
+      block_boxes_(blocks_.size()) {
   if (blocks_.empty()) return;
   std::iota(order_.begin(), order_.end(), 0U);
   split(points, root(), threads);
@@ -71,6 +72,7 @@ void PointBlocks::bound(const Node& node) {
       box.lower[axis] = *std::min_element(columns[axis], columns[axis] + points);
       box.minus_upper[axis] = -*std::max_element(columns[axis], columns[axis] + points);
     }
+    block_boxes_[node.begin] = box;
     return;
   }
   bound(node.first());
@@ -82,26 +84,30 @@ void PointBlocks::bound(const Node& node) {
   }
 }
 
-bool PointBlocks::list_near(std::size_t block, double reach, std::vector<std::uint32_t>& out,
-                            std::size_t most) const {
+// The gap between boxes along each axis, and therefore the square of their distance, is rounded by
+// less than 2^-20 of itself. Squares may underflow.
+float PointBlocks::limit_of(double reach) {
+  return static_cast<float>(reach * reach * (1 + 0x1p-20)) + 0x1p-126F;
+}
+
+float PointBlocks::distance_sq(const Box& a, const Box& b) {
   using L = Lanes<float, 4>;
+  const L gap = greater(L(0.0F), greater(load<L>(a.lower) + load<L>(b.minus_upper),
+                                         load<L>(a.minus_upper) + load<L>(b.lower)));
+  const L square = gap * gap;
+  return square.v[0] + square.v[1] + square.v[2];
+}
+
+bool PointBlocks::list_near(const Box& box, double reach, std::vector<std::uint32_t>& out,
+                            std::size_t most) const {
   out.clear();
-  Node at = root();
-  while (!at.is_block()) at = block < at.middle() ? at.first() : at.second();
-  const L lower = load<L>(boxes_[at.index].lower);
-  const L minus_upper = load<L>(boxes_[at.index].minus_upper);
-  // The gap between boxes along each axis, and therefore the square of their distance, is rounded
-  // by less than 2^-20 of itself. Squares may underflow.
-  const float limit = static_cast<float>(reach * reach * (1 + 0x1p-20)) + 0x1p-126F;
+  const float limit = limit_of(reach);
   Node stack[33];  // The second half of each of 32 levels may wait, and the root.
   int waiting = 0;
   stack[waiting++] = root();
   while (waiting > 0) {
     const Node node = stack[--waiting];
-    const L gap = greater(L(0.0F), greater(lower + load<L>(boxes_[node.index].minus_upper),
-                                           minus_upper + load<L>(boxes_[node.index].lower)));
-    const L square = gap * gap;
-    if (square.v[0] + square.v[1] + square.v[2] > limit) continue;
+    if (distance_sq(box, boxes_[node.index]) > limit) continue;
     if (node.is_block()) {
       if (out.size() == most) return false;
       out.push_back(static_cast<std::uint32_t>(node.begin));
@@ -111,6 +117,34 @@ bool PointBlocks::list_near(std::size_t block, double reach, std::vector<std::ui
     stack[waiting++] = node.first();
   }
   return true;
+}
+
+bool PointBlocks::list_near(std::size_t block, double reach, std::vector<std::uint32_t>& out,
+                            std::size_t most) const {
+  return list_near(block_boxes_[block], reach, out, most);
+}
+
+void PointBlocks::list_near_any(std::size_t first, std::size_t last, double reach,
+                                std::vector<std::uint32_t>& out) const {
+  Box box = block_boxes_[first];
+  for (std::size_t b = first + 1; b < last; ++b)
+    for (std::size_t axis = 0; axis < 4; ++axis) {
+      box.lower[axis] = std::min(box.lower[axis], block_boxes_[b].lower[axis]);
+      box.minus_upper[axis] = std::min(box.minus_upper[axis], block_boxes_[b].minus_upper[axis]);
+    }
+  list_near(box, reach, out, std::numeric_limits<std::size_t>::max());
+}
+
+void PointBlocks::narrow(std::size_t block, double reach, std::span<const std::uint32_t> list,
+                         std::vector<std::uint32_t>& out) const {
+  const float limit = limit_of(reach);
+  out.resize(list.size());
+  std::size_t count = 0;
+  for (const std::uint32_t b : list) {
+    out[count] = b;  // The next one replaces it if it is too far: no branch to guess wrong.
+    count += static_cast<std::size_t>(distance_sq(block_boxes_[block], block_boxes_[b]) <= limit);
+  }
+  out.resize(count);
 }
 
 }  // namespace isotact::detail

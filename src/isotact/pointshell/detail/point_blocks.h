@@ -25,6 +25,11 @@ class PointBlocks {
  public:
   static constexpr std::size_t kSize = 8;
 
+  // Coordinates side by side; NaN in positions without a point.
+  struct alignas(16) Block {
+    float x[kSize], y[kSize], z[kSize];
+  };
+
   // Needs finite points, fewer than 2^31. The tree is the same for any number of threads.
   explicit PointBlocks(std::span<const Vec3f> points, Threads threads = {});
 
@@ -36,6 +41,7 @@ class PointBlocks {
 
   // Blocks. The points of a block begin at kSize times its number.
   std::size_t count() const { return blocks_.size(); }
+  const Block& block(std::size_t block) const { return blocks_[block]; }
   std::size_t begin(std::size_t block) const { return block * kSize; }
   std::size_t end(std::size_t block) const { return std::min((block + 1) * kSize, order_.size()); }
 
@@ -45,6 +51,15 @@ class PointBlocks {
   bool list_near(std::size_t block, double reach, std::vector<std::uint32_t>& out,
                  std::size_t most = std::numeric_limits<std::size_t>::max()) const;
 
+  // The same for all points of the blocks [first, last).
+  void list_near_any(std::size_t first, std::size_t last, double reach,
+                     std::vector<std::uint32_t>& out) const;
+
+  // Replaces the content of `out` with what list_near(block, reach) lists, given a list that has at
+  // least that.
+  void narrow(std::size_t block, double reach, std::span<const std::uint32_t> list,
+              std::vector<std::uint32_t>& out) const;
+
   // Calls visit(place), ascending, for points of these blocks (ascending). It visits all points
   // within reach of `at`, and perhaps some that are beyond it by rounding.
   template <typename Visit>
@@ -52,10 +67,6 @@ class PointBlocks {
                        Visit&& visit) const;
 
  private:
-  // Coordinates side by side; NaN in positions without a point.
-  struct alignas(16) Block {
-    float x[kSize], y[kSize], z[kSize];
-  };
   // Blocks [begin, end). Nodes are stored depth first, the first half before the second. A half of
   // k blocks has 2k - 1 nodes.
   struct Node {
@@ -74,10 +85,15 @@ class PointBlocks {
 
   void split(std::span<const Vec3f> points, const Node& node, Threads threads);
   void bound(const Node& node);
+  static float limit_of(double reach);
+  static float distance_sq(const Box& a, const Box& b);
+  bool list_near(const Box& box, double reach, std::vector<std::uint32_t>& out,
+                 std::size_t most) const;
 
   std::vector<std::uint32_t> order_;
   std::vector<Block> blocks_;
-  std::vector<Box> boxes_;  // Boxes of nodes.
+  std::vector<Box> boxes_;        // Boxes of nodes.
+  std::vector<Box> block_boxes_;  // Boxes of blocks, once more.
 };
 
 template <typename Visit>
