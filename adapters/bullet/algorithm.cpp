@@ -301,13 +301,11 @@ void PairAlgorithm::processCollision(const btCollisionObjectWrapper* wrap_0,
       state.kind != PairKind::kMesh &&
       motion_bound(now, time_step) + fall_of(now, time_step) > fast_threshold(now);
   const bool is_fast = goes_far && !touches(now, state);
-  if (!is_fast) {
-    allow_for_turning(motion, state.memory.candidates);
-    if (goes_far) gather_ahead(*wrap_0, *wrap_1, now, time_step, state);
-  } else if (state.memory.candidates.empty()) {
+  if (is_fast && state.memory.candidates.empty()) {
     gather_fast(*wrap_0, *wrap_1, now, time_step, state);
   } else {
-    hold_whole_body(now, state);
+    if (!is_fast) allow_for_turning(motion, state.memory.candidates);
+    if (goes_far) gather_ahead(*wrap_0, *wrap_1, now, time_step, state);
   }
   write(now, *wrap_0, *wrap_1, time_step, is_fast ? kMostChosen : most_points(now), state);
 }

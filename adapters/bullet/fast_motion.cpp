@@ -23,14 +23,15 @@ constexpr double kShortestPart = 0.02;  // Fraction of our smallest side.
 constexpr std::uint32_t kPlanePoints = 64;
 
 // Returns the pose of a wrapper's shape after a part of the step. Bullet adds gravity to velocities
-// before it moves bodies: it acts during the whole step.
-btTransform moved(const btCollisionObjectWrapper& wrap, double seconds, double time_step) {
+// before it moves bodies: it acts during the whole step. `change` is of the velocity.
+btTransform moved(const btCollisionObjectWrapper& wrap, double seconds, double time_step,
+                  const Vec3& change = {}) {
   const btCollisionObject& body = *wrap.getCollisionObject();
   if (body.isStaticObject()) return wrap.getWorldTransform();
   const btRigidBody* rigid = btRigidBody::upcast(&body);
   const btVector3 v =
       (rigid != nullptr ? rigid->getLinearVelocity() : body.getInterpolationLinearVelocity()) +
-      to_bullet(gravity_of(body) * time_step);
+      to_bullet(gravity_of(body) * time_step + change);
   const btVector3 w =
       rigid != nullptr ? rigid->getAngularVelocity() : body.getInterpolationAngularVelocity();
   btTransform then;
@@ -63,13 +64,26 @@ double shortest_part(const Ours& ours) {
   return std::min(part, most) * ours.scale;
 }
 
+// Metres: how far apart a contact's points are at the end of the step, if nothing acts.
+double gap_after(const PairNow& now, const Candidate& c, double seconds) {
+  const Vec3 v = velocity_at(*now.body_0, c.on_0) - velocity_at(*now.body_1, c.on_1);
+  return c.distance + dot(c.normal, v) * seconds;
+}
+
 // With one contact, a body rotates about it, and its centre continues. In this step the plane of
-// the contact therefore holds the whole body: some of its points, spread out, are contacts as well.
-void add_plane_points(const Ours& ours, std::vector<Candidate>& candidates) {
+// the contact that it runs into most therefore holds the whole body: some of its points, spread
+// out, are contacts as well. The solver takes speeds for distances, which holds for small turns
+// only. No point may therefore come closer to the plane by more than the first one and a part of
+// the body's smallest side.
+constexpr double kTurnPart = 0.1;
+void add_plane_points(const PairNow& now, const Ours& ours, double time_step,
+                      std::vector<Candidate>& candidates) {
   if (ours.tree == nullptr) return;
   const Candidate first = *std::min_element(
-      candidates.begin(), candidates.end(),
-      [](const Candidate& a, const Candidate& b) { return a.distance < b.distance; });
+      candidates.begin(), candidates.end(), [&](const Candidate& a, const Candidate& b) {
+        return gap_after(now, a, time_step) < gap_after(now, b, time_step);
+      });
+  const double most = std::max(first.distance, 0.0) + kTurnPart * ours.body().smallest_side * ours.scale;
   const PointSphereTree& tree = *ours.tree;
   int level = 0;
   while (level + 1 < tree.level_count() && tree.level(level).node_count < kPlanePoints) ++level;
@@ -82,10 +96,37 @@ void add_plane_points(const Ours& ours, std::vector<Candidate>& candidates) {
     c.key = make_key(ours.is_0 ? Finder::kPointsOf0 : Finder::kPointsOf1, node.representative);
     const Vec3 p = place_of(node.representative);
     c.distance = ours.is_0 ? dot(c.normal, p - first.on_1) : dot(c.normal, first.on_0 - p);
+    if (!(c.distance > first.distance)) continue;
+    c.distance = std::min(c.distance, most);
     c.on_0 = ours.is_0 ? p : p + c.normal * c.distance;
     c.on_1 = ours.is_0 ? p - c.normal * c.distance : p;
-    if (c.distance > first.distance) candidates.push_back(c);
+    candidates.push_back(c);
   }
+}
+
+// Changes of velocities by contacts that bodies run into: they slide along. Turns stay as they are.
+struct Slide {
+  Vec3 of_0{}, of_1{};
+};
+Slide find_slide(const PairNow& now, const std::vector<Candidate>& contacts, double time_step) {
+  constexpr int kRounds = 4;
+  const auto inverse_mass = [](const btCollisionObject& body) {
+    const btRigidBody* rigid = btRigidBody::upcast(&body);
+    return rigid != nullptr ? static_cast<double>(rigid->getInvMass()) : 0.0;
+  };
+  const double m_0 = inverse_mass(*now.body_0), m_1 = inverse_mass(*now.body_1);
+  Slide slide;
+  if (!(m_0 + m_1 > 0)) return slide;
+  for (int round = 0; round < kRounds; ++round)
+    for (const Candidate& c : contacts) {
+      const double gap = gap_after(now, c, time_step) +
+                         dot(c.normal, slide.of_0 - slide.of_1) * time_step;
+      if (gap >= 0) continue;
+      const Vec3 push = c.normal * (-gap / time_step / (m_0 + m_1));
+      slide.of_0 += push * m_0;
+      slide.of_1 -= push * m_1;
+    }
+  return slide;
 }
 
 }  // namespace
@@ -117,7 +158,7 @@ void gather_fast(const btCollisionObjectWrapper& wrap_0, const btCollisionObject
     c.on_1 = from_bullet(back_1(to_bullet(c.on_1)));
     c.distance = dot(c.normal, c.on_0 - c.on_1);
   }
-  hold_whole_body(now, state);
+  hold_whole_body(now, time_step, state);
 }
 
 // Conservative advancement makes no progress if bodies touch. Here tests follow each other so
@@ -130,17 +171,17 @@ void gather_ahead(const btCollisionObjectWrapper& wrap_0, const btCollisionObjec
   if (now.second) reach = std::min(reach, 2 * shortest_part(*now.second));
   const double part = std::max(reach / motion, 1.0 / kMostParts);
   const auto is_run_into = [&](const Candidate& c, double t) {
-    const Vec3 v = velocity_at(*now.body_0, c.on_0) - velocity_at(*now.body_1, c.on_1);
-    return c.distance + dot(c.normal, v) * (1 - t) * time_step < -reach;
+    return gap_after(now, c, (1 - t) * time_step) < -reach;
   };
   std::vector<Candidate> found = state.memory.candidates;
-  // Then its current contact stops it.
-  if (std::any_of(found.begin(), found.end(),
-                  [&](const Candidate& c) { return is_run_into(c, 0); }))
-    return;
+  // What touches already stops it, or makes it slide along.
+  const Slide slide = find_slide(now, found, time_step);
+  double most = 0;
+  for (const Candidate& c : found) most = std::max(most, -gap_after(now, c, time_step));
+  const bool is_stopped = most > kTurnPart * now.ours.body().smallest_side * now.ours.scale;
   for (double t = part; t < 1; t += part) {
-    const btTransform then_0 = moved(wrap_0, t * time_step, time_step);
-    const btTransform then_1 = moved(wrap_1, t * time_step, time_step);
+    const btTransform then_0 = moved(wrap_0, t * time_step, time_step, slide.of_0);
+    const btTransform then_1 = moved(wrap_1, t * time_step, time_step, slide.of_1);
     const PairNow then = pair_at(state, wrap_0, then_0, wrap_1, then_1);
     gather(then, {.reach = reach, .last = &state.manifolds}, state);
     const btTransform back_0 = wrap_0.getWorldTransform() * then_0.inverse();
@@ -156,14 +197,16 @@ void gather_ahead(const btCollisionObjectWrapper& wrap_0, const btCollisionObjec
     if (found.size() > before) break;
   }
   state.memory.candidates = std::move(found);
+  if (is_stopped) hold_whole_body(now, time_step, state);
 }
 
-void hold_whole_body(const PairNow& now, PairState& state) {
+void hold_whole_body(const PairNow& now, double time_step, PairState& state) {
   if (state.memory.candidates.empty()) return;
   for (Candidate& c : state.memory.candidates) c.slot = 0;
   const bool second_is_smaller =
       now.second && now.second->world_ball().radius < now.ours.world_ball().radius;
-  add_plane_points(second_is_smaller ? *now.second : now.ours, state.memory.candidates);
+  add_plane_points(now, second_is_smaller ? *now.second : now.ours, time_step,
+                   state.memory.candidates);
 }
 
 }  // namespace isotact::bullet_detail

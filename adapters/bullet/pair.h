@@ -59,8 +59,8 @@ void gather_fast(const btCollisionObjectWrapper& wrap_0, const btCollisionObject
 // The same for touching bodies that may hit something else in this step. Adds to the candidates.
 void gather_ahead(const btCollisionObjectWrapper& wrap_0, const btCollisionObjectWrapper& wrap_1,
                   const PairNow& now, double time_step, PairState& state);
-// For candidates across a gap that a fast body closes in this step: the plane of the nearest holds
-// all of the body.
-void hold_whole_body(const PairNow& now, PairState& state);
+// For candidates across a gap that a fast body closes in this step: the plane of the one that it
+// runs into most holds all of the body.
+void hold_whole_body(const PairNow& now, double time_step, PairState& state);
 
 }  // namespace isotact::bullet_detail
