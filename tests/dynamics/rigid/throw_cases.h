@@ -68,9 +68,8 @@ inline Throw make_throw(Random& random) {
   t.wall_moves = random.below(10) == 0;
   // Meshes with a field and points of their own; the others are formulas.
   t.wall_sampled = !t.wall_moves && random.below(10) == 0;
-  t.thickness =
-      std::max(0.002 * std::pow(50, random.uniform()),
-               thinnest_wall(part.shape, t.wall_sampled ? kSampledSize / 128 : 0.0));
+  t.thickness = std::max(0.002 * std::pow(50, random.uniform()),
+                         thinnest_wall(part.shape, t.wall_sampled ? kSampledSize / 128 : 0.0));
   t.restitution = random.uniform();
   t.friction = random.uniform();
   t.reach = t.wall_sampled ? 0.5 * kSampledSize : t.wall_moves ? 5 : 50;
@@ -84,8 +83,7 @@ inline Throw make_throw(Random& random) {
         make_box({.size_x = kSampledSize, .size_y = t.thickness, .size_z = kSampledSize}),
         settings);
   } else {
-    t.wall.shape =
-        Shape::from_analytic(BoxField{.half_size = {t.reach, t.thickness / 2, t.reach}});
+    t.wall.shape = Shape::from_analytic(BoxField{.half_size = {t.reach, t.thickness / 2, t.reach}});
   }
   if (t.wall_moves) {
     t.wall.mass = make_body_mass(
@@ -112,8 +110,9 @@ inline Throw make_throw(Random& random) {
 // What a throw may not do.
 struct Outcome {
   bool met = false, behind = false, waited = false, trouble = false;
-  // Kinetic energy and that of contacts two steps after the first impact, as a share of before. A
-  // central blow leaves the square of the restitution; dead: less than a tenth of that.
+  // Kinetic energy and that of contacts two steps after the first impact, as a share of before. An
+  // impact leaves the square of the restitution of the energy along its normal; friction may take
+  // the rest. Dead: less than a hundredth of what as many impacts leave.
   double left = 1;
   bool dead = false;
   double gain = 0;   // of mechanical energy, as a share of what was there
@@ -121,10 +120,9 @@ struct Outcome {
   int steps = 0;
 };
 
-// Whether a place is behind the wall, rather than beside it.
-inline bool is_behind(const Throw& t, const Pose& wall, const Vec3& place) {
-  const Vec3 p = transform_point(inverse(wall), place);
-  return p.y < -t.thickness / 2 && std::abs(p.x) < t.reach && std::abs(p.z) < t.reach;
+// Whether a place in the wall's frame is over the wall or under it, rather than beside it.
+inline bool is_over(const Throw& t, const Vec3& p) {
+  return std::abs(p.x) < t.reach && std::abs(p.z) < t.reach;
 }
 
 inline Outcome play(const Throw& t) {
@@ -133,7 +131,17 @@ inline Outcome play(const Throw& t) {
   const BodyId id = world.add_body(t.body);
   const Vec3 pull = world.settings().gravity;
   const double high = t.body.pose.translation.y;
-  const auto energy = [&] { return world.energies().total(); };
+  // Velocities change at the beginning of a step, by the loads of all of it. At the time of the
+  // positions a body that falls has half of the next step's.
+  const Vec3 half = pull * (0.5 * t.step);
+  const auto energy = [&] {
+    double sum = world.energies().total();
+    for (const BodyId b : {wall, id})
+      if (world.body(b).kind == BodyKind::kDynamic)
+        sum += dot(world.body(b).state.momentum, half) +
+               0.5 * world.body(b).mass.mass * length_sq(half);
+    return sum;
+  };
   const auto momentum = [&] {
     Vec3 sum{};
     for (const BodyId b : {wall, id})
@@ -145,13 +153,17 @@ inline Outcome play(const Throw& t) {
   const Vec3 push = momentum();
   Outcome outcome;
   int hit = -1;
+  std::uint32_t blows = 0;
   double before = 0;
+  Vec3 last = transform_point(inverse(t.wall.pose), world.body(id).state.center);
+  bool around = false;  // It passed the wall's edge, not the wall.
   for (int i = 0; i < 400; ++i) {
     const double kinetic = world.energies().kinetic;
     const StepReport& report = world.step();
     ++outcome.steps;
     outcome.waited = outcome.waited || report.waiting > 0;
     outcome.trouble = outcome.trouble || world.find_trouble().has_value();
+    if (hit < 0 || i <= hit + 2) blows += report.impacts;
     if (hit < 0 && report.impacts > 0) {
       hit = i;
       before = kinetic;
@@ -163,10 +175,14 @@ inline Outcome play(const Throw& t) {
     if (hit >= 0 && i == hit + 2) {
       const Energies now = world.energies();
       outcome.left = (now.kinetic + now.springs) / before;
-      outcome.dead = outcome.left < 0.1 * t.restitution * t.restitution;
+      outcome.dead =
+          outcome.left < 0.01 * std::pow(t.restitution, 2 * std::min<std::uint32_t>(blows, 3));
     }
     const Vec3 center = world.body(id).state.center;
-    outcome.behind = outcome.behind || is_behind(t, world.pose(wall), center);
+    const Vec3 now = transform_point(inverse(world.pose(wall)), center);
+    around = around || !is_over(t, now) || !is_over(t, last);
+    outcome.behind = outcome.behind || (!around && now.y < -t.thickness / 2);
+    last = now;
     if (outcome.behind || outcome.trouble) break;
     if (hit >= 0 && (i > hit + 20 || center.y > high)) break;
   }

@@ -1,8 +1,12 @@
 #include "isotact/dynamics/rigid/detail/velocity_solver.h"
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "isotact/base/random.h"
+
+#include "support/test_seed.h"
 
 namespace isotact {
 namespace {
@@ -105,6 +109,74 @@ TEST(VelocitySolver, WhatPullsHasEnded) {
   const std::vector<Twist> twists(2);
   detail::solve_velocities({all, twists, std::span(&c, 1), {}, 1e-3, {1}});
   for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(bodies[i].state, before[i].state);
+}
+
+double kinetic(const std::vector<RigidBody>& bodies) {
+  double sum = 0;
+  for (const RigidBody& b : bodies)
+    if (b.kind == BodyKind::kDynamic) sum += kinetic_energy(b);
+  return sum;
+}
+
+// Pushes of any size, on bodies that joints may connect: what bodies gain, contacts lose.
+TEST(VelocitySolver, ContactsGiveNoMoreThanTheyHave) {
+  Random random(test_seed(8));
+  const int cases = test_cases(400);
+  int limited = 0, gained = 0;
+  for (int i = 0; i < cases; ++i) {
+    std::vector<RigidBody> bodies;
+    const int count = 2 + static_cast<int>(random.below(i % 20 == 0 ? 40 : 6));
+    for (int k = 0; k < count; ++k) bodies.push_back(random_body(random));
+    if (i % 2 == 0) bodies[0].kind = BodyKind::kStatic;
+    std::vector<ContactPush> contacts;
+    double stored = 0;
+    for (std::size_t k = 1; k < bodies.size(); ++k) {
+      const std::size_t other = random.below(static_cast<std::uint32_t>(k));
+      contacts.push_back(
+          random_contact(random, bodies, {other, k}, std::pow(10.0, random.uniform(0, 6))));
+      ContactPush& c = contacts.back();
+      c.push = c.push * std::pow(10.0, random.uniform(-2, 2));
+      c.stored = random.below(3) == 0 ? 0 : std::pow(10.0, random.uniform(-3, 2));
+      stored += c.stored;
+    }
+    std::vector<JointSettings> joints;
+    std::vector<RigidBody*> all;
+    std::vector<Twist> starts;
+    for (RigidBody& b : bodies) {
+      if (b.kind == BodyKind::kStatic) set_velocity(b, {}, {});
+      all.push_back(&b);
+      starts.push_back({velocity(b), angular_velocity(b)});
+    }
+    if (i % 3 == 0 && bodies.size() > 2 && bodies.size() <= 24) {
+      // Both turn about their common middle as one: the joint holds before and after.
+      JointSettings j{.kind = JointKind::kBall, .a = 1, .b = 2};
+      const Vec3 middle = lerp(bodies[1].state.center, bodies[2].state.center, 0.5);
+      j.a_from_joint.translation = transform_point(inverse(world_from_body(bodies[1])), middle);
+      j.b_from_joint.translation = transform_point(inverse(world_from_body(bodies[2])), middle);
+      const Vec3 at = velocity_at(bodies[1], middle);
+      const Vec3 turn = angular_velocity(bodies[2]);
+      set_velocity(bodies[2], at - cross(turn, middle - bodies[2].state.center), turn);
+      starts[2] = {velocity(bodies[2]), turn};
+      joints.push_back(j);
+    }
+    const double before = kinetic(bodies);
+    const std::vector<Twist> still(bodies.size());
+    const auto report = detail::solve_velocities({all, still, contacts, joints, 1e-3, {1}, starts});
+    const double change = kinetic(bodies) - before;
+    double left = 0;
+    for (const ContactPush& c : contacts) {
+      EXPECT_GE(c.stored, 0);
+      left += c.stored;
+    }
+    // Joints hold to rounding of far larger pushes.
+    const double size = (joints.empty() ? 1e-9 : 1e-6) * (before + stored + left);
+    EXPECT_LE(change, stored + size) << i;
+    EXPECT_LE(change + left, stored + size) << i;
+    limited += report.limited > 0 ? 1 : 0;
+    gained += change > 1e-3 * before ? 1 : 0;
+  }
+  EXPECT_GT(limited, cases / 5);
+  EXPECT_GT(gained, cases / 10);
 }
 
 }  // namespace

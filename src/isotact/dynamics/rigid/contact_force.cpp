@@ -367,7 +367,9 @@ class Role {
       result_.place = end.place;
       result_.normal = end.normal;
     }
-    if (c.friction > 0) next_.push_back({point, drag});
+    if (!(c.friction > 0)) return;
+    result_.energy += 0.5 * stiffness * area(point) * length_sq(drag);
+    next_.push_back({point, drag});
   }
 
   void note_normal(const Passage& p, double weight) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
+#include <utility>
 
 #include <Eigen/Cholesky>
 
@@ -21,6 +21,7 @@ constexpr std::size_t kDenseBodies = 24;  // solved directly; more of them by co
 constexpr int kMostIterations = 400;
 constexpr double kResidual = 1e-10;    // of the right side
 constexpr double kSlideChange = 0.05;  // of friction, that is worth another round
+constexpr double kRattle = 0.5;        // of a push, if contacts can give no more of it
 constexpr std::size_t kNoBody = static_cast<std::size_t>(-1);
 
 Vector6 to_vector(const Vec3& a, const Vec3& b) {
@@ -62,7 +63,7 @@ Mat3 world_inertia(const RigidBody& b) {
 
 // A contact as an island sees it.
 struct Link {
-  const ContactPush* contact = nullptr;
+  ContactPush* contact = nullptr;
   std::array<std::size_t, 2> body{};  // of the island, or kNoBody
   std::array<Vec3, 2> way{};          // from its centre to the place
   Twist known{};                      // of A against B, as far as neither is of the island
@@ -71,35 +72,59 @@ struct Link {
   SpatialMatrix response{};  // with it
 };
 
+// An answer: impulses of contacts on A, and of joints, and the twists that they lead to. All that
+// has the same bodies is linear in each other.
+struct Answer {
+  std::vector<Wrench> contacts{};
+  std::vector<double> joints{};
+  Eigen::VectorXd twists{};
+};
+Answer mix(const Answer& a, const Answer& b, double share) {
+  Answer m = a;
+  for (std::size_t k = 0; k < m.contacts.size(); ++k)
+    m.contacts[k] += (b.contacts[k] - a.contacts[k]) * share;
+  for (std::size_t i = 0; i < m.joints.size(); ++i)
+    m.joints[i] += (b.joints[i] - a.joints[i]) * share;
+  m.twists += (b.twists - a.twists) * share;
+  return m;
+}
+
+// How contacts push.
+enum class Push : std::uint8_t { kAll, kBrake, kNone };
+
+// What holds for an island as a whole.
+struct IslandReport {
+  double joint_work = 0;
+  bool limited = false;
+};
+
 class Island {
  public:
   void add_body(std::size_t body) { members_.push_back(body); }
-  void add_contact(const ContactPush& c) { contacts_.push_back(&c); }
+  void add_contact(ContactPush& c) { contacts_.push_back(&c); }
   void add_joint(const JointSettings& j) { joints_.push_back(&j); }
   bool is_free() const { return contacts_.empty() && joints_.empty(); }
   std::size_t size() const { return members_.size(); }
 
-  double solve(const VelocityProblem& p) {
+  IslandReport solve(const VelocityProblem& p) {
     gather(p);
-    Eigen::VectorXd twists;
-    std::vector<JointRow> rows = make_rows(p);
-    std::vector<double> impulse;
-    for (int round = 1;; ++round) {
-      prepare();
-      twists = solve_for(right_side());
-      if (!rows.empty()) impulse = hold(p, rows, twists);
-      if (round == kMostContactRounds || !update_links(twists, round)) break;
+    rows_ = make_rows(p);
+    Answer answer = find_answer(p, Push::kAll);
+    IslandReport report;
+    if (!p.starts.empty() && !links_.empty()) report.limited = limit_work(p, answer);
+    for (std::size_t k = 0; k < links_.size(); ++k) {
+      const Link& link = links_[k];
+      push(*p.bodies[link.contact->a], moved(answer.contacts[k], -link.way[0]));
+      push(*p.bodies[link.contact->b], moved(answer.contacts[k], -link.way[1]) * -1.0);
     }
-    apply(p, twists);
-    double work = 0;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      const double size = impulse[i];
-      if (rows[i].is_motor) work += size * rows[i].wanted;
-      work -= size * known_velocity(p, rows[i]);
-      push(*p.bodies[rows[i].a], rows[i].on_a * size);
-      push(*p.bodies[rows[i].b], rows[i].on_b * size);
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      const double size = answer.joints[i];
+      if (rows_[i].is_motor) report.joint_work += size * rows_[i].wanted;
+      report.joint_work -= size * known_velocity(p, rows_[i]);
+      push(*p.bodies[rows_[i].a], rows_[i].on_a * size);
+      push(*p.bodies[rows_[i].b], rows_[i].on_b * size);
     }
-    return work;
+    return report;
   }
 
  private:
@@ -121,7 +146,7 @@ class Island {
       masses_.push_back({{identity3() * b.mass.mass}, {}, world_inertia(b)});
       momenta_.push_back({b.state.momentum, b.state.angular_momentum});
     }
-    for (const ContactPush* c : contacts_) {
+    for (ContactPush* c : contacts_) {
       Link link{.contact = c};
       const std::array<std::size_t, 2> bodies = {c->a, c->b};
       for (std::size_t k = 0; k < 2; ++k) {
@@ -132,6 +157,51 @@ class Island {
       }
       links_.push_back(link);
     }
+  }
+
+  // kBrake: the impulses answer to velocities alone, as dampers; they take energy.
+  Answer find_answer(const VelocityProblem& p, Push how) {
+    how_ = how;
+    for (Link& link : links_) link.acts = how != Push::kNone;
+    Answer answer;
+    answer.joints.resize(rows_.size(), 0);
+    for (int round = 1;; ++round) {
+      prepare();
+      answer.twists = solve_for(right_side());
+      if (!rows_.empty()) answer.joints = hold(p, rows_, answer.twists);
+      if (how == Push::kNone || round == kMostContactRounds || !update_links(answer.twists, round))
+        break;
+    }
+    for (const Link& link : links_)
+      answer.contacts.push_back(
+          link.acts ? push_of(link) - link.response * slip(link, answer.twists) : Wrench{});
+    if (!p.starts.empty()) answer.twists = find_twists(p, answer);
+    return answer;
+  }
+  // What the impulses lead to: not what iterations ended with, but what bodies will have.
+  Eigen::VectorXd find_twists(const VelocityProblem& p, const Answer& answer) const {
+    Eigen::VectorXd twists = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(6 * size()));
+    for (std::size_t k = 0; k < size(); ++k) add_to(twists, k, momenta_[k]);
+    for (std::size_t k = 0; k < links_.size(); ++k)
+      add_wrench(links_[k], answer.contacts[k], twists);
+    for (std::size_t i = 0; i < rows_.size(); ++i)
+      for (const bool of_a : {true, false}) {
+        const std::size_t at = find(p, of_a ? rows_[i].a : rows_[i].b);
+        if (at != kNoBody)
+          add_to(twists, at, (of_a ? rows_[i].on_a : rows_[i].on_b) * answer.joints[i]);
+      }
+    for (std::size_t k = 0; k < size(); ++k) {
+      const BodyMass& mass = p.bodies[members_[k]]->mass;
+      const Mat3 turn = to_matrix(p.bodies[members_[k]]->state.rotation);
+      const auto at = static_cast<Eigen::Index>(6 * k);
+      twists.segment<3>(at) /= mass.mass;
+      twists.segment<3>(at + 3) = to_eigen(turn * mass.inverse_inertia * transpose(turn)) *
+                                  Eigen::Vector3d(twists.segment<3>(at + 3));
+    }
+    return twists;
+  }
+  Wrench push_of(const Link& link) const {
+    return how_ == Push::kAll ? link.contact->push : Wrench{};
   }
 
   std::vector<JointRow> make_rows(const VelocityProblem& p) const {
@@ -154,7 +224,7 @@ class Island {
     Eigen::VectorXd right = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(6 * size()));
     for (std::size_t k = 0; k < size(); ++k) add_to(right, k, momenta_[k]);
     for (const Link& link : links_)
-      if (link.acts) add_wrench(link, link.contact->push - link.response * link.known, right);
+      if (link.acts) add_wrench(link, push_of(link) - link.response * link.known, right);
     return right;
   }
   // On A, about the contact's place; the opposite on B.
@@ -294,11 +364,12 @@ class Island {
     bool changed = false;
     for (Link& link : links_) {
       const ContactPush& c = *link.contact;
-      const double normal = c.normal - dot(c.normal_response, slip(link, twists));
+      const double answer = -dot(c.normal_response, slip(link, twists));
+      const double normal = how_ == Push::kAll ? c.normal + answer : answer;
       const bool acts = normal >= 0 || (link.acts && round > kMostContactRounds / 2);
       changed = changed || acts != link.acts;
       link.acts = acts;
-      if (!(c.found_normal > 0)) continue;
+      if (how_ != Push::kAll || !(c.found_normal > 0)) continue;
       const double slides = std::clamp(normal / c.found_normal, 0.0, 1.0);
       changed = changed || std::abs(slides - link.slides) > kSlideChange;
       link.slides = slides;
@@ -306,18 +377,75 @@ class Island {
     return changed;
   }
 
-  void apply(const VelocityProblem& p, const Eigen::VectorXd& twists) const {
-    for (const Link& link : links_) {
-      if (!link.acts) continue;
-      const ContactPush& c = *link.contact;
-      const Wrench w = c.push - link.response * slip(link, twists);
-      push(*p.bodies[c.a], moved(w, -link.way[0]));
-      push(*p.bodies[c.b], moved(w, -link.way[1]) * -1.0);
-    }
+  // ---- energy ----
+
+  double find_work(const VelocityProblem& p, std::size_t k, const Answer& answer) const {
+    const Link& link = links_[k];
+    Twist start = link.known;
+    for (std::size_t i = 0; i < 2; ++i)
+      if (link.body[i] != kNoBody)
+        start =
+            start - moved(p.starts[members_[link.body[i]]], link.way[i]) * (i == 0 ? -1.0 : 1.0);
+    const Wrench& push = answer.contacts[k];
+    return (dot(push, start) + dot(push, slip(link, answer.twists))) / 2;
+  }
+  double find_work(const VelocityProblem& p, const Answer& answer) const {
+    double sum = 0;
+    for (std::size_t k = 0; k < links_.size(); ++k) sum += find_work(p, k, answer);
+    return sum;
   }
 
+  // The largest share of the second in a mixture that does no more work. The first does not.
+  double find_share(const VelocityProblem& p, const Answer& a, const Answer& b, double most) const {
+    // A parabola in the share: its values at 0, 1/2 and 1.
+    const double at_0 = find_work(p, a), at_1 = find_work(p, b),
+                 half = find_work(p, mix(a, b, 0.5));
+    const double square = 2 * (at_0 + at_1) - 4 * half, linear = at_1 - at_0 - square;
+    const double room = most - at_0;
+    // The first root, written so that it does not cancel.
+    const double root = std::sqrt(std::max(linear * linear + 4 * square * room, 0.0));
+    double share = linear + root > 0 ? 2 * room / (linear + root) : 0;
+    if (linear < 0 && square > 0) share = (root - linear) / (2 * square);
+    share = std::clamp(share, 0.0, 1.0);
+    while (share > 0 && find_work(p, mix(a, b, share)) > most * (1 + 1e-9) + 1e-300)
+      share = share < 1e-9 ? 0 : 0.5 * share;
+    return share;
+  }
+
+  // Changes the answer to one that does not do more work than contacts have stored and may spare,
+  // and what they have stored. Returns whether it had to.
+  bool limit_work(const VelocityProblem& p, Answer& answer) {
+    double most = 0;
+    for (const Link& link : links_) most += link.contact->stored + link.contact->spare;
+    const bool limited = find_work(p, answer) > most;
+    if (limited) {
+      const Answer braked = find_answer(p, Push::kBrake);
+      if (find_work(p, braked) <= most) {
+        // Springs that ask for far more than there is are too stiff for the step: they rattle.
+        const double share = find_share(p, braked, answer, most);
+        answer = mix(braked, answer, share < kRattle ? 0 : share);
+      } else {
+        const Answer none = find_answer(p, Push::kNone);
+        answer = mix(none, braked, find_share(p, none, braked, most));
+      }
+    }
+    // Who gave more than it had has it from the others.
+    double owed = 0, owned = 0;
+    for (std::size_t k = 0; k < links_.size(); ++k) {
+      double& now = links_[k].contact->stored;
+      now -= find_work(p, k, answer);
+      (now < 0 ? owed : owned) += std::abs(now);
+    }
+    const double kept = owned > owed ? 1 - owed / owned : 0;
+    for (const Link& link : links_)
+      link.contact->stored = std::max(link.contact->stored, 0.0) * kept;
+    return limited;
+  }
+
+  Push how_ = Push::kAll;
+  std::vector<JointRow> rows_;
   std::vector<std::size_t> members_;  // bodies of the world, sorted
-  std::vector<const ContactPush*> contacts_;
+  std::vector<ContactPush*> contacts_;
   std::vector<const JointSettings*> joints_;
   std::vector<SpatialMatrix> masses_;
   std::vector<Wrench> momenta_;
@@ -354,19 +482,22 @@ VelocityReport solve_velocities(const VelocityProblem& p) {
   };
   for (std::size_t k = 0; k < p.bodies.size(); ++k)
     if (p.bodies[k]->kind == BodyKind::kDynamic) islands[set_of[k]].add_body(k);
-  for (const ContactPush& c : p.contacts)
+  for (ContactPush& c : p.contacts)
     if (Island* island = island_of(c.a, c.b)) island->add_contact(c);
   for (const JointSettings& j : p.joints)
     if (Island* island = island_of(j.a, j.b)) island->add_joint(j);
   std::erase_if(islands, [](const Island& i) { return i.is_free(); });
-  std::vector<double> work(islands.size(), 0);
+  std::vector<IslandReport> reports(islands.size());
   parallel_for(islands.size(), 1, p.threads, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t k = begin; k < end; ++k) work[k] = islands[k].solve(p);
+    for (std::size_t k = begin; k < end; ++k) reports[k] = islands[k].solve(p);
   });
   VelocityReport report{.islands = static_cast<std::uint32_t>(islands.size())};
   for (const Island& i : islands)
     report.largest = std::max(report.largest, static_cast<std::uint32_t>(i.size()));
-  report.joint_work = std::accumulate(work.begin(), work.end(), 0.0);
+  for (const IslandReport& r : reports) {
+    report.joint_work += r.joint_work;
+    report.limited += r.limited ? 1U : 0U;
+  }
   return report;
 }
 

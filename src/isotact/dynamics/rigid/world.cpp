@@ -263,7 +263,7 @@ Energies World::energies() const { return state_->energies(); }
 
 namespace {
 
-constexpr std::uint64_t kMagic = 0x3350414e534f5349;  // "ISOSNAP3"
+constexpr std::uint64_t kMagic = 0x3450414e534f5349;  // "ISOSNAP4"
 
 // Who sleeps may have been moved since the last step, and wakes up in the next.
 enum class SavedRest : std::uint32_t { kAwake, kAsleep, kMoved };
@@ -324,6 +324,7 @@ void write_push(Writer& w, const detail::ContactPush& p) {
     for (const Mat3* part : {&m->ll, &m->la, &m->aa}) write_matrix(w, *part);
   w.add(p.normal);
   w.add(p.found_normal);
+  w.add(p.stored);
 }
 detail::ContactPush read_push(Reader& r, const BodyPair& pair) {
   detail::ContactPush p{.a = pair.a, .b = pair.b};
@@ -336,6 +337,7 @@ detail::ContactPush read_push(Reader& r, const BodyPair& pair) {
     for (Mat3* part : {&m->ll, &m->la, &m->aa}) *part = read_matrix(r);
   p.normal = r.take<double>();
   p.found_normal = r.take<double>();
+  p.stored = r.take<double>();
   return p;
 }
 

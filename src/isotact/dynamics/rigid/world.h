@@ -141,9 +141,10 @@ struct ContactPath {
   float enter = 0, exit = 0;  // Interval inside, 0 to 1 along the piece.
 };
 
+// J. The potential is relative to the height of the origin. `springs` is what contacts can give
+// back: for implicit steps no more than they took from the bodies.
 struct Energies {
-  double kinetic = 0, potential = 0,
-         springs = 0;  // J; potential relative to the height of the origin.
+  double kinetic = 0, potential = 0, springs = 0;
   double total() const { return kinetic + potential + springs; }
 };
 
@@ -164,7 +165,10 @@ struct StepReport {
   // Bodies that could not be separated in the allowed number of impacts. They stayed where they
   // were for the rest of the step and kept their momenta.
   std::uint32_t waiting = 0;
-  double depth = 0;                  // Metres: greatest depth.
+  // Sets of bodies whose contacts pushed less than their springs ask for, since they would have
+  // given back more energy than they took (implicit steps).
+  std::uint32_t limited = 0;
+  double depth = 0;  // Metres: greatest depth.
   Energies energies{};
   SweptWork work{};
   PhaseTimes seconds{};

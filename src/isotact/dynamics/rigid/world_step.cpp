@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -135,6 +136,7 @@ double World::State::bound_energy() const {
 void World::State::apply_loads() {
   const double h = settings.step;
   for (WorldBody& b : bodies) {
+    b.start = {velocity(b.body), angular_velocity(b.body)};
     if (!b.moves()) continue;
     Load load = b.load;
     load.force += settings.gravity * b.body.mass.mass;
@@ -146,6 +148,18 @@ void World::State::apply_loads() {
     energy_bound += std::max(work, 0.0) * h;
   }
   for (WorldBody& b : bodies) b.load = {};
+}
+
+// Springs that were entered within a step hold more than they took from the bodies. They may give
+// back enough of it to part them at the speed that gravity gives in a step, and no faster.
+double World::State::find_spare_energy(const PairState& pair) const {
+  const WorldBody &a = bodies[pair.pair.a], &b = bodies[pair.pair.b];
+  const Vec3& place = pair.push.place;
+  const Vec3 slip = moved(a.start, place - a.body.state.center).linear -
+                    moved(b.start, place - b.body.state.center).linear;
+  const double slow = length_sq(settings.gravity) * settings.step * settings.step;
+  const double room = 0.5 * std::min(mass_of(a), mass_of(b)) * (slow - length_sq(slip));
+  return std::max(0.0, std::min(pair.energy - pair.push.stored, room));
 }
 
 void World::State::solve_velocities() {
@@ -170,13 +184,23 @@ void World::State::solve_velocities() {
                  mean_rate(b.body.state.rotation, there.state.rotation, h)};
   }
   std::vector<detail::ContactPush> pushes;
-  for (const PairState& p : pairs)
-    if (p.points > 0 && !rests(p.pair)) pushes.push_back(p.push);
+  std::vector<std::size_t> pair_of;
+  for (std::size_t k = 0; k < pairs.size(); ++k) {
+    if (pairs[k].points == 0 || rests(pairs[k].pair)) continue;
+    pushes.push_back(pairs[k].push);
+    pushes.back().spare = find_spare_energy(pairs[k]);
+    pair_of.push_back(k);
+  }
+  std::vector<Twist> starts;
+  if (settings.solve == ForceSolve::kImplicit)
+    for (const WorldBody& b : bodies) starts.push_back(b.start);
   const detail::VelocityReport solved =
-      detail::solve_velocities({all, twists, pushes, joints, h, settings.threads});
+      detail::solve_velocities({all, twists, pushes, joints, h, settings.threads, starts});
+  for (std::size_t i = 0; i < pushes.size(); ++i) pairs[pair_of[i]].push.stored = pushes[i].stored;
   energy_bound += std::abs(solved.joint_work);
   report.islands = solved.islands;
   report.largest_island = solved.largest;
+  report.limited = solved.limited;
 }
 
 void World::State::move_bodies() {
@@ -294,6 +318,23 @@ struct RoleScratch {
   ShellPath path{};
 };
 
+// J in the springs of bodies that overlap where they begin the step.
+double energy_at_start(const RoleContext& c) {
+  const PointSphereTree& tree = c.shell.tree();
+  BodyStep shell = c.shell.step, field = c.field.step;
+  shell.motion.to = shell.motion.from;
+  field.motion.to = field.motion.from;
+  ShellPath path;
+  compute_shell_path({.shell = shell.motion, .field = field.motion}, ball_of(tree),
+                     c.field.all->settings().path_tolerance * c.field.cell(), path);
+  std::vector<PointStick> sticks;
+  const RoleInput input{tree, path, {}, {}, shell, field, c.settings.step, {}};
+  const Shape& shape = *c.field.settings.shape;
+  return (shape.solid() ? compute_discrete_impulse(shape.any_field(), input, c.forces, sticks)
+                        : compute_discrete_impulse(shape.brick_field(), input, c.forces, sticks))
+      .energy;
+}
+
 RoleImpulse look_at_role(const RoleContext& c, PairState& pair, std::size_t role) {
   const ShellMotion motion{
       .shell = c.shell.step.motion, .field = c.field.step.motion, .model = c.settings.motion};
@@ -318,6 +359,11 @@ RoleImpulse look_at_role(const RoleContext& c, PairState& pair, std::size_t role
     return {};
   }
   start = Clock::now();
+  // Who put them into each other gave this energy.
+  const bool overlapped = !pair.touched && !bent &&
+                          std::any_of(swept.intervals.begin(), swept.intervals.end(),
+                                      [](const SegmentInterval& i) { return !(i.enter > 0); });
+  if (overlapped) pair.push.stored += energy_at_start(c);
   compute_shell_path(bent ? looked_at : motion, ball_of(tree),
                      c.field.all->settings().path_tolerance * c.field.cell(), path);
   const RoleInput input{tree,         path,         swept.hits,      swept.intervals,
@@ -408,21 +454,28 @@ void World::State::look_at_pair(PairState& pair) const {
     forces.material.stick_stiffness *= 0.5;
     forces.material.stick_damping *= 0.5;
   }
-  pair.push = {.a = pair.pair.a, .b = pair.pair.b};
+  pair.push = {.a = pair.pair.a, .b = pair.pair.b, .stored = pair.push.stored};
+  const double energy_before = std::exchange(pair.energy, 0);
   pair.push.place = a.is_dynamic() ? a.step.center_to : b.step.center_to;
   // A contact is an impact or a force in a step.
   if (pair.impact) {
     for (std::vector<PointStick>& sticks : pair.sticks) sticks.clear();
     pair.touches = true;
+    pair.push.stored = 0;
     return;
   }
   ContactResponse response;
+  if (!pair.touched) pair.push.stored = 0;
   for (std::size_t role = 0; role < 2; ++role) {
     if (!roles[role]) continue;
     const WorldBody &shell = role == 0 ? a : b, &field = role == 0 ? b : a;
     const RoleImpulse r = look_at_role({shell, field, settings, forces}, pair, role);
     add_role(r, role == 0 ? 1 : -1, pair, response);
   }
+  // They give back what springs hold at most: those of the end, or those of the beginning, which
+  // this step's impulse is still to give. Springs that bodies enter within a step have not taken
+  // their energy from them yet.
+  pair.push.stored = std::min(pair.push.stored, std::max(pair.energy, energy_before));
   if (settings.solve == ForceSolve::kImplicit) {
     const Vec3& place = pair.push.place;
     const double mass = 1 / (1 / mass_of(a) + 1 / mass_of(b));
@@ -443,8 +496,11 @@ void World::State::find_contacts() {
       }
       p.impulse = p.angular_impulse = {};
       p.points = p.sticking = 0;
-      p.area = p.depth = p.energy = 0;
-      if (!p.apart) look_at_pair(p);
+      p.area = p.depth = 0;
+      if (p.apart)
+        p.energy = p.push.stored = 0;
+      else
+        look_at_pair(p);
     }
   });
 }
@@ -489,7 +545,8 @@ Energies World::State::energies() const {
     e.kinetic += kinetic_energy(b.body);
     e.potential -= b.body.mass.mass * dot(settings.gravity, b.body.state.center);
   }
-  for (const PairState& p : pairs) e.springs += p.energy;
+  const bool implicit = settings.solve == ForceSolve::kImplicit;
+  for (const PairState& p : pairs) e.springs += implicit ? p.push.stored : p.energy;
   return e;
 }
 

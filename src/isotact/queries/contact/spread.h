@@ -27,7 +27,8 @@ struct SpreadSettings {
   // True: the side that adds more area is taken first. False: the left side.
   bool larger_side_first = true;
   // Candidates of the step before. They are preferred to others that are nearly as far (within a
-  // tenth), so that contacts persist while a body rests.
+  // fifth), so that contacts persist while a body rests. A body that rocks a little brings other
+  // candidates near enough in turn; a contact that it stands on must not make way for one of them.
   std::span<const std::size_t> last{};
 };
 
@@ -46,7 +47,7 @@ template <typename T, typename Place, typename Depth = UnknownDepth>
 SpreadChoice choose_spread(std::size_t count, std::size_t deepest, const Vector3<T>& normal,
                            std::size_t most, const Place& place,
                            const SpreadSettings& settings = {}, const Depth& depth = {}) {
-  constexpr T kNearly = T(0.9), kAlmostEqual = T(0.999);
+  constexpr T kNearly = T(0.8), kAlmostEqual = T(0.999);
   constexpr bool kKnowsDepths = !std::is_same_v<Depth, UnknownDepth>;
   SpreadChoice choice;
   if (count == 0 || most == 0) return choice;

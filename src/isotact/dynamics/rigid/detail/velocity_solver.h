@@ -8,6 +8,12 @@
 // which is symmetric and positive definite for springs and dampers of any size. Contacts that would
 // pull are removed, and removed ones that should push are added again, until none changes: Newton's
 // method for forces with a kink.
+//
+// Contacts give back no more energy than they took. Let P be the impulses of an island's contacts, v
+// its velocities before the loads of the step and v1 those after all of it. The work of P is
+// P . (v + v1) / 2, exactly, since kinetic energy is quadratic. If it exceeds what the contacts have
+// stored, all of them push less, by one factor. Momentum is conserved and joints hold for any
+// factor, since velocities are linear in it.
 #pragma once
 
 #include <span>
@@ -31,21 +37,27 @@ struct ContactPush {
   double normal = 0, found_normal = 0;
   Wrench normal_response{};
   SpatialMatrix slide{};
+  double stored = 0;  // J: taken from the bodies so far and not given back. Updated.
+  double spare = 0;   // J: what it may give beyond that, in this step.
 };
 
 struct VelocityProblem {
   std::span<RigidBody* const> bodies;
   std::span<const Twist> twists;  // Twists of driven bodies, about their centres.
-  std::span<const ContactPush> contacts;
+  std::span<ContactPush> contacts;
   std::span<const JointSettings> joints;
   double step;
   Threads threads;
+  // Twists of all bodies before the loads of the step, about their centres. If given, the work of
+  // contacts is limited to what they have stored and may spare.
+  std::span<const Twist> starts{};
 };
 
 struct VelocityReport {
   std::uint32_t islands = 0;  // Sets of bodies that contacts or joints connect.
   std::uint32_t largest = 0;  // Bodies of the largest.
   double joint_work = 0;      // J: by motors, and by driven bodies.
+  std::uint32_t limited = 0;  // Islands whose contacts push less, so that they add no energy.
 };
 
 // Changes momenta. B loses exactly as much as A gains: momentum is conserved to rounding for any

@@ -18,6 +18,7 @@ struct WorldBody {
   BodySettings settings{};
   RigidBody body{};
   Load load{};             // User's load, until the next step.
+  Twist start{};           // Before the loads of the step.
   Pose target{};           // For a kinematic body.
   BodyStep step{};         // The current one.
   Vec3 ball_center{};      // Body frame.
@@ -88,6 +89,7 @@ struct World::State {
   void check_roles() const;  // Throws Error for a dynamic pair that could not touch.
   void note_start();
   void apply_loads();       // Changes momenta.
+  double find_spare_energy(const detail::PairState& pair) const;
   void solve_velocities();  // By contacts and joints.
   void move_bodies();       // Changes poses; `step` of each has the motion.
   void find_pairs();        // Pairs that may touch.
