@@ -1,8 +1,7 @@
 // isotact doctor: what this build is and what this machine offers.
 #include <fmt/format.h>
 
-#include "isotact/base/cpu.h"
-#include "isotact/base/memory_limit.h"
+#include "isotact/base/machine.h"
 #include "isotact/base/parallel.h"
 #include "isotact/version.h"
 

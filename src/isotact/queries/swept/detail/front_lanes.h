@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "isotact/base/cpu.h"
+#include "isotact/base/machine.h"
 
 namespace isotact::detail {
 

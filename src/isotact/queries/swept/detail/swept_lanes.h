@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "isotact/base/cpu.h"
 #include "isotact/base/detail/lanes.h"
+#include "isotact/base/machine.h"
 
 namespace isotact::detail {
 
