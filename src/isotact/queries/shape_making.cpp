@@ -9,7 +9,7 @@
 #include "isotact/field/build/bake.h"
 #include "isotact/field/extract/isosurface.h"
 #include "isotact/field/surface/surface.h"
-#include "isotact/field/voxmap/voxmap_grid.h"
+#include "isotact/field/voxmap/voxmap.h"
 #include "isotact/geometry/primitives/primitives.h"
 #include "isotact/queries/detail/shape_data.h"
 #include "isotact/queries/swept/detail/nearest_point.h"

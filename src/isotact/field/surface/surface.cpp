@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/field/surface/detail/edges.h"
 #include "isotact/field/surface/detail/rims.h"
 #include "isotact/field/surface/detail/surface_passes.h"
 #include "isotact/geometry/bvh/winding.h"

@@ -9,7 +9,6 @@
 
 #include "isotact/base/parallel.h"
 #include "isotact/base/progress.h"
-#include "isotact/field/surface/detail/edges.h"
 #include "isotact/field/surface/detail/rims.h"
 #include "isotact/geometry/mesh/mesh.h"
 
