@@ -251,8 +251,8 @@ Voxmap decompress_layers(std::span<const std::byte> code,
                          std::uint64_t max_bytes = kMaxUnpackedLayers, Threads threads = {});
 
 // Returns a field for queries that need one: samples at the centres of the voxels.
-// DenseGridParts::sample_error says how far they may be from the true distance; of a map by
-// ClosestPointMethod::kLayerWalk nothing is known.
+// DenseGridParts::sample_error bounds their distance from the true distance. Nothing is known of a
+// map by ClosestPointMethod::kLayerWalk.
 //   * Scaled and support maps: the stored distances.
 //   * Layers: the distance to the centre of the nearest surface voxel, less half a voxel, so that
 //     surface voxels are inside, as Voxmap::is_solid has it. Every surface point lies in a surface
