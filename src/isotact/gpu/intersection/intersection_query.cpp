@@ -12,8 +12,8 @@
 
 #include "isotact/base/error.h"
 #include "isotact/gpu/core/buffer.h"
+#include "isotact/gpu/core/context.h"
 #include "isotact/gpu/core/program.h"
-#include "isotact/gpu/core/timer.h"
 #include "isotact/gpu/intersection/detail/shape_table.h"
 #include "isotact/queries/intersection/intersection_plan.h"
 
