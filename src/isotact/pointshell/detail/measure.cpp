@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "isotact/pointshell/detail/nearby_samples.h"
+#include "isotact/pointshell/detail/nearest_points.h"
 
 namespace isotact::detail {
 namespace {
