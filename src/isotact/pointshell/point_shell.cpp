@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/pointshell/detail/measure.h"
 #include "isotact/pointshell/detail/shell_passes.h"
 #include "isotact/pointshell/detail/shell_surface.h"
 

@@ -1,5 +1,3 @@
-#include "isotact/queries/detail/shape_making.h"
-
 #include <algorithm>
 #include <cmath>
 #include <numbers>
