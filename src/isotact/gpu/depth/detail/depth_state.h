@@ -266,6 +266,8 @@ struct GpuDepthDetector::State {
                      std::size_t command) const;
   void mark_stencils(const detail::Flight& flight);
   void bind_storage() const;
+  // The storage of both kinds of detection, and one more buffer behind it.
+  void bind_storage_and(std::uint32_t last_at, std::uint32_t last_name) const;
 
   // depth_once.cpp
   bool can_run_once(const GpuDepthScene& scene) const;
