@@ -1,4 +1,4 @@
-// What the machine offers: the choice of SIMD kernels, and one rule for the memory of a build.
+// The machine: the SIMD kernels that it can run, and one rule for the memory that a build may use.
 //
 // The library is compiled for x86-64-v2. Wider kernels are compiled beside the narrow ones and are
 // chosen here, at run time. All give the same bits.
