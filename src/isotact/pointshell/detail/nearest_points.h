@@ -80,7 +80,7 @@ void NearestPoints::for_each_within(const Vec3& at, double radius, Visit&& visit
 }
 
 // Searches that begin at a sample nearby. For each block of samples, the blocks around it are
-// listed. A search that begins at a sample and ends within `reach` of it looks at those; others
+// listed. A search that begins at a sample and ends within `reach` of it reads those; others
 // search the whole tree.
 class NearbySamples {
  public:

@@ -107,7 +107,7 @@ inline ControlNet compute_control_net(const FirstOrderCell& cell) {
   return net;
 }
 
-// Room for the rounding of evaluate and of the net, which are sums of some 30 terms in double.
+// Tolerance for the rounding of evaluate and of the net, which are sums of some 30 terms in double.
 inline constexpr double kCellRounding = 1e-13;
 
 inline Interval compute_range(const ControlNet& net) {
@@ -140,7 +140,7 @@ inline double compute_gradient_bound_sq(const ControlNet& net) {
 
 using FloatRange = std::array<float, 2>;
 
-// Of a level n >= 1, a node of which spans 2^(n+1) cells along each axis.
+// Returns the nodes of a level n >= 1. A node spans 2^(n+1) cells along each axis.
 constexpr Index3 first_order_tree_dims(const Index3& cells, unsigned level) {
   Index3 dims = cells;
   for (std::int32_t& n : dims)
@@ -207,7 +207,7 @@ struct TexelView {
   }
 };
 
-// What is computed from the texels alone, by the builder and again by the validator.
+// Numbers that follow from the texels alone: computed by the builder and again by the validator.
 struct FirstOrderSummary {
   double lipschitz = 0;
   std::vector<FloatRange> tree;

@@ -78,12 +78,12 @@ inline double implicit_union(double a, double b, double blend) {
   return std::min(a, b) - h * h / (4 * blend);
 }
 
-// What is in both, with a rounded edge.
+// The part in both, with a rounded edge.
 inline double implicit_intersection(double a, double b, double blend) {
   return -implicit_union(-a, -b, blend);
 }
 
-// What is in a but not in b, with a rounded edge.
+// The part in a but not in b, with a rounded edge.
 inline double implicit_difference(double a, double b, double blend) {
   return implicit_intersection(a, -b, blend);
 }
@@ -115,7 +115,7 @@ TriangleMesh polygonise(const ImplicitSolid& solid, std::size_t triangles);
 // vertices along the surface to the middle of their neighbours, in turns; triangles are smaller
 // where the surface bends more (after Botsch and Kobbelt, "A Remeshing Approach to Multiresolution
 // Modeling", 2004). Stays closed and manifold with the same genus; no triangle turns over. A mesh
-// that cannot be brought down so far stays finer. Single-threaded, some 20 microseconds a triangle.
+// that cannot be brought down so far stays finer. Single-threaded, 20 microseconds per triangle.
 void remesh(WorkMesh& mesh, const ImplicitSolid& solid, std::size_t triangles);
 
 }  // namespace isotact::detail
