@@ -29,7 +29,7 @@ GlTexture::GlTexture(std::uint32_t format, std::int32_t width, std::int32_t heig
     return;
   }
   glDeleteTextures(1, &name_);
-  throw Error(fmt::format("the GPU has no room for a picture of {} x {}", width, height));
+  throw Error(fmt::format("the GPU has no memory for a picture of {} x {}", width, height));
 }
 GlTexture::~GlTexture() {
   if (name_ != 0) glDeleteTextures(1, &name_);
@@ -75,7 +75,7 @@ Readback::Readback(std::size_t bytes) : bytes_(bytes) {
   data_ = static_cast<const std::byte*>(glMapNamedBufferRange(name_, 0, size, kMap));
   if (glGetError() == GL_NO_ERROR && data_ != nullptr) return;
   glDeleteBuffers(1, &name_);
-  throw Error(fmt::format("there is no room for {} bytes that the GPU can write to", bytes));
+  throw Error(fmt::format("there is no memory for {} bytes that the GPU can write to", bytes));
 }
 
 Readback::~Readback() {
