@@ -1,4 +1,4 @@
-"""words_test.py [--shrink]: the prose of pages, public headers, messages and the tool's help has none of the phrases of
+"""words_test.py [--shrink]: the prose of pages, headers, messages and the tool's help has none of the phrases of
 words.py.
 
 words_allowed.txt names files, and folders with a slash at their end, that may still have some. It can only become
@@ -30,8 +30,9 @@ def areas():
     tools = [str(p.relative_to(SOURCE)) for p in sorted((SOURCE / "tools").rglob("*.cpp"))]
     sources = [str(p.relative_to(SOURCE)) for top in ("src", "tools", "adapters")
                for p in sorted((SOURCE / top).rglob("*")) if p.suffix in (".h", ".cpp")]
-    return {"pages": (check_page, all_pages(SOURCE)), "headers": (check_header, headers), "help": (check_help, tools),
-            "messages": (check_messages, sources)}
+    private = [f for f in sources if f.startswith("src/") and f.endswith(".h") and f not in headers]
+    return {"pages": (check_page, all_pages(SOURCE)), "headers": (check_header, headers),
+            "private headers": (check_header, private), "help": (check_help, tools), "messages": (check_messages, sources)}
 
 
 def find_hits():
