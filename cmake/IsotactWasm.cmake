@@ -5,12 +5,12 @@
 set(ISOTACT_QUERY_SOURCE ${PROJECT_BINARY_DIR}/wasm/query_module.cpp)
 set(wasm ${PROJECT_BINARY_DIR}/wasm)
 
-set(query_base cpu error hash parallel trig)
-set(query_field field lattice models/analytic models/analytic_solid models/brick_assembly
+set(query_base machine error hash parallel trig)
+set(query_field field models/analytic models/analytic_solid models/brick_assembly
   models/brick_field models/brick_flaw models/dense_grid models/first_order_build
   models/first_order_field voxmap/voxmap voxmap/voxmap_compress voxmap/voxmap_layers
   voxmap/voxmap_walk io/asset io/asset_file io/small_sections)
-set(query_pointshell asset_section point_sphere_flaw point_sphere_tree)
+set(query_pointshell point_sphere_flaw point_sphere_tree)
 set(query_queries collide collide_points distance shape shape_parts points/grid_target
   points/shell_contact
   points/shell_query points/shell_search points/shell_target swept/closest_approach swept/free_space

@@ -2,8 +2,8 @@
 // a height map and normals of 1024 x 1024 pixels, drawn again for each step.
 #include <cmath>
 
+#include "isotact/gpu/core/context.h"
 #include "isotact/gpu/core/program.h"
-#include "isotact/gpu/core/timer.h"
 #include "isotact/gpu/depth/mesh_drawable.h"
 #include "isotact/gpu/particles/particle_maps.h"
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "isotact/gpu/core/buffer.h"
+#include "isotact/gpu/core/context.h"
 #include "isotact/gpu/core/program.h"
 #include "isotact/gpu/core/texture.h"
-#include "isotact/gpu/core/timer.h"
 
 #include "idf_report.h"
 #include "support/gpu_measure.h"

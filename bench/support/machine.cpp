@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <sys/utsname.h>
 
-#include "isotact/base/memory_limit.h"
+#include "isotact/base/machine.h"
 #include "isotact/base/parallel.h"
 #include "isotact/version.h"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "isotact/base/cpu.h"
 #include "isotact/base/error.h"
+#include "isotact/base/machine.h"
 
 #include "data_folder.h"
 #include "format_number.h"

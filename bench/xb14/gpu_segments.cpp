@@ -11,7 +11,6 @@
 #include "isotact/geometry/primitives/primitives.h"
 #include "isotact/gpu/core/context.h"
 #include "isotact/gpu/core/program.h"
-#include "isotact/gpu/core/timer.h"
 #include "isotact/gpu/segments/segment_tracer.h"
 
 #include "support/data_folder.h"

@@ -7,7 +7,7 @@
 #include <functional>
 #include <vector>
 
-#include "isotact/gpu/core/timer.h"
+#include "isotact/gpu/core/context.h"
 
 #include "fire.h"
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "isotact/base/cpu.h"
+#include "isotact/base/machine.h"
 
 namespace isotact {
 namespace {

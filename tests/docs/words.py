@@ -149,6 +149,15 @@ def check_help_text(words, line):
             return
 
 
+def check_messages(text):
+    """String literals of a source: errors, warnings, tables. A name in a program has no blank."""
+    code = re.sub(r"(?<!:)//.*$", "", text, flags=re.M)
+    for m in re.finditer(r'(?:"(?:[^"\\\n]|\\.)*"\s*)+', code):
+        words = "".join(re.findall(r'"((?:[^"\\\n]|\\.)*)"', m[0]))
+        if " " in words:
+            yield from find_phrases(words, code.count("\n", 0, m.start()) + 1)
+
+
 def check_printed_help(text):
     """The whole output of `isotact VERB --help`: all texts behind names, and the lines without names but for examples."""
     for number, line in enumerate(re.split(r"^Examples?:", text, flags=re.M)[0].split("\n"), 1):

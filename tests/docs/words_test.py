@@ -1,4 +1,5 @@
-"""words_test.py [--shrink]: the prose of pages, public headers and the tool's help has none of the phrases of words.py.
+"""words_test.py [--shrink]: the prose of pages, headers, messages and the tool's help has none of the phrases of
+words.py.
 
 words_allowed.txt names files, and folders with a slash at their end, that may still have some. It can only become
 shorter: an entry without a hit fails the test. --shrink rewrites it: folders become the files in them that have hits,
@@ -18,7 +19,7 @@ sys.path[:0] = [str(HERE), str(SOURCE / "scripts/site")]
 
 from api import public_headers
 from pages import all_pages
-from words import check_header, check_help, check_page, check_printed_help, help_of
+from words import check_header, check_help, check_messages, check_page, check_printed_help, help_of
 
 ALLOWED = HERE / "words_allowed.txt"
 
@@ -27,7 +28,11 @@ def areas():
     """{area: (check, [file])}, files from the project's folder."""
     headers = [str(p.relative_to(SOURCE)) for p in public_headers(SOURCE).values()]
     tools = [str(p.relative_to(SOURCE)) for p in sorted((SOURCE / "tools").rglob("*.cpp"))]
-    return {"pages": (check_page, all_pages(SOURCE)), "headers": (check_header, headers), "help": (check_help, tools)}
+    sources = [str(p.relative_to(SOURCE)) for top in ("src", "tools", "adapters")
+               for p in sorted((SOURCE / top).rglob("*")) if p.suffix in (".h", ".cpp")]
+    private = [f for f in sources if f.startswith("src/") and f.endswith(".h") and f not in headers]
+    return {"pages": (check_page, all_pages(SOURCE)), "headers": (check_header, headers),
+            "private headers": (check_header, private), "help": (check_help, tools), "messages": (check_messages, sources)}
 
 
 def find_hits():
@@ -37,7 +42,7 @@ def find_hits():
         for file in files:
             found = sorted(check((SOURCE / file).read_text()))
             if found:
-                hits[file] = [f"{file}:{line}: '{what}': write {better}" for line, what, better in found]
+                hits[file] = hits.get(file, []) + [f"{file}:{line}: '{what}': write {better}" for line, what, better in found]
     return hits
 
 
@@ -101,6 +106,10 @@ class Checks(unittest.TestCase):
     def test_help_of_commands(self):
         text = 'add_command("a", "One way"); c.add({.names = "--x", .help = "A row a "\n "step", .required = true}); "a way"'
         self.assertEqual(self.found(check_help, text), ["way", "row a step"])
+
+    def test_messages(self):
+        text = 'throw Error("no way");  // "a way"\nf("one", "two "\n  "ways", "way");'
+        self.assertEqual([(line, what) for line, what, _ in check_messages(text)], [(1, "way"), (2, "ways")])
 
     def test_printed_help(self):
         for text in ("  --sign auto|winding    How inside is defined", "  -o FILE    A row an interval, body first",

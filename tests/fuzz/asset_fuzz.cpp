@@ -3,8 +3,6 @@
 // reaching anything behind them, so each input is tried a second time with checksums made right.
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <span>
 #include <vector>
@@ -15,14 +13,10 @@
 #include "isotact/geometry/bvh/mesh_distance.h"
 #include "isotact/pointshell/asset_section.h"
 
+#include "require.h"
+
 namespace isotact::fuzz {
 namespace {
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "%s\n", what);
-  std::abort();
-}
 
 template <typename F, typename Visit>
 void query(const F& field, const Visit& visit) {

@@ -1,22 +1,16 @@
 // What must hold for any bytes at all: a certificate is refused with Error, or it is text that is
 // read back the same; and its check ends with an answer, whatever it says.
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 
 #include "isotact/base/error.h"
 #include "isotact/geometry/primitives/primitives.h"
 #include "isotact/queries/certificate/certificate.h"
 
+#include "require.h"
+
 namespace isotact::fuzz {
 namespace {
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "%s\n", what);
-  std::abort();
-}
 
 void check_text(std::string_view text) {
   Certificate certificate;

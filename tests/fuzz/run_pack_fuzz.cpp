@@ -2,8 +2,6 @@
 // drawn: every frame has a pose for each body and vertices for each triangle. Gzip's check sum
 // would keep a fuzzer from reaching the pack, so each input is taken for a pack and for a page.
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <span>
 #include <string_view>
 
@@ -11,15 +9,10 @@
 #include "isotact/scene/pack/replay_unpack.h"
 
 #include "page/packed_page.h"
+#include "require.h"
 
 namespace isotact::fuzz {
 namespace {
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "%s\n", what);
-  std::abort();
-}
 
 void check_pack(std::span<const std::byte> bytes) {
   const RunPack run(bytes, "fuzz.html");

@@ -15,8 +15,7 @@
 #include "isotact/geometry/primitives/primitives.h"
 #include "isotact/pointshell/detail/nearest_points.h"
 #include "isotact/pointshell/detail/point_blocks.h"
-#include "isotact/pointshell/detail/surface_walk.h"
-#include "isotact/pointshell/detail/thinning.h"
+#include "isotact/pointshell/detail/shell_passes.h"
 
 #include "support/small_meshes.h"
 

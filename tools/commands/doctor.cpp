@@ -1,8 +1,7 @@
 // isotact doctor: what this build is and what this machine offers.
 #include <fmt/format.h>
 
-#include "isotact/base/cpu.h"
-#include "isotact/base/memory_limit.h"
+#include "isotact/base/machine.h"
 #include "isotact/base/parallel.h"
 #include "isotact/version.h"
 
@@ -58,7 +57,7 @@ void diagnose_gpu(Json& report) {
 std::string gpu_limits(const Json& r) {
   if (!r.contains("gpu_limits")) return "-";
   const Json& l = r["gpu_limits"];
-  return fmt::format("textures of {} texels an axis, buffers of {:.1f} GB, {} KB shared",
+  return fmt::format("textures of {} texels per axis, buffers of {:.1f} GB, {} KB shared",
                      l["max_texture_3d"].get<std::int64_t>(),
                      static_cast<double>(l["max_storage_bytes"].get<std::int64_t>()) / 1e9,
                      l["shared_bytes"].get<std::int64_t>() / 1024);

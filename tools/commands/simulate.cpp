@@ -161,7 +161,7 @@ void print_report(const SceneRun& run, const SimulateOptions& o, std::uint64_t s
       {"contacts", fmt::format("{} now, {} at most", run.report().contacts, run.most_contacts())},
       {"deepest", fmt::format("{:.4g} m", run.deepest())},
       {"hash", fmt::format("{:016x}", run.hash())},
-      {"time", fmt::format("{:.3g} s, {:.3g} ms a step", seconds,
+      {"time", fmt::format("{:.3g} s, {:.3g} ms per step", seconds,
                            steps > 0 ? 1e3 * seconds / static_cast<double>(steps) : 0)}};
   for (const std::string* file : {&o.output, &o.log, &o.frames, &o.animate})
     if (!file->empty()) facts.emplace_back("wrote", without_control_codes(*file));

@@ -62,7 +62,7 @@ void find_continuous_contact(Story& story) {
   story.tell(fmt::format(
       "Built assets of a gear and of a bowl ({} and {} points; {:.1f} s), and threw the gear "
       "through "
-      "the bowl at {:.0f} m/s. Where steps of 1/60 s end they {}; on the way they {}{} (found in "
+      "the bowl at {:.0f} m/s. Where steps of 1/60 s end they {}; between them they {}{} (found in "
       "{:.2f} ms; nothing deeper than {:.2f} mm is overlooked).",
       format_count(gear.tree()->point_count()), format_count(bowl.tree()->point_count()),
       build_seconds, kWay / kStep, at_steps ? "touch" : "are apart",

@@ -86,7 +86,7 @@ void tell_inside_from_outside(Story& story) {
   story.facts["inside_outside_agree"] =
       static_cast<double>(agree) / static_cast<double>(points.size());
   story.tell(fmt::format(
-      "Tore {} triangles out of the blob ({} holes): inside and outside are still told right "
+      "Tore {} triangles out of the blob ({} holes): inside and outside are still right "
       "for {:.2f} % of {} points.",
       format_count(before - blob.triangles.size()), format_count(flaws.boundary_loops.count),
       100.0 * static_cast<double>(agree) / static_cast<double>(points.size()),

@@ -111,7 +111,8 @@ DemoReplay run_demo_scene(Story& story) {
   story.tell(fmt::format(
       "Ran {:.2g} s of a scene in {} steps of {:.0f} ms: fields and points built in {:.1f} s, run "
       "in "
-      "{:.0f} s, {:.1f} ms a step. {} bodies fell into a bowl, {} of them of jelly: {} contacts at "
+      "{:.0f} s, {:.1f} ms per step. {} bodies fell into a bowl, {} of them of jelly: {} contacts "
+      "at "
       "most, none deeper than {:.1f} mm. A nut turned {:.2f} times and sank by {:.2f} mm on its "
       "bolt, whose pitch is 10 mm.",
       run.report().time, format_count(run.report().number), scene.world.step * 1e3, build_seconds,

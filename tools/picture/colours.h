@@ -3,9 +3,11 @@
 // test holds all three together.
 #pragma once
 
+#include <algorithm>
 #include <array>
 
 #include "picture/picture.h"
+#include "picture/text.h"
 
 namespace isotact::tool {
 
@@ -70,6 +72,9 @@ inline Vec3 to_albedo(const Rgb8& colour) {
 }
 
 // Along three stops, t from 0 to 1.
-Rgb8 ramp(const std::array<Rgb8, 3>& stops, double t);
+inline Rgb8 ramp(const std::array<Rgb8, 3>& stops, double t) {
+  t = std::clamp(t, 0.0, 1.0) * 2;
+  return t < 1 ? blend(stops[0], stops[1], t) : blend(stops[1], stops[2], t - 1);
+}
 
 }  // namespace isotact::tool

@@ -234,8 +234,8 @@ void print_report(const RestReport& r) {
   else if (const auto distance = compute_distance(r))
     facts.emplace_back("distance", r.unit.format(*distance));
   if (is_limited(r.request))
-    facts.emplace_back("looked at", fmt::format("all of level {}; nothing is nearer than {}",
-                                                result.level, r.unit.format(result.lower_bound)));
+    facts.emplace_back("tested", fmt::format("all of level {}; nothing is nearer than {}",
+                                             result.level, r.unit.format(result.lower_bound)));
   facts.emplace_back("unseen", "nothing deeper than " + r.unit.format(result.blind_depth));
   facts.emplace_back("time", fmt::format("{:.3g} s", r.seconds));
   print_facts(facts);

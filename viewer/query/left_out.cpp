@@ -4,7 +4,7 @@
 #include "isotact/queries/detail/collide_methods.h"
 #include "isotact/queries/detail/exact_body.h"
 #include "isotact/queries/detail/exact_distance.h"
-#include "isotact/queries/detail/shape_making.h"
+#include "isotact/queries/detail/shape_data.h"
 #include "isotact/queries/segments/segment_index.h"
 
 namespace isotact {

@@ -9,7 +9,7 @@
 
 #include "isotact/asset/asset_field.h"
 #include "isotact/base/error.h"
-#include "isotact/base/memory_limit.h"
+#include "isotact/base/machine.h"
 #include "isotact/field/build/build_nodes.h"
 #include "isotact/field/extract/isosurface.h"
 #include "isotact/geometry/mesh/mass_properties.h"

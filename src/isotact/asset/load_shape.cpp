@@ -14,7 +14,7 @@
 #include "isotact/base/file.h"
 #include "isotact/field/build/bake.h"
 #include "isotact/field/extract/isosurface.h"
-#include "isotact/geometry/mesh/units.h"
+#include "isotact/geometry/mesh/mesh.h"
 #include "isotact/pointshell/asset_section.h"
 
 namespace isotact {

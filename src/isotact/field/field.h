@@ -72,4 +72,16 @@ concept Field = requires(const F& field, const Vec3& point, const Aabb& box) {
 double extend_outside(double value_on_box, double distance_to_box);
 FieldSample extend_outside(const FieldSample& on_box, const Vec3& x, const Vec3& on_box_point);
 
+// The smallest and the largest value that a sampled field takes in a cell, a brick or a node of a
+// tree. It is exact: both are samples.
+struct ValueRange {
+  float min, max;
+
+  friend constexpr bool operator==(const ValueRange&, const ValueRange&) = default;
+};
+
+constexpr ValueRange unite(const ValueRange& a, const ValueRange& b) {
+  return {b.min < a.min ? b.min : a.min, b.max > a.max ? b.max : a.max};
+}
+
 }  // namespace isotact

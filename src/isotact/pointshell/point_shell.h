@@ -1,7 +1,7 @@
 // The surface of a body as points, each with its normal and the area that it represents.
 //
 // Points are not the surface. Each shell therefore states its covering radius: no point of the
-// surface is further than that from a sample. This bound is proved (detail/measure.h), not
+// surface is further than that from a sample. This bound is proved (detail/shell_passes.h), not
 // estimated. A test of the samples alone against a field misses nothing that goes deeper than that.
 #pragma once
 

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/base/memory_limit.h"
+#include "isotact/base/machine.h"
 #include "isotact/pointshell/detail/clusters.h"
 #include "isotact/pointshell/detail/enclosing_ball.h"
 #include "isotact/pointshell/detail/tree_layout.h"

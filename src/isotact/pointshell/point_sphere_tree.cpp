@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "isotact/base/error.h"
+#include "isotact/pointshell/asset_section.h"
 #include "isotact/pointshell/detail/tree_layout.h"
 
 namespace isotact {
@@ -87,4 +88,21 @@ LevelRadii compute_level_radii(std::span<const SphereGroup> groups,
 }
 
 }  // namespace detail
+
+std::optional<PointSphereTree> find_point_sphere_tree(const Asset& asset, Check check) {
+  const RawSection* const raw = find_raw(asset, SectionKind::kPointshell);
+  if (raw == nullptr) return std::nullopt;
+  try {
+    return PointSphereTree::from_buffer(raw->buffer.bytes, raw->buffer.owner, check);
+  } catch (const Error& error) {
+    if (asset.file_name.empty()) throw;
+    throw Error(FileSpot{.file = asset.file_name}, error.what());
+  }
+}
+
+void set_point_sphere_tree(Asset& asset, const PointSphereTree& tree) {
+  std::erase_if(asset.raw, [](const RawSection& r) { return r.kind == SectionKind::kPointshell; });
+  asset.raw.push_back({SectionKind::kPointshell, tree.flat_buffer()});
+}
+
 }  // namespace isotact

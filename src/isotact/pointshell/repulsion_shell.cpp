@@ -8,11 +8,9 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/pointshell/detail/measure.h"
 #include "isotact/pointshell/detail/point_blocks.h"
-#include "isotact/pointshell/detail/projection.h"
-#include "isotact/pointshell/detail/sharp_edges.h"
-#include "isotact/pointshell/detail/surface_walk.h"
+#include "isotact/pointshell/detail/shell_passes.h"
+#include "isotact/pointshell/detail/shell_surface.h"
 #include "isotact/pointshell/point_shell.h"
 
 namespace isotact {

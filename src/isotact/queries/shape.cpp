@@ -9,7 +9,6 @@
 #include "isotact/field/extract/isosurface.h"
 #include "isotact/pointshell/asset_section.h"
 #include "isotact/queries/detail/shape_data.h"
-#include "isotact/queries/detail/shape_making.h"
 
 namespace isotact {
 namespace {

@@ -1,5 +1,3 @@
-#include "isotact/queries/detail/shape_making.h"
-
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -9,7 +7,7 @@
 #include "isotact/field/build/bake.h"
 #include "isotact/field/extract/isosurface.h"
 #include "isotact/field/surface/surface.h"
-#include "isotact/field/voxmap/voxmap_grid.h"
+#include "isotact/field/voxmap/voxmap.h"
 #include "isotact/geometry/primitives/primitives.h"
 #include "isotact/queries/detail/shape_data.h"
 #include "isotact/queries/swept/detail/nearest_point.h"

@@ -4,7 +4,6 @@
 
 #include "isotact/base/error.h"
 #include "isotact/queries/detail/shape_data.h"
-#include "isotact/queries/detail/shape_making.h"
 #include "isotact/queries/intersection/detail/body_box.h"
 
 namespace isotact {

@@ -12,7 +12,6 @@
 #include "isotact/field/flat_buffer.h"
 #include "isotact/field/models/exact_field.h"
 #include "isotact/field/voxmap/detail/voxmap_layers.h"
-#include "isotact/field/voxmap/voxmap_grid.h"
 #include "isotact/geometry/bvh/bvh.h"
 #include "isotact/geometry/bvh/winding.h"
 #include "isotact/geometry/primitives/primitives.h"

@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "isotact/base/cpu.h"
 #include "isotact/base/error.h"
+#include "isotact/base/machine.h"
 #include "isotact/base/random.h"
 #include "isotact/geometry/bvh/brute_force.h"
 #include "isotact/geometry/bvh/bvh_visit.h"

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "isotact/base/cpu.h"
+#include "isotact/base/machine.h"
 #include "isotact/base/random.h"
 #include "isotact/geometry/bvh/detail/solid_angle.h"
 

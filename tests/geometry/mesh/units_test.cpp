@@ -1,8 +1,7 @@
-#include "isotact/geometry/mesh/units.h"
-
 #include <gtest/gtest.h>
 
 #include "isotact/base/error.h"
+#include "isotact/geometry/mesh/mesh.h"
 
 namespace isotact {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "isotact/base/error.h"
-#include "isotact/gpu/core/timer.h"
+#include "isotact/gpu/core/context.h"
 
 #include "gpu/gpu_fixture.h"
 

@@ -10,7 +10,6 @@
 #include "isotact/geometry/primitives/primitives.h"
 #include "isotact/gpu/depth/depth_detector.h"
 #include "isotact/gpu/depth/detail/mesh_state.h"
-#include "isotact/gpu/depth/detail/mesh_winding.h"
 #include "isotact/gpu/depth/detail/solid_tiles.h"
 #include "isotact/gpu/depth/mesh_drawable.h"
 

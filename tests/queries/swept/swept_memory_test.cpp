@@ -9,8 +9,8 @@
 #include "isotact/field/build/build_field.h"
 #include "isotact/field/models/analytic.h"
 #include "isotact/geometry/primitives/primitives.h"
-#include "isotact/queries/swept/detail/front_lanes.h"
 #include "isotact/queries/swept/detail/swept_front.h"
+#include "isotact/queries/swept/detail/swept_lanes.h"
 #include "isotact/queries/swept/swept.h"
 
 #include "motions.h"

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
+#include "isotact/dynamics/model/joint.h"
+#include "isotact/dynamics/model/spatial.h"
 
 namespace isotact {
 namespace {
@@ -176,6 +178,60 @@ std::optional<std::string> find_flaw(const BodyState& s) {
   if (!is_finite(s.momentum)) return "its momentum is not finite";
   if (!is_finite(s.angular_momentum)) return "its angular momentum is not finite";
   return std::nullopt;
+}
+
+std::string_view name(JointKind kind) {
+  switch (kind) {
+    case JointKind::kBall:
+      return "ball";
+    case JointKind::kHinge:
+      return "hinge";
+    case JointKind::kSlider:
+      return "slider";
+    case JointKind::kFixed:
+      return "fixed";
+  }
+  return "";
+}
+
+std::optional<JointKind> find_joint_kind(std::string_view text) {
+  for (const JointKind kind :
+       {JointKind::kBall, JointKind::kHinge, JointKind::kSlider, JointKind::kFixed})
+    if (name(kind) == text) return kind;
+  return std::nullopt;
+}
+
+JointFrames compute_joint_frames(const Pose& world_from_a, const Pose& world_from_b,
+                                 const Vec3& place, const Vec3& axis) {
+  const Vec3 x = normalized(axis);
+  const Vec3 other = std::abs(x.x) < 0.8 ? Vec3{1, 0, 0} : Vec3{0, 1, 0};
+  const Vec3 y = normalized(cross(other, x)), z = cross(x, y);
+  const Pose world_from_joint{to_quat(transpose(Mat3{{x, y, z}})), place};
+  return {inverse(world_from_a) * world_from_joint, inverse(world_from_b) * world_from_joint};
+}
+
+namespace {
+
+Mat3 outer(const Vec3& a, const Vec3& b) { return {{b * a.x, b * a.y, b * a.z}}; }
+
+}  // namespace
+
+SpatialMatrix resist_along(const Vec3& direction, const Vec3& arm, double size) {
+  const Vec3 turn = cross(arm, direction);
+  return {outer(direction, direction * size), outer(direction, turn * size),
+          outer(turn, turn * size)};
+}
+
+// A twist moves the place at `arm` by v + w x arm; the force against that has the moment
+// arm x (v + w x arm).
+SpatialMatrix resist_all(const Vec3& arm, double size) {
+  const Vec3 r = arm * size;
+  const Mat3 around = outer(arm, r);
+  SpatialMatrix m;
+  m.ll = identity3() * size;
+  m.la = {{Vec3{0, r.z, -r.y}, Vec3{-r.z, 0, r.x}, Vec3{r.y, -r.x, 0}}};
+  m.aa = identity3() * dot(arm, r) + around * -1.0;
+  return m;
 }
 
 }  // namespace isotact

@@ -4,8 +4,6 @@
 // nearest points then, so that nobody can come out on the wrong side, however long the step. First
 // by impulses. What these leave is held back, which needs no convergence: see hold_apart.
 
-#include "isotact/dynamics/soft/detail/soft_pairs.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>

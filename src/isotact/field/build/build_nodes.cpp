@@ -12,7 +12,7 @@
 
 #include "isotact/base/detail/shared_progress.h"
 #include "isotact/base/error.h"
-#include "isotact/base/memory_limit.h"
+#include "isotact/base/machine.h"
 #include "isotact/base/parallel.h"
 #include "isotact/base/progress.h"
 #include "isotact/field/build/build_field.h"

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/base/memory_limit.h"
+#include "isotact/base/machine.h"
 #include "isotact/field/models/detail/brick_layout.h"
 
 namespace isotact::detail {

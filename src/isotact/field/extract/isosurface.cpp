@@ -12,8 +12,8 @@
 namespace isotact {
 namespace {
 
+using detail::fill_march_nodes;
 using detail::kMarchCells;
-using detail::kMarchNodes;
 using detail::MarchSource;
 
 // Blocks count in steps of the stride; stored values where there are any.
@@ -29,25 +29,22 @@ bool is_coarse_cell(const BrickField& field, const Index3& block) {
 }
 
 void fill(const MarchSource& source, const Index3& block, std::span<float> samples) {
-  const auto& [field, stride] = *static_cast<const StridedBricks*>(source.field);
+  const auto& strided = *static_cast<const StridedBricks*>(source.field);
+  const BrickField& field = strided.field;
+  const std::int32_t stride = strided.stride;
   static_assert(kMarchCells == kBrickCells);
   if (stride == 1 && is_coarse_cell(field, block)) {
     field.cell_nodes(block, samples);
     return;
   }
   const Index3& cells = field.lattice().cells;
-  std::size_t n = 0;
-  for (std::int32_t k = 0; k < kMarchNodes; ++k)
-    for (std::int32_t j = 0; j < kMarchNodes; ++j)
-      for (std::int32_t i = 0; i < kMarchNodes; ++i) {
-        const Index3 node{block[0] * kMarchCells + i, block[1] * kMarchCells + j,
-                          block[2] * kMarchCells + k};
-        const Index3 fine{node[0] * stride, node[1] * stride, node[2] * stride};
-        const bool inside = fine[0] >= 0 && fine[1] >= 0 && fine[2] >= 0 && fine[0] <= cells[0] &&
-                            fine[1] <= cells[1] && fine[2] <= cells[2];
-        samples[n++] = inside ? field.node_value(fine[0], fine[1], fine[2])
-                              : static_cast<float>(field.value(march_node(source, node)));
-      }
+  fill_march_nodes(block, samples, [&](const Index3& node) {
+    const Index3 fine{node[0] * stride, node[1] * stride, node[2] * stride};
+    const bool inside = fine[0] >= 0 && fine[1] >= 0 && fine[2] >= 0 && fine[0] <= cells[0] &&
+                        fine[1] <= cells[1] && fine[2] <= cells[2];
+    return inside ? field.node_value(fine[0], fine[1], fine[2])
+                  : static_cast<float>(field.value(march_node(source, node)));
+  });
 }
 
 Interval range(const MarchSource& source, const Index3& first, const Index3& last) {

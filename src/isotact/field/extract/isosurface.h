@@ -67,17 +67,22 @@ inline Aabb march_box(const MarchSource& s, const Index3& first, const Index3& l
           march_node(s, {last[0] * n + n, last[1] * n + n, last[2] * n + n})};
 }
 
-template <Field F>
-void fill_block(const MarchSource& source, const Index3& block, std::span<float> samples) {
+// Fills a block with value(node).
+template <typename Value>
+void fill_march_nodes(const Index3& block, std::span<float> samples, const Value& value) {
   std::size_t n = 0;
   for (std::int32_t k = 0; k < kMarchNodes; ++k)
     for (std::int32_t j = 0; j < kMarchNodes; ++j)
-      for (std::int32_t i = 0; i < kMarchNodes; ++i) {
-        const Index3 node{block[0] * kMarchCells + i, block[1] * kMarchCells + j,
-                          block[2] * kMarchCells + k};
-        samples[n++] = static_cast<float>(
-            static_cast<const F*>(source.field)->value(march_node(source, node)));
-      }
+      for (std::int32_t i = 0; i < kMarchNodes; ++i)
+        samples[n++] = value(Index3{block[0] * kMarchCells + i, block[1] * kMarchCells + j,
+                                    block[2] * kMarchCells + k});
+}
+
+template <Field F>
+void fill_block(const MarchSource& source, const Index3& block, std::span<float> samples) {
+  fill_march_nodes(block, samples, [&](const Index3& node) {
+    return static_cast<float>(static_cast<const F*>(source.field)->value(march_node(source, node)));
+  });
 }
 
 template <Field F>

@@ -36,7 +36,6 @@
 #include "isotact/field/field.h"
 #include "isotact/field/flat_buffer.h"
 #include "isotact/field/lattice.h"
-#include "isotact/field/value_range.h"
 
 namespace ISOTACT_PUBLIC isotact {
 

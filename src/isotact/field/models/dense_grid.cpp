@@ -8,7 +8,7 @@
 
 #include "isotact/base/detail/shared_progress.h"
 #include "isotact/base/error.h"
-#include "isotact/base/memory_limit.h"
+#include "isotact/base/machine.h"
 
 namespace isotact {
 namespace {

@@ -16,7 +16,6 @@
 #include "isotact/export.h"
 #include "isotact/field/field.h"
 #include "isotact/field/lattice.h"
-#include "isotact/field/value_range.h"
 
 namespace ISOTACT_PUBLIC isotact {
 

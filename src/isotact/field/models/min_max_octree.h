@@ -26,8 +26,8 @@
 
 #include "isotact/base/parallel.h"
 #include "isotact/export.h"
+#include "isotact/field/field.h"
 #include "isotact/field/models/dense_grid.h"
-#include "isotact/field/value_range.h"
 
 namespace ISOTACT_PUBLIC isotact {
 

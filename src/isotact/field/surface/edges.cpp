@@ -1,9 +1,9 @@
-#include "isotact/field/surface/detail/edges.h"
-
 #include <algorithm>
 #include <atomic>
 #include <numeric>
 #include <span>
+
+#include "isotact/field/surface/detail/rims.h"
 
 namespace isotact::surface_detail {
 namespace {

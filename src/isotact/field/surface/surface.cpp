@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/field/surface/detail/edges.h"
 #include "isotact/field/surface/detail/rims.h"
 #include "isotact/field/surface/detail/surface_passes.h"
 #include "isotact/geometry/bvh/winding.h"
@@ -278,10 +277,10 @@ void drop_cancelling_pairs(Surface& surface, Threads threads) {
   SignReport& report = surface.report;
   report.cancelled_pairs = dropped / 2;
   report.dropped_triangles += dropped;
-  report.warnings.push_back(
-      fmt::format("{} pairs of triangles within the body lie on each other and face opposite ways: "
-                  "they were left out, so that parts which share a side are one body",
-                  report.cancelled_pairs));
+  report.warnings.push_back(fmt::format(
+      "{} pairs of triangles within the body lie on each other and face opposite sides: "
+      "they were left out, so that parts which share a side are one body",
+      report.cancelled_pairs));
 }
 
 // Some files have every face twice, once for each side, for the sake of rendering. What they

@@ -29,6 +29,7 @@
 #include "isotact/export.h"
 #include "isotact/field/field.h"
 #include "isotact/field/lattice.h"
+#include "isotact/field/models/dense_grid.h"
 #include "isotact/field/models/first_order_field.h"
 #include "isotact/field/surface/surface.h"
 #include "isotact/geometry/mesh/mesh.h"
@@ -248,5 +249,18 @@ std::vector<std::byte> compress_layers(const Voxmap& voxmap);
 inline constexpr std::uint64_t kMaxUnpackedLayers = std::uint64_t{1} << 30U;  // 812^3 voxels.
 Voxmap decompress_layers(std::span<const std::byte> code,
                          std::uint64_t max_bytes = kMaxUnpackedLayers, Threads threads = {});
+
+// Returns a field for queries that need one: samples at the centres of the voxels.
+// DenseGridParts::sample_error bounds their distance from the true distance. Nothing is known of a
+// map by ClosestPointMethod::kLayerWalk.
+//   * Scaled and support maps: the stored distances.
+//   * Layers: the distance to the centre of the nearest surface voxel, less half a voxel, so that
+//     surface voxels are inside, as Voxmap::is_solid has it. Every surface point lies in a surface
+//     voxel, and every surface voxel holds one, so that the distance to the surface differs from
+//     that to the centre of the nearest surface voxel by half a diagonal at most. The grid has one
+//     voxel more on each side of the map.
+// Throws Error for a scaled or support map with one voxel along an axis. Cost: some fifty
+// nanoseconds per voxel for layers, some ten for the others.
+DenseGrid to_dense_grid(const Voxmap& voxmap, Threads threads = {});
 
 }  // namespace isotact

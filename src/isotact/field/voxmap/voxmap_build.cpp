@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/base/memory_limit.h"
+#include "isotact/base/machine.h"
 #include "isotact/field/flat_buffer.h"
 #include "isotact/field/models/exact_field.h"
 #include "isotact/field/voxmap/detail/voxmap_layers.h"

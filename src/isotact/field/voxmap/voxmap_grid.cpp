@@ -1,10 +1,9 @@
-#include "isotact/field/voxmap/voxmap_grid.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "isotact/base/error.h"
+#include "isotact/field/voxmap/voxmap.h"
 
 namespace isotact {
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "isotact/base/cpu.h"
+#include "isotact/base/machine.h"
 #include "isotact/geometry/bvh/detail/bvh_query.h"
 #include "isotact/geometry/bvh/detail/pair_kernel.h"
 

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "isotact/base/cpu.h"
+#include "isotact/base/machine.h"
 #include "isotact/base/pose.h"
 #include "isotact/export.h"
 #include "isotact/geometry/bvh/bvh.h"

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "isotact/base/cpu.h"
+#include "isotact/base/machine.h"
 #include "isotact/export.h"
 #include "isotact/geometry/bvh/bvh.h"
 #include "isotact/geometry/bvh/bvh_layout.h"

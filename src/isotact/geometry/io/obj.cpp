@@ -60,11 +60,7 @@ class ObjReader {
   void read_position() {
     if (position_count_ == MeshBuilder::kMaxPositions)
       in_.fail(fmt::format("more than {} vertices", MeshBuilder::kMaxPositions));
-    Vec3f p;
-    p.x = in_.read_float("a coordinate");
-    p.y = in_.read_float("a coordinate");
-    p.z = in_.read_float("a coordinate");
-    builder_.add_position(p);
+    builder_.add_position(in_.read_position());
     ++position_count_;
     in_.next_line();  // a weight or a colour may follow
   }

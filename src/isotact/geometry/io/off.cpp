@@ -73,11 +73,7 @@ class OffReader {
   void read_position(std::int64_t i) {
     if (!in_.skip_to_word())
       in_.fail(fmt::format("the file ends after {} of {} vertices", i, vertex_count_));
-    Vec3f p;
-    p.x = in_.read_float("a coordinate");
-    p.y = in_.read_float("a coordinate");
-    p.z = in_.read_float("a coordinate");
-    builder_.add_position(p);
+    builder_.add_position(in_.read_position());
     in_.next_line();
   }
 

@@ -108,11 +108,7 @@ class StlTextReader {
   void read_corner() {
     if (count_ == MeshBuilder::kMaxPositions)
       in_.fail(fmt::format("more than {} vertices", MeshBuilder::kMaxPositions));
-    Vec3f p;
-    p.x = in_.read_float("a coordinate");
-    p.y = in_.read_float("a coordinate");
-    p.z = in_.read_float("a coordinate");
-    builder_.add_position(p);
+    builder_.add_position(in_.read_position());
     builder_.add_corner(static_cast<std::uint32_t>(count_++));
   }
 

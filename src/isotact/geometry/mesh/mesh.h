@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "isotact/base/aabb.h"
@@ -34,5 +35,13 @@ inline std::array<Vec3f, 3> corners(const TriangleMesh& mesh, std::size_t triang
   const Triangle& t = mesh.triangles[triangle];
   return {mesh.positions[t[0]], mesh.positions[t[1]], mesh.positions[t[2]]};
 }
+
+// Lengths are in metres; other units must be named. Takes "m", "cm", "mm" or "in"; throws Error
+// for anything else.
+double metres_per_unit(std::string_view unit);
+
+// Returns a warning if a body of this size, taken as metres, is larger than 10 m or smaller than 1
+// mm across. Most such files are in millimetres or have lost their scale.
+std::optional<std::string> find_implausible_size(const Aabbf& bounds);
 
 }  // namespace isotact

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "isotact/geometry/primitives/detail/implicit.h"
-#include "isotact/geometry/primitives/detail/implicit_mesh.h"
 #include "isotact/geometry/primitives/detail/tables.h"
 #include "isotact/geometry/primitives/primitives.h"
 

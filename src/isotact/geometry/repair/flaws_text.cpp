@@ -53,7 +53,7 @@ void describe_triangles(const MeshFlaws& f, std::vector<std::string>& lines) {
         fmt::format("{}{}", counted(f.duplicate_triangles.count, "duplicate triangle"),
                     f.opposite_duplicates == 0
                         ? std::string{}
-                        : fmt::format(" ({} facing the other way)", f.opposite_duplicates)));
+                        : fmt::format(" ({} with the opposite winding)", f.opposite_duplicates)));
 }
 
 void describe_contacts(const SelfIntersections& s, std::vector<std::string>& lines) {

@@ -10,7 +10,7 @@
 #include "isotact/base/error.h"
 #include "isotact/field/build/inside_rows.h"
 #include "isotact/gpu/build/detail/field_builder_state.h"
-#include "isotact/gpu/core/timer.h"
+#include "isotact/gpu/core/context.h"
 
 namespace isotact {
 namespace {

@@ -22,7 +22,7 @@ GpuBuffer::GpuBuffer(std::size_t bytes) : bytes_(bytes) {
   glNamedBufferStorage(name_, static_cast<GLsizeiptr>(bytes), nullptr, 0);
   if (glGetError() == GL_NO_ERROR) return;
   glDeleteBuffers(1, &name_);
-  throw Error(fmt::format("the GPU has no room for a buffer of {} bytes", bytes));
+  throw Error(fmt::format("the GPU has no memory for a buffer of {} bytes", bytes));
 }
 
 GpuBuffer::GpuBuffer(GpuBuffer&& other) noexcept
@@ -115,7 +115,7 @@ void GpuStage::reserve(std::size_t bytes) {
   data_ = static_cast<std::byte*>(
       glMapNamedBufferRange(name_, 0, static_cast<GLsizeiptr>(wanted), access));
   if (data_ == nullptr)
-    throw Error(fmt::format("the GPU has no room for a stage of {} bytes", wanted));
+    throw Error(fmt::format("the GPU has no memory for a stage of {} bytes", wanted));
   bytes_ = wanted;
 }
 

@@ -73,4 +73,21 @@ class GpuContext {
 // Returns one line: "NVIDIA H200 (NVIDIA Corporation, OpenGL 4.6), bindless textures, ...".
 std::string describe(const GpuInfo& info);
 
+// Time that the GPU works, by its own clock. Ownership as in buffer.h. Software Mesa defers work:
+// measure wall time around finish_gpu() there.
+class GpuTimer {
+ public:
+  GpuTimer();
+  GpuTimer(const GpuTimer&) = delete;
+  GpuTimer& operator=(const GpuTimer&) = delete;
+  ~GpuTimer();
+
+  void begin();
+  void end();
+  double milliseconds() const;  // From begin to end. Waits for the result.
+
+ private:
+  std::uint32_t queries_[2]{};
+};
+
 }  // namespace isotact

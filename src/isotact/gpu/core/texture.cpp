@@ -53,7 +53,7 @@ GpuTexture3d::GpuTexture3d(TexelFormat format, const std::array<std::int32_t, 3>
   glTextureStorage3D(name_, 1, gl_format(format).internal, size[0], size[1], size[2]);
   if (glGetError() != GL_NO_ERROR) {
     glDeleteTextures(1, &name_);
-    throw Error(fmt::format("the GPU has no room for a texture of {} x {} x {} texels", size[0],
+    throw Error(fmt::format("the GPU has no memory for a texture of {} x {} x {} texels", size[0],
                             size[1], size[2]));
   }
   for (const GLenum filter : std::array<GLenum, 2>{GL_TEXTURE_MIN_FILTER, GL_TEXTURE_MAG_FILTER})

@@ -200,7 +200,8 @@ void GpuDepthDetector::State::draw_map(int slot, std::span<const GpuDrawable> ob
   slots[static_cast<std::size_t>(slot)] = {view, ++map_versions};
 }
 
-void GpuDepthDetector::State::bind_storage() const {
+void GpuDepthDetector::State::bind_storage_and(std::uint32_t last_at,
+                                               std::uint32_t last_name) const {
   detail::bind_buffers({{glsl::kDepthIntervalsAt, intervals.name()},
                         {glsl::kDepthMapsAt, notes.name()},
                         {glsl::kDepthMaskAt, hit_mask.name()},
@@ -208,7 +209,11 @@ void GpuDepthDetector::State::bind_storage() const {
                         {glsl::kDepthHitsAt, hits.name()},
                         {glsl::kDepthSumsAt, sums.name()},
                         {glsl::kDepthBitsAt, bits.name()},
-                        {glsl::kDepthWindingsAt, windings.name()}});
+                        {last_at, last_name}});
+}
+
+void GpuDepthDetector::State::bind_storage() const {
+  bind_storage_and(glsl::kDepthWindingsAt, windings.name());
   if (by_intervals()) return;
   // In the order of their units.
   static_assert(glsl::kObjectNearUnit == glsl::kObjectFarUnit + 1 &&

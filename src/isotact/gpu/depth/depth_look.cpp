@@ -4,7 +4,6 @@
 
 #include "isotact/gpu/depth/detail/depth_state.h"
 #include "isotact/gpu/depth/detail/mesh_state.h"
-#include "isotact/gpu/depth/detail/mesh_winding.h"
 
 namespace isotact {
 

@@ -243,14 +243,7 @@ void GpuDepthDetector::State::run_once(detail::Flight& flight, std::uint32_t res
                         {glsl::kDepthLeavesAt, m.leaves.name()},
                         {glsl::kDepthCoveredAt, once->covered.name()},
                         {glsl::kDepthNotesAt, once->notes.name()}});
-  detail::bind_buffers({{glsl::kDepthIntervalsAt, intervals.name()},
-                        {glsl::kDepthMapsAt, notes.name()},
-                        {glsl::kDepthMaskAt, hit_mask.name()},
-                        {glsl::kDepthPartsAt, parts.name()},
-                        {glsl::kDepthHitsAt, hits.name()},
-                        {glsl::kDepthSumsAt, sums.name()},
-                        {glsl::kDepthBitsAt, bits.name()},
-                        {glsl::kDepthResultsAt, results_name}});
+  bind_storage_and(glsl::kDepthResultsAt, results_name);
   static_assert(glsl::kDepthOnceAt == glsl::kDepthFrameAt + 1);
   const std::array<GLuint, 2> blocks{once->frame.name(), flight.upload.name()};
   glBindBuffersBase(GL_UNIFORM_BUFFER, glsl::kDepthFrameAt, 2, blocks.data());

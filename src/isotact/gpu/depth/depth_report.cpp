@@ -51,7 +51,7 @@ void make_depth_report(const detail::Flight& flight, std::size_t query,
   std::memcpy(&head, words.data(), sizeof head);
   if (head.lost > 0)
     throw Error(
-        fmt::format("the map of slot {} had no room for {} surfaces of its object: draw it with "
+        fmt::format("the map of slot {} had no memory for {} surfaces of its object: draw it with "
                     "MapUpdate::kWait, or raise GpuDepthSettings::surfaces",
                     head.slot, head.lost));
   const PicturePlace place{

@@ -83,7 +83,7 @@ void Upload::reserve(std::size_t bytes) {
   glNamedBufferStorage(name_, static_cast<GLsizeiptr>(stage_.size()), nullptr,
                        GL_DYNAMIC_STORAGE_BIT);
   if (glGetError() != GL_NO_ERROR)
-    throw Error(fmt::format("the GPU has no room for a buffer of {} bytes", stage_.size()));
+    throw Error(fmt::format("the GPU has no memory for a buffer of {} bytes", stage_.size()));
   bytes_ = stage_.size();
 }
 void Upload::send(std::size_t bytes) const {

@@ -1,9 +1,9 @@
-#include "isotact/gpu/depth/detail/mesh_winding.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
+
+#include "isotact/gpu/depth/detail/mesh_state.h"
 
 namespace isotact::detail {
 namespace {

@@ -12,8 +12,8 @@
 
 #include "isotact/base/error.h"
 #include "isotact/gpu/core/buffer.h"
+#include "isotact/gpu/core/context.h"
 #include "isotact/gpu/core/program.h"
-#include "isotact/gpu/core/timer.h"
 #include "isotact/gpu/intersection/detail/shape_table.h"
 #include "isotact/queries/intersection/intersection_plan.h"
 
@@ -485,7 +485,7 @@ void GpuIntersectionQuery::State::set(const IdfSettings& asked) {
   const IdfSettings wanted = without_contradictions(asked);
   if (gpu_settings.two_passes &&
       (wanted.search != IdfSearch::kPaper || wanted.max_contacts > 0 || wanted.one_per_voxel))
-    throw Error("two passes are KGM's own way: for IdfSearch::kPaper with all contacts");
+    throw Error("two passes are the search of KGM: they need IdfSearch::kPaper and all contacts");
   settings = wanted;
   times = {};
 }

@@ -188,7 +188,7 @@ void GpuParticleMaps::State::make_textures() {
              static_cast<std::uint64_t>(settings.size) * static_cast<std::uint64_t>(slices());
   }
   if (glGetError() != GL_NO_ERROR)
-    throw Error(fmt::format("the GPU has no room for {} maps of {} pixels a side", slices(),
+    throw Error(fmt::format("the GPU has no memory for {} maps of {} pixels per side", slices(),
                             settings.size));
 }
 

@@ -230,7 +230,7 @@ void check_particle_step(const ParticleStep& step) {
   if (!(step.seconds >= 0) || !std::isfinite(step.seconds))
     throw Error(fmt::format("a step of {} seconds", step.seconds));
   if (step.samples < 1 || step.samples > 1024)
-    throw Error(fmt::format("{} samples on a particle's way; it must be 1 to 1024", step.samples));
+    throw Error(fmt::format("{} samples on a particle's path; it must be 1 to 1024", step.samples));
   if (!(step.restitution >= 0 && step.restitution <= 1 && step.friction >= 0 && step.friction <= 1))
     throw Error(fmt::format("restitution {} and friction {}; they must be 0 to 1", step.restitution,
                             step.friction));

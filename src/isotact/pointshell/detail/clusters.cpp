@@ -1,4 +1,4 @@
-// Clusters are split from the top (splits.h), so that the cells of all levels nest. Representatives
+// Clusters are split from the top (splits.cpp), so that the cells of all levels nest. Representatives
 // and outliers are found from the bottom (SSL14 section 2.1.2).
 #include "isotact/pointshell/detail/clusters.h"
 
@@ -8,7 +8,6 @@
 #include <span>
 
 #include "isotact/pointshell/detail/nearest_points.h"
-#include "isotact/pointshell/detail/splits.h"
 
 namespace isotact::detail {
 namespace {

@@ -25,4 +25,20 @@ int compute_child_stride(const PointSphereTreeSettings& settings);
 
 Clusters find_clusters(const PointShell& shell, const PointSphereTreeSettings& settings);
 
+// Points split recursively into parts, from one root down to clusters of points, before the tree
+// takes representatives. One level: the parent of each node of the next level.
+struct Parents {
+  std::vector<std::uint32_t> of_children;
+  std::uint32_t count = 0;  // Number of nodes of this level.
+};
+
+struct Split {
+  std::vector<Parents> levels;
+  std::vector<std::uint32_t> order;
+};
+
+// On the last level, children are points, by their position in `order`. No node has more than K
+// children. Deterministic.
+Split split_shell(const PointShell& shell, const PointSphereTreeSettings& settings);
+
 }  // namespace isotact::detail

@@ -1,11 +1,10 @@
-#include "isotact/pointshell/detail/measure.h"
-
 #include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <utility>
 
-#include "isotact/pointshell/detail/nearby_samples.h"
+#include "isotact/pointshell/detail/nearest_points.h"
+#include "isotact/pointshell/detail/shell_passes.h"
 
 namespace isotact::detail {
 namespace {

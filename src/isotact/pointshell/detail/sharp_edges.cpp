@@ -1,10 +1,9 @@
-#include "isotact/pointshell/detail/sharp_edges.h"
+#include "isotact/pointshell/detail/shell_passes.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "isotact/base/trig.h"
-#include "isotact/pointshell/detail/thinning.h"
 
 namespace isotact::detail {
 namespace {

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
-#include "isotact/base/memory_limit.h"
+#include "isotact/base/machine.h"
 #include "isotact/base/trig.h"
 #include "isotact/geometry/repair/repair.h"
 

@@ -1,11 +1,11 @@
-#include "isotact/pointshell/detail/splits.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 #include <span>
 #include <utility>
+
+#include "isotact/pointshell/detail/clusters.h"
 
 namespace isotact::detail {
 namespace {

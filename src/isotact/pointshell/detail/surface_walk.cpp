@@ -1,7 +1,7 @@
-#include "isotact/pointshell/detail/surface_walk.h"
-
 #include <cmath>
 #include <utility>
+
+#include "isotact/pointshell/detail/shell_passes.h"
 
 namespace isotact::detail {
 namespace {

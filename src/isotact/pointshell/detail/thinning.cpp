@@ -1,11 +1,10 @@
-#include "isotact/pointshell/detail/thinning.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <unordered_map>
 
 #include "isotact/base/aabb.h"
+#include "isotact/pointshell/detail/shell_passes.h"
 
 namespace isotact::detail {
 namespace {

@@ -1,5 +1,4 @@
 // All pairs: the oracle of the searches.
-#include "isotact/queries/deformable/detail/object_tree_leaves.h"
 #include "isotact/queries/deformable/detail/object_tree_state.h"
 
 namespace isotact {

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "isotact/base/detail/thread_scratch.h"
-#include "isotact/queries/deformable/detail/object_tree_leaves.h"
 #include "isotact/queries/deformable/detail/object_tree_state.h"
 
 namespace isotact {

@@ -1,5 +1,3 @@
-#include "isotact/scene/parse/detail/json_node.h"
-
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -8,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "isotact/base/error.h"
+#include "isotact/scene/parse/detail/scene_reader.h"
 
 namespace isotact::detail {
 

@@ -4,7 +4,7 @@
 
 #include "isotact/base/error.h"
 #include "isotact/field/models/csg.h"
-#include "isotact/geometry/mesh/units.h"
+#include "isotact/geometry/mesh/mesh.h"
 #include "isotact/geometry/primitives/primitives.h"
 #include "isotact/scene/parse/detail/scene_reader.h"
 

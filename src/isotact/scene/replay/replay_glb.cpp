@@ -49,7 +49,7 @@ class Buffer {
                          {"count", rows.size_bytes() / (4 * parts)},
                          {"type", type}});
     if (bytes_.size() > kMostBytes)
-      throw Error("the replay is larger than the 4 GiB of a GLB; ask for fewer frames a second");
+      throw Error("the replay is larger than the 4 GiB of a GLB; ask for fewer frames per second");
     return accessors.size() - 1;
   }
 
@@ -288,7 +288,7 @@ class Writer {
     const std::vector<std::byte>& binary = buffer_.bytes();  // Numbers of four bytes.
     const std::uint64_t size = 20 + json.size() + (binary.empty() ? 0 : 8 + binary.size());
     if (size > kMostBytes)
-      throw Error("the replay is larger than the 4 GiB of a GLB; ask for fewer frames a second");
+      throw Error("the replay is larger than the 4 GiB of a GLB; ask for fewer frames per second");
     std::vector<std::byte> out;
     out.reserve(size);
     const auto put = [&](const void* from, std::size_t bytes) {

@@ -39,8 +39,8 @@ void read_span(const JsonNode& node, double& from, double& until) {
 std::size_t read_kinematic(const JsonNode& node, const Scene& scene) {
   const std::size_t body = find_named(node.get("body"), scene.bodies, "body");
   if (scene.bodies[body].kind != BodyKind::kKinematic)
-    node.get("body").fail(fmt::format("is {}; only kinematic bodies go where they are told",
-                                      name(scene.bodies[body].kind)));
+    node.get("body").fail(
+        fmt::format("is {}; only kinematic bodies follow a script", name(scene.bodies[body].kind)));
   return body;
 }
 

@@ -171,7 +171,7 @@ void check_replay_size(const Scene& scene, const SoftWorld* soft) {
       bytes += frames * static_cast<double>(soft->positions(id).size()) * sizeof(Vec3f);
   if (bytes > kMostReplayBytes)
     throw Error(
-        fmt::format("{:.0f} frames of {} bodies would take {:.1f} GB; ask for fewer frames a "
+        fmt::format("{:.0f} frames of {} bodies would take {:.1f} GB; ask for fewer frames per "
                     "second",
                     frames, scene.bodies.size() + scene.soft_bodies.size(), bytes / 1e9));
 }

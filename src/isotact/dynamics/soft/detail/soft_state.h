@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "isotact/dynamics/soft/detail/soft_contact.h"
-#include "isotact/dynamics/soft/detail/soft_pairs.h"
 #include "isotact/dynamics/soft/soft_world.h"
 
 namespace isotact {

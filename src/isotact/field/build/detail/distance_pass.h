@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "isotact/base/cpu.h"
+#include "isotact/base/machine.h"
 #include "isotact/base/progress.h"
 #include "isotact/field/build/detail/kernel_types.h"
 #include "isotact/field/build/detail/plan.h"

@@ -3,9 +3,9 @@
 // Away from the rims, a phase modulo 1 has a level surface like any function. It ends on the rims,
 // around which the phase runs once through all values (it is a Seifert surface of them). Here it is
 // made of quads dual to the crossed edges of a lattice (surface nets: Gibson, Constrained Elastic
-// Surface Nets, 1998): one vertex a cell. A lattice face around whose corners the phase turns once
-// is pierced by a rim; the quads end exactly there, in the cells of pierced faces, whatever the
-// shape and number of the rims.
+// Surface Nets, 1998): one vertex per cell. A lattice face around whose corners the phase turns
+// once is pierced by a rim; the quads end exactly there, in the cells of pierced faces, whatever
+// the shape and number of the rims.
 #pragma once
 
 #include <array>
@@ -32,8 +32,8 @@ struct SheetSettings {
 
 struct SheetCell {
   Index3 index{};
-  // Of the edge along axis d with offsets u and v along the next two, at 4 d + u + 2 v: +1 where
-  // the surface faces along d, -1 against it, 0 where it does not cross.
+  // At 4 d + u + 2 v, the edge along axis d with offsets u and v along the next two: +1 if the
+  // surface faces along d, -1 if it faces against d, 0 if it does not cross the edge.
   std::array<std::int8_t, 12> crossings{};
   bool crossed = false;
   bool pierced = false;
@@ -46,14 +46,14 @@ struct LevelSheet {
   bool complete = false;                            // false: more cells than allowed
 };
 
-// All of the surface that hangs together with cells in which a seed lies, or next to them.
+// Returns all of the surface that is connected with cells in which a seed lies, or next to them.
 LevelSheet trace_level_sheet(const WindingPhase& phase, const std::vector<Vec3>& seeds,
                              const SheetSettings& settings);
 
 Index3 cell_of(const Vec3& point, const SheetSettings& settings);
 std::uint64_t key_of(const Index3& index);
 
-// Membranes brought nearer to their level surface where a coarse lattice left them off it.
+// Membranes move nearer to their level surface if a coarse lattice left them off it.
 
 // Triangles to be added to a mesh.
 struct Patch {

@@ -2,7 +2,7 @@
 //
 // Closed by cones from its rims to points of their own, the mesh would have whole winding numbers.
 // So w = -(solid angle of the cones) / (4 pi) modulo 1, wherever the rest of the mesh is, and
-// exp(2 pi i w) is a product of one complex number a rim edge. It is smooth everywhere but on the
+// exp(2 pi i w) is a product of one complex number per rim edge. It is smooth everywhere but on the
 // rims: neither the mesh nor the cones are seen in it.
 #pragma once
 
@@ -32,9 +32,9 @@ struct Complex {
 constexpr Complex conjugate(const Complex& z) { return {z.re, -z.im}; }
 inline double magnitude(const Complex& z) { return std::sqrt(z.re * z.re + z.im * z.im); }
 
-// Of the triangle whose corners lie in the directions a, b, c (unit vectors) from the point: the
-// angle is positive where its back is seen, so that a closed mesh winds once around what it holds.
-// The length is at most 4; it is 0 only where the point lies on an edge.
+// The corners of the triangle lie in the directions a, b, c (unit vectors) from the point. The
+// angle is positive if its back is seen, so that a closed mesh winds once around a point inside.
+// The length is at most 4; it is 0 only if the point lies on an edge.
 constexpr Complex half_solid_angle(const Vec3& a, const Vec3& b, const Vec3& c) {
   return {1 + dot(a, b) + dot(b, c) + dot(c, a), dot(a, cross(b, c))};
 }

@@ -1,14 +1,38 @@
-// Rims of holes, and the plainest way to close them.
+// The edges of a mesh that do not balance, the rims of holes that they form, and the plainest
+// closures of rims.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
-#include "isotact/field/surface/detail/edges.h"
+#include "isotact/base/parallel.h"
 #include "isotact/geometry/mesh/mesh.h"
 
 namespace isotact::surface_detail {
+
+// An edge that triangles run `excess` times more often from `from` to `to` than back.
+struct NetEdge {
+  std::uint32_t from = 0, to = 0;
+  std::uint32_t excess = 0;  // at least 1
+
+  friend bool operator==(const NetEdge&, const NetEdge&) = default;
+};
+
+struct EdgeReport {
+  std::vector<NetEdge> net;  // by rising lower vertex, then upper; empty: balanced
+  std::size_t edges = 0;
+  std::size_t not_two = 0;          // edges with another number of triangles than two
+  std::size_t same_way = 0;         // edges that two triangles run in the same direction
+  std::vector<std::uint32_t> part;  // of each triangle; triangles of a part are joined by edges
+  std::uint32_t parts = 0;
+};
+
+// The one pass over topology that every build pays for. Needs triangles with three distinct
+// vertices, fewer than 2^31 of them. The same for any number of threads. Cost: about 50 ns per
+// triangle on one.
+EdgeReport find_edges(const TriangleMesh& mesh, Threads threads);
 
 // A loop of net edges that passes no vertex twice. Whatever the mesh, its net edges can be cut into
 // such loops, since they come and go equally often at every vertex.

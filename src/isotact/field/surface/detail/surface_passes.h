@@ -9,7 +9,6 @@
 
 #include "isotact/base/parallel.h"
 #include "isotact/base/progress.h"
-#include "isotact/field/surface/detail/edges.h"
 #include "isotact/field/surface/detail/rims.h"
 #include "isotact/geometry/mesh/mesh.h"
 
@@ -25,12 +24,12 @@ struct CleanMesh {
 // Needs indices in range. Like isotact::weld and remove_degenerate, in one pass over the mesh.
 CleanMesh clean(const TriangleMesh& mesh);
 
-// Marks, of the first `count` triangles, those that another one on the same three vertices cancels
-// because it faces the other way. As many of each way, the first ones. Cost: about 0.1 microseconds
-// a triangle.
+// Marks those of the first `count` triangles that cancel: another one on the same three vertices
+// faces the opposite side. As many are marked of each side, the first ones. Cost: about 0.1
+// microseconds per triangle.
 std::vector<std::uint8_t> find_cancelling(const TriangleMesh& mesh, std::size_t count);
 
-// Edges that nearly meet.
+// The pass over edges that nearly meet.
 
 struct StitchResult {
   TriangleMesh mesh;
@@ -43,12 +42,12 @@ struct StitchResult {
 // how); no other vertex moves.
 StitchResult stitch(const TriangleMesh& mesh, std::span<const NetEdge> net, double tolerance);
 
-// Parts of a closed surface that face the wrong way.
+// The pass over parts of a closed surface that face inwards.
 
-// Turns over the parts that face inwards and lie in no other, and all that lies in those: so a
-// cavity stays a cavity, also where a whole mesh is inside out. The mesh must be balanced, `edges`
-// its own. Cost: 10 ns a triangle; where some part of many faces
-// inwards, that of a WindingTree.
+// Turns over the parts that face inwards and lie in no other, and all parts inside those. A cavity
+// therefore stays a cavity, also if a whole mesh is inside out. The mesh must be balanced, and
+// `edges` must be its own. Cost: 10 ns per triangle; if one of many parts faces inwards, the cost
+// of a WindingTree.
 struct TurnResult {
   std::size_t turned = 0;  // parts
   double volume = 0;       // sum of the parts' volumes, each as a positive number
@@ -65,8 +64,9 @@ double compute_area(const TriangleMesh& mesh);
 // for a flat sheet.
 double compute_backed_share(const TriangleMesh& mesh, Threads threads);
 
-// Of the points of the box further than `distance` from the closed surface, the share whose sign by
-// its winding number (whole) differs from that of the given mesh's (above one half, or not).
+// Returns a share of the points of the box that are further than `distance` from the closed
+// surface: those whose sign by its winding number (whole) differs from the sign by the given
+// mesh's.
 double compute_wrong_share(const TriangleMesh& given, const TriangleMesh& closed, double distance,
                            Threads threads);
 

@@ -11,7 +11,7 @@ namespace isotact {
 
 struct FieldTexels;
 
-// What the arithmetic reads, borrowed from a FieldTexels, which must live on.
+// The data that the arithmetic reads: a view of a FieldTexels, which must outlive it.
 struct TexelGrid {
   const std::int16_t* first = nullptr;  // one of both
   const float* zeroth = nullptr;
@@ -226,8 +226,9 @@ ISOTACT_INLINE void evaluate_texels(const TexelGrid& grid, const L (&point)[3], 
 
 // A lower bound of the true distance, metres, by the node nearest to the point alone: distances
 // change no faster than space. Exact nodes make it better than what the eight around say, whose
-// mixture is off by more than the way to the nearest one; and it takes an eighth of the memory. But
-// for the nodes' own error. Outside of the box, which holds the body: as field.h has it.
+// mixture is off by more than the distance to the nearest one; and it takes an eighth of the
+// memory. But for the nodes' own error. Outside of the box, which holds the body: as field.h has
+// it.
 template <typename L>
 ISOTACT_INLINE L compute_texel_floor(const TexelGrid& grid, const L (&point)[3]) {
   constexpr unsigned kLanes = kTexelLanes<L>;

@@ -2,7 +2,7 @@
 // was found becomes a result. The queries at a chosen SIMD level, for tests.
 #pragma once
 
-#include "isotact/base/cpu.h"
+#include "isotact/base/machine.h"
 #include "isotact/geometry/bvh/bvh.h"
 #include "isotact/geometry/bvh/detail/bvh_kernels.h"
 

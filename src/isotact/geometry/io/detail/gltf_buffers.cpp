@@ -170,7 +170,7 @@ std::span<const std::byte> GltfBuffers::load(std::uint32_t buffer) {
   } else {
     value.fail(
         "has no uri and is not the binary chunk of a GLB (the fallback of compressed geometry, "
-        "such as EXT_meshopt_compression, looks like this and cannot be read)");
+        "such as EXT_meshopt_compression, has this form and cannot be read)");
   }
   if (bytes.size() < length)
     byte_length.fail(fmt::format("promises {} bytes, but there are {}", length, bytes.size()));

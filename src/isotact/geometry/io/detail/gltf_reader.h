@@ -55,7 +55,7 @@ class GltfDocument {
   const GltfList scenes;
 };
 
-// What was worked out for elements of a list, each at most once, however often it is referred to.
+// Results for elements of a list. Each is computed at most once, however often it is referred to.
 template <typename T>
 class Memo {
  public:
@@ -208,7 +208,7 @@ struct SparseElements {
 
 struct Accessor {
   ComponentType type{};
-  bool is_vec3 = false;  // else one number an element
+  bool is_vec3 = false;  // else one number per element
   bool normalized = false;
   std::uint32_t count = 0;
   StridedBytes elements;
@@ -276,7 +276,7 @@ struct MeshPrimitives {
   std::uint64_t triangle_count = 0;  // at most; stitches of strips are dropped later
 };
 
-// What was left out, to be told once and not for each of perhaps millions.
+// Counts of what was left out, for one warning instead of perhaps millions.
 struct GltfOmissions {
   std::uint64_t points_and_lines = 0;  // primitives whose vertices were kept without triangles
   std::uint64_t without_positions = 0;

@@ -1,5 +1,5 @@
-// What every mesh reader writes into: positions, triangles and polygons of any size, in memory for
-// the mesh itself. Readers check every index before they hand it over.
+// The builder that every mesh reader fills: positions, triangles and polygons of any size, in
+// memory for the mesh itself. Readers check every index before they hand it over.
 #pragma once
 
 #include <algorithm>

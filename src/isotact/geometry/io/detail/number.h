@@ -14,7 +14,7 @@ namespace isotact::detail {
 constexpr bool is_digit(char c) { return static_cast<unsigned char>(c - '0') <= 9; }
 
 // All functions here need this many readable bytes from the end of the number on, the first of
-// which is no part of a number: they look at eight bytes at a time.
+// which is no part of a number: they read eight bytes at a time.
 constexpr std::size_t kNumberPadding = 8;
 
 struct Digits {

@@ -55,7 +55,7 @@ struct PlyElement {
   std::size_t wanted[3] = {};
 
   bool has_lists() const;
-  // What a row takes in a binary file, lists being empty.
+  // Bytes of a row in a binary file whose lists are empty.
   std::uint64_t min_row_size() const;
 };
 
@@ -70,7 +70,7 @@ struct PlyHeader {
 // Reads up to the first byte of the data.
 PlyHeader read_ply_header(TextInput& in);
 
-// The corners of PLY faces and triangle strips on their way into a mesh.
+// The corners of PLY faces and triangle strips become triangles of a mesh.
 
 // Call begin(), add() for each corner, end(), for each face or strip.
 class PlyCorners {

@@ -1,4 +1,4 @@
-// One reader a format: from the cursor of a window into a builder, or Error.
+// One reader per format: from the cursor of a window into a builder, or Error.
 #pragma once
 
 #include <cstddef>
@@ -21,12 +21,12 @@ void read_stl(Window& window, MeshBuilder& builder);
 // `file_size` bytes (nothing: unknown).
 bool is_binary_stl(std::string_view head, std::optional<std::uint64_t> file_size);
 // Whether they may be one with other bytes behind the last triangle, or of unknown size: the count
-// is no text and fits the size. A known size is all that is looked at, so that other binary files
-// may pass, and the name must say STL, too; without it the first triangles must make sense.
+// is no text and fits the size. If the size is known, nothing else is tested: other binary files
+// may pass, and the name must also say STL. If it is unknown, the first triangles must make sense.
 bool may_be_binary_stl(std::string_view head, std::optional<std::uint64_t> file_size);
 
-// Reads OBJ, STL, PLY or OFF as that format, whatever it looks like. What is read does not depend
-// on the size of the window.
+// Reads OBJ, STL, PLY or OFF as that format, whatever the contents resemble. The result does not
+// depend on the size of the window.
 LoadedMesh read_mesh_as(MeshFormat format, std::span<const std::byte> bytes,
                         std::string_view file_name, const MeshReadSettings& settings = {},
                         std::size_t window_size = Window::kUsualSize);

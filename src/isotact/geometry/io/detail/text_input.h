@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "isotact/base/vec.h"
 #include "isotact/geometry/io/detail/number.h"
 #include "isotact/geometry/io/detail/window.h"
 
@@ -54,6 +55,7 @@ class TextInput {
   // Each takes what peek() found; `what` is used in messages: "a coordinate".
   float read_float(std::string_view what);
   double read_double(std::string_view what);
+  Vec3f read_position();  // Three coordinates.
   std::int64_t read_integer(std::string_view what);
   // Up to the next blank or end of line; valid until the next call of anything here.
   std::string_view read_word();
@@ -97,6 +99,12 @@ inline float TextInput::read_float(std::string_view what) {
   if (end == nullptr) fail_expecting(what);
   finish_word(end, what);
   return value;
+}
+
+inline Vec3f TextInput::read_position() {
+  Vec3f p;
+  for (std::size_t axis = 0; axis < 3; ++axis) p[axis] = read_float("a coordinate");
+  return p;
 }
 
 inline void TextInput::next_line() {

@@ -22,7 +22,7 @@ class Window {
  public:
   static constexpr std::size_t kUsualSize = std::size_t{1} << 18U;  // stays in a core's own cache
   // After ensure_token() more bytes than this are in the window, unless the file ends before: a
-  // blank and a word of this length, which is too long, can be told from a blank and a shorter one.
+  // blank and a word of this length, which is too long, differ from a blank and a shorter one.
   static constexpr std::size_t kMaxToken = 1024;
   static constexpr std::size_t kPadding = 8;  // zero bytes behind the end
 
@@ -33,7 +33,7 @@ class Window {
   const std::string& name() const { return name_; }
   const char* cursor() const { return cursor_; }
   // Past the last byte in the window; zero bytes stand here, so that scans need no other bound
-  // and may look at several bytes at a time.
+  // and may read several bytes at a time.
   const char* end() const { return end_; }
   std::size_t available() const { return static_cast<std::size_t>(end_ - cursor_); }
   std::string_view text() const { return {cursor_, available()}; }
@@ -63,9 +63,9 @@ class Window {
   // Everything from the cursor on, in one piece.
   std::vector<std::byte> take_rest();
 
-  // Of the cursor in the file. Text: exact only in 8-bit encodings.
+  // The cursor's place in the file. Text: exact only in 8-bit encodings.
   std::uint64_t byte() const { return bytes_read_ - available(); }
-  // Of the file; nothing for pipes of more than a window.
+  // The size of the file; nothing for pipes of more than a window.
   std::optional<std::uint64_t> file_size() const { return file_size_; }
   // From the cursor on; nothing for pipes.
   std::optional<std::uint64_t> remaining() const;

@@ -19,7 +19,7 @@ struct Point3 {
   }
 };
 
-// Of a Vec3f, whose header files for other processors must not share.
+// Takes a Vec3f, whose header files for other processors must not share.
 template <typename V>
 ISOTACT_INLINE Point3<double> to_point3(const V& p) {
   return {p.x, p.y, p.z};

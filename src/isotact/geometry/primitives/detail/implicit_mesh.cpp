@@ -1,11 +1,10 @@
-#include "isotact/geometry/primitives/detail/implicit_mesh.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <unordered_map>
 
 #include "isotact/base/parallel.h"
+#include "isotact/geometry/primitives/detail/implicit.h"
 
 namespace isotact::detail {
 namespace {

@@ -6,7 +6,7 @@
 #include <span>
 #include <tuple>
 
-#include "isotact/geometry/primitives/detail/implicit_mesh.h"
+#include "isotact/geometry/primitives/detail/implicit.h"
 
 namespace isotact::detail {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "isotact/gpu/build/detail/node_search.h"
 #include "isotact/gpu/build/field_builder.h"
-#include "isotact/gpu/core/detail/readback.h"
+#include "isotact/gpu/core/detail/gl_names.h"
 
 namespace isotact {
 

@@ -1,8 +1,13 @@
-// Names of OpenGL's objects that are deleted at the end. Ownership as in buffer.h.
+// Names of OpenGL's objects that are deleted at the end, and a buffer for results. Ownership as in
+// buffer.h.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
+
+#include "isotact/gpu/core/buffer.h"
 
 namespace isotact::detail {
 
@@ -53,6 +58,27 @@ class GlVertexArray {
 
  private:
   std::uint32_t name_ = 0;
+};
+
+// Transfer of results to the CPU while the GPU continues: a buffer that both access.
+class Readback {
+ public:
+  // Throws Error if the memory is not available.
+  explicit Readback(std::size_t bytes);
+  Readback(const Readback&) = delete;
+  Readback& operator=(const Readback&) = delete;
+  ~Readback();
+
+  // Starts to copy the first bytes of a buffer, after all work submitted before.
+  void begin(const GpuBuffer& from, std::size_t bytes);
+  // Waits for it. The bytes stay valid until the next begin; any thread may read them.
+  std::span<const std::byte> wait();
+
+ private:
+  std::uint32_t name_ = 0;
+  const std::byte* data_ = nullptr;
+  std::size_t bytes_ = 0, used_ = 0;
+  void* fence_ = nullptr;
 };
 
 }  // namespace isotact::detail

@@ -17,11 +17,46 @@
 #include "isotact/gpu/core/program.h"
 #include "isotact/gpu/depth/depth_detector.h"
 #include "isotact/gpu/depth/detail/depth_layout.h"
-#include "isotact/gpu/depth/detail/depth_once.h"
 #include "isotact/gpu/depth/detail/mesh_state.h"
+#include "isotact/gpu/depth/detail/triangle_sieve.h"
 #include "isotact/gpu/depth/mesh_drawable.h"
 
 namespace isotact::detail {
+
+// Detection in one dispatch: the side of the CPU. The other side is shaders/depth_once.comp.
+inline constexpr std::size_t kOnceBytes = 16 * std::size_t{glsl::kOnceRows};  // Size of the input.
+inline constexpr std::size_t kOnceQueries = 8;  // For more queries, several passes are faster.
+// Largest number of clusters per query: each tile tests all of them, which several passes would
+// not.
+inline constexpr std::size_t kOnceEntries = 2048;
+
+// For the first test on the CPU (depth_look.cpp): largest number of connected parts of an object's
+// tiles.
+inline constexpr std::size_t kLookParts = 16;
+
+struct OnceSlot {
+  std::uint64_t version = 0;  // Version of the listed map.
+  std::uint32_t tiles = 0;
+  std::uint32_t lost = 0;  // Surfaces beyond the capacity.
+  std::shared_ptr<const SolidTiles> solid{};
+  bool was_free = true;  // In the last call.
+};
+
+struct OncePass {
+  GpuProgram program;
+  GpuBuffer frame, notes, covered;
+  std::vector<OnceSlot> slots;
+  std::uint32_t tiles_a_slot = 0;
+  // For the submission in preparation.
+  std::vector<OnceQuery> queries;
+  std::vector<std::uint32_t> entries;
+  TriangleSieve sieve;
+};
+
+// Returns the check value that proves that all words of a record have arrived, as the shader
+// computes it.
+std::uint32_t find_record_check(const std::uint32_t* words, std::size_t count,
+                                std::uint32_t serial);
 
 inline constexpr std::size_t kBlockAlign = 256;  // Alignment of uniform buffers, on every GPU.
 inline constexpr std::size_t align_block(std::size_t bytes) {
@@ -231,6 +266,8 @@ struct GpuDepthDetector::State {
                      std::size_t command) const;
   void mark_stencils(const detail::Flight& flight);
   void bind_storage() const;
+  // The storage of both kinds of detection, and one more buffer behind it.
+  void bind_storage_and(std::uint32_t last_at, std::uint32_t last_name) const;
 
   // depth_once.cpp
   bool can_run_once(const GpuDepthScene& scene) const;

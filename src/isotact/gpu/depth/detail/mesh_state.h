@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "isotact/base/aabb.h"
+#include "isotact/base/vec.h"
 #include "isotact/gpu/core/buffer.h"
 #include "isotact/gpu/core/detail/gl_names.h"
 #include "isotact/gpu/depth/detail/depth_layout.h"
@@ -63,3 +64,13 @@ struct GpuMeshes::State {
 };
 
 }  // namespace isotact
+
+namespace isotact::detail {
+
+// Returns the winding number of a closed mesh around a position, on the CPU. `place` is in the
+// element's frame. Returns nothing if rounding may have decided, in every
+// direction that was tried.
+std::optional<int> compute_winding(const GpuMeshes::State& meshes,
+                                   const GpuMeshes::State::Element& element, const Vec3& place);
+
+}  // namespace isotact::detail

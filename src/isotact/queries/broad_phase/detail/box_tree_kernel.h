@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "isotact/base/cpu.h"
 #include "isotact/base/detail/box_lanes.h"
+#include "isotact/base/machine.h"
 
 namespace isotact::detail {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "isotact/base/cpu.h"
+#include "isotact/base/machine.h"
 #include "isotact/base/vec.h"
 #include "isotact/field/texels/detail/texel_kernel.h"
 #include "isotact/queries/intersection/intersection_plan.h"

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "isotact/base/cpu.h"
+#include "isotact/base/machine.h"
 #include "isotact/pointshell/point_sphere_tree.h"
 
 namespace isotact::detail {

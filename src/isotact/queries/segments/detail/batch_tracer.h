@@ -1,7 +1,7 @@
 // The batches of a SegmentTracer.
 #pragma once
 
-#include "isotact/base/cpu.h"
+#include "isotact/base/machine.h"
 #include "isotact/queries/segments/detail/segment_batch.h"
 #include "isotact/queries/segments/detail/segment_search.h"
 

@@ -1,8 +1,8 @@
-// FrontKernels (front_lanes.h) over a lane type.
+// FrontKernels (swept_lanes.h) over a lane type.
 #pragma once
 
 #include "isotact/base/detail/lanes.h"
-#include "isotact/queries/swept/detail/front_lanes.h"
+#include "isotact/queries/swept/detail/swept_lanes.h"
 
 namespace isotact::detail {
 

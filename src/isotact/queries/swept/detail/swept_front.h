@@ -38,8 +38,8 @@
 
 #include "isotact/pointshell/point_sphere_tree.h"
 #include "isotact/queries/swept/detail/free_space.h"
-#include "isotact/queries/swept/detail/front_lanes.h"
 #include "isotact/queries/swept/detail/steepness.h"
+#include "isotact/queries/swept/detail/swept_lanes.h"
 #include "isotact/queries/swept/swept.h"
 
 namespace isotact::detail {

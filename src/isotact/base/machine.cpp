@@ -1,4 +1,6 @@
-#include "isotact/base/memory_limit.h"
+#include "isotact/base/machine.h"
+
+#include <cstdlib>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -6,6 +8,25 @@
 #include "isotact/base/error.h"
 
 namespace isotact {
+
+SimdLevel simd_level_of_cpu() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")) return SimdLevel::kAvx2;
+#endif
+  return SimdLevel::kBaseline;
+}
+
+SimdLevel simd_level() {
+  static const SimdLevel level = [] {
+    const char* wanted = std::getenv("ISOTACT_SIMD");
+    if (wanted != nullptr && std::string_view(wanted) == name(SimdLevel::kBaseline))
+      return SimdLevel::kBaseline;
+    return simd_level_of_cpu();
+  }();
+  return level;
+}
+
+std::string_view name(SimdLevel level) { return level == SimdLevel::kAvx2 ? "avx2" : "baseline"; }
 
 std::uint64_t physical_memory() {
 #if defined(_SC_PHYS_PAGES)

@@ -10,8 +10,6 @@
 #include "isotact/base/error.h"
 #include "isotact/base/random.h"
 
-#include "picture/palette.h"
-
 namespace isotact::tool {
 namespace {
 

@@ -1,7 +1,10 @@
-// The choice of SIMD kernels. The library is compiled for x86-64-v2. Wider kernels are compiled
-// beside the narrow ones and are chosen here, at run time. All give the same bits.
+// The machine: the SIMD kernels that it can run, and one rule for the memory that a build may use.
+//
+// The library is compiled for x86-64-v2. Wider kernels are compiled beside the narrow ones and are
+// chosen here, at run time. All give the same bits.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "isotact/export.h"
@@ -21,5 +24,13 @@ SimdLevel simd_level();
 SimdLevel simd_level_of_cpu();
 
 std::string_view name(SimdLevel level);
+
+// Returns the memory of the machine in bytes, or 0 if the system does not report them.
+std::uint64_t physical_memory();
+
+// Throws Error, with the figure, if `needed` bytes are more than `limit`. A limit of 0 stands for
+// the memory of the machine. `needed` is a double, because a hostile lattice may ask for 2^93
+// bytes.
+void check_memory(double needed, std::uint64_t limit, std::string_view what);
 
 }  // namespace isotact
