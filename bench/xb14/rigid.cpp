@@ -1,5 +1,5 @@
-// Promises of rigid worlds: nothing passes, momentum stays, bodies bounce as they should, and the
-// scenes of rigid-ipc end as they should. A broken promise is exit code 1.
+// Promises of rigid worlds: nothing passes, momentum stays, and bodies bounce, slide, roll and spin
+// as they should. A broken promise is exit code 1.
 #include <string_view>
 
 #include "rigid_report.h"
@@ -11,18 +11,15 @@ struct Part {
   std::string_view name;
   void (*run)(const Options&, Report&);
 };
-constexpr Part kParts[] = {{"throws", bench_throws},
-                           {"balance", bench_balance},
-                           {"references", bench_references},
-                           {"scenes", bench_scenes}};
+constexpr Part kParts[] = {
+    {"throws", bench_throws}, {"balance", bench_balance}, {"references", bench_references}};
 
 void name_options(OptionReader& reader, Options& options) {
-  reader.quick("few throws and systems, short scenes");
+  reader.quick("few throws and systems");
   reader.full("10,000 throws");
   reader.only(names_of(kParts));
   reader.number("--count", options.count, 1, 1'000'000, "throws");
   reader.number("--seed", options.seed, 0, 1'000'000'000, "of throws and systems (1)");
-  reader.text("--scene", "NAME", options.scene, "the only one of rigid-ipc's scenes to run");
 }
 
 int run(const Options& options) {

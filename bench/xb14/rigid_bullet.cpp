@@ -77,12 +77,21 @@ BulletOutcome throw_in_bullet(const Throw& t) {
   const double inner = 0.4 * std::min({e.x, e.y, e.z});
   body->setCcdMotionThreshold(static_cast<btScalar>(inner));
   body->setCcdSweptSphereRadius(static_cast<btScalar>(inner));
-  const auto energy = [&] { return energy_of(*body, gravity) + energy_of(*wall, gravity); };
+  // At the time of the positions: as for our bodies (throw_cases.h).
+  const Vec3 half = gravity * (0.5 * t.step);
+  const auto energy_at_place = [&](const btRigidBody& b) {
+    if (b.getInvMass() == 0) return 0.0;
+    const double mass = 1 / static_cast<double>(b.getInvMass());
+    return energy_of(b, gravity) +
+           mass * (dot(from_bullet(b.getLinearVelocity()), half) + 0.5 * length_sq(half));
+  };
+  const auto energy = [&] { return energy_at_place(*body) + energy_at_place(*wall); };
   const double start = energy();
   BulletOutcome outcome;
   const double start_kinetic =
       start + t.body.mass.mass * dot(gravity, from_bullet(body->getWorldTransform().getOrigin()));
   int hit = -1;
+  Watch watch(t, from_bullet(body->getWorldTransform().getOrigin()));
   for (int i = 0; i < 400; ++i) {
     world.stepSimulation(static_cast<btScalar>(t.step), 0);
     bool touches = false;
@@ -91,12 +100,11 @@ BulletOutcome throw_in_bullet(const Throw& t) {
     if (hit < 0 && touches) hit = i;
     outcome.gain = std::max(outcome.gain, (energy() - start) / std::max(start_kinetic, 1e-12));
     const Vec3 center = from_bullet(body->getWorldTransform().getOrigin());
-    outcome.behind = outcome.behind || is_behind(t, from_bullet(wall->getWorldTransform()), center);
+    outcome.behind = outcome.behind || watch.passes(from_bullet(wall->getWorldTransform()), center);
     if (outcome.behind) break;
     if (hit >= 0 && (i > hit + 20 || center.y > t.body.pose.translation.y)) break;
   }
-  for (const auto* b : {body.get(), wall.get()})
-    world.removeRigidBody(const_cast<btRigidBody*>(b));
+  for (const auto* b : {body.get(), wall.get()}) world.removeRigidBody(const_cast<btRigidBody*>(b));
   return outcome;
 }
 

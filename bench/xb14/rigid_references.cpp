@@ -55,8 +55,7 @@ World make_cloud(Random& random, double step) {
     j.kind = id == 0 ? JointKind::kBall : id == 2 ? JointKind::kHinge : JointKind::kFixed;
     j.a = id;
     j.b = id + 1;
-    const Vec3 middle =
-        (world.pose(id).translation + world.pose(id + 1).translation) * 0.5;
+    const Vec3 middle = (world.pose(id).translation + world.pose(id + 1).translation) * 0.5;
     const JointFrames frames =
         compute_joint_frames(world.pose(id), world.pose(id + 1), middle, random.unit_vector());
     j.a_from_joint = frames.a_from_joint;
@@ -206,7 +205,9 @@ void bench_slopes(Report& report) {
   for (const double step : {1e-3, 1e-2})
     for (const bool rolls : {false, true})
       for (const double friction : {0.2, 0.5}) {
-        World world({.step = step, .threads = {1}, .gravity = {g * std::sin(slope), -g * std::cos(slope), 0}});
+        World world({.step = step,
+                     .gravity = {g * std::sin(slope), -g * std::cos(slope), 0},
+                     .threads = {1}});
         const SurfaceMaterial material{.friction = friction, .restitution = 0};
         world.add_body({.name = "slope",
                         .kind = BodyKind::kStatic,
@@ -258,15 +259,12 @@ void bench_top(Report& report) {
     const BodyId foot = world.add_body({.name = "foot", .kind = BodyKind::kStatic});
     BodySettings top;
     top.name = "top";
-    Mat3 inertia{};
-    inertia(0, 0) = inertia(2, 2) = across;
-    inertia(1, 1) = axial;
+    const Mat3 inertia = diagonal3({across, axial, across});
     top.mass = make_body_mass(kMass, {}, inertia);
     const Quat tilted = rotation_about({0, 0, 1}, -kTilt);
     const Vec3 axis = rotate(tilted, {0, 1, 0});
     top.pose = {tilted, axis * kArm};
-    top.angular_velocity =
-        axis * (spin - kRate * std::cos(kTilt)) + Vec3{0, kRate, 0};
+    top.angular_velocity = axis * (spin - kRate * std::cos(kTilt)) + Vec3{0, kRate, 0};
     top.velocity = cross(top.angular_velocity, axis * kArm);
     const BodyId id = world.add_body(top);
     JointSettings joint;

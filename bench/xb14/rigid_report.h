@@ -1,8 +1,6 @@
 // What the parts of bench_rigid share.
 #pragma once
 
-#include <string>
-
 #include "dynamics/rigid/throw_cases.h"
 #include "support/report.h"
 
@@ -11,7 +9,6 @@ namespace isotact::bench {
 struct Options : RunOptions {
   int count = 0;  // 0: chosen by --quick and --full
   int seed = 1;
-  std::string scene{};  // one of rigid-ipc's; empty: all
 };
 
 // What Bullet makes of a throw: boxes and convex hulls, fast bodies by its own continuous
@@ -25,6 +22,5 @@ BulletOutcome throw_in_bullet(const throw_cases::Throw& t);
 void bench_throws(const Options& options, Report& report);
 void bench_balance(const Options& options, Report& report);
 void bench_references(const Options& options, Report& report);
-void bench_scenes(const Options& options, Report& report);
 
 }  // namespace isotact::bench

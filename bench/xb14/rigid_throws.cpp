@@ -80,18 +80,19 @@ void bench_throws(const Options& options, Report& report) {
                    {"waited", Of::kOurs},
                    {"Bullet behind", Of::kPeer},
                    {"Bullet gained", Of::kPeer}},
-       .note = "Dead: two steps after the impact less than a tenth of the square of the restitution "
-               "is left of the energy. Under 1 per cent: what a small restitution, or friction on "
-               "a body that does not bounce much, leaves."});
+       .note = "Dead: two steps after the first impact less than a hundredth of what as many "
+               "central impacts leave is left of the energy. Under 1 per cent: small restitutions, "
+               "and friction, leave no more."});
   for (const auto& [name, c] : ours) {
     const auto& [throws, behind, gained] = peer[name];
     table.row({name, c.throws, c.met, c.behind, c.dead, c.faint, c.gained, c.most_gain, c.waited,
                behind, gained});
   }
-  report.note(fmt::format("{} throws, {} steps: {:.3g} us a step, Bullet's {:.3g} ms a throw. "
-                          "Momentum of free pairs drifts by {:.2g}.",
-                          number, steps, 1e6 * seconds / static_cast<double>(steps),
-                          1e3 * bullet_seconds / number, drift));
+  report.note(
+      fmt::format("{} throws, {} steps: {:.3g} us a step, Bullet's {:.3g} ms a throw. "
+                  "Momentum of free pairs drifts by {:.2g}.",
+                  number, steps, 1e6 * seconds / static_cast<double>(steps),
+                  1e3 * bullet_seconds / number, drift));
 }
 
 }  // namespace isotact::bench

@@ -125,6 +125,27 @@ inline bool is_over(const Throw& t, const Vec3& p) {
   return std::abs(p.x) < t.reach && std::abs(p.z) < t.reach;
 }
 
+// Follows a place: whether it has passed the wall, rather than its edge.
+class Watch {
+ public:
+  Watch(const Throw& t, const Vec3& place) : throw_(t), last_(in_wall(t.wall.pose, place)) {}
+
+  bool passes(const Pose& wall, const Vec3& place) {
+    const Vec3 now = in_wall(wall, place);
+    around_ = around_ || !is_over(throw_, now) || !is_over(throw_, last_);
+    last_ = now;
+    return !around_ && now.y < -throw_.thickness / 2;
+  }
+
+ private:
+  static Vec3 in_wall(const Pose& wall, const Vec3& place) {
+    return transform_point(inverse(wall), place);
+  }
+  const Throw& throw_;
+  Vec3 last_;
+  bool around_ = false;
+};
+
 inline Outcome play(const Throw& t) {
   World world({.step = t.step, .threads = {1}});
   const BodyId wall = world.add_body(t.wall);
@@ -155,8 +176,7 @@ inline Outcome play(const Throw& t) {
   int hit = -1;
   std::uint32_t blows = 0;
   double before = 0;
-  Vec3 last = transform_point(inverse(t.wall.pose), world.body(id).state.center);
-  bool around = false;  // It passed the wall's edge, not the wall.
+  Watch watch(t, world.body(id).state.center);
   for (int i = 0; i < 400; ++i) {
     const double kinetic = world.energies().kinetic;
     const StepReport& report = world.step();
@@ -179,10 +199,7 @@ inline Outcome play(const Throw& t) {
           outcome.left < 0.01 * std::pow(t.restitution, 2 * std::min<std::uint32_t>(blows, 3));
     }
     const Vec3 center = world.body(id).state.center;
-    const Vec3 now = transform_point(inverse(world.pose(wall)), center);
-    around = around || !is_over(t, now) || !is_over(t, last);
-    outcome.behind = outcome.behind || (!around && now.y < -t.thickness / 2);
-    last = now;
+    outcome.behind = outcome.behind || watch.passes(world.pose(wall), center);
     if (outcome.behind || outcome.trouble) break;
     if (hit >= 0 && (i > hit + 20 || center.y > high)) break;
   }
