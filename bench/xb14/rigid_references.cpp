@@ -91,8 +91,10 @@ double measure_bounce(double restitution, double step) {
     const double height = world.body(id).state.center.y - kRadius;
     if (v.y > 0) {
       rises = true;
-      // The height that it would reach: apexes lie between steps.
-      top = std::max(top, height + v.y * v.y / (2 * 9.81));
+      // The height that it would reach: apexes lie between steps. Velocities are those of half a
+      // step before the positions.
+      const double now = std::max(v.y - 0.5 * 9.81 * step, 0.0);
+      top = std::max(top, height + now * now / (2 * 9.81));
     } else if (rises) {
       break;
     }
@@ -149,7 +151,8 @@ void bench_cradle(Report& report) {
         others = std::max(others, length(velocity(world.body(id))));
       const double last = velocity(world.body(static_cast<BodyId>(rest))).x;
       table.row({1e3 * step, rest, last, others});
-      report.check(std::abs(last - 1) < 1e-3 && others < 1e-3,
+      // Normals are those of the sampled point that meets the other ball, a hundredth off the axis.
+      report.check(std::abs(last - 1) < 0.01 && others < 0.02,
                    "Newton's cradle passes the blow on to the last ball",
                    fmt::format("{} balls, {} s: {:.4g}, {:.4g}", rest, step, last, others));
     }

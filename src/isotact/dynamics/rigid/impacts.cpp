@@ -96,10 +96,11 @@ struct ImpactWorld {
   StepReport& report;
 };
 
-template <typename MaterialOf, typename MayMeet>
+template <typename MaterialOf, typename IsHard, typename MayMeet>
 class Impacts {
  public:
-  Impacts(const ImpactWorld& world, const MaterialOf& material_of, const MayMeet& may_meet)
+  Impacts(const ImpactWorld& world, const MaterialOf& material_of, const IsHard& is_hard,
+          const MayMeet& may_meet)
       : bodies_(world.bodies),
         pairs_(world.pairs),
         settings_(world.settings),
@@ -107,6 +108,7 @@ class Impacts {
         joints_(world.joints),
         report_(world.report),
         material_of_(material_of),
+        is_hard_(is_hard),
         may_meet_(may_meet),
         parts_(bodies_.size()),
         part_versions_(bodies_.size(), 0) {
@@ -311,11 +313,19 @@ class Impacts {
     }
     return least;
   }
-  bool is_fast(const BodyPair& pair, double left) const {
+  bool is_fast(std::size_t k, double left) const {
     if (settings_.impacts == ImpactRule::kOff) return false;
+    const BodyPair& pair = pairs_[k].pair;
     if (bodies_[pair.a].settings.fast || bodies_[pair.b].settings.fast) return true;
-    return settings_.impacts == ImpactRule::kAuto &&
-           allowed_move(pair) < bound_speed(pair) * left * settings_.step;
+    if (settings_.impacts != ImpactRule::kAuto) return false;
+    const double speed = bound_speed(pair);
+    if (begins_hard(k) && speed > rest_speed_) return true;
+    return allowed_move(pair) < speed * left * settings_.step;
+  }
+  // A contact that begins is an impact, unless springs that somebody chose are to take it.
+  bool begins_hard(std::size_t k) const {
+    const PairState& p = pairs_[k];
+    return settings_.impacts == ImpactRule::kAuto && p.points == 0 && is_hard_(p.pair);
   }
 
   struct Meeting {
@@ -324,6 +334,7 @@ class Impacts {
     const WorldBody &shell, &field;
     const ShellMotion& motion;
     double begin, end;
+    bool begins_hard = false;
   };
 
   Impact look(std::size_t k) const {
@@ -331,7 +342,7 @@ class Impacts {
     if (pairs_[k].apart || waiting_[k].count > kMostImpacts) return {};
     const double begin = std::max(parts_[pair.a].begin, parts_[pair.b].begin);
     const double end = std::min(parts_[pair.a].end, parts_[pair.b].end);
-    if (begin >= end || !is_fast(pair, 1 - begin)) return {};
+    if (begin >= end || !is_fast(k, 1 - begin)) return {};
     const BodyMotion of_a = motion_between(parts_[pair.a], begin, end);
     const BodyMotion of_b = motion_between(parts_[pair.b], begin, end);
     Impact best;
@@ -342,7 +353,7 @@ class Impacts {
       const ShellMotion motion{.shell = points_of_a ? of_a : of_b,
                                .field = points_of_a ? of_b : of_a,
                                .model = MotionModel::kConstantRates};
-      find_impact({pair, points_of_a, shell, field, motion, begin, end}, best);
+      find_impact({pair, points_of_a, shell, field, motion, begin, end, begins_hard(k)}, best);
     }
     return best;
   }
@@ -386,6 +397,7 @@ class Impacts {
     double last = -field.value(place_in_field(m, point, i.enter));
     const bool is_deep = last >= 0.75 * deep;  // from the beginning
     if (is_deep && approaches(m, point, i.enter)) return i.enter;
+    if (m.begins_hard && i.enter > 0 && approaches(m, point, i.enter, rest_speed_)) return i.enter;
     for (double t = i.enter; t < i.exit && fall > 0;) {
       t = std::min(i.exit, t + std::max(deep - last, 0.25 * deep) / fall);
       const double depth = -field.value(place_in_field(m, point, t));
@@ -398,9 +410,12 @@ class Impacts {
   static constexpr double kSteepest = 2;  // of fields, but in a few cells
 
   bool approaches(const Meeting& m, std::uint32_t point, double time) const {
+    return approaches(m, point, time, 0.5 * rest_speed_);
+  }
+  bool approaches(const Meeting& m, std::uint32_t point, double time, double speed) const {
     const Contact c = make_contact(m, point, time);
     const double now = m.begin + time * (m.end - m.begin);
-    return dot(slip(m.pair, c.position, now), c.normal) < -0.5 * rest_speed_;
+    return dot(slip(m.pair, c.position, now), c.normal) < -speed;
   }
 
   Contact make_contact(const Meeting& m, std::uint32_t point, double time) const {
@@ -445,6 +460,9 @@ class Impacts {
       RigidBody there = w.body;
       set_pose(there, pose);
       body.velocity = {velocity(there), angular_velocity(there)};
+      // Velocities have the loads of the whole step: they are those of its middle.
+      if (flies(id))
+        body.velocity.linear += settings_.gravity * (settings_.step * (blow.time - 0.5));
       body.inverse_mass = 1 / w.body.mass.mass;
       const Mat3 turn = to_matrix(there.state.rotation);
       body.inverse_inertia = turn * w.body.mass.inverse_inertia * transpose(turn);
@@ -453,6 +471,12 @@ class Impacts {
     blow.bodies.push_back(id);
     blow.looked_at.push_back(false);
     return static_cast<std::uint32_t>(blow.bodies.size() - 1);
+  }
+
+  // Whether nothing touched it when the step began.
+  bool flies(BodyId id) const {
+    return std::none_of(pairs_of_body_[id].begin(), pairs_of_body_[id].end(),
+                        [&](std::size_t k) { return pairs_[k].points > 0 || pairs_[k].touched; });
   }
 
   // Contacts of a body with all others that it touches.
@@ -660,6 +684,7 @@ class Impacts {
   std::span<const JointSettings> joints_;
   StepReport& report_;
   const MaterialOf& material_of_;
+  const IsHard& is_hard_;
   const MayMeet& may_meet_;
   double rest_speed_ = 0;
   std::vector<Part> parts_;
@@ -676,7 +701,11 @@ void World::State::resolve_impacts() {
   if (settings.impacts == ImpactRule::kOff || pairs.empty()) return;
   const auto material = [&](const BodyPair& pair) { return material_of(pair); };
   const auto can_meet = [&](const BodyPair& pair) { return may_meet(pair); };
-  Impacts({settings, bodies, pairs, boxes, joints, report}, material, can_meet).run();
+  const auto is_hard = [&](const BodyPair& pair) {
+    return bodies[pair.a].settings.material.stiffness == 0 &&
+           bodies[pair.b].settings.material.stiffness == 0 && !materials.contains(pair);
+  };
+  Impacts({settings, bodies, pairs, boxes, joints, report}, material, is_hard, can_meet).run();
 }
 
 }  // namespace isotact

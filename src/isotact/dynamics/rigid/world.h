@@ -44,7 +44,7 @@ struct SurfaceMaterial {
   double stiffness = 0;
   double damping_ratio = 0.3;  // 1: critical if a tenth of the smaller surface touches.
   double friction = 0.5;       // Coulomb's coefficient.
-  double restitution = 0.3;    // For impacts of fast bodies (see WorldSettings::impacts).
+  double restitution = 0.3;    // For impacts (see ImpactRule).
 };
 
 enum class ForceSolve : std::uint8_t {
@@ -89,7 +89,8 @@ enum class ImpactRule : std::uint8_t {
   kOff,
   kFlagged,  // Bodies with `fast` set.
   // Also bodies that move by more than a tenth of their size in a step, or by more than half of the
-  // greatest inner depth of one of the two (thin walls).
+  // greatest inner depth of one of the two (thin walls). Also contacts that begin faster than twice
+  // what gravity adds in a step, if the library chose the stiffness of both bodies (0).
   kAuto,
 };
 
