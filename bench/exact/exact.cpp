@@ -16,6 +16,7 @@ constexpr Part kParts[] = {{"distance", bench_distance},
                            {"threshold", bench_threshold},
                            {"depth", bench_depth},
                            {"truth", bench_truth},
+                           {"motion", bench_motion},
                            {"certify", bench_certify}};
 
 void name_options(OptionReader& reader, Options& options) {

@@ -14,6 +14,7 @@ void bench_distance(const Options& options, Report& report);
 void bench_threshold(const Options& options, Report& report);
 void bench_depth(const Options& options, Report& report);
 void bench_truth(const Options& options, Report& report);
+void bench_motion(const Options& options, Report& report);
 void bench_certify(const Options& options, Report& report);
 
 }  // namespace isotact::bench
