@@ -30,8 +30,8 @@ struct Motion {
 
 struct Counts {
   int motions = 0, free = 0, contacts = 0, at_start = 0, contained = 0, all_pairs = 0, unclear = 0;
-  double earliest = 0;   // by how much a contact was early, in time tolerances
-  double loosest = 0;    // largest difference of both bounds of a least distance, in its tolerances
+  double earliest = 0;  // by how much a contact was early, in time tolerances
+  double loosest = 0;   // largest difference of both bounds of a least distance, in its tolerances
   double nearest = kInfinity;  // least distance of a motion that is free, in sizes
 };
 
@@ -202,9 +202,8 @@ class MotionCheck {
 
   void check_least(const ContinuousResult& r, const Sampled& truth, double tolerance,
                    double hidden) {
-    const std::string detail =
-        fmt::format("{} to {}, sampled {} at {}", r.lower_bound, r.distance, truth.least,
-                    truth.time);
+    const std::string detail = fmt::format("{} to {}, sampled {} at {}", r.lower_bound, r.distance,
+                                           truth.least, truth.time);
     require(r.lower_bound <= truth.least, "least distances have lower bounds", detail);
     require(r.distance <= truth.least + tolerance + hidden,
             "least distances are least, to their tolerance", detail);
@@ -354,10 +353,9 @@ std::vector<MotionGroup> make_motion_groups(bool quick) {
   std::vector<PairGroup> stock = make_truth_groups(quick);
   const std::vector<BodyPair> some(stock[0].pairs.begin(), stock[0].pairs.begin() + 2);
   for (PairGroup& group : stock) groups.push_back({group.name, std::move(group.pairs)});
-  const BodyPtr soup = scaled("soup", make_soup(60), 1),
-                box = scaled("box", make_box({}), 1),
-                needle = scaled("needle", make_box({.size_x = 1, .size_y = 0.01, .size_z = 0.01}),
-                                1);
+  const BodyPtr soup = scaled("soup", make_soup(60), 1), box = scaled("box", make_box({}), 1),
+                needle =
+                    scaled("needle", make_box({.size_x = 1, .size_y = 0.01, .size_z = 0.01}), 1);
   groups.push_back({"soup", {{soup, soup}, {soup, box}, {needle, soup}}});
   const BodyPtr tiny_gear = scaled("tiny gear", make_shape("gear"), 1e-4),
                 tiny_knot = scaled("tiny knot", make_shape("knot"), 1e-5);
@@ -370,26 +368,24 @@ std::vector<MotionGroup> make_motion_groups(bool quick) {
   groups.push_back({"many turns", {{box, needle}, {needle, some[0].second}, {box, some[1].first}}});
   groups.back().spins = true;
   const BodyPtr piston = scaled("piston", make_cylinder({.radius = 0.0499, .height = 0.05}), 1),
-                bore = scaled("bore", open_ended(make_cylinder({.radius = 0.05, .height = 0.3})),
-                              1);
-  groups.push_back(
-      {"piston", {{piston, bore}}, [](const BodyPair& pair, int, Random& random) {
-         return slide_along(pair, {0, 1, 0}, 1e-4, random);
-       }});
+                bore =
+                    scaled("bore", open_ended(make_cylinder({.radius = 0.05, .height = 0.3})), 1);
+  groups.push_back({"piston", {{piston, bore}}, [](const BodyPair& pair, int, Random& random) {
+                      return slide_along(pair, {0, 1, 0}, 1e-4, random);
+                    }});
   if (has_data()) {
     const auto part = [](const std::string& file) {
       return scaled(file, read_data_mesh("03_mech/" + file), 1);
     };
-    groups.push_back({"data: piston in cylinder, peg in hole",
-                      {{part("ripc507_092-piston__piston.stl"),
-                        part("ripc507_092-piston__cylinder.stl")},
-                       {part("factory_round_peg_8mm_tight.obj"),
-                        part("factory_round_hole_8mm_subdiv_3x.obj")}},
-                      [](const BodyPair& pair, int, Random& random) {
-                        Vec3 axis{};
-                        axis[random.below(3)] = 1;
-                        return slide_along(pair, axis, 0.01 * size_of(pair), random);
-                      }});
+    groups.push_back(
+        {"data: piston in cylinder, peg in hole",
+         {{part("ripc507_092-piston__piston.stl"), part("ripc507_092-piston__cylinder.stl")},
+          {part("factory_round_peg_8mm_tight.obj"), part("factory_round_hole_8mm_subdiv_3x.obj")}},
+         [](const BodyPair& pair, int, Random& random) {
+           Vec3 axis{};
+           axis[random.below(3)] = 1;
+           return slide_along(pair, axis, 0.01 * size_of(pair), random);
+         }});
   }
   return groups;
 }
@@ -403,15 +399,14 @@ void check_spin(const BodyPair& pair, int times, const std::string& label, Rando
   const BenchBody& b = *pair.second;
   const auto pose_at = [&](int k) {
     const double t = static_cast<double>(k) / pieces;
-    const Quat rotation = normalized(rotation_about(axis, 2 * kPi * turns * t) *
-                                     whole.of_b.from.rotation);
+    const Quat rotation =
+        normalized(rotation_about(axis, 2 * kPi * turns * t) * whole.of_b.from.rotation);
     const Vec3 from = transform_point(whole.of_b.from, b.middle),
                to = transform_point(whole.of_b.to, b.middle);
     return about_middle(b, rotation, lerp(from, to, t));
   };
   for (int k = 0; k < pieces; ++k) {
-    const Motion piece{
-        .of_b = {.from = pose_at(k), .to = pose_at(k + 1), .pivot = b.middle}};
+    const Motion piece{.of_b = {.from = pose_at(k), .to = pose_at(k + 1), .pivot = b.middle}};
     if (!check.check(piece, 0, times / 10, fmt::format("{}, piece {}", label, k))) return;
   }
 }
