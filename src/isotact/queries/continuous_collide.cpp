@@ -109,7 +109,7 @@ void reset(ContinuousResult& result) {
   result.contacts.clear();
   result.work = {};
   result.status = ContinuousStatus::kFree;
-  result.exact = result.has_distance = result.distance_gave_up = false;
+  result.exact = result.contained = result.has_distance = result.distance_gave_up = false;
   result.time_of_contact = result.latest_time = std::numeric_limits<double>::infinity();
   result.contact = result.nearest = {};
   result.blind_depth = result.path_error = 0;

@@ -15,6 +15,7 @@
 
 #include "queries/swept/motions.h"
 #include "support/slow_build.h"
+#include "support/test_seed.h"
 
 namespace isotact {
 namespace {
@@ -79,9 +80,9 @@ double distance_at(const Body& a, const Body& b, const ShellMotion& motion, doub
 
 TEST(MeshMotion, FirstContactsAreNeverLate) {
   const std::vector<Body> bodies = odd_bodies();
-  Random random(31);
+  Random random(test_seed(31));
   int free = 0, touching = 0, at_start = 0;
-  for (int i = 0; i < unless_slow(120, 24); ++i) {
+  for (int i = 0; i < test_cases(unless_slow(120, 24)); ++i) {
     SCOPED_TRACE(i);
     const Body &a = bodies[random.next_u32() % bodies.size()],
                &b = bodies[random.next_u32() % bodies.size()];
@@ -115,9 +116,9 @@ TEST(MeshMotion, FirstContactsAreNeverLate) {
 
 TEST(MeshMotion, MarginsAreKept) {
   const std::vector<Body> bodies = odd_bodies();
-  Random random(32);
+  Random random(test_seed(32));
   int touching = 0;
-  for (int i = 0; i < unless_slow(100, 24); ++i) {
+  for (int i = 0; i < test_cases(unless_slow(100, 24)); ++i) {
     SCOPED_TRACE(i);
     const Body &a = bodies[random.next_u32() % bodies.size()],
                &b = bodies[random.next_u32() % bodies.size()];
@@ -139,9 +140,9 @@ TEST(MeshMotion, MarginsAreKept) {
 TEST(MeshMotion, AllModelsAreKnown) {
   const Body a{make_box({}), Bvh(make_box({})), {}, 1.8};
   const Body& b = a;
-  Random random(33);
+  Random random(test_seed(33));
   int touching = 0, free = 0;
-  for (int i = 0; i < unless_slow(200, 40); ++i) {
+  for (int i = 0; i < test_cases(unless_slow(200, 40)); ++i) {
     SCOPED_TRACE(i);
     ShellMotion motion{.shell = motion_near_origin(random, b, 2, false),
                        .field = motion_near_origin(random, a, 2, false),
@@ -175,9 +176,9 @@ TEST(MeshMotion, AllModelsAreKnown) {
 
 TEST(MeshMotion, ClosestApproachesAreBounded) {
   const std::vector<Body> bodies = odd_bodies();
-  Random random(34);
+  Random random(test_seed(34));
   int free = 0;
-  for (int i = 0; i < unless_slow(60, 12); ++i) {
+  for (int i = 0; i < test_cases(unless_slow(60, 12)); ++i) {
     SCOPED_TRACE(i);
     const Body &a = bodies[random.next_u32() % bodies.size()],
                &b = bodies[random.next_u32() % bodies.size()];
@@ -231,9 +232,9 @@ TEST(MeshMotion, APistonInItsCylinder) {
 
 TEST(MeshMotion, HalfSpacesAreKnown) {
   const std::vector<Body> bodies = odd_bodies();
-  Random random(36);
+  Random random(test_seed(36));
   int touching = 0, free = 0, at_start = 0;
-  for (int i = 0; i < unless_slow(400, 60); ++i) {
+  for (int i = 0; i < test_cases(unless_slow(400, 60)); ++i) {
     SCOPED_TRACE(i);
     const Body& b = bodies[random.next_u32() % bodies.size()];
     const PlaneField plane{normalized(random.in_unit_ball()), random.uniform() - 0.5};
@@ -276,7 +277,7 @@ TEST(MeshMotion, HalfSpacesAreKnown) {
 
 TEST(MeshMotion, LimitsLeaveBounds) {
   const Body a{make_shape("gear", {}), Bvh(make_shape("gear", {})), {}, 0.2};
-  Random random(35);
+  Random random(test_seed(35));
   for (int i = 0; i < 60; ++i) {
     const ShellMotion motion{.shell = motion_near_origin(random, a, 0.2, false),
                              .field = motion_near_origin(random, a, 0.2, false),
