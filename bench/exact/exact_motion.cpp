@@ -13,6 +13,7 @@
 #include "exact_report.h"
 #include "exact_stock.h"
 #include "geometry/bvh/triangle_oracle.h"
+#include "queries/swept/motions.h"
 #include "support/data_folder.h"
 
 namespace isotact::bench {
@@ -34,59 +35,6 @@ struct Counts {
   double loosest = 0;   // largest difference of both bounds of a least distance, in its tolerances
   double nearest = kInfinity;  // least distance of a motion that is free, in sizes
 };
-
-// Where a static test says how far bodies are apart at a time.
-using DistanceAt = std::function<double(double)>;
-
-struct Sampled {
-  double least = kInfinity, time = 0;
-};
-
-// The least at equal times of [from, to], refined at the lowest minima by golden sections.
-Sampled sample(const DistanceAt& distance_at, double from, double to, int times) {
-  constexpr int kMostMinima = 8, kSteps = 48;
-  constexpr double kGolden = 0.6180339887498949;
-  std::vector<double> values(static_cast<std::size_t>(times) + 1);
-  const auto time_of = [&](std::size_t k) {
-    return from + (to - from) * static_cast<double>(k) / times;
-  };
-  for (std::size_t k = 0; k < values.size(); ++k) values[k] = distance_at(time_of(k));
-  std::vector<std::size_t> minima;
-  for (std::size_t k = 0; k < values.size(); ++k)
-    if ((k == 0 || values[k] <= values[k - 1]) &&
-        (k + 1 == values.size() || values[k] < values[k + 1]))
-      minima.push_back(k);
-  std::sort(minima.begin(), minima.end(),
-            [&](std::size_t i, std::size_t k) { return values[i] < values[k]; });
-  if (minima.size() > kMostMinima) minima.resize(kMostMinima);
-  Sampled best;
-  const auto take = [&](double value, double time) {
-    if (value < best.least) best = {value, time};
-    return value;
-  };
-  for (const std::size_t k : minima) {
-    take(values[k], time_of(k));
-    double begin = time_of(k == 0 ? 0 : k - 1), end = time_of(std::min(k + 1, values.size() - 1));
-    double left = end - kGolden * (end - begin), right = begin + kGolden * (end - begin);
-    double at_left = take(distance_at(left), left), at_right = take(distance_at(right), right);
-    for (int i = 0; i < kSteps && best.least > 0; ++i) {
-      if (at_left < at_right) {
-        end = right;
-        right = left;
-        at_right = at_left;
-        left = end - kGolden * (end - begin);
-        at_left = take(distance_at(left), left);
-      } else {
-        begin = left;
-        left = right;
-        at_left = at_right;
-        right = begin + kGolden * (end - begin);
-        at_right = take(distance_at(right), right);
-      }
-    }
-  }
-  return best;
-}
 
 class MotionCheck {
  public:
@@ -162,7 +110,7 @@ class MotionCheck {
     // Never late: apart at all times before, also just before.
     if (end > 0) {
       const double last = is_contact ? end * (1 - 1e-12) : 1;
-      const Sampled before = sample(distance_at, 0, last, times);
+      const Sampled before = sample_distance(distance_at, 0, last, times);
       require(before.least > margin, "no contact is late",
               fmt::format("{} apart at {} of {}", before.least, before.time, end));
       for (int k = 3; is_contact && k < 12; ++k) {
@@ -177,7 +125,7 @@ class MotionCheck {
       }
     }
     if (margin > 0) {
-      check_least(r, sample(distance_at, 0, 1, times / 4), tolerance, hidden);
+      check_least(r, sample_distance(distance_at, 0, 1, times / 4), tolerance, hidden);
     } else {
       require(r.distance == 0 && r.lower_bound == 0, "the least distance of a contact is 0",
               fmt::format("{} to {}", r.lower_bound, r.distance));

@@ -90,11 +90,19 @@ TEST(MeshMotion, FirstContactsAreNeverLate) {
     ShellMotion motion{.shell = motion_near_origin(random, b, far, false),
                        .field = motion_near_origin(random, a, far, i % 2 == 0)};
     motion.model = i % 3 == 0 ? MotionModel::kScrew : MotionModel::kConstantRates;
+    const double world = i % 5 == 0 ? 1e4 : 0;  // metres from the origin
+    for (BodyMotion* of : {&motion.shell, &motion.field})
+      for (Pose* pose : {&of->from, &of->to}) pose->translation += Vec3{world, -world, 0};
     const MeshContactTime r = find_first_contact(a.bvh, b.bvh, motion);
-    const int samples = unless_slow(200, 40);
     const double end = std::min(1.0, r.time);
-    for (int k = 0; k < samples && end > 0; ++k)
-      ASSERT_GT(distance_at(a, b, motion, end * k / samples), 0) << "at " << end * k / samples;
+    if (end > 0) {
+      // Refined at minima, and just before the contact.
+      const auto at = [&](double time) { return distance_at(a, b, motion, time); };
+      const double last = r.status == MeshMotionStatus::kFree ? 1 : end * (1 - 1e-12);
+      const Sampled least = sample_distance(at, 0, last, unless_slow(200, 40));
+      ASSERT_GT(least.least, 0) << "at " << least.time << " of " << end;
+      for (const double share : {1e-3, 1e-5, 1e-7, 1e-9}) ASSERT_GT(at(last * (1 - share)), 0);
+    }
     if (r.status == MeshMotionStatus::kFree) {
       ASSERT_GT(distance_at(a, b, motion, 1), 0);
       ++free;
@@ -102,7 +110,7 @@ TEST(MeshMotion, FirstContactsAreNeverLate) {
     }
     ASSERT_EQ(r.status, MeshMotionStatus::kContact);
     ASSERT_LE(r.latest_time - r.time, 1e-6);
-    ASSERT_LE(distance_at(a, b, motion, r.latest_time), 1e-12 * far + 4e-14 * 200);
+    ASSERT_LE(distance_at(a, b, motion, r.latest_time), 1e-12 * far + 4e-14 * (200 + 4 * world));
     ASSERT_NEAR(length(r.normal), 1, 1e-9);
     if (r.time == 0)
       ++at_start;
@@ -128,8 +136,11 @@ TEST(MeshMotion, MarginsAreKept) {
                              .model = MotionModel::kConstantRates};
     const MeshContactTime r = find_first_contact(a.bvh, b.bvh, motion, {.margin = margin});
     const double end = std::min(1.0, r.time);
-    for (int k = 0; k < 60 && end > 0; ++k)
-      ASSERT_GT(distance_at(a, b, motion, end * k / 60), margin * (1 - 1e-12));
+    if (end > 0) {
+      const auto at = [&](double time) { return distance_at(a, b, motion, time); };
+      const double last = r.status == MeshMotionStatus::kFree ? 1 : end * (1 - 1e-12);
+      ASSERT_GT(sample_distance(at, 0, last, 60).least, margin * (1 - 1e-12));
+    }
     if (r.status == MeshMotionStatus::kFree) continue;
     ASSERT_LE(distance_at(a, b, motion, r.latest_time), margin + 1e-12 * far + 1e-11);
     ++touching;
@@ -188,8 +199,10 @@ TEST(MeshMotion, ClosestApproachesAreBounded) {
                              .model = MotionModel::kConstantRates};
     const double tolerance = i % 4 == 0 ? 1e-3 * size : 0;
     const MeshApproach r = find_closest_approach(a.bvh, b.bvh, motion, {.tolerance = tolerance});
-    double least = std::numeric_limits<double>::infinity();
-    for (int k = 0; k <= 200; ++k) least = std::min(least, distance_at(a, b, motion, k / 200.0));
+    const double least =
+        sample_distance([&](double time) { return distance_at(a, b, motion, time); }, 0, 1,
+                        unless_slow(200, 40))
+            .least;
     const double allowed = tolerance > 0 ? tolerance : 0x1.1p-20 * size + 1e-7;
     ASSERT_LE(r.lower_bound, least);
     ASSERT_LE(r.distance, least + allowed);
