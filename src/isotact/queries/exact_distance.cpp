@@ -155,7 +155,10 @@ void set_depth(DistanceResult& result, const ExactSide& a, const ExactSide& b,
   const Deepest& deepest = a_is_deeper ? of_a : of_b;
   const Pose& frame = (a_is_deeper ? b : a).world_from_body;
   result.distance = result.upper_bound = -deepest.depth;
-  result.lower_bound = -std::max(of_a.bound, of_b.bound);
+  // The inside of an open mesh ends in mid-air, so that a ball without triangles may have points on
+  // both sides: a depth is what was found, and only boxes bound it.
+  const double unseen = is_closed(a.shape) && is_closed(b.shape) ? 0 : most_depth(a, b);
+  result.lower_bound = -std::max({of_a.bound, of_b.bound, unseen});
   const Vec3 inside = transform_point(frame, deepest.point),
              surface = transform_point(frame, deepest.nearest);
   if (deepest.depth > 0)  // else the point that both share, as it was found
