@@ -10,8 +10,8 @@
 // each other are told apart in one step; for rotations e falls with the square of the interval.
 //
 // An interval with pairs left is halved, the earlier half first, and both halves go on with the
-// pairs that were left. Boxes are opened only as long as they are larger than the way that they go
-// in the interval: smaller ones would not help.
+// pairs that were left. Boxes are opened only as long as they are larger than what they go in the
+// interval: smaller ones would not help.
 #include "isotact/queries/swept/mesh_motion.h"
 
 #include <algorithm>
@@ -28,6 +28,9 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int kMostHalvings = 40;
+// Pairs are opened in intervals in which they go at most this share of the larger one's radius.
+// Pairs of triangles cost more than boxes, so they wait for shorter intervals.
+constexpr double kBoxShare = 0.5, kTriangleShare = 0.25;
 
 // A part of a hierarchy: the root, a child of a node, or a triangle.
 struct Part {
@@ -296,7 +299,8 @@ class MotionSearch {
       }
       const double way = length(span.last * b.center - span.first * b.center) + bend;
       const double size_a = a.radius(), size_b = b.radius();
-      if (!to_the_end && way > std::max(size_a, size_b))
+      const double share = a.is_block() && b.is_block() ? kTriangleShare : kBoxShare;
+      if (!to_the_end && way > share * std::max(size_a, size_b))
         pairs_.push_back(pair);
       else
         open(pair, a, b, size_b > size_a);
