@@ -17,9 +17,9 @@ PATH = "src/isotact/queries/certificate/certificate_path.cpp"
 
 QUERIES = "isotact_queries_tests"
 GEOMETRY = "isotact_geometry_tests"
-MOTIONS = (QUERIES, "MeshMotion*:ExactMotion*")
+MOTIONS = (QUERIES, "Motion*:MeshMotion*:ExactMotion*")
 DISTANCES = (QUERIES, "ExactDistance*:ExactDepth*:Collide*")
-PROOFS = (QUERIES, "Certif*")
+PROOFS = (QUERIES, "Certif*:ApartProof*:ProofSolid*")
 NEAREST = (GEOMETRY, "MeshDistance*")
 
 # name, file, text, replacement, tests
@@ -122,6 +122,12 @@ MUTATIONS = [
     ("proof: boxes at one end", PROOF,
      "for (const AffineMap* map : {&moment.from, &moment.to}) {",
      "for (const AffineMap* map : {&moment.from}) {", PROOFS),
+    ("proof: no Coriolis term", PATH,
+     "constant_ = 2 * rate_f * speed + rate_f * rate_f * furthest;",
+     "constant_ = rate_f * rate_f * furthest;", PROOFS),
+    ("proof: the distance of the pivots is left out", PATH,
+     "constant_ = 2 * rate_f * speed + rate_f * rate_f * furthest;",
+     "constant_ = 2 * rate_f * speed;", PROOFS),
     ("checker: gaps between intervals", CHECKER,
      "if (time.from > reached) return false;", "", PROOFS),
     ("checker: intervals end early", CHECKER,

@@ -242,8 +242,10 @@ void prepare(const Shape& shape, const ContinuousRequest& request) {
                             request.method != Method::kAutomatic || request.roles != Roles::kBoth ||
                             request.mode == Mode::kAll || request.margin < 0 ||
                             !detail::can_be_exact(shape);
-  if (request.accuracy != Accuracy::kField && detail::can_be_exact(shape))
+  if (request.accuracy != Accuracy::kField && detail::can_be_exact(shape)) {
     detail::exact_body(shape);
+    detail::prepare_sides(shape);
+  }
   if (!wants_points || request.accuracy == Accuracy::kExact) return;
   if (shape.can_have_points()) shape.points();
   if (shape.can_have_field()) shape.swept_tracer(settings_of(request));
