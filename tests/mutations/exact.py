@@ -53,6 +53,8 @@ MUTATIONS = [
     ("polynomial: no bend", CURVE,
      "most = std::max(most, length(map * ball.center) + std::sqrt(norm) * ball.radius);",
      "most = 0 * (length(map * ball.center) + std::sqrt(norm) * ball.radius);", MOTIONS),
+    ("rounding: positions far from the origin are exact", MOTION,
+     "rounding_(curve_.rounding() +", "rounding_(-1 * curve_.rounding() +", MOTIONS),
     # Planes.
     ("planes: the further one of both ends", MOTION,
      "return std::max(std::min(b0.lower, b1.lower) - a.upper,",
@@ -98,9 +100,11 @@ MUTATIONS = [
     ("pairs: boxes of half the size", PAIRS,
      "reach_a += std::abs(placement.rotation[i][k]) * half_b[k];",
      "reach_a += 0.5 * std::abs(placement.rotation[i][k]) * half_b[k];", NEAREST),
-    ("pairs: one side of a child's box", KERNEL,
+    ("pairs: half of a child's reach", KERNEL,
      "const F gap = greater(greater(p, -p) - reach, F(0.0F));",
-     "const F gap = greater(p - reach, F(0.0F));", NEAREST),
+     "const F gap = greater(greater(p, -p) - reach * F(0.5F), F(0.0F));", NEAREST),
+    ("pairs: boxes a 4096th further away", KERNEL,
+     "const F slack(extent * 0x1p-19F);", "const F slack(extent * -0x1p-12F);", NEAREST),
     # Depths.
     ("depth: half of a box's radius", DEPTH,
      "double bound = near.distance + radius;", "double bound = near.distance + 0.5 * radius;",

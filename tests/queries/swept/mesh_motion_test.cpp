@@ -311,6 +311,47 @@ TEST(MeshMotion, LimitsLeaveBounds) {
   }
 }
 
+// Of b's origin in a's frame, in long double; both have the same rotation.
+double truth_along_x(const Pose& a, const Pose& b) {
+  const auto w = static_cast<long double>(a.rotation.w), x = static_cast<long double>(a.rotation.x),
+             y = static_cast<long double>(a.rotation.y), z = static_cast<long double>(a.rotation.z);
+  const long double scale = 1 / (w * w + x * x + y * y + z * z);
+  const auto between = [&](std::size_t k) {
+    return static_cast<long double>(b.translation[k]) - static_cast<long double>(a.translation[k]);
+  };
+  // The first column of the rotation matrix.
+  return static_cast<double>(scale * ((w * w + x * x - y * y - z * z) * between(0) +
+                                      2 * (x * y + w * z) * between(1) +
+                                      2 * (x * z - w * y) * between(2)) -
+                             1);
+}
+
+// Ten thousand kilometres from the origin, positions are rounded by nanometres. What touches in
+// truth is never free, though computed distances may say so.
+TEST(MeshMotion, RoundingNeverHidesAContact) {
+  const Bvh box(make_box({}));
+  Random random(test_seed(37));
+  int touching = 0, hidden = 0;
+  for (int i = 0; i < test_cases(unless_slow(2000, 200)); ++i) {
+    SCOPED_TRACE(i);
+    const Vec3 world = random.unit_vector() * 1e7;
+    Pose a{.rotation = random.rotation(), .translation = world};
+    Pose b = a;
+    b.translation +=
+        rotate(a.rotation, {1 + random.uniform(-4e-9, 1e-9), random.uniform(-0.5, 0.5), 0.1});
+    const double gap = truth_along_x(a, b);
+    if (gap > 0) continue;
+    ++touching;
+    const ShellMotion rests{.shell = at_rest(b), .field = at_rest(a), .model = kAllModels[i % 4]};
+    const AffineMap map = compute_map(rests, 0.5);
+    if (compute_mesh_distance(box, box, {to_quat(map.linear), map.offset}).distance > 0) ++hidden;
+    ASSERT_EQ(find_first_contact(box, box, rests).status, MeshMotionStatus::kContact) << gap;
+    ASSERT_EQ(find_closest_approach(box, box, rests).lower_bound, 0);
+  }
+  EXPECT_GT(touching, unless_slow(500, 50));
+  EXPECT_GT(hidden, unless_slow(20, 1));
+}
+
 TEST(MeshMotion, BadInputIsAnError) {
   const Bvh box(make_box({}));
   ShellMotion bad;
