@@ -22,7 +22,7 @@ fcl::Transform3d transform_of(const Pose& pose) {
 
 }  // namespace
 
-std::string describe_fcl() {
+std::string describe_fcl_meshes() {
   return "FCL " FCL_VERSION ", double, BVHModel<OBBRSS>, signed distance off, packaged";
 }
 

@@ -44,6 +44,6 @@ class FclPair {
   std::unique_ptr<Query> query_;
 };
 
-std::string describe_fcl();
+std::string describe_fcl_meshes();
 
 }  // namespace isotact::bench

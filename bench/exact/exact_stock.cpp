@@ -2,14 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 
 #include <fmt/format.h>
 
+#include "isotact/base/disjoint_sets.h"
 #include "isotact/base/error.h"
 #include "isotact/geometry/bvh/mesh_distance.h"
+#include "isotact/geometry/bvh/winding.h"
 #include "isotact/geometry/primitives/primitives.h"
 #include "isotact/geometry/repair/flaws.h"
+#include "isotact/geometry/repair/repair.h"
 
 #include "support/data_folder.h"
 
@@ -83,6 +87,21 @@ TriangleMesh made_dirty(const TriangleMesh& mesh) {
   return dirty;
 }
 
+std::vector<Vec3> find_corners_of_parts(const TriangleMesh& mesh) {
+  const TriangleMesh welded = weld(mesh).mesh;
+  DisjointSets sets(welded.positions.size());
+  for (const Triangle& t : welded.triangles) {
+    sets.join(t[0], t[1]);
+    sets.join(t[0], t[2]);
+  }
+  std::map<std::uint32_t, Vec3> parts;
+  for (const Triangle& t : welded.triangles)
+    parts.emplace(sets.find(t[0]), to_double(welded.positions[t[0]]));
+  std::vector<Vec3> corners;
+  for (const auto& [set, corner] : parts) corners.push_back(corner);
+  return corners;
+}
+
 }  // namespace
 
 BenchBody::BenchBody(std::string name_of_it, TriangleMesh triangles, int resolution)
@@ -93,7 +112,24 @@ BenchBody::BenchBody(std::string name_of_it, TriangleMesh triangles, int resolut
       shape(Shape::from_mesh(mesh, {.field = {.resolution = resolution}, .points = 1000})),
       size(length(extent(to_double(bvh.bounds())))),
       middle(center(to_double(bvh.bounds()))),
-      balanced(find_flaws(mesh).balanced) {}
+      balanced(find_flaws(mesh).balanced),
+      corners_of_parts(find_corners_of_parts(mesh)) {}
+
+Nesting find_nesting(const BenchBody& a, const BenchBody& b, const Pose& a_from_b) {
+  Nesting nesting{.is_unclear = !(a.balanced && b.balanced)};
+  const auto look = [&](const BenchBody& of, const Pose& in_from_of, const BenchBody& in) {
+    for (const Vec3& part : of.corners_of_parts) {
+      const Vec3 x = transform_point(in_from_of, part);
+      if (!contains(to_double(in.bvh.bounds()), x)) continue;
+      const double w = brute_force::compute_winding_number(in.mesh, to_float(x));
+      nesting.most = std::max(nesting.most, w);
+      nesting.is_unclear = nesting.is_unclear || std::abs(w - 0.5) < 0.45;
+    }
+  };
+  look(a, inverse(a_from_b), b);
+  look(b, a_from_b, a);
+  return nesting;
+}
 
 std::vector<PairGroup> make_timed_groups(bool quick) {
   if (!has_data()) {

@@ -26,6 +26,8 @@ struct BenchBody {
   double size = 0;  // Metres: the diagonal of the box.
   Vec3 middle{};
   bool balanced = false;  // Winding numbers are whole.
+  // A corner of each part that is connected over welded vertices.
+  std::vector<Vec3> corners_of_parts;
 };
 using BodyPtr = std::shared_ptr<const BenchBody>;
 using BodyPair = std::pair<BodyPtr, BodyPtr>;
@@ -48,6 +50,14 @@ Pose place_at_gap(const BodyPair& pair, double gap, Random& random);
 
 // The same, moved on until the triangles meet, and then by `depth`.
 Pose place_overlapping(const BodyPair& pair, double depth, Random& random);
+
+// The largest exact winding number of a corner of a part of one body in the other. Unclear: it is
+// neither about 0 nor about 1, or not whole for these meshes.
+struct Nesting {
+  double most = 0;
+  bool is_unclear = false;
+};
+Nesting find_nesting(const BenchBody& a, const BenchBody& b, const Pose& a_from_b);
 
 inline double size_of(const BodyPair& pair) { return 0.5 * (pair.first->size + pair.second->size); }
 

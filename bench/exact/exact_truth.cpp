@@ -2,13 +2,9 @@
 // and exact winding numbers.
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <string>
 #include <vector>
 
-#include "isotact/base/disjoint_sets.h"
-#include "isotact/geometry/bvh/winding.h"
-#include "isotact/geometry/repair/repair.h"
 #include "isotact/queries/distance.h"
 
 #include "exact_report.h"
@@ -20,22 +16,6 @@ namespace {
 
 constexpr std::size_t kSmall = 500;  // Triangles: all poses are compared with all pairs.
 constexpr int kLargePoses = 20;      // Others: so many.
-
-// A corner of each part of a mesh that is connected over welded vertices.
-std::vector<Vec3> corners_of_parts(const TriangleMesh& mesh) {
-  const TriangleMesh welded = weld(mesh).mesh;
-  DisjointSets sets(welded.positions.size());
-  for (const Triangle& t : welded.triangles) {
-    sets.join(t[0], t[1]);
-    sets.join(t[0], t[2]);
-  }
-  std::map<std::uint32_t, Vec3> parts;
-  for (const Triangle& t : welded.triangles)
-    parts.emplace(sets.find(t[0]), to_double(welded.positions[t[0]]));
-  std::vector<Vec3> corners;
-  for (const auto& [set, corner] : parts) corners.push_back(corner);
-  return corners;
-}
 
 struct Counts {
   int poses = 0, apart = 0, touching = 0, contained = 0, all_pairs = 0;
@@ -53,9 +33,7 @@ class TruthCheck {
         b_(*pair.second),
         report_(report),
         counts_(counts),
-        tolerance_(1e-6 * size_of(pair)),
-        parts_of_a_(corners_of_parts(a_.mesh)),
-        parts_of_b_(corners_of_parts(b_.mesh)) {}
+        tolerance_(1e-6 * size_of(pair)) {}
 
   void check(const Pose& pose, Random& random, bool with_all_pairs) {
     ++counts_.poses;
@@ -91,7 +69,7 @@ class TruthCheck {
               fmt::format("{}, in truth {}", r.touching, truth));
       ++counts_.settled;
     }
-    if (r.touching || r.contained) return;
+    if (r.distance <= 0) return;  // else contained in an open mesh at most
     if (std::abs(fcl.distance - r.distance) <= tolerance_) return;
     const double truth = truth_of_all();
     require(std::abs(truth - r.distance) <= tolerance_, "distances are FCL's or the truth",
@@ -104,7 +82,7 @@ class TruthCheck {
     const double truth = truth_of_all();
     require((truth == 0) == r.touching, "`touching` is that of all pairs",
             fmt::format("{}, in truth {}", r.touching, truth));
-    if (r.touching || r.contained) return;
+    if (r.distance <= 0) return;  // else contained in an open mesh at most
     counts_.worst = std::max(counts_.worst, std::abs(truth - r.distance) / size_of(pair_));
     require(std::abs(truth - r.distance) <= tolerance_, "distances are those of all pairs",
             fmt::format("{}, in truth {}", r.distance, truth));
@@ -117,31 +95,18 @@ class TruthCheck {
 
   void compare_contained(const DistanceResult& r) {
     if (r.touching) return;
-    double most = 0;
-    bool is_unclear = false;
-    const auto look = [&](const std::vector<Vec3>& parts, const Pose& in_from_of,
-                          const BenchBody& in) {
-      for (const Vec3& part : parts) {
-        const Vec3 x = transform_point(in_from_of, part);
-        if (!contains(to_double(in.bvh.bounds()), x)) continue;
-        const double w = brute_force::compute_winding_number(in.mesh, to_float(x));
-        most = std::max(most, w);
-        is_unclear = is_unclear || std::abs(w - 0.5) < 0.45;
-      }
-    };
-    look(parts_of_a_, inverse(pose_), b_);
-    look(parts_of_b_, pose_, a_);
-    if (is_unclear || !(a_.balanced && b_.balanced)) {
+    const Nesting nesting = find_nesting(a_, b_, pose_);
+    if (nesting.is_unclear) {
       ++counts_.unclear;
       return;
     }
-    require(r.contained == (most > 0.5), "`contained` is what winding numbers say",
-            fmt::format("{}, winding number {}", r.contained, most));
+    require(r.contained == (nesting.most > 0.5), "`contained` is what winding numbers say",
+            fmt::format("{}, winding number {}", r.contained, nesting.most));
   }
 
   // Bounds at a random cut-off, and a threshold.
   void check_cut(const DistanceResult& r, Random& random) {
-    if (r.touching || r.contained) return;
+    if (r.distance <= 0) return;  // else contained in an open mesh at most
     const auto limit = static_cast<std::uint64_t>(std::pow(10, random.uniform(0, 3)));
     const DistanceResult cut =
         distance(a_.shape, {}, b_.shape, pose_, {.max_tests = limit, .want_depth = false});
@@ -166,7 +131,6 @@ class TruthCheck {
   Report& report_;
   Counts& counts_;
   double tolerance_;
-  std::vector<Vec3> parts_of_a_, parts_of_b_;
   Pose pose_{};
 };
 

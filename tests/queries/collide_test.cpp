@@ -14,6 +14,7 @@
 #include "queries/swept/motions.h"
 #include "support/allocation_count.h"
 #include "support/slow_build.h"
+#include "support/test_seed.h"
 
 namespace isotact {
 namespace {
@@ -272,6 +273,84 @@ TEST(Collide, TrianglesDecide) {
   EXPECT_GT(contacts, unless_slow(500, 30));
   EXPECT_GT(free, unless_slow(300, 20));
   EXPECT_GT(corrected, unless_slow(20, 1));
+}
+
+// What a field is certain of holds for the triangles, and the distance is in the band that it
+// leaves.
+TEST(Collide, FieldsSayWhatIsCertain) {
+  const ShapeSettings settings{.field = {.resolution = 48}, .points = 2000};
+  const Shape shapes[] = {
+      Shape::from_mesh(make_shape("gear", {{"module", 0.03}}), settings),
+      Shape::from_mesh(make_knot({.segments = 96, .tube_segments = 8}), settings),
+      Shape::from_mesh(make_box({.size_y = 0.2}), settings),
+      Shape::from_mesh(make_sphere({.radius = 0.05, .frequency = 4}), settings)};
+  Random random(test_seed(57));
+  CollideScratch scratch;
+  int counts[4] = {};
+  for (int i = 0; i < test_cases(unless_slow(1500, 100)); ++i) {
+    SCOPED_TRACE(i);
+    const std::size_t k = random.next_u32() % 4, l = random.next_u32() % 4;
+    const Pose of_a = random_pose(random, 0.7), of_b = random_pose(random, 0.7);
+    const double margin = i % 3 == 0 ? 0.02 : 0;
+    const DistanceResult d = distance(shapes[k], of_a, shapes[l], of_b);
+    ASSERT_TRUE(d.exact);
+    const CollideResult& r =
+        collide(shapes[k], of_a, shapes[l], of_b,
+                {.accuracy = Accuracy::kField, .margin = margin, .want_certainty = true}, scratch);
+    ASSERT_FALSE(r.exact);
+    ++counts[static_cast<int>(r.status)];
+    ASSERT_LE(r.least_distance, d.distance + 1e-6);
+    ASSERT_GE(r.most_distance, d.distance - 1e-6);
+    if (r.status == CollideStatus::kFree) {
+      ASSERT_GT(d.distance, margin);
+    } else if (r.status == CollideStatus::kContact) {
+      ASSERT_LE(d.distance, margin);
+      ASSERT_FALSE(r.contacts.empty());
+    } else {
+      ASSERT_EQ(r.status, CollideStatus::kUncertain);
+      ASSERT_TRUE(r.least_distance <= margin && r.most_distance > margin);
+    }
+  }
+  EXPECT_GT(counts[static_cast<int>(CollideStatus::kFree)], unless_slow(300, 15));
+  EXPECT_GT(counts[static_cast<int>(CollideStatus::kContact)], unless_slow(300, 15));
+  EXPECT_GT(counts[static_cast<int>(CollideStatus::kUncertain)], unless_slow(50, 2));
+  EXPECT_THROW(collide(shapes[0], {}, shapes[1], {}, {.want_certainty = true}), Error);
+  EXPECT_THROW(
+      collide(shapes[0], {}, shapes[1], {},
+              {.accuracy = Accuracy::kField, .roles = Roles::kPointsOfA, .want_certainty = true}),
+      Error);
+}
+
+TEST(Collide, LimitsOfExactVerdictsLeaveBounds) {
+  const ShapeSettings coarse{.field = {.resolution = 16}, .points = 60};
+  const Shape gear = Shape::from_mesh(make_shape("gear", {{"module", 0.03}}), coarse);
+  const Shape knot = Shape::from_mesh(make_knot({.segments = 96, .tube_segments = 8}), coarse);
+  Random random(test_seed(58));
+  int gave_up = 0, decided = 0;
+  for (int i = 0; i < test_cases(unless_slow(600, 60)); ++i) {
+    SCOPED_TRACE(i);
+    const Pose of_a = random_pose(random, 0.6), of_b = random_pose(random, 0.6);
+    const double margin = i % 3 == 0 ? 0.02 : 0;
+    const DistanceResult d = distance(gear, of_a, knot, of_b);
+    const CollideResult whole = collide(gear, of_a, knot, of_b, {.margin = margin});
+    const CollideResult cut = collide(
+        gear, of_a, knot, of_b,
+        {.accuracy = Accuracy::kExact, .margin = margin, .max_tests = 1 + random.below(60)});
+    ASSERT_NE(whole.status, CollideStatus::kGaveUp);
+    if (cut.status == CollideStatus::kGaveUp) {
+      ++gave_up;
+      ASSERT_FALSE(cut.exact);
+      ASSERT_LE(cut.least_distance, d.distance + 1e-6);
+      ASSERT_GE(cut.most_distance, d.distance - 1e-6);
+      ASSERT_LE(cut.least_distance, margin);
+    } else {
+      ++decided;
+      ASSERT_EQ(cut.status, whole.status);
+    }
+  }
+  EXPECT_GT(gave_up, unless_slow(30, 2));
+  EXPECT_GT(decided, unless_slow(100, 10));
+  EXPECT_THROW(collide(gear, {}, knot, {}, {.accuracy = Accuracy::kField, .max_tests = 9}), Error);
 }
 
 TEST(Collide, ExactVerdictsAreRefusedWhereTheyCannotBe) {

@@ -13,6 +13,7 @@
 
 #include "queries/swept/motions.h"
 #include "support/slow_build.h"
+#include "support/test_seed.h"
 
 namespace isotact {
 namespace {
@@ -91,9 +92,9 @@ TEST(ExactMotion, AgreesWithDistancesAtManyTimes) {
                           body_of(make_bowl({.radius = 0.5, .thickness = 0.05})),
                           Shape::from_analytic(SphereField{.radius = 0.2}),
                           Shape::from_analytic(BoxField{})};
-  Random random(41);
+  Random random(test_seed(41));
   int free = 0, contacts = 0;
-  for (int i = 0; i < unless_slow(80, 12); ++i) {
+  for (int i = 0; i < test_cases(unless_slow(80, 12)); ++i) {
     SCOPED_TRACE(i);
     const Shape &a = shapes[random.next_u32() % 5], &b = shapes[random.next_u32() % 5];
     const ShellMotion m = random_motion(random, 1.2);

@@ -18,7 +18,8 @@ Json to_json(const Contact& c) {
 }
 
 const char* status_of(const DistanceResult& r) {
-  if (r.touching || r.contained || r.upper_bound <= 0) return "contact";
+  // What lies in an open mesh has the distance of the triangles.
+  if (r.touching || (r.contained && r.distance <= 0) || r.upper_bound <= 0) return "contact";
   return r.lower_bound > 0 ? "free" : "uncertain";
 }
 
@@ -28,6 +29,8 @@ const char* name(CollideStatus status) {
       return "free";
     case CollideStatus::kContact:
       return "contact";
+    case CollideStatus::kUncertain:
+      return "uncertain";
     case CollideStatus::kGaveUp:
       break;
   }

@@ -31,6 +31,15 @@ void check(const CollideRequest& request) {
   if (request.max_contacts < 1 || request.max_contacts > kManifoldSize)
     throw Error("max_contacts must be from 1 to 4");
   if (request.patches < 1) throw Error("there must be one patch at least");
+  if (request.max_tests > 0 && request.accuracy == Accuracy::kField)
+    throw Error("max_tests limits exact searches: leave the request's accuracy as it is");
+  if (request.want_certainty &&
+      (request.accuracy != Accuracy::kField || method_of(request) != Method::kPoints ||
+       request.roles != Roles::kBoth || request.only_fewer_points || request.level >= 0 ||
+       request.max_nodes > 0 || request.max_microseconds > 0))
+    throw Error(
+        "want_certainty is for the field's accuracy and Method::kPoints, with both roles and "
+        "neither level nor budget");
   if (!(request.max_microseconds >= 0)) throw Error("max_microseconds must not be negative");
   const Method method = method_of(request);
   if (method > Method::kSwept) throw Error("the request's method is none of Method");
@@ -65,6 +74,8 @@ void reset(CollideResult& result, Method method) {
   result.has_distance = result.has_force = false;
   result.distance = std::numeric_limits<double>::infinity();
   result.lower_bound = -std::numeric_limits<double>::infinity();
+  result.least_distance = -std::numeric_limits<double>::infinity();
+  result.most_distance = std::numeric_limits<double>::infinity();
   result.force = result.torque = {};
   result.area = 0;
   result.blind_depth = 0;
@@ -93,6 +104,27 @@ bool is_exact(const Shape& a, const Shape& b, const CollideRequest& request) {
   return true;
 }
 
+// Whether max_tests end the search before it can tell. Then the bounds are what is known.
+bool gives_up(const detail::CollidePair& pair, const CollideRequest& request,
+              CollideResult& result) {
+  const auto& [a, world_from_a, b, world_from_b] = pair;
+  const DistanceResult found = detail::compute_exact_distance(
+      a, world_from_a, b, world_from_b,
+      {.max_tests = request.max_tests, .near_enough = request.margin, .want_depth = false});
+  const bool is_known = found.touching || (found.contained && found.distance <= 0) ||
+                        found.upper_bound <= request.margin || found.lower_bound > request.margin;
+  if (found.status != DistanceStatus::kGaveUp || is_known) return false;
+  result.exact = result.complete = false;
+  result.status = CollideStatus::kGaveUp;
+  result.contacts.clear();
+  result.first_contact.assign(1, 0);
+  result.touching_points = 0;
+  // Overlaps have a depth, of which nothing is known.
+  if (found.lower_bound > 0) result.least_distance = found.lower_bound;
+  result.most_distance = found.upper_bound;
+  return true;
+}
+
 // The bodies' own triangles confirm or correct what points have found.
 void decide_by_triangles(const detail::CollidePair& pair, const CollideRequest& request,
                          CollideResult& result) {
@@ -103,7 +135,9 @@ void decide_by_triangles(const detail::CollidePair& pair, const CollideRequest& 
   if (!request.want_distance) wanted.max_distance = request.margin + 1e-9 * size;
   const DistanceResult found =
       detail::compute_exact_distance(a, world_from_a, b, world_from_b, wanted);
-  const bool touch = found.touching || found.contained || found.upper_bound <= request.margin;
+  // What lies in an open mesh has the distance of the triangles; in a closed one it has 0 here.
+  const bool touch = found.touching || (found.contained && found.distance <= 0) ||
+                     found.upper_bound <= request.margin;
   result.exact = true;
   result.blind_depth = 0;
   if (!touch) {
@@ -169,7 +203,8 @@ const CollideResult& collide(const Shape& a, const Pose& world_from_a, const Sha
     default:
       detail::collide_by_points(pair, request, s);
   }
-  if (exact) decide_by_triangles(pair, request, s.result);
+  if (!exact || (request.max_tests > 0 && gives_up(pair, request, s.result))) return s.result;
+  decide_by_triangles(pair, request, s.result);
   return s.result;
 }
 

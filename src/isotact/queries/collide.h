@@ -92,6 +92,12 @@ struct CollideRequest {
   // bound (field.h); distance() is better there, and takes longer.
   bool want_distance = false;
   bool want_force = false;  // kPoints; see CollideResult::has_force
+  // kField with kPoints, both roles, no level and no budget: kFree and kContact are then proved for
+  // the whole surfaces, by the covering radius and the field's error; what they leave in doubt is
+  // kUncertain. Without it the verdict is that of the points. It searches for the nearest point.
+  bool want_certainty = false;
+  // Boxes and triangles before the exact search gives up; 0: no limit. Only for exact verdicts.
+  std::uint64_t max_tests = 0;
   // For want_force. Its centre is ignored: torques are about A's origin.
   ShellForceSettings force{};
   IntersectionRequest intersection{};  // of kIntersectionField
@@ -125,7 +131,9 @@ struct DepthCoverage {
 enum class CollideStatus : std::uint8_t {
   kFree,
   kContact,  // With one contact at least.
-  kGaveUp,   // Stopped by a level or a budget before any contact was found; there may be one.
+  // Stopped by a level, a budget or max_tests before any contact was found; there may be one.
+  kGaveUp,
+  kUncertain,  // With want_certainty only: the surfaces may touch, or not.
 };
 
 struct CollideResult {
@@ -149,6 +157,10 @@ struct CollideResult {
   double distance = 0, lower_bound = 0;
   // Whether force, torque and area are known: asked for, by a method that computes them.
   bool has_force = false;
+  // Metres, infinite if not known: the distance of the whole surfaces is between these, negative
+  // where they overlap. They are set with want_certainty, where they enclose the band that is in
+  // doubt, and if the exact search gave up.
+  double least_distance = 0, most_distance = 0;
   // On A, in the world's frame, N and Nm, about A's origin. The mean over both roles: they are two
   // samplings of one contact.
   Vec3 force{}, torque{};

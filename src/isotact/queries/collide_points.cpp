@@ -65,6 +65,27 @@ double compute_field_error(const ShellTarget& target) {
   return 0;
 }
 
+// Between which the distance of the surfaces is, by the nearest sample of one role. Its value is
+// off by the error near the surface, or further away by that of coarse cells; outside of the
+// field's box it is a lower bound only. No point of the sampled surface is further from a sample
+// than the covering radius.
+struct SurfaceBounds {
+  double lower, upper;
+};
+SurfaceBounds bound_surfaces(const Role& role, double nearest) {
+  double error = compute_field_error(role.target);
+  bool has_upper = true;
+  if (const BrickField* field = role.target.field()) {
+    const BrickFieldHeader& h = field->header();
+    if (std::abs(nearest) + error >= static_cast<double>(h.band)) {
+      error = static_cast<double>(std::max({h.near_error, h.far_error, h.sparse_error}));
+      has_upper = nearest < 0;
+    }
+  }
+  return {nearest - role.tree.covering_radius() - error,
+          has_upper ? nearest + error : kUnknownDistance};
+}
+
 Contact contact_of(const Role& role, const ShellHit& hit) {
   const Vec3 x = place_of(role.tree, role.placement, hit.point);
   Vec3 out = direction_at(role.tree, role.target, role.placement, hit.point);
@@ -138,8 +159,9 @@ double share_of_time(const CollideRole& next, const CollideRole& other) {
 // The remaining budget for one of the roles; `share` is its part of the time.
 ShellRequest request_of(const CollideRequest& request, const CollideResult& so_far, int roles_left,
                         double share, Clock::time_point start) {
-  ShellRequest r{
-      .margin = request.margin, .level = request.level, .want_distance = request.want_distance};
+  ShellRequest r{.margin = request.margin,
+                 .level = request.level,
+                 .want_distance = request.want_distance || request.want_certainty};
   if (request.max_nodes > 0) {
     const std::uint64_t used = so_far.work.spheres + so_far.work.points;
     const std::uint64_t left = request.max_nodes > used ? request.max_nodes - used : 0;
@@ -250,6 +272,18 @@ void collide_by_points(const CollidePair& pair, const CollideRequest& request,
   // Nothing was found, but what was not looked at may touch: a budget or a level was the end.
   if (result.touching_points == 0 && result.lower_bound < request.margin)
     result.status = CollideStatus::kGaveUp;
+  if (request.want_certainty) {
+    // Both roles: what encloses the other body is not seen by its own points.
+    result.least_distance = kUnknownDistance;
+    for (std::size_t i = 0; i < count; ++i) {
+      const SurfaceBounds bounds = bound_surfaces(*roles[i], roles[i]->found.distance);
+      result.least_distance = std::min(result.least_distance, bounds.lower);
+      result.most_distance = std::min(result.most_distance, bounds.upper);
+    }
+    result.status = result.most_distance <= request.margin   ? CollideStatus::kContact
+                    : result.least_distance > request.margin ? CollideStatus::kFree
+                                                             : CollideStatus::kUncertain;
+  }
   // Parts that a level or a budget left out may be as deep as the bound.
   result.blind_depth +=
       std::max(std::min(result.distance, request.margin) - result.lower_bound, 0.0);

@@ -109,7 +109,7 @@ void reset(ContinuousResult& result) {
   result.contacts.clear();
   result.work = {};
   result.status = ContinuousStatus::kFree;
-  result.exact = result.has_distance = result.distance_gave_up = false;
+  result.exact = result.contained = result.has_distance = result.distance_gave_up = false;
   result.time_of_contact = result.latest_time = std::numeric_limits<double>::infinity();
   result.contact = result.nearest = {};
   result.blind_depth = result.path_error = 0;
@@ -242,8 +242,10 @@ void prepare(const Shape& shape, const ContinuousRequest& request) {
                             request.method != Method::kAutomatic || request.roles != Roles::kBoth ||
                             request.mode == Mode::kAll || request.margin < 0 ||
                             !detail::can_be_exact(shape);
-  if (request.accuracy != Accuracy::kField && detail::can_be_exact(shape))
+  if (request.accuracy != Accuracy::kField && detail::can_be_exact(shape)) {
     detail::exact_body(shape);
+    detail::prepare_sides(shape);
+  }
   if (!wants_points || request.accuracy == Accuracy::kExact) return;
   if (shape.can_have_points()) shape.points();
   if (shape.can_have_field()) shape.swept_tracer(settings_of(request));

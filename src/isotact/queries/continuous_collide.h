@@ -79,6 +79,10 @@ struct ContinuousResult {
   double time_of_contact = 0;  // 0 to 1; infinite where they stay free
   // If exact: they touch at this time or before, and not before time_of_contact.
   double latest_time = 0;
+  // If exact: at time 0 a part of one body lies inside of the other one, and surfaces share no
+  // point. They are then in contact from the start, unless the other body is an open mesh: only its
+  // triangles count, and this is what its field takes for inside.
+  bool contained = false;
   Contact contact{};  // at time_of_contact
   // With kAll: points of A, then of B, each in order; and the earliest contacts in the order of
   // time.

@@ -69,7 +69,10 @@ struct DistanceResult {
   // both shells only.
   double lower_bound = 0, upper_bound = 0;
   // kExact. The surfaces share a point; or they do not, and a part of one body lies inside of the
-  // other. On open meshes `contained` is what the field takes for inside.
+  // other. A mesh is open if some edge is not used as often in one direction as in the other.
+  // `contained` is then what the field takes for inside, and only reported: the distance is that of
+  // the triangles, and such bodies do not overlap. If triangles touch and a mesh is open, the depth
+  // is that of a point that was found inside; only the bodies' boxes bound it (lower_bound).
   bool touching = false, contained = false;
   // Moving A by `separation` (world frame) separates the bodies: a distance at the moved pose has
   // proved it. Its length is an upper bound of the penetration depth, the least such translation.

@@ -104,16 +104,24 @@ DistanceResult compute_to_plane(const ExactSide& plane, const ExactSide& body, b
 }
 
 // Whether a part of a lies inside of b. They do not touch: one point tells of all others.
-bool is_contained(const ExactSide& a, const ExactSide& b) {
+bool is_part_inside(const ExactSide& a, const ExactSide& b) {
+  // What is inside of a ball, or of a capsule, is as near to its middle as touches already.
+  if (b.body.radius > 0) return false;
   const Pose b_from_a = inverse(b.world_from_body) * a.world_from_body;
   const Aabb box = to_double(b.body.triangles.bounds());
   return std::any_of(a.body.parts.begin(), a.body.parts.end(), [&](const Vec3& part) {
     const Vec3 x = transform_point(b_from_a, part);
-    const Vec3 around = Vec3{1, 1, 1} * b.body.radius;
-    if (!contains(Aabb{box.lower - around, box.upper + around}, x)) return false;
+    if (!contains(box, x)) return false;
     const ClosestPoint near = find_closest_point(b.body.triangles, to_float(x));
     return is_inside(b.shape, x, length(to_double(near.point) - x));
   });
+}
+
+Containment find_containment(const ExactSide& a, const ExactSide& b) {
+  const bool a_in_b = is_part_inside(a, b), b_in_a = is_part_inside(b, a);
+  if ((a_in_b && is_closed(b.shape)) || (b_in_a && is_closed(a.shape)))
+    return Containment::kInClosed;
+  return a_in_b || b_in_a ? Containment::kInOpen : Containment::kNone;
 }
 
 // No point of one body is deeper inside of the other one.
@@ -147,7 +155,10 @@ void set_depth(DistanceResult& result, const ExactSide& a, const ExactSide& b,
   const Deepest& deepest = a_is_deeper ? of_a : of_b;
   const Pose& frame = (a_is_deeper ? b : a).world_from_body;
   result.distance = result.upper_bound = -deepest.depth;
-  result.lower_bound = -std::max(of_a.bound, of_b.bound);
+  // The inside of an open mesh ends in mid-air, so that a ball without triangles may have points on
+  // both sides: a depth is what was found, and only boxes bound it.
+  const double unseen = is_closed(a.shape) && is_closed(b.shape) ? 0 : most_depth(a, b);
+  result.lower_bound = -std::max({of_a.bound, of_b.bound, unseen});
   const Vec3 inside = transform_point(frame, deepest.point),
              surface = transform_point(frame, deepest.nearest);
   if (deepest.depth > 0)  // else the point that both share, as it was found
@@ -210,15 +221,14 @@ DistanceResult measure_bodies(const ExactSide& a, const ExactSide& b,
   if (std::isfinite(found.distance))
     set_witnesses(result, on_a - out * a.body.radius, on_b + out * b.body.radius, apart);
   result.touching = found.touching || result.distance <= 0;
-  // What is inside of a ball, or of a capsule, is as near to its middle as touches already.
-  const auto is_part_in = [](const ExactSide& of, const ExactSide& body) {
-    return body.body.radius == 0 && is_contained(of, body);
-  };
   // If the search was cut short, surfaces may touch: a part inside then tells that bodies overlap.
-  result.contained = !found.touching && (is_part_in(a, b) || is_part_in(b, a));
+  const Containment containment = found.touching ? Containment::kNone : find_containment(a, b);
+  result.contained = containment != Containment::kNone;
+  // The inside of an open mesh ends in mid-air: it has no depth.
+  const bool overlaps = result.touching || containment == Containment::kInClosed;
   const bool may_touch = found.gave_up && !result.touching && found.lower_bound <= radii;
   const bool wants_depth = request.want_depth && request.near_enough == 0;
-  if (!result.touching && !result.contained) {
+  if (!overlaps) {
     if (may_touch && wants_depth) result.lower_bound = -most_depth(a, b);
     if (!found.gave_up && request.near_enough > 0 && result.distance <= request.near_enough)
       result.status = DistanceStatus::kNearEnough;
@@ -226,7 +236,8 @@ DistanceResult measure_bodies(const ExactSide& a, const ExactSide& b,
   }
   // Of spheres and capsules the depth is known while their middle is outside of the other.
   if (radii > 0) {
-    result.exact = !found.touching && !result.contained;
+    result.exact = !found.touching && containment != Containment::kInClosed;
+    if (containment == Containment::kInClosed) result.distance = result.lower_bound = 0;
   } else if (wants_depth) {
     set_depth(result, a, b, request, memory);
   } else {
@@ -244,13 +255,12 @@ DistanceResult measure_bodies(const ExactSide& a, const ExactSide& b,
 
 }  // namespace
 
-bool is_contained(const Shape& shape_a, const Pose& world_from_a, const Shape& shape_b,
-                  const Pose& world_from_b) {
+Containment find_containment(const Shape& shape_a, const Pose& world_from_a, const Shape& shape_b,
+                             const Pose& world_from_b) {
   const ExactSide a{shape_a, exact_body(shape_a), world_from_a};
   const ExactSide b{shape_b, exact_body(shape_b), world_from_b};
-  if (a.body.half_space || b.body.half_space) return false;
-  // All that is inside a ball or a capsule is near its middle.
-  return (b.body.radius == 0 && is_contained(a, b)) || (a.body.radius == 0 && is_contained(b, a));
+  if (a.body.half_space || b.body.half_space) return Containment::kNone;
+  return find_containment(a, b);
 }
 
 }  // namespace isotact::detail

@@ -144,9 +144,11 @@ void collide_exact_motion(const Shape& a, const BodyMotion& motion_of_a, const S
     if (first.time == 0) set_first_contact(a, motion_of_a, b, motion_of_b, result);
   }
   // Surfaces that never meet: one body is inside the other at all times, or at none.
-  const bool may_contain =
-      !(first.time == 0 && first.status == MeshMotionStatus::kContact) && !roles.field.half_space;
-  if (may_contain && is_contained(a, motion_of_a.from, b, motion_of_b.from)) {
+  const bool may_contain = !(first.time == 0 && first.status == MeshMotionStatus::kContact);
+  const Containment containment =
+      may_contain ? find_containment(a, motion_of_a.from, b, motion_of_b.from) : Containment::kNone;
+  result.contained = containment != Containment::kNone;
+  if (containment == Containment::kInClosed) {
     const DistanceResult in = compute_exact_distance(a, motion_of_a.from, b, motion_of_b.from, {});
     result.status = ContinuousStatus::kContact;
     result.time_of_contact = result.latest_time = 0;

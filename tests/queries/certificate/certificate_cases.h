@@ -157,13 +157,19 @@ enum class Falsehood {
   kMotion,         // another motion in the file
   kSealedMotion,   // another motion with its hash
   kFreeOfContact,  // a contact is said to be free
+  kContained,      // a corner is said to be inside, at a time when bodies are apart
+  kModel,          // another model of motion, with its hash
+  kExchanged,      // the two bodies
+  kNotANumber,     // some number of the claim or of the covering
 };
 inline constexpr Falsehood kFalsehoods[] = {
     Falsehood::kClearance, Falsehood::kInterval,      Falsehood::kShorter,
     Falsehood::kCell,      Falsehood::kSmallerCell,   Falsehood::kLater,
     Falsehood::kEarlier,   Falsehood::kTimeTolerance, Falsehood::kDistanceTolerance,
     Falsehood::kTriangles, Falsehood::kMesh,          Falsehood::kSealedMesh,
-    Falsehood::kMotion,    Falsehood::kSealedMotion,  Falsehood::kFreeOfContact};
+    Falsehood::kMotion,    Falsehood::kSealedMotion,  Falsehood::kFreeOfContact,
+    Falsehood::kContained, Falsehood::kModel,         Falsehood::kExchanged,
+    Falsehood::kNotANumber};
 
 inline std::string_view name(Falsehood falsehood) {
   constexpr std::string_view kNames[] = {"clearance above the truth",
@@ -180,7 +186,11 @@ inline std::string_view name(Falsehood falsehood) {
                                          "other mesh, sealed",
                                          "other motion",
                                          "other motion, sealed",
-                                         "contact said to be free"};
+                                         "contact said to be free",
+                                         "said to be contained",
+                                         "other model, sealed",
+                                         "bodies exchanged",
+                                         "not a number"};
   return kNames[static_cast<std::size_t>(falsehood)];
 }
 
@@ -379,6 +389,45 @@ inline std::optional<Falsified> falsify(Falsehood falsehood, const Case& from,
                i == 63 ? whole.to : whole.from + (whole.to - whole.from) * (i + 1) / 64});
       }
       return f;
+    case Falsehood::kContained: {
+      // Surfaces apart at the start, and no corner inside: the writer found neither.
+      if (!is_free && c.free_until == 0) return {};
+      c.claim = CertificateClaim::kContained;
+      c.inner = random.below(2) == 0 ? Body::kA : Body::kB;
+      c.triangle_a = random.below(static_cast<std::uint32_t>(f.a.triangles.size()));
+      c.triangle_b = random.below(static_cast<std::uint32_t>(f.b.triangles.size()));
+      return f;
+    }
+    case Falsehood::kModel: {
+      if (c.claim == CertificateClaim::kContained) return {};
+      constexpr MotionModel kOthers[] = {MotionModel::kStraight, MotionModel::kScrew,
+                                         MotionModel::kPolynomial};
+      c.motion.model = kOthers[random.below(3)];
+      if (c.motion.model == from.request.model) return {};
+      c.motion_hash = hash_motion(c.motion);
+      if (!is_false(f, is_free ? 0.5 : 0.5 * c.free_until)) return {};
+      return f;
+    }
+    case Falsehood::kExchanged:
+      if (c.a.hash == c.b.hash) return {};
+      std::swap(c.a, c.b);
+      std::swap(c.motion.a, c.motion.b);
+      c.motion_hash = hash_motion(c.motion);
+      std::swap(c.triangle_a, c.triangle_b);
+      c.divided = c.divided == Body::kA ? Body::kB : Body::kA;
+      return f;
+    case Falsehood::kNotANumber: {
+      double* const numbers[] = {is_free ? &c.clearance : &c.contact_time,
+                                 is_free ? &c.clearance : &c.free_until,
+                                 has_cells ? &c.cells[0].intervals[0].from : &c.time_tolerance,
+                                 has_cells ? &c.cells[0].intervals[0].to : &c.distance_tolerance,
+                                 has_cells ? &c.cells[0].box.upper.x : &c.motion.a.to.translation.y,
+                                 &c.motion.b.from.translation.z};
+      if (c.claim == CertificateClaim::kContained) return {};
+      *numbers[random.below(6)] = std::numeric_limits<double>::quiet_NaN();
+      c.motion_hash = hash_motion(c.motion);
+      return f;
+    }
   }
   return {};
 }

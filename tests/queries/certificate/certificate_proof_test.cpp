@@ -13,6 +13,7 @@
 #include "queries/certificate/certificate_cases.h"
 #include "queries/swept/motions.h"
 #include "support/slow_build.h"
+#include "support/test_seed.h"
 
 namespace isotact::certificate_cases {
 namespace {
@@ -159,9 +160,9 @@ Body random_divided(Random& random, MotionModel model) {
 
 TEST(CertificatePath, PositionsAreAsExactAsDerived) {
   static_assert(sizeof(Real) > 8, "the truth needs more digits than double has");
-  Random random(61);
+  Random random(test_seed(61));
   double worst[4] = {};
-  for (int i = 0; i < unless_slow(4000, 300); ++i) {
+  for (int i = 0; i < test_cases(unless_slow(4000, 300)); ++i) {
     const MotionModel model = kAllModels[i % 4];
     const CertificateMotion motion = random_certificate_motion(random, model);
     const Body divided = random_divided(random, model);
@@ -182,9 +183,9 @@ TEST(CertificatePath, PositionsAreAsExactAsDerived) {
 
 // The greatest second derivative of a path's samples, beside its bound.
 TEST(CertificatePath, BendsAreBounded) {
-  Random random(62);
+  Random random(test_seed(62));
   double worst[4] = {};
-  for (int i = 0; i < unless_slow(2000, 200); ++i) {
+  for (int i = 0; i < test_cases(unless_slow(2000, 200)); ++i) {
     const MotionModel model = kAllModels[i % 4];
     CertificateMotion motion = random_certificate_motion(random, model);
     if (i % 3 == 0) {  // one body turns about its pivot, which is where the bound is tight
@@ -216,9 +217,9 @@ TEST(CertificatePath, BendsAreBounded) {
 }
 
 TEST(ApartProof, NeverProvesMoreThanIsTrue) {
-  Random random(63);
+  Random random(test_seed(63));
   int proved = 0, refused = 0;
-  for (int i = 0; i < unless_slow(80, 20); ++i) {
+  for (int i = 0; i < test_cases(unless_slow(80, 20)); ++i) {
     SCOPED_TRACE(i);
     const Case c = random_case(random);
     const CertificateMotion motion{c.motion_of_a, c.motion_of_b, c.request.model, c.request.degree};
@@ -251,9 +252,9 @@ TEST(ApartProof, NeverProvesMoreThanIsTrue) {
 
 // At rest, the clearance that is proved is the exact distance but for rounding.
 TEST(ApartProof, IsExactAtRest) {
-  Random random(64);
+  Random random(test_seed(64));
   int apart = 0;
-  for (int i = 0; i < unless_slow(300, 30); ++i) {
+  for (int i = 0; i < test_cases(unless_slow(300, 30)); ++i) {
     SCOPED_TRACE(i);
     Case c = random_case(random);
     c.motion_of_a.to = c.motion_of_a.from;
@@ -343,7 +344,7 @@ TEST(ApartProof, StraightMotionsAreExact) {
 }
 
 TEST(ProofSolid, InsideIsWhereWindingIs) {
-  Random random(65);
+  Random random(test_seed(65));
   const TriangleMesh torus =
       make_torus({.radius = 0.4, .tube_radius = 0.1, .segments = 40, .tube_segments = 24});
   const ProofSolid solid(torus);

@@ -11,6 +11,7 @@
 
 #include "queries/certificate/certificate_cases.h"
 #include "support/slow_build.h"
+#include "support/test_seed.h"
 
 namespace isotact::certificate_cases {
 namespace {
@@ -41,10 +42,10 @@ void expect_true(const Case& c, const CertifyResult& r) {
 }
 
 TEST(Certificates, AllThatAreWrittenCheckAndAreTrue) {
-  Random random(51);
+  Random random(test_seed(51));
   std::map<CertificateClaim, int> claims;
   int gave_up = 0;
-  const int count = unless_slow(150, 20);
+  const int count = test_cases(unless_slow(150, 20));
   for (int i = 0; i < count; ++i) {
     SCOPED_TRACE(i);
     const Case c = random_case(random);
@@ -69,9 +70,9 @@ TEST(Certificates, AllThatAreWrittenCheckAndAreTrue) {
 }
 
 TEST(Certificates, FalsifiedOnesDoNot) {
-  Random random(52);
+  Random random(test_seed(52));
   std::map<Falsehood, int> tried;
-  for (int i = 0; i < unless_slow(120, 12); ++i) {
+  for (int i = 0; i < test_cases(unless_slow(120, 12)); ++i) {
     const Case c = random_case(random);
     const CertifyResult r = c.certify();
     if (r.status != CertifyStatus::kFree && r.status != CertifyStatus::kContact) continue;
@@ -256,8 +257,8 @@ TEST(Certificates, TextOfOtherKindsIsAnError) {
   ASSERT_NE(cells, std::string::npos);
   huge.replace(cells, 11, "divided a 4000000000");
   EXPECT_THROW(decode_certificate(huge, "x"), Error);
-  Random random(53);
-  for (int i = 0; i < unless_slow(2000, 200); ++i) {
+  Random random(test_seed(53));
+  for (int i = 0; i < test_cases(unless_slow(2000, 200)); ++i) {
     std::string changed = text;
     changed[random.below(static_cast<std::uint32_t>(changed.size()))] =
         static_cast<char>(random.below(128));

@@ -15,6 +15,7 @@
 
 #include "queries/swept/motions.h"
 #include "support/slow_build.h"
+#include "support/test_seed.h"
 
 namespace isotact {
 namespace {
@@ -79,9 +80,9 @@ double distance_at(const Body& a, const Body& b, const ShellMotion& motion, doub
 
 TEST(MeshMotion, FirstContactsAreNeverLate) {
   const std::vector<Body> bodies = odd_bodies();
-  Random random(31);
+  Random random(test_seed(31));
   int free = 0, touching = 0, at_start = 0;
-  for (int i = 0; i < unless_slow(120, 24); ++i) {
+  for (int i = 0; i < test_cases(unless_slow(120, 24)); ++i) {
     SCOPED_TRACE(i);
     const Body &a = bodies[random.next_u32() % bodies.size()],
                &b = bodies[random.next_u32() % bodies.size()];
@@ -89,11 +90,19 @@ TEST(MeshMotion, FirstContactsAreNeverLate) {
     ShellMotion motion{.shell = motion_near_origin(random, b, far, false),
                        .field = motion_near_origin(random, a, far, i % 2 == 0)};
     motion.model = i % 3 == 0 ? MotionModel::kScrew : MotionModel::kConstantRates;
+    const double world = i % 5 == 0 ? 1e4 : 0;  // metres from the origin
+    for (BodyMotion* of : {&motion.shell, &motion.field})
+      for (Pose* pose : {&of->from, &of->to}) pose->translation += Vec3{world, -world, 0};
     const MeshContactTime r = find_first_contact(a.bvh, b.bvh, motion);
-    const int samples = unless_slow(200, 40);
     const double end = std::min(1.0, r.time);
-    for (int k = 0; k < samples && end > 0; ++k)
-      ASSERT_GT(distance_at(a, b, motion, end * k / samples), 0) << "at " << end * k / samples;
+    if (end > 0) {
+      // Refined at minima, and just before the contact.
+      const auto at = [&](double time) { return distance_at(a, b, motion, time); };
+      const double last = r.status == MeshMotionStatus::kFree ? 1 : end * (1 - 1e-12);
+      const Sampled least = sample_distance(at, 0, last, unless_slow(200, 40));
+      ASSERT_GT(least.least, 0) << "at " << least.time << " of " << end;
+      for (const double share : {1e-3, 1e-5, 1e-7, 1e-9}) ASSERT_GT(at(last * (1 - share)), 0);
+    }
     if (r.status == MeshMotionStatus::kFree) {
       ASSERT_GT(distance_at(a, b, motion, 1), 0);
       ++free;
@@ -101,7 +110,7 @@ TEST(MeshMotion, FirstContactsAreNeverLate) {
     }
     ASSERT_EQ(r.status, MeshMotionStatus::kContact);
     ASSERT_LE(r.latest_time - r.time, 1e-6);
-    ASSERT_LE(distance_at(a, b, motion, r.latest_time), 1e-12 * far + 4e-14 * 200);
+    ASSERT_LE(distance_at(a, b, motion, r.latest_time), 1e-12 * far + 4e-14 * (200 + 4 * world));
     ASSERT_NEAR(length(r.normal), 1, 1e-9);
     if (r.time == 0)
       ++at_start;
@@ -115,9 +124,9 @@ TEST(MeshMotion, FirstContactsAreNeverLate) {
 
 TEST(MeshMotion, MarginsAreKept) {
   const std::vector<Body> bodies = odd_bodies();
-  Random random(32);
+  Random random(test_seed(32));
   int touching = 0;
-  for (int i = 0; i < unless_slow(100, 24); ++i) {
+  for (int i = 0; i < test_cases(unless_slow(100, 24)); ++i) {
     SCOPED_TRACE(i);
     const Body &a = bodies[random.next_u32() % bodies.size()],
                &b = bodies[random.next_u32() % bodies.size()];
@@ -127,8 +136,11 @@ TEST(MeshMotion, MarginsAreKept) {
                              .model = MotionModel::kConstantRates};
     const MeshContactTime r = find_first_contact(a.bvh, b.bvh, motion, {.margin = margin});
     const double end = std::min(1.0, r.time);
-    for (int k = 0; k < 60 && end > 0; ++k)
-      ASSERT_GT(distance_at(a, b, motion, end * k / 60), margin * (1 - 1e-12));
+    if (end > 0) {
+      const auto at = [&](double time) { return distance_at(a, b, motion, time); };
+      const double last = r.status == MeshMotionStatus::kFree ? 1 : end * (1 - 1e-12);
+      ASSERT_GT(sample_distance(at, 0, last, 60).least, margin * (1 - 1e-12));
+    }
     if (r.status == MeshMotionStatus::kFree) continue;
     ASSERT_LE(distance_at(a, b, motion, r.latest_time), margin + 1e-12 * far + 1e-11);
     ++touching;
@@ -139,9 +151,9 @@ TEST(MeshMotion, MarginsAreKept) {
 TEST(MeshMotion, AllModelsAreKnown) {
   const Body a{make_box({}), Bvh(make_box({})), {}, 1.8};
   const Body& b = a;
-  Random random(33);
+  Random random(test_seed(33));
   int touching = 0, free = 0;
-  for (int i = 0; i < unless_slow(200, 40); ++i) {
+  for (int i = 0; i < test_cases(unless_slow(200, 40)); ++i) {
     SCOPED_TRACE(i);
     ShellMotion motion{.shell = motion_near_origin(random, b, 2, false),
                        .field = motion_near_origin(random, a, 2, false),
@@ -175,9 +187,9 @@ TEST(MeshMotion, AllModelsAreKnown) {
 
 TEST(MeshMotion, ClosestApproachesAreBounded) {
   const std::vector<Body> bodies = odd_bodies();
-  Random random(34);
+  Random random(test_seed(34));
   int free = 0;
-  for (int i = 0; i < unless_slow(60, 12); ++i) {
+  for (int i = 0; i < test_cases(unless_slow(60, 12)); ++i) {
     SCOPED_TRACE(i);
     const Body &a = bodies[random.next_u32() % bodies.size()],
                &b = bodies[random.next_u32() % bodies.size()];
@@ -187,8 +199,10 @@ TEST(MeshMotion, ClosestApproachesAreBounded) {
                              .model = MotionModel::kConstantRates};
     const double tolerance = i % 4 == 0 ? 1e-3 * size : 0;
     const MeshApproach r = find_closest_approach(a.bvh, b.bvh, motion, {.tolerance = tolerance});
-    double least = std::numeric_limits<double>::infinity();
-    for (int k = 0; k <= 200; ++k) least = std::min(least, distance_at(a, b, motion, k / 200.0));
+    const double least =
+        sample_distance([&](double time) { return distance_at(a, b, motion, time); }, 0, 1,
+                        unless_slow(200, 40))
+            .least;
     const double allowed = tolerance > 0 ? tolerance : 0x1.1p-20 * size + 1e-7;
     ASSERT_LE(r.lower_bound, least);
     ASSERT_LE(r.distance, least + allowed);
@@ -231,9 +245,9 @@ TEST(MeshMotion, APistonInItsCylinder) {
 
 TEST(MeshMotion, HalfSpacesAreKnown) {
   const std::vector<Body> bodies = odd_bodies();
-  Random random(36);
+  Random random(test_seed(36));
   int touching = 0, free = 0, at_start = 0;
-  for (int i = 0; i < unless_slow(400, 60); ++i) {
+  for (int i = 0; i < test_cases(unless_slow(400, 60)); ++i) {
     SCOPED_TRACE(i);
     const Body& b = bodies[random.next_u32() % bodies.size()];
     const PlaneField plane{normalized(random.in_unit_ball()), random.uniform() - 0.5};
@@ -276,7 +290,7 @@ TEST(MeshMotion, HalfSpacesAreKnown) {
 
 TEST(MeshMotion, LimitsLeaveBounds) {
   const Body a{make_shape("gear", {}), Bvh(make_shape("gear", {})), {}, 0.2};
-  Random random(35);
+  Random random(test_seed(35));
   for (int i = 0; i < 60; ++i) {
     const ShellMotion motion{.shell = motion_near_origin(random, a, 0.2, false),
                              .field = motion_near_origin(random, a, 0.2, false),
@@ -295,6 +309,47 @@ TEST(MeshMotion, LimitsLeaveBounds) {
       ASSERT_GE(cut.distance, near.lower_bound);
     }
   }
+}
+
+// Of b's origin in a's frame, in long double; both have the same rotation.
+double truth_along_x(const Pose& a, const Pose& b) {
+  const auto w = static_cast<long double>(a.rotation.w), x = static_cast<long double>(a.rotation.x),
+             y = static_cast<long double>(a.rotation.y), z = static_cast<long double>(a.rotation.z);
+  const long double scale = 1 / (w * w + x * x + y * y + z * z);
+  const auto between = [&](std::size_t k) {
+    return static_cast<long double>(b.translation[k]) - static_cast<long double>(a.translation[k]);
+  };
+  // The first column of the rotation matrix.
+  return static_cast<double>(scale * ((w * w + x * x - y * y - z * z) * between(0) +
+                                      2 * (x * y + w * z) * between(1) +
+                                      2 * (x * z - w * y) * between(2)) -
+                             1);
+}
+
+// Ten thousand kilometres from the origin, positions are rounded by nanometres. What touches in
+// truth is never free, though computed distances may say so.
+TEST(MeshMotion, RoundingNeverHidesAContact) {
+  const Bvh box(make_box({}));
+  Random random(test_seed(37));
+  int touching = 0, hidden = 0;
+  for (int i = 0; i < test_cases(unless_slow(2000, 200)); ++i) {
+    SCOPED_TRACE(i);
+    const Vec3 world = random.unit_vector() * 1e7;
+    Pose a{.rotation = random.rotation(), .translation = world};
+    Pose b = a;
+    b.translation +=
+        rotate(a.rotation, {1 + random.uniform(-4e-9, 1e-9), random.uniform(-0.5, 0.5), 0.1});
+    const double gap = truth_along_x(a, b);
+    if (gap > 0) continue;
+    ++touching;
+    const ShellMotion rests{.shell = at_rest(b), .field = at_rest(a), .model = kAllModels[i % 4]};
+    const AffineMap map = compute_map(rests, 0.5);
+    if (compute_mesh_distance(box, box, {to_quat(map.linear), map.offset}).distance > 0) ++hidden;
+    ASSERT_EQ(find_first_contact(box, box, rests).status, MeshMotionStatus::kContact) << gap;
+    ASSERT_EQ(find_closest_approach(box, box, rests).lower_bound, 0);
+  }
+  EXPECT_GT(touching, unless_slow(500, 50));
+  EXPECT_GT(hidden, unless_slow(20, 1));
 }
 
 TEST(MeshMotion, BadInputIsAnError) {

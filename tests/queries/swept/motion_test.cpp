@@ -1,13 +1,17 @@
 #include "isotact/queries/swept/motion.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include <gtest/gtest.h>
 
 #include "isotact/base/random.h"
+#include "isotact/queries/swept/detail/motion_curve.h"
 
 #include "motions.h"
+#include "support/slow_build.h"
+#include "support/test_seed.h"
 
 namespace isotact {
 namespace {
@@ -126,6 +130,57 @@ TEST(Motion, ChainsKeepToTheirBounds) {
       }
     }
   EXPECT_GT(tightest, 0.9);  // bounds are worth something
+}
+
+// The deviation of paths from their chords, beside its bound. Each third of the cases has one body
+// that hardly turns, or not, or that rests, so that each part of the bound is tight in some: w^2 r,
+// 2 w v, and w^2 c.
+TEST(Motion, BendsAreBounded) {
+  Random random(test_seed(9));
+  double worst[6] = {};
+  for (int i = 0; i < test_cases(unless_slow(4000, 400)); ++i) {
+    SCOPED_TRACE(i);
+    ShellMotion motion = random_motion(random, 2);
+    motion.degree = 1 + i / 6 % 8;
+    constexpr MotionModel kModels[] = {MotionModel::kConstantRates, MotionModel::kConstantRates,
+                                       MotionModel::kConstantRates, MotionModel::kConstantRates,
+                                       MotionModel::kScrew,         MotionModel::kPolynomial};
+    const int kind = i % 6;
+    motion.model = kModels[kind];
+    BodyMotion &shell = motion.shell, &field = motion.field;
+    double radius = std::pow(10, random.uniform(-2, 1));
+    if (kind == 1 || kind == 2) {
+      // The field turns about its origin, and the shell goes through it, or rests apart.
+      const Vec3 from = random.unit_vector() * random.uniform(1, 3), axis = random.unit_vector();
+      shell.to.rotation = shell.from.rotation;
+      shell.pivot = field.pivot = {};
+      shell.from.translation = from;
+      shell.to.translation = kind == 1 ? -from : from;
+      field.from.translation = field.to.translation = {};
+      field.to.rotation = field.from.rotation * rotation_about(axis, kind == 1 ? 0.01 : 0.5);
+      radius = 1e-3;
+    } else if (kind == 3) {
+      // The shell turns about its own pivot, and the field rests.
+      field = at_rest(field.from);
+      shell.pivot = {};
+      shell.to.translation = shell.from.translation;
+    }
+    const detail::MotionCurve curve(motion);
+    const double from = random.uniform(0, 0.9), to = from + random.uniform(0.01, 1 - from);
+    const double bound = curve.bend(radius) * (to - from) * (to - from) / 8;
+    const Vec3 p = curve.pivot() + random.unit_vector() * (radius * (1 - 1e-12));
+    const Vec3 begin = curve.at(from) * p, end = curve.at(to) * p;
+    for (int k = 1; k < 8; ++k) {
+      const double share = k / 8.0;
+      const Vec3 off = curve.at(from + (to - from) * share) * p - lerp(begin, end, share);
+      ASSERT_LE(length(off), bound * (1 + 1e-9) + 1e-12);
+      if (bound > 1e-9) worst[kind] = std::max(worst[kind], length(off) / bound);
+    }
+  }
+  // A bound that is a tenth too small fails; polynomials bend most at one of their ends.
+  for (int kind = 1; kind < 4; ++kind) EXPECT_GT(worst[kind], 0.95) << kind;
+  EXPECT_GT(worst[4], 0.9);
+  EXPECT_GT(worst[5], 0.7);
 }
 
 TEST(Motion, NamesFlaws) {

@@ -1,6 +1,8 @@
 // The exact path of distance().
 #pragma once
 
+#include <cstdint>
+
 #include "isotact/queries/distance.h"
 #include "isotact/queries/shape.h"
 
@@ -14,9 +16,13 @@ DistanceResult compute_exact_distance(const Shape& a, const Pose& world_from_a, 
                                       const Pose& world_from_b, const DistanceRequest& request,
                                       std::shared_ptr<void>* memory = nullptr);
 
-// Whether a part of one body is inside the other. Both can be exact, and their surfaces share no
-// point.
-bool is_contained(const Shape& a, const Pose& world_from_a, const Shape& b,
-                  const Pose& world_from_b);
+enum class Containment : std::uint8_t {
+  kNone,
+  kInOpen,  // A part of one body is in what the field of the other, an open mesh, takes for inside.
+  kInClosed,  // A part of one body is inside of the other: they overlap.
+};
+// Both can be exact, and their surfaces share no point. A half-space contains nothing.
+Containment find_containment(const Shape& a, const Pose& world_from_a, const Shape& b,
+                             const Pose& world_from_b);
 
 }  // namespace isotact::detail

@@ -10,8 +10,8 @@
 // each other are told apart in one step; for rotations e falls with the square of the interval.
 //
 // An interval with pairs left is halved, the earlier half first, and both halves go on with the
-// pairs that were left. Boxes are opened only as long as they are larger than the way that they go
-// in the interval: smaller ones would not help.
+// pairs that were left. Boxes are opened only as long as they are larger than what they go in the
+// interval: smaller ones would not help.
 #include "isotact/queries/swept/mesh_motion.h"
 
 #include <algorithm>
@@ -28,6 +28,11 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int kMostHalvings = 40;
+// Pairs are opened in intervals in which they go at most this share of the larger one's radius.
+// Pairs of triangles cost more than boxes, so they wait for shorter intervals. Parts that slide
+// along each other do not come nearer to a plane that tells them apart: if they go less than the
+// last share towards it, they need no shorter interval.
+constexpr double kBoxShare = 0.5, kTriangleShare = 0.25, kSlidingShare = 0.02;
 
 // A part of a hierarchy: the root, a child of a node, or a triangle.
 struct Part {
@@ -289,14 +294,18 @@ class MotionSearch {
       const Box b = box_of(b_, pair.b), a = a_.plane != nullptr ? Box{.child = detail::kBlockBit}
                                                                 : box_of(*a_.mesh, pair.a);
       const double bend = bend_of(span, length(b.center - curve_.pivot()) + b.radius() + b.slack);
-      pair.gap = std::max(pair.gap, find_box_gap(span, a, b, bend));
+      const BoxGap found = find_box_gap(span, a, b, bend);
+      pair.gap = std::max(pair.gap, found.gap);
       if (pair.gap > cut()) {
         leave(pair.gap);
         continue;
       }
-      const double way = length(span.last * b.center - span.first * b.center) + bend;
-      const double size_a = a.radius(), size_b = b.radius();
-      if (!to_the_end && way > std::max(size_a, size_b))
+      const Vec3 goes = span.last * b.center - span.first * b.center;
+      const double way = length(goes) + bend, towards = std::abs(dot(found.axis, goes)) + bend;
+      const double size_a = a.radius(), size_b = b.radius(), larger = std::max(size_a, size_b);
+      const double share = a.is_block() && b.is_block() ? kTriangleShare : kBoxShare;
+      const bool slides = way <= larger && towards <= kSlidingShare * larger;
+      if (!to_the_end && way > share * larger && !slides)
         pairs_.push_back(pair);
       else
         open(pair, a, b, size_b > size_a);
@@ -338,11 +347,16 @@ class MotionSearch {
     return curve_.bend(radius) * span.duration() * span.duration() / 8;
   }
 
+  struct BoxGap {
+    double gap;
+    Vec3 axis;  // along which it is
+  };
+
   // Along the line of centres and the axes of both boxes.
-  double find_box_gap(const Span& span, const Box& a, const Box& b, double bend) const {
+  BoxGap find_box_gap(const Span& span, const Box& a, const Box& b, double bend) const {
     const Vec3 b0 = span.first * b.center, b1 = span.last * b.center;
     const double slack = bend + rounding_ + a.slack + b.slack;
-    double best = -kInfinity;
+    BoxGap best{-kInfinity, {}};
     const Vec3 line = (b0 + b1) * 0.5 - a.center;
     const double line_sq = length_sq(line);
     const double enough = cut();
@@ -360,13 +374,15 @@ class MotionSearch {
       const double gap =
           gap_between({at_a - reach_a, at_a + reach_a}, side(span.first, b0), side(span.last, b1));
       // Axes of boxes are unit vectors but for 2^-22.
-      best = std::max(best, (gap - slack) * (gap > slack ? 1 - 0x1p-20 : 1));
-      return best > enough;
+      const double kept = (gap - slack) * (gap > slack ? 1 - 0x1p-20 : 1);
+      if (kept > best.gap) best = {kept, n};
+      return best.gap > enough;
     };
     if (a_.plane != nullptr) {
       const double d = a_.plane->offset;
-      return std::min(side_of(span.first, b, b0).lower, side_of(span.last, b, b1).lower) - d -
-             slack;
+      const double gap =
+          std::min(side_of(span.first, b, b0).lower, side_of(span.last, b, b1).lower) - d - slack;
+      return {gap, a_.plane->normal};
     }
     if (length_sq(span.direction) > 0 && test(span.direction)) return best;
     if (line_sq > 0 && test(line * (1 / std::sqrt(line_sq)))) return best;
