@@ -7,6 +7,7 @@ import { pathToFileURL } from 'node:url';
 
 import { kFew, kHostile, kThousand } from './scenes.mjs';
 import {
+  cannotFetch,
   isotact,
   kFolder,
   launch,
@@ -51,13 +52,7 @@ test('a page opens from disk, quietly and alone', async () => {
     /^4 bodies · \d+ contacts? · step 2\.00 ms$/,
   );
   // Even if a script wanted to, it could not.
-  const blocked = await page.evaluate(() =>
-    fetch('http://127.0.0.1:9/').then(
-      () => false,
-      () => true,
-    ),
-  );
-  assert.ok(blocked);
+  assert.ok(await cannotFetch(page));
   await context.close();
 });
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 
-import { isotact, kFolder, launch, open, picture, settle } from './support.mjs';
+import { cannotFetch, isotact, kFolder, launch, open, picture, settle } from './support.mjs';
 
 const kNasty = '<img src=x onerror="window.hacked=1">.obj';
 const kLive = JSON.parse(isotact('doctor', '--json')).webassembly.startsWith('built in');
@@ -65,13 +65,7 @@ for (const name of ['rest', 'swept', 'idf', 'depth'])
     assert.equal(await page.title(), 'gear.obj and bowl.isotact · Isotact');
     assert.deepEqual(troubles, []);
     assert.deepEqual(requests, [url(name)]);
-    const blocked = await page.evaluate(() =>
-      fetch('http://127.0.0.1:9/').then(
-        () => false,
-        () => true,
-      ),
-    );
-    assert.ok(blocked);
+    assert.ok(await cannotFetch(page));
     await context.close();
   });
 

@@ -164,3 +164,12 @@ export function repack(html, change) {
   const packed = gzipSync(Buffer.concat([head, text, arrays])).toString('base64');
   return html.replace(kSlot, (_, begin) => begin + packed);
 }
+
+// Whether the page is refused the network, even if a script wanted it.
+export const cannotFetch = (page) =>
+  page.evaluate(() =>
+    fetch('http://127.0.0.1:9/').then(
+      () => false,
+      () => true,
+    ),
+  );

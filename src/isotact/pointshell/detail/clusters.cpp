@@ -1,5 +1,5 @@
-// Clusters are split from the top (splits.cpp), so that the cells of all levels nest. Representatives
-// and outliers are found from the bottom (SSL14 section 2.1.2).
+// Clusters are split from the top (splits.cpp), so that the cells of all levels nest.
+// Representatives and outliers are found from the bottom (SSL14 section 2.1.2).
 #include "isotact/pointshell/detail/clusters.h"
 
 #include <algorithm>

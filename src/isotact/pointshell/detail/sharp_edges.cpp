@@ -1,9 +1,8 @@
-#include "isotact/pointshell/detail/shell_passes.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include "isotact/base/trig.h"
+#include "isotact/pointshell/detail/shell_passes.h"
 
 namespace isotact::detail {
 namespace {
