@@ -194,7 +194,7 @@ TEST(SegmentIndex, KernelsGiveTheSameBits) {
 TEST(SegmentIndex, OneSegmentThroughTheStagesGivesTheSameBits) {
   std::vector<SimdLevel> levels{SimdLevel::kBaseline};
   if (simd_level_of_cpu() != SimdLevel::kBaseline) levels.push_back(SimdLevel::kAvx2);
-  int traced = 0, hits = 0, several = 0, gave_up = 0;
+  int traced = 0, hits = 0, several = 0, gave_up = 0, snapped_up = 0;
   for (const char* shape : {"gear", "knot", "terrain"}) {
     const BrickField field = make_field(shape, unless_slow(300, 100));
     for (const double cells : {0.0, -1.5, 5.0}) {
@@ -214,6 +214,22 @@ TEST(SegmentIndex, OneSegmentThroughTheStagesGivesTheSameBits) {
         if (random.below(8) == 0) s.to[axis] += 2 * (s.to[axis] - s.from[axis]);  // Out of the box.
         if (random.below(4) == 0)  // Short, perhaps in one macro cell.
           s.to = s.from + (s.to - s.from) * 0.03F;
+        // Through edges and corners of macro cells, where it enters one by several planes at once.
+        const bool is_snapped = random.below(8) == 0;
+        if (is_snapped) {
+          const double side = kMacroCells * field.voxel_size();
+          const Vec3 from = to_double(s.from) - box.lower;
+          const std::size_t a = random.below(3), b = (a + 1) % 3;
+          const auto snap = [&](double x) { return std::floor(x / side) * side; };
+          Vec3 on = from, by{};
+          on[a] = snap(on[a]);
+          on[b] = snap(on[b]);
+          by[a] = 0.9 * side;
+          by[b] = random.below(2) == 0 ? by[a] : -by[a];
+          by[3 - a - b] = random.uniform(-side, side);
+          s.from = to_float(box.lower + on - by);
+          s.to = to_float(box.lower + on + by);
+        }
         const auto path = make_path(field.lattice(), s);
         if (!path || path->begin > 0 || path->end < 1) continue;
         SegmentInterval want[64], got[64];
@@ -225,7 +241,8 @@ TEST(SegmentIndex, OneSegmentThroughTheStagesGivesTheSameBits) {
           SegmentWork work;
           ++traced;
           if (!trace_alone(prepared, *path, sink, work, level)) {
-            ++gave_up;
+            gave_up += is_snapped ? 0 : 1;
+            snapped_up += is_snapped ? 1 : 0;
             continue;
           }
           sink.finish();
@@ -240,6 +257,7 @@ TEST(SegmentIndex, OneSegmentThroughTheStagesGivesTheSameBits) {
   EXPECT_GT(hits, traced / 3);
   EXPECT_GT(several, traced / 20);
   EXPECT_LT(gave_up, traced / 50);
+  EXPECT_GT(snapped_up, 0);
 }
 
 // Noise has more crossings on a path than there is space for: the walk takes over.

@@ -150,6 +150,48 @@ TEST(Segments, BatchesGiveTheSameAnswer) {
   EXPECT_LT(hits, all);
 }
 
+// Paths of an octree take turns in a batch. Noise has more intervals than a turn has space for.
+TEST(Segments, BatchesOfAnOctreeGiveTheSameAnswer) {
+  DenseGridParts noise{.lattice = {{-1, -1, -1}, 2.0 / 72, {72, 72, 72}}};
+  noise.samples.resize(count(node_counts(noise.lattice)));
+  Random random(31);
+  for (float& sample : noise.samples) sample = static_cast<float>(random.uniform(-0.02, 0.02));
+  std::size_t hits = 0, many = 0, all = 0;
+  for (const DenseGrid& grid : {make_grid(make_field("gear", 80)), DenseGrid(std::move(noise))}) {
+    std::vector<Segment> segments;
+    for (int i = 0; i < unless_slow(1000, 100); ++i)
+      segments.push_back(random_segment(bounds(grid.lattice()), random));
+    segments[7].to = segments[7].from;
+    for (const bool store_leaves : {false, true}) {
+      const MinMaxOctree octree(grid, {.store_leaves = store_leaves});
+      for (const double cells : {0.0, -1.0, 9.0}) {
+        for (const Mode mode : {Mode::kAll, Mode::kFirst, Mode::kAny}) {
+          SegmentSettings settings{.margin = cells * grid.lattice().spacing, .mode = mode};
+          settings.traversal = Traversal::kUniform;
+          const SegmentTracer slow(grid, settings);
+          settings.traversal = Traversal::kOctree;
+          SegmentResults results;
+          SegmentTracer(octree, settings).trace(segments, results);
+          for (std::size_t i = 0; i < segments.size(); ++i) {
+            SegmentInterval want[512];
+            const std::size_t n = slow.trace(segments[i], want);
+            ASSERT_LE(n, std::size(want));
+            ASSERT_EQ(results.first[i + 1] - results.first[i], n) << cells << " " << i;
+            for (std::size_t k = 0; k < n; ++k)
+              ASSERT_EQ(results.intervals[results.first[i] + k], want[k]) << cells << " " << i;
+            hits += n > 0 ? 1 : 0;
+            many += n > 8 ? 1 : 0;
+            ++all;
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(hits, all / 3);
+  EXPECT_LT(hits, all);
+  EXPECT_GT(many, all / 50);
+}
+
 // A field that is the distance to the plane y = 0.5, on a lattice whose nodes lie on it.
 DenseGrid make_plane() {
   DenseGridParts parts{.lattice = {.origin = {0, 0, 0}, .spacing = 0.125, .cells = {8, 8, 8}}};

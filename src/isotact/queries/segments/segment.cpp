@@ -85,9 +85,8 @@ struct SegmentTracer::State {
             SegmentWork& counts) const {
     const detail::CellSettings cell{static_cast<float>(settings.margin), settings.roots};
     const Traversal way = settings.traversal;
-    // A search that ends early, or has few steps, is faster step by step.
-    constexpr float kShort = 2 * kMacroCells;
-    if (prepared && settings.mode == Mode::kAll && path.cells_a_time > kShort &&
+    // A search that ends early is faster step by step.
+    if (prepared && settings.mode == Mode::kAll &&
         detail::trace_alone(*prepared, path, sink, counts))
       return;
     if (bricks && way == Traversal::kUniform)
@@ -143,9 +142,65 @@ struct SegmentTracer::State {
     trace(segment, std::span(to).subspan(first), counts);
   }
 
+  // Paths of an octree take turns: the memory of a fine tree is far.
+  void trace_octree(std::span<const Segment> segments, std::vector<SegmentInterval>& to,
+                    std::uint64_t* n, SegmentWork& counts) const {
+    constexpr std::size_t kTurns = 32, kFew = 8;
+    const detail::CellSettings cell{static_cast<float>(settings.margin), settings.roots};
+    struct Place {
+      std::optional<detail::SegmentPath> path{};
+      std::optional<detail::OctreeWalk> walk{};
+      SegmentInterval found[kFew];
+    };
+    std::vector<Place> places(std::min(kTurns, segments.size()));
+    for (std::size_t begin = 0; begin < segments.size(); begin += kTurns) {
+      const std::size_t size = std::min(kTurns, segments.size() - begin);
+      std::size_t turn[kTurns], going = 0;
+      for (std::size_t i = 0; i < size; ++i) {
+        Place& p = places[i];
+        p.walk.reset();
+        p.path = detail::make_path(lattice, segments[begin + i]);
+        if (!p.path) continue;
+        detail::IntervalSink sink(settings.mode, p.found);
+        detail::walk_outside(rim, segments[begin + i], 0, p.path->begin, settings.margin, sink);
+        if (sink.is_done()) continue;
+        p.walk.emplace(*octree, *p.path, sink);
+        turn[going++] = i;
+      }
+      while (going > 0) {
+        std::size_t kept = 0;
+        for (std::size_t k = 0; k < going; ++k) {
+          turn[kept] = turn[k];
+          kept += places[turn[k]].walk->step(cell, counts) ? 1U : 0U;
+        }
+        going = kept;
+      }
+      for (std::size_t i = 0; i < size; ++i) {
+        Place& p = places[i];
+        std::uint64_t& number = n[begin + i];
+        number = kFew + 1;
+        if (p.walk) {
+          detail::IntervalSink sink = p.walk->sink();
+          if (!sink.is_done())
+            detail::walk_outside(rim, segments[begin + i], p.path->end, 1, settings.margin, sink);
+          sink.finish();
+          number = sink.count();
+        }
+        if (number <= kFew)
+          to.insert(to.end(), p.found, p.found + static_cast<std::ptrdiff_t>(number));
+        else
+          add_alone(segments[begin + i], to, number, counts);
+      }
+    }
+  }
+
   // Appends the intervals and sets the number of each segment.
   void trace_many(std::span<const Segment> segments, std::vector<SegmentInterval>& to,
                   std::uint64_t* n, SegmentWork& counts) const {
+    if (!bricks && settings.traversal == Traversal::kOctree) {
+      trace_octree(segments, to, n, counts);
+      return;
+    }
     if (!prepared) {
       for (std::size_t i = 0; i < segments.size(); ++i) add_alone(segments[i], to, n[i], counts);
       return;

@@ -71,6 +71,7 @@ BatchField make_batch_field(const BrickField& field, const SegmentIndex& index, 
   for (std::size_t axis = 0; axis < 3; ++axis) {
     result.macros[axis] = index.macros[axis];
     result.top[axis] = static_cast<float>(lattice.cells[axis]);
+    result.last_macro[axis] = static_cast<float>(index.macros[axis] - 1);
   }
   result.macro_count = static_cast<std::int32_t>(count(index.macros));
   result.step = field.header().step;
@@ -192,19 +193,19 @@ namespace {
 struct SmallTables {
   static constexpr std::size_t kFew = 64, kSome = 128, kMany = 256;
 
-  alignas(64) float few[kFew * (4 + 7 + 5 + 8)], some[kSome * (8 + 9)], many[kMany * 8];
+  alignas(64) float few[kFew * (7 + 5 + 8)], some[kSome * (8 + 9)], many[kMany * 8];
   Found found[kFew];
 
   BatchTables view() {
     return {.active = {},
             .waiting = {},
-            .macros = {{few, 0, kFew, 4}},
-            .near_macros = {{few + 4 * kFew, 0, kFew, 7}},
+            .macros = {},
+            .near_macros = {{few, 0, kFew, 7}},
             .cells = {{some, 0, kSome, 8}},
             .parts = {{some + 8 * kSome, 0, kSome, 9}},
-            .coarse = {{few + 11 * kFew, 0, kFew, 5}},
+            .coarse = {{few + 7 * kFew, 0, kFew, 5}},
             .looks = {{many, 0, kMany, 8}},
-            .cubics = {{few + 16 * kFew, 0, kFew, 8}},
+            .cubics = {{few + 12 * kFew, 0, kFew, 8}},
             .found = {found, 0, kFew}};
   }
 };
@@ -221,14 +222,10 @@ bool trace_alone(const BatchField& field, const SegmentPath& path, IntervalSink&
                  SegmentWork& counts, SimdLevel level) {
   SmallTables small;
   BatchTables tables = small.view();
-  alignas(32) BatchPath row;
-  std::copy(path.origin, path.origin + 3, row.origin);
-  std::copy(path.direction, path.direction + 3, row.direction);
   std::int32_t side[1] = {0};
   BatchWork work{};
   work.field = &field;
-  work.paths = &row;
-  std::copy(path.inverse, path.inverse + 3, work.inverse);
+  work.alone = &path;
   work.first_side = side;
   work.tables = &tables;
   work.grow = drop_items;

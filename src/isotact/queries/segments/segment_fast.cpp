@@ -120,9 +120,9 @@ class IndexedWalk {
         settings_(settings),
         sink_(sink),
         counts_(counts),
-        origin_(make_axes(path.origin, 0)),
-        direction_(make_axes(path.direction, 0)),
-        inverse_(make_axes(path.inverse, kLargestInverse)) {}
+        origin_(load<Axes>(path.origin)),
+        direction_(load<Axes>(path.direction)),
+        inverse_(load<Axes>(path.inverse)) {}
 
   // Returns false if it is uncertain, and all cells must be walked.
   bool run() {

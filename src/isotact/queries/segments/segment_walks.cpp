@@ -31,30 +31,71 @@ void walk_dense(const DenseGrid& grid, const SegmentPath& path, const CellSettin
   } while (!sink.is_done() && walk.leave_cell());
 }
 
+OctreeWalk::OctreeWalk(const MinMaxOctree& octree, const SegmentPath& path,
+                       const IntervalSink& sink)
+    : octree_(&octree),
+      walk_(path, octree.grid().lattice().cells),
+      sink_(sink),
+      level_(octree.level_count() - 1) {
+  constexpr std::size_t kCached = std::size_t{512} * 1024;
+  while (far_level_ < level_ && octree.level_ranges(far_level_ + 1).size_bytes() > kCached)
+    ++far_level_;
+}
+
+void OctreeWalk::prefetch() const {
+  const Index3& c = walk_.cell();
+  if (level_ > 0 || (level_ == 0 && octree_->stores_leaves())) {
+    const std::span<const ValueRange> ranges = octree_->level_ranges(level_);
+    __builtin_prefetch(&ranges[flat_index(octree_->level_dims(level_), c[0] >> level_,
+                                          c[1] >> level_, c[2] >> level_)]);
+    return;
+  }
+  const DenseGrid& grid = octree_->grid();
+  for (std::int32_t i = 0; i < 4; ++i)
+    __builtin_prefetch(&grid.samples()[flat_index(node_counts(grid.lattice()), c[0], c[1] + (i & 1),
+                                                  c[2] + (i >> 1))]);
+}
+
+bool OctreeWalk::step(const CellSettings& settings, SegmentWork& counts) {
+  do {
+    const Index3 cell = walk_.cell();
+    if (level_ < 0) {
+      float corner[8];
+      load_corners(octree_->grid(), cell, corner);
+      look_at_cell(walk_.path(), walk_.span(cell, 1), corner, settings, sink_, counts);
+      if (!walk_.leave_cell()) return false;
+    } else {
+      ++counts.nodes;
+      const Index3 node{cell[0] >> level_, cell[1] >> level_, cell[2] >> level_};
+      const BlockSide side =
+          classify(octree_->node_range(level_, node), static_cast<double>(settings.margin));
+      if (side == BlockSide::kMixed) {
+        --level_;
+        continue;
+      }
+      Index3 lower{}, upper{};
+      for (std::size_t axis = 0; axis < 3; ++axis) {
+        lower[axis] = node[axis] << level_;
+        upper[axis] = std::min((node[axis] + 1) << level_, octree_->grid().lattice().cells[axis]);
+      }
+      if (!skip_block(walk_, lower, upper, side == BlockSide::kInside, sink_)) return false;
+    }
+    if (sink_.is_done()) return false;
+    // The next cell is not in the node that was skipped. So the nodes around both lie above it, and
+    // were found to be mixed: the search need not begin at the root again.
+    level_ = find_common_level(cell, walk_.cell()) - 1;
+  } while (level_ > far_level_);
+  prefetch();
+  return true;
+}
+
 void walk_octree(const MinMaxOctree& octree, const SegmentPath& path, const CellSettings& settings,
                  IntervalSink& sink, SegmentWork& counts) {
-  const DenseGrid& grid = octree.grid();
-  CellWalk walk(path, grid.lattice().cells);
-  // The next cell is not in the node that was skipped. So the nodes around both lie above it, and
-  // were found to be mixed: the search need not begin at the root again.
-  int top = octree.level_count() - 1;
-  bool goes_on = true;
-  while (goes_on && !sink.is_done()) {
-    const Index3 cell = walk.cell();
-    const OctreeSkip skip =
-        octree.compute_largest_skip(cell, static_cast<double>(settings.margin), top);
-    counts.nodes +=
-        static_cast<std::uint64_t>(top + 1 - (skip.side == BlockSide::kMixed ? 0 : skip.level));
-    if (skip.side != BlockSide::kMixed) {
-      goes_on = skip_block(walk, skip.lower, skip.upper, skip.side == BlockSide::kInside, sink);
-    } else {
-      float corner[8];
-      load_corners(grid, cell, corner);
-      look_at_cell(walk.path(), walk.span(cell, 1), corner, settings, sink, counts);
-      goes_on = walk.leave_cell();
-    }
-    top = find_common_level(cell, walk.cell()) - 1;
+  if (sink.is_done()) return;
+  OctreeWalk walk(octree, path, sink);
+  while (walk.step(settings, counts)) {
   }
+  sink = walk.sink();
 }
 
 namespace {

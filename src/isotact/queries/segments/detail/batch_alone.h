@@ -1,6 +1,7 @@
-// One segment through the stages of segment_batch.h, over a lane type. Steps of one path wait for
-// each other, so its time is cut into one section per lane, which all advance at once. After that,
-// lanes are macro cells, coarse cells and fine cells of the path.
+// One segment through the stages of segment_batch.h, over a lane type. Steps of one path would wait
+// for each other. But the time at which it crosses a plane depends on the plane alone, and the cell
+// that it enters there on the time alone. So lanes are the planes between macro cells that it
+// crosses. After that, they are macro cells, coarse cells and fine cells of the path.
 #pragma once
 
 #include "isotact/queries/segments/detail/batch_look.h"
@@ -10,98 +11,167 @@ namespace isotact::detail {
 template <typename F>
 struct BatchAlone : BatchLanes<F> {
   using L = BatchLanes<F>;
+  using Clip = BatchClip<F, true>;
   using Ints = typename L::Ints;
   using L::kLanes;
 
   static void run(BatchWork& w) {
-    trace(w);
-    if (w.first_side[0] == kWalkAlone || w.overflow) return;
+    Macros macros;
+    trace(w, macros);
+    if (w.overflow || w.first_side[0] == kWalkAlone) return;
+    clip(w, macros);
     BatchKernel<F>::template look_at_macros<true>(w);
   }
 
  private:
-  // Lengths are macro cells, 2^5 cells: the same bits of all times.
-  struct State {
-    F origin[3], direction[3], inverse[3], last[3];
-    Ints is_down[3];
-    F u;
-  };
-  struct Step {
-    F macro[3], leave;
-    Ints number, cubes;
+  static constexpr std::size_t kMostMacros = 64;
+
+  struct Macros {
+    std::uint32_t number[kMostMacros + kLanes];  // Then the position in the index.
+    std::size_t size = 0;
   };
 
-  // As BatchTrace::advance.
-  static ISOTACT_INLINE Step find_step(const BatchWork& w, const State& s, Ints octant) {
-    const F zero(0.0F), one(1.0F);
-    Step step;
-    for (int a = 0; a < 3; ++a) {  // As find_block.
-      const F at = s.origin[a] + s.u * s.direction[a];
-      const F plane = truncate(greater(at, zero) + F(0.5F));
-      const F time = (plane - s.origin[a]) * s.inverse[a];
-      // Before the plane: not passed yet on the way up, or passed on the way down.
-      const Ints is_before = (time <= s.u) ^ ~s.is_down[a];
-      const F cell = plane - L::bits_as_floats(is_before & L::bits_as_ints(one));
-      step.macro[a] = lesser(greater(cell, zero), s.last[a]);
+  // Lists the macro cells with indexed cells. The first one gives the first side, unless it is one
+  // of them.
+  //
+  // The path is in the macro cells that it entered last on each axis (CellWalk). So it enters each
+  // but the first through one of the planes between the first and the last. Lengths are macro
+  // cells, and there are N on the longest side. The time at a plane is off by 3 * 2^-24 of it, and
+  // so the position by less than 10 * 2^-24 * N < 1e-6 * N, even if planes are compared by their
+  // times. If it is not that close to another plane, it gives the macro cell. Otherwise the path is
+  // walked: it might enter one macro cell by two planes.
+  static ISOTACT_INLINE void trace(BatchWork& w, Macros& macros) {
+    using Axes = Lanes<float, 4>;
+    const BatchField& field = *w.field;
+    const Axes share(1.0F / kMacroCells), side(static_cast<float>(kMacroCells)), none(0.0F),
+        unit(1.0F);
+    const Axes origin = load<Axes>(w.alone->origin) * share,
+               direction = load<Axes>(w.alone->direction) * share,
+               inverse = load<Axes>(w.alone->inverse) * side, top = load<Axes>(field.last_macro);
+    const auto up = inverse >= none;
+    const Axes begin = find_block(origin, direction, inverse, none, unit, top),
+               end = find_block(origin, direction, inverse, unit, unit, top);
+    const Axes forth = select(up, unit, -unit), crossed = greater((end - begin) * forth, none);
+    const Axes plane = begin + select(up, unit, none);  // The first one that it crosses.
+    // Planes of x, then those of y, then those of z. They are integers: this is exact.
+    const float n0 = crossed.v[0], n1 = n0 + crossed.v[1], n2 = n1 + crossed.v[2];
+    const F first[3] = {F(plane.v[0]), F(plane.v[1] - n0 * forth.v[1]),
+                        F(plane.v[2] - n1 * forth.v[2])};
+    const std::int32_t start = (static_cast<std::int32_t>(begin.v[2]) * field.macros[1] +
+                                static_cast<std::int32_t>(begin.v[1])) *
+                                   field.macros[0] +
+                               static_cast<std::int32_t>(begin.v[0]);
+    const unsigned octant = ~bits_of(up) & 7U;
+    w.first_side[0] =
+        field.free_cubes[static_cast<std::ptrdiff_t>(octant) * field.macro_count + start];
+    macros.number[0] = static_cast<std::uint32_t>(start);
+    std::size_t size = w.first_side[0] == 0 ? 1 : 0;
+    w.nodes += 1 + static_cast<std::uint64_t>(n2);
+
+    const F zero(0.0F), one(1.0F), half(0.5F);
+    const F close(1e-6F * (1 + greater(greater(top.v[0], top.v[1]), top.v[2])));
+    float lane[kLanes];
+    for (unsigned i = 0; i < kLanes; ++i) lane[i] = static_cast<float>(i);
+    F item = load<F>(lane);
+    unsigned unsure = 0;
+    for (auto left = static_cast<std::int32_t>(n2); left > 0;
+         left -= static_cast<std::int32_t>(kLanes), item = item + F(kLanes)) {
+      const auto on_x = item < F(n0), on_xy = item < F(n1), is_there = item < F(n2);
+      F time[3], macro[3], distance = one;
+      for (int a = 0; a < 3; ++a)
+        time[a] = ((first[a] + item * F(forth.v[a])) - F(origin.v[a])) * F(inverse.v[a]);
+      // Lanes without a plane stay at the start.
+      const F u = select(is_there, select(on_x, time[0], select(on_xy, time[1], time[2])), zero);
+      const F beyond[3] = {select(on_x, half, zero), select(on_x, zero, select(on_xy, half, zero)),
+                           select(on_xy, zero, half)};
+      for (int a = 0; a < 3; ++a) {
+        // Halfway to the next plane on the axis of this one.
+        const F at = (F(origin.v[a]) + u * F(direction.v[a])) + beyond[a] * F(forth.v[a]);
+        macro[a] = truncate(at);
+        const F part = at - macro[a];
+        distance = lesser(distance, lesser(part, one - part));
+      }
+      unsure |= bits_of((distance < close) & is_there);
+      const Ints number =
+          ((L::to_ints(macro[2]) * field.macros[1] + L::to_ints(macro[1])) * field.macros[0] +
+           L::to_ints(macro[0])) &
+          (is_there & ~(distance < close));
+      const Ints word = load_words(field.occupied, number >> 5) >> (number & 31);
+      const unsigned found = bits_of((word & 1) != Ints{}) & bits_of(is_there);
+      if (size > kMostMacros) {
+        w.overflow = true;
+        return;
+      }
+      store(L::permute(L::bits_as_floats(number), L::load_order(found)), macros.number + size);
+      size += static_cast<unsigned>(__builtin_popcount(found));
     }
-    const std::int32_t* const n = w.field->macros;
-    step.number = (L::to_ints(step.macro[2]) * n[1] + L::to_ints(step.macro[1])) * n[0] +
-                  L::to_ints(step.macro[0]);
-    step.cubes = BatchTrace<F>::load_cubes(w, step.number + octant);
-    const F ahead = greater(L::absolute(L::to_floats(step.cubes)), one), behind = one - ahead;
-    F leave[3];
-    for (int a = 0; a < 3; ++a)
-      leave[a] =
-          ((step.macro[a] + select(s.is_down[a], behind, ahead)) - s.origin[a]) * s.inverse[a];
-    step.leave = lesser(leave[0], lesser(leave[1], leave[2]));
-    return step;
+    if (unsure != 0) w.first_side[0] = kWalkAlone;
+    macros.size = size;
   }
 
-  // Lists the macro cells with indexed cells. A macro cell belongs to the section in which the path
-  // enters it. The section that starts inside of one leaves it out: the one before comes to it,
-  // since it advances until it passes its own end.
-  static ISOTACT_INLINE void trace(BatchWork& w) {
-    const F zero(0.0F), one(1.0F), side(static_cast<float>(kMacroCells)), share(1.0F / kMacroCells);
-    float first[kLanes], last[kLanes];
+  // Loads words of 32 bits: they are little endian, as those of 64 bits in the index.
+  static ISOTACT_INLINE Ints load_words(const void* from, Ints place) {
+#if defined(__AVX2__)
+    if constexpr (kLanes == 8)
+      return reinterpret_cast<Ints>(_mm256_i32gather_epi32(static_cast<const int*>(from),
+                                                           reinterpret_cast<__m256i>(place), 4));
+#endif
+    Ints words;
     for (unsigned lane = 0; lane < kLanes; ++lane) {
-      first[lane] = static_cast<float>(lane) / kLanes;
-      last[lane] = static_cast<float>(lane + 1) / kLanes;
+      std::int32_t word;
+      __builtin_memcpy(&word, static_cast<const char*>(from) + 4 * place[lane], sizeof(word));
+      words[lane] = word;
     }
-    State s;
-    F exit(3.0e38F);
-    Ints octant{};
-    for (int a = 0; a < 3; ++a) {
-      s.origin[a] = F(w.paths[0].origin[a]) * share;
-      s.direction[a] = F(w.paths[0].direction[a]) * share;
-      s.inverse[a] = F(w.inverse[a]) * side;
-      s.last[a] = F(static_cast<float>(w.field->macros[a] - 1));
-      s.is_down[a] = s.inverse[a] < zero;
-      octant += s.is_down[a] & (w.field->macro_count << a);
-      const F plane = select(s.is_down[a], zero, F(w.field->top[a]) * share);
-      exit = lesser((plane - s.origin[a]) * s.inverse[a], exit);
+    return words;
+  }
+
+  // As BatchClip::clip, with the times of the macro cell.
+  static __attribute__((noinline)) void clip(BatchWork& w, Macros& macros) {
+    const BatchField& field = *w.field;
+    w.nodes += macros.size;
+    for (std::size_t i = 0; i < macros.size; ++i) {
+      const std::uint32_t n = macros.number[i];
+      const std::uint64_t before = field.occupied[n / 64] & ((std::uint64_t{1} << n % 64) - 1);
+      macros.number[i] =
+          field.rank[n / 64] + static_cast<std::uint32_t>(__builtin_popcountll(before));
+      __builtin_prefetch(&field.masks[macros.number[i]]);
     }
-    s.u = load<F>(first);
-    const F end = load<F>(last);
-    Step step = find_step(w, s, octant);
-    w.first_side[0] = step.cubes[0];
-    F enter(-3.0e38F);
-    for (int a = 0; a < 3; ++a)
-      enter = greater(
-          ((step.macro[a] + select(s.is_down[a], one, zero)) - s.origin[a]) * s.inverse[a], enter);
-    unsigned skipped = bits_of(enter < s.u) & ~1U;
-    for (unsigned live = L::kAll;;) {
-      const unsigned entered = bits_of(step.cubes == Ints{}) & live & ~skipped;
-      const F found[4] = {zero, L::bits_as_floats(step.number), s.u, lesser(step.leave, one)};
-      L::push(w, w.tables->macros, entered, found);
-      w.nodes += static_cast<std::uint64_t>(__builtin_popcount(live));
-      const unsigned stuck = bits_of(step.leave <= s.u) & live;  // At the box's side.
-      if ((stuck & ~bits_of(s.u >= exit)) != 0) w.first_side[0] = kWalkAlone;
-      live &= bits_of(step.leave < end) & ~stuck;
-      if (live == 0) return;
-      skipped = 0;
-      s.u = step.leave;
-      step = find_step(w, s, octant);
+    Table<7>& near = w.tables->near_macros;
+    const F zero(0.0F), one(1.0F);
+    F path[6];
+    Clip::load_paths(w, near, 0, path);
+    for (std::size_t begin = 0; begin < macros.size; begin += kLanes) {
+      const unsigned live = L::live_lanes(macros.size, begin);
+      const float* row[kLanes];
+      std::uint32_t place[kLanes];
+      for (unsigned lane = 0; lane < kLanes; ++lane) {
+        place[lane] = macros.number[begin + lane < macros.size ? begin + lane : begin];
+        row[lane] = field.occupied_macros[place[lane]].slab.normal;
+      }
+      F column[8], lower[3], in = zero, out = one;
+      L::load_columns(row, column);
+      Clip::find_corner(column, lower);
+      for (int a = 0; a < 3; ++a) {
+        const F inverse(w.alone->inverse[a]);
+        const F s = (lower[a] - path[a]) * inverse,
+                t = ((lower[a] + F(static_cast<float>(kMacroCells))) - path[a]) * inverse;
+        in = greater(in, lesser(s, t));
+        out = lesser(out, greater(s, t));
+      }
+      const auto clipped = Clip::clip_to_slab(path, column, F(field.shift), in, out);
+      const unsigned starts = bits_of(in <= zero) & live & (clipped.below | clipped.above);
+      if (starts != 0) {
+        const auto lane = static_cast<unsigned>(__builtin_ctz(starts));
+        const unsigned sides = field.occupied_macros[place[lane]].inside;
+        Clip::set_side(w, 0, (sides >> (clipped.above >> lane & 1U) & 1U) != 0);
+      }
+      const F kept[7] = {zero,         load<F>(reinterpret_cast<const float*>(place)),
+                         clipped.from, clipped.to,
+                         lower[0],     lower[1],
+                         lower[2]};
+      L::push(w, near, clipped.meets & live & bits_of(out > in), kept);
     }
+    L::pad(w, near);
   }
 };
 

@@ -20,8 +20,8 @@ struct BatchClip : BatchLanes<F> {
                                         F* path) {
     if constexpr (kAlone) {
       for (int k = 0; k < 3; ++k) {
-        path[k] = F(w.paths[0].origin[k]);
-        path[3 + k] = F(w.paths[0].direction[k]);
+        path[k] = F(w.alone->origin[k]);
+        path[3 + k] = F(w.alone->direction[k]);
       }
       return;
     }
@@ -31,7 +31,7 @@ struct BatchClip : BatchLanes<F> {
     L::load_columns(row, path);
   }
   static ISOTACT_INLINE F load_inverse(const BatchWork& w, const F* path, int axis) {
-    if constexpr (kAlone) return F(w.inverse[axis]);
+    if constexpr (kAlone) return F(w.alone->inverse[axis]);
     return BatchTrace<F>::compute_inverse(path[3 + axis]);
   }
 
@@ -113,17 +113,21 @@ struct BatchClip : BatchLanes<F> {
     return v;
   }
 
+  // The lower corner of a macro cell, from three coordinates of 16 bits in its row.
+  static ISOTACT_INLINE void find_corner(const F* row, F* lower) {
+    const Ints two = L::bits_as_ints(row[6]), last = L::bits_as_ints(row[7]);
+    const Ints at[3] = {(two << 16) >> 16, two >> 16, (last << 16) >> 16};
+    for (int axis = 0; axis < 3; ++axis)
+      lower[axis] = L::to_floats(at[axis]) * F(static_cast<float>(kMacroCells));
+  }
+
   static __attribute__((noinline)) void clip(BatchWork& w) {
     const Table<4>& macros = w.tables->macros;
     Table<7>& near = w.tables->near_macros;
     for (std::size_t begin = 0; begin < macros.raw.size; begin += kLanes) {
       const Visits v = visit(w, macros, begin, w.field->occupied_macros);
-      // Three coordinates of 16 bits.
-      const Ints two = L::bits_as_ints(v.row[6]), last = L::bits_as_ints(v.row[7]);
-      const Ints at[3] = {(two << 16) >> 16, two >> 16, (last << 16) >> 16};
       F lower[3];
-      for (int axis = 0; axis < 3; ++axis)
-        lower[axis] = L::to_floats(at[axis]) * F(static_cast<float>(kMacroCells));
+      find_corner(v.row, lower);
       const F kept[7] = {v.number[0], v.number[1], v.clip.from, v.clip.to,
                          lower[0],    lower[1],    lower[2]};
       std::size_t place = near.raw.size;
@@ -175,6 +179,7 @@ struct BatchClip : BatchLanes<F> {
   static __attribute__((noinline)) void open(BatchWork& w) {
     const Table<7>& near = w.tables->near_macros;
     const F zero(0.0F), across(static_cast<float>(kMacroSide));
+    std::size_t done = 0;
     for (std::size_t begin = 0; begin < near.raw.size; begin += kLanes) {
       Ints low_mask, high_mask;
       for (unsigned lane = 0; lane < kLanes; ++lane) {
@@ -197,26 +202,30 @@ struct BatchClip : BatchLanes<F> {
         }
         const F found[8] = {path,  macro, greater(in, first),       lesser(out, end), at[0],
                             at[1], at[2], L::bits_as_floats(number)};
-        add_cells(w, visited & there, found);
+        L::push(w, w.tables->cells, visited & there, found);
+        if constexpr (kAlone) done = find_cells(w, done);
       };
       walk_blocks(w, near, begin, kBrickCells, kMacroSide - 1, visit);
     }
+    find_cells(w, done);
     L::pad(w, w.tables->cells);
   }
 
-  static ISOTACT_INLINE void add_cells(BatchWork& w, unsigned bits, const F* visit) {
+  // Replaces macro cells by indexed cells, from an item on, and returns the number of items. For
+  // many paths, it is called once: loops of a few rounds are mispredicted. For one path, it is
+  // called at once: the memory is needed soon.
+  static ISOTACT_INLINE std::size_t find_cells(BatchWork& w, std::size_t first) {
     Table<8>& cells = w.tables->cells;
-    std::size_t place = cells.raw.size;
-    L::push(w, cells, bits, visit);
-    for (; place < cells.raw.size; ++place) {
-      const std::uint32_t macro = cells.number(1, place);
-      const std::uint64_t before = (std::uint64_t{1} << cells.number(7, place)) - 1;
+    for (std::size_t i = first; i < cells.raw.size; ++i) {
+      const std::uint32_t macro = cells.number(1, i);
+      const std::uint64_t before = (std::uint64_t{1} << cells.number(7, i)) - 1;
       const std::uint32_t cell =
           w.field->occupied_macros[macro].first +
           static_cast<std::uint32_t>(__builtin_popcountll(w.field->masks[macro].indexed & before));
       __builtin_prefetch(&w.field->cells[cell]);
-      cells.set_number(1, place, cell);
+      cells.set_number(1, i, cell);
     }
+    return cells.raw.size;
   }
 
   // ---- refine ---------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ struct BatchLook : BatchLanes<F> {
     const Table<9>& parts = w.tables->parts;
     const F zero(0.0F), two(2.0F), side(static_cast<float>(kIndexBlockCells)),
         across(static_cast<float>(kBlockNodes));
+    std::size_t done = 0;
     for (std::size_t begin = 0; begin < parts.raw.size; begin += kLanes) {
       const F path = load<F>(parts.column(0) + begin), of = load<F>(parts.column(1) + begin),
               first_block = load<F>(parts.column(7) + begin);
@@ -50,26 +51,27 @@ struct BatchLook : BatchLanes<F> {
                             L::bits_as_floats(sample),
                             L::bits_as_floats(masks & (bit - 1) & 255),  // Blocks before it.
                             first_block};
-        add_looks(w, visited & there, found);
+        L::push(w, w.tables->looks, visited & there, found);
+        if constexpr (kAlone) done = find_blocks(w, done);
       };
       Clip::walk_blocks(w, parts, begin, 1, kBrickCells - 1, visit);
     }
+    find_blocks(w, done);
     L::pad(w, w.tables->looks);
   }
 
-  static ISOTACT_INLINE void add_looks(BatchWork& w, unsigned bits, const F* look) {
+  // As BatchClip::find_cells.
+  static ISOTACT_INLINE std::size_t find_blocks(BatchWork& w, std::size_t first) {
     Table<8>& looks = w.tables->looks;
-    std::size_t place = looks.raw.size;
-    L::push(w, looks, bits, look);
-    for (; place < looks.raw.size; ++place) {
+    for (std::size_t i = first; i < looks.raw.size; ++i) {
       const std::uint32_t block =
-          looks.number(7, place) +
-          static_cast<std::uint32_t>(__builtin_popcount(looks.number(6, place)));
-      looks.set_number(6, place, block);
-      const std::int8_t* first = w.field->blocks[block].correction + looks.number(5, place);
-      __builtin_prefetch(first);
-      __builtin_prefetch(first + kBlockCornerSample[7]);
+          looks.number(7, i) + static_cast<std::uint32_t>(__builtin_popcount(looks.number(6, i)));
+      looks.set_number(6, i, block);
+      const std::int8_t* from = w.field->blocks[block].correction + looks.number(5, i);
+      __builtin_prefetch(from);
+      __builtin_prefetch(from + kBlockCornerSample[7]);
     }
+    return looks.raw.size;
   }
 
   // ---- look -----------------------------------------------------------------------------------
@@ -242,18 +244,28 @@ struct BatchKernel {
   template <bool kAlone>
   static ISOTACT_INLINE void look_at_macros(BatchWork& w) {
     using Clip = BatchClip<F, kAlone>;
-    using Look = BatchLook<F, kAlone>;
-    Clip::find_macros(w);
-    Clip::clip(w);
+    if constexpr (!kAlone) {
+      Clip::find_macros(w);
+      Clip::clip(w);
+      w.nodes += w.tables->macros.raw.size;
+    }
     Clip::open(w);
     if (w.overflow) return;
+    look_at_cells<kAlone>(w);
+  }
+
+  // From the indexed cells of the table to the crossings.
+  template <bool kAlone>
+  static ISOTACT_INLINE void look_at_cells(BatchWork& w) {
+    using Clip = BatchClip<F, kAlone>;
+    using Look = BatchLook<F, kAlone>;
     Clip::refine(w);
     Look::step(w);
     if (w.overflow) return;
     Look::look(w);
     Look::look_coarse(w);
     Look::solve(w);
-    w.nodes += w.tables->macros.raw.size + w.tables->cells.raw.size;
+    w.nodes += w.tables->cells.raw.size;
   }
 };
 

@@ -104,10 +104,11 @@ struct BatchField {
   std::int32_t macro_count;
   const SampleBlock* blocks;
   float step, margin;
-  float shift;        // The margin less the index's centre, in cells.
-  float top[3];       // Cells per axis.
-  double origin[12];  // Origin of the box, metres: x, y, z repeated.
-  double scale;       // Cells per metre.
+  float shift;          // The margin less the index's centre, in cells.
+  float top[3];         // Cells per axis.
+  float last_macro[4];  // Macro cells per axis, less one; 0.
+  double origin[12];    // Origin of the box, metres: x, y, z repeated.
+  double scale;         // Cells per metre.
 };
 
 struct BatchWork {
@@ -119,7 +120,7 @@ struct BatchWork {
   // Their paths. A simple path is a segment inside the box that moves along all axes. Others are
   // made by make_path; false: there is none.
   BatchPath* paths;
-  float inverse[3];  // Of a path alone: 1 / direction.
+  const SegmentPath* alone;  // For run_alone.
   bool (*make_path)(BatchWork& work, std::size_t segment);
   void* context;
   std::int32_t* first_side;
@@ -134,7 +135,7 @@ struct BatchWork {
 
 struct BatchKernels {
   void (*run)(BatchWork& work);
-  void (*run_alone)(BatchWork& work);  // The first path of `paths` (batch_alone.h).
+  void (*run_alone)(BatchWork& work);  // The path `alone` (batch_alone.h).
 };
 extern const BatchKernels kBaselineBatchKernels;
 extern const BatchKernels kAvx2BatchKernels;  // Only if the processor has AVX2.

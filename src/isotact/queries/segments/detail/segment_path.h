@@ -13,12 +13,12 @@
 
 namespace isotact::detail {
 
-struct SegmentPath {
-  float origin[3];
-  float direction[3];
-  float inverse[3];    // 1 / direction, at most 1e30.
-  double begin, end;   // Times along the whole segment at which u is 0 and 1.
-  float cells_a_time;  // Length of the direction.
+// The fourth number of each row is that of an axis along which nothing moves.
+struct alignas(16) SegmentPath {
+  float origin[4];
+  float direction[4];
+  float inverse[4];   // 1 / direction, at most 1e30.
+  double begin, end;  // Times along the whole segment at which u is 0 and 1.
 };
 
 inline constexpr float kLargestInverse = 1e30F;

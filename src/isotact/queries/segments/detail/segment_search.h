@@ -12,7 +12,26 @@ namespace isotact::detail {
 
 void walk_dense(const DenseGrid& grid, const SegmentPath& path, const CellSettings& settings,
                 IntervalSink& sink, SegmentWork& counts);
-// From the root, as in XB14.
+// A walk through an octree, from the root as in XB14, in steps. Each ends with a prefetch of the
+// node or cell that the next one reads, if it is not on a level that stays in the caches. So walks
+// that take turns wait for memory together.
+class OctreeWalk {
+ public:
+  OctreeWalk(const MinMaxOctree& octree, const SegmentPath& path, const IntervalSink& sink);
+
+  // Returns false at the end of the path, or if no later change of side matters.
+  bool step(const CellSettings& settings, SegmentWork& counts);
+  const IntervalSink& sink() const { return sink_; }
+
+ private:
+  void prefetch() const;
+
+  const MinMaxOctree* octree_;
+  CellWalk walk_;
+  IntervalSink sink_;
+  int level_;          // Of the next node around the walk's cell; -1: the cell itself.
+  int far_level_ = 0;  // The highest level that may not be in the caches.
+};
 void walk_octree(const MinMaxOctree& octree, const SegmentPath& path, const CellSettings& settings,
                  IntervalSink& sink, SegmentWork& counts);
 
