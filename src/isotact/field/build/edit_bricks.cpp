@@ -284,6 +284,7 @@ class Rebuild {
                          lattice_.spacing,
          .shell_offset = work_.shell_offset,
          .sparse_from = static_cast<double>(rule_.sparse_from),
+         .plain = true,
          .threads = work_.settings.threads},
         after.words(), values_);
     const BrickField& before = work_.before;
