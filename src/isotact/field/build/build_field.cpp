@@ -76,15 +76,9 @@ class FieldBuild {
     detail::CellBits creased(coarse_.cells);
     if (settings_.tolerance < 1)
       detail::mark_creases(values, coarse_, settings_.tolerance, settings_.threads, creased);
-    const auto add = [](const detail::CellBits& some, detail::CellBits& to) {
-      for (std::size_t w = 0; w < to.words().size(); ++w) to.words()[w] |= some.words()[w];
-    };
-    add(creased, bits_);
+    for (std::size_t w = 0; w < creased.words().size(); ++w) bits_.words()[w] |= creased.words()[w];
     const bool is_ranged = detail::reach_of(settings_, lattice_.spacing) > settings_.band;
-    if (is_ranged) {
-      mark_doubts(values, distances);
-      add(bits_, creased);  // the proof needs all nodes
-    }
+    if (is_ranged) mark_doubts(values, distances);
     check_bricks();
     detail::BrickAssembly assembly(
         {.lattice = lattice_,
@@ -97,9 +91,11 @@ class FieldBuild {
          .threads = settings_.threads},
         bits_.words(), values);
     step("bricks", 3);
+    // All nodes of every brick: those beyond the band take no memory that is not there, and halve
+    // the error there.
     const double reach = settings_.band + detail::kCellDiagonal;
     distances.for_each_brick(
-        {bits_, creased, values, {off - reach, off + reach}, offset_}, settings_.monitor,
+        {bits_, bits_, values, {off - reach, off + reach}, offset_}, settings_.monitor,
         [&](const Index3& cell, std::span<float> distance, unsigned exact) {
           if (rows) detail::sign_brick(distance, cell, *rows);
           const float h = static_cast<float>(lattice_.spacing), shell = static_cast<float>(offset_);

@@ -112,11 +112,11 @@ FieldResult build_field(const TriangleMesh& mesh, const FieldSettings& settings 
 // About what a build takes, without building anything.
 struct FieldPlan {
   Lattice lattice{};         // That of plan_lattice.
-  double near_error = 0;     // Metres: at most that of the field.
+  double near_error = 0;     // Metres: at least that of the field.
   double near_reach = 0;     // Metres: it is valid where the distance is below this.
-  std::uint64_t bytes = 0;   // Of the field, by the mesh's area: within a factor of two.
+  std::uint64_t bytes = 0;   // The field's size, within a factor of two: from the mesh's area.
   std::uint64_t memory = 0;  // While it is built, the field included.
-  double seconds = 0;        // Of one thread on a processor of 2023; a rough figure.
+  double seconds = 0;        // Processor time, one thread of 2023: a rough figure.
 };
 // Throws Error for settings that cannot be met. Cost: one pass over the triangles.
 FieldPlan plan_field(const TriangleMesh& mesh, const FieldSettings& settings = {});

@@ -86,7 +86,8 @@ double voxel_for_accuracy(double longest, double furthest, const FieldSettings& 
     double most = std::max(voxel, least);
     while (is_too_fine(most)) most *= 1.05;
     throw Error(fmt::format(
-        "an accuracy of {:.3g} m needs cells of {:.3g} m, {}; {:.2g} m can be reached",
+        "an accuracy of {:.3g} m needs cells of {:.3g} m, {}; {:.2g} m can be reached if "
+        "memory allows",
         *settings.accuracy, voxel,
         voxel < least
             ? fmt::format("below the rounding of coordinates {:.3g} m from the origin", furthest)
@@ -254,7 +255,8 @@ std::uint64_t working_bytes(const Lattice& l, std::size_t triangles) {
 FieldPlan estimate(const Lattice& lattice, const MeshSize& mesh, const FieldSettings& settings) {
   // Beyond this few cells are in doubt (mark_doubts), and a few more are creased.
   constexpr double kDoubtReach = 52, kCreased = 1.25, kPi = 3.14159265358979;
-  constexpr double kSecondsPerBrick = 6e-6, kSecondsPerTriangle = 2e-6, kSecondsPerNode = 0.5e-6;
+  constexpr double kSecondsPerBrick = 7e-6, kSecondsPerTriangle = 2e-6;
+  const double seconds_per_node = settings.range > 0 ? 1e-6 : 0.1e-6;
   FieldPlan plan{.lattice = lattice, .near_error = bound_near_error(lattice)};
   const double h = lattice.spacing;
   plan.near_reach = std::max(settings.band * h, settings.range);
@@ -270,7 +272,7 @@ FieldPlan estimate(const Lattice& lattice, const MeshSize& mesh, const FieldSett
   plan.bytes = field_bytes(coarse, static_cast<std::size_t>(bricks));
   const auto nodes = static_cast<double>(count(node_counts({.cells = coarse})));
   plan.memory = plan.bytes + working_bytes(lattice, mesh.triangles);
-  plan.seconds = kSecondsPerBrick * bricks + kSecondsPerNode * nodes +
+  plan.seconds = kSecondsPerBrick * bricks + seconds_per_node * nodes +
                  kSecondsPerTriangle * static_cast<double>(mesh.triangles);
   return plan;
 }
