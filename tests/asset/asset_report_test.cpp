@@ -33,6 +33,7 @@ AssetReport some_report() {
   f.thin.offset = 0.005;
   f.thin.places = {{.position = {1, 2.5, -3}, .thickness = 0.003, .is_wall = true, .samples = 9},
                    {.extent = 0.5, .is_film = true}};
+  f.measured = {.points = 4000, .mean = 1e-5, .p99 = 1e-4, .max = 2e-4};
   f.device = "a GPU";
   f.warnings = {"one", "two\twith a tab"};
   return report;

@@ -1,6 +1,8 @@
 // isotact build: from a mesh to an asset.
 #include <charconv>
 #include <cmath>
+#include <cstdio>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -12,6 +14,7 @@
 #include "input/asset_input.h"
 #include "input/gpu_device.h"
 #include "input/mesh_input.h"
+#include "input/query_options.h"
 #include "input/shell_options.h"
 #include "report/build_report.h"
 
@@ -26,6 +29,7 @@ struct BuildOptions {
   std::string output;
   int resolution = kNotGiven;
   double voxel_size = kNotGiven;
+  std::string accuracy, range;  // lengths
   std::string field = "brick";
   bool first_order = false;
   bool no_mesh = false;
@@ -47,6 +51,8 @@ FieldSettings field_settings(const BuildOptions& o) {
   FieldSettings s;
   if (o.resolution != kNotGiven) s.resolution = o.resolution;
   if (o.voxel_size > 0) s.voxel_size = o.voxel_size;
+  if (!o.accuracy.empty()) s.accuracy = parse_length("--accuracy", o.accuracy);
+  if (!o.range.empty()) s.range = parse_length("--range", o.range);
   s.padding = o.padding;
   s.tolerance = o.tolerance;
   s.shell_offset = o.shell_offset;
@@ -84,6 +90,11 @@ VoxmapSettings voxmap_settings(const std::string& text) {
 AssetSettings asset_settings(const BuildOptions& o) {
   if (o.resolution != kNotGiven && o.voxel_size > 0)
     throw UsageError("--resolution and --voxel-size exclude each other");
+  if (!o.accuracy.empty() && (o.resolution != kNotGiven || o.voxel_size > 0))
+    throw UsageError("--accuracy chooses the cells: leave out --resolution and --voxel-size");
+  if (o.field != "brick" && !o.range.empty()) throw UsageError("--range needs --field brick");
+  if (o.field == "none" && !o.accuracy.empty())
+    throw UsageError("--accuracy needs --field brick or dense");
   if (o.keep_thin == name(KeepThin::kOffset) &&
       (o.field != "brick" || o.first_order || !o.voxmap.empty()))
     throw UsageError("--keep-thin offset grows brick fields only");
@@ -91,6 +102,9 @@ AssetSettings asset_settings(const BuildOptions& o) {
     throw UsageError(
         fmt::format("--shell-offset is for unsigned surfaces, not for --sign {}", o.sign));
   AssetSettings settings{.field = field_settings(o), .first_order = o.first_order};
+  if (settings.field.accuracy && !(*settings.field.accuracy > 0))
+    throw UsageError("--accuracy: expected a length above 0");
+  if (settings.field.range < 0) throw UsageError("--range: expected a length of at least 0");
   for (const StoredField stored : {StoredField::kBrick, StoredField::kDense, StoredField::kNone})
     if (o.field == name(stored)) settings.stored_field = stored;
   if (!o.voxmap.empty()) settings.voxmap = voxmap_settings(o.voxmap);
@@ -105,8 +119,23 @@ AssetSettings asset_settings(const BuildOptions& o) {
   return settings;
 }
 
+// What was said beforehand, and what came of it; null unless it was asked for.
+void add_accuracy(Json& j, const FieldReport& report, const std::optional<FieldPlan>& plan) {
+  for (const char* key : {"planned_bytes", "planned_memory", "planned_seconds", "measured_error"})
+    j[key] = nullptr;
+  if (!plan) return;
+  j["planned_bytes"] = plan->bytes;
+  j["planned_memory"] = plan->memory;
+  j["planned_seconds"] = plan->seconds;
+  if (const FieldReport::Measured& m = report.measured; m.points > 0)
+    j["measured_error"] = {{"error_points", m.points},
+                           {"mean_error", m.mean},
+                           {"p99_error", m.p99},
+                           {"max_error", m.max}};
+}
+
 Json as_json(const AssetResult& result, const std::vector<std::string>& warnings,
-             const BuildOptions& options) {
+             const BuildOptions& options, const std::optional<FieldPlan>& plan) {
   const Asset& asset = result.asset;
   Json j;
   j["input"] = options.input.file;
@@ -124,6 +153,7 @@ Json as_json(const AssetResult& result, const std::vector<std::string>& warnings
   }
   j["bytes"] = encoded_size(asset);
   j["build_seconds"] = result.seconds;
+  add_accuracy(j, result.report.field, plan);
   j["from_cache"] = result.from_cache;
   j["device"] = sign_report_of(asset).value("device", "cpu");
   add_sign_facts(j, sign_report_of(asset));
@@ -165,6 +195,11 @@ void print_table(const Json& j) {
   if (j.contains("bricks")) {
     facts.emplace_back("bricks", format_count(j["bricks"].get<std::uint64_t>()));
     facts.emplace_back("error", format_errors(j));
+    if (const Json& m = j["measured_error"]; m.is_object())
+      facts.emplace_back("measured",
+                         fmt::format("at {} points: at most {:.3g} m, 99 % below {:.3g} m",
+                                     format_count(m["error_points"].get<std::uint64_t>()),
+                                     m["max_error"].get<double>(), m["p99_error"].get<double>()));
   }
   if (j.contains("point_tree")) facts.emplace_back("points", format_points(j));
   if (j.contains("mesh")) facts.emplace_back("mesh", format_mesh(j["mesh"]));
@@ -187,6 +222,29 @@ AssetResult build_named(const TriangleMesh& mesh, const AssetSettings& settings,
   }
 }
 
+// Before the build, since it may take long.
+std::optional<FieldPlan> announce(const TriangleMesh& mesh, const FieldSettings& settings,
+                                  const BuildOptions& options) {
+  if (!settings.accuracy && settings.range == 0) return std::nullopt;
+  if (mesh.triangles.empty()) return std::nullopt;  // the build says so
+  FieldPlan plan;
+  try {
+    plan = plan_field(mesh, settings);
+  } catch (const Error& e) {
+    throw Error(FileSpot{.file = options.input.file}, e.what());
+  }
+  fmt::print(
+      stderr,
+      "isotact: plan: {} x {} x {} cells of {:.3g} m; an error of at most {:.3g} m up to "
+      "{:.3g} m from the surface; about {:.3g} MB, {:.3g} MB while building, and {:.2g} s of "
+      "one thread\n",
+      plan.lattice.cells[0], plan.lattice.cells[1], plan.lattice.cells[2], plan.lattice.spacing,
+      plan.near_error, plan.near_reach, 1e-6 * static_cast<double>(plan.bytes),
+      1e-6 * static_cast<double>(plan.memory), plan.seconds);
+  std::fflush(stderr);
+  return plan;
+}
+
 void run_build(const BuildOptions& options) {
   AssetSettings settings = asset_settings(options);
   const bool to_stdout = is_stdout(options.output, options.common);
@@ -194,6 +252,7 @@ void run_build(const BuildOptions& options) {
   const LoadedMesh loaded = read_input(options.input);
   std::vector<std::string> warnings = loaded.warnings;
   AssetResult result;
+  const std::optional<FieldPlan> plan = announce(loaded.mesh, settings.field, options);
   {
     ProgressBar bar;
     const GpuDevice gpu(options.gpu);
@@ -209,7 +268,7 @@ void run_build(const BuildOptions& options) {
     save_asset(options.output, result.asset);
   print_warnings(options.input.file, warnings);
   if (to_stdout) return;
-  const Json report = as_json(result, warnings, options);
+  const Json report = as_json(result, warnings, options, plan);
   if (options.common.json)
     print_json(report);
   else
@@ -230,6 +289,16 @@ void add_field_options(Command& command, BuildOptions& o) {
   command.add_number(
       {.names = "--voxel-size", .help = "Side of a cell in metres", .value_name = "S"},
       o.voxel_size, {1e-12, 1e12});
+  command.add_text({.names = "--accuracy",
+                    .help = "Choose cells whose proved error near the surface is at most this "
+                            "length, as in 0.05mm",
+                    .value_name = "LENGTH"},
+                   o.accuracy);
+  command.add_text({.names = "--range",
+                    .help = "Distance up to which the bound near the surface is proved, too, as in "
+                            "20mm (default: 4 cells)",
+                    .value_name = "LENGTH"},
+                   o.range);
   choice("--field", o.field, "Field to store (default: brick)", "brick|dense|none",
          {"brick", "dense", "none"});
   command.add_flag("--first-order", o.first_order,
@@ -283,6 +352,7 @@ void add_build(CommandLine& line) {
       "Examples:\n"
       "  isotact build bunny.ply -o bunny.isotact --resolution 256\n"
       "  isotact build part.stl --unit mm --voxel-size 0.0002 -o part.isotact --json\n"
+      "  isotact build part.stl --unit mm --accuracy 0.05mm --range 20mm -o part.isotact\n"
       "  isotact build gear.stl -o gear.isotact --points 20000\n"
       "  isotact build gear.stl -o field.isotact --points none");
   add_mesh_input(command, options->input, "Mesh: OBJ, STL, PLY, OFF, glTF, GLB");

@@ -57,6 +57,7 @@ void add_brick_facts(Json& j, const BrickField& field) {
   const Interval values = field.range(field.bounds());
   j["bricks"] = h.brick_count;
   j["near_error"] = h.near_error;
+  j["near_band"] = std::max(h.band, h.range);
   j["far_error"] = h.far_error;
   j["sparse_error"] = sparse ? Json(h.sparse_error) : Json(nullptr);
   j["sparse_from"] = sparse ? Json(sparse_error_from(h)) : Json(nullptr);
@@ -64,8 +65,9 @@ void add_brick_facts(Json& j, const BrickField& field) {
 }
 
 std::string format_errors(const Json& j) {
-  std::string text = fmt::format("at most {:.3g} m near the surface, {:.3g} m elsewhere",
-                                 j["near_error"].get<double>(), j["far_error"].get<double>());
+  std::string text = fmt::format(
+      "at most {:.3g} m up to {:.3g} m from the surface, {:.3g} m elsewhere",
+      j["near_error"].get<double>(), j["near_band"].get<double>(), j["far_error"].get<double>());
   if (j["sparse_from"].is_number() && j["sparse_from"] <= j["largest_value"])
     text += fmt::format(", {:.3g} m from {:.3g} m on", j["sparse_error"].get<double>(),
                         j["sparse_from"].get<double>());

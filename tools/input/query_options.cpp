@@ -100,6 +100,8 @@ Pose pose_of_row(std::span<const double> n, bool scalar_first) {
                                 scalar_first ? "wxyz" : "xyzw", n[3], n[4], n[5], n[6]));
 }
 
+}  // namespace
+
 double parse_length(const std::string& option, const std::string& text) {
   double value = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -111,8 +113,6 @@ double parse_length(const std::string& option, const std::string& text) {
   }
   throw UsageError(option + ": expected a length such as 5mm or 0.005, found '" + text + "'");
 }
-
-}  // namespace
 
 Pose read_pose(const std::string& option, const std::string& text) {
   if (text.starts_with('@')) return read_pose_file(text.substr(1));

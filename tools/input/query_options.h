@@ -43,6 +43,9 @@ struct LengthUnit {
   std::string format(const Vec3& point) const;
 };
 
+// "5mm" or "0.005": metres. Throws UsageError for other text, which names the option.
+double parse_length(const std::string& option, const std::string& text);
+
 // When the exit code is 3.
 struct FailOn {
   bool contact = false, free = false;

@@ -44,7 +44,6 @@ void add_field(Json& j, const AssetField& field) {
   j["lipschitz"] = field.field.lipschitz();
   if (!field.brick) return;
   add_brick_facts(j, *field.brick);
-  j["near_band"] = field.brick->header().band;
 }
 
 // Of samples at nodes; between them a field that is interpolated is off by more.

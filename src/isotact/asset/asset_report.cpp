@@ -67,6 +67,14 @@ struct Writer {
   }
 };
 
+template <typename Visit, typename Measured>
+void visit_measured(Visit&& visit, Measured& measured) {
+  visit("points", measured.points);
+  visit("mean", measured.mean);
+  visit("p99", measured.p99);
+  visit("max", measured.max);
+}
+
 // Leaves values alone whose keys are missing, or null as numbers are that were not finite. Keys of
 // another type make it fail.
 struct Reader {
@@ -121,6 +129,7 @@ Json to_json(const AssetReport& whole) {
   visit_repairs(Writer{j}, report);
   j["thin_features"] = to_json(report.thin, report.thin.refined_from > 0 ? report.thin.refined_from
                                                                          : report.lattice.spacing);
+  if (report.measured.points > 0) visit_measured(Writer{j["measured_error"]}, report.measured);
   j["warnings"] = report.warnings;
   if (report.device != "cpu") j["device"] = report.device;
   j["mass_from"] = whole.mass_from.empty() ? Json() : Json(whole.mass_from);
@@ -198,6 +207,10 @@ std::optional<AssetReport> parse_report(const Asset& asset) {
   visit_repairs(Reader{json, failed}, report.field);
   Reader{json, failed}("device", report.field.device);
   Reader{json, failed}("mass_from", report.mass_from);
+  if (const Json* const measured = find_key(json, "measured_error")) {
+    failed = failed || !measured->is_object();
+    if (!failed) visit_measured(Reader{*measured, failed}, report.field.measured);
+  }
   if (failed || !read_method(json, report.field.sign.method) ||
       !read_thin(json, report.field.thin) || !read_warnings(json, report.field.warnings))
     return std::nullopt;

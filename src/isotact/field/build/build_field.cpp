@@ -12,11 +12,14 @@
 #include <fmt/format.h>
 
 #include "isotact/base/error.h"
+#include "isotact/base/random.h"
 #include "isotact/field/build/detail/distance_pass.h"
 #include "isotact/field/build/detail/plan.h"
 #include "isotact/field/build/detail/row_crossings.h"
 #include "isotact/field/models/detail/brick_assembly.h"
 #include "isotact/field/models/detail/brick_layout.h"
+#include "isotact/field/models/exact_field.h"
+#include "isotact/geometry/mesh/triangle.h"
 
 namespace isotact {
 namespace {
@@ -34,15 +37,12 @@ class FieldBuild {
     for (std::size_t axis = 0; axis < 3; ++axis)
       coarse_.cells[axis] = lattice.cells[axis] / kBrickCells;
     offset_ = surface.report.shell_offset + growth;
-    detail::check_room(lattice, surface, settings.band, offset_);
+    detail::check_room(lattice, surface, detail::reach_of(settings, lattice.spacing), offset_);
   }
 
   FieldResult run() {
-    // Per triangle: hierarchy, frame, lists of slabs; per line of nodes: crossings.
-    working_bytes_ = surface_.mesh.triangles.size() * 320 +
-                     count(node_counts(coarse_)) * sizeof(float) +
-                     static_cast<std::size_t>(lattice_.cells[1]) *
-                         static_cast<std::size_t>(lattice_.cells[2]) * 24;
+    working_bytes_ = detail::working_bytes(lattice_, surface_.mesh.triangles.size());
+    check_estimate();
     // Marking takes a bit a coarse cell; where even that is much, the bricks go uncounted.
     if (detail::find_parts(coarse_.cells).block_count > kManyBlocks)
       detail::check_memory(detail::field_bytes(coarse_.cells, 0) + working_bytes_, settings_,
@@ -77,19 +77,25 @@ class FieldBuild {
     if (settings_.tolerance < 1)
       detail::mark_creases(values, coarse_, settings_.tolerance, settings_.threads, creased);
     for (std::size_t w = 0; w < creased.words().size(); ++w) bits_.words()[w] |= creased.words()[w];
+    const bool is_ranged = detail::reach_of(settings_, lattice_.spacing) > settings_.band;
+    if (is_ranged) mark_doubts(values, distances);
     check_bricks();
     detail::BrickAssembly assembly(
         {.lattice = lattice_,
          .band = settings_.band * lattice_.spacing,
+         .range = is_ranged ? settings_.range : 0,
          .sample_error = (rows ? distances.signed_error() : distances.error()) * lattice_.spacing,
          .shell_offset = rows ? 0 : offset_,
          .sparse_from = sparse_from,
+         .plain = !rows || offset_ == 0,
          .threads = settings_.threads},
         bits_.words(), values);
     step("bricks", 3);
+    // All nodes of every brick: those beyond the band take no memory that is not there, and halve
+    // the error there.
     const double reach = settings_.band + detail::kCellDiagonal;
     distances.for_each_brick(
-        {bits_, creased, values, {off - reach, off + reach}, offset_}, settings_.monitor,
+        {bits_, bits_, values, {off - reach, off + reach}, offset_}, settings_.monitor,
         [&](const Index3& cell, std::span<float> distance, unsigned exact) {
           if (rows) detail::sign_brick(distance, cell, *rows);
           const float h = static_cast<float>(lattice_.spacing), shell = static_cast<float>(offset_);
@@ -124,13 +130,38 @@ class FieldBuild {
     check_bricks();
   }
 
+  // The exact number of bricks is found soon enough, unless there are far too many.
+  void check_estimate() const {
+    constexpr double kSlack = 4;
+    if (!settings_.accuracy) return;
+    const detail::MeshSize size = detail::compute_size(surface_.mesh);
+    const FieldPlan plan = detail::estimate(lattice_, size, settings_);
+    detail::check_accuracy(static_cast<double>(plan.memory), kSlack, plan, size, settings_);
+  }
+
+  void mark_doubts(std::span<const float> values, const detail::DistanceStage& distances) {
+    step("distances far away", 2);
+    const double h = lattice_.spacing;
+    detail::mark_doubts(values, coarse_, find_bvh(),
+                        {.range = settings_.range * (1 + 1e-6),  // the header's is a float
+                         .offset = offset_,
+                         .allowed = 0.5 * detail::kCellDiagonal * h,
+                         .sample_error = distances.signed_error() * h},
+                        settings_.threads, bits_);
+  }
+
   void check_bricks() const {
     const std::size_t bricks = bits_.count_set();
     if (bricks >= BrickField::kNoBrick)
       throw Error(
           fmt::format("{} bricks are more than a field can number: choose larger voxels", bricks));
-    detail::check_memory(detail::field_bytes(coarse_.cells, bricks) + working_bytes_, settings_,
-                         "the build");
+    const std::uint64_t needed = detail::field_bytes(coarse_.cells, bricks) + working_bytes_;
+    if (settings_.accuracy) {
+      const detail::MeshSize size = detail::compute_size(surface_.mesh);
+      detail::check_accuracy(static_cast<double>(needed), 1,
+                             detail::estimate(lattice_, size, settings_), size, settings_);
+    }
+    detail::check_memory(needed, settings_, "the build");
   }
 
   void step(const char* task, std::uint64_t done) const {
@@ -151,6 +182,11 @@ class FieldBuild {
     r.far_error = static_cast<double>(h.far_error);
     r.sparse_from = h.sparse_from > 0 ? sparse_error_from(h) : 0;
     r.sparse_error = static_cast<double>(h.sparse_error);
+    r.near_reach = std::max(settings_.band * lattice_.spacing, settings_.range);
+    if (settings_.accuracy || settings_.range > 0) r.measured = measure(result.field, r.near_reach);
+    if (settings_.accuracy && r.near_error > *settings_.accuracy)
+      throw Error(fmt::format("the accuracy of {:.6g} m was not reached: {:.6g} m is proved",
+                              *settings_.accuracy, r.near_error));
     r.warnings = surface_.report.warnings;
     if (assembly.cut_count() > 0)
       r.warnings.push_back(
@@ -159,6 +195,41 @@ class FieldBuild {
                       assembly.cut_count()));
     if (distances.on_device() != nullptr) r.device = settings_.device->name();
     if (!distances.refusal().empty()) r.warnings.push_back(distances.refusal());
+  }
+
+  // Points anywhere about the surface, so many that a bound that does not hold shows.
+  FieldReport::Measured measure(const BrickField& field, double reach) const {
+    constexpr std::size_t kPoints = 4096;
+    const ExactField exact(surface_, settings_.threads);
+    Random random(21);
+    const double shell = surface_.report.shell_offset, growth = offset_ - shell;
+    std::vector<Vec3> points;
+    for (std::size_t i = 0; i < kPoints; ++i) {
+      const auto t = random.below(static_cast<std::uint32_t>(surface_.mesh.triangles.size()));
+      const auto c = corners(surface_.mesh, t);
+      double u = random.uniform(), v = random.uniform();
+      if (u + v > 1) u = 1 - u, v = 1 - v;
+      const double most = i % 2 == 0 ? static_cast<double>(field.header().band) : reach;
+      const Vec3 on = to_double(c[0]) * (1 - u - v) + to_double(c[1]) * u + to_double(c[2]) * v;
+      const Vec3 away = random.unit_vector() * (random.uniform(0, most) + offset_);
+      points.push_back(to_double(to_float(on + away)));
+    }
+    std::vector<double> truth(points.size());
+    compute_signed_distances(exact, points, truth, settings_.threads);
+    std::vector<double> errors;
+    FieldReport::Measured result;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      if (!(std::abs(truth[i] - growth) < reach)) continue;
+      errors.push_back(std::abs(field.value(points[i]) - (truth[i] - growth)));
+      result.mean += errors.back();
+    }
+    if (errors.empty()) return result;
+    std::sort(errors.begin(), errors.end());
+    result.points = errors.size();
+    result.mean /= static_cast<double>(errors.size());
+    result.p99 = errors[errors.size() * 99 / 100];
+    result.max = errors.back();
+    return result;
   }
 
   void report_overlap(const detail::RowCrossings& rows, FieldReport& r) const {
@@ -271,6 +342,7 @@ void refine(const TriangleMesh& mesh, const FieldSettings& settings, FieldResult
   const double first_size = result.report.lattice.spacing;
   FieldSettings finer = settings;
   finer.resolution.reset();
+  finer.accuracy.reset();  // kept all the more
   if (finer.max_memory == 0) finer.max_memory = kMostBytes;
   ThinReport last = thin;
   for (int i = 0; i < kTries && last.lost > 0 && !thin.memory_limited; ++i) {
@@ -310,6 +382,10 @@ std::string_view name(KeepThin keep) {
   return "";
 }
 
+FieldPlan plan_field(const TriangleMesh& mesh, const FieldSettings& settings) {
+  return detail::estimate(plan_lattice(mesh, settings), detail::compute_size(mesh), settings);
+}
+
 Lattice plan_lattice(const TriangleMesh& mesh, const FieldSettings& settings) {
   return detail::make_lattice(to_double(bounds(mesh)), settings);
 }
@@ -317,7 +393,9 @@ Lattice plan_lattice(const TriangleMesh& mesh, const FieldSettings& settings) {
 FieldResult build_field(const Surface& surface, const Lattice& lattice,
                         const FieldSettings& settings) {
   const Stopwatch watch;
-  FieldResult result = build_and_grow(surface, lattice, settings, 0);
+  FieldSettings own = settings;
+  own.accuracy.reset();  // the cells are given
+  FieldResult result = build_and_grow(surface, lattice, own, 0);
   add_thin_warning(result.report);
   result.report.seconds = watch.seconds();
   return result;
@@ -335,16 +413,18 @@ FieldResult build_field(const TriangleMesh& mesh, const FieldSettings& settings)
 
 std::string describe(const FieldSettings& settings) {
   // All members by name: one that is added later does not compile before it was thought of here.
-  const auto& [resolution, voxel_size, padding, sign, nested, shell_offset, band, tolerance,
-               keep_thin, max_memory, threads, monitor, device] = settings;
+  const auto& [resolution, voxel_size, accuracy, range, padding, sign, nested, shell_offset, band,
+               tolerance, keep_thin, max_memory, threads, monitor, device] = settings;
   static_cast<void>(max_memory);
   static_cast<void>(threads);
   static_cast<void>(monitor);
   static_cast<void>(device);  // its fields are as good, and the same but for rounding
   std::string size;
   if (voxel_size) size = fmt::format("\"voxel_size\":{}", *voxel_size);
-  if (resolution || !voxel_size)
+  if (accuracy) size += fmt::format("{}\"accuracy\":{}", size.empty() ? "" : ",", *accuracy);
+  if (resolution || !(voxel_size || accuracy))
     size += fmt::format("{}\"resolution\":{}", size.empty() ? "" : ",", resolution.value_or(128));
+  if (range > 0) size += fmt::format(",\"range\":{}", range);
   return fmt::format(
       "{{{},\"padding\":{},\"sign\":\"{}\",\"nested\":\"{}\",\"shell_offset\":{},\"band\":{},"
       "\"tolerance\":{},\"keep_thin\":\"{}\"}}",

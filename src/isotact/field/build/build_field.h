@@ -34,9 +34,15 @@ inline constexpr double kMostPadding = 10000;
 
 struct FieldSettings {
   // Cells along the longest side of the mesh's padded box, from kLeastResolution to
-  // kMostResolution. At most one of the two may be set; neither means 128.
+  // kMostResolution. At most one of the three may be set; none means a resolution of 128.
   std::optional<int> resolution{};
   std::optional<double> voxel_size{};  // Metres.
+  // Metres. The largest voxel size whose near_error is at most this: |value - distance| is at most
+  // this wherever the distance is below `band` cells, and below `range`.
+  std::optional<double> accuracy{};
+  // Metres. near_error is valid up to this distance, too. Beyond the band a coarse cell keeps its
+  // interpolant if a proof bounds the error of it; others get bricks. The box reaches so far.
+  double range = 0;
   // Cells between the mesh and the box, from 0 to kMostPadding. Less than band + 2 counts as that,
   // so the field is as accurate on the box's sides as inside.
   double padding = 6;
@@ -68,6 +74,14 @@ struct FieldReport {
   // Metres. Bounds of |value - distance|: in the band, elsewhere, and for |value| of at least
   // sparse_from (0: nowhere).
   double near_error = 0, far_error = 0, sparse_error = 0, sparse_from = 0;
+  double near_reach = 0;  // Metres: near_error is valid where the distance is below this.
+  // Only of builds with `accuracy` or `range`: |value - distance| at `points` random points nearer
+  // than near_reach, of a fixed seed, half of them within the band. Metres.
+  struct Measured {
+    std::size_t points = 0;
+    double mean = 0, p99 = 0, max = 0;
+  };
+  Measured measured{};
   ThinReport thin{};
   // The region with a winding number above 1, since parts overlap or are nested: cubic metres, as
   // sampled by lines a cell apart, and its share of all that the surface encloses. Less than 8
@@ -88,11 +102,24 @@ struct FieldResult {
 };
 
 // Throws Error for settings that cannot be met, a mesh without usable triangles, and a memory limit
-// that would not suffice (before allocating, with the figure that would). Throws Cancelled if the
+// that would not suffice (before allocating, with the figure that would, and with `accuracy` what
+// can be reached within the limit). Throws Cancelled if the
 // monitor's token was set. The result has the same bytes for any number of threads. If cells are
 // refined without a memory limit, the limit is 4 GB. If the cells that would keep everything do not
 // fit, the report says so, with the parts that are still lost.
 FieldResult build_field(const TriangleMesh& mesh, const FieldSettings& settings = {});
+
+// About what a build takes, without building anything.
+struct FieldPlan {
+  Lattice lattice{};         // That of plan_lattice.
+  double near_error = 0;     // Metres: at least that of the field.
+  double near_reach = 0;     // Metres: it is valid where the distance is below this.
+  std::uint64_t bytes = 0;   // The field's size, within a factor of two: from the mesh's area.
+  std::uint64_t memory = 0;  // While it is built, the field included.
+  double seconds = 0;        // Processor time, one thread of 2023: a rough figure.
+};
+// Throws Error for settings that cannot be met. Cost: one pass over the triangles.
+FieldPlan plan_field(const TriangleMesh& mesh, const FieldSettings& settings = {});
 
 // Returns the lattice that build_field begins with, without building anything: that of the same
 // settings, before cells are refined for thin walls. Throws Error for settings that cannot be met.
@@ -100,8 +127,9 @@ Lattice plan_lattice(const TriangleMesh& mesh, const FieldSettings& settings = {
 
 // The second half: from a prepared surface, on a lattice of the caller's choice. Its cells must be
 // a multiple of 8 along each axis. Its box must reach at least band + 2 cells beyond the surface
-// (and beyond its shell; 3 if it may grow to keep thin walls). The settings' resolution, voxel size
-// and padding are ignored, and cells are not refined to keep thin walls.
+// (and beyond its shell; 3 if it may grow to keep thin walls), and `range` + 2 cells. The settings'
+// resolution, voxel size, accuracy and padding are ignored, and cells are not refined to keep thin
+// walls.
 FieldResult build_field(const Surface& surface, const Lattice& lattice,
                         const FieldSettings& settings);
 

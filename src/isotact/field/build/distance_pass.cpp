@@ -52,7 +52,7 @@ struct DistancePass::Scratch {
   std::vector<Eight> squares;
   std::vector<EightInPlane> in_plane;
   std::vector<std::uint8_t> masks;
-  std::array<std::vector<std::uint32_t>, kRefineLevels> lists;
+  std::array<std::vector<std::uint32_t>, kRefineLists> lists;
   std::vector<std::array<float, 512>> distance = std::vector<std::array<float, 512>>(8);
 
   void make_room() {
@@ -253,7 +253,7 @@ void DistancePass::compute_eighths(const BrickWork& bricks, const Index3& cell, 
   work.squares = s.squares.data();
   work.in_plane = s.in_plane.data();
   work.masks = s.masks.data();
-  for (std::size_t l = 0; l < kRefineLevels; ++l) work.lists[l] = s.lists[l].data();
+  for (std::size_t l = 0; l < kRefineLists; ++l) work.lists[l] = s.lists[l].data();
   work.slack = static_cast<float>(4 * error_);
   work.distance = reinterpret_cast<float(*)[512]>(s.distance.data());
   work.room = std::min(s.near.size(), longest_list_);

@@ -284,6 +284,7 @@ class Rebuild {
                          lattice_.spacing,
          .shell_offset = work_.shell_offset,
          .sparse_from = static_cast<double>(rule_.sparse_from),
+         .plain = true,
          .threads = work_.settings.threads},
         after.words(), values_);
     const BrickField& before = work_.before;
@@ -296,20 +297,15 @@ class Rebuild {
                      assembly.adopt(b, before.bricks()[old], before.brick_ranges()[old]);
                    }
                  });
-    distances().for_each_brick({anew_,
-                                work_.marks.creased,
-                                values_,
-                                {offset_ - reach_, offset_ + reach_},
-                                work_.shell_offset},
-                               {},
-                               [&](const Index3& cell, std::span<float> distance, unsigned exact) {
-                                 if (work_.marks.rows)
-                                   sign_brick(distance, cell, *work_.marks.rows);
-                                 const float h = static_cast<float>(lattice_.spacing);
-                                 const float shell = static_cast<float>(work_.shell_offset);
-                                 for (float& d : distance) d = d * h - shell;
-                                 assembly.set(assembly.brick_of(cell), distance, exact);
-                               });
+    distances().for_each_brick(
+        {anew_, after, values_, {offset_ - reach_, offset_ + reach_}, work_.shell_offset}, {},
+        [&](const Index3& cell, std::span<float> distance, unsigned exact) {
+          if (work_.marks.rows) sign_brick(distance, cell, *work_.marks.rows);
+          const float h = static_cast<float>(lattice_.spacing);
+          const float shell = static_cast<float>(work_.shell_offset);
+          for (float& d : distance) d = d * h - shell;
+          assembly.set(assembly.brick_of(cell), distance, exact);
+        });
     std::vector<Index3> cells;
     for_each_set(touched_, [&](const Index3& cell) { cells.push_back(cell); });
     report_.changed_cells = cells;

@@ -170,6 +170,9 @@ EditableField::EditableField(TriangleMesh mesh, const FieldSettings& settings)
     : state_(std::make_unique<State>()) {
   if (settings.keep_thin == KeepThin::kRefine || settings.keep_thin == KeepThin::kOffset)
     throw Error("thin walls cannot be kept where a field is edited locally: choose voxels that do");
+  if (settings.range > 0)
+    throw Error(
+        "a range is proved for the whole surface, so fields that are edited cannot have one");
   state_->settings = settings;
   state_->settings.keep_thin = KeepThin::kIgnore;
   state_->lattice = detail::make_lattice(to_double(bounds(mesh)), settings);

@@ -209,6 +209,90 @@ void mark_near(const TriangleMesh& mesh, const Lattice& lattice, double reach, T
 
 namespace {
 
+class DoubtTest {
+ public:
+  DoubtTest(std::span<const float> coarse, const Lattice& lattice, const Bvh& bvh,
+            const DoubtRule& rule)
+      : coarse_(coarse), lattice_(lattice), nodes_(node_counts(lattice)), bvh_(bvh), rule_(rule) {
+    far_sq_ = 0.75 * lattice.spacing * lattice.spacing;
+    const Aabb box = bounds(lattice);
+    const Vec3 reach = max(max(box.upper, -box.lower), Vec3{});
+    // The hierarchy's points and ours are floats.
+    rounding_ = 0x1p-22 * std::max({reach.x, reach.y, reach.z});
+  }
+
+  bool is_doubtful(const Index3& cell) {
+    double distance[8];
+    double least = HUGE_VAL;
+    for (std::int32_t i = 0; i < 8; ++i) {
+      const auto value = static_cast<double>(coarse_[flat_index(
+          nodes_, cell[0] + (i & 1), cell[1] + (i >> 1 & 1), cell[2] + (i >> 2))]);
+      distance[i] = std::abs(value + rule_.offset);
+      least = std::min(least, distance[i]);
+    }
+    const double e = rule_.sample_error;
+    if (least > rule_.range + rule_.offset + std::sqrt(far_sq_) + e) return false;
+    const double m = least - e;
+    if (!(m > 0 && m * m > far_sq_)) return true;
+    const double over = m - std::sqrt(m * m - far_sq_) + e;
+    if (over > rule_.allowed) return true;
+    const double most_under = rule_.allowed - over - e - rounding_;
+    if (compute_under(cell, distance, last_) <= most_under) return false;
+    const Vec3 center =
+        node_position(lattice_, cell[0], cell[1], cell[2]) + Vec3{0.5, 0.5, 0.5} * lattice_.spacing;
+    const ClosestPoint nearest = find_closest_point(
+        bvh_, to_float(center),
+        static_cast<float>((distance[0] + e + std::sqrt(far_sq_) + rounding_) * 1.0001));
+    if (nearest.triangle == kNoTriangle) return true;
+    last_ = to_double(nearest.point);
+    return !(compute_under(cell, distance, last_) <= most_under);
+  }
+
+ private:
+  double compute_under(const Index3& cell, const double* distance, const Vec3& surface) const {
+    double under = 0;
+    for (std::int32_t i = 0; i < 8; ++i) {
+      const Vec3 corner =
+          node_position(lattice_, cell[0] + (i & 1), cell[1] + (i >> 1 & 1), cell[2] + (i >> 2));
+      under = std::max(under, length(corner - surface) - distance[i]);
+    }
+    return under;
+  }
+
+  std::span<const float> coarse_;
+  Lattice lattice_;
+  Index3 nodes_;
+  const Bvh& bvh_;
+  DoubtRule rule_;
+  double far_sq_, rounding_;
+  Vec3 last_{HUGE_VAL, 0, 0};  // Of the cell before, which is often good enough; none yet.
+};
+
+}  // namespace
+
+void mark_doubts(std::span<const float> coarse, const Lattice& lattice, const Bvh& bvh,
+                 const DoubtRule& rule, Threads threads, CellBits& bits) {
+  const Index3 cells = lattice.cells;
+  parallel_for(
+      static_cast<std::size_t>(cells[2]) * static_cast<std::size_t>(cells[1]), 8, threads,
+      [&](std::size_t begin, std::size_t end) {
+        for (std::size_t row = begin; row < end; ++row) {
+          DoubtTest test(coarse, lattice, bvh, rule);
+          const auto z = static_cast<std::int32_t>(row / static_cast<std::size_t>(cells[1]));
+          const auto y = static_cast<std::int32_t>(row % static_cast<std::size_t>(cells[1]));
+          for (std::int32_t x = 0; x < cells[0]; ++x) {
+            if (!test.is_doubtful({x, y, z})) continue;
+            for (std::int32_t k = std::max(z - 1, 0); k <= std::min(z + 1, cells[2] - 1); ++k)
+              for (std::int32_t j = std::max(y - 1, 0); j <= std::min(y + 1, cells[1] - 1); ++j)
+                for (std::int32_t i = std::max(x - 1, 0); i <= std::min(x + 1, cells[0] - 1); ++i)
+                  bits.set({i, j, k});
+          }
+        }
+      });
+}
+
+namespace {
+
 class CreaseTest {
  public:
   CreaseTest(const Lattice& lattice, double tolerance)

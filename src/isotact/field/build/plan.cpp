@@ -8,6 +8,7 @@
 #include "isotact/base/error.h"
 #include "isotact/base/machine.h"
 #include "isotact/field/models/detail/brick_layout.h"
+#include "isotact/geometry/mesh/triangle.h"
 
 namespace isotact::detail {
 namespace {
@@ -25,6 +26,12 @@ static_assert(kMostCells == kMaxCoarse * kBrickCells);
 void check(const FieldSettings& s) {
   if (s.resolution && s.voxel_size)
     throw Error("both resolution and voxel size are set: choose one");
+  if (s.accuracy && (s.resolution || s.voxel_size))
+    throw Error("accuracy chooses the cells: set neither resolution nor voxel size beside it");
+  if (s.accuracy && !(*s.accuracy > 0 && std::isfinite(*s.accuracy)))
+    throw Error(fmt::format("accuracy {} is not a positive length", *s.accuracy));
+  if (!(s.range >= 0 && std::isfinite(s.range)))
+    throw Error(fmt::format("range {} is not a length", s.range));
   if (s.resolution && (*s.resolution < kLeastResolution || *s.resolution > kMostCells))
     throw Error(fmt::format("resolution {} is not between {} and {}", *s.resolution,
                             kLeastResolution, kMostCells));
@@ -40,7 +47,66 @@ void check(const FieldSettings& s) {
     throw Error(fmt::format("shell offset {} is not a length", s.shell_offset));
 }
 
+// near_error in cells, but for the rounding of distances: see BrickAssembly. The last is the error
+// of a sample whose sign comes from grid lines.
+constexpr double kNearError = 0.86602540378443865 + 0.5 * 4 * kCellDiagonal / 127 + 0.002;
+
+double near_error_cells(double widest) {
+  return 1.0002 * (kNearError + 2 * (widest * 0x1p-19 + 0x1p-15));
+}
+
+// Rounded up to two digits, so that asking for it succeeds.
+double rounded_up(double x) {
+  const double unit = std::pow(10.0, std::floor(std::log10(x)) - 1);
+  return std::ceil(x / unit - 1e-9) * unit;
+}
+
+double growth_cells(const FieldSettings& settings) {  // at most
+  return settings.keep_thin == KeepThin::kOffset ? 1 : 0;
+}
+
+double padding_cells(const FieldSettings& settings, double voxel) {
+  return std::max(settings.padding, reach_of(settings, voxel) + 2 + growth_cells(settings)) +
+         kOffNodes;
+}
+
+// The side of the cells, metres.
+double voxel_for_accuracy(double longest, double furthest, const FieldSettings& settings) {
+  const auto widest = [&](double voxel) {
+    return longest / voxel + 2 * padding_cells(settings, voxel) + kBrickCells;
+  };
+  // Smaller cells are more of them, whose lattice is wider and rounds more: this falls and ends.
+  double voxel = *settings.accuracy / near_error_cells(0);
+  for (int i = 0; i < 20; ++i) voxel = *settings.accuracy / near_error_cells(widest(voxel));
+  voxel *= 1 - 1e-6;
+  double least = furthest * 0x1p-24;
+  const auto is_too_fine = [&](double v) { return !(v >= least) || widest(v) > kMostCells; };
+  if (is_too_fine(voxel)) {
+    least *= 1.001;
+    double most = std::max(voxel, least);
+    while (is_too_fine(most)) most *= 1.05;
+    throw Error(fmt::format(
+        "an accuracy of {:.3g} m needs cells of {:.3g} m, {}; {:.2g} m can be reached if "
+        "memory allows",
+        *settings.accuracy, voxel,
+        voxel < least
+            ? fmt::format("below the rounding of coordinates {:.3g} m from the origin", furthest)
+            : fmt::format("{:.3g} along the longest side, and the most is {}", widest(voxel),
+                          kMostCells),
+        rounded_up(most * near_error_cells(kMostCells))));
+  }
+  return voxel;
+}
+
 }  // namespace
+
+double reach_of(const FieldSettings& settings, double spacing) {
+  return std::max(settings.band, settings.range / spacing);
+}
+
+double bound_near_error(const Lattice& l) {
+  return near_error_cells(std::max({l.cells[0], l.cells[1], l.cells[2]})) * l.spacing;
+}
 
 Lattice make_lattice(const Aabb& box, const FieldSettings& settings) {
   check(settings);
@@ -56,20 +122,33 @@ Lattice make_lattice(const Aabb& box, const FieldSettings& settings) {
                     "cannot be measured: are its unit and all its corners right?",
                     furthest, kMostMetres));
   if (!(longest > 0)) throw Error("the mesh has no size: all its corners are at one point");
-  const double growth = settings.keep_thin == KeepThin::kOffset ? 1 : 0;  // cells at most
-  const double padding = std::max(settings.padding, settings.band + 2 + growth) + kOffNodes;
+  const double growth = growth_cells(settings);
   double voxel;
   if (settings.voxel_size) {
     voxel = *settings.voxel_size;
+  } else if (settings.accuracy) {
+    voxel = voxel_for_accuracy(longest, furthest, settings);
   } else {
-    const double cells = settings.resolution.value_or(kDefaultResolution) - 2 * padding;
-    if (!(cells >= 1))
-      throw Error(
-          fmt::format("resolution {} leaves no cells for the mesh after {} cells of padding "
-                      "on each side",
-                      settings.resolution.value_or(kDefaultResolution), padding - kOffNodes));
-    voxel = longest / cells;
+    const int resolution = settings.resolution.value_or(kDefaultResolution);
+    const auto side = [&](double length, double beside) {
+      const double cells = resolution - 2 * beside;
+      if (!(cells >= 1))
+        throw Error(
+            fmt::format("resolution {} leaves no cells for the mesh after {} cells of padding "
+                        "on each side",
+                        resolution, beside - kOffNodes));
+      return length / cells;
+    };
+    FieldSettings without_range = settings;
+    without_range.range = 0;
+    voxel = side(longest, padding_cells(without_range, 1));
+    if (settings.range > 0)
+      voxel = std::max(voxel, side(longest + 2 * settings.range, 2 + growth + kOffNodes));
   }
+  const double padding = padding_cells(settings, voxel);
+  if (!(padding - kOffNodes <= kMostPadding))
+    throw Error(fmt::format("a range of {:.3g} m is {:.3g} cells, and the most is {}",
+                            settings.range, settings.range / voxel, kMostPadding - 3));
   Lattice lattice{.spacing = voxel};
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const double wanted = size[axis] / voxel + 2 * padding;
@@ -102,8 +181,9 @@ Lattice make_room(const Lattice& lattice, const Aabb& mesh_bounds, const Surface
   if (inside && shell == 0) return lattice;
   FieldSettings wider = settings;
   wider.resolution.reset();
+  wider.accuracy.reset();
   wider.voxel_size = lattice.spacing;
-  wider.padding = std::max(settings.padding, settings.band + 2) + shell;
+  wider.padding = std::max(settings.padding, reach_of(settings, lattice.spacing) + 2) + shell;
   if (!(wider.padding <= kMostPadding))
     throw Error(fmt::format("a shell offset of {:.3g} m is {:.3g} cells, more than {}",
                             surface.report.shell_offset, shell, kMostPadding));
@@ -137,7 +217,7 @@ double compute_sparse_distance(const Lattice& lattice, const FieldSettings& sett
                                double offset_cells) {
   if (settings.tolerance == 0) return 0;
   const double distance = std::max({56.0, 8 / settings.tolerance, 4 / settings.tolerance + 31,
-                                    2 * (settings.band + offset_cells) + 36});
+                                    2 * (reach_of(settings, lattice.spacing) + offset_cells) + 36});
   // Further than any two points of the box are apart there is nothing.
   const double most = 1.8 * std::max({lattice.cells[0], lattice.cells[1], lattice.cells[2]});
   return distance < most ? distance : 0;
@@ -149,6 +229,82 @@ std::uint64_t field_bytes(const Index3& coarse_cells, std::size_t bricks) {
   h.brick_count = static_cast<std::uint32_t>(bricks);
   lay_out(h);
   return h.total_bytes;
+}
+
+MeshSize compute_size(const TriangleMesh& mesh) {
+  MeshSize size{.extent = extent(to_double(bounds(mesh))), .triangles = mesh.triangles.size()};
+  for (std::size_t t = 0; t < mesh.triangles.size(); ++t) {
+    const auto c = corners(mesh, t);
+    size.area +=
+        0.5 * length(cross(to_double(c[1]) - to_double(c[0]), to_double(c[2]) - to_double(c[0])));
+  }
+  return size;
+}
+
+// Per triangle: hierarchy, frame, lists of slabs; per line of nodes: crossings.
+std::uint64_t working_bytes(const Lattice& l, std::size_t triangles) {
+  const Index3 coarse{l.cells[0] / kBrickCells, l.cells[1] / kBrickCells, l.cells[2] / kBrickCells};
+  return triangles * 320 + count(node_counts({.cells = coarse})) * sizeof(float) +
+         static_cast<std::size_t>(l.cells[1]) * static_cast<std::size_t>(l.cells[2]) * 24;
+}
+
+// A brick is a cube of 8 cells; one that is turned at random is 12 cells wide, on average, along a
+// normal. So a layer of `reach` cells on both sides of a plane meets (2 reach + 12) / 512 cubes per
+// square cell. Around a convex body it is larger by its edges and corners (Steiner's formula).
+// Where layers meet each other there are fewer.
+FieldPlan estimate(const Lattice& lattice, const MeshSize& mesh, const FieldSettings& settings) {
+  // Beyond this few cells are in doubt (mark_doubts), and a few more are creased.
+  constexpr double kDoubtReach = 52, kCreased = 1.25, kPi = 3.14159265358979;
+  constexpr double kSecondsPerBrick = 7e-6, kSecondsPerTriangle = 2e-6;
+  const double seconds_per_node = settings.range > 0 ? 1e-6 : 0.1e-6;
+  FieldPlan plan{.lattice = lattice, .near_error = bound_near_error(lattice)};
+  const double h = lattice.spacing;
+  plan.near_reach = std::max(settings.band * h, settings.range);
+  Index3 coarse;
+  for (std::size_t axis = 0; axis < 3; ++axis) coarse[axis] = lattice.cells[axis] / kBrickCells;
+  const double reach =
+      std::min(reach_of(settings, h), std::max(settings.band, kDoubtReach)) + kCellDiagonal;
+  const double most = static_cast<double>(coarse[0]) * coarse[1] * coarse[2];
+  const double layer = mesh.area / (h * h) * (2 * reach + 12);
+  const double edges = (mesh.extent.x + mesh.extent.y + mesh.extent.z) / h * kPi * reach * reach;
+  const double corners = 4 * kPi / 3 * reach * reach * reach;
+  const double bricks = std::min({kCreased * (layer + edges + corners) / 512, most, 4e9});
+  plan.bytes = field_bytes(coarse, static_cast<std::size_t>(bricks));
+  const auto nodes = static_cast<double>(count(node_counts({.cells = coarse})));
+  plan.memory = plan.bytes + working_bytes(lattice, mesh.triangles);
+  plan.seconds = kSecondsPerBrick * bricks + seconds_per_node * nodes +
+                 kSecondsPerTriangle * static_cast<double>(mesh.triangles);
+  return plan;
+}
+
+void check_accuracy(double needed, double slack, const FieldPlan& plan, const MeshSize& mesh,
+                    const FieldSettings& settings) {
+  if (!settings.accuracy) return;
+  const auto limit =
+      static_cast<double>(settings.max_memory != 0 ? settings.max_memory : physical_memory());
+  if (limit == 0 || needed <= slack * limit) return;
+  // Larger cells on the same box, until they fit as the estimate knows it and with some slack.
+  const double known = needed / static_cast<double>(plan.memory);
+  const double margin = slack > 1 ? 2.2 : 1.25;  // the first is for what is estimated alone
+  Lattice larger = plan.lattice;
+  bool fits = false, is_small = false;
+  while (!fits && !is_small) {
+    larger.spacing *= 1.02;
+    is_small = true;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const double cells = plan.lattice.cells[axis] * plan.lattice.spacing / larger.spacing;
+      larger.cells[axis] = static_cast<std::int32_t>(std::ceil(cells / kBrickCells)) * kBrickCells;
+      is_small = is_small && cells <= kBrickCells;
+    }
+    const double memory = known * static_cast<double>(estimate(larger, mesh, settings).memory);
+    fits = margin * memory <= limit;
+  }
+  throw Error(fmt::format(
+      "an accuracy of {:.3g} m needs cells of {:.3g} m and about {:.1f} MB, more than the {:.1f} "
+      "MB of the limit; {}",
+      *settings.accuracy, plan.lattice.spacing, needed / 1e6, limit / 1e6,
+      fits ? fmt::format("about {:.2g} m can be reached", rounded_up(bound_near_error(larger)))
+           : "the mesh alone takes so much"));
 }
 
 void check_memory(std::uint64_t needed, const FieldSettings& settings, const char* what) {

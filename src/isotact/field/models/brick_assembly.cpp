@@ -8,6 +8,10 @@
 #include <limits>
 #include <new>
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 #include "isotact/base/detail/lanes.h"
 #include "isotact/field/models/detail/brick_layout.h"
 #include "isotact/field/models/detail/brick_reader.h"
@@ -243,12 +247,20 @@ constexpr NodeSpan span_of(std::int32_t offset) {
 
 }  // namespace
 
-AlignedBuffer::AlignedBuffer(std::size_t size)
-    : data_(static_cast<std::byte*>(::operator new (size, std::align_val_t{kAlignment}))),
-      size_(size) {}
+// Large buffers begin on a huge page, and ask for such: a build touches every page of them once.
+AlignedBuffer::AlignedBuffer(std::size_t size) : size_(size) {
+  constexpr std::size_t kHugePage = std::size_t{1} << 21U;
+  const std::size_t alignment = size < 4 * kHugePage ? kAlignment : kHugePage;
+  data_ = {static_cast<std::byte*>(::operator new (size, std::align_val_t{alignment})),
+           AlignedFree{alignment}};
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+  // Advice alone: whole pages of the buffer, and it does not matter if it is refused.
+  if (alignment == kHugePage) ::madvise(data_.get(), size / kHugePage * kHugePage, MADV_HUGEPAGE);
+#endif
+}
 
 void AlignedFree::operator()(std::byte* p) const {
-  ::operator delete (p, std::align_val_t{kAlignment});
+  ::operator delete (p, std::align_val_t{alignment});
 }
 
 void lay_out(BrickFieldHeader& h) {
@@ -294,9 +306,11 @@ BrickAssembly::BrickAssembly(const AssemblySettings& settings,
   h.sparse_error =
       static_cast<float>((2 * kLargestCorrection * voxel + settings.sample_error) * 1.0001);
   h.band = static_cast<float>(settings.band);
+  h.range = static_cast<float>(settings.range);
   h.sample_error = static_cast<float>(settings.sample_error * 1.0001);
   h.shell_offset = static_cast<float>(settings.shell_offset);
   h.open = settings.open ? 1 : 0;
+  h.plain = settings.plain ? 1 : 0;
   lay_out(h);
   buffer_ = AlignedBuffer(h.total_bytes);
   std::byte* data = buffer_.bytes().data();

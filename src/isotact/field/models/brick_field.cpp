@@ -299,53 +299,234 @@ void narrow(Interval& bounds, double sample, double apart, double e) {
   bounds.upper = std::min(bounds.upper, sample + apart + e);
 }
 
+// The samples at the corners of one cell, and where a point lies in it.
+struct CellSamples {
+  double value[8] = {};  // metres
+  double apart[8] = {};  // metres, from the point
+  Vec3 fraction{};       // of the point
+  double side = 0;       // metres
+  double error = 0;      // metres, of a sample
+};
+
+// For fields whose |value + offset| is the distance d to a closed set: d^2 - |x|^2 is a minimum of
+// affine functions and so concave. With trilinear weights w_i of the corners x_i, x = sum w_i x_i,
+//   d(x)^2 >= sum w_i d(x_i)^2 - sum w_i |x_i - x|^2.
+// The last sum is side^2 (u (1 - u) + v (1 - v) + w (1 - w)). Far from the surface this is much
+// better than Lipschitz's bound. If all corners have one sign and the set is further from one of
+// them than the point is, the point has this sign, too.
+void narrow_by_squares(Interval& bounds, const CellSamples& s, double offset) {
+  bool is_sure = false;
+  int inside = 0;
+  double sum = 0, largest = 0;
+  for (unsigned i = 0; i < 8; ++i) {
+    const double signed_distance = s.value[i] + offset;
+    const double d = std::max(std::abs(signed_distance) - s.error, 0.0);
+    inside += signed_distance < 0 ? 1 : 0;
+    is_sure = is_sure || s.apart[i] < d;
+    double weight = 1;
+    for (unsigned axis = 0; axis < 3; ++axis)
+      weight *= (i >> axis & 1U) != 0 ? s.fraction[axis] : 1 - s.fraction[axis];
+    sum += weight * d * d;
+    largest = std::max(largest, d);
+  }
+  if (!is_sure || (inside != 0 && inside != 8)) return;
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    sum -= s.side * s.side * s.fraction[axis] * (1 - s.fraction[axis]);
+  sum -= 1e-12 * largest * largest;  // more than rounding
+  if (!(sum > 0)) return;
+  if (inside == 0)
+    bounds.lower = std::max(bounds.lower, std::sqrt(sum) - offset);
+  else
+    bounds.upper = std::min(bounds.upper, -std::sqrt(sum) - offset);
+}
+
 }  // namespace
 
 ValueRange compute_range(const BrickField& field, const Index3& first, const Index3& last) {
   return RangeWalk(field, first, last).range();
 }
 
-Interval compute_distance_bounds(const BrickField& field, const Vec3& point) {
-  const BrickFieldHeader& h = field.header();
-  const BrickReader reader(field);
-  const BrickSpot spot = reader.locate(point);
-  Interval bounds{-std::numeric_limits<double>::infinity(),
-                  std::numeric_limits<double>::infinity()};
-  const Lattice coarse = field.coarse_lattice();
-  const Lattice& fine = field.lattice();
-  const double coarse_error = static_cast<double>(h.sample_error);
-  const double fine_error = coarse_error + 0.5 * static_cast<double>(h.step);
-  const SparseNodes sparse(field.coarse_values(), node_counts(coarse), h.sparse_from);
-  const Index3 block{spot.coarse[0] / 2, spot.coarse[1] / 2, spot.coarse[2] / 2};
-  if (sparse.is_block_sparse(block)) {  // some of the nodes nearest by are not distances
-    for (std::int32_t corner = 0; corner < 8; ++corner) {
-      const Index3 c{2 * (block[0] + (corner & 1)), 2 * (block[1] + (corner >> 1 & 1)),
-                     2 * (block[2] + (corner >> 2))};
-      narrow(bounds, static_cast<double>(*reader.coarse_at(c[0], c[1], c[2])),
-             length(point - node_position(coarse, c[0], c[1], c[2])), coarse_error);
+namespace {
+
+class BoundSearch {
+ public:
+  explicit BoundSearch(const BrickField& field)
+      : field_(field),
+        header_(field.header()),
+        reader_(field),
+        coarse_(field.coarse_lattice()),
+        fine_(field.lattice()),
+        sparse_(field.coarse_values(), node_counts(coarse_), header_.sparse_from),
+        coarse_error_(static_cast<double>(header_.sample_error)),
+        fine_error_(coarse_error_ + 0.5 * static_cast<double>(header_.step)),
+        offset_(static_cast<double>(header_.shell_offset)) {}
+
+  // Of a point in the box.
+  Interval compute(const Vec3& point) const {
+    const BrickSpot spot = reader_.locate(point);
+    Interval bounds{-std::numeric_limits<double>::infinity(),
+                    std::numeric_limits<double>::infinity()};
+    const Index3 block{spot.coarse[0] / 2, spot.coarse[1] / 2, spot.coarse[2] / 2};
+    if (sparse_.is_block_sparse(block)) {  // some of the nodes nearest by are not distances
+      narrow_by_coarse(bounds, point, {2 * block[0], 2 * block[1], 2 * block[2]}, 2);
+      return bounds;
     }
+    narrow_by_coarse(bounds, point, spot.coarse, 1);
+    if (reader_.brick_at(spot.coarse[0], spot.coarse[1], spot.coarse[2]) != BrickField::kNoBrick)
+      narrow_by_fine(bounds, point, spot);
+    const auto range = static_cast<double>(header_.range);
+    if (-range < bounds.lower && bounds.upper < range) narrow_by_value(bounds, spot);
     return bounds;
   }
-  const bool refined = field.brick_at(spot.coarse) != BrickField::kNoBrick;
-  for (std::int32_t corner = 0; corner < 8; ++corner) {
-    const Index3 by{corner & 1, corner >> 1 & 1, corner >> 2};
-    const Index3 c{spot.coarse[0] + by[0], spot.coarse[1] + by[1], spot.coarse[2] + by[2]};
-    narrow(bounds, static_cast<double>(*reader.coarse_at(c[0], c[1], c[2])),
-           length(point - node_position(coarse, c[0], c[1], c[2])), coarse_error);
-    if (!refined) continue;
-    Index3 n;
-    for (std::size_t axis = 0; axis < 3; ++axis)
-      n[axis] = spot.coarse[axis] * kBrickCells + spot.cell[axis] + by[axis];
-    if (is_exact(field, n))
-      narrow(bounds, static_cast<double>(field.node_value(n[0], n[1], n[2])),
-             length(point - node_position(fine, n[0], n[1], n[2])), fine_error);
+
+  // The size of the distance at `point` is at most the length of any path to the surface. Tries
+  // points on the line to what seems to be the nearest point of it, and samples beside them.
+  void narrow_by_descent(Interval& bounds, const Vec3& point) const {
+    const Aabb box = field_.bounds();
+    const auto clamped = [&](const Vec3& p) { return max(box.lower, min(box.upper, p)); };
+    const double h = fine_.spacing;
+    const double side = bounds.lower > -offset_ ? 1 : bounds.upper < -offset_ ? -1 : 0;
+    if (side == 0) return;  // nothing far from the surface
+    // A few steps of projection, sideways first, find the nearest point as far as the field knows.
+    Vec3 foot = clamped(point);
+    constexpr int kSteps = 4, kProjections = 2;
+    for (int step = 0; step < kSteps; ++step) {
+      if (step > 0) {
+        const Vec3 normal = normal_at(foot);
+        const Vec3 away = point - foot;
+        foot = clamped(foot + (away - normal * dot(away, normal)) * 0.7);
+      }
+      for (int i = 0; i < kProjections; ++i) {
+        const Vec3 normal = normal_at(foot);
+        const double value = static_cast<double>(reader_.value(reader_.locate(foot))) + offset_;
+        foot = clamped(foot - normal * value);
+      }
+      const double length_to = length(point - foot);
+      const Vec3 back = length_to > 0 ? (point - foot) * (1 / length_to) : Vec3{};
+      for (const double cells : {0.0, 1.5, 3.0}) {
+        const Vec3 on_path = foot + back * std::min(cells * h, length_to);
+        const BrickSpot spot = reader_.locate(on_path);
+        if (reader_.brick_at(spot.coarse[0], spot.coarse[1], spot.coarse[2]) !=
+            BrickField::kNoBrick)
+          shorten_by_fine(bounds, point, spot, side);
+        const Interval there = compute(on_path);
+        shorten(bounds,
+                std::max(std::abs(there.lower + offset_), std::abs(there.upper + offset_)) +
+                    length(point - on_path),
+                side);
+      }
+    }
   }
-  return bounds;
+
+ private:
+  void narrow_by_coarse(Interval& bounds, const Vec3& point, const Index3& first,
+                        std::int32_t stride) const {
+    CellSamples s{.side = coarse_.spacing * stride, .error = coarse_error_};
+    const Vec3 corner = node_position(coarse_, first[0], first[1], first[2]);
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      s.fraction[axis] = std::clamp((point[axis] - corner[axis]) / s.side, 0.0, 1.0);
+    for (std::int32_t i = 0; i < 8; ++i) {
+      const Index3 c{first[0] + stride * (i & 1), first[1] + stride * (i >> 1 & 1),
+                     first[2] + stride * (i >> 2)};
+      const auto at = static_cast<std::size_t>(i);
+      s.value[at] = static_cast<double>(*reader_.coarse_at(c[0], c[1], c[2]));
+      s.apart[at] = length(point - node_position(coarse_, c[0], c[1], c[2]));
+      narrow(bounds, s.value[at], s.apart[at], s.error);
+    }
+    if (header_.plain != 0) narrow_by_squares(bounds, s, offset_);
+  }
+
+  Index3 fine_node(const BrickSpot& spot, std::int32_t corner) const {
+    return {spot.coarse[0] * kBrickCells + spot.cell[0] + (corner & 1),
+            spot.coarse[1] * kBrickCells + spot.cell[1] + (corner >> 1 & 1),
+            spot.coarse[2] * kBrickCells + spot.cell[2] + (corner >> 2)};
+  }
+
+  void narrow_by_fine(Interval& bounds, const Vec3& point, const BrickSpot& spot) const {
+    CellSamples s{.side = fine_.spacing, .error = fine_error_};
+    const Index3 first = fine_node(spot, 0);
+    const Vec3 corner = node_position(fine_, first[0], first[1], first[2]);
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      s.fraction[axis] = std::clamp((point[axis] - corner[axis]) / s.side, 0.0, 1.0);
+    bool are_exact = true;
+    for (std::int32_t i = 0; i < 8; ++i) {
+      const Index3 n = fine_node(spot, i);
+      if (!is_exact(field_, n)) {
+        are_exact = false;
+        continue;
+      }
+      const auto at = static_cast<std::size_t>(i);
+      s.value[at] = static_cast<double>(field_.node_value(n[0], n[1], n[2]));
+      s.apart[at] = length(point - node_position(fine_, n[0], n[1], n[2]));
+      narrow(bounds, s.value[at], s.apart[at], s.error);
+    }
+    if (!are_exact) return;
+    narrow_by_value(bounds, spot);
+    if (header_.plain != 0) narrow_by_squares(bounds, s, offset_);
+  }
+
+  // Where the interpolant is off by near_error at most.
+  void narrow_by_value(Interval& bounds, const BrickSpot& spot) const {
+    narrow(bounds, static_cast<double>(reader_.value(spot)), 0,
+           static_cast<double>(header_.near_error));
+  }
+
+  // An upper bound of the distance to the set. The sign is known.
+  void shorten(Interval& bounds, double size, double side) const {
+    if (side > 0)
+      bounds.upper = std::min(bounds.upper, size - offset_);
+    else
+      bounds.lower = std::max(bounds.lower, -size - offset_);
+  }
+
+  void shorten_by_fine(Interval& bounds, const Vec3& point, const BrickSpot& spot,
+                       double side) const {
+    for (std::int32_t i = 0; i < 8; ++i) {
+      const Index3 n = fine_node(spot, i);
+      if (!is_exact(field_, n)) continue;
+      shorten(bounds,
+              std::abs(static_cast<double>(field_.node_value(n[0], n[1], n[2])) + offset_) +
+                  fine_error_ + length(point - node_position(fine_, n[0], n[1], n[2])),
+              side);
+    }
+  }
+
+  Vec3 normal_at(const Vec3& point) const {
+    const Vec3 slope = to_double(reader_.sample(reader_.locate(point)).slope);
+    const double size = length(slope);
+    return size > 1e-6 ? slope * (1 / size) : Vec3{};
+  }
+
+  const BrickField& field_;
+  const BrickFieldHeader& header_;
+  BrickReader reader_;
+  Lattice coarse_, fine_;
+  SparseNodes sparse_;
+  double coarse_error_, fine_error_, offset_;
+};
+
+}  // namespace
+
+Interval compute_distance_bounds(const BrickField& field, const Vec3& point) {
+  return BoundSearch(field).compute(point);
 }
 
 }  // namespace isotact::detail
 
 namespace isotact {
+
+void sample_bounds(const BrickField& field, std::span<const Vec3> points,
+                   std::span<Interval> bounds, Threads threads) {
+  assert(points.size() == bounds.size());
+  const bool is_plain = field.header().plain != 0;
+  parallel_for(points.size(), 256, threads, [&](std::size_t begin, std::size_t end) {
+    const detail::BoundSearch search(field);
+    for (std::size_t i = begin; i < end; ++i) {
+      bounds[i] = field.distance_bounds(points[i]);
+      if (is_plain) search.narrow_by_descent(bounds[i], points[i]);
+    }
+  });
+}
 
 // Many points at once. A random point of a large field costs two waits for memory: for its block,
 // then for its brick or coarse cell. Points go through in groups, stage by stage, and each stage

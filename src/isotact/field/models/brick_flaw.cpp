@@ -35,10 +35,11 @@ Flaw find_flaw_in_header(std::span<const std::byte> buffer) {
   }
   if (!(h.voxel_size >= 1e-30 && h.voxel_size <= 1e30))
     return "brick field: its voxel size is not between 1e-30 and 1e30";
-  for (const float x : {h.step, h.lipschitz, h.near_error, h.far_error, h.band, h.sample_error,
-                        h.shell_offset, h.sparse_from, h.sparse_error})
+  for (const float x : {h.step, h.lipschitz, h.near_error, h.far_error, h.band, h.range,
+                        h.sample_error, h.shell_offset, h.sparse_from, h.sparse_error})
     if (!(x >= 0 && std::isfinite(x))) return "brick field: a bound is negative or not finite";
   if (h.open > 1) return "brick field: `open` is neither 0 nor 1";
+  if (h.plain > 1) return "brick field: `plain` is neither 0 nor 1";
   BrickFieldHeader expected = h;
   detail::lay_out(expected);
   const auto offsets = [](const BrickFieldHeader& b) {

@@ -155,24 +155,31 @@ struct DistanceKernel {
   }
 
   // Nodes of the groups of 2^3 in a cube, the last level: a group's centre is known in the plane of
-  // each triangle, and its nodes are that plus the corners of a unit cube.
-  static ISOTACT_INLINE void finish_group(const RefineWork& w, const std::uint32_t* list,
-                                          const std::uint32_t* places, std::size_t n,
-                                          unsigned group, float* to) {
-    F best[kParts];
-    for (unsigned part = 0; part < kParts; ++part) best[part] = F(3.0e38F);
+  // each triangle, and its nodes are that plus the corners of a unit cube. Triangle by triangle,
+  // for the groups in its mask: the triangle stays in registers, and no lists are made.
+  static ISOTACT_INLINE void finish_groups(const RefineWork& w, const std::uint32_t* list,
+                                           std::size_t n, float* to) {
+    F best[8][kParts];
+    for (auto& group : best)
+      for (F& part : group) part = F(3.0e38F);
     for (std::size_t i = 0; i < n; ++i) {
-      const EightInPlane& center = w.in_plane[places[i]];
-      const NearTriangle& t = w.near[list[places[i]]];
-      for (unsigned part = 0; part < kParts; ++part) {
-        const unsigned at = part * kLanes;
-        const F a = F(center.at[0][group]) + load<F>(t.corner[0] + at);
-        const F b = F(center.at[1][group]) + load<F>(t.corner[1] + at);
-        const F c = F(center.at[2][group]) + load<F>(t.corner[2] + at);
-        best[part] = lesser(measure_in_plane(t.frame, a, b, c), best[part]);
+      const EightInPlane& center = w.in_plane[i];
+      const NearTriangle& t = w.near[list[i]];
+      const TriangleFrame frame = t.frame;
+      for (unsigned groups = w.masks[i]; groups != 0; groups &= groups - 1) {
+        const auto group = static_cast<unsigned>(__builtin_ctz(groups));
+        for (unsigned part = 0; part < kParts; ++part) {
+          const unsigned at = part * kLanes;
+          const F a = F(center.at[0][group]) + load<F>(t.corner[0] + at);
+          const F b = F(center.at[1][group]) + load<F>(t.corner[1] + at);
+          const F c = F(center.at[2][group]) + load<F>(t.corner[2] + at);
+          best[group][part] = lesser(measure_in_plane(frame, a, b, c), best[group][part]);
+        }
       }
     }
-    store_group(best, to);
+    for (unsigned group = 0; group < 8; ++group)
+      store_group(best[group],
+                  to + (group >> 2U) * 128 + (group >> 1U & 1U) * 16 + (group & 1U) * 2);
   }
 
   // Splits a list of n by the masks: places in it, child after child. Needs room for 8 n + 8, and
@@ -220,11 +227,7 @@ struct DistanceKernel {
     measure_list(w, list, n, points_around(x, y, z, 2), best);
     if (!whole && find_wanted(w, best, radius_of(2)) == 0) return false;
     mark_list(w, n, best, radius_of(2));
-    std::size_t ends[9];
-    split(w.masks, n, w.lists[2], ends);
-    for (unsigned group = 0; group < 8; ++group)
-      finish_group(w, list, w.lists[2] + ends[group], ends[group + 1] - ends[group], group,
-                   to + (group >> 2U) * 128 + (group >> 1U & 1U) * 16 + (group & 1U) * 2);
+    finish_groups(w, list, n, to);
     return true;
   }
 
@@ -275,7 +278,7 @@ struct DistanceKernel {
     measure_list(w, w.lists[0], w.triangle_count, points_around(0, 0, 0, 8), best);
     mark_list(w, w.triangle_count, best, radius_of(8));
     std::size_t ends[9];
-    std::uint32_t* lists = w.lists[3];
+    std::uint32_t* lists = w.lists[2];
     split(w.masks, w.triangle_count, lists, ends);
     for (unsigned brick = 0; brick < 8; ++brick)
       if ((w.bricks >> brick & 1U) != 0)
@@ -485,7 +488,7 @@ struct DistanceKernel {
     }
   }
 
-  // As finish_group: the 2^3 nodes around a point that is given from the block's centre.
+  // As finish_groups: the 2^3 nodes around a point that is given from the block's centre.
   static void search_group(const RefineWork& w, float x, float y, float z, float* to) {
     const Points cube = points_around(0, 0, 0, 1);
     F best[kParts];

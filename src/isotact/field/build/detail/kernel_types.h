@@ -46,7 +46,7 @@ struct PacketWork {
 
 // ---- the 16^3 nodes of up to eight bricks -----------------------------------------------------
 
-inline constexpr int kRefineLevels = 4;  // points 8, 4, 2 and 1 cells apart
+inline constexpr int kRefineLists = 3;  // of all triangles, and for points 8 and 4 cells apart
 
 struct RefineWork {
   const TriangleFrame* frames;  // of all triangles
@@ -61,7 +61,7 @@ struct RefineWork {
   Eight* squares;
   EightInPlane* in_plane;
   std::uint8_t* masks;
-  std::uint32_t* lists[kRefineLevels];
+  std::uint32_t* lists[kRefineLists];
   float slack;             // cells: more than rounding can make of any distance here
   float (*distance)[512];  // results: of brick b, node 64 z + 8 y + x
   std::uint8_t* exact;     // results: bit c of brick b: cube c has its distances

@@ -10,6 +10,7 @@
 #include "isotact/field/lattice.h"
 #include "isotact/field/models/brick_field.h"
 #include "isotact/field/surface/surface.h"
+#include "isotact/geometry/bvh/bvh.h"
 
 namespace isotact::detail {
 
@@ -31,6 +32,31 @@ Lattice make_room(const Lattice& lattice, const Aabb& mesh_bounds, const Surface
 // Throws Error unless the lattice is one for bricks and its box reaches band + 2 cells beyond the
 // surface, and beyond the `offset` metres by which that is grown.
 void check_room(const Lattice& l, const Surface& surface, double band, double offset);
+
+// The distance up to which near_error is valid, cells of `spacing` metres.
+double reach_of(const FieldSettings& settings, double spacing);
+
+// At least the near_error of a field on this lattice, metres. Whoever measures distances, the
+// rounding of it is below 2^-19 of the lattice's width.
+double bound_near_error(const Lattice& lattice);
+
+struct MeshSize {
+  double area = 0;  // square metres
+  Vec3 extent{};    // metres
+  std::size_t triangles = 0;
+};
+MeshSize compute_size(const TriangleMesh& mesh);
+
+// Beside the field itself.
+std::uint64_t working_bytes(const Lattice& lattice, std::size_t triangles);
+
+// What a build will take; see FieldPlan.
+FieldPlan estimate(const Lattice& lattice, const MeshSize& mesh, const FieldSettings& settings);
+
+// Throws Error if the settings have an accuracy, and a build of `needed` bytes, which the estimate
+// has as `plan.memory`, exceeds `slack` times the limit. The message has the accuracy that fits.
+void check_accuracy(double needed, double slack, const FieldPlan& plan, const MeshSize& mesh,
+                    const FieldSettings& settings);
 
 // From which distance coarse nodes are sparse (sparse_nodes.h), cells; 0: nowhere. So far away no
 // cell has a brick: the corners of 2^3 coarse cells are within 28 cells of any point in them, so
@@ -76,6 +102,36 @@ class CellBits {
 // none that is near enough is missed.
 void mark_near(const TriangleMesh& mesh, const Lattice& lattice, double reach, Threads threads,
                CellBits& bits);
+
+// What is asked of cells without brick beyond the band.
+struct DoubtRule {
+  double range = 0;         // metres: distances that count
+  double offset = 0;        // metres: |value + offset| is the distance to the triangles
+  double allowed = 0;       // metres: the error of the interpolant beyond that of its samples
+  double sample_error = 0;  // metres
+};
+// Marks every coarse cell with a point in the range in which the error of the coarse interpolant is
+// not proved to be as allowed, and the 26 cells around each. Let d be the distance, x_i the cell's
+// corners, w_i the trilinear weights of a point x, so that x = sum w_i x_i, and c = sum w_i d(x_i).
+//
+// c is not much too large. d^2 is a minimum of |x - y|^2 over surface points y, so d^2 - |x|^2 is a
+// minimum of affine functions, and concave:
+//   d^2 >= sum w_i d(x_i)^2 - sum w_i |x_i - x|^2 >= c^2 - s^2, s^2 <= 3/4 side^2 = 48 cells^2.
+// c - sqrt(c^2 - s^2) falls with c, so with the nearest corner at m: over = m - sqrt(m^2 - s^2).
+// No point is further than s from all corners, so if m > s the cell has no surface and one sign.
+//
+// Nor too small. For any surface point y, d(x) <= |x - y|, which is convex in x:
+//   d(x) - c <= sum w_i (|x_i - y| - d(x_i)) <= max (|x_i - y| - d(x_i)) = under.
+// The y nearest to the cell's centre is a good one.
+//
+// Cells beside a marked one have a brick with some nodes of the coarse interpolant, on faces that
+// they share with cells without brick, and the rest exact. A value there is the mean of
+// v_i, each c_i or d_i, with c the mean of the c_i. d_i <= c_i + under, so the mean is at most
+// c + under <= d + over + under; and d_i >= c_i - over, so it is at least c - over >= d - under -
+// over. Hence a cell passes if over + under is allowed. A cell that does not pass has exact nodes
+// only, since all cells around it have bricks.
+void mark_doubts(std::span<const float> coarse, const Lattice& coarse_lattice, const Bvh& bvh,
+                 const DoubtRule& rule, Threads threads, CellBits& bits);
 
 // Marks cells in which the coarse interpolant is estimated to be off by more than `tolerance` times
 // the distance. Where the surface is far, the field is a smooth function but for creases, at which

@@ -17,6 +17,7 @@
 namespace isotact::detail {
 
 struct AlignedFree {
+  std::size_t alignment = 64;
   void operator()(std::byte* p) const;
 };
 
@@ -35,10 +36,12 @@ class AlignedBuffer {
 struct AssemblySettings {
   Lattice lattice{};  // of fine cells; a multiple of 8 an axis
   double band = 0;    // metres
+  double range = 0;   // metres; see BrickFieldHeader
   double sample_error = 0;
   double shell_offset = 0;
   double sparse_from = 0;  // metres; see BrickFieldHeader
   bool open = false;       // the surface may leave the box
+  bool plain = false;      // see BrickFieldHeader
   Threads threads{};
 };
 
