@@ -11,6 +11,7 @@
 #include "isotact/geometry/bvh/mesh_distance.h"
 #include "isotact/queries/detail/exact_body.h"
 #include "isotact/queries/detail/exact_depth.h"
+#include "isotact/queries/detail/exact_touch.h"
 
 namespace isotact::detail {
 namespace {
@@ -140,11 +141,14 @@ void set_depth(DistanceResult& result, const ExactSide& a, const ExactSide& b,
     if (found.gave_up) result.status = DistanceStatus::kGaveUp;
     return found;
   };
+  const Deepest guess = guess_deepest(b, a);
+  settings.at_least = guess.depth;
   const Deepest of_a = search(a, b);
   settings.at_least = of_a.depth;
   const Deepest of_b = search(b, a);
-  const bool a_is_deeper = of_a.depth >= of_b.depth;
-  const Deepest& deepest = a_is_deeper ? of_a : of_b;
+  const bool b_improved = of_b.depth > of_a.depth;
+  const bool a_is_deeper = !b_improved && of_a.depth > guess.depth;
+  const Deepest& deepest = b_improved ? of_b : a_is_deeper ? of_a : guess;
   const Pose& frame = (a_is_deeper ? b : a).world_from_body;
   result.distance = result.upper_bound = -deepest.depth;
   result.lower_bound = -std::max(of_a.bound, of_b.bound);
@@ -215,7 +219,9 @@ DistanceResult measure_bodies(const ExactSide& a, const ExactSide& b,
     return body.body.radius == 0 && is_contained(of, body);
   };
   // If the search was cut short, surfaces may touch: a part inside then tells that bodies overlap.
-  result.contained = !found.touching && (is_part_in(a, b) || is_part_in(b, a));
+  const Pose a_from_b = inverse(a.world_from_body) * b.world_from_body;
+  result.contained = !found.touching && !are_hulls_apart(a.body, b.body, a_from_b) &&
+                     (is_part_in(a, b) || is_part_in(b, a));
   const bool may_touch = found.gave_up && !result.touching && found.lower_bound <= radii;
   const bool wants_depth = request.want_depth && request.near_enough == 0;
   if (!result.touching && !result.contained) {
