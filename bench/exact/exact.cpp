@@ -12,11 +12,9 @@ struct Part {
   std::string_view name;
   void (*run)(const Options&, Report&);
 };
-constexpr Part kParts[] = {{"distance", bench_distance},
-                           {"threshold", bench_threshold},
-                           {"depth", bench_depth},
-                           {"truth", bench_truth},
-                           {"certify", bench_certify}};
+constexpr Part kParts[] = {{"distance", bench_distance}, {"threshold", bench_threshold},
+                           {"depth", bench_depth},       {"any", bench_any},
+                           {"truth", bench_truth},       {"certify", bench_certify}};
 
 void name_options(OptionReader& reader, Options& options) {
   reader.quick("few poses, coarse fields");
