@@ -205,10 +205,9 @@ void choose_contacts(std::vector<Contact>& all, std::uint32_t most) {
 
 void find_any_point(const CollidePair& pair, const CollideRequest& request,
                     CollideScratch::State& state) {
-  const auto& [a, world_from_a, b, world_from_b] = pair;
-  const auto [a_in_b, b_in_a] = choose_roles(a, b, request);
+  const ChosenRoles chosen = choose_roles(pair.a, pair.b, request);
   CollideResult& result = state.result;
-  const Pose b_from_a = inverse(world_from_b) * world_from_a;
+  const Pose b_from_a = inverse(pair.world_from_b) * pair.world_from_a;
   const auto touches = [&](Body sampled_by, const Shape& points, const Shape& field,
                            const Pose& field_from_shell, const Pose& world_from_field) {
     CollideRole& kept = state.roles[sampled_by == Body::kA ? 0 : 1];
@@ -231,9 +230,11 @@ void find_any_point(const CollidePair& pair, const CollideRequest& request,
   };
   // The role that found the last one comes first.
   const bool b_first = state.roles[0].last_hit == kNoHit && state.roles[1].last_hit != kNoHit;
-  const auto of_a = [&] { return a_in_b && touches(Body::kA, a, b, b_from_a, world_from_b); };
+  const auto of_a = [&] {
+    return chosen.a_in_b && touches(Body::kA, pair.a, pair.b, b_from_a, pair.world_from_b);
+  };
   const auto of_b = [&] {
-    return b_in_a && touches(Body::kB, b, a, inverse(b_from_a), world_from_a);
+    return chosen.b_in_a && touches(Body::kB, pair.b, pair.a, inverse(b_from_a), pair.world_from_a);
   };
   b_first ? void(of_b() || of_a()) : void(of_a() || of_b());
 }
