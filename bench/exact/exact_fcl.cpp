@@ -61,6 +61,7 @@ FclPair::FclPair(const FclMeshModel& a, const Pose& world_from_a, const FclMeshM
                                            .of_a = transform_of(world_from_a),
                                            .of_b = transform_of(world_from_b)})) {}
 FclPair::~FclPair() = default;
+FclPair::FclPair(FclPair&&) noexcept = default;
 
 FclDistance FclPair::distance() {
   query_->result.clear();

@@ -35,6 +35,7 @@ class FclPair {
   FclPair(const FclMeshModel& a, const Pose& world_from_a, const FclMeshModel& b,
           const Pose& world_from_b);
   ~FclPair();
+  FclPair(FclPair&&) noexcept;
 
   FclDistance distance();
   bool collide();  // stops at the first contact

@@ -173,6 +173,13 @@ std::vector<PairGroup> make_timed_groups(bool quick) {
   return groups;
 }
 
+PairGroup make_bunnies(int cells) {
+  const TriangleMesh mesh =
+      has_data() ? read_data_mesh("01_stanford/bunny_closed.obj") : make_blob({.triangles = 70000});
+  const auto body = std::make_shared<const BenchBody>("bunny", mesh, cells);
+  return {fmt::format("bunnies, {} cells", cells), {{body, body}}};
+}
+
 std::vector<PairGroup> make_truth_groups(bool quick) {
   const std::size_t count = quick ? 2 : 8;
   const TriangleMesh plate = make_box({.size_x = 1, .size_y = 0.002, .size_z = 0.8});

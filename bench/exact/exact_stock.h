@@ -41,6 +41,9 @@ struct PairGroup {
 // parts.
 std::vector<PairGroup> make_timed_groups(bool quick);
 
+// A bunny and its copy, with a field of so many cells.
+PairGroup make_bunnies(int cells);
+
 // 40 pairs: clean, open, dirty, mechanical and thin.
 std::vector<PairGroup> make_truth_groups(bool quick);
 

@@ -52,6 +52,7 @@
 #include "isotact/field/models/dense_grid.h"
 
 // Queries.
+#include "isotact/queries/batch.h"
 #include "isotact/queries/certificate/certificate.h"
 #include "isotact/queries/certificate/certify.h"
 #include "isotact/queries/collide.h"

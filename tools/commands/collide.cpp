@@ -6,6 +6,7 @@
 
 #include "isotact/base/error.h"
 #include "isotact/base/pose.h"
+#include "isotact/queries/batch.h"
 #include "isotact/queries/points/shell_contact.h"
 #include "isotact/queries/shape_views.h"
 
@@ -300,17 +301,24 @@ void run_at_rest(const CollideOptions& options, const Pair& pair) {
 }
 
 // One row per pose of B.
-void run_poses(const CollideOptions& options, Pair pair, const std::vector<Pose>& poses) {
-  const CollideRequest request = rest_request_of(options);
-  prepare(pair, request);
+void run_poses(const CollideOptions& options, const Pair& pair, const std::vector<Pose>& poses) {
+  CollideBatchRequest request{.collide = rest_request_of(options),
+                              .threads = options.common.thread_setting()};
+  request.collide.want_force = request.collide.want_distance = false;
+  // Only the verdict is printed, and levels and budgets have a part in it.
+  if (!has_rest_options(options)) request.collide.mode = Mode::kAny;
+  prepare(pair, request.collide);
   PosesReport report{.method = "vps", .unit = options.unit, .warnings = pair.warnings};
-  CollideScratch scratch;
+  BatchScratch scratch, distance_scratch;
   report.seconds = seconds_of([&] {
-    for (const Pose& pose : poses) {
-      pair.of_b.from = pair.of_b.to = pose;
-      const CollideResult& r = collide(pair.a, pair.of_a.from, pair.b, pose, request, scratch);
-      report.answers.push_back({name(r.status), measure(options, pair)});
-    }
+    const auto rows = collide_poses(pair.a, pair.of_a.from, pair.b, poses, request, scratch);
+    std::span<const DistanceResult> measured;
+    if (wants_distance(options) && options.roles == "both")
+      measured = distance_poses(pair.a, pair.of_a.from, pair.b, poses, {.threads = request.threads},
+                                distance_scratch);
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      report.answers.push_back(
+          {name(rows[i].status), measured.empty() ? std::nullopt : std::optional(measured[i])});
   });
   print(options, report);
   for (const PoseAnswer& answer : report.answers) judge(options, answer.status, answer.distance);

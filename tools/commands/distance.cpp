@@ -10,6 +10,7 @@
 
 #include "isotact/base/error.h"
 #include "isotact/base/pose.h"
+#include "isotact/queries/batch.h"
 
 #include "command.h"
 #include "input/mesh_input.h"
@@ -67,10 +68,11 @@ void run_distance(DistanceOptions options) {
   prepare(b.shape, request);
   const auto start = std::chrono::steady_clock::now();
   PosesReport report{.unit = unit, .warnings = warnings};
-  for (const Pose& of_b : poses) {
-    const DistanceResult r = distance(a.shape, of_a, b.shape, of_b, request);
+  BatchScratch scratch;
+  for (const DistanceResult& r :
+       distance_poses(a.shape, of_a, b.shape, poses,
+                      {.distance = request, .threads = options.input.threads}, scratch))
     report.answers.push_back({status_of(r), r});
-  }
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const DistanceResult& first = *report.answers.front().distance;
   if (options.common.json)

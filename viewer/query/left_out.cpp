@@ -4,6 +4,7 @@
 #include "isotact/queries/detail/collide_methods.h"
 #include "isotact/queries/detail/exact_body.h"
 #include "isotact/queries/detail/exact_distance.h"
+#include "isotact/queries/detail/exact_touch.h"
 #include "isotact/queries/detail/shape_data.h"
 #include "isotact/queries/segments/segment_index.h"
 
@@ -41,6 +42,11 @@ DistanceResult compute_exact_distance(const Shape&, const Pose&, const Shape&, c
                                       const DistanceRequest&, std::shared_ptr<void>*) {
   refuse();
 }
+TouchBody::TouchBody(const Shape&) { refuse(); }
+Touch find_touch(const TouchBody&, const TouchBody&, const Pose&, double, TouchMemory&) {
+  refuse();
+}
+Contact to_contact(const Touch&, const Pose&) { refuse(); }
 void collide_by_intersection(const CollidePair&, const CollideRequest&, CollideScratch::State&) {
   refuse();
 }

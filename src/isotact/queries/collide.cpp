@@ -3,22 +3,17 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "isotact/base/error.h"
 #include "isotact/queries/detail/collide_methods.h"
 #include "isotact/queries/detail/exact_body.h"
 #include "isotact/queries/detail/exact_distance.h"
+#include "isotact/queries/detail/exact_touch.h"
 #include "isotact/queries/detail/pair_checks.h"
 
 namespace isotact {
-
-struct CollideAccess {
-  static CollideScratch::State& state(CollideScratch& s) {
-    if (s.state_ == nullptr) s.state_ = new CollideScratch::State;
-    return *s.state_;
-  }
-};
 
 namespace {
 
@@ -26,7 +21,11 @@ Method method_of(const CollideRequest& request) {
   return request.method == Method::kAutomatic ? Method::kPoints : request.method;
 }
 
-void check(const CollideRequest& request) {
+}  // namespace
+
+namespace detail {
+
+void check_request(const CollideRequest& request) {
   if (!std::isfinite(request.margin)) throw Error("the margin is not finite");
   if (request.max_contacts < 1 || request.max_contacts > kManifoldSize)
     throw Error("max_contacts must be from 1 to 4");
@@ -47,6 +46,15 @@ void check(const CollideRequest& request) {
     throw Error("settings of intersection fields are for Method::kIntersectionField");
   if (method != Method::kDepthMap && request.depth != DepthRequest{})
     throw Error("settings of depth maps are for Method::kDepthMap");
+  if (request.mode == Mode::kFirst)
+    throw Error("Mode::kFirst is for motions: bodies at rest take kAll or kAny");
+  if (request.mode == Mode::kAny &&
+      (method != Method::kPoints || request.patches != 1 || request.level >= 0 ||
+       request.max_nodes > 0 || request.max_microseconds > 0 || request.want_distance ||
+       request.want_force))
+    throw Error(
+        "Mode::kAny says whether bodies touch, by points or triangles: leave out other methods, "
+        "patches, levels, budgets, want_distance and want_force");
   if (method == Method::kPoints) return;
   if (request.only_fewer_points || request.patches != 1 || request.level >= 0 ||
       request.max_nodes > 0 || request.max_microseconds > 0)
@@ -61,6 +69,24 @@ void check(const CollideRequest& request) {
   if (method == Method::kDepthMap && request.margin != 0)
     throw Error("depth maps know no margin: set the request's method to Method::kPoints");
 }
+
+bool asks_for_triangles(const CollideRequest& request) {
+  const bool asks_for_points =
+      request.method != Method::kAutomatic || request.roles != Roles::kBoth || request.margin < 0 ||
+      request.level >= 0 || request.max_nodes > 0 || request.max_microseconds > 0;
+  return request.accuracy != Accuracy::kField && !asks_for_points;
+}
+
+}  // namespace detail
+
+struct CollideAccess {
+  static CollideScratch::State& state(CollideScratch& s) {
+    if (s.state_ == nullptr) s.state_ = new CollideScratch::State;
+    return *s.state_;
+  }
+};
+
+namespace {
 
 void reset(CollideResult& result, Method method) {
   result.status = CollideStatus::kFree;
@@ -87,17 +113,12 @@ void reset(CollideResult& result, Method method) {
   result.depth.inside = false;
 }
 
-bool asks_for_points(const CollideRequest& request) {
-  return request.method != Method::kAutomatic || request.roles != Roles::kBoth ||
-         request.margin < 0 || request.level >= 0 || request.max_nodes > 0 ||
-         request.max_microseconds > 0;
-}
-
 bool is_exact(const Shape& a, const Shape& b, const CollideRequest& request) {
   if (request.accuracy == Accuracy::kField) return false;
   if (request.accuracy == Accuracy::kBest)
-    return !asks_for_points(request) && detail::can_be_exact(a) && detail::can_be_exact(b);
-  if (asks_for_points(request))
+    return detail::asks_for_triangles(request) && detail::can_be_exact(a) &&
+           detail::can_be_exact(b);
+  if (!detail::asks_for_triangles(request))
     throw Error(
         "an exact verdict takes no method, needs the roles of both bodies and a margin of 0 or "
         "more, and has neither level nor budget: leave them out, or ask for the field's accuracy");
@@ -125,33 +146,55 @@ bool gives_up(const detail::CollidePair& pair, const CollideRequest& request,
   return true;
 }
 
-// The bodies' own triangles confirm or correct what points have found.
-void decide_by_triangles(const detail::CollidePair& pair, const CollideRequest& request,
-                         CollideResult& result) {
+// Half-spaces have no triangles.
+bool has_half_space(const Shape& a, const Shape& b) {
+  return detail::exact_body(a).half_space || detail::exact_body(b).half_space;
+}
+
+// Whether the triangles touch, and where.
+std::optional<Contact> find_exact_touch(const detail::CollidePair& pair, double margin,
+                                        detail::TouchMemory& memory) {
   const auto& [a, world_from_a, b, world_from_b] = pair;
-  // Pairs just at the margin must not be lost by rounding.
-  const double size = detail::exact_body(a).size + detail::exact_body(b).size;
-  DistanceRequest wanted{.near_enough = request.margin, .want_depth = false};
-  if (!request.want_distance) wanted.max_distance = request.margin + 1e-9 * size;
-  const DistanceResult found =
-      detail::compute_exact_distance(a, world_from_a, b, world_from_b, wanted);
-  // What lies in an open mesh has the distance of the triangles; in a closed one it has 0 here.
-  const bool touch = found.touching || (found.contained && found.distance <= 0) ||
-                     found.upper_bound <= request.margin;
+  if (has_half_space(a, b)) {
+    const DistanceResult found =
+        detail::compute_exact_distance(a, world_from_a, b, world_from_b, {.want_depth = false});
+    const bool touch =
+        found.touching || (found.contained && found.distance <= 0) || found.upper_bound <= margin;
+    return touch ? std::optional(found.contact) : std::nullopt;
+  }
+  const detail::TouchBody of_a(a), of_b(b);
+  if (detail::are_balls_apart(of_a, transform_point(world_from_a, of_a.body->ball_center), of_b,
+                              transform_point(world_from_b, of_b.body->ball_center), margin))
+    return {};
+  const detail::Touch touch =
+      detail::find_touch(of_a, of_b, inverse(world_from_a) * world_from_b, margin, memory);
+  if (touch.kind == detail::TouchKind::kFree) return {};
+  return detail::to_contact(touch, world_from_a);
+}
+
+// The bodies' own triangles decide first: nothing else is asked for if they are free.
+bool is_free_by_triangles(const detail::CollidePair& pair, const CollideRequest& request,
+                          detail::TouchMemory& memory, CollideResult& result) {
+  const auto& [a, world_from_a, b, world_from_b] = pair;
+  if (find_exact_touch(pair, request.margin, memory)) return false;
+  result.exact = true;
+  result.first_contact.assign(1, 0);
+  result.level = kMaxShellLevels;
+  result.has_force = request.want_force;
+  result.has_distance = request.want_distance;
+  if (!request.want_distance) return true;
+  const DistanceResult apart =
+      detail::compute_exact_distance(a, world_from_a, b, world_from_b, {.want_depth = false});
+  result.distance = apart.distance;
+  result.lower_bound = apart.lower_bound;
+  return true;
+}
+
+// Bodies that touch, whatever points have found.
+void confirm_contact(const detail::CollidePair& pair, CollideResult& result) {
+  const auto& [a, world_from_a, b, world_from_b] = pair;
   result.exact = true;
   result.blind_depth = 0;
-  if (!touch) {
-    result.status = CollideStatus::kFree;
-    result.contacts.clear();
-    result.first_contact.assign(1, 0);
-    result.touching_points = 0;
-    result.force = result.torque = {};
-    result.area = 0;
-    result.has_distance = request.want_distance;
-    result.distance = found.distance;
-    result.lower_bound = found.lower_bound;
-    return;
-  }
   result.status = CollideStatus::kContact;
   if (!result.contacts.empty()) return;
   // An overlap so small that no sample is in it.
@@ -161,6 +204,23 @@ void decide_by_triangles(const detail::CollidePair& pair, const CollideRequest& 
   result.has_distance = true;
   result.distance = deep.distance;
   result.lower_bound = deep.lower_bound;
+}
+
+// Mode::kAny.
+void find_any(const detail::CollidePair& pair, const CollideRequest& request, bool exact,
+              CollideScratch::State& state) {
+  CollideResult& result = state.result;
+  result.contacts.reserve(1);
+  result.first_contact.reserve(2);
+  if (!exact) {
+    detail::find_any_point(pair, request, state);
+  } else if (const auto touch = find_exact_touch(pair, request.margin, state.touch)) {
+    result.status = CollideStatus::kContact;
+    result.contacts.push_back(*touch);
+  }
+  result.exact = exact;
+  if (!result.contacts.empty()) result.first_contact.push_back(0);
+  result.first_contact.push_back(static_cast<std::uint32_t>(result.contacts.size()));
 }
 
 }  // namespace
@@ -181,7 +241,7 @@ void CollideScratch::set_coherent(bool on) {
 const CollideResult& collide(const Shape& a, const Pose& world_from_a, const Shape& b,
                              const Pose& world_from_b, const CollideRequest& request,
                              CollideScratch& scratch) {
-  check(request);
+  detail::check_request(request);
   detail::check_pose(world_from_a);
   detail::check_pose(world_from_b);
   detail::check_ends(a, b);
@@ -190,6 +250,15 @@ const CollideResult& collide(const Shape& a, const Pose& world_from_a, const Sha
   reset(s.result, method);
   const detail::CollidePair pair{a, world_from_a, b, world_from_b};
   const bool exact = is_exact(a, b, request);
+  if (exact && request.max_tests > 0 && gives_up(pair, request, s.result)) return s.result;
+  if (request.mode == Mode::kAny) {
+    find_any(pair, request, exact, s);
+    return s.result;
+  }
+  if (exact && is_free_by_triangles(pair, request, s.touch, s.result)) {
+    detail::reserve_points(pair, request, s);  // so that later calls do not allocate
+    return s.result;
+  }
   switch (method) {
     case Method::kIntersectionField:
       detail::collide_by_intersection(pair, request, s);
@@ -203,8 +272,7 @@ const CollideResult& collide(const Shape& a, const Pose& world_from_a, const Sha
     default:
       detail::collide_by_points(pair, request, s);
   }
-  if (!exact || (request.max_tests > 0 && gives_up(pair, request, s.result))) return s.result;
-  decide_by_triangles(pair, request, s.result);
+  if (exact) confirm_contact(pair, s.result);
   return s.result;
 }
 
@@ -215,10 +283,9 @@ CollideResult collide(const Shape& a, const Pose& world_from_a, const Shape& b,
 }
 
 void prepare(const Shape& shape, const CollideRequest& request) {
-  check(request);
+  detail::check_request(request);
   if (request.accuracy == Accuracy::kExact ||
-      (request.accuracy == Accuracy::kBest && !asks_for_points(request) &&
-       detail::can_be_exact(shape))) {
+      (detail::asks_for_triangles(request) && detail::can_be_exact(shape))) {
     detail::exact_body(shape);
     detail::prepare_sides(shape);
   }

@@ -1,7 +1,11 @@
 // Two bodies at rest: do they touch, where, how deep, and how hard do they push each other apart?
+// For many poses, or many pairs, see batch.h.
 //
 //   const CollideResult r = collide(gear, world_from_gear, ground, {});
 //   for (const Contact& c : r.contacts) ...
+//
+//   const bool touch = collide(a, {}, b, pose, {.mode = Mode::kAny}).status ==
+//   CollideStatus::kContact;
 //
 //   CollideScratch scratch;  // in loops: no allocation after the first calls
 //   const CollideResult& r = collide(gear, world_from_gear, bunny, world_from_bunny, {}, scratch);
@@ -22,6 +26,7 @@
 #include "isotact/queries/contact/contact.h"
 #include "isotact/queries/depth/depth_map.h"
 #include "isotact/queries/points/shell_force.h"
+#include "isotact/queries/segments/segment.h"
 
 namespace ISOTACT_PUBLIC isotact {
 
@@ -73,6 +78,11 @@ struct CollideRequest {
   // margin of 0 or more, and neither level nor budget. kExact: an Error otherwise. Loops of
   // microseconds set kField.
   Accuracy accuracy = Accuracy::kBest;
+  // kAny: whether the bodies touch, and a witness. The search ends at the first one: two triangles
+  // that cross, a part inside of the other body, or by the field a point in it. Which one that is
+  // may depend on the scratch; the status does not. There is one contact at most, and nothing else
+  // may be asked for. For kAutomatic and kPoints. kFirst is for motions, and an Error here.
+  Mode mode = Mode::kAll;
   Method method = Method::kAutomatic;
   double margin = 0;           // metres: bodies that are as near as this touch. kDepthMap has none
   Roles roles = Roles::kBoth;  // of kPoints and kSwept
@@ -140,7 +150,8 @@ struct CollideResult {
   CollideStatus status = CollideStatus::kFree;
   // Whether the triangles decided. The status is then that of the whole surfaces, and blind_depth
   // is 0. If it is kFree, the method's contacts are left out. If the method found none, the contact
-  // is the deepest point.
+  // is the deepest point. kAny: it is where two triangles cross, with depth 0 and the normal of B's
+  // triangle, or a point of a part that is inside of the other body.
   bool exact = false;
   Method method = Method::kPoints;  // that was used; never kAutomatic
   bool complete = true;             // no budget cut it short
@@ -199,7 +210,8 @@ class CollideScratch {
 // The result lives in the scratch, until its next use. Throws Error for two shapes without end, for
 // shapes that lack what the method needs and cannot get it, for methods that do not know the shape,
 // for settings out of range and poses that are not finite. The first call with a shape may make
-// parts of it (shape.h). Cost by kPoints: some microseconds apart, some tens in contact.
+// parts of it (shape.h). Cost by kPoints: some microseconds apart, some tens in contact. kAny: some
+// ten nanoseconds far apart, some hundred to some thousand near and in contact.
 const CollideResult& collide(const Shape& a, const Pose& world_from_a, const Shape& b,
                              const Pose& world_from_b, const CollideRequest& request,
                              CollideScratch& scratch);

@@ -42,6 +42,7 @@ void prepare_role(CollideRole& role, const Shape& points, const Shape& field,
     role.field = field;
     role.margin = margin;
   }
+  if (!role.points || !is_same(*role.points, points)) role.last_hit = kNoHit;
   if (!role.points || !is_same(*role.points, points) || role.wanted_patches != request.patches) {
     role.patches = find_patches(points.points(), request.patches);
     role.wanted_patches = request.patches;
@@ -222,6 +223,54 @@ void choose_contacts(std::vector<Contact>& all, std::uint32_t most) {
   for (std::size_t i = 0; i < count; ++i) kept[i] = all[chosen.index[i]];
   sort_by_depth({kept.data() + 1, count - 1});
   all.assign(kept.begin(), kept.begin() + static_cast<std::ptrdiff_t>(count));
+}
+
+void find_any_point(const CollidePair& pair, const CollideRequest& request,
+                    CollideScratch::State& state) {
+  const ChosenRoles chosen = choose_roles(pair.a, pair.b, request);
+  CollideResult& result = state.result;
+  const Pose b_from_a = inverse(pair.world_from_b) * pair.world_from_a;
+  const auto touches = [&](Body sampled_by, const Shape& points, const Shape& field,
+                           const Pose& field_from_shell, const Pose& world_from_field) {
+    CollideRole& kept = state.roles[sampled_by == Body::kA ? 0 : 1];
+    prepare_role(kept, points, field, request);
+    const Role role{
+        sampled_by, points.points(), *kept.target, {field_from_shell}, world_from_field};
+    const ShellResult found =
+        find_hits(role.tree, role.target, role.placement,
+                  {.margin = request.margin, .any = true, .likely = kept.last_hit}, kept.shell);
+    kept.last_hit = found.deepest == kNoHit ? kNoHit : found.hits[found.deepest].point;
+    result.work.spheres += found.work.spheres;
+    result.work.points += found.work.points;
+    result.blind_depth = std::max(result.blind_depth,
+                                  role.tree.covering_radius() + compute_field_error(role.target));
+    if (found.deepest == kNoHit) return false;
+    result.status = CollideStatus::kContact;
+    result.contacts.push_back(contact_of(role, found.hits[found.deepest]));
+    result.touching_points = 1;
+    return true;
+  };
+  // The role that found the last one comes first.
+  const bool b_first = state.roles[0].last_hit == kNoHit && state.roles[1].last_hit != kNoHit;
+  const auto of_a = [&] {
+    return chosen.a_in_b && touches(Body::kA, pair.a, pair.b, b_from_a, pair.world_from_b);
+  };
+  const auto of_b = [&] {
+    return chosen.b_in_a && touches(Body::kB, pair.b, pair.a, inverse(b_from_a), pair.world_from_a);
+  };
+  b_first ? void(of_b() || of_a()) : void(of_a() || of_b());
+}
+
+void reserve_points(const CollidePair& pair, const CollideRequest& request,
+                    CollideScratch::State& state) {
+  const ChosenRoles chosen = choose_roles(pair.a, pair.b, request);
+  const auto reserve = [&](CollideRole& kept, const Shape& points, const Shape& field) {
+    prepare_role(kept, points, field, request);
+    reserve_contacts(kept, request, state.result);
+    kept.shell.reserve(points.points());
+  };
+  if (chosen.a_in_b) reserve(state.roles[0], pair.a, pair.b);
+  if (chosen.b_in_a) reserve(state.roles[1], pair.b, pair.a);
 }
 
 void collide_by_points(const CollidePair& pair, const CollideRequest& request,

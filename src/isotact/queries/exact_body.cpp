@@ -1,7 +1,9 @@
 #include "isotact/queries/detail/exact_body.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "isotact/base/disjoint_sets.h"
@@ -38,6 +40,47 @@ std::vector<Vec3> find_parts(const TriangleMesh& mesh, Threads threads) {
   return parts;
 }
 
+// No corner is further from the middle of the box than the radius, which is rounded up.
+void set_ball(ExactBody& body) {
+  const Bvh& triangles = body.triangles;
+  if (triangles.nodes().empty()) return;
+  body.ball_center = center(to_double(triangles.bounds()));
+  double most_sq = 0;
+  for (const TriangleBlock& block : triangles.blocks())
+    for (int lane = 0; lane < kBlockWidth && block.triangle[lane] != kNoTriangle; ++lane)
+      for (const auto& c : block.corner)
+        most_sq = std::max(
+            most_sq, length_sq(Vec3{double{c[0][lane]}, double{c[1][lane]}, double{c[2][lane]}} -
+                               body.ball_center));
+  body.ball_radius = std::sqrt(most_sq) * (1 + 0x1p-40) + body.radius;
+}
+
+// Directions to the 98 cells on the surface of a cube of 5 x 5 x 5.
+void set_outline(ExactBody& body) {
+  const Bvh& triangles = body.triangles;
+  if (triangles.nodes().empty()) return;
+  const auto& first = triangles.blocks()[0].corner[0];
+  const Vec3 some{double{first[0][0]}, double{first[1][0]}, double{first[2][0]}};
+  std::vector<Vec3> found;
+  for (int i = -2; i <= 2; ++i)
+    for (int j = -2; j <= 2; ++j)
+      for (int k = -2; k <= 2; ++k) {
+        if (std::max({std::abs(i), std::abs(j), std::abs(k)}) < 2) continue;
+        const Vec3 along{double(i), double(j), double(k)};
+        const Vec3 highest = find_highest(triangles, along, some);
+        if (std::find(found.begin(), found.end(), highest) == found.end()) found.push_back(highest);
+      }
+  while (found.size() % 4 != 0) found.push_back(found.back());
+  for (const Vec3& corner : found)
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      body.outline[axis].push_back(static_cast<float>(corner[axis]));
+}
+
+void set_hull(ExactBody& body) {
+  set_ball(body);
+  set_outline(body);
+}
+
 ExactBody make_body(std::shared_ptr<const TriangleMesh> mesh, double radius, Threads threads) {
   ExactBody body;
   body.triangles = Bvh(*mesh, {.threads = threads});
@@ -45,6 +88,7 @@ ExactBody make_body(std::shared_ptr<const TriangleMesh> mesh, double radius, Thr
   body.parts = find_parts(*mesh, threads);
   body.mesh = std::move(mesh);
   body.size = length(extent(to_double(body.triangles.bounds()))) + 2 * radius;
+  set_hull(body);
   return body;
 }
 
@@ -56,6 +100,7 @@ ExactBody make_body(const FlatMesh& flat, const TriangleMesh& mesh) {
     body.parts.push_back(to_double(flat.positions()[vertex]));
   body.mesh = {std::shared_ptr<void>(), &mesh};  // lives as long as the shape's data, as this does
   body.size = length(extent(to_double(body.triangles.bounds())));
+  set_hull(body);
   return body;
 }
 
@@ -159,15 +204,18 @@ struct MakePrimitive {
   }
 };
 
+// Whether the field is of signed distances that were not grown.
+bool has_plain_field(const Shape& shape) {
+  const auto& field = shape.parts().field;
+  return field && field->header().shell_offset == 0 && field->header().sparse_from > 0;
+}
+
 // Metres: nearer to the triangles, the sign of the field is not that of the body. Fields of signed
 // distances that were not grown are right wherever their bounds are of one sign; those that may be
 // grown, by a cell, know no sparse nodes (build_field.cpp).
 double unsure_distance(const Shape& shape) {
   constexpr double kUnsureCells = 2;
-  const auto& field = shape.parts().field;
-  const bool is_plain =
-      field && field->header().shell_offset == 0 && field->header().sparse_from > 0;
-  return is_plain ? 0 : kUnsureCells * shape.cell();
+  return has_plain_field(shape) ? 0 : kUnsureCells * shape.cell();
 }
 
 const WindingTree& winding_of(const Shape& shape) {
@@ -199,6 +247,49 @@ const ExactBody& exact_body(const Shape& shape) {
   });
 }
 
+Vec3 find_highest(const Bvh& triangles, const Vec3& direction, const Vec3& known) {
+  Vec3 best = known;
+  double height = dot(direction, known);
+  // Boxes are rounded outwards, and heights in double by far less than what a hull search needs.
+  struct Step {
+    double height;
+    std::uint32_t child;
+  };
+  std::array<Step, kStackSize> stack;
+  std::size_t size = 0;
+  stack[size++] = {std::numeric_limits<double>::infinity(), 0};
+  while (size > 0) {
+    const Step step = stack[--size];
+    if (step.height <= height) continue;
+    if ((step.child & kBlockBit) != 0) {
+      const TriangleBlock& block = triangles.blocks()[step.child & ~kBlockBit];
+      for (const auto& c : block.corner)
+        for (int lane = 0; lane < kBlockWidth; ++lane) {  // NaN where there is no triangle
+          const Vec3 corner{double{c[0][lane]}, double{c[1][lane]}, double{c[2][lane]}};
+          const double h = dot(direction, corner);
+          if (!(h > height)) continue;
+          height = h;
+          best = corner;
+        }
+      continue;
+    }
+    const BvhNode& node = triangles.nodes()[step.child];
+    double most[kNodeWidth] = {};
+    for (std::size_t k = 0; k < 3; ++k) {
+      const float* side = direction[k] > 0 ? node.upper[k] : node.lower[k];
+      for (int i = 0; i < kNodeWidth; ++i) most[i] += direction[k] * double{side[i]};
+    }
+    const std::size_t first = size;
+    for (std::uint32_t i = 0; i < node.child_count; ++i) {
+      if (!(most[i] > height)) continue;
+      std::size_t at = size++;
+      for (; at > first && stack[at - 1].height > most[i]; --at) stack[at] = stack[at - 1];
+      stack[at] = {most[i], node.child[i]};
+    }
+  }
+  return best;
+}
+
 bool is_closed(const Shape& shape) {
   if (shape.solid()) return true;
   const auto& data = ShapeAccess::data(shape);
@@ -212,6 +303,8 @@ void prepare_sides(const Shape& shape) {
   winding_of(shape);
   is_closed(shape);
 }
+
+bool has_sided_field(const Shape& shape) { return !shape.solid() && has_plain_field(shape); }
 
 bool is_inside(const Shape& shape, const Vec3& point, double distance) {
   if (shape.solid()) return shape.solid()->value(point) < 0;

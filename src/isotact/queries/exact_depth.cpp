@@ -19,8 +19,9 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
-#include <span>
 #include <vector>
+
+#include "isotact/queries/detail/exact_depth_parts.h"
 
 namespace isotact::detail {
 namespace {
@@ -29,167 +30,7 @@ namespace {
 // moves them by less than 2^-22 of the coordinates.
 constexpr double kDepthTolerance = 1e-6;
 
-// ---- matrix games -------------------------------------------------------------------------------
-
-constexpr int kMostColumns = 3;
-
-struct Game {
-  double value[3][kMostColumns];  // of corners and triangles
-  int columns = 0;
-};
-
-struct GameResult {
-  double bound = std::numeric_limits<double>::infinity();  // the game's value, or above
-  double weight[3] = {1, 0, 0};
-};
-
-// A solution has a square part in which all rows and all columns count alike (Shapley and Snow,
-// 1950). Each part gives weights of columns; any weights bound the value, so that rounding only
-// loosens the bound.
-class GameSolver {
- public:
-  explicit GameSolver(const Game& game) : g_(game) {}
-
-  // Ends early if the value is seen to be at most `enough`.
-  GameResult solve(double enough) {
-    for (int i = 0; i < g_.columns; ++i) take_one(i);
-    for (int i = 0; i < g_.columns && best_.bound > enough; ++i) {
-      for (int j = i + 1; j < g_.columns; ++j) {
-        take_two(i, j);
-        for (int k = j + 1; k < g_.columns; ++k) take_three(i, j, k);
-      }
-    }
-    return best_;
-  }
-
- private:
-  void take(const int* columns, const double* share, int count, const double (&weight)[3]) {
-    double bound = 0;
-    for (const auto& row : g_.value) {
-      double sum = 0;
-      for (int i = 0; i < count; ++i) sum += share[i] * row[columns[i]];
-      bound = std::max(bound, sum);
-    }
-    if (!(bound < best_.bound)) return;
-    best_.bound = bound;
-    std::copy(std::begin(weight), std::end(weight), best_.weight);
-  }
-
-  void take_one(int column) {
-    int row = 0;
-    for (int r = 1; r < 3; ++r)
-      if (g_.value[r][column] > g_.value[row][column]) row = r;
-    double weight[3] = {0, 0, 0};
-    weight[row] = 1;
-    const double share = 1;
-    take(&column, &share, 1, weight);
-  }
-
-  // Two rows r and s whose means under shares of both columns are equal.
-  void take_two(int i, int j) {
-    const int columns[2] = {i, j};
-    for (int r = 0; r < 3; ++r)
-      for (int s = r + 1; s < 3; ++s) {
-        const double a = g_.value[r][i], b = g_.value[r][j], c = g_.value[s][i], d = g_.value[s][j];
-        const double sum = a - b - c + d;
-        if (sum == 0) continue;
-        const double of_i = (d - b) / sum, of_r = (d - c) / sum;
-        if (!(of_i > 0 && of_i < 1 && of_r > 0 && of_r < 1)) continue;
-        double weight[3] = {0, 0, 0};
-        weight[r] = of_r;
-        weight[s] = 1 - of_r;
-        const double share[2] = {of_i, 1 - of_i};
-        take(columns, share, 2, weight);
-      }
-  }
-
-  void take_three(int i, int j, int k) {
-    const int columns[3] = {i, j, k};
-    Vec3 row[3], column[3];
-    for (std::size_t r = 0; r < 3; ++r)
-      for (std::size_t c = 0; c < 3; ++c) {
-        row[r][c] = g_.value[r][columns[c]];
-        column[c][r] = row[r][c];
-      }
-    // The shares are the row sums of the adjugate matrix, up to their own sum.
-    const Vec3 shares = cross(row[1] - row[0], row[2] - row[0]);
-    const Vec3 weights = cross(column[1] - column[0], column[2] - column[0]);
-    const double share_sum = shares.x + shares.y + shares.z,
-                 weight_sum = weights.x + weights.y + weights.z;
-    const double share[3] = {shares.x / share_sum, shares.y / share_sum, shares.z / share_sum};
-    const double weight[3] = {weights.x / weight_sum, weights.y / weight_sum,
-                              weights.z / weight_sum};
-    for (int c = 0; c < 3; ++c)
-      if (!(share[c] >= 0 && weight[c] >= 0)) return;  // NaN, too
-    take(columns, share, 3, weight);
-  }
-
-  const Game& g_;
-  GameResult best_{};
-};
-
-// ---- triangles ----------------------------------------------------------------------------------
-
-using Corners = std::array<Vec3, 3>;
-
-// A point of the triangle about as near to p as its nearest one, by the regions of the plane around
-// it (Ericson, Real-Time Collision Detection, 5.1.5). Bounds may use any point of the triangle, so
-// rounding and degenerate triangles do no harm.
-Vec3 find_near_point(const Vec3& p, const Corners& t) {
-  const Vec3 &a = t[0], &b = t[1], &c = t[2];
-  const Vec3 ab = b - a, ac = c - a, ap = p - a;
-  const double d1 = dot(ab, ap), d2 = dot(ac, ap);
-  if (d1 <= 0 && d2 <= 0) return a;
-  const Vec3 bp = p - b;
-  const double d3 = dot(ab, bp), d4 = dot(ac, bp);
-  if (d3 >= 0 && d4 <= d3) return b;
-  const double vc = d1 * d4 - d3 * d2;
-  if (vc <= 0 && d1 >= 0 && d3 <= 0) return d1 > d3 ? a + ab * (d1 / (d1 - d3)) : a;
-  const Vec3 cp = p - c;
-  const double d5 = dot(ab, cp), d6 = dot(ac, cp);
-  if (d6 >= 0 && d5 <= d6) return c;
-  const double vb = d5 * d2 - d1 * d6;
-  if (vb <= 0 && d2 >= 0 && d6 <= 0) return d2 > d6 ? a + ac * (d2 / (d2 - d6)) : a;
-  const double va = d3 * d6 - d5 * d4, e = d4 - d3, f = d5 - d6;
-  if (va <= 0 && e >= 0 && f >= 0) return e + f > 0 ? b + (c - b) * (e / (e + f)) : b;
-  const double sum = va + vb + vc;
-  return sum > 0 ? a + ab * (vb / sum) + ac * (vc / sum) : a;
-}
-
-// ---- sides --------------------------------------------------------------------------------------
-
 enum class Known : std::uint8_t { kUnknown, kInside, kOutside };
-
-// Which points are inside of a body, by balls that no triangle enters.
-class SideMemory {
- public:
-  explicit SideMemory(const Shape& shape) : shape_(shape) {}
-
-  // No triangle is nearer to x than `free`.
-  bool is_inside(const Vec3& x, double free) {
-    for (std::size_t i = 0; i < count_; ++i) {
-      if (!(length_sq(x - balls_[i].center) < balls_[i].radius_sq)) continue;
-      if (i > 0) std::swap(balls_[i], balls_[i / 2]);
-      return balls_[i / 2].is_inside;
-    }
-    const bool inside = detail::is_inside(shape_, x, free);
-    Ball& ball = balls_[count_ < kMost ? count_++ : kMost / 2 + next_++ % (kMost / 2)];
-    ball = {x, free * free * (1 - 1e-9), inside};
-    return inside;
-  }
-
- private:
-  static constexpr std::size_t kMost = 64;
-  struct Ball {
-    Vec3 center{};
-    double radius_sq = 0;
-    bool is_inside = false;
-  };
-
-  const Shape& shape_;
-  std::array<Ball, kMost> balls_{};
-  std::size_t count_ = 0, next_ = 0;
-};
 
 // ---- the search ---------------------------------------------------------------------------------
 
@@ -201,6 +42,7 @@ class DeepestSearch {
         other_(other.body),
         other_box_(to_double(other_.triangles.bounds())),
         other_from_surface_(inverse(other.world_from_body) * surface.world_from_body),
+        surface_(other_from_surface_),
         tolerance_(kDepthTolerance * (surface.body.size + other_.size)),
         // Of closest points, and of corners in the other's frame.
         slack_(0x1p-21 * (surface.body.size + length(center(to_double(mesh_.bounds()))) +
@@ -208,8 +50,10 @@ class DeepestSearch {
                           length(center(to_double(other_.triangles.bounds()))) + other_.size)),
         // Of heights over planes, which are computed in double all the way.
         fine_(0x1p-23 * slack_),
+        by_field_(has_sided_field(other.shape)),
         closed_(is_closed(other.shape)),
-        sides_(other.shape) {
+        sides_(other.shape),
+        caps_(other_, sides_, fine_, 0x1p21 * slack_) {
     // At least twice the slack, so that it ends.
     tolerance_ = std::max({tolerance_, 2 * slack_, settings.absolute_tolerance});
     relative_ = settings.relative_tolerance;
@@ -223,8 +67,6 @@ class DeepestSearch {
       memory_.free.clear();
       memory_.heap.clear();
     }
-    const Mat3 rotation = to_matrix(other_from_surface_.rotation);
-    for (std::size_t i = 0; i < 3; ++i) rows_[i] = rotation.rows[i];
   }
 
   ~DeepestSearch() {
@@ -232,6 +74,11 @@ class DeepestSearch {
   }
   DeepestSearch(const DeepestSearch&) = delete;
   DeepestSearch& operator=(const DeepestSearch&) = delete;
+
+  Deepest guess() {
+    begin_by_field();
+    return best_;
+  }
 
   Deepest run() {
     begin_by_field();
@@ -263,6 +110,8 @@ class DeepestSearch {
     std::uint8_t outer = 0;              // a corner that is outside, ...
     double reach = 0;                    // ... and how far from it all is: 0 if there is none
     std::uint32_t near[kMostColumns]{};  // triangles of the other surface, to bound it
+    Game game{};                         // distances of the corners from them, ...
+    bool is_fresh = true;                // ... unless these are yet to be computed
   };
   struct Entry {
     double bound;
@@ -277,22 +126,12 @@ class DeepestSearch {
     Vec3 point{};
   };
 
-  Vec3 place(const Vec3& p) const {
-    return Vec3{dot(rows_[0], p), dot(rows_[1], p), dot(rows_[2], p)} +
-           other_from_surface_.translation;
-  }
-
   // Deeper points than this are searched for.
   double enough() const { return best_.depth + tolerance_ + relative_ * best_.depth; }
   bool can_improve(double bound) const { return bound > enough(); }
 
-  Corners corners_of(std::uint32_t triangle) const {
-    const auto t = isotact::corners(*other_.mesh, triangle);
-    return {to_double(t[0]), to_double(t[1]), to_double(t[2])};
-  }
-
   Near distance_from(const Vec3& x, std::uint32_t triangle) const {
-    const Vec3 point = find_near_point(x, corners_of(triangle));
+    const Vec3 point = find_near_point(x, corners_of(other_, triangle));
     return {triangle, length(point - x), point};
   }
 
@@ -302,42 +141,13 @@ class DeepestSearch {
     best_.nearest = near.point;
   }
 
-  // The nearest point of the other surface. `first`: some point of it.
-  Near find_nearest(const Vec3& x, const Near& first) const {
+  // The nearest point of the other surface. `first`: some point of it. If that is further than
+  // `enough`, one that is as near will do.
+  Near find_nearest(const Vec3& x, const Near& first, double enough = -1) const {
     const auto reach = static_cast<float>(first.distance * (1 + 0x1p-20));
-    const ClosestPoint found = find_closest_point(other_.triangles, to_float(x), reach);
-    if (found.triangle == kNoTriangle) return first;
-    return distance_from(x, found.triangle);
-  }
-
-  struct BoxFrame {
-    Vec3 origin{}, axis[3]{};
-  };
-  BoxFrame place_frame(const OrientedNode& node) const {
-    BoxFrame frame;
-    for (std::size_t i = 0; i < 3; ++i) {
-      const Vec3 a{double{node.axes[i][0]}, double{node.axes[i][1]}, double{node.axes[i][2]}};
-      frame.axis[i] = {dot(rows_[0], a), dot(rows_[1], a), dot(rows_[2], a)};
-    }
-    frame.origin =
-        place(Vec3{double{node.origin[0]}, double{node.origin[1]}, double{node.origin[2]}});
-    return frame;
-  }
-  // The middle of a child's box, and half its sides.
-  static Vec3 place_child(const OrientedNode& node, const BoxFrame& frame, std::uint32_t child,
-                          Vec3 (&half)[3]) {
-    Vec3 middle = frame.origin;
-    for (std::size_t k = 0; k < 3; ++k) {
-      const float lower = static_cast<float>(node.lower[k][child]) * node.step[k];
-      const float upper = static_cast<float>(node.upper[k][child]) * node.step[k];
-      middle += frame.axis[k] * (0.5 * (double{lower} + double{upper}));
-      half[k] = frame.axis[k] * (0.5 * (double{upper} - double{lower}));
-    }
-    return middle;
-  }
-  Vec3 corner_at(const TriangleBlock& block, int lane, int k) const {
-    return place(Vec3{double{block.corner[k][0][lane]}, double{block.corner[k][1][lane]},
-                      double{block.corner[k][2][lane]}});
+    const double stop = first.distance > enough ? enough : -1;
+    const std::uint32_t found = find_near_triangle(other_.triangles, to_float(x), reach, stop);
+    return found == kNoTriangle ? first : distance_from(x, found);
   }
 
   // A guess: some paths down the hierarchy to where the field is deepest. The corners found there
@@ -364,7 +174,7 @@ class DeepestSearch {
           const TriangleBlock& block = mesh_.blocks()[step.child & ~kBlockBit];
           for (int lane = 0; lane < kBlockWidth && block.triangle[lane] != kNoTriangle; ++lane)
             for (int k = 0; k < 3; ++k) {
-              const Vec3 at = corner_at(block, lane, k);
+              const Vec3 at = surface_.corner_at(block, lane, k);
               const double value = field.value(at);
               if (value < deepest[0].value) {
                 deepest[1] = deepest[0];
@@ -376,10 +186,10 @@ class DeepestSearch {
           continue;
         }
         const OrientedNode& node = mesh_.oriented_nodes()[step.child];
-        const BoxFrame frame = place_frame(node);
+        const PlacedSurface::BoxFrame frame = surface_.place_frame(node);
         for (std::uint32_t i = 0; i < node.child_count; ++i) {
           Vec3 half[3];
-          const Vec3 middle = place_child(node, frame, i, half);
+          const Vec3 middle = PlacedSurface::place_child(node, frame, i, half);
           const double radius =
               std::sqrt(length_sq(half[0]) + length_sq(half[1]) + length_sq(half[2]));
           const double value = field.value(middle) - radius;
@@ -397,6 +207,11 @@ class DeepestSearch {
           sides_.is_inside(corner.at, std::max(0.0, near.distance - slack_)))
         set_best(near, corner.at);
     }
+  }
+
+  // Whether the field knows that a ball is outside of the other body.
+  bool is_outside(const Vec3& c, double radius) const {
+    return by_field_ && shape_.any_field().distance_bounds(c).lower > radius;
   }
 
   void open(const Piece& piece) {
@@ -424,10 +239,10 @@ class DeepestSearch {
 
   void open_node(const Piece& parent) {
     const OrientedNode& node = mesh_.oriented_nodes()[parent.child];
-    const BoxFrame frame = place_frame(node);
+    const PlacedSurface::BoxFrame frame = surface_.place_frame(node);
     for (std::uint32_t i = 0; i < node.child_count; ++i) {
       Vec3 half[3];
-      const Vec3 middle = place_child(node, frame, i, half);
+      const Vec3 middle = PlacedSurface::place_child(node, frame, i, half);
       Piece piece;
       piece.child = node.child[i];
       piece.known = parent.known;
@@ -449,6 +264,7 @@ class DeepestSearch {
         return;
     const double radius =
         std::sqrt(length_sq(half[0]) + length_sq(half[1]) + length_sq(half[2])) + slack_;
+    if (piece.known == Known::kUnknown && is_outside(c, radius)) return;
     const auto bound_by = [&](const Near& near) {
       double bound = near.distance + radius;
       if (!can_improve(bound)) return bound;
@@ -485,8 +301,9 @@ class DeepestSearch {
       return std::min(radius, lowest_along(up) + enough() - 2 * slack_);
     };
     Cap cap;
+    caps_.set_hints(&nearest.triangle, 1);
     if (closed_ && piece.known == Known::kUnknown &&
-        find_cap(c, std::numbers::sqrt2 * radius, nearest.triangle, limit_along, cap) &&
+        caps_.find(c, std::numbers::sqrt2 * radius, nearest.triangle, limit_along, cap) &&
         cap.height >= -radius && !can_improve(cap.height - lowest_along(cap.up) + slack_))
       return;
     piece.bound = bound;
@@ -498,8 +315,8 @@ class DeepestSearch {
     const TriangleBlock& block = mesh_.blocks()[parent.child & ~kBlockBit];
     for (int lane = 0; lane < kBlockWidth && block.triangle[lane] != kNoTriangle; ++lane) {
       Piece piece = parent;
-      piece.is_triangle = true;
-      for (int k = 0; k < 3; ++k) piece.corner[k] = corner_at(block, lane, k);
+      piece.is_triangle = piece.is_fresh = true;
+      for (int k = 0; k < 3; ++k) piece.corner[k] = surface_.corner_at(block, lane, k);
       if (is_far_from_box(piece)) continue;
       if (piece.known != Known::kUnknown || !could_clip(piece)) {
         bound_triangle(piece);
@@ -535,6 +352,7 @@ class DeepestSearch {
     const double to_a = length(a - v), to_b = length(b - v);
     Piece piece = parent;
     piece.is_clipped = false;
+    piece.is_fresh = true;
     piece.reach = 0;
     const auto push_corners = [&](const Vec3& p, const Vec3& q, const Vec3& r) {
       piece.corner[0] = p;
@@ -551,54 +369,15 @@ class DeepestSearch {
     if (has_b) push_corners(on_a, b, on_b);
   }
 
-  // A plane: points in the ball that are above it are outside of the other body.
-  struct Cap {
-    Vec3 up{};
-    double height = 0;  // over the ball's center
-  };
-
-  // Triangles are outward, but in soups: both directions are tried.
-  template <typename Limit>
-  bool find_cap(const Vec3& c, double radius, std::uint32_t triangle, Limit&& limit_along,
-                Cap& cap) {
-    const Vec3 up = normal_of(corners_of(triangle));
-    if (length_sq(up) == 0) return false;
-    for (const double sign : {1.0, -1.0}) {
-      bool is_open = false;
-      if (find_cap_along(c, radius, up * sign, limit_along(up * sign), cap, is_open)) return true;
-      if (!is_open) return false;
-    }
-    return false;
-  }
-
-  // is_open: no triangle is above the plane, whatever side that is.
-  bool find_cap_along(const Vec3& c, double radius, const Vec3& up, double limit, Cap& cap,
-                      bool& is_open) {
-    double height = 0;
-    is_open = find_reach(c, radius, up, std::min(0.9 * radius, limit), height);
-    if (!is_open) return false;
-    height += fine_;
-    // The ball in the middle of the part above.
-    const double above = radius - height;
-    cap = {up, height};
-    return !sides_.is_inside(c + up * (height + 0.5 * above), 0.5 * above);
-  }
-
-  static Vec3 normal_of(const Corners& t) {
-    const Vec3 across = cross(t[1] - t[0], t[2] - t[0]);
-    const double area = length(across);
-    return area > 0 ? across * (1 / area) : Vec3{};
-  }
-
   // Whether no point of the piece is much below a plane above which all is outside. Bodies that
   // touch without overlapping would otherwise be cut to dust around the place. As for boxes, the
   // line from a point of the piece up to the plane stays in the ball and leaves the body. Planes
   // along the other surface, along the piece, and between both are tried.
   bool is_flush(const Piece& piece, const Vec3& c, double radius) {
     if (!closed_) return false;
-    const Corners other = corners_of(piece.near[0]);
-    const Vec3 theirs = normal_of(other);
-    Vec3 mine = -normal_of({piece.corner[0], piece.corner[1], piece.corner[2]});
+    const Corners other = corners_of(other_, piece.near[0]);
+    const Vec3 theirs = unit_normal_of(other);
+    Vec3 mine = -unit_normal_of({piece.corner[0], piece.corner[1], piece.corner[2]});
     if (dot(mine, theirs) < 0) mine = -mine;
     const Vec3 between = mine + theirs;
     const double length_between = length(between);
@@ -610,7 +389,7 @@ class DeepestSearch {
       bool is_open = false;
       Cap cap;
       if (dot(up, other[0] - c) <= limit + radius &&
-          find_cap_along(c, std::numbers::sqrt2 * radius, up, limit, cap, is_open) &&
+          caps_.find_along(c, std::numbers::sqrt2 * radius, up, limit, cap, is_open) &&
           std::abs(cap.height) <= radius)
         return true;
     }
@@ -620,6 +399,7 @@ class DeepestSearch {
   // Pushes the part of the piece below a plane above which all is outside. False if there is no
   // such plane.
   bool clip(const Piece& piece) {
+    caps_.set_hints(piece.near, piece.near_count);
     const Vec3 c = (piece.corner[0] + piece.corner[1] + piece.corner[2]) * (1.0 / 3);
     double radius_sq = 0;
     for (const Vec3& v : piece.corner) radius_sq = std::max(radius_sq, length_sq(v - c));
@@ -634,81 +414,11 @@ class DeepestSearch {
       return highest - 0.1 * (highest - lowest) - slack_;
     };
     Cap cap;
-    if (!find_cap(c, std::sqrt(radius_sq) + slack_, piece.near[0], limit_along, cap)) return false;
+    if (!caps_.find(c, std::sqrt(radius_sq) + slack_, piece.near[0], limit_along, cap))
+      return false;
     const Vec3 on_plane = c + cap.up * cap.height;
     push_below(piece, on_plane, cap.up);
     return true;
-  }
-
-  // The height over c along a direction below which all triangles in a ball around c are. False if
-  // it is above the limit, or if that takes too long to know. Children that reach highest come
-  // first: those below what was found need no look.
-  bool find_reach(const Vec3& c, double radius, const Vec3& up, double limit,
-                  double& highest) const {
-    constexpr int kMostNodes = 48;
-    const double wide = radius + fine_;
-    struct Step {
-      double height;  // no triangle below reaches higher
-      std::uint32_t child;
-    };
-    std::array<Step, 7 * kMostNodes + 8> stack;
-    std::size_t size = 0;
-    stack[size++] = {radius, 0};
-    highest = -radius;
-    for (int nodes = 0; size > 0;) {
-      const Step step = stack[--size];
-      if (step.height <= highest) continue;
-      if ((step.child & kBlockBit) != 0) {
-        const TriangleBlock& block = other_.triangles.blocks()[step.child & ~kBlockBit];
-        for (int lane = 0; lane < kBlockWidth && block.triangle[lane] != kNoTriangle; ++lane)
-          highest = std::max(highest, find_height(block, lane, c, wide, up));
-        if (highest > limit) return false;
-        continue;
-      }
-      if (++nodes > kMostNodes) return false;
-      const BvhNode& node = other_.triangles.nodes()[step.child];
-      double off_sq[kNodeWidth], height[kNodeWidth];
-      for (int i = 0; i < kNodeWidth; ++i) off_sq[i] = height[i] = 0;
-      for (std::size_t k = 0; k < 3; ++k)
-        for (int i = 0; i < kNodeWidth; ++i) {
-          const double lower = double{node.lower[k][i]} - c[k],
-                       upper = double{node.upper[k][i]} - c[k];
-          const double off = std::max(std::max(lower, -upper), 0.0);
-          off_sq[i] += off * off;
-          height[i] += std::max(lower * up[k], upper * up[k]);
-        }
-      const std::size_t first = size;
-      for (std::uint32_t i = 0; i < node.child_count; ++i) {
-        const double reach = height[i] + fine_;
-        if (off_sq[i] > wide * wide || reach <= highest) continue;
-        std::size_t at = size++;
-        for (; at > first && stack[at - 1].height > reach; --at) stack[at] = stack[at - 1];
-        stack[at] = {reach, node.child[i]};
-      }
-    }
-    return true;
-  }
-
-  // How high the part of a triangle inside of the ball is over its center, or above; -radius if
-  // there is none.
-  double find_height(const TriangleBlock& block, int lane, const Vec3& c, double radius,
-                     const Vec3& up) const {
-    Corners t;
-    for (std::size_t k = 0; k < 3; ++k)
-      t[k] = Vec3{double{block.corner[k][0][lane]}, double{block.corner[k][1][lane]},
-                  double{block.corner[k][2][lane]}} -
-             c;
-    double highest = std::max({dot(up, t[0]), dot(up, t[1]), dot(up, t[2])});
-    // The circle in which the triangle's plane cuts the ball.
-    const Vec3 across = cross(t[1] - t[0], t[2] - t[0]);
-    if (const double area = length(across); area > 0) {
-      const double off = dot(across, t[0]) / area, along = dot(across, up) / area;
-      if (std::abs(off) > radius) return -radius;
-      highest = std::min(highest, off * along + fine_ + 0x1p-25 * radius +
-                                      std::sqrt(std::max(0.0, radius * radius - off * off) *
-                                                std::max(0.0, 1 - along * along)));
-    }
-    return length_sq(find_near_point({}, t)) > radius * radius ? -radius : highest;
   }
 
   void push_below(const Piece& parent, const Vec3& on_plane, const Vec3& up) {
@@ -722,7 +432,7 @@ class DeepestSearch {
     }
     for (std::size_t k = 2; k < count; ++k) {
       Piece piece = parent;
-      piece.is_clipped = true;
+      piece.is_clipped = piece.is_fresh = true;
       piece.corner[0] = kept[0];
       piece.corner[1] = kept[k - 1];
       piece.corner[2] = kept[k];
@@ -740,10 +450,14 @@ class DeepestSearch {
         longest = k;
       }
     const Vec3 middle = (parent.corner[longest] + parent.corner[(longest + 1) % 3]) * 0.5;
+    double of_middle[kMostColumns];
+    for (int i = 0; i < parent.near_count; ++i)
+      of_middle[i] = distance_from(middle, parent.near[i]).distance;
     for (std::size_t replaced : {longest, (longest + 1) % 3}) {
       Piece piece = parent;
       piece.is_clipped = false;
       piece.corner[replaced] = middle;
+      std::copy_n(of_middle, parent.near_count, piece.game.value[replaced]);
       bound_triangle(piece);
       push(piece);
     }
@@ -775,9 +489,11 @@ class DeepestSearch {
     ++best_.tests;
     piece.bound = 0;
     if (is_far_from_box(piece)) return;
-    Game game;
+    Game& game = piece.game;
     game.columns = piece.near_count;
-    for (int i = 0; i < game.columns; ++i) set_column(game, piece, i);
+    if (piece.is_fresh)
+      for (int i = 0; i < game.columns; ++i) set_column(game, piece, i);
+    piece.is_fresh = false;
     constexpr int kMostCuts = 6;
     for (int cut = 0; cut < kMostCuts; ++cut) {
       GameResult result = GameSolver(game).solve(enough() - slack_);
@@ -839,11 +555,13 @@ class DeepestSearch {
   const ExactBody& other_;
   Aabb other_box_;
   Pose other_from_surface_;
-  Vec3 rows_[3]{};  // of its rotation
+  PlacedSurface surface_;
   double tolerance_, slack_, fine_, relative_ = 0;
-  bool closed_;  // The other body: whoever leaves it crosses a triangle.
+  bool by_field_;  // Its field tells sides wherever its bounds are of one sign.
+  bool closed_;    // The other body: whoever leaves it crosses a triangle.
   std::uint64_t max_tests_ = 0;
   SideMemory sides_;
+  CapSearch caps_;
   Deepest best_{};
   struct Memory {
     std::vector<Piece> pieces{};
@@ -858,6 +576,10 @@ class DeepestSearch {
 };
 
 }  // namespace
+
+Deepest guess_deepest(const ExactSide& surface, const ExactSide& other) {
+  return DeepestSearch(surface, other, {}).guess();
+}
 
 Deepest find_deepest(const ExactSide& surface, const ExactSide& other,
                      const DepthSettings& settings) {

@@ -11,6 +11,7 @@
 #include "isotact/geometry/bvh/mesh_distance.h"
 #include "isotact/queries/detail/exact_body.h"
 #include "isotact/queries/detail/exact_depth.h"
+#include "isotact/queries/detail/exact_touch.h"
 
 namespace isotact::detail {
 namespace {
@@ -148,11 +149,14 @@ void set_depth(DistanceResult& result, const ExactSide& a, const ExactSide& b,
     if (found.gave_up) result.status = DistanceStatus::kGaveUp;
     return found;
   };
+  const Deepest guess = guess_deepest(b, a);
+  settings.at_least = guess.depth;
   const Deepest of_a = search(a, b);
   settings.at_least = of_a.depth;
   const Deepest of_b = search(b, a);
-  const bool a_is_deeper = of_a.depth >= of_b.depth;
-  const Deepest& deepest = a_is_deeper ? of_a : of_b;
+  const bool b_improved = of_b.depth > of_a.depth;
+  const bool a_is_deeper = !b_improved && of_a.depth > guess.depth;
+  const Deepest& deepest = b_improved ? of_b : a_is_deeper ? of_a : guess;
   const Pose& frame = (a_is_deeper ? b : a).world_from_body;
   result.distance = result.upper_bound = -deepest.depth;
   // The inside of an open mesh ends in mid-air, so that a ball without triangles may have points on
@@ -222,7 +226,10 @@ DistanceResult measure_bodies(const ExactSide& a, const ExactSide& b,
     set_witnesses(result, on_a - out * a.body.radius, on_b + out * b.body.radius, apart);
   result.touching = found.touching || result.distance <= 0;
   // If the search was cut short, surfaces may touch: a part inside then tells that bodies overlap.
-  const Containment containment = found.touching ? Containment::kNone : find_containment(a, b);
+  const bool is_known =
+      found.touching ||
+      are_hulls_apart(a.body, b.body, inverse(a.world_from_body) * b.world_from_body);
+  const Containment containment = is_known ? Containment::kNone : find_containment(a, b);
   result.contained = containment != Containment::kNone;
   // The inside of an open mesh ends in mid-air: it has no depth.
   const bool overlaps = result.touching || containment == Containment::kInClosed;

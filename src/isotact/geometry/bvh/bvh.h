@@ -104,9 +104,15 @@ struct ClosestPoint {
 ClosestPoint find_closest_point(const Bvh& bvh, const Vec3f& point,
                                 float max_distance = std::numeric_limits<float>::infinity());
 
-// The same for many points, with one result per point; sizes must agree. It is faster than single
-// queries: points are visited along a space-filling curve, so neighbours in space share cached data
-// and a first bound. Results do not depend on the order or on the threads.
+namespace detail {
+// The triangle of find_closest_point, or the first one that is found to be as near as `enough`.
+std::uint32_t find_near_triangle(const Bvh& bvh, const Vec3f& point, float max_distance,
+                                 double enough);
+}  // namespace detail
+
+// find_closest_point for many points, with one result per point; sizes must agree. It is faster
+// than single queries: points are visited along a space-filling curve, so neighbours in space share
+// cached data and a first bound. Results do not depend on the order or on the threads.
 void find_closest_points(const Bvh& bvh, std::span<const Vec3f> points,
                          std::span<ClosestPoint> results, Threads threads = {},
                          float max_distance = std::numeric_limits<float>::infinity());

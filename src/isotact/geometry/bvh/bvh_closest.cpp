@@ -128,6 +128,16 @@ ClosestPoint detail::find_closest_point(const Bvh& bvh, const Vec3f& point, floa
   return to_result(bvh, point, best);
 }
 
+std::uint32_t detail::find_near_triangle(const Bvh& bvh, const Vec3f& point, float max_distance,
+                                         double enough) {
+  if (bvh.nodes().empty() || !is_searchable(point, max_distance)) return kNoTriangle;
+  ClosestFound best = nothing_within(max_distance);
+  ClosestSearch search = make_search(bvh, point);
+  if (enough >= 0) search.stop_sq = enough * enough;
+  kernels_for(simd_level()).find_closest(search, best);
+  return best.triangle;
+}
+
 ClosestPoint find_closest_point(const Bvh& bvh, const Vec3f& point, float max_distance) {
   return detail::find_closest_point(bvh, point, max_distance, simd_level());
 }

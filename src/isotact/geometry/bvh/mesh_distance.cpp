@@ -234,6 +234,23 @@ void find_first_pair(const Bvh& a, const Bvh& b, const Pose& a_from_b, const Pla
   }
 }
 
+void set_rows(PairSearch& search, const Placement& placement) {
+  for (int i = 0; i < 3; ++i) {
+    for (int k = 0; k < 3; ++k) search.rotation[i][k] = placement.rotation[i][k];
+    search.translation[i] = placement.translation[i];
+  }
+}
+
+// Rows of a frame whose first axis is that direction.
+void set_rows(double (&frame)[3][3], const Vec3& along) {
+  const Vec3 first = length_sq(along) > 0 ? normalized(along) : Vec3{1, 0, 0};
+  const Vec3 aside = std::abs(first.x) < 0.6 ? Vec3{1, 0, 0} : Vec3{0, 1, 0};
+  const Vec3 second = normalized(cross(first, aside)), third = cross(first, second);
+  const Vec3 rows[3] = {first, second, third};
+  for (std::size_t i = 0; i < 3; ++i)
+    for (std::size_t k = 0; k < 3; ++k) frame[i][k] = rows[i][k];
+}
+
 // The first axis goes from one body to the other at the pair found so far, or else from middle to
 // middle.
 void set_frame(PairSearch& search, const PairFound& found, const Bvh& a, const Bvh& b,
@@ -246,12 +263,7 @@ void set_frame(PairSearch& search, const PairFound& found, const Bvh& a, const B
                                                placement.place(corners_at(b, p.block_b, p.lane_b)));
     between = witness.on_b - witness.on_a;
   }
-  const Vec3 first = length_sq(between) > 0 ? normalized(between) : Vec3{1, 0, 0};
-  const Vec3 aside = std::abs(first.x) < 0.6 ? Vec3{1, 0, 0} : Vec3{0, 1, 0};
-  const Vec3 second = normalized(cross(first, aside)), third = cross(first, second);
-  const Vec3 rows[3] = {first, second, third};
-  for (std::size_t i = 0; i < 3; ++i)
-    for (std::size_t k = 0; k < 3; ++k) search.frame[i][k] = rows[i][k];
+  set_rows(search.frame, between);
 }
 
 }  // namespace
@@ -273,13 +285,11 @@ MeshDistance detail::compute_mesh_distance(const Bvh& a, const Bvh& b, const Pos
                     .translation = {},
                     .frame = {},
                     .stop_sq = settings.near_enough * settings.near_enough,
+                    .rounding_sq = rounding * rounding,
                     .shrink = 1 / (1 + settings.relative_tolerance),
                     .less = settings.absolute_tolerance,
                     .max_tests = settings.max_tests};
-  for (int i = 0; i < 3; ++i) {
-    for (int k = 0; k < 3; ++k) search.rotation[i][k] = placement.rotation[i][k];
-    search.translation[i] = placement.translation[i];
-  }
+  set_rows(search, placement);
   // Pairs just at max_distance count.
   const double reach = settings.max_distance * (1 + 0x1p-40);
   PairFound found{.distance_sq = reach * reach,
@@ -306,6 +316,62 @@ MeshDistance detail::compute_mesh_distance(const Bvh& a, const Bvh& b, const Pos
   result.lower_bound = std::max(
       0.0, std::min({result.distance, found.lowest_left, settings.max_distance}) - rounding);
   if (result.touching) result.lower_bound = 0;
+  return result;
+}
+
+detail::PairTouch::PairTouch(const Bvh& a, const Bvh& b, const Pose& a_from_b, double reach)
+    : a_(a), b_(b), a_from_b_(a_from_b), reach_(reach) {
+  rounding_ = 4 * rounding_of(to_double(a.bounds()), to_double(b.bounds()), a_from_b);
+}
+
+bool detail::PairTouch::are_boxes_apart() const {
+  return find_box_gap(to_double(a_.bounds()), to_double(b_.bounds()), Placement(a_from_b_),
+                      rounding_) > reach_;
+}
+
+bool detail::PairTouch::touches_at(const PairHint& hint) {
+  if (hint.block_a >= a_.blocks().size() || hint.block_b >= b_.blocks().size()) return false;
+  const auto in_a = widen(corners_at(a_, hint.block_a, hint.lane_a));
+  const auto in_b = Placement(a_from_b_).place(corners_at(b_, hint.block_b, hint.lane_b));
+  if (!(compute_distances_sq(in_a, in_b) <= reach_ * reach_)) return false;  // NaN, too
+  hint_ = hint;
+  return true;
+}
+
+bool detail::PairTouch::find(const Vec3& along) {
+  const Placement placement(a_from_b_);
+  PairSearch search{.a = tree_of(a_),
+                    .b = tree_of(b_),
+                    .rotation = {},
+                    .translation = {},
+                    .frame = {},
+                    .stop_sq = reach_ * reach_,
+                    .rounding_sq = 0.25 * rounding_ * rounding_,
+                    .shrink = 1,
+                    .less = 0,
+                    .max_tests = 0};
+  set_rows(search, placement);
+  set_rows(search.frame, along);
+  // Pairs just at the reach count, whatever culling rounds.
+  const double most = reach_ * (1 + 0x1p-40) + rounding_;
+  PairFound found{.distance_sq = most * most,
+                  .place = {},
+                  .found = false,
+                  .gave_up = false,
+                  .lowest_left = std::numeric_limits<double>::infinity(),
+                  .tests = 0};
+  kernel_for(simd_level())(search, found);
+  if (!found.found || !(found.distance_sq <= search.stop_sq)) return false;
+  hint_ = {found.place.block_a, found.place.lane_a, found.place.block_b, found.place.lane_b};
+  return true;
+}
+
+MeshDistance detail::PairTouch::found() const {
+  MeshDistance result;
+  set_witness(result, widen(corners_at(a_, hint_.block_a, hint_.lane_a)),
+              Placement(a_from_b_).place(corners_at(b_, hint_.block_b, hint_.lane_b)));
+  result.triangle_a = a_.blocks()[hint_.block_a].triangle[hint_.lane_a];
+  result.triangle_b = b_.blocks()[hint_.block_b].triangle[hint_.lane_b];
   return result;
 }
 

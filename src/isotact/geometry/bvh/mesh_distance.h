@@ -62,6 +62,37 @@ TriangleDistance compute_triangle_distance(const std::array<Vec3, 3>& a,
                                            const std::array<Vec3, 3>& b);
 
 namespace detail {
+
+struct PairHint {
+  std::uint32_t block_a = 0, lane_a = 0, block_b = 0, lane_b = 0;
+};
+
+// Whether any two triangles of a pair are as near as `reach`, which is 0 or more. It ends at the
+// first such pair. Both must have triangles.
+class PairTouch {
+ public:
+  PairTouch(const Bvh& a, const Bvh& b, const Pose& a_from_b, double reach);
+
+  // Metres: bodies with a gap of more than this do not touch, whatever is rounded.
+  double least_gap() const { return reach_ + rounding_; }
+  bool are_boxes_apart() const;
+
+  // Whether these two triangles touch. A hint of other meshes is no harm.
+  bool touches_at(const PairHint& hint);
+  // Whether any do. `along`: a direction in A's frame along which bodies may be apart.
+  bool find(const Vec3& along);
+
+  // If they touch: the points, and where they were found.
+  MeshDistance found() const;
+  const PairHint& hint() const { return hint_; }
+
+ private:
+  const Bvh &a_, &b_;
+  Pose a_from_b_;
+  double reach_, rounding_ = 0;
+  PairHint hint_{};
+};
+
 MeshDistance compute_mesh_distance(const Bvh& a, const Bvh& b, const Pose& a_from_b,
                                    const MeshDistanceSettings& settings, SimdLevel level);
 }  // namespace detail

@@ -8,6 +8,7 @@
 #include "isotact/queries/collide.h"
 #include "isotact/queries/continuous_collide.h"
 #include "isotact/queries/depth/depth_directions.h"
+#include "isotact/queries/detail/exact_touch.h"
 #include "isotact/queries/intersection/intersection_field.h"
 #include "isotact/queries/points/shell_contact.h"
 #include "isotact/queries/points/shell_query.h"
@@ -24,6 +25,7 @@ struct CollideRole {
   // Kept alive, so that no other can take their place in memory unnoticed.
   std::optional<Shape> points, field;
   double margin = -1;
+  std::uint32_t last_hit = kNoHit;  // the point that touched in the last call of kAny
   double microseconds = 0;  // that it may need: of its last search, more if that was cut short
 };
 
@@ -40,6 +42,7 @@ struct CollideScratch::State {
   IdfScratch intersection{};
   IdfResult intersected{};
   ContinuousScratch swept{};
+  detail::TouchMemory touch{};
   CollideResult result{};
 };
 
@@ -54,6 +57,17 @@ struct CollidePair {
 
 void collide_by_points(const CollidePair& pair, const CollideRequest& request,
                        CollideScratch::State& state);
+// Throws Error for settings out of range.
+void check_request(const CollideRequest& request);
+// Whether the triangles decide if the shapes have some.
+bool asks_for_triangles(const CollideRequest& request);
+
+// Mode::kAny by points: ends at the first one that touches.
+void find_any_point(const CollidePair& pair, const CollideRequest& request,
+                    CollideScratch::State& state);
+// All memory that collide_by_points will need.
+void reserve_points(const CollidePair& pair, const CollideRequest& request,
+                    CollideScratch::State& state);
 void collide_by_intersection(const CollidePair& pair, const CollideRequest& request,
                              CollideScratch::State& state);
 void collide_by_depth(const CollidePair& pair, const CollideRequest& request,

@@ -18,6 +18,12 @@ struct ExactBody {
   std::optional<PlaneField> half_space;  // Without triangles.
   std::vector<Vec3> parts;               // A vertex of each connected part of the triangles.
   double size = 0;                       // Metres: the diagonal of the box.
+  // A ball that holds the body.
+  Vec3 ball_center{};
+  double ball_radius = 0;
+  // Corners of the convex hull of the triangles, along directions all around: x, y, z. Their number
+  // is a multiple of four; the last one may be repeated.
+  std::vector<float> outline[3];
   double error = 0;  // Metres: the solid's surface and the body's are nowhere further apart.
 };
 
@@ -32,9 +38,15 @@ const ExactBody& exact_body(const Shape& shape);
 // number.
 bool is_inside(const Shape& shape, const Vec3& point, double distance);
 
+// Whether is_inside is what the field's bounds say, wherever they are of one sign.
+bool has_sided_field(const Shape& shape);
+
 // Whether the inside ends at triangles everywhere: no edge is open. Else it may end in mid-air,
 // where a hole is. Made on first use, once.
 bool is_closed(const Shape& shape);
+
+// The corner that is highest along a direction, if it is higher than `known`, a corner as well.
+Vec3 find_highest(const Bvh& triangles, const Vec3& direction, const Vec3& known);
 
 // Makes what is_inside and is_closed need. The shape can be exact.
 void prepare_sides(const Shape& shape);

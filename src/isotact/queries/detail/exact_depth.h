@@ -39,6 +39,10 @@ struct Deepest {
 Deepest find_deepest(const ExactSide& surface, const ExactSide& other,
                      const DepthSettings& settings);
 
+// Some point of the surface deep inside of the other body, found in a few microseconds; depth 0 if
+// none was. The bound means nothing.
+Deepest guess_deepest(const ExactSide& surface, const ExactSide& other);
+
 // A translation of a in the world's frame after which the bodies are apart, proved by an exact
 // distance. Nothing if none could be proved. The bodies may be half-spaces or have a radius.
 std::optional<Vec3> find_separation(const ExactSide& a, const ExactSide& b, const Vec3& guess);

@@ -98,7 +98,7 @@ class LimitedSearch {
       const bool last = level_ + 1 == view.level_count;
       std::uint32_t next = 0, i = 0;
       for (; i < count; ++i) {
-        if (is_spent(count - i + next)) return finish(i, count, last ? 0 : next);
+        if (is_spent(count - i + next) || has_any()) return finish(i, count, last ? 0 : next);
         const ShellNode& node = view.levels[level_].nodes[Access::front(state_, in_)[i]];
         if (Access::values(state_, in_)[i] <= margin_) --open_hits_;
         if (last)
@@ -127,6 +127,8 @@ class LimitedSearch {
     }
     return false;
   }
+
+  bool has_any() const { return request_.any && (hit_count_ > 0 || open_hits_ > 0); }
 
   // Each open node is still to be written, and the caller has work per hit.
   std::chrono::nanoseconds time_to_finish(std::uint32_t open_nodes) const {
@@ -232,6 +234,26 @@ class LimitedSearch {
   std::uint32_t open_hits_ = 0;  // Nodes of the fronts whose representatives are hits.
   float least_ = std::numeric_limits<float>::infinity();
 };
+
+// The result of Mode::kAny if the point that touched last does so again.
+std::optional<ShellResult> find_again(const PointSphereTree& tree, const ShellSearch& search,
+                                      const ShellPlacement& placement, const ShellRequest& request,
+                                      ShellScratch& scratch) {
+  if (request.likely >= tree.point_count()) return {};
+  float distance = 0;
+  search.measure({&request.likely, 1}, &distance);
+  if (!(distance <= static_cast<float>(request.margin))) return {};
+  const double scale = placement.shell_scale * placement.shell_scale;
+  ShellHit& hit = Access::hits(scratch).front();
+  hit = {request.likely, distance, tree.areas()[request.likely] * static_cast<float>(scale)};
+  ShellResult result;
+  result.hits = {&hit, 1};
+  result.deepest = 0;
+  result.nearest_point = request.likely;
+  result.distance = static_cast<double>(distance);
+  result.work.points = 1;
+  return result;
+}
 
 // Finds the nearest point of a shell that is apart, level by level. A node is skipped if no point
 // below can be nearer than the nearest known one.
@@ -368,8 +390,11 @@ ShellResult find_hits(const PointSphereTree& tree, const ShellTarget& target,
   scratch.reserve(tree);
   const ShellSearch search(tree, target, placement, request.margin);
   const bool all = request.level < 0 || request.level >= tree.level_count();
-  const bool limited = !all || request.max_nodes > 0 || request.max_microseconds > 0;
+  const bool limited = !all || request.any || request.max_nodes > 0 || request.max_microseconds > 0;
   ShellResult result;
+  if (request.any)
+    if (const auto again = detail::find_again(tree, search, placement, request, scratch))
+      return *again;
   if (limited) {
     result = detail::LimitedSearch(tree, search, placement, request, scratch).run();
   } else {

@@ -52,6 +52,10 @@ struct ShellRequest {
   // 0: no limit. The only setting whose results may vary between runs.
   double max_microseconds = 0;
   double nanoseconds_a_hit = 0;  // Part of that time, reserved for the caller's work per hit.
+  // Ends at the first hits. `likely` is tested first: a point, or none. The hits are then some of
+  // all, or none if there are none; levels and budgets are left out.
+  bool any = false;
+  std::uint32_t likely = 0xffffffffU;
   // If there are no hits: find the nearest point by a separate search, which no budget limits. It
   // is left out if a budget has ended before.
   bool want_distance = false;

@@ -13,7 +13,8 @@ struct ClosestSearch {
   const OrientedNode* nodes;
   const TriangleBlock* blocks;
   float point[3];
-  double margin;  // see closest_kernel.h
+  double margin;        // see closest_kernel.h
+  double stop_sq = -1;  // the search ends at a triangle as near as this
 };
 
 struct ClosestFound {

@@ -106,6 +106,7 @@ struct ClosestKernel {
       if ((entry.child & kBlockBit) != 0) {
         const std::uint32_t block = entry.child & ~kBlockBit;
         if (test_block(search.blocks[block], block, p, best)) {
+          if (best.distance_sq <= search.stop_sq) return;
           bound = cull_bound(best.distance_sq, search.margin);
           last_key = last_key_at(bound);
         }

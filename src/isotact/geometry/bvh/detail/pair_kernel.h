@@ -7,7 +7,8 @@
 // from one body to the other at a near pair, which tells most pairs of boxes apart. Points of both
 // boxes are at least as far apart as the gaps along any orthonormal axes, put together by
 // Pythagoras. The last axis is the line from middle to middle. Triangles are tested likewise, in
-// that frame and along the line between them, before their distance is computed.
+// that frame, along the line between them and along both normals, before their distance is
+// computed.
 //   * Node axes are unit vectors rounded to float, and stretch no vector by more than 1 + 2^-22.
 //     The sides of node boxes, as computed here, enclose the exact local coordinates of their
 //     triangles (orient_nodes.h).
@@ -43,6 +44,7 @@ struct PairSearch {
   double rotation[3][3], translation[3];  // B to A
   double frame[3][3];                     // rows: orthonormal directions in A's frame
   double stop_sq;                         // the search ends at a pair as near as this
+  double rounding_sq;   // of computed distances: nearer triangles are always measured
   double shrink, less;  // pairs count that are nearer than the best one's distance, times less both
   std::uint64_t max_tests;  // of boxes and triangles
 };
@@ -148,8 +150,10 @@ class PairKernel {
   }
 
  private:
+  // Of a node's child, or of one triangle of a block.
   struct Box {
-    float center[3], half[3];
+    double center[3];
+    float half[3];
     float axes[3][3];  // rows
     std::uint32_t child;
 
@@ -158,12 +162,16 @@ class PairKernel {
       return half[0] * half[0] + half[1] * half[1] + half[2] * half[2];
     }
   };
+  // The triangle of a block that an entry is about, or all of them.
+  static constexpr std::uint32_t kAllLanes = kBlockWidth;
   struct Entry {
     ChildRef a, b;
     float distance;  // no pair below is nearer
+    std::uint16_t lane_a, lane_b;
   };
-  // Each level of either tree leaves at most seven entries waiting.
-  static constexpr int kMost = 2 * 7 * (kMaxDepth + 1) + 2;
+  // Each level of either tree leaves at most seven entries waiting, and each of two blocks that are
+  // taken apart 8 for each triangle but one.
+  static constexpr int kMost = 2 * 7 * (kMaxDepth + 1) + 2 + 2 * kNodeWidth * kBlockWidth;
 
   PairKernel(const PairSearch& search, PairFound& found) : s_(search), f_(found) {
     for (int i = 0; i < 3; ++i)
@@ -186,7 +194,7 @@ class PairKernel {
     f_.lowest_left = __builtin_inf();
     f_.tests = 0;
     f_.gave_up = false;
-    stack_[size_++] = {kRootRef, kRootRef, 0};
+    stack_[size_++] = {kRootRef, kRootRef, 0, kAllLanes, kAllLanes};
     while (size_ > 0) {
       const Entry entry = stack_[--size_];
       if (is_left_out(entry.distance)) continue;
@@ -195,19 +203,34 @@ class PairKernel {
         for (++size_; size_ > 0; --size_) leave(stack_[size_ - 1].distance);
         return;
       }
-      const Box a = make_box(s_.a, entry.a), b = make_box(s_.b, entry.b);
+      const Box a = make_box(s_.a, entry.a, entry.lane_a),
+                b = make_box(s_.b, entry.b, entry.lane_b);
       if (a.is_block() && b.is_block()) {
-        test_blocks(a, b);
+        test_blocks(a, entry.lane_a, b, entry.lane_b);
         if (f_.distance_sq <= s_.stop_sq) {
           for (; size_ > 0; --size_) leave(stack_[size_ - 1].distance);
           return;
         }
       } else if (!b.is_block() && (a.is_block() || b.size() > a.size())) {
-        descend<true>(a, entry.a, b.child);
+        descend_beside<true>(s_.a, a, entry.a, entry.lane_a, b);
       } else {
-        descend<false>(b, entry.b, a.child);
+        descend_beside<false>(s_.b, b, entry.b, entry.lane_b, a);
       }
     }
+  }
+
+  // Large triangles fill the box of their block badly: a small part of the other mesh would have to
+  // be searched down to its last triangle. Their own boxes are thin.
+  template <bool kIntoB>
+  ISOTACT_INLINE void descend_beside(const PairTree& tree, const Box& single, ChildRef single_ref,
+                                     std::uint32_t lane, const Box& node) {
+    if (!single.is_block() || lane != kAllLanes || single.size() <= node.size()) {
+      descend<kIntoB>(single, single_ref, lane, node.child);
+      return;
+    }
+    const TriangleBlock& block = tree.blocks[single.child & ~kBlockBit];
+    for (std::uint32_t i = 0; i < kBlockWidth && block.triangle[i] != 0xffffffffU; ++i)
+      descend<kIntoB>(make_triangle_box(block, i, single.child), single_ref, i, node.child);
   }
 
   ISOTACT_INLINE void leave(float distance) {
@@ -219,11 +242,68 @@ class PairKernel {
     return true;
   }
 
-  static ISOTACT_INLINE Box make_box(const PairTree& tree, ChildRef ref) {
+  // Along the longest edge, across it, and along the normal. Sides are wider than rounding by
+  // 2^-20, as those of nodes are.
+  static ISOTACT_INLINE Box make_triangle_box(const TriangleBlock& block, std::uint32_t lane,
+                                              std::uint32_t child) {
+    float corner[3][3], edge[3][3], length_sq[3];
+    for (int k = 0; k < 3; ++k)
+      for (int i = 0; i < 3; ++i) corner[k][i] = block.corner[k][i][lane];
+    int longest = 0;
+    for (int k = 0; k < 3; ++k) {
+      for (int i = 0; i < 3; ++i) edge[k][i] = corner[(k + 1) % 3][i] - corner[k][i];
+      length_sq[k] = edge[k][0] * edge[k][0] + edge[k][1] * edge[k][1] + edge[k][2] * edge[k][2];
+      if (length_sq[k] > length_sq[longest]) longest = k;
+    }
+    const float* u = edge[longest];
+    const float* v = edge[(longest + 1) % 3];
+    float normal[3] = {u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2],
+                       u[0] * v[1] - u[1] * v[0]};
+    const float normal_sq = normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2];
+    const float u_sq = length_sq[longest];
+    Box box;
+    // Slivers, whose normal is noise or underflows, get the axes of their mesh.
+    if (normal_sq > u_sq * u_sq * 0x1p-30F && u_sq > 0x1p-60F) {
+      const float by_u = 1 / __builtin_sqrtf(u_sq), by_n = 1 / __builtin_sqrtf(normal_sq);
+      for (int i = 0; i < 3; ++i) {
+        box.axes[0][i] = u[i] * by_u;
+        box.axes[2][i] = normal[i] * by_n;
+      }
+      for (int i = 0; i < 3; ++i)
+        box.axes[1][i] = box.axes[2][(i + 1) % 3] * box.axes[0][(i + 2) % 3] -
+                         box.axes[2][(i + 2) % 3] * box.axes[0][(i + 1) % 3];
+    } else {
+      for (int i = 0; i < 3; ++i)
+        for (int k = 0; k < 3; ++k) box.axes[i][k] = i == k ? 1.0F : 0.0F;
+    }
+    const float pad = 0x1p-20F * __builtin_sqrtf(u_sq) + 0x1p-120F;
+    float middle[3];
+    for (int i = 0; i < 3; ++i) {
+      const float* axis = box.axes[i];
+      float lower = 0, upper = 0;  // of the corners, from the longest edge's first one
+      float at = 0;
+      for (int k = 0; k < 2; ++k) {
+        const float* e = edge[(longest + k) % 3];
+        at += axis[0] * e[0] + axis[1] * e[1] + axis[2] * e[2];
+        lower = lesser(lower, at);
+        upper = greater(upper, at);
+      }
+      middle[i] = 0.5F * (lower + upper);
+      box.half[i] = 0.5F * (upper - lower) + pad;
+    }
+    for (int k = 0; k < 3; ++k)
+      box.center[k] = double{corner[longest][k]} +
+                      double{box.axes[0][k] * middle[0] + box.axes[1][k] * middle[1] +
+                             box.axes[2][k] * middle[2]};
+    box.child = child;
+    return box;
+  }
+
+  static ISOTACT_INLINE Box make_box(const PairTree& tree, ChildRef ref, std::uint32_t lane) {
     Box box;
     if (ref == kRootRef) {
       for (int i = 0; i < 3; ++i) {
-        box.center[i] = tree.center[i];
+        box.center[i] = double{tree.center[i]};
         box.half[i] = tree.half[i];
         for (int k = 0; k < 3; ++k) box.axes[i][k] = i == k ? 1.0F : 0.0F;
       }
@@ -232,6 +312,8 @@ class PairKernel {
     }
     const OrientedNode& node = tree.nodes[ref >> 3U];
     const unsigned c = ref & 7U;
+    if (lane != kAllLanes)
+      return make_triangle_box(tree.blocks[node.child[c] & ~kBlockBit], lane, node.child[c]);
     float middle[3];
     for (int i = 0; i < 3; ++i) {
       const float lower = static_cast<float>(node.lower[i][c]) * node.step[i];
@@ -241,15 +323,17 @@ class PairKernel {
       for (int k = 0; k < 3; ++k) box.axes[i][k] = node.axes[i][k];
     }
     for (int k = 0; k < 3; ++k)
-      box.center[k] = node.origin[k] + (node.axes[0][k] * middle[0] + node.axes[1][k] * middle[1] +
-                                        node.axes[2][k] * middle[2]);
+      box.center[k] = double{node.origin[k]} +
+                      double{node.axes[0][k] * middle[0] + node.axes[1][k] * middle[1] +
+                             node.axes[2][k] * middle[2]};
     box.child = node.child[c];
     return box;
   }
 
   // The boxes of the node's children against the single box. kIntoB: the node is B's.
   template <bool kIntoB>
-  void descend(const Box& single, ChildRef single_ref, std::uint32_t node_index) {
+  void descend(const Box& single, ChildRef single_ref, std::uint32_t lane,
+               std::uint32_t node_index) {
     const OrientedNode& node = (kIntoB ? s_.b : s_.a).nodes[node_index];
     // The single box's centre and axes in the frame of the node's mesh. Where that is A, the
     // rotation is applied; where it is B, its transpose.
@@ -257,7 +341,7 @@ class PairKernel {
     float turned[3][3];  // turned[k]: axis k of the single box
     if constexpr (kIntoB) {
       double d[3];
-      for (int i = 0; i < 3; ++i) d[i] = double{single.center[i]} - s_.translation[i];
+      for (int i = 0; i < 3; ++i) d[i] = single.center[i] - s_.translation[i];
       for (int i = 0; i < 3; ++i)
         from_origin[i] =
             (s_.rotation[0][i] * d[0] + s_.rotation[1][i] * d[1] + s_.rotation[2][i] * d[2]) -
@@ -268,10 +352,10 @@ class PairKernel {
                          rotation_[2][i] * single.axes[k][2];
     } else {
       for (int i = 0; i < 3; ++i)
-        from_origin[i] = (s_.rotation[i][0] * double{single.center[0]} +
-                          s_.rotation[i][1] * double{single.center[1]} +
-                          s_.rotation[i][2] * double{single.center[2]} + s_.translation[i]) -
-                         double{node.origin[i]};
+        from_origin[i] =
+            (s_.rotation[i][0] * single.center[0] + s_.rotation[i][1] * single.center[1] +
+             s_.rotation[i][2] * single.center[2] + s_.translation[i]) -
+            double{node.origin[i]};
       for (int k = 0; k < 3; ++k)
         for (int i = 0; i < 3; ++i)
           turned[k][i] = rotation_[i][0] * single.axes[k][0] + rotation_[i][1] * single.axes[k][1] +
@@ -306,7 +390,7 @@ class PairKernel {
       }
     }
     const F slack(extent * 0x1p-19F);
-    alignas(32) float distances[kNodeWidth];
+    alignas(32) float distances[kNodeWidth], order[kNodeWidth];
     for (int part = 0; part < kNodeWidth; part += F::kWidth) {
       F by_node(0.0F), by_single(0.0F), by_frame(0.0F);
       F middle[3], half[3];
@@ -338,29 +422,38 @@ class PairKernel {
         const F space = greater(greater(along, -along) - both, F(0.0F));
         by_frame = by_frame + space * space;
       }
+      const F overlap = lesser(on_line, F(0.0F));
       on_line = greater(on_line, F(0.0F));
       const F by_line = on_line * on_line / greater(line_sq, F(0x1p-100F));
       const F farthest = greater(greater(by_node, by_single), greater(by_frame, by_line));
       const F distance = greater(square_root(farthest) * F(1 - 0x1p-20F) - slack, F(0.0F));
       store(distance, distances + part);
+      store(select(distance > F(0.0F), distance, overlap), order + part);
     }
     ++f_.tests;
-    push<kIntoB>(node, node_index, single_ref, distances);
+    push<kIntoB>(node, node_index, single_ref, static_cast<std::uint16_t>(lane), distances, order);
   }
 
-  // The nearest last, so that it is taken first.
+  // The nearest last, so that it is taken first; of those that overlap, the deepest one.
   template <bool kIntoB>
   ISOTACT_INLINE void push(const OrientedNode& node, std::uint32_t node_index, ChildRef single_ref,
-                           const float* distances) {
+                           std::uint16_t lane, const float* distances, const float* order) {
+    constexpr std::uint16_t kAll = kAllLanes;
+    float waiting[kNodeWidth];
     const int first = size_;
     for (std::uint32_t i = 0; i < node.child_count; ++i) {
       const float d = distances[i];
       if (is_left_out(d)) continue;
       const ChildRef ref = node_index * 8 + i;
-      const Entry entry = kIntoB ? Entry{single_ref, ref, d} : Entry{ref, single_ref, d};
+      const Entry entry =
+          kIntoB ? Entry{single_ref, ref, d, lane, kAll} : Entry{ref, single_ref, d, kAll, lane};
       int at = size_++;
-      for (; at > first && stack_[at - 1].distance < d; --at) stack_[at] = stack_[at - 1];
+      for (; at > first && waiting[at - 1 - first] < order[i]; --at) {
+        stack_[at] = stack_[at - 1];
+        waiting[at - first] = waiting[at - 1 - first];
+      }
       stack_[at] = entry;
+      waiting[at - first] = order[i];
     }
   }
 
@@ -379,7 +472,7 @@ class PairKernel {
     return boxes;
   }
 
-  void test_blocks(const Box& box_a, const Box& box_b) {
+  void test_blocks(const Box& box_a, std::uint32_t lane_a, const Box& box_b, std::uint32_t lane_b) {
     const std::uint32_t block_a = box_a.child & ~kBlockBit, block_b = box_b.child & ~kBlockBit;
     const TriangleBlock &of_a = s_.a.blocks[block_a], &of_b = s_.b.blocks[block_b];
     double lower[3][kBlockWidth], upper[3][kBlockWidth];  // of A's triangles
@@ -396,6 +489,7 @@ class PairKernel {
       }
     }
     for (int part = 0; part < kBlockWidth; part += D::kWidth) {
+      if (lane_b != kAllLanes && static_cast<int>(lane_b) / D::kWidth != part / D::kWidth) continue;
       TriangleLanes<D> b;
       for (int k = 0; k < 3; ++k) {
         const D x = load_wide<D>(of_b.corner[k][0] + part),
@@ -407,6 +501,7 @@ class PairKernel {
       const FrameBoxes boxes = bound(b);
       for (std::uint32_t lane = 0; lane < kBlockWidth && of_a.triangle[lane] != 0xffffffffU;
            ++lane) {
+        if (lane_a != kAllLanes && lane_a != lane) continue;
         D sum(0.0);
         for (int j = 0; j < 3; ++j) {
           const D gap = greater(
@@ -462,8 +557,23 @@ class PairKernel {
         lesser(lesser(dot(line, a.corner[0]), dot(line, a.corner[1])), dot(line, a.corner[2]));
     const D to =
         greater(greater(dot(line, b.corner[0]), dot(line, b.corner[1])), dot(line, b.corner[2]));
-    const D gap = from - to;
-    return bits_of((gap <= D(0.0)) | (gap * gap < D(f_.distance_sq) * dot(line, line))) == 0;
+    const D gap = from - to, zero(0.0), best_sq(f_.distance_sq);
+    auto near = (gap <= zero) | (gap * gap < best_sq * dot(line, line));
+    if (bits_of(near) == 0) return true;
+    if (f_.distance_sq < s_.rounding_sq) return false;
+    near = near & is_near_plane(a, b, best_sq);
+    return bits_of(near) == 0 || bits_of(near & is_near_plane(b, a, best_sq)) == 0;
+  }
+
+  // Whether the triangle reaches as near to the other one's plane as the best distance.
+  static ISOTACT_INLINE auto is_near_plane(const TriangleLanes<D>& t, const TriangleLanes<D>& of,
+                                           D best_sq) {
+    const Point3<D> n = cross(of.corner[1] - of.corner[0], of.corner[2] - of.corner[0]);
+    const D d0 = dot(n, t.corner[0] - of.corner[0]), d1 = dot(n, t.corner[1] - of.corner[0]),
+            d2 = dot(n, t.corner[2] - of.corner[0]);
+    const D over = lesser(lesser(d0, d1), d2), under = -greater(greater(d0, d1), d2);
+    const D gap = greater(over, under);
+    return (gap <= D(0.0)) | (gap * gap < best_sq * dot(n, n));
   }
 
   const PairSearch& s_;

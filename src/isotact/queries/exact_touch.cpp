@@ -1,0 +1,296 @@
+// The yes-or-no check of two bodies. Each step settles most of the pairs that are left:
+//   * the boxes of both bodies;
+//   * the triangles that touched in the last call;
+//   * a plane between the convex hulls, by the method of Gilbert, Johnson and Keerthi (A Fast
+//     Procedure for Computing the Distance Between Complex Objects in Three-Dimensional Space,
+//     1988). Some corners of each hull, its outline, guide the search. A plane counts only if the
+//     highest corner of all, from the hierarchy, is below it;
+//   * both hierarchies, until a pair of triangles touches;
+//   * a point of each part, for bodies inside of each other.
+#include "isotact/queries/detail/exact_touch.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "isotact/base/detail/lanes.h"
+
+namespace isotact::detail {
+namespace {
+
+// ---- hulls --------------------------------------------------------------------------------------
+
+// The corner of the outline that is highest along a direction.
+std::size_t find_on_outline(const ExactBody& body, const Vec3& along) {
+  using F = Lanes<float, 4>;
+  const F x(static_cast<float>(along.x)), y(static_cast<float>(along.y)),
+      z(static_cast<float>(along.z));
+  F best(-std::numeric_limits<float>::infinity()), at(0.0F), here(0.0F);
+  const std::size_t count = body.outline[0].size();
+  for (std::size_t i = 0; i < count; i += 4) {
+    const F height = load<F>(body.outline[0].data() + i) * x +
+                     load<F>(body.outline[1].data() + i) * y +
+                     load<F>(body.outline[2].data() + i) * z;
+    const auto higher = height > best;
+    best = select(higher, height, best);
+    at = select(higher, here, at);
+    here = here + F(1.0F);
+  }
+  float heights[4], places[4];
+  store(best, heights);
+  store(at, places);
+  std::size_t lane = 0;
+  for (std::size_t i = 1; i < 4; ++i)
+    if (heights[i] > heights[lane]) lane = i;
+  return static_cast<std::size_t>(places[lane]) * 4 + lane;
+}
+
+Vec3 outline_at(const ExactBody& body, std::size_t i) {
+  return {double{body.outline[0][i]}, double{body.outline[1][i]}, double{body.outline[2][i]}};
+}
+
+// Corners of the difference of both hulls, one to four.
+struct Simplex {
+  Vec3 corner[4]{};
+  int count = 0;
+
+  void set(std::initializer_list<Vec3> corners) {
+    count = 0;
+    for (const Vec3& c : corners) corner[count++] = c;
+  }
+};
+
+// The point of a segment or triangle that is nearest to the origin (Ericson, Real-Time Collision
+// Detection, 5.1.2 and 5.1.5). Corners that it does not depend on are dropped.
+Vec3 find_nearest_of_two(Simplex& s, const Vec3& a, const Vec3& b) {
+  const Vec3 ab = b - a;
+  const double along = -dot(a, ab), all = length_sq(ab);
+  if (!(along > 0)) {
+    s.set({a});
+    return a;
+  }
+  if (along >= all) {
+    s.set({b});
+    return b;
+  }
+  s.set({a, b});
+  return a + ab * (along / all);
+}
+
+Vec3 find_nearest_of_three(Simplex& s, const Vec3& a, const Vec3& b, const Vec3& c) {
+  const Vec3 ab = b - a, ac = c - a;
+  const double d1 = -dot(ab, a), d2 = -dot(ac, a);
+  if (d1 <= 0 && d2 <= 0) return find_nearest_of_two(s, a, a);
+  const double d3 = -dot(ab, b), d4 = -dot(ac, b);
+  if (d3 >= 0 && d4 <= d3) return find_nearest_of_two(s, b, b);
+  const double vc = d1 * d4 - d3 * d2;
+  if (vc <= 0 && d1 >= 0 && d3 <= 0) return find_nearest_of_two(s, a, b);
+  const double d5 = -dot(ab, c), d6 = -dot(ac, c);
+  if (d6 >= 0 && d5 <= d6) return find_nearest_of_two(s, c, c);
+  const double vb = d5 * d2 - d1 * d6;
+  if (vb <= 0 && d2 >= 0 && d6 <= 0) return find_nearest_of_two(s, a, c);
+  const double va = d3 * d6 - d5 * d4;
+  if (va <= 0 && d4 - d3 >= 0 && d5 - d6 >= 0) return find_nearest_of_two(s, b, c);
+  s.set({a, b, c});
+  const double sum = va + vb + vc;
+  return sum > 0 ? a + ab * (vb / sum) + ac * (vc / sum) : a;
+}
+
+// The zero vector if the origin is inside of four corners.
+Vec3 find_nearest(Simplex& s) {
+  const Simplex all = s;
+  const Vec3* c = all.corner;
+  if (all.count == 1) return c[0];
+  if (all.count == 2) return find_nearest_of_two(s, c[0], c[1]);
+  if (all.count == 3) return find_nearest_of_three(s, c[0], c[1], c[2]);
+  constexpr int kFaces[4][4] = {{0, 1, 2, 3}, {0, 1, 3, 2}, {0, 2, 3, 1}, {1, 2, 3, 0}};
+  double least_sq = std::numeric_limits<double>::infinity();
+  Vec3 best{};
+  for (const auto& f : kFaces) {
+    const Vec3 normal = cross(c[f[1]] - c[f[0]], c[f[2]] - c[f[0]]);
+    const double of_origin = -dot(normal, c[f[0]]), of_rest = dot(normal, c[f[3]] - c[f[0]]);
+    if (of_origin * of_rest > 0) continue;  // on the inner side
+    Simplex face;
+    const Vec3 near = find_nearest_of_three(face, c[f[0]], c[f[1]], c[f[2]]);
+    if (length_sq(near) >= least_sq) continue;
+    least_sq = length_sq(near);
+    best = near;
+    s = face;
+  }
+  return best;
+}
+
+// A search for a plane between two hulls, in A's frame.
+class HullSearch {
+ public:
+  HullSearch(const ExactBody& a, const ExactBody& b, const Pose& a_from_b)
+      : a_(a),
+        b_(b),
+        rotation_(to_matrix(a_from_b.rotation)),
+        back_(transpose(rotation_)),
+        offset_(a_from_b.translation) {}
+
+  // Whether a plane leaves a gap of more than this. `apart`: a direction from A to B to begin with,
+  // and the plane's in the end.
+  bool are_apart(double gap, Vec3& apart) const {
+    constexpr int kMostSteps = 20;
+    Simplex simplex;
+    Vec3 nearest = -apart;  // of A - B to the origin
+    double last_sq = std::numeric_limits<double>::infinity();
+    for (int step = 0; step < kMostSteps; ++step) {
+      const double size = length(nearest);
+      if (!(size > 0)) return false;
+      const Vec3 along = nearest * (-1 / size);  // from A to B
+      Vec3 corner = corner_on_outlines(along);
+      if (-dot(along, corner) > gap) {  // or else the corner is one that the search needs anyway
+        corner = corner_of_hulls(along);
+        if (-dot(along, corner) > gap) {
+          apart = along;
+          return true;
+        }
+      }
+      for (int i = 0; i < simplex.count; ++i)
+        if (simplex.corner[i] == corner) return false;
+      simplex.corner[simplex.count++] = corner;
+      nearest = find_nearest(simplex);
+      const double now_sq = length_sq(nearest);
+      if (simplex.count == 4 || !(now_sq < last_sq * (1 - 1e-9))) return false;
+      if (now_sq <= gap * gap) return false;  // the hulls are as near as that
+      last_sq = now_sq;
+    }
+    return false;
+  }
+
+ private:
+  Vec3 place(const Vec3& of_b) const { return rotation_ * of_b + offset_; }
+
+  Vec3 corner_on_outlines(const Vec3& along) const {
+    const Vec3 on_a = outline_at(a_, find_on_outline(a_, along));
+    const Vec3 on_b = outline_at(b_, find_on_outline(b_, -(back_ * along)));
+    return on_a - place(on_b);
+  }
+  Vec3 corner_of_hulls(const Vec3& along) const {
+    const Vec3 in_b = -(back_ * along);
+    const Vec3 on_a = find_highest(a_.triangles, along, outline_at(a_, find_on_outline(a_, along)));
+    const Vec3 on_b = find_highest(b_.triangles, in_b, outline_at(b_, find_on_outline(b_, in_b)));
+    return on_a - place(on_b);
+  }
+
+  const ExactBody &a_, &b_;
+  Mat3 rotation_, back_;
+  Vec3 offset_;
+};
+
+// ---- insides ------------------------------------------------------------------------------------
+
+// Whether a part of one body lies inside of the other. Their surfaces share no point: one point
+// tells of all others.
+bool find_part_inside(const TouchBody& of, const TouchBody& in, const Pose& in_from_of,
+                      Touch& found) {
+  // What is inside of a ball, or of a capsule, is as near to its middle as touches already. What is
+  // inside of an open mesh does not count as contact.
+  if (in.body->radius > 0 || !is_closed(*in.shape)) return false;
+  const Aabb box = to_double(in.body->triangles.bounds());
+  for (const Vec3& part : of.body->parts) {
+    const Vec3 x = transform_point(in_from_of, part);
+    if (!contains(box, x)) continue;
+    const ClosestPoint near = find_closest_point(in.body->triangles, to_float(x));
+    const double distance = length(to_double(near.point) - x);
+    if (!is_inside(*in.shape, x, distance)) continue;
+    found = {.kind = TouchKind::kContained,
+             .point_on_a = x,
+             .point_on_b = to_double(near.point),
+             .normal = {0, 1, 0},
+             .depth = distance};
+    if (distance > 0) found.normal = (found.point_on_b - x) * (1 / distance);
+    return true;
+  }
+  return false;
+}
+
+bool find_inside(const TouchBody& a, const TouchBody& b, const Pose& a_from_b, Touch& found) {
+  if (find_part_inside(b, a, a_from_b, found)) {  // its point is B's
+    std::swap(found.point_on_a, found.point_on_b);
+    found.normal = -found.normal;
+    return true;
+  }
+  if (!find_part_inside(a, b, inverse(a_from_b), found)) return false;
+  found.point_on_a = transform_point(a_from_b, found.point_on_a);
+  found.point_on_b = transform_point(a_from_b, found.point_on_b);
+  found.normal = transform_vector(a_from_b, found.normal);
+  return true;
+}
+
+// Triangles that touch, or are as near as the margin.
+Touch touch_of(const TouchBody& a, const TouchBody& b, const Pose& a_from_b,
+               const MeshDistance& found) {
+  Touch touch{.kind = TouchKind::kSurfaces,
+              .point_on_a = found.point_on_a,
+              .point_on_b = found.point_on_b,
+              .normal = {0, 1, 0},
+              .depth = 0};
+  const Vec3 apart = found.point_on_a - found.point_on_b;
+  if (const double gap = length(apart); gap > 0) {
+    touch.normal = apart * (1 / gap);
+    touch.point_on_a -= touch.normal * a.body->radius;
+    touch.point_on_b += touch.normal * b.body->radius;
+    touch.depth = a.body->radius + b.body->radius - gap;
+    return touch;
+  }
+  const auto t = corners(*b.body->mesh, found.triangle_b);
+  const Vec3 across = cross(to_double(t[1]) - to_double(t[0]), to_double(t[2]) - to_double(t[0]));
+  if (length_sq(across) > 0) touch.normal = normalized(transform_vector(a_from_b, across));
+  return touch;
+}
+
+}  // namespace
+
+TouchBody::TouchBody(const Shape& of) : shape(&of), body(&exact_body(of)) {}
+
+bool are_hulls_apart(const ExactBody& a, const ExactBody& b, const Pose& a_from_b) {
+  if (a.triangles.nodes().empty() || b.triangles.nodes().empty()) return true;
+  const double gap = PairTouch(a.triangles, b.triangles, a_from_b, 0).least_gap();
+  Vec3 apart = transform_point(a_from_b, b.ball_center) - a.ball_center;
+  return HullSearch(a, b, a_from_b).are_apart(gap, apart);
+}
+
+Touch find_touch(const TouchBody& a, const TouchBody& b, const Pose& a_from_b, double margin,
+                 TouchMemory& memory) {
+  Touch touch;
+  const double reach = margin + a.body->radius + b.body->radius;
+  PairTouch pair(a.body->triangles, b.body->triangles, a_from_b, reach);
+  if (a.body->triangles.nodes().empty() || b.body->triangles.nodes().empty()) return touch;
+  if (pair.are_boxes_apart()) {
+    memory.touched = false;
+    return touch;
+  }
+  if (memory.touched && pair.touches_at(memory.last)) return touch_of(a, b, a_from_b, pair.found());
+  Vec3 apart = memory.apart;
+  if (length_sq(apart) == 0)
+    apart = transform_point(a_from_b, b.body->ball_center) - a.body->ball_center;
+  if (HullSearch(*a.body, *b.body, a_from_b).are_apart(pair.least_gap(), apart)) {
+    memory.apart = apart;
+    memory.touched = false;
+    return touch;
+  }
+  if (pair.find(apart)) {
+    memory.touched = true;
+    memory.last = pair.hint();
+    return touch_of(a, b, a_from_b, pair.found());
+  }
+  memory.touched = false;
+  find_inside(a, b, a_from_b, touch);
+  return touch;
+}
+
+Contact to_contact(const Touch& touch, const Pose& world_from_a) {
+  const Vec3 on_a = transform_point(world_from_a, touch.point_on_a),
+             on_b = transform_point(world_from_a, touch.point_on_b);
+  return {.position = (on_a + on_b) * 0.5,
+          .point_on_a = on_a,
+          .point_on_b = on_b,
+          .normal = transform_vector(world_from_a, touch.normal),
+          .depth = touch.depth};
+}
+
+}  // namespace isotact::detail
