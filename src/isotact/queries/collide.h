@@ -26,7 +26,6 @@
 #include "isotact/queries/contact/contact.h"
 #include "isotact/queries/depth/depth_map.h"
 #include "isotact/queries/points/shell_force.h"
-#include "isotact/queries/segments/segment.h"
 
 namespace ISOTACT_PUBLIC isotact {
 

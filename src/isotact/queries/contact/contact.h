@@ -33,6 +33,13 @@ enum class Accuracy : std::uint8_t {
   kExact,  // the triangles; an Error for shapes that do not keep them
 };
 
+// How much a query finds.
+enum class Mode : std::uint8_t {
+  kAll,    // every interval inside, of every segment or point; every contact
+  kFirst,  // at most one, of length 0, at the first time inside; the search ends there
+  kAny,    // the same at any time inside: the cheapest answer of yes or no
+};
+
 // In the world's frame, metres.
 struct Contact {
   Vec3 position{};    // midway between the two points

@@ -1,5 +1,5 @@
-// What the search for the deepest point is made of: bounds of depths by matrix games, which side a
-// point is on, and caps of balls that are outside of a body.
+// Parts of the search for the deepest point: bounds of depths by matrix games, the side of a point,
+// and caps of balls that are outside of a body.
 #pragma once
 
 #include <algorithm>
@@ -281,7 +281,7 @@ class CapSearch {
   // The height over c along a direction below which all triangles in a ball around c are. False if
   // it is above the limit, or if that takes too long to know. Triangles that are known to be near,
   // and the one that was too high last time, come first; then children that reach highest: those
-  // below what was found need no look.
+  // below the best so far are not opened.
   bool find_reach(const Vec3& c, double radius, const Vec3& up, double limit, double& highest) {
     using F = Lanes<float, 4>;
     constexpr int kMostNodes = 48;

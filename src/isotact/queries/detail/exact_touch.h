@@ -11,7 +11,7 @@
 
 namespace isotact::detail {
 
-// One body of a pair, looked up once. Its shape must outlive it.
+// One body of a pair. Its shape must outlive it.
 struct TouchBody {
   TouchBody() = default;
   explicit TouchBody(const Shape& of);
@@ -23,7 +23,7 @@ struct TouchBody {
 // Whether a plane lies between the convex hulls of the triangles. False if none is found.
 bool are_hulls_apart(const ExactBody& a, const ExactBody& b, const Pose& a_from_b);
 
-// What a pair remembers between calls. It changes how long a check takes, and the witness, but no
+// Memory of a pair between calls. It changes how long a check takes, and the witness, but no
 // verdict.
 struct TouchMemory {
   Vec3 apart{};  // across the last plane between them, from A to B, in A's frame; or zero

@@ -30,6 +30,7 @@
 #include "isotact/field/models/brick_field.h"
 #include "isotact/field/models/dense_grid.h"
 #include "isotact/field/models/min_max_octree.h"
+#include "isotact/queries/contact/contact.h"
 
 namespace ISOTACT_PUBLIC isotact {
 
@@ -51,13 +52,6 @@ enum class Traversal : std::uint8_t {
   kFast,  // Our method: see SegmentTracer.
 };
 std::string_view name(Traversal traversal);  // "uniform", "octree", "fast"
-
-// How much a query finds. Segments, swept points and moving bodies share it.
-enum class Mode : std::uint8_t {
-  kAll,    // Every interval inside, of every segment or point.
-  kFirst,  // At most one, of length 0, at the first time inside. The search ends there.
-  kAny,    // The same at any time inside: the cheapest answer of yes or no.
-};
 
 enum class RootSearch : std::uint8_t {
   kAll,  // Up to three per cell.
