@@ -83,7 +83,8 @@ void add_plane_points(const PairNow& now, const Ours& ours, double time_step,
       candidates.begin(), candidates.end(), [&](const Candidate& a, const Candidate& b) {
         return gap_after(now, a, time_step) < gap_after(now, b, time_step);
       });
-  const double most = std::max(first.distance, 0.0) + kTurnPart * ours.body().smallest_side * ours.scale;
+  const double most =
+      std::max(first.distance, 0.0) + kTurnPart * ours.body().smallest_side * ours.scale;
   const PointSphereTree& tree = *ours.tree;
   int level = 0;
   while (level + 1 < tree.level_count() && tree.level(level).node_count < kPlanePoints) ++level;
@@ -119,8 +120,8 @@ Slide find_slide(const PairNow& now, const std::vector<Candidate>& contacts, dou
   if (!(m_0 + m_1 > 0)) return slide;
   for (int round = 0; round < kRounds; ++round)
     for (const Candidate& c : contacts) {
-      const double gap = gap_after(now, c, time_step) +
-                         dot(c.normal, slide.of_0 - slide.of_1) * time_step;
+      const double gap =
+          gap_after(now, c, time_step) + dot(c.normal, slide.of_0 - slide.of_1) * time_step;
       if (gap >= 0) continue;
       const Vec3 push = c.normal * (-gap / time_step / (m_0 + m_1));
       slide.of_0 += push * m_0;

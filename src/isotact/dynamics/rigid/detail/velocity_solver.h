@@ -9,9 +9,9 @@
 // pull are removed, and removed ones that should push are added again, until none changes: Newton's
 // method for forces with a kink.
 //
-// Contacts give back no more energy than they took. Let P be the impulses of an island's contacts, v
-// its velocities before the loads of the step and v1 those after all of it. The work of P is
-// P . (v + v1) / 2, exactly, since kinetic energy is quadratic. If it exceeds what the contacts have
+// Contacts give back no more energy than they took. Let P be the impulses of an island's contacts,
+// v its velocities before the loads of the step and v1 those after all of it. The work of P is P .
+// (v + v1) / 2, exactly, since kinetic energy is quadratic. If it exceeds what the contacts have
 // stored, all of them push less, by one factor. Momentum is conserved and joints hold for any
 // factor, since velocities are linear in it.
 #pragma once

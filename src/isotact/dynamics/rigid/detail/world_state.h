@@ -88,7 +88,7 @@ struct World::State {
   void make_points();        // Of bodies that need them to touch others; then check_roles.
   void check_roles() const;  // Throws Error for a dynamic pair that could not touch.
   void note_start();
-  void apply_loads();       // Changes momenta.
+  void apply_loads();  // Changes momenta.
   double find_spare_energy(const detail::PairState& pair) const;
   void solve_velocities();  // By contacts and joints.
   void move_bodies();       // Changes poses; `step` of each has the motion.
