@@ -39,7 +39,7 @@ struct Counts {
 class MotionCheck {
  public:
   MotionCheck(const BodyPair& pair, Report& report, Counts& counts)
-      : pair_(pair), a_(*pair.first), b_(*pair.second), report_(report), counts_(counts) {}
+      : a_(*pair.first), b_(*pair.second), report_(report), counts_(counts) {}
 
   // Whether it ends free.
   bool check(const Motion& motion, double margin, int times, const std::string& label) {
@@ -171,7 +171,6 @@ class MotionCheck {
             fmt::format("{}, winding number {}", is_inside, nesting.most));
   }
 
-  const BodyPair& pair_;
   const BenchBody &a_, &b_;
   Report& report_;
   Counts& counts_;

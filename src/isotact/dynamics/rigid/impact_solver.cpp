@@ -122,7 +122,7 @@ class Complementary {
 // The least of x' m x / 2 + x' g on a disc. m is symmetric and positive definite.
 Eigen::Vector2d minimise_on_disc(const Eigen::Matrix2d& m, const Eigen::Vector2d& g,
                                  double radius) {
-  const Eigen::Vector2d free = -m.ldlt().solve(g);
+  Eigen::Vector2d free = -m.ldlt().solve(g);
   if (free.norm() <= radius) return free;
   if (!(radius > 0)) return Eigen::Vector2d::Zero();
   // On its edge: (m + s) x = -g with s > 0, so that |x| is the radius; |x| falls with s.

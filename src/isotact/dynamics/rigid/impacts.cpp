@@ -27,7 +27,6 @@ constexpr double kFastMove = 0.1;  // of a body's radius in a step
 constexpr double kDeepMove = 0.5;  // of the depth of a body
 constexpr double kTurn = 0.5;      // radians in a part of a step
 constexpr double kMostParts = 4096;
-constexpr double kNearContact = 0.05;  // cells: as good as touching
 constexpr std::size_t kContactsOfPair = 12;
 constexpr double kNoTime = std::numeric_limits<double>::infinity();
 

@@ -48,10 +48,10 @@ struct WorldBody {
 // Memory of a pair from step to step.
 struct PairState {
   BodyPair pair{};
-  std::vector<PointStick> sticks[2]{};  // Points of A in B, points of B in A.
-  Vec3 impulse{};                       // N s on A, in the current step.
-  Vec3 angular_impulse{};               // N m s on A about the world's origin, in the current step.
-  ContactPush push{};                   // For the next step.
+  std::array<std::vector<PointStick>, 2> sticks{};  // Points of A in B, points of B in A.
+  Vec3 impulse{};                                   // N s on A, in the current step.
+  Vec3 angular_impulse{};  // N m s on A about the world's origin, in the current step.
+  ContactPush push{};      // For the next step.
   bool touches = false, touched = false;  // In this step, in the one before.
   Contact contact{};                      // The deepest, or the last known one.
   bool apart = false;                     // Their boxes have separated.
