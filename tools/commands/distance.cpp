@@ -72,7 +72,7 @@ void run_distance(DistanceOptions options) {
   for (const DistanceResult& r :
        distance_poses(a.shape, of_a, b.shape, poses,
                       {.distance = request, .threads = options.input.threads}, scratch))
-    report.answers.push_back({status_of(r), r});
+    report.answers.push_back({status_of(r), r, r.exact});
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const DistanceResult& first = *report.answers.front().distance;
   if (options.common.json)
