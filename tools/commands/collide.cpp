@@ -432,7 +432,10 @@ void run_collide(CollideOptions options) {
     return parse_solid(file).has_value() || is_field_file(file);
   };
   const bool no_mesh = has_no_mesh(options.a.file) && has_no_mesh(options.b.file);
-  if (no_mesh) refuse_unit(options.input.unit, "no mesh is read, and fields are in metres");
+  refuse_unused_settings(options.a.file, options.b.file, options.input.unit);
+  if (options.a.to_pose.empty() && options.b.to_pose.empty())
+    refuse_given({"--motion", "--degree", "--pivot-a", "--pivot-b"},
+                 "nothing moves without --to-pose-a or --to-pose-b");
   for (const std::string* input : {&options.a.file, &options.b.file}) {
     if (parse_solid(*input)) continue;
     refuse_same_file(*input, options.output);

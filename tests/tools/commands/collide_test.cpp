@@ -1,4 +1,5 @@
 // isotact collide as a user drives it.
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 
@@ -12,7 +13,10 @@ class CollideVerb : public ToolTest {
   void make_ball() { ASSERT_EQ(run({"make", "sphere", "-o", "ball.obj"}).exit_code, 0); }
   Json collide(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"collide"});
-    arguments.insert(arguments.end(), {"--json", "--resolution", "32"});
+    arguments.emplace_back("--json");
+    const auto is_mesh = [](const std::string& word) { return word.ends_with(".obj"); };
+    if (std::any_of(arguments.begin(), arguments.end(), is_mesh))
+      arguments.insert(arguments.end(), {"--resolution", "32"});
     const ProgramRun r = run(arguments);
     EXPECT_EQ(r.exit_code, 0) << r.err;
     return r.exit_code == 0 ? parse_output(r.out) : Json();
@@ -592,6 +596,21 @@ TEST_F(CollideVerb, SaysWhatIsWrong) {
     EXPECT_EQ(run(all).exit_code, 2) << more[0];
   }
   EXPECT_EQ(run({"collide", "ball.obj", "ball.obj", "--method", "vps", "--first"}).exit_code, 2);
+  EXPECT_EQ(run({"collide", "ball.obj", "ball.obj", "--motion", "screw"}).exit_code, 2);
+  EXPECT_EQ(run({"collide", "ball.obj", "ball.obj", "--pivot-b", "1,0,0"}).exit_code, 2);
+  ASSERT_EQ(run({"build", "ball.obj", "-o", "ball.isotact", "--resolution", "32"}).exit_code, 0);
+  for (const char* verb : {"collide", "distance"})
+    for (const std::vector<std::string>& more :
+         {std::vector<std::string>{"--unit", "mm"}, {"--resolution", "64"}}) {
+      std::vector<std::string> words{verb, "ball.isotact", "ball.isotact"};
+      words.insert(words.end(), more.begin(), more.end());
+      EXPECT_EQ(run(words).exit_code, 2) << verb << ' ' << more[0];
+      words[2] = "ball.obj";
+      EXPECT_EQ(run(words).exit_code, 0) << verb << ' ' << more[0];
+    }
+  const ProgramRun word = run({"distance", "ball.obj", "cube:1"});
+  EXPECT_EQ(word.exit_code, 1);
+  EXPECT_NE(word.err.find("a simple solid? box:X,Y,Z"), std::string::npos) << word.err;
 }
 
 }  // namespace
