@@ -17,6 +17,7 @@
 #include "input/query_options.h"
 #include "input/shell_options.h"
 #include "report/build_report.h"
+#include "report/info_asset.h"
 
 namespace isotact::tool {
 namespace {
@@ -262,6 +263,7 @@ void run_build(const BuildOptions& options) {
     result = build_named(loaded.mesh, settings, options);
   }
   warnings.insert(warnings.end(), result.warnings.begin(), result.warnings.end());
+  if (auto coarse = describe_coarse_cells(result.asset)) warnings.push_back(std::move(*coarse));
   if (to_stdout)
     write_stdout(encode_asset(result.asset));
   else

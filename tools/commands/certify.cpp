@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -13,6 +14,7 @@
 #include "command.h"
 #include "input/mesh_input.h"
 #include "input/query_options.h"
+#include "input/shape_input.h"
 
 namespace isotact::tool {
 namespace {
@@ -46,6 +48,10 @@ void refuse_unit_of_assets(const std::string& unit, const std::string& a, const 
 
 TriangleMesh read_triangles(const std::string& file, const std::string& unit,
                             std::vector<std::string>& warnings) {
+  std::error_code missing;
+  if (!std::filesystem::exists(file, missing) && parse_solid(file))
+    throw UsageError(fmt::format(
+        "'{}': a simple solid has no triangles to certify; give a mesh (isotact make)", file));
   if (is_asset(file)) {
     const Asset asset = load_asset(file);
     if (!asset.mesh)
@@ -106,11 +112,13 @@ Json to_json(const CertifyReport& r) {
   j["mesh_b"] = if_said(r.has_certificate, c.b.file);
   j["hash_a"] = if_said(r.has_certificate, hex_of(c.a.hash));
   j["hash_b"] = if_said(r.has_certificate, hex_of(c.b.hash));
-  j["closed_a"] = if_said(r.has_certificate, r.check.a_is_closed);
-  j["closed_b"] = if_said(r.has_certificate, r.check.b_is_closed);
-  j["proof_cells"] = if_said(r.has_certificate, r.check.cells);
-  j["proof_intervals"] = if_said(r.has_certificate, r.check.intervals);
-  j["rounding"] = if_said(r.has_certificate, r.check.rounding);
+  // A check that fails may end before it knows them.
+  const bool holds = r.has_certificate && r.check.holds;
+  j["closed_a"] = if_said(holds, r.check.a_is_closed);
+  j["closed_b"] = if_said(holds, r.check.b_is_closed);
+  j["proof_cells"] = if_said(holds, r.check.cells);
+  j["proof_intervals"] = if_said(holds, r.check.intervals);
+  j["rounding"] = if_said(holds, r.check.rounding);
   j["distance"] = has_distance ? Json(r.written->distance) : Json();
   j["lower_bound"] = has_distance ? Json(r.written->lower_bound) : Json();
   j["input"] = if_said(!r.input.empty(), r.input);
@@ -152,16 +160,18 @@ void print_report(const CertifyReport& r) {
     facts.emplace_back("least distance",
                        fmt::format("{} at {:.6g}", r.unit.format(r.written->distance),
                                    r.written->time_of_distance));
-  facts.emplace_back("A", fmt::format("{}, {}", c.a.file,
-                                      r.check.a_is_closed ? "closed: its inside counts"
-                                                          : "open: its surface counts"));
-  facts.emplace_back("B", fmt::format("{}, {}", c.b.file,
-                                      r.check.b_is_closed ? "closed: its inside counts"
-                                                          : "open: its surface counts"));
+  // A check that fails may end before it knows them.
+  const auto describe = [&](const std::string& file, bool is_closed) {
+    if (!r.check.holds) return file;
+    return file + (is_closed ? ", closed: its inside counts" : ", open: its surface counts");
+  };
+  facts.emplace_back("A", describe(c.a.file, r.check.a_is_closed));
+  facts.emplace_back("B", describe(c.b.file, r.check.b_is_closed));
   facts.emplace_back("motion", std::string(name(c.motion.model)));
-  facts.emplace_back("proof",
-                     fmt::format("{} and {}, {} bytes", format_count(r.check.intervals, "interval"),
-                                 format_count(r.check.cells, "cell"), format_count(r.bytes)));
+  if (r.check.holds)
+    facts.emplace_back(
+        "proof", fmt::format("{} and {}, {} bytes", format_count(r.check.intervals, "interval"),
+                             format_count(r.check.cells, "cell"), format_count(r.bytes)));
   if (!is_checked_file) facts.emplace_back("written to", r.output);
   facts.emplace_back("time", is_checked_file ? fmt::format("{:.3g} s", r.check_seconds)
                                              : fmt::format("{:.3g} s, and {:.3g} s to check it",
@@ -184,6 +194,9 @@ void run_check(const CertifyOptions& options) {
                      b = read_triangles(file_b, options.unit, report.warnings);
   report.check_seconds = seconds_of([&] { report.check = check_certificate(c, a, b); });
   report.reason = report.check.reason;
+  if (!report.check.holds && c.a.hash != c.b.hash && hash_triangles(a) == c.b.hash &&
+      hash_triangles(b) == c.a.hash)
+    report.reason = fmt::format("A and B are swapped: give {} first", file_b);
   options.common.json ? print_json(to_json(report)) : print_report(report);
   if (report.check.holds) return;
   fmt::print(stderr, "isotact: error: {}: does not hold: {}\n", options.check, report.reason);

@@ -12,6 +12,7 @@
 
 #include "collide_depth.h"
 #include "collide_idf.h"
+#include "collide_swept.h"
 #include "command.h"
 #include "input/field_file.h"
 #include "input/mesh_input.h"
@@ -101,9 +102,6 @@ bool is_at_rest(const CollideOptions& options, bool moves) {
         fmt::format("--method {} has no intervals: -o and --first are of swept", options.method));
   if (options.accuracy != "best" && (options.method == "idf" || is_depth))
     throw UsageError("--accuracy is of --method vps and swept");
-  const bool is_swept = options.method == "swept" || moves || wants_intervals;
-  if (options.accuracy == "exact" && is_swept && !options.first_only)
-    throw UsageError("--accuracy exact needs --first: the intervals of points are not exact");
   if (options.gpu && options.method != "idf" && !is_depth)
     throw UsageError("--gpu is of --method idf and depth");
   if (options.idf.is_used() && options.method != "idf")
@@ -246,16 +244,33 @@ void prepare(const Pair& pair, const CollideRequest& request) {
 }
 
 void run_swept(const CollideOptions& options, const Pair& pair, bool moves) {
-  const ContinuousRequest request = request_of(options);
-  prepare(pair, request);
+  ContinuousRequest of_points = request_of(options);
+  const std::optional<ContinuousRequest> exactly = exact_request_of(of_points, pair.a, pair.b);
+  const bool has_points = !exactly || !options.first_only;
+  if (has_points) {
+    of_points.accuracy = Accuracy::kField;
+    prepare(pair, of_points);
+  }
+  if (exactly)
+    for (const Shape* shape : {&pair.a, &pair.b}) isotact::prepare(*shape, *exactly);
+  const auto ask = [&](const ContinuousRequest& request) {
+    return continuous_collide(pair.a, pair.of_a, pair.b, pair.of_b, request);
+  };
   ContinuousResult result;
-  const double seconds = seconds_of(
-      [&] { result = continuous_collide(pair.a, pair.of_a, pair.b, pair.of_b, request); });
+  const double seconds = seconds_of([&] {
+    if (has_points) result = ask(of_points);
+    if (exactly && has_points) decide_by(ask(*exactly), of_points.max_contacts, result);
+    if (!has_points) result = ask(*exactly);
+  });
+  const std::optional<ApproachResult> nearest =
+      exactly && moves && wants_distance(options)
+          ? find_exact_approach(pair.a, pair.of_a, pair.b, pair.of_b, *exactly, result)
+          : find_nearest(options, pair);
   const SweptReport report{.result = result,
                            .motion = options.motion,
                            .margin = options.margin,
                            .first_only = options.first_only,
-                           .nearest = find_nearest(options, pair),
+                           .nearest = nearest,
                            .moves = moves,
                            .measured = measure(options, pair),
                            .seconds = seconds,
@@ -317,8 +332,9 @@ void run_poses(const CollideOptions& options, const Pair& pair, const std::vecto
       measured = distance_poses(pair.a, pair.of_a.from, pair.b, poses, {.threads = request.threads},
                                 distance_scratch);
     for (std::size_t i = 0; i < rows.size(); ++i)
-      report.answers.push_back(
-          {name(rows[i].status), measured.empty() ? std::nullopt : std::optional(measured[i])});
+      report.answers.push_back({name(rows[i].status),
+                                measured.empty() ? std::nullopt : std::optional(measured[i]),
+                                rows[i].exact});
   });
   print(options, report);
   for (const PoseAnswer& answer : report.answers) judge(options, answer.status, answer.distance);
@@ -416,7 +432,10 @@ void run_collide(CollideOptions options) {
     return parse_solid(file).has_value() || is_field_file(file);
   };
   const bool no_mesh = has_no_mesh(options.a.file) && has_no_mesh(options.b.file);
-  if (no_mesh) refuse_unit(options.input.unit, "no mesh is read, and fields are in metres");
+  refuse_unused_settings(options.a.file, options.b.file, options.input.unit);
+  if (options.a.to_pose.empty() && options.b.to_pose.empty())
+    refuse_given({"--motion", "--degree", "--pivot-a", "--pivot-b"},
+                 "nothing moves without --to-pose-a or --to-pose-b");
   for (const std::string* input : {&options.a.file, &options.b.file}) {
     if (parse_solid(*input)) continue;
     refuse_same_file(*input, options.output);
@@ -515,9 +534,9 @@ void add_collide(CommandLine& line) {
                     .choices = {"auto", "swept", "vps", "idf", "depth"}},
                    options->method);
   command.add_text({.names = "--accuracy",
-                    .help = "exact: the triangles decide whether bodies touch, an error without "
-                            "them; field: points and fields; best: exact if possible (default: "
-                            "best)",
+                    .help = "exact: the triangles decide whether and when bodies touch, an error "
+                            "without them; field: points and fields; best: exact if possible "
+                            "(default: best). Intervals are always those of points",
                     .value_name = "best|field|exact",
                     .choices = {"best", "field", "exact"}},
                    options->accuracy);

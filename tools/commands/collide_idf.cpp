@@ -100,7 +100,7 @@ IdfReport find_idf_contacts(const Shape& a, const Pose& world_from_a, const Shap
 }
 
 void print_report(const IdfReport& r) {
-  Facts facts{{"status", status_of(r)}, {"device", r.device}};
+  Facts facts{{"status", std::string(status_of(r)) + " (not exact)"}, {"device", r.device}};
   if (!r.result.contacts.empty()) add_contact(facts, r.result.contacts.front(), r.unit);
   facts.emplace_back("contacts",
                      fmt::format("{} of {} particles that arrived, {} in all",

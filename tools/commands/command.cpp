@@ -60,8 +60,7 @@ void refuse_same_file(const std::string& input, const std::string& output) {
   std::error_code missing;
   if (std::filesystem::is_regular_file(output, missing) &&
       std::filesystem::equivalent(input, output, missing))
-    throw UsageError(
-        fmt::format("-o {} would replace what is read", without_control_codes(output)));
+    throw UsageError(fmt::format("{} would replace what is read", without_control_codes(output)));
 }
 
 bool is_stdout(const std::string& output, const CommonOptions& options) {

@@ -143,6 +143,7 @@ void place(TriangleMesh& mesh, const ConvertOptions& options) {
 
 void run_convert(const ConvertOptions& options) {
   if (!options.transform.empty()) read_pose("--transform", options.transform);
+  refuse_same_file(options.input.file, options.output);
   std::optional<AssetField> field;
   const bool is_field = is_field_file(options.input.file);
   // Formats that this build lacks say so themselves.

@@ -59,6 +59,7 @@ void run_distance(DistanceOptions options) {
                           .max_distance = options.max_distance};
   if (options.accuracy == "field") request.accuracy = Accuracy::kField;
   if (options.accuracy == "exact") request.accuracy = Accuracy::kExact;
+  refuse_unused_settings(options.a, options.b, options.input.unit);
   options.input.threads = options.common.thread_setting();
   const LoadedBody a = load_body(options.a, options.input), b = load_body(options.b, options.input);
   std::vector<std::string> warnings;
@@ -72,7 +73,7 @@ void run_distance(DistanceOptions options) {
   for (const DistanceResult& r :
        distance_poses(a.shape, of_a, b.shape, poses,
                       {.distance = request, .threads = options.input.threads}, scratch))
-    report.answers.push_back({status_of(r), r});
+    report.answers.push_back({status_of(r), r, r.exact});
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const DistanceResult& first = *report.answers.front().distance;
   if (options.common.json)

@@ -107,7 +107,7 @@ bool running_command_has(const std::string& option) {
 void refuse_given(const std::vector<std::string>& options, const std::string& why) {
   std::string given;
   for (const std::string& option : options)
-    if (running != nullptr && running->count(option) > 0)
+    if (running_command_has(option) && running->count(option) > 0)
       given += (given.empty() ? "" : ", ") + option;
   if (!given.empty()) throw UsageError(fmt::format("{}: {}", given, why));
 }

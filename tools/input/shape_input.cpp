@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <memory>
 
 #include <fmt/format.h>
@@ -74,6 +75,17 @@ std::vector<double> parse_sizes(const std::string& word, const std::string& spel
       fmt::format("'{}': expected {}, with positive numbers in metres", printable(word), spelling));
 }
 
+// A solid that there is none of, rather than a file that is missing.
+void refuse_unknown_word(const std::string& file) {
+  std::error_code missing;
+  const bool is_word = file.find('/') == std::string::npos &&
+                       (file.find(':') != std::string::npos || file.find('.') == std::string::npos);
+  if (is_word && !std::filesystem::exists(file, missing))
+    throw Error({.file = file},
+                "no such file; a simple solid? box:X,Y,Z, sphere:R, capsule:R,L, cylinder:R,H, "
+                "cone:R,H, torus:R,T or plane");
+}
+
 }  // namespace
 
 std::optional<AnalyticSolid> parse_solid(const std::string& word) {
@@ -116,6 +128,17 @@ std::optional<AnalyticSolid> parse_solid(const std::string& word) {
   return std::nullopt;
 }
 
+void refuse_unused_settings(const std::string& a, const std::string& b, const std::string& unit) {
+  const auto has_no_mesh = [](const std::string& body) {
+    return parse_solid(body).has_value() || is_field_file(body);
+  };
+  if (!has_no_mesh(a) || !has_no_mesh(b)) return;
+  refuse_unit(unit, "no mesh is read, and fields are in metres");
+  if (!parse_solid(a) && !parse_solid(b))
+    refuse_given({"--resolution", "--sign", "--keep-thin"},
+                 "no mesh is read, and assets have their fields");
+}
+
 LoadedBody load_body(const std::string& file, const ShapeInputOptions& options) {
   if (const auto solid = parse_solid(file)) {
     ShapeSettings made{.field = {.resolution = options.resolution, .threads = options.threads},
@@ -124,6 +147,7 @@ LoadedBody load_body(const std::string& file, const ShapeInputOptions& options) 
     if (options.keep_surface && body.shape.is_bounded()) body.surface = body.shape.surface();
     return body;
   }
+  refuse_unknown_word(file);
   LoadReport report;
   LoadSettings settings = load_settings(options, report);
   if (is_field_file(file)) settings.unit.clear();  // of the other body's mesh

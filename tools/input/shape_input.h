@@ -36,6 +36,10 @@ struct LoadedBody {
 // sizes it is as `make` makes it. Nothing for other names; a file of such a name is "./plane".
 // Throws UsageError for sizes that are none.
 std::optional<AnalyticSolid> parse_solid(const std::string& word);
+
+// Throws UsageError if a unit is given and neither body is a mesh file, and if settings for fields
+// of meshes are and both bodies are assets or fields.
+void refuse_unused_settings(const std::string& a, const std::string& b, const std::string& unit);
 inline constexpr const char* kBodyHelp =
     "A mesh, an asset, or a simple solid: plane, sphere:R, box:X,Y,Z, capsule:R,L, cylinder:R,H, "
     "cone:R,H, torus:R,T (metres)";

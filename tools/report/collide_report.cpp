@@ -71,15 +71,12 @@ void add_distance(Facts& facts, const DistanceResult& r, const LengthUnit& unit)
 void print_report(const PosesReport& r) {
   fmt::print("{:>6}  {:<9}  {:>14}  {}\n", "pose", "status", "distance", "exact");
   for (std::size_t i = 0; i < r.answers.size(); ++i) {
-    const auto& [status, distance] = r.answers[i];
+    const auto& [status, distance, exact] = r.answers[i];
     const std::string length = !distance ? "-"
                                : std::isfinite(distance->distance)
                                    ? r.unit.format(distance->distance)
                                    : "> " + r.unit.format(distance->lower_bound);
-    fmt::print("{:>6}  {:<9}  {:>14}  {}\n", i, status, length,
-               !distance         ? "-"
-               : distance->exact ? "yes"
-                                 : "no");
+    fmt::print("{:>6}  {:<9}  {:>14}  {}\n", i, status, length, exact ? "yes" : "no");
   }
 }
 
@@ -88,7 +85,7 @@ Json to_json(const PosesReport& r) {
   const DistanceResult* least = nullptr;
   std::string status = "free";
   for (const PoseAnswer& answer : r.answers) {
-    Json row{{"status", answer.status}};
+    Json row{{"status", answer.status}, {"exact", answer.exact}};
     if (answer.distance) {
       add_distance(row, *answer.distance);
       if (least == nullptr || answer.distance->distance < least->distance)
@@ -103,6 +100,8 @@ Json to_json(const PosesReport& r) {
     j["device"] = "cpu";
     j["contacts"] = Json::array();
   }
+  j["exact"] = std::all_of(r.answers.begin(), r.answers.end(),
+                           [](const PoseAnswer& answer) { return answer.exact; });
   if (least != nullptr) add_distance(j, *least);
   j["poses"] = std::move(rows);
   j["warnings"] = r.warnings;
@@ -118,6 +117,10 @@ void add_contact(Facts& facts, const Contact& c, const LengthUnit& unit) {
 }
 
 namespace {
+
+std::string with_exact(const std::string& status, bool exact) {
+  return status + (exact ? " (exact)" : " (not exact)");
+}
 
 Json to_json(const TimedContact& c, bool moves) {
   Json j = tool::to_json(c.contact);
@@ -143,15 +146,20 @@ std::optional<double> compute_distance(const RestReport& r) {
 
 void print_report(const SweptReport& r) {
   const bool touches = r.result.status == ContinuousStatus::kContact;
-  Facts facts{{"status", touches ? "contact" : "free"}};
+  const bool exact = r.result.exact;
+  Facts facts{{"status", with_exact(touches ? "contact" : "free", exact)}};
   if (touches && r.moves)
-    facts.emplace_back("first contact",
-                       fmt::format("at {:.6g} of the motion", r.result.time_of_contact));
+    facts.emplace_back(
+        "first contact",
+        with_exact(fmt::format("at {:.6g} of the motion", r.result.time_of_contact), exact));
+  if (exact && r.result.contained)
+    facts.emplace_back("contained", "at the start a part of one body is inside of the other");
   if (touches) add_contact(facts, r.result.contact, r.unit);
   if (!r.first_only)
-    facts.emplace_back("points",
-                       fmt::format("{} touch, {} intervals", format_count(r.result.points.size()),
-                                   format_count(r.result.intervals.size())));
+    facts.emplace_back(
+        "points",
+        fmt::format("{} touch{}, {} intervals", format_count(r.result.points.size()),
+                    exact ? " in the other's field" : "", format_count(r.result.intervals.size())));
   if (r.measured)
     add_distance(facts, *r.measured, r.unit);
   else if (r.nearest && r.nearest->status == ApproachStatus::kGaveUp)
@@ -162,8 +170,14 @@ void print_report(const SweptReport& r) {
     facts.emplace_back(
         r.moves ? "closest approach" : "distance",
         r.unit.format(r.nearest->distance) +
-            (r.moves ? fmt::format(" at {:.4g} of the motion", r.nearest->time) : ""));
-  facts.emplace_back("unseen", "nothing deeper than " + r.unit.format(r.result.blind_depth));
+            (r.moves ? with_exact(fmt::format(" at {:.4g} of the motion", r.nearest->time), exact)
+                     : ""));
+  if (exact && !r.first_only)
+    facts.emplace_back(
+        "unseen", "nothing; by points, nothing deeper than " + r.unit.format(r.result.blind_depth));
+  else
+    facts.emplace_back(
+        "unseen", exact ? "nothing" : "nothing deeper than " + r.unit.format(r.result.blind_depth));
   facts.emplace_back("time", fmt::format("{:.3g} s", r.seconds));
   print_facts(facts);
 }
@@ -184,7 +198,11 @@ Json to_json(const SweptReport& r) {
       else
         merged.push_back(in);
     }
-    for (const SegmentInterval& in : merged) intervals.push_back({in.enter, in.exit});
+    // Fields may be early by their error.
+    const double first = r.result.exact ? r.result.time_of_contact : 0;
+    for (const SegmentInterval& in : merged)
+      if (static_cast<double>(in.exit) >= first)
+        intervals.push_back({std::max(static_cast<double>(in.enter), first), in.exit});
   }
   Json j{{"status", touches ? "contact" : "free"},
          {"method", "swept"},
@@ -209,18 +227,22 @@ Json to_json(const SweptReport& r) {
   if (r.nearest && r.nearest->status == ApproachStatus::kDone) {
     j["min_distance"] = r.nearest->distance;
     j["min_distance_time"] = r.nearest->time;
-  } else if (r.nearest) {
-    j["lower_bound"] = r.nearest->lower_bound;  // it gave up
   }
+  // Of a search that gave up, or an exact one.
+  if (r.nearest && (r.nearest->status != ApproachStatus::kDone || (r.moves && r.result.exact)))
+    j["lower_bound"] = r.nearest->lower_bound;
   if (touches) j["time_of_contact"] = r.result.time_of_contact;
+  j["exact"] = r.result.exact;
+  if (r.result.exact) j["contained"] = r.result.contained;
   if (r.measured) add_distance(j, *r.measured);
   return j;
 }
 
 void print_report(const RestReport& r) {
   const CollideResult& result = r.result;
-  Facts facts{
-      {"status", result.status == CollideStatus::kGaveUp ? "gave up" : name(result.status)}};
+  Facts facts{{"status", result.status == CollideStatus::kGaveUp
+                             ? "gave up"
+                             : with_exact(name(result.status), result.exact)}};
   if (!result.contacts.empty()) add_contact(facts, result.contacts.front(), r.unit);
   facts.emplace_back("points",
                      fmt::format("{} touch, {} contacts", format_count(result.touching_points),
@@ -279,6 +301,7 @@ Json to_json(const RestReport& r) {
     j["min_distance_time"] = 0;
   }
   if (std::isfinite(result.lower_bound)) j["lower_bound"] = result.lower_bound;
+  j["exact"] = result.exact;
   if (r.measured) add_distance(j, *r.measured);
   if (touches) {
     j["time_of_contact"] = 0;

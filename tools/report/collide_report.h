@@ -30,6 +30,7 @@ void add_distance(Facts& facts, const DistanceResult& result, const LengthUnit& 
 struct PoseAnswer {
   std::string status;
   std::optional<DistanceResult> distance;  // If it was asked for.
+  bool exact = false;
 };
 struct PosesReport {
   std::string method{};  // Of collide; empty for distance.

@@ -1,13 +1,19 @@
 // Facts about an asset, for `info`.
 #pragma once
 
+#include <optional>
 #include <string>
+
+#include "isotact/field/io/asset.h"
 
 #include "commands/command.h"
 
 namespace isotact::tool {
 
 // Returns the object of `info --json`; docs/tool.md lists the keys.
+// What to say of cells that are too large to tell the body's shape.
+std::optional<std::string> describe_coarse_cells(const Asset& asset);
+
 Json describe_asset(const std::string& file);
 
 // The same for a .vdb, .nvdb or .sdf.

@@ -108,7 +108,7 @@ TEST(Obj, TakesNotFiniteNumbersWithAWarning) {
   const LoadedMesh loaded = read("v 0 0 0\nv nan -inf 0\nv 0 1 -1.#IND\nf 1 2 3\n", "a.obj");
   EXPECT_EQ(loaded.mesh.triangles.size(), 1U);
   EXPECT_EQ(joined(loaded.warnings),
-            "vertices with coordinates that are not finite: 2 (the first: vertex 1)\n");
+            "vertices with coordinates that are not finite: 2 (the first: vertex 2)\n");
 }
 
 TEST(Obj, ReadsLinesOfMegabytes) {

@@ -95,6 +95,21 @@ TEST_F(CertifyVerb, RefusesWhatIsNotProved) {
   EXPECT_EQ(certify(wide, 1)["status"], "gave_up");
 }
 
+TEST_F(CertifyVerb, TellsSwappedMeshes) {
+  ASSERT_EQ(run({"make", "box", "-o", "large.obj", "--size", "1.3"}).exit_code, 0);
+  certify({"large.obj", "box.obj", "--pose-a", "xyz=0,3,0", "-o", "pair.proof"});
+  const Json swapped = certify({"--check", "pair.proof", "box.obj", "large.obj"}, 1);
+  EXPECT_NE(swapped["why_not"].get<std::string>().find("swapped: give large.obj first"),
+            std::string::npos);
+  EXPECT_TRUE(swapped["closed_a"].is_null());
+  const ProgramRun text = run({"certify", "--check", "pair.proof", "box.obj", "large.obj"});
+  EXPECT_EQ(text.out.find("open"), std::string::npos) << text.out;
+  EXPECT_EQ(text.out.find("0 intervals"), std::string::npos) << text.out;
+  const ProgramRun solid = run({"certify", "box", "plane", "-o", "x.proof"});
+  EXPECT_EQ(solid.exit_code, 2);
+  EXPECT_NE(solid.err.find("no triangles to certify"), std::string::npos) << solid.err;
+}
+
 TEST_F(CertifyVerb, WrongUsageIsTold) {
   certify(passes_);
   const auto code = [&](std::vector<std::string> words) {

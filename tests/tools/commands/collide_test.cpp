@@ -1,4 +1,5 @@
 // isotact collide as a user drives it.
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 
@@ -12,7 +13,10 @@ class CollideVerb : public ToolTest {
   void make_ball() { ASSERT_EQ(run({"make", "sphere", "-o", "ball.obj"}).exit_code, 0); }
   Json collide(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"collide"});
-    arguments.insert(arguments.end(), {"--json", "--resolution", "32"});
+    arguments.emplace_back("--json");
+    const auto is_mesh = [](const std::string& word) { return word.ends_with(".obj"); };
+    if (std::any_of(arguments.begin(), arguments.end(), is_mesh))
+      arguments.insert(arguments.end(), {"--resolution", "32"});
     const ProgramRun r = run(arguments);
     EXPECT_EQ(r.exit_code, 0) << r.err;
     return r.exit_code == 0 ? parse_output(r.out) : Json();
@@ -36,7 +40,80 @@ TEST_F(CollideVerb, TellsWhenBallsMeet) {
   EXPECT_NEAR(contact["depth"].get<double>(), 0, 1e-3);
   EXPECT_GT(j["touching_points"].get<int>(), 10);
   EXPECT_GE(j["seconds"].get<double>(), 0);
-  EXPECT_LT(j["min_distance"].get<double>(), 0);
+  EXPECT_EQ(j["exact"], true);
+  EXPECT_EQ(j["min_distance"], 0);  // of the surfaces, when they meet
+  EXPECT_NEAR(j["min_distance_time"].get<double>(), j["time_of_contact"].get<double>(), 1e-5);
+  const Json field = collide({"ball.obj", "ball.obj", "--pose-a", "xyz=-3,0,0", "--to-pose-a",
+                              "xyz=1,0,0", "--distance", "--accuracy", "field"});
+  EXPECT_EQ(field["exact"], false);
+  EXPECT_NEAR(field["time_of_contact"].get<double>(), 0.5, 0.01);
+  EXPECT_LT(field["min_distance"].get<double>(), 0);
+}
+
+// Two cubes whose edges pass each other by a hair: no point of either comes in.
+TEST_F(CollideVerb, MovingBodiesAreExactByDefault) {
+  ASSERT_EQ(run({"make", "box", "-o", "box.obj"}).exit_code, 0);
+  const auto with = [&](const std::string& end, std::vector<std::string> more) {
+    std::vector<std::string> words{"collide",
+                                   "box.obj",
+                                   "box.obj",
+                                   "--resolution",
+                                   "32",
+                                   "--pose-a",
+                                   "axis=0,0,1,45",
+                                   "--pose-b",
+                                   "xyz=0.005,3,0.005 axis=1,0,0,45",
+                                   "--to-pose-b",
+                                   "xyz=0.005," + end + ",0.005 axis=1,0,0,45"};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  };
+  const auto ask = [&](const std::string& end, std::vector<std::string> more) {
+    return run_json(with(end, std::move(more)));
+  };
+  const Json first = ask("1.412", {"--first"}), all = ask("1.412", {"--distance"});
+  EXPECT_EQ(all["status"], "contact");
+  EXPECT_EQ(all["exact"], true);
+  EXPECT_EQ(all["time_of_contact"], first["time_of_contact"]);
+  EXPECT_NEAR(all["time_of_contact"].get<double>(), 0.998606, 1e-5);
+  ASSERT_FALSE(all["contacts"].empty());
+  EXPECT_EQ(all["contacts"][0]["time_of_contact"], all["time_of_contact"]);
+  EXPECT_EQ(all["min_distance"], 0);
+  EXPECT_TRUE(all["touching_points"].is_number());
+  EXPECT_EQ(run(with("1.412", {"--fail-on", "contact"})).exit_code, 3);
+  EXPECT_EQ(ask("1.412", {"--accuracy", "exact"})["status"], "contact");
+  EXPECT_EQ(ask("1.412", {"--accuracy", "field"})["status"], "free");
+  // A gap that fields could not tell.
+  for (const std::vector<std::string>& more :
+       {std::vector<std::string>{"--distance"}, {"--distance", "--first"}}) {
+    const Json apart = ask("1.426", more);
+    EXPECT_EQ(apart["status"], "free");
+    EXPECT_EQ(apart["exact"], true);
+    EXPECT_GT(apart["min_distance"].get<double>(), 0);
+    EXPECT_LE(apart["lower_bound"], apart["min_distance"]);
+    EXPECT_GT(apart["lower_bound"].get<double>(), 0);
+    EXPECT_TRUE(apart["contacts"].empty());
+    EXPECT_TRUE(apart["time_of_contact"].is_null());
+  }
+  EXPECT_EQ(run(with("1.426", {"--fail-on", "contact"})).exit_code, 0);
+  const std::string text = run(with("1.412", {})).out;
+  EXPECT_NE(text.find("contact (exact)"), std::string::npos) << text;
+  EXPECT_NE(text.find("of the motion (exact)"), std::string::npos) << text;
+  const std::string by_points = run(with("1.412", {"--points-of", "a"})).out;
+  EXPECT_NE(by_points.find("free (not exact)"), std::string::npos) << by_points;
+  EXPECT_EQ(run(with("1.412", {"--points-of", "a", "--accuracy", "exact"})).exit_code, 1);
+  // What is inside from the start touches, and is at no distance.
+  const Json inside = run_json({"collide", "box.obj", "sphere:0.1", "--to-pose-b", "xyz=0.1,0,0",
+                                "--distance", "--resolution", "32"});
+  EXPECT_EQ(inside["status"], "contact");
+  EXPECT_EQ(inside["contained"], true);
+  EXPECT_EQ(inside["time_of_contact"], 0);
+  EXPECT_EQ(inside["min_distance"], 0);
+  // Not searched for how deep they go.
+  const Json fall = run_json({"collide", "sphere:0.1", "plane", "--pose-a", "xyz=0,1.1,0",
+                              "--to-pose-a", "xyz=0,-0.9,0", "--distance"});
+  EXPECT_EQ(fall["min_distance"], 0);
+  EXPECT_EQ(fall["min_distance_time"], fall["time_of_contact"]);
 }
 
 TEST_F(CollideVerb, TellsTheDistanceAtRest) {
@@ -69,8 +146,13 @@ TEST_F(CollideVerb, HasExactDistancesVerdictsAndLists) {
     EXPECT_NEAR(j["witness_a"][1].get<double>(), 0.5, 1e-6);
   }
   const Json fast = collide(with("xyz=0,3,0", {}));
-  for (const char* key : {"distance", "upper_bound", "exact", "touching", "contained", "witness_a"})
+  for (const char* key : {"distance", "upper_bound", "touching", "contained", "witness_a"})
     EXPECT_TRUE(fast[key].is_null()) << key;
+  EXPECT_EQ(fast["exact"], true);
+  EXPECT_EQ(collide(with("xyz=0,3,0", {"--accuracy", "field"}))["exact"], false);
+  const std::vector<std::string> table{"collide",   "box.obj",      "box.obj", "--pose-b",
+                                       "xyz=0,3,0", "--resolution", "32"};
+  EXPECT_NE(run(table).out.find("free (exact)"), std::string::npos);
   const auto code = [&](const std::string& pose, std::vector<std::string> more) {
     more = with(pose, more);
     more.insert(more.begin(), "collide");
@@ -98,6 +180,11 @@ TEST_F(CollideVerb, HasExactDistancesVerdictsAndLists) {
   const Json fast_list = collide({"box.obj", "box.obj", "--poses-b", "poses.csv"});
   EXPECT_TRUE(fast_list["poses"][0]["distance"].is_null());
   EXPECT_EQ(fast_list["poses"][1]["status"], "contact");
+  EXPECT_EQ(fast_list["poses"][1]["exact"], true);
+  EXPECT_EQ(fast_list["exact"], true);
+  EXPECT_EQ(collide({"box.obj", "box.obj", "--poses-b", "poses.csv", "--accuracy",
+                     "field"})["poses"][0]["exact"],
+            false);
   const auto list_code = [&](std::vector<std::string> more) {
     more.insert(more.begin(), {"collide", "box.obj", "box.obj", "--poses-b", "poses.csv"});
     return run(more).exit_code;
@@ -509,6 +596,21 @@ TEST_F(CollideVerb, SaysWhatIsWrong) {
     EXPECT_EQ(run(all).exit_code, 2) << more[0];
   }
   EXPECT_EQ(run({"collide", "ball.obj", "ball.obj", "--method", "vps", "--first"}).exit_code, 2);
+  EXPECT_EQ(run({"collide", "ball.obj", "ball.obj", "--motion", "screw"}).exit_code, 2);
+  EXPECT_EQ(run({"collide", "ball.obj", "ball.obj", "--pivot-b", "1,0,0"}).exit_code, 2);
+  ASSERT_EQ(run({"build", "ball.obj", "-o", "ball.isotact", "--resolution", "32"}).exit_code, 0);
+  for (const char* verb : {"collide", "distance"})
+    for (const std::vector<std::string>& more :
+         {std::vector<std::string>{"--unit", "mm"}, {"--resolution", "64"}}) {
+      std::vector<std::string> words{verb, "ball.isotact", "ball.isotact"};
+      words.insert(words.end(), more.begin(), more.end());
+      EXPECT_EQ(run(words).exit_code, 2) << verb << ' ' << more[0];
+      words[2] = "ball.obj";
+      EXPECT_EQ(run(words).exit_code, 0) << verb << ' ' << more[0];
+    }
+  const ProgramRun word = run({"distance", "ball.obj", "cube:1"});
+  EXPECT_EQ(word.exit_code, 1);
+  EXPECT_NE(word.err.find("a simple solid? box:X,Y,Z"), std::string::npos) << word.err;
 }
 
 }  // namespace

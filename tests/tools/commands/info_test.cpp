@@ -105,6 +105,18 @@ TEST_F(InfoVerb, CrossingTrianglesAreNotGood) {
   EXPECT_EQ(info({"box.obj"})["self_intersections"], 0);
 }
 
+TEST_F(InfoVerb, CellsAsLargeAsTheBodyAreAFlaw) {
+  for (const auto& [cell, verdict] : {std::pair{"0.02", "good"}, {"0.05", "flawed"}}) {
+    const ProgramRun build =
+        run({"build", "box.obj", "-o", "coarse.isotact", "--voxel-size", cell});
+    EXPECT_EQ(build.exit_code, 0);
+    EXPECT_EQ(build.err.find("a quarter of the body") != std::string::npos,
+              std::string(verdict) == "flawed")
+        << build.err;
+    EXPECT_EQ(info({"coarse.isotact"})["verdict"], verdict);
+  }
+}
+
 // Large numbers may mean another unit; that is no flaw.
 TEST_F(InfoVerb, AnOddSizeIsNoFlaw) {
   ASSERT_EQ(run({"make", "box", "-o", "large.obj", "--size", "50"}).exit_code, 0);

@@ -32,7 +32,7 @@ void warn_about(const TriangleMesh& mesh, std::vector<std::string>& warnings) {
   if (!are_finite(mesh.positions)) {
     Oddity not_finite("vertices with coordinates that are not finite");
     for (std::size_t i = 0; i < mesh.positions.size(); ++i)
-      if (!is_finite(mesh.positions[i])) not_finite.note(i);
+      if (!is_finite(mesh.positions[i])) not_finite.note(i + 1);  // as the errors count
     not_finite.report_to(warnings, "vertex");
   }
   if (mesh.triangles.empty()) warnings.emplace_back("the file has no triangles");
