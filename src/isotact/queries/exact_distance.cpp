@@ -220,10 +220,13 @@ DistanceResult measure_bodies(const ExactSide& a, const ExactSide& b,
   result.lower_bound = found.lower_bound - radii;
   const Vec3 on_a = transform_point(a.world_from_body, found.point_on_a),
              on_b = transform_point(a.world_from_body, found.point_on_b);
-  const Vec3 apart = on_a - on_b;
-  const Vec3 out = length_sq(apart) > 0 ? normalized(apart) : Vec3{0, 1, 0};
-  if (std::isfinite(found.distance))
-    set_witnesses(result, on_a - out * a.body.radius, on_b + out * b.body.radius, apart);
+  TouchNormal across;
+  if (std::isfinite(found.distance)) {
+    across =
+        find_touch_normal(a.body, b.body, inverse(a.world_from_body) * b.world_from_body, found);
+    const Vec3 out = transform_vector(a.world_from_body, across.normal);
+    set_witnesses(result, on_a - out * a.body.radius, on_b + out * b.body.radius, out);
+  }
   result.touching = found.touching || result.distance <= 0;
   // If the search was cut short, surfaces may touch: a part inside then tells that bodies overlap.
   const bool is_known =
@@ -241,10 +244,17 @@ DistanceResult measure_bodies(const ExactSide& a, const ExactSide& b,
       result.status = DistanceStatus::kNearEnough;
     return result;
   }
+  // From a point inside, the line along the normal leaves the other body within the overlap.
+  const double size = a.body.size + b.body.size;
+  const bool is_flush = across.overlap <= 1e-6 * size && is_closed(a.shape) && is_closed(b.shape);
   // Of spheres and capsules the depth is known while their middle is outside of the other.
   if (radii > 0) {
     result.exact = !found.touching && containment != Containment::kInClosed;
     if (containment == Containment::kInClosed) result.distance = result.lower_bound = 0;
+  } else if (wants_depth && is_flush) {
+    result.distance = result.upper_bound = 0;
+    result.lower_bound =
+        -std::max(0.0, across.overlap) - 0x1p-44 * (size + length(on_a) + length(on_b));
   } else if (wants_depth) {
     set_depth(result, a, b, request, memory);
   } else {

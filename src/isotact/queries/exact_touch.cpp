@@ -10,6 +10,7 @@
 #include "isotact/queries/detail/exact_touch.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -49,7 +50,7 @@ Vec3 outline_at(const ExactBody& body, std::size_t i) {
   return {double{body.outline[0][i]}, double{body.outline[1][i]}, double{body.outline[2][i]}};
 }
 
-// Corners of the difference of both hulls, one to four.
+// TouchCorners of the difference of both hulls, one to four.
 struct Simplex {
   Vec3 corner[4]{};
   int count = 0;
@@ -61,7 +62,7 @@ struct Simplex {
 };
 
 // The point of a segment or triangle that is nearest to the origin (Ericson, Real-Time Collision
-// Detection, 5.1.2 and 5.1.5). Corners that it does not depend on are dropped.
+// Detection, 5.1.2 and 5.1.5). TouchCorners that it does not depend on are dropped.
 Vec3 find_nearest_of_two(Simplex& s, const Vec3& a, const Vec3& b) {
   const Vec3 ab = b - a;
   const double along = -dot(a, ab), all = length_sq(ab);
@@ -161,9 +162,15 @@ class HullSearch {
     return false;
   }
 
- private:
+  // How far A's hull must move along a direction until it is past B's; by the outlines, at least.
+  double overlap_of_outlines(const Vec3& along) const {
+    return -dot(along, corner_on_outlines(-along));
+  }
+  double overlap_of_hulls(const Vec3& along) const { return -dot(along, corner_of_hulls(-along)); }
+
   Vec3 place(const Vec3& of_b) const { return rotation_ * of_b + offset_; }
 
+ private:
   Vec3 corner_on_outlines(const Vec3& along) const {
     const Vec3 on_a = outline_at(a_, find_on_outline(a_, along));
     const Vec3 on_b = outline_at(b_, find_on_outline(b_, -(back_ * along)));
@@ -203,6 +210,11 @@ bool find_part_inside(const TouchBody& of, const TouchBody& in, const Pose& in_f
              .normal = {0, 1, 0},
              .depth = distance};
     if (distance > 0) found.normal = (found.point_on_b - x) * (1 / distance);
+    // So near to the surface, rounding moves that direction.
+    if (distance > 0x1p-16 * (in.body->size + length(x))) return true;
+    const auto t = corners(*in.body->mesh, near.triangle);
+    const Vec3 out = cross(to_double(t[1]) - to_double(t[0]), to_double(t[2]) - to_double(t[0]));
+    if (length_sq(out) > 0) found.normal = normalized(out);
     return true;
   }
   return false;
@@ -224,23 +236,62 @@ bool find_inside(const TouchBody& a, const TouchBody& b, const Pose& a_from_b, T
 // Triangles that touch, or are as near as the margin.
 Touch touch_of(const TouchBody& a, const TouchBody& b, const Pose& a_from_b,
                const MeshDistance& found) {
+  const Vec3 apart = found.point_on_a - found.point_on_b;
   Touch touch{.kind = TouchKind::kSurfaces,
               .point_on_a = found.point_on_a,
               .point_on_b = found.point_on_b,
-              .normal = {0, 1, 0},
+              .normal = find_touch_normal(*a.body, *b.body, a_from_b, found).normal,
               .depth = 0};
-  const Vec3 apart = found.point_on_a - found.point_on_b;
   if (const double gap = length(apart); gap > 0) {
-    touch.normal = apart * (1 / gap);
     touch.point_on_a -= touch.normal * a.body->radius;
     touch.point_on_b += touch.normal * b.body->radius;
     touch.depth = a.body->radius + b.body->radius - gap;
-    return touch;
   }
-  const auto t = corners(*b.body->mesh, found.triangle_b);
-  const Vec3 across = cross(to_double(t[1]) - to_double(t[0]), to_double(t[2]) - to_double(t[0]));
-  if (length_sq(across) > 0) touch.normal = normalized(transform_vector(a_from_b, across));
   return touch;
+}
+
+// ---- normals where surfaces touch ---------------------------------------------------------------
+
+using TouchCorners = std::array<Vec3, 3>;
+
+// Directions along which two triangles may touch: the line of centres, both normals, the common
+// normals of their edges, and the normals of edges in the planes of their triangles. The last ones
+// serve where only the edges of two walls meet.
+class TouchAxes {
+ public:
+  TouchAxes(const Vec3& centers, const TouchCorners& a, const TouchCorners& b) {
+    add(centers);
+    const Vec3 of_b = cross(b[1] - b[0], b[2] - b[0]), of_a = cross(a[1] - a[0], a[2] - a[0]);
+    add(of_b);
+    add(of_a);
+    for (std::size_t i = 0; i < 3; ++i) {
+      const Vec3 edge = a[(i + 1) % 3] - a[i];
+      for (std::size_t k = 0; k < 3; ++k) add(cross(edge, b[(k + 1) % 3] - b[k]));
+    }
+    for (std::size_t i = 0; i < 3; ++i) {
+      add(cross(of_a, a[(i + 1) % 3] - a[i]));
+      add(cross(of_b, b[(i + 1) % 3] - b[i]));
+    }
+  }
+
+  const Vec3* begin() const { return axes_.data(); }
+  const Vec3* end() const { return axes_.data() + count_; }
+
+  static constexpr std::size_t kMost = 1 + 2 + 9 + 6;
+
+ private:
+  void add(const Vec3& v) {
+    if (const double size = length(v); size > 0) axes_[count_++] = v * (1 / size);
+  }
+
+  std::array<Vec3, kMost> axes_{};
+  std::size_t count_ = 0;
+};
+
+// How far A's triangle must move along a direction until it is past B's.
+double find_overlap(const TouchCorners& a, const TouchCorners& b, const Vec3& along) {
+  return std::max({dot(along, b[0]), dot(along, b[1]), dot(along, b[2])}) -
+         std::min({dot(along, a[0]), dot(along, a[1]), dot(along, a[2])});
 }
 
 }  // namespace
@@ -252,6 +303,61 @@ bool are_hulls_apart(const ExactBody& a, const ExactBody& b, const Pose& a_from_
   const double gap = PairTouch(a.triangles, b.triangles, a_from_b, 0).least_gap();
   Vec3 apart = transform_point(a_from_b, b.ball_center) - a.ball_center;
   return HullSearch(a, b, a_from_b).are_apart(gap, apart);
+}
+
+// Directions along which the two triangles do not overlap come first. There are none where they
+// really cross: the least overlap decides then. Else that of the hulls decides. Along a plane
+// between the bodies both are zero.
+TouchNormal find_touch_normal(const ExactBody& a, const ExactBody& b, const Pose& a_from_b,
+                              const MeshDistance& found) {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  const Vec3 apart = found.point_on_a - found.point_on_b;
+  const double gap = length(apart), coordinates = a.size + b.size + length(a_from_b.translation) +
+                                                  length(a.ball_center) + length(b.ball_center);
+  const bool is_known = gap > 0x1p-36 * coordinates;  // else rounding moves the direction
+  if (is_known) return {apart * (1 / gap), kInf};
+  const double slack = 1e-7 * (a.size + b.size) + 0x1p-44 * coordinates;
+  const HullSearch hulls(a, b, a_from_b);
+  TouchCorners of_a, of_b;
+  const auto a_at = corners(*a.mesh, found.triangle_a), b_at = corners(*b.mesh, found.triangle_b);
+  for (std::size_t i = 0; i < 3; ++i) {
+    of_a[i] = to_double(a_at[i]);
+    of_b[i] = hulls.place(to_double(b_at[i]));
+  }
+  struct Candidate {
+    Vec3 along{};
+    double least = 0;  // overlap
+  };
+  std::array<Candidate, 2 * TouchAxes::kMost> candidates;
+  std::size_t count = 0;
+  TouchNormal best{gap > 0 ? apart * (1 / gap) : Vec3{0, 1, 0}, kInf};
+  double least = kInf;
+  for (const Vec3& axis : TouchAxes(a.ball_center - hulls.place(b.ball_center), of_a, of_b))
+    for (const double sign : {1.0, -1.0}) {
+      const double overlap = find_overlap(of_a, of_b, axis * sign);
+      if (overlap <= slack) candidates[count++] = {axis * sign, 0};
+      if (overlap >= least) continue;
+      least = overlap;
+      best.normal = axis * sign;
+    }
+  if (count == 0) return best;
+  // The outlines are in the hulls.
+  least = kInf;
+  for (std::size_t i = 0; i < count; ++i) {
+    Candidate& c = candidates[i];
+    c.least = hulls.overlap_of_outlines(c.along);
+    if (c.least >= least) continue;
+    least = c.least;
+    best.normal = c.along;
+  }
+  if (least > slack) return best;
+  for (std::size_t i = 0; i < count; ++i) {
+    Candidate& c = candidates[i];
+    if (c.least > slack || c.least >= best.overlap - slack) continue;
+    c.least = hulls.overlap_of_hulls(c.along);
+    if (c.least < best.overlap - slack) best = {c.along, c.least};
+  }
+  return best;
 }
 
 Touch find_touch(const TouchBody& a, const TouchBody& b, const Pose& a_from_b, double margin,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "isotact/base/pose.h"
 #include "isotact/geometry/bvh/mesh_distance.h"
@@ -59,6 +60,18 @@ inline bool are_balls_apart(const TouchBody& a, const Vec3& center_a, const Touc
 // compute_exact_distance, but for ties of the distance and the margin.
 Touch find_touch(const TouchBody& a, const TouchBody& b, const Pose& a_from_b, double margin,
                  TouchMemory& memory);
+
+struct TouchNormal {
+  Vec3 normal{};  // in A's frame: unit, from B towards A
+  // Metres, of the hulls along it; infinite where that was not computed.
+  double overlap = std::numeric_limits<double>::infinity();
+};
+
+// For the nearest triangles of two bodies. If their points coincide but for rounding, the normal is
+// a direction along which the bodies touch. The overlap is then about 0 or less if a plane is
+// between the hulls.
+TouchNormal find_touch_normal(const ExactBody& a, const ExactBody& b, const Pose& a_from_b,
+                              const MeshDistance& found);
 
 Contact to_contact(const Touch& touch, const Pose& world_from_a);
 
