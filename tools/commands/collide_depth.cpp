@@ -187,8 +187,8 @@ void print_report(const DepthVerdict& v) {
   const DepthCoverage& seen = v.result.depth;
   const bool is_bounded = std::isfinite(v.result.blind_depth);
   Facts facts{{"status", seen.inside       ? "contact: A, or a part of it, lies within B"
-                         : is_colliding(v) ? "contact"
-                                           : "free"},
+                         : is_colliding(v) ? "contact (not exact)"
+                                           : "free (not exact)"},
               {"device", v.device}};
   if (!v.result.contacts.empty()) add_contact(facts, v.result.contacts.front(), v.unit);
   if (const DepthViewResult* deepest = deepest_of(v); deepest != nullptr && is_colliding(v))
@@ -229,6 +229,7 @@ Json to_json(const DepthVerdict& v) {
           {"motion", v.motion},
           {"contacts", contacts},
           {"min_distance", nullptr},
+          {"exact", false},
           {"time_of_contact", colliding ? Json(0) : Json()},
           {"intervals", colliding ? Json::array({Json::array({0, 1})}) : Json::array()},
           {"force", nullptr},

@@ -140,6 +140,7 @@ Json to_json(const IdfReport& r) {
     j["min_distance"] = r.nearest->distance;
     j["min_distance_time"] = 0;
   }
+  j["exact"] = false;
   if (r.measured) add_distance(j, *r.measured);
   if (std::isfinite(r.result.blind_depth)) j["blind_depth"] = r.result.blind_depth;
   if (touches) {

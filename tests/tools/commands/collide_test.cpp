@@ -145,6 +145,8 @@ TEST_F(CollideVerb, HasExactDistancesVerdictsAndLists) {
     EXPECT_EQ(j["contained"], false);
     EXPECT_NEAR(j["witness_a"][1].get<double>(), 0.5, 1e-6);
   }
+  for (const char* method : {"idf", "depth"})
+    EXPECT_EQ(collide(with("xyz=0,3,0", {"--method", method}))["exact"], false) << method;
   const Json fast = collide(with("xyz=0,3,0", {}));
   for (const char* key : {"distance", "upper_bound", "touching", "contained", "witness_a"})
     EXPECT_TRUE(fast[key].is_null()) << key;
