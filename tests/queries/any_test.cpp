@@ -228,6 +228,39 @@ TEST(CollideAny, RefusesWhatItCannotSay) {
   EXPECT_THROW(collide(box, {}, box, {}, {.mode = Mode::kFirst}), Error);
 }
 
+TEST(CollideAny, LimitsGiveUpWithBounds) {
+  Random random(68);
+  CollideScratch scratch;
+  int gave_up = 0, settled = 0;
+  for (int i = 0; i < unless_slow(200, 20); ++i) {
+    const Part &a = parts()[random.below(5)], &b = parts()[random.below(5)];
+    const Pose pose = place_near(a, b, random);
+    const DistanceResult truth = distance(a.shape, {}, b.shape, pose);
+    const CollideStatus verdict = collide(a.shape, {}, b.shape, pose, {}).status;
+    for (const Mode mode : {Mode::kAll, Mode::kAny}) {
+      SCOPED_TRACE(i);
+      const CollideRequest request{.mode = mode, .max_tests = 1 + random.below(40)};
+      const CollideResult& r = collide(a.shape, {}, b.shape, pose, request, scratch);
+      ASSERT_EQ(r.first_contact.front(), 0U);
+      ASSERT_EQ(r.first_contact.back(), r.contacts.size());
+      if (r.status != CollideStatus::kGaveUp) {
+        ASSERT_EQ(r.status, verdict);
+        ++settled;
+        continue;
+      }
+      ++gave_up;
+      ASSERT_FALSE(r.exact || r.complete);
+      ASSERT_TRUE(r.contacts.empty());
+      ASSERT_EQ(r.first_contact.size(), 1U);
+      ASSERT_LE(r.least_distance, truth.upper_bound);
+      ASSERT_GE(r.most_distance, truth.lower_bound);
+      ASSERT_LE(r.least_distance, r.most_distance);
+    }
+  }
+  EXPECT_GT(gave_up, unless_slow(40, 4));
+  EXPECT_GT(settled, unless_slow(40, 4));
+}
+
 TEST(CollideAny, DoesNotAllocate) {
   const Part &a = parts()[0], &b = parts()[1];
   for (const Accuracy accuracy : {Accuracy::kBest, Accuracy::kField}) {

@@ -266,13 +266,84 @@ TEST(ExactDistance, SimpleSolidsAgreeWithFormulas) {
     ASSERT_NEAR(to_rod.distance, to_axis - 0.75, 1e-6);
     const double value = BoxField{}.value(x);
     const DistanceResult to_box = distance(ball, {}, box, pose);
+    ASSERT_TRUE(to_box.exact);
     if (value > 0) {  // the middle of the ball is outside
-      ASSERT_TRUE(to_box.exact);
       ASSERT_NEAR(to_box.distance, value - 0.5, 1e-6);
-    } else {
-      ASSERT_FALSE(to_box.exact);
     }
   }
+}
+
+// In the middle of a unit cube, by hand.
+TEST(ExactDistance, BallsInCubesAreAsDeepAsTheirDeepestPoint) {
+  const Shape cube = shape_of(make_box({}));
+  for (const double radius : {0.1, 0.3, 0.5}) {
+    const Shape ball = Shape::from_analytic(SphereField{.radius = radius});
+    for (const bool swap : {false, true}) {
+      const DistanceResult r = swap ? distance(ball, {}, cube, {}) : distance(cube, {}, ball, {});
+      ASSERT_TRUE(r.exact && r.status == DistanceStatus::kDone) << radius << ' ' << r.tests;
+      // A point along the diagonal is nearest to the middle of the cube, in all directions alike.
+      ASSERT_NEAR(r.distance, -(0.5 - radius / std::sqrt(3.0)), 4e-6);
+      ASSERT_LE(r.lower_bound, -(0.5 - radius / std::sqrt(3.0)));
+      ASSERT_NEAR(length(r.contact.point_on_a - r.contact.point_on_b), -r.distance, 1e-6);
+    }
+  }
+}
+
+// Beside points of the round surface, for middles inside, across the surface, and outside.
+TEST(ExactDistance, RoundDepthsAreThoseOfTheDeepestSample) {
+  const TriangleMesh meshes[] = {make_box({}), make_shape("gear"), make_shape("torus")};
+  Random random(test_seed(32));
+  int deep = 0, gave_up = 0;
+  std::uint64_t most_tests = 0;
+  for (int i = 0; i < test_cases(unless_slow(90, 9)); ++i) {
+    SCOPED_TRACE(i);
+    const TriangleMesh& mesh = meshes[i % 3];
+    const Shape& body = [&]() -> const Shape& {
+      static const Shape shapes[] = {shape_of(meshes[0]), shape_of(meshes[1]), shape_of(meshes[2])};
+      return shapes[i % 3];
+    }();
+    const double size = size_of(mesh), radius = size * (0.02 + 0.2 * random.uniform());
+    const double half = i % 2 == 0 ? 0 : 0.2 * size * random.uniform();
+    const Shape round =
+        half == 0 ? Shape::from_analytic(SphereField{.radius = radius})
+                  : Shape::from_analytic(CapsuleField{{0, -half, 0}, {0, half, 0}, radius});
+    const Pose pose = random_pose(random, 0.4 * size);
+    const DistanceResult r = distance(body, {}, round, pose);
+    if (!r.touching && !r.contained) continue;
+    ++deep;
+    ASSERT_TRUE(r.exact);
+    gave_up += r.status == DistanceStatus::kGaveUp ? 1 : 0;
+    most_tests = std::max(most_tests, r.tests);
+    ASSERT_LE(r.lower_bound, r.distance);
+    const bool done = r.status == DistanceStatus::kDone;
+    ASSERT_TRUE(!done || r.distance - r.lower_bound < 8e-6 * size);
+    const WindingTree tree(mesh);
+    double sampled = 0;
+    for (int k = 0; k < unless_slow(4000, 400); ++k) {
+      const Vec3 u = random.unit_vector();
+      Vec3 x = u * radius;
+      if (k % 2 == 0 && half > 0) {
+        const double across = std::sqrt(u.x * u.x + u.z * u.z);
+        x = {u.x * radius / across, half * (2 * random.uniform() - 1), u.z * radius / across};
+      } else {
+        x.y += u.y > 0 ? half : -half;
+      }
+      const Vec3f at = to_float(transform_point(pose, x));
+      const double depth = double{find_closest_point(tree.bvh(), at).distance};
+      if (depth > sampled && compute_winding_number(tree, at) > 0.5) sampled = depth;
+      // Of the mesh: the deepest corner in the round body.
+      const Vec3 c = transform_point(
+          inverse(pose), to_double(mesh.positions[random.next_u32() % mesh.positions.size()]));
+      const double off = length(Vec3{c.x, c.y - std::clamp(c.y, -half, half), c.z});
+      sampled = std::max(sampled, radius - off);
+    }
+    ASSERT_GE(-r.lower_bound, sampled - 1e-6 * size);
+    ASSERT_TRUE(!done || -r.distance >= sampled - 4e-6 * size);
+    ASSERT_LE(-r.distance, sampled + 0.03 * size);
+  }
+  RecordProperty("most_tests", static_cast<int>(most_tests));
+  EXPECT_GT(deep, unless_slow(30, 3));
+  EXPECT_LE(gave_up, 0) << most_tests;
 }
 
 Shape shape_of(const Asset& asset) {

@@ -117,6 +117,13 @@ DistanceResult distance(const Shape& a, const Pose& world_from_a, const Shape& b
   if (a_in_b) look(Body::kA, a, world_from_a, b, world_from_b);
   if (b_in_a) look(Body::kB, b, world_from_b, a, world_from_a);
   result.upper_bound = result.distance;
+  if (exact.touching || exact.contained) {
+    // The triangles know no depth here, but bounds of it.
+    result.lower_bound = exact.lower_bound;
+    result.upper_bound = exact.upper_bound;
+    result.distance = std::clamp(result.distance, result.lower_bound, result.upper_bound);
+    if (request.accuracy == Accuracy::kExact) result.status = DistanceStatus::kGaveUp;
+  }
   result.touching = exact.touching;
   result.contained = exact.contained;
   result.has_separation = exact.has_separation;

@@ -36,8 +36,8 @@ struct DistanceRequest {
   // is then an upper bound, and depths are not computed. 0: it ends where bodies touch.
   double near_enough = 0;
   // kExact: the depth of the deepest point where bodies overlap. Without it, `distance` and its
-  // bounds are 0 there, unless a half-space, sphere or capsule is involved. max_tests and the
-  // tolerances hold for this search, too.
+  // bounds are 0 there, unless a half-space is involved, or a sphere or capsule whose middle is
+  // outside of the other body. max_tests and the tolerances hold for this search, too.
   bool want_depth = true;
   // kExact: a translation that separates bodies that overlap. It takes some milliseconds.
   bool want_separation = false;

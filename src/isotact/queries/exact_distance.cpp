@@ -170,6 +170,42 @@ void set_depth(DistanceResult& result, const ExactSide& a, const ExactSide& b,
                   a_is_deeper ? surface - inside : inside - surface);
 }
 
+// A sphere or capsule whose middle is inside of a body, or crosses its surface.
+void set_round_depth(DistanceResult& result, const ExactSide& a, const ExactSide& b,
+                     const MeshDistance& found, const DistanceRequest& request) {
+  const bool round_is_a = a.body.radius > 0;
+  const ExactSide &round = round_is_a ? a : b, &other = round_is_a ? b : a;
+  const bool is_known = other.body.radius == 0 && round.body.error == 0 && is_closed(other.shape);
+  if (!is_known) {
+    // The other surface's nearest point is as deep as that, unless that is round itself.
+    const double deep = other.body.radius > 0 ? 0 : round.body.radius - found.distance;
+    result.exact = false;
+    result.distance = result.upper_bound = -std::max(0.0, deep);
+    result.lower_bound = -most_depth(a, b);
+    return;
+  }
+  // The other surface's points inside of the round body: the nearest to its middle is the deepest.
+  const double most = round.body.radius - found.lower_bound;
+  DepthSettings settings{.at_least = std::max(0.0, round.body.radius - found.distance),
+                         .relative_tolerance = request.relative_tolerance,
+                         .absolute_tolerance = request.absolute_tolerance,
+                         .max_tests = request.max_tests};
+  if (request.max_tests > 0)
+    settings.max_tests =
+        std::max<std::uint64_t>(1, request.max_tests - std::min(request.max_tests, result.tests));
+  const Deepest deepest = find_deepest_round(round, other, settings);
+  result.tests += deepest.tests;
+  if (deepest.gave_up) result.status = DistanceStatus::kGaveUp;
+  result.distance = result.upper_bound = -deepest.depth;
+  result.lower_bound = -std::max(deepest.bound, most);
+  result.contact.depth = deepest.depth;
+  if (!(deepest.depth > settings.at_least)) return;
+  const Vec3 inside = transform_point(other.world_from_body, deepest.point),
+             surface = transform_point(other.world_from_body, deepest.nearest);
+  set_witnesses(result, round_is_a ? inside : surface, round_is_a ? surface : inside,
+                round_is_a ? surface - inside : inside - surface);
+}
+
 }  // namespace
 
 namespace {
@@ -247,10 +283,14 @@ DistanceResult measure_bodies(const ExactSide& a, const ExactSide& b,
   // From a point inside, the line along the normal leaves the other body within the overlap.
   const double size = a.body.size + b.body.size;
   const bool is_flush = across.overlap <= 1e-6 * size && is_closed(a.shape) && is_closed(b.shape);
-  // Of spheres and capsules the depth is known while their middle is outside of the other.
   if (radii > 0) {
-    result.exact = !found.touching && containment != Containment::kInClosed;
-    if (containment == Containment::kInClosed) result.distance = result.lower_bound = 0;
+    // Of spheres and capsules the depth is known while their middle is outside of the other.
+    const bool is_deep = found.touching || containment == Containment::kInClosed;
+    if (is_deep && wants_depth)
+      set_round_depth(result, a, b, found, request);
+    else if (is_deep)
+      result.distance = result.lower_bound = result.upper_bound = 0;
+    if (is_deep && request.near_enough > 0) result.status = DistanceStatus::kNearEnough;
   } else if (wants_depth && is_flush) {
     result.distance = result.upper_bound = 0;
     result.lower_bound =

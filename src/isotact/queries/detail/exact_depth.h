@@ -39,6 +39,11 @@ struct Deepest {
 Deepest find_deepest(const ExactSide& surface, const ExactSide& other,
                      const DepthSettings& settings);
 
+// The same for the surface of a sphere or capsule. The other body is closed, and has radius 0. The
+// search gives up after 100000 tests.
+Deepest find_deepest_round(const ExactSide& round, const ExactSide& other,
+                           const DepthSettings& settings);
+
 // Some point of the surface deep inside of the other body, found in a few microseconds; depth 0 if
 // none was. The bound means nothing.
 Deepest guess_deepest(const ExactSide& surface, const ExactSide& other);

@@ -1,0 +1,255 @@
+// The deepest point of a sphere's or capsule's surface inside of another body, by branch and bound
+// over patches of the surface. A patch is the projection of a flat triangle or rectangle from the
+// middle onto the surface: no point of it is further from its flat part than the bulge. Distances
+// from a triangle T of the other surface are convex, so that the games of exact_depth.cpp bound the
+// depth over the flat part. The bulge is added: it shrinks with the square of the patch's size, as
+// those bounds do.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <vector>
+
+#include "isotact/queries/detail/exact_depth.h"
+#include "isotact/queries/detail/exact_depth_parts.h"
+
+namespace isotact::detail {
+namespace {
+
+class RoundSearch {
+ public:
+  RoundSearch(const ExactSide& round, const ExactSide& other, const DepthSettings& settings)
+      : other_(other.body), sides_(other.shape), radius_(round.body.radius) {
+    const Pose other_from_round = inverse(other.world_from_body) * round.world_from_body;
+    const auto ends = corners(*round.body.mesh, 0);
+    from_ = transform_point(other_from_round, to_double(ends[0]));
+    to_ = transform_point(other_from_round, to_double(ends[1]));
+    const Vec3 along = to_ - from_;
+    is_sphere_ = length_sq(along) == 0;
+    axis_[1] = is_sphere_ ? Vec3{0, 1, 0} : normalized(along);
+    const Vec3 some = std::abs(axis_[1].x) < 0.5 ? Vec3{1, 0, 0} : Vec3{0, 0, 1};
+    axis_[0] = normalized(cross(axis_[1], some));
+    axis_[2] = cross(axis_[0], axis_[1]);
+    const double size = round.body.size + other_.size;
+    slack_ = 0x1p-21 * (size + length(from_) + length(to_) +
+                        length(center(to_double(other_.triangles.bounds()))));
+    tolerance_ = std::max({1e-6 * size, 2 * slack_, settings.absolute_tolerance});
+    relative_ = settings.relative_tolerance;
+    max_tests_ = settings.max_tests > 0 ? std::min(settings.max_tests, kMostTests) : kMostTests;
+    best_.depth = settings.at_least;
+  }
+
+  Deepest run() {
+    begin();
+    while (!heap_.empty() && can_improve(heap_.front().bound)) {
+      if (best_.tests >= max_tests_) {
+        best_.gave_up = true;
+        best_.bound = heap_.front().bound;
+        return best_;
+      }
+      std::pop_heap(heap_.begin(), heap_.end());
+      const Patch patch = heap_.back();
+      heap_.pop_back();
+      split(patch);
+    }
+    best_.bound = enough();
+    return best_;
+  }
+
+ private:
+  static constexpr std::uint64_t kMostTests = 100'000;
+  struct Patch {
+    double bound = std::numeric_limits<double>::infinity();
+    // Of a ball's surface: three corners. Of the side: angles and heights.
+    Vec3 corner[3]{};
+    double angle[2]{}, height[2]{};
+    bool is_side = false, at_end = false, is_inside = false;
+    std::uint32_t near[kMostColumns]{};
+    int near_count = 0;
+
+    bool operator<(const Patch& other) const { return bound < other.bound; }
+  };
+
+  double enough() const { return best_.depth + tolerance_ + relative_ * best_.depth; }
+  bool can_improve(double bound) const { return bound > enough(); }
+  Vec3 middle_of(const Patch& p) const { return p.at_end ? to_ : from_; }
+  Vec3 on_ball(const Vec3& middle, const Vec3& x) const {
+    return middle + normalized(x - middle) * radius_;
+  }
+  Vec3 on_side(double angle, double height) const {
+    return from_ + (to_ - from_) * height +
+           (axis_[0] * std::cos(angle) + axis_[2] * std::sin(angle)) * radius_;
+  }
+
+  void begin() {
+    for (int i = 0; i < 8; ++i) {
+      const double up = i < 4 ? 1 : -1;
+      const bool at_end = !is_sphere_ && i < 4;
+      const Vec3 middle = at_end ? to_ : from_;
+      const double angle = std::numbers::pi / 2 * (i % 4);
+      Patch patch;
+      patch.at_end = at_end;
+      const auto around = [&](double at) {
+        return middle + (axis_[0] * std::cos(at) + axis_[2] * std::sin(at)) * radius_;
+      };
+      patch.corner[0] = middle + axis_[1] * (up * radius_);
+      patch.corner[1] = around(angle);
+      patch.corner[2] = around(angle + std::numbers::pi / 2);
+      push(patch);
+      if (is_sphere_ || i >= 4) continue;
+      patch.is_side = true;
+      patch.angle[0] = angle;
+      patch.angle[1] = angle + std::numbers::pi / 2;
+      patch.height[0] = 0;
+      patch.height[1] = 1;
+      push(patch);
+    }
+  }
+
+  void split(const Patch& parent) {
+    Patch part = parent;
+    if (parent.is_side) {
+      const double wide = radius_ * (parent.angle[1] - parent.angle[0]);
+      const double high = length(to_ - from_) * (parent.height[1] - parent.height[0]);
+      const auto half = [&](double(Patch::*range)[2]) {
+        const double middle = 0.5 * ((parent.*range)[0] + (parent.*range)[1]);
+        (part.*range)[1] = middle;
+        push(part);
+        (part.*range)[0] = middle;
+        (part.*range)[1] = (parent.*range)[1];
+        push(part);
+      };
+      half(wide > high ? &Patch::angle : &Patch::height);
+      return;
+    }
+    const Vec3 middle = middle_of(parent);
+    Vec3 half[3];
+    for (std::size_t k = 0; k < 3; ++k)
+      half[k] = on_ball(middle, (parent.corner[(k + 1) % 3] + parent.corner[(k + 2) % 3]) * 0.5);
+    for (std::size_t k = 0; k < 3; ++k) {
+      part = parent;
+      part.corner[(k + 1) % 3] = half[(k + 2) % 3];
+      part.corner[(k + 2) % 3] = half[(k + 1) % 3];
+      push(part);
+    }
+    part = parent;
+    std::copy_n(half, 3, part.corner);
+    push(part);
+  }
+
+  double distance_from(const Vec3& x, std::uint32_t triangle) const {
+    return length(find_near_point(x, corners_of(other_, triangle)) - x);
+  }
+
+  // The nearest triangle. Its point is the best one if that is inside and deeper.
+  double measure(const Vec3& x, std::uint32_t& triangle) const {
+    constexpr float kFar = std::numeric_limits<float>::infinity();
+    triangle = find_near_triangle(other_.triangles, to_float(x), kFar, -1);
+    return distance_from(x, triangle);
+  }
+
+  // On the surface. The bound of the patch is set; it is kept if something deeper may be on it.
+  void push(Patch patch) {
+    ++best_.tests;
+    Corners flat[2];
+    int flats = 1;
+    double bulge = 0;
+    Vec3 x{};
+    if (patch.is_side) {
+      const double a = patch.angle[0], b = patch.angle[1], l = patch.height[0], h = patch.height[1];
+      flat[0] = {on_side(a, l), on_side(b, l), on_side(b, h)};
+      flat[1] = {on_side(a, l), on_side(b, h), on_side(a, h)};
+      flats = 2;
+      bulge = radius_ * (1 - std::cos(0.5 * (b - a)));
+      x = on_side(0.5 * (a + b), 0.5 * (l + h));
+    } else {
+      for (std::size_t k = 0; k < 3; ++k) flat[0][k] = patch.corner[k];
+      const Vec3 middle = middle_of(patch);
+      bulge = std::max(0.0, radius_ - length(find_near_point(middle, flat[0]) - middle));
+      x = on_ball(middle, flat[0][0] + (flat[0][1] - flat[0][0]) * (1.0 / 3) +
+                              (flat[0][2] - flat[0][0]) * (1.0 / 3));
+    }
+    double reach = 0;
+    for (int i = 0; i < flats; ++i)
+      for (const Vec3& v : flat[i]) reach = std::max(reach, length(v - x));
+    reach += bulge + slack_;
+    std::uint32_t triangle = kNoTriangle;
+    const double near = measure(x, triangle);
+    const double free = std::max(0.0, near - slack_);
+    if (!patch.is_inside && (near > reach || near > best_.depth)) {
+      const bool inside = sides_.is_inside(x, free);
+      if (!inside && near > reach) return;
+      patch.is_inside = inside && near > reach;
+      take(x, triangle, near, inside);
+    } else {
+      take(x, triangle, near, patch.is_inside);
+    }
+    patch.bound = std::min(patch.bound, near + reach);
+    add_near(patch, triangle);
+    double bound = 0;
+    for (int i = 0; i < flats && can_improve(patch.bound); ++i)
+      bound = std::max(bound, bound_flat(patch, flat[i]));
+    patch.bound = std::min(patch.bound, bound + bulge + slack_);
+    if (!can_improve(patch.bound)) return;
+    heap_.push_back(patch);
+    std::push_heap(heap_.begin(), heap_.end());
+  }
+
+  void take(const Vec3& x, std::uint32_t triangle, double near, bool inside) {
+    if (!inside || near <= best_.depth) return;
+    best_.depth = near;
+    best_.point = x;
+    best_.nearest = find_near_point(x, corners_of(other_, triangle));
+  }
+
+  // The last one first.
+  static void add_near(Patch& patch, std::uint32_t triangle) {
+    const auto end = patch.near + patch.near_count;
+    if (std::find(patch.near, end, triangle) != end) return;
+    if (patch.near_count < kMostColumns) ++patch.near_count;
+    std::copy_backward(patch.near, patch.near + patch.near_count - 1,
+                       patch.near + patch.near_count);
+    patch.near[0] = triangle;
+  }
+
+  double bound_flat(Patch& patch, const Corners& flat) const {
+    constexpr int kMostCuts = 4;
+    double least = std::numeric_limits<double>::infinity();
+    for (int cut = 0; cut < kMostCuts; ++cut) {
+      Game game{};
+      game.columns = patch.near_count;
+      for (std::size_t k = 0; k < 3; ++k)
+        for (int i = 0; i < game.columns; ++i)
+          game.value[k][i] = distance_from(flat[k], patch.near[i]);
+      const GameResult result = GameSolver(game).solve(0);
+      least = std::min(least, result.bound);
+      if (!can_improve(least)) break;
+      const Vec3 x =
+          flat[0] * result.weight[0] + flat[1] * result.weight[1] + flat[2] * result.weight[2];
+      std::uint32_t triangle = kNoTriangle;
+      measure(x, triangle);
+      const auto end = patch.near + patch.near_count;
+      if (std::find(patch.near, end, triangle) != end) break;
+      add_near(patch, triangle);
+    }
+    return least;
+  }
+
+  const ExactBody& other_;
+  SideMemory sides_;
+  double radius_, slack_ = 0, tolerance_ = 0, relative_ = 0;
+  std::uint64_t max_tests_ = 0;
+  Vec3 from_{}, to_{}, axis_[3]{};
+  bool is_sphere_ = false;
+  Deepest best_{};
+  std::vector<Patch> heap_{};
+};
+
+}  // namespace
+
+Deepest find_deepest_round(const ExactSide& round, const ExactSide& other,
+                           const DepthSettings& settings) {
+  return RoundSearch(round, other, settings).run();
+}
+
+}  // namespace isotact::detail
