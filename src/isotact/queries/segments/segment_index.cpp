@@ -362,7 +362,7 @@ class IndexBuild {
   bool has_earlier_sides() const {
     if (earlier_ == nullptr) return false;
     for (std::size_t n = 0; n < count(macros_); ++n) {
-      const int cube = earlier_->index.free_cubes[n];
+      const std::int8_t cube = earlier_->index.free_cubes[n];
       if ((cube == 0) != is_occupied(n) || (cube != 0 && (cube < 0) != (sides_[n] < 0)))
         return false;
     }
