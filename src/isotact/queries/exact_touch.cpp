@@ -13,6 +13,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "isotact/base/detail/lanes.h"
 
@@ -288,10 +289,9 @@ class TouchAxes {
   std::size_t count_ = 0;
 };
 
-// How far A's triangle must move along a direction until it is past B's.
-double find_overlap(const TouchCorners& a, const TouchCorners& b, const Vec3& along) {
-  return std::max({dot(along, b[0]), dot(along, b[1]), dot(along, b[2])}) -
-         std::min({dot(along, a[0]), dot(along, a[1]), dot(along, a[2])});
+std::pair<double, double> find_extent(const TouchCorners& t, const Vec3& along) {
+  const double x = dot(along, t[0]), y = dot(along, t[1]), z = dot(along, t[2]);
+  return {std::min({x, y, z}), std::max({x, y, z})};
 }
 
 }  // namespace
@@ -332,14 +332,17 @@ TouchNormal find_touch_normal(const ExactBody& a, const ExactBody& b, const Pose
   std::size_t count = 0;
   TouchNormal best{gap > 0 ? apart * (1 / gap) : Vec3{0, 1, 0}, kInf};
   double least = kInf;
-  for (const Vec3& axis : TouchAxes(a.ball_center - hulls.place(b.ball_center), of_a, of_b))
-    for (const double sign : {1.0, -1.0}) {
-      const double overlap = find_overlap(of_a, of_b, axis * sign);
-      if (overlap <= slack) candidates[count++] = {axis * sign, 0};
+  for (const Vec3& axis : TouchAxes(a.ball_center - hulls.place(b.ball_center), of_a, of_b)) {
+    const auto on_a = find_extent(of_a, axis), on_b = find_extent(of_b, axis);
+    // How far A's triangle must move along the axis, or against it, until it is past B's.
+    for (const auto& [along, overlap] :
+         {std::pair{axis, on_b.second - on_a.first}, std::pair{-axis, on_a.second - on_b.first}}) {
+      if (overlap <= slack) candidates[count++] = {along, 0};
       if (overlap >= least) continue;
       least = overlap;
-      best.normal = axis * sign;
+      best.normal = along;
     }
+  }
   if (count == 0) return best;
   // The outlines are in the hulls.
   least = kInf;
