@@ -16,7 +16,9 @@ inline void check_pose(const Pose& pose) {
     if (std::abs(pose.translation[axis]) > kFurthest)
       throw Error("a pose is further than 1e15 m from the origin");
   if (!(std::abs(length_sq(pose.rotation) - 1) < 1e-3))
-    throw Error("the rotation of a pose is no unit quaternion");
+    throw Error(
+        "the rotation of a pose is no unit quaternion; a Pose begins with its rotation, so a "
+        "position alone is Pose{.translation = ...}");
 }
 
 inline void check_ends(const Shape& a, const Shape& b) {
