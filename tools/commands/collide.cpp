@@ -10,9 +10,9 @@
 #include "isotact/queries/points/shell_contact.h"
 #include "isotact/queries/shape_views.h"
 
-#include "collide_depth.h"
-#include "collide_idf.h"
-#include "collide_swept.h"
+#include "collide/collide_depth.h"
+#include "collide/collide_idf.h"
+#include "collide/collide_swept.h"
 #include "command.h"
 #include "input/field_file.h"
 #include "input/mesh_input.h"

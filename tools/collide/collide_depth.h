@@ -6,7 +6,7 @@
 
 #include "isotact/queries/collide.h"
 
-#include "command.h"
+#include "commands/command.h"
 #include "input/shape_input.h"
 #include "report/collide_report.h"
 

@@ -9,7 +9,7 @@
 #include "isotact/queries/shape.h"
 #include "isotact/queries/swept/closest_approach.h"
 
-#include "command.h"
+#include "commands/command.h"
 #include "report/collide_report.h"
 
 namespace isotact::tool {

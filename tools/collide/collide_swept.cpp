@@ -1,4 +1,4 @@
-#include "collide_swept.h"
+#include "collide/collide_swept.h"
 
 #include <algorithm>
 #include <utility>

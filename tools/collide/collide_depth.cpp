@@ -1,4 +1,4 @@
-#include "collide_depth.h"
+#include "collide/collide_depth.h"
 
 #include <algorithm>
 #include <cmath>

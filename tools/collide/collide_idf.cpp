@@ -1,4 +1,4 @@
-#include "collide_idf.h"
+#include "collide/collide_idf.h"
 
 #include <algorithm>
 #include <chrono>
