@@ -97,7 +97,7 @@ CertificatePath::CertificatePath(const CertificateMotion& motion, isotact::Body 
       (furthest(divided_) + furthest(fixed_) + 2 * length(divided_.pivot) + length(fixed_.pivot)) *
       kUpwards;
   const auto relative = [](const Quat& of_fixed, const Quat& of_divided, const Vec3& from,
-                               const Vec3& to) {
+                           const Vec3& to) {
     const Quat back = conjugate(of_fixed);
     return Rigid{back * of_divided, rotate(back, to - from)};
   };
