@@ -28,8 +28,7 @@ struct SpreadSettings {
   bool larger_side_first = true;
   // Candidates of the step before. They are preferred to others that are nearly as far (within a
   // fifth), so that contacts persist while a body rests. A body that rocks a little brings other
-  // candidates near enough in turn; a contact that it stands on
-  // must not be replaced by one of them.
+  // candidates near enough in turn; a contact that it stands on must not be replaced by one.
   std::span<const std::size_t> last{};
 };
 
