@@ -63,7 +63,7 @@ int main(int count, char** arguments) {
     firework.update(seconds);
     city.move(kAirshipId - 1, compute_airship_pose(frame));
 
-    const DepthReport report = detector.detect(compute_city_pose(frame), GpuDepthScene{around});
+    const DepthResult report = detector.detect(compute_city_pose(frame), GpuDepthScene{around});
     if (!report.colliding) continue;
     ++colliding;
     std::printf("frame %3d: %5u pixels, %.2f m deep:", frame, report.pixels, report.depth);

@@ -35,9 +35,9 @@ Vec3 shift_of(const btCollisionObject& body, const btCollisionShape& shape, doub
   if (body.isStaticObject() || !body.isActive() || !(time_step > 0)) return {};
   const Vec3 center = from_bullet(body.getWorldTransform().getOrigin());
   const Vec3 velocity = velocity_at(body, center) + gravity_of(body) * time_step;
-  const Vec3 way = velocity * time_step;
-  const double far = length(way), most = half_of_smallest_side(shape);
-  return far > most ? way * (most / far) : way;
+  const Vec3 travel = velocity * time_step;
+  const double far = length(travel), most = half_of_smallest_side(shape);
+  return far > most ? travel * (most / far) : travel;
 }
 
 Vec3 to_shape(const IdfBody& body, const Vec3& world) {

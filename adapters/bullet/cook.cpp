@@ -44,7 +44,7 @@ Aabb find_box(const bullet_detail::BulletBody& body) {
 
 ShellPatches cut(const PointSphereTree& tree, const BulletShapeSettings& settings) {
   return settings.patch_level >= 0 ? patches_of_level(tree, settings.patch_level)
-                                   : find_patches(tree, settings.patches);
+                                   : choose_patches(tree, settings.patches);
 }
 
 // Sets the defaults of settings that are 0.

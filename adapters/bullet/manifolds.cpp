@@ -201,7 +201,7 @@ void Manifolds::write(std::uint32_t id, std::span<const Candidate> chosen,
   for (std::size_t c = 0; c < chosen.size(); ++c)
     if (place_of[c] >= 0) kept[place_of[c]] = true;
   // Impacts whose points are no longer among the chosen ones.
-  Memory left = std::exchange(slot.left, {});
+  ContactScratch left = std::exchange(slot.left, {});
   for (int i = static_cast<int>(slot.count) - 1; i >= 0; --i) {
     if (kept[i]) continue;
     if (slot.memory[i].energy > left.energy) left = slot.memory[i];
@@ -285,8 +285,9 @@ double mobility_at(const btManifoldPoint& point, const btCollisionObject& body_0
 // Restitution e gives e^2 of E at x = 0. The rebound is at x = d before the step and at d + w dt
 // after: w^2/2 + g d + g dt w/2 = e^2 E, so that heights are correct for any step (SSL14, Figure
 // 6).
-void Manifolds::bounce(btManifoldPoint& point, Memory& memory, const WriteSettings& settings,
-                       const btCollisionObject& body_0, const btCollisionObject& body_1) {
+void Manifolds::bounce(btManifoldPoint& point, ContactScratch& memory,
+                       const WriteSettings& settings, const btCollisionObject& body_0,
+                       const btCollisionObject& body_1) {
   const double e = static_cast<double>(point.m_combinedRestitution), dt = settings.time_step;
   constexpr int kOwnStiffness = BT_CONTACT_FLAG_CONTACT_STIFFNESS_DAMPING |
                                 BT_CONTACT_FLAG_HAS_CONTACT_CFM | BT_CONTACT_FLAG_HAS_CONTACT_ERP;

@@ -55,7 +55,7 @@ class Manifolds {
 
  private:
   // Memory of one contact, in the order of the manifold's points.
-  struct Memory {
+  struct ContactScratch {
     std::uint64_t key = 0;
     double kinetic = 0;  // J, of both bodies before an impact.
     // J/kg, of an impact that was braked to touch in this step, and is to bounce in the next.
@@ -64,9 +64,9 @@ class Manifolds {
   struct Slot {
     std::uint32_t id = 0;
     btPersistentManifold* manifold = nullptr;
-    Memory left{};  // Memory of an impact, if others emptied the manifold.
+    ContactScratch left{};  // Memory of an impact, if others emptied the manifold.
     std::size_t count = 0;
-    Memory memory[kMostChosen]{};
+    ContactScratch memory[kMostChosen]{};
     std::uint64_t keys[kMostChosen]{};
     bool written = false;
   };
@@ -74,7 +74,7 @@ class Manifolds {
                      const btCollisionObject* body_1);
   void match(const Slot& slot, std::span<const Candidate> chosen, const WriteSettings& settings,
              const btCollisionObject& body_0, std::span<int> place_of) const;
-  static void bounce(btManifoldPoint& point, Memory& memory, const WriteSettings& settings,
+  static void bounce(btManifoldPoint& point, ContactScratch& memory, const WriteSettings& settings,
                      const btCollisionObject& body_0, const btCollisionObject& body_1);
 
   btDispatcher& dispatcher_;

@@ -93,30 +93,30 @@ std::vector<Column> columns_of(const char* key) {
           {"max faster", Of::kOurs, "times"}};
 }
 
-struct Summary {
+struct TimeQuantiles {
   double fcl[3], ours[3];
 };
 
-Summary summarise(const Times& times) {
+TimeQuantiles summarise(const Times& times) {
   const auto of = [](const std::vector<double>& all, double(&out)[3]) {
     out[0] = quantile(all, 0.5);
     out[1] = quantile(all, 0.99);
     out[2] = quantile(all, 1);
   };
-  Summary s{};
+  TimeQuantiles s{};
   of(times.fcl, s.fcl);
   of(times.ours, s.ours);
   return s;
 }
 
 void tell(Table& table, const std::string& name, const Times& times) {
-  const Summary s = summarise(times);
+  const TimeQuantiles s = summarise(times);
   table.row({name, times.ours.size(), s.fcl[0], s.fcl[1], s.fcl[2], s.ours[0], s.ours[1], s.ours[2],
              s.fcl[0] / s.ours[0], s.fcl[1] / s.ours[1], s.fcl[2] / s.ours[2]});
 }
 
 Json to_json(const std::string& name, const Times& times) {
-  const Summary s = summarise(times);
+  const TimeQuantiles s = summarise(times);
   return {{"name", name},           {"poses", times.ours.size()}, {"fcl_p50_us", s.fcl[0]},
           {"fcl_p99_us", s.fcl[1]}, {"fcl_max_us", s.fcl[2]},     {"p50_us", s.ours[0]},
           {"p99_us", s.ours[1]},    {"max_us", s.ours[2]}};
@@ -171,7 +171,7 @@ void bench_distance(const Options& options, Report& report) {
     }
     tell(table, group.name, times);
     report.json["distance"].push_back(to_json(group.name, times));
-    const Summary s = summarise(times);
+    const TimeQuantiles s = summarise(times);
     report.aim(s.fcl[0] >= 5 * s.ours[0], group.name + ": the median is 5 times FCL's speed");
     report.aim(s.fcl[1] >= s.ours[1] && s.fcl[2] >= s.ours[2],
                group.name + ": p99 and maximum are no slower than FCL's");

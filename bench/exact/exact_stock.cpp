@@ -236,15 +236,15 @@ std::vector<PairGroup> make_truth_groups(bool quick) {
 
 namespace {
 
-struct Approach {
+struct Placement {
   Pose pose;
   Vec3 direction;  // From A to B.
 };
 
 // Not if B passes by.
-std::optional<Approach> approach(const BodyPair& pair, double gap, Random& random) {
+std::optional<Placement> approach(const BodyPair& pair, double gap, Random& random) {
   const auto& [a, b] = pair;
-  Approach at{.pose = {.rotation = random.rotation()}, .direction = random.unit_vector()};
+  Placement at{.pose = {.rotation = random.rotation()}, .direction = random.unit_vector()};
   const double reach = 0.5 * (a->size + b->size) + gap;
   at.pose.translation = a->middle - rotate(at.pose.rotation, b->middle) + at.direction * reach;
   double travel = 0;
@@ -257,9 +257,9 @@ std::optional<Approach> approach(const BodyPair& pair, double gap, Random& rando
   return std::nullopt;
 }
 
-Approach find_approach(const BodyPair& pair, double gap, Random& random) {
+Placement find_approach(const BodyPair& pair, double gap, Random& random) {
   for (int attempt = 0; attempt < 100; ++attempt)
-    if (const std::optional<Approach> at = approach(pair, gap, random)) return *at;
+    if (const std::optional<Placement> at = approach(pair, gap, random)) return *at;
   throw Error("no pose was found at which " + pair.first->name + " is near " + pair.second->name);
 }
 
@@ -270,7 +270,7 @@ Pose place_at_gap(const BodyPair& pair, double gap, Random& random) {
 }
 
 Pose place_overlapping(const BodyPair& pair, double depth, Random& random) {
-  Approach at = find_approach(pair, 0, random);
+  Placement at = find_approach(pair, 0, random);
   at.pose.translation -= at.direction * (depth + 2e-6 * size_of(pair));
   return at.pose;
 }

@@ -45,7 +45,7 @@ struct Tally {
   std::size_t frames = 0, colliding = 0;
   std::size_t with_flag = 0, with_plants = 0, with_firework = 0, with_airship = 0;
 
-  void add(const DepthReport& r) {
+  void add(const DepthResult& r) {
     ++frames;
     colliding += r.colliding ? 1U : 0U;
     for (const std::uint32_t id : r.ids) {
@@ -126,7 +126,7 @@ void bench_city(const Options& options, const GpuContext& gpu, Report& report) {
                               {.save_state = false});
     detector.draw_map(0, object, view);
     Tally tally;
-    std::vector<DepthReport> reports;
+    std::vector<DepthResult> reports;
     std::optional<GpuDepthTicket> ticket;
     // Reports are fetched a frame later: nobody waits for them.
     const auto fetch = [&] {

@@ -25,7 +25,7 @@ struct Contestant {
   // Whether the fighter collides at a pose. What it found stays in `report`, but for FCL.
   std::function<bool(const Pose&)> collides;
   double memory = 0;            // bytes
-  const DepthReport* report{};  // none: FCL
+  const DepthResult* report{};  // none: FCL
   std::size_t stride = 1;       // looks at every so many frames
   std::vector<double> seconds{};
   std::vector<bool> answers{};
@@ -71,14 +71,14 @@ class Judge {
     map_ = draw_depth_map(object, view, settings_);
   }
 
-  DepthReport detect(const Pose& world_from_fighter) const {
+  DepthResult detect(const Pose& world_from_fighter) const {
     return detect_by_depth(map_, world_from_fighter, environment_, settings_);
   }
   std::size_t bytes() const { return map_.intervals.size() * sizeof(DepthMap::Interval); }
 
   // They collide although no surfaces cross: what is said to be the deepest place must lie in the
   // fighter, or the fighter in an element.
-  bool is_contained(const Pose& world_from_fighter, const DepthReport& report) const {
+  bool is_contained(const Pose& world_from_fighter, const DepthResult& report) const {
     const Pose fighter_from_world = inverse(world_from_fighter);
     const Vec3f in_fighter = to_float(transform_point(fighter_from_world, report.deepest));
     if (!report.inside) return compute_winding_number(inside_fighter_, in_fighter) > 0.5;
@@ -187,13 +187,13 @@ void tell_paper(Table& table) {
 struct Detector {
   Detector(const GpuContext& context, const DepthSettings& settings, std::size_t poses_at_once,
            const GpuMeshes& object, std::span<const DepthView> views, bool one_pass,
-           bool first_look)
+           bool first_check)
       : gpu(context, settings,
             {.slots = static_cast<int>(views.size()),
              .queries = static_cast<int>(views.size() * poses_at_once),
              .save_state = false,
              .one_pass = one_pass,
-             .first_look = first_look}),
+             .first_check = first_check}),
         view_count(views.size()) {
     for (std::size_t i = 0; i < views.size(); ++i)
       gpu.draw_map(static_cast<int>(i), object, views[i]);
@@ -213,13 +213,13 @@ struct Detector {
   GpuDepthDetector gpu;
   std::size_t view_count;
   std::vector<GpuDepthQuery> queries{};
-  std::vector<DepthReport> reports{};
-  DepthReport report{};  // of all views
+  std::vector<DepthResult> reports{};
+  DepthResult report{};  // of all views
 };
 
 // The first view that shows a collision.
-const DepthReport& merge(std::span<const DepthReport> of_views) {
-  for (const DepthReport& r : of_views)
+const DepthResult& merge(std::span<const DepthResult> of_views) {
+  for (const DepthResult& r : of_views)
     if (r.colliding) return r;
   return of_views.front();
 }
@@ -232,7 +232,7 @@ double measure_batches(const GpuContext& gpu, const DepthSettings& settings, std
                        const std::vector<bool>& expected, bool one_pass, Report& report,
                        const std::function<void()>& wake) {
   Detector detector(gpu, settings, at_once, object, views, one_pass, false);
-  std::vector<DepthReport> reports;
+  std::vector<DepthResult> reports;
   std::vector<bool> answers;
   double seconds = 0;
   for (int round = 0; round < 3; ++round) {
@@ -292,32 +292,32 @@ void bench_tunnel(const Options& options, const GpuContext& gpu, Report& report)
   const GpuMeshes* const around[] = {&environment};
   const DepthView above = make_depth_view(to_double(bounds(fighter)), {0, -1, 0});
   const DepthView both[] = {view, above};
-  struct Way {
+  struct Variant {
     const char* name;
     DepthSettings settings;
     std::span<const DepthView> views;
-    bool one_pass = true, first_look = true;
+    bool one_pass = true, first_check = true;
   };
   const std::span<const DepthView> one(both, 1), two(both, 2);
-  std::vector<Way> ways{{"FAB, two maps", base, one},
-                        {"FAB, two maps, two-sided", base, one},
-                        {"FAB, fragments", base, one},
-                        {"ours", base, one},
-                        {"ours, 16 contacts", base, one},
-                        {"ours, surfaces, two views", base, two},
-                        {"ours, without a first look", base, one, true, false},
-                        {"ours, several passes", base, one, false, false}};
-  ways[0].settings.method = ways[1].settings.method = DepthMethod::kTwoMaps;
-  ways[1].settings.two_sided = true;
-  ways[2].settings.method = DepthMethod::kFragments;
-  ways[4].settings.max_contacts = 16;
-  ways[5].settings.find_inside = false;
+  std::vector<Variant> variants{{"FAB, two maps", base, one},
+                                {"FAB, two maps, two-sided", base, one},
+                                {"FAB, fragments", base, one},
+                                {"ours", base, one},
+                                {"ours, 16 contacts", base, one},
+                                {"ours, surfaces, two views", base, two},
+                                {"ours, without a first check", base, one, true, false},
+                                {"ours, several passes", base, one, false, false}};
+  variants[0].settings.method = variants[1].settings.method = DepthMethod::kTwoMaps;
+  variants[1].settings.two_sided = true;
+  variants[2].settings.method = DepthMethod::kFragments;
+  variants[4].settings.max_contacts = 16;
+  variants[5].settings.find_inside = false;
   std::vector<std::unique_ptr<Detector>> detectors;
-  for (const Way& way : ways) {
-    detectors.push_back(std::make_unique<Detector>(gpu, way.settings, 1, object, way.views,
-                                                   way.one_pass, way.first_look));
+  for (const Variant& variant : variants) {
+    detectors.push_back(std::make_unique<Detector>(gpu, variant.settings, 1, object, variant.views,
+                                                   variant.one_pass, variant.first_check));
     Detector& d = *detectors.back();
-    contestants.push_back({.name = way.name,
+    contestants.push_back({.name = variant.name,
                            .collides =
                                [&d, &around](const Pose& pose) {
                                  d.list_queries({&pose, 1});
@@ -330,7 +330,7 @@ void bench_tunnel(const Options& options, const GpuContext& gpu, Report& report)
   }
 
   const Judge judge(fighter, scene, view, base);
-  DepthReport on_cpu;
+  DepthResult on_cpu;
   contestants.push_back({.name = "ours, on the CPU",
                          .collides =
                              [&](const Pose& pose) {
@@ -409,13 +409,13 @@ void bench_tunnel(const Options& options, const GpuContext& gpu, Report& report)
            {"way", Of::kKey}, {"poses at once", Of::kKey}, {"a pose", Of::kOurs, "us", 1}}});
   for (const std::size_t number : {std::size_t{3}, std::size_t{5}, std::size_t{7}})
     for (const std::size_t at_once : {1U, 64U}) {
-      const Way& way = ways[number];
+      const Variant& variant = variants[number];
       const double us =
-          measure_batches(gpu, way.settings, at_once, object, way.views, {{}, around}, poses,
-                          contestants[number + 1].answers, way.one_pass, report, wake);
-      batches.row({way.name, at_once, us});
+          measure_batches(gpu, variant.settings, at_once, object, variant.views, {{}, around},
+                          poses, contestants[number + 1].answers, variant.one_pass, report, wake);
+      batches.row({variant.name, at_once, us});
       report.json["tunnel"]["at_once"].push_back(
-          {{"way", way.name}, {"poses", at_once}, {"us", us}});
+          {{"way", variant.name}, {"poses", at_once}, {"us", us}});
     }
   report.json["tunnel"]["pixels"] = side;
   report.json["tunnel"]["frames"] = poses.size();

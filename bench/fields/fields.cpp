@@ -97,7 +97,7 @@ std::vector<Vec3> points_in(const Aabb& box, std::size_t count, std::uint64_t se
   return points;
 }
 
-ErrorSummary summarize(const std::vector<double>& errors) {
+FieldErrors summarize(const std::vector<double>& errors) {
   return {quantile(errors, 0.5), quantile(errors, 0.99), quantile(errors, 1)};
 }
 

@@ -20,8 +20,8 @@ constexpr double kNear = 4;  // cells
 constexpr double kPeerNear = 1.25;  // cells, below 3 - sqrt(3)
 
 struct Accuracy {
-  ErrorSummary ours, peer;  // cells
-  ErrorSummary ideal;       // of trilinear interpolation of exact samples, cells
+  FieldErrors ours, peer;  // cells
+  FieldErrors ideal;       // of trilinear interpolation of exact samples, cells
   std::size_t wrong_signs = 0, peer_wrong_signs = 0;
   std::size_t judged_signs = 0;  // points further than a cell from the surface
   std::size_t broken_bounds = 0;
@@ -55,8 +55,8 @@ double interpolate_exactly(const ExactField& exact, const Lattice& lattice, cons
   return sum;
 }
 
-ErrorSummary judge_ideal(const ExactField& exact, const Lattice& lattice,
-                         std::span<const Vec3> points) {
+FieldErrors judge_ideal(const ExactField& exact, const Lattice& lattice,
+                        std::span<const Vec3> points) {
   std::vector<double> errors(points.size());
   parallel_for(points.size(), 64, {}, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i)
@@ -183,7 +183,7 @@ double relevant(const Seconds& seconds, int threads) {
 double megabytes(std::uint64_t bytes) { return 1e-6 * static_cast<double>(bytes); }
 
 Json to_json(const Row& row, int threads) {
-  const auto errors = [](const ErrorSummary& e) {
+  const auto errors = [](const FieldErrors& e) {
     return Json{{"p50", e.p50}, {"p99", e.p99}, {"max", e.max}};
   };
   const double ours = relevant(row.ours, threads), peer = relevant(row.peer, threads);

@@ -63,9 +63,9 @@ double VdbLevelSet::value(const Vec3& point) const {
       parts_->grid->tree(), parts_->grid->transform().worldToIndex(at)));
 }
 
-void VdbLevelSet::prepare([[maybe_unused]] VdbGradient way) {
+void VdbLevelSet::prepare([[maybe_unused]] VdbGradient gradient_source) {
 #if ISOTACT_BENCH_NANOVDB
-  if (way == VdbGradient::kNanoVdb && !parts_->nano)
+  if (gradient_source == VdbGradient::kNanoVdb && !parts_->nano)
     parts_->nano = nanovdb::openToNanoVDB(*parts_->grid);
 #endif
 }
@@ -142,10 +142,10 @@ void sample_nanovdb(const nanovdb::FloatGrid& grid, double cells_per_metre,
 
 }  // namespace
 
-void VdbLevelSet::sample(VdbGradient way, std::span<const Vec3f> points, std::span<float> values,
-                         std::span<Vec3f> gradients) const {
+void VdbLevelSet::sample(VdbGradient gradient_source, std::span<const Vec3f> points,
+                         std::span<float> values, std::span<Vec3f> gradients) const {
   const double cells_per_metre = 1 / parts_->voxel_size;
-  switch (way) {
+  switch (gradient_source) {
     case VdbGradient::kNearestVoxel:
       return sample_nearest_voxel(*parts_->grid, cells_per_metre, points, values, gradients);
     case VdbGradient::kSevenSamples:

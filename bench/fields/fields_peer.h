@@ -55,8 +55,8 @@ class VdbLevelSet {
   std::uint64_t memory_bytes() const;
   double value(const Vec3& point) const;  // BoxSampler, without a cache
   // Makes the flat copy first time that NanoVDB is asked: not in a measured run.
-  void prepare(VdbGradient way);
-  void sample(VdbGradient way, std::span<const Vec3f> points, std::span<float> values,
+  void prepare(VdbGradient gradient_source);
+  void sample(VdbGradient gradient_source, std::span<const Vec3f> points, std::span<float> values,
               std::span<Vec3f> gradients) const;
 
  private:

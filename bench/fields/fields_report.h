@@ -49,10 +49,10 @@ std::vector<Vec3> points_near(const TriangleMesh& mesh, double reach, std::size_
                               std::uint64_t seed);
 std::vector<Vec3> points_in(const Aabb& box, std::size_t count, std::uint64_t seed);
 
-struct ErrorSummary {
+struct FieldErrors {
   double p50 = 0, p99 = 0, max = 0;
 };
-ErrorSummary summarize(const std::vector<double>& errors);
+FieldErrors summarize(const std::vector<double>& errors);
 
 // The parts, each a table.
 void bench_building(const Options& options, Stock& stock, Report& report);

@@ -13,12 +13,12 @@ constexpr std::size_t kJudged = 20000;
 constexpr std::size_t kRuns = 5;
 constexpr double kNear = 3;  // cells
 
-struct Way {
+struct Variant {
   std::string name;  // as in JSON
   std::string text;
   std::function<void()> work;
   double nanoseconds = 0;         // a point
-  ErrorSummary error{};           // cells
+  FieldErrors error{};            // cells
   double gradient_error_p50 = 0;  // length of the difference to the exact unit vector
 };
 
@@ -37,36 +37,36 @@ void sample_one_by_one(const BrickField& field, std::span<const Vec3f> points, R
 
 // Runs each way once more and holds the first points against the truth.
 void judge(const std::vector<Vec3>& points, const ExactField& exact, double cell,
-           const Results& results, std::vector<Way>& ways) {
+           const Results& results, std::vector<Variant>& variants) {
   std::vector<FieldSample> truth;
   for (std::size_t i = 0; i < kJudged; ++i) truth.push_back(exact.sample(points[i]));
-  for (Way& way : ways) {
-    way.work();
+  for (Variant& variant : variants) {
+    variant.work();
     std::vector<double> errors, gradient_errors;
     for (std::size_t i = 0; i < kJudged; ++i) {
       errors.push_back(std::abs(static_cast<double>(results.values[i]) - truth[i].distance) / cell);
       gradient_errors.push_back(length(to_double(results.gradients[i]) - truth[i].gradient));
     }
-    way.error = summarize(errors);
-    way.gradient_error_p50 = quantile(gradient_errors, 0.5);
+    variant.error = summarize(errors);
+    variant.gradient_error_p50 = quantile(gradient_errors, 0.5);
   }
 }
 
-double fastest_peer(const std::vector<Way>& ways) {
+double fastest_peer(const std::vector<Variant>& variants) {
   // Of the two ways with BoxSampler.
-  return std::min(ways[2].nanoseconds, ways[3].nanoseconds);
+  return std::min(variants[2].nanoseconds, variants[3].nanoseconds);
 }
 
-std::vector<Way> measure(const BrickField& field, VdbLevelSet& peer, const ExactField& exact,
-                         const std::vector<Vec3>& points, Report& report) {
+std::vector<Variant> measure(const BrickField& field, VdbLevelSet& peer, const ExactField& exact,
+                             const std::vector<Vec3>& points, Report& report) {
   std::vector<Vec3f> floats;
   for (const Vec3& p : points) floats.push_back(to_float(p));
   Results results;
-  const auto vdb = [&](VdbGradient way) {
-    peer.prepare(way);
-    return [&, way] { peer.sample(way, floats, results.values, results.gradients); };
+  const auto vdb = [&](VdbGradient variant) {
+    peer.prepare(variant);
+    return [&, variant] { peer.sample(variant, floats, results.values, results.gradients); };
   };
-  std::vector<Way> ways{
+  std::vector<Variant> variants{
       {"batch", "ours, batch",
        [&] { sample_field(field, floats, results.values, results.gradients, Threads{1}); }},
       {"single", "ours, one by one", [&] { sample_one_by_one(field, floats, results); }},
@@ -76,38 +76,39 @@ std::vector<Way> measure(const BrickField& field, VdbLevelSet& peer, const Exact
        vdb(VdbGradient::kSevenSamples)},
       {"openvdb_box_stencil", "OpenVDB BoxStencil", vdb(VdbGradient::kBoxStencil)}};
   if (has_nanovdb())
-    ways.push_back({"nanovdb", "NanoVDB SampleFromVoxels", vdb(VdbGradient::kNanoVdb)});
-  ways[0].work();
+    variants.push_back({"nanovdb", "NanoVDB SampleFromVoxels", vdb(VdbGradient::kNanoVdb)});
+  variants[0].work();
   const Results batch = results;
-  ways[1].work();
+  variants[1].work();
   report.check(batch.values == results.values && batch.gradients == results.gradients,
                "the batch gives the bits of one call at a time");
   std::vector<Contender> contenders;
-  for (const Way& way : ways) contenders.push_back({way.work, kRuns});
+  for (const Variant& variant : variants) contenders.push_back({variant.work, kRuns});
   const std::vector<Seconds> medians = medians_of(contenders);
-  for (std::size_t i = 0; i < ways.size(); ++i)
-    ways[i].nanoseconds = 1e9 * medians[i].processor / static_cast<double>(kPoints);
-  judge(points, exact, field.voxel_size(), results, ways);
-  return ways;
+  for (std::size_t i = 0; i < variants.size(); ++i)
+    variants[i].nanoseconds = 1e9 * medians[i].processor / static_cast<double>(kPoints);
+  judge(points, exact, field.voxel_size(), results, variants);
+  return variants;
 }
 
-void show(int resolution, bool near, const std::vector<Way>& ways, Table& table, Report& report) {
-  const double peer = fastest_peer(ways);
+void show(int resolution, bool near, const std::vector<Variant>& variants, Table& table,
+          Report& report) {
+  const double peer = fastest_peer(variants);
   Json json{{"resolution", resolution},
             {"points", near ? "near" : "uniform"},
-            {"batch_faster_than_openvdb", peer / ways[0].nanoseconds},
-            {"single_faster_than_openvdb", peer / ways[1].nanoseconds},
+            {"batch_faster_than_openvdb", peer / variants[0].nanoseconds},
+            {"single_faster_than_openvdb", peer / variants[1].nanoseconds},
             {"ways", Json::array()}};
-  for (const Way& way : ways) {
-    table.row({resolution, near ? "within 3 cells of the surface" : "uniform in the box", way.text,
-               way.nanoseconds, way.nanoseconds / ways[0].nanoseconds, way.error.p50, way.error.p99,
-               way.gradient_error_p50},
-              way.name == "batch" || way.name == "single" ? Of::kOurs : Of::kPeer);
-    json["ways"].push_back({{"way", way.name},
-                            {"ns", way.nanoseconds},
-                            {"error_cells_p50", way.error.p50},
-                            {"error_cells_p99", way.error.p99},
-                            {"gradient_error_p50", way.gradient_error_p50}});
+  for (const Variant& variant : variants) {
+    table.row({resolution, near ? "within 3 cells of the surface" : "uniform in the box",
+               variant.text, variant.nanoseconds, variant.nanoseconds / variants[0].nanoseconds,
+               variant.error.p50, variant.error.p99, variant.gradient_error_p50},
+              variant.name == "batch" || variant.name == "single" ? Of::kOurs : Of::kPeer);
+    json["ways"].push_back({{"way", variant.name},
+                            {"ns", variant.nanoseconds},
+                            {"error_cells_p50", variant.error.p50},
+                            {"error_cells_p99", variant.error.p99},
+                            {"gradient_error_p50", variant.gradient_error_p50}});
   }
   report.json["sampling"].push_back(std::move(json));
 }
@@ -135,12 +136,12 @@ void bench_sampling(const Options& options, Stock& stock, Report& report) {
       const std::vector<Vec3> points =
           near ? points_near(stock.mesh(), kNear * field.voxel_size(), kPoints, 5)
                : points_in(field.bounds(), kPoints, 6);
-      const std::vector<Way> ways = measure(field, peer, stock.exact(), points, report);
-      show(resolution, near, ways, table, report);
+      const std::vector<Variant> variants = measure(field, peer, stock.exact(), points, report);
+      show(resolution, near, variants, table, report);
       if (near)
-        report.check(ways[0].error.p99 < 0.1 && ways[1].error.p99 < 0.1,
+        report.check(variants[0].error.p99 < 0.1 && variants[1].error.p99 < 0.1,
                      "p99 of the error near the surface is below 0.1 cell",
-                     fmt::format("at {} cells it is {:.3f}", resolution, ways[0].error.p99));
+                     fmt::format("at {} cells it is {:.3f}", resolution, variants[0].error.p99));
     }
   }
 }

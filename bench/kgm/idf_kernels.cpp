@@ -22,12 +22,12 @@ uniform int fetches;
 void main() {
   uint i = gl_WorkGroupID.x * 128u + gl_LocalInvocationID.x;
   uvec3 cell = uvec3(i & 31u, i >> 5u & 31u, i >> 10u & 31u);
-  vec3 p = (vec3(cell) + 0.37) / 32.0, way = vec3(0.003, 0.0027, 0.0024);
+  vec3 p = (vec3(cell) + 0.37) / 32.0, offset = vec3(0.003, 0.0027, 0.0024);
   vec4 sum = vec4(0.0);
   for (int k = 0; k < fetches; k += 4) {
-    sum += textureLod(source, p, 0.0) + textureLod(source, p + way, 0.0);
-    sum += textureLod(source, p + 2.0 * way, 0.0) + textureLod(source, p + 3.0 * way, 0.0);
-    p += 4.0 * way;
+    sum += textureLod(source, p, 0.0) + textureLod(source, p + offset, 0.0);
+    sum += textureLod(source, p + 2.0 * offset, 0.0) + textureLod(source, p + 3.0 * offset, 0.0);
+    p += 4.0 * offset;
   }
   if (sum.x == 12345.0) result[0] = sum;
 }

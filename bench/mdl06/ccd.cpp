@@ -156,7 +156,7 @@ struct QueryRow {
   bool is_right() const { return false_no == 0 && wrong == 0; }
 };
 
-void add(const VertexFaceQuery& query, const VertexFaceAnswer& answer, QueryRow& row) {
+void add(const VertexFaceQuery& query, const VertexFaceResult& answer, QueryRow& row) {
   ++row.queries;
   row.truth += query.meets ? 1 : 0;
   row.found += answer.found ? 1 : 0;
@@ -221,7 +221,7 @@ QueryTrial run_vertex_face(bool quick) {
   add_degenerate(queries);
   for (const int resolution : {32, 128, 256}) {
     if (quick && resolution > 32) break;
-    std::vector<VertexFaceAnswer> answers(queries.size());
+    std::vector<VertexFaceResult> answers(queries.size());
     parallel_for(queries.size(), 4, {}, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i)
         answers[i] = answer_by_field(queries[i], resolution, kPieces);

@@ -157,7 +157,7 @@ bool advance_to_contact(const PointAndTriangle& p, double reach) {
 }
 
 // Adds what one piece of time has to say.
-void answer_piece(const PointAndTriangle& p, int resolution, VertexFaceAnswer& answer) {
+void answer_piece(const PointAndTriangle& p, int resolution, VertexFaceResult& answer) {
   answer.closest = std::min(answer.closest, find_least_distance(p));
   answer.slack = std::max(answer.slack, p.slack + kClosestError);
   if (are_collinear(p.corner[0], p.corner[1], p.corner[2])) {
@@ -174,14 +174,14 @@ void answer_piece(const PointAndTriangle& p, int resolution, VertexFaceAnswer& a
                                               .keep_thin = KeepThin::kIgnore,
                                               .threads = {1}})
                                .field;
-  const double iso = covering_margin(field, p.slack);
-  const SegmentTracer tracer(field, {.margin = iso, .mode = Mode::kAny, .threads = {1}});
+  const double margin = covering_margin(field, p.slack);
+  const SegmentTracer tracer(field, {.margin = margin, .mode = Mode::kAny, .threads = {1}});
   SegmentInterval interval[1];
   answer.found = answer.found || tracer.trace(p.path, interval) > 0;
   // A value is below the distance less the offset by near_error at most; and the rounding that
   // covering_margin allows for counts once more.
   const double offset = static_cast<double>(field.header().shell_offset);
-  answer.allowed = std::max(answer.allowed, 2 * (iso + offset) - p.slack + kClosestError);
+  answer.allowed = std::max(answer.allowed, 2 * (margin + offset) - p.slack + kClosestError);
   answer.cell = field.voxel_size();
 }
 
@@ -241,10 +241,10 @@ VertexFaceFile make_stand_in(std::size_t count, bool is_edges) {
   return made;
 }
 
-VertexFaceAnswer answer_by_field(const VertexFaceQuery& query, int resolution, int pieces) {
+VertexFaceResult answer_by_field(const VertexFaceQuery& query, int resolution, int pieces) {
   const Frame frame = compute_frame(query);
   const bool translates = frame.deviation <= 0x1p-40 * (1 + frame.largest);
-  VertexFaceAnswer answer;
+  VertexFaceResult answer;
   answer.posing = frame.rests  ? Posing::kResting
                   : translates ? Posing::kTranslating
                                : Posing::kDeforming;

@@ -40,7 +40,7 @@ enum class Posing : unsigned char {
   kDegenerate,   // no field, since the triangle has no area in floats
 };
 
-struct VertexFaceAnswer {
+struct VertexFaceResult {
   Posing posing = Posing::kResting;
   bool found = false;     // what the field says
   bool is_point = false;  // the vertex does not move against the triangle
@@ -62,6 +62,6 @@ struct VertexFaceAnswer {
 // The frame begins at corner 0 and is scaled by a power of two, so that sizes are near 1; rounding
 // its coordinates to floats adds to the slack as well. A triangle that is a line or point in floats
 // has no field: the point is advanced by its distance, safe steps, instead.
-VertexFaceAnswer answer_by_field(const VertexFaceQuery& query, int resolution, int pieces);
+VertexFaceResult answer_by_field(const VertexFaceQuery& query, int resolution, int pieces);
 
 }  // namespace isotact::bench

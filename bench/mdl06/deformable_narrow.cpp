@@ -41,9 +41,10 @@ class WavingBody {
     positions.clear();
     for (const Vec3& p : rest_) {
       const Vec3 q = (p - middle_) / size_;
-      const Vec3 way{std::sin(9 * q.y + phase_ + 5 * time), std::sin(8 * q.z + phase_ + 4 * time),
-                     std::sin(7 * q.x + phase_ + 6 * time)};
-      positions.push_back(to_double(to_float(p - middle_ + at_ + way * (wave_ * size_))));
+      const Vec3 offset{std::sin(9 * q.y + phase_ + 5 * time),
+                        std::sin(8 * q.z + phase_ + 4 * time),
+                        std::sin(7 * q.x + phase_ + 6 * time)};
+      positions.push_back(to_double(to_float(p - middle_ + at_ + offset * (wave_ * size_))));
     }
   }
 
@@ -63,8 +64,8 @@ struct NarrowScene {
   WavingBody a, b;
 
   // b beside a, `way` of a's size away.
-  NarrowScene(std::string its_name, const TriangleMesh& mesh, const Vec3& way, double wave)
-      : name(std::move(its_name)), a(mesh, {}, wave, 0), b(mesh, way * a.size(), wave, 1) {}
+  NarrowScene(std::string its_name, const TriangleMesh& mesh, const Vec3& offset, double wave)
+      : name(std::move(its_name)), a(mesh, {}, wave, 0), b(mesh, offset * a.size(), wave, 1) {}
 };
 
 std::vector<NarrowScene> make_scenes(const Options& options) {

@@ -49,10 +49,10 @@ std::vector<Pose> make_near_poses(const FclBodies& bodies, const NearPoses& sett
   std::vector<Pose> poses;
   while (poses.size() < settings.count) {
     const Quat turn = random.rotation();
-    const Vec3 way = random.unit_vector();
+    const Vec3 direction = random.unit_vector();
     // A line past the middle, so that not only what sticks out meets.
     const Vec3 aside = random.in_unit_ball() * (0.2 * settings.size);
-    const auto at = [&](double s) { return Pose{turn, aside + way * s}; };
+    const auto at = [&](double s) { return Pose{turn, aside + direction * s}; };
     double apart = settings.size, inside = 0;
     if (bodies.count_contacts(at(inside), 1, false) == 0) continue;
     for (int i = 0; i < 24; ++i) {

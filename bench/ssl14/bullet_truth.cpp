@@ -61,7 +61,7 @@ struct Linear {
 Linear find_linear(const Part& a, const Pose& b_from_a, const Part& b, double margin,
                    ShellScratch& state) {
   Linear result;
-  const auto way = [&](const Part& shell, const Part& field, const Pose& pose) {
+  const auto add_role = [&](const Part& shell, const Part& field, const Pose& pose) {
     const auto target = field.shape.shell_target(margin);
     const ShellResult answer = find_hits_linear(
         *shell.shape.tree(), *target, {.field_from_shell = pose}, {.margin = margin}, state);
@@ -69,8 +69,8 @@ Linear find_linear(const Part& a, const Pose& b_from_a, const Part& b, double ma
     if (answer.hits.size() == shell.shape.tree()->point_count() && answer.distance < 0)
       result.is_contained = true;
   };
-  way(a, b, b_from_a);
-  way(b, a, inverse(b_from_a));
+  add_role(a, b, b_from_a);
+  add_role(b, a, inverse(b_from_a));
   return result;
 }
 

@@ -122,16 +122,16 @@ void check_steps(const HapticsCase& c, const std::vector<LoopStep>& steps, Repor
     double distance = std::numeric_limits<double>::infinity();
     std::uint64_t touching = 0;
     Vec3 force{};
-    int ways = 0;
+    int roles = 0;
     for (const bool points_of_tool : {true, false}) {
       if (c.roles == (points_of_tool ? Roles::kPointsOfB : Roles::kPointsOfA)) continue;
       const Linear linear = find_linear(c, step.tool, points_of_tool, state);
       distance = std::min(distance, linear.answer.distance);
       touching += linear.answer.hits.size();
       force = force + linear.force;
-      ++ways;
+      ++roles;
     }
-    force = force / ways;
+    force = force / roles;
     const std::string where = fmt::format("{}, step {}", c.name, i);
     report.check(step.lower_bound <= std::min(distance, 0.0) + 1e-6, "no point is below the bound",
                  fmt::format("{}: one at {} m, the bound {} m", where, distance, step.lower_bound));

@@ -90,7 +90,7 @@ void check_equal(const SegmentResults& want, const SegmentResults& got, Report& 
 
 struct Times {
   double query = 0;  // milliseconds
-  std::uint32_t intervals = 0, unsure = 0;
+  std::uint32_t intervals = 0, undecided = 0;
 };
 
 // With everything on the GPU.
@@ -113,7 +113,7 @@ Times time_query(GpuSegmentTracer& tracer, std::span<const Segment> segments, bo
       software);
   GpuSegmentNotes notes;
   results.notes.read(std::span<GpuSegmentNotes>(&notes, 1));
-  return {query, notes.interval_count, notes.unsure_count};
+  return {query, notes.interval_count, notes.undecided_count};
 }
 
 void run_case(const char* kind, const BrickField& field, std::span<const Segment> segments,
@@ -136,7 +136,7 @@ void run_case(const char* kind, const BrickField& field, std::span<const Segment
     hits += want.first[i] < want.first[i + 1] ? 1U : 0U;
   const double n = static_cast<double>(segments.size());
   table.row({kind, mode == Mode::kAll ? "intervals" : "first", cpu, wall, gpu.query, cpu / wall,
-             cpu / gpu.query, static_cast<double>(hits) / n, gpu.intervals, gpu.unsure,
+             cpu / gpu.query, static_cast<double>(hits) / n, gpu.intervals, gpu.undecided,
              static_cast<double>(tracer.memory_bytes()) * 1e-6});
 }
 
@@ -171,7 +171,7 @@ int run(const Options& asked) {
                                 {"CPU over query", Of::kOurs, "times", 1},
                                 {"part that hits", Of::kOurs, "", 3},
                                 {"intervals", Of::kOurs},
-                                {"unsure", Of::kOurs},
+                                {"undecided", Of::kOurs},
                                 {"memory", Of::kOurs, "MB", 1}}});
   const auto count = static_cast<std::size_t>(options.segments);
   const std::vector<Segment> random = make_random(field.bounds(), count),

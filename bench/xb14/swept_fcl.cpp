@@ -74,33 +74,34 @@ std::vector<double> find_first_times(const BrickField& field, double margin, con
 
 // ---- times --------------------------------------------------------------------------------------
 
-struct Way {
+struct Variant {
   std::string name;
   std::function<void(std::size_t count)> run;  // on the first pairs
   std::size_t most_pairs = 100'000;
   double seconds = 0;  // a pair
 };
 
-void measure(std::vector<Way*> ways, std::size_t count) {
+void measure(std::vector<Variant*> variants, std::size_t count) {
   std::vector<Contender> contenders;
-  for (Way* way : ways)
+  for (Variant* variant : variants)
     contenders.push_back(
-        {.work = [way, count] { way->run(std::min(count, way->most_pairs)); }, .max_runs = 9});
+        {.work = [variant, count] { variant->run(std::min(count, variant->most_pairs)); },
+         .max_runs = 9});
   const std::vector<Seconds> times = medians_of(contenders);
-  for (std::size_t i = 0; i < ways.size(); ++i)
-    ways[i]->seconds = times[i].processor / as_double(std::min(count, ways[i]->most_pairs));
+  for (std::size_t i = 0; i < variants.size(); ++i)
+    variants[i]->seconds = times[i].processor / as_double(std::min(count, variants[i]->most_pairs));
 }
 
-Way static_fcl(std::string name, const FclBodies& bodies, const std::vector<Pose>& poses,
-               std::size_t most_contacts, bool with_contacts) {
+Variant static_fcl(std::string name, const FclBodies& bodies, const std::vector<Pose>& poses,
+                   std::size_t most_contacts, bool with_contacts) {
   return {std::move(name), [&bodies, &poses, most_contacts, with_contacts](std::size_t count) {
             for (std::size_t i = 0; i < count; ++i)
               bodies.count_contacts(poses[i], most_contacts, with_contacts);
           }};
 }
 
-Way ours(std::string name, const SweptTracer& tracer, const Shell& shell,
-         const BothRoles& motions) {
+Variant ours(std::string name, const SweptTracer& tracer, const Shell& shell,
+             const BothRoles& motions) {
   const bool is_any = tracer.settings().mode == Mode::kAny;
   return {std::move(name), [&tracer, &shell, &motions, is_any](std::size_t count) {
             is_any ? trace_either(tracer, shell, motions, count)
@@ -178,8 +179,8 @@ void run_advancement(const Shell& shell, const FclBodies& fcl, const Tracers& tr
     wrong += is_close(time, times[n]) ? 0U : 1U;
   }
   const double theirs = seconds / as_double(n);
-  Way first = ours("first", tracers.first, shell, motions),
-      all = ours("all", tracers.tree, shell, motions);
+  Variant first = ours("first", tracers.first, shell, motions),
+          all = ours("all", tracers.tree, shell, motions);
   measure({&first, &all}, n);
   report.note(fmt::format(
       "FCL continuousCollide by conservative advancement: {:.0f} us a pair on {} pairs, where ours "
@@ -209,12 +210,12 @@ void run_pairs(const std::string& what, const Shell& shell, const FclBodies& fcl
   std::vector<double> times(n);
 
   const auto sample_times = [&](std::string name, std::size_t tests) {
-    return Way{std::move(name), [&, tests](std::size_t count) {
-                 for (std::size_t i = 0; i < count; ++i)
-                   times[i] = fcl.sample_times(rates.given[i].shell, tests);
-               }};
+    return Variant{std::move(name), [&, tests](std::size_t count) {
+                     for (std::size_t i = 0; i < count; ++i)
+                       times[i] = fcl.sample_times(rates.given[i].shell, tests);
+                   }};
   };
-  Way ways[] = {
+  Variant variants[] = {
       static_fcl("FCL collide, first pose", fcl, begin, 1, false),
       ours("ours at rest, first pose, any point", tracers.any, shell, rest_begin),
       static_fcl("FCL collide, middle pose", fcl, middle, 1, false),
@@ -230,9 +231,9 @@ void run_pairs(const std::string& what, const Shell& shell, const FclBodies& fcl
       ours("ours moving straight, first contact", tracers.first, shell, lines),
       ours("ours moving straight, all points", tracers.tree, shell, lines),
   };
-  std::vector<Way*> all;
-  for (Way& way : ways) all.push_back(&way);
-  ways[10].most_pairs = 100;  // all points of a chain of pieces take long
+  std::vector<Variant*> all;
+  for (Variant& variant : variants) all.push_back(&variant);
+  variants[10].most_pairs = 100;  // all points of a chain of pieces take long
   measure(all, n);
   sample_times("", kManyTimes).run(n);
 
@@ -241,26 +242,27 @@ void run_pairs(const std::string& what, const Shell& shell, const FclBodies& fcl
                               .title = fmt::format("Beside FCL: {}, {} pairs", what, n),
                               .columns = {{"way", Of::kKey}, {"a pair", Of::kOurs, "us", 1}},
                               .note = "Bunny against bunny, both roles of ours."});
-  for (const Way* way : all) {
-    table.row({way->name, way->seconds * 1e6},
-              way->name.starts_with("FCL") ? Of::kPeer : Of::kOurs);
-    json["seconds"][way->name] = way->seconds;
+  for (const Variant* variant : all) {
+    table.row({variant->name, variant->seconds * 1e6},
+              variant->name.starts_with("FCL") ? Of::kPeer : Of::kOurs);
+    json["seconds"][variant->name] = variant->seconds;
   }
-  const double any = ways[2].seconds / ways[3].seconds,
-               contacts = ways[4].seconds / ways[5].seconds,
-               moving = ways[2].seconds / ways[9].seconds,
-               tests = ways[8].seconds / ways[9].seconds;
+  const double any = variants[2].seconds / variants[3].seconds,
+               contacts = variants[4].seconds / variants[5].seconds,
+               moving = variants[2].seconds / variants[9].seconds,
+               tests = variants[8].seconds / variants[9].seconds;
   report.note(fmt::format(
       "Times faster than static collide (middle pose): at rest {:.2f}, all contacts {:.1f}; first "
       "contact of the whole motion {:.2f}, beside all contacts {:.1f}. Beside continuousCollide by "
       "1,001 static tests: first contact {:.1f} times faster.",
-      any, contacts, moving, ways[4].seconds / ways[9].seconds, tests));
+      any, contacts, moving, variants[4].seconds / variants[9].seconds, tests));
   report.aim(any >= 1, what + ": at rest no slower than FCL's static collide");
-  json["times_faster"] = {{"static_any", any},
-                          {"static_all", contacts},
-                          {"static_beside_moving_first", moving},
-                          {"static_all_beside_moving_first", ways[4].seconds / ways[9].seconds},
-                          {"continuous_by_many_tests", tests}};
+  json["times_faster"] = {
+      {"static_any", any},
+      {"static_all", contacts},
+      {"static_beside_moving_first", moving},
+      {"static_all_beside_moving_first", variants[4].seconds / variants[9].seconds},
+      {"continuous_by_many_tests", tests}};
   compare_times(shell, fcl, rates, times, report, json);
   if (advancement_limit > 0)
     run_advancement(shell, fcl, tracers, rates, times, advancement_limit, report, json);

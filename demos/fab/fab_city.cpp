@@ -207,19 +207,19 @@ TriangleMesh make_pole(const Vec3& top) {
 // ---- the way ------------------------------------------------------------------------------------
 
 // Every 50 frames.
-constexpr std::array<Vec3, 13> kWay = {
+constexpr std::array<Vec3, 13> kPath = {
     Vec3{-228, 16, 0}, {-188, 9, 2}, {-152, 4.1, -2}, {-112, 5.5, 1}, {-72, 9, 4},
     {-34, 15, 1},      {6, 21, -3},  {46, 12, 0},     {86, 18, 3},    {122, 26, 1},
     {158, 16, -6},     {192, 9, -5}, {232, 18, 0}};
 
 Vec3 find_path_between(double frame) {
   const double at = frame / 50;
-  const double clamped = std::clamp(std::floor(at), 0.0, static_cast<double>(kWay.size() - 2));
+  const double clamped = std::clamp(std::floor(at), 0.0, static_cast<double>(kPath.size() - 2));
   const auto i = static_cast<std::size_t>(clamped);
   const double t = at - clamped;
-  const Vec3 b = kWay[i], c = kWay[i + 1];
-  const Vec3 a = i > 0 ? kWay[i - 1] : b * 2.0 - c;
-  const Vec3 d = i + 2 < kWay.size() ? kWay[i + 2] : c * 2.0 - b;
+  const Vec3 b = kPath[i], c = kPath[i + 1];
+  const Vec3 a = i > 0 ? kPath[i - 1] : b * 2.0 - c;
+  const Vec3 d = i + 2 < kPath.size() ? kPath[i + 2] : c * 2.0 - b;
   // Catmull and Rom's curve.
   return 0.5 * (2.0 * b + (c - a) * t + (2.0 * a - 5.0 * b + 4.0 * c - d) * (t * t) +
                 (3.0 * (b - c) + d - a) * (t * t * t));

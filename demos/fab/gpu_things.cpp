@@ -103,9 +103,9 @@ void main() {
   vec3 from = center + place * radius * vec3(0.9, 0.5, 0.6);
   uint me = mix_bits(i) + burst;
   float z = 2 * uniform_of(me) - 1, turn = 6.2831853 * uniform_of(me + 1u);
-  vec3 way = vec3(sqrt(1 - z * z) * vec2(cos(turn), sin(turn)), z);
+  vec3 direction = vec3(sqrt(1 - z * z) * vec2(cos(turn), sin(turn)), z);
   float speed = radius * (0.42 + 0.1 * uniform_of(me + 2u));
-  vec3 p = from + way * speed * (1 - exp(-1.6 * t)) / 1.6 - vec3(0, 1.1, 0) * t * t * 0.5;
+  vec3 p = from + direction * speed * (1 - exp(-1.6 * t)) / 1.6 - vec3(0, 1.1, 0) * t * t * 0.5;
   vec3 hue = 0.5 + 0.5 * cos(6.2831853 * (uniform_of(burst + 3u) + vec3(0, 0.33, 0.67)));
   float glow = exp(-1.1 * t) * (0.6 + 0.4 * sin(40 * t + 6.28 * uniform_of(me + 4u)));
   sparks[i] = Spark(vec4(p, 1), vec4(mix(hue, vec3(1), exp(-4 * t)) * glow, 1));

@@ -183,7 +183,7 @@ void draw_tunnel(const GpuContext& gpu, const fs::path& folder) {
   for (const int frame : {64, 109, 212, 555}) {
     const Pose pose = compute_tunnel_pose(frame);
     fighter.move(0, {});
-    const DepthReport report = detector.detect(pose, GpuDepthScene{drawables});
+    const DepthResult report = detector.detect(pose, GpuDepthScene{drawables});
     for (std::size_t i = 0; i < around.elements(); ++i) around.tint(i, kHit, 0);
     for (const std::uint32_t id : report.ids) around.tint(id - 1, kHit, 0.75F);
     fighter.move(0, pose);

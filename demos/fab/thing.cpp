@@ -45,19 +45,19 @@ void main() {
     result = vec4(color * fall * fall, 0);
     return;
   }
-  vec3 way = eye - world_position;
+  vec3 to_eye = eye - world_position;
   vec3 normal = vec3(0, 1, 0);
   if (look == 0) {
     normal = normalize(cross(dFdx(world_position), dFdy(world_position)));
-    if (dot(normal, way) < 0) normal = -normal;
+    if (dot(normal, to_eye) < 0) normal = -normal;
   }
   float lit = look == 1 ? 0.6 : max(0, dot(normal, to_sun));
   lit *= find_shade(normal);
   vec3 around = mix(ground, sky, normal.y * 0.5 + 0.5);
-  vec3 middle = normalize(normalize(way) + to_sun);
+  vec3 middle = normalize(normalize(to_eye) + to_sun);
   float shine = look == 0 ? 0.25 * pow(max(0, dot(normal, middle)), 40) * lit : 0;
   vec3 light = color * (around + sun * lit) + sun * shine;
-  result = vec4(mix(fog.rgb, light, exp(-length(way) * fog.w)), 1);
+  result = vec4(mix(fog.rgb, light, exp(-length(to_eye) * fog.w)), 1);
 }
 )";
 

@@ -18,13 +18,26 @@ namespace fs = std::filesystem;
 
 using FilesByName = std::map<std::string, std::set<std::string>>;
 
+// Calls visit(path from the project's folder) for each C++ file of a folder.
+template <class Visit>
+void visit_files(const char* folder, const Visit& visit) {
+  const fs::path source = ISOTACT_SOURCE_FOLDER;
+  for (const auto& entry : fs::recursive_directory_iterator(source / folder))
+    if (entry.path().extension() == ".h" || entry.path().extension() == ".cpp")
+      visit(entry.path().lexically_relative(source).generic_string());
+}
+
+std::ifstream open(const std::string& file) {
+  return std::ifstream{fs::path(ISOTACT_SOURCE_FOLDER) / file};
+}
+
 // Types at the level of a named namespace, as our layout has them: a namespace opens and closes on
 // lines of its own, and types begin at the start of a line.
-void list_types(const fs::path& file, FilesByName& types) {
+void list_types(const std::string& file, FilesByName& types) {
   static const std::regex opens(R"(^namespace ?(?:ISOTACT_PUBLIC )?([\w:]*) ?\{$)");
   static const std::regex type(
       R"(^(?:struct|class|enum class) (?:alignas\(\d+\) )?(\w+)(?: final)?(?: :[^;{]*)? \{.*)");
-  std::ifstream in(file);
+  std::ifstream in = open(file);
   std::vector<std::string> spaces;
   std::smatch match;
   for (std::string line; std::getline(in, line);) {
@@ -43,16 +56,44 @@ void list_types(const fs::path& file, FilesByName& types) {
 TEST(Names, AreDefinedOnce) {
   FilesByName types;
   for (const char* folder : {"src", "adapters", "tools"})
-    for (const auto& entry :
-         fs::recursive_directory_iterator(fs::path(ISOTACT_SOURCE_FOLDER) / folder))
-      if (entry.path().extension() == ".h" || entry.path().extension() == ".cpp")
-        list_types(entry.path(), types);
+    visit_files(folder, [&](const std::string& file) { list_types(file, types); });
   EXPECT_GT(types.size(), 300U);
   for (const auto& [name, files] : types) {
     std::string list;
     for (const std::string& file : files) list += " " + file;
     EXPECT_EQ(files.size(), 1U) << name << " is defined in" << list;
   }
+}
+
+// The vocabulary of CONTRIBUTING.md: what goes in is XxxSettings or XxxRequest, what comes out
+// XxxResult, and memory between calls XxxScratch. Command lines have options.
+bool is_banned(const std::string& type, const std::string& file) {
+  for (const char* ending : {"Answer", "Summary", "Approach", "Memory"})
+    if (type.ends_with(ending)) return true;
+  return file.starts_with("src/") && type.ends_with("Options");
+}
+
+TEST(Names, EndInTheVocabulary) {
+  EXPECT_TRUE(is_banned("PoseAnswer", "tools/a.h"));
+  EXPECT_TRUE(is_banned("Memory", "src/a.h"));
+  EXPECT_TRUE(is_banned("BuildOptions", "src/a.h"));
+  EXPECT_FALSE(is_banned("BuildOptions", "tools/a.h"));
+  EXPECT_FALSE(is_banned("MemoryLimit", "src/a.h"));
+
+  static const std::regex type(
+      R"(^ *(?:friend )?(?:struct|class|enum class|using) (?:alignas\(\d+\) )?(\w+)\b.*)");
+  std::size_t count = 0;
+  for (const char* folder : {"src", "adapters", "tools", "bench", "demos", "examples", "tests"})
+    visit_files(folder, [&](const std::string& file) {
+      std::ifstream in = open(file);
+      std::smatch match;
+      for (std::string line; std::getline(in, line);) {
+        if (!std::regex_match(line, match, type)) continue;
+        ++count;
+        EXPECT_FALSE(is_banned(match[1], file)) << match[1] << " in " << file;
+      }
+    });
+  EXPECT_GT(count, 2000U);
 }
 
 }  // namespace

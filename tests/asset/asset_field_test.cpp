@@ -53,18 +53,18 @@ TEST(AssetField, AllKindsHaveTheSameSurface) {
 TEST(AssetField, SaysWhyThereIsNoSurface) {
   const Asset asset = ball(StoredField::kBrick);
   const AssetField field = field_of(asset);
-  EXPECT_NE(message_of(field, {.iso = -1}).find("ball.isotact: its field has no surface at -1 m"),
+  EXPECT_NE(message_of(field, {.level = -1}).find("ball.isotact: its field has no surface at -1 m"),
             std::string::npos);
   EXPECT_NE(message_of(field, {.stride = 1000}).find("choose a smaller stride"), std::string::npos);
-  EXPECT_NE(message_of(field, {.iso = 1e11}).find("choose a smaller iso value"), std::string::npos);
-  EXPECT_NE(message_of(field, {.iso = 500, .stride = 1}).find("choose a stride of"),
+  EXPECT_NE(message_of(field, {.level = 1e11}).find("choose a smaller level"), std::string::npos);
+  EXPECT_NE(message_of(field, {.level = 500, .stride = 1}).find("choose a stride of"),
             std::string::npos);
 }
 
 TEST(AssetField, FarSurfacesAreMadeCoarsely) {
   const Asset asset = ball(StoredField::kBrick);
   const FieldSurfaceResult far =
-      extract_field_surface(field_of(asset), {.iso = 1, .most_triangles = 5000});
+      extract_field_surface(field_of(asset), {.level = 1, .most_triangles = 5000});
   EXPECT_GT(far.stride, 1);
   EXPECT_EQ(far.notes.size(), 1U);
   ASSERT_EQ(far.warnings.size(), 1U);

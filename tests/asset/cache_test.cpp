@@ -152,17 +152,17 @@ TEST(Cache, FolderComesFromSettingsOrEnvironment) {
   const Variable home("HOME", "/home/someone"), none("XDG_CACHE_HOME", nullptr);
   {
     const Variable own("ISOTACT_CACHE", nullptr);
-    EXPECT_EQ(find_cache_folder(), "/home/someone/.cache/isotact");
+    EXPECT_EQ(choose_cache_folder(), "/home/someone/.cache/isotact");
     const Variable xdg("XDG_CACHE_HOME", "/xdg");
-    EXPECT_EQ(find_cache_folder(), "/xdg/isotact");
+    EXPECT_EQ(choose_cache_folder(), "/xdg/isotact");
     const Variable relative("XDG_CACHE_HOME", "here");
-    EXPECT_EQ(find_cache_folder(), "/home/someone/.cache/isotact");
+    EXPECT_EQ(choose_cache_folder(), "/home/someone/.cache/isotact");
   }
   const Variable own("ISOTACT_CACHE", "/own");
-  EXPECT_EQ(find_cache_folder(), "/own");
-  EXPECT_EQ(find_cache_folder({.folder = "/set"}), "/set");
+  EXPECT_EQ(choose_cache_folder(), "/own");
+  EXPECT_EQ(choose_cache_folder({.folder = "/set"}), "/set");
   const Variable off("ISOTACT_CACHE", "");
-  EXPECT_FALSE(find_cache_folder());
+  EXPECT_FALSE(choose_cache_folder());
   EXPECT_FALSE(store_in_cache(key_of(1), asset_with("x")).stored);
 }
 

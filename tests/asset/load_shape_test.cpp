@@ -131,12 +131,12 @@ TEST_F(LoadShape, TakesVoxelmapsAndPointsAlone) {
                          .voxmap = VoxmapSettings{.encoding = encoding}});
     const Shape shape = load_shape(file("map.isotact"));
     EXPECT_TRUE(shape.voxmap() && shape.tree() && !shape.field());
-    EXPECT_FALSE(extract_look(shape, 64).triangles.empty());
+    EXPECT_FALSE(extract_display_mesh(shape, 64).triangles.empty());
   }
   save("points.isotact", {.field = {.resolution = 32}, .stored_field = StoredField::kNone});
   const Shape points = load_shape(file("points.isotact"));
   EXPECT_TRUE(points.tree() && !points.field());
-  EXPECT_TRUE(extract_look(points, 64).triangles.empty());
+  EXPECT_TRUE(extract_display_mesh(points, 64).triangles.empty());
 }
 
 TEST_F(LoadShape, TakesAMeshAlone) {

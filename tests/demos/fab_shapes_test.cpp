@@ -141,7 +141,7 @@ TEST(FabShapes, TheWayThroughTheTunnelMeetsThingsInTwoThirdsOfAllFrames) {
   int colliding = 0, frames = 0;
   std::vector<std::uint32_t> met;
   for (int frame = 0; frame < kTunnelFrames; frame += 16, ++frames) {
-    const DepthReport report = detect_by_depth(map, compute_tunnel_pose(frame), around, settings);
+    const DepthResult report = detect_by_depth(map, compute_tunnel_pose(frame), around, settings);
     colliding += report.colliding ? 1 : 0;
     met.insert(met.end(), report.ids.begin(), report.ids.end());
   }

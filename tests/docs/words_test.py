@@ -73,7 +73,7 @@ class Checks(unittest.TestCase):
 
     def test_code_and_names_are_left_alone(self):
         for text in ("`way`", "[path](way.md)", "<!-- not run: no way -->", "```cpp\nint way = 0;\n```", "halfway, a one-way road",
-                     "```text\nway\n```", "a first_look", "in a step, of a point", "a lookup",
+                     "```text\nway\n```", "a first_check", "in a step, of a point", "a lookup",
                      "ten points\n\na step"):
             self.assertEqual(self.found(check_page, text), [], text)
 

@@ -136,9 +136,9 @@ Truth find_truth(const AnalyticSolid& solid, const Vec3& middle) {
   Truth truth{.apart = {d.lower - kRadius, d.upper - kRadius}};
   const Vec3 out = normalized(solid.sample(middle).gradient);
   for (int i = 0; i <= 40; ++i) {
-    const double way = kRadius * i / 40;
-    const double depth = -solid.distance_bounds(middle - out * way).upper;
-    truth.common = std::max(truth.common, std::min(depth, kRadius - way));
+    const double along = kRadius * i / 40;
+    const double depth = -solid.distance_bounds(middle - out * along).upper;
+    truth.common = std::max(truth.common, std::min(depth, kRadius - along));
   }
   return truth;
 }
@@ -189,11 +189,11 @@ void expect_verdict(const Kind& kind, const Shape& other, Method method, const V
   // Of points, the blind depth has the errors of fields in it. A contact that was found was not
   // missed, however coarse the search was that found it.
   const double blind = touches && needs_surface(method) ? 0 : r.blind_depth;
-  const double unsure = blind + (needs_surface(method) ? slack : kind.error + 0.002);
+  const double tolerance = blind + (needs_surface(method) ? slack : kind.error + 0.002);
   if (truth.apart.lower > slack) {
     ++tally.free;
     ASSERT_FALSE(touches) << kind.name << ", apart by " << truth.apart.lower;
-  } else if (deep > unsure) {
+  } else if (deep > tolerance) {
     ++tally.contact;
     ASSERT_TRUE(touches) << kind.name << ", deep by " << deep << ", blind " << r.blind_depth;
   } else {
@@ -586,7 +586,7 @@ struct Drawing final : DepthBackend {
     ++maps;
     return draw_depth_map(object, view, settings);
   }
-  DepthReport detect(const DepthMap& map, const Pose& world_from_object,
+  DepthResult detect(const DepthMap& map, const Pose& world_from_object,
                      std::span<const DepthElement> environment,
                      const DepthSettings& settings) override {
     return detect_by_depth(map, world_from_object, environment, settings);
@@ -625,7 +625,7 @@ TEST(Methods, SettingsOfDepthMapsAreThoseOfTheLayerBelow) {
     const DepthElement environment[] = {depth_element(b, of_b, 0)};
     const DepthMap map = draw_depth_map(
         object, make_depth_view(to_double(bounds(a.surface())), depth.direction), settings);
-    const DepthReport report = detect_by_depth(map, of_a, environment, settings);
+    const DepthResult report = detect_by_depth(map, of_a, environment, settings);
     ASSERT_EQ(r.status == CollideStatus::kContact, report.colliding);
     ASSERT_EQ(r.depth.views.size(), 1U);
     const DepthViewResult& view = r.depth.views[0];

@@ -337,7 +337,7 @@ void run_poses(const CollideOptions& options, const Pair& pair, const std::vecto
                                 rows[i].exact});
   });
   print(options, report);
-  for (const PoseAnswer& answer : report.answers) judge(options, answer.status, answer.distance);
+  for (const PoseResult& answer : report.answers) judge(options, answer.status, answer.distance);
 }
 
 void run_idf(const CollideOptions& options, const Pair& pair) {

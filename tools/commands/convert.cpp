@@ -29,7 +29,7 @@ struct ConvertOptions {
   int keep_largest = 0;  // components; 0: not asked for
   std::string transform, up;
   double scale = kNotSaid;
-  double iso = kNotSaid;
+  double level = kNotSaid;
   int stride = 0;  // not said
 };
 
@@ -37,7 +37,7 @@ LoadedMesh extract_mesh(const AssetField& field, const ConvertOptions& options) 
   ProgressBar bar;
   FieldSurfaceResult extracted =
       extract_surface_input(field,
-                            {.iso = std::isnan(options.iso) ? 0 : options.iso,
+                            {.level = std::isnan(options.level) ? 0 : options.level,
                              .stride = options.stride,
                              .threads = options.common.thread_setting(),
                              .monitor = bar.monitor()},
@@ -201,7 +201,7 @@ void add_convert(CommandLine& line) {
       {.names = "--iso",
        .help = "With a field: extract the surface at this distance in metres (default: 0)",
        .value_name = "S"},
-      options->iso, {-1e12, 1e12});
+      options->level, {-1e12, 1e12});
   command.add_whole({.names = "--stride",
                      .help = "With a field: extract a coarser surface from every N-th node "
                              "(default: 1, or as many as "

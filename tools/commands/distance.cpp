@@ -80,7 +80,7 @@ void run_distance(DistanceOptions options) {
     print_json(has_list ? to_json(report) : report_of(first, warnings, report.seconds));
   else
     has_list ? print_report(report) : print_distance(first, unit);
-  for (const PoseAnswer& answer : report.answers)
+  for (const PoseResult& answer : report.answers)
     if (fail.fails(answer.status, answer.distance->lower_bound)) throw VerdictFailed{};
 }
 

@@ -223,14 +223,14 @@ std::string describe_verdict(const Json& files) {
   const std::size_t bad = count_verdicts(files, "bad"), flawed = count_verdicts(files, "flawed");
   std::string text = worst_verdict(files);
   // Of meshes that are too large for it.
-  const bool is_unsure = std::any_of(files.begin(), files.end(), [](const Json& f) {
+  const bool is_unsearched = std::any_of(files.begin(), files.end(), [](const Json& f) {
     return f.value("kind", Json()) == "mesh" && f.value("self_intersections", Json()).is_null();
   });
-  const std::string unsure =
-      is_unsure ? "; self-intersections were not searched for (--self-intersections)" : "";
+  const std::string remark =
+      is_unsearched ? "; self-intersections were not searched for (--self-intersections)" : "";
   if (bad == 0 && flawed == 0)
     return text + ": " +
-           (files.size() == 1 ? "nothing is wrong with it" : "nothing is wrong with them") + unsure;
+           (files.size() == 1 ? "nothing is wrong with it" : "nothing is wrong with them") + remark;
   const auto of_all = [&](std::size_t count) {
     return fmt::format("{} of {}", count, format_count(files.size(), "file"));
   };
@@ -238,7 +238,7 @@ std::string describe_verdict(const Json& files) {
   if (flawed > 0)
     text += fmt::format("{} {} {} flaws or warnings", bad > 0 ? "," : ":", of_all(flawed),
                         flawed == 1 ? "has" : "have");
-  return text + unsure;
+  return text + remark;
 }
 
 void print_summary(const Json& files) {

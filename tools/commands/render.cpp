@@ -117,7 +117,7 @@ struct RenderOptions {
   std::string unit;
   std::string output;
   bool no_ground = false, no_contacts = false;
-  double iso = kNotSaid, time = kNotSaid, yaw = kNotSaid, pitch = kNotSaid;
+  double level = kNotSaid, time = kNotSaid, yaw = kNotSaid, pitch = kNotSaid;
   int points_level = kNoLevel, balls_level = kNoLevel;
   RenderSettings settings;
 };
@@ -142,11 +142,11 @@ RenderItem field_item(const std::string& file, const RenderOptions& options, War
   const AssetField field = load_field(file);
   RenderItem item{.field = RenderField{.field = field.field,
                                        .voxel_size = field.lattice.spacing,
-                                       .iso = options.iso}};
+                                       .level = options.level}};
   constexpr double kMostTriangles = 5e5;
   FieldSurfaceResult surface =
       extract_surface_input(field,
-                            {.iso = options.iso,
+                            {.level = options.level,
                              .least_stride = std::max(1, resolution_of(field.lattice) / 256),
                              .most_triangles = kMostTriangles,
                              .threads = options.common.thread_setting()},
@@ -233,7 +233,7 @@ void run_render(RenderOptions options) {
   if (std::none_of(options.files.begin(), options.files.end(), is_asset))
     refuse_given({"--shell", "--balls"},
                  "for the points of assets, and no file is one; build an asset first");
-  if (std::isnan(options.iso)) options.iso = 0;
+  if (std::isnan(options.level)) options.level = 0;
   std::vector<RenderItem> items;
   const bool shell = options.points_level != kNoLevel || options.balls_level != kNoLevel;
   for (const std::string& file : options.files) {
@@ -314,7 +314,7 @@ void add_render(CommandLine& line) {
       {.names = "--iso",
        .help = "With fields: show the surface at this distance in metres (default: 0)",
        .value_name = "S"},
-      options->iso, {-1e12, 1e12});
+      options->level, {-1e12, 1e12});
   command.add_whole(
       {.names = "--shell",
        .help = "With assets: show points of their trees, levels 0 to N, by colour and "

@@ -30,13 +30,13 @@ Shape make_asset(const std::string& name, const Story& story) {
 }  // namespace
 
 void find_continuous_contact(Story& story) {
-  constexpr double kStep = 1.0 / 60, kWay = 2;  // seconds, metres
+  constexpr double kStep = 1.0 / 60, kTravel = 2;  // seconds, metres
   const Stopwatch watch;
   const Shape gear = make_asset("gear", story), bowl = make_asset("bowl", story);
   const double build_seconds = watch.seconds();
-  const Vec3 above{0.05, kWay / 2, 0};
+  const Vec3 above{0.05, kTravel / 2, 0};
   const BodyMotion flight{.from = {rotation_about({0, 0, 1}, 0.4), above},
-                          .to = {rotation_about({1, 0.2, 0.3}, 2.5), above - Vec3{0, kWay, 0}}};
+                          .to = {rotation_about({1, 0.2, 0.3}, 2.5), above - Vec3{0, kTravel, 0}}};
   const auto touches = [&](const Pose& pose) {
     return collide(gear, pose, bowl, {}).status == CollideStatus::kContact;
   };
@@ -65,7 +65,7 @@ void find_continuous_contact(Story& story) {
       "the bowl at {:.0f} m/s. Where steps of 1/60 s end they {}; between them they {}{} (found in "
       "{:.2f} ms; nothing deeper than {:.2f} mm is overlooked).",
       format_count(gear.tree()->point_count()), format_count(bowl.tree()->point_count()),
-      build_seconds, kWay / kStep, at_steps ? "touch" : "are apart",
+      build_seconds, kTravel / kStep, at_steps ? "touch" : "are apart",
       found ? "touch first" : "do not touch",
       found ? fmt::format(" after {:.3f} ms, at x {:.1f}, y {:.1f}, z {:.1f} mm",
                           result.time_of_contact * kStep * 1e3, place.x * 1e3, place.y * 1e3,

@@ -48,7 +48,7 @@ struct DepthDevice::State {
     detector.draw_map(0, upload(object), view);
     return detector.read_map(0);
   }
-  DepthReport detect(const Pose& world_from_object, std::span<const DepthElement> elements) {
+  DepthResult detect(const Pose& world_from_object, std::span<const DepthElement> elements) {
     if (!environment) environment.emplace(upload(elements));
     const GpuMeshes* meshes[] = {&*environment};
     return detector.detect(world_from_object, {.meshes = meshes});
@@ -79,7 +79,7 @@ void DepthDevice::start(const DepthSettings& settings) {
 
 struct DepthDevice::State {
   DepthMap draw(std::span<const DepthElement>, const DepthView&) { return {}; }
-  DepthReport detect(const Pose&, std::span<const DepthElement>) { return {}; }
+  DepthResult detect(const Pose&, std::span<const DepthElement>) { return {}; }
 };
 
 void DepthDevice::start(const DepthSettings&) {
@@ -100,10 +100,10 @@ DepthMap DepthDevice::draw(std::span<const DepthElement> object, const DepthView
   return maps_.back();
 }
 
-DepthReport DepthDevice::detect(const DepthMap& map, const Pose& world_from_object,
+DepthResult DepthDevice::detect(const DepthMap& map, const Pose& world_from_object,
                                 std::span<const DepthElement> environment,
                                 const DepthSettings& settings) {
-  DepthReport report;
+  DepthResult report;
   const auto once = [&] {
     report = state_ ? state_->detect(world_from_object, environment)
                     : detect_by_depth(map, world_from_object, environment, settings);

@@ -19,7 +19,7 @@ class DepthDevice final : public DepthBackend {
 
   DepthMap draw(std::span<const DepthElement> object, const DepthView& view,
                 const DepthSettings& settings) override;
-  DepthReport detect(const DepthMap& map, const Pose& world_from_object,
+  DepthResult detect(const DepthMap& map, const Pose& world_from_object,
                      std::span<const DepthElement> environment,
                      const DepthSettings& settings) override;
 

@@ -41,7 +41,7 @@ TriangleMesh surface_of(const Shape& shape, TriangleMesh mesh, Threads threads) 
   const bool can_be_drawn = !mesh.triangles.empty() && mesh.triangles.size() <= kMostDrawn &&
                             std::all_of(mesh.positions.begin(), mesh.positions.end(),
                                         [](const Vec3f& p) { return is_finite(p); });
-  return can_be_drawn ? std::move(mesh) : extract_look(shape, kSurfaceCells, threads);
+  return can_be_drawn ? std::move(mesh) : extract_display_mesh(shape, kSurfaceCells, threads);
 }
 
 // The mesh alone: a query that needs a field makes it.

@@ -50,7 +50,7 @@ bool is_ours(std::string_view host, int port) {
   return false;
 }
 
-PageAnswer refuse(int status, std::string_view reason, std::string_view fields = "") {
+PageResult refuse(int status, std::string_view reason, std::string_view fields = "") {
   return {
       .status = status,
       .header = fmt::format("HTTP/1.1 {} {}\r\n{}Content-Length: 0\r\nConnection: close\r\n\r\n",
@@ -59,7 +59,7 @@ PageAnswer refuse(int status, std::string_view reason, std::string_view fields =
 
 }  // namespace
 
-PageAnswer answer_page_request(std::string_view request, int port, std::size_t page_bytes) {
+PageResult answer_page_request(std::string_view request, int port, std::size_t page_bytes) {
   std::string_view line = take_until(request, "\r\n");
   const std::string_view method = take_until(line, " "), target = take_until(line, " ");
   if (line != "HTTP/1.1" && line != "HTTP/1.0") return refuse(400, "Bad Request");

@@ -156,7 +156,7 @@ void answer(const Descriptor& visitor, const StopSignals& stop, const std::strin
   Visit visit(visitor, stop);
   const std::string request = visit.read_request();
   if (request.empty()) return;
-  const PageAnswer answer = answer_page_request(request, port, page.size());
+  const PageResult answer = answer_page_request(request, port, page.size());
   if (visit.send_all(answer.header) && answer.with_page) visit.send_all(page);
   shutdown(visitor.number(), SHUT_WR);
 }

@@ -16,7 +16,7 @@ namespace isotact::tool {
 namespace {
 
 constexpr double kDots = 6000;  // about as many of a shell are drawn
-constexpr int kWays = 60;       // of points that touch
+constexpr int kPaths = 60;      // of points that touch
 
 void add_ball(TriangleMesh& mesh, const TriangleMesh& ball, const Vec3& center, double radius) {
   const auto first = static_cast<std::uint32_t>(mesh.positions.size());
@@ -27,7 +27,7 @@ void add_ball(TriangleMesh& mesh, const TriangleMesh& ball, const Vec3& center, 
 }
 
 // A thin tube along a chain of places.
-void add_way(TriangleMesh& mesh, const std::vector<Vec3>& places, double radius) {
+void add_path(TriangleMesh& mesh, const std::vector<Vec3>& places, double radius) {
   for (std::size_t i = 0; i + 1 < places.size(); ++i) {
     const Vec3 along = normalized(places[i + 1] - places[i]);
     const Vec3 other = std::abs(along.x) < 0.8 ? Vec3{1, 0, 0} : Vec3{0, 1, 0};
@@ -74,7 +74,7 @@ class Drawing {
     if (time_ > 0) all.push_back(dots(0, 0.5, Which::kAll, to_albedo(kPath)));
     all.push_back(dots(time_, 1, Which::kFree, to_albedo(kBodyA)));
     all.push_back(dots(time_, 1.25, Which::kTouching, to_albedo(kContactShallow)));
-    all.push_back(ways());
+    all.push_back(paths());
     if (what_.result.status == ContinuousStatus::kContact) {
       RenderItem contact{.colour = to_albedo(kContact)};
       add_ball(contact.mesh, ball_, what_.result.contact.position, 4 * dot_);
@@ -109,16 +109,16 @@ class Drawing {
     return item;
   }
 
-  RenderItem ways() const {
+  RenderItem paths() const {
     RenderItem item{.colour = to_albedo(kPath)};
     std::vector<std::uint32_t> touching;
     for (std::uint32_t i = 0; i < tree_.point_count(); ++i)
       if (touches_[i]) touching.push_back(i);
-    const std::size_t step = touching.size() / kWays + 1;
+    const std::size_t step = touching.size() / kPaths + 1;
     for (std::size_t k = 0; k < touching.size(); k += step) {
       std::vector<Vec3> places;
       for (int i = 0; i <= 24; ++i) places.push_back(place(touching[k], time_ * i / 24));
-      add_way(item.mesh, places, dot_ * 0.3);
+      add_path(item.mesh, places, dot_ * 0.3);
     }
     return item;
   }

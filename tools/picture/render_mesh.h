@@ -17,7 +17,7 @@ namespace isotact::tool {
 struct RenderField {
   AnyField field;         // With a finite box.
   double voxel_size = 0;  // Metres: its fineness.
-  double iso = 0;         // Metres: value of its surface.
+  double level = 0;       // Metres: value of its surface.
 };
 
 struct RenderItem {

@@ -97,9 +97,9 @@ void add_field(RenderScene& scene, const RenderItem& item, std::uint32_t number)
                           .field = f.field,
                           .voxel_size = f.voxel_size,
                           .field_from_world = inverse(item.world_from_mesh),
-                          .settings = {.iso = f.iso,
+                          .settings = {.level = f.level,
                                        .shortest_step = 0.1 * f.voxel_size,
-                                       .box = compute_surface_box(f.field, f.iso)}});
+                                       .box = compute_surface_box(f.field, f.level)}});
 }
 
 FieldRay in_frame(const FieldInScene& item, const Vec3& origin, const Vec3& direction) {

@@ -84,7 +84,7 @@ Json to_json(const PosesReport& r) {
   Json rows = Json::array();
   const DistanceResult* least = nullptr;
   std::string status = "free";
-  for (const PoseAnswer& answer : r.answers) {
+  for (const PoseResult& answer : r.answers) {
     Json row{{"status", answer.status}, {"exact", answer.exact}};
     if (answer.distance) {
       add_distance(row, *answer.distance);
@@ -101,7 +101,7 @@ Json to_json(const PosesReport& r) {
     j["contacts"] = Json::array();
   }
   j["exact"] = std::all_of(r.answers.begin(), r.answers.end(),
-                           [](const PoseAnswer& answer) { return answer.exact; });
+                           [](const PoseResult& answer) { return answer.exact; });
   if (least != nullptr) add_distance(j, *least);
   j["poses"] = std::move(rows);
   j["warnings"] = r.warnings;

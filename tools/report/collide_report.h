@@ -27,14 +27,14 @@ void add_distance(Json& j, const DistanceResult& result);
 void add_distance(Facts& facts, const DistanceResult& result, const LengthUnit& unit);
 
 // The answers for a list of poses: one row each.
-struct PoseAnswer {
+struct PoseResult {
   std::string status;
   std::optional<DistanceResult> distance;  // If it was asked for.
   bool exact = false;
 };
 struct PosesReport {
   std::string method{};  // Of collide; empty for distance.
-  std::vector<PoseAnswer> answers{};
+  std::vector<PoseResult> answers{};
   LengthUnit unit{};
   double seconds = 0;
   std::vector<std::string> warnings{};

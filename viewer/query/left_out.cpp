@@ -43,7 +43,7 @@ DistanceResult compute_exact_distance(const Shape&, const Pose&, const Shape&, c
   refuse();
 }
 TouchBody::TouchBody(const Shape&) { refuse(); }
-Touch find_touch(const TouchBody&, const TouchBody&, const Pose&, double, TouchMemory&) {
+Touch find_touch(const TouchBody&, const TouchBody&, const Pose&, double, TouchScratch&) {
   refuse();
 }
 Contact to_contact(const Touch&, const Pose&) { refuse(); }

@@ -24,7 +24,7 @@ int choose_stride(const AssetField& field, const FieldSurfaceSettings& settings,
   const int wanted = settings.stride > 0 ? settings.stride : settings.least_stride;
   if (!field.brick) return wanted;  // others end with their box
   const auto estimate = [&](int stride) {
-    return estimate_triangles(*field.brick, settings.iso, stride);
+    return estimate_triangles(*field.brick, settings.level, stride);
   };
   const auto most_allowed = static_cast<double>(IsosurfaceSettings{}.max_triangles);
   // As many triangles as a surface inside of the box may have are fine outside of it.
@@ -34,19 +34,19 @@ int choose_stride(const AssetField& field, const FieldSurfaceSettings& settings,
   int enough = wanted;
   while (enough <= kMostStride && estimate(enough) > most) enough += (enough + 7) / 8;
   const double most_away = 1e6 * field.lattice.spacing * std::min(enough, kMostStride);
-  if (enough > kMostStride || settings.iso > most_away)
+  if (enough > kMostStride || settings.level > most_away)
     fail(file, fmt::format("the surface at {:.6g} m would have about {:.2g} triangles with the "
-                           "largest stride, {}: choose a smaller iso value",
-                           settings.iso, estimate(kMostStride), kMostStride));
+                           "largest stride, {}: choose a smaller level",
+                           settings.level, estimate(kMostStride), kMostStride));
   if (enough == wanted) return wanted;
   if (settings.stride > 0)
     fail(file, fmt::format("the surface at {:.6g} m would have about {:.2g} triangles with a "
                            "stride of {}, more than {}: choose a stride of {} or more",
-                           settings.iso, estimate(wanted), wanted, most_allowed, enough));
+                           settings.level, estimate(wanted), wanted, most_allowed, enough));
   notes.push_back(
       fmt::format("the surface at {:.6g} m would have about {:.2g} triangles; it is made with a "
                   "stride of {}",
-                  settings.iso, estimate(wanted), enough));
+                  settings.level, estimate(wanted), enough));
   return enough;
 }
 
@@ -58,14 +58,15 @@ TriangleMesh extract(const AssetField& field, const IsosurfaceSettings& settings
   return extract_surface(field.field, lattice, settings);
 }
 
-void warn_of_box(const AssetField& field, double iso, FieldSurfaceResult& result) {
+void warn_of_box(const AssetField& field, double level, FieldSurfaceResult& result) {
   const Aabb box = field.field.bounds(), seen = to_double(bounds(result.mesh));
   if (contains(box, seen.lower) && contains(box, seen.upper)) return;
   result.warnings.push_back(fmt::format(
       "the surface at {:.6g} m leaves the field's box, {}; build with a padding of {} cells to "
       "have it inside",
-      iso, field.brick ? "where distances are lower bounds and it bulges" : "and is cut off there",
-      std::ceil(std::max(iso, 0.0) / field.lattice.spacing) + 2));
+      level,
+      field.brick ? "where distances are lower bounds and it bulges" : "and is cut off there",
+      std::ceil(std::max(level, 0.0) / field.lattice.spacing) + 2));
 }
 
 }  // namespace
@@ -101,7 +102,7 @@ FieldSurfaceResult extract_field_surface(const AssetField& field,
   FieldSurfaceResult result;
   result.stride = choose_stride(field, settings, file, result.notes);
   try {
-    result.mesh = extract(field, {.iso = settings.iso,
+    result.mesh = extract(field, {.level = settings.level,
                                   .stride = result.stride,
                                   .threads = settings.threads,
                                   .monitor = settings.monitor});
@@ -113,14 +114,14 @@ FieldSurfaceResult extract_field_surface(const AssetField& field,
   if (result.mesh.triangles.empty()) {
     // Too coarse a stride passes between the nodes of small bodies.
     const Interval values = field.field.range(field.field.bounds());
-    if (result.stride > 1 && values.lower <= settings.iso && settings.iso <= values.upper)
+    if (result.stride > 1 && values.lower <= settings.level && settings.level <= values.upper)
       fail(file,
            fmt::format("no surface at {:.6g} m shows with a stride of {}, which samples every "
                        "{:.3g} m only: choose a smaller stride",
-                       settings.iso, result.stride, result.stride * field.lattice.spacing));
-    fail(file, fmt::format("its field has no surface at {:.6g} m", settings.iso));
+                       settings.level, result.stride, result.stride * field.lattice.spacing));
+    fail(file, fmt::format("its field has no surface at {:.6g} m", settings.level));
   }
-  warn_of_box(field, settings.iso, result);
+  warn_of_box(field, settings.level, result);
   return result;
 }
 

@@ -37,7 +37,7 @@ bool has_field(const Asset& asset);
 int resolution_of(const Lattice& lattice);
 
 struct FieldSurfaceSettings {
-  double iso = 0;  // metres: the surface is where the field has this value
+  double level = 0;  // In metres: the value of the field on the surface.
   // Takes every n-th node, 1 to 1024. 0 chooses: `least_stride`, or a larger stride that keeps a
   // surface outside of the field's box at about `most_triangles`.
   int stride = 0;

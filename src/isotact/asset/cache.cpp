@@ -115,7 +115,7 @@ CacheKey make_cache_key(const TriangleMesh& mesh, std::string_view settings) {
   return key;
 }
 
-std::optional<fs::path> find_cache_folder(const CacheSettings& settings) {
+std::optional<fs::path> choose_cache_folder(const CacheSettings& settings) {
   if (!settings.folder.empty()) return settings.folder;
   const auto variable = [](const char* name) { return std::getenv(name); };
   if (const char* const own = variable("ISOTACT_CACHE")) {
@@ -131,7 +131,7 @@ std::optional<fs::path> find_cache_folder(const CacheSettings& settings) {
 }
 
 CacheLookup find_in_cache(const CacheKey& key, const CacheSettings& settings) {
-  const auto folder = find_cache_folder(settings);
+  const auto folder = choose_cache_folder(settings);
   if (!folder) return {};
   const fs::path path = entry_path(*folder, key);
   std::error_code error;
@@ -151,7 +151,7 @@ CacheLookup find_in_cache(const CacheKey& key, const CacheSettings& settings) {
 }
 
 CacheStore store_in_cache(const CacheKey& key, const Asset& asset, const CacheSettings& settings) {
-  const auto folder = find_cache_folder(settings);
+  const auto folder = choose_cache_folder(settings);
   if (!folder) return {};
   try {
     std::error_code error;

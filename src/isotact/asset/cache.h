@@ -41,7 +41,7 @@ struct CacheSettings {
 };
 
 // Returns nothing if the cache is switched off or no home is known.
-std::optional<std::filesystem::path> find_cache_folder(const CacheSettings& settings = {});
+std::optional<std::filesystem::path> choose_cache_folder(const CacheSettings& settings = {});
 
 struct CacheLookup {
   std::optional<Asset> asset{};  // Fully checked.

@@ -140,7 +140,7 @@ int stride_for(const Lattice& lattice, int cells) {
 }
 
 // Around the voxels that the surface touches, and all inside.
-TriangleMesh extract_look(const Voxmap& map, int look_cells, Threads threads) {
+TriangleMesh extract_display_mesh(const Voxmap& map, int look_cells, Threads threads) {
   const Index3 n = map.lattice().cells;
   const int stride = stride_for(map.lattice(), look_cells);
   const double half = map.voxel_size() / 2;
@@ -155,7 +155,7 @@ TriangleMesh extract_look(const Voxmap& map, int look_cells, Threads threads) {
         parts.samples.push_back(
             static_cast<float>(map.distance_of_voxel({x * stride, y * stride, z * stride})));
   const DenseGrid grid(std::move(parts), threads);
-  return extract_surface(grid, grid.lattice(), {.iso = half, .threads = threads});
+  return extract_surface(grid, grid.lattice(), {.level = half, .threads = threads});
 }
 
 }  // namespace
@@ -265,11 +265,11 @@ std::vector<std::string> describe_limits(const Shape& shape, double margin) {
   return limits;
 }
 
-TriangleMesh extract_look(const Shape& shape, int cells, Threads threads) {
+TriangleMesh extract_display_mesh(const Shape& shape, int cells, Threads threads) {
   if (const auto& field = shape.field())
     return extract_surface(*field,
                            {.stride = stride_for(field->lattice(), cells), .threads = threads});
-  if (const auto& map = shape.voxmap()) return extract_look(*map, cells, threads);
+  if (const auto& map = shape.voxmap()) return extract_display_mesh(*map, cells, threads);
   return {};
 }
 

@@ -87,6 +87,6 @@ std::vector<std::string> describe_limits(const Shape& shape, double margin);
 
 // A coarse surface for pictures: of the shape's field, else of its voxelmap; empty if it has
 // neither. About `cells` along the longest side.
-TriangleMesh extract_look(const Shape& shape, int cells, Threads threads = {});
+TriangleMesh extract_display_mesh(const Shape& shape, int cells, Threads threads = {});
 
 }  // namespace isotact

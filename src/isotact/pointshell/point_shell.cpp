@@ -62,7 +62,7 @@ PointShell sample_vertices(const TriangleMesh& mesh, const VertexShellSettings& 
   }
   for (const std::uint32_t v : vertices) {
     shell.points.push_back(surface.mesh.positions[v]);
-    shell.normals.push_back(surface.find_vertex_normal(v));
+    shell.normals.push_back(surface.compute_vertex_normal(v));
   }
   // Triangles are about as small as cells here, so thirds suffice.
   constexpr double kPieceSize = 1;

@@ -17,8 +17,8 @@ namespace isotact {
 namespace detail {
 
 // How often pairs have touched, and what they remember.
-struct PairMemory {
-  std::vector<TouchMemory> touch{};
+struct PairScratch {
+  std::vector<TouchScratch> touch{};
   std::vector<std::uint32_t> hits{}, order{};  // of pairs; the one with the most hits first
 
   void fit(std::size_t pairs) {
@@ -40,7 +40,7 @@ struct PairMemory {
 struct BatchScratch::State {
   std::vector<CollideRow> collided{};
   std::vector<DistanceResult> distances{};
-  detail::PairMemory memory{};  // with which chunks begin
+  detail::PairScratch memory{};  // with which chunks begin
   std::vector<detail::TouchBody> bodies{};
   std::vector<Vec3> centers{};
 };
@@ -83,7 +83,7 @@ std::size_t states_per_chunk(const BatchView& view) {
 class TouchChunk {
  public:
   TouchChunk(const BatchView& view, const CollideBatchRequest& request,
-             const BatchScratch::State& state, detail::PairMemory& memory)
+             const BatchScratch::State& state, detail::PairScratch& memory)
       : view_(view),
         request_(request),
         bodies_(state.bodies),
@@ -131,7 +131,7 @@ class TouchChunk {
   const BatchView& view_;
   const CollideBatchRequest& request_;
   std::span<const detail::TouchBody> bodies_;
-  detail::PairMemory& memory_;
+  detail::PairScratch& memory_;
   std::vector<Vec3> centers_;
 };
 
@@ -150,7 +150,7 @@ CollideRow row_of(const CollideResult& r) {
 class CollideChunk {
  public:
   CollideChunk(const BatchView& view, const CollideBatchRequest& request,
-               detail::PairMemory& memory)
+               detail::PairScratch& memory)
       : view_(view), request_(request), memory_(memory), scratch_(view.pairs.size()) {}
 
   void check(std::size_t state, CollideRow* rows) {
@@ -183,7 +183,7 @@ class CollideChunk {
 
   const BatchView& view_;
   const CollideBatchRequest& request_;
-  detail::PairMemory& memory_;
+  detail::PairScratch& memory_;
   std::vector<CollideScratch> scratch_;  // of pairs
 };
 
@@ -207,7 +207,7 @@ std::span<const CollideRow> run_collide(const BatchView& view, const CollideBatc
   state.collided.resize(view.states * rows);
   state.memory.fit(view.pairs.size());
   const bool by_triangles = are_triangles_enough(view, request, state);
-  const auto run = [&](std::size_t begin, std::size_t end, detail::PairMemory& memory) {
+  const auto run = [&](std::size_t begin, std::size_t end, detail::PairScratch& memory) {
     const auto check_all = [&](auto&& chunk) {
       for (std::size_t s = begin; s < end; ++s) chunk.check(s, state.collided.data() + s * rows);
     };
@@ -221,9 +221,9 @@ std::span<const CollideRow> run_collide(const BatchView& view, const CollideBatc
     run(0, view.states, state.memory);
     return state.collided;
   }
-  const detail::PairMemory before = state.memory;
+  const detail::PairScratch before = state.memory;
   parallel_for(view.states, grain, request.threads, [&](std::size_t begin, std::size_t end) {
-    detail::PairMemory memory = before;
+    detail::PairScratch memory = before;
     run(begin, end, memory);
     if (end == view.states) state.memory = std::move(memory);
   });

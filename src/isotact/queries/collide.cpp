@@ -153,7 +153,7 @@ bool has_half_space(const Shape& a, const Shape& b) {
 
 // Whether the triangles touch, and where.
 std::optional<Contact> find_exact_touch(const detail::CollidePair& pair, double margin,
-                                        detail::TouchMemory& memory) {
+                                        detail::TouchScratch& memory) {
   const auto& [a, world_from_a, b, world_from_b] = pair;
   if (has_half_space(a, b)) {
     const DistanceResult found =
@@ -174,7 +174,7 @@ std::optional<Contact> find_exact_touch(const detail::CollidePair& pair, double 
 
 // The bodies' own triangles decide first: nothing else is asked for if they are free.
 bool is_free_by_triangles(const detail::CollidePair& pair, const CollideRequest& request,
-                          detail::TouchMemory& memory, CollideResult& result) {
+                          detail::TouchScratch& memory, CollideResult& result) {
   const auto& [a, world_from_a, b, world_from_b] = pair;
   if (find_exact_touch(pair, request.margin, memory)) return false;
   result.exact = true;

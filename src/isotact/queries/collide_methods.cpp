@@ -268,7 +268,7 @@ struct DepthDrawing {
     const DepthView view = make_depth_view(to_double(bounds(pair.object.surface())), direction);
     return std::make_shared<const DepthMap>(backend->draw(object, view, settings));
   }
-  DepthReport detect(const DepthMap& map) const {
+  DepthResult detect(const DepthMap& map) const {
     if (environment.indices.empty()) return {};
     const std::span elements(&environment, 1);
     return backend == nullptr ? detect_by_depth(map, pair.world_from_object, elements, settings)
@@ -281,7 +281,7 @@ void look_along_axes(const DepthDrawing& drawing, CollideResult& result) {
   for (std::size_t axis = 0; axis < 3 && result.contacts.empty(); ++axis) {
     Vec3 along{};
     along[axis] = 1;
-    const DepthReport report = drawing.detect(*drawing.draw(along));
+    const DepthResult report = drawing.detect(*drawing.draw(along));
     result.touching_points += report.pixels;
     result.contacts = report.contacts;
   }
@@ -305,7 +305,7 @@ bool is_usual(const DepthRequest& request) {
 }
 
 DepthViewResult result_of(const DepthDirectionShare& share, const DepthMap& map,
-                          const DepthReport& report) {
+                          const DepthResult& report) {
   const bool is_unit = std::abs(length_sq(share.direction) - 1) < 1e-12;
   return {.direction = is_unit ? share.direction : normalized(share.direction),
           .seen = share.seen,
@@ -341,7 +341,7 @@ void collide_by_depth(const CollidePair& pair, const CollideRequest& request,
   result.blind_depth = std::numeric_limits<double>::infinity();
   const auto look = [&](const DepthDirectionShare& share, std::shared_ptr<const DepthMap> drawn) {
     map = std::move(drawn);
-    const DepthReport report = drawing.detect(*map);
+    const DepthResult report = drawing.detect(*map);
     coverage.views.push_back(result_of(share, *map, report));
     if (report.colliding) known = report.deepest;
     colliding = is_paper ? colliding && report.colliding : colliding || report.colliding;

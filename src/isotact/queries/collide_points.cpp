@@ -44,7 +44,7 @@ void prepare_role(CollideRole& role, const Shape& points, const Shape& field,
   }
   if (!role.points || !is_same(*role.points, points)) role.last_hit = kNoHit;
   if (!role.points || !is_same(*role.points, points) || role.wanted_patches != request.patches) {
-    role.patches = find_patches(points.points(), request.patches);
+    role.patches = choose_patches(points.points(), request.patches);
     role.wanted_patches = request.patches;
     role.points = points;
   }

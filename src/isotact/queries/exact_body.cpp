@@ -213,7 +213,7 @@ bool has_plain_field(const Shape& shape) {
 // Metres: nearer to the triangles, the sign of the field is not that of the body. Fields of signed
 // distances that were not grown are right wherever their bounds are of one sign; those that may be
 // grown, by a cell, know no sparse nodes (build_field.cpp).
-double unsure_distance(const Shape& shape) {
+double undecided_distance(const Shape& shape) {
   constexpr double kUnsureCells = 2;
   return has_plain_field(shape) ? 0 : kUnsureCells * shape.cell();
 }
@@ -310,7 +310,7 @@ bool is_inside(const Shape& shape, const Vec3& point, double distance) {
   if (shape.solid()) return shape.solid()->value(point) < 0;
   if (shape.can_have_field()) {
     const Interval bounds = shape.any_field().distance_bounds(point);
-    if ((bounds.lower > 0 || bounds.upper < 0) && distance > unsure_distance(shape))
+    if ((bounds.lower > 0 || bounds.upper < 0) && distance > undecided_distance(shape))
       return bounds.upper < 0;
   }
   return compute_winding_number(winding_of(shape), to_float(point)) > 0.5;

@@ -60,8 +60,8 @@ class DeepestSearch {
     max_tests_ = settings.max_tests;
     best_.depth = settings.at_least;
     if (settings.memory != nullptr) {
-      if (!*settings.memory) *settings.memory = std::make_shared<Memory>();
-      kept_ = static_cast<Memory*>(settings.memory->get());
+      if (!*settings.memory) *settings.memory = std::make_shared<Scratch>();
+      kept_ = static_cast<Scratch*>(settings.memory->get());
       std::swap(memory_, *kept_);
       memory_.pieces.clear();
       memory_.free.clear();
@@ -560,16 +560,16 @@ class DeepestSearch {
   bool by_field_;  // Its field tells sides wherever its bounds are of one sign.
   bool closed_;    // The other body: whoever leaves it crosses a triangle.
   std::uint64_t max_tests_ = 0;
-  SideMemory sides_;
+  SideScratch sides_;
   CapSearch caps_;
   Deepest best_{};
-  struct Memory {
+  struct Scratch {
     std::vector<Piece> pieces{};
     std::vector<std::uint32_t> free{};
     std::vector<Entry> heap{};
   };
-  Memory memory_{};
-  Memory* kept_ = nullptr;  // the caller's
+  Scratch memory_{};
+  Scratch* kept_ = nullptr;  // the caller's
   std::vector<Piece>& pieces_ = memory_.pieces;
   std::vector<std::uint32_t>& free_ = memory_.free;
   std::vector<Entry>& heap_ = memory_.heap;

@@ -259,7 +259,7 @@ DistanceResult measure_bodies(const ExactSide& a, const ExactSide& b,
   TouchNormal across;
   if (std::isfinite(found.distance)) {
     across =
-        find_touch_normal(a.body, b.body, inverse(a.world_from_body) * b.world_from_body, found);
+        choose_touch_normal(a.body, b.body, inverse(a.world_from_body) * b.world_from_body, found);
     const Vec3 out = transform_vector(a.world_from_body, across.normal);
     set_witnesses(result, on_a - out * a.body.radius, on_b + out * b.body.radius, out);
   }

@@ -63,7 +63,7 @@ MeshContactTime find_first(const MotionRoles& roles, const MeshMotionSettings& s
   return find_first_contact(roles.field.triangles, roles.shell.triangles, roles.motion, settings);
 }
 
-MeshApproach find_approach(const MotionRoles& roles, const MeshApproachSettings& settings) {
+MeshApproachResult find_approach(const MotionRoles& roles, const MeshApproachSettings& settings) {
   if (roles.field.half_space)
     return find_closest_approach(*roles.field.half_space, roles.shell.triangles, roles.motion,
                                  settings);
@@ -91,7 +91,7 @@ void set_distance(const MotionRoles& roles, const ContinuousRequest& request, do
   const double tolerance = request.distance_tolerance > 0
                                ? request.distance_tolerance
                                : 0x1p-20 * (roles.field.size + roles.shell.size);
-  const MeshApproach near =
+  const MeshApproachResult near =
       find_approach(roles, {.tolerance = tolerance, .max_tests = request.max_tests});
   result.distance = near.distance - radii;
   result.lower_bound = near.lower_bound - radii - (roles.field.error + roles.shell.error);

@@ -236,7 +236,7 @@ class RoundSearch {
   }
 
   const ExactBody& other_;
-  SideMemory sides_;
+  SideScratch sides_;
   double radius_, slack_ = 0, tolerance_ = 0, relative_ = 0;
   std::uint64_t max_tests_ = 0;
   Vec3 from_{}, to_{}, axis_[3]{};

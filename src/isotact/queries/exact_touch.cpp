@@ -241,7 +241,7 @@ Touch touch_of(const TouchBody& a, const TouchBody& b, const Pose& a_from_b,
   Touch touch{.kind = TouchKind::kSurfaces,
               .point_on_a = found.point_on_a,
               .point_on_b = found.point_on_b,
-              .normal = find_touch_normal(*a.body, *b.body, a_from_b, found).normal,
+              .normal = choose_touch_normal(*a.body, *b.body, a_from_b, found).normal,
               .depth = 0};
   if (const double gap = length(apart); gap > 0) {
     touch.point_on_a -= touch.normal * a.body->radius;
@@ -308,8 +308,8 @@ bool are_hulls_apart(const ExactBody& a, const ExactBody& b, const Pose& a_from_
 // Directions along which the two triangles do not overlap come first. There are none where they
 // really cross: the least overlap decides then. Else that of the hulls decides. Along a plane
 // between the bodies both are zero.
-TouchNormal find_touch_normal(const ExactBody& a, const ExactBody& b, const Pose& a_from_b,
-                              const MeshDistance& found) {
+TouchNormal choose_touch_normal(const ExactBody& a, const ExactBody& b, const Pose& a_from_b,
+                                const MeshDistance& found) {
   constexpr double kInf = std::numeric_limits<double>::infinity();
   const Vec3 apart = found.point_on_a - found.point_on_b;
   const double gap = length(apart), coordinates = a.size + b.size + length(a_from_b.translation) +
@@ -364,7 +364,7 @@ TouchNormal find_touch_normal(const ExactBody& a, const ExactBody& b, const Pose
 }
 
 Touch find_touch(const TouchBody& a, const TouchBody& b, const Pose& a_from_b, double margin,
-                 TouchMemory& memory) {
+                 TouchScratch& memory) {
   Touch touch;
   const double reach = margin + a.body->radius + b.body->radius;
   PairTouch pair(a.body->triangles, b.body->triangles, a_from_b, reach);

@@ -28,7 +28,7 @@ TEST(BulletDrawn, ABoxRestsOnGroundThatBulletDoesNotKnow) {
     GivenContacts contacts(world.dispatcher, body, drawn);
     const double step = 1.0 / 240;
     for (int i = 0; i < 480; ++i) {
-      const DepthReport report =
+      const DepthResult report =
           detect_by_depth(map, from_bullet(body.getWorldTransform()), {&ground, 1}, settings);
       contacts.set(report.contacts, step);
       world.step(1, step);

@@ -27,7 +27,7 @@ struct DrawnGround {
     const double mass = 2;
     body.mass = make_body_mass(mass, {}, diagonal3(Vec3{0.13, 0.25, 0.2} * (mass / 12)));
   }
-  DepthReport look() const {
+  DepthResult look() const {
     const DepthElement ground = make_depth_element(slab, world_from_slab, 3, true);
     return detect_by_depth(map, world_from_body(body), {&ground, 1}, settings);
   }
@@ -52,7 +52,7 @@ TEST(ContactLoad, ABoxComesToRestOnDrawnGround) {
   EXPECT_NEAR(pose.translation.y, 0.1 - 2 * 9.81 / 5000, 2e-4);
   EXPECT_LT(length(velocity(scene.body)), 5e-3);
   EXPECT_LT(length(angular_velocity(scene.body)), 1e-2);
-  const DepthReport report = scene.look();
+  const DepthResult report = scene.look();
   EXPECT_EQ(report.ids, std::vector<std::uint32_t>{3});
   EXPECT_GE(report.contacts.size(), 36U);
 }

@@ -74,9 +74,9 @@ TEST(CubeTable, TrianglesUseEveryCutAndNoOther) {
 
 TEST(Isosurface, NoiseGivesClosedManifolds) {
   for (std::uint64_t seed = 0; seed < 6; ++seed)
-    for (const double iso : {0.0, -0.5, 0.7}) {
+    for (const double level : {0.0, -0.5, 0.7}) {
       const TriangleMesh mesh =
-          extract_surface(NoiseField{seed * 7919}, {.cells = {17, 9, 12}}, {.iso = iso});
+          extract_surface(NoiseField{seed * 7919}, {.cells = {17, 9, 12}}, {.level = level});
       EXPECT_GT(mesh.triangles.size(), 1000U);
       expect_closed(mesh, "noise " + std::to_string(seed));
     }
@@ -84,13 +84,13 @@ TEST(Isosurface, NoiseGivesClosedManifolds) {
 
 TEST(Isosurface, BallOnALatticeOfItsOwnAndCutByIt) {
   const Lattice lattice{.origin = {-1.5, -1.5, -1.5}, .spacing = 0.05, .cells = {60, 60, 60}};
-  const TriangleMesh ball = extract_surface(BallField{1}, lattice, {.iso = 0.25});
+  const TriangleMesh ball = extract_surface(BallField{1}, lattice, {.level = 0.25});
   expect_closed(ball, "ball");
   const MeshFlaws flaws = find_flaws(ball);
   EXPECT_NEAR(*flaws.volume, 4 * kPi / 3 * 1.25 * 1.25 * 1.25, 0.02);
   EXPECT_NEAR(flaws.area, 4 * kPi * 1.25 * 1.25, 0.04);
   // At 0.8 more the ball is larger than the lattice: a box with rounded corners is left.
-  const TriangleMesh cut = extract_surface(BallField{1}, lattice, {.iso = 0.8});
+  const TriangleMesh cut = extract_surface(BallField{1}, lattice, {.level = 0.8});
   expect_closed(cut, "cut ball");
   EXPECT_LT(*find_flaws(cut).volume, 27);
   EXPECT_NEAR(static_cast<double>(bounds(cut).upper.x), 1.5, 0.001);
@@ -101,17 +101,17 @@ TEST(Isosurface, GrownAndShrunkenTorusHasTheVolumeOfPappus) {
   const TriangleMesh torus = make_torus({.radius = 0.5, .tube_radius = 0.2});
   const BrickField field = build_field(torus, {.resolution = 64}).field;
   const double h = field.voxel_size();
-  for (const double iso : {-0.1, -0.03, 0.0, 0.05, 0.12}) {
-    const TriangleMesh mesh = extract_surface(field, {.iso = iso});
-    expect_closed(mesh, "torus at " + std::to_string(iso));
-    const double r = 0.2 + iso;
+  for (const double level : {-0.1, -0.03, 0.0, 0.05, 0.12}) {
+    const TriangleMesh mesh = extract_surface(field, {.level = level});
+    expect_closed(mesh, "torus at " + std::to_string(level));
+    const double r = 0.2 + level;
     const MeshFlaws flaws = find_flaws(mesh);
-    EXPECT_NEAR(*flaws.volume, 2 * kPi * 0.5 * kPi * r * r, 0.05 * kPi * kPi * r * r) << iso;
-    EXPECT_NEAR(flaws.area, 2 * kPi * 0.5 * 2 * kPi * r, 0.06 * kPi * kPi * r) << iso;
+    EXPECT_NEAR(*flaws.volume, 2 * kPi * 0.5 * kPi * r * r, 0.05 * kPi * kPi * r * r) << level;
+    EXPECT_NEAR(flaws.area, 2 * kPi * 0.5 * 2 * kPi * r, 0.06 * kPi * kPi * r) << level;
     double worst = 0;
     for (const Vec3f& p : mesh.positions)
-      worst = std::max(worst, std::abs(field.value(to_double(p)) - iso));
-    EXPECT_LT(worst, 0.03 * h) << iso;
+      worst = std::max(worst, std::abs(field.value(to_double(p)) - level));
+    EXPECT_LT(worst, 0.03 * h) << level;
   }
 }
 
@@ -119,16 +119,17 @@ TEST(Isosurface, LeavesTheBoxAndStaysClosed) {
   const BrickField field =
       build_field(make_box({.size_y = 0.6, .size_z = 0.4}), {.resolution = 40}).field;
   double beyond = 0;
-  for (const double iso : {0.1, 0.3, 1.0}) {
-    const TriangleMesh mesh = extract_surface(field, {.iso = iso});
-    expect_closed(mesh, "box at " + std::to_string(iso));
+  for (const double level : {0.1, 0.3, 1.0}) {
+    const TriangleMesh mesh = extract_surface(field, {.level = level});
+    expect_closed(mesh, "box at " + std::to_string(level));
     // Steiner: V + A r + M r^2 + 4/3 pi r^3, with the mean width's M of a box. Outside of its box a
     // field is a lower bound: the surface lies outside of the true one, never inside.
-    const double exact = 0.24 + 2 * (0.6 + 0.4 + 0.24) * iso + kPi * (1 + 0.6 + 0.4) * iso * iso +
-                         4 * kPi / 3 * iso * iso * iso;
+    const double exact = 0.24 + 2 * (0.6 + 0.4 + 0.24) * level +
+                         kPi * (1 + 0.6 + 0.4) * level * level +
+                         4 * kPi / 3 * level * level * level;
     const double volume = *find_flaws(mesh).volume;
-    EXPECT_GT(volume, 0.985 * exact) << iso;
-    EXPECT_LT(volume, 1.8 * exact) << iso;
+    EXPECT_GT(volume, 0.985 * exact) << level;
+    EXPECT_LT(volume, 1.8 * exact) << level;
     for (const Vec3f& p : mesh.positions)
       if (!contains(field.bounds(), to_double(p))) beyond += 1;
   }
@@ -142,7 +143,7 @@ TEST(Isosurface, EveryShapeIsClosedAtEveryValueAndStride) {
     const double h = field.voxel_size();
     for (const double cells : {-1.0, 0.0, 2.5, 9.0})
       for (const int stride : {1, 3}) {
-        const TriangleMesh mesh = extract_surface(field, {.iso = cells * h, .stride = stride});
+        const TriangleMesh mesh = extract_surface(field, {.level = cells * h, .stride = stride});
         if (mesh.triangles.empty()) continue;
         expect_closed(mesh, std::string(name) + " at " + std::to_string(cells));
         ++meshes;
@@ -163,10 +164,10 @@ TEST(Isosurface, SameMeshForAnyNumberOfThreads) {
 
 TEST(Isosurface, RefusesWhatCannotBeAndIsEmptyWhereThereIsNothing) {
   const BrickField field = build_field(make_sphere({}), {.resolution = 32}).field;
-  EXPECT_TRUE(extract_surface(field, {.iso = -100}).triangles.empty());
-  EXPECT_THROW(extract_surface(field, {.iso = std::nan("")}), Error);
-  EXPECT_THROW(extract_surface(field, {.iso = 1e12}), Error);
-  EXPECT_THROW(extract_surface(field, {.iso = 1e3}), Error);
+  EXPECT_TRUE(extract_surface(field, {.level = -100}).triangles.empty());
+  EXPECT_THROW(extract_surface(field, {.level = std::nan("")}), Error);
+  EXPECT_THROW(extract_surface(field, {.level = 1e12}), Error);
+  EXPECT_THROW(extract_surface(field, {.level = 1e3}), Error);
   EXPECT_THROW(extract_surface(field, {.stride = 0}), Error);
   EXPECT_THROW(extract_surface(field, {.max_triangles = 100}), Error);
   EXPECT_THROW(extract_surface(BallField{1}, Lattice{}), Error);
@@ -191,16 +192,16 @@ TEST(ExtractSurface, FarOutsideTrianglesAreEstimatedAndRefusedBeforeWork) {
   const BrickField field = build_field(make_torus({}), {.resolution = 24}).field;
   EXPECT_EQ(estimate_triangles(field, 0, 1), 0);  // inside of the box
   const double side = extent(field.bounds()).x;
-  for (const double iso : {side, 3 * side}) {
+  for (const double level : {side, 3 * side}) {
     for (const int stride : {1, 3}) {
       const auto made = static_cast<double>(
-          extract_surface(field, {.iso = iso, .stride = stride}).triangles.size());
-      EXPECT_GT(estimate_triangles(field, iso, stride), made / 2) << iso << " " << stride;
-      EXPECT_LT(estimate_triangles(field, iso, stride), made * 2) << iso << " " << stride;
+          extract_surface(field, {.level = level, .stride = stride}).triangles.size());
+      EXPECT_GT(estimate_triangles(field, level, stride), made / 2) << level << " " << stride;
+      EXPECT_LT(estimate_triangles(field, level, stride), made * 2) << level << " " << stride;
     }
   }
-  EXPECT_THROW(extract_surface(field, {.iso = 2000 * side}), Error);
-  EXPECT_THROW(extract_surface(field, {.iso = 1e300}), Error);
+  EXPECT_THROW(extract_surface(field, {.level = 2000 * side}), Error);
+  EXPECT_THROW(extract_surface(field, {.level = 1e300}), Error);
 }
 
 }  // namespace

@@ -17,11 +17,11 @@ Vec3 random_point(Random& random, double reach) {
 }
 
 // The oracle: so many small steps that nothing thicker than a fiftieth of a cell is passed.
-double first_crossing(const BrickField& field, const FieldRay& ray, double iso) {
+double first_crossing(const BrickField& field, const FieldRay& ray, double level) {
   const double step = 0.02 * field.voxel_size();
-  const bool starts_inside = field.value(ray.origin) < iso;
+  const bool starts_inside = field.value(ray.origin) < level;
   for (double t = 0; t < ray.t_max; t += step)
-    if ((field.value(ray.origin + ray.direction * t) < iso) != starts_inside) return t;
+    if ((field.value(ray.origin + ray.direction * t) < level) != starts_inside) return t;
   return ray.t_max;
 }
 
@@ -31,26 +31,26 @@ TEST(TraceRay, FindsWhatSmallStepsFind) {
   const double size = length(extent(field.bounds()));
   Random random(11);
   int hits = 0, rays = 0, inside = 0;
-  for (const double iso : {0.0, -1.5 * h, 3 * h}) {
+  for (const double level : {0.0, -1.5 * h, 3 * h}) {
     const TraceSettings settings{
-        .iso = iso, .shortest_step = 0.05 * h, .box = compute_surface_box(field, iso)};
+        .level = level, .shortest_step = 0.05 * h, .box = compute_surface_box(field, level)};
     for (int i = 0; i < 200; ++i, ++rays) {
       const Vec3 from = center(field.bounds()) + random_point(random, 0.5 * size);
       const Vec3 to = center(field.bounds()) + random_point(random, 0.25 * size);
       const FieldRay ray{.origin = from, .direction = normalized(to - from), .t_max = size};
       const TraceHit hit = trace_ray(field, ray, settings);
       ASSERT_NE(hit.status, TraceStatus::kGaveUp);
-      const double oracle = first_crossing(field, ray, iso);
+      const double oracle = first_crossing(field, ray, level);
       if (hit.status == TraceStatus::kHit) {
         ++hits;
         if (!hit.entering) ++inside;
-        EXPECT_NEAR(field.value(from + ray.direction * hit.t), iso, 1e-6 * h);
+        EXPECT_NEAR(field.value(from + ray.direction * hit.t), level, 1e-6 * h);
         EXPECT_LE(hit.t, oracle + 0.06 * h);
         EXPECT_GE(hit.t, oracle - 0.06 * h);
       } else {
         EXPECT_EQ(oracle, ray.t_max);
       }
-      if (field.value(from) > iso) {
+      if (field.value(from) > level) {
         EXPECT_EQ(is_blocked(field, ray, settings), hit.status == TraceStatus::kHit);
       }
     }
@@ -62,11 +62,11 @@ TEST(TraceRay, FindsWhatSmallStepsFind) {
 
 TEST(TraceRay, AgreesWithTheIsosurfaceOutsideOfTheBoxToo) {
   const BrickField field = build_field(make_sphere({}), {.resolution = 32}).field;
-  const double iso = 1.5, h = field.voxel_size();
-  const TriangleMesh mesh = extract_surface(field, {.iso = iso});
+  const double level = 1.5, h = field.voxel_size();
+  const TriangleMesh mesh = extract_surface(field, {.level = level});
   const Bvh bvh(mesh);
   const TraceSettings settings{
-      .iso = iso, .shortest_step = 0.05 * h, .box = compute_surface_box(field, iso)};
+      .level = level, .shortest_step = 0.05 * h, .box = compute_surface_box(field, level)};
   Random random(5);
   int hits = 0;
   for (int i = 0; i < 500; ++i) {

@@ -42,7 +42,7 @@ TEST_F(GpuDepthTest, BallsAtRandomPosesMeetAsSpheresDo) {
   for (int i = 0; i < 60; ++i) {
     const Pose a = random_pose(random, 1), b = random_pose(random, 1);
     const double overlap = 1 - length(a.translation - b.translation);
-    const DepthReport report = detector.detect(a, {ball.drawn.drawable(9, b)});
+    const DepthResult report = detector.detect(a, {ball.drawn.drawable(9, b)});
     // Facets lie up to a few thousandths inside of the sphere.
     if (overlap < 0) {
       ASSERT_FALSE(report.colliding) << i << " " << overlap;
@@ -111,7 +111,7 @@ TEST_F(GpuDepthTest, AnObjectWithinAClosedElementIsFound) {
   detector.draw_map(0, {ball.drawn.drawable()}, ball.view);
   const Pose pose{rotation_about({1, 2, 3}, 0.7), {0.3, 0.2, -0.4}};
   const GpuDrawable small = elsewhere.drawable(3, {.translation = {2, 1, 1}});
-  const DepthReport report = detector.detect(pose, {small, room.drawable(8)});
+  const DepthResult report = detector.detect(pose, {small, room.drawable(8)});
   EXPECT_TRUE(report.colliding);
   EXPECT_TRUE(report.inside);
   EXPECT_EQ(report.pixels, 0U);
@@ -122,7 +122,7 @@ TEST_F(GpuDepthTest, AnObjectWithinAClosedElementIsFound) {
   EXPECT_FALSE(detector.detect({.translation = {0, 0, 9}}, {room.drawable(8)}).colliding);
   EXPECT_FALSE(detector.detect({.translation = {0, 0, -9}}, {room.drawable(8)}).colliding);
   // The room's wall through the ball: no longer inside, but colliding.
-  const DepthReport wall = detector.detect({.translation = {0, 0, 1.9}}, {room.drawable(8)});
+  const DepthResult wall = detector.detect({.translation = {0, 0, 1.9}}, {room.drawable(8)});
   EXPECT_TRUE(wall.colliding);
   EXPECT_FALSE(wall.inside);
 }
@@ -134,7 +134,7 @@ TEST_F(GpuDepthTest, PillarsAlongTheViewAreFound) {
   DrawnMesh ring(make_torus({.radius = 0.4, .tube_radius = 0.1, .segments = 24}));
   GpuDepthDetector detector(gpu(), {.width = kDepthSize, .height = kDepthSize});
   detector.draw_map(0, {ball.drawn.drawable()}, ball.view);
-  const DepthReport report =
+  const DepthResult report =
       detector.detect({}, {pillar.drawable(4, {.translation = {-0.3, 0.2, 0}})});
   EXPECT_TRUE(report.colliding);
   EXPECT_TRUE(report.inside);
@@ -147,7 +147,7 @@ TEST_F(GpuDepthTest, PillarsAlongTheViewAreFound) {
   detector.draw_map(0, {ring.drawable()}, ball.view);
   for (const double z : {-0.4, 0.0, 0.4}) {
     DrawnMesh peg(make_box({.size_x = 0.1, .size_y = 0.4, .size_z = 0.4}));
-    const DepthReport wall = detector.detect({}, {peg.drawable(2, {.translation = {0, 0, z}})});
+    const DepthResult wall = detector.detect({}, {peg.drawable(2, {.translation = {0, 0, z}})});
     EXPECT_EQ(wall.colliding, z != 0.0) << z;
   }
 }
@@ -175,7 +175,7 @@ TEST_F(GpuDepthTest, ReportsWhereAndHowDeep) {
   const DepthView view{.half_size = {1, 1, 1}};
   GpuDepthDetector detector(gpu(), {.width = kDepthSize, .height = kDepthSize});
   detector.draw_map(0, {cube.drawable()}, view);
-  const DepthReport report = detector.detect({.translation = {10, 0, 0}},
+  const DepthResult report = detector.detect({.translation = {10, 0, 0}},
                                              {bar.drawable(6, {.translation = {10.125, 0, 0}})});
   // 64 pixels for 2 m: the bar covers 8 columns from the middle on, the cube 32 rows.
   EXPECT_EQ(report.pixels, 8U * 32U);
@@ -199,7 +199,7 @@ TEST_F(GpuDepthTest, ContactsAreThoseOfAPlaneAndASphere) {
   const Vec3 normal = transform_vector(tilt, {0, 1, 0});
   const Vec3 on_plane = transform_point(tilt, {0, 1, 0});
   const Pose pose{rotation_about({0, 1, 1}, 2), {0.1, 0.2, 0.1}};
-  const DepthReport report = detector.detect(pose, {slab.drawable(3, tilt)});
+  const DepthResult report = detector.detect(pose, {slab.drawable(3, tilt)});
   ASSERT_GT(report.contacts.size(), 10U);
   double before = 1e9;
   for (const Contact& c : report.contacts) {
@@ -212,7 +212,7 @@ TEST_F(GpuDepthTest, ContactsAreThoseOfAPlaneAndASphere) {
     EXPECT_NEAR(length(c.point_on_a - pose.translation), 0.5, 0.01);
   }
   // A ball in a ball: normals are those of the other sphere where its surface is.
-  const DepthReport balls =
+  const DepthResult balls =
       detector.detect({}, {ball.drawn.drawable(1, {.translation = {0, 0.3, 0.6}})});
   ASSERT_GT(balls.contacts.size(), 5U);
   for (const Contact& c : balls.contacts) {
@@ -225,7 +225,7 @@ TEST_F(GpuDepthTest, ContactsAreThoseOfAPlaneAndASphere) {
 TEST_F(GpuDepthTest, TheStencilChangesNothing) {
   Ball ball;
   DrawnMesh plate(make_box({.size_x = 3, .size_y = 3, .size_z = 0.05}));
-  std::vector<DepthReport> reports;
+  std::vector<DepthResult> reports;
   for (const bool use_stencil : {false, true}) {
     GpuDepthDetector detector(gpu(),
                               {.method = DepthMethod::kTwoMaps,

@@ -39,7 +39,7 @@ TEST_F(GpuDrawablesTest, ManyAtOnceAreAsOneByOne) {
         .method = method, .width = 48, .height = 40, .two_sided = true, .max_contacts = 10};
     GpuDepthDetector detector(gpu(), settings, {.slots = 6, .queries = 20});
     for (int i = 0; i < 6; ++i) detector.draw_map(i, {scene.object(i)}, scene.view);
-    std::vector<DepthReport> together, alone;
+    std::vector<DepthResult> together, alone;
     detector.fetch(detector.submit(queries, {scene.environment}), together);
     int colliding = 0;
     for (std::size_t i = 0; i < queries.size(); ++i) {
@@ -52,7 +52,7 @@ TEST_F(GpuDrawablesTest, ManyAtOnceAreAsOneByOne) {
     EXPECT_GT(colliding, 3);
     EXPECT_LT(colliding, 18);
     // And once more: the same bits.
-    std::vector<DepthReport> again;
+    std::vector<DepthResult> again;
     detector.fetch(detector.submit(queries, {scene.environment}), again);
     for (std::size_t i = 0; i < queries.size(); ++i)
       EXPECT_TRUE(is_same_report(together[i], again[i])) << describe_report(together[i]) << "\n"
@@ -81,7 +81,7 @@ TEST_F(GpuDrawablesTest, WhatMissesTheBoxIsNotCalled) {
   GpuDepthDetector detector(gpu(), {.width = 48, .height = 40, .max_contacts = 10},
                             {.slots = 6, .queries = 20});
   for (int i = 0; i < 6; ++i) detector.draw_map(i, {scene.object(i)}, scene.view);
-  std::vector<DepthReport> all, fewer;
+  std::vector<DepthResult> all, fewer;
   detector.fetch(detector.submit(queries, {scene.environment}), all);
   detector.fetch(detector.submit(queries, {bounded}), fewer);
   for (std::size_t i = 0; i < queries.size(); ++i)
@@ -101,7 +101,7 @@ TEST_F(GpuDrawablesTest, CallbacksMayThrow) {
   const DepthMap map = detector.read_map(0);
   const auto fails = [](const DrawPass&) { throw Mishap{}; };
   EXPECT_THROW(detector.detect({}, {ball, {.draw = fails}}), Mishap);
-  const DepthReport nothing = detector.detect({}, GpuDepthScene{});
+  const DepthResult nothing = detector.detect({}, GpuDepthScene{});
   EXPECT_FALSE(nothing.colliding);
   EXPECT_EQ(nothing.pixels, 0U);
   EXPECT_THROW(detector.draw_map(0, {scene.box.drawable(), {.draw = fails}}, scene.view), Mishap);
@@ -148,7 +148,7 @@ TEST_F(GpuDrawablesTest, SeveralSubmissionsAreInFlight) {
   }
   EXPECT_THROW((void)detector.submit(queries, {scene.environment}), Error);  // too many queries
   EXPECT_THROW((void)detector.submit({queries.data(), 1}, {scene.environment}), Error);
-  std::vector<DepthReport> got;
+  std::vector<DepthResult> got;
   for (const std::size_t i : {std::size_t{2}, std::size_t{0}, std::size_t{1}}) {
     while (!detector.is_ready(tickets[i])) {
     }
@@ -165,7 +165,7 @@ TEST_F(GpuDrawablesTest, ResultsMayStayOnTheGpu) {
   GpuDepthDetector detector(gpu(), {.width = kDrawnSize, .height = kDrawnSize, .max_contacts = 4});
   detector.draw_map(0, {scene.object(1)}, scene.view);
   const GpuDepthQuery query{0, {}};
-  std::vector<DepthReport> report;
+  std::vector<DepthResult> report;
   detector.fetch(detector.submit({&query, 1}, {scene.environment}), report);
   ASSERT_TRUE(report[0].colliding);
   const GpuDepthResults results = detector.submit_on_gpu({&query, 1}, {scene.environment});
@@ -196,7 +196,7 @@ TEST_F(GpuDrawablesTest, DeformingObjectsAreDrawnAgain) {
     const GpuDrawable object[] = {
         scene.box.drawable(0, {rotation_about({0, 0, 1}, 0.2 * step), {}})};
     detector.draw_map(0, object, scene.view, MapUpdate::kQueue);
-    const DepthReport report = detector.detect({}, {wall});
+    const DepthResult report = detector.detect({}, {wall});
     met.push_back(report.colliding);
     // Its corner's height against the wall's underside, 0.7 m.
     const double top = 0.5 * std::abs(std::sin(0.2 * step)) + 0.2 * std::abs(std::cos(0.2 * step));
@@ -281,14 +281,14 @@ TEST_F(GpuDrawablesTest, AllStagesOfThePipelineMayMakeThem) {
                                   drawable(lines, height + 0.2F, 2, DepthPrimitive::kLines),
                                   drawable(points, height - 0.2F, 3, DepthPrimitive::kPoints)});
     };
-    const DepthReport report = detect(0);
+    const DepthResult report = detect(0);
     EXPECT_TRUE(report.colliding);
     if (method != DepthMethod::kTwoMaps) {
       EXPECT_EQ(report.ids, (std::vector<std::uint32_t>{1, 2, 3}));
     }
     EXPECT_EQ(report.contacts.size(), 5U);
     EXPECT_FALSE(detect(1.2F).colliding);
-    const DepthReport above = detect(0.65F);  // only the points reach it
+    const DepthResult above = detect(0.65F);  // only the points reach it
     EXPECT_EQ(above.ids, std::vector<std::uint32_t>{3});
     for (const Contact& c : above.contacts)  // along the view
       EXPECT_NEAR(std::abs(dot(c.normal, transform_vector(scene.view.object_from_view, {0, 0, 1}))),
@@ -348,7 +348,7 @@ void main() { gl_Position = clip_from_world * vec4(position, 1); }
   };
   GpuDepthDetector detector(gpu(), {.width = kDrawnSize, .height = kDrawnSize});
   detector.draw_map(0, {scene.ball.drawable()}, scene.view);
-  const DepthReport report = detector.detect({}, {{.draw = draw, .id = 9}});
+  const DepthResult report = detector.detect({}, {{.draw = draw, .id = 9}});
   EXPECT_GT(report.pixels, 100U);
   EXPECT_EQ(report.ids, std::vector<std::uint32_t>{9});
   make(0.8F);  // above the ball

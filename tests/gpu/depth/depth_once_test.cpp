@@ -24,7 +24,7 @@ struct OnceTally {
   std::size_t poses = 0, colliding = 0, inside = 0, hits = 0, apart = 0, verdicts = 0;
 };
 
-void compare_with_cpu(const DepthReport& cpu, const DepthReport& gpu, const std::string& where,
+void compare_with_cpu(const DepthResult& cpu, const DepthResult& gpu, const std::string& where,
                       OnceTally& tally) {
   ++tally.poses;
   tally.colliding += cpu.colliding ? 1U : 0U;
@@ -83,7 +83,7 @@ TEST_F(GpuDepthOnceTest, SameAsSeveralPassesAndAsTheCpu) {
           if (q % 5 == 0) pose.translation = scenery.inside + 0.3 * pose.translation;
           queries.push_back({.world_from_object = pose});
         }
-        std::vector<DepthReport> one, many;
+        std::vector<DepthResult> one, many;
         fast.fetch(fast.submit(queries, {.meshes = around}), one);
         slow.fetch(slow.submit(queries, {.meshes = around}), many);
         for (std::size_t q = 0; q < kAtOnce; ++q) {
@@ -122,7 +122,7 @@ TEST_F(GpuDepthOnceTest, WhatDoesNotFitGoesInSeveralPasses) {
   const MeshElement large[] = {make_mesh_element(plain, {}, 5, true)};
   const GpuMeshes drawn(object), near(small), wide(large);
   GpuDepthDetector detector(gpu(), {.width = 32, .height = 32},
-                            {.queries = 9, .raster = GpuRaster::kCompute, .first_look = false});
+                            {.queries = 9, .raster = GpuRaster::kCompute, .first_check = false});
   detector.draw_map(0, drawn, make_depth_view(to_double(bounds(ball)), {0, 1, 0}));
   const Pose aside{.translation = {0.2, 0.4, 0.1}}, away{.translation = {0, 1.2, 0}};
   const GpuMeshes* const few[] = {&near};
@@ -133,9 +133,9 @@ TEST_F(GpuDepthOnceTest, WhatDoesNotFitGoesInSeveralPasses) {
   EXPECT_EQ(detector.detect(aside, {.meshes = ground}).deepest_id, 5U);
   EXPECT_FALSE(detector.detect(away, {.meshes = ground}).colliding);
   const std::vector<GpuDepthQuery> queries(9, {.world_from_object = aside});
-  std::vector<DepthReport> reports;
+  std::vector<DepthResult> reports;
   detector.fetch(detector.submit(queries, {.meshes = few}), reports);
-  for (const DepthReport& report : reports) EXPECT_EQ(report.pixels, reports.front().pixels);
+  for (const DepthResult& report : reports) EXPECT_EQ(report.pixels, reports.front().pixels);
   EXPECT_TRUE(reports.front().colliding);
   EXPECT_EQ(detector.submissions().one_pass, 2U);
   // Results that stay on the GPU, and one that nobody fetches.

@@ -121,7 +121,7 @@ TEST_F(GpuDepthStateTest, TheContextIsLeftAsItWas) {
       const DepthMap map = detector.read_map(1);
       EXPECT_TRUE(read_gpu_state() == set);
       const GpuDepthQuery query{1, {}};
-      std::vector<DepthReport> reports;
+      std::vector<DepthResult> reports;
       detector.fetch(detector.submit({&query, 1}, {scene.environment}), reports);
       EXPECT_TRUE(read_gpu_state() == set);
       if (method == DepthMethod::kTwoMaps) (void)detector.read_environment(0);
@@ -139,7 +139,7 @@ TEST_F(GpuDepthStateTest, TheContextIsLeftAsItWas) {
       EXPECT_TRUE(std::equal(
           map.intervals.begin(), map.intervals.end(), expected.intervals.begin(),
           [](const auto& a, const auto& b) { return a.near == b.near && a.far == b.far; }));
-      std::vector<DepthReport> same;
+      std::vector<DepthResult> same;
       calm.fetch(calm.submit({&query, 1}, {scene.environment}), same);
       EXPECT_TRUE(is_same_report(reports[0], same[0]));
       odd.set_switches();

@@ -57,7 +57,7 @@ struct Tally {
   std::size_t hit_edges = 0;  // of counts: which pixels they are is not told
 };
 
-void compare_reports(const DepthReport& cpu, const DepthReport& gpu, const std::string& where,
+void compare_reports(const DepthResult& cpu, const DepthResult& gpu, const std::string& where,
                      Tally& tally) {
   ++tally.runs;
   tally.colliding += cpu.colliding ? 1U : 0U;
@@ -129,7 +129,7 @@ TEST_F(GpuDepthTwinTest, MapsAndReportsAreTheSame) {
           parts.push_back(make_mesh_element(other.mesh, pose, 30 - i, i != 2));
         }
         const Pose pose = next_pose(random, 0.5);
-        const DepthReport report = detect_by_depth(cpu_map, pose, elements, settings);
+        const DepthResult report = detect_by_depth(cpu_map, pose, elements, settings);
         compare_reports(report, detector.detect(pose, {.drawables = drawables}), where, tally);
         const GpuMeshes meshes(parts);
         const GpuMeshes* const all[] = {&meshes};

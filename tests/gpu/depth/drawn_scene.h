@@ -16,7 +16,7 @@ namespace isotact {
 
 inline constexpr std::int32_t kDrawnSize = 64;
 
-inline bool is_same_report(const DepthReport& a, const DepthReport& b) {
+inline bool is_same_report(const DepthResult& a, const DepthResult& b) {
   const auto same_contacts = [&] {
     return std::equal(a.contacts.begin(), a.contacts.end(), b.contacts.begin(), b.contacts.end(),
                       [](const Contact& c, const Contact& d) {
@@ -33,14 +33,14 @@ inline bool is_same_report(const DepthReport& a, const DepthReport& b) {
 
 // A picture's place in the atlas shifts what rounding does: depths differ in their last bits, and
 // pixels at edges may.
-inline bool is_close_report(const DepthReport& a, const DepthReport& b) {
+inline bool is_close_report(const DepthResult& a, const DepthResult& b) {
   const auto distance = a.pixels > b.pixels ? a.pixels - b.pixels : b.pixels - a.pixels;
   return a.colliding == b.colliding && a.inside == b.inside && distance <= 2 &&
          std::abs(a.depth - b.depth) < 1e-5 && a.ids == b.ids &&
          a.contacts.size() == b.contacts.size();
 }
 
-inline std::string describe_report(const DepthReport& r) {
+inline std::string describe_report(const DepthResult& r) {
   std::string t = "pixels " + std::to_string(r.pixels) + " inside " + std::to_string(r.inside) +
                   " depth " + std::to_string(r.depth) + " contacts " +
                   std::to_string(r.contacts.size()) + " deepest " + std::to_string(r.deepest_id) +

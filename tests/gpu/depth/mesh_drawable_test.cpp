@@ -53,7 +53,7 @@ struct Scenery {
   }
 };
 
-void expect_close(const DepthReport& a, const DepthReport& b, const std::string& where) {
+void expect_close(const DepthResult& a, const DepthResult& b, const std::string& where) {
   EXPECT_EQ(a.colliding, b.colliding) << where;
   EXPECT_EQ(a.inside, b.inside) << where;
   EXPECT_EQ(a.ids, b.ids) << where;
@@ -100,7 +100,7 @@ TEST_F(GpuMeshesTest, CulledMeshesAreAsWholeOnes) {
                                         : Vec3{next(), next(), next()} * 1.6;
         queries.push_back({i % 2, {normalized(Quat{next(), next(), next(), next()}), where}});
       }
-      std::vector<DepthReport> culled, whole;
+      std::vector<DepthResult> culled, whole;
       detector.fetch(detector.submit(queries, {.meshes = all}), culled);
       detector.fetch(detector.submit(queries, {.drawables = drawables}), whole);
       std::size_t colliding = 0;
@@ -120,7 +120,7 @@ TEST_F(GpuMeshesTest, TilesWithoutRoomAreNotLost) {
   const MeshElement ball[] = {make_mesh_element(scenery.ring, {}, 0, true)};
   const GpuMeshes object(ball);
   const GpuMeshes* const all[] = {&meshes};
-  std::vector<DepthReport> reports;
+  std::vector<DepthResult> reports;
   for (const std::uint32_t tiles : {0U, 3U}) {
     GpuDepthDetector detector(gpu(), {.width = 96, .height = 96, .max_contacts = 8},
                               {.raster = GpuRaster::kCompute, .one_pass = false, .tiles = tiles});
@@ -165,7 +165,7 @@ TEST_F(GpuMeshesTest, ABallInABallIsInside) {
   const GpuMeshes* const all[] = {&meshes};
   GpuDepthDetector detector(gpu(), {.width = 64, .height = 64});
   detector.draw_map(0, object, make_depth_view({{-0.5, -0.5, -0.5}, {0.5, 0.5, 0.5}}, {0, 1, 1}));
-  const DepthReport report = detector.detect({.translation = {1, 1, 0}}, {.meshes = all});
+  const DepthResult report = detector.detect({.translation = {1, 1, 0}}, {.meshes = all});
   EXPECT_TRUE(report.inside);
   EXPECT_EQ(report.ids, std::vector<std::uint32_t>{5});
   EXPECT_FALSE(detector.detect({.translation = {1, 1, 9}}, {.meshes = all}).colliding);
@@ -186,7 +186,7 @@ TEST_F(GpuMeshesTest, AllThatSurroundAreNamed) {
   for (const GpuRaster raster : {GpuRaster::kGraphics, GpuRaster::kCompute}) {
     GpuDepthDetector detector(gpu(), {.width = 64, .height = 64}, {.raster = raster});
     detector.draw_map(0, object, make_depth_view({{-0.5, -0.5, -0.5}, {0.5, 0.5, 0.5}}, {0, 1, 1}));
-    const DepthReport report = detector.detect({}, {.meshes = all});
+    const DepthResult report = detector.detect({}, {.meshes = all});
     EXPECT_TRUE(report.inside);
     EXPECT_EQ(report.ids, (std::vector<std::uint32_t>{3, 5}));
     EXPECT_EQ(glGetError(), static_cast<GLenum>(GL_NO_ERROR));
@@ -231,7 +231,7 @@ TEST_F(GpuMeshesTest, RoomsDoNotCancelSolids) {
     const GpuMeshes* const rooms[] = {&alone};
     EXPECT_FALSE(detector.detect({}, GpuDepthScene{{}, rooms}).colliding);
     const GpuMeshes* const all[] = {&around};
-    const DepthReport report = detector.detect({}, GpuDepthScene{{}, all});
+    const DepthResult report = detector.detect({}, GpuDepthScene{{}, all});
     EXPECT_TRUE(report.inside);
     EXPECT_EQ(report.ids, std::vector<std::uint32_t>{2});
   }
@@ -255,7 +255,7 @@ TEST_F(GpuMeshesTest, ManyPlatesAreAsDeepAsTheDeepest) {
   const GpuMeshes* const all[] = {&around};
   GpuDepthDetector detector(gpu(), {.width = 64, .height = 64}, {.one_pass = false});
   detector.draw_map(0, GpuMeshes{object}, make_depth_view(to_double(bounds(cube)), {0, 0, 1}));
-  const DepthReport report = detector.detect({}, GpuDepthScene{{}, all});
+  const DepthResult report = detector.detect({}, GpuDepthScene{{}, all});
   EXPECT_NEAR(report.depth, 0.5, 0.01);
   EXPECT_EQ(report.deepest_id, 5U);
 }

@@ -79,7 +79,7 @@ inline std::vector<TriangleMesh> make_once_objects() {
 
 // Bit for bit on software Mesa; places and depths on hardware, where compilers of shaders differ
 // from program to program, to some parts in 10^7.
-inline void expect_same(const DepthReport& a, const DepthReport& b, bool software,
+inline void expect_same(const DepthResult& a, const DepthResult& b, bool software,
                         const std::string& where) {
   EXPECT_EQ(a.colliding, b.colliding) << where;
   EXPECT_EQ(a.inside, b.inside) << where;

@@ -72,14 +72,14 @@ void compare(GpuSegmentTracer& gpu, std::span<const Segment> segments, Share& sh
 }
 
 // How many the GPU left to the CPU.
-std::uint32_t count_unsure(GpuSegmentTracer& gpu, std::span<const Segment> segments) {
+std::uint32_t count_undecided(GpuSegmentTracer& gpu, std::span<const Segment> segments) {
   const GpuBuffer buffer(segments);
   GpuSegmentResults results;
   const auto n = static_cast<std::uint32_t>(segments.size());
   gpu.trace(buffer, n, n, results);
   GpuSegmentNotes notes;
   results.notes.read(std::span<GpuSegmentNotes>(&notes, 1));
-  return notes.unsure_count;
+  return notes.undecided_count;
 }
 
 TEST_F(GpuSegments, GiveTheBitsOfTheCpu) {
@@ -108,13 +108,13 @@ TEST_F(GpuSegments, LeaveFewToTheCpu) {
   const GpuSegmentTracer lender(field);
   for (const double cells : {0.0, -1.0, 1.5}) {
     GpuSegmentTracer gpu(field, {.margin = cells * field.voxel_size()}, &lender);
-    EXPECT_LT(count_unsure(gpu, segments), 30U) << "margin " << cells;
+    EXPECT_LT(count_undecided(gpu, segments), 30U) << "margin " << cells;
   }
   // Where margin is reached outside of the box: those that leave it.
   GpuSegmentTracer gpu(field, {.margin = 40 * field.voxel_size()}, &lender);
-  const std::uint32_t unsure = count_unsure(gpu, segments);
-  EXPECT_GT(unsure, 100U);
-  EXPECT_LT(unsure, 400U);
+  const std::uint32_t undecided = count_undecided(gpu, segments);
+  EXPECT_GT(undecided, 100U);
+  EXPECT_LT(undecided, 400U);
 }
 
 // Along a bolt's axis, under the crests of its thread: more crossings than a group's list holds, so
@@ -190,8 +190,8 @@ TEST_F(GpuSegments, LeaveTheLongestToTheCpu) {
   SegmentResults results;
   gpu.trace(segments, results);
   EXPECT_EQ(results.first[1], kBoxes);
-  EXPECT_GE(count_unsure(gpu, segments), segments.size() / 9);
-  EXPECT_LT(count_unsure(gpu, segments), segments.size() / 4);
+  EXPECT_GE(count_undecided(gpu, segments), segments.size() / 9);
+  EXPECT_LT(count_undecided(gpu, segments), segments.size() / 4);
 }
 
 TEST_F(GpuSegments, TakeNoneAndEmptyFields) {

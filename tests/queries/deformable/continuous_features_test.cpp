@@ -13,10 +13,10 @@
 namespace isotact {
 namespace {
 
-using feature_oracle::Approach;
 using feature_oracle::find_approach;
 using feature_oracle::find_meeting;
 using feature_oracle::find_meeting_by_inclusion;
+using feature_oracle::LeastDistance;
 using feature_oracle::Real;
 
 constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
@@ -145,7 +145,7 @@ FeatureMotion random_feature_motion(Random& random) {
 }
 
 void expect_right(const FeatureMotion& m, bool is_edges, const MeetingSettings& s,
-                  const Approach& least, const Meeting& found, double slack) {
+                  const LeastDistance& least, const Meeting& found, double slack) {
   const Real tolerance = s.tolerance * slack + 1e-13;
   if (found.status == MeetingStatus::kApart) {
     ASSERT_GT(least.distance, s.separation);
@@ -170,7 +170,7 @@ TEST(ContinuousFeatures, AgreesWithSlowSearches) {
     SCOPED_TRACE(i);
     const bool is_edges = i % 2 == 0;
     const FeatureMotion m = random_feature_motion(random);
-    const Approach least = find_approach(m, is_edges);
+    const LeastDistance least = find_approach(m, is_edges);
     const MeetingSettings s{.separation = i % 3 == 0 ? 0 : random.uniform(0, 0.3),
                             .tolerance = i % 5 == 0 ? 1e-3 : 1e-6};
     const Meeting found = find_meeting(m, is_edges, s);
@@ -199,7 +199,7 @@ TEST(ContinuousFeatures, GrazesAreSeen) {
     SCOPED_TRACE(i);
     const bool is_edges = i % 2 == 0;
     const FeatureMotion m = random_feature_motion(random);
-    const Approach least = find_approach(m, is_edges, 256);
+    const LeastDistance least = find_approach(m, is_edges, 256);
     if (least.distance < 1e-3) continue;
     ++tested;
     const auto d = static_cast<double>(least.distance);

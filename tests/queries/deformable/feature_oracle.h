@@ -74,11 +74,11 @@ inline Real size_of(const FeatureMotion& m) {
 
 // The least distance over all times, from above, and when: from the best of many times by smaller
 // and smaller steps.
-struct Approach {
+struct LeastDistance {
   Real distance = 0, time = 0;
 };
-inline Approach find_approach(const FeatureMotion& motion, bool is_edges, int samples = 64) {
-  Approach best{distance(motion, is_edges, 0), 0};
+inline LeastDistance find_approach(const FeatureMotion& motion, bool is_edges, int samples = 64) {
+  LeastDistance best{distance(motion, is_edges, 0), 0};
   const auto look = [&](Real t) {
     if (t < 0 || t > 1) return false;
     const Real d = distance(motion, is_edges, t);

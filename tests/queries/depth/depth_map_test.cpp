@@ -31,7 +31,7 @@ struct Drawn {
   }
 };
 
-DepthReport detect(const Drawn& object, const Vec3& direction, const Pose& world_from_object,
+DepthResult detect(const Drawn& object, const Vec3& direction, const Pose& world_from_object,
                    const std::vector<DepthElement>& environment, const DepthSettings& settings) {
   const std::vector<DepthElement> parts = {object.at({})};
   const DepthView view = make_depth_view(to_double(bounds(object.mesh)), direction);
@@ -74,7 +74,7 @@ TEST(DepthMap, BallsMeetAsTheirFormulaSays) {
     const double distance = random.uniform(0, 1.1);
     const Pose b{random.rotation(), a.translation + random.unit_vector() * distance};
     const std::vector<DepthElement> environment = {other.at(b, 7)};
-    const DepthReport report = detect(ball, direction, a, environment, kSmall);
+    const DepthResult report = detect(ball, direction, a, environment, kSmall);
     const DepthView view = make_depth_view(to_double(bounds(ball.mesh)), direction);
     // What they have in common holds a ball of half the depth at least.
     const double common = std::min((0.8 - distance) / 2, 0.3);
@@ -116,7 +116,7 @@ TEST(DepthMap, ContactsOfABallOnAPlane) {
     const std::vector<DepthElement> environment = {ground.at(pose, 3)};
     DepthSettings settings = kSmall;
     settings.max_contacts = 5;
-    const DepthReport report = detect(ball, direction, {}, environment, settings);
+    const DepthResult report = detect(ball, direction, {}, environment, settings);
     ASSERT_EQ(report.contacts.size(), 5U);
     for (const Contact& contact : report.contacts) {
       EXPECT_NEAR(length(contact.normal - up), 0, 1e-6);
@@ -141,7 +141,7 @@ TEST(DepthMap, DetectsWhatRaysDetect) {
   shapes.emplace_back(make_knot({.segments = 36, .tube_segments = 4}));
   shapes.emplace_back(make_sphere({.frequency = 2}));
   int hits = 0, misses = 0, within = 0;
-  std::uint32_t unsure = 0;
+  std::uint32_t undecided = 0;
   const int trials = unless_slow(1500, 60);
   for (int trial = 0; trial < trials; ++trial) {
     const Drawn& object = shapes[random.below(4)];
@@ -154,29 +154,29 @@ TEST(DepthMap, DetectsWhatRaysDetect) {
     const DepthView view = make_depth_view(to_double(bounds(object.mesh)), random.unit_vector());
     const DepthSettings settings{.width = 14, .height = 11, .layers = 8};
     const DepthMap map = draw_depth_map(parts, view, settings);
-    const DepthReport report = detect_by_depth(map, world_from_object, environment, settings);
+    const DepthResult report = detect_by_depth(map, world_from_object, environment, settings);
     const OracleReport rays = detect_with_rays(parts, view, world_from_object, environment, 14, 11);
     EXPECT_GE(report.pixels, rays.pixels) << trial;
-    EXPECT_LE(report.pixels, rays.pixels + rays.unsure) << trial;
+    EXPECT_LE(report.pixels, rays.pixels + rays.undecided) << trial;
     for (const std::size_t e : rays.elements)
       EXPECT_TRUE(std::count(report.ids.begin(), report.ids.end(), e) == 1) << trial;
-    if (rays.unsure == 0) {
+    if (rays.undecided == 0) {
       EXPECT_EQ(report.inside, rays.within && rays.pixels == 0) << trial;
       EXPECT_EQ(report.colliding, rays.within || rays.pixels > 0) << trial;
     }
-    unsure += rays.unsure;
+    undecided += rays.undecided;
     ++(rays.pixels > 0 ? hits : misses);
     within += rays.within ? 1 : 0;
   }
   EXPECT_GT(hits, trials / 4);
   EXPECT_GT(misses, trials / 10);
   EXPECT_GT(within, trials / 10);
-  EXPECT_LT(unsure, static_cast<std::uint32_t>(trials) * 14 * 11 / 50);
+  EXPECT_LT(undecided, static_cast<std::uint32_t>(trials) * 14 * 11 / 50);
 }
 
 // FAB's own rules, from rays: closed bodies, the environment's surfaces that look at the view.
 struct HeightHits {
-  std::uint32_t pixels = 0, unsure = 0;
+  std::uint32_t pixels = 0, undecided = 0;
 };
 HeightHits compare_heights(std::span<const DepthElement> object, const DepthView& view,
                            std::span<const DepthElement> environment,
@@ -189,7 +189,7 @@ HeightHits compare_heights(std::span<const DepthElement> object, const DepthView
     for (std::int32_t column = 0; column < settings.width; ++column) {
       const RayCrossings of_a = cast_ray(a, view, column, row);
       const RayCrossings of_b = cast_ray(b, view, column, row);
-      bool unsure = !of_a.sure || !of_b.sure, hit = false;
+      bool undecided = !of_a.sure || !of_b.sure, hit = false;
       double near = 0, far = -1, far_doubt = 0;
       for (const RayCrossing& c : of_a.all) {
         if (c.sign < 0) far = c.z, far_doubt = c.doubt;
@@ -202,11 +202,11 @@ HeightHits compare_heights(std::span<const DepthElement> object, const DepthView
         first = false;
         const double doubt = c.doubt + far_doubt + 1e-5;
         for (const double end : {near, far, 0.0, 2 * view.half_size.z})
-          unsure = unsure || std::abs(c.z - end) < doubt;
+          undecided = undecided || std::abs(c.z - end) < doubt;
         hit = hit || (c.z >= near && c.z <= far);
       }
-      hits.pixels += hit && !unsure ? 1U : 0U;
-      hits.unsure += unsure ? 1U : 0U;
+      hits.pixels += hit && !undecided ? 1U : 0U;
+      hits.undecided += undecided ? 1U : 0U;
     }
   return hits;
 }
@@ -217,7 +217,7 @@ TEST(DepthMap, HeightMapsAreThePapers) {
   shapes.emplace_back(make_box({}));
   shapes.emplace_back(make_torus({.segments = 10, .tube_segments = 5}));
   shapes.emplace_back(make_sphere({.frequency = 2}));
-  std::uint32_t pixels = 0, unsure = 0;
+  std::uint32_t pixels = 0, undecided = 0;
   for (int trial = 0; trial < unless_slow(400, 40); ++trial) {
     const Drawn& object = shapes[random.below(3)];
     const std::vector<DepthElement> parts = {object.at({})};
@@ -231,15 +231,15 @@ TEST(DepthMap, HeightMapsAreThePapers) {
         .width = 13,
         .height = 15,
         .two_sided = trial % 4 < 2};
-    const DepthReport report =
+    const DepthResult report =
         detect_by_depth(draw_depth_map(parts, view, settings), {}, environment, settings);
     const HeightHits rays = compare_heights(parts, view, environment, settings);
     EXPECT_GE(report.pixels, rays.pixels) << trial;
-    EXPECT_LE(report.pixels, rays.pixels + rays.unsure) << trial;
+    EXPECT_LE(report.pixels, rays.pixels + rays.undecided) << trial;
     pixels += rays.pixels;
-    unsure += rays.unsure;
+    undecided += rays.undecided;
   }
-  EXPECT_GT(pixels, 100U * unsure / 10);
+  EXPECT_GT(pixels, 100U * undecided / 10);
   EXPECT_GT(pixels, unless_slow(4000U, 400U));
 }
 
@@ -272,9 +272,9 @@ TEST(DepthMap, AgreesWithExactIntersectionOfMeshes) {
     DepthSettings settings{.width = 40, .height = 40, .layers = 8, .find_inside = false};
     const Vec3 direction = random.unit_vector();
     const std::vector<DepthElement> environment = {other.at({}, 0, false)};
-    const DepthReport report = detect(object, direction, {}, environment, settings);
+    const DepthResult report = detect(object, direction, {}, environment, settings);
     settings.conservative = true;
-    const DepthReport bound = detect(object, direction, {}, environment, settings);
+    const DepthResult bound = detect(object, direction, {}, environment, settings);
     // None is missed with bounds, and what is found without them is there.
     EXPECT_TRUE(bound.colliding || !(truth || report.colliding)) << trial;
     EXPECT_TRUE(truth || !report.colliding || report.depth < 1e-6) << trial;
@@ -315,7 +315,7 @@ TEST(DepthMap, AThingBehindTheObjectIsFabsErrorNotOurs) {
     DepthSettings settings = kSmall;
     settings.method = method;
     settings.two_sided = true;
-    const DepthReport report =
+    const DepthResult report =
         detect_by_depth(draw_depth_map(parts, view, settings), {}, hidden, settings);
     const bool seen = method != DepthMethod::kTwoMaps;
     EXPECT_EQ(report.colliding, seen);
@@ -329,7 +329,7 @@ TEST(DepthMap, FindsAnObjectThatIsWithinAnElement) {
   for (const bool conservative : {false, true}) {
     DepthSettings settings = kSmall;
     settings.conservative = conservative;
-    const DepthReport report = detect(ball, {1, 2, 3}, {}, {room.at({}, 5)}, settings);
+    const DepthResult report = detect(ball, {1, 2, 3}, {}, {room.at({}, 5)}, settings);
     EXPECT_TRUE(report.colliding);
     EXPECT_TRUE(report.inside);
     EXPECT_EQ(report.pixels, 0U);
@@ -354,7 +354,7 @@ TEST(DepthMap, FindsAPillarWhoseWallsTheViewDoesNotSee) {
   const Drawn wing(make_box({.size_x = 4, .size_y = 0.1, .size_z = 1}));
   const Drawn pillar(make_box({.size_x = 0.5, .size_y = 5, .size_z = 0.5}));
   const std::vector<DepthElement> environment = {pillar.at({{}, {1.5, 0, 0.2}}, 9)};
-  const DepthReport report = detect(wing, {0, 1, 0}, {}, environment, kSmall);
+  const DepthResult report = detect(wing, {0, 1, 0}, {}, environment, kSmall);
   EXPECT_TRUE(report.inside);
   EXPECT_EQ(report.ids, std::vector<std::uint32_t>{9});
   DepthSettings settings = kSmall;
@@ -408,7 +408,7 @@ TEST(DepthMap, LinesAndPointsMeetTheObject) {
     settings.conservative = conservative;
     DepthElement grass{.positions = ends, .indices = line, .id = 4};
     grass.primitive = DepthPrimitive::kLines;
-    DepthReport report = detect(box, {0, 0, 1}, {}, {grass}, settings);
+    DepthResult report = detect(box, {0, 0, 1}, {}, {grass}, settings);
     EXPECT_TRUE(report.colliding);
     EXPECT_EQ(report.ids, std::vector<std::uint32_t>{4});
     EXPECT_EQ(detect(box, {1, 0, 0}, {}, {grass}, settings).colliding, true);
@@ -443,7 +443,7 @@ TEST(DepthMap, WhatHoldsALargerBallThanTheBoundIsFound) {
     if (trial % 4 == 0) direction = random.unit_vector();
     const DepthSettings settings{.width = 24, .height = 24};
     const DepthView view = make_depth_view(to_double(bounds(object.mesh)), direction);
-    const DepthReport report = detect(object, direction, {}, {other.at({{}, shift}, 5)}, settings);
+    const DepthResult report = detect(object, direction, {}, {other.at({{}, shift}, 5)}, settings);
     double radius = 1e300;
     for (std::size_t axis = 0; axis < 3; ++axis) {
       const double upper = std::min(a[axis] / 2, shift[axis] + b[axis] / 2);
@@ -553,7 +553,7 @@ TEST(DepthMap, RefusesWhatMakesNoSense) {
 TEST(DepthMap, SameBytesForAnyNumberOfThreads) {
   const Drawn object(make_torus({}));
   const Drawn other(make_knot({}));
-  std::vector<DepthReport> reports;
+  std::vector<DepthResult> reports;
   for (const int threads : {1, 2, 7}) {
     DepthSettings settings = kSmall;
     settings.max_contacts = 64;
@@ -562,7 +562,7 @@ TEST(DepthMap, SameBytesForAnyNumberOfThreads) {
                                                    other.at({{0, 1, 0, 0}, {-0.1, 0.05, 0}}, 1)};
     reports.push_back(detect(object, {1, 2, 3}, {}, environment, settings));
   }
-  for (const DepthReport& report : reports) {
+  for (const DepthResult& report : reports) {
     EXPECT_GT(report.contacts.size(), 4U);
     EXPECT_EQ(report.pixels, reports[0].pixels);
     EXPECT_EQ(report.depth, reports[0].depth);

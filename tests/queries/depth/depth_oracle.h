@@ -115,8 +115,8 @@ inline RaySolid find_solid(const RayCrossings& crossings) {
 }
 
 struct OracleReport {
-  std::uint32_t pixels = 0, unsure = 0;  // hit for sure; could not be decided
-  std::set<std::size_t> elements, unsure_elements;
+  std::uint32_t pixels = 0, undecided = 0;  // hit for sure; could not be decided
+  std::set<std::size_t> elements, undecided_elements;
   bool within = false;  // somewhere in an element, for sure
 };
 
@@ -134,31 +134,31 @@ inline OracleReport detect_with_rays(std::span<const DepthElement> object, const
     for (std::int32_t column = 0; column < width; ++column) {
       const RaySolid solid = find_solid(cast_ray(of_object, view, column, row));
       const RayCrossings hits = cast_ray(of_environment, view, column, row);
-      bool hit = false, unsure = !solid.sure || !hits.sure;
+      bool hit = false, undecided = !solid.sure || !hits.sure;
       std::vector<int> winding(environment.size());
       std::size_t next = 0;
       for (const auto& [near, far] : solid.parts) {
         for (; next < hits.all.size() && hits.all[next].z < near.z; ++next)
           winding[hits.all[next].element] += hits.all[next].sign;
         for (std::size_t e = 0; e < environment.size(); ++e)
-          if (environment[e].closed && winding[e] > 0 && !unsure) report.within = true;
+          if (environment[e].closed && winding[e] > 0 && !undecided) report.within = true;
         for (const RayCrossing& c : hits.all) {
           const bool near_end = std::abs(c.z - near.z) <= c.doubt + near.doubt ||
                                 std::abs(c.z - far.z) <= c.doubt + far.doubt;
           const bool in = c.z >= near.z && c.z <= far.z;
           if (near_end) {
-            unsure = true;
-            report.unsure_elements.insert(c.element);
+            undecided = true;
+            report.undecided_elements.insert(c.element);
           }
           if (in && !near_end) {
             hit = true;
-            (unsure ? report.unsure_elements : report.elements).insert(c.element);
+            (undecided ? report.undecided_elements : report.elements).insert(c.element);
           }
         }
       }
-      if (unsure) {
-        ++report.unsure;
-        for (const RayCrossing& c : hits.all) report.unsure_elements.insert(c.element);
+      if (undecided) {
+        ++report.undecided;
+        for (const RayCrossing& c : hits.all) report.undecided_elements.insert(c.element);
       } else if (hit) {
         ++report.pixels;
       }

@@ -174,7 +174,7 @@ TEST(DepthRaster, MapsAreThoseOfRays) {
                                  make_sphere({.frequency = 2})};
   std::vector<DepthMesh> parts;
   for (const TriangleMesh& mesh : meshes) parts.push_back(make_depth_mesh(mesh));
-  std::size_t pixels = 0, unsure = 0, covered = 0, deep = 0;
+  std::size_t pixels = 0, undecided = 0, covered = 0, deep = 0;
   for (int trial = 0; trial < unless_slow(500, 60); ++trial) {
     const std::size_t shape = static_cast<std::size_t>(trial) % parts.size();
     std::vector<DepthElement> object = {make_depth_element(parts[shape], {}, 0, true)};
@@ -195,7 +195,7 @@ TEST(DepthRaster, MapsAreThoseOfRays) {
         const RaySolid solid = find_solid(cast_ray(triangles, view, column, row));
         ++pixels;
         if (!solid.sure) {
-          ++unsure;
+          ++undecided;
           continue;
         }
         covered += solid.parts.empty() ? 0U : 1U;
@@ -214,7 +214,7 @@ TEST(DepthRaster, MapsAreThoseOfRays) {
   }
   EXPECT_GT(covered, pixels / 5);
   EXPECT_GT(deep, pixels / 50);
-  EXPECT_LT(unsure, pixels / 50);
+  EXPECT_LT(undecided, pixels / 50);
 }
 
 }  // namespace

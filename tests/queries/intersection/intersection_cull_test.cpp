@@ -87,8 +87,8 @@ TEST(IntersectionCull, PlacesInContactAreNeverLeftOut) {
         }
         const float most = compute_block_cull(r, size) + r.margin;
         stays = stays &&
-                !(IdfFormulas<float>::find_floor(a, r.a_from_pair, r.scale_a, middle) > most) &&
-                !(IdfFormulas<float>::find_floor(b, r.b_from_pair, r.scale_b, middle) > most);
+                !(IdfFormulas<float>::compute_floor(a, r.a_from_pair, r.scale_a, middle) > most) &&
+                !(IdfFormulas<float>::compute_floor(b, r.b_from_pair, r.scale_b, middle) > most);
       }
       ASSERT_TRUE(stays || !touches) << "shapes " << bodies[0].shape << " and " << bodies[1].shape;
       ++looked_at;

@@ -193,7 +193,7 @@ TEST(ShellContact, SegmentsPartitionTheHits) {
   Random random(74);
   ShellScratch state;
   for (const std::uint32_t wanted : {1U, 4U, 15U, 60U, 100000U}) {
-    const ShellPatches patches = find_patches(tree, wanted);
+    const ShellPatches patches = choose_patches(tree, wanted);
     const std::size_t count = patches.first_point.size() - 1;
     EXPECT_EQ(patches.first_point.front(), 0U);
     EXPECT_EQ(patches.first_point.back(), tree.point_count());

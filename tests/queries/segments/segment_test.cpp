@@ -81,9 +81,10 @@ TEST(Segments, EveryTraversalGivesTheSameAnswer) {
     for (const double cells : {0.0, -2.0, 0.7, 5.0, 20.0}) {
       const double margin = cells * h;
       std::vector<SegmentTracer> on_bricks, on_grid;
-      for (const Traversal way : {Traversal::kUniform, Traversal::kOctree, Traversal::kFast}) {
-        on_bricks.emplace_back(field, SegmentSettings{.margin = margin, .traversal = way});
-        on_grid.emplace_back(grid, SegmentSettings{.margin = margin, .traversal = way});
+      for (const Traversal traversal :
+           {Traversal::kUniform, Traversal::kOctree, Traversal::kFast}) {
+        on_bricks.emplace_back(field, SegmentSettings{.margin = margin, .traversal = traversal});
+        on_grid.emplace_back(grid, SegmentSettings{.margin = margin, .traversal = traversal});
       }
       Random random(7);
       for (int i = 0; i < unless_slow(400, 100); ++i, ++segments) {
@@ -225,9 +226,9 @@ TEST(Segments, EveryPositionIsDefined) {
       {"through corners of cells", {{1, 1, 1}, {0, 0, 0}}, {{0.5F, 1}}},
   };
   for (const Case& c : cases)
-    for (const Traversal way : {Traversal::kUniform, Traversal::kOctree, Traversal::kFast}) {
-      SCOPED_TRACE(testing::Message() << c.name << ", " << name(way));
-      const SegmentTracer tracer(grid, {.traversal = way});
+    for (const Traversal traversal : {Traversal::kUniform, Traversal::kOctree, Traversal::kFast}) {
+      SCOPED_TRACE(testing::Message() << c.name << ", " << name(traversal));
+      const SegmentTracer tracer(grid, {.traversal = traversal});
       SegmentInterval found[8];
       const std::size_t n = tracer.trace(c.segment, found);
       if (c.want == std::vector<SegmentInterval>{{1, 1}} && n == 0) continue;  // touches only
@@ -248,8 +249,8 @@ TEST(Segments, WaysThatLeaveFromASideAreFollowed) {
     for (int y = 0; y <= 8; ++y)
       for (int x = 0; x <= 8; ++x) parts.samples.push_back(1 - 0.125F * static_cast<float>(y));
   const DenseGrid grid(std::move(parts));
-  for (const Traversal way : {Traversal::kUniform, Traversal::kOctree, Traversal::kFast}) {
-    const SegmentTracer tracer(grid, {.margin = 0.3, .traversal = way});
+  for (const Traversal traversal : {Traversal::kUniform, Traversal::kOctree, Traversal::kFast}) {
+    const SegmentTracer tracer(grid, {.margin = 0.3, .traversal = traversal});
     SegmentInterval got[4], beside[4];
     ASSERT_EQ(tracer.trace({{1, 0.1F, 0.5F}, {1.1F, 0.9F, 0.5F}}, got), 1U);
     ASSERT_EQ(tracer.trace({{0.9999F, 0.1F, 0.5F}, {1.1F, 0.9F, 0.5F}}, beside), 1U);

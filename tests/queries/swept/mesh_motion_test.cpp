@@ -160,7 +160,7 @@ TEST(MeshMotion, AllModelsAreKnown) {
                        .model = kAllModels[i % 4]};
     motion.degree = 2 + i % 5;
     const MeshContactTime r = find_first_contact(a.bvh, b.bvh, motion);
-    const MeshApproach near = find_closest_approach(a.bvh, b.bvh, motion);
+    const MeshApproachResult near = find_closest_approach(a.bvh, b.bvh, motion);
     const double end = std::min(1.0, r.time);
     double least = std::numeric_limits<double>::infinity();
     for (int k = 0; k <= 100; ++k) {
@@ -198,7 +198,8 @@ TEST(MeshMotion, ClosestApproachesAreBounded) {
                              .field = motion_near_origin(random, a, size, i % 2 == 0),
                              .model = MotionModel::kConstantRates};
     const double tolerance = i % 4 == 0 ? 1e-3 * size : 0;
-    const MeshApproach r = find_closest_approach(a.bvh, b.bvh, motion, {.tolerance = tolerance});
+    const MeshApproachResult r =
+        find_closest_approach(a.bvh, b.bvh, motion, {.tolerance = tolerance});
     const double least =
         sample_distance([&](double time) { return distance_at(a, b, motion, time); }, 0, 1,
                         unless_slow(200, 40))
@@ -226,7 +227,7 @@ TEST(MeshMotion, APistonInItsCylinder) {
   const ShellMotion slide{
       .shell = {.from = {.translation = {0, -0.1, 0}}, .to = {.translation = {0, 0.1, 0}}},
       .model = MotionModel::kConstantRates};
-  const MeshApproach r = find_closest_approach(outer, inner, slide);
+  const MeshApproachResult r = find_closest_approach(outer, inner, slide);
   EXPECT_FALSE(r.gave_up);
   const double gap = 0.0001 * std::cos(kPi / 64);
   EXPECT_NEAR(r.distance, gap, 2e-7);
@@ -236,7 +237,7 @@ TEST(MeshMotion, APistonInItsCylinder) {
   ShellMotion turning = slide;
   turning.shell.to.rotation = rotation_about({0, 1, 0}, 0.8);
   const double middle = 0.05 * std::cos(kPi / 64) - 0.0499;
-  const MeshApproach turned = find_closest_approach(outer, inner, turning);
+  const MeshApproachResult turned = find_closest_approach(outer, inner, turning);
   EXPECT_FALSE(turned.gave_up);
   EXPECT_LE(turned.lower_bound, std::max(middle, 0.0) + 1e-7);
   EXPECT_EQ(find_first_contact(outer, inner, turning).status,
@@ -265,7 +266,7 @@ TEST(MeshMotion, HalfSpacesAreKnown) {
     };
     const double margin = i % 4 == 0 ? 0.1 * b.size : 0;
     const MeshContactTime r = find_first_contact(plane, b.bvh, motion, {.margin = margin});
-    const MeshApproach near = find_closest_approach(plane, b.bvh, motion);
+    const MeshApproachResult near = find_closest_approach(plane, b.bvh, motion);
     const double end = std::min(1.0, r.time);
     double least = std::numeric_limits<double>::infinity();
     for (int k = 0; k <= 200; ++k) {
@@ -296,7 +297,7 @@ TEST(MeshMotion, LimitsLeaveBounds) {
                              .field = motion_near_origin(random, a, 0.2, false),
                              .model = MotionModel::kConstantRates};
     const MeshContactTime whole = find_first_contact(a.bvh, a.bvh, motion);
-    const MeshApproach near = find_closest_approach(a.bvh, a.bvh, motion);
+    const MeshApproachResult near = find_closest_approach(a.bvh, a.bvh, motion);
     for (std::uint64_t most : {1U, 10U, 100U, 1000U}) {
       const MeshContactTime r = find_first_contact(a.bvh, a.bvh, motion, {.max_tests = most});
       if (r.status == MeshMotionStatus::kGaveUp) {
@@ -304,7 +305,8 @@ TEST(MeshMotion, LimitsLeaveBounds) {
       } else {
         ASSERT_EQ(r.status, whole.status);
       }
-      const MeshApproach cut = find_closest_approach(a.bvh, a.bvh, motion, {.max_tests = most});
+      const MeshApproachResult cut =
+          find_closest_approach(a.bvh, a.bvh, motion, {.max_tests = most});
       ASSERT_LE(cut.lower_bound, near.distance);
       ASSERT_GE(cut.distance, near.lower_bound);
     }

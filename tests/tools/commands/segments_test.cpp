@@ -29,9 +29,9 @@ TEST_F(SegmentsVerb, WritesIntervals) {
   for (const char* field : {"brick", "dense"}) {
     build(field);
     write("paths.csv", "0 1 0 0 -1 0\n2 2 2 3 3 3\n0 0 0 0.1 0 0\n");
-    for (const char* way : {"uniform", "octree", "fast"}) {
+    for (const char* traversal : {"uniform", "octree", "fast"}) {
       const ProgramRun r = run({"segments", "ball.isotact", "paths.csv", "-o", "times.csv",
-                                "--traversal", way, "--json"});
+                                "--traversal", traversal, "--json"});
       ASSERT_EQ(r.exit_code, 0) << r.err;
       const Json j = parse_output(r.out);
       EXPECT_EQ(j["segments"], 3);

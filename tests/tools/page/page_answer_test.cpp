@@ -11,8 +11,8 @@ std::string request(const std::string& line, const std::string& host = "127.0.0.
 }
 int status_of(const std::string& text) { return answer_page_request(text, 8080, 42).status; }
 
-TEST(PageAnswer, HasThePageAtItsRootOnly) {
-  const PageAnswer page = answer_page_request(request("GET /"), 8080, 42);
+TEST(PageResult, HasThePageAtItsRootOnly) {
+  const PageResult page = answer_page_request(request("GET /"), 8080, 42);
   EXPECT_EQ(page.status, 200);
   EXPECT_TRUE(page.with_page);
   EXPECT_NE(page.header.find("Content-Length: 42\r\n"), std::string::npos);
@@ -22,7 +22,7 @@ TEST(PageAnswer, HasThePageAtItsRootOnly) {
     EXPECT_EQ(status_of(request(std::string("GET ") + path)), 404) << path;
 }
 
-TEST(PageAnswer, RefusesOtherMethodsAndHosts) {
+TEST(PageResult, RefusesOtherMethodsAndHosts) {
   for (const char* method : {"POST", "PUT", "get", "CONNECT", "OPTIONS", "TRACE", ""})
     EXPECT_EQ(status_of(request(std::string(method) + " /")), 405) << method;
   for (const char* host : {"localhost:8080", "LOCALHOST:8080", " 127.0.0.1:8080 "})
@@ -34,7 +34,7 @@ TEST(PageAnswer, RefusesOtherMethodsAndHosts) {
   EXPECT_EQ(status_of("GET / HTTP/1.1\r\n"), 403);
 }
 
-TEST(PageAnswer, KnowsNonsense) {
+TEST(PageResult, KnowsNonsense) {
   for (const char* text : {"", "\r\n", "GET", "GET /", "GET / HTTP/2", "GET / HTTP/1.1 x",
                            "GET  / HTTP/1.1", "\x16\x03\x01"})
     EXPECT_EQ(status_of(text), 400) << text;

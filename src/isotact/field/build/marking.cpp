@@ -108,9 +108,10 @@ class TriangleMarker {
     const TrianglePoint nearest =
         find_closest_point_on_triangle(center, to_float(a_), to_float(b_), to_float(c_));
     const double far = std::sqrt(nearest.distance_sq);
-    const Vec3 way = nearest.point - to_double(center);
-    const double cell_part =
-        kHalfCell * (std::abs(way.x) + std::abs(way.y) + std::abs(way.z)) / std::max(far, 1e-9);
+    const Vec3 offset = nearest.point - to_double(center);
+    const double cell_part = kHalfCell *
+                             (std::abs(offset.x) + std::abs(offset.y) + std::abs(offset.z)) /
+                             std::max(far, 1e-9);
     return far - cell_part > reach_ + kFloatSlack;
   }
 

@@ -305,8 +305,8 @@ double compute_area(const Surface& surface, Threads threads) {
 
 }  // namespace
 
-SurfaceLooks find_surface_looks(const BrickField& field, const Surface& surface, Threads threads,
-                                const Monitor& monitor) {
+SurfaceLooks find_surface_suspects(const BrickField& field, const Surface& surface, Threads threads,
+                                   const Monitor& monitor) {
   const double h = field.voxel_size();
   const bool is_shell = surface.report.method == SignMethod::kUnsigned;
   const double cells = compute_area(surface, threads) / (h * h);

@@ -53,7 +53,7 @@ class ThinSearch {
     // A node lies in every ball of this radius, and the field is negative at its centre.
     if (is_shell_ && surface_.report.shell_offset >= kSafeShell * h_) return report;
     const detail::SurfaceLooks looks =
-        detail::find_surface_looks(field_, surface_, settings_.threads, settings_.monitor);
+        detail::find_surface_suspects(field_, surface_, settings_.threads, settings_.monitor);
     report.samples = looks.pieces;
     const std::size_t stride = looks.suspects.size() / kMostSuspects + 1;
     const std::size_t count = (looks.suspects.size() + stride - 1) / stride;
@@ -89,9 +89,9 @@ class ThinSearch {
     return normalized(cross(to_double(c[1]) - a, to_double(c[2]) - a));
   }
 
-  RayHit shoot(const Vec3& from, const Vec3& way, double t_min, double t_max) const {
+  RayHit shoot(const Vec3& from, const Vec3& direction, double t_min, double t_max) const {
     return find_first_hit(bvh_, {.origin = to_float(from),
-                                 .direction = to_float(way),
+                                 .direction = to_float(direction),
                                  .t_min = static_cast<float>(t_min),
                                  .t_max = static_cast<float>(t_max)});
   }
@@ -186,12 +186,13 @@ class ThinSearch {
   }
 
   // By the winding number: what lies behind a triangle of a fold need not be the body.
-  bool is_inside(const Vec3& point, const Vec3& way) const {
+  bool is_inside(const Vec3& point, const Vec3& direction) const {
     std::array<RayHit, 64> buffer;
     const AllHits all =
-        find_all_hits(bvh_, {.origin = to_float(point), .direction = to_float(way)}, buffer);
+        find_all_hits(bvh_, {.origin = to_float(point), .direction = to_float(direction)}, buffer);
     int winding = 0;
-    for (const RayHit& hit : all.hits) winding += dot(way, normal_of(hit.triangle)) > 0 ? 1 : -1;
+    for (const RayHit& hit : all.hits)
+      winding += dot(direction, normal_of(hit.triangle)) > 0 ? 1 : -1;
     return all.status != AllHitsStatus::kComplete ||
            (surface_.nested == NestedRule::kEvenOdd ? winding % 2 != 0 : winding > 0);
   }
@@ -201,9 +202,10 @@ class ThinSearch {
     const Vec3 axis = std::abs(across.x) < 0.6 ? Vec3{1, 0, 0} : Vec3{0, 1, 0};
     const Vec3 u = normalized(cross(across, axis)), v = cross(across, u);
     double width = std::numeric_limits<double>::infinity();
-    for (const Vec3& way : {u, v, normalized(u + v), normalized(u - v)})
-      width = std::min(width, static_cast<double>(shoot(middle, way, 0, kRimCells * h_).t) +
-                                  static_cast<double>(shoot(middle, -way, 0, kRimCells * h_).t));
+    for (const Vec3& direction : {u, v, normalized(u + v), normalized(u - v)})
+      width =
+          std::min(width, static_cast<double>(shoot(middle, direction, 0, kRimCells * h_).t) +
+                              static_cast<double>(shoot(middle, -direction, 0, kRimCells * h_).t));
     return width;
   }
 
@@ -228,11 +230,11 @@ class ThinSearch {
     std::array<Vec3, 4> rims;
     std::size_t count = 0;
     Vec3 back{};
-    for (const Vec3& way : {u, -u, v, -v}) {
-      const RayHit hit = shoot(middle, way, 0, kRimCells * h_);
+    for (const Vec3& direction : {u, -u, v, -v}) {
+      const RayHit hit = shoot(middle, direction, 0, kRimCells * h_);
       if (hit.triangle == kNoTriangle) continue;
       const Vec3 out = normal_of(hit.triangle);
-      if (dot(way, out) < 0.5) continue;
+      if (dot(direction, out) < 0.5) continue;
       const Vec3 rim = normalized(out - across * dot(across, out));
       if (std::any_of(rims.begin(), rims.begin() + count,
                       [&](const Vec3& r) { return dot(r, rim) > 0.7; }))

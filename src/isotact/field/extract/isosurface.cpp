@@ -59,13 +59,13 @@ Interval range(const MarchSource& source, const Index3& first, const Index3& las
 // How many metres beyond a side of the box the extension stays at or below the value. On the
 // extension's far side values are at least sqrt(gap^2 + lowest^2), or gap + lowest where the box
 // cuts the body (field.h).
-double reach_beyond(const BrickField& field, std::size_t axis, bool upper_side, double iso) {
+double reach_beyond(const BrickField& field, std::size_t axis, bool upper_side, double level) {
   Aabb side = field.bounds();
   (upper_side ? side.lower : side.upper)[axis] = (upper_side ? side.upper : side.lower)[axis];
   const double lowest = field.range(side).lower;
-  if (lowest > iso) return 0;
-  if (lowest < 0) return iso - lowest;
-  return std::sqrt(iso * iso - lowest * lowest);
+  if (lowest > level) return 0;
+  if (lowest < 0) return level - lowest;
+  return std::sqrt(level * level - lowest * lowest);
 }
 
 // Of a few thousand points on the sides of the box. Ranges of whole bricks there would do for a
@@ -94,10 +94,10 @@ double find_lowest_on_rim(const BrickField& field) {
 // A convex body of surface S and integral of mean curvature M, grown by g, has the surface
 // S + 2 M g + 4 pi g^2 (Steiner); M of a box is pi times the sum of its sides. Marching cubes make
 // about three triangles for the square of a step.
-double estimate_triangles(const BrickField& field, double iso, int stride) {
+double estimate_triangles(const BrickField& field, double level, int stride) {
   const double lowest = find_lowest_on_rim(field);
-  if (lowest > iso) return 0;
-  const double reach = lowest < 0 ? iso - lowest : std::sqrt(iso * iso - lowest * lowest);
+  if (lowest > level) return 0;
+  const double reach = lowest < 0 ? level - lowest : std::sqrt(level * level - lowest * lowest);
   constexpr double kTrianglesAStep = 3;
   const double step = field.voxel_size() * stride;
   const Vec3 side = extent(field.bounds()) / step;
@@ -107,7 +107,7 @@ double estimate_triangles(const BrickField& field, double iso, int stride) {
 }
 
 TriangleMesh extract_surface(const BrickField& field, const IsosurfaceSettings& settings) {
-  if (!std::isfinite(settings.iso)) throw Error("extract_surface: the value must be finite");
+  if (!std::isfinite(settings.level)) throw Error("extract_surface: the value must be finite");
   if (settings.stride < 1 || settings.stride > 1024)
     throw Error(fmt::format("extract_surface: the stride is {}; it must be from 1 to 1024",
                             settings.stride));
@@ -121,16 +121,16 @@ TriangleMesh extract_surface(const BrickField& field, const IsosurfaceSettings& 
                      .fill = &fill,
                      .range = &range};
   // Before any work, which would take minutes to find the same. Also keeps node numbers small.
-  const double estimate = estimate_triangles(field, settings.iso, settings.stride);
-  const double cells_away = std::max(settings.iso, 0.0) / spacing;
+  const double estimate = estimate_triangles(field, settings.level, settings.stride);
+  const double cells_away = std::max(settings.level, 0.0) / spacing;
   if (estimate > 2 * static_cast<double>(settings.max_triangles) || cells_away > 1e6)
     throw Error(
         fmt::format("the surface at {:.6g} m, {:.0f} cells away, would have about {:.2g} "
                     "triangles, more than {}; extract it in coarser steps, or allow more",
-                    settings.iso, cells_away, estimate, settings.max_triangles));
+                    settings.level, cells_away, estimate, settings.max_triangles));
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const auto steps = [&](bool upper) {
-      const double cells = reach_beyond(field, axis, upper, settings.iso) / spacing;
+      const double cells = reach_beyond(field, axis, upper, settings.level) / spacing;
       // A box that cuts the body deep inside; builders make none.
       if (!(cells < 1e6))
         throw Error("extract_surface: the surface reaches too far out of the box");

@@ -26,7 +26,7 @@
 namespace ISOTACT_PUBLIC isotact {
 
 struct IsosurfaceSettings {
-  double iso = 0;  // Metres: the value of the field on the surface.
+  double level = 0;  // In metres: the value of the field on the surface.
   // Takes only every n-th node, for coarser meshes (of brick fields).
   int stride = 1;
   std::size_t max_triangles = std::size_t{1} << 28U;  // More are refused before they are made.
@@ -104,7 +104,7 @@ TriangleMesh extract_surface(const BrickField& field, const IsosurfaceSettings& 
 // those of the grown box. Returns 0 if it stays inside, so that the field's own resolution bounds
 // them. extract_surface refuses an estimate of twice max_triangles or more. Needs a finite value
 // and a stride of 1 or more.
-double estimate_triangles(const BrickField& field, double iso, int stride);
+double estimate_triangles(const BrickField& field, double level, int stride);
 
 // The same for any field, on the lattice of the caller's choice. Parts beyond it are cut off and
 // closed by a cap along the lattice's sides. The stride is ignored.

@@ -54,11 +54,11 @@ struct Samples {
 // Which nodes of a block lie below the value: bit i of row (j, k).
 class InnerNodes {
  public:
-  InnerNodes(const Samples& samples, double iso) {
+  InnerNodes(const Samples& samples, double level) {
     for (std::size_t row = 0; row < rows_.size(); ++row) {
       std::uint32_t bits = 0;
       for (std::size_t i = 0; i < kMarchNodes; ++i)
-        bits |= (static_cast<double>(samples.value[row * kMarchNodes + i]) < iso ? 1U : 0U) << i;
+        bits |= (static_cast<double>(samples.value[row * kMarchNodes + i]) < level ? 1U : 0U) << i;
       rows_[row] = bits;
     }
   }
@@ -87,7 +87,7 @@ class InnerNodes {
 class March {
  public:
   March(const MarchSource& source, const IsosurfaceSettings& settings)
-      : source_(source), settings_(settings), iso_(settings.iso) {}
+      : source_(source), settings_(settings), iso_(settings.level) {}
 
   TriangleMesh run() {
     settings_.monitor.report({.task = "finding the surface"});
@@ -309,7 +309,7 @@ class March {
 }  // namespace
 
 TriangleMesh march(const MarchSource& source, const IsosurfaceSettings& settings) {
-  if (!std::isfinite(settings.iso)) throw Error("extract_surface: the value must be finite");
+  if (!std::isfinite(settings.level)) throw Error("extract_surface: the value must be finite");
   constexpr std::int32_t kFurthestNode = 1 << 28;  // numbers around it still fit 32 bits
   for (std::size_t axis = 0; axis < 3; ++axis) {
     if (source.last_node[axis] <= source.first_node[axis] || !(source.spacing > 0))

@@ -1,7 +1,7 @@
 // Rays through fields by sphere tracing (Hart 1996), for pictures and picking.
 //
 // Soundness: a field changes no faster than its Lipschitz bound L. From a point with value v there
-// is therefore no root within |v - iso| / L: steps of that length pass none. Steps are also at
+// is therefore no root within |v - level| / L: steps of that length pass none. Steps are also at
 // least `shortest_step`, so that grazing rays come to an end. These steps may pass a body, but only
 // one that the ray crosses for less than that.
 #pragma once
@@ -25,9 +25,9 @@ struct FieldRay {
 };
 
 struct TraceSettings {
-  double iso = 0;
+  double level = 0;          // In metres: the value of the field on the surface.
   double shortest_step = 0;  // Metres, positive: about a tenth of a cell.
-  // The field is above iso outside of it (compute_surface_box); rays are cut to it.
+  // The field is above level outside of it (compute_surface_box); rays are cut to it.
   Aabb box{};
   int max_steps = 4096;
 };
@@ -43,14 +43,14 @@ struct TraceHit {
   // Position of the hit, to within 2^-30 of a step; otherwise the end of the traced part.
   double t = 0;
   int steps = 0;    // Evaluated values, without those for the root.
-  bool entering{};  // For a hit: from values above iso to values below.
+  bool entering{};  // For a hit: from values above level to values below.
 };
 
 // Returns a box outside of which the field is above iso. Outside of its own box a field is at least
 // the distance to it plus its lowest value there, if that is negative (field.h). Needs a field with
 // a finite box.
 template <Field F>
-Aabb compute_surface_box(const F& field, double iso) {
+Aabb compute_surface_box(const F& field, double level) {
   Aabb box = field.bounds();
   double lowest = std::numeric_limits<double>::infinity();
   for (std::size_t axis = 0; axis < 3; ++axis)
@@ -59,26 +59,26 @@ Aabb compute_surface_box(const F& field, double iso) {
       (upper ? side.lower : side.upper)[axis] = (upper ? side.upper : side.lower)[axis];
       lowest = std::min(lowest, field.range(side).lower);
     }
-  if (lowest > iso) return box;
-  const double reach = iso - std::min(lowest, 0.0);
+  if (lowest > level) return box;
+  const double reach = level - std::min(lowest, 0.0);
   return {box.lower - Vec3{reach, reach, reach}, box.upper + Vec3{reach, reach, reach}};
 }
 
-// Computes a distance within which value - iso has no root, from the difference v at a point. There
-// are two bounds, and the better one is used. The first is |v| / lipschitz. The second is |v| - 2
-// e, for a field that is nowhere further than e from a true distance. A root lies within e of a
+// Computes a distance within which value - level has no root, from the difference v at a point.
+// There are two bounds, and the better one is used. The first is |v| / lipschitz. The second is |v|
+// - 2 e, for a field that is nowhere further than e from a true distance. A root lies within e of a
 // surface of the true distance, which is at least |v| - e away. The first is better near the
 // surface, the second far from it. A brick field's far values may have a larger error than those
 // near its roots.
 class SafeStep {
  public:
   template <Field F>
-  SafeStep(const F& field, double iso) : per_value_(1 / field.lipschitz()) {
+  SafeStep(const F& field, double level) : per_value_(1 / field.lipschitz()) {
     if constexpr (requires { field.header().far_error; })
-      if (iso <= 0) twice_error_ = 2 * static_cast<double>(field.header().far_error);
+      if (level <= 0) twice_error_ = 2 * static_cast<double>(field.header().far_error);
     if constexpr (requires { field.header().sparse_from; })
       if (const auto& h = field.header(); h.sparse_from > 0) {
-        more_from_ = sparse_error_from(h) - std::abs(iso);
+        more_from_ = sparse_error_from(h) - std::abs(level);
         more_ = std::max(static_cast<double>(h.sparse_error - h.far_error), 0.0);
         if (more_from_ <= 0) more_ *= 2;  // Roots may also be among sparse nodes.
       }
@@ -109,16 +109,16 @@ inline bool clip(FieldRay& ray, const Aabb& box) {
   return ray.t_min <= ray.t_max;
 }
 
-// Finds the first point at which the field passes iso along the ray, in either direction.
+// Finds the first point at which the field passes level along the ray, in either direction.
 template <Field F>
 TraceHit trace_ray(const F& field, FieldRay ray, const TraceSettings& settings) {
   assert(settings.shortest_step > 0);
   TraceHit result;
   if (!clip(ray, settings.box)) return result;
   const auto value_at = [&](double t) {
-    return field.value(ray.origin + ray.direction * t) - settings.iso;
+    return field.value(ray.origin + ray.direction * t) - settings.level;
   };
-  const SafeStep safe_step(field, settings.iso);
+  const SafeStep safe_step(field, settings.level);
   double t = ray.t_min;
   double v = value_at(t);
   const bool starts_inside = v < 0;
@@ -153,10 +153,10 @@ template <Field F>
 bool is_blocked(const F& field, FieldRay ray, const TraceSettings& settings) {
   assert(settings.shortest_step > 0);
   if (!clip(ray, settings.box)) return false;
-  const SafeStep safe_step(field, settings.iso);
+  const SafeStep safe_step(field, settings.level);
   double t = ray.t_min;
   for (int step = 0; step < settings.max_steps; ++step) {
-    const double v = field.value(ray.origin + ray.direction * t) - settings.iso;
+    const double v = field.value(ray.origin + ray.direction * t) - settings.level;
     if (v < 0) return true;
     if (t >= ray.t_max) return false;
     t = std::min(t + std::max(safe_step(v), settings.shortest_step), ray.t_max);

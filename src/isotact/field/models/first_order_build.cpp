@@ -77,9 +77,9 @@ void gather_level(std::vector<FloatRange>& tree, std::size_t below, const Index3
 // Outside, with gap d to the box and value v > 0 at its nearest point, the gradient is
 // (away + v g) / sqrt(d^2 + v^2) with |away| = d and g, square to away, the gradient along the box:
 // at most the larger of 1 and |g|. Where v <= 0 it is away / d + g: at most sqrt(1 + |g|^2).
-FirstOrderSummary summarise(const TexelView& texels, const Index3& cells, Threads threads) {
+FirstOrderResult summarise(const TexelView& texels, const Index3& cells, Threads threads) {
   const FirstOrderLayout layout = compute_first_order_layout(cells, FirstOrderStorage::kFloat32);
-  FirstOrderSummary summary;
+  FirstOrderResult summary;
   summary.tree.resize(layout.tree_nodes);
   const Index3 dims = first_order_tree_dims(cells, 1);
   const auto row_length = static_cast<std::size_t>(dims[0]);
@@ -228,7 +228,7 @@ FirstOrderField sample_first_order(const void* field, NodeSampler sampler, const
   FlatRoom buffer = make_zeroed_room(layout.total_bytes);
   std::byte* const texels = buffer.bytes.data() + layout.texel_offset;
   const SampleErrors errors = sample_nodes(field, sampler, lattice, settings, texels);
-  const FirstOrderSummary summary =
+  const FirstOrderResult summary =
       summarise(view_of(texels, settings.storage, lattice.cells), lattice.cells, settings.threads);
 
   FirstOrderHeader header{};
@@ -274,7 +274,7 @@ std::optional<std::string> find_flaw_in_contents(std::span<const std::byte> buff
       detail::view_of(buffer.data() + layout.texel_offset, storage, cells);
   for (std::size_t node = 0; node < count(texels.nodes); ++node)
     if (!detail::all_finite(texels.at(node))) return fmt::format("node {} is not finite", node);
-  const detail::FirstOrderSummary summary = detail::summarise(texels, cells, Threads{1});
+  const detail::FirstOrderResult summary = detail::summarise(texels, cells, Threads{1});
   if (header.lipschitz != summary.lipschitz)
     return fmt::format("the Lipschitz bound is {}, the texels' is {}", header.lipschitz,
                        summary.lipschitz);

@@ -136,7 +136,7 @@ EdgeReport look_at_edges(const TriangleMesh& mesh, std::uint32_t begin, std::uin
       if (past - i != 2)
         ++report.not_two;
       else if (excess != 0)
-        ++report.same_way;
+        ++report.same_direction;
       if (excess > 0) report.net.push_back({lower, upper, static_cast<std::uint32_t>(excess)});
       if (excess < 0) report.net.push_back({upper, lower, static_cast<std::uint32_t>(-excess)});
       i = past;
@@ -162,7 +162,7 @@ EdgeReport find_edges(const TriangleMesh& mesh, Threads threads) {
       [](EdgeReport all, const EdgeReport& more) {
         all.edges += more.edges;
         all.not_two += more.not_two;
-        all.same_way += more.same_way;
+        all.same_direction += more.same_direction;
         all.net.insert(all.net.end(), more.net.begin(), more.net.end());
         return all;
       });

@@ -102,7 +102,7 @@ class Closing {
 
   Trouble run(EdgeReport edges) {
     stitch_rims(edges);
-    if (edges.same_way > 0) {
+    if (edges.same_direction > 0) {
       if (Trouble trouble = make_consistent()) return trouble;
       edges = surface_detail::find_edges(mesh_, settings_.threads);
     }

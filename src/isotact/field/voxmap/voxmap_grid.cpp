@@ -31,8 +31,8 @@ class RowEnvelope {
     std::size_t now = 0;
     for (std::size_t i = 0; i < count; ++i) {
       while (now < last && from_[now + 1] < static_cast<double>(i)) ++now;
-      const auto way = static_cast<double>(i) - static_cast<double>(vertex_[now]);
-      row[i * stride] = static_cast<float>(value(vertex_[now]) + way * way);
+      const auto offset = static_cast<double>(i) - static_cast<double>(vertex_[now]);
+      row[i * stride] = static_cast<float>(value(vertex_[now]) + offset * offset);
     }
   }
 

@@ -40,7 +40,7 @@ GpuDepthDetector::~GpuDepthDetector() = default;
 
 const DepthSettings& GpuDepthDetector::settings() const { return state_->settings; }
 GpuDepthDetector::Submissions GpuDepthDetector::submissions() const {
-  return {state_->submissions, state_->once_submissions, state_->looks};
+  return {state_->submissions, state_->once_submissions, state_->proved_free};
 }
 
 void GpuDepthDetector::draw_map(int slot, const GpuMeshes& object, const DepthView& view,
@@ -229,7 +229,7 @@ bool GpuDepthDetector::is_ready(GpuDepthTicket ticket) const {
   return state_->find(ticket).is_ready();
 }
 
-void GpuDepthDetector::fetch(GpuDepthTicket ticket, std::vector<DepthReport>& reports) {
+void GpuDepthDetector::fetch(GpuDepthTicket ticket, std::vector<DepthResult>& reports) {
   detail::Flight& flight = state_->find(ticket);
   flight.wait();
   flight.number = 0;
@@ -243,8 +243,8 @@ void GpuDepthDetector::fetch(GpuDepthTicket ticket, std::vector<DepthReport>& re
 void GpuDepthDetector::forget(GpuDepthTicket ticket) { state_->find(ticket).number = 0; }
 
 void GpuDepthDetector::detect(std::span<const GpuDepthQuery> queries, const GpuDepthScene& scene,
-                              std::vector<DepthReport>& reports) {
-  if (state_->looks_free(queries, scene)) {
+                              std::vector<DepthResult>& reports) {
+  if (state_->is_proved_free(queries, scene)) {
     reports.assign(queries.size(), {});
     return;
   }
@@ -252,9 +252,9 @@ void GpuDepthDetector::detect(std::span<const GpuDepthQuery> queries, const GpuD
   state_->note_answers(queries, reports);
 }
 
-DepthReport GpuDepthDetector::detect(const Pose& world_from_object, const GpuDepthScene& scene) {
+DepthResult GpuDepthDetector::detect(const Pose& world_from_object, const GpuDepthScene& scene) {
   const GpuDepthQuery query{0, world_from_object};
-  std::vector<DepthReport> reports;
+  std::vector<DepthResult> reports;
   detect({&query, 1}, scene, reports);
   return std::move(reports.front());
 }

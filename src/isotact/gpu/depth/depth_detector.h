@@ -3,7 +3,7 @@
 //
 //   GpuDepthDetector detector(gpu, {.width = 512, .height = 512});
 //   detector.draw_map(0, {{.draw = draw_ship, .closed = true}}, view);  // Again when it deforms.
-//   const DepthReport report = detector.detect(world_from_ship, {{.draw = draw_tunnel, .id = 7}});
+//   const DepthResult report = detector.detect(world_from_ship, {{.draw = draw_tunnel, .id = 7}});
 //
 // A drawable is a callback that draws with any shaders of the caller (draw_program.h), or a mesh of
 // ours (mesh_drawable.h). Its triangles are counter-clockwise seen from outside. During the call,
@@ -92,7 +92,7 @@ struct GpuDepthSettings {
   // one, with the depths between which the object is solid in tiles of 16 x 16 pixels. The GPU is
   // not used if no triangle comes near, and a position in each connected part of the tiles is
   // outside of all closed elements. Costs some microseconds if it does not succeed.
-  bool first_look = true;
+  bool first_check = true;
   // kCompute: capacity for the blocks of 4 x 4 tiles that triangles cover; 0: 2^18. Blocks beyond
   // it take longer.
   std::uint32_t tiles = 0;
@@ -166,7 +166,7 @@ class GpuDepthDetector {
   bool is_ready(GpuDepthTicket ticket) const;
   // Waits for it. Reports are in the order of queries. Does not allocate if they have the capacity
   // already.
-  void fetch(GpuDepthTicket ticket, std::vector<DepthReport>& reports);
+  void fetch(GpuDepthTicket ticket, std::vector<DepthResult>& reports);
   // Drops a submission whose report is not needed.
   void forget(GpuDepthTicket ticket);
   // The same submission, with results on the GPU only: there is nothing to fetch. Waits if the GPU
@@ -174,12 +174,12 @@ class GpuDepthDetector {
   GpuDepthResults submit_on_gpu(std::span<const GpuDepthQuery> queries, const GpuDepthScene& scene);
 
   // Submits queries and fetches their reports: the same reports, most of them sooner
-  // (GpuDepthSettings::first_look).
+  // (GpuDepthSettings::first_check).
   void detect(std::span<const GpuDepthQuery> queries, const GpuDepthScene& scene,
-              std::vector<DepthReport>& reports);
+              std::vector<DepthResult>& reports);
   // One query of slot 0.
-  DepthReport detect(const Pose& world_from_object, const GpuDepthScene& scene);
-  DepthReport detect(const Pose& world_from_object,
+  DepthResult detect(const Pose& world_from_object, const GpuDepthScene& scene);
+  DepthResult detect(const Pose& world_from_object,
                      std::initializer_list<GpuDrawable> environment) {
     return detect(
         world_from_object,
@@ -190,7 +190,7 @@ class GpuDepthDetector {
   std::uint64_t memory_bytes() const;  // On the GPU.
   struct Submissions {
     std::uint64_t all = 0, one_pass = 0;
-    std::uint64_t looks = 0;  // Calls of detect() that needed no submission.
+    std::uint64_t proved_free = 0;  // Calls of detect() that needed no submission.
   };
   Submissions submissions() const;  // So far.
 

@@ -28,7 +28,7 @@ struct PicturePlace {
 Contact make_contact(const PicturePlace& place, const detail::DepthResultContact& c,
                      std::uint32_t id) {
   const double metres = 2 * place.view.half_size.z;
-  const Vec3 on_a = place.in_view(c.pixel, double{c.z}) + Vec3{0, 0, double{c.way} * metres};
+  const Vec3 on_a = place.in_view(c.pixel, double{c.z}) + Vec3{0, 0, double{c.reach} * metres};
   Contact contact;
   contact.point_on_a = transform_point(place.world_from_view, on_a);
   contact.normal = normalized(transform_vector(
@@ -44,7 +44,7 @@ Contact make_contact(const PicturePlace& place, const detail::DepthResultContact
 }  // namespace
 
 void make_depth_report(const detail::Flight& flight, std::size_t query,
-                       const DepthSettings& settings, DepthReport& report) {
+                       const DepthSettings& settings, DepthResult& report) {
   const std::span<const std::uint32_t> words =
       flight.down.view<std::uint32_t>(flight.stride, query * flight.stride * 4);
   detail::DepthResultHead head;

@@ -53,14 +53,14 @@ class MapReader {
   Place find_place(const Vec3f& p) const {
     Place place;
     if (maps_.cube) {
-      const Vec3f way = p - maps_.face[0].origin;
-      const Vec3f size{std::abs(way.x), std::abs(way.y), std::abs(way.z)};
+      const Vec3f offset = p - maps_.face[0].origin;
+      const Vec3f size{std::abs(offset.x), std::abs(offset.y), std::abs(offset.z)};
       const std::size_t axis = size.x >= size.y && size.x >= size.z ? 0 : size.y >= size.z ? 1 : 2;
-      place.face = 2 * axis + (way[axis] < 0 ? 1 : 0);
+      place.face = 2 * axis + (offset[axis] < 0 ? 1 : 0);
     }
     const ParticleFace& face = maps_.face[place.face];
-    const Vec3f way = p - face.origin;
-    const Vec3f local{dot(face.x, way), dot(face.y, way), dot(face.z, way)};
+    const Vec3f offset = p - face.origin;
+    const Vec3f local{dot(face.x, offset), dot(face.y, offset), dot(face.z, offset)};
     const auto resolution = static_cast<float>(maps_.size);
     const float half_x = maps_.cube ? local.z : face.half_x;
     const float half_y = maps_.cube ? local.z : face.half_y;

@@ -21,10 +21,10 @@ struct GpuSegmentSpan {
 // In a segment's count: the GPU was not certain.
 ISOTACT_CONSTANT uint kUnsureSegment = 0xffffffffu;
 
-// Head of the notes. The numbers of the unsure segments follow.
+// Head of the notes. The numbers of the undecided segments follow.
 struct GpuSegmentNotes {
   uint interval_count;  // Intervals found, also those beyond the capacity.
-  uint unsure_count;
+  uint undecided_count;
   uint unused[2];
 };
 

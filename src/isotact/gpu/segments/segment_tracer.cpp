@@ -107,14 +107,14 @@ GpuBuffer upload(const char* what, std::span<const T> data, std::int64_t most) {
 struct Piece {
   std::span<const SegmentInterval> intervals;
   std::span<const GpuSegmentSpan> spans;
-  std::vector<std::uint32_t> unsure;  // Segments, in order.
+  std::vector<std::uint32_t> undecided;  // Segments, in order.
   SegmentResults of_unsure;
 
   // Calls visit(segment, its intervals) for segments of a range, in order.
   template <typename Visit>
   void for_each(std::size_t begin, std::size_t end, Visit&& visit) const {
-    auto next = static_cast<std::size_t>(std::lower_bound(unsure.begin(), unsure.end(), begin) -
-                                         unsure.begin());
+    auto next = static_cast<std::size_t>(
+        std::lower_bound(undecided.begin(), undecided.end(), begin) - undecided.begin());
     for (std::size_t i = begin; i < end; ++i) {
       const GpuSegmentSpan& s = spans[i];
       if (s.count != kUnsureSegment) {
@@ -282,20 +282,20 @@ Piece GpuSegmentTracer::State::trace_piece(std::span<const Segment> some,
   room = std::max(room, n);
   constexpr std::size_t kNoteBytes = sizeof(GpuSegmentNotes);
   down.reserve(kNoteBytes);
-  std::uint32_t found = 0, unsure = 0;
+  std::uint32_t found = 0, undecided = 0;
   for (bool fits = false; !fits;) {
     tracer.trace(segments, n, room, results);
     down.receive(results.notes, kNoteBytes);
     finish_gpu();
     const GpuSegmentNotes& notes = down.view<GpuSegmentNotes>(1)[0];
     found = notes.interval_count;
-    unsure = notes.unsure_count;
+    undecided = notes.undecided_count;
     fits = found <= room;
     room = std::max(room, found);
   }
   const std::size_t interval_bytes = found * sizeof(SegmentInterval),
                     span_bytes = n * sizeof(GpuSegmentSpan),
-                    note_bytes = kNoteBytes + unsure * sizeof(std::uint32_t);
+                    note_bytes = kNoteBytes + undecided * sizeof(std::uint32_t);
   down.reserve(interval_bytes + span_bytes + note_bytes);
   down.receive(results.intervals, interval_bytes);
   down.receive(results.spans, span_bytes, interval_bytes);
@@ -304,12 +304,12 @@ Piece GpuSegmentTracer::State::trace_piece(std::span<const Segment> some,
   Piece piece;
   piece.intervals = down.view<SegmentInterval>(found);
   piece.spans = down.view<GpuSegmentSpan>(n, interval_bytes);
-  const auto noted = down.view<std::uint32_t>(unsure, interval_bytes + span_bytes + kNoteBytes);
-  piece.unsure.assign(noted.begin(), noted.end());
-  std::sort(piece.unsure.begin(), piece.unsure.end());
+  const auto noted = down.view<std::uint32_t>(undecided, interval_bytes + span_bytes + kNoteBytes);
+  piece.undecided.assign(noted.begin(), noted.end());
+  std::sort(piece.undecided.begin(), piece.undecided.end());
   std::vector<Segment> left;
-  left.reserve(unsure);
-  for (const std::uint32_t i : piece.unsure) left.push_back(some[i]);
+  left.reserve(undecided);
+  for (const std::uint32_t i : piece.undecided) left.push_back(some[i]);
   cpu.trace(left, piece.of_unsure);
   return piece;
 }

@@ -39,7 +39,7 @@ namespace ISOTACT_PUBLIC isotact {
 struct GpuSegmentResults {
   GpuBuffer spans;      // GpuSegmentSpan of each segment.
   GpuBuffer intervals;  // Array of SegmentInterval.
-  GpuBuffer notes;      // GpuSegmentNotes, then uint32: the numbers of the unsure segments.
+  GpuBuffer notes;      // GpuSegmentNotes, then uint32: the numbers of the undecided segments.
 };
 
 // Belongs to the context that is current when it is made. That context must be current when it is

@@ -181,7 +181,7 @@ EdgeSamples sample_sharp_edges(const ShellSurface& surface, double sharp_degrees
     if (!is_corner(net, mesh, v, cosine)) continue;
     corners[v] = true;
     out.points.push_back(mesh.positions[v]);
-    out.normals.push_back(surface.find_vertex_normal(v));
+    out.normals.push_back(surface.compute_vertex_normal(v));
     out.triangles.push_back(net.edges[net.at(v)[0]].triangle);
   }
   out.corner_count = out.points.size();

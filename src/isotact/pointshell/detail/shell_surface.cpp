@@ -83,7 +83,7 @@ ShellSurface prepare_shell_surface(const TriangleMesh& mesh, const ShellSettings
   return surface;
 }
 
-Vec3f ShellSurface::find_vertex_normal(std::uint32_t vertex) const {
+Vec3f ShellSurface::compute_vertex_normal(std::uint32_t vertex) const {
   Vec3 sum{};
   for (const std::uint32_t t : triangles_at(vertex))
     for (std::size_t k = 0; k < 3; ++k)
@@ -92,7 +92,7 @@ Vec3f ShellSurface::find_vertex_normal(std::uint32_t vertex) const {
   return length(sum) > 1e-9 ? to_float(normalized(sum)) : Vec3f{};
 }
 
-Vec3f ShellSurface::find_edge_normal(std::uint32_t a, std::uint32_t b) const {
+Vec3f ShellSurface::compute_edge_normal(std::uint32_t a, std::uint32_t b) const {
   if (triangles_at(b).size() < triangles_at(a).size()) std::swap(a, b);
   Vec3f sum{};
   for (const std::uint32_t t : triangles_at(a)) {

@@ -29,8 +29,8 @@ struct ShellSurface {
   // Returns the mean normal of the faces at the vertex or edge, weighted by angle at vertices. It
   // is a unit vector, or zero if faces cancel. It is computed anew for each call; cost: about 0.1
   // microseconds per triangle at the vertex.
-  Vec3f find_vertex_normal(std::uint32_t vertex) const;
-  Vec3f find_edge_normal(std::uint32_t a, std::uint32_t b) const;
+  Vec3f compute_vertex_normal(std::uint32_t vertex) const;
+  Vec3f compute_edge_normal(std::uint32_t a, std::uint32_t b) const;
 
   std::vector<std::uint32_t> around_begin, around;
 };
@@ -53,17 +53,17 @@ inline Vec3f normal_at(const ShellSurface& surface, const ClosestPoint& found) {
     case TriangleFeature::kFace:
       return surface.face_normals[found.triangle];
     case TriangleFeature::kEdge0:
-      return surface.find_edge_normal(t[0], t[1]);
+      return surface.compute_edge_normal(t[0], t[1]);
     case TriangleFeature::kEdge1:
-      return surface.find_edge_normal(t[1], t[2]);
+      return surface.compute_edge_normal(t[1], t[2]);
     case TriangleFeature::kEdge2:
-      return surface.find_edge_normal(t[2], t[0]);
+      return surface.compute_edge_normal(t[2], t[0]);
     case TriangleFeature::kVertex0:
-      return surface.find_vertex_normal(t[0]);
+      return surface.compute_vertex_normal(t[0]);
     case TriangleFeature::kVertex1:
-      return surface.find_vertex_normal(t[1]);
+      return surface.compute_vertex_normal(t[1]);
     case TriangleFeature::kVertex2:
-      return surface.find_vertex_normal(t[2]);
+      return surface.compute_vertex_normal(t[2]);
   }
   return {};
 }

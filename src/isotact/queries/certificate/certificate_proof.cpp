@@ -439,9 +439,9 @@ std::optional<bool> is_corner_inside(const ProofSolid& inner, const ProofSolid& 
                          error);
 }
 
-ContainedAnswer find_contained(const ProofSolid& a, const ProofSolid& b,
+ContainedResult find_contained(const ProofSolid& a, const ProofSolid& b,
                                const CertificatePath& path, Body divided) {
-  ContainedAnswer answer;
+  ContainedResult answer;
   for (const Body body : {Body::kA, Body::kB}) {
     const ProofSolid &inner = body == Body::kA ? a : b, &outer = body == Body::kA ? b : a;
     if (!outer.is_closed()) continue;

@@ -227,7 +227,7 @@ class Certifier {
                       first.tests, first.time));
     const bool touches_at_start = first.status == MeshMotionStatus::kContact && first.time == 0;
     if (!touches_at_start) {
-      const detail::ContainedAnswer in = detail::find_contained(
+      const detail::ContainedResult in = detail::find_contained(
           ProofSolid(a_), ProofSolid(b_), *path_, result_.certificate.divided);
       if (in.corner) return set_contained(*in.corner);
       if (!in.is_clear)
@@ -276,7 +276,7 @@ class Certifier {
   }
 
   void set_free() {
-    MeshApproach near = approach(0);
+    MeshApproachResult near = approach(0);
     // A coarse bound of a small distance, once more.
     if (!near.gave_up && near.lower_bound < 0.96 * near.distance &&
         0.03 * near.distance > 2 * proof_->rounding())
@@ -308,8 +308,8 @@ class Certifier {
     if (cover(clearance, 1)) result_.status = CertifyStatus::kFree;
   }
 
-  MeshApproach approach(double tolerance) {
-    const MeshApproach near =
+  MeshApproachResult approach(double tolerance) {
+    const MeshApproachResult near =
         find_closest_approach(*fixed_bvh_, *divided_bvh_, motion_,
                               {.tolerance = tolerance, .max_tests = request_.max_tests});
     result_.tests += near.tests;

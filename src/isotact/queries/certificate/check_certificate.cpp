@@ -125,7 +125,7 @@ class CertificateChecker {
 
   // While surfaces are apart, no part can pass from inside to outside.
   Reason check_apart(const ProofSolid& a, const ProofSolid& b, const CertificatePath& path) const {
-    const detail::ContainedAnswer answer = detail::find_contained(a, b, path, c_.divided);
+    const detail::ContainedResult answer = detail::find_contained(a, b, path, c_.divided);
     if (answer.corner)
       return fmt::format("at the beginning, triangle {} of {} lies inside of the other body",
                          answer.corner->triangle, answer.corner->inner == Body::kA ? 'A' : 'B');

@@ -177,7 +177,7 @@ TreeVolume make_no_sphere() { return make_sphere({kTreeNan, kTreeNan, kTreeNan},
 bool is_no_sphere(const TreeVolume& sphere) { return !(sphere.upper[0] >= 0); }
 
 // Returns a distance along one axis; zero for NaN.
-double way(double from, double to) {
+double gap(double from, double to) {
   const double d = to - from;
   return std::isnan(d) ? 0 : d;
 }
@@ -198,7 +198,7 @@ TreeVolume fit_leaf_sphere(const TreeView& tree, std::uint32_t index) {
     if (positions == nullptr) continue;
     for (std::uint32_t i = 0; i < part.vertex_count; ++i) {
       const double* p = positions + std::size_t{3} * tree.part_vertices[part.first_vertex + i];
-      const Vec3 d{way(at.x, p[0]), way(at.y, p[1]), way(at.z, p[2])};
+      const Vec3 d{gap(at.x, p[0]), gap(at.y, p[1]), gap(at.z, p[2])};
       most_sq = std::max(most_sq, length_sq(d));
     }
   }

@@ -49,7 +49,7 @@ struct StripHits {
 
 // Distance along the ray from z to the end of the object's part, on the side on which the
 // environment is solid. It is converted to a distance from the surface's plane (depth_map.h).
-struct DepthWayOut {
+struct DepthExit {
   double along = 0;  // Signed, along the view's axis.
   double depth = 0;
   Vec3 normal{};  // View frame.
@@ -233,7 +233,7 @@ class StripDetector {
   }
 
  public:
-  DepthWayOut find_exit(const DepthHit& hit, const RasterPrimitive& primitive) const {
+  DepthExit find_exit(const DepthHit& hit, const RasterPrimitive& primitive) const {
     const double back = double{hit.interval.near} - hit.z, on = double{hit.interval.far} - hit.z;
     if (primitive.kind != DepthPrimitive::kTriangles) {
       const double along = one_sided() || on <= -back ? on : back;
@@ -299,7 +299,7 @@ void add_strip(const StripHits& strip, StripHits& sum) {
 
 }  // namespace
 
-DepthReport detect_by_depth(const DepthMap& map, const Pose& world_from_object,
+DepthResult detect_by_depth(const DepthMap& map, const Pose& world_from_object,
                             std::span<const DepthElement> environment,
                             const DepthSettings& settings) {
   check_map(map, settings);
@@ -324,7 +324,7 @@ DepthReport detect_by_depth(const DepthMap& map, const Pose& world_from_object,
   StripHits sum;
   for (const StripHits& strip : strips) add_strip(strip, sum);
 
-  DepthReport report{.colliding = sum.pixels > 0 || sum.within.has_value(),
+  DepthResult report{.colliding = sum.pixels > 0 || sum.within.has_value(),
                      .inside = sum.pixels == 0 && sum.within.has_value(),
                      .pixels = sum.pixels,
                      .ids = {},
@@ -354,7 +354,7 @@ DepthReport detect_by_depth(const DepthMap& map, const Pose& world_from_object,
   const StripDetector detector(map, settings, environment, scene, 0);
   for (const DepthHit& hit : hits) {
     const RasterPrimitive& primitive = scene.primitives[hit.primitive];
-    const DepthWayOut out = detector.find_exit(hit, primitive);
+    const DepthExit out = detector.find_exit(hit, primitive);
     const Vec3 on_a = to_view(map, hit) + Vec3{0, 0, out.along};
     Contact contact{.point_on_a = transform_point(world_from_view, on_a),
                     .normal = transform_vector(world_from_view, out.normal),

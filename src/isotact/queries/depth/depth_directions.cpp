@@ -78,7 +78,7 @@ double skin_of(const TriangleMesh& mesh) {
   return 2e-6 * std::max({reach.x, reach.y, reach.z});
 }
 
-std::vector<Vec3> make_candidates(std::int32_t count, bool both_ways) {
+std::vector<Vec3> make_candidates(std::int32_t count, bool both_signs) {
   std::vector<Vec3> all;
   for (const Vec3& d : {Vec3{0, 1, 0}, Vec3{0, 0, 1}, Vec3{1, 0, 0}, Vec3{1, 1, 0}, Vec3{1, -1, 0},
                         Vec3{0, 1, 1}, Vec3{0, 1, -1}, Vec3{1, 0, 1}, Vec3{-1, 0, 1}, Vec3{1, 1, 1},
@@ -91,7 +91,7 @@ std::vector<Vec3> make_candidates(std::int32_t count, bool both_ways) {
     const double r = std::sqrt(1 - z * z);
     all.push_back({r * turn.cos, r * turn.sin, z});
   }
-  if (both_ways) {
+  if (both_signs) {
     const std::size_t half = all.size();
     for (std::size_t i = 0; i < half; ++i) all.push_back(-all[i]);
   }
@@ -315,8 +315,8 @@ bool is_visible(const Bvh& bvh, const Vec3& from, const Vec3& to) {
 DepthCompliance choose_depth_directions(const TriangleMesh& mesh,
                                         const DepthDirectionSettings& settings) {
   const SightSurvey survey(mesh, settings);
-  const bool both_ways = !survey.of_intervals() && !settings.two_sided;
-  const std::vector<Vec3> candidates = make_candidates(settings.candidates, both_ways);
+  const bool both_signs = !survey.of_intervals() && !settings.two_sided;
+  const std::vector<Vec3> candidates = make_candidates(settings.candidates, both_signs);
   std::vector<Candidate> rated(candidates.size());
   parallel_for(candidates.size(), 1, settings.threads, [&](std::size_t i, std::size_t) {
     // Rays of the other methods have no bound that is worth having.

@@ -7,7 +7,7 @@
 //   const DepthElement object[] = {make_depth_element(ship, {}, 0, true)};
 //   const DepthView view = make_depth_view(to_double(bounds(mesh)), {0, 0, 1});
 //   const DepthMap map = draw_depth_map(object, view, settings);         // Once, if it is rigid.
-//   const DepthReport report = detect_by_depth(map, world_from_ship, environment, settings);
+//   const DepthResult report = detect_by_depth(map, world_from_ship, environment, settings);
 //
 // Differences from FAB's text:
 //   * FAB compares the environment's nearest surface with the object's furthest one, both seen from
@@ -121,7 +121,7 @@ DepthMesh make_depth_mesh(const TriangleMesh& mesh);
 DepthElement make_depth_element(const DepthMesh& mesh, const Pose& world_from_mesh,
                                 std::uint32_t id, bool closed);
 
-struct DepthReport {
+struct DepthResult {
   bool colliding = false;
   bool inside = false;  // Colliding, but no surface shows in the object: it is within elements.
   std::uint32_t pixels = 0;  // Pixels in which the environment meets the object.
@@ -148,7 +148,7 @@ struct DepthReport {
 // `conservative`. Returns the same result for any number of threads.
 DepthMap draw_depth_map(std::span<const DepthElement> object, const DepthView& view,
                         const DepthSettings& settings);
-DepthReport detect_by_depth(const DepthMap& map, const Pose& world_from_object,
+DepthResult detect_by_depth(const DepthMap& map, const Pose& world_from_object,
                             std::span<const DepthElement> environment,
                             const DepthSettings& settings);
 
@@ -159,7 +159,7 @@ class DepthBackend {
   virtual DepthMap draw(std::span<const DepthElement> object, const DepthView& view,
                         const DepthSettings& settings) = 0;
   // Always of the map that was drawn last, with the same settings.
-  virtual DepthReport detect(const DepthMap& map, const Pose& world_from_object,
+  virtual DepthResult detect(const DepthMap& map, const Pose& world_from_object,
                              std::span<const DepthElement> environment,
                              const DepthSettings& settings) = 0;
 };

@@ -208,9 +208,10 @@ void narrow_to_square(const RasterPrimitive& line, Fragment& fragment) {
   const auto cut = [&](std::int64_t from, std::int64_t to, std::int32_t pixel) {
     const double low = static_cast<double>(std::int64_t{pixel} * kRasterSteps - 1 - from);
     const double high = static_cast<double>(std::int64_t{pixel + 1} * kRasterSteps + 1 - from);
-    const auto way = static_cast<double>(to - from);
-    if (way == 0) return;
-    const double first = (way > 0 ? low : high) / way, last = (way > 0 ? high : low) / way;
+    const auto change = static_cast<double>(to - from);
+    if (change == 0) return;
+    const double first = (change > 0 ? low : high) / change,
+                 last = (change > 0 ? high : low) / change;
     t0 = std::max(t0, first - 0x1p-48 * (1 + std::abs(first)));
     t1 = std::min(t1, last + 0x1p-48 * (1 + std::abs(last)));
   };

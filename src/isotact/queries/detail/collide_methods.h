@@ -42,7 +42,7 @@ struct CollideScratch::State {
   IdfScratch intersection{};
   IdfResult intersected{};
   ContinuousScratch swept{};
-  detail::TouchMemory touch{};
+  detail::TouchScratch touch{};
   CollideResult result{};
 };
 

@@ -154,9 +154,9 @@ inline Vec3 find_near_point(const Vec3& p, const Corners& t) {
 // ---- sides --------------------------------------------------------------------------------------
 
 // Which points are inside of a body, by balls that no triangle enters.
-class SideMemory {
+class SideScratch {
  public:
-  explicit SideMemory(const Shape& shape) : shape_(shape) {}
+  explicit SideScratch(const Shape& shape) : shape_(shape) {}
 
   // No triangle is nearer to x than `free`.
   bool is_inside(const Vec3& x, double free) {
@@ -242,7 +242,7 @@ struct Cap {
 class CapSearch {
  public:
   // `fine`: rounding of heights, `size`: of all coordinates, in metres.
-  CapSearch(const ExactBody& other, SideMemory& sides, double fine, double size)
+  CapSearch(const ExactBody& other, SideScratch& sides, double fine, double size)
       : other_(other), sides_(sides), fine_(fine), size_(size) {}
 
   // Triangles that are known to be near the balls that come next.
@@ -288,7 +288,7 @@ class CapSearch {
     const double wide = radius + fine_;
     highest = -radius;
     const auto take = [&](const Corners& t, std::uint32_t triangle) {
-      const double height = find_height(t, wide, up, highest);
+      const double height = compute_height(t, wide, up, highest);
       if (!(height > highest)) return;
       highest = height;
       if (height > limit) blocker_ = triangle;
@@ -383,7 +383,7 @@ class CapSearch {
 
   // How high the part of a triangle inside of the ball around the origin is, or above; -radius if
   // there is none, or if it is below `known`.
-  double find_height(const Corners& t, double radius, const Vec3& up, double known) const {
+  double compute_height(const Corners& t, double radius, const Vec3& up, double known) const {
     double highest = std::max({dot(up, t[0]), dot(up, t[1]), dot(up, t[2])});
     if (highest <= known) return -radius;
     // The circle in which the triangle's plane cuts the ball.
@@ -400,7 +400,7 @@ class CapSearch {
   }
 
   const ExactBody& other_;
-  SideMemory& sides_;
+  SideScratch& sides_;
   double fine_, size_;
   std::uint32_t hints_[kMostColumns]{}, blocker_ = kNoTriangle;
   int hint_count_ = 0;

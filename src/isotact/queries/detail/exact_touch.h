@@ -26,7 +26,7 @@ bool are_hulls_apart(const ExactBody& a, const ExactBody& b, const Pose& a_from_
 
 // Memory of a pair between calls. It changes how long a check takes, and the witness, but no
 // verdict.
-struct TouchMemory {
+struct TouchScratch {
   Vec3 apart{};  // across the last plane between them, from A to B, in A's frame; or zero
   bool touched = false;
   PairHint last{};  // the triangles that touched
@@ -59,7 +59,7 @@ inline bool are_balls_apart(const TouchBody& a, const Vec3& center_a, const Touc
 // part of one is inside of the other, or if they are as near as the margin. The verdict is that of
 // compute_exact_distance, but for ties of the distance and the margin.
 Touch find_touch(const TouchBody& a, const TouchBody& b, const Pose& a_from_b, double margin,
-                 TouchMemory& memory);
+                 TouchScratch& memory);
 
 struct TouchNormal {
   Vec3 normal{};  // in A's frame: unit, from B towards A
@@ -70,8 +70,8 @@ struct TouchNormal {
 // For the nearest triangles of two bodies. If their points coincide but for rounding, the normal is
 // a direction along which the bodies touch. The overlap is then about 0 or less if a plane is
 // between the hulls.
-TouchNormal find_touch_normal(const ExactBody& a, const ExactBody& b, const Pose& a_from_b,
-                              const MeshDistance& found);
+TouchNormal choose_touch_normal(const ExactBody& a, const ExactBody& b, const Pose& a_from_b,
+                                const MeshDistance& found);
 
 Contact to_contact(const Touch& touch, const Pose& world_from_a);
 

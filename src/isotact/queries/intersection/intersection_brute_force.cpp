@@ -82,8 +82,8 @@ Outcome project_one(const OnePair& one, const Vec3f& start, float reach, IdfPair
 bool may_hold(const OnePair& one, const Vec3f& middle, float most) {
   const IdfPairRecord& r = *one.fields.record;
   const float p[3] = {middle.x, middle.y, middle.z};
-  return !(IdfFormulas<float>::find_floor(*one.fields.a, r.a_from_pair, r.scale_a, p) > most) &&
-         !(IdfFormulas<float>::find_floor(*one.fields.b, r.b_from_pair, r.scale_b, p) > most);
+  return !(IdfFormulas<float>::compute_floor(*one.fields.a, r.a_from_pair, r.scale_a, p) > most) &&
+         !(IdfFormulas<float>::compute_floor(*one.fields.b, r.b_from_pair, r.scale_b, p) > most);
 }
 
 // Tests all blocks of cells that contain it, and the cell itself.

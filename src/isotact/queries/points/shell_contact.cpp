@@ -112,7 +112,7 @@ ShellPatches patches_of_level(const PointSphereTree& tree, int level) {
   return result;
 }
 
-ShellPatches find_patches(const PointSphereTree& tree, std::uint32_t m) {
+ShellPatches choose_patches(const PointSphereTree& tree, std::uint32_t m) {
   const double wanted = std::max(1.0, static_cast<double>(m));
   const auto off_by = [&](int level) {
     const double ratio = tree.header().levels[level].node_count / wanted;

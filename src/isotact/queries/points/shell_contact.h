@@ -43,7 +43,7 @@ struct ShellPatches {
   int level = 0;
   std::vector<std::uint32_t> first_point;  // Ascending; one more than the number of patches.
 };
-ShellPatches find_patches(const PointSphereTree& tree, std::uint32_t m);
+ShellPatches choose_patches(const PointSphereTree& tree, std::uint32_t m);
 ShellPatches patches_of_level(const PointSphereTree& tree, int level);  // 0: one patch.
 // Returns the hits of patch i; `hits` must be in the order of points.
 std::span<const ShellHit> hits_of_patch(const ShellPatches& patches, std::uint32_t i,

@@ -311,9 +311,9 @@ double find_motion(const PointSphereTree& tree, const ShellPlacement& a, const S
   double square = 0;
   for (std::size_t i = 0; i < 3; ++i)
     square += length_sq(ra.rows[i] * a.shell_scale - rb.rows[i] * b.shell_scale);
-  const Vec3 way = transform_point(a.field_from_shell, center * a.shell_scale) -
-                   transform_point(b.field_from_shell, center * b.shell_scale);
-  return length(way) + std::sqrt(square) * static_cast<double>(ball.radius);
+  const Vec3 offset = transform_point(a.field_from_shell, center * a.shell_scale) -
+                      transform_point(b.field_from_shell, center * b.shell_scale);
+  return length(offset) + std::sqrt(square) * static_cast<double>(ball.radius);
 }
 
 // A list of clusters near the surface is valid while no point has moved further than its

@@ -52,13 +52,13 @@ struct SegmentTracer::State {
       lattice = grid->lattice();
       rim = detail::find_rim(lattice, grid->samples());
     }
-    const Traversal way = settings.traversal;
-    if (!bricks && way == Traversal::kOctree && !octree)
+    const Traversal traversal = settings.traversal;
+    if (!bricks && traversal == Traversal::kOctree && !octree)
       octree.emplace(*grid, OctreeSettings{.store_leaves = false, .threads = settings.threads});
-    if (bricks && way == Traversal::kOctree && !brick_trees)
+    if (bricks && traversal == Traversal::kOctree && !brick_trees)
       brick_trees = std::make_shared<const std::vector<detail::BrickTree>>(
           detail::build_brick_trees(*bricks, settings.threads));
-    if (way != Traversal::kFast) {
+    if (traversal != Traversal::kFast) {
       index.reset();
     } else if (!index || !index->serves(settings.margin)) {
       index = std::make_shared<const SegmentIndex>(make_index());
@@ -84,20 +84,20 @@ struct SegmentTracer::State {
   void walk(const detail::SegmentPath& path, detail::IntervalSink& sink,
             SegmentWork& counts) const {
     const detail::CellSettings cell{static_cast<float>(settings.margin), settings.roots};
-    const Traversal way = settings.traversal;
+    const Traversal traversal = settings.traversal;
     // A search that ends early is faster step by step.
     if (prepared && settings.mode == Mode::kAll &&
         detail::trace_alone(*prepared, path, sink, counts))
       return;
-    if (bricks && way == Traversal::kUniform)
+    if (bricks && traversal == Traversal::kUniform)
       detail::walk_bricks(*bricks, path, cell, sink, counts);
-    else if (bricks && way == Traversal::kFast)
+    else if (bricks && traversal == Traversal::kFast)
       detail::walk_indexed(*bricks, *index, path, cell, sink, counts);
     else if (bricks)
       detail::walk_brick_tree(*bricks, *brick_trees, path, cell, sink, counts);
-    else if (way == Traversal::kUniform)
+    else if (traversal == Traversal::kUniform)
       detail::walk_dense(*grid, path, cell, sink, counts);
-    else if (way == Traversal::kFast)
+    else if (traversal == Traversal::kFast)
       detail::walk_indexed(*grid, *index, path, cell, sink, counts);
     else
       detail::walk_octree(*octree, path, cell, sink, counts);

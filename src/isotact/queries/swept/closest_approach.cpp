@@ -78,11 +78,11 @@ class Search {
   // All points below are within the radius, the bend and half of the chord from its middle.
   void push(std::uint32_t level, std::uint32_t node, double begin, double end) {
     const Spheref s = ball(level, node);
-    const Chord way = chord(to_double(s.center), begin, end);
-    const double around =
-        path_.stretch * static_cast<double>(s.radius) + way.bend + length(way.to - way.from) * 0.5;
+    const Chord travel = chord(to_double(s.center), begin, end);
+    const double around = path_.stretch * static_cast<double>(s.radius) + travel.bend +
+                          length(travel.to - travel.from) * 0.5;
     ++best_.values;
-    const Vec3 middle = (way.from + way.to) * 0.5;
+    const Vec3 middle = (travel.from + travel.to) * 0.5;
     double bound = field_.value(middle) - slope_ * around;
     // The surface is no nearer than its nearest sample, less the covering radius.
     if (is_outside(middle))
@@ -109,11 +109,11 @@ class Search {
   // What is larger: the sphere, or its way?
   void split(const Candidate& c) {
     const Spheref s = ball(c.level, c.node);
-    const Chord way = chord(to_double(s.center), c.begin, c.end);
-    const double move = way.bend + length(way.to - way.from) * 0.5;
+    const Chord travel = chord(to_double(s.center), c.begin, c.end);
+    const double move = travel.bend + length(travel.to - travel.from) * 0.5;
     // Of a point that rests nothing more can be found out: outside of the field's box it is known
     // to within the covering radius, and stays so in all parts of the time.
-    if (is_point(c.level) && way.from == way.to && !bends(c.begin, c.end)) {
+    if (is_point(c.level) && travel.from == travel.to && !bends(c.begin, c.end)) {
       resting_ = std::min(resting_, c.bound);
     } else if (is_point(c.level) || move > static_cast<double>(s.radius)) {
       const double middle = (c.begin + c.end) * 0.5;

@@ -301,11 +301,11 @@ class MotionSearch {
         continue;
       }
       const Vec3 goes = span.last * b.center - span.first * b.center;
-      const double way = length(goes) + bend, towards = std::abs(dot(found.axis, goes)) + bend;
+      const double travel = length(goes) + bend, towards = std::abs(dot(found.axis, goes)) + bend;
       const double size_a = a.radius(), size_b = b.radius(), larger = std::max(size_a, size_b);
       const double share = a.is_block() && b.is_block() ? kTriangleShare : kBoxShare;
-      const bool slides = way <= larger && towards <= kSlidingShare * larger;
-      if (!to_the_end && way > share * larger && !slides)
+      const bool slides = travel <= larger && towards <= kSlidingShare * larger;
+      if (!to_the_end && travel > share * larger && !slides)
         pairs_.push_back(pair);
       else
         open(pair, a, b, size_b > size_a);
@@ -571,7 +571,7 @@ class ApproachSearch : public MotionSearch {
                              0x1p-30 *
                                  (length(curve_.at(0).offset) + length(curve_.at(1).offset))) {}
 
-  MeshApproach run() {
+  MeshApproachResult run() {
     if (a_.is_empty() || b_.nodes().empty()) {
       result_.lower_bound = kInfinity;
       return result_;
@@ -658,7 +658,7 @@ class ApproachSearch : public MotionSearch {
   }
 
   const double tolerance_;
-  MeshApproach result_{};
+  MeshApproachResult result_{};
   double lowest_ = kInfinity;
 };
 
@@ -692,15 +692,16 @@ MeshContactTime find_first_contact(const PlaneField& a, const Bvh& b, const Shel
   return FirstContactSearch({.plane = &a}, b, motion, settings).run();
 }
 
-MeshApproach find_closest_approach(const Bvh& a, const Bvh& b, const ShellMotion& motion,
-                                   const MeshApproachSettings& settings) {
+MeshApproachResult find_closest_approach(const Bvh& a, const Bvh& b, const ShellMotion& motion,
+                                         const MeshApproachSettings& settings) {
   check(motion);
   check(settings);
   return ApproachSearch({.mesh = &a}, b, motion, settings).run();
 }
 
-MeshApproach find_closest_approach(const PlaneField& a, const Bvh& b, const ShellMotion& motion,
-                                   const MeshApproachSettings& settings) {
+MeshApproachResult find_closest_approach(const PlaneField& a, const Bvh& b,
+                                         const ShellMotion& motion,
+                                         const MeshApproachSettings& settings) {
   check(motion);
   check(settings);
   return ApproachSearch({.plane = &a}, b, motion, settings).run();

@@ -60,7 +60,7 @@ struct MeshApproachSettings {
   std::uint64_t max_tests = 0;  // boxes and triangles to test before giving up; 0: no limit
 };
 
-struct MeshApproach {
+struct MeshApproachResult {
   bool gave_up = false;  // Stopped by max_tests: the bounds are bounds all the same.
   // Metres: the least distance over the motion is at most `distance`, which the two triangles below
   // have at `time`, and at least lower_bound. 0 if they touch at some time; `time` is then such a
@@ -74,9 +74,10 @@ struct MeshApproach {
 };
 
 // Throws Error as find_first_contact does.
-MeshApproach find_closest_approach(const Bvh& a, const Bvh& b, const ShellMotion& motion,
-                                   const MeshApproachSettings& settings = {});
-MeshApproach find_closest_approach(const PlaneField& a, const Bvh& b, const ShellMotion& motion,
-                                   const MeshApproachSettings& settings = {});
+MeshApproachResult find_closest_approach(const Bvh& a, const Bvh& b, const ShellMotion& motion,
+                                         const MeshApproachSettings& settings = {});
+MeshApproachResult find_closest_approach(const PlaneField& a, const Bvh& b,
+                                         const ShellMotion& motion,
+                                         const MeshApproachSettings& settings = {});
 
 }  // namespace isotact

@@ -60,7 +60,7 @@ LoadedShape load_file(const std::filesystem::path& path, const LoadSettings& set
   if (is_mesh)
     loaded.look = std::move(report.mesh);
   else if (loaded.shape->field())
-    loaded.look = extract_look(*loaded.shape, kLookCells, settings.threads);
+    loaded.look = extract_display_mesh(*loaded.shape, kLookCells, settings.threads);
   if (report.mass && !is_mesh)
     loaded.mass = std::move(report.mass);
   else if (!loaded.look.triangles.empty())

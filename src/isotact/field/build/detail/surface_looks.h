@@ -44,8 +44,8 @@ struct SurfaceLooks {
 // At the given triangles of the surface. Cost on one thread: some 50 ns a piece of six square
 // cells, or a triangle where they are smaller. Surfaces of more than 100 million square cells are
 // looked at as often as if they had that many, with gaps in between.
-SurfaceLooks find_surface_looks(const BrickField& field, const Surface& surface, Threads threads,
-                                const Monitor& monitor = {});
+SurfaceLooks find_surface_suspects(const BrickField& field, const Surface& surface, Threads threads,
+                                   const Monitor& monitor = {});
 
 // Points of a surface that a field has lost, gathered into parts.
 

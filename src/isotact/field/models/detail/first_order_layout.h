@@ -208,10 +208,10 @@ struct TexelView {
 };
 
 // Numbers that follow from the texels alone: computed by the builder and again by the validator.
-struct FirstOrderSummary {
+struct FirstOrderResult {
   double lipschitz = 0;
   std::vector<FloatRange> tree;
 };
-FirstOrderSummary summarise(const TexelView& texels, const Index3& cells, Threads threads);
+FirstOrderResult summarise(const TexelView& texels, const Index3& cells, Threads threads);
 
 }  // namespace isotact::detail

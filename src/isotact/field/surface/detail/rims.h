@@ -24,7 +24,7 @@ struct EdgeReport {
   std::vector<NetEdge> net;  // by rising lower vertex, then upper; empty: balanced
   std::size_t edges = 0;
   std::size_t not_two = 0;          // edges with another number of triangles than two
-  std::size_t same_way = 0;         // edges that two triangles run in the same direction
+  std::size_t same_direction = 0;   // edges that two triangles run in the same direction
   std::vector<std::uint32_t> part;  // of each triangle; triangles of a part are joined by edges
   std::uint32_t parts = 0;
 };

@@ -232,16 +232,16 @@ ISOTACT_INLINE void evaluate_texels(const TexelGrid& grid, const L (&point)[3], 
 template <typename L>
 ISOTACT_INLINE L compute_texel_floor(const TexelGrid& grid, const L (&point)[3]) {
   constexpr unsigned kLanes = kTexelLanes<L>;
-  L nearest[3], gap_sq(0.0F), way_sq(0.0F);
+  L nearest[3], gap_sq(0.0F), offset_sq(0.0F);
   std::int32_t index[3][kLanes];
   for (int axis = 0; axis < 3; ++axis) {
     const L wanted =
         (point[axis] - L(grid.middle[axis])) * L(grid.cells_per_metre) + L(grid.half[axis]);
     const L on_box = lesser(greater(wanted, L(0.0F)), L(grid.cells[axis]));
     nearest[axis] = truncate(on_box + L(0.5F));
-    const L away = wanted - on_box, way = on_box - nearest[axis];
+    const L away = wanted - on_box, offset = on_box - nearest[axis];
     gap_sq = gap_sq + away * away;
-    way_sq = way_sq + way * way;
+    offset_sq = offset_sq + offset * offset;
     store_truncated(nearest[axis], index[axis]);
   }
   L value;
@@ -271,7 +271,7 @@ ISOTACT_INLINE L compute_texel_floor(const TexelGrid& grid, const L (&point)[3])
   // NodeBound of field_texels.h; kFirstOrderNear, less what 16 bits round.
   const L far = greater(lesser(value, L(grid.near)), value - L(grid.excess));
   const L sure = select(value > L(3.9F), far, value);
-  const L on_box = sure - square_root(way_sq);
+  const L on_box = sure - square_root(offset_sq);
   const L outside = greater(on_box, L(0.0F));
   const L beyond = square_root(gap_sq + outside * outside);
   return select(gap_sq > L(0.0F), beyond, on_box) * L(grid.metres_per_cell);

@@ -77,7 +77,7 @@ struct DepthHit {
   uint key, pixel;
   float z;
   uint element;  // With kHitBack, kHitContact.
-  float way, value;
+  float reach, value;
   vec2 slope;
 };
 ISOTACT_CONSTANT uint kHitBack = 0x80000000u, kHitContact = 0x40000000u;
@@ -105,12 +105,12 @@ ISOTACT_CONSTANT uint kHeadPixels = 0u, kHeadInside = 1u, kHeadContacts = 2u, kH
 
 struct DepthResultContact {
   uint pixel, element;
-  float z, way;
+  float z, reach;
   vec3 normal;
   float depth;
 };
 // Its words.
-ISOTACT_CONSTANT uint kContactPixel = 0u, kContactElement = 1u, kContactZ = 2u, kContactWay = 3u,
+ISOTACT_CONSTANT uint kContactPixel = 0u, kContactElement = 1u, kContactZ = 2u, kContactReach = 3u,
                       kContactNormal = 4u, kContactDepth = 7u, kContactWords = 8u;
 
 // ---- meshes -------------------------------------------------------------------------------------
@@ -240,7 +240,7 @@ static_assert(sizeof(DepthResultContact) == 4 * kContactWords &&
               offsetof(DepthResultContact, pixel) == 4 * kContactPixel &&
               offsetof(DepthResultContact, element) == 4 * kContactElement &&
               offsetof(DepthResultContact, z) == 4 * kContactZ &&
-              offsetof(DepthResultContact, way) == 4 * kContactWay &&
+              offsetof(DepthResultContact, reach) == 4 * kContactReach &&
               offsetof(DepthResultContact, normal) == 4 * kContactNormal &&
               offsetof(DepthResultContact, depth) == 4 * kContactDepth);
 

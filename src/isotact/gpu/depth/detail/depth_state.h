@@ -30,9 +30,9 @@ inline constexpr std::size_t kOnceQueries = 8;  // For more queries, several pas
 // not.
 inline constexpr std::size_t kOnceEntries = 2048;
 
-// For the first test on the CPU (depth_look.cpp): largest number of connected parts of an object's
-// tiles.
-inline constexpr std::size_t kLookParts = 16;
+// For the first test on the CPU (depth_first_check.cpp): largest number of connected parts of an
+// object's tiles.
+inline constexpr std::size_t kCheckParts = 16;
 
 struct OnceSlot {
   std::uint64_t version = 0;  // Version of the listed map.
@@ -225,7 +225,7 @@ struct GpuDepthDetector::State {
   std::uint64_t map_versions = 0;
   detail::Upload map_upload;
   std::vector<std::unique_ptr<detail::Flight>> flights;
-  std::uint64_t submissions = 0, once_submissions = 0, looks = 0;
+  std::uint64_t submissions = 0, once_submissions = 0, proved_free = 0;
 
   bool by_intervals() const { return settings.method == DepthMethod::kIntervals; }
   void check_slot(int slot) const;
@@ -281,11 +281,11 @@ struct GpuDepthDetector::State {
   bool put_once(detail::Flight& flight);  // False: too much.
   void run_once(detail::Flight& flight, std::uint32_t results_name);
 
-  // depth_look.cpp: returns whether the CPU can prove that all queries are free.
-  bool looks_free(std::span<const GpuDepthQuery> queries, const GpuDepthScene& scene);
-  bool looks_free(const GpuDepthQuery& query, const GpuMeshes::State& meshes);
+  // depth_first_check.cpp: returns whether the CPU can prove that all queries are free.
+  bool is_proved_free(std::span<const GpuDepthQuery> queries, const GpuDepthScene& scene);
+  bool is_proved_free(const GpuDepthQuery& query, const GpuMeshes::State& meshes);
   bool is_outside(const GpuDepthQuery& query, const GpuMeshes::State& meshes) const;
-  void note_answers(std::span<const GpuDepthQuery> queries, std::span<const DepthReport> reports);
+  void note_answers(std::span<const GpuDepthQuery> queries, std::span<const DepthResult> reports);
 
   // depth_detector.cpp
   void check_queries(std::span<const GpuDepthQuery> queries) const;
@@ -298,7 +298,7 @@ struct GpuDepthDetector::State {
 
 // depth_report.cpp: converts results of the GPU to the world frame.
 void make_depth_report(const detail::Flight& flight, std::size_t query,
-                       const DepthSettings& settings, DepthReport& report);
+                       const DepthSettings& settings, DepthResult& report);
 
 namespace detail {
 // Returns the columns of clip_from_frame for a pose view_from_frame.

@@ -102,7 +102,7 @@ void write_contacts(uint query, uint to) {
       results[to + kContactPixel] = hit.pixel;
       results[to + kContactElement] = hit.element & ~(kHitBack | kHitContact);
       results[to + kContactZ] = floatBitsToUint(hit.z);
-      results[to + kContactWay] = floatBitsToUint(back ? -hit.way : hit.way);
+      results[to + kContactReach] = floatBitsToUint(back ? -hit.reach : hit.reach);
       for (uint i = 0u; i < 3u; ++i) results[to + kContactNormal + i] = floatBitsToUint(normal[i]);
       results[to + kContactDepth] = floatBitsToUint(hit.value);
     }

@@ -8,7 +8,7 @@ struct Flat {
   dvec2 at[3];  // pixels, counter-clockwise
   vec3 z;       // between 0 and 1 in the box
   double area;  // twice; 0: seen along itself
-  bool front;   // looks at the view
+  bool front;   // faces the view
 };
 const int kBlockTiles = 4;  // along each side of what a work-group takes
 const double kGrid = 4096.0lf;
@@ -56,7 +56,7 @@ float find_z(dvec3 e, vec3 z, double area) {
   return float(sum / area);
 }
 
-bool find_depth(Flat t, ivec2 pixel, out float z) {
+bool compute_depth(Flat t, ivec2 pixel, out float z) {
   dvec2 p = dvec2(pixel) + 0.5lf;
   double e0 = find_edge(t.at[1], t.at[2], p), e1 = find_edge(t.at[2], t.at[0], p),
          e2 = find_edge(t.at[0], t.at[1], p);

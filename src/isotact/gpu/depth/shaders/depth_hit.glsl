@@ -21,9 +21,9 @@ uvec2 isotact_part(uint pixel) {
 }
 
 // How far a way along the ray reaches behind a surface's plane. The same bits in every shader.
-float isotact_contact_depth(float way, vec2 slope) {
+float isotact_contact_depth(float reach, vec2 slope) {
   precise float stretch = 1.0 + (slope.x * slope.x + slope.y * slope.y);
-  precise float depth = way * inversesqrt(stretch);
+  precise float depth = reach * inversesqrt(stretch);
   return depth;
 }
 
@@ -65,13 +65,13 @@ void isotact_record(uint query, uint slot, uint element, bool thin, bool front, 
   hit.pixel = uint(pixel.y * isotact_frame.size.x + pixel.x);
   hit.z = z;
   hit.element = element | (forward ? 0u : kHitBack);
-  hit.way = max(forward ? to_far : to_near, 0.0);
+  hit.reach = max(forward ? to_far : to_near, 0.0);
   hit.slope = thin ? vec2(0) : slope * isotact_maps.maps[slot].slope;
   hit.value = max(one_sided ? to_far : min(to_near, to_far), 0.0);
   isotact_offer(query, 0u, hit);
   if (isotact_frame.max_contacts == 0u) return;
   hit.element |= kHitContact;
-  hit.value = isotact_contact_depth(hit.way, hit.slope);
+  hit.value = isotact_contact_depth(hit.reach, hit.slope);
   isotact_offer(query, kPartContacts, hit);
 }
 #endif

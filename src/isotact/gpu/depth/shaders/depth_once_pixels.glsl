@@ -3,7 +3,7 @@ struct Best {
   float value, z;
   uint who, corner;  // element << 1 | back
 #ifdef CONTACTS
-  float way;
+  float reach;
   vec2 slope;
 #endif
 };
@@ -47,10 +47,10 @@ void record_hit(inout Pixel p, uint slot, uint face, bool front, float z, vec2 i
   vec3 depths = get_depths(face, front);
   for (uint k = 0u; k < 3u; ++k) sum += dvec2(faces[4u * face + k].xy) * double(depths[k]);
   vec2 slope = vec2(sum * kGrid / area) * maps[slot].slope;
-  float way = max(front ? to_far : to_near, 0.0);
+  float reach = max(front ? to_far : to_near, 0.0);
   precise float stretch = 1.0 + (slope.x * slope.x + slope.y * slope.y);
-  precise float depth = way * inversesqrt(stretch);
-  if (is_better(p.contact, depth, who, corner)) p.contact = Best(depth, z, who, corner, way, slope);
+  precise float depth = reach * inversesqrt(stretch);
+  if (is_better(p.contact, depth, who, corner)) p.contact = Best(depth, z, who, corner, reach, slope);
 #endif
 }
 

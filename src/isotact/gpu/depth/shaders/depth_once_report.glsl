@@ -47,7 +47,7 @@ void keep_hit(ivec2 pixel, Best best, uint part, uint key, uint first_key, uint 
   hit.z = best.z;
   hit.element = best.who >> 1 | (best.who & 1u) << 31;
 #ifdef CONTACTS
-  hit.way = best.way;
+  hit.reach = best.reach;
   hit.slope = best.slope;
 #endif
   hit.value = best.value;
@@ -116,7 +116,7 @@ void put_contact(uint part, DepthHit hit) {
   pool[to + kContactPixel] = hit.pixel;
   pool[to + kContactElement] = hit.element & ~kHitBack;
   pool[to + kContactZ] = floatBitsToUint(hit.z);
-  pool[to + kContactWay] = floatBitsToUint(back ? -hit.way : hit.way);
+  pool[to + kContactReach] = floatBitsToUint(back ? -hit.reach : hit.reach);
   for (uint i = 0u; i < 3u; ++i) pool[to + kContactNormal + i] = floatBitsToUint(normal[i]);
   pool[to + kContactDepth] = floatBitsToUint(hit.value);
 }

@@ -25,7 +25,7 @@ void test_triangle(DrawnInstance i, Flat t, vec2 slope, ivec2 first, ivec2 last)
   for (int y = first.y; y <= last.y; ++y)
     for (int x = first.x; x <= last.x; ++x) {
       float z;
-      if (find_depth(t, ivec2(x, y), z))
+      if (compute_depth(t, ivec2(x, y), z))
         isotact_test(i.query, i.number, closed, false, t.front, ivec2(x, y), z, 0, slope);
     }
 }

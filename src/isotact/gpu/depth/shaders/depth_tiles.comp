@@ -51,7 +51,7 @@ void main() {
   for (uint k = 0u; k < live_count; ++k) {
     ivec2 pixel = live[k] * kDepthTile + ivec2(me % kDepthTile, me / kDepthTile);
     float z;
-    if (all(lessThan(pixel, isotact_frame.size)) && find_depth(t, pixel, z))
+    if (all(lessThan(pixel, isotact_frame.size)) && compute_depth(t, pixel, z))
       isotact_test(i.query, i.number, closed, false, t.front, pixel, z, 0, slope);
   }
 }

@@ -22,13 +22,13 @@ ParticlePlace find_particle_place(vec3 p) {
   ParticlePlace place;
   place.face = 0;
   if (particle_map.is_cube != 0) {
-    vec3 way = p - particle_map.faces[0].origin, size = abs(way);
+    vec3 offset = p - particle_map.faces[0].origin, size = abs(offset);
     int axis = size.x >= size.y && size.x >= size.z ? 0 : size.y >= size.z ? 1 : 2;
-    place.face = 2 * axis + (way[axis] < 0 ? 1 : 0);
+    place.face = 2 * axis + (offset[axis] < 0 ? 1 : 0);
   }
   ParticleFace face = particle_map.faces[place.face];
-  vec3 way = p - face.origin;
-  vec3 local = vec3(dot(face.x, way), dot(face.y, way), dot(face.z, way));
+  vec3 offset = p - face.origin;
+  vec3 local = vec3(dot(face.x, offset), dot(face.y, offset), dot(face.z, offset));
   // Nothing is nearer than a cube's near plane: what is there sees all.
   place.found = local.z > 0 && local.z < face.far;
   float resolution = float(particle_map.size);

@@ -58,8 +58,8 @@ float find_cubic_root(vec4 b, float lo, float at_lo, float hi, float at_hi) {
       lo = s;
     else
       hi = s;
-    precise float half_way = (lo + hi) * 0.5;
-    float next = half_way;
+    precise float middle = (lo + hi) * 0.5;
+    float next = middle;
     if (at.y != 0.0) {
       precise float newton = s - divide(at.x, at.y);
       if (newton >= lo && newton <= hi) next = newton;

@@ -376,7 +376,7 @@ void write_roots(uint i) {
 void write_segment(uint segment, uint number) {
   if (!is_sure(segment)) {
     spans[number] = GpuSegmentSpan(0u, kUnsureSegment);
-    noted[atomicAdd(notes.unsure_count, 1u)] = number;
+    noted[atomicAdd(notes.undecided_count, 1u)] = number;
     return;
   }
   uint first = group_first + crossings[segment], times = count_times(segment);

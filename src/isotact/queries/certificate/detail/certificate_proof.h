@@ -176,12 +176,12 @@ struct ContainedCorner {
   Body inner = Body::kA;
   std::uint32_t triangle = 0;
 };
-struct ContainedAnswer {
+struct ContainedResult {
   std::optional<ContainedCorner> corner;  // one that is inside of the other body at time 0
   bool is_clear = true;                   // false: rounding left some part undecided
 };
 // At the beginning of the motion. `divided` tells which of the two moves in the other's frame.
-ContainedAnswer find_contained(const ProofSolid& a, const ProofSolid& b,
+ContainedResult find_contained(const ProofSolid& a, const ProofSolid& b,
                                const CertificatePath& path, Body divided);
 // Whether one corner is inside; nothing if rounding decides.
 std::optional<bool> is_corner_inside(const ProofSolid& inner, const ProofSolid& outer,

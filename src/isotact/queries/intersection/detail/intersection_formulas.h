@@ -165,8 +165,8 @@ struct IdfFormulas {
   }
 
   // Returns a lower bound of the distance, except for IdfShape::error.
-  static ISOTACT_INLINE L find_floor(const IdfEvaluator& shape, const float* rows, float scale,
-                                     const Point& p) {
+  static ISOTACT_INLINE L compute_floor(const IdfEvaluator& shape, const float* rows, float scale,
+                                        const Point& p) {
     Point local;
     to_shape(rows, p, local);
     if (shape.kind == IdfKind::kTexels) return compute_texel_floor<L>(shape.grid, local) * L(scale);

@@ -193,11 +193,11 @@ struct IdfKernel {
     const IdfPairRecord& r = *fields.record;
     const auto asked = static_cast<unsigned>(__builtin_popcount(exist));
     evaluations += asked;
-    const L of_a = Formulas::find_floor(*fields.a, r.a_from_pair, r.scale_a, middle);
+    const L of_a = Formulas::compute_floor(*fields.a, r.a_from_pair, r.scale_a, middle);
     const unsigned left = exist & ~bits_of(of_a > L(most));
     if (left == 0) return 0;
     evaluations += asked;
-    const L of_b = Formulas::find_floor(*fields.b, r.b_from_pair, r.scale_b, middle);
+    const L of_b = Formulas::compute_floor(*fields.b, r.b_from_pair, r.scale_b, middle);
     return left & ~bits_of(of_b > L(most));
   }
 

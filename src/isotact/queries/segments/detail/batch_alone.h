@@ -73,7 +73,7 @@ struct BatchAlone : BatchLanes<F> {
     float lane[kLanes];
     for (unsigned i = 0; i < kLanes; ++i) lane[i] = static_cast<float>(i);
     F item = load<F>(lane);
-    unsigned unsure = 0;
+    unsigned undecided = 0;
     for (auto left = static_cast<std::int32_t>(n2); left > 0;
          left -= static_cast<std::int32_t>(kLanes), item = item + F(kLanes)) {
       const auto on_x = item < F(n0), on_xy = item < F(n1), is_there = item < F(n2);
@@ -91,7 +91,7 @@ struct BatchAlone : BatchLanes<F> {
         const F part = at - macro[a];
         distance = lesser(distance, lesser(part, one - part));
       }
-      unsure |= bits_of((distance < close) & is_there);
+      undecided |= bits_of((distance < close) & is_there);
       const Ints number =
           ((L::to_ints(macro[2]) * field.macros[1] + L::to_ints(macro[1])) * field.macros[0] +
            L::to_ints(macro[0])) &
@@ -105,7 +105,7 @@ struct BatchAlone : BatchLanes<F> {
       store(L::permute(L::bits_as_floats(number), L::load_order(found)), macros.number + size);
       size += static_cast<unsigned>(__builtin_popcount(found));
     }
-    if (unsure != 0) w.first_side[0] = kWalkAlone;
+    if (undecided != 0) w.first_side[0] = kWalkAlone;
     macros.size = size;
   }
 

@@ -7,10 +7,10 @@
 
 namespace isotact {
 
-bool GpuDepthDetector::State::looks_free(std::span<const GpuDepthQuery> queries,
-                                         const GpuDepthScene& scene) {
+bool GpuDepthDetector::State::is_proved_free(std::span<const GpuDepthQuery> queries,
+                                             const GpuDepthScene& scene) {
   check_queries(queries);
-  if (!gpu_settings.first_look || !once || !can_run_once(scene)) return false;
+  if (!gpu_settings.first_check || !once || !can_run_once(scene)) return false;
   const GpuMeshes::State& m = scene.meshes.front()->state();
   for (const GpuDepthQuery& query : queries) {
     const auto slot = static_cast<std::size_t>(query.slot);
@@ -18,13 +18,13 @@ bool GpuDepthDetector::State::looks_free(std::span<const GpuDepthQuery> queries,
     if (!once->slots[slot].was_free || once->slots[slot].lost > 0) return false;
   }
   for (const GpuDepthQuery& query : queries)
-    if (!looks_free(query, m)) return false;
-  ++looks;
+    if (!is_proved_free(query, m)) return false;
+  ++proved_free;
   return true;
 }
 
 void GpuDepthDetector::State::note_answers(std::span<const GpuDepthQuery> queries,
-                                           std::span<const DepthReport> reports) {
+                                           std::span<const DepthResult> reports) {
   if (!once) return;
   for (const GpuDepthQuery& query : queries)
     once->slots[static_cast<std::size_t>(query.slot)].was_free = true;
@@ -35,8 +35,8 @@ void GpuDepthDetector::State::note_answers(std::span<const GpuDepthQuery> querie
 
 // If no surface touches the boxes of tiles, each closed element surrounds all of a connected part
 // of them, or nothing of it.
-bool GpuDepthDetector::State::looks_free(const GpuDepthQuery& query,
-                                         const GpuMeshes::State& meshes_state) {
+bool GpuDepthDetector::State::is_proved_free(const GpuDepthQuery& query,
+                                             const GpuMeshes::State& meshes_state) {
   const auto slot = static_cast<std::size_t>(query.slot);
   const DepthView& view = *slots[slot].view;
   const Pose world_from_view = query.world_from_object * view.object_from_view;
@@ -64,7 +64,7 @@ bool GpuDepthDetector::State::is_outside(const GpuDepthQuery& query,
                                          const GpuMeshes::State& meshes_state) const {
   const auto slot = static_cast<std::size_t>(query.slot);
   const detail::SolidTiles& solid = *once->slots[slot].solid;
-  if (solid.parts().size() > detail::kLookParts) return false;
+  if (solid.parts().size() > detail::kCheckParts) return false;
   const DepthView& view = *slots[slot].view;
   const Pose world_from_view = query.world_from_object * view.object_from_view;
   for (const Vec3f& part : solid.parts()) {

@@ -1,4 +1,4 @@
-// A first look finds what the long way finds, without the GPU.
+// The first check on the CPU finds the same as the detection on the GPU.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -20,9 +20,9 @@
 namespace isotact {
 namespace {
 
-using GpuDepthLookTest = GpuTest;
+using GpuDepthFirstCheckTest = GpuTest;
 
-TEST_F(GpuDepthLookTest, SameAsTheLongWay) {
+TEST_F(GpuDepthFirstCheckTest, SameAsTheFullDetection) {
   const std::vector<TriangleMesh> objects = make_once_objects();
   struct Case {
     DepthSettings settings;
@@ -41,7 +41,7 @@ TEST_F(GpuDepthLookTest, SameAsTheLongWay) {
     const DepthSettings& settings = cases[c].settings;
     const GpuDepthSettings options{.queries = 2, .raster = GpuRaster::kCompute};
     GpuDepthSettings plain = options;
-    plain.first_look = false;
+    plain.first_check = false;
     GpuDepthDetector fast(gpu(), settings, options), slow(gpu(), settings, plain);
     Random random(90 + c);
     for (std::size_t round = 0; round < rounds; ++round) {
@@ -54,7 +54,7 @@ TEST_F(GpuDepthLookTest, SameAsTheLongWay) {
       const OnceScenery scenery(100 * c + round);
       const GpuMeshes environment(scenery.gpu);
       const GpuMeshes* const around[] = {&environment};
-      std::vector<DepthReport> quick, thorough;
+      std::vector<DepthResult> quick, thorough;
       for (std::size_t i = 0; i < poses; ++i) {
         std::vector<GpuDepthQuery> queries(1 + i % 2);
         for (std::size_t q = 0; q < queries.size(); ++q) {
@@ -76,20 +76,20 @@ TEST_F(GpuDepthLookTest, SameAsTheLongWay) {
         }
       }
     }
-    EXPECT_EQ(slow.submissions().looks, 0U);
-    done.looks += fast.submissions().looks;
+    EXPECT_EQ(slow.submissions().proved_free, 0U);
+    done.proved_free += fast.submissions().proved_free;
   }
   const std::size_t calls = std::size(cases) * rounds * poses;
-  RecordProperty("looks", std::to_string(done.looks));
-  EXPECT_GT(done.looks, calls / 10);
-  EXPECT_LT(done.looks, calls / 2);
+  RecordProperty("proved_free", std::to_string(done.proved_free));
+  EXPECT_GT(done.proved_free, calls / 10);
+  EXPECT_LT(done.proved_free, calls / 2);
   EXPECT_GT(colliding, all / 4);
   EXPECT_LT(colliding, all * 3 / 4);
   EXPECT_GT(inside, all / 100);
 }
 
 // An object that deforms: what was known of its last map does not count.
-TEST_F(GpuDepthLookTest, MapsThatAreDrawnAnew) {
+TEST_F(GpuDepthFirstCheckTest, MapsThatAreDrawnAnew) {
   const TriangleMesh small = make_sphere({.radius = 0.2, .frequency = 6});
   const TriangleMesh large = make_sphere({.radius = 0.9, .frequency = 6});
   const TriangleMesh post = make_box({.size_x = 0.2, .size_y = 3, .size_z = 0.2});
@@ -105,11 +105,11 @@ TEST_F(GpuDepthLookTest, MapsThatAreDrawnAnew) {
     if (i % 2 == 0) detector.draw_map(0, is_thick ? thick : thin, view);
     EXPECT_EQ(detector.detect({}, {.meshes = around}).colliding, is_thick) << i;
   }
-  EXPECT_GT(detector.submissions().looks, 1U);
+  EXPECT_GT(detector.submissions().proved_free, 1U);
 }
 
 // A small object within a large closed thing, and within the hollow of one.
-TEST_F(GpuDepthLookTest, WithinIsNotFree) {
+TEST_F(GpuDepthFirstCheckTest, WithinIsNotFree) {
   const TriangleMesh ball = make_sphere({.radius = 0.2, .frequency = 6});
   const TriangleMesh shell = join(make_sphere({.radius = 2, .frequency = 12}),
                                   turn_over(make_sphere({.radius = 1, .frequency = 12})), {});
@@ -122,15 +122,15 @@ TEST_F(GpuDepthLookTest, WithinIsNotFree) {
   for (int round = 0; round < 70; ++round) {
     EXPECT_FALSE(detector.detect({}, {.meshes = around}).colliding);
     EXPECT_FALSE(detector.detect({.translation = {0.1, 0, 0}}, {.meshes = around}).colliding);
-    const DepthReport within = detector.detect({.translation = {1.5, 0, 0}}, {.meshes = around});
+    const DepthResult within = detector.detect({.translation = {1.5, 0, 0}}, {.meshes = around});
     EXPECT_TRUE(within.colliding && within.inside);
     EXPECT_EQ(within.ids, (std::vector<std::uint32_t>{8}));
     EXPECT_TRUE(detector.detect({.translation = {0, 0.9, 0}}, {.meshes = around}).pixels > 0);
   }
-  EXPECT_GT(detector.submissions().looks, 60U);
+  EXPECT_GT(detector.submissions().proved_free, 60U);
 }
 
-TEST_F(GpuDepthLookTest, WindingsAreThoseOfTheMesh) {
+TEST_F(GpuDepthFirstCheckTest, WindingsAreThoseOfTheMesh) {
   const TriangleMesh ring =
       make_torus({.radius = 0.6, .tube_radius = 0.25, .segments = 30, .tube_segments = 16});
   const TriangleMesh box = make_box({.size_x = 1.6, .size_y = 1.6, .size_z = 1.6, .segments = 4});
